@@ -158,7 +158,7 @@ fn what_cannot_be_reached_is_said_without_the_url() {
     let output = run(&folder, &["apply", "--auto"], &[("HOOK", "http://127.0.0.1:1/secret-path")]);
     assert_eq!(output.status.code(), Some(3));
     let [command, webhook] = warnings(&output).try_into().expect("two warnings");
-    assert!(command.contains("`./none` cannot be run: no such file") && command.ends_with("(3 attempts)"), "{command}");
+    assert!(command.contains("`./none` cannot be run: no such file"), "{command}");
     assert!(webhook.contains("`127.0.0.1` cannot be reached: connection refused"), "{webhook}");
     assert!(!String::from_utf8_lossy(&output.stderr).contains("secret-path"));
     // Another workspace: the breaker has tripped in the first one.

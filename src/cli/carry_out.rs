@@ -19,7 +19,7 @@ use crate::pipeline::guards::{EXCEEDED, UNKNOWN_LIMIT, foreseen};
 use crate::pipeline::metrics::standing;
 use crate::plan::SealedPlan;
 use crate::report;
-use crate::report::apply::{ApplyReport, DECLINED, YES, question};
+use crate::report::apply::{ApplyReport, YES, declined, question};
 use crate::report::event::{Applier, DoneFacts, RunReport};
 use crate::state::{ApplyId, StateError};
 
@@ -126,7 +126,7 @@ pub fn consents(shared: &Shared, task: &Task<'_>, targets: &[String]) -> Result<
     asked.map_err(|error| Failure::new(format!("cannot ask: {error}: nothing was changed")))?;
     let consents = answer.trim() == YES;
     if !consents {
-        output::print(DECLINED)?;
+        output::print(&declined(&answer))?;
     }
     Ok(consents)
 }

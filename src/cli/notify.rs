@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::io::{self, IsTerminal as _};
+use std::sync::atomic::Ordering;
 use std::thread;
 
 use super::args::Shared;
-use super::output;
+use super::{output, signals};
 use crate::inventory::config::notify;
 use crate::notify::deliver;
 use crate::starter::SETTINGS;
@@ -24,8 +25,18 @@ pub fn send(shared: &Shared) {
     let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
     let text = if is_file { fs::read_to_string(&path).ok() } else { None };
     let Some(spec) = text.and_then(notify::read_alone) else { return };
+    // A signal ends the attempts; without this watch the run would not hear of it, or end in the middle of one.
+    let interrupted = signals::watch().unwrap_or_default();
+    let pause = |wait| {
+        thread::sleep(wait);
+        !interrupted.load(Ordering::Relaxed)
+    };
     for (_, line) in events.iter().filter(|(attention, _)| spec.on.contains(attention)) {
-        for failure in deliver(&spec, &shared.workspace, line, thread::sleep) {
+        if interrupted.load(Ordering::Relaxed) {
+            output::warning(shared, "[notify]", "notify-failed", "a signal ended the run before all events were sent");
+            return;
+        }
+        for failure in deliver(&spec, &shared.workspace, line, pause) {
             output::warning(shared, "[notify]", "notify-failed", &failure);
         }
     }

@@ -51,7 +51,9 @@ pub fn source_url(shared: &Shared, template: Option<&SourceUrl>) -> Result<Optio
 pub fn apply_command(shared: &Shared, file: &Path) -> Option<String> {
     let workspace = shared.workspace.to_str()?;
     let folder = if workspace == "." { String::new() } else { format!("-C {} ", shell(workspace)?) };
-    Some(format!("zonewright {folder}apply {}", shell(file.to_str()?)?))
+    // A plan that was made with another clock is expired, or not made yet, without it.
+    let clock = shared.now.map(|now| format!("--now {now} ")).unwrap_or_default();
+    Some(format!("zonewright {folder}{clock}apply {}", shell(file.to_str()?)?))
 }
 
 /// How a plan is printed.

@@ -77,11 +77,28 @@ fn unknown_command(error: &clap::Error, word: &str) -> Failure {
 /// The failure of an argument that a command does not take.
 fn unknown_argument(error: &clap::Error, word: &str) -> Failure {
     let (command, called) = command_of(error);
-    let failure = Failure::new(format!("`{called}` does not take `{word}`"));
+    let whole = with_one_dash(word);
+    let failure = Failure::new(format!("`{called}` does not take `{}`", whole.as_deref().unwrap_or(word)));
+    let long = whole.map(|whole| format!("-{whole}"));
+    let word = long.as_deref().unwrap_or(word);
+    if long.is_some() && flags(&command).iter().any(|flag| flag == word) {
+        return failure.hint(format!("write it with two hyphens, `{word}`"));
+    }
+    if !word.starts_with('-') && matches!(command.get_name(), "plan" | "drift") {
+        return failure.hint(format!("for one host write `--host {word}`"));
+    }
     let hint = peers::flag(word).map(str::to_owned);
     let hint = hint.or_else(|| did_you_mean(word, flags(&command).iter().map(String::as_str)));
     let hint = hint.or_else(|| of_others(word));
     failure.hint(hint.unwrap_or_else(|| format!("`{called} --help` lists what it takes")))
+}
+
+/// The flag of several letters behind one hyphen, as Terraform writes them, of which clap names the first letter alone.
+fn with_one_dash(word: &str) -> Option<String> {
+    let mut given = std::env::args().skip(1);
+    let is_it = |arg: &String| arg.len() > 2 && arg.starts_with(word) && !arg.starts_with("--");
+    let whole = if word.len() == 2 && word.starts_with('-') { given.find(is_it) } else { None }?;
+    Some(whole.split('=').next().unwrap_or_default().to_owned())
 }
 
 /// The long flags of a command.

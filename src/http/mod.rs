@@ -2,6 +2,7 @@
 //!
 //! Comes in: where to send what. Goes out: success, or why it failed. This room alone knows the client library.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -75,6 +76,7 @@ fn in_words(error: &Error, timeout: Duration) -> String {
     match error {
         Error::Timeout(_) => format!("did not answer within {} s", timeout.as_secs()),
         Error::HostNotFound => "has no address in DNS".to_owned(),
+        Error::Io(error) if error.kind() == ErrorKind::InvalidData => format!("failed the TLS handshake: {error}"),
         Error::Io(error) => format!("cannot be reached: {}", error.to_string().to_lowercase()),
         Error::Rustls(error) => format!("failed the TLS handshake: {error}"),
         Error::Protocol(error) => format!("answers with something other than HTTP: {error}"),

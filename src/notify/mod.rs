@@ -12,16 +12,19 @@ use crate::process::BoundedCommand;
 /// The pauses before the second and the third attempt: a receiver that restarts is back after a few seconds.
 const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(4)];
 
-/// Sends an event to each receiver, with up to three attempts each; `pause` waits between them.
+/// Sends an event to each receiver, with up to three attempts each. `pause` waits between them, and says whether to go on.
 ///
 /// Gives, for each receiver that did not get it, why, in words.
-pub fn deliver(spec: &NotifySpec, workspace: &Path, event: &str, pause: impl Fn(Duration)) -> Vec<String> {
+pub fn deliver(spec: &NotifySpec, workspace: &Path, event: &str, pause: impl Fn(Duration) -> bool) -> Vec<String> {
     let mut failures = Vec::new();
     if let Some(words) = &spec.command {
         let command = BoundedCommand { words: words.clone(), workspace: workspace.to_owned(), timeout: spec.timeout };
         let line = format!("{event}\n");
-        // A command's exit code does not say whether another attempt would help.
-        let attempt = || command.run(line.as_bytes()).map_err(|message| Miss { message, may_pass: true });
+        // The exit code of a command does not say whether another attempt would help.
+        let attempt = || {
+            let ran = command.run(line.as_bytes());
+            ran.map_err(|error| Miss { message: error.message, may_pass: error.ran })
+        };
         failures.extend(try_thrice(attempt, &pause).err());
     }
     if let Some(webhook) = &spec.webhook {
@@ -58,17 +61,16 @@ struct Miss {
 }
 
 /// Makes up to three attempts; gives why the last one failed.
-fn try_thrice(attempt: impl Fn() -> Result<(), Miss>, pause: &impl Fn(Duration)) -> Result<(), String> {
+fn try_thrice(attempt: impl Fn() -> Result<(), Miss>, pause: &impl Fn(Duration) -> bool) -> Result<(), String> {
     let mut failed = match attempt() {
         Ok(()) => return Ok(()),
         Err(error) => error,
     };
     let mut attempts = 1;
     for wait in PAUSES {
-        if !failed.may_pass {
+        if !failed.may_pass || !pause(wait) {
             break;
         }
-        pause(wait);
         attempts += 1;
         match attempt() {
             Ok(()) => return Ok(()),

@@ -3,6 +3,8 @@
 //! Comes in: the command, as the settings have it. Goes out: success, or why it failed, with the end of its output.
 
 use std::io::{self, PipeReader, Read as _, Write as _};
+#[cfg(unix)]
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -18,6 +20,15 @@ const GRACE: Duration = Duration::from_secs(1);
 /// How much of the output is reported, in octets: the end, since programs report the cause last.
 const MAX_OUTPUT: usize = 2048;
 
+/// Why a command did not do what it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandError {
+    /// In words, with the end of what it printed.
+    pub message: String,
+    /// Whether it ran: one that cannot be run cannot be run a second later either.
+    pub ran: bool,
+}
+
 /// A command that may take so long and no longer.
 #[derive(Debug, Clone)]
 pub struct BoundedCommand {
@@ -32,13 +43,16 @@ pub struct BoundedCommand {
 impl BoundedCommand {
     /// Runs the command with `input` as its standard input.
     ///
-    /// Errors: in words, that it could not be run, failed, or did not end in time, with the end of what it printed. A command
-    /// that ends before it has read its input is no error.
-    pub fn run(&self, input: &[u8]) -> Result<(), String> {
+    /// Errors: it could not be run, failed, or did not end in time. A command that ends before it has read its input is no
+    /// error.
+    pub fn run(&self, input: &[u8]) -> Result<(), CommandError> {
         let program = self.words.first().map_or("", String::as_str);
         let deadline = Instant::now() + self.timeout;
         let started = self.start(program, input);
-        let cannot_run = |error: io::Error| format!("`{program}` cannot be run: {}", error.to_string().to_lowercase());
+        let cannot_run = |error: io::Error| CommandError {
+            message: format!("`{program}` cannot be run: {}", error.to_string().to_lowercase()),
+            ran: false,
+        };
         let (mut child, output) = started.map_err(cannot_run)?;
         let failure = match wait(&mut child, deadline).map_err(cannot_run)? {
             Some(status) if status.success() => return Ok(()),
@@ -46,7 +60,8 @@ impl BoundedCommand {
             None => format!("`{program}` did not end within {} s", self.timeout.as_secs()),
         };
         let said = output.recv_timeout(GRACE).unwrap_or_default();
-        Err(if said.is_empty() { failure } else { format!("{failure}; it said: {said}") })
+        let message = if said.is_empty() { failure } else { format!("{failure}; it said: {said}") };
+        Err(CommandError { message, ran: true })
     }
 
     /// Starts the command; gives it, and what will bring the end of its output.
@@ -56,6 +71,9 @@ impl BoundedCommand {
         let path = if program.contains('/') { self.workspace.join(program) } else { Path::new(program).to_owned() };
         let mut command = Command::new(path);
         command.args(&self.words[1..]).current_dir(&self.workspace).stdin(Stdio::piped());
+        // A group of its own, so that its children end with it at the deadline.
+        #[cfg(unix)]
+        command.process_group(0);
         // Both go into one pipe, so that messages keep their order.
         command.stdout(writer.try_clone()?).stderr(writer);
         let mut child = command.spawn()?;
@@ -99,13 +117,27 @@ fn wait(child: &mut Child, deadline: Instant) -> io::Result<Option<ExitStatus>> 
             Some(status) => return Ok(Some(status)),
             None if Instant::now() < deadline => thread::sleep(POLL),
             None => {
-                // If it ended just now there is nothing left to do either.
-                let _ = child.kill();
+                end_all(child);
                 let _ = child.wait();
                 return Ok(None);
             }
         }
     }
+}
+
+/// Ends a command and what it started.
+#[cfg(unix)]
+fn end_all(child: &mut Child) {
+    let group = rustix::process::Pid::from_child(child);
+    // If it ended just now there is nothing left to do.
+    let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+}
+
+/// Ends a command.
+#[cfg(not(unix))]
+fn end_all(child: &mut Child) {
+    // If it ended just now there is nothing left to do.
+    let _ = child.kill();
 }
 
 /// Reads all that comes, and gives the end of it as one line that is safe to print.
@@ -134,7 +166,9 @@ mod tests {
     /// The same, with a standard input.
     fn run_with(script: &str, seconds: u64, input: &[u8]) -> Result<(), String> {
         let words = ["sh", "-c", script].map(str::to_owned).to_vec();
-        BoundedCommand { words, workspace: std::env::temp_dir(), timeout: Duration::from_secs(seconds) }.run(input)
+        BoundedCommand { words, workspace: std::env::temp_dir(), timeout: Duration::from_secs(seconds) }
+            .run(input)
+            .map_err(|error| error.message)
     }
 
     #[test]
@@ -165,10 +199,21 @@ mod tests {
         assert_eq!(run("sleep 5 & exit 0", 20), Ok(()));
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn what_a_command_started_ends_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mark = folder.path().join("mark");
+        let script = format!("(sleep 2; touch {}) & exec sleep 60", mark.display());
+        assert_eq!(run(&script, 1).unwrap_err(), "`sh` did not end within 1 s");
+        thread::sleep(Duration::from_secs(2));
+        assert!(!mark.exists());
+    }
+
     #[test]
     fn a_program_that_is_not_there_says_so() {
         let words = vec!["./none".to_owned()];
         let command = BoundedCommand { words, workspace: std::env::temp_dir(), timeout: Duration::from_secs(20) };
-        assert!(command.run(b"").unwrap_err().starts_with("`./none` cannot be run: no such file"));
+        assert!(command.run(b"").unwrap_err().message.starts_with("`./none` cannot be run: no such file"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time;
 
-use super::node::{Node, Reader, SourceText};
+use super::node::{Node, Reader, SourceText, Value};
 use super::shared::{A_DURATION, read_command};
 use super::toml;
 use crate::diag::Files;
@@ -90,6 +90,14 @@ pub fn read(reader: &mut Reader<'_>) -> Option<NotifySpec> {
 pub fn read_alone(text: String) -> Option<NotifySpec> {
     let source = SourceText { file: Files::default().add("zonewright.toml"), text };
     let parsed = toml::parse(&source);
+    // A line that cannot be read may have cut a value: a URL without its end is another URL.
+    let is_cut = |line| parsed.faults.iter().any(|fault| fault.origin.line == line);
+    if let Value::Table(entries) = &parsed.root.value
+        && let Some((_, Node { value: Value::Table(keys), .. })) = entries.iter().find(|(key, _)| key.name == "notify")
+        && keys.iter().any(|(key, _)| is_cut(key.origin.line))
+    {
+        return None;
+    }
     // The diagnostics are thrown away: `check` and the command itself report them.
     read(&mut Reader::new(&parsed.root, &source))
 }
@@ -122,7 +130,20 @@ fn read_webhook(table: &mut Reader<'_>) -> Option<Webhook> {
 pub fn is_url(text: &str) -> bool {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
-    host.is_some_and(|host| !host.is_empty() && !host.starts_with(':')) && text.chars().all(|c| c.is_ascii_graphic())
+    host.is_some_and(is_host) && text.chars().all(|c| c.is_ascii_graphic())
+}
+
+/// Whether a text may be the authority of a URL: a host, with a port of 16 bits where one is given (RFC 3986 section 3.2).
+fn is_host(text: &str) -> bool {
+    let text = text.rsplit_once('@').map_or(text, |(_, host)| host);
+    let (host, port) = match text.strip_prefix('[') {
+        Some(rest) => match rest.split_once(']') {
+            Some((host, port)) => (host, port.strip_prefix(':').or(port.is_empty().then_some("80"))),
+            None => return false,
+        },
+        None => text.split_once(':').map_or((text, Some("80")), |(host, port)| (host, Some(port))),
+    };
+    !host.is_empty() && port.is_some_and(|port| port.parse::<u16>().is_ok())
 }
 
 /// Reads `on`, a list of words; at least one.
@@ -158,6 +179,7 @@ mod tests {
         assert_eq!(spec.command, Some(vec!["page".to_owned()]));
         assert_eq!((spec.webhook, spec.on.len(), spec.timeout.as_secs()), (None, 4, 10));
         assert_eq!(read_alone("owner = \"x\"\n".into()), None);
+        assert_eq!(read_alone("[notify]\nwebhook = \"https://hooks.example.net/a\n".into()), None);
         for wrong in ["command = []", "webhook = \"ftp://x/\"", "command = [\"page\"]\non = []", "on = [\"drift\"]"] {
             assert_eq!(read_alone(format!("[notify]\n{wrong}\n")), None, "{wrong}");
         }
@@ -168,7 +190,7 @@ mod tests {
         for right in ["https://hooks.example.net/a/b?c=d", "http://127.0.0.1:8080", "https://[2001:db8::1]/x"] {
             assert!(is_url(right), "{right}");
         }
-        for wrong in ["", "hooks.example.net", "https://", "https:///x", "http://:80/", "https://a b/", "HTTPS//x"] {
+        for wrong in ["", "hooks.example.net", "https://", "https:///x", "http://:80/", "http://x:99999/", "http://[::1/", "https://a b/", "HTTPS//x"] {
             assert!(!is_url(wrong), "{wrong}");
         }
     }

@@ -17,7 +17,7 @@ use super::{ZoneFiles, compare, read_noting, serial};
 use crate::disk::{self, PendingFile};
 use crate::dns::{Rtype, ZoneContents, ZoneName};
 use crate::live::asked::{Answer, Question};
-use crate::process::BoundedCommand;
+use crate::process::{BoundedCommand, CommandError};
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
 use crate::provider::{TargetError, answers};
 
@@ -70,7 +70,7 @@ impl WriteZone for FileWriter {
         if !self.is_changed.swap(false, Ordering::AcqRel) {
             return Ok(());
         }
-        reload.run(b"").map_err(|message| TargetError {
+        reload.run(b"").map_err(|CommandError { message, .. }| TargetError {
             place: self.dir.clone(),
             code: "reload-failed",
             message,

@@ -30,8 +30,13 @@ pub fn question(plan: &Plan, targets: &[String], workspace: &str) -> String {
 /// The answer that means consent.
 pub const YES: &str = "yes";
 
-/// What is said where the answer was another.
-pub const DECLINED: &str = "Nothing was changed.\n";
+/// What is said if the answer was another. Fingers that are used to `y` learn what was missing.
+pub fn declined(answer: &str) -> String {
+    match answer.trim().to_lowercase().as_str() {
+        "y" | "yes" | "ok" => format!("Nothing was changed: only `{YES}` applies.\n"),
+        _ => "Nothing was changed.\n".to_owned(),
+    }
+}
 
 /// All that is reported of an apply.
 #[derive(Debug, Clone, Copy)]

@@ -271,7 +271,7 @@ pub fn waiting(plan: &Plan) -> Vec<Waits> {
     let of_times = |all: &[&Waiting]| Waits {
         times: match all[0].since.zip(all[0].due) {
             Some((since, due)) => format!("since {since}, due {due}"),
-            None => "from the apply of this plan on".to_owned(),
+            None => "the wait begins when this plan is applied".to_owned(),
         },
         rrsets: shown(all, |waiting| {
             let host = waiting.host.map(|host| format!("host {} of ", host_label(plan, host))).unwrap_or_default();

@@ -216,8 +216,8 @@ impl ChangesRenderer<'_> {
             && matches!(lines.as_slice(), [old, new] if (old.sign, new.sign) == ('-', '+'));
         // The first line of a moved address has the old address, too.
         let old = kind.before().filter(|_| is_moved_address).map(|rrset| rrset.rdata_texts(key.rtype));
-        let beside: usize = old.iter().flatten().map(|address| 1 + address.width()).sum();
-        let ttl = match rest + beside > self.options.width && ttl.len() + txt > 0 {
+        let of_old: usize = old.iter().flatten().map(|address| 1 + address.width()).sum();
+        let ttl = match rest + of_old > self.options.width && ttl.len() + txt > 0 {
             true => format!("\n{}{ttl}", " ".repeat(if ttl.is_empty() { 7 } else { 6 })),
             false => ttl,
         };

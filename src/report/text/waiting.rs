@@ -29,7 +29,7 @@ pub fn waiting(plan: &Plan, options: &TextOptions) -> Vec<WaitingView> {
         WaitingView {
             times: match all[0].since.zip(all[0].due) {
                 Some((since, due)) => format!("since {since}, due {due}"),
-                None => "from the apply of this plan on".to_owned(),
+                None => "the wait begins when this plan is applied".to_owned(),
             },
             rrsets: all[..shown].iter().map(|waiting| rrset(waiting)).collect(),
             more: all.len() - shown,
