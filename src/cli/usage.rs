@@ -95,10 +95,10 @@ fn unknown_argument(error: &clap::Error, word: &str) -> Failure {
 
 /// The flag of several letters behind one hyphen, as Terraform writes them, of which clap names the first letter alone.
 fn with_one_dash(word: &str) -> Option<String> {
-    let mut given = std::env::args().skip(1);
-    let is_it = |arg: &String| arg.len() > 2 && arg.starts_with(word) && !arg.starts_with("--");
-    let whole = if word.len() == 2 && word.starts_with('-') { given.find(is_it) } else { None }?;
-    Some(whole.split('=').next().unwrap_or_default().to_owned())
+    let letter = word.strip_prefix('-').filter(|letter| letter.chars().count() == 1)?;
+    let flags = std::env::args().skip(1).filter(|arg| arg.len() > 2 && arg.starts_with('-') && !arg.starts_with("--"));
+    let mut names = flags.map(|arg| arg.split('=').next().unwrap_or_default().to_owned());
+    names.find(|name| name.contains(letter))
 }
 
 /// The long flags of a command.

@@ -179,7 +179,7 @@ fn text_says_what_is_left_and_what_to_do() {
       host 5 of search, sas1-0005.search.example.net.: stale in the reverse zone
       hint: plan again
 
-    not-applied, 1 host: the server accepted a change, and does not have it: see
+    not-applied, 1 host: the server accepted a change, but does not have it: see
       below
       host 6 of search, sas1-0006.search.example.net.: nothing was there; there is a
         CNAME

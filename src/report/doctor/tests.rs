@@ -117,20 +117,20 @@ fn text_says_what_is_wrong_and_what_to_do() {
     Pool main: rfc2136, 2 zones
 
       ok       the secret of the key `zonewright.` (hmac-sha1) can be read
-      warning  the key `zonewright.` is of hmac-sha1, which RFC 8945 section 6 no
-               longer recommends
-               hint: make a key of hmac-sha256 on the server, and set it and its
-                 `algorithm` here
+      warning  the key `zonewright.` uses hmac-sha1; RFC 8945 section 6 no longer
+               recommends it
+               hint: make a key with hmac-sha256 on the server; then set the key and
+                 its `algorithm` here
       warning  a.example.: the servers have different serials: 5 at ns1:53, 6 at
                ns2:53, 7 at ns4:53
-               hint: a plan takes the zone from the first server that answers: if
-                 this does not end, look at the transfers between them, and name the
-                 primary first
+               hint: a plan reads the zone from the first server that answers; if
+                 the serials stay different, check the transfers between the
+                 servers, and put the primary first in `server`
       warning  b.example.: the servers have different serials: 7 at ns1:53, 8 at
                ns2:53, 7 at ns4:53
-               hint: a plan takes the zone from the first server that answers: if
-                 this does not end, look at the transfers between them, and name the
-                 primary first
+               hint: a plan reads the zone from the first server that answers; if
+                 the serials stay different, check the transfers between the
+                 servers, and put the primary first in `server`
       ok       each of the 2 zones: takes updates
 
       ns1:53
@@ -166,8 +166,8 @@ fn text_says_what_is_wrong_and_what_to_do() {
 
       ns4:53
       ok       takes connections
-      note     its clock is not known: its signed answers repeat the time of the
-               question
+      note     its clock is not known: the server copies the time of the question
+               into its signed answers
       problem  each of the 2 zones: the server answers REFUSED
                hint: do something
 
@@ -191,10 +191,10 @@ fn text_says_what_is_wrong_and_what_to_do() {
       zones
       ok       the folder is there
       ok       a.example.: serial 1; 40 RRsets, 42 records, 5000 bytes
-      warning  a.example.: the file holds signatures (RRSIG), which zonewright could
-               not renew
-               hint: plans can use it; before an apply, let the signer read an
-                 unsigned file
+      warning  a.example.: the file holds signatures (RRSIG); zonewright cannot
+               renew them
+               hint: plans can use this file; an apply needs the unsigned file that
+                 the signer reads
       ok       b.example.: serial 1; 40 RRsets, 42 records, 5000 bytes
       warning  b.example.: warnings in its files: 2
                hint: `zonewright check` shows them

@@ -358,7 +358,7 @@ fn names_without_a_host_are_shown_apart_whether_they_go_or_wait() {
       since 2026-11-20T01:00:00Z, due 2026-11-27T01:00:00Z
         PTR of 2a02:6b8::7: released name of host 7 of search
         AAAA sas1-0007.search.example.net.: released name of host 7 of search
-      from the apply of this plan on
+      the wait begins when this plan is applied
         AAAA sas1-0008.search.example.net.: orphan of search
 
     Plan: 0 to create, 0 to modify, 1 to delete for 1 of 62000 hosts; 3 RRsets
