@@ -172,19 +172,23 @@ mod tests {
         );
         assert!(shrunk(&lost(400, 41), &hosts, percent(10)).is_some());
         assert!(
-            shrunk(&lost(9, 1), &hosts, percent(10)).unwrap().starts_with("1 of 9 rows is missing"),
+            shrunk(&lost(9, 1), &hosts, percent(10)).unwrap().starts_with("1 of 9 rows of the export accepted"),
             "not of a few"
         );
         assert_eq!(shrunk(&lost(400, 0), &hosts, percent(0)), None);
         assert_eq!(shrunk(&lost(400, 400), &hosts, percent(100)), None, "that is how it is turned off");
-        assert!(shrunk(&lost(9, 9), &export("agent"), percent(10)).unwrap().starts_with("9 of 9 hosts are missing"));
+        assert!(
+            shrunk(&lost(9, 9), &export("agent"), percent(10))
+                .unwrap()
+                .starts_with("9 of 9 hosts of the export accepted")
+        );
     }
 
     #[test]
     fn what_a_bad_row_is_about_is_not_gone() {
         let hosts = Export { bad: 2, ..export("hosts") };
         assert_eq!(shrunk(&lost(9, 2), &hosts, percent(0)), None);
-        assert!(shrunk(&lost(9, 3), &hosts, percent(0)).unwrap().starts_with("1 of 9 rows is missing"));
+        assert!(shrunk(&lost(9, 3), &hosts, percent(0)).unwrap().starts_with("1 of 9 rows of the export accepted"));
     }
 
     #[test]

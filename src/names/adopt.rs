@@ -139,7 +139,7 @@ mod tests {
         let outcome = adopted(&inventory, [1, 2]);
         assert_eq!(shown(&outcome.edits), (vec!["1 sas1.search.example. search 02:00:00 -".to_owned()], vec![0, 1]));
         assert_eq!(refused(&outcome), [(2, "name-taken")]);
-        let message = "another host had `sas2`, or its fastbone's name, until less than `name_cooldown` ago";
+        let message = "another host gave up `sas2`, or its fastbone's name, less than `name_cooldown` ago";
         assert_eq!(outcome.refused[0].message, message);
     }
 

@@ -275,7 +275,7 @@ mod tests {
         let told = given(1, "*.q TXT x\n").unwrap_err();
         assert_eq!(
             told,
-            ["every name in `q.example.net.` exists when `example.net.` is queried, probably by a wildcard: \
+            ["queries of `example.net.` find every name in `q.example.net.`, probably because of a wildcard: \
               zonewright cannot find out which names are free"]
         );
     }

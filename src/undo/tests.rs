@@ -262,7 +262,7 @@ fn an_orphan_comes_back_with_what_points_to_it() {
     assert_eq!(units.len(), 1);
     let judged = judge(&done, &[aaaa(TWO), nothing(), nothing()]);
     assert!(judged.changes.is_empty());
-    assert!(messages(&judged)[0].ends_with("; the name is left"), "{judged:?}");
+    assert!(messages(&judged)[0].ends_with("; undo leaves the name as it is"), "{judged:?}");
 }
 
 #[test]

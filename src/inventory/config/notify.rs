@@ -190,7 +190,17 @@ mod tests {
         for right in ["https://hooks.example.net/a/b?c=d", "http://127.0.0.1:8080", "https://[2001:db8::1]/x"] {
             assert!(is_url(right), "{right}");
         }
-        for wrong in ["", "hooks.example.net", "https://", "https:///x", "http://:80/", "http://x:99999/", "http://[::1/", "https://a b/", "HTTPS//x"] {
+        for wrong in [
+            "",
+            "hooks.example.net",
+            "https://",
+            "https:///x",
+            "http://:80/",
+            "http://x:99999/",
+            "http://[::1/",
+            "https://a b/",
+            "HTTPS//x",
+        ] {
             assert!(!is_url(wrong), "{wrong}");
         }
     }

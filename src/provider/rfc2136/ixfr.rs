@@ -500,7 +500,7 @@ mod tests {
         says(with(3, soa(5)), "out of order");
         says(with(3, soa(9)), "out of order");
         says(with(6, soa(5)), "another serial than the one before");
-        says(with(11, soa(9)), "not that of its beginning");
+        says(with(11, soa(9)), "differs from the SOA at its start");
         says(with(0, soa(4)), "not newer");
         says(with(10, a("b.example.org", 9)), "outside the zone");
         let after: Vec<Rr> = differences().into_iter().chain([a("d.example.net", 1)]).collect();

@@ -307,5 +307,5 @@ fn text_says_how_to_go_on_as_long_as_one_can() {
     );
     let older = shown(vec![ended(5), begun(4)], vec![ApplyId(4)]);
     assert!(older.contains("hint: `zonewright resume 4` finds out what took effect"), "{older}");
-    assert!(shown(vec![begun(4)], vec![]).contains("hint: its plan has expired: plan again and apply that"));
+    assert!(shown(vec![begun(4)], vec![]).contains("hint: its plan has expired: make a new plan and apply it"));
 }
