@@ -570,9 +570,9 @@ mod tests {
             "has the reverse zone 8.b.d.0.1.0.0.2.ip6.arpa, but it could not be read: the server answers REFUSED.",
             "could not be asked which reverse zones it has: no connection.",
             "No reverse zone was read for 1 network: 2001:db8::/64. The plan blocks the 2 hosts there (`no-zone`)",
-            "zonewright has written to example.net before",
+            "A marker in example.net shows that zonewright wrote there before.",
             "2 hosts have an address that is not made from a MAC: a.example.net, b.example.net.",
-            "1 host has two IPv6 addresses: b.example.net. One of them is derived",
+            "1 host has two IPv6 addresses: b.example.net. zonewright derives one of them",
         ] {
             assert!(remarks.contains(part), "{part}\n{remarks}");
         }
