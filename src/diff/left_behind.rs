@@ -122,6 +122,13 @@ fn left_rrset(context: &Context<'_>, found: LiveRrset<'_>) -> LeftRrset {
 /// policy `sync` searches that domain.
 fn remedy(context: &Context<'_>, orphan: &Orphan<'_>, project: Option<(ProjectIndex, bool)>) -> String {
     let by_hand = |why: &str| format!("delete them by hand: {why}");
+    if let Some(inv) = orphan.locked_for {
+        let first = if context.removals_rest() { "once no row and no source is bad, " } else { "" };
+        return format!(
+            "names.lock still gives the name to host {inv}, which hosts.csv does not have: {first}`zonewright release \
+             {inv} --write` frees it"
+        );
+    }
     let Some((project, is_searched)) = project else { return by_hand("the name is in no project's domain") };
     let id = context.project_id(project);
     let name = orphan.name.as_name();

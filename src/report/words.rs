@@ -317,9 +317,10 @@ impl Explained for NoticeCode {
             NoticeCode::LeftBehind => words(
                 "left behind",
                 "records that zonewright created are at names that no host has",
-                "zonewright created the records, and no host of the inventory and no current row of names.lock has the \
-                 name: its host left the inventory or got another name. The records stay. Policy `sync` deletes them; \
-                 `zonewright release HOST` before a host gets another name has them deleted under `repair`, too.",
+                "zonewright created the records, and no host of hosts.csv has the name: its host left the inventory or \
+                 got another name. The records stay. Policy `sync` deletes them, unless a current row of names.lock \
+                 still gives the name to a number: then `zonewright release` frees it. `zonewright release HOST` before \
+                 a host gets another name has them deleted under `repair`, too.",
             ),
             NoticeCode::EditedSince => words(
                 "edited since",
