@@ -27,7 +27,7 @@ pub fn find_named(inventory: &Inventory, workspace: &Path, texts: &[String]) -> 
         return Err(MakeError::NoSubject(error));
     };
     let published = of_text(state.as_ref(), inventory, text)?;
-    let Some(PublishedRrset { host, project, .. }) = published.first() else {
+    let Some(PublishedRrset { host, .. }) = published.first() else {
         return Err(MakeError::NoSubject(error));
     };
     let hint = match inventory.place_of(*host) {
@@ -36,8 +36,8 @@ pub fn find_named(inventory: &Inventory, workspace: &Path, texts: &[String]) -> 
              {text}` lists the records that are left at the name"
         ),
         None => format!(
-            "`zonewright explain {text}` lists the records that are left; policy `sync` of project `{project}` deletes them, \
-             or delete them by hand; if the host should be there, correct the inventory"
+            "`zonewright explain {text}` lists the records that are left and says what deletes them; if the host should \
+             be there, correct the inventory"
         ),
     };
     let message = format!("{}; {}", error.message, journal_words(&published));
@@ -147,6 +147,10 @@ impl Traced {
         let Some(host) = host.filter(|host| !is_created && self.host.is_none_or(|own| own == *host)) else { return };
         self.host = Some(host);
         let (is_created, deleted) = (before.is_none(), self.deleted);
+        // An apply that created the RRset counts before later ones that modified it; of those, the last.
+        if self.published.is_some() && !is_created {
+            return;
+        }
         self.published = Some(PublishedRrset { name, rtype, host, project, written: entry, is_created, deleted });
     }
 }
