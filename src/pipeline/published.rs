@@ -154,3 +154,41 @@ impl Traced {
         self.published = Some(PublishedRrset { name, rtype, host, project, written: entry, is_created, deleted });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inventory::value::Time;
+    use crate::state::KeptRrset;
+
+    /// What is known of an RRset after changes, given from the last: apply, RDATA before and after.
+    fn traced(changes: &[(u64, Option<&str>, Option<&str>)]) -> PublishedRrset {
+        let mut traced = Traced { host: None, deleted: None, published: None };
+        for (apply, before, after) in changes {
+            let kept = |rdata: &Option<&str>| rdata.map(|text| KeptRrset { ttl: 600, rdata: vec![text.to_owned()] });
+            let change = SentChange {
+                host: Some(Inv(1)),
+                also: Vec::new(),
+                project: "web".to_owned(),
+                name: Name::parse("x1.web.example").unwrap(),
+                rtype: Rtype::AAAA,
+                before: kept(before),
+                after: kept(after),
+            };
+            let at = Time::from_nanos(0);
+            traced.note(JournalEntry { apply: *apply, at }, change);
+        }
+        traced.published.unwrap()
+    }
+
+    #[test]
+    fn the_apply_that_created_an_rrset_is_named_or_else_the_last_that_modified_it() {
+        let (old, new) = (Some("2001:db8::1"), Some("2001:db8::2"));
+        let modified = traced(&[(3, old, new), (2, new, old), (1, old, new)]);
+        assert_eq!((modified.written.apply, modified.is_created), (3, false));
+        let created = traced(&[(3, old, new), (1, None, old)]);
+        assert_eq!((created.written.apply, created.is_created), (1, true));
+        let again = traced(&[(3, None, new), (2, new, None), (1, None, new)]);
+        assert_eq!((again.written.apply, again.is_created), (3, true));
+    }
+}
