@@ -29,6 +29,15 @@ pub struct LeftOrphan {
     pub remedy: String,
 }
 
+impl LeftOrphan {
+    /// The notice about it; `created` says which applies created the RRsets.
+    pub fn message(&self, created: &str) -> String {
+        let LeftOrphan { name, rrsets, remedy, .. } = self;
+        let records = records(rrsets);
+        format!("no host has the name `{name}`, and its records are left{created}: {records}; {remedy}")
+    }
+}
+
 /// An own RRset that is left.
 #[derive(Debug)]
 pub struct LeftRrset {
@@ -122,6 +131,13 @@ fn left_rrset(context: &Context<'_>, found: LiveRrset<'_>) -> LeftRrset {
 /// policy `sync` searches that domain.
 fn remedy(context: &Context<'_>, orphan: &Orphan<'_>, project: Option<(ProjectIndex, bool)>) -> String {
     let by_hand = |why: &str| format!("delete them by hand: {why}");
+    if let Some(inv) = orphan.locked_for {
+        let first = if context.removals_rest() { "once no row and no source is bad, " } else { "" };
+        return format!(
+            "names.lock still gives the name to host {inv}, which hosts.csv does not have: {first}`zonewright release \
+             {inv} --write` frees it"
+        );
+    }
     let Some((project, is_searched)) = project else { return by_hand("the name is in no project's domain") };
     let id = context.project_id(project);
     let name = orphan.name.as_name();
@@ -147,4 +163,20 @@ fn remedy(context: &Context<'_>, orphan: &Orphan<'_>, project: Option<(ProjectIn
         }
         Some(_) => by_hand("another notice says why policy `sync` leaves them"),
     }
+}
+
+/// How many addresses of each type are shown: an RRset has one or two, but a wrong one may have many.
+const ADDRESSES: usize = 4;
+
+/// The records of RRsets of one name, in words: `AAAA 2a02::1, PTR of 2a02::1`.
+fn records(rrsets: &[LeftRrset]) -> String {
+    let of_type = |rtype: Rtype, what: &str| {
+        let own = rrsets.iter().filter(|rrset| rrset.key.rtype == rtype);
+        let addresses: Vec<String> = own.flat_map(|rrset| &rrset.addresses).map(|at| format!("`{at}`")).collect();
+        let more = addresses.len().saturating_sub(ADDRESSES);
+        let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let shown = addresses[..addresses.len() - more].join(", ");
+        (!addresses.is_empty()).then(|| format!("{what} {shown}{rest}"))
+    };
+    [of_type(Rtype::AAAA, "AAAA"), of_type(Rtype::PTR, "PTR of")].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

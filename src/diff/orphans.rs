@@ -7,9 +7,10 @@ use super::rules::is_untouchable;
 use crate::change::Rule;
 use crate::dns::{Name, NameRef, Rdata, Rtype};
 use crate::inventory::model::{Policy, ProjectAdmin, ProjectIndex, Registry};
+use crate::inventory::value::Inv;
 use crate::live::LiveRrset;
 
-/// A name that no host and no current row of names.lock has, and at which own RRsets are.
+/// A name that no host of hosts.csv has, and at which own RRsets are.
 #[derive(Debug)]
 pub struct Orphan<'c> {
     /// The name.
@@ -18,6 +19,8 @@ pub struct Orphan<'c> {
     pub addresses: Option<LiveRrset<'c>>,
     /// The own PTR RRsets that name it.
     pub pointers: Vec<LiveRrset<'c>>,
+    /// The number to which names.lock still gives the name, and which hosts.csv does not have.
+    pub locked_for: Option<Inv>,
 }
 
 /// Finds all orphans, sorted by name; none where own RRsets cannot be distinguished from others.
@@ -25,22 +28,23 @@ pub fn find<'c>(context: &Context<'c>) -> Vec<Orphan<'c>> {
     if context.inventory.config.registry == Registry::Noop {
         return Vec::new();
     }
-    let is_held = |name: NameRef<'_>| context.names.is_held(context.inventory, name);
-    let names = context.live.names_beside_settled(|name| !is_held(name));
+    let has_host = |name: NameRef<'_>| context.names.has_host(context.inventory, name);
+    let names = context.live.names_beside_settled(|name| !has_host(name));
     let orphan = |name: Name| {
         let at = name.as_name();
         let addresses = context.live.rrset(at, Rtype::AAAA).filter(|found| own::is_own(context, *found));
         let pointers = context.live.pointing_to(at).filter(|found| own::is_own(context, *found));
         let pointers: Vec<LiveRrset<'c>> = pointers.collect();
         let is_any = addresses.is_some() || !pointers.is_empty();
-        is_any.then_some(Orphan { name, addresses, pointers })
+        let locked_for = is_any.then(|| context.names.locked_for(context.inventory, at)).flatten();
+        is_any.then_some(Orphan { name, addresses, pointers, locked_for })
     };
     names.into_iter().filter_map(orphan).collect()
 }
 
 /// Removes the own AAAA RRsets of orphans in the domains of `sync` projects, and the own PTR that name them.
 ///
-/// Nothing is removed while removals are paused, for projects whose breaker has tripped, or where the command line
+/// A current row of names.lock keeps what is at its name. Nothing is removed while removals are paused, for projects whose breaker has tripped, or where the command line
 /// names single hosts.
 pub fn remove(context: &Context<'_>, orphans: &[Orphan<'_>]) -> Vec<Act> {
     let mut acts = Vec::new();
@@ -48,7 +52,7 @@ pub fn remove(context: &Context<'_>, orphans: &[Orphan<'_>]) -> Vec<Act> {
         return acts;
     }
     let domains = Domains::of_sync(context);
-    for orphan in orphans {
+    for orphan in orphans.iter().filter(|orphan| orphan.locked_for.is_none()) {
         let name = orphan.name.as_name();
         let Some(addresses) = orphan.addresses.filter(|_| !is_untouchable(context, name)) else { continue };
         let Some(project) = domains.project_of(name).filter(|project| removes(context, *project)) else { continue };

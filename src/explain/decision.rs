@@ -69,6 +69,8 @@ impl Case<'_> {
         let desired = place.map(|place| &self.context.desired[place]);
         let own = self.own_changes(inv, desired);
         let notices = self.decision.notices.iter().filter(|notice| notice.host == Some(inv));
+        let notices = notices.map(|notice| notice.message.clone());
+        let left = self.decision.left_behind.iter().filter(|left| left.hosts.contains(&inv));
         DecisionFacts {
             outcome: if own.is_empty() { "nothing" } else { "changes" },
             policy: None,
@@ -78,7 +80,7 @@ impl Case<'_> {
             obstacles: Vec::new(),
             changes: own,
             changes_of_others: self.changes(|change| changes::concerns(change, inv, desired)),
-            notices: notices.map(|notice| notice.message.clone()).collect(),
+            notices: notices.chain(left.map(|left| left.message(""))).collect(),
             held_back: Vec::new(),
             by_hand: None,
         }
@@ -188,7 +190,8 @@ impl Case<'_> {
             debug_assert_eq!(*still, code);
             return ByHand { command, passes: false, obstacles: Vec::new(), changes: Vec::new() };
         }
-        let decision = Decision { changes: &decided, blocked: &[], skipped: &[], notices: &[], waiting: &[] };
+        let decision =
+            Decision { changes: &decided, blocked: &[], skipped: &[], notices: &[], waiting: &[], left_behind: &[] };
         let named = Case { context: &context, standings: &standings, decision, ..*self };
         let policy = named.policy_of(place);
         let blocks = rules::obstacles(&context, &standings, place, policy);

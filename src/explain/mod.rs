@@ -34,6 +34,7 @@ use std::fmt;
 
 use crate::change::{Blocked, Change, Notice, NoticeCode, Skipped, Waiting};
 use crate::diag::{Diagnostics, Origin};
+use crate::diff::left_behind::LeftOrphan;
 use crate::diff::{Context, Selection, Standings};
 use crate::inventory::value::{Duration, Time};
 
@@ -72,6 +73,8 @@ pub struct Decision<'a> {
     pub notices: &'a [Notice],
     /// The RRsets at names that no host has, and that wait to be deleted.
     pub waiting: &'a [Waiting],
+    /// The own RRsets of names that no host has, and that are left.
+    pub left_behind: &'a [LeftOrphan],
 }
 
 /// What would be decided for another selection.

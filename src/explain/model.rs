@@ -398,6 +398,9 @@ pub struct NameFacts {
     pub live: Site,
     /// The addresses whose PTR point to it.
     pub pointers: Vec<Holding>,
+    /// How many reverse zones could not be read; the document lists them in `unseen`.
+    #[serde(skip)]
+    pub unread_reverse: usize,
     /// The changes that touch it or the PTR that name it.
     pub changes: Vec<ChangeFacts>,
     /// What else is to be known, in words.

@@ -97,6 +97,7 @@ impl Case<'_> {
             holders: holders.into_iter().map(|holder| self.holder(holder)).collect(),
             live: self.whole_site(name, project),
             pointers: self.addresses_pointing(name, |_| false),
+            unread_reverse: self.unread_reverse(),
             changes,
             remarks: self.remarks(name).into_iter().chain(stays).collect(),
         }
@@ -164,11 +165,22 @@ impl Case<'_> {
             found.is_some_and(|found| found.rrset.rdata().any(|rdata| rdata.target() == Some(name)))
         };
         let is_of_name = |waiting: &&Waiting| waiting.key.owner.as_name() == name || points(waiting);
+        self.waits_words(self.decision.waiting.iter().filter(is_of_name), Some(name))
+    }
+
+    /// Until when RRsets wait: a sentence for each time. The name that they are `about` is not repeated.
+    pub(super) fn waits_words<'w>(
+        &self,
+        waiting: impl Iterator<Item = &'w Waiting>,
+        about: Option<NameRef<'_>>,
+    ) -> Vec<String> {
         let mut times: BTreeMap<(Option<Time>, Option<Time>), Vec<String>> = BTreeMap::new();
-        for waiting in self.decision.waiting.iter().filter(is_of_name) {
-            let rrset = match reverse::address_of(waiting.key.owner.as_name()) {
-                Some(address) => format!("the {} of {address}", waiting.key.rtype),
-                None => format!("the {}", waiting.key.rtype),
+        for waiting in waiting {
+            let (owner, rtype) = (waiting.key.owner.as_name(), waiting.key.rtype);
+            let rrset = match reverse::address_of(owner) {
+                Some(address) => format!("the {rtype} of {address}"),
+                None if about == Some(owner) => format!("the {rtype}"),
+                None => format!("the {rtype} of {owner}"),
             };
             times.entry((waiting.since, waiting.due)).or_default().push(rrset);
         }
@@ -215,6 +227,9 @@ impl Case<'_> {
         }
         let notices = self.decision.notices.iter().filter(|notice| notice.name == name.to_string());
         remarks.extend(notices.map(|notice| notice.message.clone()));
+        // Of a name that only the journal knows, the answer says it.
+        let left = self.decision.left_behind.iter().filter(|left| !is_nobodys && left.name.as_name() == name);
+        remarks.extend(left.map(|left| left.message("")));
         remarks
     }
 }

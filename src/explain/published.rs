@@ -2,9 +2,10 @@
 
 use super::Case;
 use super::model::{Explanation, Subject};
+use crate::change::Waiting;
+use crate::diff::left_behind::LeftOrphan;
 use crate::diff::own;
-use crate::dns::{Name, NameRef, Rtype, reverse};
-use crate::inventory::model::Policy;
+use crate::dns::{Name, NameRef, RrKey, Rtype, ZoneName, reverse};
 use crate::inventory::value::{Inv, Time};
 use crate::live::{LiveRrset, Place};
 use crate::names::holders::{lock_rows_of, name_of};
@@ -20,7 +21,7 @@ pub struct PublishedRrset {
     pub host: Inv,
     /// The project that the host was in.
     pub project: String,
-    /// The apply that created the RRset; where none created it, the first that modified it for the host.
+    /// The apply that created the RRset; where none created it, the last that modified it for the host.
     pub written: JournalEntry,
     /// Whether that apply created it.
     pub is_created: bool,
@@ -89,6 +90,7 @@ pub fn explain(case: &Case<'_>, inv: Inv) -> Explanation {
     }
     let left: Vec<LiveRrset<'_>> = free.iter().flat_map(|rrset| case.own_records(rrset.name.as_name())).collect();
     answer.push_str(&case.left_words(&left, &free));
+    answer.push_str(" If the host should be there, correct the inventory.");
     answer.push_str(" `zonewright explain NAME` says more about a name.");
     Explanation {
         subject: Subject::Host(inv.0),
@@ -145,20 +147,51 @@ impl Case<'_> {
         at_name.into_iter().chain(pointing).filter(|found| own::is_own(self.context, *found))
     }
 
-    /// What is left of what was published, and what deletes it: a sentence or two.
+    /// What is left of what was published, and what deletes it, in sentences.
     fn left_words(&self, left: &[LiveRrset<'_>], published: &[PublishedRrset]) -> String {
         if published.iter().any(|rrset| self.is_unread(rrset.name.as_name())) {
             return "It is not known whether its records are left: their zone could not be read.".to_owned();
         }
-        let kept: Vec<String> = left.iter().filter(|found| !self.is_changed(found)).map(words_of).collect();
-        let (records, them) = match (left.len(), kept.len()) {
-            (0, _) => return "No record that zonewright created is left of it.".to_owned(),
-            (_, 0) => return "The plan changes what is left of it.".to_owned(),
-            (_, 1) => ("Our own record is", "it"),
-            (_, _) => ("Our own records are", "them"),
+        if left.is_empty() {
+            return "No record that zonewright created is left of it.".to_owned();
+        }
+        let kept: Vec<&LiveRrset<'_>> = left.iter().filter(|found| !self.is_changed(found)).collect();
+        if kept.is_empty() {
+            return "The plan changes what is left of it.".to_owned();
+        }
+        let is_waiting = |found: &LiveRrset<'_>, waiting: &Waiting| self.is_at(found, (&waiting.zone, &waiting.key));
+        let waiting = self.decision.waiting.iter().filter(|own| kept.iter().any(|found| is_waiting(found, own)));
+        let mut said: Vec<String> =
+            self.waits_words(waiting, None).iter().map(|wait| format!("Of our own records, {wait}.")).collect();
+        // What deletes records is the same for most of them, and then said once.
+        let mut remedies: Vec<(String, Vec<String>)> = Vec::new();
+        let is_settled = |found: &LiveRrset<'_>| self.decision.waiting.iter().any(|own| is_waiting(found, own));
+        for found in kept.iter().filter(|found| !is_settled(found)) {
+            let remedy = self.remedy_of(found).or_else(|| Some(self.remedy(published.first()?)));
+            let remedy = remedy.unwrap_or_default();
+            match remedies.iter_mut().find(|(known, _)| *known == remedy) {
+                Some((_, records)) => records.push(words_of(found)),
+                None => remedies.push((remedy, vec![words_of(found)])),
+            }
+        }
+        let left = |(remedy, records): (String, Vec<String>)| {
+            format!("Our own records are left behind: {}; {remedy}.", records.join(", "))
         };
-        let remedy = published.first().map(|rrset| self.remedy(rrset, them)).unwrap_or_default();
-        format!("{records} left behind: {}. {remedy}", kept.join(", "))
+        said.extend(remedies.into_iter().map(left));
+        said.join(" ")
+    }
+
+    /// What deletes an RRset, as the notice of the plan says it; none where the plan has none.
+    fn remedy_of(&self, found: &LiveRrset<'_>) -> Option<String> {
+        let lists = |left: &&LeftOrphan| left.rrsets.iter().any(|own| self.is_at(found, (&own.zone, &own.key)));
+        self.decision.left_behind.iter().find(lists).map(|left| left.remedy.clone())
+    }
+
+    /// Whether a live RRset is the one of this zone, name and type.
+    fn is_at(&self, found: &LiveRrset<'_>, (zone, key): (&ZoneName, &RrKey)) -> bool {
+        key.rtype == found.rrset.rtype()
+            && key.owner.as_name() == found.rrset.owner().as_name()
+            && *zone == self.context.zone_spec(found.zone).name
     }
 
     /// Whether nothing is known of what is live at a name.
@@ -175,29 +208,22 @@ impl Case<'_> {
             .any(|change| change.key.rtype == rtype && change.key.owner.as_name() == owner.as_name())
     }
 
-    /// What deletes what is left behind: a sentence.
-    fn remedy(&self, rrset: &PublishedRrset, them: &str) -> String {
+    /// What deletes what the plan has no notice about.
+    fn remedy(&self, rrset: &PublishedRrset) -> String {
         let inventory = self.context.inventory;
         let PublishedRrset { host, project: id, .. } = rrset;
         let project = inventory.projects.iter().find(|project| project.id == *id);
         let policy = project.and_then(|project| project.file.settings()).map(|settings| settings.policy);
         match policy {
-            None => format!("The inventory has no usable file of project `{id}`: delete {them} by hand."),
-            Some(Policy::Sync) => format!(
-                "Project `{id}` has policy `sync`, which deletes {them} after `delete_after`, unless the zone or a \
-                 switch forbids it."
-            ),
+            None => format!("the inventory has no usable file of project `{id}`: delete them by hand"),
             Some(policy) if inventory.place_of(*host).is_some() => format!(
-                "Policy `repair` deletes the records that hold an address of host {host}, and policy `sync` deletes \
-                 the rest; project `{id}` has policy `{}`. `zonewright explain {host}` says what is planned for the \
-                 host.",
+                "policy `repair` deletes the records that hold an address of host {host}, and policy `sync` deletes the \
+                 rest; project `{id}` has policy `{}`. `zonewright explain {host}` says what is planned for the host",
                 policy.as_str()
             ),
-            Some(policy) => format!(
-                "Policy `sync` would delete {them}, but project `{id}` has policy `{}`. Set `policy: sync`, or delete \
-                 {them} by hand; if the host should be there, correct the inventory.",
-                policy.as_str()
-            ),
+            Some(_) => "the plan does not say what deletes them, because a host may have the name or a file is not \
+                        believed: delete them by hand"
+                .to_owned(),
         }
     }
 }

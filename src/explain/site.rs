@@ -114,6 +114,12 @@ impl Case<'_> {
         pointers.into_iter().map(holding).collect()
     }
 
+    /// How many reverse zones could not be read: their PTR are not known.
+    pub(super) fn unread_reverse(&self) -> usize {
+        let zones = self.context.live.zones().filter(|(_, zone)| zone.contents().is_none());
+        zones.filter(|(_, zone)| reverse::is_reverse(zone.name().as_name())).count()
+    }
+
     /// Whose a name is, in words.
     pub(super) fn whose_name(&self, name: NameRef<'_>) -> String {
         let (inventory, names) = (self.context.inventory, self.context.names);

@@ -180,6 +180,25 @@ impl NameIndex {
         self.holders(inventory, name).take_while(|holder| holder.now).next().is_some()
     }
 
+    /// Whether a host of hosts.csv holds a name now.
+    pub fn has_host(&self, inventory: &Inventory, name: NameRef<'_>) -> bool {
+        let mut now = self.holders(inventory, name).take_while(|holder| holder.now);
+        now.any(|holder| match holder.by {
+            HolderRow::Host(_) => true,
+            HolderRow::Lock(place) => !inventory.places_of(inventory.lock[place as usize].inv).is_empty(),
+        })
+    }
+
+    /// The lowest number to which a current row of names.lock gives a name.
+    pub fn locked_for(&self, inventory: &Inventory, name: NameRef<'_>) -> Option<Inv> {
+        let now = self.holders(inventory, name).take_while(|holder| holder.now);
+        let rows = now.filter_map(|holder| match holder.by {
+            HolderRow::Host(_) => None,
+            HolderRow::Lock(place) => Some(inventory.lock[place as usize].inv),
+        });
+        rows.min()
+    }
+
     /// Whether a name without a known holder may still be a host's: the fastbone names of a project are unknown while
     /// its file is bad or missing.
     pub fn may_be_held(&self, inventory: &Inventory, name: NameRef<'_>) -> bool {

@@ -104,7 +104,7 @@ pub(super) fn answer(
         let (standings, decided) = decide::judge_all(&Context { selection, ..*context });
         Again { changes: decided.changes, standings }
     };
-    let Decided { changes, blocked, skipped, notices, waiting, .. } = decided;
-    let decision = explain::Decision { changes, blocked, skipped, notices, waiting };
+    let Decided { changes, blocked, skipped, notices, waiting, left_behind, .. } = decided;
+    let decision = explain::Decision { changes, blocked, skipped, notices, waiting, left_behind };
     explain::explain(&Case { context, standings, decision, diagnostics, again: &again, published }, question)
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::change::{LeftBehind, Notice, NoticeCode};
 use crate::diff::Selection;
-use crate::diff::left_behind::{LeftOrphan, LeftRrset};
+use crate::diff::left_behind::LeftOrphan;
 use crate::dns::{Name, RrKey, Rtype};
 use crate::inventory::value::Inv;
 use crate::plan::Plan;
@@ -73,30 +73,12 @@ fn published(state: &dyn State, hosts: &BTreeSet<Inv>) -> Result<BTreeMap<Name, 
 
 /// The notice about one name; `applies` created its RRsets, in their order, as far as the journal knows.
 fn notice(orphan: &LeftOrphan, applies: &[Option<ApplyId>]) -> Notice {
-    let LeftOrphan { name, hosts, rrsets, remedy, .. } = orphan;
     let known: BTreeSet<u64> = applies.iter().flatten().map(|apply| apply.0).collect();
     let created = match known.iter().map(u64::to_string).collect::<Vec<_>>().as_slice() {
         [] => String::new(),
         [one] => format!(", created by apply {one}"),
         several => format!(", created by applies {}", several.join(", ")),
     };
-    let records = records(rrsets);
-    let message = format!("no host has the name `{name}`, and its records are left{created}: {records}; {remedy}");
-    Notice { code: NoticeCode::LeftBehind, name: name.to_string(), host: hosts.first().copied(), message }
-}
-
-/// How many addresses of each type are shown: an RRset has one or two, but a wrong one may have many.
-const ADDRESSES: usize = 4;
-
-/// The records of RRsets of one name, in words: `AAAA 2a02::1, PTR of 2a02::1`.
-fn records(rrsets: &[LeftRrset]) -> String {
-    let of_type = |rtype: Rtype, what: &str| {
-        let own = rrsets.iter().filter(|rrset| rrset.key.rtype == rtype);
-        let addresses: Vec<String> = own.flat_map(|rrset| &rrset.addresses).map(|at| format!("`{at}`")).collect();
-        let more = addresses.len().saturating_sub(ADDRESSES);
-        let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let shown = addresses[..addresses.len() - more].join(", ");
-        (!addresses.is_empty()).then(|| format!("{what} {shown}{rest}"))
-    };
-    [of_type(Rtype::AAAA, "AAAA"), of_type(Rtype::PTR, "PTR of")].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let (name, host) = (orphan.name.to_string(), orphan.hosts.first().copied());
+    Notice { code: NoticeCode::LeftBehind, name, host, message: orphan.message(&created) }
 }

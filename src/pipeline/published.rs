@@ -27,7 +27,7 @@ pub fn find_named(inventory: &Inventory, workspace: &Path, texts: &[String]) -> 
         return Err(MakeError::NoSubject(error));
     };
     let published = of_text(state.as_ref(), inventory, text)?;
-    let Some(PublishedRrset { host, project, .. }) = published.first() else {
+    let Some(PublishedRrset { host, .. }) = published.first() else {
         return Err(MakeError::NoSubject(error));
     };
     let hint = match inventory.place_of(*host) {
@@ -36,8 +36,8 @@ pub fn find_named(inventory: &Inventory, workspace: &Path, texts: &[String]) -> 
              {text}` lists the records that are left at the name"
         ),
         None => format!(
-            "`zonewright explain {text}` lists the records that are left; policy `sync` of project `{project}` deletes them, \
-             or delete them by hand; if the host should be there, correct the inventory"
+            "`zonewright explain {text}` lists the records that are left and says what deletes them; if the host should \
+             be there, correct the inventory"
         ),
     };
     let message = format!("{}; {}", error.message, journal_words(&published));
@@ -147,6 +147,48 @@ impl Traced {
         let Some(host) = host.filter(|host| !is_created && self.host.is_none_or(|own| own == *host)) else { return };
         self.host = Some(host);
         let (is_created, deleted) = (before.is_none(), self.deleted);
+        // An apply that created the RRset counts before later ones that modified it; of those, the last.
+        if self.published.is_some() && !is_created {
+            return;
+        }
         self.published = Some(PublishedRrset { name, rtype, host, project, written: entry, is_created, deleted });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inventory::value::Time;
+    use crate::state::KeptRrset;
+
+    /// What is known of an RRset after changes, given from the last: apply, RDATA before and after.
+    fn traced(changes: &[(u64, Option<&str>, Option<&str>)]) -> PublishedRrset {
+        let mut traced = Traced { host: None, deleted: None, published: None };
+        for (apply, before, after) in changes {
+            let kept = |rdata: &Option<&str>| rdata.map(|text| KeptRrset { ttl: 600, rdata: vec![text.to_owned()] });
+            let change = SentChange {
+                host: Some(Inv(1)),
+                also: Vec::new(),
+                project: "web".to_owned(),
+                name: Name::parse("x1.web.example").unwrap(),
+                rtype: Rtype::AAAA,
+                before: kept(before),
+                after: kept(after),
+            };
+            let at = Time::from_nanos(0);
+            traced.note(JournalEntry { apply: *apply, at }, change);
+        }
+        traced.published.unwrap()
+    }
+
+    #[test]
+    fn the_apply_that_created_an_rrset_is_named_or_else_the_last_that_modified_it() {
+        let (old, new) = (Some("2001:db8::1"), Some("2001:db8::2"));
+        let modified = traced(&[(3, old, new), (2, new, old), (1, old, new)]);
+        assert_eq!((modified.written.apply, modified.is_created), (3, false));
+        let created = traced(&[(3, old, new), (1, None, old)]);
+        assert_eq!((created.written.apply, created.is_created), (1, true));
+        let again = traced(&[(3, None, new), (2, new, None), (1, None, new)]);
+        assert_eq!((again.written.apply, again.is_created), (3, true));
     }
 }

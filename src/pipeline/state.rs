@@ -67,7 +67,7 @@ fn left_behind(inventory: &Inventory, state: &dyn State) -> Result<Vec<Name>, St
     let (own, names) = (state.own()?, NameIndex::new(inventory));
     let is_left = |name: &&Name| {
         let name = name.as_name();
-        !names.is_held(inventory, name) && !names.may_be_held(inventory, name)
+        !names.has_host(inventory, name) && !names.may_be_held(inventory, name)
     };
     let mut left: Vec<Name> = own.owners(Rtype::AAAA).filter(is_left).cloned().collect();
     left.sort();

@@ -318,10 +318,10 @@ impl Explained for NoticeCode {
             NoticeCode::LeftBehind => words(
                 "left behind",
                 "records that zonewright created are at names that no host has",
-                "zonewright created the records, and no host of the inventory and no current row of names.lock has the \
-                 name: its host left the inventory or got another name. The records stay. Policy `sync` deletes them. \
-                 Policy `repair` deletes them if an operator runs `zonewright release HOST` before the host gets \
-                 another name.",
+                "zonewright created the records, and no host of hosts.csv has the name: its host left the inventory or \
+                 got another name. The records stay. Policy `sync` deletes them, unless a current row of names.lock \
+                 still gives the name to a number: `zonewright release` frees it. Policy `repair` deletes them if an \
+                 operator runs `zonewright release HOST` before the host gets another name.",
             ),
             NoticeCode::EditedSince => words(
                 "edited since",

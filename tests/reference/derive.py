@@ -71,6 +71,15 @@ class Fleet:
                 names.update(self.with_fastbone(row.name, row.project))
         return names
 
+    def names_of_hosts(self):
+        """The current names without those that names.lock alone gives, to numbers that hosts.csv does not have."""
+        hosts = self.inventory.hosts
+        names = {name for inv, names in self._names_by_holder().items() if inv in hosts for name in names}
+        for row in self.inventory.lock:
+            if row.released is None and row.name and row.inv in hosts:
+                names.update(self.with_fastbone(row.name, row.project))
+        return names
+
     def _names_by_holder(self):
         """The names, with their fastbone names, of every host and of every current row without a host."""
         holders = collections.defaultdict(list)

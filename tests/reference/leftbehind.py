@@ -1,4 +1,4 @@
-"""What is left behind: own RRsets of names that no host has, and that the plan does not change."""
+"""What is left behind: own RRsets of names that no host of hosts.csv has, and that the plan does not change."""
 
 import os
 
@@ -16,9 +16,10 @@ def notices(result, folder, changes):
     strays = set(names.stray_names(files, fleet.config))
     changed = {(change["name"], change["type"]) for change in changes}
     holders = _holders(fleet)
+    names_of_hosts = fleet.names_of_hosts()
     found = set()
     for name, rrsets in _rrsets_by_name(result).items():
-        is_known = name not in result.current_names and name not in strays and not _may_be_fastbone(result, name)
+        is_known = name not in names_of_hosts and name not in strays and not _may_be_fastbone(result, name)
         is_left = any(registry.is_own(*rrset) and rrset not in changed for rrset in rrsets)
         if is_known and is_left:
             hosts = _selected(result, name, holders.get(name, set()))

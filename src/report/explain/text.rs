@@ -36,7 +36,12 @@ fn name_section(page: &mut Page, facts: &NameFacts, host: Option<u64>) {
         page.fact("whose", &format!("host {inv}, {interface}: {said} ({line})"));
     }
     site(page, "live", &facts.live);
-    holdings(page, "PTR to it", "no PTR names it", &facts.pointers, "of ");
+    let none = match facts.unread_reverse {
+        0 => "no PTR names it".to_owned(),
+        1 => "not known: 1 reverse zone could not be read".to_owned(),
+        several => format!("not known: {several} reverse zones could not be read"),
+    };
+    holdings(page, "PTR to it", &none, &facts.pointers, "of ");
     for remark in &facts.remarks {
         page.fact("remark", remark);
     }

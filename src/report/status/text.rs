@@ -152,11 +152,13 @@ impl Page<'_> {
         let Some(first) = names.first() else { return };
         self.heading("Left behind");
         let says = match names.len() {
-            1 => format!("1 name that no host has keeps the AAAA that zonewright created: {first}"),
-            some => format!("{some} names that no host has keep the AAAA that zonewright created: {first} and others"),
+            1 => format!("By the journal, 1 name that no host has keeps the AAAA that zonewright created: {first}"),
+            some => format!(
+                "By the journal, {some} names that no host has keep the AAAA that zonewright created: {first} and others"
+            ),
         };
         self.line(0, &sanitize(&says));
-        self.line(2, "hint: `zonewright plan` says what deletes them");
+        self.line(2, "hint: `zonewright plan` reads the zones, counts names of PTR, too, and says what deletes them");
     }
 
     /// Adds the limits of hosts; the names last, for they may be long.
