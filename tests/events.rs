@@ -5,7 +5,7 @@ mod copy;
 #[path = "folder/edit.rs"]
 mod edit;
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -159,4 +159,24 @@ fn a_run_without_an_outcome_says_so() {
     assert_eq!((exit, words(&events)), (1, vec!["plan-made", "run-failed"]));
     let says = "run failed: with `--log-format json` no plan is shown to agree to: nothing was changed";
     assert_eq!(events[1]["message"], says);
+}
+
+#[test]
+fn messages_that_cannot_be_written_change_no_exit_code() {
+    let place = Place::moved();
+    let run = |args: &[&str]| {
+        let full = File::options().write(true).open("/dev/full").expect("Linux has it");
+        Command::new(env!("CARGO_BIN_EXE_zonewright"))
+            .args(["--log-format", "json", "-vv", "--now", NOW])
+            .args(args)
+            .current_dir(place.folder.path())
+            .stdin(Stdio::null())
+            .stderr(full)
+            .status()
+            .expect("the binary was built for this test")
+            .code()
+    };
+    assert_eq!(run(&["plan", "--detailed-exitcode"]), Some(2));
+    assert_eq!(run(&["apply", "--auto"]), Some(0));
+    assert_eq!(run(&["plan", "--detailed-exitcode"]), Some(0));
 }
