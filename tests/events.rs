@@ -40,6 +40,14 @@ impl Place {
         place
     }
 
+    /// The same, of which no server answers.
+    fn dead() -> Place {
+        let place = Place::new();
+        let files = "type = \"zonefile\"\ndir = \"zones\"";
+        place.edit("zonewright.toml", files, "type = \"rfc2136\"\nserver = \"127.0.0.1:1\"");
+        place
+    }
+
     /// Changes a file.
     fn edit(&self, file: &str, part: &str, by: &str) {
         edit(self.folder.path(), file, part, by);
@@ -157,8 +165,56 @@ fn a_run_without_an_outcome_says_so() {
     assert_eq!(events[0]["attention"], "outage");
     let (exit, events) = Place::moved().run(&["apply"]);
     assert_eq!((exit, words(&events)), (1, vec!["plan-made", "run-failed"]));
-    let says = "run failed: with `--log-format json` no plan is shown to agree to: nothing was changed";
+    let says = "run failed: with `--log-format json` no operator is asked: nothing was changed";
     assert_eq!(events[1]["message"], says);
+}
+
+#[test]
+fn an_outage_is_named_by_every_event() {
+    let place = Place::dead();
+    let why = "4 of 4 zones could not be read; 127.0.0.1:1 refuses connections";
+    let says = format!("no plan: {why}");
+    let check = |event: &Value, says: &str| {
+        assert_eq!((&event["message"], &event["attention"]), (&says.into(), &"outage".into()));
+        assert_eq!((&event["level"], &event["unread"]), (&"ERROR".into(), &4.into()));
+        let outage = serde_json::json!([
+            {"server": "127.0.0.1:1", "code": "connect-failed", "cause": "the server refuses connections"}
+        ]);
+        assert_eq!(event["outages"], outage);
+    };
+    for (args, expected) in [
+        (&["plan", "--out", "plan.json"][..], &["plan-made"][..]),
+        (&["apply", "--auto"], &["plan-made", "apply-finished"]),
+        (&["apply", "plan.json"], &["apply-finished"]),
+        (&["fix", "101", "--yes"], &["plan-made", "apply-finished"]),
+    ] {
+        let (exit, events) = place.run(args);
+        assert_eq!((exit, words(&events)), (1, expected.to_vec()), "{args:?}");
+        events.iter().for_each(|event| check(event, &says));
+    }
+    let (exit, events) = place.run(&["drift"]);
+    assert_eq!((exit, words(&events)), (1, vec!["drift-checked"]));
+    check(&events[0], &format!("nothing could be compared: {why}"));
+}
+
+#[test]
+fn a_mistake_of_the_call_needs_no_other_person() {
+    let place = Place::moved();
+    assert_eq!(place.run(&["apply", "--auto"]).0, 0);
+    for args in [
+        &["undo", "77", "--yes"][..],
+        &["undo", "1"],
+        &["apply", "nofile.json"],
+        &["apply", "--auto", "--zone", "x."],
+        &["apply", "--auto", "--host", "nope"],
+        &["fix", "nope", "--yes"],
+        &["resume", "77"],
+    ] {
+        let (exit, events) = place.run(args);
+        let last = events.last().expect("an event");
+        assert_eq!((exit, &last["event"], &last["level"]), (1, &"run-failed".into(), &"ERROR".into()), "{args:?}");
+        assert_eq!(last["attention"], Value::Null, "{args:?}");
+    }
 }
 
 #[test]

@@ -142,7 +142,7 @@ impl Page<'_> {
         for line in lines(rdata(before), rdata(after), &self.paint) {
             self.out.push_str(&format!("    {} {}\n", line.sign, line.text));
         }
-        let host = change.host.map_or_else(|| "orphan".to_owned(), |host| format!("host {host}"));
+        let host = change.host.map_or_else(|| "name without a host".to_owned(), |host| format!("host {host}"));
         let also = if change.also.is_empty() { String::new() } else { format!(", also {}", numbers(&change.also)) };
         let project = &change.project;
         let update = format!("update {} to {}", sent.number, sent.zone);
@@ -194,7 +194,7 @@ fn whose(left: &LeftHost) -> String {
     let LeftHost { host, project, name, .. } = left;
     match host {
         Some(host) => format!("host {host} of {project}, {name}"),
-        None => format!("orphan of {project}, {name}"),
+        None => format!("name without a host in {project}, {name}"),
     }
 }
 
