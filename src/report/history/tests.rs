@@ -172,7 +172,7 @@ fn one_apply_is_told_in_full() {
         host 72 of search, h72.example.net.
       stale, 1 host: `h70.example.net.` AAAA is 2a02::5
         host 70 of search, h70.example.net.
-      not-reached, 1 host
+      not-reached, 1 name without a host
         name without a host in search, h0.example.net.
 
     Changes
