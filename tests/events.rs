@@ -5,7 +5,7 @@ mod copy;
 #[path = "folder/edit.rs"]
 mod edit;
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -37,6 +37,14 @@ impl Place {
     fn moved() -> Place {
         let place = Place::new();
         place.edit("racktables/l3-tors.txt", "0:1::/64", "0:9::/64");
+        place
+    }
+
+    /// The same, of which no server answers.
+    fn dead() -> Place {
+        let place = Place::new();
+        let files = "type = \"zonefile\"\ndir = \"zones\"";
+        place.edit("zonewright.toml", files, "type = \"rfc2136\"\nserver = \"127.0.0.1:1\"");
         place
     }
 
@@ -157,6 +165,74 @@ fn a_run_without_an_outcome_says_so() {
     assert_eq!(events[0]["attention"], "outage");
     let (exit, events) = Place::moved().run(&["apply"]);
     assert_eq!((exit, words(&events)), (1, vec!["plan-made", "run-failed"]));
-    let says = "run failed: `--log-format json` shows no plan that an operator can approve: nothing was changed";
+    let says = "run failed: with `--log-format json` no operator is asked: nothing was changed";
     assert_eq!(events[1]["message"], says);
+}
+
+#[test]
+fn an_outage_is_named_by_every_event() {
+    let place = Place::dead();
+    let why = "4 of 4 zones could not be read; 127.0.0.1:1 refuses connections";
+    let says = format!("no plan: {why}");
+    let check = |event: &Value, says: &str| {
+        assert_eq!((&event["message"], &event["attention"]), (&says.into(), &"outage".into()));
+        assert_eq!((&event["level"], &event["unread"]), (&"ERROR".into(), &4.into()));
+        let outage = serde_json::json!([
+            {"server": "127.0.0.1:1", "code": "connect-failed", "cause": "the server refuses connections"}
+        ]);
+        assert_eq!(event["outages"], outage);
+    };
+    for (args, expected) in [
+        (&["plan", "--out", "plan.json"][..], &["plan-made"][..]),
+        (&["apply", "--auto"], &["plan-made", "apply-finished"]),
+        (&["apply", "plan.json"], &["apply-finished"]),
+        (&["fix", "101", "--yes"], &["plan-made", "apply-finished"]),
+    ] {
+        let (exit, events) = place.run(args);
+        assert_eq!((exit, words(&events)), (1, expected.to_vec()), "{args:?}");
+        events.iter().for_each(|event| check(event, &says));
+    }
+    let (exit, events) = place.run(&["drift"]);
+    assert_eq!((exit, words(&events)), (1, vec!["drift-checked"]));
+    check(&events[0], &format!("nothing could be compared: {why}"));
+}
+
+#[test]
+fn a_mistake_of_the_call_needs_no_other_person() {
+    let place = Place::moved();
+    assert_eq!(place.run(&["apply", "--auto"]).0, 0);
+    for args in [
+        &["undo", "77", "--yes"][..],
+        &["undo", "1"],
+        &["apply", "nofile.json"],
+        &["apply", "--auto", "--zone", "x."],
+        &["apply", "--auto", "--host", "nope"],
+        &["fix", "nope", "--yes"],
+        &["resume", "77"],
+    ] {
+        let (exit, events) = place.run(args);
+        let last = events.last().expect("an event");
+        assert_eq!((exit, &last["event"], &last["level"]), (1, &"run-failed".into(), &"ERROR".into()), "{args:?}");
+        assert_eq!(last["attention"], Value::Null, "{args:?}");
+    }
+}
+
+#[test]
+fn messages_that_cannot_be_written_change_no_exit_code() {
+    let place = Place::moved();
+    let run = |args: &[&str]| {
+        let full = File::options().write(true).open("/dev/full").expect("Linux has it");
+        Command::new(env!("CARGO_BIN_EXE_zonewright"))
+            .args(["--log-format", "json", "-vv", "--now", NOW])
+            .args(args)
+            .current_dir(place.folder.path())
+            .stdin(Stdio::null())
+            .stderr(full)
+            .status()
+            .expect("the binary was built for this test")
+            .code()
+    };
+    assert_eq!(run(&["plan", "--detailed-exitcode"]), Some(2));
+    assert_eq!(run(&["apply", "--auto"]), Some(0));
+    assert_eq!(run(&["plan", "--detailed-exitcode"]), Some(0));
 }

@@ -131,6 +131,17 @@ fn a_command_gets_what_needs_a_person() {
 }
 
 #[test]
+fn an_outage_is_sent_once_and_a_mistake_of_the_call_is_not() {
+    let folder = workspace("command = [\"sh\", \"-c\", \"cat >> events\"]\n");
+    assert_eq!(run(&folder, &["fix", "nope", "--yes"], &[]).status.code(), Some(1));
+    assert_eq!(words(folder.path().join("events")), Vec::<String>::new());
+    let files = "type = \"zonefile\"\ndir = \"zones\"";
+    edit(folder.path(), "zonewright.toml", files, "type = \"rfc2136\"\nserver = \"127.0.0.1:1\"");
+    assert_eq!(run(&folder, &["apply", "--auto"], &[]).status.code(), Some(1));
+    assert_eq!(words(folder.path().join("events")), ["apply-finished"]);
+}
+
+#[test]
 fn only_what_was_asked_for_is_sent() {
     let folder = refused("command = [\"sh\", \"-c\", \"cat >> events\"]\non = [\"breaker\"]\n");
     assert_eq!(run(&folder, &["apply", "--auto"], &[]).status.code(), Some(3));

@@ -41,7 +41,7 @@ pub fn run(shared: &Shared, args: &AcceptArgs) -> Result<Exit, Failure> {
 fn failure(source: &str, error: AcceptError) -> Failure {
     match error {
         AcceptError::Config(_) => Failure::new("zonewright.toml cannot be used"),
-        AcceptError::State(error) => Failure { message: error.to_string(), hint: error.hint },
+        AcceptError::State(error) => Failure::new(&error).maybe_hint(error.hint),
         AcceptError::NoSuchSource(names) => {
             let near = did_you_mean(source, names.iter().map(String::as_str));
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();

@@ -16,7 +16,7 @@ use crate::pipeline::Request;
 use crate::plan::SealedPlan;
 use crate::plan::store::{self, StoreError};
 use crate::report::event::RunReport;
-use crate::report::{Outlook, PlanFormat, Purpose};
+use crate::report::{self, Outlook, PlanFormat, Purpose};
 
 /// Applies a saved plan, or one that is made now.
 pub fn run(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
@@ -30,7 +30,8 @@ pub fn run(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
 /// Applies a saved plan.
 fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path, notes: &Notes) -> Result<Exit, Failure> {
     if !shared.hosts.is_empty() || !shared.projects.is_empty() {
-        let failure = Failure::new("a saved plan is applied as it is: `--host` and `--project` limit only a new plan");
+        let failure =
+            Failure::of_call("a saved plan is applied as it is: `--host` and `--project` limit only a new plan");
         return Err(failure.hint("make a new plan with them, and apply that"));
     }
     let now = output::now(shared)?;
@@ -43,10 +44,12 @@ fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path, notes: &Notes) ->
             notes.note(|metrics| metrics.refused(&refusal));
             return carry_out::refuse_unread(shared, args.format, now, &refusal);
         }
+        Err(error @ StoreError::Read { .. }) => return Err(Failure::of_call(error)),
         Err(error) => return Err(Failure::new(error)),
     };
     notes.note(|metrics| metrics.plan(sealed.plan(), None));
-    carry_out::carry_out(shared, &task((&sealed, &file.display().to_string()), now, args, notes), Exit::Done)
+    let verdict = if report::no_plan(sealed.plan()).is_some() { Exit::Error } else { Exit::Done };
+    carry_out::carry_out(shared, &task((&sealed, &file.display().to_string()), now, args, notes), verdict)
 }
 
 /// Makes a plan, shows it, asks, and applies it.
@@ -63,8 +66,9 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs, notes: &Notes) -> Result<Ex
     let Sealed { sealed, findings, breakers, targets, .. } = made;
     tell_breakers(shared, &breakers);
     output::findings_in_short(shared, &findings);
-    events::report(shared, &RunReport::plan_made(&sealed, &Outlook::default()));
-    if args.format == Format::Text {
+    events::planned(shared, &RunReport::plan_made(&sealed, &Outlook::default()));
+    // Where there is no plan, the outcome says so.
+    if args.format == Format::Text && report::no_plan(sealed.plan()).is_none() {
         // The log of scheduled runs needs the outcome: `history` has the changes, and `plan` shows them again.
         match args.auto && shared.verbose == 0 {
             true => view.print_headline(&sealed, &Outlook::default())?,

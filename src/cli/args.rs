@@ -138,8 +138,9 @@ pub enum Command {
     /// Revert what an apply changed (asks first).
     ///
     /// Restores every RRset that is still as the apply left it, by the journal; it reads no export. A host that was changed
-    /// since is named and stays as it is. On a terminal it asks before it applies; elsewhere `--yes` applies. `--out` saves
-    /// the plan, for review and a later `apply`. `--host` and `--project` limit it. An undo is an apply, and can be undone.
+    /// since is named and stays as it is. On a terminal it asks before it applies; elsewhere `--yes` applies, and without it
+    /// the plan is shown and the exit code is 1. `--out` saves the plan, for review and a later `apply`. `--host` and
+    /// `--project` limit it. An undo is an apply, and can be undone.
     Undo(UndoArgs),
     /// Explain the records of a host, name or address.
     ///

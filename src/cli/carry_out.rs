@@ -104,7 +104,7 @@ pub fn can_ask(shared: &Shared, format: Format) -> bool {
 
 /// Asks whether the plan that was shown is to be applied to `targets`; `--yes` answers without a question.
 ///
-/// Errors: there is no operator to ask, or nothing was shown.
+/// Errors: there is no operator to ask.
 pub fn consents(shared: &Shared, task: &Task<'_>, targets: &[String]) -> Result<bool, Failure> {
     let format = task.format;
     if task.limits.yes {
@@ -112,12 +112,11 @@ pub fn consents(shared: &Shared, task: &Task<'_>, targets: &[String]) -> Result<
     }
     if format != Format::Text || !output::shows_pages(shared) {
         let option = if format == Format::Text { "--log-format" } else { "--format" };
-        let failure =
-            Failure::new(format!("`{option} json` shows no plan that an operator can approve: nothing was changed"));
+        let failure = Failure::of_call(format!("with `{option} json` no operator is asked: nothing was changed"));
         return Err(failure.hint(UNASKED));
     }
     if !can_ask(shared, format) {
-        let failure = Failure::new("there is no terminal to ask on: nothing was changed");
+        let failure = Failure::of_call("there is no terminal to ask on: nothing was changed");
         return Err(failure.hint(UNASKED));
     }
     let mut answer = String::new();

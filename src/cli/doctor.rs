@@ -23,7 +23,7 @@ pub fn run(shared: &Shared, args: &DoctorArgs) -> Result<Exit, Failure> {
             return Ok(Exit::Error);
         }
         Err(DoctorFailure::NoSuchZone { zone, near }) => {
-            return Err(Failure { message: format!("--zone: no zone `{zone}` is configured"), hint: near });
+            return Err(Failure::of_call(format!("--zone: no zone `{zone}` is configured")).maybe_hint(near));
         }
     };
     output::print(&report::doctor(&diagnosis, args.format.into(), (output::width(), output::color(shared))))?;

@@ -5,26 +5,40 @@ use std::io::Write as _;
 use super::args::{LogFormat, Shared};
 use super::exit::Exit;
 use super::log::timestamp;
+use super::output::{Failure, FailureKind};
 use super::who::who;
 use crate::diag::sanitize;
+use crate::inventory::config::notify::Attention;
 use crate::report::event::{EndFacts, RunFacts, RunReport};
 
 /// Reports what happened: on standard error where messages are JSON, and to `[notify]` at the end of the run where it needs a
 /// person.
 pub fn report(shared: &Shared, report: &RunReport) {
+    let line = show(shared, report);
+    if let Some(attention) = report.attention {
+        shared.process.for_people.borrow_mut().push((attention, line));
+    }
+}
+
+/// Reports the plan that a command goes on to apply, on standard error alone: the outcome says again what needs a person,
+/// who is called once.
+pub fn planned(shared: &Shared, plan: &RunReport) {
+    show(shared, plan);
+}
+
+/// Prints an event on standard error where messages are JSON; gives its line.
+fn show(shared: &Shared, report: &RunReport) -> String {
     let who = who();
     let workspace = std::path::absolute(&shared.workspace).unwrap_or_else(|_| shared.workspace.clone());
     let workspace = workspace.to_string_lossy();
     let run = RunFacts { run: shared.process.run, command: shared.process.command, workspace: &workspace, who: &who };
     let line = report.line(&timestamp(), &run);
     let is_shown = shared.log_format == LogFormat::Json && (!shared.quiet || report.level() == "ERROR");
-    if let Some(attention) = report.attention {
-        shared.process.for_people.borrow_mut().push((attention, line.clone()));
-    }
     if is_shown {
         // If standard error is closed, there is no place to report that.
         let _ = writeln!(std::io::stderr().lock(), "{line}");
     }
+    line
 }
 
 /// Reports the outcome of the command; the end of the run is no event of its own then.
@@ -34,9 +48,14 @@ pub fn outcome(shared: &Shared, done: &RunReport) {
 }
 
 /// Reports that a command ended in an error before it had an outcome.
-pub fn failed(shared: &Shared, message: &str, hint: Option<&str>) {
-    let hint = hint.map(sanitize);
-    report(shared, &RunReport::failed(&sanitize(message), hint.as_deref(), end(shared, Exit::Error)));
+pub fn failed(shared: &Shared, failure: &Failure) {
+    let hint = failure.hint.as_deref().map(sanitize);
+    let attention = match failure.kind {
+        FailureKind::World => Some(Attention::Outage),
+        FailureKind::Call => None,
+    };
+    let end = end(shared, Exit::Error);
+    report(shared, &RunReport::failed(&sanitize(&failure.message), hint.as_deref(), attention, end));
 }
 
 /// How a run ends that ends now.

@@ -18,7 +18,7 @@ use crate::report::{self, Outlook, PlanFormat, Purpose};
 /// Explains the hosts, shows their plan, asks, and applies it.
 pub fn run(shared: &Shared, args: &FixArgs) -> Result<Exit, Failure> {
     if !shared.hosts.is_empty() {
-        let failure = Failure::new("`fix` takes hosts as arguments, not with `--host`");
+        let failure = Failure::of_call("`fix` takes hosts as arguments, not with `--host`");
         return Err(failure.hint("`zonewright fix HOST` names a host by number or name"));
     }
     refuse_zones(shared, "fix")?;
@@ -39,8 +39,11 @@ pub fn run(shared: &Shared, args: &FixArgs) -> Result<Exit, Failure> {
         output::print("\n")?;
     }
     let sealed = SealedPlan::new(made.plan);
-    events::report(shared, &RunReport::plan_made(&sealed, &Outlook::default()));
-    view.print(&sealed, &Outlook::default())?;
+    events::planned(shared, &RunReport::plan_made(&sealed, &Outlook::default()));
+    // Where there is no plan, the outcome says so.
+    if report::no_plan(sealed.plan()).is_none() {
+        view.print(&sealed, &Outlook::default())?;
+    }
     let (limits, verdict) = (&args.limits, verdict(made.is_partial, sealed.plan()));
     let notes = Notes::none();
     let task = Task {

@@ -228,7 +228,7 @@ fn failure(shared: &Shared, args: &InitArgs, error: InitError) -> Failure {
         InitError::BadTarget(found) => {
             let first = found.errors().iter().next().map(|found| (found.message.clone(), found.hint.clone()));
             let (message, hint) = first.expect("an error was found");
-            Failure { message: format!("the server or its key: {message}"), hint }
+            Failure::new(format!("the server or its key: {message}")).maybe_hint(hint)
         }
         InitError::Folder(folder, error) => {
             let message = format!("`{}` cannot be read: {}", folder.display(), error.to_string().to_lowercase());

@@ -22,6 +22,8 @@ pub fn start(shared: &Shared) {
         (false, _) => Level::DEBUG,
     };
     let builder = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_target(false);
+    // A line that cannot be written would be reported on standard error, which panics where that is the cause.
+    let builder = builder.log_internal_errors(false);
     // A second start in one process, as tests make, keeps the first subscriber.
     let _ = match shared.log_format {
         LogFormat::Text => builder.without_time().with_ansi(false).try_init(),

@@ -152,7 +152,7 @@ fn ended(cli: &Cli, outcome: Result<Exit, Failure>) -> Exit {
     let has_no_outcome = command.has_events() && !shared.process.has_outcome.get();
     match outcome {
         Ok(Exit::Error) if has_no_outcome => {
-            events::failed(shared, "the messages before say why", None);
+            events::failed(shared, &Failure::new("the messages before say why"));
             Exit::Error
         }
         Ok(exit) => exit,
@@ -162,7 +162,7 @@ fn ended(cli: &Cli, outcome: Result<Exit, Failure>) -> Exit {
                 output::failure(shared, &failure);
             }
             if has_no_outcome {
-                events::failed(shared, &failure.message, failure.hint.as_deref());
+                events::failed(shared, &failure);
             }
             Exit::Error
         }

@@ -20,12 +20,33 @@ pub struct Failure {
     pub message: String,
     /// What to do, where there is something.
     pub hint: Option<String>,
+    /// What it is a failure of.
+    pub kind: FailureKind,
+}
+
+/// What a failure is a failure of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureKind {
+    /// Servers, sources, settings, the state or the machine: the same call may do better later.
+    World,
+    /// The call: the caller reads the message, and no other person is needed.
+    Call,
 }
 
 impl Failure {
-    /// A failure without a hint.
+    /// A failure of the world, without a hint.
     pub fn new(message: impl fmt::Display) -> Failure {
-        Failure { message: message.to_string(), hint: None }
+        Failure { message: message.to_string(), hint: None, kind: FailureKind::World }
+    }
+
+    /// A mistake of the call, without a hint.
+    pub fn of_call(message: impl fmt::Display) -> Failure {
+        Failure { kind: FailureKind::Call, ..Failure::new(message) }
+    }
+
+    /// Says what to do, where it is known.
+    pub fn maybe_hint(self, hint: Option<String>) -> Failure {
+        Failure { hint, ..self }
     }
 
     /// Says what to do.
@@ -49,7 +70,7 @@ pub fn failure(shared: &Shared, failure: &Failure) {
 }
 
 /// Prints a failure of a command line that cannot be read on standard error.
-pub fn usage_failure(Failure { message, hint }: &Failure) {
+pub fn usage_failure(Failure { message, hint, .. }: &Failure) {
     let hint = hint.as_deref().map(sanitize);
     let text = in_lines(&format!("error: {}", sanitize(message)), hint.as_deref());
     // As above.

@@ -46,7 +46,7 @@ pub fn refuse_zones(shared: &Shared, command: &str) -> Result<(), Failure> {
             _ => "`--host HOST` or `--project ID`",
         }
     );
-    Err(Failure::new(message).hint(hint))
+    Err(Failure::of_call(message).hint(hint))
 }
 
 /// How a command that plans may use the cache.
@@ -141,10 +141,10 @@ pub fn not_made(shared: &Shared, error: MakeError) -> Result<Exit, Failure> {
             }
             Err(Failure::new(&error).hint(error.hint()))
         }
-        MakeError::NoSnapshot(error) => Err(Failure { message: error.to_string(), hint: error.hint }),
-        MakeError::NoState(error) => Err(Failure { message: error.to_string(), hint: error.hint }),
-        MakeError::NoSubject(error) => Err(Failure { message: error.to_string(), hint: Some(error.hint) }),
-        MakeError::NoUndo(error) => Err(Failure { message: error.to_string(), hint: Some(error.hint) }),
+        MakeError::NoSnapshot(error) => Err(Failure::of_call(&error).maybe_hint(error.hint)),
+        MakeError::NoState(error) => Err(Failure::new(&error).maybe_hint(error.hint)),
+        MakeError::NoSubject(error) => Err(Failure::of_call(&error).hint(error.hint)),
+        MakeError::NoUndo(error) => Err(Failure::of_call(&error).hint(error.hint)),
     }
 }
 

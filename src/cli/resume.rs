@@ -12,7 +12,8 @@ use crate::state::ApplyId;
 pub fn run(shared: &Shared, args: &ResumeArgs) -> Result<Exit, Failure> {
     refuse_zones(shared, "resume")?;
     if !shared.hosts.is_empty() || !shared.projects.is_empty() {
-        let failure = Failure::new("`resume` finishes the whole apply: `--host` and `--project` limit only a new plan");
+        let failure =
+            Failure::of_call("`resume` finishes the whole apply: `--host` and `--project` limit only a new plan");
         return Err(failure.hint("make a new plan with them, and apply that"));
     }
     let now = output::now(shared)?;
@@ -28,18 +29,16 @@ pub fn run(shared: &Shared, args: &ResumeArgs) -> Result<Exit, Failure> {
             let words = format!("Nothing to resume: apply {} did all of its plan.\n", id.0);
             carry_out::tell_nothing(shared, args.format, (Some(id), now), &words)
         }
-        Ok(Resumed::NoSuchApply) => {
-            match args.id {
-                Some(id) => Err(Failure::new(format!("the journal has no apply {id}"))
-                    .hint("`zonewright history` lists all applies")),
-                None => carry_out::tell_nothing(
-                    shared,
-                    args.format,
-                    (None, now),
-                    "Nothing to resume: nothing was ever applied.\n",
-                ),
-            }
-        }
+        Ok(Resumed::NoSuchApply) => match args.id {
+            Some(id) => Err(Failure::of_call(format!("the journal has no apply {id}"))
+                .hint("`zonewright history` lists all applies")),
+            None => carry_out::tell_nothing(
+                shared,
+                args.format,
+                (None, now),
+                "Nothing to resume: nothing was ever applied.\n",
+            ),
+        },
         Ok(Resumed::Refused(refusal)) => carry_out::refuse_unread(shared, args.format, now, &refusal),
         Err(error) => carry_out::not_begun(shared, args.format, (None, now), error),
     }

@@ -159,7 +159,8 @@ impl From<Format> for report::Format {
 /// Errors: one that is no name.
 pub fn zones(shared: &Shared) -> Result<Vec<ZoneName>, Failure> {
     let zone = |text: &String| {
-        let name = Name::parse(text).map_err(|error| Failure::new(format!("--zone: `{text}` is not a name: {error}")));
+        let name =
+            Name::parse(text).map_err(|error| Failure::of_call(format!("--zone: `{text}` is not a name: {error}")));
         name.map(ZoneName::new)
     };
     shared.zones.iter().map(zone).collect()
@@ -181,7 +182,7 @@ fn check_known(zones: &[ZoneName], plan: &Plan) -> Result<(), Failure> {
     match zones.iter().find(|zone| !knows(plan, zone)) {
         None => Ok(()),
         Some(zone) => {
-            let failure = Failure::new(match plan.undoes {
+            let failure = Failure::of_call(match plan.undoes {
                 Some(id) => format!("--zone: apply {id} has nothing to undo in `{zone}`"),
                 None => format!("--zone: no zone `{zone}` is configured"),
             });
@@ -189,7 +190,7 @@ fn check_known(zones: &[ZoneName], plan: &Plan) -> Result<(), Failure> {
             let known: BTreeSet<String> =
                 seen.chain(plan.changes.iter().map(|change| &change.zone)).map(ToString::to_string).collect();
             let near = did_you_mean(&zone.to_string(), known.iter().map(String::as_str));
-            Err(Failure { hint: near, ..failure })
+            Err(failure.maybe_hint(near))
         }
     }
 }

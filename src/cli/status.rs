@@ -65,6 +65,6 @@ pub fn not_done(shared: &Shared, failure: StateFailure) -> Result<Exit, Failure>
             output::findings(shared, &findings);
             Ok(Exit::Error)
         }
-        StateFailure::State(error) => Err(Failure { message: error.to_string(), hint: error.hint }),
+        StateFailure::State(error) => Err(Failure::new(&error).maybe_hint(error.hint)),
     }
 }

@@ -1,5 +1,7 @@
 //! `undo`: the inverse of an apply, planned, and applied where an operator agrees.
 
+use std::path::Path;
+
 use super::args::{Format, Shared, UndoArgs};
 use super::carry_out::{self, Task};
 use super::events;
@@ -35,25 +37,27 @@ pub fn run(shared: &Shared, args: &UndoArgs) -> Result<Exit, Failure> {
         };
     output::findings_in_short(shared, &findings);
     let verdict = verdict(is_partial, sealed.plan());
-    let exit = match applies {
-        true => show_and_apply(shared, args, &view, (&sealed, &breakers, &targets, verdict), now)?,
-        false => show_and_save(shared, args, &view, &sealed)?,
+    let exit = match &args.out {
+        None => show_and_apply(shared, args, &view, (&sealed, &breakers, &targets, verdict), now)?,
+        Some(file) => show_and_save(shared, file, &view, &sealed)?,
     };
     Ok(if is_partial { Exit::Error } else { exit })
 }
 
-/// Prints a plan, and saves it where that is asked for.
-fn show_and_save(shared: &Shared, args: &UndoArgs, view: &View<'_>, sealed: &SealedPlan) -> Result<Exit, Failure> {
+/// Prints a plan, and saves it.
+fn show_and_save(shared: &Shared, file: &Path, view: &View<'_>, sealed: &SealedPlan) -> Result<Exit, Failure> {
     // A plan that cannot be saved is printed all the same.
-    let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, sealed).map_err(Failure::new));
+    let saved = store::save(file, sealed).map_err(Failure::new);
     view.print(sealed, &Outlook::default())?;
     saved?;
-    let outlook = Outlook { file: args.out.as_ref().map(|file| file.display().to_string()), ..Outlook::default() };
+    let outlook = Outlook { file: Some(file.display().to_string()), ..Outlook::default() };
     events::outcome(shared, &RunReport::plan_made(sealed, &outlook));
     Ok(Exit::Done)
 }
 
-/// Prints a plan, asks unless `--yes` says so, and applies it. What is printed as JSON is the outcome alone.
+/// Prints a plan, asks unless `--yes` says so, and applies it. What `--yes` prints as JSON is the outcome alone.
+///
+/// Errors: there is no operator to ask.
 fn show_and_apply(
     shared: &Shared,
     args: &UndoArgs,
@@ -62,22 +66,24 @@ fn show_and_apply(
     now: Time,
 ) -> Result<Exit, Failure> {
     let UndoArgs { limits, format, .. } = args;
-    events::report(shared, &RunReport::plan_made(sealed, &Outlook::default()));
+    events::planned(shared, &RunReport::plan_made(sealed, &Outlook::default()));
     let notes = Notes::none();
     let task =
         Task { sealed, place: "the plan", now, expect: None, limits, format: *format, auto: false, notes: &notes };
-    if *format == Format::Text {
+    if *format == Format::Text || !limits.yes {
         view.print(sealed, &Outlook::default())?;
         // The page has said that there is nothing to undo.
         if sealed.plan().changes.is_empty() {
             return Ok(Exit::Done);
         }
-        if let Some(refused) = carry_out::foresee(shared, &task, (breakers, false), verdict) {
-            return refused;
-        }
-        if !carry_out::consents(shared, &task, targets)? {
-            return Ok(Exit::Done);
-        }
+    }
+    if *format == Format::Text
+        && let Some(refused) = carry_out::foresee(shared, &task, (breakers, false), verdict)
+    {
+        return refused;
+    }
+    if !carry_out::consents(shared, &task, targets)? {
+        return Ok(Exit::Done);
     }
     carry_out::carry_out(shared, &task, verdict)
 }

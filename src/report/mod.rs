@@ -100,6 +100,7 @@ pub use github::{annotations, inert};
 pub use history::history;
 pub use junit::check as check_junit;
 pub use names::{NamesReport, names};
+pub use outages::no_plan;
 pub use outlook::{Outlook, Verdict};
 pub use schema::{SchemaKind, schema};
 pub use serve::{Serving, served, serving};

@@ -13,15 +13,15 @@ const MAX_ZONES_NAMED: usize = 10;
 const FEW: usize = 3;
 
 /// Zones that could not be read for one cause.
-struct ZoneOutage<'p> {
+pub struct ZoneOutage<'p> {
     /// The servers, or the file or folder.
-    place: &'p str,
+    pub place: &'p str,
     /// The code of the error.
-    code: &'p str,
+    pub code: &'p str,
     /// What happened, of the first zone.
-    message: &'p str,
+    pub message: &'p str,
     /// The zones, in the order of the notices.
-    zones: Vec<&'p str>,
+    pub zones: Vec<&'p str>,
 }
 
 impl<'p> ZoneOutage<'p> {
@@ -71,20 +71,31 @@ pub fn said_once<'p>(notices: impl Iterator<Item = &'p Notice>) -> Vec<(NoticeCo
     gather(notices).into_iter().map(say).collect()
 }
 
+/// The outages that keep zones from being read, in the order of the notices.
+pub fn outages(plan: &Plan) -> Vec<ZoneOutage<'_>> {
+    let notices = plan.notices.iter().filter(|notice| notice.code == NoticeCode::ZoneUnknown);
+    gather(notices).into_iter().map(|(_, outage)| outage).collect()
+}
+
 /// Says that there is no plan at all, because no zone could be read, and what else the plan lacks.
 pub fn no_plan(plan: &Plan) -> Option<String> {
+    nothing_read(plan).map(|says| format!("No plan: {says}"))
+}
+
+/// Says why no zone could be read, and what else the plan lacks; none where a zone was read.
+pub fn nothing_read(plan: &Plan) -> Option<String> {
     let zones = unread(plan);
     is_unread(plan).then(|| {
         let zones = format!("{zones} of {} could not be read", counted(zones, "zone"));
-        let outages = gather(plan.notices.iter().filter(|notice| notice.code == NoticeCode::ZoneUnknown));
-        let (_, first) = outages.first().expect("a zone could not be read");
+        let outages = outages(plan);
+        let first = outages.first().expect("a zone could not be read");
         let others = match outages.len() - 1 {
             0 => String::new(),
             others => format!("; {}", counted(others, "other cause")),
         };
         let cause = sanitize(&sentence(first.place, first.message));
         let clauses: String = short_of(plan).iter().map(|clause| format!("; {clause}")).collect();
-        format!("No plan: {zones}; {cause}{others}{clauses}")
+        format!("{zones}; {cause}{others}{clauses}")
     })
 }
 
@@ -121,7 +132,7 @@ fn is_unread(plan: &Plan) -> bool {
 }
 
 /// How many zones could not be read.
-fn unread(plan: &Plan) -> usize {
+pub fn unread(plan: &Plan) -> usize {
     plan.notices.iter().filter(|notice| notice.code == NoticeCode::ZoneUnknown).count()
 }
 

@@ -19,6 +19,20 @@ pub fn counted(number: usize, what: &str) -> String {
     format!("{number} {}", plural(number, what))
 }
 
+/// Counts hosts, and names that no host has: `28 hosts and 1 name without a host`.
+pub fn subjects(hosts: usize, names: usize) -> String {
+    match (hosts, names) {
+        (hosts, 0) => counted(hosts, "host"),
+        (0, names) => nameless(names),
+        (hosts, names) => format!("{} and {}", counted(hosts, "host"), nameless(names)),
+    }
+}
+
+/// Counts names that no host has.
+pub fn nameless(names: usize) -> String {
+    format!("{} without a host", counted(names, "name"))
+}
+
 /// What a number counts, in the plural where that is right.
 pub fn plural(number: usize, what: &str) -> String {
     if number == 1 { what.to_owned() } else { format!("{what}s") }

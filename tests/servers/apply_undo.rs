@@ -79,7 +79,7 @@ fn assert_put_back(rig: &Rig, read: fn(&str) -> String) {
     assert_ne!(changed, before);
 
     let shown = undo(rig, &["1", "--format", "json"]);
-    assert_inverse(&plan, &document(&shown));
+    assert_inverse(&plan, &document(&shown, 1));
     assert_eq!(all(rig), changed, "what is only shown changes nothing");
 
     let undone = applied(undo(rig, &["1", "--format", "json", "--yes"]));
@@ -94,7 +94,7 @@ fn assert_put_back(rig: &Rig, read: fn(&str) -> String) {
     assert_eq!(again.status.code(), Some(0));
     let said = text_of(&again.stdout);
     assert!(said.starts_with("No changes: apply 1 needs no undo.\n"), "{said}");
-    let empty = document(&undo(rig, &["1", "--format", "json"]));
+    let empty = document(&undo(rig, &["1", "--format", "json"]), 0);
     assert_eq!((&empty["changes"], &empty["notices"]), (&Value::Array(Vec::new()), &Value::Array(Vec::new())));
 }
 
@@ -122,7 +122,7 @@ fn what_was_edited_since_is_kept_and_named_and_the_others_are_put_back(kind: Kin
     let edited = records(&rig);
     let left: BTreeSet<u64> = [&first, &second].iter().filter_map(|change| change.host).collect();
 
-    let shown = document(&undo(&rig, &["1", "--format", "json"]));
+    let shown = document(&undo(&rig, &["1", "--format", "json"]), 1);
     let named: BTreeSet<(&str, u64)> = notices(&shown, "edited-since");
     let expected = [&first, &second].map(|change| (change.name.as_str(), change.host.expect("it is no orphan")));
     assert_eq!(named, BTreeSet::from(expected));
@@ -165,7 +165,7 @@ fn an_undo_can_be_undone_and_a_saved_one_is_applied_like_any_plan(kind: Kind) {
     let file = rig.workspace.path().join("undo.json");
     let path = file.display().to_string();
     let saved = undo(&rig, &["1", "--out", &path, "--format", "json"]);
-    let planned = Planned { document: document(&saved), file };
+    let planned = Planned { document: document(&saved, 0), file };
     assert_eq!(records(&rig), changed, "what is saved changes nothing");
     rig.apply(&planned, &[]).assert_all(0, "applied");
     assert_eq!(records(&rig), before);
@@ -266,9 +266,9 @@ fn applied(output: Output) -> Applied {
     Applied::new(output)
 }
 
-/// The plan that was printed.
-fn document(output: &Output) -> Value {
-    assert_eq!(output.status.code(), Some(0), "{}", text_of(&output.stderr));
+/// The plan that was printed by a command that ended with this exit code.
+fn document(output: &Output, exit: i32) -> Value {
+    assert_eq!(output.status.code(), Some(exit), "{}", text_of(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text_of(&output.stdout)))
 }
 

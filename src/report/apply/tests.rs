@@ -131,8 +131,8 @@ fn the_verdict_stands_first() {
     Nothing to do: 1 host was already as the plan says.
     Nothing to do: all 28 hosts were already as the plan says.
     Applied: 28 hosts changed (110 RRsets in 1 zone), nothing left.
-    Applied: 2 hosts and 1 orphan changed (1 RRset in 1 zone), 2 already done,
-      nothing left.
+    Applied: 2 hosts and 1 name without a host changed (1 RRset in 1 zone), 2
+      already done, nothing left.
     Applied in part: 25 of 28 hosts; 1 failed, 2 stale.
     Applied in part: 27 of 28 hosts, 2 of them before; 1 failed.
     None applied of 28 hosts: 28 stale.
@@ -168,8 +168,8 @@ fn nothing_to_do_is_said_only_where_the_plan_is_whole_and_no_host_is_blocked() {
 #[test]
 fn text_says_what_is_left_and_what_to_do() {
     insta::assert_snapshot!(shown(&everything(), 4), @r"
-    Applied in part: 3 of 27 hosts and 1 orphan, 1 of them before; 1 partial, 1
-      not-applied, 14 failed, 2 stale, 7 not-reached; 1 problem.
+    Applied in part: 3 of 27 hosts and 0 of 1 name without a host, 1 of them before;
+      1 partial, 1 not-applied, 14 failed, 2 stale, 7 not-reached; 1 problem.
 
     Problems
       zones: error[reload-failed]: `rndc` ended with 1: \u{1b}[2J
@@ -185,7 +185,8 @@ fn text_says_what_is_left_and_what_to_do() {
         CNAME
       hint: remove it
 
-    failed, 13 hosts and 1 orphan: their changes could not be made: see below
+    failed, 13 hosts and 1 name without a host: their changes could not be made: see
+      below
       ns1.example.net:53 zone search.example.net.: the server answers REFUSED
         host 7 of search, sas1-0007.search.example.net.
         host 8 of search, sas1-0008.search.example.net.
@@ -194,7 +195,8 @@ fn text_says_what_is_left_and_what_to_do() {
         host 11 of search, sas1-0011.search.example.net.
         and 8 hosts more (-v lists all)
       hint: let `update-policy` grant the key this type
-      orphan of search, sas1-0000.search.example.net.: the answer was lost
+      name without a host in search, sas1-0000.search.example.net.: the answer was
+        lost
 
     stale, 2 hosts: another editor changed their records after the plan: plan again
       host 3 of search, sas1-0003.search.example.net.:
@@ -224,8 +226,8 @@ fn text_says_what_is_left_and_what_to_do() {
     Apply 12 in the journal, begun 2026-11-20T02:00:00Z; plan sha256:ded770f31e77.
     `zonewright resume 12` goes on with what is left.
 
-    Applied in part: 3 of 27 hosts and 1 orphan, 1 of them before; 1 partial, 1
-      not-applied, 14 failed, 2 stale, 7 not-reached; 1 problem.
+    Applied in part: 3 of 27 hosts and 0 of 1 name without a host, 1 of them before;
+      1 partial, 1 not-applied, 14 failed, 2 stale, 7 not-reached; 1 problem.
     ");
 }
 

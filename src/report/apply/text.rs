@@ -8,8 +8,9 @@ use crate::provider::TargetError;
 use crate::report::TextOptions;
 use crate::report::applies::short;
 use crate::report::gather::gather;
+use crate::report::outages::no_plan;
 use crate::report::page::Page;
-use crate::report::summary::counted;
+use crate::report::summary::{self, counted, nameless};
 use crate::report::words::Explained as _;
 use crate::report::wrap::table;
 
@@ -27,6 +28,9 @@ const RESUMABLE: [Outcome; 3] = [Outcome::Partial, Outcome::Failed, Outcome::Not
 pub fn render(report: &ApplyReport<'_>, options: &TextOptions) -> String {
     let mut page = Page::new(options);
     page.verdict(report);
+    if without_plan(report).is_some() {
+        return page.out;
+    }
     page.problems(&report.applied.problems);
     for outcome in LEFT {
         page.outcome(outcome, report.applied);
@@ -46,7 +50,7 @@ impl Page<'_> {
     /// Adds the first line, which is the verdict, and what to do where the plan was refused.
     fn verdict(&mut self, report: &ApplyReport<'_>) {
         let Applied { hosts, problems, .. } = report.applied;
-        let is_whole = report.done() == hosts.len() && problems.is_empty();
+        let is_whole = report.done() == hosts.len() && problems.is_empty() && without_plan(report).is_none();
         let style = if report.refusal.is_none() && is_whole { &self.paint.create } else { &self.paint.alarm };
         let style = style.clone();
         match report.refusal {
@@ -167,6 +171,9 @@ fn verdict(report: &ApplyReport<'_>) -> String {
     let left = counts(applied);
     let already = applied.count(Outcome::AlreadyApplied);
     let untouched = applied.zones.iter().all(|zone| zone.changes == 0);
+    if let Some(no_plan) = without_plan(report) {
+        return format!("{no_plan}.");
+    }
     let text = match (applied.hosts.len(), report.done()) {
         (0, _) if is_at_rest(report) => "Nothing to do: the plan has no changes".to_owned(),
         (0, _) => "Nothing was changed: the plan has no changes".to_owned(),
@@ -180,13 +187,20 @@ fn verdict(report: &ApplyReport<'_>) -> String {
         (_, done) if untouched && done == already => {
             format!("None applied of {all}: {already} already as the plan says, {left}")
         }
-        (_, done) if already > 0 => format!("Applied in part: {done} of {all}, {already} of them before; {left}"),
-        (_, done) => format!("Applied in part: {done} of {all}; {left}"),
+        _ if already > 0 => format!("Applied in part: {}, {already} of them before; {left}", done_of(applied)),
+        _ => format!("Applied in part: {}; {left}", done_of(applied)),
     };
     match applied.problems.len() {
         0 => format!("{text}."),
         problems => format!("{text}; {}.", counted(problems, "problem")),
     }
+}
+
+/// Says that no zone could be read for the plan; none where one was, or where something was done all the same.
+fn without_plan(report: &ApplyReport<'_>) -> Option<String> {
+    let ApplyReport { sealed, apply, refusal, applied, .. } = report;
+    let did_nothing = apply.is_none() && refusal.is_none() && applied.hosts.is_empty() && applied.problems.is_empty();
+    sealed.filter(|_| did_nothing).and_then(|sealed| no_plan(sealed.plan()))
 }
 
 /// Whether a plan without changes leaves nothing to do: every zone and source was read, no host is blocked and no RRset
@@ -217,14 +231,23 @@ fn counts(applied: &Applied) -> String {
     found.map(|(count, outcome)| format!("{count} {outcome}")).collect::<Vec<_>>().join(", ")
 }
 
-/// How many hosts, and names that no host has: `28 hosts and 1 orphan`.
-fn subjects<'a>(all: impl IntoIterator<Item = &'a HostOutcome>) -> String {
-    let (hosts, orphans): (Vec<_>, Vec<_>) = all.into_iter().partition(|host| host.host.is_some());
-    match (hosts.len(), orphans.len()) {
-        (hosts, 0) => counted(hosts, "host"),
-        (0, orphans) => counted(orphans, "orphan"),
-        (hosts, orphans) => format!("{} and {}", counted(hosts, "host"), counted(orphans, "orphan")),
+/// How many are as planned of the hosts, and of the names that no host has.
+fn done_of(applied: &Applied) -> String {
+    let (hosts, names): (Vec<_>, Vec<_>) = applied.hosts.iter().partition(|host| host.host.is_some());
+    let done = |all: &[&HostOutcome]| all.iter().filter(|host| host.outcome.is_done()).count();
+    let of_hosts = format!("{} of {}", done(&hosts), counted(hosts.len(), "host"));
+    let of_names = format!("{} of {}", done(&names), nameless(names.len()));
+    match (hosts.len(), names.len()) {
+        (_, 0) => of_hosts,
+        (0, _) => of_names,
+        _ => format!("{of_hosts} and {of_names}"),
     }
+}
+
+/// How many hosts, and names that no host has.
+fn subjects<'a>(all: impl IntoIterator<Item = &'a HostOutcome>) -> String {
+    let (hosts, names): (Vec<_>, Vec<_>) = all.into_iter().partition(|host| host.host.is_some());
+    summary::subjects(hosts.len(), names.len())
 }
 
 /// One host, or name that no host has.
@@ -232,6 +255,6 @@ fn subject(found: &HostOutcome) -> String {
     let HostOutcome { host, project, name, .. } = found;
     match host {
         Some(host) => format!("host {host} of {project}, {name}"),
-        None => format!("orphan of {project}, {name}"),
+        None => format!("name without a host in {project}, {name}"),
     }
 }

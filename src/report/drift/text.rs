@@ -10,6 +10,7 @@ use crate::inventory::value::Duration;
 use crate::plan::{NoticeCode, Only, Plan};
 use crate::report::TextOptions;
 use crate::report::data::{lines, rrset};
+use crate::report::outages::nothing_read;
 use crate::report::page::Page;
 use crate::report::summary::counted;
 use crate::state::{KeptRrset, Written};
@@ -34,6 +35,11 @@ impl Page<'_> {
     /// Adds what it comes to.
     fn comes_to(&mut self, shown: &Shown<'_>) {
         let plan = shown.drift.plan;
+        if let Some(says) = nothing_read(plan) {
+            self.alarm(&format!("Nothing could be compared: {says}."));
+            self.looked_at(shown);
+            return;
+        }
         let is_partial = plan.notices.iter().any(|notice| notice.code.tells_of_failure());
         if is_partial {
             self.alarm("Not everything could be read. What could not be read is not listed here.");

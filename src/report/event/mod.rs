@@ -12,9 +12,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::counts::{self, Counts};
+use super::outages::{no_plan, nothing_read, outages, short_of, unread};
 use super::outlook::{Outlook, Verdict};
-use super::summary::counted;
-use crate::apply::{Applied, Outcome, Refusal};
+use super::summary::{counted, subjects};
+use crate::apply::{Applied, Outcome, Refusal, arrange, hosts_of};
+use crate::diag::sanitize;
 use crate::guard::Breaker;
 use crate::inventory::config::notify::Attention;
 use crate::plan::{Plan, SealedPlan};
@@ -66,6 +68,38 @@ pub struct ChangeCounts {
     delete: usize,
 }
 
+/// What could not be read for a plan.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct UnreadFacts {
+    /// How many zones could not be read.
+    unread: usize,
+    /// Why, each cause once.
+    outages: Vec<OutageFacts>,
+}
+
+/// Why zones could not be read.
+#[derive(Debug, Clone, Serialize)]
+pub struct OutageFacts {
+    /// The servers, or the file or folder.
+    server: String,
+    /// The code of the error.
+    code: String,
+    /// What happened, in words.
+    cause: String,
+}
+
+impl UnreadFacts {
+    /// What could not be read for a plan.
+    fn of(plan: &Plan) -> UnreadFacts {
+        let outages = outages(plan).into_iter().map(|outage| OutageFacts {
+            server: sanitize(outage.place),
+            code: outage.code.to_owned(),
+            cause: sanitize(outage.message),
+        });
+        UnreadFacts { unread: unread(plan), outages: outages.collect() }
+    }
+}
+
 /// The facts of a plan.
 #[derive(Debug, Clone, Serialize)]
 pub struct PlanFacts {
@@ -83,10 +117,15 @@ pub struct PlanFacts {
     changes: ChangeCounts,
     /// How many hosts it changes.
     hosts: usize,
+    /// How many names without a host it changes.
+    names: usize,
     /// How many hosts are blocked.
     blocked: usize,
     /// How many hosts are skipped.
     skipped: usize,
+    /// What could not be read.
+    #[serde(flatten)]
+    unread: UnreadFacts,
 }
 
 /// The facts of a refusal.
@@ -115,8 +154,10 @@ pub struct ApplyFacts {
     plan: Option<String>,
     /// The plan's `effect`, the same.
     effect: Option<String>,
-    /// How many hosts the plan changes, orphans too.
+    /// How many hosts the plan changes.
     hosts: usize,
+    /// How many names without a host it changes.
+    names: usize,
     /// How many of them had which outcome.
     outcomes: BTreeMap<&'static str, usize>,
     /// How many updates took effect.
@@ -125,6 +166,9 @@ pub struct ApplyFacts {
     changes: usize,
     /// How many problems are not about single hosts.
     problems: usize,
+    /// What could not be read for the plan.
+    #[serde(flatten)]
+    unread: UnreadFacts,
     /// The exit code.
     exit: u8,
     /// How long the run took.
@@ -151,6 +195,9 @@ pub struct DriftFacts {
     rrsets: usize,
     /// How many of them are drift: they are not as an apply left them.
     drifted: usize,
+    /// What could not be read.
+    #[serde(flatten)]
+    unread: UnreadFacts,
     /// The exit code.
     exit: u8,
     /// How long the run took.
@@ -231,11 +278,12 @@ impl RunReport {
         let total = Counts::sum(counts::by_project(plan).values());
         let [create, modify, delete] = total.changes;
         let [blocked, skipped] = total.left;
-        let hosts = total.hosts.len();
-        let message = format!(
-            "plan made: {create} to create, {modify} to modify, {delete} to delete for {}; {blocked} blocked, {skipped} skipped",
-            counted(hosts, "host")
-        );
+        let (hosts, names) = (total.hosts.len(), names_without_host(plan));
+        let message = in_words(plan, || {
+            let subjects = subjects(hosts, names);
+            let changes = format!("{create} to create, {modify} to modify, {delete} to delete for {subjects}");
+            format!("plan made: {changes}; {blocked} blocked, {skipped} skipped")
+        });
         let facts = PlanFacts {
             plan: sealed.id().to_owned(),
             effect: sealed.effect().to_owned(),
@@ -244,10 +292,13 @@ impl RunReport {
             code: outlook.refusal.as_ref().map(|refusal| refusal.code),
             changes: ChangeCounts { create, modify, delete },
             hosts,
+            names,
             blocked,
             skipped,
+            unread: UnreadFacts::of(plan),
         };
-        RunReport { event: RunEvent::PlanMade(facts), message, attention: None }
+        let is_short = plan.notices.iter().any(|notice| notice.code.tells_of_failure());
+        RunReport { event: RunEvent::PlanMade(facts), message, attention: is_short.then_some(Attention::Outage) }
     }
 
     /// A plan, or what was to be one, that was refused.
@@ -261,7 +312,11 @@ impl RunReport {
             effect: sealed.map(|sealed| sealed.effect().to_owned()),
             exit,
         };
-        let attention = Some(if exit == ERROR { Attention::Outage } else { Attention::Refused });
+        let attention = match exit {
+            ERROR if *code == UNKNOWN_LIMIT => None,
+            ERROR => Some(Attention::Outage),
+            _ => Some(Attention::Refused),
+        };
         RunReport { event: RunEvent::PlanRefused(facts), message: format!("plan refused: {message}"), attention }
     }
 
@@ -279,23 +334,28 @@ impl RunReport {
         let told: Vec<String> =
             outcomes.iter().filter(|(_, count)| **count > 0).map(|(word, count)| format!("{count} {word}")).collect();
         let told = if told.is_empty() { "nothing to change".to_owned() } else { told.join(", ") };
+        let plan = sealed.map(SealedPlan::plan);
+        let names = applied.hosts.iter().filter(|host| host.host.is_none()).count();
+        let finished = || format!("{word} finished: {told}");
+        let message = match plan {
+            Some(plan) if applied.hosts.is_empty() => in_words(plan, finished),
+            _ => finished(),
+        };
         let facts = ApplyFacts {
             apply: apply.map(|id| id.0),
             plan: sealed.map(|sealed| sealed.id().to_owned()),
             effect: sealed.map(|sealed| sealed.effect().to_owned()),
-            hosts: applied.hosts.len(),
+            hosts: applied.hosts.len() - names,
+            names,
             updates: sum(|zone| zone.updates),
             changes: sum(|zone| zone.changes),
             problems: applied.problems.len(),
+            unread: plan.map(UnreadFacts::of).unwrap_or_default(),
             outcomes,
             exit: end.exit,
             seconds: end.seconds,
         };
-        RunReport {
-            event: event(facts),
-            message: format!("{word} finished: {told}"),
-            attention: attention(applied, end.exit),
-        }
+        RunReport { event: event(facts), message, attention: attention(applied, end.exit) }
     }
 
     /// A breaker that tripped.
@@ -310,8 +370,14 @@ impl RunReport {
     /// Live DNS, compared with what is desired; `drifted` RRsets are not as an apply left them.
     pub fn drift_checked(plan: &Plan, drifted: usize, end: EndFacts) -> RunReport {
         let rrsets = plan.changes.len();
-        let facts = DriftFacts { rrsets, drifted, exit: end.exit, seconds: end.seconds };
-        let message = format!("drift checked: {} not as desired, {drifted} of them drifted", counted(rrsets, "RRset"));
+        let unread = UnreadFacts::of(plan);
+        let facts = DriftFacts { rrsets, drifted, unread, exit: end.exit, seconds: end.seconds };
+        let message = match nothing_read(plan) {
+            Some(says) => format!("nothing could be compared: {says}"),
+            None => in_words(plan, || {
+                format!("drift checked: {} not as desired, {drifted} of them drifted", counted(rrsets, "RRset"))
+            }),
+        };
         let attention = match end.exit {
             ERROR => Some(Attention::Outage),
             REFUSED => Some(Attention::Refused),
@@ -320,19 +386,18 @@ impl RunReport {
         RunReport { event: RunEvent::DriftChecked(facts), message, attention }
     }
 
-    /// A run that ended before it had an outcome.
-    pub fn failed(message: &str, hint: Option<&str>, end: EndFacts) -> RunReport {
+    /// A run that ended before it had an outcome, and why a person is needed.
+    pub fn failed(message: &str, hint: Option<&str>, attention: Option<Attention>, end: EndFacts) -> RunReport {
         let facts = FailureFacts { hint: hint.map(str::to_owned), exit: end.exit, seconds: end.seconds };
         let message = format!("run failed: {message}");
-        RunReport { event: RunEvent::RunFailed(facts), message, attention: Some(Attention::Outage) }
+        RunReport { event: RunEvent::RunFailed(facts), message, attention }
     }
 
     /// How grave it is, as messages say it.
     pub fn level(&self) -> &'static str {
         match (&self.event, self.attention) {
-            (RunEvent::RunFailed(_), _) | (_, Some(Attention::Outage | Attention::Refused | Attention::Breaker)) => {
-                "ERROR"
-            }
+            (RunEvent::RunFailed(_) | RunEvent::PlanRefused(_), _)
+            | (_, Some(Attention::Outage | Attention::Refused | Attention::Breaker)) => "ERROR",
             (_, Some(Attention::Partial | Attention::Drift)) => "WARN",
             (_, None) => "INFO",
         }
@@ -346,6 +411,25 @@ impl RunReport {
     }
 }
 
+/// A headline with what the plan lacks; where no zone could be read, that there is no plan.
+fn in_words(plan: &Plan, headline: impl FnOnce() -> String) -> String {
+    match no_plan(plan) {
+        Some(no_plan) => no_plan.replacen("No plan", "no plan", 1),
+        None => short_of(plan).iter().fold(headline(), |says, clause| format!("{says}; {clause}")),
+    }
+}
+
+/// How many names without a host a plan changes, as an apply counts them.
+fn names_without_host(plan: &Plan) -> usize {
+    let changes = &plan.changes;
+    // Most plans change none, and to arrange a large one takes time.
+    if changes.iter().all(|change| change.host.is_some()) {
+        return 0;
+    }
+    let hosts = |unit| hosts_of(changes, unit).into_iter().filter(|(_, host)| host.is_none()).count();
+    arrange(changes).0.iter().map(hosts).sum()
+}
+
 /// What was done.
 #[derive(Debug, Clone, Copy)]
 pub struct DoneFacts<'a> {
@@ -356,6 +440,9 @@ pub struct DoneFacts<'a> {
     /// The outcomes of its hosts.
     pub applied: &'a Applied,
 }
+
+/// The code of the refusal of an apply whose command line names a limit that the plan does not have.
+const UNKNOWN_LIMIT: &str = "unknown-limit";
 
 /// The exit code of an error.
 const ERROR: u8 = 1;

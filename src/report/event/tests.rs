@@ -28,7 +28,8 @@ fn every_event_fits_the_schema() {
         RunReport::applied(Applier::Undo, &DoneFacts { sealed: None, apply: None, ..done }, end),
         RunReport::tripped(&breaker),
         RunReport::drift_checked(sealed.plan(), 1, end),
-        RunReport::failed("no state", Some("restore it"), end),
+        RunReport::failed("no state", Some("restore it"), Some(Attention::Outage), end),
+        RunReport::failed("no such host", None, None, end),
     ] {
         assert_eq!(check_one(SchemaKind::Event, line(&report)), "", "{report:?}");
     }

@@ -10,7 +10,7 @@ use crate::report::applies::{by, has_more_to_do, remarks, times, totals};
 use crate::report::data::{lines, rrset};
 use crate::report::gather::gather;
 use crate::report::page::Page;
-use crate::report::summary::counted;
+use crate::report::summary::subjects;
 use crate::report::wrap::table;
 use crate::state::{Allowed, History, KeptRrset, LeftHost, Past, Sent, SentChange, SentFate, Told};
 
@@ -112,7 +112,8 @@ impl Page<'_> {
             for of_cause in gather(&of_outcome, |host| host.message.as_deref().unwrap_or_default()) {
                 let LeftHost { outcome, message, .. } = of_cause[0];
                 let message = message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
-                self.line(2, &format!("{outcome}, {}{message}", counted(of_cause.len(), "host")));
+                let hosts = of_cause.iter().filter(|left| left.host.is_some()).count();
+                self.line(2, &format!("{outcome}, {}{message}", subjects(hosts, of_cause.len() - hosts)));
                 let (shown, rest) = of_cause.split_at(self.options.shown(of_cause.len()));
                 shown.iter().for_each(|host| self.line(4, &whose(host)));
                 self.more(4, rest.len());
@@ -142,11 +143,14 @@ impl Page<'_> {
         for line in lines(rdata(before), rdata(after), &self.paint) {
             self.out.push_str(&format!("    {} {}\n", line.sign, line.text));
         }
-        let host = change.host.map_or_else(|| "orphan".to_owned(), |host| format!("host {host}"));
-        let also = if change.also.is_empty() { String::new() } else { format!(", also {}", numbers(&change.also)) };
         let project = &change.project;
+        let whose = match change.host {
+            Some(host) => format!("host {host} of {project}"),
+            None => format!("name without a host in {project}"),
+        };
+        let also = if change.also.is_empty() { String::new() } else { format!(", also {}", numbers(&change.also)) };
         let update = format!("update {} to {}", sent.number, sent.zone);
-        self.line(4, &format!("{host} of {project}{also}; {update}: {}", fate(&sent.fate)));
+        self.line(4, &format!("{whose}{also}; {update}: {}", fate(&sent.fate)));
     }
 
     /// Says how many are not shown.
@@ -194,7 +198,7 @@ fn whose(left: &LeftHost) -> String {
     let LeftHost { host, project, name, .. } = left;
     match host {
         Some(host) => format!("host {host} of {project}, {name}"),
-        None => format!("orphan of {project}, {name}"),
+        None => format!("name without a host in {project}, {name}"),
     }
 }
 

@@ -195,7 +195,12 @@ fn next(sealed: &SealedPlan, outlook: &Outlook, options: &TextOptions) -> Option
             Some("Nothing was changed. `plan --out FILE` saves the plan, `apply FILE` applies it.".to_owned())
         }
         Purpose::Saved => {
-            let file = outlook.file.as_deref().map(|file| format!("in `{}`, ", sanitize(file))).unwrap_or_default();
+            let file = outlook.file.as_deref().map(sanitize);
+            if no_plan(plan).is_some() {
+                let file = file.map(|file| format!(" `{file}`")).unwrap_or_default();
+                return Some(format!("The file{file} keeps what was found. An apply of it changes nothing."));
+            }
+            let file = file.map(|file| format!("in `{file}`, ")).unwrap_or_default();
             let apply = if command(sealed, outlook, options).is_some() { " To apply exactly this plan:" } else { "" };
             Some(format!("The plan is {file}valid until {}.{apply}", plan.expires))
         }
