@@ -1,14 +1,8 @@
 //! Plain English: no text, message or comment of this repository uses a word of `tests/words/banned.txt`.
-//!
-//! `cargo test --test words -- --nocapture` prints how many there still are in the paths of [`NOT_YET_REWORDED`].
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// The files and folders that still use banned words. A path leaves this list when it is reworded, and none joins it.
-const NOT_YET_REWORDED: &[&str] =
-    &["docs/codes", "docs/config.md", "docs/explain.md", "docs/rules.md", "docs/start.md"];
 
 /// The files and folders that are read. Below `tests`, only Rust is: cases and fixtures quote other programs.
 const READ: &[&str] = &[
@@ -50,14 +44,6 @@ struct Word {
     line: usize,
     /// Whether only blanks, line ends and marks of comments are between it and the word before.
     is_joined: bool,
-}
-
-/// A banned phrase in a file.
-struct Hit {
-    /// From the root of the repository, with `/`.
-    path: String,
-    /// `file:line: words: use …`.
-    message: String,
 }
 
 /// Parses `tests/words/banned.txt`.
@@ -129,8 +115,8 @@ impl BannedPhrase {
     }
 }
 
-/// The banned phrases in a text.
-fn hits_in(path: &str, text: &str, banned: &Banned) -> Vec<Hit> {
+/// The banned phrases in a text, each as `file:line: words: use …`.
+fn hits_in(path: &str, text: &str, banned: &Banned) -> Vec<String> {
     let words = words_of(text);
     let is_rust = path.ends_with(".rs");
     let mut hits = Vec::new();
@@ -138,10 +124,11 @@ fn hits_in(path: &str, text: &str, banned: &Banned) -> Vec<Hit> {
         // A program reads keys: they stay as they are.
         let is_excused = |phrase: &BannedPhrase| if is_rust { phrase.is_for_rust } else { word.is_key };
         let phrases = banned.get(&word.text).into_iter().flatten().filter(|phrase| !is_excused(phrase));
-        hits.extend(phrases.filter(|phrase| phrase.is_at(&words[place..])).map(|phrase| Hit {
-            path: path.to_owned(),
-            message: format!("{path}:{}: {}: use {}", word.line, phrase.words.join(" "), phrase.instead),
-        }));
+        hits.extend(
+            phrases
+                .filter(|phrase| phrase.is_at(&words[place..]))
+                .map(|phrase| format!("{path}:{}: {}: use {}", word.line, phrase.words.join(" "), phrase.instead)),
+        );
     }
     hits
 }
@@ -169,7 +156,7 @@ fn shown(path: &Path) -> String {
 }
 
 /// The banned phrases in all that is read.
-fn all_hits() -> Vec<Hit> {
+fn all_hits() -> Vec<String> {
     let banned =
         parse_banned(&fs::read_to_string(root().join("tests/words/banned.txt")).expect("the list can be read"));
     let paths = READ.iter().flat_map(|path| files(&root().join(path))).map(|path| (shown(&path), path));
@@ -179,30 +166,17 @@ fn all_hits() -> Vec<Hit> {
     texts.flat_map(|(path, text)| hits_in(&path, &text, &banned)).collect()
 }
 
-/// Whether a path is this file or folder, or below it.
-fn is_below(path: &str, folder: &str) -> bool {
-    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
 #[test]
 fn no_banned_words() {
     let hits = all_hits();
-    let listed = |hit: &Hit| NOT_YET_REWORDED.iter().any(|path| is_below(&hit.path, path));
-    let (left, new): (Vec<&Hit>, Vec<&Hit>) = hits.iter().partition(|hit| listed(hit));
-    println!("{} banned words are left in {} paths", left.len(), NOT_YET_REWORDED.len());
-
-    let new: Vec<&str> = new.iter().map(|hit| hit.message.as_str()).collect();
-    assert!(new.is_empty(), "{} banned words (tests/words/banned.txt):\n{}", new.len(), new.join("\n"));
-    let is_done = |path: &&&str| !left.iter().any(|hit| is_below(&hit.path, path));
-    let done: Vec<_> = NOT_YET_REWORDED.iter().filter(is_done).collect();
-    assert!(done.is_empty(), "no banned word is left in these paths, remove them from NOT_YET_REWORDED: {done:?}");
+    assert!(hits.is_empty(), "{} banned words (tests/words/banned.txt):\n{}", hits.len(), hits.join("\n"));
 }
 
 /// The lines and phrases of the hits in a text.
 fn found(path: &str, text: &str) -> Vec<String> {
     let banned =
         parse_banned("[everywhere]\nbad: x\nno less (than): x\nmakes * well: x\n[outside of Rust]\noctets: x\n");
-    hits_in(path, text, &banned).into_iter().map(|hit| hit.message.trim_end_matches(": use x").to_owned()).collect()
+    hits_in(path, text, &banned).into_iter().map(|hit| hit.trim_end_matches(": use x").to_owned()).collect()
 }
 
 #[test]
