@@ -22,6 +22,9 @@ const KEPT: usize = 20;
 /// How many changes of a cause are shown at least where any are: what a host that moves has (no official source).
 const EXAMPLE: usize = 4;
 
+/// How many changes a cause of the change set has at most if its list is unfolded: about a screen of a pull request.
+const UNFOLDED: usize = 20;
+
 /// The causes of a plan's changes.
 pub struct Causes<'a> {
     /// The causes, those first that matter most.
@@ -236,7 +239,10 @@ impl<'a> Item<'a> {
             }
         };
         let (counts, diff) = (self.extent(), fenced("diff", &diff));
-        format!("<details>\n<summary>{mark}{says}{places}: {counts}</summary>\n\n{diff}\n{more}</details>\n")
+        // A reviewer reads what the change set causes. A long list stays folded, so that the next cause is in sight.
+        let is_new = matches!(self.cause.class, Some(Class::Caused | Class::Mixed));
+        let open = if is_new && self.changes.len() <= UNFOLDED { " open" } else { "" };
+        format!("<details{open}>\n<summary>{mark}{says}{places}: {counts}</summary>\n\n{diff}\n{more}</details>\n")
     }
 
     /// How many changes there are of how many hosts, and how many of them delete.

@@ -53,7 +53,7 @@ fn a_plan_reads_well() {
 
     #### Caused by this change set: 6 changes of 2 hosts
 
-    <details>
+    <details open>
     <summary>⚠️ <b>not explained:</b> nothing that differs explains this: 1 change of 1 host, 1 delete</summary>
 
     ```diff
@@ -63,7 +63,7 @@ fn a_plan_reads_well() {
 
     </details>
 
-    <details>
+    <details open>
     <summary>VLAN 604 of switch <code>sas1-s12</code> moved from <code>2a02:6b8:0:1600::/64</code> to <code>2a02:6b8:0:160b::/64</code> (<code>racktables/l3-tors.txt:412</code>): 5 changes of 1 host, 1 delete</summary>
 
     ```diff
@@ -80,7 +80,7 @@ fn a_plan_reads_well() {
 
     #### Caused in part by this change set: 3 changes of 1 host
 
-    <details>
+    <details open>
     <summary>VLAN 604 of switch <code>sas1-s12</code> moved from <code>2a02:6b8:0:1600::/64</code> to <code>2a02:6b8:0:160b::/64</code> (<code>racktables/l3-tors.txt:412</code>): 3 changes of 1 host, 1 delete</summary>
 
     ```diff
@@ -233,7 +233,7 @@ fn a_large_plan_shows_what_matters_and_examples_of_the_rest() {
         ]
     );
     let in_lists = text.lines().filter(|line| line.starts_with("@@ ")).count();
-    assert!(in_lists > 150 && text.matches("\n<details>\n").count() == 8, "{in_lists} hosts: {text}");
+    assert!(in_lists > 150 && text.matches("\n<details").count() == 8, "{in_lists} hosts: {text}");
     let cut = text.lines().find(|line| line.starts_with("**Cut to fit here:**")).unwrap();
     assert!(cut.ends_with("All of it: <https://ci.example.net/runs/17> or `zonewright show plan.json`."), "{cut}");
 }
@@ -253,7 +253,7 @@ fn of_many_causes_the_first_have_examples() {
     review.sort();
     let text = report(&(plan, saved()), false, MAX);
     assert!(text.len() <= MAX && text.len() > MAX * 9 / 10, "{}", text.len());
-    assert!(text.matches("\n<details>\n").count() > 30 && text.matches("\n@@ ").count() > 60, "{text}");
+    assert!(text.matches("\n<details").count() > 30 && text.matches("\n@@ ").count() > 60, "{text}");
 }
 
 #[test]

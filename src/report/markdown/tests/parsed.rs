@@ -3,9 +3,10 @@
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// All that a report may have of HTML.
-const TAGS: [&str; 9] = [
+const TAGS: [&str; 10] = [
     "<!-- zonewright plan -->",
     "<details>",
+    "<details open>",
     "</details>",
     "<summary>",
     "</summary>",
@@ -76,6 +77,7 @@ fn read_html(html: &str, parsed: &mut Parsed) {
         match tag.strip_prefix("</") {
             Some(name) => assert_eq!(open.pop(), Some(name), "{html}"),
             None if tag.starts_with("<!") => assert!(rest.len() == html.len(), "the mark is first"),
+            None if tag == "<details open>" => open.push("details>"),
             None => open.push(&tag[1..]),
         }
         rest = &rest[end..];
