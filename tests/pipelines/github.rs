@@ -516,7 +516,7 @@ fn a_refused_plan_is_red_and_goes_through_with_a_persons_allowance() {
     snapshot(&hub);
     let (planned, _) = propose(&hub);
     assert_eq!(planned.jobs["plan"], ("failure".into(), 3), "{}", planned.log);
-    assert!(comments(&hub)[0].contains("refused"), "{:?}", comments(&hub));
+    assert!(comments(&hub)[0].contains("Refused by the limit"), "{:?}", comments(&hub));
     let refused = merge(&hub, 7);
     assert_eq!(refused.jobs["plan"], ("failure".into(), 3), "{}", refused.log);
     let plan = hub.repository.look(&["plan", "--out", "plan.json"]);
