@@ -143,7 +143,7 @@ fn what_changed_since_is_left_and_named() {
     assert_eq!(resumed.exit, Some(4), "{}", resumed.said());
     let left: Vec<u64> = ["partial", "stale"].iter().flat_map(|word| resumed.hosts(word)).collect();
     assert_eq!(left.into_iter().collect::<BTreeSet<_>>(), plan.unit(host), "{}", resumed.said());
-    assert!(resumed.said().contains("was made, and changed since"), "{}", resumed.said());
+    assert!(resumed.said().contains("was made, but has changed since"), "{}", resumed.said());
     assert_eq!(rig.zone(&made.zone).rrset(&made.name, "AAAA"), edited);
     rig.apply(&rig.plan(), &[]).assert_all(0, "applied");
 }

@@ -88,7 +88,7 @@ fn a_journal_that_may_not_grow_stops_an_apply_which_can_be_taken_up() {
     limited.args(["-c", "ulimit -f 400; exec \"$@\"", "sh"]).arg(apply.get_program()).args(apply.get_args());
     let applied = Applied::new(limited.output().expect("it runs"));
     assert_eq!(applied.exit, Some(1), "{}", applied.said());
-    assert!(applied.said().contains("the journal could not be kept"), "{}", applied.said());
+    assert!(applied.said().contains("the journal could not be completed"), "{}", applied.said());
     let mut resume = crate::workspace::zonewright();
     resume.args(["-q", "--now", NOW, "-C"]).arg(rig.workspace.path()).args(["resume", "--format", "json"]);
     Applied::new(resume.output().expect("it runs")).assert_all(0, "applied");
