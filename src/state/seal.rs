@@ -339,7 +339,7 @@ pub fn of_file((source, name, digest): (&str, &str, &str), content: i64) -> i64 
     Seal::of("export_files").text(source).text(name).text(digest).number(content).end()
 }
 
-/// The columns of `export_files`, for [`file`].
+/// The columns of `export_files`, for [`file()`].
 pub const FILE_COLUMNS: &str = "source, name, digest, content_seal, seal";
 
 /// Reads a row that begins with these columns: source, name, and SHA-256.
