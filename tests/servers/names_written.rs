@@ -88,7 +88,7 @@ fn of_those_who_give_names_at_once_nobody_undoes_what_another_did() {
                         waiting.remove(&rival);
                         expected.extend(share(rival));
                     }
-                    Some(1) if said.contains("names.lock changed in the meantime") => lost += 1,
+                    Some(1) if said.contains("changed names.lock in the meantime") => lost += 1,
                     code => panic!("exit {code:?}: {said}"),
                 }
             }
