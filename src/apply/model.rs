@@ -112,6 +112,8 @@ crate::change::words! {
         AlreadyApplied = "already-applied",
         /// Something of it is not as the plan saw it: all of it was left as it is.
         Stale = "stale",
+        /// The settings no longer allow some of its changes: all of it was left as it is.
+        NoLongerAllowed = "no-longer-allowed",
         /// Some of its changes were made and others not.
         Partial = "partial",
         /// The server said that it made a change, and did not.
@@ -193,8 +195,8 @@ pub enum Ending {
     Done,
     /// Something went wrong, and nothing was changed; or all was changed, and something besides went wrong.
     Error,
-    /// Every host was stale.
-    AllStale,
+    /// Every host was left, because it is not as the plan saw it, or because the settings no longer allow its changes.
+    AllLeft,
     /// Some hosts are as planned or were changed, and others are not.
     InPart,
 }
@@ -207,7 +209,7 @@ impl Applied {
         match self.hosts.len() {
             all if fine == all && self.problems.is_empty() => Ending::Done,
             all if fine == all => Ending::Error,
-            all if self.count(Outcome::Stale) == all => Ending::AllStale,
+            all if self.count(Outcome::Stale) + self.count(Outcome::NoLongerAllowed) == all => Ending::AllLeft,
             _ if fine + changed == 0 => Ending::Error,
             _ => Ending::InPart,
         }

@@ -134,10 +134,27 @@ impl Survey<'_> {
         Survey { made, standings, ..self }
     }
 
+    /// The same, without the units that are not to be written, although they could be; by the place of each change that
+    /// is not allowed. What was made already stays made.
+    pub fn without(mut self, refused: &BTreeMap<usize, Verdict>) -> Self {
+        for (place, verdict) in refused {
+            let standing = &mut self.standings[self.unit_of[*place]];
+            if *standing == Standing::Open {
+                *standing = Standing::Left(verdict.clone());
+            }
+        }
+        self
+    }
+
+    /// The places of the changes that are to be sent, ascending.
+    pub fn open_places(&self) -> Vec<usize> {
+        let is_open = |place: &usize| self.standings[self.unit_of[*place]] == Standing::Open && !self.made[*place];
+        (0..self.changes.len()).filter(is_open).collect()
+    }
+
     /// The changes of all that is to be sent, in the order of the plan.
     pub fn open(&self) -> Vec<&Change> {
-        let is_open = |place: &usize| self.standings[self.unit_of[*place]] == Standing::Open && !self.made[*place];
-        (0..self.changes.len()).filter(is_open).map(|place| &self.changes[place]).collect()
+        self.open_places().into_iter().map(|place| &self.changes[place]).collect()
     }
 
     /// Whether there is anything to be sent.

@@ -326,7 +326,7 @@ fn exit(ran: &Ran, is_interrupted: bool) -> Exit {
         (_, Ending::InPart) if is_interrupted && is_untouched => Exit::Error,
         (_, Ending::Done) => Exit::Done,
         (_, Ending::Error) => Exit::Error,
-        (_, Ending::AllStale) => Exit::Refused,
+        (_, Ending::AllLeft) => Exit::Refused,
         (_, Ending::InPart) => Exit::InPart,
     }
 }

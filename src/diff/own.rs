@@ -74,6 +74,12 @@ pub fn registration(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, 
     if ours.is_empty() { Registration::None } else { Registration::Ours(ours) }
 }
 
+/// Whether the TXT of an RRset say that it is this owner's: one does, and none names another.
+pub fn names_owner(records: &[Rdata], owner: &str) -> bool {
+    let mut owners = records.iter().filter_map(|rdata| heritage_owner(rdata.as_rdata(Rtype::TXT))).peekable();
+    owners.peek().is_some() && owners.all(|named| named == owner)
+}
+
 /// Whether an RRset is own.
 pub fn is_own(context: &Context<'_>, found: LiveRrset<'_>) -> bool {
     match context.inventory.config.registry {

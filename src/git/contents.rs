@@ -12,6 +12,9 @@ use crate::parallel::HELD;
 /// source).
 const MAX_HEAD: u64 = 256;
 
+/// What is wrong with a content that a partial clone lacks.
+const NOT_HERE: &str = "its content is not in this clone";
+
 /// Gives contents by hash.
 pub struct Contents {
     /// The folder that git is run in.
@@ -36,13 +39,24 @@ impl Contents {
             None => Process::start(&self.folder).map_err(FileError::Io)?,
         };
         let answer = process.read(hash, max).map_err(FileError::Io)?;
-        // A process that failed is not asked again: its next answer would be unreliable.
-        *held = Some(process);
+        // A process that failed or ended is not asked again: its next answer would be unreliable.
+        if !matches!(answer, Answer::Ended) {
+            *held = Some(process);
+        }
         match answer {
             Answer::Content(bytes) => Ok(bytes),
             Answer::TooLarge => Err(FileError::TooLarge(max)),
-            Answer::Missing => Err(FileError::Io(io::Error::other("its content is not in this clone"))),
+            Answer::Missing => Err(FileError::Io(io::Error::other(NOT_HERE))),
+            Answer::Ended => Err(FileError::Io(io::Error::other(self.why_ended()))),
         }
+    }
+
+    /// Why git ended without an answer: before 2.45 it does so where it may not fetch what a partial clone lacks.
+    fn why_ended(&self) -> &'static str {
+        let mut command = super::command(&self.folder);
+        command.args(["config", "--get-regexp", r"^remote\..*\.promisor$"]).stderr(Stdio::null());
+        let is_partial = command.output().is_ok_and(|output| !output.stdout.is_empty());
+        if is_partial { NOT_HERE } else { "git gave no content" }
     }
 }
 
@@ -54,6 +68,8 @@ enum Answer {
     TooLarge,
     /// The repository lacks it, as partial clones do.
     Missing,
+    /// Git ended.
+    Ended,
 }
 
 /// A running `git cat-file`.
@@ -85,6 +101,7 @@ impl Process {
         (&mut self.answers).take(MAX_HEAD).read_until(b'\n', &mut head)?;
         let head = String::from_utf8_lossy(&head);
         let octets = match head.trim_end().split(' ').collect::<Vec<_>>()[..] {
+            [""] => return Ok(Answer::Ended),
             [_, "missing"] => return Ok(Answer::Missing),
             [_, "blob", octets] => octets.parse::<u64>().ok(),
             _ => None,

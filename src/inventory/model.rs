@@ -272,6 +272,25 @@ pub enum Registry {
     Noop,
 }
 
+impl Registry {
+    /// All of them.
+    pub const ALL: [Registry; 3] = [Registry::Journal, Registry::Txt, Registry::Noop];
+
+    /// The word that zonewright.toml and plans use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Registry::Journal => "journal",
+            Registry::Txt => "txt",
+            Registry::Noop => "noop",
+        }
+    }
+
+    /// The value of a word.
+    pub fn parse(word: &str) -> Option<Registry> {
+        Registry::ALL.into_iter().find(|registry| registry.as_str() == word)
+    }
+}
+
 /// One `[[zone]]`.
 #[derive(Debug, Clone)]
 pub struct ZoneSpec {

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::config::node::SourceText;
 use super::config::settings::{self, Settings};
 use super::config::toml;
-use super::model::{Config, Export, HostLimit, Inventory, SourceTrust, Trust};
+use super::model::{Config, Export, Inventory, Project, SourceTrust, Trust};
 use super::reports;
 use super::source::{NAMES_LOCK, Occurs, SourceSpec};
 use super::sources::{self, Context, Draft, Fold, Format, Input, SourceFile, Tally, format_of};
@@ -227,18 +227,22 @@ pub fn names_lock(dir: &Path, inventory: &Inventory) -> Result<String, NotReadAg
     }
 }
 
-/// Reads zonewright.toml, and from the project files how many hosts may change: for commands that concern no single
-/// host.
+/// Reads zonewright.toml and the project files, and no export: for commands that derive nothing.
 ///
-/// A project whose file is missing or bad is left out without a report.
-pub fn load_limits(dir: &Path) -> (LoadedConfig, BTreeMap<String, Vec<HostLimit>>) {
+/// What is wrong in a project file is not reported: [`ProjectFile`](super::model::ProjectFile) says that it is bad.
+pub fn load_projects(dir: &Path) -> (LoadedConfig, Vec<Project>) {
     let mut workspace = Workspace::new(Folder::new(dir));
     let settings = workspace.read_settings();
     let mut diagnostics = std::mem::take(&mut workspace.diagnostics);
     diagnostics.settle();
-    let limits = settings.as_ref().map(|settings| projects::limits(projects::read(&mut workspace, settings).0));
-    let config = settings.map(|settings| settings.config);
-    (LoadedConfig { config, files: workspace.files, diagnostics }, limits.unwrap_or_default())
+    let read = settings.as_ref().map(|settings| projects::read(&mut workspace, settings).0);
+    let (config, projects) = match settings {
+        Some(Settings { config, admins, .. }) => {
+            (Some(config), projects::halves(admins, read.unwrap_or_default(), std::iter::empty()))
+        }
+        None => (None, Vec::new()),
+    };
+    (LoadedConfig { config, files: workspace.files, diagnostics }, projects)
 }
 
 /// A workspace that is being read.

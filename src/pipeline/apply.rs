@@ -10,8 +10,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::allowed::{self, of_this_workspace, still_bound};
 use super::guards::{Guards, idle_refusal, rules_now};
-use super::{Findings, Progress, RunStage, acceptance, load_limits, waits};
+use super::{Findings, Progress, RunStage, Settings, acceptance, load_settings, waits};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::{self, Applied, Event, Orders, Refusal, SIDE_BY_SIDE, Survey, Surveyed, Watch, ZoneAccess};
 use crate::disk;
@@ -27,7 +28,7 @@ use crate::provider::write::WriteZone;
 use crate::provider::{self, Context, TargetError};
 use crate::state::status::unfinished;
 use crate::state::{
-    self, Acceptor, Allowed, ApplyId, KeptRrset, KnownMarker, Lock, NewApply, PlanText, State, StateError,
+    self, Acceptor, Allowed, ApplyId, Identity, KeptRrset, KnownMarker, Lock, NewApply, PlanText, State, StateError,
 };
 use crate::verify;
 
@@ -111,15 +112,21 @@ impl From<StateError> for ApplyError {
 ///
 /// Errors: [`ApplyError`]; nothing was sent then.
 pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Ran, ApplyError> {
-    let (config, files, limits) = load_limits(request.workspace).map_err(ApplyError::Config)?;
+    let settings = load_settings(request.workspace).map_err(ApplyError::Config)?;
+    let config = &settings.config;
     let terms = Terms { now: request.now, expires: config.plan_expires, expect: given.expect };
     let plan = given.sealed.plan();
-    let accepted = accept(given.sealed, given.place, &terms).and_then(|()| zones_of(plan, &config, given.place));
+    let accepted = accept(given.sealed, given.place, &terms)
+        .and_then(|()| still_bound(&plan.workspace, config, given.place))
+        .and_then(|()| zones_of(plan, config, given.place));
     let zones = match accepted {
         Ok(zones) => zones,
         Err(refusal) => return Ok(Ran::refused(refusal)),
     };
     let file = request.workspace.join(&config.state_file);
+    if let Err(refusal) = of_this_workspace(plan, identity(&file).as_ref(), given.place) {
+        return Ok(Ran::refused(refusal));
+    }
     if plan.changes.is_empty() && !was_killed(&file) && !waits::has_news(plan, &file, request.now) {
         if let Some(refusal) = idle_refusal((plan, given.place), &file) {
             return Ok(Ran::refused(refusal));
@@ -135,8 +142,8 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
     progress.stage(RunStage::Survey, None);
     let killed = broken_off(&*state)?;
     let to_finish = if killed.is_empty() { zones.clone() } else { config.zones.iter().collect() };
-    let writers = open_writers(&config, &to_finish, request.workspace, request.now);
-    let targets = Targets::new(&config, &to_finish, &writers);
+    let writers = open_writers(config, &to_finish, request.workspace, request.now);
+    let targets = Targets::new(config, &to_finish, &writers);
     let work = Work {
         sealed: given.sealed,
         place: given.place,
@@ -145,11 +152,8 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
         progress,
         targets: &targets,
         at_once: SIDE_BY_SIDE,
-        guards: Guards {
-            rules: rules_now((&config, &files), &limits, Some(plan)),
-            allow: request.allow,
-            auto: request.auto,
-        },
+        guards: Guards { rules: rules_now(&settings, Some(plan)), allow: request.allow, auto: request.auto },
+        settings: &settings,
     };
     Ok(work.begin(&mut *state, &killed)?)
 }
@@ -172,6 +176,8 @@ pub(super) struct Work<'a> {
     pub at_once: usize,
     /// The guards that it must pass before anything is sent.
     pub guards: Guards<'a>,
+    /// What people set, as it is now.
+    pub settings: &'a Settings,
 }
 
 /// The targets of zones.
@@ -229,6 +235,7 @@ impl Work<'_> {
         }
         settle_by_markers(state, &survey, self.request.now)?;
         let moved = moved(plan, &survey, self.request.workspace);
+        let survey = self.still_allowed(survey, state)?;
         let clearance = match self.clear(state, &survey, &[])? {
             Ok(clearance) => clearance,
             Err(refusal) => return Ok(Ran::refused(refusal)),
@@ -262,6 +269,12 @@ impl Work<'_> {
     pub fn survey(&self) -> Survey<'_> {
         let plan = self.sealed.plan();
         apply::survey(plan, self.targets.of_plan(plan), self.at_once)
+    }
+
+    /// Leaves what the settings no longer allow.
+    pub fn still_allowed<'s>(&self, survey: Survey<'s>, state: &dyn State) -> Result<Survey<'s>, StateError> {
+        let refused = allowed::refused(&survey, self.settings, state)?;
+        Ok(survey.without(&refused))
     }
 
     /// Counts the plan again, and gives the clearance to send the changes that are still to be made; the limits of
@@ -413,6 +426,11 @@ fn new_apply(sealed: &SealedPlan, request: &Conduct<'_>, survey: &Survey<'_>) ->
         undoes: sealed.plan().undoes.map(ApplyId),
         is_whole: acceptance::is_whole(sealed.plan()),
     }
+}
+
+/// Which workspace the state is of; none where there is no state, or none that can be read: what follows reports that.
+fn identity(file: &Path) -> Option<Identity> {
+    state::open_to_read(file).ok()??.identity().ok()
 }
 
 /// The settings of the zones that a plan changes.

@@ -3,7 +3,7 @@
 use super::explain::{answer, with_notices};
 use super::{
     Chosen, Gathered, Made, MakeError, Progress, ReadFor, Request, RunStage, decide, found_notices, gather, guarded,
-    left_behind, made, narrowed_to, published,
+    left_behind, made, narrowed_to, published, workspace_seen,
 };
 use crate::diff::Selection;
 use crate::explain::{Explanation, Question};
@@ -37,7 +37,8 @@ pub fn fix(
         });
     let left = std::mem::take(&mut decided.left_behind);
     let chosen = Chosen { selection: &selection, decided };
-    let mut made = made(request.now, (inventory, diagnostics), zones, snapshot, chosen);
+    let workspace = workspace_seen(&inventory.config, state.as_deref())?;
+    let mut made = made((request.now, workspace), (inventory, diagnostics), zones, snapshot, chosen);
     left_behind::list(&mut made.plan, left, (&selection, state.as_deref()))?;
     let only = narrowed_to(&selection.hosts, &request.projects);
     let made = Made { plan: Plan { only, ..made.plan }, ..made };

@@ -6,9 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use super::Settings;
 use crate::apply::Refusal;
 use crate::change::Change;
-use crate::diag::{Files, did_you_mean};
+use crate::diag::did_you_mean;
 use crate::diff::Tripped;
 use crate::guard::breakers::{GLOBAL, holding, to_trip};
 use crate::guard::causes::OldLines;
@@ -16,7 +17,7 @@ use crate::guard::clearance::stray;
 use crate::guard::limits::{HostRule, recount};
 use crate::guard::{Allowance, Breaker, Clearance, Ledger, Over, Rules, clear, count, words};
 use crate::inventory::Inventory;
-use crate::inventory::model::{Config, HostLimit, ProjectIndex};
+use crate::inventory::model::{HostLimit, Project, ProjectIndex};
 use crate::inventory::read;
 use crate::inventory::value::Time;
 use crate::plan::{LimitKind, LimitState, Plan, SealedPlan};
@@ -109,24 +110,21 @@ fn read_ledger(rules: &Rules, state: &dyn State, now: Time) -> Result<Ledger, St
 
 /// The limits as an inventory sets them.
 pub fn rules_of(inventory: &Inventory) -> Rules {
-    let limits = inventory.projects.iter().filter_map(|project| {
-        let settings = project.file.settings()?;
-        Some((project.id.as_str(), settings.limits.as_slice()))
-    });
-    Rules::new(&inventory.config.limits, limits, &inventory.files)
+    Rules::new(&inventory.config.limits, limits_set(&inventory.projects), &inventory.files)
+}
+
+/// The limits of the projects whose file is good, by id.
+fn limits_set(projects: &[Project]) -> impl Iterator<Item = (&str, &[HostLimit])> {
+    projects.iter().filter_map(|project| Some((project.id.as_str(), project.file.settings()?.limits.as_slice())))
 }
 
 /// The limits as the settings set them; of projects whose file cannot be read now as a plan recorded them, where one did.
-pub fn rules_now(
-    (config, files): (&Config, &Files),
-    projects: &BTreeMap<String, Vec<HostLimit>>,
-    plan: Option<&Plan>,
-) -> Rules {
-    let projects_set = projects.iter().map(|(id, limits)| (id.as_str(), limits.as_slice()));
-    let mut rules = Rules::new(&config.limits, projects_set, files);
+pub fn rules_now(settings: &Settings, plan: Option<&Plan>) -> Rules {
+    let Settings { config, files, projects } = settings;
+    let mut rules = Rules::new(&config.limits, limits_set(projects), files);
+    let known: BTreeSet<&str> = limits_set(projects).map(|(id, _)| id).collect();
     let recorded = plan.into_iter().flat_map(|plan| &plan.limits).filter(|limit| limit.counts == LimitKind::Hosts);
-    let unread =
-        |limit: &&LimitState| limit.scope.strip_prefix("project:").is_some_and(|id| !projects.contains_key(id));
+    let unread = |limit: &&LimitState| limit.scope.strip_prefix("project:").is_some_and(|id| !known.contains(id));
     rules.hosts.extend(recorded.filter(unread).filter_map(|limit| {
         let period = limit.period.parse().ok()?;
         Some(HostRule { scope: limit.scope.clone(), period, max: limit.max, place: None })
@@ -370,12 +368,15 @@ mod tests {
         let plan =
             Plan { limits: vec![limit("project:gone"), limit("project:here"), limit("global")], ..fixture::empty() };
         let workspace = tempfile::tempdir().unwrap();
-        let settings = "owner = \"me\"\n[sources]\nprojects = \"p.yaml\"\nhosts = \"h\"\nl3_tors = \"t\"\nnet_layout = \"n\"\n\
-                        ipv4_map = \"i\"\n[[sources.mac]]\nname = \"a\"\npath = \"a\"\n";
-        std::fs::write(workspace.path().join("zonewright.toml"), settings).unwrap();
-        let config = crate::inventory::read::load_config(workspace.path()).config.unwrap();
-        let projects = [("here".to_owned(), Vec::new())].into();
-        let rules = rules_now((&config, &Files::default()), &projects, Some(&plan));
+        let toml = "owner = \"me\"\n[sources]\nprojects = \"p.yaml\"\nhosts = \"h\"\nl3_tors = \"t\"\nnet_layout = \"n\"\n\
+                    ipv4_map = \"i\"\n[[sources.mac]]\nname = \"a\"\npath = \"a\"\n[project.here]\n\
+                    dns_domain = \"here.example\"\n";
+        std::fs::write(workspace.path().join("zonewright.toml"), toml).unwrap();
+        let project = "id: here\nvlan_scheme: static\nvlans: {main: 1}\n";
+        std::fs::write(workspace.path().join("p.yaml"), project).unwrap();
+        let settings = crate::pipeline::load_settings(workspace.path()).unwrap();
+        assert!(settings.projects[0].file.settings().is_some(), "{:?}", settings.projects);
+        let rules = rules_now(&settings, Some(&plan));
         let found: Vec<(&str, u64)> = rules.hosts.iter().map(|rule| (rule.scope.as_str(), rule.max)).collect();
         assert_eq!(found, [("project:gone", 20)], "a limit that was removed from a readable file does not count");
     }

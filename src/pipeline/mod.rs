@@ -43,6 +43,8 @@ pub mod merging;
 
 pub mod apply;
 
+mod allowed;
+
 pub mod fix;
 
 pub mod resume;
@@ -67,6 +69,8 @@ pub mod serve;
 
 pub mod init;
 
+mod settings;
+
 mod stage;
 
 #[cfg(test)]
@@ -84,15 +88,15 @@ use crate::diff::waits::Waits;
 use crate::dns::{ZoneName, reverse};
 use crate::explain::{SubjectError, find_hosts};
 use crate::guard::{Breaker, trust};
-use crate::inventory::model::{Config, Export, HostLimit, Inventory, Pool, ProjectIndex, Registry, Trust};
-use crate::inventory::read::{self, Extent, Loaded, LoadedConfig, SETTINGS};
+use crate::inventory::model::{Config, Export, Inventory, ProjectIndex, Registry, Trust};
+use crate::inventory::read::{self, Extent, Loaded, SETTINGS};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
 use crate::names::holders::name_of;
 use crate::names::short;
 use crate::parallel::HELD;
 use crate::plan::order;
-use crate::plan::{HostSeen, Marker, Only, Plan, SourceSeen, marker_key};
+use crate::plan::{HostSeen, Marker, Only, Plan, SourceSeen, WorkspaceSeen, marker_key};
 use crate::provider::cache::CacheUse;
 use crate::provider::{self, TargetError, outage};
 use crate::snapshot::Snapshot;
@@ -102,6 +106,8 @@ use decide::{Decided, Given};
 use guards::Remembered;
 use undo::UndoError;
 use zones::{EarlyZones, Zones};
+
+use settings::{Settings, check_targets, load_config, load_settings};
 
 pub use stage::RunStage;
 
@@ -281,7 +287,8 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
         review::Reviewed { inventory: &inventory, hosts, found, live: &zones.live, waits: &waits, decided: &decided };
     let (review, remarks) = review::review(request, reviewed, (&remembered, state.as_deref()), progress)?;
     let chosen = Chosen { selection: &selection, decided };
-    let mut made = made(request.now, (inventory, diagnostics), zones, snapshot, chosen);
+    let workspace = workspace_seen(&inventory.config, state.as_deref())?;
+    let mut made = made((request.now, workspace), (inventory, diagnostics), zones, snapshot, chosen);
     made.plan.review = review;
     left_behind::list(&mut made.plan, left, (&selection, state.as_deref()))?;
     made.findings.base = remarks;
@@ -295,6 +302,14 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
 fn guarded(mut made: Made, forgotten: Vec<ZoneName>, remembered: Remembered, workspace: &Path) -> Made {
     made.plan.limits = remembered.count(&made.plan, workspace);
     Made { findings: Findings { forgotten, ..made.findings }, breakers: remembered.breakers, ..made }
+}
+
+/// The workspace that a plan is for.
+///
+/// Errors: the state cannot be read.
+fn workspace_seen(config: &Config, state: Option<&dyn State>) -> Result<WorkspaceSeen, StateError> {
+    let id = state.map(|state| state.identity()).transpose()?.map(|identity| identity.id);
+    Ok(WorkspaceSeen { owner: config.owner.clone(), registry: config.registry, id })
 }
 
 /// The hosts and projects that a plan is narrowed to; none where it is about the whole fleet.
@@ -313,7 +328,7 @@ struct Chosen<'a> {
 
 /// Makes a plan from what was decided.
 fn made(
-    now: Time,
+    (now, workspace): (Time, WorkspaceSeen),
     (inventory, diagnostics): (Inventory, Diagnostics),
     zones: Zones,
     snapshot: Option<SnapshotUsed>,
@@ -331,6 +346,7 @@ fn made(
         tool: TOOL.to_owned(),
         created: now,
         expires: now.plus(inventory.config.plan_expires),
+        workspace,
         undoes: None,
         only: None,
         inputs,
@@ -643,50 +659,6 @@ fn load_extent(
     diagnostics.append(targets);
     diagnostics.settle();
     if unusable { config_error(inventory.files, diagnostics) } else { Ok((inventory, diagnostics)) }
-}
-
-/// Loads zonewright.toml alone, and checks the targets' settings.
-///
-/// Errors: what is wrong, where they cannot be used.
-fn load_config(workspace: &Path) -> Result<(Config, Files), Box<Findings>> {
-    checked(read::load_config(workspace))
-}
-
-/// The settings, with the limits of the projects whose file can be read.
-type Settings = (Config, Files, BTreeMap<String, Vec<HostLimit>>);
-
-/// Loads zonewright.toml and the limits of projects, and checks the targets' settings.
-///
-/// Errors: what is wrong, where they cannot be used.
-fn load_limits(workspace: &Path) -> Result<Settings, Box<Findings>> {
-    let (loaded, limits) = read::load_limits(workspace);
-    let (config, files) = checked(loaded)?;
-    Ok((config, files, limits))
-}
-
-/// Checks the targets' settings.
-///
-/// Errors: what is wrong, where they cannot be used.
-fn checked(loaded: LoadedConfig) -> Result<(Config, Files), Box<Findings>> {
-    let LoadedConfig { config, files, mut diagnostics } = loaded;
-    if let Some(config) = &config {
-        diagnostics.append(check_targets(config));
-        diagnostics.settle();
-    }
-    match config {
-        Some(config) if diagnostics.error_count() == 0 => Ok((config, files)),
-        _ => Err(Box::new(Findings { files, diagnostics, ..Findings::default() })),
-    }
-}
-
-/// Checks the settings of all targets.
-fn check_targets(config: &Config) -> Diagnostics {
-    let mut found = Diagnostics::default();
-    for pool in &config.pools {
-        let Pool { target, .. } = pool;
-        found.append(provider::check(&target.provider, &target.settings, &config.source));
-    }
-    found
 }
 
 /// Finds the hosts and projects that the command line names.

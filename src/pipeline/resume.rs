@@ -6,11 +6,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::allowed::still_bound;
 use super::apply::{
     ApplyError, Conduct, Ran, Targets, Work, moved, open_writers, settle_by_markers, settle_found, state_lost, zones_of,
 };
 use super::guards::{Guards, rules_now};
-use super::{Progress, RunStage, load_limits};
+use super::{Progress, RunStage, load_settings};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::{self, Ending, Made, Outcome, Refusal, ZoneWritten};
 use crate::change::Change;
@@ -41,7 +42,8 @@ pub enum Resumed {
 ///
 /// Errors: [`ApplyError`]; nothing was sent then.
 pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Resumed, ApplyError> {
-    let (config, files, limits) = load_limits(request.workspace).map_err(ApplyError::Config)?;
+    let settings = load_settings(request.workspace).map_err(ApplyError::Config)?;
+    let config = &settings.config;
     let file = request.workspace.join(&config.state_file);
     if state::open_to_read(&file)?.is_none() {
         return Ok(Resumed::NoSuchApply);
@@ -63,15 +65,16 @@ pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progres
         None if is_complete(&found) => return Ok(Resumed::Complete(found.id)),
         None => return Ok(Resumed::Refused(not_kept(place))),
     };
-    let zones = match zones_of(sealed.plan(), &config, &place) {
+    let zones = still_bound(&sealed.plan().workspace, config, &place);
+    let zones = match zones.and_then(|()| zones_of(sealed.plan(), config, &place)) {
         Ok(zones) => zones,
         Err(refusal) => return Ok(Resumed::Ran(Box::new(sealed), Ran::refused(refusal))),
     };
-    let writers = open_writers(&config, &zones, request.workspace, request.now);
-    let targets = Targets::new(&config, &zones, &writers);
+    let writers = open_writers(config, &zones, request.workspace, request.now);
+    let targets = Targets::new(config, &zones, &writers);
     let terms = Terms { now: request.now, expires: config.plan_expires, expect: None };
     let place = &place;
-    let rules = rules_now((&config, &files), &limits, Some(sealed.plan()));
+    let rules = rules_now(&settings, Some(sealed.plan()));
     let work = Work {
         sealed: &sealed,
         place,
@@ -81,6 +84,7 @@ pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progres
         targets: &targets,
         at_once: apply::SIDE_BY_SIDE,
         guards: Guards { rules, allow: request.allow, auto: request.auto },
+        settings: &settings,
     };
     let ran = work.go_on(&mut *state, found.id)?;
     Ok(Resumed::Ran(Box::new(sealed), ran))
@@ -154,7 +158,7 @@ impl Work<'_> {
         }
         let moved = moved(plan, &survey, workspace);
         let sent = state.sent(id)?;
-        let survey = survey.with_made(&made(plan, &sent));
+        let survey = self.still_allowed(survey.with_made(&made(plan, &sent)), state)?;
         // Limits that were lifted for this apply are still lifted.
         let earlier: Vec<Allowance> = state.allowed(id)?.into_iter().map(|allowed| allowed.allowance).collect();
         let clearance = match self.clear(state, &survey, &earlier)? {

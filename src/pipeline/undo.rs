@@ -10,7 +10,8 @@ use std::path::Path;
 use super::apply::{accesses, open_writers};
 use super::guards::{Remembered, rules_now};
 use super::{
-    Findings, Made, MakeError, Progress, Request, RunStage, TOOL, load_limits, narrowed_to, targets, zone_unknown,
+    Findings, Made, MakeError, Progress, Request, RunStage, TOOL, load_settings, narrowed_to, targets, workspace_seen,
+    zone_unknown,
 };
 use crate::apply::{SIDE_BY_SIDE, ZoneAccess};
 use crate::change::Change;
@@ -52,7 +53,8 @@ impl std::error::Error for UndoError {}
 /// Errors: [`MakeError`]. A zone that cannot be read is no error: the plan says which hosts' changes it leaves because
 /// of it.
 pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) -> Result<Made, MakeError> {
-    let (config, files, limits) = load_limits(request.workspace).map_err(MakeError::Config)?;
+    let settings = load_settings(request.workspace).map_err(MakeError::Config)?;
+    let config = &settings.config;
     let file = request.workspace.join(&config.state_file);
     let state = state::open_to_read(&file)?;
     let state = state.ok_or_else(|| unknown(id))?;
@@ -61,22 +63,23 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
     let hosts = named_hosts(&done, &request.hosts, id)?;
     let done = narrowed(done, (&hosts, &request.projects), id)?;
     progress.stage(RunStage::Survey, None);
-    let (present, unread) = observe(&done, &config, request.workspace, request.now);
+    let (present, unread) = observe(&done, config, request.workspace, request.now);
     let Judged { changes, edited, blocked } = undo::judge(&done, &present);
     let mut notices: Vec<_> = unread.iter().map(|(zone, error)| zone_unknown(zone, error)).collect();
     let is_partial = !notices.is_empty();
     let rrsets: Vec<&RrKey> = edited.iter().map(|edited| &edited.inverse.key).collect();
     let later = state.last_changed(id, &rrsets)?;
     notices.extend(edited.iter().zip(later).map(|(edited, later)| undo::notice(id, edited, later)));
-    let settings = disk::digest(&request.workspace.join(SETTINGS)).ok();
-    let remembered = Remembered::read(rules_now((&config, &files), &limits, None), Some(&*state), request.now)?;
+    let digest = disk::digest(&request.workspace.join(SETTINGS)).ok();
+    let remembered = Remembered::read(rules_now(&settings, None), Some(&*state), request.now)?;
     let mut plan = Plan {
         tool: TOOL.to_owned(),
         created: request.now,
         expires: request.now.plus(config.plan_expires),
+        workspace: workspace_seen(config, Some(&*state))?,
         undoes: Some(id.0),
         only: narrowed_to(&hosts, &request.projects),
-        inputs: settings.map(|digest| (SETTINGS.to_owned(), digest)).into_iter().collect(),
+        inputs: digest.map(|digest| (SETTINGS.to_owned(), digest)).into_iter().collect(),
         fleet: None,
         hosts: BTreeMap::new(),
         changes,
@@ -91,9 +94,9 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
         zones: Vec::new(),
     };
     plan.limits = remembered.count(&plan, request.workspace);
-    let targets = targets(&config, &plan.changes);
+    let targets = targets(config, &plan.changes);
     let unread = outage::gather(unread.into_iter().map(|(_, error)| error));
-    let findings = Findings { files, unread, ..Findings::default() };
+    let findings = Findings { files: settings.files, unread, ..Findings::default() };
     Ok(Made { plan, findings, is_partial, snapshot: None, breakers: remembered.breakers, targets })
 }
 

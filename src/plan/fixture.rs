@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use super::*;
 use crate::dns::reverse::reverse_name;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
+use crate::inventory::model::Registry;
 use crate::inventory::value::Inv;
 
 /// A zone.
@@ -65,6 +66,11 @@ pub fn empty() -> Plan {
         tool: "zonewright 0.1.0".to_owned(),
         created: "2026-11-20T01:30:00Z".parse().unwrap(),
         expires: "2026-11-21T01:30:00Z".parse().unwrap(),
+        workspace: WorkspaceSeen {
+            owner: "fleet-dns".to_owned(),
+            registry: Registry::Txt,
+            id: Some("2f61c0a49be07d35".repeat(2)),
+        },
         undoes: None,
         only: None,
         inputs: [("racktables/hosts.csv", '1'), ("racktables/l3-tors.txt", '2')]

@@ -25,6 +25,6 @@ pub use crate::change::{
     BlockCode, Blocked, Change, ChangeKind, LeftBehind, Notice, NoticeCode, Reason, Rule, SkipCode, Skipped, Waiting,
 };
 pub use marker::{Marker, marker_key};
-pub use model::{HostSeen, LimitKind, LimitSetting, LimitState, Only, Plan, SourceSeen, ZoneSeen};
+pub use model::{HostSeen, LimitKind, LimitSetting, LimitState, Only, Plan, SourceSeen, WorkspaceSeen, ZoneSeen};
 pub use review::{Against, Cause, CauseKind, Class, Review};
 pub use sealed::SealedPlan;

@@ -6,6 +6,7 @@ use super::marker::marker_key;
 use super::review::Review;
 use crate::change::{Blocked, Change, LeftBehind, Notice, NoticeCode, Skipped, Waiting, words};
 use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName};
+use crate::inventory::model::Registry;
 use crate::inventory::value::{Duration, Inv, Time};
 
 /// All that a run would change, and all that it would not and why.
@@ -17,6 +18,8 @@ pub struct Plan {
     pub created: Time,
     /// When it may no longer be applied.
     pub expires: Time,
+    /// The workspace that it is for.
+    pub workspace: WorkspaceSeen,
     /// The number of the apply that it undoes, in the state of the workspace; none where it undoes none.
     pub undoes: Option<u64>,
     /// What the command line narrowed it to; none where it is about the whole fleet.
@@ -71,6 +74,17 @@ impl Plan {
         let zone = zone.to_string();
         self.notices.iter().any(|notice| notice.code == NoticeCode::ReadByQuery && notice.name == zone)
     }
+}
+
+/// What a plan is bound to: it is refused in another workspace, and where these settings have changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkspaceSeen {
+    /// `owner` of zonewright.toml.
+    pub owner: String,
+    /// `registry` of zonewright.toml: a plan says what is own by it.
+    pub registry: Registry,
+    /// The id that the state has; none where there was no state yet.
+    pub id: Option<String>,
 }
 
 /// A host as the inventory has it.

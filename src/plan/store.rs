@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(
             shown(b"{\n  \"fromat\": 1}"),
             "plan.json:2:10: error[plan-malformed]: unknown field `fromat`, expected one of `format`, `id`, `effect`, \
-             `tool`, `created`, `expires`, `undoes`, `only`, `inputs`, `fleet`, `hosts`, `changes`, `review`, `waiting`, `left_behind`, `blocked`, `skipped`, \
+             `tool`, `created`, `expires`, `workspace`, `undoes`, `only`, `inputs`, `fleet`, `hosts`, `changes`, `review`, `waiting`, `left_behind`, `blocked`, `skipped`, \
              `notices`, `limits`, `sources`, `zones`"
         );
         assert_eq!(

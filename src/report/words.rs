@@ -357,6 +357,14 @@ impl Explained for Outcome {
                  hold when the update was sent: another editor changed it since. Nothing was changed for the host. \
                  Plan again; the new plan starts from what is there now.",
             ),
+            Outcome::NoLongerAllowed => words(
+                "no longer allowed",
+                "the settings changed after the plan, and forbid it now: see below",
+                "Between the plan and the apply an administrator forbade a change of the host: `automation`, `protect` \
+                 or `permission` in zonewright.toml, or the project's file is gone or has an error. Nothing was \
+                 changed for the host and for all hosts that share a change with it. Plan again: the new plan obeys \
+                 the settings of today. If the setting is wrong, correct it first.",
+            ),
             Outcome::Partial => words(
                 "partial",
                 "some of their changes were made, others were not: see below",

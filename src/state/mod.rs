@@ -37,6 +37,8 @@ pub mod status;
 
 mod waits;
 
+mod workspace;
+
 mod written;
 
 #[cfg(test)]
@@ -207,6 +209,15 @@ pub fn knows(markers: &BTreeMap<ZoneName, KnownMarker>, zone: &ZoneName, live: &
     markers.get(zone).is_some_and(|known| known.covers(live))
 }
 
+/// Which workspace a state is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// What distinguishes it from others: 32 hexadecimal digits, drawn when the state was made.
+    pub id: String,
+    /// When its first apply began; none where none did.
+    pub first_begun: Option<Time>,
+}
+
 /// An update with an unknown outcome that no marker will show.
 #[derive(Debug)]
 pub struct Unsettled {
@@ -222,6 +233,9 @@ pub struct Unsettled {
 
 /// What is remembered between runs. What a method wrote is durable when it returns.
 pub trait State: Send {
+    /// Which workspace this is the state of.
+    fn identity(&self) -> Result<Identity, StateError>;
+
     /// The RRsets that zonewright created.
     fn own(&self) -> Result<OwnRrsets, StateError>;
 

@@ -11,9 +11,10 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 use super::StateError;
 use super::error::{Attempt, error, of_database, unreadable};
 use super::seal::seal_all;
+use super::workspace;
 
 /// What makes each version of the one before; the first is made of nothing.
-const STEPS: &[&str] = &[V1, V2, V3, V4, V5];
+const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -202,8 +203,16 @@ ALTER TABLE export_files ADD COLUMN content_seal BIGINT;
 ALTER TABLE export_files ADD COLUMN seal BIGINT;
 ";
 
+/// What version 6 adds: the id of the workspace, one row.
+const V6: &str = "
+CREATE TABLE workspace (id TEXT NOT NULL PRIMARY KEY);
+";
+
 /// The first version whose rows have digests.
 const SEALED: i64 = 5;
+
+/// The first version that has the id of its workspace.
+const NAMED: i64 = 6;
 
 /// What a file holds.
 #[derive(Debug, PartialEq, Eq)]
@@ -263,6 +272,10 @@ pub fn migrate(db: &mut Connection, file: &Path) -> Result<(), StateError> {
     }
     if done < SEALED {
         seal_all(&change).map_err(database)?;
+    }
+    if done < NAMED {
+        let id = if done == 0 { workspace::draw() } else { workspace::derive(&change).map_err(database)? };
+        change.execute("INSERT INTO workspace VALUES (?1)", [id]).map_err(database)?;
     }
     change.execute("UPDATE schema_version SET version = ?1", [VERSION]).map_err(database)?;
     change.commit().map_err(database)

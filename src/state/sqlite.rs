@@ -21,7 +21,7 @@ use super::{
     PlanText, Planned, Resumption, Sent, State, StateError, Unsettled, WaitNews, effect, exports, folder, journal,
     perhaps, waits,
 };
-use super::{Allowed, Reset, Written, allowances, breakers, written};
+use super::{Allowed, Identity, Reset, Written, allowances, breakers, written};
 use crate::apply::{Applied, Batch, Outcome, Settled};
 use crate::diff::waits::Waits;
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
@@ -225,6 +225,13 @@ impl Sqlite {
 }
 
 impl State for Sqlite {
+    fn identity(&self) -> Result<Identity, StateError> {
+        let sql = "SELECT id, (SELECT min(started) FROM applies) FROM workspace";
+        let found = self.read(sql, [], |row| Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?)))?.pop();
+        let (id, first) = found.ok_or_else(|| unreadable(&self.file, "the state has no id of its workspace"))?;
+        Ok(Identity { id, first_begun: first.map(Time::from_nanos) })
+    }
+
     fn own(&self) -> Result<OwnRrsets, StateError> {
         let rows = self.read(&format!("SELECT {} FROM own_rrsets", seal::OWN_COLUMNS), [], seal::own)?;
         rows.into_iter().map(|(name, rtype, _)| self.rrset(&name, &rtype)).collect()

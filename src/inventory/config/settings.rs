@@ -78,7 +78,7 @@ pub fn read(source: SourceText, parsed: Parsed, formats: &[KnownFormat]) -> Chec
     }
     let mut reader = Reader::new(&root, &source);
     let owner = read_owner(&mut reader);
-    let registries = [("journal", Registry::Journal), ("txt", Registry::Txt), ("noop", Registry::Noop)];
+    let registries = Registry::ALL.map(|registry| (registry.as_str(), registry));
     let registry = reader.choice("registry", &registries).unwrap_or(Registry::Journal);
     let free_domain = reader.take("free_domain").and_then(|node| read_domain(node, &mut reader));
     let name_cooldown = reader.parsed("name_cooldown", A_DURATION).unwrap_or(NAME_COOLDOWN);

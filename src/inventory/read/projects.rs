@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, Diagnostics, Origin};
 use crate::inventory::config::node::SourceText;
 use crate::inventory::config::settings::Settings;
 use crate::inventory::config::{project, yaml};
-use crate::inventory::model::{HostLimit, Project, ProjectAdmin, ProjectFile, ProjectIndex, ProjectSettings, Trust};
+use crate::inventory::model::{Project, ProjectAdmin, ProjectFile, ProjectIndex, ProjectSettings, Trust};
 use crate::inventory::sources::Draft;
 
 /// A project file whose id could be read.
@@ -54,11 +54,6 @@ pub fn read(workspace: &mut Workspace, settings: &Settings) -> (Vec<ProjectRead>
     refuse_twins(&mut documents, workspace);
     report_missing(&documents, &nameless, settings, workspace);
     (documents.into_iter().map(|document| document.read).collect(), trust)
-}
-
-/// How many hosts of each project may change, as its file says; without the projects whose file is bad.
-pub fn limits(read: Vec<ProjectRead>) -> BTreeMap<String, Vec<HostLimit>> {
-    read.into_iter().filter_map(|ProjectRead { id, file, .. }| Some((id, file.ok()?.limits))).collect()
 }
 
 /// A project file with its text, for excerpts.
@@ -114,9 +109,21 @@ fn report_missing(documents: &[Document], nameless: &[String], settings: &Settin
 /// Joins the halves of projects with the ids that rows name, sorted by id; renumbers the rows to match.
 pub fn join(
     draft: &mut Draft,
-    mut admins: BTreeMap<String, ProjectAdmin>,
+    admins: BTreeMap<String, ProjectAdmin>,
     read: Vec<ProjectRead>,
     diagnostics: &mut Diagnostics,
+) -> Vec<Project> {
+    let projects = halves(admins, read, draft.projects.texts());
+    renumber(draft, &projects);
+    warn_of_unknown(draft, &projects, diagnostics);
+    projects
+}
+
+/// Joins the halves of projects, with the ids that rows name; sorted by id.
+pub fn halves<'n>(
+    mut admins: BTreeMap<String, ProjectAdmin>,
+    read: Vec<ProjectRead>,
+    named: impl Iterator<Item = &'n str>,
 ) -> Vec<Project> {
     let mut files: BTreeMap<String, ProjectFile> = BTreeMap::new();
     for ProjectRead { id, file, .. } in read {
@@ -126,16 +133,10 @@ pub fn join(
             Err(origin) => ProjectFile::Bad { origin },
         });
     }
-    for id in admins.keys().map(String::as_str).chain(draft.projects.texts()) {
-        if !files.contains_key(id) {
-            files.insert(id.to_owned(), ProjectFile::Missing);
-        }
+    for id in admins.keys().cloned().chain(named.map(str::to_owned)) {
+        files.entry(id).or_insert(ProjectFile::Missing);
     }
-    let halves = files.into_iter().map(|(id, file)| Project { admin: admins.remove(&id), id, file });
-    let projects: Vec<Project> = halves.collect();
-    renumber(draft, &projects);
-    warn_of_unknown(draft, &projects, diagnostics);
-    projects
+    files.into_iter().map(|(id, file)| Project { admin: admins.remove(&id), id, file }).collect()
 }
 
 /// Changes the numbers of projects in rows to those of the sorted list.

@@ -3,6 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use super::check::{Checks, Told};
@@ -13,6 +14,7 @@ use crate::apply::{Outcome, ZoneAccess};
 use crate::inventory::value::Duration;
 use crate::pipeline::apply::{Conduct, Ran, Targets, Work, broken_off};
 use crate::pipeline::guards::Guards;
+use crate::pipeline::{Settings, load_settings};
 use crate::plan::SealedPlan;
 use crate::provider::write::WriteZone;
 use crate::state::{ApplyId, Sqlite, State};
@@ -228,13 +230,29 @@ impl Run<'_> {
         let terms = Terms { now: plan.created, expires: Duration::from_secs(86_400), expect: None };
         let place = "plan";
         let (targets, guards) = (&targets, Guards::default());
-        let work = Work { sealed, place, terms, request: &conduct, progress: &wire, targets, at_once: 1, guards };
+        let (settings, progress) = (settings(), &wire);
+        let work = Work { sealed, place, terms, request: &conduct, progress, targets, at_once: 1, guards, settings };
         let id = earlier.map(|apply| apply.id);
         stage.tell(|| format!("run {number} {}", if id.is_some() { "is resumed" } else { "begins" }));
         let end = self.book.carry_out(&work, id);
         stage.tell(|| format!("run {number} ends: {}", shown(&end)));
         end
     }
+}
+
+/// Settings that allow all that the plans of the fleet change.
+fn settings() -> &'static Settings {
+    static SETTINGS: OnceLock<Settings> = OnceLock::new();
+    SETTINGS.get_or_init(|| {
+        let workspace = tempfile::tempdir().unwrap();
+        let write = |file, text| std::fs::write(workspace.path().join(file), text).unwrap();
+        let exports = ["hosts", "l3_tors", "net_layout", "ipv4_map"].map(|key| format!("{key} = \"{key}\"\n")).concat();
+        let project = "[project.search]\ndns_domain = \"example.net\"\nautomation = \"allowed\"\n";
+        let toml = format!("owner = \"us\"\n[sources]\nprojects = \"search.yaml\"\n{exports}");
+        write("zonewright.toml", toml + "[[sources.mac]]\nname = \"a\"\npath = \"a\"\n" + project);
+        write("search.yaml", "id: search\nvlan_scheme: static\nvlans: {main: 1}\n".to_owned());
+        load_settings(workspace.path()).unwrap()
+    })
 }
 
 impl Book<'_> {

@@ -17,8 +17,9 @@ use crate::plan::Marker;
 use crate::provider::TargetError;
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
 use crate::state::{
-    Acceptance, AcceptedFile, Accepting, Acceptor, Allowed, ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost,
-    NewApply, PlanText, Planned, Reset, Resumption, Sent, Sqlite, State, StateError, Unsettled, WaitNews, Written,
+    Acceptance, AcceptedFile, Accepting, Acceptor, Allowed, ApplyId, ApplySummary, Breaker, Identity, KnownMarker,
+    LeftHost, NewApply, PlanText, Planned, Reset, Resumption, Sent, Sqlite, State, StateError, Unsettled, WaitNews,
+    Written,
 };
 
 /// The connection of a run to the primary.
@@ -147,6 +148,7 @@ macro_rules! write {
 
 impl State for Book<'_> {
     read! {
+        fn identity() -> Identity;
         fn own() -> OwnRrsets;
         fn markers() -> BTreeMap<ZoneName, KnownMarker>;
         fn breakers() -> Vec<Breaker>;

@@ -15,10 +15,11 @@ use super::super::SealedPlan;
 use super::super::order;
 use super::super::{
     BlockCode, Blocked, Change, ChangeKind, HostSeen, LeftBehind, LimitKind, LimitSetting, LimitState, Notice,
-    NoticeCode, Only, Plan, Reason, Review, Rule, SkipCode, Skipped, SourceSeen, Waiting, ZoneSeen,
+    NoticeCode, Only, Plan, Reason, Review, Rule, SkipCode, Skipped, SourceSeen, Waiting, WorkspaceSeen, ZoneSeen,
 };
 use super::{DEFAULT, FORMAT, SHA256};
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
+use crate::inventory::model::Registry;
 use crate::inventory::value::{Duration, Inv, Time};
 
 mod review;
@@ -99,6 +100,7 @@ pub fn parse(text: &str) -> Result<SealedPlan, PlanError> {
         tool: document.tool,
         created: document.created.0,
         expires: document.expires.0,
+        workspace: document.workspace.0,
         undoes: document.undoes.map(NonZeroU64::get),
         only: document.only.map(|only| only.0),
         inputs: document.inputs.0.into_iter().map(|(file, Digest(digits))| (file, digits)).collect(),
@@ -201,6 +203,8 @@ struct Document {
     created: PlanTime,
     /// When it may no longer be applied.
     expires: PlanTime,
+    /// The workspace that it is for.
+    workspace: Checked<WorkspaceSeen>,
     /// The apply that it undoes; left out where there is none.
     #[serde(default, deserialize_with = "present")]
     undoes: Option<NonZeroU64>,
@@ -490,6 +494,29 @@ impl Documented for Reason {
     fn check(shape: ReasonShape<'_>) -> Result<Reason, String> {
         let rule = parse_word(&shape.rule, Rule::parse, "rule")?;
         Ok(Reason { rule, host: shape.host.map(Inv), evidence: shape.evidence })
+    }
+}
+
+/// The workspace of a plan as JSON has it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WorkspaceShape<'a> {
+    /// `owner`.
+    owner: String,
+    /// `registry`.
+    #[serde(borrow)]
+    registry: Text<'a>,
+    /// The id, or null.
+    #[serde(deserialize_with = "nullable")]
+    id: Option<String>,
+}
+
+impl Documented for WorkspaceSeen {
+    type Shape<'de> = WorkspaceShape<'de>;
+
+    fn check(shape: WorkspaceShape<'_>) -> Result<WorkspaceSeen, String> {
+        let registry = parse_word(&shape.registry, Registry::parse, "registry")?;
+        Ok(WorkspaceSeen { owner: shape.owner, registry, id: shape.id })
     }
 }
 

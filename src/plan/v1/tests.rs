@@ -8,6 +8,7 @@ use super::super::fixture::{self, fleet};
 use super::super::*;
 use super::*;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
+use crate::inventory::model::Registry;
 use crate::inventory::value::{Duration, Inv, Time};
 use crate::plan::SealedPlan;
 
@@ -154,6 +155,11 @@ fn plan() -> impl Strategy<Value = Plan> {
             tool: text(0),
             created,
             expires: created.plus(Duration::from_secs(u64::from(seen.0))),
+            workspace: WorkspaceSeen {
+                owner: text(2),
+                registry: Registry::ALL[seen.0 as usize % 3],
+                id: (seen.0 % 2 == 0).then(|| text(3)),
+            },
             undoes: (seen.1 % 2 == 0).then_some(seen.1 | 1),
             only: (seen.1 % 3 == 0 && !hosts.is_empty())
                 .then(|| Only { hosts: hosts.iter().rev().copied().collect(), projects: Vec::new() }),
@@ -289,11 +295,12 @@ fn the_document_is_laid_out_for_people() {
     insta::assert_snapshot!(to_json(&SealedPlan::new(plan)), @r#"
     {
       "format": "zonewright.plan/1",
-      "id": "sha256:d367ba103cebced07b244b16a06af1d23730100c5ad1c3b6b0fac2cf47918f79",
+      "id": "sha256:949c55bbd0ce75d187b42585a425d72c89395c052d464f3590ac10d50126eecc",
       "effect": "sha256:fe1ca2687ea0ebd20b11ddac93871d226d3351b1599bfd4f17fefca4129af8f0",
       "tool": "zonewright 0.1.0",
       "created": "2026-11-20T01:30:00Z",
       "expires": "2026-11-21T01:30:00Z",
+      "workspace": {"owner": "fleet-dns", "registry": "txt", "id": "2f61c0a49be07d352f61c0a49be07d35"},
       "inputs": {
         "racktables/hosts.csv": "sha256:1111111111111111111111111111111111111111111111111111111111111111",
         "racktables/l3-tors.txt": "sha256:2222222222222222222222222222222222222222222222222222222222222222"

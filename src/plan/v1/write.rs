@@ -5,7 +5,7 @@ use super::super::json::{Emitter, Field, Layout, Value};
 use super::super::{Against, Cause, Review};
 use super::super::{
     Blocked, Change, HostSeen, LeftBehind, LimitKind, LimitSetting, LimitState, Notice, Only, Plan, Reason, Skipped,
-    SourceSeen, Waiting, ZoneSeen,
+    SourceSeen, Waiting, WorkspaceSeen, ZoneSeen,
 };
 use super::{DEFAULT, FORMAT, SHA256};
 use crate::dns::{Rrset, Rtype};
@@ -58,6 +58,7 @@ fn document(out: &mut Emitter, plan: &Plan, effect: &str, part: Part<'_>) {
     let exports = |out: &mut Emitter| out.list(Layout::Lines, &plan.sources, source);
     let waits = |out: &mut Emitter| out.list(Layout::Lines, &plan.waiting, waiting);
     let seen = |out: &mut Emitter| hosts(out, plan);
+    let bound = |out: &mut Emitter| workspace(out, &plan.workspace);
     let left = |out: &mut Emitter| out.list(Layout::Lines, &plan.left_behind, left_behind);
     let fields: &mut [Field<'_>] = &mut [
         ("format", Value::Text(FORMAT)),
@@ -66,6 +67,7 @@ fn document(out: &mut Emitter, plan: &Plan, effect: &str, part: Part<'_>) {
         ("tool", Value::Text(&plan.tool)),
         ("created", whole(Value::Shown(&plan.created))),
         ("expires", whole(Value::Shown(&plan.expires))),
+        ("workspace", Value::Written(&bound)),
         ("undoes", plan.undoes.map_or(Value::Absent, Value::Number)),
         ("only", plan.only.as_ref().map_or(Value::Absent, |_| Value::Written(&narrowed))),
         ("inputs", Value::Written(&|out| inputs(out, plan))),
@@ -83,6 +85,16 @@ fn document(out: &mut Emitter, plan: &Plan, effect: &str, part: Part<'_>) {
         ("zones", Value::Written(&|out| out.list(Layout::Lines, &plan.zones, zone))),
     ];
     out.object(Layout::Lines, fields);
+}
+
+/// Writes the workspace that a plan is for.
+fn workspace(out: &mut Emitter, workspace: &WorkspaceSeen) {
+    let fields: &mut [Field<'_>] = &mut [
+        ("owner", Value::Text(&workspace.owner)),
+        ("registry", Value::Text(workspace.registry.as_str())),
+        ("id", workspace.id.as_deref().map_or(Value::Null, Value::Text)),
+    ];
+    out.object(Layout::Inline, fields);
 }
 
 /// Writes the digests of the inputs by file name.

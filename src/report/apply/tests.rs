@@ -223,7 +223,7 @@ fn text_says_what_is_left_and_what_to_do() {
       racktables/hosts.csv
       zone search.example.net.
 
-    Apply 12 in the journal, begun 2026-11-20T02:00:00Z; plan sha256:ded770f31e77.
+    Apply 12 in the journal, begun 2026-11-20T02:00:00Z; plan sha256:da77afdcdae9.
     `zonewright resume 12` goes on with what is left.
 
     Applied in part: 3 of 27 hosts and 0 of 1 name without a host, 1 of them before;
@@ -246,7 +246,7 @@ fn a_refused_plan_says_that_nothing_was_changed() {
       racktables/hosts.csv
       zone search.example.net.
 
-    Nothing was added to the journal; plan sha256:ded770f31e77.
+    Nothing was added to the journal; plan sha256:da77afdcdae9.
     ");
 }
 
@@ -279,7 +279,7 @@ fn the_document_has_everything_and_fits_its_schema() {
     let document = document(&everything(), None, 4);
     assert_eq!(check_one(SchemaKind::Apply, document.clone()), "");
     let counts = json!({
-        "applied": 2, "already-applied": 1, "stale": 2, "partial": 1, "not-applied": 1, "failed": 14, "not-reached": 7,
+        "applied": 2, "already-applied": 1, "stale": 2, "no-longer-allowed": 0, "partial": 1, "not-applied": 1, "failed": 14, "not-reached": 7,
     });
     assert_eq!(document["counts"], counts);
     assert_eq!(document["hosts"].as_array().unwrap().len(), 28);

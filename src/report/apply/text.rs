@@ -18,8 +18,14 @@ use crate::report::wrap::table;
 const SCREEN: usize = 24;
 
 /// The outcomes that leave something to do, those first that need a person most.
-const LEFT: [Outcome; 5] =
-    [Outcome::Partial, Outcome::NotApplied, Outcome::Failed, Outcome::Stale, Outcome::NotReached];
+const LEFT: [Outcome; 6] = [
+    Outcome::Partial,
+    Outcome::NotApplied,
+    Outcome::Failed,
+    Outcome::NoLongerAllowed,
+    Outcome::Stale,
+    Outcome::NotReached,
+];
 
 /// The outcomes of hosts that `resume` goes on with.
 const RESUMABLE: [Outcome; 3] = [Outcome::Partial, Outcome::Failed, Outcome::NotReached];

@@ -1,0 +1,204 @@
+//! What of a plan the settings still allow when it is applied: a plan may be a day old, and a stop must hold at once.
+//!
+//! Comes in: a survey, zonewright.toml and the project files as they are now, and the state. Goes out: which changes are
+//! refused, and why. The owner's switches are not asked again: a plan that names hosts overrides them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::Settings;
+use crate::apply::{Outcome, Refusal, Survey, Verdict};
+use crate::change::Change;
+use crate::diff::own::{names_owner, txt_name};
+use crate::dns::{Name, RrKey, Rtype};
+use crate::inventory::model::{Config, Permission, Project, ProjectFile, Registry, ZoneSpec};
+use crate::inventory::read::SETTINGS;
+use crate::live::asked::{Answer, Question};
+use crate::plan::{Plan, WorkspaceSeen};
+use crate::state::{Identity, State, StateError};
+
+/// Refuses a plan whose owner or registry zonewright.toml no longer has: they say which RRsets are own.
+pub fn still_bound(seen: &WorkspaceSeen, config: &Config, place: &str) -> Result<(), Refusal> {
+    let differs = |key: &str, was: &str, is: &str| {
+        let hint = "if this is the right workspace, plan again; else apply the plan where it was made";
+        Err(Refusal {
+            place: place.to_owned(),
+            code: Outcome::NoLongerAllowed.as_str(),
+            message: format!("the plan was made with `{key} = \"{was}\"`, and {SETTINGS} has `{key} = \"{is}\"` now"),
+            hint: Some(hint.to_owned()),
+        })
+    };
+    match (seen.owner == config.owner, seen.registry == config.registry) {
+        (false, _) => differs("owner", &seen.owner, &config.owner),
+        (_, false) => differs("registry", seen.registry.as_str(), config.registry.as_str()),
+        (true, true) => Ok(()),
+    }
+}
+
+/// Refuses a plan that was made with another state than the one here, or with none although the one here had applies
+/// already.
+pub fn of_this_workspace(plan: &Plan, here: Option<&Identity>, place: &str) -> Result<(), Refusal> {
+    let message = match (&plan.workspace.id, here) {
+        (Some(seen), Some(Identity { id, .. })) if seen == id => return Ok(()),
+        (Some(seen), Some(Identity { id, .. })) => {
+            format!("the plan was made with the state `{seen}`, and the state here is `{id}`")
+        }
+        (Some(seen), None) => format!("the plan was made with the state `{seen}`, and there is no state here"),
+        (None, Some(Identity { first_begun: Some(first), .. })) if *first < plan.created => format!(
+            "the plan was made at {} without a state, and the state here has applies since {first}",
+            plan.created
+        ),
+        (None, _) => return Ok(()),
+    };
+    let hint = "apply the plan in the workspace where it was made, or plan again here";
+    Err(Refusal { place: place.to_owned(), code: "other-workspace", message, hint: Some(hint.to_owned()) })
+}
+
+/// The changes that are still to be made and that the settings no longer allow, by place, each with its reason.
+///
+/// Errors: the state cannot be read.
+pub fn refused(
+    survey: &Survey<'_>,
+    settings: &Settings,
+    state: &dyn State,
+) -> Result<BTreeMap<usize, Verdict>, StateError> {
+    let by_id: HashMap<&str, &Project> = settings.projects.iter().map(|own| (own.id.as_str(), own)).collect();
+    let zones: HashMap<_, &ZoneSpec> = settings.config.zones.iter().map(|spec| (&spec.name, spec)).collect();
+    let open = survey.open_places();
+    let mut refused = BTreeMap::new();
+    let mut foreign = Foreign::default();
+    for place in open {
+        let change = &survey.changes[place];
+        let spec = zones.get(&change.zone);
+        let reason = project_forbids(settings, &change.project, by_id.get(change.project.as_str()).copied())
+            .or_else(|| spec.and_then(|spec| zone_protects(settings, spec, change)));
+        match reason {
+            Some(reason) => drop(refused.insert(place, verdict(reason))),
+            None if spec.is_some_and(|spec| spec.permission == Permission::Own) => foreign.suspect(place, change),
+            None => {}
+        }
+    }
+    for place in foreign.places(survey, &settings.config, state)? {
+        let RrKey { owner, rtype } = &survey.changes[place].key;
+        let zone = &survey.changes[place].zone;
+        let at = zones.get(zone).map(|spec| settings.files.place(spec.origin).to_string()).unwrap_or_default();
+        refused.insert(
+            place,
+            verdict(format!("`permission` of zone `{zone}` is `own` now ({at}), and {rtype} of `{owner}` is not own")),
+        );
+    }
+    Ok(refused)
+}
+
+/// What becomes of a host for such a reason.
+fn verdict(message: String) -> Verdict {
+    let hint = "plan again: the new plan obeys the settings; if the setting is wrong, correct it first";
+    Verdict { outcome: Outcome::NoLongerAllowed, message, hint: Some(hint.to_owned()) }
+}
+
+/// Why nothing of a project may be changed; none where it may.
+fn project_forbids(settings: &Settings, id: &str, project: Option<&Project>) -> Option<String> {
+    let place = |origin| settings.files.place(origin).to_string();
+    let Some(Project { admin: Some(admin), file, .. }) = project else {
+        return Some(format!("{SETTINGS} has no `[project.{id}]` now"));
+    };
+    match file {
+        _ if !admin.automation_allowed => {
+            Some(format!("`automation` of project `{id}` is `forbidden` now ({})", place(admin.origin)))
+        }
+        ProjectFile::Missing => Some(format!("no project file has the id `{id}` now")),
+        ProjectFile::Bad { origin } => {
+            Some(format!("the file of project `{id}` has an error now ({})", place(*origin)))
+        }
+        ProjectFile::Good(_) => None,
+    }
+}
+
+/// Why a zone's `protect` forbids a change; none where it does not.
+fn zone_protects(settings: &Settings, spec: &ZoneSpec, change: &Change) -> Option<String> {
+    if spec.protect.is_empty() {
+        return None;
+    }
+    // A TXT of the registry is protected with its RRset.
+    let owner = match change.registered() {
+        Some((_, owner)) => owner.to_string(),
+        None => change.key.owner.to_string(),
+    };
+    let pattern = spec.protect.iter().find(|pattern| pattern.glob.matches(&owner))?;
+    let place = settings.files.place(pattern.origin);
+    Some(format!("`protect` lists `{}` now ({place}), and `{owner}` would change", pattern.glob))
+}
+
+/// Changes in zones where only own RRsets may be changed, by whether their RRset exists.
+#[derive(Default)]
+struct Foreign {
+    /// The changes of RRsets that exist.
+    suspects: Vec<usize>,
+}
+
+impl Foreign {
+    /// Notes a change whose RRset must be own. What is created is own from then on, and a TXT of the registry goes with
+    /// the RRset that it records.
+    fn suspect(&mut self, place: usize, change: &Change) {
+        if change.kind.before().is_some() && !change.is_registry() {
+            self.suspects.push(place);
+        }
+    }
+
+    /// The changes of them whose RRset is not own now.
+    ///
+    /// Errors: the state cannot be read.
+    fn places(self, survey: &Survey<'_>, config: &Config, state: &dyn State) -> Result<Vec<usize>, StateError> {
+        match config.registry {
+            Registry::Noop => Ok(Vec::new()),
+            Registry::Journal => {
+                let keys: Vec<&RrKey> = self.suspects.iter().map(|place| &survey.changes[*place].key).collect();
+                let created = state.created_by(&keys)?;
+                let foreign = self.suspects.into_iter().zip(created).filter(|(_, created)| created.is_none());
+                Ok(foreign.map(|(place, _)| place).collect())
+            }
+            Registry::Txt => Ok(unregistered(survey, self.suspects, &config.owner)),
+        }
+    }
+}
+
+/// The changes whose RRset has no TXT of the registry that names this owner alone. A zone that cannot be asked says
+/// nothing, so that its RRsets count as not own.
+fn unregistered(survey: &Survey<'_>, suspects: Vec<usize>, owner: &str) -> Vec<usize> {
+    let mut foreign = Vec::new();
+    for zone in &survey.zones {
+        let asked = suspects.iter().copied().filter(|place| survey.changes[*place].zone == *zone.zone);
+        // Where there can be no TXT, the RRset is never own.
+        let (mut places, mut questions) = (Vec::new(), Vec::new());
+        for place in asked {
+            match question(&survey.changes[place]) {
+                Some(question) => {
+                    places.push(place);
+                    questions.push(question);
+                }
+                None => foreign.push(place),
+            }
+        }
+        if places.is_empty() {
+            continue;
+        }
+        let answers = zone.writer.observe(zone.zone, &questions, zone.rrsets);
+        let is_ours = |answer: &Answer| match answer {
+            Answer::Holds(Rtype::TXT, rrset) => names_owner(rrset.rdata(), owner),
+            _ => false,
+        };
+        match answers {
+            Ok(answers) => {
+                let others = places.into_iter().zip(&answers).filter(|(_, answer)| !is_ours(answer));
+                foreign.extend(others.map(|(place, _)| place));
+            }
+            Err(_) => foreign.extend(places),
+        }
+    }
+    foreign
+}
+
+/// The question for the TXT of the registry of a change's RRset; none where there can be none.
+fn question(Change { zone, key, .. }: &Change) -> Option<Question> {
+    let name: Name = txt_name(key.owner.as_name(), key.rtype)?.ok()?;
+    Some(Question::of(&RrKey { owner: zone.owner(name.as_name())?, rtype: Rtype::TXT }))
+}

@@ -1,0 +1,61 @@
+//! What people set: zonewright.toml and the project files, without any export.
+
+use std::path::Path;
+
+use super::Findings;
+use crate::diag::{Diagnostics, Files};
+use crate::inventory::model::{Config, Pool, Project};
+use crate::inventory::read::{self, LoadedConfig};
+use crate::provider;
+
+/// Loads zonewright.toml alone, and checks the targets' settings.
+///
+/// Errors: what is wrong, where they cannot be used.
+pub fn load_config(workspace: &Path) -> Result<(Config, Files), Box<Findings>> {
+    checked(read::load_config(workspace))
+}
+
+/// What people set, as it is now: for commands that read no export.
+#[derive(Debug)]
+pub struct Settings {
+    /// zonewright.toml.
+    pub config: Config,
+    /// The files that were read.
+    pub files: Files,
+    /// The projects, sorted by id.
+    pub projects: Vec<Project>,
+}
+
+/// Loads zonewright.toml and the project files, and checks the targets' settings.
+///
+/// Errors: what is wrong, where zonewright.toml cannot be used.
+pub fn load_settings(workspace: &Path) -> Result<Settings, Box<Findings>> {
+    let (loaded, projects) = read::load_projects(workspace);
+    let (config, files) = checked(loaded)?;
+    Ok(Settings { config, files, projects })
+}
+
+/// Checks the targets' settings.
+///
+/// Errors: what is wrong, where they cannot be used.
+fn checked(loaded: LoadedConfig) -> Result<(Config, Files), Box<Findings>> {
+    let LoadedConfig { config, files, mut diagnostics } = loaded;
+    if let Some(config) = &config {
+        diagnostics.append(check_targets(config));
+        diagnostics.settle();
+    }
+    match config {
+        Some(config) if diagnostics.error_count() == 0 => Ok((config, files)),
+        _ => Err(Box::new(Findings { files, diagnostics, ..Findings::default() })),
+    }
+}
+
+/// Checks the settings of all targets.
+pub fn check_targets(config: &Config) -> Diagnostics {
+    let mut found = Diagnostics::default();
+    for pool in &config.pools {
+        let Pool { target, .. } = pool;
+        found.append(provider::check(&target.provider, &target.settings, &config.source));
+    }
+    found
+}
