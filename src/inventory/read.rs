@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::config::node::SourceText;
 use super::config::settings::{self, Settings};
 use super::config::toml;
-use super::model::{Config, Export, HostLimit, Inventory, SourceTrust, Trust};
+use super::model::{Config, Export, HostLimit, Inventory, ProjectAdmin, SourceTrust, Trust};
 use super::reports;
 use super::source::{NAMES_LOCK, Occurs, SourceSpec};
 use super::sources::{self, Context, Draft, Fold, Format, Input, SourceFile, Tally, format_of};
@@ -227,18 +227,28 @@ pub fn names_lock(dir: &Path, inventory: &Inventory) -> Result<String, NotReadAg
     }
 }
 
+/// What is known of projects without their hosts, by id.
+#[derive(Debug, Default)]
+pub struct LoadedProjects {
+    /// The administrator's halves.
+    pub admins: BTreeMap<String, ProjectAdmin>,
+    /// How many hosts may change, as the owner's file says; without the projects whose file is missing or bad.
+    pub limits: BTreeMap<String, Vec<HostLimit>>,
+}
+
 /// Reads zonewright.toml, and from the project files how many hosts may change: for commands that concern no single
 /// host.
 ///
-/// A project whose file is missing or bad is left out without a report.
-pub fn load_limits(dir: &Path) -> (LoadedConfig, BTreeMap<String, Vec<HostLimit>>) {
+/// A project file that is missing or bad is not reported.
+pub fn load_projects(dir: &Path) -> (LoadedConfig, LoadedProjects) {
     let mut workspace = Workspace::new(Folder::new(dir));
     let settings = workspace.read_settings();
     let mut diagnostics = std::mem::take(&mut workspace.diagnostics);
     diagnostics.settle();
     let limits = settings.as_ref().map(|settings| projects::limits(projects::read(&mut workspace, settings).0));
-    let config = settings.map(|settings| settings.config);
-    (LoadedConfig { config, files: workspace.files, diagnostics }, limits.unwrap_or_default())
+    let (config, admins) = settings.map(|settings| (settings.config, settings.admins)).unzip();
+    let projects = LoadedProjects { admins: admins.unwrap_or_default(), limits: limits.unwrap_or_default() };
+    (LoadedConfig { config, files: workspace.files, diagnostics }, projects)
 }
 
 /// A workspace that is being read.

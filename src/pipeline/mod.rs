@@ -84,8 +84,8 @@ use crate::diff::waits::Waits;
 use crate::dns::{ZoneName, reverse};
 use crate::explain::{SubjectError, find_hosts};
 use crate::guard::{Breaker, trust};
-use crate::inventory::model::{Config, Export, HostLimit, Inventory, Pool, ProjectIndex, Registry, Trust};
-use crate::inventory::read::{self, Extent, Loaded, LoadedConfig, SETTINGS};
+use crate::inventory::model::{Config, Export, Inventory, Pool, ProjectIndex, Registry, Trust};
+use crate::inventory::read::{self, Extent, Loaded, LoadedConfig, LoadedProjects, SETTINGS};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
 use crate::names::holders::name_of;
@@ -652,16 +652,16 @@ fn load_config(workspace: &Path) -> Result<(Config, Files), Box<Findings>> {
     checked(read::load_config(workspace))
 }
 
-/// The settings, with the limits of the projects whose file can be read.
-type Settings = (Config, Files, BTreeMap<String, Vec<HostLimit>>);
+/// The settings, with what is known of projects without their hosts.
+type Settings = (Config, Files, LoadedProjects);
 
 /// Loads zonewright.toml and the limits of projects, and checks the targets' settings.
 ///
 /// Errors: what is wrong, where they cannot be used.
-fn load_limits(workspace: &Path) -> Result<Settings, Box<Findings>> {
-    let (loaded, limits) = read::load_limits(workspace);
+fn load_projects(workspace: &Path) -> Result<Settings, Box<Findings>> {
+    let (loaded, projects) = read::load_projects(workspace);
     let (config, files) = checked(loaded)?;
-    Ok((config, files, limits))
+    Ok((config, files, projects))
 }
 
 /// Checks the targets' settings.

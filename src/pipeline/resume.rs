@@ -10,8 +10,9 @@ use super::apply::{
     ApplyError, Conduct, Ran, Targets, Work, moved, open_writers, settle_by_markers, settle_found, state_lost, zones_of,
 };
 use super::guards::{Guards, rules_now};
-use super::{Progress, RunStage, load_limits};
+use super::{Progress, RunStage, load_projects, undo};
 use crate::apply::accept::{Terms, accept};
+use crate::apply::shape::Bounds;
 use crate::apply::{self, Ending, Made, Outcome, Refusal, ZoneWritten};
 use crate::change::Change;
 use crate::dns::{Name, Rtype, ZoneName};
@@ -41,7 +42,7 @@ pub enum Resumed {
 ///
 /// Errors: [`ApplyError`]; nothing was sent then.
 pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Resumed, ApplyError> {
-    let (config, files, limits) = load_limits(request.workspace).map_err(ApplyError::Config)?;
+    let (config, files, projects) = load_projects(request.workspace).map_err(ApplyError::Config)?;
     let file = request.workspace.join(&config.state_file);
     if state::open_to_read(&file)?.is_none() {
         return Ok(Resumed::NoSuchApply);
@@ -63,15 +64,17 @@ pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progres
         None if is_complete(&found) => return Ok(Resumed::Complete(found.id)),
         None => return Ok(Resumed::Refused(not_kept(place))),
     };
-    let zones = match zones_of(sealed.plan(), &config, &place) {
+    let undone = undo::refusal(sealed.plan(), &place, (&*state, &file))?;
+    let zones = match undone.map_or_else(|| zones_of(sealed.plan(), &config, &place), Err) {
         Ok(zones) => zones,
         Err(refusal) => return Ok(Resumed::Ran(Box::new(sealed), Ran::refused(refusal))),
     };
     let writers = open_writers(&config, &zones, request.workspace, request.now);
     let targets = Targets::new(&config, &zones, &writers);
-    let terms = Terms { now: request.now, expires: config.plan_expires, expect: None };
+    let bounds = Bounds::of(&config, &projects.admins);
+    let terms = Terms { now: request.now, expires: config.plan_expires, expect: None, bounds: &bounds };
     let place = &place;
-    let rules = rules_now((&config, &files), &limits, Some(sealed.plan()));
+    let rules = rules_now((&config, &files), &projects.limits, Some(sealed.plan()));
     let work = Work {
         sealed: &sealed,
         place,

@@ -37,7 +37,7 @@ pub fn words(workspace: &Path, vocabulary: Vocabulary, now: Time) -> Vec<String>
             let loaded = read::load_extent(workspace, Extent::Names, now, &|_| {});
             loaded.inventory.map(|inventory| hosts(&inventory)).unwrap_or_default()
         }
-        Vocabulary::Projects => read::load_limits(workspace).1.into_keys().collect(),
+        Vocabulary::Projects => read::load_projects(workspace).1.limits.into_keys().collect(),
         Vocabulary::Zones => {
             let config = read::load_config(workspace).config;
             let zones: BTreeSet<String> =
