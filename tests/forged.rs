@@ -170,6 +170,17 @@ fn a_text_that_is_not_the_registrys_is_refused_beside_a_change_that_rules_make()
 }
 
 #[test]
+fn a_change_at_a_name_that_is_protected_is_refused() {
+    let folder = workspace();
+    let zone = "name = \"web.example.net\"\n";
+    edit(folder.path(), "zonewright.toml", zone, &format!("{zone}protect = [\"*-0002.web.example.net\"]\n"));
+    let records: (&[&str], &[&str]) = (&["2001:db8:0:1:0:1478:0:102"], &[]);
+    let name = ("web.example.net", "sas0-0002.web.example.net", Rtype::AAAA);
+    let forged = change(name, records, &[Rule::AddressElsewhere]);
+    assert_refused(folder.path(), vec![forged], "`protect` of its zone lists `*-0002.web.example.net.`");
+}
+
+#[test]
 fn an_undo_puts_back_what_its_apply_changed_and_nothing_else() {
     let folder = workspace();
     let workspace = folder.path();

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | any | its name is in its zone and in no zone below it; it is no apex and no marker |
 //! | any | its RRset has at most `max_rrset` records afterwards, or no more than before |
+//! | AAAA, PTR | not at a name that `protect` of the zone lists |
 //! | AAAA | not at a wildcard |
 //! | AAAA that adds, or sets the TTL | one address more at most; its name is directly below a domain of its project |
 //! | PTR | at the reverse name of a whole address |
@@ -26,15 +27,15 @@ use crate::change::{Change, ChangeKind, Reason, Rule};
 use crate::diff::own::{heritage, heritage_owner};
 use crate::diff::protect::MARKER_LABEL;
 use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, ZoneName, reverse};
-use crate::inventory::model::{Config, ProjectAdmin, Registry};
+use crate::inventory::model::{Config, ProjectAdmin, ProtectPattern, Registry};
 use crate::live::Apexes;
 use crate::plan::Plan;
 
 /// What the settings say of what a plan can hold.
 #[derive(Debug)]
 pub struct Bounds<'a> {
-    /// The zones, in the order of their numbers in `apexes`.
-    zones: Vec<&'a ZoneName>,
+    /// The zones with their protected names, in the order of their numbers in `apexes`.
+    zones: Vec<(&'a ZoneName, &'a [ProtectPattern])>,
     /// Finds the zone of a name.
     apexes: Apexes,
     /// The projects by id.
@@ -52,18 +53,18 @@ pub struct Bounds<'a> {
 impl<'a> Bounds<'a> {
     /// The bounds that settings set.
     pub fn of(config: &'a Config, projects: &'a BTreeMap<String, ProjectAdmin>) -> Bounds<'a> {
-        let zones = config.zones.iter().map(|spec| &spec.name).collect();
+        let zones = config.zones.iter().map(|spec| (&spec.name, spec.protect.as_slice())).collect();
         Bounds::new(zones, projects, (config.registry, &config.owner), config.limits.max_rrset)
     }
 
-    /// The bounds of zones and projects; with the registry, and the owner that its TXT name.
+    /// The bounds of zones, each with its protected names, and projects; with the registry, and the owner that its TXT name.
     pub fn new(
-        zones: Vec<&'a ZoneName>,
+        zones: Vec<(&'a ZoneName, &'a [ProtectPattern])>,
         projects: &'a BTreeMap<String, ProjectAdmin>,
         (registry, owner): (Registry, &'a str),
         max_rrset: usize,
     ) -> Bounds<'a> {
-        let apexes = Apexes::new(zones.iter().copied());
+        let apexes = Apexes::new(zones.iter().map(|(name, _)| *name));
         let of = |admin: &'a ProjectAdmin| std::iter::once(&admin.dns_domain).chain(&admin.also_domains);
         let domains = projects.values().flat_map(of).map(Name::as_wire).collect();
         Bounds { zones, apexes, projects, domains, registry, owner, max_rrset }
@@ -71,7 +72,17 @@ impl<'a> Bounds<'a> {
 
     /// The zone that a name belongs to.
     fn zone_of(&self, name: NameRef<'_>) -> Option<&'a ZoneName> {
-        Some(self.zones[self.apexes.zone_of(name)?.0 as usize])
+        Some(self.zones[self.apexes.zone_of(name)?.0 as usize].0)
+    }
+
+    /// The pattern of `protect` that lists a name.
+    fn protected(&self, name: NameRef<'_>) -> Option<&'a ProtectPattern> {
+        let (_, protect) = self.zones[self.apexes.zone_of(name)?.0 as usize];
+        if protect.is_empty() {
+            return None;
+        }
+        let text = name.to_string();
+        protect.iter().find(|pattern| pattern.glob.matches(&text))
     }
 
     /// Whether a host can have a name, by the domains of all projects.
@@ -155,6 +166,11 @@ fn does(change: &Change, bounds: &Bounds<'_>, is_made: &dyn Fn((Rtype, Name, Mad
         && bounds.zone_of(apex) == Some(zone)
     {
         return no(format!("zonewright.toml has this name in the zone `{own}`, and not in `{zone}`"));
+    }
+    if key.rtype != Rtype::TXT
+        && let Some(ProtectPattern { glob, .. }) = bounds.protected(name)
+    {
+        return no(format!("`protect` of its zone lists `{glob}`"));
     }
     let diff = Diff::of(kind);
     let (had, has) = (count(kind.before()), count(kind.after()));

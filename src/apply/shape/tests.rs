@@ -69,7 +69,10 @@ fn projects() -> BTreeMap<String, ProjectAdmin> {
 fn judged(registry: Registry, max_rrset: usize, plan: &Plan) -> Option<String> {
     let zones = ["example.net", "search.example.net", "web.example.net", "0.0.8.b.6.0.2.0.a.2.ip6.arpa"].map(zone);
     let projects = projects();
-    stray(plan, &Bounds::new(zones.iter().collect(), &projects, (registry, "us"), max_rrset))
+    let glob = glob::Pattern::new("kept-*").unwrap();
+    let protect = [ProtectPattern { glob, origin: projects["web"].origin }];
+    let zones = zones.iter().map(|zone| (zone, &protect[..])).collect();
+    stray(plan, &Bounds::new(zones, &projects, (registry, "us"), max_rrset))
 }
 
 /// The same with a registry of TXT and at most 2 records.
@@ -114,6 +117,14 @@ fn addresses_are_added_at_names_that_hosts_can_have() {
     }
     let elsewhere = Change { project: "gone".to_owned(), ..create(A) };
     refused(elsewhere, "zonewright.toml has no project `gone`");
+}
+
+#[test]
+fn nothing_is_changed_at_protected_names() {
+    for name in ["kept-1.search.example.net", "kept-1.example.net"] {
+        refused(aaaa(&[Rule::AddressElsewhere], name, ONE, NONE), "`protect` of its zone lists `kept-*`");
+    }
+    refused(aaaa(&[Rule::Missing], "kept-a.search.example.net", NONE, ONE), "`protect` of its zone lists `kept-*`");
 }
 
 #[test]

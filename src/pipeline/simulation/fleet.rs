@@ -51,14 +51,15 @@ fn one(rdata: Rdata) -> Rrset {
     Rrset::new(ttl(), vec![rdata]).unwrap()
 }
 
-/// Why a host's RRset is created, gets another record, or is deleted.
+/// Why a host's RRset is created, gets another record or TTL, or is deleted.
 fn reasons(rtype: Rtype, kind: &ChangeKind, host: u64) -> Vec<Reason> {
     let (adds, removes) = match rtype {
         Rtype::PTR => (Rule::MissingPtr, Rule::WrongPtr),
         _ => (Rule::Missing, Rule::WrongAddress),
     };
     let adds = kind.after().map(|_| adds);
-    let rules = adds.into_iter().chain(kind.before().map(|_| removes));
+    let sets_ttl = matches!(kind, ChangeKind::Modify { before, after } if before.ttl() != after.ttl());
+    let rules = adds.into_iter().chain(kind.before().map(|_| removes)).chain(sets_ttl.then_some(Rule::Ttl));
     rules.map(|rule| fixture::reason(rule, Some(host), &[])).collect()
 }
 

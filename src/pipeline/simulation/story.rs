@@ -227,7 +227,7 @@ impl Run<'_> {
         let is_fenced = stage.weakness != Weakness::Marker;
         let zones = stage.fleet.zones.iter().map(|zone| ZoneAccess { zone, writer: Ok(writer), is_fenced });
         let targets = Targets { zones: zones.collect(), writers: vec![writer] };
-        let zones = stage.fleet.zones.iter().collect();
+        let zones = stage.fleet.zones.iter().map(|zone| (zone, &[][..])).collect();
         let bounds = Bounds::new(zones, &stage.fleet.projects, (Registry::Journal, "us"), 1);
         let expires = Duration::from_secs(86_400);
         let terms = Terms { now: plan.created, expires, expect: None, bounds: &bounds };
