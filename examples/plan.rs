@@ -180,6 +180,7 @@ fn plan(number: usize) -> Result<Plan> {
         tool: concat!("zonewright ", env!("CARGO_PKG_VERSION")).to_owned(),
         created: time("2026-11-20T01:30:00Z")?,
         expires: time("2026-11-21T01:30:00Z")?,
+        workspace: WorkspaceSeen { owner: "example".to_owned(), registry: Registry::Journal, id: None },
         undoes: None,
         only: None,
         inputs: [("racktables/l3-tors.txt".to_owned(), "1".repeat(64))].into(),

@@ -15,9 +15,10 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
+use zonewright::apply::shape::{self, Bounds};
 use zonewright::diff::Selection;
 use zonewright::dns::{Rdata, Rrset, Rtype};
-use zonewright::inventory;
+use zonewright::inventory::{self, read};
 use zonewright::pipeline::{Progress, RunStage, zones};
 use zonewright::plan::{ChangeKind, Plan, v1};
 
@@ -149,6 +150,17 @@ fn only_addresses_pointers_and_registry_texts_are_touched() {
                 other => panic!("fleet {seed}: {other} at {owner} changes"),
             }
         }
+    });
+}
+
+#[test]
+fn every_plan_holds_only_what_plans_can_hold() {
+    on_fleets(|seed, fleet| {
+        let Some(plan) = plan_of(fleet) else { return };
+        let (settings, projects) = read::load_projects(fleet);
+        let config = settings.config.expect("settings that `plan` took");
+        let bounds = Bounds::of(&config, &projects);
+        assert_eq!(shape::stray(&plan, &bounds), None, "fleet {seed}");
     });
 }
 

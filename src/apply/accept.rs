@@ -1,11 +1,15 @@
 //! Whether a plan may be applied at all. Pure.
 //!
-//! Its digests, format and order are proven where it is loaded (`plan::store`). Here are the other checks: what its
-//! `id` does not cover, its age, and the effect that the operator expects.
+//! Its digests, format and order are proven where it is loaded (`plan::store`). Here are the other checks: its times,
+//! which its `id` does not cover, its changes, which any person can digest, and the effect that the operator expects.
 
 use super::model::Refusal;
+use super::shape::{self, Bounds};
 use crate::inventory::value::{Duration, Time};
-use crate::plan::SealedPlan;
+use crate::plan::{Plan, SealedPlan};
+
+/// How far the clocks of two machines may differ: a plan may come from another (no official source).
+const SKEW: Duration = Duration::from_secs(300);
 
 /// What a plan is measured by.
 #[derive(Debug, Clone, Copy)]
@@ -16,25 +20,45 @@ pub struct Terms<'a> {
     pub expires: Duration,
     /// The effect that was reviewed, where `--expect` names it.
     pub expect: Option<&'a str>,
+    /// What a plan can hold.
+    pub bounds: &'a Bounds<'a>,
 }
 
 /// Refuses a plan that must not be applied; `place` names it.
 ///
-/// The times are not part of the plan's `id`: that one follows from the other by the setting proves them.
+/// The times are not part of the plan's `id`. They can be forged, but not so that a plan lasts longer than one that is
+/// made now: it is not made in the future, and expires as soon as the setting says, or sooner. (The setting may have been
+/// raised since it was made.)
 pub fn accept(sealed: &SealedPlan, place: &str, terms: &Terms<'_>) -> Result<(), Refusal> {
     let refuse = |code, message, hint: &str| {
         Err(Refusal { place: place.to_owned(), code, message, hint: Some(hint.to_owned()) })
     };
     let plan = sealed.plan();
-    if plan.expires != plan.created.plus(terms.expires) {
+    let Plan { created, expires, .. } = plan;
+    if *created > terms.now.plus(SKEW) {
+        let message = format!("it says that it was made at {created}, and it is {} now", terms.now);
+        let hint = "check the clock of this machine and of the one that planned; where both are right, another editor \
+                    changed the time: plan again";
+        return refuse("plan-times", message, hint);
+    }
+    if *expires > created.plus(terms.expires) || expires < created {
         let message = format!(
-            "it says that it was made at {} and expires at {}, but `[plan] expires` ({}) gives another time",
-            plan.created, plan.expires, terms.expires
+            "it says that it was made at {created} and expires at {expires}, but by `[plan] expires` ({}) it expires \
+             at {}",
+            terms.expires,
+            created.plus(terms.expires)
         );
-        return refuse("plan-times", message, "another editor changed its times, or the setting changed: plan again");
+        return refuse(
+            "plan-times",
+            message,
+            "another editor changed its times, or the setting was lowered: plan again",
+        );
     }
     if let Some(expired) = expired(sealed, place, terms.now) {
         return Err(Refusal { message: format!("{}, and it is {} now", expired.message, terms.now), ..expired });
+    }
+    if let Some(message) = shape::stray(plan, terms.bounds) {
+        return refuse("plan-malformed", message, NOT_OURS);
     }
     match terms.expect {
         Some(expect) if expect != sealed.effect() => {
@@ -44,6 +68,10 @@ pub fn accept(sealed: &SealedPlan, place: &str, terms: &Terms<'_>) -> Result<(),
         _ => Ok(()),
     }
 }
+
+/// What to do about a plan that holds what no plan can hold.
+pub const NOT_OURS: &str =
+    "plan again. If no setting changed since, zonewright did not make this plan: find out who did";
 
 /// The refusal of a plan that is too old at a time.
 pub fn expired(sealed: &SealedPlan, place: &str, now: Time) -> Option<Refusal> {
@@ -58,36 +86,73 @@ pub fn expired(sealed: &SealedPlan, place: &str, now: Time) -> Option<Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::plan::{Plan, fixture};
 
-    /// The outcome for the fixture, at most a day old, at a time and with an expectation.
-    fn outcome(change: impl FnOnce(&mut Plan), now: &str, expect: Option<&str>) -> Result<(), &'static str> {
-        let mut plan = fixture::fleet();
+    use super::*;
+    use crate::inventory::model::Registry;
+    use crate::plan::fixture;
+
+    /// The outcome for a plan without changes, at most a day old, at a time and with an expectation.
+    fn outcome(change: impl FnOnce(&mut Plan), now: &str, expect: Option<&str>) -> Result<(), Refusal> {
+        let mut plan = fixture::empty();
         plan.created = "2026-11-20T02:00:00Z".parse().unwrap();
         plan.expires = "2026-11-21T02:00:00Z".parse().unwrap();
         change(&mut plan);
         let sealed = SealedPlan::new(plan);
-        let terms = Terms { now: now.parse().unwrap(), expires: Duration::from_secs(86_400), expect };
-        accept(&sealed, "plan.json", &terms).map_err(|refusal| refusal.code)
+        let bounds = Bounds::new(Vec::new(), [], (Registry::Journal, "us"), 100);
+        let (now, expires) = (now.parse().unwrap(), Duration::from_secs(86_400));
+        accept(&sealed, "plan.json", &Terms { now, expires, expect, bounds: &bounds })
+    }
+
+    /// The code of the refusal, where there is one.
+    fn code(change: impl FnOnce(&mut Plan), now: &str, expect: Option<&str>) -> Option<&'static str> {
+        outcome(change, now, expect).err().map(|refusal| refusal.code)
     }
 
     #[test]
     fn a_plan_is_refused_after_it_expired() {
-        assert_eq!(outcome(|_| {}, "2026-11-21T02:00:00Z", None), Ok(()));
-        assert_eq!(outcome(|_| {}, "2026-11-21T02:00:01Z", None), Err("plan-expired"));
+        assert_eq!(code(|_| {}, "2026-11-21T02:00:00Z", None), None);
+        assert_eq!(code(|_| {}, "2026-11-21T02:00:01Z", None), Some("plan-expired"));
     }
 
     #[test]
-    fn a_plan_whose_times_were_altered_is_refused() {
-        let later = |plan: &mut Plan| plan.expires = "2027-11-21T02:00:00Z".parse().unwrap();
-        assert_eq!(outcome(later, "2026-11-20T03:00:00Z", None), Err("plan-times"));
+    fn a_plan_may_last_as_long_as_the_setting_says_and_no_longer() {
+        let expiring = |at: &str| {
+            let at = at.parse().unwrap();
+            code(|plan| plan.expires = at, "2026-11-20T02:00:00Z", None)
+        };
+        for refused in ["2027-11-21T02:00:00Z", "2026-11-21T02:00:01Z", "2026-11-20T01:59:59Z"] {
+            assert_eq!(expiring(refused), Some("plan-times"), "{refused}");
+        }
+        // The setting was raised since, or says that a plan expires at once.
+        for taken in ["2026-11-20T03:00:00Z", "2026-11-20T02:00:00Z"] {
+            assert_eq!(expiring(taken), None, "{taken}");
+        }
+    }
+
+    #[test]
+    fn a_plan_of_the_future_is_refused_with_the_clocks_that_may_be_wrong() {
+        assert_eq!(code(|_| {}, "2026-11-20T01:55:00Z", None), None);
+        let refusal = outcome(|_| {}, "2026-11-20T01:54:59Z", None).unwrap_err();
+        assert_eq!(refusal.code, "plan-times");
+        assert_eq!(
+            refusal.message,
+            "it says that it was made at 2026-11-20T02:00:00Z, and it is 2026-11-20T01:54:59Z now"
+        );
+        assert!(refusal.hint.unwrap().starts_with("check the clock of this machine and of the one that planned"));
     }
 
     #[test]
     fn a_plan_of_another_effect_than_expected_is_refused() {
-        let effect = SealedPlan::new(fixture::fleet()).effect().to_owned();
-        assert_eq!(outcome(|_| {}, "2026-11-20T03:00:00Z", Some(&effect)), Ok(()));
-        assert_eq!(outcome(|_| {}, "2026-11-20T03:00:00Z", Some("sha256:00")), Err("not-expected"));
+        let effect = SealedPlan::new(fixture::empty()).effect().to_owned();
+        assert_eq!(code(|_| {}, "2026-11-20T03:00:00Z", Some(&effect)), None);
+        assert_eq!(code(|_| {}, "2026-11-20T03:00:00Z", Some("sha256:00")), Some("not-expected"));
+    }
+
+    #[test]
+    fn a_plan_that_no_rule_makes_is_refused() {
+        let forged = |plan: &mut Plan| plan.changes = fixture::fleet().changes;
+        let refusal = outcome(forged, "2026-11-20T03:00:00Z", None).unwrap_err();
+        assert_eq!(refusal.code, "plan-malformed");
+        assert!(refusal.message.starts_with("it changes "), "{}", refusal.message);
     }
 }

@@ -8,6 +8,7 @@
 //! | part | what it does |
 //! |---|---|
 //! | `accept` | pure: whether a plan may be applied at all |
+//! | `shape` | pure: whether a plan holds only what a plan can hold |
 //! | `order` | pure: changes to units and phases |
 //! | `survey` | reads what is there before anything is sent |
 //! | `batch` | pure: units to batches |
@@ -26,6 +27,8 @@ pub mod compare;
 pub mod model;
 
 mod order;
+
+pub mod shape;
 
 pub mod survey;
 

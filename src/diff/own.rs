@@ -120,7 +120,7 @@ pub fn heritage(owner: &str) -> Rdata {
 /// claim `…owner=us,external-dns/owner=other` for us, which external-dns changes as the owner `other`.
 ///
 /// Source: external-dns, endpoint/labels.go, `NewLabelsFromStringPlain`.
-fn heritage_owner(rdata: RdataRef<'_>) -> Option<String> {
+pub fn heritage_owner(rdata: RdataRef<'_>) -> Option<String> {
     let text = rdata.strings().collect::<Vec<_>>().concat();
     let text = String::from_utf8_lossy(&text);
     let tokens = text.trim_matches('"').split(',').filter_map(|token| token.split_once('='));

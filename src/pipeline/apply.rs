@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 
 use super::allowed::{self, of_this_workspace, still_bound};
 use super::guards::{Guards, idle_refusal, rules_now};
-use super::{Findings, Progress, RunStage, Settings, acceptance, load_settings, waits};
+use super::{Findings, Progress, RunStage, Settings, acceptance, load_settings, undo, waits};
 use crate::apply::accept::{Terms, accept};
+use crate::apply::shape::Bounds;
 use crate::apply::{self, Applied, Event, Orders, Refusal, SIDE_BY_SIDE, Survey, Surveyed, Watch, ZoneAccess};
 use crate::disk;
 use crate::dns::ZoneName;
@@ -114,10 +115,12 @@ impl From<StateError> for ApplyError {
 pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Ran, ApplyError> {
     let settings = load_settings(request.workspace).map_err(ApplyError::Config)?;
     let config = &settings.config;
-    let terms = Terms { now: request.now, expires: config.plan_expires, expect: given.expect };
+    let bounds = Bounds::of(config, &settings.projects);
+    let terms = Terms { now: request.now, expires: config.plan_expires, expect: given.expect, bounds: &bounds };
     let plan = given.sealed.plan();
-    let accepted = accept(given.sealed, given.place, &terms)
-        .and_then(|()| still_bound(&plan.workspace, config, given.place))
+    // Another owner or registry gives other TXT, which the plan cannot have.
+    let accepted = still_bound(&plan.workspace, config, given.place)
+        .and_then(|()| accept(given.sealed, given.place, &terms))
         .and_then(|()| zones_of(plan, config, given.place));
     let zones = match accepted {
         Ok(zones) => zones,
@@ -136,7 +139,7 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
     }
     let _lock = Lock::take(&file, request.who, request.now)?;
     let mut state = state::open_to_write(&file)?;
-    if let Some(refusal) = unknown_undone(plan, &*state, given.place)? {
+    if let Some(refusal) = undo::refusal(plan, given.place, (&*state, &file))? {
         return Ok(Ran::refused(refusal));
     }
     progress.stage(RunStage::Survey, None);
@@ -448,18 +451,6 @@ pub(super) fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Resu
         })
     };
     names.into_iter().map(spec).collect()
-}
-
-/// Refuses a plan that undoes an apply of another journal: only that journal says which RRsets are own after the undo.
-fn unknown_undone(plan: &Plan, state: &dyn State, place: &str) -> Result<Option<Refusal>, StateError> {
-    let Some(undoes) = plan.undoes else { return Ok(None) };
-    let refusal = || Refusal {
-        place: place.to_owned(),
-        code: "unknown-apply",
-        message: format!("the plan undoes apply {undoes}, which is not in the journal"),
-        hint: Some("apply it in the workspace where it was made, or run `zonewright undo` again there".to_owned()),
-    };
-    Ok(state.apply(ApplyId(undoes))?.is_none().then(refusal))
 }
 
 /// The writers of the targets that a plan needs, by pool.

@@ -11,8 +11,9 @@ use super::apply::{
     ApplyError, Conduct, Ran, Targets, Work, moved, open_writers, settle_by_markers, settle_found, state_lost, zones_of,
 };
 use super::guards::{Guards, rules_now};
-use super::{Progress, RunStage, load_settings};
+use super::{Progress, RunStage, load_settings, undo};
 use crate::apply::accept::{Terms, accept};
+use crate::apply::shape::Bounds;
 use crate::apply::{self, Ending, Made, Outcome, Refusal, ZoneWritten};
 use crate::change::Change;
 use crate::dns::{Name, Rtype, ZoneName};
@@ -66,13 +67,16 @@ pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progres
         None => return Ok(Resumed::Refused(not_kept(place))),
     };
     let zones = still_bound(&sealed.plan().workspace, config, &place);
+    let undone = undo::refusal(sealed.plan(), &place, (&*state, &file))?;
+    let zones = undone.map_or(zones, Err);
     let zones = match zones.and_then(|()| zones_of(sealed.plan(), config, &place)) {
         Ok(zones) => zones,
         Err(refusal) => return Ok(Resumed::Ran(Box::new(sealed), Ran::refused(refusal))),
     };
     let writers = open_writers(config, &zones, request.workspace, request.now);
     let targets = Targets::new(config, &zones, &writers);
-    let terms = Terms { now: request.now, expires: config.plan_expires, expect: None };
+    let bounds = Bounds::of(config, &settings.projects);
+    let terms = Terms { now: request.now, expires: config.plan_expires, expect: None, bounds: &bounds };
     let place = &place;
     let rules = rules_now(&settings, Some(sealed.plan()));
     let work = Work {

@@ -13,7 +13,7 @@ use super::{
     Findings, Made, MakeError, Progress, Request, RunStage, TOOL, load_settings, narrowed_to, targets, workspace_seen,
     zone_unknown,
 };
-use crate::apply::{SIDE_BY_SIDE, ZoneAccess};
+use crate::apply::{Refusal, SIDE_BY_SIDE, ZoneAccess};
 use crate::change::Change;
 use crate::diag::did_you_mean;
 use crate::disk;
@@ -59,7 +59,7 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
     let state = state::open_to_read(&file)?;
     let state = state.ok_or_else(|| unknown(id))?;
     check_ended(&*state, id, &file)?;
-    let done = undo::net(id, &state.sent(id)?).map_err(|odd| state_error(&file, &odd))?;
+    let done = net(&*state, id, &file)?;
     let hosts = named_hosts(&done, &request.hosts, id)?;
     let done = narrowed(done, (&hosts, &request.projects), id)?;
     progress.stage(RunStage::Survey, None);
@@ -110,14 +110,43 @@ fn unknown(id: ApplyId) -> MakeError {
     refuse(format!("the journal has no apply {}", id.0), "`zonewright history` lists the applies")
 }
 
-/// The error that the journal has an entry that zonewright never writes.
-fn state_error(file: &Path, odd: &undo::Odd) -> MakeError {
-    MakeError::NoState(StateError {
+/// What an apply did in all, as the journal in this file says.
+///
+/// Errors: the state cannot be read, or the journal has an entry that zonewright never writes.
+fn net(state: &dyn State, id: ApplyId, file: &Path) -> Result<Vec<Change>, StateError> {
+    undo::net(id, &state.sent(id)?).map_err(|odd| StateError {
         place: file.display().to_string(),
         code: "state-unreadable",
         message: odd.to_string(),
         hint: Some("restore the last good copy of the state".to_owned()),
     })
+}
+
+/// Refuses a plan that undoes an apply of another journal, since only that journal says which RRsets are own after the
+/// undo; and a plan that does something else than to put back what its apply changed. `place` names the plan, and the
+/// journal is in `file`.
+pub(super) fn refusal(
+    plan: &Plan,
+    place: &str,
+    (state, file): (&dyn State, &Path),
+) -> Result<Option<Refusal>, StateError> {
+    let Some(undoes) = plan.undoes else { return Ok(None) };
+    let refuse = |code, message, hint: String| Refusal { place: place.to_owned(), code, message, hint: Some(hint) };
+    if state.apply(ApplyId(undoes))?.is_none() {
+        let hint = "apply it in the workspace where it was made, or run `zonewright undo` again there".to_owned();
+        let message = format!("the plan undoes apply {undoes}, which is not in the journal");
+        return Ok(Some(refuse("unknown-apply", message, hint)));
+    }
+    let done = net(state, ApplyId(undoes), file)?;
+    Ok(undo::stray(&plan.changes, &done).map(|Change { key, .. }| {
+        let message = format!(
+            "it changes {} of `{}`, but this does not put back what apply {undoes} changed there, and a plan that undoes \
+             an apply does nothing else",
+            key.rtype, key.owner
+        );
+        let hint = format!("run `zonewright undo {undoes}` again, and find out who made this plan");
+        refuse("plan-malformed", message, hint)
+    }))
 }
 
 /// Checks that there is such an apply, and that it is not running.

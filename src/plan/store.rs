@@ -1,11 +1,17 @@
 //! Plans on disk. The only part of this room that does input and output.
 
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::{fmt, fs, io};
 
 use super::SealedPlan;
 use super::v1::{self, PlanError};
 use crate::disk;
+
+/// How many octets a plan may have: a change takes about 800. An apply keeps its plan in the state, and SQLite keeps no row
+/// of more than 1 000 000 000 octets (<https://www.sqlite.org/limits.html>).
+const MAX_PLAN: u64 = 950 << 20;
 
 /// Why a plan could not be saved or loaded.
 #[derive(Debug)]
@@ -67,19 +73,45 @@ impl std::error::Error for StoreError {
 
 /// Saves a plan for its user alone: readers see the whole old file or the whole new one, even after a power cut.
 ///
-/// Errors: [`StoreError::Write`].
+/// Errors: [`StoreError::Write`]; also where the plan is too large to be applied.
 pub fn save(path: &Path, sealed: &SealedPlan) -> Result<(), StoreError> {
     let text = v1::to_json(sealed);
-    disk::replace(path, text.as_bytes()).map_err(|source| StoreError::Write { path: path.to_owned(), source })
+    let saved = fits(text.len() as u64).and_then(|()| disk::replace(path, text.as_bytes()));
+    saved.map_err(|source| StoreError::Write { path: path.to_owned(), source })
 }
 
 /// Loads a plan and checks all of it.
 ///
 /// Errors: [`StoreError::Read`], [`StoreError::Plan`].
 pub fn load(path: &Path) -> Result<SealedPlan, StoreError> {
-    let octets = fs::read(path).map_err(|source| StoreError::Read { path: path.to_owned(), source })?;
+    let octets = read(path).map_err(|source| StoreError::Read { path: path.to_owned(), source })?;
     let text = str::from_utf8(&octets).map_err(|error| not_text(&octets[..error.valid_up_to()]));
     text.and_then(v1::parse).map_err(|source| StoreError::Plan { path: path.to_owned(), source })
+}
+
+/// Reads a file that is no larger than a plan may be. What it says of its size is not believed: it may grow, or be a
+/// device.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    fits(length)?;
+    let mut octets = Vec::with_capacity(length as usize + 1);
+    file.take(MAX_PLAN + 1).read_to_end(&mut octets)?;
+    fits(octets.len() as u64)?;
+    Ok(octets)
+}
+
+/// Whether a plan may have so many octets.
+///
+/// Errors: it is too large.
+fn fits(octets: u64) -> io::Result<()> {
+    match octets <= MAX_PLAN {
+        true => Ok(()),
+        false => Err(io::Error::other(format!(
+            "it has more than {} MiB, which no apply can keep; plan less at once, with `--project` or `--host`",
+            MAX_PLAN >> 20
+        ))),
+    }
 }
 
 /// The error of a file that is no text after `valid`.
@@ -91,6 +123,8 @@ fn not_text(valid: &[u8]) -> PlanError {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::plan::fixture;
 
@@ -132,6 +166,20 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         let missing = folder.path().join("none").join("plan.json");
         assert!(save(&missing, &SealedPlan::new(fixture::empty())).is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("plan.json");
+        // It takes no room on disk.
+        File::create(&path).unwrap().set_len(MAX_PLAN + 1).unwrap();
+        let error = load(&path).unwrap_err().to_string();
+        assert!(
+            error.contains("error[plan-unreadable]: the plan could not be read: it has more than 950 MiB"),
+            "{error}"
+        );
+        assert!(fits(MAX_PLAN).is_ok() && fits(MAX_PLAN + 1).is_err());
     }
 
     #[test]

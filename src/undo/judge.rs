@@ -1,8 +1,11 @@
 //! How to undo what an apply did: hosts that share changes are put back together, or left.
 
+use std::collections::HashMap;
+
 use crate::apply::compare::{is_before, shown, shown_before};
 use crate::apply::{HostKey, Unit, arrange, hosts_of};
 use crate::change::{BlockCode, Blocked, Change, ChangeKind, Notice, NoticeCode};
+use crate::dns::{RrKey, ZoneName};
 use crate::inventory::value::Inv;
 use crate::live::asked::Answer;
 use crate::state::ApplyId;
@@ -75,6 +78,18 @@ pub fn judge(done: &[Change], now: &[Option<Answer>]) -> Judged {
         }));
     }
     judged
+}
+
+/// The first of the changes that does not put back one of those that an apply made; reasons do not count. None where all
+/// of them do.
+pub fn stray<'a>(changes: &'a [Change], done: &[Change]) -> Option<&'a Change> {
+    let rrset = |change: &Change| (change.zone.clone(), change.key.clone());
+    let inverses: HashMap<(ZoneName, RrKey), Change> = done.iter().map(|done| (rrset(done), inverse(done))).collect();
+    let is_inverse = |change: &Change| {
+        let inverse = inverses.get(&rrset(change))?;
+        Some(*change == Change { reasons: change.reasons.clone(), ..inverse.clone() })
+    };
+    changes.iter().find(|change| is_inverse(change) != Some(true))
 }
 
 /// The change that puts back what another changed.

@@ -15,5 +15,5 @@ mod net;
 #[cfg(test)]
 mod tests;
 
-pub use judge::{Edited, Judged, judge, narrow, notice};
+pub use judge::{Edited, Judged, judge, narrow, notice, stray};
 pub use net::{Odd, net};

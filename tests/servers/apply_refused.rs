@@ -9,6 +9,8 @@ use std::thread;
 
 use tempfile::TempDir;
 use zonewright::apply::accept::{Terms, accept};
+use zonewright::apply::shape::Bounds;
+use zonewright::inventory::read::load_projects;
 use zonewright::inventory::value::Duration;
 use zonewright::plan::v1;
 
@@ -124,6 +126,10 @@ fn flipped(octets: &[u8], bit: usize) -> Vec<u8> {
 fn is_accepted(octets: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(octets) else { return false };
     let Ok(sealed) = v1::parse(text) else { return false };
-    let terms = Terms { now: NOW.parse().expect("a time"), expires: Duration::from_secs(86_400), expect: None };
+    let (settings, projects) = load_projects(&demo());
+    let config = settings.config.expect("the settings of the demo");
+    let bounds = Bounds::of(&config, &projects.admins);
+    let (now, expires) = (NOW.parse().expect("a time"), Duration::from_secs(86_400));
+    let terms = Terms { now, expires, expect: None, bounds: &bounds };
     accept(&sealed, &Path::new("plan.json").display().to_string(), &terms).is_ok()
 }

@@ -1,10 +1,13 @@
 //! A small fleet: its hosts, their RRsets, and what plans change.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
 
-use crate::change::{Change, ChangeKind, Rule};
+use crate::change::{Change, ChangeKind, Reason, Rule};
+use crate::diag::{Files, Origin};
 use crate::dns::reverse::reverse_name;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
+use crate::inventory::model::ProjectAdmin;
 use crate::inventory::value::Inv;
 use crate::plan::{Plan, SealedPlan, fixture};
 use crate::provider::memory::message::Instruction;
@@ -20,6 +23,8 @@ const OF_HOST: usize = 5;
 pub struct Fleet {
     /// The zones, sorted.
     pub zones: Vec<ZoneName>,
+    /// The project of all hosts.
+    pub projects: BTreeMap<String, ProjectAdmin>,
     /// The RRsets, [`OF_HOST`] for each host.
     pub keys: Vec<RrKey>,
     /// What they hold at first.
@@ -46,6 +51,18 @@ fn one(rdata: Rdata) -> Rrset {
     Rrset::new(ttl(), vec![rdata]).unwrap()
 }
 
+/// Why a host's RRset is created, gets another record or TTL, or is deleted.
+fn reasons(rtype: Rtype, kind: &ChangeKind, host: u64) -> Vec<Reason> {
+    let (adds, removes) = match rtype {
+        Rtype::PTR => (Rule::MissingPtr, Rule::WrongPtr),
+        _ => (Rule::Missing, Rule::WrongAddress),
+    };
+    let adds = kind.after().map(|_| adds);
+    let sets_ttl = matches!(kind, ChangeKind::Modify { before, after } if before.ttl() != after.ttl());
+    let rules = adds.into_iter().chain(kind.before().map(|_| removes)).chain(sets_ttl.then_some(Rule::Ttl));
+    rules.map(|rule| fixture::reason(rule, Some(host), &[])).collect()
+}
+
 /// A name.
 fn name(text: &str) -> Name {
     Name::parse(text).unwrap()
@@ -68,7 +85,13 @@ impl Fleet {
             keys.push(key(&zones[1], name(&format!("gone{host}.search.example.net")), Rtype::AAAA));
             first.push((host % 2 == 0).then(|| one(Rdata::from_address(address(host, 2, 0)))));
         }
-        Fleet { zones, keys, first }
+        let search = ProjectAdmin {
+            dns_domain: name("search.example.net"),
+            also_domains: Vec::new(),
+            automation_allowed: true,
+            origin: Origin::line(Files::default().add("zonewright.toml"), 1),
+        };
+        Fleet { zones, projects: BTreeMap::from([("search".to_owned(), search)]), keys, first }
     }
 
     /// The primary with the first data.
@@ -104,15 +127,16 @@ impl Fleet {
                 (Some(before), Some(after)) => ChangeKind::Modify { before, after },
                 (Some(before), None) => ChangeKind::Delete { before },
             };
+            let host = (place / OF_HOST) as u64;
             let zone = self.zones.iter().find(|zone| key.owner.as_name().is_at_or_below(zone.as_name())).unwrap();
             Some(Change {
                 zone: zone.clone(),
                 key: key.clone(),
-                host: Some(Inv((place / OF_HOST) as u64)),
+                host: Some(Inv(host)),
                 also: Vec::new(),
                 project: "search".to_owned(),
+                reasons: reasons(key.rtype, &kind, host),
                 kind,
-                reasons: vec![fixture::reason(Rule::WrongAddress, None, &[])],
             })
         };
         let changes = self.keys.iter().enumerate().filter_map(change).collect();

@@ -1,0 +1,326 @@
+//! Whether a plan holds only what a plan can hold. Pure.
+//!
+//! Comes in: a plan, and what the settings say of zones, projects and the registry. Goes out: the first change that no
+//! rule makes, in words. The rules themselves are in `diff`; this is what is true of all that they make, as far as a
+//! plan and the settings show it:
+//!
+//! | change | what is true of it |
+//! |---|---|
+//! | any | its name is in its zone and in no zone below it; it is no apex and no marker |
+//! | any | its RRset has at most `max_rrset` records afterwards, or no more than before |
+//! | AAAA | not at a wildcard |
+//! | AAAA that adds, or sets the TTL | one address more at most; its name is directly below a domain of its project |
+//! | PTR | at the reverse name of a whole address |
+//! | PTR that adds | it points to a name directly below a domain of a project |
+//! | TXT | `registry = "txt"`; it adds or removes the registry's text for an RRset that the plan creates or deletes |
+//!
+//! Each also has the reasons that rules give for what it does. Removals have few limits: they are about what was found,
+//! and other editors may have put that at any name.
+//!
+//! A plan that undoes an apply puts back what was there, so that only its reasons and its names are tested here. That its
+//! apply changed all of it is tested by the journal (`undo::stray`).
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::change::{Change, ChangeKind, Reason, Rule};
+use crate::diff::own::{heritage, heritage_owner};
+use crate::diff::protect::MARKER_LABEL;
+use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, ZoneName, reverse};
+use crate::inventory::model::{Config, Project, ProjectAdmin, Registry};
+use crate::live::Apexes;
+use crate::plan::Plan;
+
+/// What the settings say of what a plan can hold.
+#[derive(Debug)]
+pub struct Bounds<'a> {
+    /// The zones, in the order of their numbers in `apexes`.
+    zones: Vec<&'a ZoneName>,
+    /// Finds the zone of a name.
+    apexes: Apexes,
+    /// The projects by id.
+    projects: BTreeMap<&'a str, &'a ProjectAdmin>,
+    /// The domains of all projects, in wire format.
+    domains: HashSet<&'a [u8]>,
+    /// How own RRsets are known.
+    registry: Registry,
+    /// Who we are, as registry TXT say.
+    owner: &'a str,
+    /// How many records an RRset may have after the plan.
+    max_rrset: usize,
+}
+
+impl<'a> Bounds<'a> {
+    /// The bounds that settings set.
+    pub fn of(config: &'a Config, projects: &'a [Project]) -> Bounds<'a> {
+        let zones = config.zones.iter().map(|spec| &spec.name).collect();
+        let projects = projects.iter().filter_map(|project| Some((project.id.as_str(), project.admin.as_ref()?)));
+        Bounds::new(zones, projects, (config.registry, &config.owner), config.limits.max_rrset)
+    }
+
+    /// The bounds of zones, and of projects by id; with the registry, and the owner that its TXT name.
+    pub fn new(
+        zones: Vec<&'a ZoneName>,
+        projects: impl IntoIterator<Item = (&'a str, &'a ProjectAdmin)>,
+        (registry, owner): (Registry, &'a str),
+        max_rrset: usize,
+    ) -> Bounds<'a> {
+        let projects: BTreeMap<&str, &ProjectAdmin> = projects.into_iter().collect();
+        let apexes = Apexes::new(zones.iter().copied());
+        let of = |admin: &'a ProjectAdmin| std::iter::once(&admin.dns_domain).chain(&admin.also_domains);
+        let domains = projects.values().copied().flat_map(of).map(Name::as_wire).collect();
+        Bounds { zones, apexes, projects, domains, registry, owner, max_rrset }
+    }
+
+    /// The zone that a name belongs to.
+    fn zone_of(&self, name: NameRef<'_>) -> Option<&'a ZoneName> {
+        Some(self.zones[self.apexes.zone_of(name)?.0 as usize])
+    }
+
+    /// Whether a host can have a name, by the domains of all projects.
+    fn may_be_host(&self, name: NameRef<'_>) -> bool {
+        name.parent().is_some_and(|domain| self.domains.contains(domain.as_wire())) && has_host_label(name)
+    }
+}
+
+/// The first change of a plan that no rule makes, and why, in words; none where all of them can be made.
+pub fn stray(plan: &Plan, bounds: &Bounds<'_>) -> Option<String> {
+    let made: HashSet<(&[u8], Rtype, Made)> = match plan.changes.iter().any(|change| change.key.rtype == Rtype::TXT) {
+        true => plan.changes.iter().filter_map(made).collect(),
+        false => HashSet::new(),
+    };
+    let is_made = |(rtype, name, how): (Rtype, Name, Made)| made.contains(&(name.as_wire(), rtype, how));
+    plan.changes.iter().find_map(|change| {
+        let why = match plan.undoes {
+            Some(_) => undoes(change),
+            None => does(change, bounds, &is_made),
+        };
+        let Change { key, .. } = change;
+        why.err().map(|why| format!("it changes {} of `{}`, but {why}", key.rtype, key.owner))
+    })
+}
+
+/// Whether an RRset comes or goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Made {
+    /// It is created.
+    Created,
+    /// It is deleted.
+    Deleted,
+}
+
+/// The RRset that a change creates or deletes.
+fn made(change: &Change) -> Option<(&[u8], Rtype, Made)> {
+    let made = match change.kind {
+        ChangeKind::Create { .. } => Made::Created,
+        ChangeKind::Delete { .. } => Made::Deleted,
+        ChangeKind::Modify { .. } => return None,
+    };
+    Some((change.key.owner.as_name().as_wire(), change.key.rtype, made))
+}
+
+/// Why a change can be one of a plan, or no rule makes it.
+type Verdict = Result<(), String>;
+
+/// No rule makes a change.
+fn no(why: impl Into<String>) -> Verdict {
+    Err(why.into())
+}
+
+/// Judges a change of a plan that undoes an apply.
+fn undoes(change: &Change) -> Verdict {
+    let name = change.key.owner.as_name();
+    if is_marker(name, change.zone.as_name()) {
+        return no(NOT_A_MARKER);
+    }
+    match change.reasons.iter().find(|reason| reason.rule != Rule::Undo) {
+        Some(Reason { rule, .. }) => no(format!("a plan that undoes an apply has no reason `{rule}`")),
+        None => Ok(()),
+    }
+}
+
+/// What is wrong with a change at the name of a marker.
+const NOT_A_MARKER: &str = "that is the name of the zone's marker, which no plan changes";
+
+/// Judges a change of a plan that rules made; `is_made` says whether the plan creates or deletes an RRset.
+fn does(change: &Change, bounds: &Bounds<'_>, is_made: &dyn Fn((Rtype, Name, Made)) -> bool) -> Verdict {
+    let Change { zone, key, kind, .. } = change;
+    let (name, apex) = (key.owner.as_name(), zone.as_name());
+    if name == apex {
+        return no("no plan changes the apex of a zone");
+    }
+    if is_marker(name, apex) {
+        return no(NOT_A_MARKER);
+    }
+    // A zone that is not configured is another refusal.
+    if let Some(own) = bounds.zone_of(name)
+        && own != zone
+        && bounds.zone_of(apex) == Some(zone)
+    {
+        return no(format!("zonewright.toml has this name in the zone `{own}`, and not in `{zone}`"));
+    }
+    let diff = Diff::of(kind);
+    let (had, has) = (count(kind.before()), count(kind.after()));
+    if has > bounds.max_rrset && has > had {
+        let max = bounds.max_rrset;
+        return no(format!("leaves {has} records there, and `max_rrset` of [limits] is {max}"));
+    }
+    reasons(change, &diff)?;
+    match key.rtype {
+        Rtype::AAAA => address(change, &diff, bounds),
+        Rtype::PTR => pointer(change, &diff, bounds),
+        _ => text(change, &diff, bounds, is_made),
+    }
+}
+
+/// Judges a change of addresses.
+fn address(change: &Change, diff: &Diff<'_>, bounds: &Bounds<'_>) -> Verdict {
+    let name = change.key.owner.as_name();
+    if name.is_wildcard() {
+        return no("no plan changes a wildcard");
+    }
+    // A removal is about any name at which a host's address was found.
+    if diff.added.is_empty() && !diff.sets_ttl {
+        return Ok(());
+    }
+    let project = &change.project;
+    match bounds.projects.get(project.as_str()) {
+        Some(admin) if admin.has_name(name) && has_host_label(name) => {}
+        Some(_) => return no(format!("a host of project `{project}` has no such name: see its domains")),
+        // It may be gone since the plan: that is no matter of shape, and its hosts are left for it.
+        None => {}
+    }
+    match diff.added.len() {
+        0 | 1 => Ok(()),
+        added => no(format!("adds {added} addresses, and no plan adds more than one at a name")),
+    }
+}
+
+/// Judges a change of PTR.
+fn pointer(change: &Change, diff: &Diff<'_>, bounds: &Bounds<'_>) -> Verdict {
+    let name = change.key.owner.as_name();
+    let is_known = bounds.projects.contains_key(change.project.as_str());
+    if reverse::address_of(name).is_none() {
+        return no("a plan changes PTR only at the reverse name of a whole address");
+    }
+    let targets = diff.added.iter().filter_map(|rdata| rdata.as_rdata(Rtype::PTR).target());
+    match targets.into_iter().find(|target| !bounds.may_be_host(*target)) {
+        Some(target) if is_known => {
+            no(format!("adds the target `{target}`, which is directly below no project's domain"))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Judges a change of TXT: of the registry's, for an RRset that the plan creates or deletes.
+fn text(
+    change: &Change,
+    diff: &Diff<'_>,
+    bounds: &Bounds<'_>,
+    is_made: &dyn Fn((Rtype, Name, Made)) -> bool,
+) -> Verdict {
+    if bounds.registry != Registry::Txt {
+        return no("a plan changes TXT only with `registry = \"txt\"`");
+    }
+    let Some((rtype, name)) = change.registered() else {
+        return no("a plan changes TXT only at the registry's names: `aaaa-LABEL` and `ptr-LABEL`");
+    };
+    let how = match (diff.added.as_slice(), diff.removed.as_slice(), diff.sets_ttl) {
+        ([added], [], false) if **added == heritage(bounds.owner) => Made::Created,
+        ([], removed, false) if removed.iter().all(|rdata| is_ours(rdata, bounds.owner)) => Made::Deleted,
+        _ => {
+            let owner = bounds.owner;
+            return no(format!("does something else than to add or remove the registry's text of owner `{owner}`"));
+        }
+    };
+    if is_made((rtype, name.clone(), how)) {
+        return Ok(());
+    }
+    let what = if how == Made::Created { "create" } else { "delete" };
+    no(format!("it does not {what} the RRset that this TXT is for, the {rtype} of `{name}`"))
+}
+
+/// Whether a TXT says that an RRset is of an owner.
+fn is_ours(rdata: &Rdata, owner: &str) -> bool {
+    heritage_owner(rdata.as_rdata(Rtype::TXT)).as_deref() == Some(owner)
+}
+
+/// Judges the reasons of a change: rules of its type, and of what it does.
+fn reasons(change: &Change, diff: &Diff<'_>) -> Verdict {
+    let Change { key, host, reasons, .. } = change;
+    let (adds, removes) = rules_of(key.rtype);
+    let fits = |rule: Rule| adds == rule || removes.contains(&rule) || (rule == Rule::Ttl && key.rtype != Rtype::TXT);
+    if let Some(Reason { rule, .. }) = reasons.iter().find(|reason| !fits(reason.rule)) {
+        return no(format!("`{rule}` is no reason to change {} in such a plan", key.rtype));
+    }
+    let has = |rules: &[Rule]| reasons.iter().any(|reason| rules.contains(&reason.rule));
+    if !diff.added.is_empty() && !has(&[adds]) {
+        return no(format!("adds a record without the reason `{adds}`"));
+    }
+    if !diff.removed.is_empty() && !has(removes) {
+        return no("removes a record, and none of its reasons is one to remove");
+    }
+    if diff.sets_ttl && !has(&[Rule::Ttl]) && key.rtype != Rtype::TXT {
+        return no("sets the TTL without the reason `ttl`");
+    }
+    let is_right = |reason: &Reason| match reason.rule {
+        Rule::Registry => reason.host == *host,
+        Rule::Orphan => reason.host.is_none(),
+        _ => reason.host.is_some() && host.is_some(),
+    };
+    match reasons.iter().find(|reason| !is_right(reason)) {
+        Some(Reason { rule, .. }) => no(format!("the hosts of the change and of its reason `{rule}` do not fit")),
+        None => Ok(()),
+    }
+}
+
+/// The rule that adds records of a type, and the rules that remove them.
+fn rules_of(rtype: Rtype) -> (Rule, &'static [Rule]) {
+    match rtype {
+        Rtype::AAAA => (Rule::Missing, &[Rule::WrongAddress, Rule::AddressElsewhere, Rule::Released, Rule::Orphan]),
+        Rtype::PTR => (Rule::MissingPtr, &[Rule::WrongPtr, Rule::PtrElsewhere, Rule::Released, Rule::Orphan]),
+        _ => (Rule::Registry, &[Rule::Registry]),
+    }
+}
+
+/// What a change does to an RRset.
+struct Diff<'a> {
+    /// The records that it adds.
+    added: Vec<&'a Rdata>,
+    /// The records that it removes.
+    removed: Vec<&'a Rdata>,
+    /// Whether an RRset that stays gets another TTL.
+    sets_ttl: bool,
+}
+
+impl Diff<'_> {
+    /// Compares both sides.
+    fn of(kind: &ChangeKind) -> Diff<'_> {
+        let [before, after] = [kind.before(), kind.after()].map(|rrset| rrset.map_or(&[][..], Rrset::rdata));
+        // Both are sorted.
+        let missing = |of: &[Rdata], rdata: &Rdata| of.binary_search(rdata).is_err();
+        Diff {
+            added: after.iter().filter(|rdata| missing(before, rdata)).collect(),
+            removed: before.iter().filter(|rdata| missing(after, rdata)).collect(),
+            sets_ttl: matches!(kind, ChangeKind::Modify { before, after } if before.ttl() != after.ttl()),
+        }
+    }
+}
+
+/// How many records there are.
+fn count(rrset: Option<&Rrset>) -> usize {
+    rrset.map_or(0, |rrset| rrset.rdata().len())
+}
+
+/// Whether a name is that of the marker of the zone of this apex.
+fn is_marker(name: NameRef<'_>, apex: NameRef<'_>) -> bool {
+    name.first_label() == Some(MARKER_LABEL) && name.parent() == Some(apex)
+}
+
+/// Whether the first label of a name is one that the inventory can give: letters, digits, hyphens and underscores.
+fn has_host_label(name: NameRef<'_>) -> bool {
+    let is_plain = |octet: &u8| octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'_');
+    name.first_label().is_some_and(|label| label.iter().all(is_plain))
+}
+
+#[cfg(test)]
+mod tests;
