@@ -15,10 +15,11 @@ use std::process::ExitCode;
 
 use zonewright::dns::reverse::reverse_name;
 use zonewright::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
+use zonewright::inventory::model::Registry;
 use zonewright::inventory::value::Inv;
 use zonewright::plan::{
     Against, BlockCode, Blocked, Cause, CauseKind, Change, ChangeKind, Class, HostSeen, LimitKind, LimitState, Notice,
-    NoticeCode, Plan, Reason, Review, Rule, SealedPlan, SkipCode, Skipped, SourceSeen, ZoneSeen, v1,
+    NoticeCode, Plan, Reason, Review, Rule, SealedPlan, SkipCode, Skipped, SourceSeen, WorkspaceSeen, ZoneSeen, v1,
 };
 
 /// The datacenters.
