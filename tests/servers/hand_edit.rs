@@ -36,9 +36,11 @@ fn kept(plan: &Planned) -> BTreeSet<String> {
 
 /// What a person does to four hosts: another address, another TTL, nothing left, another pointer.
 fn by_hand(rig: &Rig, plan: &Planned) -> Vec<Edit> {
+    // The policies of these projects put everything back.
+    let is_of = |change: &Edit| ["cloud.", "search.", "0.0.8.b."].iter().any(|start| change.zone.starts_with(start));
     let is_fit = |change: &Edit| {
         let alone = change.host.is_some_and(|host| plan.unit(host).len() == 1);
-        alone && change.before.is_empty() && change.after.len() == 1
+        alone && is_of(change) && change.after.len() == 1
     };
     let mut hosts: BTreeSet<u64> = BTreeSet::new();
     let mut edits = Vec::new();
@@ -168,6 +170,6 @@ fn what_zonewright_did_itself_is_no_hand_edit(kind: Kind) {
     edit(workspace, "ttl = 1800\n", "ttl = 1801\n");
     let retimed = told("after a setting changed");
     assert!(!retimed.changes().is_empty());
-    rig.apply(&retimed, &[]).assert_all(0, "applied");
+    rig.apply(&retimed, &["--allow", "zone:cloud.example.net./max_modify=18"]).assert_all(0, "applied");
     assert!(told("after the apply of that").changes().is_empty());
 }
