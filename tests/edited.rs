@@ -214,10 +214,7 @@ fn what_an_undo_put_back_was_edited_by_nobody() {
     let workspace = folder.path();
     apply(workspace);
     assert_eq!(text(workspace, &["undo", "1", "--yes"]).1, Some(0));
-    let expected = [
-        format!("AAAA {NAME} missing"),
-        format!("PTR {POINTER}.8.b.d.0.1.0.0.2.ip6.arpa. missing-ptr"),
-    ];
+    let expected = [format!("AAAA {NAME} missing"), format!("PTR {POINTER}.8.b.d.0.1.0.0.2.ip6.arpa. missing-ptr")];
     assert_eq!(planned(workspace), expected);
     apply(workspace);
     assert_eq!(planned(workspace), [""; 0]);
@@ -303,10 +300,8 @@ fn an_orphan_that_was_edited_is_deleted_or_kept() {
         let row = "101,sas0-0001.web.example.net,web,assigned,sas,q1,r1,sas-s1,ge1,\n";
         edit(workspace, "racktables/hosts.csv", row, "");
         let (plan, _) = document(workspace, &["plan"]);
-        let expected = [
-            format!("AAAA {NAME} edited-since,orphan"),
-            format!("PTR {POINTER}.8.b.d.0.1.0.0.2.ip6.arpa. orphan"),
-        ];
+        let expected =
+            [format!("AAAA {NAME} edited-since,orphan"), format!("PTR {POINTER}.8.b.d.0.1.0.0.2.ip6.arpa. orphan")];
         if keeps {
             assert_eq!(changes(&plan), [""; 0]);
             let says = format!("{:#}", plan["notices"]);

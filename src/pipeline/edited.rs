@@ -63,11 +63,7 @@ pub(super) fn decide(inventory: &Inventory, given: Given<'_>, past: Past<'_>) ->
 /// decided to find out.
 ///
 /// Errors: the state cannot be read.
-pub(super) fn held(
-    inventory: &Inventory,
-    given: Given<'_>,
-    past: Past<'_>,
-) -> Result<(Held, Vec<Notice>), StateError> {
+pub(super) fn held(inventory: &Inventory, given: Given<'_>, past: Past<'_>) -> Result<(Held, Vec<Notice>), StateError> {
     if past.state.is_none() || !inventory.projects.iter().any(|project| project.keeps_edits()) {
         return Ok(Default::default());
     }

@@ -2,8 +2,8 @@
 
 use super::explain::{answer, with_notices};
 use super::{
-    Chosen, Gathered, Made, MakeError, Progress, ReadFor, Request, RunStage, decide, edited, found_notices, gather, guarded,
-    left_behind, made, narrowed_to, published,
+    Chosen, Gathered, Made, MakeError, Progress, ReadFor, Request, RunStage, decide, edited, found_notices, gather,
+    guarded, left_behind, made, narrowed_to, published,
 };
 use crate::diff::Selection;
 use crate::diff::held::Held;

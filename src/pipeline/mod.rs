@@ -275,8 +275,7 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
     progress.stage(RunStage::Compare, None);
     let tripped = remembered.tripped(&inventory);
     let nothing = Held::default();
-    let given =
-        Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits, held: &nothing };
+    let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits, held: &nothing };
     let past = Past { state: state.as_deref(), version, zones: &zones, is_snapshot: snapshot.is_some() };
     let Marked { mut decided, written, held } = edited::decide(&inventory, given, past)?;
     let left = std::mem::take(&mut decided.left_behind);

@@ -45,7 +45,7 @@ fn by_hand(rig: &Rig, plan: &Planned) -> Vec<Edit> {
     let mut hosts: BTreeSet<u64> = BTreeSet::new();
     let mut edits = Vec::new();
     for (rtype, kind) in [("AAAA", "address"), ("AAAA", "ttl"), ("AAAA", "gone"), ("PTR", "pointer")] {
-        let fits = |change: &Edit| change.rtype == rtype && is_fit(change) && !hosts.contains(&change.host.unwrap());
+        let fits = |change: &Edit| change.rtype == rtype && is_fit(change) && change.hosts.is_disjoint(&hosts);
         let found = plan.changes().into_iter().find(fits).unwrap_or_else(|| panic!("no host for {kind}"));
         hosts.extend(found.host);
         let name = &found.name;

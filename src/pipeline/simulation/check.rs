@@ -263,7 +263,8 @@ impl Checks {
                 count += 1;
                 let own = effects.iter().filter(|effect| states.len() == 1 || effect.run == number);
                 let changes = |found: &Difference| found.name == name && found.rtype == rtype;
-                let last = own.filter(|effect| effect.differences.iter().any(changes)).map(|effect| effect.logged).max();
+                let last =
+                    own.filter(|effect| effect.differences.iter().any(changes)).map(|effect| effect.logged).max();
                 let is_edited = last.is_some_and(|last| {
                     stage.primary.with_log(|log| {
                         let later = log[last + 1..].iter().filter_map(|logged| logged.outcome.as_ref().ok());

@@ -408,8 +408,7 @@ struct Places<'a> {
 impl<'a> Places<'a> {
     /// Looks at what each host has in a plan.
     fn find(plan: &'a Plan) -> Places<'a> {
-        let is_given_up =
-            |change: &&Change| change.rules().all(|rule| matches!(rule, Rule::Released | Rule::Orphan));
+        let is_given_up = |change: &&Change| change.rules().all(|rule| matches!(rule, Rule::Released | Rule::Orphan));
         let given_up: HashSet<(Rtype, Name)> = plan.changes.iter().filter(is_given_up).map(rrset_of).collect();
         let others = plan.changes.iter().filter(|change| !given_up.contains(&rrset_of(change)));
         let (lasting, passing): (Vec<&Change>, Vec<_>) = others.partition(|change| change.kind.after().is_some());

@@ -23,11 +23,7 @@ fn leaves(name: &str, text: &str) -> Change {
 }
 
 /// What an update of an apply left so many seconds after some moment, where it was new or was another record.
-fn written(
-    (apply, number): (ApplyId, u64),
-    seconds: u64,
-    (is_new, after): (bool, Option<&str>),
-) -> Option<Written> {
+fn written((apply, number): (ApplyId, u64), seconds: u64, (is_new, after): (bool, Option<&str>)) -> Option<Written> {
     let after = after.map(|text| KeptRrset { ttl: 600, rdata: vec![text.to_owned()] });
     Some(Written { apply, number, at: at(seconds), is_new, after })
 }
@@ -57,7 +53,14 @@ fn the_latest_update_that_took_effect_says_what_it_left() {
     ];
     let keys: Vec<&RrKey> = asked.iter().map(|change| &change.key).collect();
     let a = written((first, 2), 20, (true, Some("2a02::2")));
-    let expected = [written((second, 3), 60, (true, Some("2a02::4"))), written((second, 1), 40, (false, None)), None, a.clone(), None, a];
+    let expected = [
+        written((second, 3), 60, (true, Some("2a02::4"))),
+        written((second, 1), 40, (false, None)),
+        None,
+        a.clone(),
+        None,
+        a,
+    ];
     assert_eq!(state.last_written(&keys).unwrap(), expected);
     assert!(state.last_written(&[]).unwrap().is_empty());
 }
@@ -99,7 +102,8 @@ fn an_apply_that_is_taken_up_again_may_write_after_a_later_one() {
     send(state, second, (2, 30), &leaves(B, "2a02::2"), Some(Settled::Done));
     send(state, second, (3, 30), &leaves(B, "2a02::3"), Some(Settled::Done));
     let (a, b) = (leaves(A, "::"), leaves(B, "::"));
-    let expected = [written((first, 1), 20, (true, Some("2a02::1"))), written((second, 3), 30, (true, Some("2a02::3")))];
+    let expected =
+        [written((first, 1), 20, (true, Some("2a02::1"))), written((second, 3), 30, (true, Some("2a02::3")))];
     assert_eq!(state.last_written(&[&a.key, &b.key]).unwrap(), expected);
 }
 
@@ -112,7 +116,10 @@ fn a_clock_that_was_set_back_changes_nothing_of_what_was_sent_last() {
     send(state, first, (1, 7200), &leaves(A, "2a02::1"), Some(Settled::Done));
     let second = begin(state, &new_apply());
     send(state, second, (1, 60), &leaves(A, "2a02::2"), Some(Settled::Done));
-    assert_eq!(state.last_written(&[&leaves(A, "::").key]).unwrap(), [written((second, 1), 60, (true, Some("2a02::2")))]);
+    assert_eq!(
+        state.last_written(&[&leaves(A, "::").key]).unwrap(),
+        [written((second, 1), 60, (true, Some("2a02::2")))]
+    );
 }
 
 #[test]
