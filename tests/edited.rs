@@ -134,7 +134,7 @@ fn other_ttl(line: &str) -> String {
     fields.join(" ") + "\n"
 }
 
-/// An edit by hand: the file, the line, and what becomes of it.
+/// An edit by hand: the file, the line, and what happens to it.
 type ByHand<'a> = (&'a str, [&'a str; 2], fn(&str) -> String);
 
 /// All kinds of edits of the records that the apply made, each with the change that the next plan then has.

@@ -476,7 +476,7 @@ impl ReadFor<'_> {
 /// Reads the inventory and live DNS.
 fn gather(request: &Request<'_>, read_for: &ReadFor<'_>, progress: &dyn Progress) -> Result<Gathered, MakeError> {
     let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(MakeError::NoSnapshot)?;
-    let Beside { loaded, early, state } = load_beside_zones(request, read_for, snapshot.is_none(), progress);
+    let ReadFirst { loaded, early, state } = load_beside_zones(request, read_for, snapshot.is_none(), progress);
     let (mut inventory, mut diagnostics) = loaded?;
     // A state that is opened now was not there, or zones are not read yet.
     let (state, version) = match state {
@@ -522,7 +522,7 @@ fn load_beside_zones(
     read_for: &ReadFor<'_>,
     are_zones_read: bool,
     progress: &dyn Progress,
-) -> Beside {
+) -> ReadFirst {
     let is_narrowed =
         !request.hosts.is_empty() || !request.projects.is_empty() || matches!(read_for, ReadFor::Named(_));
     let config = (!is_narrowed && are_zones_read).then(|| load_config(request.workspace).ok()).flatten();
@@ -533,7 +533,7 @@ fn load_beside_zones(
         Some((config, state.zip(version)))
     });
     let Some((config, state)) = config else {
-        return Beside { loaded: load(request.workspace, request.now, progress), early: None, state: None };
+        return ReadFirst { loaded: load(request.workspace, request.now, progress), early: None, state: None };
     };
     let total = config.zones.len() as u64;
     let steps = Waiting { progress, done: Mutex::new(Some(0)) };
@@ -542,15 +542,15 @@ fn load_beside_zones(
         let reading = std::thread::Builder::new().spawn_scoped(scope, read);
         let loaded = load(request.workspace, request.now, progress);
         // Where the system gives no thread, the zones are read after the workspace.
-        let Ok(reading) = reading else { return Beside { loaded, early: None, state } };
+        let Ok(reading) = reading else { return ReadFirst { loaded, early: None, state } };
         steps.begin(RunStage::Zones, total);
         let early = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        Beside { loaded, early: Some(early), state }
+        ReadFirst { loaded, early: Some(early), state }
     })
 }
 
 /// What is read before or while the inventory is loaded.
-struct Beside {
+struct ReadFirst {
     /// The inventory.
     loaded: Result<(Inventory, Diagnostics), MakeError>,
     /// The zones that were read early.

@@ -337,7 +337,7 @@ impl Explained for NoticeCode {
                 "an RRset was changed after the apply, so its host stays as it is",
                 "In a plan of `undo`: an RRset was changed after the apply that is to be undone. It is not as that \
                  apply left it, and not as it was before. If a later apply made the edit, undo that apply first. In \
-                 every other plan: an RRset is not as the latest apply left it, so somebody edited it, and its project \
+                 every other plan: an RRset is not as the latest apply left it, so a person edited it, and its project \
                  has `keep_edits`. Either way nothing is changed for the host and for all hosts that share a change \
                  with it.",
             ),
