@@ -325,3 +325,28 @@ fn the_texts_of_a_registry_can_be_edited_too() {
     apply(workspace);
     assert_eq!(planned(workspace), [""; 0]);
 }
+
+#[test]
+fn against_a_base_an_edit_is_drift_unless_the_change_set_causes_the_change() {
+    let folder = workspace(&[]);
+    let workspace = folder.path();
+    apply(workspace);
+    let base = tempfile::tempdir().expect("a folder");
+    copy(workspace, base.path());
+    by_hand(workspace, FORWARD, [NAME, ADDRESS], other_address);
+    let base = base.path().display().to_string();
+    let causes = || {
+        let (plan, _) = document(workspace, &["plan", "--base", &base]);
+        let is_edited = |place: &Value| {
+            let change = &plan["changes"][place.as_u64().expect("a number") as usize];
+            change["reasons"][0]["rule"] == "edited-since"
+        };
+        let causes = plan["review"]["causes"].as_array().expect("a list").iter();
+        let edits = causes.filter(|cause| cause["changes"].as_array().expect("a list").iter().any(is_edited));
+        let text = |value: &Value| value.as_str().expect("text").to_owned();
+        edits.map(|cause| format!("{} {}", text(&cause["class"]), text(&cause["kind"]))).collect::<Vec<_>>()
+    };
+    assert_eq!(causes(), ["pending drift"]);
+    edit(workspace, "racktables/l3-tors.txt", "sas-s1 604 2001:db8:0:1::/64", "sas-s1 604 2001:db8:0:9::/64");
+    assert_eq!(causes(), ["mixed network"]);
+}
