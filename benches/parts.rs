@@ -26,6 +26,7 @@ use domain::rdata::{Aaaa, Soa};
 use zonewright::desired::Desired;
 use zonewright::diag::Files;
 use zonewright::diff::context::{Selection, Tripped};
+use zonewright::diff::held::Held;
 use zonewright::diff::waits::Waits;
 use zonewright::dns::{Name, Rtype, Ttl, ZoneBuilder, ZoneContents, ZoneName};
 use zonewright::inventory::model::Inventory;
@@ -286,7 +287,8 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
     let hosts = inventory.hosts.len();
     bench.part("hosts: derived, one by one", hosts, || (), |()| Desired::new(&inventory, &live, now).iter().count());
     let (selection, tripped, waits) = (Selection::default(), Tripped::default(), Waits::default());
-    let given = Given { now, selection: &selection, tripped: &tripped, waits: &waits };
+    let held = Held::default();
+    let given = Given { now, selection: &selection, tripped: &tripped, waits: &waits, held: &held };
     bench.part("hosts: derived and decided", hosts, || (), |()| decide::decide(&inventory, &live, given));
 
     let program = Command::new(env!("CARGO_BIN_EXE_zonewright"))

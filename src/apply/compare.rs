@@ -51,5 +51,10 @@ fn shown_rrset(rtype: Rtype, rrset: &Rrset) -> String {
 
 /// What the plan saw at an RRset's place, in words.
 pub fn shown_before(change: &Change) -> String {
-    change.kind.before().map_or_else(|| "nothing".to_owned(), |before| shown_rrset(change.key.rtype, before))
+    shown_or_nothing(change.key.rtype, change.kind.before())
+}
+
+/// An RRset in words, where there is one.
+pub fn shown_or_nothing(rtype: Rtype, rrset: Option<&Rrset>) -> String {
+    rrset.map_or_else(|| "nothing".to_owned(), |rrset| shown_rrset(rtype, rrset))
 }

@@ -248,7 +248,13 @@ fn is_ours(rdata: &Rdata, owner: &str) -> bool {
 fn reasons(change: &Change, diff: &Diff<'_>) -> Verdict {
     let Change { key, host, reasons, .. } = change;
     let (adds, removes) = rules_of(key.rtype);
-    let fits = |rule: Rule| adds == rule || removes.contains(&rule) || (rule == Rule::Ttl && key.rtype != Rtype::TXT);
+    let is_of_type = |rule: Rule| adds == rule || removes.contains(&rule);
+    // `edited-since` says something about any change, and makes none.
+    let fits = |rule: Rule| match rule {
+        Rule::Ttl => key.rtype != Rtype::TXT,
+        Rule::EditedSince => true,
+        rule => is_of_type(rule),
+    };
     if let Some(Reason { rule, .. }) = reasons.iter().find(|reason| !fits(reason.rule)) {
         return no(format!("`{rule}` is no reason to change {} in such a plan", key.rtype));
     }
@@ -263,7 +269,7 @@ fn reasons(change: &Change, diff: &Diff<'_>) -> Verdict {
         return no("sets the TTL without the reason `ttl`");
     }
     let is_right = |reason: &Reason| match reason.rule {
-        Rule::Registry => reason.host == *host,
+        Rule::Registry | Rule::EditedSince => reason.host == *host,
         Rule::Orphan => reason.host.is_none(),
         _ => reason.host.is_some() && host.is_some(),
     };

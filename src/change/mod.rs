@@ -25,6 +25,22 @@ pub struct Change {
 }
 
 impl Change {
+    /// The rules that make it. `edited-since` makes no change: it says something about one.
+    pub fn rules(&self) -> impl Iterator<Item = Rule> {
+        self.reasons.iter().map(|reason| reason.rule).filter(|rule| *rule != Rule::EditedSince)
+    }
+
+    /// The lines that its rules are based on; in an undo the updates of the apply.
+    pub fn lines(&self) -> impl Iterator<Item = &String> {
+        let rules = self.reasons.iter().filter(|reason| reason.rule != Rule::EditedSince);
+        rules.flat_map(|reason| &reason.evidence)
+    }
+
+    /// Whether the RRset was edited after the latest apply that wrote it.
+    pub fn is_edited_since(&self) -> bool {
+        self.reasons.iter().any(|reason| reason.rule == Rule::EditedSince)
+    }
+
     /// Whether it changes a TXT of the registry. An undo no longer knows the rule, but no rule changes any other TXT.
     pub fn is_registry(&self) -> bool {
         let of_registry = |reason: &Reason| matches!(reason.rule, Rule::Registry | Rule::Undo);
@@ -99,8 +115,27 @@ pub struct Reason {
     pub rule: Rule,
     /// The host that the rule ran for; none for orphans.
     pub host: Option<Inv>,
-    /// The lines that it is based on, as `file:line`; in an undo the updates of the apply, as `apply:number:update`.
+    /// The lines that it is based on, as `file:line`; in an undo the updates of the apply, as `apply:number:update`. Of
+    /// `edited-since` the update that wrote the RRset last, in the same way, and when it was sent, as `sent:TIME`.
     pub evidence: Vec<String>,
+}
+
+/// What comes before the time at which an update was sent, in evidence.
+const SENT: &str = "sent:";
+
+impl Reason {
+    /// That an RRset was edited after this update of an apply, which was sent at this time.
+    pub fn edited_since((apply, update): (u64, u64), sent: Time, host: Option<Inv>) -> Reason {
+        let evidence = vec![format!("apply:{apply}:{update}"), format!("{SENT}{sent}")];
+        Reason { rule: Rule::EditedSince, host, evidence }
+    }
+}
+
+/// The apply that evidence of `edited-since` names, and when it wrote the RRset; none where it is no such evidence.
+pub fn edited_after(evidence: &[String]) -> Option<(u64, Time)> {
+    let [update, sent] = evidence else { return None };
+    let (apply, _) = update.strip_prefix("apply:")?.split_once(':')?;
+    Some((apply.parse().ok()?, sent.strip_prefix(SENT)?.parse().ok()?))
 }
 
 /// Declares an enum of stable words, with its texts and a parser.
@@ -160,6 +195,8 @@ words! {
         Registry = "registry",
         /// An apply is undone.
         Undo = "undo",
+        /// The RRset is not as the latest apply that wrote it left it: a person, or another program, edited it since.
+        EditedSince = "edited-since",
     }
 }
 
@@ -236,7 +273,8 @@ words! {
         Protected = "protected",
         /// Live DNS already breaks a rule of DNS.
         PostState = "post-state",
-        /// An RRset was changed after the apply that is undone, so that its host is left.
+        /// An RRset was changed after the apply that is undone, or after the latest apply that wrote it, so that its host
+        /// is left.
         EditedSince = "edited-since",
         /// Removals are paused, so that RRsets that wait to be deleted continue to wait.
         RemovalsRest = "removals-rest",

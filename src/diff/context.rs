@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::held::Held;
 use super::protect::ServerNames;
 use super::waits::Waits;
 use crate::desired::{Collisions, Desired};
@@ -39,6 +40,8 @@ pub struct Context<'a> {
     pub servers: &'a ServerNames,
     /// The RRsets that wait to be deleted.
     pub waits: &'a Waits,
+    /// The hosts and RRsets that stay as they are, because a person edited them after an apply.
+    pub held: &'a Held,
 }
 
 /// The values that are known before the first host is examined.

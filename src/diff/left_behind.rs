@@ -142,7 +142,11 @@ fn remedy(context: &Context<'_>, orphan: &Orphan<'_>, project: Option<(ProjectIn
     let id = context.project_id(project);
     let name = orphan.name.as_name();
     let is_kept = is_untouchable(context, name) || protect::protection(context, name).is_some();
+    let mut rrsets = orphan.addresses.iter().chain(&orphan.pointers).map(|found| &found.rrset);
     match context.settings(project) {
+        _ if rrsets.any(|rrset| context.held.has_rrset(&rrset.owner(), rrset.rtype())) => {
+            by_hand("a person edited one of them after an apply, and the project has `keep_edits`")
+        }
         _ if is_kept => by_hand("the name is protected"),
         _ if orphan.addresses.is_none() => by_hand("policy `sync` deletes PTR only together with an own AAAA"),
         _ if !is_searched => by_hand(&format!("policy `sync` does not look for names in `also_domains` of `{id}`")),

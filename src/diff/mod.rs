@@ -33,6 +33,8 @@ pub mod protect;
 
 pub mod waits;
 
+pub mod held;
+
 pub use act::Act;
 pub use context::{Context, Ground, Selection, Tripped};
 pub use standing::{Block, Standing, Standings};

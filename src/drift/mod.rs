@@ -3,6 +3,8 @@
 //! Comes in: what a plan would change, and what the journal says was last written there. Goes out: the cause of each
 //! change, and for how long it can have been so. Pure.
 
+pub mod edited;
+
 mod judge;
 
 #[cfg(test)]

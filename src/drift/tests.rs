@@ -31,7 +31,13 @@ fn at(seconds: u64) -> Time {
 fn written(side: Side<'_>) -> Option<Written> {
     let kept =
         |rrset: crate::dns::Rrset| KeptRrset { ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(Rtype::AAAA) };
-    Some(Written { apply: ApplyId(12), at: at(0), after: rrset(Rtype::AAAA, side.0, side.1).map(kept) })
+    Some(Written {
+        apply: ApplyId(12),
+        number: 3,
+        at: at(0),
+        is_new: true,
+        after: rrset(Rtype::AAAA, side.0, side.1).map(kept),
+    })
 }
 
 /// The cause of a difference, an hour after the apply: live, wanted, written.

@@ -57,6 +57,11 @@ impl Case<'_> {
                 let is_blocked = self.decision.blocked.iter().any(|blocked| blocked.host == host.inv);
                 match is_blocked {
                     true => self.blocked(place, &mut facts),
+                    false if context.held.has_host(host.inv) => {
+                        facts.said = "a record of it, or of a host that shares a change with it, was edited after an \
+                                      apply, and `keep_edits` leaves it as it is"
+                            .to_owned();
+                    }
                     false => self.hold_back(place, *policy, &mut facts),
                 }
             }

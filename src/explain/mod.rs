@@ -89,7 +89,12 @@ pub struct Again {
 /// Answers a question about a decision.
 pub fn explain(case: &Case<'_>, question: &Question) -> Explanation {
     // They are shown with the name or the host that they are about.
-    let is_of_names = |code| matches!(code, NoticeCode::ForeignName | NoticeCode::Protected | NoticeCode::PostState);
+    let is_of_names = |code| {
+        matches!(
+            code,
+            NoticeCode::ForeignName | NoticeCode::Protected | NoticeCode::PostState | NoticeCode::EditedSince
+        )
+    };
     let unseen = case.decision.notices.iter().filter(|notice| !is_of_names(notice.code));
     let unseen = unseen.map(|notice| notice.message.clone()).collect();
     let explanation = match question {

@@ -210,9 +210,9 @@ fn by_cause(plan: &Plan, rules: &Rules, is_old: &dyn Fn(&str) -> bool) -> Option
     cause_limit(rules, most, plan.changes.len() as u64, cause)
 }
 
-/// The lines that a change is based on. The updates that an undo names do not count.
+/// The lines that a change is based on. The updates of applies do not count.
 fn places(change: &Change) -> BTreeSet<&str> {
-    let reasons = change.reasons.iter().filter(|reason| reason.rule != Rule::Undo);
+    let reasons = change.reasons.iter().filter(|reason| !matches!(reason.rule, Rule::Undo | Rule::EditedSince));
     reasons.flat_map(|reason| reason.evidence.iter().map(String::as_str)).collect()
 }
 

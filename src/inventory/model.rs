@@ -379,6 +379,13 @@ pub struct Project {
     pub file: ProjectFile,
 }
 
+impl Project {
+    /// Whether what a person edited after an apply stays as it is.
+    pub fn keeps_edits(&self) -> bool {
+        self.admin.as_ref().is_some_and(|admin| admin.keep_edits)
+    }
+}
+
 /// The administrator's half of a project.
 #[derive(Debug, Clone)]
 pub struct ProjectAdmin {
@@ -388,6 +395,8 @@ pub struct ProjectAdmin {
     pub also_domains: Vec<Name>,
     /// Whether automation may touch its hosts.
     pub automation_allowed: bool,
+    /// Whether what a person edited after an apply stays as it is.
+    pub keep_edits: bool,
     /// Where it is written.
     pub origin: Origin,
 }

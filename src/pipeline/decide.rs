@@ -7,6 +7,7 @@ use super::post::{self, Settled};
 use crate::change::{Blocked, Change, Notice, Skipped, Waiting};
 use crate::desired::{Collisions, Desired};
 use crate::diff::act::Act;
+use crate::diff::held::Held;
 use crate::diff::left_behind::{self, LeftOrphan};
 use crate::diff::protect::ServerNames;
 use crate::diff::rules::{self, Outcome};
@@ -47,6 +48,8 @@ pub struct Given<'a> {
     pub tripped: &'a Tripped,
     /// The RRsets that wait to be deleted.
     pub waits: &'a Waits,
+    /// The hosts and RRsets that stay as they are, because a person edited them after an apply.
+    pub held: &'a Held,
 }
 
 /// Derives all hosts, decides the standing of each, runs the rules, and joins what they do.
@@ -58,7 +61,7 @@ pub fn decide(inventory: &Inventory, live: &Live, given: Given<'_>) -> Decided {
 pub fn decide_and<T>(
     inventory: &Inventory,
     live: &Live,
-    Given { now, selection, tripped, waits }: Given<'_>,
+    Given { now, selection, tripped, waits, held }: Given<'_>,
     look: impl FnOnce(&Context<'_>, &Standings, Decided) -> T,
 ) -> T {
     let servers = server_names(inventory);
@@ -81,6 +84,7 @@ pub fn decide_and<T>(
         tripped,
         servers: &servers,
         waits,
+        held,
     };
     let (standings, decided) = judge_all(&context);
     look(&context, &standings, decided)
@@ -171,6 +175,9 @@ fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<RuleO
     without_host.extend(orphans::remove(context, &orphans));
     let (without_host, left) = protect::leave(context, without_host);
     acts.extend(without_host);
+    if !context.held.is_empty() {
+        acts.retain(|act| !context.held.holds(act));
+    }
     refuse_faults(context, standings, acts, &mut decided);
     // A block of a host does not stop the removal of its former names, or the notices about them.
     decided.notices.extend(left);

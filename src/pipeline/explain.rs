@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Findings, Gathered, MakeError, Progress, ReadFor, Request, RunStage, SnapshotUsed, are_believed, decide,
+    Findings, Gathered, MakeError, Progress, ReadFor, Request, RunStage, SnapshotUsed, are_believed, decide, edited,
     found_notices, gather, published,
 };
 use crate::diag::Diagnostics;
+use crate::diff::held::Held;
 use crate::diff::{Context, Selection, Standings};
 use crate::explain::published::PublishedRrset;
 use crate::explain::{self, Again, Case, Explanation, Question, SubjectError};
@@ -15,6 +16,7 @@ use crate::plan::{Notice, order};
 use crate::provider::outage;
 use crate::state::{State, StateError};
 use decide::{Decided, Given};
+use edited::Past;
 
 /// An explanation, and the findings of the same run.
 #[derive(Debug)]
@@ -33,13 +35,19 @@ pub struct Explained {
 ///
 /// Errors: [`MakeError`], as for a plan.
 pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> Result<Explained, MakeError> {
-    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state } =
+    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version } =
         gather(request, &ReadFor::AllHosts, progress)?;
     progress.stage(RunStage::Compare, None);
     let (notices, is_partial) = found_notices(&inventory, &zones);
     let tripped = remembered.tripped(&inventory);
-    let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits };
-    let explanation = decide::decide_and(&inventory, &zones.live, given, |context, standings, decided| {
+    let nothing = Held::default();
+    let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits, held: &nothing };
+    let past = Past { state: state.as_deref(), version, zones: &zones, is_snapshot: snapshot.is_some() };
+    let (held, kept) = edited::held(&inventory, given, past)?;
+    let notices = notices.into_iter().chain(kept).collect();
+    let given = Given { held: &held, ..given };
+    let explanation = decide::decide_and(&inventory, &zones.live, given, |context, standings, mut decided| {
+        edited::mark(&mut decided.changes, past)?;
         let found = Question::find(&inventory, (context.names, context.foreseen), &zones.live, asked);
         let found = with_journal(&inventory, state.as_deref(), asked, found)?;
         let decided = with_notices(notices, decided);

@@ -2,14 +2,17 @@
 
 use super::explain::{answer, with_notices};
 use super::{
-    Chosen, Gathered, Made, MakeError, Progress, ReadFor, Request, RunStage, decide, found_notices, gather, guarded,
-    left_behind, made, narrowed_to, published, workspace_seen,
+    Chosen, Gathered, Made, MakeError, Progress, ReadFor, Request, RunStage, decide, edited, found_notices, gather,
+    guarded, left_behind, made, narrowed_to, published, workspace_seen,
 };
 use crate::diff::Selection;
+use crate::diff::held::Held;
 use crate::explain::{Explanation, Question};
 use crate::inventory::value::Inv;
 use crate::plan::Plan;
+use crate::state::StateError;
 use decide::{Decided, Given};
+use edited::Past;
 
 /// Plans for the hosts that an operator names by number or name; explains each of them.
 ///
@@ -19,22 +22,29 @@ pub fn fix(
     hosts: &[String],
     progress: &dyn Progress,
 ) -> Result<(Made, Vec<Explanation>), MakeError> {
-    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state } =
+    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version } =
         gather(request, &ReadFor::Named(hosts), progress)?;
     progress.stage(RunStage::Compare, None);
     let named = published::find_named(&inventory, request.workspace, hosts)?;
     let selection = Selection { hosts: named, ..selection };
     let (notices, _) = found_notices(&inventory, &zones);
     let tripped = remembered.tripped(&inventory);
-    let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits };
-    let (mut decided, explanations) =
-        decide::decide_and(&inventory, &zones.live, given, |context, standings, decided| {
+    let nothing = Held::default();
+    let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits, held: &nothing };
+    let past = Past { state: state.as_deref(), version, zones: &zones, is_snapshot: snapshot.is_some() };
+    let (held, kept) = edited::held(&inventory, given, past)?;
+    let given = Given { held: &held, ..given };
+    let decided: Result<(Decided, Vec<Explanation>), StateError> =
+        decide::decide_and(&inventory, &zones.live, given, |context, standings, mut decided| {
+            edited::mark(&mut decided.changes, past)?;
+            decided.notices.extend(kept);
             let own = decided.notices.clone();
             let all = with_notices(notices, decided);
             let explain = |inv: &Inv| answer(context, standings, (&all, &diagnostics), (&Question::Host(*inv), &[]));
             let explanations = selection.hosts.iter().map(explain).collect();
-            (Decided { notices: own, ..all }, explanations)
+            Ok((Decided { notices: own, ..all }, explanations))
         });
+    let (mut decided, explanations) = decided?;
     let left = std::mem::take(&mut decided.left_behind);
     let chosen = Chosen { selection: &selection, decided };
     let workspace = workspace_seen(&inventory.config, state.as_deref())?;

@@ -53,6 +53,8 @@ pub mod undo;
 
 mod left_behind;
 
+mod edited;
+
 mod published;
 
 pub mod drift;
@@ -84,6 +86,7 @@ use std::sync::Mutex;
 use crate::change::{Change, Notice, NoticeCode};
 use crate::diag::{Diagnostics, FileId, Files, did_you_mean};
 use crate::diff::Selection;
+use crate::diff::held::Held;
 use crate::diff::waits::Waits;
 use crate::dns::{ZoneName, reverse};
 use crate::explain::{SubjectError, find_hosts};
@@ -95,7 +98,6 @@ use crate::live::OwnRrsets;
 use crate::names::holders::name_of;
 use crate::names::short;
 use crate::parallel::HELD;
-use crate::plan::order;
 use crate::plan::{HostSeen, Marker, Only, Plan, SourceSeen, WorkspaceSeen, marker_key};
 use crate::provider::cache::CacheUse;
 use crate::provider::{self, TargetError, outage};
@@ -103,6 +105,7 @@ use crate::snapshot::Snapshot;
 use crate::state::{State, StateError, knows, open_to_read};
 use base::{BaseError, Remark};
 use decide::{Decided, Given};
+use edited::{Marked, Past};
 use guards::Remembered;
 use undo::UndoError;
 use zones::{EarlyZones, Zones};
@@ -273,18 +276,26 @@ const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
 ///
 /// Errors: [`MakeError`]. A source or zone that cannot be read is no error: the plan says what it leaves because of it.
 pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made, MakeError> {
-    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state } =
+    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version } =
         gather(request, &ReadFor::Selected, progress)?;
     progress.stage(RunStage::Compare, None);
     let tripped = remembered.tripped(&inventory);
-    let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits };
-    let mut decided = decide::decide(&inventory, &zones.live, given);
+    let nothing = Held::default();
+    let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits, held: &nothing };
+    let past = Past { state: state.as_deref(), version, zones: &zones, is_snapshot: snapshot.is_some() };
+    let Marked { mut decided, written, held } = edited::decide(&inventory, given, past)?;
     let left = std::mem::take(&mut decided.left_behind);
-    decided.changes.sort_by(order::changes);
-    let found = &diagnostics;
-    let hosts = &selection.hosts;
-    let reviewed =
-        review::Reviewed { inventory: &inventory, hosts, found, live: &zones.live, waits: &waits, decided: &decided };
+    let (found, live) = (&diagnostics, &zones.live);
+    let reviewed = review::Reviewed {
+        inventory: &inventory,
+        hosts: &selection.hosts,
+        found,
+        live,
+        waits: &waits,
+        held: &held,
+        decided: &decided,
+        written: &written,
+    };
     let (review, remarks) = review::review(request, reviewed, (&remembered, state.as_deref()), progress)?;
     let chosen = Chosen { selection: &selection, decided };
     let workspace = workspace_seen(&inventory.config, state.as_deref())?;
@@ -448,6 +459,8 @@ struct Gathered {
     remembered: Remembered,
     /// The state, where there is one.
     state: Option<Box<dyn State>>,
+    /// Its version before live DNS was read.
+    version: Option<u64>,
 }
 
 /// For which hosts zones are queried that are read name by name.
@@ -479,9 +492,17 @@ impl ReadFor<'_> {
 /// Reads the inventory and live DNS.
 fn gather(request: &Request<'_>, read_for: &ReadFor<'_>, progress: &dyn Progress) -> Result<Gathered, MakeError> {
     let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(MakeError::NoSnapshot)?;
-    let (loaded, early) = load_beside_zones(request, read_for, snapshot.is_none(), progress);
+    let ReadFirst { loaded, early, state } = load_beside_zones(request, read_for, snapshot.is_none(), progress);
     let (mut inventory, mut diagnostics) = loaded?;
-    let state = open_to_read(&request.workspace.join(&inventory.config.state_file))?;
+    // A state that is opened now was not there, or zones are not read yet.
+    let (state, version) = match state {
+        Some((state, version)) => (Some(state), Some(version)),
+        None => {
+            let state = open_to_read(&request.workspace.join(&inventory.config.state_file))?;
+            let version = if early.is_none() { version_of(state.as_deref())? } else { None };
+            (state, version)
+        }
+    };
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
     diagnostics.settle();
     let selection = select(&inventory, request)?;
@@ -505,7 +526,7 @@ fn gather(request: &Request<'_>, read_for: &ReadFor<'_>, progress: &dyn Progress
     };
     let remembered = Remembered::read(guards::rules_of(&inventory), state.as_deref(), request.now)?;
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
-    Ok(Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state })
+    Ok(Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version })
 }
 
 /// Loads the inventory while the servers send their zones.
@@ -517,13 +538,19 @@ fn load_beside_zones(
     read_for: &ReadFor<'_>,
     are_zones_read: bool,
     progress: &dyn Progress,
-) -> (Result<(Inventory, Diagnostics), MakeError>, Option<EarlyZones>) {
+) -> ReadFirst {
     let is_narrowed =
         !request.hosts.is_empty() || !request.projects.is_empty() || matches!(read_for, ReadFor::Named(_));
     let config = (!is_narrowed && are_zones_read).then(|| load_config(request.workspace).ok()).flatten();
     // A state that cannot be read is reported at once, too.
-    let config = config.filter(|(config, _)| open_to_read(&request.workspace.join(&config.state_file)).is_ok());
-    let Some((config, _)) = config else { return (load(request.workspace, request.now, progress), None) };
+    let config = config.and_then(|(config, _)| {
+        let state = open_to_read(&request.workspace.join(&config.state_file)).ok()?;
+        let version = version_of(state.as_deref()).ok()?;
+        Some((config, state.zip(version)))
+    });
+    let Some((config, state)) = config else {
+        return ReadFirst { loaded: load(request.workspace, request.now, progress), early: None, state: None };
+    };
     let total = config.zones.len() as u64;
     let steps = Waiting { progress, done: Mutex::new(Some(0)) };
     std::thread::scope(|scope| {
@@ -531,10 +558,26 @@ fn load_beside_zones(
         let reading = std::thread::Builder::new().spawn_scoped(scope, read);
         let loaded = load(request.workspace, request.now, progress);
         // Where the system gives no thread, the zones are read after the workspace.
-        let Ok(reading) = reading else { return (loaded, None) };
+        let Ok(reading) = reading else { return ReadFirst { loaded, early: None, state } };
         steps.begin(RunStage::Zones, total);
-        (loaded, Some(reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
+        let early = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        ReadFirst { loaded, early: Some(early), state }
     })
+}
+
+/// What is read before or while the inventory is loaded.
+struct ReadFirst {
+    /// The inventory.
+    loaded: Result<(Inventory, Diagnostics), MakeError>,
+    /// The zones that were read early.
+    early: Option<EarlyZones>,
+    /// The state and its version before any zone was read, where zones were to be read early and there is one.
+    state: Option<(Box<dyn State>, u64)>,
+}
+
+/// The version of a state, where there is one.
+fn version_of(state: Option<&dyn State>) -> Result<Option<u64>, StateError> {
+    state.map(State::version).transpose()
 }
 
 /// Counts the steps of a stage that runs during another stage, and shows them when the other stage is over.

@@ -134,6 +134,7 @@ pub mod tests {
             dns_domain = "search.example.net"
             also_domains = ["old.example.net."]
             automation = "allowed"
+            keep_edits = true
             [[pool.main.target]]
             type = "rfc2136"
             server = "127.0.0.1:5353"

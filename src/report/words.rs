@@ -1,7 +1,8 @@
 //! What every code of a plan or an apply means, in words: the one place where they are explained.
 
 use crate::apply::Outcome;
-use crate::plan::{BlockCode, NoticeCode, Rule, SkipCode};
+use crate::change::edited_after;
+use crate::plan::{BlockCode, NoticeCode, Reason, Rule, SkipCode};
 
 /// What a code means.
 #[derive(Debug, Clone, Copy)]
@@ -95,6 +96,14 @@ impl Explained for Rule {
                 "as it was before the apply",
                 "`zonewright undo` puts back what an apply changed: the RRset is as that apply left it, and will be \
                  as it was before. The evidence names the apply, and its update in the journal.",
+            ),
+            Rule::EditedSince => words(
+                "edited since",
+                "a person, or another program, changed it after our apply",
+                "The journal says what the latest update left at the RRset, and live DNS holds something else: other \
+                 records, another TTL, or nothing. So a person, or another program, edited it since. The other rules \
+                 say what is wrong with it now. The evidence names the apply, its update in the journal, and when that \
+                 was sent. With `keep_edits = true` in `[project.ID]` the host is left as it is, with a notice.",
             ),
         }
     }
@@ -326,10 +335,11 @@ impl Explained for NoticeCode {
             NoticeCode::EditedSince => words(
                 "edited since",
                 "an RRset was changed after the apply, so its host stays as it is",
-                "An RRset was changed after the apply that is to be undone: it is not as that apply left it, and not \
-                 as it was before. zonewright never overwrites an edit of another editor, so nothing is changed for \
-                 the host and for all hosts that share a change with it. If a later apply made the edit, undo that \
-                 apply first.",
+                "In a plan of `undo`: an RRset was changed after the apply that is to be undone. It is not as that \
+                 apply left it, and not as it was before. If a later apply made the edit, undo that apply first. In \
+                 every other plan: an RRset is not as the latest apply left it, so a person edited it, and its project \
+                 has `keep_edits`. Either way nothing is changed for the host and for all hosts that share a change \
+                 with it.",
             ),
         }
     }
@@ -395,6 +405,20 @@ impl Explained for Outcome {
             ),
         }
     }
+}
+
+/// That a change puts back what was edited after an apply, where a reason says so: `was edited after apply 12 (2026-11-19
+/// 14:02)`.
+pub fn edited_in_words(reason: &Reason) -> Option<String> {
+    if reason.rule == Rule::EditedSince { edited_after_in_words(&reason.evidence) } else { None }
+}
+
+/// The same of the evidence of such a reason.
+pub fn edited_after_in_words(evidence: &[String]) -> Option<String> {
+    let (apply, at) = edited_after(evidence)?;
+    // Down to the minute: `2026-11-19T14:02:05Z`.
+    let minute: String = at.to_string().chars().take(16).collect();
+    Some(format!("was edited after apply {apply} ({})", minute.replace('T', " ")))
 }
 
 /// The rule with this title, in any case of letters: `wrong PTR`.

@@ -19,8 +19,8 @@ pub fn of<'f, 'a: 'f>(
     change: &Change,
     facts: impl Fn(Inv) -> Option<&'f Facts<'a>>,
 ) -> (CauseKind, String, Option<String>) {
-    let rules = || change.reasons.iter().map(|reason| reason.rule);
-    let first_line = || change.reasons.iter().flat_map(|reason| &reason.evidence).next().cloned();
+    let rules = || change.rules();
+    let first_line = || change.lines().next().cloned();
     let project = &change.project;
     if rules().all(|rule| rule == Rule::Ttl) {
         let ttl = change.kind.after().map(|after| after.ttl().to_string()).unwrap_or_default();

@@ -192,7 +192,7 @@ impl<'g, 'a> Finder<'g, 'a> {
         if found_as == (FoundAs::Changed { is_wanted: true }) {
             return drift(of_others());
         }
-        let is_ttl = change.reasons.iter().all(|reason| reason.rule == Rule::Ttl);
+        let is_ttl = change.rules().all(|rule| rule == Rule::Ttl);
         let is_old = self.is_of_accepted(change);
         // A change that the accepted exports would make, too, is not caused by the new ones.
         if is_old != Some(true) {
@@ -206,6 +206,9 @@ impl<'g, 'a> Finder<'g, 'a> {
                     return (found.kind, found.says.clone(), found.place.clone(), true);
                 }
             }
+        }
+        if change.is_edited_since() {
+            return drift(of_others());
         }
         if since_apply.is_some() && is_old != Some(false) && !others::is_without_host(change) && self.was_open(change) {
             match found_as {
@@ -290,8 +293,7 @@ impl<'g, 'a> Finder<'g, 'a> {
         let (base, _) = self.given.base.as_ref()?;
         let inputs = |side: &Side<'a>| &side.inventory.inputs;
         let differs = |file: &&str| inputs(&self.given.now).get(*file) != inputs(base).get(*file);
-        let mut files =
-            change.reasons.iter().flat_map(|reason| &reason.evidence).filter_map(|place| split_place(place));
+        let mut files = change.lines().filter_map(|place| split_place(place));
         files.find(|(file, ..)| differs(file)).map(|(file, ..)| file.to_owned())
     }
 }

@@ -22,8 +22,12 @@ pub fn of_reasons(plan: &Plan) -> Review {
     review
 }
 
-/// The main rule of a change: of several any but that of TTLs, which often accompanies others.
+/// The main rule of a change: that it was edited since, else of several any but that of TTLs, which often accompanies
+/// others.
 fn first_rule(change: &Change) -> Rule {
+    if change.is_edited_since() {
+        return Rule::EditedSince;
+    }
     let rules = change.reasons.iter().map(|reason| reason.rule);
     rules.min_by_key(|rule| (*rule == Rule::Ttl, *rule)).unwrap_or(Rule::Undo)
 }
@@ -45,6 +49,7 @@ fn told(rule: Rule, undoes: Option<u64>) -> (CauseKind, String) {
         Rule::WrongPtr => (CauseKind::Other, "a PTR is wrong"),
         Rule::PtrElsewhere => (CauseKind::Other, "a PTR is at another address"),
         Rule::Registry => (CauseKind::Other, "an RRset is registered"),
+        Rule::EditedSince => (CauseKind::Drift, "drift: edited after the apply that wrote it"),
     };
     (kind, says.to_owned())
 }

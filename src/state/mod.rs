@@ -293,6 +293,9 @@ pub trait State: Send {
     /// known to have changed it, and where the outcome of a later one is unknown.
     fn last_written(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, StateError>;
 
+    /// A number that is another one after another process wrote anything, while this state is open.
+    fn version(&self) -> Result<u64, StateError>;
+
     /// Begins an apply, and keeps its plan. Plans that have expired are kept no longer.
     fn begin(&mut self, apply: &NewApply, plan: &PlanText<'_>) -> Result<ApplyId, StateError>;
 

@@ -343,6 +343,11 @@ impl State for Sqlite {
         written::last_written(self, rrsets)
     }
 
+    fn version(&self) -> Result<u64, StateError> {
+        let version = self.read("PRAGMA data_version", [], |row| row.get::<_, i64>(0))?;
+        Ok(version.first().copied().unwrap_or_default() as u64)
+    }
+
     fn begin(&mut self, apply: &NewApply, text: &PlanText<'_>) -> Result<ApplyId, StateError> {
         let NewApply { plan, effect, started, who, reason, inputs, hosts, undoes, is_whole } = apply;
         let undoes = undoes.map(|id| id.0 as i64);

@@ -13,8 +13,12 @@ use crate::inventory::value::Time;
 pub struct Written {
     /// The apply whose update it was.
     pub apply: ApplyId,
+    /// The number of the update within that.
+    pub number: u64,
     /// When the update was sent: what it left was there at some time after that.
     pub at: Time,
+    /// Whether it created the RRset.
+    pub is_new: bool,
     /// What it left there; none where it deleted the RRset.
     pub after: Option<KeptRrset>,
 }
@@ -50,10 +54,12 @@ pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Writ
             break;
         }
         let took_effect = settled.as_deref() == Some("done");
-        let written = |after| Written { apply: ApplyId(apply as u64), at: Time::from_nanos(sent_at), after };
-        for Kept { name, rtype, after, .. } in wanted_changes(state, (apply, number), &sought)? {
+        let (id, at) = (ApplyId(apply as u64), Time::from_nanos(sent_at));
+        for Kept { name, rtype, before, after, .. } in wanted_changes(state, (apply, number), &sought)? {
+            let is_new = before.is_none();
+            let written = || Written { apply: id, number: number as u64, at, is_new, after: after.clone() };
             for place in sought.find(&name, &rtype) {
-                found[place] = took_effect.then(|| written(after.clone()));
+                found[place] = took_effect.then(written);
             }
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;
 
+use zonewright::diff::held::Held;
 use zonewright::diff::waits::Waits;
 use zonewright::diff::{Context, Selection, Tripped};
 use zonewright::dns::{Name, NameRef, RdataRef, Rtype, reverse};
@@ -70,7 +71,8 @@ fn the_rules_find_nothing_to_do_for_hosts_that_are_told_without_them() {
     on_fleets(|seed, fleet| {
         let Some((inventory, live)) = read(fleet, now()) else { return };
         let (selection, tripped, waits) = (Selection::default(), Tripped::default(), Waits::default());
-        let given = Given { now: now(), selection: &selection, tripped: &tripped, waits: &waits };
+        let given =
+            Given { now: now(), selection: &selection, tripped: &tripped, waits: &waits, held: &Held::default() };
         decide::decide_and(&inventory, &live, given, |context, standings, decided| {
             settled.set(settled.get() + context.settled.iter().filter(|is_settled| **is_settled).count());
             let unsettled = vec![false; inventory.hosts.len()];
@@ -95,7 +97,8 @@ fn what_holds_an_address_or_points_to_a_name_is_found_as_by_a_look_at_all_record
         // Deciding tells beforehand what it found to be in order.
         let (_, live) = read(fleet, now()).expect("as before");
         let (selection, tripped, waits) = (Selection::default(), Tripped::default(), Waits::default());
-        let given = Given { now: now(), selection: &selection, tripped: &tripped, waits: &waits };
+        let given =
+            Given { now: now(), selection: &selection, tripped: &tripped, waits: &waits, held: &Held::default() };
         decide::decide(&inventory, &live, given);
         compare_look_ups(&live, seed);
     });

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use zonewright::change::BlockCode;
+use zonewright::diff::held::Held;
 use zonewright::diff::waits::Waits;
 use zonewright::diff::{Selection, Tripped};
 use zonewright::dns::{Name, ZoneBuilder, ZoneContents, ZoneName, reverse};
@@ -130,7 +131,11 @@ impl Fleet {
     /// Decides for these hosts.
     fn decide(&self, live: &Live, selection: &Selection) -> Decided {
         let (tripped, waits) = (Tripped::default(), Waits::default());
-        decide(&self.inventory, live, Given { now: self.now, selection, tripped: &tripped, waits: &waits })
+        decide(
+            &self.inventory,
+            live,
+            Given { now: self.now, selection, tripped: &tripped, waits: &waits, held: &Held::default() },
+        )
     }
 
     /// Selections of some hosts and projects.

@@ -137,7 +137,7 @@ fn is_accepted(octets: &[u8]) -> bool {
     let Ok(sealed) = v1::parse(text) else { return false };
     let (settings, projects) = load_projects(&demo());
     let config = settings.config.expect("the settings of the demo");
-    let bounds = Bounds::of(&config, &projects.admins);
+    let bounds = Bounds::of(&config, &projects);
     let (now, expires) = (NOW.parse().expect("a time"), Duration::from_secs(86_400));
     let terms = Terms { now, expires, expect: None, bounds: &bounds };
     accept(&sealed, &Path::new("plan.json").display().to_string(), &terms).is_ok()

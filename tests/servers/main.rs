@@ -55,6 +55,7 @@ mod doctor;
 mod error_sweep;
 mod faults;
 mod fleet;
+mod hand_edit;
 mod hindsight;
 mod init;
 mod kill_sweep;

@@ -59,6 +59,7 @@ fn projects() -> BTreeMap<String, ProjectAdmin> {
         dns_domain: Name::parse(domain).unwrap(),
         also_domains: also.iter().map(|also| Name::parse(also).unwrap()).collect(),
         automation_allowed: true,
+        keep_edits: false,
         origin,
     };
     let search = admin("search.example.net", &["old.example.net"]);

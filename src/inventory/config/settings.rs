@@ -202,6 +202,7 @@ fn read_admins(reader: &mut Reader<'_>, free_domain: &Name) -> BTreeMap<String, 
         let also_domains = also.iter().filter_map(|node| read_domain(node, &mut project)).collect();
         let automation_allowed =
             project.choice("automation", &[("allowed", true), ("forbidden", false)]).unwrap_or(false);
+        let keep_edits = project.boolean("keep_edits").unwrap_or(false);
         if let (Some(node), Some(domain)) = (domain_node, &dns_domain)
             && let Some(first) = domains.insert(domain.clone(), &key.name)
         {
@@ -218,7 +219,7 @@ fn read_admins(reader: &mut Reader<'_>, free_domain: &Name) -> BTreeMap<String, 
         }
         table.append(project.finish());
         if let Some(dns_domain) = dns_domain {
-            let admin = ProjectAdmin { dns_domain, also_domains, automation_allowed, origin: key.origin };
+            let admin = ProjectAdmin { dns_domain, also_domains, automation_allowed, keep_edits, origin: key.origin };
             admins.insert(key.name.clone(), admin);
         }
     }

@@ -77,6 +77,7 @@ fn read_as(
         dns_domain: Name::parse("search.example.net").unwrap(),
         also_domains: vec![Name::parse("old.example.net").unwrap()],
         automation_allowed: true,
+        keep_edits: false,
         origin,
     };
     let admins = BTreeMap::from([("search".to_owned(), search)]);

@@ -62,12 +62,12 @@ impl Based {
 pub fn decide_by(
     inventory: &Inventory,
     request: &Request<'_>,
-    Reviewed { live, waits, hosts, .. }: Reviewed<'_>,
+    Reviewed { live, waits, held, hosts, .. }: Reviewed<'_>,
     remembered: &Remembered,
 ) -> Decided {
     let selection = select(inventory, (hosts, &request.projects));
     let tripped = remembered.tripped(inventory);
-    decide::decide(inventory, live, Given { now: request.now, selection: &selection, tripped: &tripped, waits })
+    decide::decide(inventory, live, Given { now: request.now, selection: &selection, tripped: &tripped, waits, held })
 }
 
 /// Gives the base the present doubts: an export that is the same, under the same demands, is believed on both sides or

@@ -14,13 +14,14 @@ use super::decide::Decided;
 use super::guards::Remembered;
 use super::{MakeError, Progress, Request, RunStage};
 use crate::diag::Diagnostics;
+use crate::diff::held::Held;
 use crate::diff::waits::Waits;
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::live::Live;
 use crate::plan::{Against, Review};
 use crate::review::{self, Side};
-use crate::state::State;
+use crate::state::{State, Written};
 use based::Based;
 use past::Past;
 
@@ -37,8 +38,12 @@ pub(super) struct Reviewed<'a> {
     pub live: &'a Live,
     /// The RRsets that wait to be deleted.
     pub waits: &'a Waits,
+    /// The hosts and RRsets that stay as they are, because a person edited them after an apply.
+    pub held: &'a Held,
     /// What was decided; the changes as a plan sorts them.
     pub decided: &'a Decided,
+    /// What the latest update left at the RRset of each change, in their order.
+    pub written: &'a [Option<Written>],
 }
 
 /// Finds the causes of each change, none where there are no changes; and what is questionable about the base.

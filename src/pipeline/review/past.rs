@@ -39,7 +39,7 @@ impl Past {
     /// Errors: `NoState`.
     pub fn read(
         request: &Request<'_>,
-        Reviewed { inventory, decided, .. }: Reviewed<'_>,
+        Reviewed { inventory, decided, written, .. }: Reviewed<'_>,
         (remembered, state): (&Remembered, &dyn State),
     ) -> Result<Past, MakeError> {
         let LastWhole { last, is_undone } = last_whole(state)?;
@@ -48,14 +48,13 @@ impl Past {
         let is_same = |(name, digest): (&String, &String)| exported.contains(name) || remembered.had(name, digest);
         let (changes, exports) = (&decided.changes, state.exports()?);
         let rrsets: Vec<&RrKey> = changes.iter().map(|change| &change.key).collect();
-        let written = state.last_written(&rrsets)?;
         let is_kept = |last: &ApplySummary| {
             !is_undone && inventory.inputs.iter().all(is_same) && are_of(inventory, &exports, last.new.started)
         };
         let desired_since = match (&last, &planned) {
             (Some(last), Some(planned)) if is_kept(last) => {
                 let later = state.last_changed(last.id, &rrsets)?;
-                desired_since(changes, (&written, &later), (last.id, planned))
+                desired_since(changes, (written, &later), (last.id, planned))
             }
             _ => Vec::new(),
         };
@@ -63,7 +62,7 @@ impl Past {
         let at = exports.iter().map(|export| export.at).chain(since).max();
         let accepted = accepted(request, inventory, (&exports, state))?;
         let whole = last.zip(since).map(|(last, at)| Against::Journal { apply: last.id.0, at });
-        Ok(Past { whole, at, accepted, found: found_as(changes, &written), desired_since })
+        Ok(Past { whole, at, accepted, found: found_as(changes, written), desired_since })
     }
 }
 

@@ -124,6 +124,7 @@ impl Checks {
             self.check_untouched(&effects);
             self.check_journals(stage, states, &effects);
             self.check_own(stage, states, &effects);
+            self.check_edits(stage, states);
         }
         if !self.faults.is_empty() {
             stage.primary.with_log(|log| log.iter().for_each(|logged| tell(stage, logged)));
@@ -243,6 +244,40 @@ impl Checks {
                 }
             }
         }
+    }
+}
+
+impl Checks {
+    /// Checks that an RRset which is not as a state's journal left it was changed last by another editor: a plan would
+    /// say `edited-since` of it. Gives how many such RRsets there are.
+    pub fn check_edits(&mut self, stage: &Stage, states: &[&Sqlite]) -> usize {
+        let effects = effects(stage);
+        let mut count = 0;
+        for (number, state) in states.iter().enumerate() {
+            for key in &stage.fleet.keys {
+                let (name, rtype) = slot(key);
+                let Some(written) = state.last_written(&[key]).unwrap().remove(0) else { continue };
+                if written.left(rtype, truth::standing(&stage.primary, key).as_ref()) {
+                    continue;
+                }
+                count += 1;
+                let own = effects.iter().filter(|effect| states.len() == 1 || effect.run == number);
+                let changes = |found: &Difference| found.name == name && found.rtype == rtype;
+                let last =
+                    own.filter(|effect| effect.differences.iter().any(changes)).map(|effect| effect.logged).max();
+                let is_edited = last.is_some_and(|last| {
+                    stage.primary.with_log(|log| {
+                        let later = log[last + 1..].iter().filter_map(|logged| logged.outcome.as_ref().ok());
+                        later.flatten().any(changes)
+                    })
+                });
+                if !is_edited {
+                    let apply = written.apply.0;
+                    self.fault(format!("state {number}: {name} {rtype} is not as apply {apply} left it, by no edit"));
+                }
+            }
+        }
+        count
     }
 }
 

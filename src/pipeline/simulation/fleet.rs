@@ -89,6 +89,7 @@ impl Fleet {
             dns_domain: name("search.example.net"),
             also_domains: Vec::new(),
             automation_allowed: true,
+            keep_edits: false,
             origin: Origin::line(Files::default().add("zonewright.toml"), 1),
         };
         Fleet { zones, projects: BTreeMap::from([("search".to_owned(), search)]), keys, first }

@@ -128,6 +128,9 @@ fn behind(stage: &Stage, states: &mut [Sqlite; 2], checks: &mut Checks) {
     let mut run = Run { number: 0, sealed: first, book: Book { stage, run: 0, number: 0, state }, sessions: 0 };
     run.live(stage, checks, 1);
     let Run { sealed: first, book, sessions: of_first, .. } = run;
+    if stage.weakness == Weakness::None {
+        checks.check_edits(stage, &[&*book.state]);
+    }
     let second = stage.fleet.plan(1, &stage.primary);
     checks.plan(1, &second);
     let (mut state, mut sessions) = (book.state, [of_first, 0]);

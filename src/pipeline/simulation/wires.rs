@@ -167,6 +167,7 @@ impl State for Book<'_> {
         fn last_changed(after: ApplyId, rrsets: &[&RrKey]) -> Vec<Option<ApplyId>>;
         fn created_by(rrsets: &[&RrKey]) -> Vec<Option<ApplyId>>;
         fn last_written(rrsets: &[&RrKey]) -> Vec<Option<Written>>;
+        fn version() -> u64;
         fn unsettled(id: ApplyId) -> Vec<Unsettled>;
         fn exports() -> Vec<Acceptance>;
         fn export_files(source: &str) -> Vec<AcceptedFile>;

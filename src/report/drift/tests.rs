@@ -16,7 +16,13 @@ fn now() -> Time {
 
 /// What an apply left, so many seconds ago.
 fn left(apply: u64, seconds: u64, after: Option<KeptRrset>) -> Option<Written> {
-    Some(Written { apply: ApplyId(apply), at: now().minus(Duration::from_secs(seconds)), after })
+    Some(Written {
+        apply: ApplyId(apply),
+        number: 1,
+        is_new: false,
+        at: now().minus(Duration::from_secs(seconds)),
+        after,
+    })
 }
 
 /// What is desired and what is there, as the journal keeps it.

@@ -1,6 +1,6 @@
 //! What is done about a host, or why nothing is, and what would change that.
 
-use super::super::words::Explained as _;
+use super::super::words::{Explained as _, edited_after_in_words};
 use super::page::Page;
 use crate::change::{BlockCode, Rule};
 use crate::explain::model::{ByHand, ChangeFacts, Data, DecisionFacts, HostFacts, Obstacle, ReasonFacts};
@@ -127,6 +127,11 @@ fn ttl(before: Option<&Data>, after: Option<&Data>) -> String {
 
 /// Why something is changed, with the lines.
 fn reason(page: &mut Page, reason: &ReasonFacts, host: Option<u64>) {
+    if reason.rule == Rule::EditedSince.as_str()
+        && let Some(says) = edited_after_in_words(&reason.evidence)
+    {
+        return page.item(4, &says);
+    }
     let words = Rule::parse(reason.rule).map(|rule| format!("{}: {}", rule.words().title, rule.words().brief));
     let whose = match reason.host {
         Some(inv) if Some(inv) != host => format!(" for host {inv}"),

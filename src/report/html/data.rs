@@ -15,7 +15,7 @@ use crate::inventory::value::Inv;
 use crate::plan::{Blocked, Cause, Change, HostSeen, Plan, Reason, Review};
 use crate::report::data::reading_order;
 use crate::report::source_url::SourceUrl;
-use crate::report::words::Explained as _;
+use crate::report::words::{Explained as _, edited_in_words};
 
 /// What the script gets.
 #[derive(Serialize)]
@@ -168,7 +168,8 @@ impl Tables {
     /// A reason: its rule in words, its host, and the place of its evidence.
     fn reason(&mut self, reason: &Reason) -> [u32; 3] {
         let words = reason.rule.words();
-        let rule = self.text(&format!("{}: {}", words.title, words.brief));
+        let says = edited_in_words(reason).unwrap_or_else(|| format!("{}: {}", words.title, words.brief));
+        let rule = self.text(&says);
         let evidence: Vec<u32> = reason.evidence.iter().map(|place| self.text(place)).collect();
         let next = self.places.len() as u32;
         let place = *self.of_places.entry(evidence.clone()).or_insert(next);

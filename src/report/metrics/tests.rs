@@ -111,7 +111,7 @@ fn full() -> Metrics {
     metrics.plan(plan, Some(&refusal()));
     let written = |place: usize| {
         let at = "2026-11-20T01:00:00Z".parse().unwrap();
-        (place % 2 == 1).then_some(Written { apply: ApplyId(12), at, after: None })
+        (place % 2 == 1).then_some(Written { apply: ApplyId(12), number: 1, at, is_new: false, after: None })
     };
     let strays = strays(plan, (0..plan.changes.len()).map(written).collect(), plan.created);
     metrics.drift(&Drift { plan, strays: &strays, place: "state.db", is_known: true });

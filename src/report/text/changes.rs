@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::super::data::{self, Line};
 use super::super::host_label::{host_in_words, short_label};
 use super::super::templates::{TemplateError, Templates};
-use super::super::words::Explained as _;
+use super::super::words::{Explained as _, edited_in_words};
 use super::TextOptions;
 use crate::diag::sanitize;
 use crate::dns::reverse::address_of;
@@ -257,18 +257,20 @@ impl ChangesRenderer<'_> {
     /// host above do not: most changes of a host follow from the same lines of the inventory.
     fn reasons<'p>(&self, change: &'p Change, shown: &mut Shown<'p>) -> Vec<String> {
         if self.options.verbose {
-            return change.reasons.iter().map(|reason| self.in_full(reason, change.host, shown)).collect();
+            let in_full = |reason| edited_in_words(reason).unwrap_or_else(|| self.in_full(reason, change.host, shown));
+            return change.reasons.iter().map(in_full).collect();
         }
-        let mut rules: Vec<Rule> = change.reasons.iter().map(|reason| reason.rule).collect();
+        let mut rules: Vec<Rule> = change.rules().collect();
         rules.dedup();
-        let mut places: Vec<&str> =
-            change.reasons.iter().flat_map(|reason| &reason.evidence).map(String::as_str).collect();
+        let mut places: Vec<&str> = change.lines().map(String::as_str).collect();
         places.retain(|place| shown.places.insert(place));
         let follows = |rule: &Rule| {
             !matches!(rule, Rule::AddressElsewhere | Rule::Released | Rule::Orphan | Rule::Undo)
                 || shown.rules.contains(rule)
         };
-        let is_known = places.is_empty() && rules.iter().all(follows) && shown.also == change.also;
+        let edited = change.reasons.iter().find_map(edited_in_words);
+        let is_told = edited.is_none() || edited == shown.edited;
+        let is_known = places.is_empty() && rules.iter().all(follows) && shown.also == change.also && is_told;
         shown.also = &change.also;
         shown.rules.extend(&rules);
         if is_known && !std::mem::take(&mut shown.is_fresh) {
@@ -278,7 +280,9 @@ impl ChangesRenderer<'_> {
         let titles: Vec<&str> = rules.iter().map(|rule| rule.words().title).collect();
         let also: Vec<String> = change.also.iter().map(|inv| sanitize(&short_label(self.plan, *inv))).collect();
         let also = if also.is_empty() { String::new() } else { format!("; shared with {}", also.join(", ")) };
-        vec![self.in_a_line(&format!("{}{also}", titles.join(", ")), &places)]
+        let why = self.in_a_line(&format!("{}{also}", titles.join(", ")), &places);
+        shown.edited.clone_from(&edited);
+        std::iter::once(why).chain(edited).collect()
     }
 
     /// What is said of a change, and as many of its places as the line has room for; one at least.
@@ -330,13 +334,23 @@ struct Shown<'p> {
     rules: HashSet<Rule>,
     /// The hosts that share the change above.
     also: &'p [Inv],
+    /// After which apply the RRset was edited whose reasons were shown last.
+    edited: Option<String>,
     /// Whether no reason was shown yet.
     is_fresh: bool,
 }
 
 impl Default for Shown<'_> {
     fn default() -> Self {
-        Shown { places: HashSet::new(), owner: None, last: None, rules: HashSet::new(), also: &[], is_fresh: true }
+        Shown {
+            places: HashSet::new(),
+            owner: None,
+            last: None,
+            rules: HashSet::new(),
+            also: &[],
+            edited: None,
+            is_fresh: true,
+        }
     }
 }
 
@@ -394,8 +408,7 @@ struct Places<'a> {
 impl<'a> Places<'a> {
     /// Looks at what each host has in a plan.
     fn find(plan: &'a Plan) -> Places<'a> {
-        let is_given_up =
-            |change: &&Change| change.reasons.iter().all(|reason| matches!(reason.rule, Rule::Released | Rule::Orphan));
+        let is_given_up = |change: &&Change| change.rules().all(|rule| matches!(rule, Rule::Released | Rule::Orphan));
         let given_up: HashSet<(Rtype, Name)> = plan.changes.iter().filter(is_given_up).map(rrset_of).collect();
         let others = plan.changes.iter().filter(|change| !given_up.contains(&rrset_of(change)));
         let (lasting, passing): (Vec<&Change>, Vec<_>) = others.partition(|change| change.kind.after().is_some());

@@ -22,10 +22,10 @@ fn leaves(name: &str, text: &str) -> Change {
     change(name, NONE, (600, &[text]))
 }
 
-/// What an apply left so many seconds after some moment.
-fn written(apply: ApplyId, seconds: u64, after: Option<&str>) -> Option<Written> {
+/// What an update of an apply left so many seconds after some moment, where it was new or was another record.
+fn written((apply, number): (ApplyId, u64), seconds: u64, (is_new, after): (bool, Option<&str>)) -> Option<Written> {
     let after = after.map(|text| KeptRrset { ttl: 600, rdata: vec![text.to_owned()] });
-    Some(Written { apply, at: at(seconds), after })
+    Some(Written { apply, number, at: at(seconds), is_new, after })
 }
 
 #[test]
@@ -52,8 +52,15 @@ fn the_latest_update_that_took_effect_says_what_it_left() {
         leaves(A, "::"),
     ];
     let keys: Vec<&RrKey> = asked.iter().map(|change| &change.key).collect();
-    let a = written(first, 20, Some("2a02::2"));
-    let expected = [written(second, 60, Some("2a02::4")), written(second, 40, None), None, a.clone(), None, a];
+    let a = written((first, 2), 20, (true, Some("2a02::2")));
+    let expected = [
+        written((second, 3), 60, (true, Some("2a02::4"))),
+        written((second, 1), 40, (false, None)),
+        None,
+        a.clone(),
+        None,
+        a,
+    ];
     assert_eq!(state.last_written(&keys).unwrap(), expected);
     assert!(state.last_written(&[]).unwrap().is_empty());
 }
@@ -78,7 +85,7 @@ fn an_update_that_may_have_taken_effect_leaves_an_unknown_rrset() {
     for open in state.unsettled(next).unwrap() {
         assert!(state.note_found(&open, at(90)).unwrap());
     }
-    assert_eq!(found(state), [written(next, 10, Some("2a02::2")), written(next, 20, Some("2a02::2"))]);
+    assert_eq!(found(state), [1, 2].map(|number| written((next, number), 10 * number, (false, Some("2a02::2")))));
 }
 
 #[test]
@@ -95,7 +102,8 @@ fn an_apply_that_is_taken_up_again_may_write_after_a_later_one() {
     send(state, second, (2, 30), &leaves(B, "2a02::2"), Some(Settled::Done));
     send(state, second, (3, 30), &leaves(B, "2a02::3"), Some(Settled::Done));
     let (a, b) = (leaves(A, "::"), leaves(B, "::"));
-    let expected = [written(first, 20, Some("2a02::1")), written(second, 30, Some("2a02::3"))];
+    let expected =
+        [written((first, 1), 20, (true, Some("2a02::1"))), written((second, 3), 30, (true, Some("2a02::3")))];
     assert_eq!(state.last_written(&[&a.key, &b.key]).unwrap(), expected);
 }
 
@@ -108,7 +116,10 @@ fn a_clock_that_was_set_back_changes_nothing_of_what_was_sent_last() {
     send(state, first, (1, 7200), &leaves(A, "2a02::1"), Some(Settled::Done));
     let second = begin(state, &new_apply());
     send(state, second, (1, 60), &leaves(A, "2a02::2"), Some(Settled::Done));
-    assert_eq!(state.last_written(&[&leaves(A, "::").key]).unwrap(), [written(second, 60, Some("2a02::2"))]);
+    assert_eq!(
+        state.last_written(&[&leaves(A, "::").key]).unwrap(),
+        [written((second, 1), 60, (true, Some("2a02::2")))]
+    );
 }
 
 #[test]
@@ -120,4 +131,19 @@ fn what_version_1_wrote_is_known() {
     let found = state.last_written(&[&a.key, &b.key]).unwrap();
     let after = found[0].clone().unwrap().after.unwrap();
     assert_eq!((after.ttl, after.rdata, &found[1]), (600, vec!["2a02::1".to_owned()], &None));
+}
+
+#[test]
+fn the_version_is_another_one_only_after_another_process_wrote() {
+    let (_folder, file) = place();
+    let mut writer = open_to_write(&file).unwrap();
+    let reader = open_to_read(&file).unwrap().unwrap();
+    let first = reader.version().unwrap();
+    assert_eq!(reader.version().unwrap(), first);
+    let id = begin(&mut *writer, &new_apply());
+    let begun = reader.version().unwrap();
+    assert_ne!(begun, first);
+    send(&mut *writer, id, (1, 10), &leaves(A, "2a02::1"), Some(Settled::Done));
+    assert_ne!(reader.version().unwrap(), begun);
+    assert_eq!(writer.version().unwrap(), writer.version().unwrap());
 }

@@ -1,0 +1,48 @@
+//! Changes of RRsets that a person, or another program, edited after the latest apply that wrote them.
+
+use crate::apply::compare::{shown_before, shown_or_nothing};
+use crate::change::{Change, Notice, NoticeCode, Reason};
+use crate::dns::Rtype;
+use crate::inventory::value::Inv;
+use crate::plan::order;
+use crate::state::{KeptRrset, Written};
+
+/// Whether live DNS, as a change finds it, is not what the latest update left there; `written` is that update.
+///
+/// The TTL counts, too.
+pub fn differs(change: &Change, written: &Written) -> bool {
+    !written.left(change.key.rtype, change.kind.before())
+}
+
+/// Adds to the reasons of a change that its RRset was edited after an update of an apply.
+pub fn mark(change: &mut Change, written: &Written) {
+    let update = (written.apply.0, written.number);
+    change.reasons.push(Reason::edited_since(update, written.at.to_second(), change.host));
+    change.reasons.sort_by(order::reasons);
+}
+
+/// The notice about an RRset that stays as it was edited; `hosts` stay with it.
+pub fn notice(change: &Change, written: &Written, hosts: &[Inv]) -> Notice {
+    let Change { key, host, project, .. } = change;
+    let (owner, rtype) = (&key.owner, key.rtype);
+    let (left, found) = (left(rtype, written.after.as_ref()), shown_before(change));
+    let whose = host.map_or_else(|| "the name".to_owned(), |inv| format!("host {inv}"));
+    let others: Vec<String> = hosts.iter().filter(|inv| Some(**inv) != *host).map(Inv::to_string).collect();
+    let with = match others.as_slice() {
+        [] => String::new(),
+        [one] => format!(", and with it host {one}"),
+        _ => format!(", and with it hosts {}", others.join(", ")),
+    };
+    let message = format!(
+        "{rtype} of `{owner}`: apply {} of {} left {left}, but there is {found}; `keep_edits` of [project.{project}] \
+         leaves {whose} as it is{with}",
+        written.apply.0,
+        written.at.to_second(),
+    );
+    Notice { code: NoticeCode::EditedSince, name: owner.to_string(), host: *host, message }
+}
+
+/// What an update left, in words.
+fn left(rtype: Rtype, after: Option<&KeptRrset>) -> String {
+    shown_or_nothing(rtype, after.and_then(|kept| kept.to_rrset(rtype)).as_ref())
+}

@@ -1,0 +1,152 @@
+//! Which changes put back what a person edited after an apply; where a project keeps edits, their hosts are left.
+//!
+//! Comes in: the changes, and what the journal says was last written there. Goes out: the changes with the reason
+//! `edited-since`, or notices in place of them. Only RRsets that are about to change are looked up.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::decide::{self, Decided, Given};
+use super::zones::Zones;
+use crate::apply::arrange;
+use crate::change::{Change, Notice};
+use crate::diff::held::Held;
+use crate::dns::{RrKey, ZoneName};
+use crate::drift::edited;
+use crate::inventory::Inventory;
+use crate::inventory::value::Inv;
+use crate::plan::{Marker, marker_key, order};
+use crate::state::{KnownMarker, State, StateError, Written};
+
+/// What the journal is compared with.
+#[derive(Clone, Copy)]
+pub(super) struct Past<'a> {
+    /// The state, where there is one.
+    pub state: Option<&'a dyn State>,
+    /// Its version before live DNS was read.
+    pub version: Option<u64>,
+    /// Live DNS.
+    pub zones: &'a Zones,
+    /// Whether live DNS is that of a snapshot.
+    pub is_snapshot: bool,
+}
+
+/// What was decided, with what the journal says about it.
+pub(super) struct Marked {
+    /// What was decided; the changes as a plan sorts them.
+    pub decided: Decided,
+    /// What the latest update left at the RRset of each change, in their order.
+    pub written: Vec<Option<Written>>,
+    /// What stays as it was edited.
+    pub held: Held,
+}
+
+/// Decides, and marks the changes of RRsets that were edited since. Where a project keeps edits, it decides again without
+/// the hosts of such changes: those of other hosts may depend on theirs.
+///
+/// Errors: the state cannot be read.
+pub(super) fn decide(inventory: &Inventory, given: Given<'_>, past: Past<'_>) -> Result<Marked, StateError> {
+    let (mut held, mut notices) = (Held::default(), Vec::new());
+    loop {
+        let mut decided = decide::decide(inventory, &past.zones.live, Given { held: &held, ..given });
+        decided.changes.sort_by(order::changes);
+        let written = mark(&mut decided.changes, past)?;
+        let found = keep(inventory, (&decided.changes, &written), &mut held);
+        if found.is_empty() {
+            decided.notices.extend(notices);
+            return Ok(Marked { decided, written, held });
+        }
+        notices.extend(found);
+    }
+}
+
+/// What stays as it was edited, with the notices about it. Where no project keeps edits, that is nothing, and nothing is
+/// decided to find out.
+///
+/// Errors: the state cannot be read.
+pub(super) fn held(inventory: &Inventory, given: Given<'_>, past: Past<'_>) -> Result<(Held, Vec<Notice>), StateError> {
+    if past.state.is_none() || !inventory.projects.iter().any(|project| project.keeps_edits()) {
+        return Ok(Default::default());
+    }
+    let Marked { mut decided, held, .. } = decide(inventory, given, past)?;
+    decided.notices.retain(|notice| notice.code == crate::change::NoticeCode::EditedSince);
+    Ok((held, decided.notices))
+}
+
+/// Adds the reason `edited-since` to the changes of RRsets that are not as the latest update left them, if that is
+/// proven. Gives what the latest update left at each.
+///
+/// Errors: the state cannot be read.
+pub(super) fn mark(changes: &mut [Change], past: Past<'_>) -> Result<Vec<Option<Written>>, StateError> {
+    let Some(state) = past.state.filter(|_| !changes.is_empty()) else { return Ok(vec![None; changes.len()]) };
+    let rrsets: Vec<&RrKey> = changes.iter().map(|change| &change.key).collect();
+    let written = state.last_written(&rrsets)?;
+    let differs = |(change, written): (&Change, &Option<Written>)| {
+        written.as_ref().is_some_and(|written| edited::differs(change, written))
+    };
+    let places: Vec<usize> =
+        changes.iter().zip(&written).enumerate().filter(|(_, pair)| differs(*pair)).map(|(place, _)| place).collect();
+    // What another process wrote since zones were read may be in the journal and not in these zones.
+    if places.is_empty() || past.version != Some(state.version()?) {
+        return Ok(written);
+    }
+    let markers = state.markers()?;
+    let current = current_zones(past, &markers, places.iter().map(|place| &changes[*place].zone));
+    let keys: Vec<&RrKey> = places.iter().map(|place| &changes[*place].key).collect();
+    let creators = state.created_by(&keys)?;
+    for (place, creator) in places.into_iter().zip(creators) {
+        let (change, Some(left)) = (&mut changes[place], &written[place]) else { continue };
+        // A server that said it created an RRset, and did not, left what others then created: it is not own.
+        let was_there = creator.is_some() || !left.is_new || left.after.is_none();
+        if was_there && current.contains(&change.zone) {
+            edited::mark(change, left);
+        }
+    }
+    Ok(written)
+}
+
+/// Those of some zones whose data hold all that this state wrote to them.
+///
+/// A zone with another marker than the latest is older, was restored from an older copy, or was written to with another
+/// state. A zone that is asked name by name is asked now, and not for its marker.
+fn current_zones<'c>(
+    past: Past<'_>,
+    markers: &BTreeMap<ZoneName, KnownMarker>,
+    zones: impl Iterator<Item = &'c ZoneName>,
+) -> BTreeSet<ZoneName> {
+    let is_current = |zone: &ZoneName| match markers.get(zone) {
+        None => !past.is_snapshot,
+        Some(_) if past.zones.asked.contains(zone) => true,
+        Some(known) => {
+            let key = marker_key(zone);
+            let live = key.and_then(|key| past.zones.live.rrset(key.owner.as_name(), key.rtype));
+            let live = live.and_then(|found| Marker::of_rrset(&found.rrset.to_rrset()));
+            live.is_some_and(|live| known.marker.iter().chain(&known.open).any(|marker| *marker == live))
+        }
+    };
+    let zones: BTreeSet<&ZoneName> = zones.collect();
+    zones.into_iter().filter(|zone| is_current(zone)).cloned().collect()
+}
+
+/// Holds the hosts with an edited RRset whose project keeps edits, and all hosts that share a change with them. Gives
+/// the notices about the edited RRsets.
+fn keep(inventory: &Inventory, (changes, written): (&[Change], &[Option<Written>]), held: &mut Held) -> Vec<Notice> {
+    let keeps = |change: &Change| {
+        let project = inventory.projects.iter().find(|project| project.id == change.project);
+        change.is_edited_since() && project.is_some_and(|project| project.keeps_edits())
+    };
+    if !changes.iter().any(keeps) {
+        return Vec::new();
+    }
+    let mut notices = Vec::new();
+    let (units, _) = arrange(changes);
+    for unit in units.iter().filter(|unit| unit.changes.iter().any(|place| keeps(&changes[*place]))) {
+        let own = || unit.changes.iter().map(|place| &changes[*place]);
+        own().for_each(|change| held.add(change));
+        let hosts: BTreeSet<Inv> = own().flat_map(|change| change.host.iter().chain(&change.also)).copied().collect();
+        let hosts: Vec<Inv> = hosts.into_iter().collect();
+        let edited = unit.changes.iter().filter(|place| changes[**place].is_edited_since());
+        let told = edited.filter_map(|place| Some((&changes[*place], written[*place].as_ref()?)));
+        notices.extend(told.map(|(change, written)| edited::notice(change, written, &hosts)));
+    }
+    notices
+}
