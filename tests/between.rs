@@ -243,7 +243,7 @@ fn what_a_killed_apply_created_in_a_zone_without_a_marker_is_own_once_the_next_h
                   ALTER TABLE batches DROP COLUMN seal; ALTER TABLE batch_changes DROP COLUMN seal;
                   ALTER TABLE own_rrsets DROP COLUMN seal; ALTER TABLE exports DROP COLUMN seal;
                   ALTER TABLE export_files DROP COLUMN seal; ALTER TABLE export_files DROP COLUMN content_seal;
-                  UPDATE schema_version SET version = 4;";
+                  DROP TABLE workspace; UPDATE schema_version SET version = 4;";
     state.execute_batch(forget).expect("the tables");
     drop(state);
     edit(workspace, "racktables/l3-tors.txt", "sas-s1 604 2001:db8:0:1::/64", "sas-s1 604 2001:db8:0:9::/64");

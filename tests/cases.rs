@@ -384,8 +384,25 @@ fn plain(output: Vec<u8>, what: &str, workspace: &Path) -> Result<String, Failur
     match text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
         Some(control) => Err(format!("{what} holds the control character {control:?}:\n{}", text.escape_debug())),
         None if text.contains(&*workspace.to_string_lossy()) => Err(format!("{what} names the folder:\n{text}")),
-        None => Ok(text),
+        None => Ok(without_state_id(text)),
     }
+}
+
+/// The text with zeros for the id of the state, which each new state draws.
+fn without_state_id(mut text: String) -> String {
+    const KEY: &str = "\"id\": \"";
+    const DIGITS: usize = 32;
+    let is_id = |after: &str| {
+        let (id, rest) = after.as_bytes().split_at_checked(DIGITS).unwrap_or_default();
+        id.len() == DIGITS && id.iter().all(u8::is_ascii_hexdigit) && rest.first() == Some(&b'"')
+    };
+    let places: Vec<usize> = text.match_indices(KEY).map(|(place, _)| place + KEY.len()).collect();
+    for place in places {
+        if is_id(&text[place..]) {
+            text.replace_range(place..place + DIGITS, &"0".repeat(DIGITS));
+        }
+    }
+    text
 }
 
 impl Found {

@@ -89,7 +89,7 @@ pub fn refused(
     Ok(refused)
 }
 
-/// What becomes of a host for such a reason.
+/// The outcome of a host for such a reason.
 fn verdict(message: String) -> Verdict {
     let hint = "plan again: the new plan obeys the settings; if the setting is wrong, correct it first";
     Verdict { outcome: Outcome::NoLongerAllowed, message, hint: Some(hint.to_owned()) }

@@ -127,8 +127,10 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
         Err(refusal) => return Ok(Ran::refused(refusal)),
     };
     let file = request.workspace.join(&config.state_file);
-    if let Err(refusal) = of_this_workspace(plan, identity(&file).as_ref(), given.place) {
-        return Ok(Ran::refused(refusal));
+    let here = of_this_workspace(plan, identity(&file).as_ref(), given.place);
+    // Of an undo the journal says more: which apply it does not have.
+    if let (Err(refusal), None) = (&here, plan.undoes) {
+        return Ok(Ran::refused(refusal.clone()));
     }
     if plan.changes.is_empty() && !was_killed(&file) && !waits::has_news(plan, &file, request.now) {
         if let Some(refusal) = idle_refusal((plan, given.place), &file) {
@@ -139,7 +141,7 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
     }
     let _lock = Lock::take(&file, request.who, request.now)?;
     let mut state = state::open_to_write(&file)?;
-    if let Some(refusal) = undo::refusal(plan, given.place, (&*state, &file))? {
+    if let Some(refusal) = undo::refusal(plan, given.place, (&*state, &file))?.or(here.err()) {
         return Ok(Ran::refused(refusal));
     }
     progress.stage(RunStage::Survey, None);

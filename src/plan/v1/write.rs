@@ -21,7 +21,7 @@ pub fn effect(plan: &Plan) -> String {
     hexadecimal(Emitter::digest(|out| changes(out, &plan.changes, Reasons::Left)))
 }
 
-/// The digest of the document without `id`, `created` and `expires`. The plan must be sorted.
+/// The digest of the document without `id`, `created`, `expires` and the state's id. The plan must be sorted.
 pub fn id(plan: &Plan, effect: &str) -> String {
     hexadecimal(Emitter::digest(|out| document(out, plan, effect, Part::Named)))
 }
@@ -58,7 +58,10 @@ fn document(out: &mut Emitter, plan: &Plan, effect: &str, part: Part<'_>) {
     let exports = |out: &mut Emitter| out.list(Layout::Lines, &plan.sources, source);
     let waits = |out: &mut Emitter| out.list(Layout::Lines, &plan.waiting, waiting);
     let seen = |out: &mut Emitter| hosts(out, plan);
-    let bound = |out: &mut Emitter| workspace(out, &plan.workspace);
+    // The state's id is left out of the digest, so that the same plan has one id wherever it is made. Any other id than
+    // that of the state is refused by itself.
+    let state_id = whole(plan.workspace.id.as_deref().map_or(Value::Null, Value::Text));
+    let bound = |out: &mut Emitter| workspace(out, &plan.workspace, state_id);
     let left = |out: &mut Emitter| out.list(Layout::Lines, &plan.left_behind, left_behind);
     let fields: &mut [Field<'_>] = &mut [
         ("format", Value::Text(FORMAT)),
@@ -87,12 +90,12 @@ fn document(out: &mut Emitter, plan: &Plan, effect: &str, part: Part<'_>) {
     out.object(Layout::Lines, fields);
 }
 
-/// Writes the workspace that a plan is for.
-fn workspace(out: &mut Emitter, workspace: &WorkspaceSeen) {
+/// Writes the workspace that a plan is for, with this id of its state.
+fn workspace(out: &mut Emitter, workspace: &WorkspaceSeen, id: Value<'_>) {
     let fields: &mut [Field<'_>] = &mut [
         ("owner", Value::Text(&workspace.owner)),
         ("registry", Value::Text(workspace.registry.as_str())),
-        ("id", workspace.id.as_deref().map_or(Value::Null, Value::Text)),
+        ("id", id),
     ];
     out.object(Layout::Inline, fields);
 }
