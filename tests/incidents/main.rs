@@ -13,6 +13,7 @@ mod exports;
 mod fleet;
 mod limits;
 mod mass;
+mod mistakes;
 mod networks;
 mod replaced;
 mod yard;

@@ -17,7 +17,7 @@ use self::faults::KINDS;
 use self::life::Life;
 use self::run::{Outcome, World};
 use self::table::Row;
-use crate::fleet::{Fleet, NO_SHARES, Settings};
+use crate::fleet::{Fleet, Settings};
 
 /// A number from the environment.
 fn number(name: &str) -> Option<usize> {
@@ -32,7 +32,9 @@ const SIZES: usize = 5;
 
 /// What is recommended to a fleet of so many hosts.
 fn recommended(hosts: usize) -> Settings {
-    let whole = "max_age = \"6h\", max_shrink = \"5%\", max_churn = \"5%\"";
+    // Of a large fleet a day changes a small share; of a small one each rack is a large one.
+    let (of_hosts, of_rows) = if hosts < 5_000 { ("5%", "5%") } else { ("0.5%", "4%") };
+    let whole = |churn: &str| format!("max_age = \"6h\", max_shrink = \"5%\", max_churn = \"{churn}\"");
     // More than the largest VLAN of one datacenter, with room for a fleet that grows over the year.
     let (hour, day) = (hosts / 5, hosts / 4);
     Settings {
@@ -41,17 +43,12 @@ fn recommended(hosts: usize) -> Settings {
             "hosts = [{{ period = \"1h\", max = {hour} }}, {{ period = \"1d\", max = {day} }}]\n\
              max_delete = \"10%\"\nmax_modify = \"30%\"\n"
         ),
-        hosts: format!("{whole}, min_rows = {}", hosts / 2),
-        l3_tors: format!("{whole}, min_rows = 10"),
-        net_layout: whole.to_owned(),
-        agent: format!("max_shrink = \"5%\"\nmax_churn = \"5%\"\nmin_rows = {}\n", hosts / 2),
+        hosts: format!("{}, min_rows = {}", whole(of_hosts), hosts / 2),
+        l3_tors: format!("{}, min_rows = 10", whole(of_rows)),
+        net_layout: whole(of_rows),
+        agent: format!("max_shrink = \"5%\"\nmax_churn = \"{of_hosts}\"\nmin_rows = {}\n", hosts / 2),
         ..Settings::default()
     }
-}
-
-/// What stops nothing that can be let through.
-fn off() -> Settings {
-    Settings { limits: NO_SHARES.to_owned(), ..Settings::default() }
 }
 
 /// The outcome of a year.
