@@ -15,6 +15,7 @@ mod limits;
 mod mass;
 mod mistakes;
 mod networks;
+mod oddities;
 mod replaced;
 mod yard;
 mod year;
