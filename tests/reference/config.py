@@ -177,7 +177,7 @@ def _mac_source(entry):
 def _projects(tables):
     projects = {}
     for project_id, table in tables.items():
-        _only(table, {"dns_domain", "also_domains", "automation"}, f"[project.{project_id}]")
+        _only(table, {"dns_domain", "also_domains", "automation", "keep_edits"}, f"[project.{project_id}]")
         projects[project_id] = AdminProject(
             dns_domain=dnsnames.host_name(table["dns_domain"]),
             also_domains=[dnsnames.host_name(domain) for domain in table.get("also_domains", [])],
