@@ -14,6 +14,7 @@ use crate::inventory::model::{Config, Permission, Project, ProjectFile, Registry
 use crate::inventory::read::SETTINGS;
 use crate::live::asked::{Answer, Question};
 use crate::plan::{Plan, WorkspaceSeen};
+use crate::provider::TargetError;
 use crate::state::{Identity, State, StateError};
 
 /// Refuses a plan whose owner or registry zonewright.toml no longer has: they say which RRsets are own.
@@ -77,7 +78,11 @@ pub fn refused(
             None => {}
         }
     }
-    for place in foreign.places(survey, &settings.config, state)? {
+    for (place, unread) in foreign.places(survey, &settings.config, state)? {
+        if let Some(error) = unread {
+            refused.insert(place, Verdict::of_error(Outcome::Failed, &error));
+            continue;
+        }
         let RrKey { owner, rtype } = &survey.changes[place].key;
         let zone = &survey.changes[place].zone;
         let at = zones.get(zone).map(|spec| settings.files.place(spec.origin).to_string()).unwrap_or_default();
@@ -128,6 +133,9 @@ fn zone_protects(settings: &Settings, spec: &ZoneSpec, change: &Change) -> Optio
     Some(format!("`protect` lists `{}` now ({place}), and `{owner}` would change", pattern.glob))
 }
 
+/// The place of a change, and the error where its zone could not be asked.
+type Suspect = (usize, Option<TargetError>);
+
 /// Changes in zones where only own RRsets may be changed, by whether their RRset exists.
 #[derive(Default)]
 struct Foreign {
@@ -144,26 +152,26 @@ impl Foreign {
         }
     }
 
-    /// The changes of them whose RRset is not own now.
+    /// The changes of them whose RRset is not own now, or may not be; the latter with the error that hides it.
     ///
     /// Errors: the state cannot be read.
-    fn places(self, survey: &Survey<'_>, config: &Config, state: &dyn State) -> Result<Vec<usize>, StateError> {
+    fn places(self, survey: &Survey<'_>, config: &Config, state: &dyn State) -> Result<Vec<Suspect>, StateError> {
         match config.registry {
             Registry::Noop => Ok(Vec::new()),
             Registry::Journal => {
                 let keys: Vec<&RrKey> = self.suspects.iter().map(|place| &survey.changes[*place].key).collect();
                 let created = state.created_by(&keys)?;
                 let foreign = self.suspects.into_iter().zip(created).filter(|(_, created)| created.is_none());
-                Ok(foreign.map(|(place, _)| place).collect())
+                Ok(foreign.map(|(place, _)| (place, None)).collect())
             }
             Registry::Txt => Ok(unregistered(survey, self.suspects, &config.owner)),
         }
     }
 }
 
-/// The changes whose RRset has no TXT of the registry that names this owner alone. A zone that cannot be asked says
-/// nothing, so that its RRsets count as not own.
-fn unregistered(survey: &Survey<'_>, suspects: Vec<usize>, owner: &str) -> Vec<usize> {
+/// The changes whose RRset has no TXT of the registry that names this owner alone; and those of zones
+/// that could not be asked.
+fn unregistered(survey: &Survey<'_>, suspects: Vec<usize>, owner: &str) -> Vec<Suspect> {
     let mut foreign = Vec::new();
     for zone in &survey.zones {
         let asked = suspects.iter().copied().filter(|place| survey.changes[*place].zone == *zone.zone);
@@ -175,7 +183,7 @@ fn unregistered(survey: &Survey<'_>, suspects: Vec<usize>, owner: &str) -> Vec<u
                     places.push(place);
                     questions.push(question);
                 }
-                None => foreign.push(place),
+                None => foreign.push((place, None)),
             }
         }
         if places.is_empty() {
@@ -189,9 +197,9 @@ fn unregistered(survey: &Survey<'_>, suspects: Vec<usize>, owner: &str) -> Vec<u
         match answers {
             Ok(answers) => {
                 let others = places.into_iter().zip(&answers).filter(|(_, answer)| !is_ours(answer));
-                foreign.extend(others.map(|(place, _)| place));
+                foreign.extend(others.map(|(place, _)| (place, None)));
             }
-            Err(_) => foreign.extend(places),
+            Err(error) => foreign.extend(places.into_iter().map(|place| (place, Some(error.clone())))),
         }
     }
     foreign
