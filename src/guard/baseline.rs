@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::inventory::Inventory;
 use crate::inventory::model::Export;
-use crate::inventory::value::{Percent, Time};
+use crate::inventory::source::Tolerance;
+use crate::inventory::value::Time;
 
 /// What a finding is about.
 const RULE: &str = "zonewright does not believe an export that lost or changed too much since the last accepted one";
@@ -22,6 +23,8 @@ pub struct Baseline {
     pub at: Time,
     /// How many things it described.
     pub said: usize,
+    /// How many bad rows it had.
+    pub bad: usize,
     /// How the present export differs from it.
     pub difference: Difference,
 }
@@ -69,8 +72,8 @@ pub fn test(inventory: &mut Inventory, baselines: &[Baseline]) -> Diagnostics {
     for baseline in baselines {
         let export = &inventory.exports[baseline.place];
         let demands = export.spec.demands;
-        let shrunk = demands.max_shrink.and_then(|share| shrunk(baseline, export, share));
-        let churned = demands.max_churn.and_then(|share| churned(baseline, export, share));
+        let shrunk = demands.max_shrink.and_then(|allowed| shrunk(baseline, export, allowed));
+        let churned = demands.max_churn.and_then(|allowed| churned(baseline, export, allowed));
         let (first, name) = (export.first, export.spec.name.clone());
         for (code, cause) in [("source-shrunk", shrunk), ("source-churned", churned)] {
             let (Some(cause), Some(first)) = (cause, first) else { continue };
@@ -92,19 +95,20 @@ fn things(export: &Export) -> &'static str {
     }
 }
 
-/// What is wrong where more things are missing than may be. A bad row may be about a missing thing, so that each bad
-/// row reduces the count by one.
-fn shrunk(baseline: &Baseline, export: &Export, share: Percent) -> Option<String> {
-    let Baseline { said, at, difference: Difference { gone, .. }, .. } = baseline;
-    let count = gone.len().saturating_sub(export.bad);
+/// What is wrong where more things are missing than may be. A row that became bad may be about a missing thing, so that
+/// each of these reduces the count by one. Those that were bad before are about nothing that the accepted export had.
+fn shrunk(baseline: &Baseline, export: &Export, allowed: Tolerance) -> Option<String> {
+    let Baseline { said, at, bad, difference: Difference { gone, .. }, .. } = baseline;
+    let count = gone.len().saturating_sub(export.bad.saturating_sub(*bad));
     let (things, are) = (things(export), if count == 1 { "is" } else { "are" });
-    let found =
-        || format!("{count} of {said} {things} of the export accepted {at} {are} missing; `max_shrink` allows {share}");
-    (count > share.of(*said)).then(found)
+    let found = || {
+        format!("{count} of {said} {things} of the export accepted {at} {are} missing; `max_shrink` allows {allowed}")
+    };
+    (count > allowed.of(*said)).then(found)
 }
 
 /// What is wrong where more things changed than may.
-fn churned(baseline: &Baseline, export: &Export, share: Percent) -> Option<String> {
+fn churned(baseline: &Baseline, export: &Export, allowed: Tolerance) -> Option<String> {
     let Baseline { said, at, difference: Difference { changed, .. }, .. } = baseline;
     let Changed { key, was, is } = changed.first()?;
     let (count, things) = (changed.len(), things(export));
@@ -116,11 +120,11 @@ fn churned(baseline: &Baseline, export: &Export, share: Percent) -> Option<Strin
     };
     let found = || {
         format!(
-            "{count} of {said} {things} {differ} than in the export accepted {at}; `max_churn` allows {share}; for \
+            "{count} of {said} {things} {differ} than in the export accepted {at}; `max_churn` allows {allowed}; for \
              example `{key}`: {is}, was {was}"
         )
     };
-    (count > share.of(*said)).then(found)
+    (count > allowed.of(*said)).then(found)
 }
 
 #[cfg(test)]
@@ -129,6 +133,8 @@ mod tests {
 
     use super::*;
     use crate::inventory::load_workspace;
+    use crate::inventory::source::Demands;
+    use crate::inventory::value::Percent;
 
     /// Texts under what they are about.
     fn said(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -140,7 +146,7 @@ mod tests {
         let was = said(&[("a", "1"), ("b", "2"), ("c", "3"), ("gone", "4")]);
         let is = said(&[("a", "1"), ("b", "22"), ("c", "33"), ("new", "5")]);
         let difference = difference(&was, &is);
-        Baseline { place: 0, at: "2026-11-19T02:00:00Z".parse().unwrap(), said: count, difference }
+        Baseline { place: 0, at: "2026-11-19T02:00:00Z".parse().unwrap(), said: count, bad: 0, difference }
     }
 
     /// The same, where so many things are missing.
@@ -158,8 +164,8 @@ mod tests {
     }
 
     /// So many percent.
-    fn percent(whole: u32) -> Percent {
-        Percent::from_whole(whole)
+    fn percent(whole: u32) -> Tolerance {
+        Tolerance::exactly(Percent::from_whole(whole))
     }
 
     #[test]
@@ -189,6 +195,31 @@ mod tests {
         let hosts = Export { bad: 2, ..export("hosts") };
         assert_eq!(shrunk(&lost(9, 2), &hosts, percent(0)), None);
         assert!(shrunk(&lost(9, 3), &hosts, percent(0)).unwrap().starts_with("1 of 9 rows of the export accepted"));
+    }
+
+    #[test]
+    fn rows_that_were_bad_before_hide_no_loss() {
+        let hosts = Export { bad: 2, ..export("hosts") };
+        let lost = Baseline { bad: 2, ..lost(9, 2) };
+        assert!(shrunk(&lost, &hosts, percent(0)).unwrap().starts_with("2 of 9 rows of the export accepted"));
+        let more = Export { bad: 3, ..hosts };
+        assert!(shrunk(&lost, &more, percent(0)).unwrap().starts_with("1 of 9 rows of the export accepted"));
+    }
+
+    #[test]
+    fn where_nothing_is_said_a_rack_of_hosts_may_go_or_change_at_once() {
+        let hosts = export("hosts");
+        let allowed = Demands::of("hosts").max_shrink.unwrap();
+        assert_eq!(shrunk(&lost(111, 50), &hosts, allowed), None);
+        assert!(
+            shrunk(&lost(111, 51), &hosts, allowed)
+                .unwrap()
+                .ends_with("are missing; `max_shrink` allows 5%, or 50 (the default)")
+        );
+        assert_eq!(shrunk(&lost(10_000, 500), &hosts, allowed), None);
+        assert!(shrunk(&lost(10_000, 501), &hosts, allowed).is_some());
+        assert_eq!(Demands::of("names_lock"), Demands::default(), "people write it");
+        assert_eq!(Demands::of("mac").max_churn, Some(allowed));
     }
 
     #[test]

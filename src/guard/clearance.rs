@@ -86,7 +86,7 @@ fn exists(plan: &Plan, counted: &[LimitState], name: &str) -> bool {
         let (scope, kind) = name.rsplit_once('/')?;
         match LimitKind::parse(kind)? {
             LimitKind::Hosts => None,
-            LimitKind::MaxByCause => (scope == GLOBAL).then_some(()),
+            LimitKind::MaxByCause | LimitKind::MaxLoss => (scope == GLOBAL).then_some(()),
             LimitKind::MaxDelete | LimitKind::MaxModify => {
                 let zone = scope.strip_prefix("zone:")?;
                 plan.zones.iter().any(|seen| seen.zone.to_string() == zone).then_some(())

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::breakers::GLOBAL;
+use super::causes::Line;
 use super::ledger::{Ledger, Scope, frees};
+use super::loss::{by_line, loss};
 use crate::change::{Change, ChangeKind, Rule};
 use crate::diag::{Files, Origin};
 use crate::dns::Rtype;
@@ -46,6 +48,8 @@ pub struct Rules {
     pub max_modify: Option<Percent>,
     /// The share of its changes that one row or setting may cause.
     pub max_by_cause: Option<Percent>,
+    /// The share of the hosts from which one plan may take live records.
+    pub max_loss: Option<Percent>,
     /// Where each share is set, as `file:line`; those that are not set have none.
     pub places: BTreeMap<LimitKind, String>,
 }
@@ -80,19 +84,20 @@ impl Rules {
             let scope = format!("project:{project}");
             hosts.extend(limits.iter().map(|limit| rule(&scope, limit)));
         }
-        let Limits { max_delete, max_modify, max_by_cause, .. } = *global;
+        let Limits { max_delete, max_modify, max_by_cause, max_loss, .. } = *global;
         let shares = [
             (LimitKind::MaxDelete, max_delete),
             (LimitKind::MaxModify, max_modify),
             (LimitKind::MaxByCause, max_by_cause),
+            (LimitKind::MaxLoss, max_loss),
         ];
         let places = shares.into_iter().filter_map(|(kind, set)| Some((kind, place(set?.origin)))).collect();
-        let [max_delete, max_modify, max_by_cause] = shares.map(|(_, set)| set.map(|set| set.share));
-        Rules { hosts, max_delete, max_modify, max_by_cause, places }
+        let [max_delete, max_modify, max_by_cause, max_loss] = shares.map(|(_, set)| set.map(|set| set.share));
+        Rules { hosts, max_delete, max_modify, max_by_cause, max_loss, places }
     }
 
     /// What sets a limit that is a share: `share` where it is set, else the default.
-    fn setting(&self, kind: LimitKind, share: Option<Percent>) -> LimitSetting {
+    pub(super) fn setting(&self, kind: LimitKind, share: Option<Percent>) -> LimitSetting {
         match share {
             None => LimitSetting::Default,
             Some(share) => LimitSetting::Written {
@@ -108,12 +113,15 @@ impl Rules {
     }
 }
 
-/// Counts a plan against all limits, when it is made; `is_old` says which places, as `file:line`, cannot be a new
-/// cause.
-pub fn count(plan: &Plan, rules: &Rules, ledger: &Ledger, now: Time, is_old: &dyn Fn(&str) -> bool) -> Vec<LimitState> {
+/// Counts a plan against all limits, when it is made; `line` says what is known of a place, as `file:line`.
+pub fn count(plan: &Plan, rules: &Rules, ledger: &Ledger, now: Time, line: &dyn Fn(&str) -> Line) -> Vec<LimitState> {
     let mut counted = of_hosts(plan.changes.iter(), rules, ledger, now);
     counted.extend(shares(plan, rules));
-    counted.extend(by_cause(plan, rules, is_old));
+    counted.extend(loss(plan, rules));
+    counted.extend(match rules.max_by_cause {
+        Some(_) => by_cause(plan, rules, line),
+        None => by_line(plan, rules, line),
+    });
     counted
 }
 
@@ -122,8 +130,12 @@ pub fn count(plan: &Plan, rules: &Rules, ledger: &Ledger, now: Time, is_old: &dy
 pub fn recount((plan, open): (&Plan, &[&Change]), rules: &Rules, ledger: &Ledger, now: Time) -> Vec<LimitState> {
     let mut counted = of_hosts(open.iter().copied(), rules, ledger, now);
     counted.extend(shares(plan, rules));
+    counted.extend(loss(plan, rules));
     let caused = plan.limits.iter().find(|limit| limit.counts == LimitKind::MaxByCause);
-    counted.extend(caused.and_then(|caused| cause_limit(rules, caused.planned, caused.of?, caused.cause.clone()?)));
+    counted.extend(caused.and_then(|caused| match caused.setting {
+        Some(LimitSetting::Default) => Some(caused.clone()),
+        _ => cause_limit(rules, caused.planned, caused.of?, caused.cause.clone()?),
+    }));
     counted
 }
 
@@ -193,25 +205,28 @@ fn shares(plan: &Plan, rules: &Rules) -> Vec<LimitState> {
 }
 
 /// The share of the changes that one new row or setting causes, where one does.
-fn by_cause(plan: &Plan, rules: &Rules, is_old: &dyn Fn(&str) -> bool) -> Option<LimitState> {
+fn by_cause(plan: &Plan, rules: &Rules, line: &dyn Fn(&str) -> Line) -> Option<LimitState> {
     let mut causes: BTreeMap<&str, u64> = BTreeMap::new();
-    rules.max_by_cause?;
     for change in &plan.changes {
         for place in places(change) {
             *causes.entry(place).or_default() += 1;
         }
     }
-    causes.retain(|place, _| !is_old(place));
-    let most = causes.values().copied().max()?;
-    // The lines of one setting are shown together, because it is not known which was edited; of many rows only the
-    // first.
-    let alike: Vec<&str> = causes.into_iter().filter(|(_, count)| *count == most).map(|(place, _)| place).collect();
-    let cause = if alike.len() > TOGETHER { alike[0].to_owned() } else { alike.join(", ") };
+    causes.retain(|place, _| line(place) != Line::Old);
+    let (most, cause) = largest(&causes)?;
     cause_limit(rules, most, plan.changes.len() as u64, cause)
 }
 
+/// The largest count, and the places that have it. The lines of one setting are shown together, because it is not known
+/// which was edited; of many rows only the first.
+pub(super) fn largest(counts: &BTreeMap<&str, u64>) -> Option<(u64, String)> {
+    let most = counts.values().copied().max()?;
+    let alike: Vec<&str> = counts.iter().filter(|(_, count)| **count == most).map(|(place, _)| *place).collect();
+    Some((most, if alike.len() > TOGETHER { alike[0].to_owned() } else { alike.join(", ") }))
+}
+
 /// The lines that a change is based on. The updates of applies do not count.
-fn places(change: &Change) -> BTreeSet<&str> {
+pub(super) fn places(change: &Change) -> BTreeSet<&str> {
     let reasons = change.reasons.iter().filter(|reason| !matches!(reason.rule, Rule::Undo | Rule::EditedSince));
     reasons.flat_map(|reason| reason.evidence.iter().map(String::as_str)).collect()
 }
@@ -225,7 +240,7 @@ fn cause_limit(rules: &Rules, planned: u64, of: u64, cause: String) -> Option<Li
 }
 
 /// A limit that is about one plan.
-fn of_plan(
+pub(super) fn of_plan(
     scope: &str,
     (counts, setting): (LimitKind, LimitSetting),
     (max, planned, of): (u64, u64, u64),
@@ -246,7 +261,7 @@ fn of_plan(
 }
 
 /// A share of a number, rounded down.
-fn part(share: Percent, of: u64) -> u64 {
+pub(super) fn part(share: Percent, of: u64) -> u64 {
     share.of(usize::try_from(of).unwrap_or(usize::MAX)) as u64
 }
 

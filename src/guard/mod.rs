@@ -14,6 +14,8 @@ pub mod ledger;
 
 pub mod limits;
 
+mod loss;
+
 pub mod causes;
 
 pub mod words;

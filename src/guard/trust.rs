@@ -6,6 +6,7 @@
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Export, Trust};
+use crate::inventory::source::MaxAge;
 use crate::inventory::value::{CLOCK_SKEW, Duration, Time};
 
 /// The rule that an export breaks that is too old, or of unknown age.
@@ -51,10 +52,13 @@ struct Failure {
 
 /// Tests the age of an export, where `max_age` is set.
 fn test_age(export: &Export, now: Time) -> Option<Failure> {
-    let max = export.spec.demands.max_age?;
+    let MaxAge { age: max, is_default } = export.spec.demands.max_age?;
     let failure = |code, cause: String, hint| Some(Failure { code, cause, rule: AGE_RULE, hint });
     let several = export.files.len() > 1;
     let Some(dated) = export.dated else {
+        if is_default {
+            return None;
+        }
         let whose = if several { "not every file of it has a date" } else { "no date" };
         let hint = match export.spec.key {
             "net_layout" => "let the export say `<net-layout generated=\"TIME\">`, or remove `max_age`",
@@ -64,6 +68,7 @@ fn test_age(export: &Export, now: Time) -> Option<Failure> {
     };
     if let Some(ahead) = dated.since(now)
         && ahead > CLOCK_SKEW
+        && !is_default
     {
         let ahead = rounded(ahead);
         let cause =
@@ -80,7 +85,15 @@ fn test_age(export: &Export, now: Time) -> Option<Failure> {
     }
     let what = if several { "its oldest file" } else { "it" };
     let cause = format!("{what} is {} old (generated {dated}); `max_age` allows {max}", rounded(age));
-    failure("source-too-old", cause, "export again, or find out why the export job stopped")
+    match is_default {
+        false => failure("source-too-old", cause, "export again, or find out why the export job stopped"),
+        true => failure(
+            "source-too-old",
+            cause + " (the default)",
+            "export again, or find out why the export job stopped; if it is made so seldom, set `max_age` of the source in \
+             zonewright.toml (`none`: any age)",
+        ),
+    }
 }
 
 /// A duration in whole seconds, rounded up, so that an age just over the limit is not shown as the limit.
@@ -108,6 +121,7 @@ mod tests {
     use super::*;
     use crate::diag::render;
     use crate::inventory::load_workspace;
+    use crate::inventory::source::Demands;
 
     /// The clock.
     const NOW: &str = "2026-11-20T02:00:00Z";
@@ -119,12 +133,16 @@ mod tests {
         loaded.inventory.expect("the base of the cases is a workspace")
     }
 
+    /// An export of that workspace.
+    fn export(name: &str) -> Export {
+        inventory().exports.into_iter().find(|export| export.spec.name == name).unwrap()
+    }
+
     /// The export `l3_tors` of that workspace, with this date and `max_age`.
     fn dated(date: &str, max_age: &str) -> Export {
-        let inventory = inventory();
-        let mut export = inventory.exports.into_iter().find(|export| export.spec.key == "l3_tors").unwrap();
+        let mut export = export("l3_tors");
         export.dated = (!date.is_empty()).then(|| date.parse().unwrap());
-        export.spec.demands.max_age = Some(max_age.parse().unwrap());
+        export.spec.demands.max_age = Some(MaxAge { age: max_age.parse().unwrap(), is_default: false });
         export
     }
 
@@ -182,9 +200,27 @@ mod tests {
     #[test]
     fn nothing_is_asked_where_nothing_is_demanded() {
         let mut inventory = inventory();
+        inventory.exports.iter_mut().for_each(|export| export.spec.demands = Demands::default());
         assert!(test_exports(&mut inventory, "2036-11-20T02:00:00Z".parse().unwrap()).is_empty());
         assert!(test_exports(&mut inventory, "2006-11-20T02:00:00Z".parse().unwrap()).is_empty());
         assert!(inventory.sources().all(|(_, trust)| *trust == Trust::Known));
+    }
+
+    #[test]
+    fn where_nothing_is_said_a_dated_export_may_be_three_days_old() {
+        let told = |date: &str| {
+            let max_age = export("l3_tors").spec.demands.max_age;
+            let mut export = dated(date, "0s");
+            export.spec.demands.max_age = max_age;
+            test_age(&export, NOW.parse().unwrap()).map(|failure| (failure.cause, failure.hint))
+        };
+        assert_eq!(told("2026-11-17T02:00:00Z"), None);
+        let (cause, hint) = told("2026-11-17T01:00:00Z").unwrap();
+        assert_eq!(cause, "it is 3d1h old (generated 2026-11-17T01:00:00Z); `max_age` allows 3d (the default)");
+        assert!(hint.contains("set `max_age`"), "{hint}");
+        assert_eq!(told(""), None, "an export without a date");
+        assert_eq!(told("2026-11-21T02:00:00Z"), None, "a date after the clock");
+        assert_eq!(export("agent").spec.demands.max_age, None, "reports have dates of their own");
     }
 
     #[test]
@@ -194,7 +230,7 @@ mod tests {
             export.spec.demands.min_rows = Some(3);
         }
         inventory.exports.iter_mut().find(|export| export.spec.key == "l3_tors").unwrap().spec.demands.max_age =
-            Some(Duration::from_secs(1800));
+            Some(MaxAge { age: Duration::from_secs(1800), is_default: false });
         let mut found = test_exports(&mut inventory, NOW.parse().unwrap());
         found.settle();
         insta::assert_snapshot!(render(&found, &inventory.files), @r#"

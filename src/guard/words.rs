@@ -2,6 +2,9 @@
 
 use crate::plan::{LimitKind, LimitSetting, LimitState};
 
+/// Where the limits of hosts that lose records are set.
+const SET: &str = "; `[limits]` in zonewright.toml sets another";
+
 /// What a plan would use, and what sets the limit: `project:search/1h: 3 used + 31 planned = 34 hosts, but at most 20 may
 /// change (max 20 within 1h, projects/search.yaml:9)`.
 pub fn numbers(limit: &LimitState) -> String {
@@ -20,6 +23,16 @@ pub fn numbers(limit: &LimitState) -> String {
         LimitKind::MaxModify => {
             format!("{name}: {planned} of {of} RRsets would be modified, but at most {max} may be{set}")
         }
+        LimitKind::MaxLoss => format!(
+            "{name}: {planned} of {of} hosts would lose AAAA or PTR records that are live, but at most {max} may{set}"
+        ),
+        LimitKind::MaxByCause if limit.setting == Some(LimitSetting::Default) => {
+            let cause = cause.as_deref().unwrap_or("one line");
+            format!(
+                "{name}: {planned} of {of} hosts would lose AAAA or PTR records that are live because of {cause}, but \
+                 at most {max} may because of one new line{set}"
+            )
+        }
         LimitKind::MaxByCause => {
             let cause = cause.as_deref().unwrap_or("one line");
             format!("{name}: {planned} of {of} changes have the cause {cause}, but at most {max} may have it{set}")
@@ -36,7 +49,14 @@ pub fn named(limit: &LimitState) -> String {
 /// What sets a limit: `max_delete = "10%"` with its line, or that it is the default; none where this is not known.
 pub fn setting(limit: &LimitState) -> Option<String> {
     match limit.setting.as_ref()? {
-        LimitSetting::Default => Some(format!("the default of {}", limit.counts)),
+        LimitSetting::Default => Some(match limit.counts {
+            LimitKind::MaxLoss => format!("the default of {}: 15%, or 50 hosts{SET}", limit.counts),
+            LimitKind::MaxByCause => format!(
+                "the default of {}: 5%, or 50 hosts; 10 by a row of l3-tors that changed alone{SET}",
+                limit.counts
+            ),
+            counts => format!("the default of {counts}"),
+        }),
         LimitSetting::Written { says, place } if place.is_empty() => Some(says.clone()),
         LimitSetting::Written { says, place } => Some(format!("{says}, {place}")),
     }

@@ -237,6 +237,8 @@ pub struct Limits {
     pub max_modify: Option<ShareLimit>,
     /// The share of all changes that one row or setting of the inventory may cause.
     pub max_by_cause: Option<ShareLimit>,
+    /// The share of the hosts that may lose live records.
+    pub max_loss: Option<ShareLimit>,
     /// How many records an RRset may have after the plan.
     pub max_rrset: usize,
 }

@@ -1,5 +1,7 @@
 //! What zonewright.toml says of a source: the words that its readers share.
 
+use std::fmt;
+
 use super::value::{Duration, Percent, Size};
 use crate::diag::Origin;
 
@@ -84,15 +86,84 @@ impl Mapping {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Demands {
     /// How old it may be, by its own date. Not for sources of MACs, whose reports have dates of their own.
-    pub max_age: Option<Duration>,
-    /// The share of the rows of the last accepted export that it may lack.
-    pub max_shrink: Option<Percent>,
-    /// The share of the rows of the last accepted export that may mean something else in it.
-    pub max_churn: Option<Percent>,
+    pub max_age: Option<MaxAge>,
+    /// How much of the last accepted export it may lack.
+    pub max_shrink: Option<Tolerance>,
+    /// How much of the last accepted export may mean something else in it.
+    pub max_churn: Option<Tolerance>,
     /// How few rows it may have.
     pub min_rows: Option<usize>,
     /// Whether each file must agree with the `FILE.sha256` next to it.
     pub digest: bool,
+}
+
+/// How old an export may be, by its own date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MaxAge {
+    /// The age.
+    pub age: Duration,
+    /// Whether nothing is said: then an export without a date may be of any age, and one that is dated after the clock
+    /// is new.
+    pub is_default: bool,
+}
+
+/// How much of an export may differ from the accepted one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tolerance {
+    /// The share.
+    pub share: Percent,
+    /// Where nothing is said: so many always may, whatever share they are.
+    pub at_least: Option<usize>,
+}
+
+impl Tolerance {
+    /// A share that is said, which is exact.
+    pub const fn exactly(share: Percent) -> Tolerance {
+        Tolerance { share, at_least: None }
+    }
+
+    /// How many of these may differ.
+    pub fn of(self, things: usize) -> usize {
+        self.share.of(things).max(self.at_least.unwrap_or_default())
+    }
+}
+
+impl fmt::Display for Tolerance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.at_least {
+            None => self.share.fmt(f),
+            Some(least) => write!(f, "{}, or {least} (the default)", self.share),
+        }
+    }
+}
+
+/// How old an export of machines may be where nothing is said: a job that runs on working days has run again after a
+/// weekend (no official source).
+const DEFAULT_AGE: Duration = Duration::from_secs(3 * 86_400);
+
+/// How much of an export of machines may be gone, or mean something else, where nothing is said: twice what a VLAN that
+/// moves in one datacenter changes (no official source).
+const DEFAULT_SHARE: Percent = Percent::from_whole(5);
+
+impl Demands {
+    /// What an export under a key of `[sources]` needs where nothing is said. People write names.lock, so that it may be
+    /// of any age and change as a whole.
+    ///
+    /// Of few rows 5% is none. So there is a number that always may differ: of hosts as many as a rack has, of networks
+    /// of L3 segments those of a few racks, and of other networks those of a VLAN in three datacenters (no official
+    /// source).
+    pub fn of(key: &str) -> Demands {
+        let at_least = match key {
+            "hosts" | "mac" => 50,
+            "l3_tors" | "ipv4_map" => 20,
+            "net_layout" => 3,
+            _ => return Demands::default(),
+        };
+        let tolerance = Some(Tolerance { share: DEFAULT_SHARE, at_least: Some(at_least) });
+        // Reports have dates of their own, and may be a list that people keep.
+        let max_age = (key != "mac").then_some(MaxAge { age: DEFAULT_AGE, is_default: true });
+        Demands { max_age, max_shrink: tolerance, max_churn: tolerance, ..Demands::default() }
+    }
 }
 
 /// A path or glob, relative to the workspace.

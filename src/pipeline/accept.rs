@@ -105,7 +105,7 @@ fn exchange(inventory: &Inventory, export: &Export, state: &dyn State) -> Result
     let spec = &export.spec;
     let before = state.exports()?.into_iter().find(|before| before.source == spec.name);
     let was = match &before {
-        Some(before) => accepted::said(inventory, spec, before, state)?,
+        Some(before) => accepted::said(inventory, spec, before, state)?.0,
         None => BTreeMap::new(),
     };
     let leaving = match spec.key {

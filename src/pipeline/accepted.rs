@@ -45,18 +45,18 @@ fn baseline(
     if !is_tested || inventory.digests_of(export) == accepted.files {
         return Ok(None);
     }
-    let was = said(inventory, &export.spec, accepted, state)?;
+    let (was, bad) = said(inventory, &export.spec, accepted, state)?;
     let difference = baseline::difference(&was, &meaning::meanings(inventory, &export.spec));
-    Ok(Some(Baseline { place, at: accepted.at, said: was.len(), difference }))
+    Ok(Some(Baseline { place, at: accepted.at, said: was.len(), bad, difference }))
 }
 
-/// What the accepted export of a source said.
+/// What the accepted export of a source said, and how many bad rows it had.
 pub(super) fn said(
     inventory: &Inventory,
     spec: &SourceSpec,
     accepted: &Acceptance,
     state: &dyn State,
-) -> Result<BTreeMap<String, String>, StateError> {
+) -> Result<(BTreeMap<String, String>, usize), StateError> {
     let files = state.export_files(&accepted.source)?;
     let earlier = Earlier { spec, files: &contents(&files) };
     Ok(meaning::meanings_of(inventory, &earlier, accepted.at))

@@ -3,7 +3,7 @@
 //! Comes in: the state, and the limits as the workspace sets them. Goes out: a plan's limits and how much of each is
 //! used; and at apply, when all of it is counted again, a clearance or a refusal.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use super::Settings;
@@ -12,12 +12,12 @@ use crate::change::Change;
 use crate::diag::did_you_mean;
 use crate::diff::Tripped;
 use crate::guard::breakers::{GLOBAL, holding, to_trip};
-use crate::guard::causes::OldLines;
+use crate::guard::causes::{About, Line, OldLines};
 use crate::guard::clearance::stray;
 use crate::guard::limits::{HostRule, recount};
 use crate::guard::{Allowance, Breaker, Clearance, Ledger, Over, Rules, clear, count, words};
 use crate::inventory::Inventory;
-use crate::inventory::model::{HostLimit, Project, ProjectIndex};
+use crate::inventory::model::{Export, HostLimit, Project, ProjectIndex};
 use crate::inventory::read;
 use crate::inventory::value::Time;
 use crate::plan::{LimitKind, LimitState, Plan, SealedPlan};
@@ -42,6 +42,8 @@ pub struct Remembered {
     inputs: BTreeMap<String, String>,
     /// The files of the exports that were last accepted, by name.
     accepted: BTreeMap<String, Vec<u8>>,
+    /// What files of the inventory are about.
+    about: HashMap<String, About>,
 }
 
 impl Remembered {
@@ -50,12 +52,21 @@ impl Remembered {
         let Some(state) = state else { return Ok(Remembered { rules, ..Remembered::default() }) };
         let ledger = read_ledger(&rules, state, now)?;
         let (breakers, inputs) = (state.breakers()?, state.last_inputs()?);
-        // They are large, and not needed where no limit is about the causes of changes.
-        let sources = if rules.max_by_cause.is_some() { state.exports()? } else { Vec::new() };
-        let files = sources.into_iter().map(|export| state.export_files(&export.source));
+        // What is about one host each is large, and not needed where the limit of causes is the default.
+        let is_needed = |source: &str| rules.max_by_cause.is_some() || matches!(source, "l3_tors" | "net_layout");
+        let sources = state.exports()?.into_iter().filter(|export| is_needed(&export.source));
+        let files = sources.map(|export| state.export_files(&export.source));
         let files = files.collect::<Result<Vec<_>, StateError>>()?.into_iter().flatten();
         let accepted = files.map(|file| (file.name, file.content)).collect();
-        Ok(Remembered { rules, ledger, breakers, inputs, accepted })
+        Ok(Remembered { rules, ledger, breakers, inputs, accepted, about: HashMap::new() })
+    }
+
+    /// Notes what the files of an inventory are about.
+    pub fn about(self, inventory: &Inventory) -> Remembered {
+        let of = |export: &Export| About::of(export.spec.key).map(|about| (export.files.clone(), about));
+        let files = inventory.exports.iter().filter_map(of);
+        let about = files.flat_map(|(files, about)| files.into_iter().map(move |file| (file, about)));
+        Remembered { about: about.collect(), ..self }
     }
 
     /// The hosts whose rules do not run because of a breaker.
@@ -76,15 +87,17 @@ impl Remembered {
 
     /// The limits of a plan, with how much of each is used.
     pub fn count(&self, plan: &Plan, workspace: &Path) -> Vec<LimitState> {
-        // Reading files again takes time, and is not needed where no limit is about the causes of changes.
-        let old = self.rules.max_by_cause.map(|_| self.old_lines(plan, workspace)).unwrap_or_default();
-        count(plan, &self.rules, &self.ledger, plan.created, &|place| old.has(place))
+        let is_first = self.inputs.is_empty() && self.rules.max_by_cause.is_none();
+        let old = self.old_lines(plan, workspace);
+        // Of a workspace in which nothing was applied it is not known what is new.
+        let line = |place: &str| if is_first { Line::Old } else { old.line(place) };
+        count(plan, &self.rules, &self.ledger, plan.created, &line)
     }
 
     /// The lines of the inventory that cannot cause anything new: all lines of a file that has not changed since the
     /// last apply that did all of its plan, and the lines of an export that the accepted one had.
     fn old_lines(&self, plan: &Plan, workspace: &Path) -> OldLines {
-        let mut old = OldLines::default();
+        let mut old = OldLines::new(self.about.clone());
         for (name, digest) in &plan.inputs {
             if self.inputs.get(name) == Some(digest) {
                 old.unchanged(name);

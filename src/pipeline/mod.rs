@@ -435,7 +435,10 @@ fn are_believed(inventory: &Inventory) -> bool {
 
 /// What a plan says about an export.
 fn source_seen(export: &Export) -> SourceSeen {
-    let (source, max_age) = (export.spec.name.clone(), export.spec.demands.max_age);
+    let source = export.spec.name.clone();
+    // Without a date the default holds for nothing.
+    let max_age = export.spec.demands.max_age.filter(|max| !max.is_default || export.dated.is_some());
+    let max_age = max_age.map(|max| max.age);
     SourceSeen { source, rows: export.rows as u64, dated: export.dated, max_age }
 }
 
@@ -524,7 +527,7 @@ fn gather(request: &Request<'_>, read_for: &ReadFor<'_>, progress: &dyn Progress
         }
         Registry::Txt | Registry::Noop => (zones, Vec::new()),
     };
-    let remembered = Remembered::read(guards::rules_of(&inventory), state.as_deref(), request.now)?;
+    let remembered = Remembered::read(guards::rules_of(&inventory), state.as_deref(), request.now)?.about(&inventory);
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
     Ok(Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version })
 }

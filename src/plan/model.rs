@@ -126,7 +126,7 @@ pub struct LimitState {
     pub planned: u64,
     /// Whether that is too many.
     pub exceeded: bool,
-    /// Of a share: what `max` is a share of.
+    /// Of a share: what `max` is a share of; where hosts lose records, the hosts of the plan's `fleet`.
     pub of: Option<u64>,
     /// Of `max_by_cause`: the row or setting that causes most, as `file:line`; a few lines that cause as many, with
     /// commas.
@@ -170,8 +170,11 @@ words! {
         MaxDelete = "max_delete",
         /// RRsets of a zone that one plan modifies.
         MaxModify = "max_modify",
-        /// Changes of one plan that have one cause.
+        /// Changes of one plan that have one cause, where `max_by_cause` is set; else hosts that lose live records
+        /// because of one line.
         MaxByCause = "max_by_cause",
+        /// Hosts from which one plan takes live AAAA or PTR records.
+        MaxLoss = "max_loss",
     }
 }
 

@@ -156,6 +156,7 @@ pub mod tests {
             max_delete = "10%"
             max_modify = "30%"
             max_by_cause = "50%"
+            max_loss = "15%"
             max_rrset = 100
             "#,
         )

@@ -315,9 +315,14 @@ fn hosts_csv(numbered: &Numbered) -> StarterFile {
     StarterFile::new("hosts.csv", count(numbered.fleet.hosts.len(), "host", "hosts"), text)
 }
 
+/// The first line of a file that no export job renews. It is no date of an export: that would be too old in a few days.
+fn made_once(basis: &Basis<'_>) -> String {
+    format!("# From the zones, as of {}.\n", basis.now.to_second())
+}
+
 /// l3-tors.txt.
 fn l3_tors(basis: &Basis<'_>, numbered: &Numbered) -> Option<StarterFile> {
-    let mut text = format!("# generated: {}\n", basis.now.to_second());
+    let mut text = made_once(basis);
     text.push_str(&commented(
         "SWITCH VLAN NETWORK. One row for each /64 in which hosts have addresses. The switches and VLAN 1 are made up: \
          replace them with the real ones.",
@@ -332,7 +337,7 @@ fn l3_tors(basis: &Basis<'_>, numbered: &Numbered) -> Option<StarterFile> {
 /// ipv4-map.txt.
 fn ipv4_map(basis: &Basis<'_>, numbered: &Numbered) -> Option<StarterFile> {
     let pairs = numbered.embedded();
-    let mut text = format!("# generated: {}\n", basis.now.to_second());
+    let mut text = made_once(basis);
     text.push_str(&commented(
         "IPV4-NETWORK LOCATION VLAN IPV6-NETWORK: where a host with an A record has its IPv6 address. One row for each \
          pair that was seen, so that it applies to no other host; replace the rows with your own networks.",
@@ -538,7 +543,7 @@ mod tests {
             ]
         );
         let tors = text(&starter, "l3-tors.txt");
-        assert!(tors.starts_with("# generated: 2026-11-20T02:00:00Z\n"), "{tors}");
+        assert!(tors.starts_with("# From the zones, as of 2026-11-20T02:00:00Z.\n"), "{tors}");
         assert_eq!(rows(tors), ["replace-me-1  1  2001:db8:0:1::/64", "replace-me-2  1  2001:db8:0:2::/64"]);
         assert_eq!(rows(text(&starter, "ipv4-map.txt")), ["192.0.2.1/32  unknown  1  2001:db8:0:2::/64"]);
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use zonewright::change::BlockCode;
 
-use crate::fleet::{Fleet, NO_SHARES, SHARES};
+use crate::fleet::{Fleet, SHARES, Settings, unguarded};
 use crate::yard::{LATER, LATER_EXPORTS, Yard, blocked};
 
 #[test]
@@ -17,7 +17,7 @@ fn one_mac_in_a_whole_datacenter_blocks_its_hosts() {
     }
 
     // Nothing has to be switched on: one MAC is one host's.
-    wrong.settings.limits = NO_SHARES.to_owned();
+    wrong.settings = unguarded();
     let always = yard.copy();
     always.export(&wrong, LATER_EXPORTS);
     let plan = always.plan(LATER);
@@ -64,13 +64,13 @@ fn macs_shifted_by_one_host_renumber_no_host() {
     wrong.hosts.values_mut().zip(macs).for_each(|(host, mac)| host.mac = mac);
 
     let off = yard.copy();
-    wrong.settings.limits = NO_SHARES.to_owned();
+    wrong.settings = unguarded();
     off.export(&wrong, LATER_EXPORTS);
     off.apply(LATER, &[]).tells(0, &[]);
     assert_eq!(fleet.wrong(&off.records()).len(), 400);
 
     // By shares of the zones.
-    wrong.settings.limits = SHARES.to_owned();
+    wrong.settings = Settings { limits: SHARES.to_owned(), ..unguarded() };
     yard.export(&wrong, LATER_EXPORTS);
     yard.apply(LATER, &[]).tells(
         3,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use zonewright::change::BlockCode;
 
-use crate::fleet::{Fleet, NO_SHARES};
+use crate::fleet::{Fleet, Settings, unguarded};
 use crate::yard::{LATER, LATER_EXPORTS, Yard, blocked};
 
 /// A fleet of one host behind each switch, of which 200 have two lines each in l3-tors.txt.
@@ -31,7 +31,7 @@ fn of_lost_lines(fleet: &Fleet, cut: &Fleet) -> BTreeSet<u64> {
 #[test]
 fn l3_tors_cut_after_any_line_moves_no_host() {
     let mut fleet = of_400_lines();
-    fleet.settings.limits = NO_SHARES.to_owned();
+    fleet.settings = unguarded();
     let yard = Yard::good(&fleet);
     let good = yard.records();
 
@@ -106,13 +106,25 @@ fn an_empty_hosts_csv_deletes_no_host() {
 
     // An export of one row only, and nothing that stops it: all other names of the project are orphans.
     let mut off = one.clone();
-    off.settings.limits = NO_SHARES.to_owned();
+    off.settings = unguarded();
     let harmed = yard.copy();
     harmed.export(&off, LATER_EXPORTS);
     harmed.apply(LATER, &[]).tells(0, &[]);
     assert_eq!((fleet.wrong(&harmed.records()).len(), harmed.records().len()), (399, 4));
 
+    // By what an export needs where nothing is said.
+    yard.export(&one, LATER_EXPORTS);
+    yard.apply(LATER, &[]).tells(
+        3,
+        &[
+            "source `hosts`: 399 of 400 rows of the export accepted",
+            "are missing; `max_shrink` allows 5%, or 50 (the default)",
+        ],
+    );
+    assert_eq!(yard.records(), good);
+
     // By the limits that hold where nothing is said.
+    one.settings = Settings { limits: String::new(), ..unguarded() };
     yard.export(&one, LATER_EXPORTS);
     yard.apply(LATER, &[]).tells(
         3,
@@ -124,7 +136,7 @@ fn an_empty_hosts_csv_deletes_no_host() {
     assert_eq!(yard.records(), good);
 
     // By what is asked of the export.
-    one.settings.hosts = "min_rows = 300".to_owned();
+    one.settings = Settings { hosts: "min_rows = 300".to_owned(), ..unguarded() };
     yard.export(&one, LATER_EXPORTS);
     yard.apply(LATER, &[]).tells(3, &["source `hosts`: it has 1 row, and `min_rows` is 300", "export again"]);
     assert_eq!(yard.records(), good);
@@ -142,7 +154,7 @@ fn an_empty_hosts_csv_deletes_no_host() {
 #[test]
 fn an_export_of_seven_hours_ago_takes_nothing_back() {
     let mut fleet = Fleet::new(400, 40, &[60, 40]);
-    fleet.settings.limits = NO_SHARES.to_owned();
+    fleet.settings = unguarded();
     let yard = Yard::good(&fleet);
     let old = fleet.l3_tors("2026-11-21T19:00:00Z");
     // The VLAN of a project gets new networks in one datacenter.

@@ -95,6 +95,8 @@ pub struct Settings {
     pub l3_tors: String,
     /// Keys of `net_layout`.
     pub net_layout: String,
+    /// Keys of `ipv4_map`.
+    pub ipv4_map: String,
     /// Lines of the one source of MACs.
     pub agent: String,
     /// Lines of each forward zone.
@@ -262,7 +264,7 @@ impl Fleet {
 
     /// zonewright.toml and the project files.
     pub fn config(&self) -> Vec<(String, String)> {
-        let Settings { top, limits, hosts, l3_tors, net_layout, agent, zone } = &self.settings;
+        let Settings { top, limits, hosts, l3_tors, net_layout, ipv4_map, agent, zone } = &self.settings;
         let source = |key: &str, file: &str, more: &str| {
             let more = if more.is_empty() { String::new() } else { format!(", {more}") };
             format!("{key} = {{ path = \"racktables/{file}\"{more} }}\n")
@@ -271,7 +273,7 @@ impl Fleet {
         text += &source("hosts", "hosts.csv", hosts);
         text += &source("l3_tors", "l3-tors.txt", l3_tors);
         text += &source("net_layout", "net-layout.xml", net_layout);
-        text += &source("ipv4_map", "ipv4-map.txt", "");
+        text += &source("ipv4_map", "ipv4-map.txt", ipv4_map);
         let _ = write!(text, "[[sources.mac]]\nname = \"agent\"\npath = \"agents/agent-*.jsonl\"\n{agent}\n");
         let _ = write!(text, "[limits]\n{limits}\n[[pool.main.target]]\ntype = \"zonefile\"\ndir = \"zones\"\n");
         let network = NETWORK.0;
@@ -408,7 +410,23 @@ pub fn reverse(address: Ipv6Addr) -> String {
 }
 
 /// Limits that let everything through.
-pub const NO_SHARES: &str = "max_delete = \"100%\"\nmax_modify = \"100%\"\n";
+pub const NO_LIMITS: &str =
+    "max_delete = \"100%\"\nmax_modify = \"100%\"\nmax_loss = \"100%\"\nmax_by_cause = \"100%\"\n";
 
-/// Shares that a small fleet sets.
-pub const SHARES: &str = "max_delete = \"10%\"\nmax_modify = \"30%\"\n";
+/// Shares of zones that a small fleet sets, and no other limit.
+pub const SHARES: &str = "max_delete = \"10%\"\nmax_modify = \"30%\"\nmax_loss = \"100%\"\nmax_by_cause = \"100%\"\n";
+
+/// Settings with which nothing that is set is in the way of anything.
+pub fn unguarded() -> Settings {
+    let changes = "max_shrink = \"100%\", max_churn = \"100%\"";
+    let any = format!("max_age = \"none\", {changes}");
+    Settings {
+        limits: NO_LIMITS.to_owned(),
+        hosts: any.clone(),
+        l3_tors: any.clone(),
+        net_layout: any.clone(),
+        ipv4_map: any,
+        agent: changes.replace(", ", "\n"),
+        ..Settings::default()
+    }
+}

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::fleet::{Fleet, NO_SHARES};
+use crate::fleet::{Fleet, unguarded};
 use crate::yard::{LATER, LATER_EXPORTS, Yard};
 
 /// The export that is replaced.
@@ -38,7 +38,7 @@ fn ordered(fleet: &Fleet, is_reversed: bool) -> String {
 /// A fleet with its export, what takes its place, and what a reader finds whom that happens to in the midst.
 fn texts() -> (Fleet, [String; 3]) {
     let mut fleet = Fleet::new(400, 10, &[100]);
-    fleet.settings.limits = NO_SHARES.to_owned();
+    fleet.settings = unguarded();
     let (first, second) = (ordered(&fleet, false), ordered(&fleet, true));
     let half = first.lines().count() / 2 * LINE;
     let mixed = first[..half].to_owned() + &second[half..];

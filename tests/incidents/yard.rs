@@ -109,7 +109,7 @@ impl Yard {
     }
 
     /// Brings DNS into the good state.
-    fn start(&self, fleet: &Fleet) {
+    pub fn start(&self, fleet: &Fleet) {
         self.export(fleet, GOOD_EXPORTS);
         let run = self.apply(GOOD, &[]);
         run.tells(0, &[]);

@@ -23,6 +23,7 @@ class Source:
     patterns: list
     require_end: bool = False
     max_age: datetime.timedelta | None = None  # of the export; for sources of MACs: of a report
+    any_age: bool = False  # `max_age = "none"`: not even the default age of an export holds
     penalty: datetime.timedelta = datetime.timedelta(0)  # only sources of MACs
 
 
@@ -62,7 +63,7 @@ class Config:
 
 _TRUST_KEYS = {"max_age", "max_shrink", "max_churn", "min_rows", "require_end", "digest"}
 _SOURCE_NAMES = ("projects", "hosts", "l3_tors", "net_layout", "ipv4_map")
-_LIMIT_KEYS = {"hosts", "max_delete", "max_modify", "max_by_cause"}
+_LIMIT_KEYS = {"hosts", "max_delete", "max_modify", "max_by_cause", "max_loss"}
 _TARGET_KEYS = {"type", "server", "tsig_key", "dir", "read", "timeout", "window", "reload"}
 _ZONE_KEYS = {"name", "network", "pool", "permission", "claim_addresses", "ttl", "fence", "protect"}
 _TOP_KEYS = {
@@ -153,7 +154,8 @@ def _source(name, entry):
         name=name,
         patterns=_patterns(entry["path"]),
         require_end=_boolean(entry.get("require_end", False)),
-        max_age=_max_age(entry),
+        max_age=None if entry.get("max_age") == "none" else _max_age(entry),
+        any_age=entry.get("max_age") == "none",
     )
 
 

@@ -166,15 +166,21 @@ def _generated(lines):
     return match.group(1) if match else None
 
 
+# How old an export with a date may be where nothing is said.
+DEFAULT_AGE = datetime.timedelta(days=3)
+
+
 def _check_age(source, date, now):
-    """Unknown: a source with max_age that is older, or has no date of its own."""
-    if source.max_age is None:
+    """Unknown: a source with max_age that is older, or has no date of its own; by default a date may be 3 days old."""
+    if source.any_age:
         return
     try:
         age = now - values.rfc3339(date)
     except ValueError as error:
+        if source.max_age is None:
+            return
         raise Unknown("no date") from error
-    if age > source.max_age:
+    if age > (DEFAULT_AGE if source.max_age is None else source.max_age):
         raise Unknown("too old")
 
 

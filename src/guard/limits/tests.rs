@@ -56,7 +56,7 @@ fn told(counted: &[LimitState]) -> Vec<String> {
 #[test]
 fn a_host_that_was_changed_already_is_not_counted_again() {
     let rules = hosts(&[("global", 3600, 3), ("project:search", 3600, 2), ("project:web", 3600, 0)]);
-    let found = count(&plan("search", [1, 2], 'c'), &rules, &ledger(&[(1, 0), (3, 0)]), at(60), &|_| false);
+    let found = count(&plan("search", [1, 2], 'c'), &rules, &ledger(&[(1, 0), (3, 0)]), at(60), &|_| Line::Other);
     assert_eq!(told(&found), ["global/1h 2+1/3", "project:search/1h 2+1/2 exceeded", "project:web/1h 0+0/0"]);
 }
 
@@ -64,9 +64,12 @@ fn a_host_that_was_changed_already_is_not_counted_again() {
 fn a_plan_that_adds_no_host_exceeds_nothing() {
     let rules = hosts(&[("global", 3600, 1)]);
     let used = ledger(&[(1, 0), (2, 0)]);
-    assert_eq!(told(&count(&plan("search", [1, 2], 'c'), &rules, &used, at(60), &|_| false)), ["global/1h 2+0/1"]);
     assert_eq!(
-        told(&count(&plan("search", [3], 'c'), &rules, &used, at(60), &|_| false)),
+        told(&count(&plan("search", [1, 2], 'c'), &rules, &used, at(60), &|_| Line::Other)),
+        ["global/1h 2+0/1"]
+    );
+    assert_eq!(
+        told(&count(&plan("search", [3], 'c'), &rules, &used, at(60), &|_| Line::Other)),
         ["global/1h 2+1/1 exceeded"]
     );
 }
@@ -74,7 +77,8 @@ fn a_plan_that_adds_no_host_exceeds_nothing() {
 #[test]
 fn an_exceeded_limit_says_when_it_frees_up_unless_waiting_is_no_help() {
     let used = ledger(&[(1, 0), (2, 60), (3, 120)]);
-    let found = count(&plan("search", 10..12, 'c'), &hosts(&[("project:search", 3600, 3)]), &used, at(200), &|_| false);
+    let found =
+        count(&plan("search", 10..12, 'c'), &hosts(&[("project:search", 3600, 3)]), &used, at(200), &|_| Line::Other);
     assert_eq!(found[0].frees, Some(at(3660)), "when the second host is as old as the period");
     assert_eq!(
         words::says(&found[0]),
@@ -82,14 +86,15 @@ fn an_exceeded_limit_says_when_it_frees_up_unless_waiting_is_no_help() {
          fits from 2026-11-20T03:01:00Z"
     );
     assert_eq!(words::allow(&found[0]), "--allow project:search/1h=5");
-    let found = count(&plan("search", 10..14, 'c'), &hosts(&[("project:search", 3600, 3)]), &used, at(200), &|_| false);
+    let found =
+        count(&plan("search", 10..14, 'c'), &hosts(&[("project:search", 3600, 3)]), &used, at(200), &|_| Line::Other);
     assert_eq!((found[0].exceeded, found[0].frees), (true, None), "the plan alone is too much");
 }
 
 #[test]
 fn shares_are_of_what_the_rules_manage_and_have_a_floor() {
     let share = |text: &str| Some(text.parse().unwrap());
-    let count = |plan: &Plan, rules: &Rules| told(&count(plan, rules, &Ledger::default(), at(0), &|_| false));
+    let count = |plan: &Plan, rules: &Rules| told(&shares(plan, rules));
     let name = "zone:search.example.net.";
     assert_eq!(count(&plan("search", 0..50, 'd'), &Rules::default()), [format!("{name}/max_delete 0+50/50")]);
     assert_eq!(count(&plan("search", 0..51, 'd'), &Rules::default()), [format!("{name}/max_delete 0+51/50 exceeded")]);
@@ -124,10 +129,10 @@ fn shares_are_of_what_the_rules_manage_and_have_a_floor() {
 fn what_one_new_line_causes_is_counted_from_twenty_changes_on() {
     let places = [(LimitKind::MaxByCause, "zonewright.toml:41".to_owned())].into();
     let rules = Rules { max_by_cause: Some(Percent::from_whole(50)), places, ..Rules::default() };
-    let count = |hosts: u64, is_old: &dyn Fn(&str) -> bool| {
-        count(&plan("search", 0..hosts, 'c'), &rules, &Ledger::default(), at(0), is_old)
+    let count = |hosts: u64, line: &dyn Fn(&str) -> Line| {
+        count(&plan("search", 0..hosts, 'c'), &rules, &Ledger::default(), at(0), line)
     };
-    let found = count(20, &|_| false);
+    let found = count(20, &|_| Line::Other);
     assert_eq!(told(&found), ["global/max_by_cause 0+20/10 exceeded"]);
     assert_eq!(
         words::says(&found[0]),
@@ -135,11 +140,11 @@ fn what_one_new_line_causes_is_counted_from_twenty_changes_on() {
          (max_by_cause = \"50%\", zonewright.toml:41)"
     );
     assert_eq!(words::allow(&found[0]), "--allow global/max_by_cause=20");
-    assert_eq!(told(&count(19, &|_| false)), [""; 0]);
-    let found = count(20, &|place| place == "projects/search.yaml:4");
+    assert_eq!(told(&count(19, &|_| Line::Other)), [""; 0]);
+    let found = count(20, &|place| if place == "projects/search.yaml:4" { Line::Old } else { Line::Other });
     assert_eq!(told(&found), ["global/max_by_cause 0+1/10"], "an old line causes nothing");
     assert_eq!(found[0].cause.as_deref(), Some("hosts.csv:0"));
-    assert_eq!(told(&count(20, &|_| true)), [""; 0]);
+    assert_eq!(told(&count(20, &|_| Line::Old)), [""; 0]);
 }
 
 #[test]
@@ -149,14 +154,14 @@ fn what_undoes_an_apply_has_no_cause() {
         change.reasons = vec![reason(Rule::Undo, change.host.map(|host| host.0), &["apply:7:1"])];
     }
     let rules = Rules { max_by_cause: Some(Percent::from_whole(50)), ..Rules::default() };
-    assert!(by_cause(&plan, &rules, &|_| false).is_none());
+    assert!(by_cause(&plan, &rules, &|_| Line::Other).is_none());
 }
 
 #[test]
 fn counted_again_the_cause_is_the_one_that_was_found() {
     let rules = Rules { max_by_cause: Some(Percent::from_whole(100)), ..Rules::default() };
     let mut plan = plan("search", 0..20, 'c');
-    plan.limits = count(&plan, &rules, &Ledger::default(), at(0), &|_| false);
+    plan.limits = count(&plan, &rules, &Ledger::default(), at(0), &|_| Line::Other);
     let strict = Rules { max_by_cause: Some(Percent::from_whole(10)), ..Rules::default() };
     let again = |rules: &Rules| recount((&plan, &[]), rules, &Ledger::default(), at(9));
     assert_eq!(told(&again(&strict)), ["global/max_by_cause 0+20/2 exceeded"]);

@@ -57,7 +57,14 @@ const MAX_RRSET: usize = 100;
 impl Default for Limits {
     /// The limits where there is no `[limits]`.
     fn default() -> Limits {
-        Limits { hosts: Vec::new(), max_delete: None, max_modify: None, max_by_cause: None, max_rrset: MAX_RRSET }
+        Limits {
+            hosts: Vec::new(),
+            max_delete: None,
+            max_modify: None,
+            max_by_cause: None,
+            max_loss: None,
+            max_rrset: MAX_RRSET,
+        }
     }
 }
 
@@ -420,6 +427,7 @@ fn read_limits(reader: &mut Reader<'_>) -> Limits {
         max_delete: read_share(&mut limits, "max_delete"),
         max_modify: read_share(&mut limits, "max_modify"),
         max_by_cause: read_share(&mut limits, "max_by_cause"),
+        max_loss: read_share(&mut limits, "max_loss"),
         max_rrset: read_max_rrset(&mut limits).unwrap_or(MAX_RRSET),
     };
     reader.append(limits.finish());

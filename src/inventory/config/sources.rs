@@ -8,7 +8,9 @@ use std::collections::HashMap;
 use super::node::{Node, Reader, Value};
 use super::shared::{A_DURATION, A_PERCENTAGE, A_SIZE};
 use crate::diag::Origin;
-use crate::inventory::source::{Demands, Keys, KnownFormat, Mapping, OWN, Occurs, Pattern, SourceSpec};
+use crate::inventory::source::{
+    Demands, Keys, KnownFormat, Mapping, MaxAge, OWN, Occurs, Pattern, SourceSpec, Tolerance,
+};
 use crate::inventory::value::{Duration, Size};
 
 /// The names of the sources other than those of MACs: messages, the state and `accept` know sources by their names
@@ -65,7 +67,7 @@ fn unnamed(key: &'static str) -> SourceSpec {
         patterns,
         require_end: false,
         max_size: MAX_SOURCE,
-        demands: Demands::default(),
+        demands: Demands::of(key),
         max_age: None,
         penalty: Duration::from_secs(0),
         mapping: Mapping::default(),
@@ -80,10 +82,24 @@ fn read_source(formats: &[KnownFormat], node: &Node, outer: &mut Reader<'_>) -> 
     }
     let mut table = Reader::new(node, outer.source());
     let mut spec = read_trusted(formats, &mut table);
-    spec.demands.max_age = table.parsed("max_age", A_DURATION);
+    if let Some(node) = table.take("max_age") {
+        spec.demands.max_age = read_max_age(node, &mut table);
+    }
     spec.name = key.to_owned();
     outer.append(table.finish());
     spec
+}
+
+/// The word under `max_age` with which an export may have any age.
+const ANY_AGE: &str = "none";
+
+/// Reads how old an export may be; `None` where it may have any age.
+fn read_max_age<'a>(node: &'a Node, table: &mut Reader<'a>) -> Option<MaxAge> {
+    if node.as_text() == Some(ANY_AGE) {
+        return None;
+    }
+    let age = table.parse_node(node, "a duration such as `6h` or `3d`, or `none`")?;
+    Some(MaxAge { age, is_default: false })
 }
 
 /// Reads one `[[sources.mac]]`; gives the node of its name too.
@@ -120,8 +136,9 @@ fn read_trusted(formats: &[KnownFormat], table: &mut Reader<'_>) -> SourceSpec {
     let patterns = table.require("path").map(|path| read_patterns(path, table)).unwrap_or_default();
     let require_end = table.boolean("require_end").unwrap_or(false);
     let max_size = table.parsed("max_size", A_SIZE).unwrap_or(MAX_SOURCE);
-    let max_shrink = table.parsed("max_shrink", A_PERCENTAGE);
-    let max_churn = table.parsed("max_churn", A_PERCENTAGE);
+    let default = Demands::of(key);
+    let max_shrink = table.parsed("max_shrink", A_PERCENTAGE).map(Tolerance::exactly).or(default.max_shrink);
+    let max_churn = table.parsed("max_churn", A_PERCENTAGE).map(Tolerance::exactly).or(default.max_churn);
     let min_rows = table.take("min_rows").and_then(|node| {
         let rows = table.integer_of(node)?;
         if rows < 0 {
@@ -130,7 +147,7 @@ fn read_trusted(formats: &[KnownFormat], table: &mut Reader<'_>) -> SourceSpec {
         usize::try_from(rows).ok()
     });
     let digest = table.take("digest").is_some_and(|node| read_digest(node, table));
-    let demands = Demands { max_age: None, max_shrink, max_churn, min_rows, digest };
+    let demands = Demands { max_age: default.max_age, max_shrink, max_churn, min_rows, digest };
     SourceSpec { word: format.word, patterns, require_end, max_size, demands, mapping, ..unnamed(key) }
 }
 

@@ -86,15 +86,21 @@ pub fn meanings(inventory: &Inventory, spec: &SourceSpec) -> BTreeMap<String, St
     collect(spec, &Said::of_inventory(inventory, spec))
 }
 
-/// What an accepted export said; `now` is the clock by which it was read then.
-pub fn meanings_of(inventory: &Inventory, earlier: &Earlier<'_>, now: Time) -> BTreeMap<String, String> {
-    collect(earlier.spec, &Said::of_draft(&read(inventory, &[*earlier], now)))
+/// What an accepted export said, and how many bad rows it had; `now` is the clock by which it was read then.
+pub fn meanings_of(inventory: &Inventory, earlier: &Earlier<'_>, now: Time) -> (BTreeMap<String, String>, usize) {
+    let (draft, bad) = read_counted(inventory, &[*earlier], now);
+    (collect(earlier.spec, &Said::of_draft(&draft)), bad)
 }
 
 /// Reads accepted exports as today's exports are read; their errors were reported when they were accepted. Sources of
 /// MACs are numbered in their order here, and every row has a place of its own, although its file may be gone. Devices
 /// are the hosts that `inventory` knows them as, and short names are in its domains.
 pub fn read(inventory: &Inventory, exports: &[Earlier<'_>], now: Time) -> Draft {
+    read_counted(inventory, exports, now).0
+}
+
+/// The same, with the number of bad rows.
+fn read_counted(inventory: &Inventory, exports: &[Earlier<'_>], now: Time) -> (Draft, usize) {
     let mut names = Files::default();
     let inputs = exports.iter().map(|Earlier { spec, files }| {
         let files = files.iter().map(|&(name, bytes)| SourceFile { id: names.add(name), bytes }).collect();
@@ -110,10 +116,13 @@ pub fn read(inventory: &Inventory, exports: &[Earlier<'_>], now: Time) -> Draft 
         admins: &inventory.projects.iter().filter_map(admin).collect(),
     };
     let mut draft = Draft { devices: inventory.devices.clone(), ..Draft::default() };
+    let mut bad = 0;
     for input in &inputs {
-        ((format_of(input.spec).read)(input, &context).fold)(&mut draft, Trust::Known);
+        let part = (format_of(input.spec).read)(input, &context);
+        bad += part.tally.bad;
+        (part.fold)(&mut draft, Trust::Known);
     }
-    draft
+    (draft, bad)
 }
 
 /// The meanings of one source; the meanings of one thing are neighbours, sorted as text.
@@ -158,7 +167,7 @@ mod tests {
     fn said(inventory: &Inventory, source: &str, content: &str) -> Vec<String> {
         let spec = &inventory.exports.iter().find(|export| export.spec.name == source).unwrap().spec;
         let earlier = Earlier { spec, files: &[("file", content.as_bytes())] };
-        lines(&meanings_of(inventory, &earlier, now()))
+        lines(&meanings_of(inventory, &earlier, now()).0)
     }
 
     #[test]

@@ -11,8 +11,7 @@ use zonewright::plan::{Plan, SealedPlan, ZoneSeen};
 
 use super::faults::Faulty;
 use super::life::Life;
-use super::off;
-use crate::fleet::{Fleet, Records, Settings};
+use crate::fleet::{Fleet, Records, Settings, unguarded};
 use crate::yard::Yard;
 
 /// A workspace.
@@ -41,7 +40,7 @@ impl World {
     pub fn new(life: &Life, settings: Settings) -> World {
         let yard = Yard::empty(&life.fleet);
         let world = World { yard, settings, most: BTreeMap::new() };
-        let (_, made) = apply_exports(&world.yard, &life.fleet, off(), [life.now(), life.exported(0)]);
+        let (_, made) = apply_exports(&world.yard, &life.fleet, unguarded(), [life.now(), life.exported(0)]);
         assert_eq!(made, None, "the first day");
         world
     }
@@ -65,7 +64,7 @@ impl World {
             *most = found.max(*most);
         }
         if stopped_by.is_some() {
-            let (_, again) = apply_exports(&self.yard, &life.fleet, off(), times);
+            let (_, again) = apply_exports(&self.yard, &life.fleet, unguarded(), times);
             assert_eq!(again, None, "day {}", life.day);
         }
         Outcome { stopped_by, harmed: 0, waiting: plan.waiting.len() }
@@ -81,7 +80,7 @@ impl World {
         }
         let before = life.fleet.wrong(&yard.records());
         let times = [life.now(), life.exported(faulty.days_ago)];
-        let (plan, stopped_by) = apply_exports(&yard, &faulty.fleet, settings.unwrap_or_else(off), times);
+        let (plan, stopped_by) = apply_exports(&yard, &faulty.fleet, settings.unwrap_or_else(unguarded), times);
         let after: BTreeSet<u64> = life.fleet.wrong(&yard.records());
         Outcome { stopped_by, harmed: after.difference(&before).count(), waiting: plan.waiting.len() }
     }

@@ -1,0 +1,118 @@
+//! How many hosts lose live records by a plan, in all and by one line of the inventory, whatever takes their place.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::breakers::GLOBAL;
+use super::causes::Line;
+use super::limits::{Rules, largest, of_plan, part, places};
+use crate::change::Change;
+use crate::dns::{Rrset, Rtype};
+use crate::inventory::value::{Inv, Percent};
+use crate::plan::{LimitKind, LimitState, Plan};
+
+/// The default of [`Rules::max_loss`]: half as much again as the largest ordinary change of a fleet, a VLAN of its
+/// largest project that moves in one datacenter, which concerns a tenth of the hosts (no official source).
+const MAX_LOSS: Percent = Percent::from_whole(15);
+
+/// The smallest default of hosts that may lose records, in all or by one line. A rack has fewer, and so has the largest
+/// project of a fleet of a hundred, which an ordinary change may move as a whole (no official source).
+const LOSING: u64 = 50;
+
+/// The share of the hosts that may lose records by one new line where [`Rules::max_by_cause`] is not set. The largest
+/// ordinary line, of a VLAN in the L2 segments of a datacenter, concerns 3% (no official source).
+const BY_LINE: Percent = Percent::from_whole(5);
+
+/// How many hosts may lose records by one row of l3-tors where no other row changed with it: such a row is about one
+/// rack, and networks that move on purpose move in all racks of a datacenter (no official source).
+const BY_LONE_ROW: u64 = 10;
+
+/// Whether a change takes a live AAAA or PTR record away, whatever it puts in its place. What is only added, or gets
+/// another TTL, takes nothing.
+fn takes(change: &Change) -> bool {
+    let kept = change.kind.after().map(Rrset::rdata).unwrap_or_default();
+    let before = change.kind.before().map(Rrset::rdata).unwrap_or_default();
+    matches!(change.key.rtype, Rtype::AAAA | Rtype::PTR) && before.iter().any(|record| !kept.contains(record))
+}
+
+/// How many hosts lose live records; none where no host does, and where an apply is undone: what it created is taken
+/// back, and the size of the fleet is not known.
+pub(super) fn loss(plan: &Plan, rules: &Rules) -> Option<LimitState> {
+    let fleet = plan.fleet?;
+    let losing: BTreeSet<Inv> =
+        plan.changes.iter().filter(|change| takes(change)).filter_map(|change| change.host).collect();
+    let default = part(MAX_LOSS, fleet).max(LOSING);
+    let max = rules.max_loss.map_or(default, |share| part(share, fleet).max(1));
+    let setting = rules.setting(LimitKind::MaxLoss, rules.max_loss);
+    let planned = losing.len() as u64;
+    (planned > 0).then(|| of_plan(GLOBAL, (LimitKind::MaxLoss, setting), (max, planned, fleet)))
+}
+
+/// How many hosts lose live records because of one new line, where one of them makes hosts do so. It holds where
+/// `max_by_cause` is not set; `line` says what is known of a place, as `file:line`.
+pub(super) fn by_line(plan: &Plan, rules: &Rules, line: &dyn Fn(&str) -> Line) -> Option<LimitState> {
+    let fleet = plan.fleet?;
+    let found = counted(new_lines(plan, line));
+    let limit = |max: u64, (planned, cause)| {
+        let setting = rules.setting(LimitKind::MaxByCause, None);
+        let limit = of_plan(GLOBAL, (LimitKind::MaxByCause, setting), (max, planned, fleet));
+        LimitState { cause: Some(cause), ..limit }
+    };
+    // Where networks move on purpose, no single row concerns most of the hosts.
+    let of_networks: u64 = found.of_networks;
+    let is_lone = |place: &str, count: u64| line(place) == Line::Replaced && count * 4 > of_networks * 3;
+    let lone: BTreeMap<&str, u64> = found
+        .counts
+        .iter()
+        .map(|(place, count)| (*place, *count))
+        .filter(|(place, count)| is_lone(place, *count))
+        .collect();
+    let of_row = largest(&lone).map(|most| limit(BY_LONE_ROW, most)).filter(|limit| limit.exceeded);
+    of_row.or_else(|| largest(&found.counts).map(|most| limit(part(BY_LINE, fleet).max(LOSING), most)))
+}
+
+/// The new lines because of which each host loses records, without those that are about one host; no host without.
+fn new_lines<'p>(plan: &'p Plan, line: &dyn Fn(&str) -> Line) -> BTreeMap<Inv, BTreeMap<&'p str, Line>> {
+    let mut known: HashMap<&str, Line> = HashMap::new();
+    let mut lines: BTreeMap<Inv, BTreeMap<&str, Line>> = BTreeMap::new();
+    for change in plan.changes.iter().filter(|change| takes(change)) {
+        let Some(host) = change.host else { continue };
+        for place in places(change) {
+            let line = *known.entry(place).or_insert_with(|| line(place));
+            if !matches!(line, Line::Old | Line::OfOneHost) {
+                lines.entry(host).or_default().insert(place, line);
+            }
+        }
+    }
+    lines
+}
+
+/// How many hosts lose records by new lines.
+struct Counted<'p> {
+    /// By each line.
+    counts: BTreeMap<&'p str, u64>,
+    /// By any line of l3-tors and net-layout.
+    of_networks: u64,
+}
+
+/// Counts the hosts of new lines.
+///
+/// A host counts for that of its lines that fewest hosts have: where networks move, these are the rows of the networks,
+/// and not the project file in which something else was edited on the same day.
+fn counted<'p>(lines: BTreeMap<Inv, BTreeMap<&'p str, Line>>) -> Counted<'p> {
+    let mut hosts: HashMap<&str, u64> = HashMap::new();
+    lines.values().flat_map(BTreeMap::keys).for_each(|place| *hosts.entry(place).or_default() += 1);
+    let mut counted = Counted { counts: BTreeMap::new(), of_networks: 0 };
+    for own in lines.values() {
+        let fewest = own.keys().map(|place| hosts[place]).min().unwrap_or_default();
+        let mut is_of_networks = false;
+        for (place, line) in own.iter().filter(|(place, _)| hosts[*place] == fewest) {
+            *counted.counts.entry(place).or_default() += 1;
+            is_of_networks |= matches!(line, Line::Replaced | Line::Network);
+        }
+        counted.of_networks += u64::from(is_of_networks);
+    }
+    counted
+}
+
+#[cfg(test)]
+mod tests;
