@@ -52,8 +52,14 @@ fn killed(rig: &Rig, plan: &Planned, at: usize, fate: Fate) -> Relay {
     kill(child);
     drop(go_on);
     let deadline = Instant::now() + LONG;
-    while fate == Fate::Late && !relay.is_any_late() {
-        assert!(Instant::now() < deadline, "the relay keeps the update");
+    // What is read next must not change while it is read.
+    let is_over = || match fate {
+        Fate::Late => relay.is_any_late(),
+        Fate::Passes => relay.answered() >= at,
+        _ => true,
+    };
+    while !is_over() {
+        assert!(Instant::now() < deadline, "the relay has the update, or the server's answer");
         thread::sleep(Duration::from_millis(1));
     }
     edit(rig.workspace.path(), &relay.address(), &rig.server.address());

@@ -9,9 +9,13 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::faults::listen;
 use crate::proxy::{exchange, framed, is_update, read_message};
+
+/// How long the server may take to answer what a client that died had sent.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What happens to an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +57,8 @@ struct Shared {
     server: String,
     /// How many updates came.
     updates: AtomicUsize,
+    /// How many updates the server answered.
+    answered: AtomicUsize,
     /// The updates that are late.
     late: Mutex<Vec<Vec<u8>>>,
     /// Whether the server can no longer be reached.
@@ -67,6 +73,7 @@ impl Relay {
         let shared = Arc::new(Shared {
             server: server.to_owned(),
             updates: AtomicUsize::new(0),
+            answered: AtomicUsize::new(0),
             late: Mutex::default(),
             is_dead: AtomicBool::new(false),
             decide: Box::new(decide),
@@ -91,6 +98,11 @@ impl Relay {
     /// Whether any update is late.
     pub fn is_any_late(&self) -> bool {
         !self.shared.late.lock().expect("nothing panics with it").is_empty()
+    }
+
+    /// How many updates the server answered.
+    pub fn answered(&self) -> usize {
+        self.shared.answered.load(Ordering::SeqCst)
     }
 
     /// How many updates came.
@@ -135,6 +147,13 @@ fn serve(mut client: TcpStream, shared: &Arc<Shared>) {
             break;
         }
     }
+    // A client that died does not keep the server from what it was sent: once all of it is answered, nothing changes any
+    // more.
+    let deadline = Instant::now() + PATIENCE;
+    let is_open = || !fates.lock().expect("nothing panics with it").is_empty();
+    while !answers.is_finished() && is_open() && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(1));
+    }
     let _ = server.shutdown(Shutdown::Both);
     let _ = client.shutdown(Shutdown::Both);
     let _ = answers.join();
@@ -154,7 +173,10 @@ impl Shared {
 /// Passes answers back, but for those that are to be lost.
 fn pass_answers(mut server: TcpStream, mut client: TcpStream, fates: &Mutex<HashMap<[u8; 2], Fate>>, shared: &Shared) {
     while let Ok(message) = read_message(&mut server) {
-        let fate = fates.lock().expect("nothing panics with it").get(&[message[0], message[1]]).copied();
+        if is_update(&message) {
+            shared.answered.fetch_add(1, Ordering::SeqCst);
+        }
+        let fate = fates.lock().expect("nothing panics with it").remove(&[message[0], message[1]]);
         match fate {
             Some(Fate::AnswerSwallowed) => continue,
             Some(Fate::AnswerLost) => break,
@@ -165,9 +187,8 @@ fn pass_answers(mut server: TcpStream, mut client: TcpStream, fates: &Mutex<Hash
             _ if shared.is_dead.load(Ordering::SeqCst) => break,
             _ => {}
         }
-        if client.write_all(&framed(&message)).is_err() {
-            break;
-        }
+        // To a client that died there is nothing to say; the other answers are still counted.
+        let _ = client.write_all(&framed(&message));
     }
     let _ = client.shutdown(Shutdown::Both);
     let _ = server.shutdown(Shutdown::Both);
