@@ -10,7 +10,7 @@ use super::metrics::{self, Notes};
 use super::output::{self, Failure};
 use super::request::{Sealed, cache, make, not_made, refuse_zones, request, tell_breakers};
 use super::show::View;
-use crate::apply::Refusal;
+use crate::diag::Problem;
 use crate::inventory::value::Time;
 use crate::pipeline::Request;
 use crate::plan::SealedPlan;
@@ -40,7 +40,7 @@ fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path, notes: &Notes) ->
         Err(StoreError::Plan { path, source }) => {
             let hint = Some("plan again; a plan is never edited".to_owned());
             let (place, code) = (path.display().to_string(), source.code());
-            let refusal = Refusal { place, code, message: source.to_string(), hint };
+            let refusal = Problem::new(place, code, source.to_string()).maybe_hint(hint);
             notes.note(|metrics| metrics.refused(&refusal));
             return carry_out::refuse_unread(shared, args.format, now, &refusal);
         }

@@ -79,7 +79,7 @@ pub fn topics() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let all = Cli::command();
         let commands = all.get_subcommands().map(|command| candidate(command.get_name().to_owned()));
-        commands.chain(codes::pages().map(|page| candidate(page.code.to_owned()))).collect()
+        commands.chain(codes::pages().map(|page| candidate(page.code.to_string()))).collect()
     })
 }
 

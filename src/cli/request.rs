@@ -7,7 +7,7 @@ use super::exit::Exit;
 use super::metrics::Notes;
 use super::output::{self, Failure};
 use super::progress::{Line, StageTime};
-use crate::apply::Refusal;
+use crate::diag::Problem;
 use crate::guard::Breaker;
 use crate::inventory::value::Time;
 use crate::pipeline::base::BaseError;
@@ -74,12 +74,12 @@ pub struct Sealed {
 
 impl Sealed {
     /// Why it would be refused if it were applied as it is.
-    pub fn refusal(&self, shared: &Shared) -> Option<Refusal> {
+    pub fn refusal(&self, shared: &Shared) -> Option<Problem> {
         foreseen((&self.sealed, "the plan"), &[], &self.breakers, !shared.hosts.is_empty())
     }
 
     /// Notes the plan, why it would be refused, and how long it took.
-    pub fn note(&self, notes: &Notes, refusal: Option<&Refusal>) {
+    pub fn note(&self, notes: &Notes, refusal: Option<&Problem>) {
         notes.note(|metrics| metrics.plan(self.sealed.plan(), refusal));
         notes.stages(&self.stages);
     }

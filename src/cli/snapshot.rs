@@ -24,7 +24,7 @@ pub fn run(shared: &Shared, args: &SnapshotArgs) -> Result<Exit, Failure> {
             let failure = Failure::new("no zone could be read: nothing is saved");
             return Err(failure.hint("an earlier snapshot of that name, if there is one, stays as it is"));
         }
-        Err(SaveFailure::Save(error)) => return Err(Failure::new(&error).hint(error.hint)),
+        Err(SaveFailure::Save(error)) => return Err(Failure::new(&error).maybe_hint(error.hint.clone())),
     };
     output::findings_in_short(shared, &findings);
     if !shared.quiet {

@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::{Findings, MakeError, Progress, acceptance, accepted, load};
+use crate::diag::Problem;
 use crate::guard::baseline::{Difference, difference};
 use crate::inventory::Inventory;
 use crate::inventory::model::Export;
 use crate::inventory::sources::meaning;
 use crate::inventory::value::Time;
-use crate::state::{self, Accepting, Acceptor, Exchange, Lock, NewExport, State, StateError};
+use crate::state::{self, Accepting, Acceptor, Exchange, Lock, NewExport, State};
 
 /// The key of l3-tors.
 const L3_TORS: &str = "l3_tors";
@@ -38,7 +39,7 @@ pub enum AcceptError {
     /// zonewright.toml cannot be used.
     Config(Box<Findings>),
     /// The state cannot be used, or is in use.
-    State(StateError),
+    State(Problem),
     /// There is no such source; lists the sources.
     NoSuchSource(Vec<String>),
     /// It fails a test that is not about what it lost or changed; says which.
@@ -47,8 +48,8 @@ pub enum AcceptError {
     Changing,
 }
 
-impl From<StateError> for AcceptError {
-    fn from(error: StateError) -> AcceptError {
+impl From<Problem> for AcceptError {
+    fn from(error: Problem) -> AcceptError {
         AcceptError::State(error)
     }
 }
@@ -84,8 +85,8 @@ pub fn accept(request: &Request<'_>, progress: &dyn Progress) -> Result<Exchange
 
 /// Lets all switches leave their L3 segment, where zonewright.toml no longer has l3-tors and accepted exports listed
 /// some. Otherwise they would stay there for ever. `None` where the operator named another source.
-fn forget(request: &Request<'_>, file: &Path) -> Result<Option<Exchange>, StateError> {
-    let is_known = |state: &dyn State| Ok::<bool, StateError>(!state.l3_switches()?.is_empty());
+fn forget(request: &Request<'_>, file: &Path) -> Result<Option<Exchange>, Problem> {
+    let is_known = |state: &dyn State| Ok::<bool, Problem>(!state.l3_switches()?.is_empty());
     if request.source != L3_TORS || !state::open_to_read(file)?.as_deref().map_or(Ok(false), is_known)? {
         return Ok(None);
     }
@@ -101,7 +102,7 @@ fn forget(request: &Request<'_>, file: &Path) -> Result<Option<Exchange>, StateE
 }
 
 /// How an export differs from the accepted one of its source.
-fn exchange(inventory: &Inventory, export: &Export, state: &dyn State) -> Result<Exchange, StateError> {
+fn exchange(inventory: &Inventory, export: &Export, state: &dyn State) -> Result<Exchange, Problem> {
     let spec = &export.spec;
     let before = state.exports()?.into_iter().find(|before| before.source == spec.name);
     let was = match &before {

@@ -8,11 +8,12 @@ use std::path::Path;
 
 use super::apply::Conduct;
 use crate::change::{Notice, NoticeCode, SkipCode, Skipped};
+use crate::diag::Problem;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Export, Trust};
 use crate::inventory::read::{self, ExportFiles};
 use crate::plan::Plan;
-use crate::state::{self, AcceptedFile, Accepting, Acceptor, Lock, NewExport, State, StateError};
+use crate::state::{self, AcceptedFile, Accepting, Acceptor, Lock, NewExport, State};
 
 /// The exports that an apply accepts if it did all of its plan: those that the plan believed and of which no file has
 /// changed since.
@@ -45,7 +46,7 @@ pub(super) fn accept_idle(plan: &Plan, request: &Conduct<'_>, file: &Path) {
     let exports = used(plan, request.workspace);
     let is_accepted = || {
         let Some(state) = state::open_to_read(file)? else { return Ok(exports.is_empty()) };
-        Ok::<bool, StateError>(sorted(exports.clone(), &*state)?.1.is_empty())
+        Ok::<bool, Problem>(sorted(exports.clone(), &*state)?.1.is_empty())
     };
     let accept = || {
         let _lock = Lock::take(file, request.who, request.now)?;
@@ -96,7 +97,7 @@ fn used(plan: &Plan, workspace: &Path) -> Vec<ExportFiles> {
 }
 
 /// Sorts exports into those that are the accepted ones already, and the others.
-fn sorted(exports: Vec<ExportFiles>, state: &dyn State) -> Result<(Vec<Accepting>, Vec<ExportFiles>), StateError> {
+fn sorted(exports: Vec<ExportFiles>, state: &dyn State) -> Result<(Vec<Accepting>, Vec<ExportFiles>), Problem> {
     let accepted = state.exports()?;
     let is_accepted =
         |export: &ExportFiles| accepted.iter().any(|own| own.source == export.source && own.files == export.digests);

@@ -15,7 +15,8 @@ use super::guards::{Guards, idle_refusal, rules_now};
 use super::{Findings, Progress, RunStage, Settings, acceptance, load_settings, undo, waits};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::shape::Bounds;
-use crate::apply::{self, Applied, Event, Orders, Refusal, SIDE_BY_SIDE, Survey, Surveyed, Watch, ZoneAccess};
+use crate::apply::{self, Applied, Event, Orders, SIDE_BY_SIDE, Survey, Surveyed, Watch, ZoneAccess};
+use crate::diag::Problem;
 use crate::disk;
 use crate::dns::ZoneName;
 use crate::guard::{self, Allowance, Clearance};
@@ -26,10 +27,10 @@ use crate::parallel::HELD;
 use crate::plan::{Plan, SealedPlan, v1};
 use crate::provider::cache::{Cache, CacheUse};
 use crate::provider::write::WriteZone;
-use crate::provider::{self, Context, TargetError};
+use crate::provider::{self, Context};
 use crate::state::status::unfinished;
 use crate::state::{
-    self, Acceptor, Allowed, ApplyId, Identity, KeptRrset, KnownMarker, Lock, NewApply, PlanText, State, StateError,
+    self, Acceptor, Allowed, ApplyId, Identity, KeptRrset, KnownMarker, Lock, NewApply, PlanText, State,
 };
 use crate::verify;
 
@@ -76,7 +77,7 @@ pub struct Ran {
     /// Its number in the journal; none where it did not begin.
     pub apply: Option<ApplyId>,
     /// Why nothing was sent, where the plan was refused.
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<Problem>,
     /// The outcome of its hosts; empty where the plan was refused.
     pub applied: Applied,
     /// The zones and input files that have changed since the plan was made, sorted.
@@ -89,7 +90,7 @@ pub struct Ran {
 
 impl Ran {
     /// A plan that is refused.
-    pub(super) fn refused(refusal: Refusal) -> Ran {
+    pub(super) fn refused(refusal: Problem) -> Ran {
         Ran { refusal: Some(refusal), is_journaled: true, ..Ran::default() }
     }
 }
@@ -100,11 +101,11 @@ pub enum ApplyError {
     /// zonewright.toml cannot be used.
     Config(Box<Findings>),
     /// The state cannot be used, or is in use.
-    State(StateError),
+    State(Problem),
 }
 
-impl From<StateError> for ApplyError {
-    fn from(error: StateError) -> ApplyError {
+impl From<Problem> for ApplyError {
+    fn from(error: Problem) -> ApplyError {
         ApplyError::State(error)
     }
 }
@@ -218,14 +219,14 @@ impl<'a> Targets<'a> {
     }
 
     /// Finishes all targets; gives what went wrong.
-    fn finish(&self) -> Vec<TargetError> {
+    fn finish(&self) -> Vec<Problem> {
         self.writers.iter().filter_map(|writer| writer.finish().err()).collect()
     }
 }
 
 impl Work<'_> {
     /// Reads live DNS, and writes the changes that are still to be made; `killed` are earlier applies that never ended.
-    pub fn begin(&self, state: &mut dyn State, killed: &[ApplyId]) -> Result<Ran, StateError> {
+    pub fn begin(&self, state: &mut dyn State, killed: &[ApplyId]) -> Result<Ran, Problem> {
         let plan = self.sealed.plan();
         if !killed.is_empty() {
             self.targets.doubt();
@@ -277,7 +278,7 @@ impl Work<'_> {
     }
 
     /// Leaves what the settings no longer allow.
-    pub fn still_allowed<'s>(&self, survey: Survey<'s>, state: &dyn State) -> Result<Survey<'s>, StateError> {
+    pub fn still_allowed<'s>(&self, survey: Survey<'s>, state: &dyn State) -> Result<Survey<'s>, Problem> {
         let refused = allowed::refused(&survey, self.settings, state)?;
         Ok(survey.without(&refused))
     }
@@ -289,7 +290,7 @@ impl Work<'_> {
         state: &mut dyn State,
         survey: &Survey<'_>,
         earlier: &[Allowance],
-    ) -> Result<Result<Clearance, Refusal>, StateError> {
+    ) -> Result<Result<Clearance, Problem>, Problem> {
         match survey.is_open() {
             true => self.guards.clear((self.sealed, self.place, &survey.open()), earlier, state, self.request.now),
             // Nothing will be sent, so nothing is counted.
@@ -298,7 +299,7 @@ impl Work<'_> {
     }
 
     /// Writes to the state which limits are lifted for an apply, and by whom.
-    pub fn note_allowed(&self, state: &mut dyn State, id: ApplyId) -> Result<(), StateError> {
+    pub fn note_allowed(&self, state: &mut dyn State, id: ApplyId) -> Result<(), Problem> {
         if self.guards.allow.is_empty() {
             return Ok(());
         }
@@ -364,7 +365,7 @@ fn did_all(applied: &Applied) -> bool {
 /// it without an answer.
 ///
 /// Gives how many updates it found to have taken effect.
-pub(super) fn settle_by_markers(state: &mut dyn State, survey: &Survey<'_>, now: Time) -> Result<usize, StateError> {
+pub(super) fn settle_by_markers(state: &mut dyn State, survey: &Survey<'_>, now: Time) -> Result<usize, Problem> {
     let mut found = 0;
     for zone in &survey.zones {
         if let Some(live) = zone.marker() {
@@ -390,7 +391,7 @@ pub(super) fn settle_found(
     id: ApplyId,
     targets: &Targets<'_>,
     now: Time,
-) -> Result<usize, StateError> {
+) -> Result<usize, Problem> {
     let mut found = 0;
     for open in state.unsettled(id)? {
         let Some(writer) = targets.writer(&open.zone) else { continue };
@@ -409,7 +410,7 @@ pub(super) fn settle_found(
 }
 
 /// The applies that did not end and that no later run finished, in the order in which they began.
-pub(super) fn broken_off(state: &dyn State) -> Result<Vec<ApplyId>, StateError> {
+pub(super) fn broken_off(state: &dyn State) -> Result<Vec<ApplyId>, Problem> {
     Ok(unfinished(state)?.iter().rev().map(|apply| apply.id).collect())
 }
 
@@ -441,22 +442,24 @@ fn identity(file: &Path) -> Option<Identity> {
 /// The settings of the zones that a plan changes.
 ///
 /// Errors: one is not configured.
-pub(super) fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Result<Vec<&'c ZoneSpec>, Refusal> {
+pub(super) fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Result<Vec<&'c ZoneSpec>, Problem> {
     let names: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
     let spec = |name: &ZoneName| {
         let spec = config.zones.iter().find(|spec| spec.name == *name);
-        spec.ok_or_else(|| Refusal {
-            place: place.to_owned(),
-            code: "unknown-zone",
-            message: format!("the plan changes the zone `{name}`, which is not in zonewright.toml"),
-            hint: Some("plan again, or add the zone to zonewright.toml".to_owned()),
+        spec.ok_or_else(|| {
+            Problem::new(
+                place.to_owned(),
+                "unknown-zone",
+                format!("the plan changes the zone `{name}`, which is not in zonewright.toml"),
+            )
+            .hint("plan again, or add the zone to zonewright.toml")
         })
     };
     names.into_iter().map(spec).collect()
 }
 
 /// The writers of the targets that a plan needs, by pool.
-pub(super) type Writers = BTreeMap<usize, Result<Box<dyn WriteZone>, TargetError>>;
+pub(super) type Writers = BTreeMap<usize, Result<Box<dyn WriteZone>, Problem>>;
 
 /// Opens the targets of these zones to write.
 pub(super) fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Path, now: Time) -> Writers {
@@ -475,7 +478,7 @@ pub(super) fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Pat
 pub(super) fn accesses<'a>(config: &Config, zones: &[&'a ZoneSpec], writers: &'a Writers) -> Vec<ZoneAccess<'a>> {
     let access = |spec: &&'a ZoneSpec| ZoneAccess {
         zone: &spec.name,
-        writer: writers[&spec.pool].as_deref().map_err(TargetError::clone),
+        writer: writers[&spec.pool].as_deref().map_err(Problem::clone),
         is_fenced: is_fenced(config, spec),
     };
     zones.iter().map(access).collect()
@@ -490,7 +493,7 @@ pub(super) fn is_fenced(config: &Config, spec: &ZoneSpec) -> bool {
 }
 
 /// Refuses to write to a zone whose marker the state does not know, unless it is older than what the state knows.
-pub(super) fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMarker>) -> Option<Refusal> {
+pub(super) fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMarker>) -> Option<Problem> {
     let lost = |zone: &&Surveyed<'_>| zone.marker().is_some_and(|live| !state::knows(known, zone.zone, &live));
     let zone = survey.zones.iter().find(lost)?;
     let live = zone.marker()?;
@@ -500,14 +503,16 @@ pub(super) fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMa
     };
     let hint = "restore the state (`[state] url`) of the run that wrote the marker; or check what that run changed, \
                 and then take over its markers: `zonewright state init --reason TEXT`";
-    Some(Refusal {
-        place: zone.writer.place(zone.zone),
-        code: "state-lost",
-        message: format!(
-            "the zone's marker is `{live}`, and {knows}: an apply that this state does not know wrote to the zone"
-        ),
-        hint: Some(hint.to_owned()),
-    })
+    Some(
+        Problem::new(
+            zone.writer.place(zone.zone),
+            "state-lost",
+            format!(
+                "the zone's marker is `{live}`, and {knows}: an apply that this state does not know wrote to the zone"
+            ),
+        )
+        .hint(hint.to_owned()),
+    )
 }
 
 /// The zones and input files that have changed since the plan was made.

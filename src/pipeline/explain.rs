@@ -6,15 +6,15 @@ use super::{
     Findings, Gathered, MakeError, Progress, ReadFor, Request, RunStage, SnapshotUsed, are_believed, decide, edited,
     found_notices, gather, published,
 };
-use crate::diag::Diagnostics;
+use crate::diag::{CallError, Diagnostics, Problem};
 use crate::diff::held::Held;
 use crate::diff::{Context, Selection, Standings};
 use crate::explain::published::PublishedRrset;
-use crate::explain::{self, Again, Case, Explanation, Question, SubjectError};
+use crate::explain::{self, Again, Case, Explanation, Question};
 use crate::inventory::Inventory;
 use crate::plan::{Notice, order};
 use crate::provider::outage;
-use crate::state::{State, StateError};
+use crate::state::State;
 use decide::{Decided, Given};
 use edited::Past;
 
@@ -22,7 +22,7 @@ use edited::Past;
 #[derive(Debug)]
 pub struct Explained {
     /// The explanation, or why there is none.
-    pub explanation: Result<Explanation, SubjectError>,
+    pub explanation: Result<Explanation, CallError>,
     /// What was found.
     pub findings: Findings,
     /// Whether a zone or a source could not be read completely.
@@ -80,8 +80,8 @@ fn with_journal(
     inventory: &Inventory,
     state: Option<&dyn State>,
     asked: &str,
-    found: Result<Question, SubjectError>,
-) -> Result<Result<(Question, Vec<PublishedRrset>), SubjectError>, StateError> {
+    found: Result<Question, CallError>,
+) -> Result<Result<(Question, Vec<PublishedRrset>), CallError>, Problem> {
     let Some(state) = state else { return Ok(found.map(|question| (question, Vec::new()))) };
     match found {
         Ok(question) => {

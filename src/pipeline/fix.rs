@@ -5,12 +5,12 @@ use super::{
     Chosen, Gathered, Made, MakeError, Progress, ReadFor, Request, RunStage, decide, edited, found_notices, gather,
     guarded, left_behind, made, narrowed_to, published, workspace_seen,
 };
+use crate::diag::Problem;
 use crate::diff::Selection;
 use crate::diff::held::Held;
 use crate::explain::{Explanation, Question};
 use crate::inventory::value::Inv;
 use crate::plan::Plan;
-use crate::state::StateError;
 use decide::{Decided, Given};
 use edited::Past;
 
@@ -34,7 +34,7 @@ pub fn fix(
     let past = Past { state: state.as_deref(), version, zones: &zones, is_snapshot: snapshot.is_some() };
     let (held, kept) = edited::held(&inventory, given, past)?;
     let given = Given { held: &held, ..given };
-    let decided: Result<(Decided, Vec<Explanation>), StateError> =
+    let decided: Result<(Decided, Vec<Explanation>), Problem> =
         decide::decide_and(&inventory, &zones.live, given, |context, standings, mut decided| {
             edited::mark(&mut decided.changes, past)?;
             decided.notices.extend(kept);

@@ -7,10 +7,11 @@ use std::path::Path;
 
 use super::state::StateFailure;
 use super::{TOOL, load_config};
+use crate::diag::Problem;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::state::status::at_work;
-use crate::state::{self, ApplyId, History, LeftHost, Lock, Past, Sent, SentChange, State, StateError, Told};
+use crate::state::{self, ApplyId, History, LeftHost, Lock, Past, Sent, SentChange, State, Told};
 
 /// What an operator asks for.
 #[derive(Debug, Clone)]
@@ -51,8 +52,8 @@ pub enum NoHistory {
     Nothing(String),
 }
 
-impl From<StateError> for NoHistory {
-    fn from(error: StateError) -> NoHistory {
+impl From<Problem> for NoHistory {
+    fn from(error: Problem) -> NoHistory {
         NoHistory::State(error.into())
     }
 }
@@ -151,7 +152,7 @@ impl Inquiry<'_> {
     }
 
     /// One apply, with its changes in the projects and zones that are asked for.
-    fn past(&self, state: &dyn State, id: ApplyId) -> Result<Option<Past>, StateError> {
+    fn past(&self, state: &dyn State, id: ApplyId) -> Result<Option<Past>, Problem> {
         let Some(summary) = state.apply(id)? else { return Ok(None) };
         let (sent, left, allowed) = (state.sent(id)?, state.left_hosts(id)?, state.allowed(id)?);
         let mut past = Past { summary, sent, left, allowed };

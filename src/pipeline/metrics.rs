@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use super::load_config;
+use crate::diag::Problem;
 use crate::guard::Breaker;
 use crate::state::status::unfinished;
-use crate::state::{ApplySummary, State, StateError, open_to_read};
+use crate::state::{ApplySummary, State, open_to_read};
 
 /// What a state says.
 #[derive(Debug, Default)]
@@ -30,7 +31,7 @@ pub fn standing(workspace: &Path) -> Option<Standing> {
 }
 
 /// Reads it.
-fn read(state: &dyn State) -> Result<Standing, StateError> {
+fn read(state: &dyn State) -> Result<Standing, Problem> {
     let (breakers, last) = (state.breakers()?, state.last_finished()?);
     Ok(Standing { breakers, last, unfinished: unfinished(state)?.len() })
 }

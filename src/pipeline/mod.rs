@@ -84,12 +84,12 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use crate::change::{Change, Notice, NoticeCode};
-use crate::diag::{Diagnostics, FileId, Files, did_you_mean};
+use crate::diag::{CallError, Diagnostics, FileFindings, FileId, Files, Problem, did_you_mean};
 use crate::diff::Selection;
 use crate::diff::held::Held;
 use crate::diff::waits::Waits;
 use crate::dns::{ZoneName, reverse};
-use crate::explain::{SubjectError, find_hosts};
+use crate::explain::find_hosts;
 use crate::guard::{Breaker, trust};
 use crate::inventory::model::{Config, Export, Inventory, ProjectIndex, Registry, Trust};
 use crate::inventory::read::{self, Extent, Loaded, SETTINGS};
@@ -100,14 +100,13 @@ use crate::names::short;
 use crate::parallel::HELD;
 use crate::plan::{HostSeen, Marker, Only, Plan, SourceSeen, WorkspaceSeen, marker_key};
 use crate::provider::cache::CacheUse;
-use crate::provider::{self, TargetError, outage};
+use crate::provider::{self, outage};
 use crate::snapshot::Snapshot;
-use crate::state::{State, StateError, knows, open_to_read};
+use crate::state::{State, knows, open_to_read};
 use base::{BaseError, Remark};
 use decide::{Decided, Given};
 use edited::{Marked, Past};
 use guards::Remembered;
-use undo::UndoError;
 use zones::{EarlyZones, Zones};
 
 use settings::{Settings, check_targets, load_config, load_settings};
@@ -160,10 +159,10 @@ pub struct Findings {
     /// How many files were read, those of zones included.
     pub files_read: usize,
     /// What is questionable in zones that could still be read.
-    pub zones: Vec<provider::Findings>,
+    pub zones: Vec<FileFindings>,
     /// Why zones could not be read, in the order of the configuration; one cause for several zones of a server is one
     /// error.
-    pub unread: Vec<TargetError>,
+    pub unread: Vec<Problem>,
     /// The zones whose markers show an apply that the state does not know, where the state says what is own.
     pub forgotten: Vec<ZoneName>,
     /// What is questionable about the base.
@@ -185,7 +184,7 @@ impl Findings {
     }
 
     /// Why zones could not be read, where the cause is not a finding in a file.
-    pub fn bare_errors(&self) -> impl Iterator<Item = &TargetError> {
+    pub fn bare_errors(&self) -> impl Iterator<Item = &Problem> {
         self.unread.iter().filter(|error| error.findings.is_none())
     }
 }
@@ -231,13 +230,13 @@ pub enum MakeError {
     /// zonewright.toml cannot be used.
     Config(Box<Findings>),
     /// The command line names a folder that is not a snapshot.
-    NoSnapshot(TargetError),
+    NoSnapshot(Problem),
     /// The state cannot be read.
-    NoState(StateError),
+    NoState(Problem),
     /// The command line names a host or project that is not known.
-    NoSubject(SubjectError),
+    NoSubject(CallError),
     /// The command line names an apply that cannot be undone.
-    NoUndo(UndoError),
+    NoUndo(CallError),
     /// The command line names a base that cannot be read.
     NoBase(BaseError),
 }
@@ -263,8 +262,8 @@ impl From<BaseError> for MakeError {
     }
 }
 
-impl From<StateError> for MakeError {
-    fn from(error: StateError) -> MakeError {
+impl From<Problem> for MakeError {
+    fn from(error: Problem) -> MakeError {
         MakeError::NoState(error)
     }
 }
@@ -318,7 +317,7 @@ fn guarded(mut made: Made, forgotten: Vec<ZoneName>, remembered: Remembered, wor
 /// The workspace that a plan is for.
 ///
 /// Errors: the state cannot be read.
-fn workspace_seen(config: &Config, state: Option<&dyn State>) -> Result<WorkspaceSeen, StateError> {
+fn workspace_seen(config: &Config, state: Option<&dyn State>) -> Result<WorkspaceSeen, Problem> {
     let id = state.map(|state| state.identity()).transpose()?.map(|identity| identity.id);
     Ok(WorkspaceSeen { owner: config.owner.clone(), registry: config.registry, id })
 }
@@ -579,7 +578,7 @@ struct ReadFirst {
 }
 
 /// The version of a state, where there is one.
-fn version_of(state: Option<&dyn State>) -> Result<Option<u64>, StateError> {
+fn version_of(state: Option<&dyn State>) -> Result<Option<u64>, Problem> {
     state.map(State::version).transpose()
 }
 
@@ -617,7 +616,7 @@ impl Progress for Waiting<'_> {
 
 /// Reads from the state which RRsets are own; also gives the zones whose markers show an apply that the state does not
 /// know.
-fn remember(config: &Config, zones: Zones, state: Option<&dyn State>) -> Result<(Zones, Vec<ZoneName>), StateError> {
+fn remember(config: &Config, zones: Zones, state: Option<&dyn State>) -> Result<(Zones, Vec<ZoneName>), Problem> {
     let (own, known) = match state {
         Some(state) => (state.own()?, state.markers()?),
         None => (OwnRrsets::default(), BTreeMap::new()),
@@ -656,9 +655,7 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Checked {
             diagnostics.settle();
             None
         }
-        Err(StateError { place, code, message, hint }) => {
-            Some(TargetError { place, code, message, hint, findings: None })
-        }
+        Err(error) => Some(error),
     };
     let local = zones::check_local(&inventory, workspace, now, progress);
     let files_read = inventory.inputs.len() + local.read.len() + local.unread.len();
@@ -734,7 +731,7 @@ fn find_project(inventory: &Inventory, id: &str) -> Result<ProjectIndex, MakeErr
         format!("the projects are {}{more}", listed.join(", "))
     };
     let hint = did_you_mean(id, known()).unwrap_or_else(listed);
-    Err(MakeError::NoSubject(SubjectError { message: format!("there is no project `{id}`"), hint }))
+    Err(MakeError::NoSubject(CallError { message: format!("there is no project `{id}`"), hint }))
 }
 
 /// The notices about sources, settings and zones, and whether any of them could not be read completely.
@@ -748,7 +745,7 @@ fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice>, bool) {
 }
 
 /// The notice about a zone that could not be read.
-fn zone_unknown(zone: &ZoneName, error: &TargetError) -> Notice {
+fn zone_unknown(zone: &ZoneName, error: &Problem) -> Notice {
     Notice { code: NoticeCode::ZoneUnknown, name: zone.to_string(), host: None, message: error.to_string() }
 }
 

@@ -15,10 +15,10 @@ use super::{
     Findings, MakeError, Progress, Request, RunStage, SnapshotUsed, accepted, find_project, load_extent, published,
     select, used, zones,
 };
+use crate::diag::CallError;
 use crate::diff::Selection;
 use crate::disk::{self, PendingFile};
 use crate::dns::{ZoneContents, ZoneName};
-use crate::explain::SubjectError;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, Trust};
 use crate::inventory::read::{self, Extent, NotReadAgain};
@@ -257,8 +257,8 @@ fn is_in_projects(inventory: &Inventory, selection: &Selection, inv: Inv) -> boo
 }
 
 /// The error about a named host that is in none of the named projects.
-fn elsewhere(inv: Inv) -> SubjectError {
-    SubjectError {
+fn elsewhere(inv: Inv) -> CallError {
+    CallError {
         message: format!("host {inv} is in no project that `--project` names"),
         hint: "leave `--project` out, or name only hosts of that project".to_owned(),
     }

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::slice;
 
 use super::MakeError;
+use crate::diag::{CallError, Problem};
 use crate::dns::{Name, Rtype, reverse};
 use crate::explain::published::{JournalEntry, PublishedRrset, journal_words};
-use crate::explain::{Question, SubjectError, find_hosts, in_domains};
+use crate::explain::{Question, find_hosts, in_domains};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::names::NameIndex;
-use crate::state::{SentChange, SentFate, State, StateError, open_to_read};
+use crate::state::{SentChange, SentFate, State, open_to_read};
 
 /// Finds the hosts that texts name; where the inventory has no such host, the error says what the journal knows.
 ///
@@ -41,7 +42,7 @@ pub fn find_named(inventory: &Inventory, workspace: &Path, texts: &[String]) -> 
         ),
     };
     let message = format!("{}; {}", error.message, journal_words(&published));
-    Err(MakeError::NoSubject(SubjectError { message, hint }))
+    Err(MakeError::NoSubject(CallError { message, hint }))
 }
 
 /// What the journal says about a text that the inventory and live DNS do not know: the question that it asks, and what
@@ -50,7 +51,7 @@ pub fn question(
     state: &dyn State,
     inventory: &Inventory,
     text: &str,
-) -> Result<Option<(Question, Vec<PublishedRrset>)>, StateError> {
+) -> Result<Option<(Question, Vec<PublishedRrset>)>, Problem> {
     let published = of_text(state, inventory, text)?;
     Ok(match (text.parse::<Inv>(), published.first()) {
         (_, None) => None,
@@ -60,7 +61,7 @@ pub fn question(
 }
 
 /// What the journal says about the name or address of a question.
-pub fn about(state: &dyn State, question: &Question) -> Result<Vec<PublishedRrset>, StateError> {
+pub fn about(state: &dyn State, question: &Question) -> Result<Vec<PublishedRrset>, Problem> {
     let found = match question {
         Question::Name(name) => at(state, (name, Rtype::AAAA), None)?,
         Question::Address(address) => at(state, (&reverse::reverse_name(*address), Rtype::PTR), None)?,
@@ -71,7 +72,7 @@ pub fn about(state: &dyn State, question: &Question) -> Result<Vec<PublishedRrse
 
 /// What the journal says about a number of no host, or about a name that no host has or had: in full, or by its first
 /// label.
-fn of_text(state: &dyn State, inventory: &Inventory, text: &str) -> Result<Vec<PublishedRrset>, StateError> {
+fn of_text(state: &dyn State, inventory: &Inventory, text: &str) -> Result<Vec<PublishedRrset>, Problem> {
     if let Ok(host) = text.parse::<Inv>() {
         return of_host(state, host);
     }
@@ -93,7 +94,7 @@ fn of_text(state: &dyn State, inventory: &Inventory, text: &str) -> Result<Vec<P
 }
 
 /// The AAAA that applies published for a host, by name.
-fn of_host(state: &dyn State, host: Inv) -> Result<Vec<PublishedRrset>, StateError> {
+fn of_host(state: &dyn State, host: Inv) -> Result<Vec<PublishedRrset>, Problem> {
     let mut names = BTreeSet::new();
     for apply in state.applies_of(host)? {
         let changes = state.sent(apply)?.into_iter().flat_map(|sent| sent.changes);
@@ -108,11 +109,7 @@ fn of_host(state: &dyn State, host: Inv) -> Result<Vec<PublishedRrset>, StateErr
 }
 
 /// What applies published at an RRset: for one host, or for the host that they last published it for.
-fn at(
-    state: &dyn State,
-    (name, rtype): (&Name, Rtype),
-    host: Option<Inv>,
-) -> Result<Option<PublishedRrset>, StateError> {
+fn at(state: &dyn State, (name, rtype): (&Name, Rtype), host: Option<Inv>) -> Result<Option<PublishedRrset>, Problem> {
     let mut traced = Traced { host, deleted: None, published: None };
     for apply in state.applies_at(name)? {
         for sent in state.sent(apply)?.into_iter().rev().filter(|sent| sent.fate == SentFate::Done) {

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use super::zones::{self, Zones};
 use super::{Findings, MakeError, Progress, TOOL, load, load_config};
+use crate::diag::{FileFindings, Problem};
 use crate::diff::Selection;
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
-use crate::provider::{self, Access, TargetError, outage};
-use crate::snapshot::{SaveError, SavedZone, UnreadZone, Writer};
+use crate::provider::{Access, outage};
+use crate::snapshot::{SavedZone, UnreadZone, Writer};
 
 /// What was saved, and what was found.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ pub enum SaveFailure {
     /// zonewright.toml cannot be used.
     Config(Box<Findings>),
     /// The snapshot could not be written.
-    Save(SaveError),
+    Save(Problem),
     /// No zone could be read; says why, for each zone.
     Unread(Box<Findings>),
 }
@@ -73,7 +74,7 @@ pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress)
 }
 
 /// A zone that was saved, with what is questionable in it; or why it could not be saved; or why it could not be read.
-type Outcome = Result<Result<(SavedZone, Option<Box<provider::Findings>>), SaveError>, TargetError>;
+type Outcome = Result<Result<(SavedZone, Option<Box<FileFindings>>), Problem>, Problem>;
 
 /// Reads and saves one zone.
 fn save_whole(writer: &Writer, access: &Access, zone: &ZoneName) -> Outcome {
@@ -108,7 +109,7 @@ fn save_known(
 }
 
 /// What the manifest says about a zone that could not be read.
-fn list(zone: ZoneName, error: &TargetError) -> UnreadZone {
-    let TargetError { place, code, message, hint, .. } = error;
-    UnreadZone { zone, place: place.clone(), code: (*code).to_owned(), message: message.clone(), hint: hint.clone() }
+fn list(zone: ZoneName, error: &Problem) -> UnreadZone {
+    let Problem { place, code, message, hint, .. } = error;
+    UnreadZone { zone, place: place.clone(), code: code.to_string(), message: message.clone(), hint: hint.clone() }
 }

@@ -7,6 +7,7 @@ use super::guards::{limits_used, rules_of};
 use super::{Findings, MakeError, Progress, RunStage, TOOL, accepted, load, load_config, zones};
 use crate::apply::ZoneAccess;
 use crate::apply::survey::standing_marker;
+use crate::diag::Problem;
 use crate::dns::{Name, Rtype, ZoneName};
 use crate::guard::Breaker;
 use crate::inventory::Inventory;
@@ -15,9 +16,8 @@ use crate::inventory::value::Time;
 use crate::live::asked::Question;
 use crate::names::NameIndex;
 use crate::plan::{Marker, marker_key};
-use crate::provider::TargetError;
 use crate::provider::outage;
-use crate::state::{self, Acceptance, Lock, Memory, Reset, SourceStatus, State, StateError, Status};
+use crate::state::{self, Acceptance, Lock, Memory, Reset, SourceStatus, State, Status};
 
 /// Why nothing was done.
 #[derive(Debug)]
@@ -25,11 +25,11 @@ pub enum StateFailure {
     /// zonewright.toml cannot be used.
     Config(Box<Findings>),
     /// The state cannot be used, or is in use.
-    State(StateError),
+    State(Problem),
 }
 
-impl From<StateError> for StateFailure {
-    fn from(error: StateError) -> StateFailure {
+impl From<Problem> for StateFailure {
+    fn from(error: Problem) -> StateFailure {
         StateFailure::State(error)
     }
 }
@@ -59,7 +59,7 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, State
 
 /// The names that no host has and at which applies created an AAAA RRset that no apply deleted since, sorted; none
 /// where hosts.csv or names.lock is in doubt, or where every RRset is own.
-fn left_behind(inventory: &Inventory, state: &dyn State) -> Result<Vec<Name>, StateError> {
+fn left_behind(inventory: &Inventory, state: &dyn State) -> Result<Vec<Name>, Problem> {
     let doubted = [&inventory.trust.hosts, &inventory.trust.names_lock].map(|trust| trust.doubt().is_some());
     if doubted.contains(&true) || inventory.config.registry == Registry::Noop {
         return Ok(Vec::new());
@@ -188,7 +188,7 @@ fn present_markers(
     workspace: &Path,
     now: Time,
     progress: &dyn Progress,
-) -> Vec<(ZoneName, Result<Option<Marker>, TargetError>)> {
+) -> Vec<(ZoneName, Result<Option<Marker>, Problem>)> {
     let specs: Vec<&ZoneSpec> = config.zones.iter().filter(|spec| is_fenced(config, spec)).collect();
     let writers = open_writers(config, &specs, workspace, now);
     let fenced = accesses(config, &specs, &writers);
@@ -203,7 +203,7 @@ fn present_markers(
 }
 
 /// The present marker of a zone; `None` where there is none, or where its name would be too long.
-fn read_marker(access: &ZoneAccess<'_>) -> Result<Option<Marker>, TargetError> {
+fn read_marker(access: &ZoneAccess<'_>) -> Result<Option<Marker>, Problem> {
     let writer = access.writer.clone()?;
     let Some(key) = marker_key(access.zone) else { return Ok(None) };
     let answer = writer.observe(access.zone, &[Question::of(&key)], None)?.into_iter().next();

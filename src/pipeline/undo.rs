@@ -4,7 +4,6 @@
 //! be undone while they are still wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::Path;
 
 use super::apply::{accesses, open_writers};
@@ -13,9 +12,9 @@ use super::{
     Findings, Made, MakeError, Progress, Request, RunStage, TOOL, load_settings, narrowed_to, targets, workspace_seen,
     zone_unknown,
 };
-use crate::apply::{Refusal, SIDE_BY_SIDE, ZoneAccess};
+use crate::apply::{SIDE_BY_SIDE, ZoneAccess};
 use crate::change::Change;
-use crate::diag::did_you_mean;
+use crate::diag::{CallError, Problem, did_you_mean};
 use crate::disk;
 use crate::dns::{Name, RrKey, ZoneName};
 use crate::inventory::model::{Config, ZoneSpec};
@@ -24,28 +23,10 @@ use crate::inventory::value::{Inv, Time};
 use crate::live::asked::{Answer, Question};
 use crate::parallel::side_by_side;
 use crate::plan::Plan;
-use crate::provider::TargetError;
 use crate::provider::outage;
 use crate::state::status::at_work;
-use crate::state::{self, ApplyId, Lock, State, StateError};
+use crate::state::{self, ApplyId, Lock, State};
 use crate::undo::{self, Judged};
-
-/// Why an apply cannot be undone.
-#[derive(Debug)]
-pub struct UndoError {
-    /// What is wrong: lower case, no full stop.
-    pub message: String,
-    /// What to do.
-    pub hint: String,
-}
-
-impl fmt::Display for UndoError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for UndoError {}
 
 /// Plans the inverse of an apply: RRsets that are still as it left them become what they were before. Hosts and
 /// projects of the request narrow it to their changes.
@@ -102,7 +83,7 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
 
 /// An apply that cannot be undone.
 fn refuse(message: String, hint: impl Into<String>) -> MakeError {
-    MakeError::NoUndo(UndoError { message, hint: hint.into() })
+    MakeError::NoUndo(CallError { message, hint: hint.into() })
 }
 
 /// An apply that the journal does not have.
@@ -113,12 +94,10 @@ fn unknown(id: ApplyId) -> MakeError {
 /// What an apply did in all, as the journal in this file says.
 ///
 /// Errors: the state cannot be read, or the journal has an entry that zonewright never writes.
-fn net(state: &dyn State, id: ApplyId, file: &Path) -> Result<Vec<Change>, StateError> {
-    undo::net(id, &state.sent(id)?).map_err(|odd| StateError {
-        place: file.display().to_string(),
-        code: "state-unreadable",
-        message: odd.to_string(),
-        hint: Some("restore the last good copy of the state".to_owned()),
+fn net(state: &dyn State, id: ApplyId, file: &Path) -> Result<Vec<Change>, Problem> {
+    undo::net(id, &state.sent(id)?).map_err(|odd| {
+        Problem::new(file.display().to_string(), "state-unreadable", odd.to_string())
+            .hint("restore the last good copy of the state")
     })
 }
 
@@ -129,9 +108,9 @@ pub(super) fn refusal(
     plan: &Plan,
     place: &str,
     (state, file): (&dyn State, &Path),
-) -> Result<Option<Refusal>, StateError> {
+) -> Result<Option<Problem>, Problem> {
     let Some(undoes) = plan.undoes else { return Ok(None) };
-    let refuse = |code, message, hint: String| Refusal { place: place.to_owned(), code, message, hint: Some(hint) };
+    let refuse = |code, message, hint: String| Problem::new(place, code, message).hint(hint);
     if state.apply(ApplyId(undoes))?.is_none() {
         let hint = "apply it in the workspace where it was made, or run `zonewright undo` again there".to_owned();
         let message = format!("the plan undoes apply {undoes}, which is not in the journal");
@@ -241,7 +220,7 @@ fn observe(
     config: &Config,
     workspace: &Path,
     now: Time,
-) -> (Vec<Option<Answer>>, Vec<(ZoneName, TargetError)>) {
+) -> (Vec<Option<Answer>>, Vec<(ZoneName, Problem)>) {
     let mut places: BTreeMap<&ZoneName, Vec<usize>> = BTreeMap::new();
     for (place, change) in done.iter().enumerate() {
         places.entry(&change.zone).or_default().push(place);
@@ -250,7 +229,7 @@ fn observe(
     let specs: Vec<&ZoneSpec> = config.zones.iter().filter(is_touched).collect();
     let configured: BTreeSet<&ZoneName> = specs.iter().map(|spec| &spec.name).collect();
     let gone = places.keys().filter(|zone| !configured.contains(*zone));
-    let mut unread: Vec<(ZoneName, TargetError)> = gone.map(|zone| ((*zone).clone(), not_configured(zone))).collect();
+    let mut unread: Vec<(ZoneName, Problem)> = gone.map(|zone| ((*zone).clone(), not_configured(zone))).collect();
     let writers = open_writers(config, &specs, workspace, now);
     let answered = side_by_side(accesses(config, &specs, &writers), SIDE_BY_SIDE, |access| {
         let questions: Vec<Question> =
@@ -269,17 +248,16 @@ fn observe(
 }
 
 /// Reads RRsets of a zone.
-fn read(access: &ZoneAccess<'_>, questions: &[Question]) -> Result<Vec<Answer>, TargetError> {
+fn read(access: &ZoneAccess<'_>, questions: &[Question]) -> Result<Vec<Answer>, Problem> {
     access.writer.clone()?.observe(access.zone, questions, None)
 }
 
 /// The error of a zone that is no longer configured.
-fn not_configured(zone: &ZoneName) -> TargetError {
-    TargetError {
-        place: SETTINGS.to_owned(),
-        code: "unknown-zone",
-        message: format!("the apply changed the zone `{zone}`, which is not in zonewright.toml"),
-        hint: Some("add the zone to zonewright.toml, or leave its hosts as they are".to_owned()),
-        findings: None,
-    }
+fn not_configured(zone: &ZoneName) -> Problem {
+    Problem::new(
+        SETTINGS.to_owned(),
+        "unknown-zone",
+        format!("the apply changed the zone `{zone}`, which is not in zonewright.toml"),
+    )
+    .hint("add the zone to zonewright.toml, or leave its hosts as they are")
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
+use super::ApplyId;
 use super::seal::{self, ExportRow};
 use super::sqlite::Sqlite;
-use super::{ApplyId, StateError};
+use crate::diag::Problem;
 use crate::guard::baseline::Difference;
 use crate::inventory::value::Time;
 
@@ -147,7 +148,7 @@ struct Kept {
 }
 
 /// The accepted exports, sorted by source.
-pub fn exports(state: &Sqlite) -> Result<Vec<Acceptance>, StateError> {
+pub fn exports(state: &Sqlite) -> Result<Vec<Acceptance>, Problem> {
     let acceptance = |ExportRow { source, row_count, dated, at, apply, who, reason }| Acceptance {
         source,
         rows: row_count as usize,
@@ -172,7 +173,7 @@ pub fn exports(state: &Sqlite) -> Result<Vec<Acceptance>, StateError> {
 }
 
 /// The files of the accepted export of a source, sorted by name; empty where there is no such export.
-pub fn export_files(state: &Sqlite, source: &str) -> Result<Vec<AcceptedFile>, StateError> {
+pub fn export_files(state: &Sqlite, source: &str) -> Result<Vec<AcceptedFile>, Problem> {
     let sql = format!("SELECT {}, content FROM export_files WHERE source = ?1", seal::FILE_COLUMNS);
     let file = |row: &Row<'_>| {
         let (name, digest, content) = seal::file_with_content(row)?;
@@ -184,7 +185,7 @@ pub fn export_files(state: &Sqlite, source: &str) -> Result<Vec<AcceptedFile>, S
 }
 
 /// The switches that an accepted l3-tors listed, sorted.
-pub fn l3_switches(state: &Sqlite) -> Result<Vec<String>, StateError> {
+pub fn l3_switches(state: &Sqlite) -> Result<Vec<String>, Problem> {
     let mut switches = state.read("SELECT name FROM l3_switches", [], |row| row.get(0))?;
     switches.sort();
     Ok(switches)

@@ -18,11 +18,11 @@ use super::schema::{self, Found};
 use super::seal::{self, BatchRow};
 use super::{
     Acceptance, AcceptedFile, Accepting, Acceptor, ApplyId, ApplySummary, Breaker, KnownMarker, LeftHost, NewApply,
-    PlanText, Planned, Resumption, Sent, State, StateError, Unsettled, WaitNews, effect, exports, folder, journal,
-    perhaps, waits,
+    PlanText, Planned, Resumption, Sent, State, Unsettled, WaitNews, effect, exports, folder, journal, perhaps, waits,
 };
 use super::{Allowed, Identity, Reset, Written, allowances, breakers, written};
 use crate::apply::{Applied, Batch, Outcome, Settled};
+use crate::diag::Problem;
 use crate::diff::waits::Waits;
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
@@ -64,7 +64,7 @@ impl Sqlite {
     /// Opens a file to write to it; creates it where there is none, and brings it up to date.
     ///
     /// Errors: `state-unwritable`, `state-unreadable`, `state-too-new`.
-    pub fn open_to_write(file: &Path) -> Result<Sqlite, StateError> {
+    pub fn open_to_write(file: &Path) -> Result<Sqlite, Problem> {
         let system = |source| of_system(file, Attempt::Write, &source);
         folder::prepare(file).and_then(|()| folder::create(file)).map_err(system)?;
         let mut state = Sqlite::connect(file, Attempt::Write)?;
@@ -79,7 +79,7 @@ impl Sqlite {
     /// Opens a file to read it; `None` where there is none, or nothing in it.
     ///
     /// Errors: `state-unreadable`, `state-too-new`.
-    pub fn open_to_read(file: &Path) -> Result<Option<Sqlite>, StateError> {
+    pub fn open_to_read(file: &Path) -> Result<Option<Sqlite>, Problem> {
         match fs::metadata(file) {
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -98,7 +98,7 @@ impl Sqlite {
     }
 
     /// A copy in memory of an older state, brought up to date: who only reads leaves the file as it is.
-    fn copy_of_today(&self) -> Result<Sqlite, StateError> {
+    fn copy_of_today(&self) -> Result<Sqlite, Problem> {
         let copied = Connection::open_in_memory().and_then(|mut copy| {
             Backup::new(&self.db, &mut copy)?.run_to_completion(i32::MAX, PATIENCE, None)?;
             Ok(copy)
@@ -134,7 +134,7 @@ impl Sqlite {
     }
 
     /// Connects to a file that is there.
-    fn connect(file: &Path, attempt: Attempt) -> Result<Sqlite, StateError> {
+    fn connect(file: &Path, attempt: Attempt) -> Result<Sqlite, Problem> {
         let access = match attempt {
             Attempt::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
             Attempt::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
@@ -159,7 +159,7 @@ impl Sqlite {
     }
 
     /// Does work that writes: all of it is on the disk when this returns, or nothing.
-    fn write<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, StateError> {
+    fn write<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, Problem> {
         let (db, file) = (&mut self.db, &self.file);
         let done = db.transaction_with_behavior(TransactionBehavior::Immediate).and_then(|change| {
             let value = work(&change)?;
@@ -175,34 +175,34 @@ impl Sqlite {
         sql: &str,
         params: impl rusqlite::Params,
         row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, StateError> {
+    ) -> Result<Vec<T>, Problem> {
         let rows = self.db.prepare_cached(sql).and_then(|mut query| query.query_map(params, row)?.collect());
         rows.map_err(|source| of_database(&self.file, Attempt::Read, &source))
     }
 
     /// The error for a value in the file that zonewright never writes.
-    pub(super) fn odd(&self, what: &str, text: &str) -> StateError {
+    pub(super) fn odd(&self, what: &str, text: &str) -> Problem {
         unreadable(&self.file, format!("`{text}` is not a {what}"))
     }
 
     /// Reads a zone's name.
-    pub(super) fn zone(&self, text: &str) -> Result<ZoneName, StateError> {
+    pub(super) fn zone(&self, text: &str) -> Result<ZoneName, Problem> {
         Name::parse(text).map(ZoneName::new).map_err(|_| self.odd("name of a zone", text))
     }
 
     /// Reads the owner name and the type of an RRset.
-    pub(super) fn rrset(&self, name: &str, rtype: &str) -> Result<(Name, Rtype), StateError> {
+    pub(super) fn rrset(&self, name: &str, rtype: &str) -> Result<(Name, Rtype), Problem> {
         let owner = Name::parse(name).map_err(|_| self.odd("name", name))?;
         Ok((owner, rtype.parse().map_err(|_| self.odd("type of records", rtype))?))
     }
 
     /// Reads a marker.
-    fn marker(&self, text: &str) -> Result<Marker, StateError> {
+    fn marker(&self, text: &str) -> Result<Marker, Problem> {
         Marker::parse(text).ok_or_else(|| self.odd("marker", text))
     }
 
     /// The applies that a condition picks, the latest first.
-    fn summaries(&self, rest: &str, params: impl rusqlite::Params) -> Result<Vec<ApplySummary>, StateError> {
+    fn summaries(&self, rest: &str, params: impl rusqlite::Params) -> Result<Vec<ApplySummary>, Problem> {
         let sql = format!(
             "SELECT id, plan, effect, started, who, reason, hosts, finished, outcomes, undoes, is_whole,
                (SELECT count(*) FROM batches WHERE apply = applies.id AND settled = 'done'),
@@ -225,19 +225,19 @@ impl Sqlite {
 }
 
 impl State for Sqlite {
-    fn identity(&self) -> Result<Identity, StateError> {
+    fn identity(&self) -> Result<Identity, Problem> {
         let sql = "SELECT id, (SELECT min(started) FROM applies) FROM workspace";
         let found = self.read(sql, [], |row| Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?)))?.pop();
         let (id, first) = found.ok_or_else(|| unreadable(&self.file, "the state has no id of its workspace"))?;
         Ok(Identity { id, first_begun: first.map(Time::from_nanos) })
     }
 
-    fn own(&self) -> Result<OwnRrsets, StateError> {
+    fn own(&self) -> Result<OwnRrsets, Problem> {
         let rows = self.read(&format!("SELECT {} FROM own_rrsets", seal::OWN_COLUMNS), [], seal::own)?;
         rows.into_iter().map(|(name, rtype, _)| self.rrset(&name, &rtype)).collect()
     }
 
-    fn markers(&self) -> Result<BTreeMap<ZoneName, KnownMarker>, StateError> {
+    fn markers(&self) -> Result<BTreeMap<ZoneName, KnownMarker>, Problem> {
         // One query, so that both come from one moment.
         let sql = format!(
             "SELECT 0, 0, zone, '', NULL, marker, 0, 0, 0, NULL, NULL, NULL, NULL, 0 FROM markers
@@ -264,7 +264,7 @@ impl State for Sqlite {
         Ok(known)
     }
 
-    fn breakers(&self) -> Result<Vec<Breaker>, StateError> {
+    fn breakers(&self) -> Result<Vec<Breaker>, Problem> {
         let breaker = |row: &Row<'_>| {
             Ok(Breaker { scope: row.get(0)?, tripped: Time::from_nanos(row.get(1)?), why: row.get(2)? })
         };
@@ -274,63 +274,63 @@ impl State for Sqlite {
         Ok(breakers)
     }
 
-    fn applies(&self, count: usize) -> Result<Vec<ApplySummary>, StateError> {
+    fn applies(&self, count: usize) -> Result<Vec<ApplySummary>, Problem> {
         self.summaries("ORDER BY id DESC LIMIT ?1", [i64::try_from(count).unwrap_or(i64::MAX)])
     }
 
-    fn last_finished(&self) -> Result<Option<ApplySummary>, StateError> {
+    fn last_finished(&self) -> Result<Option<ApplySummary>, Problem> {
         Ok(self.summaries("WHERE finished IS NOT NULL ORDER BY finished DESC, id DESC LIMIT 1", [])?.pop())
     }
 
-    fn unfinished(&self) -> Result<Vec<ApplySummary>, StateError> {
+    fn unfinished(&self) -> Result<Vec<ApplySummary>, Problem> {
         self.summaries("WHERE finished IS NULL ORDER BY id DESC", [])
     }
 
-    fn changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, StateError> {
+    fn changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, Problem> {
         let sql = "SELECT project, host, at FROM ledger WHERE at >= ?1 ORDER BY at, apply, host";
         let changed =
             |row: &Row<'_>| Ok((row.get(0)?, Inv(row.get::<_, i64>(1)? as u64), Time::from_nanos(row.get(2)?)));
         self.read(sql, [since.as_nanos()], changed)
     }
 
-    fn apply(&self, id: ApplyId) -> Result<Option<ApplySummary>, StateError> {
+    fn apply(&self, id: ApplyId) -> Result<Option<ApplySummary>, Problem> {
         Ok(self.summaries("WHERE id = ?1", [id.0 as i64])?.pop())
     }
 
-    fn resumable(&self, now: Time) -> Result<Vec<ApplyId>, StateError> {
+    fn resumable(&self, now: Time) -> Result<Vec<ApplyId>, Problem> {
         let sql = "SELECT apply FROM plans WHERE expires >= ?1 ORDER BY apply DESC";
         self.read(sql, [now.as_nanos()], |row| Ok(ApplyId(row.get::<_, i64>(0)? as u64)))
     }
 
-    fn document(&self, id: ApplyId) -> Result<Option<String>, StateError> {
+    fn document(&self, id: ApplyId) -> Result<Option<String>, Problem> {
         Ok(self.read("SELECT document FROM plans WHERE apply = ?1", [id.0 as i64], |row| row.get(0))?.pop())
     }
 
-    fn planned(&self, id: ApplyId) -> Result<Option<Planned>, StateError> {
+    fn planned(&self, id: ApplyId) -> Result<Option<Planned>, Problem> {
         past::planned(self, id)
     }
 
-    fn sent(&self, id: ApplyId) -> Result<Vec<Sent>, StateError> {
+    fn sent(&self, id: ApplyId) -> Result<Vec<Sent>, Problem> {
         past::sent(self, id)
     }
 
-    fn left_hosts(&self, id: ApplyId) -> Result<Vec<LeftHost>, StateError> {
+    fn left_hosts(&self, id: ApplyId) -> Result<Vec<LeftHost>, Problem> {
         past::left_hosts(self, id)
     }
 
-    fn applies_of(&self, host: Inv) -> Result<Vec<ApplyId>, StateError> {
+    fn applies_of(&self, host: Inv) -> Result<Vec<ApplyId>, Problem> {
         past::applies_of(self, host)
     }
 
-    fn applies_at(&self, name: &Name) -> Result<Vec<ApplyId>, StateError> {
+    fn applies_at(&self, name: &Name) -> Result<Vec<ApplyId>, Problem> {
         past::applies_at(self, name)
     }
 
-    fn last_changed(&self, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, StateError> {
+    fn last_changed(&self, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, Problem> {
         past::last_changed(self, after, rrsets)
     }
 
-    fn created_by(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, StateError> {
+    fn created_by(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, Problem> {
         let sql = format!("SELECT {} FROM own_rrsets WHERE name = ?1 AND type = ?2", seal::OWN_COLUMNS);
         let created = |key: &&RrKey| {
             let own = self.read(&sql, [key.owner.to_string(), key.rtype.to_string()], seal::own)?;
@@ -339,16 +339,16 @@ impl State for Sqlite {
         rrsets.iter().map(created).collect()
     }
 
-    fn last_written(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, StateError> {
+    fn last_written(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, Problem> {
         written::last_written(self, rrsets)
     }
 
-    fn version(&self) -> Result<u64, StateError> {
+    fn version(&self) -> Result<u64, Problem> {
         let version = self.read("PRAGMA data_version", [], |row| row.get::<_, i64>(0))?;
         Ok(version.first().copied().unwrap_or_default() as u64)
     }
 
-    fn begin(&mut self, apply: &NewApply, text: &PlanText<'_>) -> Result<ApplyId, StateError> {
+    fn begin(&mut self, apply: &NewApply, text: &PlanText<'_>) -> Result<ApplyId, Problem> {
         let NewApply { plan, effect, started, who, reason, inputs, hosts, undoes, is_whole } = apply;
         let undoes = undoes.map(|id| id.0 as i64);
         let inputs = serde_json::to_string(inputs).expect("texts are JSON");
@@ -372,7 +372,7 @@ impl State for Sqlite {
         })
     }
 
-    fn resume(&mut self, id: ApplyId, resumption: &Resumption) -> Result<(), StateError> {
+    fn resume(&mut self, id: ApplyId, resumption: &Resumption) -> Result<(), Problem> {
         let Resumption { at, who, reason } = resumption;
         self.write(|change| {
             let sql = "UPDATE applies SET finished = NULL, outcomes = NULL WHERE id = ?1";
@@ -384,17 +384,11 @@ impl State for Sqlite {
         })
     }
 
-    fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), StateError> {
+    fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), Problem> {
         self.write(|change| keep_sending(change, apply, batch, now))
     }
 
-    fn note_settled(
-        &mut self,
-        apply: ApplyId,
-        batch: &Batch<'_>,
-        settled: &Settled,
-        now: Time,
-    ) -> Result<(), StateError> {
+    fn note_settled(&mut self, apply: ApplyId, batch: &Batch<'_>, settled: &Settled, now: Time) -> Result<(), Problem> {
         self.write(|change| keep_settled(change, apply, (batch, settled), now))
     }
 
@@ -404,18 +398,18 @@ impl State for Sqlite {
         settled: (&Batch<'_>, &Settled),
         next: &Batch<'_>,
         now: Time,
-    ) -> Result<(), StateError> {
+    ) -> Result<(), Problem> {
         self.write(|change| {
             keep_settled(change, apply, settled, now)?;
             keep_sending(change, apply, next, now)
         })
     }
 
-    fn note_standing(&mut self, zone: &ZoneName, live: &Marker, now: Time) -> Result<usize, StateError> {
+    fn note_standing(&mut self, zone: &ZoneName, live: &Marker, now: Time) -> Result<usize, Problem> {
         self.write(|change| effect::settle_by(change, zone, live, now))
     }
 
-    fn disown(&mut self, rrsets: &[&RrKey]) -> Result<(), StateError> {
+    fn disown(&mut self, rrsets: &[&RrKey]) -> Result<(), Problem> {
         if rrsets.is_empty() {
             return Ok(());
         }
@@ -428,7 +422,7 @@ impl State for Sqlite {
         })
     }
 
-    fn unsettled(&self, id: ApplyId) -> Result<Vec<Unsettled>, StateError> {
+    fn unsettled(&self, id: ApplyId) -> Result<Vec<Unsettled>, Problem> {
         let sql = format!(
             "{} WHERE (marker_after IS NULL OR awaited = 0) AND (settled IS NULL OR settled = 'unknown')
                AND batches.apply = ?1 ORDER BY batches.number",
@@ -440,13 +434,13 @@ impl State for Sqlite {
                 let (name, rtype) = self.rrset(&name, &rtype)?;
                 Ok((Question { name, rtype }, after))
             });
-            let after = after.collect::<Result<_, StateError>>()?;
+            let after = after.collect::<Result<_, Problem>>()?;
             Ok(Unsettled { apply: ApplyId(apply as u64), number: number as u64, zone: self.zone(&zone)?, after })
         };
         self.read(&sql, [id.0 as i64], seal::sent)?.into_iter().map(unsettled).collect()
     }
 
-    fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<bool, StateError> {
+    fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<bool, Problem> {
         self.write(|change| effect::settle_found(change, found, now))
     }
 
@@ -456,7 +450,7 @@ impl State for Sqlite {
         applied: &Applied,
         accepted: Option<&[Accepting]>,
         now: Time,
-    ) -> Result<(), StateError> {
+    ) -> Result<(), Problem> {
         let counts = Outcome::ALL.iter().map(|outcome| (outcome.as_str(), applied.count(*outcome)));
         let outcomes: BTreeMap<&str, usize> = counts.filter(|(_, count)| *count > 0).collect();
         let outcomes = serde_json::to_string(&outcomes).expect("texts and numbers are JSON");
@@ -483,7 +477,7 @@ impl State for Sqlite {
         who: &str,
         reason: &str,
         now: Time,
-    ) -> Result<(), StateError> {
+    ) -> Result<(), Problem> {
         self.write(|change| {
             for (zone, marker) in markers {
                 match marker {
@@ -504,51 +498,51 @@ impl State for Sqlite {
         })
     }
 
-    fn exports(&self) -> Result<Vec<Acceptance>, StateError> {
+    fn exports(&self) -> Result<Vec<Acceptance>, Problem> {
         exports::exports(self)
     }
 
-    fn export_files(&self, source: &str) -> Result<Vec<AcceptedFile>, StateError> {
+    fn export_files(&self, source: &str) -> Result<Vec<AcceptedFile>, Problem> {
         exports::export_files(self, source)
     }
 
-    fn l3_switches(&self) -> Result<Vec<String>, StateError> {
+    fn l3_switches(&self) -> Result<Vec<String>, Problem> {
         exports::l3_switches(self)
     }
 
-    fn accept(&mut self, exports: &[Accepting], acceptor: &Acceptor<'_>, now: Time) -> Result<(), StateError> {
+    fn accept(&mut self, exports: &[Accepting], acceptor: &Acceptor<'_>, now: Time) -> Result<(), Problem> {
         self.write(|change| exports::accept(change, exports, acceptor, now))
     }
 
-    fn trip(&mut self, breaker: &Breaker) -> Result<(), StateError> {
+    fn trip(&mut self, breaker: &Breaker) -> Result<(), Problem> {
         self.write(|change| breakers::trip(change, breaker))
     }
 
-    fn reset(&mut self, scope: &str, reset: Reset<'_>) -> Result<bool, StateError> {
+    fn reset(&mut self, scope: &str, reset: Reset<'_>) -> Result<bool, Problem> {
         self.write(|change| breakers::reset(change, scope, reset))
     }
 
-    fn allow(&mut self, apply: ApplyId, allowed: &[Allowed]) -> Result<(), StateError> {
+    fn allow(&mut self, apply: ApplyId, allowed: &[Allowed]) -> Result<(), Problem> {
         self.write(|change| allowances::allow(change, apply, allowed))
     }
 
-    fn allowed(&self, apply: ApplyId) -> Result<Vec<Allowed>, StateError> {
+    fn allowed(&self, apply: ApplyId) -> Result<Vec<Allowed>, Problem> {
         allowances::of_apply(self, apply)
     }
 
-    fn last_inputs(&self) -> Result<BTreeMap<String, String>, StateError> {
+    fn last_inputs(&self) -> Result<BTreeMap<String, String>, Problem> {
         allowances::last_inputs(self)
     }
 
-    fn waits(&self) -> Result<Waits, StateError> {
+    fn waits(&self) -> Result<Waits, Problem> {
         waits::waits(self)
     }
 
-    fn note_waits(&mut self, news: &WaitNews) -> Result<(), StateError> {
+    fn note_waits(&mut self, news: &WaitNews) -> Result<(), Problem> {
         self.write(|change| waits::note(change, news))
     }
 
-    fn perhaps_changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, StateError> {
+    fn perhaps_changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, Problem> {
         perhaps::changed_since(self, since)
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Row, Transaction, params};
 
-use super::StateError;
 use super::sqlite::Sqlite;
+use crate::diag::Problem;
 use crate::diff::waits::Waits;
 use crate::dns::{Name, NameRef, Rtype};
 use crate::inventory::value::Time;
@@ -48,7 +48,7 @@ impl WaitNews {
 }
 
 /// All that wait.
-pub fn waits(state: &Sqlite) -> Result<Waits, StateError> {
+pub fn waits(state: &Sqlite) -> Result<Waits, Problem> {
     let row = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?));
     let rows = state.read("SELECT name, type, since FROM waits", [], row)?;
     let wait = |(name, rtype, since): (String, String, i64)| {

@@ -4,7 +4,8 @@ use super::journal::{self, Kept};
 use super::seal::{self, BatchRow};
 use super::sought::{Names, Sought};
 use super::sqlite::Sqlite;
-use super::{ApplyId, KeptRrset, StateError};
+use super::{ApplyId, KeptRrset};
+use crate::diag::Problem;
 use crate::dns::{RrKey, Rrset, Rtype};
 use crate::inventory::value::Time;
 
@@ -40,7 +41,7 @@ impl Written {
 /// RRsets the journal is read once, and no further back than needed to find each. An apply that was resumed may have
 /// sent updates after those of a later apply: the update that was sent last counts, and clocks do not show which one
 /// that is.
-pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, StateError> {
+pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, Problem> {
     let names = Names::of(rrsets);
     let mut sought = Sought::new(&names);
     let mut found = vec![None; rrsets.len()];
@@ -67,7 +68,7 @@ pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Writ
 }
 
 /// The changes of an update, where it changed anything that is looked for; most did not, and are not read in full.
-fn wanted_changes(state: &Sqlite, (apply, number): (i64, i64), sought: &Sought<'_>) -> Result<Vec<Kept>, StateError> {
+fn wanted_changes(state: &Sqlite, (apply, number): (i64, i64), sought: &Sought<'_>) -> Result<Vec<Kept>, Problem> {
     let sql = "SELECT changes, seal FROM batch_changes WHERE apply = ?1 AND number = ?2";
     // Some updates that version 1 kept have no changes.
     let Some(text) = state.read(sql, [apply, number], |row| seal::changes(row, 0, (apply, number)))?.pop() else {

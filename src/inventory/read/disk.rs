@@ -402,6 +402,6 @@ mod tests {
     fn a_file_that_never_settles_is_reported() {
         let error = FileError::Changed;
         assert_eq!(error.reason(), "changed while it was read, 4 times in a row");
-        assert_eq!(error.diagnostic(Files::default().add("export")).code, "changed-while-read");
+        assert_eq!(error.diagnostic(Files::default().add("export")).code.as_str(), "changed-while-read");
     }
 }

@@ -12,6 +12,7 @@ use super::wires::{Book, Wire};
 use crate::apply::accept::Terms;
 use crate::apply::shape::Bounds;
 use crate::apply::{Outcome, ZoneAccess};
+use crate::diag::Code;
 use crate::inventory::model::Registry;
 use crate::inventory::value::Duration;
 use crate::pipeline::apply::{Conduct, Ran, Targets, Work, broken_off};
@@ -196,7 +197,7 @@ impl Run<'_> {
             End::Died => checks.fault(format!("run {number} died after the faults")),
             End::Ran(ran) => {
                 checks.told(stage, &Told { run: number, is_first: self.sessions == 1, ran: &ran });
-                let may_be_refused = |code| !knows_all && code == "state-lost";
+                let may_be_refused = |code: Code| !knows_all && code.as_str() == "state-lost";
                 if let Some(refusal) = ran.refusal.as_ref().filter(|refusal| !may_be_refused(refusal.code)) {
                     checks.fault(format!("run {number} is refused after the faults: {refusal:?}"));
                 }

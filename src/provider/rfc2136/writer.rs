@@ -17,12 +17,13 @@ use super::session::Session;
 use super::settings::Server;
 use super::version::{Software, software};
 use super::wire::{Connection, WireFault};
-use super::{NameServers, read_error, secret_error};
+use super::{NameServers, read_error};
+use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::live::asked::{Answer, Question};
 use crate::provider::outage::place_of;
 use crate::provider::write::{Edit, UpdateLimits, UpdateZone, WriteZone};
-use crate::provider::{Exchange, ReadMethod, TargetError, answers, transfer_is_cheaper};
+use crate::provider::{Exchange, ReadMethod, answers, transfer_is_cheaper};
 
 /// The most updates in flight, regardless of the settings: each may be as long as a message.
 const MAX_IN_FLIGHT: usize = 16;
@@ -58,12 +59,7 @@ impl WriteZone for Primary {
         lower::octets(zone, edit)
     }
 
-    fn observe(
-        &self,
-        zone: &ZoneName,
-        questions: &[Question],
-        rrsets: Option<u64>,
-    ) -> Result<Vec<Answer>, TargetError> {
+    fn observe(&self, zone: &ZoneName, questions: &[Question], rrsets: Option<u64>) -> Result<Vec<Answer>, Problem> {
         if questions.is_empty() {
             return Ok(Vec::new());
         }
@@ -84,7 +80,7 @@ impl WriteZone for Primary {
         Box::new(Session::new(self, zone))
     }
 
-    fn finish(&self) -> Result<(), TargetError> {
+    fn finish(&self) -> Result<(), Problem> {
         Ok(())
     }
 }
@@ -96,8 +92,8 @@ impl Primary {
     }
 
     /// The key; fetches its secret the first time.
-    pub fn key(&self, zone: &ZoneName) -> Result<Option<Arc<Key>>, TargetError> {
-        self.servers.key().map_err(|error| secret_error(error, self.place(zone)))
+    pub fn key(&self, zone: &ZoneName) -> Result<Option<Arc<Key>>, Problem> {
+        self.servers.key().map_err(|error| error.at(self.place(zone)))
     }
 
     /// How long the server may take for an answer.

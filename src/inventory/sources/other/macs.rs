@@ -1,7 +1,7 @@
 //! Exports of interfaces of other systems: each with a MAC is a report of its host.
 
 use super::{Asked, Only};
-use crate::diag::{Diagnostic, Origin};
+use crate::diag::{Code, Diagnostic, Origin};
 use crate::inventory::devices::Devices;
 use crate::inventory::model::{MacSource, Report, Sighting, Trust};
 use crate::inventory::sources::mac_reports::{BAD_MAC, FUTURE};
@@ -48,7 +48,7 @@ const SEVERAL_MACS: Fault = Fault {
 
 /// A device that may be several hosts.
 const AMBIGUOUS: Fault = Fault {
-    code: "ambiguous-device",
+    code: Code::new("ambiguous-device"),
     rule: "an interface belongs to one host",
     hint: "export as JSON, where devices have numbers, or give the devices different names",
 };
