@@ -53,7 +53,7 @@ fn reports_that_were_bad_before_hide_no_loss() {
         format!("{{\"time\":\"2026-01-01T00:00:00Z\",\"inv\":{inv},\"mac\":\"{mac}\"}}\n")
     });
     let listed: String = listed.collect();
-    // Sixty reports about machines that nobody knows have been bad for years.
+    // Sixty reports about machines that are not in hosts.csv have been bad for years.
     let bad = |text: String| text + &(1..=60).map(|inv| format!("{{\"inv\":{inv}}}\n")).collect::<String>();
     let yard = Yard::empty(&fleet);
     yard.export(&fleet, GOOD_EXPORTS);

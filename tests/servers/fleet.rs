@@ -37,6 +37,7 @@ pool = \"main\"
 permission = \"full\"
 [limits]
 max_modify = \"100%\"
+max_loss = \"100%\"
 ";
 
 /// What begins the forward zone.
