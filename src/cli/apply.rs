@@ -8,7 +8,7 @@ use super::events;
 use super::exit::Exit;
 use super::metrics::{self, Notes};
 use super::output::{self, Failure};
-use super::request::{Sealed, cache, make, not_made, refuse_zones, request, tell_breakers};
+use super::request::{Sealed, cache, make, not_planned, refuse_zones, request, tell_breakers};
 use super::show::View;
 use crate::diag::Problem;
 use crate::inventory::value::Time;
@@ -59,7 +59,7 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs, notes: &Notes) -> Result<Ex
     let view = View::new(shared, PlanFormat::Text, Purpose::Apply)?;
     let made = match make(shared, &request) {
         Ok(made) => made,
-        Err(error) => return not_made(shared, error),
+        Err(error) => return not_planned(shared, error),
     };
     made.note(notes, None);
     let verdict = made.verdict();

@@ -15,7 +15,9 @@ use crate::apply::{Applied, Ending};
 use crate::diag::Problem;
 use crate::guard::{Allowance, Breaker, LIMIT_EXCEEDED, UNKNOWN_LIMIT};
 use crate::inventory::value::Time;
-use crate::pipeline::apply::{ApplyError, Conduct, Given, Ran, apply};
+use crate::pipeline::OpenError;
+use crate::pipeline::apply::{Given, Ran, apply};
+use crate::pipeline::conduct::Conduct;
 use crate::pipeline::guards::foreseen;
 use crate::pipeline::metrics::standing;
 use crate::plan::SealedPlan;
@@ -202,14 +204,14 @@ pub fn not_begun(
     shared: &Shared,
     format: Format,
     about: (Option<&SealedPlan>, Time),
-    error: ApplyError,
+    error: OpenError,
 ) -> Result<Exit, Failure> {
     match error {
-        ApplyError::Config(findings) => {
+        OpenError::Settings(findings) => {
             output::findings(shared, &findings);
             Ok(Exit::Error)
         }
-        ApplyError::State(refusal) => refuse(shared, format, about, &refusal, Exit::Error),
+        OpenError::State(refusal) => refuse(shared, format, about, &refusal, Exit::Error),
     }
 }
 

@@ -6,10 +6,9 @@ use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::args::{Color, LogFormat, Shared};
-use crate::diag::{Code, Diagnostics, Files, Problem, Severity, fit, render_in, sanitize};
+use crate::diag::{CallError, Code, Diagnostics, Files, Problem, Severity, fit, render_in, sanitize};
 use crate::inventory::value::Time;
-use crate::pipeline::Findings;
-use crate::pipeline::base::Remark;
+use crate::pipeline::{Findings, Remark};
 use crate::report::{self, TextOptions};
 
 /// Why a command could not do what it was asked; a headline, and what to do.
@@ -51,6 +50,18 @@ impl Failure {
     /// Says what to do.
     pub fn hint(self, hint: impl Into<String>) -> Failure {
         Failure { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Failure {
+        Failure::new(&problem).maybe_hint(problem.hint)
+    }
+}
+
+impl From<CallError> for Failure {
+    fn from(error: CallError) -> Failure {
+        Failure::of_call(&error).hint(error.hint)
     }
 }
 

@@ -6,7 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::{Findings, MakeError, Progress, acceptance, accepted, load};
+use super::inputs::load;
+use super::progress::Progress;
+use super::settings::{OpenError, state_file};
+use super::{acceptance, accepted};
 use crate::diag::Problem;
 use crate::guard::baseline::{Difference, difference};
 use crate::inventory::Inventory;
@@ -36,10 +39,15 @@ pub struct Request<'a> {
 /// Why nothing was accepted.
 #[derive(Debug)]
 pub enum AcceptError {
-    /// zonewright.toml cannot be used.
-    Config(Box<Findings>),
-    /// The state cannot be used, or is in use.
-    State(Problem),
+    /// The settings or the state cannot be used.
+    Open(OpenError),
+    /// The export is not accepted.
+    Refused(Unaccepted),
+}
+
+/// Why an export is not accepted.
+#[derive(Debug)]
+pub enum Unaccepted {
     /// There is no such source; lists the sources.
     NoSuchSource(Vec<String>),
     /// It fails a test that is not about what it lost or changed; says which.
@@ -48,9 +56,15 @@ pub enum AcceptError {
     Changing,
 }
 
+impl From<Unaccepted> for AcceptError {
+    fn from(refusal: Unaccepted) -> AcceptError {
+        AcceptError::Refused(refusal)
+    }
+}
+
 impl From<Problem> for AcceptError {
     fn from(error: Problem) -> AcceptError {
-        AcceptError::State(error)
+        AcceptError::Open(error.into())
     }
 }
 
@@ -58,23 +72,20 @@ impl From<Problem> for AcceptError {
 ///
 /// Errors: [`AcceptError`]; nothing was accepted then.
 pub fn accept(request: &Request<'_>, progress: &dyn Progress) -> Result<Exchange, AcceptError> {
-    let (inventory, _) = match load(request.workspace, request.now, progress) {
-        Ok(loaded) => loaded,
-        Err(MakeError::Config(findings)) => return Err(AcceptError::Config(findings)),
-        Err(_) => unreachable!("`load` selects nothing, and reads no snapshot"),
-    };
-    let file = request.workspace.join(&inventory.config.state_file);
+    let loaded = load(request.workspace, request.now, progress).map_err(OpenError::from);
+    let (inventory, _) = loaded.map_err(AcceptError::Open)?;
+    let file = state_file(request.workspace, &inventory.config);
     let Some(export) = inventory.exports.iter().find(|export| export.spec.name == request.source) else {
         if let Some(exchange) = forget(request, &file)? {
             return Ok(exchange);
         }
         let names = inventory.exports.iter().map(|export| export.spec.name.clone());
-        return Err(AcceptError::NoSuchSource(names.collect()));
+        return Err(Unaccepted::NoSuchSource(names.collect()).into());
     };
     if let Some(doubt) = inventory.trust_of(&export.spec).doubt() {
-        return Err(AcceptError::Doubted(doubt.to_owned()));
+        return Err(Unaccepted::Doubted(doubt.to_owned()).into());
     }
-    let new = acceptance::new_export(&inventory, export, request.workspace).ok_or(AcceptError::Changing)?;
+    let new = acceptance::new_export(&inventory, export, request.workspace).ok_or(Unaccepted::Changing)?;
     let _lock = Lock::take(&file, request.who, request.now)?;
     let mut state = state::open_to_write(&file)?;
     let exchange = exchange(&inventory, export, &*state)?;

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::Settings;
+use super::settings::Settings;
 use crate::apply::{Outcome, Survey, Verdict};
 use crate::change::Change;
 use crate::diag::Problem;

@@ -12,25 +12,26 @@ use std::time::{Duration, Instant};
 
 use super::allowed::{self, of_this_workspace, still_bound};
 use super::guards::{Guards, idle_refusal, rules_now};
-use super::{Findings, Progress, RunStage, Settings, acceptance, load_settings, undo, waits};
+use super::{acceptance, undo, waits};
+use super::progress::{Progress, RunStage};
+use super::conduct::Conduct;
+use super::settings::{OpenError, Settings, load_settings, state_file};
+use super::targets::{Targets, open_writers};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::shape::Bounds;
-use crate::apply::{self, Applied, Event, Orders, SIDE_BY_SIDE, Survey, Surveyed, Watch, ZoneAccess};
+use crate::apply::{self, Applied, Event, Orders, SIDE_BY_SIDE, Survey, Surveyed, Watch};
 use crate::diag::Problem;
 use crate::disk;
 use crate::dns::ZoneName;
 use crate::guard::{self, Allowance, Clearance};
-use crate::inventory::model::{Config, Fence, ZoneSpec};
+use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::value::{self, Inv, Time};
 use crate::live::asked::{Answer, Question};
 use crate::parallel::HELD;
 use crate::plan::{Plan, SealedPlan, v1};
-use crate::provider::cache::{Cache, CacheUse};
-use crate::provider::write::WriteZone;
-use crate::provider::{self, Context};
 use crate::state::status::unfinished;
 use crate::state::{
-    self, Acceptor, Allowed, ApplyId, Identity, KeptRrset, KnownMarker, Lock, NewApply, PlanText, State,
+    self, Acceptor, Allowed, ApplyId, KeptRrset, KnownMarker, Lock, NewApply, PlanText, State,
 };
 use crate::verify;
 
@@ -43,32 +44,6 @@ pub struct Given<'a> {
     pub place: &'a str,
     /// The effect that the operator reviewed, where given.
     pub expect: Option<&'a str>,
-}
-
-/// How to apply: where, when, who, and how far.
-#[derive(Debug, Clone, Copy)]
-pub struct Conduct<'a> {
-    /// The folder of the workspace.
-    pub workspace: &'a Path,
-    /// The clock that the plan's age is measured against.
-    pub now: Time,
-    /// When that clock was read, so that later times are measured; none where the clock is set by hand, and does not
-    /// run.
-    pub read_at: Option<Instant>,
-    /// Who applies it; empty where the system does not say.
-    pub who: &'a str,
-    /// Why, where the operator says so.
-    pub reason: Option<&'a str>,
-    /// After how many failed hosts nothing more is sent.
-    pub max_failures: Option<usize>,
-    /// A number that no other run is likely to have: 1 to 999 999 999.
-    pub run: u64,
-    /// Set once a signal asks the apply to end.
-    pub interrupted: &'a AtomicBool,
-    /// The limits that are lifted.
-    pub allow: &'a [Allowance],
-    /// Whether the run is unattended, so that a limit that is exceeded trips its breaker.
-    pub auto: bool,
 }
 
 /// The result of an apply.
@@ -95,26 +70,11 @@ impl Ran {
     }
 }
 
-/// Why a plan could not be examined.
-#[derive(Debug)]
-pub enum ApplyError {
-    /// zonewright.toml cannot be used.
-    Config(Box<Findings>),
-    /// The state cannot be used, or is in use.
-    State(Problem),
-}
-
-impl From<Problem> for ApplyError {
-    fn from(error: Problem) -> ApplyError {
-        ApplyError::State(error)
-    }
-}
-
 /// Applies a plan, or refuses it; nothing is derived again.
 ///
-/// Errors: [`ApplyError`]; nothing was sent then.
-pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Ran, ApplyError> {
-    let settings = load_settings(request.workspace).map_err(ApplyError::Config)?;
+/// Errors: [`OpenError`]; nothing was sent then.
+pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Ran, OpenError> {
+    let settings = load_settings(request.workspace)?;
     let config = &settings.config;
     let bounds = Bounds::of(config, &settings.projects);
     let terms = Terms { now: request.now, expires: config.plan_expires, expect: given.expect, bounds: &bounds };
@@ -127,19 +87,24 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
         Ok(zones) => zones,
         Err(refusal) => return Ok(Ran::refused(refusal)),
     };
-    let file = request.workspace.join(&config.state_file);
-    let here = of_this_workspace(plan, identity(&file).as_ref(), given.place);
+    let file = state_file(request.workspace, config);
+    let kept = state::open_to_read(&file);
+    // A state that cannot be read refuses nothing here: what follows reports it.
+    let known = kept.as_ref().ok().and_then(Option::as_deref);
+    let identity = known.and_then(|state| state.identity().ok());
+    let here = of_this_workspace(plan, identity.as_ref(), given.place);
     // Of an undo the journal says more: which apply it does not have.
     if let (Err(refusal), None) = (&here, plan.undoes) {
         return Ok(Ran::refused(refusal.clone()));
     }
-    if plan.changes.is_empty() && !was_killed(&file) && !waits::has_news(plan, &file, request.now) {
-        if let Some(refusal) = idle_refusal((plan, given.place), &file) {
+    if plan.changes.is_empty() && !was_killed(&file, known) && !waits::has_news(plan, &kept, request.now) {
+        if let Some(refusal) = known.and_then(|state| idle_refusal((plan, given.place), state)) {
             return Ok(Ran::refused(refusal));
         }
-        acceptance::accept_idle(plan, request, &file);
+        acceptance::accept_idle((plan, &settings), request, (&file, kept));
         return Ok(Ran { is_journaled: true, ..Ran::default() });
     }
+    drop(kept);
     let _lock = Lock::take(&file, request.who, request.now)?;
     let mut state = state::open_to_write(&file)?;
     if let Some(refusal) = undo::refusal(plan, given.place, (&*state, &file))?.or(here.err()) {
@@ -186,44 +151,6 @@ pub(super) struct Work<'a> {
     pub settings: &'a Settings,
 }
 
-/// The targets of zones.
-pub(super) struct Targets<'a> {
-    /// The zones, including those of a plan.
-    pub zones: Vec<ZoneAccess<'a>>,
-    /// Each target that could be opened, once.
-    pub writers: Vec<&'a dyn WriteZone>,
-}
-
-impl<'a> Targets<'a> {
-    /// The targets of these zones, from their open writers.
-    pub fn new(config: &Config, zones: &[&'a ZoneSpec], writers: &'a Writers) -> Targets<'a> {
-        let opened = writers.values().filter_map(|writer| writer.as_deref().ok());
-        Targets { zones: accesses(config, zones, writers), writers: opened.collect() }
-    }
-
-    /// Makes all targets expect that an earlier run made updates and did not finish.
-    pub fn doubt(&self) {
-        self.writers.iter().for_each(|writer| writer.doubt());
-    }
-
-    /// The writer of a zone, where there is one.
-    fn writer(&self, zone: &ZoneName) -> Option<&'a dyn WriteZone> {
-        let access = self.zones.iter().find(|access| access.zone == zone)?;
-        access.writer.as_ref().ok().copied()
-    }
-
-    /// The targets of the zones of a plan.
-    fn of_plan(&self, plan: &Plan) -> Vec<ZoneAccess<'a>> {
-        let names: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
-        self.zones.iter().filter(|access| names.contains(access.zone)).cloned().collect()
-    }
-
-    /// Finishes all targets; gives what went wrong.
-    fn finish(&self) -> Vec<Problem> {
-        self.writers.iter().filter_map(|writer| writer.finish().err()).collect()
-    }
-}
-
 impl Work<'_> {
     /// Reads live DNS, and writes the changes that are still to be made; `killed` are earlier applies that never ended.
     pub fn begin(&self, state: &mut dyn State, killed: &[ApplyId]) -> Result<Ran, Problem> {
@@ -251,7 +178,7 @@ impl Work<'_> {
         if !survey.is_open() && killed.is_empty() {
             let written = apply::write(survey, &orders, &Unwatched);
             let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new());
-            let accepting = if did_all(&applied) { acceptance::of_plan(plan, self.request, state) } else { Vec::new() };
+            let accepting = if did_all(&applied) { acceptance::of_plan((plan, self.settings), self.request, state) } else { Vec::new() };
             if !accepting.is_empty() {
                 state.accept(&accepting, &Acceptor::IdleApply(self.request.who), self.request.now)?;
             }
@@ -349,7 +276,7 @@ impl Work<'_> {
         let now = journal.now();
         let state = journal.state.into_inner().expect(HELD);
         let disowned = state.disown(&verify::never_created(&written, &read_back));
-        let accepted = accepts.then(|| acceptance::of_plan(self.sealed.plan(), request, state));
+        let accepted = accepts.then(|| acceptance::of_plan((self.sealed.plan(), self.settings), request, state));
         let finished = state.finish(id, &applied, accepted.as_deref(), now);
         let is_journaled = written.halted.is_none() && disowned.is_ok() && finished.is_ok();
         Ran { apply: Some(id), applied, is_journaled, took: (took, read_for), ..Ran::default() }
@@ -378,8 +305,8 @@ pub(super) fn settle_by_markers(state: &mut dyn State, survey: &Survey<'_>, now:
 /// Whether an apply was broken off and is not running: the servers may not know of all that it wrote.
 ///
 /// A state that cannot be read counts as no; the error is reported when there is something to write.
-fn was_killed(file: &Path) -> bool {
-    let killed = || state::open_to_read(file)?.map_or(Ok(Vec::new()), |state| broken_off(&*state));
+fn was_killed(file: &Path, state: Option<&dyn State>) -> bool {
+    let killed = || state.map_or(Ok(Vec::new()), broken_off);
     Lock::holder(file).is_none() && killed().is_ok_and(|killed| !killed.is_empty())
 }
 
@@ -434,11 +361,6 @@ fn new_apply(sealed: &SealedPlan, request: &Conduct<'_>, survey: &Survey<'_>) ->
     }
 }
 
-/// Which workspace the state is of; none where there is no state, or none that can be read: what follows reports that.
-fn identity(file: &Path) -> Option<Identity> {
-    state::open_to_read(file).ok()??.identity().ok()
-}
-
 /// The settings of the zones that a plan changes.
 ///
 /// Errors: one is not configured.
@@ -456,40 +378,6 @@ pub(super) fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Resu
         })
     };
     names.into_iter().map(spec).collect()
-}
-
-/// The writers of the targets that a plan needs, by pool.
-pub(super) type Writers = BTreeMap<usize, Result<Box<dyn WriteZone>, Problem>>;
-
-/// Opens the targets of these zones to write.
-pub(super) fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Path, now: Time) -> Writers {
-    // What is read to apply is always live: only the sizes of the kept zones are used.
-    let cache = Cache::next_to(&workspace.join(&config.state_file), CacheUse::Renew, now);
-    let context = Context { workspace, source: &config.source, now, cache: Some(&cache) };
-    let pools: BTreeSet<usize> = zones.iter().map(|spec| spec.pool).collect();
-    let open = |pool: usize| {
-        let target = &config.pools[pool].target;
-        (pool, provider::open_writer(&target.provider, &target.settings, &context))
-    };
-    pools.into_iter().map(open).collect()
-}
-
-/// The target of each zone.
-pub(super) fn accesses<'a>(config: &Config, zones: &[&'a ZoneSpec], writers: &'a Writers) -> Vec<ZoneAccess<'a>> {
-    let access = |spec: &&'a ZoneSpec| ZoneAccess {
-        zone: &spec.name,
-        writer: writers[&spec.pool].as_deref().map_err(Problem::clone),
-        is_fenced: is_fenced(config, spec),
-    };
-    zones.iter().map(access).collect()
-}
-
-/// Whether a zone has a marker as its fence: as its settings say, else as its provider needs it.
-pub(super) fn is_fenced(config: &Config, spec: &ZoneSpec) -> bool {
-    match spec.fence {
-        Some(fence) => fence == Fence::Marker,
-        None => provider::is_fenced(&config.pools[spec.pool].target.provider),
-    }
 }
 
 /// Refuses to write to a zone whose marker the state does not know, unless it is older than what the state knows.

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
-use super::Findings;
+use super::findings::{Findings, Remark};
 use crate::diag::{Code, Diagnostic, Diagnostics, Files, Severity};
 use crate::git::{FOREIGN, GitError, Repository};
 use crate::inventory::model::Inventory;
@@ -30,17 +30,6 @@ pub struct Base {
     pub diagnostics: Diagnostics,
     /// The files of the workspace that are used for it too, because it lacks them; sorted by name.
     pub borrowed: Vec<Borrowed>,
-}
-
-/// Something that a reader should know about a base.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remark {
-    /// The file, or the base.
-    pub place: String,
-    /// The code: stable, kebab-case.
-    pub code: Code,
-    /// What was found: lower case, no full stop.
-    pub message: String,
 }
 
 impl Base {

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    Findings, Gathered, MakeError, Progress, ReadFor, Request, RunStage, SnapshotUsed, are_believed, decide, edited,
-    found_notices, gather, published,
-};
+use super::findings::Findings;
+use super::input_error::InputError;
+use super::inputs::{Gathered, ReadFor, gather};
+use super::inputs::{Request, SnapshotUsed};
+use super::notices::found_notices;
+use super::plan::are_believed;
+use super::progress::{Progress, RunStage};
+use super::{decide, edited, published};
 use crate::diag::{CallError, Diagnostics, Problem};
 use crate::diff::held::Held;
 use crate::diff::{Context, Selection, Standings};
@@ -33,8 +37,8 @@ pub struct Explained {
 
 /// Explains what `asked` names, by the decisions that a plan for the same request would make.
 ///
-/// Errors: [`MakeError`], as for a plan.
-pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> Result<Explained, MakeError> {
+/// Errors: [`InputError`], as for a plan.
+pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> Result<Explained, InputError> {
     let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version } =
         gather(request, &ReadFor::AllHosts, progress)?;
     progress.stage(RunStage::Compare, None);
@@ -46,7 +50,7 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
     let (held, kept) = edited::held(&inventory, given, past)?;
     let notices = notices.into_iter().chain(kept).collect();
     let given = Given { held: &held, ..given };
-    let explanation = decide::decide_and(&inventory, &zones.live, given, |context, standings, mut decided| {
+    let explanation: Result<Result<Explanation, CallError>, Problem> = decide::decide_and(&inventory, &zones.live, given, |context, standings, mut decided| {
         edited::mark(&mut decided.changes, past)?;
         let found = Question::find(&inventory, (context.names, context.foreseen), &zones.live, asked);
         let found = with_journal(&inventory, state.as_deref(), asked, found)?;
@@ -54,7 +58,7 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
         let about = (&decided, &diagnostics);
         Ok(found.map(|(question, published)| answer(context, standings, about, (&question, &published))))
     });
-    let explanation = explanation.map_err(MakeError::NoState)?;
+    let explanation = explanation?;
     let files: BTreeSet<&String> = inventory.inputs.keys().chain(zones.inputs.iter().map(|(name, _)| name)).collect();
     let files_read = files.len();
     let unread = outage::gather(zones.unread.into_iter().map(|(_, error)| error));

@@ -6,7 +6,8 @@
 
 use std::collections::HashSet;
 
-use super::zones::{AskedFor, side_by_side};
+use super::pools::side_by_side;
+use super::zones::AskedFor;
 use crate::diag::Problem;
 use crate::dns::{Name, NameRef};
 use crate::inventory::Inventory;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
-use super::Settings;
+use super::settings::Settings;
 use crate::change::Change;
 use crate::diag::{Problem, did_you_mean};
 use crate::diff::Tripped;
@@ -22,7 +22,7 @@ use crate::inventory::model::{Export, HostLimit, Project, ProjectIndex};
 use crate::inventory::read;
 use crate::inventory::value::Time;
 use crate::plan::{LimitKind, LimitState, Plan, SealedPlan};
-use crate::state::{self, State};
+use crate::state::State;
 
 /// What a plan is tested with, in addition to the inventory and live DNS.
 #[derive(Debug, Default)]
@@ -128,7 +128,7 @@ fn limits_set(projects: &[Project]) -> impl Iterator<Item = (&str, &[HostLimit])
 
 /// The limits as the settings set them; of projects whose file cannot be read now as a plan recorded them, where one did.
 pub fn rules_now(settings: &Settings, plan: Option<&Plan>) -> Rules {
-    let Settings { config, files, projects } = settings;
+    let Settings { config, files, projects, sources: _ } = settings;
     let mut rules = Rules::new(&config.limits, limits_set(projects), files);
     let known: BTreeSet<&str> = limits_set(projects).map(|(id, _)| id).collect();
     let recorded = plan.into_iter().flat_map(|plan| &plan.limits).filter(|limit| limit.counts == LimitKind::Hosts);
@@ -219,11 +219,11 @@ fn of_all(breakers: &[Breaker]) -> Option<&Breaker> {
 /// hosts. An unattended run must report that.
 ///
 /// A state that cannot be read refuses nothing; the error is reported when there is something to write.
-pub fn idle_refusal((plan, place): (&Plan, &str), file: &Path) -> Option<Problem> {
+pub fn idle_refusal((plan, place): (&Plan, &str), state: &dyn State) -> Option<Problem> {
     if plan.only.as_ref().is_some_and(|only| !only.hosts.is_empty()) {
         return None;
     }
-    let breakers = state::open_to_read(file).ok()??.breakers().ok()?;
+    let breakers = state.breakers().ok()?;
     of_all(&breakers).map(|breaker| held(place, breaker))
 }
 
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn what_was_sent_counts_until_it_is_known_what_became_of_it() {
         let folder = tempfile::tempdir().unwrap();
-        let mut state = state::open_to_write(&folder.path().join("state.db")).unwrap();
+        let mut state = crate::state::open_to_write(&folder.path().join("state.db")).unwrap();
         let now: Time = "2026-11-20T02:00:00Z".parse().unwrap();
         let new = NewApply {
             plan: "sha256:aa".to_owned(),
@@ -369,7 +369,7 @@ mod tests {
         std::fs::write(workspace.path().join("zonewright.toml"), toml).unwrap();
         let project = "id: here\nvlan_scheme: static\nvlans: {main: 1}\n";
         std::fs::write(workspace.path().join("p.yaml"), project).unwrap();
-        let settings = crate::pipeline::load_settings(workspace.path()).unwrap();
+        let settings = crate::pipeline::settings::load_settings(workspace.path()).unwrap();
         assert!(settings.projects[0].file.settings().is_some(), "{:?}", settings.projects);
         let rules = rules_now(&settings, Some(&plan));
         let found: Vec<(&str, u64)> = rules.hosts.iter().map(|rule| (rule.scope.as_str(), rule.max)).collect();

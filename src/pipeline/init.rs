@@ -8,7 +8,9 @@ use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use super::{Progress, RunStage, TOOL, zones};
+use super::pools::side_by_side;
+use super::progress::{Progress, RunStage};
+use super::TOOL;
 use crate::diag::{Diagnostics, Files, Problem};
 use crate::dns::reverse::{is_reverse, reverse_zone};
 use crate::dns::{Name, RdataRef, Rtype, ZoneContents, ZoneName};
@@ -191,7 +193,7 @@ fn read(
 ) -> Vec<Result<ZoneRead, Problem>> {
     let Access::Whole(target) = access else { unreachable!("the settings above ask for transfers") };
     progress.stage(what, Some(asked.len() as u64));
-    zones::side_by_side(&vec![0; asked.len()], |place| {
+    side_by_side(&vec![0; asked.len()], |place| {
         let read = target.read_zone(&asked[place]);
         progress.step();
         read

@@ -7,8 +7,8 @@
 //! Other names of such a zone are not queried.
 
 use super::needed::{Needed, sorted};
-use super::zones::side_by_side;
-use super::{Progress, RunStage};
+use super::pools::side_by_side;
+use super::progress::{Progress, RunStage};
 use crate::diag::Problem;
 use crate::diff::own;
 use crate::dns::{Name, NameRef, Rtype, reverse};

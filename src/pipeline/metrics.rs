@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::load_config;
+use super::settings::{load_config, state_file};
 use crate::diag::Problem;
 use crate::guard::Breaker;
 use crate::state::status::unfinished;
@@ -24,7 +24,7 @@ pub struct Standing {
 /// None where it cannot be read: the part of the run that needs the state has reported why.
 pub fn standing(workspace: &Path) -> Option<Standing> {
     let (config, _) = load_config(workspace).ok()?;
-    match open_to_read(&workspace.join(&config.state_file)).ok()? {
+    match open_to_read(&state_file(workspace, &config)).ok()? {
         Some(state) => read(&*state).ok(),
         None => Some(Standing::default()),
     }

@@ -1,10 +1,8 @@
 //! What the journal says about hosts, names and addresses that the inventory no longer has.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::slice;
 
-use super::MakeError;
 use crate::diag::{CallError, Problem};
 use crate::dns::{Name, Rtype, reverse};
 use crate::explain::published::{JournalEntry, PublishedRrset, journal_words};
@@ -12,24 +10,27 @@ use crate::explain::{Question, find_hosts, in_domains};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::names::NameIndex;
-use crate::state::{SentChange, SentFate, State, open_to_read};
+use crate::state::{SentChange, SentFate, State};
 
 /// Finds the hosts that texts name; where the inventory has no such host, the error says what the journal knows.
 ///
-/// Errors: `NoSubject`, `NoState`.
-pub fn find_named(inventory: &Inventory, workspace: &Path, texts: &[String]) -> Result<BTreeSet<Inv>, MakeError> {
+/// Errors: the state cannot be read; inside, there is no such host.
+pub fn find_named(
+    inventory: &Inventory,
+    state: Option<&dyn State>,
+    texts: &[String],
+) -> Result<Result<BTreeSet<Inv>, CallError>, Problem> {
     let error = match find_hosts(inventory, texts) {
-        Ok(hosts) => return Ok(hosts),
+        Ok(hosts) => return Ok(Ok(hosts)),
         Err(error) => error,
     };
     let is_wrong = |text: &&String| find_hosts(inventory, slice::from_ref(*text)).is_err();
-    let state = open_to_read(&workspace.join(&inventory.config.state_file))?;
     let (Some(text), Some(state)) = (texts.iter().find(is_wrong), state) else {
-        return Err(MakeError::NoSubject(error));
+        return Ok(Err(error));
     };
-    let published = of_text(state.as_ref(), inventory, text)?;
+    let published = of_text(state, inventory, text)?;
     let Some(PublishedRrset { host, .. }) = published.first() else {
-        return Err(MakeError::NoSubject(error));
+        return Ok(Err(error));
     };
     let hint = match inventory.place_of(*host) {
         Some(_) => format!(
@@ -42,7 +43,7 @@ pub fn find_named(inventory: &Inventory, workspace: &Path, texts: &[String]) -> 
         ),
     };
     let message = format!("{}; {}", error.message, journal_words(&published));
-    Err(MakeError::NoSubject(CallError { message, hint }))
+    Ok(Err(CallError { message, hint }))
 }
 
 /// What the journal says about a text that the inventory and live DNS do not know: the question that it asks, and what

@@ -7,11 +7,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::allowed::still_bound;
-use super::apply::{
-    ApplyError, Conduct, Ran, Targets, Work, moved, open_writers, settle_by_markers, settle_found, state_lost, zones_of,
-};
+use super::apply::{Ran, Work, moved, settle_by_markers, settle_found, state_lost, zones_of};
+use super::conduct::Conduct;
 use super::guards::{Guards, rules_now};
-use super::{Progress, RunStage, load_settings, undo};
+use super::progress::{Progress, RunStage};
+use super::settings::{OpenError, load_settings, state_file};
+use super::targets::{Targets, open_writers};
+use super::undo;
 use crate::apply::accept::{Terms, accept};
 use crate::apply::shape::Bounds;
 use crate::apply::{self, Ending, Made, Outcome, ZoneWritten};
@@ -41,11 +43,11 @@ pub enum Resumed {
 
 /// Resumes an apply, or the latest; nothing is derived again.
 ///
-/// Errors: [`ApplyError`]; nothing was sent then.
-pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Resumed, ApplyError> {
-    let settings = load_settings(request.workspace).map_err(ApplyError::Config)?;
+/// Errors: [`OpenError`]; nothing was sent then.
+pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Resumed, OpenError> {
+    let settings = load_settings(request.workspace)?;
     let config = &settings.config;
-    let file = request.workspace.join(&config.state_file);
+    let file = state_file(request.workspace, config);
     if state::open_to_read(&file)?.is_none() {
         return Ok(Resumed::NoSuchApply);
     }

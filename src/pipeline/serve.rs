@@ -6,7 +6,8 @@ use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::{Component, Path, PathBuf};
 
-use super::{Findings, load_config};
+use super::findings::Findings;
+use super::settings::load_config;
 use crate::diag::{Code, Problem};
 use crate::dns::{Name, ZoneContents, ZoneName};
 use crate::inventory::config::retarget::Retarget;

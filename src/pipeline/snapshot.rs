@@ -3,8 +3,12 @@
 
 use std::path::Path;
 
+use super::TOOL;
+use super::findings::Findings;
+use super::inputs::load;
+use super::progress::Progress;
+use super::settings::load_config;
 use super::zones::{self, Zones};
-use super::{Findings, MakeError, Progress, TOOL, load, load_config};
 use crate::diag::{FileFindings, Problem};
 use crate::diff::Selection;
 use crate::dns::ZoneName;
@@ -27,9 +31,9 @@ pub struct Saved {
 
 /// Why nothing was saved.
 #[derive(Debug)]
-pub enum SaveFailure {
+pub enum SnapshotError {
     /// zonewright.toml cannot be used.
-    Config(Box<Findings>),
+    Settings(Box<Findings>),
     /// The snapshot could not be written.
     Save(Problem),
     /// No zone could be read; says why, for each zone.
@@ -37,9 +41,9 @@ pub enum SaveFailure {
 }
 
 /// Reads all configured zones and saves them as `target`.
-pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress) -> Result<Saved, SaveFailure> {
-    let (config, files) = load_config(workspace).map_err(SaveFailure::Config)?;
-    let writer = Writer::begin(target).map_err(SaveFailure::Save)?;
+pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress) -> Result<Saved, SnapshotError> {
+    let (config, files) = load_config(workspace).map_err(SnapshotError::Settings)?;
+    let writer = Writer::begin(target).map_err(SnapshotError::Save)?;
     let targets = zones::open_targets(&config, workspace, now, None);
     let (outcomes, findings) = if targets.iter().any(|target| matches!(target, Ok(Access::ByName(_)))) {
         save_known(workspace, now, &writer, progress)?
@@ -52,7 +56,7 @@ pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress)
     for (spec, outcome) in config.zones.iter().zip(outcomes) {
         match outcome {
             Ok(written) => {
-                let (zone, found) = written.map_err(SaveFailure::Save)?;
+                let (zone, found) = written.map_err(SnapshotError::Save)?;
                 saved.push(zone);
                 findings.zones.extend(found.map(|found| *found));
             }
@@ -65,11 +69,11 @@ pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress)
     findings.unread = outage::gather(errors.into_iter());
     if saved.is_empty() && !unread.is_empty() {
         // An earlier snapshot is worth more than one of nothing.
-        return Err(SaveFailure::Unread(Box::new(findings)));
+        return Err(SnapshotError::Unread(Box::new(findings)));
     }
     let records = saved.iter().map(|zone| zone.records as usize).sum();
     let (zones, unread_count) = (saved.len(), unread.len());
-    writer.finish((TOOL, now), saved, unread).map_err(SaveFailure::Save)?;
+    writer.finish((TOOL, now), saved, unread).map_err(SnapshotError::Save)?;
     Ok(Saved { zones, records, unread: unread_count, findings })
 }
 
@@ -92,11 +96,8 @@ fn save_known(
     now: Time,
     writer: &Writer,
     progress: &dyn Progress,
-) -> Result<(Vec<Outcome>, Findings), SaveFailure> {
-    let (inventory, diagnostics) = load(workspace, now, progress).map_err(|error| match error {
-        MakeError::Config(findings) => SaveFailure::Config(findings),
-        _ => unreachable!("`load` selects nothing, and reads no snapshot"),
-    })?;
+) -> Result<(Vec<Outcome>, Findings), SnapshotError> {
+    let (inventory, diagnostics) = load(workspace, now, progress).map_err(SnapshotError::Settings)?;
     let Zones { live, unread, findings, .. } =
         zones::read_all(&inventory, workspace, (&Selection::default(), now), progress);
     let mut unread = unread.into_iter().map(|(_, error)| error);

@@ -6,12 +6,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::apply::{accesses, open_writers};
+use super::TOOL;
+use super::findings::Findings;
 use super::guards::{Remembered, rules_now};
-use super::{
-    Findings, Made, MakeError, Progress, Request, RunStage, TOOL, load_settings, narrowed_to, targets, workspace_seen,
-    zone_unknown,
-};
+use super::inputs::Request;
+use super::notices::zone_unknown;
+use super::plan::Made;
+use super::plan::{narrowed_to, targets, workspace_seen};
+use super::progress::{Progress, RunStage};
+use super::settings::{OpenError, load_settings, state_file};
+use super::targets::{accesses, open_writers};
 use crate::apply::{SIDE_BY_SIDE, ZoneAccess};
 use crate::change::Change;
 use crate::diag::{CallError, Problem, did_you_mean};
@@ -28,15 +32,36 @@ use crate::state::status::at_work;
 use crate::state::{self, ApplyId, Lock, State};
 use crate::undo::{self, Judged};
 
+/// Why there is no plan that undoes an apply.
+#[derive(Debug)]
+pub enum UndoError {
+    /// The settings or the state cannot be used.
+    Open(OpenError),
+    /// The command line names an apply that cannot be undone, or what it did not change.
+    Call(CallError),
+}
+
+impl From<Box<Findings>> for UndoError {
+    fn from(findings: Box<Findings>) -> UndoError {
+        UndoError::Open(findings.into())
+    }
+}
+
+impl From<Problem> for UndoError {
+    fn from(error: Problem) -> UndoError {
+        UndoError::Open(error.into())
+    }
+}
+
 /// Plans the inverse of an apply: RRsets that are still as it left them become what they were before. Hosts and
 /// projects of the request narrow it to their changes.
 ///
-/// Errors: [`MakeError`]. A zone that cannot be read is no error: the plan says which hosts' changes it leaves because
+/// Errors: [`UndoError`]. A zone that cannot be read is no error: the plan says which hosts' changes it leaves because
 /// of it.
-pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) -> Result<Made, MakeError> {
-    let settings = load_settings(request.workspace).map_err(MakeError::Config)?;
+pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) -> Result<Made, UndoError> {
+    let settings = load_settings(request.workspace)?;
     let config = &settings.config;
-    let file = request.workspace.join(&config.state_file);
+    let file = state_file(request.workspace, config);
     let state = state::open_to_read(&file)?;
     let state = state.ok_or_else(|| unknown(id))?;
     check_ended(&*state, id, &file)?;
@@ -82,12 +107,12 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
 }
 
 /// An apply that cannot be undone.
-fn refuse(message: String, hint: impl Into<String>) -> MakeError {
-    MakeError::NoUndo(CallError { message, hint: hint.into() })
+fn refuse(message: String, hint: impl Into<String>) -> UndoError {
+    UndoError::Call(CallError { message, hint: hint.into() })
 }
 
 /// An apply that the journal does not have.
-fn unknown(id: ApplyId) -> MakeError {
+fn unknown(id: ApplyId) -> UndoError {
     refuse(format!("the journal has no apply {}", id.0), "`zonewright history` lists the applies")
 }
 
@@ -129,7 +154,7 @@ pub(super) fn refusal(
 }
 
 /// Checks that there is such an apply, and that it is not running.
-fn check_ended(state: &dyn State, id: ApplyId, file: &Path) -> Result<(), MakeError> {
+fn check_ended(state: &dyn State, id: ApplyId, file: &Path) -> Result<(), UndoError> {
     // The lock is read first, so that an apply that is seen as running has not ended before the journal is read.
     let holder = Lock::holder(file);
     state.apply(id)?.ok_or_else(|| unknown(id))?;
@@ -143,7 +168,7 @@ fn check_ended(state: &dyn State, id: ApplyId, file: &Path) -> Result<(), MakeEr
 /// The inventory is not read.
 ///
 /// Errors: the apply changed nothing of one of them; several hosts have a name.
-fn named_hosts(done: &[Change], texts: &[String], id: ApplyId) -> Result<BTreeSet<Inv>, MakeError> {
+fn named_hosts(done: &[Change], texts: &[String], id: ApplyId) -> Result<BTreeSet<Inv>, UndoError> {
     let mut hosts = BTreeSet::new();
     for text in texts {
         let found = match text.parse::<Inv>() {
@@ -186,7 +211,7 @@ fn names_in(done: &[Change]) -> Vec<String> {
 }
 
 /// The error of an apply that changed nothing for what the request names; `known` is what the request could have named.
-fn unchanged(whose: &str, (text, known): (&str, Vec<String>), id: ApplyId) -> MakeError {
+fn unchanged(whose: &str, (text, known): (&str, Vec<String>), id: ApplyId) -> UndoError {
     let shows = format!("`zonewright history {}` shows what it changed", id.0);
     let hint = match did_you_mean(text, known.iter().map(String::as_str)) {
         Some(near) => format!("{near} {shows}"),
@@ -202,7 +227,7 @@ fn narrowed(
     done: Vec<Change>,
     (hosts, projects): (&BTreeSet<Inv>, &[String]),
     id: ApplyId,
-) -> Result<Vec<Change>, MakeError> {
+) -> Result<Vec<Change>, UndoError> {
     for project in projects {
         if done.iter().all(|change| change.project != *project) {
             let known = done.iter().map(|change| change.project.clone()).collect();

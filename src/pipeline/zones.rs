@@ -1,11 +1,12 @@
 //! Reads all configured zones, in parallel.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::inquiry::{self, Asking};
 use super::needed::{Extent, Needed};
-use super::{Progress, RunStage};
+use super::pools::side_by_side;
+use super::progress::{Progress, RunStage};
 use crate::diag::{FileFindings, Problem};
 use crate::diff::Selection;
 use crate::dns::{ZoneContents, ZoneName};
@@ -59,11 +60,6 @@ struct KnownZone {
     /// What is questionable in them.
     findings: Option<Box<FileFindings>>,
 }
-
-/// How many zones of one target are read at the same time. Most of the time is spent waiting for a server or a disk, so
-/// that more than the number of processors helps; a name server limits transfers to a client (BIND's `transfers-per-ns`
-/// is 2, `transfers-out` 10).
-const SIDE_BY_SIDE: usize = 4;
 
 /// Zones that were read completely before the inventory was known.
 pub struct EarlyZones {
@@ -191,13 +187,6 @@ fn read_rest(
     let readings = early.into_iter().zip(readings).map(|both| either(both).expect("a zone is known early or read now"));
     let readings = readings.collect();
     Zones { for_some: !selection.is_all(), ..join(inventory, needed, apexes, readings, progress) }
-}
-
-/// All configured zones as a draft in which nothing is known yet.
-pub fn unread(inventory: &Inventory) -> Live {
-    let zones = &inventory.config.zones;
-    let unknown = zones.iter().map(|spec| LiveZone::unknown(spec.name.clone())).collect();
-    Live::draft(unknown, Apexes::new(zones.iter().map(|spec| &spec.name)))
 }
 
 /// Reads all configured zones from a snapshot: no target is opened.
@@ -458,19 +447,4 @@ pub fn check_local(inventory: &Inventory, workspace: &Path, now: Time, progress:
         }
     }
     local
-}
-
-/// Runs `work` for each place in `pools`, a few of each pool at once, and gives the answers in order.
-pub fn side_by_side<T: Send>(pools: &[usize], work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let mut by_pool: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (place, pool) in pools.iter().enumerate() {
-        by_pool.entry(*pool).or_default().push(place);
-    }
-    let count = by_pool.len();
-    let of_pools = parallel::side_by_side(by_pool.into_values().collect(), count, |places: Vec<usize>| {
-        parallel::side_by_side(places, SIDE_BY_SIDE, |place| (place, work(place)))
-    });
-    let mut done: Vec<(usize, T)> = of_pools.into_iter().flatten().collect();
-    done.sort_by_key(|(place, _)| *place);
-    done.into_iter().map(|(_, answer)| answer).collect()
 }

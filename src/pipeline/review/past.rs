@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::guards::Remembered;
-use super::super::{MakeError, Request};
+use super::super::inputs::Request;
 use super::Reviewed;
 use crate::apply::Outcome;
 use crate::change::Change;
@@ -37,12 +37,12 @@ pub struct Past {
 impl Past {
     /// Reads the state.
     ///
-    /// Errors: `NoState`.
+    /// Errors: the state cannot be read.
     pub fn read(
         request: &Request<'_>,
         Reviewed { inventory, decided, written, .. }: Reviewed<'_>,
         (remembered, state): (&Remembered, &dyn State),
-    ) -> Result<Past, MakeError> {
+    ) -> Result<Past, Problem> {
         let LastWhole { last, is_undone } = last_whole(state)?;
         let planned = last.as_ref().map(|last| state.planned(last.id)).transpose()?.flatten();
         let exported: BTreeSet<&String> = inventory.exports.iter().flat_map(|export| &export.files).collect();
