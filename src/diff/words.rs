@@ -2,8 +2,8 @@
 
 use std::net::Ipv6Addr;
 
+use super::block::Block;
 use super::context::Context;
-use super::standing::Block;
 use crate::change::BlockCode;
 use crate::desired::host::Detail;
 use crate::desired::network::Segment;

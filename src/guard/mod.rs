@@ -14,9 +14,13 @@ pub mod last;
 
 pub mod ledger;
 
-pub mod limits;
+pub mod rules;
+
+mod shares;
 
 mod loss;
+
+pub mod limits;
 
 pub mod causes;
 
@@ -31,7 +35,8 @@ pub mod post;
 pub use breakers::Breaker;
 pub use clearance::{Allowance, Clearance, Over, clear};
 pub use ledger::Ledger;
-pub use limits::{Rules, count};
+pub use limits::count;
+pub use rules::Rules;
 
 /// The code of a plan that exceeds a limit.
 pub const LIMIT_EXCEEDED: Code = Code::new("limit-exceeded");

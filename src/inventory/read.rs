@@ -17,9 +17,10 @@ use super::source::{NAMES_LOCK, Occurs, SourceSpec};
 use super::sources::{self, Context, Draft, Fold, Format, Input, SourceFile, Tally, format_of};
 use super::value::Time;
 use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin, Severity};
-pub use disk::{FileError, FindError};
+pub use disk::of_folder;
 use disk::{Folder, Found};
-pub use layer::{Asked, Borrowed, GLOB, Layer, Why, of_folder};
+pub use layer::{Asked, Borrowed, GLOB, Layer, Why};
+pub use unread::{FileError, FindError};
 
 mod checksum;
 
@@ -30,6 +31,8 @@ mod layer;
 mod projects;
 
 mod steady;
+
+mod unread;
 
 #[cfg(test)]
 mod tests;

@@ -117,8 +117,7 @@ mod tests {
     use crate::dns::{Rtype, Ttl, ZoneBuilder, ZoneContents};
     use crate::inventory::load_workspace;
     use crate::inventory::model::Trust;
-    use crate::live::asked::Knowledge;
-    use crate::live::{Apexes, LiveZone};
+    use crate::live::{Apexes, Knowledge, LiveZone};
 
     /// The clock.
     fn now() -> Time {

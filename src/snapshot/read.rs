@@ -12,7 +12,7 @@ use crate::diag::Problem;
 use crate::disk::hex;
 use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::value::Time;
-use crate::live::asked::Knowledge;
+use crate::live::Knowledge;
 use crate::plan::ZoneSeen;
 use crate::provider::{self, ZoneRead};
 

@@ -12,7 +12,7 @@ use crate::diag::Problem;
 use crate::disk::hex;
 use crate::dns::ZoneContents;
 use crate::inventory::value::Time;
-use crate::live::asked::Knowledge;
+use crate::live::Knowledge;
 use crate::plan::ZoneSeen;
 
 /// The error of something on disk.

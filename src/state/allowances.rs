@@ -5,24 +5,12 @@ use std::collections::BTreeMap;
 use rusqlite::{Row, Transaction, params};
 
 use super::ApplyId;
+use super::history::Allowed;
 use super::sqlite::Sqlite;
 use crate::apply::Outcome;
 use crate::diag::Problem;
 use crate::guard::Allowance;
 use crate::inventory::value::Time;
-
-/// A limit that an operator lifted for an apply.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Allowed {
-    /// Which, and how far.
-    pub allowance: Allowance,
-    /// The effect of the plan that it was lifted for.
-    pub effect: String,
-    /// When.
-    pub at: Time,
-    /// Who did it, as the system knows them; empty where it does not.
-    pub who: String,
-}
 
 /// Keeps that limits are lifted for an apply. Of two numbers for one limit the greater holds.
 pub fn allow(change: &Transaction<'_>, apply: ApplyId, allowed: &[Allowed]) -> rusqlite::Result<()> {

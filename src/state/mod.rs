@@ -3,7 +3,13 @@
 //! Comes in: what is about to be done, and the outcome. Goes out: the same, also after a crash. It is behind one trait,
 //! so that a database can replace today's file.
 
+pub mod acceptance;
+
 mod allowances;
+
+mod applies;
+
+mod batches;
 
 mod breakers;
 
@@ -11,7 +17,7 @@ mod effect;
 
 mod error;
 
-pub mod exports;
+mod exports;
 
 mod folder;
 
@@ -20,6 +26,10 @@ pub mod history;
 mod journal;
 
 pub mod lock;
+
+mod markers;
+
+mod own;
 
 mod past;
 
@@ -33,7 +43,11 @@ mod sought;
 
 mod sqlite;
 
+mod store;
+
 pub mod status;
+
+mod wait_news;
 
 mod waits;
 
@@ -57,17 +71,15 @@ use crate::live::asked::Question;
 use crate::plan::Marker;
 
 pub use crate::guard::Breaker;
-pub use allowances::Allowed;
+pub use acceptance::{Acceptance, AcceptedFile, Accepting, Acceptor, Exchange, NewExport, SourceStatus};
 pub use breakers::Reset;
-pub use exports::{Acceptance, AcceptedFile, Accepting, Acceptor, Exchange, NewExport, SourceStatus};
-pub use history::{History, LeftHost, Past, Resumption, Sent, SentChange, SentFate, Told};
+pub use history::{Allowed, History, LeftHost, Past, Resumption, Sent, SentChange, SentFate, Told, Written};
 pub use journal::KeptRrset;
 pub use lock::{Holder, Lock};
 #[cfg(test)]
 pub use sqlite::Sqlite;
 pub use status::{Memory, Status};
-pub use waits::WaitNews;
-pub use written::Written;
+pub use wait_news::WaitNews;
 
 /// Opens the state that is kept in a file, to write to it; creates it where there is none.
 ///

@@ -4,36 +4,10 @@ use super::journal::{self, Kept};
 use super::seal::{self, BatchRow};
 use super::sought::{Names, Sought};
 use super::sqlite::Sqlite;
-use super::{ApplyId, KeptRrset};
+use super::{ApplyId, Written};
 use crate::diag::Problem;
-use crate::dns::{RrKey, Rrset, Rtype};
+use crate::dns::RrKey;
 use crate::inventory::value::Time;
-
-/// What an update left at an RRset.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
-    /// The apply whose update it was.
-    pub apply: ApplyId,
-    /// The number of the update within that.
-    pub number: u64,
-    /// When the update was sent: what it left was there at some time after that.
-    pub at: Time,
-    /// Whether it created the RRset.
-    pub is_new: bool,
-    /// What it left there; none where it deleted the RRset.
-    pub after: Option<KeptRrset>,
-}
-
-impl Written {
-    /// Whether this is what it left there.
-    pub fn left(&self, rtype: Rtype, rrset: Option<&Rrset>) -> bool {
-        match (&self.after, rrset) {
-            (Some(left), Some(rrset)) => left.is(rtype, rrset),
-            (None, None) => true,
-            (Some(_), None) | (None, Some(_)) => false,
-        }
-    }
-}
 
 /// What the latest update that took effect left at each of some RRsets; in their order.
 ///

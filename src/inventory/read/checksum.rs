@@ -1,6 +1,7 @@
 //! The `FILE.sha256` next to an export: what it says, and whether the export agrees with it.
 
-use super::disk::{FileError, Folder, Found};
+use super::disk::{Folder, Found};
+use super::unread::FileError;
 use crate::diag::{Code, Diagnostic};
 
 /// What the name of the digest file has behind the export's. Where `digest` is demanded, files with this ending are not

@@ -15,8 +15,8 @@ use domain::tsig::{ClientTransaction, Key};
 
 use super::failure::{Failure, Progress};
 use super::message::{self, Header, bad};
-use super::meter::{Meter, ReadLimits};
-use super::settings::Server;
+use super::meter::Meter;
+use super::settings::{ReadLimits, Server};
 use super::wire::{Connection, WireFault};
 use super::{explain_wire, query, random_id};
 use crate::dns::ZoneName;

@@ -268,7 +268,7 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    use super::super::meter::ReadLimits;
+    use super::super::settings::ReadLimits;
     use super::super::tests::{Signer, answer, apex, framed, read, reader, soa, zone};
     use super::*;
     use crate::provider::Exchange;

@@ -27,7 +27,8 @@
 //! | `session` | updates over one connection |
 //! | `observe` | pure: answers out of a whole zone, and those that a wildcard gives |
 //! | `version` | asks a server what it is |
-//! | `writer` | the primary: what is written, and read for that |
+//! | `primary` | the server that zones are written to |
+//! | `writer` | writes to the primary, and reads for that |
 
 mod ask;
 mod axfr;
@@ -42,6 +43,7 @@ mod message;
 mod meter;
 mod observe;
 mod outcome;
+mod primary;
 mod query;
 mod rooms;
 mod session;
@@ -75,11 +77,11 @@ use self::failure::{Failure, Progress};
 use self::health::Health;
 use self::kept::Standings;
 use self::meter::Meter;
+use self::primary::Primary;
 use self::rooms::Rooms;
 use self::settings::{KeySettings, Server, Settings};
 pub use self::settings::{place, server_names};
 use self::wire::{Connection, WireFault};
-use self::writer::Primary;
 use super::cache::{Cache, KeptSize};
 use super::outage::place_of;
 use super::secret::SecretSource;

@@ -14,12 +14,12 @@ use super::failure::{Failure, Progress};
 use super::lower::{Lowered, TooLarge, lower};
 use super::message::Header;
 use super::outcome::Expected;
+use super::primary::Primary;
 use super::wire::{Connection, WireFault};
-use super::writer::Primary;
 use super::{random_id, read_error};
 use crate::diag::Problem;
 use crate::dns::ZoneName;
-use crate::provider::write::{Reply, Ticket, Update, UpdateZone, WriteZone as _};
+use crate::provider::write::{Reply, Ticket, Update, UpdateZone};
 
 /// The way to write one zone.
 pub struct Session<'a> {

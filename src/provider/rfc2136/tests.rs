@@ -11,7 +11,7 @@ use domain::tsig::Algorithm;
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
-use super::meter::ReadLimits;
+use super::settings::ReadLimits;
 use super::*;
 use crate::diag::{Files, Origin, Problem};
 use crate::dns::{Name, Rtype};
