@@ -3,12 +3,12 @@
 use super::args::{HistoryArgs, Shared};
 use super::exit::Exit;
 use super::output::{self, Failure};
-use super::show::zones;
 use super::request::not_opened;
+use super::show::zones;
 use crate::dns::Name;
 use crate::dns::reverse::reverse_name;
 use crate::inventory::value::Inv;
-use crate::pipeline::history::{Asked, Inquiry, HistoryError, history};
+use crate::pipeline::history::{Asked, HistoryError, Inquiry, history};
 use crate::report;
 
 /// How many applies are listed without `-v`.

@@ -4,7 +4,7 @@ use super::args::{Shared, SnapshotArgs};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
-use crate::pipeline::snapshot::{self, SnapshotError, Saved};
+use crate::pipeline::snapshot::{self, Saved, SnapshotError};
 use crate::report;
 
 /// Saves all configured zones that can be read, and says why the others cannot.

@@ -1,4 +1,4 @@
-//! The code of a finding or a problem: a type, so that no other text is taken for one.
+//! The code of a finding or a problem: a type, so that no other text is mistaken for one.
 
 use std::fmt;
 

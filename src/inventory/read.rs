@@ -90,7 +90,7 @@ pub fn load_behind(layer: Box<dyn Layer>, dir: &Path, now: Time) -> (Loaded, Vec
     (loaded, folder.into_borrowed())
 }
 
-/// zonewright.toml, read and judged by itself. All else is read by the same settings, whatever becomes of the file.
+/// zonewright.toml, read and judged by itself. All else is read by the same settings, whatever happens to the file.
 pub struct SettingsFile {
     /// What was read so far.
     workspace: Workspace,

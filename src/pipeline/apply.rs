@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::allowed::{self, of_this_workspace, still_bound};
-use super::guards::{Guards, idle_refusal, rules_now};
-use super::{acceptance, undo, waits};
-use super::progress::{Progress, RunStage};
 use super::conduct::Conduct;
+use super::guards::{Guards, idle_refusal, rules_now};
+use super::progress::{Progress, RunStage};
 use super::settings::{OpenError, Settings, load_settings, state_file};
 use super::targets::{Targets, open_writers};
+use super::{acceptance, undo, waits};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::shape::Bounds;
 use crate::apply::{self, Applied, Event, Orders, SIDE_BY_SIDE, Survey, Surveyed, Watch};
@@ -30,9 +30,7 @@ use crate::live::asked::{Answer, Question};
 use crate::parallel::HELD;
 use crate::plan::{Plan, SealedPlan, v1};
 use crate::state::status::unfinished;
-use crate::state::{
-    self, Acceptor, Allowed, ApplyId, KeptRrset, KnownMarker, Lock, NewApply, PlanText, State,
-};
+use crate::state::{self, Acceptor, Allowed, ApplyId, KeptRrset, KnownMarker, Lock, NewApply, PlanText, State};
 use crate::verify;
 
 /// A plan to apply.
@@ -178,7 +176,11 @@ impl Work<'_> {
         if !survey.is_open() && killed.is_empty() {
             let written = apply::write(survey, &orders, &Unwatched);
             let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new());
-            let accepting = if did_all(&applied) { acceptance::of_plan((plan, self.settings), self.request, state) } else { Vec::new() };
+            let accepting = if did_all(&applied) {
+                acceptance::of_plan((plan, self.settings), self.request, state)
+            } else {
+                Vec::new()
+            };
             if !accepting.is_empty() {
                 state.accept(&accepting, &Acceptor::IdleApply(self.request.who), self.request.now)?;
             }

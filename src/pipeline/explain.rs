@@ -50,14 +50,15 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
     let (held, kept) = edited::held(&inventory, given, past)?;
     let notices = notices.into_iter().chain(kept).collect();
     let given = Given { held: &held, ..given };
-    let explanation: Result<Result<Explanation, CallError>, Problem> = decide::decide_and(&inventory, &zones.live, given, |context, standings, mut decided| {
-        edited::mark(&mut decided.changes, past)?;
-        let found = Question::find(&inventory, (context.names, context.foreseen), &zones.live, asked);
-        let found = with_journal(&inventory, state.as_deref(), asked, found)?;
-        let decided = with_notices(notices, decided);
-        let about = (&decided, &diagnostics);
-        Ok(found.map(|(question, published)| answer(context, standings, about, (&question, &published))))
-    });
+    let explanation: Result<Result<Explanation, CallError>, Problem> =
+        decide::decide_and(&inventory, &zones.live, given, |context, standings, mut decided| {
+            edited::mark(&mut decided.changes, past)?;
+            let found = Question::find(&inventory, (context.names, context.foreseen), &zones.live, asked);
+            let found = with_journal(&inventory, state.as_deref(), asked, found)?;
+            let decided = with_notices(notices, decided);
+            let about = (&decided, &diagnostics);
+            Ok(found.map(|(question, published)| answer(context, standings, about, (&question, &published))))
+        });
     let explanation = explanation?;
     let files: BTreeSet<&String> = inventory.inputs.keys().chain(zones.inputs.iter().map(|(name, _)| name)).collect();
     let files_read = files.len();

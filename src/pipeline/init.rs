@@ -8,9 +8,9 @@ use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use super::TOOL;
 use super::pools::side_by_side;
 use super::progress::{Progress, RunStage};
-use super::TOOL;
 use crate::diag::{Diagnostics, Files, Problem};
 use crate::dns::reverse::{is_reverse, reverse_zone};
 use crate::dns::{Name, RdataRef, Rtype, ZoneContents, ZoneName};

@@ -9,15 +9,15 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
+use super::findings::Findings;
 use super::free_names::{Inquiry, Unclear};
+use super::input_error::InputError;
+use super::inputs::{Request, SnapshotUsed, used};
+use super::inputs::{find_project, load_extent, select};
+use super::progress::{Progress, RunStage};
+use super::settings::state_file;
 use super::zones::Source;
 use super::{accepted, published, zones};
-use super::findings::Findings;
-use super::inputs::{Request, SnapshotUsed, used};
-use super::progress::{Progress, RunStage};
-use super::input_error::InputError;
-use super::settings::state_file;
-use super::inputs::{find_project, load_extent, select};
 use crate::diag::CallError;
 use crate::diff::Selection;
 use crate::disk::{self, PendingFile};
@@ -196,10 +196,13 @@ fn work(
         return Err(NamesError::Unmerged);
     }
     let now = request.now;
-    let to = |id: &Option<String>| id.as_ref().map(|id| find_project(inventory, id).map_err(InputError::from)).transpose();
+    let to =
+        |id: &Option<String>| id.as_ref().map(|id| find_project(inventory, id).map_err(InputError::from)).transpose();
     let (holding, to) = match task {
         Task::Allocate { rename, to: id } => (if *rename { Holding::Rename } else { Holding::Keep }, to(id)?),
-        Task::Release { to: Some(id) } => (Holding::Replace, Some(find_project(inventory, id).map_err(InputError::from)?)),
+        Task::Release { to: Some(id) } => {
+            (Holding::Replace, Some(find_project(inventory, id).map_err(InputError::from)?))
+        }
         Task::Release { to: None } => return Ok(written(inventory, old, release::release(inventory, &invs, now), now)),
         Task::Adopt => {
             let mut taken = Taken::by_hosts(inventory, now);
@@ -209,7 +212,9 @@ fn work(
     };
     let outcome = match invs.is_empty() {
         true => Outcome::default(),
-        false => give(inventory, request, (&invs, Giving { holding, to, now }), (snapshot.as_ref(), findings), progress)?,
+        false => {
+            give(inventory, request, (&invs, Giving { holding, to, now }), (snapshot.as_ref(), findings), progress)?
+        }
     };
     Ok(written(inventory, old, outcome, now))
 }

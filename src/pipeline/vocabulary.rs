@@ -37,7 +37,9 @@ pub fn words(workspace: &Path, vocabulary: Vocabulary, now: Time) -> Vec<String>
             let loaded = read::load_extent(workspace, Extent::Names, now, &|_| {});
             loaded.inventory.map(|inventory| hosts(&inventory)).unwrap_or_default()
         }
-        Vocabulary::Projects => SettingsFile::read(workspace).into_projects().1.into_iter().map(|project| project.id).collect(),
+        Vocabulary::Projects => {
+            SettingsFile::read(workspace).into_projects().1.into_iter().map(|project| project.id).collect()
+        }
         Vocabulary::Zones => {
             let config = SettingsFile::read(workspace).into_config().config;
             let zones: BTreeSet<String> =

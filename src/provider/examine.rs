@@ -148,7 +148,7 @@ pub(super) fn try_update(writer: &dyn WriteZone, zone: &ZoneName) -> UpdatesExam
     let reply = session.send(&update).map(|ticket| session.reply(ticket));
     examined(match reply {
         Ok(Reply::Done | Reply::Prerequisite(_)) => None,
-        Ok(Reply::Refused(error) | Reply::Failed(error) | Reply::Unknown(error)) | Err(error) => Some(error.into()),
+        Ok(Reply::Refused(error) | Reply::Failed(error) | Reply::Unknown(error)) | Err(error) => Some(error),
     })
 }
 

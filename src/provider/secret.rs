@@ -213,7 +213,8 @@ fn read_variable(name: &str) -> Result<Vec<u8>, Problem> {
 fn run(words: &[String], workspace: &Path, timeout: Duration) -> Result<Vec<u8>, Problem> {
     let command = BoundedCommand { words: words.to_owned(), workspace: workspace.to_owned(), timeout };
     command.read(MAX_TEXT + 1).map_err(|error| {
-        let message = format!("the command for the secret: {}", error.message);
+        let program = format!("`{}`", command.program());
+        let message = error.message.replacen(&program, &format!("the command {program} for the secret"), 1);
         Problem::new(command.program(), "secret-command-failed", message)
             .hint("run it by hand: it must print the key's secret in base64 and exit with 0")
     })
