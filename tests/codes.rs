@@ -51,6 +51,7 @@ const NO_CODES: &[&str] = &[
     "ls-files",
     "ls-tree",
     "max-records",
+    "memory",
     "net-layout",
     "own-a",
     "project-id",
@@ -67,7 +68,7 @@ const NO_CODES: &[&str] = &[
 const SHARE: f64 = 0.4;
 
 /// The text before a literal of one word that is a code.
-const CALLS: [&str; 5] = ["error(", "warning(", "finding(", "code: ", "code(\""];
+const CALLS: [&str; 7] = ["error(", "warning(", "finding(", "Problem::new(", "Code::new(", "code: ", "code(\""];
 
 /// The root of the project.
 fn root() -> &'static Path {

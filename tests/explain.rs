@@ -105,7 +105,7 @@ fn compare(plan: &Plan, host: &HostFacts) -> Result<(), String> {
     let decision = &host.decision;
     let blocked = plan.blocked.iter().find(|blocked| blocked.host.0 == host.inv);
     let skipped = plan.skipped.iter().find(|skipped| skipped.host.0 == host.inv);
-    let first = decision.obstacles.first().map(|first| (first.code, first.message.as_str(), first.hint.as_str()));
+    let first = decision.obstacles.first().map(|first| (first.code.as_str(), first.message.as_str(), first.hint.as_str()));
     let wanted = blocked.map(|blocked| (blocked.code.as_str(), blocked.message.as_str(), blocked.hint.as_str()));
     if first != wanted {
         return Err(format!("blocked {wanted:?}, said {first:?}"));
@@ -136,7 +136,7 @@ fn check_all(workspace: &Workspace) {
             let named = workspace.plan(&[inv]);
             assert_eq!(all_told(&by_hand.changes), planned(&named, inv), "host {inv} by hand");
             let code = named.blocked.iter().find(|blocked| blocked.host.0 == inv).map(|blocked| blocked.code.as_str());
-            assert_eq!(by_hand.obstacles.first().map(|first| first.code), code, "host {inv} by hand");
+            assert_eq!(by_hand.obstacles.first().map(|first| first.code.as_str()), code, "host {inv} by hand");
         }
     }
 }

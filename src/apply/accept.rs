@@ -3,8 +3,8 @@
 //! Its digests, format and order are proven where it is loaded (`plan::store`). Here are the other checks: its times,
 //! which its `id` does not cover, its changes, which any person can digest, and the effect that the operator expects.
 
-use super::model::Refusal;
 use super::shape::{self, Bounds};
+use crate::diag::Problem;
 use crate::inventory::value::{Duration, Time};
 use crate::plan::{Plan, SealedPlan};
 
@@ -29,10 +29,8 @@ pub struct Terms<'a> {
 /// The times are not part of the plan's `id`. They can be forged, but not so that a plan lasts longer than one that is
 /// made now: it is not made in the future, and expires as soon as the setting says, or sooner. (The setting may have been
 /// raised since it was made.)
-pub fn accept(sealed: &SealedPlan, place: &str, terms: &Terms<'_>) -> Result<(), Refusal> {
-    let refuse = |code, message, hint: &str| {
-        Err(Refusal { place: place.to_owned(), code, message, hint: Some(hint.to_owned()) })
-    };
+pub fn accept(sealed: &SealedPlan, place: &str, terms: &Terms<'_>) -> Result<(), Problem> {
+    let refuse = |code, message, hint: &str| Err(Problem::new(place, code, message).hint(hint.to_owned()));
     let plan = sealed.plan();
     let Plan { created, expires, .. } = plan;
     if *created > terms.now.plus(SKEW) {
@@ -55,7 +53,7 @@ pub fn accept(sealed: &SealedPlan, place: &str, terms: &Terms<'_>) -> Result<(),
         );
     }
     if let Some(expired) = expired(sealed, place, terms.now) {
-        return Err(Refusal { message: format!("{}, and it is {} now", expired.message, terms.now), ..expired });
+        return Err(Problem { message: format!("{}, and it is {} now", expired.message, terms.now), ..expired });
     }
     if let Some(message) = shape::stray(plan, terms.bounds) {
         return refuse("plan-malformed", message, NOT_OURS);
@@ -74,14 +72,9 @@ pub const NOT_OURS: &str =
     "plan again. If no setting changed since, zonewright did not make this plan: find out who did";
 
 /// The refusal of a plan that is too old at a time.
-pub fn expired(sealed: &SealedPlan, place: &str, now: Time) -> Option<Refusal> {
+pub fn expired(sealed: &SealedPlan, place: &str, now: Time) -> Option<Problem> {
     let expires = sealed.plan().expires;
-    (expires < now).then(|| Refusal {
-        place: place.to_owned(),
-        code: "plan-expired",
-        message: format!("it expired at {expires}"),
-        hint: Some("plan again".to_owned()),
-    })
+    (expires < now).then(|| Problem::new(place, "plan-expired", format!("it expired at {expires}")).hint("plan again"))
 }
 
 #[cfg(test)]
@@ -92,7 +85,7 @@ mod tests {
     use crate::plan::fixture;
 
     /// The outcome for a plan without changes, at most a day old, at a time and with an expectation.
-    fn outcome(change: impl FnOnce(&mut Plan), now: &str, expect: Option<&str>) -> Result<(), Refusal> {
+    fn outcome(change: impl FnOnce(&mut Plan), now: &str, expect: Option<&str>) -> Result<(), Problem> {
         let mut plan = fixture::empty();
         plan.created = "2026-11-20T02:00:00Z".parse().unwrap();
         plan.expires = "2026-11-21T02:00:00Z".parse().unwrap();
@@ -105,7 +98,7 @@ mod tests {
 
     /// The code of the refusal, where there is one.
     fn code(change: impl FnOnce(&mut Plan), now: &str, expect: Option<&str>) -> Option<&'static str> {
-        outcome(change, now, expect).err().map(|refusal| refusal.code)
+        outcome(change, now, expect).err().map(|refusal| refusal.code.as_str())
     }
 
     #[test]
@@ -133,7 +126,7 @@ mod tests {
     fn a_plan_of_the_future_is_refused_with_the_clocks_that_may_be_wrong() {
         assert_eq!(code(|_| {}, "2026-11-20T01:55:00Z", None), None);
         let refusal = outcome(|_| {}, "2026-11-20T01:54:59Z", None).unwrap_err();
-        assert_eq!(refusal.code, "plan-times");
+        assert_eq!(refusal.code.as_str(), "plan-times");
         assert_eq!(
             refusal.message,
             "it says that it was made at 2026-11-20T02:00:00Z, and it is 2026-11-20T01:54:59Z now"
@@ -152,7 +145,7 @@ mod tests {
     fn a_plan_that_no_rule_makes_is_refused() {
         let forged = |plan: &mut Plan| plan.changes = fixture::fleet().changes;
         let refusal = outcome(forged, "2026-11-20T03:00:00Z", None).unwrap_err();
-        assert_eq!(refusal.code, "plan-malformed");
+        assert_eq!(refusal.code.as_str(), "plan-malformed");
         assert!(refusal.message.starts_with("it changes "), "{}", refusal.message);
     }
 }

@@ -38,18 +38,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use crate::change::Change;
+use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::guard::Clearance;
 use crate::inventory::value::Inv;
 use crate::live::asked::{Answer, Question};
 use crate::parallel::side_by_side;
-use crate::provider::TargetError;
 
 use self::board::Board;
 pub use self::board::UnitState;
-pub use self::model::{
-    Applied, Batch, Ending, Event, HostOutcome, Outcome, Phase, Refusal, Settled, Swap, Watch, ZoneWritten,
-};
+pub use self::model::{Applied, Batch, Ending, Event, HostOutcome, Outcome, Phase, Settled, Swap, Watch, ZoneWritten};
 pub use self::order::{Unit, arrange};
 pub use self::survey::{Made, Standing, Survey, Surveyed, Verdict, ZoneAccess, survey};
 use self::writer::ZoneWriter;
@@ -87,7 +85,7 @@ pub struct Written<'a> {
 }
 
 /// What the RRsets are read as that were written, by the place of their change.
-pub type ReadBack = HashMap<usize, Result<Answer, TargetError>>;
+pub type ReadBack = HashMap<usize, Result<Answer, Problem>>;
 
 /// Writes all open units of a survey: phase by phase, zones side by side.
 pub fn write<'a>(survey: Survey<'a>, orders: &Orders, watch: &dyn Watch) -> Written<'a> {

@@ -4,10 +4,10 @@ use std::error::Error;
 use std::time::Duration;
 
 use crate::change::Change;
+use crate::diag::Problem;
 use crate::dns::{Rrset, ZoneName};
 use crate::inventory::value::Inv;
 use crate::plan::Marker;
-use crate::provider::TargetError;
 
 /// In which order zones are written, so that a PTR never names what is not there yet or no longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -164,19 +164,6 @@ pub struct ZoneWritten {
     pub took: Duration,
 }
 
-/// Why a plan is not applied at all.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    /// Where: a file, a server and zone, or the state.
-    pub place: String,
-    /// A stable kebab-case code.
-    pub code: &'static str,
-    /// What was found: lower case, no full stop.
-    pub message: String,
-    /// What to do, where there is something.
-    pub hint: Option<String>,
-}
-
 /// The outcome of a plan.
 #[derive(Debug, Clone, Default)]
 pub struct Applied {
@@ -185,7 +172,7 @@ pub struct Applied {
     /// The zones of the plan's changes, sorted by name.
     pub zones: Vec<ZoneWritten>,
     /// What went wrong with targets and zones as a whole, each once.
-    pub problems: Vec<TargetError>,
+    pub problems: Vec<Problem>,
 }
 
 /// How an apply ended as a whole.

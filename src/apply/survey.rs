@@ -9,11 +9,11 @@ use super::compare::{is_after, is_before, shown, shown_before};
 use super::model::{Outcome, Phase};
 use super::order::{self, Unit};
 use crate::change::Change;
+use crate::diag::Problem;
 use crate::dns::{RrKey, Rrset, Rtype, Serial, ZoneName};
 use crate::live::asked::{Answer, Question};
 use crate::parallel::side_by_side;
 use crate::plan::{Marker, Plan, marker_key};
-use crate::provider::TargetError;
 use crate::provider::write::WriteZone;
 
 /// The way to a zone that a plan changes.
@@ -22,7 +22,7 @@ pub struct ZoneAccess<'a> {
     /// The zone.
     pub zone: &'a ZoneName,
     /// Its writer, or why there is none.
-    pub writer: Result<&'a dyn WriteZone, TargetError>,
+    pub writer: Result<&'a dyn WriteZone, Problem>,
     /// Whether a marker fences it.
     pub is_fenced: bool,
 }
@@ -46,7 +46,7 @@ impl Verdict {
     }
 
     /// What a target's error means for a unit.
-    pub fn of_error(outcome: Outcome, error: &TargetError) -> Verdict {
+    pub fn of_error(outcome: Outcome, error: &Problem) -> Verdict {
         Verdict { outcome, message: error.to_string(), hint: error.hint.clone() }
     }
 }
@@ -105,7 +105,7 @@ pub struct Survey<'a> {
     /// The unit of each change, by its place among them.
     pub unit_of: Vec<usize>,
     /// What each change's RRset is read as.
-    answers: Vec<Result<Answer, TargetError>>,
+    answers: Vec<Result<Answer, Problem>>,
     /// The state of each unit.
     pub standings: Vec<Standing>,
     /// The phase of each change.
@@ -115,7 +115,7 @@ pub struct Survey<'a> {
     /// The zones that can be written, sorted by name.
     pub zones: Vec<Surveyed<'a>>,
     /// Why the others cannot, sorted by zone.
-    pub problems: Vec<TargetError>,
+    pub problems: Vec<Problem>,
     /// How many zones are read or written side by side.
     pub at_once: usize,
 }
@@ -180,7 +180,7 @@ pub fn survey<'a>(plan: &'a Plan, accesses: Vec<ZoneAccess<'a>>, at_once: usize)
         let found = look(plan, &access, &places);
         (places, found)
     });
-    let mut answers: Vec<Option<Result<Answer, TargetError>>> = changes.iter().map(|_| None).collect();
+    let mut answers: Vec<Option<Result<Answer, Problem>>> = changes.iter().map(|_| None).collect();
     let (mut zones, mut problems) = (Vec::new(), Vec::new());
     for (places, found) in looked {
         match found {
@@ -195,7 +195,7 @@ pub fn survey<'a>(plan: &'a Plan, accesses: Vec<ZoneAccess<'a>>, at_once: usize)
         }
     }
     let (units, phases) = order::arrange(changes);
-    let answers: Vec<Result<Answer, TargetError>> =
+    let answers: Vec<Result<Answer, Problem>> =
         answers.into_iter().map(|answer| answer.expect("every change is in a zone of the plan")).collect();
     let made = vec![false; changes.len()];
     let standings = standings(changes, &units, &made, &answers);
@@ -208,11 +208,7 @@ pub fn survey<'a>(plan: &'a Plan, accesses: Vec<ZoneAccess<'a>>, at_once: usize)
 
 /// Reads what a plan touches in one zone, and what must be known about the zone; the answers have the order of
 /// `places`.
-fn look<'a>(
-    plan: &Plan,
-    access: &ZoneAccess<'a>,
-    places: &[usize],
-) -> Result<(Surveyed<'a>, Vec<Answer>), TargetError> {
+fn look<'a>(plan: &Plan, access: &ZoneAccess<'a>, places: &[usize]) -> Result<(Surveyed<'a>, Vec<Answer>), Problem> {
     let (zone, writer) = (access.zone, access.writer.clone()?);
     let marker = if access.is_fenced { Some(marker_key(zone).ok_or_else(|| no_room(writer, zone))?) } else { None };
     let mut questions = vec![Question::soa(zone)];
@@ -244,7 +240,7 @@ pub fn standing_marker(
     writer: &dyn WriteZone,
     zone: &ZoneName,
     answer: Option<Answer>,
-) -> Result<Option<Rrset>, TargetError> {
+) -> Result<Option<Rrset>, Problem> {
     match answer {
         Some(Answer::Holds(Rtype::TXT, rrset)) => Ok(Some(rrset)),
         Some(Answer::Nothing) | None => Ok(None),
@@ -256,28 +252,23 @@ pub fn standing_marker(
 }
 
 /// The error of a zone whose name is too long for a marker below it.
-fn no_room(writer: &dyn WriteZone, zone: &ZoneName) -> TargetError {
+fn no_room(writer: &dyn WriteZone, zone: &ZoneName) -> Problem {
     marker_error(writer, zone, format!("`{zone}` is too long for a marker at `_zonewright.{zone}`"))
 }
 
 /// The error of a zone that cannot be fenced.
-fn marker_error(writer: &dyn WriteZone, zone: &ZoneName, message: String) -> TargetError {
+fn marker_error(writer: &dyn WriteZone, zone: &ZoneName, message: String) -> Problem {
     let hint = "delete the records at that name, or write the zone without a marker: `fence = \"none\"`".to_owned();
-    TargetError { place: writer.place(zone), code: "no-marker", message, hint: Some(hint), findings: None }
+    Problem::new(writer.place(zone), "no-marker", message).hint(hint)
 }
 
 /// The state of each unit.
-fn standings(
-    changes: &[Change],
-    units: &[Unit],
-    made: &[bool],
-    answers: &[Result<Answer, TargetError>],
-) -> Vec<Standing> {
+fn standings(changes: &[Change], units: &[Unit], made: &[bool], answers: &[Result<Answer, Problem>]) -> Vec<Standing> {
     units.iter().map(|unit| standing(changes, unit, made, answers)).collect()
 }
 
 /// The state of a unit.
-fn standing(changes: &[Change], unit: &Unit, made: &[bool], answers: &[Result<Answer, TargetError>]) -> Standing {
+fn standing(changes: &[Change], unit: &Unit, made: &[bool], answers: &[Result<Answer, Problem>]) -> Standing {
     let mut read = Vec::new();
     for place in &unit.changes {
         match &answers[*place] {

@@ -17,10 +17,10 @@ use super::compare::{is_after, is_before};
 use super::model::{Batch, Event, Outcome, Phase, Settled, Swap, ZoneWritten};
 use super::survey::{Surveyed, Verdict, differs, standing_marker};
 use crate::change::{Change, ChangeKind};
+use crate::diag::Problem;
 use crate::dns::{RrKey, Rrset};
 use crate::live::asked::{Answer, Question};
 use crate::plan::Marker;
-use crate::provider::TargetError;
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateZone};
 
 /// How often something is tried before it is given up.
@@ -74,7 +74,7 @@ struct Sent<'a> {
     /// Its pieces.
     pieces: Vec<Piece>,
     /// What its reply is asked for with, or why it could not be sent.
-    ticket: Result<Ticket, TargetError>,
+    ticket: Result<Ticket, Problem>,
     /// Whether an answer to it was lost, so that it may take effect after the last look.
     was_lost: bool,
 }
@@ -90,7 +90,7 @@ enum Look {
     /// Without a marker: some RRsets are as they were to be, others not.
     Mixed,
     /// The primary cannot be asked.
-    Unreadable(TargetError),
+    Unreadable(Problem),
 }
 
 /// What can be known of batches whose answers were lost.
@@ -248,7 +248,7 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Sends a batch.
-    fn send(&mut self, batch: &Batch<'a>) -> Result<Ticket, TargetError> {
+    fn send(&mut self, batch: &Batch<'a>) -> Result<Ticket, Problem> {
         let now = Instant::now();
         self.clock.get_or_insert((now, now));
         let swap = batch.swap.as_ref().map(swap_kind);
@@ -457,7 +457,7 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// The verdict on a unit that the server will not take; after a few of them the zone is given up.
-    fn strike(&mut self, error: &TargetError) -> Verdict {
+    fn strike(&mut self, error: &Problem) -> Verdict {
         self.strikes += 1;
         if self.strikes >= STRIKES {
             self.given_up = Some(Verdict::of_error(Outcome::NotReached, error));
@@ -477,7 +477,7 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Reads RRsets of changes.
-    fn observe(&self, places: &[usize]) -> Result<Vec<Answer>, TargetError> {
+    fn observe(&self, places: &[usize]) -> Result<Vec<Answer>, Problem> {
         let questions: Vec<_> = places.iter().map(|place| Question::of(&self.change(*place).key)).collect();
         self.zone.writer.observe(self.zone.zone, &questions, None)
     }
@@ -504,7 +504,7 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Reads the marker, and finds it in the chain.
-    fn look_at_marker(&self, key: &RrKey, flight: &VecDeque<Sent<'a>>) -> Result<Look, TargetError> {
+    fn look_at_marker(&self, key: &RrKey, flight: &VecDeque<Sent<'a>>) -> Result<Look, Problem> {
         let answer = self.zone.writer.observe(self.zone.zone, &[Question::of(key)], None)?.pop();
         let standing = standing_marker(self.zone.writer, self.zone.zone, answer)?;
         let data = |rrset: &Option<Rrset>| rrset.as_ref().map(|rrset| rrset.rdata().to_vec());
@@ -524,7 +524,7 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Without a marker: reads what the one batch in flight was to write.
-    fn look_at_rrsets(&self, flight: &VecDeque<Sent<'a>>) -> Result<Look, TargetError> {
+    fn look_at_rrsets(&self, flight: &VecDeque<Sent<'a>>) -> Result<Look, Problem> {
         let Some(sent) = flight.front() else { return Ok(Look::Took(0)) };
         let places: Vec<usize> = sent.pieces.iter().flat_map(|piece| piece.changes.iter().copied()).collect();
         let answers = self.observe(&places)?;
@@ -543,7 +543,7 @@ impl<'a> ZoneWriter<'a> {
         let message = format!("another run writes this zone: its marker is {marker}, which is not one of ours");
         let hint = "plan again, and make sure that only one run at a time writes here".to_owned();
         let place = self.zone.writer.place(self.zone.zone);
-        let error = TargetError { place, code: "fence-lost", message, hint: Some(hint), findings: None };
+        let error = Problem::new(place, "fence-lost", message).hint(hint);
         self.give_up(&Verdict::of_error(Outcome::NotReached, &error), flight, replies, Doubt::Readable);
     }
 
@@ -552,7 +552,7 @@ impl<'a> ZoneWriter<'a> {
         let message = "an answer was lost: some RRsets of its update are as planned, others are not".to_owned();
         let hint = "plan again: the new plan starts from what is there now".to_owned();
         let place = self.zone.writer.place(self.zone.zone);
-        let error = TargetError { place, code: "outcome-unknown", message, hint: Some(hint), findings: None };
+        let error = Problem::new(place, "outcome-unknown", message).hint(hint);
         self.give_up(&Verdict::of_error(Outcome::NotReached, &error), flight, replies, Doubt::Readable);
     }
 

@@ -4,9 +4,10 @@ use super::args::{AcceptArgs, Shared};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
+use super::request::not_opened;
 use super::who::who;
 use crate::diag::did_you_mean;
-use crate::pipeline::accept::{AcceptError, Request, accept};
+use crate::pipeline::accept::{AcceptError, Request, Unaccepted, accept};
 use crate::report;
 
 /// Accepts an export, and prints what it lost and changed.
@@ -29,28 +30,23 @@ pub fn run(shared: &Shared, args: &AcceptArgs) -> Result<Exit, Failure> {
             }
             Ok(Exit::Done)
         }
-        Err(AcceptError::Config(findings)) => {
-            output::findings(shared, &findings);
-            Ok(Exit::Error)
-        }
-        Err(error) => Err(failure(&args.source, error)),
+        Err(AcceptError::Open(error)) => not_opened(shared, error),
+        Err(AcceptError::Refused(refusal)) => Err(failure(&args.source, refusal)),
     }
 }
 
 /// Why nothing was accepted, and what to do.
-fn failure(source: &str, error: AcceptError) -> Failure {
-    match error {
-        AcceptError::Config(_) => Failure::new("zonewright.toml cannot be used"),
-        AcceptError::State(error) => Failure::new(&error).maybe_hint(error.hint),
-        AcceptError::NoSuchSource(names) => {
+fn failure(source: &str, refusal: Unaccepted) -> Failure {
+    match refusal {
+        Unaccepted::NoSuchSource(names) => {
             let near = did_you_mean(source, names.iter().map(String::as_str));
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             let listed = || format!("the sources of this workspace are {}", names.join(", "));
             Failure::new(format!("there is no source `{source}`")).hint(near.unwrap_or_else(listed))
         }
-        AcceptError::Doubted(doubt) => Failure::new(format!("nothing was accepted: {doubt}"))
+        Unaccepted::Doubted(doubt) => Failure::new(format!("nothing was accepted: {doubt}"))
             .hint("export the source again, complete; `accept` can accept only rows that it lost or changed"),
-        AcceptError::Changing => Failure::new(format!("nothing was accepted: source `{source}` changed just now"))
+        Unaccepted::Changing => Failure::new(format!("nothing was accepted: source `{source}` changed just now"))
             .hint("run it again once the export is complete"),
     }
 }

@@ -8,9 +8,9 @@ use super::events;
 use super::exit::Exit;
 use super::metrics::{self, Notes};
 use super::output::{self, Failure};
-use super::request::{Sealed, cache, make, not_made, refuse_zones, request, tell_breakers};
+use super::request::{Sealed, cache, make, not_planned, refuse_zones, request, tell_breakers};
 use super::show::View;
-use crate::apply::Refusal;
+use crate::diag::Problem;
 use crate::inventory::value::Time;
 use crate::pipeline::Request;
 use crate::plan::SealedPlan;
@@ -40,7 +40,7 @@ fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path, notes: &Notes) ->
         Err(StoreError::Plan { path, source }) => {
             let hint = Some("plan again; a plan is never edited".to_owned());
             let (place, code) = (path.display().to_string(), source.code());
-            let refusal = Refusal { place, code, message: source.to_string(), hint };
+            let refusal = Problem::new(place, code, source.to_string()).maybe_hint(hint);
             notes.note(|metrics| metrics.refused(&refusal));
             return carry_out::refuse_unread(shared, args.format, now, &refusal);
         }
@@ -59,7 +59,7 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs, notes: &Notes) -> Result<Ex
     let view = View::new(shared, PlanFormat::Text, Purpose::Apply)?;
     let made = match make(shared, &request) {
         Ok(made) => made,
-        Err(error) => return not_made(shared, error),
+        Err(error) => return not_planned(shared, error),
     };
     made.note(notes, None);
     let verdict = made.verdict();

@@ -3,11 +3,13 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
-use super::complete;
+use super::candidates;
 use super::process_run::ProcessRun;
+use crate::codes;
 use crate::diag::is_formatting;
 use crate::dns::Name;
 use crate::guard::Allowance;
@@ -54,13 +56,13 @@ pub struct Shared {
     pub workspace: PathBuf,
     /// Limit to this host, by inventory number or name (repeatable). It overrides the host's restriction, its project's
     /// `automation: false`, and breakers.
-    #[arg(long = "host", value_name = "HOST", global = true, add = complete::hosts())]
+    #[arg(long = "host", value_name = "HOST", global = true, add = candidates::hosts())]
     pub hosts: Vec<String>,
     /// Limit to this project (repeatable). It overrides nothing.
-    #[arg(long = "project", value_name = "ID", global = true, add = complete::projects())]
+    #[arg(long = "project", value_name = "ID", global = true, add = candidates::projects())]
     pub projects: Vec<String>,
     /// Show only the changes in this zone (repeatable); `doctor`: ask for this zone only. Commands that change DNS refuse it.
-    #[arg(long = "zone", value_name = "ZONE", global = true, add = complete::zones())]
+    #[arg(long = "zone", value_name = "ZONE", global = true, add = candidates::zones())]
     pub zones: Vec<String>,
     /// Use this time as the current time, such as 2026-11-20T02:00:00Z [default: now]
     #[arg(long, value_name = "RFC3339", global = true, value_parser = parse_time)]
@@ -414,7 +416,7 @@ pub struct ApplyLimits {
 #[derive(Debug, Args)]
 pub struct ResumeArgs {
     /// The number of the apply, which `status` and `history` show [default: the latest]
-    #[arg(value_name = "ID", value_parser = parse_apply, add = complete::applies())]
+    #[arg(value_name = "ID", value_parser = parse_apply, add = candidates::applies())]
     pub id: Option<u64>,
     /// The format of the outcome.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -431,7 +433,7 @@ pub struct ResumeArgs {
 #[derive(Debug, Args)]
 pub struct UndoArgs {
     /// The number of the apply, which `status` and `history` show.
-    #[arg(value_name = "ID", value_parser = parse_apply, add = complete::applies())]
+    #[arg(value_name = "ID", value_parser = parse_apply, add = candidates::applies())]
     pub id: u64,
     /// The format of the plan, or with `--yes` of the outcome.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -448,7 +450,7 @@ pub struct UndoArgs {
 #[derive(Debug, Args)]
 pub struct FixArgs {
     /// The hosts, by inventory number or name.
-    #[arg(value_name = "HOST", required = true, add = complete::hosts())]
+    #[arg(value_name = "HOST", required = true, add = candidates::hosts())]
     pub subjects: Vec<String>,
     /// How far it goes.
     #[command(flatten)]
@@ -477,7 +479,7 @@ pub struct CheckArgs {
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
     /// An inventory number, a name (for a host its first label is enough), an address or a reverse name.
-    #[arg(value_name = "HOST|NAME|ADDRESS", add = complete::hosts())]
+    #[arg(value_name = "HOST|NAME|ADDRESS", add = candidates::hosts())]
     pub subject: String,
     /// The format of the explanation.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -539,7 +541,7 @@ pub struct StatusArgs {
 pub struct HistoryArgs {
     /// The number of an apply, an inventory number, a whole owner name, or an address for its reverse name [default: list
     /// the applies]
-    #[arg(value_name = "ID|HOST|NAME", add = complete::applies())]
+    #[arg(value_name = "ID|HOST|NAME", add = candidates::applies())]
     pub subject: Option<String>,
     /// The format of the output.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -550,7 +552,7 @@ pub struct HistoryArgs {
 #[derive(Debug, Args)]
 pub struct AcceptArgs {
     /// The source, by the name in messages: hosts, l3_tors, net_layout, ipv4_map, or the name of a source of MACs.
-    #[arg(add = complete::sources())]
+    #[arg(add = candidates::sources())]
     pub source: String,
 }
 
@@ -558,13 +560,13 @@ pub struct AcceptArgs {
 #[derive(Debug, Args)]
 pub struct AllocateArgs {
     /// The hosts, by inventory number or name; the same as `--host`.
-    #[arg(value_name = "HOST", add = complete::hosts())]
+    #[arg(value_name = "HOST", add = candidates::hosts())]
     pub subjects: Vec<String>,
     /// Rename each HOST whose name does not fit its template; a name that fits stays.
     #[arg(long)]
     pub rename: bool,
     /// Record that each HOST is in this project; it keeps its name.
-    #[arg(long, value_name = "ID", add = complete::projects())]
+    #[arg(long, value_name = "ID", add = candidates::projects())]
     pub to_project: Option<String>,
     /// Read live DNS from this snapshot (its folder or manifest); ask no server, use no secret.
     #[arg(long, value_name = "PATH")]
@@ -578,10 +580,10 @@ pub struct AllocateArgs {
 #[derive(Debug, Args)]
 pub struct ReleaseArgs {
     /// The hosts, by inventory number or name; the same as `--host`.
-    #[arg(value_name = "HOST", add = complete::hosts())]
+    #[arg(value_name = "HOST", add = candidates::hosts())]
     pub subjects: Vec<String>,
     /// Give each HOST a name in this project at once.
-    #[arg(long, value_name = "ID", add = complete::projects())]
+    #[arg(long, value_name = "ID", add = candidates::projects())]
     pub to_project: Option<String>,
     /// With `--to-project`: read live DNS from this snapshot (its folder or manifest); ask no server, use no secret.
     #[arg(long, value_name = "PATH", requires = "to_project")]
@@ -595,7 +597,7 @@ pub struct ReleaseArgs {
 #[derive(Debug, Args)]
 pub struct AdoptArgs {
     /// The hosts, by inventory number or name; the same as `--host`.
-    #[arg(value_name = "HOST", add = complete::hosts())]
+    #[arg(value_name = "HOST", add = candidates::hosts())]
     pub subjects: Vec<String>,
     /// Whether it is written.
     #[command(flatten)]
@@ -699,8 +701,18 @@ pub struct ManArgs {
 #[derive(Debug, Args)]
 pub struct HelpArgs {
     /// A command, a code, or `codes`.
-    #[arg(value_name = "COMMAND|CODE", add = complete::topics())]
+    #[arg(value_name = "COMMAND|CODE", add = topics())]
     pub words: Vec<String>,
+}
+
+/// Completes commands and codes.
+fn topics() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let all = Cli::command();
+        let commands = all.get_subcommands().map(|command| command.get_name().to_owned());
+        let codes = codes::pages().map(|page| page.code.to_string());
+        commands.chain(codes).map(CompletionCandidate::new).collect()
+    })
 }
 
 /// How a plan is printed.

@@ -11,17 +11,20 @@ use super::output::{self, Failure};
 use super::progress::{Line, StageTime};
 use super::signals;
 use super::who::who;
-use crate::apply::{Applied, Ending, Refusal};
-use crate::guard::{Allowance, Breaker};
+use crate::apply::{Applied, Ending};
+use crate::diag::Problem;
+use crate::guard::{Allowance, Breaker, LIMIT_EXCEEDED, UNKNOWN_LIMIT};
 use crate::inventory::value::Time;
-use crate::pipeline::apply::{ApplyError, Conduct, Given, Ran, apply};
-use crate::pipeline::guards::{EXCEEDED, UNKNOWN_LIMIT, foreseen};
+use crate::pipeline::OpenError;
+use crate::pipeline::apply::{Given, Ran, apply};
+use crate::pipeline::conduct::Conduct;
+use crate::pipeline::guards::foreseen;
 use crate::pipeline::metrics::standing;
 use crate::plan::SealedPlan;
 use crate::report;
 use crate::report::apply::{ApplyReport, YES, declined, question};
 use crate::report::event::{Applier, DoneFacts, RunReport};
-use crate::state::{ApplyId, StateError};
+use crate::state::ApplyId;
 
 /// What is to be applied, and how the outcome is printed.
 #[derive(Debug, Clone, Copy)]
@@ -80,14 +83,14 @@ pub fn foresee(
 ) -> Option<Result<Exit, Failure>> {
     let refusal = foreseen((task.sealed, task.place), &task.limits.allow, breakers, is_named)?;
     task.notes.note(|metrics| metrics.refused(&refusal));
-    let is_counted_again = task.auto && refusal.code == EXCEEDED;
+    let is_counted_again = task.auto && refusal.code == LIMIT_EXCEEDED;
     let exit = refused_exit(&refusal).and(verdict);
     let told = || refuse(shared, task.format, (Some(task.sealed), task.now), &refusal, exit);
     (!is_counted_again).then(told)
 }
 
 /// How a command ends whose plan is refused.
-fn refused_exit(refusal: &Refusal) -> Exit {
+fn refused_exit(refusal: &Problem) -> Exit {
     if refusal.code == UNKNOWN_LIMIT { Exit::Error } else { Exit::Refused }
 }
 
@@ -201,22 +204,19 @@ pub fn not_begun(
     shared: &Shared,
     format: Format,
     about: (Option<&SealedPlan>, Time),
-    error: ApplyError,
+    error: OpenError,
 ) -> Result<Exit, Failure> {
     match error {
-        ApplyError::Config(findings) => {
+        OpenError::Settings(findings) => {
             output::findings(shared, &findings);
             Ok(Exit::Error)
         }
-        ApplyError::State(StateError { place, code, message, hint }) => {
-            let refusal = Refusal { place, code, message, hint };
-            refuse(shared, format, about, &refusal, Exit::Error)
-        }
+        OpenError::State(refusal) => refuse(shared, format, about, &refusal, Exit::Error),
     }
 }
 
 /// Prints that a plan is refused which was not read.
-pub fn refuse_unread(shared: &Shared, format: Format, now: Time, refusal: &Refusal) -> Result<Exit, Failure> {
+pub fn refuse_unread(shared: &Shared, format: Format, now: Time, refusal: &Problem) -> Result<Exit, Failure> {
     refuse(shared, format, (None, now), refusal, Exit::Refused)
 }
 
@@ -247,7 +247,7 @@ fn refuse(
     shared: &Shared,
     format: Format,
     (sealed, started): (Option<&SealedPlan>, Time),
-    refusal: &Refusal,
+    refusal: &Problem,
     exit: Exit,
 ) -> Result<Exit, Failure> {
     let applied = Applied::default();

@@ -1,21 +1,14 @@
-//! What a shell completes: the values that a workspace knows, and codes.
+//! Completion in a shell: the script that the shell loads, and the answers that the script calls this program for.
 //!
-//! A completion script calls this program with [`VARIABLE`] set. It reads files of the workspace, asks no server, reads
-//! no secret and writes nothing. On any error it prints nothing.
-
-use std::ffi::OsString;
-use std::path::PathBuf;
+//! The script sets [`VARIABLE`]. The answers are the commands and flags of [`Cli`], and the words of
+//! [`candidates`](super::candidates). On any error nothing is printed.
 
 use clap::CommandFactory as _;
 use clap_complete::CompleteEnv;
 use clap_complete::Shell;
-use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::Shells;
 
 use super::args::Cli;
-use crate::codes;
-use crate::inventory::value::Time;
-use crate::pipeline::vocabulary::{Vocabulary, words};
 
 /// The variable with the name of the shell that asks for completions.
 const VARIABLE: &str = "ZONEWRIGHT_COMPLETE";
@@ -49,78 +42,9 @@ pub fn script(shell: Shell) -> Option<String> {
     })
 }
 
-/// Completes the names and numbers of hosts.
-pub fn hosts() -> ArgValueCandidates {
-    of(Vocabulary::Hosts)
-}
-
-/// Completes the ids of projects.
-pub fn projects() -> ArgValueCandidates {
-    of(Vocabulary::Projects)
-}
-
-/// Completes zones.
-pub fn zones() -> ArgValueCandidates {
-    of(Vocabulary::Zones)
-}
-
-/// Completes sources.
-pub fn sources() -> ArgValueCandidates {
-    of(Vocabulary::Sources)
-}
-
-/// Completes the numbers of applies, the latest first.
-pub fn applies() -> ArgValueCandidates {
-    of(Vocabulary::Applies)
-}
-
-/// Completes commands and codes.
-pub fn topics() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| {
-        let all = Cli::command();
-        let commands = all.get_subcommands().map(|command| candidate(command.get_name().to_owned()));
-        commands.chain(codes::pages().map(|page| candidate(page.code.to_owned()))).collect()
-    })
-}
-
-/// Completes words that the workspace knows.
-fn of(vocabulary: Vocabulary) -> ArgValueCandidates {
-    ArgValueCandidates::new(move || {
-        let now = Time::from_timestamp(jiff::Timestamp::now());
-        let known = now.map(|now| words(&workspace(std::env::args_os()), vocabulary, now)).unwrap_or_default();
-        known.into_iter().map(candidate).collect()
-    })
-}
-
-/// A word as the shell is given it.
-fn candidate(word: String) -> CompletionCandidate {
-    CompletionCandidate::new(word)
-}
-
-/// The workspace that the command line names so far: the folder after `-C`, else the current one.
-fn workspace(args: impl Iterator<Item = OsString>) -> PathBuf {
-    let mut words = args.skip_while(|word| word != "--").skip(1);
-    while let Some(word) = words.next() {
-        match word.to_str().and_then(|word| word.strip_prefix("-C")) {
-            Some("") => return words.next().map(PathBuf::from).unwrap_or_default(),
-            Some(folder) => return PathBuf::from(folder.trim_start_matches('=')),
-            None => {}
-        }
-    }
-    PathBuf::from(".")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_workspace_is_the_one_behind_its_flag() {
-        let of = |line: &str| workspace(line.split(' ').map(OsString::from));
-        assert_eq!(of("zonewright -- zonewright -C dns plan --host x"), PathBuf::from("dns"));
-        assert_eq!(of("zonewright -- zonewright -Cdns plan"), PathBuf::from("dns"));
-        assert_eq!(of("zonewright -- zonewright plan"), PathBuf::from("."));
-    }
 
     #[test]
     fn every_shell_has_a_script() {

@@ -6,7 +6,7 @@ use super::output::{self, Failure};
 use super::progress::Line;
 use super::show;
 use crate::doctor::Level;
-use crate::pipeline::doctor::{self, DoctorFailure};
+use crate::pipeline::doctor::{self, DoctorError};
 use crate::report;
 
 /// Looks at all targets, and prints what was found.
@@ -18,11 +18,11 @@ pub fn run(shared: &Shared, args: &DoctorArgs) -> Result<Exit, Failure> {
     progress.finish();
     let diagnosis = match diagnosis {
         Ok(diagnosis) => diagnosis,
-        Err(DoctorFailure::Config(findings)) => {
+        Err(DoctorError::Settings(findings)) => {
             output::findings(shared, &findings);
             return Ok(Exit::Error);
         }
-        Err(DoctorFailure::NoSuchZone { zone, near }) => {
+        Err(DoctorError::NoSuchZone { zone, near }) => {
             return Err(Failure::of_call(format!("--zone: no zone `{zone}` is configured")).maybe_hint(near));
         }
     };

@@ -5,7 +5,7 @@ use super::events;
 use super::exit::Exit;
 use super::metrics::{self, Notes};
 use super::output::{self, Failure};
-use super::request::{Sealed, make, not_made, request, tell_breakers, tell_snapshot};
+use super::request::{Sealed, make, not_opened, not_planned, request, tell_breakers, tell_snapshot};
 use super::show::known_zones;
 use crate::pipeline::drift::find_drift;
 use crate::report::{self, event::RunReport};
@@ -21,14 +21,14 @@ fn drift(shared: &Shared, args: &DriftArgs, notes: &Notes) -> Result<Exit, Failu
     let request = request(shared, now, args.live_snapshot.as_deref());
     let made = match make(shared, &request) {
         Ok(made) => made,
-        Err(error) => return not_made(shared, error),
+        Err(error) => return not_planned(shared, error),
     };
     let Sealed { sealed, findings, snapshot, breakers, .. } = &made;
     let plan = sealed.plan();
     made.note(notes, made.refusal(shared).as_ref());
     let drifted = match find_drift(&shared.workspace, plan, now) {
         Ok(drifted) => drifted,
-        Err(error) => return not_made(shared, error),
+        Err(error) => return not_opened(shared, error),
     };
     notes.note(|metrics| metrics.drift(&drifted.of(plan)));
     tell_snapshot(shared, &request, snapshot.as_ref());

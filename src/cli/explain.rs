@@ -4,7 +4,7 @@ use super::args::{ExplainArgs, Shared};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
-use super::request::{cache, not_made, request, tell_snapshot};
+use super::request::{cache, not_read, request, tell_snapshot};
 use crate::pipeline::Request;
 use crate::pipeline::explain::{Explained, explain};
 use crate::report;
@@ -18,7 +18,7 @@ pub fn run(shared: &Shared, args: &ExplainArgs) -> Result<Exit, Failure> {
     progress.finish();
     let Explained { explanation, findings, is_partial, snapshot } = match explained {
         Ok(explained) => explained,
-        Err(error) => return not_made(shared, error),
+        Err(error) => return not_read(shared, error),
     };
     tell_snapshot(shared, &request, snapshot.as_ref());
     output::findings_in_short(shared, &findings);

@@ -7,7 +7,7 @@ use super::exit::Exit;
 use super::metrics::Notes;
 use super::output::{self, Failure};
 use super::progress::Line;
-use super::request::{cache, not_made, refuse_zones, request, verdict};
+use super::request::{cache, not_read, refuse_zones, request, verdict};
 use super::show::View;
 use crate::pipeline::Request;
 use crate::pipeline::fix::fix;
@@ -30,7 +30,7 @@ pub fn run(shared: &Shared, args: &FixArgs) -> Result<Exit, Failure> {
     progress.finish();
     let (made, explanations) = match made {
         Ok(made) => made,
-        Err(error) => return not_made(shared, error),
+        Err(error) => return not_read(shared, error),
     };
     output::findings_in_short(shared, &made.findings);
     let options = output::text_options(shared);

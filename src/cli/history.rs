@@ -3,12 +3,12 @@
 use super::args::{HistoryArgs, Shared};
 use super::exit::Exit;
 use super::output::{self, Failure};
+use super::request::not_opened;
 use super::show::zones;
-use super::status::not_done;
 use crate::dns::Name;
 use crate::dns::reverse::reverse_name;
 use crate::inventory::value::Inv;
-use crate::pipeline::history::{Asked, Inquiry, NoHistory, history};
+use crate::pipeline::history::{Asked, HistoryError, Inquiry, history};
 use crate::report;
 
 /// How many applies are listed without `-v`.
@@ -35,12 +35,12 @@ pub fn run(shared: &Shared, args: &HistoryArgs) -> Result<Exit, Failure> {
             output::print(&report::history(&history, args.format.into(), &output::text_options(shared)))?;
             Ok(Exit::Done)
         }
-        Err(NoHistory::State(failure)) => not_done(shared, failure),
-        Err(NoHistory::NoState(place)) => {
+        Err(HistoryError::Open(error)) => not_opened(shared, error),
+        Err(HistoryError::NoState(place)) => {
             Err(Failure::new(format!("nothing was ever applied: there is no state at `{place}`"))
                 .hint("the first `zonewright apply` creates it; `[state] url` says where it is"))
         }
-        Err(NoHistory::Nothing(what)) => Err(Failure::new(format!("the journal has {what}"))
+        Err(HistoryError::Nothing(what)) => Err(Failure::new(format!("the journal has {what}"))
             .hint("`zonewright history` lists the applies; a name is written whole, as `zonewright explain` shows it")),
     }
 }

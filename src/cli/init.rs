@@ -203,7 +203,8 @@ fn unusable(place: &Path, error: &io::Error) -> Failure {
 fn failure(shared: &Shared, args: &InitArgs, error: InitError) -> Failure {
     match error {
         InitError::Unread(errors) => {
-            let is_refused = errors.iter().any(|error| ["transfer-refused", "zone-not-served"].contains(&error.code));
+            let is_refused =
+                errors.iter().any(|error| ["transfer-refused", "zone-not-served"].contains(&error.code.as_str()));
             let found = Findings { unread: errors, ..Findings::default() };
             output::findings(shared, &found);
             let failure = Failure::new("not every zone could be read: nothing was written");
@@ -217,7 +218,7 @@ fn failure(shared: &Shared, args: &InitArgs, error: InitError) -> Failure {
         InitError::NoHosts(fleet) => {
             Failure::new(no_hosts(&fleet)).hint("nothing was written; name the zones that hold the hosts' own names")
         }
-        InitError::BadKey(error) => Failure::new(error.message).hint(error.hint),
+        InitError::BadKey(error) => Failure::new(error.message).maybe_hint(error.hint),
         InitError::UnnamedKey(file) => Failure::new(format!("`{}` does not say the name of the key", file.display()))
             .hint("give `--tsig-key NAME`, as the server calls it; or give the key as `tsig-keygen` prints it"),
         InitError::OtherKey(what, own) => {

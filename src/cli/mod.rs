@@ -2,6 +2,8 @@
 
 mod args;
 
+mod candidates;
+
 mod examples;
 
 mod complete;

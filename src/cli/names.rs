@@ -7,7 +7,7 @@ use super::args::{AdoptArgs, AllocateArgs, ReleaseArgs, Shared, Writing};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
-use super::request::{not_made, request, tell_snapshot};
+use super::request::{not_read, request, tell_snapshot};
 use crate::names::Outcome;
 use crate::pipeline::merging::{ATTRIBUTES, UNION, is_merged_by_line};
 use crate::pipeline::names::{NamesError, Order, Rewrite, Task, rewrite, write};
@@ -94,7 +94,7 @@ pub fn advise(shared: &Shared) {
 /// Prints why nothing was done.
 pub fn refuse(shared: &Shared, error: NamesError) -> Result<Exit, Failure> {
     let failure = match error {
-        NamesError::Make(error) => return not_made(shared, error),
+        NamesError::Input(error) => return not_read(shared, error),
         NamesError::NobodyNamed => Failure::new("no host is given")
             .hint("name each host to change, by number or name: this command does not change a whole fleet"),
         NamesError::Doubted { reason, is_distrusted } => {

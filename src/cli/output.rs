@@ -6,11 +6,9 @@ use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::args::{Color, LogFormat, Shared};
-use crate::diag::{Diagnostics, Files, Severity, fit, render_in, sanitize};
+use crate::diag::{CallError, Code, Diagnostics, Files, Problem, Severity, fit, render_in, sanitize};
 use crate::inventory::value::Time;
-use crate::pipeline::Findings;
-use crate::pipeline::base::Remark;
-use crate::provider::TargetError;
+use crate::pipeline::{Findings, Remark};
 use crate::report::{self, TextOptions};
 
 /// Why a command could not do what it was asked; a headline, and what to do.
@@ -55,6 +53,18 @@ impl Failure {
     }
 }
 
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Failure {
+        Failure::new(&problem).maybe_hint(problem.hint)
+    }
+}
+
+impl From<CallError> for Failure {
+    fn from(error: CallError) -> Failure {
+        Failure::of_call(&error).hint(error.hint)
+    }
+}
+
 /// Prints a failure on standard error: the headline as it is where it names a place and a code, else behind `error:`.
 pub fn failure(shared: &Shared, failure: &Failure) {
     let message = sanitize(&failure.message);
@@ -91,10 +101,11 @@ const MESSAGE_INDENT: usize = 4;
 const HINT_INDENT: usize = 10;
 
 /// Prints a warning about a place on standard error; under `--quiet` nothing.
-pub fn warning(shared: &Shared, place: &str, code: &str, message: &str) {
+pub fn warning(shared: &Shared, place: &str, code: impl Into<Code>, message: &str) {
+    let code = code.into();
     let (place, message) = (sanitize(place), sanitize(message));
     match shared.log_format {
-        LogFormat::Json => tracing::warn!(place = &*place, code, "{message}"),
+        LogFormat::Json => tracing::warn!(place = &*place, code = code.as_str(), "{message}"),
         LogFormat::Text if shared.quiet => {}
         // As above.
         LogFormat::Text => drop(writeln!(std::io::stderr().lock(), "{place}: warning[{code}]: {message}")),
@@ -150,7 +161,7 @@ pub fn findings(shared: &Shared, findings: &Findings) {
 fn remarks(shared: &Shared, findings: &Findings) {
     forgotten(shared, findings);
     for Remark { place, code, message } in &findings.base {
-        warning(shared, place, code, message);
+        warning(shared, place, *code, message);
     }
 }
 
@@ -232,7 +243,7 @@ fn in_exports(shared: &Shared, exports: &Diagnostics) -> String {
 }
 
 /// Prints on standard error what was found in the files of zones, where that is why they could not be read or written.
-pub fn details(shared: &Shared, problems: &[TargetError]) {
+pub fn details(shared: &Shared, problems: &[Problem]) {
     let mut text = String::new();
     for (files, found) in problems.iter().filter_map(|problem| problem.findings.as_deref()) {
         match shared.log_format {
@@ -260,7 +271,7 @@ fn log_findings(findings: &Findings) {
     }
     for error in &findings.unread {
         let hint = error.hint.as_deref().unwrap_or_default();
-        tracing::error!(place = error.place, code = error.code, hint, "{}", error.message);
+        tracing::error!(place = error.place, code = error.code.as_str(), hint, "{}", error.message);
     }
 }
 
@@ -269,7 +280,7 @@ fn log_diagnostics(files: &Files, diagnostics: &Diagnostics) {
     for found in diagnostics.iter() {
         let file = files.name(found.origin.file);
         let (line, col) = (found.origin.line, found.origin.col);
-        let (code, hint) = (found.code, found.hint.as_deref().unwrap_or_default());
+        let (code, hint) = (found.code.as_str(), found.hint.as_deref().unwrap_or_default());
         match found.severity {
             Severity::Error => tracing::error!(file, line, col, code, hint, "{}", found.message),
             Severity::Warning => tracing::warn!(file, line, col, code, hint, "{}", found.message),

@@ -5,7 +5,7 @@ use super::events;
 use super::exit::Exit;
 use super::metrics::{self, Notes};
 use super::output::{self, Failure};
-use super::request::{Sealed, cache, make, not_made, request, tell_breakers, tell_snapshot};
+use super::request::{Sealed, cache, make, not_planned, request, tell_breakers, tell_snapshot};
 use super::show::{View, apply_command, source_url};
 use crate::pipeline::Request;
 use crate::plan::store;
@@ -26,7 +26,7 @@ fn plan(shared: &Shared, args: &PlanArgs, notes: &Notes) -> Result<Exit, Failure
     let view = View::new(shared, args.format.into(), purpose)?.only_caused(args.only_caused);
     let made = match make(shared, &request) {
         Ok(made) => made,
-        Err(error) => return not_made(shared, error),
+        Err(error) => return not_planned(shared, error),
     };
     let Sealed { sealed, findings, snapshot, breakers, .. } = &made;
     let refusal = made.refusal(shared);

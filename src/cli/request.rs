@@ -7,12 +7,14 @@ use super::exit::Exit;
 use super::metrics::Notes;
 use super::output::{self, Failure};
 use super::progress::{Line, StageTime};
-use crate::apply::Refusal;
+use crate::diag::Problem;
 use crate::guard::Breaker;
 use crate::inventory::value::Time;
 use crate::pipeline::base::BaseError;
 use crate::pipeline::guards::foreseen;
-use crate::pipeline::{self, Findings, Made, MakeError, Progress as _, Request, RunStage, SnapshotUsed};
+use crate::pipeline::{
+    self, Findings, InputError, Made, OpenError, PlanError, Progress as _, Request, RunStage, SnapshotUsed,
+};
 use crate::plan::{NoticeCode, Plan, SealedPlan};
 use crate::provider::cache::CacheUse;
 
@@ -74,12 +76,12 @@ pub struct Sealed {
 
 impl Sealed {
     /// Why it would be refused if it were applied as it is.
-    pub fn refusal(&self, shared: &Shared) -> Option<Refusal> {
+    pub fn refusal(&self, shared: &Shared) -> Option<Problem> {
         foreseen((&self.sealed, "the plan"), &[], &self.breakers, !shared.hosts.is_empty())
     }
 
     /// Notes the plan, why it would be refused, and how long it took.
-    pub fn note(&self, notes: &Notes, refusal: Option<&Refusal>) {
+    pub fn note(&self, notes: &Notes, refusal: Option<&Problem>) {
         notes.note(|metrics| metrics.plan(self.sealed.plan(), refusal));
         notes.stages(&self.stages);
     }
@@ -103,15 +105,15 @@ pub fn verdict(is_partial: bool, plan: &Plan) -> Exit {
 
 /// Plans, and digests the plan, with its progress shown.
 ///
-/// Errors: [`MakeError`].
-pub fn make(shared: &Shared, request: &Request<'_>) -> Result<Sealed, MakeError> {
+/// Errors: [`PlanError`].
+pub fn make(shared: &Shared, request: &Request<'_>) -> Result<Sealed, PlanError> {
     seal(shared, |progress| pipeline::make_plan(request, progress))
 }
 
 /// Digests what is made, with its progress shown.
 ///
-/// Errors: [`MakeError`].
-pub fn seal(shared: &Shared, make: impl FnOnce(&Line) -> Result<Made, MakeError>) -> Result<Sealed, MakeError> {
+/// Errors: as for `make`.
+pub fn seal<E>(shared: &Shared, make: impl FnOnce(&Line) -> Result<Made, E>) -> Result<Sealed, E> {
     let progress = Line::start(shared);
     let made = make(&progress);
     progress.stage(RunStage::Digest, None);
@@ -128,23 +130,36 @@ pub fn seal(shared: &Shared, make: impl FnOnce(&Line) -> Result<Made, MakeError>
     sealed.map(|sealed| Sealed { stages, ..sealed })
 }
 
-/// Prints why nothing could be decided at all.
-pub fn not_made(shared: &Shared, error: MakeError) -> Result<Exit, Failure> {
+/// Prints why there is no plan.
+pub fn not_planned(shared: &Shared, error: PlanError) -> Result<Exit, Failure> {
     match error {
-        MakeError::Config(findings) => {
-            output::findings(shared, &findings);
-            Ok(Exit::Error)
-        }
-        MakeError::NoBase(error) => {
+        PlanError::Input(error) => not_read(shared, error),
+        PlanError::Base(error) => {
             if let BaseError::Config(_, findings) = &error {
                 output::findings(shared, findings);
             }
             Err(Failure::new(&error).hint(error.hint()))
         }
-        MakeError::NoSnapshot(error) => Err(Failure::of_call(&error).maybe_hint(error.hint)),
-        MakeError::NoState(error) => Err(Failure::new(&error).maybe_hint(error.hint)),
-        MakeError::NoSubject(error) => Err(Failure::of_call(&error).hint(error.hint)),
-        MakeError::NoUndo(error) => Err(Failure::of_call(&error).hint(error.hint)),
+    }
+}
+
+/// Prints why what decisions are made from cannot be read.
+pub fn not_read(shared: &Shared, error: InputError) -> Result<Exit, Failure> {
+    match error {
+        InputError::Open(error) => not_opened(shared, error),
+        InputError::Snapshot(error) => Err(Failure::of_call(&error).maybe_hint(error.hint)),
+        InputError::Call(error) => Err(error.into()),
+    }
+}
+
+/// Prints why the workspace cannot be worked with.
+pub fn not_opened(shared: &Shared, error: OpenError) -> Result<Exit, Failure> {
+    match error {
+        OpenError::Settings(findings) => {
+            output::findings(shared, &findings);
+            Ok(Exit::Error)
+        }
+        OpenError::State(error) => Err(error.into()),
     }
 }
 

@@ -97,7 +97,8 @@ fn key(args: &ServeArgs) -> Result<Keyed, Failure> {
     }
     let Some(path) = &args.key else { return Ok(Keyed { key: None, shown: None, fresh: None }) };
     let source = SecretSource::File(path.display().to_string());
-    let secret = source.fetch(Path::new("."), SECRET).map_err(|error| Failure::new(error.message).hint(error.hint))?;
+    let secret =
+        source.fetch(Path::new("."), SECRET).map_err(|error| Failure::new(error.message).maybe_hint(error.hint))?;
     // A target's paths start at its workspace, wherever that is.
     let file = path.canonicalize().unwrap_or_else(|_| path.clone());
     Ok(named(&secret, file.display().to_string()))

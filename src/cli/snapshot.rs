@@ -4,7 +4,7 @@ use super::args::{Shared, SnapshotArgs};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
-use crate::pipeline::snapshot::{self, SaveFailure, Saved};
+use crate::pipeline::snapshot::{self, Saved, SnapshotError};
 use crate::report;
 
 /// Saves all configured zones that can be read, and says why the others cannot.
@@ -15,16 +15,16 @@ pub fn run(shared: &Shared, args: &SnapshotArgs) -> Result<Exit, Failure> {
     progress.finish();
     let Saved { zones, records, unread, findings } = match saved {
         Ok(saved) => saved,
-        Err(SaveFailure::Config(findings)) => {
+        Err(SnapshotError::Settings(findings)) => {
             output::findings(shared, &findings);
             return Ok(Exit::Error);
         }
-        Err(SaveFailure::Unread(findings)) => {
+        Err(SnapshotError::Unread(findings)) => {
             output::findings(shared, &findings);
             let failure = Failure::new("no zone could be read: nothing is saved");
             return Err(failure.hint("an earlier snapshot of that name, if there is one, stays as it is"));
         }
-        Err(SaveFailure::Save(error)) => return Err(Failure::new(&error).hint(error.hint)),
+        Err(SnapshotError::Save(error)) => return Err(error.into()),
     };
     output::findings_in_short(shared, &findings);
     if !shared.quiet {

@@ -4,7 +4,7 @@ use super::args::{Shared, StateArgs, StateCommand};
 use super::exit::Exit;
 use super::output::{self, Failure};
 use super::progress::Line;
-use super::status::not_done;
+use super::request::not_opened;
 use super::who::who;
 use crate::pipeline::state::{self, Adoption};
 use crate::report;
@@ -42,6 +42,6 @@ fn init(shared: &Shared) -> Result<Exit, Failure> {
             }
             Ok(if adopted.unread.is_empty() { Exit::Done } else { Exit::Error })
         }
-        Err(failure) => not_done(shared, failure),
+        Err(error) => not_opened(shared, error),
     }
 }

@@ -3,10 +3,11 @@
 use super::args::{Shared, StatusArgs};
 use super::exit::Exit;
 use super::output::{self, Failure};
+use super::request::not_opened;
 use super::who::who;
 use crate::diag::did_you_mean;
 use crate::inventory::value::Time;
-use crate::pipeline::state::{self, StateFailure, WasReset};
+use crate::pipeline::state::{self, WasReset};
 use crate::report;
 use crate::state::Reset;
 
@@ -25,7 +26,7 @@ pub fn run(shared: &Shared, args: &StatusArgs) -> Result<Exit, Failure> {
             output::print(&report::status(&status, args.format.into(), &output::text_options(shared)))?;
             Ok(Exit::Done)
         }
-        Err(failure) => not_done(shared, failure),
+        Err(error) => not_opened(shared, error),
     }
 }
 
@@ -54,17 +55,6 @@ fn reset(shared: &Shared, scope: &str, now: Time) -> Result<Exit, Failure> {
             };
             Err(Failure::new(format!("the breaker `{scope}` is not tripped")).hint(hint))
         }
-        Err(failure) => not_done(shared, failure),
-    }
-}
-
-/// Prints why nothing was done.
-pub fn not_done(shared: &Shared, failure: StateFailure) -> Result<Exit, Failure> {
-    match failure {
-        StateFailure::Config(findings) => {
-            output::findings(shared, &findings);
-            Ok(Exit::Error)
-        }
-        StateFailure::State(error) => Err(Failure::new(&error).maybe_hint(error.hint)),
+        Err(error) => not_opened(shared, error),
     }
 }

@@ -8,11 +8,11 @@ use super::events;
 use super::exit::Exit;
 use super::metrics::Notes;
 use super::output::{self, Failure};
-use super::request::{Sealed, not_made, refuse_zones, request, seal, verdict};
+use super::request::{Sealed, not_opened, refuse_zones, request, seal, verdict};
 use super::show::View;
 use crate::guard::Breaker;
 use crate::inventory::value::Time;
-use crate::pipeline::undo::make_undo;
+use crate::pipeline::undo::{UndoError, make_undo};
 use crate::plan::{SealedPlan, store};
 use crate::report::event::RunReport;
 use crate::report::{self, Outlook, Purpose};
@@ -33,7 +33,8 @@ pub fn run(shared: &Shared, args: &UndoArgs) -> Result<Exit, Failure> {
     let Sealed { sealed, findings, is_partial, breakers, targets, .. } =
         match seal(shared, |progress| make_undo(&request, ApplyId(args.id), progress)) {
             Ok(made) => made,
-            Err(error) => return not_made(shared, error),
+            Err(UndoError::Open(error)) => return not_opened(shared, error),
+            Err(UndoError::Call(error)) => return Err(error.into()),
         };
     output::findings_in_short(shared, &findings);
     let verdict = verdict(is_partial, sealed.plan());

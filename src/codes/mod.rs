@@ -125,7 +125,7 @@ crate::change::words! {
         /// The outcome of a host.
         Outcome = "outcome",
         /// Why a plan is not applied.
-        Refusal = "refusal",
+        Problem = "refusal",
         /// A finding of `doctor`: something works.
         DoctorOk = "doctor ok",
         /// One to know.
@@ -152,7 +152,7 @@ impl Kind {
             Kind::Notice => "a notice of a plan",
             Kind::Names => "a reason for which a host gets no name",
             Kind::Outcome => "an outcome of a host",
-            Kind::Refusal => "a refusal of a plan",
+            Kind::Problem => "a refusal of a plan",
             Kind::DoctorOk => "a finding of `doctor`: it works",
             Kind::DoctorNote => "a note of `doctor`",
             Kind::DoctorWarning => "a warning of `doctor`",

@@ -1,5 +1,6 @@
 //! One diagnostic, and many.
 
+use super::Code;
 use super::origin::{FileId, Origin};
 
 /// How bad it is.
@@ -21,7 +22,7 @@ pub struct Diagnostic {
     /// The row that it is about, if that row is not on this line or shares the line with others.
     pub row: Option<Origin>,
     /// A stable kebab-case code, such as `not-a-64`.
-    pub code: &'static str,
+    pub code: Code,
     /// What was found: lower case, no full stop, names in backticks.
     pub message: String,
     /// The line of the file around the column, without its end; `None` where no line is meant.
@@ -40,12 +41,12 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// An error at a place.
-    pub fn error(code: &'static str, origin: Origin, message: impl Into<String>) -> Diagnostic {
+    pub fn error(code: impl Into<Code>, origin: Origin, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             severity: Severity::Error,
             origin,
             row: None,
-            code,
+            code: code.into(),
             message: message.into(),
             excerpt: None,
             skipped: 0,
@@ -57,12 +58,12 @@ impl Diagnostic {
     }
 
     /// A warning at a place.
-    pub fn warning(code: &'static str, origin: Origin, message: impl Into<String>) -> Diagnostic {
+    pub fn warning(code: impl Into<Code>, origin: Origin, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, origin, message) }
     }
 
     /// An error about a file as a whole.
-    pub fn file_error(code: &'static str, file: FileId, message: impl Into<String>) -> Diagnostic {
+    pub fn file_error(code: impl Into<Code>, file: FileId, message: impl Into<String>) -> Diagnostic {
         Diagnostic::error(code, Origin { file, line: 0, col: 0 }, message)
     }
 

@@ -62,3 +62,8 @@ pub struct Actor {
     /// Whether the host has the RRset's name, or has its address among its acceptable ones or its own A ones.
     pub by_right: bool,
 }
+
+/// Whether a rule removes records because no host has the name.
+pub fn removes_unheld_name(rule: Rule) -> bool {
+    matches!(rule, Rule::Released | Rule::Orphan)
+}

@@ -1,12 +1,12 @@
 //! The values that every rule may read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::held::Held;
-use super::protect::ServerNames;
 use super::waits::Waits;
 use crate::desired::{Collisions, Desired};
-use crate::dns::Ttl;
+use crate::diag::Origin;
+use crate::dns::{Name, Ttl};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Permission, ProjectAdmin, ProjectIndex, ProjectSettings, ZoneSpec};
 use crate::inventory::value::{Inv, Time};
@@ -43,6 +43,9 @@ pub struct Context<'a> {
     /// The hosts and RRsets that stay as they are, because a person edited them after an apply.
     pub held: &'a Held,
 }
+
+/// The names of the servers that zones are written to, each with the line of zonewright.toml that holds it.
+pub type ServerNames = BTreeMap<Name, Origin>;
 
 /// The values that are known before the first host is examined.
 #[derive(Debug, Clone, Copy)]

@@ -15,6 +15,8 @@ pub mod act;
 
 pub mod words;
 
+pub mod block;
+
 pub mod standing;
 
 pub mod settled;
@@ -33,8 +35,11 @@ pub mod protect;
 
 pub mod waits;
 
+pub mod delay;
+
 pub mod held;
 
 pub use act::Act;
+pub use block::Block;
 pub use context::{Context, Ground, Selection, Tripped};
-pub use standing::{Block, Standing, Standings};
+pub use standing::{Standing, Standings};

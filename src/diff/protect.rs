@@ -8,10 +8,10 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use super::act::{Act, Deed};
+use super::act::{Act, Deed, removes_unheld_name};
+use super::block::Block;
 use super::context::{Context, Ground};
-use super::standing::{Block, kept_or_gained};
-use super::waits::removes_unheld_name;
+use super::standing::kept_or_gained;
 use super::words;
 use crate::change::{BlockCode, Notice, NoticeCode};
 use crate::desired::DesiredHost;
@@ -23,9 +23,6 @@ use crate::live::ZoneIndex;
 
 /// The label of a marker, directly below the apex of its zone.
 pub const MARKER_LABEL: &[u8] = b"_zonewright";
-
-/// The names of the servers that zones are written to, each with the line of zonewright.toml that holds it.
-pub type ServerNames = BTreeMap<Name, Origin>;
 
 /// Why a name is protected.
 #[derive(Debug, Clone, Copy)]

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::act::{Act, Actor, Deed};
+use super::block::Block;
 use super::context::Context;
 use super::own::{self, Registration, RegistryName};
-use super::standing::{self, Block, Standing, Standings, kept_or_gained};
+use super::standing::{self, Standing, Standings, kept_or_gained};
 use super::{protect, words};
 use crate::change::{BlockCode, Notice, NoticeCode, Rule};
 use crate::desired::{DesiredHost, Interface, InterfaceKind};

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
+use super::block::Block;
 use super::context::Context;
 use super::words;
 use crate::change::{BlockCode, SkipCode};
@@ -23,17 +24,6 @@ pub enum Standing {
     Blocked(Block),
     /// Its rules run, under this policy.
     Open(Policy),
-}
-
-/// Why a host is blocked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
-    /// The code.
-    pub code: BlockCode,
-    /// What is wrong, with its values.
-    pub message: String,
-    /// What to do.
-    pub hint: String,
 }
 
 /// The standing of every host, in the order of [`crate::inventory::Inventory::hosts`].

@@ -2,8 +2,8 @@
 
 use std::net::Ipv6Addr;
 
+use super::block::Block;
 use super::context::Context;
-use super::standing::Block;
 use crate::change::BlockCode;
 use crate::desired::host::Detail;
 use crate::desired::network::Segment;
@@ -13,7 +13,7 @@ use crate::inventory::model::{Host, LockRow, Trust};
 use crate::inventory::value::{Inv, Vlan};
 use crate::live::{Place, ZoneIndex};
 use crate::names::holders::{lock_rows_of, name_of};
-use crate::names::{HolderRow, Prospect, Refusal};
+use crate::names::{HolderRow, NameRefusal, Prospect};
 
 /// The block of a host by what the inventory says about it, or about hosts that it shares something with.
 pub fn inventory_block(context: &Context<'_>, place: usize, code: BlockCode) -> Block {
@@ -114,7 +114,7 @@ fn nameless(context: &Context<'_>, host: &Host) -> String {
 pub fn name_hint(context: &Context<'_>, inv: Inv) -> String {
     match context.foreseen.of(inv) {
         Prospect::Gets(name) => format!("`zonewright allocate --write` gives it `{name}`"),
-        Prospect::Refused(Refusal { message, hint, .. }) => {
+        Prospect::Refused(NameRefusal { message, hint, .. }) => {
             format!("`zonewright allocate` cannot give it a name: {message}; {hint}")
         }
         Prospect::Unread(zone) => format!("`zonewright allocate --write` gives it one, once `{zone}` can be read"),

@@ -1,9 +1,10 @@
 //! Facts to findings.
 
 use super::{Finding, Level};
+use crate::diag::{Code, Problem};
 use crate::dns::ZoneName;
 use crate::provider::examine::{
-    Access, Capabilities, Clock, Examined, Fault, KeyExamined, Measures, PlaceExamined, UpdatesExamined, ZoneExamined,
+    Access, Capabilities, Clock, Examined, KeyExamined, Measures, PlaceExamined, UpdatesExamined, ZoneExamined,
 };
 
 /// From how many seconds of difference between two clocks on an operator should look: a tenth of the 300 s that
@@ -46,8 +47,8 @@ fn zones_of(place: &PlaceExamined, transfers: bool) -> Vec<Finding> {
 }
 
 /// A finding about the target as a whole.
-fn finding(level: Level, code: &'static str, message: impl Into<String>) -> Finding {
-    Finding { level, code, place: None, zone: None, message: message.into(), hint: None }
+fn finding(level: Level, code: impl Into<Code>, message: impl Into<String>) -> Finding {
+    Finding { level, code: code.into(), place: None, zone: None, message: message.into(), hint: None }
 }
 
 impl Finding {
@@ -58,7 +59,7 @@ impl Finding {
 }
 
 /// A fault as a finding.
-fn of_fault(level: Level, fault: &Fault) -> Finding {
+fn of_fault(level: Level, fault: &Problem) -> Finding {
     Finding { hint: fault.hint.clone(), ..finding(level, fault.code, fault.message.clone()) }
 }
 
@@ -129,8 +130,8 @@ fn updates(examined: &Examined) -> Vec<Finding> {
 fn update(examined: &UpdatesExamined) -> Finding {
     match &examined.fault {
         None => finding(Level::Ok, "updates", "takes updates"),
-        Some(Fault { code, message, hint }) => {
-            let found = finding(Level::Warning, code, format!("`apply` cannot write it: {message}"));
+        Some(Problem { code, message, hint, .. }) => {
+            let found = finding(Level::Warning, *code, format!("`apply` cannot write it: {message}"));
             Finding { hint: hint.clone(), ..found }
         }
     }
@@ -208,7 +209,7 @@ fn authority(found: &ZoneExamined) -> Option<Finding> {
     match found.authority.as_ref()? {
         Err(fault) if reported == Some(fault.code) => None,
         Err(fault) => Some(of_fault(Level::Problem, fault)),
-        Ok(false) if reported != Some("zone-not-served") => {
+        Ok(false) if reported != Some(Code::new("zone-not-served")) => {
             let message = "the server's answer for the zone is not authoritative";
             let hint = "check that it is one of the zone's name servers and has loaded the zone; see its log";
             Some(finding(Level::Problem, "not-authoritative", message).hint(hint))

@@ -4,6 +4,7 @@
 
 mod judge;
 
+use crate::diag::Code;
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
 use crate::provider::examine::Examined;
@@ -65,7 +66,7 @@ pub struct Finding {
     /// How bad it is.
     pub level: Level,
     /// A stable kebab-case code.
-    pub code: &'static str,
+    pub code: Code,
     /// The server or folder that it is about; `None` for the target as a whole.
     pub place: Option<String>,
     /// The zone that it is about.

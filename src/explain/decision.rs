@@ -16,7 +16,7 @@ use crate::inventory::value::Inv;
 /// A block, as an explanation shows it.
 fn obstacle(case: &Case<'_>, place: usize, block: Block) -> Obstacle {
     let findings = case.findings(place, &block);
-    Obstacle { code: block.code.as_str(), message: block.message, findings, hint: block.hint }
+    Obstacle { code: block.code.as_str().into(), message: block.message, findings, hint: block.hint }
 }
 
 impl Case<'_> {

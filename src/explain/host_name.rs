@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use super::subject::{SubjectError, error, host, suggested};
+use super::subject::{error, host, suggested};
+use crate::diag::CallError;
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
@@ -19,7 +20,7 @@ const EXPECTED: &str = "name a host by its inventory number, or by a name that i
 /// Finds the hosts that texts name. Backbone and fastbone names count, of hosts.csv and names.lock.
 ///
 /// Errors: a text that names no host, or several.
-pub fn find_hosts(inventory: &Inventory, texts: &[String]) -> Result<BTreeSet<Inv>, SubjectError> {
+pub fn find_hosts(inventory: &Inventory, texts: &[String]) -> Result<BTreeSet<Inv>, CallError> {
     // An index of all names takes long to make for a large fleet, and numbers need none.
     let is_number = |text: &String| text.parse::<Inv>().is_ok();
     let names = (!texts.iter().all(is_number)).then(|| NameIndex::new(inventory));
@@ -43,7 +44,7 @@ impl Named<'_> {
     /// Finds the host that has a name.
     ///
     /// Errors: no host has it, or several have.
-    fn find(&self, text: &str) -> Result<Inv, SubjectError> {
+    fn find(&self, text: &str) -> Result<Inv, CallError> {
         if text.parse::<IpAddr>().is_ok() {
             return error(format!("`{text}` is an address, not a host"), EXPECTED);
         }

@@ -41,7 +41,7 @@ use crate::inventory::value::{Duration, Time};
 pub use host_name::find_hosts;
 pub use model::Explanation;
 use published::PublishedRrset;
-pub use subject::{Question, SubjectError, in_domains};
+pub use subject::{Question, in_domains};
 
 /// A decision, and what it was made from.
 #[derive(Clone, Copy)]

@@ -2,6 +2,7 @@
 //!
 //! Field by field this is the document `zonewright.explain/1`, so that text for people and JSON cannot differ.
 
+use crate::diag::Code;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde::Serialize;
@@ -293,7 +294,7 @@ pub struct Holding {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Obstacle {
     /// The code.
-    pub code: &'static str,
+    pub code: Code,
     /// What is wrong.
     pub message: String,
     /// Where a line is bad: what is wrong with it, as `check` says.

@@ -1,10 +1,9 @@
 //! What an operator asks about: from a text to a host, a name or an address.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::net::IpAddr;
 
-use crate::diag::did_you_mean;
+use crate::diag::{CallError, did_you_mean};
 use crate::dns::{Name, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
@@ -25,26 +24,9 @@ pub enum Question {
     Left(Inv),
 }
 
-/// Why nothing can be said about a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SubjectError {
-    /// What is wrong.
-    pub message: String,
-    /// What to do.
-    pub hint: String,
-}
-
-impl fmt::Display for SubjectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for SubjectError {}
-
 /// Makes an error.
-pub(super) fn error<T>(message: String, hint: impl Into<String>) -> Result<T, SubjectError> {
-    Err(SubjectError { message, hint: hint.into() })
+pub(super) fn error<T>(message: String, hint: impl Into<String>) -> Result<T, CallError> {
+    Err(CallError { message, hint: hint.into() })
 }
 
 /// What a question may be.
@@ -60,7 +42,7 @@ impl Question {
         (names, foreseen): (&NameIndex, &Foreseen),
         live: &Live,
         text: &str,
-    ) -> Result<Question, SubjectError> {
+    ) -> Result<Question, CallError> {
         if let Ok(inv) = text.parse::<Inv>() {
             return host(inventory, inv).map(Question::Host);
         }
@@ -95,7 +77,7 @@ impl Question {
 /// A host of the inventory, by its number.
 ///
 /// Errors: neither hosts.csv nor names.lock has it.
-pub(super) fn host(inventory: &Inventory, inv: Inv) -> Result<Inv, SubjectError> {
+pub(super) fn host(inventory: &Inventory, inv: Inv) -> Result<Inv, CallError> {
     let in_lock = inventory.lock.binary_search_by_key(&inv, |row| row.inv).is_ok();
     match in_lock || inventory.place_of(inv).is_some() {
         true => Ok(inv),
@@ -122,7 +104,7 @@ fn short_name(
     (names, foreseen): (&NameIndex, &Foreseen),
     live: &Live,
     text: &str,
-) -> Result<Question, SubjectError> {
+) -> Result<Question, CallError> {
     let candidates = in_domains(inventory, text);
     let held = |name: &&Name| names.holders(inventory, name.as_name()).next().is_some();
     let is_live = |name: &&Name| {

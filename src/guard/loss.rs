@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::breakers::GLOBAL;
 use super::causes::Line;
-use super::limits::{Rules, largest, of_plan, part, places};
+use super::rules::Rules;
+use super::shares::{largest, of_plan, part, places};
 use crate::change::Change;
 use crate::dns::{Rrset, Rtype};
 use crate::inventory::value::{Inv, Percent};

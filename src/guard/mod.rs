@@ -4,6 +4,8 @@
 //! not, in numbers and words. Pure: the caller passes what the state has as plain values, and nothing is sent, tripped
 //! or accepted here.
 
+use crate::diag::Code;
+
 pub mod trust;
 
 pub mod baseline;
@@ -12,9 +14,13 @@ pub mod last;
 
 pub mod ledger;
 
-pub mod limits;
+pub mod rules;
+
+mod shares;
 
 mod loss;
+
+pub mod limits;
 
 pub mod causes;
 
@@ -29,4 +35,11 @@ pub mod post;
 pub use breakers::Breaker;
 pub use clearance::{Allowance, Clearance, Over, clear};
 pub use ledger::Ledger;
-pub use limits::{Rules, count};
+pub use limits::count;
+pub use rules::Rules;
+
+/// The code of a plan that exceeds a limit.
+pub const LIMIT_EXCEEDED: Code = Code::new("limit-exceeded");
+
+/// The code of a call that lifts a limit that does not exist.
+pub const UNKNOWN_LIMIT: Code = Code::new("unknown-limit");

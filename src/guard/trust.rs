@@ -3,7 +3,7 @@
 //! Comes in: an inventory and the clock. Goes out: which exports fail, in their trust and in diagnostics. Ages are
 //! durations between two instants, so that time zones and summer time do not change them.
 
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Export, Trust};
 use crate::inventory::source::MaxAge;
@@ -41,7 +41,7 @@ pub fn test_exports(inventory: &mut Inventory, now: Time) -> Diagnostics {
 #[derive(Debug, PartialEq, Eq)]
 struct Failure {
     /// The code.
-    code: &'static str,
+    code: Code,
     /// What is wrong, as the text after the source's name.
     cause: String,
     /// The rule that is broken.
@@ -64,7 +64,7 @@ fn test_age(export: &Export, now: Time) -> Option<Failure> {
             "net_layout" => "let the export say `<net-layout generated=\"TIME\">`, or remove `max_age`",
             _ => "let the export begin with a line `# generated: TIME`, or remove `max_age`",
         };
-        return failure("source-undated", format!("it has `max_age`, but {whose} of its own"), hint);
+        return failure(Code::new("source-undated"), format!("it has `max_age`, but {whose} of its own"), hint);
     };
     if let Some(ahead) = dated.since(now)
         && ahead > CLOCK_SKEW
@@ -74,7 +74,7 @@ fn test_age(export: &Export, now: Time) -> Option<Failure> {
         let cause =
             format!("it is dated {dated}, which is {ahead} ahead of the clock ({now}): one of the two is wrong");
         return failure(
-            "source-from-the-future",
+            Code::new("source-from-the-future"),
             cause,
             "correct the wrong clock, here or on the machine that makes the export",
         );
@@ -86,9 +86,9 @@ fn test_age(export: &Export, now: Time) -> Option<Failure> {
     let what = if several { "its oldest file" } else { "it" };
     let cause = format!("{what} is {} old (generated {dated}); `max_age` allows {max}", rounded(age));
     match is_default {
-        false => failure("source-too-old", cause, "export again, or find out why the export job stopped"),
+        false => failure(Code::new("source-too-old"), cause, "export again, or find out why the export job stopped"),
         true => failure(
-            "source-too-old",
+            Code::new("source-too-old"),
             cause + " (the default)",
             "export again, or find out why the export job stopped; if it is made so seldom, set `max_age` of the source in \
              zonewright.toml (`none`: any age)",
@@ -107,7 +107,7 @@ fn test_rows(export: &Export) -> Option<Failure> {
     let (rows, min) = (export.rows, export.spec.demands.min_rows?);
     let cause = || format!("it has {rows} row{}, and `min_rows` is {min}", if rows == 1 { "" } else { "s" });
     (rows < min).then(|| Failure {
-        code: "too-few-rows",
+        code: Code::new("too-few-rows"),
         cause: cause(),
         rule: ROWS_RULE,
         hint: "export again; or, if so few rows are correct, lower `min_rows` in zonewright.toml",

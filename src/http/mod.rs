@@ -10,14 +10,7 @@ use ureq::http::Uri;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Error};
 
-/// Why a request failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HttpError {
-    /// In words, with the host and without the rest of the URL, which may be a secret.
-    pub message: String,
-    /// Whether the same request may succeed later.
-    pub may_pass: bool,
-}
+use crate::diag::AttemptError;
 
 /// Posts JSON. The request, answer included, takes at most `timeout`; the client follows no redirect.
 ///
@@ -25,7 +18,7 @@ pub struct HttpError {
 /// system's, or those of `SSL_CERT_FILE`.
 ///
 /// Errors: no connection, no answer in time, or an answer other than 2xx (RFC 9110 section 15.3).
-pub fn post_json(url: &str, body: &str, timeout: Duration) -> Result<(), HttpError> {
+pub fn post_json(url: &str, body: &str, timeout: Duration) -> Result<(), AttemptError> {
     let uri: Uri = url.parse().map_err(|_| permanent("the URL cannot be read".to_owned()))?;
     let host = uri.authority().map_or("", |authority| authority.host()).to_owned();
     let says = |why: &str| format!("`{host}` {why}");
@@ -41,20 +34,20 @@ pub fn post_json(url: &str, body: &str, timeout: Duration) -> Result<(), HttpErr
     let sent = agent.post(uri).content_type("application/json").send(body);
     let status = match sent {
         Ok(answer) => answer.status().as_u16(),
-        Err(error) => return Err(HttpError { message: says(&in_words(&error, timeout)), may_pass: true }),
+        Err(error) => return Err(AttemptError { message: says(&in_words(&error, timeout)), may_pass: true }),
     };
     match status {
         200..=299 => Ok(()),
         300..=399 => Err(permanent(says(&format!("answers with a redirect ({status}), which is not followed")))),
         // 408 and 429 ask for patience; any other 4xx says that the request is wrong (RFC 9110 section 15.5, RFC 6585).
         400..=499 if !matches!(status, 408 | 429) => Err(permanent(says(&format!("answers with status {status}")))),
-        _ => Err(HttpError { message: says(&format!("answers with status {status}")), may_pass: true }),
+        _ => Err(AttemptError { message: says(&format!("answers with status {status}")), may_pass: true }),
     }
 }
 
 /// An error that another attempt does not change.
-fn permanent(message: String) -> HttpError {
-    HttpError { message, may_pass: false }
+fn permanent(message: String) -> AttemptError {
+    AttemptError { message, may_pass: false }
 }
 
 /// TLS with the certificates that this system trusts.

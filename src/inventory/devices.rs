@@ -1,9 +1,8 @@
 //! The device names of hosts: exports of interfaces name a device, and have no inventory numbers.
 //!
-//! Comes in: the devices of an export of hosts, or the names of hosts. Goes out: the hosts that a device may be.
+//! Comes in: what an export of hosts calls each device, or the names of hosts. Goes out: the hosts that a device may be.
 //! Touches no disk.
 
-use super::model::Host;
 use super::value::Inv;
 
 /// The hosts by their names as devices.
@@ -23,17 +22,6 @@ impl Devices {
         names.sort_unstable();
         names.dedup();
         Devices { ids, names }
-    }
-
-    /// Takes the names of hosts, each whole and by its first label.
-    pub fn of_hosts(hosts: &[Host]) -> Devices {
-        let named = hosts.iter().filter_map(|host| Some((host.inv, host.name.as_ref()?.to_string())));
-        let names = named.flat_map(|(inv, name)| {
-            let whole = name.trim_end_matches('.');
-            let label = whole.split('.').next().unwrap_or(whole);
-            [(Box::from(whole), inv), (Box::from(label), inv)]
-        });
-        Devices::new(Vec::new(), names.collect())
     }
 
     /// Whether nothing is known of any device.

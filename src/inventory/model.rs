@@ -197,7 +197,7 @@ pub struct SourceTrust {
 }
 
 /// zonewright.toml.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Config {
     /// Who we are, recorded with every record that we create.
     pub owner: String,
@@ -353,7 +353,7 @@ pub enum ClaimAddresses {
 }
 
 /// One `[pool.X]` with its target.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Pool {
     /// Its name.
     pub name: String,
@@ -362,7 +362,7 @@ pub struct Pool {
 }
 
 /// One `[[pool.X.target]]`: the provider's name, and settings that only the provider reads.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct TargetSpec {
     /// `type`.
     pub provider: String,

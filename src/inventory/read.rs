@@ -17,9 +17,10 @@ use super::source::{NAMES_LOCK, Occurs, SourceSpec};
 use super::sources::{self, Context, Draft, Fold, Format, Input, SourceFile, Tally, format_of};
 use super::value::Time;
 use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin, Severity};
-pub use disk::{FileError, FindError};
+pub use disk::of_folder;
 use disk::{Folder, Found};
-pub use layer::{Asked, Borrowed, GLOB, Layer, Why, of_folder};
+pub use layer::{Asked, Borrowed, GLOB, Layer, Why};
+pub use unread::{FileError, FindError};
 
 mod checksum;
 
@@ -30,6 +31,8 @@ mod layer;
 mod projects;
 
 mod steady;
+
+mod unread;
 
 #[cfg(test)]
 mod tests;
@@ -75,21 +78,84 @@ pub fn load_workspace(dir: &Path, now: Time, progress: &(dyn Fn(&str) + Sync)) -
 
 /// Reads so much of the workspace in `dir`, as [`load_workspace`] does.
 pub fn load_extent(dir: &Path, extent: Extent, now: Time, progress: &(dyn Fn(&str) + Sync)) -> Loaded {
-    load(Workspace::new(Folder::new(dir)), extent, now, progress).0
+    SettingsFile::read(dir).load(extent, now, progress)
 }
 
 /// Reads the workspace in `dir` with other files in front of its own, and returns which of its own files were read.
 ///
 /// A file of the layer is not compared with a digest file.
 pub fn load_behind(layer: Box<dyn Layer>, dir: &Path, now: Time) -> (Loaded, Vec<Borrowed>) {
-    let (loaded, folder) = load(Workspace::new(Folder::behind(layer, dir)), Extent::Whole, now, &|_| {});
+    let settings = SettingsFile::of(Workspace::new(Folder::behind(layer, dir)));
+    let (loaded, folder) = load(settings, Extent::Whole, now, &|_| {});
     (loaded, folder.into_borrowed())
 }
 
+/// zonewright.toml, read and judged by itself. All else is read by the same settings, whatever happens to the file.
+pub struct SettingsFile {
+    /// What was read so far.
+    workspace: Workspace,
+    /// The settings; `None` where they cannot be used.
+    settings: Option<Settings>,
+}
+
+impl SettingsFile {
+    /// Reads the settings of the workspace in `dir`.
+    pub fn read(dir: &Path) -> SettingsFile {
+        SettingsFile::of(Workspace::new(Folder::new(dir)))
+    }
+
+    /// Reads the settings of a workspace.
+    fn of(mut workspace: Workspace) -> SettingsFile {
+        let settings = workspace.read_settings();
+        SettingsFile { workspace, settings }
+    }
+
+    /// The settings; `None` where they cannot be used.
+    pub fn config(&self) -> Option<&Config> {
+        self.settings.as_ref().map(|settings| &settings.config)
+    }
+
+    /// Goes on with so much of the workspace; `now` is the clock, and `progress` hears what is being read, from any thread.
+    pub fn load(self, extent: Extent, now: Time, progress: &(dyn Fn(&str) + Sync)) -> Loaded {
+        load(self, extent, now, progress).0
+    }
+
+    /// The settings alone, for what concerns zones and no hosts.
+    pub fn into_config(self) -> LoadedConfig {
+        let Workspace { files, mut diagnostics, .. } = self.workspace;
+        diagnostics.settle();
+        LoadedConfig { config: self.settings.map(|settings| settings.config), files, diagnostics }
+    }
+
+    /// The settings and the project files, and no export: for commands that derive nothing. Also what the settings say
+    /// of the sources.
+    ///
+    /// What is wrong in a project file is not reported: [`ProjectFile`](super::model::ProjectFile) says that it is bad.
+    pub fn into_projects(self) -> (LoadedConfig, Vec<Project>, Vec<SourceSpec>) {
+        let SettingsFile { mut workspace, settings } = self;
+        let mut diagnostics = std::mem::take(&mut workspace.diagnostics);
+        diagnostics.settle();
+        let read = settings.as_ref().map(|settings| projects::read(&mut workspace, settings).0);
+        let (config, projects, sources) = match settings {
+            Some(Settings { config, admins, sources, .. }) => {
+                let projects = projects::halves(admins, read.unwrap_or_default(), std::iter::empty());
+                (Some(config), projects, sources)
+            }
+            None => (None, Vec::new(), Vec::new()),
+        };
+        (LoadedConfig { config, files: workspace.files, diagnostics }, projects, sources)
+    }
+}
+
 /// Reads so much of a workspace; gives its folder back.
-fn load(mut workspace: Workspace, extent: Extent, now: Time, progress: &(dyn Fn(&str) + Sync)) -> (Loaded, Folder) {
+fn load(
+    SettingsFile { mut workspace, settings }: SettingsFile,
+    extent: Extent,
+    now: Time,
+    progress: &(dyn Fn(&str) + Sync),
+) -> (Loaded, Folder) {
     progress(SETTINGS);
-    let Some(settings) = workspace.read_settings() else {
+    let Some(settings) = settings else {
         workspace.diagnostics.settle();
         let loaded = Loaded { inventory: Err(workspace.files), diagnostics: workspace.diagnostics };
         return (loaded, workspace.folder);
@@ -153,15 +219,6 @@ pub struct LoadedConfig {
     pub diagnostics: Diagnostics,
 }
 
-/// Reads zonewright.toml alone, for what concerns zones and no hosts.
-pub fn load_config(dir: &Path) -> LoadedConfig {
-    let mut workspace = Workspace::new(Folder::new(dir));
-    let config = workspace.read_settings().map(|settings| settings.config);
-    let Workspace { files, mut diagnostics, .. } = workspace;
-    diagnostics.settle();
-    LoadedConfig { config, files, diagnostics }
-}
-
 /// The files of an export, unread.
 #[derive(Debug, Clone)]
 pub struct ExportFiles {
@@ -173,12 +230,10 @@ pub struct ExportFiles {
     pub digests: BTreeMap<String, String>,
 }
 
-/// Finds and hashes the files of all configured exports, without reading their rows; `None` where zonewright.toml
-/// cannot be used.
-pub fn export_files(dir: &Path) -> Option<Vec<ExportFiles>> {
+/// Finds and hashes the files of all exports that the settings name, without reading their rows.
+pub fn export_files(dir: &Path, config: &Config, sources: &[SourceSpec]) -> Vec<ExportFiles> {
     let mut workspace = Workspace::new(Folder::new(dir));
-    let settings = workspace.read_settings()?;
-    let jobs: Vec<Job<'_>> = settings.sources.iter().filter_map(|spec| workspace.prepare(spec, &settings)).collect();
+    let jobs: Vec<Job<'_>> = sources.iter().filter_map(|spec| workspace.prepare(spec, config)).collect();
     let of_job = |job: &Job<'_>| {
         let hash = |file: &Found| Some((file.name.clone(), disk::digest(&workspace.folder.read(file, u64::MAX).ok()?)));
         let digests: Option<BTreeMap<String, String>> = job.files.par_iter().map(hash).collect();
@@ -186,7 +241,7 @@ pub fn export_files(dir: &Path) -> Option<Vec<ExportFiles>> {
         let is_of_macs = job.format.occurs == Occurs::Listed;
         ExportFiles { source: job.spec.name.clone(), is_of_macs, digests }
     };
-    Some(jobs.iter().filter(|job| job.is_export()).map(of_job).collect())
+    jobs.iter().filter(|job| job.is_export()).map(of_job).collect()
 }
 
 /// The names of the configured sources, in the order in which they are read; empty where zonewright.toml cannot be used.
@@ -225,24 +280,6 @@ pub fn names_lock(dir: &Path, inventory: &Inventory) -> Result<String, NotReadAg
         None if Folder::new(dir).lacks(NAMES_LOCK) => Ok(String::new()),
         None => Err(NotReadAgain::Changed),
     }
-}
-
-/// Reads zonewright.toml and the project files, and no export: for commands that derive nothing.
-///
-/// What is wrong in a project file is not reported: [`ProjectFile`](super::model::ProjectFile) says that it is bad.
-pub fn load_projects(dir: &Path) -> (LoadedConfig, Vec<Project>) {
-    let mut workspace = Workspace::new(Folder::new(dir));
-    let settings = workspace.read_settings();
-    let mut diagnostics = std::mem::take(&mut workspace.diagnostics);
-    diagnostics.settle();
-    let read = settings.as_ref().map(|settings| projects::read(&mut workspace, settings).0);
-    let (config, projects) = match settings {
-        Some(Settings { config, admins, .. }) => {
-            (Some(config), projects::halves(admins, read.unwrap_or_default(), std::iter::empty()))
-        }
-        None => (None, Vec::new()),
-    };
-    (LoadedConfig { config, files: workspace.files, diagnostics }, projects)
 }
 
 /// A workspace that is being read.
@@ -338,7 +375,7 @@ impl Workspace {
     ) -> (Draft, Vec<Export>) {
         let is_read = |spec: &&SourceSpec| extent == Extent::Whole || format_of(spec).gives_names;
         let specs = settings.sources.iter().filter(is_read);
-        let jobs: Vec<Job<'_>> = specs.filter_map(|spec| self.prepare(spec, settings)).collect();
+        let jobs: Vec<Job<'_>> = specs.filter_map(|spec| self.prepare(spec, &settings.config)).collect();
         let context = Context {
             files: &self.files,
             now,
@@ -371,7 +408,7 @@ impl Workspace {
     }
 
     /// Finds the files of one source; `None` for a fixed file that does not exist.
-    fn prepare<'a>(&mut self, spec: &'a SourceSpec, settings: &Settings) -> Option<Job<'a>> {
+    fn prepare<'a>(&mut self, spec: &'a SourceSpec, config: &Config) -> Option<Job<'a>> {
         let format = format_of(spec);
         if let Occurs::Fixed(name) = format.occurs
             && self.folder.lacks(name)
@@ -387,7 +424,7 @@ impl Workspace {
                 Ok(files) => found.extend(files),
                 Err(error) => {
                     tally.doubt.get_or_insert_with(|| error.reason(pattern));
-                    tally.diagnostics.push(error.diagnostic(&spec.name, pattern, &settings.config.source));
+                    tally.diagnostics.push(error.diagnostic(&spec.name, pattern, &config.source));
                 }
             }
         }

@@ -10,6 +10,8 @@ mod bits;
 
 mod index;
 
+mod knowledge;
+
 mod own;
 
 mod unpaired;
@@ -26,7 +28,7 @@ use foldhash::{HashMap, HashSet};
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, RdataRef, RrsetRef, Rtype, ZoneContents, ZoneName};
 
-use asked::Knowledge;
+pub use knowledge::Knowledge;
 pub use own::OwnRrsets;
 pub use unpaired::Paired;
 use unpaired::Unpaired;

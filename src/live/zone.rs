@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::asked::Knowledge;
+use super::knowledge::Knowledge;
 use super::{Apexes, ZoneIndex};
 use crate::dns::{Name, NameRef, RrsetRef, Rtype, ZoneContents, ZoneName};
 

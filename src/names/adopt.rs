@@ -2,7 +2,7 @@
 
 use super::edit::{Editor, Held};
 use super::holders::lock_rows_of;
-use super::outcome::{NameCode, Naming, Outcome, Refusal, Settled};
+use super::outcome::{NameCode, NameRefusal, Naming, Outcome, Settled};
 use super::refuse::{find_host, fits_template, foreign, not_alone, refusal, rules_of, taken_by_others};
 use super::taken::{Taken, fastbone_label};
 use crate::dns::Name;
@@ -43,7 +43,7 @@ fn adopt_one(
     taken: &mut Taken,
     editor: &mut Editor<'_>,
     inv: Inv,
-) -> Result<Option<Naming>, Refusal> {
+) -> Result<Option<Naming>, NameRefusal> {
     let host = find_host(inventory, inv)?;
     let refused = |code, (message, hint): (String, &str)| {
         Err(refusal(inventory, (inv, host.project), code, (message, hint.to_owned())))
@@ -81,7 +81,7 @@ fn record(
     taken: &mut Taken,
     editor: &mut Editor<'_>,
     (host, name): (&Host, &Name),
-) -> Result<Naming, Refusal> {
+) -> Result<Naming, NameRefusal> {
     let held = editor.held(host.inv);
     let before = held.as_ref().map(|held| held.name.clone());
     let has_row = !lock_rows_of(inventory, host.inv).is_empty();

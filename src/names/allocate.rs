@@ -3,7 +3,7 @@
 use super::edit::{Editor, Held};
 use super::holders::{lock_rows_of, named};
 use super::numbers::{AllSeries, labels_together};
-use super::outcome::{NameCode, Naming, Outcome, Refusal, Settled};
+use super::outcome::{NameCode, NameRefusal, Naming, Outcome, Settled};
 use super::refuse::{find_host, fits_template, foreign, not_alone, refusal, rules_of, shadowing, taken_by_others};
 use super::taken::{Reason, Taken, fastbone_label};
 use crate::dns::Name;
@@ -112,7 +112,7 @@ impl Allocation<'_, '_> {
     }
 
     /// Settles one host's name.
-    fn settle(&mut self, inv: Inv) -> Result<(), Refusal> {
+    fn settle(&mut self, inv: Inv) -> Result<(), NameRefusal> {
         let inventory = self.inventory;
         let host = find_host(inventory, inv)?;
         let project = self.giving.to.unwrap_or(host.project);
@@ -150,7 +150,7 @@ impl Allocation<'_, '_> {
     }
 
     /// Lets a host keep its name; notes the project where that is another.
-    fn keep(&mut self, host: &Host, held: &Held, project: ProjectIndex) -> Result<(), Refusal> {
+    fn keep(&mut self, host: &Host, held: &Held, project: ProjectIndex) -> Result<(), NameRefusal> {
         let Held { name, .. } = held;
         let admin = self.inventory.projects[project.0 as usize].admin.as_ref();
         let rows = &self.inventory.lock[lock_rows_of(self.inventory, host.inv)];
@@ -187,7 +187,7 @@ impl Allocation<'_, '_> {
     ///
     /// Who else had it matters only in a project that is new to it: of two hosts that shared a name only one has to
     /// give it up.
-    fn fits(&self, host: &Host, held: &Held, project: ProjectIndex) -> Result<bool, Refusal> {
+    fn fits(&self, host: &Host, held: &Held, project: ProjectIndex) -> Result<bool, NameRefusal> {
         let (admin, settings) = rules_of(self.inventory, host, project)?;
         let in_domain = admin.has_name(held.name.as_name());
         let in_series = fits_template(self.inventory, host, settings, held.name.as_name());
@@ -206,7 +206,7 @@ impl Allocation<'_, '_> {
     }
 
     /// The lowest free name of a project at a host's location, and the short names that the host then has.
-    fn lowest(&mut self, host: &Host, project: ProjectIndex) -> Result<(Name, Vec<Vec<u8>>), Refusal> {
+    fn lowest(&mut self, host: &Host, project: ProjectIndex) -> Result<(Name, Vec<Vec<u8>>), NameRefusal> {
         let inventory = self.inventory;
         let (admin, settings) = rules_of(inventory, host, project)?;
         let place = self.series.place(host, project, settings)?;
@@ -223,7 +223,7 @@ impl Allocation<'_, '_> {
                 (String::new(), hint.to_owned()),
             ));
         };
-        let names: Result<Vec<Name>, Refusal> = labels
+        let names: Result<Vec<Name>, NameRefusal> = labels
             .iter()
             .map(|label| {
                 Name::prepend(label, admin.dns_domain.as_name()).map_err(|error| {

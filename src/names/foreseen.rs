@@ -2,7 +2,7 @@
 
 use super::allocate::{Giving, Holding, allocate, nameless};
 use super::holders::fastbone_of;
-use super::outcome::{Naming, Refusal};
+use super::outcome::{NameRefusal, Naming};
 use super::taken::{self, Taken};
 use crate::dns::{Name, NameRef, ZoneName};
 use crate::inventory::Inventory;
@@ -15,7 +15,7 @@ pub struct Foreseen {
     /// The hosts that it would give names to, in order of their numbers.
     namings: Vec<Naming>,
     /// The hosts that it would refuse, in order of their numbers.
-    refused: Vec<Refusal>,
+    refused: Vec<NameRefusal>,
     /// Why it would give no names at all.
     unseen: Option<Unseen>,
 }
@@ -37,7 +37,7 @@ pub enum Prospect<'a> {
     /// It gets this name.
     Gets(&'a Name),
     /// It gets none.
-    Refused(&'a Refusal),
+    Refused(&'a NameRefusal),
     /// It would get one, but this zone could not be read.
     Unread(&'a ZoneName),
     /// It gets one; which, this zone is asked for name by name.
@@ -117,8 +117,7 @@ mod tests {
     use crate::dns::{Rtype, Ttl, ZoneBuilder, ZoneContents};
     use crate::inventory::load_workspace;
     use crate::inventory::model::Trust;
-    use crate::live::asked::Knowledge;
-    use crate::live::{Apexes, LiveZone};
+    use crate::live::{Apexes, Knowledge, LiveZone};
 
     /// The clock.
     fn now() -> Time {

@@ -39,6 +39,6 @@ mod fixture;
 pub use foreseen::{Foreseen, Prospect};
 pub use holders::{Holder, HolderRow, NameIndex};
 pub use lock::Edits;
-pub use outcome::{NameCode, Naming, Outcome, Refusal, Settled};
+pub use outcome::{NameCode, NameRefusal, Naming, Outcome, Settled};
 pub use settle::Settlement;
 pub use taken::Taken;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::outcome::{NameCode, Refusal};
+use super::outcome::{NameCode, NameRefusal};
 use super::refuse::refusal;
 use super::series::{Series, SeriesError};
 use super::taken::{Reason, Taken, fastbone_label};
@@ -91,7 +91,12 @@ impl<'i> AllSeries<'i> {
     }
 
     /// The place of the series of a project at a host's location.
-    pub fn place(&mut self, host: &Host, project: ProjectIndex, settings: &ProjectSettings) -> Result<usize, Refusal> {
+    pub fn place(
+        &mut self,
+        host: &Host,
+        project: ProjectIndex,
+        settings: &ProjectSettings,
+    ) -> Result<usize, NameRefusal> {
         let known = (project, host.project, host.location);
         if let Some(place) = self.known.get(&known) {
             return Ok(*place);

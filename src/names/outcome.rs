@@ -14,7 +14,7 @@ pub struct Outcome {
     /// The hosts whose name, or its project, changes, in order of their numbers.
     pub namings: Vec<Naming>,
     /// The hosts for which nothing could be done, in order of their numbers.
-    pub refused: Vec<Refusal>,
+    pub refused: Vec<NameRefusal>,
     /// The hosts that are as was asked already, in order of their numbers.
     pub settled: Vec<Settled>,
 }
@@ -45,7 +45,7 @@ pub struct Settled {
 
 /// A host for which nothing could be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct NameRefusal {
     /// The host.
     pub inv: Inv,
     /// The id of its project; empty where it is in none.

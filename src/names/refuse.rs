@@ -1,7 +1,7 @@
 //! What keeps a host from a name: errors in its lines, names of others, and the messages about them.
 
 use super::holders::lock_rows_of;
-use super::outcome::{NameCode, Refusal};
+use super::outcome::{NameCode, NameRefusal};
 use super::series::Series;
 use super::taken::{Reason, Taken, fastbone_label};
 use crate::diag::Origin;
@@ -11,9 +11,9 @@ use crate::inventory::model::{Host, Project, ProjectAdmin, ProjectFile, ProjectI
 use crate::inventory::value::Inv;
 
 /// The host of a number, if nothing is wrong with its lines.
-pub fn find_host(inventory: &Inventory, inv: Inv) -> Result<&Host, Refusal> {
+pub fn find_host(inventory: &Inventory, inv: Inv) -> Result<&Host, NameRefusal> {
     let Some(place) = inventory.place_of(inv) else {
-        return Err(Refusal {
+        return Err(NameRefusal {
             inv,
             project: String::new(),
             code: NameCode::NoHost,
@@ -34,7 +34,7 @@ pub fn bad_row(inventory: &Inventory, inv: Inv) -> Option<Origin> {
 }
 
 /// The refusal of a host with a bad line.
-pub fn bad_line(inventory: &Inventory, whose: (Inv, ProjectIndex), origin: Origin) -> Refusal {
+pub fn bad_line(inventory: &Inventory, whose: (Inv, ProjectIndex), origin: Origin) -> NameRefusal {
     let message = format!("{} is bad", inventory.files.place(origin));
     let hint = "correct the line; `zonewright check` shows what is wrong with it, and `check --fix-lock` settles names \
                 that two rows of names.lock give";
@@ -46,7 +46,7 @@ pub fn rules_of<'i>(
     inventory: &'i Inventory,
     host: &Host,
     project: ProjectIndex,
-) -> Result<(&'i ProjectAdmin, &'i ProjectSettings), Refusal> {
+) -> Result<(&'i ProjectAdmin, &'i ProjectSettings), NameRefusal> {
     let Project { id, admin, file } = &inventory.projects[project.0 as usize];
     let Some(admin) = admin else {
         let message = format!("zonewright.toml has no [project.{id}], so its hosts have no domain");
@@ -95,13 +95,13 @@ pub fn refusal(
     (inv, project): (Inv, ProjectIndex),
     code: NameCode,
     (message, hint): (String, String),
-) -> Refusal {
+) -> NameRefusal {
     let project = inventory.projects[project.0 as usize].id.clone();
-    Refusal { inv, project, code, message, hint }
+    NameRefusal { inv, project, code, message, hint }
 }
 
 /// The refusal of a host whose name is in no domain of a project.
-pub fn foreign(inventory: &Inventory, (inv, project): (Inv, ProjectIndex), name: &Name) -> Refusal {
+pub fn foreign(inventory: &Inventory, (inv, project): (Inv, ProjectIndex), name: &Name) -> NameRefusal {
     let id = &inventory.projects[project.0 as usize].id;
     let message = format!("its name `{name}` is not directly below a domain of project `{id}`");
     let hint = format!("add the domain to `also_domains` of [project.{id}], or correct the name");
@@ -113,7 +113,7 @@ pub fn not_alone(
     inventory: &Inventory,
     (inv, project): (Inv, ProjectIndex),
     (name, reason): (&Name, Reason),
-) -> Refusal {
+) -> NameRefusal {
     let short = String::from_utf8_lossy(name.as_name().first_label().unwrap_or_default()).into_owned();
     let message = match reason {
         Reason::Cooling => {
@@ -127,7 +127,7 @@ pub fn not_alone(
 
 /// The refusal of a host whose fastbone would get a short name where another record, not of a
 /// host, already is.
-pub fn shadowing(inventory: &Inventory, whose: (Inv, ProjectIndex), fastbone: &[u8]) -> Refusal {
+pub fn shadowing(inventory: &Inventory, whose: (Inv, ProjectIndex), fastbone: &[u8]) -> NameRefusal {
     let id = &inventory.projects[whose.1.0 as usize].id;
     let fastbone = String::from_utf8_lossy(fastbone);
     let message =

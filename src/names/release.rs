@@ -3,7 +3,7 @@
 use super::edit::{Editor, Held};
 use super::holders::lock_rows_of;
 use super::lock::free_name;
-use super::outcome::{NameCode, Naming, Outcome, Refusal, Settled};
+use super::outcome::{NameCode, NameRefusal, Naming, Outcome, Settled};
 use super::refuse::{bad_line, bad_row, find_host, foreign, refusal};
 use crate::inventory::Inventory;
 use crate::inventory::model::{HostStatus, ProjectIndex};
@@ -26,7 +26,7 @@ pub fn release(inventory: &Inventory, invs: &[Inv], now: Time) -> Outcome {
 }
 
 /// Lets one host give up its name; `None` where it has none.
-fn release_one(inventory: &Inventory, editor: &mut Editor<'_>, inv: Inv) -> Result<Option<Naming>, Refusal> {
+fn release_one(inventory: &Inventory, editor: &mut Editor<'_>, inv: Inv) -> Result<Option<Naming>, NameRefusal> {
     let project = project_of(inventory, inv)?;
     let Some(Held { name, project: looked_after }) = editor.held(inv) else { return Ok(None) };
     let Some(looked_after) = looked_after else { return Err(foreign(inventory, (inv, project), &name)) };
@@ -46,7 +46,7 @@ fn release_one(inventory: &Inventory, editor: &mut Editor<'_>, inv: Inv) -> Resu
 }
 
 /// The project that a host is in, if nothing is wrong with its lines.
-fn project_of(inventory: &Inventory, inv: Inv) -> Result<ProjectIndex, Refusal> {
+fn project_of(inventory: &Inventory, inv: Inv) -> Result<ProjectIndex, NameRefusal> {
     let current = inventory.lock[lock_rows_of(inventory, inv)].iter().find(|row| row.released.is_none());
     match (inventory.place_of(inv), current) {
         (None, Some(row)) => match bad_row(inventory, inv) {

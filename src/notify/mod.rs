@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::diag::AttemptError;
 use crate::http;
 use crate::inventory::config::notify::{NotifySpec, Webhook, is_url};
 use crate::process::BoundedCommand;
@@ -21,19 +22,11 @@ pub fn deliver(spec: &NotifySpec, workspace: &Path, event: &str, pause: impl Fn(
         let command = BoundedCommand { words: words.clone(), workspace: workspace.to_owned(), timeout: spec.timeout };
         let line = format!("{event}\n");
         // The exit code of a command does not say whether another attempt would help.
-        let attempt = || {
-            let ran = command.run(line.as_bytes());
-            ran.map_err(|error| Miss { message: error.message, may_pass: error.ran })
-        };
-        failures.extend(try_thrice(attempt, &pause).err());
+        failures.extend(try_thrice(|| command.run(line.as_bytes()), &pause).err());
     }
     if let Some(webhook) = &spec.webhook {
         let sent = url_of(webhook).and_then(|url| {
-            let attempt = || {
-                let sent = http::post_json(&url, event, spec.timeout);
-                sent.map_err(|error| Miss { message: error.message, may_pass: error.may_pass })
-            };
-            try_thrice(attempt, &pause)
+            try_thrice(|| http::post_json(&url, event, spec.timeout), &pause)
         });
         failures.extend(sent.err());
     }
@@ -52,16 +45,8 @@ fn url_of(webhook: &Webhook) -> Result<String, String> {
     if is_url(&url) { Ok(url) } else { Err(format!("the environment variable `{name}` does not hold a URL")) }
 }
 
-/// Why an attempt failed.
-struct Miss {
-    /// In words.
-    message: String,
-    /// Whether the next attempt may succeed.
-    may_pass: bool,
-}
-
 /// Makes up to three attempts; gives why the last one failed.
-fn try_thrice(attempt: impl Fn() -> Result<(), Miss>, pause: &impl Fn(Duration) -> bool) -> Result<(), String> {
+fn try_thrice(attempt: impl Fn() -> Result<(), AttemptError>, pause: &impl Fn(Duration) -> bool) -> Result<(), String> {
     let mut failed = match attempt() {
         Ok(()) => return Ok(()),
         Err(error) => error,

@@ -6,13 +6,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::{Findings, MakeError, Progress, acceptance, accepted, load};
+use super::inputs::load;
+use super::progress::Progress;
+use super::settings::{OpenError, state_file};
+use super::{acceptance, accepted};
+use crate::diag::Problem;
 use crate::guard::baseline::{Difference, difference};
 use crate::inventory::Inventory;
 use crate::inventory::model::Export;
 use crate::inventory::sources::meaning;
 use crate::inventory::value::Time;
-use crate::state::{self, Accepting, Acceptor, Exchange, Lock, NewExport, State, StateError};
+use crate::state::{self, Accepting, Acceptor, Exchange, Lock, NewExport, State};
 
 /// The key of l3-tors.
 const L3_TORS: &str = "l3_tors";
@@ -35,10 +39,15 @@ pub struct Request<'a> {
 /// Why nothing was accepted.
 #[derive(Debug)]
 pub enum AcceptError {
-    /// zonewright.toml cannot be used.
-    Config(Box<Findings>),
-    /// The state cannot be used, or is in use.
-    State(StateError),
+    /// The settings or the state cannot be used.
+    Open(OpenError),
+    /// The export is not accepted.
+    Refused(Unaccepted),
+}
+
+/// Why an export is not accepted.
+#[derive(Debug)]
+pub enum Unaccepted {
     /// There is no such source; lists the sources.
     NoSuchSource(Vec<String>),
     /// It fails a test that is not about what it lost or changed; says which.
@@ -47,9 +56,15 @@ pub enum AcceptError {
     Changing,
 }
 
-impl From<StateError> for AcceptError {
-    fn from(error: StateError) -> AcceptError {
-        AcceptError::State(error)
+impl From<Unaccepted> for AcceptError {
+    fn from(refusal: Unaccepted) -> AcceptError {
+        AcceptError::Refused(refusal)
+    }
+}
+
+impl From<Problem> for AcceptError {
+    fn from(error: Problem) -> AcceptError {
+        AcceptError::Open(error.into())
     }
 }
 
@@ -57,23 +72,20 @@ impl From<StateError> for AcceptError {
 ///
 /// Errors: [`AcceptError`]; nothing was accepted then.
 pub fn accept(request: &Request<'_>, progress: &dyn Progress) -> Result<Exchange, AcceptError> {
-    let (inventory, _) = match load(request.workspace, request.now, progress) {
-        Ok(loaded) => loaded,
-        Err(MakeError::Config(findings)) => return Err(AcceptError::Config(findings)),
-        Err(_) => unreachable!("`load` selects nothing, and reads no snapshot"),
-    };
-    let file = request.workspace.join(&inventory.config.state_file);
+    let loaded = load(request.workspace, request.now, progress).map_err(OpenError::from);
+    let (inventory, _) = loaded.map_err(AcceptError::Open)?;
+    let file = state_file(request.workspace, &inventory.config);
     let Some(export) = inventory.exports.iter().find(|export| export.spec.name == request.source) else {
         if let Some(exchange) = forget(request, &file)? {
             return Ok(exchange);
         }
         let names = inventory.exports.iter().map(|export| export.spec.name.clone());
-        return Err(AcceptError::NoSuchSource(names.collect()));
+        return Err(Unaccepted::NoSuchSource(names.collect()).into());
     };
     if let Some(doubt) = inventory.trust_of(&export.spec).doubt() {
-        return Err(AcceptError::Doubted(doubt.to_owned()));
+        return Err(Unaccepted::Doubted(doubt.to_owned()).into());
     }
-    let new = acceptance::new_export(&inventory, export, request.workspace).ok_or(AcceptError::Changing)?;
+    let new = acceptance::new_export(&inventory, export, request.workspace).ok_or(Unaccepted::Changing)?;
     let _lock = Lock::take(&file, request.who, request.now)?;
     let mut state = state::open_to_write(&file)?;
     let exchange = exchange(&inventory, export, &*state)?;
@@ -84,8 +96,8 @@ pub fn accept(request: &Request<'_>, progress: &dyn Progress) -> Result<Exchange
 
 /// Lets all switches leave their L3 segment, where zonewright.toml no longer has l3-tors and accepted exports listed
 /// some. Otherwise they would stay there for ever. `None` where the operator named another source.
-fn forget(request: &Request<'_>, file: &Path) -> Result<Option<Exchange>, StateError> {
-    let is_known = |state: &dyn State| Ok::<bool, StateError>(!state.l3_switches()?.is_empty());
+fn forget(request: &Request<'_>, file: &Path) -> Result<Option<Exchange>, Problem> {
+    let is_known = |state: &dyn State| Ok::<bool, Problem>(!state.l3_switches()?.is_empty());
     if request.source != L3_TORS || !state::open_to_read(file)?.as_deref().map_or(Ok(false), is_known)? {
         return Ok(None);
     }
@@ -101,7 +113,7 @@ fn forget(request: &Request<'_>, file: &Path) -> Result<Option<Exchange>, StateE
 }
 
 /// How an export differs from the accepted one of its source.
-fn exchange(inventory: &Inventory, export: &Export, state: &dyn State) -> Result<Exchange, StateError> {
+fn exchange(inventory: &Inventory, export: &Export, state: &dyn State) -> Result<Exchange, Problem> {
     let spec = &export.spec;
     let before = state.exports()?.into_iter().find(|before| before.source == spec.name);
     let was = match &before {

@@ -6,20 +6,26 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::apply::Conduct;
+use super::conduct::Conduct;
+use super::settings::Settings;
 use crate::change::{Notice, NoticeCode, SkipCode, Skipped};
+use crate::diag::Problem;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Export, Trust};
 use crate::inventory::read::{self, ExportFiles};
 use crate::plan::Plan;
-use crate::state::{self, AcceptedFile, Accepting, Acceptor, Lock, NewExport, State, StateError};
+use crate::state::{self, AcceptedFile, Accepting, Acceptor, Lock, NewExport, State};
 
 /// The exports that an apply accepts if it did all of its plan: those that the plan believed and of which no file has
 /// changed since.
 ///
 /// An export that cannot be read now is not accepted. The apply does not fail because of it: its changes are made.
-pub(super) fn of_plan(plan: &Plan, request: &Conduct<'_>, state: &dyn State) -> Vec<Accepting> {
-    accepting(used(plan, request.workspace), request, state)
+pub(super) fn of_plan(
+    (plan, settings): (&Plan, &Settings),
+    request: &Conduct<'_>,
+    state: &dyn State,
+) -> Vec<Accepting> {
+    accepting(used((plan, settings), request.workspace), request, state)
 }
 
 /// What is kept of exports that are accepted.
@@ -41,11 +47,15 @@ fn accepting(exports: Vec<ExportFiles>, request: &Conduct<'_>, state: &dyn State
 
 /// Accepts the exports of a plan that has nothing to do, where any is not the accepted one already. A state that is in
 /// use or cannot be written is no failure, because the plan needs nothing else from it.
-pub(super) fn accept_idle(plan: &Plan, request: &Conduct<'_>, file: &Path) {
-    let exports = used(plan, request.workspace);
+pub(super) fn accept_idle(
+    about: (&Plan, &Settings),
+    request: &Conduct<'_>,
+    (file, kept): (&Path, Result<Option<Box<dyn State>>, Problem>),
+) {
+    let exports = used(about, request.workspace);
     let is_accepted = || {
-        let Some(state) = state::open_to_read(file)? else { return Ok(exports.is_empty()) };
-        Ok::<bool, StateError>(sorted(exports.clone(), &*state)?.1.is_empty())
+        let Some(state) = kept? else { return Ok(exports.is_empty()) };
+        Ok::<bool, Problem>(sorted(exports.clone(), &*state)?.1.is_empty())
     };
     let accept = || {
         let _lock = Lock::take(file, request.who, request.now)?;
@@ -74,14 +84,11 @@ pub(super) fn is_whole(plan: &Plan) -> bool {
 ///
 /// Sources of MACs are accepted together: while one of them is not believed, newer exports of the others must not
 /// replace what it said.
-fn used(plan: &Plan, workspace: &Path) -> Vec<ExportFiles> {
+fn used((plan, settings): (&Plan, &Settings), workspace: &Path) -> Vec<ExportFiles> {
     if !is_whole(plan) {
         return Vec::new();
     }
-    let Some(mut exports) = read::export_files(workspace) else {
-        tracing::debug!("no export is recorded as accepted: zonewright.toml cannot be used");
-        return Vec::new();
-    };
+    let mut exports = read::export_files(workspace, &settings.config, &settings.sources);
     let is_doubt = |code| matches!(code, NoticeCode::SourceUnknown | NoticeCode::SourceUntrusted);
     let doubted = plan.notices.iter().filter(|notice| is_doubt(notice.code)).map(|notice| notice.name.as_str());
     let doubted: BTreeSet<&str> = doubted.collect();
@@ -96,7 +103,7 @@ fn used(plan: &Plan, workspace: &Path) -> Vec<ExportFiles> {
 }
 
 /// Sorts exports into those that are the accepted ones already, and the others.
-fn sorted(exports: Vec<ExportFiles>, state: &dyn State) -> Result<(Vec<Accepting>, Vec<ExportFiles>), StateError> {
+fn sorted(exports: Vec<ExportFiles>, state: &dyn State) -> Result<(Vec<Accepting>, Vec<ExportFiles>), Problem> {
     let accepted = state.exports()?;
     let is_accepted =
         |export: &ExportFiles| accepted.iter().any(|own| own.source == export.source && own.files == export.digests);

@@ -5,25 +5,25 @@
 
 use std::collections::BTreeMap;
 
-use crate::diag::Diagnostics;
+use crate::diag::{Diagnostics, Problem};
 use crate::guard::baseline::{self, Baseline};
 use crate::guard::last;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Export, Trust};
 use crate::inventory::source::SourceSpec;
 use crate::inventory::sources::meaning::{self, Earlier};
-use crate::state::{Acceptance, AcceptedFile, State, StateError};
+use crate::state::{Acceptance, AcceptedFile, State};
 
 /// Compares an inventory with what the state says was accepted; does nothing where there is no state. Gives what is
 /// wrong.
-pub(super) fn hold_against(inventory: &mut Inventory, state: Option<&dyn State>) -> Result<Diagnostics, StateError> {
+pub(super) fn hold_against(inventory: &mut Inventory, state: Option<&dyn State>) -> Result<Diagnostics, Problem> {
     let Some(state) = state else { return Ok(Diagnostics::default()) };
     let accepted = state.exports()?;
     let baselines = inventory.exports.iter().enumerate().map(|(place, export)| {
         let of_source = accepted.iter().find(|own| own.source == export.spec.name);
         of_source.map_or(Ok(None), |of_source| baseline(inventory, (place, export), of_source, state))
     });
-    let baselines: Vec<Option<Baseline>> = baselines.collect::<Result<_, StateError>>()?;
+    let baselines: Vec<Option<Baseline>> = baselines.collect::<Result<_, Problem>>()?;
     let baselines: Vec<Baseline> = baselines.into_iter().flatten().collect();
     let found = baseline::test(inventory, &baselines);
     last::keep_in_l3(inventory, &state.l3_switches()?);
@@ -38,7 +38,7 @@ fn baseline(
     (place, export): (usize, &Export),
     accepted: &Acceptance,
     state: &dyn State,
-) -> Result<Option<Baseline>, StateError> {
+) -> Result<Option<Baseline>, Problem> {
     let demands = export.spec.demands;
     let is_asked = demands.max_shrink.is_some() || demands.max_churn.is_some();
     let is_tested = is_asked && !matches!(inventory.trust_of(&export.spec), Trust::Unknown { .. });
@@ -56,7 +56,7 @@ pub(super) fn said(
     spec: &SourceSpec,
     accepted: &Acceptance,
     state: &dyn State,
-) -> Result<(BTreeMap<String, String>, usize), StateError> {
+) -> Result<(BTreeMap<String, String>, usize), Problem> {
     let files = state.export_files(&accepted.source)?;
     let earlier = Earlier { spec, files: &contents(&files) };
     Ok(meaning::meanings_of(inventory, &earlier, accepted.at))
@@ -69,7 +69,7 @@ fn contents(files: &[AcceptedFile]) -> Vec<(&str, &[u8])> {
 
 /// Finds the hosts whose MAC each source in doubt gave when it was last accepted; a source that was never accepted
 /// gives none.
-fn find_given(inventory: &mut Inventory, accepted: &[Acceptance], state: &dyn State) -> Result<(), StateError> {
+fn find_given(inventory: &mut Inventory, accepted: &[Acceptance], state: &dyn State) -> Result<(), Problem> {
     let is_doubted = |place: &u16| inventory.mac_sources[usize::from(*place)].trust.doubt().is_some();
     let doubted: Vec<u16> = (0..inventory.mac_sources.len() as u16).filter(is_doubted).collect();
     if doubted.is_empty() {
@@ -79,7 +79,7 @@ fn find_given(inventory: &mut Inventory, accepted: &[Acceptance], state: &dyn St
     let specs: Vec<SourceSpec> =
         inventory.exports.iter().map(|export| export.spec.clone()).filter(is_of_macs).collect();
     let files = specs.iter().map(|spec| state.export_files(&spec.name));
-    let files: Vec<Vec<AcceptedFile>> = files.collect::<Result<_, StateError>>()?;
+    let files: Vec<Vec<AcceptedFile>> = files.collect::<Result<_, Problem>>()?;
     let files: Vec<Vec<(&str, &[u8])>> = files.iter().map(|files| contents(files)).collect();
     let earlier: Vec<Earlier<'_>> = specs.iter().zip(&files).map(|(spec, files)| Earlier { spec, files }).collect();
     for source in doubted {

@@ -5,28 +5,28 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::Settings;
-use crate::apply::{Outcome, Refusal, Survey, Verdict};
+use super::settings::Settings;
+use crate::apply::{Outcome, Survey, Verdict};
 use crate::change::Change;
+use crate::diag::Problem;
 use crate::diff::own::{names_owner, txt_name};
 use crate::dns::{Name, RrKey, Rtype};
 use crate::inventory::model::{Config, Permission, Project, ProjectFile, Registry, ZoneSpec};
 use crate::inventory::read::SETTINGS;
 use crate::live::asked::{Answer, Question};
 use crate::plan::{Plan, WorkspaceSeen};
-use crate::provider::TargetError;
-use crate::state::{Identity, State, StateError};
+use crate::state::{Identity, State};
 
 /// Refuses a plan whose owner or registry zonewright.toml no longer has: they say which RRsets are own.
-pub fn still_bound(seen: &WorkspaceSeen, config: &Config, place: &str) -> Result<(), Refusal> {
+pub fn still_bound(seen: &WorkspaceSeen, config: &Config, place: &str) -> Result<(), Problem> {
     let differs = |key: &str, was: &str, is: &str| {
         let hint = "if this is the right workspace, plan again; else apply the plan where it was made";
-        Err(Refusal {
-            place: place.to_owned(),
-            code: Outcome::NoLongerAllowed.as_str(),
-            message: format!("the plan was made with `{key} = \"{was}\"`, and {SETTINGS} has `{key} = \"{is}\"` now"),
-            hint: Some(hint.to_owned()),
-        })
+        Err(Problem::new(
+            place.to_owned(),
+            Outcome::NoLongerAllowed.as_str(),
+            format!("the plan was made with `{key} = \"{was}\"`, and {SETTINGS} has `{key} = \"{is}\"` now"),
+        )
+        .hint(hint.to_owned()))
     };
     match (seen.owner == config.owner, seen.registry == config.registry) {
         (false, _) => differs("owner", &seen.owner, &config.owner),
@@ -37,7 +37,7 @@ pub fn still_bound(seen: &WorkspaceSeen, config: &Config, place: &str) -> Result
 
 /// Refuses a plan that was made with another state than the one here, or with none although the one here had applies
 /// already.
-pub fn of_this_workspace(plan: &Plan, here: Option<&Identity>, place: &str) -> Result<(), Refusal> {
+pub fn of_this_workspace(plan: &Plan, here: Option<&Identity>, place: &str) -> Result<(), Problem> {
     let message = match (&plan.workspace.id, here) {
         (Some(seen), Some(Identity { id, .. })) if seen == id => return Ok(()),
         (Some(seen), Some(Identity { id, .. })) => {
@@ -51,7 +51,7 @@ pub fn of_this_workspace(plan: &Plan, here: Option<&Identity>, place: &str) -> R
         (None, _) => return Ok(()),
     };
     let hint = "apply the plan in the workspace where it was made, or plan again here";
-    Err(Refusal { place: place.to_owned(), code: "other-workspace", message, hint: Some(hint.to_owned()) })
+    Err(Problem::new(place, "other-workspace", message).hint(hint.to_owned()))
 }
 
 /// The changes that are still to be made and that the settings no longer allow, by place, each with its reason.
@@ -61,7 +61,7 @@ pub fn refused(
     survey: &Survey<'_>,
     settings: &Settings,
     state: &dyn State,
-) -> Result<BTreeMap<usize, Verdict>, StateError> {
+) -> Result<BTreeMap<usize, Verdict>, Problem> {
     let by_id: HashMap<&str, &Project> = settings.projects.iter().map(|own| (own.id.as_str(), own)).collect();
     let zones: HashMap<_, &ZoneSpec> = settings.config.zones.iter().map(|spec| (&spec.name, spec)).collect();
     let open = survey.open_places();
@@ -134,7 +134,7 @@ fn zone_protects(settings: &Settings, spec: &ZoneSpec, change: &Change) -> Optio
 }
 
 /// The place of a change, and the error where its zone could not be asked.
-type Suspect = (usize, Option<TargetError>);
+type Suspect = (usize, Option<Problem>);
 
 /// Changes in zones where only own RRsets may be changed, by whether their RRset exists.
 #[derive(Default)]
@@ -155,7 +155,7 @@ impl Foreign {
     /// The changes of them whose RRset is not own now, or may not be; the latter with the error that hides it.
     ///
     /// Errors: the state cannot be read.
-    fn places(self, survey: &Survey<'_>, config: &Config, state: &dyn State) -> Result<Vec<Suspect>, StateError> {
+    fn places(self, survey: &Survey<'_>, config: &Config, state: &dyn State) -> Result<Vec<Suspect>, Problem> {
         match config.registry {
             Registry::Noop => Ok(Vec::new()),
             Registry::Journal => {

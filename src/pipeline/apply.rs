@@ -11,26 +11,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::allowed::{self, of_this_workspace, still_bound};
+use super::conduct::Conduct;
 use super::guards::{Guards, idle_refusal, rules_now};
-use super::{Findings, Progress, RunStage, Settings, acceptance, load_settings, undo, waits};
+use super::progress::{Progress, RunStage};
+use super::settings::{OpenError, Settings, load_settings, state_file};
+use super::targets::{Targets, open_writers};
+use super::{acceptance, undo, waits};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::shape::Bounds;
-use crate::apply::{self, Applied, Event, Orders, Refusal, SIDE_BY_SIDE, Survey, Surveyed, Watch, ZoneAccess};
+use crate::apply::{self, Applied, Event, Orders, SIDE_BY_SIDE, Survey, Surveyed, Watch};
+use crate::diag::Problem;
 use crate::disk;
 use crate::dns::ZoneName;
 use crate::guard::{self, Allowance, Clearance};
-use crate::inventory::model::{Config, Fence, ZoneSpec};
+use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::value::{self, Inv, Time};
 use crate::live::asked::{Answer, Question};
 use crate::parallel::HELD;
 use crate::plan::{Plan, SealedPlan, v1};
-use crate::provider::cache::{Cache, CacheUse};
-use crate::provider::write::WriteZone;
-use crate::provider::{self, Context, TargetError};
 use crate::state::status::unfinished;
-use crate::state::{
-    self, Acceptor, Allowed, ApplyId, Identity, KeptRrset, KnownMarker, Lock, NewApply, PlanText, State, StateError,
-};
+use crate::state::{self, Acceptor, Allowed, ApplyId, KeptRrset, KnownMarker, Lock, NewApply, PlanText, State};
 use crate::verify;
 
 /// A plan to apply.
@@ -44,39 +44,13 @@ pub struct Given<'a> {
     pub expect: Option<&'a str>,
 }
 
-/// How to apply: where, when, who, and how far.
-#[derive(Debug, Clone, Copy)]
-pub struct Conduct<'a> {
-    /// The folder of the workspace.
-    pub workspace: &'a Path,
-    /// The clock that the plan's age is measured against.
-    pub now: Time,
-    /// When that clock was read, so that later times are measured; none where the clock is set by hand, and does not
-    /// run.
-    pub read_at: Option<Instant>,
-    /// Who applies it; empty where the system does not say.
-    pub who: &'a str,
-    /// Why, where the operator says so.
-    pub reason: Option<&'a str>,
-    /// After how many failed hosts nothing more is sent.
-    pub max_failures: Option<usize>,
-    /// A number that no other run is likely to have: 1 to 999 999 999.
-    pub run: u64,
-    /// Set once a signal asks the apply to end.
-    pub interrupted: &'a AtomicBool,
-    /// The limits that are lifted.
-    pub allow: &'a [Allowance],
-    /// Whether the run is unattended, so that a limit that is exceeded trips its breaker.
-    pub auto: bool,
-}
-
 /// The result of an apply.
 #[derive(Debug, Default)]
 pub struct Ran {
     /// Its number in the journal; none where it did not begin.
     pub apply: Option<ApplyId>,
     /// Why nothing was sent, where the plan was refused.
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<Problem>,
     /// The outcome of its hosts; empty where the plan was refused.
     pub applied: Applied,
     /// The zones and input files that have changed since the plan was made, sorted.
@@ -89,31 +63,16 @@ pub struct Ran {
 
 impl Ran {
     /// A plan that is refused.
-    pub(super) fn refused(refusal: Refusal) -> Ran {
+    pub(super) fn refused(refusal: Problem) -> Ran {
         Ran { refusal: Some(refusal), is_journaled: true, ..Ran::default() }
-    }
-}
-
-/// Why a plan could not be examined.
-#[derive(Debug)]
-pub enum ApplyError {
-    /// zonewright.toml cannot be used.
-    Config(Box<Findings>),
-    /// The state cannot be used, or is in use.
-    State(StateError),
-}
-
-impl From<StateError> for ApplyError {
-    fn from(error: StateError) -> ApplyError {
-        ApplyError::State(error)
     }
 }
 
 /// Applies a plan, or refuses it; nothing is derived again.
 ///
-/// Errors: [`ApplyError`]; nothing was sent then.
-pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Ran, ApplyError> {
-    let settings = load_settings(request.workspace).map_err(ApplyError::Config)?;
+/// Errors: [`OpenError`]; nothing was sent then.
+pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Ran, OpenError> {
+    let settings = load_settings(request.workspace)?;
     let config = &settings.config;
     let bounds = Bounds::of(config, &settings.projects);
     let terms = Terms { now: request.now, expires: config.plan_expires, expect: given.expect, bounds: &bounds };
@@ -126,19 +85,24 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
         Ok(zones) => zones,
         Err(refusal) => return Ok(Ran::refused(refusal)),
     };
-    let file = request.workspace.join(&config.state_file);
-    let here = of_this_workspace(plan, identity(&file).as_ref(), given.place);
+    let file = state_file(request.workspace, config);
+    let kept = state::open_to_read(&file);
+    // A state that cannot be read refuses nothing here: what follows reports it.
+    let known = kept.as_ref().ok().and_then(Option::as_deref);
+    let identity = known.and_then(|state| state.identity().ok());
+    let here = of_this_workspace(plan, identity.as_ref(), given.place);
     // Of an undo the journal says more: which apply it does not have.
     if let (Err(refusal), None) = (&here, plan.undoes) {
         return Ok(Ran::refused(refusal.clone()));
     }
-    if plan.changes.is_empty() && !was_killed(&file) && !waits::has_news(plan, &file, request.now) {
-        if let Some(refusal) = idle_refusal((plan, given.place), &file) {
+    if plan.changes.is_empty() && !was_killed(&file, known) && !waits::has_news(plan, &kept, request.now) {
+        if let Some(refusal) = known.and_then(|state| idle_refusal((plan, given.place), state)) {
             return Ok(Ran::refused(refusal));
         }
-        acceptance::accept_idle(plan, request, &file);
+        acceptance::accept_idle((plan, &settings), request, (&file, kept));
         return Ok(Ran { is_journaled: true, ..Ran::default() });
     }
+    drop(kept);
     let _lock = Lock::take(&file, request.who, request.now)?;
     let mut state = state::open_to_write(&file)?;
     if let Some(refusal) = undo::refusal(plan, given.place, (&*state, &file))?.or(here.err()) {
@@ -185,47 +149,9 @@ pub(super) struct Work<'a> {
     pub settings: &'a Settings,
 }
 
-/// The targets of zones.
-pub(super) struct Targets<'a> {
-    /// The zones, including those of a plan.
-    pub zones: Vec<ZoneAccess<'a>>,
-    /// Each target that could be opened, once.
-    pub writers: Vec<&'a dyn WriteZone>,
-}
-
-impl<'a> Targets<'a> {
-    /// The targets of these zones, from their open writers.
-    pub fn new(config: &Config, zones: &[&'a ZoneSpec], writers: &'a Writers) -> Targets<'a> {
-        let opened = writers.values().filter_map(|writer| writer.as_deref().ok());
-        Targets { zones: accesses(config, zones, writers), writers: opened.collect() }
-    }
-
-    /// Makes all targets expect that an earlier run made updates and did not finish.
-    pub fn doubt(&self) {
-        self.writers.iter().for_each(|writer| writer.doubt());
-    }
-
-    /// The writer of a zone, where there is one.
-    fn writer(&self, zone: &ZoneName) -> Option<&'a dyn WriteZone> {
-        let access = self.zones.iter().find(|access| access.zone == zone)?;
-        access.writer.as_ref().ok().copied()
-    }
-
-    /// The targets of the zones of a plan.
-    fn of_plan(&self, plan: &Plan) -> Vec<ZoneAccess<'a>> {
-        let names: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
-        self.zones.iter().filter(|access| names.contains(access.zone)).cloned().collect()
-    }
-
-    /// Finishes all targets; gives what went wrong.
-    fn finish(&self) -> Vec<TargetError> {
-        self.writers.iter().filter_map(|writer| writer.finish().err()).collect()
-    }
-}
-
 impl Work<'_> {
     /// Reads live DNS, and writes the changes that are still to be made; `killed` are earlier applies that never ended.
-    pub fn begin(&self, state: &mut dyn State, killed: &[ApplyId]) -> Result<Ran, StateError> {
+    pub fn begin(&self, state: &mut dyn State, killed: &[ApplyId]) -> Result<Ran, Problem> {
         let plan = self.sealed.plan();
         if !killed.is_empty() {
             self.targets.doubt();
@@ -250,7 +176,11 @@ impl Work<'_> {
         if !survey.is_open() && killed.is_empty() {
             let written = apply::write(survey, &orders, &Unwatched);
             let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new());
-            let accepting = if did_all(&applied) { acceptance::of_plan(plan, self.request, state) } else { Vec::new() };
+            let accepting = if did_all(&applied) {
+                acceptance::of_plan((plan, self.settings), self.request, state)
+            } else {
+                Vec::new()
+            };
             if !accepting.is_empty() {
                 state.accept(&accepting, &Acceptor::IdleApply(self.request.who), self.request.now)?;
             }
@@ -277,7 +207,7 @@ impl Work<'_> {
     }
 
     /// Leaves what the settings no longer allow.
-    pub fn still_allowed<'s>(&self, survey: Survey<'s>, state: &dyn State) -> Result<Survey<'s>, StateError> {
+    pub fn still_allowed<'s>(&self, survey: Survey<'s>, state: &dyn State) -> Result<Survey<'s>, Problem> {
         let refused = allowed::refused(&survey, self.settings, state)?;
         Ok(survey.without(&refused))
     }
@@ -289,7 +219,7 @@ impl Work<'_> {
         state: &mut dyn State,
         survey: &Survey<'_>,
         earlier: &[Allowance],
-    ) -> Result<Result<Clearance, Refusal>, StateError> {
+    ) -> Result<Result<Clearance, Problem>, Problem> {
         match survey.is_open() {
             true => self.guards.clear((self.sealed, self.place, &survey.open()), earlier, state, self.request.now),
             // Nothing will be sent, so nothing is counted.
@@ -298,7 +228,7 @@ impl Work<'_> {
     }
 
     /// Writes to the state which limits are lifted for an apply, and by whom.
-    pub fn note_allowed(&self, state: &mut dyn State, id: ApplyId) -> Result<(), StateError> {
+    pub fn note_allowed(&self, state: &mut dyn State, id: ApplyId) -> Result<(), Problem> {
         if self.guards.allow.is_empty() {
             return Ok(());
         }
@@ -348,7 +278,7 @@ impl Work<'_> {
         let now = journal.now();
         let state = journal.state.into_inner().expect(HELD);
         let disowned = state.disown(&verify::never_created(&written, &read_back));
-        let accepted = accepts.then(|| acceptance::of_plan(self.sealed.plan(), request, state));
+        let accepted = accepts.then(|| acceptance::of_plan((self.sealed.plan(), self.settings), request, state));
         let finished = state.finish(id, &applied, accepted.as_deref(), now);
         let is_journaled = written.halted.is_none() && disowned.is_ok() && finished.is_ok();
         Ran { apply: Some(id), applied, is_journaled, took: (took, read_for), ..Ran::default() }
@@ -364,7 +294,7 @@ fn did_all(applied: &Applied) -> bool {
 /// it without an answer.
 ///
 /// Gives how many updates it found to have taken effect.
-pub(super) fn settle_by_markers(state: &mut dyn State, survey: &Survey<'_>, now: Time) -> Result<usize, StateError> {
+pub(super) fn settle_by_markers(state: &mut dyn State, survey: &Survey<'_>, now: Time) -> Result<usize, Problem> {
     let mut found = 0;
     for zone in &survey.zones {
         if let Some(live) = zone.marker() {
@@ -377,8 +307,8 @@ pub(super) fn settle_by_markers(state: &mut dyn State, survey: &Survey<'_>, now:
 /// Whether an apply was broken off and is not running: the servers may not know of all that it wrote.
 ///
 /// A state that cannot be read counts as no; the error is reported when there is something to write.
-fn was_killed(file: &Path) -> bool {
-    let killed = || state::open_to_read(file)?.map_or(Ok(Vec::new()), |state| broken_off(&*state));
+fn was_killed(file: &Path, state: Option<&dyn State>) -> bool {
+    let killed = || state.map_or(Ok(Vec::new()), broken_off);
     Lock::holder(file).is_none() && killed().is_ok_and(|killed| !killed.is_empty())
 }
 
@@ -390,7 +320,7 @@ pub(super) fn settle_found(
     id: ApplyId,
     targets: &Targets<'_>,
     now: Time,
-) -> Result<usize, StateError> {
+) -> Result<usize, Problem> {
     let mut found = 0;
     for open in state.unsettled(id)? {
         let Some(writer) = targets.writer(&open.zone) else { continue };
@@ -409,7 +339,7 @@ pub(super) fn settle_found(
 }
 
 /// The applies that did not end and that no later run finished, in the order in which they began.
-pub(super) fn broken_off(state: &dyn State) -> Result<Vec<ApplyId>, StateError> {
+pub(super) fn broken_off(state: &dyn State) -> Result<Vec<ApplyId>, Problem> {
     Ok(unfinished(state)?.iter().rev().map(|apply| apply.id).collect())
 }
 
@@ -433,64 +363,27 @@ fn new_apply(sealed: &SealedPlan, request: &Conduct<'_>, survey: &Survey<'_>) ->
     }
 }
 
-/// Which workspace the state is of; none where there is no state, or none that can be read: what follows reports that.
-fn identity(file: &Path) -> Option<Identity> {
-    state::open_to_read(file).ok()??.identity().ok()
-}
-
 /// The settings of the zones that a plan changes.
 ///
 /// Errors: one is not configured.
-pub(super) fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Result<Vec<&'c ZoneSpec>, Refusal> {
+pub(super) fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Result<Vec<&'c ZoneSpec>, Problem> {
     let names: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
     let spec = |name: &ZoneName| {
         let spec = config.zones.iter().find(|spec| spec.name == *name);
-        spec.ok_or_else(|| Refusal {
-            place: place.to_owned(),
-            code: "unknown-zone",
-            message: format!("the plan changes the zone `{name}`, which is not in zonewright.toml"),
-            hint: Some("plan again, or add the zone to zonewright.toml".to_owned()),
+        spec.ok_or_else(|| {
+            Problem::new(
+                place.to_owned(),
+                "unknown-zone",
+                format!("the plan changes the zone `{name}`, which is not in zonewright.toml"),
+            )
+            .hint("plan again, or add the zone to zonewright.toml")
         })
     };
     names.into_iter().map(spec).collect()
 }
 
-/// The writers of the targets that a plan needs, by pool.
-pub(super) type Writers = BTreeMap<usize, Result<Box<dyn WriteZone>, TargetError>>;
-
-/// Opens the targets of these zones to write.
-pub(super) fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Path, now: Time) -> Writers {
-    // What is read to apply is always live: only the sizes of the kept zones are used.
-    let cache = Cache::next_to(&workspace.join(&config.state_file), CacheUse::Renew, now);
-    let context = Context { workspace, source: &config.source, now, cache: Some(&cache) };
-    let pools: BTreeSet<usize> = zones.iter().map(|spec| spec.pool).collect();
-    let open = |pool: usize| {
-        let target = &config.pools[pool].target;
-        (pool, provider::open_writer(&target.provider, &target.settings, &context))
-    };
-    pools.into_iter().map(open).collect()
-}
-
-/// The target of each zone.
-pub(super) fn accesses<'a>(config: &Config, zones: &[&'a ZoneSpec], writers: &'a Writers) -> Vec<ZoneAccess<'a>> {
-    let access = |spec: &&'a ZoneSpec| ZoneAccess {
-        zone: &spec.name,
-        writer: writers[&spec.pool].as_deref().map_err(TargetError::clone),
-        is_fenced: is_fenced(config, spec),
-    };
-    zones.iter().map(access).collect()
-}
-
-/// Whether a zone has a marker as its fence: as its settings say, else as its provider needs it.
-pub(super) fn is_fenced(config: &Config, spec: &ZoneSpec) -> bool {
-    match spec.fence {
-        Some(fence) => fence == Fence::Marker,
-        None => provider::is_fenced(&config.pools[spec.pool].target.provider),
-    }
-}
-
 /// Refuses to write to a zone whose marker the state does not know, unless it is older than what the state knows.
-pub(super) fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMarker>) -> Option<Refusal> {
+pub(super) fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMarker>) -> Option<Problem> {
     let lost = |zone: &&Surveyed<'_>| zone.marker().is_some_and(|live| !state::knows(known, zone.zone, &live));
     let zone = survey.zones.iter().find(lost)?;
     let live = zone.marker()?;
@@ -500,14 +393,16 @@ pub(super) fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMa
     };
     let hint = "restore the state (`[state] url`) of the run that wrote the marker; or check what that run changed, \
                 and then take over its markers: `zonewright state init --reason TEXT`";
-    Some(Refusal {
-        place: zone.writer.place(zone.zone),
-        code: "state-lost",
-        message: format!(
-            "the zone's marker is `{live}`, and {knows}: an apply that this state does not know wrote to the zone"
-        ),
-        hint: Some(hint.to_owned()),
-    })
+    Some(
+        Problem::new(
+            zone.writer.place(zone.zone),
+            "state-lost",
+            format!(
+                "the zone's marker is `{live}`, and {knows}: an apply that this state does not know wrote to the zone"
+            ),
+        )
+        .hint(hint.to_owned()),
+    )
 }
 
 /// The zones and input files that have changed since the plan was made.

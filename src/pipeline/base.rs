@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
-use super::Findings;
-use crate::diag::{Diagnostic, Diagnostics, Files, Severity};
+use super::findings::{Findings, Remark};
+use crate::diag::{Code, Diagnostic, Diagnostics, Files, Severity};
 use crate::git::{FOREIGN, GitError, Repository};
 use crate::inventory::model::Inventory;
 use crate::inventory::read::{self, Borrowed, Layer, Loaded, SETTINGS, Why};
@@ -30,17 +30,6 @@ pub struct Base {
     pub diagnostics: Diagnostics,
     /// The files of the workspace that are used for it too, because it lacks them; sorted by name.
     pub borrowed: Vec<Borrowed>,
-}
-
-/// Something that a reader should know about a base.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remark {
-    /// The file, or the base.
-    pub place: String,
-    /// The code: stable, kebab-case.
-    pub code: &'static str,
-    /// What was found: lower case, no full stop.
-    pub message: String,
 }
 
 impl Base {
@@ -63,7 +52,7 @@ impl Base {
                 "the base has {errors} error{s} that the workspace does not have: causes of changes may be wrong where \
                  they depend on them"
             );
-            remarks.push(Remark { place: self.name.clone(), code: "base-has-errors", message });
+            remarks.push(Remark { place: self.name.clone(), code: Code::new("base-has-errors"), message });
         }
         remarks
     }
@@ -73,7 +62,11 @@ impl Base {
         let message = "the file changed between two reads: causes of changes may be wrong where they depend on it; \
                        plan again";
         let is_other = self.inventory.inputs.get(name).zip(inputs.get(name)).is_some_and(|(base, now)| base != now);
-        is_other.then(|| Remark { place: name.clone(), code: "changed-meanwhile", message: message.to_owned() })
+        is_other.then(|| Remark {
+            place: name.clone(),
+            code: Code::new("changed-meanwhile"),
+            message: message.to_owned(),
+        })
     }
 
     /// The remark about a file that is used for both.
@@ -81,11 +74,11 @@ impl Base {
         let Borrowed { name, why } = borrowed;
         let (code, message) = match why {
             Why::Placeholder => (
-                "base-lacks-content",
+                Code::new("base-lacks-content"),
                 "the base has only a Git LFS placeholder: the present file is used for the base too".to_owned(),
             ),
             Why::Unknown if self.commit.is_some() && self.is_kept_in_git(name) => (
-                "not-in-git",
+                Code::new("not-in-git"),
                 "the file is not in git, and is used for the base too; `git add` it if it is new".to_owned(),
             ),
             Why::Unknown | Why::Needed => return None,

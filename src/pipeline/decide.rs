@@ -7,13 +7,14 @@ use super::post::{self, Settled};
 use crate::change::{Blocked, Change, Notice, Skipped, Waiting};
 use crate::desired::{Collisions, Desired};
 use crate::diff::act::Act;
+use crate::diff::context::ServerNames;
 use crate::diff::held::Held;
 use crate::diff::left_behind::{self, LeftOrphan};
-use crate::diff::protect::ServerNames;
 use crate::diff::rules::{self, Outcome};
-use crate::diff::standing::{self, Block};
 use crate::diff::waits::Waits;
-use crate::diff::{Context, Ground, Selection, Standing, Standings, Tripped, orphans, protect, released, waits};
+use crate::diff::{
+    Block, Context, Ground, Selection, Standing, Standings, Tripped, delay, orphans, protect, released, standing,
+};
 use crate::inventory::Inventory;
 use crate::inventory::value::Time;
 use crate::live::Live;
@@ -181,7 +182,7 @@ fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<RuleO
     refuse_faults(context, standings, acts, &mut decided);
     // A block of a host does not stop the removal of its former names, or the notices about them.
     decided.notices.extend(left);
-    decided.notices.extend(waits::resting(context));
+    decided.notices.extend(delay::resting(context));
     decided.left_behind = left_behind::left(context, &orphans, (&decided.changes, &decided.waiting));
     // An inventory number that several rows claim is one host.
     decided.blocked.sort();

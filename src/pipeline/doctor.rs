@@ -2,7 +2,11 @@
 
 use std::path::Path;
 
-use super::{Findings, Progress, RunStage, TOOL, load_config, zones};
+use super::TOOL;
+use super::findings::Findings;
+use super::pools::side_by_side;
+use super::progress::{Progress, RunStage};
+use super::settings::load_config;
 use crate::diag::did_you_mean;
 use crate::dns::ZoneName;
 use crate::doctor::{Diagnosis, Target};
@@ -12,9 +16,9 @@ use crate::provider::{self, Context};
 
 /// Why nothing was examined.
 #[derive(Debug)]
-pub enum DoctorFailure {
+pub enum DoctorError {
     /// zonewright.toml cannot be used.
-    Config(Box<Findings>),
+    Settings(Box<Findings>),
     /// The command line names a zone that is not configured.
     NoSuchZone {
         /// The zone.
@@ -31,13 +35,13 @@ pub fn examine(
     now: Time,
     only: &[ZoneName],
     progress: &dyn Progress,
-) -> Result<Diagnosis, DoctorFailure> {
-    let (config, _) = load_config(workspace).map_err(DoctorFailure::Config)?;
+) -> Result<Diagnosis, DoctorError> {
+    let (config, _) = load_config(workspace).map_err(DoctorError::Settings)?;
     let configured = |zone: &ZoneName| config.zones.iter().any(|spec| spec.name == *zone);
     if let Some(zone) = only.iter().find(|zone| !configured(zone)) {
         let known: Vec<String> = config.zones.iter().map(|spec| spec.name.to_string()).collect();
         let near = did_you_mean(&zone.to_string(), known.iter().map(String::as_str));
-        return Err(DoctorFailure::NoSuchZone { zone: zone.clone(), near });
+        return Err(DoctorError::NoSuchZone { zone: zone.clone(), near });
     }
     let zones_of = |pool: usize| {
         let of_pool = config.zones.iter().filter(move |spec| spec.pool == pool).map(|spec| &spec.name);
@@ -49,7 +53,7 @@ pub fn examine(
     // What is looked at is always live: only the sizes of the kept zones are used.
     let cache = Cache::next_to(&workspace.join(&config.state_file), CacheUse::Renew, now);
     let context = Context { workspace, source: &config.source, now, cache: Some(&cache) };
-    let targets = zones::side_by_side(&vec![0; pools.len()], |place| {
+    let targets = side_by_side(&vec![0; pools.len()], |place| {
         let (pool, zones) = &pools[place];
         let (kind, settings) = (&pool.target.provider, &pool.target.settings);
         let examined = provider::examine(kind, settings, &context, zones);

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::{MakeError, load_config};
+use super::settings::{OpenError, load_config, state_file};
 use crate::dns::RrKey;
 use crate::drift::{Drift, Stray, strays};
 use crate::inventory::value::Time;
@@ -32,10 +32,10 @@ impl Drifted {
 /// Finds in the journal of a workspace the causes of the changes of a plan that was made at a time. Without a state no
 /// apply is known.
 ///
-/// Errors: `Config`, `NoState`.
-pub fn find_drift(workspace: &Path, plan: &Plan, now: Time) -> Result<Drifted, MakeError> {
-    let (config, _) = load_config(workspace).map_err(MakeError::Config)?;
-    let state = open_to_read(&workspace.join(&config.state_file))?;
+/// Errors: [`OpenError`].
+pub fn find_drift(workspace: &Path, plan: &Plan, now: Time) -> Result<Drifted, OpenError> {
+    let (config, _) = load_config(workspace)?;
+    let state = open_to_read(&state_file(workspace, &config))?;
     let rrsets: Vec<&RrKey> = plan.changes.iter().map(|change| &change.key).collect();
     let written = match &state {
         Some(state) => state.last_written(&rrsets)?,

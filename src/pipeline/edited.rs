@@ -9,13 +9,14 @@ use super::decide::{self, Decided, Given};
 use super::zones::Zones;
 use crate::apply::arrange;
 use crate::change::{Change, Notice};
+use crate::diag::Problem;
 use crate::diff::held::Held;
 use crate::dns::{RrKey, ZoneName};
 use crate::drift::edited;
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::plan::{Marker, marker_key, order};
-use crate::state::{KnownMarker, State, StateError, Written};
+use crate::state::{KnownMarker, State, Written};
 
 /// What the journal is compared with.
 #[derive(Clone, Copy)]
@@ -44,7 +45,7 @@ pub(super) struct Marked {
 /// the hosts of such changes: those of other hosts may depend on theirs.
 ///
 /// Errors: the state cannot be read.
-pub(super) fn decide(inventory: &Inventory, given: Given<'_>, past: Past<'_>) -> Result<Marked, StateError> {
+pub(super) fn decide(inventory: &Inventory, given: Given<'_>, past: Past<'_>) -> Result<Marked, Problem> {
     let (mut held, mut notices) = (Held::default(), Vec::new());
     loop {
         let mut decided = decide::decide(inventory, &past.zones.live, Given { held: &held, ..given });
@@ -63,7 +64,7 @@ pub(super) fn decide(inventory: &Inventory, given: Given<'_>, past: Past<'_>) ->
 /// decided to find out.
 ///
 /// Errors: the state cannot be read.
-pub(super) fn held(inventory: &Inventory, given: Given<'_>, past: Past<'_>) -> Result<(Held, Vec<Notice>), StateError> {
+pub(super) fn held(inventory: &Inventory, given: Given<'_>, past: Past<'_>) -> Result<(Held, Vec<Notice>), Problem> {
     if past.state.is_none() || !inventory.projects.iter().any(|project| project.keeps_edits()) {
         return Ok(Default::default());
     }
@@ -76,7 +77,7 @@ pub(super) fn held(inventory: &Inventory, given: Given<'_>, past: Past<'_>) -> R
 /// proven. Gives what the latest update left at each.
 ///
 /// Errors: the state cannot be read.
-pub(super) fn mark(changes: &mut [Change], past: Past<'_>) -> Result<Vec<Option<Written>>, StateError> {
+pub(super) fn mark(changes: &mut [Change], past: Past<'_>) -> Result<Vec<Option<Written>>, Problem> {
     let Some(state) = past.state.filter(|_| !changes.is_empty()) else { return Ok(vec![None; changes.len()]) };
     let rrsets: Vec<&RrKey> = changes.iter().map(|change| &change.key).collect();
     let written = state.last_written(&rrsets)?;

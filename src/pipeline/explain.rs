@@ -2,19 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    Findings, Gathered, MakeError, Progress, ReadFor, Request, RunStage, SnapshotUsed, are_believed, decide, edited,
-    found_notices, gather, published,
-};
-use crate::diag::Diagnostics;
+use super::findings::Findings;
+use super::input_error::InputError;
+use super::inputs::{Gathered, ReadFor, gather};
+use super::inputs::{Request, SnapshotUsed};
+use super::notices::found_notices;
+use super::plan::are_believed;
+use super::progress::{Progress, RunStage};
+use super::{decide, edited, published};
+use crate::diag::{CallError, Diagnostics, Problem};
 use crate::diff::held::Held;
 use crate::diff::{Context, Selection, Standings};
 use crate::explain::published::PublishedRrset;
-use crate::explain::{self, Again, Case, Explanation, Question, SubjectError};
+use crate::explain::{self, Again, Case, Explanation, Question};
 use crate::inventory::Inventory;
 use crate::plan::{Notice, order};
 use crate::provider::outage;
-use crate::state::{State, StateError};
+use crate::state::State;
 use decide::{Decided, Given};
 use edited::Past;
 
@@ -22,7 +26,7 @@ use edited::Past;
 #[derive(Debug)]
 pub struct Explained {
     /// The explanation, or why there is none.
-    pub explanation: Result<Explanation, SubjectError>,
+    pub explanation: Result<Explanation, CallError>,
     /// What was found.
     pub findings: Findings,
     /// Whether a zone or a source could not be read completely.
@@ -33,8 +37,8 @@ pub struct Explained {
 
 /// Explains what `asked` names, by the decisions that a plan for the same request would make.
 ///
-/// Errors: [`MakeError`], as for a plan.
-pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> Result<Explained, MakeError> {
+/// Errors: [`InputError`], as for a plan.
+pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> Result<Explained, InputError> {
     let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version } =
         gather(request, &ReadFor::AllHosts, progress)?;
     progress.stage(RunStage::Compare, None);
@@ -46,15 +50,16 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
     let (held, kept) = edited::held(&inventory, given, past)?;
     let notices = notices.into_iter().chain(kept).collect();
     let given = Given { held: &held, ..given };
-    let explanation = decide::decide_and(&inventory, &zones.live, given, |context, standings, mut decided| {
-        edited::mark(&mut decided.changes, past)?;
-        let found = Question::find(&inventory, (context.names, context.foreseen), &zones.live, asked);
-        let found = with_journal(&inventory, state.as_deref(), asked, found)?;
-        let decided = with_notices(notices, decided);
-        let about = (&decided, &diagnostics);
-        Ok(found.map(|(question, published)| answer(context, standings, about, (&question, &published))))
-    });
-    let explanation = explanation.map_err(MakeError::NoState)?;
+    let explanation: Result<Result<Explanation, CallError>, Problem> =
+        decide::decide_and(&inventory, &zones.live, given, |context, standings, mut decided| {
+            edited::mark(&mut decided.changes, past)?;
+            let found = Question::find(&inventory, (context.names, context.foreseen), &zones.live, asked);
+            let found = with_journal(&inventory, state.as_deref(), asked, found)?;
+            let decided = with_notices(notices, decided);
+            let about = (&decided, &diagnostics);
+            Ok(found.map(|(question, published)| answer(context, standings, about, (&question, &published))))
+        });
+    let explanation = explanation?;
     let files: BTreeSet<&String> = inventory.inputs.keys().chain(zones.inputs.iter().map(|(name, _)| name)).collect();
     let files_read = files.len();
     let unread = outage::gather(zones.unread.into_iter().map(|(_, error)| error));
@@ -80,8 +85,8 @@ fn with_journal(
     inventory: &Inventory,
     state: Option<&dyn State>,
     asked: &str,
-    found: Result<Question, SubjectError>,
-) -> Result<Result<(Question, Vec<PublishedRrset>), SubjectError>, StateError> {
+    found: Result<Question, CallError>,
+) -> Result<Result<(Question, Vec<PublishedRrset>), CallError>, Problem> {
     let Some(state) = state else { return Ok(found.map(|question| (question, Vec::new()))) };
     match found {
         Ok(question) => {

@@ -1,31 +1,35 @@
 //! A few hosts: the plan for them alone, and why it is what it is.
 
 use super::explain::{answer, with_notices};
-use super::{
-    Chosen, Gathered, Made, MakeError, Progress, ReadFor, Request, RunStage, decide, edited, found_notices, gather,
-    guarded, left_behind, made, narrowed_to, published, workspace_seen,
-};
+use super::input_error::InputError;
+use super::inputs::Request;
+use super::inputs::{Gathered, ReadFor, gather};
+use super::notices::found_notices;
+use super::plan::Made;
+use super::plan::{Chosen, guarded, made, narrowed_to, workspace_seen};
+use super::progress::{Progress, RunStage};
+use super::{decide, edited, left_behind, published};
+use crate::diag::Problem;
 use crate::diff::Selection;
 use crate::diff::held::Held;
 use crate::explain::{Explanation, Question};
 use crate::inventory::value::Inv;
 use crate::plan::Plan;
-use crate::state::StateError;
 use decide::{Decided, Given};
 use edited::Past;
 
 /// Plans for the hosts that an operator names by number or name; explains each of them.
 ///
-/// Errors: [`MakeError`]; a text that names no host, too.
+/// Errors: [`InputError`]; a text that names no host, too.
 pub fn fix(
     request: &Request<'_>,
     hosts: &[String],
     progress: &dyn Progress,
-) -> Result<(Made, Vec<Explanation>), MakeError> {
+) -> Result<(Made, Vec<Explanation>), InputError> {
     let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version } =
         gather(request, &ReadFor::Named(hosts), progress)?;
     progress.stage(RunStage::Compare, None);
-    let named = published::find_named(&inventory, request.workspace, hosts)?;
+    let named = published::find_named(&inventory, state.as_deref(), hosts)??;
     let selection = Selection { hosts: named, ..selection };
     let (notices, _) = found_notices(&inventory, &zones);
     let tripped = remembered.tripped(&inventory);
@@ -34,7 +38,7 @@ pub fn fix(
     let past = Past { state: state.as_deref(), version, zones: &zones, is_snapshot: snapshot.is_some() };
     let (held, kept) = edited::held(&inventory, given, past)?;
     let given = Given { held: &held, ..given };
-    let decided: Result<(Decided, Vec<Explanation>), StateError> =
+    let decided: Result<(Decided, Vec<Explanation>), Problem> =
         decide::decide_and(&inventory, &zones.live, given, |context, standings, mut decided| {
             edited::mark(&mut decided.changes, past)?;
             decided.notices.extend(kept);

@@ -6,7 +6,9 @@
 
 use std::collections::HashSet;
 
-use super::zones::{AskedFor, side_by_side};
+use super::pools::side_by_side;
+use super::zones::AskedFor;
+use crate::diag::Problem;
 use crate::dns::{Name, NameRef};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
@@ -14,7 +16,6 @@ use crate::live::Apexes;
 use crate::live::asked::{Existence, Question};
 use crate::names::allocate::{Candidates, Giving, allocate_and_tell};
 use crate::names::{Outcome, Taken};
-use crate::provider::TargetError;
 
 /// The zones that are queried, with the domains of projects in each.
 pub struct Inquiry<'t> {
@@ -28,7 +29,7 @@ pub struct Inquiry<'t> {
 #[derive(Debug)]
 pub enum Unclear {
     /// Its servers do not answer.
-    Unread(TargetError),
+    Unread(Problem),
     /// Its answers do not say it; in words.
     NoAnswer(String),
 }
@@ -123,7 +124,7 @@ fn first_label(name: NameRef<'_>) -> Vec<u8> {
 fn ask(
     zones: &[(AskedFor<'_>, Vec<Name>)],
     names: impl Fn(&[Name]) -> Vec<Name> + Sync,
-) -> Vec<Result<Vec<Existence>, TargetError>> {
+) -> Vec<Result<Vec<Existence>, Problem>> {
     let pools: Vec<usize> = zones.iter().map(|(zone, _)| zone.pool).collect();
     side_by_side(&pools, |place| {
         let (zone, domains) = &zones[place];
@@ -195,11 +196,11 @@ mod tests {
             AskZone::place(&self.primary, zone)
         }
 
-        fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, TargetError> {
+        fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, Problem> {
             self.primary.ask(zone, questions)
         }
 
-        fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<Existence>, TargetError> {
+        fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<Existence>, Problem> {
             self.asked.lock().unwrap().push(names.to_vec());
             self.primary.find(zone, names)
         }

@@ -6,28 +6,24 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
-use super::Settings;
-use crate::apply::Refusal;
+use super::settings::Settings;
 use crate::change::Change;
-use crate::diag::did_you_mean;
+use crate::diag::{Problem, did_you_mean};
 use crate::diff::Tripped;
+use crate::guard::LIMIT_EXCEEDED;
+use crate::guard::UNKNOWN_LIMIT;
 use crate::guard::breakers::{GLOBAL, holding, to_trip};
 use crate::guard::causes::{About, Line, OldLines};
 use crate::guard::clearance::stray;
-use crate::guard::limits::{HostRule, recount};
+use crate::guard::limits::recount;
+use crate::guard::rules::HostRule;
 use crate::guard::{Allowance, Breaker, Clearance, Ledger, Over, Rules, clear, count, words};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Export, HostLimit, Project, ProjectIndex};
 use crate::inventory::read;
 use crate::inventory::value::Time;
 use crate::plan::{LimitKind, LimitState, Plan, SealedPlan};
-use crate::state::{self, State, StateError};
-
-/// The code of the refusal of an allowance that names no limit: an error in the operator's command.
-pub const UNKNOWN_LIMIT: &str = "unknown-limit";
-
-/// The code of the refusal of a plan that exceeds a limit.
-pub const EXCEEDED: &str = "limit-exceeded";
+use crate::state::State;
 
 /// What a plan is tested with, in addition to the inventory and live DNS.
 #[derive(Debug, Default)]
@@ -48,7 +44,7 @@ pub struct Remembered {
 
 impl Remembered {
     /// Reads the state, where there is one.
-    pub fn read(rules: Rules, state: Option<&dyn State>, now: Time) -> Result<Remembered, StateError> {
+    pub fn read(rules: Rules, state: Option<&dyn State>, now: Time) -> Result<Remembered, Problem> {
         let Some(state) = state else { return Ok(Remembered { rules, ..Remembered::default() }) };
         let ledger = read_ledger(&rules, state, now)?;
         let (breakers, inputs) = (state.breakers()?, state.last_inputs()?);
@@ -56,7 +52,7 @@ impl Remembered {
         let is_needed = |source: &str| rules.max_by_cause.is_some() || matches!(source, "l3_tors" | "net_layout");
         let sources = state.exports()?.into_iter().filter(|export| is_needed(&export.source));
         let files = sources.map(|export| state.export_files(&export.source));
-        let files = files.collect::<Result<Vec<_>, StateError>>()?.into_iter().flatten();
+        let files = files.collect::<Result<Vec<_>, Problem>>()?.into_iter().flatten();
         let accepted = files.map(|file| (file.name, file.content)).collect();
         Ok(Remembered { rules, ledger, breakers, inputs, accepted, about: HashMap::new() })
     }
@@ -116,7 +112,7 @@ impl Remembered {
 ///
 /// An update that was sent by an apply that was killed, or that got no answer, counts until its outcome is known:
 /// another run may change hosts of other zones before that.
-fn read_ledger(rules: &Rules, state: &dyn State, now: Time) -> Result<Ledger, StateError> {
+fn read_ledger(rules: &Rules, state: &dyn State, now: Time) -> Result<Ledger, Problem> {
     let since = now.minus(rules.longest());
     Ok(Ledger::new([state.changed_since(since)?, state.perhaps_changed_since(since)?].concat()))
 }
@@ -133,7 +129,7 @@ fn limits_set(projects: &[Project]) -> impl Iterator<Item = (&str, &[HostLimit])
 
 /// The limits as the settings set them; of projects whose file cannot be read now as a plan recorded them, where one did.
 pub fn rules_now(settings: &Settings, plan: Option<&Plan>) -> Rules {
-    let Settings { config, files, projects } = settings;
+    let Settings { config, files, projects, sources: _ } = settings;
     let mut rules = Rules::new(&config.limits, limits_set(projects), files);
     let known: BTreeSet<&str> = limits_set(projects).map(|(id, _)| id).collect();
     let recorded = plan.into_iter().flat_map(|plan| &plan.limits).filter(|limit| limit.counts == LimitKind::Hosts);
@@ -146,7 +142,7 @@ pub fn rules_now(settings: &Settings, plan: Option<&Plan>) -> Rules {
 }
 
 /// How much of the limits of hosts is used, without a plan.
-pub fn limits_used(rules: &Rules, state: Option<&dyn State>, now: Time) -> Result<Vec<LimitState>, StateError> {
+pub fn limits_used(rules: &Rules, state: Option<&dyn State>, now: Time) -> Result<Vec<LimitState>, Problem> {
     let ledger = state.map_or_else(|| Ok(Ledger::default()), |state| read_ledger(rules, state, now))?;
     Ok(crate::guard::limits::of_hosts(std::iter::empty(), rules, &ledger, now))
 }
@@ -171,7 +167,7 @@ impl Guards<'_> {
         earlier: &[Allowance],
         state: &mut dyn State,
         now: Time,
-    ) -> Result<Result<Clearance, Refusal>, StateError> {
+    ) -> Result<Result<Clearance, Problem>, Problem> {
         if let Some(breaker) = holding(sealed.plan(), &state.breakers()?) {
             return Ok(Err(held(place, breaker)));
         }
@@ -205,7 +201,7 @@ pub fn foreseen(
     allowed: &[Allowance],
     breakers: &[Breaker],
     is_named: bool,
-) -> Option<Refusal> {
+) -> Option<Problem> {
     let plan = sealed.plan();
     let held_all = if is_named { None } else { of_all(breakers) };
     if let Some(breaker) = held_all.or_else(|| holding(plan, breakers)) {
@@ -224,33 +220,29 @@ fn of_all(breakers: &[Breaker]) -> Option<&Breaker> {
 /// hosts. An unattended run must report that.
 ///
 /// A state that cannot be read refuses nothing; the error is reported when there is something to write.
-pub fn idle_refusal((plan, place): (&Plan, &str), file: &Path) -> Option<Refusal> {
+pub fn idle_refusal((plan, place): (&Plan, &str), state: &dyn State) -> Option<Problem> {
     if plan.only.as_ref().is_some_and(|only| !only.hosts.is_empty()) {
         return None;
     }
-    let breakers = state::open_to_read(file).ok()??.breakers().ok()?;
+    let breakers = state.breakers().ok()?;
     of_all(&breakers).map(|breaker| held(place, breaker))
 }
 
 /// The refusal of a plan because of a breaker.
-fn held(place: &str, breaker: &Breaker) -> Refusal {
-    Refusal { place: place.to_owned(), code: "breaker-tripped", message: breaker.says(), hint: Some(breaker.hint()) }
+fn held(place: &str, breaker: &Breaker) -> Problem {
+    Problem::new(place, "breaker-tripped", breaker.says()).hint(breaker.hint())
 }
 
 /// The refusal of an allowance that names no limit.
-fn unknown(place: &str, stray: &Allowance, counted: &[LimitState]) -> Refusal {
+fn unknown(place: &str, stray: &Allowance, counted: &[LimitState]) -> Problem {
     let names: BTreeSet<String> = counted.iter().map(|limit| format!("`{}`", limit.name())).collect();
     let known: Vec<String> = counted.iter().map(LimitState::name).collect();
     let near = did_you_mean(&stray.name, known.iter().map(String::as_str));
     let near = near.map(|near| format!("{near} ")).unwrap_or_default();
     let shares = "`zone:ZONE./max_delete` and `zone:ZONE./max_modify` of each zone that the plan saw".to_owned();
     let names: Vec<String> = names.into_iter().chain([shares]).collect();
-    Refusal {
-        place: place.to_owned(),
-        code: UNKNOWN_LIMIT,
-        message: format!("`--allow {}={}` names no limit", stray.name, stray.number),
-        hint: Some(format!("{near}the limits are {}", names.join(", "))),
-    }
+    Problem::new(place, UNKNOWN_LIMIT, format!("`--allow {}={}` names no limit", stray.name, stray.number))
+        .hint(format!("{near}the limits are {}", names.join(", ")))
 }
 
 /// The limits that are exceeded, in words.
@@ -263,32 +255,23 @@ fn in_words(over: &[Over<'_>]) -> String {
 }
 
 /// The refusal of a plan that exceeds limits.
-fn exceeded(place: &str, over: &[Over<'_>]) -> Refusal {
+fn exceeded(place: &str, over: &[Over<'_>]) -> Problem {
     let allow: Vec<String> = over.iter().map(|over| words::allow(over.limit)).collect();
-    Refusal {
-        place: place.to_owned(),
-        code: EXCEEDED,
-        message: in_words(over),
-        hint: Some(format!("check what the plan would do; if that is right, add `{}` to apply it", allow.join(" "))),
-    }
+    Problem::new(place, LIMIT_EXCEEDED, in_words(over))
+        .hint(format!("check what the plan would do; if that is right, add `{}` to apply it", allow.join(" ")))
 }
 
 /// The refusal of a plan that exceeds limits in an unattended run.
-fn unattended(place: &str, over: &[Over<'_>], tripped: &[(String, String)]) -> Refusal {
+fn unattended(place: &str, over: &[Over<'_>], tripped: &[(String, String)]) -> Problem {
     let scopes: Vec<String> = tripped.iter().map(|(scope, _)| format!("`{scope}`")).collect();
     let (breaker, is) = if scopes.len() == 1 { ("breaker", "is") } else { ("breakers", "are") };
     let resets: Vec<String> =
         tripped.iter().map(|(scope, _)| format!("`zonewright status --reset {scope} --reason TEXT`")).collect();
-    Refusal {
-        place: place.to_owned(),
-        code: EXCEEDED,
-        message: in_words(over),
-        hint: Some(format!(
-            "the {breaker} {} {is} tripped now, and zonewright does nothing there until an operator resets it: {}",
-            scopes.join(" and "),
-            resets.join(" and ")
-        )),
-    }
+    Problem::new(place, LIMIT_EXCEEDED, in_words(over)).hint(format!(
+        "the {breaker} {} {is} tripped now, and zonewright does nothing there until an operator resets it: {}",
+        scopes.join(" and "),
+        resets.join(" and ")
+    ))
 }
 
 #[cfg(test)]
@@ -347,7 +330,7 @@ mod tests {
     #[test]
     fn what_was_sent_counts_until_it_is_known_what_became_of_it() {
         let folder = tempfile::tempdir().unwrap();
-        let mut state = state::open_to_write(&folder.path().join("state.db")).unwrap();
+        let mut state = crate::state::open_to_write(&folder.path().join("state.db")).unwrap();
         let now: Time = "2026-11-20T02:00:00Z".parse().unwrap();
         let new = NewApply {
             plan: "sha256:aa".to_owned(),
@@ -387,7 +370,7 @@ mod tests {
         std::fs::write(workspace.path().join("zonewright.toml"), toml).unwrap();
         let project = "id: here\nvlan_scheme: static\nvlans: {main: 1}\n";
         std::fs::write(workspace.path().join("p.yaml"), project).unwrap();
-        let settings = crate::pipeline::load_settings(workspace.path()).unwrap();
+        let settings = crate::pipeline::settings::load_settings(workspace.path()).unwrap();
         assert!(settings.projects[0].file.settings().is_some(), "{:?}", settings.projects);
         let rules = rules_now(&settings, Some(&plan));
         let found: Vec<(&str, u64)> = rules.hosts.iter().map(|rule| (rule.scope.as_str(), rule.max)).collect();

@@ -5,12 +5,13 @@
 
 use std::path::Path;
 
-use super::state::StateFailure;
-use super::{TOOL, load_config};
+use super::TOOL;
+use super::settings::{OpenError, load_config, state_file};
+use crate::diag::Problem;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::state::status::at_work;
-use crate::state::{self, ApplyId, History, LeftHost, Lock, Past, Sent, SentChange, State, StateError, Told};
+use crate::state::{self, ApplyId, History, LeftHost, Lock, Past, Sent, SentChange, State, Told};
 
 /// What an operator asks for.
 #[derive(Debug, Clone)]
@@ -42,31 +43,28 @@ pub struct Inquiry<'a> {
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub enum NoHistory {
-    /// The state cannot be used.
-    State(StateFailure),
+pub enum HistoryError {
+    /// The settings or the state cannot be used.
+    Open(OpenError),
     /// There never was a state: nothing was applied. Says where it would be.
     NoState(String),
     /// The journal has nothing that matches; says what was asked for.
     Nothing(String),
 }
 
-impl From<StateError> for NoHistory {
-    fn from(error: StateError) -> NoHistory {
-        NoHistory::State(error.into())
+impl From<Problem> for HistoryError {
+    fn from(error: Problem) -> HistoryError {
+        HistoryError::Open(error.into())
     }
 }
 
 /// Answers a question about the past.
 ///
-/// Errors: [`NoHistory`]; a list of the latest applies may be empty.
-pub fn history(inquiry: &Inquiry<'_>) -> Result<History, NoHistory> {
+/// Errors: [`HistoryError`]; a list of the latest applies may be empty.
+pub fn history(inquiry: &Inquiry<'_>) -> Result<History, HistoryError> {
     let Inquiry { workspace, now, asked, projects, zones } = inquiry;
-    let config = match load_config(workspace) {
-        Ok((config, _)) => config,
-        Err(findings) => return Err(NoHistory::State(StateFailure::Config(findings))),
-    };
-    let file = workspace.join(&config.state_file);
+    let (config, _) = load_config(workspace).map_err(OpenError::from).map_err(HistoryError::Open)?;
+    let file = state_file(workspace, &config);
     let mut history = History {
         tool: TOOL.to_owned(),
         created: *now,
@@ -82,7 +80,7 @@ pub fn history(inquiry: &Inquiry<'_>) -> Result<History, NoHistory> {
     let Some(state) = state::open_to_read(&file)? else {
         return match asked {
             Asked::Latest(_) => Ok(history),
-            _ => Err(NoHistory::NoState(history.place)),
+            _ => Err(HistoryError::NoState(history.place)),
         };
     };
     history.running = at_work(holder.as_ref(), &state.unfinished()?);
@@ -94,7 +92,7 @@ pub fn history(inquiry: &Inquiry<'_>) -> Result<History, NoHistory> {
 
 impl Inquiry<'_> {
     /// Asks the journal.
-    fn tell(&self, state: &dyn State) -> Result<Told, NoHistory> {
+    fn tell(&self, state: &dyn State) -> Result<Told, HistoryError> {
         match &self.asked {
             Asked::Latest(count) => {
                 let mut applies = state.applies(count.saturating_add(1))?;
@@ -123,7 +121,7 @@ impl Inquiry<'_> {
     }
 
     /// What was done for hosts; `what` says what is missing where there is nothing.
-    fn of_hosts(&self, state: &dyn State, hosts: &[Inv], what: String) -> Result<Told, NoHistory> {
+    fn of_hosts(&self, state: &dyn State, hosts: &[Inv], what: String) -> Result<Told, HistoryError> {
         let mut ids = Vec::new();
         for host in hosts {
             ids.extend(state.applies_of(*host)?);
@@ -137,7 +135,12 @@ impl Inquiry<'_> {
     }
 
     /// Applies with the changes that `keep` leaves; without applies that have no change left.
-    fn applies(&self, state: &dyn State, ids: Vec<ApplyId>, keep: impl Fn(&mut Past)) -> Result<Vec<Past>, NoHistory> {
+    fn applies(
+        &self,
+        state: &dyn State,
+        ids: Vec<ApplyId>,
+        keep: impl Fn(&mut Past),
+    ) -> Result<Vec<Past>, HistoryError> {
         let mut applies = Vec::new();
         for id in ids {
             let found = self.past(state, id)?;
@@ -151,7 +154,7 @@ impl Inquiry<'_> {
     }
 
     /// One apply, with its changes in the projects and zones that are asked for.
-    fn past(&self, state: &dyn State, id: ApplyId) -> Result<Option<Past>, StateError> {
+    fn past(&self, state: &dyn State, id: ApplyId) -> Result<Option<Past>, Problem> {
         let Some(summary) = state.apply(id)? else { return Ok(None) };
         let (sent, left, allowed) = (state.sent(id)?, state.left_hosts(id)?, state.allowed(id)?);
         let mut past = Past { summary, sent, left, allowed };
@@ -164,6 +167,6 @@ impl Inquiry<'_> {
 }
 
 /// Applies, if there are any; `what` says what is missing where there are none.
-fn some(applies: Vec<Past>, what: String) -> Result<Vec<Past>, NoHistory> {
-    if applies.is_empty() { Err(NoHistory::Nothing(what)) } else { Ok(applies) }
+fn some(applies: Vec<Past>, what: String) -> Result<Vec<Past>, HistoryError> {
+    if applies.is_empty() { Err(HistoryError::Nothing(what)) } else { Ok(applies) }
 }

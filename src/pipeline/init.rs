@@ -8,17 +8,19 @@ use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use super::{Progress, RunStage, TOOL, zones};
-use crate::diag::{Diagnostics, Files};
+use super::TOOL;
+use super::pools::side_by_side;
+use super::progress::{Progress, RunStage};
+use crate::diag::{Diagnostics, Files, Problem};
 use crate::dns::reverse::{is_reverse, reverse_zone};
 use crate::dns::{Name, RdataRef, Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, SourceText};
 use crate::inventory::config::toml::{self, quoted};
 use crate::inventory::value::Time;
 use crate::live::{Apexes, Live, LiveZone};
-use crate::provider::secret::{self, SecretError};
-use crate::provider::{self, Access, Context, TargetError, ZoneRead, outage};
-use crate::snapshot::{SaveError, Writer};
+use crate::provider::secret;
+use crate::provider::{self, Access, Context, ZoneRead, outage};
+use crate::snapshot::Writer;
 use crate::starter::fleet::Fleet;
 use crate::starter::imported::{self, Basis, KeyGiven, Origin, SNAPSHOT, subnet};
 use crate::starter::{Starter, found};
@@ -39,11 +41,11 @@ const ALGORITHM: &str = "hmac-sha256";
 #[derive(Debug)]
 pub enum InitError {
     /// Zones that were asked for could not be read.
-    Unread(Vec<TargetError>),
+    Unread(Vec<Problem>),
     /// No name in the zones looks like a host's.
     NoHosts(Box<Fleet>),
     /// The key cannot be used.
-    BadKey(SecretError),
+    BadKey(Problem),
     /// The key has no name.
     UnnamedKey(PathBuf),
     /// The file of the key contradicts the command line: in which setting, and what the file says.
@@ -102,7 +104,7 @@ pub struct Imported {
 
 impl Imported {
     /// Saves them below a folder, as a snapshot; gives its place there.
-    pub fn save(&self, folder: &Path, now: Time) -> Result<&'static str, SaveError> {
+    pub fn save(&self, folder: &Path, now: Time) -> Result<&'static str, Problem> {
         let writer = Writer::begin(&folder.join(SNAPSHOT))?;
         let contents = self.live.zones().filter_map(|(_, zone)| zone.contents());
         let saved = contents.map(|contents| writer.write_zone(contents, None)).collect::<Result<Vec<_>, _>>()?;
@@ -162,7 +164,7 @@ pub fn of_server(transfer: &Transfer<'_>, progress: &dyn Progress) -> Result<(St
 }
 
 /// What happened, with what to do about it.
-fn reason(error: &TargetError) -> String {
+fn reason(error: &Problem) -> String {
     let hint = error.hint.as_ref().map(|hint| format!(". What to do: {hint}"));
     format!("{}{}", error.message, hint.unwrap_or_default())
 }
@@ -188,10 +190,10 @@ fn read(
     asked: &[ZoneName],
     what: RunStage,
     progress: &dyn Progress,
-) -> Vec<Result<ZoneRead, TargetError>> {
+) -> Vec<Result<ZoneRead, Problem>> {
     let Access::Whole(target) = access else { unreachable!("the settings above ask for transfers") };
     progress.stage(what, Some(asked.len() as u64));
-    zones::side_by_side(&vec![0; asked.len()], |place| {
+    side_by_side(&vec![0; asked.len()], |place| {
         let read = target.read_zone(&asked[place]);
         progress.step();
         read
@@ -199,7 +201,7 @@ fn read(
 }
 
 /// The contents of zones; a zone that could not be read is an error.
-fn contents(read: Vec<Result<ZoneRead, TargetError>>) -> Result<Vec<ZoneContents>, InitError> {
+fn contents(read: Vec<Result<ZoneRead, Problem>>) -> Result<Vec<ZoneContents>, InitError> {
     let (mut contents, mut errors) = (Vec::new(), Vec::new());
     for outcome in read {
         match outcome {
@@ -222,7 +224,7 @@ fn live(all: Vec<ZoneContents>) -> Live {
 }
 
 /// The reverse zones of the addresses in zones that the server has authority for, and that are not among them.
-fn find_reverse(settings: &Node, context: &Context<'_>, all: &[ZoneContents]) -> Result<Vec<ZoneName>, TargetError> {
+fn find_reverse(settings: &Node, context: &Context<'_>, all: &[ZoneContents]) -> Result<Vec<ZoneName>, Problem> {
     let forward = all.iter().filter(|contents| !is_reverse(contents.apex().as_name()));
     let rrsets = forward.flat_map(ZoneContents::rrsets).filter(|rrset| matches!(rrset.rtype(), Rtype::A | Rtype::AAAA));
     let addresses: BTreeSet<IpAddr> = rrsets.flat_map(|rrset| rrset.rdata()).filter_map(RdataRef::address).collect();

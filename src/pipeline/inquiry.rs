@@ -7,15 +7,16 @@
 //! Other names of such a zone are not queried.
 
 use super::needed::{Needed, sorted};
-use super::zones::side_by_side;
-use super::{Progress, RunStage};
+use super::pools::side_by_side;
+use super::progress::{Progress, RunStage};
+use crate::diag::Problem;
 use crate::diff::own;
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::model::Registry;
 use crate::live::asked::{AskedZone, Question};
 use crate::live::{Live, LiveZone, ZoneIndex};
-use crate::provider::{AskZone, ReadZone, TargetError, transfer_is_cheaper};
+use crate::provider::{AskZone, ReadZone, transfer_is_cheaper};
 
 /// A zone that is queried name by name.
 pub struct Asking<'t> {
@@ -31,7 +32,7 @@ pub struct Asking<'t> {
     /// The answers so far.
     pub asked: AskedZone,
     /// Why it is unknown, if it is.
-    pub failed: Option<TargetError>,
+    pub failed: Option<Problem>,
 }
 
 impl Asking<'_> {
@@ -42,13 +43,14 @@ impl Asking<'_> {
             match self.asked.to_live() {
                 Ok(live) => return live,
                 Err(error) => {
-                    self.failed = Some(TargetError {
-                        place: self.target.place(name),
-                        code: "bad-message",
-                        message: format!("its answers are not a valid zone: {error}"),
-                        hint: Some("the server, or a device on the way, violates the protocol".to_owned()),
-                        findings: None,
-                    });
+                    self.failed = Some(
+                        Problem::new(
+                            self.target.place(name),
+                            "bad-message",
+                            format!("its answers are not a valid zone: {error}"),
+                        )
+                        .hint("the server, or a device on the way, violates the protocol"),
+                    );
                 }
             }
         }

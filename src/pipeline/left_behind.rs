@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::change::{LeftBehind, Notice, NoticeCode};
+use crate::diag::Problem;
 use crate::diff::Selection;
 use crate::diff::left_behind::LeftOrphan;
 use crate::dns::{Name, RrKey, Rtype};
 use crate::inventory::value::Inv;
 use crate::plan::Plan;
-use crate::state::{ApplyId, State, StateError};
+use crate::state::{ApplyId, State};
 
 /// Lists in a plan what it leaves, with a notice for each name.
 ///
@@ -20,7 +21,7 @@ pub fn list(
     plan: &mut Plan,
     mut left: Vec<LeftOrphan>,
     (selection, state): (&Selection, Option<&dyn State>),
-) -> Result<(), StateError> {
+) -> Result<(), Problem> {
     if left.is_empty() {
         return Ok(());
     }
@@ -57,7 +58,7 @@ pub fn list(
 }
 
 /// The names that applies published for hosts, each with the lowest of the hosts.
-fn published(state: &dyn State, hosts: &BTreeSet<Inv>) -> Result<BTreeMap<Name, Inv>, StateError> {
+fn published(state: &dyn State, hosts: &BTreeSet<Inv>) -> Result<BTreeMap<Name, Inv>, Problem> {
     let mut names = BTreeMap::new();
     for host in hosts {
         for apply in state.applies_of(*host)? {

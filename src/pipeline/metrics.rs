@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use super::load_config;
+use super::settings::{load_config, state_file};
+use crate::diag::Problem;
 use crate::guard::Breaker;
 use crate::state::status::unfinished;
-use crate::state::{ApplySummary, State, StateError, open_to_read};
+use crate::state::{ApplySummary, State, open_to_read};
 
 /// What a state says.
 #[derive(Debug, Default)]
@@ -23,14 +24,14 @@ pub struct Standing {
 /// None where it cannot be read: the part of the run that needs the state has reported why.
 pub fn standing(workspace: &Path) -> Option<Standing> {
     let (config, _) = load_config(workspace).ok()?;
-    match open_to_read(&workspace.join(&config.state_file)).ok()? {
+    match open_to_read(&state_file(workspace, &config)).ok()? {
         Some(state) => read(&*state).ok(),
         None => Some(Standing::default()),
     }
 }
 
 /// Reads it.
-fn read(state: &dyn State) -> Result<Standing, StateError> {
+fn read(state: &dyn State) -> Result<Standing, Problem> {
     let (breakers, last) = (state.breakers()?, state.last_finished()?);
     Ok(Standing { breakers, last, unfinished: unfinished(state)?.len() })
 }

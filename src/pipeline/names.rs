@@ -9,16 +9,19 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
+use super::findings::Findings;
 use super::free_names::{Inquiry, Unclear};
+use super::input_error::InputError;
+use super::inputs::{Request, SnapshotUsed, used};
+use super::inputs::{find_project, load_extent, select};
+use super::progress::{Progress, RunStage};
+use super::settings::state_file;
 use super::zones::Source;
-use super::{
-    Findings, MakeError, Progress, Request, RunStage, SnapshotUsed, accepted, find_project, load_extent, published,
-    select, used, zones,
-};
+use super::{accepted, published, zones};
+use crate::diag::CallError;
 use crate::diff::Selection;
 use crate::disk::{self, PendingFile};
 use crate::dns::{ZoneContents, ZoneName};
-use crate::explain::SubjectError;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, Trust};
 use crate::inventory::read::{self, Extent, NotReadAgain};
@@ -30,7 +33,7 @@ use crate::names::taken::LiveLabels;
 use crate::names::{Outcome, Settlement, Taken, adopt, lock, release, settle, taken};
 use crate::provider::outage;
 use crate::snapshot::Snapshot;
-use crate::state::open_to_read;
+use crate::state::{State, open_to_read};
 
 /// What is to be done with names.
 #[derive(Debug, Clone)]
@@ -78,8 +81,8 @@ pub struct Fixed {
 /// Why names.lock stays as it is.
 #[derive(Debug)]
 pub enum NamesError {
-    /// As for a plan.
-    Make(MakeError),
+    /// What says which host has which name cannot be read.
+    Input(InputError),
     /// The command line names no host.
     NobodyNamed,
     /// A source is not believed that says which names are taken.
@@ -101,9 +104,9 @@ pub enum NamesError {
     Unwritable(io::Error),
 }
 
-impl From<MakeError> for NamesError {
-    fn from(error: MakeError) -> NamesError {
-        NamesError::Make(error)
+impl From<InputError> for NamesError {
+    fn from(error: InputError) -> NamesError {
+        NamesError::Input(error)
     }
 }
 
@@ -125,21 +128,21 @@ pub fn rewrite(
     order: Order<'_>,
     progress: &dyn Progress,
 ) -> (Result<Rewrite, NamesError>, Findings) {
-    let (mut inventory, snapshot, mut findings) = match gather(request, progress) {
-        Ok(gathered) => gathered,
+    let mut read = match gather(request, progress) {
+        Ok(read) => read,
         Err(error) => return (Err(error.into()), Findings::default()),
     };
-    let done = work(&inventory, request, (order, snapshot.as_ref()), &mut findings, progress);
+    let mut findings = std::mem::take(&mut read.findings);
+    let done = work(&read, request, order, &mut findings, progress);
+    let NamesRead { inventory, snapshot, .. } = read;
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
-    let done = done.map(|rewrite| Rewrite { snapshot, ..rewrite });
-    findings.files = std::mem::take(&mut inventory.files);
-    (done, findings)
+    (done.map(|rewrite| Rewrite { snapshot, ..rewrite }), Findings { files: inventory.files, ..findings })
 }
 
 /// Makes the new text of names.lock, sorted, with all contradictions between its rows settled.
 pub fn fix_lock(request: &Request<'_>, progress: &dyn Progress) -> (Result<Fixed, NamesError>, Findings) {
-    let (mut inventory, _, mut findings) = match gather(request, progress) {
-        Ok(gathered) => gathered,
+    let NamesRead { inventory, findings, .. } = match gather(request, progress) {
+        Ok(read) => read,
         Err(error) => return (Err(error.into()), Findings::default()),
     };
     let fixed = trusted(&inventory).and_then(|()| {
@@ -148,34 +151,44 @@ pub fn fix_lock(request: &Request<'_>, progress: &dyn Progress) -> (Result<Fixed
         let new = lock::write(&old, &inventory, &settlement.edits, request.now);
         Ok(Fixed { old, new, settlement })
     });
-    findings.files = std::mem::take(&mut inventory.files);
-    (fixed, findings)
+    (fixed, Findings { files: inventory.files, ..findings })
+}
+
+/// What names are given by.
+struct NamesRead {
+    /// The inventory, as far as names need it.
+    inventory: Inventory,
+    /// The snapshot that is used in place of live DNS, where given.
+    snapshot: Option<Snapshot>,
+    /// The state, where there is one.
+    state: Option<Box<dyn State>>,
+    /// What was found.
+    findings: Findings,
 }
 
 /// Reads the files that say which host has which name, compares them with the accepted exports, and opens the snapshot.
-fn gather(
-    request: &Request<'_>,
-    progress: &dyn Progress,
-) -> Result<(Inventory, Option<Snapshot>, Findings), MakeError> {
-    let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(MakeError::NoSnapshot)?;
+fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<NamesRead, InputError> {
+    let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(InputError::Snapshot)?;
     let (mut inventory, mut diagnostics) = load_extent(request.workspace, (Extent::Names, request.now), progress)?;
-    let state = open_to_read(&request.workspace.join(&inventory.config.state_file))?;
+    let state = open_to_read(&state_file(request.workspace, &inventory.config))?;
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
     diagnostics.settle();
     let findings = Findings { diagnostics, files_read: inventory.inputs.len(), ..Findings::default() };
-    Ok((inventory, snapshot, findings))
+    Ok(NamesRead { inventory, snapshot, state, findings })
 }
 
 /// Does the work on an inventory that was read.
 fn work(
-    inventory: &Inventory,
+    NamesRead { inventory, snapshot, state, .. }: &NamesRead,
     request: &Request<'_>,
-    ((task, named), snapshot): (Order<'_>, Option<&Snapshot>),
+    (task, named): Order<'_>,
     findings: &mut Findings,
     progress: &dyn Progress,
 ) -> Result<Rewrite, NamesError> {
-    let mut selection = select(inventory, request)?;
-    selection.hosts.extend(published::find_named(inventory, request.workspace, named)?);
+    let state = state.as_deref();
+    let mut selection = select(inventory, request, state)?;
+    let named = published::find_named(inventory, state, named).map_err(InputError::from)?;
+    selection.hosts.extend(named.map_err(InputError::from)?);
     trusted(inventory)?;
     let invs = subjects(inventory, &selection, task)?;
     let old = read::names_lock(request.workspace, inventory)?;
@@ -183,10 +196,13 @@ fn work(
         return Err(NamesError::Unmerged);
     }
     let now = request.now;
-    let to = |id: &Option<String>| id.as_ref().map(|id| find_project(inventory, id)).transpose();
+    let to =
+        |id: &Option<String>| id.as_ref().map(|id| find_project(inventory, id).map_err(InputError::from)).transpose();
     let (holding, to) = match task {
         Task::Allocate { rename, to: id } => (if *rename { Holding::Rename } else { Holding::Keep }, to(id)?),
-        Task::Release { to: Some(id) } => (Holding::Replace, Some(find_project(inventory, id)?)),
+        Task::Release { to: Some(id) } => {
+            (Holding::Replace, Some(find_project(inventory, id).map_err(InputError::from)?))
+        }
         Task::Release { to: None } => return Ok(written(inventory, old, release::release(inventory, &invs, now), now)),
         Task::Adopt => {
             let mut taken = Taken::by_hosts(inventory, now);
@@ -196,7 +212,9 @@ fn work(
     };
     let outcome = match invs.is_empty() {
         true => Outcome::default(),
-        false => give(inventory, request, (&invs, Giving { holding, to, now }), (snapshot, findings), progress)?,
+        false => {
+            give(inventory, request, (&invs, Giving { holding, to, now }), (snapshot.as_ref(), findings), progress)?
+        }
     };
     Ok(written(inventory, old, outcome, now))
 }
@@ -231,7 +249,7 @@ fn subjects(inventory: &Inventory, selection: &Selection, task: &Task) -> Result
     };
     if !selection.hosts.is_empty() {
         return match selection.hosts.iter().find(|inv| !is_in_projects(inventory, selection, **inv)) {
-            Some(inv) => Err(MakeError::NoSubject(elsewhere(*inv)).into()),
+            Some(inv) => Err(InputError::from(elsewhere(*inv)).into()),
             None => Ok(selection.hosts.iter().copied().collect()),
         };
     }
@@ -257,8 +275,8 @@ fn is_in_projects(inventory: &Inventory, selection: &Selection, inv: Inv) -> boo
 }
 
 /// The error about a named host that is in none of the named projects.
-fn elsewhere(inv: Inv) -> SubjectError {
-    SubjectError {
+fn elsewhere(inv: Inv) -> CallError {
+    CallError {
         message: format!("host {inv} is in no project that `--project` names"),
         hint: "leave `--project` out, or name only hosts of that project".to_owned(),
     }

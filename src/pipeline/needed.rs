@@ -8,7 +8,6 @@ use std::collections::{BTreeSet, HashSet};
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::derive;
-use super::zones::unread;
 use crate::desired::host;
 use crate::desired::{DesiredHost, Interface};
 use crate::diff::Selection;
@@ -16,7 +15,7 @@ use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Policy, Project, ProjectIndex, Registry};
 use crate::inventory::value::{Inv, Time};
-use crate::live::{Apexes, Live, LiveRrset, ZoneIndex};
+use crate::live::{Apexes, Live, LiveRrset, LiveZone, ZoneIndex};
 use crate::names::holders::held_name;
 use crate::names::{Holder, HolderRow, NameIndex};
 use crate::provider::transfer_is_cheaper;
@@ -298,6 +297,13 @@ pub fn sorted(names: impl Iterator<Item = Name>) -> Vec<Name> {
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// All configured zones as a draft in which nothing is known yet.
+pub fn unread(inventory: &Inventory) -> Live {
+    let zones = &inventory.config.zones;
+    let unknown = zones.iter().map(|spec| LiveZone::unknown(spec.name.clone())).collect();
+    Live::draft(unknown, Apexes::new(zones.iter().map(|spec| &spec.name)))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::change::{BlockCode, Change, Notice, NoticeCode, Rule, Waiting};
 use crate::diff::act::{Act, Deed};
-use crate::diff::{Block, Context, merge, waits};
+use crate::diff::{Block, Context, delay, merge};
 use crate::dns::{Name, Rdata, Rtype};
 use crate::guard::post::words::{self, notices};
 use crate::guard::post::{Caused, Check, Found, Kind};
@@ -38,7 +38,7 @@ pub fn settle(context: &Context<'_>, acts: Vec<Act>) -> Settled {
     let max_rrset = context.inventory.config.limits.max_rrset;
     let mut refused = Refused { max_rrset, blocked: BTreeMap::new(), left: BTreeMap::new() };
     let mut held = Vec::new();
-    let mut acts = waits::hold(context, acts, &mut held);
+    let mut acts = delay::hold(context, acts, &mut held);
     loop {
         let changes = merge::merge(context, &mut acts);
         let mut found = check(context.live, &changes, max_rrset);
@@ -49,14 +49,14 @@ pub fn settle(context: &Context<'_>, acts: Vec<Act>) -> Settled {
             if context.selection.is_all() {
                 told.extend(notices(&found.standing, context.live, max_rrset));
             }
-            let waiting = waits::waiting(context, &held);
+            let waiting = delay::waiting(context, &held);
             return Settled { changes, blocked: refused.blocked, notices: told, waiting };
         }
         refused.judge(&found, &changes);
         let before = acts.len();
         acts.retain(|act| !refused.holds(act));
         assert!(acts.len() < before, "a change that causes a fault has acts, and they are refused");
-        acts = waits::hold(context, acts, &mut held);
+        acts = delay::hold(context, acts, &mut held);
     }
 }
 

@@ -1,34 +1,36 @@
 //! What the journal says about hosts, names and addresses that the inventory no longer has.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::slice;
 
-use super::MakeError;
+use crate::diag::{CallError, Problem};
 use crate::dns::{Name, Rtype, reverse};
 use crate::explain::published::{JournalEntry, PublishedRrset, journal_words};
-use crate::explain::{Question, SubjectError, find_hosts, in_domains};
+use crate::explain::{Question, find_hosts, in_domains};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::names::NameIndex;
-use crate::state::{SentChange, SentFate, State, StateError, open_to_read};
+use crate::state::{SentChange, SentFate, State};
 
 /// Finds the hosts that texts name; where the inventory has no such host, the error says what the journal knows.
 ///
-/// Errors: `NoSubject`, `NoState`.
-pub fn find_named(inventory: &Inventory, workspace: &Path, texts: &[String]) -> Result<BTreeSet<Inv>, MakeError> {
+/// Errors: the state cannot be read; inside, there is no such host.
+pub fn find_named(
+    inventory: &Inventory,
+    state: Option<&dyn State>,
+    texts: &[String],
+) -> Result<Result<BTreeSet<Inv>, CallError>, Problem> {
     let error = match find_hosts(inventory, texts) {
-        Ok(hosts) => return Ok(hosts),
+        Ok(hosts) => return Ok(Ok(hosts)),
         Err(error) => error,
     };
     let is_wrong = |text: &&String| find_hosts(inventory, slice::from_ref(*text)).is_err();
-    let state = open_to_read(&workspace.join(&inventory.config.state_file))?;
     let (Some(text), Some(state)) = (texts.iter().find(is_wrong), state) else {
-        return Err(MakeError::NoSubject(error));
+        return Ok(Err(error));
     };
-    let published = of_text(state.as_ref(), inventory, text)?;
+    let published = of_text(state, inventory, text)?;
     let Some(PublishedRrset { host, .. }) = published.first() else {
-        return Err(MakeError::NoSubject(error));
+        return Ok(Err(error));
     };
     let hint = match inventory.place_of(*host) {
         Some(_) => format!(
@@ -41,7 +43,7 @@ pub fn find_named(inventory: &Inventory, workspace: &Path, texts: &[String]) -> 
         ),
     };
     let message = format!("{}; {}", error.message, journal_words(&published));
-    Err(MakeError::NoSubject(SubjectError { message, hint }))
+    Ok(Err(CallError { message, hint }))
 }
 
 /// What the journal says about a text that the inventory and live DNS do not know: the question that it asks, and what
@@ -50,7 +52,7 @@ pub fn question(
     state: &dyn State,
     inventory: &Inventory,
     text: &str,
-) -> Result<Option<(Question, Vec<PublishedRrset>)>, StateError> {
+) -> Result<Option<(Question, Vec<PublishedRrset>)>, Problem> {
     let published = of_text(state, inventory, text)?;
     Ok(match (text.parse::<Inv>(), published.first()) {
         (_, None) => None,
@@ -60,7 +62,7 @@ pub fn question(
 }
 
 /// What the journal says about the name or address of a question.
-pub fn about(state: &dyn State, question: &Question) -> Result<Vec<PublishedRrset>, StateError> {
+pub fn about(state: &dyn State, question: &Question) -> Result<Vec<PublishedRrset>, Problem> {
     let found = match question {
         Question::Name(name) => at(state, (name, Rtype::AAAA), None)?,
         Question::Address(address) => at(state, (&reverse::reverse_name(*address), Rtype::PTR), None)?,
@@ -71,7 +73,7 @@ pub fn about(state: &dyn State, question: &Question) -> Result<Vec<PublishedRrse
 
 /// What the journal says about a number of no host, or about a name that no host has or had: in full, or by its first
 /// label.
-fn of_text(state: &dyn State, inventory: &Inventory, text: &str) -> Result<Vec<PublishedRrset>, StateError> {
+fn of_text(state: &dyn State, inventory: &Inventory, text: &str) -> Result<Vec<PublishedRrset>, Problem> {
     if let Ok(host) = text.parse::<Inv>() {
         return of_host(state, host);
     }
@@ -93,7 +95,7 @@ fn of_text(state: &dyn State, inventory: &Inventory, text: &str) -> Result<Vec<P
 }
 
 /// The AAAA that applies published for a host, by name.
-fn of_host(state: &dyn State, host: Inv) -> Result<Vec<PublishedRrset>, StateError> {
+fn of_host(state: &dyn State, host: Inv) -> Result<Vec<PublishedRrset>, Problem> {
     let mut names = BTreeSet::new();
     for apply in state.applies_of(host)? {
         let changes = state.sent(apply)?.into_iter().flat_map(|sent| sent.changes);
@@ -108,11 +110,7 @@ fn of_host(state: &dyn State, host: Inv) -> Result<Vec<PublishedRrset>, StateErr
 }
 
 /// What applies published at an RRset: for one host, or for the host that they last published it for.
-fn at(
-    state: &dyn State,
-    (name, rtype): (&Name, Rtype),
-    host: Option<Inv>,
-) -> Result<Option<PublishedRrset>, StateError> {
+fn at(state: &dyn State, (name, rtype): (&Name, Rtype), host: Option<Inv>) -> Result<Option<PublishedRrset>, Problem> {
     let mut traced = Traced { host, deleted: None, published: None };
     for apply in state.applies_at(name)? {
         for sent in state.sent(apply)?.into_iter().rev().filter(|sent| sent.fate == SentFate::Done) {

@@ -7,20 +7,22 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::allowed::still_bound;
-use super::apply::{
-    ApplyError, Conduct, Ran, Targets, Work, moved, open_writers, settle_by_markers, settle_found, state_lost, zones_of,
-};
+use super::apply::{Ran, Work, moved, settle_by_markers, settle_found, state_lost, zones_of};
+use super::conduct::Conduct;
 use super::guards::{Guards, rules_now};
-use super::{Progress, RunStage, load_settings, undo};
+use super::progress::{Progress, RunStage};
+use super::settings::{OpenError, load_settings, state_file};
+use super::targets::{Targets, open_writers};
+use super::undo;
 use crate::apply::accept::{Terms, accept};
 use crate::apply::shape::Bounds;
-use crate::apply::{self, Ending, Made, Outcome, Refusal, ZoneWritten};
+use crate::apply::{self, Ending, Made, Outcome, ZoneWritten};
 use crate::change::Change;
+use crate::diag::Problem;
 use crate::dns::{Name, Rtype, ZoneName};
 use crate::guard::Allowance;
 use crate::plan::{Plan, SealedPlan, v1};
-use crate::provider::TargetError;
-use crate::state::{self, ApplyId, ApplySummary, Lock, Resumption, Sent, SentFate, State, StateError};
+use crate::state::{self, ApplyId, ApplySummary, Lock, Resumption, Sent, SentFate, State};
 
 /// How many rounds there are where an update of the apply took effect late and stopped the one sent now (no official
 /// source).
@@ -36,16 +38,16 @@ pub enum Resumed {
     /// It was resumed; with its plan.
     Ran(Box<SealedPlan>, Ran),
     /// It was not resumed, and why.
-    Refused(Refusal),
+    Refused(Problem),
 }
 
 /// Resumes an apply, or the latest; nothing is derived again.
 ///
-/// Errors: [`ApplyError`]; nothing was sent then.
-pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Resumed, ApplyError> {
-    let settings = load_settings(request.workspace).map_err(ApplyError::Config)?;
+/// Errors: [`OpenError`]; nothing was sent then.
+pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Resumed, OpenError> {
+    let settings = load_settings(request.workspace)?;
     let config = &settings.config;
-    let file = request.workspace.join(&config.state_file);
+    let file = state_file(request.workspace, config);
     if state::open_to_read(&file)?.is_none() {
         return Ok(Resumed::NoSuchApply);
     }
@@ -61,7 +63,7 @@ pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progres
         Some(Ok(sealed)) => sealed,
         Some(Err(error)) => {
             let hint = Some("plan again: a new plan starts from what DNS holds now".to_owned());
-            return Ok(Resumed::Refused(Refusal { place, code: error.code(), message: error.to_string(), hint }));
+            return Ok(Resumed::Refused(Problem::new(place, error.code(), error.to_string()).maybe_hint(hint)));
         }
         None if is_complete(&found) => return Ok(Resumed::Complete(found.id)),
         None => return Ok(Resumed::Refused(not_kept(place))),
@@ -101,18 +103,18 @@ fn is_complete(apply: &ApplySummary) -> bool {
 }
 
 /// The refusal of an apply whose plan is no longer kept.
-fn not_kept(place: String) -> Refusal {
-    Refusal {
+fn not_kept(place: String) -> Problem {
+    Problem::new(
         place,
-        code: "plan-not-kept",
-        message: "it is not known whether all of it was done, and the state no longer has its plan".to_owned(),
-        hint: Some("plan again: a new plan starts from what DNS holds now".to_owned()),
-    }
+        "plan-not-kept",
+        "it is not known whether all of it was done, and the state no longer has its plan",
+    )
+    .hint("plan again: a new plan starts from what DNS holds now")
 }
 
 impl Work<'_> {
     /// Settles open updates, and does what is missing.
-    pub fn go_on(&self, state: &mut dyn State, id: ApplyId) -> Result<Ran, StateError> {
+    pub fn go_on(&self, state: &mut dyn State, id: ApplyId) -> Result<Ran, Problem> {
         self.targets.doubt();
         let mut ran = self.round(state, id, true)?;
         for _ in 1..ROUNDS {
@@ -127,7 +129,7 @@ impl Work<'_> {
 
     /// Does what is still missing, where an earlier update of the apply took effect late, so that the server refused
     /// the one sent now.
-    fn again(&self, state: &mut dyn State, id: ApplyId, ran: &Ran) -> Result<Option<Ran>, StateError> {
+    fn again(&self, state: &mut dyn State, id: ApplyId, ran: &Ran) -> Result<Option<Ran>, Problem> {
         if ran.applied.ending() == Ending::Done && !is_open(state, id)? {
             return Ok(None);
         }
@@ -139,7 +141,7 @@ impl Work<'_> {
     }
 
     /// Reads live DNS, and settles the updates that it proves; gives how many updates it found to have taken effect.
-    fn look(&self, state: &mut dyn State, id: ApplyId) -> Result<(apply::Survey<'_>, usize), StateError> {
+    fn look(&self, state: &mut dyn State, id: ApplyId) -> Result<(apply::Survey<'_>, usize), Problem> {
         self.progress.stage(RunStage::Survey, None);
         let now = self.request.now;
         let found = settle_found(state, id, self.targets, now)?;
@@ -149,7 +151,7 @@ impl Work<'_> {
     }
 
     /// Reads live DNS, settles open updates, and sends what is missing.
-    fn round(&self, state: &mut dyn State, id: ApplyId, is_first: bool) -> Result<Ran, StateError> {
+    fn round(&self, state: &mut dyn State, id: ApplyId, is_first: bool) -> Result<Ran, Problem> {
         let Conduct { workspace, now, who, reason, .. } = *self.request;
         let plan = self.sealed.plan();
         let known = state.markers()?;
@@ -183,14 +185,10 @@ impl Work<'_> {
 
 /// The result of an earlier round and the next one together. Where the next round was refused or failed, the result of
 /// the earlier one stays, and the cause is added as a problem. It is no refusal, because updates were sent.
-fn after(earlier: Ran, next: Result<Ran, StateError>) -> Ran {
+fn after(earlier: Ran, next: Result<Ran, Problem>) -> Ran {
     let (problem, is_journaled) = match next {
-        Ok(Ran { refusal: Some(Refusal { place, code, message, hint }), .. }) => {
-            (TargetError { place, code, message, hint, findings: None }, earlier.is_journaled)
-        }
-        Err(StateError { place, code, message, hint }) => {
-            (TargetError { place, code, message, hint, findings: None }, false)
-        }
+        Ok(Ran { refusal: Some(refusal), .. }) => (refusal, earlier.is_journaled),
+        Err(error) => (error, false),
         Ok(mut next) => {
             next.applied.zones = both(earlier.applied.zones, next.applied.zones);
             next.took = (earlier.took.0 + next.took.0, earlier.took.1 + next.took.1);
@@ -220,7 +218,7 @@ fn both(earlier: Vec<ZoneWritten>, next: Vec<ZoneWritten>) -> Vec<ZoneWritten> {
 }
 
 /// Whether the outcome of an update is not known: it may have taken effect after it was examined and before the survey.
-fn is_open(state: &dyn State, id: ApplyId) -> Result<bool, StateError> {
+fn is_open(state: &dyn State, id: ApplyId) -> Result<bool, Problem> {
     Ok(state.apply(id)?.is_some_and(|apply| apply.updates_open > 0))
 }
 
@@ -274,15 +272,14 @@ mod tests {
 
     #[test]
     fn a_later_round_that_is_refused_or_fails_does_not_say_that_nothing_was_sent() {
-        let (place, message, hint) = ("here".to_owned(), "another run".to_owned(), None);
-        let refusal = Refusal { place: place.clone(), code: "state-lost", message: message.clone(), hint: None };
+        let refusal = Problem::new("here", "state-lost", "another run");
         let refused = after(round(&[("a.example", 2)]), Ok(Ran::refused(refusal)));
-        let failed = StateError { place, code: "state-unwritable", message, hint };
+        let failed = Problem::new("here", "state-unwritable", "another run");
         let failed = after(round(&[("a.example", 2)]), Err(failed));
         for (ran, code, is_journaled) in [(&refused, "state-lost", true), (&failed, "state-unwritable", false)] {
             assert_eq!((ran.apply, ran.refusal.is_none(), ran.is_journaled), (Some(ApplyId(7)), true, is_journaled));
             assert_eq!(updates(ran), [("a.example.".to_owned(), 2, 20)]);
-            assert_eq!(ran.applied.problems.iter().map(|problem| problem.code).collect::<Vec<_>>(), [code]);
+            assert_eq!(ran.applied.problems.iter().map(|problem| problem.code.as_str()).collect::<Vec<_>>(), [code]);
         }
     }
 }

@@ -6,14 +6,16 @@ use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::{Component, Path, PathBuf};
 
-use super::{Findings, load_config};
+use super::findings::Findings;
+use super::settings::load_config;
+use crate::diag::{Code, Problem};
 use crate::dns::{Name, ZoneContents, ZoneName};
 use crate::inventory::config::retarget::Retarget;
 use crate::inventory::config::settings::STATE_FILE;
 use crate::inventory::config::toml::quoted;
 use crate::inventory::model::Config;
 use crate::inventory::value::Time;
-use crate::provider::{self, Access, Context, TargetError, ZoneRead};
+use crate::provider::{self, Access, Context, ZoneRead};
 
 /// The type of the targets whose zones are served, and which a copy replaces.
 const FILES: &str = "zonefile";
@@ -44,7 +46,7 @@ pub struct Loaded {
 
 impl Loaded {
     /// Adds a zone, or why there is none.
-    fn take(&mut self, read: Result<ZoneRead, TargetError>) {
+    fn take(&mut self, read: Result<ZoneRead, Problem>) {
         match read {
             Ok(ZoneRead { contents, findings, .. }) => {
                 self.zones.push(contents);
@@ -87,18 +89,14 @@ pub fn load_files(paths: &[PathBuf]) -> Loaded {
     let mut names: Vec<&ZoneName> = loaded.zones.iter().map(ZoneContents::apex).collect();
     names.sort_unstable();
     let twice = names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0].to_string());
-    loaded.findings.unread.extend(twice.map(|zone| TargetError {
-        place: zone,
-        code: "zone-twice",
-        message: "this zone has two files".to_owned(),
-        hint: Some("a zone is served from one file".to_owned()),
-        findings: None,
+    loaded.findings.unread.extend(twice.map(|zone| {
+        Problem::new(zone, "zone-twice", "this zone has two files").hint("a zone is served from one file")
     }));
     loaded
 }
 
 /// The files that a path means: itself, or what is in the folder.
-fn files_of(path: &Path) -> Result<Vec<PathBuf>, TargetError> {
+fn files_of(path: &Path) -> Result<Vec<PathBuf>, Problem> {
     let failed = |error: io::Error| file_error(path, "unreadable-file", error.to_string().to_lowercase());
     if !fs::metadata(path).map_err(failed)?.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -114,7 +112,7 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, TargetError> {
 }
 
 /// Reads the zone of a file, which has its name.
-fn read_file(file: &Path) -> Result<ZoneRead, TargetError> {
+fn read_file(file: &Path) -> Result<ZoneRead, Problem> {
     let called = file.file_name().and_then(|called| called.to_str());
     let zone = called.and_then(zone_of).ok_or_else(|| {
         file_error(file, "no-zone-name", "the name of the file does not say which zone it has".to_owned())
@@ -135,9 +133,9 @@ fn zone_of(called: &str) -> Option<ZoneName> {
 }
 
 /// The error about a file that cannot be served.
-fn file_error(path: &Path, code: &'static str, message: String) -> TargetError {
+fn file_error(path: &Path, code: impl Into<Code>, message: String) -> Problem {
     let hint = "give files with a name APEX.zone, such as `example.net.zone`, or folders of such files";
-    TargetError { place: path.display().to_string(), code, message, hint: Some(hint.to_owned()), findings: None }
+    Problem::new(path.display().to_string(), code, message).hint(hint.to_owned())
 }
 
 /// The settings that a target needs to have its zones on a server.
@@ -270,7 +268,7 @@ mod tests {
         assert_eq!(names, ["0/25.2.0.192.in-addr.arpa.", "example.net."]);
         let codes = |paths: &[&str]| -> Vec<&str> {
             let paths: Vec<PathBuf> = paths.iter().map(|path| folder.path().join(path)).collect();
-            load_files(&paths).findings.unread.iter().map(|error| error.code).collect()
+            load_files(&paths).findings.unread.iter().map(|error| error.code.as_str()).collect()
         };
         assert_eq!(codes(&["readme.txt"]), ["no-zone-name"]);
         fs::write(folder.path().join(".zone"), zone).unwrap();

@@ -1,18 +1,40 @@
 //! What people set: zonewright.toml and the project files, without any export.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::Findings;
-use crate::diag::{Diagnostics, Files};
+use super::findings::Findings;
+use crate::diag::{Diagnostics, Files, Problem};
 use crate::inventory::model::{Config, Pool, Project};
-use crate::inventory::read::{self, LoadedConfig};
+use crate::inventory::read::{LoadedConfig, SettingsFile};
+use crate::inventory::source::SourceSpec;
 use crate::provider;
+
+/// Why a workspace cannot be worked with at all.
+#[derive(Debug)]
+pub enum OpenError {
+    /// zonewright.toml cannot be used.
+    Settings(Box<Findings>),
+    /// The state cannot be used, or is in use.
+    State(Problem),
+}
+
+impl From<Box<Findings>> for OpenError {
+    fn from(findings: Box<Findings>) -> OpenError {
+        OpenError::Settings(findings)
+    }
+}
+
+impl From<Problem> for OpenError {
+    fn from(error: Problem) -> OpenError {
+        OpenError::State(error)
+    }
+}
 
 /// Loads zonewright.toml alone, and checks the targets' settings.
 ///
 /// Errors: what is wrong, where they cannot be used.
 pub fn load_config(workspace: &Path) -> Result<(Config, Files), Box<Findings>> {
-    checked(read::load_config(workspace))
+    checked(SettingsFile::read(workspace).into_config())
 }
 
 /// What people set, as it is now: for commands that read no export.
@@ -24,15 +46,22 @@ pub struct Settings {
     pub files: Files,
     /// The projects, sorted by id.
     pub projects: Vec<Project>,
+    /// What zonewright.toml says of the sources.
+    pub sources: Vec<SourceSpec>,
 }
 
 /// Loads zonewright.toml and the project files, and checks the targets' settings.
 ///
 /// Errors: what is wrong, where zonewright.toml cannot be used.
 pub fn load_settings(workspace: &Path) -> Result<Settings, Box<Findings>> {
-    let (loaded, projects) = read::load_projects(workspace);
+    let (loaded, projects, sources) = SettingsFile::read(workspace).into_projects();
     let (config, files) = checked(loaded)?;
-    Ok(Settings { config, files, projects })
+    Ok(Settings { config, files, projects, sources })
+}
+
+/// Where the state of a workspace is kept.
+pub fn state_file(workspace: &Path, config: &Config) -> PathBuf {
+    workspace.join(&config.state_file)
 }
 
 /// Checks the targets' settings.

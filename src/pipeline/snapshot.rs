@@ -3,13 +3,18 @@
 
 use std::path::Path;
 
+use super::TOOL;
+use super::findings::Findings;
+use super::inputs::load;
+use super::progress::Progress;
+use super::settings::load_config;
 use super::zones::{self, Zones};
-use super::{Findings, MakeError, Progress, TOOL, load, load_config};
+use crate::diag::{FileFindings, Problem};
 use crate::diff::Selection;
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
-use crate::provider::{self, Access, TargetError, outage};
-use crate::snapshot::{SaveError, SavedZone, UnreadZone, Writer};
+use crate::provider::{Access, outage};
+use crate::snapshot::{SavedZone, UnreadZone, Writer};
 
 /// What was saved, and what was found.
 #[derive(Debug)]
@@ -26,19 +31,19 @@ pub struct Saved {
 
 /// Why nothing was saved.
 #[derive(Debug)]
-pub enum SaveFailure {
+pub enum SnapshotError {
     /// zonewright.toml cannot be used.
-    Config(Box<Findings>),
+    Settings(Box<Findings>),
     /// The snapshot could not be written.
-    Save(SaveError),
+    Save(Problem),
     /// No zone could be read; says why, for each zone.
     Unread(Box<Findings>),
 }
 
 /// Reads all configured zones and saves them as `target`.
-pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress) -> Result<Saved, SaveFailure> {
-    let (config, files) = load_config(workspace).map_err(SaveFailure::Config)?;
-    let writer = Writer::begin(target).map_err(SaveFailure::Save)?;
+pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress) -> Result<Saved, SnapshotError> {
+    let (config, files) = load_config(workspace).map_err(SnapshotError::Settings)?;
+    let writer = Writer::begin(target).map_err(SnapshotError::Save)?;
     let targets = zones::open_targets(&config, workspace, now, None);
     let (outcomes, findings) = if targets.iter().any(|target| matches!(target, Ok(Access::ByName(_)))) {
         save_known(workspace, now, &writer, progress)?
@@ -51,7 +56,7 @@ pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress)
     for (spec, outcome) in config.zones.iter().zip(outcomes) {
         match outcome {
             Ok(written) => {
-                let (zone, found) = written.map_err(SaveFailure::Save)?;
+                let (zone, found) = written.map_err(SnapshotError::Save)?;
                 saved.push(zone);
                 findings.zones.extend(found.map(|found| *found));
             }
@@ -64,16 +69,16 @@ pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress)
     findings.unread = outage::gather(errors.into_iter());
     if saved.is_empty() && !unread.is_empty() {
         // An earlier snapshot is worth more than one of nothing.
-        return Err(SaveFailure::Unread(Box::new(findings)));
+        return Err(SnapshotError::Unread(Box::new(findings)));
     }
     let records = saved.iter().map(|zone| zone.records as usize).sum();
     let (zones, unread_count) = (saved.len(), unread.len());
-    writer.finish((TOOL, now), saved, unread).map_err(SaveFailure::Save)?;
+    writer.finish((TOOL, now), saved, unread).map_err(SnapshotError::Save)?;
     Ok(Saved { zones, records, unread: unread_count, findings })
 }
 
 /// A zone that was saved, with what is questionable in it; or why it could not be saved; or why it could not be read.
-type Outcome = Result<Result<(SavedZone, Option<Box<provider::Findings>>), SaveError>, TargetError>;
+type Outcome = Result<Result<(SavedZone, Option<Box<FileFindings>>), Problem>, Problem>;
 
 /// Reads and saves one zone.
 fn save_whole(writer: &Writer, access: &Access, zone: &ZoneName) -> Outcome {
@@ -91,11 +96,8 @@ fn save_known(
     now: Time,
     writer: &Writer,
     progress: &dyn Progress,
-) -> Result<(Vec<Outcome>, Findings), SaveFailure> {
-    let (inventory, diagnostics) = load(workspace, now, progress).map_err(|error| match error {
-        MakeError::Config(findings) => SaveFailure::Config(findings),
-        _ => unreachable!("`load` selects nothing, and reads no snapshot"),
-    })?;
+) -> Result<(Vec<Outcome>, Findings), SnapshotError> {
+    let (inventory, diagnostics) = load(workspace, now, progress).map_err(SnapshotError::Settings)?;
     let Zones { live, unread, findings, .. } =
         zones::read_all(&inventory, workspace, (&Selection::default(), now), progress);
     let mut unread = unread.into_iter().map(|(_, error)| error);
@@ -108,7 +110,7 @@ fn save_known(
 }
 
 /// What the manifest says about a zone that could not be read.
-fn list(zone: ZoneName, error: &TargetError) -> UnreadZone {
-    let TargetError { place, code, message, hint, .. } = error;
-    UnreadZone { zone, place: place.clone(), code: (*code).to_owned(), message: message.clone(), hint: hint.clone() }
+fn list(zone: ZoneName, error: &Problem) -> UnreadZone {
+    let Problem { place, code, message, hint, .. } = error;
+    UnreadZone { zone, place: place.clone(), code: code.to_string(), message: message.clone(), hint: hint.clone() }
 }

@@ -1,12 +1,18 @@
 //! The state itself: what it says, and how it learns markers that another state's run wrote.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::apply::{accesses, is_fenced, open_writers};
+use super::findings::Findings;
 use super::guards::{limits_used, rules_of};
-use super::{Findings, MakeError, Progress, RunStage, TOOL, accepted, load, load_config, zones};
+use super::inputs::load;
+use super::pools::side_by_side;
+use super::progress::{Progress, RunStage};
+use super::settings::{OpenError, load_config, state_file};
+use super::targets::{accesses, is_fenced, open_writers};
+use super::{TOOL, accepted};
 use crate::apply::ZoneAccess;
 use crate::apply::survey::standing_marker;
+use crate::diag::Problem;
 use crate::dns::{Name, Rtype, ZoneName};
 use crate::guard::Breaker;
 use crate::inventory::Inventory;
@@ -15,35 +21,15 @@ use crate::inventory::value::Time;
 use crate::live::asked::Question;
 use crate::names::NameIndex;
 use crate::plan::{Marker, marker_key};
-use crate::provider::TargetError;
 use crate::provider::outage;
-use crate::state::{self, Acceptance, Lock, Memory, Reset, SourceStatus, State, StateError, Status};
-
-/// Why nothing was done.
-#[derive(Debug)]
-pub enum StateFailure {
-    /// zonewright.toml cannot be used.
-    Config(Box<Findings>),
-    /// The state cannot be used, or is in use.
-    State(StateError),
-}
-
-impl From<StateError> for StateFailure {
-    fn from(error: StateError) -> StateFailure {
-        StateFailure::State(error)
-    }
-}
+use crate::state::{self, Acceptance, Lock, Memory, Reset, SourceStatus, State, Status};
 
 /// Reads the state of a workspace, its sources, and at most `count` applies; queries no server and writes nothing.
 ///
-/// Errors: [`StateFailure`].
-pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, StateFailure> {
-    let (mut inventory, _) = match load(workspace, now, &Silent) {
-        Ok(loaded) => loaded,
-        Err(MakeError::Config(findings)) => return Err(StateFailure::Config(findings)),
-        Err(_) => unreachable!("`load` selects nothing, and reads no snapshot"),
-    };
-    let file = file(workspace, &inventory.config);
+/// Errors: [`OpenError`].
+pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, OpenError> {
+    let (mut inventory, _) = load(workspace, now, &Silent)?;
+    let file = state_file(workspace, &inventory.config);
     // The lock is read first, so that an apply that is seen as running has not ended before the journal is read.
     let holder = Lock::holder(&file);
     let state = state::open_to_read(&file)?;
@@ -59,7 +45,7 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, State
 
 /// The names that no host has and at which applies created an AAAA RRset that no apply deleted since, sorted; none
 /// where hosts.csv or names.lock is in doubt, or where every RRset is own.
-fn left_behind(inventory: &Inventory, state: &dyn State) -> Result<Vec<Name>, StateError> {
+fn left_behind(inventory: &Inventory, state: &dyn State) -> Result<Vec<Name>, Problem> {
     let doubted = [&inventory.trust.hosts, &inventory.trust.names_lock].map(|trust| trust.doubt().is_some());
     if doubted.contains(&true) || inventory.config.registry == Registry::Noop {
         return Ok(Vec::new());
@@ -107,10 +93,10 @@ pub enum WasReset {
 
 /// Resets the breaker of a scope; nothing is written where it is not tripped.
 ///
-/// Errors: [`StateFailure`].
-pub fn reset(workspace: &Path, scope: &str, reset: Reset<'_>) -> Result<WasReset, StateFailure> {
-    let (config, _) = load_config(workspace).map_err(StateFailure::Config)?;
-    let file = file(workspace, &config);
+/// Errors: [`OpenError`].
+pub fn reset(workspace: &Path, scope: &str, reset: Reset<'_>) -> Result<WasReset, OpenError> {
+    let (config, _) = load_config(workspace)?;
+    let file = state_file(workspace, &config);
     let tripped = |state: &dyn State| state.breakers();
     let Some(found) = state::open_to_read(&file)?.map(|state| tripped(&*state)).transpose()? else {
         return Ok(WasReset::No(Vec::new()));
@@ -125,11 +111,6 @@ pub fn reset(workspace: &Path, scope: &str, reset: Reset<'_>) -> Result<WasReset
         Some(place) if state.reset(scope, reset)? => Ok(WasReset::Yes(found[place].clone())),
         _ => Ok(WasReset::No(found)),
     }
-}
-
-/// Where the state of a workspace is kept.
-fn file(workspace: &Path, config: &Config) -> PathBuf {
-    workspace.join(&config.state_file)
 }
 
 /// Who records markers as known, and why.
@@ -160,11 +141,11 @@ pub struct Adopted {
 
 /// Records the present markers of all fenced zones as known; creates the state where there is none.
 ///
-/// Errors: [`StateFailure`]; nothing was written then.
-pub fn init(adoption: &Adoption<'_>, progress: &dyn Progress) -> Result<Adopted, StateFailure> {
+/// Errors: [`OpenError`]; nothing was written then.
+pub fn init(adoption: &Adoption<'_>, progress: &dyn Progress) -> Result<Adopted, OpenError> {
     let Adoption { workspace, now, who, reason } = *adoption;
-    let (config, _) = load_config(workspace).map_err(StateFailure::Config)?;
-    let file = file(workspace, &config);
+    let (config, _) = load_config(workspace)?;
+    let file = state_file(workspace, &config);
     let _lock = Lock::take(&file, who, now)?;
     let mut state = state::open_to_write(&file)?;
     let (mut markers, mut unread, mut errors) = (Vec::new(), Vec::new(), Vec::new());
@@ -188,13 +169,13 @@ fn present_markers(
     workspace: &Path,
     now: Time,
     progress: &dyn Progress,
-) -> Vec<(ZoneName, Result<Option<Marker>, TargetError>)> {
+) -> Vec<(ZoneName, Result<Option<Marker>, Problem>)> {
     let specs: Vec<&ZoneSpec> = config.zones.iter().filter(|spec| is_fenced(config, spec)).collect();
     let writers = open_writers(config, &specs, workspace, now);
     let fenced = accesses(config, &specs, &writers);
     let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
     progress.stage(RunStage::Markers, Some(fenced.len() as u64));
-    let found = zones::side_by_side(&pools, |place| {
+    let found = side_by_side(&pools, |place| {
         let marker = read_marker(&fenced[place]);
         progress.step();
         marker
@@ -203,7 +184,7 @@ fn present_markers(
 }
 
 /// The present marker of a zone; `None` where there is none, or where its name would be too long.
-fn read_marker(access: &ZoneAccess<'_>) -> Result<Option<Marker>, TargetError> {
+fn read_marker(access: &ZoneAccess<'_>) -> Result<Option<Marker>, Problem> {
     let writer = access.writer.clone()?;
     let Some(key) = marker_key(access.zone) else { return Ok(None) };
     let answer = writer.observe(access.zone, &[Question::of(&key)], None)?.into_iter().next();

@@ -4,18 +4,21 @@
 //! be undone while they are still wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::Path;
 
-use super::apply::{accesses, open_writers};
+use super::TOOL;
+use super::findings::Findings;
 use super::guards::{Remembered, rules_now};
-use super::{
-    Findings, Made, MakeError, Progress, Request, RunStage, TOOL, load_settings, narrowed_to, targets, workspace_seen,
-    zone_unknown,
-};
-use crate::apply::{Refusal, SIDE_BY_SIDE, ZoneAccess};
+use super::inputs::Request;
+use super::notices::zone_unknown;
+use super::plan::Made;
+use super::plan::{narrowed_to, targets, workspace_seen};
+use super::progress::{Progress, RunStage};
+use super::settings::{OpenError, load_settings, state_file};
+use super::targets::{accesses, open_writers};
+use crate::apply::{SIDE_BY_SIDE, ZoneAccess};
 use crate::change::Change;
-use crate::diag::did_you_mean;
+use crate::diag::{CallError, Problem, did_you_mean};
 use crate::disk;
 use crate::dns::{Name, RrKey, ZoneName};
 use crate::inventory::model::{Config, ZoneSpec};
@@ -24,38 +27,41 @@ use crate::inventory::value::{Inv, Time};
 use crate::live::asked::{Answer, Question};
 use crate::parallel::side_by_side;
 use crate::plan::Plan;
-use crate::provider::TargetError;
 use crate::provider::outage;
 use crate::state::status::at_work;
-use crate::state::{self, ApplyId, Lock, State, StateError};
+use crate::state::{self, ApplyId, Lock, State};
 use crate::undo::{self, Judged};
 
-/// Why an apply cannot be undone.
+/// Why there is no plan that undoes an apply.
 #[derive(Debug)]
-pub struct UndoError {
-    /// What is wrong: lower case, no full stop.
-    pub message: String,
-    /// What to do.
-    pub hint: String,
+pub enum UndoError {
+    /// The settings or the state cannot be used.
+    Open(OpenError),
+    /// The command line names an apply that cannot be undone, or what it did not change.
+    Call(CallError),
 }
 
-impl fmt::Display for UndoError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+impl From<Box<Findings>> for UndoError {
+    fn from(findings: Box<Findings>) -> UndoError {
+        UndoError::Open(findings.into())
     }
 }
 
-impl std::error::Error for UndoError {}
+impl From<Problem> for UndoError {
+    fn from(error: Problem) -> UndoError {
+        UndoError::Open(error.into())
+    }
+}
 
 /// Plans the inverse of an apply: RRsets that are still as it left them become what they were before. Hosts and
 /// projects of the request narrow it to their changes.
 ///
-/// Errors: [`MakeError`]. A zone that cannot be read is no error: the plan says which hosts' changes it leaves because
+/// Errors: [`UndoError`]. A zone that cannot be read is no error: the plan says which hosts' changes it leaves because
 /// of it.
-pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) -> Result<Made, MakeError> {
-    let settings = load_settings(request.workspace).map_err(MakeError::Config)?;
+pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) -> Result<Made, UndoError> {
+    let settings = load_settings(request.workspace)?;
     let config = &settings.config;
-    let file = request.workspace.join(&config.state_file);
+    let file = state_file(request.workspace, config);
     let state = state::open_to_read(&file)?;
     let state = state.ok_or_else(|| unknown(id))?;
     check_ended(&*state, id, &file)?;
@@ -101,24 +107,22 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
 }
 
 /// An apply that cannot be undone.
-fn refuse(message: String, hint: impl Into<String>) -> MakeError {
-    MakeError::NoUndo(UndoError { message, hint: hint.into() })
+fn refuse(message: String, hint: impl Into<String>) -> UndoError {
+    UndoError::Call(CallError { message, hint: hint.into() })
 }
 
 /// An apply that the journal does not have.
-fn unknown(id: ApplyId) -> MakeError {
+fn unknown(id: ApplyId) -> UndoError {
     refuse(format!("the journal has no apply {}", id.0), "`zonewright history` lists the applies")
 }
 
 /// What an apply did in all, as the journal in this file says.
 ///
 /// Errors: the state cannot be read, or the journal has an entry that zonewright never writes.
-fn net(state: &dyn State, id: ApplyId, file: &Path) -> Result<Vec<Change>, StateError> {
-    undo::net(id, &state.sent(id)?).map_err(|odd| StateError {
-        place: file.display().to_string(),
-        code: "state-unreadable",
-        message: odd.to_string(),
-        hint: Some("restore the last good copy of the state".to_owned()),
+fn net(state: &dyn State, id: ApplyId, file: &Path) -> Result<Vec<Change>, Problem> {
+    undo::net(id, &state.sent(id)?).map_err(|odd| {
+        Problem::new(file.display().to_string(), "state-unreadable", odd.to_string())
+            .hint("restore the last good copy of the state")
     })
 }
 
@@ -129,9 +133,9 @@ pub(super) fn refusal(
     plan: &Plan,
     place: &str,
     (state, file): (&dyn State, &Path),
-) -> Result<Option<Refusal>, StateError> {
+) -> Result<Option<Problem>, Problem> {
     let Some(undoes) = plan.undoes else { return Ok(None) };
-    let refuse = |code, message, hint: String| Refusal { place: place.to_owned(), code, message, hint: Some(hint) };
+    let refuse = |code, message, hint: String| Problem::new(place, code, message).hint(hint);
     if state.apply(ApplyId(undoes))?.is_none() {
         let hint = "apply it in the workspace where it was made, or run `zonewright undo` again there".to_owned();
         let message = format!("the plan undoes apply {undoes}, which is not in the journal");
@@ -150,7 +154,7 @@ pub(super) fn refusal(
 }
 
 /// Checks that there is such an apply, and that it is not running.
-fn check_ended(state: &dyn State, id: ApplyId, file: &Path) -> Result<(), MakeError> {
+fn check_ended(state: &dyn State, id: ApplyId, file: &Path) -> Result<(), UndoError> {
     // The lock is read first, so that an apply that is seen as running has not ended before the journal is read.
     let holder = Lock::holder(file);
     state.apply(id)?.ok_or_else(|| unknown(id))?;
@@ -164,7 +168,7 @@ fn check_ended(state: &dyn State, id: ApplyId, file: &Path) -> Result<(), MakeEr
 /// The inventory is not read.
 ///
 /// Errors: the apply changed nothing of one of them; several hosts have a name.
-fn named_hosts(done: &[Change], texts: &[String], id: ApplyId) -> Result<BTreeSet<Inv>, MakeError> {
+fn named_hosts(done: &[Change], texts: &[String], id: ApplyId) -> Result<BTreeSet<Inv>, UndoError> {
     let mut hosts = BTreeSet::new();
     for text in texts {
         let found = match text.parse::<Inv>() {
@@ -207,7 +211,7 @@ fn names_in(done: &[Change]) -> Vec<String> {
 }
 
 /// The error of an apply that changed nothing for what the request names; `known` is what the request could have named.
-fn unchanged(whose: &str, (text, known): (&str, Vec<String>), id: ApplyId) -> MakeError {
+fn unchanged(whose: &str, (text, known): (&str, Vec<String>), id: ApplyId) -> UndoError {
     let shows = format!("`zonewright history {}` shows what it changed", id.0);
     let hint = match did_you_mean(text, known.iter().map(String::as_str)) {
         Some(near) => format!("{near} {shows}"),
@@ -223,7 +227,7 @@ fn narrowed(
     done: Vec<Change>,
     (hosts, projects): (&BTreeSet<Inv>, &[String]),
     id: ApplyId,
-) -> Result<Vec<Change>, MakeError> {
+) -> Result<Vec<Change>, UndoError> {
     for project in projects {
         if done.iter().all(|change| change.project != *project) {
             let known = done.iter().map(|change| change.project.clone()).collect();
@@ -241,7 +245,7 @@ fn observe(
     config: &Config,
     workspace: &Path,
     now: Time,
-) -> (Vec<Option<Answer>>, Vec<(ZoneName, TargetError)>) {
+) -> (Vec<Option<Answer>>, Vec<(ZoneName, Problem)>) {
     let mut places: BTreeMap<&ZoneName, Vec<usize>> = BTreeMap::new();
     for (place, change) in done.iter().enumerate() {
         places.entry(&change.zone).or_default().push(place);
@@ -250,7 +254,7 @@ fn observe(
     let specs: Vec<&ZoneSpec> = config.zones.iter().filter(is_touched).collect();
     let configured: BTreeSet<&ZoneName> = specs.iter().map(|spec| &spec.name).collect();
     let gone = places.keys().filter(|zone| !configured.contains(*zone));
-    let mut unread: Vec<(ZoneName, TargetError)> = gone.map(|zone| ((*zone).clone(), not_configured(zone))).collect();
+    let mut unread: Vec<(ZoneName, Problem)> = gone.map(|zone| ((*zone).clone(), not_configured(zone))).collect();
     let writers = open_writers(config, &specs, workspace, now);
     let answered = side_by_side(accesses(config, &specs, &writers), SIDE_BY_SIDE, |access| {
         let questions: Vec<Question> =
@@ -269,17 +273,16 @@ fn observe(
 }
 
 /// Reads RRsets of a zone.
-fn read(access: &ZoneAccess<'_>, questions: &[Question]) -> Result<Vec<Answer>, TargetError> {
+fn read(access: &ZoneAccess<'_>, questions: &[Question]) -> Result<Vec<Answer>, Problem> {
     access.writer.clone()?.observe(access.zone, questions, None)
 }
 
 /// The error of a zone that is no longer configured.
-fn not_configured(zone: &ZoneName) -> TargetError {
-    TargetError {
-        place: SETTINGS.to_owned(),
-        code: "unknown-zone",
-        message: format!("the apply changed the zone `{zone}`, which is not in zonewright.toml"),
-        hint: Some("add the zone to zonewright.toml, or leave its hosts as they are".to_owned()),
-        findings: None,
-    }
+fn not_configured(zone: &ZoneName) -> Problem {
+    Problem::new(
+        SETTINGS.to_owned(),
+        "unknown-zone",
+        format!("the apply changed the zone `{zone}`, which is not in zonewright.toml"),
+    )
+    .hint("add the zone to zonewright.toml, or leave its hosts as they are")
 }

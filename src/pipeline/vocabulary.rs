@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::inventory::Inventory;
-use crate::inventory::read::{self, Extent};
+use crate::inventory::read::{self, Extent, SettingsFile};
 use crate::inventory::value::Time;
 use crate::names::holders::named;
 use crate::state::open_to_read;
@@ -37,9 +37,11 @@ pub fn words(workspace: &Path, vocabulary: Vocabulary, now: Time) -> Vec<String>
             let loaded = read::load_extent(workspace, Extent::Names, now, &|_| {});
             loaded.inventory.map(|inventory| hosts(&inventory)).unwrap_or_default()
         }
-        Vocabulary::Projects => read::load_projects(workspace).1.into_iter().map(|project| project.id).collect(),
+        Vocabulary::Projects => {
+            SettingsFile::read(workspace).into_projects().1.into_iter().map(|project| project.id).collect()
+        }
         Vocabulary::Zones => {
-            let config = read::load_config(workspace).config;
+            let config = SettingsFile::read(workspace).into_config().config;
             let zones: BTreeSet<String> =
                 config.iter().flat_map(|config| &config.zones).map(|zone| zone.name.to_string()).collect();
             zones.into_iter().map(|zone| zone.trim_end_matches('.').to_owned()).collect()
@@ -64,7 +66,7 @@ fn hosts(inventory: &Inventory) -> Vec<String> {
 
 /// The numbers of the last applies.
 fn applies(workspace: &Path) -> Option<Vec<String>> {
-    let config = read::load_config(workspace).config?;
+    let config = SettingsFile::read(workspace).into_config().config?;
     let state = open_to_read(&workspace.join(config.state_file)).ok()??;
     let applies = state.applies(APPLIES).ok()?;
     Some(applies.iter().map(|apply| apply.id.0.to_string()).collect())

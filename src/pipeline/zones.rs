@@ -1,22 +1,24 @@
 //! Reads all configured zones, in parallel.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::inquiry::{self, Asking};
 use super::needed::{Extent, Needed};
-use super::{Progress, RunStage};
+use super::pools::side_by_side;
+use super::progress::{Progress, RunStage};
+use crate::diag::{FileFindings, Problem};
 use crate::diff::Selection;
 use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::Inventory;
 use crate::inventory::model::Config;
 use crate::inventory::value::Time;
-use crate::live::asked::{AskedZone, Knowledge};
-use crate::live::{Apexes, Live, LiveZone, Structure, ZoneIndex};
+use crate::live::asked::AskedZone;
+use crate::live::{Apexes, Knowledge, Live, LiveZone, Structure, ZoneIndex};
 use crate::parallel;
 use crate::plan::ZoneSeen;
 use crate::provider::cache::{Cache, CacheUse};
-use crate::provider::{self, Access, AskZone, Context, ReadZone, TargetError, ZoneRead};
+use crate::provider::{self, Access, AskZone, Context, ReadZone, ZoneRead};
 use crate::snapshot::{SavedLive, Snapshot};
 
 /// The configured zones as they are live.
@@ -31,11 +33,11 @@ pub struct Zones {
     /// Whether only the names that some hosts need were queried.
     pub for_some: bool,
     /// Those that could not be read, in the order of the configuration.
-    pub unread: Vec<(ZoneName, TargetError)>,
+    pub unread: Vec<(ZoneName, Problem)>,
     /// The files they were read from, with their SHA-256.
     pub inputs: Vec<(String, String)>,
     /// What is questionable in those that were read.
-    pub findings: Vec<provider::Findings>,
+    pub findings: Vec<FileFindings>,
 }
 
 /// What could be read of one zone.
@@ -56,22 +58,17 @@ struct KnownZone {
     /// The files it was read from.
     inputs: Vec<(String, String)>,
     /// What is questionable in them.
-    findings: Option<Box<provider::Findings>>,
+    findings: Option<Box<FileFindings>>,
 }
-
-/// How many zones of one target are read at the same time. Most of the time is spent waiting for a server or a disk, so
-/// that more than the number of processors helps; a name server limits transfers to a client (BIND's `transfers-per-ns`
-/// is 2, `transfers-out` 10).
-const SIDE_BY_SIDE: usize = 4;
 
 /// Zones that were read completely before the inventory was known.
 pub struct EarlyZones {
     /// The settings that they were read with.
     source: String,
     /// The target of each pool.
-    targets: Vec<Result<Access, TargetError>>,
+    targets: Vec<Result<Access, Problem>>,
     /// What could be read of each zone; none for those that are queried name by name.
-    zones: Vec<Option<Result<Box<KnownZone>, TargetError>>>,
+    zones: Vec<Option<Result<Box<KnownZone>, Problem>>>,
 }
 
 impl EarlyZones {
@@ -136,7 +133,7 @@ pub fn read_cached(
 
 /// Lets targets find out which of their cached zones are current, all at once; for a plan of all hosts, targets that
 /// may choose use transfers.
-fn prepare(config: &Config, targets: &[Result<Access, TargetError>], is_whole: bool) {
+fn prepare(config: &Config, targets: &[Result<Access, Problem>], is_whole: bool) {
     parallel::side_by_side(targets.iter().enumerate().collect(), targets.len(), |(pool, target)| {
         let zones = config.zones.iter().filter(|spec| spec.pool == pool).map(|spec| &spec.name);
         match target {
@@ -150,7 +147,7 @@ fn prepare(config: &Config, targets: &[Result<Access, TargetError>], is_whole: b
 /// Reads all configured zones from the targets of the pools, as [`read_all`] does.
 pub fn read_from(
     inventory: &Inventory,
-    targets: &[Result<Access, TargetError>],
+    targets: &[Result<Access, Problem>],
     (selection, now): (&Selection, Time),
     progress: &dyn Progress,
 ) -> Zones {
@@ -161,8 +158,8 @@ pub fn read_from(
 /// Reads those of all configured zones that are not known already.
 fn read_rest(
     inventory: &Inventory,
-    targets: &[Result<Access, TargetError>],
-    early: Vec<Option<Result<Box<KnownZone>, TargetError>>>,
+    targets: &[Result<Access, Problem>],
+    early: Vec<Option<Result<Box<KnownZone>, Problem>>>,
     (selection, now): (&Selection, Time),
     progress: &dyn Progress,
 ) -> Zones {
@@ -185,18 +182,11 @@ fn read_rest(
             if is_early(zone) { Ok(None) } else { read_one(access, zone, extent).map(Some) }
         }),
     };
-    let known = |early: Result<Box<KnownZone>, TargetError>| early.map(Reading::Known);
+    let known = |early: Result<Box<KnownZone>, Problem>| early.map(Reading::Known);
     let either = |(early, reading): (Option<_>, Result<Option<_>, _>)| early.map(known).or(reading.transpose());
     let readings = early.into_iter().zip(readings).map(|both| either(both).expect("a zone is known early or read now"));
     let readings = readings.collect();
     Zones { for_some: !selection.is_all(), ..join(inventory, needed, apexes, readings, progress) }
-}
-
-/// All configured zones as a draft in which nothing is known yet.
-pub fn unread(inventory: &Inventory) -> Live {
-    let zones = &inventory.config.zones;
-    let unknown = zones.iter().map(|spec| LiveZone::unknown(spec.name.clone())).collect();
-    Live::draft(unknown, Apexes::new(zones.iter().map(|spec| &spec.name)))
 }
 
 /// Reads all configured zones from a snapshot: no target is opened.
@@ -219,13 +209,13 @@ pub struct SomeZones<'t, T> {
     /// What was seen in those that could be read completely, in the order of the configuration.
     pub seen: Vec<T>,
     /// Those that could not be read, in the order of the configuration.
-    pub unread: Vec<TargetError>,
+    pub unread: Vec<Problem>,
     /// Those that are queried name by name, in the order of the configuration.
     pub asked: Vec<AskedFor<'t>>,
     /// Those of which the snapshot has only the names that were queried.
     pub in_part: Vec<ZoneName>,
     /// What is questionable in those that were read.
-    pub findings: Vec<provider::Findings>,
+    pub findings: Vec<FileFindings>,
 }
 
 /// A zone that is queried name by name.
@@ -243,7 +233,7 @@ pub struct AskedFor<'t> {
 #[derive(Clone, Copy)]
 pub enum Source<'t> {
     /// From the targets of the pools.
-    Targets(&'t [Result<Access, TargetError>]),
+    Targets(&'t [Result<Access, Problem>]),
     /// From a snapshot.
     Snapshot(&'t Snapshot),
 }
@@ -251,7 +241,7 @@ pub enum Source<'t> {
 /// What was seen of one zone.
 enum Sight<'t, T> {
     /// All of it, with what is questionable in it.
-    Whole(T, Option<Box<provider::Findings>>),
+    Whole(T, Option<Box<FileFindings>>),
     /// Nothing yet.
     Asked(AskedFor<'t>),
     /// Only names that were queried.
@@ -308,7 +298,7 @@ pub fn open_targets(
     workspace: &Path,
     now: Time,
     cache: Option<&Cache>,
-) -> Vec<Result<Access, TargetError>> {
+) -> Vec<Result<Access, Problem>> {
     let context = Context { workspace, source: &config.source, now, cache };
     let targets = config.pools.iter().map(|pool| &pool.target);
     targets.map(|target| provider::open(&target.provider, &target.settings, &context)).collect()
@@ -317,10 +307,10 @@ pub fn open_targets(
 /// Runs `act` for each configured zone and its target, in parallel; the answers are in the order of the configuration.
 pub fn each_zone<'t, T: Send>(
     config: &Config,
-    targets: &'t [Result<Access, TargetError>],
+    targets: &'t [Result<Access, Problem>],
     progress: &dyn Progress,
-    act: impl Fn(&'t Access, &ZoneName) -> Result<T, TargetError> + Sync,
-) -> Vec<Result<T, TargetError>> {
+    act: impl Fn(&'t Access, &ZoneName) -> Result<T, Problem> + Sync,
+) -> Vec<Result<T, Problem>> {
     let specs = &config.zones;
     progress.stage(RunStage::Zones, Some(specs.len() as u64));
     let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
@@ -336,7 +326,7 @@ pub fn each_zone<'t, T: Send>(
 
 /// Reads one zone, or what its server says about its apex; `extent` is what reading it would take, where the plan is
 /// not about all hosts.
-fn read_one<'t>(access: &'t Access, zone: &ZoneName, extent: Option<Extent>) -> Result<Reading<'t>, TargetError> {
+fn read_one<'t>(access: &'t Access, zone: &ZoneName, extent: Option<Extent>) -> Result<Reading<'t>, Problem> {
     let open = |target: &'t dyn AskZone, whole| {
         let mut asked = AskedZone::new(zone.clone());
         asked.open(target.ask(zone, &asked.opening())?);
@@ -370,12 +360,12 @@ fn join(
     inventory: &Inventory,
     needed: Option<Needed<'_>>,
     apexes: Apexes,
-    readings: Vec<Result<Reading<'_>, TargetError>>,
+    readings: Vec<Result<Reading<'_>, Problem>>,
     progress: &dyn Progress,
 ) -> Zones {
     let (mut inputs, mut findings, mut zones, mut seen) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut asking = Vec::new();
-    let mut failed: Vec<(ZoneIndex, TargetError)> = Vec::new();
+    let mut failed: Vec<(ZoneIndex, Problem)> = Vec::new();
     for (place, (spec, reading)) in inventory.config.zones.iter().zip(readings).enumerate() {
         let zone = ZoneIndex(place as u32);
         zones.push(match reading {
@@ -419,9 +409,9 @@ pub struct LocalZones {
     /// The files of zones that could be read.
     pub read: BTreeSet<String>,
     /// What is questionable in zones that can be read.
-    pub findings: Vec<provider::Findings>,
+    pub findings: Vec<FileFindings>,
     /// The zones that cannot be read.
-    pub unread: Vec<TargetError>,
+    pub unread: Vec<Problem>,
 }
 
 /// Reads the zones that are files, to find errors in them.
@@ -457,19 +447,4 @@ pub fn check_local(inventory: &Inventory, workspace: &Path, now: Time, progress:
         }
     }
     local
-}
-
-/// Runs `work` for each place in `pools`, a few of each pool at once, and gives the answers in order.
-pub fn side_by_side<T: Send>(pools: &[usize], work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let mut by_pool: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (place, pool) in pools.iter().enumerate() {
-        by_pool.entry(*pool).or_default().push(place);
-    }
-    let count = by_pool.len();
-    let of_pools = parallel::side_by_side(by_pool.into_values().collect(), count, |places: Vec<usize>| {
-        parallel::side_by_side(places, SIDE_BY_SIDE, |place| (place, work(place)))
-    });
-    let mut done: Vec<(usize, T)> = of_pools.into_iter().flatten().collect();
-    done.sort_by_key(|(place, _)| *place);
-    done.into_iter().map(|(_, answer)| answer).collect()
 }

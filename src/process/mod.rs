@@ -11,6 +11,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::diag::AttemptError;
+
 /// How often the command is asked whether it has ended.
 const POLL: Duration = Duration::from_millis(5);
 
@@ -19,15 +21,6 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// How much of the output is reported, in octets: the end, since programs report the cause last.
 const MAX_OUTPUT: usize = 2048;
-
-/// Why a command did not do what it is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandError {
-    /// In words, with the end of what it printed.
-    pub message: String,
-    /// Whether it ran: one that cannot be run cannot be run a second later either.
-    pub ran: bool,
-}
 
 /// A command that may take so long and no longer.
 #[derive(Debug, Clone)]
@@ -43,71 +36,118 @@ pub struct BoundedCommand {
 impl BoundedCommand {
     /// Runs the command with `input` as its standard input.
     ///
-    /// Errors: it could not be run, failed, or did not end in time. A command that ends before it has read its input is no
-    /// error.
-    pub fn run(&self, input: &[u8]) -> Result<(), CommandError> {
-        let program = self.words.first().map_or("", String::as_str);
+    /// Errors: it could not be run, failed, or did not end in time; with the end of what it printed. A command that ends
+    /// before it has read its input is no error.
+    pub fn run(&self, input: &[u8]) -> Result<(), AttemptError> {
         let deadline = Instant::now() + self.timeout;
-        let started = self.start(program, input);
-        let cannot_run = |error: io::Error| CommandError {
-            message: format!("`{program}` cannot be run: {}", error.to_string().to_lowercase()),
-            ran: false,
-        };
-        let (mut child, output) = started.map_err(cannot_run)?;
-        let failure = match wait(&mut child, deadline).map_err(cannot_run)? {
-            Some(status) if status.success() => return Ok(()),
-            Some(status) => format!("`{program}` failed: {status}"),
-            None => format!("`{program}` did not end within {} s", self.timeout.as_secs()),
-        };
+        let (mut child, output) = self.start(input).map_err(|error| self.not_run(&error))?;
+        let Some(failure) = self.end(&mut child, deadline)? else { return Ok(()) };
         let said = output.recv_timeout(GRACE).unwrap_or_default();
         let message = if said.is_empty() { failure } else { format!("{failure}; it said: {said}") };
-        Err(CommandError { message, ran: true })
+        Err(AttemptError { message, may_pass: true })
+    }
+
+    /// Runs the command without standard input, and gives at most `max` octets of its standard output. What it prints on
+    /// standard error is thrown away, and no error quotes what it prints.
+    ///
+    /// Errors: as for [`BoundedCommand::run`].
+    pub fn read(&self, max: u64) -> Result<Vec<u8>, AttemptError> {
+        let deadline = Instant::now() + self.timeout;
+        let mut command = self.command();
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(|error| self.not_run(&error))?;
+        let output = child.stdout.take().expect("the output is piped");
+        let read = collect(&mut child, move || {
+            let mut octets = Vec::new();
+            output.take(max).read_to_end(&mut octets).map(|_| octets)
+        });
+        let octets = read.map_err(|error| self.not_run(&error))?.recv_timeout(self.timeout);
+        if let Some(message) = self.end(&mut child, deadline)? {
+            return Err(AttemptError { message, may_pass: true });
+        }
+        match octets {
+            Ok(read) => read.map_err(|error| self.not_run(&error)),
+            Err(_) => Err(AttemptError { message: self.too_slow(), may_pass: true }),
+        }
+    }
+
+    /// The program, as messages call it.
+    pub fn program(&self) -> &str {
+        self.words.first().map_or("", String::as_str)
+    }
+
+    /// The error of a command that cannot be run: a second later it cannot be run either.
+    fn not_run(&self, error: &io::Error) -> AttemptError {
+        let message = format!("`{}` cannot be run: {}", self.program(), error.to_string().to_lowercase());
+        AttemptError { message, may_pass: false }
+    }
+
+    /// Waits until the command ends, at most until the deadline; says what went wrong, if anything did.
+    fn end(&self, child: &mut Child, deadline: Instant) -> Result<Option<String>, AttemptError> {
+        match wait(child, deadline).map_err(|error| self.not_run(&error))? {
+            Some(status) if status.success() => Ok(None),
+            Some(status) => Ok(Some(format!("`{}` failed: {status}", self.program()))),
+            None => Ok(Some(self.too_slow())),
+        }
+    }
+
+    /// Says that the command took too long.
+    fn too_slow(&self) -> String {
+        format!("`{}` did not end within {} s", self.program(), self.timeout.as_secs())
+    }
+
+    /// The command in its folder, in a group of its own, so that its children end with it at the deadline.
+    fn command(&self) -> Command {
+        // What a relative path of a program is relative to differs between systems.
+        let program = self.program();
+        let path = if program.contains('/') { self.workspace.join(program) } else { Path::new(program).to_owned() };
+        let mut command = Command::new(path);
+        command.args(&self.words[1..]).current_dir(&self.workspace);
+        #[cfg(unix)]
+        command.process_group(0);
+        command
     }
 
     /// Starts the command; gives it, and what will bring the end of its output.
-    fn start(&self, program: &str, input: &[u8]) -> io::Result<(Child, Receiver<String>)> {
+    fn start(&self, input: &[u8]) -> io::Result<(Child, Receiver<String>)> {
         let (reader, writer) = io::pipe()?;
-        // What a relative path of a program is relative to differs between systems.
-        let path = if program.contains('/') { self.workspace.join(program) } else { Path::new(program).to_owned() };
-        let mut command = Command::new(path);
-        command.args(&self.words[1..]).current_dir(&self.workspace).stdin(Stdio::piped());
-        // A group of its own, so that its children end with it at the deadline.
-        #[cfg(unix)]
-        command.process_group(0);
+        let mut command = self.command();
         // Both go into one pipe, so that messages keep their order.
-        command.stdout(writer.try_clone()?).stderr(writer);
+        command.stdin(Stdio::piped()).stdout(writer.try_clone()?).stderr(writer);
         let mut child = command.spawn()?;
-        match attend(&mut child, reader, input) {
-            Ok(receiver) => Ok((child, receiver)),
-            Err(error) => {
-                // Without a thread its output is not read, so that it may never end.
-                let _ = child.kill();
-                let _ = child.wait();
-                Err(error)
-            }
-        }
+        let input = input.to_owned();
+        let feed = child.stdin.take().map(|mut stdin| {
+            // The pipe of a command that does not read is full at some time: the thread waits then, not the caller. A
+            // command that does not want the input closes the pipe.
+            collect(&mut child, move || drop(stdin.write_all(&input)))
+        });
+        feed.transpose()?;
+        let output = collect(&mut child, move || read_end(reader))?;
+        Ok((child, output))
     }
 }
 
-/// Gives a command its input; returns what will bring the end of its output.
+/// Does work for a command in a thread, which ends when all processes that hold the other end of its pipe have ended;
+/// gives what will bring the result.
 ///
-/// Errors: the system gives no threads.
-fn attend(child: &mut Child, reader: PipeReader, input: &[u8]) -> io::Result<Receiver<String>> {
-    // The pipe of a command that does not read is full at some time: the thread waits then, not the caller.
-    if let Some(mut stdin) = child.stdin.take() {
-        let input = input.to_owned();
-        thread::Builder::new().spawn(move || {
-            // A command that does not want the input closes the pipe.
-            let _ = stdin.write_all(&input);
-        })?;
-    }
+/// Errors: the system gives no threads. The command is ended then, because it may wait for the work for ever.
+fn collect<T: Send + 'static>(
+    child: &mut Child,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<Receiver<T>> {
     let (sender, receiver) = mpsc::channel();
-    // The thread ends when all processes that hold the other end of the pipe have ended.
-    thread::Builder::new().spawn(move || {
+    let thread = thread::Builder::new().spawn(move || {
         // The receiver may be gone.
-        let _ = sender.send(read_end(reader));
-    })?;
-    Ok(receiver)
+        let _ = sender.send(work());
+    });
+    match thread {
+        Ok(_) => Ok(receiver),
+        Err(error) => {
+            end_all(child);
+            let _ = child.wait();
+            Err(error)
+        }
+    }
 }
 
 /// Waits until a process ends; ends it at the deadline, and gives `None`.

@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use super::TargetError;
 use super::write::{Edit, Reply, Update, WriteZone};
 use crate::change::ChangeKind;
+use crate::diag::Problem;
 use crate::dns::{Name, Rdata, Rrset, Rtype, Ttl, ZoneContents, ZoneName};
 use crate::live::asked::Question;
 use crate::plan::marker_key;
@@ -34,7 +34,7 @@ pub struct KeyExamined {
     /// Its algorithm, such as `hmac-sha256`.
     pub algorithm: String,
     /// Why its secret cannot be read, if it cannot.
-    pub fault: Option<Fault>,
+    pub fault: Option<Problem>,
 }
 
 /// What a target can do for a writer.
@@ -54,7 +54,7 @@ pub struct UpdatesExamined {
     /// Where it is written.
     pub place: String,
     /// Why they are not taken; `None` where they are.
-    pub fault: Option<Fault>,
+    pub fault: Option<Problem>,
 }
 
 /// A server or folder.
@@ -63,7 +63,7 @@ pub struct PlaceExamined {
     /// Its address or path.
     pub place: String,
     /// Why it cannot be reached, where it cannot; then no zone was asked for, or no further one.
-    pub fault: Option<Fault>,
+    pub fault: Option<Problem>,
     /// Its clock.
     pub clock: Clock,
     /// The zones that were asked for.
@@ -87,11 +87,11 @@ pub struct ZoneExamined {
     /// Its name.
     pub zone: ZoneName,
     /// Whether the server answers for it with authority, or why that is not known; `None` where no server was asked.
-    pub authority: Option<Result<bool, Fault>>,
+    pub authority: Option<Result<bool, Problem>>,
     /// The serial that it has, if it answered with one.
     pub serial: Option<u32>,
     /// What was read, or why it could not be.
-    pub read: Result<Measures, Fault>,
+    pub read: Result<Measures, Problem>,
     /// What a client without the key gets; `None` where that was not tried.
     pub without_key: Option<Access>,
     /// Whether it can be written to, where that is a matter of files.
@@ -126,24 +126,6 @@ pub enum Access {
     Unclear(String),
 }
 
-/// Something that does not work.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    /// A stable kebab-case code.
-    pub code: &'static str,
-    /// What happened: lower case, no full stop.
-    pub message: String,
-    /// What to do, where there is something.
-    pub hint: Option<String>,
-}
-
-impl From<TargetError> for Fault {
-    fn from(error: TargetError) -> Fault {
-        let TargetError { code, message, hint, .. } = error;
-        Fault { code, message, hint }
-    }
-}
-
 /// The text of a record that is never at a marker's place, so that an update that requires it never takes effect.
 const NEVER: &str = "what zonewright doctor asks for, and no run writes";
 
@@ -155,7 +137,7 @@ pub(super) fn try_update(writer: &dyn WriteZone, zone: &ZoneName) -> UpdatesExam
     let examined = |fault| UpdatesExamined { zone: zone.clone(), place: writer.place(zone), fault };
     let soa = Question::soa(zone);
     if let Err(error) = writer.observe(zone, &[soa], None) {
-        return examined(Some(error.into()));
+        return examined(Some(error));
     }
     let Some(key) = marker_key(zone) else { return examined(None) };
     let never = Rdata::from_text(NEVER).expect("a short text");
@@ -166,7 +148,7 @@ pub(super) fn try_update(writer: &dyn WriteZone, zone: &ZoneName) -> UpdatesExam
     let reply = session.send(&update).map(|ticket| session.reply(ticket));
     examined(match reply {
         Ok(Reply::Done | Reply::Prerequisite(_)) => None,
-        Ok(Reply::Refused(error) | Reply::Failed(error) | Reply::Unknown(error)) | Err(error) => Some(error.into()),
+        Ok(Reply::Refused(error) | Reply::Failed(error) | Reply::Unknown(error)) | Err(error) => Some(error),
     })
 }
 

@@ -20,11 +20,10 @@ pub mod secret;
 
 pub mod write;
 
-use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::diag::{Diagnostics, Files, Origin};
+use crate::diag::{Diagnostics, FileFindings, Origin, Problem};
 use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, Reader, SourceText};
 use crate::inventory::value::{self, Time};
@@ -86,10 +85,10 @@ struct Provider {
 }
 
 /// The way into a target, or why there is none.
-type Opened = Result<Access, TargetError>;
+type Opened = Result<Access, Problem>;
 
 /// The way to write to a target, or why there is none.
-type OpenedWriter = Result<Box<dyn WriteZone>, TargetError>;
+type OpenedWriter = Result<Box<dyn WriteZone>, Problem>;
 
 /// How the zones of a target are read.
 pub enum Access {
@@ -100,9 +99,6 @@ pub enum Access {
     /// Each is read whole, or where few names of it are wanted these are asked for.
     Either(Box<dyn ReadOrAsk>),
 }
-
-/// What was found in files, with the files.
-pub type Findings = (Files, Diagnostics);
 
 /// What a provider needs in addition to its settings.
 #[derive(Debug, Clone, Copy)]
@@ -122,7 +118,7 @@ pub trait ReadZone: Send + Sync {
     /// Reads one zone whole.
     ///
     /// Errors: any reason why the zone is not fully known; nothing is left out in silence.
-    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, TargetError>;
+    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem>;
 
     /// Gets the zones that are about to be read, so that it can ask about all of them at once.
     fn prepare(&self, _zones: &[&ZoneName]) {}
@@ -136,12 +132,12 @@ pub trait AskZone: Send + Sync {
     /// Asks for names of one zone; gives the answers in the order of the questions.
     ///
     /// Errors: any reason why the authority for the zone did not answer a question.
-    fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, TargetError>;
+    fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, Problem>;
 
     /// Asks whether names of one zone exist; gives the answers in the order of the names.
     ///
     /// Errors: as for [`AskZone::ask`].
-    fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<Existence>, TargetError>;
+    fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<Existence>, Problem>;
 }
 
 /// Reads zones of one target whole, or asks for single names in them.
@@ -165,31 +161,8 @@ pub struct ZoneRead {
     /// servers.
     pub inputs: Vec<(String, String)>,
     /// Warnings about those files, with the files; `None` where there are no files.
-    pub findings: Option<Box<Findings>>,
+    pub findings: Option<Box<FileFindings>>,
 }
-
-/// Why a zone could not be read or written.
-#[derive(Debug, Clone)]
-pub struct TargetError {
-    /// Where: a file, or server and zone.
-    pub place: String,
-    /// A stable kebab-case code.
-    pub code: &'static str,
-    /// What happened: lower case, no full stop.
-    pub message: String,
-    /// What to do, where there is something.
-    pub hint: Option<String>,
-    /// What was found in files, with the files.
-    pub findings: Option<Box<Findings>>,
-}
-
-impl fmt::Display for TargetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: error[{}]: {}", self.place, self.code, self.message)
-    }
-}
-
-impl std::error::Error for TargetError {}
 
 /// Checks the settings of a target of type `provider`; an unknown type is a finding too.
 pub fn check(provider: &str, settings: &Node, source: &SourceText) -> Diagnostics {

@@ -2,7 +2,7 @@
 //!
 //! Comes in: the errors of zones. Goes out: one for each server and cause. Pure.
 
-use super::TargetError;
+use crate::diag::Problem;
 use crate::dns::{Name, ZoneName};
 
 /// What separates servers from the zone in the place of an error.
@@ -42,11 +42,11 @@ pub fn listed(names: &[&str], shown: usize) -> String {
 /// earlier error says word for word is left out.
 ///
 /// Errors with findings in files are about these files, and stay as they are.
-pub fn gather(errors: impl Iterator<Item = TargetError>) -> Vec<TargetError> {
-    let mut gathered: Vec<(TargetError, Vec<String>)> = Vec::new();
+pub fn gather(errors: impl Iterator<Item = Problem>) -> Vec<Problem> {
+    let mut gathered: Vec<(Problem, Vec<String>)> = Vec::new();
     for error in errors {
         let of_zone = servers_and_zone(&error.place).filter(|_| error.findings.is_none());
-        let is_alike = |other: &TargetError| match (of_zone, servers_and_zone(&other.place)) {
+        let is_alike = |other: &Problem| match (of_zone, servers_and_zone(&other.place)) {
             (Some((servers, _)), Some((others, _))) => servers == others && error.code == other.code,
             _ => error.to_string() == other.to_string(),
         };
@@ -60,26 +60,27 @@ pub fn gather(errors: impl Iterator<Item = TargetError>) -> Vec<TargetError> {
 }
 
 /// An error, as that of these zones.
-fn of_zones(error: TargetError, zones: &[String]) -> TargetError {
+fn of_zones(error: Problem, zones: &[String]) -> Problem {
     let Some((servers, _)) = servers_and_zone(&error.place).filter(|_| zones.len() > 1) else { return error };
     let named: Vec<&str> = zones.iter().map(String::as_str).collect();
     let zones = listed(&named, MAX_ZONES_NAMED);
     let message = format!("{}; {} zones could not be read: {zones}", error.message, named.len());
-    TargetError { place: servers.to_owned(), message, ..error }
+    Problem { place: servers.to_owned(), message, ..error }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diag::Code;
 
     /// An error about a zone of a server.
-    fn error(server: &str, zone: &str, code: &'static str, message: &str) -> TargetError {
+    fn error(server: &str, zone: &str, code: impl Into<Code>, message: &str) -> Problem {
         let place = place_of(server, &ZoneName::new(Name::parse(zone).unwrap()));
-        TargetError { place, code, message: message.to_owned(), hint: Some("look".to_owned()), findings: None }
+        Problem::new(place, code, message.to_owned()).hint("look")
     }
 
     /// What is said of errors.
-    fn said(errors: Vec<TargetError>) -> String {
+    fn said(errors: Vec<Problem>) -> String {
         gather(errors.into_iter()).iter().map(|error| format!("{error}\n")).collect()
     }
 
@@ -95,7 +96,7 @@ mod tests {
             )
         };
         let alone = error("ns1:53", "c.example.", "timeout", "no answer in time");
-        let file = || TargetError { place: "zones".to_owned(), ..refuses("a.example.") };
+        let file = || Problem { place: "zones".to_owned(), ..refuses("a.example.") };
         let all = vec![refuses("a.example."), clock("b.example.", 400), refuses("d.example."), alone, file(), file()];
         let all = all.into_iter().chain([clock("e.example.", 401), refuses("a.example.")]);
         insta::assert_snapshot!(said(all.collect()), @"

@@ -6,24 +6,20 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use domain::utils::base64;
 use ring::rand;
 
+use crate::diag::Problem;
 use crate::dns::Name;
+use crate::process::BoundedCommand;
 
 /// The most octets that a secret may have as text, by far: a longer file is another file.
 const MAX_TEXT: u64 = 64 * 1024;
 
 /// The variable in which systemd passes a service the folder of its credentials (systemd.exec(5), "Credentials").
 const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
-
-/// How often a command that closed its output is asked whether it has ended.
-const POLL: Duration = Duration::from_millis(5);
 
 /// A secret. Nothing prints it, not even for debugging.
 pub struct Secret(Vec<u8>);
@@ -64,20 +60,9 @@ pub enum SecretSource {
     Command(Vec<String>),
 }
 
-/// Why there is no secret.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SecretError {
-    /// A stable code.
-    pub code: &'static str,
-    /// What happened; never holds what was read.
-    pub message: String,
-    /// What to do.
-    pub hint: &'static str,
-}
-
 impl SecretSource {
     /// Fetches the secret; a command may take as long as `timeout`.
-    pub fn fetch(&self, workspace: &Path, timeout: Duration) -> Result<Secret, SecretError> {
+    pub fn fetch(&self, workspace: &Path, timeout: Duration) -> Result<Secret, Problem> {
         let text = match self {
             SecretSource::File(path) => read_file(&workspace.join(path), path),
             SecretSource::Variable(name) => read_variable(name),
@@ -90,17 +75,19 @@ impl SecretSource {
     /// The error of settings that hold what looks like the secret itself in place of its name.
     ///
     /// It quotes nothing: errors are kept in plans, and plans are shown to many.
-    fn pasted(&self) -> Option<SecretError> {
+    fn pasted(&self) -> Option<Problem> {
         let (key, name) = match self {
             SecretSource::File(name) => ("secret_file", name),
             SecretSource::Variable(name) => ("secret_env", name),
             SecretSource::Credential(name) => ("secret_credential", name),
             SecretSource::Command(_) => return None,
         };
-        is_like_a_secret(name).then(|| SecretError {
-            code: "secret-unreadable",
-            message: format!("the value of `{key}` names nothing that can be read, and looks like a secret, so it is not shown"),
-            hint: "put the secret into a file of mode 600 and name that file; if the settings were shared, make a new key",
+        let message =
+            format!("the value of `{key}` names nothing that can be read, and looks like a secret, so it is not shown");
+        is_like_a_secret(name).then(|| {
+            Problem::new(key, "secret-unreadable", message).hint(
+                "put the secret into a file of mode 600 and name that file; if the settings were shared, make a new key",
+            )
         })
     }
 }
@@ -146,22 +133,26 @@ impl fmt::Debug for SecretSource {
 }
 
 /// Reads a credential from the folder that the environment names.
-fn read_credential(name: &str, folder: Option<PathBuf>) -> Result<Vec<u8>, SecretError> {
-    let folder = folder.filter(|folder| !folder.as_os_str().is_empty()).ok_or_else(|| SecretError {
-        code: "secret-unreadable",
-        message: format!("there is no credential `{name}`: the environment variable `{CREDENTIALS}` is not set"),
-        hint: "systemd sets it for a service with `LoadCredential`; elsewhere set it to the folder with the secret's file",
+fn read_credential(name: &str, folder: Option<PathBuf>) -> Result<Vec<u8>, Problem> {
+    let folder = folder.filter(|folder| !folder.as_os_str().is_empty()).ok_or_else(|| {
+        let message = format!("there is no credential `{name}`: the environment variable `{CREDENTIALS}` is not set");
+        Problem::new(CREDENTIALS, "secret-unreadable", message).hint(
+            "systemd sets it for a service with `LoadCredential`; elsewhere set it to the folder with the secret's file",
+        )
     })?;
     let path = folder.join(name);
     read_file(&path, &path.to_string_lossy())
 }
 
 /// Reads a file that only its owner may read, or to which root has let a group.
-fn read_file(path: &Path, shown: &str) -> Result<Vec<u8>, SecretError> {
-    let failed = |error: io::Error| SecretError {
-        code: "secret-unreadable",
-        message: format!("the secret in `{shown}` cannot be read: {}", error.to_string().to_lowercase()),
-        hint: "the file holds the key's secret in base64, or a key of named.conf as `tsig-keygen` prints it",
+fn read_file(path: &Path, shown: &str) -> Result<Vec<u8>, Problem> {
+    let failed = |error: io::Error| {
+        Problem::new(
+            shown,
+            "secret-unreadable",
+            format!("the secret in `{shown}` cannot be read: {}", error.to_string().to_lowercase()),
+        )
+        .hint("the file holds the key's secret in base64, or a key of named.conf as `tsig-keygen` prints it")
     };
     // Asked before it is opened: opening a pipe could wait for ever. Asked again after, of what was really opened.
     let regular = path.metadata().map_err(failed)?.is_file();
@@ -171,11 +162,12 @@ fn read_file(path: &Path, shown: &str) -> Result<Vec<u8>, SecretError> {
         return Err(failed(io::Error::other("it is not a regular file")));
     };
     if others_can_use(&metadata) {
-        return Err(SecretError {
-            code: "secret-exposed",
-            message: format!("users other than its owner can read or write `{shown}`, which holds a secret"),
-            hint: "run `chmod 600` on it, and change the secret if another user may have read it",
-        });
+        return Err(Problem::new(
+            shown,
+            "secret-exposed",
+            format!("users other than its owner can read or write `{shown}`, which holds a secret"),
+        )
+        .hint("run `chmod 600` on it, and change the secret if another user may have read it"));
     }
     let mut text = Vec::new();
     file.take(MAX_TEXT + 1).read_to_end(&mut text).map_err(failed)?;
@@ -210,82 +202,34 @@ fn others_can_use(_: &std::fs::Metadata) -> bool {
 }
 
 /// Reads an environment variable.
-fn read_variable(name: &str) -> Result<Vec<u8>, SecretError> {
-    std::env::var_os(name).map(|value| value.into_encoded_bytes()).ok_or_else(|| SecretError {
-        code: "secret-unreadable",
-        message: format!("the environment variable `{name}` with the secret is not set"),
-        hint: "set it to the key's secret in base64",
+fn read_variable(name: &str) -> Result<Vec<u8>, Problem> {
+    std::env::var_os(name).map(|value| value.into_encoded_bytes()).ok_or_else(|| {
+        Problem::new(name, "secret-unreadable", format!("the environment variable `{name}` with the secret is not set"))
+            .hint("set it to the key's secret in base64")
     })
 }
 
-/// Runs a command in the workspace and gives what it prints. Its messages are thrown away: they may hold secrets.
-fn run(words: &[String], workspace: &Path, timeout: Duration) -> Result<Vec<u8>, SecretError> {
-    let program = words.first().map_or("", String::as_str);
-    let failed = |why: String| SecretError {
-        code: "secret-command-failed",
-        message: format!("the command `{program}` for the secret {why}"),
-        hint: "run it by hand: it must print the key's secret in base64 and exit with 0",
-    };
-    let deadline = Instant::now() + timeout;
-    let mut command = match program.contains('/') {
-        // What a relative path of a program is relative to differs between systems.
-        true => Command::new(workspace.join(program)),
-        false => Command::new(program),
-    };
-    command.args(&words[1..]).current_dir(workspace);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let cannot_run = |error: io::Error| failed(format!("cannot be run: {}", error.to_string().to_lowercase()));
-    let mut child = command.spawn().map_err(cannot_run)?;
-    let output = child.stdout.take().expect("the output is piped");
-    let (sender, receiver) = mpsc::channel();
-    // The thread ends when all processes that hold the other end of the pipe have ended.
-    let reading = thread::Builder::new().spawn(move || {
-        let mut text = Vec::new();
-        let read = output.take(MAX_TEXT + 1).read_to_end(&mut text);
-        let _ = sender.send(read.map(|_| text));
-    });
-    if let Err(error) = reading {
-        let _ = child.kill();
-        let _ = child.wait();
-        return Err(cannot_run(error));
-    }
-    let text = receiver.recv_timeout(timeout);
-    let status = wait(&mut child, deadline);
-    match (text, status) {
-        (Ok(Ok(text)), Some(Ok(status))) if status.success() => Ok(text),
-        (_, Some(Ok(status))) if !status.success() => Err(failed(format!("failed: {status}"))),
-        (Ok(Err(error)), _) | (_, Some(Err(error))) => Err(cannot_run(error)),
-        _ => Err(failed(format!("did not end within {} s", timeout.as_secs()))),
-    }
-}
-
-/// Waits until a process ends; ends it at the deadline, and gives `None`.
-fn wait(child: &mut Child, deadline: Instant) -> Option<io::Result<std::process::ExitStatus>> {
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Some(Ok(status)),
-            Ok(None) if Instant::now() < deadline => thread::sleep(POLL),
-            Ok(None) => {
-                // If it ended just now there is nothing left to do either.
-                let _ = child.kill();
-                let _ = child.wait();
-                return None;
-            }
-            Err(error) => return Some(Err(error)),
-        }
-    }
+/// Runs a command in the workspace and gives what it prints on standard output. The rest is thrown away: it may hold secrets.
+fn run(words: &[String], workspace: &Path, timeout: Duration) -> Result<Vec<u8>, Problem> {
+    let command = BoundedCommand { words: words.to_owned(), workspace: workspace.to_owned(), timeout };
+    command.read(MAX_TEXT + 1).map_err(|error| {
+        let program = format!("`{}`", command.program());
+        let message = error.message.replacen(&program, &format!("the command {program} for the secret"), 1);
+        Problem::new(command.program(), "secret-command-failed", message)
+            .hint("run it by hand: it must print the key's secret in base64 and exit with 0")
+    })
 }
 
 /// Decodes base64 with blanks around it, or takes the secret out of a key clause of named.conf.
-fn decode(text: &[u8], source: &str) -> Result<Secret, SecretError> {
+fn decode(text: &[u8], source: &str) -> Result<Secret, Problem> {
     let text = str::from_utf8(text).ok().filter(|text| text.len() as u64 <= MAX_TEXT);
     let clause = text.and_then(clause::parse);
     let decoded = clause.map(|clause| clause.secret).or_else(|| text.and_then(decode_base64));
-    decoded.ok_or_else(|| SecretError {
-        code: "secret-malformed",
-        message: format!("the secret from {source} is not base64"),
-        hint: "the secret itself belongs there, the text between the quotes of `secret` in a key of named.conf; or one whole \
-               key as `tsig-keygen` prints it",
+    decoded.ok_or_else(|| {
+        Problem::new(source, "secret-malformed", format!("the secret from {source} is not base64")).hint(
+            "the secret itself belongs there, the text between the quotes of `secret` in a key of named.conf; or one \
+             whole key as `tsig-keygen` prints it",
+        )
     })
 }
 
@@ -298,7 +242,7 @@ fn decode_base64(text: &str) -> Option<Secret> {
 /// What a file says of a key: its name and algorithm, where a key clause of named.conf says them.
 ///
 /// Errors: as for [`SecretSource::fetch`].
-pub fn look_at_file(path: &Path) -> Result<Option<(Name, String)>, SecretError> {
+pub fn look_at_file(path: &Path) -> Result<Option<(Name, String)>, Problem> {
     let shown = path.display().to_string();
     let text = read_file(path, &shown)?;
     decode(&text, &format!("`{shown}`"))?;
@@ -316,7 +260,7 @@ mod tests {
     const SECRET: (&str, &[u8]) = ("c2VjcmV0IG9jdGV0cw==", b"secret octets");
 
     /// Writes a file with a mode and fetches the secret in it.
-    fn fetch_file(text: &str, mode: u32) -> Result<Secret, SecretError> {
+    fn fetch_file(text: &str, mode: u32) -> Result<Secret, Problem> {
         let workspace = tempfile::tempdir().unwrap();
         let path = workspace.path().join("key");
         std::fs::write(&path, text).unwrap();
@@ -325,7 +269,7 @@ mod tests {
     }
 
     /// Runs a shell command for the secret, for so many seconds.
-    fn fetch_command(script: &str, seconds: u64) -> Result<Secret, SecretError> {
+    fn fetch_command(script: &str, seconds: u64) -> Result<Secret, Problem> {
         let words = ["sh", "-c", script].map(str::to_owned).to_vec();
         SecretSource::Command(words).fetch(Path::new("."), Duration::from_secs(seconds))
     }
@@ -337,7 +281,7 @@ mod tests {
             assert_eq!(fetch_file(&text, mode).unwrap().octets(), SECRET.1);
         }
         for mode in [0o640, 0o604, 0o620, 0o602, 0o666] {
-            assert_eq!(fetch_file(&text, mode).unwrap_err().code, "secret-exposed", "{mode:o}");
+            assert_eq!(fetch_file(&text, mode).unwrap_err().code.as_str(), "secret-exposed", "{mode:o}");
         }
         let none = SecretSource::File("none".into()).fetch(Path::new("."), Duration::from_secs(1)).unwrap_err();
         assert_eq!(none.message, "the secret in `none` cannot be read: no such file or directory (os error 2)");
@@ -352,7 +296,7 @@ mod tests {
             let (file, variable) = (SecretSource::File(name.into()), SecretSource::Variable(name.into()));
             for source in [file, variable, SecretSource::Credential(name.into())] {
                 let error = source.fetch(Path::new("."), Duration::from_secs(1)).unwrap_err();
-                assert_eq!(error.code, "secret-unreadable");
+                assert_eq!(error.code.as_str(), "secret-unreadable");
                 let shown = format!("{error:?} {source} {source:?}");
                 assert!(shown.contains("looks like a secret") && !shown.contains(name), "{shown}");
             }
@@ -390,7 +334,7 @@ mod tests {
         for unset in [None, Some(PathBuf::new())] {
             let error = read_credential("main", unset).unwrap_err();
             let message = "there is no credential `main`: the environment variable `CREDENTIALS_DIRECTORY` is not set";
-            assert_eq!((error.code, error.message.as_str()), ("secret-unreadable", message));
+            assert_eq!((error.code.as_str(), error.message.as_str()), ("secret-unreadable", message));
         }
         let error = read_credential("none", Some(folder.path().to_owned())).unwrap_err();
         assert!(error.message.contains("/none` cannot be read: no such file"), "{}", error.message);
@@ -401,7 +345,7 @@ mod tests {
         for text in ["", "\n", "c2Vj?", "key \"x\" { secret \"c2VjcmV0\"; };", "\u{e4}"] {
             let error = fetch_file(text, 0o600).unwrap_err();
             assert_eq!(
-                (error.code, error.message.as_str()),
+                (error.code.as_str(), error.message.as_str()),
                 ("secret-malformed", "the secret from `key` is not base64")
             );
         }
@@ -430,6 +374,6 @@ mod tests {
     fn a_variable_must_be_set() {
         let variable = SecretSource::Variable("ZONEWRIGHT_NO_SUCH_VARIABLE".into());
         let error = variable.fetch(Path::new("."), Duration::from_secs(1)).unwrap_err();
-        assert_eq!(error.code, "secret-unreadable");
+        assert_eq!(error.code.as_str(), "secret-unreadable");
     }
 }

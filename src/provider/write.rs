@@ -3,8 +3,8 @@
 //! Comes in: changes of single RRsets. Goes out: what the primary answers to each update. A provider makes no choices:
 //! it sends what it is given, with what was seen before as prerequisites, and reports the proven outcome.
 
-use super::TargetError;
 use crate::change::ChangeKind;
+use crate::diag::Problem;
 use crate::dns::{RrKey, ZoneName};
 use crate::live::asked::{Answer, Question};
 
@@ -44,11 +44,11 @@ pub enum Reply {
     /// A prerequisite, described in words, did not hold, so provably nothing took effect.
     Prerequisite(String),
     /// The server will not do this update however often it is sent; provably nothing took effect.
-    Refused(TargetError),
+    Refused(Problem),
     /// The server could not do it just then; provably nothing took effect.
-    Failed(TargetError),
+    Failed(Problem),
     /// There is no answer, or one that proves nothing: it may have taken effect, or may still do so.
-    Unknown(TargetError),
+    Unknown(Problem),
 }
 
 /// Which of the updates that a session sent.
@@ -70,8 +70,7 @@ pub trait WriteZone: Send + Sync {
     /// that a wildcard gives counts as nothing. `rrsets` is about how many the zone has, where that is known.
     ///
     /// Errors: any reason why a question is not answered, or the zone cannot be written at all.
-    fn observe(&self, zone: &ZoneName, questions: &[Question], rrsets: Option<u64>)
-    -> Result<Vec<Answer>, TargetError>;
+    fn observe(&self, zone: &ZoneName, questions: &[Question], rrsets: Option<u64>) -> Result<Vec<Answer>, Problem>;
 
     /// Starts to write a zone. Nothing is sent and no connection made yet.
     fn open(&self, zone: &ZoneName) -> Box<dyn UpdateZone + '_>;
@@ -82,7 +81,7 @@ pub trait WriteZone: Send + Sync {
     /// Does the final work once, after the last update of all zones.
     ///
     /// Errors: it could not be done; the updates stay in effect.
-    fn finish(&self) -> Result<(), TargetError>;
+    fn finish(&self) -> Result<(), Problem>;
 }
 
 /// Writes one zone.
@@ -94,7 +93,7 @@ pub trait UpdateZone: Send {
     /// Sends an update.
     ///
     /// Errors: it could not be sent, or perhaps not whole; nothing is known of it, as with [`Reply::Unknown`].
-    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, TargetError>;
+    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, Problem>;
 
     /// Waits for the outcome of an update. After [`Reply::Unknown`], all other updates in flight get that reply, too,
     /// and the next update is sent over another connection.

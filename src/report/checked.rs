@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use crate::diag::{Diagnostics, Files};
-use crate::provider::TargetError;
+use crate::diag::{Diagnostics, Files, Problem};
 
 /// What a check of the workspace found.
 #[derive(Debug)]
@@ -16,7 +15,7 @@ pub struct Checked<'a> {
     /// What was found in files.
     pub found: Vec<(&'a Files, &'a Diagnostics)>,
     /// What could not be read for a cause that is no finding in a file.
-    pub unread: Vec<&'a TargetError>,
+    pub unread: Vec<&'a Problem>,
 }
 
 impl Checked<'_> {

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use super::checked::Checked;
 use super::summary::counted;
-use crate::diag::{Diagnostic, Severity, sanitize};
+use crate::diag::{Code, Diagnostic, Severity, sanitize};
 
 /// How many annotations of each kind GitHub shows of one step; it leaves out the others without a word.
 /// Source: docs/problem-matchers.md of github.com/actions/toolkit, limitations.
@@ -57,13 +57,13 @@ fn write(out: &mut String, checked: &Checked<'_>, severity: Severity) {
             let numbers = numbers.iter().filter(|(_, number)| origin.line > 0 && *number > 0);
             place.extend(numbers.map(|(name, number)| (*name, number.to_string())));
             let more = also.iter().map(|fact| ("also", fact)).chain(hint.iter().map(|hint| ("hint", hint)));
-            command(out, name, &place, &lines(code, message, more.map(|(what, text)| (what, text.as_str()))));
+            command(out, name, &place, &lines(*code, message, more.map(|(what, text)| (what, text.as_str()))));
         }
     }
 }
 
 /// A message with its code, and below it what else there is to say.
-fn lines<'a>(code: &str, message: &str, more: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+fn lines<'a>(code: Code, message: &str, more: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let more: String = more.map(|(what, text)| format!("\n{what}: {}", sanitize(text))).collect();
     format!("{code}: {}{more}", sanitize(message))
 }
@@ -105,11 +105,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::diag::Problem;
     use crate::diag::{Diagnostics, Files, Origin};
-    use crate::provider::TargetError;
 
     /// The annotations of some findings in a file, and of a zone that could not be read.
-    fn shown(file: &str, found: Vec<Diagnostic>, unread: &[TargetError]) -> String {
+    fn shown(file: &str, found: Vec<Diagnostic>, unread: &[Problem]) -> String {
         let mut files = Files::default();
         files.add(file);
         let mut diagnostics = Diagnostics::default();
@@ -152,13 +152,7 @@ mod tests {
     fn errors_come_first_and_carry_code_and_hint() {
         let warning = Diagnostic::warning("odd", Origin::line(file(), 3), "100% odd, as it were: yes");
         let whole = Diagnostic::file_error("cut", file(), "the file was cut");
-        let unread = TargetError {
-            place: "zones/a.zone".to_owned(),
-            code: "zone-missing",
-            message: "there is no file".to_owned(),
-            hint: Some("create it".to_owned()),
-            findings: None,
-        };
+        let unread = Problem::new("zones/a.zone", "zone-missing", "there is no file").hint("create it");
         let text = shown("racktables/a,b:c.txt", vec![warning, error("wrong"), whole], &[unread]);
         insta::assert_snapshot!(text, @r"
         ::error title=zonewright::zone-missing: zones/a.zone: there is no file%0Ahint: create it
@@ -190,13 +184,7 @@ mod tests {
         fn no_data_begin_another_command(
             text in "([a-z]|\n|\r|::|%0A|%25|%|,|=|##\\[add-mask\\]|::set-output name=x::|\u{1b}|\u{2028}){0,12}",
         ) {
-            let unread = TargetError {
-                place: text.clone(),
-                code: "zone-missing",
-                message: text.clone(),
-                hint: Some(text.clone()),
-                findings: None,
-            };
+            let unread = Problem::new(text.clone(), "zone-missing", text.clone()).hint(text.clone());
             let name = format!("f{text}");
             let out = shown(&name, vec![error(&text)], &[unread]);
             let lines: Vec<&str> = out.split(['\n', '\r']).collect();

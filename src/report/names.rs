@@ -7,7 +7,7 @@ use super::lines::unified;
 use super::page::Page;
 use crate::inventory::source::NAMES_LOCK;
 use crate::inventory::value::Inv;
-use crate::names::{NameCode, Naming, Outcome, Refusal, Settled};
+use crate::names::{NameCode, NameRefusal, Naming, Outcome, Settled};
 
 /// Names.lock, old and new, and the outcome for each host.
 #[derive(Debug, Clone, Copy)]
@@ -68,9 +68,9 @@ fn settled_hosts(page: &mut Page<'_>, settled: &[Settled]) {
 }
 
 /// Adds the hosts for which nothing could be done, those with one reason together; of many reasons only some.
-fn refusals(page: &mut Page<'_>, refused: &[Refusal]) {
+fn refusals(page: &mut Page<'_>, refused: &[NameRefusal]) {
     let mut by_code: BTreeMap<NameCode, BTreeMap<(&str, &str), Vec<Inv>>> = BTreeMap::new();
-    for Refusal { inv, code, message, hint, .. } in refused {
+    for NameRefusal { inv, code, message, hint, .. } in refused {
         by_code.entry(*code).or_default().entry((message, hint)).or_default().push(*inv);
     }
     for (code, kinds) in by_code {

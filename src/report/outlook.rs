@@ -1,14 +1,14 @@
 //! What is known of a plan in addition to what it says itself: whether it would be refused, and where it is.
 
 use super::source_url::SourceUrl;
-use crate::apply::Refusal;
+use crate::diag::Problem;
 use crate::plan::Plan;
 
 /// What is known of a plan in addition to what it says itself.
 #[derive(Debug, Clone, Default)]
 pub struct Outlook {
     /// Why it would be refused if it were applied as it is now, by which guard.
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<Problem>,
     /// The file that holds all of it, as the command line names it.
     pub file: Option<String>,
     /// The command that applies the plan in that file, as a shell takes it.

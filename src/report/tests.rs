@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::apply::Refusal;
+use crate::diag::Problem;
 use crate::plan::{ChangeKind, Notice, NoticeCode, Plan, fixture};
 
 /// What a plan is, by its verdict.
@@ -20,12 +20,7 @@ fn plans() -> Vec<(&'static str, Plan, Outlook)> {
         let is_delete = |change: &crate::plan::Change| matches!(change.kind, ChangeKind::Delete { .. });
         Plan { changes: plan.changes.iter().filter(|change| is_delete(change)).cloned().collect(), ..plan }
     };
-    let refusal = Refusal {
-        place: "the plan".to_owned(),
-        code: "breaker-tripped",
-        message: "the breaker `project:web` is tripped".to_owned(),
-        hint: Some("reset it".to_owned()),
-    };
+    let refusal = Problem::new("the plan", "breaker-tripped", "the breaker `project:web` is tripped").hint("reset it");
     let refused = Outlook { refusal: Some(refusal), ..Outlook::default() };
     let view = Outlook { hidden: Some(3), ..Outlook::default() };
     let saved = Outlook { file: Some("plan.json".to_owned()), ..Outlook::default() };

@@ -7,10 +7,8 @@ use super::outages::{no_plan, short_of};
 use super::outlook::Outlook;
 use super::summary::counted;
 use crate::diag::sanitize;
+use crate::guard::LIMIT_EXCEEDED;
 use crate::plan::{LimitState, NoticeCode, Plan};
-
-/// The code of the refusal that names limits; the plan names them, too.
-pub const LIMIT_EXCEEDED: &str = "limit-exceeded";
 
 /// What a plan comes to: `Plan: 54 to create, 26 to modify, 30 to delete for 28 of 111 hosts; 24 blocked, 7 skipped`.
 ///

@@ -4,7 +4,7 @@
 
 use super::text::END;
 use crate::dns::{Name, ZoneName};
-use crate::live::asked::Knowledge;
+use crate::live::Knowledge;
 
 /// What a line begins with: the name was asked for its addresses, or its PTR.
 const KNOWN: &str = "known";

@@ -8,12 +8,13 @@ use sha2::{Digest as _, Sha256};
 
 use super::manifest::{Extent, Manifest, NamesFile, SHA256, SavedZone};
 use super::{MANIFEST, names, text};
+use crate::diag::Problem;
 use crate::disk::hex;
 use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::value::Time;
-use crate::live::asked::Knowledge;
+use crate::live::Knowledge;
 use crate::plan::ZoneSeen;
-use crate::provider::{self, TargetError, ZoneRead};
+use crate::provider::{self, ZoneRead};
 
 /// The largest file, in octets: places in zone files are kept as 32 bits.
 const MAX_FILE: u64 = u32::MAX as u64;
@@ -48,16 +49,11 @@ impl Snapshot {
     /// Reads the manifest of a snapshot, by the path of its folder or of the manifest itself.
     ///
     /// Errors: there is no snapshot, or another version's.
-    pub fn open(path: &Path) -> Result<Snapshot, TargetError> {
+    pub fn open(path: &Path) -> Result<Snapshot, Problem> {
         let folder = if path.is_dir() { path.to_owned() } else { parent_of_manifest(path)? };
         let file = folder.join(MANIFEST);
-        let fail = |message: String| TargetError {
-            place: shown(&file),
-            code: "not-a-snapshot",
-            message,
-            hint: Some(GIVE_SNAPSHOT.to_owned()),
-            findings: None,
-        };
+        let fail =
+            |message: String| Problem::new(shown(&file), "not-a-snapshot", message).hint(GIVE_SNAPSHOT.to_owned());
         let text = read_regular(&file).map_err(|error| fail(lowered(&error)))?;
         let manifest = Manifest::parse(&text).map_err(|why| fail(format!("no manifest of a snapshot: {why}")))?;
         Ok(Snapshot { input: (shown(&file), hex(&Sha256::digest(&text))), manifest, folder })
@@ -82,37 +78,35 @@ impl Snapshot {
     /// Reads one zone, and checks all that the manifest says of it.
     ///
     /// Errors: it is not in the snapshot, could not be read when that was made, or is damaged.
-    pub fn read_zone(&self, zone: &ZoneName) -> Result<SavedLive, TargetError> {
+    pub fn read_zone(&self, zone: &ZoneName) -> Result<SavedLive, Problem> {
         if let Some(saved) = self.manifest.zones.iter().find(|saved| saved.zone == *zone) {
             return self.read_saved(saved);
         }
         let place = format!("{} zone {zone}", self.input.0);
         let Some(unread) = self.manifest.unread.iter().find(|unread| unread.zone == *zone) else {
-            return Err(TargetError {
+            return Err(Problem::new(
                 place,
-                code: "snapshot-lacks-zone",
-                message: "the zone is configured, but the snapshot does not have it".to_owned(),
-                hint: Some(TAKE_ANOTHER.to_owned()),
-                findings: None,
-            });
+                "snapshot-lacks-zone",
+                "the zone is configured, but the snapshot does not have it",
+            )
+            .hint(TAKE_ANOTHER.to_owned()));
         };
         let error = format!("{}: error[{}]: {}", unread.place, unread.code, unread.message);
-        Err(TargetError {
+        Err(Problem::new(
             place,
-            code: "snapshot-unread",
-            message: format!("the zone could not be read when the snapshot was made: {error}"),
-            hint: unread.hint.clone(),
-            findings: None,
-        })
+            "snapshot-unread",
+            format!("the zone could not be read when the snapshot was made: {error}"),
+        )
+        .maybe_hint(unread.hint.clone()))
     }
 
     /// Reads the files of one zone.
-    fn read_saved(&self, saved: &SavedZone) -> Result<SavedLive, TargetError> {
+    fn read_saved(&self, saved: &SavedZone) -> Result<SavedLive, Problem> {
         let place = shown(&self.folder.join(&saved.file));
         let (text, input) = self.read_file(&saved.file, &saved.sha256)?;
         let contents = provider::parse_text(&saved.zone, &place, text).map_err(|findings| {
             let message = format!("{} errors in the file", findings.1.error_count());
-            TargetError { findings: Some(findings), ..damaged(&place, message) }
+            Problem { findings: Some(findings), ..damaged(&place, message) }
         })?;
         check(saved, &contents).map_err(|message| damaged(&place, message))?;
         let mut inputs = vec![input];
@@ -128,7 +122,7 @@ impl Snapshot {
     }
 
     /// Reads a file that the manifest names; gives it with its name in messages and its SHA-256.
-    fn read_file(&self, name: &str, sha256: &str) -> Result<(Vec<u8>, (String, String)), TargetError> {
+    fn read_file(&self, name: &str, sha256: &str) -> Result<(Vec<u8>, (String, String)), Problem> {
         let path = self.folder.join(name);
         let place = shown(&path);
         if !matches!(Path::new(name).components().collect::<Vec<_>>()[..], [Component::Normal(_)]) {
@@ -147,14 +141,8 @@ impl Snapshot {
 }
 
 /// The error of a file that is not what was saved.
-fn damaged(place: &str, message: String) -> TargetError {
-    TargetError {
-        place: place.to_owned(),
-        code: "snapshot-damaged",
-        message,
-        hint: Some(TAKE_ANOTHER.to_owned()),
-        findings: None,
-    }
+fn damaged(place: &str, message: String) -> Problem {
+    Problem::new(place, "snapshot-damaged", message).hint(TAKE_ANOTHER.to_owned())
 }
 
 /// Checks contents against what the manifest says of them.
@@ -180,18 +168,17 @@ fn check(saved: &SavedZone, contents: &ZoneContents) -> Result<(), String> {
 /// The folder of a manifest.
 ///
 /// Errors: the path ends otherwise, so another file was meant.
-fn parent_of_manifest(path: &Path) -> Result<PathBuf, TargetError> {
+fn parent_of_manifest(path: &Path) -> Result<PathBuf, Problem> {
     let missing = fs::metadata(path).err();
     if missing.is_none() && path.file_name().is_some_and(|name| name == MANIFEST) {
         return Ok(path.parent().unwrap_or(Path::new("")).to_owned());
     }
-    Err(TargetError {
-        place: shown(path),
-        code: "not-a-snapshot",
-        message: missing.map_or(format!("this is not a folder or a `{MANIFEST}`"), |error| lowered(&error)),
-        hint: Some(GIVE_SNAPSHOT.to_owned()),
-        findings: None,
-    })
+    Err(Problem::new(
+        shown(path),
+        "not-a-snapshot",
+        missing.map_or(format!("this is not a folder or a `{MANIFEST}`"), |error| lowered(&error)),
+    )
+    .hint(GIVE_SNAPSHOT.to_owned()))
 }
 
 /// Reads a regular file only: opening a pipe could wait for ever.

@@ -7,9 +7,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
+use crate::diag::Problem;
 use crate::dns::{Name, NameRef, Rtype, Ttl, Wire, ZoneBuilder, ZoneContents};
 use crate::inventory::value::Time;
-use crate::provider::{self, TargetError};
+use crate::provider;
 
 /// A zone's name.
 fn zone(name: &str) -> ZoneName {
@@ -290,7 +291,7 @@ fn files_are_named_for_their_zones() {
 const SMALL: &str = "$TTL 60\n@ SOA a b 1 2 3 4 5\nx A 192.0.2.1\nx AAAA 2001:db8::1\ny 5 TXT \"a b\"\n";
 
 /// Saves a snapshot of two zones, and of one that could not be read.
-fn save(target: &Path) -> Result<(), SaveError> {
+fn save(target: &Path) -> Result<(), Problem> {
     let writer = Writer::begin(target)?;
     let zones = ["example.net", "0/25.2.0.192.in-addr.arpa"].map(|name| writer.write_zone(&parsed(name, SMALL), None));
     let zones = zones.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -403,7 +404,7 @@ fn only_a_snapshot_is_replaced() {
     fs::write(other.join(MANIFEST), "{\"format\": \"zonewright.plan/1\"}").unwrap();
     assert!(message(&other).ends_with("it has no `manifest.json` of a snapshot"), "{}", message(&other));
     assert!(message(&other.join(MANIFEST)).ends_with("it is not a folder"));
-    assert_eq!(save(&folder.path().join("none/live")).unwrap_err().code, "snapshot-not-saved");
+    assert_eq!(save(&folder.path().join("none/live")).unwrap_err().code.as_str(), "snapshot-not-saved");
     assert_eq!(names_in(folder.path()), ["live", "other"]);
 }
 
@@ -418,7 +419,7 @@ fn a_snapshot_that_is_not_finished_leaves_nothing() {
 }
 
 /// Edits a file of a snapshot, and gives what reading it says.
-fn damaged(file: &str, edit: impl Fn(String) -> String) -> TargetError {
+fn damaged(file: &str, edit: impl Fn(String) -> String) -> Problem {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("live");
     save(&target).unwrap();
@@ -432,7 +433,7 @@ fn damaged(file: &str, edit: impl Fn(String) -> String) -> TargetError {
 fn whatever_is_damaged_is_found() {
     let zone = |edit: &dyn Fn(String) -> String| {
         let error = damaged("example.net.zone", edit);
-        assert_eq!(error.code, "snapshot-damaged");
+        assert_eq!(error.code.as_str(), "snapshot-damaged");
         error.message
     };
     assert_eq!(zone(&|text| text[..text.len() / 2].to_owned()), "the file was cut: its last line is missing");

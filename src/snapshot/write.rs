@@ -1,6 +1,5 @@
 //! Saving a snapshot: into a temporary folder next to its place, which gets its name when all of it is on disk.
 
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -9,54 +8,26 @@ use sha2::{Digest as _, Sha256};
 
 use super::manifest::{Extent, FORMAT, Manifest, NamesFile, SHA256, SavedZone, UnreadZone};
 use super::{MANIFEST, NAMES_SUFFIX, SUFFIX, file_stem, folder, names, text};
+use crate::diag::Problem;
 use crate::disk::hex;
 use crate::dns::ZoneContents;
 use crate::inventory::value::Time;
-use crate::live::asked::Knowledge;
+use crate::live::Knowledge;
 use crate::plan::ZoneSeen;
 
-/// Why no snapshot was saved; what was in its place before is untouched.
-#[derive(Debug)]
-pub struct SaveError {
-    /// The folder or file.
-    pub place: PathBuf,
-    /// A stable kebab-case code.
-    pub code: &'static str,
-    /// What happened.
-    pub message: String,
-    /// What to do.
-    pub hint: &'static str,
+/// The error of something on disk.
+fn not_saved(place: &Path, error: &io::Error) -> Problem {
+    let message = format!("the snapshot could not be saved: {}", error.to_string().to_lowercase());
+    Problem::new(place.to_string_lossy(), "snapshot-not-saved", message).hint(
+        "give `--out` a new folder or an earlier snapshot; this user must be able to write to the folder around it",
+    )
 }
 
-impl fmt::Display for SaveError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: error[{}]: {}", self.place.display(), self.code, self.message)
-    }
-}
-
-impl std::error::Error for SaveError {}
-
-impl SaveError {
-    /// The error of something on disk.
-    fn io(place: &Path, error: &io::Error) -> SaveError {
-        SaveError {
-            place: place.to_owned(),
-            code: "snapshot-not-saved",
-            message: format!("the snapshot could not be saved: {}", error.to_string().to_lowercase()),
-            hint: "give `--out` a new folder or an earlier snapshot; this user must be able to write to the folder \
-                   around it",
-        }
-    }
-
-    /// The error of a folder that is not to be replaced.
-    fn taken(place: &Path, why: String) -> SaveError {
-        SaveError {
-            place: place.to_owned(),
-            code: "not-a-snapshot",
-            message: format!("this is not a snapshot, so it is not replaced: {why}"),
-            hint: "give `--out` a name that is free, or that of an earlier snapshot",
-        }
-    }
+/// The error of a folder that is not to be replaced.
+fn taken(place: &Path, why: &str) -> Problem {
+    let message = format!("this is not a snapshot, so it is not replaced: {why}");
+    Problem::new(place.to_string_lossy(), "not-a-snapshot", message)
+        .hint("give `--out` a name that is free, or that of an earlier snapshot")
 }
 
 /// Saves the zones of one snapshot, in any order and side by side.
@@ -79,23 +50,23 @@ impl Drop for Writer {
 
 impl Writer {
     /// Begins a snapshot in the place of `target`: a free name, or an earlier snapshot.
-    pub fn begin(target: &Path) -> Result<Writer, SaveError> {
+    pub fn begin(target: &Path) -> Result<Writer, Problem> {
         let replaces = match fs::symlink_metadata(target) {
             Ok(_) => true,
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-            Err(error) => return Err(SaveError::io(target, &error)),
+            Err(error) => return Err(not_saved(target, &error)),
         };
         if replaces {
-            folder::check_is_snapshot(target).map_err(|why| SaveError::taken(target, why))?;
+            folder::check_is_snapshot(target).map_err(|why| taken(target, &why))?;
         }
         // A link stays, and its target is replaced.
         let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
-        let temporary = folder::create_temporary(&target).map_err(|error| SaveError::io(&target, &error))?;
+        let temporary = folder::create_temporary(&target).map_err(|error| not_saved(&target, &error))?;
         Ok(Writer { target, temporary, replaces })
     }
 
     /// Saves one zone, or what is known about it; returns what the manifest says about it.
-    pub fn write_zone(&self, contents: &ZoneContents, knowledge: Option<&Knowledge>) -> Result<SavedZone, SaveError> {
+    pub fn write_zone(&self, contents: &ZoneContents, knowledge: Option<&Knowledge>) -> Result<SavedZone, Problem> {
         let ZoneSeen { zone, serial, rrsets, digest, .. } = ZoneSeen::of(contents);
         let file = file_stem(&zone) + SUFFIX;
         let sha256 = self.write_file(&file, |out| text::write_zone(contents, out))?;
@@ -117,7 +88,7 @@ impl Writer {
         &self,
         name: &str,
         write: impl FnOnce(&mut Digesting<BufWriter<File>>) -> io::Result<()>,
-    ) -> Result<String, SaveError> {
+    ) -> Result<String, Problem> {
         let written = File::create_new(self.temporary.join(name)).and_then(|file| {
             let mut out = Digesting { out: BufWriter::new(file), hasher: Sha256::new() };
             write(&mut out)?;
@@ -125,7 +96,7 @@ impl Writer {
             out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
             Ok(format!("{SHA256}{}", hex(&hasher.finalize())))
         });
-        written.map_err(|error| SaveError::io(&self.target.join(name), &error))
+        written.map_err(|error| not_saved(&self.target.join(name), &error))
     }
 
     /// Writes the manifest, and gives the snapshot its name.
@@ -134,9 +105,9 @@ impl Writer {
         (tool, created): (&str, Time),
         zones: Vec<SavedZone>,
         unread: Vec<UnreadZone>,
-    ) -> Result<(), SaveError> {
+    ) -> Result<(), Problem> {
         let manifest = Manifest { format: FORMAT.to_owned(), tool: tool.to_owned(), created, zones, unread };
-        let place = |error: io::Error| SaveError::io(&self.target, &error);
+        let place = |error: io::Error| not_saved(&self.target, &error);
         let mut file = File::create_new(self.temporary.join(MANIFEST)).map_err(place)?;
         file.write_all(manifest.to_json().as_bytes()).and_then(|()| file.sync_all()).map_err(place)?;
         folder::sync(&self.temporary).map_err(place)?;

@@ -4,24 +4,13 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Row, Transaction, params};
 
+use super::ApplyId;
+use super::history::Allowed;
 use super::sqlite::Sqlite;
-use super::{ApplyId, StateError};
 use crate::apply::Outcome;
+use crate::diag::Problem;
 use crate::guard::Allowance;
 use crate::inventory::value::Time;
-
-/// A limit that an operator lifted for an apply.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Allowed {
-    /// Which, and how far.
-    pub allowance: Allowance,
-    /// The effect of the plan that it was lifted for.
-    pub effect: String,
-    /// When.
-    pub at: Time,
-    /// Who did it, as the system knows them; empty where it does not.
-    pub who: String,
-}
 
 /// Keeps that limits are lifted for an apply. Of two numbers for one limit the greater holds.
 pub fn allow(change: &Transaction<'_>, apply: ApplyId, allowed: &[Allowed]) -> rusqlite::Result<()> {
@@ -37,7 +26,7 @@ pub fn allow(change: &Transaction<'_>, apply: ApplyId, allowed: &[Allowed]) -> r
 }
 
 /// The limits that were lifted for an apply, sorted by name.
-pub fn of_apply(state: &Sqlite, apply: ApplyId) -> Result<Vec<Allowed>, StateError> {
+pub fn of_apply(state: &Sqlite, apply: ApplyId) -> Result<Vec<Allowed>, Problem> {
     let allowed = |row: &Row<'_>| {
         let allowance = Allowance { name: row.get(0)?, number: row.get::<_, i64>(1)? as u64 };
         Ok(Allowed { allowance, effect: row.get(2)?, at: Time::from_nanos(row.get(3)?), who: row.get(4)? })
@@ -51,7 +40,7 @@ pub fn of_apply(state: &Sqlite, apply: ApplyId) -> Result<Vec<Allowed>, StateErr
 
 /// The input files, with their digests, of the latest apply that tried them on the whole fleet, did all of its plan and
 /// undid nothing; empty where there is no such apply.
-pub fn last_inputs(state: &Sqlite) -> Result<BTreeMap<String, String>, StateError> {
+pub fn last_inputs(state: &Sqlite) -> Result<BTreeMap<String, String>, Problem> {
     let sql = "SELECT inputs, outcomes FROM applies
          WHERE finished IS NOT NULL AND undoes IS NULL AND is_whole = 1 ORDER BY id DESC";
     let row = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?));

@@ -1,7 +1,9 @@
 //! Breakers in the state: what tripped, and who reset it and why.
 
-use rusqlite::{OptionalExtension as _, Transaction, params};
+use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
+use super::sqlite::Sqlite;
+use crate::diag::Problem;
 use crate::guard::Breaker;
 use crate::inventory::value::Time;
 
@@ -14,6 +16,16 @@ pub struct Reset<'a> {
     pub reason: &'a str,
     /// When.
     pub now: Time,
+}
+
+/// The tripped breakers, sorted by scope.
+pub fn tripped(state: &Sqlite) -> Result<Vec<Breaker>, Problem> {
+    let breaker =
+        |row: &Row<'_>| Ok(Breaker { scope: row.get(0)?, tripped: Time::from_nanos(row.get(1)?), why: row.get(2)? });
+    let mut breakers = state.read("SELECT scope, tripped, why FROM breakers", [], breaker)?;
+    // Databases differ in how they sort text.
+    breakers.sort_by(|a, b| a.scope.cmp(&b.scope));
+    Ok(breakers)
 }
 
 /// Trips a breaker. One that is tripped already stays as it is: an operator must look at what tripped it first.

@@ -1,11 +1,11 @@
 //! What keeps a state from being used, in words.
 
+use crate::diag::{Code, Problem};
 use std::io;
 use std::path::Path;
 
 use rusqlite::{ErrorCode, ffi};
 
-use super::StateError;
 use super::seal::broken_row;
 
 /// What was tried.
@@ -43,14 +43,14 @@ const RESTORE: &str = "restore the file from its last good copy; or move it away
 const ACCESS: &str = "check the file's owner, its mode, and the free space of its disk; `[state] url` says where it is";
 
 /// Puts an error together.
-pub fn error(file: &Path, code: &'static str, message: impl Into<String>, hint: &str) -> StateError {
+pub fn error(file: &Path, code: impl Into<Code>, message: impl Into<String>, hint: &str) -> Problem {
     // The current folder need not be named.
     let place = file.strip_prefix(".").unwrap_or(file).display().to_string();
-    StateError { place, code, message: message.into(), hint: Some(hint.to_owned()) }
+    Problem::new(place, code, message.into()).hint(hint.to_owned())
 }
 
 /// What the database says.
-pub fn of_database(file: &Path, attempt: Attempt, source: &rusqlite::Error) -> StateError {
+pub fn of_database(file: &Path, attempt: Attempt, source: &rusqlite::Error) -> Problem {
     if let Some(broken) = broken_row(source) {
         return unreadable(file, broken.to_string());
     }
@@ -87,11 +87,11 @@ pub fn needs_recovery(source: &rusqlite::Error) -> bool {
 }
 
 /// What the system says of the file or its folder.
-pub fn of_system(file: &Path, attempt: Attempt, source: &io::Error) -> StateError {
+pub fn of_system(file: &Path, attempt: Attempt, source: &io::Error) -> Problem {
     error(file, attempt.code(), format!("{}: {source}", attempt.words()), ACCESS)
 }
 
 /// The file holds something that is not part of a state.
-pub fn unreadable(file: &Path, what: impl Into<String>) -> StateError {
+pub fn unreadable(file: &Path, what: impl Into<String>) -> Problem {
     error(file, "state-unreadable", what, RESTORE)
 }

@@ -1,10 +1,12 @@
-//! What the journal says of past applies: what was sent, its outcome, who resumed it. Pure.
+//! What the journal says of past applies: what was sent, its outcome, what it left, who resumed it, which limits were
+//! lifted. Pure.
 
 use std::collections::HashMap;
 
 use super::journal::KeptRrset;
-use super::{Allowed, ApplyId, ApplySummary};
-use crate::dns::{Name, Rtype, ZoneName};
+use super::{ApplyId, ApplySummary};
+use crate::dns::{Name, Rrset, Rtype, ZoneName};
+use crate::guard::Allowance;
 use crate::inventory::value::{Inv, Time};
 
 /// One update of an apply.
@@ -89,6 +91,45 @@ pub struct LeftHost {
     pub outcome: String,
     /// Why, in words.
     pub message: Option<String>,
+}
+
+/// What an update left at an RRset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The apply whose update it was.
+    pub apply: ApplyId,
+    /// The number of the update within that.
+    pub number: u64,
+    /// When the update was sent: what it left was there at some time after that.
+    pub at: Time,
+    /// Whether it created the RRset.
+    pub is_new: bool,
+    /// What it left there; none where it deleted the RRset.
+    pub after: Option<KeptRrset>,
+}
+
+impl Written {
+    /// Whether this is what it left there.
+    pub fn left(&self, rtype: Rtype, rrset: Option<&Rrset>) -> bool {
+        match (&self.after, rrset) {
+            (Some(left), Some(rrset)) => left.is(rtype, rrset),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+}
+
+/// A limit that an operator lifted for an apply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Allowed {
+    /// Which, and how far.
+    pub allowance: Allowance,
+    /// The effect of the plan that it was lifted for.
+    pub effect: String,
+    /// When.
+    pub at: Time,
+    /// Who did it, as the system knows them; empty where it does not.
+    pub who: String,
 }
 
 /// What a journal says about the past.

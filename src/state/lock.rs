@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::StateError;
 use super::error::{Attempt, error, of_system};
 use super::folder;
+use crate::diag::Problem;
 use crate::disk::private_file;
 use crate::inventory::value::Time;
 
@@ -59,7 +59,7 @@ impl Lock {
     /// Takes the lock of the state that is kept in `file`.
     ///
     /// Errors: `locked`, where another process holds it; `state-unwritable`, where there can be no lock.
-    pub fn take(file: &Path, who: &str, now: Time) -> Result<Lock, StateError> {
+    pub fn take(file: &Path, who: &str, now: Time) -> Result<Lock, Problem> {
         let path = path(file);
         let failed = |source| of_system(&path, Attempt::Write, &source);
         folder::prepare(file).map_err(failed)?;
@@ -126,7 +126,7 @@ fn read(mut file: &File) -> Holder {
 }
 
 /// Another process holds the lock.
-fn locked(path: &Path, holder: &Holder) -> StateError {
+fn locked(path: &Path, holder: &Holder) -> Problem {
     let who = if holder.who.is_empty() { String::new() } else { format!(" of {}", holder.who) };
     let process = holder.pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}{who}"));
     let since = holder.since.map(|since| format!(", since {since}")).unwrap_or_default();

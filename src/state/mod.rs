@@ -3,7 +3,13 @@
 //! Comes in: what is about to be done, and the outcome. Goes out: the same, also after a crash. It is behind one trait,
 //! so that a database can replace today's file.
 
+pub mod acceptance;
+
 mod allowances;
+
+mod applies;
+
+mod batches;
 
 mod breakers;
 
@@ -11,7 +17,7 @@ mod effect;
 
 mod error;
 
-pub mod exports;
+mod exports;
 
 mod folder;
 
@@ -20,6 +26,10 @@ pub mod history;
 mod journal;
 
 pub mod lock;
+
+mod markers;
+
+mod own;
 
 mod past;
 
@@ -33,7 +43,11 @@ mod sought;
 
 mod sqlite;
 
+mod store;
+
 pub mod status;
+
+mod wait_news;
 
 mod waits;
 
@@ -45,10 +59,10 @@ mod written;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::Path;
 
 use crate::apply::{Applied, Batch, Settled};
+use crate::diag::Problem;
 use crate::diff::waits::Waits;
 use crate::dns::{Name, RrKey, ZoneName};
 use crate::inventory::value::{Inv, Time};
@@ -57,22 +71,20 @@ use crate::live::asked::Question;
 use crate::plan::Marker;
 
 pub use crate::guard::Breaker;
-pub use allowances::Allowed;
+pub use acceptance::{Acceptance, AcceptedFile, Accepting, Acceptor, Exchange, NewExport, SourceStatus};
 pub use breakers::Reset;
-pub use exports::{Acceptance, AcceptedFile, Accepting, Acceptor, Exchange, NewExport, SourceStatus};
-pub use history::{History, LeftHost, Past, Resumption, Sent, SentChange, SentFate, Told};
+pub use history::{Allowed, History, LeftHost, Past, Resumption, Sent, SentChange, SentFate, Told, Written};
 pub use journal::KeptRrset;
 pub use lock::{Holder, Lock};
 #[cfg(test)]
 pub use sqlite::Sqlite;
 pub use status::{Memory, Status};
-pub use waits::WaitNews;
-pub use written::Written;
+pub use wait_news::WaitNews;
 
 /// Opens the state that is kept in a file, to write to it; creates it where there is none.
 ///
 /// Errors: `state-unwritable`, `state-unreadable`, `state-too-new`.
-pub fn open_to_write(file: &Path) -> Result<Box<dyn State>, StateError> {
+pub fn open_to_write(file: &Path) -> Result<Box<dyn State>, Problem> {
     sqlite::Sqlite::open_to_write(file).map(|state| Box::new(state) as Box<dyn State>)
 }
 
@@ -81,30 +93,9 @@ pub fn open_to_write(file: &Path) -> Result<Box<dyn State>, StateError> {
 /// Only where a crash left the file in the middle of a write, that write is undone on disk.
 ///
 /// Errors: `state-unreadable`, `state-too-new`. A state of an older version is read as this one would keep it.
-pub fn open_to_read(file: &Path) -> Result<Option<Box<dyn State>>, StateError> {
+pub fn open_to_read(file: &Path) -> Result<Option<Box<dyn State>>, Problem> {
     Ok(sqlite::Sqlite::open_to_read(file)?.map(|state| Box::new(state) as Box<dyn State>))
 }
-
-/// Why the state could not be used.
-#[derive(Debug, Clone)]
-pub struct StateError {
-    /// Where: the file.
-    pub place: String,
-    /// A stable kebab-case code.
-    pub code: &'static str,
-    /// What happened: lower case, no full stop.
-    pub message: String,
-    /// What to do.
-    pub hint: Option<String>,
-}
-
-impl fmt::Display for StateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: error[{}]: {}", self.place, self.code, self.message)
-    }
-}
-
-impl std::error::Error for StateError {}
 
 /// Names an apply: a number that grows, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -234,86 +225,80 @@ pub struct Unsettled {
 /// What is remembered between runs. What a method wrote is durable when it returns.
 pub trait State: Send {
     /// Which workspace this is the state of.
-    fn identity(&self) -> Result<Identity, StateError>;
+    fn identity(&self) -> Result<Identity, Problem>;
 
     /// The RRsets that zonewright created.
-    fn own(&self) -> Result<OwnRrsets, StateError>;
+    fn own(&self) -> Result<OwnRrsets, Problem>;
 
     /// What is known about the markers, by zone.
-    fn markers(&self) -> Result<BTreeMap<ZoneName, KnownMarker>, StateError>;
+    fn markers(&self) -> Result<BTreeMap<ZoneName, KnownMarker>, Problem>;
 
     /// The tripped breakers, sorted by scope.
-    fn breakers(&self) -> Result<Vec<Breaker>, StateError>;
+    fn breakers(&self) -> Result<Vec<Breaker>, Problem>;
 
     /// The latest applies, the latest first; at most `count`.
-    fn applies(&self, count: usize) -> Result<Vec<ApplySummary>, StateError>;
+    fn applies(&self, count: usize) -> Result<Vec<ApplySummary>, Problem>;
 
     /// The apply that ended last; none where none ended.
-    fn last_finished(&self) -> Result<Option<ApplySummary>, StateError>;
+    fn last_finished(&self) -> Result<Option<ApplySummary>, Problem>;
 
     /// The applies that never ended, the latest first.
-    fn unfinished(&self) -> Result<Vec<ApplySummary>, StateError>;
+    fn unfinished(&self) -> Result<Vec<ApplySummary>, Problem>;
 
     /// The hosts that were changed since a time, each change of a host once: project, host, when.
-    fn changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, StateError>;
+    fn changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, Problem>;
 
     /// One apply; `None` where there is none of this number.
-    fn apply(&self, id: ApplyId) -> Result<Option<ApplySummary>, StateError>;
+    fn apply(&self, id: ApplyId) -> Result<Option<ApplySummary>, Problem>;
 
     /// The applies that can be taken up again at a time: their plan is kept and has not expired. The latest first.
-    fn resumable(&self, now: Time) -> Result<Vec<ApplyId>, StateError>;
+    fn resumable(&self, now: Time) -> Result<Vec<ApplyId>, Problem>;
 
     /// The document of the plan of an apply; `None` once nothing of it can be taken up again.
-    fn document(&self, id: ApplyId) -> Result<Option<String>, StateError>;
+    fn document(&self, id: ApplyId) -> Result<Option<String>, Problem>;
 
     /// What the plan of an apply was made by; `None` where an earlier version of the state began the apply.
-    fn planned(&self, id: ApplyId) -> Result<Option<Planned>, StateError>;
+    fn planned(&self, id: ApplyId) -> Result<Option<Planned>, Problem>;
 
     /// All updates of an apply, in the order of sending.
-    fn sent(&self, id: ApplyId) -> Result<Vec<Sent>, StateError>;
+    fn sent(&self, id: ApplyId) -> Result<Vec<Sent>, Problem>;
 
     /// The hosts that an apply did not leave as planned, in the order of the plan; empty before it ended.
-    fn left_hosts(&self, id: ApplyId) -> Result<Vec<LeftHost>, StateError>;
+    fn left_hosts(&self, id: ApplyId) -> Result<Vec<LeftHost>, Problem>;
 
     /// The applies that changed, or tried to change, something for a host, perhaps together with others, and those that
     /// did not leave it as planned; the latest first.
-    fn applies_of(&self, host: Inv) -> Result<Vec<ApplyId>, StateError>;
+    fn applies_of(&self, host: Inv) -> Result<Vec<ApplyId>, Problem>;
 
     /// The applies that changed, or tried to change, an RRset at a name or a PTR to it, and those that did not leave a
     /// host of this name as planned; the latest first. May return others: [`history::SentChange::is_at`] decides.
-    fn applies_at(&self, name: &Name) -> Result<Vec<ApplyId>, StateError>;
+    fn applies_at(&self, name: &Name) -> Result<Vec<ApplyId>, Problem>;
 
     /// The latest apply after another that changed, or may have changed, each of these RRsets; in their order.
-    fn last_changed(&self, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, StateError>;
+    fn last_changed(&self, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, Problem>;
 
     /// The apply that created each of these RRsets, where it is own; in their order.
-    fn created_by(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, StateError>;
+    fn created_by(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, Problem>;
 
     /// What the latest update that took effect left at each of these RRsets; in their order. `None` where no update is
     /// known to have changed it, and where the outcome of a later one is unknown.
-    fn last_written(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, StateError>;
+    fn last_written(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, Problem>;
 
     /// A number that is another one after another process wrote anything, while this state is open.
-    fn version(&self) -> Result<u64, StateError>;
+    fn version(&self) -> Result<u64, Problem>;
 
     /// Begins an apply, and keeps its plan. Plans that have expired are kept no longer.
-    fn begin(&mut self, apply: &NewApply, plan: &PlanText<'_>) -> Result<ApplyId, StateError>;
+    fn begin(&mut self, apply: &NewApply, plan: &PlanText<'_>) -> Result<ApplyId, Problem>;
 
     /// Keeps that an apply is taken up again: it has not ended from then on.
-    fn resume(&mut self, id: ApplyId, resumption: &Resumption) -> Result<(), StateError>;
+    fn resume(&mut self, id: ApplyId, resumption: &Resumption) -> Result<(), Problem>;
 
     /// Keeps a batch that is about to be sent.
-    fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), StateError>;
+    fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), Problem>;
 
     /// Keeps the outcome of a batch. A batch that took effect moves the marker, changes which RRsets are own, and
     /// enters the ledger.
-    fn note_settled(
-        &mut self,
-        apply: ApplyId,
-        batch: &Batch<'_>,
-        settled: &Settled,
-        now: Time,
-    ) -> Result<(), StateError>;
+    fn note_settled(&mut self, apply: ApplyId, batch: &Batch<'_>, settled: &Settled, now: Time) -> Result<(), Problem>;
 
     /// Keeps the outcome of a batch, and one that is about to be sent after it: as [`State::note_settled`] and then
     /// [`State::note_sending`] do, with one sync where the state can.
@@ -323,7 +308,7 @@ pub trait State: Send {
         (batch, settled): (&Batch<'_>, &Settled),
         next: &Batch<'_>,
         now: Time,
-    ) -> Result<(), StateError> {
+    ) -> Result<(), Problem> {
         self.note_settled(apply, batch, settled, now)?;
         self.note_sending(apply, next, now)
     }
@@ -331,19 +316,19 @@ pub trait State: Send {
     /// Settles the updates that earlier applies left open in a zone, by the marker that is there: those that led to it
     /// took effect, and the others never will. Returns how many took effect. A marker that the state does not know
     /// changes nothing.
-    fn note_standing(&mut self, zone: &ZoneName, live: &Marker, now: Time) -> Result<usize, StateError>;
+    fn note_standing(&mut self, zone: &ZoneName, live: &Marker, now: Time) -> Result<usize, Problem>;
 
     /// Makes RRsets not own: a server said that it created them, but did not; if they appear later, others created
     /// them.
-    fn disown(&mut self, rrsets: &[&RrKey]) -> Result<(), StateError>;
+    fn disown(&mut self, rrsets: &[&RrKey]) -> Result<(), Problem>;
 
     /// The updates that an apply left open and that no marker will settle: those without a marker, and those whose
     /// marker is past.
-    fn unsettled(&self, id: ApplyId) -> Result<Vec<Unsettled>, StateError>;
+    fn unsettled(&self, id: ApplyId) -> Result<Vec<Unsettled>, Problem>;
 
     /// Keeps that an open update took effect, as all of it is there. Returns whether it was still open: if another
     /// update that made the same changes took effect, this one did not.
-    fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<bool, StateError>;
+    fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<bool, Problem>;
 
     /// Ends an apply; the outcome of each of its hosts replaces that of an earlier end. If it did all of its plan,
     /// these exports become the accepted ones, except those for which a later apply accepted another. Its plan is then
@@ -354,7 +339,7 @@ pub trait State: Send {
         applied: &Applied,
         accepted: Option<&[Accepting]>,
         now: Time,
-    ) -> Result<(), StateError>;
+    ) -> Result<(), Problem>;
 
     /// Treats the markers in these zones as known, because an operator says so, and why.
     fn adopt_markers(
@@ -363,43 +348,43 @@ pub trait State: Send {
         who: &str,
         reason: &str,
         now: Time,
-    ) -> Result<(), StateError>;
+    ) -> Result<(), Problem>;
 
     /// The exports that were last accepted, sorted by source.
-    fn exports(&self) -> Result<Vec<Acceptance>, StateError>;
+    fn exports(&self) -> Result<Vec<Acceptance>, Problem>;
 
     /// The files of the accepted export of a source, sorted by name; empty where there is no such export.
-    fn export_files(&self, source: &str) -> Result<Vec<AcceptedFile>, StateError>;
+    fn export_files(&self, source: &str) -> Result<Vec<AcceptedFile>, Problem>;
 
     /// The switches that any accepted l3-tors listed since a person last accepted one, sorted.
-    fn l3_switches(&self) -> Result<Vec<String>, StateError>;
+    fn l3_switches(&self) -> Result<Vec<String>, Problem>;
 
     /// Makes exports the accepted ones.
-    fn accept(&mut self, exports: &[Accepting], acceptor: &Acceptor<'_>, now: Time) -> Result<(), StateError>;
+    fn accept(&mut self, exports: &[Accepting], acceptor: &Acceptor<'_>, now: Time) -> Result<(), Problem>;
 
     /// Trips a breaker. One that is tripped already stays as it is.
-    fn trip(&mut self, breaker: &Breaker) -> Result<(), StateError>;
+    fn trip(&mut self, breaker: &Breaker) -> Result<(), Problem>;
 
     /// Resets the breaker of a scope, and keeps who did so and why; gives whether it was tripped.
-    fn reset(&mut self, scope: &str, reset: Reset<'_>) -> Result<bool, StateError>;
+    fn reset(&mut self, scope: &str, reset: Reset<'_>) -> Result<bool, Problem>;
 
     /// Keeps that limits are lifted for an apply.
-    fn allow(&mut self, apply: ApplyId, allowed: &[Allowed]) -> Result<(), StateError>;
+    fn allow(&mut self, apply: ApplyId, allowed: &[Allowed]) -> Result<(), Problem>;
 
     /// The limits that were lifted for an apply, sorted by name.
-    fn allowed(&self, apply: ApplyId) -> Result<Vec<Allowed>, StateError>;
+    fn allowed(&self, apply: ApplyId) -> Result<Vec<Allowed>, Problem>;
 
     /// The input files, with their digests, of the latest apply that tried them on the whole fleet, did all of its plan
     /// and undid nothing; empty where there is no such apply.
-    fn last_inputs(&self) -> Result<BTreeMap<String, String>, StateError>;
+    fn last_inputs(&self) -> Result<BTreeMap<String, String>, Problem>;
 
     /// The RRsets that wait to be deleted.
-    fn waits(&self) -> Result<Waits, StateError>;
+    fn waits(&self) -> Result<Waits, Problem>;
 
     /// Keeps what waits from now on, and what no longer waits. An RRset that is deleted or created stops waiting by
     /// itself.
-    fn note_waits(&mut self, news: &WaitNews) -> Result<(), StateError>;
+    fn note_waits(&mut self, news: &WaitNews) -> Result<(), Problem>;
 
     /// The hosts of the updates that were sent since a time with an unknown outcome: project, host, when.
-    fn perhaps_changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, StateError>;
+    fn perhaps_changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, Problem>;
 }

@@ -9,20 +9,21 @@ use super::journal::{self, Kept};
 use super::seal::{self, BatchRow};
 use super::sought::{Names, Sought};
 use super::sqlite::Sqlite;
-use super::{ApplyId, LeftHost, Planned, Resumption, Sent, SentChange, SentFate, StateError};
+use super::{ApplyId, LeftHost, Planned, Resumption, Sent, SentChange, SentFate};
 use crate::apply::Applied;
+use crate::diag::Problem;
 use crate::dns::{Name, RrKey};
 use crate::inventory::value::{Inv, Time};
 
 /// All updates of an apply, in the order of sending.
-pub fn sent(state: &Sqlite, id: ApplyId) -> Result<Vec<Sent>, StateError> {
+pub fn sent(state: &Sqlite, id: ApplyId) -> Result<Vec<Sent>, Problem> {
     let sql = format!("{} WHERE batches.apply = ?1 ORDER BY batches.number", seal::SENT);
     let rows = state.read(&sql, [id.0 as i64], seal::sent)?;
     rows.into_iter().map(|row| understood(state, row)).collect()
 }
 
 /// Takes the texts of an update for what they say.
-fn understood(state: &Sqlite, (batch, changes): (BatchRow, String)) -> Result<Sent, StateError> {
+fn understood(state: &Sqlite, (batch, changes): (BatchRow, String)) -> Result<Sent, Problem> {
     let fate = match batch.settled.as_deref() {
         Some("done") => SentFate::Done,
         Some("undone") => SentFate::Undone(batch.why.unwrap_or_default()),
@@ -41,7 +42,7 @@ fn understood(state: &Sqlite, (batch, changes): (BatchRow, String)) -> Result<Se
         phase: batch.phase,
         at: Time::from_nanos(batch.sent_at),
         fate,
-        changes: kept.into_iter().map(change).collect::<Result<_, StateError>>()?,
+        changes: kept.into_iter().map(change).collect::<Result<_, Problem>>()?,
     })
 }
 
@@ -60,7 +61,7 @@ pub fn forget_blocked(change: &Transaction<'_>, apply: i64) -> rusqlite::Result<
 }
 
 /// What the plan of an apply was made by; `None` where an earlier version of the state began the apply.
-pub fn planned(state: &Sqlite, id: ApplyId) -> Result<Option<Planned>, StateError> {
+pub fn planned(state: &Sqlite, id: ApplyId) -> Result<Option<Planned>, Problem> {
     let sql = "SELECT planned FROM applies WHERE id = ?1 AND planned IS NOT NULL";
     let at = state.read(sql, [id.0 as i64], |row| Ok(Time::from_nanos(row.get(0)?)))?.pop();
     let sql = "SELECT host FROM blocked_hosts WHERE apply = ?1";
@@ -69,7 +70,7 @@ pub fn planned(state: &Sqlite, id: ApplyId) -> Result<Option<Planned>, StateErro
 }
 
 /// Who took an apply up again, in the order of time.
-pub fn resumptions(state: &Sqlite, id: ApplyId) -> Result<Vec<Resumption>, StateError> {
+pub fn resumptions(state: &Sqlite, id: ApplyId) -> Result<Vec<Resumption>, Problem> {
     let sql = "SELECT at, who, reason FROM resumptions WHERE apply = ?1 ORDER BY at";
     let resumption =
         |row: &Row<'_>| Ok(Resumption { at: Time::from_nanos(row.get(0)?), who: row.get(1)?, reason: row.get(2)? });
@@ -77,7 +78,7 @@ pub fn resumptions(state: &Sqlite, id: ApplyId) -> Result<Vec<Resumption>, State
 }
 
 /// The hosts that an apply did not leave as planned, in the order of the plan.
-pub fn left_hosts(state: &Sqlite, id: ApplyId) -> Result<Vec<LeftHost>, StateError> {
+pub fn left_hosts(state: &Sqlite, id: ApplyId) -> Result<Vec<LeftHost>, Problem> {
     let sql = "SELECT host, project, name, outcome, message FROM left_hosts WHERE apply = ?1 ORDER BY place";
     let left = |row: &Row<'_>| {
         let host = row.get::<_, Option<i64>>(0)?.map(|inv| Inv(inv as u64));
@@ -104,7 +105,7 @@ pub fn leave(change: &Transaction<'_>, apply: ApplyId, applied: &Applied) -> rus
 
 /// The applies that changed, or tried to change, something for a host, and those that did not leave it as planned; the
 /// latest first.
-pub fn applies_of(state: &Sqlite, host: Inv) -> Result<Vec<ApplyId>, StateError> {
+pub fn applies_of(state: &Sqlite, host: Inv) -> Result<Vec<ApplyId>, Problem> {
     // As JSON has it. Within a text each quote has a backslash before it, so that only the number of a host matches the
     // first pattern; the others may match more, so each match is checked.
     let Inv(inv) = host;
@@ -129,7 +130,7 @@ pub fn applies_of(state: &Sqlite, host: Inv) -> Result<Vec<ApplyId>, StateError>
 
 /// The applies whose changes name a name, as owner or as what a record points to, and those that did not leave a host
 /// of this name as planned; the latest first.
-pub fn applies_at(state: &Sqlite, name: &Name) -> Result<Vec<ApplyId>, StateError> {
+pub fn applies_at(state: &Sqlite, name: &Name) -> Result<Vec<ApplyId>, Problem> {
     let name = name.to_string();
     // As JSON has it: with a backslash before each backslash and quote.
     let text = serde_json::to_string(&name).expect("a text is JSON");
@@ -144,7 +145,7 @@ pub fn applies_at(state: &Sqlite, name: &Name) -> Result<Vec<ApplyId>, StateErro
 /// The latest apply after another that changed, or may have changed, each of some RRsets; in their order.
 ///
 /// Of many RRsets the journal is read once, and no further back than it takes to find each.
-pub fn last_changed(state: &Sqlite, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, StateError> {
+pub fn last_changed(state: &Sqlite, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, Problem> {
     let names = Names::of(rrsets);
     let mut sought = Sought::new(&names);
     let sql = "SELECT DISTINCT apply FROM batches WHERE apply > ?1 ORDER BY apply DESC";
@@ -172,7 +173,7 @@ fn left_applies(
     state: &Sqlite,
     column: &str,
     value: impl rusqlite::ToSql,
-) -> Result<BTreeSet<Reverse<ApplyId>>, StateError> {
+) -> Result<BTreeSet<Reverse<ApplyId>>, Problem> {
     let sql = format!("SELECT DISTINCT apply FROM left_hosts WHERE {column} = ?1");
     let found = state.read(&sql, params![value], |row| Ok(ApplyId(row.get::<_, i64>(0)? as u64)))?;
     Ok(found.into_iter().map(Reverse).collect())

@@ -1,13 +1,13 @@
 //! The hosts that were perhaps changed: those of updates that were sent with an unknown outcome.
 
-use super::StateError;
 use super::journal::{self, Kept};
 use super::seal;
 use super::sqlite::Sqlite;
+use crate::diag::Problem;
 use crate::inventory::value::{Inv, Time};
 
 /// The hosts of all updates since a time that are open: project, host, when it was sent.
-pub fn changed_since(state: &Sqlite, since: Time) -> Result<Vec<(String, Inv, Time)>, StateError> {
+pub fn changed_since(state: &Sqlite, since: Time) -> Result<Vec<(String, Inv, Time)>, Problem> {
     let sql = format!(
         "{} WHERE (settled IS NULL OR settled = 'unknown') AND sent_at >= ?1
          ORDER BY sent_at, batches.apply, batches.number",

@@ -4,11 +4,11 @@
 //! all 64 bits, and are kept as signed ones of the same bits. Names are in presentation format, lower case, with the
 //! final dot.
 
+use crate::diag::Problem;
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 
-use super::StateError;
 use super::error::{Attempt, error, of_database, unreadable};
 use super::seal::seal_all;
 use super::workspace;
@@ -226,7 +226,7 @@ pub enum Found {
 /// Finds out what a file holds.
 ///
 /// Errors: `state-unreadable` for what is not a state, `state-too-new`.
-pub fn look(db: &Connection, file: &Path) -> Result<Found, StateError> {
+pub fn look(db: &Connection, file: &Path) -> Result<Found, Problem> {
     let database = |source| of_database(file, Attempt::Read, &source);
     let tables = |name: &str| {
         let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name LIKE ?1";
@@ -252,7 +252,7 @@ pub fn look(db: &Connection, file: &Path) -> Result<Found, StateError> {
 /// Brings a file up to [`VERSION`], whole or not at all.
 ///
 /// Errors: as for [`look`], and reasons why it cannot be written.
-pub fn migrate(db: &mut Connection, file: &Path) -> Result<(), StateError> {
+pub fn migrate(db: &mut Connection, file: &Path) -> Result<(), Problem> {
     if look(db, file)? == Found::Version(VERSION) {
         return Ok(());
     }

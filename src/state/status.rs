@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{ApplyId, ApplySummary, Breaker, Holder, KnownMarker, SourceStatus, State, StateError};
+use super::{ApplyId, ApplySummary, Breaker, Holder, KnownMarker, SourceStatus, State};
+use crate::diag::Problem;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::value::Time;
 use crate::plan::LimitState;
@@ -45,7 +46,7 @@ pub struct Memory {
 
 impl Memory {
     /// Asks a state for all of it as of a time, and for at most `count` applies.
-    pub fn read(state: &dyn State, count: usize, now: Time) -> Result<Memory, StateError> {
+    pub fn read(state: &dyn State, count: usize, now: Time) -> Result<Memory, Problem> {
         let (applies, unfinished) = (state.applies(count)?, unfinished(state)?);
         let (resumable, markers, breakers) = (state.resumable(now)?, state.markers()?, state.breakers()?);
         Ok(Memory { applies, unfinished, resumable, markers, breakers })
@@ -53,7 +54,7 @@ impl Memory {
 }
 
 /// The applies that did not end, the latest first; only such as were begun or taken up after the last that did.
-pub fn unfinished(state: &dyn State) -> Result<Vec<ApplySummary>, StateError> {
+pub fn unfinished(state: &dyn State) -> Result<Vec<ApplySummary>, Problem> {
     let mut unfinished = state.unfinished()?;
     // One of so many ended, if any did.
     let last = state.applies(unfinished.len() + 1)?.into_iter().find(|apply| apply.finished.is_some());

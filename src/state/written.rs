@@ -4,35 +4,10 @@ use super::journal::{self, Kept};
 use super::seal::{self, BatchRow};
 use super::sought::{Names, Sought};
 use super::sqlite::Sqlite;
-use super::{ApplyId, KeptRrset, StateError};
-use crate::dns::{RrKey, Rrset, Rtype};
+use super::{ApplyId, Written};
+use crate::diag::Problem;
+use crate::dns::RrKey;
 use crate::inventory::value::Time;
-
-/// What an update left at an RRset.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
-    /// The apply whose update it was.
-    pub apply: ApplyId,
-    /// The number of the update within that.
-    pub number: u64,
-    /// When the update was sent: what it left was there at some time after that.
-    pub at: Time,
-    /// Whether it created the RRset.
-    pub is_new: bool,
-    /// What it left there; none where it deleted the RRset.
-    pub after: Option<KeptRrset>,
-}
-
-impl Written {
-    /// Whether this is what it left there.
-    pub fn left(&self, rtype: Rtype, rrset: Option<&Rrset>) -> bool {
-        match (&self.after, rrset) {
-            (Some(left), Some(rrset)) => left.is(rtype, rrset),
-            (None, None) => true,
-            (Some(_), None) | (None, Some(_)) => false,
-        }
-    }
-}
 
 /// What the latest update that took effect left at each of some RRsets; in their order.
 ///
@@ -40,7 +15,7 @@ impl Written {
 /// RRsets the journal is read once, and no further back than needed to find each. An apply that was resumed may have
 /// sent updates after those of a later apply: the update that was sent last counts, and clocks do not show which one
 /// that is.
-pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, StateError> {
+pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, Problem> {
     let names = Names::of(rrsets);
     let mut sought = Sought::new(&names);
     let mut found = vec![None; rrsets.len()];
@@ -67,7 +42,7 @@ pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Writ
 }
 
 /// The changes of an update, where it changed anything that is looked for; most did not, and are not read in full.
-fn wanted_changes(state: &Sqlite, (apply, number): (i64, i64), sought: &Sought<'_>) -> Result<Vec<Kept>, StateError> {
+fn wanted_changes(state: &Sqlite, (apply, number): (i64, i64), sought: &Sought<'_>) -> Result<Vec<Kept>, Problem> {
     let sql = "SELECT changes, seal FROM batch_changes WHERE apply = ?1 AND number = ?2";
     // Some updates that version 1 kept have no changes.
     let Some(text) = state.read(sql, [apply, number], |row| seal::changes(row, 0, (apply, number)))?.pop() else {

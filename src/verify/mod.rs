@@ -13,9 +13,9 @@ use crate::apply::{
     self, Applied, HostKey, HostOutcome, Outcome, ReadBack, Standing, Unit, UnitState, Verdict, Written,
 };
 use crate::change::{Change, ChangeKind};
+use crate::diag::Problem;
 use crate::dns::{NameRef, RrKey, Rtype, reverse};
 use crate::live::asked::Answer;
-use crate::provider::TargetError;
 
 /// From how many records on an RRset may be over a limit of the server (BIND's `max-records-per-type` is 100).
 const MANY: usize = 100;
@@ -31,7 +31,7 @@ struct Mismatch {
 
 /// Gives every host its outcome. `problems` are those of targets as a whole; what kept zones from being looked at or
 /// read back is added.
-pub fn judge(written: &Written<'_>, read_back: &ReadBack, problems: Vec<TargetError>) -> Applied {
+pub fn judge(written: &Written<'_>, read_back: &ReadBack, problems: Vec<Problem>) -> Applied {
     let survey = &written.survey;
     let mut hosts: Vec<(usize, HostOutcome)> = Vec::new();
     for ((unit, standing), state) in survey.units.iter().zip(&survey.standings).zip(&written.units) {
@@ -40,8 +40,7 @@ pub fn judge(written: &Written<'_>, read_back: &ReadBack, problems: Vec<TargetEr
     }
     hosts.sort_by_key(|(place, _)| *place);
     let unread = read_back.values().filter_map(|read| read.as_ref().err());
-    let mut problems: Vec<TargetError> =
-        survey.problems.iter().cloned().chain(problems).chain(unread.cloned()).collect();
+    let mut problems: Vec<Problem> = survey.problems.iter().cloned().chain(problems).chain(unread.cloned()).collect();
     let mut said = HashSet::new();
     problems.retain(|problem| said.insert(problem.to_string()));
     let hosts = hosts.into_iter().map(|(_, host)| host).collect();

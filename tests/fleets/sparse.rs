@@ -17,10 +17,11 @@ use zonewright::live::asked::{Answer, Existence, Question};
 use zonewright::live::{Live, Place};
 use zonewright::pipeline::decide::{Decided, Given, decide};
 use zonewright::pipeline::zones;
-use zonewright::provider::{Access, AskZone, ReadOrAsk, ReadZone, TargetError, ZoneRead, answers};
+use zonewright::provider::{Access, AskZone, ReadOrAsk, ReadZone, ZoneRead, answers};
 use zonewright::{inventory, parallel};
 
 use crate::{Silent, fleet, support};
+use zonewright::diag::Problem;
 
 /// The seeds: enough for every rule to happen many times.
 const SEEDS: u64 = 40;
@@ -36,15 +37,11 @@ struct Servers {
 
 impl Servers {
     /// A zone, or the error of one that cannot be read.
-    fn zone(&self, zone: &ZoneName) -> Result<&ZoneContents, TargetError> {
+    fn zone(&self, zone: &ZoneName) -> Result<&ZoneContents, Problem> {
         let found = self.zones.zones().find(|(_, live)| live.name() == zone);
-        found.and_then(|(_, live)| live.contents()).ok_or_else(|| TargetError {
-            place: zone.to_string(),
-            code: "zone-not-served",
-            message: "no such zone".to_owned(),
-            hint: None,
-            findings: None,
-        })
+        found
+            .and_then(|(_, live)| live.contents())
+            .ok_or_else(|| Problem::new(zone.to_string(), "zone-not-served", "no such zone"))
     }
 }
 
@@ -60,7 +57,7 @@ fn copy(contents: &ZoneContents) -> ZoneContents {
 }
 
 impl ReadZone for Servers {
-    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, TargetError> {
+    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem> {
         Ok(ZoneRead { contents: copy(self.zone(zone)?), inputs: Vec::new(), findings: None })
     }
 }
@@ -70,13 +67,13 @@ impl AskZone for Servers {
         zone.to_string()
     }
 
-    fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, TargetError> {
+    fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, Problem> {
         self.asked.fetch_add(questions.len(), Ordering::Relaxed);
         let contents = self.zone(zone)?;
         Ok(questions.iter().map(|question| answers::answer(contents, question)).collect())
     }
 
-    fn find(&self, _: &ZoneName, _: &[Name]) -> Result<Vec<Existence>, TargetError> {
+    fn find(&self, _: &ZoneName, _: &[Name]) -> Result<Vec<Existence>, Problem> {
         unreachable!("no test looks for free names here")
     }
 }

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use world::{COOLDOWN, DOMAINS, Host, LOCATIONS, Project, World, stamp};
 use zonewright::diag::Severity;
 use zonewright::pipeline::names::{NamesError, Rewrite, Task, rewrite, write};
-use zonewright::pipeline::{MakeError, Progress, Request, RunStage};
+use zonewright::pipeline::{InputError, Progress, Request, RunStage};
 use zonewright::provider::cache::CacheUse;
 
 /// A test needs no progress reports.
@@ -202,7 +202,7 @@ fn run(world: &World, folder: &Path, command: &Command) -> Option<Rewrite> {
     assert!(faults.is_empty(), "{faults:?}");
     match done {
         Ok(rewrite) => Some(rewrite),
-        Err(NamesError::Make(MakeError::NoSubject(_))) => None,
+        Err(NamesError::Input(InputError::Call(_))) => None,
         Err(error) => panic!("{error:?}"),
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use zonewright::change::Change;
 use zonewright::dns::{RrKey, ZoneName};
 use zonewright::inventory::value::Time;
-use zonewright::pipeline::{Made, MakeError, Progress, Request, RunStage, make_plan};
+use zonewright::pipeline::{Made, PlanError, Progress, Request, RunStage, make_plan};
 use zonewright::provider::cache::CacheUse;
 
 use crate::dice::Dice;
@@ -106,7 +106,7 @@ pub fn write(folder: &Path, files: &Files) {
 }
 
 /// The plan of a workspace, compared with a base where there is one.
-pub fn plan(workspace: &Path, base: Option<&Path>) -> Result<Made, MakeError> {
+pub fn plan(workspace: &Path, base: Option<&Path>) -> Result<Made, PlanError> {
     let base = base.map(|base| base.to_str().expect("UTF-8"));
     let request = Request {
         workspace,

@@ -13,9 +13,10 @@ use zonewright::inventory::value::Time;
 use zonewright::live::asked::{Answer, Question};
 use zonewright::provider::cache::{Cache, CacheUse};
 use zonewright::provider::write::WriteZone;
-use zonewright::provider::{self, Access, Context, TargetError, ZoneRead};
+use zonewright::provider::{self, Access, Context, ZoneRead};
 
 use crate::server::{Key, Server};
+use zonewright::diag::Problem;
 
 /// A client that signs with one key or not at all.
 pub struct Client {
@@ -39,7 +40,7 @@ impl Client {
     }
 
     /// Reads a zone from the server at `address`; each message may take `timeout`, as the settings write it.
-    pub fn read(&self, address: &str, zone: &str, timeout: &str) -> Result<ZoneRead, TargetError> {
+    pub fn read(&self, address: &str, zone: &str, timeout: &str) -> Result<ZoneRead, Problem> {
         let settings = format!("server = \"{address}\"\ntimeout = \"{timeout}\"\n{}", self.key);
         read("rfc2136", &settings, self.workspace.path(), zone)
     }
@@ -51,7 +52,7 @@ impl Client {
         settings: &str,
         usage: CacheUse,
         now: &str,
-    ) -> Result<ZoneRead, TargetError> {
+    ) -> Result<ZoneRead, Problem> {
         let settings = format!("server = \"{address}\"\n{settings}{}", self.key);
         let (settings, source) = settings_of("rfc2136", &settings);
         let now = now.parse().expect("a time");
@@ -80,18 +81,13 @@ impl Client {
     }
 
     /// Asks the server at `address` for a zone's SOA.
-    pub fn ask_soa(&self, address: &str, zone: &str) -> Result<Vec<Answer>, TargetError> {
+    pub fn ask_soa(&self, address: &str, zone: &str) -> Result<Vec<Answer>, Problem> {
         let question = Question { name: zone_name(zone).as_name().to_name(), rtype: Rtype::SOA };
         self.ask(address, (zone, &[question]), "30s")
     }
 
     /// Asks the server at `address` these questions about a zone; the server may be silent for `timeout`.
-    pub fn ask(
-        &self,
-        address: &str,
-        questions: (&str, &[Question]),
-        timeout: &str,
-    ) -> Result<Vec<Answer>, TargetError> {
+    pub fn ask(&self, address: &str, questions: (&str, &[Question]), timeout: &str) -> Result<Vec<Answer>, Problem> {
         let settings = format!("server = \"{address}\"\ntimeout = \"{timeout}\"\nread = \"query\"\n{}", self.key);
         match open("rfc2136", &settings, self.workspace.path())? {
             Access::ByName(target) => target.ask(&zone_name(questions.0), questions.1),
@@ -101,7 +97,7 @@ impl Client {
 }
 
 /// Transfers a zone from the server at `address` (`HOST:PORT`), signed with a key where there is one.
-pub fn transfer(address: &str, key: Option<&Key>, zone: &str) -> Result<ZoneRead, TargetError> {
+pub fn transfer(address: &str, key: Option<&Key>, zone: &str) -> Result<ZoneRead, Problem> {
     Client::new(key).read(address, zone, "30s")
 }
 
@@ -121,7 +117,7 @@ pub fn lines(read: &ZoneRead) -> Vec<String> {
 }
 
 /// Reads a zone from a target with these settings.
-fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<ZoneRead, TargetError> {
+fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<ZoneRead, Problem> {
     match open(provider, settings, workspace)? {
         Access::Whole(target) => target.read_zone(&zone_name(zone)),
         Access::ByName(_) | Access::Either(_) => panic!("the settings say nothing of `read`"),
@@ -129,7 +125,7 @@ fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<
 }
 
 /// Opens a target with these settings.
-fn open(provider: &str, settings: &str, workspace: &Path) -> Result<Access, TargetError> {
+fn open(provider: &str, settings: &str, workspace: &Path) -> Result<Access, Problem> {
     let (settings, source) = settings_of(provider, settings);
     provider::open(provider, &settings, &Context { workspace, source: &source, now: now(), cache: None })
 }

@@ -1,10 +1,9 @@
 //! What each kind of server says when it gives away no zone or name, and what is made of it.
 
-use zonewright::provider::TargetError;
-
 use crate::axfr::zone;
 use crate::client::{Client, transfer};
 use crate::server::{Key, Kind, Server, ServerConfig};
+use zonewright::diag::Problem;
 
 on_every_kind! {
     a_refused_transfer_names_its_cause_as_far_as_the_server_does
@@ -144,9 +143,10 @@ fn server_and_attempts(kind: Kind) -> Option<(Server, Vec<Attempt>)> {
 }
 
 /// Checks that an error says one of these things, and of which zone of which server.
-fn assert_said(error: &TargetError, said: &[Said], place: &str) {
+fn assert_said(error: &Problem, said: &[Said], place: &str) {
     let is_said = |(code, message, hint): &Said| {
-        (*code, *message) == (error.code, &error.message) && error.hint.as_ref().is_some_and(|all| all.contains(hint))
+        (*code, *message) == (error.code.as_str(), error.message.as_str())
+            && error.hint.as_ref().is_some_and(|all| all.contains(hint))
     };
     assert!(said.iter().any(is_said), "{said:?}: {error:?}");
     assert_eq!(error.place, place);

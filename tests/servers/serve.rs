@@ -127,8 +127,9 @@ fn with_a_key_nothing_else_changes_or_transfers_zones() {
         let said = format!("{}{}", text_of(&unsigned.stdout), text_of(&unsigned.stderr));
         assert!(said.contains("REFUSED"), "{program}: {said}");
     }
-    let code =
-        |key: Option<&Key>| transfer(&address, key, "example.net").map(|_| "").unwrap_or_else(|error| error.code);
+    let code = |key: Option<&Key>| {
+        transfer(&address, key, "example.net").map(|_| "").unwrap_or_else(|error| error.code.as_str())
+    };
     assert_eq!(code(None), "transfer-refused");
     assert_eq!(code(Some(&Key::powerless())), "tsig-bad-key");
     let wrong = Key { secret: "d3Jvbmcgc2VjcmV0IG9mIHNvbWUgbGVuZ3RoIG9ubHk=".to_owned(), ..key.clone() };

@@ -38,7 +38,7 @@ fn address_of(listener: &TcpListener) -> SocketAddr {
 fn where_nothing_listens_there_is_no_connection() {
     let dead = DeadPort::take();
     let error = transfer(&dead.address(), None, "example.net").expect_err("no server is there");
-    assert_eq!(error.code, "connect-failed");
+    assert_eq!(error.code.as_str(), "connect-failed");
     assert_eq!(error.message, "the server refuses connections");
     assert_eq!(error.place, format!("{} zone example.net.", dead.address()));
 }

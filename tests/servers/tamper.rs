@@ -9,11 +9,10 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use zonewright::provider::TargetError;
-
 use crate::client::Client;
 use crate::proxy::{End, Exchange, Proxy, Sent, Size, WATCHDOG, framed, stream};
 use crate::server::{Key, Kind, Server, ServerConfig};
+use zonewright::diag::Problem;
 
 /// The zone of all tests.
 const APEX: &str = "example.net";
@@ -194,7 +193,7 @@ impl Field {
         match read.recv_timeout(WATCHDOG).expect("a read returns") {
             Ok(read) if read.contents.digest(|_| true) == self.digest => Outcome::Zone,
             Ok(_) => Outcome::OtherZone,
-            Err(TargetError { code, .. }) => Outcome::Error(code),
+            Err(Problem { code, .. }) => Outcome::Error(code.as_str()),
         }
     }
 

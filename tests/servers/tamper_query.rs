@@ -100,7 +100,7 @@ fn a_signed_answer_spoiled_on_its_way_is_what_it_was_or_an_error(kind: Kind) {
             let outcome = match asked.recv_timeout(WATCHDOG).expect("asking returns") {
                 Ok(answers) if answers == *direct => Outcome::Zone,
                 Ok(_) => Outcome::OtherZone,
-                Err(error) => Outcome::Error(error.code),
+                Err(error) => Outcome::Error(error.code.as_str()),
             };
             assert_eq!(proxy.passed().answer.len(), QUESTIONS);
             outcome

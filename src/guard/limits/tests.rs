@@ -1,8 +1,11 @@
 //! Tests how limits are counted, with entries of the ledger.
 
 use super::*;
+use crate::dns::Rtype;
 use crate::guard::words;
+use crate::inventory::value::{Duration, Percent};
 use crate::plan::fixture::{self, change, reason, zone};
+use crate::plan::{Rule, ZoneSeen};
 
 /// A time so many seconds after some moment.
 fn at(seconds: u64) -> Time {

@@ -4,7 +4,7 @@
 
 use std::str::FromStr;
 
-use crate::diag::{Diagnostic, Diagnostics, FileId, Origin, did_you_mean};
+use crate::diag::{Code, Diagnostic, Diagnostics, FileId, Origin, did_you_mean};
 
 /// A value with its place.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,7 +60,7 @@ impl SourceText {
     /// An error at a place, with the line and `width` characters marked.
     ///
     /// A line that may hold a secret is not shown, and what a message quotes of it is hidden first.
-    pub fn error(&self, code: &'static str, origin: Origin, width: usize, message: impl Into<String>) -> Diagnostic {
+    pub fn error(&self, code: impl Into<Code>, origin: Origin, width: usize, message: impl Into<String>) -> Diagnostic {
         let line = self.text.lines().nth((origin.line as usize).saturating_sub(1)).unwrap_or_default();
         let line = line.strip_prefix('\u{feff}').unwrap_or(line);
         if SENSITIVE.iter().any(|word| line.contains(word)) {
@@ -311,7 +311,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reports an error at a node.
-    pub fn error(&mut self, node: &Node, code: &'static str, message: impl Into<String>) {
+    pub fn error(&mut self, node: &Node, code: impl Into<Code>, message: impl Into<String>) {
         self.push(self.source.error(code, node.origin, node.width, message));
     }
 
@@ -390,7 +390,7 @@ mod tests {
         assert_eq!(reader.integer("two").map(|(_, value)| value), None);
         reader.require("three");
         let found = reader.finish();
-        let codes: Vec<&str> = found.iter().map(|diagnostic| diagnostic.code).collect();
+        let codes: Vec<&str> = found.iter().map(|diagnostic| diagnostic.code.as_str()).collect();
         assert_eq!(codes, ["wrong-type", "missing-key", "unknown-key"]);
     }
 }

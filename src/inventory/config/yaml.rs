@@ -10,7 +10,7 @@ use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag}
 
 use super::node::{Key, Node, Parsed, SourceText, Value};
 use super::place::Places;
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::{Code, Diagnostic, Diagnostics};
 
 /// How deep lists and mappings may nest: twice what a project file needs (no official source).
 const MAX_DEPTH: usize = 16;
@@ -222,7 +222,7 @@ impl Builder<'_> {
     }
 
     /// Reports what is refused.
-    fn refuse(&mut self, range: Range<usize>, code: &'static str, message: &str, hint: &str) {
+    fn refuse(&mut self, range: Range<usize>, code: impl Into<Code>, message: &str, hint: &str) {
         let (origin, width) = (self.places.origin(range.start), self.places.width(range));
         let diagnostic: Diagnostic = self.source.error(code, origin, width, message);
         self.faults.push(diagnostic.rule(RULE).hint(hint));
@@ -254,7 +254,7 @@ mod tests {
     }
 
     fn codes(text: &str) -> Vec<&'static str> {
-        parsed(text).1.faults.iter().map(|diagnostic| diagnostic.code).collect()
+        parsed(text).1.faults.iter().map(|diagnostic| diagnostic.code.as_str()).collect()
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The `FILE.sha256` next to an export: what it says, and whether the export agrees with it.
 
-use super::disk::{FileError, Folder, Found};
-use crate::diag::Diagnostic;
+use super::disk::{Folder, Found};
+use super::unread::FileError;
+use crate::diag::{Code, Diagnostic};
 
 /// What the name of the digest file has behind the export's. Where `digest` is demanded, files with this ending are not
 /// exports.
@@ -21,7 +22,7 @@ const RULE: &str = "with `digest` each file must agree with the `.sha256` file n
 #[derive(Debug, PartialEq, Eq)]
 pub struct Disagreement {
     /// The code.
-    code: &'static str,
+    code: Code,
     /// What is wrong, to be printed behind the source's name.
     pub reason: String,
     /// What to do.
@@ -44,12 +45,15 @@ pub fn compare(folder: &Folder, file: &Found, digest: &str) -> Result<(), Disagr
 /// Compares the export `name` with the content of its digest file.
 fn judge(name: &str, digest: &str, content: Result<Vec<u8>, FileError>) -> Result<(), Disagreement> {
     let missing = |what: &str| Disagreement {
-        code: "digest-missing",
+        code: Code::new("digest-missing"),
         reason: format!("{name}{ENDING} {what}, and `digest` demands it"),
         hint: "let the exporter write the SHA-256 of the file next to it, as `sha256sum` prints it",
     };
-    let mismatch =
-        |reason: String| Disagreement { code: "digest-mismatch", reason, hint: "export or copy both files again" };
+    let mismatch = |reason: String| Disagreement {
+        code: Code::new("digest-mismatch"),
+        reason,
+        hint: "export or copy both files again",
+    };
     let content = content.map_err(|error| missing(&error.reason()))?;
     let said = Said::parse(&content).ok_or_else(|| missing("has no SHA-256"))?;
     let base = name.rsplit('/').next().unwrap_or(name);
@@ -107,15 +111,15 @@ mod tests {
             assert_eq!(judge(&content), Ok(()), "{content:?}");
         }
         for content in ["D  y.csv\n", "D  a/x.csv\n", "D  x.csv \n"] {
-            assert_eq!(judge(&content.replace('D', &digest)), Err("digest-mismatch"), "{content:?}");
+            assert_eq!(judge(&content.replace('D', &digest)), Err(Code::new("digest-mismatch")), "{content:?}");
         }
         for content in ["", "\n", "D x.csv\n", "D  \n", "D  x.csv\nD  y.csv\n", "D0\n", "SHA256 (x.csv) = D\n", "D\n\n"]
         {
-            assert_eq!(judge(&content.replace('D', &digest)), Err("digest-missing"), "{content:?}");
+            assert_eq!(judge(&content.replace('D', &digest)), Err(Code::new("digest-missing")), "{content:?}");
         }
-        assert_eq!(judge(&digest[1..]), Err("digest-missing"));
-        assert_eq!(judge(&format!("g{}", &digest[1..])), Err("digest-missing"));
-        assert_eq!(judge(&"é".repeat(32)), Err("digest-missing"));
+        assert_eq!(judge(&digest[1..]), Err(Code::new("digest-missing")));
+        assert_eq!(judge(&format!("g{}", &digest[1..])), Err(Code::new("digest-missing")));
+        assert_eq!(judge(&"é".repeat(32)), Err(Code::new("digest-missing")));
     }
 
     #[test]

@@ -3,15 +3,18 @@
 //! Comes in: names, and what a layer says of them. Goes out: which of two files to read. Reads nothing itself.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use super::disk::{FileError, FindError, Folder, Listing};
+use super::unread::{FileError, FindError};
 use crate::inventory::source::Pattern;
 
 /// How globs are understood: a `*` matches no text that contains a `/` or begins with a dot.
 pub const GLOB: glob::MatchOptions =
     glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
+
+/// Files by name in messages and path; unsorted, perhaps twice.
+pub type Listing = Vec<(String, PathBuf)>;
 
 /// What the placeholder of a file begins with that Git LFS keeps elsewhere. Source: the specification of Git LFS,
 /// docs/spec.md, "The Pointer".
@@ -137,39 +140,12 @@ fn is_placeholder(bytes: &[u8]) -> bool {
     bytes.len() < MAX_POINTER && bytes.starts_with(POINTER)
 }
 
-/// A folder in front of another: it hides what a glob means there as soon as it has any of it.
-impl Layer for Folder {
-    fn has(&self, name: &str) -> bool {
-        !self.lacks(name)
-    }
-
-    fn hides(&self, _: &str, asked: Asked) -> bool {
-        asked == Asked::Glob
-    }
-
-    fn find(&self, glob: &Pattern) -> Result<Vec<String>, FindError> {
-        match Folder::find(self, glob, None) {
-            Ok(listing) => Ok(listing.into_iter().map(|(name, _)| name).collect()),
-            Err(FindError::Missing | FindError::NoMatch) => Ok(Vec::new()),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, FileError> {
-        self.read_named(name, max)
-    }
-}
-
-/// A layer of the files of a folder.
-pub fn of_folder(path: &Path) -> Box<dyn Layer> {
-    Box::new(Folder::new(path))
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
     use std::fs;
 
+    use super::super::disk::Folder;
     use super::*;
     use crate::diag::{Files, Origin};
 

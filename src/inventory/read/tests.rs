@@ -171,7 +171,7 @@ fn errors(loaded: &Loaded) -> String {
 
 fn codes(loaded: &Loaded) -> Vec<&'static str> {
     let errors = loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
-    errors.map(|diagnostic| diagnostic.code).collect()
+    errors.map(|diagnostic| diagnostic.code.as_str()).collect()
 }
 
 /// Loads the good workspace with one change to zonewright.toml.
@@ -507,7 +507,7 @@ fn projects_that_nothing_defines_are_missing() {
     fixture.write("racktables/hosts.csv", format!("{header}1,,no-one,assigned,sas,,,,,\n2,,a,free,sas,,,,,\n"));
     let loaded = fixture.load();
     assert_eq!(codes(&loaded), ["missing-project"]);
-    assert_eq!(loaded.diagnostics.iter().filter(|diagnostic| diagnostic.code == "unknown-project").count(), 2);
+    assert_eq!(loaded.diagnostics.iter().filter(|diagnostic| diagnostic.code.as_str() == "unknown-project").count(), 2);
     let inventory = loaded.inventory.unwrap();
     let ids: Vec<&str> = inventory.projects.iter().map(|project| project.id.as_str()).collect();
     assert_eq!(ids, ["a", "no-one", "search", "web"]);

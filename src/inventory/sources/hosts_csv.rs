@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::meaning::{Meaning, Said};
 use super::text::{self, BAD_INV, BAD_NAME, Conflict, FIELD_COUNT, Fault, Faults, Row, Shape, Word};
 use super::{Context, Draft, Format, Input, Part, Renumbering, Tally, likely_project_index};
-use crate::diag::Severity;
+use crate::diag::{Code, Severity};
 use crate::dns::Name;
 use crate::inventory::model::{Host, HostStatus, Trust};
 use crate::inventory::source::{Keys, OWN, Occurs};
@@ -30,18 +30,21 @@ pub const RESTRICTION: &str = "automated-dns";
 
 /// A status that does not exist.
 pub const BAD_STATUS: Fault = Fault {
-    code: "bad-status",
+    code: Code::new("bad-status"),
     rule: "a host is `assigned` or `free`",
     hint: "correct the status; until then the host counts as assigned, and is frozen",
 };
 
 /// A field that may not be empty.
-pub const EMPTY_FIELD: Fault =
-    Fault { code: "empty-field", rule: "inv, project, status and location are never empty", hint: "complete the row" };
+pub const EMPTY_FIELD: Fault = Fault {
+    code: Code::new("empty-field"),
+    rule: "inv, project, status and location are never empty",
+    hint: "complete the row",
+};
 
 /// Quotes that do not pair.
 pub const BAD_QUOTING: Fault = Fault {
-    code: "bad-quoting",
+    code: Code::new("bad-quoting"),
     rule: "a quoted field begins and ends with a quote, with quotes in it doubled (RFC 4180 section 2)",
     hint: "correct the quotes",
 };
@@ -51,7 +54,7 @@ pub const CSV_FIELDS: Fault = Fault { hint: "complete the row, or quote a field 
 
 /// An inventory number on two rows.
 const DUPLICATE_INV: Fault = Fault {
-    code: "duplicate-inv",
+    code: Code::new("duplicate-inv"),
     rule: "an inventory number always means the same host",
     hint: "remove or correct one of the rows; until then all of them are frozen",
 };

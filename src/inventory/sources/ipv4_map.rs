@@ -7,6 +7,7 @@ use ipnet::Ipv4Net;
 use super::meaning::{Meaning, Said};
 use super::text::{self, BAD_NETWORK, FIELD_COUNT, Fault, Faults, KeyedRow, Row, Shape, Word};
 use super::{Context, Draft, Format, Input, Part, Renumbering};
+use crate::diag::Code;
 use crate::inventory::model::{Entry, Ipv4Map, Ipv4Row, Trust, UnreadableRow};
 use crate::inventory::source::{Keys, OWN, Occurs};
 use crate::inventory::symbol::{Symbol, Symbols};
@@ -25,7 +26,7 @@ pub const FORMAT: Format = Format {
 
 /// An IPv4 network with two /64s.
 const CONFLICT: Fault = Fault {
-    code: "conflicting-networks",
+    code: Code::new("conflicting-networks"),
     rule: "IPv4 network, location and VLAN give one /64",
     hint: "remove the wrong row; until then the hosts of both are blocked `bad-input`",
 };

@@ -5,6 +5,7 @@ use std::collections::hash_map::Entry as Slot;
 use super::meaning::{Meaning, Said};
 use super::text::{self, FIELD_COUNT, Fault, Faults, KeyedRow, Row, Shape};
 use super::{Context, Draft, Format, Input, Part, Renumbering};
+use crate::diag::Code;
 use crate::inventory::model::{Entry, Tors, Trust};
 use crate::inventory::source::{Keys, OWN, Occurs};
 use crate::inventory::symbol::{Symbol, Symbols};
@@ -23,7 +24,7 @@ pub const FORMAT: Format = Format {
 
 /// A switch and VLAN with two networks.
 const CONFLICT: Fault = Fault {
-    code: "conflicting-networks",
+    code: Code::new("conflicting-networks"),
     rule: "switch and VLAN give exactly one /64",
     hint: "remove the wrong row; until then the hosts of both are blocked `bad-input`",
 };

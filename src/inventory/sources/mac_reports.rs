@@ -9,6 +9,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 use super::meaning::{Meaning, Said};
 use super::text::{self, BAD_TIME, Fault, Faults, Row, Shape};
 use super::{Context, Draft, Format, Input, Part, Renumbering};
+use crate::diag::Code;
 use crate::inventory::model::{MacSource, Report, Sighting, Trust};
 use crate::inventory::source::{Keys, OWN, Occurs};
 use crate::inventory::symbol::{Symbol, Symbols};
@@ -22,35 +23,35 @@ pub const FORMAT: Format =
 
 /// A line that is not a JSON object.
 const BAD_JSON: Fault = Fault {
-    code: "bad-json",
+    code: Code::new("bad-json"),
     rule: "a report is one JSON object on one line, each key once",
     hint: "find out which program wrote this line",
 };
 
 /// A line without an end.
 const CUT: Fault = Fault {
-    code: "cut-line",
+    code: Code::new("cut-line"),
     rule: "every line ends with a newline; the last one may be incomplete without it",
     hint: "export again; append whole lines only",
 };
 
 /// A key with the wrong value.
 const BAD_REPORT: Fault = Fault {
-    code: "bad-report",
+    code: Code::new("bad-report"),
     rule: "time, inv and mac are required; switch, port and active may be left out",
     hint: "find out which program wrote this line",
 };
 
 /// A MAC that no interface has.
 pub const BAD_MAC: Fault = Fault {
-    code: "bad-mac",
+    code: Code::new("bad-mac"),
     rule: "a MAC is twelve hexadecimal digits; it is not multicast and not all zeros",
     hint: "find out which program wrote this line; its host is frozen until a newer report",
 };
 
 /// A report from the future.
 pub const FUTURE: Fault = Fault {
-    code: "future-report",
+    code: Code::new("future-report"),
     rule: "the time of a report is at most 5 minutes ahead of the clock of this machine",
     hint: "correct the clock of the machine that reported it",
 };

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::text::{self, BAD_INV, BAD_NAME, BAD_TIME, FIELD_COUNT, Fault, Faults, Row, Shape, Word};
 use super::{Context, Draft, Format, Input, Part, Renumbering, likely_project_index};
+use crate::diag::Code;
 use crate::dns::Name;
 use crate::inventory::model::{LockRow, Trust};
 use crate::inventory::source::{Keys, NAMES_LOCK, OWN, Occurs, is_conflict_marker};
@@ -28,35 +29,35 @@ const LOCK_FIELDS: Fault = Fault { hint: "write its five fields with one tab bet
 
 /// A project that does not exist.
 const EMPTY_PROJECT: Fault = Fault {
-    code: "empty-field",
+    code: Code::new("empty-field"),
     rule: "a row is `inv name project since released`, separated by tabs",
     hint: "complete the row",
 };
 
 /// A released name outside its project.
 const FOREIGN_RELEASED: Fault = Fault {
-    code: "foreign-released-name",
+    code: Code::new("foreign-released-name"),
     rule: "a released name is directly below a domain of its project",
     hint: "correct the project of the row, or give the project the domain in `also_domains`",
 };
 
 /// A host with two current names.
 const TWO_NAMES: Fault = Fault {
-    code: "two-current-names",
+    code: Code::new("two-current-names"),
     rule: "a host has one current row",
     hint: "let `zonewright check --fix-lock` settle it, or give all but one of the rows the time of the release",
 };
 
 /// A name that two hosts have.
 const TWO_HOLDERS: Fault = Fault {
-    code: "two-current-holders",
+    code: Code::new("two-current-holders"),
     rule: "a name is current in one row",
     hint: "let `zonewright check --fix-lock` settle it, or release the name of all but one of the hosts",
 };
 
 /// A name that a host has by one row, and gave up by another that was made of it.
 const STALE: Fault = Fault {
-    code: "current-and-released",
+    code: Code::new("current-and-released"),
     rule: "names.lock has one row for each name; if two rows have the same `since`, the released row counts as the \
            later one",
     hint: "let `zonewright check --fix-lock` settle it, or remove the row that is wrong",
@@ -64,7 +65,7 @@ const STALE: Fault = Fault {
 
 /// What git wrote around what it could not merge.
 const CONFLICT_MARKER: Fault = Fault {
-    code: "conflict-marker",
+    code: Code::new("conflict-marker"),
     rule: "a conflict marker, which git writes when it cannot merge rows, is not a row",
     hint: "`zonewright check --fix-lock` keeps the rows of both sides and settles them; with `names.lock merge=union` \
            in .gitattributes git writes no conflict markers",

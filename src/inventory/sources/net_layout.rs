@@ -13,7 +13,7 @@ use quick_xml::reader::Reader;
 use super::meaning::{Meaning, Said};
 use super::text::{BAD_NETWORK, BAD_TIME, BAD_VLAN, Fault, NOT_A_64};
 use super::{Context, Dated, Draft, Format, Input, Part, Renumbering, SourceFile, Tally};
-use crate::diag::{Diagnostic, FileId, Origin, Severity};
+use crate::diag::{Code, Diagnostic, FileId, Origin, Severity};
 use crate::inventory::model::{Entry, Layout, LayoutNetworks, Trust};
 use crate::inventory::source::{Keys, OWN, Occurs};
 use crate::inventory::symbol::{Symbol, Symbols};
@@ -30,16 +30,19 @@ pub const FORMAT: Format = Format {
     meanings,
 };
 
+/// The code of a file that ends too early.
+const SOURCE_CUT: Code = Code::new("source-cut");
+
 /// An element where it does not belong.
 const BAD_ELEMENT: Fault = Fault {
-    code: "xml-element",
+    code: Code::new("xml-element"),
     rule: "net-layout holds datacenters, a datacenter holds vlans, a vlan holds networks, and nothing else",
     hint: "remove it; its content is not read",
 };
 
 /// An attribute that is missing or wrong.
 const BAD_ATTRIBUTE: Fault = Fault {
-    code: "xml-attribute",
+    code: Code::new("xml-attribute"),
     rule: "a datacenter has a `name`, a vlan an `id`",
     hint: "correct the attribute; until then the element is not read",
 };
@@ -113,7 +116,7 @@ fn read_file(file: SourceFile<'_>, context: &Context<'_>, rows: &mut Rows, tally
     let mut walk = Walk::new(file.id, text, rows, tally);
     match walk.run() {
         Err(fault) => {
-            let cause = if fault.code == "source-cut" { "was cut" } else { "cannot be read as XML" };
+            let cause = if fault.code == SOURCE_CUT { "was cut" } else { "cannot be read as XML" };
             let diagnostic = locate(file.id, text, fault.code, fault.at, fault.message);
             tally.distrust(file.id, context.files, cause, diagnostic.rule(RULE).hint(fault.hint));
         }
@@ -128,7 +131,7 @@ fn read_file(file: SourceFile<'_>, context: &Context<'_>, rows: &mut Rows, tally
 /// What ends the reading of a file.
 struct Fatal {
     /// The code.
-    code: &'static str,
+    code: Code,
     /// Where.
     at: Range<usize>,
     /// What was found.
@@ -138,8 +141,8 @@ struct Fatal {
 }
 
 /// Makes a [`Fatal`].
-fn fatal(code: &'static str, at: Range<usize>, message: impl Into<String>, hint: &str) -> Fatal {
-    Fatal { code, at, message: message.into(), hint: hint.to_owned() }
+fn fatal(code: impl Into<Code>, at: Range<usize>, message: impl Into<String>, hint: &str) -> Fatal {
+    Fatal { code: code.into(), at, message: message.into(), hint: hint.to_owned() }
 }
 
 /// Where the reader is in the file.
@@ -202,12 +205,7 @@ impl<'a> Walk<'a> {
         }
         let end = self.text.len()..self.text.len();
         if !self.done {
-            return Err(fatal(
-                "source-cut",
-                end,
-                "the file ends before its last element ends: it was cut",
-                EXPORT_AGAIN,
-            ));
+            return Err(fatal(SOURCE_CUT, end, "the file ends before its last element ends: it was cut", EXPORT_AGAIN));
         }
         Ok(())
     }
@@ -216,7 +214,7 @@ impl<'a> Walk<'a> {
     fn syntax(&self, error: &Error, at: usize) -> Fatal {
         let at = at.min(self.text.len());
         match error {
-            Error::Syntax(error) => fatal("source-cut", at..at, format!("{error}: the file was cut"), EXPORT_AGAIN),
+            Error::Syntax(error) => fatal(SOURCE_CUT, at..at, format!("{error}: the file was cut"), EXPORT_AGAIN),
             error => fatal("xml-syntax", at..at, error.to_string(), EXPORT_AGAIN),
         }
     }
@@ -428,7 +426,7 @@ impl<'a> Walk<'a> {
 }
 
 /// Makes an error at some octets of a text.
-fn locate(file: FileId, text: &str, code: &'static str, at: Range<usize>, message: String) -> Diagnostic {
+fn locate(file: FileId, text: &str, code: impl Into<Code>, at: Range<usize>, message: String) -> Diagnostic {
     let mut start = at.start.min(text.len());
     while !text.is_char_boundary(start) {
         start -= 1;

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::text::{self, BAD_CHARACTER, Fault, Faults, Row};
 use super::{Context, Input, SourceFile, Tally};
-use crate::diag::{Diagnostic, FileId};
+use crate::diag::{Code, Diagnostic, FileId};
 
 mod csv;
 
@@ -20,7 +20,7 @@ mod skim;
 
 /// A field that holds what cannot be used.
 pub const BAD_FIELD: Fault = Fault {
-    code: "bad-field",
+    code: Code::new("bad-field"),
     rule: "a value must be text on one line",
     hint: "correct it where the export comes from, and export again",
 };

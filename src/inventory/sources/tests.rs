@@ -19,7 +19,7 @@ struct Outcome {
 
 impl Outcome {
     fn codes(&self) -> Vec<&'static str> {
-        self.tally.diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
+        self.tally.diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect()
     }
 
     fn reports(&self) -> Vec<Report> {

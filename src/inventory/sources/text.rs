@@ -7,7 +7,7 @@ use ipnet::Ipv6Net;
 use rayon::prelude::*;
 
 use super::{Context, Dated, Input, SourceFile, Tally};
-use crate::diag::{Diagnostic, Diagnostics, FileId, Origin, Severity, is_formatting};
+use crate::diag::{Code, Diagnostic, Diagnostics, FileId, Origin, Severity, is_formatting};
 use crate::dns::{Name, NameError};
 use crate::inventory::value::{Net64, Time, Vlan};
 
@@ -33,7 +33,7 @@ pub struct Shape {
 /// A kind of fault of rows: what every diagnostic of it says.
 pub struct Fault {
     /// The code.
-    pub code: &'static str,
+    pub code: Code,
     /// The rule that is broken.
     pub rule: &'static str,
     /// What to do.
@@ -42,49 +42,52 @@ pub struct Fault {
 
 /// A row with octets that are not text.
 pub const BAD_CHARACTER: Fault = Fault {
-    code: "bad-character",
+    code: Code::new("bad-character"),
     rule: "exports are UTF-8 without control characters",
     hint: "find out which program wrote this byte, and export again",
 };
 
 /// A host name that is not valid.
 pub const BAD_NAME: Fault = Fault {
-    code: "bad-name",
+    code: Code::new("bad-name"),
     rule: "labels are 1 to 63 letters, digits, hyphens and underscores, names at most 255 bytes",
     hint: "correct the name",
 };
 
 /// A VLAN number that is not valid.
 pub const BAD_VLAN: Fault = Fault {
-    code: "bad-vlan",
+    code: Code::new("bad-vlan"),
     rule: "VLANs are numbered 1 to 4094 (IEEE 802.1Q section 9.6)",
     hint: "correct the number",
 };
 
 /// An inventory number that is not valid.
 pub const BAD_INV: Fault = Fault {
-    code: "bad-inv",
+    code: Code::new("bad-inv"),
     rule: "an inventory number is an unsigned integer in decimal digits",
     hint: "correct the number; until then the row belongs to no host",
 };
 
 /// A network that is not valid.
 pub const BAD_NETWORK: Fault = Fault {
-    code: "bad-network",
+    code: Code::new("bad-network"),
     rule: "a network is an address, a slash and a prefix length, without host bits",
     hint: "correct the network",
 };
 
 /// A network that is not a /64.
 pub const NOT_A_64: Fault = Fault {
-    code: "not-a-64",
+    code: Code::new("not-a-64"),
     rule: "the network of a row is a /64 without host bits",
     hint: "correct the prefix; until then the hosts of this row are blocked `bad-input`",
 };
 
 /// A row with too many or too few fields.
-pub const FIELD_COUNT: Fault =
-    Fault { code: "field-count", rule: "every row has exactly the fields of its format", hint: "complete the row" };
+pub const FIELD_COUNT: Fault = Fault {
+    code: Code::new("field-count"),
+    rule: "every row has exactly the fields of its format",
+    hint: "complete the row",
+};
 
 /// A number of fields, in words.
 pub fn fields(count: usize) -> String {
@@ -93,7 +96,7 @@ pub fn fields(count: usize) -> String {
 
 /// A time that is not valid.
 pub const BAD_TIME: Fault = Fault {
-    code: "bad-time",
+    code: Code::new("bad-time"),
     rule: "times are RFC 3339 with an offset, such as 2026-11-20T01:00:00Z",
     hint: "correct the time",
 };

@@ -346,7 +346,7 @@ fn links_lead_out_of_no_base() {
     fs::create_dir(base.join("projects")).unwrap();
     std::os::unix::fs::symlink(dir.path().join("secret"), base.join("projects/web.yaml")).unwrap();
     let found = load(&workspace, base.to_str().unwrap(), now()).unwrap();
-    let codes: Vec<&str> = found.diagnostics.errors().iter().map(|diagnostic| diagnostic.code).collect();
+    let codes: Vec<&str> = found.diagnostics.errors().iter().map(|diagnostic| diagnostic.code.as_str()).collect();
     assert!(codes.contains(&"outside-workspace"), "{codes:?}");
     assert_eq!(projects(&found), Vec::<&str>::new());
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashSet};
 use super::super::base::{self, Base};
 use super::super::decide::{self, Decided, Given};
 use super::super::guards::Remembered;
-use super::super::{MakeError, Request};
-use super::Reviewed;
+use super::super::inputs::Request;
+use super::{ReviewError, Reviewed};
 use crate::change::{BlockCode, Blocked, Change};
 use crate::diff::Selection;
 use crate::dns::{NameRef, ZoneName};
@@ -30,15 +30,15 @@ pub struct Based {
 impl Based {
     /// Loads a base and decides by it, with the live data that the plan was made from.
     ///
-    /// Errors: `NoBase`, `NoState`.
+    /// Errors: the base or the state cannot be read.
     pub fn decide(
         request: &Request<'_>,
         reviewed: Reviewed<'_>,
         name: &str,
         (remembered, state): (&Remembered, Option<&dyn State>),
-    ) -> Result<Based, MakeError> {
+    ) -> Result<Based, ReviewError> {
         let Reviewed { inventory: now, live, decided: of_today, .. } = reviewed;
-        let mut base = base::load(request.workspace, name, request.now).map_err(MakeError::NoBase)?;
+        let mut base = base::load(request.workspace, name, request.now)?;
         let inventory = &mut base.inventory;
         // The same switches must stay in an L3 segment on both sides.
         last::keep_in_l3(inventory, &state.map(State::l3_switches).transpose()?.unwrap_or_default());

@@ -9,11 +9,13 @@ mod past;
 
 use std::collections::BTreeSet;
 
-use super::base::Remark;
+use super::base::BaseError;
 use super::decide::Decided;
+use super::findings::Remark;
 use super::guards::Remembered;
-use super::{MakeError, Progress, Request, RunStage};
-use crate::diag::Diagnostics;
+use super::inputs::Request;
+use super::progress::{Progress, RunStage};
+use crate::diag::{Diagnostics, Problem};
 use crate::diff::held::Held;
 use crate::diff::waits::Waits;
 use crate::inventory::Inventory;
@@ -46,15 +48,36 @@ pub(super) struct Reviewed<'a> {
     pub written: &'a [Option<Written>],
 }
 
+/// Why causes cannot be found.
+#[derive(Debug)]
+pub enum ReviewError {
+    /// The command line names a base that cannot be read.
+    Base(BaseError),
+    /// The state cannot be read.
+    State(Problem),
+}
+
+impl From<BaseError> for ReviewError {
+    fn from(error: BaseError) -> ReviewError {
+        ReviewError::Base(error)
+    }
+}
+
+impl From<Problem> for ReviewError {
+    fn from(error: Problem) -> ReviewError {
+        ReviewError::State(error)
+    }
+}
+
 /// Finds the causes of each change, none where there are no changes; and what is questionable about the base.
 ///
-/// Errors: `NoBase`, `NoState`.
+/// Errors: [`ReviewError`].
 pub(super) fn review(
     request: &Request<'_>,
     reviewed: Reviewed<'_>,
     (remembered, state): (&Remembered, Option<&dyn State>),
     progress: &dyn Progress,
-) -> Result<(Option<Review>, Vec<Remark>), MakeError> {
+) -> Result<(Option<Review>, Vec<Remark>), ReviewError> {
     let Reviewed { inventory, found, live, decided, .. } = reviewed;
     let base = request.base.map(|name| {
         progress.stage(RunStage::Base, None);

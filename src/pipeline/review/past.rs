@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::guards::Remembered;
-use super::super::{MakeError, Request};
+use super::super::inputs::Request;
 use super::Reviewed;
 use crate::apply::Outcome;
 use crate::change::Change;
+use crate::diag::Problem;
 use crate::dns::RrKey;
 use crate::guard::last;
 use crate::inventory::Inventory;
@@ -15,7 +16,7 @@ use crate::inventory::source::Pattern;
 use crate::inventory::value::Time;
 use crate::plan::Against;
 use crate::review::FoundAs;
-use crate::state::{Acceptance, ApplyId, ApplySummary, Planned, State, StateError, Written};
+use crate::state::{Acceptance, ApplyId, ApplySummary, Planned, State, Written};
 
 /// What the state remembers.
 #[derive(Default)]
@@ -36,12 +37,12 @@ pub struct Past {
 impl Past {
     /// Reads the state.
     ///
-    /// Errors: `NoState`.
+    /// Errors: the state cannot be read.
     pub fn read(
         request: &Request<'_>,
         Reviewed { inventory, decided, written, .. }: Reviewed<'_>,
         (remembered, state): (&Remembered, &dyn State),
-    ) -> Result<Past, MakeError> {
+    ) -> Result<Past, Problem> {
         let LastWhole { last, is_undone } = last_whole(state)?;
         let planned = last.as_ref().map(|last| state.planned(last.id)).transpose()?.flatten();
         let exported: BTreeSet<&String> = inventory.exports.iter().flat_map(|export| &export.files).collect();
@@ -81,7 +82,7 @@ fn accepted(
     request: &Request<'_>,
     now: &Inventory,
     (accepted, state): (&[Acceptance], &dyn State),
-) -> Result<Option<Inventory>, StateError> {
+) -> Result<Option<Inventory>, Problem> {
     let of_today = |source: &str| now.exports.iter().find(|export| export.spec.name == source);
     let is_other = |own: &Acceptance| of_today(&own.source).is_some_and(|export| now.digests_of(export) != own.files);
     if !accepted.iter().any(is_other) {
@@ -137,7 +138,7 @@ struct LastWhole {
 }
 
 /// Finds the latest apply that did all of its plan for the whole fleet.
-fn last_whole(state: &dyn State) -> Result<LastWhole, StateError> {
+fn last_whole(state: &dyn State) -> Result<LastWhole, Problem> {
     /// How many applies are searched: most days have a whole apply (no official source).
     const LATEST: usize = 50;
     let is_done =

@@ -12,11 +12,14 @@ use super::wires::{Book, Wire};
 use crate::apply::accept::Terms;
 use crate::apply::shape::Bounds;
 use crate::apply::{Outcome, ZoneAccess};
+use crate::diag::Code;
 use crate::inventory::model::Registry;
 use crate::inventory::value::Duration;
-use crate::pipeline::apply::{Conduct, Ran, Targets, Work, broken_off};
+use crate::pipeline::apply::{Ran, Work, broken_off};
+use crate::pipeline::conduct::Conduct;
 use crate::pipeline::guards::Guards;
-use crate::pipeline::{Settings, load_settings};
+use crate::pipeline::settings::{Settings, load_settings};
+use crate::pipeline::targets::Targets;
 use crate::plan::SealedPlan;
 use crate::provider::write::WriteZone;
 use crate::state::{ApplyId, Sqlite, State};
@@ -196,7 +199,7 @@ impl Run<'_> {
             End::Died => checks.fault(format!("run {number} died after the faults")),
             End::Ran(ran) => {
                 checks.told(stage, &Told { run: number, is_first: self.sessions == 1, ran: &ran });
-                let may_be_refused = |code| !knows_all && code == "state-lost";
+                let may_be_refused = |code: Code| !knows_all && code.as_str() == "state-lost";
                 if let Some(refusal) = ran.refusal.as_ref().filter(|refusal| !may_be_refused(refusal.code)) {
                     checks.fault(format!("run {number} is refused after the faults: {refusal:?}"));
                 }

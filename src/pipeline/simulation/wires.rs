@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::stage::{Journaled, Stage, Weakness};
 use crate::apply::{Applied, Batch, Settled};
 use crate::change::Change;
+use crate::diag::Problem;
 use crate::diff::waits::Waits;
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
@@ -14,12 +15,10 @@ use crate::live::OwnRrsets;
 use crate::live::asked::{Answer, Question};
 use crate::pipeline::{Progress, RunStage};
 use crate::plan::Marker;
-use crate::provider::TargetError;
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
 use crate::state::{
     Acceptance, AcceptedFile, Accepting, Acceptor, Allowed, ApplyId, ApplySummary, Breaker, Identity, KnownMarker,
-    LeftHost, NewApply, PlanText, Planned, Reset, Resumption, Sent, Sqlite, State, StateError, Unsettled, WaitNews,
-    Written,
+    LeftHost, NewApply, PlanText, Planned, Reset, Resumption, Sent, Sqlite, State, Unsettled, WaitNews, Written,
 };
 
 /// The connection of a run to the primary.
@@ -57,7 +56,7 @@ impl WriteZone for Wire<'_> {
         self.stage.primary.octets(zone, edit)
     }
 
-    fn observe(&self, zone: &ZoneName, asked: &[Question], _: Option<u64>) -> Result<Vec<Answer>, TargetError> {
+    fn observe(&self, zone: &ZoneName, asked: &[Question], _: Option<u64>) -> Result<Vec<Answer>, Problem> {
         self.stage.point(self.run, "before it reads");
         let answers = self.stage.primary.observe(zone, asked, None)?;
         // Only the survey asks for the SOA with RRsets behind it.
@@ -72,7 +71,7 @@ impl WriteZone for Wire<'_> {
         Box::new(Line { wire: self, session: self.stage.primary.open(zone) })
     }
 
-    fn finish(&self) -> Result<(), TargetError> {
+    fn finish(&self) -> Result<(), Problem> {
         Ok(())
     }
 }
@@ -90,7 +89,7 @@ impl UpdateZone for Line<'_> {
         self.session.window()
     }
 
-    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, TargetError> {
+    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, Problem> {
         self.wire.stage.point(self.wire.run, "before it sends");
         let ticket = self.session.send(update);
         self.wire.stage.point(self.wire.run, "after it sent");
@@ -128,7 +127,7 @@ pub struct Book<'s> {
 /// Forwards methods that only read.
 macro_rules! read {
     ($(fn $name:ident($($arg:ident: $type:ty),*) -> $out:ty;)*) => {
-        $(fn $name(&self $(, $arg: $type)*) -> Result<$out, StateError> {
+        $(fn $name(&self $(, $arg: $type)*) -> Result<$out, Problem> {
             self.state.$name($($arg),*)
         })*
     };
@@ -137,7 +136,7 @@ macro_rules! read {
 /// Forwards methods that write: other editors may act before and after.
 macro_rules! write {
     ($(fn $name:ident($($arg:ident: $type:ty),*) -> $out:ty;)*) => {
-        $(fn $name(&mut self $(, $arg: $type)*) -> Result<$out, StateError> {
+        $(fn $name(&mut self $(, $arg: $type)*) -> Result<$out, Problem> {
             self.stage.point(self.run, concat!("before ", stringify!($name)));
             let done = self.state.$name($($arg),*);
             self.stage.point(self.run, concat!("after ", stringify!($name)));
@@ -194,7 +193,7 @@ impl State for Book<'_> {
         fn note_waits(news: &WaitNews) -> ();
     }
 
-    fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), StateError> {
+    fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), Problem> {
         self.stage.point(self.run, "before note_sending");
         self.state.note_sending(apply, batch, now)?;
         let marker = batch.swap.as_ref().map(|swap| swap.after.clone());

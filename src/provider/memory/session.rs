@@ -8,13 +8,14 @@ use domain::base::iana::{Class, Rcode};
 use super::message::{Instruction, Message, Prerequisite};
 use super::primary::Primary;
 use super::zone::Zone;
+use crate::diag::{Code, Problem};
 use crate::dns::{Name, NameRef, RdataRef, Rrset, Rtype, Ttl, ZoneBuilder, ZoneName};
 use crate::live::asked::{Answer, Existence, Question};
 use crate::provider::answers::{self, Known};
 use crate::provider::entries::{self, Entry};
 use crate::provider::outage::place_of;
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
-use crate::provider::{AskZone, ReadZone, TargetError, ZoneRead};
+use crate::provider::{AskZone, ReadZone, ZoneRead};
 
 impl Known for Zone {
     fn apex(&self) -> &ZoneName {
@@ -73,13 +74,13 @@ fn place(zone: &ZoneName) -> String {
 }
 
 /// An error at a zone.
-fn error(zone: &ZoneName, code: &'static str, message: impl Into<String>) -> TargetError {
-    TargetError { place: place(zone), code, message: message.into(), hint: None, findings: None }
+fn error(zone: &ZoneName, code: impl Into<Code>, message: impl Into<String>) -> Problem {
+    Problem::new(place(zone), code, message.into())
 }
 
 impl Primary {
     /// Looks at a zone as a client on the network does.
-    fn look<R>(&self, zone: &ZoneName, look: impl FnOnce(&Zone) -> R) -> Result<R, TargetError> {
+    fn look<R>(&self, zone: &ZoneName, look: impl FnOnce(&Zone) -> R) -> Result<R, Problem> {
         let world = self.world();
         if world.is_down {
             return Err(error(zone, "connect-failed", "the server cannot be reached"));
@@ -90,7 +91,7 @@ impl Primary {
 }
 
 impl ReadZone for Primary {
-    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, TargetError> {
+    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem> {
         let contents = self.look(zone, |found| {
             let mut builder = ZoneBuilder::new(zone.clone());
             for (name, rtype, rrset) in found.rrsets() {
@@ -110,11 +111,11 @@ impl AskZone for Primary {
         place(zone)
     }
 
-    fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, TargetError> {
+    fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, Problem> {
         self.look(zone, |found| questions.iter().map(|question| answers::answer(found, question)).collect())
     }
 
-    fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<Existence>, TargetError> {
+    fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<Existence>, Problem> {
         self.look(zone, |found| {
             let existence = |name: &Name| {
                 let wildcard = name.as_name().parent().and_then(|parent| Name::prepend(b"*", parent).ok());
@@ -141,7 +142,7 @@ impl WriteZone for Primary {
         1
     }
 
-    fn observe(&self, zone: &ZoneName, questions: &[Question], _: Option<u64>) -> Result<Vec<Answer>, TargetError> {
+    fn observe(&self, zone: &ZoneName, questions: &[Question], _: Option<u64>) -> Result<Vec<Answer>, Problem> {
         self.ask(zone, questions)
     }
 
@@ -149,7 +150,7 @@ impl WriteZone for Primary {
         Box::new(Session { primary: self, replies: HashMap::new(), cut: HashSet::new(), next: 0 })
     }
 
-    fn finish(&self) -> Result<(), TargetError> {
+    fn finish(&self) -> Result<(), Problem> {
         Ok(())
     }
 }
@@ -171,7 +172,7 @@ impl UpdateZone for Session<'_> {
         self.primary.window
     }
 
-    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, TargetError> {
+    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, Problem> {
         let said = self.primary.deliver(&Message::from(update));
         if self.next == 0 {
             let (now, most) = &mut self.primary.world().connections;
@@ -198,13 +199,7 @@ impl UpdateZone for Session<'_> {
         if self.cut.remove(&ticket) {
             return match reply {
                 Reply::Unknown(error) => Reply::Unknown(error),
-                _ => Reply::Unknown(TargetError {
-                    place: "memory".to_owned(),
-                    code: "update-cut",
-                    message: "the connection was cut".to_owned(),
-                    hint: None,
-                    findings: None,
-                }),
+                _ => Reply::Unknown(Problem::new("memory", "update-cut", "the connection was cut")),
             };
         }
         if matches!(reply, Reply::Unknown(_)) {

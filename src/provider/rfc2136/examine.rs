@@ -19,11 +19,12 @@ use super::meter::Meter;
 use super::settings::{self, Server, Settings};
 use super::wire::Connection;
 use super::{NameServers, explain_wire, random_id};
+use crate::diag::Problem;
 use crate::dns::{NameBuffer, RdataRef, Rtype, Serial, Wire, ZoneName};
 use crate::inventory::config::node::Node;
 use crate::parallel::side_by_side;
 use crate::provider::examine::{
-    Access, Capabilities, Clock, Examined, Fault, KeyExamined, Measures, PlaceExamined, ZoneExamined,
+    Access, Capabilities, Clock, Examined, KeyExamined, Measures, PlaceExamined, ZoneExamined,
 };
 use crate::provider::{Context, ReadMethod};
 
@@ -44,11 +45,7 @@ impl NameServers {
     /// Looks at all servers.
     pub(super) fn examine(&self, zones: &[&ZoneName]) -> Examined {
         let key = self.key();
-        let fault = key.as_ref().err().map(|error| Fault {
-            code: error.code,
-            message: error.message.clone(),
-            hint: Some(error.hint.to_owned()),
-        });
+        let fault = key.as_ref().err().cloned();
         // Without the secret it is unknown what a server does for the key; whether it answers at all is still reported.
         let zones = if fault.is_none() { zones } else { &[] };
         let key = key.ok().flatten();
@@ -73,7 +70,7 @@ impl NameServers {
         let mut place =
             PlaceExamined { place: server.to_string(), fault: None, clock: Clock::NotTold, zones: Vec::new() };
         if let Err(failure) = self.connect(server) {
-            place.fault = Some(fault(&failure));
+            place.fault = Some(fault(&place.place, &failure));
             return place;
         }
         let mut without_key = key.is_some();
@@ -86,13 +83,13 @@ impl NameServers {
             }
             let read = if is_silence(&asked) { None } else { Some(self.measure(server, zone, key)) };
             let Some(read) = read.filter(|read| !is_silence(read)) else {
-                place.fault = Some(silence(zone));
+                place.fault = Some(silence(&place.place, zone));
                 break;
             };
             let access = without_key.then(|| self.ask_without_key(server, zone));
             // Who is not answered once is not answered for the next zone either, and waits as long each time.
             without_key &= !access.as_ref().is_some_and(is_silence);
-            place.zones.push(found(zone, asked, read, access));
+            place.zones.push(found((&place.place, zone), asked, read, access));
         }
         place
     }
@@ -175,7 +172,7 @@ impl NameServers {
 
 /// Joins what was found about a zone.
 fn found(
-    zone: &ZoneName,
+    (place, zone): (&str, &ZoneName),
     asked: Result<SoaAnswer, Failure>,
     read: Result<(Measures, u32), Failure>,
     access: Option<Result<Access, Failure>>,
@@ -191,9 +188,9 @@ fn found(
     });
     ZoneExamined {
         zone: zone.clone(),
-        authority: Some(asked.map(|soa| soa.authoritative).map_err(|failure| fault(&failure))),
+        authority: Some(asked.map(|soa| soa.authoritative).map_err(|failure| fault(place, &failure))),
         serial,
-        read: read.map(|(measures, _)| measures).map_err(|failure| fault(&failure)),
+        read: read.map(|(measures, _)| measures).map_err(|failure| fault(place, &failure)),
         without_key,
         writable: None,
     }
@@ -251,17 +248,14 @@ fn is_silence<T>(outcome: &Result<T, Failure>) -> bool {
 }
 
 /// The fault of a server that stopped answering when it was asked for a zone.
-fn silence(zone: &ZoneName) -> Fault {
-    Fault {
-        code: "timeout",
-        message: format!("no answer to a question about `{zone}`; zonewright asked this server for no further zone"),
-        hint: Some(Failure::TimedOut { progress: Progress::default() }.hint().to_owned()),
-    }
+fn silence(place: &str, zone: &ZoneName) -> Problem {
+    let message = format!("no answer to a question about `{zone}`; zonewright asked this server for no further zone");
+    Problem::new(place, "timeout", message).hint(Failure::TimedOut { progress: Progress::default() }.hint())
 }
 
-/// A failure as a fault.
-fn fault(failure: &Failure) -> Fault {
-    Fault { code: failure.code(), message: failure.to_string(), hint: Some(failure.hint().to_owned()) }
+/// A failure at a place as a problem.
+fn fault(place: &str, failure: &Failure) -> Problem {
+    Problem::new(place, failure.code(), failure.to_string()).hint(failure.hint())
 }
 
 #[cfg(test)]
@@ -274,11 +268,10 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    use super::super::meter::ReadLimits;
+    use super::super::settings::ReadLimits;
     use super::super::tests::{Signer, answer, apex, framed, read, reader, soa, zone};
     use super::*;
     use crate::provider::Exchange;
-    use crate::provider::secret::SecretError;
 
     /// What a server does with a question.
     type Act = dyn Fn(&mut TcpStream, &[u8]) + Send + Sync;
@@ -395,7 +388,7 @@ mod tests {
         let place = &examined.places[0];
         let far = matches!(place.clock, Clock::Ahead(ahead) if (990..1_010).contains(&ahead));
         assert!(far, "{:?}", place.clock);
-        assert_eq!(place.zones[0].read.as_ref().map_err(|fault| fault.code), Err("tsig-bad-time"));
+        assert_eq!(place.zones[0].read.as_ref().map_err(|fault| fault.code.as_str()), Err("tsig-bad-time"));
     }
 
     #[test]
@@ -419,7 +412,7 @@ mod tests {
     fn a_server_that_is_not_there_is_told_and_the_others_are_looked_at() {
         let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let examined = examine(vec![Server { host: "127.0.0.1".into(), port: gone }, honest(GOOD)], &[&apex()]);
-        assert_eq!(examined.places[0].fault.as_ref().map(|fault| fault.code), Some("connect-failed"));
+        assert_eq!(examined.places[0].fault.as_ref().map(|fault| fault.code.as_str()), Some("connect-failed"));
         assert_eq!(examined.places[1].fault, None);
     }
 
@@ -427,7 +420,7 @@ mod tests {
     fn without_the_secret_servers_are_only_connected_to() {
         let (server, asked) = serve(Box::new(|_, _| {}));
         let exchange = Exchange { timeout: Duration::from_secs(20), read: ReadMethod::Axfr, window: None };
-        let error = SecretError { code: "secret-exposed", message: "others can read it".into(), hint: "run `chmod`" };
+        let error = Problem::new("key", "secret-exposed", "others can read it").hint("run `chmod`");
         let servers = NameServers::new(
             Settings {
                 servers: vec![server],

@@ -7,36 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::explain_wire;
 use super::failure::{Failure, Passed, Progress};
+use super::settings::ReadLimits;
 use super::wire::{Connection, WireFault};
 use crate::provider::cache::KeptSize;
-
-/// The limits of each read of a zone: a transfer, or all questions about its names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReadLimits {
-    /// How many records may come.
-    pub records: u64,
-    /// How many octets of messages may come.
-    pub octets: u64,
-    /// How long it may take.
-    pub time: Duration,
-    /// How many times as much may come as the zone held last.
-    pub growth: u64,
-}
-
-impl Default for ReadLimits {
-    fn default() -> ReadLimits {
-        ReadLimits {
-            // Twice a fleet of 10 million records, since nothing is known of a zone that is read for the first time.
-            records: 20_000_000,
-            // 10 million records of 200 octets; a PTR below ip6.arpa takes 120 where its names are not compressed.
-            octets: 2 << 30,
-            // 10 million records at 6 000 a second, over a slow line; BIND's `max-transfer-time-in` is two hours.
-            time: Duration::from_secs(1800),
-            // A fleet that grows to ten times its size between two reads is not read unseen (no official source).
-            growth: 10,
-        }
-    }
-}
 
 /// As many records as a zone may have however few it held last, so that a new zone may be filled (no official source).
 const GROWN_RECORDS: u64 = 100_000;

@@ -27,7 +27,8 @@
 //! | `session` | updates over one connection |
 //! | `observe` | pure: answers out of a whole zone, and those that a wildcard gives |
 //! | `version` | asks a server what it is |
-//! | `writer` | the primary: what is written, and read for that |
+//! | `primary` | the server that zones are written to |
+//! | `writer` | writes to the primary, and reads for that |
 
 mod ask;
 mod axfr;
@@ -42,6 +43,7 @@ mod message;
 mod meter;
 mod observe;
 mod outcome;
+mod primary;
 mod query;
 mod rooms;
 mod session;
@@ -62,10 +64,8 @@ use domain::dep::octseq::array::Array;
 use domain::rdata::tsig::Time48;
 use domain::tsig::{Key, KeyName};
 
-use super::{
-    Access, AskZone, Context, Exchange, Opened, OpenedWriter, ReadMethod, ReadOrAsk, ReadZone, TargetError, ZoneRead,
-};
-use crate::diag::Diagnostics;
+use super::{Access, AskZone, Context, Exchange, Opened, OpenedWriter, ReadMethod, ReadOrAsk, ReadZone, ZoneRead};
+use crate::diag::{Diagnostics, Problem};
 use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, SourceText};
 use crate::live::asked::{Answer, Existence, Question};
@@ -77,14 +77,14 @@ use self::failure::{Failure, Progress};
 use self::health::Health;
 use self::kept::Standings;
 use self::meter::Meter;
+use self::primary::Primary;
 use self::rooms::Rooms;
 use self::settings::{KeySettings, Server, Settings};
 pub use self::settings::{place, server_names};
 use self::wire::{Connection, WireFault};
-use self::writer::Primary;
 use super::cache::{Cache, KeptSize};
 use super::outage::place_of;
-use super::secret::{SecretError, SecretSource};
+use super::secret::SecretSource;
 
 /// Zones are on servers.
 pub const IS_LOCAL: bool = false;
@@ -119,21 +119,17 @@ pub fn open_writer(settings: &Node, context: &Context<'_>) -> OpenedWriter {
 /// Finds for each name the zone that holds it, where one of the servers has authority for such a zone.
 ///
 /// Errors: the settings are wrong, or no server can be asked.
-pub fn find_apexes(
-    settings: &Node,
-    context: &Context<'_>,
-    names: &[Name],
-) -> Result<Vec<Option<ZoneName>>, TargetError> {
+pub fn find_apexes(settings: &Node, context: &Context<'_>, names: &[Name]) -> Result<Vec<Option<ZoneName>>, Problem> {
     let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
     open_servers(settings, context)?.find_apexes(names)
 }
 
 /// Servers, the key's secret fetched unless a command gives it.
-fn open_servers(settings: Settings, context: &Context<'_>) -> Result<NameServers, TargetError> {
+fn open_servers(settings: Settings, context: &Context<'_>) -> Result<NameServers, Problem> {
     let servers = NameServers::of(settings, context);
     let by_command = matches!(servers.settings.key, Some(KeySettings { secret: SecretSource::Command(_), .. }));
     if !by_command {
-        servers.key().map_err(|error| secret_error(error, servers.places()))?;
+        servers.key().map_err(|error| error.at(servers.places()))?;
     }
     Ok(servers)
 }
@@ -145,7 +141,7 @@ struct NameServers {
     /// The folder of the workspace.
     workspace: PathBuf,
     /// The key, or why there is none, once it was asked for; `None` where messages are not signed.
-    key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
+    key: OnceLock<Result<Option<Arc<Key>>, Problem>>,
     /// What this run knows of each server.
     health: Vec<Health>,
     /// The cache: zones may come from it where they are read to plan; what it knows of their sizes bounds every read.
@@ -168,7 +164,7 @@ impl fmt::Debug for NameServers {
 }
 
 impl ReadZone for NameServers {
-    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, TargetError> {
+    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem> {
         let contents = self.first_that_can(zone, |server, key| match &self.cache {
             Some(cache) => self.read_by_cache(cache, server, zone, key),
             None => self.transfer_patiently(server, zone, key, None),
@@ -186,13 +182,13 @@ impl AskZone for NameServers {
         place_of(&self.places(), zone)
     }
 
-    fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, TargetError> {
+    fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, Problem> {
         let (Exchange { timeout, window, .. }, limits) = (self.settings.exchange, self.settings.limits);
         let window = window.map_or(DEFAULT_WINDOW, |window| usize::from(window).min(MAX_WINDOW));
         self.first_that_can(zone, |server, key| Asker { server, zone, key, timeout, window, limits }.ask(questions))
     }
 
-    fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<Existence>, TargetError> {
+    fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<Existence>, Problem> {
         let (Exchange { timeout, window, .. }, limits) = (self.settings.exchange, self.settings.limits);
         let window = window.map_or(DEFAULT_WINDOW, |window| usize::from(window).min(MAX_WINDOW));
         let questions: Vec<Question> = names.iter().cloned().map(Question::whether).collect();
@@ -217,11 +213,7 @@ impl NameServers {
     }
 
     /// Servers of which nothing is known yet.
-    fn new(
-        settings: Settings,
-        workspace: PathBuf,
-        key: OnceLock<Result<Option<Arc<Key>>, SecretError>>,
-    ) -> NameServers {
+    fn new(settings: Settings, workspace: PathBuf, key: OnceLock<Result<Option<Arc<Key>>, Problem>>) -> NameServers {
         let health = settings.servers.iter().map(|_| Health::default()).collect();
         NameServers {
             settings,
@@ -238,7 +230,7 @@ impl NameServers {
     ///
     /// Knot does not sign its refusal for a name in no zone of its own. Then all questions are asked without the key:
     /// the answers only show where to look, and a transfer proves the rest.
-    fn find_apexes(&self, names: &[Name]) -> Result<Vec<Option<ZoneName>>, TargetError> {
+    fn find_apexes(&self, names: &[Name]) -> Result<Vec<Option<ZoneName>>, Problem> {
         let (timeout, limits) = (self.settings.exchange.timeout, self.settings.limits);
         let questions = names.iter().cloned().map(|name| Question { name, rtype: Rtype::SOA });
         let questions: Vec<Question> = questions.collect();
@@ -266,9 +258,9 @@ impl NameServers {
         &self,
         zone: &ZoneName,
         act: impl Fn(&Server, Option<Arc<Key>>) -> Result<T, Failure>,
-    ) -> Result<T, TargetError> {
+    ) -> Result<T, Problem> {
         let place = |servers: String| place_of(&servers, zone);
-        let key = self.key().map_err(|error| secret_error(error, place(self.places())))?;
+        let key = self.key().map_err(|error| error.at(place(self.places())))?;
         let mut failures = Vec::new();
         let mut order: Vec<usize> = (0..self.settings.servers.len()).collect();
         order.sort_by_cached_key(|number| self.health[*number].was_silent());
@@ -296,7 +288,7 @@ impl NameServers {
     }
 
     /// The key; fetches its secret the first time. Other threads wait meanwhile, so that a command runs once.
-    fn key(&self) -> Result<Option<Arc<Key>>, SecretError> {
+    fn key(&self) -> Result<Option<Arc<Key>>, Problem> {
         let fetch = || {
             let Some(key) = &self.settings.key else { return Ok(None) };
             let secret = key.secret.fetch(&self.workspace, self.settings.exchange.timeout)?;
@@ -373,12 +365,6 @@ impl NameServers {
     }
 }
 
-/// The error of a secret that cannot be read.
-fn secret_error(error: SecretError, place: String) -> TargetError {
-    let SecretError { code, message, hint } = error;
-    TargetError { place, code, message, hint: Some(hint.to_owned()), findings: None }
-}
-
 /// What a fault of the connection means after what had come.
 fn explain_wire(fault: WireFault, progress: Progress) -> Failure {
     match fault {
@@ -391,9 +377,9 @@ fn explain_wire(fault: WireFault, progress: Progress) -> Failure {
 }
 
 /// The error of a failure; `others` is added to its message.
-fn read_error(place: String, failure: &Failure, others: &str) -> TargetError {
+fn read_error(place: String, failure: &Failure, others: &str) -> Problem {
     let message = format!("{failure}{others}");
-    TargetError { place, code: failure.code(), message, hint: Some(failure.hint().to_owned()), findings: None }
+    Problem::new(place, failure.code(), message).hint(failure.hint())
 }
 
 /// An ID that others cannot foresee (RFC 5452 section 4.3).

@@ -125,9 +125,9 @@ mod tests {
         match expected.read(answer(&lowered.octets), Time48::now(), "here".into()) {
             Reply::Done => ("done", String::new()),
             Reply::Prerequisite(words) => ("prerequisite", words),
-            Reply::Refused(error) => ("refused", error.code.to_owned()),
-            Reply::Failed(error) => ("failed", error.code.to_owned()),
-            Reply::Unknown(error) => ("unknown", error.code.to_owned()),
+            Reply::Refused(error) => ("refused", error.code.to_string()),
+            Reply::Failed(error) => ("failed", error.code.to_string()),
+            Reply::Unknown(error) => ("unknown", error.code.to_string()),
         }
     }
 

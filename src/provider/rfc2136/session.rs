@@ -14,12 +14,12 @@ use super::failure::{Failure, Progress};
 use super::lower::{Lowered, TooLarge, lower};
 use super::message::Header;
 use super::outcome::Expected;
+use super::primary::Primary;
 use super::wire::{Connection, WireFault};
-use super::writer::Primary;
 use super::{random_id, read_error};
+use crate::diag::Problem;
 use crate::dns::ZoneName;
-use crate::provider::TargetError;
-use crate::provider::write::{Reply, Ticket, Update, UpdateZone, WriteZone as _};
+use crate::provider::write::{Reply, Ticket, Update, UpdateZone};
 
 /// The way to write one zone.
 pub struct Session<'a> {
@@ -50,7 +50,7 @@ impl UpdateZone for Session<'_> {
         self.primary.window()
     }
 
-    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, TargetError> {
+    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, Problem> {
         let key = self.primary.key(&self.zone)?;
         let id = self.free_id();
         let ticket = Ticket(self.next);
@@ -138,14 +138,14 @@ impl<'a> Session<'a> {
     }
 
     /// Closes the connection: nothing is known of what was sent and not answered.
-    fn give_up(&mut self, error: &TargetError) {
+    fn give_up(&mut self, error: &Problem) {
         self.connection = None;
         let lost = self.in_flight.drain().map(|(_, sent)| (sent.ticket, Reply::Unknown(error.clone())));
         self.replies.extend(lost);
     }
 
     /// The error of a failure.
-    fn error(&self, failure: &Failure) -> TargetError {
+    fn error(&self, failure: &Failure) -> Problem {
         read_error(self.primary.place(&self.zone), failure, "")
     }
 }
@@ -202,7 +202,7 @@ mod tests {
     }
 
     /// Sends an update that creates a TXT of some octets.
-    fn send(session: &mut Session<'_>, octets: usize) -> Result<Ticket, TargetError> {
+    fn send(session: &mut Session<'_>, octets: usize) -> Result<Ticket, Problem> {
         let rdata = (0..octets.div_ceil(200)).map(|number| Rdata::from_text(&format!("{number:0200}")).unwrap());
         let kind = ChangeKind::Create { after: Rrset::new(Ttl::DEFAULT, rdata.collect()).unwrap() };
         let owner = apex().owner(Name::parse("a.example.net").unwrap().as_name()).unwrap();
@@ -215,7 +215,7 @@ mod tests {
         match reply {
             Reply::Done => "done",
             Reply::Prerequisite(_) => "prerequisite",
-            Reply::Refused(error) | Reply::Failed(error) | Reply::Unknown(error) => error.code,
+            Reply::Refused(error) | Reply::Failed(error) | Reply::Unknown(error) => error.code.as_str(),
         }
     }
 
@@ -304,7 +304,10 @@ mod tests {
         let primary = Primary::new(reader(vec![Server { host: "127.0.0.1".into(), port: gone }], true));
         let mut session = Session::new(&primary, &apex());
         let error = send(&mut session, 1).unwrap_err();
-        assert_eq!((error.code, error.place), ("connect-failed", format!("127.0.0.1:{gone} zone example.net.")));
+        assert_eq!(
+            (error.code.as_str(), error.place),
+            ("connect-failed", format!("127.0.0.1:{gone} zone example.net."))
+        );
     }
 
     #[test]

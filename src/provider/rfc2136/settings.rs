@@ -1,4 +1,4 @@
-//! The settings of a name server: where it is, and how messages to it are signed.
+//! The settings of a name server: where it is, how messages to it are signed, and how much it may send.
 
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use domain::tsig::Algorithm;
 
-use super::meter::ReadLimits;
 use crate::diag::{Diagnostic, Diagnostics, Origin};
 use crate::dns::Name;
 use crate::inventory::config::node::{Node, Reader, SourceText, Value};
@@ -49,6 +48,34 @@ pub struct Settings {
     pub cache_max_age: Duration,
     /// How much one read may bring.
     pub limits: ReadLimits,
+}
+
+/// The limits of each read of a zone: a transfer, or all questions about its names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadLimits {
+    /// How many records may come.
+    pub records: u64,
+    /// How many octets of messages may come.
+    pub octets: u64,
+    /// How long it may take.
+    pub time: Duration,
+    /// How many times as much may come as the zone held last.
+    pub growth: u64,
+}
+
+impl Default for ReadLimits {
+    fn default() -> ReadLimits {
+        ReadLimits {
+            // Twice a fleet of 10 million records, since nothing is known of a zone that is read for the first time.
+            records: 20_000_000,
+            // 10 million records of 200 octets; a PTR below ip6.arpa takes 120 where its names are not compressed.
+            octets: 2 << 30,
+            // 10 million records at 6 000 a second, over a slow line; BIND's `max-transfer-time-in` is two hours.
+            time: Duration::from_secs(1800),
+            // A fleet that grows to ten times its size between two reads is not read unseen (no official source).
+            growth: 10,
+        }
+    }
 }
 
 /// The address of a server.

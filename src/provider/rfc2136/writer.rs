@@ -1,10 +1,7 @@
-//! The primary of a target: where its zones are written, and read for that.
-//!
-//! It is the first server of the settings and no other: what the marker of a zone proves, it proves of one server.
+//! Writes zones to a primary, and reads of them what writing needs.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::sync::Arc;
 
 use domain::base::iana::Rcode;
 use domain::tsig::Key;
@@ -13,41 +10,18 @@ use super::ask::{Asker, DEFAULT_WINDOW, MAX_WINDOW};
 use super::failure::Failure;
 use super::lower::{self, LIMITS};
 use super::observe::Probes;
+use super::primary::Primary;
+use super::read_error;
 use super::session::Session;
-use super::settings::Server;
-use super::version::{Software, software};
-use super::wire::{Connection, WireFault};
-use super::{NameServers, read_error, secret_error};
+use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::live::asked::{Answer, Question};
-use crate::provider::outage::place_of;
 use crate::provider::write::{Edit, UpdateLimits, UpdateZone, WriteZone};
-use crate::provider::{Exchange, ReadMethod, TargetError, answers, transfer_is_cheaper};
-
-/// The most updates in flight, regardless of the settings: each may be as long as a message.
-const MAX_IN_FLIGHT: usize = 16;
-
-/// How many updates are in flight to Knot where the settings say nothing. It makes one transaction of all that wait:
-/// with 8 of 5 edits each it does 4 times as many as with one, with 8 of 500 edits up to 1.7 times, and 16 are hardly
-/// better (Knot 3.2, measured).
-const IN_FLIGHT_TO_KNOT: usize = 8;
-
-/// How many updates are in flight to BIND where the settings say nothing. It does one after another and waits for none
-/// of ours while it has two; the others are for a disk that takes its time to sync the journal. With 3 to 8 it does 1.4
-/// times as many as with one (BIND 9.18, measured). PowerDNS 4.7 gains nothing by more than one.
-const IN_FLIGHT_TO_BIND: usize = 4;
-
-/// The primary.
-pub struct Primary {
-    /// The settings, with this one server, and the key.
-    servers: NameServers,
-    /// How many updates of a zone may be in flight, once that was asked.
-    window: OnceLock<usize>,
-}
+use crate::provider::{Exchange, ReadMethod, answers, transfer_is_cheaper};
 
 impl WriteZone for Primary {
     fn place(&self, zone: &ZoneName) -> String {
-        place_of(&self.server().to_string(), zone)
+        Primary::place(self, zone)
     }
 
     fn limits(&self) -> UpdateLimits {
@@ -58,12 +32,7 @@ impl WriteZone for Primary {
         lower::octets(zone, edit)
     }
 
-    fn observe(
-        &self,
-        zone: &ZoneName,
-        questions: &[Question],
-        rrsets: Option<u64>,
-    ) -> Result<Vec<Answer>, TargetError> {
+    fn observe(&self, zone: &ZoneName, questions: &[Question], rrsets: Option<u64>) -> Result<Vec<Answer>, Problem> {
         if questions.is_empty() {
             return Ok(Vec::new());
         }
@@ -84,55 +53,12 @@ impl WriteZone for Primary {
         Box::new(Session::new(self, zone))
     }
 
-    fn finish(&self) -> Result<(), TargetError> {
+    fn finish(&self) -> Result<(), Problem> {
         Ok(())
     }
 }
 
 impl Primary {
-    /// The one server of these.
-    pub fn new(servers: NameServers) -> Primary {
-        Primary { servers, window: OnceLock::new() }
-    }
-
-    /// The key; fetches its secret the first time.
-    pub fn key(&self, zone: &ZoneName) -> Result<Option<Arc<Key>>, TargetError> {
-        self.servers.key().map_err(|error| secret_error(error, self.place(zone)))
-    }
-
-    /// How long the server may take for an answer.
-    pub fn timeout(&self) -> Duration {
-        self.exchange().timeout
-    }
-
-    /// Connects to the server.
-    pub fn connect(&self) -> Result<Connection, WireFault> {
-        Connection::open(self.server(), self.timeout())
-    }
-
-    /// How many updates of a zone may be in flight; asks the server for its software, once, if the settings do not say
-    /// it.
-    pub fn window(&self) -> usize {
-        *self.window.get_or_init(|| match self.exchange().window {
-            Some(window) => usize::from(window).min(MAX_IN_FLIGHT),
-            None => match software(self.server(), self.timeout()) {
-                Software::Knot => IN_FLIGHT_TO_KNOT,
-                Software::Bind => IN_FLIGHT_TO_BIND,
-                Software::Other => 1,
-            },
-        })
-    }
-
-    /// The server.
-    fn server(&self) -> &Server {
-        &self.servers.settings.servers[0]
-    }
-
-    /// Deadline, method and window.
-    fn exchange(&self) -> &Exchange {
-        &self.servers.settings.exchange
-    }
-
     /// Whether a transfer costs the server less than so many questions.
     fn transfer_pays(&self, questions: usize, rrsets: Option<u64>) -> bool {
         self.exchange().read != ReadMethod::Query
@@ -180,6 +106,8 @@ mod tests {
     use std::sync::mpsc::{self, Receiver};
     use std::thread;
 
+    use super::super::primary::MAX_IN_FLIGHT;
+    use super::super::settings::Server;
     use super::super::tests::{a, answer, apex, framed, reader, zone};
     use super::*;
     use crate::dns::{Name, Rtype};

@@ -5,17 +5,18 @@ use std::path::Path;
 
 use super::load::Folder;
 use super::{Settings, ZoneFiles, file_name, read_settings};
+use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::inventory::config::node::Node;
-use crate::provider::examine::{Capabilities, Clock, Examined, Fault, Measures, PlaceExamined, ZoneExamined};
-use crate::provider::{Context, ReadZone as _, TargetError};
+use crate::provider::examine::{Capabilities, Clock, Examined, Measures, PlaceExamined, ZoneExamined};
+use crate::provider::{Context, ReadZone as _};
 
 /// Looks at the folder of a target, and at the files of these zones.
 pub fn examine(settings: &Node, context: &Context<'_>, zones: &[&ZoneName]) -> Examined {
     let Settings { dir, .. } = read_settings(settings, context.source).0.expect("`check` passed the settings");
     let mut place = PlaceExamined { place: dir.clone(), fault: None, clock: Clock::NotTold, zones: Vec::new() };
     match Folder::open(context.workspace, &dir) {
-        Err(error) => place.fault = Some(Fault::from(error)),
+        Err(error) => place.fault = Some(error),
         Ok(folder) => {
             let files = ZoneFiles { folder };
             place.zones = zones.iter().map(|zone| examine_zone(&files, context.workspace, zone)).collect();
@@ -41,9 +42,7 @@ fn examine_zone(files: &ZoneFiles, workspace: &Path, zone: &ZoneName) -> ZoneExa
 }
 
 /// The fault of a zone that cannot be read.
-fn explain(error: TargetError) -> Fault {
-    let has_places = error.findings.is_some();
-    let fault = Fault::from(error);
+fn explain(error: Problem) -> Problem {
     let hint = "`zonewright check` shows where; until they are corrected the zone counts as unknown";
-    if has_places { Fault { hint: Some(hint.to_owned()), ..fault } } else { fault }
+    if error.findings.is_some() { error.hint(hint) } else { error }
 }

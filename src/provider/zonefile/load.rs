@@ -8,8 +8,7 @@ use std::rc::Rc;
 
 use sha2::{Digest, Sha256};
 
-use crate::diag::{FileId, Files};
-use crate::provider::TargetError;
+use crate::diag::{FileId, Files, Problem};
 
 /// The largest file, in octets: places in it are kept as 32 bits.
 const MAX_FILE: u64 = u32::MAX as u64;
@@ -59,14 +58,8 @@ impl Folder {
     /// Finds `dir` inside the workspace.
     ///
     /// Errors: there is no such folder, or a symbolic link leads out of the workspace.
-    pub fn open(workspace: &Path, dir: &str) -> Result<Folder, TargetError> {
-        let fail = |code, message: String, hint: &str| TargetError {
-            place: dir.to_owned(),
-            code,
-            message,
-            hint: Some(hint.to_owned()),
-            findings: None,
-        };
+    pub fn open(workspace: &Path, dir: &str) -> Result<Folder, Problem> {
+        let fail = |code, message: String, hint: &str| Problem::new(dir, code, message).hint(hint.to_owned());
         let io = |error: io::Error| {
             let hint = "make the folder that `dir` of this target names, with a file NAME.zone for each zone";
             let message = match error.kind() {

@@ -38,8 +38,8 @@ use std::path::{Component, Path};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::{Access, Context, Exchange, Findings, Opened, OpenedWriter, ReadZone, TargetError, ZoneRead};
-use crate::diag::{Diagnostic, Diagnostics, Origin};
+use super::{Access, Context, Exchange, Opened, OpenedWriter, ReadZone, ZoneRead};
+use crate::diag::{Diagnostic, Diagnostics, FileFindings, Origin, Problem};
 use crate::dns::{ContentsError, Name, ZoneBuilder, ZoneContents, ZoneName};
 use crate::inventory::config::node::{Node, Reader, SourceText};
 use crate::inventory::config::shared::read_command;
@@ -93,7 +93,7 @@ pub fn open_writer(settings: &Node, context: &Context<'_>) -> OpenedWriter {
 /// Reads a zone from its file in a folder that no settings name.
 ///
 /// Errors: as for a target whose folder it is.
-pub fn read_in(folder: &Path, zone: &ZoneName) -> Result<ZoneRead, TargetError> {
+pub fn read_in(folder: &Path, zone: &ZoneName) -> Result<ZoneRead, Problem> {
     ZoneFiles { folder: Folder::open(folder, "")? }.read_zone(zone)
 }
 
@@ -139,7 +139,7 @@ struct ZoneFiles {
 }
 
 impl ReadZone for ZoneFiles {
-    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, TargetError> {
+    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem> {
         let mut loader = Loader::new(&self.folder);
         let first = self.load(zone, &mut loader)?;
         read_loaded(zone, loader, first).map_err(|refused| self.explain(zone, refused))
@@ -153,7 +153,7 @@ impl ZoneFiles {
     }
 
     /// Loads the file of a zone; gives its number.
-    fn load(&self, zone: &ZoneName, loader: &mut Loader<'_>) -> Result<usize, TargetError> {
+    fn load(&self, zone: &ZoneName, loader: &mut Loader<'_>) -> Result<usize, Problem> {
         loader.load(None, &file_name(zone)).map_err(|error| {
             let (code, hint) = match error.is_missing() {
                 true => {
@@ -164,15 +164,15 @@ impl ZoneFiles {
                 }
             };
             let place = self.place(zone);
-            TargetError { place, code, message: error.to_string(), hint: Some(hint), findings: None }
+            Problem::new(place, code, error.to_string()).hint(hint)
         })
     }
 
     /// Says that the files of a zone are wrong.
-    fn explain(&self, zone: &ZoneName, (findings, errors): Refused) -> TargetError {
+    fn explain(&self, zone: &ZoneName, (findings, errors): Refused) -> Problem {
         let message = format!("{errors} error{} in the files of `{zone}`", if errors == 1 { "" } else { "s" });
         let hint = Some("correct the file; until then the zone counts as unknown".to_owned());
-        TargetError { place: self.place(zone), code: "bad-zone-file", message, hint, findings: Some(findings) }
+        Problem::new(self.place(zone), "bad-zone-file", message).maybe_hint(hint).findings(findings)
     }
 }
 
@@ -183,7 +183,7 @@ pub fn file_name(zone: &ZoneName) -> String {
 }
 
 /// The findings, and how many of them are errors.
-type Refused = (Box<Findings>, usize);
+type Refused = (Box<FileFindings>, usize);
 
 /// Reads a zone whose first file is loaded.
 fn read_loaded(zone: &ZoneName, mut loader: Loader<'_>, first: usize) -> Result<ZoneRead, Refused> {

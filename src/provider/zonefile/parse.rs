@@ -3,13 +3,15 @@
 //! Comes in: the files of a zone. Goes out: every good record, in the files' order, and a diagnostic for everything
 //! that is not one. Source: RFC 1035 section 5, RFC 2308 section 4 ($TTL), RFC 3597 section 5.
 
-use crate::diag::{Diagnostic, Diagnostics, FileId, Origin};
+use crate::diag::{Code, Diagnostic, Diagnostics, FileId, Origin};
 use crate::dns::{ContentsError, Name, NameBuffer, NameError, NameRef, Rtype, Ttl, ZoneName};
 use crate::provider::is_zone_data;
 
 use super::entry::{Entry, FaultKind, Splitter, Token};
 use super::load::{LoadError, Loader};
-use super::rdata::{RdataFault, RdataReader, RdataText, name_fault, parse_period, parse_rtype};
+use super::rdata::{
+    self, NAME_TOO_LONG, RdataFault, RdataReader, RdataText, UNKNOWN_TYPE, name_fault, parse_period, parse_rtype,
+};
 
 /// How deep $INCLUDE may nest below the zone file (no official source; enough for every sensible layout).
 const MAX_DEPTH: usize = 8;
@@ -96,7 +98,7 @@ pub struct Place<'a> {
 
 impl Place<'_> {
     /// An error about some octets of the entry.
-    fn error_at(&self, code: &'static str, range: std::ops::Range<usize>, message: String) -> Diagnostic {
+    fn error_at(&self, code: impl Into<Code>, range: std::ops::Range<usize>, message: String) -> Diagnostic {
         let text = self.text;
         let newlines = memchr::memchr_iter(b'\n', &text[self.entry.range.start..range.start]).count();
         let start = memchr::memrchr(b'\n', &text[..range.start]).map_or(0, |newline| newline + 1);
@@ -111,12 +113,12 @@ impl Place<'_> {
     }
 
     /// An error about a token.
-    fn error(&self, code: &'static str, token: Token, message: impl Into<String>) -> Diagnostic {
+    fn error(&self, code: impl Into<Code>, token: Token, message: impl Into<String>) -> Diagnostic {
         self.error_at(code, token.range(), message.into())
     }
 
     /// An error about the record as a whole, shown at its first token.
-    pub fn record_error(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
+    pub fn record_error(&self, code: impl Into<Code>, message: impl Into<String>) -> Diagnostic {
         self.error(code, self.tokens[0], message)
     }
 
@@ -482,7 +484,7 @@ fn parse_type(place: &Place<'_>, token: Token) -> Result<Rtype, Fault> {
         None => {
             let message = format!("`{}` is not a type", place.shown(token));
             let hint = "write types without a mnemonic as `TYPE` and their number, their data as `\\# LENGTH HEX`";
-            Err(place.error("unknown-type", token, message).hint(hint).into())
+            Err(place.error(UNKNOWN_TYPE, token, message).hint(hint).into())
         }
     }
 }
@@ -496,7 +498,7 @@ const BAD_NAME: &str = "labels are separated by single dots; bytes other than le
 /// Says what is wrong with a name.
 fn explain_name(place: &Place<'_>, token: Token, error: &NameError) -> Fault {
     let (code, message) = name_fault(error);
-    let hint = if code == "name-too-long" { LONG_NAME } else { BAD_NAME };
+    let hint = if code == NAME_TOO_LONG { LONG_NAME } else { BAD_NAME };
     place.error(code, token, message).hint(hint).into()
 }
 
@@ -508,9 +510,9 @@ fn explain_rdata(place: &Place<'_>, tokens: &[Token], rtype: Rtype, fault: Rdata
     };
     let error = place.error(fault.code, token.unwrap_or(place.tokens[place.tokens.len() - 1]), fault.message);
     let hint = match (fault.code, rtype) {
-        ("unknown-type", _) => "write the data as `\\# LENGTH HEX`",
-        ("name-too-long", _) => LONG_NAME,
-        ("bad-name", _) => BAD_NAME,
+        (UNKNOWN_TYPE, _) => "write the data as `\\# LENGTH HEX`",
+        (NAME_TOO_LONG, _) => LONG_NAME,
+        (rdata::BAD_NAME, _) => BAD_NAME,
         _ if tokens.first().is_some_and(|first| place.word(*first) == b"\\#") => "the notation is `\\# LENGTH HEX`",
         (_, Rtype::A) => "an A record holds one address such as `192.0.2.1`",
         (_, Rtype::AAAA) => "an AAAA record holds one address such as `2001:db8::1`",

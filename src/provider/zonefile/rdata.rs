@@ -15,6 +15,7 @@ use domain::rdata::ZoneRecordData;
 pub use self::mnemonic::rtype as parse_rtype;
 use super::entry::Token;
 use super::scan::TokenScanner;
+use crate::diag::Code;
 use crate::dns::{NameBuffer, NameError, NameRef, Rtype, Ttl, Wire, name};
 
 /// One part of RDATA in presentation format.
@@ -56,13 +57,25 @@ fn parts(rtype: Rtype) -> Option<&'static [Part]> {
     })
 }
 
+/// The code of a type that is not known by name.
+pub const UNKNOWN_TYPE: Code = Code::new("unknown-type");
+
+/// The code of a name or a label that is too long (RFC 1035 section 2.3.4).
+pub const NAME_TOO_LONG: Code = Code::new("name-too-long");
+
+/// The code of RDATA that its type does not allow.
+pub const BAD_RDATA: Code = Code::new("bad-rdata");
+
+/// The code of a name that is not valid.
+pub const BAD_NAME: Code = Code::new("bad-name");
+
 /// What is wrong with RDATA.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RdataFault {
     /// The number of the token that it is about; `None` where one is missing.
     pub token: Option<usize>,
     /// A code for messages.
-    pub code: &'static str,
+    pub code: Code,
     /// What it is.
     pub message: String,
 }
@@ -125,14 +138,8 @@ impl RdataReader {
     }
 
     /// Reads one part from one token.
-    fn read_part(
-        &mut self,
-        part: Part,
-        word: &[u8],
-        quoted: bool,
-        origin: NameRef<'_>,
-    ) -> Result<(), (&'static str, String)> {
-        let wrong = |what: &str| ("bad-rdata", format!("`{}` is not {what}", String::from_utf8_lossy(word)));
+    fn read_part(&mut self, part: Part, word: &[u8], quoted: bool, origin: NameRef<'_>) -> Result<(), (Code, String)> {
+        let wrong = |what: &str| (BAD_RDATA, format!("`{}` is not {what}", String::from_utf8_lossy(word)));
         match part {
             Part::Name => {
                 match word {
@@ -162,15 +169,15 @@ impl RdataReader {
                 let period = parse_period(word).ok_or_else(|| wrong("a length of time of 0 to 2147483647 seconds"))?;
                 self.rdata.extend_from_slice(&period.as_secs().to_be_bytes());
             }
-            Part::Texts => push_string(&mut self.rdata, word, true).map_err(|message| ("bad-rdata", message))?,
-            Part::LongText => push_string(&mut self.rdata, word, false).map_err(|message| ("bad-rdata", message))?,
+            Part::Texts => push_string(&mut self.rdata, word, true).map_err(|message| (BAD_RDATA, message))?,
+            Part::LongText => push_string(&mut self.rdata, word, false).map_err(|message| (BAD_RDATA, message))?,
         }
         Ok(())
     }
 
     /// Reads the notation of RFC 3597 section 5, which any type may have.
     fn read_generic(&mut self, rtype: Rtype, source: RdataText<'_>) -> Result<(), RdataFault> {
-        let missing = || RdataFault { token: None, code: "bad-rdata", message: "`\\#` needs a length".to_owned() };
+        let missing = || RdataFault { token: None, code: BAD_RDATA, message: "`\\#` needs a length".to_owned() };
         let length = source.tokens.get(1).ok_or_else(missing)?;
         let length = digits(length.text(source.text)).filter(|length| *length <= 0xffff);
         let length = length.ok_or_else(|| bad(1, "the length after `\\#` must be 0 to 65535".to_owned()))? as usize;
@@ -202,16 +209,16 @@ impl RdataReader {
         let data = data.map_err(|error| match &*error.to_string() {
             "unknown record type with concrete data" => {
                 let message = format!("the RDATA of {rtype} can be read only in the notation of RFC 3597");
-                RdataFault { token: Some(0).filter(|_| !tokens.is_empty()), code: "unknown-type", message }
+                RdataFault { token: Some(0).filter(|_| !tokens.is_empty()), code: UNKNOWN_TYPE, message }
             }
-            said => RdataFault { token, code: "bad-rdata", message: format!("bad RDATA of {rtype}: {said}") },
+            said => RdataFault { token, code: BAD_RDATA, message: format!("bad RDATA of {rtype}: {said}") },
         })?;
         if taken < tokens.len() {
             return Err(bad(taken, "this follows the last field of the RDATA".to_owned()));
         }
         let mut octets = Vec::new();
         data.compose_rdata(&mut octets).expect("a vector has room");
-        self.canonicalize(rtype, &octets).map_err(|message| RdataFault { token, code: "bad-rdata", message })
+        self.canonicalize(rtype, &octets).map_err(|message| RdataFault { token, code: BAD_RDATA, message })
     }
 
     /// Checks that octets are RDATA of the type, and lowers the names in them.
@@ -255,7 +262,7 @@ fn unescaped(word: &[u8]) -> Result<Vec<u8>, String> {
 
 /// A fault of a token.
 fn bad(token: usize, message: String) -> RdataFault {
-    RdataFault { token: Some(token), code: "bad-rdata", message }
+    RdataFault { token: Some(token), code: BAD_RDATA, message }
 }
 
 /// The fault of RDATA that lack a part.
@@ -268,14 +275,14 @@ fn ends_early(part: Part) -> RdataFault {
         Part::Period => "a length of time",
         Part::Texts | Part::LongText => "a string",
     };
-    RdataFault { token: None, code: "bad-rdata", message: format!("the RDATA end before {what}") }
+    RdataFault { token: None, code: BAD_RDATA, message: format!("the RDATA end before {what}") }
 }
 
 /// The code and message of a name that is not valid.
-pub fn name_fault(error: &NameError) -> (&'static str, String) {
+pub fn name_fault(error: &NameError) -> (Code, String) {
     let code = match error {
-        NameError::LabelTooLong(_) | NameError::NameTooLong => "name-too-long",
-        _ => "bad-name",
+        NameError::LabelTooLong(_) | NameError::NameTooLong => NAME_TOO_LONG,
+        _ => BAD_NAME,
     };
     (code, format!("bad name: {error}"))
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::diag::{self, Files, Origin};
+use crate::diag::{self, Files, Origin, Problem};
 use crate::dns::{Name, NameBuffer, Rtype, Ttl, Wire};
 use crate::inventory::config::node::{Key, Value};
 
@@ -16,7 +16,7 @@ fn apex() -> ZoneName {
 }
 
 /// Writes files into a workspace of its own and reads `zones/example.net.zone`.
-fn read_files(files: &[(&str, &[u8])]) -> Result<ZoneRead, TargetError> {
+fn read_files(files: &[(&str, &[u8])]) -> Result<ZoneRead, Problem> {
     let workspace = tempfile::tempdir().unwrap();
     for (name, text) in files {
         let path = workspace.path().join(name);
@@ -27,7 +27,7 @@ fn read_files(files: &[(&str, &[u8])]) -> Result<ZoneRead, TargetError> {
 }
 
 /// Reads one text as the zone.
-fn read(text: &str) -> Result<ZoneRead, TargetError> {
+fn read(text: &str) -> Result<ZoneRead, Problem> {
     read_files(&[("zones/example.net.zone", text.as_bytes())])
 }
 
@@ -49,7 +49,7 @@ fn printed(contents: &ZoneContents, soa: bool) -> String {
 }
 
 /// An error as a user sees it.
-fn shown(error: &TargetError) -> String {
+fn shown(error: &Problem) -> String {
     let findings = error.findings.as_deref().map(|(files, findings)| diag::render(findings, files));
     format!("{error}\n{}", findings.unwrap_or_default())
 }
@@ -60,7 +60,7 @@ fn codes(text: &str) -> Vec<String> {
 }
 
 /// The codes in an error, each with its line and column.
-fn codes_of(error: &TargetError) -> Vec<String> {
+fn codes_of(error: &Problem) -> Vec<String> {
     let found = &error.findings.as_ref().unwrap_or_else(|| panic!("{error}")).1;
     let place = |origin: Origin| format!("{}:{}", origin.line, origin.col);
     found.iter().map(|diagnostic| format!("{} {}", place(diagnostic.origin), diagnostic.code)).collect()
@@ -482,10 +482,10 @@ fn a_missing_file_or_folder_says_what_to_do() {
     let error = read_files(&[("zones/other.zone", b"\n")]).unwrap_err();
     assert_eq!(error.to_string(), "zones/example.net.zone: error[missing-file]: there is no such file");
     assert!(error.hint.unwrap().contains("`example.net.`"));
-    assert_eq!(read_files(&[]).unwrap_err().code, "missing-folder");
+    assert_eq!(read_files(&[]).unwrap_err().code.as_str(), "missing-folder");
     let workspace = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink("/tmp", workspace.path().join("zones")).unwrap();
-    assert_eq!(Folder::open(workspace.path(), "zones").unwrap_err().code, "outside-workspace");
+    assert_eq!(Folder::open(workspace.path(), "zones").unwrap_err().code.as_str(), "outside-workspace");
 }
 
 #[test]
@@ -520,7 +520,7 @@ fn settings_are_checked_whole() {
     let source = SourceText { file, text: lines.into() };
     let mut found = check(&settings, &source);
     found.settle();
-    let codes: Vec<_> = found.iter().map(|found| (found.origin.line, found.code)).collect();
+    let codes: Vec<_> = found.iter().map(|found| (found.origin.line, found.code.as_str())).collect();
     let bad = "bad-value";
     assert_eq!(codes, [(2, "outside-workspace"), (3, "bad-command"), (4, bad), (5, bad), (6, bad), (7, "unknown-key")]);
 }

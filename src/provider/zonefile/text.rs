@@ -6,13 +6,14 @@
 use super::entry::Splitter;
 use super::load::Loader;
 use super::rdata::{RdataReader, RdataText};
-use super::{Findings, no_contents, parse};
+use super::{no_contents, parse};
+use crate::diag::FileFindings;
 use crate::dns::{Name, Rtype, ZoneBuilder, ZoneContents, ZoneName};
 
 /// Parses the text of a zone, whose file has the name `shown` in messages.
 ///
 /// Errors: all that is wrong in it.
-pub fn parse_text(zone: &ZoneName, shown: &str, text: Vec<u8>) -> Result<ZoneContents, Box<Findings>> {
+pub fn parse_text(zone: &ZoneName, shown: &str, text: Vec<u8>) -> Result<ZoneContents, Box<FileFindings>> {
     let mut loader = Loader::of_text(shown, text);
     let mut builder = ZoneBuilder::new(zone.clone());
     let parse::Parsed { mut found, .. } = parse::parse_zone(zone, &mut loader, 0, &mut |record, _| {

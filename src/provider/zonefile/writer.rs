@@ -14,12 +14,13 @@ use super::edit::{self, Unfit};
 use super::layout::Layout;
 use super::load::{Loader, read_regular};
 use super::{ZoneFiles, compare, read_noting, serial};
+use crate::diag::{AttemptError, Code, Problem};
 use crate::disk::{self, PendingFile};
 use crate::dns::{Rtype, ZoneContents, ZoneName};
 use crate::live::asked::{Answer, Question};
-use crate::process::{BoundedCommand, CommandError};
+use crate::process::BoundedCommand;
+use crate::provider::answers;
 use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
-use crate::provider::{TargetError, answers};
 
 /// Writes the zones of one target.
 #[derive(Debug)]
@@ -49,7 +50,7 @@ impl WriteZone for FileWriter {
         0
     }
 
-    fn observe(&self, zone: &ZoneName, questions: &[Question], _: Option<u64>) -> Result<Vec<Answer>, TargetError> {
+    fn observe(&self, zone: &ZoneName, questions: &[Question], _: Option<u64>) -> Result<Vec<Answer>, Problem> {
         let mut loader = Loader::new(&self.files.folder);
         let read = self.read(zone, &mut loader, &[])?;
         self.check_signatures(zone, &read.contents)?;
@@ -65,20 +66,15 @@ impl WriteZone for FileWriter {
         self.is_changed.store(true, Ordering::Release);
     }
 
-    fn finish(&self) -> Result<(), TargetError> {
+    fn finish(&self) -> Result<(), Problem> {
         let Some(reload) = &self.reload else { return Ok(()) };
         if !self.is_changed.swap(false, Ordering::AcqRel) {
             return Ok(());
         }
-        reload.run(b"").map_err(|CommandError { message, .. }| TargetError {
-            place: self.dir.clone(),
-            code: "reload-failed",
-            message,
-            hint: Some(
-                "the files are written, but the servers may not have loaded them: run the command of `reload` by hand"
-                    .into(),
-            ),
-            findings: None,
+        reload.run(b"").map_err(|AttemptError { message, .. }| {
+            Problem::new(self.dir.clone(), "reload-failed", message).hint(
+                "the files are written, but the servers may not have loaded them: run the command of `reload` by hand",
+            )
         })
     }
 }
@@ -100,7 +96,7 @@ impl UpdateZone for FileUpdates<'_> {
         1
     }
 
-    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, TargetError> {
+    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, Problem> {
         let ticket = Ticket(self.sent);
         self.sent += 1;
         let reply = self.writer.write(&self.zone, &update.edits).unwrap_or_else(|reply| reply);
@@ -132,7 +128,7 @@ impl FileWriter {
     }
 
     /// Reads a zone, and the places of its records.
-    fn read(&self, zone: &ZoneName, loader: &mut Loader<'_>, edits: &[Edit<'_>]) -> Result<Read, TargetError> {
+    fn read(&self, zone: &ZoneName, loader: &mut Loader<'_>, edits: &[Edit<'_>]) -> Result<Read, Problem> {
         let first = self.files.load(zone, loader)?;
         let wanted = edits.iter().map(|edit| (edit.key.owner.as_name().to_name(), edit.key.rtype));
         let mut layout = Layout::new(loader.get(first).file, wanted.collect());
@@ -147,7 +143,7 @@ impl FileWriter {
     }
 
     /// Refuses a zone with signatures: those of what changes would be wrong afterwards.
-    fn check_signatures(&self, zone: &ZoneName, contents: &ZoneContents) -> Result<(), TargetError> {
+    fn check_signatures(&self, zone: &ZoneName, contents: &ZoneContents) -> Result<(), Problem> {
         if !contents.rrsets().any(|rrset| rrset.rtype() == Rtype::RRSIG) {
             return Ok(());
         }
@@ -157,7 +153,7 @@ impl FileWriter {
     }
 
     /// Says why a file cannot be edited.
-    fn explain(&self, zone: &ZoneName, loader: &Loader<'_>, unfit: Unfit) -> TargetError {
+    fn explain(&self, zone: &ZoneName, loader: &Loader<'_>, unfit: Unfit) -> Problem {
         let ((owner, rtype), origin) = match unfit {
             Unfit::Included(key, origin) => (key, origin),
             Unfit::NoSerial => {
@@ -182,7 +178,7 @@ impl FileWriter {
         mut loader: Loader<'_>,
         read: &Read,
         (text, edits): (&[u8], &[Edit<'_>]),
-    ) -> Result<(), TargetError> {
+    ) -> Result<(), Problem> {
         loader.set_text(read.first, text.to_owned());
         let (contents, found) = read_noting(zone, &mut loader, read.first, &mut |_, _| ());
         if found.error_count() == 0
@@ -222,8 +218,8 @@ impl FileWriter {
     }
 
     /// An error about the file of a zone.
-    fn error(&self, zone: &ZoneName, code: &'static str, message: String, hint: &str) -> TargetError {
-        TargetError { place: self.files.place(zone), code, message, hint: Some(hint.to_owned()), findings: None }
+    fn error(&self, zone: &ZoneName, code: impl Into<Code>, message: String, hint: &str) -> Problem {
+        Problem::new(self.files.place(zone), code, message).hint(hint.to_owned())
     }
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::ApplyReport;
-use crate::apply::{HostOutcome, Outcome, Refusal, ZoneWritten};
+use crate::apply::{HostOutcome, Outcome, ZoneWritten};
+use crate::diag::Problem;
 use crate::plan::SealedPlan;
-use crate::provider::TargetError;
 use crate::report::TOOL;
 
 /// What `format` says.
@@ -31,7 +31,7 @@ struct Document<'a> {
     /// The exit code.
     exit: u8,
     /// Why the plan was refused.
-    refused: Option<FaultView<'a>>,
+    refused: Option<&'a Problem>,
     /// How many hosts had each outcome; all outcomes are there.
     counts: BTreeMap<&'static str, usize>,
     /// The hosts, in the order of the plan.
@@ -39,22 +39,9 @@ struct Document<'a> {
     /// The zones.
     zones: Vec<ZoneView>,
     /// Errors that are not about single hosts.
-    problems: Vec<FaultView<'a>>,
+    problems: &'a [Problem],
     /// The zones and input files that changed since the plan was made.
     moved: &'a [String],
-}
-
-/// A refusal or a problem.
-#[derive(Debug, Serialize)]
-struct FaultView<'a> {
-    /// Where.
-    place: &'a str,
-    /// Its code.
-    code: &'static str,
-    /// What was found.
-    message: &'a str,
-    /// What to do.
-    hint: Option<&'a str>,
 }
 
 /// A host, or a name that no host has.
@@ -100,26 +87,14 @@ pub fn render(report: &ApplyReport<'_>) -> String {
         apply: report.apply.map(|apply| apply.0),
         started: report.started.to_string(),
         exit: report.exit,
-        refused: report.refusal.map(refusal),
+        refused: report.refusal,
         counts: Outcome::ALL.iter().map(|outcome| (outcome.as_str(), applied.count(*outcome))).collect(),
         hosts: applied.hosts.iter().map(host).collect(),
         zones: applied.zones.iter().map(zone).collect(),
-        problems: applied.problems.iter().map(problem).collect(),
+        problems: &applied.problems,
         moved: report.moved,
     };
     serde_json::to_string_pretty(&document).expect("texts and numbers are JSON") + "\n"
-}
-
-/// A refusal for the document.
-fn refusal(refusal: &Refusal) -> FaultView<'_> {
-    let Refusal { place, code, message, hint } = refusal;
-    FaultView { place, code, message, hint: hint.as_deref() }
-}
-
-/// A problem for the document. Findings in files are printed on standard error.
-fn problem(problem: &TargetError) -> FaultView<'_> {
-    let TargetError { place, code, message, hint, findings: _ } = problem;
-    FaultView { place, code, message, hint: hint.as_deref() }
 }
 
 /// A host for the document.

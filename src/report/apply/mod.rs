@@ -7,8 +7,8 @@ mod text;
 use super::TextOptions;
 use super::counts::Counts;
 use super::summary::counted;
-use crate::apply::{Applied, Refusal};
-use crate::diag::sanitize;
+use crate::apply::Applied;
+use crate::diag::{Problem, sanitize};
 use crate::inventory::value::Time;
 use crate::plan::{Plan, SealedPlan};
 use crate::state::ApplyId;
@@ -48,7 +48,7 @@ pub struct ApplyReport<'a> {
     /// When it began.
     pub started: Time,
     /// Why nothing was applied, where the plan was refused as a whole.
-    pub refusal: Option<&'a Refusal>,
+    pub refusal: Option<&'a Problem>,
     /// The outcomes; empty where it was refused.
     pub applied: &'a Applied,
     /// The zones and input files that changed since the plan was made; sorted.

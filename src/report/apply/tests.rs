@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{ApplyReport, text};
-use crate::apply::{Applied, HostOutcome, Outcome, Refusal, ZoneWritten};
+use crate::apply::{Applied, HostOutcome, Outcome, ZoneWritten};
+use crate::diag::Problem;
 use crate::inventory::value::Inv;
 use crate::plan::{Change, Notice, NoticeCode, Plan, Rule, SealedPlan, Waiting, fixture};
-use crate::provider::TargetError;
 use crate::report::schema::tests::check_one;
 use crate::report::{SchemaKind, TextOptions};
 use crate::state::ApplyId;
@@ -61,28 +61,18 @@ fn everything() -> Applied {
     all.push(host(0, Outcome::Failed, "the answer was lost", ""));
     all.extend(hosts(20..27, Outcome::NotReached));
     all.push(host(27, Outcome::AlreadyApplied, "", ""));
-    let problem = TargetError {
-        place: "zones".to_owned(),
-        code: "reload-failed",
-        message: "`rndc` ended with 1: \u{1b}[2J".to_owned(),
-        hint: Some("the file is written: load it by hand".to_owned()),
-        findings: None,
-    };
+    let problem = Problem::new("zones", "reload-failed", "`rndc` ended with 1: \u{1b}[2J")
+        .hint("the file is written: load it by hand");
     Applied { problems: vec![problem], ..applied(all, 8) }
 }
 
 /// A refusal.
-fn refusal() -> Refusal {
-    Refusal {
-        place: "plan.json".to_owned(),
-        code: "plan-expired",
-        message: "the plan was good until 2026-11-21T01:30:00Z".to_owned(),
-        hint: Some("plan again".to_owned()),
-    }
+fn refusal() -> Problem {
+    Problem::new("plan.json", "plan-expired", "the plan was good until 2026-11-21T01:30:00Z").hint("plan again")
 }
 
 /// Calls `with` with a report.
-fn report<T>(applied: &Applied, refusal: Option<&Refusal>, exit: u8, with: impl FnOnce(&ApplyReport<'_>) -> T) -> T {
+fn report<T>(applied: &Applied, refusal: Option<&Problem>, exit: u8, with: impl FnOnce(&ApplyReport<'_>) -> T) -> T {
     let sealed = SealedPlan::new(fixture::fleet());
     let moved = ["racktables/hosts.csv".to_owned(), "zone search.example.net.".to_owned()];
     with(&ApplyReport {
@@ -107,7 +97,7 @@ fn verdict(hosts: Vec<Vec<HostOutcome>>, changes: usize) -> String {
 }
 
 /// The outcome of a plan as a document.
-fn document(applied: &Applied, refusal: Option<&Refusal>, exit: u8) -> Value {
+fn document(applied: &Applied, refusal: Option<&Problem>, exit: u8) -> Value {
     report(applied, refusal, exit, |report| serde_json::from_str(&super::json(report)).unwrap())
 }
 

@@ -1,10 +1,9 @@
 //! The outcome of an apply as text: the verdict, what is left, what was written, and where to look it up.
 
 use super::ApplyReport;
-use crate::apply::{Applied, HostOutcome, Outcome, Refusal};
-use crate::diag::sanitize;
+use crate::apply::{Applied, HostOutcome, Outcome};
+use crate::diag::{Problem, sanitize};
 use crate::plan::SealedPlan;
-use crate::provider::TargetError;
 use crate::report::TextOptions;
 use crate::report::applies::short;
 use crate::report::gather::gather;
@@ -60,9 +59,9 @@ impl Page<'_> {
         let style = if report.refusal.is_none() && is_whole { &self.paint.create } else { &self.paint.alarm };
         let style = style.clone();
         match report.refusal {
-            Some(Refusal { place, code, message, hint }) => {
-                self.painted(0, &style, &format!("Refused: {place}: error[{code}]: {message}"));
-                self.hint(2, hint.as_deref());
+            Some(refusal) => {
+                self.painted(0, &style, &format!("Refused: {refusal}"));
+                self.hint(2, refusal.hint.as_deref());
                 self.line(2, "Nothing was changed.");
             }
             None => self.painted(0, &style, &verdict(report)),
@@ -70,7 +69,7 @@ impl Page<'_> {
     }
 
     /// Adds what is wrong with targets and zones as a whole.
-    fn problems(&mut self, problems: &[TargetError]) {
+    fn problems(&mut self, problems: &[Problem]) {
         if !problems.is_empty() {
             self.heading("Problems");
         }

@@ -9,7 +9,7 @@ use proptest::collection::{btree_map, btree_set};
 use proptest::prelude::*;
 
 use super::*;
-use crate::apply::Refusal;
+use crate::diag::Problem;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl};
 use crate::inventory::value::Inv;
 use crate::plan::fixture::{self, zone};
@@ -119,12 +119,8 @@ fn what_is_amiss_is_told_before_the_first_file() {
     #   `--allow project:search/1h=21` lets this plan through
     # not complete: source-unknown: source `eine`: agents/eine-1.jsonl was cut: its last line has no end
     ");
-    let refusal = Refusal {
-        place: "the plan".to_owned(),
-        code: "breaker-tripped",
-        message: "the breaker `global` is tripped\n--- x".to_owned(),
-        hint: Some("reset it".to_owned()),
-    };
+    let refusal =
+        Problem::new("the plan", "breaker-tripped", "the breaker `global` is tripped\n--- x").hint("reset it");
     let outlook = Outlook { refusal: Some(refusal), hidden: Some(7), ..Outlook::default() };
     let text = render(&SealedPlan::new(fixture::empty()), &outlook, &TextOptions::default());
     insta::assert_snapshot!(text, @r"

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::diag::Code;
 use crate::doctor::{Diagnosis, Finding, Level, Target};
 use crate::provider::examine::{
     Access, Capabilities, Clock, KeyExamined, PlaceExamined, UpdatesExamined, ZoneExamined,
@@ -104,7 +105,7 @@ struct FindingView<'a> {
     /// How bad it is.
     level: &'static str,
     /// Its code.
-    code: &'static str,
+    code: Code,
     /// The server or folder.
     place: Option<&'a str>,
     /// The zone.
@@ -199,7 +200,7 @@ fn finding(finding: &Finding) -> FindingView<'_> {
     let Finding { level, code, place, zone, message, hint } = finding;
     FindingView {
         level: level.as_str(),
-        code,
+        code: *code,
         place: place.as_deref(),
         zone: zone.as_ref().map(ToString::to_string),
         message,

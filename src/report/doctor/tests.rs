@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use super::*;
+use crate::diag::{Code, Problem};
 use crate::dns::{Name, ZoneName};
 use crate::doctor::{Level, Target};
 use crate::provider::examine::{
-    Access, Capabilities, Clock, Examined, Fault, KeyExamined, Measures, PlaceExamined, UpdatesExamined, ZoneExamined,
+    Access, Capabilities, Clock, Examined, KeyExamined, Measures, PlaceExamined, UpdatesExamined, ZoneExamined,
 };
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
@@ -36,8 +37,8 @@ fn place(place: &str, clock: Clock, zones: Vec<ZoneExamined>) -> PlaceExamined {
 }
 
 /// A fault.
-fn fault(code: &'static str, message: &str) -> Fault {
-    Fault { code, message: message.to_owned(), hint: Some("do something".to_owned()) }
+fn fault(code: impl Into<Code>, message: &str) -> Problem {
+    Problem::new("here", code, message).hint("do something")
 }
 
 /// A target with a key of an algorithm, and these places.
@@ -59,7 +60,7 @@ fn diagnosis(targets: Vec<Examined>) -> Diagnosis {
 }
 
 /// Why each of two zones takes no updates; of those that take them nothing.
-fn updates(faults: [Option<Fault>; 2]) -> Capabilities {
+fn updates(faults: [Option<Problem>; 2]) -> Capabilities {
     let zones = ["a.example", "b.example"].into_iter().zip(faults);
     let examined = |(name, fault)| UpdatesExamined { zone: zone(name), place: "ns1:53".into(), fault };
     Capabilities::Asked(zones.map(examined).collect())

@@ -15,9 +15,10 @@ use super::counts::{self, Counts};
 use super::outages::{no_plan, nothing_read, outages, short_of, unread};
 use super::outlook::{Outlook, Verdict};
 use super::summary::{counted, subjects};
-use crate::apply::{Applied, Outcome, Refusal, arrange, hosts_of};
-use crate::diag::sanitize;
+use crate::apply::{Applied, Outcome, arrange, hosts_of};
+use crate::diag::{Code, Problem, sanitize};
 use crate::guard::Breaker;
+use crate::guard::UNKNOWN_LIMIT;
 use crate::inventory::config::notify::Attention;
 use crate::plan::{Plan, SealedPlan};
 use crate::state::ApplyId;
@@ -93,7 +94,7 @@ impl UnreadFacts {
     fn of(plan: &Plan) -> UnreadFacts {
         let outages = outages(plan).into_iter().map(|outage| OutageFacts {
             server: sanitize(outage.place),
-            code: outage.code.to_owned(),
+            code: outage.code.to_string(),
             cause: sanitize(outage.message),
         });
         UnreadFacts { unread: unread(plan), outages: outages.collect() }
@@ -112,7 +113,7 @@ pub struct PlanFacts {
     /// Its verdict.
     verdict: &'static str,
     /// Why it would be refused.
-    code: Option<&'static str>,
+    code: Option<Code>,
     /// Its changes.
     changes: ChangeCounts,
     /// How many hosts it changes.
@@ -134,7 +135,7 @@ pub struct RefusalFacts {
     /// What was refused.
     place: String,
     /// Why, as a code.
-    code: &'static str,
+    code: Code,
     /// What to do.
     hint: Option<String>,
     /// The plan's `id`, where it could be read.
@@ -302,11 +303,11 @@ impl RunReport {
     }
 
     /// A plan, or what was to be one, that was refused.
-    pub fn plan_refused(sealed: Option<&SealedPlan>, refusal: &Refusal, exit: u8) -> RunReport {
-        let Refusal { place, code, message, hint } = refusal;
+    pub fn plan_refused(sealed: Option<&SealedPlan>, refusal: &Problem, exit: u8) -> RunReport {
+        let Problem { place, code, message, hint, findings: _ } = refusal;
         let facts = RefusalFacts {
             place: place.clone(),
-            code,
+            code: *code,
             hint: hint.clone(),
             plan: sealed.map(|sealed| sealed.id().to_owned()),
             effect: sealed.map(|sealed| sealed.effect().to_owned()),
@@ -440,9 +441,6 @@ pub struct DoneFacts<'a> {
     /// The outcomes of its hosts.
     pub applied: &'a Applied,
 }
-
-/// The code of the refusal of an apply whose command line names a limit that the plan does not have.
-const UNKNOWN_LIMIT: &str = "unknown-limit";
 
 /// The exit code of an error.
 const ERROR: u8 = 1;

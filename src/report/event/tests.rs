@@ -1,6 +1,7 @@
 //! Which outcomes need a person.
 
 use super::*;
+use crate::diag::Problem;
 use crate::plan::fixture;
 use crate::report::schema::tests::check_one;
 use crate::report::{SchemaKind, outlook::Outlook};
@@ -16,7 +17,7 @@ fn every_event_fits_the_schema() {
     let sealed = SealedPlan::new(fixture::fleet());
     let end = EndFacts { exit: 4, seconds: 1.5 };
     let done = DoneFacts { sealed: Some(&sealed), apply: Some(ApplyId(3)), applied: &Applied::default() };
-    let refusal = Refusal { place: "the plan".into(), code: "plan-expired", message: "old".into(), hint: None };
+    let refusal = Problem::new("the plan", "plan-expired", "old");
     let tripped = "2026-11-20T00:00:00Z".parse().unwrap();
     let breaker = Breaker { scope: "project:search".into(), tripped, why: "31 hosts".into() };
     for report in [

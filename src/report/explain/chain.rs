@@ -1,10 +1,10 @@
 //! The chain of one host.
 
 use super::page::Page;
-use super::verdict;
+use super::{site, verdict};
 use crate::explain::model::{
-    Holding, HostFacts, InterfaceFacts, LiveFacts, MadeAddress, NetworkFacts, OtherName, OwnA, ProjectFacts,
-    ReportFacts, Row, Site, Step, SwitchFacts,
+    Holding, HostFacts, InterfaceFacts, MadeAddress, NetworkFacts, OtherName, OwnA, ProjectFacts, ReportFacts, Row,
+    Step, SwitchFacts,
 };
 
 /// Renders all about a host.
@@ -127,10 +127,10 @@ fn interface(page: &mut Page, own: &InterfaceFacts) {
         self::network(page, network, rank == 0, lacks);
     });
     if let Some(site) = &own.live {
-        super::text::site(page, "live", site);
+        site::render(page, "live", site);
     }
     for OwnA { address, reverse: site } in &own.own_a {
-        reverse(page, 4, &format!("PTR of its A {address}"), site);
+        site::reverse(page, 4, &format!("PTR of its A {address}"), site);
     }
     let derived = own.networks.iter().any(|own| own.address.is_some());
     for Holding { at, ttl, whose } in &own.ptr_elsewhere {
@@ -163,35 +163,8 @@ fn network(page: &mut Page, own: &NetworkFacts, first: bool, lacks: &str) {
     };
     let style = if *kept { page.paint.head.clone() } else { String::new() };
     page.styled(6, &style, &format!("= {address} ({rank}; {live})"));
-    reverse(page, 8, "PTR", site);
+    site::reverse(page, 8, "PTR", site);
     for Holding { at, ttl, whose } in elsewhere {
         page.item(8, &format!("also held by {at}, ttl {ttl}: {whose}"));
-    }
-}
-
-/// What is live at a reverse name, in a line where that will do.
-fn reverse(page: &mut Page, depth: usize, label: &str, site: &Site) {
-    let zone = site.zone.as_ref().map(|zone| format!("zone {zone}")).unwrap_or_default();
-    match (site.said.as_str(), site.rrsets.is_empty()) {
-        ("", true) => page.item(depth, &format!("{label}: nothing is live ({zone})")),
-        ("", false) => page.item(depth, &format!("{label}, {zone}:")),
-        (said, _) if zone.is_empty() => page.item(depth, &format!("{label}: {said}")),
-        (said, _) => page.item(depth, &format!("{label}, {zone}: {said}")),
-    }
-    site.rrsets.iter().for_each(|own| rrset(page, depth + 2, own));
-}
-
-/// A live RRset.
-pub fn rrset(page: &mut Page, depth: usize, own: &LiveFacts) {
-    let wanted = own.wanted_ttl.map(|wanted| format!(" (desired: {wanted})")).unwrap_or_default();
-    let is_managed = matches!(own.rtype.as_str(), "AAAA" | "PTR");
-    let whose = match (&own.registered_to, own.own, own.writable) {
-        (Some(by), ..) => format!(", registered to `{by}`"),
-        (None, true, _) => ", our own".to_owned(),
-        (None, false, false) if is_managed => ", not our own, so it may not be changed".to_owned(),
-        (None, false, _) => String::new(),
-    };
-    for rdata in &own.rdata {
-        page.item(depth, &format!("{} {rdata}  ttl {}{wanted}{whose}", own.rtype, own.ttl));
     }
 }

@@ -8,4 +8,6 @@ mod chain;
 
 mod page;
 
+mod site;
+
 mod verdict;

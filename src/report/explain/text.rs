@@ -2,9 +2,9 @@
 
 use super::super::text::TextOptions;
 use super::page::Page;
-use super::{chain, verdict};
+use super::{chain, site, verdict};
 use crate::explain::Explanation;
-use crate::explain::model::{AddressFacts, ChangeFacts, Claim, HolderFacts, Holding, NameFacts, Site};
+use crate::explain::model::{AddressFacts, ChangeFacts, Claim, HolderFacts, Holding, NameFacts};
 
 /// Renders an explanation.
 pub fn render(explanation: &Explanation, options: &TextOptions) -> String {
@@ -35,7 +35,7 @@ fn name_section(page: &mut Page, facts: &NameFacts, host: Option<u64>) {
     for HolderFacts { inv, interface, said, line, .. } in &facts.holders {
         page.fact("whose", &format!("host {inv}, {interface}: {said} ({line})"));
     }
-    site(page, "live", &facts.live);
+    site::render(page, "live", &facts.live);
     let none = match facts.unread_reverse {
         0 => "no PTR names it".to_owned(),
         1 => "not known: 1 reverse zone could not be read".to_owned(),
@@ -64,7 +64,7 @@ fn address_section(page: &mut Page, facts: &AddressFacts, host: Option<u64>) {
         page.fact("whose", &format!("host {inv}, {interface} {name}: {role}{line}"));
     }
     holdings(page, "held by", "no live name holds it", &facts.held_by, "");
-    site(page, "reverse", &facts.reverse);
+    site::render(page, "reverse", &facts.reverse);
     touching(page, &facts.changes, host);
 }
 
@@ -91,21 +91,5 @@ fn holdings(page: &mut Page, label: &str, none: &str, holdings: &[Holding], befo
     }
     for Holding { at, ttl, whose } in holdings {
         page.fact(label, &format!("{before}{at}, ttl {ttl}: {whose}"));
-    }
-}
-
-/// What is live at a name.
-pub fn site(page: &mut Page, label: &str, site: &Site) {
-    let zone = match (&site.zone, site.permission) {
-        (Some(zone), Some(permission)) => format!("zone {zone} (permission {permission})"),
-        _ => "so its records are unknown".to_owned(),
-    };
-    match (site.said.as_str(), site.rrsets.is_empty()) {
-        ("", true) => page.fact(label, &format!("nothing is live; {zone}")),
-        ("", false) => page.fact(label, &zone),
-        (said, _) => page.fact(label, &format!("{said}; {zone}")),
-    }
-    for rrset in &site.rrsets {
-        chain::rrset(page, 6, rrset);
     }
 }

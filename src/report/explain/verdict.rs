@@ -62,7 +62,7 @@ fn obstacles(page: &mut Page, obstacles: &[Obstacle]) {
             page.item(4, &format!("what is wrong: {found}"));
         }
         page.item(4, &format!("to unblock it: {hint}"));
-        if let (0, Some(known)) = (rank, BlockCode::parse(code)) {
+        if let (0, Some(known)) = (rank, BlockCode::parse(code.as_str())) {
             page.item(4, &format!("what it means: {}", known.words().long));
         }
     }

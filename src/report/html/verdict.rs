@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::escape::{counted, grouped};
+use crate::guard::LIMIT_EXCEEDED;
 use crate::guard::words;
 use crate::plan::{Against, ChangeKind, Class, Plan, Review};
 use crate::report::host_label::host_label;
@@ -87,7 +88,7 @@ fn refusals(plan: &Plan, outlook: &Outlook) -> Vec<(String, Option<String>)> {
     let limits = exceeded.map(|limit| (words::says(limit), Some(format!("`{}` lets it through", words::allow(limit)))));
     let limits: Vec<(String, Option<String>)> = limits.collect();
     // The plan names each limit that the refusal sums up.
-    let others = outlook.refusal.iter().filter(|refusal| limits.is_empty() || refusal.code != verdict::LIMIT_EXCEEDED);
+    let others = outlook.refusal.iter().filter(|refusal| limits.is_empty() || refusal.code != LIMIT_EXCEEDED);
     let others = others.map(|refusal| (refusal.message.clone(), refusal.hint.clone()));
     others.chain(limits.iter().cloned()).chain(failures(plan)).collect()
 }

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 pub use self::check::check;
 pub use self::plan::plan;
 
-use crate::diag::sanitize;
+use crate::diag::{Code, sanitize};
 
 /// Some test cases.
 struct Suite {
@@ -54,10 +54,10 @@ impl Case {
     }
 
     /// A case that failed, with what to do about it.
-    fn failed(name: impl Into<String>, code: &'static str, message: &str, hint: Option<&str>) -> Case {
+    fn failed(name: impl Into<String>, code: impl Into<Code>, message: &str, hint: Option<&str>) -> Case {
         let hint = hint.filter(|hint| !hint.is_empty()).map(|hint| format!("\nhint: {}", sanitize(hint)));
         let body = format!("{}{}", sanitize(message), hint.unwrap_or_default());
-        Case { name: name.into(), outcome: Outcome::Failed { code, message: message.to_owned(), body } }
+        Case { name: name.into(), outcome: Outcome::Failed { code: code.into(), message: message.to_owned(), body } }
     }
 }
 
@@ -71,14 +71,14 @@ enum Outcome {
     /// It was not looked at.
     Skipped {
         /// The code.
-        code: &'static str,
+        code: Code,
         /// Why.
         message: String,
     },
     /// Something must be fixed.
     Failed {
         /// The code.
-        code: &'static str,
+        code: Code,
         /// What is wrong.
         message: String,
         /// The same in full, with what to do.

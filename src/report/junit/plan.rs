@@ -9,6 +9,7 @@ use super::super::summary::counted as number;
 use super::super::verdict;
 use super::super::words::Explained as _;
 use super::{Case, Outcome, Suite, document};
+use crate::guard::LIMIT_EXCEEDED;
 use crate::guard::words;
 use crate::inventory::value::Inv;
 use crate::plan::{Blocked, Change, ChangeKind, LimitState, Notice, NoticeCode, Plan, SealedPlan, SkipCode};
@@ -72,12 +73,12 @@ fn limits(plan: &Plan, outlook: &Outlook) -> Vec<Case> {
         true => {
             let hint =
                 format!("look at what it would do; if that is right, `{}` lets this plan through", words::allow(limit));
-            Case::failed(limit.name(), "limit-exceeded", &words::says(limit), Some(&hint))
+            Case::failed(limit.name(), LIMIT_EXCEEDED, &words::says(limit), Some(&hint))
         }
     };
     let mut cases: Vec<Case> = plan.limits.iter().map(limit).collect();
     let has_told = plan.limits.iter().any(|limit| limit.exceeded);
-    if let Some(refusal) = outlook.refusal.as_ref().filter(|refusal| !has_told || refusal.code != "limit-exceeded") {
+    if let Some(refusal) = outlook.refusal.as_ref().filter(|refusal| !has_told || refusal.code != LIMIT_EXCEEDED) {
         cases.push(Case::failed("the plan", refusal.code, &refusal.message, refusal.hint.as_deref()));
     }
     cases
@@ -135,7 +136,7 @@ impl Project<'_> {
         }
         if let Some(code) = self.skipped.get(&host) {
             let message = format!("{code}: {}{changed}", code.words().brief);
-            return Case { name, outcome: Outcome::Skipped { code: code.as_str(), message } };
+            return Case { name, outcome: Outcome::Skipped { code: code.as_str().into(), message } };
         }
         Case::passed(name, changes.unwrap_or_default())
     }

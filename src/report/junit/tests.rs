@@ -9,11 +9,9 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
 use super::*;
-use crate::apply::Refusal;
-use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin};
+use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin, Problem};
 use crate::inventory::value::Inv;
 use crate::plan::{BlockCode, Blocked, Notice, NoticeCode, Plan, SealedPlan, SkipCode, Skipped, fixture};
-use crate::provider::TargetError;
 use crate::report::{Checked, Outlook};
 
 /// The elements that the schema of Jenkins knows, with the attributes that each may have and those that it must.
@@ -222,12 +220,7 @@ fn all_that_could_not_be_read_of_a_source_is_told() {
 
 #[test]
 fn whatever_refuses_a_plan_beside_limits_is_told() {
-    let refusal = Refusal {
-        place: "the plan".to_owned(),
-        code: "breaker-tripped",
-        message: "the breaker `global` is tripped".to_owned(),
-        hint: Some("reset it".to_owned()),
-    };
+    let refusal = Problem::new("the plan", "breaker-tripped", "the breaker `global` is tripped").hint("reset it");
     let seen = of_plan(fixture::empty(), &Outlook { refusal: Some(refusal), ..Outlook::default() });
     insta::assert_snapshot!(lines(&seen, "zonewright.limits"), @r"
     the plan | failure breaker-tripped | the breaker `global` is tripped
@@ -303,13 +296,7 @@ fn a_check_fails_where_there_are_errors() {
     ];
     let (files, diagnostics) = found(list, &["racktables/hosts.csv", "names.lock"]);
     let read_files: BTreeSet<String> = ["names.lock", "zones/a.zone"].map(str::to_owned).into();
-    let unread = TargetError {
-        place: "zones/b.zone".to_owned(),
-        code: "zone-missing",
-        message: "there is no such file".to_owned(),
-        hint: None,
-        findings: None,
-    };
+    let unread = Problem::new("zones/b.zone", "zone-missing", "there is no such file");
     let found = vec![(&files, &diagnostics)];
     let xml = check(&Checked { folder: Path::new("dns"), read: &read_files, found, unread: vec![&unread] });
     read(&xml);
@@ -416,9 +403,7 @@ proptest! {
         let (files, diagnostics) = found(vec![(0, error.clone()), (0, error)], &[&name]);
         let read_files = [other.clone()].into();
         let found = vec![(&files, &diagnostics)];
-        let unread = TargetError {
-            place: text.clone(), code: "zone-missing", message: other.clone(), hint: None, findings: None,
-        };
+        let unread = Problem::new(text.clone(), "zone-missing", other.clone());
         let seen = read(&check(&Checked { folder: Path::new("d"), read: &read_files, found, unread: vec![&unread] }));
         prop_assert_eq!(seen.len(), 4);
         prop_assert_eq!(seen.iter().filter(|case| case.outcome.0 == "failure").count(), 3);

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use self::parsed::parse;
 use self::random::MARKER;
 use super::*;
-use crate::apply::Refusal;
+use crate::diag::Problem;
 use crate::dns::Rtype;
 use crate::plan::{Cause, CauseKind, Rule, fixture};
 
@@ -322,7 +322,7 @@ fn what_there_is_to_apply_decides_how_a_report_ends() {
 #[test]
 fn the_guard_that_refuses_a_plan_is_named() {
     let refused = |code, message: &str| {
-        let refusal = Refusal { place: "x".into(), code, message: message.into(), hint: Some("`reset` it".into()) };
+        let refusal = Problem::new("x", code, message).hint("`reset` it");
         let text = report(&(large(), Outlook { refusal: Some(refusal), ..saved() }), false, MAX);
         let told = text.lines().find(|line| line.starts_with("- ")).unwrap().to_owned();
         (text.lines().nth(3).unwrap().to_owned(), told)

@@ -7,6 +7,8 @@ use super::super::verdict;
 use super::causes::in_words;
 use super::escape::{code, sentence};
 use super::{Subject, notes};
+use crate::diag::Code;
+use crate::guard::LIMIT_EXCEEDED;
 use crate::guard::words;
 use crate::plan::{LimitState, Notice, NoticeCode, Plan};
 
@@ -108,10 +110,10 @@ fn state(Subject { plan, outlook, .. }: &Subject<'_>) -> Option<String> {
 
 /// Why a plan is refused, where its limits do not say so.
 fn refusal(Subject { plan, outlook, .. }: &Subject<'_>) -> Option<String> {
-    let is_told = |code: &str| code == verdict::LIMIT_EXCEEDED && exceeded(plan).next().is_some();
+    let is_told = |code: Code| code == LIMIT_EXCEEDED && exceeded(plan).next().is_some();
     let refusal = outlook.refusal.as_ref().filter(|refusal| !is_told(refusal.code))?;
     let hint = refusal.hint.as_ref().map(|hint| format!("; {}", sentence(hint, code))).unwrap_or_default();
-    Some(format!("- **{}:** {}{hint}\n", refusal.code.replace('-', " "), sentence(&refusal.message, code)))
+    Some(format!("- **{}:** {}{hint}\n", refusal.code.as_str().replace('-', " "), sentence(&refusal.message, code)))
 }
 
 /// The limits that a plan exceeds.

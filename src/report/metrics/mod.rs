@@ -13,8 +13,8 @@ mod tests;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::apply::{Applied, Outcome, Refusal};
-use crate::diag::sanitize;
+use crate::apply::{Applied, Outcome};
+use crate::diag::{Problem, sanitize};
 use crate::drift::Drift;
 use crate::guard::Breaker;
 use crate::inventory::value::Time;
@@ -59,7 +59,7 @@ impl Metrics {
     }
 
     /// Adds a plan, and why it would be refused.
-    pub fn plan(&mut self, plan: &Plan, refusal: Option<&Refusal>) {
+    pub fn plan(&mut self, plan: &Plan, refusal: Option<&Problem>) {
         self.set(Family::PlanMade, &[], 1.0);
         self.set(Family::PlanRefused, &[], 0.0);
         self.changes(plan);
@@ -76,9 +76,9 @@ impl Metrics {
     }
 
     /// Adds why a plan was refused, or would be.
-    pub fn refused(&mut self, refusal: &Refusal) {
+    pub fn refused(&mut self, refusal: &Problem) {
         self.set(Family::PlanRefused, &[], 1.0);
-        self.set(Family::PlanRefusalInfo, &[("code", refusal.code)], 1.0);
+        self.set(Family::PlanRefusalInfo, &[("code", refusal.code.as_str())], 1.0);
     }
 
     /// Adds what is behind the changes of a plan.

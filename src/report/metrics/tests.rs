@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::apply::{HostOutcome, ZoneWritten};
+use crate::diag::Problem;
 use crate::drift::strays;
 use crate::inventory::value::Inv;
 use crate::plan::fixture::{self, fleet, reviewed, zone};
@@ -75,8 +76,8 @@ fn value(samples: &[Sample], family: &str, labels: &[(&str, &str)]) -> Option<f6
 }
 
 /// A refusal.
-fn refusal() -> Refusal {
-    Refusal { place: "the plan".into(), code: "limit-exceeded", message: "too many".into(), hint: None }
+fn refusal() -> Problem {
+    Problem::new("the plan", "limit-exceeded", "too many")
 }
 
 /// What an apply left behind that ended.

@@ -24,9 +24,10 @@ use super::outages::{no_plan, said_once};
 use super::outlook::Outlook;
 use super::paint::Paint;
 use super::templates::{TemplateError, Templates};
-use super::verdict::{LIMIT_EXCEEDED, headline, refused};
+use super::verdict::{headline, refused};
 use super::words::Explained as _;
 use crate::diag::sanitize;
+use crate::guard::LIMIT_EXCEEDED;
 use crate::inventory::value::Inv;
 use crate::plan::{Only, Plan, SealedPlan};
 

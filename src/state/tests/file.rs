@@ -1,9 +1,10 @@
 //! The file of a state: who may read it, what it looks like, and how older and damaged ones are taken.
 
 use super::*;
+use crate::diag::Problem;
 
 /// Why a file cannot be read.
-fn read_error(file: &Path) -> StateError {
+fn read_error(file: &Path) -> Problem {
     open_to_read(file).err().unwrap()
 }
 
@@ -131,7 +132,7 @@ fn a_newer_state_is_left_alone() {
     let db = Connection::open(&file).unwrap();
     db.execute("UPDATE schema_version SET version = 99", []).unwrap();
     for error in [read_error(&file), open_to_write(&file).err().unwrap()] {
-        assert_eq!(error.code, "state-too-new");
+        assert_eq!(error.code.as_str(), "state-too-new");
         assert_eq!(error.message, "the state is of version 99, but this program knows versions up to 6");
         assert!(error.hint.is_some());
     }
@@ -151,13 +152,13 @@ fn a_file_that_is_no_state_is_told_and_kept() {
         }
         let before = fs::read(&file).unwrap();
         for error in [read_error(&file), open_to_write(&file).err().unwrap()] {
-            assert_eq!(error.code, "state-unreadable", "{error}");
+            assert_eq!(error.code.as_str(), "state-unreadable", "{error}");
             assert!(error.hint.unwrap().contains("restore the file"), "{sql:?}");
         }
         assert_eq!(fs::read(&file).unwrap(), before, "{sql:?}");
     }
-    assert_eq!(read_error(folder.path()).code, "state-unreadable");
-    assert_eq!(open_to_write(folder.path()).err().unwrap().code, "state-unwritable");
+    assert_eq!(read_error(folder.path()).code.as_str(), "state-unreadable");
+    assert_eq!(open_to_write(folder.path()).err().unwrap().code.as_str(), "state-unwritable");
     // Created by a run that was killed before it wrote anything.
     let empty = folder.path().join("empty.db");
     fs::write(&empty, "").unwrap();

@@ -255,7 +255,7 @@ fn what_was_never_sent_cannot_settle() {
     let id = begin(&mut *state, &new_apply());
     let changes = [change(A, NONE, (600, &["2a02::1"]))];
     let never = batch(&changes, 1, None);
-    assert_eq!(state.note_settled(id, &never, &Settled::Done, at(1)).unwrap_err().code, "state-unwritable");
+    assert_eq!(state.note_settled(id, &never, &Settled::Done, at(1)).unwrap_err().code.as_str(), "state-unwritable");
     assert!(!is_own(&*state, A), "nothing of it is kept");
     assert!(state.note_sending(ApplyId(9), &never, at(1)).is_err(), "nor is there an apply 9");
     state.note_sending(id, &never, at(1)).unwrap();

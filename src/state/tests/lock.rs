@@ -13,7 +13,7 @@ fn a_lock_is_held_once_and_free_when_it_is_dropped() {
     let holder = Holder { pid: Some(std::process::id()), who: "ops@desk".into(), since: Some(at(0)) };
     assert_eq!(Lock::holder(&file), Some(holder));
     let error = Lock::take(&file, "ci", at(1)).unwrap_err();
-    assert_eq!(error.code, "locked");
+    assert_eq!(error.code.as_str(), "locked");
     let pid = std::process::id();
     assert_eq!(
         error.message,
@@ -48,7 +48,7 @@ fn the_lock_of_a_killed_process_is_free() {
     let mut lines = BufReader::new(victim.stdout.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap() == "held"));
     assert_eq!(Lock::holder(&file).unwrap().who, "victim");
-    assert_eq!(Lock::take(&file, "other", at(1)).unwrap_err().code, "locked");
+    assert_eq!(Lock::take(&file, "other", at(1)).unwrap_err().code.as_str(), "locked");
     victim.kill().unwrap();
     victim.wait().unwrap();
     assert_eq!(Lock::holder(&file), None);

@@ -154,7 +154,7 @@ fn what_is_taken_up_again_has_not_ended_and_ends_anew() {
     state.finish(later, &applied(vec![]), None, at(39)).unwrap();
     assert_eq!(state.last_finished().unwrap(), Some(summary), "it was taken up, and ended after the later one");
     assert_eq!(state.left_hosts(id).unwrap(), [left(Some(10), A, "stale")]);
-    assert_eq!(state.resume(ApplyId(9), &resumptions[0]).unwrap_err().code, "state-unwritable");
+    assert_eq!(state.resume(ApplyId(9), &resumptions[0]).unwrap_err().code.as_str(), "state-unwritable");
     assert_eq!(state.apply(ApplyId(9)).unwrap(), None);
 }
 

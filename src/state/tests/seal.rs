@@ -1,6 +1,7 @@
 //! A row that is not what was written, or not where it was written, is never used.
 
 use super::*;
+use crate::diag::Problem;
 
 /// A state with an apply of two updates, of which the first took effect, and an accepted export; and its file.
 fn written() -> (TempDir, PathBuf) {
@@ -27,9 +28,9 @@ fn found(file: &Path) -> Vec<String> {
     let keys = [A, B].map(|name| change(name, NONE, (600, &["2a02::1"])));
     let keys: Vec<&RrKey> = keys.iter().map(|change| &change.key).collect();
     let mut errors = Vec::new();
-    let mut note = |error: Option<StateError>| {
+    let mut note = |error: Option<Problem>| {
         if let Some(error) = error {
-            assert_eq!(error.code, "state-unreadable", "{error}");
+            assert_eq!(error.code.as_str(), "state-unreadable", "{error}");
             assert!(error.hint.as_deref().unwrap().contains("last good copy"));
             errors.push(error.message);
         }

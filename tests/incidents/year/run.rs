@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use zonewright::change::{BlockCode, ChangeKind, NoticeCode};
 use zonewright::inventory::value::Time;
-use zonewright::pipeline::apply::{Conduct, Given, apply};
+use zonewright::pipeline::apply::{Given, apply};
+use zonewright::pipeline::conduct::Conduct;
 use zonewright::plan::{Plan, SealedPlan, ZoneSeen};
 
 use super::faults::Faulty;

@@ -1,9 +1,9 @@
 //! Exports of interfaces of other systems: each with a MAC is a report of its host.
 
 use super::{Asked, Only};
-use crate::diag::{Diagnostic, Origin};
+use crate::diag::{Code, Diagnostic, Origin};
 use crate::inventory::devices::Devices;
-use crate::inventory::model::{MacSource, Report, Sighting, Trust};
+use crate::inventory::model::{Host, MacSource, Report, Sighting, Trust};
 use crate::inventory::sources::mac_reports::{BAD_MAC, FUTURE};
 use crate::inventory::sources::records::{BAD_FIELD, Dialect, Record, Records, Wanted, read_records};
 use crate::inventory::sources::text::{BAD_INV, BAD_TIME, Fault, Faults};
@@ -48,7 +48,7 @@ const SEVERAL_MACS: Fault = Fault {
 
 /// A device that may be several hosts.
 const AMBIGUOUS: Fault = Fault {
-    code: "ambiguous-device",
+    code: Code::new("ambiguous-device"),
     rule: "an interface belongs to one host",
     hint: "export as JSON, where devices have numbers, or give the devices different names",
 };
@@ -125,7 +125,7 @@ pub fn read(input: &Input<'_>, context: &Context<'_>, system: &System) -> Part {
         draft.mac_sources.push(MacSource { name, max_age, penalty, trust, gave: None });
         draft.crowded.extend(crowded);
         if draft.devices.is_empty() {
-            draft.devices = Devices::of_hosts(&draft.hosts);
+            draft.devices = devices_of(&draft.hosts);
         }
         let mut lost = Lost::default();
         for piece in pieces {
@@ -135,6 +135,18 @@ pub fn read(input: &Input<'_>, context: &Context<'_>, system: &System) -> Part {
         lost.report(draft);
     };
     Part { tally, fold: Box::new(fold) }
+}
+
+/// Hosts as devices, where no export of hosts says what they are called: by their names, each whole and by its first
+/// label.
+fn devices_of(hosts: &[Host]) -> Devices {
+    let named = hosts.iter().filter_map(|host| Some((host.inv, host.name.as_ref()?.to_string())));
+    let names = named.flat_map(|(inv, name)| {
+        let whole = name.trim_end_matches('.');
+        let label = whole.split('.').next().unwrap_or(whole);
+        [(Box::from(whole), inv), (Box::from(label), inv)]
+    });
+    Devices::new(Vec::new(), names.collect())
 }
 
 /// Reads one row. Without a readable owner or time it is reported and belongs to no host.

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::skim::{Skimmed, Trouble, skim};
 use super::{Place, Reading, Record, Wanted};
-use crate::diag::{Diagnostic, Diagnostics, FileId, Origin};
+use crate::diag::{Code, Diagnostic, Diagnostics, FileId, Origin};
 use crate::inventory::sources::text::{self, Fault, Faults, Row};
 use crate::inventory::sources::{Context, SourceFile, Tally};
 
@@ -26,7 +26,7 @@ const STANDS_FOR: [&str; 5] = ["name", "value", "label", "display", "id"];
 
 /// A row that is not a JSON object.
 const BAD_JSON: Fault =
-    Fault { code: "bad-json", rule: "each row is one JSON object, each key once", hint: "export again" };
+    Fault { code: Code::new("bad-json"), rule: "each row is one JSON object, each key once", hint: "export again" };
 
 /// What may be incomplete.
 const CUT_RULE: &str = "zonewright does not use a file that may be incomplete";

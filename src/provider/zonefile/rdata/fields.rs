@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::utils::{base16, base64};
 
-use super::{RdataFault, RdataText, bad, digits, mnemonic, name_fault, parsed, push_string};
+use super::{BAD_RDATA, RdataFault, RdataText, bad, digits, mnemonic, name_fault, parsed, push_string};
 use crate::dns::NameBuffer;
 use crate::provider::zonefile::entry::Token;
 
@@ -42,7 +42,7 @@ impl<'a, 'o> Fields<'a, 'o> {
     ///
     /// Errors: there is none, and `what` is missing.
     pub fn token(&mut self, what: &str) -> Read<Token> {
-        let missing = || RdataFault { token: None, code: "bad-rdata", message: format!("the RDATA end before {what}") };
+        let missing = || RdataFault { token: None, code: BAD_RDATA, message: format!("the RDATA end before {what}") };
         let token = self.peek().ok_or_else(missing)?;
         self.taken += 1;
         Ok(token)

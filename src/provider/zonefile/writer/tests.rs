@@ -245,7 +245,7 @@ fn a_folder_that_takes_no_file_leaves_the_old_one() {
     let Err(Reply::Failed(error)) = writer.replace(&apex(), &path, (ZONE.as_bytes(), b"new\n")) else {
         panic!("the temporary file cannot be written")
     };
-    assert_eq!(error.code, "file-not-written");
+    assert_eq!(error.code.as_str(), "file-not-written");
     assert_eq!(fs::read_to_string(&path).unwrap(), ZONE);
     assert_eq!(workspace.file_count(), 1);
     assert!(!writer.is_changed.into_inner());

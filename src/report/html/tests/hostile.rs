@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::decoded::{decoded, expected};
 use super::parsed::Parsed;
 use super::*;
-use crate::diag::sanitize;
+use crate::diag::{Problem, sanitize};
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::inventory::value::Inv;
 use crate::plan::{Against, BlockCode, Change, ChangeKind, Only, SkipCode, SourceSeen};
@@ -111,12 +111,8 @@ static HARMLESS: LazyLock<Vec<String>> = LazyLock::new(|| shapes(&Parsed::new(&p
 
 /// The page in which a text is in every place that can have one.
 fn page_with(text: &str) -> String {
-    let refusal = Refusal {
-        place: format!("plan{text}"),
-        code: "breaker-tripped",
-        message: format!("a breaker is tripped: {text}"),
-        hint: Some(format!("reset it: {text}")),
-    };
+    let refusal = Problem::new(format!("plan{text}"), "breaker-tripped", format!("a breaker is tripped: {text}"))
+        .hint(format!("reset it: {text}"));
     let (file, url) = (Some(format!("plan{text}.json")), Some(format!("at {text}")));
     page_of(
         plan_with(text),

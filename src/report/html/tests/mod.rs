@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use self::decoded::{decoded, expected};
 use self::parsed::Parsed;
 use super::*;
-use crate::apply::Refusal;
+use crate::diag::Problem;
 use crate::plan::{LimitState, Notice, NoticeCode, Plan, fixture};
 use crate::report::SourceUrl;
 
@@ -45,7 +45,7 @@ fn the_verdict_stands_first() {
     let none = Outlook::default();
     let refusal = |code| {
         let (place, message) = ("the plan".to_owned(), "it is".to_owned());
-        Outlook { refusal: Some(Refusal { place, code, message, hint: None }), ..Outlook::default() }
+        Outlook { refusal: Some(Problem::new(place, code, message)), ..Outlook::default() }
     };
     let both = |plan: Plan, outlook: &Outlook| {
         let page = Parsed::new(&page_of(plan, outlook));

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::apply::Refusal;
+use crate::diag::Problem;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::inventory::value::Inv;
 use crate::plan::{
@@ -311,11 +311,8 @@ impl Maker<'_> {
     /// What is known of the plan.
     fn outlook(&mut self) -> Outlook {
         let code = self.one(&["limit-exceeded", "breaker-tripped", "some-other"]);
-        let refusal = (self.below(3) == 0).then(|| Refusal {
-            place: self.value(),
-            code,
-            message: self.value(),
-            hint: (self.below(2) == 0).then(|| self.value()),
+        let refusal = (self.below(3) == 0).then(|| {
+            Problem::new(self.value(), code, self.value()).maybe_hint((self.below(2) == 0).then(|| self.value()))
         });
         let url = format!("{}{}", self.one(&["", "https://ci.example.net/", "http://"]), self.value());
         let mut some = |value: String| (self.below(2) == 0).then_some(value);

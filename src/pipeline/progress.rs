@@ -1,6 +1,18 @@
 //! The stages of a run. Each has a text for people and a label for metrics, so that the text can change and a dashboard
 //! keeps working.
 
+/// Receives the progress of a run, to show it to the operator.
+pub trait Progress: Sync {
+    /// A stage begins; `total` is how many steps it has, where that is known.
+    fn stage(&self, what: RunStage, total: Option<u64>);
+    /// One step is done.
+    fn step(&self);
+    /// Waits before a next try.
+    fn pause(&self, pause: std::time::Duration) {
+        std::thread::sleep(pause);
+    }
+}
+
 /// What a run is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunStage {

@@ -1,0 +1,94 @@
+//! Names that no host has keep their records for some time: which removals are due, and which wait.
+//!
+//! Comes in: what the rules do, and when an apply first noted that an RRset is to lose records because no host has the
+//! name. Goes out: what is done now, and what waits until `delete_after` has passed since then. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::act::{Act, Deed, removes_unheld_name};
+use super::context::Context;
+use crate::change::{Notice, NoticeCode, Waiting};
+use crate::dns::{Name, Rdata, RrKey, Rtype};
+use crate::inventory::value::{Duration, Time};
+
+/// Moves acts that are not due to `held`: removals by the rules for names that no host has, from RRsets that no apply
+/// noted long enough ago.
+///
+/// A record that another rule removes, too, is removed at once. All other acts on such an RRset are done.
+pub fn hold(context: &Context<'_>, acts: Vec<Act>, held: &mut Vec<Act>) -> Vec<Act> {
+    if context.inventory.config.delete_after == Duration::from_secs(0) {
+        return acts;
+    }
+    let removal = |act: &Act| match &act.deed {
+        Deed::Remove(rdata) => Some((act.owner.clone(), act.rtype, rdata.clone())),
+        Deed::Add(_) | Deed::SetTtl(_) => None,
+    };
+    let by_others: BTreeSet<(Name, Rtype, Rdata)> =
+        acts.iter().filter(|act| !removes_unheld_name(act.rule)).filter_map(removal).collect();
+    let waits = |act: &Act| {
+        let goes_anyway = removal(act).is_some_and(|removal| by_others.contains(&removal));
+        removes_unheld_name(act.rule) && !goes_anyway && !is_due(context, act)
+    };
+    let (waiting, due): (Vec<Act>, Vec<Act>) = acts.into_iter().partition(waits);
+    held.extend(waiting);
+    due
+}
+
+/// The RRsets of the held acts, each once.
+pub fn waiting(context: &Context<'_>, held: &[Act]) -> Vec<Waiting> {
+    let mut rrsets: BTreeMap<(&Name, Rtype), &Act> = BTreeMap::new();
+    for act in held {
+        // An act of a host is before one of an orphan, and the lowest host is first, as with changes.
+        let whose = |act: &Act| (act.actor.host.is_none(), act.actor);
+        let first = rrsets.entry((&act.owner, act.rtype)).or_insert(act);
+        if whose(act) < whose(first) {
+            *first = act;
+        }
+    }
+    rrsets.into_values().map(|act| waits(context, act)).collect()
+}
+
+/// Whether an apply noted the RRset of an act long enough ago.
+fn is_due(context: &Context<'_>, act: &Act) -> bool {
+    let age = credible(context, act).and_then(|since| context.now.since(since));
+    age.is_some_and(|age| age >= context.inventory.config.delete_after)
+}
+
+/// Since when an RRset waits; none where this time is in the future, because the clock was set back: it is noted again.
+fn credible(context: &Context<'_>, act: &Act) -> Option<Time> {
+    context.waits.since(&act.owner, act.rtype).filter(|since| *since <= context.now)
+}
+
+/// The RRset of an act, as one that waits.
+fn waits(context: &Context<'_>, act: &Act) -> Waiting {
+    let Act { zone, owner, rtype, rule, actor, .. } = act;
+    let zone = &context.zone_spec(*zone).name;
+    let since = credible(context, act);
+    let owner = zone.owner(owner.as_name()).expect("rules act on names in their zones");
+    Waiting {
+        zone: zone.clone(),
+        key: RrKey { owner, rtype: *rtype },
+        host: actor.host,
+        project: context.project_id(actor.project).to_owned(),
+        rule: *rule,
+        since,
+        due: since.map(|since| since.plus(context.inventory.config.delete_after)),
+    }
+}
+
+/// The notice that waiting RRsets are not judged, where some wait and removals are paused.
+pub fn resting(context: &Context<'_>) -> Option<Notice> {
+    let delays = context.inventory.config.delete_after > Duration::from_secs(0);
+    let rests = delays && context.removals_rest() && !context.waits.is_empty();
+    let count = context.waits.iter().count();
+    let rrsets = if count == 1 { "1 RRset that waits".to_owned() } else { format!("{count} RRsets that wait") };
+    rests.then(|| Notice {
+        code: NoticeCode::RemovalsRest,
+        name: "delete_after".to_owned(),
+        host: None,
+        message: format!(
+            "{rrsets} for `delete_after` cannot be judged while a row of hosts.csv or names.lock is bad, or a source \
+             is not believed"
+        ),
+    })
+}

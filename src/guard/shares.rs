@@ -1,0 +1,126 @@
+//! Limits that are about one plan: the shares of a zone that it may delete and modify, and the share of its changes that
+//! one cause may have.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::breakers::GLOBAL;
+use super::causes::Line;
+use super::rules::Rules;
+use crate::change::{Change, ChangeKind, Rule};
+use crate::dns::Rtype;
+use crate::inventory::value::Percent;
+use crate::plan::{LimitKind, LimitSetting, LimitState, Plan, ZoneSeen};
+
+/// The default of [`Rules::max_delete`]: one plan may delete a tenth of a zone's names (no official source).
+const MAX_DELETE: Percent = Percent::from_whole(10);
+
+/// The default of [`Rules::max_modify`]: three times as many, because a modified RRset can be restored (no official
+/// source).
+const MAX_MODIFY: Percent = Percent::from_whole(30);
+
+/// The smallest default of RRsets of a zone that may be deleted: a person can read so many (no official source).
+const LOST: u64 = 50;
+
+/// The smallest default of RRsets that may be modified, or deleted where as many are created. In a small fleet one
+/// project is the whole zone, and an ordinary change, another VLAN or TTL, changes all of it. Only the administrator
+/// can say what is ordinary there (no official source).
+const MOVED: u64 = 1000;
+
+/// How many lines are listed where they cause the same number of changes.
+const TOGETHER: usize = 3;
+
+/// The smallest number of changes for which the cause is limited: one row may easily cause most of a few.
+const MANY: u64 = 20;
+
+/// The period of limits that are about one plan.
+const THIS_PLAN: &str = "plan";
+
+/// The shares of zones in which a plan deletes or modifies something; none for zones that were not read completely.
+pub(super) fn shares(plan: &Plan, rules: &Rules) -> Vec<LimitState> {
+    let mut counts: HashMap<String, [u64; 3]> = HashMap::new();
+    for change in plan.changes.iter().filter(|change| matches!(change.key.rtype, Rtype::AAAA | Rtype::PTR)) {
+        let place = match change.kind {
+            ChangeKind::Delete { .. } => 0,
+            ChangeKind::Modify { .. } => 1,
+            ChangeKind::Create { .. } => 2,
+        };
+        counts.entry(change.zone.to_string()).or_default()[place] += 1;
+    }
+    let of_zone = |zone: &ZoneSeen| {
+        let name = zone.zone.to_string();
+        let [deleted, modified, created] = counts.get(&name).copied().unwrap_or_default();
+        let deletes = part(MAX_DELETE, zone.managed).max(LOST).max(created.min(MOVED));
+        let kinds = [
+            (LimitKind::MaxDelete, deleted, rules.max_delete, deletes),
+            (LimitKind::MaxModify, modified, rules.max_modify, part(MAX_MODIFY, zone.managed).max(MOVED)),
+        ];
+        let state = |(counts, planned, share, default): (LimitKind, u64, Option<Percent>, u64)| {
+            let max = share.map_or(default, |share| part(share, zone.managed).max(1));
+            let setting = rules.setting(counts, share);
+            (planned > 0).then(|| of_plan(&format!("zone:{name}"), (counts, setting), (max, planned, zone.managed)))
+        };
+        kinds.map(state).into_iter().flatten().collect::<Vec<_>>()
+    };
+    plan.zones.iter().flat_map(of_zone).collect()
+}
+
+/// The share of the changes that one new row or setting causes, where one does.
+pub(super) fn by_cause(plan: &Plan, rules: &Rules, line: &dyn Fn(&str) -> Line) -> Option<LimitState> {
+    let mut causes: BTreeMap<&str, u64> = BTreeMap::new();
+    for change in &plan.changes {
+        for place in places(change) {
+            *causes.entry(place).or_default() += 1;
+        }
+    }
+    causes.retain(|place, _| line(place) != Line::Old);
+    let (most, cause) = largest(&causes)?;
+    cause_limit(rules, most, plan.changes.len() as u64, cause)
+}
+
+/// The largest count, and the places that have it. The lines of one setting are shown together, because it is not known
+/// which was edited; of many rows only the first.
+pub(super) fn largest(counts: &BTreeMap<&str, u64>) -> Option<(u64, String)> {
+    let most = counts.values().copied().max()?;
+    let alike: Vec<&str> = counts.iter().filter(|(_, count)| **count == most).map(|(place, _)| *place).collect();
+    Some((most, if alike.len() > TOGETHER { alike[0].to_owned() } else { alike.join(", ") }))
+}
+
+/// The lines that a change is based on. The updates of applies do not count.
+pub(super) fn places(change: &Change) -> BTreeSet<&str> {
+    let reasons = change.reasons.iter().filter(|reason| !matches!(reason.rule, Rule::Undo | Rule::EditedSince));
+    reasons.flat_map(|reason| reason.evidence.iter().map(String::as_str)).collect()
+}
+
+/// The limit for one cause, where it is set and there are enough changes.
+pub(super) fn cause_limit(rules: &Rules, planned: u64, of: u64, cause: String) -> Option<LimitState> {
+    let share = rules.max_by_cause.filter(|_| of >= MANY)?;
+    let setting = rules.setting(LimitKind::MaxByCause, Some(share));
+    let limit = of_plan(GLOBAL, (LimitKind::MaxByCause, setting), (part(share, of).max(1), planned, of));
+    Some(LimitState { cause: Some(cause), ..limit })
+}
+
+/// A limit that is about one plan.
+pub(super) fn of_plan(
+    scope: &str,
+    (counts, setting): (LimitKind, LimitSetting),
+    (max, planned, of): (u64, u64, u64),
+) -> LimitState {
+    LimitState {
+        scope: scope.to_owned(),
+        period: THIS_PLAN.to_owned(),
+        counts,
+        max,
+        used: 0,
+        planned,
+        exceeded: planned > max,
+        of: Some(of),
+        cause: None,
+        frees: None,
+        setting: Some(setting),
+    }
+}
+
+/// A share of a number, rounded down.
+pub(super) fn part(share: Percent, of: u64) -> u64 {
+    share.of(usize::try_from(of).unwrap_or(usize::MAX)) as u64
+}

@@ -1,0 +1,34 @@
+//! How a plan is applied, resumed or undone: where, when, by whom, and how far.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use crate::guard::Allowance;
+use crate::inventory::value::Time;
+
+/// How to apply: where, when, who, and how far.
+#[derive(Debug, Clone, Copy)]
+pub struct Conduct<'a> {
+    /// The folder of the workspace.
+    pub workspace: &'a Path,
+    /// The clock that the plan's age is measured against.
+    pub now: Time,
+    /// When that clock was read, so that later times are measured; none where the clock is set by hand, and does not
+    /// run.
+    pub read_at: Option<Instant>,
+    /// Who applies it; empty where the system does not say.
+    pub who: &'a str,
+    /// Why, where the operator says so.
+    pub reason: Option<&'a str>,
+    /// After how many failed hosts nothing more is sent.
+    pub max_failures: Option<usize>,
+    /// A number that no other run is likely to have: 1 to 999 999 999.
+    pub run: u64,
+    /// Set once a signal asks the apply to end.
+    pub interrupted: &'a AtomicBool,
+    /// The limits that are lifted.
+    pub allow: &'a [Allowance],
+    /// Whether the run is unattended, so that a limit that is exceeded trips its breaker.
+    pub auto: bool,
+}

@@ -1,0 +1,339 @@
+//! What a plan is made from: the inventory, live DNS and the state, read together.
+//!
+//! Comes in: a request. Goes out: all that decisions are based on, or why it cannot be read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Mutex;
+
+use super::findings::Findings;
+use super::guards::{self, Remembered};
+use super::input_error::InputError;
+use super::progress::{Progress, RunStage};
+use super::settings::{check_targets, state_file};
+use super::zones::{self, EarlyZones, Zones};
+use super::{accepted, published};
+use crate::diag::{CallError, Diagnostics, Problem, did_you_mean};
+use crate::diff::Selection;
+use crate::diff::waits::Waits;
+use crate::dns::ZoneName;
+use crate::explain::find_hosts;
+use crate::guard::trust;
+use crate::inventory::model::{Config, Inventory, ProjectIndex, Registry};
+use crate::inventory::read::{Extent, Loaded, SettingsFile};
+use crate::inventory::value::Time;
+use crate::live::OwnRrsets;
+use crate::parallel::HELD;
+use crate::plan::{Marker, marker_key};
+use crate::provider::cache::CacheUse;
+use crate::snapshot::Snapshot;
+use crate::state::{State, knows, open_to_read};
+
+/// What to plan.
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    /// The folder of the workspace.
+    pub workspace: &'a Path,
+    /// The clock that ages are measured against.
+    pub now: Time,
+    /// Hosts whose rules run, by number or name; all where empty.
+    pub hosts: Vec<String>,
+    /// Projects whose rules run; all where empty.
+    pub projects: Vec<String>,
+    /// The snapshot that is used in place of the targets; no target is opened then.
+    pub live_snapshot: Option<&'a Path>,
+    /// What the inventory is compared with: a git revision, or a folder.
+    pub base: Option<&'a str>,
+    /// How zones that earlier runs kept may be used.
+    pub cache: CacheUse,
+}
+
+/// A snapshot that a plan was made from.
+#[derive(Debug)]
+pub struct SnapshotUsed {
+    /// When it was made.
+    pub created: Time,
+    /// The zones of it that are not configured, and were ignored.
+    pub ignored: Vec<ZoneName>,
+}
+
+/// All that decisions are based on.
+pub(super) struct Gathered {
+    /// The inventory.
+    pub inventory: Inventory,
+    /// What is wrong in it.
+    pub diagnostics: Diagnostics,
+    /// The hosts whose rules run.
+    pub selection: Selection,
+    /// Live DNS.
+    pub zones: Zones,
+    /// The RRsets that wait to be deleted.
+    pub waits: Waits,
+    /// The zones whose markers show an apply that the state does not know, where the state says what is own.
+    pub forgotten: Vec<ZoneName>,
+    /// The snapshot that is used in place of live DNS, where given.
+    pub snapshot: Option<SnapshotUsed>,
+    /// What guards need from the state.
+    pub remembered: Remembered,
+    /// The state, where there is one.
+    pub state: Option<Box<dyn State>>,
+    /// Its version before live DNS was read.
+    pub version: Option<u64>,
+}
+
+/// For which hosts zones are queried that are read name by name.
+pub(super) enum ReadFor<'a> {
+    /// For all hosts.
+    AllHosts,
+    /// For the hosts that the request selects, unless they are compared with another inventory, which may have other
+    /// names for them.
+    Selected,
+    /// For the hosts that the operator names by number or name, as far as they can be found.
+    Named(&'a [String]),
+}
+
+impl ReadFor<'_> {
+    /// The hosts, of an inventory and what the request selects of it.
+    fn selection(&self, request: &Request<'_>, inventory: &Inventory, selection: &Selection) -> Selection {
+        match self {
+            ReadFor::AllHosts => Selection::default(),
+            ReadFor::Selected if request.base.is_some() => Selection::default(),
+            ReadFor::Selected => selection.clone(),
+            ReadFor::Named(texts) => {
+                let hosts = find_hosts(inventory, texts);
+                hosts.map_or_else(|_| Selection::default(), |hosts| Selection { hosts, ..selection.clone() })
+            }
+        }
+    }
+}
+
+/// Reads the inventory and live DNS.
+pub(super) fn gather(
+    request: &Request<'_>,
+    read_for: &ReadFor<'_>,
+    progress: &dyn Progress,
+) -> Result<Gathered, InputError> {
+    let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(InputError::Snapshot)?;
+    let ReadFirst { loaded, early, state } = load_beside_zones(request, read_for, snapshot.is_none(), progress);
+    let (mut inventory, mut diagnostics) = loaded?;
+    // A state that is opened now was not there, or zones are not read yet.
+    let (state, version) = match state {
+        Some((state, version)) => (Some(state), Some(version)),
+        None => {
+            let state = open_to_read(&state_file(request.workspace, &inventory.config))?;
+            let version = if early.is_none() { version_of(state.as_deref())? } else { None };
+            (state, version)
+        }
+    };
+    diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
+    diagnostics.settle();
+    let selection = select(&inventory, request, state.as_deref())?;
+    let waits = state.as_deref().map(State::waits).transpose()?.unwrap_or_default();
+    let read_for = read_for.selection(request, &inventory, &selection);
+    let zones = match &snapshot {
+        Some(snapshot) => zones::read_snapshot(&inventory, snapshot, progress),
+        None => {
+            let how = (&read_for, request.now, request.cache);
+            zones::read_cached(&inventory, (request.workspace, early), how, progress)
+        }
+    };
+    let (zones, forgotten) = match inventory.config.registry {
+        Registry::Journal => remember(&inventory.config, zones, state.as_deref())?,
+        // The base may need the state.
+        Registry::Txt | Registry::Noop if request.base.is_some() => {
+            let own = state.as_deref().map(State::own).transpose()?.unwrap_or_default();
+            (Zones { live: zones.live.with_own(own), ..zones }, Vec::new())
+        }
+        Registry::Txt | Registry::Noop => (zones, Vec::new()),
+    };
+    let remembered = Remembered::read(guards::rules_of(&inventory), state.as_deref(), request.now)?.about(&inventory);
+    let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
+    Ok(Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version })
+}
+
+/// Loads the inventory while the servers send their zones.
+///
+/// Zones are read early only where they are needed whatever the inventory says. If the command names a host or project
+/// that the inventory lacks, this is reported at once, whether servers answer or not.
+fn load_beside_zones(
+    request: &Request<'_>,
+    read_for: &ReadFor<'_>,
+    are_zones_read: bool,
+    progress: &dyn Progress,
+) -> ReadFirst {
+    let is_narrowed =
+        !request.hosts.is_empty() || !request.projects.is_empty() || matches!(read_for, ReadFor::Named(_));
+    let settings = SettingsFile::read(request.workspace);
+    let config = settings.config().filter(|config| check_targets(config).error_count() == 0);
+    let config = config.filter(|_| !is_narrowed && are_zones_read).cloned();
+    // A state that cannot be read is reported at once, too.
+    let early = config.and_then(|config| {
+        let state = open_to_read(&state_file(request.workspace, &config)).ok()?;
+        let version = version_of(state.as_deref()).ok()?;
+        Some((config, state.zip(version)))
+    });
+    let load = || go_on(settings, (Extent::Whole, request.now), progress);
+    let Some((config, state)) = early else {
+        return ReadFirst { loaded: load(), early: None, state: None };
+    };
+    let total = config.zones.len() as u64;
+    let steps = Waiting { progress, done: Mutex::new(Some(0)) };
+    std::thread::scope(|scope| {
+        let read = || EarlyZones::read(&config, request.workspace, (request.now, request.cache), &steps);
+        let reading = std::thread::Builder::new().spawn_scoped(scope, read);
+        let loaded = load();
+        // Where the system gives no thread, the zones are read after the workspace.
+        let Ok(reading) = reading else { return ReadFirst { loaded, early: None, state } };
+        steps.begin(RunStage::Zones, total);
+        let early = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        ReadFirst { loaded, early: Some(early), state }
+    })
+}
+
+/// What is read before or while the inventory is loaded.
+struct ReadFirst {
+    /// The inventory.
+    loaded: Result<(Inventory, Diagnostics), Box<Findings>>,
+    /// The zones that were read early.
+    early: Option<EarlyZones>,
+    /// The state and its version before any zone was read, where zones were to be read early and there is one.
+    state: Option<(Box<dyn State>, u64)>,
+}
+
+/// The version of a state, where there is one.
+fn version_of(state: Option<&dyn State>) -> Result<Option<u64>, Problem> {
+    state.map(State::version).transpose()
+}
+
+/// Counts the steps of a stage that runs during another stage, and shows them when the other stage is over.
+struct Waiting<'p> {
+    /// Where the steps are shown.
+    progress: &'p dyn Progress,
+    /// How many steps are done, until the stage is shown.
+    done: Mutex<Option<u64>>,
+}
+
+impl Waiting<'_> {
+    /// Shows the stage, and the steps that are done.
+    fn begin(&self, what: RunStage, total: u64) {
+        let mut done = self.done.lock().expect(HELD);
+        self.progress.stage(what, Some(total));
+        (0..done.take().unwrap_or_default()).for_each(|_| self.progress.step());
+    }
+}
+
+impl Progress for Waiting<'_> {
+    fn stage(&self, _: RunStage, _: Option<u64>) {}
+
+    fn step(&self) {
+        match &mut *self.done.lock().expect(HELD) {
+            Some(done) => *done += 1,
+            None => self.progress.step(),
+        }
+    }
+
+    fn pause(&self, pause: std::time::Duration) {
+        self.progress.pause(pause);
+    }
+}
+
+/// Reads from the state which RRsets are own; also gives the zones whose markers show an apply that the state does not
+/// know.
+fn remember(config: &Config, zones: Zones, state: Option<&dyn State>) -> Result<(Zones, Vec<ZoneName>), Problem> {
+    let (own, known) = match state {
+        Some(state) => (state.own()?, state.markers()?),
+        None => (OwnRrsets::default(), BTreeMap::new()),
+    };
+    let is_forgotten = |zone: &&ZoneName| {
+        let key = marker_key(zone);
+        let live = key.and_then(|key| zones.live.rrset(key.owner.as_name(), key.rtype));
+        let live = live.and_then(|found| Marker::of_rrset(&found.rrset.to_rrset()));
+        live.is_some_and(|live| !knows(&known, zone, &live))
+    };
+    let forgotten = config.zones.iter().map(|spec| &spec.name).filter(is_forgotten).cloned().collect();
+    Ok((Zones { live: zones.live.with_own(own), ..zones }, forgotten))
+}
+
+/// What is reported about the snapshot that is used in place of live DNS.
+pub(super) fn used(snapshot: &Snapshot, inventory: &Inventory) -> SnapshotUsed {
+    let configured = |zone: &&ZoneName| inventory.config.zones.iter().any(|spec| spec.name == **zone);
+    let ignored = snapshot.zones().filter(|zone| !configured(zone)).cloned().collect();
+    SnapshotUsed { created: snapshot.created(), ignored }
+}
+
+/// Loads the inventory, tests its exports, and checks the targets' settings.
+///
+/// Errors: what is wrong, where zonewright.toml or a target's settings cannot be used.
+pub(super) fn load(
+    workspace: &Path,
+    now: Time,
+    progress: &dyn Progress,
+) -> Result<(Inventory, Diagnostics), Box<Findings>> {
+    load_extent(workspace, (Extent::Whole, now), progress)
+}
+
+/// Loads a part of the inventory, as [`load`] does.
+pub(super) fn load_extent(
+    workspace: &Path,
+    (extent, now): (Extent, Time),
+    progress: &dyn Progress,
+) -> Result<(Inventory, Diagnostics), Box<Findings>> {
+    go_on(SettingsFile::read(workspace), (extent, now), progress)
+}
+
+/// Loads a part of the inventory by settings that were read, as [`load`] does.
+fn go_on(
+    settings: SettingsFile,
+    (extent, now): (Extent, Time),
+    progress: &dyn Progress,
+) -> Result<(Inventory, Diagnostics), Box<Findings>> {
+    progress.stage(RunStage::Inventory, None);
+    let Loaded { inventory, mut diagnostics } = settings.load(extent, now, &|_| {});
+    let unusable = |files, diagnostics| Err(Box::new(Findings { files, diagnostics, ..Findings::default() }));
+    let mut inventory = match inventory {
+        Ok(inventory) => inventory,
+        Err(files) => return unusable(files, diagnostics),
+    };
+    diagnostics.append(trust::test_exports(&mut inventory, now));
+    let targets = check_targets(&inventory.config);
+    let are_unusable = targets.error_count() > 0;
+    diagnostics.append(targets);
+    diagnostics.settle();
+    if are_unusable { unusable(inventory.files, diagnostics) } else { Ok((inventory, diagnostics)) }
+}
+
+/// Finds the hosts and projects that the command line names.
+///
+/// Errors: there is none of that name, or the state, which may know more of it, cannot be read.
+pub(super) fn select(
+    inventory: &Inventory,
+    request: &Request<'_>,
+    state: Option<&dyn State>,
+) -> Result<Selection, InputError> {
+    let mut projects = BTreeSet::new();
+    for id in &request.projects {
+        projects.insert(find_project(inventory, id)?);
+    }
+    let hosts = published::find_named(inventory, state, &request.hosts)??;
+    Ok(Selection { hosts, projects })
+}
+
+/// How many projects are listed where the command line names an unknown one.
+const PROJECTS_LISTED: usize = 8;
+
+/// Finds the project that the command line names.
+///
+/// Errors: no file names it.
+pub(super) fn find_project(inventory: &Inventory, id: &str) -> Result<ProjectIndex, CallError> {
+    if let Some(place) = inventory.projects.iter().position(|project| project.id == id) {
+        return Ok(ProjectIndex(place as u32));
+    }
+    let known = || inventory.projects.iter().map(|project| project.id.as_str());
+    let listed = || {
+        let listed: Vec<String> = known().take(PROJECTS_LISTED).map(|id| format!("`{id}`")).collect();
+        let more = if known().count() > PROJECTS_LISTED { ", …" } else { "" };
+        format!("the projects are {}{more}", listed.join(", "))
+    };
+    let hint = did_you_mean(id, known()).unwrap_or_else(listed);
+    Err(CallError { message: format!("there is no project `{id}`"), hint })
+}

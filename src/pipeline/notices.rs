@@ -1,0 +1,57 @@
+//! The notices of a plan about sources, settings and zones.
+
+use super::zones::Zones;
+use crate::change::{Notice, NoticeCode};
+use crate::diag::Problem;
+use crate::dns::{ZoneName, reverse};
+use crate::inventory::Inventory;
+use crate::inventory::model::Trust;
+
+/// The notices about sources, settings and zones, and whether any of them could not be read completely.
+pub(super) fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice>, bool) {
+    let mut notices = unknown_sources(inventory);
+    notices.extend(inventory.settings_errors.iter().map(|(file, count)| bad_settings(file, *count)));
+    notices.extend(zones.unread.iter().map(|(zone, error)| zone_unknown(zone, error)));
+    let is_partial = notices.iter().any(|notice| notice.code.tells_of_failure());
+    notices.extend(zones.asked.iter().map(|zone| not_looked_for(zone, zones.for_some)));
+    (notices, is_partial)
+}
+
+/// The notice about a zone that could not be read.
+pub(super) fn zone_unknown(zone: &ZoneName, error: &Problem) -> Notice {
+    Notice { code: NoticeCode::ZoneUnknown, name: zone.to_string(), host: None, message: error.to_string() }
+}
+
+/// The notice about a settings file with errors.
+pub(super) fn bad_settings(file: &str, count: usize) -> Notice {
+    let errors = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
+    let message = format!("{file} has {errors}; `zonewright check` shows them");
+    Notice { code: NoticeCode::BadSettings, name: file.to_owned(), host: None, message }
+}
+
+/// The notice about a zone that was queried name by name, perhaps `for_some` hosts only: which data were not read.
+pub(super) fn not_looked_for(zone: &ZoneName, for_some: bool) -> Notice {
+    let unseen = match reverse::is_reverse(zone.as_name()) {
+        true if for_some => "PTR records that name a host at addresses outside its own names",
+        true => "PTR records that name a host at addresses outside all names of hosts",
+        false => {
+            "addresses of hosts at names to which no PTR of the address points, names that no host has, and NS and MX \
+             records below the apex that point to a host's name"
+        }
+    };
+    let message = format!("`{zone}` was queried name by name, not transferred; not read: {unseen}");
+    Notice { code: NoticeCode::ReadByQuery, name: zone.to_string(), host: None, message }
+}
+
+/// A notice for every source that is not believed.
+pub(super) fn unknown_sources(inventory: &Inventory) -> Vec<Notice> {
+    let notice = |(name, trust): (&str, &Trust)| {
+        let (code, reason) = match trust {
+            Trust::Known => return None,
+            Trust::Unknown { reason } => (NoticeCode::SourceUnknown, reason),
+            Trust::Distrusted { reason } => (NoticeCode::SourceUntrusted, reason),
+        };
+        Some(Notice { code, name: name.to_owned(), host: None, message: reason.clone() })
+    };
+    inventory.sources().filter_map(notice).collect()
+}

@@ -1,0 +1,246 @@
+//! Makes a plan: reads inventory and live DNS, derives, compares, decides.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::base::BaseError;
+use super::decide::{Decided, Given};
+use super::edited::{self, Marked, Past};
+use super::findings::Findings;
+use super::guards::Remembered;
+use super::input_error::InputError;
+use super::inputs::{Gathered, ReadFor, Request, SnapshotUsed, gather};
+use super::notices::found_notices;
+use super::progress::{Progress, RunStage};
+use super::review::ReviewError;
+use super::zones::Zones;
+use super::{TOOL, left_behind, review};
+use crate::change::Change;
+use crate::diag::{Diagnostics, Problem};
+use crate::diff::Selection;
+use crate::diff::held::Held;
+use crate::dns::ZoneName;
+use crate::guard::Breaker;
+use crate::inventory::model::{Config, Export, Inventory, Trust};
+use crate::inventory::value::{Inv, Time};
+use crate::names::holders::name_of;
+use crate::plan::{HostSeen, Only, Plan, SourceSeen, WorkspaceSeen};
+use crate::provider::{self, outage};
+use crate::state::State;
+
+/// A plan, and the findings of the same run.
+#[derive(Debug)]
+pub struct Made {
+    /// The plan.
+    pub plan: Plan,
+    /// What was found.
+    pub findings: Findings,
+    /// Whether a zone or a source could not be read completely.
+    pub is_partial: bool,
+    /// The snapshot that it was made from, where given.
+    pub snapshot: Option<SnapshotUsed>,
+    /// The tripped breakers, sorted by scope.
+    pub breakers: Vec<Breaker>,
+    /// The targets that the plan would change, as messages call them, in the order of the configuration.
+    pub targets: Vec<String>,
+}
+
+/// Why there is no plan.
+#[derive(Debug)]
+pub enum PlanError {
+    /// What it is made from cannot be read.
+    Input(InputError),
+    /// The command line names a base that cannot be read.
+    Base(BaseError),
+}
+
+impl From<InputError> for PlanError {
+    fn from(error: InputError) -> PlanError {
+        PlanError::Input(error)
+    }
+}
+
+impl From<ReviewError> for PlanError {
+    fn from(error: ReviewError) -> PlanError {
+        match error {
+            ReviewError::Base(error) => PlanError::Base(error),
+            ReviewError::State(error) => error.into(),
+        }
+    }
+}
+
+impl From<Problem> for PlanError {
+    fn from(error: Problem) -> PlanError {
+        PlanError::Input(error.into())
+    }
+}
+
+/// Makes a plan: reads inventory and live DNS, derives, compares, decides.
+///
+/// Errors: [`PlanError`]. A source or zone that cannot be read is no error: the plan says what it leaves because of it.
+pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made, PlanError> {
+    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version } =
+        gather(request, &ReadFor::Selected, progress)?;
+    progress.stage(RunStage::Compare, None);
+    let tripped = remembered.tripped(&inventory);
+    let nothing = Held::default();
+    let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits, held: &nothing };
+    let past = Past { state: state.as_deref(), version, zones: &zones, is_snapshot: snapshot.is_some() };
+    let Marked { mut decided, written, held } = edited::decide(&inventory, given, past)?;
+    let left = std::mem::take(&mut decided.left_behind);
+    let (found, live) = (&diagnostics, &zones.live);
+    let reviewed = review::Reviewed {
+        inventory: &inventory,
+        hosts: &selection.hosts,
+        found,
+        live,
+        waits: &waits,
+        held: &held,
+        decided: &decided,
+        written: &written,
+    };
+    let (review, remarks) = review::review(request, reviewed, (&remembered, state.as_deref()), progress)?;
+    let chosen = Chosen { selection: &selection, decided };
+    let workspace = workspace_seen(&inventory.config, state.as_deref())?;
+    let mut made = made((request.now, workspace), (inventory, diagnostics), zones, snapshot, chosen);
+    made.plan.review = review;
+    left_behind::list(&mut made.plan, left, (&selection, state.as_deref()))?;
+    made.findings.base = remarks;
+    let only = narrowed_to(&selection.hosts, &request.projects);
+    let made = Made { plan: Plan { only, ..made.plan }, ..made };
+    Ok(guarded(made, forgotten, remembered, request.workspace))
+}
+
+/// Adds to a plan what the state knows: the use of limits, the tripped breakers, and the zones with an apply that the
+/// state does not know.
+pub(super) fn guarded(mut made: Made, forgotten: Vec<ZoneName>, remembered: Remembered, workspace: &Path) -> Made {
+    made.plan.limits = remembered.count(&made.plan, workspace);
+    Made { findings: Findings { forgotten, ..made.findings }, breakers: remembered.breakers, ..made }
+}
+
+/// The workspace that a plan is for.
+///
+/// Errors: the state cannot be read.
+pub(super) fn workspace_seen(config: &Config, state: Option<&dyn State>) -> Result<WorkspaceSeen, Problem> {
+    let id = state.map(|state| state.identity()).transpose()?.map(|identity| identity.id);
+    Ok(WorkspaceSeen { owner: config.owner.clone(), registry: config.registry, id })
+}
+
+/// The hosts and projects that a plan is narrowed to; none where it is about the whole fleet.
+pub(super) fn narrowed_to(hosts: &BTreeSet<Inv>, projects: &[String]) -> Option<Only> {
+    let is_narrowed = !hosts.is_empty() || !projects.is_empty();
+    is_narrowed.then(|| Only { hosts: hosts.iter().copied().collect(), projects: projects.to_vec() })
+}
+
+/// What was decided, and for which hosts.
+pub(super) struct Chosen<'a> {
+    /// The hosts whose rules ran.
+    pub selection: &'a Selection,
+    /// What was decided.
+    pub decided: Decided,
+}
+
+/// Makes a plan from what was decided.
+pub(super) fn made(
+    (now, workspace): (Time, WorkspaceSeen),
+    (inventory, diagnostics): (Inventory, Diagnostics),
+    zones: Zones,
+    snapshot: Option<SnapshotUsed>,
+    Chosen { selection, decided }: Chosen<'_>,
+) -> Made {
+    let (mut notices, is_partial) = found_notices(&inventory, &zones);
+    let hosts = hosts_seen(&inventory, &decided);
+    notices.extend(decided.notices);
+    let mut inputs = inventory.inputs.clone();
+    inputs.extend(zones.inputs);
+    let settings = inventory.settings_errors.keys().cloned().collect();
+    let are_exports_believed = are_believed(&inventory);
+    let targets = targets(&inventory.config, &decided.changes);
+    let plan = Plan {
+        tool: TOOL.to_owned(),
+        created: now,
+        expires: now.plus(inventory.config.plan_expires),
+        workspace,
+        undoes: None,
+        only: None,
+        inputs,
+        fleet: Some(fleet(&inventory, selection)),
+        hosts,
+        changes: decided.changes,
+        review: None,
+        waiting: decided.waiting,
+        left_behind: Vec::new(),
+        blocked: decided.blocked,
+        skipped: decided.skipped,
+        notices,
+        limits: Vec::new(),
+        sources: inventory.exports.iter().map(source_seen).collect(),
+        zones: zones.seen,
+    };
+    let unread = outage::gather(zones.unread.into_iter().map(|(_, error)| error));
+    let files_read = plan.inputs.len();
+    let findings = Findings {
+        files: inventory.files,
+        settings,
+        are_exports_believed,
+        diagnostics,
+        files_read,
+        zones: zones.findings,
+        unread,
+        forgotten: Vec::new(),
+        base: Vec::new(),
+    };
+    Made { plan, findings, is_partial, snapshot, breakers: Vec::new(), targets }
+}
+
+/// The targets of the zones that changes are in, each once.
+pub(super) fn targets(config: &Config, changes: &[Change]) -> Vec<String> {
+    let changed: BTreeSet<&ZoneName> = changes.iter().map(|change| &change.zone).collect();
+    let pools: BTreeSet<usize> =
+        config.zones.iter().filter(|zone| changed.contains(&zone.name)).map(|zone| zone.pool).collect();
+    let places = pools.into_iter().map(|pool| &config.pools[pool].target);
+    let mut places: Vec<String> = places.map(|target| provider::place(&target.provider, &target.settings)).collect();
+    places.dedup();
+    places
+}
+
+/// How many hosts hosts.csv has, of those that are selected; a number on several rows is one host.
+fn fleet(inventory: &Inventory, selection: &Selection) -> u64 {
+    let hosts = inventory.hosts.chunk_by(|a, b| a.inv == b.inv);
+    hosts.filter(|rows| rows.iter().any(|host| selection.includes(host.inv, host.project))).count() as u64
+}
+
+/// What the inventory says of each host that a plan names.
+fn hosts_seen(inventory: &Inventory, decided: &Decided) -> BTreeMap<Inv, HostSeen> {
+    let of_changes = decided.changes.iter().flat_map(|change| change.host.iter().chain(&change.also));
+    let left = decided.blocked.iter().map(|blocked| &blocked.host);
+    let left = left.chain(decided.skipped.iter().map(|skipped| &skipped.host));
+    let noticed = decided.notices.iter().filter_map(|notice| notice.host.as_ref());
+    let waiting = decided.waiting.iter().filter_map(|waiting| waiting.host.as_ref());
+    let named: BTreeSet<Inv> = of_changes.chain(left).chain(noticed).chain(waiting).copied().collect();
+    let seen = |inv: Inv| {
+        // Where a number has several rows, the values would depend on their order.
+        let [host] = &inventory.hosts[inventory.places_of(inv)] else { return None };
+        let text = |symbol| inventory.symbols.text(symbol).to_owned();
+        let name = name_of(inventory, host).map(|(name, _)| name.to_string());
+        Some((
+            inv,
+            HostSeen { name, location: text(host.location), switch: host.switch.map(text), rack: host.rack.map(text) },
+        ))
+    };
+    named.into_iter().filter_map(seen).collect()
+}
+
+/// Whether every export is believed.
+pub(super) fn are_believed(inventory: &Inventory) -> bool {
+    inventory.sources().all(|(_, trust)| matches!(trust, Trust::Known))
+}
+
+/// What a plan says about an export.
+fn source_seen(export: &Export) -> SourceSeen {
+    let source = export.spec.name.clone();
+    // Without a date the default holds for nothing.
+    let max_age = export.spec.demands.max_age.filter(|max| !max.is_default || export.dated.is_some());
+    let max_age = max_age.map(|max| max.age);
+    SourceSeen { source, rows: export.rows as u64, dated: export.dated, max_age }
+}

@@ -1,0 +1,47 @@
+//! What is live at a name, and at a reverse name.
+
+use super::page::Page;
+use crate::explain::model::{LiveFacts, Site};
+
+/// What is live at a name.
+pub fn render(page: &mut Page, label: &str, site: &Site) {
+    let zone = match (&site.zone, site.permission) {
+        (Some(zone), Some(permission)) => format!("zone {zone} (permission {permission})"),
+        _ => "so its records are unknown".to_owned(),
+    };
+    match (site.said.as_str(), site.rrsets.is_empty()) {
+        ("", true) => page.fact(label, &format!("nothing is live; {zone}")),
+        ("", false) => page.fact(label, &zone),
+        (said, _) => page.fact(label, &format!("{said}; {zone}")),
+    }
+    for rrset in &site.rrsets {
+        self::rrset(page, 6, rrset);
+    }
+}
+
+/// What is live at a reverse name, in a line where that will do.
+pub fn reverse(page: &mut Page, depth: usize, label: &str, site: &Site) {
+    let zone = site.zone.as_ref().map(|zone| format!("zone {zone}")).unwrap_or_default();
+    match (site.said.as_str(), site.rrsets.is_empty()) {
+        ("", true) => page.item(depth, &format!("{label}: nothing is live ({zone})")),
+        ("", false) => page.item(depth, &format!("{label}, {zone}:")),
+        (said, _) if zone.is_empty() => page.item(depth, &format!("{label}: {said}")),
+        (said, _) => page.item(depth, &format!("{label}, {zone}: {said}")),
+    }
+    site.rrsets.iter().for_each(|own| rrset(page, depth + 2, own));
+}
+
+/// A live RRset.
+fn rrset(page: &mut Page, depth: usize, own: &LiveFacts) {
+    let wanted = own.wanted_ttl.map(|wanted| format!(" (desired: {wanted})")).unwrap_or_default();
+    let is_managed = matches!(own.rtype.as_str(), "AAAA" | "PTR");
+    let whose = match (&own.registered_to, own.own, own.writable) {
+        (Some(by), ..) => format!(", registered to `{by}`"),
+        (None, true, _) => ", our own".to_owned(),
+        (None, false, false) if is_managed => ", not our own, so it may not be changed".to_owned(),
+        (None, false, _) => String::new(),
+    };
+    for rdata in &own.rdata {
+        page.item(depth, &format!("{} {rdata}  ttl {}{wanted}{whose}", own.rtype, own.ttl));
+    }
+}

@@ -1,0 +1,87 @@
+//! The updates in the journal: each is kept before it is sent, and its outcome when that is known.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Transaction, params};
+
+use super::journal::{self, Kept};
+use super::seal::{self, BatchRow};
+use super::sqlite::Sqlite;
+use super::{ApplyId, Unsettled, effect};
+use crate::apply::{Batch, Settled};
+use crate::diag::Problem;
+use crate::inventory::value::{Inv, Time};
+use crate::live::asked::Question;
+
+/// Keeps a batch that is about to be sent.
+pub fn keep_sending(change: &Transaction<'_>, apply: ApplyId, batch: &Batch<'_>, now: Time) -> rusqlite::Result<()> {
+    let hosts: BTreeSet<Inv> = batch.changes.iter().filter_map(|change| change.host).collect();
+    let (apply, number) = (apply.0 as i64, batch.number as i64);
+    let row = BatchRow {
+        apply,
+        number,
+        zone: batch.zone.to_string(),
+        phase: batch.phase.as_str().to_owned(),
+        marker_before: journal::marker_before(batch),
+        marker_after: batch.swap.as_ref().map(|swap| swap.after.to_string()),
+        awaited: batch.swap.is_some().into(),
+        hosts: hosts.len() as i64,
+        sent_at: now.as_nanos(),
+        settled: None,
+        why: None,
+        settled_at: None,
+    };
+    row.insert(change)?;
+    let sql = "INSERT INTO batch_changes (apply, number, changes, seal) VALUES (?1, ?2, ?3, ?4)";
+    let changes = journal::to_json(batch);
+    let seal = seal::of_changes((apply, number), &changes);
+    change.prepare_cached(sql)?.execute(params![apply, number, changes, seal])?;
+    Ok(())
+}
+
+/// Keeps the outcome of a batch.
+pub fn keep_settled(
+    change: &Transaction<'_>,
+    apply: ApplyId,
+    (batch, settled): (&Batch<'_>, &Settled),
+    now: Time,
+) -> rusqlite::Result<()> {
+    let (word, why, is_open) = match settled {
+        Settled::Done => ("done", None, false),
+        Settled::Undone(why) => ("undone", Some(why), false),
+        Settled::Unknown(why) => ("unknown", Some(why), true),
+    };
+    let row = BatchRow::load(change, apply.0 as i64, batch.number as i64)?;
+    let row = BatchRow {
+        settled: Some(word.to_owned()),
+        why: why.cloned(),
+        settled_at: Some(now.as_nanos()),
+        awaited: if is_open { row.awaited } else { 0 },
+        ..row
+    };
+    row.update(change)?;
+    match settled {
+        Settled::Done => effect::settled(change, apply, batch, now),
+        Settled::Undone(_) | Settled::Unknown(_) => Ok(()),
+    }
+}
+
+/// The updates that an apply left open and that no marker will settle: those without a marker, and those whose marker
+/// is past.
+pub fn unsettled(state: &Sqlite, id: ApplyId) -> Result<Vec<Unsettled>, Problem> {
+    let sql = format!(
+        "{} WHERE (marker_after IS NULL OR awaited = 0) AND (settled IS NULL OR settled = 'unknown')
+           AND batches.apply = ?1 ORDER BY batches.number",
+        seal::SENT
+    );
+    let unsettled = |(BatchRow { apply, number, zone, .. }, changes): (BatchRow, String)| {
+        let kept = journal::from_json(&changes).ok_or_else(|| state.odd("list of changes", &changes))?;
+        let after = kept.into_iter().map(|Kept { name, rtype, after, .. }| {
+            let (name, rtype) = state.rrset(&name, &rtype)?;
+            Ok((Question { name, rtype }, after))
+        });
+        let after = after.collect::<Result<_, Problem>>()?;
+        Ok(Unsettled { apply: ApplyId(apply as u64), number: number as u64, zone: state.zone(&zone)?, after })
+    };
+    state.read(&sql, [id.0 as i64], seal::sent)?.into_iter().map(unsettled).collect()
+}
