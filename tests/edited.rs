@@ -350,3 +350,27 @@ fn against_a_base_an_edit_is_drift_unless_the_change_set_causes_the_change() {
     edit(workspace, "racktables/l3-tors.txt", "sas-s1 604 2001:db8:0:1::/64", "sas-s1 604 2001:db8:0:9::/64");
     assert_eq!(causes(), ["mixed network"]);
 }
+
+#[test]
+fn keep_edits_holds_for_a_plan_that_was_saved_before_it_was_set() {
+    let workspace = workspace(&[]);
+    let folder = workspace.path();
+    apply(folder);
+    by_hand(folder, FORWARD, ["sas0-0001", ADDRESS], other_address);
+    let file = folder.join("plan.json").display().to_string();
+    assert_eq!(text(folder, &["plan", "--out", &file]).1, Some(0));
+    edit(folder, "zonewright.toml", KEEPS.0, KEEPS.1);
+    let (applied, exit) = document(folder, &["apply", &file]);
+    assert_eq!(exit, Some(3), "{applied:#}");
+    let host = &applied["hosts"][0];
+    assert_eq!(host["outcome"], "no-longer-allowed", "{applied:#}");
+    let says = host["message"].as_str().expect("text");
+    assert!(
+        says.contains("was edited after an apply, and project `web` has `keep_edits` now (zonewright.toml:"),
+        "{says}"
+    );
+    assert_eq!(lines(folder, FORWARD, "2001:db8::bad").len(), 1);
+    // The next plan leaves the edit, and does not say that live DNS matches the inventory.
+    let (plan, _) = text(folder, &["plan"]);
+    assert!(plan.starts_with("No changes for 3 hosts; 1 RRset left as edited"), "{plan}");
+}

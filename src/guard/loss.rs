@@ -35,12 +35,36 @@ fn takes(change: &Change) -> bool {
     matches!(change.key.rtype, Rtype::AAAA | Rtype::PTR) && before.iter().any(|record| !kept.contains(record))
 }
 
-/// How many hosts lose live records; none where no host does, and where an apply is undone: what it created is taken
-/// back, and the size of the fleet is not known.
+/// Who loses live records.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Loser {
+    /// A host.
+    Host(Inv),
+    /// A name that no host has, in presentation format.
+    Name(String),
+}
+
+/// Who loses records by a change. A name without a host loses its AAAA, and the PTR that name it.
+fn losers(change: &Change) -> Vec<Loser> {
+    match change.host {
+        Some(host) => vec![Loser::Host(host)],
+        None if change.key.rtype == Rtype::PTR => {
+            let kept = change.kind.after().map(Rrset::rdata).unwrap_or_default();
+            let before = change.kind.before().map(Rrset::rdata).unwrap_or_default();
+            let gone = before.iter().filter(|record| !kept.contains(record));
+            gone.map(|record| Loser::Name(record.as_rdata(Rtype::PTR).to_string())).collect()
+        }
+        None => vec![Loser::Name(change.key.owner.to_string())],
+    }
+}
+
+/// How many hosts, and names without a host, lose live records; none where none does, and where an apply is undone: what
+/// it created is taken back, and the size of the fleet is not known.
+///
+/// Names count because a list of names that was cut, such as names.lock, takes the host from each of them.
 pub(super) fn loss(plan: &Plan, rules: &Rules) -> Option<LimitState> {
     let fleet = plan.fleet?;
-    let losing: BTreeSet<Inv> =
-        plan.changes.iter().filter(|change| takes(change)).filter_map(|change| change.host).collect();
+    let losing: BTreeSet<Loser> = plan.changes.iter().filter(|change| takes(change)).flat_map(losers).collect();
     let default = part(MAX_LOSS, fleet).max(LOSING);
     let max = rules.max_loss.map_or(default, |share| part(share, fleet).max(1));
     let setting = rules.setting(LimitKind::MaxLoss, rules.max_loss);

@@ -71,6 +71,7 @@ pub fn refused(
         let change = &survey.changes[place];
         let spec = zones.get(&change.zone);
         let reason = project_forbids(settings, &change.project, by_id.get(change.project.as_str()).copied())
+            .or_else(|| edits_are_kept(settings, change, by_id.get(change.project.as_str()).copied()))
             .or_else(|| spec.and_then(|spec| zone_protects(settings, spec, change)));
         match reason {
             Some(reason) => drop(refused.insert(place, verdict(reason))),
@@ -116,6 +117,19 @@ fn project_forbids(settings: &Settings, id: &str, project: Option<&Project>) -> 
         }
         ProjectFile::Good(_) => None,
     }
+}
+
+/// Why a project's `keep_edits` forbids a change of an RRset that was edited after an apply; none where it does not.
+fn edits_are_kept(settings: &Settings, change: &Change, project: Option<&Project>) -> Option<String> {
+    let admin = project.and_then(|project| project.admin.as_ref()).filter(|admin| admin.keep_edits)?;
+    let RrKey { owner, rtype } = &change.key;
+    let place = settings.files.place(admin.origin);
+    change.is_edited_since().then(|| {
+        format!(
+            "{rtype} of `{owner}` was edited after an apply, and project `{}` has `keep_edits` now ({place})",
+            change.project
+        )
+    })
 }
 
 /// Why a zone's `protect` forbids a change; none where it does not.

@@ -79,8 +79,10 @@ fn left(plan: &Plan) -> Vec<String> {
     let hosts = hosts.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
     let waiting = (!plan.waiting.is_empty()).then(|| format!("{} waiting", counted(plan.waiting.len(), "RRset")));
     let left_behind = plan.notices.iter().filter(|notice| notice.code == NoticeCode::LeftBehind).count();
+    let edited = plan.notices.iter().filter(|notice| notice.code == NoticeCode::EditedSince).count();
+    let edited = (edited > 0 && plan.undoes.is_none()).then(|| format!("{} left as edited", counted(edited, "RRset")));
     let left_behind = (left_behind > 0).then(|| format!("{} left behind", counted(left_behind, "name")));
-    hosts.chain(waiting).chain(left_behind).collect()
+    hosts.chain(waiting).chain(left_behind).chain(edited).collect()
 }
 
 /// Whether only some of a plan's changes are shown.

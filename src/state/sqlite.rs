@@ -2,7 +2,7 @@
 //! alone, which can be copied.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use super::error::{Attempt, needs_recovery, of_database, of_system, unreadable};
 use super::folder;
 use super::schema::{self, Found};
 use crate::diag::Problem;
+use crate::disk::sync_folder;
 use crate::dns::{Name, Rtype, ZoneName};
 use crate::plan::Marker;
 
@@ -47,13 +48,30 @@ const LOG_PAGES: i64 = 32_768;
 /// More statements than there are.
 const STATEMENTS: usize = 64;
 
+/// Says that a state file has no content. Each state that was created has some.
+const EMPTY: &str = "the file is empty: its content was lost";
+
+/// Whether a file is empty; `None` where there is none.
+fn is_empty(file: &Path) -> io::Result<Option<bool>> {
+    match fs::metadata(file) {
+        Ok(metadata) => Ok(Some(metadata.is_file() && metadata.len() == 0)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 impl Sqlite {
     /// Opens a file to write to it; creates it where there is none, and brings it up to date.
     ///
     /// Errors: `state-unwritable`, `state-unreadable`, `state-too-new`.
     pub fn open_to_write(file: &Path) -> Result<Sqlite, Problem> {
         let system = |source| of_system(file, Attempt::Write, &source);
-        folder::prepare(file).and_then(|()| folder::create(file)).map_err(system)?;
+        folder::prepare(file).map_err(system)?;
+        match is_empty(file).map_err(system)? {
+            None => Sqlite::create(file)?,
+            Some(true) => return Err(unreadable(file, EMPTY)),
+            Some(false) => {}
+        }
         let mut state = Sqlite::connect(file, Attempt::Write)?;
         schema::migrate(&mut state.db, file)?;
         // One sync for each commit, where a rollback journal needs five; when this is dropped, one file is left anyway.
@@ -63,14 +81,28 @@ impl Sqlite {
         Ok(state)
     }
 
-    /// Opens a file to read it; `None` where there is none, or nothing in it.
+    /// Creates a state. It gets its name once it is whole, so that a file with nothing in it is one that was cut.
+    fn create(file: &Path) -> Result<(), Problem> {
+        let system = |source| of_system(file, Attempt::Write, &source);
+        let begun = file.with_added_extension("new");
+        match fs::remove_file(&begun) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(system(error)),
+            _ => folder::create(&begun).map_err(system)?,
+        }
+        let mut state = Sqlite::connect(&begun, Attempt::Write)?;
+        schema::migrate(&mut state.db, file)?;
+        drop(state);
+        fs::rename(&begun, file).and_then(|()| sync_folder(file)).map_err(system)
+    }
+
+    /// Opens a file to read it; `None` where there is none.
     ///
     /// Errors: `state-unreadable`, `state-too-new`.
     pub fn open_to_read(file: &Path) -> Result<Option<Sqlite>, Problem> {
-        match fs::metadata(file) {
-            Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(of_system(file, Attempt::Read, &error)),
+        match is_empty(file).map_err(|error| of_system(file, Attempt::Read, &error))? {
+            None => return Ok(None),
+            Some(true) => return Err(unreadable(file, EMPTY)),
+            Some(false) => {}
         }
         let mut state = Sqlite::connect(file, Attempt::Read)?;
         // Only who may write can take back what a crash left half done.

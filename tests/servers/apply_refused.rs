@@ -10,7 +10,7 @@ use std::thread;
 use tempfile::TempDir;
 use zonewright::apply::accept::{Terms, accept};
 use zonewright::apply::shape::Bounds;
-use zonewright::inventory::read::load_projects;
+use zonewright::inventory::read::SettingsFile;
 use zonewright::inventory::value::Duration;
 use zonewright::plan::{Plan, v1};
 
@@ -135,7 +135,7 @@ fn flipped(octets: &[u8], bit: usize) -> Vec<u8> {
 fn is_accepted(octets: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(octets) else { return false };
     let Ok(sealed) = v1::parse(text) else { return false };
-    let (settings, projects) = load_projects(&demo());
+    let (settings, projects, _) = SettingsFile::read(&demo()).into_projects();
     let config = settings.config.expect("the settings of the demo");
     let bounds = Bounds::of(&config, &projects);
     let (now, expires) = (NOW.parse().expect("a time"), Duration::from_secs(86_400));

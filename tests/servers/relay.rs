@@ -147,8 +147,7 @@ fn serve(mut client: TcpStream, shared: &Arc<Shared>) {
             break;
         }
     }
-    // A client that died does not keep the server from what it was sent: once all of it is answered, nothing changes any
-    // more.
+    // A client that died does not keep the server from what it was sent. Once all of it is answered, the zones are at rest.
     let deadline = Instant::now() + PATIENCE;
     let is_open = || !fates.lock().expect("nothing panics with it").is_empty();
     while !answers.is_finished() && is_open() && Instant::now() < deadline {

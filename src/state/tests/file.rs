@@ -159,9 +159,20 @@ fn a_file_that_is_no_state_is_told_and_kept() {
     }
     assert_eq!(read_error(folder.path()).code.as_str(), "state-unreadable");
     assert_eq!(open_to_write(folder.path()).err().unwrap().code.as_str(), "state-unwritable");
-    // Created by a run that was killed before it wrote anything.
-    let empty = folder.path().join("empty.db");
-    fs::write(&empty, "").unwrap();
-    assert!(open_to_read(&empty).unwrap().is_none());
-    assert!(open_to_write(&empty).is_ok());
+}
+
+#[test]
+fn a_file_gets_its_name_once_it_is_a_state_so_that_an_empty_one_was_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, begun) = (folder.path().join("state.db"), folder.path().join("state.db.new"));
+    // What a run leaves that was killed before it wrote anything.
+    fs::write(&begun, "").unwrap();
+    assert!(open_to_read(&file).unwrap().is_none());
+    drop(open_to_write(&file).unwrap());
+    assert!(file.metadata().unwrap().len() > 0 && !begun.exists());
+    fs::write(&file, "").unwrap();
+    for error in [open_to_read(&file).err(), open_to_write(&file).err()] {
+        let error = error.unwrap();
+        assert_eq!((error.code.as_str(), &*error.message), ("state-unreadable", "the file is empty: its content was lost"));
+    }
 }
