@@ -470,9 +470,12 @@ impl Host {
         let [a, b, c, d] = low.to_be_bytes();
         let mac = Mac::from_octets([vendor[0], vendor[1], a, b, c, d]).expect("no vendor's prefix has the group bit");
         let interface_id = u64::from(PROJECT.0) << 32 | u64::from(low);
-        let address = |interface, choice: usize| match rack.is_l2() {
-            true => plan.l2(location, interface)[choice].address(interface_id),
-            false => plan.rack(rack, interface).address(interface_id),
+        let address = |interface, choice: usize| {
+            if rack.is_l2() {
+                plan.l2(location, interface)[choice].address(interface_id)
+            } else {
+                plan.rack(rack, interface).address(interface_id)
+            }
         };
         // Whichever network of an L2 segment a host has its address in, it keeps; new ones get the first.
         let choice = usize::from(random.below(4) == 0);

@@ -64,7 +64,7 @@ const NO_CODES: &[&str] = &[
     "upsert-only",
 ];
 
-/// The share of an example's words that the source which is named must have: the rest are values. No official source.
+/// The share of an example's words that the source which is named must have: the rest are values.
 const SHARE: f64 = 0.4;
 
 /// The text before a literal of one word that is a code.
@@ -94,10 +94,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("the folder is there") {
         let path = entry.expect("the entry can be read").path();
-        match path.is_dir() {
-            true => found.extend(files(&path)),
-            false => found.push(path),
-        }
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
     }
     found.sort();
     found

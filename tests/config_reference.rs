@@ -102,9 +102,10 @@ fn values(file: &File, root: &Value, part: &Value) -> String {
             return format!("[table](#{})", anchor(heading));
         }
         let definition = &root["$defs"][name];
-        return match definition["anyOf"].is_array() {
-            true => values(file, root, definition),
-            false => format!("[{name}](#values-of-{})", anchor(file.heading)),
+        return if definition["anyOf"].is_array() {
+            values(file, root, definition)
+        } else {
+            format!("[{name}](#values-of-{})", anchor(file.heading))
         };
     }
     if let Some(choices) = part["enum"].as_array() {
@@ -118,10 +119,13 @@ fn values(file: &File, root: &Value, part: &Value) -> String {
     }
     match part["type"].as_str() {
         Some("array") => format!("list of: {}", values(file, root, &part["items"])),
-        Some("object") => match part["additionalProperties"].is_object() {
-            true => format!("by name: {}", values(file, root, &part["additionalProperties"])),
-            false => panic!("a table has a heading of its own: {part}"),
-        },
+        Some("object") => {
+            if part["additionalProperties"].is_object() {
+                format!("by name: {}", values(file, root, &part["additionalProperties"]))
+            } else {
+                panic!("a table has a heading of its own: {part}")
+            }
+        }
         Some("integer") => match (part["minimum"].as_i64(), part["maximum"].as_i64()) {
             (Some(least), Some(most)) => format!("number from {least} to {most}"),
             (Some(least), None) => format!("number from {least} on"),
@@ -133,7 +137,7 @@ fn values(file: &File, root: &Value, part: &Value) -> String {
     }
 }
 
-/// The anchor that a heading gets; no official source, as GitHub does it.
+/// The anchor that a heading gets, as GitHub does it.
 fn anchor(heading: &str) -> String {
     let lower = heading.to_lowercase().replace(' ', "-");
     lower.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
@@ -183,10 +187,7 @@ fn kinds(file: &File, root: &Value) -> String {
             _ => String::new(),
         };
         let examples: Vec<String> = definition["examples"].as_array().into_iter().flatten().map(literal).collect();
-        let examples = match examples.is_empty() {
-            true => String::new(),
-            false => format!(" Such as {}.", examples.join(", ")),
-        };
+        let examples = if examples.is_empty() { String::new() } else { format!(" Such as {}.", examples.join(", ")) };
         writeln!(text, "| {name} | {}{range}{examples} |", cell(description(definition))).expect("a String takes all");
     }
     text

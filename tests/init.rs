@@ -43,11 +43,10 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     for entry in fs::read_dir(folder).expect("the folder is there") {
         let entry = entry.expect("an entry");
         let name = entry.file_name().into_string().expect("UTF-8");
-        match entry.file_type().expect("a type").is_dir() {
-            true => found.extend(files(&entry.path()).into_iter().map(|(path, text)| (format!("{name}/{path}"), text))),
-            false => {
-                found.insert(name, fs::read(entry.path()).expect("a file"));
-            }
+        if entry.file_type().expect("a type").is_dir() {
+            found.extend(files(&entry.path()).into_iter().map(|(path, text)| (format!("{name}/{path}"), text)))
+        } else {
+            found.insert(name, fs::read(entry.path()).expect("a file"));
         }
     }
     found
@@ -118,9 +117,10 @@ fn where_a_file_is_in_the_way_nothing_is_written() {
         let folder = empty();
         let place = folder.path().join(taken);
         fs::create_dir_all(place.parent().expect("a folder")).expect("a folder");
-        match is_folder {
-            true => fs::create_dir(&place).expect("a folder"),
-            false => fs::write(&place, "mine").expect("a file"),
+        if is_folder {
+            fs::create_dir(&place).expect("a folder")
+        } else {
+            fs::write(&place, "mine").expect("a file")
         }
         let before = files(folder.path());
         let output = run(folder.path(), &["init"]);

@@ -100,7 +100,7 @@ fn headings(text: &str) -> Vec<String> {
 /// The anchor that a heading gets: lower case, blanks as hyphens, and of the rest letters, digits, hyphens,
 /// underscores.
 ///
-/// No official source; as GitHub does it.
+/// As GitHub does it.
 fn anchor(heading: &str) -> String {
     let lower = heading.to_lowercase().replace(' ', "-");
     lower.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
@@ -364,9 +364,12 @@ fn every_test_that_a_document_names_exists() {
     let mut named = 0;
     for document in documents() {
         let told = fs::read_to_string(&document).expect("the document can be read");
-        let spans = told.split('`').flat_map(|part| match part.contains("\n\n") {
-            true => part.lines().map(str::to_owned).collect(),
-            false => vec![part.split_whitespace().collect::<Vec<_>>().join(" ")],
+        let spans = told.split('`').flat_map(|part| {
+            if part.contains("\n\n") {
+                part.lines().map(str::to_owned).collect()
+            } else {
+                vec![part.split_whitespace().collect::<Vec<_>>().join(" ")]
+            }
         });
         for code in spans {
             let Some((_, args)) = code.split_once("cargo test ") else { continue };

@@ -130,12 +130,11 @@ impl Terminal {
 
     /// Runs a command to its end, or a server until it serves; gives what it prints.
     fn run(&mut self, typed: &str) -> Vec<String> {
-        let printed = match typed.contains(" serve ") {
-            true => self.serve(typed),
-            false => {
-                let output = self.shell(typed).output().expect("there is a shell");
-                String::from_utf8(output.stdout).expect("the output is text")
-            }
+        let printed = if typed.contains(" serve ") {
+            self.serve(typed)
+        } else {
+            let output = self.shell(typed).output().expect("there is a shell");
+            String::from_utf8(output.stdout).expect("the output is text")
         };
         self.as_documented(&printed)
     }
@@ -276,9 +275,10 @@ fn follow(file: &str) {
         }
     }
     assert!(count > 0, "{file} has no transcript");
-    match std::env::var_os("UPDATE_DOCS").is_some() {
-        true => fs::write(&path, written).expect("the document can be written"),
-        false => assert!(faults.is_empty(), "{}UPDATE_DOCS=1 writes them anew", faults.join("\n")),
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, written).expect("the document can be written")
+    } else {
+        assert!(faults.is_empty(), "{}UPDATE_DOCS=1 writes them anew", faults.join("\n"))
     }
 }
 

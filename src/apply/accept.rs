@@ -8,7 +8,7 @@ use crate::diag::Problem;
 use crate::inventory::value::{Duration, Time};
 use crate::plan::{Plan, SealedPlan};
 
-/// How far the clocks of two machines may differ: a plan may come from another (no official source).
+/// How far the clocks of two machines may differ: a plan may come from another.
 const SKEW: Duration = Duration::from_secs(300);
 
 /// What a plan is measured by.

@@ -52,7 +52,7 @@ pub use self::order::{Unit, arrange};
 pub use self::survey::{Made, Standing, Survey, Surveyed, Verdict, ZoneAccess, survey};
 use self::writer::ZoneWriter;
 
-/// How many zones are written or read side by side. Most of the time is the servers' (no official source).
+/// How many zones are written or read side by side. Most of the time is the servers'.
 pub const SIDE_BY_SIDE: usize = 8;
 
 /// How a plan is to be applied.

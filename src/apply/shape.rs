@@ -84,9 +84,10 @@ impl<'a> Bounds<'a> {
 
 /// The first change of a plan that no rule makes, and why, in words; none where all of them can be made.
 pub fn stray(plan: &Plan, bounds: &Bounds<'_>) -> Option<String> {
-    let made: HashSet<(&[u8], Rtype, Made)> = match plan.changes.iter().any(|change| change.key.rtype == Rtype::TXT) {
-        true => plan.changes.iter().filter_map(made).collect(),
-        false => HashSet::new(),
+    let made: HashSet<(&[u8], Rtype, Made)> = if plan.changes.iter().any(|change| change.key.rtype == Rtype::TXT) {
+        plan.changes.iter().filter_map(made).collect()
+    } else {
+        HashSet::new()
     };
     let is_made = |(rtype, name, how): (Rtype, Name, Made)| made.contains(&(name.as_wire(), rtype, how));
     plan.changes.iter().find_map(|change| {

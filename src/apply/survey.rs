@@ -280,9 +280,8 @@ fn standing(changes: &[Change], unit: &Unit, made: &[bool], answers: &[Result<An
     if is_as_planned && !read.iter().all(|(_, made, _)| *made) {
         return Standing::Already;
     }
-    let is_unchanged = |change: &Change, made: bool, answer: &Answer| match made {
-        true => is_after(change, answer),
-        false => is_before(change, answer),
+    let is_unchanged = |change: &Change, made: bool, answer: &Answer| {
+        if made { is_after(change, answer) } else { is_before(change, answer) }
     };
     match read.into_iter().find(|(change, made, answer)| !is_unchanged(change, *made, answer)) {
         None => Standing::Open,
@@ -301,8 +300,9 @@ fn undone_since(change: &Change, answer: &Answer) -> String {
 pub fn differs(change: &Change, answer: &Answer) -> String {
     let RrKey { owner, rtype } = &change.key;
     let (was, is) = (shown_before(change), shown(answer));
-    match is_after(change, answer) {
-        true => format!("{rtype} of `{owner}` is already as planned: {is}; other RRsets of the host are not"),
-        false => format!("{rtype} of `{owner}` changed since the plan: it was {was}, and is {is}"),
+    if is_after(change, answer) {
+        format!("{rtype} of `{owner}` is already as planned: {is}; other RRsets of the host are not")
+    } else {
+        format!("{rtype} of `{owner}` changed since the plan: it was {was}, and is {is}")
     }
 }

@@ -26,7 +26,7 @@ use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateZone};
 /// How often something is tried before it is given up.
 const TRIES: u32 = 4;
 
-/// How long is waited before the second try; each further one waits twice as long (no official source).
+/// How long is waited before the second try; each further one waits twice as long.
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// After so many single units that a server refused, with none between that it took, it will not take the others.
@@ -380,17 +380,21 @@ impl<'a> ZoneWriter<'a> {
         match replies.pop_front() {
             None => {}
             Some(Reply::Done) => self.settle_done(flight),
-            Some(Reply::Unknown(error)) => match self.may_try_again() {
-                true => self.send_again(flight),
-                false => {
+            Some(Reply::Unknown(error)) => {
+                if self.may_try_again() {
+                    self.send_again(flight)
+                } else {
                     replies.push_front(Reply::Unknown(error.clone()));
                     self.give_up(&Verdict::of_error(Outcome::NotReached, &error), flight, &replies, Doubt::Undone);
                 }
-            },
-            Some(Reply::Failed(error)) => match self.may_try_again() {
-                true => self.send_again(flight),
-                false => self.halve(flight, queue, &error.to_string(), |writer, _| writer.strike(&error)),
-            },
+            }
+            Some(Reply::Failed(error)) => {
+                if self.may_try_again() {
+                    self.send_again(flight)
+                } else {
+                    self.halve(flight, queue, &error.to_string(), |writer, _| writer.strike(&error))
+                }
+            }
             Some(Reply::Refused(error)) => {
                 self.halve(flight, queue, &error.to_string(), |writer, _| writer.strike(&error));
             }
@@ -450,10 +454,7 @@ impl<'a> ZoneWriter<'a> {
 
     /// Takes a batch for undone, unless it may yet come late.
     fn settle_or_await(&mut self, sent: Sent<'a>, why: &str) {
-        match sent.was_lost {
-            true => self.late.push(sent),
-            false => self.settle(&sent.batch, Settled::Undone(why.to_owned())),
-        }
+        if sent.was_lost { self.late.push(sent) } else { self.settle(&sent.batch, Settled::Undone(why.to_owned())) }
     }
 
     /// The verdict on a unit that the server will not take; after a few of them the zone is given up.
@@ -592,9 +593,10 @@ impl<'a> ZoneWriter<'a> {
         };
         let lost = Verdict { outcome: Outcome::Failed, message, hint: verdict.hint.clone() };
         for piece in pieces {
-            match piece.changes.iter().all(|place| standing.contains(place)) {
-                true => self.board.done(std::slice::from_ref(piece)),
-                false => self.board.leave(std::slice::from_ref(piece), &lost),
+            if piece.changes.iter().all(|place| standing.contains(place)) {
+                self.board.done(std::slice::from_ref(piece))
+            } else {
+                self.board.leave(std::slice::from_ref(piece), &lost)
             }
         }
     }

@@ -70,9 +70,10 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs, notes: &Notes) -> Result<Ex
     // Where there is no plan, the outcome says so.
     if args.format == Format::Text && report::no_plan(sealed.plan()).is_none() {
         // The log of scheduled runs needs the outcome: `history` has the changes, and `plan` shows them again.
-        match args.auto && shared.verbose == 0 {
-            true => view.print_headline(&sealed, &Outlook::default())?,
-            false => view.print(&sealed, &Outlook::default())?,
+        if args.auto && shared.verbose == 0 {
+            view.print_headline(&sealed, &Outlook::default())?
+        } else {
+            view.print(&sealed, &Outlook::default())?
         }
     }
     let task = task((&sealed, "the plan"), now, args, notes);

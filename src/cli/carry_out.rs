@@ -287,11 +287,11 @@ pub fn tell(
     output::details(shared, &applied.problems);
     print(shared, format, &report)?;
     report_ran(shared, (sealed, started), ran, exit);
-    match is_journaled {
-        true => Ok(exit),
-        false => Err(Failure::new("the journal could not be completed: it lacks some changes that were made")
-            .hint("fix the state's disk, then run `zonewright resume`: it finds out what the journal lacks")),
+    if *is_journaled {
+        return Ok(exit);
     }
+    let failure = Failure::new("the journal could not be completed: it lacks some changes that were made");
+    Err(failure.hint("fix the state's disk, then run `zonewright resume`: it finds out what the journal lacks"))
 }
 
 /// Reports the outcome of a plan: that it was refused, with the breakers that tripped for it, or applied.

@@ -49,10 +49,7 @@ fn command(words: &[String]) -> Option<clap::Command> {
 
 /// Help with colours, or without.
 fn styled(shared: &Shared, text: clap::builder::StyledStr) -> String {
-    match output::color(shared) {
-        true => text.ansi().to_string(),
-        false => text.to_string(),
-    }
+    if output::color(shared) { text.ansi().to_string() } else { text.to_string() }
 }
 
 /// The page of a code, or of the rule with this title.

@@ -208,11 +208,10 @@ fn failure(shared: &Shared, args: &InitArgs, error: InitError) -> Failure {
             let found = Findings { unread: errors, ..Findings::default() };
             output::findings(shared, &found);
             let failure = Failure::new("not every zone could be read: nothing was written");
-            match args.tsig_secret_file.is_none() && is_refused {
-                true => {
-                    failure.hint("if the server requires a key: `--tsig-secret-file FILE`, as `tsig-keygen` makes it")
-                }
-                false => failure,
+            if args.tsig_secret_file.is_none() && is_refused {
+                failure.hint("if the server requires a key: `--tsig-secret-file FILE`, as `tsig-keygen` makes it")
+            } else {
+                failure
             }
         }
         InitError::NoHosts(fleet) => {
@@ -241,9 +240,10 @@ fn failure(shared: &Shared, args: &InitArgs, error: InitError) -> Failure {
 /// Says which names were found where none is a host's.
 fn no_hosts(fleet: &Fleet) -> String {
     let others: Vec<String> = fleet.others.iter().map(|(reason, names)| format!("{} {reason}", names.len())).collect();
-    match others.is_empty() {
-        true => "no name in the zones has an address".to_owned(),
-        false => format!("no name in the zones looks like a host's: {}", others.join("; ")),
+    if others.is_empty() {
+        "no name in the zones has an address".to_owned()
+    } else {
+        format!("no name in the zones looks like a host's: {}", others.join("; "))
     }
 }
 

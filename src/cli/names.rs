@@ -99,9 +99,10 @@ pub fn refuse(shared: &Shared, error: NamesError) -> Result<Exit, Failure> {
             .hint("name each host to change, by number or name: this command does not change a whole fleet"),
         NamesError::Doubted { reason, is_distrusted } => {
             let failure = Failure::new(format!("names stay as they are: {reason}"));
-            let failure = failure.hint(match is_distrusted {
-                true => "the export may lack names of hosts: correct it; or, if it is right, run `zonewright accept`",
-                false => "the source may lack names of hosts: export it again, complete",
+            let failure = failure.hint(if is_distrusted {
+                "the export may lack names of hosts: correct it; or, if it is right, run `zonewright accept`"
+            } else {
+                "the source may lack names of hosts: export it again, complete"
             });
             if is_distrusted {
                 output::failure(shared, &failure);

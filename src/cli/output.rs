@@ -198,9 +198,10 @@ pub fn findings_inert(shared: &Shared, findings: &Findings) {
 fn rendered(shared: &Shared, findings: &Findings) -> String {
     let mut text = String::new();
     for (files, diagnostics) in findings.in_files() {
-        match shared.quiet {
-            true => text.push_str(&render_in(stderr_width(), &diagnostics.errors(), files)),
-            false => text.push_str(&render_in(stderr_width(), diagnostics, files)),
+        if shared.quiet {
+            text.push_str(&render_in(stderr_width(), &diagnostics.errors(), files))
+        } else {
+            text.push_str(&render_in(stderr_width(), diagnostics, files))
         }
     }
     text.push_str(&unread(findings));
@@ -324,7 +325,7 @@ fn is_color_asked_for(variable: impl Fn(&str) -> Option<OsString>, is_terminal: 
     !is_set("NO_COLOR") && (is_on("CLICOLOR_FORCE") || is_on("FORCE_COLOR") || is_terminal && !is_off)
 }
 
-/// How many hosts of a project show their changes on a terminal: about three screens of 40 lines (no official source).
+/// How many hosts of a project show their changes on a terminal: about three screens of 40 lines.
 /// A pipe or a file gets all.
 const TERMINAL_HOSTS: usize = 20;
 

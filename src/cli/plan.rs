@@ -50,11 +50,11 @@ fn plan(shared: &Shared, args: &PlanArgs, notes: &Notes) -> Result<Exit, Failure
 /// How the command ends with a plan; `is_refused` says whether it would be, if it were applied as it is.
 fn exit(args: &PlanArgs, made: &Sealed, is_refused: bool) -> Exit {
     let changes = if made.sealed.plan().changes.is_empty() { Exit::Done } else { Exit::Changes };
-    match args.detailed_exitcode {
-        true if is_refused => made.verdict().and(Exit::Refused),
-        true => made.verdict().and(changes),
+    match (args.detailed_exitcode, is_refused) {
+        (true, true) => made.verdict().and(Exit::Refused),
+        (true, false) => made.verdict().and(changes),
         // A plan that would be refused is no error: the plan says so itself.
-        false if made.is_partial => Exit::Error,
-        false => Exit::Done,
+        (false, _) if made.is_partial => Exit::Error,
+        (false, _) => Exit::Done,
     }
 }

@@ -76,10 +76,7 @@ fn table<'a>(args: impl Iterator<Item = &'a Arg>) -> String {
         .filter(|arg| !arg.is_hide_set() && !["help", "version"].contains(&arg.get_id().as_str()))
         .map(|arg| format!("| `{}` | {} |\n", cell(&typed(arg)), meaning(arg)))
         .collect();
-    match rows.is_empty() {
-        true => String::new(),
-        false => format!("\n| argument | meaning |\n| --- | --- |\n{rows}"),
-    }
+    if rows.is_empty() { String::new() } else { format!("\n| argument | meaning |\n| --- | --- |\n{rows}") }
 }
 
 /// A table of terms, each with what it means.

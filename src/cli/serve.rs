@@ -63,9 +63,10 @@ pub fn run(shared: &Shared, args: &ServeArgs) -> Result<Exit, Failure> {
 
 /// Reads the zones that are to be served; `None` where there are none, or where one cannot be read, which is reported.
 fn load(shared: &Shared, args: &ServeArgs) -> Result<Option<Vec<ZoneContents>>, Failure> {
-    let loaded = match args.paths.is_empty() {
-        false => Ok(serve::load_files(&args.paths)),
-        true => serve::load_workspace(&shared.workspace, output::now(shared)?),
+    let loaded = if !args.paths.is_empty() {
+        Ok(serve::load_files(&args.paths))
+    } else {
+        serve::load_workspace(&shared.workspace, output::now(shared)?)
     };
     let Loaded { zones, findings } = match loaded {
         Ok(loaded) => loaded,

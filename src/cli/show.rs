@@ -117,9 +117,10 @@ impl<'a> View<'a> {
 
     /// Prints the verdict on a plan alone.
     pub fn print_headline(&self, sealed: &SealedPlan, outlook: &Outlook) -> Result<(), Failure> {
-        match output::shows_pages(self.shared) {
-            true => output::print(&format!("{}.\n", report::headline(sealed.plan(), outlook))),
-            false => Ok(()),
+        if output::shows_pages(self.shared) {
+            output::print(&format!("{}.\n", report::headline(sealed.plan(), outlook)))
+        } else {
+            Ok(())
         }
     }
 

@@ -23,10 +23,10 @@ pub fn run(shared: &Shared, args: &UndoArgs) -> Result<Exit, Failure> {
     refuse_zones(shared, "undo")?;
     let now = output::now(shared)?;
     let applies = args.out.is_none() && (args.limits.yes || carry_out::can_ask(shared, args.format));
-    let purpose = match applies {
-        true => Purpose::Apply,
-        false if args.out.is_some() => Purpose::Saved,
-        false => Purpose::Look,
+    let purpose = match (applies, &args.out) {
+        (true, _) => Purpose::Apply,
+        (false, Some(_)) => Purpose::Saved,
+        (false, None) => Purpose::Look,
     };
     let view = View::new(shared, report::Format::from(args.format).into(), purpose)?;
     let request = request(shared, now, None);

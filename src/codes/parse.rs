@@ -47,10 +47,7 @@ pub fn parse(file: &'static str, text: &'static str) -> Result<Family, Fault> {
     while reader.peek().is_some() {
         pages.push(reader.page()?);
     }
-    match pages.is_empty() {
-        true => Err(reader.fault("the section of a code")),
-        false => Ok(Family { file, title, about, pages }),
-    }
+    if pages.is_empty() { Err(reader.fault("the section of a code")) } else { Ok(Family { file, title, about, pages }) }
 }
 
 /// Reads the lines of a file in order.

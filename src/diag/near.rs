@@ -1,6 +1,6 @@
 //! "Did you mean": what is like a word that is unknown.
 
-/// How much like a word another must be to be suggested, from 0 to 1. No official source: a doubled, lost or swapped letter
+/// How much like a word another must be to be suggested, from 0 to 1. A doubled, lost or swapped letter
 /// in a short word passes, and two words that have nothing but a hyphen in common do not.
 const LIKENESS: f64 = 0.72;
 

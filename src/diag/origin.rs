@@ -64,9 +64,10 @@ impl Files {
     /// `file:line`, as evidence is written; `file:line:column` where the file has several rows on one line.
     pub fn place(&self, origin: Origin) -> impl fmt::Display {
         let Origin { file, line, col } = origin;
-        match col > 0 && self.is_crowded(file) {
-            true => format!("{}:{line}:{col}", self.name(file)),
-            false => format!("{}:{line}", self.name(file)),
+        if col > 0 && self.is_crowded(file) {
+            format!("{}:{line}:{col}", self.name(file))
+        } else {
+            format!("{}:{line}", self.name(file))
         }
     }
 }

@@ -77,9 +77,10 @@ const EXCERPT_MARGIN: usize = 5;
 
 /// How many characters at the start of an excerpt are left out, so that what is marked is among the `room` that are shown.
 fn left_out(length: usize, (before, marked): (usize, usize), room: usize) -> usize {
-    match length <= room || before + marked <= room {
-        true => 0,
-        false => before.saturating_sub(room / 3).min(length - room.min(length)).min(before),
+    if length <= room || before + marked <= room {
+        0
+    } else {
+        before.saturating_sub(room / 3).min(length - room.min(length)).min(before)
     }
 }
 

@@ -62,8 +62,9 @@ fn quoted_words(words: &[&str]) -> usize {
 /// A text in lines of at most `width` columns, the first indented by `first` and the others by `rest`, as [`wrap`] breaks it;
 /// as it is where one line is enough.
 pub fn fit(text: &str, width: usize, (first, rest): (usize, usize)) -> String {
-    match first.saturating_add(text.width()) <= width {
-        true => format!("{}{text}", " ".repeat(first)),
-        false => wrap(text, width, first, rest),
+    if first.saturating_add(text.width()) <= width {
+        format!("{}{text}", " ".repeat(first))
+    } else {
+        wrap(text, width, first, rest)
     }
 }

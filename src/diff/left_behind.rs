@@ -107,9 +107,12 @@ fn selected_holders(context: &Context<'_>, name: NameRef<'_>, project: Option<Pr
     if all.is_empty() {
         return is_in_project.then(Vec::new);
     }
-    let includes = |(inv, project): &(Inv, ProjectIndex)| match selection.hosts.is_empty() {
-        true => is_in_project || selection.includes_project(*project),
-        false => selection.includes(*inv, *project),
+    let includes = |(inv, project): &(Inv, ProjectIndex)| {
+        if selection.hosts.is_empty() {
+            is_in_project || selection.includes_project(*project)
+        } else {
+            selection.includes(*inv, *project)
+        }
     };
     let hosts: BTreeSet<Inv> = all.iter().filter(|holder| includes(holder)).map(|(inv, _)| *inv).collect();
     (!hosts.is_empty()).then(|| hosts.into_iter().collect())

@@ -156,9 +156,10 @@ fn notice(context: &Context<'_>, name: String, left: &[(Act, Protection<'_>)]) -
     removed.dedup();
     let data: Vec<String> = removed.iter().map(|rdata| format!("`{}`", rdata.as_rdata(*rtype))).collect();
     let shown = words::readable(owner.as_name());
-    let what = match data.is_empty() {
-        true => format!("{rtype} at {shown} would change"),
-        false => format!("{rtype} {} at {shown} would be removed", data.join(", ")),
+    let what = if data.is_empty() {
+        format!("{rtype} at {shown} would change")
+    } else {
+        format!("{rtype} {} at {shown} would be removed", data.join(", "))
     };
     let message = format!("{what}, but is left: {}", reason(context, *why));
     Notice { code: NoticeCode::Protected, name, host: actor.host, message }

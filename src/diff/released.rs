@@ -91,9 +91,10 @@ fn spared_row(context: &Context<'_>, row: &LockRow) -> Option<Spared> {
 
 /// Why the records of one name are not removed, whatever its row says.
 fn spared_name(context: &Context<'_>, name: NameRef<'_>) -> Option<Spared> {
-    match context.names.is_held(context.inventory, name) {
-        true => Some(Spared::Held),
-        false => is_untouchable(context, name).then_some(Spared::Untouchable),
+    if context.names.is_held(context.inventory, name) {
+        Some(Spared::Held)
+    } else {
+        is_untouchable(context, name).then_some(Spared::Untouchable)
     }
 }
 

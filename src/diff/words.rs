@@ -60,9 +60,10 @@ fn fault_block(context: &Context<'_>, place: usize, code: BlockCode, detail: &De
         }
         Detail::Source(reason) => {
             let is_distrusted = |trust: &Trust| matches!(trust, Trust::Distrusted { reason: doubt } if doubt == reason);
-            let hint = match context.inventory.sources().any(|(_, trust)| is_distrusted(trust)) {
-                true => "renew the export; the finding about it lists other ways",
-                false => "restore the source; until then nothing is derived from it",
+            let hint = if context.inventory.sources().any(|(_, trust)| is_distrusted(trust)) {
+                "renew the export; the finding about it lists other ways"
+            } else {
+                "restore the source; until then nothing is derived from it"
             };
             block(code, reason.clone(), hint)
         }

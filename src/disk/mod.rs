@@ -204,7 +204,7 @@ pub fn digest(path: &Path) -> io::Result<String> {
     }
 }
 
-/// How many octets of a file are read at a time: enough that reading costs little (no official source).
+/// How many octets of a file are read at a time: enough that reading costs little.
 const PART: usize = 64 * 1024;
 
 /// Octets in hexadecimal.

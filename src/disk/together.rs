@@ -130,10 +130,7 @@ fn collect(folder: &Path, below: &Path, paths: &mut Vec<PathBuf>) -> io::Result<
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let path = below.join(entry.file_name());
-        match entry.file_type()?.is_dir() {
-            true => collect(&entry.path(), &path, paths)?,
-            false => paths.push(path),
-        }
+        if entry.file_type()?.is_dir() { collect(&entry.path(), &path, paths)? } else { paths.push(path) }
     }
     Ok(())
 }

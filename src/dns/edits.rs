@@ -177,9 +177,10 @@ mod tests {
                 let (key, ttl) = ((below(6) as u8, below(3) as u8), 60 + below(2));
                 let (name, wire, as_ttl) = (owner(key.0), rdata(key.1), Ttl::from_secs(ttl).unwrap());
                 let is_removal = below(2) == 0;
-                let outcome = match is_removal {
-                    true => edits.remove(name.as_name(), Rtype::AAAA, as_ttl, &wire),
-                    false => edits.add(name.as_name(), Rtype::AAAA, as_ttl, &wire),
+                let outcome = if is_removal {
+                    edits.remove(name.as_name(), Rtype::AAAA, as_ttl, &wire)
+                } else {
+                    edits.add(name.as_name(), Rtype::AAAA, as_ttl, &wire)
                 };
                 let fits = if is_removal { records.get(&key) == Some(&ttl) } else { !records.contains_key(&key) };
                 assert_eq!(outcome.is_ok(), fits);

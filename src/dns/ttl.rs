@@ -12,8 +12,8 @@ impl Ttl {
     /// The largest TTL that exists.
     pub const MAX: Ttl = Ttl(0x7fff_ffff);
 
-    /// The TTL where neither project nor zone sets one: one hour, a common choice of operators (there is no official
-    /// source).
+    /// The TTL where neither project nor zone sets one: one hour, a common choice of
+    /// operators.
     pub const DEFAULT: Ttl = Ttl(3600);
 
     /// Checks `seconds`; `None` where it does not fit into 31 bits.

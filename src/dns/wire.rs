@@ -212,11 +212,10 @@ impl<'a> Wire<'a> {
             out.extend_from_slice(whole.get(at..at + length).ok_or(WireError::Short)?);
             at += length;
         }
-        match at == range.end {
-            true if out.len() - first > MAX_RDATA => Err(WireError::RdataTooLong),
-            true => Ok(()),
-            false => Err(WireError::Trailing),
+        if at != range.end {
+            return Err(WireError::Trailing);
         }
+        if out.len() - first > MAX_RDATA { Err(WireError::RdataTooLong) } else { Ok(()) }
     }
 
     /// Returns a place behind labels of one octet each, at most about `most` octets further. Names of addresses below
@@ -396,15 +395,14 @@ mod tests {
                 let message = [b"\0".as_slice(), name].concat();
                 let octets = if name.ends_with(b"\xc0\0") { name.len() - 1 } else { name.len() };
                 let found = name_at(&message, 1);
-                match octets > MAX_NAME {
-                    true => assert_eq!(found, Err(WireError::NameTooLong), "{name:?}"),
-                    false => {
-                        let text = String::from_utf8_lossy(name).to_lowercase();
-                        let text = text.replace(['\u{1}', '\u{2}', '\u{3}'], "");
-                        let letters: String = found.clone().unwrap().0.split('.').collect();
-                        assert_eq!(letters, text.trim_end_matches(['\0', '\u{fffd}']), "{name:?}");
-                        assert_eq!(found.map(|(_, end)| end), Ok(message.len()));
-                    }
+                if octets > MAX_NAME {
+                    assert_eq!(found, Err(WireError::NameTooLong), "{name:?}")
+                } else {
+                    let text = String::from_utf8_lossy(name).to_lowercase();
+                    let text = text.replace(['\u{1}', '\u{2}', '\u{3}'], "");
+                    let letters: String = found.clone().unwrap().0.split('.').collect();
+                    assert_eq!(letters, text.trim_end_matches(['\0', '\u{fffd}']), "{name:?}");
+                    assert_eq!(found.map(|(_, end)| end), Ok(message.len()));
                 }
                 assert_eq!(Wire::message(&message).skip_name(1), Ok(message.len()), "{name:?}");
                 // Both find that a cut name ends too early.

@@ -8,7 +8,7 @@ use crate::provider::examine::{
 };
 
 /// From how many seconds of difference between two clocks on an operator should look: a tenth of the 300 s that
-/// signatures tolerate (RFC 8945 section 10 recommends these; the tenth has no official source).
+/// signatures tolerate (RFC 8945 section 10 recommends these).
 const SKEW: i64 = 30;
 
 /// Judges a target that was looked at for `zones`.

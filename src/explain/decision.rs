@@ -55,14 +55,14 @@ impl Case<'_> {
                 facts.although = self.although(host);
                 facts.policy = Some(policy.as_str());
                 let is_blocked = self.decision.blocked.iter().any(|blocked| blocked.host == host.inv);
-                match is_blocked {
-                    true => self.blocked(place, &mut facts),
-                    false if context.held.has_host(host.inv) => {
-                        facts.said = "a record of it, or of a host that shares a change with it, was edited after an \
-                                      apply, and `keep_edits` leaves it as it is"
-                            .to_owned();
-                    }
-                    false => self.hold_back(place, *policy, &mut facts),
+                if is_blocked {
+                    self.blocked(place, &mut facts);
+                } else if context.held.has_host(host.inv) {
+                    facts.said = "a record of it, or of a host that shares a change with it, was edited after an \
+                                  apply, and `keep_edits` leaves it as it is"
+                        .to_owned();
+                } else {
+                    self.hold_back(place, *policy, &mut facts);
                 }
             }
         }

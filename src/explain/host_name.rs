@@ -53,9 +53,10 @@ impl Named<'_> {
             Ok(name) => name,
             Err(wrong) => return error(format!("`{text}` is not an inventory number or a name: {wrong}"), EXPECTED),
         };
-        let holders: Vec<Holder> = match text.contains('.') {
-            true => self.names.holders(self.inventory, whole.as_name()).collect(),
-            false => self.by_first_label(&whole),
+        let holders: Vec<Holder> = if text.contains('.') {
+            self.names.holders(self.inventory, whole.as_name()).collect()
+        } else {
+            self.by_first_label(&whole)
         };
         let hosts_of = |now: bool| -> BTreeSet<Inv> {
             let hosts = holders.iter().filter(|holder| holder.now == now);

@@ -175,10 +175,8 @@ impl Derivation<'_> {
 
     /// One address.
     fn address(&self, address: Ipv6Addr, preferred: bool, kept: bool) -> MadeAddress {
-        let ingredients = match self.is_by_ipv4() {
-            true => Some(Ingredients::Ipv4(made::embedded_ipv4(address))),
-            false => self.ingredients(),
-        };
+        let ingredients =
+            if self.is_by_ipv4() { Some(Ingredients::Ipv4(made::embedded_ipv4(address))) } else { self.ingredients() };
         let reverse_name = reverse::reverse_name(IpAddr::V6(address));
         let owner = self.own.map(|own| own.owner.as_name());
         MadeAddress {

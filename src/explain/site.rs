@@ -129,16 +129,16 @@ impl Case<'_> {
         };
         let mut said: Vec<String> = names
             .holders(inventory, name)
-            .map(|holder| match holder.now {
-                true => format!("the name of host {}", word(holder.by)),
-                false => format!("once the name of host {}", word(holder.by)),
+            .map(|holder| {
+                if holder.now {
+                    format!("the name of host {}", word(holder.by))
+                } else {
+                    format!("once the name of host {}", word(holder.by))
+                }
             })
             .collect();
         said.dedup();
-        match said.is_empty() {
-            true => "no host's name".to_owned(),
-            false => said.join(", "),
-        }
+        if said.is_empty() { "no host's name".to_owned() } else { said.join(", ") }
     }
 
     /// The hosts that may have each of some addresses, in the order of hosts. All are looked for in one pass through

@@ -63,13 +63,14 @@ impl Question {
             return short_name(inventory, (names, foreseen), live, text);
         }
         let known = live.zone_of(name.as_name()).is_some() || names.holders(inventory, name.as_name()).next().is_some();
-        match known {
-            true => Ok(Question::Name(name)),
-            false => error(
+        if known {
+            Ok(Question::Name(name))
+        } else {
+            error(
                 format!("no configured zone holds `{name}`, and no host has or had it"),
                 suggested(inventory, names, text)
                     .unwrap_or_else(|| "check the spelling, or add a [[zone]] for it to zonewright.toml".to_owned()),
-            ),
+            )
         }
     }
 }
@@ -79,12 +80,13 @@ impl Question {
 /// Errors: neither hosts.csv nor names.lock has it.
 pub(super) fn host(inventory: &Inventory, inv: Inv) -> Result<Inv, CallError> {
     let in_lock = inventory.lock.binary_search_by_key(&inv, |row| row.inv).is_ok();
-    match in_lock || inventory.place_of(inv).is_some() {
-        true => Ok(inv),
-        false => error(
+    if in_lock || inventory.place_of(inv).is_some() {
+        Ok(inv)
+    } else {
+        error(
             format!("no host of the inventory has the number {inv}"),
             "hosts.csv and names.lock have no readable row of it; `zonewright check` lists rows that are bad",
-        ),
+        )
     }
 }
 

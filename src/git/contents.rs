@@ -8,8 +8,7 @@ use std::sync::Mutex;
 use crate::inventory::read::FileError;
 use crate::parallel::HELD;
 
-/// The longest answer before a content, in octets: a hash, a kind and a number, with room to spare (no official
-/// source).
+/// The longest answer before a content, in octets: a hash, a kind and a number, with room to spare.
 const MAX_HEAD: u64 = 256;
 
 /// What is wrong with a content that a partial clone lacks.

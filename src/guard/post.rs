@@ -168,10 +168,7 @@ impl<'a> Check<'a> {
     fn size(&self, fault: Fault<'a>, (had, place): (usize, usize), found: &mut Found<'a>) {
         let Kind::TooMany(_, has) = fault.kind else { return };
         if has > self.max_rrset {
-            match has > had {
-                true => found.caused.push(Caused { fault, by: vec![place] }),
-                false => found.standing.push(fault),
-            }
+            if has > had { found.caused.push(Caused { fault, by: vec![place] }) } else { found.standing.push(fault) }
         }
     }
 
@@ -202,10 +199,7 @@ impl<'a> Check<'a> {
             by.extend(self.after.taken_from(target));
         }
         let fault = Fault { zone, kind: Kind::Dangling { target, is_new: adds.is_some() }, owner: owner.to_name() };
-        match by.is_empty() {
-            false => found.caused.push(Caused { fault, by }),
-            true => found.standing.push(fault),
-        }
+        if !by.is_empty() { found.caused.push(Caused { fault, by }) } else { found.standing.push(fault) }
     }
 
     /// Checks whether a name of a change would have a CNAME and other data.
@@ -220,10 +214,7 @@ impl<'a> Check<'a> {
         let causes = self.after.changes_at(owner).filter(|(_, change)| creates(change));
         let by: Vec<usize> = causes.map(|(place, _)| place).collect();
         let fault = Fault { zone, kind: Kind::CnameBeside(others), owner: owner.to_name() };
-        match by.is_empty() {
-            false => found.caused.push(Caused { fault, by }),
-            true => found.standing.push(fault),
-        }
+        if !by.is_empty() { found.caused.push(Caused { fault, by }) } else { found.standing.push(fault) }
     }
 
     /// Checks a live RRset, unless a change is about it.

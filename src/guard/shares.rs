@@ -11,19 +11,18 @@ use crate::dns::Rtype;
 use crate::inventory::value::Percent;
 use crate::plan::{LimitKind, LimitSetting, LimitState, Plan, ZoneSeen};
 
-/// The default of [`Rules::max_delete`]: one plan may delete a tenth of a zone's names (no official source).
+/// The default of [`Rules::max_delete`]: one plan may delete a tenth of a zone's names.
 const MAX_DELETE: Percent = Percent::from_whole(10);
 
-/// The default of [`Rules::max_modify`]: three times as many, because a modified RRset can be restored (no official
-/// source).
+/// The default of [`Rules::max_modify`]: three times as many, because a modified RRset can be restored.
 const MAX_MODIFY: Percent = Percent::from_whole(30);
 
-/// The smallest default of RRsets of a zone that may be deleted: a person can read so many (no official source).
+/// The smallest default of RRsets of a zone that may be deleted: a person can read so many.
 const LOST: u64 = 50;
 
 /// The smallest default of RRsets that may be modified, or deleted where as many are created. In a small fleet one
 /// project is the whole zone, and an ordinary change, another VLAN or TTL, changes all of it. Only the administrator
-/// can say what is ordinary there (no official source).
+/// can say what is ordinary there.
 const MOVED: u64 = 1000;
 
 /// How many lines are listed where they cause the same number of changes.

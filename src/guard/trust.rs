@@ -85,14 +85,15 @@ fn test_age(export: &Export, now: Time) -> Option<Failure> {
     }
     let what = if several { "its oldest file" } else { "it" };
     let cause = format!("{what} is {} old (generated {dated}); `max_age` allows {max}", rounded(age));
-    match is_default {
-        false => failure(Code::new("source-too-old"), cause, "export again, or find out why the export job stopped"),
-        true => failure(
+    if !is_default {
+        failure(Code::new("source-too-old"), cause, "export again, or find out why the export job stopped")
+    } else {
+        failure(
             Code::new("source-too-old"),
             cause + " (the default)",
             "export again, or find out why the export job stopped; if it is made so seldom, set `max_age` of the source in \
-             zonewright.toml (`none`: any age)",
-        ),
+         zonewright.toml (`none`: any age)",
+        )
     }
 }
 

@@ -40,7 +40,7 @@ mod tests;
 /// The name of the administrator's file.
 pub const SETTINGS: &str = "zonewright.toml";
 
-/// The largest settings file, in octets: a thousand times what projects need (no official source).
+/// The largest settings file, in octets: a thousand times what projects need.
 const MAX_SETTINGS: u64 = 1 << 20;
 
 /// A workspace, as far as it could be read.

@@ -138,11 +138,11 @@ impl fmt::Display for Tolerance {
 }
 
 /// How old an export of machines may be where nothing is said: a job that runs on working days has run again after a
-/// weekend (no official source).
+/// weekend.
 const DEFAULT_AGE: Duration = Duration::from_secs(3 * 86_400);
 
 /// How much of an export of machines may be gone, or mean something else, where nothing is said: twice what a VLAN that
-/// moves in one datacenter changes (no official source).
+/// moves in one datacenter changes.
 const DEFAULT_SHARE: Percent = Percent::from_whole(5);
 
 impl Demands {
@@ -150,8 +150,7 @@ impl Demands {
     /// of any age and change as a whole.
     ///
     /// Of few rows 5% is none. So there is a number that always may differ: of hosts as many as a rack has, of networks
-    /// of L3 segments those of a few racks, and of other networks those of a VLAN in three datacenters (no official
-    /// source).
+    /// of L3 segments those of a few racks, and of other networks those of a VLAN in three datacenters.
     pub fn of(key: &str) -> Demands {
         let at_least = match key {
             "hosts" | "mac" => 50,

@@ -178,9 +178,12 @@ mod tests {
             is_meant(zone, "db.example.net").then(asked)
         });
         assert_eq!(Foreseen::find(&inventory, &by_name, now()).of(Inv(102)), Prospect::ByName(&needed));
-        let both = live(&inventory, |zone| match is_meant(zone, "web.example.net") {
-            true => Some(LiveZone::asked(empty(zone), Knowledge::default())),
-            false => is_meant(zone, "db.example.net").then(|| LiveZone::unknown(zone.clone())),
+        let both = live(&inventory, |zone| {
+            if is_meant(zone, "web.example.net") {
+                Some(LiveZone::asked(empty(zone), Knowledge::default()))
+            } else {
+                is_meant(zone, "db.example.net").then(|| LiveZone::unknown(zone.clone()))
+            }
         });
         assert_eq!(Foreseen::find(&inventory, &both, now()).of(Inv(102)), Prospect::Unread(&needed));
         inventory.trust.names_lock = Trust::Unknown { reason: "it was cut".to_owned() };

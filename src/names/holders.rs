@@ -262,10 +262,7 @@ fn has_name(inventory: &Inventory, holder: Holder, name: NameRef<'_>) -> bool {
 /// The name that an entry represents.
 pub fn held_name(inventory: &Inventory, holder: Holder) -> Option<Name> {
     let (backbone, project) = backbone_of(inventory, holder)?;
-    match holder.fastbone {
-        true => fastbone_of(inventory, project, backbone.as_name()),
-        false => Some(backbone.clone()),
-    }
+    if holder.fastbone { fastbone_of(inventory, project, backbone.as_name()) } else { Some(backbone.clone()) }
 }
 
 /// The backbone name that a holder has or had, and the project in which.

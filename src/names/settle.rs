@@ -211,12 +211,11 @@ impl<'a> Settling<'a> {
             }
             (Some(first), _) => {
                 let row = self.in_project(inv, first, &current);
-                let message = match same.iter().all(|other| says_same(other) == says_same(first)) {
-                    true => format!("has {shown} in {} equal rows: one stays", same.len()),
-                    false => {
-                        let project = &self.inventory.projects[row.project.0 as usize].id;
-                        format!("has {shown} in one row now: since {}, in `{project}`", row.since)
-                    }
+                let message = if same.iter().all(|other| says_same(other) == says_same(first)) {
+                    format!("has {shown} in {} equal rows: one stays", same.len())
+                } else {
+                    let project = &self.inventory.projects[row.project.0 as usize].id;
+                    format!("has {shown} in one row now: since {}, in `{project}`", row.since)
                 };
                 (row, message)
             }
@@ -367,9 +366,10 @@ fn why(loser: &Holder<'_>, winner: &Holder<'_>) -> String {
         (false, true) => format!("host {inv} has {name}, the same short name,"),
         (false, false) => format!("host {inv} has {name}, and a fastbone is in the way,"),
     };
-    match loser.row.since == winner.row.since {
-        true => format!("{has} since {} as well, and has the lower number", winner.row.since),
-        false => format!("{has} since {}, earlier than {}", winner.row.since, loser.row.since),
+    if loser.row.since == winner.row.since {
+        format!("{has} since {} as well, and has the lower number", winner.row.since)
+    } else {
+        format!("{has} since {}, earlier than {}", winner.row.since, loser.row.since)
     }
 }
 

@@ -86,14 +86,16 @@ fn holders(inventory: &Inventory) -> impl Iterator<Item = Holder<'_>> {
 fn warning(inventory: &Inventory, holder: &Holder<'_>, other: &Holder<'_>) -> Diagnostic {
     let Holder { inv, name, origin, .. } = holder;
     let label = |name: &Name| name.as_name().first_label().map(<[u8]>::to_vec);
-    let clash = match label(name) == label(other.name) {
-        true => "the same short name",
-        false => "the fastbone of one host has the other host's short name",
+    let clash = if label(name) == label(other.name) {
+        "the same short name"
+    } else {
+        "the fastbone of one host has the other host's short name"
     };
     let message = format!("host {inv} has `{name}`, and host {} has `{}`: {clash}", other.inv, other.name);
-    let hint = match holder.by_lock && other.by_lock {
-        true => "`zonewright check --fix-lock` leaves the name to the host that had it first",
-        false => "give one of the hosts another name, in hosts.csv or by `zonewright release --to-project`",
+    let hint = if holder.by_lock && other.by_lock {
+        "`zonewright check --fix-lock` leaves the name to the host that had it first"
+    } else {
+        "give one of the hosts another name, in hosts.csv or by `zonewright release --to-project`"
     };
     Diagnostic::warning("shared-short-name", *origin, message)
         .also(format!("the other is {}", inventory.files.place(other.origin)))

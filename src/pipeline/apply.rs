@@ -220,11 +220,11 @@ impl Work<'_> {
         survey: &Survey<'_>,
         earlier: &[Allowance],
     ) -> Result<Result<Clearance, Problem>, Problem> {
-        match survey.is_open() {
-            true => self.guards.clear((self.sealed, self.place, &survey.open()), earlier, state, self.request.now),
+        if !survey.is_open() {
             // Nothing will be sent, so nothing is counted.
-            false => Ok(Ok(guard::clear(self.sealed, &[], &[]).expect("no limit is counted"))),
+            return Ok(Ok(guard::clear(self.sealed, &[], &[]).expect("no limit is counted")));
         }
+        self.guards.clear((self.sealed, self.place, &survey.open()), earlier, state, self.request.now)
     }
 
     /// Writes to the state which limits are lifted for an apply, and by whom.

@@ -209,10 +209,7 @@ fn contents(read: Vec<Result<ZoneRead, Problem>>) -> Result<Vec<ZoneContents>, I
             Err(error) => errors.push(error),
         }
     }
-    match errors.is_empty() {
-        true => Ok(contents),
-        false => Err(InitError::Unread(outage::gather(errors.into_iter()))),
-    }
+    if errors.is_empty() { Ok(contents) } else { Err(InitError::Unread(outage::gather(errors.into_iter()))) }
 }
 
 /// Zones as live DNS.

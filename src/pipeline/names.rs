@@ -210,21 +210,17 @@ fn work(
             return Ok(written(inventory, old, outcome, now));
         }
     };
-    let outcome = match invs.is_empty() {
-        true => Outcome::default(),
-        false => {
-            give(inventory, request, (&invs, Giving { holding, to, now }), (snapshot.as_ref(), findings), progress)?
-        }
+    let outcome = if invs.is_empty() {
+        Outcome::default()
+    } else {
+        give(inventory, request, (&invs, Giving { holding, to, now }), (snapshot.as_ref(), findings), progress)?
     };
     Ok(written(inventory, old, outcome, now))
 }
 
 /// Makes the new text of names.lock from its edits.
 fn written(inventory: &Inventory, old: String, outcome: Outcome, now: Time) -> Rewrite {
-    let new = match outcome.edits.is_empty() {
-        true => old.clone(),
-        false => lock::write(&old, inventory, &outcome.edits, now),
-    };
+    let new = if outcome.edits.is_empty() { old.clone() } else { lock::write(&old, inventory, &outcome.edits, now) };
     Rewrite { old, new, outcome, snapshot: None }
 }
 

@@ -127,10 +127,14 @@ impl<'a> Needed<'a> {
         }
         let domains = self.cleared_domains();
         let is_cleared = |name: &Name| domains.iter().any(|domain| name.as_name().is_at_or_below(*domain));
-        let names = self.names.entries().filter_map(|holder| match self.is_selected(holder) {
-            true => held_name(inventory, holder),
-            false if holder.now || domains.is_empty() => None,
-            false => held_name(inventory, holder).filter(is_cleared),
+        let names = self.names.entries().filter_map(|holder| {
+            if self.is_selected(holder) {
+                held_name(inventory, holder)
+            } else if holder.now || domains.is_empty() {
+                None
+            } else {
+                held_name(inventory, holder).filter(is_cleared)
+            }
         });
         sorted(names)
     }

@@ -31,13 +31,13 @@ pub(super) fn bad_settings(file: &str, count: usize) -> Notice {
 
 /// The notice about a zone that was queried name by name, perhaps `for_some` hosts only: which data were not read.
 pub(super) fn not_looked_for(zone: &ZoneName, for_some: bool) -> Notice {
-    let unseen = match reverse::is_reverse(zone.as_name()) {
-        true if for_some => "PTR records that name a host at addresses outside its own names",
-        true => "PTR records that name a host at addresses outside all names of hosts",
-        false => {
-            "addresses of hosts at names to which no PTR of the address points, names that no host has, and NS and MX \
-             records below the apex that point to a host's name"
-        }
+    let unseen = if !reverse::is_reverse(zone.as_name()) {
+        "addresses of hosts at names to which no PTR of the address points, names that no host has, and NS and MX \
+         records below the apex that point to a host's name"
+    } else if for_some {
+        "PTR records that name a host at addresses outside its own names"
+    } else {
+        "PTR records that name a host at addresses outside all names of hosts"
     };
     let message = format!("`{zone}` was queried name by name, not transferred; not read: {unseen}");
     Notice { code: NoticeCode::ReadByQuery, name: zone.to_string(), host: None, message }

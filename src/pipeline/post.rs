@@ -137,9 +137,10 @@ impl Refused {
 
     /// Whether an act is not done.
     fn holds(&self, act: &Act) -> bool {
-        match clears(act.rule) {
-            true => self.left.contains_key(&(act.owner.clone(), act.rtype)),
-            false => act.actor.host.is_some_and(|inv| self.blocked.contains_key(&inv)),
+        if clears(act.rule) {
+            self.left.contains_key(&(act.owner.clone(), act.rtype))
+        } else {
+            act.actor.host.is_some_and(|inv| self.blocked.contains_key(&inv))
         }
     }
 }

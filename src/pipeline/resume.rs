@@ -24,8 +24,7 @@ use crate::guard::Allowance;
 use crate::plan::{Plan, SealedPlan, v1};
 use crate::state::{self, ApplyId, ApplySummary, Lock, Resumption, Sent, SentFate, State};
 
-/// How many rounds there are where an update of the apply took effect late and stopped the one sent now (no official
-/// source).
+/// How many rounds there are where an update of the apply took effect late and stopped the one sent now.
 const ROUNDS: usize = 3;
 
 /// The result of a resume.

@@ -105,9 +105,10 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, Problem> {
     let is_zone = |file: &PathBuf| file.as_os_str().as_encoded_bytes().ends_with(ENDING.as_bytes());
     let mut files: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).filter(is_zone).collect();
     files.sort();
-    match files.is_empty() {
-        true => Err(file_error(path, "missing-file", "no file name in this folder ends in `.zone`".to_owned())),
-        false => Ok(files),
+    if files.is_empty() {
+        Err(file_error(path, "missing-file", "no file name in this folder ends in `.zone`".to_owned()))
+    } else {
+        Ok(files)
     }
 }
 

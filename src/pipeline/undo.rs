@@ -158,9 +158,10 @@ fn check_ended(state: &dyn State, id: ApplyId, file: &Path) -> Result<(), UndoEr
     // The lock is read first, so that an apply that is seen as running has not ended before the journal is read.
     let holder = Lock::holder(file);
     state.apply(id)?.ok_or_else(|| unknown(id))?;
-    match at_work(holder.as_ref(), &state.unfinished()?) == Some(id) {
-        true => Err(refuse(format!("apply {} is running", id.0), "wait until it ends, or interrupt it, then undo it")),
-        false => Ok(()),
+    if at_work(holder.as_ref(), &state.unfinished()?) == Some(id) {
+        Err(refuse(format!("apply {} is running", id.0), "wait until it ends, or interrupt it, then undo it"))
+    } else {
+        Ok(())
     }
 }
 

@@ -175,12 +175,13 @@ fn read_rest(
     let extents = needed.as_ref().filter(|_| may_choose).and_then(|needed| needed.extents(&apexes));
     let number = |zone: &ZoneName| apexes.zone_of(zone.as_name()).map(|number| number.0 as usize);
     let is_early = |zone: &ZoneName| number(zone).is_some_and(|number| early[number].is_some());
-    let readings = match early.iter().all(Option::is_some) {
-        true => early.iter().map(|_| Ok(None)).collect(),
-        false => each_zone(config, targets, progress, |access, zone| {
+    let readings = if early.iter().all(Option::is_some) {
+        early.iter().map(|_| Ok(None)).collect()
+    } else {
+        each_zone(config, targets, progress, |access, zone| {
             let extent = extents.as_ref().zip(number(zone)).map(|(extents, number)| extents[number]);
             if is_early(zone) { Ok(None) } else { read_one(access, zone, extent).map(Some) }
-        }),
+        })
     };
     let known = |early: Result<Box<KnownZone>, Problem>| early.map(Reading::Known);
     let either = |(early, reading): (Option<_>, Result<Option<_>, _>)| early.map(known).or(reading.transpose());

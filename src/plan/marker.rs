@@ -9,7 +9,7 @@ use std::fmt;
 use crate::diff::protect::MARKER_LABEL;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 
-/// The TTL of a marker: no resolver must cache it (no official source).
+/// The TTL of a marker: no resolver must cache it.
 const TTL: u64 = 0;
 
 /// What a marker says.

@@ -105,12 +105,13 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 ///
 /// Errors: it is too large.
 fn fits(octets: u64) -> io::Result<()> {
-    match octets <= MAX_PLAN {
-        true => Ok(()),
-        false => Err(io::Error::other(format!(
+    if octets <= MAX_PLAN {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!(
             "it has more than {} MiB, which no apply can keep; plan less at once, with `--project` or `--host`",
             MAX_PLAN >> 20
-        ))),
+        )))
     }
 }
 

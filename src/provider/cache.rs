@@ -306,9 +306,10 @@ impl Head {
     /// Reads one, which must be about this zone and origin.
     fn parse(text: &str, zone: &ZoneName, origin: &str) -> Result<Head, &'static str> {
         let head = Head::read(text)?;
-        match head.zone == zone.to_string() && head.origin == origin {
-            true => Ok(head),
-            false => Err("it is of another zone, server or key"),
+        if head.zone == zone.to_string() && head.origin == origin {
+            Ok(head)
+        } else {
+            Err("it is of another zone, server or key")
         }
     }
 

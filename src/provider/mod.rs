@@ -259,7 +259,7 @@ struct Exchange {
 /// (`tcp-idle-timeout`).
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The longest `timeout`: an hour, beyond which a slip of the pen is likelier than a server (no official source).
+/// The longest `timeout`: an hour, beyond which a slip of the pen is likelier than a server.
 const MAX_TIMEOUT: u64 = 3600;
 
 /// The most messages in flight: more than message IDs are there for (RFC 1035 section 4.1.1).

@@ -9,8 +9,7 @@ use super::summary::counted;
 use crate::apply::Outcome;
 use crate::state::{ApplyId, ApplySummary, Resumption};
 
-/// How many hexadecimal digits of a plan's digest are shown; with 12 no two plans of a lifetime look the same (no
-/// official source).
+/// How many hexadecimal digits of a plan's digest are shown; with 12 no two plans of a lifetime look the same.
 const DIGITS: usize = 12;
 
 /// The beginning of a digest.

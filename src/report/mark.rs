@@ -8,7 +8,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 pub type Differing = (Vec<Range<usize>>, Vec<Range<usize>>);
 
 /// The least share of octets that two texts must have in common, in percent. Below it nearly everything would be
-/// marked, which says nothing (no official source).
+/// marked, which says nothing.
 const ALIKE: usize = 30;
 
 /// Finds what differs between two texts; `None` where they are too little alike.

@@ -4,7 +4,7 @@ use super::outlook::Outlook;
 use super::summary::counted;
 use crate::plan::{Only, Plan};
 
-/// How many names one line holds (no official source).
+/// How many names one line holds.
 const SHOWN: usize = 20;
 
 /// Sentences that keep a reader from taking a plan for more than it is; not sanitized.

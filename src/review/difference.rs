@@ -233,9 +233,12 @@ fn networks(before: &Facts<'_>, now: &Facts<'_>, kind: InterfaceKind) -> Option<
         return None;
     }
     let of_ipv4 = is_of_ipv4(now, kind);
-    let of = |facts: &Facts<'_>| match of_ipv4 {
-        true => facts.interface(kind).map(|interface| interface.acceptable.to_vec()).unwrap_or_default(),
-        false => facts.networks(vlan),
+    let of = |facts: &Facts<'_>| {
+        if of_ipv4 {
+            facts.interface(kind).map(|interface| interface.acceptable.to_vec()).unwrap_or_default()
+        } else {
+            facts.networks(vlan)
+        }
     };
     let (old, new) = (of(before), of(now));
     let words = |list: &[(Ipv6Addr, Origin)]| list.iter().map(|(address, _)| network(*address)).collect::<Vec<_>>();

@@ -8,7 +8,7 @@ use domain::base::iana::{Class, Rcode};
 use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, Ttl};
 use crate::provider::memory::zone::Zone;
 
-/// How many aliases are followed: more than a real zone needs, and an end to circles (no official source).
+/// How many aliases are followed: more than a real zone needs, and an end to circles.
 const MAX_ALIASES: usize = 16;
 
 /// What an answer says.
@@ -110,10 +110,7 @@ fn step<'n>(zone: &Zone, name: NameRef<'n>, qtype: Rtype) -> Step<'n> {
             return Step::Renamed(*above);
         }
     }
-    match zone.exists(name) || covering(zone, name).is_some() {
-        true => Step::Ends(name),
-        false => Step::NoName,
-    }
+    if zone.exists(name) || covering(zone, name).is_some() { Step::Ends(name) } else { Step::NoName }
 }
 
 /// The wildcard that covers a name that does not exist (RFC 4592 section 3.3.1).

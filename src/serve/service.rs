@@ -124,10 +124,8 @@ impl Service {
             Err(wire::Fault::NoRequest) => return nothing,
             Err(wire::Fault::Malformed) => return Outcome::Answered(vec![answer::malformed(&message)]),
         };
-        let signature = match request.is_signed {
-            true => tsig::check(self.key.as_ref(), &mut message, Time48::now()),
-            false => Ok(None),
-        };
+        let signature =
+            if request.is_signed { tsig::check(self.key.as_ref(), &mut message, Time48::now()) } else { Ok(None) };
         let signature = match signature {
             Ok(signature) => signature,
             Err(refusal) => return Outcome::Answered(vec![refusal]),

@@ -45,9 +45,10 @@ pub fn read(request: &Request<'_>, zone: ZoneName) -> Update {
     }
     for record in &request.authority {
         // The records are judged one by one, each by its owner name first (section 3.4.1.3).
-        let judged = match record.owner.as_name().is_at_or_below(message.zone.as_name()) {
-            true => instruction(request, record),
-            false => Err(Rcode::NOTZONE),
+        let judged = if record.owner.as_name().is_at_or_below(message.zone.as_name()) {
+            instruction(request, record)
+        } else {
+            Err(Rcode::NOTZONE)
         };
         match judged {
             Ok(instruction) => message.instructions.push(instruction),

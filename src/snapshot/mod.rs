@@ -34,8 +34,7 @@ const SUFFIX: &str = ".zone";
 /// How the names of files end that say which names a zone is known for.
 const NAMES_SUFFIX: &str = ".names";
 
-/// The longest stem of a file's name: most file systems take 255 octets, and a temporary name is longer (no official
-/// source).
+/// The longest stem of a file's name: most file systems take 255 octets, and a temporary name is longer.
 const MAX_STEM: usize = 200;
 
 /// What the names of a zone's files begin with: letters, digits, hyphens, underscores and dots unchanged, other octets

@@ -111,9 +111,10 @@ impl Writer {
         let mut file = File::create_new(self.temporary.join(MANIFEST)).map_err(place)?;
         file.write_all(manifest.to_json().as_bytes()).and_then(|()| file.sync_all()).map_err(place)?;
         folder::sync(&self.temporary).map_err(place)?;
-        match self.replaces {
-            true => folder::replace(&self.temporary, &self.target),
-            false => fs::rename(&self.temporary, &self.target),
+        if self.replaces {
+            folder::replace(&self.temporary, &self.target)
+        } else {
+            fs::rename(&self.temporary, &self.target)
         }
         .map_err(place)?;
         folder::sync(folder::parent(&self.target)).map_err(place)

@@ -13,10 +13,10 @@ use crate::dns::{Name, NameRef, RdataRef, Rtype, ZoneName};
 use crate::inventory::value::{Mac, Net64};
 use crate::live::{Live, Place, ZoneIndex};
 
-/// From how many addresses of one family on a name is a service's: a host may well have two (no official source).
+/// From how many addresses of one family on a name is a service's: a host may well have two.
 const MANY: usize = 3;
 
-/// How many hosts must share 32 bits behind their networks for these to be reported (no official source).
+/// How many hosts must share 32 bits behind their networks for these to be reported.
 const SHARED: usize = 3;
 
 /// A host.

@@ -153,7 +153,7 @@ impl Sorted {
     }
 }
 
-/// A domain in which fewer than one in so many hosts of a project have names is not the project's (no official source).
+/// A domain in which fewer than one in so many hosts of a project have names is not the project's.
 const USUAL: usize = 10;
 
 /// Whether names in a domain can be published: none can below `invalid` (RFC 2606 section 2), where released hosts are.

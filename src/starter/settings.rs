@@ -11,7 +11,7 @@ use crate::inventory::config::toml::quoted;
 const COLUMN: usize = 42;
 
 /// How long a name that no host has keeps its records: over a working day, so that a person sees what the first apply
-/// lists, and a lost row of an export is back before anything is deleted (no official source).
+/// lists, and a lost row of an export is back before anything is deleted.
 const DELETE_AFTER: &str = "1d";
 
 /// Why no share of a zone is set, and what the defaults are.

@@ -58,16 +58,13 @@ fn enter(
     let is_undo = yes("SELECT EXISTS (SELECT 1 FROM applies WHERE id = ?1 AND undoes IS NOT NULL)", Some(id))?;
     let any_waits = yes("SELECT EXISTS (SELECT 1 FROM waits)", None)?;
     // What an undo puts back is ours only where it was before the apply that is undone removed it.
-    let sql = match is_undo {
-        false => {
-            "INSERT INTO own_rrsets (name, type, zone, apply, seal) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"
-        }
-        true => {
-            "INSERT INTO own_rrsets (name, type, zone, apply, seal) SELECT ?1, ?2, ?3, ?4, ?5
-             WHERE EXISTS (SELECT 1 FROM once_own, applies
-                           WHERE id = ?4 AND once_own.apply = undoes AND name = ?1 AND type = ?2)
-             ON CONFLICT DO NOTHING"
-        }
+    let sql = if !is_undo {
+        "INSERT INTO own_rrsets (name, type, zone, apply, seal) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"
+    } else {
+        "INSERT INTO own_rrsets (name, type, zone, apply, seal) SELECT ?1, ?2, ?3, ?4, ?5
+         WHERE EXISTS (SELECT 1 FROM once_own, applies
+                       WHERE id = ?4 AND once_own.apply = undoes AND name = ?1 AND type = ?2)
+         ON CONFLICT DO NOTHING"
     };
     let mut create = change.prepare_cached(sql)?;
     let sql = "INSERT INTO once_own (apply, name, type) SELECT ?3, name, type FROM own_rrsets
@@ -108,9 +105,10 @@ fn move_marker(change: &Transaction<'_>, zone: &ZoneName, after: &Marker, now: T
     let texts = query.query_map([zone.to_string()], |row| row.get::<_, String>(0))?;
     let known: Vec<String> = texts.collect::<rusqlite::Result<_>>()?;
     let is_later = |known: &Marker| known.epoch == after.epoch && known.batch > after.batch;
-    match known.first().and_then(|text| Marker::parse(text)).is_some_and(|known| is_later(&known)) {
-        true => Ok(()),
-        false => put_marker(change, zone, after, now),
+    if known.first().and_then(|text| Marker::parse(text)).is_some_and(|known| is_later(&known)) {
+        Ok(())
+    } else {
+        put_marker(change, zone, after, now)
     }
 }
 
@@ -152,9 +150,10 @@ pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: 
     for Awaited { batch, after } in awaited {
         let (apply, number) = (batch.apply, batch.number);
         let is_done = chain.contains(&(apply, number));
-        let outcome = match is_done {
-            true => ("done", "its marker is there, or one that replaced it"),
-            false => ("undone", "another marker replaced it"),
+        let outcome = if is_done {
+            ("done", "its marker is there, or one that replaced it")
+        } else {
+            ("undone", "another marker replaced it")
         };
         batch.settle(change, outcome, now.as_nanos())?;
         if is_done {

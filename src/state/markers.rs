@@ -32,10 +32,7 @@ pub fn known(state: &Sqlite) -> Result<BTreeMap<ZoneName, KnownMarker>, Problem>
     for (zone, marker, is_open) in state.read(&sql, [], row)? {
         let of_zone = known.entry(state.zone(&zone)?);
         let of_zone = of_zone.or_insert(KnownMarker { marker: None, open: Vec::new() });
-        match is_open {
-            true => of_zone.open.push(state.marker(&marker)?),
-            false => of_zone.marker = Some(state.marker(&marker)?),
-        }
+        if is_open { of_zone.open.push(state.marker(&marker)?) } else { of_zone.marker = Some(state.marker(&marker)?) }
     }
     Ok(known)
 }

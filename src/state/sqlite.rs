@@ -84,7 +84,9 @@ impl Sqlite {
     /// Creates a state. It gets its name once it is whole, so that a file with nothing in it is one that was cut.
     fn create(file: &Path) -> Result<(), Problem> {
         let system = |source| of_system(file, Attempt::Write, &source);
-        let begun = file.with_added_extension("new");
+        let mut begun = file.as_os_str().to_owned();
+        begun.push(".new");
+        let begun = PathBuf::from(begun);
         match fs::remove_file(&begun) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(system(error)),
             _ => folder::create(&begun).map_err(system)?,

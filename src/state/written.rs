@@ -50,8 +50,9 @@ fn wanted_changes(state: &Sqlite, (apply, number): (i64, i64), sought: &Sought<'
     };
     let odd = || state.odd("list of changes", &text);
     let keys = journal::keys(&text).ok_or_else(odd)?;
-    match keys.iter().any(|(name, rtype)| sought.contains(name, rtype)) {
-        true => journal::from_json(&text).ok_or_else(odd),
-        false => Ok(Vec::new()),
+    if keys.iter().any(|(name, rtype)| sought.contains(name, rtype)) {
+        journal::from_json(&text).ok_or_else(odd)
+    } else {
+        Ok(Vec::new())
     }
 }

@@ -9,9 +9,10 @@ pub fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).expect("a folder") {
         let entry = entry.expect("an entry of the folder");
         let to = to.join(entry.file_name());
-        match entry.file_type().expect("the type of an entry").is_dir() {
-            true => copy(&entry.path(), &to),
-            false => drop(fs::copy(entry.path(), to).expect("a copy")),
+        if entry.file_type().expect("the type of an entry").is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).expect("a copy");
         }
     }
 }

@@ -216,9 +216,10 @@ impl Fleet {
         let domain = self.domain(host.project);
         let prefixes = ["", "fb-"];
         let interfaces = project.vlans().zip(prefixes).filter_map(|(vlan, prefix)| {
-            let network = match self.switches[host.switch].is_l3 {
-                true => self.tors.get(&(host.switch, vlan)),
-                false => self.layout.get(&(host.datacenter, vlan)),
+            let network = if self.switches[host.switch].is_l3 {
+                self.tors.get(&(host.switch, vlan))
+            } else {
+                self.layout.get(&(host.datacenter, vlan))
             };
             let low = u64::from(project.hbf) << 32 | host.mac & 0xffff_ffff;
             let address = Ipv6Addr::from(u128::from(*network?) << 64 | u128::from(low));

@@ -308,9 +308,10 @@ impl<'w> Model<'w> {
             return;
         };
         let Some(name) = name_of(self.world, &self.rows, inv) else { return };
-        match self.give_up(inv, &name) {
-            true => self.put(inv, &format!("free-{inv}.free.invalid"), project, stamp(self.world.now)),
-            false => drop(self.refused.insert(inv)),
+        if self.give_up(inv, &name) {
+            self.put(inv, &format!("free-{inv}.free.invalid"), project, stamp(self.world.now));
+        } else {
+            self.refused.insert(inv);
         }
     }
 

@@ -310,12 +310,11 @@ fn a_state_that_a_pull_request_brings_is_none() {
     for is_link in [true, false] {
         let bring = |workspace: &Path| {
             let state = workspace.join(".zonewright");
-            match is_link {
-                true => std::os::unix::fs::symlink("/etc", &state).expect("a link"),
-                false => {
-                    fs::create_dir(&state).expect("a folder");
-                    fs::write(state.join("state.db"), "forged").expect("a file");
-                }
+            if is_link {
+                std::os::unix::fs::symlink("/etc", &state).expect("a link")
+            } else {
+                fs::create_dir(&state).expect("a folder");
+                fs::write(state.join("state.db"), "forged").expect("a file");
             }
         };
         let (head, trial) = hub.repository.branch("state", bring);

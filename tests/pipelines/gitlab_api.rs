@@ -103,8 +103,9 @@ pub fn answer(kept: &mut Kept, request: &Request) -> Result<Answer, String> {
 fn body(request: &Request) -> Result<Value, String> {
     let value: Value = serde_json::from_slice(&request.body).map_err(|error| error.to_string())?;
     let text = value["body"].as_str().ok_or("no body")?;
-    match text.lines().any(|line| line.starts_with('/')) {
-        true => Err("a quick action".into()),
-        false => Ok(value["body"].clone()),
+    if text.lines().any(|line| line.starts_with('/')) {
+        Err("a quick action".into())
+    } else {
+        Ok(value["body"].clone())
     }
 }

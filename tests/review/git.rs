@@ -78,9 +78,10 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     while let Some(next) = folders.pop() {
         for entry in fs::read_dir(&next).expect("a folder") {
             let path = entry.expect("an entry").path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => drop(found.insert(path.display().to_string(), fs::read(&path).expect("a file"))),
+            if path.is_dir() {
+                folders.push(path)
+            } else {
+                drop(found.insert(path.display().to_string(), fs::read(&path).expect("a file")))
             }
         }
     }

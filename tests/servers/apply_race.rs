@@ -174,9 +174,10 @@ fn judge(rig: &Rig, ended: Vec<(Writer, Output)>, round: usize, pointers_before:
             if output.status.success() { writer.values.keys().copied().collect() } else { BTreeSet::new() }
         };
         for (host, value) in writer.values {
-            match successes.contains(&host) {
-                true => drop(winners.entry(host).or_default().insert(value.clone())),
-                false => losers.push((writer.name.clone(), host, value)),
+            if successes.contains(&host) {
+                winners.entry(host).or_default().insert(value.clone());
+            } else {
+                losers.push((writer.name.clone(), host, value));
             }
         }
     }

@@ -66,9 +66,10 @@ fn a_plan_with_any_bit_flipped_is_refused() {
     assert!(is_accepted(&octets), "the plan itself is accepted");
     let all = std::env::var("PLAN_BITS").is_ok_and(|bits| bits == "all");
     // Bit 5 is the one that makes small letters capitals.
-    let bits: Vec<usize> = match all {
-        true => (0..octets.len() * 8).collect(),
-        false => (0..octets.len()).step_by(3).map(|octet| octet * 8 + [5, 0, 3, 1, 6, 2, 4, 7][octet % 8]).collect(),
+    let bits: Vec<usize> = if all {
+        (0..octets.len() * 8).collect()
+    } else {
+        (0..octets.len()).step_by(3).map(|octet| octet * 8 + [5, 0, 3, 1, 6, 2, 4, 7][octet % 8]).collect()
     };
     let accepted = Mutex::new(Vec::new());
     let threads = thread::available_parallelism().map_or(2, usize::from);

@@ -138,9 +138,10 @@ fn assert_zones(plan: &Planned, zones: (&BTreeMap<String, Zone>, &BTreeMap<Strin
         let after = &zones.1[zone];
         let is_touched = changes.iter().any(|change| change.zone == *zone);
         let marked = after.rrset(&marker_name(zone), "TXT");
-        match is_touched {
-            false => assert_eq!(after.serial, before.serial, "{zone} has no changes"),
-            true => assert_ne!(after.serial, before.serial, "{zone} has changes"),
+        if !is_touched {
+            assert_eq!(after.serial, before.serial, "{zone} has no changes")
+        } else {
+            assert_ne!(after.serial, before.serial, "{zone} has changes")
         }
         if !is_touched || fence == Fence::None {
             assert!(marked.is_empty(), "{marked:?}");

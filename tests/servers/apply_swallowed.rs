@@ -40,9 +40,10 @@ fn a_host_that_the_server_refuses_fails_alone() {
     let after = rig.all_zones();
     for change in plan.changes() {
         let found = after[&change.zone].rrset(&change.name, &change.rtype);
-        match change.hosts.contains(&host) {
-            true => assert_eq!(found, before[&change.zone].rrset(&change.name, &change.rtype), "{change:?}"),
-            false => assert_eq!(found, change.after, "{change:?}"),
+        if change.hosts.contains(&host) {
+            assert_eq!(found, before[&change.zone].rrset(&change.name, &change.rtype), "{change:?}")
+        } else {
+            assert_eq!(found, change.after, "{change:?}")
         }
     }
 }

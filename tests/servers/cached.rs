@@ -265,10 +265,7 @@ fn spoiled_differences_cost_a_transfer_and_nothing_else() {
             for (what, change) in changes {
                 spy.spoil(
                     IXFR,
-                    Box::new(move |place, message| match place == number {
-                        true => change(message),
-                        false => Some(vec![message]),
-                    }),
+                    Box::new(move |place, message| if place == number { change(message) } else { Some(vec![message]) }),
                 );
                 after(format!("{kind:?}: message {number} {what}"));
             }

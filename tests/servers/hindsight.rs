@@ -94,10 +94,7 @@ impl Yard {
         if resumed.exit != Some(0) || resumed.refused().is_some() || !has_all {
             return Err(format!("begun {has_begun}, resume: {}", resumed.said()));
         }
-        match has_begun {
-            true => self.differ_from_after(&self.zones()),
-            false => self.differ_from_before(&self.zones()),
-        }
+        if has_begun { self.differ_from_after(&self.zones()) } else { self.differ_from_before(&self.zones()) }
     }
 
     /// Checks that nothing is left: the plan finds everything done or, where it had not begun, does it; a new one is

@@ -43,10 +43,8 @@ remote-control:
     for Key { name, algorithm, secret } in setup.keys {
         text += &format!("key:\n  name: {name}\n  algorithm: {algorithm}\n  secret: \"{secret}\"\n");
     }
-    let keys: Vec<&str> = match config.keys.is_empty() {
-        true => vec!["NOKEY"],
-        false => config.keys.iter().map(|key| key.name.as_str()).collect(),
-    };
+    let keys: Vec<&str> =
+        if config.keys.is_empty() { vec!["NOKEY"] } else { config.keys.iter().map(|key| key.name.as_str()).collect() };
     let provide: String =
         keys.iter().map(|key| format!("  provide-xfr: 0.0.0.0/0 {key}\n  provide-xfr: ::0/0 {key}\n")).collect();
     for (name, _) in &config.zones {

@@ -137,10 +137,7 @@ impl Stage {
             _ => "in part",
         };
 
-        let go_on = || match is_begun {
-            true => resume_in(self.rig.workspace.path()),
-            false => self.rig.apply(&self.plan, &[]),
-        };
+        let go_on = || if is_begun { resume_in(self.rig.workspace.path()) } else { self.rig.apply(&self.plan, &[]) };
         let again = match fault.wrong {
             Wrong::Late(_) => {
                 self.use_settings(1);

@@ -167,9 +167,8 @@ fn bind_serves_the_files_of_a_snapshot_as_they_were_transferred() {
     let bind = Server::start(Kind::Bind, &config).expect("BIND was there a moment ago");
     let settings = workspace.join("zonewright.toml");
     let text = fs::read_to_string(&settings).expect("the settings");
-    let moved = text.lines().map(|line| match line.starts_with("server = ") {
-        true => format!("server = \"{}\"\n", bind.address()),
-        false => format!("{line}\n"),
+    let moved = text.lines().map(|line| {
+        if line.starts_with("server = ") { format!("server = \"{}\"\n", bind.address()) } else { format!("{line}\n") }
     });
     fs::write(&settings, moved.collect::<String>()).expect("a file");
     let second = save(&workspace, "second");

@@ -149,9 +149,8 @@ impl Yard {
         let Live::Served(rig) = &self.live else { return };
         for (zone, was) in &self.before {
             let is = rig.zone(zone);
-            let line = |(is_missing, line): (bool, &String)| match is_missing {
-                true => format!("update add {line}"),
-                false => format!("update delete {}", without_ttl(line)),
+            let line = |(is_missing, line): (bool, &String)| {
+                if is_missing { format!("update add {line}") } else { format!("update delete {}", without_ttl(line)) }
             };
             let lines: Vec<String> = differences(&is.records, &was.records).into_iter().map(line).collect();
             // A message holds some of the long names only.

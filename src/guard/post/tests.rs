@@ -323,10 +323,7 @@ impl Slow<'_> {
             above.as_wire() == name(APEXES[zone]).as_wire() || self.0.keys().any(is_at_or_below)
         };
         let closest = target.as_name().ancestors().find(exists).unwrap();
-        let source = match closest == target.as_name() {
-            true => target.clone(),
-            false => Name::prepend(b"*", closest).unwrap(),
-        };
+        let source = if closest == target.as_name() { target.clone() } else { Name::prepend(b"*", closest).unwrap() };
         let types = self.types(zone, &source);
         ![Rtype::AAAA, Rtype::A, Rtype::CNAME].iter().any(|rtype| types.contains(rtype))
     }
@@ -484,10 +481,7 @@ proptest! {
             changes.push(Change {
                 zone: zone_name, key, host: None, also: Vec::new(), project: String::new(), kind, reasons: Vec::new(),
             });
-            match values.is_empty() {
-                true => drop(after.remove(&(zone, owner, rtype))),
-                false => drop(after.insert((zone, owner, rtype), values)),
-            }
+            if values.is_empty() { drop(after.remove(&(zone, owner, rtype))) } else { drop(after.insert((zone, owner, rtype), values)) }
         }
         let found = check(&live, &changes, MAX);
         prop_assert_eq!(verdict(&found, &changes), search(&before, &after));

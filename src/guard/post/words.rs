@@ -5,7 +5,7 @@ use crate::change::{Change, Notice, NoticeCode};
 use crate::dns::{NameRef, Rtype, reverse};
 use crate::live::Live;
 
-/// How many faults of one kind in one zone are reported one by one: a person can read so many (no official source).
+/// How many faults of one kind in one zone are reported one by one: a person can read so many.
 pub const TOLD: usize = 20;
 
 /// What would be wrong, and what to do about it.

@@ -163,9 +163,10 @@ fn read_vlans(reader: &mut Reader<'_>) -> Option<(VlanScheme, Origin)> {
         );
     }
     reader.append(vlans.finish());
-    let scheme = match has_fastbone? {
-        true => VlanScheme::Search { main: main?, fastbone: fastbone? },
-        false => VlanScheme::Static { main: main? },
+    let scheme = if has_fastbone? {
+        VlanScheme::Search { main: main?, fastbone: fastbone? }
+    } else {
+        VlanScheme::Static { main: main? }
     };
     Some((scheme, key.origin))
 }

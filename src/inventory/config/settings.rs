@@ -365,9 +365,10 @@ fn read_pool<'a>(node: &'a Node, places: &HashMap<&str, usize>, table: &mut Read
         known.sort();
         let diagnostic =
             table.source().error("unknown-pool", node.origin, node.width, format!("there is no pool `{name}`"));
-        table.push(match known.is_empty() {
-            true => diagnostic.hint(format!("add `[[pool.{name}.target]]`")),
-            false => diagnostic.hint(format!("the pools are {}", known.join(", "))),
+        table.push(if known.is_empty() {
+            diagnostic.hint(format!("add `[[pool.{name}.target]]`"))
+        } else {
+            diagnostic.hint(format!("the pools are {}", known.join(", ")))
         });
     }
     place

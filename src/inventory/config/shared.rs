@@ -15,7 +15,7 @@ pub const A_SIZE: &str = "a size such as `64MiB` or `2GiB`";
 /// What a share looks like, for messages.
 pub const A_PERCENTAGE: &str = "a share such as `10%` or `0.5%`";
 
-/// How many limits one list may hold; more than a person can mean (no official source).
+/// How many limits one list may hold; more than a person can mean.
 const MAX_LIMITS: usize = 100;
 
 /// Reads `hosts` of a table of limits; wrong ones are reported and ignored.

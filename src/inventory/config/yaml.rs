@@ -12,7 +12,7 @@ use super::node::{Key, Node, Parsed, SourceText, Value};
 use super::place::Places;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 
-/// How deep lists and mappings may nest: twice what a project file needs (no official source).
+/// How deep lists and mappings may nest: twice what a project file needs.
 const MAX_DEPTH: usize = 16;
 
 /// How many faults of one file are reported.

@@ -8,11 +8,10 @@ use crate::diag::{Code, Diagnostic};
 /// exports.
 pub const ENDING: &str = ".sha256";
 
-/// The largest such file, in octets: a digest, a name of at most 255 octets and blanks, with room to spare (no official
-/// source).
+/// The largest such file, in octets: a digest, a name of at most 255 octets and blanks, with room to spare.
 const MAX: u64 = 1024;
 
-/// How many digits of a digest are shown: enough for a person to compare two (no official source).
+/// How many digits of a digest are shown: enough for a person to compare two.
 const SHOWN: usize = 12;
 
 /// What is broken where the two disagree.
@@ -60,13 +59,14 @@ fn judge(name: &str, digest: &str, content: Result<Vec<u8>, FileError>) -> Resul
     if said.name.is_some_and(|said| said != base) {
         return Err(mismatch(format!("{name}{ENDING} is for a file of another name")));
     }
-    match said.digest == digest {
-        true => Ok(()),
-        false => Err(mismatch(format!(
+    if said.digest == digest {
+        Ok(())
+    } else {
+        Err(mismatch(format!(
             "the SHA-256 of {name} is {}…, and {name}{ENDING} says {}…",
             &digest[..SHOWN],
             &said.digest[..SHOWN]
-        ))),
+        )))
     }
 }
 

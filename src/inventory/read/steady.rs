@@ -68,7 +68,7 @@ impl Fate {
 }
 
 /// How often a file that changed meanwhile is read again. A writer that renames a complete file into place changes it
-/// once; a writer that overwrites it may take longer than any number of readings (no official source).
+/// once; a writer that overwrites it may take longer than any number of readings.
 pub const AGAIN: usize = 3;
 
 /// Reads until the file does not change meanwhile; returns nothing where it changes each time.

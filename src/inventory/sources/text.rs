@@ -370,9 +370,10 @@ pub fn find_flaw(line: &str) -> Option<Range<usize>> {
 /// Checks that a file is there to its end, and has rows.
 pub fn check_whole(tally: &mut Tally, file: SourceFile<'_>, input: &Input<'_>, context: &Context<'_>, shape: &Shape) {
     const RULE: &str = "zonewright does not use a file that may be incomplete";
-    let (whole, again) = match shape.is_own {
-        true => ("restore it from version control", "restore it from version control"),
-        false => ("export again; let the exporter write to another name and rename the complete file", "export again"),
+    let (whole, again) = if shape.is_own {
+        ("restore it from version control", "restore it from version control")
+    } else {
+        ("export again; let the exporter write to another name and rename the complete file", "export again")
     };
     let cut = |message: String| Diagnostic::file_error("source-cut", file.id, message).rule(RULE).hint(whole);
     let ended = file.bytes.ends_with(b"\n") || shape.cut_is_a_row;

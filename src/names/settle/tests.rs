@@ -43,9 +43,12 @@ fn text(lock: &[&str]) -> String {
         Some(day) => format!("2026-11-{day}T00:00:00Z"),
         None => field.to_owned(),
     };
-    let line = |line: &&str| match line.starts_with(['<', '|', '=', '>', '#']) {
-        true => format!("{line}\n"),
-        false => line.split(' ').map(time).collect::<Vec<_>>().join("\t") + "\n",
+    let line = |line: &&str| {
+        if line.starts_with(['<', '|', '=', '>', '#']) {
+            format!("{line}\n")
+        } else {
+            line.split(' ').map(time).collect::<Vec<_>>().join("\t") + "\n"
+        }
     };
     lock.iter().map(line).collect()
 }

@@ -7,13 +7,13 @@ use std::path::Path;
 use crate::starter::found::Found;
 use crate::starter::recognise::recognise;
 
-/// How deep it searches: exports are a few folders down at most (no official source).
+/// How deep it searches: exports are a few folders down at most.
 const DEPTH: usize = 4;
 
-/// How many entries are read: a folder with more cannot become a workspace (no official source).
+/// How many entries are read: a folder with more cannot become a workspace.
 const ENTRIES: usize = 20_000;
 
-/// The largest file that is read, in octets: exports of a million hosts are smaller (no official source).
+/// The largest file that is read, in octets: exports of a million hosts are smaller.
 const MAX_FILE: u64 = 512 * 1024 * 1024;
 
 /// Searches a folder, which may not exist yet; the files found are sorted by path.

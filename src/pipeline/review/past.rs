@@ -139,7 +139,7 @@ struct LastWhole {
 
 /// Finds the latest apply that did all of its plan for the whole fleet.
 fn last_whole(state: &dyn State) -> Result<LastWhole, Problem> {
-    /// How many applies are searched: most days have a whole apply (no official source).
+    /// How many applies are searched: most days have a whole apply.
     const LATEST: usize = 50;
     let is_done =
         |word: &String| [Outcome::Applied, Outcome::AlreadyApplied].iter().any(|outcome| outcome.as_str() == word);

@@ -68,10 +68,7 @@ pub fn play(seed: u64, weakness: Weakness, has_history: bool, states: &mut [Sqli
         1 => side_by_side(&stage, states, &mut checks),
         _ => behind(&stage, states, &mut checks),
     }
-    match checks.faults.is_empty() {
-        true => Ok(()),
-        false => Err(Violation { faults: checks.faults, history: stage.history() }),
-    }
+    if checks.faults.is_empty() { Ok(()) } else { Err(Violation { faults: checks.faults, history: stage.history() }) }
 }
 
 /// One run, and another editor.

@@ -84,9 +84,10 @@ pub fn carry_out(zone: &mut Zone, message: &Message, quirks: &Quirks) -> Result<
     let mut work = Work { zone, quirks, before: BTreeMap::new() };
     let (added, deleted): (Vec<_>, Vec<_>) =
         message.instructions.iter().partition(|instruction| matches!(instruction, Instruction::Add(..)));
-    let done = match quirks.adds_after_deletes {
-        true => deleted.into_iter().chain(added).try_for_each(|instruction| work.follow(instruction)),
-        false => message.instructions.iter().try_for_each(|instruction| work.follow(instruction)),
+    let done = if quirks.adds_after_deletes {
+        deleted.into_iter().chain(added).try_for_each(|instruction| work.follow(instruction))
+    } else {
+        message.instructions.iter().try_for_each(|instruction| work.follow(instruction))
     };
     match done {
         Ok(()) => Ok(work.finish()),
@@ -128,10 +129,7 @@ fn check_prerequisites(zone: &Zone, prerequisites: &[Prerequisite]) -> Result<()
 
 /// Whether a name is in the zone.
 fn require(zone: &Zone, name: &Name) -> Result<(), Rcode> {
-    match name.as_name().is_at_or_below(zone.apex().as_name()) {
-        true => Ok(()),
-        false => Err(Rcode::NOTZONE),
-    }
+    if name.as_name().is_at_or_below(zone.apex().as_name()) { Ok(()) } else { Err(Rcode::NOTZONE) }
 }
 
 /// Whether an instruction is valid, and accepted by the server.

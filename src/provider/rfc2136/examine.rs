@@ -28,11 +28,11 @@ use crate::provider::examine::{
 };
 use crate::provider::{Context, ReadMethod};
 
-/// How many servers of a target are looked at side by side (no official source; targets rarely have more).
+/// How many servers of a target are looked at side by side (targets rarely have more).
 const SIDE_BY_SIDE: usize = 4;
 
 /// By how many seconds the time of a question is shifted, so that a server that repeats it is recognized. A server
-/// whose clock is wrong by exactly this looks the same, and such a clock is not worth a report (no official source).
+/// whose clock is wrong by exactly this looks the same, and such a clock is not worth a report.
 const EARLIER: u64 = 10;
 
 /// Looks at all servers of a target, and at these zones on each.

@@ -186,10 +186,7 @@ fn form(octets: &[u8], base: &ZoneContents, is_second: bool) -> Form {
         (false, Some(soa), None) if is_soa(first) => {
             let serial = RdataRef { rtype: Rtype::SOA, octets: &octets[soa.start..soa.end] }.serial();
             // A serial that is not newer is what the differences will say no to.
-            match serial.is_some_and(|serial| serial > base.serial()) {
-                true => Form::Unclear,
-                false => Form::Differences,
-            }
+            if serial.is_some_and(|serial| serial > base.serial()) { Form::Unclear } else { Form::Differences }
         }
         (false, _, second) if is_soa(second) => Form::Differences,
         _ => Form::Whole,
@@ -256,7 +253,7 @@ struct Differences<'a> {
 }
 
 /// How many records of differences are taken at least: beyond these, and as many as the zone has, to transfer it whole
-/// costs less (no official source).
+/// costs less.
 const MANY: usize = 10_000;
 
 impl<'a> Differences<'a> {
@@ -323,10 +320,13 @@ impl<'a> Differences<'a> {
                 }
                 self.newest = Some(soa);
             }
-            (Phase::Coming, Some(newest)) if self.current == *newest => match soa == *newest {
-                true => self.phase = Phase::Ended,
-                false => return Err(Failure::SoaChanged),
-            },
+            (Phase::Coming, Some(newest)) if self.current == *newest => {
+                if soa == *newest {
+                    self.phase = Phase::Ended
+                } else {
+                    return Err(Failure::SoaChanged);
+                }
+            }
             (Phase::First | Phase::Coming, _) => {
                 if soa != self.current {
                     return Err(bad("a difference from another serial than the one before led to"));

@@ -26,8 +26,7 @@ use crate::plan::{Marker, marker_key};
 use crate::provider::cache::{Cache, Kept, KeptSize};
 use crate::provider::outage::place_of;
 
-/// How long a server may be silent when it is asked what moved: a transfer waits as long as the settings say (no
-/// official source).
+/// How long a server may be silent when it is asked what moved: a transfer waits as long as the settings say.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What a server says of a zone, by which it has moved or not.
@@ -130,9 +129,10 @@ impl NameServers {
         if standing.soa.is_some() && standing.soa == soa {
             // An apply of zonewright since then left another marker.
             let why = || "its marker changed, but its serial did not".to_owned();
-            return Ok(match is_same_marker(marker.as_ref(), standing.marker.as_ref()) {
-                true => Moved::Not(kept),
-                false => Moved::Unknown(Some(why())),
+            return Ok(if is_same_marker(marker.as_ref(), standing.marker.as_ref()) {
+                Moved::Not(kept)
+            } else {
+                Moved::Unknown(Some(why()))
             });
         }
         let serial = standing

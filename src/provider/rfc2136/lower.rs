@@ -20,7 +20,7 @@ use crate::provider::entries::{self, Entry};
 use crate::provider::write::{Edit, Update, UpdateLimits};
 
 /// What one update may hold. A message holds some 1 700 new RRsets of short names; 500 edits leave most of them well
-/// below the limit, more make no server faster (no official source), and one refusal concerns fewer hosts. 60 KiB leave
+/// below the limit, more make no server faster, and one refusal concerns fewer hosts. 60 KiB leave
 /// room for header, zone and signature.
 pub const LIMITS: UpdateLimits = UpdateLimits { edits: 500, octets: 60 * 1024 };
 

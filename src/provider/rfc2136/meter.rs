@@ -11,7 +11,7 @@ use super::settings::ReadLimits;
 use super::wire::{Connection, WireFault};
 use crate::provider::cache::KeptSize;
 
-/// As many records as a zone may have however few it held last, so that a new zone may be filled (no official source).
+/// As many records as a zone may have however few it held last, so that a new zone may be filled.
 const GROWN_RECORDS: u64 = 100_000;
 
 /// The same in octets: records of 160 octets each.

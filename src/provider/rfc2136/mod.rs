@@ -154,7 +154,7 @@ struct NameServers {
 
 /// How long is waited before a transfer that failed is asked for again: BIND answers SERVFAIL while as many transfers
 /// run as
-/// `transfers-out` allows, 10 for all clients together (no official source for the times).
+/// `transfers-out` allows, 10 for all clients together.
 const PAUSES: [Duration; 3] = [Duration::from_millis(250), Duration::from_millis(500), Duration::from_secs(1)];
 
 impl fmt::Debug for NameServers {

@@ -18,7 +18,7 @@ use crate::provider::secret::SecretSource;
 const DEFAULT_PORT: u16 = 53;
 
 /// How long a zone may come from the cache by default: an hour, so that a serial that does not change with its contents
-/// misleads at most that long, and a plan every five minutes still transfers once in twelve times (no official source).
+/// misleads at most that long, and a plan every five minutes still transfers once in twelve times.
 const CACHE_MAX_AGE: Duration = Duration::from_secs(3600);
 
 /// The TSIG algorithms that may be named. MD5 is broken, and the truncated ones are not used (RFC 8945 section
@@ -72,7 +72,7 @@ impl Default for ReadLimits {
             octets: 2 << 30,
             // 10 million records at 6 000 a second, over a slow line; BIND's `max-transfer-time-in` is two hours.
             time: Duration::from_secs(1800),
-            // A fleet that grows to ten times its size between two reads is not read unseen (no official source).
+            // A fleet that grows to ten times its size between two reads is not read unseen.
             growth: 10,
         }
     }

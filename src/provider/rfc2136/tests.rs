@@ -129,9 +129,10 @@ impl Signer {
         let time = &now.to_be_bytes()[2..];
         let timers = [time, &[1, 44]].concat();
         let tail = [&[0, error][..], &(other.len() as u16).to_be_bytes(), other].concat();
-        let variables = match self.started {
-            true => timers.clone(),
-            false => [KEY_NAME, b"\0\xff\0\0\0\0", algorithm, &timers, &tail].concat(),
+        let variables = if self.started {
+            timers.clone()
+        } else {
+            [KEY_NAME, b"\0\xff\0\0\0\0", algorithm, &timers, &tail].concat()
         };
         let mac = hmac(secret, &[&self.before, &message, &variables[..]].concat());
         self.note(&mac);

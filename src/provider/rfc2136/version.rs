@@ -15,7 +15,7 @@ use super::settings::Server;
 use super::wire::{Connection, WireFault};
 use crate::dns::{NameBuffer, Rtype};
 
-/// How long a server may take: it is not worth more (no official source).
+/// How long a server may take: it is not worth more.
 const DEADLINE: Duration = Duration::from_secs(5);
 
 /// The names that servers answer for, in wire format.

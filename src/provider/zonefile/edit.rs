@@ -204,10 +204,8 @@ impl<'a> Copy<'a> {
     fn write_serial(&mut self, old: Range<usize>, serial: Serial) {
         let width = old.len();
         let leading_zero = self.text[old.start] == b'0';
-        let digits = match leading_zero {
-            true => format!("{:0width$}", serial.into_int()),
-            false => serial.into_int().to_string(),
-        };
+        let digits =
+            if leading_zero { format!("{:0width$}", serial.into_int()) } else { serial.into_int().to_string() };
         self.out.extend_from_slice(digits.as_bytes());
         let blanks = self.text[old.end..].iter().take_while(|octet| **octet == b' ').count();
         // One blank stays in any case: it may be what separates the serial from the next field.
@@ -246,12 +244,11 @@ impl<'a> Copy<'a> {
         self.out.extend_from_slice(&text[line.range.start..ttl_at.start]);
         self.write_ttl(ttl, ttl_at.len());
         self.out.extend_from_slice(&text[ttl_at.end..line.rtype_at.start]);
-        match rtype == line.rtype {
-            true => self.out.extend_from_slice(&text[line.rtype_at.start..line.rdata_at]),
-            false => {
-                self.out.extend_from_slice(rtype.to_string().as_bytes());
-                self.out.extend_from_slice(&text[line.rtype_at.end..line.rdata_at]);
-            }
+        if rtype == line.rtype {
+            self.out.extend_from_slice(&text[line.rtype_at.start..line.rdata_at])
+        } else {
+            self.out.extend_from_slice(rtype.to_string().as_bytes());
+            self.out.extend_from_slice(&text[line.rtype_at.end..line.rdata_at]);
         }
     }
 

@@ -155,13 +155,10 @@ impl ZoneFiles {
     /// Loads the file of a zone; gives its number.
     fn load(&self, zone: &ZoneName, loader: &mut Loader<'_>) -> Result<usize, Problem> {
         loader.load(None, &file_name(zone)).map_err(|error| {
-            let (code, hint) = match error.is_missing() {
-                true => {
-                    ("missing-file", format!("put the zone's master file there, or let `{zone}` have another pool"))
-                }
-                false => {
-                    ("unreadable-file", "the file must be readable, and be in the target's folder itself".to_owned())
-                }
+            let (code, hint) = if error.is_missing() {
+                ("missing-file", format!("put the zone's master file there, or let `{zone}` have another pool"))
+            } else {
+                ("unreadable-file", "the file must be readable, and be in the target's folder itself".to_owned())
             };
             let place = self.place(zone);
             Problem::new(place, code, error.to_string()).hint(hint)

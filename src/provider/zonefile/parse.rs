@@ -13,11 +13,10 @@ use super::rdata::{
     self, NAME_TOO_LONG, RdataFault, RdataReader, RdataText, UNKNOWN_TYPE, name_fault, parse_period, parse_rtype,
 };
 
-/// How deep $INCLUDE may nest below the zone file (no official source; enough for every sensible layout).
+/// How deep $INCLUDE may nest below the zone file (enough for every sensible layout).
 const MAX_DEPTH: usize = 8;
 
-/// How many $INCLUDE one zone may run, so that files that include one another many times come to an end (no official
-/// source).
+/// How many $INCLUDE one zone may run, so that files that include one another many times come to an end.
 const MAX_INCLUDES: usize = 10_000;
 
 /// After how many errors the rest of a zone is not read: a person does not read more.

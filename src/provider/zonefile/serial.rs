@@ -6,8 +6,7 @@ use jiff::civil::Date;
 
 use crate::dns::Serial;
 
-/// The first year that a serial may contain; with an earlier one it is a number that looks like a date by chance (no
-/// official source).
+/// The first year that a serial may contain; with an earlier one it is a number that looks like a date by chance.
 const FIRST_YEAR: i16 = 1990;
 
 /// The serial after `serial`.

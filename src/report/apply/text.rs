@@ -13,7 +13,7 @@ use crate::report::summary::{self, counted, nameless};
 use crate::report::words::Explained as _;
 use crate::report::wrap::table;
 
-/// How many lines are read at a glance (no official source; the first terminals had 24).
+/// How many lines are read at a glance (the first terminals had 24).
 const SCREEN: usize = 24;
 
 /// The outcomes that leave something to do, those first that need a person most.

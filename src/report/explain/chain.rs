@@ -134,9 +134,10 @@ fn interface(page: &mut Page, own: &InterfaceFacts) {
     }
     let derived = own.networks.iter().any(|own| own.address.is_some());
     for Holding { at, ttl, whose } in &own.ptr_elsewhere {
-        match derived {
-            true => page.fact("PTR astray", &format!("of {at}, ttl {ttl}, names it; that is {whose}")),
-            false => page.fact("PTR to it", &format!("of {at}, ttl {ttl}; whether that is right is not known")),
+        if derived {
+            page.fact("PTR astray", &format!("of {at}, ttl {ttl}, names it; that is {whose}"))
+        } else {
+            page.fact("PTR to it", &format!("of {at}, ttl {ttl}; whether that is right is not known"))
         }
     }
 }

@@ -17,11 +17,10 @@ use crate::report::host_label::host_label;
 use crate::report::source_url::SourceUrl;
 use crate::report::words::Explained as _;
 
-/// How many items of a list are in the page at most: more than a person reads, and little to lay out (no official
-/// source).
+/// How many items of a list are in the page at most: more than a person reads, and little to lay out.
 pub const LONG: usize = 200;
 
-/// How many items of a list are seen while it is folded (no official source).
+/// How many items of a list are seen while it is folded.
 const FEW: usize = 12;
 
 /// The items of a list that are shown, and how many more there are.
@@ -88,7 +87,7 @@ struct CausesPart {
 
 /// The causes, in their order.
 pub fn causes(plan: &Plan, review: &Review, source: Option<&SourceUrl>) -> Causes {
-    /// How many are seen at once: so many that the changes are not out of sight (no official source).
+    /// How many are seen at once: so many that the changes are not out of sight.
     const SEEN: usize = 8;
     let mut place = 0;
     let Shown { mut items, more } = shown(&review.causes, |cause| {
@@ -247,9 +246,12 @@ pub fn notices(plan: &Plan) -> Vec<OfCode<String>> {
         help: help(all[0].code.as_str()),
         count: counted(all.len(), "notice"),
         is_short: all.len() <= FEW,
-        groups: shown(all, |notice| match notice.message.contains(&notice.name) {
-            true => notice.message.clone(),
-            false => format!("`{}`: {}", notice.name, notice.message),
+        groups: shown(all, |notice| {
+            if notice.message.contains(&notice.name) {
+                notice.message.clone()
+            } else {
+                format!("`{}`: {}", notice.name, notice.message)
+            }
         }),
     };
     plan.notices.chunk_by(|a, b| a.code == b.code).map(of_code).collect()

@@ -12,11 +12,10 @@ use crate::guard::words;
 use crate::inventory::value::Duration;
 use crate::plan::{Change, ChangeKind, LimitKind, LimitState, Plan, SourceSeen};
 
-/// How many bars a picture has at most: what fits on a screen (no official source).
+/// How many bars a picture has at most: what fits on a screen.
 const BARS: usize = 12;
 
-/// From how much of a limit on a plan is near to it, in percent: enough to look up before the next plan is refused (no
-/// official source).
+/// From how much of a limit on a plan is near to it, in percent: enough to look up before the next plan is refused.
 const NEAR: u64 = 80;
 
 /// Some bars.

@@ -20,9 +20,8 @@ fn base64(octets: &[u8]) -> String {
     let group = |three: &[u8]| {
         let octet = |place: usize| u32::from(three.get(place).copied().unwrap_or_default());
         let bits = octet(0) << 16 | octet(1) << 8 | octet(2);
-        let digit = |place: usize| match place > three.len() {
-            true => '=',
-            false => char::from(DIGITS[(bits >> (18 - 6 * place) & 63) as usize]),
+        let digit = |place: usize| {
+            if place > three.len() { '=' } else { char::from(DIGITS[(bits >> (18 - 6 * place) & 63) as usize]) }
         };
         [0, 1, 2, 3].map(digit)
     };

@@ -67,9 +67,10 @@ fn more(diagnostics: &Diagnostics) -> impl Fn(&str, usize) -> Case {
     let has_errors = diagnostics.error_count() > kept;
     move |path, count| {
         let says = format!("{count} more findings are not shown");
-        match has_errors {
-            true => Case::failed(format!("{path} more"), "more-findings", &says, None),
-            false => Case::passed(format!("{path} more"), sanitize(&says)),
+        if has_errors {
+            Case::failed(format!("{path} more"), "more-findings", &says, None)
+        } else {
+            Case::passed(format!("{path} more"), sanitize(&says))
         }
     }
 }

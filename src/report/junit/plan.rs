@@ -68,9 +68,10 @@ fn inputs(plan: &Plan) -> Vec<Case> {
 
 /// The limits; those fail that are exceeded. Any other refusal of the plan is a case of its own.
 fn limits(plan: &Plan, outlook: &Outlook) -> Vec<Case> {
-    let limit = |limit: &LimitState| match limit.exceeded {
-        false => Case::passed(limit.name(), words::numbers(limit)),
-        true => {
+    let limit = |limit: &LimitState| {
+        if !limit.exceeded {
+            Case::passed(limit.name(), words::numbers(limit))
+        } else {
             let hint =
                 format!("look at what it would do; if that is right, `{}` lets this plan through", words::allow(limit));
             Case::failed(limit.name(), LIMIT_EXCEEDED, &words::says(limit), Some(&hint))

@@ -12,14 +12,13 @@ use super::fit::{largest, shared};
 use crate::inventory::value::Inv;
 use crate::plan::{Against, Cause, Change, Class, Plan, Review};
 
-/// How many places of a cause its headline names; the lists of changes show the consequences (no official source).
+/// How many places of a cause its headline names; the lists of changes show the consequences.
 const PLACES: usize = 2;
 
-/// How much of the room for lists is kept for causes that matter less, in percent: enough for examples (no official
-/// source).
+/// How much of the room for lists is kept for causes that matter less, in percent: enough for examples.
 const KEPT: usize = 20;
 
-/// How many changes of a cause are shown at least where any are: what a host that moves has (no official source).
+/// How many changes of a cause are shown at least where any are: what a host that moves has.
 const EXAMPLE: usize = 4;
 
 /// How many changes a cause of the change set has at most if its list is unfolded: about a screen of a pull request.
@@ -209,9 +208,8 @@ impl<'a> Item<'a> {
     /// How many octets the list of its changes takes beyond the headline, or `room` if that is less.
     fn needs(&self, room: usize) -> usize {
         let headline = self.headline().len();
-        self.folded(headline + room).map_or(0, |folded| match folded.changes == self.changes.len() {
-            true => folded.text.len().saturating_sub(headline),
-            false => room,
+        self.folded(headline + room).map_or(0, |folded| {
+            if folded.changes == self.changes.len() { folded.text.len().saturating_sub(headline) } else { room }
         })
     }
 

@@ -8,7 +8,7 @@ use super::escape::plain;
 use crate::dns::Rrset;
 use crate::plan::{Change, ChangeKind, Plan};
 
-/// How many records of one change are shown: more than a host has (no official source).
+/// How many records of one change are shown: more than a host has.
 const RECORDS: usize = 12;
 
 /// Puts changes in the order in which they are shown; where only some are shown, the rest matters less. First come

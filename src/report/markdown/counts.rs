@@ -14,7 +14,7 @@ use crate::plan::{Against, Class, LimitState, Plan, Review};
 /// How many hexadecimal digits of a commit are shown: what git shows of one in a large repository.
 const DIGITS: usize = 12;
 
-/// How many projects are seen at once; a longer table is folded, so that the causes are seen (no official source).
+/// How many projects are seen at once; a longer table is folded, so that the causes are seen.
 const SEEN: usize = 10;
 
 /// A table of the projects that have changes; those of most changes are shown where there is no room for all.

@@ -10,7 +10,7 @@ use crate::diag::sanitize;
 use crate::inventory::value::Inv;
 use crate::plan::Plan;
 
-/// How many characters of a value are shown: a name of 255 octets, all of them escaped (no official source).
+/// How many characters of a value are shown: a name of 255 octets, all of them escaped.
 const LONGEST: usize = 1020;
 
 /// How many characters are shown of the end of a longer one.

@@ -90,9 +90,10 @@ impl<'a> Foot<'a> {
         let changes = (cut.changes > 0).then(|| format!("{} of {all} changes are not listed", cut.changes));
         let parts = (!cut.parts.is_empty()).then(|| format!("nothing is shown of {}", cut.parts.join(", ")));
         let told: Vec<String> = changes.into_iter().chain(parts).collect();
-        match told.is_empty() {
-            true => cut.is_more.then(|| "some lists are shown in part".to_owned()),
-            false => Some(told.join("; ")),
+        if told.is_empty() {
+            cut.is_more.then(|| "some lists are shown in part".to_owned())
+        } else {
+            Some(told.join("; "))
         }
     }
 }

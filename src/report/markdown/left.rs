@@ -11,7 +11,7 @@ use super::escape::{code, host, sentence};
 use super::fit::Part;
 use crate::plan::{BlockCode, Blocked, Notice, NoticeCode, Plan, Review, SkipCode};
 
-/// How many of several similar things are shown: five show what is going on (no official source).
+/// How many of several similar things are shown: five show what is going on.
 const FEW: usize = 5;
 
 /// The hosts that one cause blocks.
@@ -72,13 +72,12 @@ fn part<'a>(plan: &'a Plan, BlockedPart { name, title, hosts, is_folded }: Block
             return format!("{title}: {by_code}.\n");
         }
         let list = list(plan, &groups[..shown], &codes);
-        match is_folded {
-            true => format!("<details>\n<summary>{title}: {by_code}</summary>\n\n{list}\n</details>\n"),
-            false => {
-                let (gets, this) = if hosts.len() == 1 { ("gets", "it") } else { ("get", "them") };
-                let head = counted(hosts.len(), "host");
-                format!("#### {title}: {head} {gets} no change until what blocks {this} is fixed\n\n{list}")
-            }
+        if is_folded {
+            format!("<details>\n<summary>{title}: {by_code}</summary>\n\n{list}\n</details>\n")
+        } else {
+            let (gets, this) = if hosts.len() == 1 { ("gets", "it") } else { ("get", "them") };
+            let head = counted(hosts.len(), "host");
+            format!("#### {title}: {head} {gets} no change until what blocks {this} is fixed\n\n{list}")
         }
     };
     Part { name, items, share: 50, text: Box::new(text) }

@@ -31,7 +31,7 @@ use crate::plan::{Plan, Review, SealedPlan};
 use crate::review;
 
 /// How many octets a comment may have. GitHub allows as many characters ("body is too long (maximum is 65536
-/// characters)", no official source); GitLab allows a million.
+/// characters)"); GitLab allows a million.
 const MAX: usize = 65_536;
 
 /// What a report begins with, so that a pipeline finds its own comment to replace it. Renderers do not show it.

@@ -4,7 +4,7 @@ use super::super::summary::counted;
 use super::escape::{code, host};
 use crate::plan::{Only, Plan};
 
-/// How many octets the names of hosts or projects may take; of more there is a count (no official source).
+/// How many octets the names of hosts or projects may take; of more there is a count.
 const NAMED: usize = 120;
 
 /// Lines that keep a reader from taking a plan for more than it is.

@@ -13,7 +13,7 @@ use crate::guard::words;
 use crate::plan::{LimitState, Notice, NoticeCode, Plan};
 
 /// How many octets the refusal may take at both ends of a report; a longer one is shortened, because the remarks have
-/// it in full (no official source).
+/// it in full.
 const IN_HEADING: usize = 100;
 
 /// A plan's verdict, and the reasons for it.

@@ -104,9 +104,10 @@ impl Page<'_> {
         let number = if is_last { String::new() } else { format!(" {}", latest.id.0) };
         self.line(
             2,
-            &match status.resumable().any(|id| id == latest.id) {
-                true => format!("hint: `zonewright resume{number}` {UNFINISHED}"),
-                false => format!("hint: {NOT_KEPT}"),
+            &if status.resumable().any(|id| id == latest.id) {
+                format!("hint: `zonewright resume{number}` {UNFINISHED}")
+            } else {
+                format!("hint: {NOT_KEPT}")
             },
         );
     }

@@ -33,7 +33,7 @@ struct CauseView {
     alarms: bool,
 }
 
-/// How many causes of a class are shown without `-v` (no official source).
+/// How many causes of a class are shown without `-v`.
 const MAX_CAUSES: usize = 3;
 
 /// What else is new since a base, in sentences.

@@ -183,10 +183,7 @@ impl ChangesRenderer<'_> {
     ) -> ChangeView {
         let Change { key, kind, .. } = change;
         let is_heading = heading.is_some_and(|name| name.as_name() == key.owner.as_name());
-        let rrset = match is_heading && !self.options.verbose {
-            true => key.rtype.to_string(),
-            false => data::rrset_of(change),
-        };
+        let rrset = if is_heading && !self.options.verbose { key.rtype.to_string() } else { data::rrset_of(change) };
         let ttl = match kind {
             ChangeKind::Modify { before, after } if before.ttl() != after.ttl() => {
                 format!("{} -> {}", before.ttl(), after.ttl())
@@ -217,9 +214,10 @@ impl ChangesRenderer<'_> {
         // The first line of a moved address has the old address, too.
         let old = kind.before().filter(|_| is_moved_address).map(|rrset| rrset.rdata_texts(key.rtype));
         let of_old: usize = old.iter().flatten().map(|address| 1 + address.width()).sum();
-        let ttl = match rest + of_old > self.options.width && ttl.len() + txt > 0 {
-            true => format!("\n{}{ttl}", " ".repeat(if ttl.is_empty() { 7 } else { 6 })),
-            false => ttl,
+        let ttl = if rest + of_old > self.options.width && ttl.len() + txt > 0 {
+            format!("\n{}{ttl}", " ".repeat(if ttl.is_empty() { 7 } else { 6 }))
+        } else {
+            ttl
         };
         ChangeView {
             verb,

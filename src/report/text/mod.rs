@@ -58,7 +58,7 @@ pub struct TextOptions {
 }
 
 impl Default for TextOptions {
-    /// No colour and 80 columns, which suits pipes and the narrowest terminals in use (no official source).
+    /// No colour and 80 columns, which suits pipes and the narrowest terminals in use.
     fn default() -> TextOptions {
         TextOptions { color: false, width: 80, max_hosts: None, verbose: false, purpose: Purpose::Look }
     }
@@ -67,7 +67,7 @@ impl Default for TextOptions {
 impl TextOptions {
     /// How many of `all` items of a list are shown: all, or few enough to see the rest of the report.
     pub fn shown(&self, all: usize) -> usize {
-        /// Five show what is going on (no official source).
+        /// Five show what is going on.
         const FEW: usize = 5;
         // Counting a single one takes as much room as showing it.
         if self.verbose || all <= FEW + 1 { all } else { FEW }

@@ -29,10 +29,13 @@ pub fn limits(plan: &Plan, options: &TextOptions) -> Cells {
         let name = if limit.exceeded { format!("{name}, exceeded") } else { name };
         numbers.into_iter().chain([name]).collect()
     };
-    // From 80 % on the next plan may be the one that is refused (no official source).
-    let is_shown = |limit: &&LimitState| match options.verbose {
-        true => is_near(plan, limit),
-        false => limit.exceeded || (limit.planned > 0 && (limit.used + limit.planned) * 5 >= limit.max * 4),
+    // From 80 % on the next plan may be the one that is refused.
+    let is_shown = |limit: &&LimitState| {
+        if options.verbose {
+            is_near(plan, limit)
+        } else {
+            limit.exceeded || (limit.planned > 0 && (limit.used + limit.planned) * 5 >= limit.max * 4)
+        }
     };
     plan.limits.iter().filter(is_shown).map(row).collect()
 }

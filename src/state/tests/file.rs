@@ -173,6 +173,9 @@ fn a_file_gets_its_name_once_it_is_a_state_so_that_an_empty_one_was_cut() {
     fs::write(&file, "").unwrap();
     for error in [open_to_read(&file).err(), open_to_write(&file).err()] {
         let error = error.unwrap();
-        assert_eq!((error.code.as_str(), &*error.message), ("state-unreadable", "the file is empty: its content was lost"));
+        assert_eq!(
+            (error.code.as_str(), &*error.message),
+            ("state-unreadable", "the file is empty: its content was lost")
+        );
     }
 }

@@ -113,9 +113,10 @@ fn made() -> impl Strategy<Value = Made> {
 
 /// A field of CSV as Python's module writes it.
 fn quoted(field: &str, delimiter: char) -> String {
-    match field.contains(['"', '\n', '\r', delimiter]) {
-        true => format!("\"{}\"", field.replace('"', "\"\"")),
-        false => field.to_owned(),
+    if field.contains(['"', '\n', '\r', delimiter]) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
     }
 }
 
