@@ -18,7 +18,7 @@ use zonewright::change::{Change, ChangeKind, Reason, Rule};
 use zonewright::dns::reverse::reverse_name;
 use zonewright::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use zonewright::inventory::value::Inv;
-use zonewright::plan::{Plan, SealedPlan, v1};
+use zonewright::plan::{Only, Plan, SealedPlan, v1};
 
 use copy::copy;
 use edit::edit;
@@ -147,6 +147,28 @@ fn what_no_rule_makes_is_refused_and_nothing_is_written() {
     );
     assert_refused(folder.path(), vec![target], "which is directly below no project's domain");
     assert_eq!(run(folder.path(), &["apply", "--yes"])["exit"], 0, "the plan itself is applied");
+}
+
+#[test]
+fn a_plan_says_what_limits_and_breakers_are_counted_by() {
+    let folder = workspace();
+    let real = planned(folder.path());
+    let only = Some(Only { hosts: vec![Inv(999_999)], projects: Vec::new() });
+    for (forged, words) in [
+        (Plan { fleet: None, ..real.clone() }, "it does not say how many hosts the fleet has"),
+        (Plan { only, ..real }, "but the plan is narrowed to hosts of which this is none"),
+    ] {
+        let before = held(folder.path());
+        let applied = run(folder.path(), &["apply", &saved(folder.path(), forged)]);
+        assert_eq!(
+            (&applied["exit"], &applied["refused"]["code"]),
+            (&3.into(), &"plan-malformed".into()),
+            "{applied:#}"
+        );
+        let message = applied["refused"]["message"].as_str().expect("text");
+        assert!(message.contains(words), "{message}");
+        assert_eq!(held(folder.path()), before);
+    }
 }
 
 #[test]

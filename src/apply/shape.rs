@@ -84,6 +84,10 @@ impl<'a> Bounds<'a> {
 
 /// The first change of a plan that no rule makes, and why, in words; none where all of them can be made.
 pub fn stray(plan: &Plan, bounds: &Bounds<'_>) -> Option<String> {
+    // Limits are shares of the fleet; only an undo, which reads no inventory, does not know how large it is.
+    if plan.fleet.is_none() && plan.undoes.is_none() {
+        return Some("it does not say how many hosts the fleet has".to_owned());
+    }
     let made: HashSet<(&[u8], Rtype, Made)> = if plan.changes.iter().any(|change| change.key.rtype == Rtype::TXT) {
         plan.changes.iter().filter_map(made).collect()
     } else {
@@ -91,10 +95,10 @@ pub fn stray(plan: &Plan, bounds: &Bounds<'_>) -> Option<String> {
     };
     let is_made = |(rtype, name, how): (Rtype, Name, Made)| made.contains(&(name.as_wire(), rtype, how));
     plan.changes.iter().find_map(|change| {
-        let why = match plan.undoes {
+        let why = narrowed(plan, change).and_then(|()| match plan.undoes {
             Some(_) => undoes(change),
             None => does(change, bounds, &is_made),
-        };
+        });
         let Change { key, .. } = change;
         why.err().map(|why| format!("it changes {} of `{}`, but {why}", key.rtype, key.owner))
     })
@@ -125,6 +129,15 @@ type Verdict = Result<(), String>;
 /// No rule makes a change.
 fn no(why: impl Into<String>) -> Verdict {
     Err(why.into())
+}
+
+/// Judges a change of a plan that is narrowed to hosts: no breaker holds up hosts that a person named.
+fn narrowed(plan: &Plan, Change { host, also, .. }: &Change) -> Verdict {
+    let Some(only) = plan.only.as_ref().filter(|only| !only.hosts.is_empty()) else { return Ok(()) };
+    if host.iter().chain(also).any(|inv| only.hosts.contains(inv)) {
+        return Ok(());
+    }
+    no("the plan is narrowed to hosts of which this is none")
 }
 
 /// Judges a change of a plan that undoes an apply.

@@ -65,6 +65,8 @@ fn losers(change: &Change) -> Vec<Loser> {
 pub(super) fn loss(plan: &Plan, rules: &Rules) -> Option<LimitState> {
     let fleet = plan.fleet?;
     let losing: BTreeSet<Loser> = plan.changes.iter().filter(|change| takes(change)).flat_map(losers).collect();
+    // Where hosts.csv is empty, the names that lose their records are the fleet that was.
+    let fleet = fleet + losing.iter().filter(|loser| matches!(loser, Loser::Name(_))).count() as u64;
     let default = part(MAX_LOSS, fleet).max(LOSING);
     let max = rules.max_loss.map_or(default, |share| part(share, fleet).max(1));
     let setting = rules.setting(LimitKind::MaxLoss, rules.max_loss);

@@ -24,8 +24,7 @@ pub fn numbers(limit: &LimitState) -> String {
             format!("{name}: {planned} of {of} RRsets would be modified, but at most {max} may be{set}")
         }
         LimitKind::MaxLoss => format!(
-            "{name}: {planned} of {of} hosts, names without a host included, would lose AAAA or PTR records that are live, but at \
-             most {max} may{set}"
+            "{name}: {planned} of {of} hosts would lose AAAA or PTR records that are live, but at most {max} may{set}"
         ),
         LimitKind::MaxByCause if limit.setting == Some(LimitSetting::Default) => {
             let cause = cause.as_deref().unwrap_or("one line");

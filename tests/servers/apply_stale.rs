@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::rig::{Applied, Edit, Planned, Rig, Zone, folded, key_of, marker_name};
 use crate::server::Kind;
+use crate::workspace::edit;
 
 on_every_primary! {
     hosts_that_somebody_changed_are_left_alone_and_the_others_are_done
@@ -193,4 +194,25 @@ fn assert_only_stale_left(
         };
         assert_eq!(others(before), others(&zones.1[zone]), "{zone}");
     }
+}
+
+/// A secondary that lags holds the zones of before an apply: a plan that was read from it has all changes once more, and
+/// its apply meets the primary, where a person has changed one name since.
+#[test]
+fn what_a_lagging_server_says_overwrites_nothing() {
+    let (Some(rig), Some(lagging)) = (Rig::unsigned_demo(Kind::Bind), Rig::unsigned_demo(Kind::Bind)) else { return };
+    rig.apply(&rig.plan(), &[]).assert_all(0, "applied");
+    rig.go_through(&lagging.server.address());
+    let late = rig.plan();
+    let created = late.changes().into_iter().find(|change| change.rtype == "AAAA" && change.before.is_empty());
+    let edited = created.expect("a host that is new");
+    edit(rig.workspace.path(), &lagging.server.address(), &rig.server.address());
+    let by_hand = format!("update delete {0} AAAA\nupdate add {0} 600 AAAA 2001:db8::bad", edited.name);
+    rig.nsupdate(&edited.zone, &by_hand);
+    let held = rig.all_zones();
+    let applied = rig.apply(&late, &[]);
+    assert_eq!(applied.exit, Some(4), "{}", applied.said());
+    assert_eq!(rig.all_zones(), held, "{}", applied.said());
+    assert_eq!(applied.hosts("stale"), edited.hosts, "{}", applied.said());
+    assert!(applied.hosts("applied").is_empty(), "{}", applied.said());
 }

@@ -76,8 +76,8 @@ fn so_many_hosts_may_lose_records_as_the_share_says_or_else_fifteen_percent_and_
     let limit = loss(&plan, &Rules::default()).unwrap();
     assert_eq!(
         words::says(&limit),
-        "global/max_loss: 106 of 600 hosts, names without a host included, would lose AAAA or PTR records that are live, \
-         but at most 90 may (the default of max_loss: 15%, or 50 hosts; `[limits]` in zonewright.toml sets another)"
+        "global/max_loss: 106 of 600 hosts would lose AAAA or PTR records that are live, but at most 90 may (the default \
+         of max_loss: 15%, or 50 hosts; `[limits]` in zonewright.toml sets another)"
     );
     assert_eq!(words::allow(&limit), "--allow global/max_loss=106");
     let undo = Plan { fleet: None, ..plan };
@@ -91,9 +91,9 @@ fn a_name_without_a_host_counts_once_for_its_records() {
     let back = change(("s", None), ("2a02:6b8::1", Rtype::PTR), ((60, &[pointer]), (0, &[])), &[]);
     let other = change(("s", None), ("other.search.example.net", Rtype::AAAA), ((60, &[address]), (0, &[])), &[]);
     let plan = |changes| Plan { fleet: Some(600), changes, ..fixture::empty() };
-    let losing = |changes| loss(&plan(changes), &Rules::default()).map(|limit| limit.planned);
-    assert_eq!(losing(vec![name.clone(), back.clone()]), Some(1));
-    assert_eq!(losing(vec![name, back, other]), Some(2));
+    let losing = |changes| loss(&plan(changes), &Rules::default()).map(|limit| (limit.planned, limit.of));
+    assert_eq!(losing(vec![name.clone(), back.clone()]), Some((1, Some(601))));
+    assert_eq!(losing(vec![name, back, other]), Some((2, Some(602))));
 }
 
 #[test]
