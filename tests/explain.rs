@@ -105,7 +105,8 @@ fn compare(plan: &Plan, host: &HostFacts) -> Result<(), String> {
     let decision = &host.decision;
     let blocked = plan.blocked.iter().find(|blocked| blocked.host.0 == host.inv);
     let skipped = plan.skipped.iter().find(|skipped| skipped.host.0 == host.inv);
-    let first = decision.obstacles.first().map(|first| (first.code.as_str(), first.message.as_str(), first.hint.as_str()));
+    let first =
+        decision.obstacles.first().map(|first| (first.code.as_str(), first.message.as_str(), first.hint.as_str()));
     let wanted = blocked.map(|blocked| (blocked.code.as_str(), blocked.message.as_str(), blocked.hint.as_str()));
     if first != wanted {
         return Err(format!("blocked {wanted:?}, said {first:?}"));

@@ -25,9 +25,7 @@ pub fn deliver(spec: &NotifySpec, workspace: &Path, event: &str, pause: impl Fn(
         failures.extend(try_thrice(|| command.run(line.as_bytes()), &pause).err());
     }
     if let Some(webhook) = &spec.webhook {
-        let sent = url_of(webhook).and_then(|url| {
-            try_thrice(|| http::post_json(&url, event, spec.timeout), &pause)
-        });
+        let sent = url_of(webhook).and_then(|url| try_thrice(|| http::post_json(&url, event, spec.timeout), &pause));
         failures.extend(sent.err());
     }
     failures

@@ -131,10 +131,7 @@ impl BoundedCommand {
 /// gives what will bring the result.
 ///
 /// Errors: the system gives no threads. The command is ended then, because it may wait for the work for ever.
-fn collect<T: Send + 'static>(
-    child: &mut Child,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> io::Result<Receiver<T>> {
+fn collect<T: Send + 'static>(child: &mut Child, work: impl FnOnce() -> T + Send + 'static) -> io::Result<Receiver<T>> {
     let (sender, receiver) = mpsc::channel();
     let thread = thread::Builder::new().spawn(move || {
         // The receiver may be gone.

@@ -63,6 +63,7 @@ mod knot;
 mod names;
 mod names_written;
 mod nsd;
+mod once;
 mod ordinary_year;
 mod ours;
 mod pdns;
