@@ -5,9 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// EXEMPT, TO BE REMOVED: the rooms whose files still form circles.
-const ROOMS_WITH_CIRCLES: [&str; 1] = ["pipeline"];
-
 /// Files and folders of these names hold tests.
 const OF_TESTS: [&str; 3] = ["tests", "simulation", "fixture"];
 
@@ -307,9 +304,7 @@ fn files_inside_a_room_form_no_circle() {
     let of_file = |file: &PathBuf| Some((module(file.strip_prefix(root()).expect("below src"))?, code(file)));
     let imports = Modules::read(files.iter().filter_map(of_file).collect()).imports();
     assert!(imports.values().map(BTreeMap::len).sum::<usize>() > 1000, "the imports are found");
-    let found = circles(&imports);
-    let found = found.iter().filter(|circle| !ROOMS_WITH_CIRCLES.contains(&circle[0][0].as_str()));
-    let found: Vec<String> = found.map(|circle| shown(circle, &imports)).collect();
+    let found: Vec<String> = circles(&imports).iter().map(|circle| shown(circle, &imports)).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::args::{ApplyArgs, Format, Shared};
+use super::args::{ApplyArgs, Shared};
 use super::carry_out::{self, Task};
 use super::events;
 use super::exit::Exit;
@@ -10,6 +10,7 @@ use super::metrics::{self, Notes};
 use super::output::{self, Failure};
 use super::request::{Sealed, cache, make, not_planned, refuse_zones, request, tell_breakers};
 use super::show::View;
+use super::values::Format;
 use crate::diag::Problem;
 use crate::inventory::value::Time;
 use crate::pipeline::Request;

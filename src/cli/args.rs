@@ -3,14 +3,17 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
 use super::candidates;
 use super::process_run::ProcessRun;
+use super::values::{
+    CheckFormat, Color, Format, LogFormat, PlanFormat, SchemaKind, parse_address, parse_apply, parse_key_name,
+    parse_time, parse_url,
+};
 use crate::codes;
-use crate::diag::is_formatting;
 use crate::dns::Name;
 use crate::guard::Allowance;
 use crate::inventory::value::Time;
@@ -713,118 +716,6 @@ fn topics() -> ArgValueCandidates {
         let codes = codes::pages().map(|page| page.code.to_string());
         commands.chain(codes).map(CompletionCandidate::new).collect()
     })
-}
-
-/// How a plan is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PlanFormat {
-    /// For people at a terminal.
-    Text,
-    /// The document that `--out` saves.
-    Json,
-    /// For a comment on a pull request; at most 65 536 bytes.
-    Markdown,
-    /// One page for a browser, without other files.
-    Html,
-    /// A unified diff of each zone.
-    Diff,
-    /// A JUnit test report, for pipelines.
-    Junit,
-}
-
-/// How the findings of a check are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CheckFormat {
-    /// Only how many findings there are.
-    Text,
-    /// A JUnit test report, for pipelines.
-    Junit,
-    /// Annotations of files on GitHub.
-    Github,
-}
-
-/// How anything else is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people.
-    Text,
-    /// The document.
-    Json,
-}
-
-/// The formats that have a schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SchemaKind {
-    /// zonewright.toml.
-    Config,
-    /// A project file.
-    Project,
-    /// The plan document.
-    Plan,
-    /// The document of `doctor`.
-    Doctor,
-    /// What `explain` prints as JSON.
-    Explain,
-    /// What `apply` prints as JSON.
-    Apply,
-    /// What `drift` prints as JSON.
-    Drift,
-    /// What `status` prints as JSON.
-    Status,
-    /// What `history` prints as JSON.
-    History,
-    /// What `--log-format json` prints on standard error.
-    Event,
-}
-
-/// How messages are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    /// For people.
-    Text,
-    /// One JSON object per line.
-    Json,
-}
-
-/// When to use colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    /// On a terminal, unless NO_COLOR is set.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-/// Reads an address with its port.
-fn parse_address(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| "an address has a port, such as 127.0.0.1:5300 or [::1]:5300".to_owned())
-}
-
-/// Reads the name of a key.
-fn parse_key_name(text: &str) -> Result<Name, String> {
-    Name::parse(text).map_err(|error| error.to_string())
-}
-
-/// Reads the number of an apply.
-fn parse_apply(text: &str) -> Result<u64, String> {
-    let number = text.parse().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| "the number of an apply is a whole number from 1; `zonewright history` lists them".to_owned())
-}
-
-/// Reads the address of a page, for reports to show.
-fn parse_url(text: &str) -> Result<String, String> {
-    let rest = text.strip_prefix("https://").or(text.strip_prefix("http://"));
-    let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && !is_formatting(c);
-    let is_page = rest.is_some_and(|rest| !rest.is_empty() && rest.chars().all(is_plain));
-    let wrong = || "a URL is that of a page, without blanks, such as https://ci.example.net/runs/17".to_owned();
-    is_page.then(|| text.to_owned()).ok_or_else(wrong)
-}
-
-/// Reads a point in time.
-fn parse_time(text: &str) -> Result<Time, String> {
-    text.parse().map_err(|()| "a time is written as in RFC 3339, such as 2026-11-20T02:00:00Z".to_owned())
 }
 
 #[cfg(test)]

@@ -3,13 +3,14 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::Ordering;
 
-use super::args::{ApplyLimits, Format, Shared};
+use super::args::{ApplyLimits, Shared};
 use super::events;
 use super::exit::Exit;
 use super::metrics::Notes;
 use super::output::{self, Failure};
 use super::progress::{Line, StageTime};
 use super::signals;
+use super::values::Format;
 use super::who::who;
 use crate::apply::{Applied, Ending};
 use crate::diag::Problem;

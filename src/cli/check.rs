@@ -1,11 +1,12 @@
 //! `check`: every file of the workspace, offline.
 
-use super::args::{CheckArgs, CheckFormat, Shared};
+use super::args::{CheckArgs, Shared};
 use super::exit::Exit;
 use super::names;
 use super::output::{self, Failure};
 use super::progress::Line;
 use super::request::request;
+use super::values::CheckFormat;
 use crate::pipeline;
 use crate::pipeline::names::{Fixed, NamesError, fix_lock, write};
 use crate::report::{self, Checked};

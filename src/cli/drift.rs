@@ -1,12 +1,13 @@
 //! `drift`: live DNS compared with what is desired, and what the journal says about the difference.
 
-use super::args::{DriftArgs, Format, Shared};
+use super::args::{DriftArgs, Shared};
 use super::events;
 use super::exit::Exit;
 use super::metrics::{self, Notes};
 use super::output::{self, Failure};
 use super::request::{Sealed, make, not_opened, not_planned, request, tell_breakers, tell_snapshot};
 use super::show::known_zones;
+use super::values::Format;
 use crate::pipeline::drift::find_drift;
 use crate::report::{self, event::RunReport};
 

@@ -2,10 +2,11 @@
 
 use std::io::Write as _;
 
-use super::args::{LogFormat, Shared};
+use super::args::Shared;
 use super::exit::Exit;
 use super::log::timestamp;
 use super::output::{Failure, FailureKind};
+use super::values::LogFormat;
 use super::who::who;
 use crate::diag::sanitize;
 use crate::inventory::config::notify::Attention;

@@ -1,6 +1,6 @@
 //! `fix`: a few hosts explained, planned and applied.
 
-use super::args::{FixArgs, Format, Shared};
+use super::args::{FixArgs, Shared};
 use super::carry_out::{self, Task};
 use super::events;
 use super::exit::Exit;
@@ -9,6 +9,7 @@ use super::output::{self, Failure};
 use super::progress::Line;
 use super::request::{cache, not_read, refuse_zones, request, verdict};
 use super::show::View;
+use super::values::Format;
 use crate::pipeline::Request;
 use crate::pipeline::fix::fix;
 use crate::plan::SealedPlan;

@@ -9,7 +9,8 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-use super::args::{LogFormat, Shared};
+use super::args::Shared;
+use super::values::LogFormat;
 
 /// Sends messages to standard error, from the level and in the format that the command line asks for.
 ///

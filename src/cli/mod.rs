@@ -1,5 +1,7 @@
 //! The command line: reads arguments, clock and terminal, runs a command, gives an exit code.
 
+mod values;
+
 mod args;
 
 mod candidates;

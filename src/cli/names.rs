@@ -95,7 +95,7 @@ pub fn advise(shared: &Shared) {
 pub fn refuse(shared: &Shared, error: NamesError) -> Result<Exit, Failure> {
     let failure = match error {
         NamesError::Input(error) => return not_read(shared, error),
-        NamesError::NobodyNamed => Failure::new("no host is given")
+        NamesError::NoHostNamed => Failure::new("no host is given")
             .hint("name each host to change, by number or name: this command does not change a whole fleet"),
         NamesError::Doubted { reason, is_distrusted } => {
             let failure = Failure::new(format!("names stay as they are: {reason}"));

@@ -5,7 +5,8 @@ use std::fmt;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::args::{Color, LogFormat, Shared};
+use super::args::Shared;
+use super::values::{Color, LogFormat};
 use crate::diag::{CallError, Code, Diagnostics, Files, Problem, Severity, fit, render_in, sanitize};
 use crate::inventory::value::Time;
 use crate::pipeline::{Findings, Remark};

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::args::{LogFormat, Shared};
+use super::args::Shared;
+use super::values::LogFormat;
 use crate::pipeline::{Progress, RunStage};
 
 /// A line on standard error that says what is going on, while that is a terminal.

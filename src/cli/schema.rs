@@ -1,8 +1,9 @@
 //! `schema`: the JSON Schema of a file format.
 
-use super::args::{SchemaArgs, SchemaKind};
+use super::args::SchemaArgs;
 use super::exit::Exit;
 use super::output::{self, Failure};
+use super::values::SchemaKind;
 use crate::report;
 
 /// Prints the schema.

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::args::{self, Format, Shared, ShowArgs};
+use super::args::{Shared, ShowArgs};
 use super::exit::Exit;
 use super::output::{self, Failure};
+use super::values::{self, Format};
 use crate::apply::accept;
 use crate::change::Change;
 use crate::diag::did_you_mean;
@@ -133,15 +134,15 @@ impl<'a> View<'a> {
     }
 }
 
-impl From<args::PlanFormat> for PlanFormat {
-    fn from(format: args::PlanFormat) -> PlanFormat {
+impl From<values::PlanFormat> for PlanFormat {
+    fn from(format: values::PlanFormat) -> PlanFormat {
         match format {
-            args::PlanFormat::Text => PlanFormat::Text,
-            args::PlanFormat::Json => PlanFormat::Json,
-            args::PlanFormat::Markdown => PlanFormat::Markdown,
-            args::PlanFormat::Html => PlanFormat::Html,
-            args::PlanFormat::Diff => PlanFormat::Diff,
-            args::PlanFormat::Junit => PlanFormat::Junit,
+            values::PlanFormat::Text => PlanFormat::Text,
+            values::PlanFormat::Json => PlanFormat::Json,
+            values::PlanFormat::Markdown => PlanFormat::Markdown,
+            values::PlanFormat::Html => PlanFormat::Html,
+            values::PlanFormat::Diff => PlanFormat::Diff,
+            values::PlanFormat::Junit => PlanFormat::Junit,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::args::{Format, Shared, UndoArgs};
+use super::args::{Shared, UndoArgs};
 use super::carry_out::{self, Task};
 use super::events;
 use super::exit::Exit;
@@ -10,6 +10,7 @@ use super::metrics::Notes;
 use super::output::{self, Failure};
 use super::request::{Sealed, not_opened, refuse_zones, request, seal, verdict};
 use super::show::View;
+use super::values::Format;
 use crate::guard::Breaker;
 use crate::inventory::value::Time;
 use crate::pipeline::undo::{UndoError, make_undo};

@@ -84,7 +84,7 @@ pub enum NamesError {
     /// What says which host has which name cannot be read.
     Input(InputError),
     /// The command line names no host.
-    NobodyNamed,
+    NoHostNamed,
     /// A source is not believed that says which names are taken.
     Doubted {
         /// Why.
@@ -250,7 +250,7 @@ fn subjects(inventory: &Inventory, selection: &Selection, task: &Task) -> Result
         };
     }
     if is_about_named {
-        return Err(NamesError::NobodyNamed);
+        return Err(NamesError::NoHostNamed);
     }
     let is_selected = |host: &&Host| selection.includes(host.inv, host.project);
     let invs: BTreeSet<Inv> = match task {
