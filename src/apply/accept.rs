@@ -30,7 +30,7 @@ pub struct Terms<'a> {
 /// made now: it is not made in the future, and expires as soon as the setting says, or sooner. (The setting may have been
 /// raised since it was made.)
 pub fn accept(sealed: &SealedPlan, place: &str, terms: &Terms<'_>) -> Result<(), Problem> {
-    let refuse = |code, message, hint: &str| Err(Problem::new(place, code, message).hint(hint.to_owned()));
+    let refuse = |code, message, hint: &str| Err(Problem::new(place, code, message).hint(hint));
     let plan = sealed.plan();
     let Plan { created, expires, .. } = plan;
     if *created > terms.now.plus(SKEW) {

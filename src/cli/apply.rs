@@ -39,9 +39,8 @@ fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path, notes: &Notes) ->
     let sealed = match store::load(file) {
         Ok(sealed) => sealed,
         Err(StoreError::Plan { path, source }) => {
-            let hint = Some("plan again; a plan is never edited".to_owned());
-            let (place, code) = (path.display().to_string(), source.code());
-            let refusal = Problem::new(place, code, source.to_string()).maybe_hint(hint);
+            let refusal = Problem::new(path.display().to_string(), source.code(), source.to_string())
+                .hint("plan again; a plan is never edited");
             notes.note(|metrics| metrics.refused(&refusal));
             return carry_out::refuse_unread(shared, args.format, now, &refusal);
         }

@@ -9,6 +9,7 @@ use super::exit::Exit;
 use super::metrics::Notes;
 use super::output::{self, Failure};
 use super::progress::{Line, StageTime};
+use super::request::not_opened;
 use super::signals;
 use super::values::Format;
 use super::who::who;
@@ -208,11 +209,8 @@ pub fn not_begun(
     error: OpenError,
 ) -> Result<Exit, Failure> {
     match error {
-        OpenError::Settings(findings) => {
-            output::findings(shared, &findings);
-            Ok(Exit::Error)
-        }
         OpenError::State(refusal) => refuse(shared, format, about, &refusal, Exit::Error),
+        OpenError::Settings(_) => not_opened(shared, error),
     }
 }
 

@@ -7,7 +7,7 @@ use super::causes::Line;
 use super::rules::Rules;
 use super::shares::{largest, of_plan, part, places};
 use crate::change::Change;
-use crate::dns::{Rrset, Rtype};
+use crate::dns::{Rdata, Rrset, Rtype};
 use crate::inventory::value::{Inv, Percent};
 use crate::plan::{LimitKind, LimitState, Plan};
 
@@ -27,12 +27,18 @@ const BY_LINE: Percent = Percent::from_whole(5);
 /// rack, and networks that move on purpose move in all racks of a datacenter.
 const BY_LONE_ROW: u64 = 10;
 
-/// Whether a change takes a live AAAA or PTR record away, whatever it puts in its place. What is only added, or gets
+/// The live AAAA or PTR records that a change takes away, whatever it puts in their place. What is only added, or gets
 /// another TTL, takes nothing.
-fn takes(change: &Change) -> bool {
+fn taken(change: &Change) -> impl Iterator<Item = &Rdata> {
     let kept = change.kind.after().map(Rrset::rdata).unwrap_or_default();
     let before = change.kind.before().map(Rrset::rdata).unwrap_or_default();
-    matches!(change.key.rtype, Rtype::AAAA | Rtype::PTR) && before.iter().any(|record| !kept.contains(record))
+    let is_counted = matches!(change.key.rtype, Rtype::AAAA | Rtype::PTR);
+    before.iter().filter(move |record| is_counted && !kept.contains(record))
+}
+
+/// Whether a change takes any of them away.
+fn takes(change: &Change) -> bool {
+    taken(change).next().is_some()
 }
 
 /// Who loses live records.
@@ -49,10 +55,7 @@ fn losers(change: &Change) -> Vec<Loser> {
     match change.host {
         Some(host) => vec![Loser::Host(host)],
         None if change.key.rtype == Rtype::PTR => {
-            let kept = change.kind.after().map(Rrset::rdata).unwrap_or_default();
-            let before = change.kind.before().map(Rrset::rdata).unwrap_or_default();
-            let gone = before.iter().filter(|record| !kept.contains(record));
-            gone.map(|record| Loser::Name(record.as_rdata(Rtype::PTR).to_string())).collect()
+            taken(change).map(|record| Loser::Name(record.as_rdata(Rtype::PTR).to_string())).collect()
         }
         None => vec![Loser::Name(change.key.owner.to_string())],
     }

@@ -14,7 +14,7 @@ use crate::inventory::Inventory;
 use crate::inventory::model::{Export, Trust};
 use crate::inventory::read::{self, ExportFiles};
 use crate::plan::Plan;
-use crate::state::{self, AcceptedFile, Accepting, Acceptor, Lock, NewExport, Opened, State};
+use crate::state::{self, AcceptedFile, Accepting, Acceptor, Lock, NewExport, OpenedState, State};
 
 /// The exports that an apply accepts if it did all of its plan: those that the plan believed and of which no file has
 /// changed since.
@@ -47,7 +47,7 @@ fn accepting(exports: Vec<ExportFiles>, request: &Conduct<'_>, state: &dyn State
 
 /// Accepts the exports of a plan that has nothing to do, where any is not the accepted one already. A state that is in
 /// use or cannot be written is no failure, because the plan needs nothing else from it.
-pub(super) fn accept_idle(about: (&Plan, &Settings), request: &Conduct<'_>, (file, kept): (&Path, Opened)) {
+pub(super) fn accept_idle(about: (&Plan, &Settings), request: &Conduct<'_>, (file, kept): (&Path, OpenedState)) {
     let exports = used(about, request.workspace);
     let is_accepted = || {
         let Some(state) = kept? else { return Ok(exports.is_empty()) };

@@ -26,7 +26,7 @@ pub fn still_bound(seen: &WorkspaceSeen, config: &Config, place: &str) -> Result
             Outcome::NoLongerAllowed.as_str(),
             format!("the plan was made with `{key} = \"{was}\"`, and {SETTINGS} has `{key} = \"{is}\"` now"),
         )
-        .hint(hint.to_owned()))
+        .hint(hint))
     };
     match (seen.owner == config.owner, seen.registry == config.registry) {
         (false, _) => differs("owner", &seen.owner, &config.owner),
@@ -51,7 +51,7 @@ pub fn of_this_workspace(plan: &Plan, here: Option<&Identity>, place: &str) -> R
         (None, _) => return Ok(()),
     };
     let hint = "apply the plan in the workspace where it was made, or plan again here";
-    Err(Problem::new(place, "other-workspace", message).hint(hint.to_owned()))
+    Err(Problem::new(place, "other-workspace", message).hint(hint))
 }
 
 /// The changes that are still to be made and that the settings no longer allow, by place, each with its reason.
@@ -70,8 +70,9 @@ pub fn refused(
     for place in open {
         let change = &survey.changes[place];
         let spec = zones.get(&change.zone);
-        let reason = project_forbids(settings, &change.project, by_id.get(change.project.as_str()).copied())
-            .or_else(|| edits_are_kept(settings, change, by_id.get(change.project.as_str()).copied()))
+        let project = by_id.get(change.project.as_str()).copied();
+        let reason = project_forbids(settings, &change.project, project)
+            .or_else(|| edits_are_kept(settings, change, project))
             .or_else(|| spec.and_then(|spec| zone_protects(settings, spec, change)));
         match reason {
             Some(reason) => drop(refused.insert(place, verdict(reason))),

@@ -401,7 +401,7 @@ pub(super) fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMa
                 "the zone's marker is `{live}`, and {knows}: an apply that this state does not know wrote to the zone"
             ),
         )
-        .hint(hint.to_owned()),
+        .hint(hint),
     )
 }
 

@@ -6,7 +6,7 @@ use super::TOOL;
 use super::findings::Findings;
 use super::pools::side_by_side;
 use super::progress::{Progress, RunStage};
-use super::settings::load_config;
+use super::settings::{load_config, state_file};
 use crate::diag::did_you_mean;
 use crate::dns::ZoneName;
 use crate::doctor::{Diagnosis, Target};
@@ -51,7 +51,7 @@ pub fn examine(
     let pools: Vec<_> = pools.filter(|(_, zones)| only.is_empty() || !zones.is_empty()).collect();
     progress.stage(RunStage::Targets, Some(pools.len() as u64));
     // What is looked at is always live: only the sizes of the kept zones are used.
-    let cache = Cache::next_to(&workspace.join(&config.state_file), CacheUse::Renew, now);
+    let cache = Cache::next_to(&state_file(workspace, &config), CacheUse::Renew, now);
     let context = Context { workspace, source: &config.source, now, cache: Some(&cache) };
     let targets = side_by_side(&vec![0; pools.len()], |place| {
         let (pool, zones) = &pools[place];

@@ -61,8 +61,8 @@ pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progres
     let sealed = match state.document(found.id)?.map(|document| v1::parse(&document)) {
         Some(Ok(sealed)) => sealed,
         Some(Err(error)) => {
-            let hint = Some("plan again: a new plan starts from what DNS holds now".to_owned());
-            return Ok(Resumed::Refused(Problem::new(place, error.code(), error.to_string()).maybe_hint(hint)));
+            let refusal = Problem::new(place, error.code(), error.to_string());
+            return Ok(Resumed::Refused(refusal.hint("plan again: a new plan starts from what DNS holds now")));
         }
         None if is_complete(&found) => return Ok(Resumed::Complete(found.id)),
         None => return Ok(Resumed::Refused(not_kept(place))),

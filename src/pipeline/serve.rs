@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Component, Path, PathBuf};
 
 use super::findings::Findings;
-use super::settings::load_config;
+use super::settings::{load_config, state_file};
 use crate::diag::{Code, Problem};
 use crate::dns::{Name, ZoneContents, ZoneName};
 use crate::inventory::config::retarget::Retarget;
@@ -136,7 +136,7 @@ fn zone_of(called: &str) -> Option<ZoneName> {
 /// The error about a file that cannot be served.
 fn file_error(path: &Path, code: impl Into<Code>, message: String) -> Problem {
     let hint = "give files with a name APEX.zone, such as `example.net.zone`, or folders of such files";
-    Problem::new(path.display().to_string(), code, message).hint(hint.to_owned())
+    Problem::new(path.display().to_string(), code, message).hint(hint)
 }
 
 /// The settings that a target needs to have its zones on a server.
@@ -203,7 +203,7 @@ fn leads_out(path: &Path) -> bool {
 /// Copies a workspace without its state, and without its settings, which differ in the copy.
 fn copy_all(workspace: &Path, copy: &Path, config: &Config) -> Result<(), String> {
     let own = copy.canonicalize().map_err(|error| failed(copy, &error))?;
-    let state = workspace.join(&config.state_file);
+    let state = state_file(workspace, config);
     let is_left = |path: &Path| {
         // Next to the database are its log and its lock, whose names begin with its name.
         let rest = path.to_str().zip(state.to_str()).and_then(|(path, state)| path.strip_prefix(state));

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use super::settings::state_file;
 use crate::apply::ZoneAccess;
 use crate::diag::Problem;
 use crate::dns::ZoneName;
@@ -57,7 +58,7 @@ pub(super) type Writers = BTreeMap<usize, Result<Box<dyn WriteZone>, Problem>>;
 /// Opens the targets of these zones to write.
 pub(super) fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Path, now: Time) -> Writers {
     // What is read to apply is always live: only the sizes of the kept zones are used.
-    let cache = Cache::next_to(&workspace.join(&config.state_file), CacheUse::Renew, now);
+    let cache = Cache::next_to(&state_file(workspace, config), CacheUse::Renew, now);
     let context = Context { workspace, source: &config.source, now, cache: Some(&cache) };
     let pools: BTreeSet<usize> = zones.iter().map(|spec| spec.pool).collect();
     let open = |pool: usize| {

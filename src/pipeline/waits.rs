@@ -3,12 +3,12 @@
 use crate::diag::Problem;
 use crate::inventory::value::Time;
 use crate::plan::Plan;
-use crate::state::{Opened, State, WaitNews};
+use crate::state::{OpenedState, State, WaitNews};
 
 /// Whether the apply of a plan, which begins `now`, must note RRsets that wait, even if it has nothing else to do.
 ///
 /// If the state cannot be read, this is true where the plan lists RRsets that wait: the apply then reports the error.
-pub fn has_news(plan: &Plan, kept: &Opened, now: Time) -> bool {
+pub fn has_news(plan: &Plan, kept: &OpenedState, now: Time) -> bool {
     let waits = match kept {
         Ok(Some(state)) => state.waits().ok(),
         Ok(None) => Some(Default::default()),

@@ -7,6 +7,7 @@ use super::inquiry::{self, Asking};
 use super::needed::{Extent, Needed};
 use super::pools::side_by_side;
 use super::progress::{Progress, RunStage};
+use super::settings::state_file;
 use crate::diag::{FileFindings, Problem};
 use crate::diff::Selection;
 use crate::dns::{ZoneContents, ZoneName};
@@ -79,7 +80,7 @@ impl EarlyZones {
         (now, usage): (Time, CacheUse),
         progress: &dyn Progress,
     ) -> EarlyZones {
-        let cache = Cache::next_to(&workspace.join(&config.state_file), usage, now);
+        let cache = Cache::next_to(&state_file(workspace, config), usage, now);
         let targets = open_targets(config, workspace, now, Some(&cache));
         prepare(config, &targets, true);
         let zones = each_zone(config, &targets, progress, |access, zone| match access {
@@ -118,7 +119,7 @@ pub fn read_cached(
     progress: &dyn Progress,
 ) -> Zones {
     let config = &inventory.config;
-    let cache = Cache::next_to(&workspace.join(&config.state_file), usage, now);
+    let cache = Cache::next_to(&state_file(workspace, config), usage, now);
     let zones = match early.filter(|early| early.are_by(config)) {
         Some(EarlyZones { targets, zones, .. }) => read_rest(inventory, &targets, zones, (selection, now), progress),
         None => {

@@ -52,8 +52,7 @@ impl Snapshot {
     pub fn open(path: &Path) -> Result<Snapshot, Problem> {
         let folder = if path.is_dir() { path.to_owned() } else { parent_of_manifest(path)? };
         let file = folder.join(MANIFEST);
-        let fail =
-            |message: String| Problem::new(shown(&file), "not-a-snapshot", message).hint(GIVE_SNAPSHOT.to_owned());
+        let fail = |message: String| Problem::new(shown(&file), "not-a-snapshot", message).hint(GIVE_SNAPSHOT);
         let text = read_regular(&file).map_err(|error| fail(lowered(&error)))?;
         let manifest = Manifest::parse(&text).map_err(|why| fail(format!("no manifest of a snapshot: {why}")))?;
         Ok(Snapshot { input: (shown(&file), hex(&Sha256::digest(&text))), manifest, folder })
@@ -89,7 +88,7 @@ impl Snapshot {
                 "snapshot-lacks-zone",
                 "the zone is configured, but the snapshot does not have it",
             )
-            .hint(TAKE_ANOTHER.to_owned()));
+            .hint(TAKE_ANOTHER));
         };
         let error = format!("{}: error[{}]: {}", unread.place, unread.code, unread.message);
         Err(Problem::new(
@@ -142,7 +141,7 @@ impl Snapshot {
 
 /// The error of a file that is not what was saved.
 fn damaged(place: &str, message: String) -> Problem {
-    Problem::new(place, "snapshot-damaged", message).hint(TAKE_ANOTHER.to_owned())
+    Problem::new(place, "snapshot-damaged", message).hint(TAKE_ANOTHER)
 }
 
 /// Checks contents against what the manifest says of them.
@@ -178,7 +177,7 @@ fn parent_of_manifest(path: &Path) -> Result<PathBuf, Problem> {
         "not-a-snapshot",
         missing.map_or(format!("this is not a folder or a `{MANIFEST}`"), |error| lowered(&error)),
     )
-    .hint(GIVE_SNAPSHOT.to_owned()))
+    .hint(GIVE_SNAPSHOT))
 }
 
 /// Reads a regular file only: opening a pipe could wait for ever.

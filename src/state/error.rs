@@ -46,7 +46,7 @@ const ACCESS: &str = "check the file's owner, its mode, and the free space of it
 pub fn error(file: &Path, code: impl Into<Code>, message: impl Into<String>, hint: &str) -> Problem {
     // The current folder need not be named.
     let place = file.strip_prefix(".").unwrap_or(file).display().to_string();
-    Problem::new(place, code, message.into()).hint(hint.to_owned())
+    Problem::new(place, code, message.into()).hint(hint)
 }
 
 /// What the database says.

@@ -44,18 +44,12 @@ fn ignore_all(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Creates an empty file where there is none.
+/// Creates an empty file.
 ///
-/// Errors: it cannot be created.
+/// Errors: it cannot be created, or is there.
 pub fn create(file: &Path) -> io::Result<()> {
-    match private_file(OpenOptions::new().write(true).create_new(true)).open(file) {
-        Ok(created) => {
-            created.sync_all()?;
-            sync_folder(file)
-        }
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
-    }
+    private_file(OpenOptions::new().write(true).create_new(true)).open(file)?.sync_all()?;
+    sync_folder(file)
 }
 
 /// The folder that a file or folder is in.

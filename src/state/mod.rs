@@ -89,14 +89,14 @@ pub fn open_to_write(file: &Path) -> Result<Box<dyn State>, Problem> {
 }
 
 /// A state that was opened to be read: none where there is none, or why it cannot be read.
-pub type Opened = Result<Option<Box<dyn State>>, Problem>;
+pub type OpenedState = Result<Option<Box<dyn State>>, Problem>;
 
 /// Opens the state that is kept in a file, to read it; `None` where there is none. Nothing is created.
 ///
 /// Only where a crash left the file in the middle of a write, that write is undone on disk.
 ///
 /// Errors: `state-unreadable`, `state-too-new`. A state of an older version is read as this one would keep it.
-pub fn open_to_read(file: &Path) -> Opened {
+pub fn open_to_read(file: &Path) -> OpenedState {
     Ok(sqlite::Sqlite::open_to_read(file)?.map(|state| Box::new(state) as Box<dyn State>))
 }
 

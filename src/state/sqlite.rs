@@ -2,7 +2,7 @@
 //! alone, which can be copied.
 
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -51,12 +51,15 @@ const STATEMENTS: usize = 64;
 /// Says that a state file has no content. Each state that was created has some.
 const EMPTY: &str = "the file is empty: its content was lost";
 
-/// Whether a file is empty; `None` where there is none.
-fn is_empty(file: &Path) -> io::Result<Option<bool>> {
+/// Whether there is a file.
+///
+/// Errors: it has no content; the system does not let it be looked at.
+fn is_there(file: &Path, attempt: Attempt) -> Result<bool, Problem> {
     match fs::metadata(file) {
-        Ok(metadata) => Ok(Some(metadata.is_file() && metadata.len() == 0)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+        Ok(metadata) if metadata.is_file() && metadata.len() == 0 => Err(unreadable(file, EMPTY)),
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(of_system(file, attempt, &error)),
     }
 }
 
@@ -65,12 +68,9 @@ impl Sqlite {
     ///
     /// Errors: `state-unwritable`, `state-unreadable`, `state-too-new`.
     pub fn open_to_write(file: &Path) -> Result<Sqlite, Problem> {
-        let system = |source| of_system(file, Attempt::Write, &source);
-        folder::prepare(file).map_err(system)?;
-        match is_empty(file).map_err(system)? {
-            None => Sqlite::create(file)?,
-            Some(true) => return Err(unreadable(file, EMPTY)),
-            Some(false) => {}
+        folder::prepare(file).map_err(|source| of_system(file, Attempt::Write, &source))?;
+        if !is_there(file, Attempt::Write)? {
+            Sqlite::create(file)?;
         }
         let mut state = Sqlite::connect(file, Attempt::Write)?;
         schema::migrate(&mut state.db, file)?;
@@ -101,10 +101,8 @@ impl Sqlite {
     ///
     /// Errors: `state-unreadable`, `state-too-new`.
     pub fn open_to_read(file: &Path) -> Result<Option<Sqlite>, Problem> {
-        match is_empty(file).map_err(|error| of_system(file, Attempt::Read, &error))? {
-            None => return Ok(None),
-            Some(true) => return Err(unreadable(file, EMPTY)),
-            Some(false) => {}
+        if !is_there(file, Attempt::Read)? {
+            return Ok(None);
         }
         let mut state = Sqlite::connect(file, Attempt::Read)?;
         // Only who may write can take back what a crash left half done.

@@ -99,9 +99,7 @@ impl Rows {
 /// Reads one file; an error about the whole file makes the source unknown.
 fn read_file(file: SourceFile<'_>, context: &Context<'_>, rows: &mut Rows, tally: &mut Tally) {
     let bytes = file.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file.bytes);
-    let whole = |code, message: &str, hint: &str| {
-        Diagnostic::file_error(code, file.id, message).rule(RULE).hint(hint.to_owned())
-    };
+    let whole = |code, message: &str, hint: &str| Diagnostic::file_error(code, file.id, message).rule(RULE).hint(hint);
     let text = match std::str::from_utf8(bytes) {
         Ok("") => {
             let diagnostic = whole("source-empty", "the file is empty", "export again");

@@ -18,7 +18,7 @@ use super::message::{self, Header, bad, bad_wire, read_record};
 use super::meter::Meter;
 use super::settings::{self, Server, Settings};
 use super::wire::Connection;
-use super::{NameServers, explain_wire, random_id};
+use super::{NameServers, explain_wire, random_id, read_error};
 use crate::diag::Problem;
 use crate::dns::{NameBuffer, RdataRef, Rtype, Serial, Wire, ZoneName};
 use crate::inventory::config::node::Node;
@@ -70,7 +70,7 @@ impl NameServers {
         let mut place =
             PlaceExamined { place: server.to_string(), fault: None, clock: Clock::NotTold, zones: Vec::new() };
         if let Err(failure) = self.connect(server) {
-            place.fault = Some(fault(&place.place, &failure));
+            place.fault = Some(read_error(place.place.clone(), &failure, ""));
             return place;
         }
         let mut without_key = key.is_some();
@@ -188,9 +188,11 @@ fn found(
     });
     ZoneExamined {
         zone: zone.clone(),
-        authority: Some(asked.map(|soa| soa.authoritative).map_err(|failure| fault(place, &failure))),
+        authority: Some(
+            asked.map(|soa| soa.authoritative).map_err(|failure| read_error(place.to_owned(), &failure, "")),
+        ),
         serial,
-        read: read.map(|(measures, _)| measures).map_err(|failure| fault(place, &failure)),
+        read: read.map(|(measures, _)| measures).map_err(|failure| read_error(place.to_owned(), &failure, "")),
         without_key,
         writable: None,
     }
@@ -251,11 +253,6 @@ fn is_silence<T>(outcome: &Result<T, Failure>) -> bool {
 fn silence(place: &str, zone: &ZoneName) -> Problem {
     let message = format!("no answer to a question about `{zone}`; zonewright asked this server for no further zone");
     Problem::new(place, "timeout", message).hint(Failure::TimedOut { progress: Progress::default() }.hint())
-}
-
-/// A failure at a place as a problem.
-fn fault(place: &str, failure: &Failure) -> Problem {
-    Problem::new(place, failure.code(), failure.to_string()).hint(failure.hint())
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ impl Folder {
     ///
     /// Errors: there is no such folder, or a symbolic link leads out of the workspace.
     pub fn open(workspace: &Path, dir: &str) -> Result<Folder, Problem> {
-        let fail = |code, message: String, hint: &str| Problem::new(dir, code, message).hint(hint.to_owned());
+        let fail = |code, message: String, hint: &str| Problem::new(dir, code, message).hint(hint);
         let io = |error: io::Error| {
             let hint = "make the folder that `dir` of this target names, with a file NAME.zone for each zone";
             let message = match error.kind() {

@@ -168,8 +168,9 @@ impl ZoneFiles {
     /// Says that the files of a zone are wrong.
     fn explain(&self, zone: &ZoneName, (findings, errors): Refused) -> Problem {
         let message = format!("{errors} error{} in the files of `{zone}`", if errors == 1 { "" } else { "s" });
-        let hint = Some("correct the file; until then the zone counts as unknown".to_owned());
-        Problem::new(self.place(zone), "bad-zone-file", message).maybe_hint(hint).findings(findings)
+        Problem::new(self.place(zone), "bad-zone-file", message)
+            .hint("correct the file; until then the zone counts as unknown")
+            .findings(findings)
     }
 }
 

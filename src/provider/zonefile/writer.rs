@@ -219,7 +219,7 @@ impl FileWriter {
 
     /// An error about the file of a zone.
     fn error(&self, zone: &ZoneName, code: impl Into<Code>, message: String, hint: &str) -> Problem {
-        Problem::new(self.files.place(zone), code, message).hint(hint.to_owned())
+        Problem::new(self.files.place(zone), code, message).hint(hint)
     }
 }
 
