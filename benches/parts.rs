@@ -35,7 +35,7 @@ use zonewright::inventory::value::Time;
 use zonewright::live::Live;
 use zonewright::pipeline::decide::{self, Given};
 use zonewright::pipeline::{Progress, RunStage, zones};
-use zonewright::plan::{SealedPlan, v1};
+use zonewright::plan::{SealedPlan, document};
 
 #[expect(dead_code, reason = "it is a program of its own, of which the writer is used")]
 #[path = "../examples/fleet.rs"]
@@ -296,11 +296,11 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
         .arg(fleet)
         .output()?;
     let text = String::from_utf8(program.stdout)?;
-    let made = v1::parse(&text).map_err(|_| "there is no plan")?.plan().clone();
+    let made = document::parse(&text).map_err(|_| "there is no plan")?.plan().clone();
     let changes = made.changes.len();
     bench.part("plan: sealed", changes, || made.clone(), SealedPlan::new);
     let sealed = SealedPlan::new(made);
-    bench.part("plan: written as JSON", changes, || (), |()| v1::to_json(&sealed));
-    bench.part("plan: read from JSON", changes, || (), |()| v1::parse(&text));
+    bench.part("plan: written as JSON", changes, || (), |()| document::to_json(&sealed));
+    bench.part("plan: read from JSON", changes, || (), |()| document::parse(&text));
     Ok(())
 }

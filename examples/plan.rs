@@ -13,13 +13,16 @@ use std::error::Error;
 use std::net::Ipv6Addr;
 use std::process::ExitCode;
 
+use zonewright::claim::Subject;
 use zonewright::dns::reverse::reverse_name;
 use zonewright::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use zonewright::inventory::model::Registry;
+use zonewright::inventory::pool_name::PoolName;
 use zonewright::inventory::value::Inv;
 use zonewright::plan::{
-    Against, BlockCode, Blocked, Cause, CauseKind, Change, ChangeKind, Class, HostSeen, LimitKind, LimitState, Notice,
-    NoticeCode, Plan, Reason, Review, Rule, SealedPlan, SkipCode, Skipped, SourceSeen, WorkspaceSeen, ZoneSeen, v1,
+    Against, BlockCode, Blocked, Cause, CauseKind, Change, ChangeKind, Class, ContentsSeen, HostSeen, LimitKind,
+    LimitState, Notice, NoticeCode, Plan, Reason, Review, Rule, SealedPlan, SkipCode, Skipped, SourceSeen,
+    WorkspaceSeen, ZoneSeen, document,
 };
 
 /// The datacenters.
@@ -44,7 +47,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     match plan(number) {
-        Ok(plan) => print!("{}", v1::to_json(&SealedPlan::new(plan))),
+        Ok(plan) => print!("{}", document::to_json(&SealedPlan::new(plan))),
         Err(error) => {
             eprintln!("plan: {error}");
             return ExitCode::FAILURE;
@@ -142,14 +145,17 @@ impl Host {
         let rrset = |rdata: Option<Rdata>| rdata.and_then(|rdata| Rrset::new(ttl, vec![rdata]));
         let agent = format!("agents/agent-{}.jsonl:{}", self.index % 4 + 1, self.index / 4 + 1);
         let evidence = vec![agent, place(self.rack), format!("projects/{}.yaml:4", self.project)];
+        let host = Inv(FIRST + self.index);
+        let subject = if rule == Rule::Released { Subject::Released(host) } else { Subject::Host(host) };
         Ok(Change {
+            pool: pool()?,
             key: RrKey { owner: zone.owner(name.as_name()).ok_or("a name outside its zone")?, rtype },
             zone,
-            host: Some(Inv(FIRST + self.index)),
+            subject: subject.clone(),
             also: Vec::new(),
             project: self.project.clone(),
             kind: ChangeKind::between(rrset(sides.0), rrset(sides.1)).ok_or("no change")?,
-            reasons: vec![Reason { rule, host: Some(Inv(FIRST + self.index)), evidence }],
+            reasons: vec![Reason { evidence, rule, subject }],
         })
     }
 }
@@ -162,6 +168,11 @@ fn location(rack: u64) -> &'static str {
 /// The line that gives a rack its network.
 fn place(rack: u64) -> String {
     format!("racktables/l3-tors.txt:{}", rack + 7)
+}
+
+/// The pool of all zones.
+fn pool() -> Result<PoolName> {
+    Ok("main".parse::<PoolName>()?)
 }
 
 /// The zone of all addresses.
@@ -195,7 +206,7 @@ fn plan(number: usize) -> Result<Plan> {
         notices: vec![Notice {
             code: NoticeCode::ForeignName,
             name: "www.example.net.".to_owned(),
-            host: Some(Inv(FIRST)),
+            subject: Some(Subject::Host(Inv(FIRST))),
             message: format!("an address of host {FIRST} is there, but the name is not a host's"),
         }],
         limits: limits(hosts),
@@ -211,7 +222,7 @@ fn plan(number: usize) -> Result<Plan> {
 
 /// What the inventory says of the hosts that have changes. It lacks every twentieth rack.
 fn seen(changes: &[Change]) -> Result<BTreeMap<Inv, HostSeen>> {
-    let hosts = changes.iter().filter_map(|change| change.host);
+    let hosts = changes.iter().filter_map(|change| change.subject.host());
     let known = hosts.filter(|host| (host.0 - FIRST) / RACK % 20 != 19);
     let seen = |inv: Inv| {
         let Host { name, rack, .. } = Host::new(inv.0 - FIRST)?;
@@ -233,7 +244,7 @@ fn time<T: std::str::FromStr>(text: &str) -> Result<T> {
 fn review(changes: &[Change]) -> Review {
     let mut causes: BTreeMap<Option<u64>, Vec<u32>> = BTreeMap::new();
     for (change, place) in changes.iter().zip(0..) {
-        let host = change.host.map_or(FIRST, |host| host.0);
+        let host = change.subject.host().map_or(FIRST, |host| host.0);
         let rack = (host - FIRST) / RACK;
         causes.entry((Fate::of(rack) != Fate::Drifted).then_some(rack)).or_default().push(place);
     }
@@ -282,13 +293,13 @@ fn blocked(host: u64) -> Blocked {
         ),
     };
     let project = format!("p{:02}", host % PROJECTS);
-    Blocked { host: Inv(host), project, code, message, hint: hint.to_owned() }
+    Blocked { subject: Subject::Host(Inv(host)), project, code, message, hint: hint.to_owned() }
 }
 
 /// A host that is skipped.
 fn skipped(host: u64) -> Skipped {
     let code = if host.is_multiple_of(7) { SkipCode::Restricted } else { SkipCode::AutomationOff };
-    Skipped { host: Inv(host), project: format!("p{:02}", host % PROJECTS), code }
+    Skipped { subject: Subject::Host(Inv(host)), project: format!("p{:02}", host % PROJECTS), code }
 }
 
 /// The limits of hosts, none of them exceeded.
@@ -333,7 +344,8 @@ fn zones(hosts: u64) -> Result<Vec<ZoneSeen>> {
     let names = names.chain(["8.b.d.0.1.0.0.2.ip6.arpa".to_owned()]);
     let seen = |name: String| -> Result<ZoneSeen> {
         let zone = ZoneName::new(Name::parse(&name)?);
-        Ok(ZoneSeen { zone, serial: 2_026_112_001, rrsets: hosts, managed: hosts / 2, digest: "ab".repeat(32) })
+        let seen = ContentsSeen { digest: "ab".repeat(32), managed: hosts / 2, rrsets: hosts, serial: 2_026_112_001 };
+        Ok(ZoneSeen::new(&pool()?, zone, seen))
     };
     names.map(seen).collect()
 }

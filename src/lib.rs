@@ -18,11 +18,15 @@
 //! do no input or output, read no clock or environment, and give the same answer for the same arguments. `pipeline`
 //! joins the rooms, and runs sources, zones and hosts in parallel.
 
+pub mod document;
+
 pub mod dns;
 
 pub mod diag;
 
 pub mod inventory;
+
+pub mod claim;
 
 pub mod change;
 

@@ -150,7 +150,7 @@ fn an_undo_refuses_a_journal_of_which_one_digit_was_changed() {
     assert_eq!(run(workspace, &["apply", "--yes"])["exit"], 0);
     let file = workspace.join(".zonewright/state.db");
     let whole = fs::read(&file).expect("the state");
-    let before = b"\"before\":{\"ttl\":3600,\"rdata\":[\"2001:db8:0:1:0:1478:0:101\"";
+    let before = b"\"before\":{\"rdata\":[\"2001:db8:0:1:0:1478:0:101\"";
     let mut places = (0..whole.len() - before.len()).filter(|at| whole[*at..].starts_with(before));
     let digit = places.next_back().expect("the journal says what was there before") + before.len() - 2;
     let mut changed = whole.clone();
@@ -244,7 +244,12 @@ fn what_a_killed_apply_created_in_a_zone_without_a_marker_is_own_once_the_next_h
                   ALTER TABLE own_rrsets DROP COLUMN seal; ALTER TABLE exports DROP COLUMN seal;
                   ALTER TABLE export_files DROP COLUMN seal; ALTER TABLE export_files DROP COLUMN content_seal;
                   DROP TABLE workspace; UPDATE schema_version SET version = 4;";
-    state.execute_batch(forget).expect("the tables");
+    let host_numbers = |inv: u64| {
+        format!("UPDATE batch_changes SET changes = replace(changes, '\"subject\":\"host:{inv}\"', '\"host\":{inv}');")
+    };
+    let host_numbers: String = (101..=120).map(host_numbers).collect();
+    let before_subjects = include_str!("../src/state/tests/v6.sql");
+    state.execute_batch(&format!("{before_subjects}{host_numbers}{forget}")).expect("the tables");
     drop(state);
     edit(workspace, "racktables/l3-tors.txt", "sas-s1 604 2001:db8:0:1::/64", "sas-s1 604 2001:db8:0:9::/64");
     edit(workspace, "racktables/hosts.csv", "102,sas0-0002.web.example.net,web", "102,,web");
@@ -446,9 +451,13 @@ fn hosts_of_zones_that_cannot_be_read_are_left_and_an_undo_says_so() {
     let (exit, plan, said) = undo(workspace, &["1"]);
     assert_eq!((exit, notices(&plan, "zone-unknown").len()), (Some(1), 1), "{plan}{said}");
     assert!(said.contains("zones/db.example.net.zone"), "{said}");
-    assert_eq!((&plan["blocked"][0]["host"], &plan["blocked"][0]["code"]), (&201.into(), &"zone-unknown".into()));
-    let hosts: Vec<&Value> = plan["changes"].as_array().expect("a list").iter().map(|change| &change["host"]).collect();
-    assert_eq!(hosts, [101, 101]);
+    assert_eq!(
+        (&plan["blocked"][0]["subject"], &plan["blocked"][0]["code"]),
+        (&"host:201".into(), &"zone-unknown".into())
+    );
+    let hosts: Vec<&Value> =
+        plan["changes"].as_array().expect("a list").iter().map(|change| &change["subject"]).collect();
+    assert_eq!(hosts, ["host:101", "host:101"]);
     let (exit, applied, said) = undo(workspace, &["1", "--yes"]);
     assert_eq!((exit, &applied["counts"]["applied"]), (Some(1), &1.into()), "{applied}{said}");
 

@@ -92,12 +92,18 @@ fn changes(plan: &Value) -> Vec<String> {
     changes
 }
 
+/// The number of the host that something is about.
+fn subject(own: &Value) -> u64 {
+    let number = own["subject"].as_str().and_then(|text| text.split_once(':')).expect("a subject").1;
+    number.parse().expect("a host")
+}
+
 /// The notices of a plan about edits: the name, the host, and the words.
 fn notices(plan: &Value) -> Vec<(String, u64, String)> {
     let all = plan["notices"].as_array().expect("a list").iter();
     let edits = all.filter(|notice| notice["code"] == "edited-since");
     let text = |value: &Value| value.as_str().expect("text").to_owned();
-    edits.map(|own| (text(&own["name"]), own["host"].as_u64().expect("a number"), text(&own["message"]))).collect()
+    edits.map(|own| (text(&own["name"]), subject(own), text(&own["message"]))).collect()
 }
 
 /// The lines of a zone file that hold a text.
@@ -179,7 +185,7 @@ fn an_edit_is_told_with_the_apply_that_it_came_after() {
     let (plan, _) = document(workspace, &["plan"]);
     let reason = &plan["changes"][0]["reasons"][0];
     let expected = serde_json::json!({
-        "rule": "edited-since", "host": 101, "evidence": ["apply:1:1", format!("sent:{NOW}")]
+        "rule": "edited-since", "subject": "host:101", "evidence": ["apply:1:1", format!("sent:{NOW}")]
     });
     assert_eq!(*reason, expected);
     let causes = plan["review"]["causes"].as_array().expect("a list");
@@ -271,8 +277,8 @@ fn with_an_edit_that_is_kept_the_whole_host_stays_and_other_hosts_do_not() {
     // Both hosts get another network; one of them is kept.
     edit(workspace, "racktables/l3-tors.txt", "sas-s1 604 2001:db8:0:1::/64", "sas-s1 604 2001:db8:0:9::/64");
     let (plan, _) = document(workspace, &["plan"]);
-    let hosts: Vec<&Value> = plan["changes"].as_array().expect("a list").iter().map(|own| &own["host"]).collect();
-    assert!(!hosts.is_empty() && hosts.iter().all(|host| **host == 102), "{hosts:?}");
+    let hosts: Vec<&Value> = plan["changes"].as_array().expect("a list").iter().map(|own| &own["subject"]).collect();
+    assert!(!hosts.is_empty() && hosts.iter().all(|host| **host == "host:102"), "{hosts:?}");
     assert_eq!(notices(&plan).len(), 1);
     apply(workspace);
     assert_eq!(lines(workspace, FORWARD, NAME), ["sas0-0001.web.example.net. 3600 AAAA 2001:db8::bad"]);

@@ -112,7 +112,7 @@ fn a_plan_is_one_event() {
 fn documents_are_printed_all_the_same() {
     let output = Place::moved().output(&["plan", "--format", "json"]);
     let plan: Value = serde_json::from_slice(&output.stdout).expect("a plan is JSON");
-    assert_eq!(plan["format"], "zonewright.plan/1");
+    assert_eq!(plan["format"], "zonewright.plan/2");
     assert_eq!(words(&lines(&output)), ["plan-made"]);
 }
 

@@ -90,7 +90,7 @@ fn all_told(changes: &[ChangeFacts]) -> BTreeSet<Told> {
 
 /// The changes of a plan that are one host's.
 fn planned(plan: &Plan, inv: u64) -> BTreeSet<Told> {
-    let own = plan.changes.iter().filter(|change| change.host == Some(Inv(inv)));
+    let own = plan.changes.iter().filter(|change| change.subject.host() == Some(Inv(inv)));
     let told = |change: &Change| {
         let rtype = change.key.rtype;
         let before = change.kind.before().map(|data| data.rdata_texts(rtype));
@@ -103,8 +103,8 @@ fn planned(plan: &Plan, inv: u64) -> BTreeSet<Told> {
 /// Holds what is said about a host against the plan; gives what differs.
 fn compare(plan: &Plan, host: &HostFacts) -> Result<(), String> {
     let decision = &host.decision;
-    let blocked = plan.blocked.iter().find(|blocked| blocked.host.0 == host.inv);
-    let skipped = plan.skipped.iter().find(|skipped| skipped.host.0 == host.inv);
+    let blocked = plan.blocked.iter().find(|blocked| blocked.subject.host() == Some(Inv(host.inv)));
+    let skipped = plan.skipped.iter().find(|skipped| skipped.subject.host() == Some(Inv(host.inv)));
     let first =
         decision.obstacles.first().map(|first| (first.code.as_str(), first.message.as_str(), first.hint.as_str()));
     let wanted = blocked.map(|blocked| (blocked.code.as_str(), blocked.message.as_str(), blocked.hint.as_str()));
@@ -136,7 +136,11 @@ fn check_all(workspace: &Workspace) {
         if let Some(by_hand) = &host.decision.by_hand {
             let named = workspace.plan(&[inv]);
             assert_eq!(all_told(&by_hand.changes), planned(&named, inv), "host {inv} by hand");
-            let code = named.blocked.iter().find(|blocked| blocked.host.0 == inv).map(|blocked| blocked.code.as_str());
+            let code = named
+                .blocked
+                .iter()
+                .find(|blocked| blocked.subject.host() == Some(Inv(inv)))
+                .map(|blocked| blocked.code.as_str());
             assert_eq!(by_hand.obstacles.first().map(|first| first.code.as_str()), code, "host {inv} by hand");
         }
     }

@@ -20,7 +20,7 @@ use zonewright::diff::Selection;
 use zonewright::dns::{Rdata, Rrset, Rtype};
 use zonewright::inventory::{self, read};
 use zonewright::pipeline::{Progress, RunStage, zones};
-use zonewright::plan::{ChangeKind, Plan, v1};
+use zonewright::plan::{ChangeKind, Plan, document};
 
 /// The seeds: enough for every rule to happen many times.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=40;
@@ -56,7 +56,7 @@ fn plan_text(fleet: &Path, threads: Option<usize>) -> Option<String> {
 /// The plan of a fleet.
 fn plan_of(fleet: &Path) -> Option<Plan> {
     let text = plan_text(fleet, None)?;
-    Some(v1::parse(&text).expect("what `plan` prints can be read").plan().clone())
+    Some(document::parse(&text).expect("what `plan` prints can be read").plan().clone())
 }
 
 /// All RRsets of a fleet's zones, by zone, owner and type, as text.

@@ -11,6 +11,7 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use zonewright::claim::{OrphanName, Subject};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -18,7 +19,7 @@ use zonewright::change::{Change, ChangeKind, Reason, Rule};
 use zonewright::dns::reverse::reverse_name;
 use zonewright::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use zonewright::inventory::value::Inv;
-use zonewright::plan::{Only, Plan, SealedPlan, v1};
+use zonewright::plan::{Only, Plan, SealedPlan, document};
 
 use copy::copy;
 use edit::edit;
@@ -53,13 +54,13 @@ fn planned(workspace: &Path) -> Plan {
     let path = workspace.join("plan.json");
     run(workspace, &["plan", "--out", &path.display().to_string()]);
     let text = fs::read_to_string(path).expect("the plan");
-    v1::parse(&text).expect("it is one").plan().clone()
+    document::parse(&text).expect("it is one").plan().clone()
 }
 
 /// Saves a plan with digests that fit what it says; gives its path.
 fn saved(workspace: &Path, plan: Plan) -> String {
     let path = workspace.join("forged.json");
-    fs::write(&path, v1::to_json(&SealedPlan::new(plan))).expect("a file");
+    fs::write(&path, document::to_json(&SealedPlan::new(plan))).expect("a file");
     path.display().to_string()
 }
 
@@ -76,15 +77,23 @@ fn change((zone, name, rtype): (&str, &str, Rtype), (before, after): (&[&str], &
         Ok(address) => reverse_name(address),
         Err(_) => Name::parse(name).expect("a name"),
     };
-    let host = Some(Inv(101));
+    let subject = |rule: &Rule| match rule {
+        Rule::Released => Subject::Released(Inv(101)),
+        Rule::Orphan => Subject::Orphan(OrphanName { pool: "main".parse().expect("a pool"), name: name.clone() }),
+        _ => Subject::Host(Inv(101)),
+    };
     Change {
+        pool: "main".parse().expect("a pool"),
         key: RrKey { owner: zone.owner(name.as_name()).expect("a name in the zone"), rtype },
         zone,
-        host,
+        subject: rules.first().map_or(Subject::Host(Inv(101)), subject),
         also: Vec::new(),
         project: "web".to_owned(),
         kind: ChangeKind::between(rrset(rtype, before), rrset(rtype, after)).expect("a change"),
-        reasons: rules.iter().map(|rule| Reason { rule: *rule, host, evidence: Vec::new() }).collect(),
+        reasons: rules
+            .iter()
+            .map(|rule| Reason { evidence: Vec::new(), rule: *rule, subject: subject(rule) })
+            .collect(),
     }
 }
 
@@ -153,7 +162,7 @@ fn what_no_rule_makes_is_refused_and_nothing_is_written() {
 fn a_plan_says_what_limits_and_breakers_are_counted_by() {
     let folder = workspace();
     let real = planned(folder.path());
-    let only = Some(Only { hosts: vec![Inv(999_999)], projects: Vec::new() });
+    let only = Only::new([Inv(999_999)], &[]);
     for (forged, words) in [
         (Plan { fleet: None, ..real.clone() }, "it does not say how many hosts the fleet has"),
         (Plan { only, ..real }, "but the plan is narrowed to hosts of which this is none"),
@@ -198,7 +207,7 @@ fn an_undo_puts_back_what_its_apply_changed_and_nothing_else() {
     assert_eq!(run(workspace, &["apply", "--yes"])["exit"], 0);
     let path = workspace.join("undo.json").display().to_string();
     run(workspace, &["undo", "1", "--out", &path]);
-    let plan = v1::parse(&fs::read_to_string(&path).expect("the plan")).expect("it is one").plan().clone();
+    let plan = document::parse(&fs::read_to_string(&path).expect("the plan")).expect("it is one").plan().clone();
     assert_eq!((plan.undoes, plan.changes.len()), (Some(1), 1), "{:#?}", plan.changes);
     let before = held(workspace);
     let host = "sas0-0001.web.example.net";
@@ -210,7 +219,7 @@ fn an_undo_puts_back_what_its_apply_changed_and_nothing_else() {
         other("www.web.example.net", &[], &[own]),
         other("sas0-0002.web.example.net", &["2001:db8:0:1:0:1478:0:102"], &[]),
         other(host, &[own], &["2001:db8::666"]),
-        Change { host: Some(Inv(102)), ..plan.changes[0].clone() },
+        Change { subject: Subject::Host(Inv(102)), ..plan.changes[0].clone() },
     ] {
         let name = forged.key.owner.to_string();
         let forged = saved(workspace, Plan { changes: vec![forged], ..plan.clone() });
@@ -241,7 +250,7 @@ fn resume_refuses_what_no_rule_makes_too() {
     assert_ne!(applied["exit"], 0, "{applied:#}");
     let plan = planned(workspace);
     let forged = adds("*.web.example.net", Rtype::AAAA, &["2001:db8::1"], Rule::Missing);
-    let forged = v1::to_json(&SealedPlan::new(Plan { changes: vec![forged], review: None, ..plan }));
+    let forged = document::to_json(&SealedPlan::new(Plan { changes: vec![forged], review: None, ..plan }));
     let state = rusqlite::Connection::open(workspace.join(".zonewright/state.db")).expect("the state");
     assert_eq!(state.execute("UPDATE plans SET document = ?1", [forged]), Ok(1));
     drop(state);

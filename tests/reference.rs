@@ -25,26 +25,30 @@ fn essence(plan: &Value, exit: i32) -> Value {
         let entries = plan[list].as_array().into_iter().flatten();
         entries.map(|entry| keys.iter().map(|key| ((*key).to_owned(), entry[key].clone())).collect()).collect()
     };
-    let mut changes = pick("changes", &["zone", "name", "type", "host", "also", "project", "before", "after"]);
+    let mut changes = pick("changes", &["zone", "name", "type", "subject", "also", "project", "before", "after"]);
     for (change, whole) in changes.iter_mut().zip(plan["changes"].as_array().into_iter().flatten()) {
         let reasons = whole["reasons"].as_array().into_iter().flatten();
-        let mut reasons: Vec<String> = reasons.map(|reason| format!("{} {}", reason["rule"], reason["host"])).collect();
+        let mut reasons: Vec<String> =
+            reasons.map(|reason| format!("{} {}", reason["rule"], reason["subject"])).collect();
         reasons.sort();
         reasons.dedup();
         change["reasons"] = json!(reasons);
     }
-    let mut notices = pick("notices", &["code", "name", "host"]);
+    let mut notices = pick("notices", &["code", "name", "subject"]);
     let compared = ["foreign-name", "protected", "left-behind"];
     notices.retain(|notice| compared.iter().any(|code| notice["code"] == *code));
     // A name that several clear away is reported once, with one of them.
-    notices.iter_mut().filter(|notice| notice["code"] == "protected").for_each(|notice| notice["host"] = Value::Null);
+    notices
+        .iter_mut()
+        .filter(|notice| notice["code"] == "protected")
+        .for_each(|notice| notice["subject"] = Value::Null);
     notices.sort_by_key(Value::to_string);
     notices.dedup();
     json!({
         "exit": exit,
         "changes": changes,
-        "blocked": pick("blocked", &["host", "project", "code"]),
-        "skipped": pick("skipped", &["host", "project", "code"]),
+        "blocked": pick("blocked", &["subject", "project", "code"]),
+        "skipped": pick("skipped", &["subject", "project", "code"]),
         "notices": notices,
     })
 }

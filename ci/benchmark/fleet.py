@@ -61,7 +61,7 @@ def check_plan(document, hosts, zones=None):
     """Whether a plan changes so many hosts, blocks and skips none, and has seen all zones, if that is asked."""
     with open(document) as file:
         found = json.load(file)
-    changed = len({change["host"] for change in found["changes"]})
+    changed = len({change["subject"] for change in found["changes"]})
     stopped = len(found["blocked"]) + len(found["skipped"])
     seen = len(found["zones"])
     if (changed, stopped, seen) != (hosts, 0, zones or seen):

@@ -23,7 +23,7 @@ def drifted_hosts(own, folder):
     """The hosts that a plan of the whole fleet changes."""
     fleet.plan(own.folder, f"{folder}/whole.json")
     found = fleet.check_plan(f"{folder}/whole.json", own.drifted, len(own.zones))
-    return {change["host"] for change in found["changes"]}
+    return {int(change["subject"].split(":")[1]) for change in found["changes"]}
 
 
 def clients(server, own, folder, drifted):

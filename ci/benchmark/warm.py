@@ -24,7 +24,7 @@ class Changes:
     def __init__(self, server, folder, own, number):
         self.server, self.folder, self.wrong = server, folder, False
         fleet.plan(own.folder, f"{folder}/drift.json")
-        drifted = {change["host"] for change in fleet.check_plan(f"{folder}/drift.json", own.drifted, len(own.zones))["changes"]}
+        drifted = {int(change["subject"].split(":")[1]) for change in fleet.check_plan(f"{folder}/drift.json", own.drifted, len(own.zones))["changes"]}
         with open(f"{own.folder}/racktables/hosts.csv") as file:
             well = {row["name"].split(".")[0] for row in csv.DictReader(file) if int(row["inv"]) not in drifted}
         self.zone, path = next(iter(own.zones.items()))

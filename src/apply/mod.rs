@@ -38,10 +38,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use crate::change::Change;
+use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::guard::Clearance;
-use crate::inventory::value::Inv;
 use crate::live::asked::{Answer, Question};
 use crate::parallel::side_by_side;
 
@@ -121,18 +121,18 @@ pub fn read_back(written: &Written<'_>) -> ReadBack {
     read.into_iter().flatten().collect()
 }
 
-/// Names a host of a unit: its project and number; none of the latter where orphans are removed.
-pub type HostKey<'a> = (&'a str, Option<Inv>);
+/// Names a subject of a unit, and its project.
+pub type HostKey<'a> = (&'a str, &'a Subject);
 
-/// The hosts whose changes a unit has, in the order of the plan, each once: one that comes from another project is of
-/// that in which something of it is to be.
+/// The subjects whose changes a unit has, in the order of the plan, each once: a host is one with the names that it had,
+/// and one that comes from another project is of that in which something of it is to be.
 pub fn hosts_of<'a>(changes: &'a [Change], unit: &Unit) -> Vec<HostKey<'a>> {
     let mut hosts: Vec<(HostKey<'_>, bool)> = Vec::new();
     for place in &unit.changes {
         let change = &changes[*place];
-        let key = (change.project.as_str(), change.host);
+        let key = (change.project.as_str(), &change.subject);
         let lasts = change.kind.after().is_some();
-        match hosts.iter_mut().find(|(known, _)| is_one(*known, key)) {
+        match hosts.iter_mut().find(|((_, known), _)| is_one(known, key.1)) {
             Some((_, known_lasts)) if *known_lasts || !lasts => {}
             Some(known) => *known = (key, true),
             None => hosts.push((key, lasts)),
@@ -141,7 +141,7 @@ pub fn hosts_of<'a>(changes: &'a [Change], unit: &Unit) -> Vec<HostKey<'a>> {
     hosts.into_iter().map(|(key, _)| key).collect()
 }
 
-/// Whether two changes are of one host, or of orphans of one project.
-pub fn is_one((project, host): HostKey<'_>, (other_project, other): HostKey<'_>) -> bool {
-    host == other && (host.is_some() || project == other_project)
+/// Whether two subjects are applied as one: they are equal, or of one host.
+pub fn is_one(subject: &Subject, other: &Subject) -> bool {
+    subject == other || (subject.host().is_some() && subject.host() == other.host())
 }

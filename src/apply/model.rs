@@ -4,9 +4,9 @@ use std::error::Error;
 use std::time::Duration;
 
 use crate::change::Change;
+use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::dns::{Rrset, ZoneName};
-use crate::inventory::value::Inv;
 use crate::plan::Marker;
 
 /// In which order zones are written, so that a PTR never names what is not there yet or no longer.
@@ -103,7 +103,7 @@ pub trait Watch: Sync {
     }
 }
 
-crate::change::words! {
+crate::document::words! {
     /// The outcome of a host.
     Outcome {
         /// All its changes were made, and were read back.
@@ -135,8 +135,8 @@ impl Outcome {
 /// The outcome of one host, or of one name that no host has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostOutcome {
-    /// The host; none where an orphan is removed.
-    pub host: Option<Inv>,
+    /// Which.
+    pub subject: Subject,
     /// Its project.
     pub project: String,
     /// The shortest owner name in a forward zone that it has then; else the one of its changes that says most.

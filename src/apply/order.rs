@@ -7,8 +7,9 @@ use std::collections::HashMap;
 
 use super::model::Phase;
 use crate::change::{Change, ChangeKind};
+use crate::claim::{OrphanName, Subject};
 use crate::diff::own::txt_name;
-use crate::dns::{Name, Rdata, Rtype, reverse};
+use crate::dns::{Name, reverse};
 use crate::inventory::value::Inv;
 
 /// Changes that are made together or not at all: those of hosts that share one, or of a name that no host has.
@@ -24,7 +25,7 @@ enum Tie {
     /// A host.
     Host(Inv),
     /// A name that no host has.
-    Name(Name),
+    Name(OrphanName),
 }
 
 /// Joins changes into units, in the order of their first changes, and gives the phase of each change. A TXT of the
@@ -81,29 +82,17 @@ fn companions(changes: &[Change]) -> Vec<Option<usize>> {
     changes.iter().map(|change| if change.is_registry() { companion(change) } else { None }).collect()
 }
 
-/// What a change belongs to: its hosts; where it has none, the names without a host that it is about.
+/// What a change belongs to: its hosts; where it has none, its names without a host.
 fn ties(change: &Change) -> Vec<Tie> {
-    if let Some(host) = change.host {
-        return std::iter::once(host).chain(change.also.iter().copied()).map(Tie::Host).collect();
+    let hosts: Vec<Tie> = change.hosts().into_iter().map(Tie::Host).collect();
+    if change.subject.host().is_some() {
+        return hosts;
     }
-    match change.key.rtype {
-        Rtype::PTR => differing(change).filter_map(target).map(Tie::Name).collect(),
-        Rtype::TXT => Vec::new(),
-        _ => vec![Tie::Name(change.key.owner.as_name().to_name())],
-    }
-}
-
-/// What a change removes, and what it adds.
-fn differing(change: &Change) -> impl Iterator<Item = &Rdata> {
-    let before = change.kind.before().map_or(&[][..], |before| before.rdata());
-    let after = change.kind.after().map_or(&[][..], |after| after.rdata());
-    let gone = before.iter().filter(|rdata| !after.contains(rdata));
-    gone.chain(after.iter().filter(|rdata| !before.contains(rdata)))
-}
-
-/// The name that a PTR points to.
-fn target(rdata: &Rdata) -> Option<Name> {
-    rdata.as_rdata(Rtype::PTR).target().map(|name| name.to_name())
+    let name = |subject: &Subject| match subject {
+        Subject::Orphan(orphan) => Some(Tie::Name(orphan.clone())),
+        Subject::Host(_) | Subject::Released(_) => None,
+    };
+    change.subjects().filter_map(name).collect()
 }
 
 /// Disjoint sets of changes.

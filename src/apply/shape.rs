@@ -23,6 +23,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::change::{Change, ChangeKind, Reason, Rule};
+use crate::claim::Subject;
 use crate::diff::own::{heritage, heritage_owner};
 use crate::diff::protect::MARKER_LABEL;
 use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, ZoneName, reverse};
@@ -132,9 +133,9 @@ fn no(why: impl Into<String>) -> Verdict {
 }
 
 /// Judges a change of a plan that is narrowed to hosts: no breaker holds up hosts that a person named.
-fn narrowed(plan: &Plan, Change { host, also, .. }: &Change) -> Verdict {
-    let Some(only) = plan.only.as_ref().filter(|only| !only.hosts.is_empty()) else { return Ok(()) };
-    if host.iter().chain(also).any(|inv| only.hosts.contains(inv)) {
+fn narrowed(plan: &Plan, change: &Change) -> Verdict {
+    let Some(only) = plan.only.as_ref().filter(|only| !only.subjects.is_empty()) else { return Ok(()) };
+    if change.subjects().any(|subject| only.subjects.contains(subject)) {
         return Ok(());
     }
     no("the plan is narrowed to hosts of which this is none")
@@ -260,7 +261,7 @@ fn is_ours(rdata: &Rdata, owner: &str) -> bool {
 
 /// Judges the reasons of a change: rules of its type, and of what it does.
 fn reasons(change: &Change, diff: &Diff<'_>) -> Verdict {
-    let Change { key, host, reasons, .. } = change;
+    let Change { key, subject, reasons, .. } = change;
     let (adds, removes) = rules_of(key.rtype);
     let is_of_type = |rule: Rule| adds == rule || removes.contains(&rule);
     // `edited-since` says something about any change, and makes none.
@@ -283,12 +284,13 @@ fn reasons(change: &Change, diff: &Diff<'_>) -> Verdict {
         return no("sets the TTL without the reason `ttl`");
     }
     let is_right = |reason: &Reason| match reason.rule {
-        Rule::Registry | Rule::EditedSince => reason.host == *host,
-        Rule::Orphan => reason.host.is_none(),
-        _ => reason.host.is_some() && host.is_some(),
+        Rule::Registry | Rule::EditedSince => reason.subject == *subject,
+        Rule::Orphan => matches!(reason.subject, Subject::Orphan(_)),
+        Rule::Released => matches!(reason.subject, Subject::Released(_)) && subject.host().is_some(),
+        _ => matches!(reason.subject, Subject::Host(_)) && subject.host().is_some(),
     };
     match reasons.iter().find(|reason| !is_right(reason)) {
-        Some(Reason { rule, .. }) => no(format!("the hosts of the change and of its reason `{rule}` do not fit")),
+        Some(Reason { rule, .. }) => no(format!("the subjects of the change and of its reason `{rule}` do not fit")),
         None => Ok(()),
     }
 }

@@ -2,29 +2,63 @@
 //!
 //! Comes in: what the rules decide. Goes out: plain values that diff makes, plan keeps and report prints. Pure.
 
+use serde::{Deserialize, Serialize};
+
+use crate::claim::Subject;
 use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
+use crate::document::{nullable, words};
+use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::{Inv, Time};
+
+mod document;
+
+pub use document::{RrsetText, WithoutReasons};
 
 /// What is done to one RRset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
+    /// The pool of the zone.
+    pub pool: PoolName,
     /// The zone.
     pub zone: ZoneName,
     /// The owner name and type.
     pub key: RrKey,
-    /// The host that the change is for; none where an orphan is removed.
-    pub host: Option<Inv>,
-    /// The other hosts whose rules contributed, sorted.
-    pub also: Vec<Inv>,
+    /// What the change is for.
+    pub subject: Subject,
+    /// The others whose rules contributed, sorted.
+    pub also: Vec<Subject>,
     /// The project of the host, or the one whose orphan is removed.
     pub project: String,
     /// Before and after.
     pub kind: ChangeKind,
-    /// Why, sorted by rule and host; never empty.
+    /// Why, sorted by rule and subject; never empty.
     pub reasons: Vec<Reason>,
 }
 
 impl Change {
+    /// What it is for, and the others that contributed.
+    pub fn subjects(&self) -> impl Iterator<Item = &Subject> {
+        std::iter::once(&self.subject).chain(&self.also)
+    }
+
+    /// The hosts among its subjects, each once: that of the change first.
+    pub fn hosts(&self) -> Vec<Inv> {
+        let mut hosts = Vec::with_capacity(1 + self.also.len());
+        for inv in self.subjects().filter_map(Subject::host) {
+            if !hosts.contains(&inv) {
+                hosts.push(inv);
+            }
+        }
+        hosts
+    }
+
+    /// The hosts that share it, but for its own.
+    pub fn other_hosts(&self) -> Vec<Inv> {
+        let mut hosts = self.hosts();
+        hosts.retain(|inv| Some(*inv) != self.subject.host());
+        hosts
+    }
+
     /// The rules that make it. `edited-since` makes no change: it says something about one.
     pub fn rules(&self) -> impl Iterator<Item = Rule> {
         self.reasons.iter().map(|reason| reason.rule).filter(|rule| *rule != Rule::EditedSince)
@@ -109,15 +143,18 @@ impl ChangeKind {
 }
 
 /// One reason for a change.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+///
+/// Fields of what documents hold are in the order of their names there (RFC 8785 section 3.2.3).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Reason {
-    /// The reconcile rule.
-    pub rule: Rule,
-    /// The host that the rule ran for; none for orphans.
-    pub host: Option<Inv>,
     /// The lines that it is based on, as `file:line`; in an undo the updates of the apply, as `apply:number:update`. Of
     /// `edited-since` the update that wrote the RRset last, in the same way, and when it was sent, as `sent:TIME`.
     pub evidence: Vec<String>,
+    /// The reconcile rule.
+    pub rule: Rule,
+    /// What the rule ran for.
+    pub subject: Subject,
 }
 
 /// What comes before the time at which an update was sent, in evidence.
@@ -125,9 +162,9 @@ const SENT: &str = "sent:";
 
 impl Reason {
     /// That an RRset was edited after this update of an apply, which was sent at this time.
-    pub fn edited_since((apply, update): (u64, u64), sent: Time, host: Option<Inv>) -> Reason {
+    pub fn edited_since((apply, update): (u64, u64), sent: Time, subject: Subject) -> Reason {
         let evidence = vec![format!("apply:{apply}:{update}"), format!("{SENT}{sent}")];
-        Reason { rule: Rule::EditedSince, host, evidence }
+        Reason { evidence, rule: Rule::EditedSince, subject }
     }
 }
 
@@ -137,38 +174,6 @@ pub fn edited_after(evidence: &[String]) -> Option<(u64, Time)> {
     let (apply, _) = update.strip_prefix("apply:")?.split_once(':')?;
     Some((apply.parse().ok()?, sent.strip_prefix(SENT)?.parse().ok()?))
 }
-
-/// Declares an enum of stable words, with its texts and a parser.
-macro_rules! words {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$doc])* $variant,)* }
-
-        impl $name {
-            /// All of them, in their order.
-            pub const ALL: &[$name] = &[$($name::$variant,)*];
-
-            /// The word that documents use.
-            pub fn as_str(self) -> &'static str {
-                match self { $($name::$variant => $word,)* }
-            }
-
-            /// The value of a word.
-            pub fn parse(word: &str) -> Option<$name> {
-                match word { $($word => Some($name::$variant),)* _ => None }
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-    };
-}
-
-pub(crate) use words;
 
 words! {
     /// Why an RRset is changed.
@@ -201,7 +206,7 @@ words! {
 }
 
 words! {
-    /// Why a host is blocked; in the order in which they are tried.
+    /// Why a subject is blocked; in the order in which they are tried.
     BlockCode {
         /// A line about it is wrong.
         BadInput = "bad-input",
@@ -243,7 +248,7 @@ words! {
 }
 
 words! {
-    /// Why a host is skipped.
+    /// Why a subject is skipped.
     SkipCode {
         /// Automation is not allowed or not switched on for its project.
         AutomationOff = "automation-off",
@@ -306,14 +311,17 @@ impl NoticeCode {
 }
 
 /// An RRset that waits: a rule will remove records of it, because no host has the name.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(into = "document::WaitingText", try_from = "document::WaitingText")]
 pub struct Waiting {
+    /// The pool of the zone.
+    pub pool: PoolName,
     /// The zone.
     pub zone: ZoneName,
     /// The owner name and type.
     pub key: RrKey,
-    /// The host that had the name; none for an orphan.
-    pub host: Option<Inv>,
+    /// The host that had the name, or the orphan.
+    pub subject: Subject,
     /// The project.
     pub project: String,
     /// `released` or `orphan`.
@@ -325,57 +333,71 @@ pub struct Waiting {
 }
 
 /// An own RRset that a plan leaves, of a name that no host has.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(into = "document::LeftBehindText", try_from = "document::LeftBehindText")]
 pub struct LeftBehind {
+    /// The pool of the zone.
+    pub pool: PoolName,
     /// The zone.
     pub zone: ZoneName,
     /// The owner name and type.
     pub key: RrKey,
     /// The name that no host has: the owner of an AAAA, and what a PTR points to.
     pub name: Name,
-    /// The host that had the name, where the inventory or the journal knows one.
-    pub host: Option<Inv>,
+    /// The host that had the name, where the inventory or the journal knows one; else the orphan.
+    pub subject: Subject,
     /// The project whose domain the name is in; none where it is in no project's.
     pub project: Option<String>,
     /// The apply that created the RRset; none where the journal does not have it.
     pub apply: Option<u64>,
 }
 
-/// A host that is blocked.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// A subject that is blocked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Blocked {
-    /// The host.
-    pub host: Inv,
-    /// Its project.
-    pub project: String,
     /// Why.
     pub code: BlockCode,
-    /// Why, in words, with the values at fault.
-    pub message: String,
     /// What to do.
     pub hint: String,
-}
-
-/// A host that is skipped.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Skipped {
-    /// The host.
-    pub host: Inv,
+    /// Why, in words, with the values at fault.
+    pub message: String,
     /// Its project.
     pub project: String,
+    /// What is blocked.
+    pub subject: Subject,
+}
+
+/// A subject that is skipped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Skipped {
     /// Why.
     pub code: SkipCode,
+    /// Its project.
+    pub project: String,
+    /// What is skipped.
+    pub subject: Subject,
 }
 
 /// What an operator should know.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Notice {
     /// What kind.
     pub code: NoticeCode,
-    /// The name, zone or source it is about.
-    pub name: String,
-    /// The host it is about.
-    pub host: Option<Inv>,
     /// In words.
     pub message: String,
+    /// The name, zone or source it is about.
+    pub name: String,
+    /// The subject it is about.
+    #[serde(deserialize_with = "nullable")]
+    pub subject: Option<Subject>,
+}
+
+impl Notice {
+    /// The host it is about.
+    pub fn host(&self) -> Option<Inv> {
+        self.subject.as_ref()?.host()
+    }
 }

@@ -99,7 +99,7 @@ impl Page {
     }
 }
 
-crate::change::words! {
+crate::document::words! {
     /// A kind of message that has a code.
     Kind {
         /// An error about a file, server or plan.

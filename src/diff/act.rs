@@ -1,10 +1,10 @@
 //! What one rule does to one RRset.
 
 use crate::change::Rule;
+use crate::claim::Subject;
 use crate::diag::Origin;
 use crate::dns::{Name, Rdata, Rtype, Ttl};
 use crate::inventory::model::ProjectIndex;
-use crate::inventory::value::Inv;
 use crate::live::{LiveRrset, ZoneIndex};
 
 /// One record removed or added, or a TTL set, with the reason.
@@ -20,7 +20,7 @@ pub struct Act {
     pub deed: Deed,
     /// The rule.
     pub rule: Rule,
-    /// The host or project that it is done for.
+    /// The subject and project that it is done for.
     pub actor: Actor,
     /// The lines that it is based on.
     pub evidence: Vec<Origin>,
@@ -52,11 +52,11 @@ pub enum Deed {
     SetTtl(Ttl),
 }
 
-/// The host or project that a rule acts for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// The subject and project that a rule acts for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Actor {
-    /// The host; none where an orphan is removed.
-    pub host: Option<Inv>,
+    /// What it acts for.
+    pub subject: Subject,
     /// Its project, or that of the orphan.
     pub project: ProjectIndex,
     /// Whether the host has the RRset's name, or has its address among its acceptable ones or its own A ones.

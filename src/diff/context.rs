@@ -9,6 +9,7 @@ use crate::diag::Origin;
 use crate::dns::{Name, Ttl};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Permission, ProjectAdmin, ProjectIndex, ProjectSettings, ZoneSpec};
+use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Live, ZoneIndex};
 use crate::names::{Foreseen, NameIndex};
@@ -117,6 +118,11 @@ impl<'a> Context<'a> {
     /// The settings of a zone.
     pub fn zone_spec(&self, zone: ZoneIndex) -> &'a ZoneSpec {
         self.ground().zone_spec(zone)
+    }
+
+    /// The pool of a zone.
+    pub fn pool_of(&self, zone: ZoneIndex) -> &'a PoolName {
+        &self.inventory.config.pools[self.zone_spec(zone).pool].name
     }
 
     /// The values that are known before the first host is examined.

@@ -38,10 +38,9 @@ pub fn hold(context: &Context<'_>, acts: Vec<Act>, held: &mut Vec<Act>) -> Vec<A
 pub fn waiting(context: &Context<'_>, held: &[Act]) -> Vec<Waiting> {
     let mut rrsets: BTreeMap<(&Name, Rtype), &Act> = BTreeMap::new();
     for act in held {
-        // An act of a host is before one of an orphan, and the lowest host is first, as with changes.
-        let whose = |act: &Act| (act.actor.host.is_none(), act.actor);
+        // The first subject has it, as with changes.
         let first = rrsets.entry((&act.owner, act.rtype)).or_insert(act);
-        if whose(act) < whose(first) {
+        if act.actor < first.actor {
             *first = act;
         }
     }
@@ -62,13 +61,15 @@ fn credible(context: &Context<'_>, act: &Act) -> Option<Time> {
 /// The RRset of an act, as one that waits.
 fn waits(context: &Context<'_>, act: &Act) -> Waiting {
     let Act { zone, owner, rtype, rule, actor, .. } = act;
+    let pool = context.pool_of(*zone).clone();
     let zone = &context.zone_spec(*zone).name;
     let since = credible(context, act);
     let owner = zone.owner(owner.as_name()).expect("rules act on names in their zones");
     Waiting {
+        pool,
         zone: zone.clone(),
         key: RrKey { owner, rtype: *rtype },
-        host: actor.host,
+        subject: actor.subject.clone(),
         project: context.project_id(actor.project).to_owned(),
         rule: *rule,
         since,
@@ -85,7 +86,7 @@ pub fn resting(context: &Context<'_>) -> Option<Notice> {
     rests.then(|| Notice {
         code: NoticeCode::RemovalsRest,
         name: "delete_after".to_owned(),
-        host: None,
+        subject: None,
         message: format!(
             "{rrsets} for `delete_after` cannot be judged while a row of hosts.csv or names.lock is bad, or a source \
              is not believed"

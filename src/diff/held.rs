@@ -19,7 +19,7 @@ pub struct Held {
 impl Held {
     /// Adds a change: its hosts and its RRset stay as they are.
     pub fn add(&mut self, change: &Change) {
-        self.hosts.extend(change.host.iter().chain(&change.also));
+        self.hosts.extend(change.hosts());
         self.rrsets.insert((change.key.owner.as_name().to_name(), change.key.rtype));
     }
 
@@ -40,6 +40,6 @@ impl Held {
 
     /// Whether an act is not done.
     pub fn holds(&self, act: &Act) -> bool {
-        act.actor.host.is_some_and(|inv| self.has_host(inv)) || self.has_rrset(&act.owner, act.rtype)
+        act.actor.subject.host().is_some_and(|inv| self.has_host(inv)) || self.has_rrset(&act.owner, act.rtype)
     }
 }

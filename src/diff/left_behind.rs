@@ -8,8 +8,10 @@ use super::orphans::{self, Domains, Orphan};
 use super::protect;
 use super::rules::is_untouchable;
 use crate::change::{Change, Waiting};
+use crate::claim::OrphanName;
 use crate::dns::{Name, NameRef, RdataRef, RrKey, Rtype, ZoneName, reverse};
 use crate::inventory::model::{Policy, ProjectIndex};
+use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::Inv;
 use crate::live::LiveRrset;
 use crate::names::HolderRow;
@@ -17,8 +19,8 @@ use crate::names::HolderRow;
 /// What a plan leaves of one orphan.
 #[derive(Debug)]
 pub struct LeftOrphan {
-    /// The name.
-    pub name: Name,
+    /// The name, and its pool; of a name that is in no zone the pool of what points to it.
+    pub orphan: OrphanName,
     /// The hosts that had the name, by names.lock and hosts.csv, lowest first.
     pub hosts: Vec<Inv>,
     /// The project whose domain the name is in; none where it is in no project's.
@@ -32,7 +34,7 @@ pub struct LeftOrphan {
 impl LeftOrphan {
     /// The notice about it; `created` says which applies created the RRsets.
     pub fn message(&self, created: &str) -> String {
-        let LeftOrphan { name, rrsets, remedy, .. } = self;
+        let LeftOrphan { orphan: OrphanName { name, .. }, rrsets, remedy, .. } = self;
         let records = records(rrsets);
         format!("no host has the name `{name}`, and its records are left{created}: {records}; {remedy}")
     }
@@ -41,6 +43,8 @@ impl LeftOrphan {
 /// An own RRset that is left.
 #[derive(Debug)]
 pub struct LeftRrset {
+    /// The pool of the zone.
+    pub pool: PoolName,
     /// The zone.
     pub zone: ZoneName,
     /// The owner name and type.
@@ -83,7 +87,15 @@ pub fn left(
         let is_searched = searched.project_of(orphan.name.as_name()) == project;
         let remedy = remedy(context, orphan, project.map(|project| (project, is_searched)));
         let project_id = project.map(|project| context.project_id(project).to_owned());
-        Some(LeftOrphan { name: orphan.name.clone(), hosts, project: project_id, rrsets, remedy })
+        let pool = context.live.zone_of(orphan.name.as_name()).map(|zone| context.pool_of(zone));
+        let pool = pool.unwrap_or(&rrsets[0].pool).clone();
+        Some(LeftOrphan {
+            orphan: OrphanName { pool, name: orphan.name.clone() },
+            hosts,
+            project: project_id,
+            rrsets,
+            remedy,
+        })
     });
     left.collect()
 }
@@ -127,7 +139,12 @@ fn left_rrset(context: &Context<'_>, found: LiveRrset<'_>) -> LeftRrset {
         _ => found.rrset.rdata().filter_map(RdataRef::address).collect(),
     };
     let owner = zone.owner(owner.as_name()).expect("live RRsets are in their zones");
-    LeftRrset { zone, key: RrKey { owner, rtype: found.rrset.rtype() }, addresses }
+    LeftRrset {
+        pool: context.pool_of(found.zone).clone(),
+        zone,
+        key: RrKey { owner, rtype: found.rrset.rtype() },
+        addresses,
+    }
 }
 
 /// What deletes the records of an orphan, in words. `project` is the one whose domain the name is in, with whether

@@ -6,9 +6,9 @@ use super::act::{Act, Actor, Deed};
 use super::context::Context;
 use super::own::{self, Registration, RegistryName};
 use crate::change::{Change, ChangeKind, Reason, Rule};
+use crate::claim::Subject;
 use crate::dns::{NameRef, Rdata, RrKey, Rrset, Rtype};
 use crate::inventory::model::Registry;
-use crate::inventory::value::Inv;
 use crate::live::ZoneIndex;
 
 /// Sorts acts and joins them into one change for each RRset; changes of the registry's TXT are next to them.
@@ -50,9 +50,10 @@ fn merge_one(context: &Context<'_>, acts: &[Act]) -> Option<Change> {
     let effective: Vec<&Act> = effective.collect();
     let (actor, also) = attribute(&effective);
     Some(Change {
+        pool: context.pool_of(*zone).clone(),
         zone: context.zone_spec(*zone).name.clone(),
         key: key(context, *zone, owner.as_name(), *rtype),
-        host: actor.host,
+        subject: actor.subject.clone(),
         also,
         project: context.project_id(actor.project).to_owned(),
         kind,
@@ -66,28 +67,28 @@ fn key(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype)
     RrKey { owner, rtype }
 }
 
-/// The host that a change belongs to, and the other hosts that contributed.
+/// The subject that a change belongs to, and the others that contributed.
 ///
-/// It belongs to the host that has the name or address, else to the lowest host. The change of an orphan has no host.
-fn attribute(acts: &[&Act]) -> (Actor, Vec<Inv>) {
-    let rank = |actor: &Actor| (!actor.by_right, actor.host.is_none(), actor.host, actor.project);
-    let first = acts.iter().map(|act| act.actor).min_by_key(rank).expect("a change has an act");
-    let others: BTreeSet<Inv> =
-        acts.iter().filter_map(|act| act.actor.host).filter(|h| Some(*h) != first.host).collect();
-    (first, others.into_iter().collect())
+/// It belongs to the host that has the name or address, else to the first subject.
+fn attribute<'a>(acts: &[&'a Act]) -> (&'a Actor, Vec<Subject>) {
+    let rank = |actor: &&'a Actor| (!actor.by_right, &actor.subject, actor.project);
+    let first = acts.iter().map(|act| &act.actor).min_by(|a, b| rank(a).cmp(&rank(b))).expect("a change has an act");
+    let subjects = acts.iter().map(|act| &act.actor.subject);
+    let others: BTreeSet<&Subject> = subjects.filter(|subject| **subject != first.subject).collect();
+    (first, others.into_iter().cloned().collect())
 }
 
-/// The reasons of a change: a rule and host each, with all lines that they are based on.
+/// The reasons of a change: a rule and subject each, with all lines that they are based on.
 fn reasons(context: &Context<'_>, acts: &[&Act]) -> Vec<Reason> {
-    let mut evidence: BTreeMap<(&str, Rule, Option<Inv>), BTreeSet<String>> = BTreeMap::new();
+    let mut evidence: BTreeMap<(&str, Rule, &Subject), BTreeSet<String>> = BTreeMap::new();
     for act in acts {
-        let lines = evidence.entry((act.rule.as_str(), act.rule, act.actor.host)).or_default();
+        let lines = evidence.entry((act.rule.as_str(), act.rule, &act.actor.subject)).or_default();
         lines.extend(act.evidence.iter().map(|origin| context.inventory.files.place(*origin).to_string()));
     }
-    let reason = |((_, rule, host), lines): ((&str, Rule, Option<Inv>), BTreeSet<String>)| Reason {
-        rule,
-        host,
+    let reason = |((_, rule, subject), lines): ((&str, Rule, &Subject), BTreeSet<String>)| Reason {
         evidence: lines.into_iter().collect(),
+        rule,
+        subject: subject.clone(),
     };
     evidence.into_iter().map(reason).collect()
 }
@@ -124,5 +125,6 @@ fn registry_change(context: &Context<'_>, zone: ZoneIndex, change: &Change) -> O
 /// The one reason of a registry's change: all lines of the change that causes it.
 fn registry_reason(change: &Change) -> Vec<Reason> {
     let evidence: BTreeSet<String> = change.reasons.iter().flat_map(|reason| reason.evidence.iter().cloned()).collect();
-    vec![Reason { rule: Rule::Registry, host: change.host, evidence: evidence.into_iter().collect() }]
+    let evidence = evidence.into_iter().collect();
+    vec![Reason { evidence, rule: Rule::Registry, subject: change.subject.clone() }]
 }

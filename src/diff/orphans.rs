@@ -5,6 +5,7 @@ use super::context::Context;
 use super::own;
 use super::rules::is_untouchable;
 use crate::change::Rule;
+use crate::claim::{OrphanName, Subject};
 use crate::dns::{Name, NameRef, Rdata, Rtype};
 use crate::inventory::model::{Policy, ProjectAdmin, ProjectIndex, Registry};
 use crate::inventory::value::Inv;
@@ -56,10 +57,12 @@ pub fn remove(context: &Context<'_>, orphans: &[Orphan<'_>]) -> Vec<Act> {
         let name = orphan.name.as_name();
         let Some(addresses) = orphan.addresses.filter(|_| !is_untouchable(context, name)) else { continue };
         let Some(project) = domains.project_of(name).filter(|project| removes(context, *project)) else { continue };
-        let actor = Actor { host: None, project, by_right: false };
+        let subject =
+            Subject::Orphan(OrphanName { pool: context.pool_of(addresses.zone).clone(), name: orphan.name.clone() });
+        let actor = Actor { subject, project, by_right: false };
         let evidence = context.settings(project).map(|settings| settings.policy_origin);
         let mut remove = |found: LiveRrset<'_>, rdata: Rdata| {
-            acts.push(Act::removal(found, rdata, Rule::Orphan, actor, evidence));
+            acts.push(Act::removal(found, rdata, Rule::Orphan, actor.clone(), evidence));
         };
         addresses.rrset.rdata().for_each(|rdata| remove(addresses, rdata.to_rdata()));
         for pointer in &orphan.pointers {

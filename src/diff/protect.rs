@@ -162,5 +162,5 @@ fn notice(context: &Context<'_>, name: String, left: &[(Act, Protection<'_>)]) -
         format!("{rtype} {} at {shown} would be removed", data.join(", "))
     };
     let message = format!("{what}, but is left: {}", reason(context, *why));
-    Notice { code: NoticeCode::Protected, name, host: actor.host, message }
+    Notice { code: NoticeCode::Protected, message, name, subject: Some(actor.subject.clone()) }
 }

@@ -6,6 +6,7 @@ use super::own;
 use super::protect;
 use super::rules::is_untouchable;
 use crate::change::Rule;
+use crate::claim::Subject;
 use crate::dns::{NameRef, Rdata, RdataRef, Rtype};
 use crate::inventory::model::{LockRow, Policy};
 use crate::live::LiveRrset;
@@ -106,9 +107,9 @@ fn is_restricted(context: &Context<'_>, row: &LockRow) -> bool {
 
 /// Removes the AAAA at one name and the PTR that point to it.
 fn clear(context: &Context<'_>, row: &LockRow, name: NameRef<'_>, acts: &mut Vec<Act>) {
-    let actor = Actor { host: Some(row.inv), project: row.project, by_right: false };
+    let actor = Actor { subject: Subject::Released(row.inv), project: row.project, by_right: false };
     let mut remove = |found: LiveRrset<'_>, rdata: Rdata| {
-        acts.push(Act::removal(found, rdata, Rule::Released, actor, Some(row.origin)));
+        acts.push(Act::removal(found, rdata, Rule::Released, actor.clone(), Some(row.origin)));
     };
     let may_clear = |found: &LiveRrset<'_>| {
         let LiveRrset { zone, rrset } = *found;

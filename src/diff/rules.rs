@@ -10,6 +10,7 @@ use super::own::{self, Registration, RegistryName};
 use super::standing::{self, Standing, Standings, kept_or_gained};
 use super::{protect, words};
 use crate::change::{BlockCode, Notice, NoticeCode, Rule};
+use crate::claim::Subject;
 use crate::desired::{DesiredHost, Interface, InterfaceKind};
 use crate::diag::Origin;
 use crate::dns::reverse::{self, ReverseName};
@@ -200,7 +201,7 @@ impl<'c> Run<'_, 'c> {
                     self.outcome.notices.push(Notice {
                         code: NoticeCode::ForeignName,
                         name: name.to_string(),
-                        host: Some(self.host.inv),
+                        subject: Some(Subject::Host(self.host.inv)),
                         message: words::foreign_name(self.host.inv, *address, name),
                     });
                 } else if matches!(self.policy, Policy::Repair | Policy::Sync) {
@@ -366,7 +367,7 @@ impl<'c> Run<'_, 'c> {
 
     /// Notes a deed.
     fn act(&mut self, site: &Site<'_, '_>, deed: Deed, (rule, by_right, basis): Cause<'_>) {
-        let actor = Actor { host: Some(self.host.inv), project: self.host.project, by_right };
+        let actor = Actor { subject: Subject::Host(self.host.inv), project: self.host.project, by_right };
         let evidence = self.evidence(site.zone, basis);
         let Site { zone, owner, rtype, .. } = *site;
         self.outcome.acts.push(Act { zone, owner: owner.to_name(), rtype, deed, rule, actor, evidence });

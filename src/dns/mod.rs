@@ -19,6 +19,8 @@ pub mod reverse;
 
 pub mod rrset;
 
+pub mod rtype_text;
+
 pub mod ttl;
 
 pub mod wire;

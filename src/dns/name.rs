@@ -4,7 +4,10 @@
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
 use smallvec::SmallVec;
+
+use crate::document::text_in_documents;
 
 /// The longest name, in octets of wire format, the root label included (RFC 1035 section 2.3.4).
 pub(super) const MAX_NAME: usize = 255;
@@ -495,9 +498,23 @@ impl OwnerName {
     }
 }
 
+text_in_documents!(Name, parse_for_document);
+text_in_documents!(ZoneName, |text| parse_for_document(text).map(ZoneName));
+
+/// Reads a name of a document.
+fn parse_for_document(text: &str) -> Result<Name, String> {
+    Name::parse(text).map_err(|error| format!("`{text}` is not a name: {error}"))
+}
+
 impl fmt::Display for OwnerName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+impl Serialize for OwnerName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

@@ -1,11 +1,12 @@
 //! Changes of RRsets that a person, or another program, edited after the latest apply that wrote them.
 
 use crate::apply::compare::{shown_before, shown_or_nothing};
+use crate::change::RrsetText;
 use crate::change::{Change, Notice, NoticeCode, Reason};
 use crate::dns::Rtype;
 use crate::inventory::value::Inv;
 use crate::plan::order;
-use crate::state::{KeptRrset, Written};
+use crate::state::Written;
 
 /// Whether live DNS, as a change finds it, is not what the latest update left there; `written` is that update.
 ///
@@ -17,17 +18,18 @@ pub fn differs(change: &Change, written: &Written) -> bool {
 /// Adds to the reasons of a change that its RRset was edited after an update of an apply.
 pub fn mark(change: &mut Change, written: &Written) {
     let update = (written.apply.0, written.number);
-    change.reasons.push(Reason::edited_since(update, written.at.to_second(), change.host));
+    change.reasons.push(Reason::edited_since(update, written.at.to_second(), change.subject.clone()));
     change.reasons.sort_by(order::reasons);
 }
 
 /// The notice about an RRset that stays as it was edited; `hosts` stay with it.
 pub fn notice(change: &Change, written: &Written, hosts: &[Inv]) -> Notice {
-    let Change { key, host, project, .. } = change;
+    let Change { key, subject, project, .. } = change;
+    let host = subject.host();
     let (owner, rtype) = (&key.owner, key.rtype);
     let (left, found) = (left(rtype, written.after.as_ref()), shown_before(change));
     let whose = host.map_or_else(|| "the name".to_owned(), |inv| format!("host {inv}"));
-    let others: Vec<String> = hosts.iter().filter(|inv| Some(**inv) != *host).map(Inv::to_string).collect();
+    let others: Vec<String> = hosts.iter().filter(|inv| Some(**inv) != host).map(Inv::to_string).collect();
     let with = match others.as_slice() {
         [] => String::new(),
         [one] => format!(", and with it host {one}"),
@@ -39,10 +41,10 @@ pub fn notice(change: &Change, written: &Written, hosts: &[Inv]) -> Notice {
         written.apply.0,
         written.at.to_second(),
     );
-    Notice { code: NoticeCode::EditedSince, name: owner.to_string(), host: *host, message }
+    Notice { code: NoticeCode::EditedSince, message, name: owner.to_string(), subject: Some(subject.clone()) }
 }
 
 /// What an update left, in words.
-fn left(rtype: Rtype, after: Option<&KeptRrset>) -> String {
-    shown_or_nothing(rtype, after.and_then(|kept| kept.to_rrset(rtype)).as_ref())
+fn left(rtype: Rtype, after: Option<&RrsetText>) -> String {
+    shown_or_nothing(rtype, after.and_then(|kept| kept.to_rrset(rtype).ok()).as_ref())
 }

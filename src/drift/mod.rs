@@ -12,7 +12,7 @@ mod tests;
 
 pub use judge::judge;
 
-use crate::change::words;
+use crate::document::words;
 use crate::inventory::value::{Duration, Time};
 use crate::plan::{Against, CauseKind, Plan, Review};
 use crate::state::{ApplyId, Written};

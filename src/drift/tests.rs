@@ -1,10 +1,11 @@
 //! Tests which side changed.
 
 use super::*;
+use crate::change::RrsetText;
 use crate::change::{Reason, Rule};
 use crate::dns::Rtype;
 use crate::plan::fixture::{self, rrset};
-use crate::state::{ApplyId, KeptRrset};
+use crate::state::ApplyId;
 
 /// One side of a change.
 type Side<'a> = (u64, &'a [&'a str]);
@@ -30,7 +31,7 @@ fn at(seconds: u64) -> Time {
 /// What an apply left at that moment.
 fn written(side: Side<'_>) -> Option<Written> {
     let kept =
-        |rrset: crate::dns::Rrset| KeptRrset { ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(Rtype::AAAA) };
+        |rrset: crate::dns::Rrset| RrsetText { ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(Rtype::AAAA) };
     Some(Written {
         apply: ApplyId(12),
         number: 3,
@@ -112,7 +113,7 @@ fn what_stood_as_it_is_wanted_after_an_apply_drifted_though_none_wrote_it() {
 fn whether_a_txt_stood_beside_what_others_made_nobody_knows() {
     let text = (600, &["\"heritage=external-dns,external-dns/owner=fleet-dns\""][..]);
     let mut change = fixture::change(("search", Some(7)), ("aaaa-a.search.example.net", Rtype::TXT), (NONE, text), &[]);
-    change.reasons = vec![Reason { rule: Rule::Registry, host: None, evidence: Vec::new() }];
+    change.reasons = vec![Reason { evidence: Vec::new(), rule: Rule::Registry, subject: change.subject.clone() }];
     let stray = judge(&change, (None, Some((ApplyId(12), at(0)))), at(3600));
     assert_eq!((stray.mover, stray.since, stray.for_at_most), (Mover::Unknown, None, None));
 }

@@ -24,7 +24,7 @@ pub fn facts(change: &Change) -> ChangeFacts {
         address: reverse::address_of(change.key.owner.as_name()),
         registers: registered(change),
         rtype: rtype.to_string(),
-        host: change.host.map(|inv| inv.0),
+        host: change.subject.host().map(|inv| inv.0),
         before: change.kind.before().map(data),
         after: change.kind.after().map(data),
         reasons: change
@@ -32,7 +32,7 @@ pub fn facts(change: &Change) -> ChangeFacts {
             .iter()
             .map(|reason| ReasonFacts {
                 rule: reason.rule.as_str(),
-                host: reason.host.map(|inv| inv.0),
+                host: reason.subject.host().map(|inv| inv.0),
                 evidence: reason.evidence.clone(),
             })
             .collect(),
@@ -84,7 +84,7 @@ pub fn concerns(change: &Change, inv: Inv, desired: Option<&DesiredHost>) -> boo
                 || reverse::address_of(change.key.owner.as_name()).is_some_and(|address| interface.is_at(address))
         })
     });
-    change.host != Some(inv) && (change.also.contains(&inv) || about)
+    change.subject.host() != Some(inv) && (change.hosts().contains(&inv) || about)
 }
 
 /// Whether a change is at a name, or of a PTR that names it.
@@ -114,7 +114,8 @@ impl Case<'_> {
 
     /// The changes that are a host's own, in the order in which one thinks of them.
     pub(super) fn own_changes(&self, inv: Inv, desired: Option<&DesiredHost>) -> Vec<ChangeFacts> {
-        let mut own: Vec<&Change> = self.decision.changes.iter().filter(|change| change.host == Some(inv)).collect();
+        let mut own: Vec<&Change> =
+            self.decision.changes.iter().filter(|change| change.subject.host() == Some(inv)).collect();
         own.sort_by_key(|change| desired.map(|desired| order(change, desired)));
         own.into_iter().map(facts).collect()
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::model::{ByHand, DecisionFacts, Obstacle};
 use super::{Again, Case, Decision, changes};
 use crate::change::{Change, SkipCode};
+use crate::claim::Subject;
 use crate::desired::host::Detail;
 use crate::diag::{Diagnostic, Origin};
 use crate::diff::rules;
@@ -54,7 +55,7 @@ impl Case<'_> {
             Standing::Open(policy) => {
                 facts.although = self.although(host);
                 facts.policy = Some(policy.as_str());
-                let is_blocked = self.decision.blocked.iter().any(|blocked| blocked.host == host.inv);
+                let is_blocked = self.decision.blocked.iter().any(|blocked| blocked.subject == Subject::Host(host.inv));
                 if is_blocked {
                     self.blocked(place, &mut facts);
                 } else if context.held.has_host(host.inv) {
@@ -73,7 +74,7 @@ impl Case<'_> {
     pub(super) fn changes_of(&self, inv: Inv, place: Option<usize>) -> DecisionFacts {
         let desired = place.map(|place| &self.context.desired[place]);
         let own = self.own_changes(inv, desired);
-        let notices = self.decision.notices.iter().filter(|notice| notice.host == Some(inv));
+        let notices = self.decision.notices.iter().filter(|notice| notice.host() == Some(inv));
         let notices = notices.map(|notice| notice.message.clone());
         let left = self.decision.left_behind.iter().filter(|left| left.hosts.contains(&inv));
         DecisionFacts {

@@ -228,7 +228,7 @@ impl Case<'_> {
         let notices = self.decision.notices.iter().filter(|notice| notice.name == name.to_string());
         remarks.extend(notices.map(|notice| notice.message.clone()));
         // Of a name that only the journal knows, the answer says it.
-        let left = self.decision.left_behind.iter().filter(|left| !is_nobodys && left.name.as_name() == name);
+        let left = self.decision.left_behind.iter().filter(|left| !is_nobodys && left.orphan.name.as_name() == name);
         remarks.extend(left.map(|left| left.message("")));
         remarks
     }

@@ -53,7 +53,7 @@ pub fn to_trip(exceeded: &[&LimitState]) -> Vec<(String, String)> {
 
 /// The breaker that stops a change of a plan; none where an operator named the hosts of the plan.
 pub fn holding<'b>(plan: &Plan, tripped: &'b [Breaker]) -> Option<&'b Breaker> {
-    if plan.only.as_ref().is_some_and(|only| !only.hosts.is_empty()) {
+    if plan.only.as_ref().is_some_and(|only| !only.subjects.is_empty()) {
         return None;
     }
     tripped.iter().find(|breaker| plan.changes.iter().any(|change| breaker.holds(&change.project)))
@@ -102,9 +102,9 @@ mod tests {
         let plan = fixture::fleet();
         let held = |scope: &str| holding(&plan, &[breaker(scope)]).is_some();
         assert!(held("global") && held("project:search") && !held("project:storage") && !held("project:sea"));
-        let named = Plan { only: Some(Only { hosts: vec![Inv(1)], projects: vec![] }), ..plan.clone() };
+        let named = Plan { only: Only::new([Inv(1)], &[]), ..plan.clone() };
         assert!(holding(&named, &[breaker("global")]).is_none());
-        let of_project = Plan { only: Some(Only { hosts: vec![], projects: vec!["search".to_owned()] }), ..plan };
+        let of_project = Plan { only: Only::new([], &["search".to_owned()]), ..plan };
         assert!(holding(&of_project, &[breaker("global")]).is_some(), "a project is not named host by host");
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::breakers::GLOBAL;
-use crate::inventory::value::{Duration, Inv, Time};
+use crate::claim::Subject;
+use crate::inventory::value::{Duration, Time};
 
 /// Which hosts a limit is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,11 +35,11 @@ impl<'a> Scope<'a> {
 
 /// What earlier applies changed: project, host, time. The order is any, and a host has one entry for each change.
 #[derive(Debug, Clone, Default)]
-pub struct Ledger(Vec<(String, Inv, Time)>);
+pub struct Ledger(Vec<(String, Subject, Time)>);
 
 impl Ledger {
     /// Makes a ledger of the entries that the state gives.
-    pub fn new(entries: Vec<(String, Inv, Time)>) -> Ledger {
+    pub fn new(entries: Vec<(String, Subject, Time)>) -> Ledger {
         Ledger(entries)
     }
 
@@ -46,11 +47,11 @@ impl Ledger {
     ///
     /// A change that is exactly one period old no longer counts. A change after `now` counts: the clock was set back,
     /// and the change was made.
-    pub fn used(&self, scope: Scope<'_>, period: Duration, now: Time) -> BTreeMap<Inv, Time> {
+    pub fn used(&self, scope: Scope<'_>, period: Duration, now: Time) -> BTreeMap<Subject, Time> {
         let since = now.minus(period);
         let mut used = BTreeMap::new();
         for (_, host, at) in self.0.iter().filter(|(project, _, at)| scope.has(project) && *at > since) {
-            let latest = used.entry(*host).or_insert(*at);
+            let latest = used.entry(host.clone()).or_insert(*at);
             *latest = (*latest).max(*at);
         }
         used
@@ -59,7 +60,7 @@ impl Ledger {
 
 /// The earliest time at which the planned hosts fit the limit, if no other host changes; none where they fit already,
 /// or are too many even alone.
-pub fn frees(used: &BTreeMap<Inv, Time>, planned: &BTreeSet<Inv>, max: u64, period: Duration) -> Option<Time> {
+pub fn frees(used: &BTreeMap<Subject, Time>, planned: &BTreeSet<Subject>, max: u64, period: Duration) -> Option<Time> {
     let room = usize::try_from(max).unwrap_or(usize::MAX).checked_sub(planned.len())?;
     let others = used.iter().filter(|(host, _)| !planned.contains(host));
     let mut others: Vec<Time> = others.map(|(_, at)| *at).collect();
@@ -73,6 +74,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::inventory::value::Inv;
 
     /// A time so many seconds after, or before, some moment.
     fn at(seconds: i64) -> Time {
@@ -82,13 +84,20 @@ mod tests {
     /// A ledger of project, host and seconds.
     fn ledger(entries: &[(&str, u64, i64)]) -> Ledger {
         Ledger::new(
-            entries.iter().map(|(project, host, second)| ((*project).to_owned(), Inv(*host), at(*second))).collect(),
+            entries
+                .iter()
+                .map(|(project, host, second)| ((*project).to_owned(), Subject::Host(Inv(*host)), at(*second)))
+                .collect(),
         )
     }
 
     /// The hosts that a scope used within so many seconds.
     fn used(ledger: &Ledger, scope: Scope<'_>, period: u64, now: i64) -> Vec<u64> {
-        ledger.used(scope, Duration::from_secs(period), at(now)).into_keys().map(|host| host.0).collect()
+        ledger
+            .used(scope, Duration::from_secs(period), at(now))
+            .into_keys()
+            .map(|host| host.host().unwrap().0)
+            .collect()
     }
 
     #[test]
@@ -117,35 +126,40 @@ mod tests {
     fn an_hour_is_an_hour_while_the_clocks_on_the_wall_are_set_back() {
         // In Amsterdam it was half past two twice on 2026-10-25.
         let first: Time = "2026-10-25T02:30:00+02:00".parse().unwrap();
-        let ledger = Ledger::new(vec![("a".to_owned(), Inv(1), first)]);
+        let ledger = Ledger::new(vec![("a".to_owned(), Subject::Host(Inv(1)), first)]);
         let hour = Duration::from_secs(3600);
         let count = |now: &str| ledger.used(Scope::Global, hour, now.parse().unwrap()).len();
         assert_eq!(count("2026-10-25T02:59:59+02:00"), 1);
         assert_eq!(count("2026-10-25T02:29:59+01:00"), 1);
         assert_eq!(count("2026-10-25T02:30:00+01:00"), 0);
         // And in spring an hour of the wall is missing.
-        let spring = Ledger::new(vec![("a".to_owned(), Inv(1), "2026-03-29T01:59:00+01:00".parse().unwrap())]);
+        let spring =
+            Ledger::new(vec![("a".to_owned(), Subject::Host(Inv(1)), "2026-03-29T01:59:00+01:00".parse().unwrap())]);
         assert_eq!(spring.used(Scope::Global, hour, "2026-03-29T03:58:59+02:00".parse().unwrap()).len(), 1);
         assert_eq!(spring.used(Scope::Global, hour, "2026-03-29T03:59:00+02:00".parse().unwrap()).len(), 0);
     }
 
     /// Entries of two projects and few hosts, around the clock and after it.
-    fn entries() -> impl Strategy<Value = Vec<(String, Inv, Time)>> {
+    fn entries() -> impl Strategy<Value = Vec<(String, Subject, Time)>> {
         let entry = (prop::sample::select(vec!["a", "b"]), 1..8_u64, -50..50_i64);
         prop::collection::vec(
-            entry.prop_map(|(project, host, second)| (project.to_owned(), Inv(host), at(second))),
+            entry.prop_map(|(project, host, second)| (project.to_owned(), Subject::Host(Inv(host)), at(second))),
             0..30,
         )
     }
 
     /// The hosts in use, found by asking of each host whether any entry of it is young enough.
-    fn brute(entries: &[(String, Inv, Time)], scope: Scope<'_>, period: u64, now: i64) -> Vec<u64> {
+    fn brute(entries: &[(String, Subject, Time)], scope: Scope<'_>, period: u64, now: i64) -> Vec<u64> {
         let is_young = |at: &Time| {
             i128::from(now) - i128::from(at.as_nanos() / 1_000_000_000 - 1_800_000_000) < i128::from(period)
         };
         let of_scope = |project: &str| matches!(scope, Scope::Global) || scope == Scope::Project(project);
         (1..8)
-            .filter(|host| entries.iter().any(|(project, inv, at)| inv.0 == *host && is_young(at) && of_scope(project)))
+            .filter(|host| {
+                entries
+                    .iter()
+                    .any(|(project, inv, at)| inv.host() == Some(Inv(*host)) && is_young(at) && of_scope(project))
+            })
             .collect()
     }
 
@@ -156,7 +170,7 @@ mod tests {
                 let expected = brute(&entries, scope, period, now);
                 prop_assert_eq!(used(&Ledger::new(entries.clone()), scope, period, now), expected.clone());
                 // The order of entries means nothing.
-                entries.sort_by_key(|(_, host, at)| (host.0 ^ seed).wrapping_mul(at.as_nanos() as u64 ^ seed));
+                entries.sort_by_key(|(_, host, at)| (host.host().unwrap().0 ^ seed).wrapping_mul(at.as_nanos() as u64 ^ seed));
                 prop_assert_eq!(used(&Ledger::new(entries.clone()), scope, period, now), expected);
             }
         }
@@ -171,7 +185,7 @@ mod tests {
         #[test]
         fn what_frees_up_is_the_first_second_at_which_it_fits(
             entries in entries(),
-            planned in prop::collection::btree_set((1..10_u64).prop_map(Inv), 0..5),
+            planned in prop::collection::btree_set((1..10_u64).prop_map(|inv| Subject::Host(Inv(inv))), 0..5),
             (period, max) in (1..60_u64, 0..8_u64),
         ) {
             let ledger = Ledger::new(entries);

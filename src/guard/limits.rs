@@ -8,7 +8,8 @@ use super::loss::{by_line, loss};
 use super::rules::{HostRule, Rules};
 use super::shares::{by_cause, cause_limit, shares};
 use crate::change::Change;
-use crate::inventory::value::{Inv, Time};
+use crate::claim::Subject;
+use crate::inventory::value::Time;
 use crate::plan::{LimitKind, LimitSetting, LimitState, Plan};
 
 /// Counts a plan against all limits, when it is made; `line` says what is known of a place, as `file:line`.
@@ -31,8 +32,8 @@ pub fn recount((plan, open): (&Plan, &[&Change]), rules: &Rules, ledger: &Ledger
     counted.extend(loss(plan, rules));
     let caused = plan.limits.iter().find(|limit| limit.counts == LimitKind::MaxByCause);
     counted.extend(caused.and_then(|caused| match caused.setting {
-        Some(LimitSetting::Default) => Some(caused.clone()),
-        _ => cause_limit(rules, caused.planned, caused.of?, caused.cause.clone()?),
+        None => Some(caused.clone()),
+        Some(_) => cause_limit(rules, caused.planned, caused.of?, caused.cause.clone()?),
     }));
     counted
 }
@@ -47,7 +48,7 @@ pub fn of_hosts<'a>(
     let state = |rule: &HostRule| {
         let scope = Scope::parse(&rule.scope).expect("rules are about all hosts or those of a project");
         let of_scope = changes.clone().filter(|change| scope.has(&change.project));
-        let planned: BTreeSet<Inv> = of_scope.filter_map(|change| change.host).collect();
+        let planned: BTreeSet<Subject> = of_scope.filter_map(|change| change.subject.counted()).collect();
         let used = ledger.used(scope, rule.period, now);
         let added = planned.iter().filter(|host| !used.contains_key(host)).count() as u64;
         // A plan that adds no host is not refused because of a limit that earlier applies exceeded.
@@ -67,7 +68,7 @@ pub fn of_hosts<'a>(
             setting: rule
                 .place
                 .clone()
-                .map(|place| LimitSetting::Written { says: format!("max {} within {}", rule.max, rule.period), place }),
+                .map(|place| LimitSetting { place, says: format!("max {} within {}", rule.max, rule.period) }),
         }
     };
     rules.hosts.iter().map(state).collect()

@@ -52,7 +52,7 @@ enum Loser {
 
 /// Who loses records by a change. A name without a host loses its AAAA, and the PTR that name it.
 fn losers(change: &Change) -> Vec<Loser> {
-    match change.host {
+    match change.subject.host() {
         Some(host) => vec![Loser::Host(host)],
         None if change.key.rtype == Rtype::PTR => {
             taken(change).map(|record| Loser::Name(record.as_rdata(Rtype::PTR).to_string())).collect()
@@ -105,7 +105,7 @@ fn new_lines<'p>(plan: &'p Plan, line: &dyn Fn(&str) -> Line) -> BTreeMap<Inv, B
     let mut known: HashMap<&str, Line> = HashMap::new();
     let mut lines: BTreeMap<Inv, BTreeMap<&str, Line>> = BTreeMap::new();
     for change in plan.changes.iter().filter(|change| takes(change)) {
-        let Some(host) = change.host else { continue };
+        let Some(host) = change.subject.host() else { continue };
         for place in places(change) {
             let line = *known.entry(place).or_insert_with(|| line(place));
             if !matches!(line, Line::Old | Line::OfOneHost) {

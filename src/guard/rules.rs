@@ -67,15 +67,10 @@ impl Rules {
         Rules { hosts, max_delete, max_modify, max_by_cause, max_loss, places }
     }
 
-    /// What sets a limit that is a share: `share` where it is set, else the default.
-    pub(super) fn setting(&self, kind: LimitKind, share: Option<Percent>) -> LimitSetting {
-        match share {
-            None => LimitSetting::Default,
-            Some(share) => LimitSetting::Written {
-                says: format!("{kind} = \"{share}\""),
-                place: self.places.get(&kind).cloned().unwrap_or_default(),
-            },
-        }
+    /// What sets a limit that is a share: `share` where it is set; none where that is the default.
+    pub(super) fn setting(&self, kind: LimitKind, share: Option<Percent>) -> Option<LimitSetting> {
+        let says = format!("{kind} = \"{}\"", share?);
+        Some(LimitSetting { place: self.places.get(&kind).cloned().unwrap_or_default(), says })
     }
 
     /// The longest period of any limit: older changes do not count.

@@ -101,7 +101,7 @@ pub(super) fn cause_limit(rules: &Rules, planned: u64, of: u64, cause: String) -
 /// A limit that is about one plan.
 pub(super) fn of_plan(
     scope: &str,
-    (counts, setting): (LimitKind, LimitSetting),
+    (counts, setting): (LimitKind, Option<LimitSetting>),
     (max, planned, of): (u64, u64, u64),
 ) -> LimitState {
     LimitState {
@@ -115,7 +115,7 @@ pub(super) fn of_plan(
         of: Some(of),
         cause: None,
         frees: None,
-        setting: Some(setting),
+        setting,
     }
 }
 

@@ -26,7 +26,7 @@ pub fn numbers(limit: &LimitState) -> String {
         LimitKind::MaxLoss => format!(
             "{name}: {planned} of {of} hosts would lose AAAA or PTR records that are live, but at most {max} may{set}"
         ),
-        LimitKind::MaxByCause if limit.setting == Some(LimitSetting::Default) => {
+        LimitKind::MaxByCause if limit.setting.is_none() => {
             let cause = cause.as_deref().unwrap_or("one line");
             format!(
                 "{name}: {planned} of {of} hosts would lose AAAA or PTR records that are live because of {cause}, but \
@@ -48,8 +48,10 @@ pub fn named(limit: &LimitState) -> String {
 
 /// What sets a limit: `max_delete = "10%"` with its line, or that it is the default; none where this is not known.
 pub fn setting(limit: &LimitState) -> Option<String> {
-    match limit.setting.as_ref()? {
-        LimitSetting::Default => Some(match limit.counts {
+    match &limit.setting {
+        // A limit over time has no default: its rule is a setting of the state's owner.
+        None if limit.counts == LimitKind::Hosts => None,
+        None => Some(match limit.counts {
             LimitKind::MaxLoss => format!("the default of {}: 15%, or 50 hosts{SET}", limit.counts),
             LimitKind::MaxByCause => format!(
                 "the default of {}: 5%, or 50 hosts; 10 by a row of l3-tors that changed alone{SET}",
@@ -57,8 +59,8 @@ pub fn setting(limit: &LimitState) -> Option<String> {
             ),
             counts => format!("the default of {counts}"),
         }),
-        LimitSetting::Written { says, place } if place.is_empty() => Some(says.clone()),
-        LimitSetting::Written { says, place } => Some(format!("{says}, {place}")),
+        Some(LimitSetting { says, place }) if place.is_empty() => Some(says.clone()),
+        Some(LimitSetting { says, place }) => Some(format!("{says}, {place}")),
     }
 }
 

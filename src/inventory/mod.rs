@@ -5,6 +5,8 @@
 
 pub mod value;
 
+pub mod pool_name;
+
 pub mod symbol;
 
 pub mod repeats;

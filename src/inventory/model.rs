@@ -7,12 +7,14 @@ use ipnet::Ipv4Net;
 
 use super::config::node::{Node, SourceText};
 use super::devices::Devices;
+use super::pool_name::PoolName;
 use super::source::SourceSpec;
 use super::symbol::{Symbol, Symbols};
 use super::template::{FastboneTemplate, ShortnameTemplate};
 use super::value::{Duration, HbfProjectId, Inv, Mac, Net64, Percent, Time, Vlan};
 use crate::diag::{FileId, Files, Origin};
 use crate::dns::{Name, Ttl, ZoneName};
+use crate::document::words;
 
 /// A workspace, read and checked.
 #[derive(Debug)]
@@ -263,33 +265,15 @@ pub struct HostLimit {
     pub origin: Origin,
 }
 
-/// How it is known which RRsets zonewright created.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Registry {
-    /// The state keeps them.
-    Journal,
-    /// A TXT record for each of them.
-    Txt,
-    /// Every RRset counts as own.
-    Noop,
-}
-
-impl Registry {
-    /// All of them.
-    pub const ALL: [Registry; 3] = [Registry::Journal, Registry::Txt, Registry::Noop];
-
-    /// The word that zonewright.toml and plans use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Registry::Journal => "journal",
-            Registry::Txt => "txt",
-            Registry::Noop => "noop",
-        }
-    }
-
-    /// The value of a word.
-    pub fn parse(word: &str) -> Option<Registry> {
-        Registry::ALL.into_iter().find(|registry| registry.as_str() == word)
+words! {
+    /// How it is known which RRsets zonewright created.
+    Registry {
+        /// The state keeps them.
+        Journal = "journal",
+        /// A TXT record for each of them.
+        Txt = "txt",
+        /// Every RRset counts as own.
+        Noop = "noop",
     }
 }
 
@@ -352,11 +336,19 @@ pub enum ClaimAddresses {
     All,
 }
 
+impl Config {
+    /// The pool of a zone; [`PoolName::unknown`] where no `[[zone]]` has this name.
+    pub fn pool_of(&self, zone: &ZoneName) -> PoolName {
+        let spec = self.zones.iter().find(|spec| spec.name == *zone);
+        spec.map_or_else(PoolName::unknown, |spec| self.pools[spec.pool].name.clone())
+    }
+}
+
 /// One `[pool.X]` with its target.
 #[derive(Debug, Clone)]
 pub struct Pool {
     /// Its name.
-    pub name: String,
+    pub name: PoolName,
     /// Its one target.
     pub target: TargetSpec,
 }

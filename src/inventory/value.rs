@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use ipnet::Ipv6Net;
 
+use crate::document::text_in_documents;
+
 /// An inventory number: who a host is, for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Inv(pub u64);
@@ -338,6 +340,12 @@ impl Duration {
         (self.0 / SECOND) as u64
     }
 }
+
+text_in_documents!(Inv, |text| text.parse().map_err(|()| format!("`{text}` is not an inventory number")));
+text_in_documents!(Time, |text| text.parse().map_err(|()| format!("`{text}` is not a time of RFC 3339")));
+text_in_documents!(Duration, |text| text
+    .parse()
+    .map_err(|()| format!("`{text}` is not a length of time such as `1h`")));
 
 /// How far after the clock a date may be, for clocks that differ (the documented formats' bound).
 pub const CLOCK_SKEW: Duration = Duration::from_secs(300);

@@ -20,17 +20,20 @@ use super::{acceptance, undo, waits};
 use crate::apply::accept::{Terms, accept};
 use crate::apply::shape::Bounds;
 use crate::apply::{self, Applied, Event, Orders, SIDE_BY_SIDE, Survey, Surveyed, Watch};
+use crate::change::RrsetText;
+use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::disk;
 use crate::dns::ZoneName;
 use crate::guard::{self, Allowance, Clearance};
 use crate::inventory::model::{Config, ZoneSpec};
-use crate::inventory::value::{self, Inv, Time};
+use crate::inventory::pool_name::PoolName;
+use crate::inventory::value::{self, Time};
 use crate::live::asked::{Answer, Question};
 use crate::parallel::HELD;
-use crate::plan::{Plan, SealedPlan, v1};
+use crate::plan::{Plan, SealedPlan, document};
 use crate::state::status::unfinished;
-use crate::state::{self, Acceptor, Allowed, ApplyId, KeptRrset, KnownMarker, Lock, NewApply, PlanText, State};
+use crate::state::{self, Acceptor, Allowed, ApplyId, KnownMarker, Lock, NewApply, PlanText, State};
 use crate::verify;
 
 /// A plan to apply.
@@ -105,7 +108,7 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
     drop(kept);
     let _lock = Lock::take(&file, request.who, request.now)?;
     let mut state = state::open_to_write(&file)?;
-    if let Some(refusal) = undo::refusal(plan, given.place, (&*state, &file))?.or(here.err()) {
+    if let Some(refusal) = undo::refusal(plan, given.place, &settings.config, (&*state, &file))?.or(here.err()) {
         return Ok(Ran::refused(refusal));
     }
     progress.stage(RunStage::Survey, None);
@@ -186,8 +189,8 @@ impl Work<'_> {
             }
             return Ok(Ran { applied, moved, is_journaled: true, ..Ran::default() });
         }
-        let document = v1::to_json(self.sealed);
-        let blocked: Vec<Inv> = plan.blocked.iter().map(|blocked| blocked.host).collect();
+        let document = document::to_json(self.sealed);
+        let blocked: Vec<Subject> = plan.blocked.iter().map(|blocked| blocked.subject.clone()).collect();
         let Plan { created: made, expires, .. } = *plan;
         let text = PlanText { document: &document, made, expires, blocked: &blocked };
         let id = state.begin(&new_apply(self.sealed, self.request, &survey), &text)?;
@@ -326,7 +329,7 @@ pub(super) fn settle_found(
         let Some(writer) = targets.writer(&open.zone) else { continue };
         let questions: Vec<Question> = open.after.iter().map(|(question, _)| question.clone()).collect();
         let Ok(answers) = writer.observe(&open.zone, &questions, None) else { continue };
-        let is_there = |((question, after), answer): (&(Question, Option<KeptRrset>), &Answer)| match (answer, after) {
+        let is_there = |((question, after), answer): (&(Question, Option<RrsetText>), &Answer)| match (answer, after) {
             (Answer::Holds(rtype, rrset), Some(after)) => *rtype == question.rtype && after.is(*rtype, rrset),
             (answer, None) => *answer == Answer::Nothing,
             _ => false,
@@ -367,19 +370,23 @@ fn new_apply(sealed: &SealedPlan, request: &Conduct<'_>, survey: &Survey<'_>) ->
 ///
 /// Errors: one is not configured.
 pub(super) fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Result<Vec<&'c ZoneSpec>, Problem> {
-    let names: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
-    let spec = |name: &ZoneName| {
-        let spec = config.zones.iter().find(|spec| spec.name == *name);
-        spec.ok_or_else(|| {
-            Problem::new(
-                place.to_owned(),
-                "unknown-zone",
-                format!("the plan changes the zone `{name}`, which is not in zonewright.toml"),
-            )
-            .hint("plan again, or add the zone to zonewright.toml")
-        })
+    let zones: BTreeSet<(&PoolName, &ZoneName)> =
+        plan.changes.iter().map(|change| (&change.pool, &change.zone)).collect();
+    let unknown = |message: String, hint: &str| Problem::new(place, "unknown-zone", message).hint(hint);
+    let spec = |(pool, name): (&PoolName, &ZoneName)| {
+        let spec = config.zones.iter().find(|spec| spec.name == *name).ok_or_else(|| {
+            let message = format!("the plan changes the zone `{name}`, which is not in zonewright.toml");
+            unknown(message, "plan again, or add the zone to zonewright.toml")
+        })?;
+        let own = &config.pools[spec.pool].name;
+        if own == pool {
+            return Ok(spec);
+        }
+        let message =
+            format!("the plan changes the zone `{name}` of pool `{pool}`, and zonewright.toml has it in `{own}`");
+        Err(unknown(message, "plan again"))
     };
-    names.into_iter().map(spec).collect()
+    zones.into_iter().map(spec).collect()
 }
 
 /// Refuses to write to a zone whose marker the state does not know, unless it is older than what the state knows.

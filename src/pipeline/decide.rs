@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::derive;
 use super::post::{self, Settled};
 use crate::change::{Blocked, Change, Notice, Skipped, Waiting};
+use crate::claim::Subject;
 use crate::desired::{Collisions, Desired};
 use crate::diff::act::Act;
 use crate::diff::context::ServerNames;
@@ -157,13 +158,13 @@ fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<RuleO
         let block = match standing {
             Standing::Blocked(block) => Some(block.clone()),
             Standing::Skipped(code) => {
-                decided.skipped.push(Skipped { host: host.inv, project: project(), code: *code });
+                decided.skipped.push(Skipped { code: *code, project: project(), subject: Subject::Host(host.inv) });
                 None
             }
             Standing::Free | Standing::Open(_) => outcome.as_ref().and_then(|outcome| outcome.block()),
         };
         if let Some(Block { code, message, hint }) = block {
-            decided.blocked.push(Blocked { host: host.inv, project: project(), code, message, hint });
+            decided.blocked.push(Blocked { code, hint, message, project: project(), subject: Subject::Host(host.inv) });
         }
         if let Some(outcome) = outcome {
             acts.extend(outcome.acts);
@@ -185,13 +186,13 @@ fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<RuleO
     decided.notices.extend(delay::resting(context));
     decided.left_behind = left_behind::left(context, &orphans, (&decided.changes, &decided.waiting));
     // An inventory number that several rows claim is one host.
-    decided.blocked.sort();
-    decided.blocked.dedup_by_key(|blocked| blocked.host);
-    decided
-        .skipped
-        .retain(|skipped| decided.blocked.binary_search_by_key(&skipped.host, |blocked| blocked.host).is_err());
-    decided.skipped.sort();
-    decided.skipped.dedup_by_key(|skipped| skipped.host);
+    let Decided { blocked, skipped, .. } = &mut decided;
+    let key = |own: &Blocked| (own.subject.clone(), own.project.clone(), own.code, own.message.clone());
+    blocked.sort_by_cached_key(key);
+    blocked.dedup_by(|a, b| a.subject == b.subject);
+    skipped.retain(|own| blocked.binary_search_by(|blocked| blocked.subject.cmp(&own.subject)).is_err());
+    skipped.sort_by(|a, b| (&a.subject, &a.project, a.code).cmp(&(&b.subject, &b.project, b.code)));
+    skipped.dedup_by(|a, b| a.subject == b.subject);
     decided
 }
 
@@ -202,13 +203,13 @@ fn refuse_faults(context: &Context<'_>, standings: &mut Standings, acts: Vec<Act
     decided.changes = changes;
     decided.waiting = waiting;
     // A host that is blocked here gets no notices, like every other blocked host.
-    decided.notices.retain(|notice| notice.host.is_none_or(|inv| !blocked.contains_key(&inv)));
+    decided.notices.retain(|notice| notice.host().is_none_or(|inv| !blocked.contains_key(&inv)));
     decided.notices.extend(notices);
     for (inv, block) in blocked {
         let place = context.inventory.place_of(inv).expect("rules run for hosts of the inventory");
         let project = context.project_id(context.inventory.hosts[place].project).to_owned();
         let Block { code, message, hint } = block.clone();
-        decided.blocked.push(Blocked { host: inv, project, code, message, hint });
+        decided.blocked.push(Blocked { code, hint, message, project, subject: Subject::Host(inv) });
         standings.0[place] = Standing::Blocked(block);
     }
 }

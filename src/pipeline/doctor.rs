@@ -58,7 +58,7 @@ pub fn examine(
         let (kind, settings) = (&pool.target.provider, &pool.target.settings);
         let examined = provider::examine(kind, settings, &context, zones);
         progress.step();
-        Target::new(pool.name.clone(), kind.clone(), zones.iter().map(|zone| (*zone).clone()).collect(), examined)
+        Target::new(pool.name.to_string(), kind.clone(), zones.iter().map(|zone| (*zone).clone()).collect(), examined)
     });
     Ok(Diagnosis { tool: TOOL.to_owned(), created: now, targets })
 }

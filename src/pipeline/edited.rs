@@ -143,7 +143,7 @@ fn keep(inventory: &Inventory, (changes, written): (&[Change], &[Option<Written>
     for unit in units.iter().filter(|unit| unit.changes.iter().any(|place| keeps(&changes[*place]))) {
         let own = || unit.changes.iter().map(|place| &changes[*place]);
         own().for_each(|change| held.add(change));
-        let hosts: BTreeSet<Inv> = own().flat_map(|change| change.host.iter().chain(&change.also)).copied().collect();
+        let hosts: BTreeSet<Inv> = own().flat_map(Change::hosts).collect();
         let hosts: Vec<Inv> = hosts.into_iter().collect();
         let edited = unit.changes.iter().filter(|place| changes[**place].is_edited_since());
         let told = edited.filter_map(|place| Some((&changes[*place], written[*place].as_ref()?)));

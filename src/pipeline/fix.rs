@@ -6,7 +6,7 @@ use super::inputs::Request;
 use super::inputs::{Gathered, ReadFor, gather};
 use super::notices::found_notices;
 use super::plan::Made;
-use super::plan::{Chosen, guarded, made, narrowed_to, workspace_seen};
+use super::plan::{Chosen, guarded, made, workspace_seen};
 use super::progress::{Progress, RunStage};
 use super::{decide, edited, left_behind, published};
 use crate::diag::Problem;
@@ -14,6 +14,7 @@ use crate::diff::Selection;
 use crate::diff::held::Held;
 use crate::explain::{Explanation, Question};
 use crate::inventory::value::Inv;
+use crate::plan::Only;
 use crate::plan::Plan;
 use decide::{Decided, Given};
 use edited::Past;
@@ -54,7 +55,7 @@ pub fn fix(
     let workspace = workspace_seen(&inventory.config, state.as_deref())?;
     let mut made = made((request.now, workspace), (inventory, diagnostics), zones, snapshot, chosen);
     left_behind::list(&mut made.plan, left, (&selection, state.as_deref()))?;
-    let only = narrowed_to(&selection.hosts, &request.projects);
+    let only = Only::new(selection.hosts.iter().copied(), &request.projects);
     let made = Made { plan: Plan { only, ..made.plan }, ..made };
     Ok((guarded(made, forgotten, remembered, request.workspace), explanations))
 }

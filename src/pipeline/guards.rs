@@ -221,7 +221,7 @@ fn of_all(breakers: &[Breaker]) -> Option<&Breaker> {
 ///
 /// A state that cannot be read refuses nothing; the error is reported when there is something to write.
 pub fn idle_refusal((plan, place): (&Plan, &str), state: &dyn State) -> Option<Problem> {
-    if plan.only.as_ref().is_some_and(|only| !only.hosts.is_empty()) {
+    if plan.only.as_ref().is_some_and(|only| !only.subjects.is_empty()) {
         return None;
     }
     let breakers = state.breakers().ok()?;

@@ -129,7 +129,7 @@ impl Inquiry<'_> {
         ids.sort_by(|a, b| b.cmp(a));
         ids.dedup();
         let change = |_: &Sent, change: &SentChange| hosts.iter().any(|host| change.is_for(*host));
-        let host = |left: &LeftHost| left.host.is_some_and(|host| hosts.contains(&host));
+        let host = |left: &LeftHost| left.subject.host().is_some_and(|host| hosts.contains(&host));
         let applies = self.applies(state, ids, |past| past.retain(change, host))?;
         some(applies, what).map(|applies| Told::Hosts(hosts.to_vec(), applies))
     }

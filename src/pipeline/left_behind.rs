@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::change::{LeftBehind, Notice, NoticeCode};
+use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::diff::Selection;
 use crate::diff::left_behind::LeftOrphan;
@@ -31,7 +32,7 @@ pub fn list(
             Some(_) | None => BTreeMap::new(),
         };
         for orphan in left.iter_mut().filter(|orphan| orphan.hosts.is_empty()) {
-            orphan.hosts.extend(published.get(&orphan.name));
+            orphan.hosts.extend(published.get(&orphan.orphan.name));
         }
         left.retain(|orphan| !orphan.hosts.is_empty());
     }
@@ -44,12 +45,14 @@ pub fn list(
     for orphan in &left {
         let applies: Vec<Option<ApplyId>> = applies.by_ref().take(orphan.rrsets.len()).collect();
         plan.notices.push(notice(orphan, &applies));
-        let host = orphan.hosts.first().copied();
+        let host = orphan.hosts.first().map(|inv| Subject::Released(*inv));
+        let subject = host.unwrap_or_else(|| Subject::Orphan(orphan.orphan.clone()));
         plan.left_behind.extend(orphan.rrsets.iter().zip(&applies).map(|(rrset, apply)| LeftBehind {
+            pool: rrset.pool.clone(),
             zone: rrset.zone.clone(),
             key: rrset.key.clone(),
-            name: orphan.name.clone(),
-            host,
+            name: orphan.orphan.name.clone(),
+            subject: subject.clone(),
             project: orphan.project.clone(),
             apply: apply.map(|apply| apply.0),
         }));
@@ -63,7 +66,7 @@ fn published(state: &dyn State, hosts: &BTreeSet<Inv>) -> Result<BTreeMap<Name, 
     for host in hosts {
         for apply in state.applies_of(*host)? {
             let changes = state.sent(apply)?.into_iter().flat_map(|sent| sent.changes);
-            let own = changes.filter(|change| change.rtype == Rtype::AAAA && change.host == Some(*host));
+            let own = changes.filter(|change| change.rtype == Rtype::AAAA && change.subject.host() == Some(*host));
             for change in own {
                 names.entry(change.name).or_insert(*host);
             }
@@ -80,6 +83,8 @@ fn notice(orphan: &LeftOrphan, applies: &[Option<ApplyId>]) -> Notice {
         [one] => format!(", created by apply {one}"),
         several => format!(", created by applies {}", several.join(", ")),
     };
-    let (name, host) = (orphan.name.to_string(), orphan.hosts.first().copied());
-    Notice { code: NoticeCode::LeftBehind, name, host, message: orphan.message(&created) }
+    let subject = orphan.hosts.first().map(|inv| Subject::Released(*inv));
+    let subject = subject.unwrap_or_else(|| Subject::Orphan(orphan.orphan.clone()));
+    let name = orphan.orphan.name.to_string();
+    Notice { code: NoticeCode::LeftBehind, message: orphan.message(&created), name, subject: Some(subject) }
 }

@@ -19,14 +19,14 @@ pub(super) fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice
 
 /// The notice about a zone that could not be read.
 pub(super) fn zone_unknown(zone: &ZoneName, error: &Problem) -> Notice {
-    Notice { code: NoticeCode::ZoneUnknown, name: zone.to_string(), host: None, message: error.to_string() }
+    Notice { code: NoticeCode::ZoneUnknown, name: zone.to_string(), subject: None, message: error.to_string() }
 }
 
 /// The notice about a settings file with errors.
 pub(super) fn bad_settings(file: &str, count: usize) -> Notice {
     let errors = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
     let message = format!("{file} has {errors}; `zonewright check` shows them");
-    Notice { code: NoticeCode::BadSettings, name: file.to_owned(), host: None, message }
+    Notice { code: NoticeCode::BadSettings, name: file.to_owned(), subject: None, message }
 }
 
 /// The notice about a zone that was queried name by name, perhaps `for_some` hosts only: which data were not read.
@@ -40,7 +40,7 @@ pub(super) fn not_looked_for(zone: &ZoneName, for_some: bool) -> Notice {
         "PTR records that name a host at addresses outside all names of hosts"
     };
     let message = format!("`{zone}` was queried name by name, not transferred; not read: {unseen}");
-    Notice { code: NoticeCode::ReadByQuery, name: zone.to_string(), host: None, message }
+    Notice { code: NoticeCode::ReadByQuery, name: zone.to_string(), subject: None, message }
 }
 
 /// A notice for every source that is not believed.
@@ -51,7 +51,7 @@ pub(super) fn unknown_sources(inventory: &Inventory) -> Vec<Notice> {
             Trust::Unknown { reason } => (NoticeCode::SourceUnknown, reason),
             Trust::Distrusted { reason } => (NoticeCode::SourceUntrusted, reason),
         };
-        Some(Notice { code, name: name.to_owned(), host: None, message: reason.clone() })
+        Some(Notice { code, name: name.to_owned(), subject: None, message: reason.clone() })
     };
     inventory.sources().filter_map(notice).collect()
 }

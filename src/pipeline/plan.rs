@@ -16,6 +16,7 @@ use super::review::ReviewError;
 use super::zones::Zones;
 use super::{TOOL, left_behind, review};
 use crate::change::Change;
+use crate::claim::Subject;
 use crate::diag::{Diagnostics, Problem};
 use crate::diff::Selection;
 use crate::diff::held::Held;
@@ -106,7 +107,7 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
     made.plan.review = review;
     left_behind::list(&mut made.plan, left, (&selection, state.as_deref()))?;
     made.findings.base = remarks;
-    let only = narrowed_to(&selection.hosts, &request.projects);
+    let only = Only::new(selection.hosts.iter().copied(), &request.projects);
     let made = Made { plan: Plan { only, ..made.plan }, ..made };
     Ok(guarded(made, forgotten, remembered, request.workspace))
 }
@@ -124,12 +125,6 @@ pub(super) fn guarded(mut made: Made, forgotten: Vec<ZoneName>, remembered: Reme
 pub(super) fn workspace_seen(config: &Config, state: Option<&dyn State>) -> Result<WorkspaceSeen, Problem> {
     let id = state.map(|state| state.identity()).transpose()?.map(|identity| identity.id);
     Ok(WorkspaceSeen { owner: config.owner.clone(), registry: config.registry, id })
-}
-
-/// The hosts and projects that a plan is narrowed to; none where it is about the whole fleet.
-pub(super) fn narrowed_to(hosts: &BTreeSet<Inv>, projects: &[String]) -> Option<Only> {
-    let is_narrowed = !hosts.is_empty() || !projects.is_empty();
-    is_narrowed.then(|| Only { hosts: hosts.iter().copied().collect(), projects: projects.to_vec() })
 }
 
 /// What was decided, and for which hosts.
@@ -212,12 +207,13 @@ fn fleet(inventory: &Inventory, selection: &Selection) -> u64 {
 
 /// What the inventory says of each host that a plan names.
 fn hosts_seen(inventory: &Inventory, decided: &Decided) -> BTreeMap<Inv, HostSeen> {
-    let of_changes = decided.changes.iter().flat_map(|change| change.host.iter().chain(&change.also));
-    let left = decided.blocked.iter().map(|blocked| &blocked.host);
-    let left = left.chain(decided.skipped.iter().map(|skipped| &skipped.host));
-    let noticed = decided.notices.iter().filter_map(|notice| notice.host.as_ref());
-    let waiting = decided.waiting.iter().filter_map(|waiting| waiting.host.as_ref());
-    let named: BTreeSet<Inv> = of_changes.chain(left).chain(noticed).chain(waiting).copied().collect();
+    let of_changes = decided.changes.iter().flat_map(Change::subjects);
+    let left = decided.blocked.iter().map(|blocked| &blocked.subject);
+    let left = left.chain(decided.skipped.iter().map(|skipped| &skipped.subject));
+    let noticed = decided.notices.iter().filter_map(|notice| notice.subject.as_ref());
+    let waiting = decided.waiting.iter().map(|waiting| &waiting.subject);
+    let named = of_changes.chain(left).chain(noticed).chain(waiting);
+    let named: BTreeSet<Inv> = named.filter_map(Subject::host).collect();
     let seen = |inv: Inv| {
         // Where a number has several rows, the values would depend on their order.
         let [host] = &inventory.hosts[inventory.places_of(inv)] else { return None };
@@ -225,7 +221,7 @@ fn hosts_seen(inventory: &Inventory, decided: &Decided) -> BTreeMap<Inv, HostSee
         let name = name_of(inventory, host).map(|(name, _)| name.to_string());
         Some((
             inv,
-            HostSeen { name, location: text(host.location), switch: host.switch.map(text), rack: host.rack.map(text) },
+            HostSeen { location: text(host.location), name, rack: host.rack.map(text), switch: host.switch.map(text) },
         ))
     };
     named.into_iter().filter_map(seen).collect()
@@ -242,5 +238,5 @@ fn source_seen(export: &Export) -> SourceSeen {
     // Without a date the default holds for nothing.
     let max_age = export.spec.demands.max_age.filter(|max| !max.is_default || export.dated.is_some());
     let max_age = max_age.map(|max| max.age);
-    SourceSeen { source, rows: export.rows as u64, dated: export.dated, max_age }
+    SourceSeen { dated: export.dated, max_age, rows: export.rows as u64, source }
 }

@@ -114,12 +114,12 @@ impl Refused {
             // The other faults may disappear with this one, so the next check decides about hosts.
             for place in &clearing {
                 let change = &changes[**place];
-                let host = change.reasons.iter().find(|reason| clears(reason.rule)).and_then(|reason| reason.host);
+                let clearing = change.reasons.iter().find(|reason| clears(reason.rule));
                 let notice = Notice {
                     code: NoticeCode::PostState,
-                    name: change.key.owner.to_string(),
-                    host,
                     message: words::left(change, &caused.fault, self.max_rrset),
+                    name: change.key.owner.to_string(),
+                    subject: clearing.map(|reason| reason.subject.clone()),
                 };
                 let rrset = (change.key.owner.as_name().to_name(), change.key.rtype);
                 self.left.entry(rrset).or_insert(notice);
@@ -127,9 +127,8 @@ impl Refused {
             if clearing.is_empty() {
                 let (message, hint) = words::caused(&caused.fault, self.max_rrset);
                 let block = Block { code: BlockCode::PostState, message, hint };
-                let hosts = caused.by.iter().flat_map(|place| changes[*place].host.iter().chain(&changes[*place].also));
-                for inv in hosts {
-                    self.blocked.entry(*inv).or_insert_with(|| block.clone());
+                for inv in caused.by.iter().flat_map(|place| changes[*place].hosts()) {
+                    self.blocked.entry(inv).or_insert_with(|| block.clone());
                 }
             }
         }
@@ -140,7 +139,7 @@ impl Refused {
         if clears(act.rule) {
             self.left.contains_key(&(act.owner.clone(), act.rtype))
         } else {
-            act.actor.host.is_some_and(|inv| self.blocked.contains_key(&inv))
+            act.actor.subject.host().is_some_and(|inv| self.blocked.contains_key(&inv))
         }
     }
 }

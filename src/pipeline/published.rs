@@ -99,7 +99,7 @@ fn of_host(state: &dyn State, host: Inv) -> Result<Vec<PublishedRrset>, Problem>
     let mut names = BTreeSet::new();
     for apply in state.applies_of(host)? {
         let changes = state.sent(apply)?.into_iter().flat_map(|sent| sent.changes);
-        let own = changes.filter(|change| change.rtype == Rtype::AAAA && change.host == Some(host));
+        let own = changes.filter(|change| change.rtype == Rtype::AAAA && change.subject.host() == Some(host));
         names.extend(own.map(|change| change.name));
     }
     let mut found = Vec::new();
@@ -135,14 +135,16 @@ struct Traced {
 impl Traced {
     /// Notes a change that is earlier than those noted.
     fn note(&mut self, entry: JournalEntry, change: SentChange) {
-        let SentChange { host, project, name, rtype, before, after, .. } = change;
+        let SentChange { subject, project, name, rtype, before, after, .. } = change;
         if after.is_none() {
             let is_later = self.published.is_none();
             self.deleted = if is_later { Some(entry) } else { self.deleted };
             return;
         }
         let is_created = self.published.as_ref().is_some_and(|published| published.is_created);
-        let Some(host) = host.filter(|host| !is_created && self.host.is_none_or(|own| own == *host)) else { return };
+        let Some(host) = subject.host().filter(|host| !is_created && self.host.is_none_or(|own| own == *host)) else {
+            return;
+        };
         self.host = Some(host);
         let (is_created, deleted) = (before.is_none(), self.deleted);
         // An apply that created the RRset counts before later ones that modified it; of those, the last.
@@ -156,16 +158,16 @@ impl Traced {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::RrsetText;
     use crate::inventory::value::Time;
-    use crate::state::KeptRrset;
 
     /// What is known of an RRset after changes, given from the last: apply, RDATA before and after.
     fn traced(changes: &[(u64, Option<&str>, Option<&str>)]) -> PublishedRrset {
         let mut traced = Traced { host: None, deleted: None, published: None };
         for (apply, before, after) in changes {
-            let kept = |rdata: &Option<&str>| rdata.map(|text| KeptRrset { ttl: 600, rdata: vec![text.to_owned()] });
+            let kept = |rdata: &Option<&str>| rdata.map(|text| RrsetText { ttl: 600, rdata: vec![text.to_owned()] });
             let change = SentChange {
-                host: Some(Inv(1)),
+                subject: crate::claim::Subject::Host(Inv(1)),
                 also: Vec::new(),
                 project: "web".to_owned(),
                 name: Name::parse("x1.web.example").unwrap(),

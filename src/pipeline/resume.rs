@@ -21,7 +21,7 @@ use crate::change::Change;
 use crate::diag::Problem;
 use crate::dns::{Name, Rtype, ZoneName};
 use crate::guard::Allowance;
-use crate::plan::{Plan, SealedPlan, v1};
+use crate::plan::{Plan, SealedPlan, document};
 use crate::state::{self, ApplyId, ApplySummary, Lock, Resumption, Sent, SentFate, State};
 
 /// How many rounds there are where an update of the apply took effect late and stopped the one sent now.
@@ -58,7 +58,7 @@ pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progres
     };
     let Some(found) = found else { return Ok(Resumed::NoSuchApply) };
     let place = format!("apply {}", found.id.0);
-    let sealed = match state.document(found.id)?.map(|document| v1::parse(&document)) {
+    let sealed = match state.document(found.id)?.map(|document| document::parse(&document)) {
         Some(Ok(sealed)) => sealed,
         Some(Err(error)) => {
             let refusal = Problem::new(place, error.code(), error.to_string());
@@ -68,7 +68,7 @@ pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progres
         None => return Ok(Resumed::Refused(not_kept(place))),
     };
     let zones = still_bound(&sealed.plan().workspace, config, &place);
-    let undone = undo::refusal(sealed.plan(), &place, (&*state, &file))?;
+    let undone = undo::refusal(sealed.plan(), &place, config, (&*state, &file))?;
     let zones = undone.map_or(zones, Err);
     let zones = match zones.and_then(|()| zones_of(sealed.plan(), config, &place)) {
         Ok(zones) => zones,

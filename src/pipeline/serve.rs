@@ -173,7 +173,7 @@ pub fn copy_workspace(workspace: &Path, copy: &Path, served: &ServedAt, secret: 
         return Err(error);
     }
     let others = config.pools.into_iter().filter(|pool| pool.target.provider != FILES);
-    Ok(others.map(|pool| pool.name).collect())
+    Ok(others.map(|pool| pool.name.to_string()).collect())
 }
 
 /// Fills the copy of a workspace.

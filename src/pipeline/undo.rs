@@ -12,7 +12,7 @@ use super::guards::{Remembered, rules_now};
 use super::inputs::Request;
 use super::notices::zone_unknown;
 use super::plan::Made;
-use super::plan::{narrowed_to, targets, workspace_seen};
+use super::plan::{targets, workspace_seen};
 use super::progress::{Progress, RunStage};
 use super::settings::{OpenError, load_settings, state_file};
 use super::targets::{accesses, open_writers};
@@ -26,6 +26,7 @@ use crate::inventory::read::SETTINGS;
 use crate::inventory::value::{Inv, Time};
 use crate::live::asked::{Answer, Question};
 use crate::parallel::side_by_side;
+use crate::plan::Only;
 use crate::plan::Plan;
 use crate::provider::outage;
 use crate::state::status::at_work;
@@ -65,7 +66,7 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
     let state = state::open_to_read(&file)?;
     let state = state.ok_or_else(|| unknown(id))?;
     check_ended(&*state, id, &file)?;
-    let done = net(&*state, id, &file)?;
+    let done = net(&*state, id, config, &file)?;
     let hosts = named_hosts(&done, &request.hosts, id)?;
     let done = narrowed(done, (&hosts, &request.projects), id)?;
     progress.stage(RunStage::Survey, None);
@@ -84,7 +85,7 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
         expires: request.now.plus(config.plan_expires),
         workspace: workspace_seen(config, Some(&*state))?,
         undoes: Some(id.0),
-        only: narrowed_to(&hosts, &request.projects),
+        only: Only::new(hosts.iter().copied(), &request.projects),
         inputs: digest.map(|digest| (SETTINGS.to_owned(), digest)).into_iter().collect(),
         fleet: None,
         hosts: BTreeMap::new(),
@@ -119,8 +120,8 @@ fn unknown(id: ApplyId) -> UndoError {
 /// What an apply did in all, as the journal in this file says.
 ///
 /// Errors: the state cannot be read, or the journal has an entry that zonewright never writes.
-fn net(state: &dyn State, id: ApplyId, file: &Path) -> Result<Vec<Change>, Problem> {
-    undo::net(id, &state.sent(id)?).map_err(|odd| {
+fn net(state: &dyn State, id: ApplyId, config: &Config, file: &Path) -> Result<Vec<Change>, Problem> {
+    undo::net(id, &state.sent(id)?, |zone| config.pool_of(zone)).map_err(|odd| {
         Problem::new(file.display().to_string(), "state-unreadable", odd.to_string())
             .hint("restore the last good copy of the state")
     })
@@ -132,6 +133,7 @@ fn net(state: &dyn State, id: ApplyId, file: &Path) -> Result<Vec<Change>, Probl
 pub(super) fn refusal(
     plan: &Plan,
     place: &str,
+    config: &Config,
     (state, file): (&dyn State, &Path),
 ) -> Result<Option<Problem>, Problem> {
     let Some(undoes) = plan.undoes else { return Ok(None) };
@@ -141,7 +143,7 @@ pub(super) fn refusal(
         let message = format!("the plan undoes apply {undoes}, which is not in the journal");
         return Ok(Some(refuse("unknown-apply", message, hint)));
     }
-    let done = net(state, ApplyId(undoes), file)?;
+    let done = net(state, ApplyId(undoes), config, file)?;
     Ok(undo::stray(&plan.changes, &done).map(|Change { key, .. }| {
         let message = format!(
             "it changes {} of `{}`, but this does not put back what apply {undoes} changed there, and a plan that undoes \
@@ -191,7 +193,7 @@ fn named_hosts(done: &[Change], texts: &[String], id: ApplyId) -> Result<BTreeSe
 
 /// Whether a change is one of a host.
 fn is_of(change: &Change, inv: Inv) -> bool {
-    change.host == Some(inv) || change.also.contains(&inv)
+    change.hosts().contains(&inv)
 }
 
 /// The hosts of the changes at a name, or at any name with that first label.
@@ -202,7 +204,7 @@ fn changed_at(done: &[Change], text: &str) -> BTreeSet<Inv> {
         let is_label = !text.contains('.') && owner.first_label() == asked.as_name().first_label();
         owner == asked.as_name() || is_label
     };
-    done.iter().filter(is_asked).filter_map(|change| change.host).collect()
+    done.iter().filter(is_asked).filter_map(|change| change.subject.host()).collect()
 }
 
 /// The names and first labels at which an apply changed something.

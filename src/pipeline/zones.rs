@@ -17,7 +17,7 @@ use crate::inventory::value::Time;
 use crate::live::asked::AskedZone;
 use crate::live::{Apexes, Knowledge, Live, LiveZone, Structure, ZoneIndex};
 use crate::parallel;
-use crate::plan::ZoneSeen;
+use crate::plan::{ContentsSeen, ZoneSeen};
 use crate::provider::cache::{Cache, CacheUse};
 use crate::provider::{self, Access, AskZone, Context, ReadZone, ZoneRead};
 use crate::snapshot::{SavedLive, Snapshot};
@@ -55,7 +55,7 @@ struct KnownZone {
     /// The zone.
     live: LiveZone,
     /// How it was seen.
-    seen: ZoneSeen,
+    seen: ContentsSeen,
     /// The files it was read from.
     inputs: Vec<(String, String)>,
     /// What is questionable in them.
@@ -348,7 +348,7 @@ fn read_one<'t>(access: &'t Access, zone: &ZoneName, extent: Option<Extent>) -> 
 fn known(read: ZoneRead, knowledge: Option<Knowledge>) -> Box<KnownZone> {
     let mut structure = Structure::default();
     let apex = read.contents.apex().as_name();
-    let seen = ZoneSeen::with_each(&read.contents, |rrset| structure.note(apex, rrset));
+    let seen = ContentsSeen::with_each(&read.contents, |rrset| structure.note(apex, rrset));
     let live = LiveZone::made_of(read.contents, structure);
     let live = match knowledge {
         Some(knowledge) => live.with_knowledge(knowledge),
@@ -393,14 +393,19 @@ fn join(
     }
     let live = live.finish();
     for Asking { zone, failed: failure, .. } in asking {
-        seen.extend(live.zone(zone).contents().map(|contents| (zone, ZoneSeen::of(contents))));
+        seen.extend(live.zone(zone).contents().map(|contents| (zone, ContentsSeen::of(contents))));
         failed.extend(failure.map(|failure| (zone, failure)));
     }
     let asked = live.zones().filter(|(_, zone)| zone.knowledge().is_some()).map(|(_, zone)| zone.name().clone());
     let asked = asked.collect();
     seen.sort_by_key(|(zone, _)| *zone);
     failed.sort_by_key(|(zone, _)| *zone);
-    let seen = seen.into_iter().map(|(_, seen)| seen).collect();
+    let config = &inventory.config;
+    let of_zone = |(zone, seen): (ZoneIndex, ContentsSeen)| {
+        let spec = &config.zones[zone.0 as usize];
+        ZoneSeen::new(&config.pools[spec.pool].name, spec.name.clone(), seen)
+    };
+    let seen = seen.into_iter().map(of_zone).collect();
     let unread = failed.into_iter().map(|(zone, error)| (live.zone(zone).name().clone(), error)).collect();
     Zones { live, seen, asked, for_some: false, unread, inputs, findings }
 }

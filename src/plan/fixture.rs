@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use super::*;
+use crate::claim::{OrphanName, Subject};
 use crate::dns::reverse::reverse_name;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::inventory::model::Registry;
+use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::Inv;
 
 /// A zone.
@@ -20,9 +22,24 @@ pub fn rrset(rtype: Rtype, ttl: u64, rdata: &[&str]) -> Option<Rrset> {
     Rrset::new(Ttl::from_secs(ttl).unwrap(), rdata)
 }
 
+/// The pool of all zones.
+pub fn pool() -> PoolName {
+    "main".parse().unwrap()
+}
+
+/// A host; without a number an orphan.
+pub fn subject(host: Option<u64>) -> Subject {
+    let orphan = || OrphanName { pool: pool(), name: Name::parse("gone.example.net").unwrap() };
+    host.map_or_else(|| Subject::Orphan(orphan()), |inv| Subject::Host(Inv(inv)))
+}
+
 /// A reason with its evidence.
 pub fn reason(rule: Rule, host: Option<u64>, evidence: &[&str]) -> Reason {
-    Reason { rule, host: host.map(Inv), evidence: evidence.iter().map(|place| (*place).to_owned()).collect() }
+    let subject = match (rule, host) {
+        (Rule::Released, Some(inv)) => Subject::Released(Inv(inv)),
+        _ => subject(host),
+    };
+    Reason { evidence: evidence.iter().map(|place| (*place).to_owned()).collect(), rule, subject }
 }
 
 /// One side of a change: the TTL, and RDATA in presentation format; none where there is no RRset.
@@ -50,9 +67,13 @@ pub fn change(
     let owner = zone.owner(name.as_name()).unwrap();
     let kind = ChangeKind::between(rrset(rtype, before.0, before.1), rrset(rtype, after.0, after.1)).unwrap();
     Change {
+        pool: pool(),
         zone,
         key: RrKey { owner, rtype },
-        host: host.map(Inv),
+        subject: match (reasons, host) {
+            ([Reason { rule: Rule::Released, .. }], Some(inv)) => Subject::Released(Inv(inv)),
+            _ => subject(host),
+        },
         also: Vec::new(),
         project: project.to_owned(),
         kind,
@@ -114,7 +135,7 @@ pub fn reviewed() -> Plan {
     let tors = ["racktables/l3-tors.txt:412"];
     let drift = "another editor changed or removed records that apply 12 wrote (2026-11-18T04:00:00Z)";
     let ttl = "the TTL of project `search` is 600, no longer 3600";
-    let is_search = |change: &Change, inv: u64| change.host == Some(Inv(inv));
+    let is_search = |change: &Change, inv: u64| change.subject == subject(Some(inv));
     let causes = vec![
         cause(Class::Caused, CauseKind::Network, network, &tors, of(&|change| is_search(change, 100_007))),
         cause(
@@ -138,11 +159,11 @@ pub fn reviewed() -> Plan {
             CauseKind::Released,
             "names that no host has",
             &["projects/search.yaml:11"],
-            of(&|change| change.project == "search" && change.host.is_none()),
+            of(&|change| change.project == "search" && change.subject.host().is_none()),
         ),
     ];
     let against = Against::Base { name: "origin/main".to_owned(), commit: Some("3f2a".repeat(10)) };
-    let mut review = Review { against, causes, settled: 2, newly_blocked: vec![Inv(100_002)] };
+    let mut review = Review { against, causes, settled: 2, newly_blocked: vec![subject(Some(100_002))] };
     review.sort();
     let source = |name: &str, rows, dated: &str, max_age: Option<&str>| SourceSeen {
         source: name.to_owned(),
@@ -161,7 +182,15 @@ pub fn reviewed() -> Plan {
 
 /// A zone as it was read.
 fn seen(name: &str, serial: u32, rrsets: u64) -> ZoneSeen {
-    ZoneSeen { zone: zone(name), serial, rrsets, managed: rrsets / 2, digest: "ab".repeat(32) }
+    ZoneSeen {
+        digest: "ab".repeat(32),
+        managed: rrsets / 2,
+        pool: pool(),
+        rrsets,
+        serial,
+        target: "main".to_owned(),
+        zone: zone(name),
+    }
 }
 
 /// A plan for three projects, in which nearly everything happens.
@@ -187,7 +216,7 @@ pub fn fleet() -> Plan {
             reason(Rule::AddressElsewhere, Some(100_008), &["agents/agent-2.jsonl:9", tors, search]),
         ],
     );
-    claimed.also = vec![Inv(100_008)];
+    claimed.also = vec![subject(Some(100_008))];
     let changes = vec![
         change(
             s1,
@@ -294,13 +323,13 @@ pub fn fleet() -> Plan {
             Notice {
                 code: NoticeCode::ForeignName,
                 name: "www.example.net.".to_owned(),
-                host: Some(Inv(100_001)),
+                subject: Some(subject(Some(100_001))),
                 message: format!("AAAA {host1} belongs to host 100001, but the name is no host's"),
             },
             Notice {
                 code: NoticeCode::SourceUnknown,
                 name: "eine".to_owned(),
-                host: None,
+                subject: None,
                 message: "source `eine`: agents/eine-1.jsonl was cut: its last line has no end".to_owned(),
             },
         ],
@@ -363,7 +392,7 @@ fn of_hosts() -> LimitState {
 /// Blocked hosts: many by one fault, many each by its own, and some alone.
 fn blocked() -> Vec<Blocked> {
     let one = |host: u64, project: &str, code, message: String, hint: &str| Blocked {
-        host: Inv(host),
+        subject: subject(Some(host)),
         project: project.to_owned(),
         code,
         message,
@@ -396,7 +425,8 @@ fn blocked() -> Vec<Blocked> {
 
 /// Skipped hosts: a project switched off, and two restricted hosts.
 fn skipped() -> Vec<Skipped> {
-    let one = |host: u64, project: &str, code| Skipped { host: Inv(host), project: project.to_owned(), code };
+    let one =
+        |host: u64, project: &str, code| Skipped { subject: subject(Some(host)), project: project.to_owned(), code };
     let mut all: Vec<Skipped> = (300_100..301_303).map(|host| one(host, "lab", SkipCode::AutomationOff)).collect();
     all.extend([one(100_400, "search", SkipCode::Restricted), one(200_400, "web", SkipCode::Restricted)]);
     all

@@ -6,15 +6,13 @@ pub mod model;
 
 pub mod marker;
 
-mod json;
-
 pub mod order;
 
 pub mod review;
 
 pub mod sealed;
 
-pub mod v1;
+pub mod document;
 
 pub mod store;
 
@@ -25,6 +23,8 @@ pub use crate::change::{
     BlockCode, Blocked, Change, ChangeKind, LeftBehind, Notice, NoticeCode, Reason, Rule, SkipCode, Skipped, Waiting,
 };
 pub use marker::{Marker, marker_key};
-pub use model::{HostSeen, LimitKind, LimitSetting, LimitState, Only, Plan, SourceSeen, WorkspaceSeen, ZoneSeen};
+pub use model::{
+    ContentsSeen, HostSeen, LimitKind, LimitSetting, LimitState, Only, Plan, SourceSeen, WorkspaceSeen, ZoneSeen,
+};
 pub use review::{Against, Cause, CauseKind, Class, Review};
 pub use sealed::SealedPlan;

@@ -1,12 +1,17 @@
 //! The plan as a value.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
 
 use super::marker::marker_key;
 use super::review::Review;
-use crate::change::{Blocked, Change, LeftBehind, Notice, NoticeCode, Skipped, Waiting, words};
+use crate::change::{Blocked, Change, LeftBehind, Notice, NoticeCode, Skipped, Waiting};
+use crate::claim::Subject;
 use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName};
+use crate::document::{nullable, nullable_object, present, words};
 use crate::inventory::model::Registry;
+use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::{Duration, Inv, Time};
 
 /// All that a run would change, and all that it would not and why.
@@ -31,7 +36,7 @@ pub struct Plan {
     pub fleet: Option<u64>,
     /// What the inventory says of the hosts that the plan names; without those that it lacks. Reports show their names.
     pub hosts: BTreeMap<Inv, HostSeen>,
-    /// The changes, sorted by project, host (none last), zone, owner, type; the names as text.
+    /// The changes, sorted by project, subject, pool, zone, owner, type; the names as text.
     pub changes: Vec<Change>,
     /// The causes of the changes; none where an apply is undone, and where there are neither changes nor a base.
     pub review: Option<Review>,
@@ -39,17 +44,17 @@ pub struct Plan {
     pub waiting: Vec<Waiting>,
     /// The own RRsets of names that no host has and that the plan leaves, sorted by name, zone, owner, type.
     pub left_behind: Vec<LeftBehind>,
-    /// The hosts that get no change although they should, sorted by host.
+    /// The subjects that get no change although they should, sorted by subject.
     pub blocked: Vec<Blocked>,
-    /// The hosts that zonewright leaves alone on purpose, sorted by host.
+    /// The subjects that zonewright leaves alone on purpose, sorted by subject.
     pub skipped: Vec<Skipped>,
-    /// What an operator should know, sorted by code, name and host.
+    /// What an operator should know, sorted by code, name and subject.
     pub notices: Vec<Notice>,
     /// The limits, with what of them is used.
     pub limits: Vec<LimitState>,
     /// The exports, sorted by source; none where an apply is undone, or in plans of an earlier version.
     pub sources: Vec<SourceSeen>,
-    /// The zones that were read whole, sorted by name.
+    /// The zones that were read whole, sorted by pool, name and target.
     pub zones: Vec<ZoneSeen>,
 }
 
@@ -77,78 +82,104 @@ impl Plan {
 }
 
 /// What a plan is bound to: it is refused in another workspace, and where these settings have changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// The fields of this and of what follows are in the order of their names in documents (RFC 8785 section 3.2.3).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct WorkspaceSeen {
+    /// The id that the state has; none where there was no state yet.
+    #[serde(deserialize_with = "nullable")]
+    pub id: Option<String>,
     /// `owner` of zonewright.toml.
     pub owner: String,
     /// `registry` of zonewright.toml: a plan says what is own by it.
     pub registry: Registry,
-    /// The id that the state has; none where there was no state yet.
-    pub id: Option<String>,
 }
 
 /// A host as the inventory has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct HostSeen {
-    /// Its backbone name, in presentation format with the final dot; none where it has no name.
-    pub name: Option<String>,
     /// The datacenter in which hosts.csv has it.
     pub location: String,
-    /// The switch that hosts.csv names; none where it names none.
-    pub switch: Option<String>,
+    /// Its backbone name, in presentation format with the final dot; none where it has no name.
+    #[serde(deserialize_with = "nullable")]
+    pub name: Option<String>,
     /// The rack that hosts.csv names; none where it names none.
+    #[serde(deserialize_with = "nullable")]
     pub rack: Option<String>,
+    /// The switch that hosts.csv names; none where it names none.
+    #[serde(deserialize_with = "nullable")]
+    pub switch: Option<String>,
 }
 
 /// What the command line narrowed a plan to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Only {
-    /// The hosts, sorted; all of the projects where empty.
-    pub hosts: Vec<Inv>,
     /// The projects, sorted; all where empty.
     pub projects: Vec<String>,
+    /// The subjects, sorted; all of the projects where empty.
+    pub subjects: Vec<Subject>,
+}
+
+impl Only {
+    /// What the command line narrowed a plan to, by hosts and projects; none where it names neither.
+    pub fn new(hosts: impl IntoIterator<Item = Inv>, projects: &[String]) -> Option<Only> {
+        let of_host = |inv: Inv| [Subject::Host(inv), Subject::Released(inv)];
+        let subjects: BTreeSet<Subject> = hosts.into_iter().flat_map(of_host).collect();
+        let only = Only { projects: projects.to_vec(), subjects: subjects.into_iter().collect() };
+        (!only.projects.is_empty() || !only.subjects.is_empty()).then_some(only)
+    }
+
+    /// The hosts among the subjects, each once.
+    pub fn hosts(&self) -> Vec<Inv> {
+        let hosts: BTreeSet<Inv> = self.subjects.iter().filter_map(Subject::host).collect();
+        hosts.into_iter().collect()
+    }
 }
 
 /// How much of a limit is used.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LimitState {
-    /// What it is about: `global`, `project:` and the id, or `zone:` and the name with the final dot.
-    pub scope: String,
-    /// The period, such as `1h`; `plan` where it is about this plan alone.
-    pub period: String,
-    /// What it counts.
-    pub counts: LimitKind,
-    /// How many may change.
-    pub max: u64,
-    /// How many did within the period; 0 where it is about this plan alone.
-    pub used: u64,
-    /// How many this plan would add.
-    pub planned: u64,
-    /// Whether that is too many.
-    pub exceeded: bool,
-    /// Of a share: what `max` is a share of; where hosts lose records, the hosts of the plan's `fleet`.
-    pub of: Option<u64>,
     /// Of `max_by_cause`: the row or setting that causes most, as `file:line`; a few lines that cause as many, with
     /// commas.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
+    /// What it counts.
+    pub counts: LimitKind,
+    /// Whether that is too many.
+    pub exceeded: bool,
     /// From when on the plan would fit, if nothing else changes; none where it fits now, or never will.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub frees: Option<Time>,
-    /// What sets it; none in plans of an earlier version.
+    /// How many may change.
+    pub max: u64,
+    /// Of a share: what `max` is a share of; where hosts lose records, the hosts of the plan's `fleet`.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub of: Option<u64>,
+    /// The period, such as `1h`; `plan` where it is about this plan alone.
+    pub period: String,
+    /// How many this plan would add.
+    pub planned: u64,
+    /// What it is about: `global`, `project:` and the id, or `zone:` and the name with the final dot.
+    pub scope: String,
+    /// What sets it; none where that is the default.
+    #[serde(deserialize_with = "nullable_object")]
     pub setting: Option<LimitSetting>,
+    /// How many did within the period; 0 where it is about this plan alone.
+    pub used: u64,
 }
 
-/// What sets a limit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LimitSetting {
-    /// Nothing does: it is the default.
-    Default,
-    /// A setting.
-    Written {
-        /// What it says, such as `max_delete = "10%"`.
-        says: String,
-        /// Where, as `file:line`.
-        place: String,
-    },
+/// The setting that sets a limit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitSetting {
+    /// Where, as `file:line`.
+    pub place: String,
+    /// What it says, such as `max_delete = "10%"`.
+    pub says: String,
 }
 
 impl LimitState {
@@ -179,42 +210,72 @@ words! {
 }
 
 /// An export as it was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SourceSeen {
-    /// The source, by the name that people know it by.
-    pub source: String,
-    /// How many rows it has, bad ones included.
-    pub rows: u64,
     /// When it was made, by its own date; none where it has none.
+    #[serde(deserialize_with = "nullable")]
     pub dated: Option<Time>,
     /// How old it may be; none where nothing is said.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub max_age: Option<Duration>,
+    /// How many rows it has, bad ones included.
+    pub rows: u64,
+    /// The source, by the name that people know it by.
+    pub source: String,
 }
 
-/// A zone as it was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A zone as it was read from a target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ZoneSeen {
-    /// The zone.
-    pub zone: ZoneName,
-    /// The SOA's serial.
-    pub serial: u32,
+    /// SHA-256 over its content without SOA, DNSSEC types and the marker, in hexadecimal.
+    #[serde(with = "super::document::digest")]
+    pub digest: String,
+    /// How many of its RRsets are of the types that the rules manage: AAAA and PTR.
+    pub managed: u64,
+    /// Its pool.
+    pub pool: PoolName,
     /// How many RRsets it has.
     pub rrsets: u64,
-    /// How many of them are of the types that the rules manage: AAAA and PTR.
-    pub managed: u64,
-    /// SHA-256 over its content without SOA, DNSSEC types and the marker, in hexadecimal.
-    pub digest: String,
+    /// The SOA's serial.
+    pub serial: u32,
+    /// The target, by its name; that of a pool with one target is the pool's.
+    pub target: String,
+    /// The zone.
+    pub zone: ZoneName,
 }
 
 impl ZoneSeen {
+    /// A zone of the one target of a pool.
+    pub fn new(pool: &PoolName, zone: ZoneName, seen: ContentsSeen) -> ZoneSeen {
+        let ContentsSeen { digest, managed, rrsets, serial } = seen;
+        ZoneSeen { digest, managed, pool: pool.clone(), rrsets, serial, target: pool.to_string(), zone }
+    }
+}
+
+/// What is kept of a zone's contents in a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContentsSeen {
+    /// SHA-256 over the contents without SOA, DNSSEC types and the marker, in hexadecimal.
+    pub digest: String,
+    /// How many RRsets are of the types that the rules manage: AAAA and PTR.
+    pub managed: u64,
+    /// How many RRsets there are.
+    pub rrsets: u64,
+    /// The SOA's serial.
+    pub serial: u32,
+}
+
+impl ContentsSeen {
     /// How a zone's contents are seen.
-    pub fn of(contents: &ZoneContents) -> ZoneSeen {
-        ZoneSeen::with_each(contents, |_| {})
+    pub fn of(contents: &ZoneContents) -> ContentsSeen {
+        ContentsSeen::with_each(contents, |_| {})
     }
 
     /// How a zone's contents are seen; `look` gets every RRset meanwhile, because going through a million of them again
     /// takes long.
-    pub fn with_each(contents: &ZoneContents, mut look: impl FnMut(RrsetRef<'_>)) -> ZoneSeen {
+    pub fn with_each(contents: &ZoneContents, mut look: impl FnMut(RrsetRef<'_>)) -> ContentsSeen {
         let marker = marker_key(contents.apex());
         let (mut rrsets, mut managed) = (0, 0);
         let digest = contents.digest(|rrset| {
@@ -226,7 +287,7 @@ impl ZoneSeen {
             !marks && rrset.rtype() != Rtype::SOA && !is_dnssec(rrset.rtype())
         });
         let digest: String = digest.iter().map(|octet| format!("{octet:02x}")).collect();
-        ZoneSeen { zone: contents.apex().clone(), serial: contents.serial().into_int(), rrsets, managed, digest }
+        ContentsSeen { digest, managed, rrsets, serial: contents.serial().into_int() }
     }
 }
 

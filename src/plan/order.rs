@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 
 use super::{Blocked, Change, LeftBehind, LimitState, Notice, Plan, Reason, Skipped, SourceSeen, Waiting, ZoneSeen};
-use crate::inventory::value::Inv;
+use crate::claim::Subject;
 
 /// Sorts everything in a plan, and drops what a change has twice.
 pub fn settle(plan: &mut Plan) {
@@ -15,11 +15,11 @@ pub fn settle(plan: &mut Plan) {
         change.reasons.sort_by(reasons);
         change.reasons.dedup();
     }
-    // Without hosts and projects it narrows nothing.
-    plan.only.take_if(|only| only.hosts.is_empty() && only.projects.is_empty());
+    // Without subjects and projects it narrows nothing.
+    plan.only.take_if(|only| only.subjects.is_empty() && only.projects.is_empty());
     if let Some(only) = &mut plan.only {
-        only.hosts.sort_unstable();
-        only.hosts.dedup();
+        only.subjects.sort_unstable();
+        only.subjects.dedup();
         only.projects.sort_unstable();
         only.projects.dedup();
     }
@@ -35,57 +35,58 @@ pub fn settle(plan: &mut Plan) {
     plan.zones.sort_by(zones);
 }
 
-/// By project, host (none last), zone, name, type.
+/// By project, subject, pool, zone, name, type.
 pub fn changes(a: &Change, b: &Change) -> Ordering {
-    // Names are printed only where project and host are equal, which is among the few changes of one host.
+    // Names are printed only where project and subject are equal, which is among the few changes of one host.
     let texts = || {
         let zones = if a.zone == b.zone { Ordering::Equal } else { a.zone.to_string().cmp(&b.zone.to_string()) };
         let owners = || a.key.owner.to_string().cmp(&b.key.owner.to_string());
         zones.then_with(owners).then_with(|| a.key.rtype.to_string().cmp(&b.key.rtype.to_string()))
     };
-    a.project.cmp(&b.project).then_with(|| none_last(a.host).cmp(&none_last(b.host))).then_with(texts)
+    let pools = || a.pool.cmp(&b.pool);
+    a.project.cmp(&b.project).then_with(|| a.subject.cmp(&b.subject)).then_with(pools).then_with(texts)
 }
 
-/// By rule, host (none last), evidence.
+/// By rule, subject, evidence.
 pub fn reasons(a: &Reason, b: &Reason) -> Ordering {
     let rules = a.rule.as_str().cmp(b.rule.as_str());
-    rules.then_with(|| (none_last(a.host), &a.evidence).cmp(&(none_last(b.host), &b.evidence)))
+    rules.then_with(|| (&a.subject, &a.evidence).cmp(&(&b.subject, &b.evidence)))
 }
 
-/// By project, host (none last), zone, name, type.
+/// By project, subject, pool, zone, name, type.
 pub fn waiting(a: &Waiting, b: &Waiting) -> Ordering {
-    let key = |waiting: &Waiting| {
-        let Waiting { zone, key, host, project, .. } = waiting;
-        (project.clone(), none_last(*host), zone.to_string(), key.owner.to_string(), key.rtype.to_string())
+    let rrset = |waiting: &Waiting| {
+        let Waiting { pool, zone, key, .. } = waiting;
+        (pool.clone(), zone.to_string(), key.owner.to_string(), key.rtype.to_string())
     };
-    key(a).cmp(&key(b))
+    (&a.project, &a.subject).cmp(&(&b.project, &b.subject)).then_with(|| rrset(a).cmp(&rrset(b)))
 }
 
-/// By the name that no host has, zone, name, type.
+/// By the name that no host has, pool, zone, name, type.
 pub fn left_behind(a: &LeftBehind, b: &LeftBehind) -> Ordering {
     left_behind_key(a).cmp(&left_behind_key(b))
 }
 
 /// What RRsets that are left are sorted by.
-fn left_behind_key(left: &LeftBehind) -> [String; 4] {
-    let LeftBehind { zone, key, name, .. } = left;
-    [name.to_string(), zone.to_string(), key.owner.to_string(), key.rtype.to_string()]
+fn left_behind_key(left: &LeftBehind) -> [String; 5] {
+    let LeftBehind { pool, zone, key, name, .. } = left;
+    [name.to_string(), pool.to_string(), zone.to_string(), key.owner.to_string(), key.rtype.to_string()]
 }
 
-/// By host.
+/// By subject.
 pub fn blocked(a: &Blocked, b: &Blocked) -> Ordering {
-    a.host.cmp(&b.host)
+    a.subject.cmp(&b.subject)
 }
 
-/// By host.
+/// By subject.
 pub fn skipped(a: &Skipped, b: &Skipped) -> Ordering {
-    a.host.cmp(&b.host)
+    a.subject.cmp(&b.subject)
 }
 
-/// By code, name, host (none last), message.
+/// By code, name, subject (none last), message.
 pub fn notices(a: &Notice, b: &Notice) -> Ordering {
     let codes = a.code.as_str().cmp(b.code.as_str());
-    codes.then_with(|| (&a.name, none_last(a.host), &a.message).cmp(&(&b.name, none_last(b.host), &b.message)))
+    codes.then_with(|| (&a.name, none_last(&a.subject), &a.message).cmp(&(&b.name, none_last(&b.subject), &b.message)))
 }
 
 /// By scope, period, what is counted, size.
@@ -99,12 +100,13 @@ pub fn sources(a: &SourceSeen, b: &SourceSeen) -> Ordering {
     a.source.cmp(&b.source)
 }
 
-/// By name.
+/// By pool, name, target.
 pub fn zones(a: &ZoneSeen, b: &ZoneSeen) -> Ordering {
-    a.zone.to_string().cmp(&b.zone.to_string())
+    let key = |seen: &ZoneSeen| (seen.pool.clone(), seen.zone.to_string(), seen.target.clone());
+    key(a).cmp(&key(b))
 }
 
-/// Sorts a missing host behind all others.
-fn none_last(host: Option<Inv>) -> (bool, Option<Inv>) {
-    (host.is_none(), host)
+/// Sorts a missing subject behind all others.
+fn none_last(subject: &Option<Subject>) -> (bool, &Option<Subject>) {
+    (subject.is_none(), subject)
 }

@@ -1,10 +1,14 @@
 //! The causes of the changes of a plan, gathered so that people can judge the changes by them.
 
-use crate::change::words;
-use crate::inventory::value::{Inv, Time};
+use serde::{Deserialize, Serialize};
+
+use crate::claim::Subject;
+use crate::document::{nullable_object, objects, present, words};
+use crate::inventory::value::Time;
 
 /// The causes of a plan's changes. Together they have every change, each once.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(into = "ReviewText", try_from = "ReviewText")]
 pub struct Review {
     /// What the inventory was compared with.
     pub against: Against,
@@ -12,8 +16,54 @@ pub struct Review {
     pub causes: Vec<Cause>,
     /// With a base: how many RRsets a plan of the base would change that need no change with this inventory.
     pub settled: u64,
-    /// With a base: the hosts that are blocked now and are not blocked with the base, sorted.
-    pub newly_blocked: Vec<Inv>,
+    /// With a base: the subjects that are blocked now and are not blocked with the base, sorted.
+    pub newly_blocked: Vec<Subject>,
+}
+
+/// A review in a document: some of it is there only with a base.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReviewText {
+    /// What the inventory was compared with; null where with nothing.
+    #[serde(deserialize_with = "nullable_object")]
+    against: Option<AgainstText>,
+    /// The causes.
+    #[serde(deserialize_with = "objects")]
+    causes: Vec<Cause>,
+    /// The subjects that are blocked and were not.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    newly_blocked: Option<Vec<Subject>>,
+    /// How many RRsets the base would change and the plan does not.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    settled: Option<u64>,
+}
+
+impl From<Review> for ReviewText {
+    fn from(review: Review) -> ReviewText {
+        let is_based = review.is_based();
+        let Review { against, causes, settled, newly_blocked } = review;
+        let (newly_blocked, settled) = (is_based.then_some(newly_blocked), is_based.then_some(settled));
+        ReviewText { against: AgainstText::of(against), causes, newly_blocked, settled }
+    }
+}
+
+impl TryFrom<ReviewText> for Review {
+    type Error = String;
+
+    fn try_from(text: ReviewText) -> Result<Review, String> {
+        let ReviewText { against, causes, newly_blocked, settled } = text;
+        let against = against.map_or(Ok(Against::Nothing), Against::try_from)?;
+        let is_based = matches!(against, Against::Base { .. });
+        let of_base = [settled.is_some(), newly_blocked.is_some()];
+        if of_base.contains(&!is_based) || causes.iter().any(|cause| cause.class.is_some() != is_based) {
+            return Err("`settled`, `newly_blocked` and each `class` are there with a base, and only then".into());
+        }
+        let newly_blocked = newly_blocked.unwrap_or_default();
+        if !newly_blocked.is_sorted_by(|a, b| a < b) {
+            return Err("`newly_blocked` is not sorted, or has a subject twice".into());
+        }
+        Ok(Review { against, causes, settled: settled.unwrap_or_default(), newly_blocked })
+    }
 }
 
 /// What an inventory is compared with to find what is new in it.
@@ -37,21 +87,70 @@ pub enum Against {
     },
 }
 
+/// What an inventory is compared with, in a document: an apply and when its plan was made, or a base and its commit.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AgainstText {
+    /// The apply.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    apply: Option<u64>,
+    /// When its plan was made.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    at: Option<Time>,
+    /// The name of the base.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    base: Option<String>,
+    /// Its commit, or null.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    commit: Option<Option<String>>,
+}
+
+impl AgainstText {
+    /// How this is written; none where nothing was compared.
+    fn of(against: Against) -> Option<AgainstText> {
+        let nothing = AgainstText { apply: None, at: None, base: None, commit: None };
+        match against {
+            Against::Nothing => None,
+            Against::Journal { apply, at } => Some(AgainstText { apply: Some(apply), at: Some(at), ..nothing }),
+            Against::Base { name, commit } => Some(AgainstText { base: Some(name), commit: Some(commit), ..nothing }),
+        }
+    }
+}
+
+impl TryFrom<AgainstText> for Against {
+    type Error = String;
+
+    fn try_from(text: AgainstText) -> Result<Against, String> {
+        match text {
+            AgainstText { apply: Some(apply), at: Some(at), base: None, commit: None } => {
+                Ok(Against::Journal { apply, at })
+            }
+            AgainstText { apply: None, at: None, base: Some(name), commit: Some(commit) } => {
+                Ok(Against::Base { name, commit })
+            }
+            _ => Err("`against` has `apply` and `at`, or `base` and `commit`".into()),
+        }
+    }
+}
+
 /// The cause of some changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Cause {
-    /// Whether the difference to the base causes the changes; none without a base.
-    pub class: Option<Class>,
-    /// What kind.
-    pub kind: CauseKind,
-    /// In words: lower case, no full stop, names in backticks.
-    pub says: String,
-    /// The lines that say so, as `file:line`, sorted; the first few where there are many.
-    pub places: Vec<String>,
-    /// Whether what differs from the base explains the changes; true without a base.
-    pub is_explained: bool,
     /// The places of the changes in [`super::Plan::changes`], ascending; never empty.
     pub changes: Vec<u32>,
+    /// Whether the difference to the base causes the changes; none without a base.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
+    /// Whether what differs from the base explains the changes; true without a base.
+    #[serde(rename = "explained")]
+    pub is_explained: bool,
+    /// What kind.
+    pub kind: CauseKind,
+    /// The lines that say so, as `file:line`, sorted; the first few where there are many.
+    pub places: Vec<String>,
+    /// In words: lower case, no full stop, names in backticks.
+    pub says: String,
 }
 
 words! {

@@ -1,7 +1,7 @@
 //! A plan that is sorted and carries its digests: what is shown, saved and applied.
 
 use super::{Change, Class, Plan};
-use super::{order, v1};
+use super::{document, order};
 
 /// A plan that can no longer change: sorted, with the digests that name it.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,8 +18,8 @@ impl SealedPlan {
     /// Sorts a plan and digests it. A plan with a review is sorted already: its review has places in its changes.
     pub fn new(mut plan: Plan) -> SealedPlan {
         order::settle(&mut plan);
-        let effect = v1::effect(&plan);
-        let id = v1::id(&plan, &effect);
+        let effect = document::effect(&plan);
+        let id = document::id(&plan, &effect);
         SealedPlan { plan, id, effect }
     }
 

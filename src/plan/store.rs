@@ -6,7 +6,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::SealedPlan;
-use super::v1::{self, PlanError};
+use super::document::{self, PlanError};
 use crate::disk;
 
 /// How many octets a plan may have: a change takes about 800. An apply keeps its plan in the state, and SQLite keeps no row
@@ -75,7 +75,7 @@ impl std::error::Error for StoreError {
 ///
 /// Errors: [`StoreError::Write`]; also where the plan is too large to be applied.
 pub fn save(path: &Path, sealed: &SealedPlan) -> Result<(), StoreError> {
-    let text = v1::to_json(sealed);
+    let text = document::to_json(sealed);
     let saved = fits(text.len() as u64).and_then(|()| disk::replace(path, text.as_bytes()));
     saved.map_err(|source| StoreError::Write { path: path.to_owned(), source })
 }
@@ -86,7 +86,7 @@ pub fn save(path: &Path, sealed: &SealedPlan) -> Result<(), StoreError> {
 pub fn load(path: &Path) -> Result<SealedPlan, StoreError> {
     let octets = read(path).map_err(|source| StoreError::Read { path: path.to_owned(), source })?;
     let text = str::from_utf8(&octets).map_err(|error| not_text(&octets[..error.valid_up_to()]));
-    text.and_then(v1::parse).map_err(|source| StoreError::Plan { path: path.to_owned(), source })
+    text.and_then(document::parse).map_err(|source| StoreError::Plan { path: path.to_owned(), source })
 }
 
 /// Reads a file that is no larger than a plan may be. What it says of its size is not believed: it may grow, or be a
@@ -193,14 +193,14 @@ mod tests {
         };
         assert_eq!(
             shown(b"{\n  \"fromat\": 1}"),
-            "plan.json:2:10: error[plan-malformed]: unknown field `fromat`, expected one of `format`, `id`, `effect`, \
-             `tool`, `created`, `expires`, `workspace`, `undoes`, `only`, `inputs`, `fleet`, `hosts`, `changes`, `review`, `waiting`, `left_behind`, `blocked`, `skipped`, \
-             `notices`, `limits`, `sources`, `zones`"
+            "plan.json:2:10: error[plan-malformed]: unknown field `fromat`, expected one of `blocked`, \
+             `changes`, `created`, `effect`, `expires`, `fleet`, `format`, `hosts`, `id`, `inputs`, `left_behind`, `limits`, \
+             `notices`, `only`, `review`, `skipped`, `sources`, `tool`, `undoes`, `waiting`, `workspace`, `zones`"
         );
         assert_eq!(
-            shown(b"{\"format\": \"zonewright.plan/2\", \"more\": []}"),
-            "plan.json: error[plan-format]: its format is `zonewright.plan/2`, and this version reads \
-             `zonewright.plan/1` only"
+            shown(b"{\"format\": \"zonewright.plan/1\", \"more\": []}"),
+            "plan.json: error[plan-format]: its format is `zonewright.plan/1`, and this version reads \
+             `zonewright.plan/2` only: make the plan again"
         );
         assert_eq!(shown(b"{\n  \xff"), "plan.json:2:3: error[plan-malformed]: this is not UTF-8");
         assert!(load(folder.path()).is_err());

@@ -27,7 +27,7 @@ impl Counts {
 
     /// Counts a change.
     pub fn count(&mut self, change: &Change) {
-        self.hosts.extend(change.host);
+        self.hosts.extend(change.subject.host());
         self.changes[match change.kind {
             ChangeKind::Create { .. } => 0,
             ChangeKind::Modify { .. } => 1,

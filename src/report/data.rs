@@ -51,7 +51,7 @@ pub fn reading_order(plan: &Plan, change: &Change) -> ReadingOrder {
     let (rtype, name) = recorded.unwrap_or_else(|| (change.key.rtype, change.key.owner.as_name().to_name()));
     let address = (rtype == Rtype::PTR).then(|| address_of(name.as_name())).flatten();
     let (is_address, name) = (rtype == Rtype::PTR, name.to_string());
-    let is_other = change.host.and_then(|host| plan.name_of(host)) != Some(name.as_str());
+    let is_other = change.subject.host().and_then(|host| plan.name_of(host)) != Some(name.as_str());
     (is_address, is_other, address, name, is_registry, change.key.rtype.to_string())
 }
 

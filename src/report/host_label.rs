@@ -2,6 +2,7 @@
 //!
 //! Comes in: a plan and an inventory number. Goes out: text, not sanitized.
 
+use crate::claim::Subject;
 use crate::inventory::value::Inv;
 use crate::plan::Plan;
 
@@ -26,4 +27,19 @@ pub fn host_in_words(plan: &Plan, host: Inv) -> String {
 pub fn short_label(plan: &Plan, host: Inv) -> String {
     let label = plan.name_of(host).and_then(|name| name.split('.').next()).filter(|label| !label.is_empty());
     label.map_or_else(|| host.to_string(), str::to_owned)
+}
+
+/// A subject, as [`host_label`] shows a host.
+pub fn subject_label(plan: &Plan, subject: &Subject) -> String {
+    subject.host().map_or_else(|| subject.to_string(), |host| host_label(plan, host))
+}
+
+/// A subject, as [`host_in_words`] shows a host.
+pub fn subject_in_words(plan: &Plan, subject: &Subject) -> String {
+    subject.host().map_or_else(|| subject.to_string(), |host| host_in_words(plan, host))
+}
+
+/// A subject, as [`short_label`] shows a host.
+pub fn short_subject(plan: &Plan, subject: &Subject) -> String {
+    subject.host().map_or_else(|| subject.to_string(), |host| short_label(plan, host))
 }

@@ -89,7 +89,7 @@ mod words;
 mod wrap;
 
 use crate::explain::Explanation;
-use crate::plan::{SealedPlan, v1};
+use crate::plan::{SealedPlan, document};
 
 pub use accept::accepted;
 pub use checked::Checked;
@@ -162,7 +162,7 @@ pub fn plan(
 ) -> Result<String, TemplateError> {
     match format {
         PlanFormat::Text => text::render((sealed, outlook), templates, options),
-        PlanFormat::Json => Ok(v1::to_json(sealed)),
+        PlanFormat::Json => Ok(document::to_json(sealed)),
         PlanFormat::Markdown => Ok(markdown::render(sealed, outlook)),
         PlanFormat::Html => Ok(html::render(sealed, outlook)),
         PlanFormat::Diff => Ok(diff::render(sealed, outlook, options)),

@@ -146,7 +146,7 @@ mod tests {
         let notice = |(place, zone): &(&str, &str)| Notice {
             code: NoticeCode::ZoneUnknown,
             name: (*zone).to_owned(),
-            host: None,
+            subject: None,
             message: format!("{place}: error[connect-failed]: the server refuses connections"),
         };
         places.iter().map(notice).collect()
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!((no_plan(&plan()), short_of(&none)), (None, Vec::new()));
         assert_eq!(short_of(&plan()), ["no plan for 3 of 6 zones"]);
         assert_eq!((no_plan(&fixture::empty()), short_of(&fixture::empty())), (None, Vec::new()));
-        let notice = |code, name: &str| Notice { code, name: name.to_owned(), host: None, message: String::new() };
+        let notice = |code, name: &str| Notice { code, name: name.to_owned(), subject: None, message: String::new() };
         let notices = vec![
             notice(NoticeCode::SourceUnknown, "hosts"),
             notice(NoticeCode::BadSettings, "projects/a.yaml"),

@@ -47,7 +47,7 @@ pub mod tests {
 
     use super::*;
     use crate::apply::Outcome;
-    use crate::plan::{BlockCode, NoticeCode, Rule, SealedPlan, SkipCode, fixture, v1};
+    use crate::plan::{BlockCode, NoticeCode, Rule, SealedPlan, SkipCode, document, fixture};
 
     /// All schemas.
     const ALL: [SchemaKind; 10] = [
@@ -100,7 +100,7 @@ pub mod tests {
 
     /// The fixture's plan as a document.
     fn plan() -> Value {
-        serde_json::from_str(&v1::to_json(&SealedPlan::new(fixture::fleet()))).unwrap()
+        serde_json::from_str(&document::to_json(&SealedPlan::new(fixture::fleet()))).unwrap()
     }
 
     /// Settings in which nearly every key occurs.
@@ -181,7 +181,7 @@ pub mod tests {
 
     #[test]
     fn documents_as_they_should_be_fit() {
-        let empty = serde_json::from_str(&v1::to_json(&SealedPlan::new(fixture::empty()))).unwrap();
+        let empty = serde_json::from_str(&document::to_json(&SealedPlan::new(fixture::empty()))).unwrap();
         assert_eq!(check(SchemaKind::Plan, &[plan(), empty]), ["", ""]);
         assert_eq!(check(SchemaKind::Config, &[config()]), [""]);
         assert_eq!(check(SchemaKind::Project, &[project()]), [""]);
@@ -192,7 +192,7 @@ pub mod tests {
         let plan = plan();
         for edit in [
             ("/more", json!(1)),
-            ("/format", json!("zonewright.plan/2")),
+            ("/format", json!("zonewright.plan/1")),
             ("/id", json!("sha256:12")),
             ("/tool", Value::Null),
             ("/inputs/x", json!(1)),
@@ -201,8 +201,8 @@ pub mod tests {
             ("/changes/0/name", json!("Lab.example.net.")),
             ("/changes/0/name", json!("lab.example.net")),
             ("/changes/0/also", json!([])),
-            ("/changes/0/host", json!(-1)),
-            ("/changes/0/host", Value::Null),
+            ("/changes/0/subject", json!("host:-1")),
+            ("/changes/0/subject", Value::Null),
             ("/changes/0/reasons", json!([])),
             ("/changes/0/before/ttl", json!(2147483648u64)),
             ("/changes/0/before/rdata", json!([])),

@@ -25,7 +25,7 @@ pub fn narrowed(only: &Only) -> String {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!("{what}{} {shown}{more}", if items.len() == 1 { "" } else { "s" })
     };
-    let hosts = only.hosts.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let hosts = only.hosts().iter().map(ToString::to_string).collect::<Vec<_>>();
     let parts = [("host", hosts), ("project", only.projects.clone())];
     let parts = parts.into_iter().filter(|(_, items)| !items.is_empty()).map(|(what, items)| list(what, items));
     format!("Narrowed to {}", parts.collect::<Vec<_>>().join(" of "))

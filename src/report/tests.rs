@@ -11,7 +11,7 @@ fn plans() -> Vec<(&'static str, Plan, Outlook)> {
     let notice = |code| Notice {
         code,
         name: "hosts".to_owned(),
-        host: None,
+        subject: None,
         message: "racktables/hosts.csv was cut".to_owned(),
     };
     let bare = || Plan { limits: Vec::new(), notices: Vec::new(), ..fixture::fleet() };

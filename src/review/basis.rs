@@ -32,7 +32,11 @@ pub fn of<'f, 'a: 'f>(
     if rules().any(|rule| rule == Rule::Orphan) {
         return (CauseKind::Released, format!("names of `{project}` that no host has"), first_line());
     }
-    let known = change.host.or_else(|| change.reasons.iter().find_map(|reason| reason.host)).and_then(facts);
+    let known = change
+        .subject
+        .host()
+        .or_else(|| change.reasons.iter().find_map(|reason| reason.subject.host()))
+        .and_then(facts);
     let Some(known) = known else {
         return (CauseKind::Other, format!("the names of hosts of `{project}`"), first_line());
     };

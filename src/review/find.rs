@@ -9,6 +9,7 @@ use super::others::{self, Holders};
 use super::side::{Facts, Side};
 use super::{FoundAs, Given, basis};
 use crate::change::{BlockCode, Blocked, Change, Rule};
+use crate::claim::Subject;
 use crate::diag::split_place;
 use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
 use crate::inventory::model::HostStatus;
@@ -82,14 +83,15 @@ impl<'g, 'a> Finder<'g, 'a> {
         let of_accepted = given.by_accepted.map(|decided| decided.changes.iter().map(keyed).collect());
         let registers = given.decided.changes.iter().any(Change::is_registry);
         let changes = given.decided.changes.iter().enumerate().filter(|_| registers);
+        let by_host = |blocked: &'a Blocked| Some((blocked.subject.host()?, blocked));
         let key = |change: &Change| (change.key.rtype, change.key.owner.as_name().to_name());
         Finder {
             given,
             of_base: base.iter().flat_map(|base| base.changes).map(keyed).collect(),
             of_accepted,
-            blocked: base.iter().flat_map(|base| base.blocked).map(|blocked| (blocked.host, blocked)).collect(),
-            skipped: base.iter().flat_map(|base| base.skipped).map(|skipped| skipped.host).collect(),
-            blocked_now: given.decided.blocked.iter().map(|blocked| (blocked.host, blocked)).collect(),
+            blocked: base.iter().flat_map(|base| base.blocked).filter_map(by_host).collect(),
+            skipped: base.iter().flat_map(|base| base.skipped).filter_map(|skipped| skipped.subject.host()).collect(),
+            blocked_now: given.decided.blocked.iter().filter_map(by_host).collect(),
             places: changes.map(|(place, change)| (key(change), place)).collect(),
             published: published(given),
             hosts: HashMap::new(),
@@ -172,7 +174,7 @@ impl<'g, 'a> Finder<'g, 'a> {
             }
         }
         let holders: Vec<Inv> = holders.into_iter().collect();
-        let of_project = || change.host.is_none().then(|| others::project_setting(sides, change)).flatten();
+        let of_project = || change.subject.host().is_none().then(|| others::project_setting(sides, change)).flatten();
         of_project().or_else(|| others::workspace_setting(sides, change)).or_else(|| self.unblocked(&holders))
     }
 
@@ -236,7 +238,7 @@ impl<'g, 'a> Finder<'g, 'a> {
 
     /// Whether the records of the host of a change could be made with what was accepted last.
     fn was_open(&mut self, change: &Change) -> bool {
-        change.host.is_some_and(|inv| self.host(inv).was_open)
+        change.subject.host().is_some_and(|inv| self.host(inv).was_open)
     }
 
     /// What is known of a host.
@@ -259,8 +261,8 @@ impl<'g, 'a> Finder<'g, 'a> {
     /// Whether the base blocks or skips one of these hosts, or one of them is blocked that the base does not block.
     fn unblocked(&self, invs: &[Inv]) -> Option<Difference> {
         let difference = |kind, says, place| Some(Difference { about: About::Host, kind, says, place });
-        let blocked = invs.iter().find_map(|inv| self.blocked.get(inv));
-        if let Some(Blocked { host, project, code, .. }) = blocked {
+        let blocked = invs.iter().find_map(|inv| Some((inv, self.blocked.get(inv)?)));
+        if let Some((host, Blocked { project, code, .. })) = blocked {
             let zone =
                 self.given.new_zones.iter().filter(|_| *code == BlockCode::NoZone).find(|zone| self.is_in(*host, zone));
             return match zone {
@@ -301,7 +303,7 @@ impl<'g, 'a> Finder<'g, 'a> {
 /// The hosts of changes to RRsets that an apply wrote.
 fn published(given: &Given<'_>) -> HashSet<Inv> {
     let changes = given.decided.changes.iter().zip(given.found);
-    changes.filter(|(_, found)| **found != FoundAs::Unwritten).filter_map(|(change, _)| change.host).collect()
+    changes.filter(|(_, found)| **found != FoundAs::Unwritten).filter_map(|(change, _)| change.subject.host()).collect()
 }
 
 /// The first difference that is about what a change concerns.
@@ -312,9 +314,10 @@ fn fitting(differences: &[Difference], concern: Concern) -> Option<&Difference> 
 
 /// The hosts that a change is made for: its own first, then the others of its reasons.
 fn hosts_of(change: &Change) -> Vec<Inv> {
-    let others = change.reasons.iter().filter_map(|reason| reason.host).chain(change.also.iter().copied());
+    let reasons = change.reasons.iter().filter_map(|reason| reason.subject.host());
+    let others = reasons.chain(change.also.iter().filter_map(Subject::host));
     let mut invs: Vec<Inv> = Vec::new();
-    change.host.into_iter().chain(others).for_each(|inv| push_new(&mut invs, inv));
+    change.subject.host().into_iter().chain(others).for_each(|inv| push_new(&mut invs, inv));
     invs
 }
 

@@ -25,6 +25,7 @@ pub use side::Side;
 
 use self::find::{Finder, Found, Key};
 use crate::change::{Blocked, Change, Skipped, Waiting};
+use crate::claim::Subject;
 use crate::diag::split_place;
 use crate::dns::{RrKey, ZoneName};
 use crate::inventory::value::Inv;
@@ -152,21 +153,22 @@ impl PartialOrd for Line {
 
 /// What else is new since the base: how many of its changes are no longer needed, and which hosts are blocked that it
 /// does not block.
-fn since(base: &Decided<'_>, given: &Given<'_>) -> (u64, Vec<Inv>) {
+fn since(base: &Decided<'_>, given: &Given<'_>) -> (u64, Vec<Subject>) {
     let now = &given.decided;
     let planned = now.changes.iter().map(|change| (&change.zone, &change.key));
     let waiting = now.waiting.iter().map(|waiting| (&waiting.zone, &waiting.key));
     let unsettled: HashSet<(&ZoneName, &RrKey)> = planned.chain(waiting).collect();
-    let left: HashSet<Inv> =
-        now.blocked.iter().map(|own| own.host).chain(now.skipped.iter().map(|own| own.host)).collect();
+    let left = now.blocked.iter().map(|own| &own.subject).chain(now.skipped.iter().map(|own| &own.subject));
+    let left: HashSet<Inv> = left.filter_map(Subject::host).collect();
     // While nothing is removed at names that no host has, nothing about them is settled.
     let are_paused = others::are_removals_paused(given.now.inventory);
     let is_settled = |change: &&Change| {
-        let is_left = change.host.map_or(are_paused, |inv| left.contains(&inv));
+        let is_left = change.subject.host().map_or(are_paused, |inv| left.contains(&inv));
         !is_left && !unsettled.contains(&(&change.zone, &change.key))
     };
-    let before: HashSet<Inv> = base.blocked.iter().map(|own| own.host).collect();
-    let newly: BTreeSet<Inv> = now.blocked.iter().map(|own| own.host).filter(|inv| !before.contains(inv)).collect();
+    let before: HashSet<&Subject> = base.blocked.iter().map(|own| &own.subject).collect();
+    let newly = now.blocked.iter().map(|own| &own.subject).filter(|subject| !before.contains(subject));
+    let newly: BTreeSet<Subject> = newly.cloned().collect();
     (base.changes.iter().filter(is_settled).count() as u64, newly.into_iter().collect())
 }
 

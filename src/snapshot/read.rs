@@ -13,7 +13,7 @@ use crate::disk::hex;
 use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::value::Time;
 use crate::live::Knowledge;
-use crate::plan::ZoneSeen;
+use crate::plan::ContentsSeen;
 use crate::provider::{self, ZoneRead};
 
 /// The largest file, in octets: places in zone files are kept as 32 bits.
@@ -147,7 +147,7 @@ fn damaged(place: &str, message: String) -> Problem {
 /// Checks contents against what the manifest says of them.
 fn check(saved: &SavedZone, contents: &ZoneContents) -> Result<(), String> {
     let SavedZone { serial, rrsets, records, digest, .. } = saved;
-    let seen = ZoneSeen::of(contents);
+    let seen = ContentsSeen::of(contents);
     let differs = |what: &str, here: &dyn std::fmt::Display, there: &dyn std::fmt::Display| {
         Err(format!("{what} of its contents is {here}, but the manifest says {there}"))
     };

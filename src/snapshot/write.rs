@@ -13,7 +13,7 @@ use crate::disk::hex;
 use crate::dns::ZoneContents;
 use crate::inventory::value::Time;
 use crate::live::Knowledge;
-use crate::plan::ZoneSeen;
+use crate::plan::ContentsSeen;
 
 /// The error of something on disk.
 fn not_saved(place: &Path, error: &io::Error) -> Problem {
@@ -67,7 +67,8 @@ impl Writer {
 
     /// Saves one zone, or what is known about it; returns what the manifest says about it.
     pub fn write_zone(&self, contents: &ZoneContents, knowledge: Option<&Knowledge>) -> Result<SavedZone, Problem> {
-        let ZoneSeen { zone, serial, rrsets, digest, .. } = ZoneSeen::of(contents);
+        let ContentsSeen { serial, rrsets, digest, .. } = ContentsSeen::of(contents);
+        let zone = contents.apex().clone();
         let file = file_stem(&zone) + SUFFIX;
         let sha256 = self.write_file(&file, |out| text::write_zone(contents, out))?;
         let extent = match knowledge {

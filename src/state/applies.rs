@@ -95,7 +95,7 @@ pub fn resume(change: &Transaction<'_>, id: ApplyId, resumption: &Resumption) ->
     let Resumption { at, who, reason } = resumption;
     let sql = "UPDATE applies SET finished = NULL, outcomes = NULL WHERE id = ?1";
     one_row(&mut change.prepare_cached(sql)?, params![id.0 as i64])?;
-    change.execute("DELETE FROM left_hosts WHERE apply = ?1", [id.0 as i64])?;
+    change.execute("DELETE FROM left_subjects WHERE apply = ?1", [id.0 as i64])?;
     let sql = "INSERT INTO resumptions (apply, at, who, reason) VALUES (?1, ?2, ?3, ?4)";
     change.execute(sql, params![id.0 as i64, at.as_nanos(), who, reason])?;
     Ok(())

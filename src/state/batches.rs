@@ -15,7 +15,7 @@ use crate::live::asked::Question;
 
 /// Keeps a batch that is about to be sent.
 pub fn keep_sending(change: &Transaction<'_>, apply: ApplyId, batch: &Batch<'_>, now: Time) -> rusqlite::Result<()> {
-    let hosts: BTreeSet<Inv> = batch.changes.iter().filter_map(|change| change.host).collect();
+    let hosts: BTreeSet<Inv> = batch.changes.iter().filter_map(|change| change.subject.host()).collect();
     let (apply, number) = (apply.0 as i64, batch.number as i64);
     let row = BatchRow {
         apply,

@@ -4,10 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
-use super::journal::{self, Effect, Kept, KeptRrset};
+use super::journal::{self, Effect, Kept};
 use super::seal::{self, BatchRow};
 use super::{ApplyId, Unsettled, waits};
 use crate::apply::Batch;
+use crate::change::RrsetText;
+use crate::claim::Subject;
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
 use crate::plan::Marker;
@@ -88,13 +90,12 @@ fn enter(
         }
     }
     // A host is entered again with its next change; where that comes within the same second nothing is to be written.
-    let sql = "INSERT INTO ledger (apply, host, project, at) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (apply, host, project) DO UPDATE SET at = excluded.at WHERE at <> excluded.at";
+    let sql = "INSERT INTO ledger (apply, subject, project, at) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (apply, subject, project) DO UPDATE SET at = excluded.at WHERE at <> excluded.at";
     let mut enter = change.prepare_cached(sql)?;
-    let hosts: BTreeSet<(u64, &str)> =
-        effects.iter().filter_map(|effect| Some((effect.host?, effect.project))).collect();
-    for (host, project) in hosts {
-        enter.execute(params![id, host as i64, project, now.as_nanos()])?;
+    let counted = effects.iter().filter_map(|effect| Some((effect.subject.counted()?, effect.project)));
+    for (subject, project) in counted.collect::<BTreeSet<(Subject, &str)>>() {
+        enter.execute(params![id, subject.to_string(), project, now.as_nanos()])?;
     }
     Ok(())
 }
@@ -241,7 +242,7 @@ fn settle_overtaken(change: &Transaction<'_>, zone: &ZoneName, changes: &[Kept],
     let sql = format!("{sent} WHERE zone = ?1 AND marker_after IS NULL AND (settled IS NULL OR settled = 'unknown')");
     let open: Vec<(BatchRow, String)> =
         change.prepare_cached(&sql)?.query_map([zone.to_string()], seal::sent)?.collect::<rusqlite::Result<_>>()?;
-    let found: HashMap<(&str, &str), &Option<KeptRrset>> =
+    let found: HashMap<(&str, &str), &Option<RrsetText>> =
         changes.iter().map(|kept| ((kept.name.as_str(), kept.rtype.as_str()), &kept.before)).collect();
     let is_overtaken = |kept: &Kept| found.get(&(kept.name.as_str(), kept.rtype.as_str())) == Some(&&kept.before);
     for (batch, text) in open {

@@ -1,10 +1,11 @@
 //! What the journal says of past applies: what was sent, its outcome, what it left, who resumed it, which limits were
 //! lifted. Pure.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use super::journal::KeptRrset;
 use super::{ApplyId, ApplySummary};
+use crate::change::RrsetText;
+use crate::claim::Subject;
 use crate::dns::{Name, Rrset, Rtype, ZoneName};
 use crate::guard::Allowance;
 use crate::inventory::value::{Inv, Time};
@@ -51,10 +52,10 @@ impl SentFate {
 /// One change of an update.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SentChange {
-    /// The host; none where an orphan is removed.
-    pub host: Option<Inv>,
-    /// The other hosts whose rules contributed, sorted.
-    pub also: Vec<Inv>,
+    /// What it was for.
+    pub subject: Subject,
+    /// The others whose rules contributed, sorted.
+    pub also: Vec<Subject>,
     /// The project.
     pub project: String,
     /// The owner name.
@@ -62,9 +63,9 @@ pub struct SentChange {
     /// The type.
     pub rtype: Rtype,
     /// What was there before.
-    pub before: Option<KeptRrset>,
+    pub before: Option<RrsetText>,
     /// What is there after.
-    pub after: Option<KeptRrset>,
+    pub after: Option<RrsetText>,
 }
 
 /// That an apply was taken up again.
@@ -81,8 +82,8 @@ pub struct Resumption {
 /// A host that an apply did not leave as planned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftHost {
-    /// The host; none where an orphan was to be removed.
-    pub host: Option<Inv>,
+    /// Which.
+    pub subject: Subject,
     /// Its project.
     pub project: String,
     /// A name of it that the plan changes.
@@ -105,7 +106,7 @@ pub struct Written {
     /// Whether it created the RRset.
     pub is_new: bool,
     /// What it left there; none where it deleted the RRset.
-    pub after: Option<KeptRrset>,
+    pub after: Option<RrsetText>,
 }
 
 impl Written {
@@ -214,9 +215,15 @@ impl Past {
 }
 
 impl SentChange {
+    /// The hosts that shared it, but for its own.
+    pub fn other_hosts(&self) -> Vec<Inv> {
+        let others: BTreeSet<Inv> = self.also.iter().filter_map(Subject::host).collect();
+        others.into_iter().filter(|inv| Some(*inv) != self.subject.host()).collect()
+    }
+
     /// Whether it was made for a host, be it together with others.
     pub fn is_for(&self, host: Inv) -> bool {
-        self.host == Some(host) || self.also.contains(&host)
+        std::iter::once(&self.subject).chain(&self.also).any(|subject| subject.host() == Some(host))
     }
 
     /// Whether it is at a name, or makes or removes a PTR to it.

@@ -47,6 +47,8 @@ mod store;
 
 pub mod status;
 
+mod subjects;
+
 mod wait_news;
 
 mod waits;
@@ -62,6 +64,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::apply::{Applied, Batch, Settled};
+use crate::change::RrsetText;
+use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::diff::waits::Waits;
 use crate::dns::{Name, RrKey, ZoneName};
@@ -74,7 +78,6 @@ pub use crate::guard::Breaker;
 pub use acceptance::{Acceptance, AcceptedFile, Accepting, Acceptor, Exchange, NewExport, SourceStatus};
 pub use breakers::Reset;
 pub use history::{Allowed, History, LeftHost, Past, Resumption, Sent, SentChange, SentFate, Told, Written};
-pub use journal::KeptRrset;
 pub use lock::{Holder, Lock};
 #[cfg(test)]
 pub use sqlite::Sqlite;
@@ -136,8 +139,8 @@ pub struct PlanText<'a> {
     pub made: Time,
     /// When it may no longer be applied.
     pub expires: Time,
-    /// The hosts that it leaves for what blocks them.
-    pub blocked: &'a [Inv],
+    /// The subjects that it leaves for what blocks them.
+    pub blocked: &'a [Subject],
 }
 
 /// What the plan of an apply was made by.
@@ -145,9 +148,9 @@ pub struct PlanText<'a> {
 pub struct Planned {
     /// When: live DNS was read after that.
     pub at: Time,
-    /// The hosts that it left for what blocked them; kept of the latest apply that did all of a plan for the whole
+    /// The subjects that it left for what blocked them; kept of the latest apply that did all of a plan for the whole
     /// fleet.
-    pub blocked: BTreeSet<Inv>,
+    pub blocked: BTreeSet<Subject>,
 }
 
 /// An apply, as `status` and histories show it.
@@ -222,7 +225,7 @@ pub struct Unsettled {
     /// The zone.
     pub zone: ZoneName,
     /// The RRsets that it changes, each with what is there if it took effect.
-    pub after: Vec<(Question, Option<KeptRrset>)>,
+    pub after: Vec<(Question, Option<RrsetText>)>,
 }
 
 /// What is remembered between runs. What a method wrote is durable when it returns.
@@ -249,7 +252,7 @@ pub trait State: Send {
     fn unfinished(&self) -> Result<Vec<ApplySummary>, Problem>;
 
     /// The hosts that were changed since a time, each change of a host once: project, host, when.
-    fn changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, Problem>;
+    fn changed_since(&self, since: Time) -> Result<Vec<(String, Subject, Time)>, Problem>;
 
     /// One apply; `None` where there is none of this number.
     fn apply(&self, id: ApplyId) -> Result<Option<ApplySummary>, Problem>;
@@ -389,5 +392,5 @@ pub trait State: Send {
     fn note_waits(&mut self, news: &WaitNews) -> Result<(), Problem>;
 
     /// The hosts of the updates that were sent since a time with an unknown outcome: project, host, when.
-    fn perhaps_changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, Problem>;
+    fn perhaps_changed_since(&self, since: Time) -> Result<Vec<(String, Subject, Time)>, Problem>;
 }

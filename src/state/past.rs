@@ -11,6 +11,7 @@ use super::sought::{Names, Sought};
 use super::sqlite::Sqlite;
 use super::{ApplyId, LeftHost, Planned, Resumption, Sent, SentChange, SentFate};
 use crate::apply::Applied;
+use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::dns::{Name, RrKey};
 use crate::inventory::value::{Inv, Time};
@@ -31,10 +32,9 @@ fn understood(state: &Sqlite, (batch, changes): (BatchRow, String)) -> Result<Se
         Some(other) => return Err(state.odd("fate of an update", other)),
     };
     let kept = journal::from_json(&changes).ok_or_else(|| state.odd("list of changes", &changes))?;
-    let change = |Kept { host, also, project, name, rtype, before, after }: Kept| {
+    let change = |Kept { after, also, before, name, project, subject, rtype }: Kept| {
         let (name, rtype) = state.rrset(&name, &rtype)?;
-        let also = also.into_iter().map(Inv).collect();
-        Ok(SentChange { host: host.map(Inv), also, project, name, rtype, before, after })
+        Ok(SentChange { subject, also, project, name, rtype, before, after })
     };
     Ok(Sent {
         number: batch.number as u64,
@@ -46,16 +46,16 @@ fn understood(state: &Sqlite, (batch, changes): (BatchRow, String)) -> Result<Se
     })
 }
 
-/// Keeps the hosts that the plan of an apply leaves for what blocks them.
-pub fn block(change: &Transaction<'_>, apply: i64, hosts: &[Inv]) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO blocked_hosts (apply, host) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+/// Keeps the subjects that the plan of an apply leaves for what blocks them.
+pub fn block(change: &Transaction<'_>, apply: i64, subjects: &[Subject]) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO blocked_subjects (apply, subject) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     let mut insert = change.prepare_cached(sql)?;
-    hosts.iter().try_for_each(|host| insert.execute(params![apply, host.0 as i64]).map(drop))
+    subjects.iter().try_for_each(|subject| insert.execute(params![apply, subject.to_string()]).map(drop))
 }
 
 /// Keeps no longer what the plans of earlier applies left, once a whole one did all of its plan.
 pub fn forget_blocked(change: &Transaction<'_>, apply: i64) -> rusqlite::Result<()> {
-    let sql = "DELETE FROM blocked_hosts WHERE apply < ?1 AND EXISTS
+    let sql = "DELETE FROM blocked_subjects WHERE apply < ?1 AND EXISTS
          (SELECT 1 FROM applies WHERE id = ?1 AND is_whole <> 0)";
     change.execute(sql, [apply]).map(drop)
 }
@@ -64,9 +64,10 @@ pub fn forget_blocked(change: &Transaction<'_>, apply: i64) -> rusqlite::Result<
 pub fn planned(state: &Sqlite, id: ApplyId) -> Result<Option<Planned>, Problem> {
     let sql = "SELECT planned FROM applies WHERE id = ?1 AND planned IS NOT NULL";
     let at = state.read(sql, [id.0 as i64], |row| Ok(Time::from_nanos(row.get(0)?)))?.pop();
-    let sql = "SELECT host FROM blocked_hosts WHERE apply = ?1";
-    let blocked = state.read(sql, [id.0 as i64], |row| Ok(Inv(row.get::<_, i64>(0)? as u64)))?;
-    Ok(at.map(|at| Planned { at, blocked: blocked.into_iter().collect() }))
+    let sql = "SELECT subject FROM blocked_subjects WHERE apply = ?1";
+    let blocked = state.read(sql, [id.0 as i64], |row| row.get::<_, String>(0))?;
+    let blocked = blocked.iter().map(|text| state.subject(text)).collect::<Result<_, Problem>>()?;
+    Ok(at.map(|at| Planned { at, blocked }))
 }
 
 /// Who took an apply up again, in the order of time.
@@ -79,26 +80,28 @@ pub fn resumptions(state: &Sqlite, id: ApplyId) -> Result<Vec<Resumption>, Probl
 
 /// The hosts that an apply did not leave as planned, in the order of the plan.
 pub fn left_hosts(state: &Sqlite, id: ApplyId) -> Result<Vec<LeftHost>, Problem> {
-    let sql = "SELECT host, project, name, outcome, message FROM left_hosts WHERE apply = ?1 ORDER BY place";
+    let sql = "SELECT subject, project, name, outcome, message FROM left_subjects WHERE apply = ?1 ORDER BY place";
     let left = |row: &Row<'_>| {
-        let host = row.get::<_, Option<i64>>(0)?.map(|inv| Inv(inv as u64));
-        let (project, name) = (row.get(1)?, row.get(2)?);
-        Ok(LeftHost { host, project, name, outcome: row.get(3)?, message: row.get(4)? })
+        let (subject, project, name) = (row.get::<_, String>(0)?, row.get(1)?, row.get(2)?);
+        Ok((subject, project, name, row.get(3)?, row.get(4)?))
     };
-    state.read(sql, [id.0 as i64], left)
+    let rows = state.read(sql, [id.0 as i64], left)?;
+    let left = rows.into_iter().map(|(subject, project, name, outcome, message)| {
+        Ok(LeftHost { subject: state.subject(&subject)?, project, name, outcome, message })
+    });
+    left.collect()
 }
 
 /// Keeps which hosts an apply did not leave as planned, instead of those of an earlier end.
 pub fn leave(change: &Transaction<'_>, apply: ApplyId, applied: &Applied) -> rusqlite::Result<()> {
     let id = apply.0 as i64;
-    change.execute("DELETE FROM left_hosts WHERE apply = ?1", [id])?;
-    let sql = "INSERT INTO left_hosts (apply, place, host, project, name, outcome, message)
+    change.execute("DELETE FROM left_subjects WHERE apply = ?1", [id])?;
+    let sql = "INSERT INTO left_subjects (apply, place, subject, project, name, outcome, message)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let mut insert = change.prepare_cached(sql)?;
     for (place, host) in applied.hosts.iter().enumerate().filter(|(_, host)| !host.outcome.is_done()) {
-        let inv = host.host.map(|inv| inv.0 as i64);
-        let outcome = host.outcome.as_str();
-        insert.execute(params![id, place as i64, inv, host.project, host.name, outcome, host.message])?;
+        let (subject, outcome) = (host.subject.to_string(), host.outcome.as_str());
+        insert.execute(params![id, place as i64, subject, host.project, host.name, outcome, host.message])?;
     }
     Ok(())
 }
@@ -106,22 +109,20 @@ pub fn leave(change: &Transaction<'_>, apply: ApplyId, applied: &Applied) -> rus
 /// The applies that changed, or tried to change, something for a host, and those that did not leave it as planned; the
 /// latest first.
 pub fn applies_of(state: &Sqlite, host: Inv) -> Result<Vec<ApplyId>, Problem> {
-    // As JSON has it. Within a text each quote has a backslash before it, so that only the number of a host matches the
-    // first pattern; the others may match more, so each match is checked.
-    let Inv(inv) = host;
-    let owner = format!("%\"host\":{inv},%");
-    let also = [format!("%[{inv},%"), format!("%[{inv}]%"), format!("%,{inv},%"), format!("%,{inv}]%")];
-    let sql = "SELECT apply, number, changes, seal FROM batch_changes WHERE changes LIKE ?1
-           OR changes LIKE '%\"also\":[%'
-              AND (changes LIKE ?2 OR changes LIKE ?3 OR changes LIKE ?4 OR changes LIKE ?5)";
+    // As JSON has it: a project may have such an id, so each match is checked.
+    let [own, released] = [Subject::Host(host), Subject::Released(host)];
+    let patterns = [format!("%\"{own}\"%"), format!("%\"{released}\"%")];
+    let sql = "SELECT apply, number, changes, seal FROM batch_changes WHERE changes LIKE ?1 OR changes LIKE ?2";
     let row = |row: &Row<'_>| {
         let (apply, number) = (row.get(0)?, row.get(1)?);
         Ok((apply, seal::changes(row, 2, (apply, number))?))
     };
-    let mut applies = left_applies(state, "host", host.0 as i64)?;
-    for (apply, text) in state.read(sql, params![owner, also[0], also[1], also[2], also[3]], row)? {
+    let mut applies = left_applies(state, "subject", own.to_string())?;
+    applies.append(&mut left_applies(state, "subject", released.to_string())?);
+    for (apply, text) in state.read(sql, patterns, row)? {
         let kept = journal::from_json(&text).ok_or_else(|| state.odd("list of changes", &text))?;
-        if kept.iter().any(|change| change.host == Some(inv) || change.also.contains(&inv)) {
+        let is_its = |subject: &Subject| subject.host() == Some(host);
+        if kept.iter().any(|change| is_its(&change.subject) || change.also.iter().any(is_its)) {
             applies.insert(Reverse(ApplyId(apply as u64)));
         }
     }
@@ -174,7 +175,7 @@ fn left_applies(
     column: &str,
     value: impl rusqlite::ToSql,
 ) -> Result<BTreeSet<Reverse<ApplyId>>, Problem> {
-    let sql = format!("SELECT DISTINCT apply FROM left_hosts WHERE {column} = ?1");
+    let sql = format!("SELECT DISTINCT apply FROM left_subjects WHERE {column} = ?1");
     let found = state.read(&sql, params![value], |row| Ok(ApplyId(row.get::<_, i64>(0)? as u64)))?;
     Ok(found.into_iter().map(Reverse).collect())
 }

@@ -11,10 +11,11 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 
 use super::error::{Attempt, error, of_database, unreadable};
 use super::seal::seal_all;
+use super::subjects;
 use super::workspace;
 
 /// What makes each version of the one before; the first is made of nothing.
-const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6];
+const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -208,11 +209,44 @@ const V6: &str = "
 CREATE TABLE workspace (id TEXT NOT NULL PRIMARY KEY);
 ";
 
+/// What version 7 changes: what was decided about has its text, where it had the number of a host. What is in the
+/// tables of the earlier versions is copied at this step (`subjects`).
+const V7: &str = "
+DROP INDEX ledger_at;
+ALTER TABLE ledger RENAME TO ledger_of_hosts;
+CREATE TABLE ledger (
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    subject TEXT NOT NULL,
+    project TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (apply, subject, project)
+);
+CREATE INDEX ledger_at ON ledger (at);
+CREATE TABLE left_subjects (
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    place BIGINT NOT NULL,
+    subject TEXT NOT NULL,
+    project TEXT NOT NULL,
+    name TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    message TEXT,
+    PRIMARY KEY (apply, place)
+);
+CREATE TABLE blocked_subjects (
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    subject TEXT NOT NULL,
+    PRIMARY KEY (apply, subject)
+);
+";
+
 /// The first version whose rows have digests.
 const SEALED: i64 = 5;
 
 /// The first version that has the id of its workspace.
 const NAMED: i64 = 6;
+
+/// The first version that knows subjects.
+const OF_SUBJECTS: i64 = 7;
 
 /// What a file holds.
 #[derive(Debug, PartialEq, Eq)]
@@ -276,6 +310,9 @@ pub fn migrate(db: &mut Connection, file: &Path) -> Result<(), Problem> {
     if done < NAMED {
         let id = if done == 0 { workspace::draw() } else { workspace::derive(&change).map_err(database)? };
         change.execute("INSERT INTO workspace VALUES (?1)", [id]).map_err(database)?;
+    }
+    if done < OF_SUBJECTS {
+        subjects::copy(&change).map_err(database)?;
     }
     change.execute("UPDATE schema_version SET version = ?1", [VERSION]).map_err(database)?;
     change.commit().map_err(database)

@@ -13,6 +13,7 @@ use rusqlite::{Connection, OpenFlags, Row, Transaction, TransactionBehavior};
 use super::error::{Attempt, needs_recovery, of_database, of_system, unreadable};
 use super::folder;
 use super::schema::{self, Found};
+use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::disk::sync_folder;
 use crate::dns::{Name, Rtype, ZoneName};
@@ -210,6 +211,11 @@ impl Sqlite {
     /// Reads a zone's name.
     pub(super) fn zone(&self, text: &str) -> Result<ZoneName, Problem> {
         Name::parse(text).map(ZoneName::new).map_err(|_| self.odd("name of a zone", text))
+    }
+
+    /// Reads a subject.
+    pub(super) fn subject(&self, text: &str) -> Result<Subject, Problem> {
+        text.parse().map_err(|_| self.odd("subject", text))
     }
 
     /// Reads the owner name and the type of an RRset.

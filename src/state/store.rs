@@ -12,6 +12,7 @@ use super::{
     applies, batches, breakers, effect, exports, markers, own, past, perhaps, waits, written,
 };
 use crate::apply::{Applied, Batch, Settled};
+use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::diff::waits::Waits;
 use crate::dns::{Name, RrKey, ZoneName};
@@ -51,11 +52,11 @@ impl State for Sqlite {
         applies::summaries(self, "WHERE finished IS NULL ORDER BY id DESC", [])
     }
 
-    fn changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, Problem> {
-        let sql = "SELECT project, host, at FROM ledger WHERE at >= ?1 ORDER BY at, apply, host";
-        let changed =
-            |row: &Row<'_>| Ok((row.get(0)?, Inv(row.get::<_, i64>(1)? as u64), Time::from_nanos(row.get(2)?)));
-        self.read(sql, [since.as_nanos()], changed)
+    fn changed_since(&self, since: Time) -> Result<Vec<(String, Subject, Time)>, Problem> {
+        let sql = "SELECT project, subject, at FROM ledger WHERE at >= ?1 ORDER BY at, apply, subject";
+        let changed = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, String>(1)?, Time::from_nanos(row.get(2)?)));
+        let rows = self.read(sql, [since.as_nanos()], changed)?;
+        rows.into_iter().map(|(project, subject, at)| Ok((project, self.subject(&subject)?, at))).collect()
     }
 
     fn apply(&self, id: ApplyId) -> Result<Option<ApplySummary>, Problem> {
@@ -219,7 +220,7 @@ impl State for Sqlite {
         self.write(|change| waits::note(change, news))
     }
 
-    fn perhaps_changed_since(&self, since: Time) -> Result<Vec<(String, Inv, Time)>, Problem> {
+    fn perhaps_changed_since(&self, since: Time) -> Result<Vec<(String, Subject, Time)>, Problem> {
         perhaps::changed_since(self, since)
     }
 }

@@ -36,8 +36,7 @@ pub struct Edited {
 /// named.
 pub fn narrow(done: Vec<Change>, hosts: &[Inv], projects: &[String]) -> Vec<Change> {
     let is_named = |change: &Change| {
-        let mut own = change.host.iter().chain(&change.also);
-        (hosts.is_empty() || own.any(|inv| hosts.contains(inv)))
+        (hosts.is_empty() || change.hosts().iter().any(|inv| hosts.contains(inv)))
             && (projects.is_empty() || projects.contains(&change.project))
     };
     let (units, _) = arrange(&done);
@@ -69,7 +68,7 @@ pub fn judge(done: &[Change], now: &[Option<Answer>]) -> Judged {
         if edited.is_empty() {
             judged.changes.extend(back.into_iter().map(|(inverse, _)| inverse));
         }
-        let hosts: Vec<Inv> = hosts.iter().filter_map(|(_, host)| *host).collect();
+        let hosts: Vec<Inv> = hosts.iter().filter_map(|(_, subject)| subject.host()).collect();
         let edited = edited.into_iter();
         judged.edited.extend(edited.map(|(inverse, found)| Edited {
             inverse,
@@ -106,16 +105,14 @@ fn inverse(change: &Change) -> Change {
 fn block(done: &[Change], unit: &Unit, now: &[Option<Answer>], hosts: &[HostKey<'_>]) -> Vec<Blocked> {
     let unread = unit.changes.iter().find(|place| now[**place].is_none());
     let Some(Change { zone, key, .. }) = unread.map(|place| &done[*place]) else { return Vec::new() };
-    let block = |(project, host): &HostKey<'_>| {
-        Some(Blocked {
-            host: (*host)?,
-            project: (*project).to_owned(),
-            code: BlockCode::ZoneUnknown,
-            message: format!("`{}` {} is in `{zone}`, which could not be read", key.owner, key.rtype),
-            hint: "fix the zone's error, and then undo again; until then, the host stays as it is".to_owned(),
-        })
+    let block = |(project, subject): &HostKey<'_>| Blocked {
+        code: BlockCode::ZoneUnknown,
+        hint: "fix the zone's error, and then undo again; until then, the host stays as it is".to_owned(),
+        message: format!("`{}` {} is in `{zone}`, which could not be read", key.owner, key.rtype),
+        project: (*project).to_owned(),
+        subject: (*subject).clone(),
     };
-    hosts.iter().filter_map(block).collect()
+    hosts.iter().filter(|(_, subject)| subject.host().is_some()).map(block).collect()
 }
 
 /// The notice about an RRset that was changed since, by a later apply where one did.
@@ -127,8 +124,9 @@ pub fn notice(undone: ApplyId, edited: &Edited, later: Option<ApplyId>) -> Notic
         Some(later) => format!("apply {} changed it since; undo that apply first", later.0),
         None => "no later apply in this journal changed it".to_owned(),
     };
-    let whose = inverse.host.map_or_else(|| "the name".to_owned(), |inv| format!("host {inv}"));
-    let others: Vec<String> = hosts.iter().filter(|inv| Some(**inv) != inverse.host).map(Inv::to_string).collect();
+    let own = inverse.subject.host();
+    let whose = own.map_or_else(|| "the name".to_owned(), |inv| format!("host {inv}"));
+    let others: Vec<String> = hosts.iter().filter(|inv| Some(**inv) != own).map(Inv::to_string).collect();
     let with = match others.as_slice() {
         [] => String::new(),
         [one] => format!(", and with it host {one}"),
@@ -138,5 +136,5 @@ pub fn notice(undone: ApplyId, edited: &Edited, later: Option<ApplyId>) -> Notic
         "{} of `{owner}`: apply {} left {left}, but there is {found}; {since}; undo leaves {whose} as it is{with}",
         inverse.key.rtype, undone.0
     );
-    Notice { code: NoticeCode::EditedSince, name: owner.to_string(), host: inverse.host, message }
+    Notice { code: NoticeCode::EditedSince, message, name: owner.to_string(), subject: Some(inverse.subject.clone()) }
 }

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use crate::change::RrsetText;
 use crate::change::{Change, ChangeKind, Reason, Rule};
 use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
-use crate::state::{ApplyId, KeptRrset, Sent, SentChange, SentFate};
+use crate::inventory::pool_name::PoolName;
+use crate::state::{ApplyId, Sent, SentChange, SentFate};
 
 /// A change of the journal that is not valid.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,8 +29,10 @@ impl fmt::Display for Odd {
 ///
 /// Updates that provably had no effect do not count. RRsets that an apply changed back are left out.
 ///
+/// `pool_of` gives the pool of a zone.
+///
 /// Errors: the journal holds something that is never written to it.
-pub fn net(apply: ApplyId, sent: &[Sent]) -> Result<Vec<Change>, Odd> {
+pub fn net(apply: ApplyId, sent: &[Sent], pool_of: impl Fn(&ZoneName) -> PoolName) -> Result<Vec<Change>, Odd> {
     let mut spans: Vec<Span<'_>> = Vec::new();
     let mut places: HashMap<(&ZoneName, &Name, Rtype), usize> = HashMap::new();
     for update in sent.iter().filter(|update| !matches!(update.fate, SentFate::Undone(_))) {
@@ -40,7 +44,8 @@ pub fn net(apply: ApplyId, sent: &[Sent]) -> Result<Vec<Change>, Odd> {
             }
         }
     }
-    spans.iter().filter_map(|span| span.change(apply).transpose()).collect()
+    let change = |span: &Span<'_>| span.change(apply, pool_of(&span.last.0.zone)).transpose();
+    spans.iter().filter_map(change).collect()
 }
 
 /// All that an apply did to one RRset.
@@ -54,22 +59,23 @@ struct Span<'a> {
 
 impl Span<'_> {
     /// The one change that results; `None` where nothing changed.
-    fn change(&self, apply: ApplyId) -> Result<Option<Change>, Odd> {
+    fn change(&self, apply: ApplyId, pool: PoolName) -> Result<Option<Change>, Odd> {
         let (update, last) = self.last;
         let odd = || Odd { update: update.number, name: last.name.clone() };
-        let rrset = |kept: &KeptRrset| kept.to_rrset(last.rtype).ok_or_else(odd);
+        let rrset = |kept: &RrsetText| kept.to_rrset(last.rtype).map_err(|_| odd());
         let before: Option<Rrset> = self.first.before.as_ref().map(rrset).transpose()?;
         let after: Option<Rrset> = last.after.as_ref().map(rrset).transpose()?;
         let owner = update.zone.owner(last.name.as_name()).ok_or_else(odd)?;
         let evidence = vec![format!("apply:{}:{}", apply.0, update.number)];
         Ok(ChangeKind::between(before, after).map(|kind| Change {
+            pool,
             zone: update.zone.clone(),
             key: RrKey { owner, rtype: last.rtype },
-            host: last.host,
+            subject: last.subject.clone(),
             also: last.also.clone(),
             project: last.project.clone(),
             kind,
-            reasons: vec![Reason { rule: Rule::Undo, host: last.host, evidence }],
+            reasons: vec![Reason { evidence, rule: Rule::Undo, subject: last.subject.clone() }],
         }))
     }
 }

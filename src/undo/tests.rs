@@ -1,12 +1,15 @@
 //! What is put back, and who is left.
 
 use super::*;
+use crate::change::RrsetText;
 use crate::change::{Change, ChangeKind, Notice, Rule};
-use crate::dns::{Name, Rdata, Rrset, Rtype, Ttl, reverse};
+use crate::claim::{OrphanName, Subject};
+use crate::dns::{Name, Rdata, Rrset, Rtype, Ttl, ZoneName, reverse};
+use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::Inv;
 use crate::live::asked::Answer;
 use crate::plan::fixture::{self, rrset, zone};
-use crate::state::{ApplyId, KeptRrset, Sent, SentChange, SentFate};
+use crate::state::{ApplyId, Sent, SentChange, SentFate};
 
 /// The apply that is undone.
 const APPLY: ApplyId = ApplyId(12);
@@ -32,9 +35,14 @@ const B: &str = "b.search.example.net";
 const REVERSE: &str = "2a02:6b8::1";
 
 /// An RRset as the journal keeps it.
-fn kept(rtype: Rtype, side: Side<'_>) -> Option<KeptRrset> {
+fn kept(rtype: Rtype, side: Side<'_>) -> Option<RrsetText> {
     let rrset = rrset(rtype, side.0, side.1)?;
-    Some(KeptRrset { ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(rtype) })
+    Some(RrsetText { ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(rtype) })
+}
+
+/// The pool of a zone.
+fn pool_of(_: &ZoneName) -> PoolName {
+    fixture::pool()
 }
 
 /// A change as the journal keeps it, with its zone, by which hosts.
@@ -43,9 +51,15 @@ fn did(hosts: &[u64], name: &str, rtype: Rtype, (before, after): (Side<'_>, Side
         Ok(address) => (reverse::reverse_name(address), "0.0.8.b.6.0.2.0.a.2.ip6.arpa"),
         Err(_) => (Name::parse(name).unwrap(), "search.example.net"),
     };
-    let mut hosts = hosts.iter().copied().map(Inv);
+    let mut hosts = hosts.iter().map(|inv| Subject::Host(Inv(*inv)));
+    // Without a host it is an orphan: the name of the addresses, or what the PTR points to.
+    let orphan = || {
+        let target = before.1.iter().chain(after.1).next().filter(|_| rtype == Rtype::PTR);
+        let name = target.map_or_else(|| name.clone(), |target| Name::parse(target).unwrap());
+        Subject::Orphan(OrphanName { pool: fixture::pool(), name })
+    };
     let change = SentChange {
-        host: hosts.next(),
+        subject: hosts.next().unwrap_or_else(orphan),
         also: hosts.collect(),
         project: "search".to_owned(),
         name,
@@ -73,7 +87,7 @@ fn sent(updates: Vec<((String, SentChange), SentFate)>) -> Vec<Sent> {
 
 /// What an apply did in all, all of whose updates took effect.
 fn done(changes: Vec<(String, SentChange)>) -> Vec<Change> {
-    net(APPLY, &sent(changes.into_iter().map(|change| (change, SentFate::Done)).collect())).unwrap()
+    net(APPLY, &sent(changes.into_iter().map(|change| (change, SentFate::Done)).collect()), pool_of).unwrap()
 }
 
 /// The answer that an RRset is there, or nothing.
@@ -120,7 +134,7 @@ fn what_several_updates_did_to_an_rrset_is_one_change() {
         (change(TWO, NONE), refused()),
         (did(&[8], B, Rtype::AAAA, (ONE, NONE)), SentFate::Unknown(None)),
     ]);
-    let changes = net(APPLY, &updates).unwrap();
+    let changes = net(APPLY, &updates, pool_of).unwrap();
     assert_eq!(
         lines(&changes),
         ["a.search.example.net. AAAA: nothing > 600 2a02::2", "b.search.example.net. AAAA: 600 2a02::1 > nothing"]
@@ -133,20 +147,20 @@ fn what_several_updates_did_to_an_rrset_is_one_change() {
 fn what_was_changed_back_and_what_never_took_effect_is_no_change() {
     let change = |before, after| did(&[7], A, Rtype::AAAA, (before, after));
     let back = vec![(change(NONE, ONE), SentFate::Done), (change(ONE, NONE), SentFate::Done)];
-    assert_eq!(net(APPLY, &sent(back)), Ok(vec![]));
+    assert_eq!(net(APPLY, &sent(back), pool_of), Ok(vec![]));
     let never = vec![(change(NONE, ONE), SentFate::Undone("refused".to_owned()))];
-    assert_eq!(net(APPLY, &sent(never)), Ok(vec![]));
+    assert_eq!(net(APPLY, &sent(never), pool_of), Ok(vec![]));
 }
 
 #[test]
 fn a_journal_that_holds_something_else_is_reported() {
     let mut updates = sent(vec![(did(&[7], A, Rtype::AAAA, (NONE, ONE)), SentFate::Done)]);
-    updates[0].changes[0].after = Some(KeptRrset { ttl: 600, rdata: vec!["192.0.2.1".to_owned()] });
+    updates[0].changes[0].after = Some(RrsetText { ttl: 600, rdata: vec!["192.0.2.1".to_owned()] });
     let odd = Odd { update: 1, name: Name::parse(A).unwrap() };
-    assert_eq!(net(APPLY, &updates), Err(odd));
+    assert_eq!(net(APPLY, &updates, pool_of), Err(odd));
     let mut updates = sent(vec![(did(&[7], A, Rtype::AAAA, (NONE, ONE)), SentFate::Done)]);
     updates[0].zone = zone("web.example.net");
-    assert!(net(APPLY, &updates).is_err());
+    assert!(net(APPLY, &updates, pool_of).is_err());
 }
 
 #[test]
@@ -188,7 +202,7 @@ fn an_update_of_unknown_fate_is_put_back_where_it_took_effect() {
         (did(&[1], A, Rtype::AAAA, (NONE, ONE)), SentFate::Unknown(Some("no answer".to_owned()))),
         (did(&[2], B, Rtype::AAAA, (NONE, ONE)), SentFate::Unknown(None)),
     ]);
-    let done = net(APPLY, &updates).unwrap();
+    let done = net(APPLY, &updates, pool_of).unwrap();
     let judged = judge(&done, &[aaaa(ONE), aaaa(NONE)]);
     assert_eq!(lines(&judged.changes), ["a.search.example.net. AAAA: 600 2a02::1 > nothing"]);
     assert!(judged.edited.is_empty());
@@ -210,8 +224,8 @@ fn a_host_of_which_anything_was_edited_is_left_whole_and_named() {
              600; no later apply in this journal changed it; undo leaves host 1 as it is"
         ]
     );
-    let Notice { name, host, message, .. } = notice(APPLY, &judged.edited[0], Some(ApplyId(14)));
-    assert_eq!((name.as_str(), host), ("a.search.example.net.", Some(Inv(1))));
+    let Notice { name, subject, message, .. } = notice(APPLY, &judged.edited[0], Some(ApplyId(14)));
+    assert_eq!((name.as_str(), subject.and_then(|subject| subject.host())), ("a.search.example.net.", Some(Inv(1))));
     assert!(
         message.contains("; apply 14 changed it since; undo that apply first; undo leaves host 1 as it is"),
         "{message}"
@@ -227,7 +241,8 @@ fn an_edit_is_an_edit_though_it_is_only_of_the_ttl_or_by_a_cname() {
         assert_eq!((judged.changes.len(), judged.edited.len()), (0, 1), "{judged:?}");
     }
     for (before, after) in [(NONE, ONE), (ONE, NONE)] {
-        let done = net(APPLY, &sent(vec![(did(&[1], A, Rtype::AAAA, (before, after)), SentFate::Done)])).unwrap();
+        let done =
+            net(APPLY, &sent(vec![(did(&[1], A, Rtype::AAAA, (before, after)), SentFate::Done)]), pool_of).unwrap();
         let judged = judge(&done, &[Some(Answer::Holds(Rtype::CNAME, cname.clone()))]);
         assert_eq!((judged.changes.len(), judged.edited.len()), (0, 1), "{judged:?}");
     }
@@ -275,7 +290,7 @@ fn hosts_of_which_something_cannot_be_read_are_blocked() {
     let judged = judge(&done, &[aaaa(ONE), None, aaaa(ONE)]);
     assert_eq!(lines(&judged.changes), ["b.search.example.net. AAAA: 600 2a02::1 > nothing"]);
     assert_eq!(judged.blocked.len(), 1);
-    assert_eq!((judged.blocked[0].host, judged.blocked[0].code.as_str()), (Inv(1), "zone-unknown"));
+    assert_eq!((judged.blocked[0].subject.host().unwrap(), judged.blocked[0].code.as_str()), (Inv(1), "zone-unknown"));
     assert!(judged.blocked[0].message.contains("is in `0.0.8.b.6.0.2.0.a.2.ip6.arpa.`, which could not be read"));
 }
 
@@ -291,7 +306,7 @@ fn hosts_that_are_named_are_put_back_with_whom_they_share_changes() {
     let kept = |hosts: &[u64], projects: &[&str]| -> Vec<u64> {
         let hosts: Vec<Inv> = hosts.iter().copied().map(Inv).collect();
         let projects: Vec<String> = projects.iter().map(|id| (*id).to_owned()).collect();
-        narrow(done(), &hosts, &projects).iter().map(|change| change.host.unwrap().0).collect()
+        narrow(done(), &hosts, &projects).iter().map(|change| change.subject.host().unwrap().0).collect()
     };
     assert_eq!(kept(&[], &[]), [1, 2, 3]);
     assert_eq!(kept(&[2], &[]), [1, 2]);

@@ -104,12 +104,12 @@ fn unread(changes: &[Change], done: &[usize], read_back: &ReadBack) -> Option<Ve
 
 /// A unit's verdict for each of its hosts, with the place of the host's first change.
 fn outcomes(changes: &[Change], unit: &Unit, verdict: &Verdict) -> Vec<(usize, HostOutcome)> {
-    let host = |key @ (project, host): HostKey<'_>| {
-        let is_own = |place: &usize| apply::is_one(key, (&changes[*place].project, changes[*place].host));
+    let host = |(project, subject): HostKey<'_>| {
+        let is_own = |place: &usize| apply::is_one(subject, &changes[*place].subject);
         let places: Vec<usize> = unit.changes.iter().copied().filter(is_own).collect();
         let shown = places.iter().copied().min_by_key(|place| obscurity(&changes[*place])).unwrap_or(places[0]);
         let outcome = HostOutcome {
-            host,
+            subject: subject.clone(),
             project: project.to_owned(),
             name: changes[shown].key.owner.to_string(),
             changes: places.len(),

@@ -123,7 +123,12 @@ fn counts(applied: &Applied) -> String {
 
 /// The hosts of an outcome.
 fn hosts(applied: &Applied, outcome: Outcome) -> Vec<u64> {
-    applied.hosts.iter().filter(|host| host.outcome == outcome).filter_map(|host| Some(host.host?.0)).collect()
+    applied
+        .hosts
+        .iter()
+        .filter(|host| host.outcome == outcome)
+        .filter_map(|host| Some(host.subject.host()?.0))
+        .collect()
 }
 
 /// The AAAA RRset of a host.
@@ -394,7 +399,7 @@ fn faults(plan: &Plan, numbers: &mut Numbers) -> Vec<Fault> {
 /// Checks what must hold after any apply.
 fn check_invariants(plan: &Plan, applied: &Applied, primary: &Primary, journal: &Journal, seed: u64) {
     let of_host: HashMap<u64, Outcome> =
-        applied.hosts.iter().map(|host| (host.host.unwrap().0, host.outcome)).collect();
+        applied.hosts.iter().map(|host| (host.subject.host().unwrap().0, host.outcome)).collect();
     primary.arrive();
     let done = made(primary);
     let mut times: HashMap<(&Name, Rtype), usize> = HashMap::new();
@@ -410,7 +415,7 @@ fn check_invariants(plan: &Plan, applied: &Applied, primary: &Primary, journal: 
         let (name, key) = (change.key.owner.as_name().to_name(), &change.key);
         let (standing, made) = (standing(primary, key), times.get(&(&name, key.rtype)).copied().unwrap_or(0));
         assert!(made <= 1, "seed {seed}: {key:?} was written {made} times");
-        let outcome = of_host[&change.host.unwrap().0];
+        let outcome = of_host[&change.subject.host().unwrap().0];
         if let Some(theirs) = foreign.get(&(name, key.rtype)) {
             assert_eq!(standing, *theirs, "seed {seed}: a foreign change was overwritten");
         }

@@ -157,7 +157,11 @@ fn differences(full: (&Live, &Decided), sparse: (&Live, &Decided)) -> Vec<String
         matches!(sparse.0.place(name.as_name()), Place::Unknown(_))
     };
     let blocked = |decided: &Decided| -> BTreeSet<(Inv, BlockCode, String)> {
-        decided.blocked.iter().map(|blocked| (blocked.host, blocked.code, blocked.message.clone())).collect()
+        decided
+            .blocked
+            .iter()
+            .map(|blocked| (blocked.subject.host().expect("hosts are blocked"), blocked.code, blocked.message.clone()))
+            .collect()
     };
     let (of_full, of_sparse) = (blocked(full.1), blocked(sparse.1));
     let excused = |(_, code, message): &&(Inv, BlockCode, String)| {
@@ -180,13 +184,13 @@ fn differences(full: (&Live, &Decided), sparse: (&Live, &Decided)) -> Vec<String
     let changes = |decided: &Decided| -> BTreeSet<String> {
         let seen = decided.changes.iter().filter(|change| {
             let owner = change.key.owner.to_string();
-            !is_unseen(&owner) && !of_excused(change.host)
+            !is_unseen(&owner) && !of_excused(change.subject.host())
         });
         seen.map(|change| format!("{change:?}")).collect()
     };
     found.extend(changes(full.1).symmetric_difference(&changes(sparse.1)).cloned());
     let told = |decided: &Decided| -> BTreeSet<String> {
-        let notices = decided.notices.iter().filter(|notice| !of_excused(notice.host));
+        let notices = decided.notices.iter().filter(|notice| !of_excused(notice.host()));
         notices.filter(|notice| !is_unseen(&notice.name)).map(|notice| format!("{notice:?}")).collect()
     };
     found.extend(told(full.1).symmetric_difference(&told(sparse.1)).cloned());

@@ -212,7 +212,7 @@ impl Yard {
 pub fn blocked(plan: &Plan) -> BTreeMap<BlockCode, BTreeSet<u64>> {
     let mut found: BTreeMap<BlockCode, BTreeSet<u64>> = BTreeMap::new();
     for blocked in &plan.blocked {
-        found.entry(blocked.code).or_default().insert(blocked.host.0);
+        found.entry(blocked.code).or_default().insert(blocked.subject.host().expect("hosts are blocked").0);
     }
     found
 }

@@ -14,6 +14,8 @@ therefore stands in one message whole; how many units share a message is not dec
 import argparse
 import json
 
+import subjects
+
 PHASES = ["forward", "reverse", "deletes"]
 
 REVERSE = ("ip6.arpa.", "in-addr.arpa.")
@@ -104,10 +106,10 @@ def _units(changes, partners):
 def _members(change, partner):
     """Whom a change concerns: its hosts; where it is nobody's, the names that no host has: for a PTR those that it no
     longer points to, for a registry TXT those of the RRset that it tells of."""
-    if change["host"] is None:
+    if subjects.host(change["subject"]) is None:
         leading = partner or change
         return [("name", name) for name in (_dropped(leading) if leading["type"] == "PTR" else [leading["name"]])]
-    return [("host", host) for host in [change["host"], *change.get("also", [])]]
+    return [("host", host) for host in sorted(subjects.hosts(change))]
 
 
 def _dropped(change):

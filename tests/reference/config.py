@@ -41,6 +41,7 @@ class AdminProject:
 @dataclasses.dataclass
 class ZoneConfig:
     name: str
+    pool: str
     master_file: str | None  # None: its target is none that this program reads
     permission: str
     claim_all: bool
@@ -223,6 +224,7 @@ def _zones(tables, pools, folder):
         pool_folder = folders[table["pool"]]
         zones[name] = ZoneConfig(
             name=name,
+            pool=table["pool"],
             master_file=None if pool_folder is None else os.path.join(pool_folder, name + "zone"),
             permission=_choice(table.get("permission", "own"), "full", "own"),
             claim_all=_choice(table.get("claim_addresses", "hosts"), "hosts", "all") == "all",

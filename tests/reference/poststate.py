@@ -1,6 +1,7 @@
 """The zones as they would become (section 9): which changes break a rule of DNS, and who is refused for it."""
 
 import dnsnames
+import subjects
 
 # What makes a name lead somewhere.
 LEADING = ("AAAA", "A", "CNAME")
@@ -23,13 +24,13 @@ def settle(result, changes_of):
             clearing = [change for change in causes if _clears(change)]
             left |= {(change["name"], change["type"]) for change in clearing}
             for change in [] if clearing else causes:
-                for inv in [change["host"], *change.get("also", [])]:
+                for inv in subjects.hosts(change):
                     result.blocked[inv] = "post-state"
         refused = {inv for inv, code in result.blocked.items() if code == "post-state"}
         result.actions = [
             action
             for action in result.actions
-            if (action.host not in refused if action.is_hosts_own else (action.name, action.type) not in left)
+            if (subjects.host(action.subject) not in refused if action.is_hosts_own else (action.name, action.type) not in left)
         ]
         result.notices = {notice for notice in result.notices if notice[2] not in refused}
 

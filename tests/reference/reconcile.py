@@ -5,6 +5,7 @@ import dataclasses
 import dnsnames
 import exports
 import protection
+import subjects
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Action:
     op: str  # add | remove | ttl
     value: object  # rdata, or the wanted TTL
     rule: str
-    host: int | None  # whose rule it is; None: sync
+    subject: str  # whose rule it is
     project: str
     is_hosts_own: bool  # rules 1 to 8 of a host; not rule 9, not sync
 
@@ -199,13 +200,13 @@ class Reconciler:
         """Section 9: the actions elsewhere, and notices of what is left at protected names."""
         left = [action for action in actions if self.protection.covers(action.name)]
         others = [action for action in actions if not self.protection.covers(action.name)]
-        return others, {("protected", action.name, action.host) for action in left}
+        return others, {("protected", action.name, subjects.host(action.subject)) for action in left}
 
     def _removes_frozen(self, action):
         if action.op != "remove":
             return False
         name = action.value if action.type == "PTR" else action.name
-        return bool(self.frozen.get(name, set()) - {action.host})
+        return bool(self.frozen.get(name, set()) - {subjects.host(action.subject)})
 
     def may_change(self, rrset):
         """Rule 7: whether a live RRset may be changed or removed."""
@@ -234,7 +235,7 @@ class Reconciler:
                 rrsets = [self.live.get(name, "AAAA"), *(rrset for _, rrset in self.live.address_ptrs())]
                 for rrset in rrsets:
                     if rrset is not None and self.may_change(rrset):
-                        self._remove_records_of(name, rrset, "released", row.inv, row.project)
+                        self._remove_records_of(name, rrset, "released", subjects.of_released(row.inv), row.project)
 
     def _rule_9_applies(self, row):
         """Everything but the names themselves."""
@@ -274,16 +275,17 @@ class Reconciler:
                 or not self.registry.is_own(name, "AAAA")
             ):
                 continue
-            self._remove_records_of(name, rrset, "orphan", None, project_id)
+            orphan = subjects.of_orphan(self.config.zones[rrset.zone].pool, name)
+            self._remove_records_of(name, rrset, "orphan", orphan, project_id)
             for _, ptr in self.live.address_ptrs():
                 if self.registry.is_own(ptr.name, "PTR"):
-                    self._remove_records_of(name, ptr, "orphan", None, project_id)
+                    self._remove_records_of(name, ptr, "orphan", orphan, project_id)
 
-    def _remove_records_of(self, name, rrset, rule, inv, project_id):
+    def _remove_records_of(self, name, rrset, rule, subject, project_id):
         """Remove all of an AAAA RRset at the name, or the PTR record that names it."""
         values = sorted(rrset.rdata) if rrset.type == "AAAA" else sorted(rrset.rdata & {name})
         actions = [
-            Action(rrset.zone, rrset.name, rrset.type, "remove", value, rule, inv, project_id, False)
+            Action(rrset.zone, rrset.name, rrset.type, "remove", value, rule, subject, project_id, False)
             for value in values
         ]
         if self.protection.covers(name) or self.protection.covers(rrset.name):
@@ -335,7 +337,7 @@ class _InterfaceRules:
     def _act(self, name, rtype, op, value, rule):
         zone = self.live.zone_of(name)
         host = self.host
-        self._actions.append(Action(zone, name, rtype, op, value, rule, host.inv, host.project, True))
+        self._actions.append(Action(zone, name, rtype, op, value, rule, subjects.of_host(host.inv), host.project, True))
 
     def _rules_1_2_4(self):
         live_texts = self.live.rdata(self.owner_name, "AAAA")

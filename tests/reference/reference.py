@@ -16,6 +16,7 @@ import ownership
 import poststate
 import projects
 import reconcile
+import subjects
 import values
 
 
@@ -55,16 +56,27 @@ def plan(folder, now, hosts=None, project_ids=None):
         "blocked": _listed(result.blocked, result),
         "skipped": _listed(result.skipped, result),
         "notices": [
-            {"code": code, "name": name, "host": host}
+            {"code": code, "name": name, "subject": _about(settings, code, name, host)}
             for code, name, host in sorted(result.notices, key=lambda notice: (*notice[:2], notice[2] or 0))
         ],
     }
 
 
+def _about(settings, code, name, inv):
+    """The subject of a notice."""
+    if code != "left-behind":
+        return None if inv is None else subjects.of_host(inv)
+    if inv is not None:
+        return subjects.of_released(inv)
+    # All zones of the fleets are in one pool.
+    [pool] = {zone.pool for zone in settings.zones.values()}
+    return subjects.of_orphan(pool, name)
+
+
 def _listed(codes, result):
     assigned = result.fleet.assigned
     return [
-        {"host": inv, "project": assigned[inv].project, "code": code}
+        {"subject": subjects.of_host(inv), "project": assigned[inv].project, "code": code}
         for inv, code in sorted(codes.items())
         if result.scope.covers(inv, assigned[inv].project)
     ]
@@ -87,8 +99,7 @@ def _changes(result):
         changes,
         key=lambda change: (
             change["project"],
-            change["host"] is None,
-            change["host"] or 0,
+            subjects.key(change["subject"]),
             change["zone"],
             change["name"],
             change["type"],
@@ -111,13 +122,13 @@ def _change(result, name, rtype, actions):
     ttl_after = wanted_ttls[0] if wanted_ttls else ttl_before
     is_kept = bool(before) and bool(after)
     contributing = [action for action in actions if action.op != "ttl" or is_kept]
-    host, also, project = _attribution(result, name, rtype, contributing)
-    reasons = {(action.rule, action.host) for action in contributing}
+    subject, also, project = _attribution(result, name, rtype, contributing)
+    reasons = {(action.rule, action.subject) for action in contributing}
     return _document(
         zone=actions[0].zone,
         name=name,
         rtype=rtype,
-        host=host,
+        subject=subject,
         also=also,
         project=project,
         before=_side(ttl_before, before),
@@ -127,15 +138,13 @@ def _change(result, name, rtype, actions):
 
 
 def _attribution(result, name, rtype, actions):
-    """Whose change it is (section 4): (host, also, project)."""
-    contributors = {action.host for action in actions if action.host is not None}
-    acting_by_own_rules = {action.host for action in actions if action.is_hosts_own}
-    rightful = _hosts_of(result, name, rtype) & acting_by_own_rules
-    if not contributors:
-        return None, [], min(action.project for action in actions)
-    host = min(rightful or contributors)
-    ranked = sorted((not action.is_hosts_own, action.project) for action in actions if action.host == host)
-    return host, sorted(contributors - {host}), ranked[0][1]
+    """Whose change it is (section 4): (subject, also, project)."""
+    contributors = {action.subject for action in actions}
+    acting_by_own_rules = {action.subject for action in actions if action.is_hosts_own}
+    rightful = {subjects.of_host(inv) for inv in _hosts_of(result, name, rtype)} & acting_by_own_rules
+    subject = min(rightful or contributors, key=subjects.key)
+    project = min(action.project for action in actions if action.subject == subject)
+    return subject, sorted(contributors - {subject}, key=subjects.key), project
 
 
 def _hosts_of(result, name, rtype):
@@ -179,24 +188,24 @@ def _registry_change(registry, live, change):
             zone=change["zone"],
             name=mark_name,
             rtype="TXT",
-            host=change["host"],
+            subject=change["subject"],
             also=change.get("also", []),
             project=change["project"],
             before=_side(rrset.ttl if rrset else None, before),
             after=_side(rrset.ttl if rrset else ttl, after),
-            reasons={("registry", change["host"])},
+            reasons={("registry", change["subject"])},
         )
     ]
 
 
-def _document(zone, name, rtype, host, also, project, before, after, reasons):
-    change = {"zone": zone, "name": name, "type": rtype, "host": host, "project": project}
+def _document(zone, name, rtype, subject, also, project, before, after, reasons):
+    change = {"zone": zone, "name": name, "type": rtype, "subject": subject, "project": project}
     if also:
         change["also"] = also
-    ordered = sorted(reasons, key=lambda reason: (reason[0], reason[1] is None, reason[1] or 0))
+    ordered = sorted(reasons, key=lambda reason: (reason[0], subjects.key(reason[1])))
     change["before"] = before
     change["after"] = after
-    change["reasons"] = [{"rule": rule, "host": inv} for rule, inv in ordered]
+    change["reasons"] = [{"rule": rule, "subject": own} for rule, own in ordered]
     return change
 
 

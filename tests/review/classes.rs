@@ -68,7 +68,7 @@ fn class_of(change: &Change, base: &BTreeMap<(ZoneName, RrKey), Option<&Rrset>>)
 
 /// The hosts that a plan blocks.
 fn blocked(plan: &Plan) -> BTreeSet<Inv> {
-    plan.blocked.iter().map(|blocked| blocked.host).collect()
+    plan.blocked.iter().filter_map(|blocked| blocked.subject.host()).collect()
 }
 
 /// Whether exports differ while any has to be of some age.
@@ -134,13 +134,13 @@ fn check(World { seed, drift, registry, edits }: &World) -> Result<(), TestCaseE
         let key = key(change);
         !planned.contains_key(&key) && !alone.waiting.iter().any(|own| own.zone == key.0 && own.key == key.1)
     };
-    let left: BTreeSet<Inv> = alone.skipped.iter().map(|own| own.host).chain(blocked(&alone)).collect();
-    let of_open = |change: &&Change| change.host.is_some_and(|inv| !left.contains(&inv));
+    let left: BTreeSet<Inv> = alone.skipped.iter().filter_map(|own| own.subject.host()).chain(blocked(&alone)).collect();
+    let of_open = |change: &&Change| change.subject.host().is_some_and(|inv| !left.contains(&inv));
     let gone = of_base.changes.iter().filter(is_gone);
     let (least, most) = (gone.clone().filter(of_open).count(), gone.count());
     prop_assert!((least as u64..=most as u64).contains(&review.settled), "{} {} {}", least, review.settled, most);
     let newly: BTreeSet<Inv> = blocked(&alone).difference(&blocked(&of_base)).copied().collect();
-    let reported: BTreeSet<Inv> = review.newly_blocked.iter().copied().collect();
+    let reported: BTreeSet<Inv> = review.newly_blocked.iter().filter_map(|own| own.host()).collect();
     // The records of a zone that is no longer configured are unknown, and so are the hosts that they would block.
     let is_unread = of_base.zones.iter().any(|own| alone.zones.iter().all(|zone| zone.zone != own.zone));
     prop_assert!(reported == newly || is_unread && reported.is_superset(&newly), "{:?} {:?}", reported, newly);

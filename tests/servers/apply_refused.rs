@@ -12,7 +12,7 @@ use zonewright::apply::accept::{Terms, accept};
 use zonewright::apply::shape::Bounds;
 use zonewright::inventory::read::SettingsFile;
 use zonewright::inventory::value::Duration;
-use zonewright::plan::{Plan, v1};
+use zonewright::plan::{Plan, document};
 
 use crate::rig::{NOW, Planned, Rig, apply_in, plan_in};
 use crate::server::{Key, Kind};
@@ -54,7 +54,7 @@ fn a_plan_of_another_effect_than_the_reviewed_one_is_refused() {
 fn a_plan_of_another_format_is_refused() {
     let (workspace, plan) = small_plan();
     let text = fs::read_to_string(&plan.file).expect("the plan");
-    fs::write(&plan.file, text.replacen("zonewright.plan/1", "zonewright.plan/2", 1)).expect("the plan");
+    fs::write(&plan.file, text.replacen("zonewright.plan/2", "zonewright.plan/1", 1)).expect("the plan");
     apply_in(workspace.path(), &plan.file, &[]).assert_refused(3, "plan-format");
 }
 
@@ -85,7 +85,7 @@ fn a_plan_with_any_bit_flipped_is_refused() {
     let mut accepted = accepted.into_inner().expect("nothing panicked with it");
     accepted.sort_unstable();
     // The times are no part of the digest: one bit can make the plan expire sooner, and never later.
-    let read = |octets: &[u8]| v1::parse(str::from_utf8(octets).expect("UTF-8")).expect("a plan").plan().clone();
+    let read = |octets: &[u8]| document::parse(str::from_utf8(octets).expect("UTF-8")).expect("a plan").plan().clone();
     let genuine = read(&octets);
     let is_longer = |bit: &usize| {
         let other = read(&flipped(&octets, *bit));
@@ -135,7 +135,7 @@ fn flipped(octets: &[u8], bit: usize) -> Vec<u8> {
 /// Whether a file would be applied, as far as that is for the file to say.
 fn is_accepted(octets: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(octets) else { return false };
-    let Ok(sealed) = v1::parse(text) else { return false };
+    let Ok(sealed) = document::parse(text) else { return false };
     let (settings, projects, _) = SettingsFile::read(&demo()).into_projects();
     let config = settings.config.expect("the settings of the demo");
     let bounds = Bounds::of(&config, &projects);

@@ -312,6 +312,16 @@ fn assert_decides(plan: &Planned, expected: &Planned) {
 /// The names and hosts of the notices with a code.
 fn notices<'d>(document: &'d Value, code: &str) -> BTreeSet<(&'d str, u64)> {
     let notices = document["notices"].as_array().expect("a list").iter().filter(|notice| notice["code"] == code);
-    let about = |notice: &'d Value| (notice["name"].as_str().expect("text"), notice["host"].as_u64().expect("a host"));
+    let about = |notice: &'d Value| {
+        (
+            notice["name"].as_str().expect("text"),
+            notice["subject"]
+                .as_str()
+                .and_then(|text| text.strip_prefix("host:"))
+                .expect("a host")
+                .parse()
+                .expect("a number"),
+        )
+    };
     notices.map(about).collect()
 }

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use zonewright::plan::{Plan, SealedPlan, v1};
+use zonewright::plan::{Plan, SealedPlan, document};
 
 use crate::server::{Key, Kind, Server, free_port};
 use crate::workspace::{self, demo_zones, document, reading_from, stderr, zonewright};
@@ -119,7 +119,7 @@ fn plan(workspace: &Path) -> Plan {
         if output.status.success() || Instant::now() > deadline {
             let said = String::from_utf8_lossy(&output.stderr);
             let text = String::from_utf8(output.stdout).expect("UTF-8");
-            let sealed: SealedPlan = v1::parse(&text).unwrap_or_else(|error| panic!("{error}\n{said}"));
+            let sealed: SealedPlan = document::parse(&text).unwrap_or_else(|error| panic!("{error}\n{said}"));
             assert!(output.status.success(), "{said}");
             return without_settings_lines(sealed.plan().clone());
         }

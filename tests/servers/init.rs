@@ -79,7 +79,13 @@ fn pointers(plan: &Value) -> Vec<String> {
 
 /// What a plan blocks: code and host.
 fn blocked(plan: &Value) -> Vec<String> {
-    let text = |host: &Value| format!("{} {}", host["code"].as_str().expect("a code"), host["host"]);
+    let text = |host: &Value| {
+        format!(
+            "{} {}",
+            host["code"].as_str().expect("a code"),
+            host["subject"].as_str().expect("text").trim_start_matches("host:")
+        )
+    };
     let mut blocked: Vec<String> = plan["blocked"].as_array().expect("a list").iter().map(text).collect();
     blocked.sort_unstable();
     blocked

@@ -258,11 +258,11 @@ fn plan_with_texts(kind: Kind, zone: &str) -> Option<Value> {
 /// Otherwise an AAAA would be created without the TXT that names its owner.
 fn nothing_is_registered_or_given_up_where_a_wildcard_may_give_the_text(kind: Kind) {
     let Some(plan) = plan_with_texts(kind, TXT_ZONE) else { return };
-    let blocked = lines(&plan, "blocked", &["host", "code", "message"]);
+    let blocked = lines(&plan, "blocked", &["subject", "code", "message"]);
     let doubtful = "the answer for `aaaa-good.example.net.` may come from a wildcard of `example.net.`";
-    assert!(blocked.contains(&format!("1 zone-unknown {doubtful}")), "{blocked:#?}");
+    assert!(blocked.contains(&format!("host:1 zone-unknown {doubtful}")), "{blocked:#?}");
     // The wildcard gives nothing at `aaaa-new`, where there is an RRset.
-    assert_eq!(lines(&plan, "changes", &["host"]), ["3"; 4]);
+    assert_eq!(lines(&plan, "changes", &["subject"]), ["host:3"; 4]);
 }
 
 /// The TXT of one host's name and the AAAA of another name can be at the same name.
@@ -322,8 +322,9 @@ fn a_plan_for_some_hosts_asks_where_that_is_cheaper_and_comes_to_the_same(kind: 
         assert!(output.status.success(), "{}", workspace::stderr(&output));
         document(&output)
     };
-    let told =
-        |plan: &Value| [effects(plan), lines(plan, "blocked", &["host", "code"]), lines(plan, "skipped", &["host"])];
+    let told = |plan: &Value| {
+        [effects(plan), lines(plan, "blocked", &["subject", "code"]), lines(plan, "skipped", &["subject"])]
+    };
     let some = ["--host", "2", "--host", "3", "--host", "4", "--host", "8", "--host", "11"];
     let [whole, by_query, auto] = ["axfr", "query", "auto"].map(|read| planned(read, &some));
     assert_eq!(told(&auto), told(&by_query));

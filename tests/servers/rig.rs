@@ -384,8 +384,12 @@ impl Edit {
             let ttl = &change[side]["ttl"];
             rdata.map(|rdata| format!("{name} {ttl} {rtype} {}", rdata.as_str().expect("text"))).collect()
         };
-        let host = change["host"].as_u64();
-        let also = change["also"].as_array().into_iter().flatten().filter_map(Value::as_u64);
+        let number = |subject: &Value| {
+            let (kind, number) = subject.as_str().and_then(|text| text.split_once(':')).expect("a subject");
+            (kind != "orphan").then(|| number.parse().expect("a number"))
+        };
+        let host: Option<u64> = number(&change["subject"]);
+        let also = change["also"].as_array().into_iter().flatten().filter_map(number);
         let (before, after) = (lines("before"), lines("after"));
         Edit { zone: text("zone"), host, hosts: also.chain(host).collect(), before, after, name, rtype }
     }

@@ -241,8 +241,8 @@ fn only_orphans_have_no_host() {
     let hostless =
         |rule, before, after| change(("search", None), (A, Rtype::AAAA), (before, after), &[reason(rule, None, &[])]);
     taken([hostless(Rule::Orphan, ONE, NONE)]);
-    refused(hostless(Rule::Missing, NONE, ONE), "the hosts of the change and of its reason `missing` do not fit");
-    refused(aaaa(&[Rule::Orphan], A, ONE, NONE), "the hosts of the change and of its reason `orphan` do not fit");
+    refused(hostless(Rule::Missing, NONE, ONE), "the subjects of the change and of its reason `missing` do not fit");
+    refused(aaaa(&[Rule::Orphan], A, ONE, NONE), "the subjects of the change and of its reason `orphan` do not fit");
     let both = [reason(Rule::Orphan, None, &[]), reason(Rule::WrongPtr, Some(7), &[])];
     taken([change(HOST, (REVERSE, Rtype::PTR), (NAME, NONE), &both)]);
 }

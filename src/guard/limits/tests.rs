@@ -3,8 +3,9 @@
 use super::*;
 use crate::dns::Rtype;
 use crate::guard::words;
+use crate::inventory::value::Inv;
 use crate::inventory::value::{Duration, Percent};
-use crate::plan::fixture::{self, change, reason, zone};
+use crate::plan::fixture::{self, change, reason};
 use crate::plan::{Rule, ZoneSeen};
 
 /// A time so many seconds after some moment.
@@ -37,14 +38,15 @@ fn plan(project: &str, hosts: impl IntoIterator<Item = u64>, does: char) -> Plan
         let evidence = evidence.each_ref().map(String::as_str);
         change((project, Some(host)), (&name, Rtype::AAAA), sides, &[reason(Rule::WrongAddress, Some(host), &evidence)])
     });
-    let seen =
-        ZoneSeen { zone: zone("search.example.net"), serial: 1, rrsets: 900, managed: 400, digest: "ab".repeat(32) };
+    let seen = ZoneSeen { managed: 400, rrsets: 900, ..fixture::empty().zones[1].clone() };
     Plan { changes: changes.collect(), zones: vec![seen], ..fixture::empty() }
 }
 
 /// A ledger in which hosts of `search` were changed at times.
 fn ledger(entries: &[(u64, u64)]) -> Ledger {
-    Ledger::new(entries.iter().map(|(host, second)| ("search".to_owned(), Inv(*host), at(*second))).collect())
+    Ledger::new(
+        entries.iter().map(|(host, second)| ("search".to_owned(), Subject::Host(Inv(*host)), at(*second))).collect(),
+    )
 }
 
 /// The limits as text: name, numbers, whether exceeded.
@@ -154,7 +156,7 @@ fn what_one_new_line_causes_is_counted_from_twenty_changes_on() {
 fn what_undoes_an_apply_has_no_cause() {
     let mut plan = plan("search", 0..30, 'd');
     for change in &mut plan.changes {
-        change.reasons = vec![reason(Rule::Undo, change.host.map(|host| host.0), &["apply:7:1"])];
+        change.reasons = vec![reason(Rule::Undo, change.subject.host().map(|host| host.0), &["apply:7:1"])];
     }
     let rules = Rules { max_by_cause: Some(Percent::from_whole(50)), ..Rules::default() };
     assert!(by_cause(&plan, &rules, &|_| Line::Other).is_none());

@@ -1,9 +1,10 @@
+use crate::plan::fixture;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::change::{Reason, Rule};
+use crate::change::Rule;
 use crate::dns::{RrKey, Ttl, ZoneBuilder, ZoneName};
 use crate::live::asked::{Answer, AskedZone, Question};
 use crate::live::{Apexes, LiveZone};
@@ -62,11 +63,12 @@ fn changes(live: &Live, rows: &[Row<'_>]) -> Vec<Change> {
         Some(Change {
             key: RrKey { owner: zone.owner(owner.as_name()).unwrap(), rtype: *rtype },
             zone,
-            host: None,
+            subject: fixture::subject(Some(1)),
+            pool: fixture::pool(),
             also: Vec::new(),
             project: String::new(),
             kind: ChangeKind::between(rrset(*rtype, before), rrset(*rtype, after))?,
-            reasons: vec![Reason { rule: Rule::Missing, host: None, evidence: Vec::new() }],
+            reasons: vec![fixture::reason(Rule::Missing, Some(1), &[])],
         })
     };
     rows.iter().filter_map(change).collect()
@@ -479,7 +481,7 @@ proptest! {
             let zone_name = ZoneName::new(name(APEXES[zone]));
             let key = RrKey { owner: zone_name.owner(owner.as_name()).unwrap(), rtype };
             changes.push(Change {
-                zone: zone_name, key, host: None, also: Vec::new(), project: String::new(), kind, reasons: Vec::new(),
+                zone: zone_name, key, pool: fixture::pool(), subject: fixture::subject(None), also: Vec::new(), project: String::new(), kind, reasons: Vec::new(),
             });
             if values.is_empty() { drop(after.remove(&(zone, owner, rtype))) } else { drop(after.insert((zone, owner, rtype), values)) }
         }

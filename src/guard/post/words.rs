@@ -56,7 +56,7 @@ pub fn notices(standing: &[Fault<'_>], live: &Live, max_rrset: usize) -> Vec<Not
     let mut notices = Vec::new();
     for alike in standing.chunk_by(is_like) {
         let (told, further) = alike.split_at(alike.len().min(TOLD));
-        let notice = |name: String, message| Notice { code: NoticeCode::PostState, name, host: None, message };
+        let notice = |name: String, message| Notice { code: NoticeCode::PostState, message, name, subject: None };
         notices.extend(told.iter().map(|fault| notice(fault.owner.to_string(), already(fault, max_rrset))));
         if let Some(first) = further.first() {
             let zone = live.zone(first.zone).name().to_string();

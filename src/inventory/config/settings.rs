@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use ipnet::IpNet;
 
+use super::super::pool_name::PoolName;
 use super::node::{Key, Node, Parsed, Reader, SourceText};
 use super::notify;
 use super::shared::{A_DURATION, A_PERCENTAGE, read_host_limits, read_ttl};
@@ -85,7 +86,7 @@ pub fn read(source: SourceText, parsed: Parsed, formats: &[KnownFormat]) -> Chec
     }
     let mut reader = Reader::new(&root, &source);
     let owner = read_owner(&mut reader);
-    let registries = Registry::ALL.map(|registry| (registry.as_str(), registry));
+    let registries = Registry::ALL.iter().map(|registry| (registry.as_str(), *registry)).collect::<Vec<_>>();
     let registry = reader.choice("registry", &registries).unwrap_or(Registry::Journal);
     let free_domain = reader.take("free_domain").and_then(|node| read_domain(node, &mut reader));
     let name_cooldown = reader.parsed("name_cooldown", A_DURATION).unwrap_or(NAME_COOLDOWN);
@@ -104,7 +105,7 @@ pub fn read(source: SourceText, parsed: Parsed, formats: &[KnownFormat]) -> Chec
     diagnostics.append(reader.finish());
     let settings = match (owner, diagnostics.error_count()) {
         (Some(owner), 0) => {
-            let pools = pools.into_iter().filter_map(|(name, target)| Some(Pool { name, target: target? })).collect();
+            let pools = pools.into_iter().filter_map(|(_, pool)| pool).collect();
             #[rustfmt::skip]
             let config = Config {
                 owner, registry, free_domain, name_cooldown, max_bad_rows, plan_expires, state_file, limits, delete_after,
@@ -242,8 +243,8 @@ fn check_id(key: &Key, reader: &mut Reader<'_>) {
     }
 }
 
-/// Reads `[pool.X]`; a pool whose target is wrong keeps its place without one.
-fn read_pools(reader: &mut Reader<'_>) -> Vec<(String, Option<TargetSpec>)> {
+/// Reads `[pool.X]`; a pool that is wrong keeps its place.
+fn read_pools(reader: &mut Reader<'_>) -> Vec<(String, Option<Pool>)> {
     let Some(node) = reader.take("pool") else { return Vec::new() };
     let mut table = Reader::new(node, reader.source());
     let mut pools = Vec::new();
@@ -252,7 +253,13 @@ fn read_pools(reader: &mut Reader<'_>) -> Vec<(String, Option<TargetSpec>)> {
         let targets = pool.require("target").and_then(|list| pool.list_of(list));
         let target = targets.and_then(|targets| read_target(node, targets, &mut pool));
         table.append(pool.finish());
-        pools.push((key.name.clone(), target));
+        let name: Result<PoolName, String> = key.name.parse();
+        if let Err(message) = &name {
+            let diagnostic = table.source().error("bad-value", key.origin, key.width, message);
+            table.push(diagnostic.hint("use letters, digits, `-`, `_` and `.`"));
+        }
+        let pool = name.ok().zip(target).map(|(name, target)| Pool { name, target });
+        pools.push((key.name.clone(), pool));
     }
     reader.append(table.finish());
     pools
@@ -282,7 +289,7 @@ fn read_target<'a>(pool: &Node, targets: &'a [Node], reader: &mut Reader<'a>) ->
 }
 
 /// Reads `[[zone]]`.
-fn read_zones(reader: &mut Reader<'_>, pools: &[(String, Option<TargetSpec>)]) -> Vec<ZoneSpec> {
+fn read_zones(reader: &mut Reader<'_>, pools: &[(String, Option<Pool>)]) -> Vec<ZoneSpec> {
     let mut zones: Vec<ZoneSpec> = Vec::new();
     let mut seen: HashMap<ZoneName, Origin> = HashMap::new();
     let places: HashMap<&str, usize> = pools.iter().enumerate().map(|(at, (name, _))| (name.as_str(), at)).collect();

@@ -8,12 +8,14 @@ use super::super::guards::Remembered;
 use super::super::inputs::Request;
 use super::{ReviewError, Reviewed};
 use crate::change::{BlockCode, Blocked, Change};
+use crate::claim::Subject;
 use crate::diff::Selection;
 use crate::dns::{NameRef, ZoneName};
 use crate::guard::{last, trust};
 use crate::inventory::Inventory;
 use crate::inventory::model::{ProjectIndex, Trust, ZoneSpec};
 use crate::inventory::value::{Inv, Time};
+use crate::plan::order;
 use crate::review::Side;
 use crate::state::State;
 
@@ -50,8 +52,9 @@ impl Based {
             block_outside(&side, &mut decided, (of_today, &zones.new));
         }
         if !zones.gone.is_empty() {
-            let is_kept =
-                |blocked: &Blocked| blocked.code != BlockCode::NoZone || !lies_in(&side, blocked.host, &zones.gone);
+            let lies_in =
+                |blocked: &Blocked| blocked.subject.host().is_some_and(|inv| lies_in(&side, inv, &zones.gone));
+            let is_kept = |blocked: &Blocked| blocked.code != BlockCode::NoZone || !lies_in(blocked);
             decided.blocked.retain(is_kept);
         }
         Ok(Based { base, decided, new_zones: zones.new })
@@ -131,20 +134,21 @@ fn align_zones(base: &mut Inventory, now: &Inventory) -> OtherZones {
 /// Blocks the hosts that have a name or address in one of these zones, and drops their changes: a base changes only its
 /// own zones.
 fn block_outside(side: &Side<'_>, decided: &mut Decided, (of_today, zones): (&Decided, &BTreeSet<ZoneName>)) {
-    let changed = decided.changes.iter().filter_map(|change| change.host);
-    let hosts: BTreeSet<Inv> = changed.chain(of_today.blocked.iter().map(|blocked| blocked.host)).collect();
+    let changed = decided.changes.iter().filter_map(|change| change.subject.host());
+    let hosts: BTreeSet<Inv> =
+        changed.chain(of_today.blocked.iter().filter_map(|blocked| blocked.subject.host())).collect();
     let outside: HashSet<Inv> = hosts.into_iter().filter(|inv| lies_in(side, *inv, zones)).collect();
-    let is_open = |change: &Change| change.host.is_none_or(|inv| !outside.contains(&inv));
+    let is_open = |change: &Change| change.subject.host().is_none_or(|inv| !outside.contains(&inv));
     decided.changes.retain(|change| !zones.contains(&change.zone) && is_open(change));
-    let left: HashSet<Inv> = decided.blocked.iter().map(|blocked| blocked.host).collect();
-    let skipped: HashSet<Inv> = decided.skipped.iter().map(|skipped| skipped.host).collect();
+    let left: HashSet<Inv> = decided.blocked.iter().filter_map(|blocked| blocked.subject.host()).collect();
+    let skipped: HashSet<Inv> = decided.skipped.iter().filter_map(|skipped| skipped.subject.host()).collect();
     for host in outside.into_iter().filter(|inv| !left.contains(inv) && !skipped.contains(inv)) {
         let place = side.inventory.place_of(host).expect("it was just derived");
         let project = side.inventory.projects[side.inventory.hosts[place].project.0 as usize].id.clone();
         let (message, hint) = Default::default();
-        decided.blocked.push(Blocked { host, project, code: BlockCode::NoZone, message, hint });
+        decided.blocked.push(Blocked { code: BlockCode::NoZone, hint, message, project, subject: Subject::Host(host) });
     }
-    decided.blocked.sort();
+    decided.blocked.sort_by(order::blocked);
 }
 
 /// Whether a host has a name or address in one of these zones, and in no other below it.

@@ -7,6 +7,7 @@ use super::super::inputs::Request;
 use super::Reviewed;
 use crate::apply::Outcome;
 use crate::change::Change;
+use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::dns::RrKey;
 use crate::guard::last;
@@ -176,7 +177,8 @@ fn desired_since(
     (written, later): (&[Option<Written>], &[Option<ApplyId>]),
     (apply, planned): (ApplyId, &Planned),
 ) -> Vec<Option<u64>> {
-    let is_open = |change: &Change| change.host.iter().chain(&change.also).all(|host| !planned.blocked.contains(host));
+    let is_open =
+        |change: &Change| change.hosts().into_iter().all(|inv| !planned.blocked.contains(&Subject::Host(inv)));
     let is_others = |change: &Change, written: &Option<Written>, later: &Option<ApplyId>| match written {
         Some(written) => !written.left(change.key.rtype, change.kind.before()),
         None => later.is_none(),

@@ -70,7 +70,7 @@ impl Checks {
         let (run, sent) = (told.run, stage.cast().sent.len());
         for host in &told.ran.applied.hosts {
             let changes: Vec<Change> =
-                self.plans[&run].iter().filter(|change| change.host == host.host).cloned().collect();
+                self.plans[&run].iter().filter(|change| change.subject == host.subject).cloned().collect();
             for change in &changes {
                 let (name, rtype) = (change.key.owner.as_name().to_name(), change.key.rtype);
                 match host.outcome {
@@ -100,7 +100,7 @@ impl Checks {
                 self.fault(format!("run {run} reports {outcome} for {name} after the faults: {:?}", host.message));
             }
             let changes: Vec<Change> =
-                self.plans[&run].iter().filter(|change| change.host == host.host).cloned().collect();
+                self.plans[&run].iter().filter(|change| change.subject == host.subject).cloned().collect();
             let is_there =
                 |change: &Change| truth::standing(&stage.primary, &change.key).as_ref() == change.kind.after();
             if is_fine && !changes.iter().all(is_there) {

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
 
 use crate::change::{Change, ChangeKind, Reason, Rule};
+use crate::claim::Subject;
 use crate::diag::{Files, Origin};
 use crate::dns::reverse::reverse_name;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::inventory::model::ProjectAdmin;
+use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::Inv;
 use crate::plan::{Plan, SealedPlan, fixture};
 use crate::provider::memory::message::Instruction;
@@ -133,7 +135,8 @@ impl Fleet {
             Some(Change {
                 zone: zone.clone(),
                 key: key.clone(),
-                host: Some(Inv(host)),
+                subject: Subject::Host(Inv(host)),
+                pool: PoolName::unknown(),
                 also: Vec::new(),
                 project: "search".to_owned(),
                 reasons: reasons(key.rtype, &kind, host),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::stage::{Journaled, Stage, Weakness};
 use crate::apply::{Applied, Batch, Settled};
 use crate::change::Change;
+use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::diff::waits::Waits;
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
@@ -154,7 +155,7 @@ impl State for Book<'_> {
         fn applies(count: usize) -> Vec<ApplySummary>;
         fn last_finished() -> Option<ApplySummary>;
         fn unfinished() -> Vec<ApplySummary>;
-        fn changed_since(since: Time) -> Vec<(String, Inv, Time)>;
+        fn changed_since(since: Time) -> Vec<(String, Subject, Time)>;
         fn apply(id: ApplyId) -> Option<ApplySummary>;
         fn document(id: ApplyId) -> Option<String>;
         fn planned(id: ApplyId) -> Option<Planned>;
@@ -174,7 +175,7 @@ impl State for Book<'_> {
         fn allowed(apply: ApplyId) -> Vec<Allowed>;
         fn last_inputs() -> BTreeMap<String, String>;
         fn waits() -> Waits;
-        fn perhaps_changed_since(since: Time) -> Vec<(String, Inv, Time)>;
+        fn perhaps_changed_since(since: Time) -> Vec<(String, Subject, Time)>;
     }
 
     write! {

@@ -99,9 +99,9 @@ pub fn render(report: &ApplyReport<'_>) -> String {
 
 /// A host for the document.
 fn host(found: &HostOutcome) -> HostView<'_> {
-    let HostOutcome { host, project, name, changes, outcome, message, hint } = found;
+    let HostOutcome { subject, project, name, changes, outcome, message, hint } = found;
     HostView {
-        host: host.map(|inv| inv.0),
+        host: subject.host().map(|inv| inv.0),
         project,
         name,
         changes: *changes,

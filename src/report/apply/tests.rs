@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::{ApplyReport, text};
 use crate::apply::{Applied, HostOutcome, Outcome, ZoneWritten};
 use crate::diag::Problem;
-use crate::inventory::value::Inv;
 use crate::plan::{Change, Notice, NoticeCode, Plan, Rule, SealedPlan, Waiting, fixture};
 use crate::report::schema::tests::check_one;
 use crate::report::{SchemaKind, TextOptions};
@@ -17,7 +16,7 @@ use crate::state::ApplyId;
 fn host(inv: u64, outcome: Outcome, message: &str, hint: &str) -> HostOutcome {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     HostOutcome {
-        host: (inv > 0).then_some(Inv(inv)),
+        subject: fixture::subject((inv > 0).then_some(inv)),
         project: "search".to_owned(),
         name: format!("sas1-{inv:04}.search.example.net."),
         changes: 4,
@@ -143,7 +142,16 @@ fn nothing_to_do_is_said_only_where_the_plan_is_whole_and_no_host_is_blocked() {
     let Plan { blocked, changes, notices, .. } = fixture::fleet();
     let unread = Notice { code: NoticeCode::ZoneUnknown, ..notices[0].clone() };
     let Change { zone, key, project, .. } = changes[0].clone();
-    let waiting = Waiting { zone, key, host: None, project, rule: Rule::Orphan, since: None, due: None };
+    let waiting = Waiting {
+        pool: fixture::pool(),
+        zone,
+        key,
+        subject: fixture::subject(None),
+        project,
+        rule: Rule::Orphan,
+        since: None,
+        due: None,
+    };
     assert!(!blocked.is_empty());
     assert_eq!(first_line(fixture::empty()), "Nothing to do: the plan has no changes.");
     for plan in [
@@ -213,7 +221,7 @@ fn text_says_what_is_left_and_what_to_do() {
       racktables/hosts.csv
       zone search.example.net.
 
-    Apply 12 in the journal, begun 2026-11-20T02:00:00Z; plan sha256:7b99c1face39.
+    Apply 12 in the journal, begun 2026-11-20T02:00:00Z; plan sha256:0b495fd1dbcf.
     `zonewright resume 12` goes on with what is left.
 
     Applied in part: 3 of 27 hosts and 0 of 1 name without a host, 1 of them before;
@@ -236,7 +244,7 @@ fn a_refused_plan_says_that_nothing_was_changed() {
       racktables/hosts.csv
       zone search.example.net.
 
-    Nothing was added to the journal; plan sha256:7b99c1face39.
+    Nothing was added to the journal; plan sha256:0b495fd1dbcf.
     ");
 }
 

@@ -238,7 +238,7 @@ fn counts(applied: &Applied) -> String {
 
 /// How many are as planned of the hosts, and of the names that no host has.
 fn done_of(applied: &Applied) -> String {
-    let (hosts, names): (Vec<_>, Vec<_>) = applied.hosts.iter().partition(|host| host.host.is_some());
+    let (hosts, names): (Vec<_>, Vec<_>) = applied.hosts.iter().partition(|host| host.subject.host().is_some());
     let done = |all: &[&HostOutcome]| all.iter().filter(|host| host.outcome.is_done()).count();
     let of_hosts = format!("{} of {}", done(&hosts), counted(hosts.len(), "host"));
     let of_names = format!("{} of {}", done(&names), nameless(names.len()));
@@ -251,14 +251,14 @@ fn done_of(applied: &Applied) -> String {
 
 /// How many hosts, and names that no host has.
 fn subjects<'a>(all: impl IntoIterator<Item = &'a HostOutcome>) -> String {
-    let (hosts, names): (Vec<_>, Vec<_>) = all.into_iter().partition(|host| host.host.is_some());
+    let (hosts, names): (Vec<_>, Vec<_>) = all.into_iter().partition(|host| host.subject.host().is_some());
     summary::subjects(hosts.len(), names.len())
 }
 
 /// One host, or name that no host has.
 fn subject(found: &HostOutcome) -> String {
-    let HostOutcome { host, project, name, .. } = found;
-    match host {
+    let HostOutcome { subject, project, name, .. } = found;
+    match subject.host() {
         Some(host) => format!("host {host} of {project}, {name}"),
         None => format!("name without a host in {project}, {name}"),
     }

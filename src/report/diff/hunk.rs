@@ -10,6 +10,7 @@ use super::super::words::Explained as _;
 use crate::diag::sanitize;
 use crate::dns::Rrset;
 use crate::dns::reverse::address_of;
+use crate::inventory::value::Inv;
 use crate::plan::Change;
 
 /// What changes at one owner name.
@@ -81,7 +82,7 @@ impl Hunk {
 fn whose(changes: &[&Change]) -> String {
     let mut told: Vec<(String, BTreeSet<&str>)> = Vec::new();
     for change in changes {
-        let hosts: Vec<String> = change.host.iter().chain(&change.also).map(|inv| inv.0.to_string()).collect();
+        let hosts: Vec<String> = change.hosts().iter().map(Inv::to_string).collect();
         let who = match hosts.len() {
             0 => "project".to_owned(),
             1 => format!("host {} of", hosts[0]),

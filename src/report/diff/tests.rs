@@ -11,7 +11,6 @@ use proptest::prelude::*;
 use super::*;
 use crate::diag::Problem;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl};
-use crate::inventory::value::Inv;
 use crate::plan::fixture::{self, zone};
 use crate::plan::{ChangeKind, Rule};
 
@@ -247,7 +246,8 @@ fn plan() -> impl Strategy<Value = Plan> {
             Some(Change {
                 zone,
                 key: RrKey { owner, rtype },
-                host: Some(Inv(u64::from(number))),
+                subject: fixture::subject(Some(u64::from(number))),
+                pool: fixture::pool(),
                 also: Vec::new(),
                 project: "p".to_owned(),
                 kind: ChangeKind::between(old, new)?,

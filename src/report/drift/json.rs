@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{Shown, Strayed};
+use crate::change::RrsetText;
 use crate::dns::{Rrset, Rtype};
 use crate::drift::{Deed, Mover};
 use crate::inventory::value::Duration;
 use crate::plan::{Notice, Plan};
-use crate::state::{KeptRrset, Written};
+use crate::state::Written;
 
 /// What `format` says.
 const FORMAT: &str = "zonewright.drift/1";
@@ -77,9 +78,9 @@ struct RrsetView<'a> {
     /// The project.
     project: &'a str,
     /// What is there.
-    live: Option<KeptRrset>,
+    live: Option<RrsetText>,
     /// What is desired there.
-    wanted: Option<KeptRrset>,
+    wanted: Option<RrsetText>,
     /// What the latest apply left there.
     written: Option<WrittenView<'a>>,
     /// The apply that last left or found it as `written` says.
@@ -105,7 +106,7 @@ struct WrittenView<'a> {
     /// When it sent the update.
     at: String,
     /// What the update left.
-    after: Option<&'a KeptRrset>,
+    after: Option<&'a RrsetText>,
 }
 
 /// Renders what is not as desired.
@@ -145,7 +146,7 @@ fn rrset<'a>((change, stray): Strayed<'a>) -> RrsetView<'a> {
         zone: change.zone.to_string(),
         name: change.key.owner.to_string(),
         rtype: rtype.to_string(),
-        host: change.host.map(|host| host.0),
+        host: change.subject.host().map(|host| host.0),
         project: &change.project,
         live: change.kind.before().map(|rrset| kept(rtype, rrset)),
         wanted: change.kind.after().map(|rrset| kept(rtype, rrset)),
@@ -156,8 +157,8 @@ fn rrset<'a>((change, stray): Strayed<'a>) -> RrsetView<'a> {
 }
 
 /// An RRset in presentation format.
-fn kept(rtype: Rtype, rrset: &Rrset) -> KeptRrset {
-    KeptRrset { ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(rtype) }
+fn kept(rtype: Rtype, rrset: &Rrset) -> RrsetText {
+    RrsetText { ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(rtype) }
 }
 
 /// What an apply left, for the document.

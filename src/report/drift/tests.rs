@@ -1,13 +1,14 @@
 //! What is said of drift.
 
 use super::*;
+use crate::change::RrsetText;
 use crate::drift::strays;
 use crate::inventory::value::{Duration, Time};
 use crate::plan::fixture::{self, fleet, zone};
 use crate::plan::{NoticeCode, Plan, SealedPlan};
 use crate::report::schema::tests::check_one;
 use crate::report::{SchemaKind, TextOptions};
-use crate::state::{ApplyId, KeptRrset, Written};
+use crate::state::{ApplyId, Written};
 
 /// When it is looked.
 fn now() -> Time {
@@ -15,7 +16,7 @@ fn now() -> Time {
 }
 
 /// What an apply left, so many seconds ago.
-fn left(apply: u64, seconds: u64, after: Option<KeptRrset>) -> Option<Written> {
+fn left(apply: u64, seconds: u64, after: Option<RrsetText>) -> Option<Written> {
     Some(Written {
         apply: ApplyId(apply),
         number: 1,
@@ -26,8 +27,8 @@ fn left(apply: u64, seconds: u64, after: Option<KeptRrset>) -> Option<Written> {
 }
 
 /// What is desired and what is there, as the journal keeps it.
-fn sides(change: &Change) -> (Option<KeptRrset>, Option<KeptRrset>) {
-    let kept = |rrset: &crate::dns::Rrset| KeptRrset {
+fn sides(change: &Change) -> (Option<RrsetText>, Option<RrsetText>) {
+    let kept = |rrset: &crate::dns::Rrset| RrsetText {
         ttl: rrset.ttl().as_secs(),
         rdata: rrset.rdata_texts(change.key.rtype),
     };
@@ -36,7 +37,7 @@ fn sides(change: &Change) -> (Option<KeptRrset>, Option<KeptRrset>) {
 
 /// The fleet of the fixtures, of which every change has something else behind it.
 fn found(plan: &Plan) -> Vec<Stray> {
-    let other = Some(KeptRrset { ttl: 60, rdata: vec!["2a02::\u{1b}[31m".into(), "2a02::2".into()] });
+    let other = Some(RrsetText { ttl: 60, rdata: vec!["2a02::\u{1b}[31m".into(), "2a02::2".into()] });
     let of_place = |(place, change): (usize, &Change)| {
         let (wanted, live) = sides(change);
         match (place % 7, change.project.as_str()) {

@@ -4,16 +4,18 @@ use std::collections::BTreeSet;
 
 use super::{Shown, Strayed};
 use crate::change::Change;
+use crate::change::RrsetText;
 use crate::dns::{Name, Rrset};
 use crate::drift::{Deed, Mover, Stray};
 use crate::inventory::value::Duration;
+use crate::inventory::value::Inv;
 use crate::plan::{NoticeCode, Only, Plan};
 use crate::report::TextOptions;
 use crate::report::data::{lines, rrset};
 use crate::report::outages::nothing_read;
 use crate::report::page::Page;
 use crate::report::summary::counted;
-use crate::state::{KeptRrset, Written};
+use crate::state::Written;
 
 /// Renders what is not as desired.
 pub fn render(shown: &Shown<'_>, options: &TextOptions) -> String {
@@ -101,7 +103,8 @@ impl Page<'_> {
     fn project(&mut self, strayed: &[Strayed<'_>]) {
         let (change, _) = strayed[0];
         self.line(2, &format!("Project {}: {}", change.project, of_hosts(strayed)));
-        let hosts: Vec<&[Strayed<'_>]> = strayed.chunk_by(|(a, _), (b, _)| a.host == b.host).collect();
+        let hosts: Vec<&[Strayed<'_>]> =
+            strayed.chunk_by(|(a, _), (b, _)| a.subject.host() == b.subject.host()).collect();
         let (shown, rest) = hosts.split_at(self.options.shown(hosts.len()));
         shown.iter().for_each(|of_host| self.host(of_host));
         self.and_more(4, &of_hosts(&rest.concat()), rest.len());
@@ -109,7 +112,7 @@ impl Page<'_> {
 
     /// Adds the RRsets of one host. The time is in the heading where it is the same for all.
     fn host(&mut self, strayed: &[Strayed<'_>]) {
-        let whose = strayed[0].0.host.map_or_else(|| "no host".to_owned(), |host| format!("host {host}"));
+        let whose = strayed[0].0.subject.host().map_or_else(|| "no host".to_owned(), |host| format!("host {host}"));
         let (first, others) = strayed.split_first().expect("a group has one at least");
         let since = since(first.1).filter(|first| others.iter().all(|(_, stray)| since(stray).as_ref() == Some(first)));
         let heading = since.iter().fold(whose, |whose, since| format!("{whose}, {since}"));
@@ -197,13 +200,14 @@ impl Page<'_> {
 }
 
 /// What it was narrowed to, in words.
-fn narrowed(Only { hosts, projects }: &Only) -> String {
+fn narrowed(only: &Only) -> String {
     let list = |what: &str, items: Vec<String>| match items.as_slice() {
         [] => None,
         [one] => Some(format!("{what} {one}")),
         [first, ..] => Some(format!("{what} {first} and {} more", items.len() - 1)),
     };
-    let lists = [list("host", hosts.iter().map(ToString::to_string).collect()), list("project", projects.clone())];
+    let lists =
+        [list("host", only.hosts().iter().map(Inv::to_string).collect()), list("project", only.projects.clone())];
     format!("Narrowed to {}.", lists.into_iter().flatten().collect::<Vec<_>>().join(" of "))
 }
 
@@ -219,7 +223,7 @@ fn have(strayed: &[Strayed<'_>]) -> String {
 
 /// How many RRsets of how many hosts.
 fn of_hosts(strayed: &[Strayed<'_>]) -> String {
-    let hosts: BTreeSet<_> = strayed.iter().filter_map(|(change, _)| change.host).collect();
+    let hosts: BTreeSet<_> = strayed.iter().filter_map(|(change, _)| change.subject.host()).collect();
     let rrsets = counted(strayed.len(), "RRset");
     if hosts.is_empty() { rrsets } else { format!("{rrsets} of {}", counted(hosts.len(), "host")) }
 }
@@ -240,10 +244,10 @@ fn since(stray: &Stray) -> Option<String> {
 }
 
 /// What an apply left.
-fn left(after: Option<&KeptRrset>) -> String {
+fn left(after: Option<&RrsetText>) -> String {
     match after {
         None => "nothing there".to_owned(),
-        Some(KeptRrset { ttl, rdata }) => format!("{}, ttl {ttl}", rdata.join(", ")),
+        Some(RrsetText { ttl, rdata }) => format!("{}, ttl {ttl}", rdata.join(", ")),
     }
 }
 

@@ -336,7 +336,7 @@ impl RunReport {
             outcomes.iter().filter(|(_, count)| **count > 0).map(|(word, count)| format!("{count} {word}")).collect();
         let told = if told.is_empty() { "nothing to change".to_owned() } else { told.join(", ") };
         let plan = sealed.map(SealedPlan::plan);
-        let names = applied.hosts.iter().filter(|host| host.host.is_none()).count();
+        let names = applied.hosts.iter().filter(|host| host.subject.host().is_none()).count();
         let finished = || format!("{word} finished: {told}");
         let message = match plan {
             Some(plan) if applied.hosts.is_empty() => in_words(plan, finished),
@@ -424,10 +424,10 @@ fn in_words(plan: &Plan, headline: impl FnOnce() -> String) -> String {
 fn names_without_host(plan: &Plan) -> usize {
     let changes = &plan.changes;
     // Most plans change none, and to arrange a large one takes time.
-    if changes.iter().all(|change| change.host.is_some()) {
+    if changes.iter().all(|change| change.subject.host().is_some()) {
         return 0;
     }
-    let hosts = |unit| hosts_of(changes, unit).into_iter().filter(|(_, host)| host.is_none()).count();
+    let hosts = |unit| hosts_of(changes, unit).into_iter().filter(|(_, subject)| subject.host().is_none()).count();
     arrange(changes).0.iter().map(hosts).sum()
 }
 

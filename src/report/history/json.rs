@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
+use crate::change::RrsetText;
 use crate::dns::ZoneName;
 use crate::report::applies::{self, ApplyView};
-use crate::state::{Allowed, ApplyId, History, KeptRrset, LeftHost, Past, Sent, SentChange, SentFate, Told};
+use crate::state::{Allowed, ApplyId, History, LeftHost, Past, Sent, SentChange, SentFate, Told};
 
 /// What `format` says.
 const FORMAT: &str = "zonewright.history/1";
@@ -111,9 +112,9 @@ struct ChangeView<'a> {
     #[serde(rename = "type")]
     rtype: String,
     /// What was there before.
-    before: Option<&'a KeptRrset>,
+    before: Option<&'a RrsetText>,
     /// What is there after.
-    after: Option<&'a KeptRrset>,
+    after: Option<&'a RrsetText>,
 }
 
 /// A host that was left.
@@ -207,8 +208,8 @@ fn update(sent: &Sent) -> UpdateView<'_> {
 /// A change for the document.
 fn change(change: &SentChange) -> ChangeView<'_> {
     ChangeView {
-        host: change.host.map(|host| host.0),
-        also: change.also.iter().map(|host| host.0).collect(),
+        host: change.subject.host().map(|host| host.0),
+        also: change.other_hosts().iter().map(|host| host.0).collect(),
         project: &change.project,
         name: change.name.to_string(),
         rtype: change.rtype.to_string(),
@@ -219,6 +220,6 @@ fn change(change: &SentChange) -> ChangeView<'_> {
 
 /// A host that was left, for the document.
 fn left(left: &LeftHost) -> LeftView<'_> {
-    let LeftHost { host, project, name, outcome, message } = left;
-    LeftView { host: host.map(|host| host.0), project, name, outcome, message: message.as_deref() }
+    let LeftHost { subject, project, name, outcome, message } = left;
+    LeftView { host: subject.host().map(|host| host.0), project, name, outcome, message: message.as_deref() }
 }

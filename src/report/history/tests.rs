@@ -1,13 +1,15 @@
 //! A history in both forms.
 
 use super::*;
+use crate::change::RrsetText;
 use crate::dns::{Name, Rtype};
 use crate::inventory::value::{Duration, Inv, Time};
 use crate::plan::fixture;
+use crate::plan::fixture::subject;
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
 use crate::state::{
-    Allowed, ApplyId, ApplySummary, KeptRrset, LeftHost, NewApply, Past, Resumption, Sent, SentChange, SentFate, Told,
+    Allowed, ApplyId, ApplySummary, LeftHost, NewApply, Past, Resumption, Sent, SentChange, SentFate, Told,
 };
 
 /// So many seconds after some moment.
@@ -49,14 +51,14 @@ fn begun(id: u64) -> ApplySummary {
 }
 
 /// An RRset.
-fn rrset(ttl: u32, rdata: &[&str]) -> Option<KeptRrset> {
-    Some(KeptRrset { ttl, rdata: rdata.iter().map(|text| (*text).to_owned()).collect() })
+fn rrset(ttl: u32, rdata: &[&str]) -> Option<RrsetText> {
+    Some(RrsetText { ttl, rdata: rdata.iter().map(|text| (*text).to_owned()).collect() })
 }
 
 /// A change for host 7.
-fn change(name: &str, rtype: Rtype, before: Option<KeptRrset>, after: Option<KeptRrset>) -> SentChange {
+fn change(name: &str, rtype: Rtype, before: Option<RrsetText>, after: Option<RrsetText>) -> SentChange {
     let name = Name::parse(name).unwrap();
-    SentChange { host: Some(Inv(7)), also: vec![], project: "search".into(), name, rtype, before, after }
+    SentChange { subject: subject(Some(7)), also: vec![], project: "search".into(), name, rtype, before, after }
 }
 
 /// An update.
@@ -69,17 +71,18 @@ fn sent(number: u64, fate: SentFate, changes: Vec<SentChange>) -> Sent {
 fn left(host: Option<u64>, outcome: &str, message: Option<&str>) -> LeftHost {
     let name = format!("h{}.example.net.", host.unwrap_or_default());
     let message = message.map(str::to_owned);
-    LeftHost { host: host.map(Inv), project: "search".into(), name, outcome: outcome.into(), message }
+    LeftHost { subject: subject(host), project: "search".into(), name, outcome: outcome.into(), message }
 }
 
 /// An apply in which everything happened.
 fn full() -> Past {
     let create = |name: &str| change(name, Rtype::AAAA, None, rrset(600, &["2a02::1"]));
     let modify = change("b.example.net", Rtype::AAAA, rrset(3600, &["2a02::8", "2a02::9"]), rrset(600, &["2a02::9"]));
-    let delete = SentChange { host: None, ..change("c.example.net", Rtype::AAAA, rrset(60, &["2a02::3"]), None) };
+    let delete =
+        SentChange { subject: subject(None), ..change("c.example.net", Rtype::AAAA, rrset(60, &["2a02::3"]), None) };
     let pointer = "1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa";
     let pointer = change(pointer, Rtype::PTR, rrset(600, &["b.example.net."]), rrset(600, &["a.example.net."]));
-    let shared = SentChange { also: vec![Inv(8), Inv(9)], ..create("a.example.net") };
+    let shared = SentChange { also: vec![subject(Some(8)), subject(Some(9))], ..create("a.example.net") };
     let refused = || SentFate::Undone("the server refused the update (REFUSED)".into());
     Past {
         summary: summary(12),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::change::RrsetText;
 use crate::diag::sanitize;
 use crate::guard::Allowance;
 use crate::inventory::value::Inv;
@@ -12,7 +13,7 @@ use crate::report::gather::gather;
 use crate::report::page::Page;
 use crate::report::summary::subjects;
 use crate::report::wrap::table;
-use crate::state::{Allowed, History, KeptRrset, LeftHost, Past, Sent, SentChange, SentFate, Told};
+use crate::state::{Allowed, History, LeftHost, Past, Sent, SentChange, SentFate, Told};
 
 /// Renders a history.
 pub fn render(history: &History, options: &TextOptions) -> String {
@@ -112,7 +113,7 @@ impl Page<'_> {
             for of_cause in gather(&of_outcome, |host| host.message.as_deref().unwrap_or_default()) {
                 let LeftHost { outcome, message, .. } = of_cause[0];
                 let message = message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
-                let hosts = of_cause.iter().filter(|left| left.host.is_some()).count();
+                let hosts = of_cause.iter().filter(|left| left.subject.host().is_some()).count();
                 self.line(2, &format!("{outcome}, {}{message}", subjects(hosts, of_cause.len() - hosts)));
                 let (shown, rest) = of_cause.split_at(self.options.shown(of_cause.len()));
                 shown.iter().for_each(|host| self.line(4, &whose(host)));
@@ -144,11 +145,12 @@ impl Page<'_> {
             self.out.push_str(&format!("    {} {}\n", line.sign, line.text));
         }
         let project = &change.project;
-        let whose = match change.host {
+        let whose = match change.subject.host() {
             Some(host) => format!("host {host} of {project}"),
             None => format!("name without a host in {project}"),
         };
-        let also = if change.also.is_empty() { String::new() } else { format!(", also {}", numbers(&change.also)) };
+        let others = change.other_hosts();
+        let also = if others.is_empty() { String::new() } else { format!(", also {}", numbers(&others)) };
         let update = format!("update {} to {}", sent.number, sent.zone);
         self.line(4, &format!("{whose}{also}; {update}: {}", fate(&sent.fate)));
     }
@@ -162,7 +164,7 @@ impl Page<'_> {
 }
 
 /// The data of an RRset, none where there is none.
-fn rdata(rrset: &Option<KeptRrset>) -> &[String] {
+fn rdata(rrset: &Option<RrsetText>) -> &[String] {
     rrset.as_ref().map_or(&[], |rrset| &rrset.rdata)
 }
 
@@ -195,8 +197,8 @@ fn numbers(hosts: &[Inv]) -> String {
 
 /// A host, or a name that no host has, with its project.
 fn whose(left: &LeftHost) -> String {
-    let LeftHost { host, project, name, .. } = left;
-    match host {
+    let LeftHost { subject, project, name, .. } = left;
+    match subject.host() {
         Some(host) => format!("host {host} of {project}, {name}"),
         None => format!("name without a host in {project}, {name}"),
     }

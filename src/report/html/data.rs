@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+use crate::claim::Subject;
 use crate::diag::sanitize;
 use crate::dns::reverse::address_of;
 use crate::dns::{Rrset, Rtype};
@@ -88,13 +89,23 @@ pub fn data(plan: &Plan, review: Option<&Review>, source: Option<&SourceUrl>) ->
 pub fn order(plan: &Plan) -> Vec<usize> {
     let is_one = |a: usize, b: usize| {
         let [a, b] = [a, b].map(|place| &plan.changes[place]);
-        (&a.project, a.host) == (&b.project, b.host)
+        (&a.project, a.subject.host()) == (&b.project, b.subject.host())
     };
     let mut places: Vec<usize> = (0..plan.changes.len()).collect();
+    // The names that a host gave up are read with those that it has.
+    places.sort_by_key(|place| {
+        let Change { project, subject, .. } = &plan.changes[*place];
+        (project, subject.host().is_none(), subject.host())
+    });
     for of_host in places.chunk_by_mut(|a, b| is_one(*a, *b)).filter(|of_host| of_host.len() > 1) {
         of_host.sort_by_cached_key(|place| reading_order(plan, &plan.changes[*place]));
     }
     places
+}
+
+/// The number of a host, or the text of another subject.
+fn subject_number(subject: &Subject) -> String {
+    subject.host().map_or_else(|| subject.to_string(), |inv| inv.to_string())
 }
 
 /// Data as JSON that is safe inside a script element: nothing ends the element or begins a comment in it.
@@ -117,9 +128,10 @@ impl Columns {
             let address = address_of(recorded.as_name());
             tables.text(&address.map_or_else(|| recorded.to_string(), |address| address.to_string()))
         }));
-        self.host.push(tables.host(change.host));
-        self.also.push(change.also.len() as u32);
-        self.also.extend(change.also.iter().map(|host| tables.host(Some(*host))));
+        self.host.push(tables.host(change.subject.host()));
+        let others = change.other_hosts();
+        self.also.push(others.len() as u32);
+        self.also.extend(others.into_iter().map(|host| tables.host(Some(host))));
         self.project.push(tables.text(&change.project));
         tables.rrset(&mut self.before, rtype, change.kind.before());
         tables.rrset(&mut self.after, rtype, change.kind.after());
@@ -176,7 +188,7 @@ impl Tables {
         if place == next {
             self.places.push(evidence);
         }
-        [rule, self.host(reason.host), place]
+        [rule, self.host(reason.subject.host()), place]
     }
 
     /// A cause.
@@ -195,9 +207,9 @@ impl Tables {
 
     /// A blocked host.
     fn blocked(&mut self, blocked: &Blocked) -> [u32; 5] {
-        let Blocked { host, project, code, message, hint } = blocked;
+        let Blocked { code, hint, message, project, subject } = blocked;
         let texts = [project, code.as_str(), message, hint];
         let [project, code, message, hint] = texts.map(|text| self.text(text));
-        [self.host(Some(*host)), project, code, message, hint]
+        [self.text(&subject_number(subject)), project, code, message, hint]
     }
 }

@@ -8,12 +8,13 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Serialize;
 
 use super::escape::{counted, grouped};
+use crate::claim::Subject;
 use crate::codes;
 use crate::inventory::value::Inv;
 use crate::plan::{BlockCode, Blocked, Cause, Notice, Plan, Review, SkipCode, Skipped, Waiting};
 use crate::report::data::rrset;
 use crate::report::gather::gather;
-use crate::report::host_label::host_label;
+use crate::report::host_label::{host_label, subject_label};
 use crate::report::source_url::SourceUrl;
 use crate::report::words::Explained as _;
 
@@ -101,7 +102,8 @@ pub fn causes(plan: &Plan, review: &Review, source: Option<&SourceUrl>) -> Cause
 
 /// A cause.
 fn view((plan, source): (&Plan, Option<&SourceUrl>), cause: &Cause, place: usize) -> CauseView {
-    let hosts: HashSet<Inv> = cause.changes.iter().filter_map(|change| plan.changes[*change as usize].host).collect();
+    let hosts: HashSet<Inv> =
+        cause.changes.iter().filter_map(|change| plan.changes[*change as usize].subject.host()).collect();
     let of = if hosts.is_empty() { String::new() } else { format!(" of {}", counted(hosts.len(), "host")) };
     CauseView {
         place,
@@ -196,7 +198,7 @@ pub fn blocked(plan: &Plan) -> Vec<OfCode<OfHint>> {
             hint: of_hint[0].hint.clone(),
             faults: shown(&gather(of_hint, |blocked| &blocked.message), |of_fault| Fault {
                 message: of_fault[0].message.clone(),
-                hosts: hosts(plan, of_fault.iter().map(|blocked| (blocked.host, blocked.project.as_str()))),
+                hosts: hosts(plan, of_fault.iter().map(|blocked| (&blocked.subject, blocked.project.as_str()))),
             }),
         }),
     };
@@ -216,16 +218,16 @@ pub fn skipped(plan: &Plan) -> Vec<OfCode<Hosts>> {
         count: counted(projects.values().map(Vec::len).sum(), "host"),
         is_short: projects.len() <= FEW,
         groups: shown(&projects.into_values().collect::<Vec<_>>(), |all| {
-            hosts(plan, all.iter().map(|skipped| (skipped.host, skipped.project.as_str())))
+            hosts(plan, all.iter().map(|skipped| (&skipped.subject, skipped.project.as_str())))
         }),
     };
     codes.into_iter().map(of_code).collect()
 }
 
 /// Some hosts with their projects, at least one.
-fn hosts<'a>(plan: &Plan, hosts: impl Iterator<Item = (Inv, &'a str)>) -> Hosts {
-    let all: Vec<(Inv, &str)> = hosts.collect();
-    let labels: Vec<String> = all.iter().take(LONG).map(|(host, _)| host_label(plan, *host)).collect();
+fn hosts<'a>(plan: &Plan, hosts: impl Iterator<Item = (&'a Subject, &'a str)>) -> Hosts {
+    let all: Vec<(&Subject, &str)> = hosts.collect();
+    let labels: Vec<String> = all.iter().take(LONG).map(|(subject, _)| subject_label(plan, subject)).collect();
     let more = all.len() - labels.len();
     let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
     let project = all[0].1;
@@ -276,7 +278,8 @@ pub fn waiting(plan: &Plan) -> Vec<Waits> {
             None => "the wait begins when this plan is applied".to_owned(),
         },
         rrsets: shown(all, |waiting| {
-            let host = waiting.host.map(|host| format!("host {} of ", host_label(plan, host))).unwrap_or_default();
+            let host =
+                waiting.subject.host().map(|host| format!("host {} of ", host_label(plan, host))).unwrap_or_default();
             let whose = format!("{} of {host}{}", waiting.rule.words().title, waiting.project);
             (rrset(waiting.key.rtype, waiting.key.owner.as_name()), whose)
         }),

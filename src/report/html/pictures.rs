@@ -78,7 +78,7 @@ fn projects(plan: &Plan) -> Option<Picture> {
 
 /// The changes by location, where the location of a changed host is known.
 fn locations(plan: &Plan) -> Option<Picture> {
-    let known = |change: &Change| Some(plan.hosts.get(&change.host?)?.location.as_str());
+    let known = |change: &Change| Some(plan.hosts.get(&change.subject.host()?)?.location.as_str());
     plan.changes.iter().find_map(known)?;
     let kinds = by(plan, |change| known(change).unwrap_or("elsewhere"));
     of_kinds("by-location", "Changes by location", kinds)

@@ -8,7 +8,7 @@ use super::escape::{counted, grouped};
 use crate::guard::LIMIT_EXCEEDED;
 use crate::guard::words;
 use crate::plan::{Against, ChangeKind, Class, Plan, Review};
-use crate::report::host_label::host_label;
+use crate::report::host_label::subject_label;
 use crate::report::outages::said_once;
 use crate::report::outlook::{Outlook, Verdict};
 use crate::report::verdict;
@@ -67,7 +67,7 @@ fn ready(plan: &Plan) -> String {
 
 /// How many hosts have changes.
 fn changed_hosts(plan: &Plan) -> usize {
-    plan.changes.iter().filter_map(|change| change.host).collect::<BTreeSet<_>>().len()
+    plan.changes.iter().filter_map(|change| change.subject.host()).collect::<BTreeSet<_>>().len()
 }
 
 /// Whether only some of a plan's changes are shown.
@@ -204,7 +204,7 @@ fn since(plan: &Plan, review: &Review) -> Vec<String> {
         let need = if review.settled == 1 { "needs" } else { "need" };
         format!("{} that the base would change {need} no change now.", counted(review.settled as usize, "RRset"))
     });
-    let hosts: Vec<String> = review.newly_blocked.iter().take(20).map(|host| host_label(plan, *host)).collect();
+    let hosts: Vec<String> = review.newly_blocked.iter().take(20).map(|subject| subject_label(plan, subject)).collect();
     let more = review.newly_blocked.len() - hosts.len();
     let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
     let blocked = (!hosts.is_empty()).then(|| {

@@ -9,6 +9,7 @@ use super::super::summary::counted as number;
 use super::super::verdict;
 use super::super::words::Explained as _;
 use super::{Case, Outcome, Suite, document};
+use crate::claim::Subject;
 use crate::guard::LIMIT_EXCEEDED;
 use crate::guard::words;
 use crate::inventory::value::Inv;
@@ -89,9 +90,9 @@ fn limits(plan: &Plan, outlook: &Outlook) -> Vec<Case> {
 #[derive(Default)]
 struct Project<'a> {
     /// The blocked hosts.
-    blocked: BTreeMap<Inv, &'a Blocked>,
+    blocked: BTreeMap<Subject, &'a Blocked>,
     /// The skipped hosts.
-    skipped: BTreeMap<Inv, SkipCode>,
+    skipped: BTreeMap<Subject, SkipCode>,
     /// The changes by host; those at names that no host has last.
     changes: BTreeMap<(bool, Option<Inv>), Vec<&'a Change>>,
 }
@@ -100,13 +101,13 @@ struct Project<'a> {
 fn projects(plan: &Plan) -> Vec<Suite> {
     let mut projects: BTreeMap<&str, Project<'_>> = BTreeMap::new();
     for blocked in &plan.blocked {
-        projects.entry(&blocked.project).or_default().blocked.insert(blocked.host, blocked);
+        projects.entry(&blocked.project).or_default().blocked.insert(blocked.subject.clone(), blocked);
     }
     for skipped in &plan.skipped {
-        projects.entry(&skipped.project).or_default().skipped.insert(skipped.host, skipped.code);
+        projects.entry(&skipped.project).or_default().skipped.insert(skipped.subject.clone(), skipped.code);
     }
     for change in &plan.changes {
-        let of_host = (change.host.is_none(), change.host);
+        let of_host = (change.subject.host().is_none(), change.subject.host());
         projects.entry(&change.project).or_default().changes.entry(of_host).or_default().push(change);
     }
     let name = |project: &str| format!("zonewright.project.{}", if project.is_empty() { "?" } else { project });
@@ -117,25 +118,30 @@ impl Project<'_> {
     /// A case for each host, sorted, and one for the names that no host has. The case of a blocked or skipped host says
     /// what changes all the same.
     fn cases(&self, plan: &Plan) -> Vec<Case> {
-        let hosts = self.changes.keys().filter_map(|(_, host)| *host);
-        let hosts: BTreeSet<Inv> = hosts.chain(self.blocked.keys().chain(self.skipped.keys()).copied()).collect();
-        let mut cases: Vec<Case> = hosts.into_iter().map(|host| self.case(plan, host)).collect();
+        let hosts = self.changes.keys().filter_map(|(_, host)| host.map(Subject::Host));
+        let left = self.blocked.keys().chain(self.skipped.keys()).cloned();
+        let subjects: BTreeSet<Subject> = hosts.chain(left).collect();
+        let mut cases: Vec<Case> = subjects.iter().map(|subject| self.case(plan, subject)).collect();
         let without_host = self.changes.get(&(true, None));
         cases.extend(without_host.map(|changes| Case::passed("names without a host", counted(changes))));
         cases
     }
 
-    /// The case of a host.
-    fn case(&self, plan: &Plan, host: Inv) -> Case {
-        let name = format!("host {}", host_label(plan, host));
-        let changes = self.changes.get(&(false, Some(host))).map(|changes| counted(changes));
+    /// The case of a subject.
+    fn case(&self, plan: &Plan, subject: &Subject) -> Case {
+        let name = match subject.host() {
+            Some(host) => format!("host {}", host_label(plan, host)),
+            None => subject.to_string(),
+        };
+        let changes =
+            subject.host().and_then(|host| self.changes.get(&(false, Some(host)))).map(|changes| counted(changes));
         // What it leaves behind may change all the same: a name that it gave up.
         let changed = changes.as_ref().map(|changes| format!("; changed all the same: {changes}"));
         let changed = changed.unwrap_or_default();
-        if let Some(Blocked { code, message, hint, .. }) = self.blocked.get(&host) {
+        if let Some(Blocked { code, message, hint, .. }) = self.blocked.get(subject) {
             return Case::failed(name, code.as_str(), &format!("{message}{changed}"), Some(hint));
         }
-        if let Some(code) = self.skipped.get(&host) {
+        if let Some(code) = self.skipped.get(subject) {
             let message = format!("{code}: {}{changed}", code.words().brief);
             return Case { name, outcome: Outcome::Skipped { code: code.as_str().into(), message } };
         }

@@ -9,6 +9,7 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
 use super::*;
+use crate::claim::Subject;
 use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin, Problem};
 use crate::inventory::value::Inv;
 use crate::plan::{BlockCode, Blocked, Notice, NoticeCode, Plan, SealedPlan, SkipCode, Skipped, fixture};
@@ -194,10 +195,11 @@ fn a_plan_fails_where_somebody_must_put_something_right() {
 #[test]
 fn what_changes_of_a_host_that_is_left_is_told() {
     let mut plan = fixture::fleet();
-    let host = plan.changes.iter().find_map(|change| change.host).unwrap();
-    let project = plan.changes.iter().find(|change| change.host == Some(host)).unwrap().project.clone();
+    let host = plan.changes.iter().find_map(|change| change.subject.host()).unwrap();
+    let project = plan.changes.iter().find(|change| change.subject.host() == Some(host)).unwrap().project.clone();
     plan.blocked.clear();
-    plan.skipped = vec![Skipped { host, project: project.clone(), code: SkipCode::AutomationOff }];
+    plan.skipped =
+        vec![Skipped { subject: Subject::Host(host), project: project.clone(), code: SkipCode::AutomationOff }];
     let seen = of_plan(plan, &Outlook::default());
     let told = seen.iter().find(|case| case.outcome.0 == "skipped").unwrap();
     assert!(told.text.contains("; changed all the same: create "), "{}", told.text);
@@ -208,7 +210,7 @@ fn all_that_could_not_be_read_of_a_source_is_told() {
     let notice = |message: &str| Notice {
         code: NoticeCode::SourceUnknown,
         name: "agent".to_owned(),
-        host: None,
+        subject: None,
         message: message.to_owned(),
     };
     let notices = vec![notice("agents/1.jsonl was cut"), notice("agents/2.jsonl is empty")];
@@ -232,9 +234,10 @@ fn whatever_refuses_a_plan_beside_limits_is_told() {
 fn a_plan_is_laid_out_as_readers_want_it() {
     let mut plan = fixture::empty();
     plan.zones.truncate(1);
-    plan.skipped = vec![Skipped { host: Inv(7), project: "a<b".to_owned(), code: SkipCode::Restricted }];
+    plan.skipped =
+        vec![Skipped { subject: Subject::Host(Inv(7)), project: "a<b".to_owned(), code: SkipCode::Restricted }];
     plan.blocked = vec![Blocked {
-        host: Inv(8),
+        subject: Subject::Host(Inv(8)),
         project: "a<b".to_owned(),
         code: BlockCode::NoMac,
         message: "no source reports \"a\" MAC & all".to_owned(),
@@ -376,13 +379,13 @@ proptest! {
     #[test]
     fn no_data_of_a_plan_leave_their_place(text in hostile(), other in hostile()) {
         let blocked = |host, project: &str| Blocked {
-            host: Inv(host),
+            subject: Subject::Host(Inv(host)),
             project: project.to_owned(),
             code: BlockCode::BadInput,
             message: text.clone(),
             hint: other.clone(),
         };
-        let notice = |code| Notice { code, name: text.clone(), host: None, message: other.clone() };
+        let notice = |code| Notice { code, name: text.clone(), subject: None, message: other.clone() };
         let plan = Plan {
             blocked: vec![blocked(1, &text), blocked(2, &other)],
             notices: vec![notice(NoticeCode::ZoneUnknown), notice(NoticeCode::SourceUntrusted)],

@@ -172,7 +172,7 @@ impl<'a> Item<'a> {
         let mut hosts_from: Vec<usize> = Vec::with_capacity(changes.len() + 1);
         hosts_from.push(0);
         for change in changes.iter().rev() {
-            hosts.extend(change.host);
+            hosts.extend(change.subject.host());
             hosts_from.push(hosts.len());
         }
         hosts_from.reverse();

@@ -36,7 +36,7 @@ fn rank(change: &Change) -> u8 {
 /// The heading above the changes of a host, or those of a project at names without a host.
 pub fn heading(plan: &Plan, change: &Change) -> String {
     let project = plain(&change.project);
-    match change.host {
+    match change.subject.host() {
         Some(host) => format!("@@ host {} of {project} @@\n", plain(&host_label(plan, host))),
         None => format!("@@ no host, project {project} @@\n"),
     }
@@ -44,7 +44,7 @@ pub fn heading(plan: &Plan, change: &Change) -> String {
 
 /// Whether two changes have one heading.
 pub fn is_one(a: &Change, b: &Change) -> bool {
-    (&a.project, a.host) == (&b.project, b.host)
+    (&a.project, a.subject.host()) == (&b.project, b.subject.host())
 }
 
 /// The records of a change, a line each: what goes, what comes, what stays.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use super::super::counts::{self, Counts, is_near};
 use super::super::summary::counted;
 use super::Subject;
-use super::escape::{cell, code, host};
+use super::escape::{cell, code, subject_label};
 use super::fit::Part;
 use crate::inventory::value::Inv;
 use crate::plan::{Against, Class, LimitState, Plan, Review};
@@ -91,7 +91,8 @@ pub fn against<'a>(Subject { plan, causes, review, .. }: &'a Subject<'a>) -> Par
             out.push_str(&format!(" It settles {settled} that would be changed without it."));
         }
         if !newly_blocked.is_empty() {
-            let hosts: Vec<String> = newly_blocked[..shown].iter().map(|inv| host(plan, *inv)).collect();
+            let hosts: Vec<String> =
+                newly_blocked[..shown].iter().map(|subject| subject_label(plan, subject)).collect();
             let more = newly_blocked.len() - shown;
             let named = match (shown, more) {
                 (0, _) => String::new(),
@@ -111,7 +112,7 @@ pub fn against<'a>(Subject { plan, causes, review, .. }: &'a Subject<'a>) -> Par
 
 /// How many hosts have changes in each datacenter, those of most hosts first.
 pub fn locations<'a>(Subject { plan, .. }: &'a Subject<'a>) -> Part<'a> {
-    let changed: BTreeSet<Inv> = plan.changes.iter().filter_map(|change| change.host).collect();
+    let changed: BTreeSet<Inv> = plan.changes.iter().filter_map(|change| change.subject.host()).collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for host in changed.iter().filter_map(|host| plan.hosts.get(host)) {
         *counts.entry(&host.location).or_default() += 1;

@@ -6,6 +6,7 @@
 //! control characters become escapes, and a delimiter is longer than any run of backticks within.
 
 use super::super::paste::is_page;
+use crate::claim::Subject;
 use crate::diag::sanitize;
 use crate::inventory::value::Inv;
 use crate::plan::Plan;
@@ -32,6 +33,11 @@ pub fn host(plan: &Plan, inv: Inv) -> String {
         Some(name) => format!("{} ({inv})", code(name)),
         None => code(&inv.to_string()),
     }
+}
+
+/// A subject, as [`host`] shows a host.
+pub fn subject_label(plan: &Plan, subject: &Subject) -> String {
+    subject.host().map_or_else(|| code(&subject.to_string()), |inv| host(plan, inv))
 }
 
 /// A value in a code span in the cell of a table, where a bar would end the cell.

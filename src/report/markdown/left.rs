@@ -7,7 +7,7 @@ use super::super::notice::says;
 use super::super::summary::counted;
 use super::super::words::Explained as _;
 use super::Subject;
-use super::escape::{code, host, sentence};
+use super::escape::{code, sentence, subject_label};
 use super::fit::Part;
 use crate::plan::{BlockCode, Blocked, Notice, NoticeCode, Plan, Review, SkipCode};
 
@@ -54,7 +54,7 @@ pub fn blocked<'a>(subject: &'a Subject<'a>) -> Part<'a> {
 
 /// Whether a host is blocked now, and is not blocked with the base.
 fn is_new(subject: &Subject<'_>, blocked: &Blocked) -> bool {
-    subject.review.is_some_and(|review| review.newly_blocked.binary_search(&blocked.host).is_ok())
+    subject.review.is_some_and(|review| review.newly_blocked.binary_search(&blocked.subject).is_ok())
 }
 
 /// Blocked hosts by code, hint and message; the items are the causes, those of most hosts first.
@@ -128,7 +128,7 @@ fn whose(plan: &Plan, hosts: &[&Blocked]) -> String {
     // The row of a host whose project is unknown is too bad to say it.
     let project = projects.first().filter(|project| projects.len() == 1 && !project.is_empty());
     let of = project.map(|project| format!(" of {}", code(project))).unwrap_or_default();
-    let labels = hosts.iter().take(FEW).map(|blocked| host(plan, blocked.host));
+    let labels = hosts.iter().take(FEW).map(|blocked| subject_label(plan, &blocked.subject));
     let labels = labels.collect::<Vec<_>>().join(", ");
     match hosts.len() {
         1 => format!("host {labels}{of}"),

@@ -19,9 +19,9 @@ pub fn of(plan: &Plan, hidden: Option<usize>) -> Vec<String> {
 }
 
 /// What the command line narrowed a plan to.
-fn narrowed(plan: &Plan, Only { hosts, projects }: &Only) -> String {
-    let hosts: Vec<String> = hosts.iter().map(|inv| host(plan, *inv)).collect();
-    let projects: Vec<String> = projects.iter().map(|project| code(project)).collect();
+fn narrowed(plan: &Plan, only: &Only) -> String {
+    let hosts: Vec<String> = only.hosts().iter().map(|inv| host(plan, *inv)).collect();
+    let projects: Vec<String> = only.projects.iter().map(|project| code(project)).collect();
     let parts = [listed("host", &hosts), listed("project", &projects)];
     let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(" of ");
     format!("- **narrowed** to {parts}: nothing else was looked at\n")

@@ -117,7 +117,7 @@ fn full() -> Metrics {
     let strays = strays(plan, (0..plan.changes.len()).map(written).collect(), plan.created);
     metrics.drift(&Drift { plan, strays: &strays, place: "state.db", is_known: true });
     let host = |outcome| HostOutcome {
-        host: Some(Inv(7)),
+        subject: crate::claim::Subject::Host(Inv(7)),
         project: "search".into(),
         name: "a.search.example.net.".into(),
         changes: 1,

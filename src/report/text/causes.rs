@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::super::host_label::short_label;
+use super::super::host_label::short_subject;
 use super::super::summary::counted;
 use super::TextOptions;
 use crate::diag::sanitize;
@@ -46,7 +46,8 @@ pub fn since(plan: &Plan, options: &TextOptions) -> Vec<String> {
         count => Some(format!("{count} more changes were pending before, and are no longer needed")),
     };
     let shown = options.shown(newly_blocked.len());
-    let hosts: Vec<String> = newly_blocked[..shown].iter().map(|inv| sanitize(&short_label(plan, *inv))).collect();
+    let hosts: Vec<String> =
+        newly_blocked[..shown].iter().map(|subject| sanitize(&short_subject(plan, subject))).collect();
     let more = newly_blocked.len() - shown;
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let (host, are) = if newly_blocked.len() == 1 { ("host", "is") } else { ("hosts", "are") };
@@ -92,7 +93,7 @@ fn heading(review: &Review, causes: &[Cause]) -> String {
 
 /// One cause: `VLAN 604 of … (racktables/l3-tors.txt:412): 40 hosts, 160 changes`.
 fn view(plan: &Plan, cause: &Cause) -> CauseView {
-    let changed = |change: &u32| plan.changes[*change as usize].host;
+    let changed = |change: &u32| plan.changes[*change as usize].subject.host();
     let hosts: HashSet<Inv> = cause.changes.iter().filter_map(changed).collect();
     let places = match cause.places.as_slice() {
         [] => String::new(),

@@ -108,16 +108,16 @@ impl ChangesRenderer<'_> {
     pub fn projects(&self) -> Result<Vec<ProjectView>, TemplateError> {
         let Places { homes, unclaimed } = Places::find(self.plan);
         let changes = self.plan.changes.iter().filter(|change| !unclaimed.contains(&rrset_of(change)));
-        let home = |change: &Change| change.host.and_then(|host| homes.get(&host).copied());
+        let home = |change: &Change| change.subject.host().and_then(|host| homes.get(&host).copied());
         let mut changes: Vec<(&str, &Change)> =
             changes.map(|change| (home(change).unwrap_or(&change.project), change)).collect();
-        changes.sort_by_key(|(project, change)| (*project, change.host.is_none(), change.host));
+        changes.sort_by_key(|(project, change)| (*project, change.subject.host().is_none(), change.subject.host()));
         let of_project = changes.chunk_by(|a, b| a.0 == b.0);
         of_project
             .map(|of_project| {
                 let changes: Vec<&Change> = of_project.iter().map(|(_, change)| *change).collect();
-                let groups: Vec<&[&Change]> = changes.chunk_by(|a, b| a.host == b.host).collect();
-                let hosts = groups.iter().filter(|group| group[0].host.is_some()).count();
+                let groups: Vec<&[&Change]> = changes.chunk_by(|a, b| a.subject.host() == b.subject.host()).collect();
+                let hosts = groups.iter().filter(|group| group[0].subject.host().is_some()).count();
                 let Groups { text, more_hosts, more_changes } = self.groups(&groups, Heading::Host)?;
                 let project = sanitize(of_project[0].0);
                 Ok(ProjectView { project, hosts, changes: changes.len(), text, more_hosts, more_changes })
@@ -132,7 +132,8 @@ impl ChangesRenderer<'_> {
         let Places { unclaimed, .. } = Places::find(self.plan);
         let changes: Vec<&Change> =
             self.plan.changes.iter().filter(|change| unclaimed.contains(&rrset_of(change))).collect();
-        let groups: Vec<&[&Change]> = changes.chunk_by(|a, b| (&a.project, a.host) == (&b.project, b.host)).collect();
+        let groups: Vec<&[&Change]> =
+            changes.chunk_by(|a, b| (&a.project, a.subject.host()) == (&b.project, b.subject.host())).collect();
         let Groups { text, more_hosts, more_changes } = self.groups(&groups, Heading::HostAndProject)?;
         Ok(UnclaimedView { text, more_hosts, more_changes })
     }
@@ -151,8 +152,8 @@ impl ChangesRenderer<'_> {
 
     /// The changes of one host, or of all orphans of a project.
     fn host(&self, changes: &[&Change]) -> HostView<'_> {
-        let known = changes[0].host.and_then(|host| Name::parse(self.plan.name_of(host)?).ok());
-        let name = known.or_else(|| changes[0].host.and_then(|_| backbone(changes)).map(NameRef::to_name));
+        let known = changes[0].subject.host().and_then(|host| Name::parse(self.plan.name_of(host)?).ok());
+        let name = known.or_else(|| changes[0].subject.host().and_then(|_| backbone(changes)).map(NameRef::to_name));
         let former = name.as_ref().map(|name| former(changes, name.as_name())).unwrap_or_default();
         let former = former.into_iter().map(|name| sanitize(&name.to_string())).collect();
         let ordered = by_name(changes, name.as_ref());
@@ -167,7 +168,7 @@ impl ChangesRenderer<'_> {
             paint: self.paint,
             width: self.options.width,
             project: None,
-            host: changes[0].host.map(|inv| inv.0),
+            host: changes[0].subject.host().map(|inv| inv.0),
             name: name.as_ref().map(|name| sanitize(&name.to_string())),
             former,
             changes: views.collect(),
@@ -205,8 +206,8 @@ impl ChangesRenderer<'_> {
         let record = record.filter(|record| rest + record.width() <= self.options.width);
         let lines = if record.is_some() { Vec::new() } else { self.lines(key.rtype, kind) };
         let record = record.map(|record| self.paint.marked(self.style(kind), &record, &[])).unwrap_or_default();
-        let also = if self.options.verbose { &change.also[..] } else { &[] };
-        let also = also.iter().map(|inv| sanitize(&host_in_words(self.plan, *inv))).collect();
+        let also = if self.options.verbose { change.other_hosts() } else { Vec::new() };
+        let also = also.into_iter().map(|inv| sanitize(&host_in_words(self.plan, inv))).collect();
         let is_moved_address = is_heading
             && !self.options.verbose
             && !has_txt
@@ -255,7 +256,8 @@ impl ChangesRenderer<'_> {
     /// host above do not: most changes of a host follow from the same lines of the inventory.
     fn reasons<'p>(&self, change: &'p Change, shown: &mut Shown<'p>) -> Vec<String> {
         if self.options.verbose {
-            let in_full = |reason| edited_in_words(reason).unwrap_or_else(|| self.in_full(reason, change.host, shown));
+            let in_full =
+                |reason| edited_in_words(reason).unwrap_or_else(|| self.in_full(reason, change.subject.host(), shown));
             return change.reasons.iter().map(in_full).collect();
         }
         let mut rules: Vec<Rule> = change.rules().collect();
@@ -266,17 +268,18 @@ impl ChangesRenderer<'_> {
             !matches!(rule, Rule::AddressElsewhere | Rule::Released | Rule::Orphan | Rule::Undo)
                 || shown.rules.contains(rule)
         };
+        let others = change.other_hosts();
         let edited = change.reasons.iter().find_map(edited_in_words);
         let is_told = edited.is_none() || edited == shown.edited;
-        let is_known = places.is_empty() && rules.iter().all(follows) && shown.also == change.also && is_told;
-        shown.also = &change.also;
+        let is_known = places.is_empty() && rules.iter().all(follows) && shown.also == others && is_told;
+        shown.also.clone_from(&others);
         shown.rules.extend(&rules);
         if is_known && !std::mem::take(&mut shown.is_fresh) {
             return Vec::new();
         }
         shown.is_fresh = false;
         let titles: Vec<&str> = rules.iter().map(|rule| rule.words().title).collect();
-        let also: Vec<String> = change.also.iter().map(|inv| sanitize(&short_label(self.plan, *inv))).collect();
+        let also: Vec<String> = others.iter().map(|inv| sanitize(&short_label(self.plan, *inv))).collect();
         let also = if also.is_empty() { String::new() } else { format!("; shared with {}", also.join(", ")) };
         let why = self.in_a_line(&format!("{}{also}", titles.join(", ")), &places);
         shown.edited.clone_from(&edited);
@@ -310,7 +313,7 @@ impl ChangesRenderer<'_> {
     /// A rule in a few words, for which host where that is another one.
     fn title(&self, reason: &Reason, host: Option<Inv>) -> String {
         let title = reason.rule.words().title;
-        match reason.host {
+        match reason.subject.host() {
             Some(inv) if Some(inv) != host => format!("{title} for {}", sanitize(&host_in_words(self.plan, inv))),
             _ => title.to_owned(),
         }
@@ -331,7 +334,7 @@ struct Shown<'p> {
     /// The rules that were named.
     rules: HashSet<Rule>,
     /// The hosts that share the change above.
-    also: &'p [Inv],
+    also: Vec<Inv>,
     /// After which apply the RRset was edited whose reasons were shown last.
     edited: Option<String>,
     /// Whether no reason was shown yet.
@@ -345,7 +348,7 @@ impl Default for Shown<'_> {
             owner: None,
             last: None,
             rules: HashSet::new(),
-            also: &[],
+            also: Vec::new(),
             edited: None,
             is_fresh: true,
         }
@@ -412,12 +415,12 @@ impl<'a> Places<'a> {
         let (lasting, passing): (Vec<&Change>, Vec<_>) = others.partition(|change| change.kind.after().is_some());
         let mut homes = HashMap::new();
         for change in lasting.into_iter().chain(passing) {
-            if let Some(host) = change.host {
+            if let Some(host) = change.subject.host() {
                 homes.entry(host).or_insert(change.project.as_str());
             }
         }
         // What a host gave up is listed with the name that it got, so that a rename is seen whole.
-        let stays = |change: &&Change| change.host.is_some_and(|host| homes.contains_key(&host));
+        let stays = |change: &&Change| change.subject.host().is_some_and(|host| homes.contains_key(&host));
         let with_hosts: HashSet<(Rtype, Name)> = plan.changes.iter().filter(stays).map(rrset_of).collect();
         Places { unclaimed: given_up.difference(&with_hosts).cloned().collect(), homes }
     }
@@ -485,7 +488,8 @@ fn pointed_to(rtype: Rtype, rrset: &Rrset) -> Option<NameRef<'_>> {
 fn backbone<'a>(changes: &[&'a Change]) -> Option<NameRef<'a>> {
     let own = |rule| matches!(rule, Rule::Missing | Rule::WrongAddress | Rule::Ttl);
     let names = changes.iter().flat_map(|change| {
-        let acts = change.reasons.iter().any(|reason| own(reason.rule) && reason.host == change.host);
+        let acts =
+            change.reasons.iter().any(|reason| own(reason.rule) && reason.subject.host() == change.subject.host());
         let undone = change.kind.before().filter(|_| change.reasons.iter().any(|reason| reason.rule == Rule::Undo));
         match change.key.rtype {
             Rtype::AAAA if acts || undone.is_some() => Some(change.key.owner.as_name()),
@@ -501,7 +505,10 @@ fn backbone<'a>(changes: &[&'a Change]) -> Option<NameRef<'a>> {
 /// Of names that differ by what is before or behind a label, the shortest is the backbone's.
 fn former<'a>(changes: &[&'a Change], now: NameRef<'_>) -> Vec<NameRef<'a>> {
     let gives_up = |change: &&&Change| {
-        change.reasons.iter().any(|reason| reason.rule == Rule::Released && reason.host == change.host)
+        change
+            .reasons
+            .iter()
+            .any(|reason| reason.rule == Rule::Released && reason.subject.host() == change.subject.host())
     };
     let names = changes.iter().filter(gives_up).filter_map(|change| match change.key.rtype {
         Rtype::AAAA => Some(change.key.owner.as_name()),

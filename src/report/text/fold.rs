@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::super::host_label::short_label;
+use super::super::host_label::short_subject;
 use super::TextOptions;
+use crate::claim::Subject;
 use crate::diag::sanitize;
-use crate::inventory::value::Inv;
 use crate::plan::{BlockCode, NoticeCode, Plan, SkipCode};
 
 /// The line of one code, before it is laid out.
@@ -20,24 +20,24 @@ struct Fold {
 
 /// The blocked hosts, one line a code, in the order in which the codes are tried.
 pub fn blocked(plan: &Plan, options: &TextOptions) -> Vec<String> {
-    by_code(plan, plan.blocked.iter().map(|blocked| (blocked.code, blocked.host)), BlockCode::as_str, options)
+    by_code(plan, plan.blocked.iter().map(|blocked| (blocked.code, &blocked.subject)), BlockCode::as_str, options)
 }
 
 /// The skipped hosts, one line a code.
 pub fn skipped(plan: &Plan, options: &TextOptions) -> Vec<String> {
-    by_code(plan, plan.skipped.iter().map(|skipped| (skipped.code, skipped.host)), SkipCode::as_str, options)
+    by_code(plan, plan.skipped.iter().map(|skipped| (skipped.code, &skipped.subject)), SkipCode::as_str, options)
 }
 
 /// Hosts with a code each, one line a code.
-fn by_code<C: Ord>(
+fn by_code<'a, C: Ord>(
     plan: &Plan,
-    hosts: impl Iterator<Item = (C, Inv)>,
+    subjects: impl Iterator<Item = (C, &'a Subject)>,
     word: fn(C) -> &'static str,
     options: &TextOptions,
 ) -> Vec<String> {
     let mut codes: BTreeMap<C, Vec<String>> = BTreeMap::new();
-    for (code, host) in hosts {
-        codes.entry(code).or_default().push(sanitize(&short_label(plan, host)));
+    for (code, subject) in subjects {
+        codes.entry(code).or_default().push(sanitize(&short_subject(plan, subject)));
     }
     lay_out(codes.into_iter().map(|(code, labels)| Fold { code: word(code), labels }).collect(), options)
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::super::gather::gather;
-use super::super::host_label::host_in_words;
+use super::super::host_label::subject_in_words;
 use super::super::words::Explained as _;
+use crate::claim::Subject;
 use crate::diag::sanitize;
-use crate::inventory::value::Inv;
 use crate::plan::{BlockCode, Blocked, Plan, SkipCode, Skipped};
 
 /// The hosts that are blocked with one code.
@@ -83,19 +83,19 @@ fn hint(plan: &Plan, of_hint: &[&Blocked]) -> HintView {
     let causes = gather(of_hint, |blocked| &blocked.message);
     let cause = |of_cause: &Vec<&Blocked>| CauseView {
         message: sanitize(&of_cause[0].message),
-        hosts: hosts(plan, of_cause.iter().map(|blocked| (blocked.host, blocked.project.as_str()))),
+        hosts: hosts(plan, of_cause.iter().map(|blocked| (&blocked.subject, blocked.project.as_str()))),
     };
     HintView { hint: sanitize(&of_hint[0].hint), causes: causes.iter().map(cause).collect() }
 }
 
 /// Some hosts with their projects, at least one.
-fn hosts<'a>(plan: &Plan, hosts: impl Iterator<Item = (Inv, &'a str)>) -> HostsView {
-    let all: Vec<(Inv, &str)> = hosts.collect();
+fn hosts<'a>(plan: &Plan, hosts: impl Iterator<Item = (&'a Subject, &'a str)>) -> HostsView {
+    let all: Vec<(&Subject, &str)> = hosts.collect();
     let project = all[0].1;
     HostsView {
         count: all.len(),
         project: all.iter().all(|(_, other)| !other.is_empty() && *other == project).then(|| sanitize(project)),
-        labels: all.iter().map(|(host, _)| sanitize(&host_in_words(plan, *host))).collect(),
+        labels: all.iter().map(|(subject, _)| sanitize(&subject_in_words(plan, subject))).collect(),
     }
 }
 
@@ -106,7 +106,7 @@ pub fn skipped(plan: &Plan) -> Vec<SkippedView> {
         codes.entry(skipped.code).or_default().entry(&skipped.project).or_default().push(skipped);
     }
     let of_project =
-        |all: &Vec<&Skipped>| hosts(plan, all.iter().map(|skipped| (skipped.host, skipped.project.as_str())));
+        |all: &Vec<&Skipped>| hosts(plan, all.iter().map(|skipped| (&skipped.subject, skipped.project.as_str())));
     let view = |(code, projects): (SkipCode, BTreeMap<&str, Vec<&Skipped>>)| SkippedView {
         code: code.as_str(),
         brief: code.words().brief,

@@ -229,7 +229,7 @@ fn narrowed(plan: &Plan, only: &Only, options: &TextOptions) -> String {
         format!("{what} {}{more}", items[..shown].join(", "))
     };
     let label = |inv: &Inv| plan.name_of(*inv).map_or_else(|| inv.to_string(), |_| sanitize(&host_label(plan, *inv)));
-    let hosts = only.hosts.iter().map(label).collect::<Vec<_>>();
+    let hosts = only.hosts().iter().map(label).collect::<Vec<_>>();
     let projects = only.projects.iter().map(|project| sanitize(project)).collect::<Vec<_>>();
     let parts = [("host", hosts), ("project", projects)];
     let parts = parts.into_iter().filter(|(_, items)| !items.is_empty()).map(|(what, items)| list(what, items));

@@ -7,7 +7,7 @@ use crate::dns::Rtype;
 use crate::dns::reverse::reverse_name;
 use crate::inventory::value::Inv;
 use crate::plan::fixture::{self, fleet};
-use crate::plan::{BlockCode, Blocked, Change, Notice, NoticeCode, Rule, Waiting, v1};
+use crate::plan::{BlockCode, Blocked, Change, Notice, NoticeCode, Rule, Waiting, document};
 use crate::report::{Outlook, PlanFormat, plan};
 
 /// A plan as text with the embedded templates.
@@ -166,7 +166,7 @@ fn hostile() -> Plan {
     plan.skipped.iter_mut().for_each(|skipped| skipped.project = bad.clone());
     plan.notices.iter_mut().for_each(|notice| (notice.name, notice.message) = (bad.clone(), "x".to_owned()));
     plan.limits.iter_mut().for_each(|limit| (limit.scope, limit.period) = (bad.clone(), bad.clone()));
-    plan.only = Some(Only { hosts: Vec::new(), projects: vec![bad.clone()] });
+    plan.only = Only::new([], std::slice::from_ref(&bad));
     let waiting = waits(("\\027[31m.search.example.net", Rtype::AAAA), None, None);
     plan.waiting = vec![Waiting { project: bad, ..waiting }];
     plan
@@ -229,7 +229,7 @@ fn the_document_is_printed_as_it_is_saved() {
     let sealed = SealedPlan::new(fleet());
     let templates = Templates::load(BTreeMap::new()).unwrap();
     let json = plan((&sealed, &Outlook::default()), PlanFormat::Json, &templates, &TextOptions::default()).unwrap();
-    assert_eq!(v1::parse(&json), Ok(sealed));
+    assert_eq!(document::parse(&json), Ok(sealed));
 }
 
 #[test]
@@ -325,7 +325,16 @@ fn waits((name, rtype): (&str, Rtype), host: Option<u64>, times: Option<(&str, &
     let change = fixture::change(("search", host), (name, rtype), ((60, &[data]), (0, &[])), &[]);
     let rule = if host.is_some() { Rule::Released } else { Rule::Orphan };
     let (since, due) = times.map(|(since, due)| (since.parse().unwrap(), due.parse().unwrap())).unzip();
-    Waiting { zone: change.zone, key: change.key, host: change.host, project: change.project, rule, since, due }
+    Waiting {
+        zone: change.zone,
+        key: change.key,
+        pool: change.pool.clone(),
+        subject: change.subject.clone(),
+        project: change.project,
+        rule,
+        since,
+        due,
+    }
 }
 
 #[test]
@@ -337,7 +346,7 @@ fn names_without_a_host_are_shown_apart_whether_they_go_or_wait() {
     let first = Some(("2026-11-20T01:00:00Z", "2026-11-27T01:00:00Z"));
     let mut plan = fixture::empty();
     plan.zones.clear();
-    plan.only = Some(Only { hosts: vec![Inv(7), Inv(8)], projects: vec!["search".into()] });
+    plan.only = Only::new([Inv(7), Inv(8)], &["search".into()]);
     plan.changes = vec![deleted("sas1-0009.search.example.net.", Some(7))];
     plan.waiting = vec![
         waits(("sas1-0008.search.example.net.", Rtype::AAAA), None, None),
@@ -454,7 +463,7 @@ fn a_rename_is_one_change_of_its_host_wherever_the_old_name_was() {
 fn hints_are_said_where_all_is_shown() {
     let mut plan = fixture::empty();
     let blocked = |host| Blocked {
-        host: Inv(host),
+        subject: fixture::subject(Some(host)),
         project: "web".into(),
         code: BlockCode::NoName,
         message: "it has no name".into(),

@@ -40,8 +40,8 @@ pub fn waiting(plan: &Plan, options: &TextOptions) -> Vec<WaitingView> {
 
 /// An RRset that waits, with whose it was.
 fn rrset(waiting: &Waiting) -> String {
-    let Waiting { key, host, project, rule, .. } = waiting;
+    let Waiting { key, subject, project, rule, .. } = waiting;
     let rrset = data::rrset(key.rtype, key.owner.as_name());
-    let host = host.map(|host| format!("host {host} of ")).unwrap_or_default();
+    let host = subject.host().map(|host| format!("host {host} of ")).unwrap_or_default();
     format!("{rrset}: {} of {host}{}", rule.words().title, sanitize(project))
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::apply::Applied;
+use crate::claim::Subject;
 
 /// A breaker that trips.
 fn breaker(scope: &str, seconds: u64, why: &str) -> Breaker {
@@ -62,7 +63,7 @@ fn the_last_inputs_are_those_of_an_apply_that_did_all_of_its_plan() {
         let inputs = [("hosts.csv".to_owned(), digest.to_owned())].into();
         let id = begin(&mut *state, &NewApply { inputs, undoes: undoes.map(ApplyId), is_whole, ..new_apply() });
         let host = |outcome| HostOutcome {
-            host: Some(Inv(7)),
+            subject: Subject::Host(Inv(7)),
             project: "search".into(),
             name: "a.".into(),
             changes: 1,

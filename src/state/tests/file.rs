@@ -1,6 +1,7 @@
 //! The file of a state: who may read it, what it looks like, and how older and damaged ones are taken.
 
 use super::*;
+use crate::claim::Subject;
 use crate::diag::Problem;
 
 /// Why a file cannot be read.
@@ -104,7 +105,7 @@ fn a_state_of_version_1_can_be_read() {
         assert_eq!(state.applies(9).unwrap()[1].outcomes, [("applied".to_owned(), 1), ("stale".to_owned(), 1)].into());
         assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 1)), open: vec![marker(2, 1)] });
         assert!(is_own(&*state, A));
-        assert_eq!(state.changed_since(at(0)).unwrap(), [("search".to_owned(), Inv(7), at(2))]);
+        assert_eq!(state.changed_since(at(0)).unwrap(), [("search".to_owned(), Subject::Host(Inv(7)), at(2))]);
         assert_eq!(state.breakers().unwrap()[0].scope, "global");
     }
 }
@@ -133,7 +134,7 @@ fn a_newer_state_is_left_alone() {
     db.execute("UPDATE schema_version SET version = 99", []).unwrap();
     for error in [read_error(&file), open_to_write(&file).err().unwrap()] {
         assert_eq!(error.code.as_str(), "state-too-new");
-        assert_eq!(error.message, "the state is of version 99, but this program knows versions up to 6");
+        assert_eq!(error.message, "the state is of version 99, but this program knows versions up to 7");
         assert!(error.hint.is_some());
     }
 }

@@ -1,6 +1,7 @@
 //! What an apply writes down is there, and moves markers, own RRsets and the ledger when it took effect.
 
 use super::*;
+use crate::claim::Subject;
 
 #[test]
 fn what_was_written_is_there_after_opening_again() {
@@ -12,7 +13,7 @@ fn what_was_written_is_there_after_opening_again() {
     let changes = [change(A, NONE, (600, &["2a02::1"]))];
     run(&mut *state, id, &batch(&changes, 1, swap(marker(1, 1))), Some(Settled::Done));
     let host = HostOutcome {
-        host: Some(Inv(7)),
+        subject: Subject::Host(Inv(7)),
         project: "search".into(),
         name: A.into(),
         changes: 1,
@@ -36,7 +37,7 @@ fn what_was_written_is_there_after_opening_again() {
         assert!(state.unfinished().unwrap().is_empty());
         assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 1)), open: vec![] });
         assert!(is_own(&*state, A) && !is_own(&*state, B));
-        assert_eq!(state.changed_since(at(2)).unwrap(), [("search".to_owned(), Inv(7), at(2))]);
+        assert_eq!(state.changed_since(at(2)).unwrap(), [("search".to_owned(), Subject::Host(Inv(7)), at(2))]);
         assert!(state.changed_since(at(3)).unwrap().is_empty());
         assert!(state.breakers().unwrap().is_empty());
     }
@@ -51,7 +52,7 @@ fn the_journal_says_what_stood_there_before() {
     run(&mut *state, id, &batch(&changes, 2, swap(marker(1, 2))), None);
     let db = Connection::open(&file).unwrap();
     let text = |sql: &str| db.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
-    insta::assert_snapshot!(text("SELECT changes FROM batch_changes"), @r#"[{"host":7,"project":"search","name":"a.search.example.net.","type":"AAAA","before":{"ttl":3600,"rdata":["2a02::10","2a02::2"]},"after":{"ttl":600,"rdata":["2a02::1"]}}]"#);
+    insta::assert_snapshot!(text("SELECT changes FROM batch_changes"), @r#"[{"after":{"rdata":["2a02::1"],"ttl":600},"before":{"rdata":["2a02::10","2a02::2"],"ttl":3600},"name":"a.search.example.net.","pool":"main","project":"search","subject":"host:7","type":"AAAA","zone":"search.example.net."}]"#);
     assert_eq!(text("SELECT marker_before FROM batches"), "\"e=1 p=sha256:aa b=1\"");
 }
 
@@ -141,7 +142,7 @@ fn the_marker_that_stands_settles_what_a_crash_left_open() {
     assert_eq!(known(&*state).open.len(), 4);
     let perhaps = |state: &dyn State, since| {
         let hosts = state.perhaps_changed_since(at(since)).unwrap();
-        hosts.into_iter().map(|(project, host, at)| (project, host.0, at)).collect::<Vec<_>>()
+        hosts.into_iter().map(|(project, host, at)| (project, host.host().unwrap().0, at)).collect::<Vec<_>>()
     };
     let sent = |seconds| ("search".to_owned(), 7, at(seconds));
     assert_eq!(perhaps(&*state, 2), [sent(2), sent(3), sent(4)], "one is older");
@@ -149,7 +150,7 @@ fn the_marker_that_stands_settles_what_a_crash_left_open() {
     assert_eq!(perhaps(&*state, 0), [sent(4)], "of the others it is known");
     assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 3)), open: vec![marker(1, 4)] });
     assert!(is_own(&*state, A) && is_own(&*state, B) && !is_own(&*state, "c.search.example.net"));
-    assert_eq!(state.changed_since(at(9)).unwrap(), [("search".to_owned(), Inv(7), at(9))]);
+    assert_eq!(state.changed_since(at(9)).unwrap(), [("search".to_owned(), Subject::Host(Inv(7)), at(9))]);
     assert_eq!((state.unfinished().unwrap()[0].updates_done, state.unfinished().unwrap()[0].updates_open), (2, 1));
     assert_eq!(state.note_standing(&zone, &marker(1, 3), at(9)).unwrap(), 0, "once is enough");
     // Adopting the marker has the same result.
@@ -190,15 +191,15 @@ fn the_ledger_has_each_host_of_an_apply_once() {
     let orphan = fixture::change(("search", None), (B, Rtype::AAAA), ((600, &["2a02::9"]), NONE), &[]);
     // No number is too large.
     let far = fixture::change(("web", Some(u64::MAX)), (B, Rtype::AAAA), (NONE, (600, &["2a02::9"])), &[]);
-    let also = Change { also: vec![Inv(8)], ..change(A, NONE, (600, &["2a02::1"])) };
+    let also = Change { also: vec![Subject::Host(Inv(8))], ..change(A, NONE, (600, &["2a02::1"])) };
     let changes = [also, change(B, NONE, (600, &["2a02::2"])), orphan, far];
     for _ in 0..2 {
         let id = begin(&mut *state, &new_apply());
         run(&mut *state, id, &batch(&changes, 1, None), Some(Settled::Done));
         run(&mut *state, id, &batch(&changes[..2], 4, None), Some(Settled::Done));
     }
-    let web = |when| ("web".to_owned(), Inv(u64::MAX), when);
-    let search = |when| ("search".to_owned(), Inv(7), when);
+    let web = |when| ("web".to_owned(), Subject::Host(Inv(u64::MAX)), when);
+    let search = |when| ("search".to_owned(), Subject::Host(Inv(7)), when);
     assert_eq!(state.changed_since(at(0)).unwrap(), [web(at(2)), web(at(2)), search(at(5)), search(at(5))]);
     assert_eq!(state.changed_since(at(5)).unwrap().len(), 2);
 }

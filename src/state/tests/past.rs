@@ -1,6 +1,7 @@
 //! What is kept of applies that are over: their plans, who took them up, whom they left, and what they did where.
 
 use super::*;
+use crate::claim::Subject;
 
 /// A plan that expires.
 fn text(document: &str, expires: Time) -> PlanText<'_> {
@@ -11,7 +12,15 @@ fn text(document: &str, expires: Time) -> PlanText<'_> {
 fn host(inv: Option<u64>, name: &str, outcome: Outcome) -> HostOutcome {
     let message = (outcome != Outcome::Applied).then(|| format!("it is {outcome}"));
     let host = inv.map(Inv);
-    HostOutcome { host, project: "search".into(), name: name.into(), changes: 1, outcome, message, hint: None }
+    HostOutcome {
+        subject: fixture::subject(host.map(|inv| inv.0)),
+        project: "search".into(),
+        name: name.into(),
+        changes: 1,
+        outcome,
+        message,
+        hint: None,
+    }
 }
 
 /// The outcome of an apply.
@@ -70,12 +79,12 @@ fn a_plan_is_kept_until_all_of_it_is_done_or_it_has_expired() {
 fn what_a_plan_left_is_kept_until_a_later_one_did_all_of_the_fleets() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
-    let blocked = [Inv(u64::MAX), Inv(7), Inv(7)];
+    let blocked = [u64::MAX, 7, 7].map(|inv| Subject::Host(Inv(inv)));
     let begin = |state: &mut dyn State, is_whole| {
         let text = PlanText { made: at(5), blocked: &blocked, ..text("", at(100)) };
         state.begin(&NewApply { is_whole, started: at(9), ..new_apply() }, &text).unwrap()
     };
-    let kept = |hosts: &[Inv]| Some(Planned { at: at(5), blocked: hosts.iter().copied().collect() });
+    let kept = |hosts: &[Subject]| Some(Planned { at: at(5), blocked: hosts.iter().cloned().collect() });
     let first = begin(&mut *state, true);
     let narrowed = begin(&mut *state, false);
     let second = begin(&mut *state, true);
@@ -121,7 +130,7 @@ fn what_is_taken_up_again_has_not_ended_and_ends_anew() {
     ];
     state.finish(id, &applied(hosts), None, at(5)).unwrap();
     let left = |inv: Option<u64>, name: &str, outcome: &str| LeftHost {
-        host: inv.map(Inv),
+        subject: fixture::subject(inv),
         project: "search".into(),
         name: name.into(),
         outcome: outcome.into(),
@@ -163,7 +172,10 @@ fn what_became_of_each_update_is_told_in_the_order_of_sending() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
     let id = begin(&mut *state, &new_apply());
-    let shared = Change { also: vec![Inv(8), Inv(9)], ..change(A, (3600, &["2a02::2"]), (600, &["2a02::1"])) };
+    let shared = Change {
+        also: vec![Subject::Host(Inv(8)), Subject::Host(Inv(9))],
+        ..change(A, (3600, &["2a02::2"]), (600, &["2a02::1"]))
+    };
     let (first, second) = ([shared], [change(B, (600, &["2a02::1"]), NONE)]);
     run(&mut *state, id, &batch(&second, 10, swap(marker(1, 3))), None);
     run(&mut *state, id, &batch(&first, 2, swap(marker(1, 1))), Some(Settled::Undone("refused".into())));
@@ -176,10 +188,10 @@ fn what_became_of_each_update_is_told_in_the_order_of_sending() {
     assert_eq!(fates, [(2, &undone), (3, &SentFate::Done), (9, &unknown), (10, &never)]);
     let Sent { zone, phase, at: when, changes, .. } = &sent[1];
     assert_eq!((zone, phase.as_str(), *when), (&fixture::zone("search.example.net"), "forward", at(3)));
-    let rrset = |ttl, text: &str| Some(KeptRrset { ttl, rdata: vec![text.to_owned()] });
+    let rrset = |ttl, text: &str| Some(RrsetText { ttl, rdata: vec![text.to_owned()] });
     let expected = SentChange {
-        host: Some(Inv(7)),
-        also: vec![Inv(8), Inv(9)],
+        subject: Subject::Host(Inv(7)),
+        also: vec![Subject::Host(Inv(8)), Subject::Host(Inv(9))],
         project: "search".into(),
         name: Name::parse(A).unwrap(),
         rtype: Rtype::AAAA,
@@ -200,7 +212,10 @@ fn what_became_of_each_update_is_told_in_the_order_of_sending() {
 fn the_applies_of_a_host_are_those_that_tried_something_for_it() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
-    let also = |hosts: &[u64]| Change { also: hosts.iter().map(|inv| Inv(*inv)).collect(), ..create(Some(1), A) };
+    let also = |hosts: &[u64]| Change {
+        also: hosts.iter().map(|inv| Subject::Host(Inv(*inv))).collect(),
+        ..create(Some(1), A)
+    };
     sends(&mut *state, &[create(Some(7), A)], Some(&Settled::Done));
     sends(&mut *state, &[create(Some(77), A), create(Some(17), B)], Some(&Settled::Undone("refused".into())));
     sends(&mut *state, &[also(&[7])], None);
@@ -282,7 +297,7 @@ fn what_version_1_kept_can_be_reported() {
         assert!(state.left_hosts(ApplyId(1)).unwrap().is_empty());
         let sent = state.sent(ApplyId(1)).unwrap();
         assert_eq!((sent.len(), &sent[0].fate), (1, &SentFate::Done));
-        assert_eq!((sent[0].changes[0].host, sent[0].changes[0].also.len()), (Some(Inv(7)), 0));
+        assert_eq!((sent[0].changes[0].subject.host(), sent[0].changes[0].also.len()), (Some(Inv(7)), 0));
         assert_eq!(state.sent(ApplyId(2)).unwrap(), [], "of which there are no changes");
         assert_eq!(numbers(state.applies_of(Inv(7)).unwrap()), [1]);
         assert_eq!(numbers(state.applies_at(&Name::parse(A).unwrap()).unwrap()), [1]);
@@ -305,7 +320,7 @@ fn every_row_of_version_1_is_there_after_the_step() {
     };
     let applies = "id, plan, effect, started, who, reason, inputs, hosts, finished, outcomes";
     assert_eq!(rows(&old, "applies", "*"), rows(&new, "applies", applies));
-    for table in ["batches", "batch_changes", "own_rrsets", "markers", "ledger", "breakers"] {
+    for table in ["batches", "own_rrsets", "markers", "breakers"] {
         let (before, mut found) = (rows(&old, table, "*"), rows(&new, table, "*"));
         // What a step adds to a row comes last.
         found.iter_mut().zip(&before).for_each(|(row, before)| row.truncate(before.len()));

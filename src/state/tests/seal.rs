@@ -100,6 +100,7 @@ fn rows_of_earlier_versions_get_their_digests() {
          ALTER TABLE own_rrsets DROP COLUMN seal; ALTER TABLE exports DROP COLUMN seal;
          ALTER TABLE export_files DROP COLUMN seal; ALTER TABLE export_files DROP COLUMN content_seal;
          DROP TABLE workspace; UPDATE schema_version SET version = 4;";
+    let unsealed = &format!("{}{unsealed}", include_str!("v6.sql"));
     assert_eq!(found_after(unsealed), [""; 0]);
     let (_folder, file) = written();
     Connection::open(&file).unwrap().execute_batch(unsealed).unwrap();

@@ -18,8 +18,8 @@ fn deletes(name: &str) -> Change {
 /// A plan of so many seconds after the beginning, with what it lists as waiting.
 fn plan(seconds: u64, waiting: &[&str]) -> Plan {
     let waits = |name: &&str| {
-        let Change { zone, key, host, project, .. } = deletes(name);
-        Waiting { zone, key, host, project, rule: Rule::Orphan, since: None, due: None }
+        let Change { pool, zone, key, subject, project, .. } = deletes(name);
+        Waiting { pool, zone, key, subject, project, rule: Rule::Orphan, since: None, due: None }
     };
     Plan { created: at(seconds), waiting: waiting.iter().map(waits).collect(), ..fixture::empty() }
 }
@@ -73,8 +73,8 @@ fn what_a_plan_of_the_fleet_does_not_list_waits_no_more() {
     let mut state = Sqlite::in_memory();
     noted(&mut state, &plan(10, &[A, B]));
     let listed = plan(20, &[B]);
-    let only = Some(Only { hosts: vec![Inv(7)], projects: Vec::new() });
-    let notice = |code| Notice { code, name: "x".into(), host: None, message: "x".into() };
+    let only = Only::new([Inv(7)], &[]);
+    let notice = |code| Notice { code, name: "x".into(), subject: None, message: "x".into() };
     let ignorant = [
         Plan { only, ..listed.clone() },
         Plan { undoes: Some(1), ..listed.clone() },

@@ -24,7 +24,7 @@ fn leaves(name: &str, text: &str) -> Change {
 
 /// What an update of an apply left so many seconds after some moment, where it was new or was another record.
 fn written((apply, number): (ApplyId, u64), seconds: u64, (is_new, after): (bool, Option<&str>)) -> Option<Written> {
-    let after = after.map(|text| KeptRrset { ttl: 600, rdata: vec![text.to_owned()] });
+    let after = after.map(|text| RrsetText { ttl: 600, rdata: vec![text.to_owned()] });
     Some(Written { apply, number, at: at(seconds), is_new, after })
 }
 

@@ -89,7 +89,7 @@ impl World {
 
 /// How much of the fleet and of its zones a plan changes, in tenths of a percent.
 fn figures(plan: &Plan, hosts: usize) -> [(&'static str, u64); 3] {
-    let changed: BTreeSet<_> = plan.changes.iter().filter_map(|change| change.host).collect();
+    let changed: BTreeSet<_> = plan.changes.iter().filter_map(|change| change.subject.host()).collect();
     let most = |counts: fn(&ChangeKind) -> bool| {
         let of_zone = |seen: &ZoneSeen| {
             let of_it = plan.changes.iter().filter(|change| change.zone == seen.zone && counts(&change.kind));

@@ -37,7 +37,8 @@ pub fn expected(plan: &Plan) -> Vec<Told> {
     let causes = review.cause_of_each(plan.changes.len());
     let told = |(change, cause): (&Change, &usize)| {
         let cause = &review.causes[*cause];
-        let Change { zone, key, host, also, project, kind, reasons } = change;
+        let Change { zone, key, subject, project, kind, reasons, .. } = change;
+        let (host, also) = (subject.host(), change.other_hosts());
         let side = |rrset: Option<&Rrset>| {
             let texts = |rrset: &Rrset| rrset.rdata_texts(key.rtype).iter().map(|text| sanitize(text)).collect();
             rrset.map(|rrset| (u64::from(rrset.ttl().as_secs()), texts(rrset)))
@@ -55,7 +56,7 @@ pub fn expected(plan: &Plan) -> Vec<Told> {
                 .iter()
                 .map(|reason| {
                     let words = reason.rule.words();
-                    let host = reason.host.map(|host| host.to_string()).unwrap_or_default();
+                    let host = reason.subject.host().map(|host| host.to_string()).unwrap_or_default();
                     (format!("{}: {}", words.title, words.brief), host, texts(&reason.evidence))
                 })
                 .collect(),

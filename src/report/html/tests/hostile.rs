@@ -51,7 +51,7 @@ fn plan_with(text: &str) -> Plan {
     let with = |value: &str| format!("{value}{text}");
     let mut plan = fixture::reviewed();
     plan.tool = with("zonewright");
-    plan.only = Some(Only { hosts: vec![Inv(7)], projects: vec![with("search")] });
+    plan.only = Only::new([Inv(7)], &[with("search")]);
     for change in &mut plan.changes {
         change.project = with(&change.project);
         change.reasons.iter_mut().flat_map(|reason| &mut reason.evidence).for_each(|place| *place = with(place));
@@ -93,8 +93,9 @@ fn hostile_change(text: &str) -> Option<Change> {
     Some(Change {
         key: RrKey { owner: zone.owner(name.as_name())?, rtype: Rtype::TXT },
         zone,
-        host: Some(Inv(u64::MAX)),
-        also: vec![Inv(u64::MAX - 1)],
+        pool: fixture::pool(),
+        subject: fixture::subject(Some(u64::MAX)),
+        also: vec![fixture::subject(Some(u64::MAX - 1))],
         project: format!("zz{text}"),
         kind: ChangeKind::Create { after },
         reasons: vec![fixture::reason(crate::plan::Rule::Registry, None, &[text])],

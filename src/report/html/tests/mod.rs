@@ -36,7 +36,7 @@ fn headline(plan: Plan, outlook: &Outlook) -> String {
 /// The fixture without limits, and with a notice of this code.
 fn with_notice(code: Option<NoticeCode>) -> Plan {
     let message = "it is not believed".to_owned();
-    let notice = code.map(|code| Notice { code, name: "hosts".to_owned(), host: None, message });
+    let notice = code.map(|code| Notice { code, name: "hosts".to_owned(), subject: None, message });
     Plan { limits: Vec::new(), notices: notice.into_iter().collect(), ..fixture::fleet() }
 }
 

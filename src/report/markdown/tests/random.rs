@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::inventory::value::Inv;
@@ -204,10 +205,11 @@ impl Maker<'_> {
         };
         let [before_alone, _] = sides;
         let kind = ChangeKind::between(before, after).unwrap_or(ChangeKind::Delete { before: before_alone });
-        let host = (self.below(20) > 0).then_some(Inv((number / 3) as u64));
-        let reasons = vec![fixture::reason(self.one(Rule::ALL), host.map(|host| host.0), &[&self.value()])];
+        let host = (self.below(20) > 0).then_some((number / 3) as u64);
+        let subject = fixture::subject(host);
+        let reasons = vec![fixture::reason(self.one(Rule::ALL), host, &[&self.value()])];
         let key = RrKey { owner: zone.owner(name.as_name()).unwrap(), rtype };
-        Change { zone, key, host, also: Vec::new(), project, kind, reasons }
+        Change { pool: fixture::pool(), zone, key, subject, also: Vec::new(), project, kind, reasons }
     }
 
     /// A review of changes: each with a cause.
@@ -237,7 +239,7 @@ impl Maker<'_> {
             changes,
         });
         let causes = causes.collect();
-        let newly_blocked = (0..self.below(30)).map(|host| Inv(host as u64)).collect();
+        let newly_blocked = (0..self.below(30)).map(|host| Subject::Host(Inv(host as u64))).collect();
         let mut review = Review { against, causes, settled: self.below(3) as u64, newly_blocked };
         review.sort();
         Some(review)
@@ -272,7 +274,7 @@ impl Maker<'_> {
         let any = |maker: &mut Self| projects[maker.below(projects.len())].clone();
         plan.blocked = (0..blocked)
             .map(|host| Blocked {
-                host: Inv(host as u64),
+                subject: Subject::Host(Inv(host as u64)),
                 project: any(self),
                 code: self.one(BlockCode::ALL),
                 message: self.value(),
@@ -280,30 +282,35 @@ impl Maker<'_> {
             })
             .collect();
         plan.skipped = (0..blocked / 2)
-            .map(|host| Skipped { host: Inv(host as u64), project: any(self), code: self.one(SkipCode::ALL) })
+            .map(|host| Skipped {
+                subject: Subject::Host(Inv(host as u64)),
+                project: any(self),
+                code: self.one(SkipCode::ALL),
+            })
             .collect();
         let is_whole = self.below(2) == 0;
         let notice = |maker: &mut Self| Notice {
             code: maker.one(NoticeCode::ALL),
             name: maker.value(),
-            host: None,
+            subject: None,
             message: maker.value(),
         };
         plan.notices = (0..notices).map(|_| notice(self)).collect();
         plan.notices.retain(|notice| !is_whole || !notice.code.tells_of_less());
-        plan.notices.sort();
+        plan.notices.sort_by(crate::plan::order::notices);
         plan.limits = (0..limits).map(|_| self.limit()).collect();
         let waiting = plan.changes.iter().take(self.below(3)).map(|change| Waiting {
             zone: change.zone.clone(),
             key: change.key.clone(),
-            host: change.host,
+            pool: change.pool.clone(),
+            subject: change.subject.clone(),
             project: change.project.clone(),
             rule: Rule::Orphan,
             since: None,
             due: (blocked % 2 == 0).then_some(plan.expires),
         });
         plan.waiting = waiting.collect();
-        plan.only = (self.below(4) == 0).then(|| Only { hosts: vec![Inv(3)], projects: projects[..1].to_vec() });
+        plan.only = (self.below(4) == 0).then(|| Only::new([Inv(3)], &projects[..1]).unwrap());
         plan.undoes = (self.below(9) == 0).then_some(7);
         plan
     }

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use super::super::fixture::{self, fleet};
 use super::super::*;
 use super::*;
+use crate::claim::{OrphanName, Subject};
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::inventory::model::Registry;
 use crate::inventory::value::{Duration, Inv, Time};
@@ -15,7 +16,7 @@ use crate::plan::SealedPlan;
 /// `sha256:` and the digest of a value's canonical text, made by a library that shares no code with ours.
 fn independent_digest(value: &serde_json::Value) -> String {
     let canonical = serde_jcs::to_vec(value).unwrap();
-    Sha256::digest(canonical).iter().fold(SHA256.to_owned(), |text, octet| format!("{text}{octet:02x}"))
+    Sha256::digest(canonical).iter().fold("sha256:".to_owned(), |text, octet| format!("{text}{octet:02x}"))
 }
 
 /// A review of so many changes: two causes, or one, with a base or without.
@@ -37,7 +38,7 @@ fn reviewed(count: u32, seed: u64, text: String) -> Review {
     let (first, second) = ((0..count).step_by(2).collect(), (1..count).step_by(2).collect::<Vec<u32>>());
     let causes = [cause(Class::Caused, first), cause(Class::Pending, second)];
     let causes = causes.into_iter().filter(|cause| !cause.changes.is_empty()).collect();
-    let newly_blocked = if is_based { vec![Inv(3), Inv(seed | 4)] } else { Vec::new() };
+    let newly_blocked = if is_based { vec![Subject::Host(Inv(3)), Subject::Host(Inv(seed | 4))] } else { Vec::new() };
     let mut review = Review { against, causes, settled: if is_based { seed } else { 0 }, newly_blocked };
     review.sort();
     review
@@ -84,20 +85,26 @@ fn rrset(rtype: Rtype) -> impl Strategy<Value = Rrset> {
 fn reason() -> impl Strategy<Value = Reason> {
     let places = vec("\\PC{0,20}:[0-9]{1,3}", 0..3);
     let rule = proptest::sample::select(Rule::ALL);
-    (rule, host(), places).prop_map(|(rule, host, evidence)| Reason { rule, host, evidence })
+    (rule, subject(), places).prop_map(|(rule, subject, evidence)| Reason { evidence, rule, subject })
 }
 
-/// A host, or none.
-fn host() -> impl Strategy<Value = Option<Inv>> {
-    proptest::option::of(any::<u64>().prop_map(Inv))
+/// A subject of any kind.
+fn subject() -> impl Strategy<Value = Subject> {
+    let orphan =
+        |(pool, (_, name)): (&str, (ZoneName, Name))| Subject::Orphan(OrphanName { pool: pool.parse().unwrap(), name });
+    prop_oneof![
+        any::<u64>().prop_map(|inv| Subject::Host(Inv(inv))),
+        any::<u64>().prop_map(|inv| Subject::Released(Inv(inv))),
+        (prop::sample::select(vec!["main", "main-2", "a.b"]), owner()).prop_map(orphan),
+    ]
 }
 
 /// A change.
 fn change() -> impl Strategy<Value = Change> {
     let rtype = proptest::sample::select(vec![Rtype::AAAA, Rtype::PTR, Rtype::TXT]);
     let data = rtype.prop_flat_map(|rtype| (Just(rtype), 0..3, rrset(rtype), rrset(rtype)));
-    let whose = (host(), btree_set(any::<u64>().prop_map(Inv), 0..3), "[a-z]{0,3}");
-    (owner(), data, whose, vec(reason(), 1..4)).prop_map(|((zone, name), data, (host, also, project), reasons)| {
+    let whose = (subject(), btree_set(subject(), 0..3), "[a-z]{0,3}");
+    (owner(), data, whose, vec(reason(), 1..4)).prop_map(|((zone, name), data, (subject, also, project), reasons)| {
         let (rtype, kind, before, after) = data;
         let kind = match kind {
             0 => ChangeKind::Create { after },
@@ -105,8 +112,8 @@ fn change() -> impl Strategy<Value = Change> {
             _ => ChangeKind::Delete { before },
         };
         let owner = zone.owner(name.as_name()).unwrap();
-        let also = also.into_iter().filter(|inv| Some(*inv) != host).collect();
-        Change { zone, key: RrKey { owner, rtype }, host, also, project, kind, reasons }
+        let also = also.into_iter().filter(|other| *other != subject).collect();
+        Change { pool: fixture::pool(), zone, key: RrKey { owner, rtype }, subject, also, project, kind, reasons }
     })
 }
 
@@ -125,7 +132,7 @@ fn plan() -> impl Strategy<Value = Plan> {
         let text = |at: usize| texts.get(at % 4).cloned().unwrap_or_default();
         let hosts: std::collections::BTreeSet<Inv> = numbers.iter().copied().map(Inv).collect();
         let blocked = |(at, host): (usize, &Inv)| Blocked {
-            host: *host,
+            subject: Subject::Host(*host),
             project: text(at),
             code: BlockCode::ALL[at % BlockCode::ALL.len()],
             message: text(at + 1),
@@ -135,9 +142,10 @@ fn plan() -> impl Strategy<Value = Plan> {
         let waits = |change: &Change| Waiting {
             zone: change.zone.clone(),
             key: change.key.clone(),
-            host: change.host,
+            pool: change.pool.clone(),
+            subject: change.subject.clone(),
             project: change.project.clone(),
-            rule: if change.host.is_some() { Rule::Released } else { Rule::Orphan },
+            rule: if change.subject.host().is_some() { Rule::Released } else { Rule::Orphan },
             since: (seen.0 % 2 == 0).then_some(created),
             due: (seen.0 % 2 == 0).then_some(created.plus(Duration::from_secs(seen.1 % 1000))),
         };
@@ -146,7 +154,8 @@ fn plan() -> impl Strategy<Value = Plan> {
             zone: change.zone.clone(),
             key: change.key.clone(),
             name: change.key.owner.as_name().to_name(),
-            host: change.host,
+            pool: change.pool.clone(),
+            subject: change.subject.clone(),
             project: (seen.0 % 3 == 0).then(|| change.project.clone()),
             apply: (seen.0 % 2 == 0).then_some(seen.1),
         };
@@ -161,8 +170,10 @@ fn plan() -> impl Strategy<Value = Plan> {
                 id: (seen.0 % 2 == 0).then(|| text(3)),
             },
             undoes: (seen.1 % 2 == 0).then_some(seen.1 | 1),
-            only: (seen.1 % 3 == 0 && !hosts.is_empty())
-                .then(|| Only { hosts: hosts.iter().rev().copied().collect(), projects: Vec::new() }),
+            only: (seen.1 % 3 == 0 && !hosts.is_empty()).then(|| Only {
+                projects: Vec::new(),
+                subjects: hosts.iter().rev().map(|inv| Subject::Host(*inv)).collect(),
+            }),
             inputs: texts.iter().map(|text| (text.clone(), "0f".repeat(32))).collect(),
             fleet: (seen.1 % 2 == 1).then_some(seen.1),
             hosts: hosts.iter().map(|host| (*host, host_seen(text(host.0 as usize % 4), *host))).collect(),
@@ -173,14 +184,14 @@ fn plan() -> impl Strategy<Value = Plan> {
             blocked: hosts.iter().rev().enumerate().map(blocked).collect(),
             skipped: hosts
                 .iter()
-                .map(|host| Skipped { host: *host, project: text(3), code: SkipCode::Breaker })
+                .map(|host| Skipped { subject: Subject::Host(*host), project: text(3), code: SkipCode::Breaker })
                 .collect(),
             notices: hosts
                 .iter()
                 .map(|host| Notice {
                     code: NoticeCode::ForeignName,
                     name: text(1),
-                    host: (host.0 % 2 == 0).then_some(*host),
+                    subject: (host.0 % 2 == 0).then_some(Subject::Host(*host)),
                     message: host.to_string(),
                 })
                 .collect(),
@@ -199,8 +210,7 @@ fn plan() -> impl Strategy<Value = Plan> {
                     exceeded: seen.1 % 2 == 0,
                     setting: match host.0 % 3 {
                         0 => None,
-                        1 => Some(LimitSetting::Default),
-                        _ => Some(LimitSetting::Written { says: text(0), place: text(1) }),
+                        _ => Some(LimitSetting { place: text(1), says: text(0) }),
                     },
                 })
                 .collect(),
@@ -220,6 +230,8 @@ fn plan() -> impl Strategy<Value = Plan> {
                     rrsets: seen.1,
                     managed: seen.1 / 2,
                     digest: "c4".repeat(32),
+                    pool: fixture::pool(),
+                    target: text(3),
                 })
                 .collect(),
         }
@@ -295,42 +307,56 @@ fn the_document_is_laid_out_for_people() {
     plan.zones.truncate(1);
     insta::assert_snapshot!(to_json(&SealedPlan::new(plan)), @r#"
     {
-      "format": "zonewright.plan/1",
-      "id": "sha256:bc31198cdd724043d045851ddbff13e2226d9acdc82359c9102254d3a73d5ec2",
-      "effect": "sha256:fe1ca2687ea0ebd20b11ddac93871d226d3351b1599bfd4f17fefca4129af8f0",
-      "tool": "zonewright 0.1.0",
+      "blocked": [],
+      "changes": [
+        {
+          "after": null,
+          "also": ["host:100008"],
+          "before": {"rdata": ["2a02:6b8:0:160b:0:1478:b508:93a0"], "ttl": 600},
+          "name": "sas1-0002.search.example.net.",
+          "pool": "main",
+          "project": "search",
+          "reasons": [{"evidence": ["agents/agent-1.jsonl:23", "racktables/l3-tors.txt:412", "projects/search.yaml:4"], "rule": "address-elsewhere", "subject": "host:100007"}, {"evidence": ["agents/agent-2.jsonl:9", "racktables/l3-tors.txt:412", "projects/search.yaml:4"], "rule": "address-elsewhere", "subject": "host:100008"}],
+          "subject": "host:100007",
+          "type": "AAAA",
+          "zone": "search.example.net."
+        }
+      ],
       "created": "2026-11-20T01:30:00Z",
+      "effect": "sha256:b2876825bde91746400b151c136bb9369f427ede0d8da47d392119e1e44957bc",
       "expires": "2026-11-21T01:30:00Z",
-      "workspace": {"owner": "fleet-dns", "registry": "txt", "id": "2f61c0a49be07d352f61c0a49be07d35"},
+      "fleet": 62000,
+      "format": "zonewright.plan/2",
+      "id": "sha256:c93edd69bd4e26fd13e31e28597e402edbe4fb57b9663d4656ae442db3eb7209",
       "inputs": {
         "racktables/hosts.csv": "sha256:1111111111111111111111111111111111111111111111111111111111111111",
         "racktables/l3-tors.txt": "sha256:2222222222222222222222222222222222222222222222222222222222222222"
       },
-      "fleet": 62000,
-      "changes": [
+      "limits": [],
+      "notices": [],
+      "skipped": [
         {
-          "zone": "search.example.net.",
-          "name": "sas1-0002.search.example.net.",
-          "type": "AAAA",
-          "host": 100007,
-          "also": [100008],
-          "project": "search",
-          "before": {"ttl": 600, "rdata": ["2a02:6b8:0:160b:0:1478:b508:93a0"]},
-          "after": null,
-          "reasons": [
-            {"rule": "address-elsewhere", "host": 100007, "evidence": ["agents/agent-1.jsonl:23", "racktables/l3-tors.txt:412", "projects/search.yaml:4"]},
-            {"rule": "address-elsewhere", "host": 100008, "evidence": ["agents/agent-2.jsonl:9", "racktables/l3-tors.txt:412", "projects/search.yaml:4"]}
-          ]
+          "code": "automation-off",
+          "project": "lab",
+          "subject": "host:300100"
         }
       ],
-      "blocked": [],
-      "skipped": [
-        {"host": 300100, "project": "lab", "code": "automation-off"}
-      ],
-      "notices": [],
-      "limits": [],
+      "tool": "zonewright 0.1.0",
+      "workspace": {
+        "id": "2f61c0a49be07d352f61c0a49be07d35",
+        "owner": "fleet-dns",
+        "registry": "txt"
+      },
       "zones": [
-        {"zone": "0.0.8.b.6.0.2.0.a.2.ip6.arpa.", "serial": 2026112007, "rrsets": 81240, "managed": 40620, "digest": "sha256:abababababababababababababababababababababababababababababababab"}
+        {
+          "digest": "sha256:abababababababababababababababababababababababababababababababab",
+          "managed": 40620,
+          "pool": "main",
+          "rrsets": 81240,
+          "serial": 2026112007,
+          "target": "main",
+          "zone": "0.0.8.b.6.0.2.0.a.2.ip6.arpa."
+        }
       ]
     }
     "#);
@@ -338,7 +364,7 @@ fn the_document_is_laid_out_for_people() {
 
 /// Every edit, what it replaces, and the error it brings.
 const EDITS: &[(&str, &str, &str)] = &[
-    ("zonewright.plan/1", "zonewright.plan/2", "its format is `zonewright.plan/2`"),
+    ("zonewright.plan/2", "zonewright.plan/1", "its format is `zonewright.plan/1`"),
     ("\"tool\": ", "\"tools\": ", "unknown field `tools`"),
     ("\"tool\": \"zonewright 0.1.0\",", "", "missing field `tool`"),
     ("\"tool\": ", "\"tool\": \"x\", \"tool\": ", "duplicate field `tool`"),
@@ -348,16 +374,20 @@ const EDITS: &[(&str, &str, &str)] = &[
     ("racktables/hosts.csv", "racktables/l3-tors.txt", "`racktables/l3-tors.txt` is there twice"),
     ("\"sha256:1111", "\"sha256:A111", "64 hexadecimal digits"),
     ("\"sha256:1111", "\"md5:1111", "64 hexadecimal digits"),
-    ("\"host\": 300007,", "\"host\": null,", "invalid type"),
-    ("\"host\": 100001,", "\"host\": -1,", "invalid value"),
-    ("\"host\": 100001,", "\"host\": 100001.0,", "invalid type"),
-    ("\"host\": 300044,", "\"host\": 300045,", "its changes do not match its `effect`"),
-    ("\"host\": 300044,", "", "missing field `host`"),
-    ("\"ttl\": 600, ", "", "missing field `ttl`"),
+    ("\"subject\": \"host:300007\"", "\"subject\": null", "invalid type"),
+    ("\"subject\": \"host:100001\"", "\"subject\": 100001", "invalid type"),
+    ("\"subject\": \"host:100001\"", "\"subject\": \"host:-1\"", "`-1` is not an inventory number"),
+    ("\"subject\": \"host:100001\"", "\"subject\": \"host:0100001\"", "should be written `host:100001`"),
+    ("\"subject\": \"host:100001\"", "\"subject\": \"pod:a/b\"", "`pod:a/b` is not a subject"),
+    ("\"subject\": \"released:300044\",", "\"subject\": \"released:300045\",", "its changes do not match its `effect`"),
+    ("\"subject\": \"released:300044\",", "", "missing field `subject`"),
+    ("orphan:main/gone", "orphan:gone", "is not a pool and a name"),
+    ("\"pool\": \"main\"", "\"pool\": \"m/n\"", "`m/n` cannot be the name of a pool"),
+    (", \"ttl\": 600", "", "missing field `ttl`"),
     ("\"ttl\": 600", "\"ttl\": 601", "its changes do not match its `effect`"),
     ("\"ttl\": 600", "\"ttl\": 2147483648", "the TTL 2147483648 is above 2147483647"),
     ("\"ttl\": 600", "\"ttl\": -1", "invalid value"),
-    ("\"type\": \"AAAA\"", "\"type\": \"MX\"", "plans do not change the type `MX`"),
+    ("\"type\": \"AAAA\"", "\"type\": \"mx\"", "`mx` should be written `MX`"),
     ("\"type\": \"AAAA\"", "\"type\": \"PTR\"", "should be written"),
     ("[\"2a02:6b8:0:77::1\"]", "[\"2a02:6B8:0:77::1\"]", "should be written `2a02:6b8:0:77::1`"),
     ("[\"2a02:6b8:0:77::1\"]", "[\"192.0.2.1\"]", "is not valid RDATA of type AAAA"),
@@ -366,15 +396,19 @@ const EDITS: &[(&str, &str, &str)] = &[
     ("\"name\": \"lab-old-3.example.net.\"", "\"name\": \"lab-old-3.example.org.\"", "is outside `example.net.`"),
     ("\"name\": \"lab-old-3.example.net.\"", "\"name\": \"Lab-old-3.example.net.\"", "should be written"),
     ("\"name\": \"lab-old-3.example.net.\"", "\"name\": \"lab..example.net.\"", "is not a name: an empty label"),
-    ("\"also\": [100008]", "\"also\": []", "`also` is not a sorted list"),
-    ("\"also\": [100008]", "\"also\": [100008, 100008]", "`also` is not a sorted list"),
-    ("\"also\": [100008]", "\"also\": [100007]", "`also` is not a sorted list"),
-    ("\"rule\": \"released\"", "\"rule\": \"relaxed\"", "`relaxed` is no rule"),
+    ("\"also\": [\"host:100008\"]", "\"also\": []", "`also` is not a sorted list"),
+    ("\"also\": [\"host:100008\"]", "\"also\": [\"host:100008\", \"host:100008\"]", "`also` is not a sorted list"),
+    ("\"also\": [\"host:100008\"]", "\"also\": [\"host:100007\"]", "`also` is not a sorted list"),
+    ("\"rule\": \"released\"", "\"rule\": \"relaxed\"", "`relaxed` is none of the words `missing`"),
     ("\"evidence\": [\"names.lock:902\"]", "\"evidence\": [\"names.lock:9\"]", "does not match its `id`"),
-    ("{\"rule\": \"released\", \"host\": 300044, \"evidence\": [\"names.lock:902\"]}", "", "`reasons` is not"),
-    ("\"project\": \"lab\",\n", "\"project\": \"zoo\",\n", "`changes` is not sorted"),
-    ("\"code\": \"not-owner\"", "\"code\": \"not-a-code\"", "`not-a-code` is no code of blocked hosts"),
-    ("\"host\": 300007", "\"host\": 7", "`blocked` is not sorted"),
+    (
+        "{\"evidence\": [\"names.lock:902\"], \"rule\": \"released\", \"subject\": \"released:300044\"}",
+        "",
+        "`reasons` of `lab-old-3.example.net.` AAAA is not",
+    ),
+    ("\"project\": \"lab\",\n      \"reasons\"", "\"project\": \"zoo\",\n      \"reasons\"", "`changes` is not sorted"),
+    ("\"code\": \"not-owner\"", "\"code\": \"not-a-code\"", "`not-a-code` is none of the words `bad-input`"),
+    ("\"subject\": \"host:300007\"", "\"subject\": \"host:7\"", "`blocked` is not sorted"),
     ("\"period\": \"1d\"", "\"period\": \"daily\"", "`daily` is not a length of time"),
     ("\"exceeded\": true", "\"exceeded\": \"true\"", "invalid type"),
     ("\"serial\": 417", "\"serial\": 4294967296", "invalid value"),
@@ -382,7 +416,7 @@ const EDITS: &[(&str, &str, &str)] = &[
     ("\"inputs\": {", "\"undoes\": 12, \"inputs\": {", "does not match its `id`"),
     ("\"inputs\": {", "\"undoes\": 0, \"inputs\": {", "invalid value"),
     ("\"inputs\": {", "\"undoes\": null, \"inputs\": {", "invalid type"),
-    ("{\"ttl\": 3600, \"rdata\": [\"2a02:6b8:0:77::1\"]}", "[3600, [\"2a02:6b8:0:77::1\"]]", "expected an object"),
+    ("{\"rdata\": [\"2a02:6b8:0:77::1\"], \"ttl\": 3600}", "[[\"2a02:6b8:0:77::1\"], 3600]", "expected an object"),
 ];
 
 #[test]

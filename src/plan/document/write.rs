@@ -1,0 +1,162 @@
+//! Plan to document.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter};
+
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+use serde_json::ser::{CompactFormatter, Formatter};
+use sha2::{Digest as _, Sha256};
+
+use super::FORMAT;
+use super::digest::{DigestText, shown};
+use super::lines::Lines;
+use crate::change::WithoutReasons;
+use crate::plan::{Plan, SealedPlan};
+
+/// How much is digested at a time, in bytes.
+const DIGEST_BUFFER: usize = 1 << 16;
+
+/// Writes a plan as its document: the same plan always gives the same text.
+pub fn to_json(sealed: &SealedPlan) -> String {
+    let document = Document { plan: sealed.plan(), effect: sealed.effect(), id: Some(sealed.id()) };
+    let mut text = Vec::new();
+    write(&document, Lines::default(), &mut text);
+    text.push(b'\n');
+    String::from_utf8(text).expect("JSON is text")
+}
+
+/// The digest of the changes without their reasons. The plan must be sorted.
+pub fn effect(plan: &Plan) -> String {
+    digest(&Effect(plan))
+}
+
+/// The digest of the document without `id`, `created`, `expires` and the state's id. The plan must be sorted.
+pub fn id(plan: &Plan, effect: &str) -> String {
+    digest(&Document { plan, effect, id: None })
+}
+
+/// The digest of the canonical form of a value whose fields are in the order of their names.
+fn digest(value: &impl Serialize) -> String {
+    let mut hasher = BufWriter::with_capacity(DIGEST_BUFFER, Hashing(Sha256::new()));
+    write(value, CompactFormatter, &mut hasher);
+    let Hashing(hasher) = hasher.into_inner().unwrap_or_else(|_| unreachable!("a digest takes all that is written"));
+    shown(&hasher.finalize())
+}
+
+/// Digests what is written.
+struct Hashing(Sha256);
+
+impl io::Write for Hashing {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        self.0.update(octets);
+        Ok(octets.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes a value as JSON.
+fn write(value: &impl Serialize, layout: impl Formatter, out: impl io::Write) {
+    let mut serializer = serde_json::Serializer::with_formatter(out, layout);
+    value.serialize(&mut serializer).expect("the values of a plan are JSON, and are written to memory");
+}
+
+/// What a plan does to DNS.
+struct Effect<'a>(&'a Plan);
+
+impl Serialize for Effect<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.changes.iter().map(WithoutReasons))
+    }
+}
+
+/// A document, or where it has no id, what the id covers.
+struct Document<'a> {
+    /// The plan.
+    plan: &'a Plan,
+    /// The digest of the changes.
+    effect: &'a str,
+    /// The digest of the rest.
+    id: Option<&'a str>,
+}
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Document { plan, effect, id } = self;
+        let is_whole = id.is_some();
+        let mut fields = serializer.serialize_map(None)?;
+        fields.serialize_entry("blocked", &plan.blocked)?;
+        fields.serialize_entry("changes", &plan.changes)?;
+        if is_whole {
+            fields.serialize_entry("created", &plan.created)?;
+        }
+        fields.serialize_entry("effect", effect)?;
+        if is_whole {
+            fields.serialize_entry("expires", &plan.expires)?;
+        }
+        if let Some(fleet) = plan.fleet {
+            fields.serialize_entry("fleet", &fleet)?;
+        }
+        fields.serialize_entry("format", FORMAT)?;
+        if !plan.hosts.is_empty() {
+            fields.serialize_entry(
+                "hosts",
+                &Keyed(plan.hosts.iter().map(|(inv, host)| (inv.to_string(), host)).collect()),
+            )?;
+        }
+        if let Some(id) = id {
+            fields.serialize_entry("id", id)?;
+        }
+        let inputs = plan.inputs.iter().map(|(file, digits)| (file.clone(), DigestText(digits)));
+        fields.serialize_entry("inputs", &Keyed(inputs.collect()))?;
+        if !plan.left_behind.is_empty() {
+            fields.serialize_entry("left_behind", &plan.left_behind)?;
+        }
+        fields.serialize_entry("limits", &plan.limits)?;
+        fields.serialize_entry("notices", &plan.notices)?;
+        if let Some(only) = &plan.only {
+            fields.serialize_entry("only", only)?;
+        }
+        if let Some(review) = &plan.review {
+            fields.serialize_entry("review", review)?;
+        }
+        fields.serialize_entry("skipped", &plan.skipped)?;
+        if !plan.sources.is_empty() {
+            fields.serialize_entry("sources", &plan.sources)?;
+        }
+        fields.serialize_entry("tool", &plan.tool)?;
+        if let Some(undoes) = plan.undoes {
+            fields.serialize_entry("undoes", &undoes)?;
+        }
+        if !plan.waiting.is_empty() {
+            fields.serialize_entry("waiting", &plan.waiting)?;
+        }
+        if is_whole {
+            fields.serialize_entry("workspace", &plan.workspace)?;
+        } else {
+            // The state's id is left out, so that the same plan has one id wherever it is made. Any other than that of
+            // the state is refused by itself.
+            let bound = BTreeMap::from([
+                ("owner", plan.workspace.owner.as_str()),
+                ("registry", plan.workspace.registry.as_str()),
+            ]);
+            fields.serialize_entry("workspace", &bound)?;
+        }
+        fields.serialize_entry("zones", &plan.zones)?;
+        fields.end()
+    }
+}
+
+/// An object whose keys are data: they are sorted as UTF-16 (RFC 8785 section 3.2.3).
+struct Keyed<V>(Vec<(String, V)>);
+
+impl<V: Serialize> Serialize for Keyed<V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut entries: Vec<&(String, V)> = self.0.iter().collect();
+        entries.sort_by(|a, b| a.0.encode_utf16().cmp(b.0.encode_utf16()));
+        serializer.collect_map(entries.into_iter().map(|(key, value)| (key, value)))
+    }
+}

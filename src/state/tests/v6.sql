@@ -1,0 +1,29 @@
+-- A state as version 6 had it, made of one of version 7: of host 7 alone.
+DROP TABLE ledger;
+DROP TABLE left_subjects;
+DROP TABLE blocked_subjects;
+CREATE TABLE ledger (
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    host BIGINT NOT NULL,
+    project TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (apply, host, project)
+);
+CREATE INDEX ledger_at ON ledger (at);
+CREATE TABLE left_hosts (
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    place BIGINT NOT NULL,
+    host BIGINT,
+    project TEXT NOT NULL,
+    name TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    message TEXT,
+    PRIMARY KEY (apply, place)
+);
+CREATE TABLE blocked_hosts (
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    host BIGINT NOT NULL,
+    PRIMARY KEY (apply, host)
+);
+UPDATE batch_changes SET changes = replace(changes, '"subject":"host:7"', '"host":7');
+UPDATE schema_version SET version = 6;
