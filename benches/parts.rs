@@ -23,17 +23,17 @@ use domain::base::message_builder::HashCompressor;
 use domain::base::record::Ttl as WireTtl;
 use domain::base::{Message, MessageBuilder, Name as WireName, Serial};
 use domain::rdata::{Aaaa, Soa};
-use zonewright::desired::Desired;
+use zonewright::desired::DesiredHosts;
 use zonewright::diag::Files;
-use zonewright::diff::context::{Selection, Tripped};
-use zonewright::diff::held::Held;
-use zonewright::diff::waits::Waits;
+use zonewright::diff::context::{Selection, TrippedHosts};
+use zonewright::diff::held::HeldEdits;
+use zonewright::diff::waits::RrsetWaits;
 use zonewright::dns::{Name, Rtype, Ttl, ZoneBuilder, ZoneContents, ZoneName};
 use zonewright::inventory::model::Inventory;
-use zonewright::inventory::sources::{self, Input, SourceFile};
+use zonewright::inventory::sources::{self, SourceFile, SourceInput};
 use zonewright::inventory::value::Time;
 use zonewright::live::Live;
-use zonewright::pipeline::decide::{self, Given};
+use zonewright::pipeline::decide::{self, DecisionInput};
 use zonewright::pipeline::{Progress, RunStage, zones};
 use zonewright::plan::{SealedPlan, document};
 
@@ -152,7 +152,7 @@ fn exports(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
         let mut files = Files::default();
         let id = files.add(path);
         let admins = inventory.projects.iter().filter_map(|project| Some((project.id.clone(), project.admin.clone()?)));
-        let context = sources::Context {
+        let context = sources::RowContext {
             files: &files,
             now,
             free_domain: &inventory.config.free_domain,
@@ -160,7 +160,7 @@ fn exports(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
             admins: &admins.collect(),
         };
         let read = sources::format_of(spec).read;
-        let input = || Input { spec, files: vec![SourceFile { id, bytes: &bytes }] };
+        let input = || SourceInput { spec, files: vec![SourceFile { id, bytes: &bytes }] };
         let rows = read(&input(), &context).tally.rows;
         bench.part(&format!("inventory: {source}"), rows, input, |input| read(&input, &context));
     }
@@ -285,10 +285,15 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
     let live = read().live;
     bench.part("zones: read from files", records_of(&live), || (), |()| read());
     let hosts = inventory.hosts.len();
-    bench.part("hosts: derived, one by one", hosts, || (), |()| Desired::new(&inventory, &live, now).iter().count());
-    let (selection, tripped, waits) = (Selection::default(), Tripped::default(), Waits::default());
-    let held = Held::default();
-    let given = Given { now, selection: &selection, tripped: &tripped, waits: &waits, held: &held };
+    bench.part(
+        "hosts: derived, one by one",
+        hosts,
+        || (),
+        |()| DesiredHosts::new(&inventory, &live, now).iter().count(),
+    );
+    let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
+    let held = HeldEdits::default();
+    let given = DecisionInput { now, selection: &selection, tripped: &tripped, waits: &waits, held: &held };
     bench.part("hosts: derived and decided", hosts, || (), |()| decide::decide(&inventory, &live, given));
 
     let program = Command::new(env!("CARGO_BIN_EXE_zonewright"))

@@ -23,7 +23,7 @@ use zonewright::diag::Files;
 use zonewright::dns::{Name, ZoneName};
 use zonewright::inventory::config::node::SourceText;
 use zonewright::inventory::config::toml;
-use zonewright::provider::{self, Access, Context};
+use zonewright::provider::{self, ProviderContext, TargetAccess};
 
 /// How far from the end of a message its last record but the signature ends at most: more than any TSIG record takes.
 const TAIL: usize = 512;
@@ -88,8 +88,8 @@ fn count_records(args: &Args) -> Result<String, Fault> {
     }
     // The time counts where something is written, and here nothing is.
     let now = "1970-01-01T00:00:00Z".parse().map_err(|()| "no time")?;
-    let context = Context { workspace: Path::new("."), source: &source, now, cache: None };
-    let Access::Whole(target) = provider::open("rfc2136", &settings, &context)? else {
+    let context = ProviderContext { workspace: Path::new("."), source: &source, now, cache: None };
+    let TargetAccess::Whole(target) = provider::open("rfc2136", &settings, &context)? else {
         return Err("zones are transferred whole".into());
     };
     let mut records = 0;

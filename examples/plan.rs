@@ -20,9 +20,9 @@ use zonewright::inventory::model::Registry;
 use zonewright::inventory::pool_name::PoolName;
 use zonewright::inventory::value::Inv;
 use zonewright::plan::{
-    Against, BlockCode, Blocked, Cause, CauseKind, Change, ChangeKind, Class, ContentsSeen, HostSeen, LimitKind,
-    LimitState, Notice, NoticeCode, Plan, Reason, Review, Rule, SealedPlan, SkipCode, Skipped, SourceSeen,
-    WorkspaceSeen, ZoneSeen, document,
+    BlockCode, BlockedSubject, Cause, CauseKind, Change, ChangeClass, ChangeKind, ComparisonBase, ContentsSeen,
+    HostSeen, LimitKind, LimitState, Notice, NoticeCode, Plan, Reason, Review, Rule, SealedPlan, SkipCode,
+    SkippedSubject, SourceSeen, WorkspaceSeen, ZoneSeen, document,
 };
 
 /// The datacenters.
@@ -249,7 +249,7 @@ fn review(changes: &[Change]) -> Review {
         causes.entry((Fate::of(rack) != Fate::Drifted).then_some(rack)).or_default().push(place);
     }
     let causes = causes.into_iter().map(|(rack, changes)| cause(rack, changes)).collect();
-    let against = Against::Base { name: "origin/main".to_owned(), commit: Some("3f2a".repeat(10)) };
+    let against = ComparisonBase::Base { name: "origin/main".to_owned(), commit: Some("3f2a".repeat(10)) };
     let mut review = Review { against, causes, settled: 2, newly_blocked: Vec::new() };
     review.sort();
     review
@@ -259,27 +259,27 @@ fn review(changes: &[Change]) -> Review {
 fn cause(rack: Option<u64>, changes: Vec<u32>) -> Cause {
     let Some(rack) = rack else {
         let says = "drift: changed outside zonewright since apply 12 (2026-11-18T04:00:00Z)".to_owned();
-        let (class, kind) = (Some(Class::Pending), CauseKind::Drift);
+        let (class, kind) = (Some(ChangeClass::Pending), CauseKind::Drift);
         return Cause { class, kind, says, places: Vec::new(), is_explained: true, changes };
     };
     let switch = format!("{}1-s{rack}", location(rack));
     let (class, kind, says) = match Fate::of(rack) {
-        Fate::New => (Class::Caused, CauseKind::NewHost, format!("hosts of switch `{switch}` are new")),
+        Fate::New => (ChangeClass::Caused, CauseKind::NewHost, format!("hosts of switch `{switch}` are new")),
         Fate::Released => {
-            (Class::Pending, CauseKind::Released, format!("names of hosts of switch `{switch}` were given up"))
+            (ChangeClass::Pending, CauseKind::Released, format!("names of hosts of switch `{switch}` were given up"))
         }
         _ => {
             let network = |rack: u64| format!("2001:db8:0:{:x}::/64", rack as u16);
             let says =
                 format!("VLAN 604 of switch `{switch}` moved from `{}` to `{}`", network(rack + 900), network(rack));
-            (if rack % 30 == 0 { Class::Mixed } else { Class::Caused }, CauseKind::Network, says)
+            (if rack % 30 == 0 { ChangeClass::Mixed } else { ChangeClass::Caused }, CauseKind::Network, says)
         }
     };
     Cause { class: Some(class), kind, says, places: vec![place(rack)], is_explained: true, changes }
 }
 
 /// A host that is blocked.
-fn blocked(host: u64) -> Blocked {
+fn blocked(host: u64) -> BlockedSubject {
     let (code, message, hint) = match host % 3 {
         0 => (
             BlockCode::BadInput,
@@ -293,13 +293,13 @@ fn blocked(host: u64) -> Blocked {
         ),
     };
     let project = format!("p{:02}", host % PROJECTS);
-    Blocked { subject: Subject::Host(Inv(host)), project, code, message, hint: hint.to_owned() }
+    BlockedSubject { subject: Subject::Host(Inv(host)), project, code, message, hint: hint.to_owned() }
 }
 
 /// A host that is skipped.
-fn skipped(host: u64) -> Skipped {
+fn skipped(host: u64) -> SkippedSubject {
     let code = if host.is_multiple_of(7) { SkipCode::Restricted } else { SkipCode::AutomationOff };
-    Skipped { subject: Subject::Host(Inv(host)), project: format!("p{:02}", host % PROJECTS), code }
+    SkippedSubject { subject: Subject::Host(Inv(host)), project: format!("p{:02}", host % PROJECTS), code }
 }
 
 /// The limits of hosts, none of them exceeded.

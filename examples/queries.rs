@@ -19,7 +19,7 @@ use zonewright::dns::{Name, Rtype, ZoneName};
 use zonewright::inventory::config::node::SourceText;
 use zonewright::inventory::config::toml;
 use zonewright::live::asked::{Answer, Question};
-use zonewright::provider::{self, Access, Context};
+use zonewright::provider::{self, ProviderContext, TargetAccess};
 
 /// Ask for many names of one zone and print how fast they were answered.
 #[derive(Debug, Parser)]
@@ -68,8 +68,8 @@ fn ask(args: &Args) -> Result<String, Fault> {
     }
     // The time counts where something is written, and here nothing is.
     let now = "1970-01-01T00:00:00Z".parse().map_err(|()| "no time")?;
-    let context = Context { workspace: Path::new("."), source: &source, now, cache: None };
-    let Access::ByName(target) = provider::open("rfc2136", &settings, &context)? else {
+    let context = ProviderContext { workspace: Path::new("."), source: &source, now, cache: None };
+    let TargetAccess::ByName(target) = provider::open("rfc2136", &settings, &context)? else {
         return Err("names are asked for one by one".into());
     };
     let zone = ZoneName::new(Name::parse(&args.zone)?);

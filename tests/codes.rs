@@ -9,12 +9,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use zonewright::apply::Outcome;
+use zonewright::apply::OutcomeCode;
 use zonewright::change::{BlockCode, NoticeCode, Rule, SkipCode};
-use zonewright::codes::{self, Kind, Page, families, pages};
+use zonewright::codes::{self, CodeKind, CodePage, families, pages};
 use zonewright::drift::Mover;
 use zonewright::names::NameCode;
-use zonewright::plan::{CauseKind, Class};
+use zonewright::plan::{CauseKind, ChangeClass};
 
 /// The columns of what is no terminal.
 const COLUMNS: usize = 80;
@@ -143,17 +143,17 @@ fn codes_in(code: &str) -> BTreeSet<String> {
 }
 
 /// The words of all enums of codes, with the kind of each.
-fn enumerated() -> Vec<(Kind, &'static str)> {
-    let mut all: Vec<(Kind, &str)> = Vec::new();
-    all.extend(Rule::ALL.iter().map(|code| (Kind::Rule, code.as_str())));
-    all.extend(BlockCode::ALL.iter().map(|code| (Kind::Block, code.as_str())));
-    all.extend(SkipCode::ALL.iter().map(|code| (Kind::Skip, code.as_str())));
-    all.extend(NoticeCode::ALL.iter().map(|code| (Kind::Notice, code.as_str())));
-    all.extend(NameCode::ALL.iter().map(|code| (Kind::Names, code.code())));
-    all.extend(Outcome::ALL.iter().map(|code| (Kind::Outcome, code.as_str())));
-    all.extend(CauseKind::ALL.iter().map(|code| (Kind::Cause, code.as_str())));
-    all.extend(Class::ALL.iter().map(|code| (Kind::Class, code.as_str())));
-    all.extend(Mover::ALL.iter().map(|code| (Kind::Drift, code.as_str())));
+fn enumerated() -> Vec<(CodeKind, &'static str)> {
+    let mut all: Vec<(CodeKind, &str)> = Vec::new();
+    all.extend(Rule::ALL.iter().map(|code| (CodeKind::Rule, code.as_str())));
+    all.extend(BlockCode::ALL.iter().map(|code| (CodeKind::Block, code.as_str())));
+    all.extend(SkipCode::ALL.iter().map(|code| (CodeKind::Skip, code.as_str())));
+    all.extend(NoticeCode::ALL.iter().map(|code| (CodeKind::Notice, code.as_str())));
+    all.extend(NameCode::ALL.iter().map(|code| (CodeKind::Names, code.code())));
+    all.extend(OutcomeCode::ALL.iter().map(|code| (CodeKind::Outcome, code.as_str())));
+    all.extend(CauseKind::ALL.iter().map(|code| (CodeKind::Cause, code.as_str())));
+    all.extend(ChangeClass::ALL.iter().map(|code| (CodeKind::Class, code.as_str())));
+    all.extend(Mover::ALL.iter().map(|code| (CodeKind::Drift, code.as_str())));
     all
 }
 
@@ -174,7 +174,7 @@ fn every_code_of_the_sources_has_a_page() {
 #[test]
 fn every_page_is_of_a_code_that_is_printed() {
     let all: String = sources().into_iter().map(|(_, code)| code).collect();
-    for Page { code, .. } in pages() {
+    for CodePage { code, .. } in pages() {
         let literal = [format!("\"{code}\""), format!("[{code}]")];
         assert!(
             literal.iter().any(|literal| all.contains(literal)),
@@ -236,7 +236,7 @@ fn examples_are_what_is_printed() {
     let expected: Vec<Vec<&str>> = expected.iter().map(|text| text.lines().collect()).collect();
     assert!(expected.len() > 300, "{}", expected.len());
     let mut failures = Vec::new();
-    for Page { code, example, source, .. } in pages() {
+    for CodePage { code, example, source, .. } in pages() {
         let is_shown = expected.iter().any(|lines| holds(lines, example));
         let Some(source) = source else {
             if !is_shown {
@@ -264,7 +264,7 @@ fn the_index_names_every_code_once() {
     let index = fs::read_to_string(root().join("docs/codes/README.md")).expect("the index can be read");
     for family in families() {
         assert!(index.contains(&format!("[{}]({})", family.title, family.file)), "{}", family.file);
-        for Page { code, kinds, .. } in &family.pages {
+        for CodePage { code, kinds, .. } in &family.pages {
             let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
             let line = format!("- [`{code}`]({}#{code}): {}", family.file, kinds.join(", "));
             assert_eq!(index.lines().filter(|own| *own == line).count(), 1, "docs/codes/README.md lacks: {line}");

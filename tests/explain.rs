@@ -12,11 +12,11 @@ use serde_json::Value;
 use zonewright::explain::Explanation;
 use zonewright::explain::model::{ChangeFacts, HostFacts};
 use zonewright::inventory::value::{Inv, Time};
-use zonewright::pipeline::explain::{Explained, explain};
-use zonewright::pipeline::{Progress, Request, RunStage, make_plan};
+use zonewright::pipeline::explain::{MadeExplanation, explain};
+use zonewright::pipeline::{PlanRequest, Progress, RunStage, make_plan};
 use zonewright::plan::{Change, Plan};
 use zonewright::provider::cache::CacheUse;
-use zonewright::report::{self, Format, SchemaKind, TextOptions};
+use zonewright::report::{self, ReportFormat, SchemaKind, TextOptions};
 
 /// Ignores all reports.
 struct Silent;
@@ -41,9 +41,9 @@ impl Workspace {
     }
 
     /// What is asked of it, for some hosts or all.
-    fn request(&self, hosts: &[u64]) -> Request<'_> {
+    fn request(&self, hosts: &[u64]) -> PlanRequest<'_> {
         let hosts = hosts.iter().map(ToString::to_string).collect();
-        Request {
+        PlanRequest {
             workspace: &self.folder,
             now: self.now,
             hosts,
@@ -61,7 +61,8 @@ impl Workspace {
 
     /// What is said about something that it knows.
     fn explain(&self, asked: &str) -> Explanation {
-        let Explained { explanation, .. } = explain(&self.request(&[]), asked, &Silent).expect("the settings are good");
+        let MadeExplanation { explanation, .. } =
+            explain(&self.request(&[]), asked, &Silent).expect("the settings are good");
         explanation.unwrap_or_else(|error| panic!("{asked}: {error}"))
     }
 
@@ -78,7 +79,7 @@ type Told = (String, String, String, Option<Vec<String>>, Option<Vec<String>>);
 
 /// A change of an explanation.
 fn told(change: &ChangeFacts) -> Told {
-    let data = |data: &Option<zonewright::explain::model::Data>| data.as_ref().map(|data| data.rdata.clone());
+    let data = |data: &Option<zonewright::explain::model::RrsetData>| data.as_ref().map(|data| data.rdata.clone());
     let ChangeFacts { zone, name, rtype, .. } = change;
     (zone.clone(), name.clone(), rtype.clone(), data(&change.before), data(&change.after))
 }
@@ -193,7 +194,7 @@ fn documents_fit_the_schema() {
     let index = compiler.compile("file:///schema.json", &mut schemas).unwrap();
     let hosts = demo.hosts().into_iter().map(|inv| inv.to_string());
     for asked in hosts.chain(QUESTIONS.map(str::to_owned)) {
-        let text = report::explanation(&demo.explain(&asked), Format::Json, &TextOptions::default());
+        let text = report::explanation(&demo.explain(&asked), ReportFormat::Json, &TextOptions::default());
         let document: Value = serde_json::from_str(&text).unwrap();
         assert!(
             schemas.validate(&document, index).is_ok(),
@@ -211,7 +212,7 @@ fn text_fits_eighty_columns_where_blanks_let_it() {
     let demo = Workspace::demo();
     let hosts = demo.hosts().into_iter().map(|inv| inv.to_string());
     for asked in hosts.chain(QUESTIONS.map(str::to_owned)) {
-        let text = report::explanation(&demo.explain(&asked), Format::Text, &TextOptions::default());
+        let text = report::explanation(&demo.explain(&asked), ReportFormat::Text, &TextOptions::default());
         // A name or data without blanks stick out whole.
         let long =
             text.lines().find(|line| line.len() > 80 && line.trim().contains(' ') && !line.contains("heritage="));

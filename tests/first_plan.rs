@@ -13,7 +13,7 @@ use zonewright::change::{Change, ChangeKind};
 use zonewright::dns::{Rtype, reverse};
 use zonewright::inventory::value::Time;
 use zonewright::pipeline::init::{self, InitError};
-use zonewright::pipeline::{Progress, Request, RunStage, make_plan};
+use zonewright::pipeline::{PlanRequest, Progress, RunStage, make_plan};
 use zonewright::provider::cache::CacheUse;
 
 /// Ignores all reports.
@@ -110,7 +110,7 @@ fn first_plan(forward: &[String], reverse: &[String], has_v4: bool) -> Option<Ve
     let (hosts, projects) = (Vec::new(), Vec::new());
     let workspace = folder.path();
     let request =
-        Request { workspace, now: now(), hosts, projects, live_snapshot: None, base: None, cache: CacheUse::Read };
+        PlanRequest { workspace, now: now(), hosts, projects, live_snapshot: None, base: None, cache: CacheUse::Read };
     let made = make_plan(&request, &Silent).expect("a plan");
     assert_eq!(made.findings.diagnostics.error_count(), 0, "{:?}", made.findings.diagnostics);
     assert!(!made.is_partial);

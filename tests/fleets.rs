@@ -15,7 +15,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use zonewright::apply::shape::{self, Bounds};
+use zonewright::apply::shape::{self, PlanBounds};
 use zonewright::diff::Selection;
 use zonewright::dns::{Rdata, Rrset, Rtype};
 use zonewright::inventory::{self, read};
@@ -159,7 +159,7 @@ fn every_plan_holds_only_what_plans_can_hold() {
         let Some(plan) = plan_of(fleet) else { return };
         let (settings, projects, _) = read::SettingsFile::read(fleet).into_projects();
         let config = settings.config.expect("settings that `plan` took");
-        let bounds = Bounds::of(&config, &projects);
+        let bounds = PlanBounds::of(&config, &projects);
         assert_eq!(shape::stray(&plan, &bounds), None, "fleet {seed}");
     });
 }

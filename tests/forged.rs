@@ -19,7 +19,7 @@ use zonewright::change::{Change, ChangeKind, Reason, Rule};
 use zonewright::dns::reverse::reverse_name;
 use zonewright::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use zonewright::inventory::value::Inv;
-use zonewright::plan::{Only, Plan, SealedPlan, document};
+use zonewright::plan::{Plan, PlanScope, SealedPlan, document};
 
 use copy::copy;
 use edit::edit;
@@ -162,7 +162,7 @@ fn what_no_rule_makes_is_refused_and_nothing_is_written() {
 fn a_plan_says_what_limits_and_breakers_are_counted_by() {
     let folder = workspace();
     let real = planned(folder.path());
-    let only = Only::new([Inv(999_999)], &[]);
+    let only = PlanScope::new([Inv(999_999)], &[]);
     for (forged, words) in [
         (Plan { fleet: None, ..real.clone() }, "it does not say how many hosts the fleet has"),
         (Plan { only, ..real }, "but the plan is narrowed to hosts of which this is none"),

@@ -15,15 +15,15 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::Value;
-use zonewright::apply::{self, Event, Orders, SIDE_BY_SIDE, Settled, Watch, Written, ZoneAccess};
+use zonewright::apply::{self, ApplyEvent, ApplyWatch, BatchOutcome, Orders, PlanWritten, SIDE_BY_SIDE, ZoneAccess};
 use zonewright::change::Change;
 use zonewright::dns::{Rdata, RrKey, Rrset, Rtype, Ttl, ZoneBuilder, ZoneName};
 use zonewright::guard;
 use zonewright::plan::{SealedPlan, store};
 use zonewright::provider;
-use zonewright::provider::memory::message::Instruction;
-use zonewright::provider::memory::primary::Primary;
-use zonewright::provider::memory::zone::Zone;
+use zonewright::provider::memory::message::UpdateInstruction;
+use zonewright::provider::memory::primary::MemoryPrimary;
+use zonewright::provider::memory::zone::MemoryZone;
 use zonewright::provider::write::{UpdateLimits, WriteZone};
 
 /// The seeds to run.
@@ -34,7 +34,7 @@ fn seeds() -> RangeInclusive<u64> {
 }
 
 /// A primary that holds what a plan saw.
-fn before(changes: &[Change]) -> Primary {
+fn before(changes: &[Change]) -> MemoryPrimary {
     let mut zones: BTreeMap<&ZoneName, ZoneBuilder> = BTreeMap::new();
     for Change { zone, key, kind, .. } in changes {
         let builder = zones.entry(zone).or_insert_with(|| ZoneBuilder::new(zone.clone()));
@@ -45,24 +45,28 @@ fn before(changes: &[Change]) -> Primary {
     }
     let zone = |(name, mut builder): (&ZoneName, ZoneBuilder)| {
         builder.push(name.as_name(), Rtype::SOA, Ttl::DEFAULT, &[0; 22]).expect("one SOA");
-        Zone::of(&builder.finish().expect("a SOA"))
+        MemoryZone::of(&builder.finish().expect("a SOA"))
     };
     let limits = UpdateLimits { edits: 9, octets: usize::MAX };
-    Primary::new(zones.into_iter().map(zone).collect::<Vec<_>>()).with_window(3).with_limits(limits)
+    MemoryPrimary::new(zones.into_iter().map(zone).collect::<Vec<_>>()).with_window(3).with_limits(limits)
 }
 
 /// The RRset at the place of a change.
-fn standing(primary: &Primary, Change { zone, key, .. }: &Change) -> Option<Rrset> {
+fn standing(primary: &MemoryPrimary, Change { zone, key, .. }: &Change) -> Option<Rrset> {
     primary.with_zone(zone, |zone| zone.rrset(key.owner.as_name(), key.rtype).cloned()).flatten()
 }
 
 /// Makes another editor replace the RRset of a change.
-fn put(primary: &Primary, Change { zone, key, .. }: &Change, rrset: &Rrset) {
+fn put(primary: &MemoryPrimary, Change { zone, key, .. }: &Change, rrset: &Rrset) {
     let name = || key.owner.as_name().to_name();
-    let add = |rdata: &Rdata| Instruction::Add(name(), key.rtype, rrset.ttl(), rdata.clone());
+    let add = |rdata: &Rdata| UpdateInstruction::Add(name(), key.rtype, rrset.ttl(), rdata.clone());
     let added = rrset.rdata().iter().map(add);
-    let instructions = [Instruction::DeleteRrset(name(), key.rtype)].into_iter().chain(added).collect();
-    primary.update(&provider::memory::message::Message { zone: zone.clone(), prerequisites: Vec::new(), instructions });
+    let instructions = [UpdateInstruction::DeleteRrset(name(), key.rtype)].into_iter().chain(added).collect();
+    primary.update(&provider::memory::message::UpdateMessage {
+        zone: zone.clone(),
+        prerequisites: Vec::new(),
+        instructions,
+    });
 }
 
 /// A message that took effect: its phase, its zone, and the owner name and type of each change, sorted.
@@ -72,9 +76,9 @@ type Message = (String, String, BTreeSet<(String, String)>);
 #[derive(Default)]
 struct Journal(Mutex<Vec<Message>>);
 
-impl Watch for Journal {
-    fn event(&self, event: Event<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
-        if let Event::Settled(batch, Settled::Done) = event {
+impl ApplyWatch for Journal {
+    fn event(&self, event: ApplyEvent<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
+        if let ApplyEvent::Settled(batch, BatchOutcome::Done) = event {
             let rrsets = batch.changes.iter().map(|change| shown(&change.key)).collect();
             let message = (batch.phase.as_str().to_owned(), batch.zone.to_string(), rrsets);
             self.0.lock().expect("no poison").push(message);
@@ -112,7 +116,12 @@ fn plan(python: &Path, folder: &Path, seed: u64) -> Option<(SealedPlan, Vec<Mess
 }
 
 /// Applies a plan to a primary; `meanwhile` happens between the pre-read and the first message.
-fn apply<'a>(sealed: &'a SealedPlan, primary: &'a Primary, watch: &Journal, meanwhile: impl FnOnce()) -> Written<'a> {
+fn apply<'a>(
+    sealed: &'a SealedPlan,
+    primary: &'a MemoryPrimary,
+    watch: &Journal,
+    meanwhile: impl FnOnce(),
+) -> PlanWritten<'a> {
     let plan = sealed.plan();
     let zones: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
     let access = |zone| ZoneAccess { zone, writer: Ok(primary as &dyn WriteZone), is_fenced: true };

@@ -13,8 +13,8 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 use zonewright::inventory::load_workspace;
 use zonewright::inventory::value::{Duration, Inv, Time};
-use zonewright::pipeline::names::{NamesError, Task, fix_lock, rewrite, write};
-use zonewright::pipeline::{Progress, Request, RunStage};
+use zonewright::pipeline::names::{NamesError, NamesTask, fix_lock, rewrite, write};
+use zonewright::pipeline::{PlanRequest, Progress, RunStage};
 use zonewright::provider::cache::CacheUse;
 
 /// When the branches part.
@@ -147,8 +147,8 @@ fn lock_of(folder: &Path) -> String {
 }
 
 /// What is asked of a workspace.
-fn request(folder: &Path, now: Time, host: Option<usize>) -> Request<'_> {
-    Request {
+fn request(folder: &Path, now: Time, host: Option<usize>) -> PlanRequest<'_> {
+    PlanRequest {
         workspace: folder,
         now,
         hosts: host.map(|host| inv(host).to_string()).into_iter().collect(),
@@ -166,13 +166,13 @@ fn do_all(folder: &Path, acts: &[(Act, u32)], from: Time) -> String {
         now = now.plus(format!("{hours}h").parse().expect("a duration"));
         let to = |project: &usize| Some(PROJECTS[*project].0.to_owned());
         let (task, host) = match act {
-            Act::Allocate => (Task::Allocate { rename: false, to: None }, None),
-            Act::AllocateOne(host) => (Task::Allocate { rename: false, to: None }, Some(*host)),
-            Act::Release(host) => (Task::Release { to: None }, Some(*host)),
-            Act::Rename(host, project) => (Task::Release { to: to(project) }, Some(*host)),
-            Act::Move(host, project) => (Task::Allocate { rename: false, to: to(project) }, Some(*host)),
-            Act::Adopt => (Task::Adopt, None),
-            Act::AdoptOne(host) => (Task::Adopt, Some(*host)),
+            Act::Allocate => (NamesTask::Allocate { rename: false, to: None }, None),
+            Act::AllocateOne(host) => (NamesTask::Allocate { rename: false, to: None }, Some(*host)),
+            Act::Release(host) => (NamesTask::Release { to: None }, Some(*host)),
+            Act::Rename(host, project) => (NamesTask::Release { to: to(project) }, Some(*host)),
+            Act::Move(host, project) => (NamesTask::Allocate { rename: false, to: to(project) }, Some(*host)),
+            Act::Adopt => (NamesTask::Adopt, None),
+            Act::AdoptOne(host) => (NamesTask::Adopt, Some(*host)),
         };
         let (done, _) = rewrite(&request(folder, now, host), (&task, &[]), &Silent);
         let done = done.expect("every source can be believed");

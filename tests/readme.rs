@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use zonewright::apply::Outcome;
+use zonewright::apply::OutcomeCode;
 use zonewright::change::{BlockCode, NoticeCode, Rule, SkipCode};
 use zonewright::names::NameCode;
 
@@ -303,7 +303,7 @@ fn every_code_of_names_is_explained() {
 #[test]
 fn every_outcome_and_key_of_an_apply_is_explained() {
     let apply = text("docs/apply.md");
-    for outcome in Outcome::ALL {
+    for outcome in OutcomeCode::ALL {
         assert!(apply.contains(&format!("\n| `{outcome}` |")), "docs/apply.md does not explain `{outcome}`");
     }
     let schema: Value = serde_json::from_str(&zonewright(&["schema", "apply"])).expect("a schema is JSON");

@@ -3,7 +3,7 @@
 //! Its digests, format and order are proven where it is loaded (`plan::store`). Here are the other checks: its times,
 //! which its `id` does not cover, its changes, which any person can digest, and the effect that the operator expects.
 
-use super::shape::{self, Bounds};
+use super::shape::{self, PlanBounds};
 use crate::diag::Problem;
 use crate::inventory::value::{Duration, Time};
 use crate::plan::{Plan, SealedPlan};
@@ -13,7 +13,7 @@ const SKEW: Duration = Duration::from_secs(300);
 
 /// What a plan is measured by.
 #[derive(Debug, Clone, Copy)]
-pub struct Terms<'a> {
+pub struct PlanTerms<'a> {
     /// The clock.
     pub now: Time,
     /// How long a plan may be applied, `[plan] expires`.
@@ -21,7 +21,7 @@ pub struct Terms<'a> {
     /// The effect that was reviewed, where `--expect` names it.
     pub expect: Option<&'a str>,
     /// What a plan can hold.
-    pub bounds: &'a Bounds<'a>,
+    pub bounds: &'a PlanBounds<'a>,
 }
 
 /// Refuses a plan that must not be applied; `place` names it.
@@ -29,7 +29,7 @@ pub struct Terms<'a> {
 /// The times are not part of the plan's `id`. They can be forged, but not so that a plan lasts longer than one that is
 /// made now: it is not made in the future, and expires as soon as the setting says, or sooner. (The setting may have been
 /// raised since it was made.)
-pub fn accept(sealed: &SealedPlan, place: &str, terms: &Terms<'_>) -> Result<(), Problem> {
+pub fn accept(sealed: &SealedPlan, place: &str, terms: &PlanTerms<'_>) -> Result<(), Problem> {
     let refuse = |code, message, hint: &str| Err(Problem::new(place, code, message).hint(hint));
     let plan = sealed.plan();
     let Plan { created, expires, .. } = plan;
@@ -91,9 +91,9 @@ mod tests {
         plan.expires = "2026-11-21T02:00:00Z".parse().unwrap();
         change(&mut plan);
         let sealed = SealedPlan::new(plan);
-        let bounds = Bounds::new(Vec::new(), [], (Registry::Journal, "us"), 100);
+        let bounds = PlanBounds::new(Vec::new(), [], (Registry::Journal, "us"), 100);
         let (now, expires) = (now.parse().unwrap(), Duration::from_secs(86_400));
-        accept(&sealed, "plan.json", &Terms { now, expires, expect, bounds: &bounds })
+        accept(&sealed, "plan.json", &PlanTerms { now, expires, expect, bounds: &bounds })
     }
 
     /// The code of the refusal, where there is one.

@@ -6,7 +6,7 @@ use crate::provider::write::UpdateLimits;
 
 /// What of a unit belongs to one phase and zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
+pub struct UnitPiece {
     /// The unit's place among all units.
     pub unit: usize,
     /// The places of its changes in the plan, ascending; never empty.
@@ -14,19 +14,19 @@ pub struct Piece {
 }
 
 /// Joins the changes at these places that belong to one phase into pieces, in the order of the units.
-pub fn pieces(places: &[usize], unit_of: impl Fn(usize) -> usize, belongs: impl Fn(usize) -> bool) -> Vec<Piece> {
+pub fn pieces(places: &[usize], unit_of: impl Fn(usize) -> usize, belongs: impl Fn(usize) -> bool) -> Vec<UnitPiece> {
     let mut by_unit: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for place in places.iter().copied().filter(|place| belongs(*place)) {
         by_unit.entry(unit_of(place)).or_default().push(place);
     }
-    by_unit.into_iter().map(|(unit, changes)| Piece { unit, changes }).collect()
+    by_unit.into_iter().map(|(unit, changes)| UnitPiece { unit, changes }).collect()
 }
 
 /// Cuts pieces into batches, in their order; a piece is never cut, so that one that is over the limits is alone.
 ///
 /// `octets` gives the size of a change.
-pub fn cut(pieces: Vec<Piece>, limits: UpdateLimits, octets: impl Fn(usize) -> usize) -> Vec<Vec<Piece>> {
-    let mut batches: Vec<Vec<Piece>> = Vec::new();
+pub fn cut(pieces: Vec<UnitPiece>, limits: UpdateLimits, octets: impl Fn(usize) -> usize) -> Vec<Vec<UnitPiece>> {
+    let mut batches: Vec<Vec<UnitPiece>> = Vec::new();
     let (mut edits, mut size) = (0usize, 0usize);
     for piece in pieces {
         let more: usize = piece.changes.iter().map(|place| octets(*place)).sum();
@@ -51,14 +51,14 @@ mod tests {
     use super::*;
 
     /// Pieces of units with so many changes each.
-    fn pieces_of(sizes: &[usize]) -> Vec<Piece> {
-        let piece = |(unit, size): (usize, &usize)| Piece { unit, changes: (0..*size).collect() };
+    fn pieces_of(sizes: &[usize]) -> Vec<UnitPiece> {
+        let piece = |(unit, size): (usize, &usize)| UnitPiece { unit, changes: (0..*size).collect() };
         sizes.iter().enumerate().map(piece).collect()
     }
 
     /// How many changes the pieces of each batch have.
-    fn shape(batches: &[Vec<Piece>]) -> Vec<Vec<usize>> {
-        let sizes = |batch: &Vec<Piece>| batch.iter().map(|piece| piece.changes.len()).collect();
+    fn shape(batches: &[Vec<UnitPiece>]) -> Vec<Vec<usize>> {
+        let sizes = |batch: &Vec<UnitPiece>| batch.iter().map(|piece| piece.changes.len()).collect();
         batches.iter().map(sizes).collect()
     }
 
@@ -69,6 +69,6 @@ mod tests {
         assert_eq!(shape(&by_edits), [vec![2, 2], vec![2], vec![7], vec![1]]);
         let by_octets = cut(pieces_of(&[1, 1, 1, 1]), limits, |_| 40);
         assert_eq!(shape(&by_octets), [vec![1, 1], vec![1, 1]]);
-        assert_eq!(cut(Vec::new(), limits, |_| 1), Vec::<Vec<Piece>>::new());
+        assert_eq!(cut(Vec::new(), limits, |_| 1), Vec::<Vec<UnitPiece>>::new());
     }
 }

@@ -3,10 +3,10 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use super::batch::Piece;
-use super::model::{Event, Outcome, Watch};
-use super::survey::{Standing, Survey, Verdict};
-use super::{HostKey, Orders, Unit, hosts_of};
+use super::batch::UnitPiece;
+use super::model::{ApplyEvent, ApplyWatch, OutcomeCode};
+use super::survey::{Survey, UnitStanding, UnitVerdict};
+use super::{ChangeUnit, Orders, UnitSubject, hosts_of};
 use crate::parallel::HELD;
 
 /// What was done for a unit, and why not everything.
@@ -15,21 +15,21 @@ pub struct UnitState {
     /// The places of the changes that were made, according to the server.
     pub done: Vec<usize>,
     /// Why the rest is not.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<UnitVerdict>,
 }
 
 /// A unit of which nothing is done yet but what an earlier part of the apply did.
-fn made_already(survey: &Survey<'_>, unit: &Unit) -> UnitState {
+fn made_already(survey: &Survey<'_>, unit: &ChangeUnit) -> UnitState {
     let done = unit.changes.iter().copied().filter(|place| survey.made[*place]).collect();
     UnitState { done, verdict: None }
 }
 
 /// The state of an apply.
-pub struct Board<'a> {
+pub struct ApplyBoard<'a> {
     /// What was known before.
     pub survey: &'a Survey<'a>,
     /// Who gets the events.
-    watch: &'a dyn Watch,
+    watch: &'a dyn ApplyWatch,
     /// How it is to be done.
     pub orders: &'a Orders,
     /// The units.
@@ -46,10 +46,10 @@ pub struct Board<'a> {
     halted: Mutex<Option<String>>,
 }
 
-impl<'a> Board<'a> {
+impl<'a> ApplyBoard<'a> {
     /// Begins: units that the survey left out stay as they are.
-    pub fn new(survey: &'a Survey<'a>, orders: &'a Orders, watch: &'a dyn Watch) -> Board<'a> {
-        let board = Board {
+    pub fn new(survey: &'a Survey<'a>, orders: &'a Orders, watch: &'a dyn ApplyWatch) -> ApplyBoard<'a> {
+        let board = ApplyBoard {
             survey,
             watch,
             orders,
@@ -62,9 +62,9 @@ impl<'a> Board<'a> {
         };
         for (unit, standing) in survey.standings.iter().enumerate() {
             match standing {
-                Standing::Open => board.tell_if_through(unit),
-                Standing::Already => board.tell_hosts(unit),
-                Standing::Left(verdict) => board.leave_unit(unit, verdict),
+                UnitStanding::Open => board.tell_if_through(unit),
+                UnitStanding::Already => board.tell_hosts(unit),
+                UnitStanding::Left(verdict) => board.leave_unit(unit, verdict),
             }
         }
         board
@@ -76,12 +76,12 @@ impl<'a> Board<'a> {
     }
 
     /// Reports an event; if it cannot be kept, nothing else is sent.
-    pub fn tell(&self, event: Event<'_>) -> bool {
+    pub fn tell(&self, event: ApplyEvent<'_>) -> bool {
         self.tell_all(&[event])
     }
 
     /// Reports several events; if they cannot be kept, nothing else is sent.
-    pub fn tell_all(&self, events: &[Event<'_>]) -> bool {
+    pub fn tell_all(&self, events: &[ApplyEvent<'_>]) -> bool {
         match self.watch.events(events) {
             Ok(()) => true,
             Err(error) => {
@@ -114,16 +114,16 @@ impl<'a> Board<'a> {
 
     /// Whether a unit is still to be written.
     pub fn is_alive(&self, unit: usize) -> bool {
-        self.survey.standings[unit] == Standing::Open && self.unit(unit).verdict.is_none()
+        self.survey.standings[unit] == UnitStanding::Open && self.unit(unit).verdict.is_none()
     }
 
     /// Whether a piece is still to be written.
-    pub fn is_to_do(&self, piece: &Piece) -> bool {
+    pub fn is_to_do(&self, piece: &UnitPiece) -> bool {
         self.is_alive(piece.unit) && !self.unit(piece.unit).done.contains(&piece.changes[0])
     }
 
     /// Notes that pieces were written.
-    pub fn done(&self, pieces: &[Piece]) {
+    pub fn done(&self, pieces: &[UnitPiece]) {
         for piece in pieces {
             let mut state = self.unit(piece.unit);
             state.done.extend(&piece.changes);
@@ -141,13 +141,13 @@ impl<'a> Board<'a> {
     }
 
     /// Notes why pieces are not written, and their units no further.
-    pub fn leave(&self, pieces: &[Piece], verdict: &Verdict) {
+    pub fn leave(&self, pieces: &[UnitPiece], verdict: &UnitVerdict) {
         pieces.iter().for_each(|piece| self.leave_unit(piece.unit, verdict));
     }
 
     /// Notes that pieces may still be written, as an update of theirs may take effect late; earlier verdicts on them,
     /// such as "left as it is", are no longer proven.
-    pub fn doubt(&self, pieces: &[Piece], verdict: &Verdict) {
+    pub fn doubt(&self, pieces: &[UnitPiece], verdict: &UnitVerdict) {
         for piece in pieces {
             if let Some(said) = &mut self.unit(piece.unit).verdict {
                 *said = verdict.clone();
@@ -157,14 +157,14 @@ impl<'a> Board<'a> {
     }
 
     /// Notes why a unit is written no further.
-    fn leave_unit(&self, unit: usize, verdict: &Verdict) {
+    fn leave_unit(&self, unit: usize, verdict: &UnitVerdict) {
         let mut state = self.unit(unit);
         if state.verdict.is_some() {
             return;
         }
         state.verdict = Some(verdict.clone());
         drop(state);
-        if verdict.outcome != Outcome::NotReached {
+        if verdict.outcome != OutcomeCode::NotReached {
             let hosts = self.hosts(unit).len();
             let failures = self.failures.fetch_add(hosts, Ordering::SeqCst) + hosts;
             if self.orders.max_failures.is_some_and(|max| failures >= max) {
@@ -175,7 +175,7 @@ impl<'a> Board<'a> {
     }
 
     /// Why nothing else is sent after a stop, for the hosts that are not yet processed.
-    pub fn stop_verdict(&self) -> Verdict {
+    pub fn stop_verdict(&self) -> UnitVerdict {
         let halted = self.halted.lock().expect(HELD);
         let is_interrupted = self.watch.is_interrupted();
         let (message, hint) = match (&*halted, self.orders.max_failures) {
@@ -191,7 +191,7 @@ impl<'a> Board<'a> {
             ),
             (None, None) => ("the apply stopped".to_owned(), "`zonewright resume` continues where it ended"),
         };
-        Verdict { outcome: Outcome::NotReached, message, hint: Some(hint.to_owned()) }
+        UnitVerdict { outcome: OutcomeCode::NotReached, message, hint: Some(hint.to_owned()) }
     }
 
     /// Ends: the units, and why the journal could not be kept.
@@ -206,12 +206,12 @@ impl<'a> Board<'a> {
     }
 
     /// The hosts of a unit.
-    fn hosts(&self, unit: usize) -> Vec<HostKey<'_>> {
+    fn hosts(&self, unit: usize) -> Vec<UnitSubject<'_>> {
         hosts_of(self.survey.changes, &self.survey.units[unit])
     }
 
     /// Reports that the hosts of a unit are finished.
     fn tell_hosts(&self, unit: usize) {
-        self.tell(Event::Hosts(self.hosts(unit).len()));
+        self.tell(ApplyEvent::Hosts(self.hosts(unit).len()));
     }
 }

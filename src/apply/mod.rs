@@ -45,11 +45,14 @@ use crate::guard::Clearance;
 use crate::live::asked::{Answer, Question};
 use crate::parallel::side_by_side;
 
-use self::board::Board;
+use self::board::ApplyBoard;
 pub use self::board::UnitState;
-pub use self::model::{Applied, Batch, Ending, Event, HostOutcome, Outcome, Phase, Settled, Swap, Watch, ZoneWritten};
-pub use self::order::{Unit, arrange};
-pub use self::survey::{Made, Standing, Survey, Surveyed, Verdict, ZoneAccess, survey};
+pub use self::model::{
+    ApplyEnding, ApplyEvent, ApplyOutcome, ApplyWatch, Batch, BatchOutcome, MarkerSwap, OutcomeCode, Phase,
+    SubjectOutcome, ZoneWritten,
+};
+pub use self::order::{ChangeUnit, arrange};
+pub use self::survey::{MadeBefore, Survey, SurveyedZone, UnitStanding, UnitVerdict, ZoneAccess, survey};
 use self::writer::ZoneWriter;
 
 /// How many zones are written or read side by side. Most of the time is the servers'.
@@ -71,7 +74,7 @@ pub struct Orders {
 }
 
 /// What was written.
-pub struct Written<'a> {
+pub struct PlanWritten<'a> {
     /// What was known before.
     pub survey: Survey<'a>,
     /// What was done for each unit, and why not everything.
@@ -88,9 +91,9 @@ pub struct Written<'a> {
 pub type ReadBack = HashMap<usize, Result<Answer, Problem>>;
 
 /// Writes all open units of a survey: phase by phase, zones side by side.
-pub fn write<'a>(survey: Survey<'a>, orders: &Orders, watch: &dyn Watch) -> Written<'a> {
+pub fn write<'a>(survey: Survey<'a>, orders: &Orders, watch: &dyn ApplyWatch) -> PlanWritten<'a> {
     let started = Instant::now();
-    let board = Board::new(&survey, orders, watch);
+    let board = ApplyBoard::new(&survey, orders, watch);
     let mut writers: Vec<ZoneWriter<'_>> = survey.zones.iter().map(|zone| ZoneWriter::new(&board, zone)).collect();
     for phase in Phase::ALL {
         let work = writers.iter_mut().map(|writer| (writer.pieces(phase), writer));
@@ -99,18 +102,18 @@ pub fn write<'a>(survey: Survey<'a>, orders: &Orders, watch: &dyn Watch) -> Writ
     }
     let zones = writers.into_iter().map(ZoneWriter::finish).collect();
     let (units, halted) = board.finish();
-    Written { survey, units, zones, halted, took: started.elapsed() }
+    PlanWritten { survey, units, zones, halted, took: started.elapsed() }
 }
 
 /// Reads back every RRset that was written, zones side by side.
-pub fn read_back(written: &Written<'_>) -> ReadBack {
-    let Written { survey, units, .. } = written;
+pub fn read_back(written: &PlanWritten<'_>) -> ReadBack {
+    let PlanWritten { survey, units, .. } = written;
     let mut by_zone: BTreeMap<&ZoneName, Vec<usize>> = BTreeMap::new();
     for place in units.iter().flat_map(|unit| &unit.done) {
         by_zone.entry(&survey.changes[*place].zone).or_default().push(*place);
     }
     let zones = survey.zones.iter().filter_map(|zone| Some((zone, by_zone.remove(zone.zone)?))).collect();
-    let read = side_by_side(zones, survey.at_once, |(zone, places): (&Surveyed<'_>, Vec<usize>)| {
+    let read = side_by_side(zones, survey.at_once, |(zone, places): (&SurveyedZone<'_>, Vec<usize>)| {
         let questions: Vec<_> = places.iter().map(|place| Question::of(&survey.changes[*place].key)).collect();
         let answers = zone.writer.observe(zone.zone, &questions, zone.rrsets);
         match answers {
@@ -122,12 +125,12 @@ pub fn read_back(written: &Written<'_>) -> ReadBack {
 }
 
 /// Names a subject of a unit, and its project.
-pub type HostKey<'a> = (&'a str, &'a Subject);
+pub type UnitSubject<'a> = (&'a str, &'a Subject);
 
 /// The subjects whose changes a unit has, in the order of the plan, each once: a host is one with the names that it had,
 /// and one that comes from another project is of that in which something of it is to be.
-pub fn hosts_of<'a>(changes: &'a [Change], unit: &Unit) -> Vec<HostKey<'a>> {
-    let mut hosts: Vec<(HostKey<'_>, bool)> = Vec::new();
+pub fn hosts_of<'a>(changes: &'a [Change], unit: &ChangeUnit) -> Vec<UnitSubject<'a>> {
+    let mut hosts: Vec<(UnitSubject<'_>, bool)> = Vec::new();
     for place in &unit.changes {
         let change = &changes[*place];
         let key = (change.project.as_str(), &change.subject);

@@ -36,7 +36,7 @@ impl Phase {
 
 /// One marker in the place of another.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Swap {
+pub struct MarkerSwap {
     /// The RRset that must be there; `None` where there must be none.
     pub before: Option<Rrset>,
     /// What is put in its place.
@@ -53,14 +53,14 @@ pub struct Batch<'a> {
     /// The phase.
     pub phase: Phase,
     /// The swap of the marker, where the zone is fenced.
-    pub swap: Option<Swap>,
+    pub swap: Option<MarkerSwap>,
     /// The changes, in the order of the plan; never empty.
     pub changes: Vec<&'a Change>,
 }
 
 /// The outcome of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Settled {
+pub enum BatchOutcome {
     /// It took effect.
     Done,
     /// Provably nothing of it took effect, and why.
@@ -71,26 +71,26 @@ pub enum Settled {
 
 /// Something that happens while a plan is applied.
 #[derive(Debug, Clone, Copy)]
-pub enum Event<'a> {
+pub enum ApplyEvent<'a> {
     /// A batch is about to be sent. It is not, unless this event was taken well: it must be durable by then.
     Sending(&'a Batch<'a>),
     /// The outcome of a batch that was sent. Every batch that was sent settles once.
-    Settled(&'a Batch<'a>, &'a Settled),
+    Settled(&'a Batch<'a>, &'a BatchOutcome),
     /// This many more hosts are finished, with any outcome.
     Hosts(usize),
 }
 
 /// Gets the events, and says whether to continue. Zones are written in parallel, and all report to the same one.
-pub trait Watch: Sync {
+pub trait ApplyWatch: Sync {
     /// Takes an event.
     ///
     /// Errors: it could not be kept; nothing more is sent then.
-    fn event(&self, event: Event<'_>) -> Result<(), Box<dyn Error + Send + Sync>>;
+    fn event(&self, event: ApplyEvent<'_>) -> Result<(), Box<dyn Error + Send + Sync>>;
 
     /// Takes several events, in their order; all of them must be durable when it returns, and not before.
     ///
     /// Errors: one could not be kept.
-    fn events(&self, events: &[Event<'_>]) -> Result<(), Box<dyn Error + Send + Sync>> {
+    fn events(&self, events: &[ApplyEvent<'_>]) -> Result<(), Box<dyn Error + Send + Sync>> {
         events.iter().try_for_each(|event| self.event(*event))
     }
 
@@ -105,7 +105,7 @@ pub trait Watch: Sync {
 
 crate::document::words! {
     /// The outcome of a host.
-    Outcome {
+    OutcomeCode {
         /// All its changes were made, and were read back.
         Applied = "applied",
         /// All of it was as it should be before anything was sent.
@@ -125,16 +125,16 @@ crate::document::words! {
     }
 }
 
-impl Outcome {
+impl OutcomeCode {
     /// Whether the host is as planned.
     pub fn is_done(self) -> bool {
-        matches!(self, Outcome::Applied | Outcome::AlreadyApplied)
+        matches!(self, OutcomeCode::Applied | OutcomeCode::AlreadyApplied)
     }
 }
 
 /// The outcome of one host, or of one name that no host has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostOutcome {
+pub struct SubjectOutcome {
     /// Which.
     pub subject: Subject,
     /// Its project.
@@ -144,7 +144,7 @@ pub struct HostOutcome {
     /// How many changes it has.
     pub changes: usize,
     /// Its outcome.
-    pub outcome: Outcome,
+    pub outcome: OutcomeCode,
     /// Why it is not `applied` or `already-applied`, in words: lower case, no full stop.
     pub message: Option<String>,
     /// What to do, where there is something.
@@ -166,9 +166,9 @@ pub struct ZoneWritten {
 
 /// The outcome of a plan.
 #[derive(Debug, Clone, Default)]
-pub struct Applied {
+pub struct ApplyOutcome {
     /// Every host of the plan's changes, in their order.
-    pub hosts: Vec<HostOutcome>,
+    pub hosts: Vec<SubjectOutcome>,
     /// The zones of the plan's changes, sorted by name.
     pub zones: Vec<ZoneWritten>,
     /// What went wrong with targets and zones as a whole, each once.
@@ -177,7 +177,7 @@ pub struct Applied {
 
 /// How an apply ended as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum ApplyEnding {
     /// All hosts are as planned.
     Done,
     /// Something went wrong, and nothing was changed; or all was changed, and something besides went wrong.
@@ -188,17 +188,19 @@ pub enum Ending {
     InPart,
 }
 
-impl Applied {
+impl ApplyOutcome {
     /// How the apply ended.
-    pub fn ending(&self) -> Ending {
+    pub fn ending(&self) -> ApplyEnding {
         let fine = self.done();
-        let changed = self.count(Outcome::Partial) + self.count(Outcome::NotApplied);
+        let changed = self.count(OutcomeCode::Partial) + self.count(OutcomeCode::NotApplied);
         match self.hosts.len() {
-            all if fine == all && self.problems.is_empty() => Ending::Done,
-            all if fine == all => Ending::Error,
-            all if self.count(Outcome::Stale) + self.count(Outcome::NoLongerAllowed) == all => Ending::AllLeft,
-            _ if fine + changed == 0 => Ending::Error,
-            _ => Ending::InPart,
+            all if fine == all && self.problems.is_empty() => ApplyEnding::Done,
+            all if fine == all => ApplyEnding::Error,
+            all if self.count(OutcomeCode::Stale) + self.count(OutcomeCode::NoLongerAllowed) == all => {
+                ApplyEnding::AllLeft
+            }
+            _ if fine + changed == 0 => ApplyEnding::Error,
+            _ => ApplyEnding::InPart,
         }
     }
 
@@ -208,7 +210,7 @@ impl Applied {
     }
 
     /// How many hosts had this outcome.
-    pub fn count(&self, outcome: Outcome) -> usize {
+    pub fn count(&self, outcome: OutcomeCode) -> usize {
         self.hosts.iter().filter(|host| host.outcome == outcome).count()
     }
 }

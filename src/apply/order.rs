@@ -14,14 +14,14 @@ use crate::inventory::value::Inv;
 
 /// Changes that are made together or not at all: those of hosts that share one, or of a name that no host has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unit {
+pub struct ChangeUnit {
     /// The places of its changes in the plan, ascending; never empty.
     pub changes: Vec<usize>,
 }
 
 /// What ties changes together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Tie {
+enum UnitTie {
     /// A host.
     Host(Inv),
     /// A name that no host has.
@@ -30,7 +30,7 @@ enum Tie {
 
 /// Joins changes into units, in the order of their first changes, and gives the phase of each change. A TXT of the
 /// registry goes with the RRset that it records.
-pub fn arrange(changes: &[Change]) -> (Vec<Unit>, Vec<Phase>) {
+pub fn arrange(changes: &[Change]) -> (Vec<ChangeUnit>, Vec<Phase>) {
     let companions = companions(changes);
     let leading = companions.iter().enumerate().map(|(place, companion)| companion.unwrap_or(place));
     let phases = leading.map(|place| phase(&changes[place])).collect();
@@ -38,9 +38,9 @@ pub fn arrange(changes: &[Change]) -> (Vec<Unit>, Vec<Phase>) {
 }
 
 /// Joins changes into units.
-fn units(changes: &[Change], companions: &[Option<usize>]) -> Vec<Unit> {
-    let mut groups = Groups::new(changes.len());
-    let mut first: HashMap<Tie, usize> = HashMap::new();
+fn units(changes: &[Change], companions: &[Option<usize>]) -> Vec<ChangeUnit> {
+    let mut groups = DisjointSets::new(changes.len());
+    let mut first: HashMap<UnitTie, usize> = HashMap::new();
     for (place, change) in changes.iter().enumerate() {
         for tie in ties(change) {
             groups.join(place, *first.entry(tie).or_insert(place));
@@ -49,11 +49,11 @@ fn units(changes: &[Change], companions: &[Option<usize>]) -> Vec<Unit> {
             groups.join(place, companion);
         }
     }
-    let mut units: Vec<Unit> = Vec::new();
+    let mut units: Vec<ChangeUnit> = Vec::new();
     let mut of_group: HashMap<usize, usize> = HashMap::new();
     for place in 0..changes.len() {
         let unit = *of_group.entry(groups.find(place)).or_insert_with(|| {
-            units.push(Unit { changes: Vec::new() });
+            units.push(ChangeUnit { changes: Vec::new() });
             units.len() - 1
         });
         units[unit].changes.push(place);
@@ -83,25 +83,25 @@ fn companions(changes: &[Change]) -> Vec<Option<usize>> {
 }
 
 /// What a change belongs to: its hosts; where it has none, its names without a host.
-fn ties(change: &Change) -> Vec<Tie> {
-    let hosts: Vec<Tie> = change.hosts().into_iter().map(Tie::Host).collect();
+fn ties(change: &Change) -> Vec<UnitTie> {
+    let hosts: Vec<UnitTie> = change.hosts().into_iter().map(UnitTie::Host).collect();
     if change.subject.host().is_some() {
         return hosts;
     }
     let name = |subject: &Subject| match subject {
-        Subject::Orphan(orphan) => Some(Tie::Name(orphan.clone())),
+        Subject::Orphan(orphan) => Some(UnitTie::Name(orphan.clone())),
         Subject::Host(_) | Subject::Released(_) => None,
     };
     change.subjects().filter_map(name).collect()
 }
 
 /// Disjoint sets of changes.
-struct Groups(Vec<usize>);
+struct DisjointSets(Vec<usize>);
 
-impl Groups {
+impl DisjointSets {
     /// Each change by itself.
-    fn new(count: usize) -> Groups {
-        Groups((0..count).collect())
+    fn new(count: usize) -> DisjointSets {
+        DisjointSets((0..count).collect())
     }
 
     /// The least change of the set that a change is in.

@@ -33,7 +33,7 @@ use crate::plan::Plan;
 
 /// What the settings say of what a plan can hold.
 #[derive(Debug)]
-pub struct Bounds<'a> {
+pub struct PlanBounds<'a> {
     /// The zones, in the order of their numbers in `apexes`.
     zones: Vec<&'a ZoneName>,
     /// Finds the zone of a name.
@@ -50,12 +50,12 @@ pub struct Bounds<'a> {
     max_rrset: usize,
 }
 
-impl<'a> Bounds<'a> {
+impl<'a> PlanBounds<'a> {
     /// The bounds that settings set.
-    pub fn of(config: &'a Config, projects: &'a [Project]) -> Bounds<'a> {
+    pub fn of(config: &'a Config, projects: &'a [Project]) -> PlanBounds<'a> {
         let zones = config.zones.iter().map(|spec| &spec.name).collect();
         let projects = projects.iter().filter_map(|project| Some((project.id.as_str(), project.admin.as_ref()?)));
-        Bounds::new(zones, projects, (config.registry, &config.owner), config.limits.max_rrset)
+        PlanBounds::new(zones, projects, (config.registry, &config.owner), config.limits.max_rrset)
     }
 
     /// The bounds of zones, and of projects by id; with the registry, and the owner that its TXT name.
@@ -64,12 +64,12 @@ impl<'a> Bounds<'a> {
         projects: impl IntoIterator<Item = (&'a str, &'a ProjectAdmin)>,
         (registry, owner): (Registry, &'a str),
         max_rrset: usize,
-    ) -> Bounds<'a> {
+    ) -> PlanBounds<'a> {
         let projects: BTreeMap<&str, &ProjectAdmin> = projects.into_iter().collect();
         let apexes = Apexes::new(zones.iter().copied());
         let of = |admin: &'a ProjectAdmin| std::iter::once(&admin.dns_domain).chain(&admin.also_domains);
         let domains = projects.values().copied().flat_map(of).map(Name::as_wire).collect();
-        Bounds { zones, apexes, projects, domains, registry, owner, max_rrset }
+        PlanBounds { zones, apexes, projects, domains, registry, owner, max_rrset }
     }
 
     /// The zone that a name belongs to.
@@ -84,17 +84,18 @@ impl<'a> Bounds<'a> {
 }
 
 /// The first change of a plan that no rule makes, and why, in words; none where all of them can be made.
-pub fn stray(plan: &Plan, bounds: &Bounds<'_>) -> Option<String> {
+pub fn stray(plan: &Plan, bounds: &PlanBounds<'_>) -> Option<String> {
     // Limits are shares of the fleet; only an undo, which reads no inventory, does not know how large it is.
     if plan.fleet.is_none() && plan.undoes.is_none() {
         return Some("it does not say how many hosts the fleet has".to_owned());
     }
-    let made: HashSet<(&[u8], Rtype, Made)> = if plan.changes.iter().any(|change| change.key.rtype == Rtype::TXT) {
-        plan.changes.iter().filter_map(made).collect()
-    } else {
-        HashSet::new()
-    };
-    let is_made = |(rtype, name, how): (Rtype, Name, Made)| made.contains(&(name.as_wire(), rtype, how));
+    let made: HashSet<(&[u8], Rtype, ExistenceChange)> =
+        if plan.changes.iter().any(|change| change.key.rtype == Rtype::TXT) {
+            plan.changes.iter().filter_map(made).collect()
+        } else {
+            HashSet::new()
+        };
+    let is_made = |(rtype, name, how): (Rtype, Name, ExistenceChange)| made.contains(&(name.as_wire(), rtype, how));
     plan.changes.iter().find_map(|change| {
         let why = narrowed(plan, change).and_then(|()| match plan.undoes {
             Some(_) => undoes(change),
@@ -107,7 +108,7 @@ pub fn stray(plan: &Plan, bounds: &Bounds<'_>) -> Option<String> {
 
 /// Whether an RRset comes or goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Made {
+enum ExistenceChange {
     /// It is created.
     Created,
     /// It is deleted.
@@ -115,25 +116,25 @@ enum Made {
 }
 
 /// The RRset that a change creates or deletes.
-fn made(change: &Change) -> Option<(&[u8], Rtype, Made)> {
+fn made(change: &Change) -> Option<(&[u8], Rtype, ExistenceChange)> {
     let made = match change.kind {
-        ChangeKind::Create { .. } => Made::Created,
-        ChangeKind::Delete { .. } => Made::Deleted,
+        ChangeKind::Create { .. } => ExistenceChange::Created,
+        ChangeKind::Delete { .. } => ExistenceChange::Deleted,
         ChangeKind::Modify { .. } => return None,
     };
     Some((change.key.owner.as_name().as_wire(), change.key.rtype, made))
 }
 
 /// Why a change can be one of a plan, or no rule makes it.
-type Verdict = Result<(), String>;
+type ShapeVerdict = Result<(), String>;
 
 /// No rule makes a change.
-fn no(why: impl Into<String>) -> Verdict {
+fn no(why: impl Into<String>) -> ShapeVerdict {
     Err(why.into())
 }
 
 /// Judges a change of a plan that is narrowed to hosts: no breaker holds up hosts that a person named.
-fn narrowed(plan: &Plan, change: &Change) -> Verdict {
+fn narrowed(plan: &Plan, change: &Change) -> ShapeVerdict {
     let Some(only) = plan.only.as_ref().filter(|only| !only.subjects.is_empty()) else { return Ok(()) };
     if change.subjects().any(|subject| only.subjects.contains(subject)) {
         return Ok(());
@@ -142,7 +143,7 @@ fn narrowed(plan: &Plan, change: &Change) -> Verdict {
 }
 
 /// Judges a change of a plan that undoes an apply.
-fn undoes(change: &Change) -> Verdict {
+fn undoes(change: &Change) -> ShapeVerdict {
     let name = change.key.owner.as_name();
     if is_marker(name, change.zone.as_name()) {
         return no(NOT_A_MARKER);
@@ -157,7 +158,11 @@ fn undoes(change: &Change) -> Verdict {
 const NOT_A_MARKER: &str = "that is the name of the zone's marker, which no plan changes";
 
 /// Judges a change of a plan that rules made; `is_made` says whether the plan creates or deletes an RRset.
-fn does(change: &Change, bounds: &Bounds<'_>, is_made: &dyn Fn((Rtype, Name, Made)) -> bool) -> Verdict {
+fn does(
+    change: &Change,
+    bounds: &PlanBounds<'_>,
+    is_made: &dyn Fn((Rtype, Name, ExistenceChange)) -> bool,
+) -> ShapeVerdict {
     let Change { zone, key, kind, .. } = change;
     let (name, apex) = (key.owner.as_name(), zone.as_name());
     if name == apex {
@@ -173,7 +178,7 @@ fn does(change: &Change, bounds: &Bounds<'_>, is_made: &dyn Fn((Rtype, Name, Mad
     {
         return no(format!("zonewright.toml has this name in the zone `{own}`, and not in `{zone}`"));
     }
-    let diff = Diff::of(kind);
+    let diff = RrsetDiff::of(kind);
     let (had, has) = (count(kind.before()), count(kind.after()));
     if has > bounds.max_rrset && has > had {
         let max = bounds.max_rrset;
@@ -188,7 +193,7 @@ fn does(change: &Change, bounds: &Bounds<'_>, is_made: &dyn Fn((Rtype, Name, Mad
 }
 
 /// Judges a change of addresses.
-fn address(change: &Change, diff: &Diff<'_>, bounds: &Bounds<'_>) -> Verdict {
+fn address(change: &Change, diff: &RrsetDiff<'_>, bounds: &PlanBounds<'_>) -> ShapeVerdict {
     let name = change.key.owner.as_name();
     if name.is_wildcard() {
         return no("no plan changes a wildcard");
@@ -211,7 +216,7 @@ fn address(change: &Change, diff: &Diff<'_>, bounds: &Bounds<'_>) -> Verdict {
 }
 
 /// Judges a change of PTR.
-fn pointer(change: &Change, diff: &Diff<'_>, bounds: &Bounds<'_>) -> Verdict {
+fn pointer(change: &Change, diff: &RrsetDiff<'_>, bounds: &PlanBounds<'_>) -> ShapeVerdict {
     let name = change.key.owner.as_name();
     let is_known = bounds.projects.contains_key(change.project.as_str());
     if reverse::address_of(name).is_none() {
@@ -229,10 +234,10 @@ fn pointer(change: &Change, diff: &Diff<'_>, bounds: &Bounds<'_>) -> Verdict {
 /// Judges a change of TXT: of the registry's, for an RRset that the plan creates or deletes.
 fn text(
     change: &Change,
-    diff: &Diff<'_>,
-    bounds: &Bounds<'_>,
-    is_made: &dyn Fn((Rtype, Name, Made)) -> bool,
-) -> Verdict {
+    diff: &RrsetDiff<'_>,
+    bounds: &PlanBounds<'_>,
+    is_made: &dyn Fn((Rtype, Name, ExistenceChange)) -> bool,
+) -> ShapeVerdict {
     if bounds.registry != Registry::Txt {
         return no("a plan changes TXT only with `registry = \"txt\"`");
     }
@@ -240,8 +245,8 @@ fn text(
         return no("a plan changes TXT only at the registry's names: `aaaa-LABEL` and `ptr-LABEL`");
     };
     let how = match (diff.added.as_slice(), diff.removed.as_slice(), diff.sets_ttl) {
-        ([added], [], false) if **added == heritage(bounds.owner) => Made::Created,
-        ([], removed, false) if removed.iter().all(|rdata| is_ours(rdata, bounds.owner)) => Made::Deleted,
+        ([added], [], false) if **added == heritage(bounds.owner) => ExistenceChange::Created,
+        ([], removed, false) if removed.iter().all(|rdata| is_ours(rdata, bounds.owner)) => ExistenceChange::Deleted,
         _ => {
             let owner = bounds.owner;
             return no(format!("does something else than to add or remove the registry's text of owner `{owner}`"));
@@ -250,7 +255,7 @@ fn text(
     if is_made((rtype, name.clone(), how)) {
         return Ok(());
     }
-    let what = if how == Made::Created { "create" } else { "delete" };
+    let what = if how == ExistenceChange::Created { "create" } else { "delete" };
     no(format!("it does not {what} the RRset that this TXT is for, the {rtype} of `{name}`"))
 }
 
@@ -260,7 +265,7 @@ fn is_ours(rdata: &Rdata, owner: &str) -> bool {
 }
 
 /// Judges the reasons of a change: rules of its type, and of what it does.
-fn reasons(change: &Change, diff: &Diff<'_>) -> Verdict {
+fn reasons(change: &Change, diff: &RrsetDiff<'_>) -> ShapeVerdict {
     let Change { key, subject, reasons, .. } = change;
     let (adds, removes) = rules_of(key.rtype);
     let is_of_type = |rule: Rule| adds == rule || removes.contains(&rule);
@@ -305,7 +310,7 @@ fn rules_of(rtype: Rtype) -> (Rule, &'static [Rule]) {
 }
 
 /// What a change does to an RRset.
-struct Diff<'a> {
+struct RrsetDiff<'a> {
     /// The records that it adds.
     added: Vec<&'a Rdata>,
     /// The records that it removes.
@@ -314,13 +319,13 @@ struct Diff<'a> {
     sets_ttl: bool,
 }
 
-impl Diff<'_> {
+impl RrsetDiff<'_> {
     /// Compares both sides.
-    fn of(kind: &ChangeKind) -> Diff<'_> {
+    fn of(kind: &ChangeKind) -> RrsetDiff<'_> {
         let [before, after] = [kind.before(), kind.after()].map(|rrset| rrset.map_or(&[][..], Rrset::rdata));
         // Both are sorted.
         let missing = |of: &[Rdata], rdata: &Rdata| of.binary_search(rdata).is_err();
-        Diff {
+        RrsetDiff {
             added: after.iter().filter(|rdata| missing(before, rdata)).collect(),
             removed: before.iter().filter(|rdata| missing(after, rdata)).collect(),
             sets_ttl: matches!(kind, ChangeKind::Modify { before, after } if before.ttl() != after.ttl()),

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::compare::{is_after, is_before, shown, shown_before};
-use super::model::{Outcome, Phase};
-use super::order::{self, Unit};
+use super::model::{OutcomeCode, Phase};
+use super::order::{self, ChangeUnit};
 use crate::change::Change;
 use crate::diag::Problem;
 use crate::dns::{RrKey, Rrset, Rtype, Serial, ZoneName};
@@ -29,42 +29,42 @@ pub struct ZoneAccess<'a> {
 
 /// Why a unit is not written, or no further.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct UnitVerdict {
     /// The outcome, as long as nothing of the unit was written.
-    pub outcome: Outcome,
+    pub outcome: OutcomeCode,
     /// Why: lower case, no full stop.
     pub message: String,
     /// What to do, where there is something.
     pub hint: Option<String>,
 }
 
-impl Verdict {
+impl UnitVerdict {
     /// A host whose RRsets are not what the plan saw.
-    pub fn stale(message: String) -> Verdict {
+    pub fn stale(message: String) -> UnitVerdict {
         let hint = "plan again: the new plan starts from what is there now".to_owned();
-        Verdict { outcome: Outcome::Stale, message, hint: Some(hint) }
+        UnitVerdict { outcome: OutcomeCode::Stale, message, hint: Some(hint) }
     }
 
     /// What a target's error means for a unit.
-    pub fn of_error(outcome: Outcome, error: &Problem) -> Verdict {
-        Verdict { outcome, message: error.to_string(), hint: error.hint.clone() }
+    pub fn of_error(outcome: OutcomeCode, error: &Problem) -> UnitVerdict {
+        UnitVerdict { outcome, message: error.to_string(), hint: error.hint.clone() }
     }
 }
 
 /// The state of a unit before anything is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum UnitStanding {
     /// All its RRsets are as planned.
     Already,
     /// All its RRsets are as the plan saw them.
     Open,
     /// It is left as it is.
-    Left(Verdict),
+    Left(UnitVerdict),
 }
 
 /// Whether an earlier part of an apply made a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Made {
+pub enum MadeBefore {
     /// It did not.
     No,
     /// It is unknown.
@@ -74,7 +74,7 @@ pub enum Made {
 }
 
 /// What is known about a zone that can be written.
-pub struct Surveyed<'a> {
+pub struct SurveyedZone<'a> {
     /// The zone.
     pub zone: &'a ZoneName,
     /// Its writer.
@@ -89,7 +89,7 @@ pub struct Surveyed<'a> {
     pub places: Vec<usize>,
 }
 
-impl Surveyed<'_> {
+impl SurveyedZone<'_> {
     /// The marker that is in the zone.
     pub fn marker(&self) -> Option<Marker> {
         self.fence.as_ref()?.1.as_ref().and_then(Marker::of_rrset)
@@ -101,19 +101,19 @@ pub struct Survey<'a> {
     /// The changes of the plan.
     pub changes: &'a [Change],
     /// What is made together or not at all, in the order of the plan.
-    pub units: Vec<Unit>,
+    pub units: Vec<ChangeUnit>,
     /// The unit of each change, by its place among them.
     pub unit_of: Vec<usize>,
     /// What each change's RRset is read as.
     answers: Vec<Result<Answer, Problem>>,
     /// The state of each unit.
-    pub standings: Vec<Standing>,
+    pub standings: Vec<UnitStanding>,
     /// The phase of each change.
     pub phases: Vec<Phase>,
     /// Whether each change was made already, by an earlier part of this apply.
     pub made: Vec<bool>,
     /// The zones that can be written, sorted by name.
-    pub zones: Vec<Surveyed<'a>>,
+    pub zones: Vec<SurveyedZone<'a>>,
     /// Why the others cannot, sorted by zone.
     pub problems: Vec<Problem>,
     /// How many zones are read or written side by side.
@@ -123,11 +123,11 @@ pub struct Survey<'a> {
 impl Survey<'_> {
     /// The same, with what an earlier part of the apply made, by the place of each change. It is not made again; a unit
     /// that lost some of it since is left as it is. A change with an unknown outcome counts as made if it is there.
-    pub fn with_made(self, made: &[Made]) -> Self {
-        let is_made = |(place, made): (usize, &Made)| match (made, &self.answers[place]) {
-            (Made::Yes, _) => true,
-            (Made::Perhaps, Ok(answer)) => is_after(&self.changes[place], answer),
-            (Made::Perhaps, Err(_)) | (Made::No, _) => false,
+    pub fn with_made(self, made: &[MadeBefore]) -> Self {
+        let is_made = |(place, made): (usize, &MadeBefore)| match (made, &self.answers[place]) {
+            (MadeBefore::Yes, _) => true,
+            (MadeBefore::Perhaps, Ok(answer)) => is_after(&self.changes[place], answer),
+            (MadeBefore::Perhaps, Err(_)) | (MadeBefore::No, _) => false,
         };
         let made: Vec<bool> = made.iter().enumerate().map(is_made).collect();
         let standings = standings(self.changes, &self.units, &made, &self.answers);
@@ -136,11 +136,11 @@ impl Survey<'_> {
 
     /// The same, without the units that are not to be written, although they could be; by the place of each change that
     /// is not allowed. What was made already stays made.
-    pub fn without(mut self, refused: &BTreeMap<usize, Verdict>) -> Self {
+    pub fn without(mut self, refused: &BTreeMap<usize, UnitVerdict>) -> Self {
         for (place, verdict) in refused {
             let standing = &mut self.standings[self.unit_of[*place]];
-            if *standing == Standing::Open {
-                *standing = Standing::Left(verdict.clone());
+            if *standing == UnitStanding::Open {
+                *standing = UnitStanding::Left(verdict.clone());
             }
         }
         self
@@ -148,7 +148,7 @@ impl Survey<'_> {
 
     /// The places of the changes that are to be sent, ascending.
     pub fn open_places(&self) -> Vec<usize> {
-        let is_open = |place: &usize| self.standings[self.unit_of[*place]] == Standing::Open && !self.made[*place];
+        let is_open = |place: &usize| self.standings[self.unit_of[*place]] == UnitStanding::Open && !self.made[*place];
         (0..self.changes.len()).filter(is_open).collect()
     }
 
@@ -159,7 +159,7 @@ impl Survey<'_> {
 
     /// Whether there is anything to be sent.
     pub fn is_open(&self) -> bool {
-        self.standings.contains(&Standing::Open)
+        self.standings.contains(&UnitStanding::Open)
     }
 }
 
@@ -208,7 +208,11 @@ pub fn survey<'a>(plan: &'a Plan, accesses: Vec<ZoneAccess<'a>>, at_once: usize)
 
 /// Reads what a plan touches in one zone, and what must be known about the zone; the answers have the order of
 /// `places`.
-fn look<'a>(plan: &Plan, access: &ZoneAccess<'a>, places: &[usize]) -> Result<(Surveyed<'a>, Vec<Answer>), Problem> {
+fn look<'a>(
+    plan: &Plan,
+    access: &ZoneAccess<'a>,
+    places: &[usize],
+) -> Result<(SurveyedZone<'a>, Vec<Answer>), Problem> {
     let (zone, writer) = (access.zone, access.writer.clone()?);
     let marker = if access.is_fenced { Some(marker_key(zone).ok_or_else(|| no_room(writer, zone))?) } else { None };
     let mut questions = vec![Question::soa(zone)];
@@ -224,7 +228,7 @@ fn look<'a>(plan: &Plan, access: &ZoneAccess<'a>, places: &[usize]) -> Result<(S
         Some(key) => Some((key, standing_marker(writer, zone, answers.next())?)),
     };
     let places = places.to_vec();
-    Ok((Surveyed { zone, writer, fence, serial, rrsets, places }, answers.collect()))
+    Ok((SurveyedZone { zone, writer, fence, serial, rrsets, places }, answers.collect()))
 }
 
 /// The serial of a SOA.
@@ -263,30 +267,35 @@ fn marker_error(writer: &dyn WriteZone, zone: &ZoneName, message: String) -> Pro
 }
 
 /// The state of each unit.
-fn standings(changes: &[Change], units: &[Unit], made: &[bool], answers: &[Result<Answer, Problem>]) -> Vec<Standing> {
+fn standings(
+    changes: &[Change],
+    units: &[ChangeUnit],
+    made: &[bool],
+    answers: &[Result<Answer, Problem>],
+) -> Vec<UnitStanding> {
     units.iter().map(|unit| standing(changes, unit, made, answers)).collect()
 }
 
 /// The state of a unit.
-fn standing(changes: &[Change], unit: &Unit, made: &[bool], answers: &[Result<Answer, Problem>]) -> Standing {
+fn standing(changes: &[Change], unit: &ChangeUnit, made: &[bool], answers: &[Result<Answer, Problem>]) -> UnitStanding {
     let mut read = Vec::new();
     for place in &unit.changes {
         match &answers[*place] {
             Ok(answer) => read.push((&changes[*place], made[*place], answer)),
-            Err(error) => return Standing::Left(Verdict::of_error(Outcome::Failed, error)),
+            Err(error) => return UnitStanding::Left(UnitVerdict::of_error(OutcomeCode::Failed, error)),
         }
     }
     let is_as_planned = read.iter().all(|(change, _, answer)| is_after(change, answer));
     if is_as_planned && !read.iter().all(|(_, made, _)| *made) {
-        return Standing::Already;
+        return UnitStanding::Already;
     }
     let is_unchanged = |change: &Change, made: bool, answer: &Answer| {
         if made { is_after(change, answer) } else { is_before(change, answer) }
     };
     match read.into_iter().find(|(change, made, answer)| !is_unchanged(change, *made, answer)) {
-        None => Standing::Open,
-        Some((change, true, answer)) => Standing::Left(Verdict::stale(undone_since(change, answer))),
-        Some((change, false, answer)) => Standing::Left(Verdict::stale(differs(change, answer))),
+        None => UnitStanding::Open,
+        Some((change, true, answer)) => UnitStanding::Left(UnitVerdict::stale(undone_since(change, answer))),
+        Some((change, false, answer)) => UnitStanding::Left(UnitVerdict::stale(differs(change, answer))),
     }
 }
 

@@ -11,17 +11,17 @@
 use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use super::batch::{self, Piece};
-use super::board::Board;
+use super::batch::{self, UnitPiece};
+use super::board::ApplyBoard;
 use super::compare::{is_after, is_before};
-use super::model::{Batch, Event, Outcome, Phase, Settled, Swap, ZoneWritten};
-use super::survey::{Surveyed, Verdict, differs, standing_marker};
+use super::model::{ApplyEvent, Batch, BatchOutcome, MarkerSwap, OutcomeCode, Phase, ZoneWritten};
+use super::survey::{SurveyedZone, UnitVerdict, differs, standing_marker};
 use crate::change::{Change, ChangeKind};
 use crate::diag::Problem;
 use crate::dns::{RrKey, Rrset};
 use crate::live::asked::{Answer, Question};
 use crate::plan::Marker;
-use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateZone};
+use crate::provider::write::{RrsetEdit, Update, UpdateReply, UpdateTicket, UpdateZone};
 
 /// How often something is tried before it is given up.
 const TRIES: u32 = 4;
@@ -38,9 +38,9 @@ const BATCHES: u64 = 1_000_000;
 /// The writer of one zone.
 pub struct ZoneWriter<'a> {
     /// The apply.
-    board: &'a Board<'a>,
+    board: &'a ApplyBoard<'a>,
     /// The zone.
-    zone: &'a Surveyed<'a>,
+    zone: &'a SurveyedZone<'a>,
     /// The way to its primary.
     session: Box<dyn UpdateZone + 'a>,
     /// What is at the marker's place, if known.
@@ -48,13 +48,13 @@ pub struct ZoneWriter<'a> {
     /// The epoch of this apply.
     epoch: u64,
     /// Why nothing more is sent here.
-    given_up: Option<Verdict>,
+    given_up: Option<UnitVerdict>,
     /// Batches that were made anew as others, and of which an answer was lost: they may come late, until any other
     /// batch takes effect. They are yet to settle.
-    late: Vec<Sent<'a>>,
+    late: Vec<SentBatch<'a>>,
     /// The batch that took effect last, until the journal notes it: together with the next one that is sent, which
     /// saves a sync, or at once where there is none.
-    heard: Option<Sent<'a>>,
+    heard: Option<SentBatch<'a>>,
     /// How many of the next batches are halves of one that was refused.
     halves: usize,
     /// How often the batch in front was tried without success.
@@ -68,19 +68,19 @@ pub struct ZoneWriter<'a> {
 }
 
 /// A batch that was sent.
-struct Sent<'a> {
+struct SentBatch<'a> {
     /// What the journal has of it.
     batch: Batch<'a>,
     /// Its pieces.
-    pieces: Vec<Piece>,
+    pieces: Vec<UnitPiece>,
     /// What its reply is asked for with, or why it could not be sent.
-    ticket: Result<Ticket, Problem>,
+    ticket: Result<UpdateTicket, Problem>,
     /// Whether an answer to it was lost, so that it may take effect after the last look.
     was_lost: bool,
 }
 
 /// What a look at the primary says of a chain of batches.
-enum Look {
+enum ChainLook {
     /// So many of its first took effect, and no others.
     Took(usize),
     /// A batch took effect that was made anew since: its place among those that may come late.
@@ -95,7 +95,7 @@ enum Look {
 
 /// What can be known of batches whose answers were lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Doubt {
+enum BatchDoubt {
     /// The marker says that they took no effect.
     Undone,
     /// The RRsets can be read.
@@ -106,7 +106,7 @@ enum Doubt {
 
 impl<'a> ZoneWriter<'a> {
     /// Starts; nothing is sent yet.
-    pub fn new(board: &'a Board<'a>, zone: &'a Surveyed<'a>) -> ZoneWriter<'a> {
+    pub fn new(board: &'a ApplyBoard<'a>, zone: &'a SurveyedZone<'a>) -> ZoneWriter<'a> {
         let read = zone.marker().map_or(0, |marker| marker.epoch);
         let known = board.orders.epochs.get(zone.zone).copied().unwrap_or(0);
         ZoneWriter {
@@ -128,7 +128,7 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// The pieces of a phase that are to be written here.
-    pub fn pieces(&self, phase: Phase) -> Vec<Piece> {
+    pub fn pieces(&self, phase: Phase) -> Vec<UnitPiece> {
         let survey = self.board.survey;
         let mut pieces = batch::pieces(
             &self.zone.places,
@@ -140,27 +140,27 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Writes the pieces of a phase.
-    pub fn write(&mut self, phase: Phase, pieces: Vec<Piece>) {
+    pub fn write(&mut self, phase: Phase, pieces: Vec<UnitPiece>) {
         let (zone, writer) = (self.zone.zone, self.zone.writer);
         let changes = self.board.survey.changes;
         let octets = |place: usize| {
             let change = &changes[place];
-            writer.octets(zone, Edit { key: &change.key, kind: &change.kind })
+            writer.octets(zone, RrsetEdit { key: &change.key, kind: &change.kind })
         };
-        let mut queue: VecDeque<Vec<Piece>> = batch::cut(pieces, writer.limits(), octets).into();
-        let mut flight: VecDeque<Sent<'a>> = VecDeque::new();
+        let mut queue: VecDeque<Vec<UnitPiece>> = batch::cut(pieces, writer.limits(), octets).into();
+        let mut flight: VecDeque<SentBatch<'a>> = VecDeque::new();
         self.check_primary();
         loop {
             self.fill(phase, &mut queue, &mut flight);
             self.settle_heard();
             let Some(front) = flight.front() else { break };
             match reply(&mut *self.session, front) {
-                Reply::Done => self.hear_done(&mut flight),
+                UpdateReply::Done => self.hear_done(&mut flight),
                 reply => self.recover(reply, &mut flight, &mut queue),
             }
         }
         self.give_up_late();
-        let rest: Vec<Piece> = queue.into_iter().flatten().filter(|piece| self.board.is_to_do(piece)).collect();
+        let rest: Vec<UnitPiece> = queue.into_iter().flatten().filter(|piece| self.board.is_to_do(piece)).collect();
         let verdict = self.given_up.clone().unwrap_or_else(|| self.board.stop_verdict());
         self.board.leave(&rest, &verdict);
         // A connection is not kept until the next phase: the connections of a few hundred zones would leave a server
@@ -176,7 +176,7 @@ impl<'a> ZoneWriter<'a> {
         }
         let soa = Question::soa(self.zone.zone);
         if let Err(error) = self.zone.writer.observe(self.zone.zone, &[soa], None) {
-            self.given_up = Some(Verdict::of_error(Outcome::NotReached, &error));
+            self.given_up = Some(UnitVerdict::of_error(OutcomeCode::NotReached, &error));
         }
     }
 
@@ -188,7 +188,7 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Sends batches as long as there is room in the window.
-    fn fill(&mut self, phase: Phase, queue: &mut VecDeque<Vec<Piece>>, flight: &mut VecDeque<Sent<'a>>) {
+    fn fill(&mut self, phase: Phase, queue: &mut VecDeque<Vec<UnitPiece>>, flight: &mut VecDeque<SentBatch<'a>>) {
         // Without markers nothing would stop the batches behind one that is refused or lost.
         let most = if queue.len() > 1 && self.zone.fence.is_some() { self.session.window() } else { 1 };
         while self.given_up.is_none() && !self.board.is_stopped() {
@@ -210,21 +210,21 @@ impl<'a> ZoneWriter<'a> {
                 return;
             }
             let ticket = self.send(&batch);
-            flight.push_back(Sent { batch, pieces, ticket, was_lost: false });
+            flight.push_back(SentBatch { batch, pieces, ticket, was_lost: false });
         }
     }
 
     /// Reports that a batch is about to be sent, and the outcome of the last one.
     fn tell_sending(&mut self, batch: &Batch<'a>) -> bool {
-        let sending = Event::Sending(batch);
+        let sending = ApplyEvent::Sending(batch);
         let Some(heard) = self.heard.take() else { return self.board.tell(sending) };
-        let is_kept = self.board.tell_all(&[Event::Settled(&heard.batch, &Settled::Done), sending]);
+        let is_kept = self.board.tell_all(&[ApplyEvent::Settled(&heard.batch, &BatchOutcome::Done), sending]);
         self.board.done(&heard.pieces);
         is_kept
     }
 
     /// Makes a batch of pieces, which swaps the marker `before` for one of its own.
-    fn batch(&self, phase: Phase, pieces: &[Piece], before: Option<Rrset>) -> Batch<'a> {
+    fn batch(&self, phase: Phase, pieces: &[UnitPiece], before: Option<Rrset>) -> Batch<'a> {
         let number = self.board.next_number();
         let orders = self.board.orders;
         let after = Marker {
@@ -237,7 +237,7 @@ impl<'a> ZoneWriter<'a> {
             number,
             zone: self.zone.zone,
             phase,
-            swap: self.zone.fence.is_some().then_some(Swap { before, after }),
+            swap: self.zone.fence.is_some().then_some(MarkerSwap { before, after }),
             changes: changes.collect(),
         }
     }
@@ -248,19 +248,19 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Sends a batch.
-    fn send(&mut self, batch: &Batch<'a>) -> Result<Ticket, Problem> {
+    fn send(&mut self, batch: &Batch<'a>) -> Result<UpdateTicket, Problem> {
         let now = Instant::now();
         self.clock.get_or_insert((now, now));
         let swap = batch.swap.as_ref().map(swap_kind);
         let key = self.zone.fence.as_ref().map(|(key, _)| key);
-        let marker: Option<Edit<'_>> = key.zip(swap.as_ref()).map(|(key, kind)| Edit { key, kind });
-        let changes = batch.changes.iter().map(|change| Edit { key: &change.key, kind: &change.kind });
+        let marker: Option<RrsetEdit<'_>> = key.zip(swap.as_ref()).map(|(key, kind)| RrsetEdit { key, kind });
+        let changes = batch.changes.iter().map(|change| RrsetEdit { key: &change.key, kind: &change.kind });
         let edits = marker.into_iter().chain(changes).collect();
         self.session.send(&Update { zone: self.zone.zone, edits })
     }
 
     /// Treats the first batch as done; the journal notes it soon.
-    fn hear_done(&mut self, flight: &mut VecDeque<Sent<'a>>) {
+    fn hear_done(&mut self, flight: &mut VecDeque<SentBatch<'a>>) {
         if !self.late.is_empty() {
             return self.settle_done(flight);
         }
@@ -274,24 +274,24 @@ impl<'a> ZoneWriter<'a> {
     /// Notes a batch that took effect in the journal, where that was left to a next batch that does not come.
     fn settle_heard(&mut self) {
         if let Some(sent) = self.heard.take() {
-            self.settle(&sent.batch, Settled::Done);
+            self.settle(&sent.batch, BatchOutcome::Done);
             self.board.done(&sent.pieces);
         }
     }
 
     /// Takes the batch in front for done.
-    fn settle_done(&mut self, flight: &mut VecDeque<Sent<'a>>) {
+    fn settle_done(&mut self, flight: &mut VecDeque<SentBatch<'a>>) {
         let Some(sent) = flight.pop_front() else { return };
         for late in std::mem::take(&mut self.late) {
-            self.settle(&late.batch, Settled::Undone("another update took effect in its place".to_owned()));
+            self.settle(&late.batch, BatchOutcome::Undone("another update took effect in its place".to_owned()));
         }
         self.took(&sent);
     }
 
     /// Notes that a batch took effect.
-    fn took(&mut self, sent: &Sent<'a>) {
+    fn took(&mut self, sent: &SentBatch<'a>) {
         self.count(after(&sent.batch), sent.batch.changes.len());
-        self.settle(&sent.batch, Settled::Done);
+        self.settle(&sent.batch, BatchOutcome::Done);
         self.board.done(&sent.pieces);
     }
 
@@ -312,12 +312,12 @@ impl<'a> ZoneWriter<'a> {
 
     /// Notes that a batch took effect late, after those that its chain begins with. Batches in flight, and others that
     /// may be late, named the marker that they found, so they never take effect; their pieces were already sent again.
-    fn take_late(&mut self, place: usize, flight: &mut VecDeque<Sent<'a>>, queue: &mut VecDeque<Vec<Piece>>) {
+    fn take_late(&mut self, place: usize, flight: &mut VecDeque<SentBatch<'a>>, queue: &mut VecDeque<Vec<UnitPiece>>) {
         let mut took = vec![self.late.swap_remove(place)];
         while let Some(place) = self.late.iter().position(|late| is_before_all(late, &took)) {
             took.push(self.late.swap_remove(place));
         }
-        let undone = || Settled::Undone("another update took effect in its place".to_owned());
+        let undone = || BatchOutcome::Undone("another update took effect in its place".to_owned());
         for late in std::mem::take(&mut self.late) {
             self.settle(&late.batch, undone());
         }
@@ -332,73 +332,83 @@ impl<'a> ZoneWriter<'a> {
     fn give_up_late(&mut self) {
         for late in std::mem::take(&mut self.late) {
             let message = "an answer was lost, and its update may take effect late".to_owned();
-            self.settle(&late.batch, Settled::Unknown(message.clone()));
+            self.settle(&late.batch, BatchOutcome::Unknown(message.clone()));
             let hint = Some("plan again: the new plan starts from what is there now".to_owned());
-            self.board.doubt(&late.pieces, &Verdict { outcome: Outcome::Failed, message, hint });
+            self.board.doubt(&late.pieces, &UnitVerdict { outcome: OutcomeCode::Failed, message, hint });
         }
     }
 
     /// Reports the outcome of a batch.
-    fn settle(&mut self, batch: &Batch<'a>, settled: Settled) {
+    fn settle(&mut self, batch: &Batch<'a>, settled: BatchOutcome) {
         self.tick();
-        self.board.tell(Event::Settled(batch, &settled));
+        self.board.tell(ApplyEvent::Settled(batch, &settled));
     }
 
     /// Finds out the outcome of the batches in flight, of which the first has no good reply, and continues from there.
-    fn recover(&mut self, first: Reply, flight: &mut VecDeque<Sent<'a>>, queue: &mut VecDeque<Vec<Piece>>) {
+    fn recover(
+        &mut self,
+        first: UpdateReply,
+        flight: &mut VecDeque<SentBatch<'a>>,
+        queue: &mut VecDeque<Vec<UnitPiece>>,
+    ) {
         let mut replies = VecDeque::from([first]);
         replies.extend(flight.iter().skip(1).map(|sent| reply(&mut *self.session, sent)));
         // One behind the first that took effect shows that the first did too, its original being late.
-        let is_doubtful = replies.iter().any(|reply| matches!(reply, Reply::Unknown(_) | Reply::Done));
+        let is_doubtful = replies.iter().any(|reply| matches!(reply, UpdateReply::Unknown(_) | UpdateReply::Done));
         // Another run may have moved the marker; or the original came late, and this is the answer to its copy.
         let may_be_other = self.zone.fence.is_some() || flight.front().is_some_and(|sent| sent.was_lost);
-        if is_doubtful || may_be_other && matches!(replies[0], Reply::Prerequisite(_)) {
+        if is_doubtful || may_be_other && matches!(replies[0], UpdateReply::Prerequisite(_)) {
             match self.look(flight) {
-                Look::Took(count) => {
+                ChainLook::Took(count) => {
                     for _ in 0..count {
                         self.settle_done(flight);
                         replies.pop_front();
                     }
                 }
-                Look::Late(place) => return self.take_late(place, flight, queue),
-                Look::Moved(marker) => return self.give_up_moved(&marker, flight, &replies),
-                Look::Mixed => return self.give_up_mixed(flight, &replies),
-                Look::Unreadable(error) => {
+                ChainLook::Late(place) => return self.take_late(place, flight, queue),
+                ChainLook::Moved(marker) => return self.give_up_moved(&marker, flight, &replies),
+                ChainLook::Mixed => return self.give_up_mixed(flight, &replies),
+                ChainLook::Unreadable(error) => {
                     self.board.note_lost();
                     return self.give_up(
-                        &Verdict::of_error(Outcome::NotReached, &error),
+                        &UnitVerdict::of_error(OutcomeCode::NotReached, &error),
                         flight,
                         &replies,
-                        Doubt::Blind,
+                        BatchDoubt::Blind,
                     );
                 }
             }
         }
         for (sent, reply) in flight.iter_mut().zip(&replies) {
-            sent.was_lost |= matches!(reply, Reply::Unknown(_));
+            sent.was_lost |= matches!(reply, UpdateReply::Unknown(_));
         }
         match replies.pop_front() {
             None => {}
-            Some(Reply::Done) => self.settle_done(flight),
-            Some(Reply::Unknown(error)) => {
+            Some(UpdateReply::Done) => self.settle_done(flight),
+            Some(UpdateReply::Unknown(error)) => {
                 if self.may_try_again() {
                     self.send_again(flight)
                 } else {
-                    replies.push_front(Reply::Unknown(error.clone()));
-                    self.give_up(&Verdict::of_error(Outcome::NotReached, &error), flight, &replies, Doubt::Undone);
+                    replies.push_front(UpdateReply::Unknown(error.clone()));
+                    self.give_up(
+                        &UnitVerdict::of_error(OutcomeCode::NotReached, &error),
+                        flight,
+                        &replies,
+                        BatchDoubt::Undone,
+                    );
                 }
             }
-            Some(Reply::Failed(error)) => {
+            Some(UpdateReply::Failed(error)) => {
                 if self.may_try_again() {
                     self.send_again(flight)
                 } else {
                     self.halve(flight, queue, &error.to_string(), |writer, _| writer.strike(&error))
                 }
             }
-            Some(Reply::Refused(error)) => {
+            Some(UpdateReply::Refused(error)) => {
                 self.halve(flight, queue, &error.to_string(), |writer, _| writer.strike(&error));
             }
-            Some(Reply::Prerequisite(words)) => {
+            Some(UpdateReply::Prerequisite(words)) => {
                 self.halve(flight, queue, &words, |writer, pieces| writer.stale(pieces, &words));
             }
         }
@@ -415,7 +425,7 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Sends all batches in flight again, just as they were.
-    fn send_again(&mut self, flight: &mut VecDeque<Sent<'a>>) {
+    fn send_again(&mut self, flight: &mut VecDeque<SentBatch<'a>>) {
         for sent in flight {
             sent.ticket = self.send(&sent.batch);
         }
@@ -425,10 +435,10 @@ impl<'a> ZoneWriter<'a> {
     /// flight did not take effect either, and are made again.
     fn halve(
         &mut self,
-        flight: &mut VecDeque<Sent<'a>>,
-        queue: &mut VecDeque<Vec<Piece>>,
+        flight: &mut VecDeque<SentBatch<'a>>,
+        queue: &mut VecDeque<Vec<UnitPiece>>,
         why: &str,
-        alone: impl FnOnce(&mut ZoneWriter<'a>, &[Piece]) -> Verdict,
+        alone: impl FnOnce(&mut ZoneWriter<'a>, &[UnitPiece]) -> UnitVerdict,
     ) {
         let Some(front) = flight.pop_front() else { return };
         self.tries = 0;
@@ -453,27 +463,31 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Takes a batch for undone, unless it may yet come late.
-    fn settle_or_await(&mut self, sent: Sent<'a>, why: &str) {
-        if sent.was_lost { self.late.push(sent) } else { self.settle(&sent.batch, Settled::Undone(why.to_owned())) }
+    fn settle_or_await(&mut self, sent: SentBatch<'a>, why: &str) {
+        if sent.was_lost {
+            self.late.push(sent)
+        } else {
+            self.settle(&sent.batch, BatchOutcome::Undone(why.to_owned()))
+        }
     }
 
     /// The verdict on a unit that the server will not take; after a few of them the zone is given up.
-    fn strike(&mut self, error: &Problem) -> Verdict {
+    fn strike(&mut self, error: &Problem) -> UnitVerdict {
         self.strikes += 1;
         if self.strikes >= STRIKES {
-            self.given_up = Some(Verdict::of_error(Outcome::NotReached, error));
+            self.given_up = Some(UnitVerdict::of_error(OutcomeCode::NotReached, error));
         }
-        Verdict::of_error(Outcome::Failed, error)
+        UnitVerdict::of_error(OutcomeCode::Failed, error)
     }
 
     /// The verdict on a unit whose prerequisites do not hold.
-    fn stale(&mut self, pieces: &[Piece], words: &str) -> Verdict {
+    fn stale(&mut self, pieces: &[UnitPiece], words: &str) -> UnitVerdict {
         let places: Vec<usize> = pieces.iter().flat_map(|piece| piece.changes.iter().copied()).collect();
         let found = self.observe(&places).ok();
         let read = found.iter().flatten().zip(&places).map(|(answer, place)| (self.change(*place), answer));
         match read.into_iter().find(|(change, answer)| !is_before(change, answer)) {
-            Some((change, answer)) => Verdict::stale(differs(change, answer)),
-            None => Verdict::stale(format!("a prerequisite did not hold: {words}")),
+            Some((change, answer)) => UnitVerdict::stale(differs(change, answer)),
+            None => UnitVerdict::stale(format!("a prerequisite did not hold: {words}")),
         }
     }
 
@@ -484,7 +498,7 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Looks which batches in flight took effect.
-    fn look(&self, flight: &VecDeque<Sent<'a>>) -> Look {
+    fn look(&self, flight: &VecDeque<SentBatch<'a>>) -> ChainLook {
         let mut tries = 0;
         loop {
             let looked = match &self.zone.fence {
@@ -496,7 +510,7 @@ impl<'a> ZoneWriter<'a> {
                 Err(error) => {
                     tries += 1;
                     if tries == TRIES {
-                        return Look::Unreadable(error);
+                        return ChainLook::Unreadable(error);
                     }
                     self.board.wait(PAUSE * (1 << (tries - 1)));
                 }
@@ -505,7 +519,7 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Reads the marker, and finds it in the chain.
-    fn look_at_marker(&self, key: &RrKey, flight: &VecDeque<Sent<'a>>) -> Result<Look, Problem> {
+    fn look_at_marker(&self, key: &RrKey, flight: &VecDeque<SentBatch<'a>>) -> Result<ChainLook, Problem> {
         let answer = self.zone.writer.observe(self.zone.zone, &[Question::of(key)], None)?.pop();
         let standing = standing_marker(self.zone.writer, self.zone.zone, answer)?;
         let data = |rrset: &Option<Rrset>| rrset.as_ref().map(|rrset| rrset.rdata().to_vec());
@@ -514,65 +528,71 @@ impl<'a> ZoneWriter<'a> {
         let took =
             chain.enumerate().filter(|(_, marker)| data(marker) == data(&standing)).map(|(count, _)| count).last();
         if let Some(count) = took {
-            return Ok(Look::Took(count));
+            return Ok(ChainLook::Took(count));
         }
         let late = self.late.iter().position(|late| data(&after(&late.batch)) == data(&standing));
         Ok(match (late, standing.as_ref().and_then(Marker::of_rrset)) {
-            (Some(place), _) => Look::Late(place),
-            (None, Some(marker)) => Look::Moved(format!("`{marker}`")),
-            (None, None) => Look::Moved("gone".to_owned()),
+            (Some(place), _) => ChainLook::Late(place),
+            (None, Some(marker)) => ChainLook::Moved(format!("`{marker}`")),
+            (None, None) => ChainLook::Moved("gone".to_owned()),
         })
     }
 
     /// Without a marker: reads what the one batch in flight was to write.
-    fn look_at_rrsets(&self, flight: &VecDeque<Sent<'a>>) -> Result<Look, Problem> {
-        let Some(sent) = flight.front() else { return Ok(Look::Took(0)) };
+    fn look_at_rrsets(&self, flight: &VecDeque<SentBatch<'a>>) -> Result<ChainLook, Problem> {
+        let Some(sent) = flight.front() else { return Ok(ChainLook::Took(0)) };
         let places: Vec<usize> = sent.pieces.iter().flat_map(|piece| piece.changes.iter().copied()).collect();
         let answers = self.observe(&places)?;
         let all = |is: fn(&Change, &Answer) -> bool| {
             places.iter().zip(&answers).all(|(place, answer)| is(self.change(*place), answer))
         };
         Ok(match (all(is_after), all(is_before)) {
-            (true, _) => Look::Took(1),
-            (false, true) => Look::Took(0),
-            (false, false) => Look::Mixed,
+            (true, _) => ChainLook::Took(1),
+            (false, true) => ChainLook::Took(0),
+            (false, false) => ChainLook::Mixed,
         })
     }
 
     /// Gives the zone up because another run writes it.
-    fn give_up_moved(&mut self, marker: &str, flight: &mut VecDeque<Sent<'a>>, replies: &VecDeque<Reply>) {
+    fn give_up_moved(&mut self, marker: &str, flight: &mut VecDeque<SentBatch<'a>>, replies: &VecDeque<UpdateReply>) {
         let message = format!("another run writes this zone: its marker is {marker}, which is not one of ours");
         let hint = "plan again, and make sure that only one run at a time writes here".to_owned();
         let place = self.zone.writer.place(self.zone.zone);
         let error = Problem::new(place, "fence-lost", message).hint(hint);
-        self.give_up(&Verdict::of_error(Outcome::NotReached, &error), flight, replies, Doubt::Readable);
+        self.give_up(&UnitVerdict::of_error(OutcomeCode::NotReached, &error), flight, replies, BatchDoubt::Readable);
     }
 
     /// Gives the zone up because its RRsets are a mixture of old and new ones.
-    fn give_up_mixed(&mut self, flight: &mut VecDeque<Sent<'a>>, replies: &VecDeque<Reply>) {
+    fn give_up_mixed(&mut self, flight: &mut VecDeque<SentBatch<'a>>, replies: &VecDeque<UpdateReply>) {
         let message = "an answer was lost: some RRsets of its update are as planned, others are not".to_owned();
         let hint = "plan again: the new plan starts from what is there now".to_owned();
         let place = self.zone.writer.place(self.zone.zone);
         let error = Problem::new(place, "outcome-unknown", message).hint(hint);
-        self.give_up(&Verdict::of_error(Outcome::NotReached, &error), flight, replies, Doubt::Readable);
+        self.give_up(&UnitVerdict::of_error(OutcomeCode::NotReached, &error), flight, replies, BatchDoubt::Readable);
     }
 
     /// Gives the zone up. Batches in flight that provably took no effect were not reached; for the others, their RRsets
     /// are read, if possible, to see which units took effect.
-    fn give_up(&mut self, verdict: &Verdict, flight: &mut VecDeque<Sent<'a>>, replies: &VecDeque<Reply>, doubt: Doubt) {
+    fn give_up(
+        &mut self,
+        verdict: &UnitVerdict,
+        flight: &mut VecDeque<SentBatch<'a>>,
+        replies: &VecDeque<UpdateReply>,
+        doubt: BatchDoubt,
+    ) {
         self.give_up_late();
         for (sent, reply) in std::mem::take(flight).into_iter().zip(replies) {
             let why = match reply {
-                Reply::Unknown(error) => Some(error.to_string()),
+                UpdateReply::Unknown(error) => Some(error.to_string()),
                 _ => sent.was_lost.then(|| "an earlier answer was lost".to_owned()),
             };
             match why {
                 Some(why) => {
-                    self.settle(&sent.batch, Settled::Unknown(why.clone()));
+                    self.settle(&sent.batch, BatchOutcome::Unknown(why.clone()));
                     self.leave_doubtful(&sent.pieces, verdict, why, doubt);
                 }
                 None => {
-                    self.settle(&sent.batch, Settled::Undone(verdict.message.clone()));
+                    self.settle(&sent.batch, BatchOutcome::Undone(verdict.message.clone()));
                     self.board.leave(&sent.pieces, verdict);
                 }
             }
@@ -581,17 +601,17 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Leaves pieces whose answer was lost; those whose RRsets are as planned are done.
-    fn leave_doubtful(&self, pieces: &[Piece], verdict: &Verdict, why: String, doubt: Doubt) {
+    fn leave_doubtful(&self, pieces: &[UnitPiece], verdict: &UnitVerdict, why: String, doubt: BatchDoubt) {
         let places: Vec<usize> = pieces.iter().flat_map(|piece| piece.changes.iter().copied()).collect();
-        let answers = if doubt == Doubt::Readable { self.observe(&places).ok() } else { None };
+        let answers = if doubt == BatchDoubt::Readable { self.observe(&places).ok() } else { None };
         let read = answers.iter().flatten().zip(&places);
         let standing: HashSet<usize> =
             read.filter(|(answer, place)| is_after(self.change(**place), answer)).map(|(_, place)| *place).collect();
         let message = match doubt {
-            Doubt::Undone => why,
-            Doubt::Readable | Doubt::Blind => format!("it is unknown whether its update took effect: {why}"),
+            BatchDoubt::Undone => why,
+            BatchDoubt::Readable | BatchDoubt::Blind => format!("it is unknown whether its update took effect: {why}"),
         };
-        let lost = Verdict { outcome: Outcome::Failed, message, hint: verdict.hint.clone() };
+        let lost = UnitVerdict { outcome: OutcomeCode::Failed, message, hint: verdict.hint.clone() };
         for piece in pieces {
             if piece.changes.iter().all(|place| standing.contains(place)) {
                 self.board.done(std::slice::from_ref(piece))
@@ -603,15 +623,15 @@ impl<'a> ZoneWriter<'a> {
 }
 
 /// The reply to a batch that was sent, or could not be.
-fn reply(session: &mut dyn UpdateZone, sent: &Sent<'_>) -> Reply {
+fn reply(session: &mut dyn UpdateZone, sent: &SentBatch<'_>) -> UpdateReply {
     match &sent.ticket {
         Ok(ticket) => session.reply(*ticket),
-        Err(error) => Reply::Unknown(error.clone()),
+        Err(error) => UpdateReply::Unknown(error.clone()),
     }
 }
 
 /// Whether the first of a chain, read from its end, replaced what this batch left.
-fn is_before_all(sent: &Sent<'_>, chain: &[Sent<'_>]) -> bool {
+fn is_before_all(sent: &SentBatch<'_>, chain: &[SentBatch<'_>]) -> bool {
     let first = chain.last().and_then(|first| first.batch.swap.as_ref());
     first.is_some_and(|swap| swap.before == after(&sent.batch))
 }
@@ -622,7 +642,7 @@ fn after(batch: &Batch<'_>) -> Option<Rrset> {
 }
 
 /// The swap of a marker as a change of its RRset.
-fn swap_kind(swap: &Swap) -> ChangeKind {
+fn swap_kind(swap: &MarkerSwap) -> ChangeKind {
     let after = swap.after.to_rrset();
     match swap.before.clone() {
         None => ChangeKind::Create { after },

@@ -4,7 +4,7 @@ use serde::de::Error as _;
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Change, ChangeKind, LeftBehind, Reason, Rule, Waiting};
+use super::{Change, ChangeKind, LeftBehindRrset, Reason, Rule, WaitingRrset};
 use crate::claim::Subject;
 use crate::dns::{Name, OwnerName, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::document::{nullable, nullable_object, objects, present};
@@ -187,19 +187,19 @@ pub(super) struct WaitingText {
     zone: ZoneName,
 }
 
-impl From<Waiting> for WaitingText {
-    fn from(waiting: Waiting) -> WaitingText {
-        let Waiting { pool, zone, key: RrKey { owner, rtype }, subject, project, rule, since, due } = waiting;
+impl From<WaitingRrset> for WaitingText {
+    fn from(waiting: WaitingRrset) -> WaitingText {
+        let WaitingRrset { pool, zone, key: RrKey { owner, rtype }, subject, project, rule, since, due } = waiting;
         WaitingText { due, name: owner.as_name().to_name(), pool, project, rule, since, subject, rtype, zone }
     }
 }
 
-impl TryFrom<WaitingText> for Waiting {
+impl TryFrom<WaitingText> for WaitingRrset {
     type Error = String;
 
-    fn try_from(text: WaitingText) -> Result<Waiting, String> {
+    fn try_from(text: WaitingText) -> Result<WaitingRrset, String> {
         let WaitingText { due, name, pool, project, rule, since, subject, rtype, zone } = text;
-        Ok(Waiting { key: key(&zone, &name, rtype)?, pool, zone, subject, project, rule, since, due })
+        Ok(WaitingRrset { key: key(&zone, &name, rtype)?, pool, zone, subject, project, rule, since, due })
     }
 }
 
@@ -228,18 +228,18 @@ pub(super) struct LeftBehindText {
     zone: ZoneName,
 }
 
-impl From<LeftBehind> for LeftBehindText {
-    fn from(left: LeftBehind) -> LeftBehindText {
-        let LeftBehind { pool, zone, key: RrKey { owner, rtype }, name, subject, project, apply } = left;
+impl From<LeftBehindRrset> for LeftBehindText {
+    fn from(left: LeftBehindRrset) -> LeftBehindText {
+        let LeftBehindRrset { pool, zone, key: RrKey { owner, rtype }, name, subject, project, apply } = left;
         LeftBehindText { apply, name: owner.as_name().to_name(), of: name, pool, project, subject, rtype, zone }
     }
 }
 
-impl TryFrom<LeftBehindText> for LeftBehind {
+impl TryFrom<LeftBehindText> for LeftBehindRrset {
     type Error = String;
 
-    fn try_from(text: LeftBehindText) -> Result<LeftBehind, String> {
+    fn try_from(text: LeftBehindText) -> Result<LeftBehindRrset, String> {
         let LeftBehindText { apply, name, of, pool, project, subject, rtype, zone } = text;
-        Ok(LeftBehind { key: key(&zone, &name, rtype)?, pool, zone, name: of, subject, project, apply })
+        Ok(LeftBehindRrset { key: key(&zone, &name, rtype)?, pool, zone, name: of, subject, project, apply })
     }
 }

@@ -313,7 +313,7 @@ impl NoticeCode {
 /// An RRset that waits: a rule will remove records of it, because no host has the name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(into = "document::WaitingText", try_from = "document::WaitingText")]
-pub struct Waiting {
+pub struct WaitingRrset {
     /// The pool of the zone.
     pub pool: PoolName,
     /// The zone.
@@ -335,7 +335,7 @@ pub struct Waiting {
 /// An own RRset that a plan leaves, of a name that no host has.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(into = "document::LeftBehindText", try_from = "document::LeftBehindText")]
-pub struct LeftBehind {
+pub struct LeftBehindRrset {
     /// The pool of the zone.
     pub pool: PoolName,
     /// The zone.
@@ -355,7 +355,7 @@ pub struct LeftBehind {
 /// A subject that is blocked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Blocked {
+pub struct BlockedSubject {
     /// Why.
     pub code: BlockCode,
     /// What to do.
@@ -371,7 +371,7 @@ pub struct Blocked {
 /// A subject that is skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Skipped {
+pub struct SkippedSubject {
     /// Why.
     pub code: SkipCode,
     /// Its project.

@@ -1,17 +1,17 @@
 //! `accept`: makes the export of a source the accepted one.
 
-use super::args::{AcceptArgs, Shared};
+use super::args::{AcceptArgs, SharedArgs};
 use super::exit::Exit;
-use super::output::{self, Failure};
-use super::progress::Line;
+use super::output::{self, CommandFailure};
+use super::progress::ProgressLine;
 use super::request::not_opened;
 use super::who::who;
 use crate::diag::did_you_mean;
-use crate::pipeline::accept::{AcceptError, Request, Unaccepted, accept};
+use crate::pipeline::accept::{AcceptError, AcceptRefusal, AcceptRequest, accept};
 use crate::report;
 
 /// Accepts an export, and prints what it lost and changed.
-pub fn run(shared: &Shared, args: &AcceptArgs) -> Result<Exit, Failure> {
+pub fn run(shared: &SharedArgs, args: &AcceptArgs) -> Result<Exit, CommandFailure> {
     let now = output::now(shared)?;
     let reason = output::reason(
         shared,
@@ -19,8 +19,8 @@ pub fn run(shared: &Shared, args: &AcceptArgs) -> Result<Exit, Failure> {
         "say why it is right, such as `--reason \"racks 7 to 9 were taken down, ticket 7\"`",
     )?;
     let who = who();
-    let request = Request { workspace: &shared.workspace, now, source: &args.source, who: &who, reason };
-    let progress = Line::start(shared);
+    let request = AcceptRequest { workspace: &shared.workspace, now, source: &args.source, who: &who, reason };
+    let progress = ProgressLine::start(shared);
     let done = accept(&request, &progress);
     progress.finish();
     match done {
@@ -36,17 +36,19 @@ pub fn run(shared: &Shared, args: &AcceptArgs) -> Result<Exit, Failure> {
 }
 
 /// Why nothing was accepted, and what to do.
-fn failure(source: &str, refusal: Unaccepted) -> Failure {
+fn failure(source: &str, refusal: AcceptRefusal) -> CommandFailure {
     match refusal {
-        Unaccepted::NoSuchSource(names) => {
+        AcceptRefusal::NoSuchSource(names) => {
             let near = did_you_mean(source, names.iter().map(String::as_str));
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             let listed = || format!("the sources of this workspace are {}", names.join(", "));
-            Failure::new(format!("there is no source `{source}`")).hint(near.unwrap_or_else(listed))
+            CommandFailure::new(format!("there is no source `{source}`")).hint(near.unwrap_or_else(listed))
         }
-        Unaccepted::Doubted(doubt) => Failure::new(format!("nothing was accepted: {doubt}"))
+        AcceptRefusal::Doubted(doubt) => CommandFailure::new(format!("nothing was accepted: {doubt}"))
             .hint("export the source again, complete; `accept` can accept only rows that it lost or changed"),
-        Unaccepted::Changing => Failure::new(format!("nothing was accepted: source `{source}` changed just now"))
-            .hint("run it again once the export is complete"),
+        AcceptRefusal::Changing => {
+            CommandFailure::new(format!("nothing was accepted: source `{source}` changed just now"))
+                .hint("run it again once the export is complete")
+        }
     }
 }

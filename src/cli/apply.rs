@@ -2,25 +2,25 @@
 
 use std::path::Path;
 
-use super::args::{ApplyArgs, Shared};
-use super::carry_out::{self, Task};
+use super::args::{ApplyArgs, SharedArgs};
+use super::carry_out::{self, ApplyTask};
 use super::events;
 use super::exit::Exit;
-use super::metrics::{self, Notes};
-use super::output::{self, Failure};
-use super::request::{Sealed, cache, make, not_planned, refuse_zones, request, tell_breakers};
-use super::show::View;
-use super::values::Format;
+use super::metrics::{self, RunNotes};
+use super::output::{self, CommandFailure};
+use super::request::{DigestedPlan, cache, make, not_planned, refuse_zones, request, tell_breakers};
+use super::show::ShowOptions;
+use super::values::FormatArg;
 use crate::diag::Problem;
 use crate::inventory::value::Time;
-use crate::pipeline::Request;
+use crate::pipeline::PlanRequest;
 use crate::plan::SealedPlan;
 use crate::plan::store::{self, StoreError};
 use crate::report::event::RunReport;
-use crate::report::{self, Outlook, PlanFormat, Purpose};
+use crate::report::{self, PlanFormat, PlanOutlook, TextPurpose};
 
 /// Applies a saved plan, or one that is made now.
-pub fn run(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
+pub fn run(shared: &SharedArgs, args: &ApplyArgs) -> Result<Exit, CommandFailure> {
     refuse_zones(shared, "apply")?;
     metrics::run(shared, ("apply", args.metrics.as_deref()), |notes| match &args.file {
         Some(file) => apply_saved(shared, args, file, notes),
@@ -29,10 +29,10 @@ pub fn run(shared: &Shared, args: &ApplyArgs) -> Result<Exit, Failure> {
 }
 
 /// Applies a saved plan.
-fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path, notes: &Notes) -> Result<Exit, Failure> {
+fn apply_saved(shared: &SharedArgs, args: &ApplyArgs, file: &Path, notes: &RunNotes) -> Result<Exit, CommandFailure> {
     if !shared.hosts.is_empty() || !shared.projects.is_empty() {
         let failure =
-            Failure::of_call("a saved plan is applied as it is: `--host` and `--project` limit only a new plan");
+            CommandFailure::of_call("a saved plan is applied as it is: `--host` and `--project` limit only a new plan");
         return Err(failure.hint("make a new plan with them, and apply that"));
     }
     let now = output::now(shared)?;
@@ -44,8 +44,8 @@ fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path, notes: &Notes) ->
             notes.note(|metrics| metrics.refused(&refusal));
             return carry_out::refuse_unread(shared, args.format, now, &refusal);
         }
-        Err(error @ StoreError::Read { .. }) => return Err(Failure::of_call(error)),
-        Err(error) => return Err(Failure::new(error)),
+        Err(error @ StoreError::Read { .. }) => return Err(CommandFailure::of_call(error)),
+        Err(error) => return Err(CommandFailure::new(error)),
     };
     notes.note(|metrics| metrics.plan(sealed.plan(), None));
     let verdict = if report::no_plan(sealed.plan()).is_some() { Exit::Error } else { Exit::Done };
@@ -53,27 +53,27 @@ fn apply_saved(shared: &Shared, args: &ApplyArgs, file: &Path, notes: &Notes) ->
 }
 
 /// Makes a plan, shows it, asks, and applies it.
-fn plan_and_apply(shared: &Shared, args: &ApplyArgs, notes: &Notes) -> Result<Exit, Failure> {
+fn plan_and_apply(shared: &SharedArgs, args: &ApplyArgs, notes: &RunNotes) -> Result<Exit, CommandFailure> {
     let now = output::now(shared)?;
-    let request = Request { cache: cache(&args.cache), ..request(shared, now, None) };
-    let view = View::new(shared, PlanFormat::Text, Purpose::Apply)?;
+    let request = PlanRequest { cache: cache(&args.cache), ..request(shared, now, None) };
+    let view = ShowOptions::new(shared, PlanFormat::Text, TextPurpose::Apply)?;
     let made = match make(shared, &request) {
         Ok(made) => made,
         Err(error) => return not_planned(shared, error),
     };
     made.note(notes, None);
     let verdict = made.verdict();
-    let Sealed { sealed, findings, breakers, targets, .. } = made;
+    let DigestedPlan { sealed, findings, breakers, targets, .. } = made;
     tell_breakers(shared, &breakers);
     output::findings_in_short(shared, &findings);
-    events::planned(shared, &RunReport::plan_made(&sealed, &Outlook::default()));
+    events::planned(shared, &RunReport::plan_made(&sealed, &PlanOutlook::default()));
     // Where there is no plan, the outcome says so.
-    if args.format == Format::Text && report::no_plan(sealed.plan()).is_none() {
+    if args.format == FormatArg::Text && report::no_plan(sealed.plan()).is_none() {
         // The log of scheduled runs needs the outcome: `history` has the changes, and `plan` shows them again.
         if args.auto && shared.verbose == 0 {
-            view.print_headline(&sealed, &Outlook::default())?
+            view.print_headline(&sealed, &PlanOutlook::default())?
         } else {
-            view.print(&sealed, &Outlook::default())?
+            view.print(&sealed, &PlanOutlook::default())?
         }
     }
     let task = task((&sealed, "the plan"), now, args, notes);
@@ -88,7 +88,12 @@ fn plan_and_apply(shared: &Shared, args: &ApplyArgs, notes: &Notes) -> Result<Ex
 }
 
 /// What is to be done.
-fn task<'a>((sealed, place): (&'a SealedPlan, &'a str), now: Time, args: &'a ApplyArgs, notes: &'a Notes) -> Task<'a> {
+fn task<'a>(
+    (sealed, place): (&'a SealedPlan, &'a str),
+    now: Time,
+    args: &'a ApplyArgs,
+    notes: &'a RunNotes,
+) -> ApplyTask<'a> {
     let ApplyArgs { limits, format, auto, .. } = args;
-    Task { sealed, place, now, expect: args.expect.as_deref(), limits, format: *format, auto: *auto, notes }
+    ApplyTask { sealed, place, now, expect: args.expect.as_deref(), limits, format: *format, auto: *auto, notes }
 }

@@ -10,7 +10,7 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use super::candidates;
 use super::process_run::ProcessRun;
 use super::values::{
-    CheckFormat, Color, Format, LogFormat, PlanFormat, SchemaKind, parse_address, parse_apply, parse_key_name,
+    CheckFormat, Color, FormatArg, LogFormat, PlanFormatArg, SchemaKindArg, parse_address, parse_apply, parse_key_name,
     parse_time, parse_url,
 };
 use crate::codes;
@@ -18,8 +18,8 @@ use crate::dns::Name;
 use crate::guard::Allowance;
 use crate::inventory::value::Time;
 use crate::report::SourceUrl;
-use crate::serve::fault::{FATES, Fault};
-use crate::serve::quirk::{QUIRKS, Quirk};
+use crate::serve::fault::{FATES, TrialFault};
+use crate::serve::quirk::{QUIRKS, ServerQuirk};
 
 /// What `--help` says below the commands; no line of it is wider than 80 columns.
 const AFTER_HELP: &str = "\
@@ -48,12 +48,12 @@ pub struct Cli {
     pub command: Command,
     /// What every command takes.
     #[command(flatten)]
-    pub shared: Shared,
+    pub shared: SharedArgs,
 }
 
 /// What every command takes.
 #[derive(Debug, Args)]
-pub struct Shared {
+pub struct SharedArgs {
     /// The workspace: the folder with zonewright.toml.
     #[arg(short = 'C', value_name = "DIR", default_value = ".", global = true)]
     pub workspace: PathBuf,
@@ -317,7 +317,7 @@ pub struct InitArgs {
 pub struct PlanArgs {
     /// The format of the plan.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: PlanFormat,
+    pub format: PlanFormatArg,
     /// Save the plan to this file, for `zonewright apply FILE`.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -365,7 +365,7 @@ pub struct CacheArgs {
 pub struct DriftArgs {
     /// The format of the output.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: Format,
+    pub format: FormatArg,
     /// Write metrics to this file, for the textfile collector of Prometheus; also if the run fails.
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,
@@ -381,7 +381,7 @@ pub struct ApplyArgs {
     pub file: Option<PathBuf>,
     /// The format of the outcome.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: Format,
+    pub format: FormatArg,
     /// Refuse a plan with another effect than this digest, which `plan` and `show` print.
     #[arg(long, value_name = "DIGEST")]
     pub expect: Option<String>,
@@ -423,7 +423,7 @@ pub struct ResumeArgs {
     pub id: Option<u64>,
     /// The format of the outcome.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: Format,
+    pub format: FormatArg,
     /// Stop sending once this many hosts could not be changed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_failures: Option<u32>,
@@ -440,7 +440,7 @@ pub struct UndoArgs {
     pub id: u64,
     /// The format of the plan, or with `--yes` of the outcome.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: Format,
+    pub format: FormatArg,
     /// Save the plan to this file; do not apply it.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["yes", "max_failures", "allow"])]
     pub out: Option<PathBuf>,
@@ -486,7 +486,7 @@ pub struct ExplainArgs {
     pub subject: String,
     /// The format of the explanation.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: Format,
+    pub format: FormatArg,
     /// Read live DNS from this snapshot (its folder or manifest); ask no server, use no secret.
     #[arg(long, value_name = "PATH")]
     pub live_snapshot: Option<PathBuf>,
@@ -502,7 +502,7 @@ pub struct ShowArgs {
     pub file: PathBuf,
     /// The format of the plan.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: PlanFormat,
+    pub format: PlanFormatArg,
     /// The URL of the whole plan, such as the page of a pipeline; a report that is cut links to it.
     #[arg(long, value_name = "URL", value_parser = parse_url)]
     pub plan_url: Option<String>,
@@ -525,7 +525,7 @@ pub struct SnapshotArgs {
 pub struct DoctorArgs {
     /// The format of the findings.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: Format,
+    pub format: FormatArg,
 }
 
 /// What `status` takes.
@@ -533,7 +533,7 @@ pub struct DoctorArgs {
 pub struct StatusArgs {
     /// The format of the output.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: Format,
+    pub format: FormatArg,
     /// Reset the breaker of this scope, `global` or `project:ID`; needs `--reason`, which the journal keeps.
     #[arg(long, value_name = "SCOPE", conflicts_with = "format")]
     pub reset: Option<String>,
@@ -548,7 +548,7 @@ pub struct HistoryArgs {
     pub subject: Option<String>,
     /// The format of the output.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: Format,
+    pub format: FormatArg,
 }
 
 /// What `accept` takes.
@@ -576,7 +576,7 @@ pub struct AllocateArgs {
     pub live_snapshot: Option<PathBuf>,
     /// Whether it is written.
     #[command(flatten)]
-    pub writing: Writing,
+    pub writing: WritingArgs,
 }
 
 /// What `release` takes.
@@ -593,7 +593,7 @@ pub struct ReleaseArgs {
     pub live_snapshot: Option<PathBuf>,
     /// Whether it is written.
     #[command(flatten)]
-    pub writing: Writing,
+    pub writing: WritingArgs,
 }
 
 /// What `adopt` takes.
@@ -604,12 +604,12 @@ pub struct AdoptArgs {
     pub subjects: Vec<String>,
     /// Whether it is written.
     #[command(flatten)]
-    pub writing: Writing,
+    pub writing: WritingArgs,
 }
 
 /// What all commands take that change names.lock.
 #[derive(Debug, Args)]
-pub struct Writing {
+pub struct WritingArgs {
     /// Write names.lock (on a terminal it asks first).
     #[arg(long)]
     pub write: bool,
@@ -657,10 +657,10 @@ pub struct ServeArgs {
     pub try_on: Option<PathBuf>,
     /// Deviate from the RFC in one way (repeatable); see below.
     #[arg(long = "quirk", value_name = "NAME")]
-    pub quirks: Vec<Quirk>,
+    pub quirks: Vec<ServerQuirk>,
     /// Make the Nth update fail (repeatable); see below.
     #[arg(long = "fault", value_name = "NAME=N")]
-    pub faults: Vec<Fault>,
+    pub faults: Vec<TrialFault>,
 }
 
 /// What `serve --help` says below the flags.
@@ -679,7 +679,7 @@ fn serve_help() -> String {
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
     /// The format.
-    pub kind: SchemaKind,
+    pub kind: SchemaKindArg,
 }
 
 /// What `completions` takes.

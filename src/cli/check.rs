@@ -1,24 +1,24 @@
 //! `check`: every file of the workspace, offline.
 
-use super::args::{CheckArgs, Shared};
+use super::args::{CheckArgs, SharedArgs};
 use super::exit::Exit;
 use super::names;
-use super::output::{self, Failure};
-use super::progress::Line;
+use super::output::{self, CommandFailure};
+use super::progress::ProgressLine;
 use super::request::request;
 use super::values::CheckFormat;
 use crate::pipeline;
-use crate::pipeline::names::{Fixed, NamesError, fix_lock, write};
-use crate::report::{self, Checked};
+use crate::pipeline::names::{NamesError, SettledLock, fix_lock, write};
+use crate::report::{self, CheckReport};
 
 /// Resolves conflicts in names.lock where `--fix-lock` asks for it, then prints all findings, and how many there are.
-pub fn run(shared: &Shared, args: &CheckArgs) -> Result<Exit, Failure> {
+pub fn run(shared: &SharedArgs, args: &CheckArgs) -> Result<Exit, CommandFailure> {
     if args.fix_lock
         && let Err(error) = fix(shared)?
     {
         return names::refuse(shared, error);
     }
-    let progress = Line::start(shared);
+    let progress = ProgressLine::start(shared);
     let checked = pipeline::check(&shared.workspace, output::now(shared)?, &progress);
     progress.finish();
     let findings = &checked.findings;
@@ -29,7 +29,7 @@ pub fn run(shared: &Shared, args: &CheckArgs) -> Result<Exit, Failure> {
     let errors =
         findings.in_files().map(|(_, found)| found.error_count()).sum::<usize>() + findings.bare_errors().count();
     let warnings = findings.in_files().map(|(_, found)| found.warning_count()).sum();
-    let found = Checked {
+    let found = CheckReport {
         folder: &shared.workspace,
         read: &checked.read,
         found: findings.in_files().collect(),
@@ -47,11 +47,11 @@ pub fn run(shared: &Shared, args: &CheckArgs) -> Result<Exit, Failure> {
 }
 
 /// Resolves conflicts in names.lock and sorts it, after printing what that changes.
-fn fix(shared: &Shared) -> Result<Result<(), NamesError>, Failure> {
-    let progress = Line::start(shared);
+fn fix(shared: &SharedArgs) -> Result<Result<(), NamesError>, CommandFailure> {
+    let progress = ProgressLine::start(shared);
     let (fixed, found) = fix_lock(&request(shared, output::now(shared)?, None), &progress);
     progress.finish();
-    let Fixed { old, new, settlement } = match fixed {
+    let SettledLock { old, new, settlement } = match fixed {
         Ok(fixed) => fixed,
         Err(error) => {
             // The findings say why.

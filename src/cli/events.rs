@@ -2,19 +2,19 @@
 
 use std::io::Write as _;
 
-use super::args::Shared;
+use super::args::SharedArgs;
 use super::exit::Exit;
 use super::log::timestamp;
-use super::output::{Failure, FailureKind};
+use super::output::{CommandFailure, FailureKind};
 use super::values::LogFormat;
 use super::who::who;
 use crate::diag::sanitize;
-use crate::inventory::config::notify::Attention;
+use crate::inventory::config::notify::AttentionReason;
 use crate::report::event::{EndFacts, RunFacts, RunReport};
 
 /// Reports what happened: on standard error where messages are JSON, and to `[notify]` at the end of the run where it needs a
 /// person.
-pub fn report(shared: &Shared, report: &RunReport) {
+pub fn report(shared: &SharedArgs, report: &RunReport) {
     let line = show(shared, report);
     if let Some(attention) = report.attention {
         shared.process.for_people.borrow_mut().push((attention, line));
@@ -23,12 +23,12 @@ pub fn report(shared: &Shared, report: &RunReport) {
 
 /// Reports the plan that a command goes on to apply, on standard error alone: the outcome says again what needs a person,
 /// who is called once.
-pub fn planned(shared: &Shared, plan: &RunReport) {
+pub fn planned(shared: &SharedArgs, plan: &RunReport) {
     show(shared, plan);
 }
 
 /// Prints an event on standard error where messages are JSON; gives its line.
-fn show(shared: &Shared, report: &RunReport) -> String {
+fn show(shared: &SharedArgs, report: &RunReport) -> String {
     let who = who();
     let workspace = std::path::absolute(&shared.workspace).unwrap_or_else(|_| shared.workspace.clone());
     let workspace = workspace.to_string_lossy();
@@ -43,16 +43,16 @@ fn show(shared: &Shared, report: &RunReport) -> String {
 }
 
 /// Reports the outcome of the command; the end of the run is no event of its own then.
-pub fn outcome(shared: &Shared, done: &RunReport) {
+pub fn outcome(shared: &SharedArgs, done: &RunReport) {
     shared.process.has_outcome.set(true);
     report(shared, done);
 }
 
 /// Reports that a command ended in an error before it had an outcome.
-pub fn failed(shared: &Shared, failure: &Failure) {
+pub fn failed(shared: &SharedArgs, failure: &CommandFailure) {
     let hint = failure.hint.as_deref().map(sanitize);
     let attention = match failure.kind {
-        FailureKind::World => Some(Attention::Outage),
+        FailureKind::World => Some(AttentionReason::Outage),
         FailureKind::Call => None,
     };
     let end = end(shared, Exit::Error);
@@ -60,7 +60,7 @@ pub fn failed(shared: &Shared, failure: &Failure) {
 }
 
 /// How a run ends that ends now.
-pub fn end(shared: &Shared, exit: Exit) -> EndFacts {
+pub fn end(shared: &SharedArgs, exit: Exit) -> EndFacts {
     // To the millisecond: anything below says more about the machine than about the run.
     let seconds = (shared.process.took().as_secs_f64() * 1000.0).round() / 1000.0;
     EndFacts { exit: exit.code(), seconds }

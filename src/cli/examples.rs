@@ -10,10 +10,10 @@ use super::args::Cli;
 const COMMON: usize = 8;
 
 /// A command line, the page that shows it, and what it does.
-type Example = (&'static str, &'static str, &'static str);
+type CommandExample = (&'static str, &'static str, &'static str);
 
 /// All examples; each command has at least one.
-const EXAMPLES: [Example; 42] = [
+const EXAMPLES: [CommandExample; 42] = [
     ("init", "zonewright init dns --from-axfr ns1.example.net example.net", "Make the workspace dns/ from live DNS."),
     ("check", "zonewright -C dns check", "Validate all files of the workspace dns/, offline."),
     ("plan", "zonewright plan --out plan.json", "Show what would change in DNS, and save the plan."),
@@ -98,8 +98,8 @@ pub fn parse() -> Result<Cli, clap::Error> {
 
 /// The examples of a page, each with what it does; `page` is `zonewright`, or the words of a command joined by hyphens.
 pub fn of(page: &str) -> Vec<(&'static str, &'static str)> {
-    let is_own = |(own, ..): &&Example| *own == page;
-    let shown = |(_, line, does): &Example| (*line, *does);
+    let is_own = |(own, ..): &&CommandExample| *own == page;
+    let shown = |(_, line, does): &CommandExample| (*line, *does);
     match page {
         "zonewright" => EXAMPLES[..COMMON].iter().map(shown).collect(),
         _ => EXAMPLES.iter().filter(is_own).map(shown).collect(),

@@ -1,32 +1,32 @@
 //! `fix`: a few hosts explained, planned and applied.
 
-use super::args::{FixArgs, Shared};
-use super::carry_out::{self, Task};
+use super::args::{FixArgs, SharedArgs};
+use super::carry_out::{self, ApplyTask};
 use super::events;
 use super::exit::Exit;
-use super::metrics::Notes;
-use super::output::{self, Failure};
-use super::progress::Line;
+use super::metrics::RunNotes;
+use super::output::{self, CommandFailure};
+use super::progress::ProgressLine;
 use super::request::{cache, not_read, refuse_zones, request, verdict};
-use super::show::View;
-use super::values::Format;
-use crate::pipeline::Request;
+use super::show::ShowOptions;
+use super::values::FormatArg;
+use crate::pipeline::PlanRequest;
 use crate::pipeline::fix::fix;
 use crate::plan::SealedPlan;
 use crate::report::event::RunReport;
-use crate::report::{self, Outlook, PlanFormat, Purpose};
+use crate::report::{self, PlanFormat, PlanOutlook, TextPurpose};
 
 /// Explains the hosts, shows their plan, asks, and applies it.
-pub fn run(shared: &Shared, args: &FixArgs) -> Result<Exit, Failure> {
+pub fn run(shared: &SharedArgs, args: &FixArgs) -> Result<Exit, CommandFailure> {
     if !shared.hosts.is_empty() {
-        let failure = Failure::of_call("`fix` takes hosts as arguments, not with `--host`");
+        let failure = CommandFailure::of_call("`fix` takes hosts as arguments, not with `--host`");
         return Err(failure.hint("`zonewright fix HOST` names a host by number or name"));
     }
     refuse_zones(shared, "fix")?;
     let now = output::now(shared)?;
-    let request = Request { cache: cache(&args.cache), ..request(shared, now, None) };
-    let view = View::new(shared, PlanFormat::Text, Purpose::Apply)?;
-    let progress = Line::start(shared);
+    let request = PlanRequest { cache: cache(&args.cache), ..request(shared, now, None) };
+    let view = ShowOptions::new(shared, PlanFormat::Text, TextPurpose::Apply)?;
+    let progress = ProgressLine::start(shared);
     let made = fix(&request, &args.subjects, &progress);
     progress.finish();
     let (made, explanations) = match made {
@@ -36,24 +36,24 @@ pub fn run(shared: &Shared, args: &FixArgs) -> Result<Exit, Failure> {
     output::findings_in_short(shared, &made.findings);
     let options = output::text_options(shared);
     for explanation in explanations.iter().filter(|_| output::shows_pages(shared)) {
-        output::print(&report::explanation(explanation, report::Format::Text, &options))?;
+        output::print(&report::explanation(explanation, report::ReportFormat::Text, &options))?;
         output::print("\n")?;
     }
     let sealed = SealedPlan::new(made.plan);
-    events::planned(shared, &RunReport::plan_made(&sealed, &Outlook::default()));
+    events::planned(shared, &RunReport::plan_made(&sealed, &PlanOutlook::default()));
     // Where there is no plan, the outcome says so.
     if report::no_plan(sealed.plan()).is_none() {
-        view.print(&sealed, &Outlook::default())?;
+        view.print(&sealed, &PlanOutlook::default())?;
     }
     let (limits, verdict) = (&args.limits, verdict(made.is_partial, sealed.plan()));
-    let notes = Notes::none();
-    let task = Task {
+    let notes = RunNotes::none();
+    let task = ApplyTask {
         sealed: &sealed,
         place: "the plan",
         now,
         expect: None,
         limits,
-        format: Format::Text,
+        format: FormatArg::Text,
         auto: false,
         notes: &notes,
     };

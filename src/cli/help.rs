@@ -2,12 +2,12 @@
 
 use clap::CommandFactory as _;
 
-use super::args::{Cli, HelpArgs, Shared};
+use super::args::{Cli, HelpArgs, SharedArgs};
 use super::examples;
 use super::exit::Exit;
-use super::output::{self, Failure};
+use super::output::{self, CommandFailure};
 use super::peers;
-use crate::codes::{self, Page};
+use crate::codes::{self, CodePage};
 use crate::diag::did_you_mean;
 use crate::report;
 
@@ -18,7 +18,7 @@ const ALL: &str = "codes";
 const WIDEST: usize = 100;
 
 /// Prints what is asked for. A word that is a command and a code gets both.
-pub fn run(shared: &Shared, args: &HelpArgs) -> Result<Exit, Failure> {
+pub fn run(shared: &SharedArgs, args: &HelpArgs) -> Result<Exit, CommandFailure> {
     let options = output::text_options(shared);
     if args.words.is_empty() {
         output::print(&styled(shared, command(&[]).expect("the program is a command").render_long_help()))?;
@@ -48,23 +48,23 @@ fn command(words: &[String]) -> Option<clap::Command> {
 }
 
 /// Help with colours, or without.
-fn styled(shared: &Shared, text: clap::builder::StyledStr) -> String {
+fn styled(shared: &SharedArgs, text: clap::builder::StyledStr) -> String {
     if output::color(shared) { text.ansi().to_string() } else { text.to_string() }
 }
 
 /// The page of a code, or of the rule with this title.
-fn page(asked: &str) -> Option<&'static Page> {
+fn page(asked: &str) -> Option<&'static CodePage> {
     let of_title = || codes::find(report::rule_of_title(asked)?.as_str());
     codes::find(asked).or_else(of_title)
 }
 
 /// The failure of a word that is neither a command nor a code.
-fn unknown(asked: &str) -> Failure {
+fn unknown(asked: &str) -> CommandFailure {
     let all = Cli::command();
     let commands = all.get_subcommands().map(clap::Command::get_name);
     let known = commands.chain(codes::pages().map(|page| page.code));
     let word = Some(codes::normalize(asked)).filter(|word| !word.is_empty()).unwrap_or_else(|| asked.to_owned());
-    let failure = Failure::new(format!("`{word}` is not a command or a code"));
+    let failure = CommandFailure::new(format!("`{word}` is not a command or a code"));
     if let Some(hint) = peers::command(&word).or_else(|| peers::flag(asked)) {
         return failure.hint(hint);
     }

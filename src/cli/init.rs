@@ -6,20 +6,20 @@ use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use super::args::{InitArgs, Shared};
+use super::args::{InitArgs, SharedArgs};
 use super::exit::Exit;
-use super::output::{self, Failure};
-use super::progress::Line;
+use super::output::{self, CommandFailure};
+use super::progress::ProgressLine;
 use super::signals;
-use crate::disk::together::Together;
+use crate::disk::together::PendingFiles;
 use crate::dns::{Name, ZoneName};
 use crate::git;
 use crate::inventory::value::Time;
 use crate::pipeline::Findings;
-use crate::pipeline::init::{self, Imported, InitError, Transfer};
-use crate::report::init::{Made, made};
+use crate::pipeline::init::{self, ImportedZones, InitError, TransferRequest};
+use crate::report::init::{InitReport, made};
 use crate::report::paste::shell;
-use crate::starter::fleet::Fleet;
+use crate::starter::fleet::FoundFleet;
 use crate::starter::imported::SNAPSHOT;
 use crate::starter::{IGNORE, KEYS, SETTINGS, Starter, ignored};
 
@@ -30,7 +30,7 @@ const OWNER: &str = "zonewright";
 const SPARED: [&str; 3] = [IGNORE, ".gitattributes", "CODEOWNERS.example"];
 
 /// Makes a workspace, and says what is in it and what comes next.
-pub fn run(shared: &Shared, args: &InitArgs) -> Result<Exit, Failure> {
+pub fn run(shared: &SharedArgs, args: &InitArgs) -> Result<Exit, CommandFailure> {
     let now = output::now(shared)?;
     let folder = match &args.folder {
         Some(folder) => clean(&shared.workspace.join(folder)),
@@ -38,7 +38,7 @@ pub fn run(shared: &Shared, args: &InitArgs) -> Result<Exit, Failure> {
     };
     check_free(&folder)?;
     let owner = owner(&folder);
-    let progress = Line::start(shared);
+    let progress = ProgressLine::start(shared);
     let outcome = match args.from_axfr.split_first() {
         None => init::of_folder(&folder, &owner, now, &progress).map(|starter| (starter, None)),
         Some((server, zones)) => transfer(args, &folder, (server, zones), (&owner, now), &progress)?
@@ -59,15 +59,15 @@ pub fn run(shared: &Shared, args: &InitArgs) -> Result<Exit, Failure> {
 }
 
 /// Refuses a folder that is a workspace, or no folder.
-fn check_free(folder: &Path) -> Result<(), Failure> {
+fn check_free(folder: &Path) -> Result<(), CommandFailure> {
     let settings = folder.join(SETTINGS);
     if fs::symlink_metadata(&settings).is_ok() {
-        let failure = Failure::new(format!("`{}` exists: this is a workspace already", settings.display()));
+        let failure = CommandFailure::new(format!("`{}` exists: this is a workspace already", settings.display()));
         return Err(failure.hint("nothing was written; name another folder, or move that file"));
     }
     match fs::metadata(folder) {
         Ok(found) if !found.is_dir() => {
-            let failure = Failure::new(format!("`{}` is not a folder", folder.display()));
+            let failure = CommandFailure::new(format!("`{}` is not a folder", folder.display()));
             Err(failure.hint("name a folder, or one that does not exist yet"))
         }
         Err(error) if error.kind() != ErrorKind::NotFound => Err(unusable(folder, &error)),
@@ -97,13 +97,13 @@ fn transfer(
     folder: &Path,
     (server, zones): (&String, &[String]),
     (owner, now): (&str, Time),
-    progress: &Line,
-) -> Result<Result<(Starter, Imported), InitError>, Failure> {
+    progress: &ProgressLine,
+) -> Result<Result<(Starter, ImportedZones), InitError>, CommandFailure> {
     let mut parsed: Vec<ZoneName> = Vec::new();
     for text in zones {
         let zone = Name::parse(text).map(ZoneName::new);
         let zone = zone.ok().filter(|_| !text.contains(['/', ':'])).ok_or_else(|| {
-            let failure = Failure::new(format!("`{text}` is not a zone"));
+            let failure = CommandFailure::new(format!("`{text}` is not a zone"));
             failure.hint("write DIR first, then `--from-axfr`, the server and the zones, such as `example.net`")
         })?;
         if !parsed.contains(&zone) {
@@ -112,7 +112,8 @@ fn transfer(
     }
     let file = args.tsig_secret_file.as_deref();
     let absolute = file.map(std::path::absolute).transpose();
-    let absolute = absolute.map_err(|error| Failure::new(format!("the file of the key cannot be named: {error}")))?;
+    let absolute =
+        absolute.map_err(|error| CommandFailure::new(format!("the file of the key cannot be named: {error}")))?;
     let key =
         absolute.as_deref().map(|file| init::key_of(file, args.tsig_key.as_ref(), args.tsig_algorithm.as_deref()));
     let key = match key.transpose() {
@@ -123,7 +124,7 @@ fn transfer(
         Some(inside) => inside.display().to_string(),
         None => copied_to(file),
     });
-    let transfer = Transfer { server, zones: &parsed, key, key_file, owner, now };
+    let transfer = TransferRequest { server, zones: &parsed, key, key_file, owner, now };
     Ok(init::of_server(&transfer, progress))
 }
 
@@ -142,13 +143,14 @@ fn copied_to(file: &Path) -> String {
 /// The files that are there already, and stay.
 ///
 /// Errors: one of them must be written.
-fn kept(folder: &Path, starter: &Starter, has_snapshot: bool) -> Result<Vec<String>, Failure> {
+fn kept(folder: &Path, starter: &Starter, has_snapshot: bool) -> Result<Vec<String>, CommandFailure> {
     let is_there = |path: &str| fs::symlink_metadata(folder.join(path)).is_ok();
     let files = starter.files.iter().map(|file| file.path.as_str());
     let there: Vec<&str> = files.chain(has_snapshot.then_some(SNAPSHOT)).filter(|path| is_there(path)).collect();
     match there.iter().find(|path| !SPARED.contains(path)) {
         Some(taken) => {
-            let failure = Failure::new(format!("`{}` exists, and is not overwritten", folder.join(taken).display()));
+            let failure =
+                CommandFailure::new(format!("`{}` exists, and is not overwritten", folder.join(taken).display()));
             Err(failure.hint("nothing was written; name a folder that is empty or does not exist, or move that file"))
         }
         None => Ok(there.into_iter().map(str::to_owned).collect()),
@@ -161,16 +163,17 @@ fn kept(folder: &Path, starter: &Starter, has_snapshot: bool) -> Result<Vec<Stri
 fn write(
     folder: &Path,
     (starter, key): (&Starter, Option<&Path>),
-    imported: Option<&Imported>,
+    imported: Option<&ImportedZones>,
     (kept, now): (&[String], Time),
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let interrupted = signals::watch()?;
-    let together = Together::begin(folder).map_err(|error| unusable(folder, &error))?;
+    let together = PendingFiles::begin(folder).map_err(|error| unusable(folder, &error))?;
     for file in starter.files.iter().filter(|file| !kept.contains(&file.path)) {
         together.write(&file.path, file.text.as_bytes()).map_err(|error| unusable(&folder.join(&file.path), &error))?;
     }
     if let Some(key) = key {
-        let unreadable = |error| Failure::new(format!("the file of the key cannot be read: {error}")).hint(NOTHING);
+        let unreadable =
+            |error| CommandFailure::new(format!("the file of the key cannot be read: {error}")).hint(NOTHING);
         let secret = fs::read(key).map_err(unreadable)?;
         let (path, ignore) = (copied_to(key), format!("{KEYS}{IGNORE}"));
         together.write_private(&path, &secret).map_err(|error| unusable(&folder.join(&path), &error))?;
@@ -179,10 +182,10 @@ fn write(
         }
     }
     if let Some(imported) = imported {
-        imported.save(together.staging(), now).map_err(|error| Failure::new(&error).hint(NOTHING))?;
+        imported.save(together.staging(), now).map_err(|error| CommandFailure::new(&error).hint(NOTHING))?;
     }
     if interrupted.load(Ordering::Relaxed) {
-        return Err(Failure::new("interrupted: nothing was written"));
+        return Err(CommandFailure::new("interrupted: nothing was written"));
     }
     together.put_in_place(SETTINGS).map_err(|(place, error)| unusable(&place, &error))
 }
@@ -191,54 +194,55 @@ fn write(
 const NOTHING: &str = "nothing was written; name a folder in which you may write, on a disk with room";
 
 /// Why nothing can be written at a place.
-fn unusable(place: &Path, error: &io::Error) -> Failure {
+fn unusable(place: &Path, error: &io::Error) -> CommandFailure {
     let message = format!("`{}` cannot be written: {}", place.display(), error.to_string().to_lowercase());
-    Failure::new(message).hint(match error.kind() {
+    CommandFailure::new(message).hint(match error.kind() {
         ErrorKind::NotADirectory => "nothing was written; a file is where a folder must be: move it",
         _ => NOTHING,
     })
 }
 
 /// Why nothing was made.
-fn failure(shared: &Shared, args: &InitArgs, error: InitError) -> Failure {
+fn failure(shared: &SharedArgs, args: &InitArgs, error: InitError) -> CommandFailure {
     match error {
         InitError::Unread(errors) => {
             let is_refused =
                 errors.iter().any(|error| ["transfer-refused", "zone-not-served"].contains(&error.code.as_str()));
             let found = Findings { unread: errors, ..Findings::default() };
             output::findings(shared, &found);
-            let failure = Failure::new("not every zone could be read: nothing was written");
+            let failure = CommandFailure::new("not every zone could be read: nothing was written");
             if args.tsig_secret_file.is_none() && is_refused {
                 failure.hint("if the server requires a key: `--tsig-secret-file FILE`, as `tsig-keygen` makes it")
             } else {
                 failure
             }
         }
-        InitError::NoHosts(fleet) => {
-            Failure::new(no_hosts(&fleet)).hint("nothing was written; name the zones that hold the hosts' own names")
+        InitError::NoHosts(fleet) => CommandFailure::new(no_hosts(&fleet))
+            .hint("nothing was written; name the zones that hold the hosts' own names"),
+        InitError::BadKey(error) => CommandFailure::new(error.message).maybe_hint(error.hint),
+        InitError::UnnamedKey(file) => {
+            CommandFailure::new(format!("`{}` does not say the name of the key", file.display()))
+                .hint("give `--tsig-key NAME`, as the server calls it; or give the key as `tsig-keygen` prints it")
         }
-        InitError::BadKey(error) => Failure::new(error.message).maybe_hint(error.hint),
-        InitError::UnnamedKey(file) => Failure::new(format!("`{}` does not say the name of the key", file.display()))
-            .hint("give `--tsig-key NAME`, as the server calls it; or give the key as `tsig-keygen` prints it"),
         InitError::OtherKey(what, own) => {
             let flag = if what == "name" { "key" } else { what };
-            Failure::new(format!("the file of the key says that its {what} is `{own}`"))
+            CommandFailure::new(format!("the file of the key says that its {what} is `{own}`"))
                 .hint(format!("leave out `--tsig-{flag}`, or give the other key's file"))
         }
         InitError::BadTarget(found) => {
             let first = found.errors().iter().next().map(|found| (found.message.clone(), found.hint.clone()));
             let (message, hint) = first.expect("an error was found");
-            Failure::new(format!("the server or its key: {message}")).maybe_hint(hint)
+            CommandFailure::new(format!("the server or its key: {message}")).maybe_hint(hint)
         }
         InitError::Folder(folder, error) => {
             let message = format!("`{}` cannot be read: {}", folder.display(), error.to_string().to_lowercase());
-            Failure::new(message).hint("name a folder that you may read")
+            CommandFailure::new(message).hint("name a folder that you may read")
         }
     }
 }
 
 /// Says which names were found where none is a host's.
-fn no_hosts(fleet: &Fleet) -> String {
+fn no_hosts(fleet: &FoundFleet) -> String {
     let others: Vec<String> = fleet.others.iter().map(|(reason, names)| format!("{} {reason}", names.len())).collect();
     if others.is_empty() {
         "no name in the zones has an address".to_owned()
@@ -270,7 +274,7 @@ fn quoted(path: &str) -> String {
 fn text(
     folder: &Path,
     mut starter: Starter,
-    imported: Option<&Imported>,
+    imported: Option<&ImportedZones>,
     (kept, secret): (&[String], Option<&Path>),
 ) -> String {
     if kept.iter().any(|path| path == IGNORE) {
@@ -306,5 +310,5 @@ fn text(
     } else {
         next.push((command("explain HOST"), "where a host's name and addresses come from"));
     }
-    made(&starter, &Made { folder: &shown, others: &others, kept, next: &next }, output::width())
+    made(&starter, &InitReport { folder: &shown, others: &others, kept, next: &next }, output::width())
 }

@@ -9,13 +9,13 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-use super::args::Shared;
+use super::args::SharedArgs;
 use super::values::LogFormat;
 
 /// Sends messages to standard error, from the level and in the format that the command line asks for.
 ///
 /// Only the first call in a process counts.
-pub fn start(shared: &Shared) {
+pub fn start(shared: &SharedArgs) {
     let level = match (shared.quiet, shared.verbose) {
         (true, _) => Level::ERROR,
         (false, 0) => Level::WARN,
@@ -49,7 +49,7 @@ where
     N: for<'a> FormatFields<'a> + 'static,
 {
     fn format_event(&self, _: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
-        let mut fields = Fields(Map::new());
+        let mut fields = LogFields(Map::new());
         fields.0.insert("timestamp".to_owned(), timestamp().into());
         fields.0.insert("level".to_owned(), event.metadata().level().as_str().into());
         fields.0.insert("run".to_owned(), self.run.into());
@@ -59,16 +59,16 @@ where
 }
 
 /// The fields of a message.
-struct Fields(Map<String, Value>);
+struct LogFields(Map<String, Value>);
 
-impl Fields {
+impl LogFields {
     /// Adds a field.
     fn add(&mut self, field: &Field, value: impl Into<Value>) {
         self.0.insert(field.name().to_owned(), value.into());
     }
 }
 
-impl Visit for Fields {
+impl Visit for LogFields {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         self.add(field, format!("{value:?}"));
     }

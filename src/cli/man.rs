@@ -10,7 +10,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 use super::args::{Cli, ManArgs};
 use super::examples;
 use super::exit::Exit;
-use super::output::{self, Failure};
+use super::output::{self, CommandFailure};
 use crate::disk;
 
 /// The variable with the time, in seconds, that reproducible builds date their output by.
@@ -76,14 +76,15 @@ pub const VARIABLES: [(&str, &str); 8] = [
 ];
 
 /// Prints a page, or writes all.
-pub fn run(args: &ManArgs) -> Result<Exit, Failure> {
+pub fn run(args: &ManArgs) -> Result<Exit, CommandFailure> {
     let mut all = Cli::command();
     all.build();
     let pages = pages(&all);
     if let Some(folder) = &args.out {
         write(folder, &pages).map_err(|error| {
             let message = format!("{}: the manual pages could not be written: {error}", folder.display());
-            Failure::new(message).hint("`--out` names a folder that can be written; it is made where there is none")
+            CommandFailure::new(message)
+                .hint("`--out` names a folder that can be written; it is made where there is none")
         })?;
         return Ok(Exit::Done);
     }
@@ -91,7 +92,7 @@ pub fn run(args: &ManArgs) -> Result<Exit, Failure> {
     let page = pages.into_iter().find(|(file, _)| *file == wanted);
     let (_, text) = page.ok_or_else(|| {
         let message = format!("there is no command `{}`", args.words.join(" "));
-        Failure::new(message).hint("`zonewright help` lists the commands")
+        CommandFailure::new(message).hint("`zonewright help` lists the commands")
     })?;
     output::print(&text)?;
     Ok(Exit::Done)

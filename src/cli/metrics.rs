@@ -4,23 +4,23 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::time::Instant;
 
-use super::args::Shared;
+use super::args::SharedArgs;
 use super::exit::Exit;
-use super::output::{self, Failure};
+use super::output::{self, CommandFailure};
 use super::progress::StageTime;
 use super::signals;
 use crate::disk;
-use crate::pipeline::metrics::{Standing, standing};
-use crate::report::metrics::{Ended, Metrics};
+use crate::pipeline::metrics::{StateMetrics, standing};
+use crate::report::metrics::{Metrics, RunEnd};
 
 /// What is noted of a run; nothing where no metrics are asked for.
 #[derive(Debug)]
-pub struct Notes(Option<RefCell<Metrics>>);
+pub struct RunNotes(Option<RefCell<Metrics>>);
 
-impl Notes {
+impl RunNotes {
     /// Notes nothing.
-    pub fn none() -> Notes {
-        Notes(None)
+    pub fn none() -> RunNotes {
+        RunNotes(None)
     }
 
     /// Notes something.
@@ -43,29 +43,29 @@ const ENDING: &str = "prom";
 ///
 /// A file that cannot be written is reported, and turns exit code 0 into 1; any other code says more.
 pub fn run(
-    shared: &Shared,
+    shared: &SharedArgs,
     (command, file): (&'static str, Option<&Path>),
-    work: impl FnOnce(&Notes) -> Result<Exit, Failure>,
-) -> Result<Exit, Failure> {
-    let Some(file) = file else { return work(&Notes::none()) };
+    work: impl FnOnce(&RunNotes) -> Result<Exit, CommandFailure>,
+) -> Result<Exit, CommandFailure> {
+    let Some(file) = file else { return work(&RunNotes::none()) };
     if file.extension().is_none_or(|ending| ending != ENDING) {
         let message = "the textfile collector reads only files whose names end in `.prom`";
         output::warning(shared, &file.display().to_string(), "metrics-file-name", message);
     }
     let (began, started) = (output::now(shared).ok(), Instant::now());
-    let notes = Notes(Some(RefCell::new(Metrics::new(command))));
+    let notes = RunNotes(Some(RefCell::new(Metrics::new(command))));
     let outcome = work(&notes);
     let exit = outcome.as_ref().map_or(Exit::Error, |exit| *exit);
-    if let Some(Standing { breakers, last, unfinished }) = standing(&shared.workspace) {
+    if let Some(StateMetrics { breakers, last, unfinished }) = standing(&shared.workspace) {
         notes.note(|metrics| metrics.state(&breakers, last.as_ref(), unfinished));
     }
     let is_success = matches!(exit, Exit::Done | Exit::Changes);
-    notes.note(|metrics| metrics.ended(Ended { began, took: started.elapsed(), exit: exit.code(), is_success }));
+    notes.note(|metrics| metrics.ended(RunEnd { began, took: started.elapsed(), exit: exit.code(), is_success }));
     let text = notes.0.map(|metrics| metrics.into_inner().render()).unwrap_or_default();
     match signals::outlive_full_files().and_then(|()| disk::publish(file, text.as_bytes())) {
         Ok(()) => outcome,
         Err(error) => {
-            let failure = Failure::new(format!("{}: error[metrics-unwritable]: {error}", file.display()));
+            let failure = CommandFailure::new(format!("{}: error[metrics-unwritable]: {error}", file.display()));
             output::failure(shared, &failure.hint("the command did all else; see its own message and exit code"));
             outcome.map(|exit| if exit == Exit::Done { Exit::Error } else { exit })
         }

@@ -89,7 +89,7 @@ use std::process::ExitCode;
 
 use args::{Cli, Command};
 use exit::Exit;
-use output::Failure;
+use output::CommandFailure;
 
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
@@ -140,23 +140,23 @@ pub fn main() -> ExitCode {
 ///
 /// Errors: there are not as many threads as processors. Without this the first work that is done in parallel would
 /// panic.
-fn prepare() -> Result<(), Failure> {
+fn prepare() -> Result<(), CommandFailure> {
     // Where it cannot be done, an abort has the exit code of an abort.
     let _ = signals::exit_on_abort();
     rayon::ThreadPoolBuilder::new().build_global().map_err(|error| {
         let message = format!("the system gives no threads: {}", error.to_string().to_lowercase());
-        Failure::new(message)
+        CommandFailure::new(message)
             .hint("allow more memory (`ulimit -v`) and more processes (`ulimit -u`), or set RAYON_NUM_THREADS=1")
     })
 }
 
 /// Prints why a command failed, and reports it where the command has events and none said so yet.
-fn ended(cli: &Cli, outcome: Result<Exit, Failure>) -> Exit {
+fn ended(cli: &Cli, outcome: Result<Exit, CommandFailure>) -> Exit {
     let Cli { command, shared } = cli;
     let has_no_outcome = command.has_events() && !shared.process.has_outcome.get();
     match outcome {
         Ok(Exit::Error) if has_no_outcome => {
-            events::failed(shared, &Failure::new("the messages before say why"));
+            events::failed(shared, &CommandFailure::new("the messages before say why"));
             Exit::Error
         }
         Ok(exit) => exit,

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _};
 use std::sync::atomic::Ordering;
 use std::thread;
 
-use super::args::Shared;
+use super::args::SharedArgs;
 use super::{output, signals};
 use crate::inventory::config::notify;
 use crate::notify::deliver;
@@ -15,7 +15,7 @@ use crate::starter::SETTINGS;
 ///
 /// Nothing is sent where standard error is a terminal: the person is there. Nor for `plan`, which a pull request runs at every
 /// push: its author reads it.
-pub fn send(shared: &Shared) {
+pub fn send(shared: &SharedArgs) {
     let events = shared.process.for_people.take();
     if events.is_empty() || shared.process.command == "plan" || io::stderr().is_terminal() {
         return;

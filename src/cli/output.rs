@@ -5,16 +5,16 @@ use std::fmt;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::args::Shared;
+use super::args::SharedArgs;
 use super::values::{Color, LogFormat};
 use crate::diag::{CallError, Code, Diagnostics, Files, Problem, Severity, fit, render_in, sanitize};
 use crate::inventory::value::Time;
-use crate::pipeline::{Findings, Remark};
+use crate::pipeline::{BaseRemark, Findings};
 use crate::report::{self, TextOptions};
 
 /// Why a command could not do what it was asked; a headline, and what to do.
 #[derive(Debug)]
-pub struct Failure {
+pub struct CommandFailure {
     /// What happened.
     pub message: String,
     /// What to do, where there is something.
@@ -32,42 +32,42 @@ pub enum FailureKind {
     Call,
 }
 
-impl Failure {
+impl CommandFailure {
     /// A failure of the world, without a hint.
-    pub fn new(message: impl fmt::Display) -> Failure {
-        Failure { message: message.to_string(), hint: None, kind: FailureKind::World }
+    pub fn new(message: impl fmt::Display) -> CommandFailure {
+        CommandFailure { message: message.to_string(), hint: None, kind: FailureKind::World }
     }
 
     /// A mistake of the call, without a hint.
-    pub fn of_call(message: impl fmt::Display) -> Failure {
-        Failure { kind: FailureKind::Call, ..Failure::new(message) }
+    pub fn of_call(message: impl fmt::Display) -> CommandFailure {
+        CommandFailure { kind: FailureKind::Call, ..CommandFailure::new(message) }
     }
 
     /// Says what to do, where it is known.
-    pub fn maybe_hint(self, hint: Option<String>) -> Failure {
-        Failure { hint, ..self }
+    pub fn maybe_hint(self, hint: Option<String>) -> CommandFailure {
+        CommandFailure { hint, ..self }
     }
 
     /// Says what to do.
-    pub fn hint(self, hint: impl Into<String>) -> Failure {
-        Failure { hint: Some(hint.into()), ..self }
+    pub fn hint(self, hint: impl Into<String>) -> CommandFailure {
+        CommandFailure { hint: Some(hint.into()), ..self }
     }
 }
 
-impl From<Problem> for Failure {
-    fn from(problem: Problem) -> Failure {
-        Failure::new(&problem).maybe_hint(problem.hint)
+impl From<Problem> for CommandFailure {
+    fn from(problem: Problem) -> CommandFailure {
+        CommandFailure::new(&problem).maybe_hint(problem.hint)
     }
 }
 
-impl From<CallError> for Failure {
-    fn from(error: CallError) -> Failure {
-        Failure::of_call(&error).hint(error.hint)
+impl From<CallError> for CommandFailure {
+    fn from(error: CallError) -> CommandFailure {
+        CommandFailure::of_call(&error).hint(error.hint)
     }
 }
 
 /// Prints a failure on standard error: the headline as it is where it names a place and a code, else behind `error:`.
-pub fn failure(shared: &Shared, failure: &Failure) {
+pub fn failure(shared: &SharedArgs, failure: &CommandFailure) {
     let message = sanitize(&failure.message);
     let hint = failure.hint.as_deref().map(sanitize);
     if shared.log_format == LogFormat::Json {
@@ -81,7 +81,7 @@ pub fn failure(shared: &Shared, failure: &Failure) {
 }
 
 /// Prints a failure of a command line that cannot be read on standard error.
-pub fn usage_failure(Failure { message, hint, .. }: &Failure) {
+pub fn usage_failure(CommandFailure { message, hint, .. }: &CommandFailure) {
     let hint = hint.as_deref().map(sanitize);
     let text = in_lines(&format!("error: {}", sanitize(message)), hint.as_deref());
     // As above.
@@ -102,7 +102,7 @@ const MESSAGE_INDENT: usize = 4;
 const HINT_INDENT: usize = 10;
 
 /// Prints a warning about a place on standard error; under `--quiet` nothing.
-pub fn warning(shared: &Shared, place: &str, code: impl Into<Code>, message: &str) {
+pub fn warning(shared: &SharedArgs, place: &str, code: impl Into<Code>, message: &str) {
     let code = code.into();
     let (place, message) = (sanitize(place), sanitize(message));
     match shared.log_format {
@@ -116,11 +116,11 @@ pub fn warning(shared: &Shared, place: &str, code: impl Into<Code>, message: &st
 /// Writes text to standard output.
 ///
 /// A reader that closes the pipe early, as `head` does, has read enough: that is no error.
-pub fn print(text: &str) -> Result<(), Failure> {
+pub fn print(text: &str) -> Result<(), CommandFailure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::new(format!("cannot write to standard output: {error}")))
+            Err(CommandFailure::new(format!("cannot write to standard output: {error}")))
         }
         _ => Ok(()),
     }
@@ -128,12 +128,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Whether pages for people are printed. They are not where messages are JSON, as in an unattended run: there the
 /// outcome is an event. Documents (`--format json` and the like) are printed all the same.
-pub fn shows_pages(shared: &Shared) -> bool {
+pub fn shows_pages(shared: &SharedArgs) -> bool {
     shared.log_format == LogFormat::Text
 }
 
 /// Warns that the state has not seen all applies, so that it does not know all own RRsets.
-fn forgotten(shared: &Shared, found: &Findings) {
+fn forgotten(shared: &SharedArgs, found: &Findings) {
     let zones: Vec<String> = found.forgotten.iter().map(|zone| format!("`{zone}`")).collect();
     if zones.is_empty() {
         return;
@@ -149,7 +149,7 @@ fn forgotten(shared: &Shared, found: &Findings) {
 /// Prints what was found in files, and the zones that could not be read, on standard error.
 ///
 /// Under `--quiet` warnings are left out.
-pub fn findings(shared: &Shared, findings: &Findings) {
+pub fn findings(shared: &SharedArgs, findings: &Findings) {
     remarks(shared, findings);
     if shared.log_format == LogFormat::Json {
         log_findings(findings);
@@ -159,15 +159,15 @@ pub fn findings(shared: &Shared, findings: &Findings) {
 }
 
 /// Warns of a lost state, and of what is questionable about the base.
-fn remarks(shared: &Shared, findings: &Findings) {
+fn remarks(shared: &SharedArgs, findings: &Findings) {
     forgotten(shared, findings);
-    for Remark { place, code, message } in &findings.base {
+    for BaseRemark { place, code, message } in &findings.base {
         warning(shared, place, *code, message);
     }
 }
 
 /// Writes findings to standard error, and says where their codes are explained.
-fn write_findings(shared: &Shared, text: &str) {
+fn write_findings(shared: &SharedArgs, text: &str) {
     // If standard error is closed, there is no place to report that.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
     point_to_help(shared, text);
@@ -175,7 +175,7 @@ fn write_findings(shared: &Shared, text: &str) {
 
 /// Says once, to a person at a terminal, where a code that was just printed is explained. Logs and pipelines do not get
 /// it.
-fn point_to_help(shared: &Shared, told: &str) {
+fn point_to_help(shared: &SharedArgs, told: &str) {
     /// Whether it was said.
     static SAID: AtomicBool = AtomicBool::new(false);
     let has_code = told.contains(" error[") || told.contains(" warning[");
@@ -188,7 +188,7 @@ fn point_to_help(shared: &Shared, told: &str) {
 
 /// Prints what a check found as [`findings`] does, but so that GitHub reads no command in it: GitHub looks for commands
 /// on standard error, too. Nothing is printed where messages are JSON, which may hold a command.
-pub fn findings_inert(shared: &Shared, findings: &Findings) {
+pub fn findings_inert(shared: &SharedArgs, findings: &Findings) {
     if shared.log_format == LogFormat::Text {
         // As above.
         let _ = std::io::stderr().lock().write_all(report::inert(&rendered(shared, findings)).as_bytes());
@@ -196,7 +196,7 @@ pub fn findings_inert(shared: &Shared, findings: &Findings) {
 }
 
 /// What was found in files, and the zones that could not be read; under `--quiet` without warnings.
-fn rendered(shared: &Shared, findings: &Findings) -> String {
+fn rendered(shared: &SharedArgs, findings: &Findings) -> String {
     let mut text = String::new();
     for (files, diagnostics) in findings.in_files() {
         if shared.quiet {
@@ -214,7 +214,7 @@ fn rendered(shared: &Shared, findings: &Findings) -> String {
 ///
 /// What is wrong in exports matters to `check`, and to some hosts, which the plan lists as blocked. With `-v`, in JSON,
 /// and where an export as a whole is not believed, all of it is printed as [`findings`] does.
-pub fn findings_in_short(shared: &Shared, found: &Findings) {
+pub fn findings_in_short(shared: &SharedArgs, found: &Findings) {
     if shared.verbose > 0 || shared.log_format == LogFormat::Json || !found.are_exports_believed {
         return findings(shared, found);
     }
@@ -233,7 +233,7 @@ pub fn findings_in_short(shared: &Shared, found: &Findings) {
 }
 
 /// How much was found in exports, in a line; under `--quiet` only where there are errors.
-fn in_exports(shared: &Shared, exports: &Diagnostics) -> String {
+fn in_exports(shared: &SharedArgs, exports: &Diagnostics) -> String {
     let (errors, warnings) = (exports.error_count(), exports.warning_count());
     let counts = [(errors, "error"), (if shared.quiet { 0 } else { warnings }, "warning")];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
@@ -245,7 +245,7 @@ fn in_exports(shared: &Shared, exports: &Diagnostics) -> String {
 }
 
 /// Prints on standard error what was found in the files of zones, where that is why they could not be read or written.
-pub fn details(shared: &Shared, problems: &[Problem]) {
+pub fn details(shared: &SharedArgs, problems: &[Problem]) {
     let mut text = String::new();
     for (files, found) in problems.iter().filter_map(|problem| problem.findings.as_deref()) {
         match shared.log_format {
@@ -293,22 +293,22 @@ fn log_diagnostics(files: &Files, diagnostics: &Diagnostics) {
 /// The `--reason` of a command that needs one.
 ///
 /// Errors: there is none: `message` says why it is needed, `hint` what to say.
-pub fn reason<'a>(shared: &'a Shared, message: &str, hint: &str) -> Result<&'a str, Failure> {
+pub fn reason<'a>(shared: &'a SharedArgs, message: &str, hint: &str) -> Result<&'a str, CommandFailure> {
     let given = shared.reason.as_deref().filter(|reason| !reason.trim().is_empty());
-    given.ok_or_else(|| Failure::new(message).hint(hint))
+    given.ok_or_else(|| CommandFailure::new(message).hint(hint))
 }
 
 /// The clock that ages are measured against: what the command line says, else the machine's.
-pub fn now(shared: &Shared) -> Result<Time, Failure> {
+pub fn now(shared: &SharedArgs) -> Result<Time, CommandFailure> {
     match shared.now {
         Some(now) => Ok(now),
         None => Time::from_timestamp(jiff::Timestamp::now())
-            .ok_or_else(|| Failure::new("the machine's clock is centuries off").hint("set it, or give `--now`")),
+            .ok_or_else(|| CommandFailure::new("the machine's clock is centuries off").hint("set it, or give `--now`")),
     }
 }
 
 /// Whether standard output gets colour.
-pub fn color(shared: &Shared) -> bool {
+pub fn color(shared: &SharedArgs) -> bool {
     match shared.color {
         Color::Always => true,
         Color::Never => false,
@@ -331,7 +331,7 @@ fn is_color_asked_for(variable: impl Fn(&str) -> Option<OsString>, is_terminal: 
 const TERMINAL_HOSTS: usize = 20;
 
 /// How reports are printed: how wide, how long, with colour or not.
-pub fn text_options(shared: &Shared) -> TextOptions {
+pub fn text_options(shared: &SharedArgs) -> TextOptions {
     let (color, verbose) = (color(shared), shared.verbose > 0);
     let max_hosts = (!verbose && std::io::stdout().is_terminal()).then_some(TERMINAL_HOSTS);
     TextOptions { color, width: width(), verbose, max_hosts, ..TextOptions::default() }

@@ -1,34 +1,34 @@
 //! `plan`: what would be changed, and why.
 
-use super::args::{PlanArgs, Shared};
+use super::args::{PlanArgs, SharedArgs};
 use super::events;
 use super::exit::Exit;
-use super::metrics::{self, Notes};
-use super::output::{self, Failure};
-use super::request::{Sealed, cache, make, not_planned, request, tell_breakers, tell_snapshot};
-use super::show::{View, apply_command, source_url};
-use crate::pipeline::Request;
+use super::metrics::{self, RunNotes};
+use super::output::{self, CommandFailure};
+use super::request::{DigestedPlan, cache, make, not_planned, request, tell_breakers, tell_snapshot};
+use super::show::{ShowOptions, apply_command, source_url};
+use crate::pipeline::PlanRequest;
 use crate::plan::store;
 use crate::report::event::RunReport;
-use crate::report::{Outlook, Purpose};
+use crate::report::{PlanOutlook, TextPurpose};
 
 /// Makes a plan, prints it, and saves it where that is asked for.
-pub fn run(shared: &Shared, args: &PlanArgs) -> Result<Exit, Failure> {
+pub fn run(shared: &SharedArgs, args: &PlanArgs) -> Result<Exit, CommandFailure> {
     metrics::run(shared, ("plan", args.metrics.as_deref()), |notes| plan(shared, args, notes))
 }
 
 /// Does so, and notes what is found.
-fn plan(shared: &Shared, args: &PlanArgs, notes: &Notes) -> Result<Exit, Failure> {
+fn plan(shared: &SharedArgs, args: &PlanArgs, notes: &RunNotes) -> Result<Exit, CommandFailure> {
     let now = output::now(shared)?;
     let (base, cache) = (args.base.as_deref(), cache(&args.cache));
-    let request = Request { base, cache, ..request(shared, now, args.live_snapshot.as_deref()) };
-    let purpose = if args.out.is_some() { Purpose::Saved } else { Purpose::Look };
-    let view = View::new(shared, args.format.into(), purpose)?.only_caused(args.only_caused);
+    let request = PlanRequest { base, cache, ..request(shared, now, args.live_snapshot.as_deref()) };
+    let purpose = if args.out.is_some() { TextPurpose::Saved } else { TextPurpose::Look };
+    let view = ShowOptions::new(shared, args.format.into(), purpose)?.only_caused(args.only_caused);
     let made = match make(shared, &request) {
         Ok(made) => made,
         Err(error) => return not_planned(shared, error),
     };
-    let Sealed { sealed, findings, snapshot, breakers, .. } = &made;
+    let DigestedPlan { sealed, findings, snapshot, breakers, .. } = &made;
     let refusal = made.refusal(shared);
     let exit = exit(args, &made, refusal.is_some());
     made.note(notes, refusal.as_ref());
@@ -36,11 +36,11 @@ fn plan(shared: &Shared, args: &PlanArgs, notes: &Notes) -> Result<Exit, Failure
     tell_breakers(shared, breakers);
     output::findings_in_short(shared, findings);
     // A plan that cannot be saved is printed all the same: it took long to make.
-    let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, sealed).map_err(Failure::new));
+    let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, sealed).map_err(CommandFailure::new));
     let file = args.out.as_ref().map(|file| file.display().to_string());
     let source_url = source_url(shared, args.source_url.as_ref())?;
     let command = args.out.as_deref().and_then(|file| apply_command(shared, file));
-    let outlook = Outlook { refusal, file, command, url: args.plan_url.clone(), hidden: None, source_url };
+    let outlook = PlanOutlook { refusal, file, command, url: args.plan_url.clone(), hidden: None, source_url };
     view.print(sealed, &outlook)?;
     saved?;
     events::outcome(shared, &RunReport::plan_made(sealed, &outlook));
@@ -48,7 +48,7 @@ fn plan(shared: &Shared, args: &PlanArgs, notes: &Notes) -> Result<Exit, Failure
 }
 
 /// How the command ends with a plan; `is_refused` says whether it would be, if it were applied as it is.
-fn exit(args: &PlanArgs, made: &Sealed, is_refused: bool) -> Exit {
+fn exit(args: &PlanArgs, made: &DigestedPlan, is_refused: bool) -> Exit {
     let changes = if made.sealed.plan().changes.is_empty() { Exit::Done } else { Exit::Changes };
     match (args.detailed_exitcode, is_refused) {
         (true, true) => made.verdict().and(Exit::Refused),

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::{Duration, Instant};
 
-use crate::inventory::config::notify::Attention;
+use crate::inventory::config::notify::AttentionReason;
 
 /// How many numbers of runs there are: nine digits, since a marker holds the number with that of an update.
 const NUMBERS: u64 = 999_999_999;
@@ -21,7 +21,7 @@ pub struct ProcessRun {
     /// Whether an outcome was reported, so that the end of the run needs no event of its own.
     pub has_outcome: Cell<bool>,
     /// The events that need a person, as lines, for the end of the run.
-    pub for_people: RefCell<Vec<(Attention, String)>>,
+    pub for_people: RefCell<Vec<(AttentionReason, String)>>,
 }
 
 impl ProcessRun {

@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::args::Shared;
+use super::args::SharedArgs;
 use super::values::LogFormat;
 use crate::pipeline::{Progress, RunStage};
 
 /// A line on standard error that says what is going on, while that is a terminal.
 #[derive(Debug)]
-pub struct Line {
+pub struct ProgressLine {
     /// Whether the line is shown.
     is_shown: bool,
     /// The stage that runs.
-    running: Mutex<Option<Stage>>,
+    running: Mutex<Option<RunningStage>>,
     /// The stages that are over, in their order.
     over: Mutex<Vec<StageTime>>,
 }
@@ -32,7 +32,7 @@ pub struct StageTime {
 
 /// One stage while it runs.
 #[derive(Debug)]
-struct Stage {
+struct RunningStage {
     /// What is done.
     what: RunStage,
     /// Since when.
@@ -41,11 +41,11 @@ struct Stage {
     bar: ProgressBar,
 }
 
-impl Line {
+impl ProgressLine {
     /// Starts; shows nothing unless standard error is a terminal and messages are text.
-    pub fn start(shared: &Shared) -> Line {
+    pub fn start(shared: &SharedArgs) -> ProgressLine {
         let is_shown = std::io::stderr().is_terminal() && !shared.quiet && shared.log_format == LogFormat::Text;
-        Line { is_shown, running: Mutex::new(None), over: Mutex::new(Vec::new()) }
+        ProgressLine { is_shown, running: Mutex::new(None), over: Mutex::new(Vec::new()) }
     }
 
     /// Ends the stage that runs, and takes the line away. Gives how long each stage took.
@@ -55,9 +55,9 @@ impl Line {
     }
 
     /// Ends the stage that runs, and puts another in its place.
-    fn replace(&self, next: Option<Stage>) {
+    fn replace(&self, next: Option<RunningStage>) {
         let mut running = self.running.lock().expect("no thread panics while it holds the stage");
-        if let Some(Stage { what, since, bar }) = std::mem::replace(&mut *running, next) {
+        if let Some(RunningStage { what, since, bar }) = std::mem::replace(&mut *running, next) {
             bar.finish_and_clear();
             let took = since.elapsed();
             tracing::debug!("{} took {:.3} s", what.text(), took.as_secs_f64());
@@ -82,10 +82,10 @@ impl Line {
     }
 }
 
-impl Progress for Line {
+impl Progress for ProgressLine {
     fn stage(&self, what: RunStage, total: Option<u64>) {
         let bar = self.bar(what, total);
-        self.replace(Some(Stage { what, since: Instant::now(), bar }));
+        self.replace(Some(RunningStage { what, since: Instant::now(), bar }));
     }
 
     fn step(&self) {

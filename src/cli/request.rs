@@ -2,25 +2,25 @@
 
 use std::path::Path;
 
-use super::args::{CacheArgs, Shared};
+use super::args::{CacheArgs, SharedArgs};
 use super::exit::Exit;
-use super::metrics::Notes;
-use super::output::{self, Failure};
-use super::progress::{Line, StageTime};
+use super::metrics::RunNotes;
+use super::output::{self, CommandFailure};
+use super::progress::{ProgressLine, StageTime};
 use crate::diag::Problem;
 use crate::guard::Breaker;
 use crate::inventory::value::Time;
 use crate::pipeline::base::BaseError;
 use crate::pipeline::guards::foreseen;
 use crate::pipeline::{
-    self, Findings, InputError, Made, OpenError, PlanError, Progress as _, Request, RunStage, SnapshotUsed,
+    self, Findings, InputError, MadePlan, OpenError, PlanError, PlanRequest, Progress as _, RunStage, SnapshotUsed,
 };
 use crate::plan::{NoticeCode, Plan, SealedPlan};
 use crate::provider::cache::CacheUse;
 
 /// The request that the command line makes: every zone is transferred.
-pub fn request<'a>(shared: &'a Shared, now: Time, live_snapshot: Option<&'a Path>) -> Request<'a> {
-    Request {
+pub fn request<'a>(shared: &'a SharedArgs, now: Time, live_snapshot: Option<&'a Path>) -> PlanRequest<'a> {
+    PlanRequest {
         workspace: &shared.workspace,
         now,
         hosts: shared.hosts.clone(),
@@ -35,7 +35,7 @@ pub fn request<'a>(shared: &'a Shared, now: Time, live_snapshot: Option<&'a Path
 ///
 /// A zone limits what is shown and not what is changed: a host has records in several zones, and gets all of them or
 /// none.
-pub fn refuse_zones(shared: &Shared, command: &str) -> Result<(), Failure> {
+pub fn refuse_zones(shared: &SharedArgs, command: &str) -> Result<(), CommandFailure> {
     if shared.zones.is_empty() {
         return Ok(());
     }
@@ -48,7 +48,7 @@ pub fn refuse_zones(shared: &Shared, command: &str) -> Result<(), Failure> {
             _ => "`--host HOST` or `--project ID`",
         }
     );
-    Err(Failure::of_call(message).hint(hint))
+    Err(CommandFailure::of_call(message).hint(hint))
 }
 
 /// How a command that plans may use the cache.
@@ -57,7 +57,7 @@ pub fn cache(args: &CacheArgs) -> CacheUse {
 }
 
 /// A plan that was made and digested, and what was found on the way.
-pub struct Sealed {
+pub struct DigestedPlan {
     /// The plan.
     pub sealed: SealedPlan,
     /// What was found.
@@ -74,14 +74,14 @@ pub struct Sealed {
     pub stages: Vec<StageTime>,
 }
 
-impl Sealed {
+impl DigestedPlan {
     /// Why it would be refused if it were applied as it is.
-    pub fn refusal(&self, shared: &Shared) -> Option<Problem> {
+    pub fn refusal(&self, shared: &SharedArgs) -> Option<Problem> {
         foreseen((&self.sealed, "the plan"), &[], &self.breakers, !shared.hosts.is_empty())
     }
 
     /// Notes the plan, why it would be refused, and how long it took.
-    pub fn note(&self, notes: &Notes, refusal: Option<&Problem>) {
+    pub fn note(&self, notes: &RunNotes, refusal: Option<&Problem>) {
         notes.note(|metrics| metrics.plan(self.sealed.plan(), refusal));
         notes.stages(&self.stages);
     }
@@ -106,18 +106,21 @@ pub fn verdict(is_partial: bool, plan: &Plan) -> Exit {
 /// Plans, and digests the plan, with its progress shown.
 ///
 /// Errors: [`PlanError`].
-pub fn make(shared: &Shared, request: &Request<'_>) -> Result<Sealed, PlanError> {
+pub fn make(shared: &SharedArgs, request: &PlanRequest<'_>) -> Result<DigestedPlan, PlanError> {
     seal(shared, |progress| pipeline::make_plan(request, progress))
 }
 
 /// Digests what is made, with its progress shown.
 ///
 /// Errors: as for `make`.
-pub fn seal<E>(shared: &Shared, make: impl FnOnce(&Line) -> Result<Made, E>) -> Result<Sealed, E> {
-    let progress = Line::start(shared);
+pub fn seal<E>(
+    shared: &SharedArgs,
+    make: impl FnOnce(&ProgressLine) -> Result<MadePlan, E>,
+) -> Result<DigestedPlan, E> {
+    let progress = ProgressLine::start(shared);
     let made = make(&progress);
     progress.stage(RunStage::Digest, None);
-    let sealed = made.map(|Made { plan, findings, is_partial, snapshot, breakers, targets }| Sealed {
+    let sealed = made.map(|MadePlan { plan, findings, is_partial, snapshot, breakers, targets }| DigestedPlan {
         sealed: SealedPlan::new(plan),
         findings,
         is_partial,
@@ -127,33 +130,33 @@ pub fn seal<E>(shared: &Shared, make: impl FnOnce(&Line) -> Result<Made, E>) -> 
         stages: Vec::new(),
     });
     let stages = progress.finish();
-    sealed.map(|sealed| Sealed { stages, ..sealed })
+    sealed.map(|sealed| DigestedPlan { stages, ..sealed })
 }
 
 /// Prints why there is no plan.
-pub fn not_planned(shared: &Shared, error: PlanError) -> Result<Exit, Failure> {
+pub fn not_planned(shared: &SharedArgs, error: PlanError) -> Result<Exit, CommandFailure> {
     match error {
         PlanError::Input(error) => not_read(shared, error),
         PlanError::Base(error) => {
             if let BaseError::Config(_, findings) = &error {
                 output::findings(shared, findings);
             }
-            Err(Failure::new(&error).hint(error.hint()))
+            Err(CommandFailure::new(&error).hint(error.hint()))
         }
     }
 }
 
 /// Prints why what decisions are made from cannot be read.
-pub fn not_read(shared: &Shared, error: InputError) -> Result<Exit, Failure> {
+pub fn not_read(shared: &SharedArgs, error: InputError) -> Result<Exit, CommandFailure> {
     match error {
         InputError::Open(error) => not_opened(shared, error),
-        InputError::Snapshot(error) => Err(Failure::of_call(&error).maybe_hint(error.hint)),
+        InputError::Snapshot(error) => Err(CommandFailure::of_call(&error).maybe_hint(error.hint)),
         InputError::Call(error) => Err(error.into()),
     }
 }
 
 /// Prints why the workspace cannot be worked with.
-pub fn not_opened(shared: &Shared, error: OpenError) -> Result<Exit, Failure> {
+pub fn not_opened(shared: &SharedArgs, error: OpenError) -> Result<Exit, CommandFailure> {
     match error {
         OpenError::Settings(findings) => {
             output::findings(shared, &findings);
@@ -164,14 +167,14 @@ pub fn not_opened(shared: &Shared, error: OpenError) -> Result<Exit, Failure> {
 }
 
 /// Says which breakers are tripped, since when and why, and how they are reset.
-pub fn tell_breakers(shared: &Shared, breakers: &[Breaker]) {
+pub fn tell_breakers(shared: &SharedArgs, breakers: &[Breaker]) {
     for breaker in breakers {
         output::warning(shared, "the state", "breaker-tripped", &format!("{}; {}", breaker.says(), breaker.hint()));
     }
 }
 
 /// Says how old the snapshot is that replaces live DNS, where one does, and which of its zones were ignored.
-pub fn tell_snapshot(shared: &Shared, request: &Request<'_>, used: Option<&SnapshotUsed>) {
+pub fn tell_snapshot(shared: &SharedArgs, request: &PlanRequest<'_>, used: Option<&SnapshotUsed>) {
     let Some((path, SnapshotUsed { created, ignored })) = request.live_snapshot.zip(used) else { return };
     let place = path.display().to_string();
     let age = match request.now.since(*created) {

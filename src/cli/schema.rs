@@ -2,23 +2,23 @@
 
 use super::args::SchemaArgs;
 use super::exit::Exit;
-use super::output::{self, Failure};
-use super::values::SchemaKind;
+use super::output::{self, CommandFailure};
+use super::values::SchemaKindArg;
 use crate::report;
 
 /// Prints the schema.
-pub fn run(args: &SchemaArgs) -> Result<Exit, Failure> {
+pub fn run(args: &SchemaArgs) -> Result<Exit, CommandFailure> {
     let kind = match args.kind {
-        SchemaKind::Config => report::SchemaKind::Config,
-        SchemaKind::Project => report::SchemaKind::Project,
-        SchemaKind::Explain => report::SchemaKind::Explain,
-        SchemaKind::Plan => report::SchemaKind::Plan,
-        SchemaKind::Drift => report::SchemaKind::Drift,
-        SchemaKind::Status => report::SchemaKind::Status,
-        SchemaKind::History => report::SchemaKind::History,
-        SchemaKind::Apply => report::SchemaKind::Apply,
-        SchemaKind::Event => report::SchemaKind::Event,
-        SchemaKind::Doctor => report::SchemaKind::Doctor,
+        SchemaKindArg::Config => report::SchemaKind::Config,
+        SchemaKindArg::Project => report::SchemaKind::Project,
+        SchemaKindArg::Explain => report::SchemaKind::Explain,
+        SchemaKindArg::Plan => report::SchemaKind::Plan,
+        SchemaKindArg::Drift => report::SchemaKind::Drift,
+        SchemaKindArg::Status => report::SchemaKind::Status,
+        SchemaKindArg::History => report::SchemaKind::History,
+        SchemaKindArg::Apply => report::SchemaKind::Apply,
+        SchemaKindArg::Event => report::SchemaKind::Event,
+        SchemaKindArg::Doctor => report::SchemaKind::Doctor,
     };
     output::print(report::schema(kind))?;
     Ok(Exit::Done)

@@ -4,23 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::args::{Shared, ShowArgs};
+use super::args::{SharedArgs, ShowArgs};
 use super::exit::Exit;
-use super::output::{self, Failure};
-use super::values::{self, Format};
+use super::output::{self, CommandFailure};
+use super::values::{self, FormatArg};
 use crate::apply::accept;
 use crate::change::Change;
 use crate::diag::did_you_mean;
 use crate::dns::{Name, ZoneName};
 use crate::git::Repository;
-use crate::plan::{Class, Notice, NoticeCode, Plan, SealedPlan, store};
+use crate::plan::{ChangeClass, Notice, NoticeCode, Plan, SealedPlan, store};
 use crate::report::paste::shell;
-use crate::report::{self, Outlook, PlanFormat, Purpose, SourceUrl, Templates, TextOptions};
+use crate::report::{self, PlanFormat, PlanOutlook, SourceUrl, Templates, TextOptions, TextPurpose};
 
 /// Prints a saved plan.
-pub fn run(shared: &Shared, args: &ShowArgs) -> Result<Exit, Failure> {
-    let view = View::new(shared, args.format.into(), Purpose::Saved)?;
-    let sealed = store::load(&args.file).map_err(Failure::new)?;
+pub fn run(shared: &SharedArgs, args: &ShowArgs) -> Result<Exit, CommandFailure> {
+    let view = ShowOptions::new(shared, args.format.into(), TextPurpose::Saved)?;
+    let sealed = store::load(&args.file).map_err(CommandFailure::new)?;
     let file = args.file.display().to_string();
     // A plan that is too old is refused. A plan without changes is never applied, so its age does not matter.
     let has_changes = !sealed.plan().changes.is_empty();
@@ -28,20 +28,20 @@ pub fn run(shared: &Shared, args: &ShowArgs) -> Result<Exit, Failure> {
     let source_url = source_url(shared, args.source_url.as_ref())?;
     let url = args.plan_url.clone();
     let (file, command) = (Some(file), apply_command(shared, &args.file));
-    view.print(&sealed, &Outlook { refusal, file, command, url, hidden: None, source_url })?;
+    view.print(&sealed, &PlanOutlook { refusal, file, command, url, hidden: None, source_url })?;
     Ok(Exit::Done)
 }
 
 /// The template of `--source-url`, for the commit that the workspace is at.
 ///
 /// Errors: it has a `{commit}`, and git knows none.
-pub fn source_url(shared: &Shared, template: Option<&SourceUrl>) -> Result<Option<SourceUrl>, Failure> {
+pub fn source_url(shared: &SharedArgs, template: Option<&SourceUrl>) -> Result<Option<SourceUrl>, CommandFailure> {
     match template.filter(|template| template.needs_commit()) {
         None => Ok(template.cloned()),
         Some(template) => {
             let commit = Repository::of(&shared.workspace).and_then(|repository| repository.commit("HEAD"));
             let commit = commit.map_err(|error| {
-                Failure::new(format!("--source-url: `{{commit}}` needs the commit of the workspace: {error}"))
+                CommandFailure::new(format!("--source-url: `{{commit}}` needs the commit of the workspace: {error}"))
             })?;
             Ok(Some(template.of_commit(&commit)))
         }
@@ -49,7 +49,7 @@ pub fn source_url(shared: &Shared, template: Option<&SourceUrl>) -> Result<Optio
 }
 
 /// The command that applies the plan in a file, as a shell takes it; none where the file cannot be shown as it is.
-pub fn apply_command(shared: &Shared, file: &Path) -> Option<String> {
+pub fn apply_command(shared: &SharedArgs, file: &Path) -> Option<String> {
     let workspace = shared.workspace.to_str()?;
     let folder = if workspace == "." { String::new() } else { format!("-C {} ", shell(workspace)?) };
     // A plan that was made with another clock is expired, or not made yet, without it.
@@ -59,9 +59,9 @@ pub fn apply_command(shared: &Shared, file: &Path) -> Option<String> {
 
 /// How a plan is printed.
 #[derive(Debug)]
-pub struct View<'a> {
+pub struct ShowOptions<'a> {
     /// What every command takes.
-    shared: &'a Shared,
+    shared: &'a SharedArgs,
     /// The format.
     format: PlanFormat,
     /// The templates, the workspace's own in their place.
@@ -74,15 +74,19 @@ pub struct View<'a> {
     only_caused: bool,
 }
 
-impl<'a> View<'a> {
+impl<'a> ShowOptions<'a> {
     /// How plans are printed, and for what purpose.
     ///
     /// Errors: a `--zone` that is no name, a template of the workspace that cannot be used.
-    pub fn new(shared: &'a Shared, format: PlanFormat, purpose: Purpose) -> Result<View<'a>, Failure> {
-        Ok(View {
+    pub fn new(
+        shared: &'a SharedArgs,
+        format: PlanFormat,
+        purpose: TextPurpose,
+    ) -> Result<ShowOptions<'a>, CommandFailure> {
+        Ok(ShowOptions {
             shared,
             format,
-            templates: Templates::load(overrides(&shared.workspace)?).map_err(Failure::new)?,
+            templates: Templates::load(overrides(&shared.workspace)?).map_err(CommandFailure::new)?,
             options: TextOptions { purpose, ..output::text_options(shared) },
             zones: zones(shared)?,
             only_caused: false,
@@ -90,34 +94,35 @@ impl<'a> View<'a> {
     }
 
     /// Shows only what the difference to a base causes, where that is asked for.
-    pub fn only_caused(self, only_caused: bool) -> View<'a> {
-        View { only_caused, ..self }
+    pub fn only_caused(self, only_caused: bool) -> ShowOptions<'a> {
+        ShowOptions { only_caused, ..self }
     }
 
     /// Prints a plan, or of its changes those in the chosen zones.
     ///
     /// A view keeps the digests of the whole plan, so that it cannot be used as a plan. Errors: a chosen zone that the
     /// plan does not know.
-    pub fn print(&self, sealed: &SealedPlan, outlook: &Outlook) -> Result<(), Failure> {
+    pub fn print(&self, sealed: &SealedPlan, outlook: &PlanOutlook) -> Result<(), CommandFailure> {
         check_known(&self.zones, sealed.plan())?;
         if self.format == PlanFormat::Text && !output::shows_pages(self.shared) {
             return Ok(());
         }
         let is_view = !self.zones.is_empty() || self.only_caused;
         let is_in_zones = |change: &Change| self.zones.is_empty() || self.zones.contains(&change.zone);
-        let is_caused = |class: Option<Class>| !self.only_caused || class.is_some_and(|class| class != Class::Pending);
+        let is_caused =
+            |class: Option<ChangeClass>| !self.only_caused || class.is_some_and(|class| class != ChangeClass::Pending);
         let cut = is_view.then(|| sealed.view(|change, class| is_in_zones(change) && is_caused(class)));
         let shown = cut.as_ref().unwrap_or(sealed);
         let hidden = cut.as_ref().map(|cut| sealed.plan().changes.len() - cut.plan().changes.len());
-        let outlook = Outlook { hidden, ..outlook.clone() };
-        let text =
-            report::plan((shown, &outlook), self.format, &self.templates, &self.options).map_err(Failure::new)?;
+        let outlook = PlanOutlook { hidden, ..outlook.clone() };
+        let text = report::plan((shown, &outlook), self.format, &self.templates, &self.options)
+            .map_err(CommandFailure::new)?;
         self.tell_of_view(outlook.hidden);
         output::print(&text)
     }
 
     /// Prints the verdict on a plan alone.
-    pub fn print_headline(&self, sealed: &SealedPlan, outlook: &Outlook) -> Result<(), Failure> {
+    pub fn print_headline(&self, sealed: &SealedPlan, outlook: &PlanOutlook) -> Result<(), CommandFailure> {
         if output::shows_pages(self.shared) {
             output::print(&format!("{}.\n", report::headline(sealed.plan(), outlook)))
         } else {
@@ -134,24 +139,24 @@ impl<'a> View<'a> {
     }
 }
 
-impl From<values::PlanFormat> for PlanFormat {
-    fn from(format: values::PlanFormat) -> PlanFormat {
+impl From<values::PlanFormatArg> for PlanFormat {
+    fn from(format: values::PlanFormatArg) -> PlanFormat {
         match format {
-            values::PlanFormat::Text => PlanFormat::Text,
-            values::PlanFormat::Json => PlanFormat::Json,
-            values::PlanFormat::Markdown => PlanFormat::Markdown,
-            values::PlanFormat::Html => PlanFormat::Html,
-            values::PlanFormat::Diff => PlanFormat::Diff,
-            values::PlanFormat::Junit => PlanFormat::Junit,
+            values::PlanFormatArg::Text => PlanFormat::Text,
+            values::PlanFormatArg::Json => PlanFormat::Json,
+            values::PlanFormatArg::Markdown => PlanFormat::Markdown,
+            values::PlanFormatArg::Html => PlanFormat::Html,
+            values::PlanFormatArg::Diff => PlanFormat::Diff,
+            values::PlanFormatArg::Junit => PlanFormat::Junit,
         }
     }
 }
 
-impl From<Format> for report::Format {
-    fn from(format: Format) -> report::Format {
+impl From<FormatArg> for report::ReportFormat {
+    fn from(format: FormatArg) -> report::ReportFormat {
         match format {
-            Format::Text => report::Format::Text,
-            Format::Json => report::Format::Json,
+            FormatArg::Text => report::ReportFormat::Text,
+            FormatArg::Json => report::ReportFormat::Json,
         }
     }
 }
@@ -159,10 +164,10 @@ impl From<Format> for report::Format {
 /// The zones that the command line names.
 ///
 /// Errors: one that is no name.
-pub fn zones(shared: &Shared) -> Result<Vec<ZoneName>, Failure> {
+pub fn zones(shared: &SharedArgs) -> Result<Vec<ZoneName>, CommandFailure> {
     let zone = |text: &String| {
-        let name =
-            Name::parse(text).map_err(|error| Failure::of_call(format!("--zone: `{text}` is not a name: {error}")));
+        let name = Name::parse(text)
+            .map_err(|error| CommandFailure::of_call(format!("--zone: `{text}` is not a name: {error}")));
         name.map(ZoneName::new)
     };
     shared.zones.iter().map(zone).collect()
@@ -171,7 +176,7 @@ pub fn zones(shared: &Shared) -> Result<Vec<ZoneName>, Failure> {
 /// The zones that the command line names.
 ///
 /// Errors: one that is no name, or that a plan does not know.
-pub fn known_zones(shared: &Shared, plan: &Plan) -> Result<Vec<ZoneName>, Failure> {
+pub fn known_zones(shared: &SharedArgs, plan: &Plan) -> Result<Vec<ZoneName>, CommandFailure> {
     let zones = zones(shared)?;
     check_known(&zones, plan)?;
     Ok(zones)
@@ -180,11 +185,11 @@ pub fn known_zones(shared: &Shared, plan: &Plan) -> Result<Vec<ZoneName>, Failur
 /// Checks that a plan knows zones.
 ///
 /// Errors: one that it does not know.
-fn check_known(zones: &[ZoneName], plan: &Plan) -> Result<(), Failure> {
+fn check_known(zones: &[ZoneName], plan: &Plan) -> Result<(), CommandFailure> {
     match zones.iter().find(|zone| !knows(plan, zone)) {
         None => Ok(()),
         Some(zone) => {
-            let failure = Failure::of_call(match plan.undoes {
+            let failure = CommandFailure::of_call(match plan.undoes {
                 Some(id) => format!("--zone: apply {id} has nothing to undo in `{zone}`"),
                 None => format!("--zone: no zone `{zone}` is configured"),
             });
@@ -206,9 +211,9 @@ fn knows(plan: &Plan, zone: &ZoneName) -> bool {
 }
 
 /// The templates in the folder `templates` of a workspace, by file name; none where there is no such folder.
-fn overrides(workspace: &Path) -> Result<BTreeMap<String, String>, Failure> {
+fn overrides(workspace: &Path) -> Result<BTreeMap<String, String>, CommandFailure> {
     let folder = workspace.join("templates");
-    let unreadable = |error: std::io::Error| Failure::new(format!("{}: {error}", folder.display()));
+    let unreadable = |error: std::io::Error| CommandFailure::new(format!("{}: {error}", folder.display()));
     let entries = match std::fs::read_dir(&folder) {
         Ok(entries) => entries,
         // Errors of the workspace itself are reported when it is read.
@@ -223,7 +228,7 @@ fn overrides(workspace: &Path) -> Result<BTreeMap<String, String>, Failure> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         if path.is_file() && !name.starts_with('.') {
             let text = std::fs::read_to_string(&path);
-            texts.insert(name, text.map_err(|error| Failure::new(format!("{}: {error}", path.display())))?);
+            texts.insert(name, text.map_err(|error| CommandFailure::new(format!("{}: {error}", path.display())))?);
         }
     }
     Ok(texts)

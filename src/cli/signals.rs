@@ -10,12 +10,12 @@ use signal_hook::consts::{SIGABRT, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 use super::exit::Exit;
-use super::output::Failure;
+use super::output::CommandFailure;
 
 /// Begins to watch for signals; the first one sets the result.
-pub fn watch() -> Result<Arc<AtomicBool>, Failure> {
+pub fn watch() -> Result<Arc<AtomicBool>, CommandFailure> {
     let interrupted = Arc::new(AtomicBool::new(false));
-    let cannot = |error| Failure::new(format!("cannot watch for signals: {error}: nothing was changed"));
+    let cannot = |error| CommandFailure::new(format!("cannot watch for signals: {error}: nothing was changed"));
     for signal in [SIGINT, SIGTERM] {
         // In this order: a signal must not find the mark that it sets itself.
         let code = i32::from(Exit::Error.code());

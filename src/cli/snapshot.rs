@@ -1,19 +1,19 @@
 //! `snapshot`: live DNS as it is read, in a folder.
 
-use super::args::{Shared, SnapshotArgs};
+use super::args::{SharedArgs, SnapshotArgs};
 use super::exit::Exit;
-use super::output::{self, Failure};
-use super::progress::Line;
-use crate::pipeline::snapshot::{self, Saved, SnapshotError};
+use super::output::{self, CommandFailure};
+use super::progress::ProgressLine;
+use crate::pipeline::snapshot::{self, SavedSnapshot, SnapshotError};
 use crate::report;
 
 /// Saves all configured zones that can be read, and says why the others cannot.
-pub fn run(shared: &Shared, args: &SnapshotArgs) -> Result<Exit, Failure> {
+pub fn run(shared: &SharedArgs, args: &SnapshotArgs) -> Result<Exit, CommandFailure> {
     let now = output::now(shared)?;
-    let progress = Line::start(shared);
+    let progress = ProgressLine::start(shared);
     let saved = snapshot::save(&shared.workspace, now, &args.out, &progress);
     progress.finish();
-    let Saved { zones, records, unread, findings } = match saved {
+    let SavedSnapshot { zones, records, unread, findings } = match saved {
         Ok(saved) => saved,
         Err(SnapshotError::Settings(findings)) => {
             output::findings(shared, &findings);
@@ -21,7 +21,7 @@ pub fn run(shared: &Shared, args: &SnapshotArgs) -> Result<Exit, Failure> {
         }
         Err(SnapshotError::Unread(findings)) => {
             output::findings(shared, &findings);
-            let failure = Failure::new("no zone could be read: nothing is saved");
+            let failure = CommandFailure::new("no zone could be read: nothing is saved");
             return Err(failure.hint("an earlier snapshot of that name, if there is one, stays as it is"));
         }
         Err(SnapshotError::Save(error)) => return Err(error.into()),

@@ -1,23 +1,23 @@
 //! `state`: manages the state.
 
-use super::args::{Shared, StateArgs, StateCommand};
+use super::args::{SharedArgs, StateArgs, StateCommand};
 use super::exit::Exit;
-use super::output::{self, Failure};
-use super::progress::Line;
+use super::output::{self, CommandFailure};
+use super::progress::ProgressLine;
 use super::request::not_opened;
 use super::who::who;
-use crate::pipeline::state::{self, Adoption};
+use crate::pipeline::state::{self, AdoptionRequest};
 use crate::report;
 
 /// Does what is asked.
-pub fn run(shared: &Shared, args: &StateArgs) -> Result<Exit, Failure> {
+pub fn run(shared: &SharedArgs, args: &StateArgs) -> Result<Exit, CommandFailure> {
     match args.command {
         StateCommand::Init => init(shared),
     }
 }
 
 /// Takes over the markers that are in the zones.
-fn init(shared: &Shared) -> Result<Exit, Failure> {
+fn init(shared: &SharedArgs) -> Result<Exit, CommandFailure> {
     let now = output::now(shared)?;
     let reason = output::reason(
         shared,
@@ -25,8 +25,8 @@ fn init(shared: &Shared) -> Result<Exit, Failure> {
         "say why that is right, such as `--reason \"runner replaced, applies 40 to 42 looked at\"`",
     )?;
     let who = who();
-    let adoption = Adoption { workspace: &shared.workspace, now, who: &who, reason };
-    let progress = Line::start(shared);
+    let adoption = AdoptionRequest { workspace: &shared.workspace, now, who: &who, reason };
+    let progress = ProgressLine::start(shared);
     let adopted = state::init(&adoption, &progress);
     progress.finish();
     match adopted {

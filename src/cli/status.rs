@@ -1,21 +1,21 @@
 //! `status`: which apply is running, and what the state says; and breakers reset.
 
-use super::args::{Shared, StatusArgs};
+use super::args::{SharedArgs, StatusArgs};
 use super::exit::Exit;
-use super::output::{self, Failure};
+use super::output::{self, CommandFailure};
 use super::request::not_opened;
 use super::who::who;
 use crate::diag::did_you_mean;
 use crate::inventory::value::Time;
 use crate::pipeline::state::{self, WasReset};
 use crate::report;
-use crate::state::Reset;
+use crate::state::BreakerReset;
 
 /// How many applies are shown without `-v`.
 const APPLIES: usize = 10;
 
 /// Prints what the state says, or resets a breaker.
-pub fn run(shared: &Shared, args: &StatusArgs) -> Result<Exit, Failure> {
+pub fn run(shared: &SharedArgs, args: &StatusArgs) -> Result<Exit, CommandFailure> {
     let now = output::now(shared)?;
     if let Some(scope) = &args.reset {
         return reset(shared, scope, now);
@@ -31,14 +31,14 @@ pub fn run(shared: &Shared, args: &StatusArgs) -> Result<Exit, Failure> {
 }
 
 /// Resets the breaker of a scope.
-fn reset(shared: &Shared, scope: &str, now: Time) -> Result<Exit, Failure> {
+fn reset(shared: &SharedArgs, scope: &str, now: Time) -> Result<Exit, CommandFailure> {
     let reason = output::reason(
         shared,
         "`status --reset` needs `--reason TEXT`: after the reset, unattended runs try the same changes again",
         "say what the cause was and why it is right now, such as `--reason \"the export was whole again\"`",
     )?;
     let who = who();
-    match state::reset(&shared.workspace, scope, Reset { who: &who, reason, now }) {
+    match state::reset(&shared.workspace, scope, BreakerReset { who: &who, reason, now }) {
         Ok(WasReset::Yes(breaker)) => {
             if !shared.quiet {
                 output::print(&report::reset(&breaker, &output::text_options(shared)))?;
@@ -53,7 +53,7 @@ fn reset(shared: &Shared, scope: &str, now: Time) -> Result<Exit, Failure> {
                 (None, true) => "no breaker is tripped".to_owned(),
                 (None, false) => format!("tripped: {}", scopes.join(", ")),
             };
-            Err(Failure::new(format!("the breaker `{scope}` is not tripped")).hint(hint))
+            Err(CommandFailure::new(format!("the breaker `{scope}` is not tripped")).hint(hint))
         }
         Err(error) => not_opened(shared, error),
     }

@@ -2,36 +2,36 @@
 
 use std::path::Path;
 
-use super::args::{Shared, UndoArgs};
-use super::carry_out::{self, Task};
+use super::args::{SharedArgs, UndoArgs};
+use super::carry_out::{self, ApplyTask};
 use super::events;
 use super::exit::Exit;
-use super::metrics::Notes;
-use super::output::{self, Failure};
-use super::request::{Sealed, not_opened, refuse_zones, request, seal, verdict};
-use super::show::View;
-use super::values::Format;
+use super::metrics::RunNotes;
+use super::output::{self, CommandFailure};
+use super::request::{DigestedPlan, not_opened, refuse_zones, request, seal, verdict};
+use super::show::ShowOptions;
+use super::values::FormatArg;
 use crate::guard::Breaker;
 use crate::inventory::value::Time;
 use crate::pipeline::undo::{UndoError, make_undo};
 use crate::plan::{SealedPlan, store};
 use crate::report::event::RunReport;
-use crate::report::{self, Outlook, Purpose};
+use crate::report::{self, PlanOutlook, TextPurpose};
 use crate::state::ApplyId;
 
 /// Plans the inverse of an apply, and shows, saves or applies it.
-pub fn run(shared: &Shared, args: &UndoArgs) -> Result<Exit, Failure> {
+pub fn run(shared: &SharedArgs, args: &UndoArgs) -> Result<Exit, CommandFailure> {
     refuse_zones(shared, "undo")?;
     let now = output::now(shared)?;
     let applies = args.out.is_none() && (args.limits.yes || carry_out::can_ask(shared, args.format));
     let purpose = match (applies, &args.out) {
-        (true, _) => Purpose::Apply,
-        (false, Some(_)) => Purpose::Saved,
-        (false, None) => Purpose::Look,
+        (true, _) => TextPurpose::Apply,
+        (false, Some(_)) => TextPurpose::Saved,
+        (false, None) => TextPurpose::Look,
     };
-    let view = View::new(shared, report::Format::from(args.format).into(), purpose)?;
+    let view = ShowOptions::new(shared, report::ReportFormat::from(args.format).into(), purpose)?;
     let request = request(shared, now, None);
-    let Sealed { sealed, findings, is_partial, breakers, targets, .. } =
+    let DigestedPlan { sealed, findings, is_partial, breakers, targets, .. } =
         match seal(shared, |progress| make_undo(&request, ApplyId(args.id), progress)) {
             Ok(made) => made,
             Err(UndoError::Open(error)) => return not_opened(shared, error),
@@ -47,12 +47,17 @@ pub fn run(shared: &Shared, args: &UndoArgs) -> Result<Exit, Failure> {
 }
 
 /// Prints a plan, and saves it.
-fn show_and_save(shared: &Shared, file: &Path, view: &View<'_>, sealed: &SealedPlan) -> Result<Exit, Failure> {
+fn show_and_save(
+    shared: &SharedArgs,
+    file: &Path,
+    view: &ShowOptions<'_>,
+    sealed: &SealedPlan,
+) -> Result<Exit, CommandFailure> {
     // A plan that cannot be saved is printed all the same.
-    let saved = store::save(file, sealed).map_err(Failure::new);
-    view.print(sealed, &Outlook::default())?;
+    let saved = store::save(file, sealed).map_err(CommandFailure::new);
+    view.print(sealed, &PlanOutlook::default())?;
     saved?;
-    let outlook = Outlook { file: Some(file.display().to_string()), ..Outlook::default() };
+    let outlook = PlanOutlook { file: Some(file.display().to_string()), ..PlanOutlook::default() };
     events::outcome(shared, &RunReport::plan_made(sealed, &outlook));
     Ok(Exit::Done)
 }
@@ -61,25 +66,25 @@ fn show_and_save(shared: &Shared, file: &Path, view: &View<'_>, sealed: &SealedP
 ///
 /// Errors: there is no operator to ask.
 fn show_and_apply(
-    shared: &Shared,
+    shared: &SharedArgs,
     args: &UndoArgs,
-    view: &View<'_>,
+    view: &ShowOptions<'_>,
     (sealed, breakers, targets, verdict): (&SealedPlan, &[Breaker], &[String], Exit),
     now: Time,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CommandFailure> {
     let UndoArgs { limits, format, .. } = args;
-    events::planned(shared, &RunReport::plan_made(sealed, &Outlook::default()));
-    let notes = Notes::none();
+    events::planned(shared, &RunReport::plan_made(sealed, &PlanOutlook::default()));
+    let notes = RunNotes::none();
     let task =
-        Task { sealed, place: "the plan", now, expect: None, limits, format: *format, auto: false, notes: &notes };
-    if *format == Format::Text || !limits.yes {
-        view.print(sealed, &Outlook::default())?;
+        ApplyTask { sealed, place: "the plan", now, expect: None, limits, format: *format, auto: false, notes: &notes };
+    if *format == FormatArg::Text || !limits.yes {
+        view.print(sealed, &PlanOutlook::default())?;
         // The page has said that there is nothing to undo.
         if sealed.plan().changes.is_empty() {
             return Ok(Exit::Done);
         }
     }
-    if *format == Format::Text
+    if *format == FormatArg::Text
         && let Some(refused) = carry_out::foresee(shared, &task, (breakers, false), verdict)
     {
         return refused;

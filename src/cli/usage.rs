@@ -5,7 +5,7 @@ use clap::{Arg, Command, CommandFactory as _};
 
 use super::args::Cli;
 use super::exit::Exit;
-use super::output::{self, Failure};
+use super::output::{self, CommandFailure};
 use super::peers;
 use crate::diag::did_you_mean;
 
@@ -53,21 +53,21 @@ fn command_of(error: &clap::Error) -> (Command, String) {
 }
 
 /// The failure of a command line without a command.
-fn no_command(error: &clap::Error) -> Failure {
+fn no_command(error: &clap::Error) -> CommandFailure {
     let (_, called) = command_of(error);
     let hint = match called.as_str() {
         "zonewright" => "`zonewright plan` shows what would change; `zonewright --help` lists the commands".to_owned(),
         _ => format!("`{called} --help` lists the commands"),
     };
-    Failure::new(format!("`{called}` needs a command")).hint(hint)
+    CommandFailure::new(format!("`{called}` needs a command")).hint(hint)
 }
 
 /// The failure of a word where a command belongs.
-fn unknown_command(error: &clap::Error, word: &str) -> Failure {
+fn unknown_command(error: &clap::Error, word: &str) -> CommandFailure {
     let (command, called) = command_of(error);
     let failure = match command.get_name() {
-        "zonewright" => Failure::new(format!("there is no command `{word}`")),
-        _ => Failure::new(format!("`{called}` has no command `{word}`")),
+        "zonewright" => CommandFailure::new(format!("there is no command `{word}`")),
+        _ => CommandFailure::new(format!("`{called}` has no command `{word}`")),
     };
     let names = command.get_subcommands().flat_map(Command::get_name_and_visible_aliases);
     let hint = peers::command(word).map(str::to_owned).or_else(|| did_you_mean(word, names));
@@ -75,10 +75,10 @@ fn unknown_command(error: &clap::Error, word: &str) -> Failure {
 }
 
 /// The failure of an argument that a command does not take.
-fn unknown_argument(error: &clap::Error, word: &str) -> Failure {
+fn unknown_argument(error: &clap::Error, word: &str) -> CommandFailure {
     let (command, called) = command_of(error);
     let whole = with_one_dash(word);
-    let failure = Failure::new(format!("`{called}` does not take `{}`", whole.as_deref().unwrap_or(word)));
+    let failure = CommandFailure::new(format!("`{called}` does not take `{}`", whole.as_deref().unwrap_or(word)));
     let long = whole.map(|whole| format!("-{whole}"));
     let word = long.as_deref().unwrap_or(word);
     if long.is_some() && flags(&command).iter().any(|flag| flag == word) {

@@ -10,7 +10,7 @@ use crate::inventory::value::Time;
 
 /// How a plan is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PlanFormat {
+pub enum PlanFormatArg {
     /// For people at a terminal.
     Text,
     /// The document that `--out` saves.
@@ -38,7 +38,7 @@ pub enum CheckFormat {
 
 /// How anything else is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum FormatArg {
     /// For people.
     Text,
     /// The document.
@@ -47,7 +47,7 @@ pub enum Format {
 
 /// The formats that have a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SchemaKind {
+pub enum SchemaKindArg {
     /// zonewright.toml.
     Config,
     /// A project file.

@@ -1,9 +1,9 @@
 //! Finds the page of a word that a user typed or pasted.
 
-use super::{Page, pages};
+use super::{CodePage, pages};
 
 /// The page of a code, however it was pasted.
-pub fn find(word: &str) -> Option<&'static Page> {
+pub fn find(word: &str) -> Option<&'static CodePage> {
     let code = normalize(word);
     pages().find(|page| page.code == code)
 }

@@ -13,7 +13,7 @@ mod tests;
 use std::sync::LazyLock;
 
 pub use find::{find, normalize};
-pub use parse::{Fault, parse};
+pub use parse::{PageFault, parse};
 
 /// The files of docs/codes, in the order in which they are listed.
 const TEXTS: [(&str, &str); 12] = [
@@ -38,7 +38,7 @@ const LONG: usize = 72;
 const SHORT: usize = 30;
 
 /// All families, with all pages.
-static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
+static FAMILIES: LazyLock<Vec<CodeFamily>> = LazyLock::new(|| {
     let read = |(file, text): (&'static str, &'static str)| {
         parse(file, text).unwrap_or_else(|fault| panic!("a test reads all pages, and {fault}"))
     };
@@ -46,18 +46,18 @@ static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
 });
 
 /// All families, in the order in which they are listed.
-pub fn families() -> &'static [Family] {
+pub fn families() -> &'static [CodeFamily] {
     &FAMILIES
 }
 
 /// All pages, in the order of their families.
-pub fn pages() -> impl Iterator<Item = &'static Page> {
+pub fn pages() -> impl Iterator<Item = &'static CodePage> {
     families().iter().flat_map(|family| &family.pages)
 }
 
 /// The codes of one file of docs/codes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Family {
+pub struct CodeFamily {
     /// The name of the file.
     pub file: &'static str,
     /// What it is about, in a word or two.
@@ -65,16 +65,16 @@ pub struct Family {
     /// What holds for all of its codes, in one paragraph.
     pub about: String,
     /// Its codes; never empty.
-    pub pages: Vec<Page>,
+    pub pages: Vec<CodePage>,
 }
 
 /// What there is to know of one code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
+pub struct CodePage {
     /// The code.
     pub code: &'static str,
     /// What kinds of messages have it; never empty.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<CodeKind>,
     /// What it means, in one paragraph.
     pub means: String,
     /// A message as it is printed, line by line; never empty.
@@ -87,7 +87,7 @@ pub struct Page {
     pub see: Vec<(&'static str, &'static str)>,
 }
 
-impl Page {
+impl CodePage {
     /// What it means in short, for lists: the first sentence, or its part before the colon where it is long.
     pub fn brief(&self) -> &str {
         let is_outside = |at: &usize| self.means[..*at].matches('`').count().is_multiple_of(2);
@@ -101,7 +101,7 @@ impl Page {
 
 crate::document::words! {
     /// A kind of message that has a code.
-    Kind {
+    CodeKind {
         /// An error about a file, server or plan.
         Error = "error",
         /// A warning about one.
@@ -137,26 +137,26 @@ crate::document::words! {
     }
 }
 
-impl Kind {
+impl CodeKind {
     /// What it is in words, printed behind the code: `not-a-64: an error`.
     pub fn says(self) -> &'static str {
         match self {
-            Kind::Error => "an error",
-            Kind::Warning => "a warning",
-            Kind::Rule => "a rule by which an RRset is changed",
-            Kind::Cause => "a cause of changes",
-            Kind::Class => "a class of changes against a base",
-            Kind::Drift => "a word of `drift`",
-            Kind::Block => "a reason for which a host is blocked",
-            Kind::Skip => "a reason for which a host is skipped",
-            Kind::Notice => "a notice of a plan",
-            Kind::Names => "a reason for which a host gets no name",
-            Kind::Outcome => "an outcome of a host",
-            Kind::Problem => "a refusal of a plan",
-            Kind::DoctorOk => "a finding of `doctor`: it works",
-            Kind::DoctorNote => "a note of `doctor`",
-            Kind::DoctorWarning => "a warning of `doctor`",
-            Kind::DoctorProblem => "a problem that `doctor` finds",
+            CodeKind::Error => "an error",
+            CodeKind::Warning => "a warning",
+            CodeKind::Rule => "a rule by which an RRset is changed",
+            CodeKind::Cause => "a cause of changes",
+            CodeKind::Class => "a class of changes against a base",
+            CodeKind::Drift => "a word of `drift`",
+            CodeKind::Block => "a reason for which a host is blocked",
+            CodeKind::Skip => "a reason for which a host is skipped",
+            CodeKind::Notice => "a notice of a plan",
+            CodeKind::Names => "a reason for which a host gets no name",
+            CodeKind::Outcome => "an outcome of a host",
+            CodeKind::Problem => "a refusal of a plan",
+            CodeKind::DoctorOk => "a finding of `doctor`: it works",
+            CodeKind::DoctorNote => "a note of `doctor`",
+            CodeKind::DoctorWarning => "a warning of `doctor`",
+            CodeKind::DoctorProblem => "a problem that `doctor` finds",
         }
     }
 }

@@ -27,7 +27,7 @@ fn the_parts_of_a_page_stand_in_order() {
     assert_eq!((page.means.as_str(), page.brief(), page.advice.as_str()), ("C c. D", "C c", "E."));
     assert_eq!(
         (page.kinds.as_slice(), page.example.as_slice()),
-        (&[Kind::Block, Kind::Names][..], &["l", "", "m"][..])
+        (&[CodeKind::Block, CodeKind::Names][..], &["l", "", "m"][..])
     );
     assert_eq!(page.see, [("f.md: g", "../f.md#g"), ("h.md", "../h.md")]);
 }

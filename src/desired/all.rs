@@ -5,14 +5,14 @@
 use std::ops::Index;
 use std::sync::OnceLock;
 
-use super::host::{self, DesiredHost, LookedUp, OwnA};
+use super::host::{self, DesiredHost, LookedUp, OwnALookup};
 use crate::inventory::Inventory;
 use crate::inventory::value::Time;
 use crate::live::Live;
 
 /// The desired hosts, in the order of [`Inventory::hosts`].
 #[derive(Debug)]
-pub struct Desired<'i> {
+pub struct DesiredHosts<'i> {
     /// The inventory.
     inventory: &'i Inventory,
     /// Live DNS, for its A records.
@@ -23,11 +23,11 @@ pub struct Desired<'i> {
     hosts: Vec<OnceLock<Box<DesiredHost>>>,
 }
 
-impl<'i> Desired<'i> {
+impl<'i> DesiredHosts<'i> {
     /// The hosts of an inventory, none of them derived yet.
-    pub fn new(inventory: &'i Inventory, live: &'i Live, now: Time) -> Desired<'i> {
+    pub fn new(inventory: &'i Inventory, live: &'i Live, now: Time) -> DesiredHosts<'i> {
         let hosts = inventory.hosts.iter().map(|_| OnceLock::new()).collect();
-        Desired { inventory, live, now, hosts }
+        DesiredHosts { inventory, live, now, hosts }
     }
 
     /// Derives one host, and does not keep it.
@@ -36,7 +36,7 @@ impl<'i> Desired<'i> {
     }
 
     /// Derives one host from what was looked up about it and about the A records at its names.
-    pub fn derive_by(&self, place: usize, looked_up: LookedUp<'_>, own_a: OwnA<'_>) -> DesiredHost {
+    pub fn derive_by(&self, place: usize, looked_up: LookedUp<'_>, own_a: OwnALookup<'_>) -> DesiredHost {
         host::derive_by(self.inventory, &self.inventory.hosts[place], self.now, looked_up, own_a)
     }
 
@@ -51,7 +51,7 @@ impl<'i> Desired<'i> {
     }
 }
 
-impl Index<usize> for Desired<'_> {
+impl Index<usize> for DesiredHosts<'_> {
     type Output = DesiredHost;
 
     fn index(&self, place: usize) -> &DesiredHost {

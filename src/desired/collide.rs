@@ -10,9 +10,9 @@ use crate::change::BlockCode;
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, HostStatus};
-use crate::inventory::repeats::Repeats;
+use crate::inventory::repeats::RepeatedHashes;
 use crate::inventory::value::Mac;
-use crate::names::holders::{Holder, HolderRow, NameIndex, gives_name, held_name};
+use crate::names::holders::{HolderRow, NameHolder, NameIndex, gives_name, held_name};
 
 /// For each host that shares something, by its place in [`Inventory::hosts`]: what it shares, and the lowest place of
 /// another host that has the same; its own place where its two interfaces collide.
@@ -28,11 +28,11 @@ pub struct Collisions {
 
 /// What hosts use, each with the host's place in [`Inventory::hosts`]: part by part of the fleet.
 #[derive(Debug, Default)]
-pub struct Used(Vec<Part>);
+pub struct UsedValues(Vec<UsedPart>);
 
 /// What some hosts use.
 #[derive(Debug, Default)]
-struct Part {
+struct UsedPart {
     /// The MACs of assigned hosts.
     macs: Vec<(Mac, u32)>,
     /// Addresses: acceptable ones, and A records at the hosts' names; IPv4 addresses as mapped ones.
@@ -41,11 +41,11 @@ struct Part {
     uncertain: Vec<(Ipv6Addr, u32)>,
 }
 
-impl Used {
+impl UsedValues {
     /// Notes what a host uses.
     pub fn note(&mut self, place: usize, host: &Host, desired: &DesiredHost) {
         if self.0.is_empty() {
-            self.0.push(Part::default());
+            self.0.push(UsedPart::default());
         }
         let Some(part) = self.0.last_mut() else { return };
         if let (HostStatus::Assigned, Some(active)) = (host.status, desired.mac.active) {
@@ -72,7 +72,7 @@ impl Used {
     }
 
     /// Takes what other hosts use.
-    pub fn append(&mut self, mut others: Used) {
+    pub fn append(&mut self, mut others: UsedValues) {
         self.0.append(&mut others.0);
     }
 }
@@ -81,7 +81,7 @@ impl Collisions {
     /// Compares all assigned hosts, by what they use.
     ///
     /// Free hosts, and current rows of names.lock whose host hosts.csv lacks, take part with their names.
-    pub fn find(inventory: &Inventory, names: &NameIndex, used: Used) -> Collisions {
+    pub fn find(inventory: &Inventory, names: &NameIndex, used: UsedValues) -> Collisions {
         let mut collisions = Collisions::default();
         collisions.find_names(inventory, names);
         collisions.find_macs(&used);
@@ -104,7 +104,7 @@ impl Collisions {
     fn find_names(&mut self, inventory: &Inventory, names: &NameIndex) {
         for group in names.groups() {
             let holders = group.filter(|holder| takes_part(inventory, *holder));
-            let held: Vec<(Name, Holder)> =
+            let held: Vec<(Name, NameHolder)> =
                 holders.filter_map(|holder| held_name(inventory, holder).map(|name| (name, holder))).collect();
             for (name, holder) in &held {
                 let HolderRow::Host(place) = holder.by else { continue };
@@ -124,7 +124,7 @@ impl Collisions {
     }
 
     /// Finds MACs that two hosts use.
-    fn find_macs(&mut self, used: &Used) {
+    fn find_macs(&mut self, used: &UsedValues) {
         // Nearly all occur once, and only the others are compared.
         let lists = used.0.iter().map(|part| part.macs.as_slice());
         let mut macs = repeated(lists, |mac| xxh3_64(&mac.octets()));
@@ -139,7 +139,7 @@ impl Collisions {
 
     /// Finds addresses that two interfaces have. A host shares nothing by an address that it has perhaps; others share that
     /// with it, so that no host gets an address that another may have.
-    fn find_addresses(&mut self, used: &Used) {
+    fn find_addresses(&mut self, used: &UsedValues) {
         let uncertain: HashSet<&(Ipv6Addr, u32)> = used.0.iter().flat_map(|part| &part.uncertain).collect();
         let lists = used.0.iter().map(|part| part.addresses.as_slice());
         let mut addresses = repeated(lists, |address| xxh3_64(&address.octets()));
@@ -161,13 +161,13 @@ fn repeated<'u, T: Copy + 'u>(
     lists: impl Iterator<Item = &'u [(T, u32)]> + Clone,
     hash: impl Fn(T) -> u64,
 ) -> Vec<(T, u32)> {
-    let mut repeats = Repeats::new(lists.clone().map(<[_]>::len).sum());
+    let mut repeats = RepeatedHashes::new(lists.clone().map(<[_]>::len).sum());
     lists.clone().flatten().for_each(|(value, _)| repeats.add(hash(*value)));
     lists.flatten().filter(|(value, _)| repeats.may_hold(hash(*value))).copied().collect()
 }
 
 /// Whether a name counts when names are compared: it is held now, and its host does not hold it anyway.
-fn takes_part(inventory: &Inventory, holder: Holder) -> bool {
+fn takes_part(inventory: &Inventory, holder: NameHolder) -> bool {
     let counted = match holder.by {
         HolderRow::Host(_) => false,
         HolderRow::Lock(row) => gives_name(inventory, &inventory.lock[row as usize]),

@@ -6,15 +6,17 @@ use smallvec::SmallVec;
 
 use super::address::{eui64, with_ipv4, with_project_id};
 use super::mac::{self, MacChoice};
-use super::network::{self, Networks, Segment};
+use super::network::{self, InterfaceNetworks, Segment};
 use crate::change::BlockCode;
 use crate::diag::Origin;
 use crate::dns::{Name, NameError, RrsetRef, Rtype};
 use crate::inventory::Inventory;
-use crate::inventory::model::{Entry, Host, HostStatus, LockRow, MacSource, ProjectFile, ProjectSettings, Report};
+use crate::inventory::model::{
+    ExportEntry, Host, HostStatus, LockRow, MacReport, MacSource, ProjectFile, ProjectSettings,
+};
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::{Time, Vlan};
-use crate::live::{Live, Place};
+use crate::live::{Live, NamePlace};
 use crate::names::holders::{lock_rows_of, name_among};
 
 /// What the inventory says of one host.
@@ -27,11 +29,11 @@ pub struct DesiredHost {
     /// The MAC that its reports give.
     pub mac: MacChoice,
     /// What is wrong, sorted by code; of one code, what was found first. Empty for nearly every host.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<HostFault>,
 }
 
 /// Addresses that are right for an interface, each with the line of its network: nearly always one, or two.
-pub type Acceptable = SmallVec<[(Ipv6Addr, Origin); 2]>;
+pub type AcceptableAddresses = SmallVec<[(Ipv6Addr, Origin); 2]>;
 
 /// One interface of a host.
 #[derive(Debug)]
@@ -41,7 +43,7 @@ pub struct Interface {
     /// Its name.
     pub owner: Name,
     /// The addresses that are right for it, the preferred one first, each once, each with the line of its network.
-    pub acceptable: Acceptable,
+    pub acceptable: AcceptableAddresses,
     /// The A records at its name, in numeric order.
     pub own_a: Vec<Ipv4Addr>,
     /// Whether it could be read what is at its name. Where not, A records may be there: the addresses of a backbone are then
@@ -75,16 +77,16 @@ pub enum InterfaceKind {
 
 /// Something in the inventory that blocks a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct HostFault {
     /// The code.
     pub code: BlockCode,
     /// What it is about.
-    pub detail: Detail,
+    pub detail: FaultDetail,
 }
 
 /// The values behind a fault, for the message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Detail {
+pub enum FaultDetail {
     /// A bad line: its place.
     Line(Origin),
     /// No project file has the id.
@@ -109,7 +111,7 @@ pub struct LookedUp<'i> {
     /// Its rows in names.lock, in their order.
     pub rows: &'i [LockRow],
     /// Its reports, in the inventory's order.
-    pub reports: &'i [Report],
+    pub reports: &'i [MacReport],
     /// The name of its fastbone, where it was made already.
     pub fastbone: Option<Name>,
 }
@@ -131,7 +133,7 @@ pub fn derive_by(
     host: &Host,
     now: Time,
     LookedUp { rows, reports, fastbone }: LookedUp<'_>,
-    own_a: OwnA<'_>,
+    own_a: OwnALookup<'_>,
 ) -> DesiredHost {
     let mac = mac::choose(inventory, reports, now);
     let named = name_among(rows, host);
@@ -145,44 +147,44 @@ pub fn derive_by(
     let project = &inventory.projects[host.project.0 as usize];
     let name = named.map(|(name, _)| name);
     match name {
-        None => desired.fault(BlockCode::NoName, Detail::Name(None)),
+        None => desired.fault(BlockCode::NoName, FaultDetail::Name(None)),
         Some(name) if project.admin.as_ref().is_some_and(|admin| !admin.has_name(name.as_name())) => {
-            desired.fault(BlockCode::ForeignDomain, Detail::Name(Some(name.clone())));
+            desired.fault(BlockCode::ForeignDomain, FaultDetail::Name(Some(name.clone())));
         }
         Some(_) => {}
     }
     let settings = project.file.settings();
-    derive_interfaces(&Derivation { inventory, own_a, reports, host, name, settings }, fastbone, &mut desired);
+    derive_interfaces(&HostDerivation { inventory, own_a, reports, host, name, settings }, fastbone, &mut desired);
     desired.faults.sort_by_key(|fault| fault.code);
     desired.faults.dedup();
     desired
 }
 
 /// What gives the live A records at the name of an interface, in numeric order; none where its zone could not be read.
-pub type OwnA<'a> = &'a dyn Fn(InterfaceKind, &Name) -> Option<Vec<Ipv4Addr>>;
+pub type OwnALookup<'a> = &'a dyn Fn(InterfaceKind, &Name) -> Option<Vec<Ipv4Addr>>;
 
 impl DesiredHost {
     /// Notes a fault.
-    fn fault(&mut self, code: BlockCode, detail: Detail) {
-        self.faults.push(Fault { code, detail });
+    fn fault(&mut self, code: BlockCode, detail: FaultDetail) {
+        self.faults.push(HostFault { code, detail });
     }
 }
 
 /// Notes the lines about a host that are bad.
 fn note_bad_rows(inventory: &Inventory, host: &Host, rows: &[LockRow], desired: &mut DesiredHost) {
     if host.bad {
-        desired.fault(BlockCode::BadInput, Detail::Line(host.origin));
+        desired.fault(BlockCode::BadInput, FaultDetail::Line(host.origin));
     }
     if let Some(row) = rows.iter().find(|row| row.bad) {
-        desired.fault(BlockCode::BadInput, Detail::Line(row.origin));
+        desired.fault(BlockCode::BadInput, FaultDetail::Line(row.origin));
     }
     match &inventory.projects[host.project.0 as usize].file {
-        ProjectFile::Missing => desired.fault(BlockCode::BadInput, Detail::NoProjectFile),
-        ProjectFile::Bad { origin } => desired.fault(BlockCode::BadInput, Detail::Line(*origin)),
+        ProjectFile::Missing => desired.fault(BlockCode::BadInput, FaultDetail::NoProjectFile),
+        ProjectFile::Bad { origin } => desired.fault(BlockCode::BadInput, FaultDetail::Line(*origin)),
         ProjectFile::Good(_) => {}
     }
     if let Some(origin) = desired.mac.frozen_by {
-        desired.fault(BlockCode::BadInput, Detail::Line(origin));
+        desired.fault(BlockCode::BadInput, FaultDetail::Line(origin));
     }
 }
 
@@ -190,19 +192,19 @@ fn note_bad_rows(inventory: &Inventory, host: &Host, rows: &[LockRow], desired: 
 fn note_doubts(inventory: &Inventory, desired: &mut DesiredHost) {
     let trust = &inventory.trust;
     if let Some(reason) = trust.hosts.doubt().or(trust.names_lock.doubt()) {
-        desired.fault(BlockCode::SourceUntrusted, Detail::Source(reason.to_owned()));
+        desired.fault(BlockCode::SourceUntrusted, FaultDetail::Source(reason.to_owned()));
     }
 }
 
 /// What the interfaces of a host are derived from.
 #[derive(Clone, Copy)]
-struct Derivation<'d> {
+struct HostDerivation<'d> {
     /// The inventory.
     inventory: &'d Inventory,
     /// The live A records.
-    own_a: OwnA<'d>,
+    own_a: OwnALookup<'d>,
     /// The host's reports.
-    reports: &'d [Report],
+    reports: &'d [MacReport],
     /// The host.
     host: &'d Host,
     /// Its name; without one no interface is derived, but errors in its lines are still found.
@@ -212,12 +214,12 @@ struct Derivation<'d> {
 }
 
 /// Derives backbone and fastbone, whose name may have been made already.
-fn derive_interfaces(this: &Derivation<'_>, fastbone: Option<Name>, desired: &mut DesiredHost) {
+fn derive_interfaces(this: &HostDerivation<'_>, fastbone: Option<Name>, desired: &mut DesiredHost) {
     // A host without a name has no A records.
     let own_a = this.name.map_or_else(|| Some(Vec::new()), |name| (this.own_a)(InterfaceKind::Backbone, name));
     let acceptable = match (this.settings, own_a.as_deref()) {
         // Nothing more can be said of the host than that it has this name.
-        (None, _) => Acceptable::new(),
+        (None, _) => AcceptableAddresses::new(),
         (Some(settings), Some([])) => by_network(this, settings, settings.vlans.main(), desired),
         (Some(settings), Some(own_a)) => by_ipv4(this, settings.vlans.main(), own_a, desired),
         (Some(settings), None) => {
@@ -241,13 +243,17 @@ fn derive_interfaces(this: &Derivation<'_>, fastbone: Option<Name>, desired: &mu
             let own_a = (this.own_a)(InterfaceKind::Fastbone, &owner);
             desired.interfaces.push(interface((InterfaceKind::Fastbone, owner), acceptable, own_a));
         }
-        Some(Err(error)) => desired.fault(BlockCode::BadInput, Detail::FastboneName(error)),
+        Some(Err(error)) => desired.fault(BlockCode::BadInput, FaultDetail::FastboneName(error)),
         None => {}
     }
 }
 
 /// Puts an interface together.
-fn interface((kind, owner): (InterfaceKind, Name), acceptable: Acceptable, own_a: Option<Vec<Ipv4Addr>>) -> Interface {
+fn interface(
+    (kind, owner): (InterfaceKind, Name),
+    acceptable: AcceptableAddresses,
+    own_a: Option<Vec<Ipv4Addr>>,
+) -> Interface {
     Interface { kind, owner, acceptable, is_read: own_a.is_some(), own_a: own_a.unwrap_or_default() }
 }
 
@@ -255,7 +261,7 @@ fn interface((kind, owner): (InterfaceKind, Name), acceptable: Acceptable, own_a
 pub fn live_a(live: &Live, name: &Name) -> Option<Vec<Ipv4Addr>> {
     match live.rrset(name.as_name(), Rtype::A) {
         Some(found) => Some(addresses_v4(found.rrset)),
-        None => (!matches!(live.place(name.as_name()), Place::Unknown(_))).then(Vec::new),
+        None => (!matches!(live.place(name.as_name()), NamePlace::Unknown(_))).then(Vec::new),
     }
 }
 
@@ -270,34 +276,39 @@ pub fn addresses_v4(rrset: RrsetRef<'_>) -> Vec<Ipv4Addr> {
 }
 
 /// The addresses of an interface by its MAC and the networks of its VLAN.
-fn by_network(this: &Derivation<'_>, settings: &ProjectSettings, vlan: Vlan, desired: &mut DesiredHost) -> Acceptable {
-    let Derivation { inventory, host, .. } = *this;
+fn by_network(
+    this: &HostDerivation<'_>,
+    settings: &ProjectSettings,
+    vlan: Vlan,
+    desired: &mut DesiredHost,
+) -> AcceptableAddresses {
+    let HostDerivation { inventory, host, .. } = *this;
     if let Some(reason) = doubted_mac_source(inventory, host, desired.mac.active.is_some()) {
-        desired.fault(BlockCode::SourceUntrusted, Detail::Source(reason.to_owned()));
+        desired.fault(BlockCode::SourceUntrusted, FaultDetail::Source(reason.to_owned()));
     }
     if let Some(reason) = inventory.trust.l3_tors.doubt() {
-        desired.fault(BlockCode::SourceUntrusted, Detail::Source(reason.to_owned()));
+        desired.fault(BlockCode::SourceUntrusted, FaultDetail::Source(reason.to_owned()));
     }
     let active = desired.mac.active;
     let switch = desired.mac.switch_of(host);
     let segment = network::segment(inventory, switch);
     if let (Segment::L2, Some(reason)) = (segment, inventory.trust.net_layout.doubt()) {
-        desired.fault(BlockCode::SourceUntrusted, Detail::Source(reason.to_owned()));
+        desired.fault(BlockCode::SourceUntrusted, FaultDetail::Source(reason.to_owned()));
     }
     if active.is_none() {
-        desired.fault(BlockCode::NoMac, Detail::NoReport(this.reports.len()));
+        desired.fault(BlockCode::NoMac, FaultDetail::NoReport(this.reports.len()));
     }
     let networks = match network::networks(inventory, switch, host.location, vlan) {
-        Networks::Known(networks) => networks,
-        Networks::Bad(origin) => {
-            desired.fault(BlockCode::BadInput, Detail::Line(origin));
-            return Acceptable::new();
+        InterfaceNetworks::Known(networks) => networks,
+        InterfaceNetworks::Bad(origin) => {
+            desired.fault(BlockCode::BadInput, FaultDetail::Line(origin));
+            return AcceptableAddresses::new();
         }
     };
     if networks.is_empty() {
-        desired.fault(BlockCode::NoNetwork, Detail::Vlan(vlan, switch, segment));
+        desired.fault(BlockCode::NoNetwork, FaultDetail::Vlan(vlan, switch, segment));
     }
-    let Some(active) = active else { return Acceptable::new() };
+    let Some(active) = active else { return AcceptableAddresses::new() };
     let address = |network| match settings.hbf_project_id {
         Some((project, _)) => with_project_id(network, project, active.mac),
         None => eui64(network, active.mac),
@@ -314,21 +325,26 @@ fn doubted_mac_source<'i>(inventory: &'i Inventory, host: &Host, has_mac: bool) 
 }
 
 /// The addresses of an IPv4 host's backbone, by its A records and ipv4-map.
-fn by_ipv4(this: &Derivation<'_>, vlan: Vlan, own_a: &[Ipv4Addr], desired: &mut DesiredHost) -> Acceptable {
-    let Derivation { inventory, host, .. } = *this;
+fn by_ipv4(
+    this: &HostDerivation<'_>,
+    vlan: Vlan,
+    own_a: &[Ipv4Addr],
+    desired: &mut DesiredHost,
+) -> AcceptableAddresses {
+    let HostDerivation { inventory, host, .. } = *this;
     if let Some(reason) = inventory.trust.ipv4_map.doubt() {
-        desired.fault(BlockCode::SourceUntrusted, Detail::Source(reason.to_owned()));
+        desired.fault(BlockCode::SourceUntrusted, FaultDetail::Source(reason.to_owned()));
     }
-    let mut acceptable = Acceptable::new();
+    let mut acceptable = AcceptableAddresses::new();
     for address in own_a {
         match network::ipv4_network(inventory, *address, host.location, vlan) {
-            Some(Entry::Good(network, origin)) => acceptable.push((with_ipv4(network, *address), origin)),
-            Some(Entry::Bad(origin)) => desired.fault(BlockCode::BadInput, Detail::Line(origin)),
+            Some(ExportEntry::Good(network, origin)) => acceptable.push((with_ipv4(network, *address), origin)),
+            Some(ExportEntry::Bad(origin)) => desired.fault(BlockCode::BadInput, FaultDetail::Line(origin)),
             None => {}
         }
     }
     if acceptable.is_empty() {
-        desired.fault(BlockCode::NoIpv4Network, Detail::Ipv4(own_a.to_vec()));
+        desired.fault(BlockCode::NoIpv4Network, FaultDetail::Ipv4(own_a.to_vec()));
     }
     acceptable
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::diag::Origin;
 use crate::inventory::Inventory;
-use crate::inventory::model::{Host, Report, Sighting};
+use crate::inventory::model::{Host, MacReport, Sighting};
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::{Duration, Inv, Mac, Time};
 
@@ -37,7 +37,7 @@ impl MacChoice {
 }
 
 /// The reports of one host, in the inventory's order.
-pub fn reports_of(inventory: &Inventory, inv: Inv) -> &[Report] {
+pub fn reports_of(inventory: &Inventory, inv: Inv) -> &[MacReport] {
     let reports = &inventory.reports;
     let from = reports.partition_point(|report| report.inv < inv);
     let length = reports[from..].partition_point(|report| report.inv == inv);
@@ -46,11 +46,11 @@ pub fn reports_of(inventory: &Inventory, inv: Inv) -> &[Report] {
 
 /// The outcome of one report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum MacVerdict {
     /// It gives the host's MAC.
     Won,
     /// It counts, but another is better, by this.
-    Lost(Better),
+    Lost(BetterBy),
     /// It is older than its source allows.
     TooOld {
         /// What its source allows.
@@ -74,7 +74,7 @@ pub enum Verdict {
 
 /// By what the report that won is better than another that counts; the first of these that differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Better {
+pub enum BetterBy {
     /// It is newer by this much, penalties counted.
     Newer(Duration),
     /// Its source is named first.
@@ -94,12 +94,12 @@ pub enum Better {
 /// Of the active reports that no later inactive one withdraws and that are not too old, the one with the latest
 /// `time - penalty` wins; on a tie the source named first, then the lowest MAC, then one with a switch, then the lowest
 /// switch.
-pub fn choose(inventory: &Inventory, reports: &[Report], now: Time) -> MacChoice {
+pub fn choose(inventory: &Inventory, reports: &[MacReport], now: Time) -> MacChoice {
     let withdrawn = withdrawals(reports);
-    let usable = |report: &&Report| is_active(&withdrawn, report) && is_fresh(inventory, report, now);
+    let usable = |report: &&MacReport| is_active(&withdrawn, report) && is_fresh(inventory, report, now);
     let latest = reports.iter().filter(usable).map(|report| report.time).max();
     let winner = reports.iter().filter(usable).min_by(|a, b| rank(inventory, a).cmp(&rank(inventory, b)));
-    let unanswered = |report: &&Report| is_unanswered(inventory, report, latest, now);
+    let unanswered = |report: &&MacReport| is_unanswered(inventory, report, latest, now);
     MacChoice {
         active: winner.and_then(|report| match report.sighting {
             Sighting::Active { mac, switch } => Some(ActiveMac { mac, switch, origin: report.origin }),
@@ -110,53 +110,53 @@ pub fn choose(inventory: &Inventory, reports: &[Report], now: Time) -> MacChoice
 }
 
 /// The outcome of each of one host's reports, in their order: [`choose`], with the reasons.
-pub fn verdicts(inventory: &Inventory, reports: &[Report], now: Time) -> Vec<Verdict> {
+pub fn verdicts(inventory: &Inventory, reports: &[MacReport], now: Time) -> Vec<MacVerdict> {
     let chosen = choose(inventory, reports, now).active.map(|active| active.origin);
     let winner = reports.iter().find(|report| Some(report.origin) == chosen);
     let withdrawn = withdrawals(reports);
-    let usable = |report: &&Report| is_active(&withdrawn, report) && is_fresh(inventory, report, now);
+    let usable = |report: &&MacReport| is_active(&withdrawn, report) && is_fresh(inventory, report, now);
     let latest = reports.iter().filter(usable).map(|report| report.time).max();
-    let verdict = |report: &Report| match (report.sighting, inventory.mac_sources[report.source as usize].max_age) {
-        (Sighting::Bad, _) => Verdict::Bad { freezes: is_unanswered(inventory, report, latest, now) },
-        (Sighting::Ahead { .. }, _) => Verdict::Ahead,
-        (Sighting::Inactive { .. }, _) => Verdict::Inactive,
+    let verdict = |report: &MacReport| match (report.sighting, inventory.mac_sources[report.source as usize].max_age) {
+        (Sighting::Bad, _) => MacVerdict::Bad { freezes: is_unanswered(inventory, report, latest, now) },
+        (Sighting::Ahead { .. }, _) => MacVerdict::Ahead,
+        (Sighting::Inactive { .. }, _) => MacVerdict::Inactive,
         (Sighting::Active { mac, .. }, _) if !is_active(&withdrawn, report) => {
             let withdraws =
-                |other: &&Report| other.sighting == (Sighting::Inactive { mac }) && other.time >= report.time;
+                |other: &&MacReport| other.sighting == (Sighting::Inactive { mac }) && other.time >= report.time;
             let by = reports.iter().find(withdraws).expect("a report that withdraws it is among them");
-            Verdict::Withdrawn { by: by.origin }
+            MacVerdict::Withdrawn { by: by.origin }
         }
-        (Sighting::Active { .. }, Some(max_age)) if !is_fresh(inventory, report, now) => Verdict::TooOld { max_age },
+        (Sighting::Active { .. }, Some(max_age)) if !is_fresh(inventory, report, now) => MacVerdict::TooOld { max_age },
         (Sighting::Active { .. }, _) => match winner {
-            Some(winner) if winner.origin != report.origin => Verdict::Lost(better(inventory, winner, report)),
-            _ => Verdict::Won,
+            Some(winner) if winner.origin != report.origin => MacVerdict::Lost(better(inventory, winner, report)),
+            _ => MacVerdict::Won,
         },
     };
     reports.iter().map(verdict).collect()
 }
 
 /// By what one report is better than another; both count.
-fn better(inventory: &Inventory, winner: &Report, other: &Report) -> Better {
+fn better(inventory: &Inventory, winner: &MacReport, other: &MacReport) -> BetterBy {
     let (winner, other) = (rank(inventory, winner), rank(inventory, other));
     match winner.counted.0.since(other.counted.0) {
-        Some(newer) if winner.counted != other.counted => Better::Newer(newer),
-        _ if winner.source != other.source => Better::Source,
-        _ if winner.mac != other.mac => Better::Mac,
-        _ if winner.no_switch != other.no_switch => Better::Switch,
-        _ if winner.switch != other.switch => Better::LowerSwitch,
-        _ => Better::First,
+        Some(newer) if winner.counted != other.counted => BetterBy::Newer(newer),
+        _ if winner.source != other.source => BetterBy::Source,
+        _ if winner.mac != other.mac => BetterBy::Mac,
+        _ if winner.no_switch != other.no_switch => BetterBy::Switch,
+        _ if winner.switch != other.switch => BetterBy::LowerSwitch,
+        _ => BetterBy::First,
     }
 }
 
 /// Whether a report is bad, fresh, and newer than the `latest` that counts.
-fn is_unanswered(inventory: &Inventory, report: &Report, latest: Option<Time>, now: Time) -> bool {
+fn is_unanswered(inventory: &Inventory, report: &MacReport, latest: Option<Time>, now: Time) -> bool {
     report.sighting == Sighting::Bad
         && is_fresh(inventory, report, now)
         && latest.is_none_or(|latest| latest < report.time)
 }
 
 /// When each MAC of a host was last reported not to be in use.
-pub fn withdrawals(reports: &[Report]) -> HashMap<Mac, Time> {
+pub fn withdrawals(reports: &[MacReport]) -> HashMap<Mac, Time> {
     let mut latest = HashMap::new();
     for report in reports {
         if let Sighting::Inactive { mac } = report.sighting {
@@ -168,7 +168,7 @@ pub fn withdrawals(reports: &[Report]) -> HashMap<Mac, Time> {
 }
 
 /// Whether a report says that a MAC is in use, and no report that is as new withdraws it.
-pub fn is_active(withdrawn: &HashMap<Mac, Time>, report: &Report) -> bool {
+pub fn is_active(withdrawn: &HashMap<Mac, Time>, report: &MacReport) -> bool {
     match report.sighting {
         Sighting::Active { mac, .. } => withdrawn.get(&mac).is_none_or(|time| *time < report.time),
         Sighting::Inactive { .. } | Sighting::Ahead { .. } | Sighting::Bad => false,
@@ -176,19 +176,19 @@ pub fn is_active(withdrawn: &HashMap<Mac, Time>, report: &Report) -> bool {
 }
 
 /// Whether a report is at most as old as its source allows.
-pub fn is_fresh(inventory: &Inventory, report: &Report, now: Time) -> bool {
+pub fn is_fresh(inventory: &Inventory, report: &MacReport, now: Time) -> bool {
     let limit = inventory.mac_sources[report.source as usize].max_age;
     limit.is_none_or(|limit| now.since(report.time).is_none_or(|age| age <= limit))
 }
 
 /// When a report counts as made: its time, less the penalty of its source.
-pub fn counted_time(inventory: &Inventory, report: &Report) -> Time {
+pub fn counted_time(inventory: &Inventory, report: &MacReport) -> Time {
     report.time.minus(inventory.mac_sources[report.source as usize].penalty)
 }
 
 /// What reports are ordered by, one field after another: the best first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Rank<'r> {
+struct ReportRank<'r> {
     /// When it counts as made; the latest first.
     counted: Reverse<Time>,
     /// The place of its source.
@@ -202,11 +202,11 @@ struct Rank<'r> {
 }
 
 /// The rank of a report among others.
-fn rank<'r>(inventory: &'r Inventory, report: &Report) -> Rank<'r> {
+fn rank<'r>(inventory: &'r Inventory, report: &MacReport) -> ReportRank<'r> {
     let mac = report.sighting.mac();
     let switch = report.sighting.switch().map(|symbol| inventory.symbols.text(symbol));
     let counted = Reverse(counted_time(inventory, report));
-    Rank { counted, source: report.source, mac, no_switch: switch.is_none(), switch }
+    ReportRank { counted, source: report.source, mac, no_switch: switch.is_none(), switch }
 }
 
 #[cfg(test)]

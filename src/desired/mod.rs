@@ -15,6 +15,6 @@ pub mod all;
 
 pub mod collide;
 
-pub use all::Desired;
-pub use collide::{Collisions, Used};
-pub use host::{DesiredHost, Fault, Interface, InterfaceKind};
+pub use all::DesiredHosts;
+pub use collide::{Collisions, UsedValues};
+pub use host::{DesiredHost, HostFault, Interface, InterfaceKind};

@@ -6,18 +6,18 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::diag::Origin;
 use crate::inventory::Inventory;
-use crate::inventory::model::{Entry, Ipv4Map, Layout, Tors, UnreadableRow};
+use crate::inventory::model::{ExportEntry, Ipv4Map, NetLayout, Tors, UnreadableRow};
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::{Net64, Vlan};
 
 /// /64s with the lines that give them: nearly always one, or two.
-pub type Lines = SmallVec<[(Net64, Origin); 2]>;
+pub type NetworkLines = SmallVec<[(Net64, Origin); 2]>;
 
 /// The /64s of an interface, with the lines that give them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Networks {
+pub enum InterfaceNetworks {
     /// In order of preference, each once; empty where no export names any.
-    Known(Lines),
+    Known(NetworkLines),
     /// The line that should say is bad.
     Bad(Origin),
 }
@@ -42,23 +42,27 @@ pub fn segment(inventory: &Inventory, switch: Option<Symbol>) -> Segment {
 }
 
 /// The networks of a VLAN behind a switch in a datacenter.
-pub fn networks(inventory: &Inventory, switch: Option<Symbol>, location: Symbol, vlan: Vlan) -> Networks {
+pub fn networks(inventory: &Inventory, switch: Option<Symbol>, location: Symbol, vlan: Vlan) -> InterfaceNetworks {
     match (segment(inventory, switch), switch) {
         (Segment::L3, Some(switch)) => {
             let Tors { networks, unreadable, .. } = &inventory.tors;
             match (networks.get(&(switch, vlan)), unreadable.get(&switch)) {
-                (Some(Entry::Bad(origin)), _) | (_, Some(origin)) => Networks::Bad(*origin),
-                (Some(Entry::Good(network, origin)), None) => Networks::Known(smallvec![(*network, *origin)]),
-                (None, None) => Networks::Known(Lines::new()),
+                (Some(ExportEntry::Bad(origin)), _) | (_, Some(origin)) => InterfaceNetworks::Bad(*origin),
+                (Some(ExportEntry::Good(network, origin)), None) => {
+                    InterfaceNetworks::Known(smallvec![(*network, *origin)])
+                }
+                (None, None) => InterfaceNetworks::Known(NetworkLines::new()),
             }
         }
         _ => {
-            let Layout { networks, unreadable, .. } = &inventory.layout;
+            let NetLayout { networks, unreadable, .. } = &inventory.layout;
             let unreadable = unreadable.get(&Some(location)).or(unreadable.get(&None));
             match (networks.get(&(location, vlan)), unreadable) {
-                (Some(Entry::Bad(origin)), _) | (_, Some(origin)) => Networks::Bad(*origin),
-                (Some(Entry::Good(networks, _)), None) => Networks::Known(Lines::from_slice(networks)),
-                (None, None) => Networks::Known(Lines::new()),
+                (Some(ExportEntry::Bad(origin)), _) | (_, Some(origin)) => InterfaceNetworks::Bad(*origin),
+                (Some(ExportEntry::Good(networks, _)), None) => {
+                    InterfaceNetworks::Known(NetworkLines::from_slice(networks))
+                }
+                (None, None) => InterfaceNetworks::Known(NetworkLines::new()),
             }
         }
     }
@@ -66,7 +70,12 @@ pub fn networks(inventory: &Inventory, switch: Option<Symbol>, location: Symbol,
 
 /// The /64 that carries an IPv4 address in a datacenter's VLAN: of the rows whose IPv4 network holds it, the one with
 /// the longest prefix.
-pub fn ipv4_network(inventory: &Inventory, address: Ipv4Addr, location: Symbol, vlan: Vlan) -> Option<Entry<Net64>> {
+pub fn ipv4_network(
+    inventory: &Inventory,
+    address: Ipv4Addr,
+    location: Symbol,
+    vlan: Vlan,
+) -> Option<ExportEntry<Net64>> {
     let Ipv4Map { rows, unreadable } = &inventory.ipv4_map;
     let fits = |row: &&UnreadableRow| {
         row.network.contains(&address)
@@ -74,7 +83,7 @@ pub fn ipv4_network(inventory: &Inventory, address: Ipv4Addr, location: Symbol, 
             && row.vlan.is_none_or(|own| own == vlan)
     };
     if let Some(row) = unreadable.iter().find(fits) {
-        return Some(Entry::Bad(row.origin));
+        return Some(ExportEntry::Bad(row.origin));
     }
     let rows = rows.get(&(location, vlan))?;
     rows.iter().find(|(network, _)| network.contains(&address)).map(|(_, entry)| *entry)

@@ -9,7 +9,7 @@ use crate::live::{LiveRrset, ZoneIndex};
 
 /// One record removed or added, or a TTL set, with the reason.
 #[derive(Debug, Clone)]
-pub struct Act {
+pub struct RuleAct {
     /// The zone.
     pub zone: ZoneIndex,
     /// The owner name.
@@ -17,23 +17,29 @@ pub struct Act {
     /// The type.
     pub rtype: Rtype,
     /// What is done.
-    pub deed: Deed,
+    pub deed: RrsetDeed,
     /// The rule.
     pub rule: Rule,
     /// The subject and project that it is done for.
-    pub actor: Actor,
+    pub actor: RuleActor,
     /// The lines that it is based on.
     pub evidence: Vec<Origin>,
 }
 
-impl Act {
+impl RuleAct {
     /// Removes one record of an RRset that was found.
-    pub fn removal(found: LiveRrset<'_>, rdata: Rdata, rule: Rule, actor: Actor, evidence: Option<Origin>) -> Act {
-        Act {
+    pub fn removal(
+        found: LiveRrset<'_>,
+        rdata: Rdata,
+        rule: Rule,
+        actor: RuleActor,
+        evidence: Option<Origin>,
+    ) -> RuleAct {
+        RuleAct {
             zone: found.zone,
             owner: found.rrset.owner(),
             rtype: found.rrset.rtype(),
-            deed: Deed::Remove(rdata),
+            deed: RrsetDeed::Remove(rdata),
             rule,
             actor,
             evidence: evidence.into_iter().collect(),
@@ -43,7 +49,7 @@ impl Act {
 
 /// What is done to an RRset.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Deed {
+pub enum RrsetDeed {
     /// A record is removed.
     Remove(Rdata),
     /// A record is added.
@@ -54,7 +60,7 @@ pub enum Deed {
 
 /// The subject and project that a rule acts for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Actor {
+pub struct RuleActor {
     /// What it acts for.
     pub subject: Subject,
     /// Its project, or that of the orphan.

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::held::Held;
-use super::waits::Waits;
-use crate::desired::{Collisions, Desired};
+use super::held::HeldEdits;
+use super::waits::RrsetWaits;
+use crate::desired::{Collisions, DesiredHosts};
 use crate::diag::Origin;
 use crate::dns::{Name, Ttl};
 use crate::inventory::Inventory;
@@ -12,11 +12,11 @@ use crate::inventory::model::{Permission, ProjectAdmin, ProjectIndex, ProjectSet
 use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Live, ZoneIndex};
-use crate::names::{Foreseen, NameIndex};
+use crate::names::{ForeseenNames, NameIndex};
 
 /// The values that all rules share.
 #[derive(Debug, Clone, Copy)]
-pub struct Context<'a> {
+pub struct RuleContext<'a> {
     /// The inventory.
     pub inventory: &'a Inventory,
     /// Live DNS.
@@ -24,25 +24,25 @@ pub struct Context<'a> {
     /// Which host holds which name.
     pub names: &'a NameIndex,
     /// The desired hosts, in the order of [`Inventory::hosts`].
-    pub desired: &'a Desired<'a>,
+    pub desired: &'a DesiredHosts<'a>,
     /// Whether live DNS already holds all that a host needs, in the same order.
     pub settled: &'a [bool],
     /// Which hosts share a name, MAC or address.
     pub collisions: &'a Collisions,
     /// What `allocate` would give to hosts without a name.
-    pub foreseen: &'a Foreseen,
+    pub foreseen: &'a ForeseenNames,
     /// The clock.
     pub now: Time,
     /// The hosts whose rules run.
     pub selection: &'a Selection,
     /// The hosts whose rules do not run because of a breaker.
-    pub tripped: &'a Tripped,
+    pub tripped: &'a TrippedHosts,
     /// The servers that zones are written to.
     pub servers: &'a ServerNames,
     /// The RRsets that wait to be deleted.
-    pub waits: &'a Waits,
+    pub waits: &'a RrsetWaits,
     /// The hosts and RRsets that stay as they are, because a person edited them after an apply.
-    pub held: &'a Held,
+    pub held: &'a HeldEdits,
 }
 
 /// The names of the servers that zones are written to, each with the line of zonewright.toml that holds it.
@@ -50,7 +50,7 @@ pub type ServerNames = BTreeMap<Name, Origin>;
 
 /// The values that are known before the first host is examined.
 #[derive(Debug, Clone, Copy)]
-pub struct Ground<'a> {
+pub struct RuleGround<'a> {
     /// The inventory.
     pub inventory: &'a Inventory,
     /// Live DNS.
@@ -59,7 +59,7 @@ pub struct Ground<'a> {
     pub servers: &'a ServerNames,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> RuleGround<'a> {
     /// The settings of a zone.
     pub fn zone_spec(self, zone: ZoneIndex) -> &'a ZoneSpec {
         &self.inventory.config.zones[zone.0 as usize]
@@ -75,7 +75,7 @@ impl<'a> Ground<'a> {
 
 /// The hosts whose rules do not run because a breaker has tripped.
 #[derive(Debug, Clone, Default)]
-pub struct Tripped {
+pub struct TrippedHosts {
     /// Whether this applies to all hosts.
     pub all: bool,
     /// The projects to whose hosts it applies.
@@ -114,7 +114,7 @@ impl Selection {
     }
 }
 
-impl<'a> Context<'a> {
+impl<'a> RuleContext<'a> {
     /// The settings of a zone.
     pub fn zone_spec(&self, zone: ZoneIndex) -> &'a ZoneSpec {
         self.ground().zone_spec(zone)
@@ -126,8 +126,8 @@ impl<'a> Context<'a> {
     }
 
     /// The values that are known before the first host is examined.
-    pub fn ground(&self) -> Ground<'a> {
-        Ground { inventory: self.inventory, live: self.live, servers: self.servers }
+    pub fn ground(&self) -> RuleGround<'a> {
+        RuleGround { inventory: self.inventory, live: self.live, servers: self.servers }
     }
 
     /// Whether a zone permits changes to RRsets that are not own.

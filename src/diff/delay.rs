@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::act::{Act, Deed, removes_unheld_name};
-use super::context::Context;
-use crate::change::{Notice, NoticeCode, Waiting};
+use super::act::{RrsetDeed, RuleAct, removes_unheld_name};
+use super::context::RuleContext;
+use crate::change::{Notice, NoticeCode, WaitingRrset};
 use crate::dns::{Name, Rdata, RrKey, Rtype};
 use crate::inventory::value::{Duration, Time};
 
@@ -15,28 +15,28 @@ use crate::inventory::value::{Duration, Time};
 /// noted long enough ago.
 ///
 /// A record that another rule removes, too, is removed at once. All other acts on such an RRset are done.
-pub fn hold(context: &Context<'_>, acts: Vec<Act>, held: &mut Vec<Act>) -> Vec<Act> {
+pub fn hold(context: &RuleContext<'_>, acts: Vec<RuleAct>, held: &mut Vec<RuleAct>) -> Vec<RuleAct> {
     if context.inventory.config.delete_after == Duration::from_secs(0) {
         return acts;
     }
-    let removal = |act: &Act| match &act.deed {
-        Deed::Remove(rdata) => Some((act.owner.clone(), act.rtype, rdata.clone())),
-        Deed::Add(_) | Deed::SetTtl(_) => None,
+    let removal = |act: &RuleAct| match &act.deed {
+        RrsetDeed::Remove(rdata) => Some((act.owner.clone(), act.rtype, rdata.clone())),
+        RrsetDeed::Add(_) | RrsetDeed::SetTtl(_) => None,
     };
     let by_others: BTreeSet<(Name, Rtype, Rdata)> =
         acts.iter().filter(|act| !removes_unheld_name(act.rule)).filter_map(removal).collect();
-    let waits = |act: &Act| {
+    let waits = |act: &RuleAct| {
         let goes_anyway = removal(act).is_some_and(|removal| by_others.contains(&removal));
         removes_unheld_name(act.rule) && !goes_anyway && !is_due(context, act)
     };
-    let (waiting, due): (Vec<Act>, Vec<Act>) = acts.into_iter().partition(waits);
+    let (waiting, due): (Vec<RuleAct>, Vec<RuleAct>) = acts.into_iter().partition(waits);
     held.extend(waiting);
     due
 }
 
 /// The RRsets of the held acts, each once.
-pub fn waiting(context: &Context<'_>, held: &[Act]) -> Vec<Waiting> {
-    let mut rrsets: BTreeMap<(&Name, Rtype), &Act> = BTreeMap::new();
+pub fn waiting(context: &RuleContext<'_>, held: &[RuleAct]) -> Vec<WaitingRrset> {
+    let mut rrsets: BTreeMap<(&Name, Rtype), &RuleAct> = BTreeMap::new();
     for act in held {
         // The first subject has it, as with changes.
         let first = rrsets.entry((&act.owner, act.rtype)).or_insert(act);
@@ -48,24 +48,24 @@ pub fn waiting(context: &Context<'_>, held: &[Act]) -> Vec<Waiting> {
 }
 
 /// Whether an apply noted the RRset of an act long enough ago.
-fn is_due(context: &Context<'_>, act: &Act) -> bool {
+fn is_due(context: &RuleContext<'_>, act: &RuleAct) -> bool {
     let age = credible(context, act).and_then(|since| context.now.since(since));
     age.is_some_and(|age| age >= context.inventory.config.delete_after)
 }
 
 /// Since when an RRset waits; none where this time is in the future, because the clock was set back: it is noted again.
-fn credible(context: &Context<'_>, act: &Act) -> Option<Time> {
+fn credible(context: &RuleContext<'_>, act: &RuleAct) -> Option<Time> {
     context.waits.since(&act.owner, act.rtype).filter(|since| *since <= context.now)
 }
 
 /// The RRset of an act, as one that waits.
-fn waits(context: &Context<'_>, act: &Act) -> Waiting {
-    let Act { zone, owner, rtype, rule, actor, .. } = act;
+fn waits(context: &RuleContext<'_>, act: &RuleAct) -> WaitingRrset {
+    let RuleAct { zone, owner, rtype, rule, actor, .. } = act;
     let pool = context.pool_of(*zone).clone();
     let zone = &context.zone_spec(*zone).name;
     let since = credible(context, act);
     let owner = zone.owner(owner.as_name()).expect("rules act on names in their zones");
-    Waiting {
+    WaitingRrset {
         pool,
         zone: zone.clone(),
         key: RrKey { owner, rtype: *rtype },
@@ -78,7 +78,7 @@ fn waits(context: &Context<'_>, act: &Act) -> Waiting {
 }
 
 /// The notice that waiting RRsets are not judged, where some wait and removals are paused.
-pub fn resting(context: &Context<'_>) -> Option<Notice> {
+pub fn resting(context: &RuleContext<'_>) -> Option<Notice> {
     let delays = context.inventory.config.delete_after > Duration::from_secs(0);
     let rests = delays && context.removals_rest() && !context.waits.is_empty();
     let count = context.waits.iter().count();

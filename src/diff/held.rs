@@ -2,21 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use super::act::Act;
+use super::act::RuleAct;
 use crate::change::Change;
 use crate::dns::{Name, Rtype};
 use crate::inventory::value::Inv;
 
 /// The hosts and RRsets for which no rule does anything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldEdits {
     /// The hosts.
     hosts: BTreeSet<Inv>,
     /// The RRsets, by owner name and type.
     rrsets: BTreeSet<(Name, Rtype)>,
 }
 
-impl Held {
+impl HeldEdits {
     /// Adds a change: its hosts and its RRset stay as they are.
     pub fn add(&mut self, change: &Change) {
         self.hosts.extend(change.hosts());
@@ -39,7 +39,7 @@ impl Held {
     }
 
     /// Whether an act is not done.
-    pub fn holds(&self, act: &Act) -> bool {
+    pub fn holds(&self, act: &RuleAct) -> bool {
         act.actor.subject.host().is_some_and(|inv| self.has_host(inv)) || self.has_rrset(&act.owner, act.rtype)
     }
 }

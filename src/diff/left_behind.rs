@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use super::context::Context;
-use super::orphans::{self, Domains, Orphan};
+use super::context::RuleContext;
+use super::orphans::{self, Orphan, ProjectDomains};
 use super::protect;
 use super::rules::is_untouchable;
-use crate::change::{Change, Waiting};
+use crate::change::{Change, WaitingRrset};
 use crate::claim::OrphanName;
 use crate::dns::{Name, NameRef, RdataRef, RrKey, Rtype, ZoneName, reverse};
 use crate::inventory::model::{Policy, ProjectIndex};
@@ -60,9 +60,9 @@ pub struct LeftRrset {
 /// the orphans that these hosts had by the inventory. An orphan that no host had by the inventory is given, too: the
 /// journal may know its host.
 pub fn left(
-    context: &Context<'_>,
+    context: &RuleContext<'_>,
     orphans: &[Orphan<'_>],
-    (changes, waiting): (&[Change], &[Waiting]),
+    (changes, waiting): (&[Change], &[WaitingRrset]),
 ) -> Vec<LeftOrphan> {
     let trust = &context.inventory.trust;
     if trust.hosts.doubt().is_some() || trust.names_lock.doubt().is_some() {
@@ -71,7 +71,7 @@ pub fn left(
     let changed = changes.iter().map(|change| (&change.zone, &change.key));
     let settled: BTreeSet<(&ZoneName, &RrKey)> =
         changed.chain(waiting.iter().map(|waiting| (&waiting.zone, &waiting.key))).collect();
-    let (domains, searched) = (Domains::of_all(context), Domains::of_sync(context));
+    let (domains, searched) = (ProjectDomains::of_all(context), ProjectDomains::of_sync(context));
     let strays: BTreeSet<&Name> = context.inventory.stray_names.iter().collect();
     let has_no_host = |orphan: &&Orphan<'_>| {
         !strays.contains(&orphan.name) && !context.names.may_be_held(context.inventory, orphan.name.as_name())
@@ -102,7 +102,7 @@ pub fn left(
 
 /// The hosts that had a name and that the command selects, lowest first; none where the command does not select the
 /// name.
-fn selected_holders(context: &Context<'_>, name: NameRef<'_>, project: Option<ProjectIndex>) -> Option<Vec<Inv>> {
+fn selected_holders(context: &RuleContext<'_>, name: NameRef<'_>, project: Option<ProjectIndex>) -> Option<Vec<Inv>> {
     let selection = context.selection;
     let holders = context.names.holders(context.inventory, name).map(|holder| match holder.by {
         HolderRow::Host(place) => {
@@ -131,7 +131,7 @@ fn selected_holders(context: &Context<'_>, name: NameRef<'_>, project: Option<Pr
 }
 
 /// One RRset that is left.
-fn left_rrset(context: &Context<'_>, found: LiveRrset<'_>) -> LeftRrset {
+fn left_rrset(context: &RuleContext<'_>, found: LiveRrset<'_>) -> LeftRrset {
     let owner = found.rrset.owner();
     let zone = context.zone_spec(found.zone).name.clone();
     let addresses = match found.rrset.rtype() {
@@ -149,7 +149,7 @@ fn left_rrset(context: &Context<'_>, found: LiveRrset<'_>) -> LeftRrset {
 
 /// What deletes the records of an orphan, in words. `project` is the one whose domain the name is in, with whether
 /// policy `sync` searches that domain.
-fn remedy(context: &Context<'_>, orphan: &Orphan<'_>, project: Option<(ProjectIndex, bool)>) -> String {
+fn remedy(context: &RuleContext<'_>, orphan: &Orphan<'_>, project: Option<(ProjectIndex, bool)>) -> String {
     let by_hand = |why: &str| format!("delete them by hand: {why}");
     if let Some(inv) = orphan.locked_for {
         let first = if context.removals_rest() { "once no row and no source is bad, " } else { "" };

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::act::{Act, Actor, Deed};
-use super::context::Context;
+use super::act::{RrsetDeed, RuleAct, RuleActor};
+use super::context::RuleContext;
 use super::own::{self, Registration, RegistryName};
 use crate::change::{Change, ChangeKind, Reason, Rule};
 use crate::claim::Subject;
@@ -12,9 +12,9 @@ use crate::inventory::model::Registry;
 use crate::live::ZoneIndex;
 
 /// Sorts acts and joins them into one change for each RRset; changes of the registry's TXT are next to them.
-pub fn merge(context: &Context<'_>, acts: &mut [Act]) -> Vec<Change> {
+pub fn merge(context: &RuleContext<'_>, acts: &mut [RuleAct]) -> Vec<Change> {
     acts.sort_by(|a, b| (a.zone, &a.owner, a.rtype).cmp(&(b.zone, &b.owner, b.rtype)));
-    let same_rrset = |a: &Act, b: &Act| (a.zone, &a.owner, a.rtype) == (b.zone, &b.owner, b.rtype);
+    let same_rrset = |a: &RuleAct, b: &RuleAct| (a.zone, &a.owner, a.rtype) == (b.zone, &b.owner, b.rtype);
     let mut changes = Vec::new();
     for acts in acts.chunk_by(same_rrset) {
         let Some(change) = merge_one(context, acts) else { continue };
@@ -26,28 +26,28 @@ pub fn merge(context: &Context<'_>, acts: &mut [Act]) -> Vec<Change> {
 }
 
 /// Joins the acts on one RRset; none where they change nothing.
-fn merge_one(context: &Context<'_>, acts: &[Act]) -> Option<Change> {
-    let Act { zone, owner, rtype, .. } = &acts[0];
+fn merge_one(context: &RuleContext<'_>, acts: &[RuleAct]) -> Option<Change> {
+    let RuleAct { zone, owner, rtype, .. } = &acts[0];
     let before = context.live.rrset(owner.as_name(), *rtype).map(|found| found.rrset.to_rrset());
     let mut rdata: BTreeSet<Rdata> = before.iter().flat_map(|before| before.rdata().iter().cloned()).collect();
     for act in acts {
-        if let Deed::Remove(gone) = &act.deed {
+        if let RrsetDeed::Remove(gone) = &act.deed {
             rdata.remove(gone);
         }
     }
     rdata.extend(acts.iter().filter_map(|act| match &act.deed {
-        Deed::Add(rdata) => Some(rdata.clone()),
-        Deed::Remove(_) | Deed::SetTtl(_) => None,
+        RrsetDeed::Add(rdata) => Some(rdata.clone()),
+        RrsetDeed::Remove(_) | RrsetDeed::SetTtl(_) => None,
     }));
     let wanted = acts.iter().find_map(|act| match act.deed {
-        Deed::SetTtl(ttl) => Some(ttl),
-        Deed::Add(_) | Deed::Remove(_) => None,
+        RrsetDeed::SetTtl(ttl) => Some(ttl),
+        RrsetDeed::Add(_) | RrsetDeed::Remove(_) => None,
     });
     let ttl = wanted.or(before.as_ref().map(Rrset::ttl)).unwrap_or_default();
     let kind = ChangeKind::between(before, Rrset::new(ttl, rdata.into_iter().collect()))?;
     let sets_ttl = matches!(&kind, ChangeKind::Modify { before, after } if before.ttl() != after.ttl());
-    let effective = acts.iter().filter(|act| sets_ttl || !matches!(act.deed, Deed::SetTtl(_)));
-    let effective: Vec<&Act> = effective.collect();
+    let effective = acts.iter().filter(|act| sets_ttl || !matches!(act.deed, RrsetDeed::SetTtl(_)));
+    let effective: Vec<&RuleAct> = effective.collect();
     let (actor, also) = attribute(&effective);
     Some(Change {
         pool: context.pool_of(*zone).clone(),
@@ -62,7 +62,7 @@ fn merge_one(context: &Context<'_>, acts: &[Act]) -> Option<Change> {
 }
 
 /// The key of an RRset in a zone.
-fn key(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> RrKey {
+fn key(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> RrKey {
     let owner = context.zone_spec(zone).name.owner(owner).expect("rules act on names in their zones");
     RrKey { owner, rtype }
 }
@@ -70,8 +70,8 @@ fn key(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype)
 /// The subject that a change belongs to, and the others that contributed.
 ///
 /// It belongs to the host that has the name or address, else to the first subject.
-fn attribute<'a>(acts: &[&'a Act]) -> (&'a Actor, Vec<Subject>) {
-    let rank = |actor: &&'a Actor| (!actor.by_right, &actor.subject, actor.project);
+fn attribute<'a>(acts: &[&'a RuleAct]) -> (&'a RuleActor, Vec<Subject>) {
+    let rank = |actor: &&'a RuleActor| (!actor.by_right, &actor.subject, actor.project);
     let first = acts.iter().map(|act| &act.actor).min_by(|a, b| rank(a).cmp(&rank(b))).expect("a change has an act");
     let subjects = acts.iter().map(|act| &act.actor.subject);
     let others: BTreeSet<&Subject> = subjects.filter(|subject| **subject != first.subject).collect();
@@ -79,7 +79,7 @@ fn attribute<'a>(acts: &[&'a Act]) -> (&'a Actor, Vec<Subject>) {
 }
 
 /// The reasons of a change: a rule and subject each, with all lines that they are based on.
-fn reasons(context: &Context<'_>, acts: &[&Act]) -> Vec<Reason> {
+fn reasons(context: &RuleContext<'_>, acts: &[&RuleAct]) -> Vec<Reason> {
     let mut evidence: BTreeMap<(&str, Rule, &Subject), BTreeSet<String>> = BTreeMap::new();
     for act in acts {
         let lines = evidence.entry((act.rule.as_str(), act.rule, &act.actor.subject)).or_default();
@@ -94,7 +94,7 @@ fn reasons(context: &Context<'_>, acts: &[&Act]) -> Vec<Reason> {
 }
 
 /// The change of the TXT that registers an RRset which is created or deleted.
-fn registry_change(context: &Context<'_>, zone: ZoneIndex, change: &Change) -> Option<Change> {
+fn registry_change(context: &RuleContext<'_>, zone: ZoneIndex, change: &Change) -> Option<Change> {
     if context.inventory.config.registry != Registry::Txt {
         return None;
     }

@@ -39,7 +39,7 @@ pub mod delay;
 
 pub mod held;
 
-pub use act::Act;
-pub use block::Block;
-pub use context::{Context, Ground, Selection, Tripped};
-pub use standing::{Standing, Standings};
+pub use act::RuleAct;
+pub use block::HostBlock;
+pub use context::{RuleContext, RuleGround, Selection, TrippedHosts};
+pub use standing::{HostStanding, HostStandings};

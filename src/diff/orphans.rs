@@ -1,7 +1,7 @@
 //! Own records of names that no host has, and how policy `sync` removes them.
 
-use super::act::{Act, Actor};
-use super::context::Context;
+use super::act::{RuleAct, RuleActor};
+use super::context::RuleContext;
 use super::own;
 use super::rules::is_untouchable;
 use crate::change::Rule;
@@ -25,7 +25,7 @@ pub struct Orphan<'c> {
 }
 
 /// Finds all orphans, sorted by name; none where own RRsets cannot be distinguished from others.
-pub fn find<'c>(context: &Context<'c>) -> Vec<Orphan<'c>> {
+pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
     if context.inventory.config.registry == Registry::Noop {
         return Vec::new();
     }
@@ -47,22 +47,22 @@ pub fn find<'c>(context: &Context<'c>) -> Vec<Orphan<'c>> {
 ///
 /// A current row of names.lock keeps what is at its name. Nothing is removed while removals are paused, for projects whose breaker has tripped, or where the command line
 /// names single hosts.
-pub fn remove(context: &Context<'_>, orphans: &[Orphan<'_>]) -> Vec<Act> {
+pub fn remove(context: &RuleContext<'_>, orphans: &[Orphan<'_>]) -> Vec<RuleAct> {
     let mut acts = Vec::new();
     if !context.selection.hosts.is_empty() || context.removals_rest() {
         return acts;
     }
-    let domains = Domains::of_sync(context);
+    let domains = ProjectDomains::of_sync(context);
     for orphan in orphans.iter().filter(|orphan| orphan.locked_for.is_none()) {
         let name = orphan.name.as_name();
         let Some(addresses) = orphan.addresses.filter(|_| !is_untouchable(context, name)) else { continue };
         let Some(project) = domains.project_of(name).filter(|project| removes(context, *project)) else { continue };
         let subject =
             Subject::Orphan(OrphanName { pool: context.pool_of(addresses.zone).clone(), name: orphan.name.clone() });
-        let actor = Actor { subject, project, by_right: false };
+        let actor = RuleActor { subject, project, by_right: false };
         let evidence = context.settings(project).map(|settings| settings.policy_origin);
         let mut remove = |found: LiveRrset<'_>, rdata: Rdata| {
-            acts.push(Act::removal(found, rdata, Rule::Orphan, actor.clone(), evidence));
+            acts.push(RuleAct::removal(found, rdata, Rule::Orphan, actor.clone(), evidence));
         };
         addresses.rrset.rdata().for_each(|rdata| remove(addresses, rdata.to_rdata()));
         for pointer in &orphan.pointers {
@@ -73,28 +73,28 @@ pub fn remove(context: &Context<'_>, orphans: &[Orphan<'_>]) -> Vec<Act> {
 }
 
 /// Whether the orphans of a project are removed.
-pub fn removes(context: &Context<'_>, project: ProjectIndex) -> bool {
+pub fn removes(context: &RuleContext<'_>, project: ProjectIndex) -> bool {
     let sync = context.settings(project).is_some_and(|own| own.automation && own.policy == Policy::Sync);
     let allowed = context.admin(project).is_some_and(|admin| admin.automation_allowed);
     sync && allowed && !context.is_tripped(project) && context.selection.includes_project(project)
 }
 
 /// Which project a name is in: the one that has the longest suffix of it as a domain.
-pub struct Domains<'c>(Vec<(NameRef<'c>, ProjectIndex)>);
+pub struct ProjectDomains<'c>(Vec<(NameRef<'c>, ProjectIndex)>);
 
-impl<'c> Domains<'c> {
+impl<'c> ProjectDomains<'c> {
     /// The domains that policy `sync` searches: the `dns_domain` of each project.
-    pub fn of_sync(context: &Context<'c>) -> Domains<'c> {
-        Domains::collect(context, |_| &[])
+    pub fn of_sync(context: &RuleContext<'c>) -> ProjectDomains<'c> {
+        ProjectDomains::collect(context, |_| &[])
     }
 
     /// All domains of all projects.
-    pub fn of_all(context: &Context<'c>) -> Domains<'c> {
-        Domains::collect(context, |admin| &admin.also_domains)
+    pub fn of_all(context: &RuleContext<'c>) -> ProjectDomains<'c> {
+        ProjectDomains::collect(context, |admin| &admin.also_domains)
     }
 
     /// Collects the domains, with `others` of each project; the longest first.
-    fn collect(context: &Context<'c>, others: impl Fn(&'c ProjectAdmin) -> &'c [Name]) -> Domains<'c> {
+    fn collect(context: &RuleContext<'c>, others: impl Fn(&'c ProjectAdmin) -> &'c [Name]) -> ProjectDomains<'c> {
         let mut domains = Vec::new();
         for (place, project) in context.inventory.projects.iter().enumerate() {
             let Some(admin) = project.admin.as_ref() else { continue };
@@ -102,7 +102,7 @@ impl<'c> Domains<'c> {
             domains.extend(names.map(|domain| (domain.as_name(), ProjectIndex(place as u32))));
         }
         domains.sort_by_key(|(domain, _)| std::cmp::Reverse(domain.as_wire().len()));
-        Domains(domains)
+        ProjectDomains(domains)
     }
 
     /// The project that a name is in.

@@ -4,10 +4,10 @@
 //! `LABEL.REST` has a TXT at `t-LABEL.REST` that names the owner. Source: external-dns, registry/txt and
 //! endpoint/labels.
 
-use super::context::Context;
+use super::context::RuleContext;
 use crate::dns::{Name, NameError, NameRef, Rdata, RdataRef, Rtype};
 use crate::inventory::model::Registry;
-use crate::live::{LiveRrset, Place, ZoneIndex};
+use crate::live::{LiveRrset, NamePlace, ZoneIndex};
 
 /// What the registry says of an RRset.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,16 +36,16 @@ pub enum RegistryName {
 }
 
 /// Where the TXT of an RRset of `rtype` at `owner` in `zone` would be.
-pub fn registry_name(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> RegistryName {
+pub fn registry_name(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> RegistryName {
     let name = match txt_name(owner, rtype) {
         None => return RegistryName::Outside,
         Some(Ok(name)) => name,
         Some(Err(error)) => return RegistryName::TooLong(error),
     };
     match context.live.place_of_text(name.as_name()) {
-        Place::Open(place) if place == zone => RegistryName::At(name),
-        Place::Cname(place) if place == zone => RegistryName::AtCname(name),
-        Place::Unknown(place) if place == zone => RegistryName::Unknown(name),
+        NamePlace::Open(place) if place == zone => RegistryName::At(name),
+        NamePlace::Cname(place) if place == zone => RegistryName::AtCname(name),
+        NamePlace::Unknown(place) if place == zone => RegistryName::Unknown(name),
         _ => RegistryName::Outside,
     }
 }
@@ -60,7 +60,7 @@ pub fn txt_name(owner: NameRef<'_>, rtype: Rtype) -> Option<Result<Name, NameErr
 }
 
 /// What the registry's TXT of an RRset say.
-pub fn registration(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Registration {
+pub fn registration(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Registration {
     let RegistryName::At(name) = registry_name(context, zone, owner, rtype) else { return Registration::None };
     let Some(found) = context.live.rrset(name.as_name(), Rtype::TXT) else { return Registration::None };
     let mut ours = Vec::new();
@@ -81,7 +81,7 @@ pub fn names_owner(records: &[Rdata], owner: &str) -> bool {
 }
 
 /// Whether an RRset is own.
-pub fn is_own(context: &Context<'_>, found: LiveRrset<'_>) -> bool {
+pub fn is_own(context: &RuleContext<'_>, found: LiveRrset<'_>) -> bool {
     match context.inventory.config.registry {
         Registry::Journal => context.live.is_recorded_own(found.rrset.owner().as_name(), found.rrset.rtype()),
         Registry::Noop => true,
@@ -94,7 +94,7 @@ pub fn is_own(context: &Context<'_>, found: LiveRrset<'_>) -> bool {
 
 /// The name of the TXT of an RRset, where it is not known what is at that name. Then it is not known to which owner the
 /// RRset is registered, and its TXT can be neither created nor deleted with it.
-pub fn unknown_registry(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Option<Name> {
+pub fn unknown_registry(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Option<Name> {
     let is_asked = context.inventory.config.registry == Registry::Txt;
     match is_asked.then(|| registry_name(context, zone, owner, rtype))? {
         RegistryName::Unknown(name) => Some(name),
@@ -103,7 +103,7 @@ pub fn unknown_registry(context: &Context<'_>, zone: ZoneIndex, owner: NameRef<'
 }
 
 /// Whether an RRset may be changed: it is own, or its zone permits changes to all.
-pub fn is_writable(context: &Context<'_>, found: LiveRrset<'_>) -> bool {
+pub fn is_writable(context: &RuleContext<'_>, found: LiveRrset<'_>) -> bool {
     context.is_full(found.zone) || is_own(context, found)
 }
 

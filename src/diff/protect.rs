@@ -8,9 +8,9 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use super::act::{Act, Deed, removes_unheld_name};
-use super::block::Block;
-use super::context::{Context, Ground};
+use super::act::{RrsetDeed, RuleAct, removes_unheld_name};
+use super::block::HostBlock;
+use super::context::{RuleContext, RuleGround};
 use super::standing::kept_or_gained;
 use super::words;
 use crate::change::{BlockCode, Notice, NoticeCode};
@@ -40,13 +40,13 @@ pub enum Protection<'c> {
 }
 
 /// Why a name is protected; none where it is not.
-pub fn protection<'c>(context: &Context<'c>, name: NameRef<'_>) -> Option<Protection<'c>> {
+pub fn protection<'c>(context: &RuleContext<'c>, name: NameRef<'_>) -> Option<Protection<'c>> {
     protection_in(context.ground(), context.live.zone_of(name)?, name)
 }
 
 /// Why a name of a zone is protected; none where it is not.
-pub fn protection_in<'c>(ground: Ground<'c>, zone: ZoneIndex, name: NameRef<'_>) -> Option<Protection<'c>> {
-    let Ground { live, servers, .. } = ground;
+pub fn protection_in<'c>(ground: RuleGround<'c>, zone: ZoneIndex, name: NameRef<'_>) -> Option<Protection<'c>> {
+    let RuleGround { live, servers, .. } = ground;
     let patterns = &ground.zone_spec(zone).protect;
     if !patterns.is_empty() {
         let text = name.to_string();
@@ -72,7 +72,7 @@ pub fn protection_in<'c>(ground: Ground<'c>, zone: ZoneIndex, name: NameRef<'_>)
 ///
 /// A protected name blocks its host even if nothing would change: the operator who protects it must see that zonewright
 /// does not manage the host.
-pub fn blocks(context: &Context<'_>, desired: &DesiredHost, policy: Policy) -> Vec<Block> {
+pub fn blocks(context: &RuleContext<'_>, desired: &DesiredHost, policy: Policy) -> Vec<HostBlock> {
     let mut blocks = Vec::new();
     let mut note = |name: NameRef<'_>| blocks.extend(protection(context, name).map(|why| block(context, name, why)));
     for interface in &desired.interfaces {
@@ -85,18 +85,18 @@ pub fn blocks(context: &Context<'_>, desired: &DesiredHost, policy: Policy) -> V
 }
 
 /// The block of a host one of whose names is protected.
-fn block(context: &Context<'_>, name: NameRef<'_>, why: Protection<'_>) -> Block {
+fn block(context: &RuleContext<'_>, name: NameRef<'_>, why: Protection<'_>) -> HostBlock {
     let hint = match why {
         Protection::Listed(_) => "remove it from `protect`, or edit the host's records by hand",
         Protection::NameServer(_) | Protection::Target(_) => "edit the host's records by hand, or give it another name",
         Protection::Apex | Protection::Marker => "give the host another name",
     };
     let message = format!("{} is protected: {}", words::readable(name), reason(context, why));
-    Block { code: BlockCode::Protected, message, hint: hint.to_owned() }
+    HostBlock { code: BlockCode::Protected, message, hint: hint.to_owned() }
 }
 
 /// Why a name is protected, in words.
-pub fn reason(context: &Context<'_>, why: Protection<'_>) -> String {
+pub fn reason(context: &RuleContext<'_>, why: Protection<'_>) -> String {
     let at = |origin: Origin| context.inventory.files.place(origin);
     match why {
         Protection::Listed(ProtectPattern { glob, origin }) => format!("`protect` lists `{glob}` ({})", at(*origin)),
@@ -111,14 +111,14 @@ pub fn reason(context: &Context<'_>, why: Protection<'_>) -> String {
 ///
 /// A host whose own name is protected is blocked. What is found here is what rules would do at other names: names that
 /// no host has, names that a host had, and names that hold records which belong elsewhere.
-pub fn leave(context: &Context<'_>, acts: Vec<Act>) -> (Vec<Act>, Vec<Notice>) {
-    let mut left: BTreeMap<(Name, Rtype, bool), Vec<(Act, Protection<'_>)>> = BTreeMap::new();
+pub fn leave(context: &RuleContext<'_>, acts: Vec<RuleAct>) -> (Vec<RuleAct>, Vec<Notice>) {
+    let mut left: BTreeMap<(Name, Rtype, bool), Vec<(RuleAct, Protection<'_>)>> = BTreeMap::new();
     let mut done = Vec::with_capacity(acts.len());
     for act in acts {
         match protection_from(context, &act) {
             None => done.push(act),
             Some(why) => {
-                let is_removal = matches!(act.deed, Deed::Remove(_));
+                let is_removal = matches!(act.deed, RrsetDeed::Remove(_));
                 left.entry((act.owner.clone(), act.rtype, !is_removal)).or_default().push((act, why));
             }
         }
@@ -136,20 +136,20 @@ pub fn leave(context: &Context<'_>, acts: Vec<Act>) -> (Vec<Act>, Vec<Notice>) {
 
 /// Why an act is not done. Its owner is protected; or it removes a PTR to a name that no host has and that is
 /// protected: the PTR stay with the addresses of that name.
-fn protection_from<'c>(context: &Context<'c>, act: &Act) -> Option<Protection<'c>> {
+fn protection_from<'c>(context: &RuleContext<'c>, act: &RuleAct) -> Option<Protection<'c>> {
     let named = match &act.deed {
-        Deed::Remove(rdata) if removes_unheld_name(act.rule) => rdata.as_rdata(act.rtype).target(),
-        Deed::Remove(_) | Deed::Add(_) | Deed::SetTtl(_) => None,
+        RrsetDeed::Remove(rdata) if removes_unheld_name(act.rule) => rdata.as_rdata(act.rtype).target(),
+        RrsetDeed::Remove(_) | RrsetDeed::Add(_) | RrsetDeed::SetTtl(_) => None,
     };
     protection(context, act.owner.as_name()).or_else(|| named.and_then(|name| protection(context, name)))
 }
 
 /// The notice about an RRset at a protected name, and what a rule would do to it; `left` is not empty.
-fn notice(context: &Context<'_>, name: String, left: &[(Act, Protection<'_>)]) -> Notice {
-    let (Act { owner, rtype, actor, .. }, why) = &left[0];
-    let removed = |act: &Act| match &act.deed {
-        Deed::Remove(rdata) => Some(rdata.clone()),
-        Deed::Add(_) | Deed::SetTtl(_) => None,
+fn notice(context: &RuleContext<'_>, name: String, left: &[(RuleAct, Protection<'_>)]) -> Notice {
+    let (RuleAct { owner, rtype, actor, .. }, why) = &left[0];
+    let removed = |act: &RuleAct| match &act.deed {
+        RrsetDeed::Remove(rdata) => Some(rdata.clone()),
+        RrsetDeed::Add(_) | RrsetDeed::SetTtl(_) => None,
     };
     let mut removed: Vec<Rdata> = left.iter().filter_map(|(act, _)| removed(act)).collect();
     removed.sort();

@@ -1,7 +1,7 @@
 //! Rule 9: the records of released names are removed.
 
-use super::act::{Act, Actor};
-use super::context::Context;
+use super::act::{RuleAct, RuleActor};
+use super::context::RuleContext;
 use super::own;
 use super::protect;
 use super::rules::is_untouchable;
@@ -14,7 +14,7 @@ use crate::names::holders::fastbone_of;
 
 /// Why the records of a name are not removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spared {
+pub enum SpareReason {
     /// The row is bad, or its host still has the name.
     NotReleased,
     /// It was released longer ago than zonewright removes the records of such names.
@@ -46,7 +46,7 @@ pub enum Spared {
 /// Nothing is removed while removals are paused, long after the release, or where the administrator, the policy, a
 /// breaker or the host's restrictions forbid it. What blocks the host does not matter, and the owner's switch does not,
 /// either.
-pub fn release(context: &Context<'_>, row: &LockRow) -> Vec<Act> {
+pub fn release(context: &RuleContext<'_>, row: &LockRow) -> Vec<RuleAct> {
     let mut acts = Vec::new();
     if spared_row(context, row).is_some() {
         return acts;
@@ -63,53 +63,55 @@ pub fn release(context: &Context<'_>, row: &LockRow) -> Vec<Act> {
 }
 
 /// Why the records of the name that a row gives are not removed now; none where they are.
-pub fn spared(context: &Context<'_>, row: &LockRow) -> Option<Spared> {
+pub fn spared(context: &RuleContext<'_>, row: &LockRow) -> Option<SpareReason> {
     let of_name = |name: NameRef<'_>| {
         let is_protected = || protect::protection(context, name).is_some();
-        spared_name(context, name).or_else(|| is_protected().then_some(Spared::Protected))
+        spared_name(context, name).or_else(|| is_protected().then_some(SpareReason::Protected))
     };
     spared_row(context, row).or_else(|| row.name.as_ref().and_then(|name| of_name(name.as_name())))
 }
 
 /// Why no records of a row's names are removed now.
-fn spared_row(context: &Context<'_>, row: &LockRow) -> Option<Spared> {
-    let Some(released) = row.released.filter(|_| !row.bad) else { return Some(Spared::NotReleased) };
+fn spared_row(context: &RuleContext<'_>, row: &LockRow) -> Option<SpareReason> {
+    let Some(released) = row.released.filter(|_| !row.bad) else { return Some(SpareReason::NotReleased) };
     // The removal itself may wait for `delete_after`.
     let until = released.plus(context.inventory.config.name_cooldown).plus(context.inventory.config.delete_after);
     let is_recent = context.now <= until;
     let is_allowed = context.admin(row.project).is_some_and(|admin| admin.automation_allowed);
     match context.settings(row.project).map(|settings| settings.policy) {
-        _ if !is_recent => Some(Spared::LongAgo),
-        _ if !is_allowed => Some(Spared::Forbidden),
-        None => Some(Spared::PolicyUnknown),
-        Some(policy @ (Policy::CreateOnly | Policy::UpsertOnly)) => Some(Spared::Policy(policy)),
-        Some(_) if !context.selection.includes(row.inv, row.project) => Some(Spared::LeftOut),
-        Some(_) if is_restricted(context, row) => Some(Spared::Restricted),
-        Some(_) if context.is_tripped(row.project) && !context.selection.names_host(row.inv) => Some(Spared::Breaker),
-        Some(_) => context.removals_rest().then_some(Spared::Resting),
+        _ if !is_recent => Some(SpareReason::LongAgo),
+        _ if !is_allowed => Some(SpareReason::Forbidden),
+        None => Some(SpareReason::PolicyUnknown),
+        Some(policy @ (Policy::CreateOnly | Policy::UpsertOnly)) => Some(SpareReason::Policy(policy)),
+        Some(_) if !context.selection.includes(row.inv, row.project) => Some(SpareReason::LeftOut),
+        Some(_) if is_restricted(context, row) => Some(SpareReason::Restricted),
+        Some(_) if context.is_tripped(row.project) && !context.selection.names_host(row.inv) => {
+            Some(SpareReason::Breaker)
+        }
+        Some(_) => context.removals_rest().then_some(SpareReason::Resting),
     }
 }
 
 /// Why the records of one name are not removed, whatever its row says.
-fn spared_name(context: &Context<'_>, name: NameRef<'_>) -> Option<Spared> {
+fn spared_name(context: &RuleContext<'_>, name: NameRef<'_>) -> Option<SpareReason> {
     if context.names.is_held(context.inventory, name) {
-        Some(Spared::Held)
+        Some(SpareReason::Held)
     } else {
-        is_untouchable(context, name).then_some(Spared::Untouchable)
+        is_untouchable(context, name).then_some(SpareReason::Untouchable)
     }
 }
 
 /// Whether the row's host has the restriction `automated-dns`, and the command line does not name the host.
-fn is_restricted(context: &Context<'_>, row: &LockRow) -> bool {
+fn is_restricted(context: &RuleContext<'_>, row: &LockRow) -> bool {
     let hosts = &context.inventory.hosts[context.inventory.places_of(row.inv)];
     hosts.iter().any(|host| host.restricted) && !context.selection.names_host(row.inv)
 }
 
 /// Removes the AAAA at one name and the PTR that point to it.
-fn clear(context: &Context<'_>, row: &LockRow, name: NameRef<'_>, acts: &mut Vec<Act>) {
-    let actor = Actor { subject: Subject::Released(row.inv), project: row.project, by_right: false };
+fn clear(context: &RuleContext<'_>, row: &LockRow, name: NameRef<'_>, acts: &mut Vec<RuleAct>) {
+    let actor = RuleActor { subject: Subject::Released(row.inv), project: row.project, by_right: false };
     let mut remove = |found: LiveRrset<'_>, rdata: Rdata| {
-        acts.push(Act::removal(found, rdata, Rule::Released, actor.clone(), Some(row.origin)));
+        acts.push(RuleAct::removal(found, rdata, Rule::Released, actor.clone(), Some(row.origin)));
     };
     let may_clear = |found: &LiveRrset<'_>| {
         let LiveRrset { zone, rrset } = *found;

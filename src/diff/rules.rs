@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv6Addr};
 
-use super::act::{Act, Actor, Deed};
-use super::block::Block;
-use super::context::Context;
+use super::act::{RrsetDeed, RuleAct, RuleActor};
+use super::block::HostBlock;
+use super::context::RuleContext;
 use super::own::{self, Registration, RegistryName};
-use super::standing::{self, Standing, Standings, kept_or_gained};
+use super::standing::{self, HostStanding, HostStandings, kept_or_gained};
 use super::{protect, words};
 use crate::change::{BlockCode, Notice, NoticeCode, Rule};
 use crate::claim::Subject;
@@ -16,31 +16,31 @@ use crate::diag::Origin;
 use crate::dns::reverse::{self, ReverseName};
 use crate::dns::{NameRef, Rdata, RdataRef, Rtype};
 use crate::inventory::model::{ClaimAddresses, Host, Policy, Registry};
-use crate::live::{LiveRrset, Place, ZoneIndex};
+use crate::live::{LiveRrset, NamePlace, ZoneIndex};
 
 /// The result of the rules of one host.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct HostResult {
     /// What they do; once settled, empty where the host is blocked.
-    pub acts: Vec<Act>,
+    pub acts: Vec<RuleAct>,
     /// What they found and left; once settled, empty where the host is blocked.
     pub notices: Vec<Notice>,
     /// Why none of it can be done, in the order in which it was found.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<HostBlock>,
 }
 
-impl Outcome {
+impl HostResult {
     /// Why none of it is done: the first of the blocks, by the order of codes.
-    pub fn block(&self) -> Option<Block> {
+    pub fn block(&self) -> Option<HostBlock> {
         self.blocks.iter().min_by_key(|block| block.code).cloned()
     }
 }
 
 /// Runs the rules of an open host; [`settle`] may still block the host.
-pub fn reconcile(context: &Context<'_>, place: usize, policy: Policy) -> Outcome {
+pub fn reconcile(context: &RuleContext<'_>, place: usize, policy: Policy) -> HostResult {
     let host = &context.inventory.hosts[place];
     let desired = &context.desired[place];
-    let mut run = Run { context, host, desired, policy, outcome: Outcome::default() };
+    let mut run = RulesRun { context, host, desired, policy, outcome: HostResult::default() };
     for interface in &desired.interfaces {
         let kept = kept_or_gained(context, interface, policy);
         run.addresses(interface, &kept);
@@ -49,20 +49,20 @@ pub fn reconcile(context: &Context<'_>, place: usize, policy: Policy) -> Outcome
         run.pointers_at_own_a(interface);
         run.pointers_elsewhere(interface);
     }
-    let Outcome { acts, notices, mut blocks } = run.outcome;
+    let HostResult { acts, notices, mut blocks } = run.outcome;
     let protected = protect::blocks(context, desired, policy);
     // A blocked host gets no notices about single names: none of its changes is made.
     let (acts, left) = if protected.is_empty() { protect::leave(context, acts) } else { (acts, Vec::new()) };
     blocks.extend(protected);
-    Outcome { acts, notices: notices.into_iter().chain(left).collect(), blocks }
+    HostResult { acts, notices: notices.into_iter().chain(left).collect(), blocks }
 }
 
 /// Blocks a host whose rules would remove a protected host's record, and drops the acts and notices of a blocked host.
 ///
 /// It needs the standing of all hosts, and so runs after the rules of all of them.
-pub fn settle(context: &Context<'_>, standings: &Standings, place: usize, outcome: &mut Outcome) {
+pub fn settle(context: &RuleContext<'_>, standings: &HostStandings, place: usize, outcome: &mut HostResult) {
     for act in &outcome.acts {
-        let Deed::Remove(rdata) = &act.deed else { continue };
+        let RrsetDeed::Remove(rdata) = &act.deed else { continue };
         let owner = act.owner.as_name();
         let rdata = rdata.as_rdata(act.rtype);
         let named = if act.rtype == Rtype::PTR { rdata.target() } else { Some(owner) };
@@ -81,10 +81,10 @@ pub fn settle(context: &Context<'_>, standings: &Standings, place: usize, outcom
 /// afterwards. Empty where nothing does.
 ///
 /// Live DNS can be compared only where the host's addresses are known.
-pub fn obstacles(context: &Context<'_>, standings: &Standings, place: usize, policy: Policy) -> Vec<Block> {
+pub fn obstacles(context: &RuleContext<'_>, standings: &HostStandings, place: usize, policy: Policy) -> Vec<HostBlock> {
     let desired = &context.desired[place];
     let mut blocks = standing::obstacles(context, place, policy);
-    let unsure = |block: &Block| matches!(block.code, BlockCode::BadInput | BlockCode::SourceUntrusted);
+    let unsure = |block: &HostBlock| matches!(block.code, BlockCode::BadInput | BlockCode::SourceUntrusted);
     let derived = !desired.interfaces.is_empty() && desired.interfaces.iter().all(|own| !own.acceptable.is_empty());
     if derived && !blocks.iter().any(unsure) {
         let mut outcome = reconcile(context, place, policy);
@@ -92,7 +92,7 @@ pub fn obstacles(context: &Context<'_>, standings: &Standings, place: usize, pol
         blocks.extend(outcome.blocks);
     }
     // The zones were tested with all hosts' changes; that result cannot be computed for one host.
-    if let Standing::Blocked(block) = &standings.0[place]
+    if let HostStanding::Blocked(block) = &standings.0[place]
         && block.code == BlockCode::PostState
     {
         blocks.push(block.clone());
@@ -104,9 +104,9 @@ pub fn obstacles(context: &Context<'_>, standings: &Standings, place: usize, pol
 }
 
 /// The rules of one host while they run.
-struct Run<'a, 'c> {
+struct RulesRun<'a, 'c> {
     /// What they may read.
-    context: &'a Context<'c>,
+    context: &'a RuleContext<'c>,
     /// The host.
     host: &'a Host,
     /// What the inventory says of it.
@@ -114,7 +114,7 @@ struct Run<'a, 'c> {
     /// What may be done.
     policy: Policy,
     /// Their result so far.
-    outcome: Outcome,
+    outcome: HostResult,
 }
 
 /// What happens to a wrong record that is not ours.
@@ -128,7 +128,7 @@ enum IfForeign {
 
 /// The RRset that a rule is about, whether it exists or not.
 #[derive(Debug, Clone, Copy)]
-struct Site<'n, 'c> {
+struct RuleSite<'n, 'c> {
     /// Its zone.
     zone: ZoneIndex,
     /// Its owner name.
@@ -141,11 +141,11 @@ struct Site<'n, 'c> {
     if_foreign: IfForeign,
 }
 
-impl<'n, 'c> Site<'n, 'c> {
+impl<'n, 'c> RuleSite<'n, 'c> {
     /// An RRset that was found where the host's own records do not belong, with its owner name.
-    fn elsewhere(found: LiveRrset<'c>, owner: NameRef<'n>) -> Site<'n, 'c> {
+    fn elsewhere(found: LiveRrset<'c>, owner: NameRef<'n>) -> RuleSite<'n, 'c> {
         let rtype = found.rrset.rtype();
-        Site { zone: found.zone, owner, rtype, found: Some(found), if_foreign: IfForeign::Leave }
+        RuleSite { zone: found.zone, owner, rtype, found: Some(found), if_foreign: IfForeign::Leave }
     }
 
     /// The records that are there.
@@ -156,7 +156,7 @@ impl<'n, 'c> Site<'n, 'c> {
 
 /// What a rule is based on; the evidence of its acts is made from it.
 #[derive(Clone, Copy)]
-enum Basis<'i> {
+enum RuleBasis<'i> {
     /// An address of an interface; the preferred one where none is named.
     Address(&'i Interface, Option<Ipv6Addr>),
     /// The host's name.
@@ -166,9 +166,9 @@ enum Basis<'i> {
 }
 
 /// A rule that acts, whether the host has the name or address (`by_right`), and what the rule is based on.
-type Cause<'i> = (Rule, bool, Basis<'i>);
+type RuleCause<'i> = (Rule, bool, RuleBasis<'i>);
 
-impl<'c> Run<'_, 'c> {
+impl<'c> RulesRun<'_, 'c> {
     /// Rules 1, 2, 4 and 6 at the interface's name: remove wrong addresses, add the preferred one, set the TTL.
     fn addresses(&mut self, interface: &Interface, kept: &[Ipv6Addr]) {
         let Some(site) = self.site(interface.owner.as_name(), Rtype::AAAA, IfForeign::Block) else { return };
@@ -176,12 +176,12 @@ impl<'c> Run<'_, 'c> {
             for rdata in site.records() {
                 let accepted = matches!(rdata.address(), Some(IpAddr::V6(v6)) if interface.accepts(v6));
                 if !accepted {
-                    self.remove(&site, rdata, (Rule::WrongAddress, true, Basis::Address(interface, None)));
+                    self.remove(&site, rdata, (Rule::WrongAddress, true, RuleBasis::Address(interface, None)));
                 }
             }
         }
         for address in kept {
-            let cause = (Rule::Missing, true, Basis::Address(interface, Some(*address)));
+            let cause = (Rule::Missing, true, RuleBasis::Address(interface, Some(*address)));
             self.ensure(&site, &Rdata::from_address(IpAddr::V6(*address)), cause);
         }
         self.set_ttl(&site);
@@ -206,9 +206,9 @@ impl<'c> Run<'_, 'c> {
                     });
                 } else if matches!(self.policy, Policy::Repair | Policy::Sync) {
                     let rdata = Rdata::from_address(IpAddr::V6(*address));
-                    let basis = Basis::Address(interface, Some(*address));
+                    let basis = RuleBasis::Address(interface, Some(*address));
                     let cause = (Rule::AddressElsewhere, self.has_name(name), basis);
-                    self.remove(&Site::elsewhere(found, name), rdata.as_rdata(Rtype::AAAA), cause);
+                    self.remove(&RuleSite::elsewhere(found, name), rdata.as_rdata(Rtype::AAAA), cause);
                 }
             }
         }
@@ -240,7 +240,7 @@ impl<'c> Run<'_, 'c> {
             };
             let if_foreign = if is_kept { IfForeign::Block } else { IfForeign::Leave };
             let Some(site) = self.site(owner.as_name(), Rtype::PTR, if_foreign) else { continue };
-            let basis = Basis::Address(interface, Some(*address));
+            let basis = RuleBasis::Address(interface, Some(*address));
             if touches {
                 for rdata in site.records().filter(|rdata| !is_kept || rdata.octets != target.as_octets()) {
                     self.remove(&site, rdata, (Rule::WrongPtr, true, basis));
@@ -258,16 +258,16 @@ impl<'c> Run<'_, 'c> {
         let target = Rdata::from_name(interface.owner.as_name());
         for address in &interface.own_a {
             let owner = ReverseName::of(IpAddr::V4(*address));
-            if !matches!(self.context.live.place(owner.as_name()), Place::Open(_)) {
+            if !matches!(self.context.live.place(owner.as_name()), NamePlace::Open(_)) {
                 continue;
             }
             let Some(site) = self.site(owner.as_name(), Rtype::PTR, IfForeign::Leave) else { continue };
             if self.policy != Policy::CreateOnly {
                 for rdata in site.records().filter(|rdata| rdata.octets != target.as_octets()) {
-                    self.remove(&site, rdata, (Rule::WrongPtr, true, Basis::Name));
+                    self.remove(&site, rdata, (Rule::WrongPtr, true, RuleBasis::Name));
                 }
             }
-            self.ensure(&site, &target, (Rule::MissingPtr, true, Basis::Name));
+            self.ensure(&site, &target, (Rule::MissingPtr, true, RuleBasis::Name));
             self.set_ttl(&site);
         }
     }
@@ -283,35 +283,35 @@ impl<'c> Run<'_, 'c> {
             let address = reverse::address_of(owner.as_name()).expect("the index holds whole addresses");
             if !interface.is_at(address) {
                 let by_right = self.desired.interfaces.iter().any(|own| own.is_at(address));
-                let cause = (Rule::PtrElsewhere, by_right, Basis::Name);
-                self.remove(&Site::elsewhere(found, owner.as_name()), target.as_rdata(Rtype::PTR), cause);
+                let cause = (Rule::PtrElsewhere, by_right, RuleBasis::Name);
+                self.remove(&RuleSite::elsewhere(found, owner.as_name()), target.as_rdata(Rtype::PTR), cause);
             }
         }
     }
 
     /// Looks an RRset up; none where no configured zone holds it.
-    fn site<'n>(&self, owner: NameRef<'n>, rtype: Rtype, if_foreign: IfForeign) -> Option<Site<'n, 'c>> {
+    fn site<'n>(&self, owner: NameRef<'n>, rtype: Rtype, if_foreign: IfForeign) -> Option<RuleSite<'n, 'c>> {
         let live = self.context.live;
         let zone = live.zone_of(owner)?;
-        Some(Site { zone, owner, rtype, found: live.rrset(owner, rtype), if_foreign })
+        Some(RuleSite { zone, owner, rtype, found: live.rrset(owner, rtype), if_foreign })
     }
 
     /// Removes a record, unless it is not ours to remove.
-    fn remove(&mut self, site: &Site<'_, 'c>, rdata: RdataRef<'_>, cause: Cause<'_>) {
+    fn remove(&mut self, site: &RuleSite<'_, 'c>, rdata: RdataRef<'_>, cause: RuleCause<'_>) {
         let context = self.context;
         if let Some(registry) = own::unknown_registry(context, site.zone, site.owner, site.rtype) {
             if site.if_foreign == IfForeign::Block {
                 self.block(words::registry_unknown(context, site.zone, &registry));
             }
         } else if site.found.is_some_and(|found| own::is_writable(context, found)) {
-            self.act(site, Deed::Remove(rdata.to_rdata()), cause);
+            self.act(site, RrsetDeed::Remove(rdata.to_rdata()), cause);
         } else if site.if_foreign == IfForeign::Block {
             self.block(words::not_owner(context, site.owner, rdata));
         }
     }
 
     /// Adds a record that is missing, where the policy permits it and the RRset may be changed.
-    fn ensure(&mut self, site: &Site<'_, 'c>, rdata: &Rdata, cause: Cause<'_>) {
+    fn ensure(&mut self, site: &RuleSite<'_, 'c>, rdata: &Rdata, cause: RuleCause<'_>) {
         let context = self.context;
         match site.found {
             Some(found) => {
@@ -331,13 +331,13 @@ impl<'c> Run<'_, 'c> {
                 }
             }
         }
-        self.act(site, Deed::Add(rdata.clone()), cause);
+        self.act(site, RrsetDeed::Add(rdata.clone()), cause);
     }
 
     /// Why the registry does not permit an RRset to be created.
-    fn registry_block(&self, site: &Site<'_, '_>) -> Option<Block> {
+    fn registry_block(&self, site: &RuleSite<'_, '_>) -> Option<HostBlock> {
         let context = self.context;
-        let Site { zone, owner, rtype, .. } = *site;
+        let RuleSite { zone, owner, rtype, .. } = *site;
         if context.inventory.config.registry != Registry::Txt {
             return None;
         }
@@ -354,41 +354,41 @@ impl<'c> Run<'_, 'c> {
     }
 
     /// Rule 6: sets the TTL of an RRset that exists or is created.
-    fn set_ttl(&mut self, site: &Site<'_, 'c>) {
+    fn set_ttl(&mut self, site: &RuleSite<'_, 'c>) {
         let context = self.context;
         let wanted = context.wanted_ttl(self.host.project, site.zone);
         let acts = site.found.is_none_or(|found| {
             self.policy != Policy::CreateOnly && found.rrset.ttl() != wanted && own::is_writable(context, found)
         });
         if acts {
-            self.act(site, Deed::SetTtl(wanted), (Rule::Ttl, true, Basis::Ttl));
+            self.act(site, RrsetDeed::SetTtl(wanted), (Rule::Ttl, true, RuleBasis::Ttl));
         }
     }
 
     /// Notes a deed.
-    fn act(&mut self, site: &Site<'_, '_>, deed: Deed, (rule, by_right, basis): Cause<'_>) {
-        let actor = Actor { subject: Subject::Host(self.host.inv), project: self.host.project, by_right };
+    fn act(&mut self, site: &RuleSite<'_, '_>, deed: RrsetDeed, (rule, by_right, basis): RuleCause<'_>) {
+        let actor = RuleActor { subject: Subject::Host(self.host.inv), project: self.host.project, by_right };
         let evidence = self.evidence(site.zone, basis);
-        let Site { zone, owner, rtype, .. } = *site;
-        self.outcome.acts.push(Act { zone, owner: owner.to_name(), rtype, deed, rule, actor, evidence });
+        let RuleSite { zone, owner, rtype, .. } = *site;
+        self.outcome.acts.push(RuleAct { zone, owner: owner.to_name(), rtype, deed, rule, actor, evidence });
     }
 
     /// Notes that the host is blocked.
-    fn block(&mut self, block: Block) {
+    fn block(&mut self, block: HostBlock) {
         self.outcome.blocks.push(block);
     }
 
     /// The lines that a rule is based on.
-    fn evidence(&self, zone: ZoneIndex, basis: Basis<'_>) -> Vec<Origin> {
+    fn evidence(&self, zone: ZoneIndex, basis: RuleBasis<'_>) -> Vec<Origin> {
         let settings = self.context.settings(self.host.project);
         match basis {
-            Basis::Name => self.desired.name_origin.into_iter().collect(),
-            Basis::Ttl => {
+            RuleBasis::Name => self.desired.name_origin.into_iter().collect(),
+            RuleBasis::Ttl => {
                 let spec = self.context.zone_spec(zone);
                 let project = settings.and_then(|settings| settings.ttl).map(|(_, origin)| origin);
                 vec![project.or(spec.ttl_origin).unwrap_or(spec.origin)]
             }
-            Basis::Address(interface, address) => {
+            RuleBasis::Address(interface, address) => {
                 let acceptable = &interface.acceptable;
                 let chosen = match address {
                     Some(address) => acceptable.iter().find(|(own, _)| *own == address),
@@ -409,7 +409,7 @@ impl<'c> Run<'_, 'c> {
 /// Whether rules 3, 8 and 9 leave a name alone: an apex, a wildcard, a name that MX data point to, or one that may be
 /// the fastbone of a host whose project file is bad. [`protect::leave`] reports what they leave at other protected
 /// names.
-pub fn is_untouchable(context: &Context<'_>, name: NameRef<'_>) -> bool {
+pub fn is_untouchable(context: &RuleContext<'_>, name: NameRef<'_>) -> bool {
     context.live.is_apex(name)
         || name.is_wildcard()
         || context.live.is_exchanger(name)

@@ -5,21 +5,21 @@
 
 use std::net::IpAddr;
 
-use super::context::Ground;
+use super::context::RuleGround;
 use super::protect;
 use crate::desired::{DesiredHost, Interface};
 use crate::dns::reverse::ReverseName;
 use crate::dns::{NameRef, RdataRef, Rtype};
 use crate::inventory::model::{Host, ProjectIndex};
-use crate::live::{LiveRrset, Paired, Spot};
+use crate::live::{LiveRrset, NameSpot, PairedRecords};
 
 /// What was looked up at the names of a host.
 #[derive(Debug, Clone, Copy)]
-pub struct Sights<'s> {
+pub struct HostSights<'s> {
     /// At the name of each interface.
-    pub names: &'s [Option<Spot>],
+    pub names: &'s [Option<NameSpot>],
     /// At the reverse name of each acceptable address, interface by interface.
-    pub reverse: &'s [Option<Spot>],
+    pub reverse: &'s [Option<NameSpot>],
 }
 
 /// Whether the rules would find nothing to do for an open host, nothing to report, and nothing that blocks it, under
@@ -28,11 +28,11 @@ pub struct Sights<'s> {
 /// It does not test what the host shares with other hosts, or whether its names and addresses are anywhere else. An
 /// AAAA and a PTR that match each other are noted in `paired`.
 pub fn is_settled(
-    ground: Ground<'_>,
+    ground: RuleGround<'_>,
     host: &Host,
     desired: &DesiredHost,
-    Sights { names, mut reverse }: Sights<'_>,
-    paired: &Paired,
+    HostSights { names, mut reverse }: HostSights<'_>,
+    paired: &PairedRecords,
 ) -> bool {
     let mut is_settled = desired.faults.is_empty();
     for (interface, name) in desired.interfaces.iter().zip(names) {
@@ -46,11 +46,11 @@ pub fn is_settled(
 /// Whether an interface's name holds one acceptable address and nothing else, the reverse name of this address holds
 /// its PTR and nothing else, and the reverse names of the other acceptable addresses hold nothing.
 fn is_as_desired(
-    ground: Ground<'_>,
+    ground: RuleGround<'_>,
     project: ProjectIndex,
     interface: &Interface,
-    (name, reverse): (Option<&Spot>, &[Option<Spot>]),
-    paired: &Paired,
+    (name, reverse): (Option<&NameSpot>, &[Option<NameSpot>]),
+    paired: &PairedRecords,
 ) -> bool {
     let owner = interface.owner.as_name();
     let Some((found, held)) = the_only(ground, project, (owner, name), Rtype::AAAA) else { return false };
@@ -77,9 +77,9 @@ fn is_as_desired(
 /// The only record at a name that is not protected, if it is of this type and has the TTL that the project's records
 /// have there.
 fn the_only<'c>(
-    ground: Ground<'c>,
+    ground: RuleGround<'c>,
     project: ProjectIndex,
-    (name, spot): (NameRef<'_>, Option<&Spot>),
+    (name, spot): (NameRef<'_>, Option<&NameSpot>),
     rtype: Rtype,
 ) -> Option<(LiveRrset<'c>, RdataRef<'c>)> {
     let zone = spot?.zone;
@@ -91,7 +91,7 @@ fn the_only<'c>(
 }
 
 /// Whether a name is known to hold nothing, or is in no configured zone.
-fn is_bare(ground: Ground<'_>, name: NameRef<'_>, spot: Option<&Spot>) -> bool {
+fn is_bare(ground: RuleGround<'_>, name: NameRef<'_>, spot: Option<&NameSpot>) -> bool {
     match spot {
         Some(spot) => ground.live.at(spot).next().is_none(),
         None => ground.live.zone_of(name).is_none(),

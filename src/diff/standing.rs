@@ -2,58 +2,58 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-use super::block::Block;
-use super::context::Context;
+use super::block::HostBlock;
+use super::context::RuleContext;
 use super::words;
 use crate::change::{BlockCode, SkipCode};
 use crate::desired::{DesiredHost, Interface};
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, Rtype};
 use crate::inventory::model::{Host, HostStatus, Policy, ProjectFile, Trust};
-use crate::live::Place;
+use crate::live::NamePlace;
 use crate::names::HolderRow;
 
 /// Whether a host's rules run, and if not, why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum HostStanding {
     /// Not in use: it is neither planned nor listed.
     Free,
     /// zonewright does not manage it now.
     Skipped(SkipCode),
     /// Something keeps its rules from running.
-    Blocked(Block),
+    Blocked(HostBlock),
     /// Its rules run, under this policy.
     Open(Policy),
 }
 
 /// The standing of every host, in the order of [`crate::inventory::Inventory::hosts`].
 #[derive(Debug, Clone)]
-pub struct Standings(pub Vec<Standing>);
+pub struct HostStandings(pub Vec<HostStanding>);
 
 /// Decides the standing of one host from the inventory alone. Gives the policy under which its rules run if its names
 /// permit it, or else the standing.
-pub fn by_inventory(context: &Context<'_>, place: usize) -> Result<Policy, Standing> {
+pub fn by_inventory(context: &RuleContext<'_>, place: usize) -> Result<Policy, HostStanding> {
     let host = &context.inventory.hosts[place];
     if host.status == HostStatus::Free {
-        return Err(Standing::Free);
+        return Err(HostStanding::Free);
     }
-    let policy = skip_or_policy(context, host).map_err(Standing::Skipped)?;
+    let policy = skip_or_policy(context, host).map_err(HostStanding::Skipped)?;
     match inventory_block(context, place) {
-        Some(block) => Err(Standing::Blocked(block)),
+        Some(block) => Err(HostStanding::Blocked(block)),
         None => Ok(policy),
     }
 }
 
 /// Decides the standing of a host that the inventory lets run under a policy, from the zones that its names are in.
-pub fn by_places(context: &Context<'_>, place: usize, policy: Policy) -> Standing {
+pub fn by_places(context: &RuleContext<'_>, place: usize, policy: Policy) -> HostStanding {
     match place_block(context, &context.desired[place], policy) {
-        Some(block) => Standing::Blocked(block),
-        None => Standing::Open(policy),
+        Some(block) => HostStanding::Blocked(block),
+        None => HostStanding::Open(policy),
     }
 }
 
 /// The policy under which a host is planned, or why it is skipped.
-pub fn skip_or_policy(context: &Context<'_>, host: &Host) -> Result<Policy, SkipCode> {
+pub fn skip_or_policy(context: &RuleContext<'_>, host: &Host) -> Result<Policy, SkipCode> {
     if !host.columns_are_known {
         // Its project is unknown, and so are the switches; the host is blocked because of its row.
         return Ok(Policy::CreateOnly);
@@ -81,16 +81,16 @@ pub fn skip_or_policy(context: &Context<'_>, host: &Host) -> Result<Policy, Skip
 }
 
 /// Whether a host has a current row in names.lock, and no AAAA at its name yet, as far as both can be known.
-fn is_first_publication(context: &Context<'_>, host: &Host) -> bool {
+fn is_first_publication(context: &RuleContext<'_>, host: &Host) -> bool {
     let inventory = context.inventory;
     let Some((name, Some(row))) = crate::names::holders::name_of(inventory, host) else { return false };
     let known = !row.bad && inventory.trust.names_lock == Trust::Known;
     let place = context.live.place(name.as_name());
-    known && !matches!(place, Place::Unknown(_)) && context.live.rrset(name.as_name(), Rtype::AAAA).is_none()
+    known && !matches!(place, NamePlace::Unknown(_)) && context.live.rrset(name.as_name(), Rtype::AAAA).is_none()
 }
 
 /// Everything in the inventory, and every place of a host's names, that keeps its rules from running; in the order of codes.
-pub fn obstacles(context: &Context<'_>, place: usize, policy: Policy) -> Vec<Block> {
+pub fn obstacles(context: &RuleContext<'_>, place: usize, policy: Policy) -> Vec<HostBlock> {
     let mut blocks = words::fault_blocks(context, place);
     blocks.extend(words::shared_blocks(context, place));
     each_obstacle(context, &context.desired[place], policy, |code, name, place| {
@@ -103,7 +103,7 @@ pub fn obstacles(context: &Context<'_>, place: usize, policy: Policy) -> Vec<Blo
 }
 
 /// The first code that the inventory gives: what the host's own lines say, or what it shares with others.
-fn inventory_block(context: &Context<'_>, place: usize) -> Option<Block> {
+fn inventory_block(context: &RuleContext<'_>, place: usize) -> Option<HostBlock> {
     // A settled host has no fault, and its derived values were not kept.
     let fault = || context.desired[place].faults.first().map(|fault| fault.code);
     let fault = if context.settled[place] { None } else { fault() };
@@ -112,8 +112,8 @@ fn inventory_block(context: &Context<'_>, place: usize) -> Option<Block> {
 }
 
 /// The first code that the places of a host's names give: no zone, an unknown one, a delegation, a CNAME.
-fn place_block(context: &Context<'_>, desired: &DesiredHost, policy: Policy) -> Option<Block> {
-    let mut first: Option<(BlockCode, Name, Place)> = None;
+fn place_block(context: &RuleContext<'_>, desired: &DesiredHost, policy: Policy) -> Option<HostBlock> {
+    let mut first: Option<(BlockCode, Name, NamePlace)> = None;
     each_obstacle(context, desired, policy, |code, name, place| {
         if first.as_ref().is_none_or(|(earlier, _, _)| code < *earlier) {
             first = Some((code, name.to_name(), place));
@@ -124,19 +124,19 @@ fn place_block(context: &Context<'_>, desired: &DesiredHost, policy: Policy) -> 
 
 /// Visits those of a host's names, and of the reverse names of the addresses that they keep or get, that are not open.
 fn each_obstacle(
-    context: &Context<'_>,
+    context: &RuleContext<'_>,
     desired: &DesiredHost,
     policy: Policy,
-    mut visit: impl FnMut(BlockCode, NameRef<'_>, Place),
+    mut visit: impl FnMut(BlockCode, NameRef<'_>, NamePlace),
 ) {
     let mut note = |name: NameRef<'_>| {
         let place = context.live.place(name);
         let code = match place {
-            Place::Open(_) => return,
-            Place::NoZone => BlockCode::NoZone,
-            Place::Unknown(_) => BlockCode::ZoneUnknown,
-            Place::Delegated(..) => BlockCode::Delegated,
-            Place::BelowDname(..) | Place::Cname(_) => BlockCode::Cname,
+            NamePlace::Open(_) => return,
+            NamePlace::NoZone => BlockCode::NoZone,
+            NamePlace::Unknown(_) => BlockCode::ZoneUnknown,
+            NamePlace::Delegated(..) => BlockCode::Delegated,
+            NamePlace::BelowDname(..) | NamePlace::Cname(_) => BlockCode::Cname,
         };
         visit(code, name, place);
     };
@@ -155,7 +155,7 @@ fn each_obstacle(
 /// The addresses that an interface keeps or gets: the acceptable ones that are live at its name, else the preferred one.
 ///
 /// Under `create-only` an interface whose AAAA RRset exists without a correct record keeps and gets none.
-pub fn kept_or_gained(context: &Context<'_>, interface: &Interface, policy: Policy) -> Vec<Ipv6Addr> {
+pub fn kept_or_gained(context: &RuleContext<'_>, interface: &Interface, policy: Policy) -> Vec<Ipv6Addr> {
     let found = context.live.rrset(interface.owner.as_name(), Rtype::AAAA);
     let live: Vec<IpAddr> = found.iter().flat_map(|found| found.rrset.rdata()).filter_map(|r| r.address()).collect();
     let acceptable = interface.acceptable.iter().map(|(address, _)| *address);
@@ -167,27 +167,27 @@ pub fn kept_or_gained(context: &Context<'_>, interface: &Interface, policy: Poli
     }
 }
 
-impl Standings {
+impl HostStandings {
     /// Whether no other host's rules may change a host's records: zonewright does not manage the host, or not all of it
     /// is known.
-    fn protects(&self, context: &Context<'_>, place: usize) -> bool {
+    fn protects(&self, context: &RuleContext<'_>, place: usize) -> bool {
         let unknown = |interface: &Interface| {
             let place = context.live.place(interface.owner.as_name());
-            matches!(place, Place::Unknown(_))
+            matches!(place, NamePlace::Unknown(_))
         };
         match &self.0[place] {
-            Standing::Free => false,
-            Standing::Skipped(_) => true,
-            Standing::Blocked(block) => {
+            HostStanding::Free => false,
+            HostStanding::Skipped(_) => true,
+            HostStanding::Blocked(block) => {
                 matches!(block.code, BlockCode::BadInput | BlockCode::SourceUntrusted | BlockCode::ZoneUnknown)
                     || context.desired[place].interfaces.iter().any(unknown)
             }
-            Standing::Open(_) => false,
+            HostStanding::Open(_) => false,
         }
     }
 
     /// The host, other than the one at `own`, that protects the records of a name: AAAA at the name, PTR to it.
-    pub fn protector(&self, context: &Context<'_>, own: usize, name: NameRef<'_>) -> Option<usize> {
+    pub fn protector(&self, context: &RuleContext<'_>, own: usize, name: NameRef<'_>) -> Option<usize> {
         let inventory = context.inventory;
         let own_inv = inventory.hosts[own].inv;
         let holders = context.names.holders(inventory, name).filter(|holder| holder.now);

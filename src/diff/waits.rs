@@ -7,9 +7,9 @@ use crate::inventory::value::Time;
 
 /// When an apply first noted that an RRset is to lose records because no host has the name, by owner name and type.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Waits(BTreeMap<(Name, Rtype), Time>);
+pub struct RrsetWaits(BTreeMap<(Name, Rtype), Time>);
 
-impl Waits {
+impl RrsetWaits {
     /// Since when an RRset waits; none where no apply has noted it yet.
     pub fn since(&self, owner: &Name, rtype: Rtype) -> Option<Time> {
         self.0.get(&(owner.clone(), rtype)).copied()
@@ -26,8 +26,8 @@ impl Waits {
     }
 }
 
-impl FromIterator<(Name, Rtype, Time)> for Waits {
-    fn from_iter<T: IntoIterator<Item = (Name, Rtype, Time)>>(waits: T) -> Waits {
-        Waits(waits.into_iter().map(|(owner, rtype, since)| ((owner, rtype), since)).collect())
+impl FromIterator<(Name, Rtype, Time)> for RrsetWaits {
+    fn from_iter<T: IntoIterator<Item = (Name, Rtype, Time)>>(waits: T) -> RrsetWaits {
+        RrsetWaits(waits.into_iter().map(|(owner, rtype, since)| ((owner, rtype), since)).collect())
     }
 }

@@ -2,21 +2,21 @@
 
 use std::net::Ipv6Addr;
 
-use super::block::Block;
-use super::context::Context;
+use super::block::HostBlock;
+use super::context::RuleContext;
 use crate::change::BlockCode;
-use crate::desired::host::Detail;
+use crate::desired::host::FaultDetail;
 use crate::desired::network::Segment;
 use crate::diag::Origin;
 use crate::dns::{Name, NameError, NameRef, RdataRef, Rtype, reverse};
 use crate::inventory::model::{Host, LockRow, Trust};
 use crate::inventory::value::{Inv, Vlan};
-use crate::live::{Place, ZoneIndex};
+use crate::live::{NamePlace, ZoneIndex};
 use crate::names::holders::{lock_rows_of, name_of};
-use crate::names::{HolderRow, NameRefusal, Prospect};
+use crate::names::{HolderRow, NameProspect, NameRefusal};
 
 /// The block of a host by what the inventory says about it, or about hosts that it shares something with.
-pub fn inventory_block(context: &Context<'_>, place: usize, code: BlockCode) -> Block {
+pub fn inventory_block(context: &RuleContext<'_>, place: usize, code: BlockCode) -> HostBlock {
     let detail = context.desired[place].faults.iter().find(|fault| fault.code == code).map(|fault| &fault.detail);
     match detail {
         Some(detail) => fault_block(context, place, code, detail),
@@ -25,40 +25,40 @@ pub fn inventory_block(context: &Context<'_>, place: usize, code: BlockCode) -> 
 }
 
 /// The blocks by all faults of a host's own lines, in the order of codes.
-pub fn fault_blocks(context: &Context<'_>, place: usize) -> Vec<Block> {
+pub fn fault_blocks(context: &RuleContext<'_>, place: usize) -> Vec<HostBlock> {
     let faults = context.desired[place].faults.iter();
     faults.map(|fault| fault_block(context, place, fault.code, &fault.detail)).collect()
 }
 
 /// The blocks by all that a host shares with others.
-pub fn shared_blocks(context: &Context<'_>, place: usize) -> Vec<Block> {
+pub fn shared_blocks(context: &RuleContext<'_>, place: usize) -> Vec<HostBlock> {
     context.collisions.codes(place).map(|code| shared_block(context, place, code)).collect()
 }
 
 /// Puts a block together.
-fn block(code: BlockCode, message: String, hint: impl Into<String>) -> Block {
-    Block { code, message, hint: hint.into() }
+fn block(code: BlockCode, message: String, hint: impl Into<String>) -> HostBlock {
+    HostBlock { code, message, hint: hint.into() }
 }
 
 /// A place as `file:line`.
-fn at(context: &Context<'_>, origin: Origin) -> String {
+fn at(context: &RuleContext<'_>, origin: Origin) -> String {
     context.inventory.files.place(origin).to_string()
 }
 
 /// The block by a fault of the host's own lines.
-fn fault_block(context: &Context<'_>, place: usize, code: BlockCode, detail: &Detail) -> Block {
+fn fault_block(context: &RuleContext<'_>, place: usize, code: BlockCode, detail: &FaultDetail) -> HostBlock {
     let host = &context.inventory.hosts[place];
     let project = context.project_id(host.project);
     match detail {
-        Detail::Line(origin) => {
+        FaultDetail::Line(origin) => {
             let line = at(context, *origin);
             block(code, format!("{line} is bad"), "correct the line; `zonewright check` shows what is wrong with it")
         }
-        Detail::NoProjectFile => {
+        FaultDetail::NoProjectFile => {
             let hint = format!("add a project file with `id: {project}`, or correct the one that cannot be read");
             block(code, format!("no readable project file has the id `{project}`"), hint)
         }
-        Detail::Source(reason) => {
+        FaultDetail::Source(reason) => {
             let is_distrusted = |trust: &Trust| matches!(trust, Trust::Distrusted { reason: doubt } if doubt == reason);
             let hint = if context.inventory.sources().any(|(_, trust)| is_distrusted(trust)) {
                 "renew the export; the finding about it lists other ways"
@@ -67,29 +67,29 @@ fn fault_block(context: &Context<'_>, place: usize, code: BlockCode, detail: &De
             };
             block(code, reason.clone(), hint)
         }
-        Detail::Name(None) => block(code, nameless(context, host), name_hint(context, host.inv)),
-        Detail::Name(Some(name)) => {
+        FaultDetail::Name(None) => block(code, nameless(context, host), name_hint(context, host.inv)),
+        FaultDetail::Name(Some(name)) => {
             let domain = context.admin(host.project).map(|admin| admin.dns_domain.to_string()).unwrap_or_default();
             let message = format!("`{name}` is not directly below `{domain}` or another domain of `{project}`");
             block(code, message, foreign_hint(context, host))
         }
-        Detail::FastboneName(error) => {
+        FaultDetail::FastboneName(error) => {
             block(code, format!("its fastbone name would have {error}"), "shorten `fastbone_name` or the host's name")
         }
-        Detail::NoReport(0) => block(
+        FaultDetail::NoReport(0) => block(
             code,
             "no source reports a MAC for it".into(),
             "check that its agent runs, or add its MAC to a source",
         ),
-        Detail::NoReport(reports) => {
+        FaultDetail::NoReport(reports) => {
             let message = match reports {
                 1 => "its one report does not count: too old, withdrawn, or bad".to_owned(),
                 _ => format!("none of its {reports} reports counts: too old, withdrawn, or bad"),
             };
             block(code, message, "check that its agent runs and reports a MAC that is in use")
         }
-        Detail::Vlan(vlan, switch, segment) => no_network(context, host, (*vlan, *switch, *segment), code),
-        Detail::Ipv4(addresses) => {
+        FaultDetail::Vlan(vlan, switch, segment) => no_network(context, host, (*vlan, *switch, *segment), code),
+        FaultDetail::Ipv4(addresses) => {
             let location = context.inventory.symbols.text(host.location);
             let list: Vec<String> = addresses.iter().map(|address| format!("`{address}`")).collect();
             let vlan = context.settings(host.project).map(|settings| settings.vlans.main().to_string());
@@ -101,7 +101,7 @@ fn fault_block(context: &Context<'_>, place: usize, code: BlockCode, detail: &De
 }
 
 /// The message that a host has no name, with its last one.
-fn nameless(context: &Context<'_>, host: &Host) -> String {
+fn nameless(context: &RuleContext<'_>, host: &Host) -> String {
     let rows = &context.inventory.lock[lock_rows_of(context.inventory, host.inv)];
     let former = rows.iter().filter_map(|row| Some((row.released?, row.name.as_ref()?)));
     match former.max() {
@@ -112,25 +112,25 @@ fn nameless(context: &Context<'_>, host: &Host) -> String {
 }
 
 /// How a host gets a name.
-pub fn name_hint(context: &Context<'_>, inv: Inv) -> String {
+pub fn name_hint(context: &RuleContext<'_>, inv: Inv) -> String {
     match context.foreseen.of(inv) {
-        Prospect::Gets(name) => format!("`zonewright allocate --write` gives it `{name}`"),
-        Prospect::Refused(NameRefusal { message, hint, .. }) => {
+        NameProspect::Gets(name) => format!("`zonewright allocate --write` gives it `{name}`"),
+        NameProspect::Refused(NameRefusal { message, hint, .. }) => {
             format!("`zonewright allocate` cannot give it a name: {message}; {hint}")
         }
-        Prospect::Unread(zone) => format!("`zonewright allocate --write` gives it one, once `{zone}` can be read"),
-        Prospect::ByName(zone) => {
+        NameProspect::Unread(zone) => format!("`zonewright allocate --write` gives it one, once `{zone}` can be read"),
+        NameProspect::ByName(zone) => {
             format!("`zonewright allocate --write` gives it one, after asking `{zone}` which names are free")
         }
-        Prospect::Doubted => {
+        NameProspect::Doubted => {
             "`zonewright allocate --write` gives it one, once hosts.csv and names.lock are believed".to_owned()
         }
-        Prospect::Unknown => "`zonewright allocate --write` gives it one".to_owned(),
+        NameProspect::Unknown => "`zonewright allocate --write` gives it one".to_owned(),
     }
 }
 
 /// What to do about a host whose name is in no domain of its project.
-fn foreign_hint(context: &Context<'_>, host: &Host) -> String {
+fn foreign_hint(context: &RuleContext<'_>, host: &Host) -> String {
     let (project, inv) = (context.project_id(host.project), host.inv);
     let has_domain = |row: &LockRow, name: &Name| {
         let admin = context.admin(row.project);
@@ -151,11 +151,11 @@ fn foreign_hint(context: &Context<'_>, host: &Host) -> String {
 
 /// The block of a host whose VLAN has no network.
 fn no_network(
-    context: &Context<'_>,
+    context: &RuleContext<'_>,
     host: &Host,
     (vlan, switch, segment): (Vlan, Option<crate::inventory::symbol::Symbol>, Segment),
     code: BlockCode,
-) -> Block {
+) -> HostBlock {
     let symbols = &context.inventory.symbols;
     let location = symbols.text(host.location);
     let is_former = switch.is_some_and(|switch| context.inventory.tors.former.contains(&switch));
@@ -183,7 +183,7 @@ fn no_network(
 }
 
 /// The block of a host that shares a name, MAC or address.
-fn shared_block(context: &Context<'_>, place: usize, code: BlockCode) -> Block {
+fn shared_block(context: &RuleContext<'_>, place: usize, code: BlockCode) -> HostBlock {
     let number = place as u32;
     let inventory = context.inventory;
     let own = &inventory.hosts[place];
@@ -229,48 +229,48 @@ pub fn readable(name: NameRef<'_>) -> String {
 }
 
 /// Whether a name was queried, and the answer may be the data of a wildcard.
-fn is_doubtful(context: &Context<'_>, zone: ZoneIndex, name: NameRef<'_>) -> bool {
+fn is_doubtful(context: &RuleContext<'_>, zone: ZoneIndex, name: NameRef<'_>) -> bool {
     context.live.zone(zone).knowledge().is_some_and(|knowledge| knowledge.is_doubtful(name))
 }
 
 /// The block of a host one of whose names cannot be written.
-pub fn place_block(context: &Context<'_>, code: BlockCode, name: &Name, place: &Place) -> Block {
+pub fn place_block(context: &RuleContext<'_>, code: BlockCode, name: &Name, place: &NamePlace) -> HostBlock {
     let shown = readable(name.as_name());
     let zone = |zone: &crate::live::ZoneIndex| context.zone_spec(*zone).name.to_string();
     match place {
-        Place::Unknown(unknown) if is_doubtful(context, *unknown, name.as_name()) => {
+        NamePlace::Unknown(unknown) if is_doubtful(context, *unknown, name.as_name()) => {
             let message = format!("the answer for {shown} may come from a wildcard of `{}`", zone(unknown));
             let hint = "let the server allow transfers and remove `read = \"query\"`, or remove the wildcard";
             block(code, message, hint)
         }
-        Place::Unknown(unknown) if context.live.zone(*unknown).knowledge().is_some() => {
+        NamePlace::Unknown(unknown) if context.live.zone(*unknown).knowledge().is_some() => {
             let message = format!("{shown} was not queried when `{}` was read", zone(unknown));
             block(code, message, "plan from the servers, or take a new snapshot with the current inventory")
         }
-        Place::Unknown(unknown) => {
+        NamePlace::Unknown(unknown) => {
             // The name is not in the message: all hosts of the zone have one cause, and one message.
             let message = format!("`{}` could not be read completely", zone(unknown));
             block(code, message, "see the zone's error; nothing in it is changed until it can be read")
         }
-        Place::Delegated(_, cut) => {
+        NamePlace::Delegated(_, cut) => {
             let message = format!("{shown} is below the delegation `{cut}`");
             block(code, message, "add the delegated zone to zonewright.toml, or remove the NS")
         }
-        Place::BelowDname(_, dname) => {
+        NamePlace::BelowDname(_, dname) => {
             block(code, format!("{shown} is below the DNAME at `{dname}`"), "remove the DNAME, or rename the host")
         }
-        Place::Cname(_) => {
+        NamePlace::Cname(_) => {
             let message = format!("there is a CNAME at {shown}");
             block(code, message, "remove the CNAME, or give the host another name")
         }
-        Place::NoZone | Place::Open(_) => {
+        NamePlace::NoZone | NamePlace::Open(_) => {
             block(code, format!("no configured zone holds {shown}"), "add a [[zone]] for it to zonewright.toml")
         }
     }
 }
 
 /// The block of a host whose RRset holds a wrong record and is not ours.
-pub fn not_owner(context: &Context<'_>, owner: NameRef<'_>, wrong: RdataRef<'_>) -> Block {
+pub fn not_owner(context: &RuleContext<'_>, owner: NameRef<'_>, wrong: RdataRef<'_>) -> HostBlock {
     let (shown, us) = (readable(owner), &context.inventory.config.owner);
     let message =
         format!("{shown} {} holds `{wrong}`, which is wrong, and `{us}` did not create the RRset", wrong.rtype);
@@ -278,7 +278,7 @@ pub fn not_owner(context: &Context<'_>, owner: NameRef<'_>, wrong: RdataRef<'_>)
 }
 
 /// The block of a host whose RRset is registered to another owner, by the TXT at `registry`.
-pub fn registered(context: &Context<'_>, owner: NameRef<'_>, rtype: Rtype, by: &str, registry: &Name) -> Block {
+pub fn registered(context: &RuleContext<'_>, owner: NameRef<'_>, rtype: Rtype, by: &str, registry: &Name) -> HostBlock {
     let (shown, us) = (readable(owner), &context.inventory.config.owner);
     let message = match by {
         "" => format!("{shown} {rtype} is registered without an owner, by the TXT at `{registry}`"),
@@ -288,7 +288,7 @@ pub fn registered(context: &Context<'_>, owner: NameRef<'_>, rtype: Rtype, by: &
 }
 
 /// The block of a host whose rules would remove a protected host's record.
-pub fn conflict(context: &Context<'_>, owner: NameRef<'_>, rdata: RdataRef<'_>, protector: &Host) -> Block {
+pub fn conflict(context: &RuleContext<'_>, owner: NameRef<'_>, rdata: RdataRef<'_>, protector: &Host) -> HostBlock {
     let (shown, rtype) = (readable(owner), rdata.rtype);
     let message = format!(
         "{shown} {rtype} `{rdata}` would be removed, but it is a record of host {}, whose records are not changed",
@@ -300,13 +300,13 @@ pub fn conflict(context: &Context<'_>, owner: NameRef<'_>, rdata: RdataRef<'_>, 
 }
 
 /// The block of a host whose RRset cannot be registered because the TXT's name would not be valid.
-pub fn registry_too_long(owner: NameRef<'_>, rtype: Rtype, error: &NameError) -> Block {
+pub fn registry_too_long(owner: NameRef<'_>, rtype: Rtype, error: &NameError) -> HostBlock {
     let message = format!("the registry TXT of {} {rtype} would have {error}", readable(owner));
     block(BlockCode::PostState, message, "shorten the host's name")
 }
 
 /// The block of a host whose RRset cannot be registered because there is a CNAME at the TXT's name.
-pub fn registry_at_cname(owner: NameRef<'_>, rtype: Rtype, name: &Name) -> Block {
+pub fn registry_at_cname(owner: NameRef<'_>, rtype: Rtype, name: &Name) -> HostBlock {
     let message =
         format!("there is a CNAME at `{name}`, where the registry TXT of {} {rtype} belongs", readable(owner));
     block(BlockCode::PostState, message, "remove the CNAME")
@@ -314,8 +314,8 @@ pub fn registry_at_cname(owner: NameRef<'_>, rtype: Rtype, name: &Name) -> Block
 
 /// The block of a host whose RRset can be neither registered nor removed, because it is not known what its TXT's name
 /// holds.
-pub fn registry_unknown(context: &Context<'_>, zone: ZoneIndex, name: &Name) -> Block {
-    place_block(context, BlockCode::ZoneUnknown, name, &Place::Unknown(zone))
+pub fn registry_unknown(context: &RuleContext<'_>, zone: ZoneIndex, name: &Name) -> HostBlock {
+    place_block(context, BlockCode::ZoneUnknown, name, &NamePlace::Unknown(zone))
 }
 
 /// The notice about an address of a host at a name that no host has.

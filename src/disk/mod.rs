@@ -17,16 +17,16 @@ use sha2::{Digest, Sha256};
 /// Errors: the system's; there is something that is no file. A link is not followed and not replaced: in a folder that
 /// others may write to, it may lead to any file of this user.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    replace_as(path, content, Mode::Private)
+    replace_as(path, content, FileMode::Private)
 }
 
 /// The same, with a mode that lets all users read it, regardless of the mode of new files: for files that others fetch.
 pub fn publish(path: &Path, content: &[u8]) -> io::Result<()> {
-    replace_as(path, content, Mode::Public)
+    replace_as(path, content, FileMode::Public)
 }
 
 /// Puts `content` in the place of a file.
-fn replace_as(path: &Path, content: &[u8], mode: Mode<'_>) -> io::Result<()> {
+fn replace_as(path: &Path, content: &[u8], mode: FileMode<'_>) -> io::Result<()> {
     if let Ok(found) = fs::symlink_metadata(path) {
         let is_link = found.is_symlink();
         if is_link || !found.is_file() && !found.is_dir() {
@@ -40,7 +40,7 @@ fn replace_as(path: &Path, content: &[u8], mode: Mode<'_>) -> io::Result<()> {
 
 /// Who may read and write a new file.
 #[derive(Debug, Clone, Copy)]
-enum Mode<'a> {
+enum FileMode<'a> {
     /// Whom the umask lets.
     Usual,
     /// Its user alone.
@@ -77,19 +77,19 @@ impl PendingFile {
     /// Writes and syncs a file in the folder of `place`. It gets the mode of `like`, if that is given, and its owner
     /// and group, if the system allows that.
     pub fn write(place: &Path, content: &[u8], like: Option<&Metadata>) -> io::Result<PendingFile> {
-        PendingFile::create(place, content, like.map_or(Mode::Usual, Mode::Like))
+        PendingFile::create(place, content, like.map_or(FileMode::Usual, FileMode::Like))
     }
 
     /// Writes and syncs a file of this mode in the folder of `place`.
-    fn create(place: &Path, content: &[u8], mode: Mode<'_>) -> io::Result<PendingFile> {
+    fn create(place: &Path, content: &[u8], mode: FileMode<'_>) -> io::Result<PendingFile> {
         let mut options = OpenOptions::new();
-        let options = if matches!(mode, Mode::Usual) { &mut options } else { private_file(&mut options) };
+        let options = if matches!(mode, FileMode::Usual) { &mut options } else { private_file(&mut options) };
         let (path, mut file) = create_temporary(place, options)?;
         let pending = PendingFile { pending: Some(path), place: place.to_owned() };
         match mode {
-            Mode::Usual | Mode::Private => {}
-            Mode::Public => make_readable(&file)?,
-            Mode::Like(like) => make_alike(&file, like)?,
+            FileMode::Usual | FileMode::Private => {}
+            FileMode::Public => make_readable(&file)?,
+            FileMode::Like(like) => make_alike(&file, like)?,
         }
         file.write_all(content)?;
         file.sync_all()?;

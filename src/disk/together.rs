@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 /// Files that are written and not in place yet. Unless they are put there, they go, and so do the folders made for
 /// them.
 #[derive(Debug)]
-pub struct Together {
+pub struct PendingFiles {
     /// The folder that they are for.
     folder: PathBuf,
     /// Where they are until then: a folder in it, so that moving is renaming.
@@ -24,12 +24,12 @@ pub struct Together {
     is_done: bool,
 }
 
-impl Together {
+impl PendingFiles {
     /// Begins; creates the folder and its parents, where they are missing.
-    pub fn begin(folder: &Path) -> io::Result<Together> {
+    pub fn begin(folder: &Path) -> io::Result<PendingFiles> {
         let staging = folder.join(format!(".zonewright-init.{}.tmp", std::process::id()));
         let mut together =
-            Together { folder: folder.to_owned(), staging, made: vec![], placed: vec![], is_done: false };
+            PendingFiles { folder: folder.to_owned(), staging, made: vec![], placed: vec![], is_done: false };
         together.make_folders(folder)?;
         fs::create_dir(&together.staging)?;
         Ok(together)
@@ -100,7 +100,7 @@ impl Together {
     }
 }
 
-impl Drop for Together {
+impl Drop for PendingFiles {
     fn drop(&mut self) {
         // The reason for giving up is reported elsewhere; an error about removing files would only hide it.
         let _ = fs::remove_dir_all(&self.staging);
@@ -152,7 +152,7 @@ mod tests {
     fn all_files_are_put_in_place_in_a_folder_that_is_made() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("a/b");
-        let together = Together::begin(&folder).unwrap();
+        let together = PendingFiles::begin(&folder).unwrap();
         together.write("last", b"1").unwrap();
         together.write("x/y", b"2").unwrap();
         assert!(!folder.join("last").exists());
@@ -164,7 +164,7 @@ mod tests {
     fn where_one_cannot_be_put_none_is() {
         let parent = tempfile::tempdir().unwrap();
         fs::write(parent.path().join("x"), "another user's").unwrap();
-        let together = Together::begin(parent.path()).unwrap();
+        let together = PendingFiles::begin(parent.path()).unwrap();
         for path in ["a/b", "last", "x"] {
             together.write(path, b"ours").unwrap();
         }
@@ -179,7 +179,7 @@ mod tests {
     fn what_is_given_up_leaves_no_folder() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("new");
-        let together = Together::begin(&folder).unwrap();
+        let together = PendingFiles::begin(&folder).unwrap();
         together.write("x", b"").unwrap();
         drop(together);
         assert!(!folder.exists());

@@ -7,12 +7,12 @@ use std::ops::Range;
 use domain::base::{Rtype, Serial};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::contents::{Place, ZoneContents};
-use super::directory::Directory;
+use super::contents::{RecordPlace, ZoneContents};
+use super::directory::HashDirectory;
 use super::name::{NameRef, ZoneName};
-use super::record::{ContentsError, Record, soa_serial};
+use super::record::{ArenaRecord, ContentsError, soa_serial};
 use super::ttl::Ttl;
-use super::wire::{Wire, WireError};
+use super::wire::{WireError, WireOctets};
 
 /// Collects the records of one zone in any order.
 #[derive(Debug)]
@@ -28,22 +28,22 @@ pub struct ZoneBuilder {
 /// Memory for the records of a zone that is being built; the next zone may use it again.
 #[derive(Debug, Default)]
 pub struct ZoneRoom {
-    /// Records one after another: see [`Record`].
+    /// Records one after another: see [`ArenaRecord`].
     arena: Vec<u8>,
     /// Each record.
-    index: Vec<Indexed>,
+    index: Vec<RecordSlot>,
 }
 
 impl ZoneRoom {
     /// How many octets are allocated.
     pub fn octets(&self) -> usize {
-        self.arena.capacity() + self.index.capacity() * size_of::<Indexed>()
+        self.arena.capacity() + self.index.capacity() * size_of::<RecordSlot>()
     }
 }
 
 /// The place of a record in a zone that is being built.
 #[derive(Debug, Clone, Copy)]
-struct Indexed {
+struct RecordSlot {
     /// The hash of its owner name.
     hash: u64,
     /// Its first octet in the arena.
@@ -98,7 +98,7 @@ impl ZoneBuilder {
         let owner = owner.labels_above(self.apex.as_name()).ok_or(ContentsError::OutOfZone)?;
         let (rtype, ttl) = (rtype.to_int().to_be_bytes(), ttl.as_secs().to_be_bytes());
         let first = self.room.arena.len();
-        Record { owner, rtype, ttl, rdata }.append_to(&mut self.room.arena);
+        ArenaRecord { owner, rtype, ttl, rdata }.append_to(&mut self.room.arena);
         self.enter(first)
     }
 
@@ -108,7 +108,7 @@ impl ZoneBuilder {
     /// [`PushError`].
     pub fn push_from(
         &mut self,
-        message: Wire<'_>,
+        message: WireOctets<'_>,
         at: usize,
         (rtype, ttl): (Rtype, Ttl),
         rdata: Range<usize>,
@@ -122,7 +122,7 @@ impl ZoneBuilder {
     /// Appends a record of a message to the arena; after an error the octets at its end are undefined.
     fn append_from(
         &mut self,
-        message: Wire<'_>,
+        message: WireOctets<'_>,
         at: usize,
         (rtype, ttl): (Rtype, Ttl),
         rdata: Range<usize>,
@@ -152,7 +152,7 @@ impl ZoneBuilder {
         let place = u32::try_from(first).and_then(|start| Ok((start, u32::try_from(end)?)));
         let (start, end) =
             place.map_err(|_| ContentsError::TooLarge).inspect_err(|_| self.room.arena.truncate(first))?;
-        let record = Record::at(&self.room.arena, start);
+        let record = ArenaRecord::at(&self.room.arena, start);
         if record.rtype == Rtype::SOA.to_int().to_be_bytes() {
             let serial = soa_serial(record.owner, record.rdata).and_then(|serial| match self.serial.replace(serial) {
                 Some(earlier) if earlier != serial => Err(ContentsError::TwoSoas),
@@ -160,8 +160,8 @@ impl ZoneBuilder {
             });
             serial.inspect_err(|_| self.room.arena.truncate(first))?;
         }
-        let hash = xxh3_64(Record::at(&self.room.arena, start).owner);
-        self.room.index.push(Indexed { hash, start, length: end - start });
+        let hash = xxh3_64(ArenaRecord::at(&self.room.arena, start).owner);
+        self.room.index.push(RecordSlot { hash, start, length: end - start });
         Ok(())
     }
 
@@ -176,7 +176,7 @@ impl ZoneBuilder {
     pub fn finish_and_leave(self) -> Result<(ZoneContents, ZoneRoom), ContentsError> {
         let ZoneBuilder { apex, room: ZoneRoom { arena, mut index }, serial } = self;
         let serial = serial.ok_or(ContentsError::NoSoa)?;
-        let record = |start: u32| Record::at(&arena, start);
+        let record = |start: u32| ArenaRecord::at(&arena, start);
         index.sort_unstable_by_key(|record| record.hash);
         for same_hash in index.chunk_by_mut(|a, b| a.hash == b.hash) {
             if same_hash.len() > 1 {
@@ -184,13 +184,13 @@ impl ZoneBuilder {
             }
         }
         index.dedup_by(|b, a| a.hash == b.hash && record(a.start).identity() == record(b.start).identity());
-        let directory = Directory::new(index.iter().map(|record| record.hash));
+        let directory = HashDirectory::new(index.iter().map(|record| record.hash));
         // Records that are next to each other in order are read together, so they are laid side by side.
         let mut ordered = Vec::with_capacity(arena.len());
         let mut places = Vec::with_capacity(index.len());
-        for Indexed { hash, start, length } in &index {
+        for RecordSlot { hash, start, length } in &index {
             let (start, length) = (*start as usize, *length as usize);
-            places.push(Place::new(*hash, ordered.len() as u32));
+            places.push(RecordPlace::new(*hash, ordered.len() as u32));
             ordered.extend_from_slice(&arena[start..start + length]);
         }
         Ok((ZoneContents::of_ordered((apex, serial), ordered, places, directory), ZoneRoom { arena, index }))
@@ -217,7 +217,7 @@ mod tests {
         let rdata = message.len()..message.len() + 7;
         message.extend_from_slice(b"\x04Host");
         message.extend_from_slice(&pointer(inside + 4));
-        let wire = Wire::message(&message);
+        let wire = WireOctets::message(&message);
         let mut builders = [(); 2].map(|()| ZoneBuilder::new(ZoneName::new(apex.clone())));
         let mut push = |at: usize, rtype: Rtype, rdata: Range<usize>| {
             let [one, other] = &mut builders;

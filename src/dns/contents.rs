@@ -10,9 +10,9 @@ use domain::base::{Rtype, Serial};
 use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::directory::Directory;
+use super::directory::HashDirectory;
 use super::name::{Name, NameRef, ZoneName};
-use super::record::{ContentsError, Record, soa_serial};
+use super::record::{ArenaRecord, ContentsError, soa_serial};
 use super::rrset::{RdataRef, Rrset};
 use super::ttl::Ttl;
 
@@ -22,17 +22,17 @@ const AT_ONCE: usize = 32;
 
 /// Where a record is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct RecordPlace {
     /// The trailing half of the hash of its owner: it alone excludes most records of other owners.
     tag: u32,
     /// Its first octet in the arena.
     start: u32,
 }
 
-impl Place {
+impl RecordPlace {
     /// The place of a record whose owner has this hash, at `start` of the arena.
-    pub fn new(hash: u64, start: u32) -> Place {
-        Place { tag: hash as u32, start }
+    pub fn new(hash: u64, start: u32) -> RecordPlace {
+        RecordPlace { tag: hash as u32, start }
     }
 }
 
@@ -44,9 +44,9 @@ pub struct ZoneContents {
     /// The records, in the order of `places`.
     arena: Vec<u8>,
     /// Where each record is, ordered by hash of the owner, then owner, type and RDATA.
-    places: Vec<Place>,
+    places: Vec<RecordPlace>,
     /// Where in `places` the records of an owner's hash are.
-    directory: Directory,
+    directory: HashDirectory,
     /// The SOA's serial.
     serial: Serial,
 }
@@ -56,8 +56,8 @@ impl ZoneContents {
     pub(super) fn of_ordered(
         (apex, serial): (ZoneName, Serial),
         arena: Vec<u8>,
-        places: Vec<Place>,
-        directory: Directory,
+        places: Vec<RecordPlace>,
+        directory: HashDirectory,
     ) -> ZoneContents {
         ZoneContents { apex, arena, places, directory, serial }
     }
@@ -73,9 +73,9 @@ impl ZoneContents {
         let (mut serial, mut before) = (None, None);
         let mut rest = arena.as_slice();
         while !rest.is_empty() {
-            let (record, next) = Record::split(rest).ok_or(ContentsError::Disordered)?;
+            let (record, next) = ArenaRecord::split(rest).ok_or(ContentsError::Disordered)?;
             let hash = match before {
-                Some((hash, Record { owner, .. })) if owner == record.owner => hash,
+                Some((hash, ArenaRecord { owner, .. })) if owner == record.owner => hash,
                 _ => {
                     if !apex.as_name().may_have_above(record.owner) {
                         return Err(ContentsError::Disordered);
@@ -83,7 +83,7 @@ impl ZoneContents {
                     xxh3_64(record.owner)
                 }
             };
-            let is_next = |(last, before): (u64, Record<'_>)| {
+            let is_next = |(last, before): (u64, ArenaRecord<'_>)| {
                 last < hash || (last == hash && before.identity() < record.identity())
             };
             if !before.is_none_or(is_next) {
@@ -94,13 +94,13 @@ impl ZoneContents {
             {
                 return Err(ContentsError::TwoSoas);
             }
-            places.push(Place::new(hash, all - rest.len() as u32));
+            places.push(RecordPlace::new(hash, all - rest.len() as u32));
             hashes.push(hash);
             before = Some((hash, record));
             rest = next;
         }
         let serial = serial.ok_or(ContentsError::NoSoa)?;
-        let directory = Directory::new(hashes.into_iter());
+        let directory = HashDirectory::new(hashes.into_iter());
         Ok(ZoneContents { apex, arena, places, directory, serial })
     }
 
@@ -309,8 +309,8 @@ impl ZoneContents {
     }
 
     /// The record with this number.
-    fn record(&self, number: u32) -> Record<'_> {
-        Record::at(&self.arena, self.places[number as usize].start)
+    fn record(&self, number: u32) -> ArenaRecord<'_> {
+        ArenaRecord::at(&self.arena, self.places[number as usize].start)
     }
 }
 
@@ -495,7 +495,7 @@ mod tests {
         let read = |octets: &[u8]| ZoneContents::from_octets(zone.apex().clone(), octets.to_vec()).err();
         let mut records = Vec::new();
         let mut rest = zone.octets();
-        while let Some((_, next)) = Record::split(rest) {
+        while let Some((_, next)) = ArenaRecord::split(rest) {
             records.push(&rest[..rest.len() - next.len()]);
             rest = next;
         }

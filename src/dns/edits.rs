@@ -11,16 +11,16 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::contents::ZoneContents;
 use super::name::NameRef;
-use super::record::{ContentsError, Record};
+use super::record::{ArenaRecord, ContentsError};
 use super::ttl::Ttl;
 
 /// A record that is removed but was not there, or is added but was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Contradiction;
+pub struct EditContradiction;
 
 /// What identifies a record, sorted as a zone's contents are.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Identity {
+struct RecordIdentity {
     /// The hash of the owner name.
     hash: u64,
     /// The labels of the owner name above the apex.
@@ -33,19 +33,19 @@ struct Identity {
 
 /// A zone that is being changed.
 #[derive(Debug)]
-pub struct Edits<'a> {
+pub struct ZoneEdits<'a> {
     /// The zone as it was.
     base: &'a ZoneContents,
     /// The records that were removed or added; those that are there now with their TTL.
-    now: BTreeMap<Identity, Option<Ttl>>,
+    now: BTreeMap<RecordIdentity, Option<Ttl>>,
     /// Whether a record was added whose owner is outside the zone.
     is_left: bool,
 }
 
-impl<'a> Edits<'a> {
+impl<'a> ZoneEdits<'a> {
     /// Starts with a zone.
-    pub fn new(base: &'a ZoneContents) -> Edits<'a> {
-        Edits { base, now: BTreeMap::new(), is_left: false }
+    pub fn new(base: &'a ZoneContents) -> ZoneEdits<'a> {
+        ZoneEdits { base, now: BTreeMap::new(), is_left: false }
     }
 
     /// The zone as it was.
@@ -56,14 +56,20 @@ impl<'a> Edits<'a> {
     /// Removes a record. `rdata` is uncompressed wire format with the names inside it in lower case.
     ///
     /// Errors: it is not there, or with another TTL.
-    pub fn remove(&mut self, owner: NameRef<'_>, rtype: Rtype, ttl: Ttl, rdata: &[u8]) -> Result<(), Contradiction> {
+    pub fn remove(
+        &mut self,
+        owner: NameRef<'_>,
+        rtype: Rtype,
+        ttl: Ttl,
+        rdata: &[u8],
+    ) -> Result<(), EditContradiction> {
         self.replace((owner, rtype, rdata), Some(ttl), None)
     }
 
-    /// Adds a record, in the form that [`Edits::remove`] takes.
+    /// Adds a record, in the form that [`ZoneEdits::remove`] takes.
     ///
     /// Errors: it is there, with any TTL.
-    pub fn add(&mut self, owner: NameRef<'_>, rtype: Rtype, ttl: Ttl, rdata: &[u8]) -> Result<(), Contradiction> {
+    pub fn add(&mut self, owner: NameRef<'_>, rtype: Rtype, ttl: Ttl, rdata: &[u8]) -> Result<(), EditContradiction> {
         self.replace((owner, rtype, rdata), None, Some(ttl))
     }
 
@@ -77,9 +83,9 @@ impl<'a> Edits<'a> {
         let mut octets = Vec::with_capacity(self.base.octets().len());
         let mut rest = self.base.octets();
         for (identity, ttl) in &self.now {
-            let Identity { hash, owner, rtype, rdata } = identity;
+            let RecordIdentity { hash, owner, rtype, rdata } = identity;
             // Records before it stay; a record in its place is replaced.
-            while let Some((record, next)) = Record::split(rest) {
+            while let Some((record, next)) = ArenaRecord::split(rest) {
                 let here = (xxh3_64(record.owner), record.identity());
                 let place = here.cmp(&(*hash, (&**owner, *rtype, &**rdata)));
                 if place.is_gt() {
@@ -91,7 +97,7 @@ impl<'a> Edits<'a> {
                 rest = next;
             }
             if let Some(ttl) = ttl {
-                Record { owner, rtype: *rtype, ttl: ttl.as_secs().to_be_bytes(), rdata }.append_to(&mut octets);
+                ArenaRecord { owner, rtype: *rtype, ttl: ttl.as_secs().to_be_bytes(), rdata }.append_to(&mut octets);
             }
         }
         octets.extend_from_slice(rest);
@@ -104,7 +110,7 @@ impl<'a> Edits<'a> {
         (owner, rtype, rdata): (NameRef<'_>, Rtype, &[u8]),
         before: Option<Ttl>,
         after: Option<Ttl>,
-    ) -> Result<(), Contradiction> {
+    ) -> Result<(), EditContradiction> {
         let base = self.base;
         let in_base = || {
             let mut records = base.rrset(owner, rtype)?.records();
@@ -112,9 +118,9 @@ impl<'a> Edits<'a> {
         };
         let Some(labels) = owner.labels_above(base.apex().as_name()) else {
             self.is_left |= after.is_some();
-            return if before.is_some() { Err(Contradiction) } else { Ok(()) };
+            return if before.is_some() { Err(EditContradiction) } else { Ok(()) };
         };
-        let identity = Identity {
+        let identity = RecordIdentity {
             hash: xxh3_64(labels),
             owner: labels.into(),
             rtype: rtype.to_int().to_be_bytes(),
@@ -122,7 +128,7 @@ impl<'a> Edits<'a> {
         };
         let now = self.now.entry(identity).or_insert_with(in_base);
         if *now != before {
-            return Err(Contradiction);
+            return Err(EditContradiction);
         }
         *now = after;
         Ok(())
@@ -172,7 +178,7 @@ mod tests {
                 records.insert((below(6) as u8, below(3) as u8), 60 + below(2));
             }
             let base = zone(&records);
-            let mut edits = Edits::new(&base);
+            let mut edits = ZoneEdits::new(&base);
             for _ in 0..below(60) {
                 let (key, ttl) = ((below(6) as u8, below(3) as u8), 60 + below(2));
                 let (name, wire, as_ttl) = (owner(key.0), rdata(key.1), Ttl::from_secs(ttl).unwrap());
@@ -197,10 +203,10 @@ mod tests {
     #[test]
     fn a_zone_that_loses_its_soa_is_none() {
         let base = zone(&Known::new());
-        let mut edits = Edits::new(&base);
+        let mut edits = ZoneEdits::new(&base);
         edits.remove(base.apex().as_name(), Rtype::SOA, Ttl::DEFAULT, &[0; 22]).unwrap();
         assert_eq!(edits.finish().err(), Some(ContentsError::NoSoa));
-        let mut edits = Edits::new(&base);
+        let mut edits = ZoneEdits::new(&base);
         let outside = Name::parse("example.org").unwrap();
         edits.add(outside.as_name(), Rtype::AAAA, Ttl::DEFAULT, &rdata(1)).unwrap();
         assert_eq!(edits.finish().err(), Some(ContentsError::OutOfZone));

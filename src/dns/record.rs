@@ -40,7 +40,7 @@ impl std::error::Error for ContentsError {}
 
 /// One record inside an arena: owner length (1 octet), owner, type (2), TTL (4), RDATA length (2), RDATA.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Record<'a> {
+pub(super) struct ArenaRecord<'a> {
     /// The labels of the owner name above the apex: none at the apex itself.
     pub owner: &'a [u8],
     /// The type, as a number in network order.
@@ -51,13 +51,13 @@ pub(super) struct Record<'a> {
     pub rdata: &'a [u8],
 }
 
-impl<'a> Record<'a> {
+impl<'a> ArenaRecord<'a> {
     /// Reads the record that starts at `start`.
-    pub fn at(arena: &'a [u8], start: u32) -> Record<'a> {
+    pub fn at(arena: &'a [u8], start: u32) -> ArenaRecord<'a> {
         let rest = &arena[start as usize..];
         let (owner, rest) = rest[1..].split_at(rest[0] as usize);
         let length = u16::from_be_bytes([rest[6], rest[7]]) as usize;
-        Record {
+        ArenaRecord {
             owner,
             rtype: [rest[0], rest[1]],
             ttl: [rest[2], rest[3], rest[4], rest[5]],
@@ -66,13 +66,13 @@ impl<'a> Record<'a> {
     }
 
     /// Reads the record that octets begin with; gives what follows it, too. `None` where they hold no whole record.
-    pub fn split(octets: &'a [u8]) -> Option<(Record<'a>, &'a [u8])> {
+    pub fn split(octets: &'a [u8]) -> Option<(ArenaRecord<'a>, &'a [u8])> {
         let (length, rest) = octets.split_first()?;
         let (owner, rest) = rest.split_at_checked(usize::from(*length))?;
         let (fixed, rest) = rest.split_first_chunk::<8>()?;
         let [t0, t1, a, b, c, d, l0, l1] = *fixed;
         let (rdata, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes([l0, l1])))?;
-        Some((Record { owner, rtype: [t0, t1], ttl: [a, b, c, d], rdata }, rest))
+        Some((ArenaRecord { owner, rtype: [t0, t1], ttl: [a, b, c, d], rdata }, rest))
     }
 
     /// Appends it to an arena.

@@ -85,7 +85,7 @@ impl NameBuffer {
 
 /// Octets in wire format.
 #[derive(Debug, Clone, Copy)]
-pub struct Wire<'a> {
+pub struct WireOctets<'a> {
     /// A message or RDATA, whole.
     octets: &'a [u8],
     /// Whether names in it may be compressed.
@@ -94,7 +94,7 @@ pub struct Wire<'a> {
 
 /// What RDATA is made of, as far as names in it and its length are concerned.
 #[derive(Debug, Clone, Copy)]
-enum Field {
+enum WireField {
     /// This many octets.
     Octets(usize),
     /// A name.
@@ -113,8 +113,8 @@ enum Field {
 ///
 /// Names in all of them are decompressed: those of RFC 1035 may come compressed, and RFC 3597 section 4 asks receivers
 /// to be lenient with the others. A6 is left out: it is historic (RFC 6563), and counts as unknown.
-fn fields(rtype: Rtype) -> &'static [Field] {
-    use Field::{Name, Octets, Rest, Text, Texts};
+fn fields(rtype: Rtype) -> &'static [WireField] {
+    use WireField::{Name, Octets, Rest, Text, Texts};
     match rtype {
         Rtype::A => &[Octets(4)],
         Rtype::AAAA => &[Octets(16)],
@@ -135,15 +135,15 @@ fn fields(rtype: Rtype) -> &'static [Field] {
     }
 }
 
-impl<'a> Wire<'a> {
+impl<'a> WireOctets<'a> {
     /// A whole message, in which names may be compressed.
-    pub fn message(octets: &'a [u8]) -> Wire<'a> {
-        Wire { octets, compressed: true }
+    pub fn message(octets: &'a [u8]) -> WireOctets<'a> {
+        WireOctets { octets, compressed: true }
     }
 
     /// RDATA by itself, where there is nothing to point to.
-    pub fn rdata(octets: &'a [u8]) -> Wire<'a> {
-        Wire { octets, compressed: false }
+    pub fn rdata(octets: &'a [u8]) -> WireOctets<'a> {
+        WireOctets { octets, compressed: false }
     }
 
     /// Reads the name that begins at `at` into `name`, in lower case; gives the place after it.
@@ -180,7 +180,7 @@ impl<'a> Wire<'a> {
 
     /// Appends the RDATA at `range` to `out`: uncompressed, names in the letters that they are written with.
     ///
-    /// Errors: as of [`Wire::append_rdata`].
+    /// Errors: as of [`WireOctets::append_rdata`].
     pub fn append_written(self, rtype: Rtype, range: Range<usize>, out: &mut Vec<u8>) -> Result<(), WireError> {
         self.append_fields::<false>(rtype, range, out)
     }
@@ -197,11 +197,11 @@ impl<'a> Wire<'a> {
         let mut at = range.start;
         for field in fields(rtype) {
             let length = match field {
-                Field::Octets(octets) => *octets,
-                Field::Rest => whole.len().saturating_sub(at),
-                Field::Text => 1 + usize::from(*whole.get(at).ok_or(WireError::Short)?),
-                Field::Texts => texts_length(whole.get(at..).unwrap_or_default())?,
-                Field::Name => {
+                WireField::Octets(octets) => *octets,
+                WireField::Rest => whole.len().saturating_sub(at),
+                WireField::Text => 1 + usize::from(*whole.get(at).ok_or(WireError::Short)?),
+                WireField::Texts => texts_length(whole.get(at..).unwrap_or_default())?,
+                WireField::Name => {
                     at = if LOWER { self.append_lower_name(at, out)? } else { self.append_name(at, out)? };
                     if at > range.end {
                         return Err(WireError::Short);
@@ -231,7 +231,7 @@ impl<'a> Wire<'a> {
 
     /// Appends the name that begins at `at` to `out`, uncompressed and in lower case; gives the place after it.
     ///
-    /// Errors: as of [`Wire::read_name`]; the octets in `out` are then undefined.
+    /// Errors: as of [`WireOctets::read_name`]; the octets in `out` are then undefined.
     pub(super) fn append_lower_name(self, at: usize, out: &mut Vec<u8>) -> Result<usize, WireError> {
         let start = out.len();
         let end = self.append_name(at, out)?;
@@ -293,10 +293,10 @@ pub(super) fn has_plain_names(rtype: Rtype, octets: &[u8]) -> bool {
     let mut at = 0;
     for field in fields(rtype) {
         at += match field {
-            Field::Octets(length) => *length,
-            Field::Text => 1 + octets.get(at).map_or(0, |length| usize::from(*length)),
-            Field::Texts | Field::Rest => return true,
-            Field::Name => match Wire::rdata(octets).read_name(at, &mut name) {
+            WireField::Octets(length) => *length,
+            WireField::Text => 1 + octets.get(at).map_or(0, |length| usize::from(*length)),
+            WireField::Texts | WireField::Rest => return true,
+            WireField::Name => match WireOctets::rdata(octets).read_name(at, &mut name) {
                 Ok(end) if name.as_name().labels().flatten().all(plain) => end - at,
                 _ => return false,
             },
@@ -319,7 +319,7 @@ pub(super) fn has_plain_params(rtype: Rtype, octets: &[u8]) -> bool {
     }
     let number = |octets: &[u8]| Some(u16::from_be_bytes(*octets.first_chunk()?));
     let plain = |octet: &u8| octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'_' | b'.' | b'/');
-    let mut rest = Wire::rdata(octets).skip_name(2).ok().and_then(|end| octets.get(end..));
+    let mut rest = WireOctets::rdata(octets).skip_name(2).ok().and_then(|end| octets.get(end..));
     while let Some(param) = rest.filter(|rest| !rest.is_empty()) {
         let value = number(param).zip(param.get(2..).and_then(number)).and_then(|(key, length)| {
             let (value, after) = param[4..].split_at_checked(usize::from(length))?;
@@ -368,7 +368,7 @@ mod tests {
     /// Reads the name at a place and gives it as text, with the place after it.
     fn name_at(octets: &[u8], at: usize) -> Result<(String, usize), WireError> {
         let mut name = NameBuffer::default();
-        let end = Wire::message(octets).read_name(at, &mut name)?;
+        let end = WireOctets::message(octets).read_name(at, &mut name)?;
         Ok((name.as_name().to_string(), end))
     }
 
@@ -404,14 +404,17 @@ mod tests {
                     assert_eq!(letters, text.trim_end_matches(['\0', '\u{fffd}']), "{name:?}");
                     assert_eq!(found.map(|(_, end)| end), Ok(message.len()));
                 }
-                assert_eq!(Wire::message(&message).skip_name(1), Ok(message.len()), "{name:?}");
+                assert_eq!(WireOctets::message(&message).skip_name(1), Ok(message.len()), "{name:?}");
                 // Both find that a cut name ends too early.
                 let cut = &message[..message.len() - 1];
-                assert_eq!(Wire::message(cut).read_name(1, &mut NameBuffer::default()).is_err(), !name.is_empty());
+                assert_eq!(
+                    WireOctets::message(cut).read_name(1, &mut NameBuffer::default()).is_err(),
+                    !name.is_empty()
+                );
             }
         }
         for bad in [b"\x40a\0".as_slice(), b"\x01a\x80\0", b"\x02a", b"\x01a\x01a\x01a\x01a", b""] {
-            assert_eq!(Wire::message(bad).skip_name(0).err(), name_at(bad, 0).err(), "{bad:?}");
+            assert_eq!(WireOctets::message(bad).skip_name(0).err(), name_at(bad, 0).err(), "{bad:?}");
         }
     }
 
@@ -431,18 +434,19 @@ mod tests {
     fn rdata_loses_compression_and_case() {
         let message = b"\x03net\0\0\x0a\x02MX\xc0\x00";
         let mut out = Vec::new();
-        Wire::message(message).append_rdata(Rtype::MX, 5..12, &mut out).unwrap();
+        WireOctets::message(message).append_rdata(Rtype::MX, 5..12, &mut out).unwrap();
         assert_eq!(out, b"\0\x0a\x02mx\x03net\0");
         let mut written = Vec::new();
-        Wire::message(message).append_written(Rtype::MX, 5..12, &mut written).unwrap();
+        WireOctets::message(message).append_written(Rtype::MX, 5..12, &mut written).unwrap();
         assert_eq!(written, b"\0\x0a\x02MX\x03net\0");
         let plain = &message[5..];
-        assert_eq!(Wire::rdata(plain).append_rdata(Rtype::MX, 0..7, &mut out), Err(WireError::BadPointer));
+        assert_eq!(WireOctets::rdata(plain).append_rdata(Rtype::MX, 0..7, &mut out), Err(WireError::BadPointer));
     }
 
     #[test]
     fn rdata_of_another_length_is_refused() {
-        let check = |rtype, octets: &[u8]| Wire::rdata(octets).append_rdata(rtype, 0..octets.len(), &mut Vec::new());
+        let check =
+            |rtype, octets: &[u8]| WireOctets::rdata(octets).append_rdata(rtype, 0..octets.len(), &mut Vec::new());
         assert_eq!(check(Rtype::A, &[1, 2, 3, 4]), Ok(()));
         assert_eq!(check(Rtype::A, &[1, 2, 3]), Err(WireError::Short));
         assert_eq!(check(Rtype::A, &[1, 2, 3, 4, 5]), Err(WireError::Trailing));

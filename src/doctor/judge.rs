@@ -1,10 +1,11 @@
 //! Facts to findings.
 
-use super::{Finding, Level};
+use super::{Finding, FindingLevel};
 use crate::diag::{Code, Problem};
 use crate::dns::ZoneName;
 use crate::provider::examine::{
-    Access, Capabilities, Clock, Examined, KeyExamined, Measures, PlaceExamined, UpdatesExamined, ZoneExamined,
+    Capabilities, KeyExamined, KeylessAccess, PlaceExamined, ServerClock, TargetExamined, UpdatesExamined,
+    ZoneExamined, ZoneMeasures,
 };
 
 /// From how many seconds of difference between two clocks on an operator should look: a tenth of the 300 s that
@@ -12,7 +13,7 @@ use crate::provider::examine::{
 const SKEW: i64 = 30;
 
 /// Judges a target that was looked at for `zones`.
-pub fn judge(zones: &[ZoneName], examined: &Examined) -> Vec<Finding> {
+pub fn judge(zones: &[ZoneName], examined: &TargetExamined) -> Vec<Finding> {
     let mut findings = key(examined);
     findings.extend(zones.iter().filter_map(|zone| serials(zone, examined)));
     findings.extend(updates(examined));
@@ -47,7 +48,7 @@ fn zones_of(place: &PlaceExamined, transfers: bool) -> Vec<Finding> {
 }
 
 /// A finding about the target as a whole.
-fn finding(level: Level, code: impl Into<Code>, message: impl Into<String>) -> Finding {
+fn finding(level: FindingLevel, code: impl Into<Code>, message: impl Into<String>) -> Finding {
     Finding { level, code: code.into(), place: None, zone: None, message: message.into(), hint: None }
 }
 
@@ -59,35 +60,37 @@ impl Finding {
 }
 
 /// A fault as a finding.
-fn of_fault(level: Level, fault: &Problem) -> Finding {
+fn of_fault(level: FindingLevel, fault: &Problem) -> Finding {
     Finding { hint: fault.hint.clone(), ..finding(level, fault.code, fault.message.clone()) }
 }
 
 /// Judges the key.
-fn key(examined: &Examined) -> Vec<Finding> {
+fn key(examined: &TargetExamined) -> Vec<Finding> {
     let Some(KeyExamined { name, algorithm, fault }) = &examined.key else {
         let message = "messages are not signed: anyone on the network path can change the answers";
-        let unsigned = finding(Level::Warning, "no-key", message);
+        let unsigned = finding(FindingLevel::Warning, "no-key", message);
         let hint = "give the target a `tsig_key`, and make the server require it";
         return examined.signs.then(|| unsigned.hint(hint)).into_iter().collect();
     };
     let mut findings = match fault {
         Some(fault) => {
             let message = "zonewright did not ask for any zone, because that needs the key";
-            vec![of_fault(Level::Problem, fault), finding(Level::Note, "not-asked", message)]
+            vec![of_fault(FindingLevel::Problem, fault), finding(FindingLevel::Note, "not-asked", message)]
         }
-        None => vec![finding(Level::Ok, "key", format!("the secret of the key `{name}` ({algorithm}) can be read"))],
+        None => {
+            vec![finding(FindingLevel::Ok, "key", format!("the secret of the key `{name}` ({algorithm}) can be read"))]
+        }
     };
     if algorithm == "hmac-sha1" {
         let message = format!("the key `{name}` uses hmac-sha1; RFC 8945 section 6 no longer recommends it");
         let hint = "make a key with hmac-sha256 on the server; then set the key and its `algorithm` here";
-        findings.push(finding(Level::Warning, "weak-algorithm", message).hint(hint));
+        findings.push(finding(FindingLevel::Warning, "weak-algorithm", message).hint(hint));
     }
     findings
 }
 
 /// Reports servers that do not have the same serial of a zone.
-fn serials(zone: &ZoneName, examined: &Examined) -> Option<Finding> {
+fn serials(zone: &ZoneName, examined: &TargetExamined) -> Option<Finding> {
     let of_place = |place: &PlaceExamined| {
         let found = place.zones.iter().find(|found| found.zone == *zone)?;
         Some((place.place.clone(), found.serial?))
@@ -100,11 +103,11 @@ fn serials(zone: &ZoneName, examined: &Examined) -> Option<Finding> {
     let message = format!("the servers have different serials: {}", shown.join(", "));
     let hint = "a plan reads the zone from the first server that answers; if the serials stay different, check the \
                 transfers between the servers, and put the primary first in `server`";
-    Some(Finding { zone: Some(zone.clone()), ..finding(Level::Warning, "serials-differ", message).hint(hint) })
+    Some(Finding { zone: Some(zone.clone()), ..finding(FindingLevel::Warning, "serials-differ", message).hint(hint) })
 }
 
 /// Reports which zones accept updates. A finding that is equal for all of them is reported once.
-fn updates(examined: &Examined) -> Vec<Finding> {
+fn updates(examined: &TargetExamined) -> Vec<Finding> {
     let Capabilities::Asked(zones) = &examined.capabilities else { return Vec::new() };
     // A zone that cannot be read is reported elsewhere, and cannot be written either.
     let primary = examined.places.first();
@@ -129,39 +132,44 @@ fn updates(examined: &Examined) -> Vec<Finding> {
 /// Reports whether updates of a zone are accepted. A user who only plans needs none, so a refusal is not a problem.
 fn update(examined: &UpdatesExamined) -> Finding {
     match &examined.fault {
-        None => finding(Level::Ok, "updates", "takes updates"),
+        None => finding(FindingLevel::Ok, "updates", "takes updates"),
         Some(Problem { code, message, hint, .. }) => {
-            let found = finding(Level::Warning, *code, format!("`apply` cannot write it: {message}"));
+            let found = finding(FindingLevel::Warning, *code, format!("`apply` cannot write it: {message}"));
             Finding { hint: hint.clone(), ..found }
         }
     }
 }
 
 /// Judges whether a place can be reached, and its clock; `wanted` is how many zones were to be asked for.
-fn reach(place: &PlaceExamined, examined: &Examined, wanted: usize) -> Vec<Finding> {
+fn reach(place: &PlaceExamined, examined: &TargetExamined, wanted: usize) -> Vec<Finding> {
     if let Some(fault) = &place.fault
         && place.zones.is_empty()
     {
-        return vec![of_fault(Level::Problem, fault)];
+        return vec![of_fault(FindingLevel::Problem, fault)];
     }
-    let mut findings =
-        vec![finding(Level::Ok, "reachable", if examined.signs { "takes connections" } else { "the folder is there" })];
-    findings.extend(place.fault.as_ref().map(|fault| of_fault(Level::Problem, fault)));
+    let mut findings = vec![finding(
+        FindingLevel::Ok,
+        "reachable",
+        if examined.signs { "takes connections" } else { "the folder is there" },
+    )];
+    findings.extend(place.fault.as_ref().map(|fault| of_fault(FindingLevel::Problem, fault)));
     findings.extend(clock(place, examined, wanted));
     findings
 }
 
 /// Judges a server's clock.
-fn clock(place: &PlaceExamined, examined: &Examined, wanted: usize) -> Option<Finding> {
+fn clock(place: &PlaceExamined, examined: &TargetExamined, wanted: usize) -> Option<Finding> {
     if !examined.signs || wanted == 0 {
         return None;
     }
-    let unknown = |why| Some(finding(Level::Note, "clock-unknown", format!("its clock is not known: {why}")));
+    let unknown = |why| Some(finding(FindingLevel::Note, "clock-unknown", format!("its clock is not known: {why}")));
     let ahead = match (place.clock, &examined.key) {
-        (Clock::Ahead(ahead), _) => ahead,
-        (Clock::Repeats, _) => return unknown("the server copies the time of the question into its signed answers"),
-        (Clock::NotTold, None) => return unknown("only signed answers contain the time"),
-        (Clock::NotTold, Some(_)) => return unknown("no signed answer contained the time"),
+        (ServerClock::Ahead(ahead), _) => ahead,
+        (ServerClock::Repeats, _) => {
+            return unknown("the server copies the time of the question into its signed answers");
+        }
+        (ServerClock::NotTold, None) => return unknown("only signed answers contain the time"),
+        (ServerClock::NotTold, Some(_)) => return unknown("no signed answer contained the time"),
     };
     let side = if ahead < 0 { "behind" } else { "ahead of" };
     let message = match ahead {
@@ -169,10 +177,10 @@ fn clock(place: &PlaceExamined, examined: &Examined, wanted: usize) -> Option<Fi
         _ => format!("its clock is {} s {side} ours", ahead.unsigned_abs()),
     };
     if ahead.abs() < SKEW {
-        return Some(finding(Level::Ok, "clock", message));
+        return Some(finding(FindingLevel::Ok, "clock", message));
     }
     let hint = "set both clocks by NTP: clocks may differ by at most 300 s (RFC 8945 section 10)";
-    Some(finding(Level::Warning, "clock-differs", message).hint(hint))
+    Some(finding(FindingLevel::Warning, "clock-differs", message).hint(hint))
 }
 
 /// Judges a zone at one place.
@@ -188,9 +196,12 @@ fn zone(found: &ZoneExamined, transfers: bool) -> Vec<Finding> {
             let serial = found.serial.map(|serial| format!("serial {serial}; ")).unwrap_or_default();
             let message = format!("authoritative, {serial}asked name by name, as `read = \"query\"` says");
             let refused = format!("no transfer: {}", fault.message);
-            findings.extend([finding(Level::Ok, "zone", message), finding(Level::Note, "no-transfer", refused)]);
+            findings.extend([
+                finding(FindingLevel::Ok, "zone", message),
+                finding(FindingLevel::Note, "no-transfer", refused),
+            ]);
         }
-        Err(fault) => findings.push(of_fault(Level::Problem, fault)),
+        Err(fault) => findings.push(of_fault(FindingLevel::Problem, fault)),
     }
     findings.extend(found.without_key.as_ref().and_then(without_key));
     findings
@@ -200,7 +211,7 @@ fn zone(found: &ZoneExamined, transfers: bool) -> Vec<Finding> {
 fn needless_questions() -> Finding {
     let message = "the server allows the transfer, but the target asks name by name, so zonewright does not see some \
                    records";
-    finding(Level::Note, "needless-query", message).hint("remove `read = \"query\"` from the target")
+    finding(FindingLevel::Note, "needless-query", message).hint("remove `read = \"query\"` from the target")
 }
 
 /// Judges whether the server is one of the zone's; a finding of the transfer is not repeated.
@@ -208,62 +219,63 @@ fn authority(found: &ZoneExamined) -> Option<Finding> {
     let reported = found.read.as_ref().err().map(|fault| fault.code);
     match found.authority.as_ref()? {
         Err(fault) if reported == Some(fault.code) => None,
-        Err(fault) => Some(of_fault(Level::Problem, fault)),
+        Err(fault) => Some(of_fault(FindingLevel::Problem, fault)),
         Ok(false) if reported != Some(Code::new("zone-not-served")) => {
             let message = "the server's answer for the zone is not authoritative";
             let hint = "check that it is one of the zone's name servers and has loaded the zone; see its log";
-            Some(finding(Level::Problem, "not-authoritative", message).hint(hint))
+            Some(finding(FindingLevel::Problem, "not-authoritative", message).hint(hint))
         }
         Ok(_) => None,
     }
 }
 
 /// Reports what was read.
-fn contents(found: &ZoneExamined, measures: &Measures) -> Vec<Finding> {
-    let Measures { rrsets, records, octets, took, signed, warnings } = measures;
+fn contents(found: &ZoneExamined, measures: &ZoneMeasures) -> Vec<Finding> {
+    let ZoneMeasures { rrsets, records, octets, took, signed, warnings } = measures;
     let authority = if matches!(found.authority, Some(Ok(true))) { "authoritative, " } else { "" };
     let serial = found.serial.map(|serial| format!("serial {serial}; ")).unwrap_or_default();
     let took = took.map(|took| format!(" transferred in {:.2} s", took.as_secs_f64())).unwrap_or_default();
-    let refused = if found.without_key == Some(Access::Refused) { "; refused without the key" } else { "" };
+    let refused = if found.without_key == Some(KeylessAccess::Refused) { "; refused without the key" } else { "" };
     let message = format!("{authority}{serial}{rrsets} RRsets, {records} records, {octets} bytes{took}{refused}");
-    let mut findings = vec![finding(Level::Ok, "zone", message)];
+    let mut findings = vec![finding(FindingLevel::Ok, "zone", message)];
     if *warnings > 0 {
         let message = format!("warnings in its files: {warnings}");
-        findings.push(finding(Level::Warning, "zone-file-warnings", message).hint("`zonewright check` shows them"));
+        findings
+            .push(finding(FindingLevel::Warning, "zone-file-warnings", message).hint("`zonewright check` shows them"));
     }
     match (found.writable, signed) {
         (Some(_), true) => {
             let message = "the file holds signatures (RRSIG); zonewright cannot renew them";
             let hint = "plans can use this file; an apply needs the unsigned file that the signer reads";
-            findings.push(finding(Level::Warning, "signed-file", message).hint(hint));
+            findings.push(finding(FindingLevel::Warning, "signed-file", message).hint(hint));
         }
         (None, true) => {
             let message = "the zone is signed (RRSIG): its serial changes without an edit, and the server must sign \
                            later changes";
-            findings.push(finding(Level::Note, "signed-zone", message));
+            findings.push(finding(FindingLevel::Note, "signed-zone", message));
         }
         (_, false) => {}
     }
     if found.writable == Some(false) {
         let message = "this user cannot write the file: plans can use it, applies cannot change it";
-        findings.push(finding(Level::Note, "not-writable", message));
+        findings.push(finding(FindingLevel::Note, "not-writable", message));
     }
     findings
 }
 
 /// Judges what a client without the key gets.
-fn without_key(access: &Access) -> Option<Finding> {
+fn without_key(access: &KeylessAccess) -> Option<Finding> {
     match access {
-        Access::Refused => None,
-        Access::Allowed => {
+        KeylessAccess::Refused => None,
+        KeylessAccess::Allowed => {
             let message =
                 "the zone is transferred without the key as well: any client that reaches the server can read it";
             let hint = "make the server require the key (BIND: `allow-transfer { key NAME; };`)";
-            Some(finding(Level::Warning, "open-transfer", message).hint(hint))
+            Some(finding(FindingLevel::Warning, "open-transfer", message).hint(hint))
         }
-        Access::Unclear(what) => {
+        KeylessAccess::Unclear(what) => {
             let message = format!("it is unclear whether the transfer needs the key: without it, {what}");
-            Some(finding(Level::Note, "key-unclear", message))
+            Some(finding(FindingLevel::Note, "key-unclear", message))
         }
     }
 }

@@ -7,7 +7,7 @@ mod judge;
 use crate::diag::Code;
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
-use crate::provider::examine::Examined;
+use crate::provider::examine::TargetExamined;
 
 /// All targets, looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,12 +17,12 @@ pub struct Diagnosis {
     /// When it looked.
     pub created: Time,
     /// The targets, in the order of the configuration.
-    pub targets: Vec<Target>,
+    pub targets: Vec<TargetDiagnosis>,
 }
 
 /// One target.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct TargetDiagnosis {
     /// The pool that it belongs to.
     pub pool: String,
     /// Its type.
@@ -30,14 +30,14 @@ pub struct Target {
     /// The zones that it was looked at for, in the order of the configuration.
     pub zones: Vec<ZoneName>,
     /// What was found.
-    pub examined: Examined,
+    pub examined: TargetExamined,
     /// What that means, first what concerns the target as a whole, then by place, then by zone.
     pub findings: Vec<Finding>,
 }
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
+pub enum FindingLevel {
     /// Something works.
     Ok,
     /// Something to know.
@@ -48,14 +48,14 @@ pub enum Level {
     Problem,
 }
 
-impl Level {
+impl FindingLevel {
     /// Its word in texts and documents.
     pub fn as_str(self) -> &'static str {
         match self {
-            Level::Ok => "ok",
-            Level::Note => "note",
-            Level::Warning => "warning",
-            Level::Problem => "problem",
+            FindingLevel::Ok => "ok",
+            FindingLevel::Note => "note",
+            FindingLevel::Warning => "warning",
+            FindingLevel::Problem => "problem",
         }
     }
 }
@@ -64,7 +64,7 @@ impl Level {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// How bad it is.
-    pub level: Level,
+    pub level: FindingLevel,
     /// A stable kebab-case code.
     pub code: Code,
     /// The server or folder that it is about; `None` for the target as a whole.
@@ -77,17 +77,17 @@ pub struct Finding {
     pub hint: Option<String>,
 }
 
-impl Target {
+impl TargetDiagnosis {
     /// Judges what was found at a target.
-    pub fn new(pool: String, provider: String, zones: Vec<ZoneName>, examined: Examined) -> Target {
+    pub fn new(pool: String, provider: String, zones: Vec<ZoneName>, examined: TargetExamined) -> TargetDiagnosis {
         let findings = judge::judge(&zones, &examined);
-        Target { pool, provider, zones, examined, findings }
+        TargetDiagnosis { pool, provider, zones, examined, findings }
     }
 }
 
 impl Diagnosis {
     /// How many findings there are of a level.
-    pub fn count(&self, level: Level) -> usize {
+    pub fn count(&self, level: FindingLevel) -> usize {
         self.targets.iter().flat_map(|target| &target.findings).filter(|finding| finding.level == level).count()
     }
 }

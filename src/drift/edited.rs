@@ -6,24 +6,24 @@ use crate::change::{Change, Notice, NoticeCode, Reason};
 use crate::dns::Rtype;
 use crate::inventory::value::Inv;
 use crate::plan::order;
-use crate::state::Written;
+use crate::state::WrittenRrset;
 
 /// Whether live DNS, as a change finds it, is not what the latest update left there; `written` is that update.
 ///
 /// The TTL counts, too.
-pub fn differs(change: &Change, written: &Written) -> bool {
+pub fn differs(change: &Change, written: &WrittenRrset) -> bool {
     !written.left(change.key.rtype, change.kind.before())
 }
 
 /// Adds to the reasons of a change that its RRset was edited after an update of an apply.
-pub fn mark(change: &mut Change, written: &Written) {
+pub fn mark(change: &mut Change, written: &WrittenRrset) {
     let update = (written.apply.0, written.number);
     change.reasons.push(Reason::edited_since(update, written.at.to_second(), change.subject.clone()));
     change.reasons.sort_by(order::reasons);
 }
 
 /// The notice about an RRset that stays as it was edited; `hosts` stay with it.
-pub fn notice(change: &Change, written: &Written, hosts: &[Inv]) -> Notice {
+pub fn notice(change: &Change, written: &WrittenRrset, hosts: &[Inv]) -> Notice {
     let Change { key, subject, project, .. } = change;
     let host = subject.host();
     let (owner, rtype) = (&key.owner, key.rtype);

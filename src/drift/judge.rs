@@ -1,12 +1,16 @@
 //! Finds the cause of one change: compares live, written and wanted values, TTL and RDATA.
 
-use super::{Deed, Mover, Stray};
+use super::{EditorDeed, Mover, StrayCause};
 use crate::change::Change;
 use crate::inventory::value::{Duration, Time};
-use crate::state::{ApplyId, Written};
+use crate::state::{ApplyId, WrittenRrset};
 
 /// Judges a change by what was last written there, else by the apply after which the RRset was as it is wanted now.
-pub fn judge(change: &Change, (written, wanted_after): (Option<Written>, Option<(ApplyId, Time)>), now: Time) -> Stray {
+pub fn judge(
+    change: &Change,
+    (written, wanted_after): (Option<WrittenRrset>, Option<(ApplyId, Time)>),
+    now: Time,
+) -> StrayCause {
     let (rtype, live, wanted) = (change.key.rtype, change.kind.before(), change.kind.after());
     let Some(written) = written else {
         // It is not known whether an RRset that another editor created had a registry TXT.
@@ -15,7 +19,7 @@ pub fn judge(change: &Change, (written, wanted_after): (Option<Written>, Option<
             Some(_) => (Mover::Dns, Some(deed(wanted.is_some(), live.is_some()))),
             None => (Mover::Unknown, None),
         };
-        return Stray {
+        return StrayCause {
             mover,
             deed,
             written: None,
@@ -25,19 +29,19 @@ pub fn judge(change: &Change, (written, wanted_after): (Option<Written>, Option<
     };
     let since = Some((written.apply, written.at));
     if written.left(rtype, live) {
-        return Stray { mover: Mover::Inventory, deed: None, written: Some(written), since, for_at_most: None };
+        return StrayCause { mover: Mover::Inventory, deed: None, written: Some(written), since, for_at_most: None };
     }
     let mover = if written.left(rtype, wanted) { Mover::Dns } else { Mover::Both };
     let (deed, for_at_most) = (Some(deed(written.after.is_some(), live.is_some())), at_most(now, written.at));
-    Stray { mover, deed, written: Some(written), since, for_at_most }
+    StrayCause { mover, deed, written: Some(written), since, for_at_most }
 }
 
 /// What was done to an RRset, by whether it was there and whether it is there now.
-fn deed(was: bool, is: bool) -> Deed {
+fn deed(was: bool, is: bool) -> EditorDeed {
     match (was, is) {
-        (_, false) => Deed::Removed,
-        (false, true) => Deed::Added,
-        (true, true) => Deed::Changed,
+        (_, false) => EditorDeed::Removed,
+        (false, true) => EditorDeed::Added,
+        (true, true) => EditorDeed::Changed,
     }
 }
 

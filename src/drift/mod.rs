@@ -14,8 +14,8 @@ pub use judge::judge;
 
 use crate::document::words;
 use crate::inventory::value::{Duration, Time};
-use crate::plan::{Against, CauseKind, Plan, Review};
-use crate::state::{ApplyId, Written};
+use crate::plan::{CauseKind, ComparisonBase, Plan, Review};
+use crate::state::{ApplyId, WrittenRrset};
 
 /// Live DNS compared with what is desired, with what the journal says about the differences.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,7 @@ pub struct Drift<'a> {
     /// The plan that would make the two agree.
     pub plan: &'a Plan,
     /// The cause of each of its changes, in their order.
-    pub strays: &'a [Stray],
+    pub strays: &'a [StrayCause],
     /// Where the state is kept.
     pub place: &'a str,
     /// Whether there is one.
@@ -32,13 +32,13 @@ pub struct Drift<'a> {
 
 /// The cause of an RRset that is not as desired.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stray {
+pub struct StrayCause {
     /// Which side changed.
     pub mover: Mover,
     /// What was done to it since the latest apply that wrote it; none where nothing was, or no apply did.
-    pub deed: Option<Deed>,
+    pub deed: Option<EditorDeed>,
     /// What the latest apply left there; none where no apply is known to have written it.
-    pub written: Option<Written>,
+    pub written: Option<WrittenRrset>,
     /// The latest apply that wrote the RRset, or after which it was as it is wanted now, and when that was; none where
     /// no such apply is known.
     pub since: Option<(ApplyId, Time)>,
@@ -70,7 +70,7 @@ impl Mover {
 
 words! {
     /// What another editor did to an RRset since an apply.
-    Deed {
+    EditorDeed {
         /// It has another value.
         Changed = "changed",
         /// It is gone.
@@ -84,7 +84,7 @@ words! {
 ///
 /// An RRset that no apply wrote can have drifted, too: if an apply did all of its plan, and the inventory has not
 /// changed since, every RRset was as it is wanted now. The plan's review knows where this is so.
-pub fn strays(plan: &Plan, written: Vec<Option<Written>>, now: Time) -> Vec<Stray> {
+pub fn strays(plan: &Plan, written: Vec<Option<WrittenRrset>>, now: Time) -> Vec<StrayCause> {
     let wanted_after = wanted_after(plan);
     let judged = plan.changes.iter().zip(written).zip(wanted_after);
     judged.map(|((change, written), wanted_after)| judge(change, (written, wanted_after), now)).collect()
@@ -93,7 +93,7 @@ pub fn strays(plan: &Plan, written: Vec<Option<Written>>, now: Time) -> Vec<Stra
 /// For each change the apply after which its RRset was as it is wanted now, where the plan's review knows one.
 fn wanted_after(plan: &Plan) -> Vec<Option<(ApplyId, Time)>> {
     let mut wanted_after = vec![None; plan.changes.len()];
-    let Some(Review { against: Against::Journal { apply, at }, causes, .. }) = &plan.review else {
+    let Some(Review { against: ComparisonBase::Journal { apply, at }, causes, .. }) = &plan.review else {
         return wanted_after;
     };
     let drift = causes.iter().filter(|cause| cause.kind == CauseKind::Drift);

@@ -29,10 +29,10 @@ fn at(seconds: u64) -> Time {
 }
 
 /// What an apply left at that moment.
-fn written(side: Side<'_>) -> Option<Written> {
+fn written(side: Side<'_>) -> Option<WrittenRrset> {
     let kept =
         |rrset: crate::dns::Rrset| RrsetText { ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(Rtype::AAAA) };
-    Some(Written {
+    Some(WrittenRrset {
         apply: ApplyId(12),
         number: 3,
         at: at(0),
@@ -45,14 +45,15 @@ fn written(side: Side<'_>) -> Option<Written> {
 fn found(
     live: Side<'_>,
     wanted: Side<'_>,
-    written: Option<Written>,
+    written: Option<WrittenRrset>,
 ) -> (&'static str, Option<&'static str>, Option<u64>) {
     let name = "a.search.example.net";
     let change = fixture::change(("search", Some(7)), (name, Rtype::AAAA), (live, wanted), &[]);
-    let Stray { mover, deed, written: told, since, for_at_most } = judge(&change, (written.clone(), None), at(3600));
+    let StrayCause { mover, deed, written: told, since, for_at_most } =
+        judge(&change, (written.clone(), None), at(3600));
     assert_eq!(since, told.as_ref().map(|told| (told.apply, told.at)));
     assert_eq!(told, written);
-    (mover.as_str(), deed.map(Deed::as_str), for_at_most.map(Duration::as_secs))
+    (mover.as_str(), deed.map(EditorDeed::as_str), for_at_most.map(Duration::as_secs))
 }
 
 #[test]
@@ -84,14 +85,14 @@ fn of_what_was_never_written_nobody_knows() {
 
 #[test]
 fn a_clock_that_was_set_back_says_nothing_of_how_long_it_is() {
-    let later = written(ONE).map(|written| Written { at: at(9999), ..written });
+    let later = written(ONE).map(|written| WrittenRrset { at: at(9999), ..written });
     assert_eq!(found(TWO, ONE, later), ("drift", Some("changed"), None));
 }
 
 #[test]
 fn a_part_of_a_second_counts_as_one() {
     let nanos = at(0).as_nanos() - 1;
-    let earlier = written(ONE).map(|written| Written { at: Time::from_nanos(nanos), ..written });
+    let earlier = written(ONE).map(|written| WrittenRrset { at: Time::from_nanos(nanos), ..written });
     assert_eq!(found(TWO, ONE, earlier), ("drift", Some("changed"), Some(3601)));
 }
 
@@ -104,9 +105,9 @@ fn what_stood_as_it_is_wanted_after_an_apply_drifted_though_none_wrote_it() {
         (stray.mover, stray.deed, stray.since, stray.for_at_most.map(Duration::as_secs))
     };
     let drifted = |deed| (Mover::Dns, Some(deed), Some((ApplyId(12), at(0))), Some(3600));
-    assert_eq!(judged(NONE, ONE), drifted(Deed::Removed));
-    assert_eq!(judged(TWO, ONE), drifted(Deed::Changed));
-    assert_eq!(judged(TWO, NONE), drifted(Deed::Added));
+    assert_eq!(judged(NONE, ONE), drifted(EditorDeed::Removed));
+    assert_eq!(judged(TWO, ONE), drifted(EditorDeed::Changed));
+    assert_eq!(judged(TWO, NONE), drifted(EditorDeed::Added));
 }
 
 #[test]
@@ -121,11 +122,11 @@ fn whether_a_txt_stood_beside_what_others_made_nobody_knows() {
 #[test]
 fn the_review_of_a_plan_says_what_stood() {
     let plan = fixture::reviewed();
-    let drifted = |against: Against| {
+    let drifted = |against: ComparisonBase| {
         let review = plan.review.clone().map(|review| Review { against, ..review });
         let strays = strays(&Plan { review, ..plan.clone() }, vec![None; plan.changes.len()], at(3600));
         strays.iter().filter(|stray| stray.mover == Mover::Dns).count()
     };
-    assert_eq!(drifted(Against::Journal { apply: 12, at: at(0) }), 2);
-    assert_eq!(drifted(Against::Nothing), 0);
+    assert_eq!(drifted(ComparisonBase::Journal { apply: 12, at: at(0) }), 2);
+    assert_eq!(drifted(ComparisonBase::Nothing), 0);
 }

@@ -2,15 +2,15 @@
 
 use std::net::IpAddr;
 
-use super::model::{AddressFacts, Claim, Explanation, Holding, Subject};
+use super::model::{AddressClaim, AddressFacts, ExplainSubject, Explanation, HoldingName};
 use super::site::kind_word;
-use super::{Case, changes, claimed_by, host};
+use super::{ExplainCase, changes, claimed_by, host};
 use crate::desired::Interface;
 use crate::dns::{Rtype, reverse};
 use crate::inventory::value::Inv;
 
 /// Explains an address.
-pub fn explain(case: &Case<'_>, address: IpAddr) -> Explanation {
+pub fn explain(case: &ExplainCase<'_>, address: IpAddr) -> Explanation {
     let facts = case.address_facts(address);
     let mut hosts: Vec<u64> = facts.claims.iter().map(|claim| claim.inv).collect();
     hosts.dedup();
@@ -32,7 +32,7 @@ pub fn explain(case: &Case<'_>, address: IpAddr) -> Explanation {
         None => host::touched(facts.changes.len()),
     };
     Explanation {
-        subject: Subject::Address(address),
+        subject: ExplainSubject::Address(address),
         now: case.context.now.to_string(),
         unseen: Vec::new(),
         answer: format!("{whose} {then}"),
@@ -51,7 +51,7 @@ fn role_words(role: &str) -> &'static str {
     }
 }
 
-impl Case<'_> {
+impl ExplainCase<'_> {
     /// All about an address.
     fn address_facts(&self, address: IpAddr) -> AddressFacts {
         let claims = self.claims(address);
@@ -67,7 +67,7 @@ impl Case<'_> {
     }
 
     /// The names that hold an address.
-    fn held_by(&self, address: IpAddr) -> Vec<Holding> {
+    fn held_by(&self, address: IpAddr) -> Vec<HoldingName> {
         match address {
             IpAddr::V6(v6) => self.names_holding(v6, None),
             IpAddr::V4(_) => {
@@ -75,7 +75,7 @@ impl Case<'_> {
                     found.rrset.rdata().any(|rdata| rdata.address() == Some(address))
                 };
                 let found = self.context.live.rrsets_of(Rtype::A).filter(holds);
-                let mut names: Vec<Holding> = found.map(|found| self.name_holding(found)).collect();
+                let mut names: Vec<HoldingName> = found.map(|found| self.name_holding(found)).collect();
                 names.sort_by(|a, b| a.at.cmp(&b.at));
                 names
             }
@@ -83,7 +83,7 @@ impl Case<'_> {
     }
 
     /// The interfaces that may have an address, in the order of hosts.
-    fn claims(&self, address: IpAddr) -> Vec<Claim> {
+    fn claims(&self, address: IpAddr) -> Vec<AddressClaim> {
         let hosts = self.context.inventory.hosts.iter().zip(self.context.desired.iter());
         let claims = hosts.flat_map(|(host, desired)| {
             let at = desired.interfaces.iter().filter(|interface| interface.is_at(address));
@@ -93,9 +93,9 @@ impl Case<'_> {
     }
 
     /// What an address is to an interface that may have it.
-    fn claim(&self, inv: Inv, interface: &Interface, address: IpAddr) -> Claim {
+    fn claim(&self, inv: Inv, interface: &Interface, address: IpAddr) -> AddressClaim {
         let found = interface.acceptable.iter().position(|(own, _)| IpAddr::V6(*own) == address);
-        Claim {
+        AddressClaim {
             inv: inv.0,
             interface: kind_word(interface.kind),
             name: interface.owner.to_string(),

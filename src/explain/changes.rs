@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use super::Case;
-use super::model::{ChangeFacts, Data, ReasonFacts};
+use super::ExplainCase;
+use super::model::{ChangeFacts, ReasonFacts, RrsetData};
 use crate::change::{Change, ChangeKind};
 use crate::desired::{DesiredHost, Interface};
 use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, reverse};
@@ -12,7 +12,7 @@ use crate::inventory::value::Inv;
 /// One change.
 pub fn facts(change: &Change) -> ChangeFacts {
     let rtype = change.key.rtype;
-    let data = |rrset: &Rrset| Data { ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(rtype) };
+    let data = |rrset: &Rrset| RrsetData { ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(rtype) };
     ChangeFacts {
         verb: match change.kind {
             ChangeKind::Create { .. } => "create",
@@ -106,7 +106,7 @@ fn mentions(change: &Change, rdata: &Rdata) -> bool {
     both.flat_map(Rrset::rdata).any(|own| own == rdata)
 }
 
-impl Case<'_> {
+impl ExplainCase<'_> {
     /// The changes that are `wanted`.
     pub(super) fn changes(&self, wanted: impl Fn(&Change) -> bool) -> Vec<ChangeFacts> {
         self.decision.changes.iter().filter(|change| wanted(change)).map(facts).collect()

@@ -2,25 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use super::model::{ByHand, DecisionFacts, Obstacle};
-use super::{Again, Case, Decision, changes};
+use super::model::{ByHand, DecisionFacts, HostObstacle};
+use super::{ExplainCase, ExplainedDecisions, OtherDecision, changes};
 use crate::change::{Change, SkipCode};
 use crate::claim::Subject;
-use crate::desired::host::Detail;
+use crate::desired::host::FaultDetail;
 use crate::diag::{Diagnostic, Origin};
 use crate::diff::rules;
-use crate::diff::standing::{self, Standing};
-use crate::diff::{Block, Context, Selection, merge};
+use crate::diff::standing::{self, HostStanding};
+use crate::diff::{HostBlock, RuleContext, Selection, merge};
 use crate::inventory::model::{Host, Policy, ProjectFile};
 use crate::inventory::value::Inv;
 
 /// A block, as an explanation shows it.
-fn obstacle(case: &Case<'_>, place: usize, block: Block) -> Obstacle {
+fn obstacle(case: &ExplainCase<'_>, place: usize, block: HostBlock) -> HostObstacle {
     let findings = case.findings(place, &block);
-    Obstacle { code: block.code.as_str().into(), message: block.message, findings, hint: block.hint }
+    HostObstacle { code: block.code.as_str().into(), message: block.message, findings, hint: block.hint }
 }
 
-impl Case<'_> {
+impl ExplainCase<'_> {
     /// The policy under which a host is planned, or would be if an operator named it.
     pub(super) fn policy_of(&self, place: usize) -> Policy {
         let host = &self.context.inventory.hosts[place];
@@ -34,7 +34,7 @@ impl Case<'_> {
         let host = &context.inventory.hosts[place];
         let mut facts = self.changes_of(host.inv, Some(place));
         match &self.standings.0[place] {
-            Standing::Free => {
+            HostStanding::Free => {
                 facts.outcome = "free";
                 facts.said = "a free host is not planned and not listed; its name counts as taken".to_owned();
             }
@@ -42,17 +42,17 @@ impl Case<'_> {
                 facts.outcome = "left-out";
                 facts.said = "`--host` or `--project` names others; without these it is in the plan".to_owned();
             }
-            Standing::Skipped(code) => {
+            HostStanding::Skipped(code) => {
                 facts.outcome = "skipped";
                 facts.skipped = Some(code.as_str());
                 facts.said = self.skip_words(host, *code);
                 facts.by_hand = Some(self.by_hand(place, *code));
             }
-            Standing::Blocked(_) => {
+            HostStanding::Blocked(_) => {
                 facts.although = self.although(host);
                 self.blocked(place, &mut facts);
             }
-            Standing::Open(policy) => {
+            HostStanding::Open(policy) => {
                 facts.although = self.although(host);
                 facts.policy = Some(policy.as_str());
                 let is_blocked = self.decision.blocked.iter().any(|blocked| blocked.subject == Subject::Host(host.inv));
@@ -93,10 +93,10 @@ impl Case<'_> {
     }
 
     /// What is wrong with the line that blocks a host, where a line does.
-    fn findings(&self, place: usize, block: &Block) -> Vec<String> {
+    fn findings(&self, place: usize, block: &HostBlock) -> Vec<String> {
         let faults = self.context.desired[place].faults.iter();
         let lines = faults.filter_map(|fault| match fault.detail {
-            Detail::Line(origin) if fault.code == block.code => Some(origin),
+            FaultDetail::Line(origin) if fault.code == block.code => Some(origin),
             _ => None,
         });
         let lines: Vec<Origin> =
@@ -189,16 +189,22 @@ impl Case<'_> {
     fn by_hand(&self, place: usize, code: SkipCode) -> ByHand {
         let inv = self.context.inventory.hosts[place].inv;
         let selection = Selection { hosts: [inv].into(), projects: BTreeSet::new() };
-        let Again { changes: decided, standings } = (self.again)(&selection);
-        let context = Context { selection: &selection, ..*self.context };
+        let OtherDecision { changes: decided, standings } = (self.again)(&selection);
+        let context = RuleContext { selection: &selection, ..*self.context };
         let command = format!("zonewright plan --host {inv}");
-        if let Standing::Skipped(still) = &standings.0[place] {
+        if let HostStanding::Skipped(still) = &standings.0[place] {
             debug_assert_eq!(*still, code);
             return ByHand { command, passes: false, obstacles: Vec::new(), changes: Vec::new() };
         }
-        let decision =
-            Decision { changes: &decided, blocked: &[], skipped: &[], notices: &[], waiting: &[], left_behind: &[] };
-        let named = Case { context: &context, standings: &standings, decision, ..*self };
+        let decision = ExplainedDecisions {
+            changes: &decided,
+            blocked: &[],
+            skipped: &[],
+            notices: &[],
+            waiting: &[],
+            left_behind: &[],
+        };
+        let named = ExplainCase { context: &context, standings: &standings, decision, ..*self };
         let policy = named.policy_of(place);
         let blocks = rules::obstacles(&context, &standings, place, policy);
         let obstacles = blocks.into_iter().map(|block| obstacle(&named, place, block)).collect();

@@ -1,24 +1,24 @@
 //! The chain of one host.
 
-use super::Case;
+use super::ExplainCase;
 use super::model::{
-    DecisionFacts, Explanation, GivenName, HostFacts, OtherName, ProjectFacts, Row, Subject, SwitchFacts,
+    DecisionFacts, ExplainSubject, Explanation, GivenName, HostFacts, HostsCsvRow, OtherName, ProjectFacts, SwitchFacts,
 };
 use crate::desired::network::{self, Segment};
 use crate::diag::Origin;
 use crate::diff::protect;
-use crate::diff::released::{self, Spared};
+use crate::diff::released::{self, SpareReason};
 use crate::dns::{Name, NameRef};
-use crate::inventory::model::{Entry, Host, HostStatus, LockRow, ProjectFile, ProjectIndex};
+use crate::inventory::model::{ExportEntry, Host, HostStatus, LockRow, ProjectFile, ProjectIndex};
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::Inv;
 use crate::names::holders::{lock_rows_of, name_of};
 
 /// Explains a host.
-pub fn explain(case: &Case<'_>, inv: Inv) -> Explanation {
+pub fn explain(case: &ExplainCase<'_>, inv: Inv) -> Explanation {
     let host = case.host(inv);
     Explanation {
-        subject: Subject::Host(inv.0),
+        subject: ExplainSubject::Host(inv.0),
         now: case.context.now.to_string(),
         unseen: Vec::new(),
         answer: answer(&host),
@@ -115,7 +115,7 @@ fn is_are(number: usize) -> String {
     if number == 1 { "1 change is".to_owned() } else { format!("{number} changes are") }
 }
 
-impl Case<'_> {
+impl ExplainCase<'_> {
     /// All about a host.
     pub(super) fn host(&self, inv: Inv) -> HostFacts {
         let Some(place) = self.context.inventory.place_of(inv) else { return self.lost_host(inv) };
@@ -154,11 +154,11 @@ impl Case<'_> {
     }
 
     /// A row of hosts.csv.
-    fn row(&self, host: &Host) -> Row {
+    fn row(&self, host: &Host) -> HostsCsvRow {
         let inventory = self.context.inventory;
         let others = inventory.hosts.iter().filter(|other| other.inv == host.inv && other.origin != host.origin);
         let text = |symbol: Symbol| inventory.symbols.text(symbol).to_owned();
-        Row {
+        HostsCsvRow {
             line: self.line(host.origin),
             also: others.map(|other| self.line(other.origin)).collect(),
             status: match host.status {
@@ -258,7 +258,7 @@ impl Case<'_> {
             (true, ..) => "the row is bad".to_owned(),
             (_, None, _) => "it still counts as taken".to_owned(),
             (_, Some(_), Some(until)) => format!("it stays taken until {until}; {}", self.fate_words(row)),
-            (_, Some(_), None) if released::spared(self.context, row) == Some(Spared::LongAgo) => {
+            (_, Some(_), None) if released::spared(self.context, row) == Some(SpareReason::LongAgo) => {
                 "long ago: zonewright no longer changes its records".to_owned()
             }
             (_, Some(_), None) => {
@@ -294,19 +294,19 @@ impl Case<'_> {
             };
         };
         let why = match spared {
-            Spared::NotReleased | Spared::LongAgo => "no rule looks at it".to_owned(),
-            Spared::Forbidden => "the administrator does not allow automation".to_owned(),
-            Spared::PolicyUnknown => "no file of its project can be read".to_owned(),
-            Spared::Policy(policy) => format!("policy `{}` removes nothing", policy.as_str()),
-            Spared::LeftOut => "`--host` or `--project` names others".to_owned(),
-            Spared::Restricted => "`automated-dns` restricts the host".to_owned(),
-            Spared::Breaker => "a breaker has tripped".to_owned(),
-            Spared::Resting => {
+            SpareReason::NotReleased | SpareReason::LongAgo => "no rule looks at it".to_owned(),
+            SpareReason::Forbidden => "the administrator does not allow automation".to_owned(),
+            SpareReason::PolicyUnknown => "no file of its project can be read".to_owned(),
+            SpareReason::Policy(policy) => format!("policy `{}` removes nothing", policy.as_str()),
+            SpareReason::LeftOut => "`--host` or `--project` names others".to_owned(),
+            SpareReason::Restricted => "`automated-dns` restricts the host".to_owned(),
+            SpareReason::Breaker => "a breaker has tripped".to_owned(),
+            SpareReason::Resting => {
                 "nothing is removed while a row of hosts.csv or names.lock is bad, or a source is unknown".to_owned()
             }
-            Spared::Held => "a host has the name again".to_owned(),
-            Spared::Untouchable => "no rule touches this name".to_owned(),
-            Spared::Protected => {
+            SpareReason::Held => "a host has the name again".to_owned(),
+            SpareReason::Untouchable => "no rule touches this name".to_owned(),
+            SpareReason::Protected => {
                 let name = row.name.as_ref().map(Name::as_name);
                 let why = name.and_then(|name| protect::protection(self.context, name));
                 why.map(|why| protect::reason(self.context, why)).unwrap_or_default()
@@ -341,7 +341,7 @@ impl Case<'_> {
     fn first_row_of(&self, switch: Symbol) -> Option<Origin> {
         let tors = &self.context.inventory.tors;
         let rows = tors.networks.iter().filter(|((own, _), _)| *own == switch).map(|(_, entry)| match entry {
-            Entry::Good(_, origin) | Entry::Bad(origin) => *origin,
+            ExportEntry::Good(_, origin) | ExportEntry::Bad(origin) => *origin,
         });
         rows.chain(tors.unreadable.get(&switch).copied()).min()
     }

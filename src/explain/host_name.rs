@@ -9,7 +9,7 @@ use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::names::holders::held_name;
-use crate::names::{Holder, HolderRow, NameIndex};
+use crate::names::{HolderRow, NameHolder, NameIndex};
 
 /// How many hosts are listed where a text may be any of several.
 const LISTED: usize = 8;
@@ -26,21 +26,21 @@ pub fn find_hosts(inventory: &Inventory, texts: &[String]) -> Result<BTreeSet<In
     let names = (!texts.iter().all(is_number)).then(|| NameIndex::new(inventory));
     let find = |text: &String| match (text.parse::<Inv>(), &names) {
         (Ok(inv), _) => host(inventory, inv),
-        (Err(()), Some(names)) => Named { inventory, names }.find(text),
+        (Err(()), Some(names)) => NamedHosts { inventory, names }.find(text),
         (Err(()), None) => unreachable!("a text that is no number needs the index, which was made"),
     };
     texts.iter().map(find).collect()
 }
 
 /// Hosts by their names.
-struct Named<'a> {
+struct NamedHosts<'a> {
     /// The inventory.
     inventory: &'a Inventory,
     /// All names.
     names: &'a NameIndex,
 }
 
-impl Named<'_> {
+impl NamedHosts<'_> {
     /// Finds the host that has a name.
     ///
     /// Errors: no host has it, or several have.
@@ -53,7 +53,7 @@ impl Named<'_> {
             Ok(name) => name,
             Err(wrong) => return error(format!("`{text}` is not an inventory number or a name: {wrong}"), EXPECTED),
         };
-        let holders: Vec<Holder> = if text.contains('.') {
+        let holders: Vec<NameHolder> = if text.contains('.') {
             self.names.holders(self.inventory, whole.as_name()).collect()
         } else {
             self.by_first_label(&whole)
@@ -80,8 +80,8 @@ impl Named<'_> {
     }
 
     /// Who has or had a name with a first label.
-    fn by_first_label(&self, label: &Name) -> Vec<Holder> {
-        let is_wanted = |holder: &Holder| {
+    fn by_first_label(&self, label: &Name) -> Vec<NameHolder> {
+        let is_wanted = |holder: &NameHolder| {
             let name = held_name(self.inventory, *holder);
             name.is_some_and(|name| name.as_name().first_label() == label.as_name().first_label())
         };
@@ -89,7 +89,7 @@ impl Named<'_> {
     }
 
     /// The host of a row.
-    fn inv_of(&self, holder: Holder) -> Inv {
+    fn inv_of(&self, holder: NameHolder) -> Inv {
         match holder.by {
             HolderRow::Host(place) => self.inventory.hosts[place as usize].inv,
             HolderRow::Lock(place) => self.inventory.lock[place as usize].inv,
@@ -97,7 +97,7 @@ impl Named<'_> {
     }
 
     /// The message for a text that several hosts have as a name: number and name of each.
-    fn several(&self, text: &str, holders: &[Holder]) -> String {
+    fn several(&self, text: &str, holders: &[NameHolder]) -> String {
         let current = holders.iter().filter(|holder| holder.now);
         let named = current.filter_map(|holder| Some((self.inv_of(*holder), held_name(self.inventory, *holder)?)));
         let all: BTreeSet<(Inv, Name)> = named.collect();

@@ -2,20 +2,20 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::Case;
-use super::made::{self, Ingredients};
+use super::ExplainCase;
+use super::made::{self, AddressIngredients};
 use super::model::{InterfaceFacts, MadeAddress, NetworkFacts, OwnA};
 use super::site::kind_word;
-use crate::desired::network::{self, Networks, Segment};
+use crate::desired::network::{self, InterfaceNetworks, Segment};
 use crate::desired::{Interface, InterfaceKind};
 use crate::diag::Origin;
 use crate::diff::standing::kept_or_gained;
 use crate::dns::{Rtype, reverse};
-use crate::inventory::model::{Entry, Host, Policy, ProjectSettings};
+use crate::inventory::model::{ExportEntry, Host, Policy, ProjectSettings};
 use crate::inventory::value::{Net64, Vlan};
-use crate::live::Place;
+use crate::live::NamePlace;
 
-impl Case<'_> {
+impl ExplainCase<'_> {
     /// The interfaces that a host has or would have.
     pub(super) fn interfaces(&self, place: usize, policy: Policy) -> Vec<InterfaceFacts> {
         let context = self.context;
@@ -27,16 +27,16 @@ impl Case<'_> {
         kinds
             .map(|(kind, _)| {
                 let own = desired.interfaces.iter().find(|interface| interface.kind == kind);
-                Derivation { case: self, place, host, settings, kind, own, policy }.facts()
+                InterfaceDerivation { case: self, place, host, settings, kind, own, policy }.facts()
             })
             .collect()
     }
 }
 
 /// What one interface is derived from.
-struct Derivation<'d> {
+struct InterfaceDerivation<'d> {
     /// The case.
-    case: &'d Case<'d>,
+    case: &'d ExplainCase<'d>,
     /// The host's place.
     place: usize,
     /// The host.
@@ -51,7 +51,7 @@ struct Derivation<'d> {
     policy: Policy,
 }
 
-impl Derivation<'_> {
+impl InterfaceDerivation<'_> {
     /// All about the interface.
     fn facts(&self) -> InterfaceFacts {
         let (case, project) = (self.case, Some(self.host.project));
@@ -65,7 +65,7 @@ impl Derivation<'_> {
             name_line: self.settings.filter(|_| is_fastbone).map(|settings| case.line(settings.fastbone_origin)),
             vlan: vlan.and_then(|vlan| vlan.to_string().parse().ok()),
             vlan_line: self.settings.map(|settings| case.line(settings.vlans_origin)),
-            method: ingredients.map(Ingredients::method),
+            method: ingredients.map(AddressIngredients::method),
             networks_from: vlan.map(|vlan| self.networks_from(vlan)).unwrap_or_default(),
             networks: self.networks(),
             own_a: own.into_iter().flat_map(|own| &own.own_a).map(|address| self.own_a(*address)).collect(),
@@ -91,14 +91,14 @@ impl Derivation<'_> {
     }
 
     /// What addresses are made of; any IPv4 address is an example of all.
-    fn ingredients(&self) -> Option<Ingredients> {
+    fn ingredients(&self) -> Option<AddressIngredients> {
         if self.is_by_ipv4() {
-            return self.own?.own_a.first().map(|address| Ingredients::Ipv4(*address));
+            return self.own?.own_a.first().map(|address| AddressIngredients::Ipv4(*address));
         }
         let mac = self.case.context.desired[self.place].mac.active?.mac;
         Some(match self.settings?.hbf_project_id {
-            Some((project, _)) => Ingredients::ProjectId(project, mac),
-            None => Ingredients::Eui64(mac),
+            Some((project, _)) => AddressIngredients::ProjectId(project, mac),
+            None => AddressIngredients::Eui64(mac),
         })
     }
 
@@ -129,9 +129,9 @@ impl Derivation<'_> {
             _ => format!("net-layout, by datacenter `{location}` and VLAN {vlan}"),
         };
         match network::networks(inventory, switch, self.host.location, vlan) {
-            Networks::Bad(origin) => format!("{from}; but {} is bad", self.case.line(origin)),
-            Networks::Known(known) if known.is_empty() => format!("{from}: there is none"),
-            Networks::Known(_) => from,
+            InterfaceNetworks::Bad(origin) => format!("{from}; but {} is bad", self.case.line(origin)),
+            InterfaceNetworks::Known(known) if known.is_empty() => format!("{from}: there is none"),
+            InterfaceNetworks::Known(_) => from,
         }
     }
 
@@ -163,20 +163,23 @@ impl Derivation<'_> {
             let mapped =
                 own.own_a.iter().filter_map(|address| network::ipv4_network(inventory, *address, location, vlan));
             return mapped
-                .filter_map(|entry| if let Entry::Good(network, at) = entry { Some((network, at)) } else { None })
+                .filter_map(|entry| if let ExportEntry::Good(network, at) = entry { Some((network, at)) } else { None })
                 .collect();
         }
         let switch = self.case.context.desired[self.place].mac.switch_of(self.host);
         match network::networks(inventory, switch, location, vlan) {
-            Networks::Known(networks) => networks.into_vec(),
-            Networks::Bad(_) => Vec::new(),
+            InterfaceNetworks::Known(networks) => networks.into_vec(),
+            InterfaceNetworks::Bad(_) => Vec::new(),
         }
     }
 
     /// One address.
     fn address(&self, address: Ipv6Addr, preferred: bool, kept: bool) -> MadeAddress {
-        let ingredients =
-            if self.is_by_ipv4() { Some(Ingredients::Ipv4(made::embedded_ipv4(address))) } else { self.ingredients() };
+        let ingredients = if self.is_by_ipv4() {
+            Some(AddressIngredients::Ipv4(made::embedded_ipv4(address)))
+        } else {
+            self.ingredients()
+        };
         let reverse_name = reverse::reverse_name(IpAddr::V6(address));
         let owner = self.own.map(|own| own.owner.as_name());
         MadeAddress {
@@ -193,7 +196,7 @@ impl Derivation<'_> {
     /// Whether an address is live at the interface's name; none where that is not known.
     fn is_live(&self, address: Ipv6Addr) -> Option<bool> {
         let owner = self.own?.owner.as_name();
-        let known = !matches!(self.case.context.live.place(owner), Place::Unknown(_));
+        let known = !matches!(self.case.context.live.place(owner), NamePlace::Unknown(_));
         known.then(|| self.case.context.live.holding(address).any(|found| found.rrset.is_at(owner)))
     }
 

@@ -4,13 +4,13 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use ipnet::Ipv6Net;
 
-use super::model::Step;
+use super::model::AddressStep;
 use crate::desired::address::{eui64, with_ipv4, with_project_id};
 use crate::inventory::value::{HbfProjectId, Mac, Net64};
 
 /// What an address is made of in addition to its network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ingredients {
+pub enum AddressIngredients {
     /// The project id, and the last 32 bits of the MAC.
     ProjectId(HbfProjectId, Mac),
     /// The MAC as modified EUI-64.
@@ -19,36 +19,36 @@ pub enum Ingredients {
     Ipv4(Ipv4Addr),
 }
 
-impl Ingredients {
+impl AddressIngredients {
     /// The word that documents use.
     pub fn method(self) -> &'static str {
         match self {
-            Ingredients::ProjectId(..) => "project-id",
-            Ingredients::Eui64(_) => "eui-64",
-            Ingredients::Ipv4(_) => "ipv4",
+            AddressIngredients::ProjectId(..) => "project-id",
+            AddressIngredients::Eui64(_) => "eui-64",
+            AddressIngredients::Ipv4(_) => "ipv4",
         }
     }
 
     /// The address that they give in a network.
     pub fn address(self, network: Net64) -> Ipv6Addr {
         match self {
-            Ingredients::ProjectId(project, mac) => with_project_id(network, project, mac),
-            Ingredients::Eui64(mac) => eui64(network, mac),
-            Ingredients::Ipv4(address) => with_ipv4(network, address),
+            AddressIngredients::ProjectId(project, mac) => with_project_id(network, project, mac),
+            AddressIngredients::Eui64(mac) => eui64(network, mac),
+            AddressIngredients::Ipv4(address) => with_ipv4(network, address),
         }
     }
 
     /// The steps to that address. The values of those that have bits are the address, one after another.
-    pub fn steps(self, network: Net64) -> Vec<Step> {
+    pub fn steps(self, network: Net64) -> Vec<AddressStep> {
         let address = self.address(network).octets();
         let mut steps = vec![step("the network", grouped(&address[..8], 2), Some(64))];
         match self {
-            Ingredients::ProjectId(project, mac) => {
+            AddressIngredients::ProjectId(project, mac) => {
                 steps.push(step(format!("the project id {project}"), grouped(&address[8..12], 2), Some(32)));
                 steps.push(step(format!("the last 32 bits of {mac}"), grouped(&address[12..], 2), Some(32)));
             }
-            Ingredients::Eui64(mac) => steps.extend(eui64_steps(mac, &address[8..])),
-            Ingredients::Ipv4(ipv4) => {
+            AddressIngredients::Eui64(mac) => steps.extend(eui64_steps(mac, &address[8..])),
+            AddressIngredients::Ipv4(ipv4) => {
                 steps.push(step("zeros", grouped(&address[8..12], 2), Some(32)));
                 steps.push(step(format!("{ipv4} in hexadecimal"), grouped(&address[12..], 2), Some(32)));
             }
@@ -58,7 +58,7 @@ impl Ingredients {
 }
 
 /// From a MAC to a modified EUI-64, as the lower half of an address has it. Source: RFC 4291 appendix A.
-fn eui64_steps(mac: Mac, lower: &[u8]) -> Vec<Step> {
+fn eui64_steps(mac: Mac, lower: &[u8]) -> Vec<AddressStep> {
     let octets = mac.octets();
     let (first, last) = (grouped(&octets[..3], 1), grouped(&octets[3..], 1));
     let flipped = format!("{:02x} = {:08b} becomes {:08b} = {:02x}", octets[0], octets[0], lower[0], lower[0]);
@@ -71,8 +71,8 @@ fn eui64_steps(mac: Mac, lower: &[u8]) -> Vec<Step> {
 }
 
 /// Puts a step together.
-fn step(what: impl Into<String>, value: String, bits: Option<u8>) -> Step {
-    Step { what: what.into(), value, bits }
+fn step(what: impl Into<String>, value: String, bits: Option<u8>) -> AddressStep {
+    AddressStep { what: what.into(), value, bits }
 }
 
 /// Octets in hexadecimal, so many to a group.
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     /// The values of the steps that have bits, as one address.
-    fn joined(steps: &[Step]) -> Ipv6Addr {
+    fn joined(steps: &[AddressStep]) -> Ipv6Addr {
         assert_eq!(steps.iter().filter_map(|step| step.bits).map(u32::from).sum::<u32>(), 128);
         let values: Vec<&str> =
             steps.iter().filter(|step| step.bits.is_some()).map(|step| step.value.as_str()).collect();
@@ -109,9 +109,9 @@ mod tests {
         let network = Net64::new("2a02:6b8:0:160b::/64".parse().unwrap()).unwrap();
         for mac in ["78:e3:b5:08:93:98", "02:00:00:00:00:01"].map(|mac| mac.parse().unwrap()) {
             let ways = [
-                Ingredients::ProjectId("1478".parse().unwrap(), mac),
-                Ingredients::Eui64(mac),
-                Ingredients::Ipv4("178.154.132.91".parse().unwrap()),
+                AddressIngredients::ProjectId("1478".parse().unwrap(), mac),
+                AddressIngredients::Eui64(mac),
+                AddressIngredients::Ipv4("178.154.132.91".parse().unwrap()),
             ];
             for way in ways {
                 assert_eq!(joined(&way.steps(network)), way.address(network));
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn the_flipped_bit_is_shown() {
         let network = Net64::new("2a02:6b8:0:160b::/64".parse().unwrap()).unwrap();
-        let steps = Ingredients::Eui64("78:e3:b5:08:93:98".parse().unwrap()).steps(network);
+        let steps = AddressIngredients::Eui64("78:e3:b5:08:93:98".parse().unwrap()).steps(network);
         let values: Vec<&str> = steps.iter().map(|step| step.value.as_str()).collect();
         assert_eq!(
             values,

@@ -32,62 +32,62 @@ mod address;
 
 use std::fmt;
 
-use crate::change::{Blocked, Change, Notice, NoticeCode, Skipped, Waiting};
+use crate::change::{BlockedSubject, Change, Notice, NoticeCode, SkippedSubject, WaitingRrset};
 use crate::diag::{Diagnostics, Origin};
 use crate::diff::left_behind::LeftOrphan;
-use crate::diff::{Context, Selection, Standings};
+use crate::diff::{HostStandings, RuleContext, Selection};
 use crate::inventory::value::{Duration, Time};
 
 pub use host_name::find_hosts;
 pub use model::Explanation;
 use published::PublishedRrset;
-pub use subject::{Question, in_domains};
+pub use subject::{ExplainQuestion, in_domains};
 
 /// A decision, and what it was made from.
 #[derive(Clone, Copy)]
-pub struct Case<'a> {
+pub struct ExplainCase<'a> {
     /// What the rules may look at.
-    pub context: &'a Context<'a>,
+    pub context: &'a RuleContext<'a>,
     /// The standings of all hosts.
-    pub standings: &'a Standings,
+    pub standings: &'a HostStandings,
     /// What was decided.
-    pub decision: Decision<'a>,
+    pub decision: ExplainedDecisions<'a>,
     /// What is wrong in the inventory's files.
     pub diagnostics: &'a Diagnostics,
     /// Decides once more, for another selection of hosts.
-    pub again: &'a dyn Fn(&Selection) -> Again,
+    pub again: &'a dyn Fn(&Selection) -> OtherDecision,
     /// What the journal says of the name or the address that is asked for, or of the host that the inventory lacks.
     pub published: &'a [PublishedRrset],
 }
 
 /// What was decided.
 #[derive(Debug, Clone, Copy)]
-pub struct Decision<'a> {
+pub struct ExplainedDecisions<'a> {
     /// The changes.
     pub changes: &'a [Change],
     /// The blocked hosts.
-    pub blocked: &'a [Blocked],
+    pub blocked: &'a [BlockedSubject],
     /// The skipped hosts.
-    pub skipped: &'a [Skipped],
+    pub skipped: &'a [SkippedSubject],
     /// What was found and left.
     pub notices: &'a [Notice],
     /// The RRsets at names that no host has, and that wait to be deleted.
-    pub waiting: &'a [Waiting],
+    pub waiting: &'a [WaitingRrset],
     /// The own RRsets of names that no host has, and that are left.
     pub left_behind: &'a [LeftOrphan],
 }
 
 /// What would be decided for another selection.
 #[derive(Debug, Clone)]
-pub struct Again {
+pub struct OtherDecision {
     /// The changes.
     pub changes: Vec<Change>,
     /// The standings that all hosts would have.
-    pub standings: Standings,
+    pub standings: HostStandings,
 }
 
 /// Answers a question about a decision.
-pub fn explain(case: &Case<'_>, question: &Question) -> Explanation {
+pub fn explain(case: &ExplainCase<'_>, question: &ExplainQuestion) -> Explanation {
     // They are shown with the name or the host that they are about.
     let is_of_names = |code| {
         matches!(
@@ -98,15 +98,15 @@ pub fn explain(case: &Case<'_>, question: &Question) -> Explanation {
     let unseen = case.decision.notices.iter().filter(|notice| !is_of_names(notice.code));
     let unseen = unseen.map(|notice| notice.message.clone()).collect();
     let explanation = match question {
-        Question::Host(inv) => host::explain(case, *inv),
-        Question::Name(name) => name::explain(case, name),
-        Question::Address(address) => address::explain(case, *address),
-        Question::Left(inv) => published::explain(case, *inv),
+        ExplainQuestion::Host(inv) => host::explain(case, *inv),
+        ExplainQuestion::Name(name) => name::explain(case, name),
+        ExplainQuestion::Address(address) => address::explain(case, *address),
+        ExplainQuestion::Left(inv) => published::explain(case, *inv),
     };
     Explanation { unseen, ..explanation }
 }
 
-impl Case<'_> {
+impl ExplainCase<'_> {
     /// A place as `file:line`.
     fn line(&self, origin: Origin) -> String {
         self.context.inventory.files.place(origin).to_string()

@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Explanation {
     /// What was asked about.
-    pub subject: Subject,
+    pub subject: ExplainSubject,
     /// The clock that ages are measured against.
     pub now: String,
     /// The answer in a few sentences.
@@ -29,7 +29,7 @@ pub struct Explanation {
 /// What was asked about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", content = "value", rename_all = "lowercase")]
-pub enum Subject {
+pub enum ExplainSubject {
     /// A host, by its inventory number.
     Host(u64),
     /// A name, absolute.
@@ -44,7 +44,7 @@ pub struct HostFacts {
     /// The inventory number.
     pub inv: u64,
     /// Its row in hosts.csv; none where only names.lock knows it.
-    pub row: Option<Row>,
+    pub row: Option<HostsCsvRow>,
     /// Its project; none where only names.lock knows it.
     pub project: Option<ProjectFacts>,
     /// Its name, where it has one.
@@ -65,7 +65,7 @@ pub struct HostFacts {
 
 /// A row of hosts.csv.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Row {
+pub struct HostsCsvRow {
     /// `file:line`.
     pub line: String,
     /// Further rows with the same number, which make all of them bad.
@@ -186,9 +186,9 @@ pub struct InterfaceFacts {
     /// The A records at its name.
     pub own_a: Vec<OwnA>,
     /// What is live at its name.
-    pub live: Option<Site>,
+    pub live: Option<LiveSite>,
     /// PTR that name it at addresses that are not its own.
-    pub ptr_elsewhere: Vec<Holding>,
+    pub ptr_elsewhere: Vec<HoldingName>,
 }
 
 /// A network with the address in it.
@@ -214,16 +214,16 @@ pub struct MadeAddress {
     /// Whether the interface keeps or gets it.
     pub kept: bool,
     /// How it was made.
-    pub steps: Vec<Step>,
+    pub steps: Vec<AddressStep>,
     /// What is live at its reverse name.
-    pub reverse: Site,
+    pub reverse: LiveSite,
     /// Other names that hold it.
-    pub elsewhere: Vec<Holding>,
+    pub elsewhere: Vec<HoldingName>,
 }
 
 /// One step from a network and a MAC to an address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct AddressStep {
     /// What is taken or done.
     pub what: String,
     /// The result.
@@ -238,12 +238,12 @@ pub struct OwnA {
     /// The address.
     pub address: Ipv4Addr,
     /// What is live at its reverse name.
-    pub reverse: Site,
+    pub reverse: LiveSite,
 }
 
 /// A name in live DNS.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Site {
+pub struct LiveSite {
     /// The name.
     pub name: String,
     /// The zone that holds it; none where no configured one does.
@@ -281,7 +281,7 @@ pub struct LiveFacts {
 
 /// A name that holds an address, or a reverse name that holds a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Holding {
+pub struct HoldingName {
     /// The owner name, or its address where it is a reverse name.
     pub at: String,
     /// The TTL in seconds.
@@ -292,7 +292,7 @@ pub struct Holding {
 
 /// Something that blocks or would block a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Obstacle {
+pub struct HostObstacle {
     /// The code.
     pub code: Code,
     /// What is wrong.
@@ -318,7 +318,7 @@ pub struct DecisionFacts {
     /// Why, and what would change that, in words; empty where there is nothing to say.
     pub said: String,
     /// What blocks it, first what does, then what would next.
-    pub obstacles: Vec<Obstacle>,
+    pub obstacles: Vec<HostObstacle>,
     /// The changes that are its own.
     pub changes: Vec<ChangeFacts>,
     /// Changes of others to its names, to the reverse names of its addresses, or to which its rules contributed.
@@ -339,7 +339,7 @@ pub struct ByHand {
     /// Whether that overrides what skips the host.
     pub passes: bool,
     /// What would block it then, the first first.
-    pub obstacles: Vec<Obstacle>,
+    pub obstacles: Vec<HostObstacle>,
     /// What would be changed.
     pub changes: Vec<ChangeFacts>,
 }
@@ -363,16 +363,16 @@ pub struct ChangeFacts {
     /// Whose change it is; none for orphans.
     pub host: Option<u64>,
     /// What is there.
-    pub before: Option<Data>,
+    pub before: Option<RrsetData>,
     /// What is to be.
-    pub after: Option<Data>,
+    pub after: Option<RrsetData>,
     /// Why.
     pub reasons: Vec<ReasonFacts>,
 }
 
 /// The data of an RRset.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Data {
+pub struct RrsetData {
     /// The TTL in seconds.
     pub ttl: u32,
     /// The data, sorted.
@@ -396,9 +396,9 @@ pub struct NameFacts {
     /// Who has or had it; those who have it now come first.
     pub holders: Vec<HolderFacts>,
     /// What is live at it.
-    pub live: Site,
+    pub live: LiveSite,
     /// The addresses whose PTR point to it.
-    pub pointers: Vec<Holding>,
+    pub pointers: Vec<HoldingName>,
     /// How many reverse zones could not be read; the document lists them in `unseen`.
     #[serde(skip)]
     pub unread_reverse: usize,
@@ -431,18 +431,18 @@ pub struct HolderFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AddressFacts {
     /// The interfaces that may have it.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<AddressClaim>,
     /// The names that hold it.
-    pub held_by: Vec<Holding>,
+    pub held_by: Vec<HoldingName>,
     /// What is live at its reverse name.
-    pub reverse: Site,
+    pub reverse: LiveSite,
     /// The changes that touch it: at its reverse name, or of an RRset that holds or comes to hold it.
     pub changes: Vec<ChangeFacts>,
 }
 
 /// An interface that may have an address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Claim {
+pub struct AddressClaim {
     /// The host.
     pub inv: u64,
     /// `backbone` or `fastbone`.

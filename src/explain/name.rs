@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use super::model::{Explanation, HolderFacts, NameFacts, Subject};
-use super::{Case, changes, claimed_by, host};
-use crate::change::Waiting;
+use super::model::{ExplainSubject, Explanation, HolderFacts, NameFacts};
+use super::{ExplainCase, changes, claimed_by, host};
+use crate::change::WaitingRrset;
 use crate::diff::rules::is_untouchable;
-use crate::diff::{Context, protect};
+use crate::diff::{RuleContext, protect};
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::model::HostStatus;
 use crate::inventory::value::{Inv, Time};
 use crate::names::holders::name_of;
-use crate::names::{Holder, HolderRow, taken};
+use crate::names::{HolderRow, NameHolder, taken};
 
 /// Explains a name.
-pub fn explain(case: &Case<'_>, name: &Name) -> Explanation {
+pub fn explain(case: &ExplainCase<'_>, name: &Name) -> Explanation {
     let facts = case.name_facts(name.as_name());
     let mut now: Vec<u64> = facts.holders.iter().filter(|holder| holder.now).map(|holder| holder.inv).collect();
     now.dedup();
@@ -36,7 +36,7 @@ pub fn explain(case: &Case<'_>, name: &Name) -> Explanation {
         None => host::touched(facts.changes.len()),
     };
     Explanation {
-        subject: Subject::Name(name.to_string()),
+        subject: ExplainSubject::Name(name.to_string()),
         now: case.context.now.to_string(),
         unseen: Vec::new(),
         answer: format!("{whose} {then}"),
@@ -52,7 +52,7 @@ fn latest(holders: &[HolderFacts]) -> Option<&HolderFacts> {
     holders.iter().filter(|holder| holder.released.is_some()).max_by_key(|holder| &holder.released)
 }
 
-impl Case<'_> {
+impl ExplainCase<'_> {
     /// Which host had a name that no host has now, and until when the name stays taken.
     fn gone_words(
         &self,
@@ -86,7 +86,7 @@ impl Case<'_> {
     /// All about a name.
     fn name_facts(&self, name: NameRef<'_>) -> NameFacts {
         let context = self.context;
-        let holders: Vec<Holder> = context.names.holders(context.inventory, name).collect();
+        let holders: Vec<NameHolder> = context.names.holders(context.inventory, name).collect();
         let project = holders.iter().find(|holder| holder.now).and_then(|holder| match holder.by {
             HolderRow::Host(place) => Some(context.inventory.hosts[place as usize].project),
             HolderRow::Lock(_) => None,
@@ -105,14 +105,14 @@ impl Case<'_> {
 
     /// Says that `allocate` does not give a free name because of the records there.
     fn stays(&self, name: NameRef<'_>) -> Option<String> {
-        let Context { inventory, live, names, .. } = self.context;
+        let RuleContext { inventory, live, names, .. } = self.context;
         let is_given = name.parent().is_some_and(|parent| taken::domains(inventory).contains(parent.as_wire()));
         let is_ignored = is_given && !names.is_held(inventory, name) && live.rrsets_at(name).next().is_some();
         is_ignored.then(|| "`allocate` gives it to no host while live DNS has records at it".to_owned())
     }
 
     /// A host that has or had a name.
-    fn holder(&self, holder: Holder) -> HolderFacts {
+    fn holder(&self, holder: NameHolder) -> HolderFacts {
         let inventory = self.context.inventory;
         let (inv, origin, released) = match holder.by {
             HolderRow::Host(place) => {
@@ -139,7 +139,7 @@ impl Case<'_> {
     }
 
     /// What it means that a host has or had a name.
-    fn holder_words(&self, holder: Holder, released: Option<Time>, until: Option<Time>) -> String {
+    fn holder_words(&self, holder: NameHolder, released: Option<Time>, until: Option<Time>) -> String {
         let inventory = self.context.inventory;
         let is_free = |place: u32| inventory.hosts[place as usize].status == HostStatus::Free;
         match (holder.by, released, until) {
@@ -160,18 +160,18 @@ impl Case<'_> {
 
     /// Until when the records of a name that no host has wait, and PTR that name it: a sentence for each time.
     pub(super) fn waits_of(&self, name: NameRef<'_>) -> Vec<String> {
-        let points = |waiting: &Waiting| {
+        let points = |waiting: &WaitingRrset| {
             let found = self.context.live.rrset(waiting.key.owner.as_name(), waiting.key.rtype);
             found.is_some_and(|found| found.rrset.rdata().any(|rdata| rdata.target() == Some(name)))
         };
-        let is_of_name = |waiting: &&Waiting| waiting.key.owner.as_name() == name || points(waiting);
+        let is_of_name = |waiting: &&WaitingRrset| waiting.key.owner.as_name() == name || points(waiting);
         self.waits_words(self.decision.waiting.iter().filter(is_of_name), Some(name))
     }
 
     /// Until when RRsets wait: a sentence for each time. The name that they are `about` is not repeated.
     pub(super) fn waits_words<'w>(
         &self,
-        waiting: impl Iterator<Item = &'w Waiting>,
+        waiting: impl Iterator<Item = &'w WaitingRrset>,
         about: Option<NameRef<'_>>,
     ) -> Vec<String> {
         let mut times: BTreeMap<(Option<Time>, Option<Time>), Vec<String>> = BTreeMap::new();

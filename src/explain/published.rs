@@ -1,13 +1,13 @@
 //! Records that applies published for hosts: of a host that left the inventory only the journal knows.
 
-use super::Case;
-use super::model::{Explanation, Subject};
-use crate::change::Waiting;
+use super::ExplainCase;
+use super::model::{ExplainSubject, Explanation};
+use crate::change::WaitingRrset;
 use crate::diff::left_behind::LeftOrphan;
 use crate::diff::own;
 use crate::dns::{Name, NameRef, RrKey, Rtype, ZoneName, reverse};
 use crate::inventory::value::{Inv, Time};
-use crate::live::{LiveRrset, Place};
+use crate::live::{LiveRrset, NamePlace};
 use crate::names::holders::{lock_rows_of, name_of};
 
 /// An RRset that applies published for a host, as the journal has it.
@@ -72,7 +72,7 @@ pub fn journal_words(published: &[PublishedRrset]) -> String {
 }
 
 /// Explains a host that the inventory lacks, by what applies published for it.
-pub fn explain(case: &Case<'_>, inv: Inv) -> Explanation {
+pub fn explain(case: &ExplainCase<'_>, inv: Inv) -> Explanation {
     let published = case.published;
     let project = published.first().map(|rrset| format!(" of project `{}`", rrset.project)).unwrap_or_default();
     let missing = "hosts.csv and names.lock have no readable row of it";
@@ -93,7 +93,7 @@ pub fn explain(case: &Case<'_>, inv: Inv) -> Explanation {
     answer.push_str(" If the host should be there, correct the inventory.");
     answer.push_str(" `zonewright explain NAME` says more about a name.");
     Explanation {
-        subject: Subject::Host(inv.0),
+        subject: ExplainSubject::Host(inv.0),
         now: case.context.now.to_string(),
         unseen: Vec::new(),
         answer,
@@ -103,7 +103,7 @@ pub fn explain(case: &Case<'_>, inv: Inv) -> Explanation {
     }
 }
 
-impl Case<'_> {
+impl ExplainCase<'_> {
     /// What the journal says of the name that is asked for: which host had it, where that host is now, what is left.
     pub(super) fn published_name_words(&self, name: &Name) -> Option<String> {
         let rrset = self.published.first()?;
@@ -159,7 +159,8 @@ impl Case<'_> {
         if kept.is_empty() {
             return "The plan changes what is left of it.".to_owned();
         }
-        let is_waiting = |found: &LiveRrset<'_>, waiting: &Waiting| self.is_at(found, (&waiting.zone, &waiting.key));
+        let is_waiting =
+            |found: &LiveRrset<'_>, waiting: &WaitingRrset| self.is_at(found, (&waiting.zone, &waiting.key));
         let waiting = self.decision.waiting.iter().filter(|own| kept.iter().any(|found| is_waiting(found, own)));
         let mut said: Vec<String> =
             self.waits_words(waiting, None).iter().map(|wait| format!("Of our own records, {wait}.")).collect();
@@ -196,7 +197,7 @@ impl Case<'_> {
 
     /// Whether nothing is known of what is live at a name.
     fn is_unread(&self, name: NameRef<'_>) -> bool {
-        matches!(self.context.live.place(name), Place::Unknown(_))
+        matches!(self.context.live.place(name), NamePlace::Unknown(_))
     }
 
     /// Whether the plan deletes or modifies an RRset.

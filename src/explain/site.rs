@@ -3,31 +3,31 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 
-use super::Case;
-use super::model::{Holding, LiveFacts, Site};
+use super::ExplainCase;
+use super::model::{HoldingName, LiveFacts, LiveSite};
 use crate::desired::InterfaceKind;
 use crate::diff::own::{self, Registration};
 use crate::dns::{NameRef, Rtype, reverse};
 use crate::inventory::model::{Permission, ProjectIndex};
-use crate::live::{LiveRrset, Place, ZoneIndex};
+use crate::live::{LiveRrset, NamePlace, ZoneIndex};
 use crate::names::HolderRow;
 
-impl Case<'_> {
+impl ExplainCase<'_> {
     /// What is live at a name of the given types, with the desired TTL of a project.
-    pub(super) fn site(&self, name: NameRef<'_>, rtypes: &[Rtype], project: Option<ProjectIndex>) -> Site {
+    pub(super) fn site(&self, name: NameRef<'_>, rtypes: &[Rtype], project: Option<ProjectIndex>) -> LiveSite {
         let mut site = self.whole_site(name, project);
         site.rrsets.retain(|rrset| rtypes.iter().any(|rtype| rtype.to_string() == rrset.rtype));
         site
     }
 
     /// What is live at a name.
-    pub(super) fn whole_site(&self, name: NameRef<'_>, project: Option<ProjectIndex>) -> Site {
+    pub(super) fn whole_site(&self, name: NameRef<'_>, project: Option<ProjectIndex>) -> LiveSite {
         let live = self.context.live;
         let place = live.place(name);
         let zone = live.zone_of(name);
         let rrsets = live.rrsets_at(name).map(|found| self.live_facts(found, project));
         let (code, said) = self.place_words(&place);
-        Site {
+        LiveSite {
             name: name.to_string(),
             zone: zone.map(|zone| live.zone(zone).name().to_string()),
             permission: zone.map(|zone| self.permission(zone)),
@@ -46,19 +46,19 @@ impl Case<'_> {
     }
 
     /// What prevents writing to a name: a code, and words.
-    fn place_words(&self, place: &Place) -> (&'static str, String) {
+    fn place_words(&self, place: &NamePlace) -> (&'static str, String) {
         match place {
-            Place::Open(_) => ("open", String::new()),
-            Place::NoZone => ("no-zone", "no configured zone holds it".to_owned()),
-            Place::Unknown(zone) if self.context.live.zone(*zone).contents().is_some() => {
+            NamePlace::Open(_) => ("open", String::new()),
+            NamePlace::NoZone => ("no-zone", "no configured zone holds it".to_owned()),
+            NamePlace::Unknown(zone) if self.context.live.zone(*zone).contents().is_some() => {
                 ("zone-unknown", "zonewright asked its server name by name, and does not know what is here".to_owned())
             }
-            Place::Unknown(_) => {
+            NamePlace::Unknown(_) => {
                 ("zone-unknown", "its zone could not be read, so what is here is not known".to_owned())
             }
-            Place::Delegated(_, cut) => ("delegated", format!("served elsewhere: there are NS records at `{cut}`")),
-            Place::BelowDname(_, dname) => ("below-dname", format!("redirected: there is a DNAME at `{dname}`")),
-            Place::Cname(_) => ("cname", "there is a CNAME here, so no other record may be here".to_owned()),
+            NamePlace::Delegated(_, cut) => ("delegated", format!("served elsewhere: there are NS records at `{cut}`")),
+            NamePlace::BelowDname(_, dname) => ("below-dname", format!("redirected: there is a DNAME at `{dname}`")),
+            NamePlace::Cname(_) => ("cname", "there is a CNAME here, so no other record may be here".to_owned()),
         }
     }
 
@@ -82,23 +82,23 @@ impl Case<'_> {
     }
 
     /// The names that hold an address, but for one of them.
-    pub(super) fn names_holding(&self, address: Ipv6Addr, but: Option<NameRef<'_>>) -> Vec<Holding> {
+    pub(super) fn names_holding(&self, address: Ipv6Addr, but: Option<NameRef<'_>>) -> Vec<HoldingName> {
         let is_other = |found: &LiveRrset<'_>| but.is_none_or(|but| !found.rrset.is_at(but));
         let found = self.context.live.holding(address).filter(is_other);
-        let mut names: Vec<Holding> = found.map(|found| self.name_holding(found)).collect();
+        let mut names: Vec<HoldingName> = found.map(|found| self.name_holding(found)).collect();
         names.sort_by(|a, b| a.at.cmp(&b.at));
         names
     }
 
     /// A name that holds an address.
-    pub(super) fn name_holding(&self, found: LiveRrset<'_>) -> Holding {
+    pub(super) fn name_holding(&self, found: LiveRrset<'_>) -> HoldingName {
         let name = found.rrset.owner();
         let whose = self.whose_name(name.as_name());
-        Holding { at: name.to_string(), ttl: found.rrset.ttl().as_secs(), whose }
+        HoldingName { at: name.to_string(), ttl: found.rrset.ttl().as_secs(), whose }
     }
 
     /// The addresses whose PTR name a name, but for those that are `right`.
-    pub(super) fn addresses_pointing(&self, name: NameRef<'_>, right: impl Fn(IpAddr) -> bool) -> Vec<Holding> {
+    pub(super) fn addresses_pointing(&self, name: NameRef<'_>, right: impl Fn(IpAddr) -> bool) -> Vec<HoldingName> {
         let pointers = self.context.live.pointing_to(name).filter_map(|found| {
             let address = reverse::address_of(found.rrset.owner().as_name())?;
             Some((address, found)).filter(|(address, _)| !right(*address))
@@ -106,7 +106,7 @@ impl Case<'_> {
         let mut pointers: Vec<_> = pointers.collect();
         pointers.sort_by_key(|(address, _)| *address);
         let claimants = self.claimants(pointers.iter().map(|(address, _)| *address));
-        let holding = |(address, found): (IpAddr, LiveRrset<'_>)| Holding {
+        let holding = |(address, found): (IpAddr, LiveRrset<'_>)| HoldingName {
             at: address.to_string(),
             ttl: found.rrset.ttl().as_secs(),
             whose: whose_address(&claimants[&address]),

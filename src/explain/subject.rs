@@ -7,13 +7,13 @@ use crate::diag::{CallError, did_you_mean};
 use crate::dns::{Name, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
-use crate::live::{Live, Place};
+use crate::live::{Live, NamePlace};
 use crate::names::holders::held_name;
-use crate::names::{Foreseen, NameIndex};
+use crate::names::{ForeseenNames, NameIndex};
 
 /// What is asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Question {
+pub enum ExplainQuestion {
     /// A host that hosts.csv or names.lock has.
     Host(Inv),
     /// A name that is in a configured zone, or that a host has or had.
@@ -32,23 +32,23 @@ pub(super) fn error<T>(message: String, hint: impl Into<String>) -> Result<T, Ca
 /// What a question may be.
 const EXPECTED: &str = "ask about an inventory number such as 100001, a name, or an address";
 
-impl Question {
+impl ExplainQuestion {
     /// Reads a question: digits are an inventory number, a reverse name means its address, and a single label is looked
     /// for in the projects' domains.
     ///
     /// Errors: what is none of these, and what neither the inventory nor any configured zone knows of.
     pub fn find(
         inventory: &Inventory,
-        (names, foreseen): (&NameIndex, &Foreseen),
+        (names, foreseen): (&NameIndex, &ForeseenNames),
         live: &Live,
         text: &str,
-    ) -> Result<Question, CallError> {
+    ) -> Result<ExplainQuestion, CallError> {
         if let Ok(inv) = text.parse::<Inv>() {
-            return host(inventory, inv).map(Question::Host);
+            return host(inventory, inv).map(ExplainQuestion::Host);
         }
         if let Ok(address) = text.parse::<IpAddr>() {
             // Programs print the IPv4 address of a peer so where one socket serves both.
-            return Ok(Question::Address(address.to_canonical()));
+            return Ok(ExplainQuestion::Address(address.to_canonical()));
         }
         let name = match Name::parse(text) {
             Ok(name) => name,
@@ -57,14 +57,14 @@ impl Question {
             }
         };
         if let Some(address) = reverse::address_of(name.as_name()) {
-            return Ok(Question::Address(address));
+            return Ok(ExplainQuestion::Address(address));
         }
         if !text.contains('.') {
             return short_name(inventory, (names, foreseen), live, text);
         }
         let known = live.zone_of(name.as_name()).is_some() || names.holders(inventory, name.as_name()).next().is_some();
         if known {
-            Ok(Question::Name(name))
+            Ok(ExplainQuestion::Name(name))
         } else {
             error(
                 format!("no configured zone holds `{name}`, and no host has or had it"),
@@ -103,14 +103,14 @@ pub fn in_domains(inventory: &Inventory, label: &str) -> Vec<Name> {
 /// the one that a host would get.
 fn short_name(
     inventory: &Inventory,
-    (names, foreseen): (&NameIndex, &Foreseen),
+    (names, foreseen): (&NameIndex, &ForeseenNames),
     live: &Live,
     text: &str,
-) -> Result<Question, CallError> {
+) -> Result<ExplainQuestion, CallError> {
     let candidates = in_domains(inventory, text);
     let held = |name: &&Name| names.holders(inventory, name.as_name()).next().is_some();
     let is_live = |name: &&Name| {
-        let open = matches!(live.place(name.as_name()), Place::Open(_) | Place::Cname(_));
+        let open = matches!(live.place(name.as_name()), NamePlace::Open(_) | NamePlace::Cname(_));
         open && live.rrsets_at(name.as_name()).next().is_some()
     };
     let mut found: Vec<&Name> = candidates.iter().filter(held).collect();
@@ -121,7 +121,7 @@ fn short_name(
         found = candidates.iter().filter(|name| foreseen.taker(inventory, name.as_name()).is_some()).collect();
     }
     match found.as_slice() {
-        [name] => Ok(Question::Name((*name).clone())),
+        [name] => Ok(ExplainQuestion::Name((*name).clone())),
         [] => error(
             format!("`{text}` is not an inventory number, an address, or a name in the domain of a project"),
             suggested(inventory, names, text)

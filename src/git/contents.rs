@@ -15,17 +15,17 @@ const MAX_HEAD: u64 = 256;
 const NOT_HERE: &str = "its content is not in this clone";
 
 /// Gives contents by hash.
-pub struct Contents {
+pub struct GitContents {
     /// The folder that git is run in.
     folder: PathBuf,
     /// The process, once it was asked.
-    process: Mutex<Option<Process>>,
+    process: Mutex<Option<GitProcess>>,
 }
 
-impl Contents {
+impl GitContents {
     /// Starts nothing yet.
-    pub fn new(folder: &Path) -> Contents {
-        Contents { folder: folder.to_owned(), process: Mutex::new(None) }
+    pub fn new(folder: &Path) -> GitContents {
+        GitContents { folder: folder.to_owned(), process: Mutex::new(None) }
     }
 
     /// The content of at most `max` octets with this hash.
@@ -35,18 +35,18 @@ impl Contents {
         let mut held = self.process.lock().expect(HELD);
         let mut process = match held.take() {
             Some(process) => process,
-            None => Process::start(&self.folder).map_err(FileError::Io)?,
+            None => GitProcess::start(&self.folder).map_err(FileError::Io)?,
         };
         let answer = process.read(hash, max).map_err(FileError::Io)?;
         // A process that failed or ended is not asked again: its next answer would be unreliable.
-        if !matches!(answer, Answer::Ended) {
+        if !matches!(answer, GitAnswer::Ended) {
             *held = Some(process);
         }
         match answer {
-            Answer::Content(bytes) => Ok(bytes),
-            Answer::TooLarge => Err(FileError::TooLarge(max)),
-            Answer::Missing => Err(FileError::Io(io::Error::other(NOT_HERE))),
-            Answer::Ended => Err(FileError::Io(io::Error::other(self.why_ended()))),
+            GitAnswer::Content(bytes) => Ok(bytes),
+            GitAnswer::TooLarge => Err(FileError::TooLarge(max)),
+            GitAnswer::Missing => Err(FileError::Io(io::Error::other(NOT_HERE))),
+            GitAnswer::Ended => Err(FileError::Io(io::Error::other(self.why_ended()))),
         }
     }
 
@@ -60,7 +60,7 @@ impl Contents {
 }
 
 /// What git answers.
-enum Answer {
+enum GitAnswer {
     /// The content.
     Content(Vec<u8>),
     /// It has more octets than asked for.
@@ -72,7 +72,7 @@ enum Answer {
 }
 
 /// A running `git cat-file`.
-struct Process {
+struct GitProcess {
     /// The process.
     child: Child,
     /// Takes hashes.
@@ -81,27 +81,27 @@ struct Process {
     answers: BufReader<ChildStdout>,
 }
 
-impl Process {
+impl GitProcess {
     /// Starts it.
-    fn start(folder: &Path) -> io::Result<Process> {
+    fn start(folder: &Path) -> io::Result<GitProcess> {
         let mut command = super::command(folder);
         command.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn()?;
         let asked = child.stdin.take().expect("the input is piped");
         let answers = BufReader::new(child.stdout.take().expect("the output is piped"));
-        Ok(Process { child, asked, answers })
+        Ok(GitProcess { child, asked, answers })
     }
 
     /// Asks for a content. Source: git, `git cat-file`, "Batch Output".
-    fn read(&mut self, hash: &str, max: u64) -> io::Result<Answer> {
+    fn read(&mut self, hash: &str, max: u64) -> io::Result<GitAnswer> {
         writeln!(self.asked, "{hash}")?;
         self.asked.flush()?;
         let mut head = Vec::new();
         (&mut self.answers).take(MAX_HEAD).read_until(b'\n', &mut head)?;
         let head = String::from_utf8_lossy(&head);
         let octets = match head.trim_end().split(' ').collect::<Vec<_>>()[..] {
-            [""] => return Ok(Answer::Ended),
-            [_, "missing"] => return Ok(Answer::Missing),
+            [""] => return Ok(GitAnswer::Ended),
+            [_, "missing"] => return Ok(GitAnswer::Missing),
             [_, "blob", octets] => octets.parse::<u64>().ok(),
             _ => None,
         };
@@ -112,22 +112,22 @@ impl Process {
     }
 
     /// Reads so many octets.
-    fn take(&mut self, octets: u64) -> io::Result<Answer> {
+    fn take(&mut self, octets: u64) -> io::Result<GitAnswer> {
         let mut bytes = Vec::new();
         let room = usize::try_from(octets).map_err(io::Error::other)?;
         bytes.try_reserve_exact(room).map_err(io::Error::other)?;
         let read = (&mut self.answers).take(octets).read_to_end(&mut bytes)?;
-        if read < room { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(Answer::Content(bytes)) }
+        if read < room { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(GitAnswer::Content(bytes)) }
     }
 
     /// Reads so many octets and forgets them.
-    fn pass_over(&mut self, octets: u64) -> io::Result<Answer> {
+    fn pass_over(&mut self, octets: u64) -> io::Result<GitAnswer> {
         let read = io::copy(&mut (&mut self.answers).take(octets), &mut io::sink())?;
-        if read < octets { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(Answer::TooLarge) }
+        if read < octets { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(GitAnswer::TooLarge) }
     }
 }
 
-impl Drop for Process {
+impl Drop for GitProcess {
     fn drop(&mut self) {
         // It only reads, so nothing is left half done; and it may have ended already.
         let _ = self.child.kill();

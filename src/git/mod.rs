@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::diag::sanitize;
-pub use tree::Tree;
+pub use tree::GitTree;
 
 /// The environment variables in which git looks for its files before it looks at the folder; hooks run with them set.
 /// Source: git, `git rev-parse --local-env-vars`, without those that hold settings.
@@ -123,11 +123,11 @@ impl Repository {
     /// The files of a commit, and the names of those that are in the index now.
     ///
     /// Errors: [`GitError`].
-    pub fn tree(&self, commit: &str) -> Result<Tree, GitError> {
+    pub fn tree(&self, commit: &str) -> Result<GitTree, GitError> {
         let listed = self.ask(&["ls-tree", "-r", "-z", commit])?;
         let indexed = self.ask(&["ls-files", "-z"])?;
-        let contents = contents::Contents::new(&self.folder);
-        Tree::new(&listed, &indexed, contents).map_err(|error| GitError::Says(error.to_string()))
+        let contents = contents::GitContents::new(&self.folder);
+        GitTree::new(&listed, &indexed, contents).map_err(|error| GitError::Says(error.to_string()))
     }
 
     /// What git answers.

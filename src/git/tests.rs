@@ -7,30 +7,30 @@ use std::sync::Arc;
 use super::fixture::Fixture;
 use super::*;
 use crate::diag::{Files, Origin};
-use crate::inventory::read::{Asked, FileError, Layer as _};
-use crate::inventory::source::Pattern;
+use crate::inventory::read::{FileError, FileLayer as _, FoundBy};
+use crate::inventory::source::PathPattern;
 
 /// The files of a revision, in front of those of a folder.
-fn tree_in(folder: &Path, revision: &str) -> Tree {
+fn tree_in(folder: &Path, revision: &str) -> GitTree {
     let repository = Repository::of(folder).unwrap();
     repository.tree(&repository.commit(revision).unwrap()).unwrap()
 }
 
 /// The same of the whole working tree.
-fn tree(fixture: &Fixture, revision: &str) -> Tree {
+fn tree(fixture: &Fixture, revision: &str) -> GitTree {
     tree_in(&fixture.path(), revision)
 }
 
 /// The text of a file.
-fn text(tree: &Tree, name: &str) -> String {
+fn text(tree: &GitTree, name: &str) -> String {
     let bytes = tree.read(name, u64::MAX).unwrap_or_else(|error| panic!("{name} {}", error.reason()));
     String::from_utf8(bytes).unwrap()
 }
 
 /// The names that a glob means, sorted.
-fn find(tree: &Tree, glob: &str) -> Vec<String> {
+fn find(tree: &GitTree, glob: &str) -> Vec<String> {
     let origin = Origin::line(Files::default().add(""), 1);
-    let pattern = Pattern { text: glob.to_owned(), origin, width: 1 };
+    let pattern = PathPattern { text: glob.to_owned(), origin, width: 1 };
     let mut found = tree.find(&pattern).unwrap_or_else(|error| panic!("{}", error.reason(&pattern)));
     found.sort();
     found
@@ -108,13 +108,13 @@ fn a_tree_has_what_the_commit_has_and_hides_what_was_added_since() {
     fixture.write("export", "");
     let tree = tree(&fixture, "HEAD~1");
     for (name, content) in [("kept", "kept"), ("changed", "old"), ("removed", "removed"), ("old-name", "same")] {
-        assert!(tree.has(name) && !tree.hides(name, Asked::Name), "{name}");
+        assert!(tree.has(name) && !tree.hides(name, FoundBy::Name), "{name}");
         assert_eq!(text(&tree, name), content, "{name}");
     }
     for (name, is_hidden) in
         [("committed", true), ("staged", true), ("new-name", true), ("untracked", false), ("export", false)]
     {
-        assert!(!tree.has(name) && tree.hides(name, Asked::Glob) == is_hidden, "{name}");
+        assert!(!tree.has(name) && tree.hides(name, FoundBy::Glob) == is_hidden, "{name}");
     }
     assert_eq!(find(&tree, "*"), ["changed", "kept", "old-name", "removed"]);
     assert_eq!(find(&tree, "./*-name"), ["old-name"]);
@@ -135,7 +135,7 @@ fn a_workspace_may_lie_deep_in_a_repository() {
     assert_eq!(text(&tree, "a"), "inside");
     assert_eq!(text(&tree, "./projects//b.yaml"), "b");
     assert_eq!(find(&tree, "*/*.yaml"), ["projects/b.yaml"]);
-    assert!(tree.hides("projects/c.yaml", Asked::Glob) && !tree.has("other"));
+    assert!(tree.hides("projects/c.yaml", FoundBy::Glob) && !tree.has("other"));
     fixture.write("late/zonewright.toml", "");
     assert!(!tree_in(&fixture.path().join("late"), "main").names("zonewright.toml"));
 }
@@ -156,7 +156,7 @@ fn names_are_taken_as_they_are() {
         assert_eq!(text(&tree, name), name);
         assert!(tree.names(name));
     }
-    assert!(tree.hides("new ö", Asked::Name));
+    assert!(tree.hides("new ö", FoundBy::Name));
     assert_eq!(find(&tree, "ä/*"), ["ä/ö"]);
 }
 
@@ -223,9 +223,9 @@ fn links_are_followed_within_the_commit() {
         assert_eq!(text(&tree, name), "a", "{name}");
     }
     for name in ["to-untracked", "to-nothing", "to-outside", "to-root", "round", "turn", "to-folder"] {
-        assert!(!tree.has(name) && !tree.hides(name, Asked::Glob), "{name}");
+        assert!(!tree.has(name) && !tree.hides(name, FoundBy::Glob), "{name}");
     }
-    assert!(tree.hides("to-folder/c.txt", Asked::Glob));
+    assert!(tree.hides("to-folder/c.txt", FoundBy::Glob));
     assert_eq!(find(&tree, "to-folder/*"), ["to-folder/a.txt", "to-folder/b.txt", "to-folder/up"]);
     assert_eq!(find(&tree, "*/a.*"), ["real/a.txt", "to-folder/a.txt"]);
     assert_eq!(find(&tree, "**/b.*"), ["real/b.txt"]);
@@ -240,7 +240,7 @@ fn submodules_are_passed_over() {
     fixture.git(&["submodule", "--quiet", "add", other.path().to_str().unwrap(), "module"]);
     fixture.commit();
     let tree = tree(&fixture, "HEAD");
-    assert!(!tree.names("module") && !tree.has("module/a.txt") && !tree.hides("module/a.txt", Asked::Glob));
+    assert!(!tree.names("module") && !tree.has("module/a.txt") && !tree.hides("module/a.txt", FoundBy::Glob));
 }
 
 #[test]
@@ -283,10 +283,10 @@ fn a_second_working_tree_has_an_index_of_its_own() {
     fixture.git(&["worktree", "add", "-q", "-b", "side", second.to_str().unwrap()]);
     fixture.write("added", "");
     fixture.git(&["add", "added"]);
-    assert!(tree(&fixture, "side").hides("added", Asked::Name));
+    assert!(tree(&fixture, "side").hides("added", FoundBy::Name));
     let tree = tree_in(&second, "main");
     assert_eq!(text(&tree, "a"), "one");
-    assert!(!tree.hides("added", Asked::Name));
+    assert!(!tree.hides("added", FoundBy::Name));
 }
 
 #[test]

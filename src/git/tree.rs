@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::contents::Contents;
-use crate::inventory::read::{Asked, FileError, FindError, GLOB, Layer};
-use crate::inventory::source::Pattern;
+use super::contents::GitContents;
+use crate::inventory::read::{FileError, FileLayer, FindError, FoundBy, GLOB};
+use crate::inventory::source::PathPattern;
 
 /// The most links that are followed for one name. Source: Linux, path_resolution(7).
 const MAX_LINKS: usize = 40;
@@ -14,18 +14,18 @@ const MAX_LINKS: usize = 40;
 const MAX_PATH: u64 = 4096;
 
 /// The files of a commit that are in a folder, by name from there; and the names that git's index has now.
-pub struct Tree {
+pub struct GitTree {
     /// Files and links, by name.
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, TreeEntry>,
     /// The names in the index.
     indexed: BTreeSet<String>,
     /// The contents.
-    contents: Contents,
+    contents: GitContents,
 }
 
 /// What a name is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Entry {
+enum TreeEntry {
     /// A file with the content of this hash.
     File(String),
     /// A link that holds this path.
@@ -34,7 +34,7 @@ enum Entry {
 
 /// Where a name leads to.
 #[derive(Debug, PartialEq, Eq)]
-enum Lead<'a> {
+enum NameLead<'a> {
     /// To the file with this hash.
     File(&'a str),
     /// To a name that is not a file of the commit.
@@ -45,33 +45,33 @@ enum Lead<'a> {
 
 /// An answer of git that cannot be understood.
 #[derive(Debug)]
-pub struct Odd;
+pub struct OddAnswer;
 
-impl fmt::Display for Odd {
+impl fmt::Display for OddAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "something that this version cannot read")
     }
 }
 
-impl Tree {
+impl GitTree {
     /// Takes what `git ls-tree -r -z` and `git ls-files -z` print.
-    pub fn new(listed: &[u8], indexed: &[u8], contents: Contents) -> Result<Tree, Odd> {
+    pub fn new(listed: &[u8], indexed: &[u8], contents: GitContents) -> Result<GitTree, OddAnswer> {
         let mut entries = BTreeMap::new();
         for record in records(listed) {
-            let (name, entry) = parse(record).ok_or(Odd)?;
+            let (name, entry) = parse(record).ok_or(OddAnswer)?;
             let entry = match entry {
-                Some(Listed::File(hash)) => Entry::File(hash),
-                Some(Listed::Link(hash)) => match contents.read(&hash, MAX_PATH) {
-                    Ok(path) => Entry::Link(String::from_utf8_lossy(&path).into_owned()),
+                Some(ListedEntry::File(hash)) => TreeEntry::File(hash),
+                Some(ListedEntry::Link(hash)) => match contents.read(&hash, MAX_PATH) {
+                    Ok(path) => TreeEntry::Link(String::from_utf8_lossy(&path).into_owned()),
                     // What cannot be followed leads away.
-                    Err(_) => Entry::Link("/".into()),
+                    Err(_) => TreeEntry::Link("/".into()),
                 },
                 None => continue,
             };
             entries.insert(name, entry);
         }
         let indexed = records(indexed).map(|name| String::from_utf8_lossy(name).into_owned()).collect();
-        Ok(Tree { entries, indexed, contents })
+        Ok(GitTree { entries, indexed, contents })
     }
 
     /// Whether anything has this name, be it a link that leads nowhere.
@@ -80,21 +80,21 @@ impl Tree {
     }
 
     /// Follows a name.
-    fn follow(&self, name: &str) -> Lead<'_> {
+    fn follow(&self, name: &str) -> NameLead<'_> {
         let mut links = 0;
         let mut ahead: Vec<String> = name.split('/').rev().map(str::to_owned).collect();
         let mut at: Vec<String> = Vec::new();
         while let Some(part) = ahead.pop() {
             match part.as_str() {
                 "" | "." => continue,
-                ".." if at.pop().is_none() => return Lead::Away,
+                ".." if at.pop().is_none() => return NameLead::Away,
                 ".." => continue,
                 _ => at.push(part),
             }
-            if let Some(Entry::Link(path)) = self.entries.get(&at.join("/")) {
+            if let Some(TreeEntry::Link(path)) = self.entries.get(&at.join("/")) {
                 links += 1;
                 if path.starts_with('/') || links > MAX_LINKS {
-                    return Lead::Away;
+                    return NameLead::Away;
                 }
                 at.pop();
                 ahead.extend(path.split('/').rev().map(str::to_owned));
@@ -102,8 +102,8 @@ impl Tree {
         }
         let name = at.join("/");
         match self.entries.get(&name) {
-            Some(Entry::File(hash)) => Lead::File(hash),
-            _ => Lead::Nothing(name),
+            Some(TreeEntry::File(hash)) => NameLead::File(hash),
+            _ => NameLead::Nothing(name),
         }
     }
 
@@ -121,14 +121,14 @@ impl Tree {
         let mut found = Vec::new();
         for (link, entry) in &self.entries {
             let depth = link.split('/').count();
-            if matches!(entry, Entry::File(_)) || depth >= parts.len() {
+            if matches!(entry, TreeEntry::File(_)) || depth >= parts.len() {
                 continue;
             }
             // As on disk, `**` follows no links.
             let start = &parts[..depth];
             if !start.contains(&"**")
                 && means(&start.join("/"), link)
-                && let Lead::Nothing(folder) = self.follow(link)
+                && let NameLead::Nothing(folder) = self.follow(link)
             {
                 found.extend(self.below(&folder).map(|rest| format!("{link}/{rest}")));
             }
@@ -137,19 +137,19 @@ impl Tree {
     }
 }
 
-impl Layer for Tree {
+impl FileLayer for GitTree {
     fn has(&self, name: &str) -> bool {
-        matches!(self.follow(name), Lead::File(_))
+        matches!(self.follow(name), NameLead::File(_))
     }
 
-    fn hides(&self, name: &str, _: Asked) -> bool {
+    fn hides(&self, name: &str, _: FoundBy) -> bool {
         match self.follow(name) {
-            Lead::Nothing(name) => self.indexed.contains(&name),
-            Lead::File(_) | Lead::Away => false,
+            NameLead::Nothing(name) => self.indexed.contains(&name),
+            NameLead::File(_) | NameLead::Away => false,
         }
     }
 
-    fn find(&self, glob: &Pattern) -> Result<Vec<String>, FindError> {
+    fn find(&self, glob: &PathPattern) -> Result<Vec<String>, FindError> {
         let glob = plain(&glob.text);
         let matcher = glob::Pattern::new(&glob).map_err(|error| FindError::Unreadable(error.msg.to_owned()))?;
         let through = self.through_links(&glob);
@@ -161,8 +161,8 @@ impl Layer for Tree {
 
     fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, FileError> {
         match self.follow(name) {
-            Lead::File(hash) => self.contents.read(hash, max),
-            Lead::Nothing(_) | Lead::Away => Err(FileError::Io(std::io::ErrorKind::NotFound.into())),
+            NameLead::File(hash) => self.contents.read(hash, max),
+            NameLead::Nothing(_) | NameLead::Away => Err(FileError::Io(std::io::ErrorKind::NotFound.into())),
         }
     }
 }
@@ -188,7 +188,7 @@ fn records(octets: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// What a record of `git ls-tree` lists: a hash.
-enum Listed {
+enum ListedEntry {
     /// Of a file's content.
     File(String),
     /// Of a link's.
@@ -196,14 +196,14 @@ enum Listed {
 }
 
 /// Reads `MODE KIND HASH TAB NAME`; nothing is listed of a submodule. Source: git, `git ls-tree`, "Output Format".
-fn parse(record: &[u8]) -> Option<(String, Option<Listed>)> {
+fn parse(record: &[u8]) -> Option<(String, Option<ListedEntry>)> {
     let tab = record.iter().position(|octet| *octet == b'\t')?;
     let name = String::from_utf8_lossy(&record[tab + 1..]).into_owned();
     let head = std::str::from_utf8(&record[..tab]).ok()?;
     let [mode, kind, hash] = head.split(' ').collect::<Vec<_>>()[..] else { return None };
     let listed = match (mode, kind) {
-        ("120000", "blob") => Some(Listed::Link(hash.to_owned())),
-        (_, "blob") => Some(Listed::File(hash.to_owned())),
+        ("120000", "blob") => Some(ListedEntry::Link(hash.to_owned())),
+        (_, "blob") => Some(ListedEntry::File(hash.to_owned())),
         _ => None,
     };
     Some((name, listed))

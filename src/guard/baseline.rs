@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::inventory::Inventory;
 use crate::inventory::model::Export;
-use crate::inventory::source::Tolerance;
+use crate::inventory::source::ExportTolerance;
 use crate::inventory::value::Time;
 
 /// What a finding is about.
@@ -26,12 +26,12 @@ pub struct Baseline {
     /// How many bad rows it had.
     pub bad: usize,
     /// How the present export differs from it.
-    pub difference: Difference,
+    pub difference: ExportDifference,
 }
 
 /// One thing about which the present export says something else.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Changed {
+pub struct ChangedEntry {
     /// The thing: `sas1-s12 604`.
     pub key: String,
     /// What was said.
@@ -42,25 +42,25 @@ pub struct Changed {
 
 /// How the content of an export differs from that of another; each list is sorted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Difference {
+pub struct ExportDifference {
     /// The things that are missing now.
     pub gone: Vec<String>,
     /// The things that are new.
     pub new: Vec<String>,
     /// The things about which the present export says something else.
-    pub changed: Vec<Changed>,
+    pub changed: Vec<ChangedEntry>,
 }
 
 /// Compares what was said with what is said now.
-pub fn difference(was: &BTreeMap<String, String>, is: &BTreeMap<String, String>) -> Difference {
+pub fn difference(was: &BTreeMap<String, String>, is: &BTreeMap<String, String>) -> ExportDifference {
     let lacks = |own: &BTreeMap<String, String>, other: &BTreeMap<String, String>| {
         own.keys().filter(|key| !other.contains_key(*key)).cloned().collect()
     };
     let changed = was.iter().filter_map(|(key, was)| {
         let is = is.get(key).filter(|is| *is != was)?;
-        Some(Changed { key: key.clone(), was: was.clone(), is: is.clone() })
+        Some(ChangedEntry { key: key.clone(), was: was.clone(), is: is.clone() })
     });
-    Difference { gone: lacks(was, is), new: lacks(is, was), changed: changed.collect() }
+    ExportDifference { gone: lacks(was, is), new: lacks(is, was), changed: changed.collect() }
 }
 
 /// Tests exports against the accepted ones, and distrusts those that fail.
@@ -97,8 +97,8 @@ fn things(export: &Export) -> &'static str {
 
 /// What is wrong where more things are missing than may be. A row that became bad may be about a missing thing, so that
 /// each of these reduces the count by one. Those that were bad before are about nothing that the accepted export had.
-fn shrunk(baseline: &Baseline, export: &Export, allowed: Tolerance) -> Option<String> {
-    let Baseline { said, at, bad, difference: Difference { gone, .. }, .. } = baseline;
+fn shrunk(baseline: &Baseline, export: &Export, allowed: ExportTolerance) -> Option<String> {
+    let Baseline { said, at, bad, difference: ExportDifference { gone, .. }, .. } = baseline;
     let count = gone.len().saturating_sub(export.bad.saturating_sub(*bad));
     let (things, are) = (things(export), if count == 1 { "is" } else { "are" });
     let found = || {
@@ -108,9 +108,9 @@ fn shrunk(baseline: &Baseline, export: &Export, allowed: Tolerance) -> Option<St
 }
 
 /// What is wrong where more things changed than may.
-fn churned(baseline: &Baseline, export: &Export, allowed: Tolerance) -> Option<String> {
-    let Baseline { said, at, difference: Difference { changed, .. }, .. } = baseline;
-    let Changed { key, was, is } = changed.first()?;
+fn churned(baseline: &Baseline, export: &Export, allowed: ExportTolerance) -> Option<String> {
+    let Baseline { said, at, difference: ExportDifference { changed, .. }, .. } = baseline;
+    let ChangedEntry { key, was, is } = changed.first()?;
     let (count, things) = (changed.len(), things(export));
     let differ = match (things, count) {
         ("hosts", 1) => "has another report",
@@ -133,7 +133,7 @@ mod tests {
 
     use super::*;
     use crate::inventory::load_workspace;
-    use crate::inventory::source::Demands;
+    use crate::inventory::source::ExportDemands;
     use crate::inventory::value::Percent;
 
     /// Texts under what they are about.
@@ -152,7 +152,7 @@ mod tests {
     /// The same, where so many things are missing.
     fn lost(count: usize, gone: usize) -> Baseline {
         let gone = (0..gone).map(|number| number.to_string()).collect();
-        Baseline { difference: Difference { gone, ..Difference::default() }, ..baseline(count) }
+        Baseline { difference: ExportDifference { gone, ..ExportDifference::default() }, ..baseline(count) }
     }
 
     /// A small export of a source.
@@ -164,8 +164,8 @@ mod tests {
     }
 
     /// So many percent.
-    fn percent(whole: u32) -> Tolerance {
-        Tolerance::exactly(Percent::from_whole(whole))
+    fn percent(whole: u32) -> ExportTolerance {
+        ExportTolerance::exactly(Percent::from_whole(whole))
     }
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn where_nothing_is_said_a_rack_of_hosts_may_go_or_change_at_once() {
         let hosts = export("hosts");
-        let allowed = Demands::of("hosts").max_shrink.unwrap();
+        let allowed = ExportDemands::of("hosts").max_shrink.unwrap();
         assert_eq!(shrunk(&lost(111, 50), &hosts, allowed), None);
         assert!(
             shrunk(&lost(111, 51), &hosts, allowed)
@@ -218,8 +218,8 @@ mod tests {
         );
         assert_eq!(shrunk(&lost(10_000, 500), &hosts, allowed), None);
         assert!(shrunk(&lost(10_000, 501), &hosts, allowed).is_some());
-        assert_eq!(Demands::of("names_lock"), Demands::default(), "people write it");
-        assert_eq!(Demands::of("mac").max_churn, Some(allowed));
+        assert_eq!(ExportDemands::of("names_lock"), ExportDemands::default(), "people write it");
+        assert_eq!(ExportDemands::of("mac").max_churn, Some(allowed));
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
                 .unwrap()
                 .starts_with("2 of 4 hosts have other reports")
         );
-        let Difference { gone, new, changed } = baseline(0).difference;
+        let ExportDifference { gone, new, changed } = baseline(0).difference;
         assert_eq!((gone, new, changed.len()), (vec!["gone".to_owned()], vec!["new".to_owned()], 2));
     }
 }

@@ -63,7 +63,7 @@ pub fn holding<'b>(plan: &Plan, tripped: &'b [Breaker]) -> Option<&'b Breaker> {
 mod tests {
     use super::*;
     use crate::inventory::value::Inv;
-    use crate::plan::{LimitKind, Only, fixture};
+    use crate::plan::{LimitKind, PlanScope, fixture};
 
     /// A breaker of a scope.
     fn breaker(scope: &str) -> Breaker {
@@ -102,9 +102,9 @@ mod tests {
         let plan = fixture::fleet();
         let held = |scope: &str| holding(&plan, &[breaker(scope)]).is_some();
         assert!(held("global") && held("project:search") && !held("project:storage") && !held("project:sea"));
-        let named = Plan { only: Only::new([Inv(1)], &[]), ..plan.clone() };
+        let named = Plan { only: PlanScope::new([Inv(1)], &[]), ..plan.clone() };
         assert!(holding(&named, &[breaker("global")]).is_none());
-        let of_project = Plan { only: Only::new([], &["search".to_owned()]), ..plan };
+        let of_project = Plan { only: PlanScope::new([], &["search".to_owned()]), ..plan };
         assert!(holding(&of_project, &[breaker("global")]).is_some(), "a project is not named host by host");
     }
 }

@@ -8,7 +8,7 @@ use crate::diag::split_place;
 
 /// What is known of a line of the inventory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line {
+pub enum LineKind {
     /// It was there when the whole inventory was last applied.
     Old,
     /// It is new, in an export in which each row is about one host.
@@ -23,7 +23,7 @@ pub enum Line {
 
 /// What a file of the inventory is about, as far as its lines differ as causes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum About {
+pub enum FileSubject {
     /// Each row is about one host: hosts.csv, names.lock, and sources of MACs.
     OneHost,
     /// l3-tors: a row is about a switch and a VLAN.
@@ -32,13 +32,13 @@ pub enum About {
     Datacenters,
 }
 
-impl About {
+impl FileSubject {
     /// What the files under a key of `[sources]` are about; none where it makes no difference.
-    pub fn of(key: &str) -> Option<About> {
+    pub fn of(key: &str) -> Option<FileSubject> {
         match key {
-            "hosts" | "names_lock" | "mac" => Some(About::OneHost),
-            "l3_tors" => Some(About::Racks),
-            "net_layout" => Some(About::Datacenters),
+            "hosts" | "names_lock" | "mac" => Some(FileSubject::OneHost),
+            "l3_tors" => Some(FileSubject::Racks),
+            "net_layout" => Some(FileSubject::Datacenters),
             _ => None,
         }
     }
@@ -48,16 +48,16 @@ impl About {
 #[derive(Debug, Default)]
 pub struct OldLines {
     /// What files are about.
-    about: HashMap<String, About>,
+    about: HashMap<String, FileSubject>,
     /// The files that have not changed since.
     unchanged: HashSet<String>,
     /// The lines of files that have changed, by number from 1.
-    compared: HashMap<String, Compared>,
+    compared: HashMap<String, ComparedLines>,
 }
 
 /// The lines of a file that has changed, by number from 1.
 #[derive(Debug, Default)]
-struct Compared {
+struct ComparedLines {
     /// Those that were there.
     old: HashSet<usize>,
     /// Those that differ only in their last word from one that was there.
@@ -66,7 +66,7 @@ struct Compared {
 
 impl OldLines {
     /// Without any old line, in files that are about this.
-    pub fn new(about: HashMap<String, About>) -> OldLines {
+    pub fn new(about: HashMap<String, FileSubject>) -> OldLines {
         OldLines { about, ..OldLines::default() }
     }
 
@@ -79,7 +79,7 @@ impl OldLines {
     pub fn compared(&mut self, file: &str, now: &[u8], before: &[u8]) {
         let were: HashSet<&[u8]> = lines(before).collect();
         let keys: HashSet<Vec<&[u8]>> = lines(before).filter_map(key).collect();
-        let mut compared = Compared::default();
+        let mut compared = ComparedLines::default();
         for (place, line) in lines(now).enumerate() {
             if were.contains(line) {
                 compared.old.insert(place + 1);
@@ -91,17 +91,17 @@ impl OldLines {
     }
 
     /// What is known of a place, as `file:line` or `file:line:column`.
-    pub fn line(&self, place: &str) -> Line {
-        let Some((file, line, _)) = split_place(place) else { return Line::Other };
-        let has = |which: fn(&Compared) -> &HashSet<usize>| {
+    pub fn line(&self, place: &str) -> LineKind {
+        let Some((file, line, _)) = split_place(place) else { return LineKind::Other };
+        let has = |which: fn(&ComparedLines) -> &HashSet<usize>| {
             self.compared.get(file).is_some_and(|compared| which(compared).contains(&(line as usize)))
         };
         match self.about.get(file) {
-            _ if self.unchanged.contains(file) || has(|compared| &compared.old) => Line::Old,
-            Some(About::OneHost) => Line::OfOneHost,
-            Some(About::Racks) if has(|compared| &compared.replaced) => Line::Replaced,
-            Some(About::Racks | About::Datacenters) => Line::Network,
-            None => Line::Other,
+            _ if self.unchanged.contains(file) || has(|compared| &compared.old) => LineKind::Old,
+            Some(FileSubject::OneHost) => LineKind::OfOneHost,
+            Some(FileSubject::Racks) if has(|compared| &compared.replaced) => LineKind::Replaced,
+            Some(FileSubject::Racks | FileSubject::Datacenters) => LineKind::Network,
+            None => LineKind::Other,
         }
     }
 }
@@ -128,7 +128,7 @@ mod tests {
     fn a_line_that_moved_is_old_and_one_that_was_edited_is_new() {
         let mut old = OldLines::default();
         old.compared("tors.txt", b"new\nb\r\na\nc 2", b"a\nb\nc 1\n");
-        let found: Vec<bool> = (1..=5).map(|line| old.line(&format!("tors.txt:{line}")) == Line::Old).collect();
+        let found: Vec<bool> = (1..=5).map(|line| old.line(&format!("tors.txt:{line}")) == LineKind::Old).collect();
         assert_eq!(found, [false, true, true, false, false]);
     }
 
@@ -137,13 +137,13 @@ mod tests {
         let mut old = OldLines::default();
         old.unchanged("projects/a.yaml");
         let found = ["projects/a.yaml:4", "projects/b.yaml:4", "apply"].map(|place| old.line(place));
-        assert_eq!(found, [Line::Old, Line::Other, Line::Other]);
+        assert_eq!(found, [LineKind::Old, LineKind::Other, LineKind::Other]);
     }
 
     #[test]
     fn a_row_that_gives_a_switch_another_network_replaces_one() {
         let files = [("tors.txt", "l3_tors"), ("layout.xml", "net_layout"), ("hosts.csv", "hosts")];
-        let about = files.map(|(file, key)| (file.to_owned(), About::of(key).unwrap()));
+        let about = files.map(|(file, key)| (file.to_owned(), FileSubject::of(key).unwrap()));
         let mut old = OldLines::new(about.into());
         let before = "# generated: x\ns1 600 2001:db8:0:1::/64\ns2 600 2001:db8:0:2::/64\n";
         let now =
@@ -152,8 +152,8 @@ mod tests {
             old.compared(file, now.as_bytes(), before.as_bytes());
         }
         let of = |file: &str| (2..=4).map(|line| old.line(&format!("{file}:{line}"))).collect::<Vec<_>>();
-        assert_eq!(of("tors.txt"), [Line::Replaced, Line::Network, Line::Old]);
-        assert_eq!(of("layout.xml"), [Line::Network, Line::Network, Line::Old]);
-        assert_eq!(of("hosts.csv"), [Line::OfOneHost, Line::OfOneHost, Line::Old]);
+        assert_eq!(of("tors.txt"), [LineKind::Replaced, LineKind::Network, LineKind::Old]);
+        assert_eq!(of("layout.xml"), [LineKind::Network, LineKind::Network, LineKind::Old]);
+        assert_eq!(of("hosts.csv"), [LineKind::OfOneHost, LineKind::OfOneHost, LineKind::Old]);
     }
 }

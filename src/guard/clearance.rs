@@ -46,7 +46,7 @@ impl FromStr for Allowance {
 
 /// A limit that a plan exceeds, and that was not lifted far enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Over<'a> {
+pub struct ExceededLimit<'a> {
     /// The limit.
     pub limit: &'a LimitState,
     /// The greatest number that the operator allows, which is too small; none where the operator does not lift the
@@ -61,7 +61,7 @@ pub fn clear<'a>(
     sealed: &SealedPlan,
     counted: &'a [LimitState],
     allowed: &[Allowance],
-) -> Result<Clearance, Vec<Over<'a>>> {
+) -> Result<Clearance, Vec<ExceededLimit<'a>>> {
     let over = |limit: &'a LimitState| {
         let name = limit.name();
         let numbers = || allowed.iter().filter(|allowance| allowance.name == name).map(|allowance| allowance.number);
@@ -69,9 +69,9 @@ pub fn clear<'a>(
         // all that the limit counts.
         let is_enough =
             numbers().any(|number| number == limit.planned || number >= limit.used.saturating_add(limit.planned));
-        (limit.exceeded && !is_enough).then_some(Over { limit, allowed: numbers().max() })
+        (limit.exceeded && !is_enough).then_some(ExceededLimit { limit, allowed: numbers().max() })
     };
-    let exceeded: Vec<Over<'_>> = counted.iter().filter_map(over).collect();
+    let exceeded: Vec<ExceededLimit<'_>> = counted.iter().filter_map(over).collect();
     if exceeded.is_empty() { Ok(Clearance { plan: sealed.id().to_owned() }) } else { Err(exceeded) }
 }
 

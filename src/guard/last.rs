@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use crate::desired::mac;
 use crate::inventory::Inventory;
-use crate::inventory::model::{Report, Sighting};
+use crate::inventory::model::{MacReport, Sighting};
 use crate::inventory::reports;
 use crate::inventory::sources::Draft;
 use crate::inventory::symbol::Symbols;
@@ -32,7 +32,7 @@ pub fn find_given(inventory: &mut Inventory, source: u16, accepted: Draft, at: T
     let symbols = inventory.symbols.merge(&accepted.symbols);
     let place = |name: &str| inventory.mac_sources.iter().position(|own| own.name == name);
     let places: Vec<Option<usize>> = accepted.mac_sources.iter().map(|own| place(&own.name)).collect();
-    let renumbered = |report: Report| {
+    let renumbered = |report: MacReport| {
         let sighting = match report.sighting {
             Sighting::Active { mac, switch } => {
                 let switch = switch.map(|switch| symbols[Symbols::index(switch)]);
@@ -41,10 +41,10 @@ pub fn find_given(inventory: &mut Inventory, source: u16, accepted: Draft, at: T
             other => other,
         };
         let source = places[report.source as usize]? as u16;
-        Some(Report { sighting, source, ..report })
+        Some(MacReport { sighting, source, ..report })
     };
-    let reports: Vec<Report> = reports::in_order(accepted.reports).into_iter().filter_map(renumbered).collect();
-    let is_from_it = |reports: &&[Report]| {
+    let reports: Vec<MacReport> = reports::in_order(accepted.reports).into_iter().filter_map(renumbered).collect();
+    let is_from_it = |reports: &&[MacReport]| {
         let winner = mac::choose(inventory, reports, at).active.map(|active| active.origin);
         reports.iter().any(|report| Some(report.origin) == winner && report.source == source)
     };
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use crate::desired::network::{Segment, segment};
     use crate::inventory::load_workspace;
-    use crate::inventory::sources::meaning::{self, Earlier};
+    use crate::inventory::sources::meaning::{self, EarlierExport};
 
     /// When the exports were accepted: an hour after the reports of the base.
     const AT: &str = "2026-11-20T02:00:00Z";
@@ -89,7 +89,7 @@ mod tests {
         };
         let (first, second) = (spec("agent"), spec("eine"));
         let (agent, eine) = ([("a", agent.as_bytes())], [("e", eine.as_bytes())]);
-        let exports = [Earlier { spec: &first, files: &agent }, Earlier { spec: &second, files: &eine }];
+        let exports = [EarlierExport { spec: &first, files: &agent }, EarlierExport { spec: &second, files: &eine }];
         let at = AT.parse().unwrap();
         let draft = meaning::read(&inventory, &exports, at);
         find_given(&mut inventory, 0, draft, at);

@@ -8,27 +8,27 @@ use crate::inventory::value::{Duration, Time};
 
 /// Which hosts a limit is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope<'a> {
+pub enum LimitScope<'a> {
     /// Those of all projects.
     Global,
     /// Those of one.
     Project(&'a str),
 }
 
-impl<'a> Scope<'a> {
+impl<'a> LimitScope<'a> {
     /// Reads the scope as a plan and the state write it; none for scopes that are not about hosts.
-    pub fn parse(text: &'a str) -> Option<Scope<'a>> {
+    pub fn parse(text: &'a str) -> Option<LimitScope<'a>> {
         match text.strip_prefix("project:") {
-            Some(project) => Some(Scope::Project(project)),
-            None => (text == GLOBAL).then_some(Scope::Global),
+            Some(project) => Some(LimitScope::Project(project)),
+            None => (text == GLOBAL).then_some(LimitScope::Global),
         }
     }
 
     /// Whether a host of a project is in it.
     pub fn has(self, project: &str) -> bool {
         match self {
-            Scope::Global => true,
-            Scope::Project(own) => own == project,
+            LimitScope::Global => true,
+            LimitScope::Project(own) => own == project,
         }
     }
 }
@@ -47,7 +47,7 @@ impl Ledger {
     ///
     /// A change that is exactly one period old no longer counts. A change after `now` counts: the clock was set back,
     /// and the change was made.
-    pub fn used(&self, scope: Scope<'_>, period: Duration, now: Time) -> BTreeMap<Subject, Time> {
+    pub fn used(&self, scope: LimitScope<'_>, period: Duration, now: Time) -> BTreeMap<Subject, Time> {
         let since = now.minus(period);
         let mut used = BTreeMap::new();
         for (_, host, at) in self.0.iter().filter(|(project, _, at)| scope.has(project) && *at > since) {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     /// The hosts that a scope used within so many seconds.
-    fn used(ledger: &Ledger, scope: Scope<'_>, period: u64, now: i64) -> Vec<u64> {
+    fn used(ledger: &Ledger, scope: LimitScope<'_>, period: u64, now: i64) -> Vec<u64> {
         ledger
             .used(scope, Duration::from_secs(period), at(now))
             .into_keys()
@@ -103,23 +103,27 @@ mod tests {
     #[test]
     fn what_is_exactly_a_period_old_is_free_again() {
         let ledger = ledger(&[("a", 1, 0)]);
-        assert_eq!(used(&ledger, Scope::Global, 3600, 3599), [1]);
-        assert_eq!(used(&ledger, Scope::Global, 3600, 3600), [0; 0]);
+        assert_eq!(used(&ledger, LimitScope::Global, 3600, 3599), [1]);
+        assert_eq!(used(&ledger, LimitScope::Global, 3600, 3600), [0; 0]);
     }
 
     #[test]
     fn what_lies_after_the_clock_counts() {
         let ledger = ledger(&[("a", 1, 90_000), ("a", 2, 10)]);
-        assert_eq!(used(&ledger, Scope::Global, 60, 20), [1, 2]);
-        assert_eq!(used(&ledger, Scope::Global, 60, -100_000), [1, 2], "a clock that is stepped back frees nothing");
+        assert_eq!(used(&ledger, LimitScope::Global, 60, 20), [1, 2]);
+        assert_eq!(
+            used(&ledger, LimitScope::Global, 60, -100_000),
+            [1, 2],
+            "a clock that is stepped back frees nothing"
+        );
     }
 
     #[test]
     fn a_project_is_counted_by_itself_and_a_host_once() {
         let ledger = ledger(&[("a", 1, 0), ("b", 2, 0), ("a", 1, 5), ("b", 1, 6)]);
-        assert_eq!(used(&ledger, Scope::Project("a"), 60, 10), [1]);
-        assert_eq!(used(&ledger, Scope::Project("b"), 60, 10), [1, 2]);
-        assert_eq!(used(&ledger, Scope::Global, 60, 10), [1, 2]);
+        assert_eq!(used(&ledger, LimitScope::Project("a"), 60, 10), [1]);
+        assert_eq!(used(&ledger, LimitScope::Project("b"), 60, 10), [1, 2]);
+        assert_eq!(used(&ledger, LimitScope::Global, 60, 10), [1, 2]);
     }
 
     #[test]
@@ -128,15 +132,15 @@ mod tests {
         let first: Time = "2026-10-25T02:30:00+02:00".parse().unwrap();
         let ledger = Ledger::new(vec![("a".to_owned(), Subject::Host(Inv(1)), first)]);
         let hour = Duration::from_secs(3600);
-        let count = |now: &str| ledger.used(Scope::Global, hour, now.parse().unwrap()).len();
+        let count = |now: &str| ledger.used(LimitScope::Global, hour, now.parse().unwrap()).len();
         assert_eq!(count("2026-10-25T02:59:59+02:00"), 1);
         assert_eq!(count("2026-10-25T02:29:59+01:00"), 1);
         assert_eq!(count("2026-10-25T02:30:00+01:00"), 0);
         // And in spring an hour of the wall is missing.
         let spring =
             Ledger::new(vec![("a".to_owned(), Subject::Host(Inv(1)), "2026-03-29T01:59:00+01:00".parse().unwrap())]);
-        assert_eq!(spring.used(Scope::Global, hour, "2026-03-29T03:58:59+02:00".parse().unwrap()).len(), 1);
-        assert_eq!(spring.used(Scope::Global, hour, "2026-03-29T03:59:00+02:00".parse().unwrap()).len(), 0);
+        assert_eq!(spring.used(LimitScope::Global, hour, "2026-03-29T03:58:59+02:00".parse().unwrap()).len(), 1);
+        assert_eq!(spring.used(LimitScope::Global, hour, "2026-03-29T03:59:00+02:00".parse().unwrap()).len(), 0);
     }
 
     /// Entries of two projects and few hosts, around the clock and after it.
@@ -149,11 +153,11 @@ mod tests {
     }
 
     /// The hosts in use, found by asking of each host whether any entry of it is young enough.
-    fn brute(entries: &[(String, Subject, Time)], scope: Scope<'_>, period: u64, now: i64) -> Vec<u64> {
+    fn brute(entries: &[(String, Subject, Time)], scope: LimitScope<'_>, period: u64, now: i64) -> Vec<u64> {
         let is_young = |at: &Time| {
             i128::from(now) - i128::from(at.as_nanos() / 1_000_000_000 - 1_800_000_000) < i128::from(period)
         };
-        let of_scope = |project: &str| matches!(scope, Scope::Global) || scope == Scope::Project(project);
+        let of_scope = |project: &str| matches!(scope, LimitScope::Global) || scope == LimitScope::Project(project);
         (1..8)
             .filter(|host| {
                 entries
@@ -166,7 +170,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_window_is_what_a_count_by_hand_gives(mut entries in entries(), period in 1..60_u64, now in -60..60_i64, seed in any::<u64>()) {
-            for scope in [Scope::Global, Scope::Project("a"), Scope::Project("c")] {
+            for scope in [LimitScope::Global, LimitScope::Project("a"), LimitScope::Project("c")] {
                 let expected = brute(&entries, scope, period, now);
                 prop_assert_eq!(used(&Ledger::new(entries.clone()), scope, period, now), expected.clone());
                 // The order of entries means nothing.
@@ -178,8 +182,8 @@ mod tests {
         #[test]
         fn a_clock_that_goes_on_only_frees(entries in entries(), period in 1..60_u64, now in -60..60_i64, step in 0..60_i64) {
             let ledger = Ledger::new(entries);
-            let before = used(&ledger, Scope::Global, period, now);
-            prop_assert!(used(&ledger, Scope::Global, period, now + step).iter().all(|host| before.contains(host)));
+            let before = used(&ledger, LimitScope::Global, period, now);
+            prop_assert!(used(&ledger, LimitScope::Global, period, now + step).iter().all(|host| before.contains(host)));
         }
 
         #[test]
@@ -191,10 +195,10 @@ mod tests {
             let ledger = Ledger::new(entries);
             let period = Duration::from_secs(period);
             let fits = |now: i64| {
-                let used = ledger.used(Scope::Global, period, at(now));
+                let used = ledger.used(LimitScope::Global, period, at(now));
                 used.keys().chain(&planned).collect::<BTreeSet<_>>().len() as u64 <= max
             };
-            let found = frees(&ledger.used(Scope::Global, period, at(-60)), &planned, max, period);
+            let found = frees(&ledger.used(LimitScope::Global, period, at(-60)), &planned, max, period);
             let expected = if fits(-60) { None } else { (-60..200).find(|second| fits(*second)).map(at) };
             prop_assert_eq!(found, expected);
         }

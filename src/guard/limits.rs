@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::causes::Line;
-use super::ledger::{Ledger, Scope, frees};
+use super::causes::LineKind;
+use super::ledger::{Ledger, LimitScope, frees};
 use super::loss::{by_line, loss};
-use super::rules::{HostRule, Rules};
+use super::rules::{HostRule, LimitRules};
 use super::shares::{by_cause, cause_limit, shares};
 use crate::change::Change;
 use crate::claim::Subject;
@@ -13,7 +13,13 @@ use crate::inventory::value::Time;
 use crate::plan::{LimitKind, LimitSetting, LimitState, Plan};
 
 /// Counts a plan against all limits, when it is made; `line` says what is known of a place, as `file:line`.
-pub fn count(plan: &Plan, rules: &Rules, ledger: &Ledger, now: Time, line: &dyn Fn(&str) -> Line) -> Vec<LimitState> {
+pub fn count(
+    plan: &Plan,
+    rules: &LimitRules,
+    ledger: &Ledger,
+    now: Time,
+    line: &dyn Fn(&str) -> LineKind,
+) -> Vec<LimitState> {
     let mut counted = of_hosts(plan.changes.iter(), rules, ledger, now);
     counted.extend(shares(plan, rules));
     counted.extend(loss(plan, rules));
@@ -26,7 +32,7 @@ pub fn count(plan: &Plan, rules: &Rules, ledger: &Ledger, now: Time, line: &dyn 
 
 /// Counts a plan again, when it is applied: for hosts, the changes that are still to be made; shares as they were
 /// planned. The causes of its changes were found when it was made, and are the same now.
-pub fn recount((plan, open): (&Plan, &[&Change]), rules: &Rules, ledger: &Ledger, now: Time) -> Vec<LimitState> {
+pub fn recount((plan, open): (&Plan, &[&Change]), rules: &LimitRules, ledger: &Ledger, now: Time) -> Vec<LimitState> {
     let mut counted = of_hosts(open.iter().copied(), rules, ledger, now);
     counted.extend(shares(plan, rules));
     counted.extend(loss(plan, rules));
@@ -41,12 +47,12 @@ pub fn recount((plan, open): (&Plan, &[&Change]), rules: &Rules, ledger: &Ledger
 /// The limits of hosts, with how much of each is used, and how much changes would add.
 pub fn of_hosts<'a>(
     changes: impl Iterator<Item = &'a Change> + Clone,
-    rules: &Rules,
+    rules: &LimitRules,
     ledger: &Ledger,
     now: Time,
 ) -> Vec<LimitState> {
     let state = |rule: &HostRule| {
-        let scope = Scope::parse(&rule.scope).expect("rules are about all hosts or those of a project");
+        let scope = LimitScope::parse(&rule.scope).expect("rules are about all hosts or those of a project");
         let of_scope = changes.clone().filter(|change| scope.has(&change.project));
         let planned: BTreeSet<Subject> = of_scope.filter_map(|change| change.subject.counted()).collect();
         let used = ledger.used(scope, rule.period, now);

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::breakers::GLOBAL;
-use super::causes::Line;
-use super::rules::Rules;
+use super::causes::LineKind;
+use super::rules::LimitRules;
 use super::shares::{largest, of_plan, part, places};
 use crate::change::Change;
 use crate::dns::{Rdata, Rrset, Rtype};
 use crate::inventory::value::{Inv, Percent};
 use crate::plan::{LimitKind, LimitState, Plan};
 
-/// The default of [`Rules::max_loss`]: half as much again as the largest ordinary change of a fleet, a VLAN of its
+/// The default of [`LimitRules::max_loss`]: half as much again as the largest ordinary change of a fleet, a VLAN of its
 /// largest project that moves in one datacenter, which concerns a tenth of the hosts.
 const MAX_LOSS: Percent = Percent::from_whole(15);
 
@@ -19,8 +19,8 @@ const MAX_LOSS: Percent = Percent::from_whole(15);
 /// project of a fleet of a hundred, which an ordinary change may move as a whole.
 const LOSING: u64 = 50;
 
-/// The share of the hosts that may lose records by one new line where [`Rules::max_by_cause`] is not set. The largest
-/// ordinary line, of a VLAN in the L2 segments of a datacenter, concerns 3%.
+/// The share of the hosts that may lose records by one new line where [`LimitRules::max_by_cause`] is not set. The
+/// largest ordinary line, of a VLAN in the L2 segments of a datacenter, concerns 3%.
 const BY_LINE: Percent = Percent::from_whole(5);
 
 /// How many hosts may lose records by one row of l3-tors where no other row changed with it: such a row is about one
@@ -65,7 +65,7 @@ fn losers(change: &Change) -> Vec<Loser> {
 /// it created is taken back, and the size of the fleet is not known.
 ///
 /// Names count because a list of names that was cut, such as names.lock, takes the host from each of them.
-pub(super) fn loss(plan: &Plan, rules: &Rules) -> Option<LimitState> {
+pub(super) fn loss(plan: &Plan, rules: &LimitRules) -> Option<LimitState> {
     let fleet = plan.fleet?;
     let losing: BTreeSet<Loser> = plan.changes.iter().filter(|change| takes(change)).flat_map(losers).collect();
     // Where hosts.csv is empty, the names that lose their records are the fleet that was.
@@ -79,7 +79,7 @@ pub(super) fn loss(plan: &Plan, rules: &Rules) -> Option<LimitState> {
 
 /// How many hosts lose live records because of one new line, where one of them makes hosts do so. It holds where
 /// `max_by_cause` is not set; `line` says what is known of a place, as `file:line`.
-pub(super) fn by_line(plan: &Plan, rules: &Rules, line: &dyn Fn(&str) -> Line) -> Option<LimitState> {
+pub(super) fn by_line(plan: &Plan, rules: &LimitRules, line: &dyn Fn(&str) -> LineKind) -> Option<LimitState> {
     let fleet = plan.fleet?;
     let found = counted(new_lines(plan, line));
     let limit = |max: u64, (planned, cause)| {
@@ -89,7 +89,7 @@ pub(super) fn by_line(plan: &Plan, rules: &Rules, line: &dyn Fn(&str) -> Line) -
     };
     // Where networks move on purpose, no single row concerns most of the hosts.
     let of_networks: u64 = found.of_networks;
-    let is_lone = |place: &str, count: u64| line(place) == Line::Replaced && count * 4 > of_networks * 3;
+    let is_lone = |place: &str, count: u64| line(place) == LineKind::Replaced && count * 4 > of_networks * 3;
     let lone: BTreeMap<&str, u64> = found
         .counts
         .iter()
@@ -101,14 +101,14 @@ pub(super) fn by_line(plan: &Plan, rules: &Rules, line: &dyn Fn(&str) -> Line) -
 }
 
 /// The new lines because of which each host loses records, without those that are about one host; no host without.
-fn new_lines<'p>(plan: &'p Plan, line: &dyn Fn(&str) -> Line) -> BTreeMap<Inv, BTreeMap<&'p str, Line>> {
-    let mut known: HashMap<&str, Line> = HashMap::new();
-    let mut lines: BTreeMap<Inv, BTreeMap<&str, Line>> = BTreeMap::new();
+fn new_lines<'p>(plan: &'p Plan, line: &dyn Fn(&str) -> LineKind) -> BTreeMap<Inv, BTreeMap<&'p str, LineKind>> {
+    let mut known: HashMap<&str, LineKind> = HashMap::new();
+    let mut lines: BTreeMap<Inv, BTreeMap<&str, LineKind>> = BTreeMap::new();
     for change in plan.changes.iter().filter(|change| takes(change)) {
         let Some(host) = change.subject.host() else { continue };
         for place in places(change) {
             let line = *known.entry(place).or_insert_with(|| line(place));
-            if !matches!(line, Line::Old | Line::OfOneHost) {
+            if !matches!(line, LineKind::Old | LineKind::OfOneHost) {
                 lines.entry(host).or_default().insert(place, line);
             }
         }
@@ -117,7 +117,7 @@ fn new_lines<'p>(plan: &'p Plan, line: &dyn Fn(&str) -> Line) -> BTreeMap<Inv, B
 }
 
 /// How many hosts lose records by new lines.
-struct Counted<'p> {
+struct LossCounts<'p> {
     /// By each line.
     counts: BTreeMap<&'p str, u64>,
     /// By any line of l3-tors and net-layout.
@@ -128,16 +128,16 @@ struct Counted<'p> {
 ///
 /// A host counts for that of its lines that fewest hosts have: where networks move, these are the rows of the networks,
 /// and not the project file in which something else was edited on the same day.
-fn counted<'p>(lines: BTreeMap<Inv, BTreeMap<&'p str, Line>>) -> Counted<'p> {
+fn counted<'p>(lines: BTreeMap<Inv, BTreeMap<&'p str, LineKind>>) -> LossCounts<'p> {
     let mut hosts: HashMap<&str, u64> = HashMap::new();
     lines.values().flat_map(BTreeMap::keys).for_each(|place| *hosts.entry(place).or_default() += 1);
-    let mut counted = Counted { counts: BTreeMap::new(), of_networks: 0 };
+    let mut counted = LossCounts { counts: BTreeMap::new(), of_networks: 0 };
     for own in lines.values() {
         let fewest = own.keys().map(|place| hosts[place]).min().unwrap_or_default();
         let mut is_of_networks = false;
         for (place, line) in own.iter().filter(|(place, _)| hosts[*place] == fewest) {
             *counted.counts.entry(place).or_default() += 1;
-            is_of_networks |= matches!(line, Line::Replaced | Line::Network);
+            is_of_networks |= matches!(line, LineKind::Replaced | LineKind::Network);
         }
         counted.of_networks += u64::from(is_of_networks);
     }

@@ -33,10 +33,10 @@ pub mod clearance;
 pub mod post;
 
 pub use breakers::Breaker;
-pub use clearance::{Allowance, Clearance, Over, clear};
+pub use clearance::{Allowance, Clearance, ExceededLimit, clear};
 pub use ledger::Ledger;
 pub use limits::count;
-pub use rules::Rules;
+pub use rules::LimitRules;
 
 /// The code of a plan that exceeds a limit.
 pub const LIMIT_EXCEEDED: Code = Code::new("limit-exceeded");

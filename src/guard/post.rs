@@ -28,40 +28,40 @@ mod tests;
 use crate::change::{Change, ChangeKind};
 use crate::dns::{Name, NameRef, Rdata, Rrset, RrsetRef, Rtype, reverse};
 use crate::live::{Live, ZoneIndex};
-use view::View;
+use view::LayeredView;
 
 /// The result of the check.
 #[derive(Debug, Default)]
-pub struct Found<'a> {
+pub struct FoundFaults<'a> {
     /// The faults that the changes cause, sorted by fault.
-    pub caused: Vec<Caused<'a>>,
+    pub caused: Vec<CausedFault<'a>>,
     /// The faults that were there before and that the changes do not fix, sorted.
-    pub standing: Vec<Fault<'a>>,
+    pub standing: Vec<ZoneFault<'a>>,
 }
 
 /// A fault with the changes that cause it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Caused<'a> {
+pub struct CausedFault<'a> {
     /// The fault.
-    pub fault: Fault<'a>,
+    pub fault: ZoneFault<'a>,
     /// The places of the changes that cause it; never empty.
     pub by: Vec<usize>,
 }
 
 /// A rule of DNS that is broken at a name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fault<'a> {
+pub struct ZoneFault<'a> {
     /// The zone of the name.
     pub zone: ZoneIndex,
     /// How it is broken.
-    pub kind: Kind<'a>,
+    pub kind: ZoneFaultKind<'a>,
     /// The owner name.
     pub owner: Name,
 }
 
 /// How a rule of DNS is broken.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind<'a> {
+pub enum ZoneFaultKind<'a> {
     /// A CNAME is at the same name as RRsets of these types, sorted by number.
     CnameBeside(Vec<Rtype>),
     /// The RRset of this type has so many records.
@@ -79,11 +79,11 @@ pub enum Kind<'a> {
     BelowDname(Rtype, Name),
 }
 
-impl<'a> Found<'a> {
+impl<'a> FoundFaults<'a> {
     /// Joins what was found in parts.
-    pub fn join(parts: impl IntoIterator<Item = Found<'a>>) -> Found<'a> {
-        let mut all = Found::default();
-        for Found { caused, standing } in parts {
+    pub fn join(parts: impl IntoIterator<Item = FoundFaults<'a>>) -> FoundFaults<'a> {
+        let mut all = FoundFaults::default();
+        for FoundFaults { caused, standing } in parts {
             all.caused.extend(caused);
             all.standing.extend(standing);
         }
@@ -94,27 +94,27 @@ impl<'a> Found<'a> {
 }
 
 /// What is compared. Its parts, the changes and each of the zones, can be checked in parallel.
-pub struct Check<'a> {
+pub struct PostCheck<'a> {
     /// The changes.
     changes: &'a [Change],
     /// The zones as they are.
-    before: View<'a>,
+    before: LayeredView<'a>,
     /// The zones as they would be.
-    after: View<'a>,
+    after: LayeredView<'a>,
     /// How many records an RRset may have.
     max_rrset: usize,
 }
 
-impl<'a> Check<'a> {
+impl<'a> PostCheck<'a> {
     /// Puts `changes` over live DNS; an RRset may have `max_rrset` records. Each RRset has at most one change, whose
     /// `before` is live.
-    pub fn new(live: &'a Live, changes: &'a [Change], max_rrset: usize) -> Check<'a> {
-        Check { changes, before: View::new(live, &[]), after: View::new(live, changes), max_rrset }
+    pub fn new(live: &'a Live, changes: &'a [Change], max_rrset: usize) -> PostCheck<'a> {
+        PostCheck { changes, before: LayeredView::new(live, &[]), after: LayeredView::new(live, changes), max_rrset }
     }
 
     /// Checks the names and RRsets of the changes.
-    pub fn changes(&self) -> Found<'a> {
-        let mut found = Found::default();
+    pub fn changes(&self) -> FoundFaults<'a> {
+        let mut found = FoundFaults::default();
         for (place, change) in self.changes.iter().enumerate() {
             self.change(place, change, &mut found);
         }
@@ -122,8 +122,8 @@ impl<'a> Check<'a> {
     }
 
     /// Checks the RRsets of a zone that no change is about.
-    pub fn zone(&self, zone: ZoneIndex) -> Found<'a> {
-        let mut found = Found::default();
+    pub fn zone(&self, zone: ZoneIndex) -> FoundFaults<'a> {
+        let mut found = FoundFaults::default();
         let live = self.after.live().zone(zone);
         // An RRset without a change can have no other fault.
         if live.has_pointers() || live.largest_rrset() > self.max_rrset {
@@ -135,7 +135,7 @@ impl<'a> Check<'a> {
     }
 
     /// Checks the RRset that a change is about.
-    fn change(&self, place: usize, change: &'a Change, found: &mut Found<'a>) {
+    fn change(&self, place: usize, change: &'a Change, found: &mut FoundFaults<'a>) {
         let owner = change.key.owner.as_name();
         let live = self.after.live();
         let Some(zone) = live.zone_of(owner) else { return };
@@ -147,15 +147,16 @@ impl<'a> Check<'a> {
         let Some(after) = change.kind.after() else { return };
         let rtype = change.key.rtype;
         let contents = live.zone(zone);
-        let hidden = contents.cut_at_or_above(owner).map(|cut| Kind::Delegated(rtype, cut));
-        let hidden = hidden.or_else(|| contents.dname_above(owner).map(|dname| Kind::BelowDname(rtype, dname)));
+        let hidden = contents.cut_at_or_above(owner).map(|cut| ZoneFaultKind::Delegated(rtype, cut));
+        let hidden =
+            hidden.or_else(|| contents.dname_above(owner).map(|dname| ZoneFaultKind::BelowDname(rtype, dname)));
         if let Some(kind) = hidden {
-            found.caused.push(Caused { fault: Fault { zone, kind, owner: owner.to_name() }, by: vec![place] });
+            found.caused.push(CausedFault { fault: ZoneFault { zone, kind, owner: owner.to_name() }, by: vec![place] });
             return;
         }
         let had = change.kind.before().map_or(0, |before| before.rdata().len());
         self.size(
-            Fault { zone, kind: Kind::TooMany(rtype, after.rdata().len()), owner: owner.to_name() },
+            ZoneFault { zone, kind: ZoneFaultKind::TooMany(rtype, after.rdata().len()), owner: owner.to_name() },
             (had, place),
             found,
         );
@@ -165,15 +166,24 @@ impl<'a> Check<'a> {
     }
 
     /// Checks the number of records of an RRset after a change; it had `had` before.
-    fn size(&self, fault: Fault<'a>, (had, place): (usize, usize), found: &mut Found<'a>) {
-        let Kind::TooMany(_, has) = fault.kind else { return };
+    fn size(&self, fault: ZoneFault<'a>, (had, place): (usize, usize), found: &mut FoundFaults<'a>) {
+        let ZoneFaultKind::TooMany(_, has) = fault.kind else { return };
         if has > self.max_rrset {
-            if has > had { found.caused.push(Caused { fault, by: vec![place] }) } else { found.standing.push(fault) }
+            if has > had {
+                found.caused.push(CausedFault { fault, by: vec![place] })
+            } else {
+                found.standing.push(fault)
+            }
         }
     }
 
     /// Checks the PTR that an RRset has after a change.
-    fn pointers(&self, zone: ZoneIndex, (place, change, after): (usize, &'a Change, &'a Rrset), found: &mut Found<'a>) {
+    fn pointers(
+        &self,
+        zone: ZoneIndex,
+        (place, change, after): (usize, &'a Change, &'a Rrset),
+        found: &mut FoundFaults<'a>,
+    ) {
         let owner = change.key.owner.as_name();
         let had = |rdata: &Rdata| change.kind.before().is_some_and(|before| before.rdata().contains(rdata));
         for rdata in after.rdata() {
@@ -189,7 +199,7 @@ impl<'a> Check<'a> {
         zone: ZoneIndex,
         (owner, target): (NameRef<'_>, NameRef<'a>),
         adds: Option<usize>,
-        found: &mut Found<'a>,
+        found: &mut FoundFaults<'a>,
     ) {
         if !self.after.leads_nowhere(target) {
             return;
@@ -198,12 +208,16 @@ impl<'a> Check<'a> {
         if !self.before.leads_nowhere(target) {
             by.extend(self.after.taken_from(target));
         }
-        let fault = Fault { zone, kind: Kind::Dangling { target, is_new: adds.is_some() }, owner: owner.to_name() };
-        if !by.is_empty() { found.caused.push(Caused { fault, by }) } else { found.standing.push(fault) }
+        let fault = ZoneFault {
+            zone,
+            kind: ZoneFaultKind::Dangling { target, is_new: adds.is_some() },
+            owner: owner.to_name(),
+        };
+        if !by.is_empty() { found.caused.push(CausedFault { fault, by }) } else { found.standing.push(fault) }
     }
 
     /// Checks whether a name of a change would have a CNAME and other data.
-    fn cname(&self, zone: ZoneIndex, owner: NameRef<'_>, found: &mut Found<'a>) {
+    fn cname(&self, zone: ZoneIndex, owner: NameRef<'_>, found: &mut FoundFaults<'a>) {
         let Some(others) = self.after.beside_cname(zone, owner) else { return };
         let had = self.before.beside_cname(zone, owner);
         let is_new = |rtype: Rtype| match &had {
@@ -213,12 +227,12 @@ impl<'a> Check<'a> {
         let creates = |change: &Change| matches!(change.kind, ChangeKind::Create { .. }) && is_new(change.key.rtype);
         let causes = self.after.changes_at(owner).filter(|(_, change)| creates(change));
         let by: Vec<usize> = causes.map(|(place, _)| place).collect();
-        let fault = Fault { zone, kind: Kind::CnameBeside(others), owner: owner.to_name() };
-        if !by.is_empty() { found.caused.push(Caused { fault, by }) } else { found.standing.push(fault) }
+        let fault = ZoneFault { zone, kind: ZoneFaultKind::CnameBeside(others), owner: owner.to_name() };
+        if !by.is_empty() { found.caused.push(CausedFault { fault, by }) } else { found.standing.push(fault) }
     }
 
     /// Checks a live RRset, unless a change is about it.
-    fn unchanged(&self, zone: ZoneIndex, rrset: RrsetRef<'a>, found: &mut Found<'a>) {
+    fn unchanged(&self, zone: ZoneIndex, rrset: RrsetRef<'a>, found: &mut FoundFaults<'a>) {
         let rtype = rrset.rtype();
         let is_large = rrset.record_count() > self.max_rrset && !view::is_dnssec(rtype);
         if !is_large && !matches!(rtype, Rtype::CNAME | Rtype::PTR) {
@@ -247,8 +261,8 @@ impl<'a> Check<'a> {
             return;
         }
         if is_large {
-            let kind = Kind::TooMany(rtype, rrset.record_count());
-            found.standing.push(Fault { zone, kind, owner: owner.to_name() });
+            let kind = ZoneFaultKind::TooMany(rtype, rrset.record_count());
+            found.standing.push(ZoneFault { zone, kind, owner: owner.to_name() });
         }
         if reverse::address_of(owner).is_some() {
             lost.into_iter().for_each(|target| self.pointer(zone, (owner, target), None, found));

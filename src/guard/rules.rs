@@ -10,7 +10,7 @@ use crate::plan::{LimitKind, LimitSetting};
 
 /// The limits in force.
 #[derive(Debug, Clone, Default)]
-pub struct Rules {
+pub struct LimitRules {
     /// How many hosts may change within a period, the global ones first.
     pub hosts: Vec<HostRule>,
     /// The share of a zone's managed RRsets that one plan may delete.
@@ -38,13 +38,13 @@ pub struct HostRule {
     pub place: Option<String>,
 }
 
-impl Rules {
+impl LimitRules {
     /// The limits that zonewright.toml and project files set.
     pub fn new<'a>(
         global: &Limits,
         projects: impl IntoIterator<Item = (&'a str, &'a [HostLimit])>,
         files: &Files,
-    ) -> Rules {
+    ) -> LimitRules {
         let place = |origin: Origin| files.place(origin).to_string();
         let rule = |scope: &str, limit: &HostLimit| {
             let HostLimit { period, max, origin } = *limit;
@@ -64,7 +64,7 @@ impl Rules {
         ];
         let places = shares.into_iter().filter_map(|(kind, set)| Some((kind, place(set?.origin)))).collect();
         let [max_delete, max_modify, max_by_cause, max_loss] = shares.map(|(_, set)| set.map(|set| set.share));
-        Rules { hosts, max_delete, max_modify, max_by_cause, max_loss, places }
+        LimitRules { hosts, max_delete, max_modify, max_by_cause, max_loss, places }
     }
 
     /// What sets a limit that is a share: `share` where it is set; none where that is the default.

@@ -4,17 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::breakers::GLOBAL;
-use super::causes::Line;
-use super::rules::Rules;
+use super::causes::LineKind;
+use super::rules::LimitRules;
 use crate::change::{Change, ChangeKind, Rule};
 use crate::dns::Rtype;
 use crate::inventory::value::Percent;
 use crate::plan::{LimitKind, LimitSetting, LimitState, Plan, ZoneSeen};
 
-/// The default of [`Rules::max_delete`]: one plan may delete a tenth of a zone's names.
+/// The default of [`LimitRules::max_delete`]: one plan may delete a tenth of a zone's names.
 const MAX_DELETE: Percent = Percent::from_whole(10);
 
-/// The default of [`Rules::max_modify`]: three times as many, because a modified RRset can be restored.
+/// The default of [`LimitRules::max_modify`]: three times as many, because a modified RRset can be restored.
 const MAX_MODIFY: Percent = Percent::from_whole(30);
 
 /// The smallest default of RRsets of a zone that may be deleted: a person can read so many.
@@ -35,7 +35,7 @@ const MANY: u64 = 20;
 const THIS_PLAN: &str = "plan";
 
 /// The shares of zones in which a plan deletes or modifies something; none for zones that were not read completely.
-pub(super) fn shares(plan: &Plan, rules: &Rules) -> Vec<LimitState> {
+pub(super) fn shares(plan: &Plan, rules: &LimitRules) -> Vec<LimitState> {
     let mut counts: HashMap<String, [u64; 3]> = HashMap::new();
     for change in plan.changes.iter().filter(|change| matches!(change.key.rtype, Rtype::AAAA | Rtype::PTR)) {
         let place = match change.kind {
@@ -64,14 +64,14 @@ pub(super) fn shares(plan: &Plan, rules: &Rules) -> Vec<LimitState> {
 }
 
 /// The share of the changes that one new row or setting causes, where one does.
-pub(super) fn by_cause(plan: &Plan, rules: &Rules, line: &dyn Fn(&str) -> Line) -> Option<LimitState> {
+pub(super) fn by_cause(plan: &Plan, rules: &LimitRules, line: &dyn Fn(&str) -> LineKind) -> Option<LimitState> {
     let mut causes: BTreeMap<&str, u64> = BTreeMap::new();
     for change in &plan.changes {
         for place in places(change) {
             *causes.entry(place).or_default() += 1;
         }
     }
-    causes.retain(|place, _| line(place) != Line::Old);
+    causes.retain(|place, _| line(place) != LineKind::Old);
     let (most, cause) = largest(&causes)?;
     cause_limit(rules, most, plan.changes.len() as u64, cause)
 }
@@ -91,7 +91,7 @@ pub(super) fn places(change: &Change) -> BTreeSet<&str> {
 }
 
 /// The limit for one cause, where it is set and there are enough changes.
-pub(super) fn cause_limit(rules: &Rules, planned: u64, of: u64, cause: String) -> Option<LimitState> {
+pub(super) fn cause_limit(rules: &LimitRules, planned: u64, of: u64, cause: String) -> Option<LimitState> {
     let share = rules.max_by_cause.filter(|_| of >= MANY)?;
     let setting = rules.setting(LimitKind::MaxByCause, Some(share));
     let limit = of_plan(GLOBAL, (LimitKind::MaxByCause, setting), (part(share, of).max(1), planned, of));

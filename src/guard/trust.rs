@@ -25,10 +25,10 @@ pub fn test_exports(inventory: &mut Inventory, now: Time) -> Diagnostics {
             continue;
         }
         let export = &inventory.exports[place];
-        let found: Vec<Failure> = [test_age(export, now), test_rows(export)].into_iter().flatten().collect();
+        let found: Vec<TrustFailure> = [test_age(export, now), test_rows(export)].into_iter().flatten().collect();
         let name = export.spec.name.clone();
         let file = export.first.expect("an export that was read has a file");
-        for Failure { code, cause, rule, hint } in found {
+        for TrustFailure { code, cause, rule, hint } in found {
             let reason = format!("source `{name}`: {cause}");
             diagnostics.push(Diagnostic::file_error(code, file, reason.as_str()).rule(rule).hint(hint));
             inventory.distrust(place, reason);
@@ -39,7 +39,7 @@ pub fn test_exports(inventory: &mut Inventory, now: Time) -> Diagnostics {
 
 /// A test that an export failed.
 #[derive(Debug, PartialEq, Eq)]
-struct Failure {
+struct TrustFailure {
     /// The code.
     code: Code,
     /// What is wrong, as the text after the source's name.
@@ -51,9 +51,9 @@ struct Failure {
 }
 
 /// Tests the age of an export, where `max_age` is set.
-fn test_age(export: &Export, now: Time) -> Option<Failure> {
+fn test_age(export: &Export, now: Time) -> Option<TrustFailure> {
     let MaxAge { age: max, is_default } = export.spec.demands.max_age?;
-    let failure = |code, cause: String, hint| Some(Failure { code, cause, rule: AGE_RULE, hint });
+    let failure = |code, cause: String, hint| Some(TrustFailure { code, cause, rule: AGE_RULE, hint });
     let several = export.files.len() > 1;
     let Some(dated) = export.dated else {
         if is_default {
@@ -104,10 +104,10 @@ fn rounded(length: Duration) -> Duration {
 }
 
 /// Tests the number of rows of an export, where `min_rows` is set.
-fn test_rows(export: &Export) -> Option<Failure> {
+fn test_rows(export: &Export) -> Option<TrustFailure> {
     let (rows, min) = (export.rows, export.spec.demands.min_rows?);
     let cause = || format!("it has {rows} row{}, and `min_rows` is {min}", if rows == 1 { "" } else { "s" });
-    (rows < min).then(|| Failure {
+    (rows < min).then(|| TrustFailure {
         code: Code::new("too-few-rows"),
         cause: cause(),
         rule: ROWS_RULE,
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use crate::diag::render;
     use crate::inventory::load_workspace;
-    use crate::inventory::source::Demands;
+    use crate::inventory::source::ExportDemands;
 
     /// The clock.
     const NOW: &str = "2026-11-20T02:00:00Z";
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn nothing_is_asked_where_nothing_is_demanded() {
         let mut inventory = inventory();
-        inventory.exports.iter_mut().for_each(|export| export.spec.demands = Demands::default());
+        inventory.exports.iter_mut().for_each(|export| export.spec.demands = ExportDemands::default());
         assert!(test_exports(&mut inventory, "2036-11-20T02:00:00Z".parse().unwrap()).is_empty());
         assert!(test_exports(&mut inventory, "2006-11-20T02:00:00Z".parse().unwrap()).is_empty());
         assert!(inventory.sources().all(|(_, trust)| *trust == Trust::Known));

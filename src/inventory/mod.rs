@@ -30,4 +30,4 @@ pub mod sources;
 pub mod read;
 
 pub use model::Inventory;
-pub use read::{Loaded, load_workspace};
+pub use read::{LoadedWorkspace, load_workspace};

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use ipnet::Ipv4Net;
 
-use super::config::node::{Node, SourceText};
+use super::config::node::{SettingsNode, SourceText};
 use super::devices::Devices;
 use super::pool_name::PoolName;
 use super::source::SourceSpec;
@@ -34,13 +34,13 @@ pub struct Inventory {
     /// l3-tors.txt.
     pub tors: Tors,
     /// net-layout.xml.
-    pub layout: Layout,
+    pub layout: NetLayout,
     /// ipv4-map.txt.
     pub ipv4_map: Ipv4Map,
     /// The sources of MACs, in order of preference.
     pub mac_sources: Vec<MacSource>,
     /// All MAC reports, sorted by `inv`, then source, file and line.
-    pub reports: Vec<Report>,
+    pub reports: Vec<MacReport>,
     /// names.lock, sorted by `inv`, then name.
     pub lock: Vec<LockRow>,
     /// Names in rows of hosts.csv and names.lock whose inventory number cannot be read: their hosts are unknown, so
@@ -359,7 +359,7 @@ pub struct TargetSpec {
     /// `type`.
     pub provider: String,
     /// The whole table; the provider's `open` reads it.
-    pub settings: Node,
+    pub settings: SettingsNode,
 }
 
 /// A project: what the administrator says, and what its owner says.
@@ -558,14 +558,14 @@ pub struct Tors {
     /// Switches that no row names now, but that accepted exports named: they stay in an L3 segment.
     pub former: foldhash::HashSet<Symbol>,
     /// The networks.
-    pub networks: foldhash::HashMap<(Symbol, Vlan), Entry<Net64>>,
+    pub networks: foldhash::HashMap<(Symbol, Vlan), ExportEntry<Net64>>,
     /// Switches of which some row does not say readably which VLAN it is about: it may be any.
     pub unreadable: foldhash::HashMap<Symbol, Origin>,
 }
 
 /// What an export says of one key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entry<T> {
+pub enum ExportEntry<T> {
     /// A good row.
     Good(T, Origin),
     /// The (first) row that says something of it is bad.
@@ -574,9 +574,9 @@ pub enum Entry<T> {
 
 /// net-layout.xml: the /64s of a datacenter's VLAN, in order of preference, each once.
 #[derive(Debug, Default)]
-pub struct Layout {
+pub struct NetLayout {
     /// By location and VLAN; an entry is bad where any network or the element itself is.
-    pub networks: foldhash::HashMap<(Symbol, Vlan), Entry<LayoutNetworks>>,
+    pub networks: foldhash::HashMap<(Symbol, Vlan), ExportEntry<LayoutNetworks>>,
     /// Datacenters of which some element does not say readably which VLAN it is about: it may be any. Where not even
     /// the datacenter can be read, it may be any of those too.
     pub unreadable: foldhash::HashMap<Option<Symbol>, Origin>,
@@ -612,7 +612,7 @@ pub struct UnreadableRow {
 }
 
 /// An IPv4 network, and the /64 that carries it.
-pub type Ipv4Row = (Ipv4Net, Entry<Net64>);
+pub type Ipv4Row = (Ipv4Net, ExportEntry<Net64>);
 
 /// One `[[sources.mac]]`.
 #[derive(Debug)]
@@ -632,7 +632,7 @@ pub struct MacSource {
 
 /// One MAC report with a readable inventory number.
 #[derive(Debug, Clone)]
-pub struct Report {
+pub struct MacReport {
     /// The host.
     pub inv: Inv,
     /// When it was made.

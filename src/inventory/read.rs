@@ -13,13 +13,15 @@ use super::config::settings::{self, Settings};
 use super::config::toml;
 use super::model::{Config, Export, Inventory, Project, SourceTrust, Trust};
 use super::reports;
-use super::source::{NAMES_LOCK, Occurs, SourceSpec};
-use super::sources::{self, Context, Draft, Fold, Format, Input, SourceFile, Tally, format_of};
+use super::source::{NAMES_LOCK, Occurrence, SourceSpec};
+use super::sources::{
+    self, Draft, DraftFold, ExportFormat, RowContext, SourceFile, SourceInput, SourceTally, format_of,
+};
 use super::value::Time;
 use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin, Severity};
 pub use disk::of_folder;
-use disk::{Folder, Found};
-pub use layer::{Asked, Borrowed, GLOB, Layer, Why};
+use disk::{FoundFile, WorkspaceFolder};
+pub use layer::{BorrowReason, BorrowedFile, FileLayer, FoundBy, GLOB};
 pub use unread::{FileError, FindError};
 
 mod checksum;
@@ -45,14 +47,14 @@ const MAX_SETTINGS: u64 = 1 << 20;
 
 /// A workspace, as far as it could be read.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedWorkspace {
     /// The inventory; only the files that were read where zonewright.toml cannot be used.
     pub inventory: Result<Inventory, Files>,
     /// All that was found, settled.
     pub diagnostics: Diagnostics,
 }
 
-impl Loaded {
+impl LoadedWorkspace {
     /// The files that were read.
     pub fn files(&self) -> &Files {
         match &self.inventory {
@@ -64,7 +66,7 @@ impl Loaded {
 
 /// How much of a workspace is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
+pub enum WorkspaceExtent {
     /// All of it.
     Whole,
     /// What says which host has which name, and how names are made; sources of anything else count as unknown.
@@ -72,28 +74,33 @@ pub enum Extent {
 }
 
 /// Reads the workspace in `dir`; `now` is the clock, and `progress` hears what is being read, from any thread.
-pub fn load_workspace(dir: &Path, now: Time, progress: &(dyn Fn(&str) + Sync)) -> Loaded {
-    load_extent(dir, Extent::Whole, now, progress)
+pub fn load_workspace(dir: &Path, now: Time, progress: &(dyn Fn(&str) + Sync)) -> LoadedWorkspace {
+    load_extent(dir, WorkspaceExtent::Whole, now, progress)
 }
 
 /// Reads so much of the workspace in `dir`, as [`load_workspace`] does.
-pub fn load_extent(dir: &Path, extent: Extent, now: Time, progress: &(dyn Fn(&str) + Sync)) -> Loaded {
+pub fn load_extent(
+    dir: &Path,
+    extent: WorkspaceExtent,
+    now: Time,
+    progress: &(dyn Fn(&str) + Sync),
+) -> LoadedWorkspace {
     SettingsFile::read(dir).load(extent, now, progress)
 }
 
 /// Reads the workspace in `dir` with other files in front of its own, and returns which of its own files were read.
 ///
 /// A file of the layer is not compared with a digest file.
-pub fn load_behind(layer: Box<dyn Layer>, dir: &Path, now: Time) -> (Loaded, Vec<Borrowed>) {
-    let settings = SettingsFile::of(Workspace::new(Folder::behind(layer, dir)));
-    let (loaded, folder) = load(settings, Extent::Whole, now, &|_| {});
+pub fn load_behind(layer: Box<dyn FileLayer>, dir: &Path, now: Time) -> (LoadedWorkspace, Vec<BorrowedFile>) {
+    let settings = SettingsFile::of(OpenWorkspace::new(WorkspaceFolder::behind(layer, dir)));
+    let (loaded, folder) = load(settings, WorkspaceExtent::Whole, now, &|_| {});
     (loaded, folder.into_borrowed())
 }
 
 /// zonewright.toml, read and judged by itself. All else is read by the same settings, whatever happens to the file.
 pub struct SettingsFile {
     /// What was read so far.
-    workspace: Workspace,
+    workspace: OpenWorkspace,
     /// The settings; `None` where they cannot be used.
     settings: Option<Settings>,
 }
@@ -101,11 +108,11 @@ pub struct SettingsFile {
 impl SettingsFile {
     /// Reads the settings of the workspace in `dir`.
     pub fn read(dir: &Path) -> SettingsFile {
-        SettingsFile::of(Workspace::new(Folder::new(dir)))
+        SettingsFile::of(OpenWorkspace::new(WorkspaceFolder::new(dir)))
     }
 
     /// Reads the settings of a workspace.
-    fn of(mut workspace: Workspace) -> SettingsFile {
+    fn of(mut workspace: OpenWorkspace) -> SettingsFile {
         let settings = workspace.read_settings();
         SettingsFile { workspace, settings }
     }
@@ -116,13 +123,13 @@ impl SettingsFile {
     }
 
     /// Goes on with so much of the workspace; `now` is the clock, and `progress` hears what is being read, from any thread.
-    pub fn load(self, extent: Extent, now: Time, progress: &(dyn Fn(&str) + Sync)) -> Loaded {
+    pub fn load(self, extent: WorkspaceExtent, now: Time, progress: &(dyn Fn(&str) + Sync)) -> LoadedWorkspace {
         load(self, extent, now, progress).0
     }
 
     /// The settings alone, for what concerns zones and no hosts.
     pub fn into_config(self) -> LoadedConfig {
-        let Workspace { files, mut diagnostics, .. } = self.workspace;
+        let OpenWorkspace { files, mut diagnostics, .. } = self.workspace;
         diagnostics.settle();
         LoadedConfig { config: self.settings.map(|settings| settings.config), files, diagnostics }
     }
@@ -150,14 +157,14 @@ impl SettingsFile {
 /// Reads so much of a workspace; gives its folder back.
 fn load(
     SettingsFile { mut workspace, settings }: SettingsFile,
-    extent: Extent,
+    extent: WorkspaceExtent,
     now: Time,
     progress: &(dyn Fn(&str) + Sync),
-) -> (Loaded, Folder) {
+) -> (LoadedWorkspace, WorkspaceFolder) {
     progress(SETTINGS);
     let Some(settings) = settings else {
         workspace.diagnostics.settle();
-        let loaded = Loaded { inventory: Err(workspace.files), diagnostics: workspace.diagnostics };
+        let loaded = LoadedWorkspace { inventory: Err(workspace.files), diagnostics: workspace.diagnostics };
         return (loaded, workspace.folder);
     };
     progress("projects");
@@ -166,14 +173,14 @@ fn load(
     let settings_errors = workspace.errors_by_file();
     let (mut draft, exports) = workspace.read_sources(&settings, (extent, now), progress);
     let projects = projects::join(&mut draft, settings.admins, project_files, &mut workspace.diagnostics);
-    let Workspace { folder, mut files, inputs, mut diagnostics } = workspace;
+    let OpenWorkspace { folder, mut files, inputs, mut diagnostics } = workspace;
     files.mark_crowded(&draft.crowded);
     diagnostics.append(draft.found);
     diagnostics.settle();
     // A source that is left out must not look empty.
     let unless_left_out = |name: &str, trust: Trust| match extent {
-        Extent::Whole => trust,
-        Extent::Names => {
+        WorkspaceExtent::Whole => trust,
+        WorkspaceExtent::Names => {
             Trust::Unknown { reason: format!("source `{name}`: not read, since names do not come from it") }
         }
     };
@@ -205,7 +212,7 @@ fn load(
         has_bad_names: draft.has_bad_names,
         settings_errors,
     };
-    (Loaded { inventory: Ok(inventory), diagnostics }, folder)
+    (LoadedWorkspace { inventory: Ok(inventory), diagnostics }, folder)
 }
 
 /// What zonewright.toml says, by itself.
@@ -232,13 +239,14 @@ pub struct ExportFiles {
 
 /// Finds and hashes the files of all exports that the settings name, without reading their rows.
 pub fn export_files(dir: &Path, config: &Config, sources: &[SourceSpec]) -> Vec<ExportFiles> {
-    let mut workspace = Workspace::new(Folder::new(dir));
-    let jobs: Vec<Job<'_>> = sources.iter().filter_map(|spec| workspace.prepare(spec, config)).collect();
-    let of_job = |job: &Job<'_>| {
-        let hash = |file: &Found| Some((file.name.clone(), disk::digest(&workspace.folder.read(file, u64::MAX).ok()?)));
+    let mut workspace = OpenWorkspace::new(WorkspaceFolder::new(dir));
+    let jobs: Vec<SourceJob<'_>> = sources.iter().filter_map(|spec| workspace.prepare(spec, config)).collect();
+    let of_job = |job: &SourceJob<'_>| {
+        let hash =
+            |file: &FoundFile| Some((file.name.clone(), disk::digest(&workspace.folder.read(file, u64::MAX).ok()?)));
         let digests: Option<BTreeMap<String, String>> = job.files.par_iter().map(hash).collect();
         let digests = digests.filter(|_| job.tally.doubt.is_none()).unwrap_or_default();
-        let is_of_macs = job.format.occurs == Occurs::Listed;
+        let is_of_macs = job.format.occurs == Occurrence::Listed;
         ExportFiles { source: job.spec.name.clone(), is_of_macs, digests }
     };
     jobs.iter().filter(|job| job.is_export()).map(of_job).collect()
@@ -246,15 +254,15 @@ pub fn export_files(dir: &Path, config: &Config, sources: &[SourceSpec]) -> Vec<
 
 /// The names of the configured sources, in the order in which they are read; empty where zonewright.toml cannot be used.
 pub fn source_names(dir: &Path) -> Vec<String> {
-    let settings = Workspace::new(Folder::new(dir)).read_settings();
-    let is_export = |spec: &&SourceSpec| !matches!(format_of(spec).occurs, Occurs::Fixed(_));
+    let settings = OpenWorkspace::new(WorkspaceFolder::new(dir)).read_settings();
+    let is_export = |spec: &&SourceSpec| !matches!(format_of(spec).occurs, Occurrence::Fixed(_));
     let sources = settings.iter().flat_map(|settings| &settings.sources);
     sources.filter(is_export).map(|spec| spec.name.clone()).collect()
 }
 
 /// Reads a file of an export again; `None` where it cannot be read or has changed.
 pub fn export_content(dir: &Path, name: &str, digest: &str) -> Option<Vec<u8>> {
-    let folder = Folder::new(dir);
+    let folder = WorkspaceFolder::new(dir);
     let file = folder.file(name, &mut Files::default());
     folder.read(&file, u64::MAX).ok().filter(|bytes| disk::digest(bytes) == digest)
 }
@@ -277,15 +285,15 @@ pub fn names_lock(dir: &Path, inventory: &Inventory) -> Result<String, NotReadAg
             let content = export_content(dir, NAMES_LOCK, digest).ok_or(NotReadAgain::Changed)?;
             String::from_utf8(content).map_err(|_| NotReadAgain::NotUtf8)
         }
-        None if Folder::new(dir).lacks(NAMES_LOCK) => Ok(String::new()),
+        None if WorkspaceFolder::new(dir).lacks(NAMES_LOCK) => Ok(String::new()),
         None => Err(NotReadAgain::Changed),
     }
 }
 
 /// A workspace that is being read.
-struct Workspace {
+struct OpenWorkspace {
     /// Its folder.
-    folder: Folder,
+    folder: WorkspaceFolder,
     /// The files so far.
     files: Files,
     /// Their digests.
@@ -294,10 +302,10 @@ struct Workspace {
     diagnostics: Diagnostics,
 }
 
-impl Workspace {
+impl OpenWorkspace {
     /// Starts on a folder.
-    fn new(folder: Folder) -> Workspace {
-        Workspace { folder, files: Files::default(), inputs: BTreeMap::new(), diagnostics: Diagnostics::default() }
+    fn new(folder: WorkspaceFolder) -> OpenWorkspace {
+        OpenWorkspace { folder, files: Files::default(), inputs: BTreeMap::new(), diagnostics: Diagnostics::default() }
     }
 
     /// Reads zonewright.toml; `None` where there is any error in it.
@@ -324,7 +332,7 @@ impl Workspace {
     }
 
     /// Reads a settings file; what is wrong with it as a file is reported.
-    fn read_text(&mut self, file: &Found) -> Option<SourceText> {
+    fn read_text(&mut self, file: &FoundFile) -> Option<SourceText> {
         let bytes = match self.folder.read(file, MAX_SETTINGS) {
             Ok(bytes) => bytes,
             Err(error) => {
@@ -370,13 +378,13 @@ impl Workspace {
     fn read_sources(
         &mut self,
         settings: &Settings,
-        (extent, now): (Extent, Time),
+        (extent, now): (WorkspaceExtent, Time),
         progress: &(dyn Fn(&str) + Sync),
     ) -> (Draft, Vec<Export>) {
-        let is_read = |spec: &&SourceSpec| extent == Extent::Whole || format_of(spec).gives_names;
+        let is_read = |spec: &&SourceSpec| extent == WorkspaceExtent::Whole || format_of(spec).gives_names;
         let specs = settings.sources.iter().filter(is_read);
-        let jobs: Vec<Job<'_>> = specs.filter_map(|spec| self.prepare(spec, &settings.config)).collect();
-        let context = Context {
+        let jobs: Vec<SourceJob<'_>> = specs.filter_map(|spec| self.prepare(spec, &settings.config)).collect();
+        let context = RowContext {
             files: &self.files,
             now,
             free_domain: &settings.config.free_domain,
@@ -386,10 +394,10 @@ impl Workspace {
         let folder = &self.folder;
         // One after another, since each is read side by side in itself, and the content of its files is only dropped
         // behind it.
-        let done: Vec<Done> = jobs.into_iter().map(|job| job.run(folder, &context, progress)).collect();
+        let done: Vec<SourceRead> = jobs.into_iter().map(|job| job.run(folder, &context, progress)).collect();
         let (mut draft, mut exports) = (Draft::default(), Vec::new());
-        for Done { spec, first, tally: mut found, fold, digests, disagrees } in done {
-            let is_export = !matches!(format_of(&spec).occurs, Occurs::Fixed(_));
+        for SourceRead { spec, first, tally: mut found, fold, digests, disagrees } in done {
+            let is_export = !matches!(format_of(&spec).occurs, Occurrence::Fixed(_));
             let limit = is_export.then_some(settings.config.max_bad_rows);
             let trust = match (found.judge(&spec.name, limit, first), disagrees) {
                 (Trust::Known, Some(cause)) => Trust::Distrusted { reason: format!("source `{}`: {cause}", spec.name) },
@@ -399,7 +407,7 @@ impl Workspace {
             let files = digests.iter().map(|(name, _)| name.clone()).collect();
             self.inputs.extend(digests);
             if is_export {
-                let Tally { rows, bad, dated, .. } = found;
+                let SourceTally { rows, bad, dated, .. } = found;
                 exports.push(Export { spec, files, first, rows, bad, dated: dated.time() });
             }
             fold(&mut draft, trust);
@@ -408,14 +416,14 @@ impl Workspace {
     }
 
     /// Finds the files of one source; `None` for a fixed file that does not exist.
-    fn prepare<'a>(&mut self, spec: &'a SourceSpec, config: &Config) -> Option<Job<'a>> {
+    fn prepare<'a>(&mut self, spec: &'a SourceSpec, config: &Config) -> Option<SourceJob<'a>> {
         let format = format_of(spec);
-        if let Occurs::Fixed(name) = format.occurs
+        if let Occurrence::Fixed(name) = format.occurs
             && self.folder.lacks(name)
         {
             return None;
         }
-        let mut tally = Tally::default();
+        let mut tally = SourceTally::default();
         let mut found = Vec::new();
         // Otherwise a glob such as `agents/*` would read the digests next to the exports as exports.
         let digest_file = spec.demands.digest.then_some(checksum::ENDING);
@@ -428,52 +436,57 @@ impl Workspace {
                 }
             }
         }
-        Some(Job { spec, format, files: disk::number(found, &mut self.files), tally })
+        Some(SourceJob { spec, format, files: disk::number(found, &mut self.files), tally })
     }
 }
 
 /// One source to be read.
-struct Job<'a> {
+struct SourceJob<'a> {
     /// What zonewright.toml says of it.
     spec: &'a SourceSpec,
     /// Its format.
-    format: &'static Format,
+    format: &'static ExportFormat,
     /// Its files.
-    files: Vec<Found>,
+    files: Vec<FoundFile>,
     /// The errors from before any file is read.
-    tally: Tally,
+    tally: SourceTally,
 }
 
 /// One source, read.
-struct Done {
+struct SourceRead {
     /// What zonewright.toml says of it.
     spec: SourceSpec,
     /// Its first file.
     first: Option<FileId>,
     /// What is wrong with it.
-    tally: Tally,
+    tally: SourceTally,
     /// Puts its rows into the draft.
-    fold: Fold,
+    fold: DraftFold,
     /// The digests of its files.
     digests: Vec<(String, String)>,
     /// Why a file does not agree with its digest file, where `digest` demands it: the first such file.
     disagrees: Option<String>,
 }
 
-impl Job<'_> {
+impl SourceJob<'_> {
     /// Whether the source is an export, and no file of our own.
     fn is_export(&self) -> bool {
-        !matches!(self.format.occurs, Occurs::Fixed(_))
+        !matches!(self.format.occurs, Occurrence::Fixed(_))
     }
 
     /// Reads, hashes and parses the files.
-    fn run(mut self, folder: &Folder, context: &Context<'_>, progress: &(dyn Fn(&str) + Sync)) -> Done {
+    fn run(
+        mut self,
+        folder: &WorkspaceFolder,
+        context: &RowContext<'_>,
+        progress: &(dyn Fn(&str) + Sync),
+    ) -> SourceRead {
         progress(&self.spec.name);
         let (max, is_export) = (self.spec.max_size.octets(), self.is_export());
         let read = |file| match self.format.occurs {
             // Agents append to their reports, and a report that is not there yet is no error.
-            Occurs::Listed => folder.read_appended(file, max),
-            Occurs::Required | Occurs::Optional | Occurs::Fixed(_) => folder.read(file, max),
+            Occurrence::Listed => folder.read_appended(file, max),
+            Occurrence::Required | Occurrence::Optional | Occurrence::Fixed(_) => folder.read(file, max),
         };
         let contents: Vec<_> = self.files.par_iter().map(read).collect();
         let mut readable = Vec::new();
@@ -487,7 +500,7 @@ impl Job<'_> {
                 }
             }
         }
-        let input = Input { spec: self.spec, files: readable.iter().map(|(_, file)| *file).collect() };
+        let input = SourceInput { spec: self.spec, files: readable.iter().map(|(_, file)| *file).collect() };
         let hash = || readable.par_iter().map(|(found, file)| (found.name.clone(), disk::digest(file.bytes))).collect();
         let (part, digests): (_, Vec<(String, String)>) = rayon::join(|| (self.format.read)(&input, context), hash);
         self.tally.append(part.tally);
@@ -504,6 +517,6 @@ impl Job<'_> {
             }
         }
         let first = self.files.first().map(|file| file.id);
-        Done { spec: self.spec.clone(), first, tally: self.tally, fold: part.fold, digests, disagrees }
+        SourceRead { spec: self.spec.clone(), first, tally: self.tally, fold: part.fold, digests, disagrees }
     }
 }

@@ -8,7 +8,7 @@ const BITS_PER_KEY: usize = 16;
 
 /// The hashes that occur several times among many, and some others.
 #[derive(Debug)]
-pub struct Repeats {
+pub struct RepeatedHashes {
     /// A bit for each place of a hash: whether any was seen there.
     once: Vec<u64>,
     /// The same: whether several were.
@@ -17,12 +17,12 @@ pub struct Repeats {
     shift: u32,
 }
 
-impl Repeats {
+impl RepeatedHashes {
     /// Expects about so many hashes.
-    pub fn new(expected: usize) -> Repeats {
+    pub fn new(expected: usize) -> RepeatedHashes {
         let places = (expected * BITS_PER_KEY).next_power_of_two().max(64);
         let words = vec![0; places / 64];
-        Repeats { once: words.clone(), again: words, shift: 64 - places.trailing_zeros() }
+        RepeatedHashes { once: words.clone(), again: words, shift: 64 - places.trailing_zeros() }
     }
 
     /// Adds the hash of one key.
@@ -53,10 +53,10 @@ mod tests {
     fn what_stands_twice_is_always_found_and_little_else() {
         let hash = |key: u64| xxhash_rust::xxh3::xxh3_64(&key.to_be_bytes());
         let keys = || (0..1000).chain([7, 500, 999, 7]);
-        let mut repeats = Repeats::new(1000);
+        let mut repeats = RepeatedHashes::new(1000);
         keys().for_each(|key| repeats.add(hash(key)));
         assert!([7, 500, 999].iter().all(|key| repeats.may_hold(hash(*key))));
         assert!((0..1000).filter(|key| repeats.may_hold(hash(*key))).count() < 150);
-        assert!(!Repeats::new(0).may_hold(u64::MAX));
+        assert!(!RepeatedHashes::new(0).may_hold(u64::MAX));
     }
 }

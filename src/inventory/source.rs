@@ -15,19 +15,19 @@ pub struct SourceSpec {
     /// What messages call it: the key, or the `name` of a source of MACs.
     pub name: String,
     /// Where its files are; never empty.
-    pub patterns: Vec<Pattern>,
+    pub patterns: Vec<PathPattern>,
     /// Whether each file must end in `# end ROWS`.
     pub require_end: bool,
     /// How large each of its files may be.
     pub max_size: Size,
     /// What else it needs to be believed.
-    pub demands: Demands,
+    pub demands: ExportDemands,
     /// Of a source of MACs: reports that are older do not count.
     pub max_age: Option<Duration>,
     /// Of a source of MACs: how much older than it says a report counts.
     pub penalty: Duration,
     /// What an export of another system calls what is looked for.
-    pub mapping: Mapping,
+    pub mapping: FieldMapping,
 }
 
 /// The word under `format` of the formats that are our own.
@@ -41,14 +41,14 @@ pub struct KnownFormat {
     /// The word under `format`.
     pub word: &'static str,
     /// How often the key occurs.
-    pub occurs: Occurs,
+    pub occurs: Occurrence,
     /// The keys of its table that only it has.
-    pub keys: Keys,
+    pub keys: SourceKeys,
 }
 
 /// What the table of a source may hold in addition to the keys of all sources.
 #[derive(Debug, Clone, Copy)]
-pub struct Keys {
+pub struct SourceKeys {
     /// Keys that name a field of the export, each with its default field; empty where there is no default.
     pub fields: &'static [(&'static str, &'static str)],
     /// Whether `only` chooses rows.
@@ -57,14 +57,14 @@ pub struct Keys {
     pub has_statuses: bool,
 }
 
-impl Keys {
+impl SourceKeys {
     /// Those of our own formats, whose columns have their names.
-    pub const NONE: Keys = Keys { fields: &[], has_only: false, has_statuses: false };
+    pub const NONE: SourceKeys = SourceKeys { fields: &[], has_only: false, has_statuses: false };
 }
 
 /// What an export of another system calls what is looked for.
 #[derive(Debug, Clone, Default)]
-pub struct Mapping {
+pub struct FieldMapping {
     /// The field under each key that its format has; empty where it is in none.
     pub fields: Vec<(&'static str, String)>,
     /// The rows that count: those that have, in each of these fields, one of its values. All rows, where there is no
@@ -74,7 +74,7 @@ pub struct Mapping {
     pub statuses: Vec<(String, bool)>,
 }
 
-impl Mapping {
+impl FieldMapping {
     /// The field under a key; `None` where it is in none.
     pub fn field(&self, key: &str) -> Option<&str> {
         let found = self.fields.iter().find(|(own, _)| *own == key);
@@ -84,13 +84,13 @@ impl Mapping {
 
 /// What an export that was read whole needs to be believed; `None` and `false` demand nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Demands {
+pub struct ExportDemands {
     /// How old it may be, by its own date. Not for sources of MACs, whose reports have dates of their own.
     pub max_age: Option<MaxAge>,
     /// How much of the last accepted export it may lack.
-    pub max_shrink: Option<Tolerance>,
+    pub max_shrink: Option<ExportTolerance>,
     /// How much of the last accepted export may mean something else in it.
-    pub max_churn: Option<Tolerance>,
+    pub max_churn: Option<ExportTolerance>,
     /// How few rows it may have.
     pub min_rows: Option<usize>,
     /// Whether each file must agree with the `FILE.sha256` next to it.
@@ -109,17 +109,17 @@ pub struct MaxAge {
 
 /// How much of an export may differ from the accepted one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tolerance {
+pub struct ExportTolerance {
     /// The share.
     pub share: Percent,
     /// Where nothing is said: so many always may, whatever share they are.
     pub at_least: Option<usize>,
 }
 
-impl Tolerance {
+impl ExportTolerance {
     /// A share that is said, which is exact.
-    pub const fn exactly(share: Percent) -> Tolerance {
-        Tolerance { share, at_least: None }
+    pub const fn exactly(share: Percent) -> ExportTolerance {
+        ExportTolerance { share, at_least: None }
     }
 
     /// How many of these may differ.
@@ -128,7 +128,7 @@ impl Tolerance {
     }
 }
 
-impl fmt::Display for Tolerance {
+impl fmt::Display for ExportTolerance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.at_least {
             None => self.share.fmt(f),
@@ -145,29 +145,29 @@ const DEFAULT_AGE: Duration = Duration::from_secs(3 * 86_400);
 /// moves in one datacenter changes.
 const DEFAULT_SHARE: Percent = Percent::from_whole(5);
 
-impl Demands {
+impl ExportDemands {
     /// What an export under a key of `[sources]` needs where nothing is said. People write names.lock, so that it may be
     /// of any age and change as a whole.
     ///
     /// Of few rows 5% is none. So there is a number that always may differ: of hosts as many as a rack has, of networks
     /// of L3 segments those of a few racks, and of other networks those of a VLAN in three datacenters.
-    pub fn of(key: &str) -> Demands {
+    pub fn of(key: &str) -> ExportDemands {
         let at_least = match key {
             "hosts" | "mac" => 50,
             "l3_tors" | "ipv4_map" => 20,
             "net_layout" => 3,
-            _ => return Demands::default(),
+            _ => return ExportDemands::default(),
         };
-        let tolerance = Some(Tolerance { share: DEFAULT_SHARE, at_least: Some(at_least) });
+        let tolerance = Some(ExportTolerance { share: DEFAULT_SHARE, at_least: Some(at_least) });
         // Reports have dates of their own, and may be a list that people keep.
         let max_age = (key != "mac").then_some(MaxAge { age: DEFAULT_AGE, is_default: true });
-        Demands { max_age, max_shrink: tolerance, max_churn: tolerance, ..Demands::default() }
+        ExportDemands { max_age, max_shrink: tolerance, max_churn: tolerance, ..ExportDemands::default() }
     }
 }
 
 /// A path or glob, relative to the workspace.
 #[derive(Debug, Clone)]
-pub struct Pattern {
+pub struct PathPattern {
     /// As it is written; leads nowhere out of the workspace by `..` or a leading `/`.
     pub text: String,
     /// Where it is written.
@@ -192,7 +192,7 @@ pub fn is_base_marker(line: &str) -> bool {
 
 /// How often a format occurs in `[sources]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Occurs {
+pub enum Occurrence {
     /// Once, and it must be there.
     Required,
     /// At most once; a source that is not there has no rows.

@@ -9,7 +9,7 @@ pub const MAX_LABEL: usize = 63;
 
 /// One piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum TemplatePiece {
     /// Text that is used unchanged; valid in a label, lower case.
     Literal(String),
     /// `{location}`: the datacenter's code.
@@ -23,13 +23,13 @@ pub enum Piece {
     },
 }
 
-impl Piece {
+impl TemplatePiece {
     /// How many octets it has at least, for any host and location.
     fn least_octets(&self) -> usize {
         match self {
-            Piece::Literal(text) => text.len(),
-            Piece::Location | Piece::Bucket => 1,
-            Piece::Index { width } => width.map_or(1, usize::from),
+            TemplatePiece::Literal(text) => text.len(),
+            TemplatePiece::Location | TemplatePiece::Bucket => 1,
+            TemplatePiece::Index { width } => width.map_or(1, usize::from),
         }
     }
 }
@@ -40,7 +40,7 @@ pub struct ShortnameTemplate {
     /// As it is written.
     text: String,
     /// The pieces in order.
-    pieces: Vec<Piece>,
+    pieces: Vec<TemplatePiece>,
 }
 
 impl fmt::Display for ShortnameTemplate {
@@ -60,7 +60,7 @@ pub struct FastboneTemplate {
 
 /// What is wrong with a template, and where in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TemplateError {
+pub struct NameTemplateError {
     /// The character in the template, from 0.
     pub at: usize,
     /// How many characters are marked.
@@ -70,7 +70,7 @@ pub struct TemplateError {
 }
 
 /// Literal text or the inside of braces, with the place of its first character.
-enum Token {
+enum TemplateToken {
     /// Text outside braces, doubled braces resolved.
     Literal(String, usize),
     /// The text between braces.
@@ -78,7 +78,7 @@ enum Token {
 }
 
 /// Cuts a template at its braces.
-fn tokens(template: &str) -> Result<Vec<Token>, TemplateError> {
+fn tokens(template: &str) -> Result<Vec<TemplateToken>, NameTemplateError> {
     let chars: Vec<char> = template.chars().collect();
     let mut out = Vec::new();
     let mut literal = String::new();
@@ -94,9 +94,9 @@ fn tokens(template: &str) -> Result<Vec<Token>, TemplateError> {
                 let end = chars[at..].iter().position(|c| *c == '}').map(|offset| at + offset);
                 let end = end.ok_or_else(|| fault(at, chars.len() - at, "a brace that is never closed"))?;
                 if !literal.is_empty() {
-                    out.push(Token::Literal(std::mem::take(&mut literal), start));
+                    out.push(TemplateToken::Literal(std::mem::take(&mut literal), start));
                 }
-                out.push(Token::Field(chars[at + 1..end].iter().collect(), at));
+                out.push(TemplateToken::Field(chars[at + 1..end].iter().collect(), at));
                 at = end + 1;
                 start = at;
             }
@@ -108,18 +108,18 @@ fn tokens(template: &str) -> Result<Vec<Token>, TemplateError> {
         }
     }
     if !literal.is_empty() {
-        out.push(Token::Literal(literal, start));
+        out.push(TemplateToken::Literal(literal, start));
     }
     Ok(out)
 }
 
-/// Makes a [`TemplateError`].
-fn fault(at: usize, width: usize, message: impl Into<String>) -> TemplateError {
-    TemplateError { at, width, message: message.into() }
+/// Makes a [`NameTemplateError`].
+fn fault(at: usize, width: usize, message: impl Into<String>) -> NameTemplateError {
+    NameTemplateError { at, width, message: message.into() }
 }
 
 /// Checks literal text: letters, digits, hyphens and underscores.
-fn literal(text: String, at: usize) -> Result<String, TemplateError> {
+fn literal(text: String, at: usize) -> Result<String, NameTemplateError> {
     match text.chars().enumerate().find(|(_, c)| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))) {
         // The text before it has no doubled brace; that would have been found.
         Some((offset, '{' | '}')) => Err(fault(at + offset, 2, "a brace, which a label may not contain")),
@@ -131,26 +131,26 @@ fn literal(text: String, at: usize) -> Result<String, TemplateError> {
 impl ShortnameTemplate {
     /// Parses a template: needs `{index}`, and a width for it where there is `{bucket}`.
     ///
-    /// Errors: [`TemplateError`], the first from the left.
-    pub fn parse(template: &str) -> Result<ShortnameTemplate, TemplateError> {
-        let mut pieces: Vec<Piece> = Vec::new();
+    /// Errors: [`NameTemplateError`], the first from the left.
+    pub fn parse(template: &str) -> Result<ShortnameTemplate, NameTemplateError> {
+        let mut pieces: Vec<TemplatePiece> = Vec::new();
         let (mut index, mut has_bucket) = (None, false);
         for token in tokens(template)? {
             let (piece, at, width) = match token {
-                Token::Literal(text, at) => (Piece::Literal(literal(text, at)?), at, 0),
-                Token::Field(field, at) => (shortname_field(&field, at)?, at, field.chars().count() + 2),
+                TemplateToken::Literal(text, at) => (TemplatePiece::Literal(literal(text, at)?), at, 0),
+                TemplateToken::Field(field, at) => (shortname_field(&field, at)?, at, field.chars().count() + 2),
             };
             match piece {
-                Piece::Index { .. } if index.is_some() => return Err(fault(at, width, "a second `{index}`")),
-                Piece::Index { width: digits } => index = Some((digits, at, width)),
-                Piece::Bucket if has_bucket => return Err(fault(at, width, "a second `{bucket}`")),
-                Piece::Bucket => has_bucket = true,
-                Piece::Literal(_) | Piece::Location => {}
+                TemplatePiece::Index { .. } if index.is_some() => return Err(fault(at, width, "a second `{index}`")),
+                TemplatePiece::Index { width: digits } => index = Some((digits, at, width)),
+                TemplatePiece::Bucket if has_bucket => return Err(fault(at, width, "a second `{bucket}`")),
+                TemplatePiece::Bucket => has_bucket = true,
+                TemplatePiece::Literal(_) | TemplatePiece::Location => {}
             }
             pieces.push(piece);
         }
         let whole = template.chars().count();
-        let shortest: usize = pieces.iter().map(Piece::least_octets).sum();
+        let shortest: usize = pieces.iter().map(TemplatePiece::least_octets).sum();
         match index {
             None => Err(fault(0, whole, "no `{index}`, so all hosts would have the same name")),
             Some((None, at, width)) if has_bucket => {
@@ -165,24 +165,24 @@ impl ShortnameTemplate {
 
     /// Whether names contain the location.
     pub fn has_location(&self) -> bool {
-        self.pieces.contains(&Piece::Location)
+        self.pieces.contains(&TemplatePiece::Location)
     }
 
     /// The pieces in order.
-    pub fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[TemplatePiece] {
         &self.pieces
     }
 }
 
 /// Reads one field of a short name's template.
-fn shortname_field(field: &str, at: usize) -> Result<Piece, TemplateError> {
+fn shortname_field(field: &str, at: usize) -> Result<TemplatePiece, NameTemplateError> {
     let width = field.chars().count() + 2;
     match field {
-        "location" => Ok(Piece::Location),
-        "bucket" => Ok(Piece::Bucket),
-        "index" => Ok(Piece::Index { width: None }),
+        "location" => Ok(TemplatePiece::Location),
+        "bucket" => Ok(TemplatePiece::Bucket),
+        "index" => Ok(TemplatePiece::Index { width: None }),
         _ => match (field.strip_prefix("index:"), field.strip_prefix("index:0").map(str::as_bytes)) {
-            (_, Some([digit @ b'1'..=b'9'])) => Ok(Piece::Index { width: Some(digit - b'0') }),
+            (_, Some([digit @ b'1'..=b'9'])) => Ok(TemplatePiece::Index { width: Some(digit - b'0') }),
             (Some(_), _) => Err(fault(at, width, "a width is written `{index:0N}`, N being one digit from 1 to 9")),
             (None, _) => {
                 let known = "`{location}`, `{bucket}`, `{index}` and `{index:0N}`";
@@ -195,18 +195,18 @@ fn shortname_field(field: &str, at: usize) -> Result<Piece, TemplateError> {
 impl FastboneTemplate {
     /// Parses a template: needs `{shortname}` once, and some other text.
     ///
-    /// Errors: [`TemplateError`], the first from the left.
-    pub fn parse(template: &str) -> Result<FastboneTemplate, TemplateError> {
+    /// Errors: [`NameTemplateError`], the first from the left.
+    pub fn parse(template: &str) -> Result<FastboneTemplate, NameTemplateError> {
         let whole = template.chars().count();
         let mut parts = vec![String::new()];
         for token in tokens(template)? {
             match token {
-                Token::Literal(text, at) => {
+                TemplateToken::Literal(text, at) => {
                     let text = literal(text, at)?;
                     parts.last_mut().expect("starts with one").push_str(&text);
                 }
-                Token::Field(field, _) if field == "shortname" => parts.push(String::new()),
-                Token::Field(field, at) => {
+                TemplateToken::Field(field, _) if field == "shortname" => parts.push(String::new()),
+                TemplateToken::Field(field, at) => {
                     let width = field.chars().count() + 2;
                     return Err(fault(at, width, format!("`{{{field}}}` is not a field; there is `{{shortname}}`")));
                 }
@@ -256,8 +256,11 @@ mod tests {
     #[test]
     fn templates_are_cut_at_their_braces() {
         let template = ShortnameTemplate::parse("{location}{bucket}-{index:04}").unwrap();
-        let dash = Piece::Literal("-".into());
-        assert_eq!(template.pieces(), [Piece::Location, Piece::Bucket, dash, Piece::Index { width: Some(4) }]);
+        let dash = TemplatePiece::Literal("-".into());
+        assert_eq!(
+            template.pieces(),
+            [TemplatePiece::Location, TemplatePiece::Bucket, dash, TemplatePiece::Index { width: Some(4) }]
+        );
     }
 
     #[test]
@@ -281,7 +284,7 @@ mod tests {
             assert_eq!(error.message, "a width is written `{index:0N}`, N being one digit from 1 to 9");
         }
         let template = ShortnameTemplate::parse("x{index:09}").unwrap();
-        assert_eq!(template.pieces()[1], Piece::Index { width: Some(9) });
+        assert_eq!(template.pieces()[1], TemplatePiece::Index { width: Some(9) });
     }
 
     #[test]

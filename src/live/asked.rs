@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Knowledge, LiveZone};
+use super::{LiveZone, ZoneKnowledge};
 use crate::dns::{ContentsError, Name, RrKey, Rrset, Rtype, ZoneBuilder, ZoneContents, ZoneName};
 
 /// The first label of names that no host has.
@@ -69,7 +69,7 @@ pub enum Answer {
 
 /// What a server says about a name, regardless of the type.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Existence {
+pub enum NameExistence {
     /// The server says that there is no such name: there is nothing at it or below it, and no wildcard covers it.
     Absent,
     /// The name exists: something is at it or below it, or a wildcard covers it.
@@ -80,14 +80,14 @@ pub enum Existence {
     BelowDname(Name),
 }
 
-impl Existence {
+impl NameExistence {
     /// What an answer says about the name that was asked for; `is_denied`: the answer is that there is no such name.
-    pub fn of(answer: Answer, is_denied: bool) -> Existence {
+    pub fn of(answer: Answer, is_denied: bool) -> NameExistence {
         match answer {
-            Answer::Nothing if is_denied => Existence::Absent,
-            Answer::Nothing | Answer::Holds(..) => Existence::Present,
-            Answer::Delegated(cut, _) => Existence::Delegated(cut),
-            Answer::BelowDname(owner, _) => Existence::BelowDname(owner),
+            Answer::Nothing if is_denied => NameExistence::Absent,
+            Answer::Nothing | Answer::Holds(..) => NameExistence::Present,
+            Answer::Delegated(cut, _) => NameExistence::Delegated(cut),
+            Answer::BelowDname(owner, _) => NameExistence::BelowDname(owner),
         }
     }
 }
@@ -186,7 +186,7 @@ impl AskedZone {
         // A name that was asked for its A alone is not known for its addresses.
         let names = self.asked_for(&[Rtype::AAAA, Rtype::PTR]);
         let texts = self.asked_for(&[Rtype::TXT]);
-        Ok(LiveZone::asked(contents, Knowledge { names, texts, doubtful, cuts }))
+        Ok(LiveZone::asked(contents, ZoneKnowledge { names, texts, doubtful, cuts }))
     }
 
     /// The names that were asked for any of these types, probes left out.
@@ -221,7 +221,7 @@ fn push(builder: &mut ZoneBuilder, owner: &Name, rtype: Rtype, rrset: &Rrset) ->
 mod tests {
     use super::*;
     use crate::dns::{Rdata, Ttl};
-    use crate::live::{Apexes, Live, Place, ZoneIndex};
+    use crate::live::{Apexes, Live, NamePlace, ZoneIndex};
 
     /// A name.
     fn name(text: &str) -> Name {
@@ -259,10 +259,10 @@ mod tests {
     fn a_name_that_was_not_asked_for_is_unknown_not_empty() {
         let live = asked(&[("a.example.net", aaaa("2a02::1")), ("b.example.net", Answer::Nothing)], Answer::Nothing);
         let place = |text: &str| live.place(name(text).as_name());
-        assert_eq!(place("a.example.net"), Place::Open(ZoneIndex(0)));
-        assert_eq!(place("b.example.net"), Place::Open(ZoneIndex(0)));
-        assert_eq!(place("c.example.net"), Place::Unknown(ZoneIndex(0)));
-        assert_eq!(place("example.net"), Place::Unknown(ZoneIndex(0)));
+        assert_eq!(place("a.example.net"), NamePlace::Open(ZoneIndex(0)));
+        assert_eq!(place("b.example.net"), NamePlace::Open(ZoneIndex(0)));
+        assert_eq!(place("c.example.net"), NamePlace::Unknown(ZoneIndex(0)));
+        assert_eq!(place("example.net"), NamePlace::Unknown(ZoneIndex(0)));
         assert_eq!(live.holding("2a02::1".parse().unwrap()).count(), 1);
     }
 
@@ -278,16 +278,16 @@ mod tests {
         let apexes = Apexes::new(std::iter::once(&apex));
         let live = zone.to_live().unwrap();
         let live = Live::new(vec![live], apexes);
-        assert_eq!(live.place(text.as_name()), Place::Unknown(ZoneIndex(0)));
-        assert_eq!(live.place_of_text(text.as_name()), Place::Open(ZoneIndex(0)));
+        assert_eq!(live.place(text.as_name()), NamePlace::Unknown(ZoneIndex(0)));
+        assert_eq!(live.place_of_text(text.as_name()), NamePlace::Open(ZoneIndex(0)));
     }
 
     #[test]
     fn an_answer_that_any_name_gets_proves_nothing() {
         let wildcard = aaaa("2a02::1");
         let live = asked(&[("a.example.net", wildcard.clone()), ("b.example.net", aaaa("2a02::2"))], wildcard);
-        assert_eq!(live.place(name("a.example.net").as_name()), Place::Unknown(ZoneIndex(0)));
-        assert_eq!(live.place(name("b.example.net").as_name()), Place::Open(ZoneIndex(0)));
+        assert_eq!(live.place(name("a.example.net").as_name()), NamePlace::Unknown(ZoneIndex(0)));
+        assert_eq!(live.place(name("b.example.net").as_name()), NamePlace::Open(ZoneIndex(0)));
         assert_eq!(live.holding("2a02::1".parse().unwrap()).count(), 0);
         assert_eq!(live.holding("2a02::2".parse().unwrap()).count(), 1);
     }
@@ -297,6 +297,6 @@ mod tests {
         let cut = name("sub.example.net");
         let live = asked(&[("x.sub.example.net", Answer::Delegated(cut.clone(), None))], Answer::Nothing);
         let place = live.place(name("x.sub.example.net").as_name());
-        assert_eq!(place, Place::Delegated(ZoneIndex(0), cut));
+        assert_eq!(place, NamePlace::Delegated(ZoneIndex(0), cut));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::dns::directory::Directory;
+use crate::dns::directory::HashDirectory;
 
 /// Pairs of (zone, RRset id) by a 64-bit hash; the caller compares the real values.
 #[derive(Debug)]
@@ -10,14 +10,14 @@ pub struct HashIndex {
     /// Sorted by hash, then zone, then id: (hash, zone, id).
     entries: Vec<(u64, u32, u32)>,
     /// Where in `entries` a hash is.
-    directory: Directory,
+    directory: HashDirectory,
 }
 
 impl HashIndex {
     /// Orders the entries.
     pub fn new(mut entries: Vec<(u64, u32, u32)>) -> HashIndex {
         entries.sort_unstable();
-        let directory = Directory::new(entries.iter().map(|(hash, _, _)| *hash));
+        let directory = HashDirectory::new(entries.iter().map(|(hash, _, _)| *hash));
         HashIndex { entries, directory }
     }
 

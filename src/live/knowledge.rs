@@ -6,7 +6,7 @@ use crate::dns::{Name, NameRef};
 
 /// What is known about a zone from answers alone.
 #[derive(Debug, Default)]
-pub struct Knowledge {
+pub struct ZoneKnowledge {
     /// The names that were asked for their addresses, or for their PTR.
     pub names: HashSet<Name>,
     /// The names that were asked for their TXT.
@@ -17,7 +17,7 @@ pub struct Knowledge {
     pub cuts: HashSet<Name>,
 }
 
-impl Knowledge {
+impl ZoneKnowledge {
     /// Whether it is known which addresses or PTR are at a name, and what keeps others from being there.
     pub fn covers(&self, name: NameRef<'_>) -> bool {
         self.names.contains(name.as_wire()) && !self.is_doubtful(name)

@@ -28,11 +28,11 @@ use foldhash::{HashMap, HashSet};
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, RdataRef, RrsetRef, Rtype, ZoneContents, ZoneName};
 
-pub use knowledge::Knowledge;
+pub use knowledge::ZoneKnowledge;
 pub use own::OwnRrsets;
-pub use unpaired::Paired;
-use unpaired::Unpaired;
-pub use zone::{LiveZone, Structure};
+pub use unpaired::PairedRecords;
+use unpaired::UnpairedRecords;
+pub use zone::{LiveZone, ZoneStructure};
 
 /// The number of a zone in the list that [`Live::new`] got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,7 +47,7 @@ pub struct Live {
     apexes: Apexes,
     /// The live records that cannot be found through the PTR or the address that belongs to them, because it is
     /// missing; found when first asked for.
-    unpaired: OnceLock<Unpaired>,
+    unpaired: OnceLock<UnpairedRecords>,
     /// The names that MX data of the zones point to.
     exchangers: HashSet<Name>,
     /// The names that NS data of the zones point to, each with the owner of the NS; the first by wire format of
@@ -68,7 +68,7 @@ pub struct LiveRrset<'a> {
 
 /// What was found at a name: its zone, and which of its records; there may be none.
 #[derive(Debug, Clone)]
-pub struct Spot {
+pub struct NameSpot {
     /// The zone.
     pub zone: ZoneIndex,
     /// The numbers of the records.
@@ -77,7 +77,7 @@ pub struct Spot {
 
 /// The zone of a name, and what prevents writing to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum NamePlace {
     /// In no configured zone.
     NoZone,
     /// In a zone that could not be read, or that is not known for this name.
@@ -196,33 +196,33 @@ impl Live {
     }
 
     /// The zone of a name, and what prevents writing addresses or PTR to it.
-    pub fn place(&self, name: NameRef<'_>) -> Place {
-        self.place_if(name, Knowledge::covers)
+    pub fn place(&self, name: NameRef<'_>) -> NamePlace {
+        self.place_if(name, ZoneKnowledge::covers)
     }
 
     /// The zone of a name, and what prevents writing TXT to it.
-    pub fn place_of_text(&self, name: NameRef<'_>) -> Place {
-        self.place_if(name, Knowledge::covers_text)
+    pub fn place_of_text(&self, name: NameRef<'_>) -> NamePlace {
+        self.place_if(name, ZoneKnowledge::covers_text)
     }
 
     /// The zone of a name, and what prevents writing to it; `covers` says whether enough is known about the name, where
     /// its zone was asked name by name.
-    fn place_if(&self, name: NameRef<'_>, covers: impl Fn(&Knowledge, NameRef<'_>) -> bool) -> Place {
-        let Some(number) = self.zone_of(name) else { return Place::NoZone };
+    fn place_if(&self, name: NameRef<'_>, covers: impl Fn(&ZoneKnowledge, NameRef<'_>) -> bool) -> NamePlace {
+        let Some(number) = self.zone_of(name) else { return NamePlace::NoZone };
         let zone = self.zone(number);
-        let Some(contents) = zone.contents() else { return Place::Unknown(number) };
+        let Some(contents) = zone.contents() else { return NamePlace::Unknown(number) };
         if let Some(cut) = zone.cut_at_or_above(name) {
-            return Place::Delegated(number, cut);
+            return NamePlace::Delegated(number, cut);
         }
         if let Some(dname) = zone.dname_above(name) {
-            return Place::BelowDname(number, dname);
+            return NamePlace::BelowDname(number, dname);
         }
         if zone.knowledge().is_some_and(|knowledge| !covers(knowledge, name)) {
-            return Place::Unknown(number);
+            return NamePlace::Unknown(number);
         }
         match contents.rrset(name, Rtype::CNAME) {
-            Some(_) => Place::Cname(number),
-            None => Place::Open(number),
+            Some(_) => NamePlace::Cname(number),
+            None => NamePlace::Open(number),
         }
     }
 
@@ -237,8 +237,8 @@ impl Live {
     /// Every live RRset at a name, sorted by type; none where its records are unknown.
     pub fn rrsets_at(&self, name: NameRef<'_>) -> impl Iterator<Item = LiveRrset<'_>> {
         let known = match self.place(name) {
-            Place::Open(zone) | Place::Cname(zone) => Some(zone),
-            Place::NoZone | Place::Unknown(_) | Place::Delegated(..) | Place::BelowDname(..) => None,
+            NamePlace::Open(zone) | NamePlace::Cname(zone) => Some(zone),
+            NamePlace::NoZone | NamePlace::Unknown(_) | NamePlace::Delegated(..) | NamePlace::BelowDname(..) => None,
         };
         let found = known.and_then(|zone| Some((zone, self.zone(zone).contents()?)));
         found.into_iter().flat_map(move |(zone, contents)| {
@@ -286,14 +286,14 @@ impl Live {
     /// Finds the records without a counterpart, given the many records that are already known to have one.
     ///
     /// The known pairs only save time; a call after the unpaired records were found has no effect.
-    pub fn pair(&self, known: Paired) {
-        self.unpaired.get_or_init(|| Unpaired::find(self, known));
+    pub fn pair(&self, known: PairedRecords) {
+        self.unpaired.get_or_init(|| UnpairedRecords::find(self, known));
     }
 
     /// The records without a counterpart. All threads find them together; [`Live::pair`] therefore comes first, so that
     /// no thread asks for them from work that is itself shared among the threads.
-    fn unpaired(&self) -> &Unpaired {
-        self.unpaired.get_or_init(|| Unpaired::find(self, Paired::none(self)))
+    fn unpaired(&self) -> &UnpairedRecords {
+        self.unpaired.get_or_init(|| UnpairedRecords::find(self, PairedRecords::none(self)))
     }
 
     /// The names that pass a test, of those at which an AAAA or A is and of those that a PTR of a whole address points to;
@@ -310,11 +310,11 @@ impl Live {
     /// Looks up many names at once; none for those in no zone that was read whole, and for hidden ones.
     ///
     /// The records at a name that [`Live::rrset`] is asked for next are then in the cache of the processor.
-    pub fn look_up<'n>(&self, names: impl Iterator<Item = NameRef<'n>>) -> Vec<Option<Spot>> {
+    pub fn look_up<'n>(&self, names: impl Iterator<Item = NameRef<'n>>) -> Vec<Option<NameSpot>> {
         let zones: Vec<(Option<ZoneIndex>, NameRef<'n>)> = names.map(|name| (self.open_zone_of(name), name)).collect();
         let known = |(zone, name): &(Option<ZoneIndex>, NameRef<'n>)| Some((self.zone((*zone)?).contents()?, *name));
         let mut found = ZoneContents::look_up(&zones.iter().filter_map(known).collect::<Vec<_>>()).into_iter();
-        let spot = |(zone, _): &(Option<ZoneIndex>, _)| Some(Spot { zone: (*zone)?, records: found.next()? });
+        let spot = |(zone, _): &(Option<ZoneIndex>, _)| Some(NameSpot { zone: (*zone)?, records: found.next()? });
         zones.iter().map(spot).collect()
     }
 
@@ -326,7 +326,7 @@ impl Live {
     }
 
     /// All RRsets at a name that was looked up.
-    pub fn at(&self, spot: &Spot) -> impl Iterator<Item = RrsetRef<'_>> {
+    pub fn at(&self, spot: &NameSpot) -> impl Iterator<Item = RrsetRef<'_>> {
         let contents = self.zone(spot.zone).contents().expect("names are looked up in zones that were read");
         contents.rrsets_of(spot.records.clone())
     }
@@ -422,12 +422,12 @@ mod tests {
         assert_eq!(holders("2a02::2"), ["d.example.net."]);
         assert_eq!(holders("2a02::3"), ["y.child.example.net."]);
         let place = |text: &str| live.place(name(text).as_name());
-        assert_eq!(place("ns.sub.example.net"), Place::Delegated(ZoneIndex(0), name("sub.example.net")));
-        assert_eq!(place("x.d.example.net"), Place::BelowDname(ZoneIndex(0), name("d.example.net")));
-        assert_eq!(place("d.example.net"), Place::Open(ZoneIndex(0)));
-        assert_eq!(place("c.example.net"), Place::Cname(ZoneIndex(0)));
-        assert_eq!(place("x.child.example.net"), Place::Open(ZoneIndex(1)));
-        assert_eq!(place("example.org"), Place::NoZone);
+        assert_eq!(place("ns.sub.example.net"), NamePlace::Delegated(ZoneIndex(0), name("sub.example.net")));
+        assert_eq!(place("x.d.example.net"), NamePlace::BelowDname(ZoneIndex(0), name("d.example.net")));
+        assert_eq!(place("d.example.net"), NamePlace::Open(ZoneIndex(0)));
+        assert_eq!(place("c.example.net"), NamePlace::Cname(ZoneIndex(0)));
+        assert_eq!(place("x.child.example.net"), NamePlace::Open(ZoneIndex(1)));
+        assert_eq!(place("example.org"), NamePlace::NoZone);
         let ns = name("ns.sub.example.net");
         assert_eq!(live.delegation_to(ns.as_name()), Some(name("sub.example.net").as_name()));
         assert!(!live.is_exchanger(ns.as_name()));

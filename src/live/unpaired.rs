@@ -24,13 +24,13 @@ const AT_ONCE: usize = 64;
 
 /// Which records have a counterpart: for each zone a bit for each of its records, by number.
 #[derive(Debug)]
-pub struct Paired(Vec<Bits>);
+pub struct PairedRecords(Vec<Bits>);
 
-impl Paired {
+impl PairedRecords {
     /// Nothing is known of any record of the zones yet.
-    pub fn none(live: &Live) -> Paired {
+    pub fn none(live: &Live) -> PairedRecords {
         let records = live.zones().map(|(_, zone)| zone.contents().map_or(0, ZoneContents::record_count));
-        Paired(records.map(Bits::new).collect())
+        PairedRecords(records.map(Bits::new).collect())
     }
 
     /// Notes that the live AAAA and the live PTR that two RRsets of one record each are answer each other.
@@ -53,28 +53,28 @@ impl Paired {
 
 /// The live records without a counterpart.
 #[derive(Debug)]
-pub struct Unpaired {
+pub struct UnpairedRecords {
     /// AAAA RRsets, by each address in them whose PTR does not point back.
     by_address: HashIndex,
     /// PTR RRsets of whole addresses, by each name that they point to and that does not have the address.
     by_target: HashIndex,
     /// The records with a counterpart, all PTR among them.
-    paired: Paired,
+    paired: PairedRecords,
 }
 
 /// The hash of a value, with the zone and the id of the RRset that holds it.
-type Entry = (u64, u32, u32);
+type HashEntry = (u64, u32, u32);
 
-impl Unpaired {
+impl UnpairedRecords {
     /// Looks through all zones, for records of which it is not known already that they have a counterpart.
-    pub fn find(live: &Live, known: Paired) -> Unpaired {
+    pub fn find(live: &Live, known: PairedRecords) -> UnpairedRecords {
         let paired = known;
-        let parts: Vec<Part> = live.zones().flat_map(|(zone, known)| parts(zone, known.contents())).collect();
+        let parts: Vec<RecordRange> = live.zones().flat_map(|(zone, known)| parts(zone, known.contents())).collect();
         let addresses = parts.par_iter().flat_map_iter(|part| unanswered(live, part, &paired));
         let by_address = HashIndex::new(addresses.collect());
         let targets = parts.par_iter().flat_map_iter(|part| in_vain(live, part, &paired));
         let by_target = HashIndex::new(targets.collect());
-        Unpaired { by_address, by_target, paired }
+        UnpairedRecords { by_address, by_target, paired }
     }
 
     /// The places, by zone and id, of AAAA RRsets that may hold an address.
@@ -95,7 +95,7 @@ impl Unpaired {
     /// The names that pass a test, of those at which an AAAA or A is and of those that a PTR of a whole address points to;
     /// sorted. Pairs that were known beforehand are left out: of their names a host was found to be the holder.
     pub fn names(&self, live: &Live, is_wanted: impl Fn(NameRef<'_>) -> bool + Sync) -> Vec<Name> {
-        let parts: Vec<Part> = live.zones().flat_map(|(zone, known)| parts(zone, known.contents())).collect();
+        let parts: Vec<RecordRange> = live.zones().flat_map(|(zone, known)| parts(zone, known.contents())).collect();
         let found = parts.par_iter().flat_map_iter(|part| {
             let rrsets = live_in(live, part, &[Rtype::AAAA, Rtype::A, Rtype::PTR], &self.paired);
             let mut names = Vec::new();
@@ -123,10 +123,10 @@ impl Unpaired {
 }
 
 /// Some of the records of a zone, by number.
-type Part = (ZoneIndex, Range<u32>);
+type RecordRange = (ZoneIndex, Range<u32>);
 
 /// The pieces of work that a zone is.
-fn parts(zone: ZoneIndex, contents: Option<&ZoneContents>) -> impl Iterator<Item = Part> {
+fn parts(zone: ZoneIndex, contents: Option<&ZoneContents>) -> impl Iterator<Item = RecordRange> {
     let records = contents.map_or(0, |contents| contents.record_count() as u32);
     (0..records).step_by(PART as usize).map(move |from| (zone, from..records.min(from.saturating_add(PART))))
 }
@@ -134,9 +134,9 @@ fn parts(zone: ZoneIndex, contents: Option<&ZoneContents>) -> impl Iterator<Item
 /// The live RRsets of some types in a part of a zone, less those that are known to have a counterpart.
 fn live_in<'l>(
     live: &'l Live,
-    (zone, part): &Part,
+    (zone, part): &RecordRange,
     rtypes: &'l [Rtype],
-    paired: &'l Paired,
+    paired: &'l PairedRecords,
 ) -> impl Iterator<Item = RrsetRef<'l>> {
     let (own, number) = (live.zone(*zone), *zone);
     let part = part.clone();
@@ -150,7 +150,7 @@ fn live_in<'l>(
 
 /// The AAAA in a part of a zone to whose names no PTR points back; notes of the PTR that do, and of those of A, that
 /// they are answered.
-fn unanswered(live: &Live, part: &Part, paired: &Paired) -> Vec<Entry> {
+fn unanswered(live: &Live, part: &RecordRange, paired: &PairedRecords) -> Vec<HashEntry> {
     let zone = part.0;
     let held = live_in(live, part, &[Rtype::AAAA, Rtype::A], paired);
     let values = held.flat_map(|rrset| rrset.rdata().map(move |rdata| (rrset, rdata)));
@@ -181,7 +181,7 @@ fn pointer(found: LiveRrset<'_>, named: RrsetRef<'_>) -> Option<(ZoneIndex, u32)
 }
 
 /// The PTR of whole addresses in a part of a zone that no address answers.
-fn in_vain(live: &Live, part: &Part, paired: &Paired) -> Vec<Entry> {
+fn in_vain(live: &Live, part: &RecordRange, paired: &PairedRecords) -> Vec<HashEntry> {
     let zone = part.0;
     let mut entries = Vec::new();
     for rrset in live_in(live, part, &[Rtype::PTR], paired)

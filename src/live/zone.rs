@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::knowledge::Knowledge;
+use super::knowledge::ZoneKnowledge;
 use super::{Apexes, ZoneIndex};
 use crate::dns::{Name, NameRef, RrsetRef, Rtype, ZoneContents, ZoneName};
 
@@ -14,27 +14,27 @@ pub struct LiveZone {
     /// Its contents; none where it could not be read.
     contents: Option<ZoneContents>,
     /// What in it hides or is pointed to.
-    structure: Structure,
+    structure: ZoneStructure,
     /// The names that it is known for; none where it was read whole.
-    knowledge: Option<Box<Knowledge>>,
+    knowledge: Option<Box<ZoneKnowledge>>,
 }
 
 /// What in a zone hides names, and which names it points to.
 #[derive(Debug, Default)]
-pub struct Structure {
+pub struct ZoneStructure {
     /// The owners of NS below the apex.
     cuts: HashSet<Name>,
     /// The owners of DNAME.
     dnames: HashSet<Name>,
     /// Which names it points to, until they are taken.
-    found: Found,
+    found: ZonePointers,
     /// Whether there is any CNAME or PTR.
     has_pointers: bool,
     /// How many records the largest RRset has.
     largest: usize,
 }
 
-impl Structure {
+impl ZoneStructure {
     /// Looks at an RRset of the zone with this apex; each is looked at once, in any order.
     pub fn note(&mut self, apex: NameRef<'_>, rrset: RrsetRef<'_>) {
         self.largest = self.largest.max(rrset.record_count());
@@ -62,7 +62,7 @@ impl Structure {
 
 /// Which names a zone points to.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct ZonePointers {
     /// The targets of MX.
     pub exchangers: Vec<Name>,
     /// The targets of NS, each with the owner of the NS.
@@ -72,28 +72,28 @@ pub struct Found {
 impl LiveZone {
     /// A zone that could not be read.
     pub fn unknown(name: ZoneName) -> LiveZone {
-        LiveZone { name, contents: None, structure: Structure::default(), knowledge: None }
+        LiveZone { name, contents: None, structure: ZoneStructure::default(), knowledge: None }
     }
 
     /// A zone that was read whole.
     pub fn known(contents: ZoneContents) -> LiveZone {
-        let mut structure = Structure::default();
+        let mut structure = ZoneStructure::default();
         contents.rrsets().for_each(|rrset| structure.note(contents.apex().as_name(), rrset));
         LiveZone::made_of(contents, structure)
     }
 
     /// A zone that was read whole, of which every RRset was looked at.
-    pub fn made_of(contents: ZoneContents, structure: Structure) -> LiveZone {
+    pub fn made_of(contents: ZoneContents, structure: ZoneStructure) -> LiveZone {
         LiveZone { name: contents.apex().clone(), contents: Some(contents), structure, knowledge: None }
     }
 
     /// A zone of which only the names asked for are known.
-    pub fn asked(contents: ZoneContents, knowledge: Knowledge) -> LiveZone {
+    pub fn asked(contents: ZoneContents, knowledge: ZoneKnowledge) -> LiveZone {
         LiveZone::known(contents).with_knowledge(knowledge)
     }
 
     /// The same zone, with only this knowledge.
-    pub fn with_knowledge(mut self, knowledge: Knowledge) -> LiveZone {
+    pub fn with_knowledge(mut self, knowledge: ZoneKnowledge) -> LiveZone {
         self.structure.cuts.extend(knowledge.cuts.iter().cloned());
         LiveZone { knowledge: Some(Box::new(knowledge)), ..self }
     }
@@ -104,7 +104,7 @@ impl LiveZone {
     }
 
     /// What the zone is known for by answers alone; none where it was read whole, or not at all.
-    pub fn knowledge(&self) -> Option<&Knowledge> {
+    pub fn knowledge(&self) -> Option<&ZoneKnowledge> {
         self.knowledge.as_deref()
     }
 
@@ -152,7 +152,7 @@ impl LiveZone {
     }
 
     /// Hands over which names it points to.
-    pub(super) fn take_found(&mut self) -> Found {
+    pub(super) fn take_found(&mut self) -> ZonePointers {
         std::mem::take(&mut self.structure.found)
     }
 

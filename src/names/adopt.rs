@@ -1,10 +1,10 @@
 //! Recording names: the name that hosts.csv has for a host is written into names.lock.
 
-use super::edit::{Editor, Held};
+use super::edit::{HeldName, LockEditor};
 use super::holders::lock_rows_of;
-use super::outcome::{NameCode, NameRefusal, Naming, Outcome, Settled};
+use super::outcome::{NameChange, NameCode, NameRefusal, NamesOutcome, SettledHost};
 use super::refuse::{find_host, fits_template, foreign, not_alone, refusal, rules_of, taken_by_others};
-use super::taken::{Taken, fastbone_label};
+use super::taken::{TakenNames, fastbone_label};
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::Host;
@@ -15,17 +15,19 @@ use crate::inventory::value::{Inv, Time};
 /// A name is recorded if the project's template gives it, and no other host has it, or had it within the cooldown. If
 /// names.lock has another name for the host, the host gives that up. `taken` knows the names of hosts, and learns those
 /// recorded.
-pub fn adopt(inventory: &Inventory, taken: &mut Taken, invs: &[Inv], now: Time) -> Outcome {
-    let mut editor = Editor::new(inventory, now);
-    let mut outcome = Outcome::default();
+pub fn adopt(inventory: &Inventory, taken: &mut TakenNames, invs: &[Inv], now: Time) -> NamesOutcome {
+    let mut editor = LockEditor::new(inventory, now);
+    let mut outcome = NamesOutcome::default();
     for inv in invs {
         match adopt_one(inventory, taken, &mut editor, *inv) {
             Ok(Some(naming)) => outcome.namings.push(naming),
-            Ok(None) => outcome.settled.push(Settled { inv: *inv, message: "has that name in names.lock".to_owned() }),
+            Ok(None) => {
+                outcome.settled.push(SettledHost { inv: *inv, message: "has that name in names.lock".to_owned() })
+            }
             Err(refusal) => outcome.refused.push(refusal),
         }
     }
-    Outcome { edits: editor.finish(), ..outcome }
+    NamesOutcome { edits: editor.finish(), ..outcome }
 }
 
 /// The hosts that have a name by hosts.csv alone, of projects that have a domain.
@@ -40,10 +42,10 @@ pub fn adoptable(inventory: &Inventory) -> impl Iterator<Item = &Host> {
 /// Records one host's name; `None` where that is done.
 fn adopt_one(
     inventory: &Inventory,
-    taken: &mut Taken,
-    editor: &mut Editor<'_>,
+    taken: &mut TakenNames,
+    editor: &mut LockEditor<'_>,
     inv: Inv,
-) -> Result<Option<Naming>, NameRefusal> {
+) -> Result<Option<NameChange>, NameRefusal> {
     let host = find_host(inventory, inv)?;
     let refused = |code, (message, hint): (String, &str)| {
         Err(refusal(inventory, (inv, host.project), code, (message, hint.to_owned())))
@@ -78,18 +80,18 @@ fn adopt_one(
 /// Records a name that passed all checks.
 fn record(
     inventory: &Inventory,
-    taken: &mut Taken,
-    editor: &mut Editor<'_>,
+    taken: &mut TakenNames,
+    editor: &mut LockEditor<'_>,
     (host, name): (&Host, &Name),
-) -> Result<Naming, NameRefusal> {
+) -> Result<NameChange, NameRefusal> {
     let held = editor.held(host.inv);
     let before = held.as_ref().map(|held| held.name.clone());
     let has_row = !lock_rows_of(inventory, host.inv).is_empty();
     match held {
-        Some(Held { name: old, .. }) if old == *name && has_row => {
+        Some(HeldName { name: old, .. }) if old == *name && has_row => {
             editor.move_to(host.inv, name.clone(), host.project);
         }
-        Some(Held { name: old, project }) if old != *name => {
+        Some(HeldName { name: old, project }) if old != *name => {
             let Some(project) = project else { return Err(foreign(inventory, (host.inv, host.project), &old)) };
             editor.give_up(host.inv, &old, project);
             editor.give(host.inv, name.clone(), host.project);
@@ -102,7 +104,7 @@ fn record(
         taken.take(&fastbone, host.inv);
     }
     let project = inventory.projects[host.project.0 as usize].id.clone();
-    Ok(Naming { inv: host.inv, project, before, after: Some(name.clone()), note: None })
+    Ok(NameChange { inv: host.inv, project, before, after: Some(name.clone()), note: None })
 }
 
 #[cfg(test)]
@@ -111,8 +113,8 @@ mod tests {
     use super::*;
 
     /// The outcome of recording names of hosts at two o'clock.
-    fn adopted<const N: usize>(inventory: &Inventory, hosts: [u64; N]) -> Outcome {
-        adopt(inventory, &mut Taken::by_hosts(inventory, at("02:00:00")), &invs(hosts), at("02:00:00"))
+    fn adopted<const N: usize>(inventory: &Inventory, hosts: [u64; N]) -> NamesOutcome {
+        adopt(inventory, &mut TakenNames::by_hosts(inventory, at("02:00:00")), &invs(hosts), at("02:00:00"))
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Giving names: to each host the lowest number of its project's template whose short name is free.
 
-use super::edit::{Editor, Held};
+use super::edit::{HeldName, LockEditor};
 use super::holders::{lock_rows_of, named};
 use super::numbers::{AllSeries, labels_together};
-use super::outcome::{NameCode, NameRefusal, Naming, Outcome, Settled};
+use super::outcome::{NameChange, NameCode, NameRefusal, NamesOutcome, SettledHost};
 use super::refuse::{find_host, fits_template, foreign, not_alone, refusal, rules_of, shadowing, taken_by_others};
-use super::taken::{Reason, Taken, fastbone_label};
+use super::taken::{TakenNames, TakenReason, fastbone_label};
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, HostStatus, Policy, Project, ProjectIndex};
@@ -13,7 +13,7 @@ use crate::inventory::value::{Inv, Time};
 
 /// What hosts that have a name are asked to do with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holding {
+pub enum NameHandling {
     /// Keep it.
     Keep,
     /// Keep it where it is one of the template's and no other host's; else get another, and give it up.
@@ -24,9 +24,9 @@ pub enum Holding {
 
 /// How names are given.
 #[derive(Debug, Clone, Copy)]
-pub struct Giving {
+pub struct AllocationTerms {
     /// What happens to names that hosts have.
-    pub holding: Holding,
+    pub holding: NameHandling,
     /// The project to which hosts are moved; `None` where they stay in theirs.
     pub to: Option<ProjectIndex>,
     /// The clock.
@@ -37,18 +37,18 @@ pub struct Giving {
 ///
 /// `taken` knows the names of hosts and of live DNS, and learns those that are given. The same arguments give the same
 /// names.
-pub fn allocate(inventory: &Inventory, taken: &mut Taken, invs: &[Inv], giving: Giving) -> Outcome {
+pub fn allocate(inventory: &Inventory, taken: &mut TakenNames, invs: &[Inv], giving: AllocationTerms) -> NamesOutcome {
     allocate_and_tell(inventory, taken, invs, giving).0
 }
 
 /// Gives names as [`allocate`] does, and returns the labels that must be free for that.
 pub fn allocate_and_tell(
     inventory: &Inventory,
-    taken: &mut Taken,
+    taken: &mut TakenNames,
     invs: &[Inv],
-    giving: Giving,
-) -> (Outcome, Candidates) {
-    let editor = Editor::new(inventory, giving.now);
+    giving: AllocationTerms,
+) -> (NamesOutcome, NameCandidates) {
+    let editor = LockEditor::new(inventory, giving.now);
     let series = AllSeries::new(inventory);
     let (given, outcome) = Default::default();
     let mut allocation = Allocation { inventory, taken, giving, editor, series, given, outcome };
@@ -72,8 +72,8 @@ pub fn nameless(inventory: &Inventory) -> impl Iterator<Item = &Host> {
 
 /// Short names, also of fastbones, that may be free.
 #[derive(Debug, Default)]
-pub struct Candidates {
-    /// Those that were given: [`Taken::give_back`] takes them back.
+pub struct NameCandidates {
+    /// Those that were given: [`TakenNames::give_back`] takes them back.
     pub given: Vec<Vec<u8>>,
     /// Those that would be given next: in each series as many as were skipped because live DNS has something at them.
     pub next: Vec<Vec<u8>>,
@@ -84,31 +84,31 @@ struct Allocation<'i, 't> {
     /// The inventory.
     inventory: &'i Inventory,
     /// The short names that are taken.
-    taken: &'t mut Taken,
+    taken: &'t mut TakenNames,
     /// How names are given.
-    giving: Giving,
+    giving: AllocationTerms,
     /// What is done to names.lock.
-    editor: Editor<'i>,
+    editor: LockEditor<'i>,
     /// How far the templates are used up.
     series: AllSeries<'i>,
     /// The labels that were given, those of fastbones too.
     given: Vec<Vec<u8>>,
     /// The outcomes of the hosts so far.
-    outcome: Outcome,
+    outcome: NamesOutcome,
 }
 
 impl Allocation<'_, '_> {
     /// Puts the result together; refusals because of a used-up template get the final numbers.
-    fn finish(self) -> (Outcome, Candidates) {
+    fn finish(self) -> (NamesOutcome, NameCandidates) {
         let Allocation { taken, editor, series, given, outcome, .. } = self;
         let next = series.next_free(taken);
-        let mut outcome = Outcome { edits: editor.finish(), ..outcome };
+        let mut outcome = NamesOutcome { edits: editor.finish(), ..outcome };
         for refusal in outcome.refused.iter_mut().filter(|refusal| refusal.code == NameCode::TemplateExhausted) {
             if let Some(message) = series.exhausted(refusal.inv) {
                 refusal.message = message;
             }
         }
-        (outcome, Candidates { given, next })
+        (outcome, NameCandidates { given, next })
     }
 
     /// Settles one host's name.
@@ -119,17 +119,17 @@ impl Allocation<'_, '_> {
         let held = self.editor.held(inv);
         if let Some(held) = &held {
             let stays = match self.giving.holding {
-                Holding::Keep => true,
-                Holding::Rename => self.fits(host, held, project)?,
-                Holding::Replace => false,
+                NameHandling::Keep => true,
+                NameHandling::Rename => self.fits(host, held, project)?,
+                NameHandling::Replace => false,
             };
             if stays {
                 return self.keep(host, held, project);
             }
         }
         let given_up = match held {
-            Some(Held { name, project: Some(old) }) => Some((name, old)),
-            Some(Held { name, project: None }) => return Err(foreign(inventory, (inv, host.project), &name)),
+            Some(HeldName { name, project: Some(old) }) => Some((name, old)),
+            Some(HeldName { name, project: None }) => return Err(foreign(inventory, (inv, host.project), &name)),
             None => None,
         };
         let (name, labels) = self.lowest(host, project)?;
@@ -140,7 +140,7 @@ impl Allocation<'_, '_> {
         self.given.extend(labels);
         self.editor.give(inv, name.clone(), project);
         let before = given_up.map(|(name, _)| name);
-        let mut naming = Naming { after: Some(name), ..self.naming(host, project) };
+        let mut naming = NameChange { after: Some(name), ..self.naming(host, project) };
         if before.is_some() {
             naming.note = naming.note.or_else(|| switched_off(inventory, project));
         }
@@ -150,13 +150,13 @@ impl Allocation<'_, '_> {
     }
 
     /// Lets a host keep its name; notes the project where that is another.
-    fn keep(&mut self, host: &Host, held: &Held, project: ProjectIndex) -> Result<(), NameRefusal> {
-        let Held { name, .. } = held;
+    fn keep(&mut self, host: &Host, held: &HeldName, project: ProjectIndex) -> Result<(), NameRefusal> {
+        let HeldName { name, .. } = held;
         let admin = self.inventory.projects[project.0 as usize].admin.as_ref();
         let rows = &self.inventory.lock[lock_rows_of(self.inventory, host.inv)];
         let is_noted = rows.iter().any(|row| row.released.is_none() && row.project == project);
         if self.giving.to.is_none() || is_noted {
-            self.outcome.settled.push(Settled { inv: host.inv, message: format!("has the name `{name}`") });
+            self.outcome.settled.push(SettledHost { inv: host.inv, message: format!("has the name `{name}`") });
             return Ok(());
         }
         if !admin.is_some_and(|admin| admin.has_name(name.as_name())) {
@@ -169,15 +169,15 @@ impl Allocation<'_, '_> {
         let label = name.as_name().first_label().unwrap_or_default();
         if let Some(fastbone) = fastbone_label(self.inventory, project, label) {
             match self.taken.reason(&fastbone) {
-                Some(Reason::Live) => return Err(shadowing(self.inventory, (host.inv, project), &fastbone)),
-                Some(Reason::Held | Reason::Cooling) => {}
+                Some(TakenReason::Live) => return Err(shadowing(self.inventory, (host.inv, project), &fastbone)),
+                Some(TakenReason::Held | TakenReason::Cooling) => {}
                 None => self.given.push(fastbone.clone()),
             }
             self.taken.take(&fastbone, host.inv);
         }
         self.editor.move_to(host.inv, name.clone(), project);
         let same = Some(name.clone());
-        let naming = Naming { before: same.clone(), after: same, ..self.naming(host, project) };
+        let naming = NameChange { before: same.clone(), after: same, ..self.naming(host, project) };
         self.outcome.namings.push(naming);
         Ok(())
     }
@@ -187,22 +187,22 @@ impl Allocation<'_, '_> {
     ///
     /// Who else had it matters only in a project that is new to it: of two hosts that shared a name only one has to
     /// give it up.
-    fn fits(&self, host: &Host, held: &Held, project: ProjectIndex) -> Result<bool, NameRefusal> {
+    fn fits(&self, host: &Host, held: &HeldName, project: ProjectIndex) -> Result<bool, NameRefusal> {
         let (admin, settings) = rules_of(self.inventory, host, project)?;
         let in_domain = admin.has_name(held.name.as_name());
         let in_series = fits_template(self.inventory, host, settings, held.name.as_name());
         let others = taken_by_others(self.inventory, self.taken, (host.inv, project), held.name.as_name());
-        let is_own = others.is_none() || others == Some(Reason::Cooling) && self.giving.to.is_none();
+        let is_own = others.is_none() || others == Some(TakenReason::Cooling) && self.giving.to.is_none();
         Ok(in_domain && in_series && is_own)
     }
 
     /// A naming without names.
-    fn naming(&self, host: &Host, project: ProjectIndex) -> Naming {
+    fn naming(&self, host: &Host, project: ProjectIndex) -> NameChange {
         let id = &self.inventory.projects[project.0 as usize].id;
         let own = &self.inventory.projects[host.project.0 as usize].id;
         let note = (project != host.project)
             .then(|| format!("hosts.csv has it in `{own}`: its records change when hosts.csv says `{id}`"));
-        Naming { inv: host.inv, project: id.clone(), before: None, after: None, note }
+        NameChange { inv: host.inv, project: id.clone(), before: None, after: None, note }
     }
 
     /// The lowest free name of a project at a host's location, and the short names that the host then has.

@@ -1,7 +1,7 @@
 //! One change of names.lock after another, each leaving a host with at most one current row.
 
 use super::holders::{lock_rows_of, name_of};
-use super::lock::{Edits, NewRow};
+use super::lock::{LockEdits, NewRow};
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::{LockRow, ProjectIndex};
@@ -9,18 +9,18 @@ use crate::inventory::value::{Inv, Time};
 
 /// What is done to names.lock, host by host; each host once.
 #[derive(Debug)]
-pub struct Editor<'i> {
+pub struct LockEditor<'i> {
     /// The inventory.
     inventory: &'i Inventory,
     /// The clock, to the second.
     now: Time,
     /// What was done so far.
-    edits: Edits,
+    edits: LockEdits,
 }
 
 /// The name that a host has, and the project in which its records are looked after once it has given it up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldName {
     /// The name.
     pub name: Name,
     /// The project; `None` where the name is not directly below a domain of any project that the host is in, so that a
@@ -28,14 +28,14 @@ pub struct Held {
     pub project: Option<ProjectIndex>,
 }
 
-impl<'i> Editor<'i> {
+impl<'i> LockEditor<'i> {
     /// Starts with nothing done.
-    pub fn new(inventory: &'i Inventory, now: Time) -> Editor<'i> {
-        Editor { inventory, now: now.to_second(), edits: Edits::default() }
+    pub fn new(inventory: &'i Inventory, now: Time) -> LockEditor<'i> {
+        LockEditor { inventory, now: now.to_second(), edits: LockEdits::default() }
     }
 
     /// What was done.
-    pub fn finish(self) -> Edits {
+    pub fn finish(self) -> LockEdits {
         self.edits
     }
 
@@ -46,7 +46,7 @@ impl<'i> Editor<'i> {
     }
 
     /// The name that a host has; `None` where it has none.
-    pub fn held(&self, inv: Inv) -> Option<Held> {
+    pub fn held(&self, inv: Inv) -> Option<HeldName> {
         let host = self.inventory.place_of(inv).map(|place| &self.inventory.hosts[place]);
         let current = self.rows(inv).find(|(_, row)| row.released.is_none());
         let name = match host {
@@ -55,7 +55,7 @@ impl<'i> Editor<'i> {
         }?;
         let projects = [host.map(|host| host.project), current.map(|(_, row)| row.project)];
         let project = looked_after(self.inventory, name, projects.into_iter().flatten());
-        Some(Held { name: name.clone(), project })
+        Some(HeldName { name: name.clone(), project })
     }
 
     /// Lets a host give up its name, which is noted in `project`; without another it then has none.
@@ -68,7 +68,7 @@ impl<'i> Editor<'i> {
         self.add(inv, name.clone(), project, (since, Some(self.now.max(since))));
     }
 
-    /// Gives a host a name; a name that it has is lost, so call [`Editor::give_up`] first.
+    /// Gives a host a name; a name that it has is lost, so call [`LockEditor::give_up`] first.
     pub fn give(&mut self, inv: Inv, name: Name, project: ProjectIndex) {
         self.drop_current(inv);
         self.drop_released(inv, &name);
@@ -133,7 +133,7 @@ mod tests {
         let lock = ["1 sas1.search.example search 00:10:00 -", "1 sas1.search.example search 00:00:00 00:05:00"];
         let inventory = inventory(&["1,,search,assigned,sas"], &lock);
         let search = project(&inventory, "search");
-        let mut editor = Editor::new(&inventory, at("02:00:00.9"));
+        let mut editor = LockEditor::new(&inventory, at("02:00:00.9"));
         editor.give_up(Inv(1), &name("sas1.search.example"), search);
         editor.give(Inv(1), name("sas2.search.example"), search);
         let (new, gone) = shown(&editor.finish());
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn by_a_clock_that_is_behind_nothing_is_given_up_before_it_was_given() {
         let inventory = inventory(&["1,,search,assigned,sas"], &["1 sas1.search.example search 03:00:00 -"]);
-        let mut editor = Editor::new(&inventory, at("02:00:00"));
+        let mut editor = LockEditor::new(&inventory, at("02:00:00"));
         editor.give_up(Inv(1), &name("sas1.search.example"), project(&inventory, "search"));
         assert_eq!(shown(&editor.finish()).0, ["1 sas1.search.example. search 03:00:00 03:00:00"]);
     }
@@ -156,7 +156,7 @@ mod tests {
     fn a_host_that_moves_keeps_its_name_since_then_in_one_row() {
         let lock = ["1 sas1.search.example search 00:10:00 -", "1 sas1.search.example search 00:00:00 00:05:00"];
         let inventory = inventory(&["1,,search,assigned,sas"], &lock);
-        let mut editor = Editor::new(&inventory, at("02:00:00"));
+        let mut editor = LockEditor::new(&inventory, at("02:00:00"));
         editor.move_to(Inv(1), name("sas1.search.example"), project(&inventory, "web"));
         assert_eq!(shown(&editor.finish()), (vec!["1 sas1.search.example. web 00:10:00 -".to_owned()], vec![0, 1]));
     }
@@ -178,7 +178,7 @@ mod tests {
                 "6 x6.web.example web 00:10:00 -",
             ],
         );
-        let editor = Editor::new(&inventory, at("02:00:00"));
+        let editor = LockEditor::new(&inventory, at("02:00:00"));
         let projects = [1, 2, 3].map(|inv| editor.held(Inv(inv)).unwrap().project);
         assert_eq!(projects, [Some(project(&inventory, "search")), None, Some(project(&inventory, "web"))]);
         assert_eq!(

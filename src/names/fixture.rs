@@ -86,7 +86,7 @@ pub fn invs<const N: usize>(invs: [u64; N]) -> [Inv; N] {
 }
 
 /// The rows that come, and the places of those that go, as text.
-pub fn shown(edits: &super::Edits) -> (Vec<String>, Vec<usize>) {
+pub fn shown(edits: &super::LockEdits) -> (Vec<String>, Vec<usize>) {
     let time = |time: Time| time.to_string()["2026-11-20T".len()..].trim_end_matches('Z').to_owned();
     let row = |row: &super::lock::NewRow| {
         let released = row.released.map_or("-".to_owned(), time);
@@ -96,6 +96,6 @@ pub fn shown(edits: &super::Edits) -> (Vec<String>, Vec<usize>) {
 }
 
 /// The hosts that nothing was done for, with the code.
-pub fn refused(outcome: &super::Outcome) -> Vec<(u64, &'static str)> {
+pub fn refused(outcome: &super::NamesOutcome) -> Vec<(u64, &'static str)> {
     outcome.refused.iter().map(|refusal| (refusal.inv.0, refusal.code.code())).collect()
 }

@@ -1,9 +1,9 @@
 //! What `allocate` would give to the hosts that have no name.
 
-use super::allocate::{Giving, Holding, allocate, nameless};
+use super::allocate::{AllocationTerms, NameHandling, allocate, nameless};
 use super::holders::fastbone_of;
-use super::outcome::{NameRefusal, Naming};
-use super::taken::{self, Taken};
+use super::outcome::{NameChange, NameRefusal};
+use super::taken::{self, TakenNames};
 use crate::dns::{Name, NameRef, ZoneName};
 use crate::inventory::Inventory;
 use crate::inventory::value::{Inv, Time};
@@ -11,18 +11,18 @@ use crate::live::Live;
 
 /// The outcome of an `allocate` over the whole fleet.
 #[derive(Debug, Default)]
-pub struct Foreseen {
+pub struct ForeseenNames {
     /// The hosts that it would give names to, in order of their numbers.
-    namings: Vec<Naming>,
+    namings: Vec<NameChange>,
     /// The hosts that it would refuse, in order of their numbers.
     refused: Vec<NameRefusal>,
     /// Why it would give no names at all.
-    unseen: Option<Unseen>,
+    unseen: Option<UnknownReason>,
 }
 
 /// Why it is unknown which names are free.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Unseen {
+enum UnknownReason {
     /// hosts.csv or names.lock is not believed.
     Doubted,
     /// A zone that may hold names could not be read.
@@ -33,7 +33,7 @@ enum Unseen {
 
 /// What is foreseen for one host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Prospect<'a> {
+pub enum NameProspect<'a> {
     /// It gets this name.
     Gets(&'a Name),
     /// It gets none.
@@ -48,42 +48,43 @@ pub enum Prospect<'a> {
     Unknown,
 }
 
-impl Foreseen {
+impl ForeseenNames {
     /// Simulates giving names to all hosts that have none.
-    pub fn find(inventory: &Inventory, live: &Live, now: Time) -> Foreseen {
+    pub fn find(inventory: &Inventory, live: &Live, now: Time) -> ForeseenNames {
         let mut invs: Vec<Inv> = nameless(inventory).map(|host| host.inv).collect();
         invs.dedup();
         if invs.is_empty() {
-            return Foreseen::default();
+            return ForeseenNames::default();
         }
         if let Some(unseen) = unseen(inventory, live) {
-            return Foreseen { unseen: Some(unseen), ..Foreseen::default() };
+            return ForeseenNames { unseen: Some(unseen), ..ForeseenNames::default() };
         }
-        let mut taken = Taken::by_hosts(inventory, now);
+        let mut taken = TakenNames::by_hosts(inventory, now);
         taken.add_live(inventory, live);
-        let outcome = allocate(inventory, &mut taken, &invs, Giving { holding: Holding::Keep, to: None, now });
-        Foreseen { namings: outcome.namings, refused: outcome.refused, unseen: None }
+        let outcome =
+            allocate(inventory, &mut taken, &invs, AllocationTerms { holding: NameHandling::Keep, to: None, now });
+        ForeseenNames { namings: outcome.namings, refused: outcome.refused, unseen: None }
     }
 
     /// What a host without a name would get.
-    pub fn of(&self, inv: Inv) -> Prospect<'_> {
+    pub fn of(&self, inv: Inv) -> NameProspect<'_> {
         match &self.unseen {
-            Some(Unseen::Doubted) => return Prospect::Doubted,
-            Some(Unseen::Unread(zone)) => return Prospect::Unread(zone),
-            Some(Unseen::ByName(zone)) => return Prospect::ByName(zone),
+            Some(UnknownReason::Doubted) => return NameProspect::Doubted,
+            Some(UnknownReason::Unread(zone)) => return NameProspect::Unread(zone),
+            Some(UnknownReason::ByName(zone)) => return NameProspect::ByName(zone),
             None => {}
         }
         let naming = self.namings.binary_search_by_key(&inv, |naming| naming.inv);
         if let Some(name) = naming.ok().and_then(|place| self.namings[place].after.as_ref()) {
-            return Prospect::Gets(name);
+            return NameProspect::Gets(name);
         }
         let refusal = self.refused.binary_search_by_key(&inv, |refusal| refusal.inv);
-        refusal.map_or(Prospect::Unknown, |place| Prospect::Refused(&self.refused[place]))
+        refusal.map_or(NameProspect::Unknown, |place| NameProspect::Refused(&self.refused[place]))
     }
 
     /// The host that would get a name, and whether as its fastbone's.
     pub fn taker(&self, inventory: &Inventory, name: NameRef<'_>) -> Option<(Inv, bool)> {
-        self.namings.iter().find_map(|Naming { inv, after, .. }| {
+        self.namings.iter().find_map(|NameChange { inv, after, .. }| {
             let backbone = after.as_ref()?.as_name();
             if backbone == name {
                 return Some((*inv, false));
@@ -96,17 +97,17 @@ impl Foreseen {
 }
 
 /// Why it is unknown which names are free: the reasons for which `allocate` refuses as a whole.
-fn unseen(inventory: &Inventory, live: &Live) -> Option<Unseen> {
+fn unseen(inventory: &Inventory, live: &Live) -> Option<UnknownReason> {
     let trust = &inventory.trust;
     if trust.hosts.doubt().or(trust.names_lock.doubt()).is_some() {
-        return Some(Unseen::Doubted);
+        return Some(UnknownReason::Doubted);
     }
     let domains = taken::domains(inventory);
     let needed = || live.zones().map(|(_, zone)| zone).filter(|zone| taken::is_needed(&domains, zone.name().as_name()));
     // What keeps names from being given comes before what only keeps them from being known here.
-    let unread = needed().find(|zone| zone.contents().is_none()).map(|zone| Unseen::Unread(zone.name().clone()));
+    let unread = needed().find(|zone| zone.contents().is_none()).map(|zone| UnknownReason::Unread(zone.name().clone()));
     let by_name = || needed().find(|zone| zone.knowledge().is_some());
-    unread.or_else(|| by_name().map(|zone| Unseen::ByName(zone.name().clone())))
+    unread.or_else(|| by_name().map(|zone| UnknownReason::ByName(zone.name().clone())))
 }
 
 #[cfg(test)]
@@ -117,7 +118,7 @@ mod tests {
     use crate::dns::{Rtype, Ttl, ZoneBuilder, ZoneContents};
     use crate::inventory::load_workspace;
     use crate::inventory::model::Trust;
-    use crate::live::{Apexes, Knowledge, LiveZone};
+    use crate::live::{Apexes, LiveZone, ZoneKnowledge};
 
     /// The clock.
     fn now() -> Time {
@@ -152,10 +153,10 @@ mod tests {
     #[test]
     fn the_name_is_foreseen_that_allocate_gives() {
         let inventory = inventory();
-        let foreseen = Foreseen::find(&inventory, &live(&inventory, |_| None), now());
+        let foreseen = ForeseenNames::find(&inventory, &live(&inventory, |_| None), now());
         let name = Name::parse("sas0-0002.web.example.net").unwrap();
-        assert_eq!(foreseen.of(Inv(102)), Prospect::Gets(&name));
-        assert_eq!(foreseen.of(Inv(101)), Prospect::Unknown);
+        assert_eq!(foreseen.of(Inv(102)), NameProspect::Gets(&name));
+        assert_eq!(foreseen.of(Inv(101)), NameProspect::Unknown);
         let fastbone = Name::parse("fb-sas0-0002.web.example.net").unwrap();
         assert_eq!(foreseen.taker(&inventory, name.as_name()), Some((Inv(102), false)));
         assert_eq!(foreseen.taker(&inventory, fastbone.as_name()), Some((Inv(102), true)));
@@ -168,26 +169,26 @@ mod tests {
         let is_meant = |zone: &ZoneName, apex: &str| zone.as_name() == Name::parse(apex).unwrap().as_name();
         let unread = |apex: &str| {
             let live = live(&inventory, |zone| is_meant(zone, apex).then(|| LiveZone::unknown(zone.clone())));
-            Foreseen::find(&inventory, &live, now())
+            ForeseenNames::find(&inventory, &live, now())
         };
         let needed = ZoneName::new(Name::parse("db.example.net").unwrap());
-        assert_eq!(unread("db.example.net").of(Inv(102)), Prospect::Unread(&needed));
-        assert!(matches!(unread("2.0.192.in-addr.arpa").of(Inv(102)), Prospect::Gets(_)));
+        assert_eq!(unread("db.example.net").of(Inv(102)), NameProspect::Unread(&needed));
+        assert!(matches!(unread("2.0.192.in-addr.arpa").of(Inv(102)), NameProspect::Gets(_)));
         let by_name = live(&inventory, |zone| {
-            let asked = || LiveZone::asked(empty(zone), Knowledge::default());
+            let asked = || LiveZone::asked(empty(zone), ZoneKnowledge::default());
             is_meant(zone, "db.example.net").then(asked)
         });
-        assert_eq!(Foreseen::find(&inventory, &by_name, now()).of(Inv(102)), Prospect::ByName(&needed));
+        assert_eq!(ForeseenNames::find(&inventory, &by_name, now()).of(Inv(102)), NameProspect::ByName(&needed));
         let both = live(&inventory, |zone| {
             if is_meant(zone, "web.example.net") {
-                Some(LiveZone::asked(empty(zone), Knowledge::default()))
+                Some(LiveZone::asked(empty(zone), ZoneKnowledge::default()))
             } else {
                 is_meant(zone, "db.example.net").then(|| LiveZone::unknown(zone.clone()))
             }
         });
-        assert_eq!(Foreseen::find(&inventory, &both, now()).of(Inv(102)), Prospect::Unread(&needed));
+        assert_eq!(ForeseenNames::find(&inventory, &both, now()).of(Inv(102)), NameProspect::Unread(&needed));
         inventory.trust.names_lock = Trust::Unknown { reason: "it was cut".to_owned() };
         let all = live(&inventory, |_| None);
-        assert_eq!(Foreseen::find(&inventory, &all, now()).of(Inv(102)), Prospect::Doubted);
+        assert_eq!(ForeseenNames::find(&inventory, &all, now()).of(Inv(102)), NameProspect::Doubted);
     }
 }

@@ -13,7 +13,7 @@ use crate::inventory::value::Inv;
 
 /// A host that has or had a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Holder {
+pub struct NameHolder {
     /// Who says so.
     pub by: HolderRow,
     /// Whether it is the fastbone's name.
@@ -35,7 +35,7 @@ pub enum HolderRow {
 #[derive(Debug)]
 pub struct NameIndex {
     /// Who holds which name, sorted.
-    entries: ByHash<Entry>,
+    entries: ByHash<HolderEntry>,
     /// The domains in which hosts have names whose project file is bad or missing: any other name there may be a
     /// fastbone of theirs.
     clouded: HashSet<Name>,
@@ -43,29 +43,29 @@ pub struct NameIndex {
 
 /// One name of one holder; sorts by the name's hash, and then those who hold it now first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
+struct HolderEntry {
     /// The hash of the name.
     hash: u64,
-    /// The holder, packed in the order of [`Holder`] but for `now`, which leads.
+    /// The holder, packed in the order of [`NameHolder`] but for `now`, which leads.
     holder: u64,
 }
 
-impl Entry {
+impl HolderEntry {
     /// Packs a holder.
-    fn new(hash: u64, Holder { by, fastbone, now }: Holder) -> Entry {
+    fn new(hash: u64, NameHolder { by, fastbone, now }: NameHolder) -> HolderEntry {
         let (is_lock, place) = match by {
             HolderRow::Host(place) => (0, place),
             HolderRow::Lock(place) => (1, place),
         };
         let holder = u64::from(!now) << 34 | is_lock << 33 | u64::from(place) << 1 | u64::from(fastbone);
-        Entry { hash, holder }
+        HolderEntry { hash, holder }
     }
 
     /// The holder.
-    fn holder(self) -> Holder {
+    fn holder(self) -> NameHolder {
         let place = (self.holder >> 1) as u32;
         let by = if self.holder >> 33 & 1 == 0 { HolderRow::Host(place) } else { HolderRow::Lock(place) };
-        Holder { by, fastbone: self.holder & 1 == 1, now: self.holder >> 34 == 0 }
+        NameHolder { by, fastbone: self.holder & 1 == 1, now: self.holder >> 34 == 0 }
     }
 }
 
@@ -79,10 +79,10 @@ pub fn gives_name(inventory: &Inventory, row: &LockRow) -> bool {
 }
 
 /// The name of a host, with the row of names.lock that gives it.
-pub type Named<'i> = (&'i Name, Option<&'i LockRow>);
+pub type NameAndRow<'i> = (&'i Name, Option<&'i LockRow>);
 
 /// All hosts in their order, each with what [`name_of`] gives of it; quicker than to look for each.
-pub fn named(inventory: &Inventory) -> impl Iterator<Item = (&Host, Option<Named<'_>>)> {
+pub fn named(inventory: &Inventory) -> impl Iterator<Item = (&Host, Option<NameAndRow<'_>>)> {
     let rows = of_each(&inventory.lock, |row| row.inv, &inventory.hosts);
     inventory.hosts.iter().zip(rows).map(|(host, rows)| (host, name_among(rows, host)))
 }
@@ -95,12 +95,12 @@ pub fn lock_rows_of(inventory: &Inventory, inv: Inv) -> std::ops::Range<usize> {
 /// A host's name, with the row of names.lock that gives it; `None` for each where there is none.
 ///
 /// A host with any row in names.lock takes its name from there alone.
-pub fn name_of<'i>(inventory: &'i Inventory, host: &'i Host) -> Option<Named<'i>> {
+pub fn name_of<'i>(inventory: &'i Inventory, host: &'i Host) -> Option<NameAndRow<'i>> {
     name_among(&inventory.lock[lock_rows_of(inventory, host.inv)], host)
 }
 
 /// A host's name, as [`name_of`] gives it; `rows` are those of names.lock for it.
-pub fn name_among<'i>(rows: &'i [LockRow], host: &'i Host) -> Option<Named<'i>> {
+pub fn name_among<'i>(rows: &'i [LockRow], host: &'i Host) -> Option<NameAndRow<'i>> {
     if rows.is_empty() {
         return host.name.as_ref().map(|name| (name, None));
     }
@@ -119,7 +119,7 @@ pub fn fastbone_of(inventory: &Inventory, project: ProjectIndex, backbone: NameR
 impl NameIndex {
     /// Collects the names of hosts.csv and names.lock.
     pub fn new(inventory: &Inventory) -> NameIndex {
-        let mut found = Found { inventory, entries: Vec::new(), clouded: HashSet::new() };
+        let mut found = NameIndexParts { inventory, entries: Vec::new(), clouded: HashSet::new() };
         found.entries.reserve_exact(inventory.hosts.len() * 2);
         for (place, (host, held)) in named(inventory).enumerate() {
             let by = HolderRow::Host(place as u32);
@@ -154,7 +154,7 @@ impl NameIndex {
                 place += 1;
             }
         }
-        let Found { entries, clouded, .. } = found;
+        let NameIndexParts { entries, clouded, .. } = found;
         NameIndex { entries: ByHash::new(entries, |entry| entry.hash).sorted(), clouded }
     }
 
@@ -164,12 +164,12 @@ impl NameIndex {
     }
 
     /// Everybody who has or had any name, by the hashes of the names.
-    pub fn entries(&self) -> impl Iterator<Item = Holder> {
+    pub fn entries(&self) -> impl Iterator<Item = NameHolder> {
         self.entries.rows().iter().map(|entry| entry.holder())
     }
 
     /// Everybody who has or had a name; those who hold it now come first.
-    pub fn holders(&self, inventory: &Inventory, name: NameRef<'_>) -> impl Iterator<Item = Holder> {
+    pub fn holders(&self, inventory: &Inventory, name: NameRef<'_>) -> impl Iterator<Item = NameHolder> {
         let hash = xxh3_64(name.as_wire());
         let same_hash = self.entries.near(hash).iter().filter(move |entry| entry.hash == hash);
         same_hash.map(|entry| entry.holder()).filter(move |holder| has_name(inventory, *holder, name))
@@ -207,26 +207,26 @@ impl NameIndex {
     }
 
     /// The holders of names whose hash several have, in groups, for finding names held twice.
-    pub fn groups(&self) -> impl Iterator<Item = impl Iterator<Item = Holder>> {
+    pub fn groups(&self) -> impl Iterator<Item = impl Iterator<Item = NameHolder>> {
         let groups = self.entries.rows().chunk_by(|a, b| a.hash == b.hash).filter(|group| group.len() > 1);
         groups.map(|group| group.iter().map(|entry| entry.holder()))
     }
 }
 
 /// The parts of a [`NameIndex`] found so far.
-struct Found<'i> {
+struct NameIndexParts<'i> {
     /// The inventory.
     inventory: &'i Inventory,
     /// Who holds which name, unsorted.
-    entries: Vec<Entry>,
+    entries: Vec<HolderEntry>,
     /// The domains of [`NameIndex::clouded`].
     clouded: HashSet<Name>,
 }
 
-impl Found<'_> {
+impl NameIndexParts<'_> {
     /// Adds a backbone name with its fastbone name.
     fn add(&mut self, by: HolderRow, now: bool, (name, project): (&Name, ProjectIndex)) {
-        self.entries.push(Entry::new(xxh3_64(name.as_wire()), Holder { by, fastbone: false, now }));
+        self.entries.push(HolderEntry::new(xxh3_64(name.as_wire()), NameHolder { by, fastbone: false, now }));
         let Project { admin, file, .. } = &self.inventory.projects[project.0 as usize];
         let Some(settings) = file.settings() else {
             if now && admin.is_some() {
@@ -237,13 +237,13 @@ impl Found<'_> {
         if settings.vlans.fastbone().is_some()
             && let Ok(fastbone) = settings.fastbone_name.expand(name.as_name())
         {
-            self.entries.push(Entry::new(xxh3_64(fastbone.as_wire()), Holder { by, fastbone: true, now }));
+            self.entries.push(HolderEntry::new(xxh3_64(fastbone.as_wire()), NameHolder { by, fastbone: true, now }));
         }
     }
 }
 
 /// Whether a holder's name really is `name`: equal hashes alone prove nothing.
-fn has_name(inventory: &Inventory, holder: Holder, name: NameRef<'_>) -> bool {
+fn has_name(inventory: &Inventory, holder: NameHolder, name: NameRef<'_>) -> bool {
     let Some((backbone, project)) = backbone_of(inventory, holder) else { return false };
     let backbone = backbone.as_name();
     if !holder.fastbone {
@@ -260,13 +260,13 @@ fn has_name(inventory: &Inventory, holder: Holder, name: NameRef<'_>) -> bool {
 }
 
 /// The name that an entry represents.
-pub fn held_name(inventory: &Inventory, holder: Holder) -> Option<Name> {
+pub fn held_name(inventory: &Inventory, holder: NameHolder) -> Option<Name> {
     let (backbone, project) = backbone_of(inventory, holder)?;
     if holder.fastbone { fastbone_of(inventory, project, backbone.as_name()) } else { Some(backbone.clone()) }
 }
 
 /// The backbone name that a holder has or had, and the project in which.
-fn backbone_of(inventory: &Inventory, holder: Holder) -> Option<(&Name, ProjectIndex)> {
+fn backbone_of(inventory: &Inventory, holder: NameHolder) -> Option<(&Name, ProjectIndex)> {
     match holder.by {
         HolderRow::Host(place) => {
             let host = &inventory.hosts[place as usize];

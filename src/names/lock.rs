@@ -31,14 +31,14 @@ pub struct NewRow {
 
 /// What is done to names.lock.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Edits {
+pub struct LockEdits {
     /// The rows that go, by their places in [`Inventory::lock`].
     pub gone: BTreeSet<usize>,
     /// The rows that come.
     pub new: Vec<NewRow>,
 }
 
-impl Edits {
+impl LockEdits {
     /// Whether nothing is done.
     pub fn is_empty(&self) -> bool {
         self.gone.is_empty() && self.new.is_empty()
@@ -46,17 +46,17 @@ impl Edits {
 }
 
 /// One line of a row, old or new.
-struct Line<'a> {
+struct LockLine<'a> {
     /// The host; rows of which it cannot be read come last.
     inv: Option<Inv>,
     /// The whole line.
     text: Cow<'a, str>,
 }
 
-impl Line<'_> {
+impl LockLine<'_> {
     /// The order of the file: by host and name.
-    fn order(&self, other: &Line<'_>) -> Ordering {
-        let host = |line: &Line<'_>| (line.inv.is_none(), line.inv);
+    fn order(&self, other: &LockLine<'_>) -> Ordering {
+        let host = |line: &LockLine<'_>| (line.inv.is_none(), line.inv);
         let by_name = || (field(&self.text, 1), &self.text).cmp(&(field(&other.text, 1), &other.text));
         host(self).cmp(&host(other)).then_with(by_name)
     }
@@ -70,7 +70,7 @@ impl Line<'_> {
 ///
 /// A file of which no row would be left stays unchanged: a file without rows would count as cut, and would not be
 /// believed.
-pub fn write(text: &str, inventory: &Inventory, edits: &Edits, now: Time) -> String {
+pub fn write(text: &str, inventory: &Inventory, edits: &LockEdits, now: Time) -> String {
     let whole = text;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // The places from 1; 0 where a line is not a row.
@@ -80,23 +80,23 @@ pub fn write(text: &str, inventory: &Inventory, edits: &Edits, now: Time) -> Str
     }
     let expired = expired(inventory, edits, now);
     let mut comments = String::new();
-    let mut lines: Vec<Line<'_>> = Vec::with_capacity(inventory.lock.len() + edits.new.len());
+    let mut lines: Vec<LockLine<'_>> = Vec::with_capacity(inventory.lock.len() + edits.new.len());
     for (number, line) in text.lines().enumerate() {
         let place = rows_of_lines[number + 1].checked_sub(1).map(|place| place as usize);
         match place.map(|place| (place, &inventory.lock[place])) {
             Some((place, _)) if edits.gone.contains(&place) || expired.gone.contains(&place) => {}
-            Some((_, row)) => lines.push(Line { inv: Some(row.inv), text: line.into() }),
+            Some((_, row)) => lines.push(LockLine { inv: Some(row.inv), text: line.into() }),
             // The count of rows that some exports end in would be wrong after the next change.
             None if line.trim_ascii().is_empty() || is_row_count(line) || is_conflict_marker(line) => {}
             None if line.starts_with('#') => comments.extend([line, "\n"]),
-            None => lines.push(Line { inv: None, text: line.into() }),
+            None => lines.push(LockLine { inv: None, text: line.into() }),
         }
     }
     lines.extend(edits.new.iter().chain(&expired.new).map(new_line));
     if lines.is_empty() {
         return whole.to_owned();
     }
-    lines.sort_by(Line::order);
+    lines.sort_by(LockLine::order);
     let mut out = comments;
     out.reserve(lines.iter().map(|line| line.text.len() + 1).sum());
     for line in &lines {
@@ -117,7 +117,7 @@ fn field(line: &str, number: usize) -> &str {
 }
 
 /// The line of a new row.
-fn new_line<'a>(row: &NewRow) -> Line<'a> {
+fn new_line<'a>(row: &NewRow) -> LockLine<'a> {
     let name = row.name.to_string();
     let name = name.strip_suffix('.').unwrap_or(&name);
     let mut text = format!("{}\t{name}\t{}\t{}\t", row.inv, row.project, row.since);
@@ -126,11 +126,11 @@ fn new_line<'a>(row: &NewRow) -> Line<'a> {
         Some(released) => drop(write!(text, "{released}")),
         None => text.push('-'),
     }
-    Line { inv: Some(row.inv), text: Cow::Owned(text) }
+    LockLine { inv: Some(row.inv), text: Cow::Owned(text) }
 }
 
 /// Drops the rows that were released too long ago to matter.
-fn expired(inventory: &Inventory, edits: &Edits, now: Time) -> Edits {
+fn expired(inventory: &Inventory, edits: &LockEdits, now: Time) -> LockEdits {
     let config = &inventory.config;
     // What waits to be deleted is looked after as much longer.
     let is_over = |released: Time| {
@@ -138,7 +138,7 @@ fn expired(inventory: &Inventory, edits: &Edits, now: Time) -> Edits {
             && released.plus(config.name_cooldown).plus(config.delete_after) < now
     };
     let is_expired = |row: &LockRow| !row.bad && row.released.is_some_and(is_over);
-    let mut expired = Edits::default();
+    let mut expired = LockEdits::default();
     let renewed: BTreeSet<Inv> = edits.new.iter().map(|row| row.inv).collect();
     let mut from = 0;
     for rows in inventory.lock.chunk_by(|a, b| a.inv == b.inv) {
@@ -193,7 +193,7 @@ mod tests {
         let inventory = inventory_of(setting, &hosts, text);
         let name = Name::parse("sas9.search.example").unwrap();
         let new = NewRow { inv: Inv(1), name, project: "search".into(), since: at(now), released: None };
-        write(text, &inventory, &Edits { gone: BTreeSet::new(), new: vec![new] }, at(now))
+        write(text, &inventory, &LockEdits { gone: BTreeSet::new(), new: vec![new] }, at(now))
     }
 
     /// A tombstone of a host, given up at one.
@@ -242,7 +242,7 @@ mod tests {
         let bare = "4,,web,assigned,sas";
         for hosts in [[named, bare, bare], [bare, bare, named]] {
             let inventory = inventory_of("", &hosts, &tombstone(4));
-            let text = write(&tombstone(4), &inventory, &Edits::default(), at("03:00:00"));
+            let text = write(&tombstone(4), &inventory, &LockEdits::default(), at("03:00:00"));
             assert!(text.starts_with("4\tfree-4.free.invalid\t"), "{text}");
         }
     }
@@ -251,7 +251,7 @@ mod tests {
     fn the_last_row_stays_however_old() {
         let text = "# a comment\n".to_owned() + &tombstone(2);
         let inventory = inventory_of("", &["2,,web,assigned,sas"], &text);
-        assert_eq!(write(&text, &inventory, &Edits::default(), at("03:00:00")), text);
+        assert_eq!(write(&text, &inventory, &LockEdits::default(), at("03:00:00")), text);
     }
 
     #[test]

@@ -36,9 +36,9 @@ pub mod short;
 #[cfg(test)]
 mod fixture;
 
-pub use foreseen::{Foreseen, Prospect};
-pub use holders::{Holder, HolderRow, NameIndex};
-pub use lock::Edits;
-pub use outcome::{NameCode, NameRefusal, Naming, Outcome, Settled};
+pub use foreseen::{ForeseenNames, NameProspect};
+pub use holders::{HolderRow, NameHolder, NameIndex};
+pub use lock::LockEdits;
+pub use outcome::{NameChange, NameCode, NameRefusal, NamesOutcome, SettledHost};
 pub use settle::Settlement;
-pub use taken::Taken;
+pub use taken::TakenNames;

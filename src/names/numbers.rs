@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::outcome::{NameCode, NameRefusal};
 use super::refuse::refusal;
-use super::series::{Series, SeriesError};
-use super::taken::{Reason, Taken, fastbone_label};
+use super::series::{NameSeries, SeriesError};
+use super::taken::{TakenNames, TakenReason, fastbone_label};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, ProjectIndex, ProjectSettings};
 use crate::inventory::symbol::Symbol;
@@ -48,11 +48,11 @@ pub struct OpenSeries {
     /// hosts.csv.
     projects: [ProjectIndex; 2],
     /// Its labels.
-    series: Series,
+    series: NameSeries,
     /// The number that is tried next: all before it are taken.
     next: u64,
     /// Why numbers from `next` on are not free, for those that were looked up; the last one first.
-    ahead: Vec<Option<Reason>>,
+    ahead: Vec<Option<TakenReason>>,
     /// How many of those a host has.
     held: u64,
     /// How many a host had until not long ago.
@@ -86,7 +86,7 @@ impl<'i> AllSeries<'i> {
     }
 
     /// The labels that would be given next in all series, those of fastbones too.
-    pub fn next_free(&self, taken: &Taken) -> Vec<Vec<u8>> {
+    pub fn next_free(&self, taken: &TakenNames) -> Vec<Vec<u8>> {
         self.all.iter().flat_map(|open| open.next_free(self.inventory, taken)).collect()
     }
 
@@ -103,7 +103,7 @@ impl<'i> AllSeries<'i> {
         }
         let location = self.inventory.symbols.text(host.location);
         let template = &settings.shortname_template;
-        let series = Series::new(template, location).map_err(|error| {
+        let series = NameSeries::new(template, location).map_err(|error| {
             let message = match error {
                 SeriesError::BadLocation => {
                     format!("location `{location}` cannot be part of a name, as `{template}` requires")
@@ -132,13 +132,13 @@ impl<'i> AllSeries<'i> {
 
 impl OpenSeries {
     /// Starts with the first number.
-    fn new(key: SeriesKey, projects: [ProjectIndex; 2], series: Series) -> OpenSeries {
+    fn new(key: SeriesKey, projects: [ProjectIndex; 2], series: NameSeries) -> OpenSeries {
         OpenSeries { key, projects, series, next: 1, ahead: Vec::new(), held: 0, cooling: 0, live: 0, given: 0 }
     }
 
     /// The lowest label that is free together with the others of its host, all of which `together` returns; `None`
     /// where the width is used up.
-    pub fn lowest(&mut self, taken: &Taken, together: impl Fn(&[u8]) -> Vec<Vec<u8>>) -> Option<Vec<Vec<u8>>> {
+    pub fn lowest(&mut self, taken: &TakenNames, together: impl Fn(&[u8]) -> Vec<Vec<u8>>) -> Option<Vec<Vec<u8>>> {
         loop {
             if self.ahead.is_empty() {
                 self.look_ahead(taken);
@@ -149,16 +149,16 @@ impl OpenSeries {
             let labels = if known.is_none() { together(&self.series.label(self.next)?) } else { Vec::new() };
             match known.or_else(|| labels.iter().find_map(|label| taken.reason(label))) {
                 None => return Some(labels),
-                Some(Reason::Held) => self.held += 1,
-                Some(Reason::Cooling) => self.cooling += 1,
-                Some(Reason::Live) => self.live += 1,
+                Some(TakenReason::Held) => self.held += 1,
+                Some(TakenReason::Cooling) => self.cooling += 1,
+                Some(TakenReason::Live) => self.live += 1,
             }
             self.advance();
         }
     }
 
     /// Looks up the next numbers; more of them the further it got, since most series of a fleet are short.
-    fn look_ahead(&mut self, taken: &Taken) {
+    fn look_ahead(&mut self, taken: &TakenNames) {
         let numbers = self.next..self.next + AT_ONCE.min(self.next);
         let labels: Vec<Vec<u8>> = numbers.map_while(|number| self.series.label(number)).collect();
         self.ahead = taken.reasons(&labels);
@@ -173,7 +173,7 @@ impl OpenSeries {
 
     /// The labels that would be given next, with those of their fastbones: as many as were skipped because of live DNS.
     /// Where those were found by questions, the number of questions doubles until every existing name was asked for.
-    fn next_free(&self, inventory: &Inventory, taken: &Taken) -> Vec<Vec<u8>> {
+    fn next_free(&self, inventory: &Inventory, taken: &TakenNames) -> Vec<Vec<u8>> {
         let labels = (self.next..).map_while(|number| self.series.label(number));
         let together = labels.map(|label| labels_together(inventory, self.projects, &label));
         let free = together.filter(|labels| labels.iter().all(|label| taken.reason(label).is_none()));

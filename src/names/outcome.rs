@@ -2,26 +2,26 @@
 
 use std::fmt;
 
-use super::lock::Edits;
+use super::lock::LockEdits;
 use crate::dns::Name;
 use crate::inventory::value::Inv;
 
 /// All outcomes of giving, freeing or recording names.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct NamesOutcome {
     /// What is done to names.lock.
-    pub edits: Edits,
+    pub edits: LockEdits,
     /// The hosts whose name, or its project, changes, in order of their numbers.
-    pub namings: Vec<Naming>,
+    pub namings: Vec<NameChange>,
     /// The hosts for which nothing could be done, in order of their numbers.
     pub refused: Vec<NameRefusal>,
     /// The hosts that are as was asked already, in order of their numbers.
-    pub settled: Vec<Settled>,
+    pub settled: Vec<SettledHost>,
 }
 
 /// A host's name, before and after.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Naming {
+pub struct NameChange {
     /// The host.
     pub inv: Inv,
     /// The id of the project in which it has the name then.
@@ -36,7 +36,7 @@ pub struct Naming {
 
 /// A host that is as was asked already.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settled {
+pub struct SettledHost {
     /// The host.
     pub inv: Inv,
     /// The state in words: `has the name …`.

@@ -2,8 +2,8 @@
 
 use super::holders::lock_rows_of;
 use super::outcome::{NameCode, NameRefusal};
-use super::series::Series;
-use super::taken::{Reason, Taken, fastbone_label};
+use super::series::NameSeries;
+use super::taken::{TakenNames, TakenReason, fastbone_label};
 use crate::diag::Origin;
 use crate::dns::{Name, NameRef};
 use crate::inventory::Inventory;
@@ -70,7 +70,7 @@ pub fn rules_of<'i>(
 
 /// Whether the first label of a name is one that a template gives at the host's location.
 pub fn fits_template(inventory: &Inventory, host: &Host, settings: &ProjectSettings, name: NameRef<'_>) -> bool {
-    let series = Series::new(&settings.shortname_template, inventory.symbols.text(host.location));
+    let series = NameSeries::new(&settings.shortname_template, inventory.symbols.text(host.location));
     let label = name.first_label().unwrap_or_default();
     series.is_ok_and(|series| series.number_of(label).is_some())
 }
@@ -79,10 +79,10 @@ pub fn fits_template(inventory: &Inventory, host: &Host, settings: &ProjectSetti
 /// another host has counts before one that another host had.
 pub fn taken_by_others(
     inventory: &Inventory,
-    taken: &Taken,
+    taken: &TakenNames,
     (inv, project): (Inv, ProjectIndex),
     name: NameRef<'_>,
-) -> Option<Reason> {
+) -> Option<TakenReason> {
     let label = name.first_label().unwrap_or_default();
     let of_fastbone =
         fastbone_label(inventory, project, label).and_then(|fastbone| taken.reason_of_others(&fastbone, inv));
@@ -112,14 +112,14 @@ pub fn foreign(inventory: &Inventory, (inv, project): (Inv, ProjectIndex), name:
 pub fn not_alone(
     inventory: &Inventory,
     (inv, project): (Inv, ProjectIndex),
-    (name, reason): (&Name, Reason),
+    (name, reason): (&Name, TakenReason),
 ) -> NameRefusal {
     let short = String::from_utf8_lossy(name.as_name().first_label().unwrap_or_default()).into_owned();
     let message = match reason {
-        Reason::Cooling => {
+        TakenReason::Cooling => {
             format!("another host gave up `{short}`, or its fastbone's name, less than `name_cooldown` ago")
         }
-        Reason::Held | Reason::Live => format!("another host has `{short}`, or its fastbone's name"),
+        TakenReason::Held | TakenReason::Live => format!("another host has `{short}`, or its fastbone's name"),
     };
     let hint = "`zonewright explain` says whose it is".to_owned();
     refusal(inventory, (inv, project), NameCode::NameTaken, (message, hint))

@@ -1,9 +1,9 @@
 //! Freeing names: a host gives its name up, and has none until it is given another.
 
-use super::edit::{Editor, Held};
+use super::edit::{HeldName, LockEditor};
 use super::holders::lock_rows_of;
 use super::lock::free_name;
-use super::outcome::{NameCode, NameRefusal, Naming, Outcome, Settled};
+use super::outcome::{NameChange, NameCode, NameRefusal, NamesOutcome, SettledHost};
 use super::refuse::{bad_line, bad_row, find_host, foreign, refusal};
 use crate::inventory::Inventory;
 use crate::inventory::model::{HostStatus, ProjectIndex};
@@ -12,23 +12,27 @@ use crate::inventory::value::{Inv, Time};
 /// Lets hosts give up their names; `invs` is sorted and has none twice.
 ///
 /// A host that hosts.csv lacks gives up what names.lock says that it has.
-pub fn release(inventory: &Inventory, invs: &[Inv], now: Time) -> Outcome {
-    let mut editor = Editor::new(inventory, now);
-    let mut outcome = Outcome::default();
+pub fn release(inventory: &Inventory, invs: &[Inv], now: Time) -> NamesOutcome {
+    let mut editor = LockEditor::new(inventory, now);
+    let mut outcome = NamesOutcome::default();
     for inv in invs {
         match release_one(inventory, &mut editor, *inv) {
             Ok(Some(naming)) => outcome.namings.push(naming),
-            Ok(None) => outcome.settled.push(Settled { inv: *inv, message: "has no name".to_owned() }),
+            Ok(None) => outcome.settled.push(SettledHost { inv: *inv, message: "has no name".to_owned() }),
             Err(refusal) => outcome.refused.push(refusal),
         }
     }
-    Outcome { edits: editor.finish(), ..outcome }
+    NamesOutcome { edits: editor.finish(), ..outcome }
 }
 
 /// Lets one host give up its name; `None` where it has none.
-fn release_one(inventory: &Inventory, editor: &mut Editor<'_>, inv: Inv) -> Result<Option<Naming>, NameRefusal> {
+fn release_one(
+    inventory: &Inventory,
+    editor: &mut LockEditor<'_>,
+    inv: Inv,
+) -> Result<Option<NameChange>, NameRefusal> {
     let project = project_of(inventory, inv)?;
-    let Some(Held { name, project: looked_after }) = editor.held(inv) else { return Ok(None) };
+    let Some(HeldName { name, project: looked_after }) = editor.held(inv) else { return Ok(None) };
     let Some(looked_after) = looked_after else { return Err(foreign(inventory, (inv, project), &name)) };
     let Some(free) = free_name(inventory, inv) else {
         let message = format!("`free-{inv}` below `free_domain` would be too long a name");
@@ -42,7 +46,7 @@ fn release_one(inventory: &Inventory, editor: &mut Editor<'_>, inv: Inv) -> Resu
     let note =
         is_assigned.then(|| "still `assigned` in hosts.csv, so the next `allocate` gives it another name".to_owned());
     let project = inventory.projects[looked_after.0 as usize].id.clone();
-    Ok(Some(Naming { inv, project, before: Some(name), after: None, note }))
+    Ok(Some(NameChange { inv, project, before: Some(name), after: None, note }))
 }
 
 /// The project that a host is in, if nothing is wrong with its lines.

@@ -1,15 +1,15 @@
 //! The short names that a template gives at one location, by number.
 
-use crate::inventory::template::{MAX_LABEL, Piece, ShortnameTemplate};
+use crate::inventory::template::{MAX_LABEL, ShortnameTemplate, TemplatePiece};
 
 /// A template at one location: number n gives one label, and no two numbers the same.
 ///
 /// Numbers start at 1. Without a bucket the index is n; with it the index is n mod 10^N and the bucket, one digit, n
 /// div 10^N, where N is the index's width.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Series {
+pub struct NameSeries {
     /// The pieces in order.
-    parts: Vec<Part>,
+    parts: Vec<SeriesPart>,
     /// The octets of all pieces whose length is fixed.
     fixed: usize,
     /// The digits of the index, where they are fixed.
@@ -20,7 +20,7 @@ pub struct Series {
 
 /// One piece at a given location.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum SeriesPart {
     /// Text that is used unchanged.
     Text(Vec<u8>),
     /// The bucket: one digit.
@@ -38,38 +38,38 @@ pub enum SeriesError {
     TooLong(usize),
 }
 
-impl Series {
+impl NameSeries {
     /// Takes a template at a location, which is written in lower case in names.
     ///
     /// Errors: [`SeriesError`].
-    pub fn new(template: &ShortnameTemplate, location: &str) -> Result<Series, SeriesError> {
+    pub fn new(template: &ShortnameTemplate, location: &str) -> Result<NameSeries, SeriesError> {
         let pieces = template.pieces();
         let is_label = |text: &str| text.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"-_".contains(&octet));
         if template.has_location() && !is_label(location) {
             return Err(SeriesError::BadLocation);
         }
-        let has_bucket = pieces.contains(&Piece::Bucket);
+        let has_bucket = pieces.contains(&TemplatePiece::Bucket);
         let mut width = None;
-        let parts: Vec<Part> = pieces
+        let parts: Vec<SeriesPart> = pieces
             .iter()
             .map(|piece| match piece {
-                Piece::Literal(text) => Part::Text(text.as_bytes().to_vec()),
-                Piece::Location => Part::Text(location.to_ascii_lowercase().into_bytes()),
-                Piece::Bucket => Part::Bucket,
-                Piece::Index { width: digits } => {
+                TemplatePiece::Literal(text) => SeriesPart::Text(text.as_bytes().to_vec()),
+                TemplatePiece::Location => SeriesPart::Text(location.to_ascii_lowercase().into_bytes()),
+                TemplatePiece::Bucket => SeriesPart::Bucket,
+                TemplatePiece::Index { width: digits } => {
                     width = *digits;
-                    Part::Index
+                    SeriesPart::Index
                 }
             })
             .collect();
-        let text_length = |part: &Part| if let Part::Text(text) = part { text.len() } else { 0 };
+        let text_length = |part: &SeriesPart| if let SeriesPart::Text(text) = part { text.len() } else { 0 };
         let fixed = parts.iter().map(text_length).sum::<usize>() + usize::from(has_bucket);
         let shortest = fixed + width.map_or(1, usize::from);
         if shortest > MAX_LABEL {
             return Err(SeriesError::TooLong(shortest));
         }
         let capacity = width.map(|width| 10_u64.pow(u32::from(width) + u32::from(has_bucket)) - 1);
-        Ok(Series { parts, fixed, width, capacity })
+        Ok(NameSeries { parts, fixed, width, capacity })
     }
 
     /// How many names there are; `None` where only the length of a label bounds them.
@@ -89,9 +89,9 @@ impl Series {
         let mut label = Vec::with_capacity(self.fixed + zeros + index.len());
         for part in &self.parts {
             match part {
-                Part::Text(text) => label.extend_from_slice(text),
-                Part::Bucket => label.push(b'0' + bucket),
-                Part::Index => {
+                SeriesPart::Text(text) => label.extend_from_slice(text),
+                SeriesPart::Bucket => label.push(b'0' + bucket),
+                SeriesPart::Index => {
                     label.extend(std::iter::repeat_n(b'0', zeros));
                     label.extend_from_slice(index);
                 }
@@ -109,16 +109,16 @@ impl Series {
         let (mut rest, mut bucket, mut index) = (label, 0, 0);
         for part in &self.parts {
             let length = match part {
-                Part::Text(text) => text.len(),
-                Part::Bucket => 1,
-                Part::Index => digits,
+                SeriesPart::Text(text) => text.len(),
+                SeriesPart::Bucket => 1,
+                SeriesPart::Index => digits,
             };
             let (own, behind) = rest.split_at_checked(length)?;
             match part {
-                Part::Text(text) if text == own => {}
-                Part::Text(_) => return None,
-                Part::Bucket => bucket = decimal(own)?,
-                Part::Index => index = decimal(own)?,
+                SeriesPart::Text(text) if text == own => {}
+                SeriesPart::Text(_) => return None,
+                SeriesPart::Bucket => bucket = decimal(own)?,
+                SeriesPart::Index => index = decimal(own)?,
             }
             rest = behind;
         }
@@ -132,7 +132,7 @@ impl Series {
     /// The bucket and the index of a number.
     fn split(&self, number: u64) -> (u8, u64) {
         match self.width {
-            Some(width) if self.parts.contains(&Part::Bucket) => {
+            Some(width) if self.parts.contains(&SeriesPart::Bucket) => {
                 let each = 10_u64.pow(u32::from(width));
                 ((number / each) as u8, number % each)
             }
@@ -168,12 +168,12 @@ mod tests {
     use super::*;
 
     /// A template at the location `sas`.
-    fn series(template: &str) -> Series {
-        Series::new(&ShortnameTemplate::parse(template).unwrap(), "sas").unwrap()
+    fn series(template: &str) -> NameSeries {
+        NameSeries::new(&ShortnameTemplate::parse(template).unwrap(), "sas").unwrap()
     }
 
     /// The label of a number.
-    fn label(series: &Series, number: u64) -> Option<String> {
+    fn label(series: &NameSeries, number: u64) -> Option<String> {
         series.label(number).map(|label| String::from_utf8(label).unwrap())
     }
 
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn without_a_width_the_index_grows() {
-        let growing = Series::new(&ShortnameTemplate::parse("x{index}y").unwrap(), "no label").unwrap();
+        let growing = NameSeries::new(&ShortnameTemplate::parse("x{index}y").unwrap(), "no label").unwrap();
         assert_eq!(growing.capacity(), None);
         assert_eq!(label(&growing, 123_456).as_deref(), Some("x123456y"));
         assert_eq!(growing.number_of(b"x12y"), Some(12));
@@ -221,8 +221,8 @@ mod tests {
     #[test]
     fn a_location_must_fit_a_label() {
         let template = ShortnameTemplate::parse("{location}-{index:02}").unwrap();
-        assert_eq!(Series::new(&template, "sas 1"), Err(SeriesError::BadLocation));
-        assert_eq!(Series::new(&template, &"s".repeat(61)), Err(SeriesError::TooLong(64)));
-        assert_eq!(Series::new(&template, "SAS").unwrap().label(7), Some(b"sas-07".to_vec()));
+        assert_eq!(NameSeries::new(&template, "sas 1"), Err(SeriesError::BadLocation));
+        assert_eq!(NameSeries::new(&template, &"s".repeat(61)), Err(SeriesError::TooLong(64)));
+        assert_eq!(NameSeries::new(&template, "SAS").unwrap().label(7), Some(b"sas-07".to_vec()));
     }
 }

@@ -8,7 +8,7 @@ use std::collections::hash_map::{Entry, HashMap};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::edit::looked_after;
-use super::lock::{Edits, NewRow, free_name};
+use super::lock::{LockEdits, NewRow, free_name};
 use super::taken::fastbone_label;
 use crate::dns::Name;
 use crate::inventory::Inventory;
@@ -23,16 +23,16 @@ mod tests;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Settlement {
     /// What is done to names.lock.
-    pub edits: Edits,
+    pub edits: LockEdits,
     /// What was decided, by the numbers of the hosts.
-    pub decided: Vec<Decision>,
+    pub decided: Vec<HostDecision>,
     /// What could not be decided, by the numbers of the hosts.
-    pub left: Vec<Decision>,
+    pub left: Vec<HostDecision>,
 }
 
 /// What was decided about a host.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Decision {
+pub struct HostDecision {
     /// The host.
     pub inv: Inv,
     /// What and why, in words; follows the host's number.
@@ -41,7 +41,7 @@ pub struct Decision {
 
 /// A row, as it is or as it will be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Row<'a> {
+struct SettleRow<'a> {
     /// The name; `None` where it counts as none.
     name: Option<&'a Name>,
     /// When it was given.
@@ -58,17 +58,17 @@ struct Row<'a> {
 
 /// A host that has a name.
 #[derive(Clone, Copy)]
-struct Holder<'a> {
+struct RowHolder<'a> {
     /// The host.
     inv: Inv,
     /// Its current row.
-    row: Row<'a>,
+    row: SettleRow<'a>,
 }
 
 /// Settles what the rows of names.lock say against each other; `text` is the file as it was read for `inventory`.
 pub fn settle(inventory: &Inventory, text: &str, now: Time) -> Settlement {
     let lines: Vec<&str> = text.strip_prefix('\u{feff}').unwrap_or(text).lines().collect();
-    let mut settling = Settling {
+    let mut settling = SettlementState {
         inventory,
         now: now.to_second(),
         base: base_lines(&lines),
@@ -101,7 +101,7 @@ fn base_lines(lines: &[&str]) -> BTreeSet<u32> {
 }
 
 /// The state of a settlement.
-struct Settling<'a> {
+struct SettlementState<'a> {
     /// The inventory.
     inventory: &'a Inventory,
     /// The clock, to the second.
@@ -111,15 +111,17 @@ struct Settling<'a> {
     /// The lines, from 1, that neither side of a merge wrote.
     base: BTreeSet<u32>,
     /// The rows that are not bad of the hosts of which any changes.
-    hosts: BTreeMap<Inv, Vec<Row<'a>>>,
+    hosts: BTreeMap<Inv, Vec<SettleRow<'a>>>,
     /// What was decided.
     settlement: Settlement,
 }
 
-impl<'a> Settling<'a> {
+impl<'a> SettlementState<'a> {
     /// Puts the new file together.
     fn finish(self) -> Settlement {
-        let Settling { inventory, base, hosts, settlement: Settlement { mut edits, mut decided, mut left }, .. } = self;
+        let SettlementState {
+            inventory, base, hosts, settlement: Settlement { mut edits, mut decided, mut left }, ..
+        } = self;
         let is_base = |row: &LockRow| base.contains(&row.origin.line);
         edits.gone.extend((0..inventory.lock.len()).filter(|place| is_base(&inventory.lock[*place])));
         for (inv, rows) in hosts {
@@ -138,19 +140,19 @@ impl<'a> Settling<'a> {
     }
 
     /// The row at a place; `None` where it is bad by itself, or no side of a merge wrote it.
-    fn row(&self, place: usize) -> Option<Row<'a>> {
+    fn row(&self, place: usize) -> Option<SettleRow<'a>> {
         let LockRow { name, project, since, released, bad_itself, origin, .. } = &self.inventory.lock[place];
         if *bad_itself || self.base.contains(&origin.line) {
             return None;
         }
         let text = self.lines.get(origin.line as usize - 1).copied().unwrap_or_default();
         let (name, since) = (name.as_ref(), (*since)?);
-        Some(Row { name, since, released: *released, project: *project, text, place: Some(place) })
+        Some(SettleRow { name, since, released: *released, project: *project, text, place: Some(place) })
     }
 
     /// Settles the rows of one host among themselves, and adds those by which it has a name to `holders`.
-    fn settle_host(&mut self, inv: Inv, places: std::ops::Range<usize>, holders: &mut Vec<Holder<'a>>) {
-        let mut rows: Vec<Row<'a>> = places.filter_map(|place| self.row(place)).collect();
+    fn settle_host(&mut self, inv: Inv, places: std::ops::Range<usize>, holders: &mut Vec<RowHolder<'a>>) {
+        let mut rows: Vec<SettleRow<'a>> = places.filter_map(|place| self.row(place)).collect();
         if rows.len() > 1 {
             let before = rows.clone();
             rows = self.one_row_a_name(inv, rows);
@@ -160,11 +162,11 @@ impl<'a> Settling<'a> {
             }
         }
         let current = rows.into_iter().filter(|row| row.released.is_none() && row.name.is_some());
-        holders.extend(current.map(|row| Holder { inv, row }));
+        holders.extend(current.map(|row| RowHolder { inv, row }));
     }
 
     /// Leaves one row of each name of a host.
-    fn one_row_a_name(&mut self, inv: Inv, mut rows: Vec<Row<'a>>) -> Vec<Row<'a>> {
+    fn one_row_a_name(&mut self, inv: Inv, mut rows: Vec<SettleRow<'a>>) -> Vec<SettleRow<'a>> {
         // By all that they say: the order of the file must not matter.
         rows.sort();
         let mut kept = Vec::with_capacity(rows.len());
@@ -183,18 +185,19 @@ impl<'a> Settling<'a> {
     }
 
     /// The one row that replaces several rows of one host and one name, and why; they are sorted.
-    fn latest(&self, inv: Inv, same: &[Row<'a>]) -> (Row<'a>, String) {
+    fn latest(&self, inv: Inv, same: &[SettleRow<'a>]) -> (SettleRow<'a>, String) {
         let shown = shown(&same[0]);
         // A current row that has the `since` of a released one is what that was before.
-        let is_stale = |row: &Row<'a>| same.iter().any(|later| later.released.is_some() && later.since == row.since);
+        let is_stale =
+            |row: &SettleRow<'a>| same.iter().any(|later| later.released.is_some() && later.since == row.since);
         let released =
             same.iter().filter(|row| row.released.is_some()).rev().max_by_key(|row| (row.released, row.since));
         let given_since = released.and_then(|row| row.released);
-        let current: Vec<&Row<'a>> = same
+        let current: Vec<&SettleRow<'a>> = same
             .iter()
             .filter(|row| row.released.is_none() && !is_stale(row) && given_since.is_none_or(|time| row.since >= time))
             .collect();
-        let says_same = |row: &Row<'a>| (row.since, row.released, row.project);
+        let says_same = |row: &SettleRow<'a>| (row.since, row.released, row.project);
         // Of several rows that say that the host has no name, the last counts: it gives up every name given before.
         let first = if same[0].name.is_none() { current.iter().max_by_key(|row| row.since) } else { current.first() };
         match (first, released) {
@@ -224,12 +227,12 @@ impl<'a> Settling<'a> {
     }
 
     /// The first of some rows that say that a host has a name, in the project that hosts.csv confirms, where any does.
-    fn in_project(&self, inv: Inv, first: &Row<'a>, rows: &[&Row<'a>]) -> Row<'a> {
+    fn in_project(&self, inv: Inv, first: &SettleRow<'a>, rows: &[&SettleRow<'a>]) -> SettleRow<'a> {
         let host = self.inventory.place_of(inv).map(|place| self.inventory.hosts[place].project);
         let project = host.filter(|project| rows.iter().any(|row| row.project == *project)).unwrap_or(first.project);
-        let wanted = Row { project, ..*first };
+        let wanted = SettleRow { project, ..*first };
         let same_row = rows.iter().find(|row| row.since == wanted.since && row.project == wanted.project);
-        same_row.map_or(Row { text: "", place: None, ..wanted }, |row| **row)
+        same_row.map_or(SettleRow { text: "", place: None, ..wanted }, |row| **row)
     }
 
     /// Leaves a host one current row; `rows` hold each name once.
@@ -238,7 +241,7 @@ impl<'a> Settling<'a> {
     /// it is newer: a release after the host got the name released the name that it had by then, on any branch; a name
     /// that was given later was given to a host without one, or renamed the host at the same time, which is not a
     /// release. Of several names the host keeps the one that it had first.
-    fn one_name(&mut self, inv: Inv, rows: Vec<Row<'a>>) -> Vec<Row<'a>> {
+    fn one_name(&mut self, inv: Inv, rows: Vec<SettleRow<'a>>) -> Vec<SettleRow<'a>> {
         let (mut current, mut rows): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.released.is_none());
         if current.len() < 2 {
             rows.extend(current);
@@ -246,9 +249,10 @@ impl<'a> Settling<'a> {
         }
         current.sort_by_key(|row| (row.since, row.name));
         let free = current.iter().find(|row| row.name.is_none()).copied();
-        let is_later = |row: &&Row<'a>| row.name.is_some() && free.is_none_or(|free| row.since >= free.since);
+        let is_later = |row: &&SettleRow<'a>| row.name.is_some() && free.is_none_or(|free| row.since >= free.since);
         let Some(keeper) = current.iter().find(is_later).copied().or(free) else { return rows };
-        let is_left = |row: &Row<'a>| row.name.is_some() && *row != keeper && self.looked_after(inv, row).is_none();
+        let is_left =
+            |row: &SettleRow<'a>| row.name.is_some() && *row != keeper && self.looked_after(inv, row).is_none();
         let has_left = current.iter().any(is_left);
         for row in current {
             match (row == keeper, row.name) {
@@ -276,7 +280,7 @@ impl<'a> Settling<'a> {
     }
 
     /// Leaves each short name one host: the one that had it first, of several the one with the lowest number.
-    fn settle_names(&mut self, mut holders: Vec<Holder<'a>>) {
+    fn settle_names(&mut self, mut holders: Vec<RowHolder<'a>>) {
         holders.sort_by_key(|holder| (holder.row.since, holder.inv, holder.row.name));
         let mut kept: HashMap<u128, usize> = HashMap::with_capacity(holders.len());
         for place in 0..holders.len() {
@@ -295,9 +299,9 @@ impl<'a> Settling<'a> {
         }
     }
 
-    /// The short names, by their hashes as in [`super::Taken`], that a host has: its own and its fastbone's, in the
-    /// project of the row and in that of hosts.csv.
-    fn claims(&self, holder: &Holder<'a>) -> Vec<u128> {
+    /// The short names, by their hashes as in [`super::TakenNames`], that a host has: its own and its fastbone's, in
+    /// the project of the row and in that of hosts.csv.
+    fn claims(&self, holder: &RowHolder<'a>) -> Vec<u128> {
         let Some(name) = holder.row.name else { return Vec::new() };
         let label = name.as_name().first_label().unwrap_or_default();
         let host = self.inventory.place_of(holder.inv).map(|place| self.inventory.hosts[place].project);
@@ -309,7 +313,7 @@ impl<'a> Settling<'a> {
     }
 
     /// Takes a name from a host that another host keeps.
-    fn lose(&mut self, loser: &Holder<'a>, winner: &Holder<'a>) {
+    fn lose(&mut self, loser: &RowHolder<'a>, winner: &RowHolder<'a>) {
         let (inv, row) = (loser.inv, loser.row);
         let own = super::holders::lock_rows_of(self.inventory, inv);
         let known = self.hosts.get(&inv).cloned();
@@ -325,41 +329,41 @@ impl<'a> Settling<'a> {
             // Otherwise hosts.csv could bring the name back once the release is forgotten.
             let host = self.inventory.place_of(inv).map(|place| self.inventory.hosts[place].project);
             let project = host.unwrap_or(row.project);
-            rows.push(Row { name: None, since: self.now, released: None, project, text: "", place: None });
+            rows.push(SettleRow { name: None, since: self.now, released: None, project, text: "", place: None });
         }
         self.hosts.insert(inv, rows);
     }
 
     /// The row by which a host gives up a name; as it was where no row may say so.
-    fn give_up(&mut self, inv: Inv, row: Row<'a>, why: String) -> Row<'a> {
+    fn give_up(&mut self, inv: Inv, row: SettleRow<'a>, why: String) -> SettleRow<'a> {
         let Some(project) = self.looked_after(inv, &row) else {
             let message = format!(
                 "{why}; but {} is in no domain of its project, so an operator must do this by hand",
                 shown(&row)
             );
-            self.settlement.left.push(Decision { inv, message });
+            self.settlement.left.push(HostDecision { inv, message });
             return row;
         };
         self.decide(inv, why);
-        Row { released: Some(self.now), project, text: "", place: None, ..row }
+        SettleRow { released: Some(self.now), project, text: "", place: None, ..row }
     }
 
     /// The project in which the records of a row's name are looked after once the host has given it up; `None` where a
     /// row that says so would be bad.
-    fn looked_after(&self, inv: Inv, row: &Row<'a>) -> Option<ProjectIndex> {
+    fn looked_after(&self, inv: Inv, row: &SettleRow<'a>) -> Option<ProjectIndex> {
         let host = self.inventory.place_of(inv).map(|place| self.inventory.hosts[place].project);
         looked_after(self.inventory, row.name?, host.into_iter().chain([row.project]))
     }
 
     /// Notes what was decided.
     fn decide(&mut self, inv: Inv, message: String) {
-        self.settlement.decided.push(Decision { inv, message });
+        self.settlement.decided.push(HostDecision { inv, message });
     }
 }
 
 /// Why one host keeps a short name, and not another.
-fn why(loser: &Holder<'_>, winner: &Holder<'_>) -> String {
-    let label = |row: &Row<'_>| row.name.and_then(|name| name.as_name().first_label().map(<[u8]>::to_vec));
+fn why(loser: &RowHolder<'_>, winner: &RowHolder<'_>) -> String {
+    let label = |row: &SettleRow<'_>| row.name.and_then(|name| name.as_name().first_label().map(<[u8]>::to_vec));
     let (inv, name) = (winner.inv, shown(&winner.row));
     let has = match (loser.row.name == winner.row.name, label(&loser.row) == label(&winner.row)) {
         (true, _) => format!("host {inv} has it"),
@@ -374,6 +378,6 @@ fn why(loser: &Holder<'_>, winner: &Holder<'_>) -> String {
 }
 
 /// The name of a row, for messages.
-fn shown(row: &Row<'_>) -> String {
+fn shown(row: &SettleRow<'_>) -> String {
     row.name.map_or_else(|| "no name".to_owned(), |name| format!("`{name}`"))
 }

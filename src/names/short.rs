@@ -11,12 +11,12 @@ use crate::diag::{Diagnostic, Diagnostics, Origin};
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::ProjectIndex;
-use crate::inventory::repeats::Repeats;
+use crate::inventory::repeats::RepeatedHashes;
 use crate::inventory::value::Inv;
 
 /// A host that has a name, and who says so.
 #[derive(Clone, Copy)]
-struct Holder<'a> {
+struct ShortNameHolder<'a> {
     /// The host.
     inv: Inv,
     /// The name.
@@ -36,11 +36,11 @@ struct Holder<'a> {
 pub fn check(inventory: &Inventory) -> Diagnostics {
     let mut found = Diagnostics::default();
     // Nearly all short names occur once, and only the others are kept.
-    let mut repeats = Repeats::new(inventory.hosts.len() * 2);
+    let mut repeats = RepeatedHashes::new(inventory.hosts.len() * 2);
     for holder in holders(inventory) {
         labels(inventory, &holder).for_each(|hash| repeats.add(hash as u64));
     }
-    let mut owners: HashMap<u128, Holder<'_>> = HashMap::new();
+    let mut owners: HashMap<u128, ShortNameHolder<'_>> = HashMap::new();
     for holder in holders(inventory) {
         let mut other = None;
         for hash in labels(inventory, &holder).filter(|hash| repeats.may_hold(*hash as u64)) {
@@ -60,31 +60,31 @@ pub fn check(inventory: &Inventory) -> Diagnostics {
 }
 
 /// The hashes of a host's short name, and of its fastbone's.
-fn labels(inventory: &Inventory, holder: &Holder<'_>) -> impl Iterator<Item = u128> {
+fn labels(inventory: &Inventory, holder: &ShortNameHolder<'_>) -> impl Iterator<Item = u128> {
     let label = holder.name.as_name().first_label().unwrap_or_default();
     let fastbone = fastbone_label(inventory, holder.project, label);
     std::iter::once(xxh3_128(label)).chain(fastbone.map(|label| xxh3_128(&label)))
 }
 
 /// All hosts that have names: those of hosts.csv, then those that only names.lock knows.
-fn holders(inventory: &Inventory) -> impl Iterator<Item = Holder<'_>> {
+fn holders(inventory: &Inventory) -> impl Iterator<Item = ShortNameHolder<'_>> {
     let by_hosts = named(inventory).filter_map(|(host, held)| {
         let (name, row) = held?;
         let origin = row.map_or(host.origin, |row| row.origin);
-        Some(Holder { inv: host.inv, name, project: host.project, origin, by_lock: row.is_some() })
+        Some(ShortNameHolder { inv: host.inv, name, project: host.project, origin, by_lock: row.is_some() })
     });
     let by_lock = inventory.lock.iter().filter_map(|row| {
         let name = row.name.as_ref()?;
         let is_alone = row.released.is_none() && inventory.place_of(row.inv).is_none();
         let origin = row.origin;
-        is_alone.then_some(Holder { inv: row.inv, name, project: row.project, origin, by_lock: true })
+        is_alone.then_some(ShortNameHolder { inv: row.inv, name, project: row.project, origin, by_lock: true })
     });
     by_hosts.chain(by_lock)
 }
 
 /// The warning about a host.
-fn warning(inventory: &Inventory, holder: &Holder<'_>, other: &Holder<'_>) -> Diagnostic {
-    let Holder { inv, name, origin, .. } = holder;
+fn warning(inventory: &Inventory, holder: &ShortNameHolder<'_>, other: &ShortNameHolder<'_>) -> Diagnostic {
+    let ShortNameHolder { inv, name, origin, .. } = holder;
     let label = |name: &Name| name.as_name().first_label().map(<[u8]>::to_vec);
     let clash = if label(name) == label(other.name) {
         "the same short name"

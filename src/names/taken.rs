@@ -16,7 +16,7 @@ use crate::live::Live;
 
 /// Why a short name is not free; of several reasons the first one here is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reason {
+pub enum TakenReason {
     /// A host has it, as backbone or fastbone.
     Held,
     /// A host had it until not long ago.
@@ -27,7 +27,7 @@ pub enum Reason {
 
 /// Who says that a short name is not free.
 #[derive(Debug, Clone, Copy)]
-struct Claim {
+struct NameClaim {
     /// The leading half of the hash of the short name.
     lead: u64,
     /// The other half without its two last bits, which say whether the name is held, and whether its host is known.
@@ -36,38 +36,38 @@ struct Claim {
     inv: Inv,
 }
 
-impl Claim {
-    /// The bit of [`Claim::rest`] that says that the name is held; otherwise it is cooling.
+impl NameClaim {
+    /// The bit of [`NameClaim::rest`] that says that the name is held; otherwise it is cooling.
     const IS_HELD: u64 = 1;
 
-    /// The bit of [`Claim::rest`] that says that the host is known.
+    /// The bit of [`NameClaim::rest`] that says that the host is known.
     const IS_ITS: u64 = 2;
 
     /// Notes a claim to the short name with this hash.
-    fn new(hash: u128, is_held: bool, by: Option<Inv>) -> Claim {
-        let mut rest = hash as u64 & !(Claim::IS_HELD | Claim::IS_ITS);
+    fn new(hash: u128, is_held: bool, by: Option<Inv>) -> NameClaim {
+        let mut rest = hash as u64 & !(NameClaim::IS_HELD | NameClaim::IS_ITS);
         if is_held {
-            rest |= Claim::IS_HELD;
+            rest |= NameClaim::IS_HELD;
         }
         if by.is_some() {
-            rest |= Claim::IS_ITS;
+            rest |= NameClaim::IS_ITS;
         }
-        Claim { lead: lead(hash), rest, inv: by.unwrap_or(Inv(0)) }
+        NameClaim { lead: lead(hash), rest, inv: by.unwrap_or(Inv(0)) }
     }
 
     /// Whether it is one to the short name with this hash.
     fn is_to(&self, hash: u128) -> bool {
-        self.lead == lead(hash) && (self.rest ^ hash as u64) & !(Claim::IS_HELD | Claim::IS_ITS) == 0
+        self.lead == lead(hash) && (self.rest ^ hash as u64) & !(NameClaim::IS_HELD | NameClaim::IS_ITS) == 0
     }
 
     /// Why the name is not free.
-    fn reason(&self) -> Reason {
-        if self.rest & Claim::IS_HELD == 0 { Reason::Cooling } else { Reason::Held }
+    fn reason(&self) -> TakenReason {
+        if self.rest & NameClaim::IS_HELD == 0 { TakenReason::Cooling } else { TakenReason::Held }
     }
 
     /// Whether it is that of a host.
     fn is_by(&self, inv: Inv) -> bool {
-        self.rest & Claim::IS_ITS != 0 && self.inv == inv
+        self.rest & NameClaim::IS_ITS != 0 && self.inv == inv
     }
 }
 
@@ -81,9 +81,9 @@ fn lead(hash: u128) -> u64 {
 /// Kept as 126 bits of their hashes: two of a million names have the same bits with a probability of 10^-26; the only
 /// effect is one more skipped name.
 #[derive(Debug)]
-pub struct Taken {
+pub struct TakenNames {
     /// What hosts claimed from the beginning.
-    claims: ByHash<Claim>,
+    claims: ByHash<NameClaim>,
     /// Who took which name since, which no other host has.
     later: HashMap<u128, Inv>,
     /// The labels in zones.
@@ -140,11 +140,12 @@ pub fn is_needed(domains: &HashSet<Name>, apex: NameRef<'_>) -> bool {
     is_at_domain || domains.iter().any(|domain| domain.as_name().is_at_or_below(apex))
 }
 
-impl Taken {
+impl TakenNames {
     /// The names that hosts have, or had within the cooldown, with their fastbone names; and the names of rows whose
     /// host is unknown.
-    pub fn by_hosts(inventory: &Inventory, now: Time) -> Taken {
-        let mut found = Found { inventory, claims: Vec::with_capacity(inventory.hosts.len()), clouded: HashSet::new() };
+    pub fn by_hosts(inventory: &Inventory, now: Time) -> TakenNames {
+        let mut found =
+            FoundClaims { inventory, claims: Vec::with_capacity(inventory.hosts.len()), clouded: HashSet::new() };
         for (host, held) in named(inventory) {
             match held {
                 // The row says it too, below.
@@ -164,11 +165,11 @@ impl Taken {
         }
         for name in &inventory.stray_names {
             let label = name.as_name().first_label().unwrap_or_default();
-            found.claims.push(Claim::new(xxh3_128(label), true, None));
+            found.claims.push(NameClaim::new(xxh3_128(label), true, None));
         }
-        let Found { claims, clouded, .. } = found;
+        let FoundClaims { claims, clouded, .. } = found;
         let claims = ByHash::new(claims, |claim| claim.lead);
-        Taken { claims, later: HashMap::new(), live: Vec::new(), live_names: HashSet::new(), clouded }
+        TakenNames { claims, later: HashMap::new(), live: Vec::new(), live_names: HashSet::new(), clouded }
     }
 
     /// Adds any records in live DNS directly below a project's domain.
@@ -189,25 +190,25 @@ impl Taken {
     }
 
     /// Why a short name is not free; `None` where it is.
-    pub fn reason(&self, label: &[u8]) -> Option<Reason> {
+    pub fn reason(&self, label: &[u8]) -> Option<TakenReason> {
         let hash = xxh3_128(label);
         self.reason_among(self.claims.near(lead(hash)), label, hash)
     }
 
-    /// Why each of some short names is not free, as [`Taken::reason`] says.
-    pub fn reasons(&self, labels: &[Vec<u8>]) -> Vec<Option<Reason>> {
+    /// Why each of some short names is not free, as [`TakenNames::reason`] says.
+    pub fn reasons(&self, labels: &[Vec<u8>]) -> Vec<Option<TakenReason>> {
         let hashes: Vec<u128> = labels.iter().map(|label| xxh3_128(label)).collect();
-        let near: Vec<&[Claim]> = hashes.iter().map(|hash| self.claims.near(lead(*hash))).collect();
+        let near: Vec<&[NameClaim]> = hashes.iter().map(|hash| self.claims.near(lead(*hash))).collect();
         let each = labels.iter().zip(hashes).zip(near);
         each.map(|((label, hash), near)| self.reason_among(near, label, hash)).collect()
     }
 
     /// Why a short name, which has this hash, is not free; `near` are the claims among which those to it are.
-    fn reason_among(&self, near: &[Claim], label: &[u8], hash: u128) -> Option<Reason> {
-        let claimed = near.iter().filter(|claim| claim.is_to(hash)).map(Claim::reason);
-        let taken = claimed.chain(self.later.contains_key(&hash).then_some(Reason::Held)).min();
-        let live = || self.is_live(hash).then_some(Reason::Live);
-        taken.or_else(live).or_else(|| self.may_be_fastbone(label).then_some(Reason::Held))
+    fn reason_among(&self, near: &[NameClaim], label: &[u8], hash: u128) -> Option<TakenReason> {
+        let claimed = near.iter().filter(|claim| claim.is_to(hash)).map(NameClaim::reason);
+        let taken = claimed.chain(self.later.contains_key(&hash).then_some(TakenReason::Held)).min();
+        let live = || self.is_live(hash).then_some(TakenReason::Live);
+        taken.or_else(live).or_else(|| self.may_be_fastbone(label).then_some(TakenReason::Held))
     }
 
     /// Whether live DNS holds something at the short name with this hash.
@@ -223,10 +224,10 @@ impl Taken {
     }
 
     /// Why a short name is not free for the host that has it: what other hosts have or had; live DNS does not matter.
-    pub fn reason_of_others(&self, label: &[u8], inv: Inv) -> Option<Reason> {
+    pub fn reason_of_others(&self, label: &[u8], inv: Inv) -> Option<TakenReason> {
         let hash = xxh3_128(label);
-        let claims = self.claims_to(hash).filter(|claim| !claim.is_by(inv)).map(Claim::reason);
-        claims.chain(self.later.get(&hash).filter(|by| **by != inv).map(|_| Reason::Held)).min()
+        let claims = self.claims_to(hash).filter(|claim| !claim.is_by(inv)).map(NameClaim::reason);
+        claims.chain(self.later.get(&hash).filter(|by| **by != inv).map(|_| TakenReason::Held)).min()
     }
 
     /// Takes a short name for a host; no other host has it.
@@ -242,32 +243,32 @@ impl Taken {
     }
 
     /// What hosts claimed of the short name with this hash from the beginning.
-    fn claims_to(&self, hash: u128) -> impl Iterator<Item = &Claim> {
+    fn claims_to(&self, hash: u128) -> impl Iterator<Item = &NameClaim> {
         self.claims.near(lead(hash)).iter().filter(move |claim| claim.is_to(hash))
     }
 }
 
 /// The names of hosts found so far.
-struct Found<'i> {
+struct FoundClaims<'i> {
     /// The inventory.
     inventory: &'i Inventory,
     /// The claims, unsorted.
-    claims: Vec<Claim>,
-    /// As in [`Taken`].
+    claims: Vec<NameClaim>,
+    /// As in [`TakenNames`].
     clouded: HashSet<u128>,
 }
 
-impl Found<'_> {
+impl FoundClaims<'_> {
     /// Adds a backbone's name and its fastbone's, which a host holds or held until not long ago.
     fn add(&mut self, (name, project): (&Name, ProjectIndex), (is_held, inv): (bool, Inv)) {
         let label = name.as_name().first_label().unwrap_or_default();
-        self.claims.push(Claim::new(xxh3_128(label), is_held, Some(inv)));
+        self.claims.push(NameClaim::new(xxh3_128(label), is_held, Some(inv)));
         let Project { admin, file, .. } = &self.inventory.projects[project.0 as usize];
         if admin.is_some() && file.settings().is_none() {
             self.clouded.insert(xxh3_128(label));
         }
         if let Some(fastbone) = fastbone_label(self.inventory, project, label) {
-            self.claims.push(Claim::new(xxh3_128(&fastbone), is_held, Some(inv)));
+            self.claims.push(NameClaim::new(xxh3_128(&fastbone), is_held, Some(inv)));
         }
     }
 }
@@ -286,7 +287,11 @@ mod tests {
     use crate::live::{Apexes, LiveZone};
 
     /// Why a short name is not free, and why it is not the host's of each number alone.
-    fn reasons<const N: usize>(taken: &Taken, label: &str, invs: [u64; N]) -> (Option<Reason>, [Option<Reason>; N]) {
+    fn reasons<const N: usize>(
+        taken: &TakenNames,
+        label: &str,
+        invs: [u64; N],
+    ) -> (Option<TakenReason>, [Option<TakenReason>; N]) {
         (taken.reason(label.as_bytes()), invs.map(|inv| taken.reason_of_others(label.as_bytes(), Inv(inv))))
     }
 
@@ -295,8 +300,8 @@ mod tests {
         let lock = ["1 sas1.search.example search 01:00:00 -", "2 sas1.web.example web 01:00:00 01:30:00"];
         let inventory =
             inventory(&["1,,search,assigned,sas", "2,,web,assigned,sas", "3,x1.web.example,web,free,sas"], &lock);
-        let taken = Taken::by_hosts(&inventory, at("02:00:00"));
-        let (held, cooling) = (Some(Reason::Held), Some(Reason::Cooling));
+        let taken = TakenNames::by_hosts(&inventory, at("02:00:00"));
+        let (held, cooling) = (Some(TakenReason::Held), Some(TakenReason::Cooling));
         assert_eq!(reasons(&taken, "sas1", [1, 2, 3]), (held, [cooling, held, held]));
         assert_eq!(reasons(&taken, "fb-sas1", [1, 2]), (held, [None, held]), "the fastbone of 1");
         assert_eq!(reasons(&taken, "sas1f", [1, 2]), (cooling, [cooling, None]), "that which 2 had");
@@ -308,19 +313,19 @@ mod tests {
     fn what_hosts_csv_says_against_names_lock_is_not_held() {
         let inventory =
             inventory(&["1,sas1.search.example,search,assigned,sas"], &["1 sas2.search.example search 01:00:00 -"]);
-        let taken = Taken::by_hosts(&inventory, at("02:00:00"));
-        assert_eq!((taken.reason(b"sas1"), taken.reason(b"sas2")), (None, Some(Reason::Held)));
+        let taken = TakenNames::by_hosts(&inventory, at("02:00:00"));
+        assert_eq!((taken.reason(b"sas1"), taken.reason(b"sas2")), (None, Some(TakenReason::Held)));
     }
 
     #[test]
     fn the_name_of_a_row_without_a_host_is_held() {
         let inventory = inventory(&["1,,search,assigned,sas"], &["one sas1.search.example search 01:00:00 -"]);
-        let taken = Taken::by_hosts(&inventory, at("02:00:00"));
-        assert_eq!(reasons(&taken, "sas1", [1]), (Some(Reason::Held), [Some(Reason::Held)]));
+        let taken = TakenNames::by_hosts(&inventory, at("02:00:00"));
+        assert_eq!(reasons(&taken, "sas1", [1]), (Some(TakenReason::Held), [Some(TakenReason::Held)]));
         let blanks = "1 sas2.search.example search 2026-11-20T01:00:00Z -\n";
         let inventory = inventory_of("max_bad_rows = \"100%\"", &["1,,search,assigned,sas"], blanks);
-        let taken = Taken::by_hosts(&inventory, at("02:00:00"));
-        assert_eq!(taken.reason(b"sas2"), Some(Reason::Held), "tabs that became blanks hide no name");
+        let taken = TakenNames::by_hosts(&inventory, at("02:00:00"));
+        assert_eq!(taken.reason(b"sas2"), Some(TakenReason::Held), "tabs that became blanks hide no name");
     }
 
     #[test]
@@ -335,12 +340,12 @@ mod tests {
     #[test]
     fn what_live_dns_holds_is_told_last_and_is_no_others() {
         let inventory = inventory(&["1,,search,assigned,sas"], &["1 sas1.search.example search 01:00:00 01:30:00"]);
-        let mut taken = Taken::by_hosts(&inventory, at("02:00:00"));
+        let mut taken = TakenNames::by_hosts(&inventory, at("02:00:00"));
         [b"sas1", b"sas2", b"sas2"].into_iter().for_each(|label| taken.add_live_name(label));
-        assert_eq!(reasons(&taken, "sas1", [1, 2]), (Some(Reason::Cooling), [None, Some(Reason::Cooling)]));
-        assert_eq!(reasons(&taken, "sas2", [1, 2]), (Some(Reason::Live), [None, None]));
+        assert_eq!(reasons(&taken, "sas1", [1, 2]), (Some(TakenReason::Cooling), [None, Some(TakenReason::Cooling)]));
+        assert_eq!(reasons(&taken, "sas2", [1, 2]), (Some(TakenReason::Live), [None, None]));
         taken.take(b"sas2", Inv(1));
-        assert_eq!(reasons(&taken, "sas2", [1, 2]), (Some(Reason::Held), [None, Some(Reason::Held)]));
+        assert_eq!(reasons(&taken, "sas2", [1, 2]), (Some(TakenReason::Held), [None, Some(TakenReason::Held)]));
     }
 
     #[test]
@@ -348,7 +353,7 @@ mod tests {
         // `broken` is in zonewright.toml, and has no file; `unheard` is nowhere.
         let hosts = ["1,n1.broken.example,broken,assigned,sas", "2,n7.unheard.example,unheard,assigned,sas"];
         let inventory = inventory(&hosts, &[]);
-        let taken = Taken::by_hosts(&inventory, at("02:00:00"));
+        let taken = TakenNames::by_hosts(&inventory, at("02:00:00"));
         let is_taken = |label: &str| taken.reason(label.as_bytes()).is_some();
         assert_eq!(
             ["n1", "fb-n1", "n1f", "n12", "n2", "n", "fb-n7"].map(is_taken),
@@ -374,7 +379,7 @@ mod tests {
             push(&owner(&format!("only-{}", apex.to_string().replace('.', "-"))), Rtype::TXT, b"\x04kept").unwrap();
             LiveZone::known(builder.finish().unwrap())
         });
-        let mut taken = Taken::by_hosts(&inventory, at("02:00:00"));
+        let mut taken = TakenNames::by_hosts(&inventory, at("02:00:00"));
         taken.add_live(&inventory, &Live::new(zones.collect(), Apexes::new(apexes.iter())));
         let is_taken = |label: &str| taken.reason(label.as_bytes()).is_some();
         assert_eq!(["sas1", "sas2", "sas3", "sas4", "deep"].map(is_taken), [true, true, true, false, false]);

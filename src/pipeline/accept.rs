@@ -11,19 +11,19 @@ use super::progress::Progress;
 use super::settings::{OpenError, state_file};
 use super::{acceptance, accepted};
 use crate::diag::Problem;
-use crate::guard::baseline::{Difference, difference};
+use crate::guard::baseline::{ExportDifference, difference};
 use crate::inventory::Inventory;
 use crate::inventory::model::Export;
 use crate::inventory::sources::meaning;
 use crate::inventory::value::Time;
-use crate::state::{self, Accepting, Acceptor, Exchange, Lock, NewExport, State};
+use crate::state::{self, Acceptor, ExportExchange, ExportToAccept, NewExport, State, StateLock};
 
 /// The key of l3-tors.
 const L3_TORS: &str = "l3_tors";
 
 /// What is accepted, by whom and why.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
+pub struct AcceptRequest<'a> {
     /// The folder of the workspace.
     pub workspace: &'a Path,
     /// The clock.
@@ -42,12 +42,12 @@ pub enum AcceptError {
     /// The settings or the state cannot be used.
     Open(OpenError),
     /// The export is not accepted.
-    Refused(Unaccepted),
+    Refused(AcceptRefusal),
 }
 
 /// Why an export is not accepted.
 #[derive(Debug)]
-pub enum Unaccepted {
+pub enum AcceptRefusal {
     /// There is no such source; lists the sources.
     NoSuchSource(Vec<String>),
     /// It fails a test that is not about what it lost or changed; says which.
@@ -56,8 +56,8 @@ pub enum Unaccepted {
     Changing,
 }
 
-impl From<Unaccepted> for AcceptError {
-    fn from(refusal: Unaccepted) -> AcceptError {
+impl From<AcceptRefusal> for AcceptError {
+    fn from(refusal: AcceptRefusal) -> AcceptError {
         AcceptError::Refused(refusal)
     }
 }
@@ -71,7 +71,7 @@ impl From<Problem> for AcceptError {
 /// Makes the present export of a source the accepted one.
 ///
 /// Errors: [`AcceptError`]; nothing was accepted then.
-pub fn accept(request: &Request<'_>, progress: &dyn Progress) -> Result<Exchange, AcceptError> {
+pub fn accept(request: &AcceptRequest<'_>, progress: &dyn Progress) -> Result<ExportExchange, AcceptError> {
     let loaded = load(request.workspace, request.now, progress).map_err(OpenError::from);
     let (inventory, _) = loaded.map_err(AcceptError::Open)?;
     let file = state_file(request.workspace, &inventory.config);
@@ -80,40 +80,40 @@ pub fn accept(request: &Request<'_>, progress: &dyn Progress) -> Result<Exchange
             return Ok(exchange);
         }
         let names = inventory.exports.iter().map(|export| export.spec.name.clone());
-        return Err(Unaccepted::NoSuchSource(names.collect()).into());
+        return Err(AcceptRefusal::NoSuchSource(names.collect()).into());
     };
     if let Some(doubt) = inventory.trust_of(&export.spec).doubt() {
-        return Err(Unaccepted::Doubted(doubt.to_owned()).into());
+        return Err(AcceptRefusal::Doubted(doubt.to_owned()).into());
     }
-    let new = acceptance::new_export(&inventory, export, request.workspace).ok_or(Unaccepted::Changing)?;
-    let _lock = Lock::take(&file, request.who, request.now)?;
+    let new = acceptance::new_export(&inventory, export, request.workspace).ok_or(AcceptRefusal::Changing)?;
+    let _lock = StateLock::take(&file, request.who, request.now)?;
     let mut state = state::open_to_write(&file)?;
     let exchange = exchange(&inventory, export, &*state)?;
     let acceptor = Acceptor::Person(request.who, request.reason);
-    state.accept(&[Accepting::Anew(new)], &acceptor, request.now)?;
+    state.accept(&[ExportToAccept::Anew(new)], &acceptor, request.now)?;
     Ok(exchange)
 }
 
 /// Lets all switches leave their L3 segment, where zonewright.toml no longer has l3-tors and accepted exports listed
 /// some. Otherwise they would stay there for ever. `None` where the operator named another source.
-fn forget(request: &Request<'_>, file: &Path) -> Result<Option<Exchange>, Problem> {
+fn forget(request: &AcceptRequest<'_>, file: &Path) -> Result<Option<ExportExchange>, Problem> {
     let is_known = |state: &dyn State| Ok::<bool, Problem>(!state.l3_switches()?.is_empty());
     if request.source != L3_TORS || !state::open_to_read(file)?.as_deref().map_or(Ok(false), is_known)? {
         return Ok(None);
     }
-    let _lock = Lock::take(file, request.who, request.now)?;
+    let _lock = StateLock::take(file, request.who, request.now)?;
     let mut state = state::open_to_write(file)?;
     let (source, rows, dated) = (L3_TORS.to_owned(), 0, None);
     let before = state.exports()?.into_iter().find(|before| before.source == L3_TORS);
     let leaving = state.l3_switches()?;
     let none = NewExport { source: source.clone(), rows, dated, files: Vec::new(), switches: Vec::new() };
     let acceptor = Acceptor::Person(request.who, request.reason);
-    state.accept(&[Accepting::Anew(none)], &acceptor, request.now)?;
-    Ok(Some(Exchange { source, rows, dated, before, difference: Difference::default(), leaving }))
+    state.accept(&[ExportToAccept::Anew(none)], &acceptor, request.now)?;
+    Ok(Some(ExportExchange { source, rows, dated, before, difference: ExportDifference::default(), leaving }))
 }
 
 /// How an export differs from the accepted one of its source.
-fn exchange(inventory: &Inventory, export: &Export, state: &dyn State) -> Result<Exchange, Problem> {
+fn exchange(inventory: &Inventory, export: &Export, state: &dyn State) -> Result<ExportExchange, Problem> {
     let spec = &export.spec;
     let before = state.exports()?.into_iter().find(|before| before.source == spec.name);
     let was = match &before {
@@ -128,7 +128,7 @@ fn exchange(inventory: &Inventory, export: &Export, state: &dyn State) -> Result
         }
         _ => Vec::new(),
     };
-    Ok(Exchange {
+    Ok(ExportExchange {
         source: spec.name.clone(),
         rows: export.rows,
         dated: export.dated,

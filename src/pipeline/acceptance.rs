@@ -6,36 +6,36 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::conduct::Conduct;
-use super::settings::Settings;
-use crate::change::{Notice, NoticeCode, SkipCode, Skipped};
+use super::conduct::ApplyConduct;
+use super::settings::WorkspaceSettings;
+use crate::change::{Notice, NoticeCode, SkipCode, SkippedSubject};
 use crate::diag::Problem;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Export, Trust};
 use crate::inventory::read::{self, ExportFiles};
 use crate::plan::Plan;
-use crate::state::{self, AcceptedFile, Accepting, Acceptor, Lock, NewExport, OpenedState, State};
+use crate::state::{self, AcceptedFile, Acceptor, ExportToAccept, NewExport, OpenedState, State, StateLock};
 
 /// The exports that an apply accepts if it did all of its plan: those that the plan believed and of which no file has
 /// changed since.
 ///
 /// An export that cannot be read now is not accepted. The apply does not fail because of it: its changes are made.
 pub(super) fn of_plan(
-    (plan, settings): (&Plan, &Settings),
-    request: &Conduct<'_>,
+    (plan, settings): (&Plan, &WorkspaceSettings),
+    request: &ApplyConduct<'_>,
     state: &dyn State,
-) -> Vec<Accepting> {
+) -> Vec<ExportToAccept> {
     accepting(used((plan, settings), request.workspace), request, state)
 }
 
 /// What is kept of exports that are accepted.
-fn accepting(exports: Vec<ExportFiles>, request: &Conduct<'_>, state: &dyn State) -> Vec<Accepting> {
+fn accepting(exports: Vec<ExportFiles>, request: &ApplyConduct<'_>, state: &dyn State) -> Vec<ExportToAccept> {
     if exports.is_empty() {
         return Vec::new();
     }
     match sorted(exports, state) {
         Ok((mut accepting, changed)) => {
-            accepting.extend(anew(&changed, request).into_iter().map(Accepting::Anew));
+            accepting.extend(anew(&changed, request).into_iter().map(ExportToAccept::Anew));
             accepting
         }
         Err(error) => {
@@ -47,14 +47,18 @@ fn accepting(exports: Vec<ExportFiles>, request: &Conduct<'_>, state: &dyn State
 
 /// Accepts the exports of a plan that has nothing to do, where any is not the accepted one already. A state that is in
 /// use or cannot be written is no failure, because the plan needs nothing else from it.
-pub(super) fn accept_idle(about: (&Plan, &Settings), request: &Conduct<'_>, (file, kept): (&Path, OpenedState)) {
+pub(super) fn accept_idle(
+    about: (&Plan, &WorkspaceSettings),
+    request: &ApplyConduct<'_>,
+    (file, kept): (&Path, OpenedState),
+) {
     let exports = used(about, request.workspace);
     let is_accepted = || {
         let Some(state) = kept? else { return Ok(exports.is_empty()) };
         Ok::<bool, Problem>(sorted(exports.clone(), &*state)?.1.is_empty())
     };
     let accept = || {
-        let _lock = Lock::take(file, request.who, request.now)?;
+        let _lock = StateLock::take(file, request.who, request.now)?;
         let mut state = state::open_to_write(file)?;
         // A file that changes in the meantime is found when it is read.
         let accepting = accepting(exports.clone(), request, &*state);
@@ -70,7 +74,7 @@ pub(super) fn accept_idle(about: (&Plan, &Settings), request: &Conduct<'_>, (fil
 /// because of a breaker, and every zone could be read. Otherwise later plans must still count what is new in the
 /// inventory as new: it may have tripped the breaker, or may trip one.
 pub(super) fn is_whole(plan: &Plan) -> bool {
-    let is_held = |skipped: &Skipped| skipped.code == SkipCode::Breaker;
+    let is_held = |skipped: &SkippedSubject| skipped.code == SkipCode::Breaker;
     let is_unread = |notice: &Notice| notice.code == NoticeCode::ZoneUnknown;
     let is_about_all = plan.undoes.is_none() && plan.only.is_none();
     is_about_all && !plan.skipped.iter().any(is_held) && !plan.notices.iter().any(is_unread)
@@ -80,7 +84,7 @@ pub(super) fn is_whole(plan: &Plan) -> bool {
 ///
 /// Sources of MACs are accepted together: while one of them is not believed, newer exports of the others must not
 /// replace what it said.
-fn used((plan, settings): (&Plan, &Settings), workspace: &Path) -> Vec<ExportFiles> {
+fn used((plan, settings): (&Plan, &WorkspaceSettings), workspace: &Path) -> Vec<ExportFiles> {
     if !is_whole(plan) {
         return Vec::new();
     }
@@ -99,16 +103,16 @@ fn used((plan, settings): (&Plan, &Settings), workspace: &Path) -> Vec<ExportFil
 }
 
 /// Sorts exports into those that are the accepted ones already, and the others.
-fn sorted(exports: Vec<ExportFiles>, state: &dyn State) -> Result<(Vec<Accepting>, Vec<ExportFiles>), Problem> {
+fn sorted(exports: Vec<ExportFiles>, state: &dyn State) -> Result<(Vec<ExportToAccept>, Vec<ExportFiles>), Problem> {
     let accepted = state.exports()?;
     let is_accepted =
         |export: &ExportFiles| accepted.iter().any(|own| own.source == export.source && own.files == export.digests);
     let (same, changed): (Vec<ExportFiles>, Vec<ExportFiles>) = exports.into_iter().partition(is_accepted);
-    Ok((same.into_iter().map(|export| Accepting::Again(export.source)).collect(), changed))
+    Ok((same.into_iter().map(|export| ExportToAccept::Again(export.source)).collect(), changed))
 }
 
 /// Reads exports that changed, with their rows, dates and switches.
-fn anew(changed: &[ExportFiles], request: &Conduct<'_>) -> Vec<NewExport> {
+fn anew(changed: &[ExportFiles], request: &ApplyConduct<'_>) -> Vec<NewExport> {
     if changed.is_empty() {
         return Vec::new();
     }

@@ -11,7 +11,7 @@ use crate::guard::last;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Export, Trust};
 use crate::inventory::source::SourceSpec;
-use crate::inventory::sources::meaning::{self, Earlier};
+use crate::inventory::sources::meaning::{self, EarlierExport};
 use crate::state::{Acceptance, AcceptedFile, State};
 
 /// Compares an inventory with what the state says was accepted; does nothing where there is no state. Gives what is
@@ -58,7 +58,7 @@ pub(super) fn said(
     state: &dyn State,
 ) -> Result<(BTreeMap<String, String>, usize), Problem> {
     let files = state.export_files(&accepted.source)?;
-    let earlier = Earlier { spec, files: &contents(&files) };
+    let earlier = EarlierExport { spec, files: &contents(&files) };
     Ok(meaning::meanings_of(inventory, &earlier, accepted.at))
 }
 
@@ -81,7 +81,8 @@ fn find_given(inventory: &mut Inventory, accepted: &[Acceptance], state: &dyn St
     let files = specs.iter().map(|spec| state.export_files(&spec.name));
     let files: Vec<Vec<AcceptedFile>> = files.collect::<Result<_, Problem>>()?;
     let files: Vec<Vec<(&str, &[u8])>> = files.iter().map(|files| contents(files)).collect();
-    let earlier: Vec<Earlier<'_>> = specs.iter().zip(&files).map(|(spec, files)| Earlier { spec, files }).collect();
+    let earlier: Vec<EarlierExport<'_>> =
+        specs.iter().zip(&files).map(|(spec, files)| EarlierExport { spec, files }).collect();
     for source in doubted {
         let name = &inventory.mac_sources[usize::from(source)].name;
         if let Some(Acceptance { at, .. }) = accepted.iter().find(|own| own.source == *name) {

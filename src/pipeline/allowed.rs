@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::settings::Settings;
-use crate::apply::{Outcome, Survey, Verdict};
+use super::settings::WorkspaceSettings;
+use crate::apply::{OutcomeCode, Survey, UnitVerdict};
 use crate::change::Change;
 use crate::diag::Problem;
 use crate::diff::own::{names_owner, txt_name};
@@ -15,7 +15,7 @@ use crate::inventory::model::{Config, Permission, Project, ProjectFile, Registry
 use crate::inventory::read::SETTINGS;
 use crate::live::asked::{Answer, Question};
 use crate::plan::{Plan, WorkspaceSeen};
-use crate::state::{Identity, State};
+use crate::state::{State, StateIdentity};
 
 /// Refuses a plan whose owner or registry zonewright.toml no longer has: they say which RRsets are own.
 pub fn still_bound(seen: &WorkspaceSeen, config: &Config, place: &str) -> Result<(), Problem> {
@@ -23,7 +23,7 @@ pub fn still_bound(seen: &WorkspaceSeen, config: &Config, place: &str) -> Result
         let hint = "if this is the right workspace, plan again; else apply the plan where it was made";
         Err(Problem::new(
             place.to_owned(),
-            Outcome::NoLongerAllowed.as_str(),
+            OutcomeCode::NoLongerAllowed.as_str(),
             format!("the plan was made with `{key} = \"{was}\"`, and {SETTINGS} has `{key} = \"{is}\"` now"),
         )
         .hint(hint))
@@ -37,14 +37,14 @@ pub fn still_bound(seen: &WorkspaceSeen, config: &Config, place: &str) -> Result
 
 /// Refuses a plan that was made with another state than the one here, or with none although the one here had applies
 /// already.
-pub fn of_this_workspace(plan: &Plan, here: Option<&Identity>, place: &str) -> Result<(), Problem> {
+pub fn of_this_workspace(plan: &Plan, here: Option<&StateIdentity>, place: &str) -> Result<(), Problem> {
     let message = match (&plan.workspace.id, here) {
-        (Some(seen), Some(Identity { id, .. })) if seen == id => return Ok(()),
-        (Some(seen), Some(Identity { id, .. })) => {
+        (Some(seen), Some(StateIdentity { id, .. })) if seen == id => return Ok(()),
+        (Some(seen), Some(StateIdentity { id, .. })) => {
             format!("the plan was made with the state `{seen}`, and the state here is `{id}`")
         }
         (Some(seen), None) => format!("the plan was made with the state `{seen}`, and there is no state here"),
-        (None, Some(Identity { first_begun: Some(first), .. })) if *first < plan.created => format!(
+        (None, Some(StateIdentity { first_begun: Some(first), .. })) if *first < plan.created => format!(
             "the plan was made at {} without a state, and the state here has applies since {first}",
             plan.created
         ),
@@ -59,14 +59,14 @@ pub fn of_this_workspace(plan: &Plan, here: Option<&Identity>, place: &str) -> R
 /// Errors: the state cannot be read.
 pub fn refused(
     survey: &Survey<'_>,
-    settings: &Settings,
+    settings: &WorkspaceSettings,
     state: &dyn State,
-) -> Result<BTreeMap<usize, Verdict>, Problem> {
+) -> Result<BTreeMap<usize, UnitVerdict>, Problem> {
     let by_id: HashMap<&str, &Project> = settings.projects.iter().map(|own| (own.id.as_str(), own)).collect();
     let zones: HashMap<_, &ZoneSpec> = settings.config.zones.iter().map(|spec| (&spec.name, spec)).collect();
     let open = survey.open_places();
     let mut refused = BTreeMap::new();
-    let mut foreign = Foreign::default();
+    let mut foreign = ForeignChanges::default();
     for place in open {
         let change = &survey.changes[place];
         let spec = zones.get(&change.zone);
@@ -82,7 +82,7 @@ pub fn refused(
     }
     for (place, unread) in foreign.places(survey, &settings.config, state)? {
         if let Some(error) = unread {
-            refused.insert(place, Verdict::of_error(Outcome::Failed, &error));
+            refused.insert(place, UnitVerdict::of_error(OutcomeCode::Failed, &error));
             continue;
         }
         let RrKey { owner, rtype } = &survey.changes[place].key;
@@ -97,13 +97,13 @@ pub fn refused(
 }
 
 /// The outcome of a host for such a reason.
-fn verdict(message: String) -> Verdict {
+fn verdict(message: String) -> UnitVerdict {
     let hint = "plan again: the new plan obeys the settings; if the setting is wrong, correct it first";
-    Verdict { outcome: Outcome::NoLongerAllowed, message, hint: Some(hint.to_owned()) }
+    UnitVerdict { outcome: OutcomeCode::NoLongerAllowed, message, hint: Some(hint.to_owned()) }
 }
 
 /// Why nothing of a project may be changed; none where it may.
-fn project_forbids(settings: &Settings, id: &str, project: Option<&Project>) -> Option<String> {
+fn project_forbids(settings: &WorkspaceSettings, id: &str, project: Option<&Project>) -> Option<String> {
     let place = |origin| settings.files.place(origin).to_string();
     let Some(Project { admin: Some(admin), file, .. }) = project else {
         return Some(format!("{SETTINGS} has no `[project.{id}]` now"));
@@ -121,7 +121,7 @@ fn project_forbids(settings: &Settings, id: &str, project: Option<&Project>) -> 
 }
 
 /// Why a project's `keep_edits` forbids a change of an RRset that was edited after an apply; none where it does not.
-fn edits_are_kept(settings: &Settings, change: &Change, project: Option<&Project>) -> Option<String> {
+fn edits_are_kept(settings: &WorkspaceSettings, change: &Change, project: Option<&Project>) -> Option<String> {
     let admin = project.and_then(|project| project.admin.as_ref()).filter(|admin| admin.keep_edits)?;
     let RrKey { owner, rtype } = &change.key;
     let place = settings.files.place(admin.origin);
@@ -134,7 +134,7 @@ fn edits_are_kept(settings: &Settings, change: &Change, project: Option<&Project
 }
 
 /// Why a zone's `protect` forbids a change; none where it does not.
-fn zone_protects(settings: &Settings, spec: &ZoneSpec, change: &Change) -> Option<String> {
+fn zone_protects(settings: &WorkspaceSettings, spec: &ZoneSpec, change: &Change) -> Option<String> {
     if spec.protect.is_empty() {
         return None;
     }
@@ -149,16 +149,16 @@ fn zone_protects(settings: &Settings, spec: &ZoneSpec, change: &Change) -> Optio
 }
 
 /// The place of a change, and the error where its zone could not be asked.
-type Suspect = (usize, Option<Problem>);
+type SuspectChange = (usize, Option<Problem>);
 
 /// Changes in zones where only own RRsets may be changed, by whether their RRset exists.
 #[derive(Default)]
-struct Foreign {
+struct ForeignChanges {
     /// The changes of RRsets that exist.
     suspects: Vec<usize>,
 }
 
-impl Foreign {
+impl ForeignChanges {
     /// Notes a change whose RRset must be own. What is created is own from then on, and a TXT of the registry goes with
     /// the RRset that it records.
     fn suspect(&mut self, place: usize, change: &Change) {
@@ -170,7 +170,7 @@ impl Foreign {
     /// The changes of them whose RRset is not own now, or may not be; the latter with the error that hides it.
     ///
     /// Errors: the state cannot be read.
-    fn places(self, survey: &Survey<'_>, config: &Config, state: &dyn State) -> Result<Vec<Suspect>, Problem> {
+    fn places(self, survey: &Survey<'_>, config: &Config, state: &dyn State) -> Result<Vec<SuspectChange>, Problem> {
         match config.registry {
             Registry::Noop => Ok(Vec::new()),
             Registry::Journal => {
@@ -186,7 +186,7 @@ impl Foreign {
 
 /// The changes whose RRset has no TXT of the registry that names this owner alone; and those of zones
 /// that could not be asked.
-fn unregistered(survey: &Survey<'_>, suspects: Vec<usize>, owner: &str) -> Vec<Suspect> {
+fn unregistered(survey: &Survey<'_>, suspects: Vec<usize>, owner: &str) -> Vec<SuspectChange> {
     let mut foreign = Vec::new();
     for zone in &survey.zones {
         let asked = suspects.iter().copied().filter(|place| survey.changes[*place].zone == *zone.zone);

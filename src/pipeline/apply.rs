@@ -11,15 +11,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::allowed::{self, of_this_workspace, still_bound};
-use super::conduct::Conduct;
-use super::guards::{Guards, idle_refusal, rules_now};
+use super::conduct::ApplyConduct;
+use super::guards::{ApplyGuards, idle_refusal, rules_now};
 use super::progress::{Progress, RunStage};
-use super::settings::{OpenError, Settings, load_settings, state_file};
+use super::settings::{OpenError, WorkspaceSettings, load_settings, state_file};
 use super::targets::{Targets, open_writers};
 use super::{acceptance, undo, waits};
-use crate::apply::accept::{Terms, accept};
-use crate::apply::shape::Bounds;
-use crate::apply::{self, Applied, Event, Orders, SIDE_BY_SIDE, Survey, Surveyed, Watch};
+use crate::apply::accept::{PlanTerms, accept};
+use crate::apply::shape::PlanBounds;
+use crate::apply::{self, ApplyEvent, ApplyOutcome, ApplyWatch, Orders, SIDE_BY_SIDE, Survey, SurveyedZone};
 use crate::change::RrsetText;
 use crate::claim::Subject;
 use crate::diag::Problem;
@@ -33,12 +33,12 @@ use crate::live::asked::{Answer, Question};
 use crate::parallel::HELD;
 use crate::plan::{Plan, SealedPlan, document};
 use crate::state::status::unfinished;
-use crate::state::{self, Acceptor, Allowed, ApplyId, KnownMarker, Lock, NewApply, PlanText, State};
+use crate::state::{self, Acceptor, ApplyId, KnownMarker, LiftedLimit, NewApply, PlanText, State, StateLock};
 use crate::verify;
 
 /// A plan to apply.
 #[derive(Debug, Clone, Copy)]
-pub struct Given<'a> {
+pub struct PlanToApply<'a> {
     /// The plan.
     pub sealed: &'a SealedPlan,
     /// What messages call it.
@@ -49,13 +49,13 @@ pub struct Given<'a> {
 
 /// The result of an apply.
 #[derive(Debug, Default)]
-pub struct Ran {
+pub struct ApplyRun {
     /// Its number in the journal; none where it did not begin.
     pub apply: Option<ApplyId>,
     /// Why nothing was sent, where the plan was refused.
     pub refusal: Option<Problem>,
     /// The outcome of its hosts; empty where the plan was refused.
-    pub applied: Applied,
+    pub applied: ApplyOutcome,
     /// The zones and input files that have changed since the plan was made, sorted.
     pub moved: Vec<String>,
     /// Whether the journal could be written to the end.
@@ -64,21 +64,25 @@ pub struct Ran {
     pub took: (Duration, Duration),
 }
 
-impl Ran {
+impl ApplyRun {
     /// A plan that is refused.
-    pub(super) fn refused(refusal: Problem) -> Ran {
-        Ran { refusal: Some(refusal), is_journaled: true, ..Ran::default() }
+    pub(super) fn refused(refusal: Problem) -> ApplyRun {
+        ApplyRun { refusal: Some(refusal), is_journaled: true, ..ApplyRun::default() }
     }
 }
 
 /// Applies a plan, or refuses it; nothing is derived again.
 ///
 /// Errors: [`OpenError`]; nothing was sent then.
-pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Ran, OpenError> {
+pub fn apply(
+    given: &PlanToApply<'_>,
+    request: &ApplyConduct<'_>,
+    progress: &dyn Progress,
+) -> Result<ApplyRun, OpenError> {
     let settings = load_settings(request.workspace)?;
     let config = &settings.config;
-    let bounds = Bounds::of(config, &settings.projects);
-    let terms = Terms { now: request.now, expires: config.plan_expires, expect: given.expect, bounds: &bounds };
+    let bounds = PlanBounds::of(config, &settings.projects);
+    let terms = PlanTerms { now: request.now, expires: config.plan_expires, expect: given.expect, bounds: &bounds };
     let plan = given.sealed.plan();
     // Another owner or registry gives other TXT, which the plan cannot have.
     let accepted = still_bound(&plan.workspace, config, given.place)
@@ -86,7 +90,7 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
         .and_then(|()| zones_of(plan, config, given.place));
     let zones = match accepted {
         Ok(zones) => zones,
-        Err(refusal) => return Ok(Ran::refused(refusal)),
+        Err(refusal) => return Ok(ApplyRun::refused(refusal)),
     };
     let file = state_file(request.workspace, config);
     let kept = state::open_to_read(&file);
@@ -96,27 +100,27 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
     let here = of_this_workspace(plan, identity.as_ref(), given.place);
     // Of an undo the journal says more: which apply it does not have.
     if let (Err(refusal), None) = (&here, plan.undoes) {
-        return Ok(Ran::refused(refusal.clone()));
+        return Ok(ApplyRun::refused(refusal.clone()));
     }
     if plan.changes.is_empty() && !was_killed(&file, known) && !waits::has_news(plan, &kept, request.now) {
         if let Some(refusal) = known.and_then(|state| idle_refusal((plan, given.place), state)) {
-            return Ok(Ran::refused(refusal));
+            return Ok(ApplyRun::refused(refusal));
         }
         acceptance::accept_idle((plan, &settings), request, (&file, kept));
-        return Ok(Ran { is_journaled: true, ..Ran::default() });
+        return Ok(ApplyRun { is_journaled: true, ..ApplyRun::default() });
     }
     drop(kept);
-    let _lock = Lock::take(&file, request.who, request.now)?;
+    let _lock = StateLock::take(&file, request.who, request.now)?;
     let mut state = state::open_to_write(&file)?;
     if let Some(refusal) = undo::refusal(plan, given.place, &settings.config, (&*state, &file))?.or(here.err()) {
-        return Ok(Ran::refused(refusal));
+        return Ok(ApplyRun::refused(refusal));
     }
     progress.stage(RunStage::Survey, None);
     let killed = broken_off(&*state)?;
     let to_finish = if killed.is_empty() { zones.clone() } else { config.zones.iter().collect() };
     let writers = open_writers(config, &to_finish, request.workspace, request.now);
     let targets = Targets::new(config, &to_finish, &writers);
-    let work = Work {
+    let work = ApplyWork {
         sealed: given.sealed,
         place: given.place,
         terms,
@@ -124,22 +128,22 @@ pub fn apply(given: &Given<'_>, request: &Conduct<'_>, progress: &dyn Progress) 
         progress,
         targets: &targets,
         at_once: SIDE_BY_SIDE,
-        guards: Guards { rules: rules_now(&settings, Some(plan)), allow: request.allow, auto: request.auto },
+        guards: ApplyGuards { rules: rules_now(&settings, Some(plan)), allow: request.allow, auto: request.auto },
         settings: &settings,
     };
     Ok(work.begin(&mut *state, &killed)?)
 }
 
 /// A plan to apply or to resume: all but the lock and the settings.
-pub(super) struct Work<'a> {
+pub(super) struct ApplyWork<'a> {
     /// The plan.
     pub sealed: &'a SealedPlan,
     /// What messages call it.
     pub place: &'a str,
     /// The terms that it is compared with.
-    pub terms: Terms<'a>,
+    pub terms: PlanTerms<'a>,
     /// How it is to be done.
-    pub request: &'a Conduct<'a>,
+    pub request: &'a ApplyConduct<'a>,
     /// Shows the operator how far the run is.
     pub progress: &'a dyn Progress,
     /// The targets of its zones.
@@ -147,14 +151,14 @@ pub(super) struct Work<'a> {
     /// How many zones are read or written at the same time.
     pub at_once: usize,
     /// The guards that it must pass before anything is sent.
-    pub guards: Guards<'a>,
+    pub guards: ApplyGuards<'a>,
     /// What people set, as it is now.
-    pub settings: &'a Settings,
+    pub settings: &'a WorkspaceSettings,
 }
 
-impl Work<'_> {
+impl ApplyWork<'_> {
     /// Reads live DNS, and writes the changes that are still to be made; `killed` are earlier applies that never ended.
-    pub fn begin(&self, state: &mut dyn State, killed: &[ApplyId]) -> Result<Ran, Problem> {
+    pub fn begin(&self, state: &mut dyn State, killed: &[ApplyId]) -> Result<ApplyRun, Problem> {
         let plan = self.sealed.plan();
         if !killed.is_empty() {
             self.targets.doubt();
@@ -165,19 +169,19 @@ impl Work<'_> {
         let survey = self.survey();
         let known = state.markers()?;
         if let Some(refusal) = state_lost(&survey, &known) {
-            return Ok(Ran::refused(refusal));
+            return Ok(ApplyRun::refused(refusal));
         }
         settle_by_markers(state, &survey, self.request.now)?;
         let moved = moved(plan, &survey, self.request.workspace);
         let survey = self.still_allowed(survey, state)?;
         let clearance = match self.clear(state, &survey, &[])? {
             Ok(clearance) => clearance,
-            Err(refusal) => return Ok(Ran::refused(refusal)),
+            Err(refusal) => return Ok(ApplyRun::refused(refusal)),
         };
         let orders = self.orders(clearance, &known, 0);
         waits::note(plan, state, self.request.now)?;
         if !survey.is_open() && killed.is_empty() {
-            let written = apply::write(survey, &orders, &Unwatched);
+            let written = apply::write(survey, &orders, &NoWatch);
             let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new());
             let accepting = if did_all(&applied) {
                 acceptance::of_plan((plan, self.settings), self.request, state)
@@ -187,7 +191,7 @@ impl Work<'_> {
             if !accepting.is_empty() {
                 state.accept(&accepting, &Acceptor::IdleApply(self.request.who), self.request.now)?;
             }
-            return Ok(Ran { applied, moved, is_journaled: true, ..Ran::default() });
+            return Ok(ApplyRun { applied, moved, is_journaled: true, ..ApplyRun::default() });
         }
         let document = document::to_json(self.sealed);
         let blocked: Vec<Subject> = plan.blocked.iter().map(|blocked| blocked.subject.clone()).collect();
@@ -200,7 +204,7 @@ impl Work<'_> {
             // One of its updates may have taken effect after it was examined and before the survey.
             ran.is_journaled &= settle_found(state, *killed, self.targets, self.request.now).is_ok();
         }
-        Ok(Ran { moved, ..ran })
+        Ok(ApplyRun { moved, ..ran })
     }
 
     /// Reads all that the plan touches.
@@ -235,8 +239,8 @@ impl Work<'_> {
         if self.guards.allow.is_empty() {
             return Ok(());
         }
-        let Conduct { who, now, .. } = *self.request;
-        let allowed = self.guards.allow.iter().map(|allowance| Allowed {
+        let ApplyConduct { who, now, .. } = *self.request;
+        let allowed = self.guards.allow.iter().map(|allowance| LiftedLimit {
             allowance: allowance.clone(),
             effect: self.sealed.effect().to_owned(),
             at: now,
@@ -257,10 +261,10 @@ impl Work<'_> {
     }
 
     /// Writes the changes that are still to be made, reads them back, and writes all of it to the journal.
-    pub fn run(&self, (id, survey, orders): (ApplyId, Survey<'_>, &Orders), state: &mut dyn State) -> Ran {
-        let Work { request, progress, .. } = *self;
+    pub fn run(&self, (id, survey, orders): (ApplyId, Survey<'_>, &Orders), state: &mut dyn State) -> ApplyRun {
+        let ApplyWork { request, progress, .. } = *self;
         progress.stage(RunStage::Send, Some(host_count(&survey) as u64));
-        let journal = Journal {
+        let journal = ApplyJournal {
             state: Mutex::new(state),
             id,
             now: request.now,
@@ -284,12 +288,12 @@ impl Work<'_> {
         let accepted = accepts.then(|| acceptance::of_plan((self.sealed.plan(), self.settings), request, state));
         let finished = state.finish(id, &applied, accepted.as_deref(), now);
         let is_journaled = written.halted.is_none() && disowned.is_ok() && finished.is_ok();
-        Ran { apply: Some(id), applied, is_journaled, took: (took, read_for), ..Ran::default() }
+        ApplyRun { apply: Some(id), applied, is_journaled, took: (took, read_for), ..ApplyRun::default() }
     }
 }
 
 /// Whether all hosts are as the plan says, and nothing went wrong.
-fn did_all(applied: &Applied) -> bool {
+fn did_all(applied: &ApplyOutcome) -> bool {
     applied.done() == applied.hosts.len() && applied.problems.is_empty()
 }
 
@@ -312,7 +316,7 @@ pub(super) fn settle_by_markers(state: &mut dyn State, survey: &Survey<'_>, now:
 /// A state that cannot be read counts as no; the error is reported when there is something to write.
 fn was_killed(file: &Path, state: Option<&dyn State>) -> bool {
     let killed = || state.map_or(Ok(Vec::new()), broken_off);
-    Lock::holder(file).is_none() && killed().is_ok_and(|killed| !killed.is_empty())
+    StateLock::holder(file).is_none() && killed().is_ok_and(|killed| !killed.is_empty())
 }
 
 /// Settles the updates without a marker that an apply left open, where the server now holds all that one of them wrote.
@@ -352,7 +356,7 @@ fn host_count(survey: &Survey<'_>) -> usize {
 }
 
 /// What the journal keeps of an apply that begins.
-fn new_apply(sealed: &SealedPlan, request: &Conduct<'_>, survey: &Survey<'_>) -> NewApply {
+fn new_apply(sealed: &SealedPlan, request: &ApplyConduct<'_>, survey: &Survey<'_>) -> NewApply {
     NewApply {
         plan: sealed.id().to_owned(),
         effect: sealed.effect().to_owned(),
@@ -391,7 +395,7 @@ pub(super) fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Resu
 
 /// Refuses to write to a zone whose marker the state does not know, unless it is older than what the state knows.
 pub(super) fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMarker>) -> Option<Problem> {
-    let lost = |zone: &&Surveyed<'_>| zone.marker().is_some_and(|live| !state::knows(known, zone.zone, &live));
+    let lost = |zone: &&SurveyedZone<'_>| zone.marker().is_some_and(|live| !state::knows(known, zone.zone, &live));
     let zone = survey.zones.iter().find(lost)?;
     let live = zone.marker()?;
     let knows = match known.get(zone.zone).and_then(|known| known.marker.as_ref()) {
@@ -414,7 +418,7 @@ pub(super) fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMa
 
 /// The zones and input files that have changed since the plan was made.
 pub(super) fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<String> {
-    let serial = |zone: &Surveyed<'_>| {
+    let serial = |zone: &SurveyedZone<'_>| {
         let seen = plan.zones.iter().find(|seen| seen.zone == *zone.zone)?.serial;
         let now = zone.serial.filter(|now| *now != seen)?;
         Some(format!("zone `{}`: serial {now}, the plan saw {seen}", zone.zone))
@@ -433,7 +437,7 @@ pub(super) fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<S
 }
 
 /// Writes what happens to the state, and shows the operator how far the apply is.
-struct Journal<'a> {
+struct ApplyJournal<'a> {
     /// The state.
     state: Mutex<&'a mut dyn State>,
     /// Which apply this is.
@@ -448,28 +452,28 @@ struct Journal<'a> {
     interrupted: &'a AtomicBool,
 }
 
-impl Journal<'_> {
+impl ApplyJournal<'_> {
     /// The clock.
     fn now(&self) -> Time {
         self.now.plus(value::Duration::measured(self.read_at.map_or(Duration::ZERO, |read_at| read_at.elapsed())))
     }
 }
 
-impl Watch for Journal<'_> {
-    fn event(&self, event: Event<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
+impl ApplyWatch for ApplyJournal<'_> {
+    fn event(&self, event: ApplyEvent<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
         let now = self.now();
         let mut state = self.state.lock().expect(HELD);
         match event {
-            Event::Sending(batch) => state.note_sending(self.id, batch, now)?,
-            Event::Settled(batch, settled) => state.note_settled(self.id, batch, settled, now)?,
-            Event::Hosts(count) => (0..count).for_each(|_| self.progress.step()),
+            ApplyEvent::Sending(batch) => state.note_sending(self.id, batch, now)?,
+            ApplyEvent::Settled(batch, settled) => state.note_settled(self.id, batch, settled, now)?,
+            ApplyEvent::Hosts(count) => (0..count).for_each(|_| self.progress.step()),
         }
         Ok(())
     }
 
-    fn events(&self, events: &[Event<'_>]) -> Result<(), Box<dyn Error + Send + Sync>> {
+    fn events(&self, events: &[ApplyEvent<'_>]) -> Result<(), Box<dyn Error + Send + Sync>> {
         match events {
-            [Event::Settled(batch, settled), Event::Sending(next)] => {
+            [ApplyEvent::Settled(batch, settled), ApplyEvent::Sending(next)] => {
                 let now = self.now();
                 let mut state = self.state.lock().expect(HELD);
                 Ok(state.note_settled_and_sending(self.id, (batch, settled), next, now)?)
@@ -488,10 +492,10 @@ impl Watch for Journal<'_> {
 }
 
 /// The watch of an apply that sends nothing.
-struct Unwatched;
+struct NoWatch;
 
-impl Watch for Unwatched {
-    fn event(&self, _: Event<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
+impl ApplyWatch for NoWatch {
+    fn event(&self, _: ApplyEvent<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
         Ok(())
     }
 

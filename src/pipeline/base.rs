@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
-use super::findings::{Findings, Remark};
+use super::findings::{BaseRemark, Findings};
 use crate::diag::{Code, Diagnostic, Diagnostics, Files, Severity};
 use crate::git::{FOREIGN, GitError, Repository};
 use crate::inventory::model::Inventory;
-use crate::inventory::read::{self, Borrowed, Layer, Loaded, SETTINGS, Why};
+use crate::inventory::read::{self, BorrowReason, BorrowedFile, FileLayer, LoadedWorkspace, SETTINGS};
 use crate::inventory::value::Time;
 
 /// The inventory that a plan is compared with.
@@ -29,7 +29,7 @@ pub struct Base {
     /// What is wrong in it.
     pub diagnostics: Diagnostics,
     /// The files of the workspace that are used for it too, because it lacks them; sorted by name.
-    pub borrowed: Vec<Borrowed>,
+    pub borrowed: Vec<BorrowedFile>,
 }
 
 impl Base {
@@ -37,9 +37,12 @@ impl Base {
     /// inventory has, too (`found`, already reported), is not counted.
     ///
     /// `inputs` are the digests of the files that the present inventory was read from.
-    pub fn remarks(&self, (files, inputs, found): (&Files, &BTreeMap<String, String>, &Diagnostics)) -> Vec<Remark> {
+    pub fn remarks(
+        &self,
+        (files, inputs, found): (&Files, &BTreeMap<String, String>, &Diagnostics),
+    ) -> Vec<BaseRemark> {
         let both = |borrowed| self.changed_meanwhile(borrowed, inputs).or_else(|| self.remark(borrowed));
-        let mut remarks: Vec<Remark> = self.borrowed.iter().filter_map(both).collect();
+        let mut remarks: Vec<BaseRemark> = self.borrowed.iter().filter_map(both).collect();
         let key = |files: &Files, found: &Diagnostic| (files.name(found.origin.file).to_owned(), found.message.clone());
         let of_both: BTreeSet<(String, String)> = found.iter().map(|found| key(files, found)).collect();
         let is_new = |found: &&Diagnostic| {
@@ -52,17 +55,21 @@ impl Base {
                 "the base has {errors} error{s} that the workspace does not have: causes of changes may be wrong where \
                  they depend on them"
             );
-            remarks.push(Remark { place: self.name.clone(), code: Code::new("base-has-errors"), message });
+            remarks.push(BaseRemark { place: self.name.clone(), code: Code::new("base-has-errors"), message });
         }
         remarks
     }
 
     /// The remark that a file which is used for both had changed when it was read for the base.
-    fn changed_meanwhile(&self, Borrowed { name, .. }: &Borrowed, inputs: &BTreeMap<String, String>) -> Option<Remark> {
+    fn changed_meanwhile(
+        &self,
+        BorrowedFile { name, .. }: &BorrowedFile,
+        inputs: &BTreeMap<String, String>,
+    ) -> Option<BaseRemark> {
         let message = "the file changed between two reads: causes of changes may be wrong where they depend on it; \
                        plan again";
         let is_other = self.inventory.inputs.get(name).zip(inputs.get(name)).is_some_and(|(base, now)| base != now);
-        is_other.then(|| Remark {
+        is_other.then(|| BaseRemark {
             place: name.clone(),
             code: Code::new("changed-meanwhile"),
             message: message.to_owned(),
@@ -70,20 +77,20 @@ impl Base {
     }
 
     /// The remark about a file that is used for both.
-    fn remark(&self, borrowed: &Borrowed) -> Option<Remark> {
-        let Borrowed { name, why } = borrowed;
+    fn remark(&self, borrowed: &BorrowedFile) -> Option<BaseRemark> {
+        let BorrowedFile { name, why } = borrowed;
         let (code, message) = match why {
-            Why::Placeholder => (
+            BorrowReason::Placeholder => (
                 Code::new("base-lacks-content"),
                 "the base has only a Git LFS placeholder: the present file is used for the base too".to_owned(),
             ),
-            Why::Unknown if self.commit.is_some() && self.is_kept_in_git(name) => (
+            BorrowReason::Unknown if self.commit.is_some() && self.is_kept_in_git(name) => (
                 Code::new("not-in-git"),
                 "the file is not in git, and is used for the base too; `git add` it if it is new".to_owned(),
             ),
-            Why::Unknown | Why::Needed => return None,
+            BorrowReason::Unknown | BorrowReason::Needed => return None,
         };
-        Some(Remark { place: name.clone(), code, message })
+        Some(BaseRemark { place: name.clone(), code, message })
     }
 
     /// Whether a file that was read belongs in git: a project file, or names.lock.
@@ -99,7 +106,7 @@ impl Base {
 }
 
 /// Names files of a base so that they differ from those of the workspace.
-fn named_apart(files: &Files, base: &str, is_revision: bool, borrowed: &[Borrowed]) -> Files {
+fn named_apart(files: &Files, base: &str, is_revision: bool, borrowed: &[BorrowedFile]) -> Files {
     let borrowed: BTreeSet<&str> = borrowed.iter().map(|borrowed| borrowed.name.as_str()).collect();
     files.renamed(|name| match (borrowed.contains(name), is_revision) {
         (true, _) => name.to_owned(),
@@ -190,12 +197,12 @@ fn is_path(base: &str) -> bool {
 
 /// Loads the workspace behind a layer.
 fn load_behind(
-    layer: Box<dyn Layer>,
+    layer: Box<dyn FileLayer>,
     workspace: &Path,
     (name, commit): (&str, Option<String>),
     now: Time,
 ) -> Result<Base, BaseError> {
-    let (Loaded { inventory, diagnostics }, borrowed) = read::load_behind(layer, workspace, now);
+    let (LoadedWorkspace { inventory, diagnostics }, borrowed) = read::load_behind(layer, workspace, now);
     match inventory {
         Ok(inventory) => Ok(Base { inventory, name: name.to_owned(), commit, diagnostics, borrowed }),
         Err(files) => {

@@ -15,7 +15,7 @@ use crate::state::open_to_read;
 
 /// What a check of a workspace found.
 #[derive(Debug)]
-pub struct Checked {
+pub struct WorkspaceCheck {
     /// What was found.
     pub findings: Findings,
     /// The files that were read, those of zones included.
@@ -23,10 +23,10 @@ pub struct Checked {
 }
 
 /// Checks a workspace without a query to any server: all its files, the targets' settings, and zones that are files.
-pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Checked {
+pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> WorkspaceCheck {
     let (mut inventory, mut diagnostics) = match load(workspace, now, progress) {
         Ok(loaded) => loaded,
-        Err(findings) => return Checked { findings: *findings, read: BTreeSet::new() },
+        Err(findings) => return WorkspaceCheck { findings: *findings, read: BTreeSet::new() },
     };
     diagnostics.append(short::check(&inventory));
     diagnostics.settle();
@@ -55,5 +55,5 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> Checked {
         forgotten: Vec::new(),
         base: Vec::new(),
     };
-    Checked { findings, read }
+    WorkspaceCheck { findings, read }
 }

@@ -9,7 +9,7 @@ use crate::inventory::value::Time;
 
 /// How to apply: where, when, who, and how far.
 #[derive(Debug, Clone, Copy)]
-pub struct Conduct<'a> {
+pub struct ApplyConduct<'a> {
     /// The folder of the workspace.
     pub workspace: &'a Path,
     /// The clock that the plan's age is measured against.

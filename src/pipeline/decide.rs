@@ -3,59 +3,60 @@
 use rayon::prelude::*;
 
 use super::derive;
-use super::post::{self, Settled};
-use crate::change::{Blocked, Change, Notice, Skipped, Waiting};
+use super::post::{self, SettledActs};
+use crate::change::{BlockedSubject, Change, Notice, SkippedSubject, WaitingRrset};
 use crate::claim::Subject;
-use crate::desired::{Collisions, Desired};
-use crate::diff::act::Act;
+use crate::desired::{Collisions, DesiredHosts};
+use crate::diff::act::RuleAct;
 use crate::diff::context::ServerNames;
-use crate::diff::held::Held;
+use crate::diff::held::HeldEdits;
 use crate::diff::left_behind::{self, LeftOrphan};
-use crate::diff::rules::{self, Outcome};
-use crate::diff::waits::Waits;
+use crate::diff::rules::{self, HostResult};
+use crate::diff::waits::RrsetWaits;
 use crate::diff::{
-    Block, Context, Ground, Selection, Standing, Standings, Tripped, delay, orphans, protect, released, standing,
+    HostBlock, HostStanding, HostStandings, RuleContext, RuleGround, Selection, TrippedHosts, delay, orphans, protect,
+    released, standing,
 };
 use crate::inventory::Inventory;
 use crate::inventory::value::Time;
 use crate::live::Live;
-use crate::names::{Foreseen, NameIndex};
+use crate::names::{ForeseenNames, NameIndex};
 use crate::provider;
 
 /// All that was decided.
 #[derive(Debug, Default)]
-pub struct Decided {
+pub struct FleetDecisions {
     /// The changes.
     pub changes: Vec<Change>,
     /// The blocked hosts, each once.
-    pub blocked: Vec<Blocked>,
+    pub blocked: Vec<BlockedSubject>,
     /// The skipped hosts, each once.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedSubject>,
     /// What was found and left.
     pub notices: Vec<Notice>,
     /// The RRsets of names that no host has and that wait to be deleted.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<WaitingRrset>,
     /// The own records of names that no host has, and that stay.
     pub left_behind: Vec<LeftOrphan>,
 }
 
 /// What decisions depend on, in addition to the inventory and live DNS.
 #[derive(Debug, Clone, Copy)]
-pub struct Given<'a> {
+pub struct DecisionInput<'a> {
     /// The clock.
     pub now: Time,
     /// The hosts whose rules run.
     pub selection: &'a Selection,
     /// The hosts whose rules do not run because of a breaker.
-    pub tripped: &'a Tripped,
+    pub tripped: &'a TrippedHosts,
     /// The RRsets that wait to be deleted.
-    pub waits: &'a Waits,
+    pub waits: &'a RrsetWaits,
     /// The hosts and RRsets that stay as they are, because a person edited them after an apply.
-    pub held: &'a Held,
+    pub held: &'a HeldEdits,
 }
 
 /// Derives all hosts, decides the standing of each, runs the rules, and joins what they do.
-pub fn decide(inventory: &Inventory, live: &Live, given: Given<'_>) -> Decided {
+pub fn decide(inventory: &Inventory, live: &Live, given: DecisionInput<'_>) -> FleetDecisions {
     decide_and(inventory, live, given, |_, _, decided| decided)
 }
 
@@ -63,17 +64,17 @@ pub fn decide(inventory: &Inventory, live: &Live, given: Given<'_>) -> Decided {
 pub fn decide_and<T>(
     inventory: &Inventory,
     live: &Live,
-    Given { now, selection, tripped, waits, held }: Given<'_>,
-    look: impl FnOnce(&Context<'_>, &Standings, Decided) -> T,
+    DecisionInput { now, selection, tripped, waits, held }: DecisionInput<'_>,
+    look: impl FnOnce(&RuleContext<'_>, &HostStandings, FleetDecisions) -> T,
 ) -> T {
     let servers = server_names(inventory);
-    let desired = Desired::new(inventory, live, now);
-    let ground = Ground { inventory, live, servers: &servers };
-    let index = || rayon::join(|| NameIndex::new(inventory), || Foreseen::find(inventory, live, now));
+    let desired = DesiredHosts::new(inventory, live, now);
+    let ground = RuleGround { inventory, live, servers: &servers };
+    let index = || rayon::join(|| NameIndex::new(inventory), || ForeseenNames::find(inventory, live, now));
     let ((names, foreseen), derived) = rayon::join(index, || derive::all(ground, &desired));
     let (used, settled) = derived.finish(ground, &names);
     let collisions = Collisions::find(inventory, &names, used);
-    let context = Context {
+    let context = RuleContext {
         inventory,
         live,
         names: &names,
@@ -104,10 +105,10 @@ fn server_names(inventory: &Inventory) -> ServerNames {
 }
 
 /// Decides the standing of each derived host, runs the rules, and joins what they do.
-pub fn judge_all(context: &Context<'_>) -> (Standings, Decided) {
+pub fn judge_all(context: &RuleContext<'_>) -> (HostStandings, FleetDecisions) {
     let judged = (0..context.inventory.hosts.len()).into_par_iter().map(|place| judge(context, place));
-    let (standings, mut outcomes): (Vec<Standing>, Vec<RuleOutcome>) = judged.unzip();
-    let mut standings = Standings(standings);
+    let (standings, mut outcomes): (Vec<HostStanding>, Vec<RuleOutcome>) = judged.unzip();
+    let mut standings = HostStandings(standings);
     outcomes.par_iter_mut().enumerate().for_each(|(place, outcome)| {
         if let Some(outcome) = outcome {
             rules::settle(context, &standings, place, outcome);
@@ -118,16 +119,16 @@ pub fn judge_all(context: &Context<'_>) -> (Standings, Decided) {
 }
 
 /// The result of a host's rules, where they ran: nearly no host needs them.
-type RuleOutcome = Option<Box<Outcome>>;
+type RuleOutcome = Option<Box<HostResult>>;
 
 /// Decides the standing of a host, and runs its rules.
-fn judge(context: &Context<'_>, place: usize) -> (Standing, RuleOutcome) {
+fn judge(context: &RuleContext<'_>, place: usize) -> (HostStanding, RuleOutcome) {
     let policy = match standing::by_inventory(context, place) {
         Ok(policy) => policy,
         Err(standing) => return (standing, None),
     };
     if context.settled[place] {
-        return (Standing::Open(policy), None);
+        return (HostStanding::Open(policy), None);
     }
     let standing = standing::by_places(context, place, policy);
     let outcome = run_rules(context, &standing, place);
@@ -135,20 +136,20 @@ fn judge(context: &Context<'_>, place: usize) -> (Standing, RuleOutcome) {
 }
 
 /// Runs the rules of one host, where they run.
-fn run_rules(context: &Context<'_>, standing: &Standing, place: usize) -> RuleOutcome {
+fn run_rules(context: &RuleContext<'_>, standing: &HostStanding, place: usize) -> RuleOutcome {
     let host = &context.inventory.hosts[place];
     match standing {
-        Standing::Open(policy) if context.selection.includes(host.inv, host.project) => {
+        HostStanding::Open(policy) if context.selection.includes(host.inv, host.project) => {
             Some(Box::new(rules::reconcile(context, place, *policy)))
         }
-        Standing::Free | Standing::Skipped(_) | Standing::Blocked(_) | Standing::Open(_) => None,
+        HostStanding::Free | HostStanding::Skipped(_) | HostStanding::Blocked(_) | HostStanding::Open(_) => None,
     }
 }
 
 /// Joins what the rules of all selected hosts do, and adds released names and orphans. Then blocks hosts whose changes
 /// would break a rule of DNS.
-fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<RuleOutcome>) -> Decided {
-    let mut decided = Decided::default();
+fn collect(context: &RuleContext<'_>, standings: &mut HostStandings, outcomes: Vec<RuleOutcome>) -> FleetDecisions {
+    let mut decided = FleetDecisions::default();
     let mut acts = Vec::new();
     for ((host, standing), outcome) in context.inventory.hosts.iter().zip(&standings.0).zip(outcomes) {
         if !context.selection.includes(host.inv, host.project) {
@@ -156,22 +157,32 @@ fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<RuleO
         }
         let project = || context.project_id(host.project).to_owned();
         let block = match standing {
-            Standing::Blocked(block) => Some(block.clone()),
-            Standing::Skipped(code) => {
-                decided.skipped.push(Skipped { code: *code, project: project(), subject: Subject::Host(host.inv) });
+            HostStanding::Blocked(block) => Some(block.clone()),
+            HostStanding::Skipped(code) => {
+                decided.skipped.push(SkippedSubject {
+                    code: *code,
+                    project: project(),
+                    subject: Subject::Host(host.inv),
+                });
                 None
             }
-            Standing::Free | Standing::Open(_) => outcome.as_ref().and_then(|outcome| outcome.block()),
+            HostStanding::Free | HostStanding::Open(_) => outcome.as_ref().and_then(|outcome| outcome.block()),
         };
-        if let Some(Block { code, message, hint }) = block {
-            decided.blocked.push(Blocked { code, hint, message, project: project(), subject: Subject::Host(host.inv) });
+        if let Some(HostBlock { code, message, hint }) = block {
+            decided.blocked.push(BlockedSubject {
+                code,
+                hint,
+                message,
+                project: project(),
+                subject: Subject::Host(host.inv),
+            });
         }
         if let Some(outcome) = outcome {
             acts.extend(outcome.acts);
             decided.notices.extend(outcome.notices);
         }
     }
-    let mut without_host: Vec<Act> =
+    let mut without_host: Vec<RuleAct> =
         context.inventory.lock.iter().flat_map(|row| released::release(context, row)).collect();
     let orphans = orphans::find(context);
     without_host.extend(orphans::remove(context, &orphans));
@@ -186,8 +197,8 @@ fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<RuleO
     decided.notices.extend(delay::resting(context));
     decided.left_behind = left_behind::left(context, &orphans, (&decided.changes, &decided.waiting));
     // An inventory number that several rows claim is one host.
-    let Decided { blocked, skipped, .. } = &mut decided;
-    let key = |own: &Blocked| (own.subject.clone(), own.project.clone(), own.code, own.message.clone());
+    let FleetDecisions { blocked, skipped, .. } = &mut decided;
+    let key = |own: &BlockedSubject| (own.subject.clone(), own.project.clone(), own.code, own.message.clone());
     blocked.sort_by_cached_key(key);
     blocked.dedup_by(|a, b| a.subject == b.subject);
     skipped.retain(|own| blocked.binary_search_by(|blocked| blocked.subject.cmp(&own.subject)).is_err());
@@ -198,8 +209,13 @@ fn collect(context: &Context<'_>, standings: &mut Standings, outcomes: Vec<RuleO
 
 /// Makes changes from acts that are due, and blocks the hosts whose changes would break a rule of DNS in the resulting
 /// zones.
-fn refuse_faults(context: &Context<'_>, standings: &mut Standings, acts: Vec<Act>, decided: &mut Decided) {
-    let Settled { changes, blocked, notices, waiting } = post::settle(context, acts);
+fn refuse_faults(
+    context: &RuleContext<'_>,
+    standings: &mut HostStandings,
+    acts: Vec<RuleAct>,
+    decided: &mut FleetDecisions,
+) {
+    let SettledActs { changes, blocked, notices, waiting } = post::settle(context, acts);
     decided.changes = changes;
     decided.waiting = waiting;
     // A host that is blocked here gets no notices, like every other blocked host.
@@ -208,8 +224,8 @@ fn refuse_faults(context: &Context<'_>, standings: &mut Standings, acts: Vec<Act
     for (inv, block) in blocked {
         let place = context.inventory.place_of(inv).expect("rules run for hosts of the inventory");
         let project = context.project_id(context.inventory.hosts[place].project).to_owned();
-        let Block { code, message, hint } = block.clone();
-        decided.blocked.push(Blocked { code, hint, message, project, subject: Subject::Host(inv) });
-        standings.0[place] = Standing::Blocked(block);
+        let HostBlock { code, message, hint } = block.clone();
+        decided.blocked.push(BlockedSubject { code, hint, message, project, subject: Subject::Host(inv) });
+        standings.0[place] = HostStanding::Blocked(block);
     }
 }

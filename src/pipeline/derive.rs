@@ -8,16 +8,16 @@ use std::net::{IpAddr, Ipv4Addr};
 use rayon::prelude::*;
 
 use crate::desired::host::{self, LookedUp, addresses_v4};
-use crate::desired::{Desired, DesiredHost, InterfaceKind, Used};
-use crate::diff::Ground;
-use crate::diff::settled::{Sights, is_settled};
+use crate::desired::{DesiredHost, DesiredHosts, InterfaceKind, UsedValues};
+use crate::diff::RuleGround;
+use crate::diff::settled::{HostSights, is_settled};
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, Rtype};
 use crate::inventory::Inventory;
 use crate::inventory::by_inv::of_each;
 use crate::inventory::model::{Host, LockRow};
 use crate::inventory::value::Time;
-use crate::live::{Live, Paired, Spot};
+use crate::live::{Live, NameSpot, PairedRecords};
 use crate::names::NameIndex;
 use crate::names::holders::{HolderRow, fastbone_of, name_among};
 
@@ -25,20 +25,20 @@ use crate::names::holders::{HolderRow, fastbone_of, name_among};
 const AT_ONCE: usize = 32;
 
 /// The result of deriving all hosts.
-pub struct Derived {
+pub struct DerivedHosts {
     /// The names, MACs and addresses that they use.
-    used: Used,
+    used: UsedValues,
     /// Which of them are settled, as far as their own names and addresses are concerned, in the inventory's order.
     settled: Vec<bool>,
     /// The AAAA and PTR records that match each other.
-    paired: Paired,
+    paired: PairedRecords,
 }
 
-impl Derived {
+impl DerivedHosts {
     /// What hosts use, and which are settled, in the inventory's order. A host is not settled if its name or address is
     /// also somewhere else.
-    pub fn finish(mut self, ground: Ground<'_>, names: &NameIndex) -> (Used, Vec<bool>) {
-        let Ground { inventory, live, .. } = ground;
+    pub fn finish(mut self, ground: RuleGround<'_>, names: &NameIndex) -> (UsedValues, Vec<bool>) {
+        let RuleGround { inventory, live, .. } = ground;
         live.pair(self.paired);
         for (address, place) in self.used.addresses() {
             if live.may_be_held_unanswered(address) {
@@ -57,21 +57,21 @@ impl Derived {
 }
 
 /// Derives every host, and keeps those that are not settled.
-pub fn all(ground: Ground<'_>, desired: &Desired<'_>) -> Derived {
-    let Ground { inventory, live, .. } = ground;
-    let paired = Paired::none(live);
+pub fn all(ground: RuleGround<'_>, desired: &DesiredHosts<'_>) -> DerivedHosts {
+    let RuleGround { inventory, live, .. } = ground;
+    let paired = PairedRecords::none(live);
     let chunks = inventory.hosts.par_chunks(AT_ONCE).enumerate();
-    let parts = chunks.fold(Default::default, |mut found: (Used, Vec<bool>), (number, hosts)| {
+    let parts = chunks.fold(Default::default, |mut found: (UsedValues, Vec<bool>), (number, hosts)| {
         some(ground, desired, (number * AT_ONCE, hosts), &paired, &mut found);
         found
     });
-    let join = |mut all: (Used, Vec<bool>), mut more: (Used, Vec<bool>)| {
+    let join = |mut all: (UsedValues, Vec<bool>), mut more: (UsedValues, Vec<bool>)| {
         all.0.append(more.0);
         all.1.append(&mut more.1);
         all
     };
     let (used, settled) = parts.reduce(Default::default, join);
-    Derived { used, settled, paired }
+    DerivedHosts { used, settled, paired }
 }
 
 /// Derives every host, in the inventory's order, and keeps them all.
@@ -82,19 +82,19 @@ pub fn whole(inventory: &Inventory, live: &Live, now: Time) -> Vec<DesiredHost> 
 /// Derives some hosts, of which the first has this place, and keeps those that are not settled; notes what they use,
 /// and which of them are settled.
 fn some(
-    ground: Ground<'_>,
-    desired: &Desired<'_>,
+    ground: RuleGround<'_>,
+    desired: &DesiredHosts<'_>,
     (first, hosts): (usize, &[Host]),
-    paired: &Paired,
-    (used, settled): &mut (Used, Vec<bool>),
+    paired: &PairedRecords,
+    (used, settled): &mut (UsedValues, Vec<bool>),
 ) {
-    let Ground { inventory, live, .. } = ground;
+    let RuleGround { inventory, live, .. } = ground;
     let rows: Vec<&[LockRow]> = of_each(&inventory.lock, |row| row.inv, hosts).collect();
     let (fastbones, at_names) = look_up_names(ground, hosts, &rows);
     let reports = of_each(&inventory.reports, |report| report.inv, hosts);
     let looked_up = rows.into_iter().zip(reports).zip(fastbones);
     let looked_up = looked_up.map(|((rows, reports), fastbone)| LookedUp { rows, reports, fastbone });
-    let derive = |((place, looked_up), at_names): ((usize, LookedUp<'_>), &[Option<Spot>; 2])| {
+    let derive = |((place, looked_up), at_names): ((usize, LookedUp<'_>), &[Option<NameSpot>; 2])| {
         let own_a = |kind: InterfaceKind, name: &Name| own_a(live, name, at_names[kind as usize].as_ref());
         desired.derive_by(place, looked_up, &own_a)
     };
@@ -108,7 +108,7 @@ fn some(
         let count = derived.interfaces.iter().map(|own| own.acceptable.len()).sum();
         let (own, others) = reverse.split_at(count);
         reverse = others;
-        let sights = Sights { names: &at_names[number], reverse: own };
+        let sights = HostSights { names: &at_names[number], reverse: own };
         let is_settled = is_settled(ground, host, derived, sights, paired);
         if !is_settled {
             open.push(number);
@@ -128,10 +128,10 @@ fn some(
 
 /// Makes the names of the fastbones of hosts, and looks up all their names, backbone and fastbone.
 fn look_up_names(
-    Ground { inventory, live, .. }: Ground<'_>,
+    RuleGround { inventory, live, .. }: RuleGround<'_>,
     hosts: &[Host],
     rows: &[&[LockRow]],
-) -> (Vec<Option<Name>>, Vec<[Option<Spot>; 2]>) {
+) -> (Vec<Option<Name>>, Vec<[Option<NameSpot>; 2]>) {
     let named = hosts.iter().zip(rows).map(|(host, rows)| name_among(rows, host));
     let names: Vec<Option<&Name>> = named.map(|named| named.map(|(name, _)| name)).collect();
     let fastbone =
@@ -145,7 +145,7 @@ fn look_up_names(
 }
 
 /// Looks up the reverse names of the acceptable addresses of hosts, interface by interface.
-fn look_up_reverse(live: &Live, hosts: &[DesiredHost]) -> Vec<Option<Spot>> {
+fn look_up_reverse(live: &Live, hosts: &[DesiredHost]) -> Vec<Option<NameSpot>> {
     let interfaces = hosts.iter().flat_map(|host| &host.interfaces);
     let addresses = interfaces.flat_map(|own| own.acceptable.iter().map(|(address, _)| IpAddr::V6(*address)));
     let names: Vec<ReverseName> = addresses.map(ReverseName::of).collect();
@@ -153,7 +153,7 @@ fn look_up_reverse(live: &Live, hosts: &[DesiredHost]) -> Vec<Option<Spot>> {
 }
 
 /// The A records at a name, which may have been found already, in numeric order; none where its zone could not be read.
-fn own_a(live: &Live, name: &Name, spot: Option<&Spot>) -> Option<Vec<Ipv4Addr>> {
+fn own_a(live: &Live, name: &Name, spot: Option<&NameSpot>) -> Option<Vec<Ipv4Addr>> {
     let Some(spot) = spot else { return host::live_a(live, name) };
     let rrset = live.at(spot).find(|rrset| rrset.rtype() == Rtype::A);
     Some(rrset.map(addresses_v4).unwrap_or_default())

@@ -9,10 +9,10 @@ use super::progress::{Progress, RunStage};
 use super::settings::{load_config, state_file};
 use crate::diag::did_you_mean;
 use crate::dns::ZoneName;
-use crate::doctor::{Diagnosis, Target};
+use crate::doctor::{Diagnosis, TargetDiagnosis};
 use crate::inventory::value::Time;
 use crate::provider::cache::{Cache, CacheUse};
-use crate::provider::{self, Context};
+use crate::provider::{self, ProviderContext};
 
 /// Why nothing was examined.
 #[derive(Debug)]
@@ -52,13 +52,18 @@ pub fn examine(
     progress.stage(RunStage::Targets, Some(pools.len() as u64));
     // What is looked at is always live: only the sizes of the kept zones are used.
     let cache = Cache::next_to(&state_file(workspace, &config), CacheUse::Renew, now);
-    let context = Context { workspace, source: &config.source, now, cache: Some(&cache) };
+    let context = ProviderContext { workspace, source: &config.source, now, cache: Some(&cache) };
     let targets = side_by_side(&vec![0; pools.len()], |place| {
         let (pool, zones) = &pools[place];
         let (kind, settings) = (&pool.target.provider, &pool.target.settings);
         let examined = provider::examine(kind, settings, &context, zones);
         progress.step();
-        Target::new(pool.name.to_string(), kind.clone(), zones.iter().map(|zone| (*zone).clone()).collect(), examined)
+        TargetDiagnosis::new(
+            pool.name.to_string(),
+            kind.clone(),
+            zones.iter().map(|zone| (*zone).clone()).collect(),
+            examined,
+        )
     });
     Ok(Diagnosis { tool: TOOL.to_owned(), created: now, targets })
 }

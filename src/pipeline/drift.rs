@@ -6,23 +6,23 @@ use std::path::Path;
 
 use super::settings::{OpenError, load_config, state_file};
 use crate::dns::RrKey;
-use crate::drift::{Drift, Stray, strays};
+use crate::drift::{Drift, StrayCause, strays};
 use crate::inventory::value::Time;
 use crate::plan::Plan;
 use crate::state::open_to_read;
 
 /// The causes of the changes of a plan.
 #[derive(Debug)]
-pub struct Drifted {
+pub struct PlanDrift {
     /// The cause of each change, in the order of the plan.
-    strays: Vec<Stray>,
+    strays: Vec<StrayCause>,
     /// Where the state is kept.
     place: String,
     /// Whether there is one.
     is_known: bool,
 }
 
-impl Drifted {
+impl PlanDrift {
     /// The drift, for the plan that it was found for.
     pub fn of<'a>(&'a self, plan: &'a Plan) -> Drift<'a> {
         Drift { plan, strays: &self.strays, place: &self.place, is_known: self.is_known }
@@ -33,7 +33,7 @@ impl Drifted {
 /// apply is known.
 ///
 /// Errors: [`OpenError`].
-pub fn find_drift(workspace: &Path, plan: &Plan, now: Time) -> Result<Drifted, OpenError> {
+pub fn find_drift(workspace: &Path, plan: &Plan, now: Time) -> Result<PlanDrift, OpenError> {
     let (config, _) = load_config(workspace)?;
     let state = open_to_read(&state_file(workspace, &config))?;
     let rrsets: Vec<&RrKey> = plan.changes.iter().map(|change| &change.key).collect();
@@ -41,5 +41,5 @@ pub fn find_drift(workspace: &Path, plan: &Plan, now: Time) -> Result<Drifted, O
         Some(state) => state.last_written(&rrsets)?,
         None => vec![None; rrsets.len()],
     };
-    Ok(Drifted { strays: strays(plan, written, now), place: config.state_file, is_known: state.is_some() })
+    Ok(PlanDrift { strays: strays(plan, written, now), place: config.state_file, is_known: state.is_some() })
 }

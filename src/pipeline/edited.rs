@@ -5,22 +5,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::decide::{self, Decided, Given};
+use super::decide::{self, DecisionInput, FleetDecisions};
 use super::zones::Zones;
 use crate::apply::arrange;
 use crate::change::{Change, Notice};
 use crate::diag::Problem;
-use crate::diff::held::Held;
+use crate::diff::held::HeldEdits;
 use crate::dns::{RrKey, ZoneName};
 use crate::drift::edited;
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::plan::{Marker, marker_key, order};
-use crate::state::{KnownMarker, State, Written};
+use crate::state::{KnownMarker, State, WrittenRrset};
 
 /// What the journal is compared with.
 #[derive(Clone, Copy)]
-pub(super) struct Past<'a> {
+pub(super) struct JournalContext<'a> {
     /// The state, where there is one.
     pub state: Option<&'a dyn State>,
     /// Its version before live DNS was read.
@@ -32,29 +32,33 @@ pub(super) struct Past<'a> {
 }
 
 /// What was decided, with what the journal says about it.
-pub(super) struct Marked {
+pub(super) struct MarkedDecisions {
     /// What was decided; the changes as a plan sorts them.
-    pub decided: Decided,
+    pub decided: FleetDecisions,
     /// What the latest update left at the RRset of each change, in their order.
-    pub written: Vec<Option<Written>>,
+    pub written: Vec<Option<WrittenRrset>>,
     /// What stays as it was edited.
-    pub held: Held,
+    pub held: HeldEdits,
 }
 
 /// Decides, and marks the changes of RRsets that were edited since. Where a project keeps edits, it decides again without
 /// the hosts of such changes: those of other hosts may depend on theirs.
 ///
 /// Errors: the state cannot be read.
-pub(super) fn decide(inventory: &Inventory, given: Given<'_>, past: Past<'_>) -> Result<Marked, Problem> {
-    let (mut held, mut notices) = (Held::default(), Vec::new());
+pub(super) fn decide(
+    inventory: &Inventory,
+    given: DecisionInput<'_>,
+    past: JournalContext<'_>,
+) -> Result<MarkedDecisions, Problem> {
+    let (mut held, mut notices) = (HeldEdits::default(), Vec::new());
     loop {
-        let mut decided = decide::decide(inventory, &past.zones.live, Given { held: &held, ..given });
+        let mut decided = decide::decide(inventory, &past.zones.live, DecisionInput { held: &held, ..given });
         decided.changes.sort_by(order::changes);
         let written = mark(&mut decided.changes, past)?;
         let found = keep(inventory, (&decided.changes, &written), &mut held);
         if found.is_empty() {
             decided.notices.extend(notices);
-            return Ok(Marked { decided, written, held });
+            return Ok(MarkedDecisions { decided, written, held });
         }
         notices.extend(found);
     }
@@ -64,11 +68,15 @@ pub(super) fn decide(inventory: &Inventory, given: Given<'_>, past: Past<'_>) ->
 /// decided to find out.
 ///
 /// Errors: the state cannot be read.
-pub(super) fn held(inventory: &Inventory, given: Given<'_>, past: Past<'_>) -> Result<(Held, Vec<Notice>), Problem> {
+pub(super) fn held(
+    inventory: &Inventory,
+    given: DecisionInput<'_>,
+    past: JournalContext<'_>,
+) -> Result<(HeldEdits, Vec<Notice>), Problem> {
     if past.state.is_none() || !inventory.projects.iter().any(|project| project.keeps_edits()) {
         return Ok(Default::default());
     }
-    let Marked { mut decided, held, .. } = decide(inventory, given, past)?;
+    let MarkedDecisions { mut decided, held, .. } = decide(inventory, given, past)?;
     decided.notices.retain(|notice| notice.code == crate::change::NoticeCode::EditedSince);
     Ok((held, decided.notices))
 }
@@ -77,11 +85,11 @@ pub(super) fn held(inventory: &Inventory, given: Given<'_>, past: Past<'_>) -> R
 /// proven. Gives what the latest update left at each.
 ///
 /// Errors: the state cannot be read.
-pub(super) fn mark(changes: &mut [Change], past: Past<'_>) -> Result<Vec<Option<Written>>, Problem> {
+pub(super) fn mark(changes: &mut [Change], past: JournalContext<'_>) -> Result<Vec<Option<WrittenRrset>>, Problem> {
     let Some(state) = past.state.filter(|_| !changes.is_empty()) else { return Ok(vec![None; changes.len()]) };
     let rrsets: Vec<&RrKey> = changes.iter().map(|change| &change.key).collect();
     let written = state.last_written(&rrsets)?;
-    let differs = |(change, written): (&Change, &Option<Written>)| {
+    let differs = |(change, written): (&Change, &Option<WrittenRrset>)| {
         written.as_ref().is_some_and(|written| edited::differs(change, written))
     };
     let places: Vec<usize> =
@@ -110,7 +118,7 @@ pub(super) fn mark(changes: &mut [Change], past: Past<'_>) -> Result<Vec<Option<
 /// A zone with another marker than the latest is older, was restored from an older copy, or was written to with another
 /// state. A zone that is asked name by name is asked now, and not for its marker.
 fn current_zones<'c>(
-    past: Past<'_>,
+    past: JournalContext<'_>,
     markers: &BTreeMap<ZoneName, KnownMarker>,
     zones: impl Iterator<Item = &'c ZoneName>,
 ) -> BTreeSet<ZoneName> {
@@ -130,7 +138,11 @@ fn current_zones<'c>(
 
 /// Holds the hosts with an edited RRset whose project keeps edits, and all hosts that share a change with them. Gives
 /// the notices about the edited RRsets.
-fn keep(inventory: &Inventory, (changes, written): (&[Change], &[Option<Written>]), held: &mut Held) -> Vec<Notice> {
+fn keep(
+    inventory: &Inventory,
+    (changes, written): (&[Change], &[Option<WrittenRrset>]),
+    held: &mut HeldEdits,
+) -> Vec<Notice> {
     let keeps = |change: &Change| {
         let project = inventory.projects.iter().find(|project| project.id == change.project);
         change.is_edited_since() && project.is_some_and(|project| project.keeps_edits())

@@ -4,27 +4,27 @@ use std::collections::BTreeSet;
 
 use super::findings::Findings;
 use super::input_error::InputError;
-use super::inputs::{Gathered, ReadFor, gather};
-use super::inputs::{Request, SnapshotUsed};
+use super::inputs::{PlanInput, ReadFor, gather};
+use super::inputs::{PlanRequest, SnapshotUsed};
 use super::notices::found_notices;
 use super::plan::are_believed;
 use super::progress::{Progress, RunStage};
 use super::{decide, edited, published};
 use crate::diag::{CallError, Diagnostics, Problem};
-use crate::diff::held::Held;
-use crate::diff::{Context, Selection, Standings};
+use crate::diff::held::HeldEdits;
+use crate::diff::{HostStandings, RuleContext, Selection};
 use crate::explain::published::PublishedRrset;
-use crate::explain::{self, Again, Case, Explanation, Question};
+use crate::explain::{self, ExplainCase, ExplainQuestion, Explanation, OtherDecision};
 use crate::inventory::Inventory;
 use crate::plan::{Notice, order};
 use crate::provider::outage;
 use crate::state::State;
-use decide::{Decided, Given};
-use edited::Past;
+use decide::{DecisionInput, FleetDecisions};
+use edited::JournalContext;
 
 /// An explanation, and the findings of the same run.
 #[derive(Debug)]
-pub struct Explained {
+pub struct MadeExplanation {
     /// The explanation, or why there is none.
     pub explanation: Result<Explanation, CallError>,
     /// What was found.
@@ -38,22 +38,23 @@ pub struct Explained {
 /// Explains what `asked` names, by the decisions that a plan for the same request would make.
 ///
 /// Errors: [`InputError`], as for a plan.
-pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> Result<Explained, InputError> {
-    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version } =
+pub fn explain(request: &PlanRequest<'_>, asked: &str, progress: &dyn Progress) -> Result<MadeExplanation, InputError> {
+    let PlanInput { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version } =
         gather(request, &ReadFor::AllHosts, progress)?;
     progress.stage(RunStage::Compare, None);
     let (notices, is_partial) = found_notices(&inventory, &zones);
     let tripped = remembered.tripped(&inventory);
-    let nothing = Held::default();
-    let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits, held: &nothing };
-    let past = Past { state: state.as_deref(), version, zones: &zones, is_snapshot: snapshot.is_some() };
+    let nothing = HeldEdits::default();
+    let given =
+        DecisionInput { now: request.now, selection: &selection, tripped: &tripped, waits: &waits, held: &nothing };
+    let past = JournalContext { state: state.as_deref(), version, zones: &zones, is_snapshot: snapshot.is_some() };
     let (held, kept) = edited::held(&inventory, given, past)?;
     let notices = notices.into_iter().chain(kept).collect();
-    let given = Given { held: &held, ..given };
+    let given = DecisionInput { held: &held, ..given };
     let explanation: Result<Result<Explanation, CallError>, Problem> =
         decide::decide_and(&inventory, &zones.live, given, |context, standings, mut decided| {
             edited::mark(&mut decided.changes, past)?;
-            let found = Question::find(&inventory, (context.names, context.foreseen), &zones.live, asked);
+            let found = ExplainQuestion::find(&inventory, (context.names, context.foreseen), &zones.live, asked);
             let found = with_journal(&inventory, state.as_deref(), asked, found)?;
             let decided = with_notices(notices, decided);
             let about = (&decided, &diagnostics);
@@ -76,7 +77,7 @@ pub fn explain(request: &Request<'_>, asked: &str, progress: &dyn Progress) -> R
         forgotten,
         base: Vec::new(),
     };
-    Ok(Explained { explanation, findings, is_partial, snapshot })
+    Ok(MadeExplanation { explanation, findings, is_partial, snapshot })
 }
 
 /// A question with what the journal says about it; where the inventory and DNS do not know the subject, the journal
@@ -85,8 +86,8 @@ fn with_journal(
     inventory: &Inventory,
     state: Option<&dyn State>,
     asked: &str,
-    found: Result<Question, CallError>,
-) -> Result<Result<(Question, Vec<PublishedRrset>), CallError>, Problem> {
+    found: Result<ExplainQuestion, CallError>,
+) -> Result<Result<(ExplainQuestion, Vec<PublishedRrset>), CallError>, Problem> {
     let Some(state) = state else { return Ok(found.map(|question| (question, Vec::new()))) };
     match found {
         Ok(question) => {
@@ -99,25 +100,25 @@ fn with_journal(
 
 /// Adds earlier notices to what was decided; all are in the order of a plan, in whatever order zones and records are
 /// kept.
-pub(super) fn with_notices(mut found: Vec<Notice>, decided: Decided) -> Decided {
+pub(super) fn with_notices(mut found: Vec<Notice>, decided: FleetDecisions) -> FleetDecisions {
     found.extend(decided.notices);
     found.sort_by(order::notices);
     found.dedup();
-    Decided { notices: found, ..decided }
+    FleetDecisions { notices: found, ..decided }
 }
 
 /// Answers a question about what was decided.
 pub(super) fn answer(
-    context: &Context<'_>,
-    standings: &Standings,
-    (decided, diagnostics): (&Decided, &Diagnostics),
-    (question, published): (&Question, &[PublishedRrset]),
+    context: &RuleContext<'_>,
+    standings: &HostStandings,
+    (decided, diagnostics): (&FleetDecisions, &Diagnostics),
+    (question, published): (&ExplainQuestion, &[PublishedRrset]),
 ) -> Explanation {
     let again = |selection: &Selection| {
-        let (standings, decided) = decide::judge_all(&Context { selection, ..*context });
-        Again { changes: decided.changes, standings }
+        let (standings, decided) = decide::judge_all(&RuleContext { selection, ..*context });
+        OtherDecision { changes: decided.changes, standings }
     };
-    let Decided { changes, blocked, skipped, notices, waiting, left_behind, .. } = decided;
-    let decision = explain::Decision { changes, blocked, skipped, notices, waiting, left_behind };
-    explain::explain(&Case { context, standings, decision, diagnostics, again: &again, published }, question)
+    let FleetDecisions { changes, blocked, skipped, notices, waiting, left_behind, .. } = decided;
+    let decision = explain::ExplainedDecisions { changes, blocked, skipped, notices, waiting, left_behind };
+    explain::explain(&ExplainCase { context, standings, decision, diagnostics, again: &again, published }, question)
 }

@@ -28,7 +28,7 @@ pub struct Findings {
     /// The zones whose markers show an apply that the state does not know, where the state says what is own.
     pub forgotten: Vec<ZoneName>,
     /// What is questionable about the base.
-    pub base: Vec<Remark>,
+    pub base: Vec<BaseRemark>,
 }
 
 impl Findings {
@@ -53,7 +53,7 @@ impl Findings {
 
 /// Something that a reader should know about a base.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remark {
+pub struct BaseRemark {
     /// The file, or the base.
     pub place: String,
     /// The code: stable, kebab-case.

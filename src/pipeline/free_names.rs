@@ -13,12 +13,12 @@ use crate::dns::{Name, NameRef};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::live::Apexes;
-use crate::live::asked::{Existence, Question};
-use crate::names::allocate::{Candidates, Giving, allocate_and_tell};
-use crate::names::{Outcome, Taken};
+use crate::live::asked::{NameExistence, Question};
+use crate::names::allocate::{AllocationTerms, NameCandidates, allocate_and_tell};
+use crate::names::{NamesOutcome, TakenNames};
 
 /// The zones that are queried, with the domains of projects in each.
-pub struct Inquiry<'t> {
+pub struct FreeNamesInquiry<'t> {
     /// The zones.
     zones: Vec<(AskedFor<'t>, Vec<Name>)>,
     /// The short names that were queried.
@@ -27,14 +27,14 @@ pub struct Inquiry<'t> {
 
 /// Why a zone cannot say which names are free.
 #[derive(Debug)]
-pub enum Unclear {
+pub enum UnclearZone {
     /// Its servers do not answer.
     Unread(Problem),
     /// Its answers do not say it; in words.
     NoAnswer(String),
 }
 
-impl<'t> Inquiry<'t> {
+impl<'t> FreeNamesInquiry<'t> {
     /// Finds the domains of each zone, and queries a name in each that cannot exist.
     ///
     /// Errors: zones that cannot be queried, and domains in which every name exists.
@@ -42,7 +42,7 @@ impl<'t> Inquiry<'t> {
         inventory: &Inventory,
         asked: &[AskedFor<'t>],
         domains: &HashSet<Name>,
-    ) -> Result<Inquiry<'t>, Vec<Unclear>> {
+    ) -> Result<FreeNamesInquiry<'t>, Vec<UnclearZone>> {
         let apexes = Apexes::new(inventory.config.zones.iter().map(|spec| &spec.name));
         let mut sorted: Vec<&Name> = domains.iter().collect();
         sorted.sort();
@@ -59,13 +59,13 @@ impl<'t> Inquiry<'t> {
             match answers {
                 Ok(answers) => {
                     let (own, wild) = sort_out(domains, answers);
-                    unclear.extend(wild.iter().map(|domain| Unclear::NoAnswer(wildcard_message(zone, domain))));
+                    unclear.extend(wild.iter().map(|domain| UnclearZone::NoAnswer(wildcard_message(zone, domain))));
                     open.push((zone, own));
                 }
-                Err(error) => unclear.push(Unclear::Unread(error)),
+                Err(error) => unclear.push(UnclearZone::Unread(error)),
             }
         }
-        if unclear.is_empty() { Ok(Inquiry { zones: open, known: HashSet::new() }) } else { Err(unclear) }
+        if unclear.is_empty() { Ok(FreeNamesInquiry { zones: open, known: HashSet::new() }) } else { Err(unclear) }
     }
 
     /// Gives names that do not exist in these zones; `taken` knows which others are taken.
@@ -78,11 +78,11 @@ impl<'t> Inquiry<'t> {
     pub fn allocate(
         &mut self,
         inventory: &Inventory,
-        taken: &mut Taken,
-        (invs, giving): (&[Inv], Giving),
-    ) -> Result<Outcome, Vec<Unclear>> {
+        taken: &mut TakenNames,
+        (invs, giving): (&[Inv], AllocationTerms),
+    ) -> Result<NamesOutcome, Vec<UnclearZone>> {
         loop {
-            let (outcome, Candidates { given, next }) = allocate_and_tell(inventory, taken, invs, giving);
+            let (outcome, NameCandidates { given, next }) = allocate_and_tell(inventory, taken, invs, giving);
             let found = self.find(given.iter().chain(&next))?;
             if !given.iter().any(|label| found.contains(label)) {
                 return Ok(outcome);
@@ -93,7 +93,7 @@ impl<'t> Inquiry<'t> {
     }
 
     /// Queries short names that were not queried before, in all domains; gives those that exist in any.
-    fn find<'l>(&mut self, labels: impl Iterator<Item = &'l Vec<u8>>) -> Result<HashSet<Vec<u8>>, Vec<Unclear>> {
+    fn find<'l>(&mut self, labels: impl Iterator<Item = &'l Vec<u8>>) -> Result<HashSet<Vec<u8>>, Vec<UnclearZone>> {
         let new: Vec<&Vec<u8>> = labels.filter(|label| self.known.insert(label.to_vec())).collect();
         // A label or a name that is too long cannot exist.
         let name = |label: &Vec<u8>, domain: &Name| Name::prepend(label, domain.as_name()).ok();
@@ -105,10 +105,10 @@ impl<'t> Inquiry<'t> {
             match answers {
                 Ok(answers) => {
                     let existing = names(domains).into_iter().zip(answers);
-                    let existing = existing.filter(|(_, answer)| *answer != Existence::Absent);
+                    let existing = existing.filter(|(_, answer)| *answer != NameExistence::Absent);
                     found.extend(existing.map(|(name, _)| first_label(name.as_name())));
                 }
-                Err(error) => unclear.push(Unclear::Unread(error)),
+                Err(error) => unclear.push(UnclearZone::Unread(error)),
             }
         }
         if unclear.is_empty() { Ok(found) } else { Err(unclear) }
@@ -124,7 +124,7 @@ fn first_label(name: NameRef<'_>) -> Vec<u8> {
 fn ask(
     zones: &[(AskedFor<'_>, Vec<Name>)],
     names: impl Fn(&[Name]) -> Vec<Name> + Sync,
-) -> Vec<Result<Vec<Existence>, Problem>> {
+) -> Vec<Result<Vec<NameExistence>, Problem>> {
     let pools: Vec<usize> = zones.iter().map(|(zone, _)| zone.pool).collect();
     side_by_side(&pools, |place| {
         let (zone, domains) = &zones[place];
@@ -143,13 +143,13 @@ fn probe(domain: &Name) -> Name {
 /// The domains whose names can be queried, and those in which every name exists, by the answers for [`probe`]. A domain
 /// that is delegated, or below a DNAME, is in no configured zone: nothing would be known about it from a transfer,
 /// either.
-fn sort_out(domains: Vec<Name>, answers: Vec<Existence>) -> (Vec<Name>, Vec<Name>) {
+fn sort_out(domains: Vec<Name>, answers: Vec<NameExistence>) -> (Vec<Name>, Vec<Name>) {
     let (mut own, mut wild) = (Vec::new(), Vec::new());
     for (domain, answer) in domains.into_iter().zip(answers) {
         match answer {
-            Existence::Absent => own.push(domain),
-            Existence::Present => wild.push(domain),
-            Existence::Delegated(_) | Existence::BelowDname(_) => {}
+            NameExistence::Absent => own.push(domain),
+            NameExistence::Present => wild.push(domain),
+            NameExistence::Delegated(_) | NameExistence::BelowDname(_) => {}
         }
     }
     (own, wild)
@@ -171,13 +171,13 @@ mod tests {
 
     use super::*;
     use crate::dns::ZoneName;
-    use crate::inventory::read::{Extent, load_extent};
+    use crate::inventory::read::{WorkspaceExtent, load_extent};
     use crate::inventory::value::Time;
     use crate::live::asked::Answer;
-    use crate::names::allocate::Holding;
+    use crate::names::allocate::NameHandling;
     use crate::names::taken;
-    use crate::provider::memory::primary::Primary;
-    use crate::provider::memory::zone::Zone;
+    use crate::provider::memory::primary::MemoryPrimary;
+    use crate::provider::memory::zone::MemoryZone;
     use crate::provider::{AskZone, parse_text};
 
     /// The clock.
@@ -186,7 +186,7 @@ mod tests {
     /// A primary that records which names it is queried for.
     struct Counting {
         /// The primary.
-        primary: Primary,
+        primary: MemoryPrimary,
         /// The names of each call.
         asked: Mutex<Vec<Vec<Name>>>,
     }
@@ -200,7 +200,7 @@ mod tests {
             self.primary.ask(zone, questions)
         }
 
-        fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<Existence>, Problem> {
+        fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<NameExistence>, Problem> {
             self.asked.lock().unwrap().push(names.to_vec());
             self.primary.find(zone, names)
         }
@@ -222,7 +222,7 @@ mod tests {
         let rows: String = (1..=hosts).map(|inv| format!("{inv},,p,assigned,sas,,,s1,,\n")).collect();
         let header = "inv,name,project,status,location,queue,rack,switch,port,restrictions\n";
         write("hosts.csv", format!("{header}{rows}"));
-        load_extent(folder.path(), Extent::Names, NOW.parse().unwrap(), &|_| {}).inventory.unwrap()
+        load_extent(folder.path(), WorkspaceExtent::Names, NOW.parse().unwrap(), &|_| {}).inventory.unwrap()
     }
 
     /// The names that hosts get where a zone with these records is queried, and how many names were queried in each
@@ -232,18 +232,19 @@ mod tests {
         let apex = ZoneName::new(Name::parse("example.net").unwrap());
         let text = format!("$TTL 60\n@ SOA ns host 1 2 3 4 5\n@ NS ns\n{records}");
         let contents = parse_text(&apex, "zone", text.into_bytes()).unwrap();
-        let target = Counting { primary: Primary::new([Zone::of(&contents)]), asked: Mutex::default() };
+        let target = Counting { primary: MemoryPrimary::new([MemoryZone::of(&contents)]), asked: Mutex::default() };
         let zone = AskedFor { zone: &apex, pool: 0, target: &target };
         let now: Time = NOW.parse().unwrap();
         let invs: Vec<Inv> = inventory.hosts.iter().map(|host| host.inv).collect();
-        let giving = Giving { holding: Holding::Keep, to: None, now };
-        let outcome = Inquiry::open(&inventory, &[zone], &taken::domains(&inventory)).and_then(|mut inquiry| {
-            inquiry.allocate(&inventory, &mut Taken::by_hosts(&inventory, now), (&invs, giving))
-        });
+        let giving = AllocationTerms { holding: NameHandling::Keep, to: None, now };
+        let outcome =
+            FreeNamesInquiry::open(&inventory, &[zone], &taken::domains(&inventory)).and_then(|mut inquiry| {
+                inquiry.allocate(&inventory, &mut TakenNames::by_hosts(&inventory, now), (&invs, giving))
+            });
         let outcome = outcome.map_err(|unclear| {
             let told = |unclear| match unclear {
-                Unclear::NoAnswer(message) => message,
-                Unclear::Unread(error) => error.to_string(),
+                UnclearZone::NoAnswer(message) => message,
+                UnclearZone::Unread(error) => error.to_string(),
             };
             unclear.into_iter().map(told).collect::<Vec<_>>()
         })?;

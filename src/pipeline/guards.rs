@@ -6,18 +6,18 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
-use super::settings::Settings;
+use super::settings::WorkspaceSettings;
 use crate::change::Change;
 use crate::diag::{Problem, did_you_mean};
-use crate::diff::Tripped;
+use crate::diff::TrippedHosts;
 use crate::guard::LIMIT_EXCEEDED;
 use crate::guard::UNKNOWN_LIMIT;
 use crate::guard::breakers::{GLOBAL, holding, to_trip};
-use crate::guard::causes::{About, Line, OldLines};
+use crate::guard::causes::{FileSubject, LineKind, OldLines};
 use crate::guard::clearance::stray;
 use crate::guard::limits::recount;
 use crate::guard::rules::HostRule;
-use crate::guard::{Allowance, Breaker, Clearance, Ledger, Over, Rules, clear, count, words};
+use crate::guard::{Allowance, Breaker, Clearance, ExceededLimit, Ledger, LimitRules, clear, count, words};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Export, HostLimit, Project, ProjectIndex};
 use crate::inventory::read;
@@ -27,9 +27,9 @@ use crate::state::State;
 
 /// What a plan is tested with, in addition to the inventory and live DNS.
 #[derive(Debug, Default)]
-pub struct Remembered {
+pub struct GuardMemory {
     /// The limits in force.
-    rules: Rules,
+    rules: LimitRules,
     /// What earlier applies changed.
     ledger: Ledger,
     /// The tripped breakers.
@@ -39,13 +39,13 @@ pub struct Remembered {
     /// The files of the exports that were last accepted, by name.
     accepted: BTreeMap<String, Vec<u8>>,
     /// What files of the inventory are about.
-    about: HashMap<String, About>,
+    about: HashMap<String, FileSubject>,
 }
 
-impl Remembered {
+impl GuardMemory {
     /// Reads the state, where there is one.
-    pub fn read(rules: Rules, state: Option<&dyn State>, now: Time) -> Result<Remembered, Problem> {
-        let Some(state) = state else { return Ok(Remembered { rules, ..Remembered::default() }) };
+    pub fn read(rules: LimitRules, state: Option<&dyn State>, now: Time) -> Result<GuardMemory, Problem> {
+        let Some(state) = state else { return Ok(GuardMemory { rules, ..GuardMemory::default() }) };
         let ledger = read_ledger(&rules, state, now)?;
         let (breakers, inputs) = (state.breakers()?, state.last_inputs()?);
         // What is about one host each is large, and not needed where the limit of causes is the default.
@@ -54,23 +54,23 @@ impl Remembered {
         let files = sources.map(|export| state.export_files(&export.source));
         let files = files.collect::<Result<Vec<_>, Problem>>()?.into_iter().flatten();
         let accepted = files.map(|file| (file.name, file.content)).collect();
-        Ok(Remembered { rules, ledger, breakers, inputs, accepted, about: HashMap::new() })
+        Ok(GuardMemory { rules, ledger, breakers, inputs, accepted, about: HashMap::new() })
     }
 
     /// Notes what the files of an inventory are about.
-    pub fn about(self, inventory: &Inventory) -> Remembered {
-        let of = |export: &Export| About::of(export.spec.key).map(|about| (export.files.clone(), about));
+    pub fn about(self, inventory: &Inventory) -> GuardMemory {
+        let of = |export: &Export| FileSubject::of(export.spec.key).map(|about| (export.files.clone(), about));
         let files = inventory.exports.iter().filter_map(of);
         let about = files.flat_map(|(files, about)| files.into_iter().map(move |file| (file, about)));
-        Remembered { about: about.collect(), ..self }
+        GuardMemory { about: about.collect(), ..self }
     }
 
     /// The hosts whose rules do not run because of a breaker.
-    pub fn tripped(&self, inventory: &Inventory) -> Tripped {
+    pub fn tripped(&self, inventory: &Inventory) -> TrippedHosts {
         let holds = |id: &str| self.breakers.iter().any(|breaker| breaker.holds(id));
         let numbered = inventory.projects.iter().enumerate();
         let projects = numbered.filter(|(_, project)| holds(&project.id));
-        Tripped {
+        TrippedHosts {
             all: self.breakers.iter().any(|breaker| breaker.scope == GLOBAL),
             projects: projects.map(|(place, _)| ProjectIndex(place as u32)).collect(),
         }
@@ -86,7 +86,7 @@ impl Remembered {
         let is_first = self.inputs.is_empty() && self.rules.max_by_cause.is_none();
         let old = self.old_lines(plan, workspace);
         // Of a workspace in which nothing was applied it is not known what is new.
-        let line = |place: &str| if is_first { Line::Old } else { old.line(place) };
+        let line = |place: &str| if is_first { LineKind::Old } else { old.line(place) };
         count(plan, &self.rules, &self.ledger, plan.created, &line)
     }
 
@@ -112,14 +112,14 @@ impl Remembered {
 ///
 /// An update that was sent by an apply that was killed, or that got no answer, counts until its outcome is known:
 /// another run may change hosts of other zones before that.
-fn read_ledger(rules: &Rules, state: &dyn State, now: Time) -> Result<Ledger, Problem> {
+fn read_ledger(rules: &LimitRules, state: &dyn State, now: Time) -> Result<Ledger, Problem> {
     let since = now.minus(rules.longest());
     Ok(Ledger::new([state.changed_since(since)?, state.perhaps_changed_since(since)?].concat()))
 }
 
 /// The limits as an inventory sets them.
-pub fn rules_of(inventory: &Inventory) -> Rules {
-    Rules::new(&inventory.config.limits, limits_set(&inventory.projects), &inventory.files)
+pub fn rules_of(inventory: &Inventory) -> LimitRules {
+    LimitRules::new(&inventory.config.limits, limits_set(&inventory.projects), &inventory.files)
 }
 
 /// The limits of the projects whose file is good, by id.
@@ -128,9 +128,9 @@ fn limits_set(projects: &[Project]) -> impl Iterator<Item = (&str, &[HostLimit])
 }
 
 /// The limits as the settings set them; of projects whose file cannot be read now as a plan recorded them, where one did.
-pub fn rules_now(settings: &Settings, plan: Option<&Plan>) -> Rules {
-    let Settings { config, files, projects, sources: _ } = settings;
-    let mut rules = Rules::new(&config.limits, limits_set(projects), files);
+pub fn rules_now(settings: &WorkspaceSettings, plan: Option<&Plan>) -> LimitRules {
+    let WorkspaceSettings { config, files, projects, sources: _ } = settings;
+    let mut rules = LimitRules::new(&config.limits, limits_set(projects), files);
     let known: BTreeSet<&str> = limits_set(projects).map(|(id, _)| id).collect();
     let recorded = plan.into_iter().flat_map(|plan| &plan.limits).filter(|limit| limit.counts == LimitKind::Hosts);
     let unread = |limit: &&LimitState| limit.scope.strip_prefix("project:").is_some_and(|id| !known.contains(id));
@@ -142,23 +142,23 @@ pub fn rules_now(settings: &Settings, plan: Option<&Plan>) -> Rules {
 }
 
 /// How much of the limits of hosts is used, without a plan.
-pub fn limits_used(rules: &Rules, state: Option<&dyn State>, now: Time) -> Result<Vec<LimitState>, Problem> {
+pub fn limits_used(rules: &LimitRules, state: Option<&dyn State>, now: Time) -> Result<Vec<LimitState>, Problem> {
     let ledger = state.map_or_else(|| Ok(Ledger::default()), |state| read_ledger(rules, state, now))?;
     Ok(crate::guard::limits::of_hosts(std::iter::empty(), rules, &ledger, now))
 }
 
 /// What a plan is tested with when it is applied.
 #[derive(Debug, Clone, Default)]
-pub struct Guards<'a> {
+pub struct ApplyGuards<'a> {
     /// The limits in force.
-    pub rules: Rules,
+    pub rules: LimitRules,
     /// The limits that are lifted.
     pub allow: &'a [Allowance],
     /// Whether the run is unattended, so that a limit that is exceeded trips its breaker.
     pub auto: bool,
 }
 
-impl Guards<'_> {
+impl ApplyGuards<'_> {
     /// Counts the changes of a plan that are still to be made, and gives a clearance or a refusal; the limits of
     /// `earlier` were lifted for the plan before.
     pub fn clear(
@@ -246,8 +246,8 @@ fn unknown(place: &str, stray: &Allowance, counted: &[LimitState]) -> Problem {
 }
 
 /// The limits that are exceeded, in words.
-fn in_words(over: &[Over<'_>]) -> String {
-    let one = |over: &Over<'_>| {
+fn in_words(over: &[ExceededLimit<'_>]) -> String {
+    let one = |over: &ExceededLimit<'_>| {
         let allowed = over.allowed.map(|allowed| format!("; `--allow` permits only {allowed}"));
         format!("{}{}", words::says(over.limit), allowed.unwrap_or_default())
     };
@@ -255,14 +255,14 @@ fn in_words(over: &[Over<'_>]) -> String {
 }
 
 /// The refusal of a plan that exceeds limits.
-fn exceeded(place: &str, over: &[Over<'_>]) -> Problem {
+fn exceeded(place: &str, over: &[ExceededLimit<'_>]) -> Problem {
     let allow: Vec<String> = over.iter().map(|over| words::allow(over.limit)).collect();
     Problem::new(place, LIMIT_EXCEEDED, in_words(over))
         .hint(format!("check what the plan would do; if that is right, add `{}` to apply it", allow.join(" ")))
 }
 
 /// The refusal of a plan that exceeds limits in an unattended run.
-fn unattended(place: &str, over: &[Over<'_>], tripped: &[(String, String)]) -> Problem {
+fn unattended(place: &str, over: &[ExceededLimit<'_>], tripped: &[(String, String)]) -> Problem {
     let scopes: Vec<String> = tripped.iter().map(|(scope, _)| format!("`{scope}`")).collect();
     let (breaker, is) = if scopes.len() == 1 { ("breaker", "is") } else { ("breakers", "are") };
     let resets: Vec<String> =
@@ -279,7 +279,7 @@ mod tests {
     use sha2::{Digest as _, Sha256};
 
     use super::*;
-    use crate::apply::{Batch, Phase, Settled};
+    use crate::apply::{Batch, BatchOutcome, Phase};
     use crate::disk;
     use crate::dns::Rtype;
     use crate::inventory::value::Percent;
@@ -311,10 +311,10 @@ mod tests {
         std::fs::write(workspace.path().join("hosts.csv"), &hosts).unwrap();
         std::fs::write(workspace.path().join("projects/search.yaml"), project).unwrap();
         let plan = plan(&[("hosts.csv", &hosts), ("projects/search.yaml", project)]);
-        let rules = Rules { max_by_cause: Some(Percent::from_whole(50)), ..Rules::default() };
+        let rules = LimitRules { max_by_cause: Some(Percent::from_whole(50)), ..LimitRules::default() };
         let cause = |inputs: BTreeMap<String, String>, accepted: &[u8]| {
             let accepted = [("hosts.csv".to_owned(), accepted.to_vec())].into();
-            let remembered = Remembered { rules: rules.clone(), inputs, accepted, ..Remembered::default() };
+            let remembered = GuardMemory { rules: rules.clone(), inputs, accepted, ..GuardMemory::default() };
             let counted = remembered.count(&plan, workspace.path());
             counted.first().map(|limit| (limit.cause.clone().unwrap(), limit.planned))
         };
@@ -349,12 +349,12 @@ mod tests {
         let batch = Batch { number: 1, zone: &change.zone, phase: Phase::Forward, swap: None, changes: vec![&change] };
         state.note_sending(id, &batch, now).unwrap();
         let rule = HostRule { scope: GLOBAL.to_owned(), period: "1h".parse().unwrap(), max: 2, place: None };
-        let rules = Rules { hosts: vec![rule], ..Rules::default() };
+        let rules = LimitRules { hosts: vec![rule], ..LimitRules::default() };
         let used = |state: &dyn State| limits_used(&rules, Some(state), now).unwrap()[0].used;
         assert_eq!(used(&*state), 1, "a crash leaves it so");
-        state.note_settled(id, &batch, &Settled::Unknown("no answer".to_owned()), now).unwrap();
+        state.note_settled(id, &batch, &BatchOutcome::Unknown("no answer".to_owned()), now).unwrap();
         assert_eq!(used(&*state), 1);
-        state.note_settled(id, &batch, &Settled::Undone("refused".to_owned()), now).unwrap();
+        state.note_settled(id, &batch, &BatchOutcome::Undone("refused".to_owned()), now).unwrap();
         assert_eq!(used(&*state), 0);
     }
 

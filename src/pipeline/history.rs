@@ -11,11 +11,13 @@ use crate::diag::Problem;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::state::status::at_work;
-use crate::state::{self, ApplyId, History, LeftHost, Lock, Past, Sent, SentChange, State, Told};
+use crate::state::{
+    self, ApplyId, History, HistoryAnswer, LeftSubject, PastApply, SentChange, SentUpdate, State, StateLock,
+};
 
 /// What an operator asks for.
 #[derive(Debug, Clone)]
-pub enum Asked {
+pub enum HistoryQuestion {
     /// The latest applies, at most so many.
     Latest(usize),
     /// The apply of this number, or else the host.
@@ -28,13 +30,13 @@ pub enum Asked {
 
 /// A question about the past.
 #[derive(Debug, Clone)]
-pub struct Inquiry<'a> {
+pub struct HistoryInquiry<'a> {
     /// The folder of the workspace.
     pub workspace: &'a Path,
     /// The clock.
     pub now: Time,
     /// What is asked for.
-    pub asked: Asked,
+    pub asked: HistoryQuestion,
     /// The projects whose changes are shown; all where empty.
     pub projects: Vec<String>,
     /// The zones whose changes are shown; all where empty.
@@ -61,8 +63,8 @@ impl From<Problem> for HistoryError {
 /// Answers a question about the past.
 ///
 /// Errors: [`HistoryError`]; a list of the latest applies may be empty.
-pub fn history(inquiry: &Inquiry<'_>) -> Result<History, HistoryError> {
-    let Inquiry { workspace, now, asked, projects, zones } = inquiry;
+pub fn history(inquiry: &HistoryInquiry<'_>) -> Result<History, HistoryError> {
+    let HistoryInquiry { workspace, now, asked, projects, zones } = inquiry;
     let (config, _) = load_config(workspace).map_err(OpenError::from).map_err(HistoryError::Open)?;
     let file = state_file(workspace, &config);
     let mut history = History {
@@ -73,13 +75,13 @@ pub fn history(inquiry: &Inquiry<'_>) -> Result<History, HistoryError> {
         resumable: Vec::new(),
         projects: projects.clone(),
         zones: zones.clone(),
-        told: Told::Applies(Vec::new(), false),
+        told: HistoryAnswer::Applies(Vec::new(), false),
     };
     // The lock is read first, so that an apply that is seen as running has not ended before the journal is read.
-    let holder = Lock::holder(&file);
+    let holder = StateLock::holder(&file);
     let Some(state) = state::open_to_read(&file)? else {
         return match asked {
-            Asked::Latest(_) => Ok(history),
+            HistoryQuestion::Latest(_) => Ok(history),
             _ => Err(HistoryError::NoState(history.place)),
         };
     };
@@ -90,48 +92,49 @@ pub fn history(inquiry: &Inquiry<'_>) -> Result<History, HistoryError> {
     Ok(history)
 }
 
-impl Inquiry<'_> {
+impl HistoryInquiry<'_> {
     /// Asks the journal.
-    fn tell(&self, state: &dyn State) -> Result<Told, HistoryError> {
+    fn tell(&self, state: &dyn State) -> Result<HistoryAnswer, HistoryError> {
         match &self.asked {
-            Asked::Latest(count) => {
+            HistoryQuestion::Latest(count) => {
                 let mut applies = state.applies(count.saturating_add(1))?;
                 let is_cut = applies.len() > *count;
                 applies.truncate(*count);
-                Ok(Told::Applies(applies, is_cut))
+                Ok(HistoryAnswer::Applies(applies, is_cut))
             }
-            Asked::Number(number) => match self.past(state, ApplyId(*number))? {
-                Some(past) => Ok(Told::Apply(Box::new(past))),
+            HistoryQuestion::Number(number) => match self.past(state, ApplyId(*number))? {
+                Some(past) => Ok(HistoryAnswer::Apply(Box::new(past))),
                 None => {
                     let what = format!("no apply {number}, and no change for a host {number}");
                     self.of_hosts(state, &[Inv(*number)], what)
                 }
             },
-            Asked::Hosts(hosts) => {
+            HistoryQuestion::Hosts(hosts) => {
                 let numbers: Vec<String> = hosts.iter().map(Inv::to_string).collect();
                 self.of_hosts(state, hosts, format!("no change for host {}", numbers.join(" or ")))
             }
-            Asked::Name(name) => {
+            HistoryQuestion::Name(name) => {
                 let text = name.to_string();
-                let of = |past: &mut Past| past.retain(|_, change| change.is_at(name), |left| left.name == text);
+                let of = |past: &mut PastApply| past.retain(|_, change| change.is_at(name), |left| left.name == text);
                 let applies = self.applies(state, state.applies_at(name)?, of)?;
-                some(applies, format!("no change at `{name}`")).map(|applies| Told::Name(name.clone(), applies))
+                some(applies, format!("no change at `{name}`"))
+                    .map(|applies| HistoryAnswer::Name(name.clone(), applies))
             }
         }
     }
 
     /// What was done for hosts; `what` says what is missing where there is nothing.
-    fn of_hosts(&self, state: &dyn State, hosts: &[Inv], what: String) -> Result<Told, HistoryError> {
+    fn of_hosts(&self, state: &dyn State, hosts: &[Inv], what: String) -> Result<HistoryAnswer, HistoryError> {
         let mut ids = Vec::new();
         for host in hosts {
             ids.extend(state.applies_of(*host)?);
         }
         ids.sort_by(|a, b| b.cmp(a));
         ids.dedup();
-        let change = |_: &Sent, change: &SentChange| hosts.iter().any(|host| change.is_for(*host));
-        let host = |left: &LeftHost| left.subject.host().is_some_and(|host| hosts.contains(&host));
+        let change = |_: &SentUpdate, change: &SentChange| hosts.iter().any(|host| change.is_for(*host));
+        let host = |left: &LeftSubject| left.subject.host().is_some_and(|host| hosts.contains(&host));
         let applies = self.applies(state, ids, |past| past.retain(change, host))?;
-        some(applies, what).map(|applies| Told::Hosts(hosts.to_vec(), applies))
+        some(applies, what).map(|applies| HistoryAnswer::Hosts(hosts.to_vec(), applies))
     }
 
     /// Applies with the changes that `keep` leaves; without applies that have no change left.
@@ -139,8 +142,8 @@ impl Inquiry<'_> {
         &self,
         state: &dyn State,
         ids: Vec<ApplyId>,
-        keep: impl Fn(&mut Past),
-    ) -> Result<Vec<Past>, HistoryError> {
+        keep: impl Fn(&mut PastApply),
+    ) -> Result<Vec<PastApply>, HistoryError> {
         let mut applies = Vec::new();
         for id in ids {
             let found = self.past(state, id)?;
@@ -154,19 +157,19 @@ impl Inquiry<'_> {
     }
 
     /// One apply, with its changes in the projects and zones that are asked for.
-    fn past(&self, state: &dyn State, id: ApplyId) -> Result<Option<Past>, Problem> {
+    fn past(&self, state: &dyn State, id: ApplyId) -> Result<Option<PastApply>, Problem> {
         let Some(summary) = state.apply(id)? else { return Ok(None) };
         let (sent, left, allowed) = (state.sent(id)?, state.left_hosts(id)?, state.allowed(id)?);
-        let mut past = Past { summary, sent, left, allowed };
+        let mut past = PastApply { summary, sent, left, allowed };
         let in_project = |project: &String| self.projects.is_empty() || self.projects.contains(project);
         let in_zone = |zone: &ZoneName| self.zones.is_empty() || self.zones.contains(zone);
-        let change = |sent: &Sent, change: &SentChange| in_project(&change.project) && in_zone(&sent.zone);
+        let change = |sent: &SentUpdate, change: &SentChange| in_project(&change.project) && in_zone(&sent.zone);
         past.retain(change, |left| in_project(&left.project));
         Ok(Some(past))
     }
 }
 
 /// Applies, if there are any; `what` says what is missing where there are none.
-fn some(applies: Vec<Past>, what: String) -> Result<Vec<Past>, HistoryError> {
+fn some(applies: Vec<PastApply>, what: String) -> Result<Vec<PastApply>, HistoryError> {
     if applies.is_empty() { Err(HistoryError::Nothing(what)) } else { Ok(applies) }
 }

@@ -14,15 +14,15 @@ use super::progress::{Progress, RunStage};
 use crate::diag::{Diagnostics, Files, Problem};
 use crate::dns::reverse::{is_reverse, reverse_zone};
 use crate::dns::{Name, RdataRef, Rtype, ZoneContents, ZoneName};
-use crate::inventory::config::node::{Node, SourceText};
+use crate::inventory::config::node::{SettingsNode, SourceText};
 use crate::inventory::config::toml::{self, quoted};
 use crate::inventory::value::Time;
 use crate::live::{Apexes, Live, LiveZone};
 use crate::provider::secret;
-use crate::provider::{self, Access, Context, ZoneRead, outage};
-use crate::snapshot::Writer;
-use crate::starter::fleet::Fleet;
-use crate::starter::imported::{self, Basis, KeyGiven, Origin, SNAPSHOT, subnet};
+use crate::provider::{self, ProviderContext, TargetAccess, ZoneRead, outage};
+use crate::snapshot::SnapshotWriter;
+use crate::starter::fleet::FoundFleet;
+use crate::starter::imported::{self, ImportBasis, ImportSource, KeyGiven, SNAPSHOT, subnet};
 use crate::starter::{Starter, found};
 
 /// The type of target whose settings name servers.
@@ -43,7 +43,7 @@ pub enum InitError {
     /// Zones that were asked for could not be read.
     Unread(Vec<Problem>),
     /// No name in the zones looks like a host's.
-    NoHosts(Box<Fleet>),
+    NoHosts(Box<FoundFleet>),
     /// The key cannot be used.
     BadKey(Problem),
     /// The key has no name.
@@ -74,13 +74,13 @@ pub fn of_folder(folder: &Path, owner: &str, now: Time, progress: &dyn Progress)
     let all = folders.iter().flat_map(|(dir, zones)| zones.iter().map(move |zone| (dir, zone)));
     let read: Vec<_> = all.map(|(dir, zone)| provider::read_in(&folder.join(dir), zone)).collect();
     let live = live(contents(read)?);
-    let basis = Basis { live: &live, unread: &[], now, owner, origin: Origin::Folders(&folders) };
+    let basis = ImportBasis { live: &live, unread: &[], now, owner, origin: ImportSource::Folders(&folders) };
     imported::make(&basis).map_err(|fleet| InitError::NoHosts(Box::new(fleet)))
 }
 
 /// What is asked of a server.
 #[derive(Debug)]
-pub struct Transfer<'a> {
+pub struct TransferRequest<'a> {
     /// The server, as a target names it.
     pub server: &'a str,
     /// The zones.
@@ -97,15 +97,15 @@ pub struct Transfer<'a> {
 
 /// The zones of a server that a workspace was made of.
 #[derive(Debug)]
-pub struct Imported {
+pub struct ImportedZones {
     /// The zones.
     live: Live,
 }
 
-impl Imported {
+impl ImportedZones {
     /// Saves them below a folder, as a snapshot; gives its place there.
     pub fn save(&self, folder: &Path, now: Time) -> Result<&'static str, Problem> {
-        let writer = Writer::begin(&folder.join(SNAPSHOT))?;
+        let writer = SnapshotWriter::begin(&folder.join(SNAPSHOT))?;
         let contents = self.live.zones().filter_map(|(_, zone)| zone.contents());
         let saved = contents.map(|contents| writer.write_zone(contents, None)).collect::<Result<Vec<_>, _>>()?;
         writer.finish((TOOL, now), saved, Vec::new())?;
@@ -135,10 +135,13 @@ pub fn key_of(file: &Path, name: Option<&Name>, algorithm: Option<&str>) -> Resu
 /// Transfers zones, and the reverse zones of the addresses in them that the server has; makes a workspace from them.
 ///
 /// Gives all files except the snapshot, which the zones are saved as.
-pub fn of_server(transfer: &Transfer<'_>, progress: &dyn Progress) -> Result<(Starter, Imported), InitError> {
-    let Transfer { server, zones: asked, key, key_file, owner, now } = transfer;
+pub fn of_server(
+    transfer: &TransferRequest<'_>,
+    progress: &dyn Progress,
+) -> Result<(Starter, ImportedZones), InitError> {
+    let TransferRequest { server, zones: asked, key, key_file, owner, now } = transfer;
     let (settings, source) = target(server, key.as_ref())?;
-    let context = Context { workspace: Path::new("/"), source: &source, now: *now, cache: None };
+    let context = ProviderContext { workspace: Path::new("/"), source: &source, now: *now, cache: None };
     let access = provider::open(SERVERS, &settings, &context).map_err(|error| InitError::Unread(vec![error]))?;
     let mut all = contents(read(&access, asked, RunStage::Zones, progress))?;
     progress.stage(RunStage::FindReverse, None);
@@ -157,10 +160,10 @@ pub fn of_server(transfer: &Transfer<'_>, progress: &dyn Progress) -> Result<(St
         unread.into_iter().map(|(zone, error)| (zone, reason(&error))).collect();
     let named = key.as_ref().zip(key_file.as_ref()).map(|(key, file)| KeyGiven { file: file.clone(), ..key.clone() });
     let live = live(all);
-    let origin = Origin::Server(server, named.as_ref());
-    let starter = imported::make(&Basis { live: &live, unread: &unread, now: *now, owner, origin })
+    let origin = ImportSource::Server(server, named.as_ref());
+    let starter = imported::make(&ImportBasis { live: &live, unread: &unread, now: *now, owner, origin })
         .map_err(|fleet| InitError::NoHosts(Box::new(fleet)))?;
-    Ok((starter, Imported { live }))
+    Ok((starter, ImportedZones { live }))
 }
 
 /// What happened, with what to do about it.
@@ -170,7 +173,7 @@ fn reason(error: &Problem) -> String {
 }
 
 /// The settings of the target, checked.
-fn target(server: &str, key: Option<&KeyGiven>) -> Result<(Node, SourceText), InitError> {
+fn target(server: &str, key: Option<&KeyGiven>) -> Result<(SettingsNode, SourceText), InitError> {
     let mut files = Files::default();
     let mut text = format!("type = {}\nserver = {}\n", quoted(SERVERS), quoted(server));
     text.extend(key.map(|key| format!("{}\n", key.setting())));
@@ -186,12 +189,12 @@ fn target(server: &str, key: Option<&KeyGiven>) -> Result<(Node, SourceText), In
 
 /// Reads zones in parallel; the results are in their order.
 fn read(
-    access: &Access,
+    access: &TargetAccess,
     asked: &[ZoneName],
     what: RunStage,
     progress: &dyn Progress,
 ) -> Vec<Result<ZoneRead, Problem>> {
-    let Access::Whole(target) = access else { unreachable!("the settings above ask for transfers") };
+    let TargetAccess::Whole(target) = access else { unreachable!("the settings above ask for transfers") };
     progress.stage(what, Some(asked.len() as u64));
     side_by_side(&vec![0; asked.len()], |place| {
         let read = target.read_zone(&asked[place]);
@@ -221,7 +224,11 @@ fn live(all: Vec<ZoneContents>) -> Live {
 }
 
 /// The reverse zones of the addresses in zones that the server has authority for, and that are not among them.
-fn find_reverse(settings: &Node, context: &Context<'_>, all: &[ZoneContents]) -> Result<Vec<ZoneName>, Problem> {
+fn find_reverse(
+    settings: &SettingsNode,
+    context: &ProviderContext<'_>,
+    all: &[ZoneContents],
+) -> Result<Vec<ZoneName>, Problem> {
     let forward = all.iter().filter(|contents| !is_reverse(contents.apex().as_name()));
     let rrsets = forward.flat_map(ZoneContents::rrsets).filter(|rrset| matches!(rrset.rtype(), Rtype::A | Rtype::AAAA));
     let addresses: BTreeSet<IpAddr> = rrsets.flat_map(|rrset| rrset.rdata()).filter_map(RdataRef::address).collect();

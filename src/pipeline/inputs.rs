@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use super::findings::Findings;
-use super::guards::{self, Remembered};
+use super::guards::{self, GuardMemory};
 use super::input_error::InputError;
 use super::progress::{Progress, RunStage};
 use super::settings::{check_targets, state_file};
@@ -15,12 +15,12 @@ use super::zones::{self, EarlyZones, Zones};
 use super::{accepted, published};
 use crate::diag::{CallError, Diagnostics, Problem, did_you_mean};
 use crate::diff::Selection;
-use crate::diff::waits::Waits;
+use crate::diff::waits::RrsetWaits;
 use crate::dns::ZoneName;
 use crate::explain::find_hosts;
 use crate::guard::trust;
 use crate::inventory::model::{Config, Inventory, ProjectIndex, Registry};
-use crate::inventory::read::{Extent, Loaded, SettingsFile};
+use crate::inventory::read::{LoadedWorkspace, SettingsFile, WorkspaceExtent};
 use crate::inventory::value::Time;
 use crate::live::OwnRrsets;
 use crate::parallel::HELD;
@@ -31,7 +31,7 @@ use crate::state::{State, knows, open_to_read};
 
 /// What to plan.
 #[derive(Debug, Clone)]
-pub struct Request<'a> {
+pub struct PlanRequest<'a> {
     /// The folder of the workspace.
     pub workspace: &'a Path,
     /// The clock that ages are measured against.
@@ -58,7 +58,7 @@ pub struct SnapshotUsed {
 }
 
 /// All that decisions are based on.
-pub(super) struct Gathered {
+pub(super) struct PlanInput {
     /// The inventory.
     pub inventory: Inventory,
     /// What is wrong in it.
@@ -68,13 +68,13 @@ pub(super) struct Gathered {
     /// Live DNS.
     pub zones: Zones,
     /// The RRsets that wait to be deleted.
-    pub waits: Waits,
+    pub waits: RrsetWaits,
     /// The zones whose markers show an apply that the state does not know, where the state says what is own.
     pub forgotten: Vec<ZoneName>,
     /// The snapshot that is used in place of live DNS, where given.
     pub snapshot: Option<SnapshotUsed>,
     /// What guards need from the state.
-    pub remembered: Remembered,
+    pub remembered: GuardMemory,
     /// The state, where there is one.
     pub state: Option<Box<dyn State>>,
     /// Its version before live DNS was read.
@@ -94,7 +94,7 @@ pub(super) enum ReadFor<'a> {
 
 impl ReadFor<'_> {
     /// The hosts, of an inventory and what the request selects of it.
-    fn selection(&self, request: &Request<'_>, inventory: &Inventory, selection: &Selection) -> Selection {
+    fn selection(&self, request: &PlanRequest<'_>, inventory: &Inventory, selection: &Selection) -> Selection {
         match self {
             ReadFor::AllHosts => Selection::default(),
             ReadFor::Selected if request.base.is_some() => Selection::default(),
@@ -109,10 +109,10 @@ impl ReadFor<'_> {
 
 /// Reads the inventory and live DNS.
 pub(super) fn gather(
-    request: &Request<'_>,
+    request: &PlanRequest<'_>,
     read_for: &ReadFor<'_>,
     progress: &dyn Progress,
-) -> Result<Gathered, InputError> {
+) -> Result<PlanInput, InputError> {
     let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(InputError::Snapshot)?;
     let ReadFirst { loaded, early, state } = load_beside_zones(request, read_for, snapshot.is_none(), progress);
     let (mut inventory, mut diagnostics) = loaded?;
@@ -146,9 +146,9 @@ pub(super) fn gather(
         }
         Registry::Txt | Registry::Noop => (zones, Vec::new()),
     };
-    let remembered = Remembered::read(guards::rules_of(&inventory), state.as_deref(), request.now)?.about(&inventory);
+    let remembered = GuardMemory::read(guards::rules_of(&inventory), state.as_deref(), request.now)?.about(&inventory);
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
-    Ok(Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version })
+    Ok(PlanInput { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version })
 }
 
 /// Loads the inventory while the servers send their zones.
@@ -156,7 +156,7 @@ pub(super) fn gather(
 /// Zones are read early only where they are needed whatever the inventory says. If the command names a host or project
 /// that the inventory lacks, this is reported at once, whether servers answer or not.
 fn load_beside_zones(
-    request: &Request<'_>,
+    request: &PlanRequest<'_>,
     read_for: &ReadFor<'_>,
     are_zones_read: bool,
     progress: &dyn Progress,
@@ -172,12 +172,12 @@ fn load_beside_zones(
         let version = version_of(state.as_deref()).ok()?;
         Some((config, state.zip(version)))
     });
-    let load = || go_on(settings, (Extent::Whole, request.now), progress);
+    let load = || go_on(settings, (WorkspaceExtent::Whole, request.now), progress);
     let Some((config, state)) = early else {
         return ReadFirst { loaded: load(), early: None, state: None };
     };
     let total = config.zones.len() as u64;
-    let steps = Waiting { progress, done: Mutex::new(Some(0)) };
+    let steps = DeferredSteps { progress, done: Mutex::new(Some(0)) };
     std::thread::scope(|scope| {
         let read = || EarlyZones::read(&config, request.workspace, (request.now, request.cache), &steps);
         let reading = std::thread::Builder::new().spawn_scoped(scope, read);
@@ -206,14 +206,14 @@ fn version_of(state: Option<&dyn State>) -> Result<Option<u64>, Problem> {
 }
 
 /// Counts the steps of a stage that runs during another stage, and shows them when the other stage is over.
-struct Waiting<'p> {
+struct DeferredSteps<'p> {
     /// Where the steps are shown.
     progress: &'p dyn Progress,
     /// How many steps are done, until the stage is shown.
     done: Mutex<Option<u64>>,
 }
 
-impl Waiting<'_> {
+impl DeferredSteps<'_> {
     /// Shows the stage, and the steps that are done.
     fn begin(&self, what: RunStage, total: u64) {
         let mut done = self.done.lock().expect(HELD);
@@ -222,7 +222,7 @@ impl Waiting<'_> {
     }
 }
 
-impl Progress for Waiting<'_> {
+impl Progress for DeferredSteps<'_> {
     fn stage(&self, _: RunStage, _: Option<u64>) {}
 
     fn step(&self) {
@@ -269,13 +269,13 @@ pub(super) fn load(
     now: Time,
     progress: &dyn Progress,
 ) -> Result<(Inventory, Diagnostics), Box<Findings>> {
-    load_extent(workspace, (Extent::Whole, now), progress)
+    load_extent(workspace, (WorkspaceExtent::Whole, now), progress)
 }
 
 /// Loads a part of the inventory, as [`load`] does.
 pub(super) fn load_extent(
     workspace: &Path,
-    (extent, now): (Extent, Time),
+    (extent, now): (WorkspaceExtent, Time),
     progress: &dyn Progress,
 ) -> Result<(Inventory, Diagnostics), Box<Findings>> {
     go_on(SettingsFile::read(workspace), (extent, now), progress)
@@ -284,11 +284,11 @@ pub(super) fn load_extent(
 /// Loads a part of the inventory by settings that were read, as [`load`] does.
 fn go_on(
     settings: SettingsFile,
-    (extent, now): (Extent, Time),
+    (extent, now): (WorkspaceExtent, Time),
     progress: &dyn Progress,
 ) -> Result<(Inventory, Diagnostics), Box<Findings>> {
     progress.stage(RunStage::Inventory, None);
-    let Loaded { inventory, mut diagnostics } = settings.load(extent, now, &|_| {});
+    let LoadedWorkspace { inventory, mut diagnostics } = settings.load(extent, now, &|_| {});
     let unusable = |files, diagnostics| Err(Box::new(Findings { files, diagnostics, ..Findings::default() }));
     let mut inventory = match inventory {
         Ok(inventory) => inventory,
@@ -307,7 +307,7 @@ fn go_on(
 /// Errors: there is none of that name, or the state, which may know more of it, cannot be read.
 pub(super) fn select(
     inventory: &Inventory,
-    request: &Request<'_>,
+    request: &PlanRequest<'_>,
     state: Option<&dyn State>,
 ) -> Result<Selection, InputError> {
     let mut projects = BTreeSet::new();

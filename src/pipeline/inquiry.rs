@@ -6,7 +6,7 @@
 //! to. For a plan of only some hosts, a last round queries the names of other hosts whose standing matters to these.
 //! Other names of such a zone are not queried.
 
-use super::needed::{Needed, sorted};
+use super::needed::{NeededNames, sorted};
 use super::pools::side_by_side;
 use super::progress::{Progress, RunStage};
 use crate::diag::Problem;
@@ -19,7 +19,7 @@ use crate::live::{Live, LiveZone, ZoneIndex};
 use crate::provider::{AskZone, ReadZone, transfer_is_cheaper};
 
 /// A zone that is queried name by name.
-pub struct Asking<'t> {
+pub struct QueriedZone<'t> {
     /// The zone.
     pub zone: ZoneIndex,
     /// The pool of its target: zones of one pool share its servers.
@@ -35,7 +35,7 @@ pub struct Asking<'t> {
     pub failed: Option<Problem>,
 }
 
-impl Asking<'_> {
+impl QueriedZone<'_> {
     /// The zone as far as it is known now.
     pub fn known(&mut self) -> LiveZone {
         let name = self.asked.apex();
@@ -61,30 +61,30 @@ impl Asking<'_> {
 /// Queries all that the rules need in the zones `asking`; `live` is a draft that has only their first answers.
 pub fn follow(
     inventory: &Inventory,
-    needed: &mut Needed<'_>,
+    needed: &mut NeededNames<'_>,
     live: Live,
-    asking: &mut [Asking<'_>],
+    asking: &mut [QueriedZone<'_>],
     progress: &dyn Progress,
 ) -> Live {
-    let mut rounds = Rounds::new(inventory, live, asking);
+    let mut rounds = InquiryRounds::new(inventory, live, asking);
     progress.stage(RunStage::HostNames, None);
     let names = needed.names();
-    rounds.ask(&names, About::All);
+    rounds.ask(&names, QueryScope::All);
     needed.derive(&rounds.live);
     if needed.may_share_by_ipv4() {
-        rounds.ask(&needed.names_of_rest(), About::Ipv4);
+        rounds.ask(&needed.names_of_rest(), QueryScope::Ipv4);
         needed.derive_all(&rounds.live);
     }
     progress.stage(RunStage::Addresses, None);
     let reverse_names = needed.reverse_names(&rounds.live, &names);
-    rounds.ask(&reverse_names, About::All);
+    rounds.ask(&reverse_names, QueryScope::All);
     progress.stage(RunStage::PtrTargets, None);
     let targets = reverse_names.iter().flat_map(|name| targets(&rounds.live, name.as_name()));
     let mut further = sorted(targets);
     further.extend(needed.note_others(&rounds.live, &[&names[..], &further].concat()));
-    rounds.ask(&sorted(further.into_iter()), About::All);
+    rounds.ask(&sorted(further.into_iter()), QueryScope::All);
     needed.derive(&rounds.live);
-    rounds.ask(&needed.reverse_names_of_others(&rounds.live), About::All);
+    rounds.ask(&needed.reverse_names_of_others(&rounds.live), QueryScope::All);
     rounds.live
 }
 
@@ -96,7 +96,7 @@ fn targets(live: &Live, name: NameRef<'_>) -> Vec<Name> {
 
 /// What is queried about a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum About {
+enum QueryScope {
     /// All that a rule may read.
     All,
     /// Its A records alone, which are compared with those of other names.
@@ -104,36 +104,36 @@ enum About {
 }
 
 /// The values that all rounds share.
-struct Rounds<'a, 't> {
+struct InquiryRounds<'a, 't> {
     /// The inventory.
     inventory: &'a Inventory,
     /// Live DNS as far as it is known, a draft.
     live: Live,
     /// The zones that are queried.
-    asking: &'a mut [Asking<'t>],
+    asking: &'a mut [QueriedZone<'t>],
     /// For each zone its place among those that are queried; none where it is known completely, or not at all.
     places: Vec<Option<usize>>,
 }
 
-impl<'a, 't> Rounds<'a, 't> {
+impl<'a, 't> InquiryRounds<'a, 't> {
     /// Starts with what is known.
-    fn new(inventory: &'a Inventory, live: Live, asking: &'a mut [Asking<'t>]) -> Rounds<'a, 't> {
+    fn new(inventory: &'a Inventory, live: Live, asking: &'a mut [QueriedZone<'t>]) -> InquiryRounds<'a, 't> {
         let mut places = vec![None; inventory.config.zones.len()];
         for (place, asking) in asking.iter().enumerate() {
             places[asking.zone.0 as usize] = Some(place);
         }
-        Rounds { inventory, live, asking, places }
+        InquiryRounds { inventory, live, asking, places }
     }
 
     /// Queries names, each in its zone where that is one of the queried zones, and keeps the answers.
-    fn ask(&mut self, names: &[Name], about: About) {
+    fn ask(&mut self, names: &[Name], about: QueryScope) {
         let mut questions: Vec<Vec<Question>> = self.asking.iter().map(|_| Vec::new()).collect();
         for name in names {
             if let Some(place) = self.place_of(name.as_name()) {
                 self.add_questions(place, (name, about), &mut questions[place]);
             }
         }
-        if about == About::Ipv4 {
+        if about == QueryScope::Ipv4 {
             self.transfer(&mut questions);
         }
         let touched: Vec<bool> = questions.iter().map(|questions| !questions.is_empty()).collect();
@@ -155,7 +155,7 @@ impl<'a, 't> Rounds<'a, 't> {
     /// that.
     ///
     /// A name may have been queried for another type: the registry TXT of one name can be at the name of another host.
-    fn add_questions(&self, place: usize, (name, about): (&Name, About), questions: &mut Vec<Question>) {
+    fn add_questions(&self, place: usize, (name, about): (&Name, QueryScope), questions: &mut Vec<Question>) {
         let asked = &self.asking[place].asked;
         let mut add = |name: &Name, rtypes: &[Rtype]| {
             let all = rtypes.iter().map(|rtype| Question { name: name.clone(), rtype: *rtype });
@@ -163,7 +163,7 @@ impl<'a, 't> Rounds<'a, 't> {
         };
         let is_reverse = reverse::address_of(name.as_name()).is_some();
         let managed = if is_reverse { Rtype::PTR } else { Rtype::AAAA };
-        if about == About::All
+        if about == QueryScope::All
             && self.inventory.config.registry == Registry::Txt
             && let Some(Ok(txt)) = own::txt_name(name.as_name(), managed)
             && self.place_of(txt.as_name()) == Some(place)
@@ -171,9 +171,9 @@ impl<'a, 't> Rounds<'a, 't> {
             add(&txt, &[Rtype::SOA, Rtype::TXT]);
         }
         match (about, is_reverse) {
-            (About::Ipv4, _) => add(name, &[Rtype::SOA, Rtype::A]),
-            (About::All, true) => add(name, &[Rtype::SOA, Rtype::PTR]),
-            (About::All, false) => add(name, &[Rtype::SOA, Rtype::AAAA, Rtype::A]),
+            (QueryScope::Ipv4, _) => add(name, &[Rtype::SOA, Rtype::A]),
+            (QueryScope::All, true) => add(name, &[Rtype::SOA, Rtype::PTR]),
+            (QueryScope::All, false) => add(name, &[Rtype::SOA, Rtype::AAAA, Rtype::A]),
         }
     }
 
@@ -183,7 +183,7 @@ impl<'a, 't> Rounds<'a, 't> {
         let asking = &*self.asking;
         let pools: Vec<usize> = asking.iter().map(|asking| asking.pool).collect();
         let read = side_by_side(&pools, |place| {
-            let Asking { whole, failed, asked, .. } = &asking[place];
+            let QueriedZone { whole, failed, asked, .. } = &asking[place];
             let (target, records) = whole.filter(|_| failed.is_none())?;
             let pays = transfer_is_cheaper(questions[place].len() as u64, records);
             // If the server refuses the transfer, queries are still possible; servers give no findings in files.
@@ -203,7 +203,7 @@ impl<'a, 't> Rounds<'a, 't> {
         let asking = &*self.asking;
         let pools: Vec<usize> = asking.iter().map(|asking| asking.pool).collect();
         let outcomes = side_by_side(&pools, |place| {
-            let Asking { target, asked, failed, .. } = &asking[place];
+            let QueriedZone { target, asked, failed, .. } = &asking[place];
             match questions[place].as_slice() {
                 questions if questions.is_empty() || failed.is_some() => Ok(Vec::new()),
                 questions => target.ask(asked.apex(), questions),

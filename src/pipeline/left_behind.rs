@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::change::{LeftBehind, Notice, NoticeCode};
+use crate::change::{LeftBehindRrset, Notice, NoticeCode};
 use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::diff::Selection;
@@ -47,7 +47,7 @@ pub fn list(
         plan.notices.push(notice(orphan, &applies));
         let host = orphan.hosts.first().map(|inv| Subject::Released(*inv));
         let subject = host.unwrap_or_else(|| Subject::Orphan(orphan.orphan.clone()));
-        plan.left_behind.extend(orphan.rrsets.iter().zip(&applies).map(|(rrset, apply)| LeftBehind {
+        plan.left_behind.extend(orphan.rrsets.iter().zip(&applies).map(|(rrset, apply)| LeftBehindRrset {
             pool: rrset.pool.clone(),
             zone: rrset.zone.clone(),
             key: rrset.key.clone(),

@@ -10,7 +10,7 @@ use crate::state::{ApplySummary, State, open_to_read};
 
 /// What a state says.
 #[derive(Debug, Default)]
-pub struct Standing {
+pub struct StateMetrics {
     /// The tripped breakers, sorted by scope.
     pub breakers: Vec<Breaker>,
     /// The apply that ended last; none where none did.
@@ -22,16 +22,16 @@ pub struct Standing {
 /// What the state of a workspace says; where there is no state yet, nothing is tripped and nothing was applied.
 ///
 /// None where it cannot be read: the part of the run that needs the state has reported why.
-pub fn standing(workspace: &Path) -> Option<Standing> {
+pub fn standing(workspace: &Path) -> Option<StateMetrics> {
     let (config, _) = load_config(workspace).ok()?;
     match open_to_read(&state_file(workspace, &config)).ok()? {
         Some(state) => read(&*state).ok(),
-        None => Some(Standing::default()),
+        None => Some(StateMetrics::default()),
     }
 }
 
 /// Reads it.
-fn read(state: &dyn State) -> Result<Standing, Problem> {
+fn read(state: &dyn State) -> Result<StateMetrics, Problem> {
     let (breakers, last) = (state.breakers()?, state.last_finished()?);
-    Ok(Standing { breakers, last, unfinished: unfinished(state)?.len() })
+    Ok(StateMetrics { breakers, last, unfinished: unfinished(state)?.len() })
 }

@@ -96,11 +96,11 @@ mod check;
 #[cfg(test)]
 mod simulation;
 
-pub use check::{Checked, check};
-pub use findings::{Findings, Remark};
+pub use check::{WorkspaceCheck, check};
+pub use findings::{BaseRemark, Findings};
 pub use input_error::InputError;
-pub use inputs::{Request, SnapshotUsed};
-pub use plan::{Made, PlanError, make_plan};
+pub use inputs::{PlanRequest, SnapshotUsed};
+pub use plan::{MadePlan, PlanError, make_plan};
 pub use progress::{Progress, RunStage};
 pub use settings::OpenError;
 

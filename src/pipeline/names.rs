@@ -10,13 +10,13 @@ use std::io;
 use std::path::Path;
 
 use super::findings::Findings;
-use super::free_names::{Inquiry, Unclear};
+use super::free_names::{FreeNamesInquiry, UnclearZone};
 use super::input_error::InputError;
-use super::inputs::{Request, SnapshotUsed, used};
+use super::inputs::{PlanRequest, SnapshotUsed, used};
 use super::inputs::{find_project, load_extent, select};
 use super::progress::{Progress, RunStage};
 use super::settings::state_file;
-use super::zones::Source;
+use super::zones::LiveSource;
 use super::{accepted, published, zones};
 use crate::diag::CallError;
 use crate::diff::Selection;
@@ -24,20 +24,20 @@ use crate::disk::{self, PendingFile};
 use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, Trust};
-use crate::inventory::read::{self, Extent, NotReadAgain};
+use crate::inventory::read::{self, NotReadAgain, WorkspaceExtent};
 use crate::inventory::source::{NAMES_LOCK, is_conflict_marker};
 use crate::inventory::value::{Inv, Time};
-use crate::names::allocate::{Giving, Holding, allocate, nameless};
+use crate::names::allocate::{AllocationTerms, NameHandling, allocate, nameless};
 use crate::names::holders::lock_rows_of;
 use crate::names::taken::LiveLabels;
-use crate::names::{Outcome, Settlement, Taken, adopt, lock, release, settle, taken};
+use crate::names::{NamesOutcome, Settlement, TakenNames, adopt, lock, release, settle, taken};
 use crate::provider::outage;
 use crate::snapshot::Snapshot;
 use crate::state::{State, open_to_read};
 
 /// What is to be done with names.
 #[derive(Debug, Clone)]
-pub enum Task {
+pub enum NamesTask {
     /// Give names to hosts that have none.
     Allocate {
         /// Whether the named hosts get a new name where theirs does not follow the template.
@@ -56,20 +56,20 @@ pub enum Task {
 
 /// names.lock, old and new.
 #[derive(Debug)]
-pub struct Rewrite {
+pub struct LockRewrite {
     /// As it is now; empty where there is none.
     pub old: String,
     /// As it would be written.
     pub new: String,
     /// The outcome of each host.
-    pub outcome: Outcome,
+    pub outcome: NamesOutcome,
     /// The snapshot that was used in place of live DNS, where given.
     pub snapshot: Option<SnapshotUsed>,
 }
 
 /// names.lock, old and settled.
 #[derive(Debug)]
-pub struct Fixed {
+pub struct SettledLock {
     /// As it is now; empty where there is none.
     pub old: String,
     /// As it would be written.
@@ -120,14 +120,14 @@ impl From<NotReadAgain> for NamesError {
 }
 
 /// What is to be done, and hosts in addition to those of the request, by number or by name.
-pub type Order<'a> = (&'a Task, &'a [String]);
+pub type NamesOrder<'a> = (&'a NamesTask, &'a [String]);
 
 /// Makes the new text of names.lock, and gives the findings of the same run.
 pub fn rewrite(
-    request: &Request<'_>,
-    order: Order<'_>,
+    request: &PlanRequest<'_>,
+    order: NamesOrder<'_>,
     progress: &dyn Progress,
-) -> (Result<Rewrite, NamesError>, Findings) {
+) -> (Result<LockRewrite, NamesError>, Findings) {
     let mut read = match gather(request, progress) {
         Ok(read) => read,
         Err(error) => return (Err(error.into()), Findings::default()),
@@ -136,11 +136,11 @@ pub fn rewrite(
     let done = work(&read, request, order, &mut findings, progress);
     let NamesRead { inventory, snapshot, .. } = read;
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
-    (done.map(|rewrite| Rewrite { snapshot, ..rewrite }), Findings { files: inventory.files, ..findings })
+    (done.map(|rewrite| LockRewrite { snapshot, ..rewrite }), Findings { files: inventory.files, ..findings })
 }
 
 /// Makes the new text of names.lock, sorted, with all contradictions between its rows settled.
-pub fn fix_lock(request: &Request<'_>, progress: &dyn Progress) -> (Result<Fixed, NamesError>, Findings) {
+pub fn fix_lock(request: &PlanRequest<'_>, progress: &dyn Progress) -> (Result<SettledLock, NamesError>, Findings) {
     let NamesRead { inventory, findings, .. } = match gather(request, progress) {
         Ok(read) => read,
         Err(error) => return (Err(error.into()), Findings::default()),
@@ -149,7 +149,7 @@ pub fn fix_lock(request: &Request<'_>, progress: &dyn Progress) -> (Result<Fixed
         let old = read::names_lock(request.workspace, &inventory)?;
         let settlement = settle::settle(&inventory, &old, request.now);
         let new = lock::write(&old, &inventory, &settlement.edits, request.now);
-        Ok(Fixed { old, new, settlement })
+        Ok(SettledLock { old, new, settlement })
     });
     (fixed, Findings { files: inventory.files, ..findings })
 }
@@ -167,9 +167,10 @@ struct NamesRead {
 }
 
 /// Reads the files that say which host has which name, compares them with the accepted exports, and opens the snapshot.
-fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<NamesRead, InputError> {
+fn gather(request: &PlanRequest<'_>, progress: &dyn Progress) -> Result<NamesRead, InputError> {
     let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(InputError::Snapshot)?;
-    let (mut inventory, mut diagnostics) = load_extent(request.workspace, (Extent::Names, request.now), progress)?;
+    let (mut inventory, mut diagnostics) =
+        load_extent(request.workspace, (WorkspaceExtent::Names, request.now), progress)?;
     let state = open_to_read(&state_file(request.workspace, &inventory.config))?;
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
     diagnostics.settle();
@@ -180,11 +181,11 @@ fn gather(request: &Request<'_>, progress: &dyn Progress) -> Result<NamesRead, I
 /// Does the work on an inventory that was read.
 fn work(
     NamesRead { inventory, snapshot, state, .. }: &NamesRead,
-    request: &Request<'_>,
-    (task, named): Order<'_>,
+    request: &PlanRequest<'_>,
+    (task, named): NamesOrder<'_>,
     findings: &mut Findings,
     progress: &dyn Progress,
-) -> Result<Rewrite, NamesError> {
+) -> Result<LockRewrite, NamesError> {
     let state = state.as_deref();
     let mut selection = select(inventory, request, state)?;
     let named = published::find_named(inventory, state, named).map_err(InputError::from)?;
@@ -199,29 +200,39 @@ fn work(
     let to =
         |id: &Option<String>| id.as_ref().map(|id| find_project(inventory, id).map_err(InputError::from)).transpose();
     let (holding, to) = match task {
-        Task::Allocate { rename, to: id } => (if *rename { Holding::Rename } else { Holding::Keep }, to(id)?),
-        Task::Release { to: Some(id) } => {
-            (Holding::Replace, Some(find_project(inventory, id).map_err(InputError::from)?))
+        NamesTask::Allocate { rename, to: id } => {
+            (if *rename { NameHandling::Rename } else { NameHandling::Keep }, to(id)?)
         }
-        Task::Release { to: None } => return Ok(written(inventory, old, release::release(inventory, &invs, now), now)),
-        Task::Adopt => {
-            let mut taken = Taken::by_hosts(inventory, now);
+        NamesTask::Release { to: Some(id) } => {
+            (NameHandling::Replace, Some(find_project(inventory, id).map_err(InputError::from)?))
+        }
+        NamesTask::Release { to: None } => {
+            return Ok(written(inventory, old, release::release(inventory, &invs, now), now));
+        }
+        NamesTask::Adopt => {
+            let mut taken = TakenNames::by_hosts(inventory, now);
             let outcome = adopt::adopt(inventory, &mut taken, &invs, now);
             return Ok(written(inventory, old, outcome, now));
         }
     };
     let outcome = if invs.is_empty() {
-        Outcome::default()
+        NamesOutcome::default()
     } else {
-        give(inventory, request, (&invs, Giving { holding, to, now }), (snapshot.as_ref(), findings), progress)?
+        give(
+            inventory,
+            request,
+            (&invs, AllocationTerms { holding, to, now }),
+            (snapshot.as_ref(), findings),
+            progress,
+        )?
     };
     Ok(written(inventory, old, outcome, now))
 }
 
 /// Makes the new text of names.lock from its edits.
-fn written(inventory: &Inventory, old: String, outcome: Outcome, now: Time) -> Rewrite {
+fn written(inventory: &Inventory, old: String, outcome: NamesOutcome, now: Time) -> LockRewrite {
     let new = if outcome.edits.is_empty() { old.clone() } else { lock::write(&old, inventory, &outcome.edits, now) };
-    Rewrite { old, new, outcome, snapshot: None }
+    LockRewrite { old, new, outcome, snapshot: None }
 }
 
 /// Checks that the sources that say which host has which name are believed.
@@ -237,11 +248,11 @@ fn trusted(inventory: &Inventory) -> Result<(), NamesError> {
 }
 
 /// The hosts that a task is about, in order.
-fn subjects(inventory: &Inventory, selection: &Selection, task: &Task) -> Result<Vec<Inv>, NamesError> {
+fn subjects(inventory: &Inventory, selection: &Selection, task: &NamesTask) -> Result<Vec<Inv>, NamesError> {
     let is_about_named = match task {
-        Task::Allocate { rename, to } => *rename || to.is_some(),
-        Task::Release { .. } => true,
-        Task::Adopt => false,
+        NamesTask::Allocate { rename, to } => *rename || to.is_some(),
+        NamesTask::Release { .. } => true,
+        NamesTask::Adopt => false,
     };
     if !selection.hosts.is_empty() {
         return match selection.hosts.iter().find(|inv| !is_in_projects(inventory, selection, **inv)) {
@@ -254,8 +265,8 @@ fn subjects(inventory: &Inventory, selection: &Selection, task: &Task) -> Result
     }
     let is_selected = |host: &&Host| selection.includes(host.inv, host.project);
     let invs: BTreeSet<Inv> = match task {
-        Task::Adopt => adopt::adoptable(inventory).filter(is_selected).map(|host| host.inv).collect(),
-        Task::Allocate { .. } | Task::Release { .. } => {
+        NamesTask::Adopt => adopt::adoptable(inventory).filter(is_selected).map(|host| host.inv).collect(),
+        NamesTask::Allocate { .. } | NamesTask::Release { .. } => {
             nameless(inventory).filter(is_selected).map(|host| host.inv).collect()
         }
     };
@@ -281,29 +292,29 @@ fn elsewhere(inv: Inv) -> CallError {
 /// Gives names that are free by the inventory and by live DNS.
 fn give(
     inventory: &Inventory,
-    request: &Request<'_>,
-    (invs, giving): (&[Inv], Giving),
+    request: &PlanRequest<'_>,
+    (invs, giving): (&[Inv], AllocationTerms),
     (snapshot, findings): (Option<&Snapshot>, &mut Findings),
     progress: &dyn Progress,
-) -> Result<Outcome, NamesError> {
+) -> Result<NamesOutcome, NamesError> {
     let config = &inventory.config;
     let domains = taken::domains(inventory);
     let targets = match snapshot {
         Some(_) => Vec::new(),
         None => zones::open_targets(config, request.workspace, request.now, None),
     };
-    let source = snapshot.map_or(Source::Targets(&targets), Source::Snapshot);
+    let source = snapshot.map_or(LiveSource::Targets(&targets), LiveSource::Snapshot);
     let is_needed = |zone: &ZoneName| taken::is_needed(&domains, zone.as_name());
     let look = |contents: &ZoneContents| LiveLabels::of(&domains, contents);
     let (mut taken, some) = rayon::join(
-        || Taken::by_hosts(inventory, giving.now),
+        || TakenNames::by_hosts(inventory, giving.now),
         || zones::look_at_some(config, source, is_needed, look, progress),
     );
     findings.zones = some.findings;
     let in_part =
         some.in_part.iter().map(|zone| format!("the snapshot has only the names of `{zone}` that were queried"));
-    let no_answer = in_part.map(Unclear::NoAnswer);
-    let unclear: Vec<Unclear> = some.unread.into_iter().map(Unclear::Unread).chain(no_answer).collect();
+    let no_answer = in_part.map(UnclearZone::NoAnswer);
+    let unclear: Vec<UnclearZone> = some.unread.into_iter().map(UnclearZone::Unread).chain(no_answer).collect();
     if !unclear.is_empty() {
         return Err(unread(unclear, findings));
     }
@@ -319,18 +330,18 @@ fn give(
         return Ok(allocate(inventory, &mut taken, invs, giving));
     }
     progress.stage(RunStage::FreeNames, None);
-    let given = Inquiry::open(inventory, &some.asked, &domains)
+    let given = FreeNamesInquiry::open(inventory, &some.asked, &domains)
         .and_then(|mut inquiry| inquiry.allocate(inventory, &mut taken, (invs, giving)));
     given.map_err(|unclear| unread(unclear, findings))
 }
 
 /// Makes the error that says why it is not known which names are free.
-fn unread(unclear: Vec<Unclear>, findings: &mut Findings) -> NamesError {
+fn unread(unclear: Vec<UnclearZone>, findings: &mut Findings) -> NamesError {
     let (mut missing, mut failed) = (Vec::new(), Vec::new());
     for unclear in unclear {
         match unclear {
-            Unclear::NoAnswer(message) => missing.push(message),
-            Unclear::Unread(error) => failed.push(error),
+            UnclearZone::NoAnswer(message) => missing.push(message),
+            UnclearZone::Unread(error) => failed.push(error),
         }
     }
     match failed.len() {

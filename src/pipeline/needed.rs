@@ -17,7 +17,7 @@ use crate::inventory::model::{Policy, Project, ProjectIndex, Registry};
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Apexes, Live, LiveRrset, LiveZone, ZoneIndex};
 use crate::names::holders::held_name;
-use crate::names::{Holder, HolderRow, NameIndex};
+use crate::names::{HolderRow, NameHolder, NameIndex};
 use crate::provider::transfer_is_cheaper;
 
 /// How many questions are asked about a name of a host, and about a reverse name, where there are records: SOA, AAAA
@@ -31,7 +31,7 @@ const REGISTRY_QUESTIONS: u64 = 3;
 const OPENING: u64 = 3;
 
 /// The names that are needed.
-pub struct Needed<'a> {
+pub struct NeededNames<'a> {
     /// The inventory.
     inventory: &'a Inventory,
     /// The hosts whose rules run.
@@ -52,7 +52,7 @@ pub struct Needed<'a> {
 
 /// What reading one zone would take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Extent {
+pub struct ReadingCost {
     /// Whether any name other than the zone's own is queried.
     pub is_needed: bool,
     /// How many questions must be asked, if all names hold records.
@@ -61,7 +61,7 @@ pub struct Extent {
     pub records: u64,
 }
 
-impl Extent {
+impl ReadingCost {
     /// Whether the zone is queried, where it can also be transferred.
     ///
     /// A zone of which nothing is needed is never transferred, however large it is.
@@ -70,9 +70,9 @@ impl Extent {
     }
 }
 
-impl<'a> Needed<'a> {
+impl<'a> NeededNames<'a> {
     /// Starts with nothing known of live DNS.
-    pub fn new(inventory: &'a Inventory, selection: &'a Selection, now: Time) -> Needed<'a> {
+    pub fn new(inventory: &'a Inventory, selection: &'a Selection, now: Time) -> NeededNames<'a> {
         let includes = |host: usize| {
             let host = &inventory.hosts[host];
             selection.includes(host.inv, host.project)
@@ -80,16 +80,26 @@ impl<'a> Needed<'a> {
         let selected = (0..inventory.hosts.len()).filter(|place| includes(*place)).collect();
         let desired = derive::whole(inventory, &unread(inventory), now);
         let names = NameIndex::new(inventory);
-        Needed { inventory, selection, now, names, desired, selected, others: BTreeSet::new(), reached: Vec::new() }
+        NeededNames {
+            inventory,
+            selection,
+            now,
+            names,
+            desired,
+            selected,
+            others: BTreeSet::new(),
+            reached: Vec::new(),
+        }
     }
 
     /// What reading each zone would take, in the order of the configuration; none where all zones must be read
     /// completely, because the plan searches for names that no host has.
-    pub fn extents(&self, apexes: &Apexes) -> Option<Vec<Extent>> {
+    pub fn extents(&self, apexes: &Apexes) -> Option<Vec<ReadingCost>> {
         if self.selection.is_all() || !self.cleared_domains().is_empty() {
             return None;
         }
-        let mut extents = vec![Extent { questions: OPENING, ..Extent::default() }; self.inventory.config.zones.len()];
+        let mut extents =
+            vec![ReadingCost { questions: OPENING, ..ReadingCost::default() }; self.inventory.config.zones.len()];
         let has_registry = self.inventory.config.registry == Registry::Txt;
         let mut note = |name: NameRef<'_>, questions: Option<u64>, is_held: bool| {
             let Some(ZoneIndex(zone)) = apexes.zone_of(name) else { return };
@@ -146,7 +156,7 @@ impl<'a> Needed<'a> {
         }
     }
 
-    /// Derives all hosts, as [`Needed::derive`] does.
+    /// Derives all hosts, as [`NeededNames::derive`] does.
     pub fn derive_all(&mut self, live: &Live) {
         self.desired = derive::whole(self.inventory, live, self.now);
     }
@@ -217,7 +227,7 @@ impl<'a> Needed<'a> {
     fn holders(&self, name: NameRef<'_>) -> Vec<usize> {
         let inventory = self.inventory;
         let holders = self.names.holders(inventory, name).take_while(|holder| holder.now);
-        let place = |holder: Holder| match holder.by {
+        let place = |holder: NameHolder| match holder.by {
             HolderRow::Host(place) => Some(place as usize),
             HolderRow::Lock(row) => inventory.place_of(inventory.lock[row as usize].inv),
         };
@@ -241,7 +251,7 @@ impl<'a> Needed<'a> {
     }
 
     /// Whether a row that gives a name is about a selected host, or about a name that a selected project gave.
-    fn is_selected(&self, holder: Holder) -> bool {
+    fn is_selected(&self, holder: NameHolder) -> bool {
         let inventory = self.inventory;
         let includes = |inv: Inv, project: ProjectIndex| self.selection.includes(inv, project);
         let host = |place: usize| {
@@ -319,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_zone_is_asked_where_that_is_cheaper_or_nothing_in_it_is_needed() {
-        let extent = |is_needed, questions, records| Extent { is_needed, questions, records };
+        let extent = |is_needed, questions, records| ReadingCost { is_needed, questions, records };
         assert!(extent(true, 7, 39).is_asked());
         assert!(!extent(true, 7, 38).is_asked());
         assert!(extent(false, 3, 0).is_asked());
@@ -335,15 +345,15 @@ mod tests {
         let apexes = Apexes::new(inventory.config.zones.iter().map(|spec| &spec.name));
         let extents = |hosts: &[Inv]| {
             let selection = Selection { hosts: hosts.iter().copied().collect(), ..Selection::default() };
-            Needed::new(&inventory, &selection, now).extents(&apexes)
+            NeededNames::new(&inventory, &selection, now).extents(&apexes)
         };
         assert_eq!(extents(&[]), None);
         let of_one = extents(&[inventory.hosts[0].inv]).unwrap();
         let all: Vec<Inv> = inventory.hosts.iter().map(|host| host.inv).collect();
         let of_all = extents(&all).unwrap();
-        let records = |extents: &[Extent]| extents.iter().map(|extent| extent.records).collect::<Vec<u64>>();
+        let records = |extents: &[ReadingCost]| extents.iter().map(|extent| extent.records).collect::<Vec<u64>>();
         assert_eq!(records(&of_one), records(&of_all));
-        let asked = |extents: &[Extent]| extents.iter().map(|extent| extent.questions).sum::<u64>();
+        let asked = |extents: &[ReadingCost]| extents.iter().map(|extent| extent.questions).sum::<u64>();
         assert!(asked(&of_one) < asked(&of_all));
         assert!(of_one.iter().any(|extent| extent.is_needed));
     }

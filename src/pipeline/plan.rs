@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::base::BaseError;
-use super::decide::{Decided, Given};
-use super::edited::{self, Marked, Past};
+use super::decide::{DecisionInput, FleetDecisions};
+use super::edited::{self, JournalContext, MarkedDecisions};
 use super::findings::Findings;
-use super::guards::Remembered;
+use super::guards::GuardMemory;
 use super::input_error::InputError;
-use super::inputs::{Gathered, ReadFor, Request, SnapshotUsed, gather};
+use super::inputs::{PlanInput, PlanRequest, ReadFor, SnapshotUsed, gather};
 use super::notices::found_notices;
 use super::progress::{Progress, RunStage};
 use super::review::ReviewError;
@@ -19,19 +19,19 @@ use crate::change::Change;
 use crate::claim::Subject;
 use crate::diag::{Diagnostics, Problem};
 use crate::diff::Selection;
-use crate::diff::held::Held;
+use crate::diff::held::HeldEdits;
 use crate::dns::ZoneName;
 use crate::guard::Breaker;
 use crate::inventory::model::{Config, Export, Inventory, Trust};
 use crate::inventory::value::{Inv, Time};
 use crate::names::holders::name_of;
-use crate::plan::{HostSeen, Only, Plan, SourceSeen, WorkspaceSeen};
+use crate::plan::{HostSeen, Plan, PlanScope, SourceSeen, WorkspaceSeen};
 use crate::provider::{self, outage};
 use crate::state::State;
 
 /// A plan, and the findings of the same run.
 #[derive(Debug)]
-pub struct Made {
+pub struct MadePlan {
     /// The plan.
     pub plan: Plan,
     /// What was found.
@@ -79,18 +79,19 @@ impl From<Problem> for PlanError {
 /// Makes a plan: reads inventory and live DNS, derives, compares, decides.
 ///
 /// Errors: [`PlanError`]. A source or zone that cannot be read is no error: the plan says what it leaves because of it.
-pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made, PlanError> {
-    let Gathered { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version } =
+pub fn make_plan(request: &PlanRequest<'_>, progress: &dyn Progress) -> Result<MadePlan, PlanError> {
+    let PlanInput { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version } =
         gather(request, &ReadFor::Selected, progress)?;
     progress.stage(RunStage::Compare, None);
     let tripped = remembered.tripped(&inventory);
-    let nothing = Held::default();
-    let given = Given { now: request.now, selection: &selection, tripped: &tripped, waits: &waits, held: &nothing };
-    let past = Past { state: state.as_deref(), version, zones: &zones, is_snapshot: snapshot.is_some() };
-    let Marked { mut decided, written, held } = edited::decide(&inventory, given, past)?;
+    let nothing = HeldEdits::default();
+    let given =
+        DecisionInput { now: request.now, selection: &selection, tripped: &tripped, waits: &waits, held: &nothing };
+    let past = JournalContext { state: state.as_deref(), version, zones: &zones, is_snapshot: snapshot.is_some() };
+    let MarkedDecisions { mut decided, written, held } = edited::decide(&inventory, given, past)?;
     let left = std::mem::take(&mut decided.left_behind);
     let (found, live) = (&diagnostics, &zones.live);
-    let reviewed = review::Reviewed {
+    let reviewed = review::ReviewSubject {
         inventory: &inventory,
         hosts: &selection.hosts,
         found,
@@ -101,22 +102,27 @@ pub fn make_plan(request: &Request<'_>, progress: &dyn Progress) -> Result<Made,
         written: &written,
     };
     let (review, remarks) = review::review(request, reviewed, (&remembered, state.as_deref()), progress)?;
-    let chosen = Chosen { selection: &selection, decided };
+    let chosen = SelectedDecisions { selection: &selection, decided };
     let workspace = workspace_seen(&inventory.config, state.as_deref())?;
     let mut made = made((request.now, workspace), (inventory, diagnostics), zones, snapshot, chosen);
     made.plan.review = review;
     left_behind::list(&mut made.plan, left, (&selection, state.as_deref()))?;
     made.findings.base = remarks;
-    let only = Only::new(selection.hosts.iter().copied(), &request.projects);
-    let made = Made { plan: Plan { only, ..made.plan }, ..made };
+    let only = PlanScope::new(selection.hosts.iter().copied(), &request.projects);
+    let made = MadePlan { plan: Plan { only, ..made.plan }, ..made };
     Ok(guarded(made, forgotten, remembered, request.workspace))
 }
 
 /// Adds to a plan what the state knows: the use of limits, the tripped breakers, and the zones with an apply that the
 /// state does not know.
-pub(super) fn guarded(mut made: Made, forgotten: Vec<ZoneName>, remembered: Remembered, workspace: &Path) -> Made {
+pub(super) fn guarded(
+    mut made: MadePlan,
+    forgotten: Vec<ZoneName>,
+    remembered: GuardMemory,
+    workspace: &Path,
+) -> MadePlan {
     made.plan.limits = remembered.count(&made.plan, workspace);
-    Made { findings: Findings { forgotten, ..made.findings }, breakers: remembered.breakers, ..made }
+    MadePlan { findings: Findings { forgotten, ..made.findings }, breakers: remembered.breakers, ..made }
 }
 
 /// The workspace that a plan is for.
@@ -128,11 +134,11 @@ pub(super) fn workspace_seen(config: &Config, state: Option<&dyn State>) -> Resu
 }
 
 /// What was decided, and for which hosts.
-pub(super) struct Chosen<'a> {
+pub(super) struct SelectedDecisions<'a> {
     /// The hosts whose rules ran.
     pub selection: &'a Selection,
     /// What was decided.
-    pub decided: Decided,
+    pub decided: FleetDecisions,
 }
 
 /// Makes a plan from what was decided.
@@ -141,8 +147,8 @@ pub(super) fn made(
     (inventory, diagnostics): (Inventory, Diagnostics),
     zones: Zones,
     snapshot: Option<SnapshotUsed>,
-    Chosen { selection, decided }: Chosen<'_>,
-) -> Made {
+    SelectedDecisions { selection, decided }: SelectedDecisions<'_>,
+) -> MadePlan {
     let (mut notices, is_partial) = found_notices(&inventory, &zones);
     let hosts = hosts_seen(&inventory, &decided);
     notices.extend(decided.notices);
@@ -185,7 +191,7 @@ pub(super) fn made(
         forgotten: Vec::new(),
         base: Vec::new(),
     };
-    Made { plan, findings, is_partial, snapshot, breakers: Vec::new(), targets }
+    MadePlan { plan, findings, is_partial, snapshot, breakers: Vec::new(), targets }
 }
 
 /// The targets of the zones that changes are in, each once.
@@ -206,7 +212,7 @@ fn fleet(inventory: &Inventory, selection: &Selection) -> u64 {
 }
 
 /// What the inventory says of each host that a plan names.
-fn hosts_seen(inventory: &Inventory, decided: &Decided) -> BTreeMap<Inv, HostSeen> {
+fn hosts_seen(inventory: &Inventory, decided: &FleetDecisions) -> BTreeMap<Inv, HostSeen> {
     let of_changes = decided.changes.iter().flat_map(Change::subjects);
     let left = decided.blocked.iter().map(|blocked| &blocked.subject);
     let left = left.chain(decided.skipped.iter().map(|skipped| &skipped.subject));

@@ -6,26 +6,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use crate::change::{BlockCode, Change, Notice, NoticeCode, Rule, Waiting};
-use crate::diff::act::{Act, Deed};
-use crate::diff::{Block, Context, delay, merge};
+use crate::change::{BlockCode, Change, Notice, NoticeCode, Rule, WaitingRrset};
+use crate::diff::act::{RrsetDeed, RuleAct};
+use crate::diff::{HostBlock, RuleContext, delay, merge};
 use crate::dns::{Name, Rdata, Rtype};
 use crate::guard::post::words::{self, notices};
-use crate::guard::post::{Caused, Check, Found, Kind};
+use crate::guard::post::{CausedFault, FoundFaults, PostCheck, ZoneFaultKind};
 use crate::inventory::value::Inv;
 use crate::live::{Live, ZoneIndex};
 
 /// What is left of the acts.
 #[derive(Debug)]
-pub struct Settled {
+pub struct SettledActs {
     /// The changes; they cause no fault.
     pub changes: Vec<Change>,
     /// The hosts whose changes would cause one, with the first fault of each.
-    pub blocked: BTreeMap<Inv, Block>,
+    pub blocked: BTreeMap<Inv, HostBlock>,
     /// What is left at names that no host has, and what was wrong before.
     pub notices: Vec<Notice>,
     /// The RRsets of names that no host has and that wait to be deleted.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<WaitingRrset>,
 }
 
 /// Joins acts, and drops those that cause a fault until the others cause none: the acts of one host may depend on those
@@ -34,9 +34,9 @@ pub struct Settled {
 /// Where the removal of names that no host has causes the fault, that RRset is left. Otherwise all hosts of the change
 /// are blocked: hosts that share a change are refused together. A removal that does not wait because a host's rules
 /// remove the record, too, must wait if that host is refused.
-pub fn settle(context: &Context<'_>, acts: Vec<Act>) -> Settled {
+pub fn settle(context: &RuleContext<'_>, acts: Vec<RuleAct>) -> SettledActs {
     let max_rrset = context.inventory.config.limits.max_rrset;
-    let mut refused = Refused { max_rrset, blocked: BTreeMap::new(), left: BTreeMap::new() };
+    let mut refused = RefusedActs { max_rrset, blocked: BTreeMap::new(), left: BTreeMap::new() };
     let mut held = Vec::new();
     let mut acts = delay::hold(context, acts, &mut held);
     loop {
@@ -50,7 +50,7 @@ pub fn settle(context: &Context<'_>, acts: Vec<Act>) -> Settled {
                 told.extend(notices(&found.standing, context.live, max_rrset));
             }
             let waiting = delay::waiting(context, &held);
-            return Settled { changes, blocked: refused.blocked, notices: told, waiting };
+            return SettledActs { changes, blocked: refused.blocked, notices: told, waiting };
         }
         refused.judge(&found, &changes);
         let before = acts.len();
@@ -61,19 +61,19 @@ pub fn settle(context: &Context<'_>, acts: Vec<Act>) -> Settled {
 }
 
 /// Checks the zones as changes would leave them, in parallel.
-fn check<'a>(live: &'a Live, changes: &'a [Change], max_rrset: usize) -> Found<'a> {
-    let check = Check::new(live, changes, max_rrset);
+fn check<'a>(live: &'a Live, changes: &'a [Change], max_rrset: usize) -> FoundFaults<'a> {
+    let check = PostCheck::new(live, changes, max_rrset);
     let zones: Vec<ZoneIndex> = live.zones().map(|(zone, _)| zone).collect();
-    let look = || zones.into_par_iter().map(|zone| check.zone(zone)).collect::<Vec<Found<'a>>>();
+    let look = || zones.into_par_iter().map(|zone| check.zone(zone)).collect::<Vec<FoundFaults<'a>>>();
     let (changed, rest) = rayon::join(|| check.changes(), look);
-    Found::join(std::iter::once(changed).chain(rest))
+    FoundFaults::join(std::iter::once(changed).chain(rest))
 }
 
 /// The PTR to released names that wait to be deleted, each with its owner.
-fn waiting_pointers(held: &[Act]) -> BTreeSet<(&Name, &Rdata)> {
+fn waiting_pointers(held: &[RuleAct]) -> BTreeSet<(&Name, &Rdata)> {
     let pointers = held.iter().filter(|act| act.rtype == Rtype::PTR && act.rule == Rule::Released);
     let pointer = |act| match act {
-        &Act { ref owner, deed: Deed::Remove(ref rdata), .. } => Some((owner, rdata)),
+        &RuleAct { ref owner, deed: RrsetDeed::Remove(ref rdata), .. } => Some((owner, rdata)),
         _ => None,
     };
     pointers.filter_map(pointer).collect()
@@ -84,18 +84,18 @@ fn waiting_pointers(held: &[Act]) -> BTreeSet<(&Name, &Rdata)> {
 ///
 /// The records of its first name do not block a host that got another name. An orphan's PTR is found only by the
 /// orphan's addresses, and so is removed with them.
-fn is_for_a_while(caused: &Caused<'_>, changes: &[Change], waiting_pointers: &BTreeSet<(&Name, &Rdata)>) -> bool {
-    let Kind::Dangling { target, is_new: false } = &caused.fault.kind else { return false };
+fn is_for_a_while(caused: &CausedFault<'_>, changes: &[Change], waiting_pointers: &BTreeSet<(&Name, &Rdata)>) -> bool {
+    let ZoneFaultKind::Dangling { target, is_new: false } = &caused.fault.kind else { return false };
     let by_host = |place: &usize| changes[*place].reasons.iter().any(|reason| !clears(reason.rule));
     waiting_pointers.contains(&(&caused.fault.owner, &Rdata::from_name(*target))) && caused.by.iter().any(by_host)
 }
 
 /// What is not done.
-struct Refused {
+struct RefusedActs {
     /// How many records an RRset may have.
     max_rrset: usize,
     /// The hosts whose rules do nothing.
-    blocked: BTreeMap<Inv, Block>,
+    blocked: BTreeMap<Inv, HostBlock>,
     /// The RRsets of names that no host has and that are left, with the notices about them.
     left: BTreeMap<(Name, Rtype), Notice>,
 }
@@ -105,9 +105,9 @@ fn clears(rule: Rule) -> bool {
     matches!(rule, Rule::Released | Rule::Orphan)
 }
 
-impl Refused {
+impl RefusedActs {
     /// Decides which hosts and RRsets are refused because of the faults.
-    fn judge(&mut self, found: &Found<'_>, changes: &[Change]) {
+    fn judge(&mut self, found: &FoundFaults<'_>, changes: &[Change]) {
         let is_clearing = |place: &&usize| changes[**place].reasons.iter().any(|reason| clears(reason.rule));
         for caused in &found.caused {
             let clearing: BTreeSet<&usize> = caused.by.iter().filter(is_clearing).collect();
@@ -126,7 +126,7 @@ impl Refused {
             }
             if clearing.is_empty() {
                 let (message, hint) = words::caused(&caused.fault, self.max_rrset);
-                let block = Block { code: BlockCode::PostState, message, hint };
+                let block = HostBlock { code: BlockCode::PostState, message, hint };
                 for inv in caused.by.iter().flat_map(|place| changes[*place].hosts()) {
                     self.blocked.entry(inv).or_insert_with(|| block.clone());
                 }
@@ -135,7 +135,7 @@ impl Refused {
     }
 
     /// Whether an act is not done.
-    fn holds(&self, act: &Act) -> bool {
+    fn holds(&self, act: &RuleAct) -> bool {
         if clears(act.rule) {
             self.left.contains_key(&(act.owner.clone(), act.rtype))
         } else {

@@ -6,7 +6,7 @@ use std::slice;
 use crate::diag::{CallError, Problem};
 use crate::dns::{Name, Rtype, reverse};
 use crate::explain::published::{JournalEntry, PublishedRrset, journal_words};
-use crate::explain::{Question, find_hosts, in_domains};
+use crate::explain::{ExplainQuestion, find_hosts, in_domains};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::names::NameIndex;
@@ -52,21 +52,21 @@ pub fn question(
     state: &dyn State,
     inventory: &Inventory,
     text: &str,
-) -> Result<Option<(Question, Vec<PublishedRrset>)>, Problem> {
+) -> Result<Option<(ExplainQuestion, Vec<PublishedRrset>)>, Problem> {
     let published = of_text(state, inventory, text)?;
     Ok(match (text.parse::<Inv>(), published.first()) {
         (_, None) => None,
-        (Ok(inv), Some(_)) => Some((Question::Left(inv), published)),
-        (Err(()), Some(first)) => Some((Question::Name(first.name.clone()), published)),
+        (Ok(inv), Some(_)) => Some((ExplainQuestion::Left(inv), published)),
+        (Err(()), Some(first)) => Some((ExplainQuestion::Name(first.name.clone()), published)),
     })
 }
 
 /// What the journal says about the name or address of a question.
-pub fn about(state: &dyn State, question: &Question) -> Result<Vec<PublishedRrset>, Problem> {
+pub fn about(state: &dyn State, question: &ExplainQuestion) -> Result<Vec<PublishedRrset>, Problem> {
     let found = match question {
-        Question::Name(name) => at(state, (name, Rtype::AAAA), None)?,
-        Question::Address(address) => at(state, (&reverse::reverse_name(*address), Rtype::PTR), None)?,
-        Question::Host(_) | Question::Left(_) => None,
+        ExplainQuestion::Name(name) => at(state, (name, Rtype::AAAA), None)?,
+        ExplainQuestion::Address(address) => at(state, (&reverse::reverse_name(*address), Rtype::PTR), None)?,
+        ExplainQuestion::Host(_) | ExplainQuestion::Left(_) => None,
     };
     Ok(found.into_iter().collect())
 }
@@ -111,7 +111,7 @@ fn of_host(state: &dyn State, host: Inv) -> Result<Vec<PublishedRrset>, Problem>
 
 /// What applies published at an RRset: for one host, or for the host that they last published it for.
 fn at(state: &dyn State, (name, rtype): (&Name, Rtype), host: Option<Inv>) -> Result<Option<PublishedRrset>, Problem> {
-    let mut traced = Traced { host, deleted: None, published: None };
+    let mut traced = TracedRrset { host, deleted: None, published: None };
     for apply in state.applies_at(name)? {
         for sent in state.sent(apply)?.into_iter().rev().filter(|sent| sent.fate == SentFate::Done) {
             let entry = JournalEntry { apply: apply.0, at: sent.at };
@@ -123,7 +123,7 @@ fn at(state: &dyn State, (name, rtype): (&Name, Rtype), host: Option<Inv>) -> Re
 }
 
 /// What is known about an RRset while the journal is read from its end.
-struct Traced {
+struct TracedRrset {
     /// The host that is searched for; if none was given, the one that the RRset was last published for.
     host: Option<Inv>,
     /// The first deletion after that publication.
@@ -132,7 +132,7 @@ struct Traced {
     published: Option<PublishedRrset>,
 }
 
-impl Traced {
+impl TracedRrset {
     /// Notes a change that is earlier than those noted.
     fn note(&mut self, entry: JournalEntry, change: SentChange) {
         let SentChange { subject, project, name, rtype, before, after, .. } = change;
@@ -163,7 +163,7 @@ mod tests {
 
     /// What is known of an RRset after changes, given from the last: apply, RDATA before and after.
     fn traced(changes: &[(u64, Option<&str>, Option<&str>)]) -> PublishedRrset {
-        let mut traced = Traced { host: None, deleted: None, published: None };
+        let mut traced = TracedRrset { host: None, deleted: None, published: None };
         for (apply, before, after) in changes {
             let kept = |rdata: &Option<&str>| rdata.map(|text| RrsetText { ttl: 600, rdata: vec![text.to_owned()] });
             let change = SentChange {

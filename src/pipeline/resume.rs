@@ -7,35 +7,35 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::allowed::still_bound;
-use super::apply::{Ran, Work, moved, settle_by_markers, settle_found, state_lost, zones_of};
-use super::conduct::Conduct;
-use super::guards::{Guards, rules_now};
+use super::apply::{ApplyRun, ApplyWork, moved, settle_by_markers, settle_found, state_lost, zones_of};
+use super::conduct::ApplyConduct;
+use super::guards::{ApplyGuards, rules_now};
 use super::progress::{Progress, RunStage};
 use super::settings::{OpenError, load_settings, state_file};
 use super::targets::{Targets, open_writers};
 use super::undo;
-use crate::apply::accept::{Terms, accept};
-use crate::apply::shape::Bounds;
-use crate::apply::{self, Ending, Made, Outcome, ZoneWritten};
+use crate::apply::accept::{PlanTerms, accept};
+use crate::apply::shape::PlanBounds;
+use crate::apply::{self, ApplyEnding, MadeBefore, OutcomeCode, ZoneWritten};
 use crate::change::Change;
 use crate::diag::Problem;
 use crate::dns::{Name, Rtype, ZoneName};
 use crate::guard::Allowance;
 use crate::plan::{Plan, SealedPlan, document};
-use crate::state::{self, ApplyId, ApplySummary, Lock, Resumption, Sent, SentFate, State};
+use crate::state::{self, ApplyId, ApplySummary, Resumption, SentFate, SentUpdate, State, StateLock};
 
 /// How many rounds there are where an update of the apply took effect late and stopped the one sent now.
 const ROUNDS: usize = 3;
 
 /// The result of a resume.
 #[derive(Debug)]
-pub enum Resumed {
+pub enum ResumeOutcome {
     /// The journal has no apply, or none of this number.
     NoSuchApply,
     /// The apply did all of its plan.
     Complete(ApplyId),
     /// It was resumed; with its plan.
-    Ran(Box<SealedPlan>, Ran),
+    Ran(Box<SealedPlan>, ApplyRun),
     /// It was not resumed, and why.
     Refused(Problem),
 }
@@ -43,44 +43,48 @@ pub enum Resumed {
 /// Resumes an apply, or the latest; nothing is derived again.
 ///
 /// Errors: [`OpenError`]; nothing was sent then.
-pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progress) -> Result<Resumed, OpenError> {
+pub fn resume(
+    id: Option<ApplyId>,
+    request: &ApplyConduct<'_>,
+    progress: &dyn Progress,
+) -> Result<ResumeOutcome, OpenError> {
     let settings = load_settings(request.workspace)?;
     let config = &settings.config;
     let file = state_file(request.workspace, config);
     if state::open_to_read(&file)?.is_none() {
-        return Ok(Resumed::NoSuchApply);
+        return Ok(ResumeOutcome::NoSuchApply);
     }
-    let _lock = Lock::take(&file, request.who, request.now)?;
+    let _lock = StateLock::take(&file, request.who, request.now)?;
     let mut state = state::open_to_write(&file)?;
     let found = match id {
         Some(id) => state.apply(id)?,
         None => state.applies(1)?.pop(),
     };
-    let Some(found) = found else { return Ok(Resumed::NoSuchApply) };
+    let Some(found) = found else { return Ok(ResumeOutcome::NoSuchApply) };
     let place = format!("apply {}", found.id.0);
     let sealed = match state.document(found.id)?.map(|document| document::parse(&document)) {
         Some(Ok(sealed)) => sealed,
         Some(Err(error)) => {
             let refusal = Problem::new(place, error.code(), error.to_string());
-            return Ok(Resumed::Refused(refusal.hint("plan again: a new plan starts from what DNS holds now")));
+            return Ok(ResumeOutcome::Refused(refusal.hint("plan again: a new plan starts from what DNS holds now")));
         }
-        None if is_complete(&found) => return Ok(Resumed::Complete(found.id)),
-        None => return Ok(Resumed::Refused(not_kept(place))),
+        None if is_complete(&found) => return Ok(ResumeOutcome::Complete(found.id)),
+        None => return Ok(ResumeOutcome::Refused(not_kept(place))),
     };
     let zones = still_bound(&sealed.plan().workspace, config, &place);
     let undone = undo::refusal(sealed.plan(), &place, config, (&*state, &file))?;
     let zones = undone.map_or(zones, Err);
     let zones = match zones.and_then(|()| zones_of(sealed.plan(), config, &place)) {
         Ok(zones) => zones,
-        Err(refusal) => return Ok(Resumed::Ran(Box::new(sealed), Ran::refused(refusal))),
+        Err(refusal) => return Ok(ResumeOutcome::Ran(Box::new(sealed), ApplyRun::refused(refusal))),
     };
     let writers = open_writers(config, &zones, request.workspace, request.now);
     let targets = Targets::new(config, &zones, &writers);
-    let bounds = Bounds::of(config, &settings.projects);
-    let terms = Terms { now: request.now, expires: config.plan_expires, expect: None, bounds: &bounds };
+    let bounds = PlanBounds::of(config, &settings.projects);
+    let terms = PlanTerms { now: request.now, expires: config.plan_expires, expect: None, bounds: &bounds };
     let place = &place;
     let rules = rules_now(&settings, Some(sealed.plan()));
-    let work = Work {
+    let work = ApplyWork {
         sealed: &sealed,
         place,
         terms,
@@ -88,16 +92,16 @@ pub fn resume(id: Option<ApplyId>, request: &Conduct<'_>, progress: &dyn Progres
         progress,
         targets: &targets,
         at_once: apply::SIDE_BY_SIDE,
-        guards: Guards { rules, allow: request.allow, auto: request.auto },
+        guards: ApplyGuards { rules, allow: request.allow, auto: request.auto },
         settings: &settings,
     };
     let ran = work.go_on(&mut *state, found.id)?;
-    Ok(Resumed::Ran(Box::new(sealed), ran))
+    Ok(ResumeOutcome::Ran(Box::new(sealed), ran))
 }
 
 /// Whether an apply did all of its plan, and the journal has the outcome of each update.
 fn is_complete(apply: &ApplySummary) -> bool {
-    let is_fine = |word: &String| Outcome::parse(word).is_some_and(Outcome::is_done);
+    let is_fine = |word: &String| OutcomeCode::parse(word).is_some_and(OutcomeCode::is_done);
     apply.finished.is_some() && apply.updates_open == 0 && apply.outcomes.keys().all(is_fine)
 }
 
@@ -111,9 +115,9 @@ fn not_kept(place: String) -> Problem {
     .hint("plan again: a new plan starts from what DNS holds now")
 }
 
-impl Work<'_> {
+impl ApplyWork<'_> {
     /// Settles open updates, and does what is missing.
-    pub fn go_on(&self, state: &mut dyn State, id: ApplyId) -> Result<Ran, Problem> {
+    pub fn go_on(&self, state: &mut dyn State, id: ApplyId) -> Result<ApplyRun, Problem> {
         self.targets.doubt();
         let mut ran = self.round(state, id, true)?;
         for _ in 1..ROUNDS {
@@ -128,8 +132,8 @@ impl Work<'_> {
 
     /// Does what is still missing, where an earlier update of the apply took effect late, so that the server refused
     /// the one sent now.
-    fn again(&self, state: &mut dyn State, id: ApplyId, ran: &Ran) -> Result<Option<Ran>, Problem> {
-        if ran.applied.ending() == Ending::Done && !is_open(state, id)? {
+    fn again(&self, state: &mut dyn State, id: ApplyId, ran: &ApplyRun) -> Result<Option<ApplyRun>, Problem> {
+        if ran.applied.ending() == ApplyEnding::Done && !is_open(state, id)? {
             return Ok(None);
         }
         let (_, found) = self.look(state, id)?;
@@ -150,16 +154,16 @@ impl Work<'_> {
     }
 
     /// Reads live DNS, settles open updates, and sends what is missing.
-    fn round(&self, state: &mut dyn State, id: ApplyId, is_first: bool) -> Result<Ran, Problem> {
-        let Conduct { workspace, now, who, reason, .. } = *self.request;
+    fn round(&self, state: &mut dyn State, id: ApplyId, is_first: bool) -> Result<ApplyRun, Problem> {
+        let ApplyConduct { workspace, now, who, reason, .. } = *self.request;
         let plan = self.sealed.plan();
         let known = state.markers()?;
         let (survey, _) = self.look(state, id)?;
         if let Some(refusal) = state_lost(&survey, &known) {
-            return Ok(Ran::refused(refusal));
+            return Ok(ApplyRun::refused(refusal));
         }
         if let Err(refusal) = accept(self.sealed, self.place, &self.terms) {
-            return Ok(Ran::refused(refusal));
+            return Ok(ApplyRun::refused(refusal));
         }
         let moved = moved(plan, &survey, workspace);
         let sent = state.sent(id)?;
@@ -168,7 +172,7 @@ impl Work<'_> {
         let earlier: Vec<Allowance> = state.allowed(id)?.into_iter().map(|allowed| allowed.allowance).collect();
         let clearance = match self.clear(state, &survey, &earlier)? {
             Ok(clearance) => clearance,
-            Err(refusal) => return Ok(Ran::refused(refusal)),
+            Err(refusal) => return Ok(ApplyRun::refused(refusal)),
         };
         if is_first {
             let (who, reason) = (who.to_owned(), reason.map(str::to_owned));
@@ -178,15 +182,15 @@ impl Work<'_> {
         let numbers = sent.iter().map(|sent| sent.number).max().unwrap_or(0);
         let orders = self.orders(clearance, &known, numbers);
         let ran = self.run((id, survey, &orders), state);
-        Ok(Ran { moved, ..ran })
+        Ok(ApplyRun { moved, ..ran })
     }
 }
 
 /// The result of an earlier round and the next one together. Where the next round was refused or failed, the result of
 /// the earlier one stays, and the cause is added as a problem. It is no refusal, because updates were sent.
-fn after(earlier: Ran, next: Result<Ran, Problem>) -> Ran {
+fn after(earlier: ApplyRun, next: Result<ApplyRun, Problem>) -> ApplyRun {
     let (problem, is_journaled) = match next {
-        Ok(Ran { refusal: Some(refusal), .. }) => (refusal, earlier.is_journaled),
+        Ok(ApplyRun { refusal: Some(refusal), .. }) => (refusal, earlier.is_journaled),
         Err(error) => (error, false),
         Ok(mut next) => {
             next.applied.zones = both(earlier.applied.zones, next.applied.zones);
@@ -196,7 +200,7 @@ fn after(earlier: Ran, next: Result<Ran, Problem>) -> Ran {
     };
     let mut applied = earlier.applied;
     applied.problems.push(problem);
-    Ran { applied, is_journaled, ..earlier }
+    ApplyRun { applied, is_journaled, ..earlier }
 }
 
 /// What was sent to each zone in two rounds, sorted by name.
@@ -222,13 +226,13 @@ fn is_open(state: &dyn State, id: ApplyId) -> Result<bool, Problem> {
 }
 
 /// Which changes of a plan took effect, as the journal says; in the order of the plan.
-fn made(plan: &Plan, sent: &[Sent]) -> Vec<Made> {
-    let mut made: HashMap<(&Name, Rtype), Made> = HashMap::new();
-    for Sent { fate, changes, .. } in sent {
+fn made(plan: &Plan, sent: &[SentUpdate]) -> Vec<MadeBefore> {
+    let mut made: HashMap<(&Name, Rtype), MadeBefore> = HashMap::new();
+    for SentUpdate { fate, changes, .. } in sent {
         let of_all = match fate {
-            SentFate::Done => Made::Yes,
-            SentFate::Unknown(_) => Made::Perhaps,
-            SentFate::Undone(_) => Made::No,
+            SentFate::Done => MadeBefore::Yes,
+            SentFate::Unknown(_) => MadeBefore::Perhaps,
+            SentFate::Undone(_) => MadeBefore::No,
         };
         for change in changes {
             let known = made.entry((&change.name, change.rtype)).or_insert(of_all);
@@ -236,7 +240,7 @@ fn made(plan: &Plan, sent: &[Sent]) -> Vec<Made> {
         }
     }
     let of = |change: &Change| made.get(&(&change.key.owner.as_name().to_name(), change.key.rtype)).copied();
-    plan.changes.iter().map(|change| of(change).unwrap_or(Made::No)).collect()
+    plan.changes.iter().map(|change| of(change).unwrap_or(MadeBefore::No)).collect()
 }
 
 #[cfg(test)]
@@ -247,19 +251,19 @@ mod tests {
     use crate::plan::fixture;
 
     /// The result of a round that sent so many updates to a zone.
-    fn round(sent: &[(&str, usize)]) -> Ran {
+    fn round(sent: &[(&str, usize)]) -> ApplyRun {
         let zone = |(name, updates): &(&str, usize)| ZoneWritten {
             zone: fixture::zone(name),
             updates: *updates,
             changes: 10 * updates,
             took: Duration::from_secs(1),
         };
-        let applied = apply::Applied { zones: sent.iter().map(zone).collect(), ..apply::Applied::default() };
-        Ran { apply: Some(ApplyId(7)), applied, is_journaled: true, ..Ran::default() }
+        let applied = apply::ApplyOutcome { zones: sent.iter().map(zone).collect(), ..apply::ApplyOutcome::default() };
+        ApplyRun { apply: Some(ApplyId(7)), applied, is_journaled: true, ..ApplyRun::default() }
     }
 
     /// How many updates each zone got.
-    fn updates(ran: &Ran) -> Vec<(String, usize, usize)> {
+    fn updates(ran: &ApplyRun) -> Vec<(String, usize, usize)> {
         ran.applied.zones.iter().map(|zone| (zone.zone.to_string(), zone.updates, zone.changes)).collect()
     }
 
@@ -272,7 +276,7 @@ mod tests {
     #[test]
     fn a_later_round_that_is_refused_or_fails_does_not_say_that_nothing_was_sent() {
         let refusal = Problem::new("here", "state-lost", "another run");
-        let refused = after(round(&[("a.example", 2)]), Ok(Ran::refused(refusal)));
+        let refused = after(round(&[("a.example", 2)]), Ok(ApplyRun::refused(refusal)));
         let failed = Problem::new("here", "state-unwritable", "another run");
         let failed = after(round(&[("a.example", 2)]), Err(failed));
         for (ran, code, is_journaled) in [(&refused, "state-lost", true), (&failed, "state-unwritable", false)] {

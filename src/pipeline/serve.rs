@@ -10,12 +10,12 @@ use super::findings::Findings;
 use super::settings::{load_config, state_file};
 use crate::diag::{Code, Problem};
 use crate::dns::{Name, ZoneContents, ZoneName};
-use crate::inventory::config::retarget::Retarget;
+use crate::inventory::config::retarget::NewTargets;
 use crate::inventory::config::settings::STATE_FILE;
 use crate::inventory::config::toml::quoted;
 use crate::inventory::model::Config;
 use crate::inventory::value::Time;
-use crate::provider::{self, Access, Context, ZoneRead};
+use crate::provider::{self, ProviderContext, TargetAccess, ZoneRead};
 
 /// The type of the targets whose zones are served, and which a copy replaces.
 const FILES: &str = "zonefile";
@@ -37,14 +37,14 @@ pub const SECRET_FILE: &str = "keys/serve.secret";
 
 /// Zones that were read, and what was found in their files.
 #[derive(Debug, Default)]
-pub struct Loaded {
+pub struct LoadedZones {
     /// The zones, in the order in which they were named.
     pub zones: Vec<ZoneContents>,
     /// What was found, including zones that could not be read.
     pub findings: Findings,
 }
 
-impl Loaded {
+impl LoadedZones {
     /// Adds a zone, or why there is none.
     fn take(&mut self, read: Result<ZoneRead, Problem>) {
         match read {
@@ -60,16 +60,18 @@ impl Loaded {
 /// Reads the zones that a workspace has in files.
 ///
 /// Errors: what is wrong with zonewright.toml.
-pub fn load_workspace(workspace: &Path, now: Time) -> Result<Loaded, Box<Findings>> {
+pub fn load_workspace(workspace: &Path, now: Time) -> Result<LoadedZones, Box<Findings>> {
     let (config, files) = load_config(workspace)?;
-    let mut loaded = Loaded { findings: Findings { files, ..Findings::default() }, ..Loaded::default() };
+    let mut loaded = LoadedZones { findings: Findings { files, ..Findings::default() }, ..LoadedZones::default() };
     for spec in &config.zones {
         let target = &config.pools[spec.pool].target;
         if target.provider == FILES {
-            let context = Context { workspace, source: &config.source, now, cache: None };
+            let context = ProviderContext { workspace, source: &config.source, now, cache: None };
             loaded.take(match provider::open(&target.provider, &target.settings, &context) {
-                Ok(Access::Whole(target)) => target.read_zone(&spec.name),
-                Ok(Access::ByName(_) | Access::Either(_)) => unreachable!("files are never queried name by name"),
+                Ok(TargetAccess::Whole(target)) => target.read_zone(&spec.name),
+                Ok(TargetAccess::ByName(_) | TargetAccess::Either(_)) => {
+                    unreachable!("files are never queried name by name")
+                }
                 Err(error) => Err(error),
             });
         }
@@ -78,8 +80,8 @@ pub fn load_workspace(workspace: &Path, now: Time) -> Result<Loaded, Box<Finding
 }
 
 /// Reads zones from files `APEX.zone`, and from all such files of folders.
-pub fn load_files(paths: &[PathBuf]) -> Loaded {
-    let mut loaded = Loaded::default();
+pub fn load_files(paths: &[PathBuf]) -> LoadedZones {
+    let mut loaded = LoadedZones::default();
     for path in paths {
         match files_of(path) {
             Ok(files) => files.iter().for_each(|file| loaded.take(read_file(file))),
@@ -184,7 +186,7 @@ fn fill(workspace: &Path, copy: &Path, config: &Config, (served, secret): (&Serv
     let (added, own_state) = (served.settings(), format!("sqlite:{STATE_FILE}"));
     // Applies in the copy must not be in the journal of the workspace.
     let state = leads_out(Path::new(&config.state_file)).then_some(own_state.as_str());
-    let retarget = Retarget { from: FILES, to: "rfc2136", dropped: &["dir", "reload"], added: &added, state };
+    let retarget = NewTargets { from: FILES, to: "rfc2136", dropped: &["dir", "reload"], added: &added, state };
     let (text, _) = retarget.apply(&config.source.text);
     let settings = copy.join(SETTINGS);
     fs::write(&settings, text).map_err(|error| failed(&settings, &error))

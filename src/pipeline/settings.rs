@@ -39,7 +39,7 @@ pub fn load_config(workspace: &Path) -> Result<(Config, Files), Box<Findings>> {
 
 /// What people set, as it is now: for commands that read no export.
 #[derive(Debug)]
-pub struct Settings {
+pub struct WorkspaceSettings {
     /// zonewright.toml.
     pub config: Config,
     /// The files that were read.
@@ -53,10 +53,10 @@ pub struct Settings {
 /// Loads zonewright.toml and the project files, and checks the targets' settings.
 ///
 /// Errors: what is wrong, where zonewright.toml cannot be used.
-pub fn load_settings(workspace: &Path) -> Result<Settings, Box<Findings>> {
+pub fn load_settings(workspace: &Path) -> Result<WorkspaceSettings, Box<Findings>> {
     let (loaded, projects, sources) = SettingsFile::read(workspace).into_projects();
     let (config, files) = checked(loaded)?;
-    Ok(Settings { config, files, projects, sources })
+    Ok(WorkspaceSettings { config, files, projects, sources })
 }
 
 /// Where the state of a workspace is kept.

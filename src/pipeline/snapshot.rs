@@ -13,12 +13,12 @@ use crate::diag::{FileFindings, Problem};
 use crate::diff::Selection;
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
-use crate::provider::{Access, outage};
-use crate::snapshot::{SavedZone, UnreadZone, Writer};
+use crate::provider::{TargetAccess, outage};
+use crate::snapshot::{SavedZone, SnapshotWriter, UnreadZone};
 
 /// What was saved, and what was found.
 #[derive(Debug)]
-pub struct Saved {
+pub struct SavedSnapshot {
     /// How many zones were saved.
     pub zones: usize,
     /// How many records they have.
@@ -41,11 +41,16 @@ pub enum SnapshotError {
 }
 
 /// Reads all configured zones and saves them as `target`.
-pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress) -> Result<Saved, SnapshotError> {
+pub fn save(
+    workspace: &Path,
+    now: Time,
+    target: &Path,
+    progress: &dyn Progress,
+) -> Result<SavedSnapshot, SnapshotError> {
     let (config, files) = load_config(workspace).map_err(SnapshotError::Settings)?;
-    let writer = Writer::begin(target).map_err(SnapshotError::Save)?;
+    let writer = SnapshotWriter::begin(target).map_err(SnapshotError::Save)?;
     let targets = zones::open_targets(&config, workspace, now, None);
-    let (outcomes, findings) = if targets.iter().any(|target| matches!(target, Ok(Access::ByName(_)))) {
+    let (outcomes, findings) = if targets.iter().any(|target| matches!(target, Ok(TargetAccess::ByName(_)))) {
         save_known(workspace, now, &writer, progress)?
     } else {
         let outcomes = zones::each_zone(&config, &targets, progress, |access, zone| save_whole(&writer, access, zone));
@@ -74,18 +79,18 @@ pub fn save(workspace: &Path, now: Time, target: &Path, progress: &dyn Progress)
     let records = saved.iter().map(|zone| zone.records as usize).sum();
     let (zones, unread_count) = (saved.len(), unread.len());
     writer.finish((TOOL, now), saved, unread).map_err(SnapshotError::Save)?;
-    Ok(Saved { zones, records, unread: unread_count, findings })
+    Ok(SavedSnapshot { zones, records, unread: unread_count, findings })
 }
 
 /// A zone that was saved, with what is questionable in it; or why it could not be saved; or why it could not be read.
-type Outcome = Result<Result<(SavedZone, Option<Box<FileFindings>>), Problem>, Problem>;
+type SaveOutcome = Result<Result<(SavedZone, Option<Box<FileFindings>>), Problem>, Problem>;
 
 /// Reads and saves one zone.
-fn save_whole(writer: &Writer, access: &Access, zone: &ZoneName) -> Outcome {
+fn save_whole(writer: &SnapshotWriter, access: &TargetAccess, zone: &ZoneName) -> SaveOutcome {
     let read = match access {
-        Access::Whole(target) => target.read_zone(zone)?,
-        Access::Either(target) => target.read_zone(zone)?,
-        Access::ByName(_) => unreachable!("no target is queried name by name"),
+        TargetAccess::Whole(target) => target.read_zone(zone)?,
+        TargetAccess::Either(target) => target.read_zone(zone)?,
+        TargetAccess::ByName(_) => unreachable!("no target is queried name by name"),
     };
     Ok(writer.write_zone(&read.contents, None).map(|saved| (saved, read.findings)))
 }
@@ -94,9 +99,9 @@ fn save_whole(writer: &Writer, access: &Access, zone: &ZoneName) -> Outcome {
 fn save_known(
     workspace: &Path,
     now: Time,
-    writer: &Writer,
+    writer: &SnapshotWriter,
     progress: &dyn Progress,
-) -> Result<(Vec<Outcome>, Findings), SnapshotError> {
+) -> Result<(Vec<SaveOutcome>, Findings), SnapshotError> {
     let (inventory, diagnostics) = load(workspace, now, progress).map_err(SnapshotError::Settings)?;
     let Zones { live, unread, findings, .. } =
         zones::read_all(&inventory, workspace, (&Selection::default(), now), progress);

@@ -22,18 +22,18 @@ use crate::live::asked::Question;
 use crate::names::NameIndex;
 use crate::plan::{Marker, marker_key};
 use crate::provider::outage;
-use crate::state::{self, Acceptance, Lock, Memory, Reset, SourceStatus, State, Status};
+use crate::state::{self, Acceptance, BreakerReset, SourceStatus, State, StateFacts, StateLock, Status};
 
 /// Reads the state of a workspace, its sources, and at most `count` applies; queries no server and writes nothing.
 ///
 /// Errors: [`OpenError`].
 pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, OpenError> {
-    let (mut inventory, _) = load(workspace, now, &Silent)?;
+    let (mut inventory, _) = load(workspace, now, &NoProgress)?;
     let file = state_file(workspace, &inventory.config);
     // The lock is read first, so that an apply that is seen as running has not ended before the journal is read.
-    let holder = Lock::holder(&file);
+    let holder = StateLock::holder(&file);
     let state = state::open_to_read(&file)?;
-    let memory = state.as_deref().map(|state| Memory::read(state, count, now)).transpose()?;
+    let memory = state.as_deref().map(|state| StateFacts::read(state, count, now)).transpose()?;
     accepted::hold_against(&mut inventory, state.as_deref())?;
     let limits = limits_used(&rules_of(&inventory), state.as_deref(), now)?;
     let left_behind = state.as_deref().map_or_else(|| Ok(Vec::new()), |state| left_behind(&inventory, state))?;
@@ -74,9 +74,9 @@ fn source(inventory: &Inventory, export: &Export, accepted: &[Acceptance]) -> So
 }
 
 /// Shows no progress.
-struct Silent;
+struct NoProgress;
 
-impl Progress for Silent {
+impl Progress for NoProgress {
     fn stage(&self, _: RunStage, _: Option<u64>) {}
 
     fn step(&self) {}
@@ -94,7 +94,7 @@ pub enum WasReset {
 /// Resets the breaker of a scope; nothing is written where it is not tripped.
 ///
 /// Errors: [`OpenError`].
-pub fn reset(workspace: &Path, scope: &str, reset: Reset<'_>) -> Result<WasReset, OpenError> {
+pub fn reset(workspace: &Path, scope: &str, reset: BreakerReset<'_>) -> Result<WasReset, OpenError> {
     let (config, _) = load_config(workspace)?;
     let file = state_file(workspace, &config);
     let tripped = |state: &dyn State| state.breakers();
@@ -104,7 +104,7 @@ pub fn reset(workspace: &Path, scope: &str, reset: Reset<'_>) -> Result<WasReset
     if found.iter().all(|breaker| breaker.scope != scope) {
         return Ok(WasReset::No(found));
     }
-    let _lock = Lock::take(&file, reset.who, reset.now)?;
+    let _lock = StateLock::take(&file, reset.who, reset.now)?;
     let mut state = state::open_to_write(&file)?;
     let found = tripped(&*state)?;
     match found.iter().position(|breaker| breaker.scope == scope) {
@@ -115,7 +115,7 @@ pub fn reset(workspace: &Path, scope: &str, reset: Reset<'_>) -> Result<WasReset
 
 /// Who records markers as known, and why.
 #[derive(Debug, Clone, Copy)]
-pub struct Adoption<'a> {
+pub struct AdoptionRequest<'a> {
     /// The folder of the workspace.
     pub workspace: &'a Path,
     /// The clock.
@@ -128,7 +128,7 @@ pub struct Adoption<'a> {
 
 /// What was recorded as known.
 #[derive(Debug)]
-pub struct Adopted {
+pub struct AdoptedMarkers {
     /// Where the state is kept.
     pub place: String,
     /// The fenced zones that could be read, in the order of the configuration, with their markers.
@@ -142,11 +142,11 @@ pub struct Adopted {
 /// Records the present markers of all fenced zones as known; creates the state where there is none.
 ///
 /// Errors: [`OpenError`]; nothing was written then.
-pub fn init(adoption: &Adoption<'_>, progress: &dyn Progress) -> Result<Adopted, OpenError> {
-    let Adoption { workspace, now, who, reason } = *adoption;
+pub fn init(adoption: &AdoptionRequest<'_>, progress: &dyn Progress) -> Result<AdoptedMarkers, OpenError> {
+    let AdoptionRequest { workspace, now, who, reason } = *adoption;
     let (config, _) = load_config(workspace)?;
     let file = state_file(workspace, &config);
-    let _lock = Lock::take(&file, who, now)?;
+    let _lock = StateLock::take(&file, who, now)?;
     let mut state = state::open_to_write(&file)?;
     let (mut markers, mut unread, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for (zone, found) in present_markers(&config, workspace, now, progress) {
@@ -160,7 +160,7 @@ pub fn init(adoption: &Adoption<'_>, progress: &dyn Progress) -> Result<Adopted,
     }
     state.adopt_markers(&markers, who, reason, now)?;
     let findings = Findings { unread: outage::gather(errors.into_iter()), ..Findings::default() };
-    Ok(Adopted { place: config.state_file, markers, unread, findings })
+    Ok(AdoptedMarkers { place: config.state_file, markers, unread, findings })
 }
 
 /// The present markers of all fenced zones, in the order of the configuration.

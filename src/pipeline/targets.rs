@@ -12,7 +12,7 @@ use crate::inventory::value::Time;
 use crate::plan::Plan;
 use crate::provider::cache::{Cache, CacheUse};
 use crate::provider::write::WriteZone;
-use crate::provider::{self, Context};
+use crate::provider::{self, ProviderContext};
 
 /// The targets of zones.
 pub(super) struct Targets<'a> {
@@ -24,7 +24,7 @@ pub(super) struct Targets<'a> {
 
 impl<'a> Targets<'a> {
     /// The targets of these zones, from their open writers.
-    pub fn new(config: &Config, zones: &[&'a ZoneSpec], writers: &'a Writers) -> Targets<'a> {
+    pub fn new(config: &Config, zones: &[&'a ZoneSpec], writers: &'a TargetWriters) -> Targets<'a> {
         let opened = writers.values().filter_map(|writer| writer.as_deref().ok());
         Targets { zones: accesses(config, zones, writers), writers: opened.collect() }
     }
@@ -53,13 +53,13 @@ impl<'a> Targets<'a> {
 }
 
 /// The writers of the targets that a plan needs, by pool.
-pub(super) type Writers = BTreeMap<usize, Result<Box<dyn WriteZone>, Problem>>;
+pub(super) type TargetWriters = BTreeMap<usize, Result<Box<dyn WriteZone>, Problem>>;
 
 /// Opens the targets of these zones to write.
-pub(super) fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Path, now: Time) -> Writers {
+pub(super) fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Path, now: Time) -> TargetWriters {
     // What is read to apply is always live: only the sizes of the kept zones are used.
     let cache = Cache::next_to(&state_file(workspace, config), CacheUse::Renew, now);
-    let context = Context { workspace, source: &config.source, now, cache: Some(&cache) };
+    let context = ProviderContext { workspace, source: &config.source, now, cache: Some(&cache) };
     let pools: BTreeSet<usize> = zones.iter().map(|spec| spec.pool).collect();
     let open = |pool: usize| {
         let target = &config.pools[pool].target;
@@ -69,7 +69,7 @@ pub(super) fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Pat
 }
 
 /// The target of each zone.
-pub(super) fn accesses<'a>(config: &Config, zones: &[&'a ZoneSpec], writers: &'a Writers) -> Vec<ZoneAccess<'a>> {
+pub(super) fn accesses<'a>(config: &Config, zones: &[&'a ZoneSpec], writers: &'a TargetWriters) -> Vec<ZoneAccess<'a>> {
     let access = |spec: &&'a ZoneSpec| ZoneAccess {
         zone: &spec.name,
         writer: writers[&spec.pool].as_deref().map_err(Problem::clone),

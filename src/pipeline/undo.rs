@@ -8,10 +8,10 @@ use std::path::Path;
 
 use super::TOOL;
 use super::findings::Findings;
-use super::guards::{Remembered, rules_now};
-use super::inputs::Request;
+use super::guards::{GuardMemory, rules_now};
+use super::inputs::PlanRequest;
 use super::notices::zone_unknown;
-use super::plan::Made;
+use super::plan::MadePlan;
 use super::plan::{targets, workspace_seen};
 use super::progress::{Progress, RunStage};
 use super::settings::{OpenError, load_settings, state_file};
@@ -26,12 +26,12 @@ use crate::inventory::read::SETTINGS;
 use crate::inventory::value::{Inv, Time};
 use crate::live::asked::{Answer, Question};
 use crate::parallel::side_by_side;
-use crate::plan::Only;
 use crate::plan::Plan;
+use crate::plan::PlanScope;
 use crate::provider::outage;
 use crate::state::status::at_work;
-use crate::state::{self, ApplyId, Lock, State};
-use crate::undo::{self, Judged};
+use crate::state::{self, ApplyId, State, StateLock};
+use crate::undo::{self, UndoJudgement};
 
 /// Why there is no plan that undoes an apply.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl From<Problem> for UndoError {
 ///
 /// Errors: [`UndoError`]. A zone that cannot be read is no error: the plan says which hosts' changes it leaves because
 /// of it.
-pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) -> Result<Made, UndoError> {
+pub fn make_undo(request: &PlanRequest<'_>, id: ApplyId, progress: &dyn Progress) -> Result<MadePlan, UndoError> {
     let settings = load_settings(request.workspace)?;
     let config = &settings.config;
     let file = state_file(request.workspace, config);
@@ -71,21 +71,21 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
     let done = narrowed(done, (&hosts, &request.projects), id)?;
     progress.stage(RunStage::Survey, None);
     let (present, unread) = observe(&done, config, request.workspace, request.now);
-    let Judged { changes, edited, blocked } = undo::judge(&done, &present);
+    let UndoJudgement { changes, edited, blocked } = undo::judge(&done, &present);
     let mut notices: Vec<_> = unread.iter().map(|(zone, error)| zone_unknown(zone, error)).collect();
     let is_partial = !notices.is_empty();
     let rrsets: Vec<&RrKey> = edited.iter().map(|edited| &edited.inverse.key).collect();
     let later = state.last_changed(id, &rrsets)?;
     notices.extend(edited.iter().zip(later).map(|(edited, later)| undo::notice(id, edited, later)));
     let digest = disk::digest(&request.workspace.join(SETTINGS)).ok();
-    let remembered = Remembered::read(rules_now(&settings, None), Some(&*state), request.now)?;
+    let remembered = GuardMemory::read(rules_now(&settings, None), Some(&*state), request.now)?;
     let mut plan = Plan {
         tool: TOOL.to_owned(),
         created: request.now,
         expires: request.now.plus(config.plan_expires),
         workspace: workspace_seen(config, Some(&*state))?,
         undoes: Some(id.0),
-        only: Only::new(hosts.iter().copied(), &request.projects),
+        only: PlanScope::new(hosts.iter().copied(), &request.projects),
         inputs: digest.map(|digest| (SETTINGS.to_owned(), digest)).into_iter().collect(),
         fleet: None,
         hosts: BTreeMap::new(),
@@ -104,7 +104,7 @@ pub fn make_undo(request: &Request<'_>, id: ApplyId, progress: &dyn Progress) ->
     let targets = targets(config, &plan.changes);
     let unread = outage::gather(unread.into_iter().map(|(_, error)| error));
     let findings = Findings { files: settings.files, unread, ..Findings::default() };
-    Ok(Made { plan, findings, is_partial, snapshot: None, breakers: remembered.breakers, targets })
+    Ok(MadePlan { plan, findings, is_partial, snapshot: None, breakers: remembered.breakers, targets })
 }
 
 /// An apply that cannot be undone.
@@ -158,7 +158,7 @@ pub(super) fn refusal(
 /// Checks that there is such an apply, and that it is not running.
 fn check_ended(state: &dyn State, id: ApplyId, file: &Path) -> Result<(), UndoError> {
     // The lock is read first, so that an apply that is seen as running has not ended before the journal is read.
-    let holder = Lock::holder(file);
+    let holder = StateLock::holder(file);
     state.apply(id)?.ok_or_else(|| unknown(id))?;
     if at_work(holder.as_ref(), &state.unfinished()?) == Some(id) {
         Err(refuse(format!("apply {} is running", id.0), "wait until it ends, or interrupt it, then undo it"))

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::settings::state_file;
 use crate::inventory::Inventory;
-use crate::inventory::read::{self, Extent, SettingsFile};
+use crate::inventory::read::{self, SettingsFile, WorkspaceExtent};
 use crate::inventory::value::Time;
 use crate::names::holders::named;
 use crate::state::open_to_read;
@@ -35,7 +35,7 @@ pub enum Vocabulary {
 pub fn words(workspace: &Path, vocabulary: Vocabulary, now: Time) -> Vec<String> {
     match vocabulary {
         Vocabulary::Hosts => {
-            let loaded = read::load_extent(workspace, Extent::Names, now, &|_| {});
+            let loaded = read::load_extent(workspace, WorkspaceExtent::Names, now, &|_| {});
             loaded.inventory.map(|inventory| hosts(&inventory)).unwrap_or_default()
         }
         Vocabulary::Projects => {

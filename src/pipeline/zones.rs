@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::inquiry::{self, Asking};
-use super::needed::{Extent, Needed};
+use super::inquiry::{self, QueriedZone};
+use super::needed::{NeededNames, ReadingCost};
 use super::pools::side_by_side;
 use super::progress::{Progress, RunStage};
 use super::settings::state_file;
@@ -15,11 +15,11 @@ use crate::inventory::Inventory;
 use crate::inventory::model::Config;
 use crate::inventory::value::Time;
 use crate::live::asked::AskedZone;
-use crate::live::{Apexes, Knowledge, Live, LiveZone, Structure, ZoneIndex};
+use crate::live::{Apexes, Live, LiveZone, ZoneIndex, ZoneKnowledge, ZoneStructure};
 use crate::parallel;
 use crate::plan::{ContentsSeen, ZoneSeen};
 use crate::provider::cache::{Cache, CacheUse};
-use crate::provider::{self, Access, AskZone, Context, ReadZone, ZoneRead};
+use crate::provider::{self, AskZone, ProviderContext, ReadZone, TargetAccess, ZoneRead};
 use crate::snapshot::{SavedLive, Snapshot};
 
 /// The configured zones as they are live.
@@ -42,7 +42,7 @@ pub struct Zones {
 }
 
 /// What could be read of one zone.
-enum Reading<'t> {
+enum ZoneReading<'t> {
     /// All of it.
     Known(Box<KnownZone>),
     /// The answers of its server, so far about its apex; with the target that can also transfer it, and how many
@@ -67,7 +67,7 @@ pub struct EarlyZones {
     /// The settings that they were read with.
     source: String,
     /// The target of each pool.
-    targets: Vec<Result<Access, Problem>>,
+    targets: Vec<Result<TargetAccess, Problem>>,
     /// What could be read of each zone; none for those that are queried name by name.
     zones: Vec<Option<Result<Box<KnownZone>, Problem>>>,
 }
@@ -84,9 +84,9 @@ impl EarlyZones {
         let targets = open_targets(config, workspace, now, Some(&cache));
         prepare(config, &targets, true);
         let zones = each_zone(config, &targets, progress, |access, zone| match access {
-            Access::Whole(target) => Ok(Some(known(target.read_zone(zone)?, None))),
-            Access::Either(target) => Ok(Some(known(target.read_zone(zone)?, None))),
-            Access::ByName(_) => Ok(None),
+            TargetAccess::Whole(target) => Ok(Some(known(target.read_zone(zone)?, None))),
+            TargetAccess::Either(target) => Ok(Some(known(target.read_zone(zone)?, None))),
+            TargetAccess::ByName(_) => Ok(None),
         });
         let zones = zones.into_iter().map(Result::transpose).collect();
         EarlyZones { source: config.source.text.clone(), targets, zones }
@@ -134,13 +134,13 @@ pub fn read_cached(
 
 /// Lets targets find out which of their cached zones are current, all at once; for a plan of all hosts, targets that
 /// may choose use transfers.
-fn prepare(config: &Config, targets: &[Result<Access, Problem>], is_whole: bool) {
+fn prepare(config: &Config, targets: &[Result<TargetAccess, Problem>], is_whole: bool) {
     parallel::side_by_side(targets.iter().enumerate().collect(), targets.len(), |(pool, target)| {
         let zones = config.zones.iter().filter(|spec| spec.pool == pool).map(|spec| &spec.name);
         match target {
-            Ok(Access::Whole(target)) => target.prepare(&zones.collect::<Vec<_>>()),
-            Ok(Access::Either(target)) if is_whole => target.prepare(&zones.collect::<Vec<_>>()),
-            Ok(Access::Either(_) | Access::ByName(_)) | Err(_) => {}
+            Ok(TargetAccess::Whole(target)) => target.prepare(&zones.collect::<Vec<_>>()),
+            Ok(TargetAccess::Either(target)) if is_whole => target.prepare(&zones.collect::<Vec<_>>()),
+            Ok(TargetAccess::Either(_) | TargetAccess::ByName(_)) | Err(_) => {}
         }
     });
 }
@@ -148,7 +148,7 @@ fn prepare(config: &Config, targets: &[Result<Access, Problem>], is_whole: bool)
 /// Reads all configured zones from the targets of the pools, as [`read_all`] does.
 pub fn read_from(
     inventory: &Inventory,
-    targets: &[Result<Access, Problem>],
+    targets: &[Result<TargetAccess, Problem>],
     (selection, now): (&Selection, Time),
     progress: &dyn Progress,
 ) -> Zones {
@@ -159,20 +159,20 @@ pub fn read_from(
 /// Reads those of all configured zones that are not known already.
 fn read_rest(
     inventory: &Inventory,
-    targets: &[Result<Access, Problem>],
+    targets: &[Result<TargetAccess, Problem>],
     early: Vec<Option<Result<Box<KnownZone>, Problem>>>,
     (selection, now): (&Selection, Time),
     progress: &dyn Progress,
 ) -> Zones {
     let config = &inventory.config;
     let apexes = Apexes::new(config.zones.iter().map(|spec| &spec.name));
-    let asks = |access: &Access| match access {
-        Access::Whole(_) => false,
-        Access::ByName(_) => true,
-        Access::Either(_) => !selection.is_all(),
+    let asks = |access: &TargetAccess| match access {
+        TargetAccess::Whole(_) => false,
+        TargetAccess::ByName(_) => true,
+        TargetAccess::Either(_) => !selection.is_all(),
     };
-    let needed = targets.iter().flatten().any(asks).then(|| Needed::new(inventory, selection, now));
-    let may_choose = targets.iter().flatten().any(|access| matches!(access, Access::Either(_)));
+    let needed = targets.iter().flatten().any(asks).then(|| NeededNames::new(inventory, selection, now));
+    let may_choose = targets.iter().flatten().any(|access| matches!(access, TargetAccess::Either(_)));
     let extents = needed.as_ref().filter(|_| may_choose).and_then(|needed| needed.extents(&apexes));
     let number = |zone: &ZoneName| apexes.zone_of(zone.as_name()).map(|number| number.0 as usize);
     let is_early = |zone: &ZoneName| number(zone).is_some_and(|number| early[number].is_some());
@@ -184,7 +184,7 @@ fn read_rest(
             if is_early(zone) { Ok(None) } else { read_one(access, zone, extent).map(Some) }
         })
     };
-    let known = |early: Result<Box<KnownZone>, Problem>| early.map(Reading::Known);
+    let known = |early: Result<Box<KnownZone>, Problem>| early.map(ZoneReading::Known);
     let either = |(early, reading): (Option<_>, Result<Option<_>, _>)| early.map(known).or(reading.transpose());
     let readings = early.into_iter().zip(readings).map(|both| either(both).expect("a zone is known early or read now"));
     let readings = readings.collect();
@@ -199,7 +199,7 @@ pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, progress: &dyn 
     let readings = side_by_side(&vec![0; specs.len()], |place| {
         let read = snapshot.read_zone(&specs[place].name);
         progress.step();
-        read.map(|SavedLive { read, knowledge }| Reading::Known(known(read, knowledge)))
+        read.map(|SavedLive { read, knowledge }| ZoneReading::Known(known(read, knowledge)))
     });
     let mut zones = join(inventory, None, apexes, readings, progress);
     zones.inputs.push(snapshot.input().clone());
@@ -233,15 +233,15 @@ pub struct AskedFor<'t> {
 
 /// Where live DNS is read from.
 #[derive(Clone, Copy)]
-pub enum Source<'t> {
+pub enum LiveSource<'t> {
     /// From the targets of the pools.
-    Targets(&'t [Result<Access, Problem>]),
+    Targets(&'t [Result<TargetAccess, Problem>]),
     /// From a snapshot.
     Snapshot(&'t Snapshot),
 }
 
 /// What was seen of one zone.
-enum Sight<'t, T> {
+enum ZoneSight<'t, T> {
     /// All of it, with what is questionable in it.
     Whole(T, Option<Box<FileFindings>>),
     /// Nothing yet.
@@ -253,7 +253,7 @@ enum Sight<'t, T> {
 /// Reads the zones that `is_needed` picks, and examines each that can be read completely.
 pub fn look_at_some<'t, T: Send>(
     config: &'t Config,
-    source: Source<'t>,
+    source: LiveSource<'t>,
     is_needed: impl Fn(&ZoneName) -> bool,
     look: impl Fn(&ZoneContents) -> T + Sync,
     progress: &dyn Progress,
@@ -263,16 +263,18 @@ pub fn look_at_some<'t, T: Send>(
     let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
     let sights = side_by_side(&pools, |place| {
         let (zone, pool) = (&specs[place].name, specs[place].pool);
-        let whole = |ZoneRead { contents, findings, .. }| Sight::Whole(look(&contents), findings);
+        let whole = |ZoneRead { contents, findings, .. }| ZoneSight::Whole(look(&contents), findings);
         let sight = match source {
-            Source::Snapshot(snapshot) => snapshot.read_zone(zone).map(|saved| match saved.knowledge {
-                Some(_) => Sight::InPart,
+            LiveSource::Snapshot(snapshot) => snapshot.read_zone(zone).map(|saved| match saved.knowledge {
+                Some(_) => ZoneSight::InPart,
                 None => whole(saved.read),
             }),
-            Source::Targets(targets) => match &targets[pool] {
-                Ok(Access::Whole(target)) => target.read_zone(zone).map(whole),
-                Ok(Access::Either(target)) => target.read_zone(zone).map(whole),
-                Ok(Access::ByName(target)) => Ok(Sight::Asked(AskedFor { zone, pool, target: target.as_ref() })),
+            LiveSource::Targets(targets) => match &targets[pool] {
+                Ok(TargetAccess::Whole(target)) => target.read_zone(zone).map(whole),
+                Ok(TargetAccess::Either(target)) => target.read_zone(zone).map(whole),
+                Ok(TargetAccess::ByName(target)) => {
+                    Ok(ZoneSight::Asked(AskedFor { zone, pool, target: target.as_ref() }))
+                }
                 Err(error) => Err(error.clone()),
             },
         };
@@ -282,12 +284,12 @@ pub fn look_at_some<'t, T: Send>(
     let mut some = SomeZones { seen: vec![], unread: vec![], asked: vec![], in_part: vec![], findings: vec![] };
     for (spec, sight) in specs.iter().zip(sights) {
         match sight {
-            Ok(Sight::Whole(looked, found)) => {
+            Ok(ZoneSight::Whole(looked, found)) => {
                 some.seen.push(looked);
                 some.findings.extend(found.map(|found| *found));
             }
-            Ok(Sight::Asked(zone)) => some.asked.push(zone),
-            Ok(Sight::InPart) => some.in_part.push(spec.name.clone()),
+            Ok(ZoneSight::Asked(zone)) => some.asked.push(zone),
+            Ok(ZoneSight::InPart) => some.in_part.push(spec.name.clone()),
             Err(error) => some.unread.push(error),
         }
     }
@@ -300,8 +302,8 @@ pub fn open_targets(
     workspace: &Path,
     now: Time,
     cache: Option<&Cache>,
-) -> Vec<Result<Access, Problem>> {
-    let context = Context { workspace, source: &config.source, now, cache };
+) -> Vec<Result<TargetAccess, Problem>> {
+    let context = ProviderContext { workspace, source: &config.source, now, cache };
     let targets = config.pools.iter().map(|pool| &pool.target);
     targets.map(|target| provider::open(&target.provider, &target.settings, &context)).collect()
 }
@@ -309,9 +311,9 @@ pub fn open_targets(
 /// Runs `act` for each configured zone and its target, in parallel; the answers are in the order of the configuration.
 pub fn each_zone<'t, T: Send>(
     config: &Config,
-    targets: &'t [Result<Access, Problem>],
+    targets: &'t [Result<TargetAccess, Problem>],
     progress: &dyn Progress,
-    act: impl Fn(&'t Access, &ZoneName) -> Result<T, Problem> + Sync,
+    act: impl Fn(&'t TargetAccess, &ZoneName) -> Result<T, Problem> + Sync,
 ) -> Vec<Result<T, Problem>> {
     let specs = &config.zones;
     progress.stage(RunStage::Zones, Some(specs.len() as u64));
@@ -328,25 +330,29 @@ pub fn each_zone<'t, T: Send>(
 
 /// Reads one zone, or what its server says about its apex; `extent` is what reading it would take, where the plan is
 /// not about all hosts.
-fn read_one<'t>(access: &'t Access, zone: &ZoneName, extent: Option<Extent>) -> Result<Reading<'t>, Problem> {
+fn read_one<'t>(
+    access: &'t TargetAccess,
+    zone: &ZoneName,
+    extent: Option<ReadingCost>,
+) -> Result<ZoneReading<'t>, Problem> {
     let open = |target: &'t dyn AskZone, whole| {
         let mut asked = AskedZone::new(zone.clone());
         asked.open(target.ask(zone, &asked.opening())?);
-        Ok(Reading::Asked(target, asked, whole))
+        Ok(ZoneReading::Asked(target, asked, whole))
     };
     match (access, extent) {
-        (Access::ByName(target), _) => open(target.as_ref(), None),
-        (Access::Either(target), Some(extent)) if extent.is_asked() => {
+        (TargetAccess::ByName(target), _) => open(target.as_ref(), None),
+        (TargetAccess::Either(target), Some(extent)) if extent.is_asked() => {
             open(target.as_ref(), Some((target.as_ref(), extent.records)))
         }
-        (Access::Either(target), _) => Ok(Reading::Known(known(target.read_zone(zone)?, None))),
-        (Access::Whole(target), _) => Ok(Reading::Known(known(target.read_zone(zone)?, None))),
+        (TargetAccess::Either(target), _) => Ok(ZoneReading::Known(known(target.read_zone(zone)?, None))),
+        (TargetAccess::Whole(target), _) => Ok(ZoneReading::Known(known(target.read_zone(zone)?, None))),
     }
 }
 
 /// Makes the live zone from what was read; `knowledge` says which names are known, where it was not read completely.
-fn known(read: ZoneRead, knowledge: Option<Knowledge>) -> Box<KnownZone> {
-    let mut structure = Structure::default();
+fn known(read: ZoneRead, knowledge: Option<ZoneKnowledge>) -> Box<KnownZone> {
+    let mut structure = ZoneStructure::default();
     let apex = read.contents.apex().as_name();
     let seen = ContentsSeen::with_each(&read.contents, |rrset| structure.note(apex, rrset));
     let live = LiveZone::made_of(read.contents, structure);
@@ -360,9 +366,9 @@ fn known(read: ZoneRead, knowledge: Option<Knowledge>) -> Box<KnownZone> {
 /// Joins what could be read, and queries names where zones are read name by name.
 fn join(
     inventory: &Inventory,
-    needed: Option<Needed<'_>>,
+    needed: Option<NeededNames<'_>>,
     apexes: Apexes,
-    readings: Vec<Result<Reading<'_>, Problem>>,
+    readings: Vec<Result<ZoneReading<'_>, Problem>>,
     progress: &dyn Progress,
 ) -> Zones {
     let (mut inputs, mut findings, mut zones, mut seen) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -371,14 +377,14 @@ fn join(
     for (place, (spec, reading)) in inventory.config.zones.iter().zip(readings).enumerate() {
         let zone = ZoneIndex(place as u32);
         zones.push(match reading {
-            Ok(Reading::Known(known)) => {
+            Ok(ZoneReading::Known(known)) => {
                 seen.push((zone, known.seen));
                 inputs.extend(known.inputs);
                 findings.extend(known.findings.map(|found| *found));
                 known.live
             }
-            Ok(Reading::Asked(target, asked, whole)) => {
-                asking.push(Asking { zone, pool: spec.pool, target, whole, asked, failed: None });
+            Ok(ZoneReading::Asked(target, asked, whole)) => {
+                asking.push(QueriedZone { zone, pool: spec.pool, target, whole, asked, failed: None });
                 asking.last_mut().expect("just pushed").known()
             }
             Err(error) => {
@@ -392,7 +398,7 @@ fn join(
         live = inquiry::follow(inventory, &mut needed, live, &mut asking, progress);
     }
     let live = live.finish();
-    for Asking { zone, failed: failure, .. } in asking {
+    for QueriedZone { zone, failed: failure, .. } in asking {
         seen.extend(live.zone(zone).contents().map(|contents| (zone, ContentsSeen::of(contents))));
         failed.extend(failure.map(|failure| (zone, failure)));
     }
@@ -427,16 +433,16 @@ pub fn check_local(inventory: &Inventory, workspace: &Path, now: Time, progress:
     let local = |pool: usize| provider::is_local(&config.pools[pool].target.provider);
     let specs: Vec<_> = config.zones.iter().filter(|spec| local(spec.pool)).collect();
     progress.stage(RunStage::ZoneFiles, Some(specs.len() as u64));
-    let context = Context { workspace, source: &config.source, now, cache: None };
+    let context = ProviderContext { workspace, source: &config.source, now, cache: None };
     let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
     let outcomes = side_by_side(&pools, |place| {
         let target = &config.pools[specs[place].pool].target;
         let outcome = provider::open(&target.provider, &target.settings, &context);
         let zone = &specs[place].name;
         let read = outcome.and_then(|access| match access {
-            Access::ByName(_) => Ok(None),
-            Access::Either(target) => target.read_zone(zone).map(Some),
-            Access::Whole(target) => target.read_zone(zone).map(Some),
+            TargetAccess::ByName(_) => Ok(None),
+            TargetAccess::Either(target) => target.read_zone(zone).map(Some),
+            TargetAccess::Whole(target) => target.read_zone(zone).map(Some),
         });
         let outcome = read.map(|read| read.map(|read| (read.inputs, read.findings)).unwrap_or_default());
         progress.step();

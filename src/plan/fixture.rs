@@ -137,32 +137,32 @@ pub fn reviewed() -> Plan {
     let ttl = "the TTL of project `search` is 600, no longer 3600";
     let is_search = |change: &Change, inv: u64| change.subject == subject(Some(inv));
     let causes = vec![
-        cause(Class::Caused, CauseKind::Network, network, &tors, of(&|change| is_search(change, 100_007))),
+        cause(ChangeClass::Caused, CauseKind::Network, network, &tors, of(&|change| is_search(change, 100_007))),
         cause(
-            Class::Caused,
+            ChangeClass::Caused,
             CauseKind::Other,
             "nothing that differs explains this",
             &[],
             of(&|change| change.project == "lab"),
         ),
-        cause(Class::Mixed, CauseKind::Network, network, &tors, of(&|change| is_search(change, 100_001))),
-        cause(Class::Pending, CauseKind::Drift, drift, &[], of(&|change| change.project == "web")),
+        cause(ChangeClass::Mixed, CauseKind::Network, network, &tors, of(&|change| is_search(change, 100_001))),
+        cause(ChangeClass::Pending, CauseKind::Drift, drift, &[], of(&|change| change.project == "web")),
         cause(
-            Class::Pending,
+            ChangeClass::Pending,
             CauseKind::Ttl,
             ttl,
             &["projects/search.yaml:9"],
             of(&|change| is_search(change, 100_012)),
         ),
         cause(
-            Class::Pending,
+            ChangeClass::Pending,
             CauseKind::Released,
             "names that no host has",
             &["projects/search.yaml:11"],
             of(&|change| change.project == "search" && change.subject.host().is_none()),
         ),
     ];
-    let against = Against::Base { name: "origin/main".to_owned(), commit: Some("3f2a".repeat(10)) };
+    let against = ComparisonBase::Base { name: "origin/main".to_owned(), commit: Some("3f2a".repeat(10)) };
     let mut review = Review { against, causes, settled: 2, newly_blocked: vec![subject(Some(100_002))] };
     review.sort();
     let source = |name: &str, rows, dated: &str, max_age: Option<&str>| SourceSeen {
@@ -390,8 +390,8 @@ fn of_hosts() -> LimitState {
 }
 
 /// Blocked hosts: many by one fault, many each by its own, and some alone.
-fn blocked() -> Vec<Blocked> {
-    let one = |host: u64, project: &str, code, message: String, hint: &str| Blocked {
+fn blocked() -> Vec<BlockedSubject> {
+    let one = |host: u64, project: &str, code, message: String, hint: &str| BlockedSubject {
         subject: subject(Some(host)),
         project: project.to_owned(),
         code,
@@ -424,10 +424,14 @@ fn blocked() -> Vec<Blocked> {
 }
 
 /// Skipped hosts: a project switched off, and two restricted hosts.
-fn skipped() -> Vec<Skipped> {
-    let one =
-        |host: u64, project: &str, code| Skipped { subject: subject(Some(host)), project: project.to_owned(), code };
-    let mut all: Vec<Skipped> = (300_100..301_303).map(|host| one(host, "lab", SkipCode::AutomationOff)).collect();
+fn skipped() -> Vec<SkippedSubject> {
+    let one = |host: u64, project: &str, code| SkippedSubject {
+        subject: subject(Some(host)),
+        project: project.to_owned(),
+        code,
+    };
+    let mut all: Vec<SkippedSubject> =
+        (300_100..301_303).map(|host| one(host, "lab", SkipCode::AutomationOff)).collect();
     all.extend([one(100_400, "search", SkipCode::Restricted), one(200_400, "web", SkipCode::Restricted)]);
     all
 }

@@ -20,11 +20,12 @@ pub mod store;
 pub mod fixture;
 
 pub use crate::change::{
-    BlockCode, Blocked, Change, ChangeKind, LeftBehind, Notice, NoticeCode, Reason, Rule, SkipCode, Skipped, Waiting,
+    BlockCode, BlockedSubject, Change, ChangeKind, LeftBehindRrset, Notice, NoticeCode, Reason, Rule, SkipCode,
+    SkippedSubject, WaitingRrset,
 };
 pub use marker::{Marker, marker_key};
 pub use model::{
-    ContentsSeen, HostSeen, LimitKind, LimitSetting, LimitState, Only, Plan, SourceSeen, WorkspaceSeen, ZoneSeen,
+    ContentsSeen, HostSeen, LimitKind, LimitSetting, LimitState, Plan, PlanScope, SourceSeen, WorkspaceSeen, ZoneSeen,
 };
-pub use review::{Against, Cause, CauseKind, Class, Review};
+pub use review::{Cause, CauseKind, ChangeClass, ComparisonBase, Review};
 pub use sealed::SealedPlan;

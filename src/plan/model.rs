@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::marker::marker_key;
 use super::review::Review;
-use crate::change::{Blocked, Change, LeftBehind, Notice, NoticeCode, Skipped, Waiting};
+use crate::change::{BlockedSubject, Change, LeftBehindRrset, Notice, NoticeCode, SkippedSubject, WaitingRrset};
 use crate::claim::Subject;
 use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName};
 use crate::document::{nullable, nullable_object, present, words};
@@ -28,7 +28,7 @@ pub struct Plan {
     /// The number of the apply that it undoes, in the state of the workspace; none where it undoes none.
     pub undoes: Option<u64>,
     /// What the command line narrowed it to; none where it is about the whole fleet.
-    pub only: Option<Only>,
+    pub only: Option<PlanScope>,
     /// SHA-256 of every input file in hexadecimal, by name.
     pub inputs: BTreeMap<String, String>,
     /// How many hosts the inventory has, of those that the plan was narrowed to; none where an apply is undone, since
@@ -41,13 +41,13 @@ pub struct Plan {
     /// The causes of the changes; none where an apply is undone, and where there are neither changes nor a base.
     pub review: Option<Review>,
     /// The RRsets at names that no host has, and that wait before they are deleted; sorted as `changes`.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<WaitingRrset>,
     /// The own RRsets of names that no host has and that the plan leaves, sorted by name, zone, owner, type.
-    pub left_behind: Vec<LeftBehind>,
+    pub left_behind: Vec<LeftBehindRrset>,
     /// The subjects that get no change although they should, sorted by subject.
-    pub blocked: Vec<Blocked>,
+    pub blocked: Vec<BlockedSubject>,
     /// The subjects that zonewright leaves alone on purpose, sorted by subject.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedSubject>,
     /// What an operator should know, sorted by code, name and subject.
     pub notices: Vec<Notice>,
     /// The limits, with what of them is used.
@@ -116,19 +116,19 @@ pub struct HostSeen {
 /// What the command line narrowed a plan to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Only {
+pub struct PlanScope {
     /// The projects, sorted; all where empty.
     pub projects: Vec<String>,
     /// The subjects, sorted; all of the projects where empty.
     pub subjects: Vec<Subject>,
 }
 
-impl Only {
+impl PlanScope {
     /// What the command line narrowed a plan to, by hosts and projects; none where it names neither.
-    pub fn new(hosts: impl IntoIterator<Item = Inv>, projects: &[String]) -> Option<Only> {
+    pub fn new(hosts: impl IntoIterator<Item = Inv>, projects: &[String]) -> Option<PlanScope> {
         let of_host = |inv: Inv| [Subject::Host(inv), Subject::Released(inv)];
         let subjects: BTreeSet<Subject> = hosts.into_iter().flat_map(of_host).collect();
-        let only = Only { projects: projects.to_vec(), subjects: subjects.into_iter().collect() };
+        let only = PlanScope { projects: projects.to_vec(), subjects: subjects.into_iter().collect() };
         (!only.projects.is_empty() || !only.subjects.is_empty()).then_some(only)
     }
 

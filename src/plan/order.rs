@@ -4,7 +4,10 @@
 
 use std::cmp::Ordering;
 
-use super::{Blocked, Change, LeftBehind, LimitState, Notice, Plan, Reason, Skipped, SourceSeen, Waiting, ZoneSeen};
+use super::{
+    BlockedSubject, Change, LeftBehindRrset, LimitState, Notice, Plan, Reason, SkippedSubject, SourceSeen,
+    WaitingRrset, ZoneSeen,
+};
 use crate::claim::Subject;
 
 /// Sorts everything in a plan, and drops what a change has twice.
@@ -54,32 +57,32 @@ pub fn reasons(a: &Reason, b: &Reason) -> Ordering {
 }
 
 /// By project, subject, pool, zone, name, type.
-pub fn waiting(a: &Waiting, b: &Waiting) -> Ordering {
-    let rrset = |waiting: &Waiting| {
-        let Waiting { pool, zone, key, .. } = waiting;
+pub fn waiting(a: &WaitingRrset, b: &WaitingRrset) -> Ordering {
+    let rrset = |waiting: &WaitingRrset| {
+        let WaitingRrset { pool, zone, key, .. } = waiting;
         (pool.clone(), zone.to_string(), key.owner.to_string(), key.rtype.to_string())
     };
     (&a.project, &a.subject).cmp(&(&b.project, &b.subject)).then_with(|| rrset(a).cmp(&rrset(b)))
 }
 
 /// By the name that no host has, pool, zone, name, type.
-pub fn left_behind(a: &LeftBehind, b: &LeftBehind) -> Ordering {
+pub fn left_behind(a: &LeftBehindRrset, b: &LeftBehindRrset) -> Ordering {
     left_behind_key(a).cmp(&left_behind_key(b))
 }
 
 /// What RRsets that are left are sorted by.
-fn left_behind_key(left: &LeftBehind) -> [String; 5] {
-    let LeftBehind { pool, zone, key, name, .. } = left;
+fn left_behind_key(left: &LeftBehindRrset) -> [String; 5] {
+    let LeftBehindRrset { pool, zone, key, name, .. } = left;
     [name.to_string(), pool.to_string(), zone.to_string(), key.owner.to_string(), key.rtype.to_string()]
 }
 
 /// By subject.
-pub fn blocked(a: &Blocked, b: &Blocked) -> Ordering {
+pub fn blocked(a: &BlockedSubject, b: &BlockedSubject) -> Ordering {
     a.subject.cmp(&b.subject)
 }
 
 /// By subject.
-pub fn skipped(a: &Skipped, b: &Skipped) -> Ordering {
+pub fn skipped(a: &SkippedSubject, b: &SkippedSubject) -> Ordering {
     a.subject.cmp(&b.subject)
 }
 

@@ -11,7 +11,7 @@ use crate::inventory::value::Time;
 #[serde(into = "ReviewText", try_from = "ReviewText")]
 pub struct Review {
     /// What the inventory was compared with.
-    pub against: Against,
+    pub against: ComparisonBase,
     /// The causes: by class, those of most changes first; empty only with a base, where there are no changes.
     pub causes: Vec<Cause>,
     /// With a base: how many RRsets a plan of the base would change that need no change with this inventory.
@@ -52,8 +52,8 @@ impl TryFrom<ReviewText> for Review {
 
     fn try_from(text: ReviewText) -> Result<Review, String> {
         let ReviewText { against, causes, newly_blocked, settled } = text;
-        let against = against.map_or(Ok(Against::Nothing), Against::try_from)?;
-        let is_based = matches!(against, Against::Base { .. });
+        let against = against.map_or(Ok(ComparisonBase::Nothing), ComparisonBase::try_from)?;
+        let is_based = matches!(against, ComparisonBase::Base { .. });
         let of_base = [settled.is_some(), newly_blocked.is_some()];
         if of_base.contains(&!is_based) || causes.iter().any(|cause| cause.class.is_some() != is_based) {
             return Err("`settled`, `newly_blocked` and each `class` are there with a base, and only then".into());
@@ -68,7 +68,7 @@ impl TryFrom<ReviewText> for Review {
 
 /// What an inventory is compared with to find what is new in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Against {
+pub enum ComparisonBase {
     /// Nothing: the cause of each change is what it is derived from.
     Nothing,
     /// What the state remembers.
@@ -107,26 +107,28 @@ struct AgainstText {
 
 impl AgainstText {
     /// How this is written; none where nothing was compared.
-    fn of(against: Against) -> Option<AgainstText> {
+    fn of(against: ComparisonBase) -> Option<AgainstText> {
         let nothing = AgainstText { apply: None, at: None, base: None, commit: None };
         match against {
-            Against::Nothing => None,
-            Against::Journal { apply, at } => Some(AgainstText { apply: Some(apply), at: Some(at), ..nothing }),
-            Against::Base { name, commit } => Some(AgainstText { base: Some(name), commit: Some(commit), ..nothing }),
+            ComparisonBase::Nothing => None,
+            ComparisonBase::Journal { apply, at } => Some(AgainstText { apply: Some(apply), at: Some(at), ..nothing }),
+            ComparisonBase::Base { name, commit } => {
+                Some(AgainstText { base: Some(name), commit: Some(commit), ..nothing })
+            }
         }
     }
 }
 
-impl TryFrom<AgainstText> for Against {
+impl TryFrom<AgainstText> for ComparisonBase {
     type Error = String;
 
-    fn try_from(text: AgainstText) -> Result<Against, String> {
+    fn try_from(text: AgainstText) -> Result<ComparisonBase, String> {
         match text {
             AgainstText { apply: Some(apply), at: Some(at), base: None, commit: None } => {
-                Ok(Against::Journal { apply, at })
+                Ok(ComparisonBase::Journal { apply, at })
             }
             AgainstText { apply: None, at: None, base: Some(name), commit: Some(commit) } => {
-                Ok(Against::Base { name, commit })
+                Ok(ComparisonBase::Base { name, commit })
             }
             _ => Err("`against` has `apply` and `at`, or `base` and `commit`".into()),
         }
@@ -141,7 +143,7 @@ pub struct Cause {
     pub changes: Vec<u32>,
     /// Whether the difference to the base causes the changes; none without a base.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub class: Option<Class>,
+    pub class: Option<ChangeClass>,
     /// Whether what differs from the base explains the changes; true without a base.
     #[serde(rename = "explained")]
     pub is_explained: bool,
@@ -155,7 +157,7 @@ pub struct Cause {
 
 words! {
     /// Whether the difference to a base causes a change.
-    Class {
+    ChangeClass {
         /// It did: without it the RRset would stay as it is.
         Caused = "caused",
         /// In part: without it the RRset would be changed too, but to other data.
@@ -219,7 +221,7 @@ impl Review {
 
     /// Whether there is a base.
     pub fn is_based(&self) -> bool {
-        matches!(self.against, Against::Base { .. })
+        matches!(self.against, ComparisonBase::Base { .. })
     }
 
     /// Puts the causes in order: caused, mixed, pending; those of most changes first; then by words.
@@ -252,14 +254,14 @@ mod tests {
     use super::*;
 
     /// A cause of these changes.
-    fn cause(class: Option<Class>, says: &str, changes: &[u32]) -> Cause {
+    fn cause(class: Option<ChangeClass>, says: &str, changes: &[u32]) -> Cause {
         let says = says.to_owned();
         Cause { class, kind: CauseKind::Other, says, places: vec![], is_explained: true, changes: changes.to_vec() }
     }
 
     /// A review of these causes.
     fn review(causes: Vec<Cause>) -> Review {
-        Review { against: Against::Nothing, causes, settled: 0, newly_blocked: Vec::new() }
+        Review { against: ComparisonBase::Nothing, causes, settled: 0, newly_blocked: Vec::new() }
     }
 
     #[test]
@@ -278,8 +280,8 @@ mod tests {
         assert!(!review(vec![cause(None, "a", &[0]), cause(None, "b", &[0])]).is_whole(1));
         assert!(!review(vec![cause(None, "a", &[0]), cause(None, "b", &[1, 2])]).is_whole(3), "most come first");
         assert!(!review(vec![cause(None, "a", &[1, 0])]).is_whole(2));
-        let pending = cause(Some(Class::Pending), "a", &[0, 1]);
-        assert!(!review(vec![pending.clone(), cause(Some(Class::Caused), "b", &[2])]).is_whole(3));
-        assert!(review(vec![cause(Some(Class::Caused), "b", &[2]), pending]).is_whole(3));
+        let pending = cause(Some(ChangeClass::Pending), "a", &[0, 1]);
+        assert!(!review(vec![pending.clone(), cause(Some(ChangeClass::Caused), "b", &[2])]).is_whole(3));
+        assert!(review(vec![cause(Some(ChangeClass::Caused), "b", &[2]), pending]).is_whole(3));
     }
 }

@@ -1,6 +1,6 @@
 //! A plan that is sorted and carries its digests: what is shown, saved and applied.
 
-use super::{Change, Class, Plan};
+use super::{Change, ChangeClass, Plan};
 use super::{document, order};
 
 /// A plan that can no longer change: sorted, with the digests that name it.
@@ -25,7 +25,7 @@ impl SealedPlan {
 
     /// A view of some of the changes. It keeps the digests of the whole plan, which it does not match: it can only be
     /// read.
-    pub fn view(&self, shown: impl Fn(&Change, Option<Class>) -> bool) -> SealedPlan {
+    pub fn view(&self, shown: impl Fn(&Change, Option<ChangeClass>) -> bool) -> SealedPlan {
         let mut classes = vec![None; self.plan.changes.len()];
         for cause in self.plan.review.iter().flat_map(|review| &review.causes) {
             cause.changes.iter().for_each(|change| classes[*change as usize] = cause.class);

@@ -6,7 +6,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::SealedPlan;
-use super::document::{self, PlanError};
+use super::document::{self, PlanReadError};
 use crate::disk;
 
 /// How many octets a plan may have: a change takes about 800. An apply keeps its plan in the state, and SQLite keeps no row
@@ -35,7 +35,7 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: PlanError,
+        source: PlanReadError,
     },
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for StoreError {
                     _ => write!(f, "{place}: error[plan-unreadable]: the plan could not be read: {source}"),
                 }
             }
-            StoreError::Plan { path, source: PlanError::Malformed { line, column, message } } => {
+            StoreError::Plan { path, source: PlanReadError::Malformed { line, column, message } } => {
                 write!(f, "{}:{line}:{column}: error[plan-malformed]: {message}", path.display())
             }
             StoreError::Plan { path, source } => {
@@ -116,10 +116,10 @@ fn fits(octets: u64) -> io::Result<()> {
 }
 
 /// The error of a file that is no text after `valid`.
-fn not_text(valid: &[u8]) -> PlanError {
+fn not_text(valid: &[u8]) -> PlanReadError {
     let line = valid.iter().filter(|octet| **octet == b'\n').count() + 1;
     let column = valid.iter().rev().take_while(|octet| **octet != b'\n').count() + 1;
-    PlanError::Malformed { line, column, message: "this is not UTF-8".to_owned() }
+    PlanReadError::Malformed { line, column, message: "this is not UTF-8".to_owned() }
 }
 
 #[cfg(test)]

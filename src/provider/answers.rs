@@ -7,7 +7,7 @@ use crate::dns::{NameRef, Rrset, RrsetRef, Rtype, ZoneContents, ZoneName};
 use crate::live::asked::{Answer, Question};
 
 /// A zone that is known whole.
-pub trait Known {
+pub trait WholeZone {
     /// The zone.
     fn apex(&self) -> &ZoneName;
 
@@ -15,7 +15,7 @@ pub trait Known {
     fn rrset(&self, name: NameRef<'_>, rtype: Rtype) -> Option<Rrset>;
 }
 
-impl Known for ZoneContents {
+impl WholeZone for ZoneContents {
     fn apex(&self) -> &ZoneName {
         self.apex()
     }
@@ -30,7 +30,7 @@ impl Known for ZoneContents {
 /// Source: RFC 1034 section 4.3.2 for the order: a delegation comes before names at or below it, a DNAME before names
 /// below it (RFC 6672 section 3.2), and the highest of those above the name comes first; then the type that was asked
 /// for, then a CNAME. A delegation answers for DS, too, although the zone itself has that (RFC 4035 section 3.1.4.1).
-pub fn answer(contents: &impl Known, question: &Question) -> Answer {
+pub fn answer(contents: &impl WholeZone, question: &Question) -> Answer {
     let name = question.name.as_name();
     if let Some(above) = answer_from_above(contents, name) {
         return above;
@@ -41,7 +41,7 @@ pub fn answer(contents: &impl Known, question: &Question) -> Answer {
 }
 
 /// The answer of the highest delegation at or above a name, or of the highest DNAME above it.
-fn answer_from_above(contents: &impl Known, name: NameRef<'_>) -> Option<Answer> {
+fn answer_from_above(contents: &impl WholeZone, name: NameRef<'_>) -> Option<Answer> {
     let apex = contents.apex().as_name();
     let inside = name.ancestors().take_while(|ancestor| ancestor.is_at_or_below(apex));
     let found = inside.filter_map(|ancestor| {

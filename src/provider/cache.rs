@@ -43,7 +43,7 @@ pub struct Cache {
 
 /// A zone that was kept.
 #[derive(Debug)]
-pub struct Kept {
+pub struct CachedZone {
     /// What it held.
     pub contents: ZoneContents,
     /// When it was last transferred whole.
@@ -103,7 +103,7 @@ impl Cache {
         if !is_private(&file).ok()? {
             return None;
         }
-        let head = Head::read(&read_head(&mut file).ok()?).ok()?;
+        let head = CacheHead::read(&read_head(&mut file).ok()?).ok()?;
         // The contents leave the zone's own name out of each owner name.
         let left_out = head.records.saturating_mul(zone.as_name().as_wire().len() as u64);
         let octets = head.octets.saturating_add(left_out);
@@ -113,7 +113,7 @@ impl Cache {
     /// What was stored of a zone from `origin`, if it is at most `max_age` old.
     ///
     /// Errors: why it cannot be used; `None` where nothing was stored.
-    pub fn load(&self, zone: &ZoneName, origin: &str, max_age: Duration) -> Result<Kept, Option<String>> {
+    pub fn load(&self, zone: &ZoneName, origin: &str, max_age: Duration) -> Result<CachedZone, Option<String>> {
         if !self.may_have(zone) {
             return Err(None);
         }
@@ -126,7 +126,7 @@ impl Cache {
             return Err(Some("others may have written it".to_owned()));
         }
         let head = read_head(&mut file).map_err(|error| Some(error.to_string()))?;
-        let head = Head::parse(&head, zone, origin).map_err(|what| Some(what.to_owned()))?;
+        let head = CacheHead::parse(&head, zone, origin).map_err(|what| Some(what.to_owned()))?;
         let is_fresh = self.now.since(head.since).is_some_and(|age| age.as_secs() <= max_age.as_secs());
         if !is_fresh {
             return Err(Some(format!("it was transferred at {}, which is too long ago", head.since)));
@@ -139,7 +139,7 @@ impl Cache {
         if contents.record_count() as u64 != head.records {
             return Err(Some("it holds another number of records".to_owned()));
         }
-        Ok(Kept { contents, since: head.since })
+        Ok(CachedZone { contents, since: head.since })
     }
 
     /// Keeps a zone as `origin` gave it, which was last transferred whole at a time; readers see the file before or
@@ -150,7 +150,7 @@ impl Cache {
         self.prepare()?;
         let octets = contents.octets();
         let zone = contents.apex();
-        let head = Head {
+        let head = CacheHead {
             zone: zone.to_string(),
             origin: origin.to_owned(),
             since,
@@ -158,7 +158,7 @@ impl Cache {
             octets: octets.len() as u64,
             xxh3: String::new(),
         };
-        let head = Head { xxh3: head.digest(octets), ..head };
+        let head = CacheHead { xxh3: head.digest(octets), ..head };
         let place = self.file(zone);
         if !may_be_kept(&place) {
             return Err(io::Error::new(
@@ -286,7 +286,7 @@ fn may_be_kept(place: &Path) -> bool {
 
 /// What a file says of the contents behind it.
 #[derive(Debug)]
-struct Head {
+struct CacheHead {
     /// The zone.
     zone: String,
     /// Where it was read from.
@@ -302,10 +302,10 @@ struct Head {
     xxh3: String,
 }
 
-impl Head {
+impl CacheHead {
     /// Reads one, which must be about this zone and origin.
-    fn parse(text: &str, zone: &ZoneName, origin: &str) -> Result<Head, &'static str> {
-        let head = Head::read(text)?;
+    fn parse(text: &str, zone: &ZoneName, origin: &str) -> Result<CacheHead, &'static str> {
+        let head = CacheHead::read(text)?;
         if head.zone == zone.to_string() && head.origin == origin {
             Ok(head)
         } else {
@@ -314,13 +314,13 @@ impl Head {
     }
 
     /// Reads one, which must be written just as it would be written.
-    fn read(text: &str) -> Result<Head, &'static str> {
+    fn read(text: &str) -> Result<CacheHead, &'static str> {
         let value = |key: &str| {
             let mut lines = text.lines();
             lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')).unwrap_or_default().to_owned()
         };
         let other = "it is of another format, or damaged";
-        let head = Head {
+        let head = CacheHead {
             zone: value("zone"),
             origin: value("from"),
             since: value("transferred").parse().map_err(|_| other)?,
@@ -338,7 +338,7 @@ impl Head {
 
     /// The lines that the digest is of.
     fn head(&self) -> String {
-        let Head { zone, origin, since, records, octets, .. } = self;
+        let CacheHead { zone, origin, since, records, octets, .. } = self;
         format!("{FORMAT}\nzone {zone}\nfrom {origin}\ntransferred {since}\nrecords {records}\noctets {octets}\n")
     }
 

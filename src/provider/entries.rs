@@ -11,12 +11,12 @@ use std::collections::HashSet;
 
 use domain::base::iana::Class;
 
-use super::write::Edit;
+use super::write::RrsetEdit;
 use crate::dns::{NameRef, Rdata, Rrset, Rtype};
 
 /// One record of an update.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry<'a> {
+pub struct UpdateEntry<'a> {
     /// The owner name.
     pub owner: NameRef<'a>,
     /// The type.
@@ -30,31 +30,34 @@ pub struct Entry<'a> {
     pub rdata: &'a [u8],
 }
 
-impl<'a> Entry<'a> {
+impl<'a> UpdateEntry<'a> {
     /// The RRset of an edit, still without class and data.
-    fn of(edit: &Edit<'a>) -> Entry<'a> {
-        Entry { owner: owner(edit), rtype: edit.key.rtype, class: Class::ANY, ttl: 0, rdata: &[] }
+    fn of(edit: &RrsetEdit<'a>) -> UpdateEntry<'a> {
+        UpdateEntry { owner: owner(edit), rtype: edit.key.rtype, class: Class::ANY, ttl: 0, rdata: &[] }
     }
 }
 
 /// Gives what must hold before the edits.
 ///
 /// Errors: what `push` gives.
-pub fn prerequisites<'a, E>(edits: &[Edit<'a>], mut push: impl FnMut(Entry<'a>) -> Result<(), E>) -> Result<(), E> {
-    let of_cname = |edit: &&Edit<'a>| edit.key.rtype == Rtype::CNAME;
+pub fn prerequisites<'a, E>(
+    edits: &[RrsetEdit<'a>],
+    mut push: impl FnMut(UpdateEntry<'a>) -> Result<(), E>,
+) -> Result<(), E> {
+    let of_cname = |edit: &&RrsetEdit<'a>| edit.key.rtype == Rtype::CNAME;
     let mut without_cname: HashSet<NameRef<'a>> = edits.iter().filter(of_cname).map(owner).collect();
     for edit in edits {
-        let entry = Entry::of(edit);
+        let entry = UpdateEntry::of(edit);
         match edit.kind.before() {
             Some(before) => before
                 .rdata()
                 .iter()
-                .try_for_each(|rdata| push(Entry { class: Class::IN, rdata: rdata.as_octets(), ..entry }))?,
-            None => push(Entry { class: Class::NONE, ..entry })?,
+                .try_for_each(|rdata| push(UpdateEntry { class: Class::IN, rdata: rdata.as_octets(), ..entry }))?,
+            None => push(UpdateEntry { class: Class::NONE, ..entry })?,
         }
         // A server ignores a record next to a CNAME, and answers that all is well (section 3.4.2.2).
         if edit.kind.after().is_some() && without_cname.insert(entry.owner) {
-            push(Entry { class: Class::NONE, rtype: Rtype::CNAME, ..entry })?;
+            push(UpdateEntry { class: Class::NONE, rtype: Rtype::CNAME, ..entry })?;
         }
     }
     Ok(())
@@ -63,20 +66,23 @@ pub fn prerequisites<'a, E>(edits: &[Edit<'a>], mut push: impl FnMut(Entry<'a>) 
 /// Passes on the deletions, then the additions.
 ///
 /// Errors: those of `push`.
-pub fn updates<'a, E>(edits: &[Edit<'a>], mut push: impl FnMut(Entry<'a>) -> Result<(), E>) -> Result<(), E> {
+pub fn updates<'a, E>(
+    edits: &[RrsetEdit<'a>],
+    mut push: impl FnMut(UpdateEntry<'a>) -> Result<(), E>,
+) -> Result<(), E> {
     for edit in edits {
-        let entry = Entry::of(edit);
+        let entry = UpdateEntry::of(edit);
         match (edit.kind.before(), edit.kind.after()) {
             (Some(before), Some(after)) if keeps_records(before, after) => missing(before, after)
-                .try_for_each(|rdata| push(Entry { class: Class::NONE, rdata: rdata.as_octets(), ..entry }))?,
-            (Some(_), _) => push(Entry { class: Class::ANY, ..entry })?,
+                .try_for_each(|rdata| push(UpdateEntry { class: Class::NONE, rdata: rdata.as_octets(), ..entry }))?,
+            (Some(_), _) => push(UpdateEntry { class: Class::ANY, ..entry })?,
             (None, _) => {}
         }
     }
     for edit in edits {
         let Some(after) = edit.kind.after() else { continue };
-        let entry = Entry { class: Class::IN, ttl: after.ttl().as_secs(), ..Entry::of(edit) };
-        let mut add = |rdata: &'a Rdata| push(Entry { rdata: rdata.as_octets(), ..entry });
+        let entry = UpdateEntry { class: Class::IN, ttl: after.ttl().as_secs(), ..UpdateEntry::of(edit) };
+        let mut add = |rdata: &'a Rdata| push(UpdateEntry { rdata: rdata.as_octets(), ..entry });
         match edit.kind.before() {
             Some(before) if keeps_records(before, after) => missing(after, before).try_for_each(&mut add)?,
             _ => after.rdata().iter().try_for_each(&mut add)?,
@@ -96,6 +102,6 @@ fn missing<'a>(of: &'a Rrset, lacks: &Rrset) -> impl Iterator<Item = &'a Rdata> 
 }
 
 /// The owner name of an edit.
-fn owner<'a>(edit: &Edit<'a>) -> NameRef<'a> {
+fn owner<'a>(edit: &RrsetEdit<'a>) -> NameRef<'a> {
     edit.key.owner.as_name()
 }

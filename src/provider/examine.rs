@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::write::{Edit, Reply, Update, WriteZone};
+use super::write::{RrsetEdit, Update, UpdateReply, WriteZone};
 use crate::change::ChangeKind;
 use crate::diag::Problem;
 use crate::dns::{Name, Rdata, Rrset, Rtype, Ttl, ZoneContents, ZoneName};
@@ -13,7 +13,7 @@ use crate::plan::marker_key;
 
 /// A target as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Examined {
+pub struct TargetExamined {
     /// The key that messages are signed with, where they are.
     pub key: Option<KeyExamined>,
     /// Whether there are messages that a key could sign.
@@ -65,14 +65,14 @@ pub struct PlaceExamined {
     /// Why it cannot be reached, where it cannot; then no zone was asked for, or no further one.
     pub fault: Option<Problem>,
     /// Its clock.
-    pub clock: Clock,
+    pub clock: ServerClock,
     /// The zones that were asked for.
     pub zones: Vec<ZoneExamined>,
 }
 
 /// The clock of a server, as its signatures show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clock {
+pub enum ServerClock {
     /// No signed answer came.
     NotTold,
     /// Signed answers only repeat the time of the question, as PowerDNS does (4.7.3).
@@ -91,16 +91,16 @@ pub struct ZoneExamined {
     /// The serial that it has, if it answered with one.
     pub serial: Option<u32>,
     /// What was read, or why it could not be.
-    pub read: Result<Measures, Problem>,
+    pub read: Result<ZoneMeasures, Problem>,
     /// What a client without the key gets; `None` where that was not tried.
-    pub without_key: Option<Access>,
+    pub without_key: Option<KeylessAccess>,
     /// Whether it can be written to, where that is a matter of files.
     pub writable: Option<bool>,
 }
 
 /// How much was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Measures {
+pub struct ZoneMeasures {
     /// RRsets.
     pub rrsets: usize,
     /// Records.
@@ -117,7 +117,7 @@ pub struct Measures {
 
 /// What a client without the key gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Access {
+pub enum KeylessAccess {
     /// The zone.
     Allowed,
     /// A refusal.
@@ -144,18 +144,20 @@ pub(super) fn try_update(writer: &dyn WriteZone, zone: &ZoneName) -> UpdatesExam
     let before = Rrset::new(Ttl::DEFAULT, vec![never]).expect("one record");
     let kind = ChangeKind::Delete { before };
     let mut session = writer.open(zone);
-    let update = Update { zone, edits: vec![Edit { key: &key, kind: &kind }] };
+    let update = Update { zone, edits: vec![RrsetEdit { key: &key, kind: &kind }] };
     let reply = session.send(&update).map(|ticket| session.reply(ticket));
     examined(match reply {
-        Ok(Reply::Done | Reply::Prerequisite(_)) => None,
-        Ok(Reply::Refused(error) | Reply::Failed(error) | Reply::Unknown(error)) | Err(error) => Some(error),
+        Ok(UpdateReply::Done | UpdateReply::Prerequisite(_)) => None,
+        Ok(UpdateReply::Refused(error) | UpdateReply::Failed(error) | UpdateReply::Unknown(error)) | Err(error) => {
+            Some(error)
+        }
     })
 }
 
-impl Measures {
+impl ZoneMeasures {
     /// Measures contents that came in so many octets.
-    pub(super) fn of(contents: &ZoneContents, octets: u64, took: Option<Duration>) -> Measures {
-        Measures {
+    pub(super) fn of(contents: &ZoneContents, octets: u64, took: Option<Duration>) -> ZoneMeasures {
+        ZoneMeasures {
             rrsets: contents.rrsets().count(),
             records: contents.record_count(),
             octets,

@@ -25,9 +25,9 @@ use std::time::Duration;
 
 use crate::diag::{Diagnostics, FileFindings, Origin, Problem};
 use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
-use crate::inventory::config::node::{Node, Reader, SourceText};
+use crate::inventory::config::node::{SettingsNode, SourceText, TableReader};
 use crate::inventory::value::{self, Time};
-use crate::live::asked::{Answer, Existence, Question};
+use crate::live::asked::{Answer, NameExistence, Question};
 
 /// Declares the providers: each word is a module, and an entry of the table.
 macro_rules! providers {
@@ -56,7 +56,7 @@ providers! {
 }
 
 use self::cache::Cache;
-use self::examine::{Capabilities, Examined};
+use self::examine::{Capabilities, TargetExamined};
 use self::write::WriteZone;
 pub use rfc2136::find_apexes;
 pub use zonefile::text::{RdataCheck, parse_text};
@@ -67,31 +67,31 @@ struct Provider {
     /// What `type` says.
     name: &'static str,
     /// Checks settings without using them.
-    check: fn(&Node, &SourceText) -> Diagnostics,
+    check: fn(&SettingsNode, &SourceText) -> Diagnostics,
     /// The names of servers in the settings, each with its place; without addresses.
-    server_names: fn(&Node) -> Vec<(Name, Origin)>,
+    server_names: fn(&SettingsNode) -> Vec<(Name, Origin)>,
     /// What people call the target: a server, a folder.
-    place: fn(&Node) -> String,
+    place: fn(&SettingsNode) -> String,
     /// Whether zones are files of the workspace, so that reading them asks no server.
     is_local: bool,
     /// Whether others may write at the same time, so that a marker fences each zone unless its settings say otherwise.
     is_fenced: bool,
     /// Opens a target by its settings.
-    open: fn(&Node, &Context<'_>) -> Opened,
+    open: fn(&SettingsNode, &ProviderContext<'_>) -> OpenedTarget,
     /// Opens a target to write to it.
-    open_writer: fn(&Node, &Context<'_>) -> OpenedWriter,
+    open_writer: fn(&SettingsNode, &ProviderContext<'_>) -> OpenedWriter,
     /// Looks at a target and some of its zones.
-    examine: fn(&Node, &Context<'_>, &[&ZoneName]) -> Examined,
+    examine: fn(&SettingsNode, &ProviderContext<'_>, &[&ZoneName]) -> TargetExamined,
 }
 
 /// The way into a target, or why there is none.
-type Opened = Result<Access, Problem>;
+type OpenedTarget = Result<TargetAccess, Problem>;
 
 /// The way to write to a target, or why there is none.
 type OpenedWriter = Result<Box<dyn WriteZone>, Problem>;
 
 /// How the zones of a target are read.
-pub enum Access {
+pub enum TargetAccess {
     /// Each is read whole.
     Whole(Box<dyn ReadZone>),
     /// Names are asked for one by one.
@@ -102,7 +102,7 @@ pub enum Access {
 
 /// What a provider needs in addition to its settings.
 #[derive(Debug, Clone, Copy)]
-pub struct Context<'a> {
+pub struct ProviderContext<'a> {
     /// The folder of the workspace: paths in settings are relative to it.
     pub workspace: &'a Path,
     /// The text of the settings file, for diagnostics.
@@ -137,7 +137,7 @@ pub trait AskZone: Send + Sync {
     /// Asks whether names of one zone exist; gives the answers in the order of the names.
     ///
     /// Errors: as for [`AskZone::ask`].
-    fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<Existence>, Problem>;
+    fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<NameExistence>, Problem>;
 }
 
 /// Reads zones of one target whole, or asks for single names in them.
@@ -165,7 +165,7 @@ pub struct ZoneRead {
 }
 
 /// Checks the settings of a target of type `provider`; an unknown type is a finding too.
-pub fn check(provider: &str, settings: &Node, source: &SourceText) -> Diagnostics {
+pub fn check(provider: &str, settings: &SettingsNode, source: &SourceText) -> Diagnostics {
     match PROVIDERS.iter().find(|known| known.name == provider) {
         Some(known) => (known.check)(settings, source),
         None => {
@@ -181,13 +181,13 @@ pub fn check(provider: &str, settings: &Node, source: &SourceText) -> Diagnostic
 }
 
 /// The names of the servers of a target, each with its place in the settings; an unknown type has none.
-pub fn server_names(provider: &str, settings: &Node) -> Vec<(Name, Origin)> {
+pub fn server_names(provider: &str, settings: &SettingsNode) -> Vec<(Name, Origin)> {
     let known = PROVIDERS.iter().find(|known| known.name == provider);
     known.map_or_else(Vec::new, |known| (known.server_names)(settings))
 }
 
 /// What people call a target: the first of its servers, or its folder; empty for an unknown type.
-pub fn place(provider: &str, settings: &Node) -> String {
+pub fn place(provider: &str, settings: &SettingsNode) -> String {
     let known = PROVIDERS.iter().find(|known| known.name == provider);
     known.map_or_else(String::new, |known| (known.place)(settings))
 }
@@ -200,7 +200,7 @@ pub fn is_local(provider: &str) -> bool {
 /// Opens a target whose settings [`check`] passed.
 ///
 /// Errors: settings that only use can judge, such as a secret that cannot be read.
-pub fn open(provider: &str, settings: &Node, context: &Context<'_>) -> Opened {
+pub fn open(provider: &str, settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedTarget {
     let known = PROVIDERS.iter().find(|known| known.name == provider);
     (known.expect("`check` passed the type").open)(settings, context)
 }
@@ -208,7 +208,7 @@ pub fn open(provider: &str, settings: &Node, context: &Context<'_>) -> Opened {
 /// Opens a target whose settings [`check`] passed, to write to it.
 ///
 /// Errors: as for [`open`].
-pub fn open_writer(provider: &str, settings: &Node, context: &Context<'_>) -> OpenedWriter {
+pub fn open_writer(provider: &str, settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedWriter {
     let known = PROVIDERS.iter().find(|known| known.name == provider);
     (known.expect("`check` passed the type").open_writer)(settings, context)
 }
@@ -219,7 +219,12 @@ pub fn is_fenced(provider: &str) -> bool {
 }
 
 /// Looks at a target whose settings [`check`] passed, and at these zones on it; what does not work is among the facts.
-pub fn examine(provider: &str, settings: &Node, context: &Context<'_>, zones: &[&ZoneName]) -> Examined {
+pub fn examine(
+    provider: &str,
+    settings: &SettingsNode,
+    context: &ProviderContext<'_>,
+    zones: &[&ZoneName],
+) -> TargetExamined {
     let known = PROVIDERS.iter().find(|known| known.name == provider).expect("`check` passed the type");
     let examined = (known.examine)(settings, context, zones);
     let is_reached = examined.places.first().is_some_and(|primary| primary.fault.is_none());
@@ -230,7 +235,7 @@ pub fn examine(provider: &str, settings: &Node, context: &Context<'_>, zones: &[
         }
         _ => Capabilities::NotAsked,
     };
-    Examined { capabilities, ..examined }
+    TargetExamined { capabilities, ..examined }
 }
 
 /// How records are read.
@@ -246,7 +251,7 @@ enum ReadMethod {
 
 /// Settings of the exchange with a target, which targets of all types may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Exchange {
+struct ExchangeSettings {
     /// How long one message may take.
     timeout: Duration,
     /// How records are read.
@@ -265,9 +270,9 @@ const MAX_TIMEOUT: u64 = 3600;
 /// The most messages in flight: more than message IDs are there for (RFC 1035 section 4.1.1).
 const MAX_WINDOW: u16 = u16::MAX;
 
-impl Exchange {
+impl ExchangeSettings {
     /// Reads `timeout`, `window` and `read`.
-    fn parse(reader: &mut Reader<'_>) -> Exchange {
+    fn parse(reader: &mut TableReader<'_>) -> ExchangeSettings {
         let timeout = reader.take("timeout").and_then(|node| {
             let timeout = reader.parse_node::<value::Duration>(node, "a length of time such as `30s`")?.as_secs();
             if !(1..=MAX_TIMEOUT).contains(&timeout) {
@@ -285,7 +290,7 @@ impl Exchange {
             }
             valid
         });
-        Exchange { timeout: timeout.unwrap_or(DEFAULT_TIMEOUT), read, window }
+        ExchangeSettings { timeout: timeout.unwrap_or(DEFAULT_TIMEOUT), read, window }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::live::asked::{Answer, Question};
 
 /// One RRset of an update: what must be there before, and what is to be there after.
 #[derive(Debug, Clone, Copy)]
-pub struct Edit<'a> {
+pub struct RrsetEdit<'a> {
     /// The RRset.
     pub key: &'a RrKey,
     /// Before and after. The state before is a prerequisite, also where there was no RRset; where something is added,
@@ -24,7 +24,7 @@ pub struct Update<'a> {
     /// The zone.
     pub zone: &'a ZoneName,
     /// The edits, each of another RRset; never empty.
-    pub edits: Vec<Edit<'a>>,
+    pub edits: Vec<RrsetEdit<'a>>,
 }
 
 /// What one update may hold.
@@ -38,7 +38,7 @@ pub struct UpdateLimits {
 
 /// The outcome of an update.
 #[derive(Debug, Clone)]
-pub enum Reply {
+pub enum UpdateReply {
     /// The server says, provably where there is a key, that it took effect.
     Done,
     /// A prerequisite, described in words, did not hold, so provably nothing took effect.
@@ -53,7 +53,7 @@ pub enum Reply {
 
 /// Which of the updates that a session sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Ticket(pub u64);
+pub struct UpdateTicket(pub u64);
 
 /// Writes zones of one target, and reads single RRsets from where they are written. Zones may be written side by side.
 pub trait WriteZone: Send + Sync {
@@ -64,7 +64,7 @@ pub trait WriteZone: Send + Sync {
     fn limits(&self) -> UpdateLimits;
 
     /// The most octets that an edit takes in an update of this zone.
-    fn octets(&self, zone: &ZoneName, edit: Edit<'_>) -> usize;
+    fn octets(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> usize;
 
     /// Reads RRsets from the primary, in the cheapest way; returns the answers in the order of the questions. An answer
     /// that a wildcard gives counts as nothing. `rrsets` is about how many the zone has, where that is known.
@@ -92,10 +92,10 @@ pub trait UpdateZone: Send {
 
     /// Sends an update.
     ///
-    /// Errors: it could not be sent, or perhaps not whole; nothing is known of it, as with [`Reply::Unknown`].
-    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, Problem>;
+    /// Errors: it could not be sent, or perhaps not whole; nothing is known of it, as with [`UpdateReply::Unknown`].
+    fn send(&mut self, update: &Update<'_>) -> Result<UpdateTicket, Problem>;
 
-    /// Waits for the outcome of an update. After [`Reply::Unknown`], all other updates in flight get that reply, too,
-    /// and the next update is sent over another connection.
-    fn reply(&mut self, ticket: Ticket) -> Reply;
+    /// Waits for the outcome of an update. After [`UpdateReply::Unknown`], all other updates in flight get that reply,
+    /// too, and the next update is sent over another connection.
+    fn reply(&mut self, ticket: UpdateTicket) -> UpdateReply;
 }

@@ -1,18 +1,18 @@
 //! What a person accepted, as text: how it differs from what was accepted before.
 
 use super::TextOptions;
-use super::page::Page;
+use super::page::TextPage;
 use super::summary::counted;
-use crate::guard::baseline::Changed;
-use crate::state::Exchange;
+use crate::guard::baseline::ChangedEntry;
+use crate::state::ExportExchange;
 
 /// How many examples are shown of each kind.
 const EXAMPLES: usize = 3;
 
 /// Renders what a person accepted.
-pub fn accepted(exchange: &Exchange, options: &TextOptions) -> String {
-    let Exchange { source, rows, dated, before, difference, leaving } = exchange;
-    let mut page = Page::new(options);
+pub fn accepted(exchange: &ExportExchange, options: &TextOptions) -> String {
+    let ExportExchange { source, rows, dated, before, difference, leaving } = exchange;
+    let mut page = TextPage::new(options);
     let dated = dated.map(|dated| format!(", of {dated}")).unwrap_or_default();
     let head = match *rows {
         0 => format!("Source `{source}`: no export is accepted now"),
@@ -46,9 +46,10 @@ fn listed(what: &str, keys: &[String]) -> String {
 }
 
 /// How many things changed, with examples.
-fn changed(changed: &[Changed]) -> String {
+fn changed(changed: &[ChangedEntry]) -> String {
     let examples = changed.iter().take(EXAMPLES);
-    let examples: Vec<String> = examples.map(|Changed { key, was, is }| format!("`{key}`: {is}, was {was}")).collect();
+    let examples: Vec<String> =
+        examples.map(|ChangedEntry { key, was, is }| format!("`{key}`: {is}, was {was}")).collect();
     let such_as = if changed.len() > EXAMPLES { ", such as" } else { ":" };
     match changed.len() {
         0 => "changed: none".to_owned(),

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::page::Page;
+use super::page::TextPage;
 use super::summary::counted;
-use crate::apply::Outcome;
+use crate::apply::OutcomeCode;
 use crate::state::{ApplyId, ApplySummary, Resumption};
 
 /// How many hexadecimal digits of a plan's digest are shown; with 12 no two plans of a lifetime look the same.
@@ -56,7 +56,7 @@ pub fn totals(apply: &ApplySummary) -> String {
     format!("{}; {}", hosts(apply), updates(apply))
 }
 
-impl Page<'_> {
+impl TextPage<'_> {
     /// Adds an apply in a list; `running` is the one that is running.
     pub fn apply(&mut self, apply: &ApplySummary, running: Option<ApplyId>) {
         self.line(2, &format!("{}: {}", apply.id.0, times(apply, running)));
@@ -68,8 +68,9 @@ impl Page<'_> {
 /// Whether resuming an apply would do anything: it did not end, or left more than stale hosts. The records of a stale
 /// host are not as the plan saw them, and only a new plan can say what to do about that.
 pub fn has_more_to_do(apply: &ApplySummary) -> bool {
-    let is_over =
-        |word: &String| Outcome::parse(word).is_some_and(|outcome| outcome.is_done() || outcome == Outcome::Stale);
+    let is_over = |word: &String| {
+        OutcomeCode::parse(word).is_some_and(|outcome| outcome.is_done() || outcome == OutcomeCode::Stale)
+    };
     apply.finished.is_none() || !apply.outcomes.keys().all(is_over)
 }
 

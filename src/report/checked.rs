@@ -7,7 +7,7 @@ use crate::diag::{Diagnostics, Files, Problem};
 
 /// What a check of the workspace found.
 #[derive(Debug)]
-pub struct Checked<'a> {
+pub struct CheckReport<'a> {
     /// The folder of the workspace, as the command line names it. Pipelines look for files from where the command runs.
     pub folder: &'a Path,
     /// The files that were read, those of zones included.
@@ -18,7 +18,7 @@ pub struct Checked<'a> {
     pub unread: Vec<&'a Problem>,
 }
 
-impl Checked<'_> {
+impl CheckReport<'_> {
     /// The path of a file that messages name relative to the workspace, with `/` between folders.
     pub(super) fn path(&self, file: &str) -> String {
         let path: PathBuf = self.folder.join(file).components().filter(|part| *part != Component::CurDir).collect();
@@ -34,7 +34,7 @@ mod tests {
     fn paths_are_those_from_where_the_command_runs() {
         let path = |folder: &str, file: &str| {
             let read = BTreeSet::new();
-            Checked { folder: Path::new(folder), read: &read, found: Vec::new(), unread: Vec::new() }.path(file)
+            CheckReport { folder: Path::new(folder), read: &read, found: Vec::new(), unread: Vec::new() }.path(file)
         };
         assert_eq!(path(".", "projects/web.yaml"), "projects/web.yaml");
         assert_eq!(path("dns", "projects/web.yaml"), "dns/projects/web.yaml");

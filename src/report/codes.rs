@@ -1,16 +1,16 @@
 //! The pages of codes as text.
 
 use super::TextOptions;
-use super::page::Page as Sheet;
+use super::page::TextPage;
 use super::wrap::wrap;
-use crate::codes::{Family, Page};
+use crate::codes::{CodeFamily, CodePage};
 
 /// Where the pages are, from the root of the project.
 const FOLDER: &str = "docs/codes";
 
 /// Renders the page of a code.
-pub fn code(page: &Page, options: &TextOptions) -> String {
-    let mut sheet = Sheet::new(options);
+pub fn code(page: &CodePage, options: &TextOptions) -> String {
+    let mut sheet = TextPage::new(options);
     let kinds: Vec<&str> = page.kinds.iter().map(|kind| kind.says()).collect();
     sheet.painted(0, &sheet.paint.head.clone(), &format!("{}: {}", page.code, listed(&kinds)));
     sheet.part("Means", &page.means);
@@ -25,8 +25,8 @@ pub fn code(page: &Page, options: &TextOptions) -> String {
 }
 
 /// Renders the list of all codes.
-pub fn codes(families: &[Family], options: &TextOptions) -> String {
-    let mut sheet = Sheet::new(options);
+pub fn codes(families: &[CodeFamily], options: &TextOptions) -> String {
+    let mut sheet = TextPage::new(options);
     sheet.line(0, "`zonewright help CODE` says more about a code: an example, and what to do.");
     for family in families {
         sheet.heading(&format!("{} ({FOLDER}/{})", family.title, family.file));
@@ -55,7 +55,7 @@ fn told(says: &str, path: &str) -> String {
     }
 }
 
-impl Sheet<'_> {
+impl TextPage<'_> {
     /// Adds a part of a page: its heading, and a paragraph.
     fn part(&mut self, heading: &str, text: &str) {
         self.heading(heading);

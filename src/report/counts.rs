@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::guard::ledger::Scope;
+use crate::guard::ledger::LimitScope;
 use crate::inventory::value::Inv;
 use crate::plan::{Change, ChangeKind, LimitKind, LimitState, Plan};
 
 /// What is counted of one project, or of several.
 #[derive(Debug, Default)]
-pub struct Counts {
+pub struct PlanCounts {
     /// The hosts that have changes; one that comes from another project counts in both, and in their sum once.
     pub hosts: HashSet<Inv>,
     /// RRsets that are created, modified, deleted.
@@ -17,10 +17,10 @@ pub struct Counts {
     pub left: [usize; 2],
 }
 
-impl Counts {
+impl PlanCounts {
     /// Counts the changes of a whole plan, and the hosts that it leaves.
-    pub fn of_plan(plan: &Plan) -> Counts {
-        let mut counts = Counts { left: [plan.blocked.len(), plan.skipped.len()], ..Counts::default() };
+    pub fn of_plan(plan: &Plan) -> PlanCounts {
+        let mut counts = PlanCounts { left: [plan.blocked.len(), plan.skipped.len()], ..PlanCounts::default() };
         plan.changes.iter().for_each(|change| counts.count(change));
         counts
     }
@@ -41,8 +41,8 @@ impl Counts {
     }
 
     /// The sum of several counts.
-    pub fn sum<'a>(counts: impl IntoIterator<Item = &'a Counts>) -> Counts {
-        let mut total = Counts::default();
+    pub fn sum<'a>(counts: impl IntoIterator<Item = &'a PlanCounts>) -> PlanCounts {
+        let mut total = PlanCounts::default();
         for counts in counts {
             total.hosts.extend(&counts.hosts);
             total.changes.iter_mut().zip(counts.changes).for_each(|(sum, more)| *sum += more);
@@ -60,8 +60,8 @@ impl Counts {
 }
 
 /// Counts by project; the project of a host is empty where its row is too bad to say.
-pub fn by_project(plan: &Plan) -> BTreeMap<&str, Counts> {
-    let mut projects: BTreeMap<&str, Counts> = BTreeMap::new();
+pub fn by_project(plan: &Plan) -> BTreeMap<&str, PlanCounts> {
+    let mut projects: BTreeMap<&str, PlanCounts> = BTreeMap::new();
     for change in &plan.changes {
         projects.entry(&change.project).or_default().count(change);
     }
@@ -77,7 +77,7 @@ pub fn by_project(plan: &Plan) -> BTreeMap<&str, Counts> {
 /// Whether a plan comes near a limit: of hosts, that it changes any of them; of a share, that it takes more than half.
 pub fn is_near(plan: &Plan, limit: &LimitState) -> bool {
     limit.exceeded
-        || match Scope::parse(&limit.scope).filter(|_| limit.counts == LimitKind::Hosts) {
+        || match LimitScope::parse(&limit.scope).filter(|_| limit.counts == LimitKind::Hosts) {
             Some(scope) => plan.changes.iter().any(|change| scope.has(&change.project)),
             None => limit.planned.saturating_mul(2) > limit.max,
         }

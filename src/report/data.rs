@@ -14,7 +14,7 @@ use crate::plan::{Change, Plan};
 
 /// One line of data.
 #[derive(Serialize)]
-pub struct Line {
+pub struct DataLine {
     /// `-` for what goes, `+` for what comes, a blank for what stays or for marks.
     pub sign: char,
     /// The data, or marks below what differs; painted.
@@ -57,10 +57,10 @@ pub fn reading_order(plan: &Plan, change: &Change) -> ReadingOrder {
 
 /// The data of a change, from RDATA in presentation format: what stays, what goes, what comes, and marks below what
 /// differs of a single one.
-pub fn lines(before: &[String], after: &[String], paint: &Paint) -> Vec<Line> {
+pub fn lines(before: &[String], after: &[String], paint: &Paint) -> Vec<DataLine> {
     let (stays, goes): (Vec<&String>, Vec<&String>) = before.iter().partition(|text| after.contains(text));
     let comes: Vec<&String> = after.iter().filter(|text| !before.contains(text)).collect();
-    let mut lines: Vec<Line> = stays.into_iter().map(|text| line(' ', "", text, paint)).collect();
+    let mut lines: Vec<DataLine> = stays.into_iter().map(|text| line(' ', "", text, paint)).collect();
     if let ([old], [new]) = (goes.as_slice(), comes.as_slice()) {
         lines.extend(pair(&sanitize(old), &sanitize(new), paint));
         return lines;
@@ -71,16 +71,16 @@ pub fn lines(before: &[String], after: &[String], paint: &Paint) -> Vec<Line> {
 }
 
 /// A line of data without marks.
-fn line(sign: char, style: &str, text: &str, paint: &Paint) -> Line {
-    Line { sign, text: paint.marked(style, &sanitize(text), &[]), is_marks: false }
+fn line(sign: char, style: &str, text: &str, paint: &Paint) -> DataLine {
+    DataLine { sign, text: paint.marked(style, &sanitize(text), &[]), is_marks: false }
 }
 
 /// Old above new, with what differs marked: by style, or by a line of its own below.
-fn pair(old: &str, new: &str, paint: &Paint) -> Vec<Line> {
+fn pair(old: &str, new: &str, paint: &Paint) -> Vec<DataLine> {
     let (in_old, in_new) = differing(old, new).unwrap_or_default();
     let mut lines = Vec::with_capacity(3);
     for (sign, style, text, parts) in [('-', &paint.delete, old, &in_old), ('+', &paint.create, new, &in_new)] {
-        lines.push(Line { sign, text: paint.marked(style, text, parts), is_marks: false });
+        lines.push(DataLine { sign, text: paint.marked(style, text, parts), is_marks: false });
         // One line of marks is enough; it is below the old text only where the new one has nothing to mark.
         if !paint.is_on() && !parts.is_empty() && (sign == '+' || in_new.is_empty()) {
             let mut marks = String::new();
@@ -88,7 +88,7 @@ fn pair(old: &str, new: &str, paint: &Paint) -> Vec<Line> {
                 marks.extend(std::iter::repeat_n(' ', text[..part.start].width() - marks.width()));
                 marks.extend(std::iter::repeat_n('^', text[part.clone()].width()));
             }
-            lines.push(Line { sign: ' ', text: marks, is_marks: true });
+            lines.push(DataLine { sign: ' ', text: marks, is_marks: true });
         }
     }
     lines

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::checked::Checked;
+use super::checked::CheckReport;
 use super::summary::counted;
 use crate::diag::{Code, Diagnostic, Severity, sanitize};
 
@@ -17,7 +17,7 @@ const SHOWN: usize = 10;
 const TITLE: &str = "zonewright";
 
 /// Renders what a check found: errors first, as GitHub shows a few; without warnings where these are not wanted.
-pub fn annotations(checked: &Checked<'_>, has_warnings: bool) -> String {
+pub fn annotations(checked: &CheckReport<'_>, has_warnings: bool) -> String {
     let mut out = String::new();
     for error in &checked.unread {
         let hint = error.hint.as_deref().map(|hint| ("hint", hint));
@@ -44,7 +44,7 @@ pub fn annotations(checked: &Checked<'_>, has_warnings: bool) -> String {
 }
 
 /// Writes the findings of one kind, in their order.
-fn write(out: &mut String, checked: &Checked<'_>, severity: Severity) {
+fn write(out: &mut String, checked: &CheckReport<'_>, severity: Severity) {
     let name = match severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -116,7 +116,10 @@ mod tests {
         found.into_iter().for_each(|one| diagnostics.push(one));
         let read = BTreeSet::new();
         let found = vec![(&files, &diagnostics)];
-        annotations(&Checked { folder: Path::new("dns"), read: &read, found, unread: unread.iter().collect() }, true)
+        annotations(
+            &CheckReport { folder: Path::new("dns"), read: &read, found, unread: unread.iter().collect() },
+            true,
+        )
     }
 
     /// The first file.

@@ -6,7 +6,7 @@ use crate::starter::Starter;
 
 /// What is printed in addition to the starter.
 #[derive(Debug)]
-pub struct Made<'a> {
+pub struct InitReport<'a> {
     /// The folder, as people call it.
     pub folder: &'a str,
     /// What else was written: paths, and what is there.
@@ -18,7 +18,7 @@ pub struct Made<'a> {
 }
 
 /// The text.
-pub fn made(starter: &Starter, told: &Made<'_>, width: usize) -> String {
+pub fn made(starter: &Starter, told: &InitReport<'_>, width: usize) -> String {
     let files = starter.files.iter().filter(|file| !told.kept.contains(&file.path));
     let files = files.map(|file| vec![file.path.clone(), file.about.clone()]);
     let others = told.others.iter().map(|(path, about)| vec![path.clone(), about.clone()]);

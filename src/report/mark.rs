@@ -5,7 +5,7 @@ use std::ops::Range;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// The parts of the old and the new text that differ, as octets; joined where they touch.
-pub type Differing = (Vec<Range<usize>>, Vec<Range<usize>>);
+pub type DifferingParts = (Vec<Range<usize>>, Vec<Range<usize>>);
 
 /// The least share of octets that two texts must have in common, in percent. Below it nearly everything would be
 /// marked, which says nothing.
@@ -14,7 +14,7 @@ const ALIKE: usize = 30;
 /// Finds what differs between two texts; `None` where they are too little alike.
 ///
 /// The unit is a label or group of digits with the separator behind it: people compare these, not letters.
-pub fn differing(old: &str, new: &str) -> Option<Differing> {
+pub fn differing(old: &str, new: &str) -> Option<DifferingParts> {
     let (old_pieces, new_pieces) = (pieces(old), pieces(new));
     let (mut in_old, mut in_new) = (Vec::new(), Vec::new());
     let mut common = 0;

@@ -92,7 +92,7 @@ use crate::explain::Explanation;
 use crate::plan::{SealedPlan, document};
 
 pub use accept::accepted;
-pub use checked::Checked;
+pub use checked::CheckReport;
 pub use codes::{code, codes};
 pub use doctor::doctor;
 pub use drift::drift;
@@ -101,24 +101,24 @@ pub use history::history;
 pub use junit::check as check_junit;
 pub use names::{NamesReport, names};
 pub use outages::no_plan;
-pub use outlook::{Outlook, Verdict};
+pub use outlook::{PlanOutlook, PlanVerdict};
 pub use schema::{SchemaKind, schema};
-pub use serve::{Serving, served, serving};
+pub use serve::{ServingFacts, served, serving};
 pub use settlement::settlement;
 pub use source_url::SourceUrl;
 pub use status::{adopted, reset, status};
 pub use summary::{check_summary, counted, snapshot_summary};
 pub use templates::{TemplateError, Templates};
-pub use text::{Purpose, TextOptions};
+pub use text::{TextOptions, TextPurpose};
 pub use verdict::headline;
-pub use words::{Explained, Words, rule_of_title};
+pub use words::{CodeWords, ExplainedCode, rule_of_title};
 
 /// The program with its version, as documents name it.
 const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));
 
 /// How a plan or diagnosis is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum ReportFormat {
     /// For people at a terminal.
     Text,
     /// The document that `--out` saves.
@@ -142,11 +142,11 @@ pub enum PlanFormat {
     Junit,
 }
 
-impl From<Format> for PlanFormat {
-    fn from(format: Format) -> PlanFormat {
+impl From<ReportFormat> for PlanFormat {
+    fn from(format: ReportFormat) -> PlanFormat {
         match format {
-            Format::Text => PlanFormat::Text,
-            Format::Json => PlanFormat::Json,
+            ReportFormat::Text => PlanFormat::Text,
+            ReportFormat::Json => PlanFormat::Json,
         }
     }
 }
@@ -155,7 +155,7 @@ impl From<Format> for PlanFormat {
 ///
 /// Errors: [`TemplateError`] where an overriding template asks for something that is not there.
 pub fn plan(
-    (sealed, outlook): (&SealedPlan, &Outlook),
+    (sealed, outlook): (&SealedPlan, &PlanOutlook),
     format: PlanFormat,
     templates: &Templates,
     options: &TextOptions,
@@ -171,10 +171,10 @@ pub fn plan(
 }
 
 /// Prints an explanation.
-pub fn explanation(explanation: &Explanation, format: Format, options: &TextOptions) -> String {
+pub fn explanation(explanation: &Explanation, format: ReportFormat, options: &TextOptions) -> String {
     match format {
-        Format::Text => explain::text::render(explanation, options),
-        Format::Json => explain::json::render(explanation),
+        ReportFormat::Text => explain::text::render(explanation, options),
+        ReportFormat::Json => explain::json::render(explanation),
     }
 }
 

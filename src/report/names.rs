@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::TextOptions;
 use super::lines::unified;
-use super::page::Page;
+use super::page::TextPage;
 use crate::inventory::source::NAMES_LOCK;
 use crate::inventory::value::Inv;
-use crate::names::{NameCode, NameRefusal, Naming, Outcome, Settled};
+use crate::names::{NameChange, NameCode, NameRefusal, NamesOutcome, SettledHost};
 
 /// Names.lock, old and new, and the outcome for each host.
 #[derive(Debug, Clone, Copy)]
@@ -17,15 +17,15 @@ pub struct NamesReport<'a> {
     /// names.lock as it would be.
     pub new: &'a str,
     /// The outcome for each host.
-    pub outcome: &'a Outcome,
+    pub outcome: &'a NamesOutcome,
     /// Whether `--write` was given.
     pub is_to_be_written: bool,
 }
 
 /// Renders names that are given, freed or recorded.
 pub fn names(report: &NamesReport<'_>, options: &TextOptions) -> String {
-    let Outcome { namings, refused, settled, .. } = report.outcome;
-    let mut page = Page::new(options);
+    let NamesOutcome { namings, refused, settled, .. } = report.outcome;
+    let mut page = TextPage::new(options);
     page.out.push_str(&unified(NAMES_LOCK, report.old, report.new, &page.paint));
     if !(page.out.is_empty()
         || namings.iter().all(|naming| naming.note.is_none()) && settled.is_empty() && refused.is_empty())
@@ -43,7 +43,7 @@ pub fn names(report: &NamesReport<'_>, options: &TextOptions) -> String {
 }
 
 /// Adds what follows from namings, each once with the hosts that it is true of.
-fn notes(page: &mut Page<'_>, namings: &[Naming]) {
+fn notes(page: &mut TextPage<'_>, namings: &[NameChange]) {
     let mut by_note: BTreeMap<&str, Vec<Inv>> = BTreeMap::new();
     for naming in namings {
         if let Some(note) = &naming.note {
@@ -57,9 +57,9 @@ fn notes(page: &mut Page<'_>, namings: &[Naming]) {
 }
 
 /// Adds the hosts for which nothing needs to be done.
-fn settled_hosts(page: &mut Page<'_>, settled: &[Settled]) {
+fn settled_hosts(page: &mut TextPage<'_>, settled: &[SettledHost]) {
     let shown = page.options.shown(settled.len());
-    for Settled { inv, message } in &settled[..shown] {
+    for SettledHost { inv, message } in &settled[..shown] {
         page.line(0, &format!("host {inv} {message}"));
     }
     if shown < settled.len() {
@@ -68,7 +68,7 @@ fn settled_hosts(page: &mut Page<'_>, settled: &[Settled]) {
 }
 
 /// Adds the hosts for which nothing could be done, those with one reason together; of many reasons only some.
-fn refusals(page: &mut Page<'_>, refused: &[NameRefusal]) {
+fn refusals(page: &mut TextPage<'_>, refused: &[NameRefusal]) {
     let mut by_code: BTreeMap<NameCode, BTreeMap<(&str, &str), Vec<Inv>>> = BTreeMap::new();
     for NameRefusal { inv, code, message, hint, .. } in refused {
         by_code.entry(*code).or_default().entry((message, hint)).or_default().push(*inv);
@@ -99,8 +99,8 @@ fn numbers(options: &TextOptions, hosts: &[Inv]) -> String {
 
 /// How many hosts get, give up or keep names, and what is not written of it.
 fn summary(report: &NamesReport<'_>) -> String {
-    let Outcome { namings, refused, .. } = report.outcome;
-    let count = |is: fn(&Naming) -> bool| namings.iter().filter(|naming| is(naming)).count();
+    let NamesOutcome { namings, refused, .. } = report.outcome;
+    let count = |is: fn(&NameChange) -> bool| namings.iter().filter(|naming| is(naming)).count();
     let given = count(|naming| naming.before.is_none());
     let freed = count(|naming| naming.after.is_none());
     let kept = count(|naming| naming.before.is_some() && naming.before == naming.after);

@@ -6,7 +6,7 @@ use crate::plan::Plan;
 
 /// What is known of a plan in addition to what it says itself.
 #[derive(Debug, Clone, Default)]
-pub struct Outlook {
+pub struct PlanOutlook {
     /// Why it would be refused if it were applied as it is now, by which guard.
     pub refusal: Option<Problem>,
     /// The file that holds all of it, as the command line names it.
@@ -23,7 +23,7 @@ pub struct Outlook {
 
 /// The verdict on a plan, in the order in which people must know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PlanVerdict {
     /// A zone or a source could not be read, or is not believed: the plan is not complete.
     Partial,
     /// A guard refuses it.
@@ -34,14 +34,14 @@ pub enum Verdict {
     Ready,
 }
 
-impl Verdict {
+impl PlanVerdict {
     /// The verdict on a plan.
-    pub fn of(plan: &Plan, outlook: &Outlook) -> Verdict {
+    pub fn of(plan: &Plan, outlook: &PlanOutlook) -> PlanVerdict {
         match plan {
-            _ if outlook.refusal.is_some() || plan.limits.iter().any(|limit| limit.exceeded) => Verdict::Refused,
-            plan if plan.notices.iter().any(|notice| notice.code.tells_of_less()) => Verdict::Partial,
-            plan if plan.changes.is_empty() && outlook.hidden.unwrap_or(0) == 0 => Verdict::Idle,
-            _ => Verdict::Ready,
+            _ if outlook.refusal.is_some() || plan.limits.iter().any(|limit| limit.exceeded) => PlanVerdict::Refused,
+            plan if plan.notices.iter().any(|notice| notice.code.tells_of_less()) => PlanVerdict::Partial,
+            plan if plan.changes.is_empty() && outlook.hidden.unwrap_or(0) == 0 => PlanVerdict::Idle,
+            _ => PlanVerdict::Ready,
         }
     }
 }

@@ -6,7 +6,7 @@ use super::wrap::wrap;
 use crate::diag::sanitize;
 
 /// Text that is written from top to bottom. Whatever is written is sanitized and kept within the width.
-pub struct Page<'a> {
+pub struct TextPage<'a> {
     /// What was written.
     pub out: String,
     /// How much is shown, and how.
@@ -15,10 +15,10 @@ pub struct Page<'a> {
     pub paint: Paint,
 }
 
-impl<'a> Page<'a> {
+impl<'a> TextPage<'a> {
     /// An empty page.
-    pub fn new(options: &'a TextOptions) -> Page<'a> {
-        Page { out: String::new(), options, paint: Paint::new(options.color) }
+    pub fn new(options: &'a TextOptions) -> TextPage<'a> {
+        TextPage { out: String::new(), options, paint: Paint::new(options.color) }
     }
 
     /// Adds a paragraph: the first line indented by `depth`, the others by two more.

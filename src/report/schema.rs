@@ -46,7 +46,7 @@ pub mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::apply::Outcome;
+    use crate::apply::OutcomeCode;
     use crate::plan::{BlockCode, NoticeCode, Rule, SealedPlan, SkipCode, document, fixture};
 
     /// All schemas.
@@ -296,7 +296,7 @@ pub mod tests {
         let codes = NoticeCode::ALL.iter().map(|word| word.as_str()).collect();
         assert_eq!(listed("/$defs/notice/properties/code/enum"), words(codes));
         let apply = value(SchemaKind::Apply);
-        let outcomes = words(Outcome::ALL.iter().map(|word| word.as_str()).collect());
+        let outcomes = words(OutcomeCode::ALL.iter().map(|word| word.as_str()).collect());
         assert_eq!(*apply.pointer("/$defs/host/properties/outcome/enum").unwrap(), outcomes);
         assert_eq!(*apply.pointer("/properties/counts/required").unwrap(), outcomes);
         let event = value(SchemaKind::Event);
@@ -309,9 +309,10 @@ pub mod tests {
         }
         let all = value(SchemaKind::History);
         let mut left = all.pointer("/$defs/left/properties/outcome/enum").unwrap().as_array().unwrap().clone();
-        left.extend([Outcome::Applied, Outcome::AlreadyApplied].map(|word| json!(word.as_str())));
+        left.extend([OutcomeCode::Applied, OutcomeCode::AlreadyApplied].map(|word| json!(word.as_str())));
         assert!(
-            Outcome::ALL.iter().all(|word| left.contains(&json!(word.as_str()))) && left.len() == Outcome::ALL.len()
+            OutcomeCode::ALL.iter().all(|word| left.contains(&json!(word.as_str())))
+                && left.len() == OutcomeCode::ALL.len()
         );
     }
 

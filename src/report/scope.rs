@@ -1,14 +1,14 @@
 //! What a plan is about, where that is not the whole fleet or not all of it is shown.
 
-use super::outlook::Outlook;
+use super::outlook::PlanOutlook;
 use super::summary::counted;
-use crate::plan::{Only, Plan};
+use crate::plan::{Plan, PlanScope};
 
 /// How many names one line holds.
 const SHOWN: usize = 20;
 
 /// Sentences that keep a reader from taking a plan for more than it is; not sanitized.
-pub fn scope(plan: &Plan, outlook: &Outlook) -> Vec<String> {
+pub fn scope(plan: &Plan, outlook: &PlanOutlook) -> Vec<String> {
     let view = outlook.hidden.filter(|hidden| *hidden > 0).map(|hidden| {
         let are = if hidden == 1 { "is" } else { "are" };
         format!("A view: {} of the plan {are} not shown", counted(hidden, "more change"))
@@ -18,7 +18,7 @@ pub fn scope(plan: &Plan, outlook: &Outlook) -> Vec<String> {
 }
 
 /// What the command line narrowed a plan to: `Narrowed to hosts 1, 2 of project web`.
-pub fn narrowed(only: &Only) -> String {
+pub fn narrowed(only: &PlanScope) -> String {
     let list = |what: &str, items: Vec<String>| {
         let shown = items[..items.len().min(SHOWN)].join(", ");
         let more = items.len().saturating_sub(SHOWN);

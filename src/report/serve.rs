@@ -1,11 +1,11 @@
 //! What `serve` says when it has begun, and when it ended.
 
 use super::summary::counted;
-use crate::serve::Counts;
+use crate::serve::ServiceCounts;
 
 /// A server that has begun.
 #[derive(Debug)]
-pub struct Serving<'a> {
+pub struct ServingFacts<'a> {
     /// Where it listens.
     pub addresses: Vec<String>,
     /// The name of its key and its algorithm, where it has one.
@@ -21,8 +21,8 @@ pub struct Serving<'a> {
 }
 
 /// Says what is served, where, for whom, and what to do with it.
-pub fn serving(serving: &Serving<'_>) -> String {
-    let Serving { addresses, key, zones, target, command, others } = serving;
+pub fn serving(serving: &ServingFacts<'_>) -> String {
+    let ServingFacts { addresses, key, zones, target, command, others } = serving;
     let count = counted(zones.len(), "zone");
     let allowed = match key {
         Some((name, algorithm)) => format!("Transfers and updates need the key `{name}` ({algorithm})"),
@@ -59,8 +59,8 @@ fn warning(others: &[String]) -> String {
 }
 
 /// Says what a server did.
-pub fn served(counts: Counts) -> String {
-    let Counts { updates, done, transfers } = counts;
+pub fn served(counts: ServiceCounts) -> String {
+    let ServiceCounts { updates, done, transfers } = counts;
     format!(
         "Ended after {} ({done} answered with NOERROR) and {}.\nNothing was saved: all changes are gone.\n",
         counted(updates as usize, "update"),
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_server_says_what_a_target_must_say() {
-        let shown = serving(&Serving {
+        let shown = serving(&ServingFacts {
             addresses: vec!["127.0.0.1:5353".into(), "[::1]:5353".into()],
             key: Some(("zonewright.".into(), "hmac-sha256")),
             zones: vec![("example.net.".into(), 1), ("long.example.net.".into(), 22)],
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn what_a_server_did_is_counted() {
-        let shown = served(Counts { updates: 3, done: 1, transfers: 1 });
+        let shown = served(ServiceCounts { updates: 3, done: 1, transfers: 1 });
         insta::assert_snapshot!(shown, @"
         Ended after 3 updates (1 answered with NOERROR) and 1 transfer.
         Nothing was saved: all changes are gone.

@@ -2,24 +2,24 @@
 
 use super::TextOptions;
 use super::lines::unified;
-use super::page::Page;
+use super::page::TextPage;
 use super::summary::counted;
 use crate::inventory::source::NAMES_LOCK;
 use crate::names::Settlement;
-use crate::names::settle::Decision;
+use crate::names::settle::HostDecision;
 
 /// Renders the conflicts that were resolved between the `old` and the `new` names.lock, and those that are left to
 /// people.
 pub fn settlement((old, new): (&str, &str), settlement: &Settlement, options: &TextOptions) -> String {
     let Settlement { decided, left, .. } = settlement;
-    let mut page = Page::new(options);
+    let mut page = TextPage::new(options);
     page.out.push_str(&unified(NAMES_LOCK, old, new, &page.paint));
     if !page.out.is_empty() {
         page.out.push('\n');
     }
-    let tell = |page: &mut Page, decisions: &[Decision]| {
+    let tell = |page: &mut TextPage, decisions: &[HostDecision]| {
         let shown = options.shown(decisions.len());
-        for Decision { inv, message } in decisions.iter().take(shown) {
+        for HostDecision { inv, message } in decisions.iter().take(shown) {
             page.line(0, &format!("host {inv} {message}"));
         }
         if decisions.len() > shown {

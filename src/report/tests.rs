@@ -7,7 +7,7 @@ use crate::diag::Problem;
 use crate::plan::{ChangeKind, Notice, NoticeCode, Plan, fixture};
 
 /// What a plan is, by its verdict.
-fn plans() -> Vec<(&'static str, Plan, Outlook)> {
+fn plans() -> Vec<(&'static str, Plan, PlanOutlook)> {
     let notice = |code| Notice {
         code,
         name: "hosts".to_owned(),
@@ -21,31 +21,31 @@ fn plans() -> Vec<(&'static str, Plan, Outlook)> {
         Plan { changes: plan.changes.iter().filter(|change| is_delete(change)).cloned().collect(), ..plan }
     };
     let refusal = Problem::new("the plan", "breaker-tripped", "the breaker `project:web` is tripped").hint("reset it");
-    let refused = Outlook { refusal: Some(refusal), ..Outlook::default() };
-    let view = Outlook { hidden: Some(3), ..Outlook::default() };
-    let saved = Outlook { file: Some("plan.json".to_owned()), ..Outlook::default() };
+    let refused = PlanOutlook { refusal: Some(refusal), ..PlanOutlook::default() };
+    let view = PlanOutlook { hidden: Some(3), ..PlanOutlook::default() };
+    let saved = PlanOutlook { file: Some("plan.json".to_owned()), ..PlanOutlook::default() };
     let undo = Plan { undoes: Some(12), ..bare() };
     let idle = Plan { blocked: Vec::new(), skipped: Vec::new(), ..fixture::empty() };
     vec![
         ("ready", bare(), saved.clone()),
-        ("ready", only_deletes(bare()), Outlook::default()),
+        ("ready", only_deletes(bare()), PlanOutlook::default()),
         ("ready", undo, saved),
-        ("ready", Plan { limits: Vec::new(), notices: Vec::new(), ..fixture::reviewed() }, Outlook::default()),
+        ("ready", Plan { limits: Vec::new(), notices: Vec::new(), ..fixture::reviewed() }, PlanOutlook::default()),
         ("view", bare(), view.clone()),
         ("view", fixture::empty(), view.clone()),
-        ("idle", idle, Outlook::default()),
-        ("partial", with(NoticeCode::SourceUnknown), Outlook::default()),
-        ("partial", with(NoticeCode::ZoneUnknown), Outlook::default()),
-        ("partial", with(NoticeCode::SourceUntrusted), Outlook::default()),
-        ("partial", Plan { changes: Vec::new(), ..with(NoticeCode::SourceUnknown) }, Outlook::default()),
-        ("refused", fixture::reviewed(), Outlook::default()),
+        ("idle", idle, PlanOutlook::default()),
+        ("partial", with(NoticeCode::SourceUnknown), PlanOutlook::default()),
+        ("partial", with(NoticeCode::ZoneUnknown), PlanOutlook::default()),
+        ("partial", with(NoticeCode::SourceUntrusted), PlanOutlook::default()),
+        ("partial", Plan { changes: Vec::new(), ..with(NoticeCode::SourceUnknown) }, PlanOutlook::default()),
+        ("refused", fixture::reviewed(), PlanOutlook::default()),
         ("refused", fixture::reviewed(), view),
         ("refused", bare(), refused),
     ]
 }
 
 /// A plan in a format.
-fn printed(plan_value: &Plan, outlook: &Outlook, format: PlanFormat) -> String {
+fn printed(plan_value: &Plan, outlook: &PlanOutlook, format: PlanFormat) -> String {
     let sealed = SealedPlan::new(plan_value.clone());
     let templates = Templates::load(BTreeMap::new()).unwrap();
     let options = TextOptions { width: 1000, verbose: true, ..TextOptions::default() };
@@ -180,6 +180,6 @@ fn numbers_of_a_saved_plan_overflow_nothing() {
         (limit.used, limit.planned, limit.max, limit.of) = (u64::MAX, u64::MAX, u64::MAX, Some(1));
     }
     for format in FORMATS {
-        assert!(!printed(&plan, &Outlook::default(), format).is_empty());
+        assert!(!printed(&plan, &PlanOutlook::default(), format).is_empty());
     }
 }

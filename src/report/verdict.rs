@@ -2,9 +2,9 @@
 //!
 //! Comes in: a plan and its outlook. Goes out: text without a final full stop, with codes and names in backticks.
 
-use super::counts::Counts;
+use super::counts::PlanCounts;
 use super::outages::{no_plan, short_of};
-use super::outlook::Outlook;
+use super::outlook::PlanOutlook;
 use super::summary::counted;
 use crate::diag::sanitize;
 use crate::guard::LIMIT_EXCEEDED;
@@ -14,11 +14,11 @@ use crate::plan::{LimitState, NoticeCode, Plan};
 ///
 /// A plan without changes says so in place of the numbers. One for which no zone could be read says that there is no
 /// plan. The numbers of a view are those of the shown changes, and the sentence says how many are hidden.
-pub fn headline(plan: &Plan, outlook: &Outlook) -> String {
+pub fn headline(plan: &Plan, outlook: &PlanOutlook) -> String {
     if let Some(no_plan) = no_plan(plan) {
         return no_plan;
     }
-    let counts = Counts::of_plan(plan);
+    let counts = PlanCounts::of_plan(plan);
     let (left, short_of) = (left(plan), short_of(plan));
     let clauses = (!left.is_empty()).then(|| left.join(", ")).into_iter().chain(short_of);
     let clauses: String = clauses.map(|clause| format!("; {clause}")).collect();
@@ -37,7 +37,7 @@ pub fn headline(plan: &Plan, outlook: &Outlook) -> String {
 }
 
 /// Why a plan would be refused: `Refused by the limit `global/1h``; none where nothing refuses it.
-pub fn refused(plan: &Plan, outlook: &Outlook) -> Option<String> {
+pub fn refused(plan: &Plan, outlook: &PlanOutlook) -> Option<String> {
     let exceeded: Vec<&LimitState> = plan.limits.iter().filter(|limit| limit.exceeded).collect();
     // The plan names each limit, where the refusal sums them up.
     let refusal = outlook.refusal.as_ref().filter(|refusal| exceeded.is_empty() || refusal.code != LIMIT_EXCEEDED);
@@ -50,7 +50,7 @@ pub fn refused(plan: &Plan, outlook: &Outlook) -> Option<String> {
 }
 
 /// The changed hosts: `for 28 of 111 hosts`; names that no host has have changes, too.
-fn of_hosts(counts: &Counts, fleet: Option<u64>) -> String {
+fn of_hosts(counts: &PlanCounts, fleet: Option<u64>) -> String {
     let changed = counts.hosts.len();
     match fleet {
         _ if changed == 0 => "at names without a host".to_owned(),
@@ -60,7 +60,7 @@ fn of_hosts(counts: &Counts, fleet: Option<u64>) -> String {
 }
 
 /// Says that there is nothing to change; `matches` says whether live DNS is as the whole inventory says.
-fn no_changes(plan: &Plan, outlook: &Outlook, matches: bool) -> String {
+fn no_changes(plan: &Plan, outlook: &PlanOutlook, matches: bool) -> String {
     match plan.undoes {
         _ if is_view(outlook) => "No changes in this part of the plan".to_owned(),
         Some(apply) if plan.notices.is_empty() => format!("No changes: apply {apply} needs no undo"),
@@ -86,12 +86,12 @@ fn left(plan: &Plan) -> Vec<String> {
 }
 
 /// Whether only some of a plan's changes are shown.
-fn is_view(outlook: &Outlook) -> bool {
+fn is_view(outlook: &PlanOutlook) -> bool {
     outlook.hidden.is_some()
 }
 
 /// How many changes a view hides.
-fn hidden(outlook: &Outlook) -> String {
+fn hidden(outlook: &PlanOutlook) -> String {
     match outlook.hidden {
         None | Some(0) => String::new(),
         Some(hidden) => format!("; {} not shown", counted(hidden, "more change")),
@@ -105,7 +105,7 @@ mod tests {
 
     /// The headline of a plan of which all is shown.
     fn whole(plan: &Plan) -> String {
-        headline(plan, &Outlook::default())
+        headline(plan, &PlanOutlook::default())
     }
 
     /// A plan for which everything could be read.
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_view_says_how_much_it_hides() {
-        let outlook = Outlook { hidden: Some(3), ..Outlook::default() };
+        let outlook = PlanOutlook { hidden: Some(3), ..PlanOutlook::default() };
         let plan = Plan { blocked: vec![], skipped: vec![], ..known() };
         assert_eq!(
             headline(&plan, &outlook),
@@ -149,9 +149,9 @@ mod tests {
     #[test]
     fn what_refuses_a_plan_is_named() {
         assert_eq!(
-            refused(&fixture::fleet(), &Outlook::default()).as_deref(),
+            refused(&fixture::fleet(), &PlanOutlook::default()).as_deref(),
             Some("Refused by the limit `project:search/1h`")
         );
-        assert_eq!(refused(&fixture::empty(), &Outlook::default()), None);
+        assert_eq!(refused(&fixture::empty(), &PlanOutlook::default()), None);
     }
 }

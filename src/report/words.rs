@@ -1,12 +1,12 @@
 //! What every code of a plan or an apply means, in words: the one place where they are explained.
 
-use crate::apply::Outcome;
+use crate::apply::OutcomeCode;
 use crate::change::edited_after;
 use crate::plan::{BlockCode, NoticeCode, Reason, Rule, SkipCode};
 
 /// What a code means.
 #[derive(Debug, Clone, Copy)]
-pub struct Words {
+pub struct CodeWords {
     /// A few words that replace the code in a text.
     pub title: &'static str,
     /// A clause that follows the title after a colon.
@@ -16,18 +16,18 @@ pub struct Words {
 }
 
 /// Puts the three texts of a code together.
-const fn words(title: &'static str, brief: &'static str, long: &'static str) -> Words {
-    Words { title, brief, long }
+const fn words(title: &'static str, brief: &'static str, long: &'static str) -> CodeWords {
+    CodeWords { title, brief, long }
 }
 
 /// A code that a plan, or the outcome of an apply, may hold.
-pub trait Explained: Copy {
+pub trait ExplainedCode: Copy {
     /// What it means.
-    fn words(self) -> Words;
+    fn words(self) -> CodeWords;
 }
 
-impl Explained for Rule {
-    fn words(self) -> Words {
+impl ExplainedCode for Rule {
+    fn words(self) -> CodeWords {
         match self {
             Rule::Missing => words(
                 "missing address",
@@ -109,8 +109,8 @@ impl Explained for Rule {
     }
 }
 
-impl Explained for BlockCode {
-    fn words(self) -> Words {
+impl ExplainedCode for BlockCode {
+    fn words(self) -> CodeWords {
         match self {
             BlockCode::BadInput => words(
                 "bad input",
@@ -234,8 +234,8 @@ impl Explained for BlockCode {
     }
 }
 
-impl Explained for SkipCode {
-    fn words(self) -> Words {
+impl ExplainedCode for SkipCode {
+    fn words(self) -> CodeWords {
         match self {
             SkipCode::AutomationOff => words(
                 "automation off",
@@ -262,8 +262,8 @@ impl Explained for SkipCode {
     }
 }
 
-impl Explained for NoticeCode {
-    fn words(self) -> Words {
+impl ExplainedCode for NoticeCode {
+    fn words(self) -> CodeWords {
         match self {
             NoticeCode::ForeignName => words(
                 "foreign name",
@@ -345,29 +345,29 @@ impl Explained for NoticeCode {
     }
 }
 
-impl Explained for Outcome {
-    fn words(self) -> Words {
+impl ExplainedCode for OutcomeCode {
+    fn words(self) -> CodeWords {
         match self {
-            Outcome::Applied => words(
+            OutcomeCode::Applied => words(
                 "applied",
                 "all their changes were made, and were read back",
                 "The plan's changes for the host were made, and the primary answers every one of its RRsets as the \
                  plan says. There is nothing left to do.",
             ),
-            Outcome::AlreadyApplied => words(
+            OutcomeCode::AlreadyApplied => words(
                 "already applied",
                 "all was as the plan says before anything was sent",
                 "Every RRset of the host was as the plan says before the first message, so nothing was sent for it: \
                  another editor made the changes, or this plan was applied before.",
             ),
-            Outcome::Stale => words(
+            OutcomeCode::Stale => words(
                 "stale",
                 "another editor changed their records after the plan: plan again",
                 "An RRset of the host was not as the plan saw it before anything was sent, or a prerequisite did not \
                  hold when the update was sent: another editor changed it since. Nothing was changed for the host. \
                  Plan again; the new plan starts from what is there now.",
             ),
-            Outcome::NoLongerAllowed => words(
+            OutcomeCode::NoLongerAllowed => words(
                 "no longer allowed",
                 "the settings changed after the plan, and forbid it now: see below",
                 "Between the plan and the apply an administrator forbade a change of the host: `automation`, `protect` \
@@ -375,28 +375,28 @@ impl Explained for Outcome {
                  changed for the host and for all hosts that share a change with it. Plan again: the new plan obeys \
                  the settings of today. If the setting is wrong, correct it first.",
             ),
-            Outcome::Partial => words(
+            OutcomeCode::Partial => words(
                 "partial",
                 "some of their changes were made, others were not: see below",
                 "Some of the host's changes were made, then one could not be made. The records are still valid, \
                  because of the order of the phases: no PTR points to a missing name. Remove the cause that the \
                  message names. Then let `zonewright resume` make the other changes, or plan again.",
             ),
-            Outcome::NotApplied => words(
+            OutcomeCode::NotApplied => words(
                 "not applied",
                 "the server accepted a change, but does not have it: see below",
                 "The server answered that it had made the host's changes, but the records that zonewright read back \
                  are different. Servers ignore some changes without an error, such as an address where there is a \
                  CNAME. The message names the rule that is the likely cause. Remove the cause and plan again.",
             ),
-            Outcome::Failed => words(
+            OutcomeCode::Failed => words(
                 "failed",
                 "their changes could not be made: see below",
                 "The message names the case: the host's changes could not be sent; the server refused them; it is not \
                  known whether they were made; or they were made and could not be read back. Remove the cause, and let \
                  `zonewright resume` go on; or plan again. No change is made twice.",
             ),
-            Outcome::NotReached => words(
+            OutcomeCode::NotReached => words(
                 "not reached",
                 "the apply stopped before it reached them",
                 "The apply gave up, or gave up the host's zone, before it reached the host: because of \
@@ -431,14 +431,15 @@ mod tests {
     use super::*;
 
     /// All codes of one kind with their texts.
-    fn all<T: Explained + ToString>(codes: &[T]) -> Vec<(String, Words)> {
+    fn all<T: ExplainedCode + ToString>(codes: &[T]) -> Vec<(String, CodeWords)> {
         codes.iter().map(|code| (code.to_string(), code.words())).collect()
     }
 
     #[test]
     fn every_code_has_words_that_fit_eighty_columns() {
-        let kinds = [all(Rule::ALL), all(BlockCode::ALL), all(SkipCode::ALL), all(NoticeCode::ALL), all(Outcome::ALL)];
-        for (code, Words { title, brief, long }) in kinds.into_iter().flatten() {
+        let kinds =
+            [all(Rule::ALL), all(BlockCode::ALL), all(SkipCode::ALL), all(NoticeCode::ALL), all(OutcomeCode::ALL)];
+        for (code, CodeWords { title, brief, long }) in kinds.into_iter().flatten() {
             assert!(title.len() < 24 && brief.len() < 72, "{code}");
             assert!(long.ends_with('.') && !long.contains("  "), "{code}");
         }

@@ -2,9 +2,9 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-use super::concern::Concern;
+use super::concern::ChangeConcern;
 use super::difference::network;
-use super::side::{Facts, Side};
+use super::side::{InventorySide, SideFacts};
 use crate::change::{Change, Rule};
 use crate::desired::InterfaceKind;
 use crate::diag::Origin;
@@ -15,9 +15,9 @@ use crate::plan::CauseKind;
 
 /// The kind of what a change is derived from, the words, and the line; `facts` knows its hosts.
 pub fn of<'f, 'a: 'f>(
-    side: &Side<'_>,
+    side: &InventorySide<'_>,
     change: &Change,
-    facts: impl Fn(Inv) -> Option<&'f Facts<'a>>,
+    facts: impl Fn(Inv) -> Option<&'f SideFacts<'a>>,
 ) -> (CauseKind, String, Option<String>) {
     let rules = || change.rules();
     let first_line = || change.lines().next().cloned();
@@ -51,8 +51,8 @@ pub fn of<'f, 'a: 'f>(
 
 /// The network that a change depends on, in words, and its line: that of the address that it is about, where it is
 /// about one.
-fn on_network(change: &Change, facts: &Facts<'_>) -> Option<(String, Origin)> {
-    let kind = Concern::of(change, [Some(facts), None], false).interface?;
+fn on_network(change: &Change, facts: &SideFacts<'_>) -> Option<(String, Origin)> {
+    let kind = ChangeConcern::of(change, [Some(facts), None], false).interface?;
     let interface = facts.interface(kind)?;
     let is_meant = |(address, _): &&(Ipv6Addr, Origin)| concerns(change, *address);
     let (address, origin) = interface.acceptable.iter().find(is_meant).or(interface.acceptable.first())?;

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use super::difference::About;
-use super::side::Facts;
+use super::difference::HostPart;
+use super::side::SideFacts;
 use crate::change::Change;
 use crate::desired::{Interface, InterfaceKind};
 use crate::dns::reverse::address_of;
@@ -11,29 +11,29 @@ use crate::dns::{Rrset, Rtype};
 
 /// What of a host a change is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Concern {
+pub struct ChangeConcern {
     /// The interface whose address it is about; none where that is not known.
     pub interface: Option<InterfaceKind>,
     /// Whether its result differs by its TTL alone.
     pub is_ttl: bool,
 }
 
-impl Concern {
+impl ChangeConcern {
     /// What a change is about, by what two inventories say of its host.
-    pub fn of(change: &Change, facts: [Option<&Facts<'_>>; 2], is_ttl: bool) -> Concern {
+    pub fn of(change: &Change, facts: [Option<&SideFacts<'_>>; 2], is_ttl: bool) -> ChangeConcern {
         let interfaces = facts.into_iter().flatten().flat_map(|facts| &facts.desired.interfaces);
         let mut own = interfaces.filter(|interface| is_about(change, interface));
-        Concern { interface: own.next().map(|interface| interface.kind), is_ttl }
+        ChangeConcern { interface: own.next().map(|interface| interface.kind), is_ttl }
     }
 
     /// How well a difference explains it, the best first; none where it does not.
-    pub fn rank(self, about: About) -> Option<u8> {
+    pub fn rank(self, about: HostPart) -> Option<u8> {
         match (self.is_ttl, about) {
-            (true, About::Ttl) | (false, About::Host) => Some(0),
-            (true, About::Host) => Some(1),
-            (false, About::Ttl) => None,
+            (true, HostPart::Ttl) | (false, HostPart::Host) => Some(0),
+            (true, HostPart::Host) => Some(1),
+            (false, HostPart::Ttl) => None,
             // Where zonewright left an interface alone, it left its TTLs alone, too.
-            (is_ttl, About::Interface(kind)) => {
+            (is_ttl, HostPart::Interface(kind)) => {
                 self.interface.is_none_or(|own| own == kind).then_some(if is_ttl { 2 } else { 0 })
             }
         }

@@ -2,7 +2,7 @@
 
 use std::net::Ipv6Addr;
 
-use super::side::Facts;
+use super::side::SideFacts;
 use crate::desired::InterfaceKind;
 use crate::desired::network::Segment;
 use crate::diag::Origin;
@@ -12,9 +12,9 @@ use crate::plan::CauseKind;
 
 /// One thing in which two inventories differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
+pub struct HostDifference {
     /// What of the host it is about.
-    pub about: About,
+    pub about: HostPart,
     /// What kind of cause it is.
     pub kind: CauseKind,
     /// In words that are the same for all hosts that it concerns.
@@ -25,7 +25,7 @@ pub struct Difference {
 
 /// What of a host something is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum About {
+pub enum HostPart {
     /// All of it.
     Host,
     /// The addresses of one interface.
@@ -35,29 +35,29 @@ pub enum About {
 }
 
 /// In what two inventories differ about a host that either has, what explains most first.
-pub fn differences(before: Option<&Facts<'_>>, now: Option<&Facts<'_>>) -> Vec<Difference> {
+pub fn differences(before: Option<&SideFacts<'_>>, now: Option<&SideFacts<'_>>) -> Vec<HostDifference> {
     match (before, now) {
         (None, None) => Vec::new(),
         (None, Some(now)) => vec![came(now, "are new in hosts.csv")],
         (Some(before), None) => {
             let says = format!("hosts of `{}` that hosts.csv no longer has", before.project().id);
             let place = Some(before.inventory.files.name(before.host.origin.file).to_owned());
-            vec![Difference { about: About::Host, kind: CauseKind::Released, says, place }]
+            vec![HostDifference { about: HostPart::Host, kind: CauseKind::Released, says, place }]
         }
         (Some(before), Some(now)) => of_both(before, now),
     }
 }
 
 /// A host that was not in use before.
-fn came(now: &Facts<'_>, how: &str) -> Difference {
+fn came(now: &SideFacts<'_>, how: &str) -> HostDifference {
     let says = format!("hosts of `{}` that {how}", now.project().id);
-    Difference { about: About::Host, kind: CauseKind::NewHost, says, place: Some(now.place(now.host.origin)) }
+    HostDifference { about: HostPart::Host, kind: CauseKind::NewHost, says, place: Some(now.place(now.host.origin)) }
 }
 
 /// In what they differ about a host that both have.
-fn of_both(before: &Facts<'_>, now: &Facts<'_>) -> Vec<Difference> {
+fn of_both(before: &SideFacts<'_>, now: &SideFacts<'_>) -> Vec<HostDifference> {
     let whole = [use_of(before, now), project(before, now), automation(before, now), name(before, now)];
-    let mut found: Vec<Difference> = whole.into_iter().flatten().collect();
+    let mut found: Vec<HostDifference> = whole.into_iter().flatten().collect();
     found.extend(moved(before, now));
     for kind in [InterfaceKind::Backbone, InterfaceKind::Fastbone] {
         found.extend(addresses(before, now, kind));
@@ -68,23 +68,23 @@ fn of_both(before: &Facts<'_>, now: &Facts<'_>) -> Vec<Difference> {
 }
 
 /// Whether the host came into use, or is free now.
-fn use_of(before: &Facts<'_>, now: &Facts<'_>) -> Option<Difference> {
+fn use_of(before: &SideFacts<'_>, now: &SideFacts<'_>) -> Option<HostDifference> {
     match (before.host.status, now.host.status) {
         (HostStatus::Free, HostStatus::Assigned) => Some(came(now, "came into use")),
         (HostStatus::Assigned, HostStatus::Free) => {
             let says = format!("hosts of `{}` that are free now", before.project().id);
             let place = Some(now.place(now.host.origin));
-            Some(Difference { about: About::Host, kind: CauseKind::Released, says, place })
+            Some(HostDifference { about: HostPart::Host, kind: CauseKind::Released, says, place })
         }
         _ => None,
     }
 }
 
 /// Whether the host moved to another project.
-fn project(before: &Facts<'_>, now: &Facts<'_>) -> Option<Difference> {
+fn project(before: &SideFacts<'_>, now: &SideFacts<'_>) -> Option<HostDifference> {
     let (old, new) = (&before.project().id, &now.project().id);
-    (old != new).then(|| Difference {
-        about: About::Host,
+    (old != new).then(|| HostDifference {
+        about: HostPart::Host,
         kind: CauseKind::Moved,
         says: format!("hosts that moved from project `{old}` to `{new}`"),
         place: Some(now.place(now.host.origin)),
@@ -92,13 +92,14 @@ fn project(before: &Facts<'_>, now: &Facts<'_>) -> Option<Difference> {
 }
 
 /// Whether automation may do now what it might not.
-fn automation(before: &Facts<'_>, now: &Facts<'_>) -> Option<Difference> {
-    let is_allowed = |facts: &Facts<'_>| facts.project().admin.as_ref().is_some_and(|admin| admin.automation_allowed);
-    let is_on = |facts: &Facts<'_>| facts.settings().is_some_and(|settings| settings.automation);
+fn automation(before: &SideFacts<'_>, now: &SideFacts<'_>) -> Option<HostDifference> {
+    let is_allowed =
+        |facts: &SideFacts<'_>| facts.project().admin.as_ref().is_some_and(|admin| admin.automation_allowed);
+    let is_on = |facts: &SideFacts<'_>| facts.settings().is_some_and(|settings| settings.automation);
     let id = &now.project().id;
     let setting = |says: String, place: Option<Origin>| {
         let place = place.map(|place| now.place(place));
-        Some(Difference { about: About::Host, kind: CauseKind::Setting, says, place })
+        Some(HostDifference { about: HostPart::Host, kind: CauseKind::Setting, says, place })
     };
     if before.project().admin.is_none() && now.project().admin.is_some() {
         return setting(format!("project `{id}` is configured now"), admin_origin(now.project().admin.as_ref()));
@@ -111,8 +112,8 @@ fn automation(before: &Facts<'_>, now: &Facts<'_>) -> Option<Difference> {
         let file = now.settings().map(|settings| Origin::line(settings.vlans_origin.file, 1));
         return setting(format!("automation is switched on for project `{id}` now"), file);
     }
-    (before.host.restricted && !now.host.restricted).then(|| Difference {
-        about: About::Host,
+    (before.host.restricted && !now.host.restricted).then(|| HostDifference {
+        about: HostPart::Host,
         kind: CauseKind::Unblocked,
         says: format!("hosts of `{id}` that are no longer restricted"),
         place: Some(now.place(now.host.origin)),
@@ -125,7 +126,7 @@ fn admin_origin(admin: Option<&ProjectAdmin>) -> Option<Origin> {
 }
 
 /// Whether the host has another name, or its first, or no longer a name.
-fn name(before: &Facts<'_>, now: &Facts<'_>) -> Option<Difference> {
+fn name(before: &SideFacts<'_>, now: &SideFacts<'_>) -> Option<HostDifference> {
     let id = &now.project().id;
     let (kind, says) = match (before.name, now.name) {
         (old, new) if old == new => return None,
@@ -134,12 +135,12 @@ fn name(before: &Facts<'_>, now: &Facts<'_>) -> Option<Difference> {
         (Some(_), None) => (CauseKind::Released, format!("hosts of `{id}` that gave up their names")),
     };
     let place = now.desired.name_origin.unwrap_or(now.host.origin);
-    Some(Difference { about: About::Host, kind, says, place: Some(now.place(place)) })
+    Some(HostDifference { about: HostPart::Host, kind, says, place: Some(now.place(place)) })
 }
 
 /// Whether the host is elsewhere, if an interface has other networks because of that: a move from port to port of a
 /// segment changes nothing.
-fn moved(before: &Facts<'_>, now: &Facts<'_>) -> Vec<Difference> {
+fn moved(before: &SideFacts<'_>, now: &SideFacts<'_>) -> Vec<HostDifference> {
     let said_by = now.desired.mac.active.filter(|active| active.switch.is_some()).map(|active| active.origin);
     let (says, place) = match (before.switch(), now.switch()) {
         (old, new) if old != new => {
@@ -159,8 +160,8 @@ fn moved(before: &Facts<'_>, now: &Facts<'_>) -> Vec<Difference> {
         None => false,
     };
     let kinds = [InterfaceKind::Backbone, InterfaceKind::Fastbone].into_iter().filter(is_concerned);
-    let difference = |kind| Difference {
-        about: About::Interface(kind),
+    let difference = |kind| HostDifference {
+        about: HostPart::Interface(kind),
         kind: CauseKind::Moved,
         says: says.clone(),
         place: place.clone(),
@@ -169,17 +170,17 @@ fn moved(before: &Facts<'_>, now: &Facts<'_>) -> Vec<Difference> {
 }
 
 /// Whether an interface has its addresses for the A records at its name.
-fn is_of_ipv4(facts: &Facts<'_>, kind: InterfaceKind) -> bool {
+fn is_of_ipv4(facts: &SideFacts<'_>, kind: InterfaceKind) -> bool {
     kind == InterfaceKind::Backbone && facts.interface(kind).is_some_and(|interface| !interface.own_a.is_empty())
 }
 
 /// What changed in how the addresses of an interface are made.
-fn addresses(before: &Facts<'_>, now: &Facts<'_>, kind: InterfaceKind) -> Vec<Difference> {
+fn addresses(before: &SideFacts<'_>, now: &SideFacts<'_>, kind: InterfaceKind) -> Vec<HostDifference> {
     let mut found = Vec::new();
     let id = &now.project().id;
-    let about = About::Interface(kind);
+    let about = HostPart::Interface(kind);
     let mut push = |kind, says: String, place: Option<Origin>| {
-        found.push(Difference { about, kind, says, place: place.map(|place| now.place(place)) });
+        found.push(HostDifference { about, kind, says, place: place.map(|place| now.place(place)) });
     };
     let vlans = [before, now].map(|facts| vlan(facts, kind));
     let vlans_origin = now.settings().map(|settings| settings.vlans_origin);
@@ -215,7 +216,7 @@ fn addresses(before: &Facts<'_>, now: &Facts<'_>, kind: InterfaceKind) -> Vec<Di
 }
 
 /// The VLAN of an interface.
-fn vlan(facts: &Facts<'_>, kind: InterfaceKind) -> Option<Vlan> {
+fn vlan(facts: &SideFacts<'_>, kind: InterfaceKind) -> Option<Vlan> {
     let vlans = facts.settings()?.vlans;
     match kind {
         InterfaceKind::Backbone => Some(vlans.main()),
@@ -224,16 +225,16 @@ fn vlan(facts: &Facts<'_>, kind: InterfaceKind) -> Option<Vlan> {
 }
 
 /// Whether one and the same VLAN of one and the same site is another network now.
-fn networks(before: &Facts<'_>, now: &Facts<'_>, kind: InterfaceKind) -> Option<(String, Option<Origin>)> {
+fn networks(before: &SideFacts<'_>, now: &SideFacts<'_>, kind: InterfaceKind) -> Option<(String, Option<Origin>)> {
     let vlan = vlan(now, kind)?;
     let site = now.site();
-    let segments = [before, now].map(Facts::segment);
+    let segments = [before, now].map(SideFacts::segment);
     let is_same_place = before.switch() == now.switch() && before.location() == now.location();
     if !is_same_place || self::vlan(before, kind) != Some(vlan) {
         return None;
     }
     let of_ipv4 = is_of_ipv4(now, kind);
-    let of = |facts: &Facts<'_>| {
+    let of = |facts: &SideFacts<'_>| {
         if of_ipv4 {
             facts.interface(kind).map(|interface| interface.acceptable.to_vec()).unwrap_or_default()
         } else {
@@ -269,10 +270,10 @@ pub fn network(address: Ipv6Addr) -> String {
 }
 
 /// Whether more may be done to the project's records.
-fn policy(before: &Facts<'_>, now: &Facts<'_>) -> Option<Difference> {
+fn policy(before: &SideFacts<'_>, now: &SideFacts<'_>) -> Option<HostDifference> {
     let (old, new) = (before.settings()?, now.settings()?);
-    (old.policy != new.policy).then(|| Difference {
-        about: About::Host,
+    (old.policy != new.policy).then(|| HostDifference {
+        about: HostPart::Host,
         kind: CauseKind::Setting,
         says: format!(
             "the policy of project `{}` is `{}`, no longer `{}`",
@@ -285,11 +286,11 @@ fn policy(before: &Facts<'_>, now: &Facts<'_>) -> Option<Difference> {
 }
 
 /// Whether the project's records have another TTL.
-fn ttl(before: &Facts<'_>, now: &Facts<'_>) -> Option<Difference> {
+fn ttl(before: &SideFacts<'_>, now: &SideFacts<'_>) -> Option<HostDifference> {
     let (old, new) = (before.settings()?.ttl, now.settings()?.ttl);
     let words = |ttl: Option<_>| ttl.map_or("that of the zone".to_owned(), |(ttl, _): (_, Origin)| format!("{ttl}"));
-    (old.map(|(ttl, _)| ttl) != new.map(|(ttl, _)| ttl)).then(|| Difference {
-        about: About::Ttl,
+    (old.map(|(ttl, _)| ttl) != new.map(|(ttl, _)| ttl)).then(|| HostDifference {
+        about: HostPart::Ttl,
         kind: CauseKind::Ttl,
         says: format!("the TTL of project `{}` is {}, no longer {}", now.project().id, words(new), words(old)),
         place: Some(

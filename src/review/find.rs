@@ -3,24 +3,24 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::concern::Concern;
-use super::difference::{About, Difference, differences};
+use super::concern::ChangeConcern;
+use super::difference::{HostDifference, HostPart, differences};
 use super::others::{self, Holders};
-use super::side::{Facts, Side};
-use super::{FoundAs, Given, basis};
-use crate::change::{BlockCode, Blocked, Change, Rule};
+use super::side::{InventorySide, SideFacts};
+use super::{FoundAs, ReviewInput, basis};
+use crate::change::{BlockCode, BlockedSubject, Change, Rule};
 use crate::claim::Subject;
 use crate::diag::split_place;
 use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
 use crate::inventory::model::HostStatus;
 use crate::inventory::value::Inv;
-use crate::plan::{CauseKind, Class};
+use crate::plan::{CauseKind, ChangeClass};
 
 /// What changes are gathered by.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key {
+pub struct CauseKey {
     /// The class.
-    pub class: Option<Class>,
+    pub class: Option<ChangeClass>,
     /// The kind.
     pub kind: CauseKind,
     /// The words.
@@ -30,27 +30,27 @@ pub struct Key {
 }
 
 /// The cause of one change.
-pub struct Found {
+pub struct FoundCause {
     /// What it is gathered by.
-    pub key: Key,
+    pub key: CauseKey,
     /// The line that says so.
     pub place: Option<String>,
 }
 
 /// Finds the causes of changes, one after another.
-pub struct Finder<'g, 'a> {
+pub struct CauseFinder<'g, 'a> {
     /// What is given.
-    given: &'g Given<'a>,
+    given: &'g ReviewInput<'a>,
     /// The changes that would be made by the base.
     of_base: HashMap<(&'a ZoneName, &'a RrKey), &'a Change>,
     /// The changes that would be made by what was accepted last; none where that is the inventory.
     of_accepted: Option<HashMap<(&'a ZoneName, &'a RrKey), &'a Change>>,
     /// The hosts that the base blocks, with the code.
-    blocked: HashMap<Inv, &'a Blocked>,
+    blocked: HashMap<Inv, &'a BlockedSubject>,
     /// The hosts that the base skips.
     skipped: HashSet<Inv>,
     /// The hosts that are blocked.
-    blocked_now: HashMap<Inv, &'a Blocked>,
+    blocked_now: HashMap<Inv, &'a BlockedSubject>,
     /// Where in the plan each RRset is changed, for the TXT that record them.
     places: HashMap<(Rtype, Name), usize>,
     /// The hosts of changes to RRsets that an apply wrote.
@@ -64,28 +64,28 @@ pub struct Finder<'g, 'a> {
 /// What is known of one host.
 struct KnownHost<'a> {
     /// What the inventory says of it.
-    now: Option<Facts<'a>>,
+    now: Option<SideFacts<'a>>,
     /// What the base says of it.
-    base: Option<Facts<'a>>,
+    base: Option<SideFacts<'a>>,
     /// Whether its records could be made with what was accepted last.
     was_open: bool,
     /// In what the inventory differs from the base.
-    from_base: Vec<Difference>,
+    from_base: Vec<HostDifference>,
     /// In what it differs from what was accepted last.
-    from_accepted: Vec<Difference>,
+    from_accepted: Vec<HostDifference>,
 }
 
-impl<'g, 'a> Finder<'g, 'a> {
+impl<'g, 'a> CauseFinder<'g, 'a> {
     /// Starts.
-    pub fn new(given: &'g Given<'a>) -> Finder<'g, 'a> {
+    pub fn new(given: &'g ReviewInput<'a>) -> CauseFinder<'g, 'a> {
         let base = given.base.as_ref().map(|(_, decided)| *decided);
         let keyed = |change: &'a Change| ((&change.zone, &change.key), change);
         let of_accepted = given.by_accepted.map(|decided| decided.changes.iter().map(keyed).collect());
         let registers = given.decided.changes.iter().any(Change::is_registry);
         let changes = given.decided.changes.iter().enumerate().filter(|_| registers);
-        let by_host = |blocked: &'a Blocked| Some((blocked.subject.host()?, blocked));
+        let by_host = |blocked: &'a BlockedSubject| Some((blocked.subject.host()?, blocked));
         let key = |change: &Change| (change.key.rtype, change.key.owner.as_name().to_name());
-        Finder {
+        CauseFinder {
             given,
             of_base: base.iter().flat_map(|base| base.changes).map(keyed).collect(),
             of_accepted,
@@ -100,25 +100,25 @@ impl<'g, 'a> Finder<'g, 'a> {
     }
 
     /// Finds the cause of a change.
-    pub fn find(&mut self, place: usize, change: &'a Change) -> Found {
+    pub fn find(&mut self, place: usize, change: &'a Change) -> FoundCause {
         // A TXT that records an RRset has the cause of that RRset, but a class of its own.
         let told = change.registered().and_then(|rrset| self.places.get(&rrset).copied()).unwrap_or(place);
         let class = self.class(change);
         let told_of = &self.given.decided.changes[told];
         let (kind, says, line, is_explained) = match class {
-            Some(Class::Caused | Class::Mixed) => self.caused(told_of),
-            Some(Class::Pending) | None => self.pending(told, told_of),
+            Some(ChangeClass::Caused | ChangeClass::Mixed) => self.caused(told_of),
+            Some(ChangeClass::Pending) | None => self.pending(told, told_of),
         };
-        Found { key: Key { class, kind, says, is_explained }, place: line }
+        FoundCause { key: CauseKey { class, kind, says, is_explained }, place: line }
     }
 
     /// Whether the difference to the base causes a change; none without a base.
-    fn class(&self, change: &Change) -> Option<Class> {
+    fn class(&self, change: &Change) -> Option<ChangeClass> {
         self.given.base.as_ref()?;
         Some(match self.of_base.get(&(&change.zone, &change.key)) {
-            None => Class::Caused,
-            Some(before) if before.kind.after() == change.kind.after() => Class::Pending,
-            Some(_) => Class::Mixed,
+            None => ChangeClass::Caused,
+            Some(before) if before.kind.after() == change.kind.after() => ChangeClass::Pending,
+            Some(_) => ChangeClass::Mixed,
         })
     }
 
@@ -150,7 +150,7 @@ impl<'g, 'a> Finder<'g, 'a> {
     }
 
     /// What explains a change among the differences of its own hosts and its zone.
-    fn by_difference(&mut self, change: &Change, invs: &[Inv], is_ttl: bool) -> Option<Difference> {
+    fn by_difference(&mut self, change: &Change, invs: &[Inv], is_ttl: bool) -> Option<HostDifference> {
         for inv in invs {
             let concern = self.concern(change, *inv, is_ttl);
             if let Some(found) = fitting(&self.host(*inv).from_base, concern) {
@@ -162,12 +162,12 @@ impl<'g, 'a> Finder<'g, 'a> {
     }
 
     /// What explains a change among the differences elsewhere.
-    fn by_others(&mut self, change: &Change, is_ttl: bool) -> Option<Difference> {
+    fn by_others(&mut self, change: &Change, is_ttl: bool) -> Option<HostDifference> {
         let given = self.given;
         let sides = [&given.base.as_ref()?.0, &given.now];
         let holders = self.holders.of(sides, change);
         for inv in &holders {
-            let concern = Concern { interface: None, is_ttl };
+            let concern = ChangeConcern { interface: None, is_ttl };
             let found = fitting(&self.host(*inv).from_base, concern).cloned();
             if let Some(found) = found.or_else(|| others::lock_rows(sides, *inv)) {
                 return Some(found);
@@ -231,9 +231,9 @@ impl<'g, 'a> Finder<'g, 'a> {
     }
 
     /// What of a host a change is about.
-    fn concern(&mut self, change: &Change, inv: Inv, is_ttl: bool) -> Concern {
+    fn concern(&mut self, change: &Change, inv: Inv, is_ttl: bool) -> ChangeConcern {
         let known = self.host(inv);
-        Concern::of(change, [known.now.as_ref(), known.base.as_ref()], is_ttl)
+        ChangeConcern::of(change, [known.now.as_ref(), known.base.as_ref()], is_ttl)
     }
 
     /// Whether the records of the host of a change could be made with what was accepted last.
@@ -259,10 +259,10 @@ impl<'g, 'a> Finder<'g, 'a> {
     }
 
     /// Whether the base blocks or skips one of these hosts, or one of them is blocked that the base does not block.
-    fn unblocked(&self, invs: &[Inv]) -> Option<Difference> {
-        let difference = |kind, says, place| Some(Difference { about: About::Host, kind, says, place });
+    fn unblocked(&self, invs: &[Inv]) -> Option<HostDifference> {
+        let difference = |kind, says, place| Some(HostDifference { about: HostPart::Host, kind, says, place });
         let blocked = invs.iter().find_map(|inv| Some((inv, self.blocked.get(inv)?)));
-        if let Some((host, Blocked { project, code, .. })) = blocked {
+        if let Some((host, BlockedSubject { project, code, .. })) = blocked {
             let zone =
                 self.given.new_zones.iter().filter(|_| *code == BlockCode::NoZone).find(|zone| self.is_in(*host, zone));
             return match zone {
@@ -280,7 +280,7 @@ impl<'g, 'a> Finder<'g, 'a> {
             return difference(CauseKind::Unblocked, "hosts that were skipped".to_owned(), None);
         }
         let newly = |inv: &Inv| self.blocked_now.get(inv);
-        let Blocked { project, code, .. } = invs.iter().find_map(newly)?;
+        let BlockedSubject { project, code, .. } = invs.iter().find_map(newly)?;
         difference(CauseKind::Other, format!("hosts of `{project}` that are blocked `{code}` now"), None)
     }
 
@@ -293,7 +293,7 @@ impl<'g, 'a> Finder<'g, 'a> {
     /// A file that a change depends on and that differs from the base.
     fn changed_file(&self, change: &Change) -> Option<String> {
         let (base, _) = self.given.base.as_ref()?;
-        let inputs = |side: &Side<'a>| &side.inventory.inputs;
+        let inputs = |side: &InventorySide<'a>| &side.inventory.inputs;
         let differs = |file: &&str| inputs(&self.given.now).get(*file) != inputs(base).get(*file);
         let mut files = change.lines().filter_map(|place| split_place(place));
         files.find(|(file, ..)| differs(file)).map(|(file, ..)| file.to_owned())
@@ -301,13 +301,13 @@ impl<'g, 'a> Finder<'g, 'a> {
 }
 
 /// The hosts of changes to RRsets that an apply wrote.
-fn published(given: &Given<'_>) -> HashSet<Inv> {
+fn published(given: &ReviewInput<'_>) -> HashSet<Inv> {
     let changes = given.decided.changes.iter().zip(given.found);
     changes.filter(|(_, found)| **found != FoundAs::Unwritten).filter_map(|(change, _)| change.subject.host()).collect()
 }
 
 /// The first difference that is about what a change concerns.
-fn fitting(differences: &[Difference], concern: Concern) -> Option<&Difference> {
+fn fitting(differences: &[HostDifference], concern: ChangeConcern) -> Option<&HostDifference> {
     let best = differences.iter().filter_map(|difference| Some((concern.rank(difference.about)?, difference)));
     best.min_by_key(|(rank, _)| *rank).map(|(_, difference)| difference)
 }

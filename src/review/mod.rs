@@ -21,15 +21,15 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 pub use reasons::of_reasons;
-pub use side::Side;
+pub use side::InventorySide;
 
-use self::find::{Finder, Found, Key};
-use crate::change::{Blocked, Change, Skipped, Waiting};
+use self::find::{CauseFinder, CauseKey, FoundCause};
+use crate::change::{BlockedSubject, Change, SkippedSubject, WaitingRrset};
 use crate::claim::Subject;
 use crate::diag::split_place;
 use crate::dns::{RrKey, ZoneName};
 use crate::inventory::value::Inv;
-use crate::plan::{Against, Cause, Plan, Review};
+use crate::plan::{Cause, ComparisonBase, Plan, Review};
 
 /// How many lines of a cause are named.
 const NAMED: usize = 3;
@@ -41,15 +41,15 @@ pub fn of_plan(plan: &Plan) -> Option<Review> {
 
 /// What was decided by an inventory.
 #[derive(Debug, Clone, Copy)]
-pub struct Decided<'a> {
+pub struct InventoryDecisions<'a> {
     /// The changes; those of the plan itself in its order.
     pub changes: &'a [Change],
     /// The blocked hosts.
-    pub blocked: &'a [Blocked],
+    pub blocked: &'a [BlockedSubject],
     /// The skipped hosts.
-    pub skipped: &'a [Skipped],
+    pub skipped: &'a [SkippedSubject],
     /// What waits to be deleted.
-    pub waiting: &'a [Waiting],
+    pub waiting: &'a [WaitingRrset],
 }
 
 /// What applies have to do with the RRset that a change finds.
@@ -67,21 +67,21 @@ pub enum FoundAs {
 }
 
 /// All that a review is made of.
-pub struct Given<'a> {
+pub struct ReviewInput<'a> {
     /// What the inventory was compared with, for the reader.
-    pub against: Against,
+    pub against: ComparisonBase,
     /// The inventory.
-    pub now: Side<'a>,
+    pub now: InventorySide<'a>,
     /// What was decided by it.
-    pub decided: Decided<'a>,
+    pub decided: InventoryDecisions<'a>,
     /// The base, and what would be decided by it.
-    pub base: Option<(Side<'a>, Decided<'a>)>,
+    pub base: Option<(InventorySide<'a>, InventoryDecisions<'a>)>,
     /// The zones that the base lacks; it has them all the same, and hosts that need them are blocked in it.
     pub new_zones: &'a BTreeSet<ZoneName>,
     /// What was accepted last, and when.
-    pub accepted: Option<Side<'a>>,
+    pub accepted: Option<InventorySide<'a>>,
     /// What would be decided by what was accepted last, where that is not the inventory.
-    pub by_accepted: Option<Decided<'a>>,
+    pub by_accepted: Option<InventoryDecisions<'a>>,
     /// Of each change, in their order, what applies have to do with what it finds; empty where none are known.
     pub found: &'a [FoundAs],
     /// Of each change, in their order, the apply after which live DNS was there as desired, where one is known and only
@@ -91,17 +91,17 @@ pub struct Given<'a> {
 
 /// Finds the cause of each change; none where there is nothing to report. With a base there is a report without
 /// changes, too.
-pub fn review(given: &Given<'_>) -> Option<Review> {
+pub fn review(given: &ReviewInput<'_>) -> Option<Review> {
     if given.decided.changes.is_empty() && given.base.is_none() {
         return None;
     }
-    let mut finder = Finder::new(given);
-    let mut gathered: BTreeMap<Key, Gathered> = BTreeMap::new();
+    let mut finder = CauseFinder::new(given);
+    let mut gathered: BTreeMap<CauseKey, CauseChanges> = BTreeMap::new();
     for (place, change) in given.decided.changes.iter().enumerate() {
-        let Found { key, place: line } = finder.find(place, change);
+        let FoundCause { key, place: line } = finder.find(place, change);
         let of_cause = gathered.entry(key).or_default();
         of_cause.changes.push(place as u32);
-        of_cause.lines.extend(line.map(Line));
+        of_cause.lines.extend(line.map(FileLine));
     }
     let causes = gathered.into_iter().map(|(key, gathered)| gathered.cause(key)).collect();
     let (settled, newly_blocked) = given.base.as_ref().map(|(_, base)| since(base, given)).unwrap_or_default();
@@ -112,26 +112,26 @@ pub fn review(given: &Given<'_>) -> Option<Review> {
 
 /// The changes of one cause.
 #[derive(Default)]
-struct Gathered {
+struct CauseChanges {
     /// Their places.
     changes: Vec<u32>,
     /// The lines.
-    lines: BTreeSet<Line>,
+    lines: BTreeSet<FileLine>,
 }
 
-impl Gathered {
+impl CauseChanges {
     /// The cause.
-    fn cause(self, Key { class, kind, says, is_explained }: Key) -> Cause {
-        let places = self.lines.into_iter().take(NAMED).map(|Line(place)| place).collect();
+    fn cause(self, CauseKey { class, kind, says, is_explained }: CauseKey) -> Cause {
+        let places = self.lines.into_iter().take(NAMED).map(|FileLine(place)| place).collect();
         Cause { class, kind, says, places, is_explained, changes: self.changes }
     }
 }
 
 /// A place, `file:line`, that sorts by file and then by number.
 #[derive(Debug, PartialEq, Eq)]
-struct Line(String);
+struct FileLine(String);
 
-impl Line {
+impl FileLine {
     /// The file, and the numbers of line and column where there are any.
     fn key(&self) -> (&str, Option<(u32, u32)>) {
         let parts = split_place(&self.0).map(|(file, line, col)| (file, Some((line, col))));
@@ -139,21 +139,21 @@ impl Line {
     }
 }
 
-impl Ord for Line {
-    fn cmp(&self, other: &Line) -> Ordering {
+impl Ord for FileLine {
+    fn cmp(&self, other: &FileLine) -> Ordering {
         self.key().cmp(&other.key()).then_with(|| self.0.cmp(&other.0))
     }
 }
 
-impl PartialOrd for Line {
-    fn partial_cmp(&self, other: &Line) -> Option<Ordering> {
+impl PartialOrd for FileLine {
+    fn partial_cmp(&self, other: &FileLine) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
 /// What else is new since the base: how many of its changes are no longer needed, and which hosts are blocked that it
 /// does not block.
-fn since(base: &Decided<'_>, given: &Given<'_>) -> (u64, Vec<Subject>) {
+fn since(base: &InventoryDecisions<'_>, given: &ReviewInput<'_>) -> (u64, Vec<Subject>) {
     let now = &given.decided;
     let planned = now.changes.iter().map(|change| (&change.zone, &change.key));
     let waiting = now.waiting.iter().map(|waiting| (&waiting.zone, &waiting.key));
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
     use crate::inventory::{Inventory, load_workspace};
     use crate::live::{Apexes, Live};
-    use crate::plan::{Class, fixture};
+    use crate::plan::{ChangeClass, fixture};
 
     /// When.
     const NOW: &str = "2026-11-20T02:00:00Z";
@@ -195,12 +195,12 @@ mod tests {
     fn compared_with(base: &Inventory, now: &Inventory) -> Review {
         let plan = fixture::fleet();
         let live = Live::new(Vec::new(), Apexes::new(std::iter::empty()));
-        let side = |inventory| Side { inventory, live: &live, now: NOW.parse().unwrap() };
-        let given = Given {
-            against: Against::Nothing,
+        let side = |inventory| InventorySide { inventory, live: &live, now: NOW.parse().unwrap() };
+        let given = ReviewInput {
+            against: ComparisonBase::Nothing,
             now: side(now),
-            decided: Decided { changes: &plan.changes, blocked: &[], skipped: &[], waiting: &[] },
-            base: Some((side(base), Decided { changes: &[], blocked: &[], skipped: &[], waiting: &[] })),
+            decided: InventoryDecisions { changes: &plan.changes, blocked: &[], skipped: &[], waiting: &[] },
+            base: Some((side(base), InventoryDecisions { changes: &[], blocked: &[], skipped: &[], waiting: &[] })),
             new_zones: &BTreeSet::new(),
             accepted: None,
             by_accepted: None,
@@ -216,7 +216,7 @@ mod tests {
         assert!(review.is_whole(fixture::fleet().changes.len()));
         let is_marked = |cause: &Cause| {
             let says = cause.says.starts_with("nothing that differs explains this; ");
-            cause.class == Some(Class::Caused) && !cause.is_explained && says
+            cause.class == Some(ChangeClass::Caused) && !cause.is_explained && says
         };
         assert!(review.causes.iter().all(is_marked), "{review:#?}");
     }

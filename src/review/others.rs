@@ -4,8 +4,8 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use super::difference::{About, Difference};
-use super::side::Side;
+use super::difference::{HostDifference, HostPart};
+use super::side::InventorySide;
 use crate::change::{Change, Rule};
 use crate::dns::{Name, NameRef, Rrset, Rtype, Ttl};
 use crate::inventory::Inventory;
@@ -17,7 +17,7 @@ use crate::names::holders::{HolderRow, lock_rows_of};
 use crate::plan::CauseKind;
 
 /// What differs in the settings of the zone of a change; `is_ttl` where it is about a TTL alone.
-pub fn zone_setting([base, now]: [&Side<'_>; 2], change: &Change, is_ttl: bool) -> Option<Difference> {
+pub fn zone_setting([base, now]: [&InventorySide<'_>; 2], change: &Change, is_ttl: bool) -> Option<HostDifference> {
     let (old, new) = (spec(base.inventory, change)?, spec(now.inventory, change)?);
     let zone = &change.zone;
     let (kind, says, origin) = match old {
@@ -36,7 +36,7 @@ pub fn zone_setting([base, now]: [&Side<'_>; 2], change: &Change, is_ttl: bool) 
         }
         _ => return None,
     };
-    Some(Difference { about: About::Host, kind, says, place: Some(now.place(origin)) })
+    Some(HostDifference { about: HostPart::Host, kind, says, place: Some(now.place(origin)) })
 }
 
 /// What an inventory says of the zone of a change.
@@ -55,11 +55,11 @@ fn patterns(spec: &ZoneSpec) -> impl Iterator<Item = &str> {
 }
 
 /// What differs in the settings of its project, for changes at names that no host has.
-pub fn project_setting([base, now]: [&Side<'_>; 2], change: &Change) -> Option<Difference> {
+pub fn project_setting([base, now]: [&InventorySide<'_>; 2], change: &Change) -> Option<HostDifference> {
     let new = project(now.inventory, &change.project)?;
     let id = &new.id;
     let setting = |says: String, origin| {
-        Some(Difference { about: About::Host, kind: CauseKind::Setting, says, place: Some(now.place(origin)) })
+        Some(HostDifference { about: HostPart::Host, kind: CauseKind::Setting, says, place: Some(now.place(origin)) })
     };
     let Some(old) = project(base.inventory, id) else {
         return setting(format!("project `{id}` is configured now"), new.admin.as_ref()?.origin);
@@ -96,7 +96,7 @@ fn project<'i>(inventory: &'i Inventory, id: &str) -> Option<&'i Project> {
 }
 
 /// What differs in the workspace as a whole, as far as a change can depend on it.
-pub fn workspace_setting([base, now]: [&Side<'_>; 2], change: &Change) -> Option<Difference> {
+pub fn workspace_setting([base, now]: [&InventorySide<'_>; 2], change: &Change) -> Option<HostDifference> {
     let [old, new] = [base, now].map(|side| &side.inventory.config);
     let says = if old.registry != new.registry {
         format!("the registry is `{}`, no longer `{}`", word(new.registry), word(old.registry))
@@ -110,11 +110,11 @@ pub fn workspace_setting([base, now]: [&Side<'_>; 2], change: &Change) -> Option
         format!("the name cooldown is {}, no longer {}", new.name_cooldown, old.name_cooldown)
     } else if are_removals_paused(base.inventory) && !are_removals_paused(now.inventory) {
         let says = "names that no host has are removed again: all rows and sources are good now".to_owned();
-        return Some(Difference { about: About::Host, kind: CauseKind::Unblocked, says, place: None });
+        return Some(HostDifference { about: HostPart::Host, kind: CauseKind::Unblocked, says, place: None });
     } else {
         return None;
     };
-    Some(Difference { about: About::Host, kind: CauseKind::Setting, says, place: Some(SETTINGS.to_owned()) })
+    Some(HostDifference { about: HostPart::Host, kind: CauseKind::Setting, says, place: Some(SETTINGS.to_owned()) })
 }
 
 /// The word for a registry, as zonewright.toml has it.
@@ -142,10 +142,10 @@ pub struct Holders(OnceCell<[NameIndex; 2]>);
 
 impl Holders {
     /// The hosts that have or had one of the names that a change is about, by either inventory.
-    pub fn of(&self, [base, now]: [&Side<'_>; 2], change: &Change) -> BTreeSet<Inv> {
+    pub fn of(&self, [base, now]: [&InventorySide<'_>; 2], change: &Change) -> BTreeSet<Inv> {
         let indexes = self.0.get_or_init(|| [base, now].map(|side| NameIndex::new(side.inventory)));
         let sides = [base, now].into_iter().zip(indexes);
-        let of_side = |(side, index): (&Side<'_>, &NameIndex)| {
+        let of_side = |(side, index): (&InventorySide<'_>, &NameIndex)| {
             let found = names(change).into_iter().flat_map(|name| {
                 let holders = index.holders(side.inventory, name.as_name()).map(|holder| holder.by);
                 holders.collect::<Vec<_>>()
@@ -174,14 +174,14 @@ fn names(change: &Change) -> Vec<Name> {
 }
 
 /// What differs in names.lock about a host.
-pub fn lock_rows<'a>([base, now]: [&Side<'a>; 2], inv: Inv) -> Option<Difference> {
+pub fn lock_rows<'a>([base, now]: [&InventorySide<'a>; 2], inv: Inv) -> Option<HostDifference> {
     // A fleet has many rows, and many changes may ask.
-    let rows = |side: &Side<'a>| &side.inventory.lock[lock_rows_of(side.inventory, inv)];
+    let rows = |side: &InventorySide<'a>| &side.inventory.lock[lock_rows_of(side.inventory, inv)];
     let told = |LockRow { name, released, .. }: &'a LockRow| (name, released);
     (!rows(base).iter().map(told).eq(rows(now).iter().map(told))).then(|| {
         let row = rows(now).first();
         let place = row.map_or_else(|| crate::inventory::source::NAMES_LOCK.to_owned(), |row| now.place(row.origin));
         let says = "names.lock changed which host has a name".to_owned();
-        Difference { about: About::Host, kind: CauseKind::Released, says, place: Some(place) }
+        HostDifference { about: HostPart::Host, kind: CauseKind::Released, says, place: Some(place) }
     })
 }

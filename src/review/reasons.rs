@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::change::{Change, Rule};
-use crate::plan::{Against, Cause, CauseKind, Plan, Review};
+use crate::plan::{Cause, CauseKind, ComparisonBase, Plan, Review};
 
 /// Gathers the changes of a plan by their rules. The plan has changes.
 pub fn of_reasons(plan: &Plan) -> Review {
@@ -17,7 +17,7 @@ pub fn of_reasons(plan: &Plan) -> Review {
         Cause { class: None, kind, says, places: Vec::new(), is_explained: true, changes }
     };
     let causes = causes.into_iter().map(cause).collect();
-    let mut review = Review { against: Against::Nothing, causes, settled: 0, newly_blocked: Vec::new() };
+    let mut review = Review { against: ComparisonBase::Nothing, causes, settled: 0, newly_blocked: Vec::new() };
     review.sort();
     review
 }

@@ -3,7 +3,7 @@
 use std::net::Ipv6Addr;
 
 use crate::desired::host::{DesiredHost, derive};
-use crate::desired::network::{Networks, Segment, networks, segment};
+use crate::desired::network::{InterfaceNetworks, Segment, networks, segment};
 use crate::desired::{Interface, InterfaceKind};
 use crate::diag::Origin;
 use crate::dns::reverse::reverse_name;
@@ -16,7 +16,7 @@ use crate::names::holders::name_of;
 
 /// An inventory, with what else hosts are derived from.
 #[derive(Debug, Clone, Copy)]
-pub struct Side<'a> {
+pub struct InventorySide<'a> {
     /// The inventory.
     pub inventory: &'a Inventory,
     /// Live DNS, for its A records.
@@ -27,7 +27,7 @@ pub struct Side<'a> {
 
 /// What an inventory says of one host.
 #[derive(Debug)]
-pub struct Facts<'a> {
+pub struct SideFacts<'a> {
     /// The inventory.
     pub inventory: &'a Inventory,
     /// Its row.
@@ -38,13 +38,13 @@ pub struct Facts<'a> {
     pub desired: DesiredHost,
 }
 
-impl<'a> Side<'a> {
+impl<'a> InventorySide<'a> {
     /// What it says of a host; none where hosts.csv lacks it.
-    pub fn facts(&self, inv: Inv) -> Option<Facts<'a>> {
-        let Side { inventory, live, now } = *self;
+    pub fn facts(&self, inv: Inv) -> Option<SideFacts<'a>> {
+        let InventorySide { inventory, live, now } = *self;
         let host = &inventory.hosts[inventory.place_of(inv)?];
         let name = name_of(inventory, host).map(|(name, _)| name);
-        Some(Facts { inventory, host, name, desired: derive(inventory, live, host, now) })
+        Some(SideFacts { inventory, host, name, desired: derive(inventory, live, host, now) })
     }
 
     /// A line as people write it.
@@ -53,7 +53,7 @@ impl<'a> Side<'a> {
     }
 }
 
-impl<'a> Facts<'a> {
+impl<'a> SideFacts<'a> {
     /// The project.
     pub fn project(&self) -> &'a Project {
         &self.inventory.projects[self.host.project.0 as usize]
@@ -92,8 +92,10 @@ impl<'a> Facts<'a> {
     pub fn networks(&self, vlan: Vlan) -> Vec<(Ipv6Addr, Origin)> {
         let switch = self.desired.mac.switch_of(self.host);
         match networks(self.inventory, switch, self.host.location, vlan) {
-            Networks::Known(found) => found.into_iter().map(|(network, origin)| (network.address(0), origin)).collect(),
-            Networks::Bad(_) => Vec::new(),
+            InterfaceNetworks::Known(found) => {
+                found.into_iter().map(|(network, origin)| (network.address(0), origin)).collect()
+            }
+            InterfaceNetworks::Bad(_) => Vec::new(),
         }
     }
 

@@ -12,7 +12,7 @@ use domain::base::{Message, MessageBuilder};
 use domain::rdata::tsig::Time48;
 use domain::tsig::{Key, ServerTransaction};
 
-use super::lookup::{Answer, Rows};
+use super::lookup::{AnswerRrset, LookupAnswer};
 use super::wire::Edns;
 use crate::dns::{NameRef, Rdata, Rtype, Ttl};
 
@@ -30,23 +30,23 @@ pub const MAX_UDP: u16 = 1232;
 const OPT_OCTETS: usize = 11;
 
 /// The signature that an answer gets.
-pub type Signature = ServerTransaction<Arc<Key>>;
+pub type AnswerSignature = ServerTransaction<Arc<Key>>;
 
 /// A message in the making.
-pub type Building = AdditionalBuilder<HashCompressor<Vec<u8>>>;
+pub type AnswerDraft = AdditionalBuilder<HashCompressor<Vec<u8>>>;
 
 /// How an answer is to be made.
 #[derive(Debug)]
-pub struct Manner {
+pub struct AnswerManner {
     /// Its signature, if it is signed.
-    pub signature: Option<Signature>,
+    pub signature: Option<AnswerSignature>,
     /// What the sender said of its abilities.
     pub edns: Option<Edns>,
     /// Whether it goes over UDP.
     pub is_udp: bool,
 }
 
-impl Manner {
+impl AnswerManner {
     /// The longest message that may be made, in octets.
     fn limit(&self) -> usize {
         match (self.is_udp, self.edns) {
@@ -65,11 +65,11 @@ impl Manner {
 
 /// Makes the message of an answer. One that is too long over UDP becomes a truncated answer (TC), which says to use
 /// TCP; over TCP a SERVFAIL.
-pub fn compose(request: &Message<Vec<u8>>, answer: &Answer, manner: Manner) -> Vec<u8> {
+pub fn compose(request: &Message<Vec<u8>>, answer: &LookupAnswer, manner: AnswerManner) -> Vec<u8> {
     let (limit, reserved) = (manner.limit(), manner.reserved());
     let mut message = fill(request, answer, limit - reserved).unwrap_or_else(|_| {
         let rcode = if manner.is_udp { answer.rcode } else { Rcode::SERVFAIL };
-        let short = Answer { is_authoritative: answer.is_authoritative, ..Answer::bare(rcode) };
+        let short = LookupAnswer { is_authoritative: answer.is_authoritative, ..LookupAnswer::bare(rcode) };
         // A long name leaves no room for the signature of a key with a long name.
         let mut message =
             fill(request, &short, limit - reserved).unwrap_or_else(|_| headed(request, rcode).additional());
@@ -104,7 +104,7 @@ fn headed(request: &Message<Vec<u8>>, rcode: Rcode) -> MessageBuilder<HashCompre
 }
 
 /// A message that begins as the answer to a request, with the same question.
-pub fn begin(request: &Message<Vec<u8>>, rcode: Rcode) -> Result<Building, PushError> {
+pub fn begin(request: &Message<Vec<u8>>, rcode: Rcode) -> Result<AnswerDraft, PushError> {
     Ok(empty(MAX_TCP).start_answer(request, rcode)?.additional())
 }
 
@@ -117,7 +117,7 @@ pub fn empty(limit: usize) -> MessageBuilder<HashCompressor<Vec<u8>>> {
 }
 
 /// Puts an answer into a message of at most so many octets.
-fn fill(request: &Message<Vec<u8>>, answer: &Answer, limit: usize) -> Result<Building, PushError> {
+fn fill(request: &Message<Vec<u8>>, answer: &LookupAnswer, limit: usize) -> Result<AnswerDraft, PushError> {
     let mut message = empty(limit).start_answer(request, answer.rcode)?;
     message.header_mut().set_aa(answer.is_authoritative);
     each(&answer.answer, |row| message.push(row.to_record()))?;
@@ -129,7 +129,7 @@ fn fill(request: &Message<Vec<u8>>, answer: &Answer, limit: usize) -> Result<Bui
 }
 
 /// Adds our EDNS: our longest message and, if the sender uses another version, that ours is the newest.
-fn add_edns(message: &mut Building, edns: Edns) {
+fn add_edns(message: &mut AnswerDraft, edns: Edns) {
     let added = message.opt(|opt| {
         opt.set_udp_payload_size(MAX_UDP);
         if edns.version > 0 {
@@ -141,10 +141,10 @@ fn add_edns(message: &mut Building, edns: Edns) {
 }
 
 /// Hands on every record.
-fn each(rows: &[Rows], mut push: impl FnMut(Row<'_>) -> Result<(), PushError>) -> Result<(), PushError> {
-    for Rows { owner, rtype, class, ttl, rdata } in rows {
+fn each(rows: &[AnswerRrset], mut push: impl FnMut(AnswerRow<'_>) -> Result<(), PushError>) -> Result<(), PushError> {
+    for AnswerRrset { owner, rtype, class, ttl, rdata } in rows {
         for rdata in rdata {
-            push(Row { owner: owner.as_name(), rtype: *rtype, class: *class, ttl: *ttl, rdata })?;
+            push(AnswerRow { owner: owner.as_name(), rtype: *rtype, class: *class, ttl: *ttl, rdata })?;
         }
     }
     Ok(())
@@ -152,7 +152,7 @@ fn each(rows: &[Rows], mut push: impl FnMut(Row<'_>) -> Result<(), PushError>) -
 
 /// One record.
 #[derive(Debug, Clone, Copy)]
-pub struct Row<'a> {
+pub struct AnswerRow<'a> {
     /// The owner name.
     pub owner: NameRef<'a>,
     /// The type.
@@ -165,7 +165,7 @@ pub struct Row<'a> {
     pub rdata: &'a Rdata,
 }
 
-impl<'a> Row<'a> {
+impl<'a> AnswerRow<'a> {
     /// As the library composes it, the RDATA never compressed.
     pub fn to_record(self) -> (LibraryName<&'a [u8]>, Class, u32, UnknownRecordData<&'a [u8]>) {
         let owner = LibraryName::from_octets(self.owner.as_wire()).expect("names are wire format");

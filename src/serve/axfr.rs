@@ -10,17 +10,17 @@ use domain::base::message_builder::{AnswerBuilder, HashCompressor, PushError};
 use domain::rdata::tsig::Time48;
 use domain::tsig::{Key, ServerSequence};
 
-use super::answer::{self, MAX_TCP, Manner, Row, Signature};
-use super::letters::Written;
-use super::lookup::Answer;
+use super::answer::{self, AnswerManner, AnswerRow, AnswerSignature, MAX_TCP};
+use super::letters::WrittenRdata;
+use super::lookup::LookupAnswer;
 use crate::dns::Rtype;
-use crate::provider::memory::zone::Zone;
+use crate::provider::memory::zone::MemoryZone;
 
 /// Where a message is long enough: names further on cannot be pointed to (RFC 1035 section 4.1.4).
 const FULL: usize = 16 * 1024;
 
 /// The messages of one transfer.
-struct Transfer<'r> {
+struct TransferAnswer<'r> {
     /// The question.
     request: &'r Message<Vec<u8>>,
     /// The signer, if messages are signed.
@@ -35,14 +35,14 @@ struct Transfer<'r> {
 /// message, one that says so (SERVFAIL).
 pub fn messages(
     request: &Message<Vec<u8>>,
-    (zone, letters): (&Zone, &Written),
-    signature: Option<Signature>,
+    (zone, letters): (&MemoryZone, &WrittenRdata),
+    signature: Option<AnswerSignature>,
 ) -> Vec<Vec<u8>> {
     match transfer(request, (zone, letters), signature.clone()) {
         Ok(messages) => messages,
         Err(_) => {
-            let manner = Manner { signature, edns: None, is_udp: false };
-            vec![answer::compose(request, &Answer::bare(Rcode::SERVFAIL), manner)]
+            let manner = AnswerManner { signature, edns: None, is_udp: false };
+            vec![answer::compose(request, &LookupAnswer::bare(Rcode::SERVFAIL), manner)]
         }
     }
 }
@@ -52,22 +52,22 @@ pub fn messages(
 /// Errors: a record that no message has room for.
 fn transfer(
     request: &Message<Vec<u8>>,
-    (zone, letters): (&Zone, &Written),
-    signature: Option<Signature>,
+    (zone, letters): (&MemoryZone, &WrittenRdata),
+    signature: Option<AnswerSignature>,
 ) -> Result<Vec<Vec<u8>>, PushError> {
     let signatures: Option<ServerSequence<_>> = signature.map(Into::into);
     let building = begin(request, reserved(signatures.as_ref()))?;
-    let mut transfer = Transfer { request, signatures, building, done: Vec::new() };
+    let mut transfer = TransferAnswer { request, signatures, building, done: Vec::new() };
     let apex = zone.apex().as_name();
     let soa = zone.rrset(apex, Rtype::SOA).expect("a zone has a SOA");
-    let soa = Row { owner: apex, rtype: Rtype::SOA, class: Class::IN, ttl: soa.ttl(), rdata: &soa.rdata()[0] };
+    let soa = AnswerRow { owner: apex, rtype: Rtype::SOA, class: Class::IN, ttl: soa.ttl(), rdata: &soa.rdata()[0] };
     transfer.push(soa)?;
     for (owner, rtype, rrset) in zone.rrsets().filter(|(_, rtype, _)| *rtype != Rtype::SOA) {
         for rdata in rrset.rdata() {
             // Most zones have no letters, and no copy is made to look for some.
             let written = (!letters.is_empty()).then(|| letters.get(&(owner.to_name(), rtype, rdata.clone())));
             let rdata = written.flatten().unwrap_or(rdata);
-            transfer.push(Row { owner, rtype, class: Class::IN, ttl: rrset.ttl(), rdata })?;
+            transfer.push(AnswerRow { owner, rtype, class: Class::IN, ttl: rrset.ttl(), rdata })?;
         }
     }
     transfer.push(soa)?;
@@ -75,9 +75,9 @@ fn transfer(
     Ok(transfer.done)
 }
 
-impl Transfer<'_> {
+impl TransferAnswer<'_> {
     /// Adds a record, in the next message where this one has no room.
-    fn push(&mut self, row: Row<'_>) -> Result<(), PushError> {
+    fn push(&mut self, row: AnswerRow<'_>) -> Result<(), PushError> {
         let is_full = self.building.as_slice().len() >= FULL;
         if is_full || self.building.push(row.to_record()).is_err() {
             self.next()?;

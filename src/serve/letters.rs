@@ -9,32 +9,32 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
-use super::lookup::Answer;
-use super::update::Update;
-use super::wire::Request;
+use super::lookup::LookupAnswer;
+use super::update::ReadableUpdate;
+use super::wire::DnsRequest;
 use crate::dns::{Name, Rdata, Rtype};
 use crate::parallel::HELD;
-use crate::provider::memory::message::Instruction;
-use crate::provider::memory::zone::Zone;
+use crate::provider::memory::message::UpdateInstruction;
+use crate::provider::memory::zone::MemoryZone;
 
 /// Owner name, type and canonical data of a record.
-type Record = (Name, Rtype, Rdata);
+type RecordKey = (Name, Rtype, Rdata);
 
 /// The data of records as they were written, where letters differ.
-pub type Written = HashMap<Record, Rdata>;
+pub type WrittenRdata = HashMap<RecordKey, Rdata>;
 
 /// The letters that are known.
 #[derive(Debug, Default)]
-pub struct Letters(Mutex<Written>);
+pub struct KnownLetters(Mutex<WrittenRdata>);
 
-impl Letters {
+impl KnownLetters {
     /// The letters, which stay as they are meanwhile.
-    pub fn held(&self) -> MutexGuard<'_, Written> {
+    pub fn held(&self) -> MutexGuard<'_, WrittenRdata> {
         self.0.lock().expect(HELD)
     }
 
     /// Takes the letters of the records that an update added.
-    pub fn take(&self, added: Vec<(Record, Rdata)>) {
+    pub fn take(&self, added: Vec<(RecordKey, Rdata)>) {
         let mut held = self.held();
         for (record, written) in added {
             if written == record.2 {
@@ -46,7 +46,7 @@ impl Letters {
     }
 
     /// Gives the data of an answer the letters that they were written with.
-    pub fn restore(&self, answer: &mut Answer) {
+    pub fn restore(&self, answer: &mut LookupAnswer) {
         let held = self.held();
         if held.is_empty() {
             return;
@@ -63,19 +63,21 @@ impl Letters {
 }
 
 /// The records of which an update of this zone gives the letters, with these.
-pub fn of_update(request: &Request<'_>, update: &Update, zone: &Zone) -> Vec<(Record, Rdata)> {
+pub fn of_update(request: &DnsRequest<'_>, update: &ReadableUpdate, zone: &MemoryZone) -> Vec<(RecordKey, Rdata)> {
     let instructions = &update.message.instructions;
-    let is_deleted = |record: &Record| {
+    let is_deleted = |record: &RecordKey| {
         instructions.iter().any(|instruction| match instruction {
-            Instruction::Add(..) => false,
-            Instruction::DeleteName(name) => *name == record.0,
-            Instruction::DeleteRrset(name, rtype) => (name, *rtype) == (&record.0, record.1),
-            Instruction::DeleteRecord(name, rtype, rdata) => (name, *rtype, rdata) == (&record.0, record.1, &record.2),
+            UpdateInstruction::Add(..) => false,
+            UpdateInstruction::DeleteName(name) => *name == record.0,
+            UpdateInstruction::DeleteRrset(name, rtype) => (name, *rtype) == (&record.0, record.1),
+            UpdateInstruction::DeleteRecord(name, rtype, rdata) => {
+                (name, *rtype, rdata) == (&record.0, record.1, &record.2)
+            }
         })
     };
     let mut added = Vec::new();
     for (instruction, row) in instructions.iter().zip(&request.authority) {
-        let Instruction::Add(name, rtype, ttl, rdata) = instruction else { continue };
+        let UpdateInstruction::Add(name, rtype, ttl, rdata) = instruction else { continue };
         let record = (name.clone(), *rtype, rdata.clone());
         let rrset = zone.rrset(name.as_name(), *rtype);
         let is_there = rrset.is_some_and(|rrset| rrset.ttl() == *ttl && rrset.rdata().contains(rdata));
@@ -90,7 +92,7 @@ pub fn of_update(request: &Request<'_>, update: &Update, zone: &Zone) -> Vec<(Re
 
 #[cfg(test)]
 mod tests {
-    use super::super::service::{Options, Outcome, Service, Transport};
+    use super::super::service::{RequestOutcome, RequestTransport, Service, ServiceOptions};
     use super::*;
     use crate::dns::ZoneName;
 
@@ -115,9 +117,9 @@ mod tests {
             octets.extend_from_slice(&(rdata.len() as u16).to_be_bytes());
             octets.extend_from_slice(rdata);
         }
-        match service.handle(&octets, Transport::Tcp) {
-            Outcome::Answered(messages) => messages.concat(),
-            Outcome::Dropped => panic!("no fault is ordered"),
+        match service.handle(&octets, RequestTransport::Tcp) {
+            RequestOutcome::Answered(messages) => messages.concat(),
+            RequestOutcome::Dropped => panic!("no fault is ordered"),
         }
     }
 
@@ -126,7 +128,7 @@ mod tests {
         let zone = ZoneName::new(Name::parse("z.").unwrap());
         let text = b"$TTL 60\n@ SOA a b 1 2 3 4 5\n@ NS a\n".to_vec();
         let contents = crate::provider::parse_text(&zone, "test", text).unwrap();
-        let service = Service::new(&[contents], Options::default());
+        let service = Service::new(&[contents], ServiceOptions::default());
         let update = |updates: &[(u16, u32, &[u8])]| {
             let answer = send(&service, (5, b"\x01z\0", 6), updates);
             assert_eq!(answer[3] & 0x0f, 0);

@@ -12,7 +12,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::answer::MAX_TCP;
-use super::service::{Outcome, Service, Transport};
+use super::service::{RequestOutcome, RequestTransport, Service};
 
 /// How many connections there may be at once; a further one is closed at once (BIND's `tcp-clients` is 150).
 const MAX_CONNECTIONS: usize = 150;
@@ -51,7 +51,7 @@ impl std::error::Error for ListenError {}
 
 /// A server that runs; it ends when this is dropped.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningServer {
     /// Where it listens.
     address: SocketAddr,
     /// Whether it is to end.
@@ -60,14 +60,14 @@ pub struct Running {
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Running {
+impl RunningServer {
     /// Where it listens, with the port that it has.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningServer {
     fn drop(&mut self) {
         self.is_ending.store(true, Ordering::Relaxed);
         // The thread that waits for connections looks up when one comes. If none can come it is past waiting.
@@ -82,7 +82,7 @@ impl Drop for Running {
 /// Begins to serve on an address, UDP and TCP; port 0 means any free port.
 ///
 /// Errors: see [`ListenError`].
-pub fn listen(service: &Arc<Service>, address: SocketAddr) -> Result<Running, ListenError> {
+pub fn listen(service: &Arc<Service>, address: SocketAddr) -> Result<RunningServer, ListenError> {
     if !address.ip().is_loopback() {
         return Err(ListenError::NotLoopback(address));
     }
@@ -104,7 +104,7 @@ pub fn listen(service: &Arc<Service>, address: SocketAddr) -> Result<Running, Li
         is_ending.store(true, Ordering::Relaxed);
         ListenError::Io(address, error)
     })?;
-    Ok(Running { address, is_ending, threads: vec![datagrams, connections] })
+    Ok(RunningServer { address, is_ending, threads: vec![datagrams, connections] })
 }
 
 /// Takes an address for both transports.
@@ -127,7 +127,7 @@ fn serve_datagrams(service: &Service, socket: &UdpSocket, is_ending: &AtomicBool
     while !is_ending.load(Ordering::Relaxed) {
         // Nothing came for a while, or what went out could not be delivered: neither is an end.
         let Ok((length, sender)) = socket.recv_from(&mut room) else { continue };
-        if let Outcome::Answered(messages) = service.handle(&room[..length], Transport::Udp) {
+        if let RequestOutcome::Answered(messages) = service.handle(&room[..length], RequestTransport::Udp) {
             for message in messages {
                 // The client is gone, or asks again.
                 let _ = socket.send_to(&message, sender);
@@ -173,7 +173,7 @@ fn serve_connection(service: &Service, mut stream: TcpStream, patience: Duration
         read_before(&mut stream, &mut length, deadline)?;
         room.resize(usize::from(u16::from_be_bytes(length)), 0);
         read_before(&mut stream, &mut room, deadline)?;
-        let Outcome::Answered(messages) = service.handle(&room, Transport::Tcp) else {
+        let RequestOutcome::Answered(messages) = service.handle(&room, RequestTransport::Tcp) else {
             return stream.shutdown(Shutdown::Both);
         };
         for message in messages {
@@ -221,7 +221,7 @@ fn left_until(deadline: Instant) -> io::Result<Duration> {
 mod tests {
     use std::thread;
 
-    use super::super::service::Options;
+    use super::super::service::ServiceOptions;
     use super::*;
 
     /// A connection that is served with this patience: the client's side of it, and the thread that serves.
@@ -229,7 +229,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (stream, _) = listener.accept().unwrap();
-        let service = Service::new(&[], Options::default());
+        let service = Service::new(&[], ServiceOptions::default());
         (client, thread::spawn(move || serve_connection(&service, stream, patience)))
     }
 

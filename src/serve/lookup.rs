@@ -6,29 +6,29 @@
 use domain::base::iana::{Class, Rcode};
 
 use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, Ttl};
-use crate::provider::memory::zone::Zone;
+use crate::provider::memory::zone::MemoryZone;
 
 /// How many aliases are followed: more than a real zone needs, and an end to circles.
 const MAX_ALIASES: usize = 16;
 
 /// What an answer says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct LookupAnswer {
     /// The rcode.
     pub rcode: Rcode,
     /// Whether it is from authority, not a referral.
     pub is_authoritative: bool,
     /// What was asked for, aliases that lead there first.
-    pub answer: Vec<Rows>,
+    pub answer: Vec<AnswerRrset>,
     /// The SOA where something is not there, or who knows more.
-    pub authority: Vec<Rows>,
+    pub authority: Vec<AnswerRrset>,
     /// The addresses of those.
-    pub additional: Vec<Rows>,
+    pub additional: Vec<AnswerRrset>,
 }
 
 /// The records of one owner and type.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rows {
+pub struct AnswerRrset {
     /// The owner name.
     pub owner: Name,
     /// The type.
@@ -41,24 +41,24 @@ pub struct Rows {
     pub rdata: Vec<Rdata>,
 }
 
-impl Rows {
+impl AnswerRrset {
     /// The records of an RRset, at its own name, or at the name that a wildcard answers for.
-    pub fn of(owner: NameRef<'_>, rtype: Rtype, rrset: &Rrset) -> Rows {
+    pub fn of(owner: NameRef<'_>, rtype: Rtype, rrset: &Rrset) -> AnswerRrset {
         let rdata = rrset.rdata().to_vec();
-        Rows { owner: owner.to_name(), rtype, class: Class::IN, ttl: rrset.ttl(), rdata }
+        AnswerRrset { owner: owner.to_name(), rtype, class: Class::IN, ttl: rrset.ttl(), rdata }
     }
 }
 
-impl Answer {
+impl LookupAnswer {
     /// An answer without records.
-    pub fn bare(rcode: Rcode) -> Answer {
+    pub fn bare(rcode: Rcode) -> LookupAnswer {
         let (answer, authority, additional) = (Vec::new(), Vec::new(), Vec::new());
-        Answer { rcode, is_authoritative: false, answer, authority, additional }
+        LookupAnswer { rcode, is_authoritative: false, answer, authority, additional }
     }
 }
 
 /// What leads from a name to another.
-enum Step<'z> {
+enum NameStep<'z> {
     /// Nothing: the question ends at this name, which with a wildcard is that of other records.
     Ends(NameRef<'z>),
     /// Nothing: there is no such name.
@@ -70,18 +70,18 @@ enum Step<'z> {
 }
 
 /// Answers a question for a name that is at or below the apex of the zone.
-pub fn find(zone: &Zone, name: NameRef<'_>, qtype: Rtype) -> Answer {
-    let mut found = Answer { is_authoritative: true, ..Answer::bare(Rcode::NOERROR) };
+pub fn find(zone: &MemoryZone, name: NameRef<'_>, qtype: Rtype) -> LookupAnswer {
+    let mut found = LookupAnswer { is_authoritative: true, ..LookupAnswer::bare(Rcode::NOERROR) };
     let mut name = name.to_name();
     for _ in 0..MAX_ALIASES {
         let next = match step(zone, name.as_name(), qtype) {
-            Step::Cut(cut) => {
+            NameStep::Cut(cut) => {
                 refer(zone, cut.to_name(), &mut found);
                 return found;
             }
-            Step::Renamed(at) => rename(zone, name.as_name(), at, &mut found).filter(|_| !wants_alias(qtype)),
-            Step::Ends(at) => end(zone, (name.as_name(), at), qtype, &mut found),
-            Step::NoName => {
+            NameStep::Renamed(at) => rename(zone, name.as_name(), at, &mut found).filter(|_| !wants_alias(qtype)),
+            NameStep::Ends(at) => end(zone, (name.as_name(), at), qtype, &mut found),
+            NameStep::NoName => {
                 found.rcode = Rcode::NXDOMAIN;
                 found.authority.push(denial(zone));
                 None
@@ -96,7 +96,7 @@ pub fn find(zone: &Zone, name: NameRef<'_>, qtype: Rtype) -> Answer {
 }
 
 /// Goes from the apex down to a name; `name` is the name itself or the wildcard that covers it.
-fn step<'n>(zone: &Zone, name: NameRef<'n>, qtype: Rtype) -> Step<'n> {
+fn step<'n>(zone: &MemoryZone, name: NameRef<'n>, qtype: Rtype) -> NameStep<'n> {
     let apex = zone.apex().as_name();
     let mut path: Vec<NameRef<'n>> = name.ancestors().take_while(|above| above.is_at_or_below(apex)).collect();
     path.reverse();
@@ -104,29 +104,34 @@ fn step<'n>(zone: &Zone, name: NameRef<'n>, qtype: Rtype) -> Step<'n> {
         // The DS of a zone below is in the zone above it (RFC 4035 section 3.1.4.1).
         let asks_above = *above == name && qtype == Rtype::DS;
         if *above != apex && !asks_above && zone.rrset(*above, Rtype::NS).is_some() {
-            return Step::Cut(*above);
+            return NameStep::Cut(*above);
         }
         if *above != name && zone.rrset(*above, Rtype::DNAME).is_some() {
-            return Step::Renamed(*above);
+            return NameStep::Renamed(*above);
         }
     }
-    if zone.exists(name) || covering(zone, name).is_some() { Step::Ends(name) } else { Step::NoName }
+    if zone.exists(name) || covering(zone, name).is_some() { NameStep::Ends(name) } else { NameStep::NoName }
 }
 
 /// The wildcard that covers a name that does not exist (RFC 4592 section 3.3.1).
-fn covering(zone: &Zone, name: NameRef<'_>) -> Option<Name> {
+fn covering(zone: &MemoryZone, name: NameRef<'_>) -> Option<Name> {
     let encloser = name.ancestors().skip(1).find(|above| zone.exists(*above))?;
     let wildcard = Name::prepend(b"*", encloser).ok()?;
     (encloser.is_at_or_below(zone.apex().as_name()) && zone.exists(wildcard.as_name())).then_some(wildcard)
 }
 
 /// Returns the records at the name where a question ends; and where to continue, if that is an alias.
-fn end(zone: &Zone, (name, at): (NameRef<'_>, NameRef<'_>), qtype: Rtype, found: &mut Answer) -> Option<Name> {
+fn end(
+    zone: &MemoryZone,
+    (name, at): (NameRef<'_>, NameRef<'_>),
+    qtype: Rtype,
+    found: &mut LookupAnswer,
+) -> Option<Name> {
     let wildcard = if zone.exists(at) { None } else { covering(zone, at) };
     let source = wildcard.as_ref().map_or(at, Name::as_name);
     let alias = zone.rrset(source, Rtype::CNAME).filter(|_| !wants_alias(qtype));
     if let Some(alias) = alias {
-        let rows = Rows::of(name, Rtype::CNAME, alias);
+        let rows = AnswerRrset::of(name, Rtype::CNAME, alias);
         if found.answer.contains(&rows) {
             // Aliases in a circle: the answer has the whole circle.
             return None;
@@ -136,7 +141,7 @@ fn end(zone: &Zone, (name, at): (NameRef<'_>, NameRef<'_>), qtype: Rtype, found:
     }
     let wanted = zone.at(source).filter(|(rtype, _)| qtype == Rtype::ANY || *rtype == qtype);
     let before = found.answer.len();
-    found.answer.extend(wanted.map(|(rtype, rrset)| Rows::of(name, rtype, rrset)));
+    found.answer.extend(wanted.map(|(rtype, rrset)| AnswerRrset::of(name, rtype, rrset)));
     if found.answer.len() == before {
         found.authority.push(denial(zone));
     }
@@ -149,9 +154,9 @@ fn wants_alias(qtype: Rtype) -> bool {
 }
 
 /// Puts the part of a name below a DNAME before its target (RFC 6672 section 2.2); gives the name that this makes.
-fn rename(zone: &Zone, name: NameRef<'_>, at: NameRef<'_>, found: &mut Answer) -> Option<Name> {
+fn rename(zone: &MemoryZone, name: NameRef<'_>, at: NameRef<'_>, found: &mut LookupAnswer) -> Option<Name> {
     let rrset = zone.rrset(at, Rtype::DNAME)?;
-    let rows = Rows::of(at, Rtype::DNAME, rrset);
+    let rows = AnswerRrset::of(at, Rtype::DNAME, rrset);
     if !found.answer.contains(&rows) {
         found.answer.push(rows);
     }
@@ -162,32 +167,38 @@ fn rename(zone: &Zone, name: NameRef<'_>, at: NameRef<'_>, found: &mut Answer) -
         return None;
     };
     let rdata = vec![Rdata::from_name(next.as_name())];
-    found.answer.push(Rows { owner: name.to_name(), rtype: Rtype::CNAME, class: Class::IN, ttl: rrset.ttl(), rdata });
+    found.answer.push(AnswerRrset {
+        owner: name.to_name(),
+        rtype: Rtype::CNAME,
+        class: Class::IN,
+        ttl: rrset.ttl(),
+        rdata,
+    });
     Some(next)
 }
 
 /// Refers to the servers of a zone below, with those of their addresses that are here (RFC 9471 section 2).
-fn refer(zone: &Zone, cut: Name, found: &mut Answer) {
+fn refer(zone: &MemoryZone, cut: Name, found: &mut LookupAnswer) {
     let Some(servers) = zone.rrset(cut.as_name(), Rtype::NS) else { return };
     // What led here was ours.
     found.is_authoritative = !found.answer.is_empty();
-    found.authority.push(Rows::of(cut.as_name(), Rtype::NS, servers));
+    found.authority.push(AnswerRrset::of(cut.as_name(), Rtype::NS, servers));
     for server in servers.rdata() {
         let Some(server) = server.as_rdata(Rtype::NS).target() else { continue };
         let addresses =
             [Rtype::A, Rtype::AAAA].into_iter().filter_map(|rtype| Some((rtype, zone.rrset(server, rtype)?)));
-        found.additional.extend(addresses.map(|(rtype, rrset)| Rows::of(server, rtype, rrset)));
+        found.additional.extend(addresses.map(|(rtype, rrset)| AnswerRrset::of(server, rtype, rrset)));
     }
 }
 
 /// The SOA of the zone, with the TTL of what it denies (RFC 2308 section 3).
-fn denial(zone: &Zone) -> Rows {
+fn denial(zone: &MemoryZone) -> AnswerRrset {
     let apex = zone.apex().as_name();
     let rrset = zone.rrset(apex, Rtype::SOA).expect("a zone has a SOA");
     let octets = rrset.rdata()[0].as_octets();
     let minimum = octets.last_chunk::<4>().map_or(0, |last| u32::from_be_bytes(*last));
-    let soa = Rows::of(apex, Rtype::SOA, rrset);
-    Rows { ttl: soa.ttl.min(Ttl::from_wire(minimum)), ..soa }
+    let soa = AnswerRrset::of(apex, Rtype::SOA, rrset);
+    AnswerRrset { ttl: soa.ttl.min(Ttl::from_wire(minimum)), ..soa }
 }
 
 #[cfg(test)]
@@ -226,8 +237,8 @@ x.new A 192.0.2.3
         let text = format!("$TTL 600\n{TEXT}");
         let contents = parse_text(&apex, "x.zone", text.into_bytes()).unwrap_or_else(|found| panic!("{found:?}"));
         let name = Name::parse_relative(name.as_bytes(), &Name::parse("example.net").unwrap()).unwrap();
-        let found = find(&Zone::of(&contents), name.as_name(), qtype);
-        let section = |rows: &[Rows]| {
+        let found = find(&MemoryZone::of(&contents), name.as_name(), qtype);
+        let section = |rows: &[AnswerRrset]| {
             let shown = rows.iter().map(|rows| {
                 let owner = rows.owner.to_string().replace(".example.net.", "").replace("example.net.", "@");
                 format!("{owner} {} {} x{}", rows.ttl, rows.rtype, rows.rdata.len())

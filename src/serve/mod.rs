@@ -42,6 +42,6 @@ mod update;
 
 mod wire;
 
-pub use self::listen::{ListenError, Running, listen};
-pub use self::service::{Counts, Options, Service};
+pub use self::listen::{ListenError, RunningServer, listen};
+pub use self::service::{Service, ServiceCounts, ServiceOptions};
 pub use self::tsig::ServerKey;

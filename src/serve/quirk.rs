@@ -3,11 +3,11 @@
 use std::str::FromStr;
 
 use crate::dns::Name;
-use crate::provider::memory::rules::{Quirks, SerialStep};
+use crate::provider::memory::rules::{PrimaryQuirks, SerialStep};
 
 /// One way in which servers differ from the RFC.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Quirk {
+pub enum ServerQuirk {
     /// An update that puts a CNAME next to other data, or other data next to a CNAME, is refused whole (PowerDNS).
     RefuseCnameClash,
     /// A record that is there already with another TTL is ignored (Knot).
@@ -44,22 +44,22 @@ pub const QUIRKS: [(&str, &str); 7] = [
     ("serial-step=N", "let the serial grow by N; 0 leaves it as it is (Knot within a batch)"),
 ];
 
-impl FromStr for Quirk {
+impl FromStr for ServerQuirk {
     type Err = String;
 
     /// Reads `NAME` or `NAME=VALUE`.
-    fn from_str(text: &str) -> Result<Quirk, String> {
+    fn from_str(text: &str) -> Result<ServerQuirk, String> {
         let number = |value: &str| value.parse().map_err(|_| format!("`{value}` is not a number"));
         match text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value))) {
-            ("refuse-cname-clash", None) => Ok(Quirk::RefuseCnameClash),
-            ("ignore-ttl-change", None) => Ok(Quirk::IgnoreTtlChange),
-            ("adds-after-deletes", None) => Ok(Quirk::AddsAfterDeletes),
-            ("max-records", Some(value)) => Ok(Quirk::MaxRecords(number(value)? as usize)),
-            ("check-names", None) => Ok(Quirk::CheckNames),
+            ("refuse-cname-clash", None) => Ok(ServerQuirk::RefuseCnameClash),
+            ("ignore-ttl-change", None) => Ok(ServerQuirk::IgnoreTtlChange),
+            ("adds-after-deletes", None) => Ok(ServerQuirk::AddsAfterDeletes),
+            ("max-records", Some(value)) => Ok(ServerQuirk::MaxRecords(number(value)? as usize)),
+            ("check-names", None) => Ok(ServerQuirk::CheckNames),
             ("ignore-name", Some(value)) => {
-                Name::parse(value).map(Quirk::IgnoreName).map_err(|error| format!("`{value}`: {error}"))
+                Name::parse(value).map(ServerQuirk::IgnoreName).map_err(|error| format!("`{value}`: {error}"))
             }
-            ("serial-step", Some(value)) => Ok(Quirk::SerialStep(number(value)?)),
+            ("serial-step", Some(value)) => Ok(ServerQuirk::SerialStep(number(value)?)),
             _ => {
                 let known: Vec<String> = QUIRKS.iter().map(|(name, _)| format!("`{name}`")).collect();
                 Err(format!("there are {}", known.join(", ")))
@@ -69,18 +69,18 @@ impl FromStr for Quirk {
 }
 
 /// All of these together.
-pub fn collect(quirks: &[Quirk]) -> Quirks {
-    let mut all = Quirks::default();
+pub fn collect(quirks: &[ServerQuirk]) -> PrimaryQuirks {
+    let mut all = PrimaryQuirks::default();
     for quirk in quirks {
         match quirk {
-            Quirk::RefuseCnameClash => all.refuses_cname_clash = true,
-            Quirk::IgnoreTtlChange => all.ignores_ttl_change = true,
-            Quirk::AddsAfterDeletes => all.adds_after_deletes = true,
-            Quirk::MaxRecords(most) => all.max_records = Some(*most),
-            Quirk::CheckNames => all.checks_names = true,
-            Quirk::IgnoreName(name) => all.ignores_names.push(name.clone()),
-            Quirk::SerialStep(0) => all.serial = SerialStep::Unmoved,
-            Quirk::SerialStep(step) => all.serial = SerialStep::By(*step),
+            ServerQuirk::RefuseCnameClash => all.refuses_cname_clash = true,
+            ServerQuirk::IgnoreTtlChange => all.ignores_ttl_change = true,
+            ServerQuirk::AddsAfterDeletes => all.adds_after_deletes = true,
+            ServerQuirk::MaxRecords(most) => all.max_records = Some(*most),
+            ServerQuirk::CheckNames => all.checks_names = true,
+            ServerQuirk::IgnoreName(name) => all.ignores_names.push(name.clone()),
+            ServerQuirk::SerialStep(0) => all.serial = SerialStep::Unmoved,
+            ServerQuirk::SerialStep(step) => all.serial = SerialStep::By(*step),
         }
     }
     all
@@ -94,11 +94,11 @@ mod tests {
     fn each_quirk_that_is_listed_can_be_read_and_does_something() {
         for (name, _) in QUIRKS {
             let text = name.replace("=NAME", "=a.example.net").replace("=N", "=7");
-            let quirk: Quirk = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
-            assert_ne!(collect(&[quirk]), Quirks::default(), "{text}");
+            let quirk: ServerQuirk = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_ne!(collect(&[quirk]), PrimaryQuirks::default(), "{text}");
         }
         for wrong in ["", "none", "max-records", "max-records=x", "check-names=1", "ignore-name=a..b"] {
-            assert!(wrong.parse::<Quirk>().is_err(), "{wrong}");
+            assert!(wrong.parse::<ServerQuirk>().is_err(), "{wrong}");
         }
     }
 }

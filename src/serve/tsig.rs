@@ -16,7 +16,7 @@ use domain::rdata::tsig::{Time48, Tsig};
 use domain::tsig::{Algorithm, Key, KeyName, KeyStore, ServerTransaction};
 use ring::hmac;
 
-use super::answer::{self, Building, Signature};
+use super::answer::{self, AnswerDraft, AnswerSignature};
 use crate::dns::Name;
 use crate::provider::secret::Secret;
 
@@ -63,11 +63,11 @@ pub fn check(
     key: Option<&ServerKey>,
     message: &mut Message<Vec<u8>>,
     now: Time48,
-) -> Result<Option<Signature>, Vec<u8>> {
+) -> Result<Option<AnswerSignature>, Vec<u8>> {
     let none = HashMap::new();
     let store = key.map_or(&none, |key| &key.store);
-    let finish = |answer: Building| answer.finish().into_target();
-    let length = Signed::of(message).and_then(|signed| signed.length_for(key?));
+    let finish = |answer: AnswerDraft| answer.finish().into_target();
+    let length = MessageSignature::of(message).and_then(|signed| signed.length_for(key?));
     match length {
         // BIND calls a signature of no octets wrong, and one that no sender may cut like this malformed.
         Some(0) => return Err(finish(refuse(key, message, TsigRcode::BADSIG, now))),
@@ -84,13 +84,13 @@ pub fn check(
 }
 
 /// An answer with the same question, and without a signature.
-fn bare(request: &Message<Vec<u8>>, rcode: Rcode) -> Building {
+fn bare(request: &Message<Vec<u8>>, rcode: Rcode) -> AnswerDraft {
     answer::begin(request, rcode).expect("a question fits")
 }
 
 /// Makes the answer to a message with a bad signature.
-fn refuse(key: Option<&ServerKey>, request: &Message<Vec<u8>>, error: TsigRcode, now: Time48) -> Building {
-    let Some(signed) = Signed::of(request) else { return bare(request, Rcode::FORMERR) };
+fn refuse(key: Option<&ServerKey>, request: &Message<Vec<u8>>, error: TsigRcode, now: Time48) -> AnswerDraft {
+    let Some(signed) = MessageSignature::of(request) else { return bare(request, Rcode::FORMERR) };
     let mut message = bare(request, Rcode::NOTAUTH);
     match (error, key) {
         (TsigRcode::BADTIME | TsigRcode::BADTRUNC, Some(key)) => {
@@ -107,20 +107,20 @@ fn refuse(key: Option<&ServerKey>, request: &Message<Vec<u8>>, error: TsigRcode,
 }
 
 /// The signature of a message.
-struct Signed<'m> {
+struct MessageSignature<'m> {
     /// The key's name, as it is written there.
     owner: ParsedName<&'m [u8]>,
     /// Its data.
     data: Tsig<&'m [u8], ParsedName<&'m [u8]>>,
 }
 
-impl<'m> Signed<'m> {
+impl<'m> MessageSignature<'m> {
     /// Reads the signature of a message; `None` where it cannot be read.
-    fn of(message: &'m Message<Vec<u8>>) -> Option<Signed<'m>> {
+    fn of(message: &'m Message<Vec<u8>>) -> Option<MessageSignature<'m>> {
         let last = message.additional().ok()?.last()?.ok()?;
         let record = last.into_record::<Tsig<_, _>>().ok()??;
         let owner = *record.owner();
-        Some(Signed { owner, data: record.into_data() })
+        Some(MessageSignature { owner, data: record.into_data() })
     }
 
     /// The length of the signature, in octets; `None` where it is not by this key.
@@ -130,7 +130,7 @@ impl<'m> Signed<'m> {
     }
 
     /// Adds a signature that reports an error.
-    fn push(&self, message: &mut Building, error: TsigRcode, mac: &[u8], other: &[u8]) {
+    fn push(&self, message: &mut AnswerDraft, error: TsigRcode, mac: &[u8], other: &[u8]) {
         let data = Tsig::new(
             self.data.algorithm(),
             self.data.time_signed(),
@@ -213,7 +213,7 @@ mod tests {
     /// What an answer says: rcode, error of its signature, and whether it is signed rightly.
     fn said(answer: Vec<u8>, request_mac: &[u8]) -> String {
         let message = Message::from_octets(answer).unwrap();
-        let Some(signed) = Signed::of(&message) else { return message.header().rcode().to_string() };
+        let Some(signed) = MessageSignature::of(&message) else { return message.header().rcode().to_string() };
         let mut bare = b"\0\x07\x81\0\0\x01\0\0\0\0\0\0\x01a\0\0\x01\0\x01".to_vec();
         bare[3] = message.as_slice()[3];
         let before = [&(request_mac.len() as u16).to_be_bytes()[..], request_mac].concat();

@@ -4,16 +4,16 @@
 
 use domain::base::iana::{Class, Rcode};
 
-use super::wire::{Record, Request};
+use super::wire::{DnsRequest, RequestRecord};
 use crate::dns::{Rtype, Ttl, ZoneName};
 use crate::provider::is_zone_data;
-use crate::provider::memory::message::{Instruction, Message, Prerequisite};
+use crate::provider::memory::message::{UpdateInstruction, UpdateMessage, UpdatePrerequisite};
 
 /// The readable part of an update.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Update {
+pub struct ReadableUpdate {
     /// What comes before the first fault in it.
-    pub message: Message,
+    pub message: UpdateMessage,
     /// What the fault is to be answered with, where there is one: unless a prerequisite before it fails.
     pub fault: Option<Rcode>,
 }
@@ -21,7 +21,7 @@ pub struct Update {
 /// The zone that a request is to change.
 ///
 /// Errors: FORMERR where it does not name one, NOTAUTH where it is of a class that nothing here is of (section 3.1).
-pub fn zone(request: &Request<'_>) -> Result<ZoneName, Rcode> {
+pub fn zone(request: &DnsRequest<'_>) -> Result<ZoneName, Rcode> {
     match &request.questions[..] {
         [zone] if zone.qtype != Rtype::SOA => Err(Rcode::FORMERR),
         [zone] if zone.qclass != Class::IN => Err(Rcode::NOTAUTH),
@@ -31,15 +31,15 @@ pub fn zone(request: &Request<'_>) -> Result<ZoneName, Rcode> {
 }
 
 /// Reads prerequisites and updates of a zone.
-pub fn read(request: &Request<'_>, zone: ZoneName) -> Update {
-    let mut message = Message { zone, prerequisites: Vec::new(), instructions: Vec::new() };
+pub fn read(request: &DnsRequest<'_>, zone: ZoneName) -> ReadableUpdate {
+    let mut message = UpdateMessage { zone, prerequisites: Vec::new(), instructions: Vec::new() };
     for record in &request.answer {
         match prerequisite(request, record) {
             Ok(prerequisite) => message.prerequisites.push(prerequisite),
             Err(rcode) => {
                 // Values are compared when all of the section is read (section 3.2.3).
-                message.prerequisites.retain(|known| !matches!(known, Prerequisite::Holds(..)));
-                return Update { message, fault: Some(rcode) };
+                message.prerequisites.retain(|known| !matches!(known, UpdatePrerequisite::Holds(..)));
+                return ReadableUpdate { message, fault: Some(rcode) };
             }
         }
     }
@@ -54,43 +54,43 @@ pub fn read(request: &Request<'_>, zone: ZoneName) -> Update {
             Ok(instruction) => message.instructions.push(instruction),
             Err(rcode) => {
                 message.instructions.clear();
-                return Update { message, fault: Some(rcode) };
+                return ReadableUpdate { message, fault: Some(rcode) };
             }
         }
     }
-    Update { message, fault: None }
+    ReadableUpdate { message, fault: None }
 }
 
 /// Reads a prerequisite (section 3.2).
-fn prerequisite(request: &Request<'_>, record: &Record) -> Result<Prerequisite, Rcode> {
-    let Record { owner, rtype, class, ttl, .. } = record;
+fn prerequisite(request: &DnsRequest<'_>, record: &RequestRecord) -> Result<UpdatePrerequisite, Rcode> {
+    let RequestRecord { owner, rtype, class, ttl, .. } = record;
     if *ttl != 0 {
         return Err(Rcode::FORMERR);
     }
     let (name, rtype) = (owner.clone(), *rtype);
     match *class {
-        Class::IN => Ok(Prerequisite::Holds(name, rtype, request.rdata(record).map_err(|_| Rcode::FORMERR)?)),
+        Class::IN => Ok(UpdatePrerequisite::Holds(name, rtype, request.rdata(record).map_err(|_| Rcode::FORMERR)?)),
         _ if !record.is_empty() => Err(Rcode::FORMERR),
-        Class::ANY if rtype == Rtype::ANY => Ok(Prerequisite::InUse(name)),
-        Class::ANY => Ok(Prerequisite::Exists(name, rtype)),
-        Class::NONE if rtype == Rtype::ANY => Ok(Prerequisite::NotInUse(name)),
-        Class::NONE => Ok(Prerequisite::Absent(name, rtype)),
+        Class::ANY if rtype == Rtype::ANY => Ok(UpdatePrerequisite::InUse(name)),
+        Class::ANY => Ok(UpdatePrerequisite::Exists(name, rtype)),
+        Class::NONE if rtype == Rtype::ANY => Ok(UpdatePrerequisite::NotInUse(name)),
+        Class::NONE => Ok(UpdatePrerequisite::Absent(name, rtype)),
         _ => Err(Rcode::FORMERR),
     }
 }
 
 /// Reads what is to be done with a record or RRset (section 3.4.1).
-fn instruction(request: &Request<'_>, record: &Record) -> Result<Instruction, Rcode> {
-    let Record { owner, rtype, class, ttl, .. } = record;
+fn instruction(request: &DnsRequest<'_>, record: &RequestRecord) -> Result<UpdateInstruction, Rcode> {
+    let RequestRecord { owner, rtype, class, ttl, .. } = record;
     let (name, rtype) = (owner.clone(), *rtype);
     let is_data = is_zone_data(rtype);
     let rdata = || request.rdata(record).map_err(|_| Rcode::FORMERR);
     match *class {
-        Class::IN if is_data => Ok(Instruction::Add(name, rtype, Ttl::from_wire(*ttl), rdata()?)),
+        Class::IN if is_data => Ok(UpdateInstruction::Add(name, rtype, Ttl::from_wire(*ttl), rdata()?)),
         Class::ANY if *ttl != 0 || !record.is_empty() => Err(Rcode::FORMERR),
-        Class::ANY if rtype == Rtype::ANY => Ok(Instruction::DeleteName(name)),
-        Class::ANY if is_data => Ok(Instruction::DeleteRrset(name, rtype)),
-        Class::NONE if *ttl == 0 && is_data => Ok(Instruction::DeleteRecord(name, rtype, rdata()?)),
+        Class::ANY if rtype == Rtype::ANY => Ok(UpdateInstruction::DeleteName(name)),
+        Class::ANY if is_data => Ok(UpdateInstruction::DeleteRrset(name, rtype)),
+        Class::NONE if *ttl == 0 && is_data => Ok(UpdateInstruction::DeleteRecord(name, rtype, rdata()?)),
         _ => Err(Rcode::FORMERR),
     }
 }
@@ -124,9 +124,9 @@ mod tests {
     }
 
     /// The result of an update of `z.`.
-    fn update(prerequisites: &[Rr<'_>], updates: &[Rr<'_>]) -> Update {
+    fn update(prerequisites: &[Rr<'_>], updates: &[Rr<'_>]) -> ReadableUpdate {
         let octets = message(prerequisites, updates);
-        let request = Request::parse(&octets).unwrap();
+        let request = DnsRequest::parse(&octets).unwrap();
         let zone = zone(&request).unwrap();
         assert_eq!(zone.to_string(), "z.");
         read(&request, zone)
@@ -161,20 +161,20 @@ mod tests {
         assert_eq!(
             update.message.prerequisites,
             [
-                Prerequisite::InUse(name("a.z")),
-                Prerequisite::NotInUse(name("b.z")),
-                Prerequisite::Exists(name("a.z"), Rtype::A),
-                Prerequisite::Absent(name("b.z"), unknown),
-                Prerequisite::Holds(name("a.z"), Rtype::A, address),
+                UpdatePrerequisite::InUse(name("a.z")),
+                UpdatePrerequisite::NotInUse(name("b.z")),
+                UpdatePrerequisite::Exists(name("a.z"), Rtype::A),
+                UpdatePrerequisite::Absent(name("b.z"), unknown),
+                UpdatePrerequisite::Holds(name("a.z"), Rtype::A, address),
             ]
         );
         assert_eq!(
             update.message.instructions,
             [
-                Instruction::Add(name("b.z"), unknown, Ttl::from_secs(60).unwrap(), octets),
-                Instruction::DeleteRrset(name("a.z"), Rtype::A),
-                Instruction::DeleteName(name("c.z")),
-                Instruction::DeleteRecord(name("d.z"), Rtype::PTR, pointer),
+                UpdateInstruction::Add(name("b.z"), unknown, Ttl::from_secs(60).unwrap(), octets),
+                UpdateInstruction::DeleteRrset(name("a.z"), Rtype::A),
+                UpdateInstruction::DeleteName(name("c.z")),
+                UpdateInstruction::DeleteRecord(name("d.z"), Rtype::PTR, pointer),
             ]
         );
     }
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn a_zone_is_one_soa_of_class_in() {
         let whole = message(&[], &[]);
-        let zone_of = |octets: &[u8]| zone(&Request::parse(octets).unwrap());
+        let zone_of = |octets: &[u8]| zone(&DnsRequest::parse(octets).unwrap());
         let changed = |at: usize, to: u8| {
             let mut octets = whole.clone();
             octets[at] = to;
@@ -224,7 +224,7 @@ mod tests {
         let bad = ("a.z", 1, ANY, 1, &b""[..]);
         let address = b"\xc0\0\x02\x01";
         let found = update(&[("a.z", 1, 1, 0, address), ("b.z", 255, ANY, 0, b""), bad], &[]);
-        assert_eq!(found.message.prerequisites, [Prerequisite::InUse(name("b.z"))]);
+        assert_eq!(found.message.prerequisites, [UpdatePrerequisite::InUse(name("b.z"))]);
         let found = update(&[("a.z", 1, 1, 0, address)], &[("a.z", 1, 1, 60, address), ("q.", 1, 1, 60, address), bad]);
         assert_eq!(found.fault, Some(Rcode::NOTZONE));
         assert_eq!(found.message.prerequisites.len(), 1);

@@ -31,7 +31,7 @@ pub struct Manifest {
 /// How much of a zone was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Extent {
+pub enum ZoneExtent {
     /// All of it.
     Whole,
     /// The records at some names, which this file lists.
@@ -60,7 +60,7 @@ pub struct SavedZone {
     /// The digest of the file.
     pub sha256: String,
     /// How much of it was read.
-    pub extent: Extent,
+    pub extent: ZoneExtent,
     /// The SOA's serial.
     pub serial: u32,
     /// How many RRsets it has.

@@ -23,7 +23,7 @@ use crate::dns::ZoneName;
 
 pub use manifest::{SavedZone, UnreadZone};
 pub use read::{SavedLive, Snapshot};
-pub use write::Writer;
+pub use write::SnapshotWriter;
 
 /// The name of the manifest in the folder.
 const MANIFEST: &str = "manifest.json";

@@ -4,7 +4,7 @@
 
 use super::text::END;
 use crate::dns::{Name, ZoneName};
-use crate::live::Knowledge;
+use crate::live::ZoneKnowledge;
 
 /// What a line begins with: the name was asked for its addresses, or its PTR.
 const KNOWN: &str = "known";
@@ -19,8 +19,8 @@ const DOUBTFUL: &str = "doubtful";
 const CUT: &str = "cut";
 
 /// The text of the file, sorted.
-pub fn to_text(knowledge: &Knowledge) -> String {
-    let Knowledge { names, texts, doubtful, cuts } = knowledge;
+pub fn to_text(knowledge: &ZoneKnowledge) -> String {
+    let ZoneKnowledge { names, texts, doubtful, cuts } = knowledge;
     let lists = [(KNOWN, names), (TEXT, texts), (DOUBTFUL, doubtful), (CUT, cuts)];
     let lines = lists.iter().flat_map(|(word, list)| list.iter().map(move |name| format!("{word} {name}\n")));
     let mut lines: Vec<String> = lines.collect();
@@ -29,8 +29,8 @@ pub fn to_text(knowledge: &Knowledge) -> String {
 }
 
 /// Reads such a text; `None` where it has another form, was cut, or is another zone's.
-pub fn parse(zone: &ZoneName, text: &str) -> Option<Knowledge> {
-    let mut knowledge = Knowledge::default();
+pub fn parse(zone: &ZoneName, text: &str) -> Option<ZoneKnowledge> {
+    let mut knowledge = ZoneKnowledge::default();
     for line in text.strip_suffix(END)?.lines() {
         let (word, name) = line.split_once(' ')?;
         let name = Name::parse(name).ok().filter(|name| name.as_name().is_at_or_below(zone.as_name()))?;
@@ -55,7 +55,7 @@ mod tests {
         let set = |names: &[&str]| names.iter().map(|name| Name::parse(name).unwrap()).collect();
         let names = set(&["a.example.net", "b.example.net", "odd\\032\\010\\\\.example.net"]);
         let (doubtful, cuts) = (set(&["b.example.net"]), set(&["c.example.net"]));
-        let knowledge = Knowledge { names, texts: set(&["t.example.net"]), doubtful, cuts };
+        let knowledge = ZoneKnowledge { names, texts: set(&["t.example.net"]), doubtful, cuts };
         let text = to_text(&knowledge);
         assert_eq!(
             text,

@@ -6,13 +6,13 @@ use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::manifest::{Extent, Manifest, NamesFile, SHA256, SavedZone};
+use super::manifest::{Manifest, NamesFile, SHA256, SavedZone, ZoneExtent};
 use super::{MANIFEST, names, text};
 use crate::diag::Problem;
 use crate::disk::hex;
 use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::value::Time;
-use crate::live::Knowledge;
+use crate::live::ZoneKnowledge;
 use crate::plan::ContentsSeen;
 use crate::provider::{self, ZoneRead};
 
@@ -31,7 +31,7 @@ pub struct SavedLive {
     /// What it holds.
     pub read: ZoneRead,
     /// The names that it is known for; none where it was read whole.
-    pub knowledge: Option<Knowledge>,
+    pub knowledge: Option<ZoneKnowledge>,
 }
 
 /// A snapshot whose manifest was read.
@@ -110,7 +110,7 @@ impl Snapshot {
         check(saved, &contents).map_err(|message| damaged(&place, message))?;
         let mut inputs = vec![input];
         let mut knowledge = None;
-        if let Extent::Asked(NamesFile { file, sha256 }) = &saved.extent {
+        if let ZoneExtent::Asked(NamesFile { file, sha256 }) = &saved.extent {
             let (text, input) = self.read_file(file, sha256)?;
             let known = String::from_utf8(text).ok().and_then(|text| names::parse(&saved.zone, &text));
             let no_names = || damaged(&input.0, "a line is not a name that was asked for".to_owned());

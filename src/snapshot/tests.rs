@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::diag::Problem;
-use crate::dns::{Name, NameRef, Rtype, Ttl, Wire, ZoneBuilder, ZoneContents};
+use crate::dns::{Name, NameRef, Rtype, Ttl, WireOctets, ZoneBuilder, ZoneContents};
 use crate::inventory::value::Time;
 use crate::provider;
 
@@ -206,7 +206,7 @@ fn rdata() -> impl Strategy<Value = (Rtype, Vec<u8>)> {
     prop_oneof![4 => shaped, 1 => unshaped, 1 => unknown].prop_filter_map("no RDATA of the type", |(rtype, rdata)| {
         let mut canonical = Vec::new();
         let zone_data = !matches!(rtype, Rtype::SOA | Rtype::OPT);
-        let done = Wire::rdata(&rdata).append_rdata(rtype, 0..rdata.len(), &mut canonical);
+        let done = WireOctets::rdata(&rdata).append_rdata(rtype, 0..rdata.len(), &mut canonical);
         (zone_data && done.is_ok()).then_some((rtype, canonical))
     })
 }
@@ -292,7 +292,7 @@ const SMALL: &str = "$TTL 60\n@ SOA a b 1 2 3 4 5\nx A 192.0.2.1\nx AAAA 2001:db
 
 /// Saves a snapshot of two zones, and of one that could not be read.
 fn save(target: &Path) -> Result<(), Problem> {
-    let writer = Writer::begin(target)?;
+    let writer = SnapshotWriter::begin(target)?;
     let zones = ["example.net", "0/25.2.0.192.in-addr.arpa"].map(|name| writer.write_zone(&parsed(name, SMALL), None));
     let zones = zones.into_iter().collect::<Result<Vec<_>, _>>()?;
     let unread = UnreadZone {
@@ -411,7 +411,7 @@ fn only_a_snapshot_is_replaced() {
 #[test]
 fn a_snapshot_that_is_not_finished_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let writer = Writer::begin(&folder.path().join("live")).unwrap();
+    let writer = SnapshotWriter::begin(&folder.path().join("live")).unwrap();
     writer.write_zone(&parsed("example.net", SMALL), None).unwrap();
     assert!(!folder.path().join("live").exists());
     drop(writer);

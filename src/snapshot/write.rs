@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::manifest::{Extent, FORMAT, Manifest, NamesFile, SHA256, SavedZone, UnreadZone};
+use super::manifest::{FORMAT, Manifest, NamesFile, SHA256, SavedZone, UnreadZone, ZoneExtent};
 use super::{MANIFEST, NAMES_SUFFIX, SUFFIX, file_stem, folder, names, text};
 use crate::diag::Problem;
 use crate::disk::hex;
 use crate::dns::ZoneContents;
 use crate::inventory::value::Time;
-use crate::live::Knowledge;
+use crate::live::ZoneKnowledge;
 use crate::plan::ContentsSeen;
 
 /// The error of something on disk.
@@ -32,7 +32,7 @@ fn taken(place: &Path, why: &str) -> Problem {
 
 /// Saves the zones of one snapshot, in any order and side by side.
 #[derive(Debug)]
-pub struct Writer {
+pub struct SnapshotWriter {
     /// What the snapshot will be called.
     target: PathBuf,
     /// Where it is until then; removed with all in it unless it was renamed.
@@ -41,16 +41,16 @@ pub struct Writer {
     replaces: bool,
 }
 
-impl Drop for Writer {
+impl Drop for SnapshotWriter {
     fn drop(&mut self) {
         // After the renaming there is nothing to remove, and an earlier failure is reported.
         let _ = fs::remove_dir_all(&self.temporary);
     }
 }
 
-impl Writer {
+impl SnapshotWriter {
     /// Begins a snapshot in the place of `target`: a free name, or an earlier snapshot.
-    pub fn begin(target: &Path) -> Result<Writer, Problem> {
+    pub fn begin(target: &Path) -> Result<SnapshotWriter, Problem> {
         let replaces = match fs::symlink_metadata(target) {
             Ok(_) => true,
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
@@ -62,21 +62,21 @@ impl Writer {
         // A link stays, and its target is replaced.
         let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
         let temporary = folder::create_temporary(&target).map_err(|error| not_saved(&target, &error))?;
-        Ok(Writer { target, temporary, replaces })
+        Ok(SnapshotWriter { target, temporary, replaces })
     }
 
     /// Saves one zone, or what is known about it; returns what the manifest says about it.
-    pub fn write_zone(&self, contents: &ZoneContents, knowledge: Option<&Knowledge>) -> Result<SavedZone, Problem> {
+    pub fn write_zone(&self, contents: &ZoneContents, knowledge: Option<&ZoneKnowledge>) -> Result<SavedZone, Problem> {
         let ContentsSeen { serial, rrsets, digest, .. } = ContentsSeen::of(contents);
         let zone = contents.apex().clone();
         let file = file_stem(&zone) + SUFFIX;
         let sha256 = self.write_file(&file, |out| text::write_zone(contents, out))?;
         let extent = match knowledge {
-            None => Extent::Whole,
+            None => ZoneExtent::Whole,
             Some(knowledge) => {
                 let file = file_stem(&zone) + NAMES_SUFFIX;
                 let sha256 = self.write_file(&file, |out| out.write_all(names::to_text(knowledge).as_bytes()))?;
-                Extent::Asked(NamesFile { file, sha256 })
+                ZoneExtent::Asked(NamesFile { file, sha256 })
             }
         };
         let records = contents.record_count() as u64;
@@ -88,12 +88,12 @@ impl Writer {
     fn write_file(
         &self,
         name: &str,
-        write: impl FnOnce(&mut Digesting<BufWriter<File>>) -> io::Result<()>,
+        write: impl FnOnce(&mut DigestWriter<BufWriter<File>>) -> io::Result<()>,
     ) -> Result<String, Problem> {
         let written = File::create_new(self.temporary.join(name)).and_then(|file| {
-            let mut out = Digesting { out: BufWriter::new(file), hasher: Sha256::new() };
+            let mut out = DigestWriter { out: BufWriter::new(file), hasher: Sha256::new() };
             write(&mut out)?;
-            let Digesting { out, hasher } = out;
+            let DigestWriter { out, hasher } = out;
             out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
             Ok(format!("{SHA256}{}", hex(&hasher.finalize())))
         });
@@ -123,14 +123,14 @@ impl Writer {
 }
 
 /// Digests what passes through.
-struct Digesting<W> {
+struct DigestWriter<W> {
     /// The output.
     out: W,
     /// The digest so far.
     hasher: Sha256,
 }
 
-impl<W: Write> Write for Digesting<W> {
+impl<W: Write> Write for DigestWriter<W> {
     fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
         let written = self.out.write(octets)?;
         self.hasher.update(&octets[..written]);

@@ -1,7 +1,7 @@
 //! A workspace for an empty folder: a fleet of four hosts, small enough to be read whole, in which a plan has changes.
 
-use super::project::Project;
-use super::settings::{Admin, Pool, Settings, Source, Zone};
+use super::project::StarterProject;
+use super::settings::{StarterAdmin, StarterPool, StarterSettings, StarterSource, StarterZone};
 use super::{SETTINGS, Starter, StarterFile, common, editors};
 use crate::dns::{Name, ZoneName};
 use crate::inventory::sources::HOSTS_HEADER;
@@ -42,7 +42,7 @@ $TTL 3600\n\
 /// Makes the workspace; the reports in it are of `now`.
 pub fn make(owner: &str, now: Time) -> Starter {
     let settings = settings(owner);
-    let project = Project {
+    let project = StarterProject {
         id: "example".to_owned(),
         head: vec!["The example project. Its id is that of [project.example] in zonewright.toml, and of its hosts in hosts.csv.".to_owned()],
         vlan: (1, "The VLAN of the hosts' interface: with the switch it says in which network a host is.".to_owned()),
@@ -70,13 +70,13 @@ pub fn make(owner: &str, now: Time) -> Starter {
 }
 
 /// The settings.
-fn settings(owner: &str) -> Settings {
-    let source = |key, path: &str, about| Source { key, paths: vec![path.to_owned()], about };
+fn settings(owner: &str) -> StarterSettings {
+    let source = |key, path: &str, about| StarterSource { key, paths: vec![path.to_owned()], about };
     let zone = |text: &str| {
         let name = Name::parse(text).expect("a constant name");
-        Zone { name: ZoneName::new(name), pool: "main".to_owned(), ttl: None }
+        StarterZone { name: ZoneName::new(name), pool: "main".to_owned(), ttl: None }
     };
-    Settings {
+    StarterSettings {
         head: vec![
             "An example of zonewright's settings: `zonewright plan` works as it is. This file is the administrator's; \
              what the owners of projects decide is in projects/."
@@ -89,13 +89,13 @@ fn settings(owner: &str) -> Settings {
             source("l3_tors", "exports/l3-tors.txt", "switch and VLAN to the one /64 behind it"),
         ],
         macs: vec![("agent".to_owned(), "agents/*.jsonl".to_owned(), "what the agents on the hosts report".to_owned())],
-        admins: vec![Admin {
+        admins: vec![StarterAdmin {
             id: "example".to_owned(),
             dns_domain: "example.net".to_owned(),
             also_domains: Vec::new(),
             note: None,
         }],
-        pools: vec![Pool {
+        pools: vec![StarterPool {
             name: "main".to_owned(),
             about: vec!["A folder of master files, so that no server is needed. For a server: type = \"rfc2136\" with `server` and `tsig_key` (docs/start.md).".to_owned()],
             target: vec![

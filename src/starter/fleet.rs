@@ -11,7 +11,7 @@ use super::parent;
 use crate::dns::reverse::{is_reverse, reverse_name};
 use crate::dns::{Name, NameRef, RdataRef, Rtype, ZoneName};
 use crate::inventory::value::{Mac, Net64};
-use crate::live::{Live, Place, ZoneIndex};
+use crate::live::{Live, NamePlace, ZoneIndex};
 
 /// From how many addresses of one family on a name is a service's: a host may well have two.
 const MANY: usize = 3;
@@ -93,18 +93,18 @@ impl fmt::Display for NotAHost {
 
 /// The names in zones.
 #[derive(Debug, Default)]
-pub struct Fleet {
+pub struct FoundFleet {
     /// The hosts, sorted by name.
     pub hosts: Vec<FoundHost>,
     /// The other names, by reason, sorted.
     pub others: BTreeMap<NotAHost, BTreeSet<String>>,
 }
 
-impl Fleet {
+impl FoundFleet {
     /// Looks through the forward zones among those that could be read.
-    pub fn of(live: &Live) -> Fleet {
+    pub fn of(live: &Live) -> FoundFleet {
         let holders = holders(live);
-        let mut fleet = Fleet::default();
+        let mut fleet = FoundFleet::default();
         let mut found: BTreeMap<String, FoundHost> = BTreeMap::new();
         for (number, zone) in live.zones().filter(|(_, zone)| !is_reverse(zone.name().as_name())) {
             let with_addresses = zone.contents().into_iter().flat_map(|contents| contents.rrsets());
@@ -195,8 +195,8 @@ fn reason(
     let mut addresses = host.addresses.iter().map(|v6| IpAddr::V6(*v6)).chain(v4);
     let is_anothers = |address: IpAddr| holders[&address].len() > 1 && !points_to(live, address, name);
     match live.place(name) {
-        Place::Cname(_) => return Some(NotAHost::Alias),
-        Place::Open(holder) if holder == number => {}
+        NamePlace::Cname(_) => return Some(NotAHost::Alias),
+        NamePlace::Open(holder) if holder == number => {}
         _ => return Some(NotAHost::Hidden),
     }
     if live.is_apex(name) {
@@ -298,7 +298,7 @@ pub(super) mod tests {
                     here.dns A 192.0.2.12\n@ NS here.dns\n";
         let reverse = "5 PTR web.example.net.\n6 PTR pool.example.net.\n";
         let live = live(&[("example.net", zone), ("2.0.192.in-addr.arpa", reverse)]);
-        let fleet = Fleet::of(&live);
+        let fleet = FoundFleet::of(&live);
         let hosts: Vec<String> = fleet.hosts.iter().map(|host| host.name.to_string()).collect();
         assert_eq!(hosts, ["both.example.net.", "web.example.net."]);
         let told: Vec<String> = fleet
@@ -329,7 +329,7 @@ pub(super) mod tests {
     fn addresses_that_hold_one_of_ipv4_are_paired_with_it() {
         let live =
             live(&[("example.net", "a A 192.0.2.1\na AAAA 2001:db8::c000:201\nb A 192.0.2.2\nb AAAA 2001:db8::2\n")]);
-        let fleet = Fleet::of(&live);
+        let fleet = FoundFleet::of(&live);
         let pairs = fleet.hosts[0].embedded();
         assert_eq!(
             pairs.iter().map(|(v4, net)| format!("{v4} {net}")).collect::<Vec<_>>(),
@@ -343,7 +343,7 @@ pub(super) mod tests {
         let text =
             "a AAAA 2001:db8::1478:0:1\nb AAAA 2001:db8::1478:0:2\nc AAAA 2001:db8::1478:0:3\nd AAAA 2001:db8::4\n";
         let live = live(&[("example.net", text)]);
-        let fleet = Fleet::of(&live);
+        let fleet = FoundFleet::of(&live);
         let zone = fleet.hosts[0].zone.clone();
         assert_eq!(fleet.shared_bits(&zone), [(0x1478, 3)]);
         assert!(fleet.hosts.iter().all(|host| host.mac.is_none()));

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use ipnet::Ipv6Net;
 
 use super::imported::pool_name;
-use super::project::Project;
-use super::recognise::{HostRow, Kind};
-use super::settings::{Admin, Pool, Settings, Source, Zone};
+use super::project::StarterProject;
+use super::recognise::{FileKind, HostRow};
+use super::settings::{StarterAdmin, StarterPool, StarterSettings, StarterSource, StarterZone};
 use super::{SETTINGS, Starter, StarterFile, common, count, editors, example, fresh_slug, parent, plain, slug, some};
 use crate::dns::reverse::reverse_zone;
 use crate::dns::{Name, ZoneName};
@@ -23,16 +23,16 @@ const PROJECTS: &str = "projects";
 
 /// A file that was recognised.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct RecognisedFile {
     /// Its path in the folder, with slashes.
     pub path: String,
     /// What it is.
-    pub kind: Kind,
+    pub kind: FileKind,
 }
 
 /// Everything that was recognised, by what it is.
 #[derive(Debug, Default)]
-struct Sorted {
+struct SortedFiles {
     /// The files of hosts, and their rows.
     hosts: (Vec<String>, Vec<HostRow>),
     /// The files of l3-tors, the VLANs of each switch, and the networks.
@@ -48,11 +48,11 @@ struct Sorted {
 }
 
 /// The folders of master files, each with its zones; a zone that is in several belongs to the first.
-pub fn zone_folders(found: &[Found]) -> Vec<(String, Vec<ZoneName>)> {
+pub fn zone_folders(found: &[RecognisedFile]) -> Vec<(String, Vec<ZoneName>)> {
     let mut folders: BTreeMap<String, Vec<ZoneName>> = BTreeMap::new();
     let mut seen = BTreeSet::new();
-    for Found { path, kind } in found {
-        if let Kind::Zone(zone) = kind
+    for RecognisedFile { path, kind } in found {
+        if let FileKind::Zone(zone) = kind
             && seen.insert(zone.clone())
         {
             folders.entry(folder_of(path)).or_default().push(zone.clone());
@@ -62,12 +62,12 @@ pub fn zone_folders(found: &[Found]) -> Vec<(String, Vec<ZoneName>)> {
 }
 
 /// Whether any hosts were found.
-pub fn has_hosts(found: &[Found]) -> bool {
-    found.iter().any(|found| matches!(&found.kind, Kind::Hosts(rows) if !rows.is_empty()))
+pub fn has_hosts(found: &[RecognisedFile]) -> bool {
+    found.iter().any(|found| matches!(&found.kind, FileKind::Hosts(rows) if !rows.is_empty()))
 }
 
 /// Makes a workspace around what was found; an example where no hosts were.
-pub fn make(found: &[Found], owner: &str, now: Time) -> Starter {
+pub fn make(found: &[RecognisedFile], owner: &str, now: Time) -> Starter {
     if !has_hosts(found) {
         let mut starter = example::make(owner, now);
         if !found.is_empty() {
@@ -79,12 +79,12 @@ pub fn make(found: &[Found], owner: &str, now: Time) -> Starter {
         }
         return starter;
     }
-    let mut sorted = Sorted::default();
-    for Found { path, kind } in found {
+    let mut sorted = SortedFiles::default();
+    for RecognisedFile { path, kind } in found {
         sorted.take(path, kind);
     }
     let zones = zone_folders(found);
-    let domains = Domains::of(&sorted.hosts.1);
+    let domains = CommonDomains::of(&sorted.hosts.1);
     let stand_ins = if zones.is_empty() { stand_ins(&domains, &sorted.l3_tors.2) } else { Vec::new() };
     let settings = settings(&sorted, &zones, &stand_ins, (&domains, owner, now));
     let mut files = vec![StarterFile::new(SETTINGS, "points at what was found", settings.to_text())];
@@ -99,31 +99,31 @@ pub fn make(found: &[Found], owner: &str, now: Time) -> Starter {
     Starter { files, basis: told(&sorted, &zones), remarks }
 }
 
-impl Sorted {
+impl SortedFiles {
     /// Takes a file.
-    fn take(&mut self, path: &str, kind: &Kind) {
+    fn take(&mut self, path: &str, kind: &FileKind) {
         let path = path.to_owned();
         match kind {
-            Kind::Hosts(rows) => {
+            FileKind::Hosts(rows) => {
                 self.hosts.0.push(path);
                 self.hosts.1.extend(rows.iter().cloned());
             }
-            Kind::L3Tors(vlans, networks) => {
+            FileKind::L3Tors(vlans, networks) => {
                 self.l3_tors.0.push(path);
                 for (switch, vlans) in vlans {
                     self.l3_tors.1.entry(switch.clone()).or_default().extend(vlans);
                 }
                 self.l3_tors.2.extend(networks);
             }
-            Kind::NetLayout => self.net_layout.push(path),
-            Kind::Ipv4Map => self.ipv4_map.push(path),
-            Kind::MacReports => {
+            FileKind::NetLayout => self.net_layout.push(path),
+            FileKind::Ipv4Map => self.ipv4_map.push(path),
+            FileKind::MacReports => {
                 self.macs.insert(path);
             }
-            Kind::Project(id) => {
+            FileKind::Project(id) => {
                 self.projects.insert(id.clone(), path);
             }
-            Kind::Zone(_) => {}
+            FileKind::Zone(_) => {}
         }
     }
 
@@ -162,11 +162,11 @@ fn is_published(domain: &Name) -> bool {
 }
 
 /// The domains in which the hosts of each project have names, the commonest first.
-struct Domains(BTreeMap<String, Vec<Name>>);
+struct CommonDomains(BTreeMap<String, Vec<Name>>);
 
-impl Domains {
+impl CommonDomains {
     /// Counts them.
-    fn of(rows: &[HostRow]) -> Domains {
+    fn of(rows: &[HostRow]) -> CommonDomains {
         let mut counts: BTreeMap<String, BTreeMap<Name, usize>> = BTreeMap::new();
         for row in rows {
             let of_project = counts.entry(row.project.clone()).or_default();
@@ -182,11 +182,11 @@ impl Domains {
             let usual = domains.into_iter().filter(|(_, count)| count * USUAL >= all);
             (id, usual.map(|(domain, _)| domain).collect())
         });
-        Domains(sorted.collect())
+        CommonDomains(sorted.collect())
     }
 
     /// The administrator's halves: each domain is the first of one project alone, as the settings demand.
-    fn admins(&self) -> Vec<Admin> {
+    fn admins(&self) -> Vec<StarterAdmin> {
         let mut taken: BTreeMap<&Name, &str> = BTreeMap::new();
         let mut admins = Vec::new();
         for (id, domains) in &self.0 {
@@ -210,7 +210,7 @@ impl Domains {
                     (format!("{}.{first}", slug(id)), Some(note))
                 }
             };
-            admins.push(Admin { id: id.clone(), dns_domain, also_domains, note });
+            admins.push(StarterAdmin { id: id.clone(), dns_domain, also_domains, note });
         }
         admins
     }
@@ -225,7 +225,7 @@ impl Domains {
 }
 
 /// The zones that there would be: one for each of the topmost domains, and one for the networks of each /32.
-fn stand_ins(domains: &Domains, networks: &BTreeSet<Ipv6Net>) -> Vec<ZoneName> {
+fn stand_ins(domains: &CommonDomains, networks: &BTreeSet<Ipv6Net>) -> Vec<ZoneName> {
     let mut zones: Vec<ZoneName> = domains.topmost().into_iter().cloned().map(ZoneName::new).collect();
     let mut by_provider: BTreeMap<u32, Vec<u128>> = BTreeMap::new();
     for network in networks {
@@ -251,13 +251,14 @@ fn stand_in(zone: &ZoneName) -> StarterFile {
 
 /// The settings.
 fn settings(
-    sorted: &Sorted,
+    sorted: &SortedFiles,
     zones: &[(String, Vec<ZoneName>)],
     stand_ins: &[ZoneName],
-    (domains, owner, now): (&Domains, &str, Time),
-) -> Settings {
-    let source =
-        |key, paths: &Vec<String>, about| (!paths.is_empty()).then(|| Source { key, paths: paths.clone(), about });
+    (domains, owner, now): (&CommonDomains, &str, Time),
+) -> StarterSettings {
+    let source = |key, paths: &Vec<String>, about| {
+        (!paths.is_empty()).then(|| StarterSource { key, paths: paths.clone(), about })
+    };
     let sources = [
         source("hosts", &sorted.hosts.0, "one row a host"),
         source("l3_tors", &sorted.l3_tors.0, "switch and VLAN to the one /64 behind it"),
@@ -271,7 +272,7 @@ fn settings(
     }
     let stand_in = [(STAND_INS.to_owned(), stand_ins.to_vec())];
     let folders = if zones.is_empty() { &stand_in[..] } else { zones };
-    let pool = |(number, (folder, _)): (usize, &(String, Vec<ZoneName>))| Pool {
+    let pool = |(number, (folder, _)): (usize, &(String, Vec<ZoneName>))| StarterPool {
         name: pool_name(number),
         about: vec![format!(
             "The master files in {folder}/. For a server: type = \"rfc2136\" with `server` and `tsig_key` (docs/start.md)."
@@ -281,10 +282,11 @@ fn settings(
             (format!("dir = {}", quoted(folder)), "holds APEX.zone for each zone".to_owned()),
         ],
     };
-    let zone = |(number, zone): (usize, &ZoneName)| Zone { name: zone.clone(), pool: pool_name(number), ttl: None };
+    let zone =
+        |(number, zone): (usize, &ZoneName)| StarterZone { name: zone.clone(), pool: pool_name(number), ttl: None };
     let in_pools =
         folders.iter().enumerate().flat_map(|(number, (_, zones))| zones.iter().map(move |zone| (number, zone)));
-    Settings {
+    StarterSettings {
         head: vec![format!(
             "Made by `zonewright init` on {} from the files that were found in this folder. `zonewright check` says \
              what is wrong in these files; `zonewright plan` says what would be changed in DNS.",
@@ -324,7 +326,7 @@ fn macs(paths: &BTreeSet<String>) -> Vec<(String, String, String)> {
 }
 
 /// The file of a project that has none.
-fn project(sorted: &Sorted, id: &str, stem: &str) -> StarterFile {
+fn project(sorted: &SortedFiles, id: &str, stem: &str) -> StarterFile {
     let (vlan, known) = sorted.vlan(id);
     let automation = match &known {
         Ok(_) => {
@@ -336,7 +338,7 @@ fn project(sorted: &Sorted, id: &str, stem: &str) -> StarterFile {
         ),
     };
     let hosts = sorted.hosts.1.iter().filter(|row| row.project == id).count();
-    let project = Project {
+    let project = StarterProject {
         id: id.to_owned(),
         head: vec![format!("Project {id}: {} in the export.", count(hosts, "host", "hosts"))],
         vlan: (vlan, known.unwrap_or_else(|why| why)),
@@ -348,7 +350,7 @@ fn project(sorted: &Sorted, id: &str, stem: &str) -> StarterFile {
 }
 
 /// What was found.
-fn told(sorted: &Sorted, zones: &[(String, Vec<ZoneName>)]) -> Vec<String> {
+fn told(sorted: &SortedFiles, zones: &[(String, Vec<ZoneName>)]) -> Vec<String> {
     let mut told = vec![format!("{} in {}", count(sorted.hosts.1.len(), "host", "hosts"), some(&sorted.hosts.0))];
     for files in [&sorted.l3_tors.0, &sorted.net_layout, &sorted.ipv4_map] {
         told.extend((!files.is_empty()).then(|| some(files)));
@@ -368,7 +370,7 @@ fn told(sorted: &Sorted, zones: &[(String, Vec<ZoneName>)]) -> Vec<String> {
 }
 
 /// What is missing or was guessed.
-fn remarks(sorted: &Sorted, stand_ins: &[ZoneName], unsure: &[&str], domains: &Domains) -> Vec<String> {
+fn remarks(sorted: &SortedFiles, stand_ins: &[ZoneName], unsure: &[&str], domains: &CommonDomains) -> Vec<String> {
     let mut remarks = Vec::new();
     if !stand_ins.is_empty() {
         remarks.push(format!(
@@ -429,8 +431,8 @@ mod tests {
             switch: String::new(),
         };
         let rows: Vec<HostRow> = rows.iter().map(row).collect();
-        let admins = Domains::of(&rows).admins().into_iter();
-        let shown = admins.map(|Admin { id, dns_domain, also_domains, note }| {
+        let admins = CommonDomains::of(&rows).admins().into_iter();
+        let shown = admins.map(|StarterAdmin { id, dns_domain, also_domains, note }| {
             format!("{id}: {dns_domain} {also_domains:?}{}", if note.is_some() { ", made up" } else { "" })
         });
         shown.collect()
@@ -475,7 +477,7 @@ mod tests {
             .map(|name| HostRow { name: Name::parse_host(name).ok(), project: "p".to_owned(), switch: String::new() })
             .into();
         let networks = ["2001:db8:0:1::/64", "2001:db8:0:7::/64", "2a02:6b8::/64"].map(|text| text.parse().unwrap());
-        let zones = stand_ins(&Domains::of(&rows), &networks.into());
+        let zones = stand_ins(&CommonDomains::of(&rows), &networks.into());
         let names: Vec<String> = zones.iter().map(|zone| plain(zone.as_name())).collect();
         let expected = [
             "example.net",

@@ -7,9 +7,9 @@ use std::net::IpAddr;
 
 use ipnet::IpNet;
 
-use super::fleet::{Fleet, FoundHost};
-use super::project::Project;
-use super::settings::{Admin, Pool, Settings, Source, Zone, commented};
+use super::fleet::{FoundFleet, FoundHost};
+use super::project::StarterProject;
+use super::settings::{StarterAdmin, StarterPool, StarterSettings, StarterSource, StarterZone, commented};
 use super::{SETTINGS, Starter, StarterFile, common, count, editors, fresh_slug, plain, some};
 use crate::dns::reverse::{is_reverse, reverse_name};
 use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
@@ -33,7 +33,7 @@ pub const SNAPSHOT: &str = "zones";
 
 /// What a workspace is made from.
 #[derive(Debug)]
-pub struct Basis<'a> {
+pub struct ImportBasis<'a> {
     /// The zones that could be read.
     pub live: &'a Live,
     /// The reverse zones that are there and could not be read, each with the reason; none where it is not known which
@@ -44,12 +44,12 @@ pub struct Basis<'a> {
     /// The owner of the records.
     pub owner: &'a str,
     /// Where the zones are.
-    pub origin: Origin<'a>,
+    pub origin: ImportSource<'a>,
 }
 
 /// Where zones are.
 #[derive(Debug, Clone, Copy)]
-pub enum Origin<'a> {
+pub enum ImportSource<'a> {
     /// On a server, with the key that messages to it are signed with.
     Server(&'a str, Option<&'a KeyGiven>),
     /// In folders of master files, each with its zones.
@@ -83,19 +83,19 @@ impl KeyGiven {
 }
 
 /// The hosts with what is made up for them.
-struct Numbered {
+struct NumberedHosts {
     /// The fleet.
-    fleet: Fleet,
+    fleet: FoundFleet,
     /// The number of the made-up switch of each network.
     switches: BTreeMap<Net64, usize>,
     /// The id of the project of each zone with hosts.
     projects: BTreeMap<ZoneName, String>,
 }
 
-impl Numbered {
+impl NumberedHosts {
     /// Numbers the hosts of zones.
-    fn of(live: &Live) -> Numbered {
-        let fleet = Fleet::of(live);
+    fn of(live: &Live) -> NumberedHosts {
+        let fleet = FoundFleet::of(live);
         let networks: BTreeSet<Net64> = fleet.hosts.iter().filter_map(|host| host.network).collect();
         let switches = networks.into_iter().zip(1..).collect();
         let mut projects: BTreeMap<ZoneName, String> = BTreeMap::new();
@@ -106,7 +106,7 @@ impl Numbered {
                 projects.insert(zone.clone(), id);
             }
         }
-        Numbered { fleet, switches, projects }
+        NumberedHosts { fleet, switches, projects }
     }
 
     /// The hosts, each with its number.
@@ -127,8 +127,8 @@ impl Numbered {
 }
 
 /// Makes a workspace of zones; none where no name in them looks like a host's.
-pub fn make(basis: &Basis<'_>) -> Result<Starter, Fleet> {
-    let numbered = Numbered::of(basis.live);
+pub fn make(basis: &ImportBasis<'_>) -> Result<Starter, FoundFleet> {
+    let numbered = NumberedHosts::of(basis.live);
     if numbered.fleet.hosts.is_empty() {
         return Err(numbered.fleet);
     }
@@ -141,8 +141,8 @@ pub fn make(basis: &Basis<'_>) -> Result<Starter, Fleet> {
     files.extend(ipv4_map(basis, &numbered));
     files.extend(reports(basis, &numbered));
     let secret = match basis.origin {
-        Origin::Server(_, key) => key.map(|key| key.file.as_str()),
-        Origin::Folders(_) => None,
+        ImportSource::Server(_, key) => key.map(|key| key.file.as_str()),
+        ImportSource::Folders(_) => None,
     };
     files.extend(editors::schemas());
     files.extend(common::for_git(secret));
@@ -150,8 +150,8 @@ pub fn make(basis: &Basis<'_>) -> Result<Starter, Fleet> {
 }
 
 /// The settings.
-fn settings(basis: &Basis<'_>, numbered: &Numbered) -> Settings {
-    let source = |key, path: &str, about| Source { key, paths: vec![path.to_owned()], about };
+fn settings(basis: &ImportBasis<'_>, numbered: &NumberedHosts) -> StarterSettings {
+    let source = |key, path: &str, about| StarterSource { key, paths: vec![path.to_owned()], about };
     let mut sources = vec![source("hosts", "hosts.csv", "one row a host")];
     if !numbered.switches.is_empty() {
         sources.push(source("l3_tors", "l3-tors.txt", "switch and VLAN to the one /64 behind it"));
@@ -163,8 +163,8 @@ fn settings(basis: &Basis<'_>, numbered: &Numbered) -> Settings {
     let about = "read out of EUI-64 addresses; replace it with your agents' reports";
     let macs = has_macs.then(|| ("from-dns".to_owned(), "agents/*.jsonl".to_owned(), about.to_owned()));
     let from = match basis.origin {
-        Origin::Server(server, _) => format!("the server {server}"),
-        Origin::Folders(_) => "the zone files in this folder".to_owned(),
+        ImportSource::Server(server, _) => format!("the server {server}"),
+        ImportSource::Folders(_) => "the zone files in this folder".to_owned(),
     };
     let head = vec![
         format!("Made by `zonewright init` on {} from {from}.", basis.now.to_second()),
@@ -174,7 +174,7 @@ fn settings(basis: &Basis<'_>, numbered: &Numbered) -> Settings {
             .to_owned(),
     ];
     let zones = basis.live.zones().filter_map(|(_, zone)| zone.contents());
-    Settings {
+    StarterSettings {
         head,
         owner: basis.owner.to_owned(),
         projects: vec!["projects/*.yaml".to_owned()],
@@ -191,10 +191,10 @@ const UNSIGNED: &str = "Most servers accept only signed updates. `tsig-keygen zo
                         for its owner alone, and keys/ is not kept in git.";
 
 /// The pools.
-fn pools(origin: Origin<'_>) -> Vec<Pool> {
+fn pools(origin: ImportSource<'_>) -> Vec<StarterPool> {
     let kind = |kind: &str, about: &str| (format!("type = {}", quoted(kind)), about.to_owned());
     match origin {
-        Origin::Server(server, key) => {
+        ImportSource::Server(server, key) => {
             let mut target = vec![
                 kind("rfc2136", "read by zone transfer, written by UPDATE"),
                 (format!("server = {}", quoted(server)), "the primary of the zones".to_owned()),
@@ -213,10 +213,10 @@ fn pools(origin: Origin<'_>) -> Vec<Pool> {
                     target.push((format!("# {}", KeyGiven::example().setting()), String::new()));
                 }
             }
-            vec![Pool { name: "main".to_owned(), about, target }]
+            vec![StarterPool { name: "main".to_owned(), about, target }]
         }
-        Origin::Folders(folders) => {
-            let pool = |(number, (folder, _)): (usize, &(String, Vec<ZoneName>))| Pool {
+        ImportSource::Folders(folders) => {
+            let pool = |(number, (folder, _)): (usize, &(String, Vec<ZoneName>))| StarterPool {
                 name: pool_name(number),
                 about: vec![format!("The master files in {folder}/: live DNS without a server.")],
                 target: vec![
@@ -235,14 +235,14 @@ pub fn pool_name(number: usize) -> String {
 }
 
 /// The settings of a zone.
-fn zone(origin: Origin<'_>, contents: &ZoneContents) -> Zone {
+fn zone(origin: ImportSource<'_>, contents: &ZoneContents) -> StarterZone {
     let number = match origin {
-        Origin::Server(..) => 0,
-        Origin::Folders(folders) => {
+        ImportSource::Server(..) => 0,
+        ImportSource::Folders(folders) => {
             folders.iter().position(|(_, zones)| zones.contains(contents.apex())).unwrap_or_default()
         }
     };
-    Zone { name: contents.apex().clone(), pool: pool_name(number), ttl: commonest_ttl(contents) }
+    StarterZone { name: contents.apex().clone(), pool: pool_name(number), ttl: commonest_ttl(contents) }
 }
 
 /// The TTL that most RRsets have which hosts get: AAAA and PTR; the lowest of several.
@@ -256,7 +256,7 @@ fn commonest_ttl(contents: &ZoneContents) -> Option<u32> {
 }
 
 /// The administrator's halves.
-fn admins(numbered: &Numbered) -> Vec<Admin> {
+fn admins(numbered: &NumberedHosts) -> Vec<StarterAdmin> {
     let admin = |(zone, id): (&ZoneName, &String)| {
         let mut domains: BTreeMap<Name, usize> = BTreeMap::new();
         for host in numbered.fleet.hosts.iter().filter(|host| host.zone == *zone) {
@@ -270,13 +270,13 @@ fn admins(numbered: &Numbered) -> Vec<Admin> {
             "All hosts of the zone {}: split them into projects as they have owners.",
             plain(zone.as_name())
         ));
-        Admin { id: id.clone(), dns_domain, also_domains: domains.collect(), note }
+        StarterAdmin { id: id.clone(), dns_domain, also_domains: domains.collect(), note }
     };
     numbered.projects.iter().map(admin).collect()
 }
 
 /// The project files.
-fn projects(numbered: &Numbered) -> Vec<StarterFile> {
+fn projects(numbered: &NumberedHosts) -> Vec<StarterFile> {
     let project = |(zone, id): (&ZoneName, &String)| {
         let bits = numbered.fleet.shared_bits(zone);
         let shared_bits = bits.iter().max_by_key(|(_, count)| *count).map(|(bits, count)| {
@@ -286,7 +286,7 @@ fn projects(numbered: &Numbered) -> Vec<StarterFile> {
                  reports. zonewright does not assume it."
             )
         });
-        let project = Project {
+        let project = StarterProject {
             id: id.clone(),
             head: vec![format!("The hosts of the zone {}.", plain(zone.as_name()))],
             vlan: (
@@ -302,7 +302,7 @@ fn projects(numbered: &Numbered) -> Vec<StarterFile> {
 }
 
 /// hosts.csv.
-fn hosts_csv(numbered: &Numbered) -> StarterFile {
+fn hosts_csv(numbered: &NumberedHosts) -> StarterFile {
     let mut text = format!(
         "{HOSTS_HEADER}\n\
          # inv was made up, from 1: give the numbers of your inventory before the first apply, as the journal knows hosts by them.\n\
@@ -316,12 +316,12 @@ fn hosts_csv(numbered: &Numbered) -> StarterFile {
 }
 
 /// The first line of a file that no export job renews. It is no date of an export: that would be too old in a few days.
-fn made_once(basis: &Basis<'_>) -> String {
+fn made_once(basis: &ImportBasis<'_>) -> String {
     format!("# From the zones, as of {}.\n", basis.now.to_second())
 }
 
 /// l3-tors.txt.
-fn l3_tors(basis: &Basis<'_>, numbered: &Numbered) -> Option<StarterFile> {
+fn l3_tors(basis: &ImportBasis<'_>, numbered: &NumberedHosts) -> Option<StarterFile> {
     let mut text = made_once(basis);
     text.push_str(&commented(
         "SWITCH VLAN NETWORK. One row for each /64 in which hosts have addresses. The switches and VLAN 1 are made up: \
@@ -335,7 +335,7 @@ fn l3_tors(basis: &Basis<'_>, numbered: &Numbered) -> Option<StarterFile> {
 }
 
 /// ipv4-map.txt.
-fn ipv4_map(basis: &Basis<'_>, numbered: &Numbered) -> Option<StarterFile> {
+fn ipv4_map(basis: &ImportBasis<'_>, numbered: &NumberedHosts) -> Option<StarterFile> {
     let pairs = numbered.embedded();
     let mut text = made_once(basis);
     text.push_str(&commented(
@@ -350,7 +350,7 @@ fn ipv4_map(basis: &Basis<'_>, numbered: &Numbered) -> Option<StarterFile> {
 }
 
 /// The MAC reports.
-fn reports(basis: &Basis<'_>, numbered: &Numbered) -> Option<StarterFile> {
+fn reports(basis: &ImportBasis<'_>, numbered: &NumberedHosts) -> Option<StarterFile> {
     let mut text = commented(
         "The MACs that addresses are made of (EUI-64), dated when they were read. They say what DNS said then: replace \
          them with the reports of your agents.",
@@ -366,7 +366,7 @@ fn reports(basis: &Basis<'_>, numbered: &Numbered) -> Option<StarterFile> {
 }
 
 /// What it was made from.
-fn told(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
+fn told(basis: &ImportBasis<'_>, numbered: &NumberedHosts) -> Vec<String> {
     let zones = |reverse: bool| -> Vec<String> {
         let names = basis.live.zones().filter(|(_, zone)| zone.contents().is_some()).map(|(_, zone)| zone.name());
         names.filter(|name| is_reverse(name.as_name()) == reverse).map(|name| plain(name.as_name())).collect()
@@ -387,7 +387,7 @@ fn told(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
 }
 
 /// What is missing or was guessed.
-fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
+fn remarks(basis: &ImportBasis<'_>, numbered: &NumberedHosts) -> Vec<String> {
     let fleet = &numbered.fleet;
     let named =
         |hosts: Vec<&FoundHost>| -> Vec<String> { hosts.iter().map(|host| plain(host.name.as_name())).collect() };
@@ -461,8 +461,8 @@ fn remarks(basis: &Basis<'_>, numbered: &Numbered) -> Vec<String> {
 }
 
 /// The networks in which hosts have addresses, and no reverse zone could be read.
-fn without_reverse(basis: &Basis<'_>, fleet: &Fleet) -> Vec<String> {
-    let Basis { live, unread, .. } = basis;
+fn without_reverse(basis: &ImportBasis<'_>, fleet: &FoundFleet) -> Vec<String> {
+    let ImportBasis { live, unread, .. } = basis;
     let mut hosts: BTreeMap<IpNet, usize> = BTreeMap::new();
     for host in &fleet.hosts {
         let of_host: BTreeSet<IpNet> = host
@@ -512,8 +512,8 @@ mod tests {
     /// The workspace of zones on a server.
     fn made(live: &Live, unread: &[(Option<ZoneName>, String)]) -> Starter {
         let now = "2026-11-20T02:00:00.5Z".parse().unwrap();
-        let origin = Origin::Server("ns1.example.net", None);
-        make(&Basis { live, unread, now, owner: "test", origin }).unwrap()
+        let origin = ImportSource::Server("ns1.example.net", None);
+        make(&ImportBasis { live, unread, now, owner: "test", origin }).unwrap()
     }
 
     /// The text of a file.
@@ -587,7 +587,7 @@ mod tests {
     fn zones_without_hosts_make_no_workspace() {
         let live = live(&[("example.net", "@ AAAA 2001:db8::1\n")]);
         let now = "2026-11-20T02:00:00Z".parse().unwrap();
-        let basis = Basis { live: &live, unread: &[], now, owner: "test", origin: Origin::Folders(&[]) };
+        let basis = ImportBasis { live: &live, unread: &[], now, owner: "test", origin: ImportSource::Folders(&[]) };
         assert_eq!(make(&basis).unwrap_err().others.len(), 1);
     }
 }

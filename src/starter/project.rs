@@ -5,7 +5,7 @@ use super::{StarterFile, editors};
 
 /// What a project file is to say.
 #[derive(Debug, Default)]
-pub struct Project {
+pub struct StarterProject {
     /// The id.
     pub id: String,
     /// The comment at the top.
@@ -18,10 +18,10 @@ pub struct Project {
     pub shared_bits: Option<String>,
 }
 
-impl Project {
+impl StarterProject {
     /// The file, at a path.
     pub fn to_file(&self, path: &str) -> StarterFile {
-        let Project { id, head, vlan: (vlan, of_vlan), automation: (is_on, of_switch), shared_bits } = self;
+        let StarterProject { id, head, vlan: (vlan, of_vlan), automation: (is_on, of_switch), shared_bits } = self;
         let head: String = head.iter().map(|line| commented(line)).collect();
         let bits = match shared_bits {
             Some(remark) => format!("\n{}", commented(remark)),

@@ -16,7 +16,7 @@ const ROWS: usize = 20;
 
 /// What a file is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// hosts.csv.
     Hosts(Vec<HostRow>),
     /// l3-tors.txt: the VLANs of each switch, and all networks.
@@ -45,13 +45,13 @@ pub struct HostRow {
 }
 
 /// Says what a file is; none where it is nothing that zonewright reads.
-pub fn recognise(path: &str, text: &str) -> Option<Kind> {
+pub fn recognise(path: &str, text: &str) -> Option<FileKind> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let file = path.rsplit('/').next().unwrap_or(path);
     match file.rsplit_once('.')?.1 {
         "csv" => hosts(text),
         "txt" => l3_tors(text).or_else(|| ipv4_map(text)),
-        "xml" => text.contains("<net-layout").then_some(Kind::NetLayout),
+        "xml" => text.contains("<net-layout").then_some(FileKind::NetLayout),
         "jsonl" => mac_reports(text),
         "zone" => zone(file, text),
         "yaml" | "yml" => project(text),
@@ -66,7 +66,7 @@ fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
 }
 
 /// hosts.csv.
-fn hosts(text: &str) -> Option<Kind> {
+fn hosts(text: &str) -> Option<FileKind> {
     let mut lines = text.lines().filter(|line| !line.starts_with('#'));
     (lines.next()? == HOSTS_HEADER).then(|| {
         let row = |line: &str| {
@@ -75,7 +75,7 @@ fn hosts(text: &str) -> Option<Kind> {
             let name = Name::parse_host(name).ok();
             Some(HostRow { name, project: (*project).to_owned(), switch: (*switch).to_owned() })
         };
-        Kind::Hosts(lines.filter_map(row).filter(|row| is_id(&row.project)).collect())
+        FileKind::Hosts(lines.filter_map(row).filter(|row| is_id(&row.project)).collect())
     })
 }
 
@@ -85,7 +85,7 @@ fn is_id(text: &str) -> bool {
 }
 
 /// l3-tors.txt.
-fn l3_tors(text: &str) -> Option<Kind> {
+fn l3_tors(text: &str) -> Option<FileKind> {
     let row = |words: &Vec<&str>| match words.as_slice() {
         [switch, vlan, network] => {
             let (vlan, network) = (vlan.parse::<u16>().ok()?, network.parse::<Ipv6Net>().ok()?);
@@ -101,42 +101,42 @@ fn l3_tors(text: &str) -> Option<Kind> {
             vlans.entry(switch).or_default().insert(vlan);
             networks.insert(network.trunc());
         }
-        Kind::L3Tors(vlans, networks)
+        FileKind::L3Tors(vlans, networks)
     })
 }
 
 /// ipv4-map.txt.
-fn ipv4_map(text: &str) -> Option<Kind> {
+fn ipv4_map(text: &str) -> Option<FileKind> {
     let is_row = |words: Vec<&str>| match words.as_slice() {
         [v4, _, vlan, v6] => {
             v4.parse::<Ipv4Net>().is_ok() && vlan.parse::<u16>().is_ok() && v6.parse::<Ipv6Net>().is_ok()
         }
         _ => false,
     };
-    (rows(text).take(ROWS).all(is_row) && rows(text).next().is_some()).then_some(Kind::Ipv4Map)
+    (rows(text).take(ROWS).all(is_row) && rows(text).next().is_some()).then_some(FileKind::Ipv4Map)
 }
 
 /// MAC reports.
-fn mac_reports(text: &str) -> Option<Kind> {
+fn mac_reports(text: &str) -> Option<FileKind> {
     let first = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'))?;
     let report: serde_json::Value = serde_json::from_str(first).ok()?;
     let has_mac = report.get("mac").and_then(|mac| mac.as_str()).is_some_and(|mac| mac.parse::<Mac>().is_ok());
-    (has_mac && report.get("inv").is_some()).then_some(Kind::MacReports)
+    (has_mac && report.get("inv").is_some()).then_some(FileKind::MacReports)
 }
 
 /// A master file, called by the name of its zone.
-fn zone(file: &str, text: &str) -> Option<Kind> {
+fn zone(file: &str, text: &str) -> Option<FileKind> {
     let stem = file.strip_suffix(".zone").filter(|stem| !stem.is_empty())?;
     let name = Name::parse(stem).ok()?;
     let has_soa = text.split_whitespace().any(|word| word.eq_ignore_ascii_case("SOA"));
-    has_soa.then(|| Kind::Zone(ZoneName::new(name)))
+    has_soa.then(|| FileKind::Zone(ZoneName::new(name)))
 }
 
 /// A project file: it has an id, and VLANs.
-fn project(text: &str) -> Option<Kind> {
+fn project(text: &str) -> Option<FileKind> {
     let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':').map(str::trim));
     let id = value("id")?.split('#').next().unwrap_or_default().trim().trim_matches(['"', '\'']);
-    (!id.is_empty() && value("vlans").is_some()).then(|| Kind::Project(id.to_owned()))
+    (!id.is_empty() && value("vlans").is_some()).then(|| FileKind::Project(id.to_owned()))
 }
 
 #[cfg(test)]
@@ -147,17 +147,17 @@ mod tests {
     fn the_files_of_the_demo_are_recognised() {
         let demo = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("inventory");
         let kind = |file: &str| recognise(file, &std::fs::read_to_string(demo.join(file)).unwrap());
-        let Some(Kind::Hosts(rows)) = kind("racktables/hosts.csv") else { panic!("hosts.csv") };
+        let Some(FileKind::Hosts(rows)) = kind("racktables/hosts.csv") else { panic!("hosts.csv") };
         assert!(rows.len() > 50 && rows[0].project == "search" && rows[0].switch == "sas1-s1");
-        let Some(Kind::L3Tors(vlans, networks)) = kind("racktables/l3-tors.txt") else { panic!("l3-tors") };
+        let Some(FileKind::L3Tors(vlans, networks)) = kind("racktables/l3-tors.txt") else { panic!("l3-tors") };
         assert!(vlans["sas1-s1"].contains(&604) && networks.len() > 5);
-        assert_eq!(kind("racktables/net-layout.xml"), Some(Kind::NetLayout));
-        assert_eq!(kind("racktables/ipv4-map.txt"), Some(Kind::Ipv4Map));
-        assert_eq!(kind("racktables/macs.jsonl"), Some(Kind::MacReports));
-        assert_eq!(kind("agents/eine-2026-11-20.jsonl"), Some(Kind::MacReports));
-        assert_eq!(kind("projects/search.yaml"), Some(Kind::Project("search".to_owned())));
+        assert_eq!(kind("racktables/net-layout.xml"), Some(FileKind::NetLayout));
+        assert_eq!(kind("racktables/ipv4-map.txt"), Some(FileKind::Ipv4Map));
+        assert_eq!(kind("racktables/macs.jsonl"), Some(FileKind::MacReports));
+        assert_eq!(kind("agents/eine-2026-11-20.jsonl"), Some(FileKind::MacReports));
+        assert_eq!(kind("projects/search.yaml"), Some(FileKind::Project("search".to_owned())));
         let zone = ZoneName::new(Name::parse("search.example.net").unwrap());
-        assert_eq!(kind("zones/search.example.net.zone"), Some(Kind::Zone(zone)));
+        assert_eq!(kind("zones/search.example.net.zone"), Some(FileKind::Zone(zone)));
     }
 
     #[test]

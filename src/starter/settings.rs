@@ -25,7 +25,7 @@ const SHARES: [&str; 2] = [
 
 /// What the settings are to say.
 #[derive(Debug, Default)]
-pub struct Settings {
+pub struct StarterSettings {
     /// The comment at the top: where this comes from.
     pub head: Vec<String>,
     /// The owner of the records.
@@ -33,20 +33,20 @@ pub struct Settings {
     /// Where project files are; one or more.
     pub projects: Vec<String>,
     /// The sources but those of MACs: key, paths, and what they are.
-    pub sources: Vec<Source>,
+    pub sources: Vec<StarterSource>,
     /// The sources of MACs: name, path and what they are, in the order of preference.
     pub macs: Vec<(String, String, String)>,
     /// The administrator's halves of the projects.
-    pub admins: Vec<Admin>,
+    pub admins: Vec<StarterAdmin>,
     /// The pools.
-    pub pools: Vec<Pool>,
+    pub pools: Vec<StarterPool>,
     /// The zones.
-    pub zones: Vec<Zone>,
+    pub zones: Vec<StarterZone>,
 }
 
 /// One source.
 #[derive(Debug)]
-pub struct Source {
+pub struct StarterSource {
     /// Its key.
     pub key: &'static str,
     /// Its files; one or more.
@@ -57,7 +57,7 @@ pub struct Source {
 
 /// The administrator's half of a project.
 #[derive(Debug)]
-pub struct Admin {
+pub struct StarterAdmin {
     /// The id.
     pub id: String,
     /// Where its hosts get their names.
@@ -70,7 +70,7 @@ pub struct Admin {
 
 /// One pool, with its target.
 #[derive(Debug)]
-pub struct Pool {
+pub struct StarterPool {
     /// Its name.
     pub name: String,
     /// What it is.
@@ -81,7 +81,7 @@ pub struct Pool {
 
 /// One zone.
 #[derive(Debug)]
-pub struct Zone {
+pub struct StarterZone {
     /// The zone.
     pub name: ZoneName,
     /// Its pool.
@@ -90,7 +90,7 @@ pub struct Zone {
     pub ttl: Option<u32>,
 }
 
-impl Settings {
+impl StarterSettings {
     /// The text.
     pub fn to_text(&self) -> String {
         let mut text = editors::config_line();
@@ -119,7 +119,7 @@ impl Settings {
     fn write_sources(&self, text: &mut String) {
         text.push_str("\n# Where the inventory is: exports of other systems, each a file, a glob, or a list of such.\n\n[sources]\n");
         set(text, &format!("projects = {}", one_or_list(&self.projects)), "the project owners' files");
-        for Source { key, paths, about } in &self.sources {
+        for StarterSource { key, paths, about } in &self.sources {
             set(text, &format!("{key} = {}", one_or_list(paths)), about);
         }
         if let Some([path]) = self.sources.first().map(|source| &source.paths[..]) {
@@ -153,7 +153,7 @@ impl Settings {
             "\n# The administrator's halves of the projects; the owners' are in projects/. Hosts of projects that are not here are\n\
              # left alone.\n",
         );
-        for Admin { id, dns_domain, also_domains, note } in &self.admins {
+        for StarterAdmin { id, dns_domain, also_domains, note } in &self.admins {
             text.push('\n');
             if let Some(note) = note {
                 comment(text, note);
@@ -171,7 +171,7 @@ impl Settings {
     /// Writes `[pool.X]`.
     fn write_pools(&self, text: &mut String) {
         text.push_str("\n# Where live DNS is read from, and changes are written to.\n");
-        for Pool { name, about, target } in &self.pools {
+        for StarterPool { name, about, target } in &self.pools {
             text.push('\n');
             for line in about {
                 comment(text, line);
@@ -189,7 +189,7 @@ impl Settings {
             "\n# The zones. Nothing outside them is ever changed. With `permission = \"own\"` zonewright removes and changes only what\n\
              # it created itself; with `full` it also fixes what others entered. Change to `full` once its plans are right.\n",
         );
-        for Zone { name, pool, ttl } in &self.zones {
+        for StarterZone { name, pool, ttl } in &self.zones {
             text.push_str("\n[[zone]]\n");
             match network_of_zone(name) {
                 Some(network) => {

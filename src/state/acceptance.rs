@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ApplyId;
-use crate::guard::baseline::Difference;
+use crate::guard::baseline::ExportDifference;
 use crate::inventory::value::Time;
 
 /// An export that was accepted, without its content.
@@ -53,7 +53,7 @@ pub struct AcceptedFile {
 
 /// What a person accepted, and in the place of what.
 #[derive(Debug, Clone)]
-pub struct Exchange {
+pub struct ExportExchange {
     /// The source.
     pub source: String,
     /// How many rows its export has, bad ones included.
@@ -63,7 +63,7 @@ pub struct Exchange {
     /// What was accepted before.
     pub before: Option<Acceptance>,
     /// How what they say differs.
-    pub difference: Difference,
+    pub difference: ExportDifference,
     /// Of l3-tors: the switches that are no longer in an L3 segment, sorted.
     pub leaving: Vec<String>,
 }
@@ -87,18 +87,18 @@ pub struct SourceStatus {
 
 /// An export that is to be the accepted one.
 #[derive(Debug, Clone)]
-pub enum Accepting {
+pub enum ExportToAccept {
     /// The one that already is: that of this source is accepted again.
     Again(String),
     /// Another.
     Anew(NewExport),
 }
 
-impl Accepting {
+impl ExportToAccept {
     /// The source.
     pub fn source(&self) -> &str {
         match self {
-            Accepting::Again(source) | Accepting::Anew(NewExport { source, .. }) => source,
+            ExportToAccept::Again(source) | ExportToAccept::Anew(NewExport { source, .. }) => source,
         }
     }
 }

@@ -5,31 +5,31 @@ use std::collections::BTreeMap;
 use rusqlite::{Row, Transaction, params};
 
 use super::ApplyId;
-use super::history::Allowed;
+use super::history::LiftedLimit;
 use super::sqlite::Sqlite;
-use crate::apply::Outcome;
+use crate::apply::OutcomeCode;
 use crate::diag::Problem;
 use crate::guard::Allowance;
 use crate::inventory::value::Time;
 
 /// Keeps that limits are lifted for an apply. Of two numbers for one limit the greater holds.
-pub fn allow(change: &Transaction<'_>, apply: ApplyId, allowed: &[Allowed]) -> rusqlite::Result<()> {
+pub fn allow(change: &Transaction<'_>, apply: ApplyId, allowed: &[LiftedLimit]) -> rusqlite::Result<()> {
     let sql = "INSERT INTO allowances (apply, name, number, effect, at, who) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (apply, name)
          DO UPDATE SET number = excluded.number, effect = excluded.effect, at = excluded.at, who = excluded.who
          WHERE excluded.number >= allowances.number";
     let mut insert = change.prepare_cached(sql)?;
-    for Allowed { allowance: Allowance { name, number }, effect, at, who } in allowed {
+    for LiftedLimit { allowance: Allowance { name, number }, effect, at, who } in allowed {
         insert.execute(params![apply.0 as i64, name, *number as i64, effect, at.as_nanos(), who])?;
     }
     Ok(())
 }
 
 /// The limits that were lifted for an apply, sorted by name.
-pub fn of_apply(state: &Sqlite, apply: ApplyId) -> Result<Vec<Allowed>, Problem> {
+pub fn of_apply(state: &Sqlite, apply: ApplyId) -> Result<Vec<LiftedLimit>, Problem> {
     let allowed = |row: &Row<'_>| {
         let allowance = Allowance { name: row.get(0)?, number: row.get::<_, i64>(1)? as u64 };
-        Ok(Allowed { allowance, effect: row.get(2)?, at: Time::from_nanos(row.get(3)?), who: row.get(4)? })
+        Ok(LiftedLimit { allowance, effect: row.get(2)?, at: Time::from_nanos(row.get(3)?), who: row.get(4)? })
     };
     let sql = "SELECT name, number, effect, at, who FROM allowances WHERE apply = ?1";
     let mut found = state.read(sql, [apply.0 as i64], allowed)?;
@@ -48,7 +48,7 @@ pub fn last_inputs(state: &Sqlite) -> Result<BTreeMap<String, String>, Problem> 
         let outcomes = outcomes.unwrap_or_default();
         let counts: BTreeMap<String, usize> =
             serde_json::from_str(&outcomes).map_err(|_| state.odd("list of outcomes", &outcomes))?;
-        if counts.keys().all(|word| Outcome::parse(word).is_some_and(Outcome::is_done)) {
+        if counts.keys().all(|word| OutcomeCode::parse(word).is_some_and(OutcomeCode::is_done)) {
             return serde_json::from_str(&inputs).map_err(|_| state.odd("list of inputs", &inputs));
         }
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use rusqlite::{CachedStatement, Row, ToSql, Transaction, params};
 
 use super::sqlite::Sqlite;
-use super::{Accepting, Acceptor, ApplyId, ApplySummary, NewApply, PlanText, Resumption, exports, past};
-use crate::apply::{Applied, Outcome};
+use super::{Acceptor, ApplyId, ApplySummary, ExportToAccept, NewApply, PlanText, Resumption, exports, past};
+use crate::apply::{ApplyOutcome, OutcomeCode};
 use crate::diag::Problem;
 use crate::inventory::value::Time;
 
@@ -106,11 +106,11 @@ pub fn resume(change: &Transaction<'_>, id: ApplyId, resumption: &Resumption) ->
 pub fn finish(
     change: &Transaction<'_>,
     apply: ApplyId,
-    applied: &Applied,
-    accepted: Option<&[Accepting]>,
+    applied: &ApplyOutcome,
+    accepted: Option<&[ExportToAccept]>,
     now: Time,
 ) -> rusqlite::Result<()> {
-    let counts = Outcome::ALL.iter().map(|outcome| (outcome.as_str(), applied.count(*outcome)));
+    let counts = OutcomeCode::ALL.iter().map(|outcome| (outcome.as_str(), applied.count(*outcome)));
     let outcomes: BTreeMap<&str, usize> = counts.filter(|(_, count)| *count > 0).collect();
     let outcomes = serde_json::to_string(&outcomes).expect("texts and numbers are JSON");
     let id = apply.0 as i64;

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Transaction, params};
 
-use super::journal::{self, Kept};
+use super::journal::{self, KeptChange};
 use super::seal::{self, BatchRow};
 use super::sqlite::Sqlite;
-use super::{ApplyId, Unsettled, effect};
-use crate::apply::{Batch, Settled};
+use super::{ApplyId, UnsettledUpdate, effect};
+use crate::apply::{Batch, BatchOutcome};
 use crate::diag::Problem;
 use crate::inventory::value::{Inv, Time};
 use crate::live::asked::Question;
@@ -43,13 +43,13 @@ pub fn keep_sending(change: &Transaction<'_>, apply: ApplyId, batch: &Batch<'_>,
 pub fn keep_settled(
     change: &Transaction<'_>,
     apply: ApplyId,
-    (batch, settled): (&Batch<'_>, &Settled),
+    (batch, settled): (&Batch<'_>, &BatchOutcome),
     now: Time,
 ) -> rusqlite::Result<()> {
     let (word, why, is_open) = match settled {
-        Settled::Done => ("done", None, false),
-        Settled::Undone(why) => ("undone", Some(why), false),
-        Settled::Unknown(why) => ("unknown", Some(why), true),
+        BatchOutcome::Done => ("done", None, false),
+        BatchOutcome::Undone(why) => ("undone", Some(why), false),
+        BatchOutcome::Unknown(why) => ("unknown", Some(why), true),
     };
     let row = BatchRow::load(change, apply.0 as i64, batch.number as i64)?;
     let row = BatchRow {
@@ -61,14 +61,14 @@ pub fn keep_settled(
     };
     row.update(change)?;
     match settled {
-        Settled::Done => effect::settled(change, apply, batch, now),
-        Settled::Undone(_) | Settled::Unknown(_) => Ok(()),
+        BatchOutcome::Done => effect::settled(change, apply, batch, now),
+        BatchOutcome::Undone(_) | BatchOutcome::Unknown(_) => Ok(()),
     }
 }
 
 /// The updates that an apply left open and that no marker will settle: those without a marker, and those whose marker
 /// is past.
-pub fn unsettled(state: &Sqlite, id: ApplyId) -> Result<Vec<Unsettled>, Problem> {
+pub fn unsettled(state: &Sqlite, id: ApplyId) -> Result<Vec<UnsettledUpdate>, Problem> {
     let sql = format!(
         "{} WHERE (marker_after IS NULL OR awaited = 0) AND (settled IS NULL OR settled = 'unknown')
            AND batches.apply = ?1 ORDER BY batches.number",
@@ -76,12 +76,12 @@ pub fn unsettled(state: &Sqlite, id: ApplyId) -> Result<Vec<Unsettled>, Problem>
     );
     let unsettled = |(BatchRow { apply, number, zone, .. }, changes): (BatchRow, String)| {
         let kept = journal::from_json(&changes).ok_or_else(|| state.odd("list of changes", &changes))?;
-        let after = kept.into_iter().map(|Kept { name, rtype, after, .. }| {
+        let after = kept.into_iter().map(|KeptChange { name, rtype, after, .. }| {
             let (name, rtype) = state.rrset(&name, &rtype)?;
             Ok((Question { name, rtype }, after))
         });
         let after = after.collect::<Result<_, Problem>>()?;
-        Ok(Unsettled { apply: ApplyId(apply as u64), number: number as u64, zone: state.zone(&zone)?, after })
+        Ok(UnsettledUpdate { apply: ApplyId(apply as u64), number: number as u64, zone: state.zone(&zone)?, after })
     };
     state.read(&sql, [id.0 as i64], seal::sent)?.into_iter().map(unsettled).collect()
 }

@@ -9,7 +9,7 @@ use crate::inventory::value::Time;
 
 /// Who resets a breaker, and why.
 #[derive(Debug, Clone, Copy)]
-pub struct Reset<'a> {
+pub struct BreakerReset<'a> {
     /// Who; empty where that is unknown.
     pub who: &'a str,
     /// Why.
@@ -36,11 +36,11 @@ pub fn trip(change: &Transaction<'_>, breaker: &Breaker) -> rusqlite::Result<()>
 }
 
 /// Resets a breaker, and keeps who did so and why; gives whether it was tripped.
-pub fn reset(change: &Transaction<'_>, scope: &str, reset: Reset<'_>) -> rusqlite::Result<bool> {
+pub fn reset(change: &Transaction<'_>, scope: &str, reset: BreakerReset<'_>) -> rusqlite::Result<bool> {
     let sql = "SELECT tripped, why FROM breakers WHERE scope = ?1";
     let found = change.query_row(sql, [scope], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)));
     let Some((tripped, why)) = found.optional()? else { return Ok(false) };
-    let Reset { who, reason, now } = reset;
+    let BreakerReset { who, reason, now } = reset;
     let sql = "INSERT INTO breaker_resets (scope, tripped, why, at, who, reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     change.execute(sql, params![scope, tripped, why, now.as_nanos(), who, reason])?;
     change.execute("DELETE FROM breakers WHERE scope = ?1", [scope])?;

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
-use super::journal::{self, Effect, Kept};
+use super::journal::{self, ChangeEffect, KeptChange};
 use super::seal::{self, BatchRow};
-use super::{ApplyId, Unsettled, waits};
+use super::{ApplyId, UnsettledUpdate, waits};
 use crate::apply::Batch;
 use crate::change::RrsetText;
 use crate::claim::Subject;
@@ -17,7 +17,7 @@ use crate::plan::Marker;
 /// Keeps that an update that has just settled took effect, and what that proves of others of its zone that are open.
 pub fn settled(change: &Transaction<'_>, apply: ApplyId, batch: &Batch<'_>, now: Time) -> rusqlite::Result<()> {
     let after = batch.swap.as_ref().map(|swap| &swap.after);
-    done(change, (apply, batch.zone), after, batch.changes.iter().copied().map(Effect::from), now)?;
+    done(change, (apply, batch.zone), after, batch.changes.iter().copied().map(ChangeEffect::from), now)?;
     match after {
         Some(after) => settle_by(change, batch.zone, after, now).map(drop),
         None => settle_overtaken(change, batch.zone, &journal::kept(batch), now),
@@ -29,13 +29,13 @@ fn done<'a>(
     change: &Transaction<'_>,
     (apply, zone): (ApplyId, &ZoneName),
     after: Option<&Marker>,
-    effects: impl Iterator<Item = Effect<'a>>,
+    effects: impl Iterator<Item = ChangeEffect<'a>>,
     now: Time,
 ) -> rusqlite::Result<()> {
     if let Some(after) = after {
         move_marker(change, zone, after, now)?;
     }
-    let mut effects: Vec<Effect<'a>> = effects.collect();
+    let mut effects: Vec<ChangeEffect<'a>> = effects.collect();
     // In the order of the tables, so that each page of them is looked for once.
     effects.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     enter(change, apply, &zone.to_string(), &effects, now)
@@ -46,7 +46,7 @@ fn enter(
     change: &Transaction<'_>,
     apply: ApplyId,
     zone: &str,
-    effects: &[Effect<'_>],
+    effects: &[ChangeEffect<'_>],
     now: Time,
 ) -> rusqlite::Result<()> {
     let id = apply.0 as i64;
@@ -73,7 +73,7 @@ fn enter(
          WHERE name = ?1 AND type = ?2 ON CONFLICT DO NOTHING";
     let mut keep = change.prepare_cached(sql)?;
     let mut delete = change.prepare_cached("DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2")?;
-    for Effect { name, rtype, is_there, .. } in effects {
+    for ChangeEffect { name, rtype, is_there, .. } in effects {
         match is_there {
             (false, _) => {
                 let seal = seal::of_own((name, rtype, zone), id);
@@ -124,11 +124,11 @@ pub fn put_marker(change: &Transaction<'_>, zone: &ZoneName, marker: &Marker, no
 /// Stops waiting for the markers of a zone that are older than this one: their updates name markers that are gone.
 pub fn close_until(change: &Transaction<'_>, zone: &ZoneName, marker: &Marker) -> rusqlite::Result<()> {
     let awaited = awaited_until(change, zone, marker)?;
-    awaited.into_iter().try_for_each(|Awaited { batch, .. }| BatchRow { awaited: 0, ..batch }.update(change))
+    awaited.into_iter().try_for_each(|AwaitedUpdate { batch, .. }| BatchRow { awaited: 0, ..batch }.update(change))
 }
 
 /// An update whose outcome is unknown.
-struct Awaited {
+struct AwaitedUpdate {
     /// Its row.
     batch: BatchRow,
     /// What it leaves at the marker's place, as the journal says it.
@@ -148,7 +148,7 @@ pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: 
         return Ok(0);
     }
     let mut count = 0;
-    for Awaited { batch, after } in awaited {
+    for AwaitedUpdate { batch, after } in awaited {
         let (apply, number) = (batch.apply, batch.number);
         let is_done = chain.contains(&(apply, number));
         let outcome = if is_done {
@@ -159,7 +159,7 @@ pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: 
         batch.settle(change, outcome, now.as_nanos())?;
         if is_done {
             let changes = kept(change, apply, number)?;
-            let effects = changes.iter().map(Effect::from);
+            let effects = changes.iter().map(ChangeEffect::from);
             done(change, (ApplyId(apply as u64), zone), Some(&after), effects, now)?;
             count += 1;
         }
@@ -168,21 +168,21 @@ pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: 
 }
 
 /// Settles an update without a known marker: all RRsets are as it was to leave them. Returns whether it was still open.
-pub fn settle_found(change: &Transaction<'_>, found: &Unsettled, now: Time) -> rusqlite::Result<bool> {
-    let Unsettled { apply, number, zone, .. } = found;
+pub fn settle_found(change: &Transaction<'_>, found: &UnsettledUpdate, now: Time) -> rusqlite::Result<bool> {
+    let UnsettledUpdate { apply, number, zone, .. } = found;
     let (id, number) = (apply.0 as i64, *number as i64);
     let Some(batch) = BatchRow::load(change, id, number).optional()?.filter(BatchRow::is_open) else {
         return Ok(false);
     };
     batch.settle(change, ("done", "all of it is there"), now.as_nanos())?;
     let changes = kept(change, id, number)?;
-    done(change, (*apply, zone), None, changes.iter().map(Effect::from), now)?;
+    done(change, (*apply, zone), None, changes.iter().map(ChangeEffect::from), now)?;
     settle_overtaken(change, zone, &changes, now)?;
     Ok(true)
 }
 
 /// The changes of an update.
-fn kept(change: &Transaction<'_>, apply: i64, number: i64) -> rusqlite::Result<Vec<Kept>> {
+fn kept(change: &Transaction<'_>, apply: i64, number: i64) -> rusqlite::Result<Vec<KeptChange>> {
     let sql = "SELECT changes, seal FROM batch_changes WHERE apply = ?1 AND number = ?2";
     let changes = |row: &Row<'_>| seal::changes(row, 0, (apply, number));
     let text = change.prepare_cached(sql)?.query_row([apply, number], changes)?;
@@ -196,14 +196,14 @@ fn place(marker: &Marker) -> (u64, u64) {
 
 /// The updates of a zone whose markers may still be found there, up to this one and including it, in the order of
 /// sending.
-fn awaited_until(change: &Transaction<'_>, zone: &ZoneName, last: &Marker) -> rusqlite::Result<Vec<Awaited>> {
+fn awaited_until(change: &Transaction<'_>, zone: &ZoneName, last: &Marker) -> rusqlite::Result<Vec<AwaitedUpdate>> {
     let columns = BatchRow::COLUMNS;
     let sql = format!("SELECT {columns} FROM batches WHERE zone = ?1 AND awaited = 1 ORDER BY apply, number");
     let rows: Vec<BatchRow> =
         change.prepare_cached(&sql)?.query_map([zone.to_string()], BatchRow::of)?.collect::<rusqlite::Result<_>>()?;
     let awaited = rows
         .into_iter()
-        .filter_map(|batch| Some(Awaited { after: Marker::parse(batch.marker_after.as_deref()?)?, batch }));
+        .filter_map(|batch| Some(AwaitedUpdate { after: Marker::parse(batch.marker_after.as_deref()?)?, batch }));
     Ok(awaited.filter(|awaited| place(&awaited.after) <= place(last)).collect())
 }
 
@@ -237,14 +237,19 @@ fn chain(
 
 /// Settles the updates without a marker that were open in a zone when another one took effect on an RRset that they
 /// found just as that one did: had they taken effect, its prerequisite would not have held, and now theirs does not.
-fn settle_overtaken(change: &Transaction<'_>, zone: &ZoneName, changes: &[Kept], now: Time) -> rusqlite::Result<()> {
+fn settle_overtaken(
+    change: &Transaction<'_>,
+    zone: &ZoneName,
+    changes: &[KeptChange],
+    now: Time,
+) -> rusqlite::Result<()> {
     let sent = seal::SENT;
     let sql = format!("{sent} WHERE zone = ?1 AND marker_after IS NULL AND (settled IS NULL OR settled = 'unknown')");
     let open: Vec<(BatchRow, String)> =
         change.prepare_cached(&sql)?.query_map([zone.to_string()], seal::sent)?.collect::<rusqlite::Result<_>>()?;
     let found: HashMap<(&str, &str), &Option<RrsetText>> =
         changes.iter().map(|kept| ((kept.name.as_str(), kept.rtype.as_str()), &kept.before)).collect();
-    let is_overtaken = |kept: &Kept| found.get(&(kept.name.as_str(), kept.rtype.as_str())) == Some(&&kept.before);
+    let is_overtaken = |kept: &KeptChange| found.get(&(kept.name.as_str(), kept.rtype.as_str())) == Some(&&kept.before);
     for (batch, text) in open {
         let kept = journal::from_json(&text).ok_or(rusqlite::Error::InvalidQuery)?;
         if kept.iter().any(is_overtaken) {

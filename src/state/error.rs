@@ -10,27 +10,27 @@ use super::seal::broken_row;
 
 /// What was tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attempt {
+pub enum StateAttempt {
     /// To read.
     Read,
     /// To write.
     Write,
 }
 
-impl Attempt {
+impl StateAttempt {
     /// The code of an error without a code of its own.
     fn code(self) -> &'static str {
         match self {
-            Attempt::Read => "state-unreadable",
-            Attempt::Write => "state-unwritable",
+            StateAttempt::Read => "state-unreadable",
+            StateAttempt::Write => "state-unwritable",
         }
     }
 
     /// What could not be done.
     fn words(self) -> &'static str {
         match self {
-            Attempt::Read => "the state cannot be read",
-            Attempt::Write => "the state cannot be written",
+            StateAttempt::Read => "the state cannot be read",
+            StateAttempt::Write => "the state cannot be written",
         }
     }
 }
@@ -50,7 +50,7 @@ pub fn error(file: &Path, code: impl Into<Code>, message: impl Into<String>, hin
 }
 
 /// What the database says.
-pub fn of_database(file: &Path, attempt: Attempt, source: &rusqlite::Error) -> Problem {
+pub fn of_database(file: &Path, attempt: StateAttempt, source: &rusqlite::Error) -> Problem {
     if let Some(broken) = broken_row(source) {
         return unreadable(file, broken.to_string());
     }
@@ -68,8 +68,8 @@ pub fn of_database(file: &Path, attempt: Attempt, source: &rusqlite::Error) -> P
         }
         // A writer needs free space even to read the file.
         _ if lacks_room(source) => {
-            let message = format!("{}: there is no room on its disk", Attempt::Write.words());
-            error(file, Attempt::Write.code(), message, ACCESS)
+            let message = format!("{}: there is no room on its disk", StateAttempt::Write.words());
+            error(file, StateAttempt::Write.code(), message, ACCESS)
         }
         _ => error(file, attempt.code(), format!("{}: {source}", attempt.words()), ACCESS),
     }
@@ -87,7 +87,7 @@ pub fn needs_recovery(source: &rusqlite::Error) -> bool {
 }
 
 /// What the system says of the file or its folder.
-pub fn of_system(file: &Path, attempt: Attempt, source: &io::Error) -> Problem {
+pub fn of_system(file: &Path, attempt: StateAttempt, source: &io::Error) -> Problem {
     error(file, attempt.code(), format!("{}: {source}", attempt.words()), ACCESS)
 }
 

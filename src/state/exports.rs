@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
 use super::ApplyId;
-use super::acceptance::{Acceptance, AcceptedFile, Accepting, Acceptor, NewExport};
+use super::acceptance::{Acceptance, AcceptedFile, Acceptor, ExportToAccept, NewExport};
 use super::seal::{self, ExportRow};
 use super::sqlite::Sqlite;
 use crate::diag::Problem;
@@ -13,7 +13,7 @@ use crate::inventory::value::Time;
 
 /// Who accepted, as it is stored.
 #[derive(Clone)]
-struct Kept {
+struct KeptAcceptance {
     /// The apply.
     apply: Option<i64>,
     /// Who.
@@ -72,7 +72,7 @@ pub fn l3_switches(state: &Sqlite) -> Result<Vec<String>, Problem> {
 /// resumed since.
 pub fn accept(
     change: &Transaction<'_>,
-    exports: &[Accepting],
+    exports: &[ExportToAccept],
     acceptor: &Acceptor<'_>,
     now: Time,
 ) -> rusqlite::Result<()> {
@@ -82,9 +82,9 @@ pub fn accept(
         if before.as_ref().is_some_and(|before| is_later(before, &by)) {
             continue;
         }
-        let Kept { apply, who, reason, .. } = by.clone();
+        let KeptAcceptance { apply, who, reason, .. } = by.clone();
         match (export, before) {
-            (Accepting::Anew(export), _) => {
+            (ExportToAccept::Anew(export), _) => {
                 let NewExport { source, rows, dated, .. } = export;
                 let (row_count, dated) = (*rows as i64, dated.map(Time::as_nanos));
                 let at = now.as_nanos();
@@ -93,27 +93,29 @@ pub fn accept(
                 keep_switches(change, export, matches!(acceptor, Acceptor::Person(..)), now)?;
             }
             // If an apply finds the same content that a person accepted, the person and the reason are kept.
-            (Accepting::Again(_), Some(before)) if reason.is_some() || before.reason.is_none() => {
+            (ExportToAccept::Again(_), Some(before)) if reason.is_some() || before.reason.is_none() => {
                 ExportRow { at: now.as_nanos(), apply, who, reason, ..before }.put(change)?;
             }
-            (Accepting::Again(_), _) => {}
+            (ExportToAccept::Again(_), _) => {}
         }
     }
     Ok(())
 }
 
 /// Finds out who accepts; the journal knows who ran an apply.
-fn kept(change: &Transaction<'_>, acceptor: &Acceptor<'_>) -> rusqlite::Result<Kept> {
+fn kept(change: &Transaction<'_>, acceptor: &Acceptor<'_>) -> rusqlite::Result<KeptAcceptance> {
     match acceptor {
         Acceptor::Apply(ApplyId(id)) => {
             let id = *id as i64;
             let sql = "SELECT who, started FROM applies WHERE id = ?1";
             let (who, begun) = change.query_row(sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            Ok(Kept { apply: Some(id), who, reason: None, begun: Some(begun) })
+            Ok(KeptAcceptance { apply: Some(id), who, reason: None, begun: Some(begun) })
         }
-        Acceptor::IdleApply(who) => Ok(Kept { apply: None, who: (*who).to_owned(), reason: None, begun: None }),
+        Acceptor::IdleApply(who) => {
+            Ok(KeptAcceptance { apply: None, who: (*who).to_owned(), reason: None, begun: None })
+        }
         Acceptor::Person(who, reason) => {
-            Ok(Kept { apply: None, who: (*who).to_owned(), reason: Some((*reason).to_owned()), begun: None })
+            Ok(KeptAcceptance { apply: None, who: (*who).to_owned(), reason: Some((*reason).to_owned()), begun: None })
         }
     }
 }
@@ -125,7 +127,7 @@ fn accepted(change: &Transaction<'_>, source: &str) -> rusqlite::Result<Option<E
 }
 
 /// Whether an export was accepted by a later apply than this one, or by a person after this one began.
-fn is_later(accepted: &ExportRow, by: &Kept) -> bool {
+fn is_later(accepted: &ExportRow, by: &KeptAcceptance) -> bool {
     match (by.apply.zip(by.begun), accepted.apply) {
         (Some((apply, _)), Some(other)) => other > apply,
         (Some((_, begun)), None) => accepted.at > begun,

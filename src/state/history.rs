@@ -12,7 +12,7 @@ use crate::inventory::value::{Inv, Time};
 
 /// One update of an apply.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sent {
+pub struct SentUpdate {
     /// Its number within the apply.
     pub number: u64,
     /// The zone.
@@ -81,7 +81,7 @@ pub struct Resumption {
 
 /// A host that an apply did not leave as planned.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftHost {
+pub struct LeftSubject {
     /// Which.
     pub subject: Subject,
     /// Its project.
@@ -96,7 +96,7 @@ pub struct LeftHost {
 
 /// What an update left at an RRset.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenRrset {
     /// The apply whose update it was.
     pub apply: ApplyId,
     /// The number of the update within that.
@@ -109,7 +109,7 @@ pub struct Written {
     pub after: Option<RrsetText>,
 }
 
-impl Written {
+impl WrittenRrset {
     /// Whether this is what it left there.
     pub fn left(&self, rtype: Rtype, rrset: Option<&Rrset>) -> bool {
         match (&self.after, rrset) {
@@ -122,7 +122,7 @@ impl Written {
 
 /// A limit that an operator lifted for an apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Allowed {
+pub struct LiftedLimit {
     /// Which, and how far.
     pub allowance: Allowance,
     /// The effect of the plan that it was lifted for.
@@ -151,38 +151,38 @@ pub struct History {
     /// Only the changes in these zones are reported, the same.
     pub zones: Vec<ZoneName>,
     /// What was asked for.
-    pub told: Told,
+    pub told: HistoryAnswer,
 }
 
 /// What is reported.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub enum HistoryAnswer {
     /// The latest applies, the latest first, and whether there are earlier ones.
     Applies(Vec<ApplySummary>, bool),
     /// One apply in full.
-    Apply(Box<Past>),
+    Apply(Box<PastApply>),
     /// What was done for these hosts, the latest apply first; of each apply only what concerns them.
-    Hosts(Vec<Inv>, Vec<Past>),
+    Hosts(Vec<Inv>, Vec<PastApply>),
     /// What was done at this name, the same.
-    Name(Name, Vec<Past>),
+    Name(Name, Vec<PastApply>),
 }
 
 /// An apply with its updates, or some of them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Past {
+pub struct PastApply {
     /// The apply.
     pub summary: ApplySummary,
     /// Its updates, in the order of sending. None is without changes.
-    pub sent: Vec<Sent>,
+    pub sent: Vec<SentUpdate>,
     /// The hosts that it did not leave as planned, in the order of the plan.
-    pub left: Vec<LeftHost>,
+    pub left: Vec<LeftSubject>,
     /// The limits that were lifted for it, sorted by name.
-    pub allowed: Vec<Allowed>,
+    pub allowed: Vec<LiftedLimit>,
 }
 
-impl Past {
+impl PastApply {
     /// Keeps those changes and left hosts that are asked for.
-    pub fn retain(&mut self, change: impl Fn(&Sent, &SentChange) -> bool, host: impl Fn(&LeftHost) -> bool) {
+    pub fn retain(&mut self, change: impl Fn(&SentUpdate, &SentChange) -> bool, host: impl Fn(&LeftSubject) -> bool) {
         for sent in &mut self.sent {
             let mut changes = std::mem::take(&mut sent.changes);
             changes.retain(|found| change(sent, found));
@@ -194,9 +194,9 @@ impl Past {
 
     /// Each RRset that it changed or tried to change once, in the order of sending: with the last update that took
     /// effect, else of which it is not known, else that did not.
-    pub fn changes(&self) -> Vec<(&Sent, &SentChange)> {
+    pub fn changes(&self) -> Vec<(&SentUpdate, &SentChange)> {
         let mut places: HashMap<(&Name, Rtype), usize> = HashMap::new();
-        let mut changes: Vec<(&Sent, &SentChange)> = Vec::new();
+        let mut changes: Vec<(&SentUpdate, &SentChange)> = Vec::new();
         for (sent, change) in self.sent.iter().flat_map(|sent| sent.changes.iter().map(move |change| (sent, change))) {
             let place = *places.entry((&change.name, change.rtype)).or_insert(changes.len());
             match changes.get_mut(place) {

@@ -12,7 +12,7 @@ use crate::plan::Change;
 
 /// One change.
 #[derive(Debug, Deserialize)]
-pub struct Kept {
+pub struct KeptChange {
     /// What is there after.
     pub after: Option<RrsetText>,
     /// The other subjects, sorted.
@@ -32,7 +32,7 @@ pub struct Kept {
 }
 
 /// The changes of a batch.
-pub fn kept(batch: &Batch<'_>) -> Vec<Kept> {
+pub fn kept(batch: &Batch<'_>) -> Vec<KeptChange> {
     batch.changes.iter().map(|change| kept_change(change)).collect()
 }
 
@@ -44,7 +44,7 @@ pub fn to_json(batch: &Batch<'_>) -> String {
 
 /// What a change means for what is own, waits, and counts.
 #[derive(Debug)]
-pub struct Effect<'a> {
+pub struct ChangeEffect<'a> {
     /// The owner name.
     pub name: Cow<'a, str>,
     /// The type.
@@ -57,9 +57,9 @@ pub struct Effect<'a> {
     pub project: &'a str,
 }
 
-impl<'a> From<&'a Kept> for Effect<'a> {
-    fn from(kept: &'a Kept) -> Effect<'a> {
-        Effect {
+impl<'a> From<&'a KeptChange> for ChangeEffect<'a> {
+    fn from(kept: &'a KeptChange) -> ChangeEffect<'a> {
+        ChangeEffect {
             name: Cow::Borrowed(&kept.name),
             rtype: Cow::Borrowed(&kept.rtype),
             is_there: (kept.before.is_some(), kept.after.is_some()),
@@ -69,9 +69,9 @@ impl<'a> From<&'a Kept> for Effect<'a> {
     }
 }
 
-impl<'a> From<&'a Change> for Effect<'a> {
-    fn from(change: &'a Change) -> Effect<'a> {
-        Effect {
+impl<'a> From<&'a Change> for ChangeEffect<'a> {
+    fn from(change: &'a Change) -> ChangeEffect<'a> {
+        ChangeEffect {
             name: Cow::Owned(change.key.owner.to_string()),
             rtype: Cow::Owned(change.key.rtype.to_string()),
             is_there: (change.kind.before().is_some(), change.kind.after().is_some()),
@@ -82,7 +82,7 @@ impl<'a> From<&'a Change> for Effect<'a> {
 }
 
 /// Changes from JSON; `None` where it is not what [`to_json`] writes.
-pub fn from_json(text: &str) -> Option<Vec<Kept>> {
+pub fn from_json(text: &str) -> Option<Vec<KeptChange>> {
     serde_json::from_str(text).ok()
 }
 
@@ -104,8 +104,8 @@ pub fn keys(text: &str) -> Option<Vec<(Cow<'_, str>, Cow<'_, str>)>> {
 }
 
 /// One change for the journal.
-fn kept_change(Change { key, subject, also, project, kind, .. }: &Change) -> Kept {
-    Kept {
+fn kept_change(Change { key, subject, also, project, kind, .. }: &Change) -> KeptChange {
+    KeptChange {
         after: kind.after().map(|rrset| RrsetText::of(key.rtype, rrset)),
         also: also.clone(),
         before: kind.before().map(|rrset| RrsetText::of(key.rtype, rrset)),

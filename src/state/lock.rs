@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::error::{Attempt, error, of_system};
+use super::error::{StateAttempt, error, of_system};
 use super::folder;
 use crate::diag::Problem;
 use crate::disk::private_file;
@@ -19,7 +19,7 @@ use crate::inventory::value::Time;
 
 /// Who holds a lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holder {
+pub struct LockHolder {
     /// The process; none where the lock does not say yet.
     pub pid: Option<u32>,
     /// Who runs it; empty where that is not known.
@@ -30,7 +30,7 @@ pub struct Holder {
 
 /// What the file says.
 #[derive(Debug, Serialize, Deserialize)]
-struct Content {
+struct LockContent {
     /// The process.
     pid: u32,
     /// Who runs it.
@@ -41,7 +41,7 @@ struct Content {
 
 /// The lock, held until it is dropped.
 #[derive(Debug)]
-pub struct Lock {
+pub struct StateLock {
     /// The file that is locked.
     file: File,
 }
@@ -55,13 +55,13 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// More octets than the file ever has.
 const MAX_CONTENT: u64 = 64 * 1024;
 
-impl Lock {
+impl StateLock {
     /// Takes the lock of the state that is kept in `file`.
     ///
     /// Errors: `locked`, where another process holds it; `state-unwritable`, where there can be no lock.
-    pub fn take(file: &Path, who: &str, now: Time) -> Result<Lock, Problem> {
+    pub fn take(file: &Path, who: &str, now: Time) -> Result<StateLock, Problem> {
         let path = path(file);
-        let failed = |source| of_system(&path, Attempt::Write, &source);
+        let failed = |source| of_system(&path, StateAttempt::Write, &source);
         folder::prepare(file).map_err(failed)?;
         // The text about another holder stays until the lock is ours.
         let mut options = OpenOptions::new();
@@ -75,13 +75,13 @@ impl Lock {
                 Err(TryLockError::Error(source)) => return Err(failed(source)),
             }
         }
-        let lock = Lock { file: held };
+        let lock = StateLock { file: held };
         lock.sign(who, now).map_err(failed)?;
         Ok(lock)
     }
 
     /// Who holds the lock of the state that is kept in `file`; `None` where no process does, or it is unknown.
-    pub fn holder(file: &Path) -> Option<Holder> {
+    pub fn holder(file: &Path) -> Option<LockHolder> {
         let looked = File::open(path(file)).ok()?;
         // Let go when `looked` is closed.
         match looked.try_lock_shared() {
@@ -92,14 +92,14 @@ impl Lock {
 
     /// Writes who holds it.
     fn sign(&self, who: &str, now: Time) -> std::io::Result<()> {
-        let content = Content { pid: std::process::id(), who: who.to_owned(), since: now.to_string() };
+        let content = LockContent { pid: std::process::id(), who: who.to_owned(), since: now.to_string() };
         let text = serde_json::to_string(&content).expect("a number and texts are JSON");
         self.file.set_len(0)?;
         writeln!(&self.file, "{text}")
     }
 }
 
-impl Drop for Lock {
+impl Drop for StateLock {
     /// Clears the file; the lock ends with the open file.
     fn drop(&mut self) {
         // The text of a free lock is not read.
@@ -115,18 +115,18 @@ fn path(file: &Path) -> PathBuf {
 }
 
 /// Reads from the file who holds a lock.
-fn read(mut file: &File) -> Holder {
+fn read(mut file: &File) -> LockHolder {
     let mut text = String::new();
     // What cannot be read says nothing.
     let _ = file.rewind().and_then(|()| file.take(MAX_CONTENT).read_to_string(&mut text));
-    match serde_json::from_str::<Content>(&text) {
-        Ok(Content { pid, who, since }) => Holder { pid: Some(pid), who, since: since.parse().ok() },
-        Err(_) => Holder { pid: None, who: String::new(), since: None },
+    match serde_json::from_str::<LockContent>(&text) {
+        Ok(LockContent { pid, who, since }) => LockHolder { pid: Some(pid), who, since: since.parse().ok() },
+        Err(_) => LockHolder { pid: None, who: String::new(), since: None },
     }
 }
 
 /// Another process holds the lock.
-fn locked(path: &Path, holder: &Holder) -> Problem {
+fn locked(path: &Path, holder: &LockHolder) -> Problem {
     let who = if holder.who.is_empty() { String::new() } else { format!(" of {}", holder.who) };
     let process = holder.pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}{who}"));
     let since = holder.since.map(|since| format!(", since {since}")).unwrap_or_default();

@@ -63,11 +63,11 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::apply::{Applied, Batch, Settled};
+use crate::apply::{ApplyOutcome, Batch, BatchOutcome};
 use crate::change::RrsetText;
 use crate::claim::Subject;
 use crate::diag::Problem;
-use crate::diff::waits::Waits;
+use crate::diff::waits::RrsetWaits;
 use crate::dns::{Name, RrKey, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
@@ -75,13 +75,16 @@ use crate::live::asked::Question;
 use crate::plan::Marker;
 
 pub use crate::guard::Breaker;
-pub use acceptance::{Acceptance, AcceptedFile, Accepting, Acceptor, Exchange, NewExport, SourceStatus};
-pub use breakers::Reset;
-pub use history::{Allowed, History, LeftHost, Past, Resumption, Sent, SentChange, SentFate, Told, Written};
-pub use lock::{Holder, Lock};
+pub use acceptance::{Acceptance, AcceptedFile, Acceptor, ExportExchange, ExportToAccept, NewExport, SourceStatus};
+pub use breakers::BreakerReset;
+pub use history::{
+    History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, Resumption, SentChange, SentFate, SentUpdate,
+    WrittenRrset,
+};
+pub use lock::{LockHolder, StateLock};
 #[cfg(test)]
 pub use sqlite::Sqlite;
-pub use status::{Memory, Status};
+pub use status::{StateFacts, Status};
 pub use wait_news::WaitNews;
 
 /// Opens the state that is kept in a file, to write to it; creates it where there is none.
@@ -145,7 +148,7 @@ pub struct PlanText<'a> {
 
 /// What the plan of an apply was made by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Planned {
+pub struct PlanBasis {
     /// When: live DNS was read after that.
     pub at: Time,
     /// The subjects that it left for what blocked them; kept of the latest apply that did all of a plan for the whole
@@ -208,7 +211,7 @@ pub fn knows(markers: &BTreeMap<ZoneName, KnownMarker>, zone: &ZoneName, live: &
 
 /// Which workspace a state is of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
+pub struct StateIdentity {
     /// What distinguishes it from others: 32 hexadecimal digits, drawn when the state was made.
     pub id: String,
     /// When its first apply began; none where none did.
@@ -217,7 +220,7 @@ pub struct Identity {
 
 /// An update with an unknown outcome that no marker will show.
 #[derive(Debug)]
-pub struct Unsettled {
+pub struct UnsettledUpdate {
     /// Its apply.
     pub apply: ApplyId,
     /// Its number within that.
@@ -231,7 +234,7 @@ pub struct Unsettled {
 /// What is remembered between runs. What a method wrote is durable when it returns.
 pub trait State: Send {
     /// Which workspace this is the state of.
-    fn identity(&self) -> Result<Identity, Problem>;
+    fn identity(&self) -> Result<StateIdentity, Problem>;
 
     /// The RRsets that zonewright created.
     fn own(&self) -> Result<OwnRrsets, Problem>;
@@ -264,13 +267,13 @@ pub trait State: Send {
     fn document(&self, id: ApplyId) -> Result<Option<String>, Problem>;
 
     /// What the plan of an apply was made by; `None` where an earlier version of the state began the apply.
-    fn planned(&self, id: ApplyId) -> Result<Option<Planned>, Problem>;
+    fn planned(&self, id: ApplyId) -> Result<Option<PlanBasis>, Problem>;
 
     /// All updates of an apply, in the order of sending.
-    fn sent(&self, id: ApplyId) -> Result<Vec<Sent>, Problem>;
+    fn sent(&self, id: ApplyId) -> Result<Vec<SentUpdate>, Problem>;
 
     /// The hosts that an apply did not leave as planned, in the order of the plan; empty before it ended.
-    fn left_hosts(&self, id: ApplyId) -> Result<Vec<LeftHost>, Problem>;
+    fn left_hosts(&self, id: ApplyId) -> Result<Vec<LeftSubject>, Problem>;
 
     /// The applies that changed, or tried to change, something for a host, perhaps together with others, and those that
     /// did not leave it as planned; the latest first.
@@ -288,7 +291,7 @@ pub trait State: Send {
 
     /// What the latest update that took effect left at each of these RRsets; in their order. `None` where no update is
     /// known to have changed it, and where the outcome of a later one is unknown.
-    fn last_written(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, Problem>;
+    fn last_written(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<WrittenRrset>>, Problem>;
 
     /// A number that is another one after another process wrote anything, while this state is open.
     fn version(&self) -> Result<u64, Problem>;
@@ -304,14 +307,20 @@ pub trait State: Send {
 
     /// Keeps the outcome of a batch. A batch that took effect moves the marker, changes which RRsets are own, and
     /// enters the ledger.
-    fn note_settled(&mut self, apply: ApplyId, batch: &Batch<'_>, settled: &Settled, now: Time) -> Result<(), Problem>;
+    fn note_settled(
+        &mut self,
+        apply: ApplyId,
+        batch: &Batch<'_>,
+        settled: &BatchOutcome,
+        now: Time,
+    ) -> Result<(), Problem>;
 
     /// Keeps the outcome of a batch, and one that is about to be sent after it: as [`State::note_settled`] and then
     /// [`State::note_sending`] do, with one sync where the state can.
     fn note_settled_and_sending(
         &mut self,
         apply: ApplyId,
-        (batch, settled): (&Batch<'_>, &Settled),
+        (batch, settled): (&Batch<'_>, &BatchOutcome),
         next: &Batch<'_>,
         now: Time,
     ) -> Result<(), Problem> {
@@ -330,11 +339,11 @@ pub trait State: Send {
 
     /// The updates that an apply left open and that no marker will settle: those without a marker, and those whose
     /// marker is past.
-    fn unsettled(&self, id: ApplyId) -> Result<Vec<Unsettled>, Problem>;
+    fn unsettled(&self, id: ApplyId) -> Result<Vec<UnsettledUpdate>, Problem>;
 
     /// Keeps that an open update took effect, as all of it is there. Returns whether it was still open: if another
     /// update that made the same changes took effect, this one did not.
-    fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<bool, Problem>;
+    fn note_found(&mut self, found: &UnsettledUpdate, now: Time) -> Result<bool, Problem>;
 
     /// Ends an apply; the outcome of each of its hosts replaces that of an earlier end. If it did all of its plan,
     /// these exports become the accepted ones, except those for which a later apply accepted another. Its plan is then
@@ -342,8 +351,8 @@ pub trait State: Send {
     fn finish(
         &mut self,
         apply: ApplyId,
-        applied: &Applied,
-        accepted: Option<&[Accepting]>,
+        applied: &ApplyOutcome,
+        accepted: Option<&[ExportToAccept]>,
         now: Time,
     ) -> Result<(), Problem>;
 
@@ -366,26 +375,26 @@ pub trait State: Send {
     fn l3_switches(&self) -> Result<Vec<String>, Problem>;
 
     /// Makes exports the accepted ones.
-    fn accept(&mut self, exports: &[Accepting], acceptor: &Acceptor<'_>, now: Time) -> Result<(), Problem>;
+    fn accept(&mut self, exports: &[ExportToAccept], acceptor: &Acceptor<'_>, now: Time) -> Result<(), Problem>;
 
     /// Trips a breaker. One that is tripped already stays as it is.
     fn trip(&mut self, breaker: &Breaker) -> Result<(), Problem>;
 
     /// Resets the breaker of a scope, and keeps who did so and why; gives whether it was tripped.
-    fn reset(&mut self, scope: &str, reset: Reset<'_>) -> Result<bool, Problem>;
+    fn reset(&mut self, scope: &str, reset: BreakerReset<'_>) -> Result<bool, Problem>;
 
     /// Keeps that limits are lifted for an apply.
-    fn allow(&mut self, apply: ApplyId, allowed: &[Allowed]) -> Result<(), Problem>;
+    fn allow(&mut self, apply: ApplyId, allowed: &[LiftedLimit]) -> Result<(), Problem>;
 
     /// The limits that were lifted for an apply, sorted by name.
-    fn allowed(&self, apply: ApplyId) -> Result<Vec<Allowed>, Problem>;
+    fn allowed(&self, apply: ApplyId) -> Result<Vec<LiftedLimit>, Problem>;
 
     /// The input files, with their digests, of the latest apply that tried them on the whole fleet, did all of its plan
     /// and undid nothing; empty where there is no such apply.
     fn last_inputs(&self) -> Result<BTreeMap<String, String>, Problem>;
 
     /// The RRsets that wait to be deleted.
-    fn waits(&self) -> Result<Waits, Problem>;
+    fn waits(&self) -> Result<RrsetWaits, Problem>;
 
     /// Keeps what waits from now on, and what no longer waits. An RRset that is deleted or created stops waiting by
     /// itself.

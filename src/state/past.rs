@@ -5,26 +5,26 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Row, Transaction, params};
 
-use super::journal::{self, Kept};
+use super::journal::{self, KeptChange};
 use super::seal::{self, BatchRow};
-use super::sought::{Names, Sought};
+use super::sought::{RrsetNames, SoughtRrsets};
 use super::sqlite::Sqlite;
-use super::{ApplyId, LeftHost, Planned, Resumption, Sent, SentChange, SentFate};
-use crate::apply::Applied;
+use super::{ApplyId, LeftSubject, PlanBasis, Resumption, SentChange, SentFate, SentUpdate};
+use crate::apply::ApplyOutcome;
 use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::dns::{Name, RrKey};
 use crate::inventory::value::{Inv, Time};
 
 /// All updates of an apply, in the order of sending.
-pub fn sent(state: &Sqlite, id: ApplyId) -> Result<Vec<Sent>, Problem> {
+pub fn sent(state: &Sqlite, id: ApplyId) -> Result<Vec<SentUpdate>, Problem> {
     let sql = format!("{} WHERE batches.apply = ?1 ORDER BY batches.number", seal::SENT);
     let rows = state.read(&sql, [id.0 as i64], seal::sent)?;
     rows.into_iter().map(|row| understood(state, row)).collect()
 }
 
 /// Takes the texts of an update for what they say.
-fn understood(state: &Sqlite, (batch, changes): (BatchRow, String)) -> Result<Sent, Problem> {
+fn understood(state: &Sqlite, (batch, changes): (BatchRow, String)) -> Result<SentUpdate, Problem> {
     let fate = match batch.settled.as_deref() {
         Some("done") => SentFate::Done,
         Some("undone") => SentFate::Undone(batch.why.unwrap_or_default()),
@@ -32,11 +32,11 @@ fn understood(state: &Sqlite, (batch, changes): (BatchRow, String)) -> Result<Se
         Some(other) => return Err(state.odd("fate of an update", other)),
     };
     let kept = journal::from_json(&changes).ok_or_else(|| state.odd("list of changes", &changes))?;
-    let change = |Kept { after, also, before, name, project, subject, rtype }: Kept| {
+    let change = |KeptChange { after, also, before, name, project, subject, rtype }: KeptChange| {
         let (name, rtype) = state.rrset(&name, &rtype)?;
         Ok(SentChange { subject, also, project, name, rtype, before, after })
     };
-    Ok(Sent {
+    Ok(SentUpdate {
         number: batch.number as u64,
         zone: state.zone(&batch.zone)?,
         phase: batch.phase,
@@ -61,13 +61,13 @@ pub fn forget_blocked(change: &Transaction<'_>, apply: i64) -> rusqlite::Result<
 }
 
 /// What the plan of an apply was made by; `None` where an earlier version of the state began the apply.
-pub fn planned(state: &Sqlite, id: ApplyId) -> Result<Option<Planned>, Problem> {
+pub fn planned(state: &Sqlite, id: ApplyId) -> Result<Option<PlanBasis>, Problem> {
     let sql = "SELECT planned FROM applies WHERE id = ?1 AND planned IS NOT NULL";
     let at = state.read(sql, [id.0 as i64], |row| Ok(Time::from_nanos(row.get(0)?)))?.pop();
     let sql = "SELECT subject FROM blocked_subjects WHERE apply = ?1";
     let blocked = state.read(sql, [id.0 as i64], |row| row.get::<_, String>(0))?;
     let blocked = blocked.iter().map(|text| state.subject(text)).collect::<Result<_, Problem>>()?;
-    Ok(at.map(|at| Planned { at, blocked }))
+    Ok(at.map(|at| PlanBasis { at, blocked }))
 }
 
 /// Who took an apply up again, in the order of time.
@@ -79,7 +79,7 @@ pub fn resumptions(state: &Sqlite, id: ApplyId) -> Result<Vec<Resumption>, Probl
 }
 
 /// The hosts that an apply did not leave as planned, in the order of the plan.
-pub fn left_hosts(state: &Sqlite, id: ApplyId) -> Result<Vec<LeftHost>, Problem> {
+pub fn left_hosts(state: &Sqlite, id: ApplyId) -> Result<Vec<LeftSubject>, Problem> {
     let sql = "SELECT subject, project, name, outcome, message FROM left_subjects WHERE apply = ?1 ORDER BY place";
     let left = |row: &Row<'_>| {
         let (subject, project, name) = (row.get::<_, String>(0)?, row.get(1)?, row.get(2)?);
@@ -87,13 +87,13 @@ pub fn left_hosts(state: &Sqlite, id: ApplyId) -> Result<Vec<LeftHost>, Problem>
     };
     let rows = state.read(sql, [id.0 as i64], left)?;
     let left = rows.into_iter().map(|(subject, project, name, outcome, message)| {
-        Ok(LeftHost { subject: state.subject(&subject)?, project, name, outcome, message })
+        Ok(LeftSubject { subject: state.subject(&subject)?, project, name, outcome, message })
     });
     left.collect()
 }
 
 /// Keeps which hosts an apply did not leave as planned, instead of those of an earlier end.
-pub fn leave(change: &Transaction<'_>, apply: ApplyId, applied: &Applied) -> rusqlite::Result<()> {
+pub fn leave(change: &Transaction<'_>, apply: ApplyId, applied: &ApplyOutcome) -> rusqlite::Result<()> {
     let id = apply.0 as i64;
     change.execute("DELETE FROM left_subjects WHERE apply = ?1", [id])?;
     let sql = "INSERT INTO left_subjects (apply, place, subject, project, name, outcome, message)
@@ -147,8 +147,8 @@ pub fn applies_at(state: &Sqlite, name: &Name) -> Result<Vec<ApplyId>, Problem> 
 ///
 /// Of many RRsets the journal is read once, and no further back than it takes to find each.
 pub fn last_changed(state: &Sqlite, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, Problem> {
-    let names = Names::of(rrsets);
-    let mut sought = Sought::new(&names);
+    let names = RrsetNames::of(rrsets);
+    let mut sought = SoughtRrsets::new(&names);
     let sql = "SELECT DISTINCT apply FROM batches WHERE apply > ?1 ORDER BY apply DESC";
     let later: Vec<i64> = state.read(sql, [after.0 as i64], |row| row.get(0))?;
     let sql = format!("{} WHERE batches.apply = ?1 AND (settled IS NULL OR settled <> 'undone')", seal::SENT);

@@ -1,6 +1,6 @@
 //! The hosts that were perhaps changed: those of updates that were sent with an unknown outcome.
 
-use super::journal::{self, Kept};
+use super::journal::{self, KeptChange};
 use super::seal;
 use super::sqlite::Sqlite;
 use crate::claim::Subject;
@@ -19,7 +19,7 @@ pub fn changed_since(state: &Sqlite, since: Time) -> Result<Vec<(String, Subject
         let at = Time::from_nanos(batch.sent_at);
         let kept = journal::from_json(&changes).ok_or_else(|| state.odd("list of changes", &changes))?;
         let of_hosts =
-            kept.into_iter().filter_map(|Kept { subject, project, .. }| Some((project, subject.counted()?, at)));
+            kept.into_iter().filter_map(|KeptChange { subject, project, .. }| Some((project, subject.counted()?, at)));
         hosts.extend(of_hosts);
     }
     Ok(hosts)

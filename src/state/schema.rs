@@ -9,7 +9,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 
-use super::error::{Attempt, error, of_database, unreadable};
+use super::error::{StateAttempt, error, of_database, unreadable};
 use super::seal::seal_all;
 use super::subjects;
 use super::workspace;
@@ -250,7 +250,7 @@ const OF_SUBJECTS: i64 = 7;
 
 /// What a file holds.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum FoundSchema {
     /// Nothing: a state is still to be made of it.
     Nothing,
     /// A state of this version, which is not above [`VERSION`].
@@ -260,15 +260,15 @@ pub enum Found {
 /// Finds out what a file holds.
 ///
 /// Errors: `state-unreadable` for what is not a state, `state-too-new`.
-pub fn look(db: &Connection, file: &Path) -> Result<Found, Problem> {
-    let database = |source| of_database(file, Attempt::Read, &source);
+pub fn look(db: &Connection, file: &Path) -> Result<FoundSchema, Problem> {
+    let database = |source| of_database(file, StateAttempt::Read, &source);
     let tables = |name: &str| {
         let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name LIKE ?1";
         db.query_row(sql, [name], |row| row.get::<_, i64>(0)).map_err(database)
     };
     if tables("schema_version")? == 0 {
         return match tables("%")? {
-            0 => Ok(Found::Nothing),
+            0 => Ok(FoundSchema::Nothing),
             _ => Err(unreadable(file, "the file is a database, but not a state of zonewright")),
         };
     }
@@ -278,7 +278,7 @@ pub fn look(db: &Connection, file: &Path) -> Result<Found, Problem> {
             let message = format!("the state is of version {version}, but this program knows versions up to {VERSION}");
             Err(error(file, "state-too-new", message, "use the version of zonewright that wrote it, or a newer one"))
         }
-        Some(version) if version > 0 => Ok(Found::Version(version)),
+        Some(version) if version > 0 => Ok(FoundSchema::Version(version)),
         _ => Err(unreadable(file, "the state has no version number")),
     }
 }
@@ -287,15 +287,15 @@ pub fn look(db: &Connection, file: &Path) -> Result<Found, Problem> {
 ///
 /// Errors: as for [`look`], and reasons why it cannot be written.
 pub fn migrate(db: &mut Connection, file: &Path) -> Result<(), Problem> {
-    if look(db, file)? == Found::Version(VERSION) {
+    if look(db, file)? == FoundSchema::Version(VERSION) {
         return Ok(());
     }
-    let database = |source| of_database(file, Attempt::Write, &source);
+    let database = |source| of_database(file, StateAttempt::Write, &source);
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(database)?;
     // Another process may have done it in the meantime.
     let done = match look(&change, file)? {
-        Found::Version(version) => version,
-        Found::Nothing => {
+        FoundSchema::Version(version) => version,
+        FoundSchema::Nothing => {
             change.execute_batch("CREATE TABLE schema_version (version BIGINT NOT NULL)").map_err(database)?;
             change.execute("INSERT INTO schema_version VALUES (0)", []).map_err(database)?;
             0

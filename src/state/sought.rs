@@ -5,31 +5,31 @@ use std::collections::HashMap;
 use crate::dns::RrKey;
 
 /// Owner names and types as the journal writes them.
-pub struct Names(Vec<(String, String)>);
+pub struct RrsetNames(Vec<(String, String)>);
 
-impl Names {
+impl RrsetNames {
     /// Those of some RRsets, in their order.
-    pub fn of(rrsets: &[&RrKey]) -> Names {
-        Names(rrsets.iter().map(|rrset| (rrset.owner.to_string(), rrset.rtype.to_string())).collect())
+    pub fn of(rrsets: &[&RrKey]) -> RrsetNames {
+        RrsetNames(rrsets.iter().map(|rrset| (rrset.owner.to_string(), rrset.rtype.to_string())).collect())
     }
 }
 
 /// RRsets that are not found yet.
-pub struct Sought<'a> {
+pub struct SoughtRrsets<'a> {
     /// All of them.
-    names: &'a Names,
+    names: &'a RrsetNames,
     /// The places of those that are left, by owner name; never empty.
     left: HashMap<&'a str, Vec<usize>>,
 }
 
-impl<'a> Sought<'a> {
+impl<'a> SoughtRrsets<'a> {
     /// Begins to look for RRsets, of which some may be the same.
-    pub fn new(names: &'a Names) -> Sought<'a> {
+    pub fn new(names: &'a RrsetNames) -> SoughtRrsets<'a> {
         let mut left: HashMap<&str, Vec<usize>> = HashMap::new();
         for (place, (name, _)) in names.0.iter().enumerate() {
             left.entry(name).or_default().push(place);
         }
-        Sought { names, left }
+        SoughtRrsets { names, left }
     }
 
     /// Whether all are found.

@@ -10,9 +10,9 @@ use rusqlite::backup::Backup;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Row, Transaction, TransactionBehavior};
 
-use super::error::{Attempt, needs_recovery, of_database, of_system, unreadable};
+use super::error::{StateAttempt, needs_recovery, of_database, of_system, unreadable};
 use super::folder;
-use super::schema::{self, Found};
+use super::schema::{self, FoundSchema};
 use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::disk::sync_folder;
@@ -55,7 +55,7 @@ const EMPTY: &str = "the file is empty: its content was lost";
 /// Whether there is a file.
 ///
 /// Errors: it has no content; the system does not let it be looked at.
-fn is_there(file: &Path, attempt: Attempt) -> Result<bool, Problem> {
+fn is_there(file: &Path, attempt: StateAttempt) -> Result<bool, Problem> {
     match fs::metadata(file) {
         Ok(metadata) if metadata.is_file() && metadata.len() == 0 => Err(unreadable(file, EMPTY)),
         Ok(_) => Ok(true),
@@ -69,22 +69,22 @@ impl Sqlite {
     ///
     /// Errors: `state-unwritable`, `state-unreadable`, `state-too-new`.
     pub fn open_to_write(file: &Path) -> Result<Sqlite, Problem> {
-        folder::prepare(file).map_err(|source| of_system(file, Attempt::Write, &source))?;
-        if !is_there(file, Attempt::Write)? {
+        folder::prepare(file).map_err(|source| of_system(file, StateAttempt::Write, &source))?;
+        if !is_there(file, StateAttempt::Write)? {
             Sqlite::create(file)?;
         }
-        let mut state = Sqlite::connect(file, Attempt::Write)?;
+        let mut state = Sqlite::connect(file, StateAttempt::Write)?;
         schema::migrate(&mut state.db, file)?;
         // One sync for each commit, where a rollback journal needs five; when this is dropped, one file is left anyway.
         let log = state.db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
         let log = log.and_then(|()| state.db.pragma_update(None, "wal_autocheckpoint", LOG_PAGES));
-        log.map_err(|source| of_database(file, Attempt::Write, &source))?;
+        log.map_err(|source| of_database(file, StateAttempt::Write, &source))?;
         Ok(state)
     }
 
     /// Creates a state. It gets its name once it is whole, so that a file with nothing in it is one that was cut.
     fn create(file: &Path) -> Result<(), Problem> {
-        let system = |source| of_system(file, Attempt::Write, &source);
+        let system = |source| of_system(file, StateAttempt::Write, &source);
         let mut begun = file.as_os_str().to_owned();
         begun.push(".new");
         let begun = PathBuf::from(begun);
@@ -92,7 +92,7 @@ impl Sqlite {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(system(error)),
             _ => folder::create(&begun).map_err(system)?,
         }
-        let mut state = Sqlite::connect(&begun, Attempt::Write)?;
+        let mut state = Sqlite::connect(&begun, StateAttempt::Write)?;
         schema::migrate(&mut state.db, file)?;
         drop(state);
         fs::rename(&begun, file).and_then(|()| sync_folder(file)).map_err(system)
@@ -102,18 +102,18 @@ impl Sqlite {
     ///
     /// Errors: `state-unreadable`, `state-too-new`.
     pub fn open_to_read(file: &Path) -> Result<Option<Sqlite>, Problem> {
-        if !is_there(file, Attempt::Read)? {
+        if !is_there(file, StateAttempt::Read)? {
             return Ok(None);
         }
-        let mut state = Sqlite::connect(file, Attempt::Read)?;
+        let mut state = Sqlite::connect(file, StateAttempt::Read)?;
         // Only who may write can take back what a crash left half done.
         if state.probe().is_err_and(|source| needs_recovery(&source)) {
-            state = Sqlite::connect(file, Attempt::Write)?;
+            state = Sqlite::connect(file, StateAttempt::Write)?;
         }
         match schema::look(&state.db, file)? {
-            Found::Nothing => Ok(None),
-            Found::Version(schema::VERSION) => Ok(Some(state)),
-            Found::Version(_) => state.copy_of_today().map(Some),
+            FoundSchema::Nothing => Ok(None),
+            FoundSchema::Version(schema::VERSION) => Ok(Some(state)),
+            FoundSchema::Version(_) => state.copy_of_today().map(Some),
         }
     }
 
@@ -123,7 +123,7 @@ impl Sqlite {
             Backup::new(&self.db, &mut copy)?.run_to_completion(i32::MAX, PATIENCE, None)?;
             Ok(copy)
         });
-        let db = copied.map_err(|source| of_database(&self.file, Attempt::Read, &source))?;
+        let db = copied.map_err(|source| of_database(&self.file, StateAttempt::Read, &source))?;
         let mut copy = Sqlite { db, file: self.file.clone() };
         schema::migrate(&mut copy.db, &self.file)?;
         Ok(copy)
@@ -154,16 +154,16 @@ impl Sqlite {
     }
 
     /// Connects to a file that is there.
-    fn connect(file: &Path, attempt: Attempt) -> Result<Sqlite, Problem> {
+    fn connect(file: &Path, attempt: StateAttempt) -> Result<Sqlite, Problem> {
         let access = match attempt {
-            Attempt::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
-            Attempt::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
+            StateAttempt::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+            StateAttempt::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
         };
         let open = || {
             let db = Connection::open_with_flags(file, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
             db.busy_timeout(PATIENCE)?;
             keep_statements(&db)?;
-            if attempt == Attempt::Write {
+            if attempt == StateAttempt::Write {
                 db.pragma_update(None, "foreign_keys", "ON")?;
                 db.pragma_update(None, "synchronous", "FULL")?;
             }
@@ -189,7 +189,7 @@ impl Sqlite {
             change.commit()?;
             Ok(value)
         });
-        done.map_err(|source| of_database(file, Attempt::Write, &source))
+        done.map_err(|source| of_database(file, StateAttempt::Write, &source))
     }
 
     /// Reads all rows that a query gives.
@@ -200,7 +200,7 @@ impl Sqlite {
         row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, Problem> {
         let rows = self.db.prepare_cached(sql).and_then(|mut query| query.query_map(params, row)?.collect());
-        rows.map_err(|source| of_database(&self.file, Attempt::Read, &source))
+        rows.map_err(|source| of_database(&self.file, StateAttempt::Read, &source))
     }
 
     /// The error for a value in the file that zonewright never writes.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ApplyId, ApplySummary, Breaker, Holder, KnownMarker, SourceStatus, State};
+use super::{ApplyId, ApplySummary, Breaker, KnownMarker, LockHolder, SourceStatus, State};
 use crate::diag::Problem;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::value::Time;
@@ -18,11 +18,11 @@ pub struct Status {
     /// Where the state is kept.
     pub place: String,
     /// Who is running.
-    pub holder: Option<Holder>,
+    pub holder: Option<LockHolder>,
     /// The exports of the workspace, in the order of the configuration.
     pub sources: Vec<SourceStatus>,
     /// What the state says; none where there is no state yet.
-    pub memory: Option<Memory>,
+    pub memory: Option<StateFacts>,
     /// The limits of hosts, with what of them is used.
     pub limits: Vec<LimitState>,
     /// The names that no host has and at which applies created an AAAA RRset that they did not delete since; sorted.
@@ -31,7 +31,7 @@ pub struct Status {
 
 /// What a state says.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Memory {
+pub struct StateFacts {
     /// The latest applies, the latest first.
     pub applies: Vec<ApplySummary>,
     /// Those that did not end, the latest first; only such as were begun or taken up after the last that did.
@@ -44,12 +44,12 @@ pub struct Memory {
     pub breakers: Vec<Breaker>,
 }
 
-impl Memory {
+impl StateFacts {
     /// Asks a state for all of it as of a time, and for at most `count` applies.
-    pub fn read(state: &dyn State, count: usize, now: Time) -> Result<Memory, Problem> {
+    pub fn read(state: &dyn State, count: usize, now: Time) -> Result<StateFacts, Problem> {
         let (applies, unfinished) = (state.applies(count)?, unfinished(state)?);
         let (resumable, markers, breakers) = (state.resumable(now)?, state.markers()?, state.breakers()?);
-        Ok(Memory { applies, unfinished, resumable, markers, breakers })
+        Ok(StateFacts { applies, unfinished, resumable, markers, breakers })
     }
 }
 
@@ -67,7 +67,7 @@ pub fn unfinished(state: &dyn State) -> Result<Vec<ApplySummary>, Problem> {
 
 /// Which of the applies that did not end is running rather than broken off: the lock is held, and the apply was begun
 /// or resumed since. There is one at a time.
-pub fn at_work(holder: Option<&Holder>, unfinished: &[ApplySummary]) -> Option<ApplyId> {
+pub fn at_work(holder: Option<&LockHolder>, unfinished: &[ApplySummary]) -> Option<ApplyId> {
     let since = holder?.since?;
     let since_then = unfinished.iter().filter(|apply| apply.begun() >= since);
     since_then.max_by_key(|apply| (apply.begun(), apply.id)).map(|apply| apply.id)

@@ -7,25 +7,26 @@ use rusqlite::Row;
 use super::error::unreadable;
 use super::sqlite::Sqlite;
 use super::{
-    Acceptance, AcceptedFile, Accepting, Acceptor, Allowed, ApplyId, ApplySummary, Breaker, Identity, KnownMarker,
-    LeftHost, NewApply, PlanText, Planned, Reset, Resumption, Sent, State, Unsettled, WaitNews, Written, allowances,
-    applies, batches, breakers, effect, exports, markers, own, past, perhaps, waits, written,
+    Acceptance, AcceptedFile, Acceptor, ApplyId, ApplySummary, Breaker, BreakerReset, ExportToAccept, KnownMarker,
+    LeftSubject, LiftedLimit, NewApply, PlanBasis, PlanText, Resumption, SentUpdate, State, StateIdentity,
+    UnsettledUpdate, WaitNews, WrittenRrset, allowances, applies, batches, breakers, effect, exports, markers, own,
+    past, perhaps, waits, written,
 };
-use crate::apply::{Applied, Batch, Settled};
+use crate::apply::{ApplyOutcome, Batch, BatchOutcome};
 use crate::claim::Subject;
 use crate::diag::Problem;
-use crate::diff::waits::Waits;
+use crate::diff::waits::RrsetWaits;
 use crate::dns::{Name, RrKey, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
 use crate::plan::Marker;
 
 impl State for Sqlite {
-    fn identity(&self) -> Result<Identity, Problem> {
+    fn identity(&self) -> Result<StateIdentity, Problem> {
         let sql = "SELECT id, (SELECT min(started) FROM applies) FROM workspace";
         let found = self.read(sql, [], |row| Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?)))?.pop();
         let (id, first) = found.ok_or_else(|| unreadable(&self.file, "the state has no id of its workspace"))?;
-        Ok(Identity { id, first_begun: first.map(Time::from_nanos) })
+        Ok(StateIdentity { id, first_begun: first.map(Time::from_nanos) })
     }
 
     fn own(&self) -> Result<OwnRrsets, Problem> {
@@ -71,15 +72,15 @@ impl State for Sqlite {
         applies::document(self, id)
     }
 
-    fn planned(&self, id: ApplyId) -> Result<Option<Planned>, Problem> {
+    fn planned(&self, id: ApplyId) -> Result<Option<PlanBasis>, Problem> {
         past::planned(self, id)
     }
 
-    fn sent(&self, id: ApplyId) -> Result<Vec<Sent>, Problem> {
+    fn sent(&self, id: ApplyId) -> Result<Vec<SentUpdate>, Problem> {
         past::sent(self, id)
     }
 
-    fn left_hosts(&self, id: ApplyId) -> Result<Vec<LeftHost>, Problem> {
+    fn left_hosts(&self, id: ApplyId) -> Result<Vec<LeftSubject>, Problem> {
         past::left_hosts(self, id)
     }
 
@@ -99,7 +100,7 @@ impl State for Sqlite {
         own::created_by(self, rrsets)
     }
 
-    fn last_written(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, Problem> {
+    fn last_written(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<WrittenRrset>>, Problem> {
         written::last_written(self, rrsets)
     }
 
@@ -120,14 +121,20 @@ impl State for Sqlite {
         self.write(|change| batches::keep_sending(change, apply, batch, now))
     }
 
-    fn note_settled(&mut self, apply: ApplyId, batch: &Batch<'_>, settled: &Settled, now: Time) -> Result<(), Problem> {
+    fn note_settled(
+        &mut self,
+        apply: ApplyId,
+        batch: &Batch<'_>,
+        settled: &BatchOutcome,
+        now: Time,
+    ) -> Result<(), Problem> {
         self.write(|change| batches::keep_settled(change, apply, (batch, settled), now))
     }
 
     fn note_settled_and_sending(
         &mut self,
         apply: ApplyId,
-        settled: (&Batch<'_>, &Settled),
+        settled: (&Batch<'_>, &BatchOutcome),
         next: &Batch<'_>,
         now: Time,
     ) -> Result<(), Problem> {
@@ -148,19 +155,19 @@ impl State for Sqlite {
         self.write(|change| own::disown(change, rrsets))
     }
 
-    fn unsettled(&self, id: ApplyId) -> Result<Vec<Unsettled>, Problem> {
+    fn unsettled(&self, id: ApplyId) -> Result<Vec<UnsettledUpdate>, Problem> {
         batches::unsettled(self, id)
     }
 
-    fn note_found(&mut self, found: &Unsettled, now: Time) -> Result<bool, Problem> {
+    fn note_found(&mut self, found: &UnsettledUpdate, now: Time) -> Result<bool, Problem> {
         self.write(|change| effect::settle_found(change, found, now))
     }
 
     fn finish(
         &mut self,
         apply: ApplyId,
-        applied: &Applied,
-        accepted: Option<&[Accepting]>,
+        applied: &ApplyOutcome,
+        accepted: Option<&[ExportToAccept]>,
         now: Time,
     ) -> Result<(), Problem> {
         self.write(|change| applies::finish(change, apply, applied, accepted, now))
@@ -188,7 +195,7 @@ impl State for Sqlite {
         exports::l3_switches(self)
     }
 
-    fn accept(&mut self, exports: &[Accepting], acceptor: &Acceptor<'_>, now: Time) -> Result<(), Problem> {
+    fn accept(&mut self, exports: &[ExportToAccept], acceptor: &Acceptor<'_>, now: Time) -> Result<(), Problem> {
         self.write(|change| exports::accept(change, exports, acceptor, now))
     }
 
@@ -196,15 +203,15 @@ impl State for Sqlite {
         self.write(|change| breakers::trip(change, breaker))
     }
 
-    fn reset(&mut self, scope: &str, reset: Reset<'_>) -> Result<bool, Problem> {
+    fn reset(&mut self, scope: &str, reset: BreakerReset<'_>) -> Result<bool, Problem> {
         self.write(|change| breakers::reset(change, scope, reset))
     }
 
-    fn allow(&mut self, apply: ApplyId, allowed: &[Allowed]) -> Result<(), Problem> {
+    fn allow(&mut self, apply: ApplyId, allowed: &[LiftedLimit]) -> Result<(), Problem> {
         self.write(|change| allowances::allow(change, apply, allowed))
     }
 
-    fn allowed(&self, apply: ApplyId) -> Result<Vec<Allowed>, Problem> {
+    fn allowed(&self, apply: ApplyId) -> Result<Vec<LiftedLimit>, Problem> {
         allowances::of_apply(self, apply)
     }
 
@@ -212,7 +219,7 @@ impl State for Sqlite {
         allowances::last_inputs(self)
     }
 
-    fn waits(&self) -> Result<Waits, Problem> {
+    fn waits(&self) -> Result<RrsetWaits, Problem> {
         waits::waits(self)
     }
 

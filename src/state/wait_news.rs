@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diff::waits::Waits;
+use crate::diff::waits::RrsetWaits;
 use crate::dns::{Name, NameRef, Rtype};
 use crate::inventory::value::Time;
 use crate::plan::Plan;
@@ -23,7 +23,7 @@ impl WaitNews {
     /// the future because a clock stepped back: nothing is known about the time between the plan and its apply. An
     /// RRset that the plan does not list no longer waits, if the plan would have to list it: [`Plan::tells_all_waits`].
     /// An RRset that the plan changes waits until that is done.
-    pub fn of(plan: &Plan, waits: &Waits, now: Time) -> WaitNews {
+    pub fn of(plan: &Plan, waits: &RrsetWaits, now: Time) -> WaitNews {
         let is_begun = |owner: &Name, rtype: Rtype| waits.since(owner, rtype).is_none_or(|since| since > now);
         let listed = plan.waiting.iter().map(|waiting| (waiting.key.owner.as_name().to_name(), waiting.key.rtype));
         let begun = listed.filter(|(owner, rtype)| is_begun(owner, *rtype));

@@ -5,11 +5,11 @@ use rusqlite::{Row, Transaction, params};
 use super::WaitNews;
 use super::sqlite::Sqlite;
 use crate::diag::Problem;
-use crate::diff::waits::Waits;
+use crate::diff::waits::RrsetWaits;
 use crate::inventory::value::Time;
 
 /// All that wait.
-pub fn waits(state: &Sqlite) -> Result<Waits, Problem> {
+pub fn waits(state: &Sqlite) -> Result<RrsetWaits, Problem> {
     let row = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?));
     let rows = state.read("SELECT name, type, since FROM waits", [], row)?;
     let wait = |(name, rtype, since): (String, String, i64)| {

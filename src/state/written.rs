@@ -1,10 +1,10 @@
 //! What the latest update that took effect left at each of some RRsets, read from the journal.
 
-use super::journal::{self, Kept};
+use super::journal::{self, KeptChange};
 use super::seal::{self, BatchRow};
-use super::sought::{Names, Sought};
+use super::sought::{RrsetNames, SoughtRrsets};
 use super::sqlite::Sqlite;
-use super::{ApplyId, Written};
+use super::{ApplyId, WrittenRrset};
 use crate::diag::Problem;
 use crate::dns::RrKey;
 use crate::inventory::value::Time;
@@ -15,9 +15,9 @@ use crate::inventory::value::Time;
 /// RRsets the journal is read once, and no further back than needed to find each. An apply that was resumed may have
 /// sent updates after those of a later apply: the update that was sent last counts, and clocks do not show which one
 /// that is.
-pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Written>>, Problem> {
-    let names = Names::of(rrsets);
-    let mut sought = Sought::new(&names);
+pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<WrittenRrset>>, Problem> {
+    let names = RrsetNames::of(rrsets);
+    let mut sought = SoughtRrsets::new(&names);
     let mut found = vec![None; rrsets.len()];
     if sought.is_over() {
         return Ok(found);
@@ -30,9 +30,9 @@ pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Writ
         }
         let took_effect = settled.as_deref() == Some("done");
         let (id, at) = (ApplyId(apply as u64), Time::from_nanos(sent_at));
-        for Kept { name, rtype, before, after, .. } in wanted_changes(state, (apply, number), &sought)? {
+        for KeptChange { name, rtype, before, after, .. } in wanted_changes(state, (apply, number), &sought)? {
             let is_new = before.is_none();
-            let written = || Written { apply: id, number: number as u64, at, is_new, after: after.clone() };
+            let written = || WrittenRrset { apply: id, number: number as u64, at, is_new, after: after.clone() };
             for place in sought.find(&name, &rtype) {
                 found[place] = took_effect.then(written);
             }
@@ -42,7 +42,11 @@ pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Writ
 }
 
 /// The changes of an update, where it changed anything that is looked for; most did not, and are not read in full.
-fn wanted_changes(state: &Sqlite, (apply, number): (i64, i64), sought: &Sought<'_>) -> Result<Vec<Kept>, Problem> {
+fn wanted_changes(
+    state: &Sqlite,
+    (apply, number): (i64, i64),
+    sought: &SoughtRrsets<'_>,
+) -> Result<Vec<KeptChange>, Problem> {
     let sql = "SELECT changes, seal FROM batch_changes WHERE apply = ?1 AND number = ?2";
     // Some updates that version 1 kept have no changes.
     let Some(text) = state.read(sql, [apply, number], |row| seal::changes(row, 0, (apply, number)))?.pop() else {

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::apply::compare::{is_before, shown, shown_before};
-use crate::apply::{HostKey, Unit, arrange, hosts_of};
-use crate::change::{BlockCode, Blocked, Change, ChangeKind, Notice, NoticeCode};
+use crate::apply::{ChangeUnit, UnitSubject, arrange, hosts_of};
+use crate::change::{BlockCode, BlockedSubject, Change, ChangeKind, Notice, NoticeCode};
 use crate::dns::{RrKey, ZoneName};
 use crate::inventory::value::Inv;
 use crate::live::asked::Answer;
@@ -12,18 +12,18 @@ use crate::state::ApplyId;
 
 /// What is to be done, and about whom nothing.
 #[derive(Debug, Default, PartialEq)]
-pub struct Judged {
+pub struct UndoJudgement {
     /// The changes that put back what was there before.
     pub changes: Vec<Change>,
     /// The RRsets that were changed since, whose hosts are left.
-    pub edited: Vec<Edited>,
+    pub edited: Vec<EditedRrset>,
     /// The hosts of which something could not be read.
-    pub blocked: Vec<Blocked>,
+    pub blocked: Vec<BlockedSubject>,
 }
 
 /// An RRset that is neither as the apply left it nor as it was before.
 #[derive(Debug, PartialEq)]
-pub struct Edited {
+pub struct EditedRrset {
     /// What would put it back.
     pub inverse: Change,
     /// What is there.
@@ -51,8 +51,8 @@ pub fn narrow(done: Vec<Change>, hosts: &[Inv], projects: &[String]) -> Vec<Chan
 ///
 /// An RRset that is as before needs nothing. If any of a host's RRsets could not be read, or is neither as before nor
 /// as the apply left it, including the TTL, the whole host is left.
-pub fn judge(done: &[Change], now: &[Option<Answer>]) -> Judged {
-    let mut judged = Judged::default();
+pub fn judge(done: &[Change], now: &[Option<Answer>]) -> UndoJudgement {
+    let mut judged = UndoJudgement::default();
     let (units, _) = arrange(done);
     for unit in &units {
         let hosts = hosts_of(done, unit);
@@ -70,7 +70,7 @@ pub fn judge(done: &[Change], now: &[Option<Answer>]) -> Judged {
         }
         let hosts: Vec<Inv> = hosts.iter().filter_map(|(_, subject)| subject.host()).collect();
         let edited = edited.into_iter();
-        judged.edited.extend(edited.map(|(inverse, found)| Edited {
+        judged.edited.extend(edited.map(|(inverse, found)| EditedRrset {
             inverse,
             found: found.clone(),
             hosts: hosts.clone(),
@@ -102,10 +102,10 @@ fn inverse(change: &Change) -> Change {
 }
 
 /// The blocks of hosts of which something could not be read.
-fn block(done: &[Change], unit: &Unit, now: &[Option<Answer>], hosts: &[HostKey<'_>]) -> Vec<Blocked> {
+fn block(done: &[Change], unit: &ChangeUnit, now: &[Option<Answer>], hosts: &[UnitSubject<'_>]) -> Vec<BlockedSubject> {
     let unread = unit.changes.iter().find(|place| now[**place].is_none());
     let Some(Change { zone, key, .. }) = unread.map(|place| &done[*place]) else { return Vec::new() };
-    let block = |(project, subject): &HostKey<'_>| Blocked {
+    let block = |(project, subject): &UnitSubject<'_>| BlockedSubject {
         code: BlockCode::ZoneUnknown,
         hint: "fix the zone's error, and then undo again; until then, the host stays as it is".to_owned(),
         message: format!("`{}` {} is in `{zone}`, which could not be read", key.owner, key.rtype),
@@ -116,8 +116,8 @@ fn block(done: &[Change], unit: &Unit, now: &[Option<Answer>], hosts: &[HostKey<
 }
 
 /// The notice about an RRset that was changed since, by a later apply where one did.
-pub fn notice(undone: ApplyId, edited: &Edited, later: Option<ApplyId>) -> Notice {
-    let Edited { inverse, found, hosts } = edited;
+pub fn notice(undone: ApplyId, edited: &EditedRrset, later: Option<ApplyId>) -> Notice {
+    let EditedRrset { inverse, found, hosts } = edited;
     let owner = &inverse.key.owner;
     let (left, found) = (shown_before(inverse), shown(found));
     let since = match later {

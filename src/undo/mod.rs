@@ -15,5 +15,5 @@ mod net;
 #[cfg(test)]
 mod tests;
 
-pub use judge::{Edited, Judged, judge, narrow, notice, stray};
-pub use net::{Odd, net};
+pub use judge::{EditedRrset, UndoJudgement, judge, narrow, notice, stray};
+pub use net::{OddChange, net};

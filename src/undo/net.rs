@@ -7,18 +7,18 @@ use crate::change::RrsetText;
 use crate::change::{Change, ChangeKind, Reason, Rule};
 use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
 use crate::inventory::pool_name::PoolName;
-use crate::state::{ApplyId, Sent, SentChange, SentFate};
+use crate::state::{ApplyId, SentChange, SentFate, SentUpdate};
 
 /// A change of the journal that is not valid.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Odd {
+pub struct OddChange {
     /// The update.
     pub update: u64,
     /// The owner name.
     pub name: Name,
 }
 
-impl fmt::Display for Odd {
+impl fmt::Display for OddChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the change of update {} at `{}` is not a change of that zone", self.update, self.name)
     }
@@ -32,36 +32,40 @@ impl fmt::Display for Odd {
 /// `pool_of` gives the pool of a zone.
 ///
 /// Errors: the journal holds something that is never written to it.
-pub fn net(apply: ApplyId, sent: &[Sent], pool_of: impl Fn(&ZoneName) -> PoolName) -> Result<Vec<Change>, Odd> {
-    let mut spans: Vec<Span<'_>> = Vec::new();
+pub fn net(
+    apply: ApplyId,
+    sent: &[SentUpdate],
+    pool_of: impl Fn(&ZoneName) -> PoolName,
+) -> Result<Vec<Change>, OddChange> {
+    let mut spans: Vec<RrsetSpan<'_>> = Vec::new();
     let mut places: HashMap<(&ZoneName, &Name, Rtype), usize> = HashMap::new();
     for update in sent.iter().filter(|update| !matches!(update.fate, SentFate::Undone(_))) {
         for change in &update.changes {
             let next = spans.len();
             match *places.entry((&update.zone, &change.name, change.rtype)).or_insert(next) {
-                place if place < next => spans[place] = Span { last: (update, change), ..spans[place] },
-                _ => spans.push(Span { first: change, last: (update, change) }),
+                place if place < next => spans[place] = RrsetSpan { last: (update, change), ..spans[place] },
+                _ => spans.push(RrsetSpan { first: change, last: (update, change) }),
             }
         }
     }
-    let change = |span: &Span<'_>| span.change(apply, pool_of(&span.last.0.zone)).transpose();
+    let change = |span: &RrsetSpan<'_>| span.change(apply, pool_of(&span.last.0.zone)).transpose();
     spans.iter().filter_map(change).collect()
 }
 
 /// All that an apply did to one RRset.
 #[derive(Clone, Copy)]
-struct Span<'a> {
+struct RrsetSpan<'a> {
     /// The first change.
     first: &'a SentChange,
     /// The last one, with its update.
-    last: (&'a Sent, &'a SentChange),
+    last: (&'a SentUpdate, &'a SentChange),
 }
 
-impl Span<'_> {
+impl RrsetSpan<'_> {
     /// The one change that results; `None` where nothing changed.
-    fn change(&self, apply: ApplyId, pool: PoolName) -> Result<Option<Change>, Odd> {
+    fn change(&self, apply: ApplyId, pool: PoolName) -> Result<Option<Change>, OddChange> {
         let (update, last) = self.last;
-        let odd = || Odd { update: update.number, name: last.name.clone() };
+        let odd = || OddChange { update: update.number, name: last.name.clone() };
         let rrset = |kept: &RrsetText| kept.to_rrset(last.rtype).map_err(|_| odd());
         let before: Option<Rrset> = self.first.before.as_ref().map(rrset).transpose()?;
         let after: Option<Rrset> = last.after.as_ref().map(rrset).transpose()?;

@@ -9,7 +9,7 @@ use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::Inv;
 use crate::live::asked::Answer;
 use crate::plan::fixture::{self, rrset, zone};
-use crate::state::{ApplyId, Sent, SentChange, SentFate};
+use crate::state::{ApplyId, SentChange, SentFate, SentUpdate};
 
 /// The apply that is undone.
 const APPLY: ApplyId = ApplyId(12);
@@ -71,10 +71,10 @@ fn did(hosts: &[u64], name: &str, rtype: Rtype, (before, after): (Side<'_>, Side
 }
 
 /// Updates of one change each, and their outcomes.
-fn sent(updates: Vec<((String, SentChange), SentFate)>) -> Vec<Sent> {
+fn sent(updates: Vec<((String, SentChange), SentFate)>) -> Vec<SentUpdate> {
     let updates = updates.into_iter().zip(1..);
     updates
-        .map(|(((of_zone, change), fate), number)| Sent {
+        .map(|(((of_zone, change), fate), number)| SentUpdate {
             number,
             zone: zone(&of_zone),
             phase: "forward".to_owned(),
@@ -119,7 +119,7 @@ fn lines(changes: &[Change]) -> Vec<String> {
 }
 
 /// What the notices say.
-fn messages(judged: &Judged) -> Vec<String> {
+fn messages(judged: &UndoJudgement) -> Vec<String> {
     judged.edited.iter().map(|edited| notice(APPLY, edited, None).message).collect()
 }
 
@@ -156,7 +156,7 @@ fn what_was_changed_back_and_what_never_took_effect_is_no_change() {
 fn a_journal_that_holds_something_else_is_reported() {
     let mut updates = sent(vec![(did(&[7], A, Rtype::AAAA, (NONE, ONE)), SentFate::Done)]);
     updates[0].changes[0].after = Some(RrsetText { ttl: 600, rdata: vec!["192.0.2.1".to_owned()] });
-    let odd = Odd { update: 1, name: Name::parse(A).unwrap() };
+    let odd = OddChange { update: 1, name: Name::parse(A).unwrap() };
     assert_eq!(net(APPLY, &updates, pool_of), Err(odd));
     let mut updates = sent(vec![(did(&[7], A, Rtype::AAAA, (NONE, ONE)), SentFate::Done)]);
     updates[0].zone = zone("web.example.net");
@@ -190,7 +190,7 @@ fn what_stands_as_before_needs_nothing() {
         did(&[1], REVERSE, Rtype::PTR, (NONE, TO_A)),
         did(&[2], B, Rtype::AAAA, (ONE, TWO)),
     ]);
-    assert_eq!(judge(&done, &[aaaa(NONE), ptr(NONE), aaaa(ONE)]), Judged::default());
+    assert_eq!(judge(&done, &[aaaa(NONE), ptr(NONE), aaaa(ONE)]), UndoJudgement::default());
     let judged = judge(&done, &[aaaa(NONE), ptr(TO_A), aaaa(ONE)]);
     assert_eq!(judged.changes.len(), 1, "the rest of a host");
     assert_eq!(judged.changes[0].key.rtype, Rtype::PTR);

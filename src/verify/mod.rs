@@ -10,7 +10,8 @@ use std::collections::HashSet;
 
 use crate::apply::compare::{is_after, is_before, shown};
 use crate::apply::{
-    self, Applied, HostKey, HostOutcome, Outcome, ReadBack, Standing, Unit, UnitState, Verdict, Written,
+    self, ApplyOutcome, ChangeUnit, OutcomeCode, PlanWritten, ReadBack, SubjectOutcome, UnitStanding, UnitState,
+    UnitSubject, UnitVerdict,
 };
 use crate::change::{Change, ChangeKind};
 use crate::diag::Problem;
@@ -31,9 +32,9 @@ struct Mismatch {
 
 /// Gives every host its outcome. `problems` are those of targets as a whole; what kept zones from being looked at or
 /// read back is added.
-pub fn judge(written: &Written<'_>, read_back: &ReadBack, problems: Vec<Problem>) -> Applied {
+pub fn judge(written: &PlanWritten<'_>, read_back: &ReadBack, problems: Vec<Problem>) -> ApplyOutcome {
     let survey = &written.survey;
-    let mut hosts: Vec<(usize, HostOutcome)> = Vec::new();
+    let mut hosts: Vec<(usize, SubjectOutcome)> = Vec::new();
     for ((unit, standing), state) in survey.units.iter().zip(&survey.standings).zip(&written.units) {
         let verdict = verdict(survey.changes, unit, (standing, state), read_back);
         hosts.extend(outcomes(survey.changes, unit, &verdict));
@@ -44,11 +45,11 @@ pub fn judge(written: &Written<'_>, read_back: &ReadBack, problems: Vec<Problem>
     let mut said = HashSet::new();
     problems.retain(|problem| said.insert(problem.to_string()));
     let hosts = hosts.into_iter().map(|(_, host)| host).collect();
-    Applied { hosts, zones: written.zones.clone(), problems }
+    ApplyOutcome { hosts, zones: written.zones.clone(), problems }
 }
 
 /// The RRsets that a server said it created, but of whose type there is nothing.
-pub fn never_created<'a>(written: &Written<'a>, read_back: &ReadBack) -> Vec<&'a RrKey> {
+pub fn never_created<'a>(written: &PlanWritten<'a>, read_back: &ReadBack) -> Vec<&'a RrKey> {
     let is_absent = |change: &Change, answer: &Answer| match answer {
         Answer::Holds(rtype, _) => *rtype != change.key.rtype,
         Answer::Nothing => true,
@@ -67,48 +68,48 @@ pub fn never_created<'a>(written: &Written<'a>, read_back: &ReadBack) -> Vec<&'a
 /// The outcome of a unit as a whole.
 fn verdict(
     changes: &[Change],
-    unit: &Unit,
-    (standing, state): (&Standing, &UnitState),
+    unit: &ChangeUnit,
+    (standing, state): (&UnitStanding, &UnitState),
     read_back: &ReadBack,
-) -> Verdict {
-    let fine = |outcome| Verdict { outcome, message: String::new(), hint: None };
+) -> UnitVerdict {
+    let fine = |outcome| UnitVerdict { outcome, message: String::new(), hint: None };
     match (standing, &state.verdict) {
-        (Standing::Already, _) => fine(Outcome::AlreadyApplied),
+        (UnitStanding::Already, _) => fine(OutcomeCode::AlreadyApplied),
         (_, Some(verdict)) if state.done.is_empty() => verdict.clone(),
         // An earlier part of the apply made all of it, but some is no longer there, or cannot be read.
-        (Standing::Left(verdict), _) if state.done.len() == unit.changes.len() => verdict.clone(),
+        (UnitStanding::Left(verdict), _) if state.done.len() == unit.changes.len() => verdict.clone(),
         // All may be done after all: an update that was given up may come late.
         (_, Some(verdict)) if state.done.len() < unit.changes.len() => {
             let (done, all) = (state.done.len(), unit.changes.len());
             let message = format!("{done} of {all} changes were made; then: {}", verdict.message);
-            Verdict { outcome: Outcome::Partial, message, hint: verdict.hint.clone() }
+            UnitVerdict { outcome: OutcomeCode::Partial, message, hint: verdict.hint.clone() }
         }
-        _ => unread(changes, &state.done, read_back).unwrap_or(fine(Outcome::Applied)),
+        _ => unread(changes, &state.done, read_back).unwrap_or(fine(OutcomeCode::Applied)),
     }
 }
 
 /// The first change of a unit that was made but is not there, or could not be read back.
-fn unread(changes: &[Change], done: &[usize], read_back: &ReadBack) -> Option<Verdict> {
+fn unread(changes: &[Change], done: &[usize], read_back: &ReadBack) -> Option<UnitVerdict> {
     done.iter().find_map(|place| match &read_back[place] {
-        Ok(answer) => check(&changes[*place], answer).map(|Mismatch { message, hint }| Verdict {
-            outcome: Outcome::NotApplied,
+        Ok(answer) => check(&changes[*place], answer).map(|Mismatch { message, hint }| UnitVerdict {
+            outcome: OutcomeCode::NotApplied,
             message,
             hint: Some(hint),
         }),
         Err(error) => {
             let message = format!("it was written, but could not be read back: {error}");
-            Some(Verdict { outcome: Outcome::Failed, message, hint: error.hint.clone() })
+            Some(UnitVerdict { outcome: OutcomeCode::Failed, message, hint: error.hint.clone() })
         }
     })
 }
 
 /// A unit's verdict for each of its hosts, with the place of the host's first change.
-fn outcomes(changes: &[Change], unit: &Unit, verdict: &Verdict) -> Vec<(usize, HostOutcome)> {
-    let host = |(project, subject): HostKey<'_>| {
+fn outcomes(changes: &[Change], unit: &ChangeUnit, verdict: &UnitVerdict) -> Vec<(usize, SubjectOutcome)> {
+    let host = |(project, subject): UnitSubject<'_>| {
         let is_own = |place: &usize| apply::is_one(subject, &changes[*place].subject);
         let places: Vec<usize> = unit.changes.iter().copied().filter(is_own).collect();
         let shown = places.iter().copied().min_by_key(|place| obscurity(&changes[*place])).unwrap_or(places[0]);
-        let outcome = HostOutcome {
+        let outcome = SubjectOutcome {
             subject: subject.clone(),
             project: project.to_owned(),
             name: changes[shown].key.owner.to_string(),

@@ -8,13 +8,14 @@ use std::time::Duration;
 use super::judge;
 use super::truth::{self, Numbers, edit, is_marker, made, put, standing};
 use crate::apply::{
-    Applied, Ending, Event, Orders, Outcome, SIDE_BY_SIDE, Settled, Watch, ZoneAccess, read_back, survey, write,
+    ApplyEnding, ApplyEvent, ApplyOutcome, ApplyWatch, BatchOutcome, Orders, OutcomeCode, SIDE_BY_SIDE, ZoneAccess,
+    read_back, survey, write,
 };
 use crate::change::Rule;
 use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
 use crate::guard;
 use crate::plan::{Marker, Plan, SealedPlan, fixture, marker_key};
-use crate::provider::memory::primary::{Fault, Primary};
+use crate::provider::memory::primary::{MemoryPrimary, UpdateFault};
 use crate::provider::write::{UpdateLimits, WriteZone};
 
 /// What a journal noted: the markers of batches, and how each settled.
@@ -23,26 +24,26 @@ struct Journal {
     /// Batch number to marker and changes.
     sent: Mutex<Vec<(u64, Option<Marker>, usize)>>,
     /// Batch number to its outcome.
-    settled: Mutex<HashMap<u64, Settled>>,
+    settled: Mutex<HashMap<u64, BatchOutcome>>,
     /// From which batch on the disk is full.
     full_from: Option<u64>,
 }
 
-impl Watch for Journal {
-    fn event(&self, event: Event<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
+impl ApplyWatch for Journal {
+    fn event(&self, event: ApplyEvent<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
         match event {
-            Event::Sending(batch) if self.full_from.is_some_and(|full| batch.number >= full) => {
+            ApplyEvent::Sending(batch) if self.full_from.is_some_and(|full| batch.number >= full) => {
                 return Err("the disk is full".into());
             }
-            Event::Sending(batch) => {
+            ApplyEvent::Sending(batch) => {
                 let marker = batch.swap.as_ref().map(|swap| swap.after.clone());
                 self.sent.lock().unwrap().push((batch.number, marker, batch.changes.len()));
             }
-            Event::Settled(batch, settled) => {
+            ApplyEvent::Settled(batch, settled) => {
                 let earlier = self.settled.lock().unwrap().insert(batch.number, settled.clone());
                 assert_eq!(earlier, None, "a batch settles once");
             }
-            Event::Hosts(_) => {}
+            ApplyEvent::Hosts(_) => {}
         }
         Ok(())
     }
@@ -76,18 +77,18 @@ fn plan(hosts: usize) -> Plan {
 }
 
 /// A primary that holds what a plan saw, and takes updates of a few changes.
-fn primary(plan: &Plan, window: usize) -> Primary {
+fn primary(plan: &Plan, window: usize) -> MemoryPrimary {
     truth::primary(plan).with_window(window).with_limits(UpdateLimits { edits: 8, octets: usize::MAX })
 }
 
 /// Another editor's change right before an update.
-fn edited(plan: &Plan, key: &RrKey, rrset: &Rrset) -> Fault {
-    Fault::Edited(edit(&truth::primary(plan).zones(), key, Some(rrset)))
+fn edited(plan: &Plan, key: &RrKey, rrset: &Rrset) -> UpdateFault {
+    UpdateFault::Edited(edit(&truth::primary(plan).zones(), key, Some(rrset)))
 }
 
 /// That a server ignores all changes of a plan.
-fn swallowed(plan: &Plan) -> Fault {
-    Fault::Swallowed(plan.changes.iter().map(|change| change.key.owner.as_name().to_name()).collect())
+fn swallowed(plan: &Plan) -> UpdateFault {
+    UpdateFault::Swallowed(plan.changes.iter().map(|change| change.key.owner.as_name().to_name()).collect())
 }
 
 /// How a plan is applied that no limit is about.
@@ -97,7 +98,13 @@ fn orders(plan: &Plan, max_failures: Option<usize>) -> Orders {
 }
 
 /// Applies a plan to a primary.
-fn run(plan: &Plan, primary: &Primary, is_fenced: bool, journal: &Journal, max_failures: Option<usize>) -> Applied {
+fn run(
+    plan: &Plan,
+    primary: &MemoryPrimary,
+    is_fenced: bool,
+    journal: &Journal,
+    max_failures: Option<usize>,
+) -> ApplyOutcome {
     let zones: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
     let access = |zone| ZoneAccess { zone, writer: Ok(primary as &dyn WriteZone), is_fenced };
     let survey = survey(plan, zones.into_iter().map(access).collect(), SIDE_BY_SIDE);
@@ -107,7 +114,12 @@ fn run(plan: &Plan, primary: &Primary, is_fenced: bool, journal: &Journal, max_f
 }
 
 /// Applies a plan with faults; gives the outcomes and the primary.
-fn with_faults(plan: &Plan, faults: &[Fault], window: usize, is_fenced: bool) -> (Applied, Primary, Journal) {
+fn with_faults(
+    plan: &Plan,
+    faults: &[UpdateFault],
+    window: usize,
+    is_fenced: bool,
+) -> (ApplyOutcome, MemoryPrimary, Journal) {
     let (primary, journal) = (primary(plan, window), Journal::default());
     primary.expect(faults.to_vec());
     let applied = run(plan, &primary, is_fenced, &journal, None);
@@ -115,14 +127,14 @@ fn with_faults(plan: &Plan, faults: &[Fault], window: usize, is_fenced: bool) ->
 }
 
 /// The outcomes and how often each was.
-fn counts(applied: &Applied) -> String {
-    let all = Outcome::ALL.iter().map(|outcome| (applied.count(*outcome), outcome));
+fn counts(applied: &ApplyOutcome) -> String {
+    let all = OutcomeCode::ALL.iter().map(|outcome| (applied.count(*outcome), outcome));
     let some = all.filter(|(count, _)| *count > 0).map(|(count, outcome)| format!("{count} {outcome}"));
     some.collect::<Vec<_>>().join(", ")
 }
 
 /// The hosts of an outcome.
-fn hosts(applied: &Applied, outcome: Outcome) -> Vec<u64> {
+fn hosts(applied: &ApplyOutcome, outcome: OutcomeCode) -> Vec<u64> {
     applied
         .hosts
         .iter()
@@ -148,7 +160,7 @@ fn all_is_applied_in_an_order_that_leaves_no_ptr_to_nothing() {
     let plan = plan(20);
     let (applied, primary, journal) = with_faults(&plan, &[], 1, true);
     assert_eq!(counts(&applied), "20 applied");
-    assert_eq!(applied.ending(), Ending::Done);
+    assert_eq!(applied.ending(), ApplyEnding::Done);
     let done = made(&primary);
     let types: Vec<Vec<Rtype>> =
         done.iter().map(|changed| changed.iter().map(|difference| difference.rtype).collect()).collect();
@@ -165,7 +177,7 @@ fn all_is_applied_in_an_order_that_leaves_no_ptr_to_nothing() {
     assert!(types.iter().all(|types| types.contains(&Rtype::TXT) && types.len() <= 9));
     let settled = journal.settled.lock().unwrap();
     assert_eq!(settled.len(), journal.sent.lock().unwrap().len());
-    assert!(settled.values().all(|settled| *settled == Settled::Done));
+    assert!(settled.values().all(|settled| *settled == BatchOutcome::Done));
     drop(settled);
     assert_eq!(counts(&run(&plan, &primary, true, &Journal::default(), None)), "20 already-applied");
 }
@@ -189,7 +201,7 @@ fn a_host_that_changed_before_is_stale_and_left_whole() {
     put(&primary, &key, Some(&foreign(1)));
     let applied = run(&plan, &primary, true, &Journal::default(), None);
     assert_eq!(counts(&applied), "9 applied, 1 stale");
-    assert_eq!(applied.ending(), Ending::InPart);
+    assert_eq!(applied.ending(), ApplyEnding::InPart);
     insta::assert_snapshot!(applied.hosts[3].message.as_deref().unwrap(), @"AAAA of `h3.search.example.net.` changed since the plan: it was AAAA 2a02:6b8::1:3 with TTL 600, and is AAAA 2a02:6b8::f:1 with TTL 600");
     assert_eq!(standing(&primary, &key), Some(foreign(1)));
 }
@@ -200,7 +212,7 @@ fn a_ttl_that_changed_makes_a_host_stale() {
     let (primary, key) = (primary(&plan, 1), address_key(&plan, 0));
     put(&primary, &key, fixture::rrset(Rtype::AAAA, 601, &["2a02:6b8::1:0"]).as_ref());
     let applied = run(&plan, &primary, true, &Journal::default(), None);
-    assert_eq!(hosts(&applied, Outcome::Stale), [0]);
+    assert_eq!(hosts(&applied, OutcomeCode::Stale), [0]);
 }
 
 #[test]
@@ -209,7 +221,7 @@ fn a_host_that_changes_meanwhile_stands_alone_in_the_end() {
     let key = address_key(&plan, 5);
     for window in [1, 4] {
         let (applied, primary, _) = with_faults(&plan, &[edited(&plan, &key, &foreign(2))], window, true);
-        assert_eq!((counts(&applied), hosts(&applied, Outcome::Stale)), ("19 applied, 1 stale".into(), vec![5]));
+        assert_eq!((counts(&applied), hosts(&applied, OutcomeCode::Stale)), ("19 applied, 1 stale".into(), vec![5]));
         assert_eq!(standing(&primary, &key), Some(foreign(2)));
     }
 }
@@ -217,7 +229,7 @@ fn a_host_that_changes_meanwhile_stands_alone_in_the_end() {
 #[test]
 fn what_is_behind_a_refused_batch_waits_until_the_stale_host_stands_alone() {
     let plan = plan(80);
-    let sent = |faults: &[Fault]| with_faults(&plan, faults, 4, true).2.sent.lock().unwrap().len();
+    let sent = |faults: &[UpdateFault]| with_faults(&plan, faults, 4, true).2.sent.lock().unwrap().len();
     let edited = edited(&plan, &address_key(&plan, 1), &foreign(2));
     // The batch and the three in flight behind it are made anew, and so are the halves and quarters of its eight hosts.
     assert_eq!(sent(&[edited]) - sent(&[]), 3 + 2 + 2 + 2);
@@ -228,7 +240,7 @@ fn a_host_that_changes_between_phases_is_partial() {
     let plan = plan(1);
     let new_ptr = plan.changes[2].key.clone();
     let other = fixture::rrset(Rtype::PTR, 600, &["other.example.net."]).unwrap();
-    let (applied, _, _) = with_faults(&plan, &[Fault::None, edited(&plan, &new_ptr, &other)], 1, true);
+    let (applied, _, _) = with_faults(&plan, &[UpdateFault::None, edited(&plan, &new_ptr, &other)], 1, true);
     assert_eq!(counts(&applied), "1 partial");
     assert!(applied.hosts[0].message.as_deref().unwrap().starts_with("1 of 4 changes were made; then: PTR of"));
 }
@@ -236,14 +248,16 @@ fn a_host_that_changes_between_phases_is_partial() {
 #[test]
 fn lost_answers_are_resolved_whether_the_update_was_done_or_not() {
     let plan = plan(20);
-    for fault in [Fault::LostAnswer, Fault::Lost, Fault::Late, Fault::Slow, Fault::ServFail] {
+    for fault in
+        [UpdateFault::LostAnswer, UpdateFault::Lost, UpdateFault::Late, UpdateFault::Slow, UpdateFault::ServFail]
+    {
         for (window, is_fenced) in [(1, true), (4, true), (1, false)] {
             let (applied, primary, journal) = with_faults(&plan, &[fault.clone(), fault.clone()], window, is_fenced);
             assert_eq!(counts(&applied), "20 applied", "{fault:?} {window} {is_fenced}");
             let changes: usize = made(&primary).iter().map(Vec::len).sum();
             let messages = if is_fenced { made(&primary).len() } else { 0 };
             assert_eq!(changes - messages, plan.changes.len(), "everything once");
-            assert!(journal.settled.lock().unwrap().values().all(|settled| *settled == Settled::Done));
+            assert!(journal.settled.lock().unwrap().values().all(|settled| *settled == BatchOutcome::Done));
         }
     }
 }
@@ -266,14 +280,14 @@ fn a_host_is_told_by_a_name_of_its_own_and_not_by_that_of_a_text() {
 #[test]
 fn a_chain_that_comes_late_is_known_again() {
     let plan = plan(20);
-    let mut faults = vec![Fault::Stuck; 2];
+    let mut faults = vec![UpdateFault::Stuck; 2];
     // The copies, until they are given up.
-    faults.extend(vec![Fault::ServFail; 6]);
-    faults.push(Fault::Freed);
+    faults.extend(vec![UpdateFault::ServFail; 6]);
+    faults.push(UpdateFault::Freed);
     let (applied, _, journal) = with_faults(&plan, &faults, 2, true);
     assert_eq!(counts(&applied), "20 applied");
     let settled = journal.settled.lock().unwrap();
-    assert_eq!((&settled[&1], &settled[&2]), (&Settled::Done, &Settled::Done));
+    assert_eq!((&settled[&1], &settled[&2]), (&BatchOutcome::Done, &BatchOutcome::Done));
 }
 
 #[test]
@@ -297,7 +311,7 @@ fn a_create_that_a_server_swallows_was_never_made() {
     let plan = Plan { changes, ..fixture::empty() };
     let primary = primary(&plan, 1);
     let names = plan.changes[1..].iter().map(|change| change.key.owner.as_name().to_name());
-    primary.expect([Fault::Swallowed(names.collect())]);
+    primary.expect([UpdateFault::Swallowed(names.collect())]);
     let zone = &plan.changes[0].zone;
     let access = ZoneAccess { zone, writer: Ok(&primary as &dyn WriteZone), is_fenced: false };
     let orders = orders(&plan, None);
@@ -309,9 +323,9 @@ fn a_create_that_a_server_swallows_was_never_made() {
 #[test]
 fn a_server_that_refuses_everything_is_left_after_a_few_tries() {
     let plan = plan(40);
-    let (applied, primary, journal) = with_faults(&plan, &vec![Fault::Refused; 1000], 1, true);
+    let (applied, primary, journal) = with_faults(&plan, &vec![UpdateFault::Refused; 1000], 1, true);
     assert_eq!(counts(&applied), "3 failed, 37 not-reached");
-    assert_eq!(applied.ending(), Ending::Error);
+    assert_eq!(applied.ending(), ApplyEnding::Error);
     assert!(primary.with_log(<[_]>::is_empty) && journal.sent.lock().unwrap().len() < 20);
 }
 
@@ -319,11 +333,12 @@ fn a_server_that_refuses_everything_is_left_after_a_few_tries() {
 fn a_server_that_is_lost_is_sent_nothing_more_in_other_zones() {
     let plan = plan(20);
     // The third is the last of the forward zone.
-    let (applied, primary, journal) = with_faults(&plan, &[Fault::None, Fault::None, Fault::Dead], 1, true);
+    let (applied, primary, journal) =
+        with_faults(&plan, &[UpdateFault::None, UpdateFault::None, UpdateFault::Dead], 1, true);
     assert_eq!(counts(&applied), "16 partial, 4 failed");
     assert_eq!(made(&primary).len(), 2);
     assert_eq!(journal.sent.lock().unwrap().len(), 3);
-    assert!(matches!(journal.settled.lock().unwrap()[&3], Settled::Unknown(_)));
+    assert!(matches!(journal.settled.lock().unwrap()[&3], BatchOutcome::Unknown(_)));
     let message = applied.hosts[0].message.as_deref().unwrap();
     assert!(message.contains("changes were made; then: memory zone"), "{message}");
     assert!(message.contains("error[connect-failed]"), "{message}");
@@ -344,8 +359,8 @@ fn nothing_is_sent_that_the_journal_does_not_hold() {
     let (primary, journal) = (primary(&plan, 1), Journal { full_from: Some(3), ..Journal::default() });
     let applied = run(&plan, &primary, true, &journal, None);
     assert_eq!(made(&primary).len(), 2);
-    assert_eq!(applied.count(Outcome::Applied), 0);
-    assert!(applied.count(Outcome::Partial) > 0 && applied.count(Outcome::NotReached) > 0);
+    assert_eq!(applied.count(OutcomeCode::Applied), 0);
+    assert!(applied.count(OutcomeCode::Partial) > 0 && applied.count(OutcomeCode::NotReached) > 0);
     assert!(applied.hosts[39].message.as_deref().unwrap().contains("the disk is full"));
 }
 
@@ -354,7 +369,7 @@ fn another_run_that_takes_the_fence_ends_this_one_in_that_zone() {
     let plan = plan(20);
     let key = marker_key(&plan.changes[0].zone).unwrap();
     let other = Marker { epoch: 9, plan: "sha256:other".into(), batch: 1 };
-    let faults = [Fault::None, edited(&plan, &key, &other.to_rrset())];
+    let faults = [UpdateFault::None, edited(&plan, &key, &other.to_rrset())];
     let (applied, primary, _) = with_faults(&plan, &faults, 1, true);
     assert_eq!(counts(&applied), "6 applied, 2 partial, 12 not-reached");
     assert!(applied.hosts[19].message.as_deref().unwrap().contains("error[fence-lost]"));
@@ -370,18 +385,18 @@ fn no_connection_is_kept_for_another_phase() {
 }
 
 /// Some faults of a seed: losses, failures, and editors that write what no other writer does.
-fn faults(plan: &Plan, numbers: &mut Numbers) -> Vec<Fault> {
+fn faults(plan: &Plan, numbers: &mut Numbers) -> Vec<UpdateFault> {
     // On some servers nearly nothing goes well.
     let kinds = [17, 17, 17, 11][numbers.below(4)];
     let fault = |number: usize, numbers: &mut Numbers| match numbers.below(kinds) {
-        0 => Fault::LostAnswer,
-        1 => Fault::Lost,
-        2 => Fault::Late,
-        3 => Fault::ServFail,
-        4 => Fault::Refused,
-        5 => Fault::Slow,
-        6 => Fault::Stuck,
-        7 => Fault::Freed,
+        0 => UpdateFault::LostAnswer,
+        1 => UpdateFault::Lost,
+        2 => UpdateFault::Late,
+        3 => UpdateFault::ServFail,
+        4 => UpdateFault::Refused,
+        5 => UpdateFault::Slow,
+        6 => UpdateFault::Stuck,
+        7 => UpdateFault::Freed,
         8 | 9 => {
             let host = numbers.below(plan.changes.len());
             let key = plan.changes[host].key.clone();
@@ -391,14 +406,14 @@ fn faults(plan: &Plan, numbers: &mut Numbers) -> Vec<Fault> {
             };
             edited(plan, &key, &rrset)
         }
-        _ => Fault::None,
+        _ => UpdateFault::None,
     };
     (0..60).map(|number| fault(number, numbers)).collect()
 }
 
 /// Checks what must hold after any apply.
-fn check_invariants(plan: &Plan, applied: &Applied, primary: &Primary, journal: &Journal, seed: u64) {
-    let of_host: HashMap<u64, Outcome> =
+fn check_invariants(plan: &Plan, applied: &ApplyOutcome, primary: &MemoryPrimary, journal: &Journal, seed: u64) {
+    let of_host: HashMap<u64, OutcomeCode> =
         applied.hosts.iter().map(|host| (host.subject.host().unwrap().0, host.outcome)).collect();
     primary.arrive();
     let done = made(primary);
@@ -420,11 +435,11 @@ fn check_invariants(plan: &Plan, applied: &Applied, primary: &Primary, journal: 
             assert_eq!(standing, *theirs, "seed {seed}: a foreign change was overwritten");
         }
         match outcome {
-            Outcome::Applied => {
+            OutcomeCode::Applied => {
                 assert_eq!(made, 1, "seed {seed}: {key:?}");
                 assert_eq!(standing.as_ref(), change.kind.after(), "seed {seed}: {key:?}");
             }
-            Outcome::Stale | Outcome::NotReached => assert_eq!(made, 0, "seed {seed}: {key:?} {outcome}"),
+            OutcomeCode::Stale | OutcomeCode::NotReached => assert_eq!(made, 0, "seed {seed}: {key:?} {outcome}"),
             _ => {}
         }
     }
@@ -435,9 +450,9 @@ fn check_invariants(plan: &Plan, applied: &Applied, primary: &Primary, journal: 
     for (number, marker, _) in &*sent {
         let was_done = marker.as_ref().is_some_and(|marker| markers.contains(&marker.to_string()));
         match settled.get(number).expect("every batch settles") {
-            Settled::Done => assert!(was_done, "seed {seed}: batch {number}"),
-            Settled::Undone(why) => assert!(!was_done, "seed {seed}: batch {number}: {why}"),
-            Settled::Unknown(_) => {}
+            BatchOutcome::Done => assert!(was_done, "seed {seed}: batch {number}"),
+            BatchOutcome::Undone(why) => assert!(!was_done, "seed {seed}: batch {number}: {why}"),
+            BatchOutcome::Unknown(_) => {}
         }
     }
     assert_eq!(sent.len(), settled.len());

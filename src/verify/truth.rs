@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use crate::dns::{Name, NameRef, RrKey, Rrset, Rtype, Ttl, ZoneBuilder, ZoneName};
 use crate::plan::Plan;
-use crate::provider::memory::message::{Instruction, Message};
-use crate::provider::memory::primary::{Logged, Primary};
-use crate::provider::memory::rules::Difference;
-use crate::provider::memory::zone::Zone;
+use crate::provider::memory::message::{UpdateInstruction, UpdateMessage};
+use crate::provider::memory::primary::{LoggedUpdate, MemoryPrimary};
+use crate::provider::memory::rules::RrsetDifference;
+use crate::provider::memory::zone::MemoryZone;
 
 /// A primary that holds what a plan saw, and keeps what it does.
-pub fn primary(plan: &Plan) -> Primary {
+pub fn primary(plan: &Plan) -> MemoryPrimary {
     let names: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
     let before: Vec<(&RrKey, &Rrset)> =
         plan.changes.iter().filter_map(|change| Some((&change.key, change.kind.before()?))).collect();
@@ -18,7 +18,7 @@ pub fn primary(plan: &Plan) -> Primary {
 }
 
 /// A primary of zones that hold these RRsets, and that keeps what it does.
-pub fn holding(zones: &[ZoneName], rrsets: &[(&RrKey, &Rrset)]) -> Primary {
+pub fn holding(zones: &[ZoneName], rrsets: &[(&RrKey, &Rrset)]) -> MemoryPrimary {
     let zone = |name: &ZoneName| {
         let mut builder = ZoneBuilder::new(name.clone());
         builder.push(name.as_name(), Rtype::SOA, Ttl::DEFAULT, &[0; 22]).unwrap();
@@ -28,9 +28,9 @@ pub fn holding(zones: &[ZoneName], rrsets: &[(&RrKey, &Rrset)]) -> Primary {
                 builder.push(key.owner.as_name(), key.rtype, rrset.ttl(), rdata.as_octets()).unwrap();
             }
         }
-        Zone::of(&builder.finish().unwrap())
+        MemoryZone::of(&builder.finish().unwrap())
     };
-    Primary::new(zones.iter().map(zone).collect::<Vec<_>>()).keeping_log()
+    MemoryPrimary::new(zones.iter().map(zone).collect::<Vec<_>>()).keeping_log()
 }
 
 /// A small generator of numbers (an LCG with the multiplier of Knuth's MMIX).
@@ -46,40 +46,40 @@ impl Numbers {
 }
 
 /// What is at an RRset's place.
-pub fn standing(primary: &Primary, key: &RrKey) -> Option<Rrset> {
+pub fn standing(primary: &MemoryPrimary, key: &RrKey) -> Option<Rrset> {
     let zone = zone_of(&primary.zones(), key.owner.as_name());
     primary.with_zone(&zone, |zone| zone.rrset(key.owner.as_name(), key.rtype).cloned()).flatten()
 }
 
 /// The update by which another editor replaces or deletes an RRset, regardless of what is there.
-pub fn edit(zones: &[ZoneName], key: &RrKey, rrset: Option<&Rrset>) -> Message {
+pub fn edit(zones: &[ZoneName], key: &RrKey, rrset: Option<&Rrset>) -> UpdateMessage {
     let (name, rtype) = (key.owner.as_name().to_name(), key.rtype);
-    let mut instructions = vec![Instruction::DeleteRrset(name.clone(), rtype)];
+    let mut instructions = vec![UpdateInstruction::DeleteRrset(name.clone(), rtype)];
     for rdata in rrset.into_iter().flat_map(Rrset::rdata) {
         let ttl = rrset.map_or(Ttl::DEFAULT, Rrset::ttl);
-        instructions.push(Instruction::Add(name.clone(), rtype, ttl, rdata.clone()));
+        instructions.push(UpdateInstruction::Add(name.clone(), rtype, ttl, rdata.clone()));
     }
-    Message { zone: zone_of(zones, name.as_name()), prerequisites: Vec::new(), instructions }
+    UpdateMessage { zone: zone_of(zones, name.as_name()), prerequisites: Vec::new(), instructions }
 }
 
 /// Makes another editor replace or delete an RRset.
-pub fn put(primary: &Primary, key: &RrKey, rrset: Option<&Rrset>) {
+pub fn put(primary: &MemoryPrimary, key: &RrKey, rrset: Option<&Rrset>) {
     primary.update(&edit(&primary.zones(), key, rrset));
 }
 
 /// The updates that came over the network and took effect: what each changed, without the SOA.
-pub fn made(primary: &Primary) -> Vec<Vec<Difference>> {
+pub fn made(primary: &MemoryPrimary) -> Vec<Vec<RrsetDifference>> {
     changed(primary, |logged| logged.is_delivered)
 }
 
 /// What another editor changed, update by update, without the SOA.
-pub fn foreign(primary: &Primary) -> Vec<Vec<Difference>> {
+pub fn foreign(primary: &MemoryPrimary) -> Vec<Vec<RrsetDifference>> {
     changed(primary, |logged| !logged.is_delivered)
 }
 
 /// What the updates changed that a test picks.
-fn changed(primary: &Primary, picks: impl Fn(&Logged) -> bool) -> Vec<Vec<Difference>> {
-    let changed = |logged: &Logged| {
+fn changed(primary: &MemoryPrimary, picks: impl Fn(&LoggedUpdate) -> bool) -> Vec<Vec<RrsetDifference>> {
+    let changed = |logged: &LoggedUpdate| {
         let mut differences = logged.outcome.clone().ok()?;
         differences.retain(|difference| difference.rtype != Rtype::SOA);
         Some(differences)

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;
 
-use zonewright::diff::held::Held;
-use zonewright::diff::waits::Waits;
-use zonewright::diff::{Context, Selection, Tripped};
+use zonewright::diff::held::HeldEdits;
+use zonewright::diff::waits::RrsetWaits;
+use zonewright::diff::{RuleContext, Selection, TrippedHosts};
 use zonewright::dns::{Name, NameRef, RdataRef, Rtype, reverse};
 use zonewright::inventory::value::Time;
 use zonewright::inventory::{self, Inventory};
 use zonewright::live::{Live, LiveRrset};
-use zonewright::pipeline::decide::{self, Given};
+use zonewright::pipeline::decide::{self, DecisionInput};
 use zonewright::pipeline::zones;
 
 use super::{Silent, on_fleets, plan_of};
@@ -70,13 +70,18 @@ fn the_rules_find_nothing_to_do_for_hosts_that_are_told_without_them() {
     let settled = Cell::new(0);
     on_fleets(|seed, fleet| {
         let Some((inventory, live)) = read(fleet, now()) else { return };
-        let (selection, tripped, waits) = (Selection::default(), Tripped::default(), Waits::default());
-        let given =
-            Given { now: now(), selection: &selection, tripped: &tripped, waits: &waits, held: &Held::default() };
+        let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
+        let given = DecisionInput {
+            now: now(),
+            selection: &selection,
+            tripped: &tripped,
+            waits: &waits,
+            held: &HeldEdits::default(),
+        };
         decide::decide_and(&inventory, &live, given, |context, standings, decided| {
             settled.set(settled.get() + context.settled.iter().filter(|is_settled| **is_settled).count());
             let unsettled = vec![false; inventory.hosts.len()];
-            let (all_standings, all) = decide::judge_all(&Context { settled: &unsettled, ..*context });
+            let (all_standings, all) = decide::judge_all(&RuleContext { settled: &unsettled, ..*context });
             assert_eq!(standings.0, all_standings.0, "fleet {seed}");
             assert_eq!(decided.changes, all.changes, "fleet {seed}");
             assert_eq!(decided.blocked, all.blocked, "fleet {seed}");
@@ -96,9 +101,14 @@ fn what_holds_an_address_or_points_to_a_name_is_found_as_by_a_look_at_all_record
         compare_look_ups(&live, seed);
         // Deciding tells beforehand what it found to be in order.
         let (_, live) = read(fleet, now()).expect("as before");
-        let (selection, tripped, waits) = (Selection::default(), Tripped::default(), Waits::default());
-        let given =
-            Given { now: now(), selection: &selection, tripped: &tripped, waits: &waits, held: &Held::default() };
+        let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
+        let given = DecisionInput {
+            now: now(),
+            selection: &selection,
+            tripped: &tripped,
+            waits: &waits,
+            held: &HeldEdits::default(),
+        };
         decide::decide(&inventory, &live, given);
         compare_look_ups(&live, seed);
     });

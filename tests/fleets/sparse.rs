@@ -7,17 +7,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use zonewright::change::BlockCode;
-use zonewright::diff::held::Held;
-use zonewright::diff::waits::Waits;
-use zonewright::diff::{Selection, Tripped};
+use zonewright::diff::held::HeldEdits;
+use zonewright::diff::waits::RrsetWaits;
+use zonewright::diff::{Selection, TrippedHosts};
 use zonewright::dns::{Name, ZoneBuilder, ZoneContents, ZoneName, reverse};
 use zonewright::inventory::model::{Inventory, ProjectIndex};
 use zonewright::inventory::value::{Inv, Time};
-use zonewright::live::asked::{Answer, Existence, Question};
-use zonewright::live::{Live, Place};
-use zonewright::pipeline::decide::{Decided, Given, decide};
+use zonewright::live::asked::{Answer, NameExistence, Question};
+use zonewright::live::{Live, NamePlace};
+use zonewright::pipeline::decide::{DecisionInput, FleetDecisions, decide};
 use zonewright::pipeline::zones;
-use zonewright::provider::{Access, AskZone, ReadOrAsk, ReadZone, ZoneRead, answers};
+use zonewright::provider::{AskZone, ReadOrAsk, ReadZone, TargetAccess, ZoneRead, answers};
 use zonewright::{inventory, parallel};
 
 use crate::{Silent, fleet, support};
@@ -73,7 +73,7 @@ impl AskZone for Servers {
         Ok(questions.iter().map(|question| answers::answer(contents, question)).collect())
     }
 
-    fn find(&self, _: &ZoneName, _: &[Name]) -> Result<Vec<Existence>, Problem> {
+    fn find(&self, _: &ZoneName, _: &[Name]) -> Result<Vec<NameExistence>, Problem> {
         unreachable!("no test looks for free names here")
     }
 }
@@ -115,9 +115,9 @@ impl Fleet {
         let servers = Servers { asked: Arc::default(), ..self.servers.clone() };
         let access = |_| {
             Ok(match read {
-                Read::Whole => Access::Whole(Box::new(servers.clone())),
-                Read::ByName => Access::ByName(Box::new(servers.clone())),
-                Read::Auto => Access::Either(Box::new(servers.clone())),
+                Read::Whole => TargetAccess::Whole(Box::new(servers.clone())),
+                Read::ByName => TargetAccess::ByName(Box::new(servers.clone())),
+                Read::Auto => TargetAccess::Either(Box::new(servers.clone())),
             })
         };
         let targets: Vec<_> = self.inventory.config.pools.iter().map(access).collect();
@@ -126,12 +126,12 @@ impl Fleet {
     }
 
     /// Decides for these hosts.
-    fn decide(&self, live: &Live, selection: &Selection) -> Decided {
-        let (tripped, waits) = (Tripped::default(), Waits::default());
+    fn decide(&self, live: &Live, selection: &Selection) -> FleetDecisions {
+        let (tripped, waits) = (TrippedHosts::default(), RrsetWaits::default());
         decide(
             &self.inventory,
             live,
-            Given { now: self.now, selection, tripped: &tripped, waits: &waits, held: &Held::default() },
+            DecisionInput { now: self.now, selection, tripped: &tripped, waits: &waits, held: &HeldEdits::default() },
         )
     }
 
@@ -151,12 +151,12 @@ impl Fleet {
 /// At names and reverse names that were not asked for, nothing is seen: an address of a host there, or a PTR to its
 /// name. A host is then also not blocked for taking such a record from another editor who keeps it, or for leaving such
 /// a PTR without target.
-fn differences(full: (&Live, &Decided), sparse: (&Live, &Decided)) -> Vec<String> {
+fn differences(full: (&Live, &FleetDecisions), sparse: (&Live, &FleetDecisions)) -> Vec<String> {
     let is_unseen = |owner: &str| {
         let name = Name::parse(owner).expect("a name");
-        matches!(sparse.0.place(name.as_name()), Place::Unknown(_))
+        matches!(sparse.0.place(name.as_name()), NamePlace::Unknown(_))
     };
-    let blocked = |decided: &Decided| -> BTreeSet<(Inv, BlockCode, String)> {
+    let blocked = |decided: &FleetDecisions| -> BTreeSet<(Inv, BlockCode, String)> {
         decided
             .blocked
             .iter()
@@ -181,7 +181,7 @@ fn differences(full: (&Live, &Decided), sparse: (&Live, &Decided)) -> Vec<String
     found.extend(
         of_full.symmetric_difference(&of_sparse).filter(|(inv, ..)| !hosts.contains(inv)).map(|b| format!("{b:?}")),
     );
-    let changes = |decided: &Decided| -> BTreeSet<String> {
+    let changes = |decided: &FleetDecisions| -> BTreeSet<String> {
         let seen = decided.changes.iter().filter(|change| {
             let owner = change.key.owner.to_string();
             !is_unseen(&owner) && !of_excused(change.subject.host())
@@ -189,12 +189,12 @@ fn differences(full: (&Live, &Decided), sparse: (&Live, &Decided)) -> Vec<String
         seen.map(|change| format!("{change:?}")).collect()
     };
     found.extend(changes(full.1).symmetric_difference(&changes(sparse.1)).cloned());
-    let told = |decided: &Decided| -> BTreeSet<String> {
+    let told = |decided: &FleetDecisions| -> BTreeSet<String> {
         let notices = decided.notices.iter().filter(|notice| !of_excused(notice.host()));
         notices.filter(|notice| !is_unseen(&notice.name)).map(|notice| format!("{notice:?}")).collect()
     };
     found.extend(told(full.1).symmetric_difference(&told(sparse.1)).cloned());
-    let skipped = |decided: &Decided| -> BTreeSet<String> {
+    let skipped = |decided: &FleetDecisions| -> BTreeSet<String> {
         decided.skipped.iter().map(|skipped| format!("{skipped:?}")).collect()
     };
     found.extend(skipped(full.1).symmetric_difference(&skipped(sparse.1)).cloned());

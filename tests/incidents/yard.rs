@@ -11,7 +11,7 @@ use zonewright::change::BlockCode;
 use zonewright::diff::Selection;
 use zonewright::dns::Rtype;
 use zonewright::inventory;
-use zonewright::pipeline::{Progress, Request, RunStage, make_plan, zones};
+use zonewright::pipeline::{PlanRequest, Progress, RunStage, make_plan, zones};
 use zonewright::plan::Plan;
 use zonewright::provider::cache::CacheUse;
 
@@ -176,7 +176,7 @@ impl Yard {
     pub fn plan(&self, now: &str) -> Plan {
         let now = now.parse().expect("a time");
         let (hosts, projects) = (Vec::new(), Vec::new());
-        let request = Request {
+        let request = PlanRequest {
             workspace: self.path(),
             now,
             hosts,

@@ -11,8 +11,8 @@ use model::{Command, Model, holders, parse};
 use proptest::prelude::*;
 use world::{COOLDOWN, DOMAINS, Host, LOCATIONS, Project, World, stamp};
 use zonewright::diag::Severity;
-use zonewright::pipeline::names::{NamesError, Rewrite, Task, rewrite, write};
-use zonewright::pipeline::{InputError, Progress, Request, RunStage};
+use zonewright::pipeline::names::{LockRewrite, NamesError, NamesTask, rewrite, write};
+use zonewright::pipeline::{InputError, PlanRequest, Progress, RunStage};
 use zonewright::provider::cache::CacheUse;
 
 /// A test needs no progress reports.
@@ -183,20 +183,20 @@ impl World {
 }
 
 /// Runs a command without writing anything; `None` where it would concern no host.
-fn run(world: &World, folder: &Path, command: &Command) -> Option<Rewrite> {
+fn run(world: &World, folder: &Path, command: &Command) -> Option<LockRewrite> {
     let id = |at: &usize| world.projects[*at].id.to_owned();
     let (task, hosts, project) = match command {
         Command::Allocate { hosts, project, rename, to } => {
-            (Task::Allocate { rename: *rename, to: to.as_ref().map(id) }, hosts, *project)
+            (NamesTask::Allocate { rename: *rename, to: to.as_ref().map(id) }, hosts, *project)
         }
-        Command::Release { hosts, to } => (Task::Release { to: to.as_ref().map(id) }, hosts, None),
-        Command::Adopt { hosts } => (Task::Adopt, hosts, None),
+        Command::Release { hosts, to } => (NamesTask::Release { to: to.as_ref().map(id) }, hosts, None),
+        Command::Adopt { hosts } => (NamesTask::Adopt, hosts, None),
     };
     let now = stamp(world.now).parse().expect("a time");
     let hosts = hosts.iter().map(ToString::to_string).collect();
     let projects = project.iter().map(id).collect();
     let request =
-        Request { workspace: folder, now, hosts, projects, live_snapshot: None, base: None, cache: CacheUse::Read };
+        PlanRequest { workspace: folder, now, hosts, projects, live_snapshot: None, base: None, cache: CacheUse::Read };
     let (done, findings) = rewrite(&request, (&task, &[]), &Silent);
     let faults: Vec<_> = findings.diagnostics.iter().filter(|it| it.severity == Severity::Error).collect();
     assert!(faults.is_empty(), "{faults:?}");

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use zonewright::plan::{Cause, Class, Review};
+use zonewright::plan::{Cause, ChangeClass, Review};
 
 use crate::edits::{Act, Edit, edit};
 use crate::fleet::Fleet;
@@ -89,7 +89,7 @@ impl Case {
             review.causes.iter().map(|cause| (cause.kind.as_str(), cause.says.as_str())).collect();
         assert_eq!(found, [(kind, says)]);
         let Cause { class, places, is_explained, .. } = &review.causes[0];
-        assert!(*class == Some(Class::Caused) && *is_explained, "{class:?}");
+        assert!(*class == Some(ChangeClass::Caused) && *is_explained, "{class:?}");
         let Some(place) = places.first() else { return assert_eq!(part, "", "no place is reported") };
         let line = match place.rsplit_once(':') {
             Some((file, line)) => {
@@ -116,7 +116,10 @@ fn networks() {
             .collect()
     });
     let review = case.review();
-    assert!(review.causes.iter().any(|cause| cause.says == came && cause.class == Some(Class::Caused)), "{review:#?}");
+    assert!(
+        review.causes.iter().any(|cause| cause.says == came && cause.class == Some(ChangeClass::Caused)),
+        "{review:#?}"
+    );
 }
 
 #[test]

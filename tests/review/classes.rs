@@ -9,7 +9,7 @@ use proptest::test_runner::RngSeed;
 use zonewright::change::Change;
 use zonewright::dns::{RrKey, Rrset, ZoneName};
 use zonewright::inventory::value::Inv;
-use zonewright::plan::{Class, Plan};
+use zonewright::plan::{ChangeClass, Plan};
 
 use crate::dice::Dice;
 use crate::edits::{Act, Edit, edit};
@@ -58,11 +58,11 @@ fn outcomes(plan: &Plan) -> BTreeMap<(ZoneName, RrKey), Option<&Rrset>> {
 }
 
 /// The class that two plans give a change.
-fn class_of(change: &Change, base: &BTreeMap<(ZoneName, RrKey), Option<&Rrset>>) -> Class {
+fn class_of(change: &Change, base: &BTreeMap<(ZoneName, RrKey), Option<&Rrset>>) -> ChangeClass {
     match base.get(&key(change)) {
-        None => Class::Caused,
-        Some(after) if *after == change.kind.after() => Class::Pending,
-        Some(_) => Class::Mixed,
+        None => ChangeClass::Caused,
+        Some(after) if *after == change.kind.after() => ChangeClass::Pending,
+        Some(_) => ChangeClass::Mixed,
     }
 }
 
@@ -122,7 +122,7 @@ fn check(World { seed, drift, registry, edits }: &World) -> Result<(), TestCaseE
             before.get(&key(change))
         );
         prop_assert!(
-            cause.is_explained || cause.class != Some(Class::Caused),
+            cause.is_explained || cause.class != Some(ChangeClass::Caused),
             "{:?}
 {:?}",
             change,
@@ -134,7 +134,8 @@ fn check(World { seed, drift, registry, edits }: &World) -> Result<(), TestCaseE
         let key = key(change);
         !planned.contains_key(&key) && !alone.waiting.iter().any(|own| own.zone == key.0 && own.key == key.1)
     };
-    let left: BTreeSet<Inv> = alone.skipped.iter().filter_map(|own| own.subject.host()).chain(blocked(&alone)).collect();
+    let left: BTreeSet<Inv> =
+        alone.skipped.iter().filter_map(|own| own.subject.host()).chain(blocked(&alone)).collect();
     let of_open = |change: &&Change| change.subject.host().is_some_and(|inv| !left.contains(&inv));
     let gone = of_base.changes.iter().filter(is_gone);
     let (least, most) = (gone.clone().filter(of_open).count(), gone.count());

@@ -7,7 +7,7 @@ use std::path::Path;
 use zonewright::change::Change;
 use zonewright::dns::{RrKey, ZoneName};
 use zonewright::inventory::value::Time;
-use zonewright::pipeline::{Made, PlanError, Progress, Request, RunStage, make_plan};
+use zonewright::pipeline::{MadePlan, PlanError, PlanRequest, Progress, RunStage, make_plan};
 use zonewright::provider::cache::CacheUse;
 
 use crate::dice::Dice;
@@ -106,9 +106,9 @@ pub fn write(folder: &Path, files: &Files) {
 }
 
 /// The plan of a workspace, compared with a base where there is one.
-pub fn plan(workspace: &Path, base: Option<&Path>) -> Result<Made, PlanError> {
+pub fn plan(workspace: &Path, base: Option<&Path>) -> Result<MadePlan, PlanError> {
     let base = base.map(|base| base.to_str().expect("UTF-8"));
-    let request = Request {
+    let request = PlanRequest {
         workspace,
         now: now(),
         hosts: Vec::new(),

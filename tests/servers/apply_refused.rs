@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use std::thread;
 
 use tempfile::TempDir;
-use zonewright::apply::accept::{Terms, accept};
-use zonewright::apply::shape::Bounds;
+use zonewright::apply::accept::{PlanTerms, accept};
+use zonewright::apply::shape::PlanBounds;
 use zonewright::inventory::read::SettingsFile;
 use zonewright::inventory::value::Duration;
 use zonewright::plan::{Plan, document};
@@ -138,8 +138,8 @@ fn is_accepted(octets: &[u8]) -> bool {
     let Ok(sealed) = document::parse(text) else { return false };
     let (settings, projects, _) = SettingsFile::read(&demo()).into_projects();
     let config = settings.config.expect("the settings of the demo");
-    let bounds = Bounds::of(&config, &projects);
+    let bounds = PlanBounds::of(&config, &projects);
     let (now, expires) = (NOW.parse().expect("a time"), Duration::from_secs(86_400));
-    let terms = Terms { now, expires, expect: None, bounds: &bounds };
+    let terms = PlanTerms { now, expires, expect: None, bounds: &bounds };
     accept(&sealed, &Path::new("plan.json").display().to_string(), &terms).is_ok()
 }

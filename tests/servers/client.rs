@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use zonewright::diag::Files;
 use zonewright::dns::{Name, Rtype, ZoneName};
-use zonewright::inventory::config::node::{Node, SourceText};
+use zonewright::inventory::config::node::{SettingsNode, SourceText};
 use zonewright::inventory::config::toml;
 use zonewright::inventory::value::Time;
 use zonewright::live::asked::{Answer, Question};
 use zonewright::provider::cache::{Cache, CacheUse};
 use zonewright::provider::write::WriteZone;
-use zonewright::provider::{self, Access, Context, ZoneRead};
+use zonewright::provider::{self, ProviderContext, TargetAccess, ZoneRead};
 
 use crate::server::{Key, Server};
 use zonewright::diag::Problem;
@@ -57,13 +57,13 @@ impl Client {
         let (settings, source) = settings_of("rfc2136", &settings);
         let now = now.parse().expect("a time");
         let cache = Cache::next_to(&self.workspace.path().join(".zonewright/state.db"), usage, now);
-        let context = Context { workspace: self.workspace.path(), source: &source, now, cache: Some(&cache) };
+        let context = ProviderContext { workspace: self.workspace.path(), source: &source, now, cache: Some(&cache) };
         match provider::open("rfc2136", &settings, &context)? {
-            Access::Whole(target) => {
+            TargetAccess::Whole(target) => {
                 target.prepare(&[&zone_name(zone)]);
                 target.read_zone(&zone_name(zone))
             }
-            Access::Either(_) | Access::ByName(_) => panic!("the settings say nothing of `read`"),
+            TargetAccess::Either(_) | TargetAccess::ByName(_) => panic!("the settings say nothing of `read`"),
         }
     }
 
@@ -76,7 +76,7 @@ impl Client {
     pub fn writer(&self, address: &str, settings: &str) -> Box<dyn WriteZone> {
         let settings = format!("server = \"{address}\"\n{settings}{}", self.key);
         let (settings, source) = settings_of("rfc2136", &settings);
-        let context = Context { workspace: self.workspace.path(), source: &source, now: now(), cache: None };
+        let context = ProviderContext { workspace: self.workspace.path(), source: &source, now: now(), cache: None };
         provider::open_writer("rfc2136", &settings, &context).expect("the secret is there")
     }
 
@@ -90,8 +90,8 @@ impl Client {
     pub fn ask(&self, address: &str, questions: (&str, &[Question]), timeout: &str) -> Result<Vec<Answer>, Problem> {
         let settings = format!("server = \"{address}\"\ntimeout = \"{timeout}\"\nread = \"query\"\n{}", self.key);
         match open("rfc2136", &settings, self.workspace.path())? {
-            Access::ByName(target) => target.ask(&zone_name(questions.0), questions.1),
-            Access::Whole(_) | Access::Either(_) => panic!("the settings say `query`"),
+            TargetAccess::ByName(target) => target.ask(&zone_name(questions.0), questions.1),
+            TargetAccess::Whole(_) | TargetAccess::Either(_) => panic!("the settings say `query`"),
         }
     }
 }
@@ -119,19 +119,19 @@ pub fn lines(read: &ZoneRead) -> Vec<String> {
 /// Reads a zone from a target with these settings.
 fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<ZoneRead, Problem> {
     match open(provider, settings, workspace)? {
-        Access::Whole(target) => target.read_zone(&zone_name(zone)),
-        Access::ByName(_) | Access::Either(_) => panic!("the settings say nothing of `read`"),
+        TargetAccess::Whole(target) => target.read_zone(&zone_name(zone)),
+        TargetAccess::ByName(_) | TargetAccess::Either(_) => panic!("the settings say nothing of `read`"),
     }
 }
 
 /// Opens a target with these settings.
-fn open(provider: &str, settings: &str, workspace: &Path) -> Result<Access, Problem> {
+fn open(provider: &str, settings: &str, workspace: &Path) -> Result<TargetAccess, Problem> {
     let (settings, source) = settings_of(provider, settings);
-    provider::open(provider, &settings, &Context { workspace, source: &source, now: now(), cache: None })
+    provider::open(provider, &settings, &ProviderContext { workspace, source: &source, now: now(), cache: None })
 }
 
 /// These settings of a target, checked, with their text.
-fn settings_of(provider: &str, settings: &str) -> (Node, SourceText) {
+fn settings_of(provider: &str, settings: &str) -> (SettingsNode, SourceText) {
     let text = format!("type = \"{provider}\"\n{settings}");
     let source = SourceText { file: Files::default().add("zonewright.toml"), text };
     let settings = toml::parse(&source).root;

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use zonewright::provider::parse_text;
-use zonewright::serve::{Options, Service, listen};
+use zonewright::serve::{Service, ServiceOptions, listen};
 
 use crate::client::{lines, transfer, zone_name};
 use crate::server::{Kind, Server, ServerConfig};
@@ -295,7 +295,7 @@ fn random_updates_are_answered_and_done_as_bind_does() {
     };
     let Some(bind) = Server::start_changed(Kind::Bind, &config, &unchecked) else { return };
     let contents = parse_text(&zone_name("example.net"), "x.zone", ZONE.as_bytes().to_vec()).expect("a zone");
-    let service = Arc::new(Service::new(&[contents], Options::default()));
+    let service = Arc::new(Service::new(&[contents], ServiceOptions::default()));
     let ours = listen(&service, "127.0.0.1:0".parse().expect("an address")).expect("a free port");
     let (theirs, ours) = (bind.address(), ours.address().to_string());
     let (mut to_theirs, mut to_ours) = (Connection::open(&theirs), Connection::open(&ours));

@@ -8,7 +8,7 @@ use std::thread;
 use zonewright::change::ChangeKind;
 use zonewright::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl};
 use zonewright::live::asked::{Answer, Question};
-use zonewright::provider::write::{Edit, Reply, Update, WriteZone};
+use zonewright::provider::write::{RrsetEdit, Update, UpdateReply, WriteZone};
 
 use crate::client::{Client, lines, transfer, zone_name};
 use crate::server::{Key, Kind, Server, ServerConfig};
@@ -80,18 +80,18 @@ fn change(owner: &str, rtype: Rtype, before: &str, after: &str) -> (RrKey, Chang
 }
 
 /// Sends changes of a zone as one update.
-fn send_to(writer: &dyn WriteZone, zone: &str, changes: &[(RrKey, ChangeKind)]) -> Reply {
+fn send_to(writer: &dyn WriteZone, zone: &str, changes: &[(RrKey, ChangeKind)]) -> UpdateReply {
     let zone = zone_name(zone);
-    let edits = changes.iter().map(|(key, kind)| Edit { key, kind }).collect();
+    let edits = changes.iter().map(|(key, kind)| RrsetEdit { key, kind }).collect();
     let mut session = writer.open(&zone);
     match session.send(&Update { zone: &zone, edits }) {
         Ok(ticket) => session.reply(ticket),
-        Err(error) => Reply::Unknown(error),
+        Err(error) => UpdateReply::Unknown(error),
     }
 }
 
 /// Sends changes as one update.
-fn send(writer: &dyn WriteZone, changes: &[(RrKey, ChangeKind)]) -> Reply {
+fn send(writer: &dyn WriteZone, changes: &[(RrKey, ChangeKind)]) -> UpdateReply {
     send_to(writer, APEX, changes)
 }
 
@@ -149,7 +149,7 @@ fn an_update_does_what_it_says_and_is_read_back(kind: Kind) {
         change("many", Rtype::AAAA, "3600 2a02::4, 2a02::5", "3600 2a02::5, 2a02::6"),
     ];
     let reply = send(&*writer, &changes);
-    assert!(matches!(reply, Reply::Done), "{reply:?}");
+    assert!(matches!(reply, UpdateReply::Done), "{reply:?}");
     let seen = observe(
         &*writer,
         &[
@@ -195,7 +195,7 @@ fn an_update_whose_prerequisite_fails_does_nothing(kind: Kind) {
         (change("alias", Rtype::AAAA, "", "300 2a02::12"), "YXRRSET"),
     ] {
         let reply = send(&*writer, &[good.clone(), bad]);
-        let Reply::Prerequisite(words) = reply else { panic!("{reply:?}") };
+        let UpdateReply::Prerequisite(words) = reply else { panic!("{reply:?}") };
         assert!(words.starts_with(&format!("the server answers {rcode}: ")), "{words}");
     }
     let seen = observe(&*writer, &[("good", Rtype::AAAA), ("old", Rtype::AAAA), ("alias", Rtype::AAAA)]);
@@ -206,7 +206,7 @@ fn an_update_whose_prerequisite_fails_does_nothing(kind: Kind) {
 fn what_stands_there_is_compared_without_regard_to_case(kind: Kind) {
     let Some((_server, _, writer)) = server_and_writer(kind) else { return };
     let reply = send(&*writer, &[change("pointer", Rtype::PTR, "3600 host.example.net.", "60 other.example.net.")]);
-    assert!(matches!(reply, Reply::Done), "{reply:?}");
+    assert!(matches!(reply, UpdateReply::Done), "{reply:?}");
     assert_eq!(observe(&*writer, &[("pointer", Rtype::PTR)]), ["pointer 60 PTR other.example.net."]);
 }
 
@@ -225,14 +225,14 @@ fn updates_are_signed_with_each_algorithm_or_not_at_all(kind: Kind) {
     for (number, key) in keys.iter().enumerate() {
         let writer = Client::new(Some(key)).writer(&server.address(), "");
         let reply = send(&*writer, &[change(&format!("h{number}"), Rtype::AAAA, "", "300 2a02::10")]);
-        assert!(matches!(reply, Reply::Done), "{}: {reply:?}", key.algorithm);
+        assert!(matches!(reply, UpdateReply::Done), "{}: {reply:?}", key.algorithm);
     }
     let Some(server) = start(kind, &[]) else { return };
     let writer = Client::new(None).writer(&server.address(), "");
     let edit = change("new", Rtype::AAAA, "", "300 2a02::10");
-    assert!(matches!(send(&*writer, std::slice::from_ref(&edit)), Reply::Done));
+    assert!(matches!(send(&*writer, std::slice::from_ref(&edit)), UpdateReply::Done));
     // Without a key every answer counts.
-    assert!(matches!(send(&*writer, &[edit]), Reply::Prerequisite(_)));
+    assert!(matches!(send(&*writer, &[edit]), UpdateReply::Prerequisite(_)));
     assert_eq!(observe(&*writer, &[("new", Rtype::AAAA)]), ["new 300 AAAA 2a02::10"]);
 }
 
@@ -344,8 +344,8 @@ fn a_refused_update_names_its_cause_as_far_as_the_server_does(kind: Kind) {
         let key_of_rrset = RrKey { owner: zone_name(apex).owner(name.as_name()).expect("in it"), rtype: Rtype::AAAA };
         let refused = Client::new(key.as_ref()).writer(&server.address(), "");
         let (proven, error) = match send_to(&*refused, apex, &[(key_of_rrset, create)]) {
-            Reply::Refused(error) => (true, error),
-            Reply::Unknown(error) => (false, error),
+            UpdateReply::Refused(error) => (true, error),
+            UpdateReply::Unknown(error) => (false, error),
             other => panic!("{cause:?}: {other:?}"),
         };
         let said = said(kind, cause);
@@ -410,31 +410,31 @@ fn a_closed_connection_is_replaced_and_a_lost_answer_is_unknown(kind: Kind) {
     let mut session = writer.open(&zone);
     let mut send = |owner: &str| {
         let (key, kind) = change(owner, Rtype::AAAA, "", "300 2a02::10");
-        let ticket = session.send(&Update { zone: &zone, edits: vec![Edit { key: &key, kind: &kind }] });
+        let ticket = session.send(&Update { zone: &zone, edits: vec![RrsetEdit { key: &key, kind: &kind }] });
         session.reply(ticket.expect("the proxy is there"))
     };
     let mut send_again = |owner: &str| match send(owner) {
         // That it was closed may not have come through yet, so that nothing was there to be noticed.
-        Reply::Unknown(error) if error.code.as_str() == "update-cut" => send(owner),
+        UpdateReply::Unknown(error) if error.code.as_str() == "update-cut" => send(owner),
         reply => reply,
     };
     for owner in ["a", "b"] {
         let reply = send_again(owner);
-        assert!(matches!(reply, Reply::Done), "{reply:?}");
+        assert!(matches!(reply, UpdateReply::Done), "{reply:?}");
         is_closed.recv().expect("the proxy says so");
     }
     // Over a connection of its own, that is.
     let mut session = writer.open(&zone);
     let (key, kind) = change("c", Rtype::AAAA, "", "300 2a02::10");
-    let update = Update { zone: &zone, edits: vec![Edit { key: &key, kind: &kind }] };
+    let update = Update { zone: &zone, edits: vec![RrsetEdit { key: &key, kind: &kind }] };
     let ticket = session.send(&update).expect("the proxy is there");
     let lost = session.reply(ticket);
-    assert!(matches!(&lost, Reply::Unknown(error) if error.code.as_str() == "update-cut"), "{lost:?}");
+    assert!(matches!(&lost, UpdateReply::Unknown(error) if error.code.as_str() == "update-cut"), "{lost:?}");
     is_closed.recv().expect("the proxy says so");
     // It took effect all the same, so that it does not twice.
     let ticket = session.send(&update).expect("the proxy is there");
     let again = session.reply(ticket);
-    assert!(matches!(&again, Reply::Prerequisite(_)), "{again:?}");
+    assert!(matches!(&again, UpdateReply::Prerequisite(_)), "{again:?}");
     assert_eq!(observe(&*direct, &[("c", Rtype::AAAA)]), ["c 300 AAAA 2a02::10"]);
 }
 
@@ -475,13 +475,13 @@ fn updates_that_name_their_predecessors_take_effect_in_order(kind: Kind) {
                 change("_zonewright", Rtype::TXT, &text(number), &text(number + 1)),
                 change(&format!("h{number}"), Rtype::AAAA, "", "300 2a02::10"),
             ];
-            let edits = changes.iter().map(|(key, kind)| Edit { key, kind }).collect();
+            let edits = changes.iter().map(|(key, kind)| RrsetEdit { key, kind }).collect();
             session.send(&Update { zone: &zone, edits }).expect("the server is there")
         })
         .collect();
     for ticket in tickets {
         let reply = session.reply(ticket);
-        assert!(matches!(reply, Reply::Done), "{ticket:?}: {reply:?}");
+        assert!(matches!(reply, UpdateReply::Done), "{ticket:?}: {reply:?}");
     }
     assert_eq!(observe(&*writer, &[("_zonewright", Rtype::TXT)]), ["_zonewright 0 TXT \"e=1 p=x b=16\""]);
 }
@@ -498,13 +498,13 @@ fn an_update_that_names_a_refused_predecessor_does_nothing(kind: Kind) {
         [swap("0 \"e=1 p=x b=2\"", "0 \"e=1 p=x b=3\""), change("c", Rtype::AAAA, "", "300 2a02::10")],
     ];
     let tickets = updates.each_ref().map(|changes| {
-        let edits = changes.iter().map(|(key, kind)| Edit { key, kind }).collect();
+        let edits = changes.iter().map(|(key, kind)| RrsetEdit { key, kind }).collect();
         session.send(&Update { zone: &zone, edits }).expect("the server is there")
     });
     let [first, second, third] = tickets.map(|ticket| session.reply(ticket));
-    assert!(matches!(first, Reply::Done), "{first:?}");
-    assert!(matches!(second, Reply::Prerequisite(_)), "{second:?}");
-    assert!(matches!(third, Reply::Prerequisite(_)), "{third:?}");
+    assert!(matches!(first, UpdateReply::Done), "{first:?}");
+    assert!(matches!(second, UpdateReply::Prerequisite(_)), "{second:?}");
+    assert!(matches!(third, UpdateReply::Prerequisite(_)), "{third:?}");
     let seen = observe(&*writer, &[("_zonewright", Rtype::TXT), ("a", Rtype::AAAA), ("c", Rtype::AAAA)]);
     assert_eq!(seen, ["_zonewright 0 TXT \"e=1 p=x b=1\"", "a 300 AAAA 2a02::10", "c nothing"]);
 }
@@ -520,12 +520,12 @@ fn all_that_the_limits_allow_is_one_update(kind: Kind) {
         let changes: Vec<_> = (0..limits.edits)
             .map(create)
             .take_while(|(key, kind)| {
-                octets += writer.octets(&zone_name(APEX), Edit { key, kind });
+                octets += writer.octets(&zone_name(APEX), RrsetEdit { key, kind });
                 octets <= limits.octets
             })
             .collect();
         let reply = send(&*writer, &changes);
-        assert!(matches!(reply, Reply::Done), "{reply:?}");
+        assert!(matches!(reply, UpdateReply::Done), "{reply:?}");
         count += changes.len();
     }
     let read = transfer(&server.address(), Some(&key), APEX).expect("the zone is there");
@@ -550,7 +550,7 @@ fn zones_are_written_side_by_side(kind: Kind) {
             let name = Name::parse(&format!("h{number}.{zone}")).expect("a name");
             let key = RrKey { owner: zone_name(zone).owner(name.as_name()).expect("in it"), rtype: Rtype::AAAA };
             let reply = send_to(&*writer, zone, &[(key, kind)]);
-            assert!(matches!(reply, Reply::Done), "{zone} {number}: {reply:?}");
+            assert!(matches!(reply, UpdateReply::Done), "{zone} {number}: {reply:?}");
         }
     };
     thread::scope(|scope| {

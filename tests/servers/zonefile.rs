@@ -10,8 +10,8 @@ use zonewright::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use zonewright::inventory::config::node::SourceText;
 use zonewright::inventory::config::toml;
 use zonewright::live::asked::{Answer, Question};
-use zonewright::provider::write::{Edit, Reply, Update, WriteZone};
-use zonewright::provider::{self, Context};
+use zonewright::provider::write::{RrsetEdit, Update, UpdateReply, WriteZone};
+use zonewright::provider::{self, ProviderContext};
 
 use crate::client;
 use crate::server::{Kind, Server, ServerConfig};
@@ -46,11 +46,11 @@ fn is_served_once_it_is_written(kind: Kind) {
     let [old, new] = ["old", "new"].map(|host| key(&zone, host));
     let delete = ChangeKind::Delete { before: aaaa("2001:db8::1") };
     let create = ChangeKind::Create { after: aaaa("2001:db8::2") };
-    let edits = vec![Edit { key: &old, kind: &delete }, Edit { key: &new, kind: &create }];
+    let edits = vec![RrsetEdit { key: &old, kind: &delete }, RrsetEdit { key: &new, kind: &create }];
     let mut updates = writer.open(&zone);
     let ticket = updates.send(&Update { zone: &zone, edits }).expect("it is sent");
     let reply = updates.reply(ticket);
-    assert!(matches!(reply, Reply::Done), "{reply:?}");
+    assert!(matches!(reply, UpdateReply::Done), "{reply:?}");
     let question = Question { name: new.owner.as_name().to_name(), rtype: Rtype::AAAA };
     let seen = writer.observe(&zone, &[question], None).expect("the file can be read");
     assert_eq!(seen, [Answer::Holds(Rtype::AAAA, aaaa("2001:db8::2"))]);
@@ -78,7 +78,7 @@ fn open(server: &Server) -> Box<dyn WriteZone> {
     let found = provider::check("zonefile", &settings, &source);
     assert_eq!(found.error_count(), 0, "{found:?}");
     let now = "2026-11-20T03:00:00Z".parse().expect("a time");
-    let context = Context { workspace: server.folder(), source: &source, now, cache: None };
+    let context = ProviderContext { workspace: server.folder(), source: &source, now, cache: None };
     provider::open_writer("zonefile", &settings, &context).expect("the folder is there")
 }
 

@@ -36,17 +36,17 @@ fn inventory() -> Inventory {
 }
 
 /// Reports of one host: source, hours before the clock, kind, MAC, switch; few values, so that ties are common.
-type Draft = (u16, u64, u8, u8, u8);
+type ReportDraft = (u16, u64, u8, u8, u8);
 
 /// Makes reports of drafts, in the inventory's order.
-fn reports(inventory: &mut Inventory, mut drafts: Vec<Draft>) -> Vec<Report> {
+fn reports(inventory: &mut Inventory, mut drafts: Vec<ReportDraft>) -> Vec<MacReport> {
     drafts.sort_by_key(|(source, ..)| *source);
     let file = inventory.files.add("drafts");
     let now: Time = NOW.parse().unwrap();
-    let made = |(line, (source, hours, kind, mac, switch)): (usize, Draft)| {
+    let made = |(line, (source, hours, kind, mac, switch)): (usize, ReportDraft)| {
         let mac = Mac::from_octets([2, 0, 0, 0, 0, mac]).unwrap();
         let switch = ["", "s1", "s2"].get(usize::from(switch)).and_then(|text| inventory.symbols.find(text));
-        Report {
+        MacReport {
             inv: Inv(1),
             time: now.minus(Duration::from_secs(hours * 3600)),
             sighting: match kind {
@@ -71,25 +71,25 @@ proptest! {
         let now = NOW.parse().unwrap();
         let choice = choose(&inventory, &reports, now);
         let verdicts = verdicts(&inventory, &reports, now);
-        let places = |wanted: fn(&Verdict) -> bool| -> Vec<Origin> {
+        let places = |wanted: fn(&MacVerdict) -> bool| -> Vec<Origin> {
             let found = reports.iter().zip(&verdicts).filter(|(_, verdict)| wanted(verdict));
             found.map(|(report, _)| report.origin).collect()
         };
-        let won = places(|verdict| *verdict == Verdict::Won);
+        let won = places(|verdict| *verdict == MacVerdict::Won);
         prop_assert_eq!(won, choice.active.into_iter().map(|active| active.origin).collect::<Vec<_>>());
-        let freezes = places(|verdict| *verdict == Verdict::Bad { freezes: true });
+        let freezes = places(|verdict| *verdict == MacVerdict::Bad { freezes: true });
         prop_assert_eq!(freezes.first().copied(), choice.frozen_by);
         // A report that is said to have lost would win if the winner were not there.
         if let Some(active) = choice.active {
-            let rest: Vec<Report> = reports.iter().filter(|report| report.origin != active.origin).cloned().collect();
-            let lost = !places(|verdict| matches!(verdict, Verdict::Lost(_))).is_empty();
+            let rest: Vec<MacReport> = reports.iter().filter(|report| report.origin != active.origin).cloned().collect();
+            let lost = !places(|verdict| matches!(verdict, MacVerdict::Lost(_))).is_empty();
             prop_assert_eq!(lost, choose(&inventory, &rest, now).active.is_some());
         }
     }
 }
 
 /// The verdicts on drafts.
-fn judged(drafts: &[Draft]) -> Vec<Verdict> {
+fn judged(drafts: &[ReportDraft]) -> Vec<MacVerdict> {
     let mut inventory = inventory();
     let reports = reports(&mut inventory, drafts.to_vec());
     verdicts(&inventory, &reports, NOW.parse().unwrap())
@@ -97,19 +97,25 @@ fn judged(drafts: &[Draft]) -> Vec<Verdict> {
 
 #[test]
 fn what_breaks_a_tie_is_named() {
-    let second = |drafts: &[Draft]| judged(drafts)[1];
-    assert_eq!(second(&[(0, 1, 2, 1, 0), (1, 1, 2, 1, 0)]), Verdict::Lost(Better::Newer(Duration::from_secs(3600))));
-    assert_eq!(second(&[(0, 1, 2, 1, 0), (1, 0, 2, 1, 0)]), Verdict::Lost(Better::Source));
-    assert_eq!(second(&[(0, 1, 2, 1, 0), (0, 1, 2, 2, 0)]), Verdict::Lost(Better::Mac));
-    assert_eq!(second(&[(0, 1, 2, 1, 1), (0, 1, 2, 1, 0)]), Verdict::Lost(Better::Switch));
-    assert_eq!(second(&[(0, 1, 2, 1, 1), (0, 1, 2, 1, 2)]), Verdict::Lost(Better::LowerSwitch));
-    assert_eq!(second(&[(0, 1, 2, 1, 1), (0, 1, 2, 1, 1)]), Verdict::Lost(Better::First));
+    let second = |drafts: &[ReportDraft]| judged(drafts)[1];
+    assert_eq!(
+        second(&[(0, 1, 2, 1, 0), (1, 1, 2, 1, 0)]),
+        MacVerdict::Lost(BetterBy::Newer(Duration::from_secs(3600)))
+    );
+    assert_eq!(second(&[(0, 1, 2, 1, 0), (1, 0, 2, 1, 0)]), MacVerdict::Lost(BetterBy::Source));
+    assert_eq!(second(&[(0, 1, 2, 1, 0), (0, 1, 2, 2, 0)]), MacVerdict::Lost(BetterBy::Mac));
+    assert_eq!(second(&[(0, 1, 2, 1, 1), (0, 1, 2, 1, 0)]), MacVerdict::Lost(BetterBy::Switch));
+    assert_eq!(second(&[(0, 1, 2, 1, 1), (0, 1, 2, 1, 2)]), MacVerdict::Lost(BetterBy::LowerSwitch));
+    assert_eq!(second(&[(0, 1, 2, 1, 1), (0, 1, 2, 1, 1)]), MacVerdict::Lost(BetterBy::First));
 }
 
 #[test]
 fn what_does_not_count_says_why() {
-    assert_eq!(judged(&[(2, 2, 2, 1, 0)]), [Verdict::Won]);
-    assert_eq!(judged(&[(2, 3, 2, 1, 0)]), [Verdict::TooOld { max_age: Duration::from_secs(7200) }]);
+    assert_eq!(judged(&[(2, 2, 2, 1, 0)]), [MacVerdict::Won]);
+    assert_eq!(judged(&[(2, 3, 2, 1, 0)]), [MacVerdict::TooOld { max_age: Duration::from_secs(7200) }]);
     let withdrawn = judged(&[(0, 2, 2, 1, 0), (0, 1, 1, 1, 0)]);
-    assert!(matches!(withdrawn[..], [Verdict::Withdrawn { by }, Verdict::Inactive] if by.line == 2), "{withdrawn:?}");
+    assert!(
+        matches!(withdrawn[..], [MacVerdict::Withdrawn { by }, MacVerdict::Inactive] if by.line == 2),
+        "{withdrawn:?}"
+    );
 }

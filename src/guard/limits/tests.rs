@@ -14,14 +14,14 @@ fn at(seconds: u64) -> Time {
 }
 
 /// Rules of these limits of hosts, as scope, period and number.
-fn hosts(limits: &[(&str, u64, u64)]) -> Rules {
+fn hosts(limits: &[(&str, u64, u64)]) -> LimitRules {
     let rule = |(scope, period, max): &(&str, u64, u64)| HostRule {
         scope: (*scope).to_owned(),
         period: Duration::from_secs(*period),
         max: *max,
         place: None,
     };
-    Rules { hosts: limits.iter().map(rule).collect(), ..Rules::default() }
+    LimitRules { hosts: limits.iter().map(rule).collect(), ..LimitRules::default() }
 }
 
 /// A plan that does something to an AAAA of each of these hosts of a project: `c`reate, `m`odify or `d`elete.
@@ -61,7 +61,7 @@ fn told(counted: &[LimitState]) -> Vec<String> {
 #[test]
 fn a_host_that_was_changed_already_is_not_counted_again() {
     let rules = hosts(&[("global", 3600, 3), ("project:search", 3600, 2), ("project:web", 3600, 0)]);
-    let found = count(&plan("search", [1, 2], 'c'), &rules, &ledger(&[(1, 0), (3, 0)]), at(60), &|_| Line::Other);
+    let found = count(&plan("search", [1, 2], 'c'), &rules, &ledger(&[(1, 0), (3, 0)]), at(60), &|_| LineKind::Other);
     assert_eq!(told(&found), ["global/1h 2+1/3", "project:search/1h 2+1/2 exceeded", "project:web/1h 0+0/0"]);
 }
 
@@ -70,11 +70,11 @@ fn a_plan_that_adds_no_host_exceeds_nothing() {
     let rules = hosts(&[("global", 3600, 1)]);
     let used = ledger(&[(1, 0), (2, 0)]);
     assert_eq!(
-        told(&count(&plan("search", [1, 2], 'c'), &rules, &used, at(60), &|_| Line::Other)),
+        told(&count(&plan("search", [1, 2], 'c'), &rules, &used, at(60), &|_| LineKind::Other)),
         ["global/1h 2+0/1"]
     );
     assert_eq!(
-        told(&count(&plan("search", [3], 'c'), &rules, &used, at(60), &|_| Line::Other)),
+        told(&count(&plan("search", [3], 'c'), &rules, &used, at(60), &|_| LineKind::Other)),
         ["global/1h 2+1/1 exceeded"]
     );
 }
@@ -82,8 +82,9 @@ fn a_plan_that_adds_no_host_exceeds_nothing() {
 #[test]
 fn an_exceeded_limit_says_when_it_frees_up_unless_waiting_is_no_help() {
     let used = ledger(&[(1, 0), (2, 60), (3, 120)]);
-    let found =
-        count(&plan("search", 10..12, 'c'), &hosts(&[("project:search", 3600, 3)]), &used, at(200), &|_| Line::Other);
+    let found = count(&plan("search", 10..12, 'c'), &hosts(&[("project:search", 3600, 3)]), &used, at(200), &|_| {
+        LineKind::Other
+    });
     assert_eq!(found[0].frees, Some(at(3660)), "when the second host is as old as the period");
     assert_eq!(
         words::says(&found[0]),
@@ -91,34 +92,38 @@ fn an_exceeded_limit_says_when_it_frees_up_unless_waiting_is_no_help() {
          fits from 2026-11-20T03:01:00Z"
     );
     assert_eq!(words::allow(&found[0]), "--allow project:search/1h=5");
-    let found =
-        count(&plan("search", 10..14, 'c'), &hosts(&[("project:search", 3600, 3)]), &used, at(200), &|_| Line::Other);
+    let found = count(&plan("search", 10..14, 'c'), &hosts(&[("project:search", 3600, 3)]), &used, at(200), &|_| {
+        LineKind::Other
+    });
     assert_eq!((found[0].exceeded, found[0].frees), (true, None), "the plan alone is too much");
 }
 
 #[test]
 fn shares_are_of_what_the_rules_manage_and_have_a_floor() {
     let share = |text: &str| Some(text.parse().unwrap());
-    let count = |plan: &Plan, rules: &Rules| told(&shares(plan, rules));
+    let count = |plan: &Plan, rules: &LimitRules| told(&shares(plan, rules));
     let name = "zone:search.example.net.";
-    assert_eq!(count(&plan("search", 0..50, 'd'), &Rules::default()), [format!("{name}/max_delete 0+50/50")]);
-    assert_eq!(count(&plan("search", 0..51, 'd'), &Rules::default()), [format!("{name}/max_delete 0+51/50 exceeded")]);
+    assert_eq!(count(&plan("search", 0..50, 'd'), &LimitRules::default()), [format!("{name}/max_delete 0+50/50")]);
+    assert_eq!(
+        count(&plan("search", 0..51, 'd'), &LimitRules::default()),
+        [format!("{name}/max_delete 0+51/50 exceeded")]
+    );
     let mut moved = plan("search", 0..60, 'd');
     moved.changes.extend(plan("search", 100..160, 'c').changes);
     assert_eq!(
-        count(&moved, &Rules::default()),
+        count(&moved, &LimitRules::default()),
         [format!("{name}/max_delete 0+60/60")],
         "as many are created as deleted"
     );
     moved.changes.pop();
-    assert_eq!(count(&moved, &Rules::default()), [format!("{name}/max_delete 0+60/59 exceeded")]);
-    assert_eq!(count(&plan("search", 0..120, 'm'), &Rules::default()), [format!("{name}/max_modify 0+120/1000")]);
+    assert_eq!(count(&moved, &LimitRules::default()), [format!("{name}/max_delete 0+60/59 exceeded")]);
+    assert_eq!(count(&plan("search", 0..120, 'm'), &LimitRules::default()), [format!("{name}/max_modify 0+120/1000")]);
     let mut large = plan("search", 0..2000, 'd');
     large.zones[0].managed = 19_995;
     let told = [format!("{name}/max_delete 0+2000/1999 exceeded")];
-    assert_eq!(count(&large, &Rules::default()), told, "a tenth of a large zone, rounded down");
-    assert_eq!(count(&plan("search", 0..300, 'c'), &Rules::default()), [""; 0], "what is created deletes nothing");
-    let strict = Rules { max_delete: share("1%"), max_modify: share("0%"), ..Rules::default() };
+    assert_eq!(count(&large, &LimitRules::default()), told, "a tenth of a large zone, rounded down");
+    assert_eq!(count(&plan("search", 0..300, 'c'), &LimitRules::default()), [""; 0], "what is created deletes nothing");
+    let strict = LimitRules { max_delete: share("1%"), max_modify: share("0%"), ..LimitRules::default() };
     assert_eq!(count(&plan("search", 0..5, 'd'), &strict), [format!("{name}/max_delete 0+5/4 exceeded")]);
     assert_eq!(
         count(&plan("search", 0..1, 'm'), &strict),
@@ -133,11 +138,11 @@ fn shares_are_of_what_the_rules_manage_and_have_a_floor() {
 #[test]
 fn what_one_new_line_causes_is_counted_from_twenty_changes_on() {
     let places = [(LimitKind::MaxByCause, "zonewright.toml:41".to_owned())].into();
-    let rules = Rules { max_by_cause: Some(Percent::from_whole(50)), places, ..Rules::default() };
-    let count = |hosts: u64, line: &dyn Fn(&str) -> Line| {
+    let rules = LimitRules { max_by_cause: Some(Percent::from_whole(50)), places, ..LimitRules::default() };
+    let count = |hosts: u64, line: &dyn Fn(&str) -> LineKind| {
         count(&plan("search", 0..hosts, 'c'), &rules, &Ledger::default(), at(0), line)
     };
-    let found = count(20, &|_| Line::Other);
+    let found = count(20, &|_| LineKind::Other);
     assert_eq!(told(&found), ["global/max_by_cause 0+20/10 exceeded"]);
     assert_eq!(
         words::says(&found[0]),
@@ -145,11 +150,11 @@ fn what_one_new_line_causes_is_counted_from_twenty_changes_on() {
          (max_by_cause = \"50%\", zonewright.toml:41)"
     );
     assert_eq!(words::allow(&found[0]), "--allow global/max_by_cause=20");
-    assert_eq!(told(&count(19, &|_| Line::Other)), [""; 0]);
-    let found = count(20, &|place| if place == "projects/search.yaml:4" { Line::Old } else { Line::Other });
+    assert_eq!(told(&count(19, &|_| LineKind::Other)), [""; 0]);
+    let found = count(20, &|place| if place == "projects/search.yaml:4" { LineKind::Old } else { LineKind::Other });
     assert_eq!(told(&found), ["global/max_by_cause 0+1/10"], "an old line causes nothing");
     assert_eq!(found[0].cause.as_deref(), Some("hosts.csv:0"));
-    assert_eq!(told(&count(20, &|_| Line::Old)), [""; 0]);
+    assert_eq!(told(&count(20, &|_| LineKind::Old)), [""; 0]);
 }
 
 #[test]
@@ -158,19 +163,19 @@ fn what_undoes_an_apply_has_no_cause() {
     for change in &mut plan.changes {
         change.reasons = vec![reason(Rule::Undo, change.subject.host().map(|host| host.0), &["apply:7:1"])];
     }
-    let rules = Rules { max_by_cause: Some(Percent::from_whole(50)), ..Rules::default() };
-    assert!(by_cause(&plan, &rules, &|_| Line::Other).is_none());
+    let rules = LimitRules { max_by_cause: Some(Percent::from_whole(50)), ..LimitRules::default() };
+    assert!(by_cause(&plan, &rules, &|_| LineKind::Other).is_none());
 }
 
 #[test]
 fn counted_again_the_cause_is_the_one_that_was_found() {
-    let rules = Rules { max_by_cause: Some(Percent::from_whole(100)), ..Rules::default() };
+    let rules = LimitRules { max_by_cause: Some(Percent::from_whole(100)), ..LimitRules::default() };
     let mut plan = plan("search", 0..20, 'c');
-    plan.limits = count(&plan, &rules, &Ledger::default(), at(0), &|_| Line::Other);
-    let strict = Rules { max_by_cause: Some(Percent::from_whole(10)), ..Rules::default() };
-    let again = |rules: &Rules| recount((&plan, &[]), rules, &Ledger::default(), at(9));
+    plan.limits = count(&plan, &rules, &Ledger::default(), at(0), &|_| LineKind::Other);
+    let strict = LimitRules { max_by_cause: Some(Percent::from_whole(10)), ..LimitRules::default() };
+    let again = |rules: &LimitRules| recount((&plan, &[]), rules, &Ledger::default(), at(9));
     assert_eq!(told(&again(&strict)), ["global/max_by_cause 0+20/2 exceeded"]);
-    assert_eq!(told(&again(&Rules::default())), [""; 0]);
+    assert_eq!(told(&again(&LimitRules::default())), [""; 0]);
 }
 
 #[test]

@@ -23,13 +23,13 @@ fn moving(fleet: u64, hosts: impl IntoIterator<Item = (u64, Vec<String>)>) -> Pl
 }
 
 /// Lines of these names: by their first letters a row that replaced one, another one of networks, a host's, or another.
-fn line(place: &str) -> Line {
+fn line(place: &str) -> LineKind {
     match &place[..4] {
-        "tors" => Line::Replaced,
-        "layo" => Line::Network,
-        "host" => Line::OfOneHost,
-        "old:" => Line::Old,
-        _ => Line::Other,
+        "tors" => LineKind::Replaced,
+        "layo" => LineKind::Network,
+        "host" => LineKind::OfOneHost,
+        "old:" => LineKind::Old,
+        _ => LineKind::Other,
     }
 }
 
@@ -46,7 +46,7 @@ fn a_host_loses_what_was_live_and_is_gone_and_nothing_by_an_addition_or_another_
         ..fixture::empty()
     };
     let losing =
-        |before: &[&str], after: &[&str]| loss(&plan(before, after), &Rules::default()).map(|limit| limit.planned);
+        |before: &[&str], after: &[&str]| loss(&plan(before, after), &LimitRules::default()).map(|limit| limit.planned);
     let (a, b) = ("2001:db8::1", "2001:db8::2");
     assert_eq!(losing(&[a], &[]), Some(1));
     assert_eq!(losing(&[a], &[b]), Some(1));
@@ -56,14 +56,14 @@ fn a_host_loses_what_was_live_and_is_gone_and_nothing_by_an_addition_or_another_
     let mut ttl = plan(&[a], &[b]);
     let same = change(("s", Some(1)), ("h.search.example.net", Rtype::AAAA), ((60, &[a]), (600, &[a])), &[]);
     ttl.changes = vec![same];
-    assert_eq!(loss(&ttl, &Rules::default()), None);
+    assert_eq!(loss(&ttl, &LimitRules::default()), None);
 }
 
 #[test]
 fn so_many_hosts_may_lose_records_as_the_share_says_or_else_fifteen_percent_and_fifty() {
     let found = |fleet: u64, hosts: u64, share: Option<u32>| {
         let plan = moving(fleet, (0..hosts).map(|host| (host, vec!["old:1".to_owned()])));
-        told(loss(&plan, &Rules { max_loss: share.map(Percent::from_whole), ..Rules::default() }))
+        told(loss(&plan, &LimitRules { max_loss: share.map(Percent::from_whole), ..LimitRules::default() }))
     };
     assert_eq!(found(111, 50, None), Some((50, 50, false, String::new())));
     assert_eq!(found(111, 51, None), Some((51, 50, true, String::new())));
@@ -73,7 +73,7 @@ fn so_many_hosts_may_lose_records_as_the_share_says_or_else_fifteen_percent_and_
     assert_eq!(found(10, 1, Some(0)), Some((1, 1, false, String::new())), "one is always allowed");
     assert_eq!(found(10, 10, Some(100)), Some((10, 10, false, String::new())));
     let plan = moving(600, (0..106).map(|host| (host, Vec::new())));
-    let limit = loss(&plan, &Rules::default()).unwrap();
+    let limit = loss(&plan, &LimitRules::default()).unwrap();
     assert_eq!(
         words::says(&limit),
         "global/max_loss: 106 of 600 hosts would lose AAAA or PTR records that are live, but at most 90 may (the default \
@@ -81,7 +81,7 @@ fn so_many_hosts_may_lose_records_as_the_share_says_or_else_fifteen_percent_and_
     );
     assert_eq!(words::allow(&limit), "--allow global/max_loss=106");
     let undo = Plan { fleet: None, ..plan };
-    assert_eq!(loss(&undo, &Rules::default()), None, "an undo takes back what was created");
+    assert_eq!(loss(&undo, &LimitRules::default()), None, "an undo takes back what was created");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_name_without_a_host_counts_once_for_its_records() {
     let back = change(("s", None), ("2a02:6b8::1", Rtype::PTR), ((60, &[pointer]), (0, &[])), &[]);
     let other = change(("s", None), ("other.search.example.net", Rtype::AAAA), ((60, &[address]), (0, &[])), &[]);
     let plan = |changes| Plan { fleet: Some(600), changes, ..fixture::empty() };
-    let losing = |changes| loss(&plan(changes), &Rules::default()).map(|limit| (limit.planned, limit.of));
+    let losing = |changes| loss(&plan(changes), &LimitRules::default()).map(|limit| (limit.planned, limit.of));
     assert_eq!(losing(vec![name.clone(), back.clone()]), Some((1, Some(601))));
     assert_eq!(losing(vec![name, back, other]), Some((2, Some(602))));
 }
@@ -99,12 +99,12 @@ fn a_name_without_a_host_counts_once_for_its_records() {
 #[test]
 fn a_row_of_l3_tors_that_changed_alone_may_move_ten_hosts() {
     let rack = |hosts: u64| (0..hosts).map(|host| (host, vec!["tors:3".to_owned(), format!("host:{host}")]));
-    let found = |plan: &Plan| told(by_line(plan, &Rules::default(), &line));
+    let found = |plan: &Plan| told(by_line(plan, &LimitRules::default(), &line));
     assert_eq!(found(&moving(600, rack(10))), Some((10, 50, false, "tors:3".to_owned())));
     let plan = moving(600, rack(18));
     assert_eq!(found(&plan), Some((18, 10, true, "tors:3".to_owned())));
     assert_eq!(
-        words::says(&by_line(&plan, &Rules::default(), &line).unwrap()),
+        words::says(&by_line(&plan, &LimitRules::default(), &line).unwrap()),
         "global/max_by_cause: 18 of 600 hosts would lose AAAA or PTR records that are live because of tors:3, but at most \
          10 may because of one new line (the default of max_by_cause: 5%, or 50 hosts; 10 by a row of l3-tors that \
          changed alone; `[limits]` in zonewright.toml sets another)"
@@ -125,7 +125,7 @@ fn a_row_of_l3_tors_that_changed_alone_may_move_ten_hosts() {
 fn one_line_may_take_records_from_five_percent_of_the_hosts() {
     let found = |fleet: u64, hosts: u64, cause: &str| {
         let plan = moving(fleet, (0..hosts).map(|host| (host, vec![cause.to_owned(), format!("host:{host}")])));
-        told(by_line(&plan, &Rules::default(), &line))
+        told(by_line(&plan, &LimitRules::default(), &line))
     };
     assert_eq!(found(10_000, 544, "p4.yaml:3"), Some((544, 500, true, "p4.yaml:3".to_owned())));
     assert_eq!(found(10_000, 333, "layout:3"), Some((333, 500, false, "layout:3".to_owned())));
@@ -133,8 +133,8 @@ fn one_line_may_take_records_from_five_percent_of_the_hosts() {
     assert_eq!(found(111, 44, "old:1"), None);
     // A project file that was edited on the day on which a VLAN moved causes nothing of that.
     let racks = (0..80).map(|host| (host, vec![format!("tors:{}", host / 20), "p0.yaml:3".to_owned()]));
-    let both = told(by_line(&moving(600, racks), &Rules::default(), &line)).unwrap();
+    let both = told(by_line(&moving(600, racks), &LimitRules::default(), &line)).unwrap();
     assert_eq!((both.0, both.2), (20, false));
     let undo = Plan { fleet: None, ..moving(600, [(1, vec!["tors:1".to_owned()])]) };
-    assert_eq!(by_line(&undo, &Rules::default(), &line), None);
+    assert_eq!(by_line(&undo, &LimitRules::default(), &line), None);
 }

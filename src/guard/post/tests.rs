@@ -75,10 +75,10 @@ fn changes(live: &Live, rows: &[Row<'_>]) -> Vec<Change> {
 }
 
 /// Checks the zones as changes would leave them, one after the other.
-fn check<'a>(live: &'a Live, changes: &'a [Change], max_rrset: usize) -> Found<'a> {
-    let check = Check::new(live, changes, max_rrset);
+fn check<'a>(live: &'a Live, changes: &'a [Change], max_rrset: usize) -> FoundFaults<'a> {
+    let check = PostCheck::new(live, changes, max_rrset);
     let zones = live.zones().map(|(zone, _)| check.zone(zone));
-    Found::join(std::iter::once(check.changes()).chain(zones))
+    FoundFaults::join(std::iter::once(check.changes()).chain(zones))
 }
 
 /// What would be wrong, in words: faults with the places of their causes, then faults that were there before.
@@ -334,7 +334,7 @@ impl Slow<'_> {
 /// Faults as text, each with the RRsets whose changes cause it; a fault without RRsets was there before.
 type Verdict = BTreeMap<String, BTreeSet<(Name, Rtype)>>;
 
-/// Finds by plain search in the zones before and after what [`Check`] finds.
+/// Finds by plain search in the zones before and after what [`PostCheck`] finds.
 fn search(before: &Model, after: &Model) -> Verdict {
     let (then, now) = (Slow(after), Slow(before));
     let differs = |key: &&(usize, Name, Rtype)| before.get(*key) != after.get(*key);
@@ -378,13 +378,15 @@ fn search(before: &Model, after: &Model) -> Verdict {
     found
 }
 
-/// What [`Check`] finds, in the same words.
-fn verdict(found: &Found<'_>, changes: &[Change]) -> Verdict {
-    let word = |fault: &Fault<'_>| match &fault.kind {
-        Kind::CnameBeside(_) => format!("cname {}", fault.owner),
-        Kind::TooMany(rtype, records) => format!("size {} {rtype} {records}", fault.owner),
-        Kind::Dangling { target, .. } => format!("pointer {} {target}", fault.owner),
-        Kind::Delegated(rtype, _) | Kind::BelowDname(rtype, _) => format!("hidden {} {rtype}", fault.owner),
+/// What [`PostCheck`] finds, in the same words.
+fn verdict(found: &FoundFaults<'_>, changes: &[Change]) -> Verdict {
+    let word = |fault: &ZoneFault<'_>| match &fault.kind {
+        ZoneFaultKind::CnameBeside(_) => format!("cname {}", fault.owner),
+        ZoneFaultKind::TooMany(rtype, records) => format!("size {} {rtype} {records}", fault.owner),
+        ZoneFaultKind::Dangling { target, .. } => format!("pointer {} {target}", fault.owner),
+        ZoneFaultKind::Delegated(rtype, _) | ZoneFaultKind::BelowDname(rtype, _) => {
+            format!("hidden {} {rtype}", fault.owner)
+        }
     };
     let key = |place: &usize| (changes[*place].key.owner.as_name().to_name(), changes[*place].key.rtype);
     let caused = found.caused.iter().map(|caused| (word(&caused.fault), caused.by.iter().map(key).collect()));

@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::change::{Change, ChangeKind};
-use crate::dns::directory::Directory;
+use crate::dns::directory::HashDirectory;
 use crate::dns::{Name, NameRef, Rtype};
 use crate::live::{Live, ZoneIndex};
 
 /// The zones as changes would leave them; without changes, as they are.
-pub struct View<'a> {
+pub struct LayeredView<'a> {
     /// Live DNS.
     live: &'a Live,
     /// The changes.
@@ -19,7 +19,7 @@ pub struct View<'a> {
     /// The hash of each change's owner name with the change's place, sorted.
     index: Vec<(u64, u32)>,
     /// Where in `index` a hash is.
-    directory: Directory,
+    directory: HashDirectory,
     /// The names of each zone that have others below them, found when first asked for.
     enclosers: Vec<OnceLock<HashSet<Name>>>,
 }
@@ -35,16 +35,16 @@ pub fn is_dnssec(rtype: Rtype) -> bool {
     matches!(rtype, Rtype::RRSIG | Rtype::NSEC | Rtype::KEY | Rtype::SIG | Rtype::NXT)
 }
 
-impl<'a> View<'a> {
+impl<'a> LayeredView<'a> {
     /// Puts changes over live DNS.
-    pub fn new(live: &'a Live, changes: &'a [Change]) -> View<'a> {
+    pub fn new(live: &'a Live, changes: &'a [Change]) -> LayeredView<'a> {
         let hash = |change: &Change| xxh3_64(change.key.owner.as_name().as_wire());
         let numbered = changes.iter().enumerate();
         let mut index: Vec<(u64, u32)> = numbered.map(|(place, change)| (hash(change), place as u32)).collect();
         index.sort_unstable();
-        let directory = Directory::new(index.iter().map(|(hash, _)| *hash));
+        let directory = HashDirectory::new(index.iter().map(|(hash, _)| *hash));
         let enclosers = live.zones().map(|_| OnceLock::new()).collect();
-        View { live, changes, index, directory, enclosers }
+        LayeredView { live, changes, index, directory, enclosers }
     }
 
     /// Live DNS.

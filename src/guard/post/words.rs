@@ -1,6 +1,6 @@
 //! What is wrong with the resulting zones, in words.
 
-use super::{Fault, Kind};
+use super::{ZoneFault, ZoneFaultKind};
 use crate::change::{Change, Notice, NoticeCode};
 use crate::dns::{NameRef, Rtype, reverse};
 use crate::live::Live;
@@ -9,30 +9,30 @@ use crate::live::Live;
 pub const TOLD: usize = 20;
 
 /// What would be wrong, and what to do about it.
-pub fn caused(fault: &Fault<'_>, max_rrset: usize) -> (String, String) {
+pub fn caused(fault: &ZoneFault<'_>, max_rrset: usize) -> (String, String) {
     let owner = fault.owner.as_name();
     match &fault.kind {
-        Kind::CnameBeside(others) => (
+        ZoneFaultKind::CnameBeside(others) => (
             format!("a CNAME would be next to {} at {}", list(others), readable(owner)),
             "remove the CNAME, or give the host another name".to_owned(),
         ),
-        Kind::TooMany(rtype, records) => (
+        ZoneFaultKind::TooMany(rtype, records) => (
             format!("{} would have {records} records, but `max_rrset` is {max_rrset}", rrset(owner, *rtype)),
             "remove by hand the records that are not needed there, or raise `max_rrset` of [limits]".to_owned(),
         ),
-        Kind::Dangling { target, is_new: true } => (
+        ZoneFaultKind::Dangling { target, is_new: true } => (
             format!("the PTR of {} would name `{target}`, which would have no AAAA, A or CNAME", address(owner)),
             format!("find out why `{target}` gets no address"),
         ),
-        Kind::Dangling { target, is_new: false } => (
+        ZoneFaultKind::Dangling { target, is_new: false } => (
             format!("the PTR of {} names `{target}`, which would have no AAAA, A or CNAME any longer", address(owner)),
             format!("correct or remove that PTR by hand, or give `{target}` another address"),
         ),
-        Kind::Delegated(rtype, cut) => (
+        ZoneFaultKind::Delegated(rtype, cut) => (
             format!("{} would be at or below the delegation `{cut}`", rrset(owner, *rtype)),
             "add the delegated zone to zonewright.toml, or remove the NS".to_owned(),
         ),
-        Kind::BelowDname(rtype, dname) => (
+        ZoneFaultKind::BelowDname(rtype, dname) => (
             format!("{} would be below the DNAME at `{dname}`", rrset(owner, *rtype)),
             "remove the DNAME, or give the host another name".to_owned(),
         ),
@@ -40,7 +40,7 @@ pub fn caused(fault: &Fault<'_>, max_rrset: usize) -> (String, String) {
 }
 
 /// The message that an RRset is left because its removal would cause a fault.
-pub fn left(change: &Change, fault: &Fault<'_>, max_rrset: usize) -> String {
+pub fn left(change: &Change, fault: &ZoneFault<'_>, max_rrset: usize) -> String {
     let (would_be, _) = caused(fault, max_rrset);
     format!("{} is not changed; with the change, {would_be}", rrset(change.key.owner.as_name(), change.key.rtype))
 }
@@ -49,8 +49,8 @@ pub fn left(change: &Change, fault: &Fault<'_>, max_rrset: usize) -> String {
 /// are.
 ///
 /// `standing` is sorted.
-pub fn notices(standing: &[Fault<'_>], live: &Live, max_rrset: usize) -> Vec<Notice> {
-    let is_like = |a: &Fault<'_>, b: &Fault<'_>| {
+pub fn notices(standing: &[ZoneFault<'_>], live: &Live, max_rrset: usize) -> Vec<Notice> {
+    let is_like = |a: &ZoneFault<'_>, b: &ZoneFault<'_>| {
         a.zone == b.zone && std::mem::discriminant(&a.kind) == std::mem::discriminant(&b.kind)
     };
     let mut notices = Vec::new();
@@ -67,30 +67,34 @@ pub fn notices(standing: &[Fault<'_>], live: &Live, max_rrset: usize) -> Vec<Not
 }
 
 /// The message about a fault that was there before.
-fn already(fault: &Fault<'_>, max_rrset: usize) -> String {
+fn already(fault: &ZoneFault<'_>, max_rrset: usize) -> String {
     let owner = fault.owner.as_name();
     match &fault.kind {
-        Kind::CnameBeside(others) => format!("a CNAME is next to {} at {}", list(others), readable(owner)),
-        Kind::TooMany(rtype, records) => {
+        ZoneFaultKind::CnameBeside(others) => format!("a CNAME is next to {} at {}", list(others), readable(owner)),
+        ZoneFaultKind::TooMany(rtype, records) => {
             format!("{} has {records} records, but `max_rrset` is {max_rrset}", rrset(owner, *rtype))
         }
-        Kind::Dangling { target, .. } => {
+        ZoneFaultKind::Dangling { target, .. } => {
             format!("the PTR of {} names `{target}`, which has no AAAA, A or CNAME", address(owner))
         }
-        Kind::Delegated(rtype, cut) => format!("{} is at or below the delegation `{cut}`", rrset(owner, *rtype)),
-        Kind::BelowDname(rtype, dname) => format!("{} is below the DNAME at `{dname}`", rrset(owner, *rtype)),
+        ZoneFaultKind::Delegated(rtype, cut) => {
+            format!("{} is at or below the delegation `{cut}`", rrset(owner, *rtype))
+        }
+        ZoneFaultKind::BelowDname(rtype, dname) => format!("{} is below the DNAME at `{dname}`", rrset(owner, *rtype)),
     }
 }
 
 /// How many more such faults a zone has.
-fn further_like(first: &Fault<'_>, further: usize, max_rrset: usize) -> String {
+fn further_like(first: &ZoneFault<'_>, further: usize, max_rrset: usize) -> String {
     match &first.kind {
-        Kind::CnameBeside(_) => format!("more names of this zone with a CNAME and other data: {further}"),
-        Kind::TooMany(..) => format!("more RRsets of this zone with more than {max_rrset} records: {further}"),
-        Kind::Dangling { .. } => {
+        ZoneFaultKind::CnameBeside(_) => format!("more names of this zone with a CNAME and other data: {further}"),
+        ZoneFaultKind::TooMany(..) => format!("more RRsets of this zone with more than {max_rrset} records: {further}"),
+        ZoneFaultKind::Dangling { .. } => {
             format!("more PTR of this zone to names that have no AAAA, A or CNAME: {further}")
         }
-        Kind::Delegated(..) | Kind::BelowDname(..) => format!("more RRsets of this zone that are hidden: {further}"),
+        ZoneFaultKind::Delegated(..) | ZoneFaultKind::BelowDname(..) => {
+            format!("more RRsets of this zone that are hidden: {further}")
+        }
     }
 }
 

@@ -8,18 +8,18 @@ use crate::diag::{Code, Diagnostic, Diagnostics, FileId, Origin, did_you_mean};
 
 /// A value with its place.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Node {
+pub struct SettingsNode {
     /// Where it begins.
     pub origin: Origin,
     /// How many characters it takes on that line.
     pub width: usize,
     /// The value.
-    pub value: Value,
+    pub value: SettingsValue,
 }
 
 /// What a value may be.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum SettingsValue {
     /// Quoted text.
     Text(String),
     /// An unquoted YAML scalar, exactly as written: what it means depends on who reads it.
@@ -31,14 +31,14 @@ pub enum Value {
     /// A TOML float or date, as written.
     Other(String),
     /// A list.
-    List(Vec<Node>),
+    List(Vec<SettingsNode>),
     /// A table or mapping, in the file's order; no key twice.
-    Table(Vec<(Key, Node)>),
+    Table(Vec<(SettingsKey, SettingsNode)>),
 }
 
 /// A key with its place.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Key {
+pub struct SettingsKey {
     /// Its text.
     pub name: String,
     /// Where it begins.
@@ -81,11 +81,11 @@ fn unquoted(message: &str) -> String {
     }
 }
 
-impl Node {
+impl SettingsNode {
     /// The value of a key, where it is a table.
-    pub fn get(&self, key: &str) -> Option<&Node> {
+    pub fn get(&self, key: &str) -> Option<&SettingsNode> {
         match &self.value {
-            Value::Table(entries) => entries.iter().find(|(own, _)| own.name == key).map(|(_, node)| node),
+            SettingsValue::Table(entries) => entries.iter().find(|(own, _)| own.name == key).map(|(_, node)| node),
             _ => None,
         }
     }
@@ -93,34 +93,34 @@ impl Node {
     /// The text of a scalar that was written as text.
     pub fn as_text(&self) -> Option<&str> {
         match &self.value {
-            Value::Text(text) | Value::Plain(text) => Some(text),
+            SettingsValue::Text(text) | SettingsValue::Plain(text) => Some(text),
             _ => None,
         }
     }
 
     /// Whether there is no value: an unquoted null of YAML is not a name (YAML 1.2.2 section 10.3.2).
     fn is_null(&self) -> bool {
-        matches!(&self.value, Value::Plain(text) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
+        matches!(&self.value, SettingsValue::Plain(text) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 
     /// What it is, for messages.
     pub fn kind(&self) -> &'static str {
         match &self.value {
-            Value::Text(_) | Value::Plain(_) => "text",
-            Value::Integer(_) => "an integer",
-            Value::Bool(_) => "a boolean",
-            Value::Other(_) => "a float or date",
-            Value::List(_) => "a list",
-            Value::Table(_) => "a table",
+            SettingsValue::Text(_) | SettingsValue::Plain(_) => "text",
+            SettingsValue::Integer(_) => "an integer",
+            SettingsValue::Bool(_) => "a boolean",
+            SettingsValue::Other(_) => "a float or date",
+            SettingsValue::List(_) => "a list",
+            SettingsValue::Table(_) => "a table",
         }
     }
 }
 
 /// A settings file as a tree, as far as it could be read.
 #[derive(Debug)]
-pub struct Parsed {
+pub struct SettingsTree {
     /// The outermost table.
-    pub root: Node,
+    pub root: SettingsNode,
     /// What is wrong with how it is written.
     pub faults: Diagnostics,
     /// Whether it was read to its end, so that a key that is not there is missing.
@@ -132,14 +132,14 @@ const UNKNOWN_SHOWN: usize = 20;
 
 /// Reads the keys of one table, each once, and collects what is wrong with them.
 ///
-/// A value that cannot be used is reported and reads as absent. [`Reader::finish`] reports the keys that no call asked
-/// for.
+/// A value that cannot be used is reported and reads as absent. [`TableReader::finish`] reports the keys that no call
+/// asked for.
 #[derive(Debug)]
-pub struct Reader<'a> {
+pub struct TableReader<'a> {
     /// The table.
-    node: &'a Node,
+    node: &'a SettingsNode,
     /// Its entries.
-    entries: &'a [(Key, Node)],
+    entries: &'a [(SettingsKey, SettingsNode)],
     /// The keys that were asked for.
     known: Vec<&'static str>,
     /// The text around it.
@@ -148,12 +148,13 @@ pub struct Reader<'a> {
     diagnostics: Diagnostics,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TableReader<'a> {
     /// Starts with a node; one that is not a table is reported and read as an empty table.
-    pub fn new(node: &'a Node, source: &'a SourceText) -> Reader<'a> {
-        let mut reader = Reader { node, entries: &[], known: Vec::new(), source, diagnostics: Diagnostics::default() };
+    pub fn new(node: &'a SettingsNode, source: &'a SourceText) -> TableReader<'a> {
+        let mut reader =
+            TableReader { node, entries: &[], known: Vec::new(), source, diagnostics: Diagnostics::default() };
         match &node.value {
-            Value::Table(entries) => reader.entries = entries,
+            SettingsValue::Table(entries) => reader.entries = entries,
             _ => reader.wrong_type(node, "a table"),
         }
         reader
@@ -165,24 +166,24 @@ impl<'a> Reader<'a> {
     }
 
     /// The table itself.
-    pub fn node(&self) -> &'a Node {
+    pub fn node(&self) -> &'a SettingsNode {
         self.node
     }
 
     /// The value of a key.
-    pub fn take(&mut self, key: &'static str) -> Option<&'a Node> {
+    pub fn take(&mut self, key: &'static str) -> Option<&'a SettingsNode> {
         self.known.push(key);
         self.entries.iter().find(|(own, _)| own.name == key).map(|(_, node)| node)
     }
 
     /// A key as it is written, with its value.
-    pub fn take_entry(&mut self, key: &'static str) -> Option<(&'a Key, &'a Node)> {
+    pub fn take_entry(&mut self, key: &'static str) -> Option<(&'a SettingsKey, &'a SettingsNode)> {
         self.known.push(key);
         self.entries.iter().find(|(own, _)| own.name == key).map(|(own, node)| (own, node))
     }
 
     /// The value of a key that must be there.
-    pub fn require(&mut self, key: &'static str) -> Option<&'a Node> {
+    pub fn require(&mut self, key: &'static str) -> Option<&'a SettingsNode> {
         let node = self.take(key);
         if node.is_none() {
             let message = format!("the key `{key}` is missing");
@@ -193,7 +194,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Every entry of a table whose keys are names that the user chose.
-    pub fn take_all(&mut self) -> &'a [(Key, Node)] {
+    pub fn take_all(&mut self) -> &'a [(SettingsKey, SettingsNode)] {
         std::mem::take(&mut self.entries)
     }
 
@@ -204,12 +205,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The text of a node that must be text.
-    pub fn text_of(&mut self, node: &'a Node) -> Option<&'a str> {
+    pub fn text_of(&mut self, node: &'a SettingsNode) -> Option<&'a str> {
         self.text_or(node, "text")
     }
 
     /// The text of a node that must be text; `what` says what would be right.
-    fn text_or(&mut self, node: &'a Node, what: &str) -> Option<&'a str> {
+    fn text_or(&mut self, node: &'a SettingsNode, what: &str) -> Option<&'a str> {
         let text = node.as_text().filter(|_| !node.is_null());
         if text.is_none() {
             self.wrong_type(node, what);
@@ -224,7 +225,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A value parsed from a node's text; `what` says what would be right.
-    pub fn parse_node<T: FromStr>(&mut self, node: &'a Node, what: &str) -> Option<T> {
+    pub fn parse_node<T: FromStr>(&mut self, node: &'a SettingsNode, what: &str) -> Option<T> {
         let text = self.text_or(node, what)?;
         let value = text.parse().ok();
         if value.is_none() {
@@ -240,7 +241,7 @@ impl<'a> Reader<'a> {
     }
 
     /// One of several words that a node must be.
-    pub fn choice_of<T: Copy>(&mut self, node: &'a Node, choices: &[(&str, T)]) -> Option<T> {
+    pub fn choice_of<T: Copy>(&mut self, node: &'a SettingsNode, choices: &[(&str, T)]) -> Option<T> {
         let text = self.text_of(node)?;
         let value = choices.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
         if value.is_none() {
@@ -259,9 +260,9 @@ impl<'a> Reader<'a> {
     pub fn boolean(&mut self, key: &'static str) -> Option<bool> {
         let node = self.take(key)?;
         match &node.value {
-            Value::Bool(value) => Some(*value),
-            Value::Plain(text) if text == "true" => Some(true),
-            Value::Plain(text) if text == "false" => Some(false),
+            SettingsValue::Bool(value) => Some(*value),
+            SettingsValue::Plain(text) if text == "true" => Some(true),
+            SettingsValue::Plain(text) if text == "false" => Some(false),
             _ => {
                 let message = not_of_type(node, "`true` or `false`");
                 let diagnostic = self.source.error("wrong-type", node.origin, node.width, message);
@@ -275,16 +276,16 @@ impl<'a> Reader<'a> {
     }
 
     /// A whole number under a key.
-    pub fn integer(&mut self, key: &'static str) -> Option<(&'a Node, i64)> {
+    pub fn integer(&mut self, key: &'static str) -> Option<(&'a SettingsNode, i64)> {
         let node = self.take(key)?;
         self.integer_of(node).map(|value| (node, value))
     }
 
     /// The whole number that a node must be.
-    pub fn integer_of(&mut self, node: &Node) -> Option<i64> {
+    pub fn integer_of(&mut self, node: &SettingsNode) -> Option<i64> {
         let value = match &node.value {
-            Value::Integer(value) => Some(*value),
-            Value::Plain(text) => text.parse().ok(),
+            SettingsValue::Integer(value) => Some(*value),
+            SettingsValue::Plain(text) => text.parse().ok(),
             _ => None,
         };
         if value.is_none() {
@@ -294,15 +295,15 @@ impl<'a> Reader<'a> {
     }
 
     /// A list under a key.
-    pub fn list(&mut self, key: &'static str) -> Option<&'a [Node]> {
+    pub fn list(&mut self, key: &'static str) -> Option<&'a [SettingsNode]> {
         let node = self.take(key)?;
         self.list_of(node)
     }
 
     /// The items of a node that must be a list.
-    pub fn list_of(&mut self, node: &'a Node) -> Option<&'a [Node]> {
+    pub fn list_of(&mut self, node: &'a SettingsNode) -> Option<&'a [SettingsNode]> {
         match &node.value {
-            Value::List(items) => Some(items),
+            SettingsValue::List(items) => Some(items),
             _ => {
                 self.wrong_type(node, "a list");
                 None
@@ -311,7 +312,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reports an error at a node.
-    pub fn error(&mut self, node: &Node, code: impl Into<Code>, message: impl Into<String>) {
+    pub fn error(&mut self, node: &SettingsNode, code: impl Into<Code>, message: impl Into<String>) {
         self.push(self.source.error(code, node.origin, node.width, message));
     }
 
@@ -326,7 +327,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reports a value of the wrong type.
-    pub fn wrong_type(&mut self, node: &Node, wanted: &str) {
+    pub fn wrong_type(&mut self, node: &SettingsNode, wanted: &str) {
         self.error(node, "wrong-type", not_of_type(node, wanted));
     }
 
@@ -351,11 +352,11 @@ impl<'a> Reader<'a> {
 }
 
 /// What is said of a value of the wrong type.
-fn not_of_type(node: &Node, wanted: &str) -> String {
+fn not_of_type(node: &SettingsNode, wanted: &str) -> String {
     match &node.value {
         _ if node.is_null() => format!("the value is missing: {wanted} belongs here"),
-        Value::Plain(text) | Value::Other(text) => format!("`{text}` is not {wanted}"),
-        Value::Integer(number) => format!("`{number}` is not {wanted}"),
+        SettingsValue::Plain(text) | SettingsValue::Other(text) => format!("`{text}` is not {wanted}"),
+        SettingsValue::Integer(number) => format!("`{number}` is not {wanted}"),
         _ => format!("{} is here, but {wanted} belongs here", node.kind()),
     }
 }
@@ -379,13 +380,13 @@ mod tests {
         let file = Files::default().add("x.toml");
         let at = |col| Origin { file, line: 1, col };
         let entry = |name: &str, col, value| {
-            let key = Key { name: name.into(), origin: at(col), width: name.len() };
-            (key, Node { origin: at(col + 4), width: 1, value })
+            let key = SettingsKey { name: name.into(), origin: at(col), width: name.len() };
+            (key, SettingsNode { origin: at(col + 4), width: 1, value })
         };
-        let entries = vec![entry("one", 1, Value::Bool(true)), entry("tow", 10, Value::Integer(2))];
-        let node = Node { origin: at(1), width: 1, value: Value::Table(entries) };
+        let entries = vec![entry("one", 1, SettingsValue::Bool(true)), entry("tow", 10, SettingsValue::Integer(2))];
+        let node = SettingsNode { origin: at(1), width: 1, value: SettingsValue::Table(entries) };
         let source = SourceText { file, text: "one=true tow=2\n".into() };
-        let mut reader = Reader::new(&node, &source);
+        let mut reader = TableReader::new(&node, &source);
         assert_eq!(reader.text("one"), None);
         assert_eq!(reader.integer("two").map(|(_, value)| value), None);
         reader.require("three");

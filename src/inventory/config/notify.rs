@@ -2,7 +2,7 @@
 
 use std::time;
 
-use super::node::{Node, Reader, SourceText, Value};
+use super::node::{SettingsNode, SettingsValue, SourceText, TableReader};
 use super::shared::{A_DURATION, read_command};
 use super::toml;
 use crate::diag::Files;
@@ -11,7 +11,7 @@ use crate::inventory::value::Duration;
 /// Why an event needs a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Attention {
+pub enum AttentionReason {
     /// A plan, or an export that it is made from, was refused.
     Refused,
     /// A breaker tripped: nothing is done in its scope until a person resets it.
@@ -24,19 +24,20 @@ pub enum Attention {
     Drift,
 }
 
-impl Attention {
+impl AttentionReason {
     /// All of them, with the words of the settings.
-    pub const ALL: [(&str, Attention); 5] = [
-        ("refused", Attention::Refused),
-        ("breaker", Attention::Breaker),
-        ("partial", Attention::Partial),
-        ("outage", Attention::Outage),
-        ("drift", Attention::Drift),
+    pub const ALL: [(&str, AttentionReason); 5] = [
+        ("refused", AttentionReason::Refused),
+        ("breaker", AttentionReason::Breaker),
+        ("partial", AttentionReason::Partial),
+        ("outage", AttentionReason::Outage),
+        ("drift", AttentionReason::Drift),
     ];
 }
 
 /// What events are sent where `on` does not say. Drift is left out: `drift` is a question, and an apply repairs what it finds.
-const ON: [Attention; 4] = [Attention::Refused, Attention::Breaker, Attention::Partial, Attention::Outage];
+const ON: [AttentionReason; 4] =
+    [AttentionReason::Refused, AttentionReason::Breaker, AttentionReason::Partial, AttentionReason::Outage];
 
 /// How long one attempt may take where `timeout` does not say: enough for a slow TLS handshake, and short enough for a timer.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -61,15 +62,15 @@ pub struct NotifySpec {
     /// A URL to which the event is posted.
     pub webhook: Option<Webhook>,
     /// Which events are sent.
-    pub on: Vec<Attention>,
+    pub on: Vec<AttentionReason>,
     /// How long one attempt may take.
     pub timeout: time::Duration,
 }
 
 /// Reads `[notify]`; none where the table is missing or wrong.
-pub fn read(reader: &mut Reader<'_>) -> Option<NotifySpec> {
+pub fn read(reader: &mut TableReader<'_>) -> Option<NotifySpec> {
     let node = reader.take("notify")?;
-    let mut table = Reader::new(node, reader.source());
+    let mut table = TableReader::new(node, reader.source());
     let command = table.take("command").and_then(|node| read_command(&mut table, node));
     let webhook = read_webhook(&mut table);
     let on = read_on(&mut table).unwrap_or_else(|| ON.to_vec());
@@ -92,18 +93,19 @@ pub fn read_alone(text: String) -> Option<NotifySpec> {
     let parsed = toml::parse(&source);
     // A line that cannot be read may have cut a value: a URL without its end is another URL.
     let is_cut = |line| parsed.faults.iter().any(|fault| fault.origin.line == line);
-    if let Value::Table(entries) = &parsed.root.value
-        && let Some((_, Node { value: Value::Table(keys), .. })) = entries.iter().find(|(key, _)| key.name == "notify")
+    if let SettingsValue::Table(entries) = &parsed.root.value
+        && let Some((_, SettingsNode { value: SettingsValue::Table(keys), .. })) =
+            entries.iter().find(|(key, _)| key.name == "notify")
         && keys.iter().any(|(key, _)| is_cut(key.origin.line))
     {
         return None;
     }
     // The diagnostics are thrown away: `check` and the command itself report them.
-    read(&mut Reader::new(&parsed.root, &source))
+    read(&mut TableReader::new(&parsed.root, &source))
 }
 
 /// Reads `webhook` or `webhook_env`.
-fn read_webhook(table: &mut Reader<'_>) -> Option<Webhook> {
+fn read_webhook(table: &mut TableReader<'_>) -> Option<Webhook> {
     let url = table.take("webhook").and_then(|node| table.text_of(node).map(|text| (node, text)));
     let variable = table.take("webhook_env").and_then(|node| table.text_of(node).map(|text| (node, text)));
     match (url, variable) {
@@ -147,19 +149,20 @@ fn is_host(text: &str) -> bool {
 }
 
 /// Reads `on`, a list of words; at least one.
-fn read_on(table: &mut Reader<'_>) -> Option<Vec<Attention>> {
-    let node: &Node = table.take("on")?;
+fn read_on(table: &mut TableReader<'_>) -> Option<Vec<AttentionReason>> {
+    let node: &SettingsNode = table.take("on")?;
     let items = table.list_of(node)?;
     if items.is_empty() {
         table.error(node, "bad-value", "`on` is empty, so no event would be sent");
         return None;
     }
-    let words: Vec<Option<Attention>> = items.iter().map(|item| table.choice_of(item, &Attention::ALL)).collect();
+    let words: Vec<Option<AttentionReason>> =
+        items.iter().map(|item| table.choice_of(item, &AttentionReason::ALL)).collect();
     words.into_iter().collect()
 }
 
 /// Reads `timeout`.
-fn read_timeout(table: &mut Reader<'_>) -> Option<Duration> {
+fn read_timeout(table: &mut TableReader<'_>) -> Option<Duration> {
     let node = table.take("timeout")?;
     let timeout = table.parse_node::<Duration>(node, A_DURATION)?;
     if TIMEOUTS.contains(&timeout.as_secs()) {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::diag::{FileId, Origin};
 
 /// Finds places in one text; fastest when asked from top to bottom.
-pub struct Places<'a> {
+pub struct TextPlaces<'a> {
     /// The file.
     file: FileId,
     /// Its text.
@@ -16,11 +16,11 @@ pub struct Places<'a> {
     last: (usize, Origin),
 }
 
-impl<'a> Places<'a> {
+impl<'a> TextPlaces<'a> {
     /// Starts with a text.
-    pub fn new(file: FileId, text: &'a str) -> Places<'a> {
+    pub fn new(file: FileId, text: &'a str) -> TextPlaces<'a> {
         let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1)).collect();
-        Places { file, text, starts, last: (0, Origin { file, line: 1, col: 1 }) }
+        TextPlaces { file, text, starts, last: (0, Origin { file, line: 1, col: 1 }) }
     }
 
     /// The line and column of an octet; of the last one before it, where it is inside a character or beyond the end.
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn columns_count_characters_in_any_order() {
         let text = "äb\ncd\n";
-        let mut places = Places::new(Files::default().add("x"), text);
+        let mut places = TextPlaces::new(Files::default().add("x"), text);
         let mut at = |octet| {
             let origin = places.origin(octet);
             (origin.line, origin.col)

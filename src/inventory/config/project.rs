@@ -1,10 +1,10 @@
 //! A project file: its tree to checked settings.
 
-use super::node::{Node, Parsed, Reader, SourceText, Value};
+use super::node::{SettingsNode, SettingsTree, SettingsValue, SourceText, TableReader};
 use super::shared::{read_host_limits, read_ttl};
 use crate::diag::{Diagnostics, Origin};
 use crate::inventory::model::{HostLimit, Policy, ProjectSettings, Registry, VlanScheme};
-use crate::inventory::template::{FastboneTemplate, ShortnameTemplate, TemplateError};
+use crate::inventory::template::{FastboneTemplate, NameTemplateError, ShortnameTemplate};
 use crate::inventory::value::{HbfProjectId, Vlan};
 
 /// What a project file says, as far as it could be read.
@@ -29,9 +29,9 @@ const SHORTNAME_TEMPLATE: &str = "{location}{bucket}-{index:04}";
 const FASTBONE_NAME: &str = "fb-{shortname}";
 
 /// Checks the tree of a project file.
-pub fn read(source: &SourceText, parsed: &Parsed, registry: Registry) -> ProjectDocument {
+pub fn read(source: &SourceText, parsed: &SettingsTree, registry: Registry) -> ProjectDocument {
     let mut diagnostics = parsed.faults.clone();
-    let mut reader = Reader::new(&parsed.root, source);
+    let mut reader = TableReader::new(&parsed.root, source);
     let id = read_id(&mut reader);
     let id_width = id.map_or(0, |(_, node)| node.width);
     let id = id.map(|(id, node)| (id.to_owned(), node.origin));
@@ -48,7 +48,7 @@ pub fn read(source: &SourceText, parsed: &Parsed, registry: Registry) -> Project
 }
 
 /// Reads `id`.
-fn read_id<'a>(reader: &mut Reader<'a>) -> Option<(&'a str, &'a Node)> {
+fn read_id<'a>(reader: &mut TableReader<'a>) -> Option<(&'a str, &'a SettingsNode)> {
     let node = reader.require("id")?;
     let id = reader.text_of(node)?;
     if !super::is_id(id) {
@@ -61,7 +61,7 @@ fn read_id<'a>(reader: &mut Reader<'a>) -> Option<(&'a str, &'a Node)> {
 }
 
 /// Reads all but `id`; `None` where something that must be there is not, which has been reported then.
-fn read_settings(reader: &mut Reader<'_>, registry: Registry) -> Option<Box<ProjectSettings>> {
+fn read_settings(reader: &mut TableReader<'_>, registry: Registry) -> Option<Box<ProjectSettings>> {
     let file = reader.node().origin.file;
     let top = Origin::line(file, 1);
     let shortname_template =
@@ -87,10 +87,10 @@ fn read_settings(reader: &mut Reader<'_>, registry: Registry) -> Option<Box<Proj
 
 /// Reads a template, or takes the default; returns its place, too.
 fn read_template<T>(
-    reader: &mut Reader<'_>,
+    reader: &mut TableReader<'_>,
     key: &'static str,
     default: &str,
-    parse: fn(&str) -> Result<T, TemplateError>,
+    parse: fn(&str) -> Result<T, NameTemplateError>,
 ) -> Option<(T, Option<Origin>)> {
     let Some((key, node)) = reader.take_entry(key) else {
         return Some((parse(default).expect("the default is a template"), None));
@@ -109,12 +109,13 @@ fn read_template<T>(
 }
 
 /// Where in the file a fault of a template is; the whole value where escapes or line ends make that unclear.
-fn place_inside(node: &Node, text: &str, error: &TemplateError, source: &SourceText) -> (Origin, usize) {
+fn place_inside(node: &SettingsNode, text: &str, error: &NameTemplateError, source: &SourceText) -> (Origin, usize) {
     let line = source.text.lines().nth(node.origin.line as usize - 1).unwrap_or_default();
     let line = line.strip_prefix('\u{feff}').unwrap_or(line);
     let start = node.origin.col as usize - 1;
     // A block of text begins without a quote.
-    let is_quoted = matches!(node.value, Value::Text(_)) && line.chars().nth(start).is_some_and(|c| "'\"".contains(c));
+    let is_quoted =
+        matches!(node.value, SettingsValue::Text(_)) && line.chars().nth(start).is_some_and(|c| "'\"".contains(c));
     let before = start + usize::from(is_quoted);
     let text = text.trim_end_matches('\n');
     let written = line.chars().skip(before).take(text.chars().count());
@@ -127,7 +128,7 @@ fn place_inside(node: &Node, text: &str, error: &TemplateError, source: &SourceT
 }
 
 /// Reads `vlan_scheme` and `vlans`.
-fn read_vlans(reader: &mut Reader<'_>) -> Option<(VlanScheme, Origin)> {
+fn read_vlans(reader: &mut TableReader<'_>) -> Option<(VlanScheme, Origin)> {
     let scheme = reader.require("vlan_scheme");
     let has_fastbone = match scheme.and_then(|node| reader.text_of(node)) {
         Some("search") => Some(true),
@@ -143,7 +144,7 @@ fn read_vlans(reader: &mut Reader<'_>) -> Option<(VlanScheme, Origin)> {
         reader.require("vlans");
         return None;
     };
-    let mut vlans = Reader::new(node, reader.source());
+    let mut vlans = TableReader::new(node, reader.source());
     let main = vlans.require("main").and_then(|node| read_vlan(node, &mut vlans));
     let fastbone_node = match has_fastbone {
         Some(true) => vlans.require("fastbone"),
@@ -172,7 +173,7 @@ fn read_vlans(reader: &mut Reader<'_>) -> Option<(VlanScheme, Origin)> {
 }
 
 /// Reads a VLAN number.
-fn read_vlan(node: &Node, reader: &mut Reader<'_>) -> Option<Vlan> {
+fn read_vlan(node: &SettingsNode, reader: &mut TableReader<'_>) -> Option<Vlan> {
     let number = reader.integer_of(node)?;
     let vlan = u64::try_from(number).ok().and_then(Vlan::new);
     if vlan.is_none() {
@@ -184,7 +185,7 @@ fn read_vlan(node: &Node, reader: &mut Reader<'_>) -> Option<Vlan> {
 }
 
 /// Reads `hbf_project_id`: hexadecimal text, quoted or not, exactly as it is written.
-fn read_hbf_project_id(reader: &mut Reader<'_>) -> Option<(HbfProjectId, Origin)> {
+fn read_hbf_project_id(reader: &mut TableReader<'_>) -> Option<(HbfProjectId, Origin)> {
     let (key, node) = reader.take_entry("hbf_project_id")?;
     let text = reader.text_of(node)?;
     match text.parse() {
@@ -203,16 +204,16 @@ fn read_hbf_project_id(reader: &mut Reader<'_>) -> Option<(HbfProjectId, Origin)
 }
 
 /// Reads `limits`: the shares of zones are the administrator's, for a zone is shared.
-fn read_limits(reader: &mut Reader<'_>) -> Vec<HostLimit> {
+fn read_limits(reader: &mut TableReader<'_>) -> Vec<HostLimit> {
     let Some(node) = reader.take("limits") else { return Vec::new() };
-    let mut limits = Reader::new(node, reader.source());
+    let mut limits = TableReader::new(node, reader.source());
     let hosts = read_host_limits(&mut limits);
     reader.append(limits.finish());
     hosts
 }
 
 /// Reads `policy`; one that the registry forbids is an error.
-fn read_policy(reader: &mut Reader<'_>, registry: Registry) -> Option<(Policy, Origin)> {
+fn read_policy(reader: &mut TableReader<'_>, registry: Registry) -> Option<(Policy, Origin)> {
     let (key, node) = reader.take_entry("policy")?;
     let policies = [
         ("create-only", Policy::CreateOnly),

@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 /// What replaces the targets of one type.
 #[derive(Debug)]
-pub struct Retarget<'a> {
+pub struct NewTargets<'a> {
     /// The type that is replaced.
     pub from: &'a str,
     /// The type that they get.
@@ -23,9 +23,9 @@ pub struct Retarget<'a> {
 }
 
 /// A key with its value, each with its place.
-type Entry<'t> = (Spanned<std::borrow::Cow<'t, str>>, Spanned<DeValue<'t>>);
+type TomlEntry<'t> = (Spanned<std::borrow::Cow<'t, str>>, Spanned<DeValue<'t>>);
 
-impl Retarget<'_> {
+impl NewTargets<'_> {
     /// Replaces the targets of the type; returns the text, and how many pools changed.
     ///
     /// A text that is not TOML stays unchanged: the settings reader reports it.
@@ -54,7 +54,7 @@ impl Retarget<'_> {
     fn edit(&self, text: &str, target: DeTable<'_>, is_inline: bool, edits: &mut Vec<(Range<usize>, String)>) {
         let added: Vec<String> = self.added.iter().map(|(key, value)| format!("{key} = {value}")).collect();
         let separator = if is_inline { ", " } else { "\n" };
-        let entries: Vec<Entry<'_>> = target.into_iter().collect();
+        let entries: Vec<TomlEntry<'_>> = target.into_iter().collect();
         for (key, value) in &entries {
             let whole = key.span().start..value.span().end;
             if key.get_ref() == "type" {
@@ -126,7 +126,7 @@ mod tests {
     fn retarget(text: &str) -> (String, usize) {
         let added = [("server", "\"127.0.0.1:53\"".to_owned()), ("key", "{ a = 1 }".to_owned())];
         let retarget =
-            Retarget { from: "zonefile", to: "rfc2136", dropped: &["dir", "reload"], added: &added, state: None };
+            NewTargets { from: "zonefile", to: "rfc2136", dropped: &["dir", "reload"], added: &added, state: None };
         retarget.apply(text)
     }
 
@@ -180,7 +180,7 @@ dir = \"zonefile\"
     #[test]
     fn the_state_is_kept_elsewhere_where_that_is_wanted() {
         let retarget = |state, text: &str| {
-            let retarget = Retarget { from: "zonefile", to: "rfc2136", dropped: &[], added: &[], state };
+            let retarget = NewTargets { from: "zonefile", to: "rfc2136", dropped: &[], added: &[], state };
             retarget.apply(text).0
         };
         for text in

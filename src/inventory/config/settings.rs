@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use ipnet::IpNet;
 
 use super::super::pool_name::PoolName;
-use super::node::{Key, Node, Parsed, Reader, SourceText};
+use super::node::{SettingsKey, SettingsNode, SettingsTree, SourceText, TableReader};
 use super::notify;
 use super::shared::{A_DURATION, A_PERCENTAGE, read_host_limits, read_ttl};
 use super::sources::read_sources;
@@ -16,7 +16,7 @@ use crate::inventory::model::{
     ClaimAddresses, Config, Fence, Limits, Permission, Pool, ProjectAdmin, ProtectPattern, Registry, ShareLimit,
     TargetSpec, ZoneSpec,
 };
-use crate::inventory::source::{KnownFormat, Pattern, SourceSpec};
+use crate::inventory::source::{KnownFormat, PathPattern, SourceSpec};
 use crate::inventory::value::{Duration, Percent};
 
 /// What zonewright.toml says.
@@ -27,13 +27,13 @@ pub struct Settings {
     /// `[project.X]`, by id.
     pub admins: BTreeMap<String, ProjectAdmin>,
     /// Where project files are.
-    pub projects: Vec<Pattern>,
+    pub projects: Vec<PathPattern>,
     /// The configured sources: in the order of `formats`, those of MACs in the file's order.
     pub sources: Vec<SourceSpec>,
 }
 
 /// What kept the settings from being used, or what to know about them.
-pub type Checked = (Option<Settings>, Diagnostics);
+pub type CheckedSettings = (Option<Settings>, Diagnostics);
 
 /// The longest owner, in octets, so that `heritage=external-dns,external-dns/owner=OWNER` fits one string of a TXT (RFC
 /// 1035 section 3.3: 255 octets) with room for what external-dns appends.
@@ -78,13 +78,13 @@ const FREE_DOMAIN: &str = "free.invalid";
 /// Checks the tree of zonewright.toml; there are settings only where there is no error.
 ///
 /// `formats` are those that `[sources]` may name.
-pub fn read(source: SourceText, parsed: Parsed, formats: &[KnownFormat]) -> Checked {
-    let Parsed { root, faults, whole } = parsed;
+pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -> CheckedSettings {
+    let SettingsTree { root, faults, whole } = parsed;
     let mut diagnostics = faults;
     if !whole {
         return (None, diagnostics);
     }
-    let mut reader = Reader::new(&root, &source);
+    let mut reader = TableReader::new(&root, &source);
     let owner = read_owner(&mut reader);
     let registries = Registry::ALL.iter().map(|registry| (registry.as_str(), *registry)).collect::<Vec<_>>();
     let registry = reader.choice("registry", &registries).unwrap_or(Registry::Journal);
@@ -119,7 +119,7 @@ pub fn read(source: SourceText, parsed: Parsed, formats: &[KnownFormat]) -> Chec
 }
 
 /// Reads `owner`: text that is written into a heritage TXT unchanged.
-fn read_owner(reader: &mut Reader<'_>) -> Option<String> {
+fn read_owner(reader: &mut TableReader<'_>) -> Option<String> {
     let node = reader.require("owner")?;
     let owner = reader.text_of(node)?;
     let plain =
@@ -136,7 +136,7 @@ fn read_owner(reader: &mut Reader<'_>) -> Option<String> {
 }
 
 /// Reports a project's domain in which every name counts as none.
-fn check_domain(node: &Node, free_domain: &Name, project: &mut Reader<'_>) {
+fn check_domain(node: &SettingsNode, free_domain: &Name, project: &mut TableReader<'_>) {
     let domain = node.as_text().and_then(|text| Name::parse_host(text).ok());
     let Some(domain) = domain.filter(|domain| domain.as_name().is_at_or_below(free_domain.as_name())) else { return };
     let message = format!("`{domain}` is at or below `free_domain`, `{free_domain}`");
@@ -149,7 +149,7 @@ fn check_domain(node: &Node, free_domain: &Name, project: &mut Reader<'_>) {
 }
 
 /// Reads a domain of host names.
-fn read_domain(node: &Node, reader: &mut Reader<'_>) -> Option<Name> {
+fn read_domain(node: &SettingsNode, reader: &mut TableReader<'_>) -> Option<Name> {
     let text = match node.as_text() {
         Some(text) => text,
         None => {
@@ -171,9 +171,9 @@ fn read_domain(node: &Node, reader: &mut Reader<'_>) -> Option<Name> {
 }
 
 /// Reads `[state]`: the file that the state is kept in, relative to the workspace.
-fn read_state(reader: &mut Reader<'_>) -> Option<String> {
+fn read_state(reader: &mut TableReader<'_>) -> Option<String> {
     let node = reader.take("state")?;
-    let mut state = Reader::new(node, reader.source());
+    let mut state = TableReader::new(node, reader.source());
     let url = state.take("url").and_then(|url| state.text_of(url).map(|text| (url, text)));
     let file = url.and_then(|(url, text)| {
         let file = text.strip_prefix("sqlite:").filter(|path| !path.is_empty() && !path.contains('\0'));
@@ -187,23 +187,23 @@ fn read_state(reader: &mut Reader<'_>) -> Option<String> {
 }
 
 /// Reads `[plan]`: how long a plan may be applied.
-fn read_plan(reader: &mut Reader<'_>) -> Option<Duration> {
+fn read_plan(reader: &mut TableReader<'_>) -> Option<Duration> {
     let node = reader.take("plan")?;
-    let mut plan = Reader::new(node, reader.source());
+    let mut plan = TableReader::new(node, reader.source());
     let expires = plan.parsed("expires", A_DURATION);
     reader.append(plan.finish());
     expires
 }
 
 /// Reads `[project.X]`, whose domains must be outside `free_domain`.
-fn read_admins(reader: &mut Reader<'_>, free_domain: &Name) -> BTreeMap<String, ProjectAdmin> {
+fn read_admins(reader: &mut TableReader<'_>, free_domain: &Name) -> BTreeMap<String, ProjectAdmin> {
     let mut admins = BTreeMap::new();
     let Some(node) = reader.take("project") else { return admins };
-    let mut table = Reader::new(node, reader.source());
+    let mut table = TableReader::new(node, reader.source());
     let mut domains: HashMap<Name, &str> = HashMap::new();
     for (key, node) in table.take_all() {
         check_id(key, &mut table);
-        let mut project = Reader::new(node, table.source());
+        let mut project = TableReader::new(node, table.source());
         let domain_node = project.require("dns_domain");
         let dns_domain = domain_node.and_then(|node| read_domain(node, &mut project));
         let also = project.list("also_domains").unwrap_or_default();
@@ -236,7 +236,7 @@ fn read_admins(reader: &mut Reader<'_>, free_domain: &Name) -> BTreeMap<String, 
 }
 
 /// Checks the id of a project.
-fn check_id(key: &Key, reader: &mut Reader<'_>) {
+fn check_id(key: &SettingsKey, reader: &mut TableReader<'_>) {
     if !super::is_id(&key.name) {
         let message = format!("`{}` cannot be the id of a project", key.name);
         reader.push(reader.source().error("bad-value", key.origin, key.width, message).hint(super::ID_HINT));
@@ -244,12 +244,12 @@ fn check_id(key: &Key, reader: &mut Reader<'_>) {
 }
 
 /// Reads `[pool.X]`; a pool that is wrong keeps its place.
-fn read_pools(reader: &mut Reader<'_>) -> Vec<(String, Option<Pool>)> {
+fn read_pools(reader: &mut TableReader<'_>) -> Vec<(String, Option<Pool>)> {
     let Some(node) = reader.take("pool") else { return Vec::new() };
-    let mut table = Reader::new(node, reader.source());
+    let mut table = TableReader::new(node, reader.source());
     let mut pools = Vec::new();
     for (key, node) in table.take_all() {
-        let mut pool = Reader::new(node, table.source());
+        let mut pool = TableReader::new(node, table.source());
         let targets = pool.require("target").and_then(|list| pool.list_of(list));
         let target = targets.and_then(|targets| read_target(node, targets, &mut pool));
         table.append(pool.finish());
@@ -266,7 +266,11 @@ fn read_pools(reader: &mut Reader<'_>) -> Vec<(String, Option<Pool>)> {
 }
 
 /// Reads the one target of a pool.
-fn read_target<'a>(pool: &Node, targets: &'a [Node], reader: &mut Reader<'a>) -> Option<TargetSpec> {
+fn read_target<'a>(
+    pool: &SettingsNode,
+    targets: &'a [SettingsNode],
+    reader: &mut TableReader<'a>,
+) -> Option<TargetSpec> {
     let node = match targets {
         [] => {
             reader.error(pool, "no-target", "a pool without a target");
@@ -281,7 +285,7 @@ fn read_target<'a>(pool: &Node, targets: &'a [Node], reader: &mut Reader<'a>) ->
         }
     };
     // Only the provider knows its settings, so nothing else is asked of the table here.
-    let mut target = Reader::new(node, reader.source());
+    let mut target = TableReader::new(node, reader.source());
     let provider = target.require("type").and_then(|node| target.text_of(node)).map(str::to_owned);
     target.take_all();
     reader.append(target.finish());
@@ -289,12 +293,12 @@ fn read_target<'a>(pool: &Node, targets: &'a [Node], reader: &mut Reader<'a>) ->
 }
 
 /// Reads `[[zone]]`.
-fn read_zones(reader: &mut Reader<'_>, pools: &[(String, Option<Pool>)]) -> Vec<ZoneSpec> {
+fn read_zones(reader: &mut TableReader<'_>, pools: &[(String, Option<Pool>)]) -> Vec<ZoneSpec> {
     let mut zones: Vec<ZoneSpec> = Vec::new();
     let mut seen: HashMap<ZoneName, Origin> = HashMap::new();
     let places: HashMap<&str, usize> = pools.iter().enumerate().map(|(at, (name, _))| (name.as_str(), at)).collect();
     for node in reader.list("zone").unwrap_or_default() {
-        let mut table = Reader::new(node, reader.source());
+        let mut table = TableReader::new(node, reader.source());
         let apex = read_apex(&mut table);
         let pool = table.require("pool").and_then(|pool| read_pool(pool, &places, &mut table));
         let permissions = [("full", Permission::Full), ("own", Permission::Own)];
@@ -324,7 +328,7 @@ fn read_zones(reader: &mut Reader<'_>, pools: &[(String, Option<Pool>)]) -> Vec<
 }
 
 /// Reads `name` or `network` of a zone; gives the node that says it too.
-fn read_apex<'a>(table: &mut Reader<'a>) -> Option<(&'a Node, ZoneName)> {
+fn read_apex<'a>(table: &mut TableReader<'a>) -> Option<(&'a SettingsNode, ZoneName)> {
     match (table.take("name"), table.take("network")) {
         (Some(node), None) => {
             let text = table.text_of(node)?;
@@ -364,7 +368,7 @@ fn read_apex<'a>(table: &mut Reader<'a>) -> Option<(&'a Node, ZoneName)> {
 }
 
 /// Finds the pool of a zone.
-fn read_pool<'a>(node: &'a Node, places: &HashMap<&str, usize>, table: &mut Reader<'a>) -> Option<usize> {
+fn read_pool<'a>(node: &'a SettingsNode, places: &HashMap<&str, usize>, table: &mut TableReader<'a>) -> Option<usize> {
     let name = table.text_of(node)?;
     let place = places.get(name).copied();
     if place.is_none() {
@@ -382,7 +386,7 @@ fn read_pool<'a>(node: &'a Node, places: &HashMap<&str, usize>, table: &mut Read
 }
 
 /// Reads `protect`: names and globs of names, each whole or below the apex.
-fn read_protect(table: &mut Reader<'_>, apex: Option<&ZoneName>) -> Vec<ProtectPattern> {
+fn read_protect(table: &mut TableReader<'_>, apex: Option<&ZoneName>) -> Vec<ProtectPattern> {
     let Some(apex) = apex else {
         table.take("protect");
         return Vec::new();
@@ -427,9 +431,9 @@ fn can_end_in(glob: &str, apex: &ZoneName) -> bool {
 }
 
 /// Reads `[limits]`.
-fn read_limits(reader: &mut Reader<'_>) -> Limits {
+fn read_limits(reader: &mut TableReader<'_>) -> Limits {
     let Some(node) = reader.take("limits") else { return Limits::default() };
-    let mut limits = Reader::new(node, reader.source());
+    let mut limits = TableReader::new(node, reader.source());
     let read = Limits {
         hosts: read_host_limits(&mut limits),
         max_delete: read_share(&mut limits, "max_delete"),
@@ -443,13 +447,13 @@ fn read_limits(reader: &mut Reader<'_>) -> Limits {
 }
 
 /// Reads a share that one plan may not exceed.
-fn read_share(limits: &mut Reader<'_>, key: &'static str) -> Option<ShareLimit> {
+fn read_share(limits: &mut TableReader<'_>, key: &'static str) -> Option<ShareLimit> {
     let (key, node) = limits.take_entry(key)?;
     Some(ShareLimit { share: limits.parse_node(node, A_PERCENTAGE)?, origin: key.origin })
 }
 
 /// Reads `max_rrset`.
-fn read_max_rrset(limits: &mut Reader<'_>) -> Option<usize> {
+fn read_max_rrset(limits: &mut TableReader<'_>) -> Option<usize> {
     let (node, records) = limits.integer("max_rrset")?;
     if records < 1 {
         limits.error(node, "bad-value", "an RRset has at least one record");

@@ -1,6 +1,6 @@
 //! What both kinds of settings have in common.
 
-use super::node::{Node, Reader, Value};
+use super::node::{SettingsNode, SettingsValue, TableReader};
 use crate::diag::Diagnostics;
 use crate::dns::Ttl;
 use crate::inventory::model::HostLimit;
@@ -19,7 +19,7 @@ pub const A_PERCENTAGE: &str = "a share such as `10%` or `0.5%`";
 const MAX_LIMITS: usize = 100;
 
 /// Reads `hosts` of a table of limits; wrong ones are reported and ignored.
-pub fn read_host_limits(limits: &mut Reader<'_>) -> Vec<HostLimit> {
+pub fn read_host_limits(limits: &mut TableReader<'_>) -> Vec<HostLimit> {
     let Some(list) = limits.take("hosts") else { return Vec::new() };
     let Some(items) = limits.list_of(list) else { return Vec::new() };
     if items.len() > MAX_LIMITS {
@@ -40,8 +40,8 @@ pub fn read_host_limits(limits: &mut Reader<'_>) -> Vec<HostLimit> {
 }
 
 /// Reads one limit: `{ period = "1h", max = 20 }`.
-fn read_host_limit(item: &Node, outer: &Reader<'_>) -> (Option<HostLimit>, Diagnostics) {
-    let mut limit = Reader::new(item, outer.source());
+fn read_host_limit(item: &SettingsNode, outer: &TableReader<'_>) -> (Option<HostLimit>, Diagnostics) {
+    let mut limit = TableReader::new(item, outer.source());
     let period = limit.require("period").and_then(|node| {
         let period = limit.parse_node::<Duration>(node, A_DURATION)?;
         if period == Duration::from_secs(0) {
@@ -61,7 +61,7 @@ fn read_host_limit(item: &Node, outer: &Reader<'_>) -> (Option<HostLimit>, Diagn
 }
 
 /// Reads a TTL.
-pub fn read_ttl(node: &Node, reader: &mut Reader<'_>) -> Option<Ttl> {
+pub fn read_ttl(node: &SettingsNode, reader: &mut TableReader<'_>) -> Option<Ttl> {
     let seconds = reader.integer_of(node)?;
     let ttl = u64::try_from(seconds).ok().and_then(Ttl::from_secs);
     if ttl.is_none() {
@@ -77,9 +77,9 @@ pub fn read_ttl(node: &Node, reader: &mut Reader<'_>) -> Option<Ttl> {
 }
 
 /// Reads a command: a list of texts, of which the first is the program; reports anything else.
-pub fn read_command(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<String>> {
+pub fn read_command(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<Vec<String>> {
     let texts: Option<Vec<String>> = match &node.value {
-        Value::List(items) => items.iter().map(|item| item.as_text().map(str::to_owned)).collect(),
+        SettingsValue::List(items) => items.iter().map(|item| item.as_text().map(str::to_owned)).collect(),
         _ => None,
     };
     match texts {

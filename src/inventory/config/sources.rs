@@ -5,11 +5,12 @@
 
 use std::collections::HashMap;
 
-use super::node::{Node, Reader, Value};
+use super::node::{SettingsNode, SettingsValue, TableReader};
 use super::shared::{A_DURATION, A_PERCENTAGE, A_SIZE};
 use crate::diag::Origin;
 use crate::inventory::source::{
-    Demands, Keys, KnownFormat, Mapping, MaxAge, OWN, Occurs, Pattern, SourceSpec, Tolerance,
+    ExportDemands, ExportTolerance, FieldMapping, KnownFormat, MaxAge, OWN, Occurrence, PathPattern, SourceKeys,
+    SourceSpec,
 };
 use crate::inventory::value::{Duration, Size};
 
@@ -21,10 +22,10 @@ const OTHER_SOURCES: [&str; 6] = ["projects", "hosts", "l3_tors", "net_layout", 
 const MAX_SOURCE: Size = Size::of(512 << 20);
 
 /// Reads `[sources]`: where project files are, and the sources, in the order of the formats.
-pub fn read_sources(reader: &mut Reader<'_>, formats: &[KnownFormat]) -> (Vec<Pattern>, Vec<SourceSpec>) {
+pub fn read_sources(reader: &mut TableReader<'_>, formats: &[KnownFormat]) -> (Vec<PathPattern>, Vec<SourceSpec>) {
     let mut specs = Vec::new();
     let Some(node) = reader.require("sources") else { return (Vec::new(), specs) };
-    let mut table = Reader::new(node, reader.source());
+    let mut table = TableReader::new(node, reader.source());
     let projects = table.require("projects").map(|node| read_patterns(node, &mut table)).unwrap_or_default();
     let mut before = "";
     for format in formats {
@@ -34,21 +35,21 @@ pub fn read_sources(reader: &mut Reader<'_>, formats: &[KnownFormat]) -> (Vec<Pa
         }
         let of_key: Vec<KnownFormat> = formats.iter().filter(|other| other.key == format.key).copied().collect();
         match format.occurs {
-            Occurs::Required => {
+            Occurrence::Required => {
                 specs.extend(table.require(format.key).map(|node| read_source(&of_key, node, &mut table)));
             }
-            Occurs::Optional => {
+            Occurrence::Optional => {
                 specs.extend(table.take(format.key).map(|node| read_source(&of_key, node, &mut table)));
             }
-            Occurs::Listed => {
+            Occurrence::Listed => {
                 let items = table.list(format.key).unwrap_or_default();
                 let listed = items.iter().map(|item| read_mac_source(&of_key, item, &mut table));
                 let listed: Vec<_> = listed.collect();
                 check_names(&listed, &mut table);
                 specs.extend(listed.into_iter().map(|(_, spec)| spec));
             }
-            Occurs::Fixed(file) => {
-                let pattern = Pattern { text: file.to_owned(), origin: node.origin, width: node.width };
+            Occurrence::Fixed(file) => {
+                let pattern = PathPattern { text: file.to_owned(), origin: node.origin, width: node.width };
                 specs.push(SourceSpec { name: file.to_owned(), patterns: vec![pattern], ..unnamed(format.key) });
             }
         }
@@ -67,20 +68,20 @@ fn unnamed(key: &'static str) -> SourceSpec {
         patterns,
         require_end: false,
         max_size: MAX_SOURCE,
-        demands: Demands::of(key),
+        demands: ExportDemands::of(key),
         max_age: None,
         penalty: Duration::from_secs(0),
-        mapping: Mapping::default(),
+        mapping: FieldMapping::default(),
     }
 }
 
 /// Reads one source: a path, a list of them, or a table with `path` and what it takes to trust it.
-fn read_source(formats: &[KnownFormat], node: &Node, outer: &mut Reader<'_>) -> SourceSpec {
+fn read_source(formats: &[KnownFormat], node: &SettingsNode, outer: &mut TableReader<'_>) -> SourceSpec {
     let key = formats[0].key;
-    if !matches!(node.value, Value::Table(_)) {
+    if !matches!(node.value, SettingsValue::Table(_)) {
         return SourceSpec { patterns: read_patterns(node, outer), ..unnamed(key) };
     }
-    let mut table = Reader::new(node, outer.source());
+    let mut table = TableReader::new(node, outer.source());
     let mut spec = read_trusted(formats, &mut table);
     if let Some(node) = table.take("max_age") {
         spec.demands.max_age = read_max_age(node, &mut table);
@@ -94,7 +95,7 @@ fn read_source(formats: &[KnownFormat], node: &Node, outer: &mut Reader<'_>) -> 
 const ANY_AGE: &str = "none";
 
 /// Reads how old an export may be; `None` where it may have any age.
-fn read_max_age<'a>(node: &'a Node, table: &mut Reader<'a>) -> Option<MaxAge> {
+fn read_max_age<'a>(node: &'a SettingsNode, table: &mut TableReader<'a>) -> Option<MaxAge> {
     if node.as_text() == Some(ANY_AGE) {
         return None;
     }
@@ -105,10 +106,10 @@ fn read_max_age<'a>(node: &'a Node, table: &mut Reader<'a>) -> Option<MaxAge> {
 /// Reads one `[[sources.mac]]`; gives the node of its name too.
 fn read_mac_source<'a>(
     formats: &[KnownFormat],
-    node: &'a Node,
-    outer: &mut Reader<'a>,
-) -> (Option<&'a Node>, SourceSpec) {
-    let mut table = Reader::new(node, outer.source());
+    node: &'a SettingsNode,
+    outer: &mut TableReader<'a>,
+) -> (Option<&'a SettingsNode>, SourceSpec) {
+    let mut table = TableReader::new(node, outer.source());
     let mut spec = read_trusted(formats, &mut table);
     let name = table.require("name");
     if let Some(node) = name
@@ -126,7 +127,7 @@ fn read_mac_source<'a>(
 }
 
 /// Reads what any table of a source may hold.
-fn read_trusted(formats: &[KnownFormat], table: &mut Reader<'_>) -> SourceSpec {
+fn read_trusted(formats: &[KnownFormat], table: &mut TableReader<'_>) -> SourceSpec {
     let key = formats[0].key;
     let words: Vec<(&str, KnownFormat)> = formats.iter().map(|format| (format.word, *format)).collect();
     // A key with one format has nothing to choose.
@@ -136,9 +137,9 @@ fn read_trusted(formats: &[KnownFormat], table: &mut Reader<'_>) -> SourceSpec {
     let patterns = table.require("path").map(|path| read_patterns(path, table)).unwrap_or_default();
     let require_end = table.boolean("require_end").unwrap_or(false);
     let max_size = table.parsed("max_size", A_SIZE).unwrap_or(MAX_SOURCE);
-    let default = Demands::of(key);
-    let max_shrink = table.parsed("max_shrink", A_PERCENTAGE).map(Tolerance::exactly).or(default.max_shrink);
-    let max_churn = table.parsed("max_churn", A_PERCENTAGE).map(Tolerance::exactly).or(default.max_churn);
+    let default = ExportDemands::of(key);
+    let max_shrink = table.parsed("max_shrink", A_PERCENTAGE).map(ExportTolerance::exactly).or(default.max_shrink);
+    let max_churn = table.parsed("max_churn", A_PERCENTAGE).map(ExportTolerance::exactly).or(default.max_churn);
     let min_rows = table.take("min_rows").and_then(|node| {
         let rows = table.integer_of(node)?;
         if rows < 0 {
@@ -147,7 +148,7 @@ fn read_trusted(formats: &[KnownFormat], table: &mut Reader<'_>) -> SourceSpec {
         usize::try_from(rows).ok()
     });
     let digest = table.take("digest").is_some_and(|node| read_digest(node, table));
-    let demands = Demands { max_age: default.max_age, max_shrink, max_churn, min_rows, digest };
+    let demands = ExportDemands { max_age: default.max_age, max_shrink, max_churn, min_rows, digest };
     SourceSpec { word: format.word, patterns, require_end, max_size, demands, mapping, ..unnamed(key) }
 }
 
@@ -155,7 +156,7 @@ fn read_trusted(formats: &[KnownFormat], table: &mut Reader<'_>) -> SourceSpec {
 const WITHOUT: &str = "restrictions";
 
 /// Reads the keys that only some formats have.
-fn read_mapping(keys: Keys, table: &mut Reader<'_>) -> Mapping {
+fn read_mapping(keys: SourceKeys, table: &mut TableReader<'_>) -> FieldMapping {
     let fields = keys.fields.iter().map(|(key, default)| {
         let Some(node) = table.take(key) else { return (*key, (*default).to_owned()) };
         let field = table.text_of(node);
@@ -167,21 +168,23 @@ fn read_mapping(keys: Keys, table: &mut Reader<'_>) -> Mapping {
     let fields = fields.collect();
     let only = if keys.has_only { read_only(table) } else { Vec::new() };
     let statuses = if keys.has_statuses { read_statuses(table) } else { Vec::new() };
-    Mapping { fields, only, statuses }
+    FieldMapping { fields, only, statuses }
 }
 
 /// Reads `only`: fields, each with the values that rows must have in it.
-fn read_only(table: &mut Reader<'_>) -> Vec<(String, Vec<String>)> {
+fn read_only(table: &mut TableReader<'_>) -> Vec<(String, Vec<String>)> {
     let Some(node) = table.take("only") else { return Vec::new() };
-    let mut only = Reader::new(node, table.source());
+    let mut only = TableReader::new(node, table.source());
     let mut read = Vec::new();
     for (field, node) in only.take_all() {
         let values = match &node.value {
-            Value::List(items) if items.is_empty() => {
+            SettingsValue::List(items) if items.is_empty() => {
                 only.error(node, "bad-value", "an empty list of values selects no row");
                 Vec::new()
             }
-            Value::List(items) => items.iter().filter_map(|item| only.text_of(item)).map(str::to_owned).collect(),
+            SettingsValue::List(items) => {
+                items.iter().filter_map(|item| only.text_of(item)).map(str::to_owned).collect()
+            }
             _ => only.text_of(node).map(str::to_owned).into_iter().collect(),
         };
         read.push((field.name.clone(), values));
@@ -191,9 +194,9 @@ fn read_only(table: &mut Reader<'_>) -> Vec<(String, Vec<String>)> {
 }
 
 /// Reads `statuses`: what each means.
-fn read_statuses(table: &mut Reader<'_>) -> Vec<(String, bool)> {
+fn read_statuses(table: &mut TableReader<'_>) -> Vec<(String, bool)> {
     let Some(node) = table.take("statuses") else { return Vec::new() };
-    let mut statuses = Reader::new(node, table.source());
+    let mut statuses = TableReader::new(node, table.source());
     let mut read = Vec::new();
     for (status, node) in statuses.take_all() {
         let is_free = statuses.choice_of(node, &[("assigned", false), ("free", true)]);
@@ -204,9 +207,9 @@ fn read_statuses(table: &mut Reader<'_>) -> Vec<(String, bool)> {
 }
 
 /// Reads `digest`: whether each file must agree with a `FILE.sha256` in the same folder.
-fn read_digest(node: &Node, table: &mut Reader<'_>) -> bool {
+fn read_digest(node: &SettingsNode, table: &mut TableReader<'_>) -> bool {
     match (&node.value, node.as_text()) {
-        (Value::Bool(wanted), _) => *wanted,
+        (SettingsValue::Bool(wanted), _) => *wanted,
         (_, Some("sha256" | ".sha256")) => true,
         _ => {
             table.error(node, "bad-value", "`digest` is `\"sha256\"`, `true` or `false`");
@@ -216,7 +219,7 @@ fn read_digest(node: &Node, table: &mut Reader<'_>) -> bool {
 }
 
 /// Reports sources with the name of an earlier one.
-fn check_names(listed: &[(Option<&Node>, SourceSpec)], table: &mut Reader<'_>) {
+fn check_names(listed: &[(Option<&SettingsNode>, SourceSpec)], table: &mut TableReader<'_>) {
     let mut seen: HashMap<&str, Origin> = HashMap::new();
     for (node, spec) in listed {
         let Some(node) = node else { continue };
@@ -233,19 +236,19 @@ fn check_names(listed: &[(Option<&Node>, SourceSpec)], table: &mut Reader<'_>) {
 }
 
 /// Reads a path or glob, or a list of them.
-fn read_patterns(node: &Node, reader: &mut Reader<'_>) -> Vec<Pattern> {
+fn read_patterns(node: &SettingsNode, reader: &mut TableReader<'_>) -> Vec<PathPattern> {
     match &node.value {
-        Value::List(items) if items.is_empty() => {
+        SettingsValue::List(items) if items.is_empty() => {
             reader.error(node, "bad-value", "an empty list of paths");
             Vec::new()
         }
-        Value::List(items) => items.iter().filter_map(|item| read_pattern(item, reader)).collect(),
+        SettingsValue::List(items) => items.iter().filter_map(|item| read_pattern(item, reader)).collect(),
         _ => read_pattern(node, reader).into_iter().collect(),
     }
 }
 
 /// Reads a path or glob that stays inside the workspace as far as its text shows.
-fn read_pattern(node: &Node, reader: &mut Reader<'_>) -> Option<Pattern> {
+fn read_pattern(node: &SettingsNode, reader: &mut TableReader<'_>) -> Option<PathPattern> {
     let Some(text) = node.as_text() else {
         reader.wrong_type(node, "a path");
         return None;
@@ -269,5 +272,5 @@ fn read_pattern(node: &Node, reader: &mut Reader<'_>) -> Option<Pattern> {
         reader.error(node, "bad-value", format!("`{text}` is not a glob: {}", error.msg));
         return None;
     }
-    Some(Pattern { text: text.to_owned(), origin: node.origin, width: node.width })
+    Some(PathPattern { text: text.to_owned(), origin: node.origin, width: node.width })
 }

@@ -3,16 +3,16 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::node::{Key, Node, Parsed, SourceText, Value};
-use super::place::Places;
+use super::node::{SettingsKey, SettingsNode, SettingsTree, SettingsValue, SourceText};
+use super::place::TextPlaces;
 use crate::diag::Diagnostics;
 
 /// Parses a TOML document; reports every fault of its syntax.
 ///
 /// Of a key that is there twice, one value is kept. Source: <https://toml.io/en/v1.0.0>.
-pub fn parse(source: &SourceText) -> Parsed {
+pub fn parse(source: &SourceText) -> SettingsTree {
     let (root, errors) = DeTable::parse_recoverable(&source.text);
-    let mut places = Places::new(source.file, &source.text);
+    let mut places = TextPlaces::new(source.file, &source.text);
     let mut faults = Diagnostics::default();
     let mut whole = true;
     for error in errors {
@@ -27,7 +27,11 @@ pub fn parse(source: &SourceText) -> Parsed {
         }
     }
     let origin = places.origin(0);
-    Parsed { root: Node { origin, width: 1, value: table(root.into_inner(), &mut places) }, faults, whole }
+    SettingsTree {
+        root: SettingsNode { origin, width: 1, value: table(root.into_inner(), &mut places) },
+        faults,
+        whole,
+    }
 }
 
 /// A text as TOML writes it (a basic string).
@@ -40,34 +44,34 @@ pub fn quoted(text: &str) -> String {
 const DUPLICATE: &str = "duplicate key";
 
 /// Converts a table; the library sorts keys, the file's order comes back by their places.
-fn table(table: DeTable<'_>, places: &mut Places<'_>) -> Value {
+fn table(table: DeTable<'_>, places: &mut TextPlaces<'_>) -> SettingsValue {
     let mut entries: Vec<_> = table.into_iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     let entries = entries.into_iter().map(|(key, value)| {
         let (origin, width) = (places.origin(key.span().start), places.width(key.span()));
-        let key = Key { name: key.into_inner().into_owned(), origin, width };
+        let key = SettingsKey { name: key.into_inner().into_owned(), origin, width };
         (key, node(value, places))
     });
-    Value::Table(entries.collect())
+    SettingsValue::Table(entries.collect())
 }
 
 /// Converts a value. The nesting is bounded by the parser, at 80.
-fn node(value: Spanned<DeValue<'_>>, places: &mut Places<'_>) -> Node {
+fn node(value: Spanned<DeValue<'_>>, places: &mut TextPlaces<'_>) -> SettingsNode {
     let span = value.span();
     let (origin, width) = (places.origin(span.start), places.width(span));
     let value = match value.into_inner() {
-        DeValue::String(text) => Value::Text(text.into_owned()),
+        DeValue::String(text) => SettingsValue::Text(text.into_owned()),
         DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
-            Ok(value) => Value::Integer(value),
-            Err(_) => Value::Other(number.to_string()),
+            Ok(value) => SettingsValue::Integer(value),
+            Err(_) => SettingsValue::Other(number.to_string()),
         },
-        DeValue::Float(number) => Value::Other(number.as_str().to_owned()),
-        DeValue::Boolean(value) => Value::Bool(value),
-        DeValue::Datetime(date) => Value::Other(date.to_string()),
-        DeValue::Array(items) => Value::List(items.into_iter().map(|item| node(item, places)).collect()),
+        DeValue::Float(number) => SettingsValue::Other(number.as_str().to_owned()),
+        DeValue::Boolean(value) => SettingsValue::Bool(value),
+        DeValue::Datetime(date) => SettingsValue::Other(date.to_string()),
+        DeValue::Array(items) => SettingsValue::List(items.into_iter().map(|item| node(item, places)).collect()),
         DeValue::Table(entries) => table(entries, places),
     };
-    Node { origin, width, value }
+    SettingsNode { origin, width, value }
 }
 
 #[cfg(test)]
@@ -75,7 +79,7 @@ mod tests {
     use super::*;
     use crate::diag::{Files, render};
 
-    fn parsed(text: &str) -> (Files, Parsed) {
+    fn parsed(text: &str) -> (Files, SettingsTree) {
         let mut files = Files::default();
         let source = SourceText { file: files.add("x.toml"), text: text.into() };
         (files, parse(&source))
@@ -84,13 +88,15 @@ mod tests {
     #[test]
     fn keys_keep_their_order_and_place() {
         let (_, parsed) = parsed("b = \"x\"\n[a]\nn = 0x10\n[[l]]\nf = 1e5\n[[l]]\n");
-        let Value::Table(entries) = &parsed.root.value else { panic!("the root is a table") };
+        let SettingsValue::Table(entries) = &parsed.root.value else { panic!("the root is a table") };
         let names: Vec<_> =
             entries.iter().map(|(key, _)| (key.name.as_str(), key.origin.line, key.origin.col)).collect();
         assert_eq!(names, [("b", 1, 1), ("a", 2, 2), ("l", 4, 3)]);
-        let Value::Table(a) = &entries[1].1.value else { panic!("`a` is a table") };
-        assert_eq!(a[0].1.value, Value::Integer(16));
-        assert!(matches!(&entries[2].1.value, Value::List(items) if items.len() == 2 && items[1].origin.line == 6));
+        let SettingsValue::Table(a) = &entries[1].1.value else { panic!("`a` is a table") };
+        assert_eq!(a[0].1.value, SettingsValue::Integer(16));
+        assert!(
+            matches!(&entries[2].1.value, SettingsValue::List(items) if items.len() == 2 && items[1].origin.line == 6)
+        );
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag};
 
-use super::node::{Key, Node, Parsed, SourceText, Value};
-use super::place::Places;
+use super::node::{SettingsKey, SettingsNode, SettingsTree, SettingsValue, SourceText};
+use super::place::TextPlaces;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 
 /// How deep lists and mappings may nest: twice what a project file needs.
@@ -21,16 +21,16 @@ const MAX_FAULTS: usize = 50;
 /// Parses a YAML document; reports every construct that is refused, and the first fault of syntax, where reading ends.
 ///
 /// Source: <https://yaml.org/spec/1.2.2/>.
-pub fn parse(source: &SourceText) -> Parsed {
+pub fn parse(source: &SourceText) -> SettingsTree {
     let options = granit_parser::options! {
         emit_anchor_events: true,
         emit_unresolved_aliases: true,
         block_nesting_limit: MAX_DEPTH,
         flow_nesting_limit: MAX_DEPTH,
     };
-    let places = Places::new(source.file, &source.text);
+    let places = TextPlaces::new(source.file, &source.text);
     let mut builder =
-        Builder { source, places, open: Vec::new(), root: None, documents: 0, faults: Diagnostics::default() };
+        TreeBuilder { source, places, open: Vec::new(), root: None, documents: 0, faults: Diagnostics::default() };
     let mut whole = true;
     for event in Parser::new_from_str_with_options(&source.text, options) {
         let more = match event {
@@ -46,47 +46,47 @@ pub fn parse(source: &SourceText) -> Parsed {
 }
 
 /// A list or mapping whose end has not come yet.
-struct Open {
+struct OpenNode {
     /// Its place.
     range: Range<usize>,
     /// What it holds so far.
-    content: Content,
+    content: OpenContent,
 }
 
 /// What an open list or mapping holds.
-enum Content {
+enum OpenContent {
     /// A list's items.
-    List(Vec<Node>),
+    List(Vec<SettingsNode>),
     /// A mapping's entries.
     Table {
         /// Those that are complete.
-        entries: Vec<(Key, Node)>,
+        entries: Vec<(SettingsKey, SettingsNode)>,
         /// The keys that were seen.
         names: HashSet<String>,
         /// The key whose value comes next.
-        key: Option<Key>,
+        key: Option<SettingsKey>,
         /// Whether the value that comes next has a key that cannot be used.
         dropped: bool,
     },
 }
 
 /// Makes a tree of events.
-struct Builder<'a> {
+struct TreeBuilder<'a> {
     /// The text.
     source: &'a SourceText,
     /// Its lines.
-    places: Places<'a>,
+    places: TextPlaces<'a>,
     /// The lists and mappings around the next value, outermost first; at most [`MAX_DEPTH`].
-    open: Vec<Open>,
+    open: Vec<OpenNode>,
     /// The outermost value.
-    root: Option<Node>,
+    root: Option<SettingsNode>,
     /// How many documents began.
     documents: usize,
     /// What is wrong.
     faults: Diagnostics,
 }
 
-impl Builder<'_> {
+impl TreeBuilder<'_> {
     /// Adds one event; `false` ends the reading.
     fn take(&mut self, event: Event<'_>, span: Span) -> bool {
         let range = span.byte_range().unwrap_or_default();
@@ -114,16 +114,16 @@ impl Builder<'_> {
                     self.refuse(range.clone(), "yaml-merge-key", "merge keys are refused", "write the keys out");
                 }
                 let text = text.into_owned();
-                self.scalar(range, if plain { Value::Plain(text) } else { Value::Text(text) });
+                self.scalar(range, if plain { SettingsValue::Plain(text) } else { SettingsValue::Text(text) });
             }
             Event::SequenceStart(_, _, tag) => {
                 self.check_tag(tag.as_deref(), &span);
-                return self.begin(range, Content::List(Vec::new()));
+                return self.begin(range, OpenContent::List(Vec::new()));
             }
             Event::MappingStart(_, _, tag) => {
                 self.check_tag(tag.as_deref(), &span);
                 let (entries, names) = (Vec::new(), HashSet::new());
-                return self.begin(range, Content::Table { entries, names, key: None, dropped: false });
+                return self.begin(range, OpenContent::Table { entries, names, key: None, dropped: false });
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(),
             _ => {}
@@ -134,22 +134,23 @@ impl Builder<'_> {
     /// Whether the next scalar would be a key.
     fn wants_key(&self) -> bool {
         let content = self.open.last().map(|open| &open.content);
-        matches!(content, Some(Content::Table { key: None, dropped: false, .. }))
+        matches!(content, Some(OpenContent::Table { key: None, dropped: false, .. }))
     }
 
     /// Adds a scalar, as a key or as a value.
-    fn scalar(&mut self, range: Range<usize>, value: Value) {
+    fn scalar(&mut self, range: Range<usize>, value: SettingsValue) {
         let (origin, width) = (self.places.origin(range.start), self.places.width(range.clone()));
-        let node = Node { origin, width, value };
+        let node = SettingsNode { origin, width, value };
         if !self.wants_key() {
             return self.put(node);
         }
         let name = node.as_text().unwrap_or_default().to_owned();
-        let Some(Open { content: Content::Table { names, key, dropped, .. }, .. }) = self.open.last_mut() else {
+        let Some(OpenNode { content: OpenContent::Table { names, key, dropped, .. }, .. }) = self.open.last_mut()
+        else {
             return;
         };
         if names.insert(name.clone()) {
-            *key = Some(Key { name, origin, width });
+            *key = Some(SettingsKey { name, origin, width });
         } else {
             *dropped = true;
             self.refuse(range, "duplicate-key", "the key is in this mapping twice", "keep one of them");
@@ -157,7 +158,7 @@ impl Builder<'_> {
     }
 
     /// Opens a list or mapping; `false` ends the reading.
-    fn begin(&mut self, range: Range<usize>, content: Content) -> bool {
+    fn begin(&mut self, range: Range<usize>, content: OpenContent) -> bool {
         if self.open.len() == MAX_DEPTH {
             self.too_deep(range);
             return false;
@@ -166,7 +167,7 @@ impl Builder<'_> {
             self.refuse(range, "yaml-key", "a key is a list or mapping", "use text as the key");
             return false;
         }
-        self.open.push(Open { range, content });
+        self.open.push(OpenNode { range, content });
         self.faults.error_count() < MAX_FAULTS
     }
 
@@ -175,19 +176,19 @@ impl Builder<'_> {
         if let Some(open) = self.open.pop() {
             let (origin, width) = (self.places.origin(open.range.start), self.places.width(open.range));
             let value = match open.content {
-                Content::List(items) => Value::List(items),
-                Content::Table { entries, .. } => Value::Table(entries),
+                OpenContent::List(items) => SettingsValue::List(items),
+                OpenContent::Table { entries, .. } => SettingsValue::Table(entries),
             };
-            self.put(Node { origin, width, value });
+            self.put(SettingsNode { origin, width, value });
         }
     }
 
     /// Puts a whole value where it belongs.
-    fn put(&mut self, node: Node) {
+    fn put(&mut self, node: SettingsNode) {
         match self.open.last_mut().map(|open| &mut open.content) {
             None => self.root = Some(node),
-            Some(Content::List(items)) => items.push(node),
-            Some(Content::Table { entries, key, dropped, .. }) => match key.take() {
+            Some(OpenContent::List(items)) => items.push(node),
+            Some(OpenContent::Table { entries, key, dropped, .. }) => match key.take() {
                 Some(key) => entries.push((key, node)),
                 None => *dropped = false,
             },
@@ -229,13 +230,13 @@ impl Builder<'_> {
     }
 
     /// Closes what is still open, and gives the tree.
-    fn finish(mut self, whole: bool) -> Parsed {
+    fn finish(mut self, whole: bool) -> SettingsTree {
         while !self.open.is_empty() {
             self.end();
         }
         let origin = self.places.origin(0);
-        let empty = Node { origin, width: 1, value: Value::Table(Vec::new()) };
-        Parsed { root: self.root.unwrap_or(empty), faults: self.faults, whole }
+        let empty = SettingsNode { origin, width: 1, value: SettingsValue::Table(Vec::new()) };
+        SettingsTree { root: self.root.unwrap_or(empty), faults: self.faults, whole }
     }
 }
 
@@ -247,7 +248,7 @@ mod tests {
     use super::*;
     use crate::diag::{Files, render};
 
-    fn parsed(text: &str) -> (Files, Parsed) {
+    fn parsed(text: &str) -> (Files, SettingsTree) {
         let mut files = Files::default();
         let source = SourceText { file: files.add("x.yaml"), text: text.into() };
         (files, parse(&source))
@@ -261,11 +262,13 @@ mod tests {
     fn scalars_stay_as_written() {
         let (_, parsed) = parsed("id: 12e5\nq: \"12e5\"\nl: [0x1, 010]\nempty:\n");
         assert!(parsed.whole && parsed.faults.is_empty());
-        let Value::Table(entries) = &parsed.root.value else { panic!("the root is a mapping") };
-        assert_eq!(entries[0].1.value, Value::Plain("12e5".into()));
-        assert_eq!(entries[1].1.value, Value::Text("12e5".into()));
-        assert!(matches!(&entries[2].1.value, Value::List(items) if items[1].value == Value::Plain("010".into())));
-        assert_eq!(entries[3].1.value, Value::Plain("~".into()));
+        let SettingsValue::Table(entries) = &parsed.root.value else { panic!("the root is a mapping") };
+        assert_eq!(entries[0].1.value, SettingsValue::Plain("12e5".into()));
+        assert_eq!(entries[1].1.value, SettingsValue::Text("12e5".into()));
+        assert!(
+            matches!(&entries[2].1.value, SettingsValue::List(items) if items[1].value == SettingsValue::Plain("010".into()))
+        );
+        assert_eq!(entries[3].1.value, SettingsValue::Plain("~".into()));
         assert_eq!((entries[2].0.origin.line, entries[2].1.origin.col), (3, 4));
     }
 
@@ -295,7 +298,7 @@ mod tests {
             = rule: a settings file is one document without hidden meaning (zonewright help yaml-documents)
             = hint: keep one document in each file
         ");
-        let Value::Table(entries) = &parsed.root.value else { panic!("the root is a mapping") };
+        let SettingsValue::Table(entries) = &parsed.root.value else { panic!("the root is a mapping") };
         assert_eq!(entries[0].1.as_text(), Some("one"));
     }
 

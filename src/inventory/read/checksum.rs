@@ -1,6 +1,6 @@
 //! The `FILE.sha256` next to an export: what it says, and whether the export agrees with it.
 
-use super::disk::{Folder, Found};
+use super::disk::{FoundFile, WorkspaceFolder};
 use super::unread::FileError;
 use crate::diag::{Code, Diagnostic};
 
@@ -19,7 +19,7 @@ const RULE: &str = "with `digest` each file must agree with the `.sha256` file n
 
 /// Why an export does not agree with its digest file.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Disagreement {
+pub struct DigestMismatch {
     /// The code.
     code: Code,
     /// What is wrong, to be printed behind the source's name.
@@ -28,33 +28,33 @@ pub struct Disagreement {
     hint: &'static str,
 }
 
-impl Disagreement {
+impl DigestMismatch {
     /// A diagnostic about the export.
-    pub fn diagnostic(&self, source: &str, file: &Found) -> Diagnostic {
+    pub fn diagnostic(&self, source: &str, file: &FoundFile) -> Diagnostic {
         let message = format!("source `{source}`: {}", self.reason);
         Diagnostic::file_error(self.code, file.id, message).rule(RULE).hint(self.hint)
     }
 }
 
 /// Compares an export with its digest file; `digest` is its SHA-256, in lower case.
-pub fn compare(folder: &Folder, file: &Found, digest: &str) -> Result<(), Disagreement> {
+pub fn compare(folder: &WorkspaceFolder, file: &FoundFile, digest: &str) -> Result<(), DigestMismatch> {
     judge(&file.name, digest, folder.read_beside(file, ENDING, MAX))
 }
 
 /// Compares the export `name` with the content of its digest file.
-fn judge(name: &str, digest: &str, content: Result<Vec<u8>, FileError>) -> Result<(), Disagreement> {
-    let missing = |what: &str| Disagreement {
+fn judge(name: &str, digest: &str, content: Result<Vec<u8>, FileError>) -> Result<(), DigestMismatch> {
+    let missing = |what: &str| DigestMismatch {
         code: Code::new("digest-missing"),
         reason: format!("{name}{ENDING} {what}, and `digest` demands it"),
         hint: "let the exporter write the SHA-256 of the file next to it, as `sha256sum` prints it",
     };
-    let mismatch = |reason: String| Disagreement {
+    let mismatch = |reason: String| DigestMismatch {
         code: Code::new("digest-mismatch"),
         reason,
         hint: "export or copy both files again",
     };
     let content = content.map_err(|error| missing(&error.reason()))?;
-    let said = Said::parse(&content).ok_or_else(|| missing("has no SHA-256"))?;
+    let said = DigestLine::parse(&content).ok_or_else(|| missing("has no SHA-256"))?;
     let base = name.rsplit('/').next().unwrap_or(name);
     if said.name.is_some_and(|said| said != base) {
         return Err(mismatch(format!("{name}{ENDING} is for a file of another name")));
@@ -71,17 +71,17 @@ fn judge(name: &str, digest: &str, content: Result<Vec<u8>, FileError>) -> Resul
 }
 
 /// What a digest file says.
-struct Said<'a> {
+struct DigestLine<'a> {
     /// 64 hexadecimal digits, in lower case.
     digest: String,
     /// The name of the file that it is about.
     name: Option<&'a str>,
 }
 
-impl Said<'_> {
+impl DigestLine<'_> {
     /// Reads one line: a digest, and perhaps two blanks, or a blank and `*`, and a name. Source: GNU coreutils,
     /// sha256sum.
-    fn parse(bytes: &[u8]) -> Option<Said<'_>> {
+    fn parse(bytes: &[u8]) -> Option<DigestLine<'_>> {
         let text = std::str::from_utf8(bytes).ok()?;
         let line = text.strip_suffix('\n').unwrap_or(text);
         let line = line.strip_suffix('\r').unwrap_or(line);
@@ -93,7 +93,7 @@ impl Said<'_> {
             "" => None,
             rest => Some(rest.strip_prefix("  ").or_else(|| rest.strip_prefix(" *")).filter(|name| !name.is_empty())?),
         };
-        Some(Said { digest: digest.to_ascii_lowercase(), name })
+        Some(DigestLine { digest: digest.to_ascii_lowercase(), name })
     }
 }
 

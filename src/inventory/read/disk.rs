@@ -7,24 +7,24 @@ use std::path::{Component, Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use super::SETTINGS;
-use super::layer::{Asked, Borrowed, Front, GLOB, Layer, Listing};
-use super::steady::{Fate, Look, Reading, agreed, settled};
+use super::layer::{BorrowedFile, FileLayer, FileListing, FoundBy, FrontLayer, GLOB};
+use super::steady::{FileFate, FileLook, FileReading, agreed, settled};
 use super::unread::{FileError, FindError};
 use crate::diag::{Diagnostic, FileId, Files};
-use crate::inventory::source::Pattern;
+use crate::inventory::source::PathPattern;
 
 /// The folder of a workspace.
-pub struct Folder {
+pub struct WorkspaceFolder {
     /// As the user names it.
     path: PathBuf,
     /// Without symbolic links; `None` where there is no folder.
     real: Option<PathBuf>,
     /// The files in front of its own.
-    front: Option<Front>,
+    front: Option<FrontLayer>,
 }
 
 /// A file that a pattern found.
-pub struct Found {
+pub struct FoundFile {
     /// Its number.
     pub id: FileId,
     /// Its name in messages.
@@ -34,10 +34,10 @@ pub struct Found {
 }
 
 /// Numbers files, each once, sorted by name.
-pub fn number(mut listing: Listing, files: &mut Files) -> Vec<Found> {
+pub fn number(mut listing: FileListing, files: &mut Files) -> Vec<FoundFile> {
     listing.sort();
     listing.dedup();
-    listing.into_iter().map(|(name, path)| Found { id: files.add(name.as_str()), name, path }).collect()
+    listing.into_iter().map(|(name, path)| FoundFile { id: files.add(name.as_str()), name, path }).collect()
 }
 
 /// The folders above one, the nearest first, as they would be named from where it is named; `real` is the folder without
@@ -56,30 +56,30 @@ fn folders_above(path: &Path, real: Option<&Path>) -> Vec<PathBuf> {
     named.chain([PathBuf::from(".")]).chain(up).collect()
 }
 
-impl Folder {
+impl WorkspaceFolder {
     /// Takes a folder, which need not exist.
-    pub fn new(path: &Path) -> Folder {
-        Folder { path: path.to_owned(), real: path.canonicalize().ok(), front: None }
+    pub fn new(path: &Path) -> WorkspaceFolder {
+        WorkspaceFolder { path: path.to_owned(), real: path.canonicalize().ok(), front: None }
     }
 
     /// Takes a folder with other files in front of its own.
-    pub fn behind(layer: Box<dyn Layer>, path: &Path) -> Folder {
-        Folder { front: Some(Front::new(layer)), ..Folder::new(path) }
+    pub fn behind(layer: Box<dyn FileLayer>, path: &Path) -> WorkspaceFolder {
+        WorkspaceFolder { front: Some(FrontLayer::new(layer)), ..WorkspaceFolder::new(path) }
     }
 
     /// Its own files that were read although a layer is in front, sorted by name.
-    pub fn into_borrowed(self) -> Vec<Borrowed> {
-        self.front.map(Front::into_borrowed).unwrap_or_default()
+    pub fn into_borrowed(self) -> Vec<BorrowedFile> {
+        self.front.map(FrontLayer::into_borrowed).unwrap_or_default()
     }
 
     /// Whether a file comes from the layer in front.
-    pub fn is_in_front(&self, file: &Found) -> bool {
+    pub fn is_in_front(&self, file: &FoundFile) -> bool {
         self.front.as_ref().is_some_and(|front| front.has(&file.name))
     }
 
     /// The file with this name.
-    pub fn file(&self, name: &str, files: &mut Files) -> Found {
-        Found { id: files.add(name), name: name.to_owned(), path: self.path.join(name) }
+    pub fn file(&self, name: &str, files: &mut Files) -> FoundFile {
+        FoundFile { id: files.add(name), name: name.to_owned(), path: self.path.join(name) }
     }
 
     /// Says that the folder is no workspace, and where there is one: in a folder above it, if any.
@@ -113,7 +113,7 @@ impl Folder {
 
     /// The files that a pattern matches; never empty. Folders that a glob matches are ignored, and so are files whose
     /// names end in `ignored`.
-    pub fn find(&self, pattern: &Pattern, ignored: Option<&str>) -> Result<Listing, FindError> {
+    pub fn find(&self, pattern: &PathPattern, ignored: Option<&str>) -> Result<FileListing, FindError> {
         if !pattern.text.contains(['*', '?', '[']) {
             return self.find_one(&pattern.text);
         }
@@ -127,7 +127,7 @@ impl Folder {
     }
 
     /// The file that a path means.
-    fn find_one(&self, name: &str) -> Result<Listing, FindError> {
+    fn find_one(&self, name: &str) -> Result<FileListing, FindError> {
         let path = self.path.join(name);
         if self.front.as_ref().is_some_and(|front| front.has(name)) {
             return Ok(vec![(name.to_owned(), path)]);
@@ -140,7 +140,7 @@ impl Folder {
     }
 
     /// The files of its own that a glob means; perhaps none.
-    fn find_all(&self, glob: &Pattern) -> Result<Listing, FindError> {
+    fn find_all(&self, glob: &PathPattern) -> Result<FileListing, FindError> {
         let folder =
             self.path.to_str().ok_or_else(|| FindError::Unreadable("the folder's name is not UTF-8".into()))?;
         let whole = format!("{}/{}", glob::Pattern::escape(folder), glob.text);
@@ -157,18 +157,18 @@ impl Folder {
     }
 
     /// Reads a file of at most `max` octets that is in the folder, links followed.
-    pub fn read(&self, file: &Found, max: u64) -> Result<Vec<u8>, FileError> {
+    pub fn read(&self, file: &FoundFile, max: u64) -> Result<Vec<u8>, FileError> {
         self.read_either(&file.name, max, || settled(|| self.read_once(&file.path, max, || {})))
     }
 
     /// Reads a file of at most `max` octets to which its writer may be appending.
-    pub fn read_appended(&self, file: &Found, max: u64) -> Result<Vec<u8>, FileError> {
+    pub fn read_appended(&self, file: &FoundFile, max: u64) -> Result<Vec<u8>, FileError> {
         self.read_either(&file.name, max, || agreed(|| self.read_once(&file.path, max, || {})))
     }
 
     /// Reads the file whose name is that of `file` with `ending` behind it. It has at most `max` octets, is not a file
     /// of the inventory, and is not hidden by a layer.
-    pub fn read_beside(&self, file: &Found, ending: &str, max: u64) -> Result<Vec<u8>, FileError> {
+    pub fn read_beside(&self, file: &FoundFile, ending: &str, max: u64) -> Result<Vec<u8>, FileError> {
         let mut path = file.path.clone().into_os_string();
         path.push(ending);
         settled(|| self.read_once(Path::new(&path), max, || {}))?.ok_or(FileError::Changed)
@@ -196,7 +196,7 @@ impl Folder {
     }
 
     /// Reads a file once; `meanwhile` is called between its last octet and the second look at it.
-    fn read_once(&self, path: &Path, max: u64, meanwhile: impl FnOnce()) -> Result<Reading, FileError> {
+    fn read_once(&self, path: &Path, max: u64, meanwhile: impl FnOnce()) -> Result<FileReading, FileError> {
         let real = path.canonicalize().map_err(FileError::Io)?;
         if !self.real.as_ref().is_some_and(|folder| real.starts_with(folder)) {
             return Err(FileError::Outside);
@@ -206,17 +206,17 @@ impl Folder {
             return Err(FileError::NotAFile);
         }
         let mut handle = File::open(&real).map_err(FileError::Io)?;
-        let before = Look::at(&handle.metadata().map_err(FileError::Io)?);
+        let before = FileLook::at(&handle.metadata().map_err(FileError::Io)?);
         if before.octets > max {
             return Err(FileError::TooLarge(max));
         }
         let mut bytes = Vec::with_capacity(before.octets as usize);
         handle.by_ref().take(max).read_to_end(&mut bytes).map_err(FileError::Io)?;
         meanwhile();
-        let after = Look::at(&handle.metadata().map_err(FileError::Io)?);
+        let after = FileLook::at(&handle.metadata().map_err(FileError::Io)?);
         // A path that leads nowhere for the moment leads to another file, too.
-        let there = path.metadata().ok().map(|metadata| Look::at(&metadata));
-        Ok(Reading { bytes, fate: Fate::of(before, after, there) })
+        let there = path.metadata().ok().map(|metadata| FileLook::at(&metadata));
+        Ok(FileReading { bytes, fate: FileFate::of(before, after, there) })
     }
 }
 
@@ -226,17 +226,17 @@ pub fn digest(bytes: &[u8]) -> String {
 }
 
 /// A folder in front of another: it hides what a glob means there as soon as it has any of it.
-impl Layer for Folder {
+impl FileLayer for WorkspaceFolder {
     fn has(&self, name: &str) -> bool {
         !self.lacks(name)
     }
 
-    fn hides(&self, _: &str, asked: Asked) -> bool {
-        asked == Asked::Glob
+    fn hides(&self, _: &str, asked: FoundBy) -> bool {
+        asked == FoundBy::Glob
     }
 
-    fn find(&self, glob: &Pattern) -> Result<Vec<String>, FindError> {
-        match Folder::find(self, glob, None) {
+    fn find(&self, glob: &PathPattern) -> Result<Vec<String>, FindError> {
+        match WorkspaceFolder::find(self, glob, None) {
             Ok(listing) => Ok(listing.into_iter().map(|(name, _)| name).collect()),
             Err(FindError::Missing | FindError::NoMatch) => Ok(Vec::new()),
             Err(error) => Err(error),
@@ -249,8 +249,8 @@ impl Layer for Folder {
 }
 
 /// A layer of the files of a folder.
-pub fn of_folder(path: &Path) -> Box<dyn Layer> {
-    Box::new(Folder::new(path))
+pub fn of_folder(path: &Path) -> Box<dyn FileLayer> {
+    Box::new(WorkspaceFolder::new(path))
 }
 
 #[cfg(test)]
@@ -260,16 +260,16 @@ mod tests {
     use super::*;
 
     /// A folder with one file, and both as they are named here.
-    fn folder() -> (tempfile::TempDir, Folder, PathBuf) {
+    fn folder() -> (tempfile::TempDir, WorkspaceFolder, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("export");
         fs::write(&path, "one\n").unwrap();
-        let folder = Folder::new(dir.path());
+        let folder = WorkspaceFolder::new(dir.path());
         (dir, folder, path)
     }
 
     /// What a reading gives while `meanwhile` happens.
-    fn read_while(meanwhile: impl FnOnce(&Path)) -> (Vec<u8>, Fate) {
+    fn read_while(meanwhile: impl FnOnce(&Path)) -> (Vec<u8>, FileFate) {
         let (_dir, folder, path) = folder();
         let Ok(read) = folder.read_once(&path, 100, || meanwhile(&path)) else { panic!("it can be read") };
         (read.bytes, read.fate)
@@ -277,10 +277,10 @@ mod tests {
 
     #[test]
     fn a_file_that_nobody_touches_is_settled() {
-        assert_eq!(read_while(|_| {}), (b"one\n".to_vec(), Fate::Settled));
+        assert_eq!(read_while(|_| {}), (b"one\n".to_vec(), FileFate::Settled));
         // A reader, or a writer of another file, does not change it.
-        assert_eq!(read_while(|path| drop(fs::read(path).unwrap())).1, Fate::Settled);
-        assert_eq!(read_while(|path| fs::write(path.with_extension("new"), "two\n").unwrap()).1, Fate::Settled);
+        assert_eq!(read_while(|path| drop(fs::read(path).unwrap())).1, FileFate::Settled);
+        assert_eq!(read_while(|path| fs::write(path.with_extension("new"), "two\n").unwrap()).1, FileFate::Settled);
     }
 
     #[test]
@@ -289,25 +289,25 @@ mod tests {
             let mut file = File::options().append(true).open(path).unwrap();
             io::Write::write_all(&mut file, b"two\n").unwrap();
         };
-        assert_eq!(read_while(append), (b"one\n".to_vec(), Fate::Grown));
+        assert_eq!(read_while(append), (b"one\n".to_vec(), FileFate::Grown));
         let cut = |path: &Path| File::options().write(true).open(path).unwrap().set_len(2).unwrap();
-        assert_eq!(read_while(cut).1, Fate::Changed);
+        assert_eq!(read_while(cut).1, FileFate::Changed);
         let rewrite = |path: &Path| {
             let file = File::options().write(true).open(path).unwrap();
             file.set_modified(std::time::UNIX_EPOCH).unwrap();
         };
-        assert_eq!(read_while(rewrite).1, Fate::Changed);
+        assert_eq!(read_while(rewrite).1, FileFate::Changed);
         let replace = |path: &Path| {
             fs::write(path.with_extension("new"), "one\n").unwrap();
             fs::rename(path.with_extension("new"), path).unwrap();
         };
-        assert_eq!(read_while(replace).1, Fate::Changed);
-        assert_eq!(read_while(|path| fs::remove_file(path).unwrap()).1, Fate::Changed);
+        assert_eq!(read_while(replace).1, FileFate::Changed);
+        assert_eq!(read_while(|path| fs::remove_file(path).unwrap()).1, FileFate::Changed);
         let append_and_replace = |path: &Path| {
             append(path);
             replace(path);
         };
-        assert_eq!(read_while(append_and_replace).1, Fate::Changed);
+        assert_eq!(read_while(append_and_replace).1, FileFate::Changed);
     }
 
     #[cfg(unix)]
@@ -321,9 +321,11 @@ mod tests {
             std::os::unix::fs::symlink(&new, dir.path().join("next")).unwrap();
             fs::rename(dir.path().join("next"), &link).unwrap();
         };
-        assert!(folder.read_once(&link, 100, turn).is_ok_and(|read| read.fate == Fate::Changed));
+        assert!(folder.read_once(&link, 100, turn).is_ok_and(|read| read.fate == FileFate::Changed));
         assert!(
-            folder.read_once(&link, 100, || {}).is_ok_and(|read| read.fate == Fate::Settled && read.bytes == b"two\n")
+            folder
+                .read_once(&link, 100, || {})
+                .is_ok_and(|read| read.fate == FileFate::Settled && read.bytes == b"two\n")
         );
     }
 }

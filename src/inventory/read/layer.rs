@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::unread::{FileError, FindError};
-use crate::inventory::source::Pattern;
+use crate::inventory::source::PathPattern;
 
 /// How globs are understood: a `*` matches no text that contains a `/` or begins with a dot.
 pub const GLOB: glob::MatchOptions =
     glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 
 /// Files by name in messages and path; unsorted, perhaps twice.
-pub type Listing = Vec<(String, PathBuf)>;
+pub type FileListing = Vec<(String, PathBuf)>;
 
 /// What the placeholder of a file begins with that Git LFS keeps elsewhere. Source: the specification of Git LFS,
 /// docs/spec.md, "The Pointer".
@@ -24,17 +24,17 @@ const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
 const MAX_POINTER: usize = 1024;
 
 /// Files by name, in front of those of a workspace's folder. Names are relative to it, with `/` between folders.
-pub trait Layer: Send + Sync {
+pub trait FileLayer: Send + Sync {
     /// Whether it has a file of this name.
     fn has(&self, name: &str) -> bool;
 
     /// Whether the folder's file of this name counts as not there; asked of names that it lacks.
-    fn hides(&self, name: &str, asked: Asked) -> bool;
+    fn hides(&self, name: &str, asked: FoundBy) -> bool;
 
     /// The names of its files that a glob matches, in any order; empty where it has none.
     ///
     /// Errors: it cannot say.
-    fn find(&self, glob: &Pattern) -> Result<Vec<String>, FindError>;
+    fn find(&self, glob: &PathPattern) -> Result<Vec<String>, FindError>;
 
     /// Reads a file that it has, of at most `max` octets.
     ///
@@ -44,7 +44,7 @@ pub trait Layer: Send + Sync {
 
 /// How a name was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum FoundBy {
     /// It was asked for.
     Name,
     /// A glob means it.
@@ -53,16 +53,16 @@ pub enum Asked {
 
 /// A file of the folder that was read though there is a layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Borrowed {
+pub struct BorrowedFile {
     /// Its name.
     pub name: String,
     /// Why.
-    pub why: Why,
+    pub why: BorrowReason,
 }
 
 /// Why a file was read from the folder though there is a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum BorrowReason {
     /// The layer knows nothing of it.
     Unknown,
     /// The layer has no such file; but a source must be there, and this is its only file.
@@ -72,17 +72,17 @@ pub enum Why {
 }
 
 /// A layer in front of a folder, and what was read behind it.
-pub struct Front {
+pub struct FrontLayer {
     /// The layer.
-    layer: Box<dyn Layer>,
+    layer: Box<dyn FileLayer>,
     /// The files of the folder that were read, by name.
-    borrowed: Mutex<BTreeMap<String, Why>>,
+    borrowed: Mutex<BTreeMap<String, BorrowReason>>,
 }
 
-impl Front {
+impl FrontLayer {
     /// Puts a layer in front.
-    pub fn new(layer: Box<dyn Layer>) -> Front {
-        Front { layer, borrowed: Mutex::default() }
+    pub fn new(layer: Box<dyn FileLayer>) -> FrontLayer {
+        FrontLayer { layer, borrowed: Mutex::default() }
     }
 
     /// Whether the layer has a file of this name.
@@ -92,17 +92,17 @@ impl Front {
 
     /// Whether the layer says that there is no file of this name, regardless of the folder.
     pub fn lacks(&self, name: &str) -> bool {
-        !self.layer.has(name) && self.layer.hides(name, Asked::Name)
+        !self.layer.has(name) && self.layer.hides(name, FoundBy::Name)
     }
 
     /// The files that a glob matches; `there` are those in `folder`. They are those of the layer, and those of the
     /// folder that it does not hide. Where that is none, all of the folder: a source must be there.
     ///
     /// Errors: the layer cannot list its files.
-    pub fn choose(&self, glob: &Pattern, there: Listing, folder: &Path) -> Result<Listing, FindError> {
+    pub fn choose(&self, glob: &PathPattern, there: FileListing, folder: &Path) -> Result<FileListing, FindError> {
         let names = self.layer.find(glob)?.into_iter();
-        let mut chosen: Listing = names.map(|name| (name.clone(), folder.join(name))).collect();
-        let shows = |name: &str| !self.layer.has(name) && !self.layer.hides(name, Asked::Glob);
+        let mut chosen: FileListing = names.map(|name| (name.clone(), folder.join(name))).collect();
+        let shows = |name: &str| !self.layer.has(name) && !self.layer.hides(name, FoundBy::Glob);
         chosen.extend(there.iter().filter(|(name, _)| shows(name)).cloned());
         Ok(if chosen.is_empty() { there } else { chosen })
     }
@@ -120,18 +120,18 @@ impl Front {
 
     /// Notes that the folder's file was read.
     pub fn borrow(&self, name: &str) {
-        let why = match (self.layer.has(name), self.layer.hides(name, Asked::Name)) {
-            (true, _) => Why::Placeholder,
-            (false, true) => Why::Needed,
-            (false, false) => Why::Unknown,
+        let why = match (self.layer.has(name), self.layer.hides(name, FoundBy::Name)) {
+            (true, _) => BorrowReason::Placeholder,
+            (false, true) => BorrowReason::Needed,
+            (false, false) => BorrowReason::Unknown,
         };
         self.borrowed.lock().expect("no thread panics while it holds the lock").insert(name.to_owned(), why);
     }
 
     /// The files of the folder that were read, sorted by name.
-    pub fn into_borrowed(self) -> Vec<Borrowed> {
+    pub fn into_borrowed(self) -> Vec<BorrowedFile> {
         let borrowed = self.borrowed.into_inner().expect("no thread panics while it holds the lock");
-        borrowed.into_iter().map(|(name, why)| Borrowed { name, why }).collect()
+        borrowed.into_iter().map(|(name, why)| BorrowedFile { name, why }).collect()
     }
 }
 
@@ -145,7 +145,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::fs;
 
-    use super::super::disk::Folder;
+    use super::super::disk::WorkspaceFolder;
     use super::*;
     use crate::diag::{Files, Origin};
 
@@ -157,16 +157,16 @@ mod tests {
         hidden: BTreeSet<&'static str>,
     }
 
-    impl Layer for Fake {
+    impl FileLayer for Fake {
         fn has(&self, name: &str) -> bool {
             self.files.contains_key(name)
         }
 
-        fn hides(&self, name: &str, _: Asked) -> bool {
+        fn hides(&self, name: &str, _: FoundBy) -> bool {
             self.hidden.contains(name)
         }
 
-        fn find(&self, glob: &Pattern) -> Result<Vec<String>, FindError> {
+        fn find(&self, glob: &PathPattern) -> Result<Vec<String>, FindError> {
             let glob = glob::Pattern::new(&glob.text).unwrap();
             let names = self.files.keys().filter(|name| glob.matches_with(name, GLOB));
             Ok(names.map(|name| (*name).to_owned()).collect())
@@ -180,7 +180,7 @@ mod tests {
 
     /// A folder with the files `a/new`, `a/both` and `a/own`, behind a layer that has `a/both` and `a/old`, and was
     /// without `a/new`.
-    fn folder() -> (tempfile::TempDir, Folder) {
+    fn folder() -> (tempfile::TempDir, WorkspaceFolder) {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("a")).unwrap();
         for name in ["a/new", "a/both", "a/own", "a/large"] {
@@ -188,17 +188,17 @@ mod tests {
         }
         let files = [("a/both", &b"front"[..]), ("a/old", b"front"), ("b/old", b""), ("a/large", POINTER)];
         let layer = Fake { files: files.into(), hidden: ["a/new"].into() };
-        let folder = Folder::behind(Box::new(layer), dir.path());
+        let folder = WorkspaceFolder::behind(Box::new(layer), dir.path());
         (dir, folder)
     }
 
     /// A pattern.
-    fn pattern(text: &str) -> Pattern {
-        Pattern { text: text.to_owned(), origin: Origin::line(Files::default().add(""), 1), width: 1 }
+    fn pattern(text: &str) -> PathPattern {
+        PathPattern { text: text.to_owned(), origin: Origin::line(Files::default().add(""), 1), width: 1 }
     }
 
     /// The names that a pattern means, sorted; nothing where it finds none.
-    fn find(folder: &Folder, text: &str) -> Option<Vec<String>> {
+    fn find(folder: &WorkspaceFolder, text: &str) -> Option<Vec<String>> {
         let mut names: Vec<String> =
             folder.find(&pattern(text), Some("d")).ok()?.into_iter().map(|file| file.0).collect();
         names.sort();
@@ -239,8 +239,9 @@ mod tests {
         let appended = folder.read_appended(&folder.file("a/both", &mut files), 100).unwrap();
         assert_eq!(appended, b"front");
         assert!(matches!(folder.read(&folder.file("a/both", &mut files), 4), Err(FileError::TooLarge(4))));
-        let borrowed = folder.into_borrowed().into_iter().map(|Borrowed { name, why }| (name, why));
-        let expected = [("a/large", Why::Placeholder), ("a/new", Why::Needed), ("a/own", Why::Unknown)];
+        let borrowed = folder.into_borrowed().into_iter().map(|BorrowedFile { name, why }| (name, why));
+        let expected =
+            [("a/large", BorrowReason::Placeholder), ("a/new", BorrowReason::Needed), ("a/own", BorrowReason::Unknown)];
         assert_eq!(borrowed.collect::<Vec<_>>(), expected.map(|(name, why)| (name.to_owned(), why)));
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Workspace, disk};
+use super::{OpenWorkspace, disk};
 use crate::diag::{Diagnostic, Diagnostics, Origin};
 use crate::inventory::config::node::SourceText;
 use crate::inventory::config::settings::Settings;
@@ -21,7 +21,7 @@ pub struct ProjectRead {
 }
 
 /// Reads all project files; gives those whose id can be read, sorted by it, and whether all could be found and read.
-pub fn read(workspace: &mut Workspace, settings: &Settings) -> (Vec<ProjectRead>, Trust) {
+pub fn read(workspace: &mut OpenWorkspace, settings: &Settings) -> (Vec<ProjectRead>, Trust) {
     let mut listing = Vec::new();
     let mut trust = Trust::Known;
     for pattern in &settings.projects {
@@ -49,7 +49,7 @@ pub fn read(workspace: &mut Workspace, settings: &Settings) -> (Vec<ProjectRead>
             continue;
         };
         let file = document.settings.ok_or(document.fault.unwrap_or(origin));
-        documents.push(Document { source, id_width: document.id_width, read: ProjectRead { id, origin, file } });
+        documents.push(ProjectFileText { source, id_width: document.id_width, read: ProjectRead { id, origin, file } });
     }
     refuse_twins(&mut documents, workspace);
     report_missing(&documents, &nameless, settings, workspace);
@@ -57,7 +57,7 @@ pub fn read(workspace: &mut Workspace, settings: &Settings) -> (Vec<ProjectRead>
 }
 
 /// A project file with its text, for excerpts.
-struct Document {
+struct ProjectFileText {
     /// The text.
     source: SourceText,
     /// How many characters the id takes.
@@ -67,11 +67,11 @@ struct Document {
 }
 
 /// Sorts project files by id, and makes all bad that claim one id.
-fn refuse_twins(documents: &mut [Document], workspace: &mut Workspace) {
+fn refuse_twins(documents: &mut [ProjectFileText], workspace: &mut OpenWorkspace) {
     documents.sort_by(|a, b| (&a.read.id, a.read.origin).cmp(&(&b.read.id, b.read.origin)));
     for twins in documents.chunk_by_mut(|a, b| a.read.id == b.read.id).filter(|twins| twins.len() > 1) {
         let (first, second) = (twins[0].read.origin, twins[1].read.origin);
-        for Document { source, id_width, read } in twins {
+        for ProjectFileText { source, id_width, read } in twins {
             let other = if read.origin == first { second } else { first };
             let message = format!("the project id `{}` is in several files", read.id);
             workspace.diagnostics.push(
@@ -88,7 +88,12 @@ fn refuse_twins(documents: &mut [Document], workspace: &mut Workspace) {
 
 /// Reports projects of zonewright.toml that no file has; `documents` are sorted by id, and of the files `nameless` the
 /// id cannot be read, so that each may be the one.
-fn report_missing(documents: &[Document], nameless: &[String], settings: &Settings, workspace: &mut Workspace) {
+fn report_missing(
+    documents: &[ProjectFileText],
+    nameless: &[String],
+    settings: &Settings,
+    workspace: &mut OpenWorkspace,
+) {
     for (id, admin) in &settings.admins {
         if documents.binary_search_by(|document| document.read.id.cmp(id)).is_err() {
             let message = format!("no project file has the id `{id}`");

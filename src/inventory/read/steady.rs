@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 /// What distinguishes a file from another one, and from itself before a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct FileLook {
     /// Which file it is.
     file: (u64, u64),
     /// Its length.
@@ -17,10 +17,10 @@ pub struct Look {
     modified: Option<SystemTime>,
 }
 
-impl Look {
+impl FileLook {
     /// What the system says of a file.
-    pub fn at(metadata: &Metadata) -> Look {
-        Look { file: identity(metadata), octets: metadata.len(), modified: metadata.modified().ok() }
+    pub fn at(metadata: &Metadata) -> FileLook {
+        FileLook { file: identity(metadata), octets: metadata.len(), modified: metadata.modified().ok() }
     }
 }
 
@@ -38,16 +38,16 @@ fn identity(_: &Metadata) -> (u64, u64) {
 }
 
 /// What was read of a file.
-pub struct Reading {
+pub struct FileReading {
     /// Its octets.
     pub bytes: Vec<u8>,
     /// What happened to it meanwhile.
-    pub fate: Fate,
+    pub fate: FileFate,
 }
 
 /// What happens to a file while it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum FileFate {
     /// Nothing: it is the same file before and after, and its path still leads to it.
     Settled,
     /// It is the same file, and longer.
@@ -56,13 +56,13 @@ pub enum Fate {
     Changed,
 }
 
-impl Fate {
+impl FileFate {
     /// What happened to the file that was opened; `there` is the file at its path afterwards, if any.
-    pub fn of(before: Look, after: Look, there: Option<Look>) -> Fate {
+    pub fn of(before: FileLook, after: FileLook, there: Option<FileLook>) -> FileFate {
         match there {
-            Some(there) if there == after && before == after => Fate::Settled,
-            Some(there) if there.file == after.file && before.octets < after.octets => Fate::Grown,
-            Some(_) | None => Fate::Changed,
+            Some(there) if there == after && before == after => FileFate::Settled,
+            Some(there) if there.file == after.file && before.octets < after.octets => FileFate::Grown,
+            Some(_) | None => FileFate::Changed,
         }
     }
 }
@@ -74,10 +74,10 @@ pub const AGAIN: usize = 3;
 /// Reads until the file does not change meanwhile; returns nothing where it changes each time.
 ///
 /// Errors: those of `read`.
-pub fn settled<E>(mut read: impl FnMut() -> Result<Reading, E>) -> Result<Option<Vec<u8>>, E> {
+pub fn settled<E>(mut read: impl FnMut() -> Result<FileReading, E>) -> Result<Option<Vec<u8>>, E> {
     for _ in 0..=AGAIN {
-        let Reading { bytes, fate } = read()?;
-        if fate == Fate::Settled {
+        let FileReading { bytes, fate } = read()?;
+        if fate == FileFate::Settled {
             return Ok(Some(bytes));
         }
     }
@@ -88,15 +88,17 @@ pub fn settled<E>(mut read: impl FnMut() -> Result<Reading, E>) -> Result<Option
 /// with many writers might never be quiet. Returns nothing where neither happens.
 ///
 /// Errors: those of `read`.
-pub fn agreed<E>(mut read: impl FnMut() -> Result<Reading, E>) -> Result<Option<Vec<u8>>, E> {
+pub fn agreed<E>(mut read: impl FnMut() -> Result<FileReading, E>) -> Result<Option<Vec<u8>>, E> {
     let mut grown = Vec::new();
     for _ in 0..=AGAIN {
-        let Reading { bytes, fate } = read()?;
+        let FileReading { bytes, fate } = read()?;
         match fate {
-            Fate::Settled => return Ok(Some(bytes)),
-            Fate::Grown | Fate::Changed if !grown.is_empty() && bytes.starts_with(&grown) => return Ok(Some(grown)),
-            Fate::Grown => grown = bytes,
-            Fate::Changed => grown.clear(),
+            FileFate::Settled => return Ok(Some(bytes)),
+            FileFate::Grown | FileFate::Changed if !grown.is_empty() && bytes.starts_with(&grown) => {
+                return Ok(Some(grown));
+            }
+            FileFate::Grown => grown = bytes,
+            FileFate::Changed => grown.clear(),
         }
     }
     Ok(None)
@@ -112,8 +114,8 @@ mod tests {
             let mut done = 0;
             let read = settled(|| {
                 done += 1;
-                let fate = if done > changes { Fate::Settled } else { Fate::Changed };
-                Ok::<_, ()>(Reading { bytes: vec![done], fate })
+                let fate = if done > changes { FileFate::Settled } else { FileFate::Changed };
+                Ok::<_, ()>(FileReading { bytes: vec![done], fate })
             });
             assert_eq!((done, read), (readings, Ok(is_read.then(|| vec![readings]))), "{changes}");
         }
@@ -121,18 +123,18 @@ mod tests {
 
     #[test]
     fn what_is_gone_at_another_reading_is_gone() {
-        let mut readings = vec![Err("gone"), Ok(Reading { bytes: Vec::new(), fate: Fate::Changed })];
+        let mut readings = vec![Err("gone"), Ok(FileReading { bytes: Vec::new(), fate: FileFate::Changed })];
         assert_eq!(settled(|| readings.pop().unwrap()), Err("gone"));
     }
 
     #[test]
     fn of_a_file_that_grows_what_two_readings_agree_on_is_read() {
-        use Fate::{Changed, Grown, Settled};
-        let read = |readings: &[(&str, Fate)]| {
+        use FileFate::{Changed, Grown, Settled};
+        let read = |readings: &[(&str, FileFate)]| {
             let mut readings = readings.iter();
             let read = agreed(|| {
                 let (bytes, fate) = readings.next().expect("no more than four readings");
-                Ok::<_, ()>(Reading { bytes: bytes.as_bytes().to_vec(), fate: *fate })
+                Ok::<_, ()>(FileReading { bytes: bytes.as_bytes().to_vec(), fate: *fate })
             });
             read.unwrap().map(|bytes| String::from_utf8(bytes).unwrap())
         };

@@ -155,13 +155,13 @@ impl Fixture {
         fs::remove_file(self.0.path().join(name)).unwrap();
     }
 
-    fn load(&self) -> Loaded {
+    fn load(&self) -> LoadedWorkspace {
         load_workspace(self.0.path(), "2026-11-20T12:00:00Z".parse().unwrap(), &|_| {})
     }
 }
 
 /// The errors of a workspace, as text.
-fn errors(loaded: &Loaded) -> String {
+fn errors(loaded: &LoadedWorkspace) -> String {
     let mut errors = Diagnostics::default();
     for diagnostic in loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error) {
         errors.push(diagnostic.clone());
@@ -169,13 +169,13 @@ fn errors(loaded: &Loaded) -> String {
     render(&errors, loaded.files())
 }
 
-fn codes(loaded: &Loaded) -> Vec<&'static str> {
+fn codes(loaded: &LoadedWorkspace) -> Vec<&'static str> {
     let errors = loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
     errors.map(|diagnostic| diagnostic.code.as_str()).collect()
 }
 
 /// Loads the good workspace with one change to zonewright.toml.
-fn with_toml(from: &str, to: &str) -> Loaded {
+fn with_toml(from: &str, to: &str) -> LoadedWorkspace {
     assert!(TOML.contains(from), "{from}");
     let fixture = Fixture::new();
     fixture.write("zonewright.toml", TOML.replacen(from, to, 1));
@@ -183,7 +183,7 @@ fn with_toml(from: &str, to: &str) -> Loaded {
 }
 
 /// Loads the good workspace with one change to the project `search`.
-fn with_project(from: &str, to: &str) -> Loaded {
+fn with_project(from: &str, to: &str) -> LoadedWorkspace {
     assert!(SEARCH.contains(from), "{from}");
     let fixture = Fixture::new();
     fixture.write("projects/search.yaml", SEARCH.replacen(from, to, 1));
@@ -242,7 +242,7 @@ fn for_names_no_more_is_read_than_what_they_come_from() {
     fixture.write("racktables/l3-tors.txt", "no row\n");
     fixture.remove("racktables/net-layout.xml");
     let now = "2026-11-20T12:00:00Z".parse().unwrap();
-    let loaded = load_extent(fixture.0.path(), Extent::Names, now, &|_| {});
+    let loaded = load_extent(fixture.0.path(), WorkspaceExtent::Names, now, &|_| {});
     assert_eq!(codes(&loaded), [""; 0]);
     let (names, whole) = (loaded.inventory.unwrap(), fixture.load().inventory.unwrap());
     assert_eq!(format!("{:?}", names.hosts), format!("{:?}", whole.hosts));

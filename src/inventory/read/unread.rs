@@ -5,7 +5,7 @@ use std::io;
 use super::steady::AGAIN;
 use crate::diag::{Diagnostic, FileId};
 use crate::inventory::config::node::SourceText;
-use crate::inventory::source::Pattern;
+use crate::inventory::source::PathPattern;
 use crate::inventory::value::Size;
 
 /// Why a pattern gives no files.
@@ -21,7 +21,7 @@ pub enum FindError {
 
 impl FindError {
     /// What is wrong, to follow the source's name.
-    pub fn reason(&self, pattern: &Pattern) -> String {
+    pub fn reason(&self, pattern: &PathPattern) -> String {
         match self {
             FindError::Missing => format!("there is no file {}", pattern.text),
             FindError::NoMatch => format!("{} matches no file", pattern.text),
@@ -30,7 +30,7 @@ impl FindError {
     }
 
     /// A diagnostic at the pattern.
-    pub fn diagnostic(&self, name: &str, pattern: &Pattern, settings: &SourceText) -> Diagnostic {
+    pub fn diagnostic(&self, name: &str, pattern: &PathPattern, settings: &SourceText) -> Diagnostic {
         let code = match self {
             FindError::Missing | FindError::NoMatch => "source-missing",
             FindError::Unreadable(_) => "source-unreadable",

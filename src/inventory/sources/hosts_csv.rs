@@ -5,19 +5,28 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::meaning::{Meaning, Said};
-use super::text::{self, BAD_INV, BAD_NAME, Conflict, FIELD_COUNT, Fault, Faults, Row, Shape, Word};
-use super::{Context, Draft, Format, Input, Part, Renumbering, Tally, likely_project_index};
+use super::meaning::{ExportRows, RowMeaning};
+use super::text::{
+    self, BAD_INV, BAD_NAME, FIELD_COUNT, LineFormat, RowConflict, RowFault, RowFaults, RowWord, TextRow,
+};
+use super::{Draft, ExportFormat, Renumbering, RowContext, SourceInput, SourcePart, SourceTally, likely_project_index};
 use crate::diag::{Code, Severity};
 use crate::dns::Name;
 use crate::inventory::model::{Host, HostStatus, Trust};
-use crate::inventory::source::{Keys, OWN, Occurs};
+use crate::inventory::source::{OWN, Occurrence, SourceKeys};
 use crate::inventory::symbol::Symbols;
 use crate::inventory::value::Inv;
 
 /// The format.
-pub const FORMAT: Format =
-    Format { key: "hosts", word: OWN, keys: Keys::NONE, occurs: Occurs::Required, gives_names: true, read, meanings };
+pub const FORMAT: ExportFormat = ExportFormat {
+    key: "hosts",
+    word: OWN,
+    keys: SourceKeys::NONE,
+    occurs: Occurrence::Required,
+    gives_names: true,
+    read,
+    meanings,
+};
 
 /// The columns.
 pub const HEADER: &str = "inv,name,project,status,location,queue,rack,switch,port,restrictions";
@@ -29,31 +38,32 @@ const COLUMNS: usize = 10;
 pub const RESTRICTION: &str = "automated-dns";
 
 /// A status that does not exist.
-pub const BAD_STATUS: Fault = Fault {
+pub const BAD_STATUS: RowFault = RowFault {
     code: Code::new("bad-status"),
     rule: "a host is `assigned` or `free`",
     hint: "correct the status; until then the host counts as assigned, and is frozen",
 };
 
 /// A field that may not be empty.
-pub const EMPTY_FIELD: Fault = Fault {
+pub const EMPTY_FIELD: RowFault = RowFault {
     code: Code::new("empty-field"),
     rule: "inv, project, status and location are never empty",
     hint: "complete the row",
 };
 
 /// Quotes that do not pair.
-pub const BAD_QUOTING: Fault = Fault {
+pub const BAD_QUOTING: RowFault = RowFault {
     code: Code::new("bad-quoting"),
     rule: "a quoted field begins and ends with a quote, with quotes in it doubled (RFC 4180 section 2)",
     hint: "correct the quotes",
 };
 
 /// A row with too many or too few fields.
-pub const CSV_FIELDS: Fault = Fault { hint: "complete the row, or quote a field that holds a comma", ..FIELD_COUNT };
+pub const CSV_FIELDS: RowFault =
+    RowFault { hint: "complete the row, or quote a field that holds a comma", ..FIELD_COUNT };
 
 /// An inventory number on two rows.
-const DUPLICATE_INV: Fault = Fault {
+const DUPLICATE_INV: RowFault = RowFault {
     code: Code::new("duplicate-inv"),
     rule: "an inventory number always means the same host",
     hint: "remove or correct one of the rows; until then all of them are frozen",
@@ -61,7 +71,7 @@ const DUPLICATE_INV: Fault = Fault {
 
 /// What one chunk of an export of hosts holds.
 #[derive(Default)]
-pub struct Piece {
+pub struct HostsPiece {
     /// Switches, racks and locations.
     pub symbols: Symbols,
     /// Projects.
@@ -73,9 +83,9 @@ pub struct Piece {
 }
 
 /// Reads hosts.csv.
-fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
-    let shape = Shape { header: Some(HEADER), ..Shape::default() };
-    let start = |rows| Piece { hosts: Vec::with_capacity(rows), ..Piece::default() };
+fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
+    let shape = LineFormat { header: Some(HEADER), ..LineFormat::default() };
+    let start = |rows| HostsPiece { hosts: Vec::with_capacity(rows), ..HostsPiece::default() };
     let (pieces, mut tally) = text::read_rows(input, context, &shape, start, |piece, row, faults| {
         read_host(piece, row, faults, context);
     });
@@ -84,8 +94,13 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
 }
 
 /// Joins the chunks of an export of hosts, in the order of its rows.
-pub fn join(pieces: Vec<Piece>, input: &Input<'_>, context: &Context<'_>, mut tally: Tally) -> Part {
-    let mut merged = Piece::default();
+pub fn join(
+    pieces: Vec<HostsPiece>,
+    input: &SourceInput<'_>,
+    context: &RowContext<'_>,
+    mut tally: SourceTally,
+) -> SourcePart {
+    let mut merged = HostsPiece::default();
     merged.hosts.reserve_exact(pieces.iter().map(|piece| piece.hosts.len()).sum());
     for mut piece in pieces {
         let symbols = Renumbering::merge(&mut merged.symbols, &piece.symbols);
@@ -109,7 +124,7 @@ pub fn join(pieces: Vec<Piece>, input: &Input<'_>, context: &Context<'_>, mut ta
         draft.stray_names.extend(merged.strays);
         draft.has_bad_names |= has_bad;
     };
-    Part { tally, fold: Box::new(fold) }
+    SourcePart { tally, fold: Box::new(fold) }
 }
 
 /// Gives hosts the numbers of the whole.
@@ -126,8 +141,9 @@ fn renumber(hosts: &mut [Host], symbols: &Renumbering, projects: &Renumbering) {
 }
 
 /// Reads one row; without a readable inventory number it belongs to no host, and is only reported.
-fn read_host(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, context: &Context<'_>) {
-    let fields = plain_ends(row.text).map_or_else(|| Fields::Cut(Box::new(split(row.text, faults))), Fields::Plain);
+fn read_host(piece: &mut HostsPiece, row: &TextRow<'_>, faults: &mut RowFaults<'_, '_>, context: &RowContext<'_>) {
+    let fields =
+        plain_ends(row.text).map_or_else(|| RowFields::Cut(Box::new(split(row.text, faults))), RowFields::Plain);
     // Where the fields of the row are wrong, a value may be in the wrong column.
     let columns_are_known = !faults.found();
     faults.hush();
@@ -183,7 +199,7 @@ fn read_host(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, cont
 }
 
 /// Marks all rows of an inventory number that is on several rows; `hosts` are sorted by it.
-fn mark_duplicates(hosts: &mut [Host], input: &Input<'_>, context: &Context<'_>, tally: &mut Tally) {
+fn mark_duplicates(hosts: &mut [Host], input: &SourceInput<'_>, context: &RowContext<'_>, tally: &mut SourceTally) {
     let mut conflicts = Vec::new();
     for same in hosts.chunk_by_mut(|a, b| a.inv == b.inv).filter(|same| same.len() > 1) {
         let (first, second) = (same[0].origin, same[1].origin);
@@ -192,7 +208,7 @@ fn mark_duplicates(hosts: &mut [Host], input: &Input<'_>, context: &Context<'_>,
             host.bad = true;
             let other = if host.origin == first { second } else { first };
             let message = format!("{} is on several rows", host.inv);
-            conflicts.push(Conflict { severity: Severity::Error, origin: host.origin, message, other });
+            conflicts.push(RowConflict { severity: Severity::Error, origin: host.origin, message, other });
         }
     }
     text::report_conflicts(&DUPLICATE_INV, conflicts, input, context, tally);
@@ -200,7 +216,7 @@ fn mark_duplicates(hosts: &mut [Host], input: &Input<'_>, context: &Context<'_>,
 
 /// One field.
 #[derive(Default)]
-struct Field<'a> {
+struct RowField<'a> {
     /// Its text, quotes taken off.
     text: Cow<'a, str>,
     /// Its octets in the row, quotes included.
@@ -208,22 +224,22 @@ struct Field<'a> {
 }
 
 /// The fields of a row.
-enum Fields<'a> {
+enum RowFields<'a> {
     /// Where each ends in a row without quotes.
     Plain([usize; COLUMNS]),
     /// Each by itself.
-    Cut(Box<[Field<'a>; COLUMNS]>),
+    Cut(Box<[RowField<'a>; COLUMNS]>),
 }
 
-impl Fields<'_> {
+impl RowFields<'_> {
     /// A field of the row.
-    fn get<'f>(&'f self, line: &'f str, column: usize) -> Word<'f> {
+    fn get<'f>(&'f self, line: &'f str, column: usize) -> RowWord<'f> {
         match self {
-            Fields::Plain(ends) => {
+            RowFields::Plain(ends) => {
                 let at = column.checked_sub(1).map_or(0, |before| ends[before] + 1)..ends[column];
-                Word { text: &line[at.clone()], at }
+                RowWord { text: &line[at.clone()], at }
             }
-            Fields::Cut(fields) => Word { text: &fields[column].text, at: fields[column].at.clone() },
+            RowFields::Cut(fields) => RowWord { text: &fields[column].text, at: fields[column].at.clone() },
         }
     }
 }
@@ -269,8 +285,8 @@ fn marks(eight: u64, octet: u8) -> u64 {
 }
 
 /// Cuts a row at its commas; fields that are not there are empty, which is reported.
-fn split<'a>(line: &'a str, faults: &mut Faults<'_, '_>) -> [Field<'a>; COLUMNS] {
-    let mut fields: [Field<'a>; COLUMNS] = std::array::from_fn(|_| Field::default());
+fn split<'a>(line: &'a str, faults: &mut RowFaults<'_, '_>) -> [RowField<'a>; COLUMNS] {
+    let mut fields: [RowField<'a>; COLUMNS] = std::array::from_fn(|_| RowField::default());
     let mut count = 0;
     let mut at = 0;
     loop {
@@ -295,23 +311,23 @@ fn split<'a>(line: &'a str, faults: &mut Faults<'_, '_>) -> [Field<'a>; COLUMNS]
 }
 
 /// Reads a field without quotes; gives the place of the comma behind it, or of the end.
-fn unquoted<'a>(line: &'a str, at: usize, faults: &mut Faults<'_, '_>) -> (Field<'a>, usize) {
+fn unquoted<'a>(line: &'a str, at: usize, faults: &mut RowFaults<'_, '_>) -> (RowField<'a>, usize) {
     let end = memchr::memchr(b',', &line.as_bytes()[at..]).map_or(line.len(), |comma| at + comma);
     let text = &line[at..end];
     if text.contains('"') {
         faults.add(&BAD_QUOTING, at..end, || format!("a quote inside the field `{text}`"));
     }
-    (Field { text: Cow::Borrowed(text), at: at..end }, end)
+    (RowField { text: Cow::Borrowed(text), at: at..end }, end)
 }
 
 /// Reads a field in quotes; gives the place of the comma behind it, or of the end.
-fn quoted<'a>(line: &'a str, at: usize, faults: &mut Faults<'_, '_>) -> (Field<'a>, usize) {
+fn quoted<'a>(line: &'a str, at: usize, faults: &mut RowFaults<'_, '_>) -> (RowField<'a>, usize) {
     let inside = at + 1;
     let mut close = inside;
     loop {
         let Some(quote) = memchr::memchr(b'"', &line.as_bytes()[close..]) else {
             faults.add(&BAD_QUOTING, at..line.len(), || "a quote that is never closed".into());
-            return (Field { text: Cow::Borrowed(&line[inside..]), at: at..line.len() }, line.len());
+            return (RowField { text: Cow::Borrowed(&line[inside..]), at: at..line.len() }, line.len());
         };
         close += quote;
         if line.as_bytes().get(close + 1) != Some(&b'"') {
@@ -325,11 +341,11 @@ fn quoted<'a>(line: &'a str, at: usize, faults: &mut Faults<'_, '_>) -> (Field<'
     if end != close + 1 {
         faults.add(&BAD_QUOTING, at..end, || "text behind the closing quote of a field".into());
     }
-    (Field { text, at: at..end }, end)
+    (RowField { text, at: at..end }, end)
 }
 
 /// What each row says of its host; its switch port and its orders do not concern DNS.
-pub fn meanings(said: &Said<'_>) -> Vec<Meaning> {
+pub fn meanings(said: &ExportRows<'_>) -> Vec<RowMeaning> {
     let meaning = |host: &Host| {
         let name = host.name.as_ref().map_or_else(|| "no name".to_owned(), |name| name.to_string());
         let status = match host.status {

@@ -4,28 +4,28 @@ use std::cmp::Reverse;
 
 use ipnet::Ipv4Net;
 
-use super::meaning::{Meaning, Said};
-use super::text::{self, BAD_NETWORK, FIELD_COUNT, Fault, Faults, KeyedRow, Row, Shape, Word};
-use super::{Context, Draft, Format, Input, Part, Renumbering};
+use super::meaning::{ExportRows, RowMeaning};
+use super::text::{self, BAD_NETWORK, FIELD_COUNT, KeyedRow, LineFormat, RowFault, RowFaults, RowWord, TextRow};
+use super::{Draft, ExportFormat, Renumbering, RowContext, SourceInput, SourcePart};
 use crate::diag::Code;
-use crate::inventory::model::{Entry, Ipv4Map, Ipv4Row, Trust, UnreadableRow};
-use crate::inventory::source::{Keys, OWN, Occurs};
+use crate::inventory::model::{ExportEntry, Ipv4Map, Ipv4Row, Trust, UnreadableRow};
+use crate::inventory::source::{OWN, Occurrence, SourceKeys};
 use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::Vlan;
 
 /// The format.
-pub const FORMAT: Format = Format {
+pub const FORMAT: ExportFormat = ExportFormat {
     key: "ipv4_map",
     word: OWN,
-    keys: Keys::NONE,
-    occurs: Occurs::Optional,
+    keys: SourceKeys::NONE,
+    occurs: Occurrence::Optional,
     gives_names: false,
     read,
     meanings,
 };
 
 /// An IPv4 network with two /64s.
-const CONFLICT: Fault = Fault {
+const CONFLICT: RowFault = RowFault {
     code: Code::new("conflicting-networks"),
     rule: "IPv4 network, location and VLAN give one /64",
     hint: "remove the wrong row; until then the hosts of both are blocked `bad-input`",
@@ -40,7 +40,7 @@ type MapRow = KeyedRow<((Symbol, Vlan), Option<Ipv4Net>)>;
 
 /// What one chunk holds.
 #[derive(Default)]
-struct Piece {
+struct MapPiece {
     /// The locations.
     symbols: Symbols,
     /// The rows.
@@ -50,9 +50,9 @@ struct Piece {
 }
 
 /// Reads ipv4-map.txt.
-fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
-    let shape = Shape { trailing_comments: true, ..Shape::default() };
-    let (pieces, mut tally) = text::read_rows(input, context, &shape, |_| Piece::default(), read_row);
+fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
+    let shape = LineFormat { trailing_comments: true, ..LineFormat::default() };
+    let (pieces, mut tally) = text::read_rows(input, context, &shape, |_| MapPiece::default(), read_row);
     text::read_dates(input, &mut tally);
     let mut symbols = Symbols::default();
     let mut rows = Vec::new();
@@ -76,7 +76,7 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
         draft.ipv4_map.unreadable = unreadable.into_iter().map(|row| renumbered(row, &numbers)).collect();
         draft.ipv4_map_trust = trust;
     };
-    Part { tally, fold: Box::new(fold) }
+    SourcePart { tally, fold: Box::new(fold) }
 }
 
 /// A row with the numbers of the whole.
@@ -85,7 +85,7 @@ fn renumbered(row: UnreadableRow, numbers: &Renumbering) -> UnreadableRow {
 }
 
 /// Reads one row.
-fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>) {
+fn read_row(piece: &mut MapPiece, row: &TextRow<'_>, faults: &mut RowFaults<'_, '_>) {
     let mut words = text::words(row.text);
     let (ipv4, location, vlan, network) = (words.next(), words.next(), words.next(), words.next());
     let count = [&ipv4, &location, &vlan, &network].into_iter().flatten().count() + words.count();
@@ -111,7 +111,7 @@ fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>) {
 }
 
 /// Reads an IPv4 network without host bits.
-fn read_ipv4(word: &Word<'_>, faults: &mut Faults<'_, '_>) -> Option<Ipv4Net> {
+fn read_ipv4(word: &RowWord<'_>, faults: &mut RowFaults<'_, '_>) -> Option<Ipv4Net> {
     let network: Option<Ipv4Net> = word.text.parse().ok().filter(|network: &Ipv4Net| network.trunc() == *network);
     if network.is_none() {
         faults.add(&BAD_NETWORK, word.at.clone(), || format!("`{}` is not an IPv4 network", word.text));
@@ -133,8 +133,8 @@ fn index(mut rows: Vec<MapRow>) -> Ipv4Map {
     for row in rows {
         let (key, ipv4) = row.key;
         let entry = match row.network {
-            Some(network) => Entry::Good(network, row.origin),
-            None => Entry::Bad(row.origin),
+            Some(network) => ExportEntry::Good(network, row.origin),
+            None => ExportEntry::Bad(row.origin),
         };
         map.rows.entry(key).or_default().push((ipv4.unwrap_or(ANY), entry));
     }
@@ -142,14 +142,14 @@ fn index(mut rows: Vec<MapRow>) -> Ipv4Map {
 }
 
 /// Which /64 carries the addresses of each IPv4 network of a datacenter's VLAN.
-fn meanings(said: &Said<'_>) -> Vec<Meaning> {
+fn meanings(said: &ExportRows<'_>) -> Vec<RowMeaning> {
     let of_row = |location: Symbol, vlan: Vlan, (ipv4, entry): &Ipv4Row| match entry {
-        Entry::Good(network, _) => {
+        ExportEntry::Good(network, _) => {
             Some((format!("{} {vlan} {ipv4}", said.symbols.text(location)), network.to_string()))
         }
-        Entry::Bad(_) => None,
+        ExportEntry::Bad(_) => None,
     };
-    let of_key = |((location, vlan), rows): (&(Symbol, Vlan), &Vec<Ipv4Row>)| -> Vec<Meaning> {
+    let of_key = |((location, vlan), rows): (&(Symbol, Vlan), &Vec<Ipv4Row>)| -> Vec<RowMeaning> {
         rows.iter().filter_map(|row| of_row(*location, *vlan, row)).collect()
     };
     said.ipv4_map.rows.iter().flat_map(of_key).collect()

@@ -2,28 +2,28 @@
 
 use std::collections::hash_map::Entry as Slot;
 
-use super::meaning::{Meaning, Said};
-use super::text::{self, FIELD_COUNT, Fault, Faults, KeyedRow, Row, Shape};
-use super::{Context, Draft, Format, Input, Part, Renumbering};
+use super::meaning::{ExportRows, RowMeaning};
+use super::text::{self, FIELD_COUNT, KeyedRow, LineFormat, RowFault, RowFaults, TextRow};
+use super::{Draft, ExportFormat, Renumbering, RowContext, SourceInput, SourcePart};
 use crate::diag::Code;
-use crate::inventory::model::{Entry, Tors, Trust};
-use crate::inventory::source::{Keys, OWN, Occurs};
+use crate::inventory::model::{ExportEntry, Tors, Trust};
+use crate::inventory::source::{OWN, Occurrence, SourceKeys};
 use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::{Net64, Vlan};
 
 /// The format.
-pub const FORMAT: Format = Format {
+pub const FORMAT: ExportFormat = ExportFormat {
     key: "l3_tors",
     word: OWN,
-    keys: Keys::NONE,
-    occurs: Occurs::Optional,
+    keys: SourceKeys::NONE,
+    occurs: Occurrence::Optional,
     gives_names: false,
     read,
     meanings,
 };
 
 /// A switch and VLAN with two networks.
-const CONFLICT: Fault = Fault {
+const CONFLICT: RowFault = RowFault {
     code: Code::new("conflicting-networks"),
     rule: "switch and VLAN give exactly one /64",
     hint: "remove the wrong row; until then the hosts of both are blocked `bad-input`",
@@ -34,7 +34,7 @@ type TorRow = KeyedRow<(Symbol, Option<Vlan>)>;
 
 /// What one chunk holds.
 #[derive(Default)]
-struct Piece {
+struct TorPiece {
     /// The switches.
     symbols: Symbols,
     /// The rows.
@@ -42,9 +42,9 @@ struct Piece {
 }
 
 /// Reads l3-tors.txt.
-fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
-    let shape = Shape { trailing_comments: true, ..Shape::default() };
-    let (pieces, mut tally) = text::read_rows(input, context, &shape, |_| Piece::default(), read_tor);
+fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
+    let shape = LineFormat { trailing_comments: true, ..LineFormat::default() };
+    let (pieces, mut tally) = text::read_rows(input, context, &shape, |_| TorPiece::default(), read_tor);
     text::read_dates(input, &mut tally);
     let mut symbols = Symbols::default();
     let mut rows = Vec::with_capacity(pieces.iter().map(|piece| piece.rows.len()).sum());
@@ -62,11 +62,11 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
         draft.tors = index(&rows);
         draft.tors_trust = trust;
     };
-    Part { tally, fold: Box::new(fold) }
+    SourcePart { tally, fold: Box::new(fold) }
 }
 
 /// Reads one row.
-fn read_tor(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>) {
+fn read_tor(piece: &mut TorPiece, row: &TextRow<'_>, faults: &mut RowFaults<'_, '_>) {
     let mut words = text::words(row.text);
     let (switch, vlan, network) = (words.next(), words.next(), words.next());
     let count = [&switch, &vlan, &network].into_iter().flatten().count() + words.count();
@@ -95,13 +95,13 @@ fn index(rows: &[TorRow]) -> Tors {
         };
         match (tors.networks.entry((switch, vlan)), row.network) {
             (Slot::Vacant(slot), Some(network)) => {
-                slot.insert(Entry::Good(network, row.origin));
+                slot.insert(ExportEntry::Good(network, row.origin));
             }
             (Slot::Vacant(slot), None) => {
-                slot.insert(Entry::Bad(row.origin));
+                slot.insert(ExportEntry::Bad(row.origin));
             }
-            (Slot::Occupied(mut slot), None) if matches!(slot.get(), Entry::Good(..)) => {
-                slot.insert(Entry::Bad(row.origin));
+            (Slot::Occupied(mut slot), None) if matches!(slot.get(), ExportEntry::Good(..)) => {
+                slot.insert(ExportEntry::Bad(row.origin));
             }
             (Slot::Occupied(_), _) => {}
         }
@@ -110,10 +110,10 @@ fn index(rows: &[TorRow]) -> Tors {
 }
 
 /// Which /64 each VLAN of a switch is.
-fn meanings(said: &Said<'_>) -> Vec<Meaning> {
-    let meaning = |((switch, vlan), entry): (&(Symbol, Vlan), &Entry<Net64>)| match entry {
-        Entry::Good(network, _) => Some((format!("{} {vlan}", said.symbols.text(*switch)), network.to_string())),
-        Entry::Bad(_) => None,
+fn meanings(said: &ExportRows<'_>) -> Vec<RowMeaning> {
+    let meaning = |((switch, vlan), entry): (&(Symbol, Vlan), &ExportEntry<Net64>)| match entry {
+        ExportEntry::Good(network, _) => Some((format!("{} {vlan}", said.symbols.text(*switch)), network.to_string())),
+        ExportEntry::Bad(_) => None,
     };
     said.tors.networks.iter().filter_map(meaning).collect()
 }

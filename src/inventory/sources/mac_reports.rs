@@ -6,51 +6,58 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::meaning::{Meaning, Said};
-use super::text::{self, BAD_TIME, Fault, Faults, Row, Shape};
-use super::{Context, Draft, Format, Input, Part, Renumbering};
+use super::meaning::{ExportRows, RowMeaning};
+use super::text::{self, BAD_TIME, LineFormat, RowFault, RowFaults, TextRow};
+use super::{Draft, ExportFormat, Renumbering, RowContext, SourceInput, SourcePart};
 use crate::diag::Code;
-use crate::inventory::model::{MacSource, Report, Sighting, Trust};
-use crate::inventory::source::{Keys, OWN, Occurs};
+use crate::inventory::model::{MacReport, MacSource, Sighting, Trust};
+use crate::inventory::source::{OWN, Occurrence, SourceKeys};
 use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::{CLOCK_SKEW, Inv, Mac, Time};
 
 mod plain;
 
 /// The format.
-pub const FORMAT: Format =
-    Format { key: "mac", word: OWN, keys: Keys::NONE, occurs: Occurs::Listed, gives_names: false, read, meanings };
+pub const FORMAT: ExportFormat = ExportFormat {
+    key: "mac",
+    word: OWN,
+    keys: SourceKeys::NONE,
+    occurs: Occurrence::Listed,
+    gives_names: false,
+    read,
+    meanings,
+};
 
 /// A line that is not a JSON object.
-const BAD_JSON: Fault = Fault {
+const BAD_JSON: RowFault = RowFault {
     code: Code::new("bad-json"),
     rule: "a report is one JSON object on one line, each key once",
     hint: "find out which program wrote this line",
 };
 
 /// A line without an end.
-const CUT: Fault = Fault {
+const CUT: RowFault = RowFault {
     code: Code::new("cut-line"),
     rule: "every line ends with a newline; the last one may be incomplete without it",
     hint: "export again; append whole lines only",
 };
 
 /// A key with the wrong value.
-const BAD_REPORT: Fault = Fault {
+const BAD_REPORT: RowFault = RowFault {
     code: Code::new("bad-report"),
     rule: "time, inv and mac are required; switch, port and active may be left out",
     hint: "find out which program wrote this line",
 };
 
 /// A MAC that no interface has.
-pub const BAD_MAC: Fault = Fault {
+pub const BAD_MAC: RowFault = RowFault {
     code: Code::new("bad-mac"),
     rule: "a MAC is twelve hexadecimal digits; it is not multicast and not all zeros",
     hint: "find out which program wrote this line; its host is frozen until a newer report",
 };
 
 /// A report from the future.
-pub const FUTURE: Fault = Fault {
+pub const FUTURE: RowFault = RowFault {
     code: Code::new("future-report"),
     rule: "the time of a report is at most 5 minutes ahead of the clock of this machine",
     hint: "correct the clock of the machine that reported it",
@@ -58,18 +65,18 @@ pub const FUTURE: Fault = Fault {
 
 /// What one chunk holds.
 #[derive(Default)]
-struct Piece {
+struct ReportPiece {
     /// The switches.
     symbols: Symbols,
     /// The reports.
-    reports: Vec<Report>,
+    reports: Vec<MacReport>,
 }
 
 /// Reads one source of MACs.
-fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
-    let shape = Shape { cut_is_a_row: true, ..Shape::default() };
+fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
+    let shape = LineFormat { cut_is_a_row: true, ..LineFormat::default() };
     let latest = context.now.plus(CLOCK_SKEW);
-    let start = |rows| Piece { reports: Vec::with_capacity(rows), ..Piece::default() };
+    let start = |rows| ReportPiece { reports: Vec::with_capacity(rows), ..ReportPiece::default() };
     let (pieces, tally) = text::read_rows(input, context, &shape, start, |piece, row, faults| {
         read_report(piece, row, faults, latest);
     });
@@ -88,15 +95,15 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
             draft.reports.push(piece.reports);
         }
     };
-    Part { tally, fold: Box::new(fold) }
+    SourcePart { tally, fold: Box::new(fold) }
 }
 
 /// Reads one line. Without a readable number or time it is reported and belongs to no host.
-fn read_report(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, latest: Time) {
+fn read_report(piece: &mut ReportPiece, row: &TextRow<'_>, faults: &mut RowFaults<'_, '_>, latest: Time) {
     if row.cut {
         faults.add_whole(&CUT, || "the last line has no end".into());
     }
-    let fields: Fields<'_> = match plain::read(row.text).map_or_else(|| serde_json::from_str(row.text), Ok) {
+    let fields: ReportFields<'_> = match plain::read(row.text).map_or_else(|| serde_json::from_str(row.text), Ok) {
         Ok(fields) => fields,
         Err(error) => {
             // The library counts octets, from 1, and may point behind the end.
@@ -128,13 +135,13 @@ fn read_report(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, la
             Some(sighting) if !faults.found() => sighting,
             _ => Sighting::Bad,
         };
-        piece.reports.push(Report { inv, time, sighting, source: 0, origin: row.origin });
+        piece.reports.push(MacReport { inv, time, sighting, source: 0, origin: row.origin });
     }
 }
 
 /// Reads the time.
-fn read_time(fields: &Fields<'_>, faults: &mut Faults<'_, '_>) -> Option<Time> {
-    let Scalar::Text(text) = &fields.time else {
+fn read_time(fields: &ReportFields<'_>, faults: &mut RowFaults<'_, '_>) -> Option<Time> {
+    let ReportScalar::Text(text) = &fields.time else {
         faults.add_whole(&BAD_REPORT, || fields.time.missing("time", "a time in quotes"));
         return None;
     };
@@ -146,9 +153,9 @@ fn read_time(fields: &Fields<'_>, faults: &mut Faults<'_, '_>) -> Option<Time> {
 }
 
 /// Reads the inventory number.
-fn read_inv(fields: &Fields<'_>, faults: &mut Faults<'_, '_>) -> Option<Inv> {
+fn read_inv(fields: &ReportFields<'_>, faults: &mut RowFaults<'_, '_>) -> Option<Inv> {
     match fields.inv {
-        Scalar::Number(inv) => Some(Inv(inv)),
+        ReportScalar::Number(inv) => Some(Inv(inv)),
         _ => {
             faults.add_whole(&BAD_REPORT, || fields.inv.missing("inv", "an unsigned integer"));
             None
@@ -158,13 +165,13 @@ fn read_inv(fields: &Fields<'_>, faults: &mut Faults<'_, '_>) -> Option<Inv> {
 
 /// Reads what was seen; the switch is probably that of the report before, `likely`.
 fn read_sighting(
-    fields: &Fields<'_>,
-    faults: &mut Faults<'_, '_>,
+    fields: &ReportFields<'_>,
+    faults: &mut RowFaults<'_, '_>,
     (symbols, likely): (&mut Symbols, Option<Symbol>),
 ) -> Option<Sighting> {
     let active = match fields.active {
-        Scalar::Bool(active) => active,
-        Scalar::Absent | Scalar::Null => true,
+        ReportScalar::Bool(active) => active,
+        ReportScalar::Absent | ReportScalar::Null => true,
         _ => {
             faults.add_whole(&BAD_REPORT, || fields.active.missing("active", "true or false"));
             true
@@ -172,7 +179,7 @@ fn read_sighting(
     };
     let switch = read_optional(&fields.switch, "switch", faults);
     read_optional(&fields.port, "port", faults);
-    let Scalar::Text(text) = &fields.mac else {
+    let ReportScalar::Text(text) = &fields.mac else {
         faults.add_whole(&BAD_REPORT, || fields.mac.missing("mac", "a MAC in quotes"));
         return None;
     };
@@ -191,17 +198,17 @@ fn read_sighting(
 }
 
 /// Reads text that may be left out, null or empty.
-fn read_optional<'f>(field: &'f Scalar<'_>, key: &str, faults: &mut Faults<'_, '_>) -> Option<&'f str> {
+fn read_optional<'f>(field: &'f ReportScalar<'_>, key: &str, faults: &mut RowFaults<'_, '_>) -> Option<&'f str> {
     match field {
         // A row without a flaw holds control characters only behind escapes, and text with escapes is not borrowed.
-        Scalar::Text(text)
+        ReportScalar::Text(text)
             if (faults.is_flawed() || matches!(text, Cow::Owned(_))) && text.contains(|c: char| c.is_control()) =>
         {
             faults.add_whole(&BAD_REPORT, || format!("`{key}` holds a control character"));
             None
         }
-        Scalar::Text(text) => Some(&**text).filter(|text| !text.is_empty()),
-        Scalar::Absent | Scalar::Null => None,
+        ReportScalar::Text(text) => Some(&**text).filter(|text| !text.is_empty()),
+        ReportScalar::Absent | ReportScalar::Null => None,
         _ => {
             faults.add_whole(&BAD_REPORT, || field.missing(key, "text"));
             None
@@ -211,26 +218,26 @@ fn read_optional<'f>(field: &'f Scalar<'_>, key: &str, faults: &mut Faults<'_, '
 
 /// The known keys of a report; others are ignored, since agents may add some.
 #[derive(Debug, PartialEq, Default)]
-struct Fields<'a> {
+struct ReportFields<'a> {
     /// `time`.
-    time: Scalar<'a>,
+    time: ReportScalar<'a>,
     /// `inv`.
-    inv: Scalar<'a>,
+    inv: ReportScalar<'a>,
     /// `mac`.
-    mac: Scalar<'a>,
+    mac: ReportScalar<'a>,
     /// `switch`.
-    switch: Scalar<'a>,
+    switch: ReportScalar<'a>,
     /// `port`.
-    port: Scalar<'a>,
+    port: ReportScalar<'a>,
     /// `active`.
-    active: Scalar<'a>,
+    active: ReportScalar<'a>,
     /// A known key that is there twice.
     twice: Option<&'static str>,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> ReportFields<'a> {
     /// The field of a known key, with the key.
-    fn field(&mut self, key: &str) -> Option<(&'static str, &mut Scalar<'a>)> {
+    fn field(&mut self, key: &str) -> Option<(&'static str, &mut ReportScalar<'a>)> {
         Some(match key {
             "time" => ("time", &mut self.time),
             "inv" => ("inv", &mut self.inv),
@@ -245,7 +252,7 @@ impl<'a> Fields<'a> {
 
 /// A value of any type, as far as a report may hold it.
 #[derive(Debug, PartialEq, Default)]
-enum Scalar<'a> {
+enum ReportScalar<'a> {
     /// The key is not there.
     #[default]
     Absent,
@@ -261,17 +268,17 @@ enum Scalar<'a> {
     Other,
 }
 
-impl Scalar<'_> {
+impl ReportScalar<'_> {
     /// What to say where `wanted` belongs under `key`.
     fn missing(&self, key: &str, wanted: &str) -> String {
         match self {
-            Scalar::Absent => format!("there is no `{key}`"),
+            ReportScalar::Absent => format!("there is no `{key}`"),
             _ => format!("`{key}` is not {wanted}"),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Fields<'de> {
+impl<'de> Deserialize<'de> for ReportFields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(FieldsVisitor)
     }
@@ -282,25 +289,25 @@ impl<'de> Deserialize<'de> for Fields<'de> {
 struct FieldsVisitor;
 
 impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = Fields<'de>;
+    type Value = ReportFields<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON object")
     }
 
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Fields<'de>, M::Error> {
-        let mut fields = Fields::default();
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<ReportFields<'de>, M::Error> {
+        let mut fields = ReportFields::default();
         while let Some(key) = map.next_key::<KeyText<'de>>()? {
             let Some((name, field)) = fields.field(&key.0) else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };
             let value = map.next_value()?;
-            if matches!(field, Scalar::Absent) {
+            if matches!(field, ReportScalar::Absent) {
                 *field = value;
             } else {
                 // It is unknown which of the two is right.
-                *field = Scalar::Other;
+                *field = ReportScalar::Other;
                 fields.twice = Some(name);
             }
         }
@@ -314,13 +321,13 @@ struct KeyText<'a>(Cow<'a, str>);
 impl<'de> Deserialize<'de> for KeyText<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match deserializer.deserialize_str(ScalarVisitor)? {
-            Scalar::Text(text) => Ok(KeyText(text)),
+            ReportScalar::Text(text) => Ok(KeyText(text)),
             _ => Ok(KeyText(Cow::Borrowed(""))),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Scalar<'de> {
+impl<'de> Deserialize<'de> for ReportScalar<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ScalarVisitor)
     }
@@ -330,62 +337,63 @@ impl<'de> Deserialize<'de> for Scalar<'de> {
 struct ScalarVisitor;
 
 impl<'de> Visitor<'de> for ScalarVisitor {
-    type Value = Scalar<'de>;
+    type Value = ReportScalar<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Text(Cow::Borrowed(text)))
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<ReportScalar<'de>, E> {
+        Ok(ReportScalar::Text(Cow::Borrowed(text)))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Text(Cow::Owned(text.to_owned())))
+    fn visit_str<E>(self, text: &str) -> Result<ReportScalar<'de>, E> {
+        Ok(ReportScalar::Text(Cow::Owned(text.to_owned())))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Number(number))
+    fn visit_u64<E>(self, number: u64) -> Result<ReportScalar<'de>, E> {
+        Ok(ReportScalar::Number(number))
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Other)
+    fn visit_i64<E>(self, _: i64) -> Result<ReportScalar<'de>, E> {
+        Ok(ReportScalar::Other)
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Other)
+    fn visit_f64<E>(self, _: f64) -> Result<ReportScalar<'de>, E> {
+        Ok(ReportScalar::Other)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Bool(value))
+    fn visit_bool<E>(self, value: bool) -> Result<ReportScalar<'de>, E> {
+        Ok(ReportScalar::Bool(value))
     }
 
-    fn visit_unit<E>(self) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Null)
+    fn visit_unit<E>(self) -> Result<ReportScalar<'de>, E> {
+        Ok(ReportScalar::Null)
     }
 
-    fn visit_seq<S: SeqAccess<'de>>(self, mut items: S) -> Result<Scalar<'de>, S::Error> {
+    fn visit_seq<S: SeqAccess<'de>>(self, mut items: S) -> Result<ReportScalar<'de>, S::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Scalar::Other)
+        Ok(ReportScalar::Other)
     }
 
-    fn visit_map<M: MapAccess<'de>>(self, mut entries: M) -> Result<Scalar<'de>, M::Error> {
+    fn visit_map<M: MapAccess<'de>>(self, mut entries: M) -> Result<ReportScalar<'de>, M::Error> {
         while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Scalar::Other)
+        Ok(ReportScalar::Other)
     }
 }
 
 /// The MAC and the switch of each host, by the latest report of this source that says it is in use.
-pub fn meanings(said: &Said<'_>) -> Vec<Meaning> {
-    let active = |report: &&Report| report.source == said.source && matches!(report.sighting, Sighting::Active { .. });
-    let mut latest: BTreeMap<Inv, &Report> = BTreeMap::new();
+pub fn meanings(said: &ExportRows<'_>) -> Vec<RowMeaning> {
+    let active =
+        |report: &&MacReport| report.source == said.source && matches!(report.sighting, Sighting::Active { .. });
+    let mut latest: BTreeMap<Inv, &MacReport> = BTreeMap::new();
     for report in said.reports.iter().copied().flatten().filter(active) {
         let kept = latest.entry(report.inv).or_insert(report);
         if kept.time < report.time {
             *kept = report;
         }
     }
-    let meaning = |(inv, report): (Inv, &Report)| {
+    let meaning = |(inv, report): (Inv, &MacReport)| {
         let mac = report.sighting.mac()?;
         let switch = report.sighting.switch().map(|switch| said.symbols.text(switch)).unwrap_or("no switch");
         Some((inv.to_string(), format!("{mac}, {switch}")))

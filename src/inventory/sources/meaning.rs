@@ -5,19 +5,19 @@
 
 use std::collections::BTreeMap;
 
-use super::{Context, Draft, Input, SourceFile, format_of};
+use super::{Draft, RowContext, SourceFile, SourceInput, format_of};
 use crate::diag::Files;
 use crate::inventory::Inventory;
-use crate::inventory::model::{Host, Ipv4Map, Layout, Project, ProjectIndex, Report, Tors, Trust};
+use crate::inventory::model::{Host, Ipv4Map, MacReport, NetLayout, Project, ProjectIndex, Tors, Trust};
 use crate::inventory::source::SourceSpec;
 use crate::inventory::symbol::Symbols;
 use crate::inventory::value::Time;
 
 /// What a row is about, and what it says of that: `sas1-s12 604` and `2a02:6b8:0:160b::/64`.
-pub type Meaning = (String, String);
+pub type RowMeaning = (String, String);
 
 /// What was read from exports.
-pub struct Said<'a> {
+pub struct ExportRows<'a> {
     /// Switches and locations.
     pub symbols: &'a Symbols,
     /// The ids of the projects, by number.
@@ -27,25 +27,25 @@ pub struct Said<'a> {
     /// l3-tors.txt.
     pub tors: &'a Tors,
     /// net-layout.xml.
-    pub layout: &'a Layout,
+    pub layout: &'a NetLayout,
     /// ipv4-map.txt.
     pub ipv4_map: &'a Ipv4Map,
     /// The reports of all sources of MACs, those of one host and source in the order of files and rows.
-    pub reports: Vec<&'a [Report]>,
+    pub reports: Vec<&'a [MacReport]>,
     /// Which source of MACs is asked about.
     pub source: u16,
 }
 
-impl<'a> Said<'a> {
+impl<'a> ExportRows<'a> {
     /// The id of a project.
     pub fn project(&self, project: ProjectIndex) -> &'a str {
         self.projects[project.0 as usize]
     }
 
     /// What an inventory says, with an eye on one source.
-    fn of_inventory(inventory: &'a Inventory, spec: &SourceSpec) -> Said<'a> {
+    fn of_inventory(inventory: &'a Inventory, spec: &SourceSpec) -> ExportRows<'a> {
         let source = inventory.mac_sources.iter().position(|source| source.name == spec.name);
-        Said {
+        ExportRows {
             symbols: &inventory.symbols,
             projects: inventory.projects.iter().map(|project| project.id.as_str()).collect(),
             hosts: &inventory.hosts,
@@ -58,8 +58,8 @@ impl<'a> Said<'a> {
     }
 
     /// What a draft says that holds at most one source of MACs.
-    fn of_draft(draft: &'a Draft) -> Said<'a> {
-        Said {
+    fn of_draft(draft: &'a Draft) -> ExportRows<'a> {
+        ExportRows {
             symbols: &draft.symbols,
             projects: draft.projects.texts().collect(),
             hosts: &draft.hosts,
@@ -74,7 +74,7 @@ impl<'a> Said<'a> {
 
 /// An export that was accepted.
 #[derive(Debug, Clone, Copy)]
-pub struct Earlier<'a> {
+pub struct EarlierExport<'a> {
     /// What zonewright.toml says of it now.
     pub spec: &'a SourceSpec,
     /// Its files, with their names.
@@ -83,32 +83,32 @@ pub struct Earlier<'a> {
 
 /// What the export of a source says now.
 pub fn meanings(inventory: &Inventory, spec: &SourceSpec) -> BTreeMap<String, String> {
-    collect(spec, &Said::of_inventory(inventory, spec))
+    collect(spec, &ExportRows::of_inventory(inventory, spec))
 }
 
 /// What an accepted export said, and how many bad rows it had; `now` is the clock by which it was read then.
-pub fn meanings_of(inventory: &Inventory, earlier: &Earlier<'_>, now: Time) -> (BTreeMap<String, String>, usize) {
+pub fn meanings_of(inventory: &Inventory, earlier: &EarlierExport<'_>, now: Time) -> (BTreeMap<String, String>, usize) {
     let (draft, bad) = read_counted(inventory, &[*earlier], now);
-    (collect(earlier.spec, &Said::of_draft(&draft)), bad)
+    (collect(earlier.spec, &ExportRows::of_draft(&draft)), bad)
 }
 
 /// Reads accepted exports as today's exports are read; their errors were reported when they were accepted. Sources of
 /// MACs are numbered in their order here, and every row has a place of its own, although its file may be gone. Devices
 /// are the hosts that `inventory` knows them as, and short names are in its domains.
-pub fn read(inventory: &Inventory, exports: &[Earlier<'_>], now: Time) -> Draft {
+pub fn read(inventory: &Inventory, exports: &[EarlierExport<'_>], now: Time) -> Draft {
     read_counted(inventory, exports, now).0
 }
 
 /// The same, with the number of bad rows.
-fn read_counted(inventory: &Inventory, exports: &[Earlier<'_>], now: Time) -> (Draft, usize) {
+fn read_counted(inventory: &Inventory, exports: &[EarlierExport<'_>], now: Time) -> (Draft, usize) {
     let mut names = Files::default();
-    let inputs = exports.iter().map(|Earlier { spec, files }| {
+    let inputs = exports.iter().map(|EarlierExport { spec, files }| {
         let files = files.iter().map(|&(name, bytes)| SourceFile { id: names.add(name), bytes }).collect();
-        Input { spec, files }
+        SourceInput { spec, files }
     });
-    let inputs: Vec<Input<'_>> = inputs.collect();
+    let inputs: Vec<SourceInput<'_>> = inputs.collect();
     let admin = |project: &Project| Some((project.id.clone(), project.admin.clone()?));
-    let context = Context {
+    let context = RowContext {
         files: &names,
         now,
         free_domain: &inventory.config.free_domain,
@@ -126,7 +126,7 @@ fn read_counted(inventory: &Inventory, exports: &[Earlier<'_>], now: Time) -> (D
 }
 
 /// The meanings of one source; the meanings of one thing are neighbours, sorted as text.
-fn collect(spec: &SourceSpec, said: &Said<'_>) -> BTreeMap<String, String> {
+fn collect(spec: &SourceSpec, said: &ExportRows<'_>) -> BTreeMap<String, String> {
     let mut found = (format_of(spec).meanings)(said);
     found.sort();
     let mut meanings: BTreeMap<String, String> = BTreeMap::new();
@@ -166,7 +166,7 @@ mod tests {
     /// What other content of a source would say.
     fn said(inventory: &Inventory, source: &str, content: &str) -> Vec<String> {
         let spec = &inventory.exports.iter().find(|export| export.spec.name == source).unwrap().spec;
-        let earlier = Earlier { spec, files: &[("file", content.as_bytes())] };
+        let earlier = EarlierExport { spec, files: &[("file", content.as_bytes())] };
         lines(&meanings_of(inventory, &earlier, now()).0)
     }
 

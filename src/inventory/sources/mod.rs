@@ -7,14 +7,14 @@
 use std::collections::BTreeMap;
 
 use super::devices::Devices;
-use super::model::{Host, Ipv4Map, Layout, LockRow, MacSource, ProjectAdmin, ProjectIndex, Report, Tors, Trust};
-use super::source::{Keys, KnownFormat, Occurs, SourceSpec};
+use super::model::{Host, Ipv4Map, LockRow, MacReport, MacSource, NetLayout, ProjectAdmin, ProjectIndex, Tors, Trust};
+use super::source::{KnownFormat, Occurrence, SourceKeys, SourceSpec};
 use super::symbol::{Symbol, Symbols};
 use super::value::{Duration, Percent, Time};
 use crate::diag::{Diagnostic, Diagnostics, FileId, Files};
 use crate::dns::Name;
 pub use hosts_csv::HEADER as HOSTS_HEADER;
-use meaning::{Meaning, Said};
+use meaning::{ExportRows, RowMeaning};
 
 mod text;
 
@@ -33,7 +33,7 @@ macro_rules! formats {
         $(mod $name;)*
 
         /// All formats, in the order in which their rows are taken in.
-        pub const FORMATS: &[Format] = &[$($name::FORMAT,)*];
+        pub const FORMATS: &[ExportFormat] = &[$($name::FORMAT,)*];
     };
 }
 
@@ -54,39 +54,39 @@ formats! {
 
 /// The formats that zonewright.toml can name.
 pub fn known() -> Vec<KnownFormat> {
-    let known = |format: &Format| {
-        let Format { key, word, occurs, keys, .. } = *format;
+    let known = |format: &ExportFormat| {
+        let ExportFormat { key, word, occurs, keys, .. } = *format;
         KnownFormat { key, word, occurs, keys }
     };
     FORMATS.iter().map(known).collect()
 }
 
 /// The format of a source.
-pub fn format_of(spec: &SourceSpec) -> &'static Format {
+pub fn format_of(spec: &SourceSpec) -> &'static ExportFormat {
     let found = FORMATS.iter().find(|format| (format.key, format.word) == (spec.key, spec.word));
     found.expect("settings know the formats")
 }
 
 /// One export format.
-pub struct Format {
+pub struct ExportFormat {
     /// Its key in `[sources]`.
     pub key: &'static str,
     /// The word under `format`, which says whose it is.
     pub word: &'static str,
     /// The keys of its table that only it has.
-    pub keys: Keys,
+    pub keys: SourceKeys,
     /// How often that key occurs.
-    pub occurs: Occurs,
+    pub occurs: Occurrence,
     /// Whether it says which host has which name.
     pub gives_names: bool,
     /// Reads all files of one source.
-    pub read: fn(&Input<'_>, &Context<'_>) -> Part,
+    pub read: fn(&SourceInput<'_>, &RowContext<'_>) -> SourcePart,
     /// What its good rows say, each under what it is about; nothing for a file of our own, which is not an export.
-    pub meanings: fn(&Said<'_>) -> Vec<Meaning>,
+    pub meanings: fn(&ExportRows<'_>) -> Vec<RowMeaning>,
 }
 
 /// The files of one source.
-pub struct Input<'a> {
+pub struct SourceInput<'a> {
     /// What zonewright.toml says of it.
     pub spec: &'a SourceSpec,
     /// The files that could be read, sorted by name.
@@ -103,7 +103,7 @@ pub struct SourceFile<'a> {
 }
 
 /// What rows are judged by.
-pub struct Context<'a> {
+pub struct RowContext<'a> {
     /// The names of files.
     pub files: &'a Files,
     /// The clock.
@@ -117,19 +117,19 @@ pub struct Context<'a> {
 }
 
 /// What one source says.
-pub struct Part {
+pub struct SourcePart {
     /// How much of it is wrong.
-    pub tally: Tally,
+    pub tally: SourceTally,
     /// Puts the rows into the draft.
-    pub fold: Fold,
+    pub fold: DraftFold,
 }
 
 /// Puts what was read into the draft, with the trust in it.
-pub type Fold = Box<dyn FnOnce(&mut Draft, Trust) + Send>;
+pub type DraftFold = Box<dyn FnOnce(&mut Draft, Trust) + Send>;
 
 /// When a source was made, by the word of its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Dated {
+pub enum SourceDate {
     /// No file was asked.
     #[default]
     Unasked,
@@ -139,33 +139,33 @@ pub enum Dated {
     Unsaid,
 }
 
-impl Dated {
+impl SourceDate {
     /// What one more file says; nothing readable where it is `None`.
-    pub fn of(date: Option<Time>) -> Dated {
-        date.map_or(Dated::Unsaid, Dated::At)
+    pub fn of(date: Option<Time>) -> SourceDate {
+        date.map_or(SourceDate::Unsaid, SourceDate::At)
     }
 
     /// What both say together.
-    fn and(self, other: Dated) -> Dated {
+    fn and(self, other: SourceDate) -> SourceDate {
         match (self, other) {
-            (Dated::Unasked, said) | (said, Dated::Unasked) => said,
-            (Dated::At(one), Dated::At(other)) => Dated::At(one.min(other)),
-            (Dated::Unsaid, _) | (_, Dated::Unsaid) => Dated::Unsaid,
+            (SourceDate::Unasked, said) | (said, SourceDate::Unasked) => said,
+            (SourceDate::At(one), SourceDate::At(other)) => SourceDate::At(one.min(other)),
+            (SourceDate::Unsaid, _) | (_, SourceDate::Unsaid) => SourceDate::Unsaid,
         }
     }
 
     /// The date, where there is one.
     pub fn time(self) -> Option<Time> {
         match self {
-            Dated::At(time) => Some(time),
-            Dated::Unasked | Dated::Unsaid => None,
+            SourceDate::At(time) => Some(time),
+            SourceDate::Unasked | SourceDate::Unsaid => None,
         }
     }
 }
 
 /// How much of a source is wrong.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct SourceTally {
     /// How many rows there are, bad ones included.
     pub rows: usize,
     /// How many of them are bad.
@@ -173,16 +173,16 @@ pub struct Tally {
     /// How many of them are about nothing that is looked for; not bad ones.
     pub passed_over: usize,
     /// When it was made, according to its content.
-    pub dated: Dated,
+    pub dated: SourceDate,
     /// The first reason why the source as a whole cannot be believed, such as `racktables/hosts.csv was cut`.
     pub doubt: Option<String>,
     /// What is wrong.
     pub diagnostics: Diagnostics,
 }
 
-impl Tally {
+impl SourceTally {
     /// Adds what was found further down.
-    pub fn append(&mut self, below: Tally) {
+    pub fn append(&mut self, below: SourceTally) {
         self.rows += below.rows;
         self.bad += below.bad;
         self.passed_over += below.passed_over;
@@ -242,7 +242,7 @@ pub struct Draft {
     /// Whether it may be believed.
     pub tors_trust: Trust,
     /// net-layout.xml.
-    pub layout: Layout,
+    pub layout: NetLayout,
     /// Whether it may be believed.
     pub layout_trust: Trust,
     /// ipv4-map.txt.
@@ -252,7 +252,7 @@ pub struct Draft {
     /// The sources of MACs.
     pub mac_sources: Vec<MacSource>,
     /// Runs of their reports, in the order of files and rows.
-    pub reports: Vec<Vec<Report>>,
+    pub reports: Vec<Vec<MacReport>>,
     /// names.lock.
     pub lock: Vec<LockRow>,
     /// Names in rows whose inventory number cannot be read.
@@ -275,7 +275,7 @@ impl Default for Draft {
             hosts_trust: Trust::Known,
             tors: Tors::default(),
             tors_trust: Trust::Known,
-            layout: Layout::default(),
+            layout: NetLayout::default(),
             layout_trust: Trust::Known,
             ipv4_map: Ipv4Map::default(),
             ipv4_map_trust: Trust::Known,

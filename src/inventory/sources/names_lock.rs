@@ -2,61 +2,61 @@
 
 use std::cmp::Ordering;
 
-use super::text::{self, BAD_INV, BAD_NAME, BAD_TIME, FIELD_COUNT, Fault, Faults, Row, Shape, Word};
-use super::{Context, Draft, Format, Input, Part, Renumbering, likely_project_index};
+use super::text::{self, BAD_INV, BAD_NAME, BAD_TIME, FIELD_COUNT, LineFormat, RowFault, RowFaults, RowWord, TextRow};
+use super::{Draft, ExportFormat, Renumbering, RowContext, SourceInput, SourcePart, likely_project_index};
 use crate::diag::Code;
 use crate::dns::Name;
 use crate::inventory::model::{LockRow, Trust};
-use crate::inventory::source::{Keys, NAMES_LOCK, OWN, Occurs, is_conflict_marker};
+use crate::inventory::source::{NAMES_LOCK, OWN, Occurrence, SourceKeys, is_conflict_marker};
 use crate::inventory::symbol::Symbols;
 use crate::inventory::value::{Inv, Time};
 
 mod clashes;
 
 /// The format.
-pub const FORMAT: Format = Format {
+pub const FORMAT: ExportFormat = ExportFormat {
     key: "names_lock",
     word: OWN,
-    keys: Keys::NONE,
-    occurs: Occurs::Fixed(NAMES_LOCK),
+    keys: SourceKeys::NONE,
+    occurs: Occurrence::Fixed(NAMES_LOCK),
     gives_names: true,
     read,
     meanings: |_| Vec::new(),
 };
 
 /// A row with too many or too few fields.
-const LOCK_FIELDS: Fault = Fault { hint: "write its five fields with one tab between them", ..FIELD_COUNT };
+const LOCK_FIELDS: RowFault = RowFault { hint: "write its five fields with one tab between them", ..FIELD_COUNT };
 
 /// A project that does not exist.
-const EMPTY_PROJECT: Fault = Fault {
+const EMPTY_PROJECT: RowFault = RowFault {
     code: Code::new("empty-field"),
     rule: "a row is `inv name project since released`, separated by tabs",
     hint: "complete the row",
 };
 
 /// A released name outside its project.
-const FOREIGN_RELEASED: Fault = Fault {
+const FOREIGN_RELEASED: RowFault = RowFault {
     code: Code::new("foreign-released-name"),
     rule: "a released name is directly below a domain of its project",
     hint: "correct the project of the row, or give the project the domain in `also_domains`",
 };
 
 /// A host with two current names.
-const TWO_NAMES: Fault = Fault {
+const TWO_NAMES: RowFault = RowFault {
     code: Code::new("two-current-names"),
     rule: "a host has one current row",
     hint: "let `zonewright check --fix-lock` settle it, or give all but one of the rows the time of the release",
 };
 
 /// A name that two hosts have.
-const TWO_HOLDERS: Fault = Fault {
+const TWO_HOLDERS: RowFault = RowFault {
     code: Code::new("two-current-holders"),
     rule: "a name is current in one row",
     hint: "let `zonewright check --fix-lock` settle it, or release the name of all but one of the hosts",
 };
 
 /// A name that a host has by one row, and gave up by another that was made of it.
-const STALE: Fault = Fault {
+const STALE: RowFault = RowFault {
     code: Code::new("current-and-released"),
     rule: "names.lock has one row for each name; if two rows have the same `since`, the released row counts as the \
            later one",
@@ -64,7 +64,7 @@ const STALE: Fault = Fault {
 };
 
 /// What git wrote around what it could not merge.
-const CONFLICT_MARKER: Fault = Fault {
+const CONFLICT_MARKER: RowFault = RowFault {
     code: Code::new("conflict-marker"),
     rule: "a conflict marker, which git writes when it cannot merge rows, is not a row",
     hint: "`zonewright check --fix-lock` keeps the rows of both sides and settles them; with `names.lock merge=union` \
@@ -81,7 +81,7 @@ struct LockEntry {
 
 /// What one chunk holds.
 #[derive(Default)]
-struct Piece {
+struct LockPiece {
     /// The projects.
     projects: Symbols,
     /// The rows.
@@ -91,9 +91,9 @@ struct Piece {
 }
 
 /// Reads names.lock.
-fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
-    let shape = Shape { is_own: true, ..Shape::default() };
-    let start = |rows| Piece { entries: Vec::with_capacity(rows), ..Piece::default() };
+fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
+    let shape = LineFormat { is_own: true, ..LineFormat::default() };
+    let start = |rows| LockPiece { entries: Vec::with_capacity(rows), ..LockPiece::default() };
     let (pieces, mut tally) = text::read_rows(input, context, &shape, start, |piece, row, faults| {
         read_row(piece, row, faults, context);
     });
@@ -129,7 +129,7 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
         draft.stray_names.extend(strays);
         draft.has_bad_names |= has_bad;
     };
-    Part { tally, fold: Box::new(fold) }
+    SourcePart { tally, fold: Box::new(fold) }
 }
 
 /// How rows are ordered: by host, name and place.
@@ -138,7 +138,7 @@ fn in_order(a: &LockRow, b: &LockRow) -> Ordering {
 }
 
 /// Reads one row; without a readable inventory number it belongs to no host, and is only reported.
-fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, context: &Context<'_>) {
+fn read_row(piece: &mut LockPiece, row: &TextRow<'_>, faults: &mut RowFaults<'_, '_>, context: &RowContext<'_>) {
     if is_conflict_marker(row.text) {
         faults.add_whole(&CONFLICT_MARKER, || "git could not merge the rows here".into());
         return;
@@ -185,12 +185,12 @@ fn read_row(piece: &mut Piece, row: &Row<'_>, faults: &mut Faults<'_, '_>, conte
 }
 
 /// Cuts a row at its tabs; fields that are not there are empty, which is reported.
-fn split<'a>(line: &'a str, faults: &mut Faults<'_, '_>) -> [Word<'a>; 5] {
+fn split<'a>(line: &'a str, faults: &mut RowFaults<'_, '_>) -> [RowWord<'a>; 5] {
     let mut begin = 0;
     let ends = memchr::memchr_iter(b'\t', line.as_bytes()).chain(std::iter::once(line.len()));
     let mut words = ends.map(|end| {
         let at = std::mem::replace(&mut begin, end + 1)..end;
-        Word { text: &line[at.clone()], at }
+        RowWord { text: &line[at.clone()], at }
     });
     let mut count = 0;
     let fields = std::array::from_fn(|_| match words.next() {
@@ -198,7 +198,7 @@ fn split<'a>(line: &'a str, faults: &mut Faults<'_, '_>) -> [Word<'a>; 5] {
             count += 1;
             word
         }
-        None => Word { text: "", at: line.len()..line.len() },
+        None => RowWord { text: "", at: line.len()..line.len() },
     });
     count += words.count();
     if count != 5 {
@@ -209,7 +209,7 @@ fn split<'a>(line: &'a str, faults: &mut Faults<'_, '_>) -> [Word<'a>; 5] {
 }
 
 /// Reads a time.
-fn read_time(word: &Word<'_>, faults: &mut Faults<'_, '_>) -> Option<Time> {
+fn read_time(word: &RowWord<'_>, faults: &mut RowFaults<'_, '_>) -> Option<Time> {
     let time = word.text.parse().ok();
     if time.is_none() {
         faults.add(&BAD_TIME, word.at.clone(), || format!("`{}` is not a time", word.text));

@@ -10,21 +10,23 @@ use quick_xml::escape::EscapeError;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::reader::Reader;
 
-use super::meaning::{Meaning, Said};
-use super::text::{BAD_NETWORK, BAD_TIME, BAD_VLAN, Fault, NOT_A_64};
-use super::{Context, Dated, Draft, Format, Input, Part, Renumbering, SourceFile, Tally};
+use super::meaning::{ExportRows, RowMeaning};
+use super::text::{BAD_NETWORK, BAD_TIME, BAD_VLAN, NOT_A_64, RowFault};
+use super::{
+    Draft, ExportFormat, Renumbering, RowContext, SourceDate, SourceFile, SourceInput, SourcePart, SourceTally,
+};
 use crate::diag::{Code, Diagnostic, FileId, Origin, Severity};
-use crate::inventory::model::{Entry, Layout, LayoutNetworks, Trust};
-use crate::inventory::source::{Keys, OWN, Occurs};
+use crate::inventory::model::{ExportEntry, LayoutNetworks, NetLayout, Trust};
+use crate::inventory::source::{OWN, Occurrence, SourceKeys};
 use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::{Net64, Time, Vlan};
 
 /// The format.
-pub const FORMAT: Format = Format {
+pub const FORMAT: ExportFormat = ExportFormat {
     key: "net_layout",
     word: OWN,
-    keys: Keys::NONE,
-    occurs: Occurs::Optional,
+    keys: SourceKeys::NONE,
+    occurs: Occurrence::Optional,
     gives_names: false,
     read,
     meanings,
@@ -34,14 +36,14 @@ pub const FORMAT: Format = Format {
 const SOURCE_CUT: Code = Code::new("source-cut");
 
 /// An element where it does not belong.
-const BAD_ELEMENT: Fault = Fault {
+const BAD_ELEMENT: RowFault = RowFault {
     code: Code::new("xml-element"),
     rule: "net-layout holds datacenters, a datacenter holds vlans, a vlan holds networks, and nothing else",
     hint: "remove it; its content is not read",
 };
 
 /// An attribute that is missing or wrong.
-const BAD_ATTRIBUTE: Fault = Fault {
+const BAD_ATTRIBUTE: RowFault = RowFault {
     code: Code::new("xml-attribute"),
     rule: "a datacenter has a `name`, a vlan an `id`",
     hint: "correct the attribute; until then the element is not read",
@@ -51,11 +53,11 @@ const BAD_ATTRIBUTE: Fault = Fault {
 const RULE: &str = "zonewright does not use a file that may be incomplete or hide something";
 
 /// Reads net-layout.xml.
-fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
-    let mut tally = Tally::default();
-    let mut rows = Rows::default();
+fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
+    let mut tally = SourceTally::default();
+    let mut rows = LayoutRows::default();
     for file in &input.files {
-        let mut below = Tally::default();
+        let mut below = SourceTally::default();
         read_file(*file, context, &mut rows, &mut below);
         tally.append(below);
     }
@@ -66,38 +68,38 @@ fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
         let unreadable = rows.layout.unreadable.into_iter();
         let unreadable =
             unreadable.map(|(location, origin)| (location.map(|own| numbers.symbol(own)), origin)).collect();
-        draft.layout = Layout { networks, unreadable, ignored: rows.layout.ignored };
+        draft.layout = NetLayout { networks, unreadable, ignored: rows.layout.ignored };
         draft.layout_trust = trust;
     };
-    Part { tally, fold: Box::new(fold) }
+    SourcePart { tally, fold: Box::new(fold) }
 }
 
 /// What was read.
 #[derive(Default)]
-struct Rows {
+struct LayoutRows {
     /// The locations.
     symbols: Symbols,
     /// The networks.
-    layout: Layout,
+    layout: NetLayout,
     /// Those that were added.
     seen: HashSet<((Symbol, Vlan), Net64)>,
 }
 
-impl Rows {
+impl LayoutRows {
     /// Adds a good network, once.
     fn add(&mut self, key: (Symbol, Vlan), network: Net64, origin: Origin) {
         if !self.seen.insert((key, network)) {
             return;
         }
-        let entry = self.layout.networks.entry(key).or_insert_with(|| Entry::Good(Vec::new(), origin));
-        if let Entry::Good(list, _) = entry {
+        let entry = self.layout.networks.entry(key).or_insert_with(|| ExportEntry::Good(Vec::new(), origin));
+        if let ExportEntry::Good(list, _) = entry {
             list.push((network, origin));
         }
     }
 }
 
 /// Reads one file; an error about the whole file makes the source unknown.
-fn read_file(file: SourceFile<'_>, context: &Context<'_>, rows: &mut Rows, tally: &mut Tally) {
+fn read_file(file: SourceFile<'_>, context: &RowContext<'_>, rows: &mut LayoutRows, tally: &mut SourceTally) {
     let bytes = file.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file.bytes);
     let whole = |code, message: &str, hint: &str| Diagnostic::file_error(code, file.id, message).rule(RULE).hint(hint);
     let text = match std::str::from_utf8(bytes) {
@@ -111,7 +113,7 @@ fn read_file(file: SourceFile<'_>, context: &Context<'_>, rows: &mut Rows, tally
             return tally.distrust(file.id, context.files, "is not UTF-8", diagnostic);
         }
     };
-    let mut walk = Walk::new(file.id, text, rows, tally);
+    let mut walk = LayoutWalk::new(file.id, text, rows, tally);
     match walk.run() {
         Err(fault) => {
             let cause = if fault.code == SOURCE_CUT { "was cut" } else { "cannot be read as XML" };
@@ -127,7 +129,7 @@ fn read_file(file: SourceFile<'_>, context: &Context<'_>, rows: &mut Rows, tally
 }
 
 /// What ends the reading of a file.
-struct Fatal {
+struct LayoutError {
     /// The code.
     code: Code,
     /// Where.
@@ -138,23 +140,23 @@ struct Fatal {
     hint: String,
 }
 
-/// Makes a [`Fatal`].
-fn fatal(code: impl Into<Code>, at: Range<usize>, message: impl Into<String>, hint: &str) -> Fatal {
-    Fatal { code: code.into(), at, message: message.into(), hint: hint.to_owned() }
+/// Makes a [`LayoutError`].
+fn fatal(code: impl Into<Code>, at: Range<usize>, message: impl Into<String>, hint: &str) -> LayoutError {
+    LayoutError { code: code.into(), at, message: message.into(), hint: hint.to_owned() }
 }
 
 /// Where the reader is in the file.
-struct Walk<'a> {
+struct LayoutWalk<'a> {
     /// The file.
     file: FileId,
     /// Its text.
     text: &'a str,
     /// What was read.
-    rows: &'a mut Rows,
+    rows: &'a mut LayoutRows,
     /// What is wrong.
-    tally: &'a mut Tally,
+    tally: &'a mut SourceTally,
     /// The elements around the reader, outermost first; skipped elements are not among them.
-    open: Vec<Open>,
+    open: Vec<OpenElement>,
     /// How deep the reader is inside an element that is skipped.
     skipped: usize,
     /// Whether the outermost element was closed.
@@ -164,7 +166,7 @@ struct Walk<'a> {
 }
 
 /// An element that the format knows.
-enum Open {
+enum OpenElement {
     /// `net-layout`.
     Root,
     /// `datacenter`, where its name can be read.
@@ -180,14 +182,14 @@ enum Open {
     },
 }
 
-impl<'a> Walk<'a> {
+impl<'a> LayoutWalk<'a> {
     /// Starts at the top.
-    fn new(file: FileId, text: &'a str, rows: &'a mut Rows, tally: &'a mut Tally) -> Walk<'a> {
-        Walk { file, text, rows, tally, open: Vec::new(), skipped: 0, done: false, last: (0, 1) }
+    fn new(file: FileId, text: &'a str, rows: &'a mut LayoutRows, tally: &'a mut SourceTally) -> LayoutWalk<'a> {
+        LayoutWalk { file, text, rows, tally, open: Vec::new(), skipped: 0, done: false, last: (0, 1) }
     }
 
     /// Reads to the end of the file.
-    fn run(&mut self) -> Result<(), Fatal> {
+    fn run(&mut self) -> Result<(), LayoutError> {
         let mut reader = Reader::from_str(self.text);
         reader.config_mut().enable_all_checks(true);
         reader.config_mut().expand_empty_elements = true;
@@ -209,7 +211,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What a fault of syntax means: at the end of the file, that it was cut.
-    fn syntax(&self, error: &Error, at: usize) -> Fatal {
+    fn syntax(&self, error: &Error, at: usize) -> LayoutError {
         let at = at.min(self.text.len());
         match error {
             Error::Syntax(error) => fatal(SOURCE_CUT, at..at, format!("{error}: the file was cut"), EXPORT_AGAIN),
@@ -218,7 +220,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds one event.
-    fn take(&mut self, event: Event<'_>, at: Range<usize>) -> Result<(), Fatal> {
+    fn take(&mut self, event: Event<'_>, at: Range<usize>) -> Result<(), LayoutError> {
         match event {
             Event::Start(element) => self.begin(&element, at)?,
             Event::End(_) => self.end(at),
@@ -238,7 +240,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Handles the beginning of an element.
-    fn begin(&mut self, element: &BytesStart<'_>, at: Range<usize>) -> Result<(), Fatal> {
+    fn begin(&mut self, element: &BytesStart<'_>, at: Range<usize>) -> Result<(), LayoutError> {
         if self.skipped > 0 {
             self.skipped += 1;
             // Rows are counted whether or not they can be used, so that shares of bad ones stay shares.
@@ -251,30 +253,30 @@ impl<'a> Walk<'a> {
         let open = match (self.open.last(), element.name().0) {
             (None, "net-layout") => {
                 self.read_date(element, &at)?;
-                Open::Root
+                OpenElement::Root
             }
             (None, name) => {
                 let message = format!("the outermost element is `{name}` instead of `net-layout`");
                 return Err(fatal("xml-syntax", at, message, "name the right file in zonewright.toml"));
             }
-            (Some(Open::Root), "datacenter") => {
+            (Some(OpenElement::Root), "datacenter") => {
                 let name = self.attribute(element, "name", &at)?.filter(|name| !name.is_empty());
                 if name.is_none() {
                     self.bad(&BAD_ATTRIBUTE, at, "a datacenter without a `name`".into());
                     self.tally.rows += 1;
                 }
-                Open::Datacenter(name.map(|name| self.rows.symbols.intern(&name)))
+                OpenElement::Datacenter(name.map(|name| self.rows.symbols.intern(&name)))
             }
-            (Some(Open::Datacenter(datacenter)), "vlan") => {
+            (Some(OpenElement::Datacenter(datacenter)), "vlan") => {
                 let datacenter = *datacenter;
                 let origin = self.line(at.start);
                 let vlan = self.read_vlan(element, at)?;
                 if vlan.is_none() || datacenter.is_none() {
                     self.rows.layout.unreadable.entry(datacenter).or_insert(origin);
                 }
-                Open::Vlan(datacenter.zip(vlan))
+                OpenElement::Vlan(datacenter.zip(vlan))
             }
-            (Some(Open::Vlan(_)), "network") => Open::Network { text: String::new(), start: at.start },
+            (Some(OpenElement::Vlan(_)), "network") => OpenElement::Network { text: String::new(), start: at.start },
             (Some(_), name) => {
                 let message = format!("the element `{name}` does not belong here");
                 self.skipped = 1;
@@ -294,21 +296,21 @@ impl<'a> Walk<'a> {
             self.skipped -= 1;
             return;
         }
-        if let Some(Open::Network { text, start }) = self.open.pop() {
+        if let Some(OpenElement::Network { text, start }) = self.open.pop() {
             self.read_network(&text, start..at.end);
         }
         self.done = self.open.is_empty();
     }
 
     /// Handles text.
-    fn content(&mut self, more: &str, at: Range<usize>) -> Result<(), Fatal> {
+    fn content(&mut self, more: &str, at: Range<usize>) -> Result<(), LayoutError> {
         if let Some(flaw) = more.find(is_control) {
             let at = at.start + flaw.min(at.len())..at.end;
             return Err(fatal("xml-syntax", at, CONTROL, EXPORT_AGAIN));
         }
         match self.open.last_mut() {
             _ if self.skipped > 0 => {}
-            Some(Open::Network { text, .. }) => text.push_str(more),
+            Some(OpenElement::Network { text, .. }) => text.push_str(more),
             _ if more.trim().is_empty() => {}
             None => return Err(fatal("xml-syntax", at, "text outside the outermost element", EXPORT_AGAIN)),
             Some(_) => {
@@ -321,7 +323,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Reads the `id` of a VLAN; one that is not a VLAN is a bad row, and its networks are ignored.
-    fn read_vlan(&mut self, element: &BytesStart<'_>, at: Range<usize>) -> Result<Option<Vlan>, Fatal> {
+    fn read_vlan(&mut self, element: &BytesStart<'_>, at: Range<usize>) -> Result<Option<Vlan>, LayoutError> {
         let id = self.attribute(element, "id", &at)?;
         let digits = id.as_deref().filter(|id| !id.is_empty() && id.bytes().all(|octet| octet.is_ascii_digit()));
         let vlan = digits.and_then(|id| id.parse().ok()).and_then(Vlan::new);
@@ -354,7 +356,7 @@ impl<'a> Walk<'a> {
             self.spoil(&at);
             return self.bad(&NOT_A_64, at, format!("`{text}` has bits behind its prefix"));
         };
-        if let Some(Open::Vlan(Some(key))) = self.open.last() {
+        if let Some(OpenElement::Vlan(Some(key))) = self.open.last() {
             let key = *key;
             let origin = self.line(at.start);
             self.rows.add(key, net64, origin);
@@ -363,22 +365,22 @@ impl<'a> Walk<'a> {
 
     /// Makes the entry of the VLAN around the reader bad.
     fn spoil(&mut self, at: &Range<usize>) {
-        let around = self.open.iter().rev().find(|open| !matches!(open, Open::Network { .. }));
-        if let Some(Open::Vlan(Some(key))) = around {
+        let around = self.open.iter().rev().find(|open| !matches!(open, OpenElement::Network { .. }));
+        if let Some(OpenElement::Vlan(Some(key))) = around {
             let key = *key;
             let origin = self.line(at.start);
-            let entry = self.rows.layout.networks.entry(key).or_insert(Entry::Bad(origin));
-            if matches!(entry, Entry::Good(..)) {
-                *entry = Entry::Bad(origin);
+            let entry = self.rows.layout.networks.entry(key).or_insert(ExportEntry::Bad(origin));
+            if matches!(entry, ExportEntry::Good(..)) {
+                *entry = ExportEntry::Bad(origin);
             }
         }
     }
 
     /// Takes the date of the file from `generated`; warns of one that gives no time.
-    fn read_date(&mut self, element: &BytesStart<'_>, at: &Range<usize>) -> Result<(), Fatal> {
+    fn read_date(&mut self, element: &BytesStart<'_>, at: &Range<usize>) -> Result<(), LayoutError> {
         let date = self.attribute(element, "generated", at)?;
         let time = date.as_ref().and_then(|date| date.parse::<Time>().ok());
-        self.tally.dated = Dated::of(time);
+        self.tally.dated = SourceDate::of(time);
         if let (Some(date), None) = (date, time) {
             let message = format!("`{date}` is not a time, so the export has no date");
             let diagnostic = locate(self.file, self.text, BAD_TIME.code, at.clone(), message);
@@ -389,7 +391,12 @@ impl<'a> Walk<'a> {
     }
 
     /// The value of an attribute.
-    fn attribute(&self, element: &BytesStart<'_>, name: &str, at: &Range<usize>) -> Result<Option<String>, Fatal> {
+    fn attribute(
+        &self,
+        element: &BytesStart<'_>,
+        name: &str,
+        at: &Range<usize>,
+    ) -> Result<Option<String>, LayoutError> {
         let mut found = None;
         for attribute in element.attributes() {
             let value = attribute.map_err(Error::from).and_then(|attribute| {
@@ -406,7 +413,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Reports a bad row.
-    fn bad(&mut self, fault: &Fault, at: Range<usize>, message: String) {
+    fn bad(&mut self, fault: &RowFault, at: Range<usize>, message: String) {
         self.tally.bad += 1;
         let (file, text) = (self.file, self.text);
         self.tally
@@ -452,7 +459,7 @@ fn has_control(text: &str) -> bool {
 }
 
 /// What an attribute that cannot be read means; `at` is its element.
-fn explain(error: &Error, at: &Range<usize>) -> Fatal {
+fn explain(error: &Error, at: &Range<usize>) -> LayoutError {
     match error {
         Error::Escape(EscapeError::UnrecognizedEntity(_, name)) => entity(name, at),
         Error::Escape(EscapeError::UnterminatedEntity(_)) => {
@@ -463,7 +470,7 @@ fn explain(error: &Error, at: &Range<usize>) -> Fatal {
 }
 
 /// Refuses an entity that XML does not predefine.
-fn entity(name: &str, at: &Range<usize>) -> Fatal {
+fn entity(name: &str, at: &Range<usize>) -> LayoutError {
     fatal("xml-entity", at.clone(), format!("the entity `{name}` is refused"), "write the text itself")
 }
 
@@ -471,7 +478,7 @@ fn entity(name: &str, at: &Range<usize>) -> Fatal {
 const EXPORT_AGAIN: &str = "export again; let the exporter write to another name and rename the complete file";
 
 /// The text of a reference: one of the five entities that XML predefines, or a character by number.
-fn resolve(reference: &BytesRef<'_>, at: &Range<usize>) -> Result<String, Fatal> {
+fn resolve(reference: &BytesRef<'_>, at: &Range<usize>) -> Result<String, LayoutError> {
     if let Ok(Some(c)) = reference.resolve_char_ref() {
         return Ok(c.to_string());
     }
@@ -482,13 +489,13 @@ fn resolve(reference: &BytesRef<'_>, at: &Range<usize>) -> Result<String, Fatal>
 }
 
 /// The /64s of each VLAN of a datacenter, in their order.
-fn meanings(said: &Said<'_>) -> Vec<Meaning> {
-    let meaning = |((location, vlan), entry): (&(Symbol, Vlan), &Entry<LayoutNetworks>)| match entry {
-        Entry::Good(networks, _) => {
+fn meanings(said: &ExportRows<'_>) -> Vec<RowMeaning> {
+    let meaning = |((location, vlan), entry): (&(Symbol, Vlan), &ExportEntry<LayoutNetworks>)| match entry {
+        ExportEntry::Good(networks, _) => {
             let networks: Vec<String> = networks.iter().map(|(network, _)| network.to_string()).collect();
             Some((format!("{} {vlan}", said.symbols.text(*location)), networks.join(", ")))
         }
-        Entry::Bad(_) => None,
+        ExportEntry::Bad(_) => None,
     };
     said.layout.networks.iter().filter_map(meaning).collect()
 }

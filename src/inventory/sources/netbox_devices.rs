@@ -2,22 +2,29 @@
 //!
 //! Source: NetBox 3.7.8 and 4.0 to 4.6: `dcim/tables/devices.py`, `netbox/tables/`, `dcim/api/serializers_/devices.py`.
 
-use super::meaning::{Meaning, Said};
-use super::other::hosts::{self, System};
+use super::meaning::{ExportRows, RowMeaning};
+use super::other::hosts::{self, HostSystem};
 use super::records::Dialect;
-use super::{Context, Format, Input, Part, hosts_csv};
+use super::{ExportFormat, RowContext, SourceInput, SourcePart, hosts_csv};
 use crate::inventory::model::HostStatus;
-use crate::inventory::source::{Keys, Occurs};
+use crate::inventory::source::{Occurrence, SourceKeys};
 
 /// The word under `format`.
 pub const WORD: &str = "netbox";
 
 /// The format.
-pub const FORMAT: Format =
-    Format { key: "hosts", word: WORD, keys: KEYS, occurs: Occurs::Required, gives_names: true, read, meanings };
+pub const FORMAT: ExportFormat = ExportFormat {
+    key: "hosts",
+    word: WORD,
+    keys: KEYS,
+    occurs: Occurrence::Required,
+    gives_names: true,
+    read,
+    meanings,
+};
 
 /// The keys of its own, with the fields of NetBox.
-const KEYS: Keys = Keys {
+const KEYS: SourceKeys = SourceKeys {
     fields: &[
         ("inv", "asset_tag"),
         ("name", "name"),
@@ -33,7 +40,7 @@ const KEYS: Keys = Keys {
 };
 
 /// What is particular about it.
-const SYSTEM: System = System {
+const SYSTEM: HostSystem = HostSystem {
     dialect: DIALECT,
     // A device in all but storage may have its name and its place still.
     statuses: &[
@@ -78,11 +85,11 @@ fn header(field: &str) -> Option<&'static [&'static str]> {
 }
 
 /// Reads the devices.
-fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
+fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
     hosts::read(input, context, &SYSTEM)
 }
 
 /// What each row says of its host.
-fn meanings(said: &Said<'_>) -> Vec<Meaning> {
+fn meanings(said: &ExportRows<'_>) -> Vec<RowMeaning> {
     hosts_csv::meanings(said)
 }

@@ -2,21 +2,21 @@
 //!
 //! Source: as for devices, and `dcim/api/serializers_/device_components.py`.
 
-use super::meaning::{Meaning, Said};
+use super::meaning::{ExportRows, RowMeaning};
 use super::netbox_devices::{DIALECT, WORD};
-use super::other::macs::{self, System};
-use super::{Context, Format, Input, Part, mac_reports};
-use crate::inventory::source::{Keys, Occurs};
+use super::other::macs::{self, MacSystem};
+use super::{ExportFormat, RowContext, SourceInput, SourcePart, mac_reports};
+use crate::inventory::source::{Occurrence, SourceKeys};
 
 /// The format.
-pub const FORMAT: Format =
-    Format { key: "mac", word: WORD, keys: KEYS, occurs: Occurs::Listed, gives_names: false, read, meanings };
+pub const FORMAT: ExportFormat =
+    ExportFormat { key: "mac", word: WORD, keys: KEYS, occurs: Occurrence::Listed, gives_names: false, read, meanings };
 
 /// The keys of its own: an interface names its device, and seldom an inventory number.
-const KEYS: Keys = Keys { fields: &[("inv", "")], has_only: true, has_statuses: false };
+const KEYS: SourceKeys = SourceKeys { fields: &[("inv", "")], has_only: true, has_statuses: false };
 
 /// What is particular about it.
-const SYSTEM: System = System {
+const SYSTEM: MacSystem = MacSystem {
     dialect: DIALECT,
     device: Some(("device.id", "device")),
     macs: &["mac_address", "primary_mac_address.mac_address", "mac_addresses"],
@@ -28,11 +28,11 @@ const SYSTEM: System = System {
 };
 
 /// Reads the interfaces.
-fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
+fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
     macs::read(input, context, &SYSTEM)
 }
 
 /// The MAC and the switch of each host.
-fn meanings(said: &Said<'_>) -> Vec<Meaning> {
+fn meanings(said: &ExportRows<'_>) -> Vec<RowMeaning> {
     mac_reports::meanings(said)
 }

@@ -3,9 +3,9 @@
 //! Comes in: rows of any format, and what zonewright.toml says about their fields. Goes out: hosts, and MAC reports.
 //! The module of a system knows what the system calls its fields, and what its statuses mean.
 
-use super::records::{Record, Wanted};
-use super::text::Faults;
-use crate::inventory::source::Mapping;
+use super::records::{ExportRecord, WantedField};
+use super::text::RowFaults;
+use crate::inventory::source::FieldMapping;
 
 pub mod hosts;
 
@@ -13,11 +13,11 @@ pub mod macs;
 
 /// The fields that are asked for, each once.
 #[derive(Default)]
-struct Asked(Vec<Wanted>);
+struct AskedFields(Vec<WantedField>);
 
-impl Asked {
+impl AskedFields {
     /// Asks for a field; gives its place.
-    fn ask(&mut self, wanted: Wanted) -> usize {
+    fn ask(&mut self, wanted: WantedField) -> usize {
         match self.0.iter_mut().position(|own| own.name == wanted.name) {
             Some(place) => {
                 self.0[place].is_required |= wanted.is_required;
@@ -32,17 +32,17 @@ impl Asked {
 }
 
 /// The rows that count.
-struct Only(Vec<(usize, Vec<String>)>);
+struct RowFilter(Vec<(usize, Vec<String>)>);
 
-impl Only {
+impl RowFilter {
     /// What `only` of a source says.
-    fn new(mapping: &Mapping, asked: &mut Asked) -> Only {
+    fn new(mapping: &FieldMapping, asked: &mut AskedFields) -> RowFilter {
         let fields = mapping.only.iter();
-        Only(fields.map(|(field, values)| (asked.ask(Wanted::required(field)), values.clone())).collect())
+        RowFilter(fields.map(|(field, values)| (asked.ask(WantedField::required(field)), values.clone())).collect())
     }
 
     /// Whether a row counts; one that is bad already may be about anything, and does.
-    fn has(&self, record: &Record<'_, '_>, faults: &mut Faults<'_, '_>) -> bool {
+    fn has(&self, record: &ExportRecord<'_, '_>, faults: &mut RowFaults<'_, '_>) -> bool {
         let is_one = |text: &str, values: &[String]| values.iter().any(|value| value == text);
         let fits = |(field, values): &(usize, Vec<String>)| {
             let text = record.text(*field);

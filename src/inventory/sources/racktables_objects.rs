@@ -4,22 +4,29 @@
 //! `reports/custom-report.php`
 //! 0.4.0. RackTables itself exports nothing.
 
-use super::meaning::{Meaning, Said};
-use super::other::hosts::{self, System};
+use super::meaning::{ExportRows, RowMeaning};
+use super::other::hosts::{self, HostSystem};
 use super::records::Dialect;
-use super::{Context, Format, Input, Part, hosts_csv};
+use super::{ExportFormat, RowContext, SourceInput, SourcePart, hosts_csv};
 use crate::inventory::model::HostStatus;
-use crate::inventory::source::{Keys, Occurs};
+use crate::inventory::source::{Occurrence, SourceKeys};
 
 /// The word under `format`.
 pub const WORD: &str = "racktables";
 
 /// The format.
-pub const FORMAT: Format =
-    Format { key: "hosts", word: WORD, keys: KEYS, occurs: Occurs::Required, gives_names: true, read, meanings };
+pub const FORMAT: ExportFormat = ExportFormat {
+    key: "hosts",
+    word: WORD,
+    keys: KEYS,
+    occurs: Occurrence::Required,
+    gives_names: true,
+    read,
+    meanings,
+};
 
 /// The keys of its own, with the columns of the query in docs/netbox.md.
-const KEYS: Keys = Keys {
+const KEYS: SourceKeys = SourceKeys {
     fields: &[
         ("inv", "asset_no"),
         ("name", "name"),
@@ -35,7 +42,7 @@ const KEYS: Keys = Keys {
 };
 
 /// What is particular about it.
-const SYSTEM: System = System {
+const SYSTEM: HostSystem = HostSystem {
     dialect: DIALECT,
     statuses: &[("assigned", HostStatus::Assigned), ("free", HostStatus::Free)],
     // Objects have no status of their own.
@@ -60,11 +67,11 @@ fn header(field: &str) -> Option<&'static [&'static str]> {
 }
 
 /// Reads the objects.
-fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
+fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
     hosts::read(input, context, &SYSTEM)
 }
 
 /// What each row says of its host.
-fn meanings(said: &Said<'_>) -> Vec<Meaning> {
+fn meanings(said: &ExportRows<'_>) -> Vec<RowMeaning> {
     hosts_csv::meanings(said)
 }

@@ -2,21 +2,21 @@
 //!
 //! Source: RackTables 0.22.0: `wwwroot/inc/install.php` for the tables.
 
-use super::meaning::{Meaning, Said};
-use super::other::macs::{self, System};
+use super::meaning::{ExportRows, RowMeaning};
+use super::other::macs::{self, MacSystem};
 use super::racktables_objects::{DIALECT, WORD};
-use super::{Context, Format, Input, Part, mac_reports};
-use crate::inventory::source::{Keys, Occurs};
+use super::{ExportFormat, RowContext, SourceInput, SourcePart, mac_reports};
+use crate::inventory::source::{Occurrence, SourceKeys};
 
 /// The format.
-pub const FORMAT: Format =
-    Format { key: "mac", word: WORD, keys: KEYS, occurs: Occurs::Listed, gives_names: false, read, meanings };
+pub const FORMAT: ExportFormat =
+    ExportFormat { key: "mac", word: WORD, keys: KEYS, occurs: Occurrence::Listed, gives_names: false, read, meanings };
 
 /// The keys of its own.
-const KEYS: Keys = Keys { fields: &[("inv", "asset_no")], has_only: true, has_statuses: false };
+const KEYS: SourceKeys = SourceKeys { fields: &[("inv", "asset_no")], has_only: true, has_statuses: false };
 
 /// What is particular about it: a port has no date, so the query adds its own time.
-const SYSTEM: System = System {
+const SYSTEM: MacSystem = MacSystem {
     dialect: DIALECT,
     device: None,
     macs: &["l2address"],
@@ -28,11 +28,11 @@ const SYSTEM: System = System {
 };
 
 /// Reads the ports.
-fn read(input: &Input<'_>, context: &Context<'_>) -> Part {
+fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
     macs::read(input, context, &SYSTEM)
 }
 
 /// The MAC and the switch of each host.
-fn meanings(said: &Said<'_>) -> Vec<Meaning> {
+fn meanings(said: &ExportRows<'_>) -> Vec<RowMeaning> {
     mac_reports::meanings(said)
 }

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::text::{self, BAD_CHARACTER, Fault, Faults, Row};
-use super::{Context, Input, SourceFile, Tally};
+use super::text::{self, BAD_CHARACTER, RowFault, RowFaults, TextRow};
+use super::{RowContext, SourceFile, SourceInput, SourceTally};
 use crate::diag::{Code, Diagnostic, FileId};
 
 mod csv;
@@ -19,7 +19,7 @@ mod json;
 mod skim;
 
 /// A field that holds what cannot be used.
-pub const BAD_FIELD: Fault = Fault {
+pub const BAD_FIELD: RowFault = RowFault {
     code: Code::new("bad-field"),
     rule: "a value must be text on one line",
     hint: "correct it where the export comes from, and export again",
@@ -39,7 +39,7 @@ pub struct Dialect {
 
 /// A field that is asked for.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct WantedField {
     /// What it is called: `asset_tag`, `site.slug`, `cf_number`, or a column's header.
     pub name: String,
     /// Whether a file must have it.
@@ -48,20 +48,20 @@ pub struct Wanted {
     pub is_first: bool,
 }
 
-impl Wanted {
+impl WantedField {
     /// A field that must be there.
-    pub fn required(name: impl Into<String>) -> Wanted {
-        Wanted { name: name.into(), is_required: true, is_first: false }
+    pub fn required(name: impl Into<String>) -> WantedField {
+        WantedField { name: name.into(), is_required: true, is_first: false }
     }
 
     /// A field that may be missing.
-    pub fn optional(name: impl Into<String>) -> Wanted {
-        Wanted { name: name.into(), is_required: false, is_first: false }
+    pub fn optional(name: impl Into<String>) -> WantedField {
+        WantedField { name: name.into(), is_required: false, is_first: false }
     }
 
     /// A field that may be missing, of the first object where its way leads through a list.
-    pub fn of_first(name: impl Into<String>) -> Wanted {
-        Wanted { is_first: true, ..Wanted::optional(name) }
+    pub fn of_first(name: impl Into<String>) -> WantedField {
+        WantedField { is_first: true, ..WantedField::optional(name) }
     }
 
     /// The keys that lead to it in a JSON object; NetBox keeps custom fields apart.
@@ -74,25 +74,25 @@ impl Wanted {
 }
 
 /// The requested fields of one row.
-pub struct Record<'r, 'a> {
+pub struct ExportRecord<'r, 'a> {
     /// The row.
-    pub row: &'r Row<'a>,
+    pub row: &'r TextRow<'a>,
     /// The requested fields, without blanks around them; `None` where the file has no such field, or the field is
     /// empty.
     pub fields: Vec<Option<Cow<'r, str>>>,
     /// Where they are in the row.
-    place: Place,
+    place: FieldPlace,
 }
 
 /// How to find a field in a row again.
-enum Place {
+enum FieldPlace {
     /// By the number of its column and what separates columns.
-    Columns(Vec<Option<usize>>, csv::Style),
+    Columns(Vec<Option<usize>>, csv::CsvStyle),
     /// By its octets.
     Octets(Vec<Range<usize>>),
 }
 
-impl Record<'_, '_> {
+impl ExportRecord<'_, '_> {
     /// A field; empty where there is none.
     pub fn text(&self, field: usize) -> &str {
         self.fields[field].as_deref().unwrap_or_default()
@@ -101,16 +101,22 @@ impl Record<'_, '_> {
     /// Where a field is in its row.
     pub fn at(&self, field: usize) -> Range<usize> {
         match &self.place {
-            Place::Columns(columns, style) => match columns[field] {
+            FieldPlace::Columns(columns, style) => match columns[field] {
                 Some(column) => csv::column(self.row.text, column, *style),
                 None => 0..self.row.text.len(),
             },
-            Place::Octets(octets) => octets[field].clone(),
+            FieldPlace::Octets(octets) => octets[field].clone(),
         }
     }
 
     /// Reports a fault of a field.
-    pub fn fault(&self, field: usize, fault: &Fault, faults: &mut Faults<'_, '_>, message: impl FnOnce() -> String) {
+    pub fn fault(
+        &self,
+        field: usize,
+        fault: &RowFault,
+        faults: &mut RowFaults<'_, '_>,
+        message: impl FnOnce() -> String,
+    ) {
         if faults.is_hushed() {
             // Finding a field again costs time, and the report would not be shown.
             faults.add(fault, 0..0, String::new);
@@ -120,7 +126,7 @@ impl Record<'_, '_> {
     }
 
     /// Reports fields that hold what no text of one line holds.
-    pub fn judge(&self, faults: &mut Faults<'_, '_>) {
+    pub fn judge(&self, faults: &mut RowFaults<'_, '_>) {
         for (place, text) in self.fields.iter().enumerate() {
             let Some(text) = text else { continue };
             if text.bytes().all(|octet| (b' '..=b'~').contains(&octet)) {
@@ -137,19 +143,19 @@ impl Record<'_, '_> {
 }
 
 /// What was read of a source.
-pub struct Records<T> {
+pub struct ExportRecords<T> {
     /// What each chunk gave, in the order of files and rows.
     pub pieces: Vec<T>,
     /// How much is wrong.
-    pub tally: Tally,
+    pub tally: SourceTally,
     /// The files with several rows on one line.
     pub crowded: Vec<FileId>,
 }
 
 /// What is the same for all rows of a source.
-struct Reading<'w, S, R> {
+struct RowReading<'w, S, R> {
     /// The fields.
-    wanted: &'w [Wanted],
+    wanted: &'w [WantedField],
     /// What the system writes.
     dialect: &'w Dialect,
     /// Begins a chunk.
@@ -163,13 +169,13 @@ struct Reading<'w, S, R> {
 /// `row` is called for each row of a chunk that `start` began, and judges its fields. A row that cannot be read has no
 /// fields.
 pub fn read_records<T: Send>(
-    input: &Input<'_>,
-    context: &Context<'_>,
-    (wanted, dialect): (&[Wanted], &Dialect),
+    input: &SourceInput<'_>,
+    context: &RowContext<'_>,
+    (wanted, dialect): (&[WantedField], &Dialect),
     start: impl Fn() -> T + Sync,
-    row: impl Fn(&mut T, &Record<'_, '_>, &mut Faults<'_, '_>) + Sync,
-) -> Records<T> {
-    let reading = Reading { wanted, dialect, start, row };
+    row: impl Fn(&mut T, &ExportRecord<'_, '_>, &mut RowFaults<'_, '_>) + Sync,
+) -> ExportRecords<T> {
+    let reading = RowReading { wanted, dialect, start, row };
     let of_file = |file: &SourceFile<'_>| {
         let bytes = file.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file.bytes);
         let file = SourceFile { id: file.id, bytes };
@@ -177,12 +183,12 @@ pub fn read_records<T: Send>(
             Some(b'{' | b'[') => json::read(file, context, &reading),
             _ => {
                 let (pieces, tally) = csv::read(file, input, context, &reading);
-                json::OfFile { pieces, tally, is_crowded: false, page: json::Page::default() }
+                json::FileRows { pieces, tally, is_crowded: false, page: json::JsonPages::default() }
             }
         }
     };
-    let files: Vec<json::OfFile<T>> = input.files.par_iter().map(of_file).collect();
-    let mut all = Records { pieces: Vec::new(), tally: Tally::default(), crowded: Vec::new() };
+    let files: Vec<json::FileRows<T>> = input.files.par_iter().map(of_file).collect();
+    let mut all = ExportRecords { pieces: Vec::new(), tally: SourceTally::default(), crowded: Vec::new() };
     let mut pages = Vec::new();
     for (file, read) in input.files.iter().zip(files) {
         pages.push((file.id, read.page, read.tally.rows));

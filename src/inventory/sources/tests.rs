@@ -4,16 +4,16 @@ mod foreign;
 
 use super::*;
 use crate::diag::{Origin, render};
-use crate::inventory::model::{Entry, HostStatus, Sighting};
+use crate::inventory::model::{ExportEntry, HostStatus, Sighting};
 use crate::inventory::reports::in_order;
-use crate::inventory::source::{Demands, Mapping, OWN, Pattern};
+use crate::inventory::source::{ExportDemands, FieldMapping, OWN, PathPattern};
 use crate::inventory::value::{Inv, Size, Vlan};
 
 /// The outcome of one source.
 struct Outcome {
     draft: Draft,
     trust: Trust,
-    tally: Tally,
+    tally: SourceTally,
     files: Files,
 }
 
@@ -22,7 +22,7 @@ impl Outcome {
         self.tally.diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect()
     }
 
-    fn reports(&self) -> Vec<Report> {
+    fn reports(&self) -> Vec<MacReport> {
         in_order(self.draft.reports.clone())
     }
 
@@ -56,14 +56,14 @@ fn read_as(
     let inputs: Vec<SourceFile<'_>> =
         (1..).zip(contents).map(|(n, bytes)| SourceFile { id: files.add(format!("{key}-{n}")), bytes }).collect();
     let origin = Origin::line(inputs[0].id, 1);
-    let pattern = Pattern { text: key.into(), origin, width: 1 };
+    let pattern = PathPattern { text: key.into(), origin, width: 1 };
     let mut spec = SourceSpec {
-        demands: Demands::default(),
+        demands: ExportDemands::default(),
         key,
         word,
-        mapping: Mapping {
+        mapping: FieldMapping {
             fields: format.keys.fields.iter().map(|(key, field)| (*key, (*field).to_owned())).collect(),
-            ..Mapping::default()
+            ..FieldMapping::default()
         },
         name: key.into(),
         patterns: vec![pattern],
@@ -81,14 +81,14 @@ fn read_as(
         origin,
     };
     let admins = BTreeMap::from([("search".to_owned(), search)]);
-    let context = Context {
+    let context = RowContext {
         files: &files,
         now: "2026-11-20T12:00:00Z".parse().unwrap(),
         free_domain: &Name::parse("free.invalid").unwrap(),
         name_cooldown: Duration::from_secs(7 * 86_400),
         admins: &admins,
     };
-    let Part { mut tally, fold } = (format.read)(&Input { spec: &spec, files: inputs.clone() }, &context);
+    let SourcePart { mut tally, fold } = (format.read)(&SourceInput { spec: &spec, files: inputs.clone() }, &context);
     let trust = tally.judge(key, Some(Percent::from_whole(1)), Some(inputs[0].id));
     fold(&mut draft, trust.clone());
     tally.diagnostics.append(std::mem::take(&mut draft.found));
@@ -337,9 +337,11 @@ fn switch_and_vlan_give_one_network() {
     let tors = &outcome.draft.tors;
     assert_eq!(tors.switches.len(), 6);
     let entry = |switch: &str| tors.networks.get(&(outcome.symbol(switch), vlan(604)));
-    assert!(matches!(entry("sas1-s1"), Some(Entry::Good(_, origin)) if origin.line == 2));
-    assert!(matches!(entry("sas1-s2"), Some(Entry::Bad(origin)) if origin.line == 5));
-    assert!(matches!(entry("sas1-s3"), Some(Entry::Bad(_))) && matches!(entry("sas1-s5"), Some(Entry::Bad(_))));
+    assert!(matches!(entry("sas1-s1"), Some(ExportEntry::Good(_, origin)) if origin.line == 2));
+    assert!(matches!(entry("sas1-s2"), Some(ExportEntry::Bad(origin)) if origin.line == 5));
+    assert!(
+        matches!(entry("sas1-s3"), Some(ExportEntry::Bad(_))) && matches!(entry("sas1-s5"), Some(ExportEntry::Bad(_)))
+    );
     assert_eq!(entry("sas1-s4"), None);
     assert_eq!((outcome.tally.rows, outcome.tally.bad), (8, 6));
 }
@@ -360,8 +362,8 @@ fn ipv4_maps_put_the_longest_prefix_first() {
     let rows: Vec<String> = outcome.draft.ipv4_map.rows[&key]
         .iter()
         .map(|(ipv4, entry)| match entry {
-            Entry::Good(network, origin) => format!("{ipv4} {network} {}", origin.line),
-            Entry::Bad(origin) => format!("{ipv4} bad {}", origin.line),
+            ExportEntry::Good(network, origin) => format!("{ipv4} {network} {}", origin.line),
+            ExportEntry::Bad(origin) => format!("{ipv4} bad {}", origin.line),
         })
         .collect();
     insta::assert_snapshot!(rows.join("\n"), @r"
@@ -392,12 +394,14 @@ fn layouts_keep_their_order() {
     "#);
     assert_eq!(outcome.draft.layout.ignored, 1);
     let sas = outcome.symbol("sas");
-    let Some(Entry::Good(list, first)) = outcome.draft.layout.networks.get(&(sas, vlan(604))) else { panic!("good") };
+    let Some(ExportEntry::Good(list, first)) = outcome.draft.layout.networks.get(&(sas, vlan(604))) else {
+        panic!("good")
+    };
     let list: Vec<_> = list.iter().map(|(network, origin)| (network.to_string(), origin.line)).collect();
     assert_eq!(list, [("2a02:6b8:0:2::/64".to_owned(), 4), ("2a02:6b8:0:1::/64".to_owned(), 5)]);
     assert_eq!(first.line, 4);
     assert!(
-        matches!(outcome.draft.layout.networks.get(&(sas, vlan(761))), Some(Entry::Bad(origin)) if origin.line == 6)
+        matches!(outcome.draft.layout.networks.get(&(sas, vlan(761))), Some(ExportEntry::Bad(origin)) if origin.line == 6)
     );
 }
 
@@ -463,7 +467,7 @@ fn what_does_not_belong_in_a_layout_is_a_bad_row() {
         = hint: remove it; its content is not read
     ");
     assert_eq!(outcome.draft.layout.networks.len(), 2);
-    assert!(outcome.draft.layout.networks.values().all(|entry| matches!(entry, Entry::Bad(_))));
+    assert!(outcome.draft.layout.networks.values().all(|entry| matches!(entry, ExportEntry::Bad(_))));
 }
 
 fn report(rest: &str) -> String {
@@ -792,7 +796,7 @@ fn exports_date_themselves() {
         assert_eq!(dated(&["2026-11-20T01:00:00", "2026-11-20T01:00:00Z"]), (None, vec!["bad-time"]), "{key}");
     }
     let undated = read("l3_tors", "sas1-s1 604 2a02:6b8:0:1::/64\n# generated: 2026-11-20T01:00:00Z\n");
-    assert_eq!((undated.tally.dated, undated.doubt()), (Dated::Unsaid, "known"));
+    assert_eq!((undated.tally.dated, undated.doubt()), (SourceDate::Unsaid, "known"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::ops::Range;
 use ipnet::Ipv6Net;
 use rayon::prelude::*;
 
-use super::{Context, Dated, Input, SourceFile, Tally};
+use super::{RowContext, SourceDate, SourceFile, SourceInput, SourceTally};
 use crate::diag::{Code, Diagnostic, Diagnostics, FileId, Origin, Severity, is_formatting};
 use crate::dns::{Name, NameError};
 use crate::inventory::value::{Net64, Time, Vlan};
@@ -19,7 +19,7 @@ const SHORT_ROW: usize = 32;
 
 /// What is particular about a format of lines.
 #[derive(Default)]
-pub struct Shape {
+pub struct LineFormat {
     /// The first row, where it names the columns.
     pub header: Option<&'static str>,
     /// Whether a last line without an end is one bad row, not a cut file.
@@ -31,7 +31,7 @@ pub struct Shape {
 }
 
 /// A kind of fault of rows: what every diagnostic of it says.
-pub struct Fault {
+pub struct RowFault {
     /// The code.
     pub code: Code,
     /// The rule that is broken.
@@ -41,49 +41,49 @@ pub struct Fault {
 }
 
 /// A row with octets that are not text.
-pub const BAD_CHARACTER: Fault = Fault {
+pub const BAD_CHARACTER: RowFault = RowFault {
     code: Code::new("bad-character"),
     rule: "exports are UTF-8 without control characters",
     hint: "find out which program wrote this byte, and export again",
 };
 
 /// A host name that is not valid.
-pub const BAD_NAME: Fault = Fault {
+pub const BAD_NAME: RowFault = RowFault {
     code: Code::new("bad-name"),
     rule: "labels are 1 to 63 letters, digits, hyphens and underscores, names at most 255 bytes",
     hint: "correct the name",
 };
 
 /// A VLAN number that is not valid.
-pub const BAD_VLAN: Fault = Fault {
+pub const BAD_VLAN: RowFault = RowFault {
     code: Code::new("bad-vlan"),
     rule: "VLANs are numbered 1 to 4094 (IEEE 802.1Q section 9.6)",
     hint: "correct the number",
 };
 
 /// An inventory number that is not valid.
-pub const BAD_INV: Fault = Fault {
+pub const BAD_INV: RowFault = RowFault {
     code: Code::new("bad-inv"),
     rule: "an inventory number is an unsigned integer in decimal digits",
     hint: "correct the number; until then the row belongs to no host",
 };
 
 /// A network that is not valid.
-pub const BAD_NETWORK: Fault = Fault {
+pub const BAD_NETWORK: RowFault = RowFault {
     code: Code::new("bad-network"),
     rule: "a network is an address, a slash and a prefix length, without host bits",
     hint: "correct the network",
 };
 
 /// A network that is not a /64.
-pub const NOT_A_64: Fault = Fault {
+pub const NOT_A_64: RowFault = RowFault {
     code: Code::new("not-a-64"),
     rule: "the network of a row is a /64 without host bits",
     hint: "correct the prefix; until then the hosts of this row are blocked `bad-input`",
 };
 
 /// A row with too many or too few fields.
-pub const FIELD_COUNT: Fault = Fault {
+pub const FIELD_COUNT: RowFault = RowFault {
     code: Code::new("field-count"),
     rule: "every row has exactly the fields of its format",
     hint: "complete the row",
@@ -95,14 +95,14 @@ pub fn fields(count: usize) -> String {
 }
 
 /// A time that is not valid.
-pub const BAD_TIME: Fault = Fault {
+pub const BAD_TIME: RowFault = RowFault {
     code: Code::new("bad-time"),
     rule: "times are RFC 3339 with an offset, such as 2026-11-20T01:00:00Z",
     hint: "correct the time",
 };
 
 /// One row.
-pub struct Row<'a> {
+pub struct TextRow<'a> {
     /// Its place; with a column where it does not begin its line.
     pub origin: Origin,
     /// Its text, without its end; several lines where a field holds some.
@@ -114,9 +114,9 @@ pub struct Row<'a> {
 }
 
 /// What is wrong in one row, reported as it is found.
-pub struct Faults<'r, 'a> {
+pub struct RowFaults<'r, 'a> {
     /// The row.
-    row: &'r Row<'a>,
+    row: &'r TextRow<'a>,
     /// Where to report.
     diagnostics: &'r mut Diagnostics,
     /// Whether anything was.
@@ -127,17 +127,17 @@ pub struct Faults<'r, 'a> {
     passed_over: bool,
 }
 
-impl<'a> Row<'a> {
+impl<'a> TextRow<'a> {
     /// A row of an export of another system, whose characters are judged field by field.
-    pub fn foreign(origin: Origin, text: &'a str) -> Row<'a> {
-        Row { origin, text, flaw: None, cut: false }
+    pub fn foreign(origin: Origin, text: &'a str) -> TextRow<'a> {
+        TextRow { origin, text, flaw: None, cut: false }
     }
 }
 
 /// Reads one row, and counts it.
-pub fn count_row(tally: &mut Tally, row: &Row<'_>, read: impl FnOnce(&mut Faults<'_, '_>)) {
+pub fn count_row(tally: &mut SourceTally, row: &TextRow<'_>, read: impl FnOnce(&mut RowFaults<'_, '_>)) {
     let mut faults =
-        Faults { row, diagnostics: &mut tally.diagnostics, found: false, hushed: false, passed_over: false };
+        RowFaults { row, diagnostics: &mut tally.diagnostics, found: false, hushed: false, passed_over: false };
     if let Some(at) = row.flaw.clone() {
         faults.add(&BAD_CHARACTER, at, || "a control character, or a byte that is not UTF-8".into());
     }
@@ -148,9 +148,9 @@ pub fn count_row(tally: &mut Tally, row: &Row<'_>, read: impl FnOnce(&mut Faults
     tally.rows += 1;
 }
 
-impl Faults<'_, '_> {
+impl RowFaults<'_, '_> {
     /// Reports a fault at some octets of the row.
-    pub fn add(&mut self, fault: &Fault, at: Range<usize>, message: impl FnOnce() -> String) {
+    pub fn add(&mut self, fault: &RowFault, at: Range<usize>, message: impl FnOnce() -> String) {
         self.found = true;
         if self.hushed {
             return;
@@ -177,7 +177,7 @@ impl Faults<'_, '_> {
     }
 
     /// Reports a fault of the row as a whole.
-    pub fn add_whole(&mut self, fault: &Fault, message: impl FnOnce() -> String) {
+    pub fn add_whole(&mut self, fault: &RowFault, message: impl FnOnce() -> String) {
         self.add(fault, 0..self.row.text.len(), message);
     }
 
@@ -208,7 +208,7 @@ impl Faults<'_, '_> {
 }
 
 /// A part of a file that ends where a line ends.
-struct Chunk<'a> {
+struct TextChunk<'a> {
     /// The file.
     file: FileId,
     /// The number of its first line.
@@ -224,15 +224,15 @@ struct Chunk<'a> {
 /// `row` is called for each row of a chunk, and reports what is wrong with it. `start` begins the chunk; its argument
 /// is the number of rows to make room for.
 pub fn read_rows<T: Send>(
-    input: &Input<'_>,
-    context: &Context<'_>,
-    shape: &Shape,
+    input: &SourceInput<'_>,
+    context: &RowContext<'_>,
+    shape: &LineFormat,
     start: impl Fn(usize) -> T + Sync,
-    row: impl Fn(&mut T, &Row<'_>, &mut Faults<'_, '_>) + Sync,
-) -> (Vec<T>, Tally) {
+    row: impl Fn(&mut T, &TextRow<'_>, &mut RowFaults<'_, '_>) + Sync,
+) -> (Vec<T>, SourceTally) {
     let files = input.files.par_iter().map(|file| {
         let bytes = file.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file.bytes);
-        let mut tally = Tally::default();
+        let mut tally = SourceTally::default();
         let mut pieces = Vec::new();
         match header_of(bytes, shape, file.id) {
             Ok(header) => {
@@ -241,7 +241,7 @@ pub fn read_rows<T: Send>(
                     let tally = read_chunk(&chunk, header, shape, |one, faults| row(&mut piece, one, faults));
                     (piece, tally)
                 });
-                for (piece, below) in read.collect::<Vec<(T, Tally)>>() {
+                for (piece, below) in read.collect::<Vec<(T, SourceTally)>>() {
                     pieces.push(piece);
                     tally.append(below);
                 }
@@ -251,8 +251,8 @@ pub fn read_rows<T: Send>(
         check_whole(&mut tally, SourceFile { id: file.id, bytes }, input, context, shape);
         (pieces, tally)
     });
-    let mut all = (Vec::new(), Tally::default());
-    for (pieces, tally) in files.collect::<Vec<(Vec<T>, Tally)>>() {
+    let mut all = (Vec::new(), SourceTally::default());
+    for (pieces, tally) in files.collect::<Vec<(Vec<T>, SourceTally)>>() {
         all.0.extend(pieces);
         all.1.append(tally);
     }
@@ -260,7 +260,7 @@ pub fn read_rows<T: Send>(
 }
 
 /// Finds the line of the header: 0 where the format has none.
-fn header_of(bytes: &[u8], shape: &Shape, file: FileId) -> Result<u32, Box<Diagnostic>> {
+fn header_of(bytes: &[u8], shape: &LineFormat, file: FileId) -> Result<u32, Box<Diagnostic>> {
     let Some(wanted) = shape.header else { return Ok(0) };
     for (number, line) in (1..).zip(bytes.split(|octet| *octet == b'\n')) {
         let line = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line));
@@ -299,7 +299,7 @@ fn lines(text: &str) -> impl Iterator<Item = (&str, bool)> {
 }
 
 /// Cuts a file at line ends near every [`CHUNK`] octets.
-fn chunks(file: FileId, bytes: &[u8]) -> Vec<Chunk<'_>> {
+fn chunks(file: FileId, bytes: &[u8]) -> Vec<TextChunk<'_>> {
     let mut parts = Vec::new();
     let mut rest = bytes;
     while !rest.is_empty() {
@@ -317,17 +317,17 @@ fn chunks(file: FileId, bytes: &[u8]) -> Vec<Chunk<'_>> {
         Some(first)
     });
     let parts = parts.iter().zip(&lines).zip(firsts);
-    parts.map(|((bytes, lines), first_line)| Chunk { file, first_line, lines: *lines, bytes }).collect()
+    parts.map(|((bytes, lines), first_line)| TextChunk { file, first_line, lines: *lines, bytes }).collect()
 }
 
 /// Reads the rows of one chunk.
 fn read_chunk(
-    chunk: &Chunk<'_>,
+    chunk: &TextChunk<'_>,
     header: u32,
-    shape: &Shape,
-    mut read: impl FnMut(&Row<'_>, &mut Faults<'_, '_>),
-) -> Tally {
-    let mut tally = Tally::default();
+    shape: &LineFormat,
+    mut read: impl FnMut(&TextRow<'_>, &mut RowFaults<'_, '_>),
+) -> SourceTally {
+    let mut tally = SourceTally::default();
     // The replacement character is only looked for where there are octets that are not UTF-8.
     let text = std::str::from_utf8(chunk.bytes).map_or_else(|_| String::from_utf8_lossy(chunk.bytes), Cow::Borrowed);
     let suspicious = is_suspicious(&text);
@@ -345,7 +345,7 @@ fn read_chunk(
             None => line,
         };
         let flaw = if suspicious { find_flaw(line) } else { None };
-        let row = Row { origin: Origin::line(chunk.file, number), text: line, flaw, cut };
+        let row = TextRow { origin: Origin::line(chunk.file, number), text: line, flaw, cut };
         count_row(&mut tally, &row, |faults| read(&row, faults));
     }
     tally
@@ -368,7 +368,13 @@ pub fn find_flaw(line: &str) -> Option<Range<usize>> {
 }
 
 /// Checks that a file is there to its end, and has rows.
-pub fn check_whole(tally: &mut Tally, file: SourceFile<'_>, input: &Input<'_>, context: &Context<'_>, shape: &Shape) {
+pub fn check_whole(
+    tally: &mut SourceTally,
+    file: SourceFile<'_>,
+    input: &SourceInput<'_>,
+    context: &RowContext<'_>,
+    shape: &LineFormat,
+) {
     const RULE: &str = "zonewright does not use a file that may be incomplete";
     let (whole, again) = if shape.is_own {
         ("restore it from version control", "restore it from version control")
@@ -419,14 +425,14 @@ pub fn end_marker(bytes: &[u8]) -> Option<u64> {
 }
 
 /// Takes the date of a source from the `# generated:` in the first line of each file; warns of one that gives no time.
-pub fn read_dates(input: &Input<'_>, tally: &mut Tally) {
+pub fn read_dates(input: &SourceInput<'_>, tally: &mut SourceTally) {
     for file in &input.files {
         let bytes = file.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file.bytes);
         let first = bytes.split(|octet| *octet == b'\n').next().unwrap_or_default();
         let first = String::from_utf8_lossy(first);
         let date = first.strip_prefix("# generated:");
         let time = date.and_then(|date| date.trim().parse::<Time>().ok());
-        tally.dated = tally.dated.and(Dated::of(time));
+        tally.dated = tally.dated.and(SourceDate::of(time));
         if let (Some(date), None) = (date, time) {
             let message = format!("`{}` is not a time, so the export has no date", date.trim());
             let origin = Origin::line(file.id, 1);
@@ -437,7 +443,7 @@ pub fn read_dates(input: &Input<'_>, tally: &mut Tally) {
 }
 
 /// A fault that shows only when rows are compared.
-pub struct Conflict {
+pub struct RowConflict {
     /// How bad it is.
     pub severity: Severity,
     /// The row.
@@ -459,7 +465,11 @@ pub struct KeyedRow<K> {
 }
 
 /// Sorts rows by key and place, and takes the networks off all rows of a key that has several; counts them as bad.
-pub fn take_conflicts<K: Ord + Copy>(rows: &mut [KeyedRow<K>], what: &str, tally: &mut Tally) -> Vec<Conflict> {
+pub fn take_conflicts<K: Ord + Copy>(
+    rows: &mut [KeyedRow<K>],
+    what: &str,
+    tally: &mut SourceTally,
+) -> Vec<RowConflict> {
     let mut conflicts = Vec::new();
     rows.sort_by_key(|row| (row.key, row.origin));
     for same in rows.chunk_by_mut(|a, b| a.key == b.key) {
@@ -471,7 +481,7 @@ pub fn take_conflicts<K: Ord + Copy>(rows: &mut [KeyedRow<K>], what: &str, tally
             tally.bad += 1;
             let (other, origin) = if network == first.0 { second } else { first };
             let message = format!("{network} here, but {other} elsewhere for the same {what}");
-            conflicts.push(Conflict { severity: Severity::Error, origin: row.origin, message, other: origin });
+            conflicts.push(RowConflict { severity: Severity::Error, origin: row.origin, message, other: origin });
         }
     }
     conflicts
@@ -479,11 +489,11 @@ pub fn take_conflicts<K: Ord + Copy>(rows: &mut [KeyedRow<K>], what: &str, tally
 
 /// Reports rows that contradict others, with their lines.
 pub fn report_conflicts(
-    fault: &Fault,
-    mut conflicts: Vec<Conflict>,
-    input: &Input<'_>,
-    context: &Context<'_>,
-    tally: &mut Tally,
+    fault: &RowFault,
+    mut conflicts: Vec<RowConflict>,
+    input: &SourceInput<'_>,
+    context: &RowContext<'_>,
+    tally: &mut SourceTally,
 ) {
     conflicts.sort_by_key(|conflict| conflict.origin);
     for of_file in conflicts.chunk_by(|a, b| a.origin.file == b.origin.file) {
@@ -513,7 +523,7 @@ pub fn report_conflicts(
 }
 
 /// Reads the name of a host; one below the free domain counts as none.
-pub fn read_name(text: &str, context: &Context<'_>) -> Result<Option<Name>, NameError> {
+pub fn read_name(text: &str, context: &RowContext<'_>) -> Result<Option<Name>, NameError> {
     let name = Name::parse_host(text)?;
     if name.as_name().parent().is_none() {
         return Err(NameError::EmptyLabel);
@@ -524,7 +534,7 @@ pub fn read_name(text: &str, context: &Context<'_>) -> Result<Option<Name>, Name
 }
 
 /// A word of a row.
-pub struct Word<'a> {
+pub struct RowWord<'a> {
     /// Its text.
     pub text: &'a str,
     /// Its octets in the row.
@@ -532,19 +542,19 @@ pub struct Word<'a> {
 }
 
 /// The words of a row whose fields are separated by blanks.
-pub fn words(line: &str) -> impl Iterator<Item = Word<'_>> {
+pub fn words(line: &str) -> impl Iterator<Item = RowWord<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let blanks = line.as_bytes()[at..].iter().take_while(|octet| octet.is_ascii_whitespace()).count();
         let start = at + blanks;
         let octets = line.as_bytes()[start..].iter().take_while(|octet| !octet.is_ascii_whitespace()).count();
         at = start + octets;
-        (octets > 0).then(|| Word { text: &line[start..at], at: start..at })
+        (octets > 0).then(|| RowWord { text: &line[start..at], at: start..at })
     })
 }
 
 /// Reads a VLAN number.
-pub fn read_vlan(word: &Word<'_>, faults: &mut Faults<'_, '_>) -> Option<Vlan> {
+pub fn read_vlan(word: &RowWord<'_>, faults: &mut RowFaults<'_, '_>) -> Option<Vlan> {
     let digits = word.text.bytes().all(|octet| octet.is_ascii_digit());
     let vlan = word.text.parse().ok().filter(|_| digits).and_then(Vlan::new);
     if vlan.is_none() {
@@ -554,7 +564,7 @@ pub fn read_vlan(word: &Word<'_>, faults: &mut Faults<'_, '_>) -> Option<Vlan> {
 }
 
 /// Reads a /64.
-pub fn read_net64(word: &Word<'_>, faults: &mut Faults<'_, '_>) -> Option<Net64> {
+pub fn read_net64(word: &RowWord<'_>, faults: &mut RowFaults<'_, '_>) -> Option<Net64> {
     let Ok(network) = word.text.parse::<Ipv6Net>() else {
         faults.add(&BAD_NETWORK, word.at.clone(), || format!("`{}` is not an IPv6 network", word.text));
         return None;

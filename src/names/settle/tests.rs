@@ -27,7 +27,7 @@ fn fixed(lock: &[&str]) -> String {
     turned.reverse();
     let (again, same) = fix(&text(&turned), NOW);
     assert_eq!((&again, &same.decided, &same.left), (&new, &settlement.decided, &settlement.left), "any order will do");
-    let shown = |decisions: &[Decision], sign: &str| {
+    let shown = |decisions: &[HostDecision], sign: &str| {
         let lines = decisions.iter().map(|decision| format!("{sign}host {} {}\n", decision.inv, decision.message));
         lines.collect::<String>()
     };

@@ -82,7 +82,7 @@ fn good(fixture: &Fixture, base: &str) -> Base {
 }
 
 /// The names of what was borrowed, and why.
-fn borrowed(base: &Base) -> Vec<(&str, Why)> {
+fn borrowed(base: &Base) -> Vec<(&str, BorrowReason)> {
     base.borrowed.iter().map(|borrowed| (borrowed.name.as_str(), borrowed.why)).collect()
 }
 
@@ -96,7 +96,7 @@ fn remarks_beside(base: &Base, inputs: &BTreeMap<String, String>) -> String {
     let lines = base
         .remarks((&Files::default(), inputs, &Diagnostics::default()))
         .into_iter()
-        .map(|Remark { place, code, message }| format!("{place}: {code}: {message}\n"));
+        .map(|BaseRemark { place, code, message }| format!("{place}: {code}: {message}\n"));
     lines.collect()
 }
 
@@ -134,7 +134,7 @@ fn a_base_is_as_the_revision_was() {
 fn the_same_revision_gives_the_inventory_of_the_working_tree() {
     let Some(fixture) = repository("") else { return };
     let base = good(&fixture, "HEAD");
-    let Loaded { inventory, diagnostics } = read::load_workspace(&fixture.path(), now(), &|_| {});
+    let LoadedWorkspace { inventory, diagnostics } = read::load_workspace(&fixture.path(), now(), &|_| {});
     let told =
         |of: &Inventory| format!("{:?}", (&of.files, &of.inputs, &of.hosts, &of.reports, &of.exports, &of.projects));
     assert_eq!(told(&base.inventory), told(&inventory.unwrap()));
@@ -154,7 +154,7 @@ fn exports_that_are_not_in_git_stand_in_both() {
         "racktables/l3-tors.txt",
         "racktables/net-layout.xml",
     ];
-    assert_eq!(borrowed(&base), names.map(|name| (name, Why::Unknown)));
+    assert_eq!(borrowed(&base), names.map(|name| (name, BorrowReason::Unknown)));
     assert_eq!((base.inventory.hosts.len(), base.inventory.reports.len(), remarks(&base)), (1, 2, String::new()));
     let mut inputs = base.inventory.inputs.clone();
     inputs.insert("racktables/hosts.csv".to_owned(), "sha256:another".to_owned());
@@ -171,7 +171,10 @@ fn what_was_put_into_git_since_was_not_there_unless_a_source_needs_it() {
     fixture.commit();
     let base = good(&fixture, "HEAD~1");
     // Where the base has no file of a glob, it gets all of the workspace.
-    assert_eq!(borrowed(&base), [("agents/one.jsonl", Why::Needed), ("racktables/hosts.csv", Why::Needed)]);
+    assert_eq!(
+        borrowed(&base),
+        [("agents/one.jsonl", BorrowReason::Needed), ("racktables/hosts.csv", BorrowReason::Needed)]
+    );
     assert!(base.inventory.lock.is_empty() && base.inventory.trust.names_lock == Trust::Known);
     assert_eq!(remarks(&base), "");
 }
@@ -181,7 +184,7 @@ fn a_lock_that_is_not_in_git_stands_in_both_and_is_warned_of() {
     let Some(fixture) = repository("names.lock") else { return };
     fixture.write("names.lock", LOCK);
     let base = good(&fixture, "HEAD");
-    assert_eq!(borrowed(&base), [("names.lock", Why::Unknown)]);
+    assert_eq!(borrowed(&base), [("names.lock", BorrowReason::Unknown)]);
     assert_eq!(base.inventory.lock.len(), 1);
     assert!(remarks(&base).starts_with("names.lock: not-in-git: "), "{}", remarks(&base));
 }
@@ -211,7 +214,7 @@ fn a_placeholder_of_lfs_is_no_export() {
     fixture.commit();
     fixture.write("racktables/hosts.csv", whole);
     let base = good(&fixture, "HEAD");
-    assert_eq!(borrowed(&base), [("racktables/hosts.csv", Why::Placeholder)]);
+    assert_eq!(borrowed(&base), [("racktables/hosts.csv", BorrowReason::Placeholder)]);
     assert_eq!(base.inventory.hosts.len(), 1);
     insta::assert_snapshot!(remarks(&base), @"racktables/hosts.csv: base-lacks-content: the base has only a Git LFS \
                                               placeholder: the present file is used for the base too");
@@ -229,7 +232,7 @@ fn a_digest_beside_an_export_is_not_held_against_that_of_the_base() {
     fixture.write("racktables/hosts.csv.sha256", "0".repeat(64));
     let base = good(&fixture, "HEAD");
     assert_eq!(base.inventory.trust.hosts, Trust::Known);
-    let Loaded { inventory, .. } = read::load_workspace(&fixture.path(), now(), &|_| {});
+    let LoadedWorkspace { inventory, .. } = read::load_workspace(&fixture.path(), now(), &|_| {});
     assert!(matches!(inventory.unwrap().trust.hosts, Trust::Distrusted { .. }));
 }
 

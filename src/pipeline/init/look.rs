@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use crate::starter::found::Found;
+use crate::starter::found::RecognisedFile;
 use crate::starter::recognise::recognise;
 
 /// How deep it searches: exports are a few folders down at most.
@@ -19,18 +19,18 @@ const MAX_FILE: u64 = 512 * 1024 * 1024;
 /// Searches a folder, which may not exist yet; the files found are sorted by path.
 ///
 /// Hidden files and folders, links to folders, and files that cannot be read are ignored.
-pub fn look(folder: &Path) -> io::Result<Vec<Found>> {
+pub fn look(folder: &Path) -> io::Result<Vec<RecognisedFile>> {
     let mut found = Vec::new();
     let mut left = ENTRIES;
     if folder.try_exists()? {
         walk(folder, "", DEPTH, &mut left, &mut found)?;
     }
-    found.sort_by(|a: &Found, b: &Found| a.path.cmp(&b.path));
+    found.sort_by(|a: &RecognisedFile, b: &RecognisedFile| a.path.cmp(&b.path));
     Ok(found)
 }
 
 /// Searches one folder, and those in it.
-fn walk(folder: &Path, below: &str, depth: usize, left: &mut usize, found: &mut Vec<Found>) -> io::Result<()> {
+fn walk(folder: &Path, below: &str, depth: usize, left: &mut usize, found: &mut Vec<RecognisedFile>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { continue };
@@ -47,7 +47,7 @@ fn walk(folder: &Path, below: &str, depth: usize, left: &mut usize, found: &mut 
             && let Some(text) = read(&entry.path())
             && let Some(kind) = recognise(&path, &text)
         {
-            found.push(Found { path, kind });
+            found.push(RecognisedFile { path, kind });
         }
     }
     Ok(())

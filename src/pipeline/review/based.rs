@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::super::base::{self, Base};
-use super::super::decide::{self, Decided, Given};
-use super::super::guards::Remembered;
-use super::super::inputs::Request;
-use super::{ReviewError, Reviewed};
-use crate::change::{BlockCode, Blocked, Change};
+use super::super::decide::{self, DecisionInput, FleetDecisions};
+use super::super::guards::GuardMemory;
+use super::super::inputs::PlanRequest;
+use super::{ReviewError, ReviewSubject};
+use crate::change::{BlockCode, BlockedSubject, Change};
 use crate::claim::Subject;
 use crate::diff::Selection;
 use crate::dns::{NameRef, ZoneName};
@@ -16,30 +16,30 @@ use crate::inventory::Inventory;
 use crate::inventory::model::{ProjectIndex, Trust, ZoneSpec};
 use crate::inventory::value::{Inv, Time};
 use crate::plan::order;
-use crate::review::Side;
+use crate::review::InventorySide;
 use crate::state::State;
 
 /// A base, and what is decided by it.
-pub struct Based {
+pub struct DecidedBase {
     /// The base.
     pub base: Base,
     /// What is decided by it.
-    pub decided: Decided,
+    pub decided: FleetDecisions,
     /// The present zones that it lacks.
     pub new_zones: BTreeSet<ZoneName>,
 }
 
-impl Based {
+impl DecidedBase {
     /// Loads a base and decides by it, with the live data that the plan was made from.
     ///
     /// Errors: the base or the state cannot be read.
     pub fn decide(
-        request: &Request<'_>,
-        reviewed: Reviewed<'_>,
+        request: &PlanRequest<'_>,
+        reviewed: ReviewSubject<'_>,
         name: &str,
-        (remembered, state): (&Remembered, Option<&dyn State>),
-    ) -> Result<Based, ReviewError> {
-        let Reviewed { inventory: now, live, decided: of_today, .. } = reviewed;
+        (remembered, state): (&GuardMemory, Option<&dyn State>),
+    ) -> Result<DecidedBase, ReviewError> {
+        let ReviewSubject { inventory: now, live, decided: of_today, .. } = reviewed;
         let mut base = base::load(request.workspace, name, request.now)?;
         let inventory = &mut base.inventory;
         // The same switches must stay in an L3 segment on both sides.
@@ -47,30 +47,34 @@ impl Based {
         share_doubts(inventory, now, request.now);
         let zones = align_zones(inventory, now);
         let mut decided = decide_by(inventory, request, reviewed, remembered);
-        let side = Side { inventory, live, now: request.now };
+        let side = InventorySide { inventory, live, now: request.now };
         if !zones.new.is_empty() {
             block_outside(&side, &mut decided, (of_today, &zones.new));
         }
         if !zones.gone.is_empty() {
             let lies_in =
-                |blocked: &Blocked| blocked.subject.host().is_some_and(|inv| lies_in(&side, inv, &zones.gone));
-            let is_kept = |blocked: &Blocked| blocked.code != BlockCode::NoZone || !lies_in(blocked);
+                |blocked: &BlockedSubject| blocked.subject.host().is_some_and(|inv| lies_in(&side, inv, &zones.gone));
+            let is_kept = |blocked: &BlockedSubject| blocked.code != BlockCode::NoZone || !lies_in(blocked);
             decided.blocked.retain(is_kept);
         }
-        Ok(Based { base, decided, new_zones: zones.new })
+        Ok(DecidedBase { base, decided, new_zones: zones.new })
     }
 }
 
 /// Decides by another inventory, with the live data, the clock and the selection of the plan.
 pub fn decide_by(
     inventory: &Inventory,
-    request: &Request<'_>,
-    Reviewed { live, waits, held, hosts, .. }: Reviewed<'_>,
-    remembered: &Remembered,
-) -> Decided {
+    request: &PlanRequest<'_>,
+    ReviewSubject { live, waits, held, hosts, .. }: ReviewSubject<'_>,
+    remembered: &GuardMemory,
+) -> FleetDecisions {
     let selection = select(inventory, (hosts, &request.projects));
     let tripped = remembered.tripped(inventory);
-    decide::decide(inventory, live, Given { now: request.now, selection: &selection, tripped: &tripped, waits, held })
+    decide::decide(
+        inventory,
+        live,
+        DecisionInput { now: request.now, selection: &selection, tripped: &tripped, waits, held },
+    )
 }
 
 /// Gives the base the present doubts: an export that is the same, under the same demands, is believed on both sides or
@@ -133,7 +137,11 @@ fn align_zones(base: &mut Inventory, now: &Inventory) -> OtherZones {
 
 /// Blocks the hosts that have a name or address in one of these zones, and drops their changes: a base changes only its
 /// own zones.
-fn block_outside(side: &Side<'_>, decided: &mut Decided, (of_today, zones): (&Decided, &BTreeSet<ZoneName>)) {
+fn block_outside(
+    side: &InventorySide<'_>,
+    decided: &mut FleetDecisions,
+    (of_today, zones): (&FleetDecisions, &BTreeSet<ZoneName>),
+) {
     let changed = decided.changes.iter().filter_map(|change| change.subject.host());
     let hosts: BTreeSet<Inv> =
         changed.chain(of_today.blocked.iter().filter_map(|blocked| blocked.subject.host())).collect();
@@ -146,13 +154,19 @@ fn block_outside(side: &Side<'_>, decided: &mut Decided, (of_today, zones): (&De
         let place = side.inventory.place_of(host).expect("it was just derived");
         let project = side.inventory.projects[side.inventory.hosts[place].project.0 as usize].id.clone();
         let (message, hint) = Default::default();
-        decided.blocked.push(Blocked { code: BlockCode::NoZone, hint, message, project, subject: Subject::Host(host) });
+        decided.blocked.push(BlockedSubject {
+            code: BlockCode::NoZone,
+            hint,
+            message,
+            project,
+            subject: Subject::Host(host),
+        });
     }
     decided.blocked.sort_by(order::blocked);
 }
 
 /// Whether a host has a name or address in one of these zones, and in no other below it.
-fn lies_in(side: &Side<'_>, inv: Inv, zones: &BTreeSet<ZoneName>) -> bool {
+fn lies_in(side: &InventorySide<'_>, inv: Inv, zones: &BTreeSet<ZoneName>) -> bool {
     let is_in = |name: NameRef<'_>| {
         let holds = |zone: &&ZoneName| name.is_at_or_below(zone.as_name());
         let longest = |zone: &ZoneName| zone.as_name().as_wire().len();

@@ -10,26 +10,26 @@ mod past;
 use std::collections::BTreeSet;
 
 use super::base::BaseError;
-use super::decide::Decided;
-use super::findings::Remark;
-use super::guards::Remembered;
-use super::inputs::Request;
+use super::decide::FleetDecisions;
+use super::findings::BaseRemark;
+use super::guards::GuardMemory;
+use super::inputs::PlanRequest;
 use super::progress::{Progress, RunStage};
 use crate::diag::{Diagnostics, Problem};
-use crate::diff::held::Held;
-use crate::diff::waits::Waits;
+use crate::diff::held::HeldEdits;
+use crate::diff::waits::RrsetWaits;
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::live::Live;
-use crate::plan::{Against, Review};
-use crate::review::{self, Side};
-use crate::state::{State, Written};
-use based::Based;
-use past::Past;
+use crate::plan::{ComparisonBase, Review};
+use crate::review::{self, InventorySide};
+use crate::state::{State, WrittenRrset};
+use based::DecidedBase;
+use past::ReviewMemory;
 
 /// What was decided, and the data that it is based on.
 #[derive(Clone, Copy)]
-pub(super) struct Reviewed<'a> {
+pub(super) struct ReviewSubject<'a> {
     /// The inventory.
     pub inventory: &'a Inventory,
     /// The hosts whose rules run; all where empty.
@@ -39,13 +39,13 @@ pub(super) struct Reviewed<'a> {
     /// Live DNS.
     pub live: &'a Live,
     /// The RRsets that wait to be deleted.
-    pub waits: &'a Waits,
+    pub waits: &'a RrsetWaits,
     /// The hosts and RRsets that stay as they are, because a person edited them after an apply.
-    pub held: &'a Held,
+    pub held: &'a HeldEdits,
     /// What was decided; the changes as a plan sorts them.
-    pub decided: &'a Decided,
+    pub decided: &'a FleetDecisions,
     /// What the latest update left at the RRset of each change, in their order.
-    pub written: &'a [Option<Written>],
+    pub written: &'a [Option<WrittenRrset>],
 }
 
 /// Why causes cannot be found.
@@ -73,15 +73,15 @@ impl From<Problem> for ReviewError {
 ///
 /// Errors: [`ReviewError`].
 pub(super) fn review(
-    request: &Request<'_>,
-    reviewed: Reviewed<'_>,
-    (remembered, state): (&Remembered, Option<&dyn State>),
+    request: &PlanRequest<'_>,
+    reviewed: ReviewSubject<'_>,
+    (remembered, state): (&GuardMemory, Option<&dyn State>),
     progress: &dyn Progress,
-) -> Result<(Option<Review>, Vec<Remark>), ReviewError> {
-    let Reviewed { inventory, found, live, decided, .. } = reviewed;
+) -> Result<(Option<Review>, Vec<BaseRemark>), ReviewError> {
+    let ReviewSubject { inventory, found, live, decided, .. } = reviewed;
     let base = request.base.map(|name| {
         progress.stage(RunStage::Base, None);
-        Based::decide(request, reviewed, name, (remembered, state))
+        DecidedBase::decide(request, reviewed, name, (remembered, state))
     });
     let base = base.transpose()?;
     let of_today = (&inventory.files, &inventory.inputs, found);
@@ -89,24 +89,25 @@ pub(super) fn review(
     if decided.changes.is_empty() && base.is_none() {
         return Ok((None, remarks));
     }
-    let past = state.map(|state| Past::read(request, reviewed, (remembered, state))).transpose()?.unwrap_or_default();
-    let side = |inventory| Side { inventory, live, now: request.now };
+    let past =
+        state.map(|state| ReviewMemory::read(request, reviewed, (remembered, state))).transpose()?.unwrap_or_default();
+    let side = |inventory| InventorySide { inventory, live, now: request.now };
     let against = match &base {
-        Some(Based { base, .. }) => Against::Base { name: base.name.clone(), commit: base.commit.clone() },
-        None => past.whole.clone().unwrap_or(Against::Nothing),
+        Some(DecidedBase { base, .. }) => ComparisonBase::Base { name: base.name.clone(), commit: base.commit.clone() },
+        None => past.whole.clone().unwrap_or(ComparisonBase::Nothing),
     };
     let by_accepted = past.accepted.as_ref().map(|accepted| {
         progress.stage(RunStage::Accepted, None);
         based::decide_by(accepted, request, reviewed, remembered)
     });
     let no_zones = BTreeSet::new();
-    let given = review::Given {
+    let given = review::ReviewInput {
         against,
         now: side(inventory),
         decided: outcome(decided),
         base: base.as_ref().map(|based| (side(&based.base.inventory), outcome(&based.decided))),
         new_zones: base.as_ref().map_or(&no_zones, |based| &based.new_zones),
-        accepted: past.at.map(|at| Side { now: at, ..side(past.accepted.as_ref().unwrap_or(inventory)) }),
+        accepted: past.at.map(|at| InventorySide { now: at, ..side(past.accepted.as_ref().unwrap_or(inventory)) }),
         by_accepted: by_accepted.as_ref().map(outcome),
         found: &past.found,
         desired_since: &past.desired_since,
@@ -115,7 +116,7 @@ pub(super) fn review(
 }
 
 /// The parts of a decision that a review uses.
-fn outcome(decided: &Decided) -> review::Decided<'_> {
-    let Decided { changes, blocked, skipped, waiting, .. } = decided;
-    review::Decided { changes, blocked, skipped, waiting }
+fn outcome(decided: &FleetDecisions) -> review::InventoryDecisions<'_> {
+    let FleetDecisions { changes, blocked, skipped, waiting, .. } = decided;
+    review::InventoryDecisions { changes, blocked, skipped, waiting }
 }

@@ -2,28 +2,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::guards::Remembered;
-use super::super::inputs::Request;
-use super::Reviewed;
-use crate::apply::Outcome;
+use super::super::guards::GuardMemory;
+use super::super::inputs::PlanRequest;
+use super::ReviewSubject;
+use crate::apply::OutcomeCode;
 use crate::change::Change;
 use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::dns::RrKey;
 use crate::guard::last;
 use crate::inventory::Inventory;
-use crate::inventory::read::{self, Asked, FileError, FindError, GLOB, Layer};
-use crate::inventory::source::Pattern;
+use crate::inventory::read::{self, FileError, FileLayer, FindError, FoundBy, GLOB};
+use crate::inventory::source::PathPattern;
 use crate::inventory::value::Time;
-use crate::plan::Against;
+use crate::plan::ComparisonBase;
 use crate::review::FoundAs;
-use crate::state::{Acceptance, ApplyId, ApplySummary, Planned, State, Written};
+use crate::state::{Acceptance, ApplyId, ApplySummary, PlanBasis, State, WrittenRrset};
 
 /// What the state remembers.
 #[derive(Default)]
-pub struct Past {
+pub struct ReviewMemory {
     /// The latest apply that did all of its plan for the whole fleet.
-    pub whole: Option<Against>,
+    pub whole: Option<ComparisonBase>,
     /// When exports were last accepted, or such an apply began.
     pub at: Option<Time>,
     /// The inventory with the exports that were last accepted, where any of them differs now.
@@ -35,15 +35,15 @@ pub struct Past {
     pub desired_since: Vec<Option<u64>>,
 }
 
-impl Past {
+impl ReviewMemory {
     /// Reads the state.
     ///
     /// Errors: the state cannot be read.
     pub fn read(
-        request: &Request<'_>,
-        Reviewed { inventory, decided, written, .. }: Reviewed<'_>,
-        (remembered, state): (&Remembered, &dyn State),
-    ) -> Result<Past, Problem> {
+        request: &PlanRequest<'_>,
+        ReviewSubject { inventory, decided, written, .. }: ReviewSubject<'_>,
+        (remembered, state): (&GuardMemory, &dyn State),
+    ) -> Result<ReviewMemory, Problem> {
         let LastWhole { last, is_undone } = last_whole(state)?;
         let planned = last.as_ref().map(|last| state.planned(last.id)).transpose()?.flatten();
         let exported: BTreeSet<&String> = inventory.exports.iter().flat_map(|export| &export.files).collect();
@@ -63,8 +63,8 @@ impl Past {
         let since = last.as_ref().map(|last| planned.map_or(last.new.started, |planned| planned.at));
         let at = exports.iter().map(|export| export.at).chain(since).max();
         let accepted = accepted(request, inventory, (&exports, state))?;
-        let whole = last.zip(since).map(|(last, at)| Against::Journal { apply: last.id.0, at });
-        Ok(Past { whole, at, accepted, found: found_as(changes, written), desired_since })
+        let whole = last.zip(since).map(|(last, at)| ComparisonBase::Journal { apply: last.id.0, at });
+        Ok(ReviewMemory { whole, at, accepted, found: found_as(changes, written), desired_since })
     }
 }
 
@@ -80,7 +80,7 @@ fn are_of(inventory: &Inventory, accepted: &[Acceptance], began: Time) -> bool {
 /// The inventory with the exports that were last accepted in place of the present ones; none where they are the same,
 /// or cannot be used.
 fn accepted(
-    request: &Request<'_>,
+    request: &PlanRequest<'_>,
     now: &Inventory,
     (accepted, state): (&[Acceptance], &dyn State),
 ) -> Result<Option<Inventory>, Problem> {
@@ -89,7 +89,7 @@ fn accepted(
     if !accepted.iter().any(is_other) {
         return Ok(None);
     }
-    let mut layer = Accepted::default();
+    let mut layer = AcceptedLayer::default();
     for export in accepted.iter().filter_map(|own| of_today(&own.source)) {
         let files = state.export_files(&export.spec.name)?;
         layer.files.extend(files.into_iter().map(|file| (file.name, file.content)));
@@ -103,23 +103,23 @@ fn accepted(
 
 /// The exports that were last accepted, as a layer in front of the workspace.
 #[derive(Default)]
-struct Accepted {
+struct AcceptedLayer {
     /// The files, by name.
     files: BTreeMap<String, Vec<u8>>,
     /// The present files that they replace.
     replaced: BTreeSet<String>,
 }
 
-impl Layer for Accepted {
+impl FileLayer for AcceptedLayer {
     fn has(&self, name: &str) -> bool {
         self.files.contains_key(name)
     }
 
-    fn hides(&self, name: &str, _: Asked) -> bool {
+    fn hides(&self, name: &str, _: FoundBy) -> bool {
         self.replaced.contains(name)
     }
 
-    fn find(&self, glob: &Pattern) -> Result<Vec<String>, FindError> {
+    fn find(&self, glob: &PathPattern) -> Result<Vec<String>, FindError> {
         let Ok(pattern) = glob::Pattern::new(&glob.text) else { return Ok(Vec::new()) };
         let names = self.files.keys().filter(|name| pattern.matches_with(name, GLOB));
         Ok(names.cloned().collect())
@@ -142,8 +142,9 @@ struct LastWhole {
 fn last_whole(state: &dyn State) -> Result<LastWhole, Problem> {
     /// How many applies are searched: most days have a whole apply.
     const LATEST: usize = 50;
-    let is_done =
-        |word: &String| [Outcome::Applied, Outcome::AlreadyApplied].iter().any(|outcome| outcome.as_str() == word);
+    let is_done = |word: &String| {
+        [OutcomeCode::Applied, OutcomeCode::AlreadyApplied].iter().any(|outcome| outcome.as_str() == word)
+    };
     let is_whole = |apply: &ApplySummary| {
         let ApplySummary { new, finished, outcomes, .. } = apply;
         new.is_whole && new.undoes.is_none() && finished.is_some() && outcomes.keys().all(is_done)
@@ -155,8 +156,8 @@ fn last_whole(state: &dyn State) -> Result<LastWhole, Problem> {
 }
 
 /// For each change, whether applies wrote what it finds.
-fn found_as(changes: &[Change], written: &[Option<Written>]) -> Vec<FoundAs> {
-    let of_change = |(change, written): (&Change, &Option<Written>)| {
+fn found_as(changes: &[Change], written: &[Option<WrittenRrset>]) -> Vec<FoundAs> {
+    let of_change = |(change, written): (&Change, &Option<WrittenRrset>)| {
         let Some(written) = written else { return FoundAs::Unwritten };
         let left = |rrset| written.left(change.key.rtype, rrset);
         match (left(change.kind.before()), left(change.kind.after())) {
@@ -174,12 +175,12 @@ fn found_as(changes: &[Change], written: &[Option<Written>]) -> Vec<FoundAs> {
 /// undo; or where a later update may have changed it.
 fn desired_since(
     changes: &[Change],
-    (written, later): (&[Option<Written>], &[Option<ApplyId>]),
-    (apply, planned): (ApplyId, &Planned),
+    (written, later): (&[Option<WrittenRrset>], &[Option<ApplyId>]),
+    (apply, planned): (ApplyId, &PlanBasis),
 ) -> Vec<Option<u64>> {
     let is_open =
         |change: &Change| change.hosts().into_iter().all(|inv| !planned.blocked.contains(&Subject::Host(inv)));
-    let is_others = |change: &Change, written: &Option<Written>, later: &Option<ApplyId>| match written {
+    let is_others = |change: &Change, written: &Option<WrittenRrset>, later: &Option<ApplyId>| match written {
         Some(written) => !written.left(change.key.rtype, change.kind.before()),
         None => later.is_none(),
     };

@@ -4,13 +4,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::fleet::slot;
 use super::stage::{Stage, Weakness, shown};
-use crate::apply::Outcome;
+use crate::apply::OutcomeCode;
 use crate::change::Change;
 use crate::dns::{Name, Rrset, Rtype};
-use crate::pipeline::apply::Ran;
+use crate::pipeline::apply::ApplyRun;
 use crate::plan::{Marker, SealedPlan};
-use crate::provider::memory::primary::Logged;
-use crate::provider::memory::rules::Difference;
+use crate::provider::memory::primary::LoggedUpdate;
+use crate::provider::memory::rules::RrsetDifference;
 use crate::state::{SentFate, Sqlite, State};
 use crate::verify::truth;
 
@@ -21,7 +21,7 @@ pub struct Told<'r> {
     /// Whether this was its first session, and not a resume.
     pub is_first: bool,
     /// What it said.
-    pub ran: &'r Ran,
+    pub ran: &'r ApplyRun,
 }
 
 /// What was found so far.
@@ -37,7 +37,7 @@ pub struct Checks {
 }
 
 /// An update of a run that took effect.
-struct Effect {
+struct EffectiveUpdate {
     /// The run.
     run: usize,
     /// Its place among all updates that were sent.
@@ -45,7 +45,7 @@ struct Effect {
     /// Its place among all updates that the primary processed.
     logged: usize,
     /// What it changed.
-    differences: Vec<Difference>,
+    differences: Vec<RrsetDifference>,
 }
 
 impl Checks {
@@ -74,7 +74,7 @@ impl Checks {
             for change in &changes {
                 let (name, rtype) = (change.key.owner.as_name().to_name(), change.key.rtype);
                 match host.outcome {
-                    Outcome::Applied | Outcome::AlreadyApplied => {
+                    OutcomeCode::Applied | OutcomeCode::AlreadyApplied => {
                         let place = stage.fleet.place(&name, rtype).unwrap();
                         let held = stage.past(place).iter().any(|past| past.as_ref() == change.kind.after());
                         if !held {
@@ -82,7 +82,7 @@ impl Checks {
                             self.fault(format!("run {run} reports {outcome}, but {name} {rtype} never was as planned"));
                         }
                     }
-                    Outcome::Stale | Outcome::NotReached if told.is_first => {
+                    OutcomeCode::Stale | OutcomeCode::NotReached if told.is_first => {
                         self.untouched.push((run, sent, name, rtype));
                     }
                     _ => {}
@@ -92,11 +92,11 @@ impl Checks {
     }
 
     /// Checks what a run says after the faults: nothing is left to be done for it.
-    pub fn settled(&mut self, stage: &Stage, run: usize, ran: &Ran) {
+    pub fn settled(&mut self, stage: &Stage, run: usize, ran: &ApplyRun) {
         for host in &ran.applied.hosts {
             let (name, outcome) = (&host.name, host.outcome);
-            let is_fine = matches!(outcome, Outcome::Applied | Outcome::AlreadyApplied);
-            if !is_fine && !matches!(outcome, Outcome::Stale | Outcome::Partial) {
+            let is_fine = matches!(outcome, OutcomeCode::Applied | OutcomeCode::AlreadyApplied);
+            if !is_fine && !matches!(outcome, OutcomeCode::Stale | OutcomeCode::Partial) {
                 self.fault(format!("run {run} reports {outcome} for {name} after the faults: {:?}", host.message));
             }
             let changes: Vec<Change> =
@@ -132,11 +132,11 @@ impl Checks {
     }
 
     /// Checks that what a run replaced was as its plan saw it, and that no change took effect twice.
-    fn check_overwritten(&mut self, effects: &[Effect]) {
+    fn check_overwritten(&mut self, effects: &[EffectiveUpdate]) {
         let mut times: HashMap<(usize, &Name, Rtype), usize> = HashMap::new();
         let mut faults = Vec::new();
-        for Effect { run, differences, .. } in effects {
-            for Difference { name, rtype, before, .. } in differences.iter().filter(|found| is_of_host(found)) {
+        for EffectiveUpdate { run, differences, .. } in effects {
+            for RrsetDifference { name, rtype, before, .. } in differences.iter().filter(|found| is_of_host(found)) {
                 let is_it =
                     |change: &&Change| change.key.owner.as_name() == name.as_name() && change.key.rtype == *rtype;
                 let Some(change) = self.plans[run].iter().find(is_it) else {
@@ -162,10 +162,10 @@ impl Checks {
     }
 
     /// Checks that no run changed what it said it did not change.
-    fn check_untouched(&mut self, effects: &[Effect]) {
+    fn check_untouched(&mut self, effects: &[EffectiveUpdate]) {
         for (run, sent, name, rtype) in std::mem::take(&mut self.untouched) {
             let early = effects.iter().filter(|effect| effect.run == run && effect.sent < sent);
-            let is_touched = |found: &Difference| found.name == name && found.rtype == rtype;
+            let is_touched = |found: &RrsetDifference| found.name == name && found.rtype == rtype;
             if early.flat_map(|effect| &effect.differences).any(is_touched) {
                 self.fault(format!("run {run} said that it did not change {name} {rtype}, but had changed it"));
             }
@@ -173,7 +173,7 @@ impl Checks {
     }
 
     /// Checks that updates took effect exactly where a journal says so.
-    fn check_journals(&mut self, stage: &Stage, states: &[&Sqlite], effects: &[Effect]) {
+    fn check_journals(&mut self, stage: &Stage, states: &[&Sqlite], effects: &[EffectiveUpdate]) {
         let swaps = effects.iter().flat_map(|effect| &effect.differences).filter(|found| truth::is_marker(&found.name));
         let executed: HashSet<String> =
             swaps.filter_map(|swap| Some(Marker::of_rrset(swap.after.as_ref()?)?.to_string())).collect();
@@ -209,14 +209,14 @@ impl Checks {
     /// Checks that the own RRsets of a state are those that its runs created and did not delete, as far as the state
     /// knows the outcome of all updates. The state may treat an RRset that another editor changed since as never
     /// created.
-    fn check_own(&mut self, stage: &Stage, states: &[&Sqlite], effects: &[Effect]) {
+    fn check_own(&mut self, stage: &Stage, states: &[&Sqlite], effects: &[EffectiveUpdate]) {
         for (number, state) in states.iter().enumerate() {
             if state.applies(10).unwrap().iter().any(|apply| apply.updates_open > 0) {
                 continue;
             }
             let mut own: BTreeSet<(&Name, Rtype)> = BTreeSet::new();
             let mut created: HashMap<(&Name, Rtype), usize> = HashMap::new();
-            let of_state = |effect: &&Effect| states.len() == 1 || effect.run == number;
+            let of_state = |effect: &&EffectiveUpdate| states.len() == 1 || effect.run == number;
             for effect in effects.iter().filter(of_state) {
                 for found in effect.differences.iter().filter(|found| is_of_host(found)) {
                     let slot = (&found.name, found.rtype);
@@ -262,7 +262,7 @@ impl Checks {
                 }
                 count += 1;
                 let own = effects.iter().filter(|effect| states.len() == 1 || effect.run == number);
-                let changes = |found: &Difference| found.name == name && found.rtype == rtype;
+                let changes = |found: &RrsetDifference| found.name == name && found.rtype == rtype;
                 let last =
                     own.filter(|effect| effect.differences.iter().any(changes)).map(|effect| effect.logged).max();
                 let is_edited = last.is_some_and(|last| {
@@ -291,25 +291,25 @@ fn is_changed_by_others(stage: &Stage, (name, rtype): (&Name, Rtype), since: usi
 }
 
 /// Whether a difference is one of a host's RRsets.
-fn is_of_host(found: &Difference) -> bool {
+fn is_of_host(found: &RrsetDifference) -> bool {
     found.rtype != Rtype::SOA && !truth::is_marker(&found.name)
 }
 
 /// The updates of runs that took effect, in their order.
-fn effects(stage: &Stage) -> Vec<Effect> {
+fn effects(stage: &Stage) -> Vec<EffectiveUpdate> {
     let cast = stage.cast();
     stage.primary.with_log(|log| {
-        let effect = |(place, logged): (usize, &Logged)| {
+        let effect = |(place, logged): (usize, &LoggedUpdate)| {
             let differences = logged.outcome.clone().ok().filter(|_| logged.is_delivered)?;
             let sent = cast.sent.iter().position(|sent| sent.message == logged.message)?;
-            Some(Effect { run: cast.sent[sent].run, sent, logged: place, differences })
+            Some(EffectiveUpdate { run: cast.sent[sent].run, sent, logged: place, differences })
         };
         log.iter().enumerate().filter_map(effect).collect()
     })
 }
 
 /// Writes an update that the primary processed to the history.
-fn tell(stage: &Stage, logged: &Logged) {
+fn tell(stage: &Stage, logged: &LoggedUpdate) {
     let by = if logged.is_delivered { "a run" } else { "another editor" };
     let became = match &logged.outcome {
         Ok(differences) => format!("{} RRsets changed", differences.len()),

@@ -12,8 +12,8 @@ use crate::inventory::model::ProjectAdmin;
 use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::Inv;
 use crate::plan::{Plan, SealedPlan, fixture};
-use crate::provider::memory::message::Instruction;
-use crate::provider::memory::primary::Primary;
+use crate::provider::memory::message::UpdateInstruction;
+use crate::provider::memory::primary::MemoryPrimary;
 use crate::provider::write::UpdateLimits;
 use crate::verify::truth;
 
@@ -98,7 +98,7 @@ impl Fleet {
     }
 
     /// The primary with the first data.
-    pub fn primary(&self, window: usize, edits: usize) -> Primary {
+    pub fn primary(&self, window: usize, edits: usize) -> MemoryPrimary {
         let rrsets: Vec<(&RrKey, &Rrset)> =
             self.keys.iter().zip(&self.first).filter_map(|(key, rrset)| Some((key, rrset.as_ref()?))).collect();
         let limits = UpdateLimits { edits, octets: usize::MAX };
@@ -121,7 +121,7 @@ impl Fleet {
     }
 
     /// The plan of a run, made from what a primary holds.
-    pub fn plan(&self, run: usize, primary: &Primary) -> SealedPlan {
+    pub fn plan(&self, run: usize, primary: &MemoryPrimary) -> SealedPlan {
         let change = |(place, key): (usize, &RrKey)| {
             let kind = match (truth::standing(primary, key), self.wanted(place, run)) {
                 (None, None) => return None,
@@ -179,7 +179,7 @@ impl Fleet {
     }
 
     /// A CNAME at a name.
-    pub fn alias(&self, owner: Name) -> Instruction {
-        Instruction::Add(owner, Rtype::CNAME, ttl(), Rdata::from_name(name("elsewhere.example.net").as_name()))
+    pub fn alias(&self, owner: Name) -> UpdateInstruction {
+        UpdateInstruction::Add(owner, Rtype::CNAME, ttl(), Rdata::from_name(name("elsewhere.example.net").as_name()))
     }
 }

@@ -7,8 +7,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use super::fleet::{Fleet, slot};
 use crate::dns::{Rrset, Rtype};
 use crate::plan::Marker;
-use crate::provider::memory::message::{Instruction, Message, Prerequisite};
-use crate::provider::memory::primary::{Fault, Primary};
+use crate::provider::memory::message::{UpdateInstruction, UpdateMessage, UpdatePrerequisite};
+use crate::provider::memory::primary::{MemoryPrimary, UpdateFault};
 use crate::state::ApplyId;
 use crate::verify::truth::{self, Numbers};
 
@@ -43,7 +43,7 @@ pub struct Sent {
     /// Which run sent it.
     pub run: usize,
     /// The update as it was after the network.
-    pub message: Message,
+    pub message: UpdateMessage,
 }
 
 /// A batch as the journal has it.
@@ -98,22 +98,22 @@ impl Cast {
     }
 
     /// What happens to an update.
-    fn fault(&mut self) -> Fault {
+    fn fault(&mut self) -> UpdateFault {
         let kinds = self.rates.fault;
         if !self.is_stormy || kinds == 0 {
-            return Fault::None;
+            return UpdateFault::None;
         }
         match self.dice.below(kinds) {
-            0 => Fault::LostAnswer,
-            1 => Fault::Lost,
-            2 => Fault::Late,
-            3 => Fault::Slow,
-            4 => Fault::Stuck,
-            5 => Fault::Freed,
-            6 => Fault::Doubled,
-            7 => Fault::ServFail,
-            8 if self.one_of(4) => Fault::Dead,
-            _ => Fault::None,
+            0 => UpdateFault::LostAnswer,
+            1 => UpdateFault::Lost,
+            2 => UpdateFault::Late,
+            3 => UpdateFault::Slow,
+            4 => UpdateFault::Stuck,
+            5 => UpdateFault::Freed,
+            6 => UpdateFault::Doubled,
+            7 => UpdateFault::ServFail,
+            8 if self.one_of(4) => UpdateFault::Dead,
+            _ => UpdateFault::None,
         }
     }
 }
@@ -137,7 +137,7 @@ enum Act {
 /// All that the editors of one seed share.
 pub struct Stage {
     /// The truth.
-    pub primary: Primary,
+    pub primary: MemoryPrimary,
     /// The names and RRsets that the runs are about.
     pub fleet: Fleet,
     /// What is switched off.
@@ -359,7 +359,7 @@ impl Stage {
         }
         let mut message = truth::edit(&self.fleet.zones, key, wanted.as_ref());
         let owner = key.owner.as_name().to_name();
-        message.instructions.insert(0, Instruction::DeleteRrset(owner.clone(), Rtype::CNAME));
+        message.instructions.insert(0, UpdateInstruction::DeleteRrset(owner.clone(), Rtype::CNAME));
         if wanted.is_none() && number % 3 == 0 {
             message.instructions.push(self.fleet.alias(owner));
         }
@@ -381,22 +381,22 @@ impl Stage {
 }
 
 /// Whether a prerequisite is about a marker.
-fn is_of_marker(prerequisite: &Prerequisite) -> bool {
-    let (Prerequisite::InUse(name)
-    | Prerequisite::NotInUse(name)
-    | Prerequisite::Exists(name, _)
-    | Prerequisite::Absent(name, _)
-    | Prerequisite::Holds(name, ..)) = prerequisite;
+fn is_of_marker(prerequisite: &UpdatePrerequisite) -> bool {
+    let (UpdatePrerequisite::InUse(name)
+    | UpdatePrerequisite::NotInUse(name)
+    | UpdatePrerequisite::Exists(name, _)
+    | UpdatePrerequisite::Absent(name, _)
+    | UpdatePrerequisite::Holds(name, ..)) = prerequisite;
     truth::is_marker(name)
 }
 
 /// What an update does, on one line.
-pub fn shown(message: &Message) -> String {
-    let instruction = |instruction: &Instruction| match instruction {
-        Instruction::Add(name, rtype, ttl, rdata) => format!("+{name} {ttl} {rtype} {}", rdata.as_rdata(*rtype)),
-        Instruction::DeleteRrset(name, rtype) => format!("-{name} {rtype}"),
-        Instruction::DeleteName(name) => format!("-{name}"),
-        Instruction::DeleteRecord(name, rtype, rdata) => format!("-{name} {rtype} {}", rdata.as_rdata(*rtype)),
+pub fn shown(message: &UpdateMessage) -> String {
+    let instruction = |instruction: &UpdateInstruction| match instruction {
+        UpdateInstruction::Add(name, rtype, ttl, rdata) => format!("+{name} {ttl} {rtype} {}", rdata.as_rdata(*rtype)),
+        UpdateInstruction::DeleteRrset(name, rtype) => format!("-{name} {rtype}"),
+        UpdateInstruction::DeleteName(name) => format!("-{name}"),
+        UpdateInstruction::DeleteRecord(name, rtype, rdata) => format!("-{name} {rtype} {}", rdata.as_rdata(*rtype)),
     };
     message.instructions.iter().map(instruction).collect::<Vec<_>>().join("; ")
 }

@@ -8,17 +8,17 @@ use std::sync::atomic::AtomicBool;
 
 use super::check::{Checks, Told};
 use super::stage::{Crash, Stage, Weakness};
-use super::wires::{Book, Wire};
-use crate::apply::accept::Terms;
-use crate::apply::shape::Bounds;
-use crate::apply::{Outcome, ZoneAccess};
+use super::wires::{Book, RunWire};
+use crate::apply::accept::PlanTerms;
+use crate::apply::shape::PlanBounds;
+use crate::apply::{OutcomeCode, ZoneAccess};
 use crate::diag::Code;
 use crate::inventory::model::Registry;
 use crate::inventory::value::Duration;
-use crate::pipeline::apply::{Ran, Work, broken_off};
-use crate::pipeline::conduct::Conduct;
-use crate::pipeline::guards::Guards;
-use crate::pipeline::settings::{Settings, load_settings};
+use crate::pipeline::apply::{ApplyRun, ApplyWork, broken_off};
+use crate::pipeline::conduct::ApplyConduct;
+use crate::pipeline::guards::ApplyGuards;
+use crate::pipeline::settings::{WorkspaceSettings, load_settings};
 use crate::pipeline::targets::Targets;
 use crate::plan::SealedPlan;
 use crate::provider::write::WriteZone;
@@ -43,7 +43,7 @@ enum End {
     /// Its apply did all of its plan, before it began.
     Complete,
     /// It ended.
-    Ran(Box<Ran>),
+    Ran(Box<ApplyRun>),
 }
 
 /// One run: a plan and a state.
@@ -215,7 +215,7 @@ impl Run<'_> {
         }
         self.sessions += 1;
         let plan = sealed.plan();
-        let conduct = Conduct {
+        let conduct = ApplyConduct {
             workspace: Path::new("."),
             now: plan.created,
             read_at: None,
@@ -227,20 +227,21 @@ impl Run<'_> {
             allow: &[],
             auto: false,
         };
-        let wire = Wire { stage, run: number, changes: &plan.changes };
+        let wire = RunWire { stage, run: number, changes: &plan.changes };
         let writer: &dyn WriteZone = &wire;
         let is_fenced = stage.weakness != Weakness::Marker;
         let zones = stage.fleet.zones.iter().map(|zone| ZoneAccess { zone, writer: Ok(writer), is_fenced });
         let targets = Targets { zones: zones.collect(), writers: vec![writer] };
         let zones = stage.fleet.zones.iter().collect();
         let projects = stage.fleet.projects.iter().map(|(id, admin)| (id.as_str(), admin));
-        let bounds = Bounds::new(zones, projects, (Registry::Journal, "us"), 1);
+        let bounds = PlanBounds::new(zones, projects, (Registry::Journal, "us"), 1);
         let expires = Duration::from_secs(86_400);
-        let terms = Terms { now: plan.created, expires, expect: None, bounds: &bounds };
+        let terms = PlanTerms { now: plan.created, expires, expect: None, bounds: &bounds };
         let place = "plan";
-        let (targets, guards) = (&targets, Guards::default());
+        let (targets, guards) = (&targets, ApplyGuards::default());
         let (settings, progress) = (settings(), &wire);
-        let work = Work { sealed, place, terms, request: &conduct, progress, targets, at_once: 1, guards, settings };
+        let work =
+            ApplyWork { sealed, place, terms, request: &conduct, progress, targets, at_once: 1, guards, settings };
         let id = earlier.map(|apply| apply.id);
         stage.tell(|| format!("run {number} {}", if id.is_some() { "is resumed" } else { "begins" }));
         let end = self.book.carry_out(&work, id);
@@ -250,8 +251,8 @@ impl Run<'_> {
 }
 
 /// Settings that allow all that the plans of the fleet change.
-fn settings() -> &'static Settings {
-    static SETTINGS: OnceLock<Settings> = OnceLock::new();
+fn settings() -> &'static WorkspaceSettings {
+    static SETTINGS: OnceLock<WorkspaceSettings> = OnceLock::new();
     SETTINGS.get_or_init(|| {
         let workspace = tempfile::tempdir().unwrap();
         let write = |file, text| std::fs::write(workspace.path().join(file), text).unwrap();
@@ -266,7 +267,7 @@ fn settings() -> &'static Settings {
 
 impl Book<'_> {
     /// Begins an apply, or resumes one; it may die.
-    fn carry_out(&mut self, work: &Work<'_>, id: Option<ApplyId>) -> End {
+    fn carry_out(&mut self, work: &ApplyWork<'_>, id: Option<ApplyId>) -> End {
         let done = catch_unwind(AssertUnwindSafe(|| match id {
             Some(id) => work.go_on(self, id),
             None => {
@@ -290,8 +291,8 @@ fn shown(end: &End) -> String {
         End::Ran(ran) => match &ran.refusal {
             Some(refusal) => format!("refused {}", refusal.code),
             None => {
-                let host = |host: &crate::apply::HostOutcome| {
-                    let is_fine = host.outcome == Outcome::Applied;
+                let host = |host: &crate::apply::SubjectOutcome| {
+                    let is_fine = host.outcome == OutcomeCode::Applied;
                     let why = host.message.as_deref().filter(|_| !is_fine).unwrap_or_default();
                     format!("{} {} {why}", host.name, host.outcome)
                 };

@@ -5,25 +5,26 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::stage::{Journaled, Stage, Weakness};
-use crate::apply::{Applied, Batch, Settled};
+use crate::apply::{ApplyOutcome, Batch, BatchOutcome};
 use crate::change::Change;
 use crate::claim::Subject;
 use crate::diag::Problem;
-use crate::diff::waits::Waits;
+use crate::diff::waits::RrsetWaits;
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
 use crate::live::asked::{Answer, Question};
 use crate::pipeline::{Progress, RunStage};
 use crate::plan::Marker;
-use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
+use crate::provider::write::{RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteZone};
 use crate::state::{
-    Acceptance, AcceptedFile, Accepting, Acceptor, Allowed, ApplyId, ApplySummary, Breaker, Identity, KnownMarker,
-    LeftHost, NewApply, PlanText, Planned, Reset, Resumption, Sent, Sqlite, State, Unsettled, WaitNews, Written,
+    Acceptance, AcceptedFile, Acceptor, ApplyId, ApplySummary, Breaker, BreakerReset, ExportToAccept, KnownMarker,
+    LeftSubject, LiftedLimit, NewApply, PlanBasis, PlanText, Resumption, SentUpdate, Sqlite, State, StateIdentity,
+    UnsettledUpdate, WaitNews, WrittenRrset,
 };
 
 /// The connection of a run to the primary.
-pub struct Wire<'s> {
+pub struct RunWire<'s> {
     /// The stage.
     pub stage: &'s Stage,
     /// The run.
@@ -32,7 +33,7 @@ pub struct Wire<'s> {
     pub changes: &'s [Change],
 }
 
-impl Wire<'_> {
+impl RunWire<'_> {
     /// What the plan saw, as an answer.
     fn seen(&self, question: &Question, answer: Answer) -> Answer {
         let is_asked = |change: &&Change| Question::of(&change.key) == *question;
@@ -44,7 +45,7 @@ impl Wire<'_> {
     }
 }
 
-impl WriteZone for Wire<'_> {
+impl WriteZone for RunWire<'_> {
     fn place(&self, zone: &ZoneName) -> String {
         WriteZone::place(&self.stage.primary, zone)
     }
@@ -53,7 +54,7 @@ impl WriteZone for Wire<'_> {
         self.stage.primary.limits()
     }
 
-    fn octets(&self, zone: &ZoneName, edit: Edit<'_>) -> usize {
+    fn octets(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> usize {
         self.stage.primary.octets(zone, edit)
     }
 
@@ -80,7 +81,7 @@ impl WriteZone for Wire<'_> {
 /// The connection of a run to one zone.
 struct Line<'w> {
     /// The connection to the primary.
-    wire: &'w Wire<'w>,
+    wire: &'w RunWire<'w>,
     /// The session with it.
     session: Box<dyn UpdateZone + 'w>,
 }
@@ -90,20 +91,20 @@ impl UpdateZone for Line<'_> {
         self.session.window()
     }
 
-    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, Problem> {
+    fn send(&mut self, update: &Update<'_>) -> Result<UpdateTicket, Problem> {
         self.wire.stage.point(self.wire.run, "before it sends");
         let ticket = self.session.send(update);
         self.wire.stage.point(self.wire.run, "after it sent");
         ticket
     }
 
-    fn reply(&mut self, ticket: Ticket) -> Reply {
+    fn reply(&mut self, ticket: UpdateTicket) -> UpdateReply {
         self.wire.stage.point(self.wire.run, "before it hears");
         self.session.reply(ticket)
     }
 }
 
-impl Progress for Wire<'_> {
+impl Progress for RunWire<'_> {
     fn stage(&self, _: RunStage, _: Option<u64>) {}
 
     fn step(&self) {}
@@ -148,7 +149,7 @@ macro_rules! write {
 
 impl State for Book<'_> {
     read! {
-        fn identity() -> Identity;
+        fn identity() -> StateIdentity;
         fn own() -> OwnRrsets;
         fn markers() -> BTreeMap<ZoneName, KnownMarker>;
         fn breakers() -> Vec<Breaker>;
@@ -158,39 +159,39 @@ impl State for Book<'_> {
         fn changed_since(since: Time) -> Vec<(String, Subject, Time)>;
         fn apply(id: ApplyId) -> Option<ApplySummary>;
         fn document(id: ApplyId) -> Option<String>;
-        fn planned(id: ApplyId) -> Option<Planned>;
-        fn sent(id: ApplyId) -> Vec<Sent>;
+        fn planned(id: ApplyId) -> Option<PlanBasis>;
+        fn sent(id: ApplyId) -> Vec<SentUpdate>;
         fn resumable(now: Time) -> Vec<ApplyId>;
-        fn left_hosts(id: ApplyId) -> Vec<LeftHost>;
+        fn left_hosts(id: ApplyId) -> Vec<LeftSubject>;
         fn applies_of(host: Inv) -> Vec<ApplyId>;
         fn applies_at(name: &Name) -> Vec<ApplyId>;
         fn last_changed(after: ApplyId, rrsets: &[&RrKey]) -> Vec<Option<ApplyId>>;
         fn created_by(rrsets: &[&RrKey]) -> Vec<Option<ApplyId>>;
-        fn last_written(rrsets: &[&RrKey]) -> Vec<Option<Written>>;
+        fn last_written(rrsets: &[&RrKey]) -> Vec<Option<WrittenRrset>>;
         fn version() -> u64;
-        fn unsettled(id: ApplyId) -> Vec<Unsettled>;
+        fn unsettled(id: ApplyId) -> Vec<UnsettledUpdate>;
         fn exports() -> Vec<Acceptance>;
         fn export_files(source: &str) -> Vec<AcceptedFile>;
         fn l3_switches() -> Vec<String>;
-        fn allowed(apply: ApplyId) -> Vec<Allowed>;
+        fn allowed(apply: ApplyId) -> Vec<LiftedLimit>;
         fn last_inputs() -> BTreeMap<String, String>;
-        fn waits() -> Waits;
+        fn waits() -> RrsetWaits;
         fn perhaps_changed_since(since: Time) -> Vec<(String, Subject, Time)>;
     }
 
     write! {
         fn begin(apply: &NewApply, plan: &PlanText<'_>) -> ApplyId;
         fn resume(id: ApplyId, resumption: &Resumption) -> ();
-        fn note_settled(apply: ApplyId, batch: &Batch<'_>, settled: &Settled, now: Time) -> ();
+        fn note_settled(apply: ApplyId, batch: &Batch<'_>, settled: &BatchOutcome, now: Time) -> ();
         fn note_standing(zone: &ZoneName, live: &Marker, now: Time) -> usize;
         fn disown(rrsets: &[&RrKey]) -> ();
-        fn note_found(found: &Unsettled, now: Time) -> bool;
-        fn finish(apply: ApplyId, applied: &Applied, accepted: Option<&[Accepting]>, now: Time) -> ();
+        fn note_found(found: &UnsettledUpdate, now: Time) -> bool;
+        fn finish(apply: ApplyId, applied: &ApplyOutcome, accepted: Option<&[ExportToAccept]>, now: Time) -> ();
         fn adopt_markers(markers: &[(ZoneName, Option<Marker>)], who: &str, reason: &str, now: Time) -> ();
-        fn accept(exports: &[Accepting], acceptor: &Acceptor<'_>, now: Time) -> ();
+        fn accept(exports: &[ExportToAccept], acceptor: &Acceptor<'_>, now: Time) -> ();
         fn trip(breaker: &Breaker) -> ();
-        fn reset(scope: &str, reset: Reset<'_>) -> bool;
-        fn allow(apply: ApplyId, allowed: &[Allowed]) -> ();
+        fn reset(scope: &str, reset: BreakerReset<'_>) -> bool;
+        fn allow(apply: ApplyId, allowed: &[LiftedLimit]) -> ();
         fn note_waits(news: &WaitNews) -> ();
     }
 

@@ -23,11 +23,11 @@ impl Serialize for DigestText<'_> {
 }
 
 /// A digest that was read.
-pub(super) struct Digest(pub String);
+pub(super) struct HexDigest(pub String);
 
-impl<'de> Deserialize<'de> for Digest {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Digest, D::Error> {
-        deserialize(deserializer).map(Digest)
+impl<'de> Deserialize<'de> for HexDigest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<HexDigest, D::Error> {
+        deserialize(deserializer).map(HexDigest)
     }
 }
 

@@ -13,7 +13,7 @@ mod read;
 
 mod write;
 
-pub use read::{Altered, PlanError, parse};
+pub use read::{AlteredPart, PlanReadError, parse};
 pub use write::to_json;
 pub(super) use write::{effect, id};
 

@@ -11,17 +11,17 @@ use serde::de;
 use serde::{Deserialize, Deserializer};
 
 use super::FORMAT;
-use super::digest::{Digest, DigestText};
+use super::digest::{DigestText, HexDigest};
 use crate::document::{Object, map, object, objects, present, present_object};
 use crate::inventory::value::{Duration, Inv, Time};
 use crate::plan::{
-    Blocked, Change, HostSeen, LeftBehind, LimitKind, LimitState, Notice, Only, Plan, Review, SealedPlan, Skipped,
-    SourceSeen, Waiting, WorkspaceSeen, ZoneSeen, order,
+    BlockedSubject, Change, HostSeen, LeftBehindRrset, LimitKind, LimitState, Notice, Plan, PlanScope, Review,
+    SealedPlan, SkippedSubject, SourceSeen, WaitingRrset, WorkspaceSeen, ZoneSeen, order,
 };
 
 /// Why a text is no plan that may be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PlanError {
+pub enum PlanReadError {
     /// A plan of another format.
     Format {
         /// What `format` says.
@@ -39,53 +39,55 @@ pub enum PlanError {
     /// Values that are right each by itself, but not together.
     Inconsistent(String),
     /// The digests do not fit what the plan says.
-    Altered(Altered),
+    Altered(AlteredPart),
 }
 
 /// What of a plan was altered after it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Altered {
+pub enum AlteredPart {
     /// The changes, or their digest.
     Effect,
     /// Anything else, or the digest of it all.
     Id,
 }
 
-impl PlanError {
+impl PlanReadError {
     /// A stable code.
     pub fn code(&self) -> &'static str {
         match self {
-            PlanError::Format { .. } => "plan-format",
-            PlanError::Malformed { .. } | PlanError::Inconsistent(_) => "plan-malformed",
-            PlanError::Altered(_) => "plan-altered",
+            PlanReadError::Format { .. } => "plan-format",
+            PlanReadError::Malformed { .. } | PlanReadError::Inconsistent(_) => "plan-malformed",
+            PlanReadError::Altered(_) => "plan-altered",
         }
     }
 }
 
-impl fmt::Display for PlanError {
+impl fmt::Display for PlanReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PlanError::Format { found } => {
+            PlanReadError::Format { found } => {
                 write!(f, "its format is `{found}`, and this version reads `{FORMAT}` only: make the plan again")
             }
-            PlanError::Malformed { line, column, message } => write!(f, "line {line}, column {column}: {message}"),
-            PlanError::Inconsistent(message) => f.write_str(message),
-            PlanError::Altered(Altered::Effect) => f.write_str("it was altered: its changes do not match its `effect`"),
-            PlanError::Altered(Altered::Id) => {
+            PlanReadError::Malformed { line, column, message } => write!(f, "line {line}, column {column}: {message}"),
+            PlanReadError::Inconsistent(message) => f.write_str(message),
+            PlanReadError::Altered(AlteredPart::Effect) => {
+                f.write_str("it was altered: its changes do not match its `effect`")
+            }
+            PlanReadError::Altered(AlteredPart::Id) => {
                 f.write_str("it was altered: its content does not match its `id`, but its changes match its `effect`")
             }
         }
     }
 }
 
-impl std::error::Error for PlanError {}
+impl std::error::Error for PlanReadError {}
 
 /// Reads a plan and checks all of it: format, types, order, and both digests.
 ///
-/// Errors: [`PlanError`], the first that is found.
-pub fn parse(text: &str) -> Result<SealedPlan, PlanError> {
+/// Errors: [`PlanReadError`], the first that is found.
+pub fn parse(text: &str) -> Result<SealedPlan, PlanReadError> {
     let mut json = serde_json::Deserializer::from_str(text);
-    let document: Result<Document, serde_json::Error> =
+    let document: Result<DocumentFields, serde_json::Error> =
         object(&mut json).and_then(|document| json.end().map(|()| document));
     let document = document.map_err(|error| format_error(text).unwrap_or(malformed(error)))?;
     let (id, effect) = (document.id.0, document.effect.0);
@@ -96,7 +98,7 @@ pub fn parse(text: &str) -> Result<SealedPlan, PlanError> {
         workspace: document.workspace,
         undoes: document.undoes.map(NonZeroU64::get),
         only: document.only,
-        inputs: document.inputs.into_iter().map(|(file, Digest(digits))| (file, digits)).collect(),
+        inputs: document.inputs.into_iter().map(|(file, HexDigest(digits))| (file, digits)).collect(),
         fleet: document.fleet,
         hosts: document.hosts,
         changes: document.changes,
@@ -113,16 +115,16 @@ pub fn parse(text: &str) -> Result<SealedPlan, PlanError> {
     check(&plan)?;
     let sealed = SealedPlan::new(plan);
     if sealed.effect() != DigestText(&effect).to_string() {
-        return Err(PlanError::Altered(Altered::Effect));
+        return Err(PlanReadError::Altered(AlteredPart::Effect));
     }
     if sealed.id() != DigestText(&id).to_string() {
-        return Err(PlanError::Altered(Altered::Id));
+        return Err(PlanReadError::Altered(AlteredPart::Id));
     }
     Ok(sealed)
 }
 
 /// The error for a document of another format, whatever else it holds.
-fn format_error(text: &str) -> Option<PlanError> {
+fn format_error(text: &str) -> Option<PlanReadError> {
     /// The one field that every version has.
     #[derive(Deserialize)]
     struct Head {
@@ -130,41 +132,41 @@ fn format_error(text: &str) -> Option<PlanError> {
         format: String,
     }
     let head: Head = serde_json::from_str(text).ok()?;
-    (head.format != FORMAT).then_some(PlanError::Format { found: head.format })
+    (head.format != FORMAT).then_some(PlanReadError::Format { found: head.format })
 }
 
 /// An error of the JSON reader, with its place.
-fn malformed(error: serde_json::Error) -> PlanError {
+fn malformed(error: serde_json::Error) -> PlanReadError {
     let (line, column) = (error.line(), error.column());
     let message = error.to_string();
     let message = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message);
     let what = if error.is_data() { "" } else { "this is not JSON: " };
-    PlanError::Malformed { line, column, message: format!("{what}{message}") }
+    PlanReadError::Malformed { line, column, message: format!("{what}{message}") }
 }
 
 /// Checks what values say together: each list is sorted and says nothing twice, and periods are of what is counted.
-fn check(plan: &Plan) -> Result<(), PlanError> {
+fn check(plan: &Plan) -> Result<(), PlanReadError> {
     let reasons = |change: &&Change| {
         !change.reasons.is_empty() && change.reasons.is_sorted_by(|a, b| order::reasons(a, b) == Ordering::Less)
     };
     if let Some(Change { key, .. }) = plan.changes.iter().find(|change| !reasons(change)) {
         let message = "is not a sorted list of reasons, at least one, each once";
-        return Err(PlanError::Inconsistent(format!("`reasons` of `{}` {} {message}", key.owner, key.rtype)));
+        return Err(PlanReadError::Inconsistent(format!("`reasons` of `{}` {} {message}", key.owner, key.rtype)));
     }
     if let Some(only) = &plan.only
         && (!only.subjects.is_sorted() || !only.projects.is_sorted())
     {
-        return Err(PlanError::Inconsistent("`only` names subjects and projects that are not sorted".to_owned()));
+        return Err(PlanReadError::Inconsistent("`only` names subjects and projects that are not sorted".to_owned()));
     }
     if plan.only.as_ref().is_some_and(|only| only.subjects.is_empty() && only.projects.is_empty()) {
-        return Err(PlanError::Inconsistent("`only` names neither subjects nor projects".to_owned()));
+        return Err(PlanReadError::Inconsistent("`only` names neither subjects nor projects".to_owned()));
     }
     let has_period = |limit: &&LimitState| match limit.counts {
         LimitKind::Hosts => Duration::from_str(&limit.period).is_ok(),
         _ => limit.period == "plan",
     };
     if let Some(LimitState { period, .. }) = plan.limits.iter().find(|limit| !has_period(limit)) {
-        return Err(PlanError::Inconsistent(format!("`{period}` is not a length of time such as `1h`")));
+        return Err(PlanReadError::Inconsistent(format!("`{period}` is not a length of time such as `1h`")));
     }
     ascending("changes", &plan.changes, order::changes)?;
     ascending("waiting", &plan.waiting, order::waiting)?;
@@ -177,22 +179,22 @@ fn check(plan: &Plan) -> Result<(), PlanError> {
     ascending("zones", &plan.zones, order::zones)?;
     if plan.review.as_ref().is_some_and(|review| !review.is_whole(plan.changes.len())) {
         let message = "`review` does not have each change once, or its causes are not in order";
-        return Err(PlanError::Inconsistent(message.to_owned()));
+        return Err(PlanReadError::Inconsistent(message.to_owned()));
     }
     let mut keys = HashSet::with_capacity(plan.changes.len());
     match plan.changes.iter().find(|change| !keys.insert((&change.pool, &change.zone, &change.key))) {
         Some(Change { key, .. }) => {
-            Err(PlanError::Inconsistent(format!("`changes` holds `{}` {} twice", key.owner, key.rtype)))
+            Err(PlanReadError::Inconsistent(format!("`changes` holds `{}` {} twice", key.owner, key.rtype)))
         }
         None => Ok(()),
     }
 }
 
 /// Checks that the items of one list ascend.
-fn ascending<T>(list: &str, items: &[T], compare: fn(&T, &T) -> Ordering) -> Result<(), PlanError> {
+fn ascending<T>(list: &str, items: &[T], compare: fn(&T, &T) -> Ordering) -> Result<(), PlanReadError> {
     let at = items.windows(2).position(|pair| compare(&pair[0], &pair[1]) != Ordering::Less);
     match at {
-        Some(at) => Err(PlanError::Inconsistent(format!(
+        Some(at) => Err(PlanReadError::Inconsistent(format!(
             "`{list}` is not sorted, or holds something twice: see its items {} and {}",
             at + 1,
             at + 2
@@ -204,17 +206,17 @@ fn ascending<T>(list: &str, items: &[T], compare: fn(&T, &T) -> Ordering) -> Res
 /// The document as JSON has it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct DocumentFields {
     /// The blocked subjects.
     #[serde(deserialize_with = "objects")]
-    blocked: Vec<Blocked>,
+    blocked: Vec<BlockedSubject>,
     /// The changes.
     #[serde(deserialize_with = "objects")]
     changes: Vec<Change>,
     /// When it was made.
     created: Time,
     /// The digest of the changes.
-    effect: Digest,
+    effect: HexDigest,
     /// When it may no longer be applied.
     expires: Time,
     /// How many hosts the inventory has; left out where an apply is undone.
@@ -227,13 +229,13 @@ struct Document {
     #[serde(default, deserialize_with = "hosts")]
     hosts: BTreeMap<Inv, HostSeen>,
     /// The digest of the document.
-    id: Digest,
+    id: HexDigest,
     /// The digest of every input file.
     #[serde(deserialize_with = "map")]
-    inputs: BTreeMap<String, Digest>,
+    inputs: BTreeMap<String, HexDigest>,
     /// The own RRsets of names that no host has; left out where there are none.
     #[serde(default, deserialize_with = "objects")]
-    left_behind: Vec<LeftBehind>,
+    left_behind: Vec<LeftBehindRrset>,
     /// The limits.
     #[serde(deserialize_with = "objects")]
     limits: Vec<LimitState>,
@@ -242,13 +244,13 @@ struct Document {
     notices: Vec<Notice>,
     /// What it was narrowed to; left out where it is about the whole fleet.
     #[serde(default, deserialize_with = "present_object")]
-    only: Option<Only>,
+    only: Option<PlanScope>,
     /// The causes of the changes; left out where there are none.
     #[serde(default, deserialize_with = "present_object")]
     review: Option<Review>,
     /// The skipped subjects.
     #[serde(deserialize_with = "objects")]
-    skipped: Vec<Skipped>,
+    skipped: Vec<SkippedSubject>,
     /// The exports; left out where there are none.
     #[serde(default, deserialize_with = "objects")]
     sources: Vec<SourceSeen>,
@@ -259,7 +261,7 @@ struct Document {
     undoes: Option<NonZeroU64>,
     /// The RRsets that wait; left out where there are none.
     #[serde(default, deserialize_with = "objects")]
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingRrset>,
     /// The workspace that it is for.
     #[serde(deserialize_with = "object")]
     workspace: WorkspaceSeen,

@@ -23,11 +23,11 @@ fn independent_digest(value: &serde_json::Value) -> String {
 fn reviewed(count: u32, seed: u64, text: String) -> Review {
     let is_based = seed.is_multiple_of(3);
     let against = match seed % 3 {
-        0 => Against::Base { name: text.clone(), commit: seed.is_multiple_of(2).then(|| "0f".repeat(20)) },
-        1 => Against::Journal { apply: seed, at: "2026-11-20T01:30:00Z".parse().unwrap() },
-        _ => Against::Nothing,
+        0 => ComparisonBase::Base { name: text.clone(), commit: seed.is_multiple_of(2).then(|| "0f".repeat(20)) },
+        1 => ComparisonBase::Journal { apply: seed, at: "2026-11-20T01:30:00Z".parse().unwrap() },
+        _ => ComparisonBase::Nothing,
     };
-    let cause = |class: Class, changes: Vec<u32>| Cause {
+    let cause = |class: ChangeClass, changes: Vec<u32>| Cause {
         class: is_based.then_some(class),
         kind: CauseKind::ALL[(seed % CauseKind::ALL.len() as u64) as usize],
         says: text.clone(),
@@ -36,7 +36,7 @@ fn reviewed(count: u32, seed: u64, text: String) -> Review {
         changes,
     };
     let (first, second) = ((0..count).step_by(2).collect(), (1..count).step_by(2).collect::<Vec<u32>>());
-    let causes = [cause(Class::Caused, first), cause(Class::Pending, second)];
+    let causes = [cause(ChangeClass::Caused, first), cause(ChangeClass::Pending, second)];
     let causes = causes.into_iter().filter(|cause| !cause.changes.is_empty()).collect();
     let newly_blocked = if is_based { vec![Subject::Host(Inv(3)), Subject::Host(Inv(seed | 4))] } else { Vec::new() };
     let mut review = Review { against, causes, settled: if is_based { seed } else { 0 }, newly_blocked };
@@ -131,7 +131,7 @@ fn plan() -> impl Strategy<Value = Plan> {
         changes.retain(|change| known.insert((change.zone.clone(), change.key.clone())));
         let text = |at: usize| texts.get(at % 4).cloned().unwrap_or_default();
         let hosts: std::collections::BTreeSet<Inv> = numbers.iter().copied().map(Inv).collect();
-        let blocked = |(at, host): (usize, &Inv)| Blocked {
+        let blocked = |(at, host): (usize, &Inv)| BlockedSubject {
             subject: Subject::Host(*host),
             project: text(at),
             code: BlockCode::ALL[at % BlockCode::ALL.len()],
@@ -139,7 +139,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             hint: text(at + 2),
         };
         let created: Time = "2026-11-20T01:30:00.5Z".parse().unwrap();
-        let waits = |change: &Change| Waiting {
+        let waits = |change: &Change| WaitingRrset {
             zone: change.zone.clone(),
             key: change.key.clone(),
             pool: change.pool.clone(),
@@ -150,7 +150,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             due: (seen.0 % 2 == 0).then_some(created.plus(Duration::from_secs(seen.1 % 1000))),
         };
         let waiting = changes.iter().map(waits).collect();
-        let left = |change: &Change| LeftBehind {
+        let left = |change: &Change| LeftBehindRrset {
             zone: change.zone.clone(),
             key: change.key.clone(),
             name: change.key.owner.as_name().to_name(),
@@ -170,7 +170,7 @@ fn plan() -> impl Strategy<Value = Plan> {
                 id: (seen.0 % 2 == 0).then(|| text(3)),
             },
             undoes: (seen.1 % 2 == 0).then_some(seen.1 | 1),
-            only: (seen.1 % 3 == 0 && !hosts.is_empty()).then(|| Only {
+            only: (seen.1 % 3 == 0 && !hosts.is_empty()).then(|| PlanScope {
                 projects: Vec::new(),
                 subjects: hosts.iter().rev().map(|inv| Subject::Host(*inv)).collect(),
             }),
@@ -184,7 +184,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             blocked: hosts.iter().rev().enumerate().map(blocked).collect(),
             skipped: hosts
                 .iter()
-                .map(|host| Skipped { subject: Subject::Host(*host), project: text(3), code: SkipCode::Breaker })
+                .map(|host| SkippedSubject { subject: Subject::Host(*host), project: text(3), code: SkipCode::Breaker })
                 .collect(),
             notices: hosts
                 .iter()
@@ -429,7 +429,7 @@ fn whatever_is_altered_is_refused_and_named() {
         assert!(found.contains(error), "{from} to {to}: {found}");
     }
     for cut in [0, 1, 100, document.len() - 3] {
-        assert!(matches!(parse(&document[..cut]), Err(PlanError::Malformed { .. })));
+        assert!(matches!(parse(&document[..cut]), Err(PlanReadError::Malformed { .. })));
     }
 }
 

@@ -19,7 +19,7 @@ const DIGEST_BUFFER: usize = 1 << 16;
 
 /// Writes a plan as its document: the same plan always gives the same text.
 pub fn to_json(sealed: &SealedPlan) -> String {
-    let document = Document { plan: sealed.plan(), effect: sealed.effect(), id: Some(sealed.id()) };
+    let document = PlanDocument { plan: sealed.plan(), effect: sealed.effect(), id: Some(sealed.id()) };
     let mut text = Vec::new();
     write(&document, Lines::default(), &mut text);
     text.push(b'\n');
@@ -28,12 +28,12 @@ pub fn to_json(sealed: &SealedPlan) -> String {
 
 /// The digest of the changes without their reasons. The plan must be sorted.
 pub fn effect(plan: &Plan) -> String {
-    digest(&Effect(plan))
+    digest(&PlanEffect(plan))
 }
 
 /// The digest of the document without `id`, `created`, `expires` and the state's id. The plan must be sorted.
 pub fn id(plan: &Plan, effect: &str) -> String {
-    digest(&Document { plan, effect, id: None })
+    digest(&PlanDocument { plan, effect, id: None })
 }
 
 /// The digest of the canonical form of a value whose fields are in the order of their names.
@@ -65,16 +65,16 @@ fn write(value: &impl Serialize, layout: impl Formatter, out: impl io::Write) {
 }
 
 /// What a plan does to DNS.
-struct Effect<'a>(&'a Plan);
+struct PlanEffect<'a>(&'a Plan);
 
-impl Serialize for Effect<'_> {
+impl Serialize for PlanEffect<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.changes.iter().map(WithoutReasons))
     }
 }
 
 /// A document, or where it has no id, what the id covers.
-struct Document<'a> {
+struct PlanDocument<'a> {
     /// The plan.
     plan: &'a Plan,
     /// The digest of the changes.
@@ -83,9 +83,9 @@ struct Document<'a> {
     id: Option<&'a str>,
 }
 
-impl Serialize for Document<'_> {
+impl Serialize for PlanDocument<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Document { plan, effect, id } = self;
+        let PlanDocument { plan, effect, id } = self;
         let is_whole = id.is_some();
         let mut fields = serializer.serialize_map(None)?;
         fields.serialize_entry("blocked", &plan.blocked)?;
@@ -104,14 +104,14 @@ impl Serialize for Document<'_> {
         if !plan.hosts.is_empty() {
             fields.serialize_entry(
                 "hosts",
-                &Keyed(plan.hosts.iter().map(|(inv, host)| (inv.to_string(), host)).collect()),
+                &SortedObject(plan.hosts.iter().map(|(inv, host)| (inv.to_string(), host)).collect()),
             )?;
         }
         if let Some(id) = id {
             fields.serialize_entry("id", id)?;
         }
         let inputs = plan.inputs.iter().map(|(file, digits)| (file.clone(), DigestText(digits)));
-        fields.serialize_entry("inputs", &Keyed(inputs.collect()))?;
+        fields.serialize_entry("inputs", &SortedObject(inputs.collect()))?;
         if !plan.left_behind.is_empty() {
             fields.serialize_entry("left_behind", &plan.left_behind)?;
         }
@@ -151,9 +151,9 @@ impl Serialize for Document<'_> {
 }
 
 /// An object whose keys are data: they are sorted as UTF-16 (RFC 8785 section 3.2.3).
-struct Keyed<V>(Vec<(String, V)>);
+struct SortedObject<V>(Vec<(String, V)>);
 
-impl<V: Serialize> Serialize for Keyed<V> {
+impl<V: Serialize> Serialize for SortedObject<V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut entries: Vec<&(String, V)> = self.0.iter().collect();
         entries.sort_by(|a, b| a.0.encode_utf16().cmp(b.0.encode_utf16()));

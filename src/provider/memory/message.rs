@@ -6,18 +6,18 @@ use crate::dns::{Name, Rdata, Rtype, Ttl, ZoneName};
 
 /// One update of one zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
+pub struct UpdateMessage {
     /// The zone.
     pub zone: ZoneName,
     /// What must hold.
-    pub prerequisites: Vec<Prerequisite>,
+    pub prerequisites: Vec<UpdatePrerequisite>,
     /// What is to be done.
-    pub instructions: Vec<Instruction>,
+    pub instructions: Vec<UpdateInstruction>,
 }
 
 /// Something that must hold before an update. Names may be outside the zone, which is an error of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Prerequisite {
+pub enum UpdatePrerequisite {
     /// There is an RRset at a name (section 2.4.4).
     InUse(Name),
     /// There is no RRset at a name (section 2.4.5).
@@ -33,7 +33,7 @@ pub enum Prerequisite {
 
 /// Something that is to be done. Names may be outside the zone, which is an error of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Instruction {
+pub enum UpdateInstruction {
     /// A record is added to an RRset (section 2.5.1).
     Add(Name, Rtype, Ttl, Rdata),
     /// An RRset is deleted (section 2.5.2).

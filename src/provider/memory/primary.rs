@@ -8,16 +8,16 @@ use std::sync::{Mutex, MutexGuard};
 
 use domain::base::iana::Rcode;
 
-use super::message::Message;
-use super::rules::{self, Difference, Quirks, SerialStep};
-use super::zone::Zone;
+use super::message::UpdateMessage;
+use super::rules::{self, PrimaryQuirks, RrsetDifference, SerialStep};
+use super::zone::MemoryZone;
 use crate::dns::{Name, ZoneName};
 use crate::parallel::HELD;
 use crate::provider::write::UpdateLimits;
 
 /// What happens to one update.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Fault {
+pub enum UpdateFault {
     /// It is done as it should be.
     None,
     /// It is done, and the answer is lost.
@@ -47,31 +47,31 @@ pub enum Fault {
     /// It is done as it should be, and the serial makes another step than it usually does.
     Serial(SerialStep),
     /// Right before it another editor sends an update, which is done.
-    Edited(Message),
+    Edited(UpdateMessage),
 }
 
 /// Says what happens to each update that arrives.
-type Script = Box<dyn FnMut(&Message) -> Fault + Send>;
+type FaultScript = Box<dyn FnMut(&UpdateMessage) -> UpdateFault + Send>;
 
 /// Alters each update that comes.
-type Alteration = Box<dyn FnMut(&mut Message) + Send>;
+type UpdateAlteration = Box<dyn FnMut(&mut UpdateMessage) + Send>;
 
 /// An update that a primary looked at.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Logged {
+pub struct LoggedUpdate {
     /// The update.
-    pub message: Message,
+    pub message: UpdateMessage,
     /// Whether it came over the network, subject to faults; those of other editors did not.
     pub is_delivered: bool,
     /// What it changed, or the answer to its sender.
-    pub outcome: Result<Vec<Difference>, Rcode>,
+    pub outcome: Result<Vec<RrsetDifference>, Rcode>,
 }
 
 /// A primary of several zones.
 #[derive(Debug)]
-pub struct Primary {
+pub struct MemoryPrimary {
     /// Its zones, and the updates on the way.
-    world: Mutex<World>,
+    world: Mutex<MemoryWorld>,
     /// How many updates may be in flight at once.
     pub(super) window: usize,
     /// What an update may hold.
@@ -80,66 +80,66 @@ pub struct Primary {
 
 /// What a primary holds, and what is on the way to it.
 #[derive(Default)]
-pub(super) struct World {
+pub(super) struct MemoryWorld {
     /// The zones.
-    zones: BTreeMap<ZoneName, Zone>,
+    zones: BTreeMap<ZoneName, MemoryZone>,
     /// What it does otherwise than the RFC says.
-    quirks: Quirks,
+    quirks: PrimaryQuirks,
     /// What happens to the updates that arrive.
-    script: Option<Script>,
+    script: Option<FaultScript>,
     /// How updates that come are altered.
-    alteration: Option<Alteration>,
+    alteration: Option<UpdateAlteration>,
     /// Updates that are late.
-    late: Vec<Message>,
+    late: Vec<UpdateMessage>,
     /// Updates that are slow.
-    slow: Vec<Message>,
+    slow: Vec<UpdateMessage>,
     /// Updates that are stuck.
-    stuck: Vec<Message>,
+    stuck: Vec<UpdateMessage>,
     /// Whether it cannot be reached.
     pub is_down: bool,
     /// How many sessions have a connection, and how many had at most.
     pub connections: (usize, usize),
     /// The updates that it looked at, where they are kept.
-    log: Option<Vec<Logged>>,
+    log: Option<Vec<LoggedUpdate>>,
 }
 
-impl fmt::Debug for World {
+impl fmt::Debug for MemoryWorld {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let zones: Vec<&ZoneName> = self.zones.keys().collect();
         f.debug_struct("World").field("zones", &zones).field("is_down", &self.is_down).finish_non_exhaustive()
     }
 }
 
-impl Primary {
+impl MemoryPrimary {
     /// A primary of these zones, without faults; one update is in flight at once, and may hold anything.
-    pub fn new(zones: impl IntoIterator<Item = Zone>) -> Primary {
+    pub fn new(zones: impl IntoIterator<Item = MemoryZone>) -> MemoryPrimary {
         let zones = zones.into_iter().map(|zone| (zone.apex().clone(), zone)).collect();
         let limits = UpdateLimits { edits: usize::MAX, octets: usize::MAX };
-        Primary { world: Mutex::new(World { zones, ..World::default() }), window: 1, limits }
+        MemoryPrimary { world: Mutex::new(MemoryWorld { zones, ..MemoryWorld::default() }), window: 1, limits }
     }
 
     /// Does some things otherwise than the RFC says.
     #[must_use]
-    pub fn with_quirks(self, quirks: Quirks) -> Primary {
+    pub fn with_quirks(self, quirks: PrimaryQuirks) -> MemoryPrimary {
         self.world().quirks = quirks;
         self
     }
 
     /// Takes so many updates at once from one session.
     #[must_use]
-    pub fn with_window(self, window: usize) -> Primary {
-        Primary { window, ..self }
+    pub fn with_window(self, window: usize) -> MemoryPrimary {
+        MemoryPrimary { window, ..self }
     }
 
     /// Takes updates of this size at most.
     #[must_use]
-    pub fn with_limits(self, limits: UpdateLimits) -> Primary {
-        Primary { limits, ..self }
+    pub fn with_limits(self, limits: UpdateLimits) -> MemoryPrimary {
+        MemoryPrimary { limits, ..self }
     }
 
     /// Keeps all updates that it looks at.
     #[must_use]
-    pub fn keeping_log(self) -> Primary {
+    pub fn keeping_log(self) -> MemoryPrimary {
         self.world().log = Some(Vec::new());
         self
     }
@@ -147,17 +147,17 @@ impl Primary {
     /// Does an update, without faults; returns the answer.
     ///
     /// `NOTAUTH` where there is no such zone.
-    pub fn update(&self, message: &Message) -> Rcode {
+    pub fn update(&self, message: &UpdateMessage) -> Rcode {
         self.world().execute(message, false)
     }
 
     /// Takes an update off the network, and handles it as the faults say; returns the answer, if the sender gets one.
-    pub fn deliver(&self, message: &Message) -> Option<Rcode> {
+    pub fn deliver(&self, message: &UpdateMessage) -> Option<Rcode> {
         self.world().deliver(message)
     }
 
     /// Looks at a zone; `None` where there is none of this name.
-    pub fn with_zone<R>(&self, zone: &ZoneName, look: impl FnOnce(&Zone) -> R) -> Option<R> {
+    pub fn with_zone<R>(&self, zone: &ZoneName, look: impl FnOnce(&MemoryZone) -> R) -> Option<R> {
         self.world().zones.get(zone).map(look)
     }
 
@@ -167,25 +167,25 @@ impl Primary {
     }
 
     /// Sets the faults of the next updates; all after them succeed.
-    pub fn expect(&self, faults: impl IntoIterator<Item = Fault>) {
-        let mut faults: VecDeque<Fault> = faults.into_iter().collect();
-        self.decide(move |_| faults.pop_front().unwrap_or(Fault::None));
+    pub fn expect(&self, faults: impl IntoIterator<Item = UpdateFault>) {
+        let mut faults: VecDeque<UpdateFault> = faults.into_iter().collect();
+        self.decide(move |_| faults.pop_front().unwrap_or(UpdateFault::None));
     }
 
     /// Sets a function that decides what happens to each update.
-    pub fn decide(&self, script: impl FnMut(&Message) -> Fault + Send + 'static) {
+    pub fn decide(&self, script: impl FnMut(&UpdateMessage) -> UpdateFault + Send + 'static) {
         self.world().script = Some(Box::new(script));
     }
 
     /// Sets a function that alters each update, before its fault is decided.
-    pub fn alter(&self, alteration: impl FnMut(&mut Message) + Send + 'static) {
+    pub fn alter(&self, alteration: impl FnMut(&mut UpdateMessage) + Send + 'static) {
         self.world().alteration = Some(Box::new(alteration));
     }
 
     /// Lets all that is on the way arrive.
     pub fn arrive(&self) {
         let mut world = self.world();
-        let World { late, slow, stuck, .. } = &mut *world;
+        let MemoryWorld { late, slow, stuck, .. } = &mut *world;
         let all = late.drain(..).chain(slow.drain(..)).chain(stuck.drain(..)).collect();
         world.execute_all(all);
     }
@@ -201,7 +201,7 @@ impl Primary {
     }
 
     /// Reads the updates that arrived so far, in their order; empty where they are not kept.
-    pub fn with_log<R>(&self, look: impl FnOnce(&[Logged]) -> R) -> R {
+    pub fn with_log<R>(&self, look: impl FnOnce(&[LoggedUpdate]) -> R) -> R {
         look(self.world().log.as_deref().unwrap_or_default())
     }
 
@@ -217,38 +217,38 @@ impl Primary {
     }
 
     /// What it holds.
-    pub(super) fn world(&self) -> MutexGuard<'_, World> {
+    pub(super) fn world(&self) -> MutexGuard<'_, MemoryWorld> {
         self.world.lock().expect(HELD)
     }
 }
 
-impl World {
+impl MemoryWorld {
     /// A zone.
-    pub fn zone(&self, zone: &ZoneName) -> Option<&Zone> {
+    pub fn zone(&self, zone: &ZoneName) -> Option<&MemoryZone> {
         self.zones.get(zone)
     }
 
     /// Does an update.
-    fn execute(&mut self, message: &Message, is_delivered: bool) -> Rcode {
+    fn execute(&mut self, message: &UpdateMessage, is_delivered: bool) -> Rcode {
         let quirks = self.quirks.clone();
         self.execute_with(message, is_delivered, &quirks)
     }
 
     /// Does an update as a server of these quirks does it.
-    fn execute_with(&mut self, message: &Message, is_delivered: bool, quirks: &Quirks) -> Rcode {
+    fn execute_with(&mut self, message: &UpdateMessage, is_delivered: bool, quirks: &PrimaryQuirks) -> Rcode {
         let outcome = match self.zones.get_mut(&message.zone) {
             Some(zone) => rules::carry_out(zone, message, quirks),
             None => Err(Rcode::NOTAUTH),
         };
         let rcode = outcome.as_ref().err().copied().unwrap_or(Rcode::NOERROR);
         if let Some(log) = &mut self.log {
-            log.push(Logged { message: message.clone(), is_delivered, outcome });
+            log.push(LoggedUpdate { message: message.clone(), is_delivered, outcome });
         }
         rcode
     }
 
     /// Takes an update off the network.
-    fn deliver(&mut self, message: &Message) -> Option<Rcode> {
+    fn deliver(&mut self, message: &UpdateMessage) -> Option<Rcode> {
         if self.is_down {
             return None;
         }
@@ -257,52 +257,52 @@ impl World {
         self.execute_all(slow);
         let mut message = message.clone();
         self.alteration.as_mut().into_iter().for_each(|alter| alter(&mut message));
-        let fault = self.script.as_mut().map_or(Fault::None, |script| script(&message));
+        let fault = self.script.as_mut().map_or(UpdateFault::None, |script| script(&message));
         let said = self.suffer(fault, &message);
         self.execute_all(late);
         said
     }
 
     /// Does what a fault makes of an update.
-    fn suffer(&mut self, fault: Fault, message: &Message) -> Option<Rcode> {
+    fn suffer(&mut self, fault: UpdateFault, message: &UpdateMessage) -> Option<Rcode> {
         match fault {
-            Fault::None => Some(self.execute(message, true)),
-            Fault::LostAnswer => {
+            UpdateFault::None => Some(self.execute(message, true)),
+            UpdateFault::LostAnswer => {
                 self.execute(message, true);
                 None
             }
-            Fault::Lost => None,
-            Fault::Late => Self::keep(&mut self.late, message),
-            Fault::Slow => Self::keep(&mut self.slow, message),
-            Fault::Stuck => Self::keep(&mut self.stuck, message),
-            Fault::Freed => {
+            UpdateFault::Lost => None,
+            UpdateFault::Late => Self::keep(&mut self.late, message),
+            UpdateFault::Slow => Self::keep(&mut self.slow, message),
+            UpdateFault::Stuck => Self::keep(&mut self.stuck, message),
+            UpdateFault::Freed => {
                 let stuck = std::mem::take(&mut self.stuck);
                 self.execute_all(stuck);
                 Some(self.execute(message, true))
             }
-            Fault::Doubled => {
+            UpdateFault::Doubled => {
                 let said = self.execute(message, true);
                 if said == Rcode::NOERROR {
                     Self::keep(&mut self.stuck, message);
                 }
                 Some(said)
             }
-            Fault::Dead => {
+            UpdateFault::Dead => {
                 self.is_down = true;
                 None
             }
-            Fault::ServFail => Some(Rcode::SERVFAIL),
-            Fault::Refused => Some(Rcode::REFUSED),
-            Fault::Swallowed(names) => {
+            UpdateFault::ServFail => Some(Rcode::SERVFAIL),
+            UpdateFault::Refused => Some(Rcode::REFUSED),
+            UpdateFault::Swallowed(names) => {
                 let mut quirks = self.quirks.clone();
                 quirks.ignores_names.extend(names);
                 Some(self.execute_with(message, true, &quirks))
             }
-            Fault::Serial(serial) => {
-                let quirks = Quirks { serial, ..self.quirks.clone() };
+            UpdateFault::Serial(serial) => {
+                let quirks = PrimaryQuirks { serial, ..self.quirks.clone() };
                 Some(self.execute_with(message, true, &quirks))
             }
-            Fault::Edited(theirs) => {
+            UpdateFault::Edited(theirs) => {
                 self.execute(&theirs, false);
                 Some(self.execute(message, true))
             }
@@ -310,13 +310,13 @@ impl World {
     }
 
     /// Keeps an update for later; its sender hears nothing.
-    fn keep(kept: &mut Vec<Message>, message: &Message) -> Option<Rcode> {
+    fn keep(kept: &mut Vec<UpdateMessage>, message: &UpdateMessage) -> Option<Rcode> {
         kept.push(message.clone());
         None
     }
 
     /// Does updates that were kept; their answers are not sent.
-    fn execute_all(&mut self, messages: Vec<Message>) {
+    fn execute_all(&mut self, messages: Vec<UpdateMessage>) {
         for message in messages {
             self.execute(&message, true);
         }

@@ -1,7 +1,7 @@
 //! How a primary handles an update: checks, prerequisites, then one instruction after another; all of it or nothing.
 //!
 //! Comes in: a zone and an update. Goes out: the zone after it, and the answer to its sender. Where RFC 2136 leaves
-//! something open, this does what BIND 9.18 does; [`Quirks`] has a switch for what other servers do differently.
+//! something open, this does what BIND 9.18 does; [`PrimaryQuirks`] has a switch for what other servers do differently.
 //!
 //! Source: RFC 2136 section 3.
 
@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 use domain::base::iana::Rcode;
 
 use super::hosts::is_host_data;
-use super::message::{Instruction, Message, Prerequisite};
-use super::zone::Zone;
+use super::message::{UpdateInstruction, UpdateMessage, UpdatePrerequisite};
+use super::zone::MemoryZone;
 use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, Serial, Ttl};
 use crate::provider::is_zone_data;
 
 /// What servers do otherwise than the RFC says; by default nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Quirks {
+pub struct PrimaryQuirks {
     /// PowerDNS: refuses a whole update that puts a CNAME next to other data, or other data next to a CNAME, instead of
     /// ignoring the new record.
     pub refuses_cname_clash: bool,
@@ -54,7 +54,7 @@ impl Default for SerialStep {
 
 /// The change of one RRset.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
+pub struct RrsetDifference {
     /// The owner name.
     pub name: Name,
     /// The type.
@@ -68,22 +68,26 @@ pub struct Difference {
 /// Does an update, whole or not at all; returns the answer.
 ///
 /// `NOTAUTH` where the update is for another zone.
-pub fn execute(zone: &mut Zone, message: &Message, quirks: &Quirks) -> Rcode {
+pub fn execute(zone: &mut MemoryZone, message: &UpdateMessage, quirks: &PrimaryQuirks) -> Rcode {
     carry_out(zone, message, quirks).err().unwrap_or(Rcode::NOERROR)
 }
 
 /// Does an update; returns what it changed, sorted by name and type, including the SOA where the serial changed.
 ///
 /// Errors: the answer; nothing was changed then.
-pub fn carry_out(zone: &mut Zone, message: &Message, quirks: &Quirks) -> Result<Vec<Difference>, Rcode> {
+pub fn carry_out(
+    zone: &mut MemoryZone,
+    message: &UpdateMessage,
+    quirks: &PrimaryQuirks,
+) -> Result<Vec<RrsetDifference>, Rcode> {
     if message.zone != *zone.apex() {
         return Err(Rcode::NOTAUTH);
     }
     check_prerequisites(zone, &message.prerequisites)?;
     message.instructions.iter().try_for_each(|instruction| check(zone, instruction, quirks))?;
-    let mut work = Work { zone, quirks, before: BTreeMap::new() };
+    let mut work = UpdateWork { zone, quirks, before: BTreeMap::new() };
     let (added, deleted): (Vec<_>, Vec<_>) =
-        message.instructions.iter().partition(|instruction| matches!(instruction, Instruction::Add(..)));
+        message.instructions.iter().partition(|instruction| matches!(instruction, UpdateInstruction::Add(..)));
     let done = if quirks.adds_after_deletes {
         deleted.into_iter().chain(added).try_for_each(|instruction| work.follow(instruction))
     } else {
@@ -101,15 +105,19 @@ pub fn carry_out(zone: &mut Zone, message: &Message, quirks: &Quirks) -> Result<
 /// Whether all prerequisites hold; those that give values are compared after all others.
 ///
 /// Source: RFC 2136 section 3.2.5.
-fn check_prerequisites(zone: &Zone, prerequisites: &[Prerequisite]) -> Result<(), Rcode> {
+fn check_prerequisites(zone: &MemoryZone, prerequisites: &[UpdatePrerequisite]) -> Result<(), Rcode> {
     let mut values: BTreeMap<(&Name, Rtype), Vec<Rdata>> = BTreeMap::new();
     for prerequisite in prerequisites {
         let (name, rcode, holds) = match prerequisite {
-            Prerequisite::InUse(name) => (name, Rcode::NXDOMAIN, zone.is_in_use(name.as_name())),
-            Prerequisite::NotInUse(name) => (name, Rcode::YXDOMAIN, !zone.is_in_use(name.as_name())),
-            Prerequisite::Exists(name, rtype) => (name, Rcode::NXRRSET, zone.rrset(name.as_name(), *rtype).is_some()),
-            Prerequisite::Absent(name, rtype) => (name, Rcode::YXRRSET, zone.rrset(name.as_name(), *rtype).is_none()),
-            Prerequisite::Holds(name, rtype, rdata) => {
+            UpdatePrerequisite::InUse(name) => (name, Rcode::NXDOMAIN, zone.is_in_use(name.as_name())),
+            UpdatePrerequisite::NotInUse(name) => (name, Rcode::YXDOMAIN, !zone.is_in_use(name.as_name())),
+            UpdatePrerequisite::Exists(name, rtype) => {
+                (name, Rcode::NXRRSET, zone.rrset(name.as_name(), *rtype).is_some())
+            }
+            UpdatePrerequisite::Absent(name, rtype) => {
+                (name, Rcode::YXRRSET, zone.rrset(name.as_name(), *rtype).is_none())
+            }
+            UpdatePrerequisite::Holds(name, rtype, rdata) => {
                 values.entry((name, *rtype)).or_default().push(rdata.clone());
                 (name, Rcode::NXRRSET, true)
             }
@@ -128,25 +136,25 @@ fn check_prerequisites(zone: &Zone, prerequisites: &[Prerequisite]) -> Result<()
 }
 
 /// Whether a name is in the zone.
-fn require(zone: &Zone, name: &Name) -> Result<(), Rcode> {
+fn require(zone: &MemoryZone, name: &Name) -> Result<(), Rcode> {
     if name.as_name().is_at_or_below(zone.apex().as_name()) { Ok(()) } else { Err(Rcode::NOTZONE) }
 }
 
 /// Whether an instruction is valid, and accepted by the server.
 ///
 /// Source: RFC 2136 section 3.4.1. BIND also refuses NSEC, NSEC3 and, except at the apex, RRSIG.
-fn check(zone: &Zone, instruction: &Instruction, quirks: &Quirks) -> Result<(), Rcode> {
+fn check(zone: &MemoryZone, instruction: &UpdateInstruction, quirks: &PrimaryQuirks) -> Result<(), Rcode> {
     let (name, rtype) = match instruction {
-        Instruction::DeleteName(name) => return require(zone, name),
-        Instruction::Add(name, rtype, ..)
-        | Instruction::DeleteRrset(name, rtype)
-        | Instruction::DeleteRecord(name, rtype, _) => (name, *rtype),
+        UpdateInstruction::DeleteName(name) => return require(zone, name),
+        UpdateInstruction::Add(name, rtype, ..)
+        | UpdateInstruction::DeleteRrset(name, rtype)
+        | UpdateInstruction::DeleteRecord(name, rtype, _) => (name, *rtype),
     };
     require(zone, name)?;
     if !is_zone_data(rtype) {
         return Err(Rcode::FORMERR);
     }
-    if let Instruction::Add(_, _, _, rdata) = instruction
+    if let UpdateInstruction::Add(_, _, _, rdata) = instruction
         && quirks.checks_names
         && !is_host_data(name.as_name(), rdata.as_rdata(rtype))
     {
@@ -161,41 +169,41 @@ fn check(zone: &Zone, instruction: &Instruction, quirks: &Quirks) -> Result<(), 
 }
 
 /// An update in progress.
-struct Work<'z> {
+struct UpdateWork<'z> {
     /// The zone.
-    zone: &'z mut Zone,
+    zone: &'z mut MemoryZone,
     /// What the server does otherwise.
-    quirks: &'z Quirks,
+    quirks: &'z PrimaryQuirks,
     /// What was at the place of each touched RRset.
     before: BTreeMap<(Name, Rtype), Option<Rrset>>,
 }
 
-impl Work<'_> {
+impl UpdateWork<'_> {
     /// Follows one instruction.
     ///
     /// Source: RFC 2136 section 3.4.2.7.
-    fn follow(&mut self, instruction: &Instruction) -> Result<(), Rcode> {
-        let (Instruction::Add(name, ..)
-        | Instruction::DeleteRrset(name, _)
-        | Instruction::DeleteName(name)
-        | Instruction::DeleteRecord(name, ..)) = instruction;
+    fn follow(&mut self, instruction: &UpdateInstruction) -> Result<(), Rcode> {
+        let (UpdateInstruction::Add(name, ..)
+        | UpdateInstruction::DeleteRrset(name, _)
+        | UpdateInstruction::DeleteName(name)
+        | UpdateInstruction::DeleteRecord(name, ..)) = instruction;
         if self.quirks.ignores_names.contains(name) {
             return Ok(());
         }
         match instruction {
-            Instruction::Add(name, rtype, ttl, rdata) => self.add(name.as_name(), *rtype, *ttl, rdata)?,
-            Instruction::DeleteRrset(name, rtype) => {
+            UpdateInstruction::Add(name, rtype, ttl, rdata) => self.add(name.as_name(), *rtype, *ttl, rdata)?,
+            UpdateInstruction::DeleteRrset(name, rtype) => {
                 if !(self.is_apex(name.as_name()) && is_kept(*rtype)) {
                     self.put(name.as_name(), *rtype, None);
                 }
             }
-            Instruction::DeleteName(name) => {
+            UpdateInstruction::DeleteName(name) => {
                 let is_apex = self.is_apex(name.as_name());
                 let types = self.zone.at(name.as_name()).map(|(rtype, _)| rtype);
                 let gone: Vec<Rtype> = types.filter(|rtype| !(is_apex && is_kept(*rtype))).collect();
                 gone.into_iter().for_each(|rtype| self.put(name.as_name(), rtype, None));
             }
-            Instruction::DeleteRecord(name, rtype, rdata) => self.delete_record(name.as_name(), *rtype, rdata),
+            UpdateInstruction::DeleteRecord(name, rtype, rdata) => self.delete_record(name.as_name(), *rtype, rdata),
         }
         Ok(())
     }
@@ -285,9 +293,9 @@ impl Work<'_> {
     }
 
     /// Ends: moves the serial where something changed; gives what did.
-    fn finish(mut self) -> Vec<Difference> {
+    fn finish(mut self) -> Vec<RrsetDifference> {
         self.delete_orphaned_ds();
-        let rrset_at = |zone: &Zone, name: &Name, rtype| zone.rrset(name.as_name(), rtype).cloned();
+        let rrset_at = |zone: &MemoryZone, name: &Name, rtype| zone.rrset(name.as_name(), rtype).cloned();
         let zone = &*self.zone;
         self.before.retain(|(name, rtype), before| zone.rrset(name.as_name(), *rtype) != before.as_ref());
         let apex = self.zone.apex().as_name().to_name();
@@ -298,10 +306,10 @@ impl Work<'_> {
             };
             soa.into_iter().for_each(|soa| self.put(apex.as_name(), Rtype::SOA, Some(soa)));
         }
-        let Work { zone, before, .. } = self;
+        let UpdateWork { zone, before, .. } = self;
         let differences = before.into_iter().map(|((name, rtype), before)| {
             let after = rrset_at(zone, &name, rtype);
-            Difference { name, rtype, before, after }
+            RrsetDifference { name, rtype, before, after }
         });
         differences.collect()
     }

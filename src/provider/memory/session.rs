@@ -5,19 +5,19 @@ use std::convert::Infallible;
 
 use domain::base::iana::{Class, Rcode};
 
-use super::message::{Instruction, Message, Prerequisite};
-use super::primary::Primary;
-use super::zone::Zone;
+use super::message::{UpdateInstruction, UpdateMessage, UpdatePrerequisite};
+use super::primary::MemoryPrimary;
+use super::zone::MemoryZone;
 use crate::diag::{Code, Problem};
 use crate::dns::{Name, NameRef, RdataRef, Rrset, Rtype, Ttl, ZoneBuilder, ZoneName};
-use crate::live::asked::{Answer, Existence, Question};
-use crate::provider::answers::{self, Known};
-use crate::provider::entries::{self, Entry};
+use crate::live::asked::{Answer, NameExistence, Question};
+use crate::provider::answers::{self, WholeZone};
+use crate::provider::entries::{self, UpdateEntry};
 use crate::provider::outage::place_of;
-use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
+use crate::provider::write::{RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteZone};
 use crate::provider::{AskZone, ReadZone, ZoneRead};
 
-impl Known for Zone {
+impl WholeZone for MemoryZone {
     fn apex(&self) -> &ZoneName {
         self.apex()
     }
@@ -27,13 +27,13 @@ impl Known for Zone {
     }
 }
 
-impl From<&Update<'_>> for Message {
+impl From<&Update<'_>> for UpdateMessage {
     /// The message that any server is sent of an update.
-    fn from(update: &Update<'_>) -> Message {
+    fn from(update: &Update<'_>) -> UpdateMessage {
         let (mut prerequisites, mut instructions) = (Vec::new(), Vec::new());
         let Ok(()) = entries::prerequisites(&update.edits, |entry| keep(&mut prerequisites, prerequisite(entry)));
         let Ok(()) = entries::updates(&update.edits, |entry| keep(&mut instructions, instruction(entry)));
-        Message { zone: update.zone.clone(), prerequisites, instructions }
+        UpdateMessage { zone: update.zone.clone(), prerequisites, instructions }
     }
 }
 
@@ -44,25 +44,25 @@ fn keep<T>(all: &mut Vec<T>, one: T) -> Result<(), Infallible> {
 }
 
 /// What must hold.
-fn prerequisite(entry: Entry<'_>) -> Prerequisite {
+fn prerequisite(entry: UpdateEntry<'_>) -> UpdatePrerequisite {
     let (name, rtype) = (entry.owner.to_name(), entry.rtype);
     match entry.class {
-        Class::NONE => Prerequisite::Absent(name, rtype),
-        Class::ANY => Prerequisite::Exists(name, rtype),
-        _ => Prerequisite::Holds(name, rtype, RdataRef { rtype, octets: entry.rdata }.to_rdata()),
+        Class::NONE => UpdatePrerequisite::Absent(name, rtype),
+        Class::ANY => UpdatePrerequisite::Exists(name, rtype),
+        _ => UpdatePrerequisite::Holds(name, rtype, RdataRef { rtype, octets: entry.rdata }.to_rdata()),
     }
 }
 
 /// What is to be done.
-fn instruction(entry: Entry<'_>) -> Instruction {
+fn instruction(entry: UpdateEntry<'_>) -> UpdateInstruction {
     let (name, rtype) = (entry.owner.to_name(), entry.rtype);
     match entry.class {
-        Class::ANY => Instruction::DeleteRrset(name, rtype),
+        Class::ANY => UpdateInstruction::DeleteRrset(name, rtype),
         class => {
             let rdata = RdataRef { rtype, octets: entry.rdata }.to_rdata();
             match class {
-                Class::NONE => Instruction::DeleteRecord(name, rtype, rdata),
-                _ => Instruction::Add(name, rtype, Ttl::from_wire(entry.ttl), rdata),
+                Class::NONE => UpdateInstruction::DeleteRecord(name, rtype, rdata),
+                _ => UpdateInstruction::Add(name, rtype, Ttl::from_wire(entry.ttl), rdata),
             }
         }
     }
@@ -78,9 +78,9 @@ fn error(zone: &ZoneName, code: impl Into<Code>, message: impl Into<String>) -> 
     Problem::new(place(zone), code, message.into())
 }
 
-impl Primary {
+impl MemoryPrimary {
     /// Looks at a zone as a client on the network does.
-    fn look<R>(&self, zone: &ZoneName, look: impl FnOnce(&Zone) -> R) -> Result<R, Problem> {
+    fn look<R>(&self, zone: &ZoneName, look: impl FnOnce(&MemoryZone) -> R) -> Result<R, Problem> {
         let world = self.world();
         if world.is_down {
             return Err(error(zone, "connect-failed", "the server cannot be reached"));
@@ -90,7 +90,7 @@ impl Primary {
     }
 }
 
-impl ReadZone for Primary {
+impl ReadZone for MemoryPrimary {
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem> {
         let contents = self.look(zone, |found| {
             let mut builder = ZoneBuilder::new(zone.clone());
@@ -106,7 +106,7 @@ impl ReadZone for Primary {
     }
 }
 
-impl AskZone for Primary {
+impl AskZone for MemoryPrimary {
     fn place(&self, zone: &ZoneName) -> String {
         place(zone)
     }
@@ -115,20 +115,20 @@ impl AskZone for Primary {
         self.look(zone, |found| questions.iter().map(|question| answers::answer(found, question)).collect())
     }
 
-    fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<Existence>, Problem> {
+    fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<NameExistence>, Problem> {
         self.look(zone, |found| {
             let existence = |name: &Name| {
                 let wildcard = name.as_name().parent().and_then(|parent| Name::prepend(b"*", parent).ok());
                 let is_covered = wildcard.is_some_and(|wildcard| found.exists(wildcard.as_name()));
                 let is_denied = !is_covered && !found.exists(name.as_name());
-                Existence::of(answers::answer(found, &Question::whether(name.clone())), is_denied)
+                NameExistence::of(answers::answer(found, &Question::whether(name.clone())), is_denied)
             };
             names.iter().map(existence).collect()
         })
     }
 }
 
-impl WriteZone for Primary {
+impl WriteZone for MemoryPrimary {
     fn place(&self, zone: &ZoneName) -> String {
         place(zone)
     }
@@ -138,7 +138,7 @@ impl WriteZone for Primary {
     }
 
     /// Counts edits: no message is composed.
-    fn octets(&self, _: &ZoneName, _: Edit<'_>) -> usize {
+    fn octets(&self, _: &ZoneName, _: RrsetEdit<'_>) -> usize {
         1
     }
 
@@ -147,7 +147,7 @@ impl WriteZone for Primary {
     }
 
     fn open(&self, _: &ZoneName) -> Box<dyn UpdateZone + '_> {
-        Box::new(Session { primary: self, replies: HashMap::new(), cut: HashSet::new(), next: 0 })
+        Box::new(MemorySession { primary: self, replies: HashMap::new(), cut: HashSet::new(), next: 0 })
     }
 
     fn finish(&self) -> Result<(), Problem> {
@@ -156,24 +156,24 @@ impl WriteZone for Primary {
 }
 
 /// Writes one zone of a primary.
-struct Session<'p> {
+struct MemorySession<'p> {
     /// The primary.
-    primary: &'p Primary,
+    primary: &'p MemoryPrimary,
     /// The replies that were not asked for yet.
-    replies: HashMap<Ticket, Reply>,
+    replies: HashMap<UpdateTicket, UpdateReply>,
     /// The updates that get no further answer.
-    cut: HashSet<Ticket>,
+    cut: HashSet<UpdateTicket>,
     /// The latest ticket; 0 before the first update, as there is no connection before.
     next: u64,
 }
 
-impl UpdateZone for Session<'_> {
+impl UpdateZone for MemorySession<'_> {
     fn window(&mut self) -> usize {
         self.primary.window
     }
 
-    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, Problem> {
-        let said = self.primary.deliver(&Message::from(update));
+    fn send(&mut self, update: &Update<'_>) -> Result<UpdateTicket, Problem> {
+        let said = self.primary.deliver(&UpdateMessage::from(update));
         if self.next == 0 {
             let (now, most) = &mut self.primary.world().connections;
             *now += 1;
@@ -182,34 +182,36 @@ impl UpdateZone for Session<'_> {
         self.next += 1;
         let refused = |rcode| error(update.zone, "update-refused", format!("the server answers {rcode}"));
         let reply = match said {
-            None => Reply::Unknown(error(update.zone, "timeout", "no answer comes")),
-            Some(Rcode::NOERROR) => Reply::Done,
-            Some(Rcode::SERVFAIL) => Reply::Failed(error(update.zone, "server-failure", "the server answers SERVFAIL")),
-            Some(rcode @ (Rcode::NXDOMAIN | Rcode::NXRRSET | Rcode::YXDOMAIN | Rcode::YXRRSET)) => {
-                Reply::Prerequisite(format!("the server answers {rcode}"))
+            None => UpdateReply::Unknown(error(update.zone, "timeout", "no answer comes")),
+            Some(Rcode::NOERROR) => UpdateReply::Done,
+            Some(Rcode::SERVFAIL) => {
+                UpdateReply::Failed(error(update.zone, "server-failure", "the server answers SERVFAIL"))
             }
-            Some(rcode) => Reply::Refused(refused(rcode)),
+            Some(rcode @ (Rcode::NXDOMAIN | Rcode::NXRRSET | Rcode::YXDOMAIN | Rcode::YXRRSET)) => {
+                UpdateReply::Prerequisite(format!("the server answers {rcode}"))
+            }
+            Some(rcode) => UpdateReply::Refused(refused(rcode)),
         };
-        self.replies.insert(Ticket(self.next), reply);
-        Ok(Ticket(self.next))
+        self.replies.insert(UpdateTicket(self.next), reply);
+        Ok(UpdateTicket(self.next))
     }
 
-    fn reply(&mut self, ticket: Ticket) -> Reply {
+    fn reply(&mut self, ticket: UpdateTicket) -> UpdateReply {
         let reply = self.replies.remove(&ticket).expect("every ticket is asked for once");
         if self.cut.remove(&ticket) {
             return match reply {
-                Reply::Unknown(error) => Reply::Unknown(error),
-                _ => Reply::Unknown(Problem::new("memory", "update-cut", "the connection was cut")),
+                UpdateReply::Unknown(error) => UpdateReply::Unknown(error),
+                _ => UpdateReply::Unknown(Problem::new("memory", "update-cut", "the connection was cut")),
             };
         }
-        if matches!(reply, Reply::Unknown(_)) {
+        if matches!(reply, UpdateReply::Unknown(_)) {
             self.cut.extend(self.replies.keys());
         }
         reply
     }
 }
 
-impl Drop for Session<'_> {
+impl Drop for MemorySession<'_> {
     /// Closes its connection.
     fn drop(&mut self) {
         if self.next > 0 {

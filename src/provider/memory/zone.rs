@@ -17,16 +17,16 @@ const SERIAL_FROM_END: usize = 20;
 
 /// The records of one zone; there is always a SOA.
 #[derive(Debug, Clone)]
-pub struct Zone {
+pub struct MemoryZone {
     /// The zone.
     apex: ZoneName,
     /// The RRsets at each name that has any.
-    names: BTreeMap<Box<[u8]>, Node>,
+    names: BTreeMap<Box<[u8]>, NameNode>,
 }
 
 /// The RRsets at one name.
 #[derive(Debug, Clone)]
-struct Node {
+struct NameNode {
     /// The name.
     name: Name,
     /// Its RRsets, sorted by type; never empty.
@@ -34,17 +34,17 @@ struct Node {
 }
 
 /// A name with its labels from right to left, so that all names below another begin with its octets.
-struct Key {
+struct NameKey {
     /// Labels, each behind its length.
     octets: [u8; MAX_NAME],
     /// Where in `octets` they begin.
     from: usize,
 }
 
-impl Key {
+impl NameKey {
     /// The key of a name.
-    fn of(name: NameRef<'_>) -> Key {
-        let mut key = Key { octets: [0; MAX_NAME], from: MAX_NAME };
+    fn of(name: NameRef<'_>) -> NameKey {
+        let mut key = NameKey { octets: [0; MAX_NAME], from: MAX_NAME };
         for label in name.labels() {
             key.from -= 1 + label.len();
             key.octets[key.from] = label.len() as u8;
@@ -59,10 +59,10 @@ impl Key {
     }
 }
 
-impl Zone {
+impl MemoryZone {
     /// A zone that holds this.
-    pub fn of(contents: &ZoneContents) -> Zone {
-        let mut zone = Zone { apex: contents.apex().clone(), names: BTreeMap::new() };
+    pub fn of(contents: &ZoneContents) -> MemoryZone {
+        let mut zone = MemoryZone { apex: contents.apex().clone(), names: BTreeMap::new() };
         for rrset in contents.rrsets() {
             zone.put(rrset.owner().as_name(), rrset.rtype(), Some(rrset.to_rrset()));
         }
@@ -109,7 +109,7 @@ impl Zone {
     ///
     /// Source: RFC 4592 section 2.2.2.
     pub fn exists(&self, name: NameRef<'_>) -> bool {
-        let key = Key::of(name);
+        let key = NameKey::of(name);
         let next = self.names.range::<[u8], _>((Bound::Included(key.octets()), Bound::Unbounded)).next();
         next.is_some_and(|(found, _)| found.starts_with(key.octets()))
     }
@@ -124,9 +124,9 @@ impl Zone {
 
     /// Replaces or deletes an RRset; returns the old one.
     pub(super) fn put(&mut self, name: NameRef<'_>, rtype: Rtype, rrset: Option<Rrset>) -> Option<Rrset> {
-        let key = Key::of(name);
+        let key = NameKey::of(name);
         let Some(node) = self.names.get_mut(key.octets()) else {
-            let node = rrset.map(|rrset| Node { name: name.to_name(), rrsets: vec![(rtype, rrset)] });
+            let node = rrset.map(|rrset| NameNode { name: name.to_name(), rrsets: vec![(rtype, rrset)] });
             self.names.extend(node.map(|node| (key.octets().into(), node)));
             return None;
         };
@@ -157,8 +157,8 @@ impl Zone {
     }
 
     /// The RRsets at a name.
-    fn node(&self, name: NameRef<'_>) -> Option<&Node> {
-        self.names.get(Key::of(name).octets())
+    fn node(&self, name: NameRef<'_>) -> Option<&NameNode> {
+        self.names.get(NameKey::of(name).octets())
     }
 }
 

@@ -13,10 +13,10 @@ use domain::base::iana::Rcode;
 use domain::rdata::tsig::Time48;
 use domain::tsig::{ClientTransaction, Key};
 
-use super::failure::{Failure, Progress};
-use super::message::{self, Header, bad};
-use super::meter::Meter;
-use super::settings::{ReadLimits, Server};
+use super::failure::{ServerFailure, TransferProgress};
+use super::message::{self, MessageHeader, bad};
+use super::meter::ReadMeter;
+use super::settings::{ReadLimits, ServerAddress};
 use super::wire::{Connection, WireFault};
 use super::{explain_wire, query, random_id};
 use crate::dns::ZoneName;
@@ -33,7 +33,7 @@ pub const MAX_WINDOW: usize = 1000;
 #[derive(Debug)]
 pub struct Asker<'a> {
     /// The server.
-    pub server: &'a Server,
+    pub server: &'a ServerAddress,
     /// The zone that all questions are about.
     pub zone: &'a ZoneName,
     /// The key that questions are signed with.
@@ -47,7 +47,7 @@ pub struct Asker<'a> {
 }
 
 /// A question that was sent.
-struct Sent {
+struct SentQuestion {
     /// Its place among the questions.
     place: usize,
     /// What its answer's signature is checked with.
@@ -55,24 +55,24 @@ struct Sent {
 }
 
 /// Reads what an answer says, its signature already taken off.
-type Read<T> = fn(&[u8], &ZoneName, &Question) -> Result<T, Failure>;
+type ReadAnswer<T> = fn(&[u8], &ZoneName, &Question) -> Result<T, ServerFailure>;
 
 impl Asker<'_> {
     /// Asks all questions; gives the answers in the order of the questions.
-    pub fn ask(&self, questions: &[Question]) -> Result<Vec<Answer>, Failure> {
+    pub fn ask(&self, questions: &[Question]) -> Result<Vec<Answer>, ServerFailure> {
         self.ask_to(questions, query::read_answer)
     }
 
     /// Asks all questions; returns what is read from the answers, in the order of the questions.
-    pub fn ask_to<T>(&self, questions: &[Question], read: Read<T>) -> Result<Vec<T>, Failure> {
+    pub fn ask_to<T>(&self, questions: &[Question], read: ReadAnswer<T>) -> Result<Vec<T>, ServerFailure> {
         let mut answers: Vec<Option<T>> = questions.iter().map(|_| None).collect();
-        let mut progress = Progress::default();
-        let mut meter = Meter::start(self.limits, None);
+        let mut progress = TransferProgress::default();
+        let mut meter = ReadMeter::start(self.limits, None);
         while answers.iter().any(Option::is_none) {
             let before = progress.messages;
             match self.ask_over_one_connection((questions, read), &mut answers, (&mut progress, &mut meter)) {
                 // A server that answers nothing more before it closes will not be moved by asking again.
-                Err(Failure::Cut { .. }) if progress.messages > before => {}
+                Err(ServerFailure::Cut { .. }) if progress.messages > before => {}
                 outcome => outcome?,
             }
         }
@@ -82,15 +82,15 @@ impl Asker<'_> {
     /// Asks the questions without an answer, until all have one.
     fn ask_over_one_connection<T>(
         &self,
-        (questions, read): (&[Question], Read<T>),
+        (questions, read): (&[Question], ReadAnswer<T>),
         answers: &mut [Option<T>],
-        (progress, meter): (&mut Progress, &mut Meter),
-    ) -> Result<(), Failure> {
-        let explain = |fault: WireFault, progress: &Progress| explain_wire(fault, *progress);
+        (progress, meter): (&mut TransferProgress, &mut ReadMeter),
+    ) -> Result<(), ServerFailure> {
+        let explain = |fault: WireFault, progress: &TransferProgress| explain_wire(fault, *progress);
         let mut connection = Connection::open(self.server, self.timeout).map_err(|fault| explain(fault, progress))?;
         let waiting: Vec<usize> = (0..questions.len()).filter(|place| answers[*place].is_none()).collect();
         let mut waiting = waiting.into_iter().peekable();
-        let mut in_flight: HashMap<u16, Sent> = HashMap::new();
+        let mut in_flight: HashMap<u16, SentQuestion> = HashMap::new();
         let mut answered: HashSet<u16> = HashSet::new();
         let mut id = random_id();
         let mut message = Vec::new();
@@ -104,7 +104,7 @@ impl Asker<'_> {
                     id = id.wrapping_add(1);
                     answered.remove(&id);
                     let transaction = self.append_question(&questions[place], id, &mut framed);
-                    in_flight.insert(id, Sent { place, transaction });
+                    in_flight.insert(id, SentQuestion { place, transaction });
                 }
                 connection.send_framed(&framed).map_err(|fault| explain(fault, progress))?;
             }
@@ -112,7 +112,7 @@ impl Asker<'_> {
                 return Ok(());
             }
             meter.receive(&mut connection, self.timeout, &mut message, *progress)?;
-            let header = Header::read(&message).ok_or_else(|| bad("a message shorter than its header"))?;
+            let header = MessageHeader::read(&message).ok_or_else(|| bad("a message shorter than its header"))?;
             let Some(sent) = in_flight.remove(&header.id) else {
                 // What comes twice says nothing new; what comes oftener may never end.
                 if answered.remove(&header.id) { continue } else { return Err(bad("the answer to another question")) }
@@ -148,18 +148,20 @@ impl Asker<'_> {
 
     /// Names the question of a failure that may concern this name only: a failure at the apex concerns the whole zone,
     /// and a wrong signature concerns everything.
-    fn tell_question(&self, question: &Question, failure: Failure) -> Failure {
-        let is_of_name =
-            matches!(failure, Failure::QueryRefused { .. } | Failure::NoAuthority | Failure::BadMessage(_));
+    fn tell_question(&self, question: &Question, failure: ServerFailure) -> ServerFailure {
+        let is_of_name = matches!(
+            failure,
+            ServerFailure::QueryRefused { .. } | ServerFailure::NoAuthority | ServerFailure::BadMessage(_)
+        );
         if is_of_name && question.name.as_name() != self.zone.as_name() {
-            Failure::AtQuestion(question.clone(), Box::new(failure))
+            ServerFailure::AtQuestion(question.clone(), Box::new(failure))
         } else {
             failure
         }
     }
 
     /// Checks the signature of an answer, and takes it off.
-    fn accept(&self, octets: &mut Vec<u8>, sent: &Sent) -> Result<(), Failure> {
+    fn accept(&self, octets: &mut Vec<u8>, sent: &SentQuestion) -> Result<(), ServerFailure> {
         if let Some(transaction) = &sent.transaction {
             let now = Time48::now();
             let mut message = Message::from_octets(std::mem::take(octets)).map_err(|_| bad("no message"))?;
@@ -167,8 +169,8 @@ impl Asker<'_> {
             *octets = message.into_octets();
             checked.map_err(|error| match message::explain_signature(error, octets, now) {
                 // That a name does not exist is an answer, and no refusal to sign it.
-                Failure::Refused { rcode: Rcode::NXDOMAIN, .. } => Failure::Unsigned,
-                Failure::Refused { rcode, .. } => Failure::QueryRefused { rcode, unproven: true },
+                ServerFailure::Refused { rcode: Rcode::NXDOMAIN, .. } => ServerFailure::Unsigned,
+                ServerFailure::Refused { rcode, .. } => ServerFailure::QueryRefused { rcode, unproven: true },
                 failure => failure,
             })?;
         }
@@ -186,7 +188,7 @@ mod tests {
     use super::*;
     use crate::diag::Problem;
     use crate::dns::{Name, Rtype};
-    use crate::live::asked::Existence;
+    use crate::live::asked::NameExistence;
     use crate::provider::AskZone as _;
 
     /// The header flags of an authoritative answer without an error.
@@ -228,7 +230,7 @@ mod tests {
     const APEX: &[u8] = b"\x07example\x03net\0";
 
     /// A server that serves one connection after the other as `act` says, the number of the connection given.
-    fn server(connections: usize, act: impl Fn(usize, &mut TcpStream) + Send + 'static) -> Server {
+    fn server(connections: usize, act: impl Fn(usize, &mut TcpStream) + Send + 'static) -> ServerAddress {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         thread::spawn(move || {
@@ -237,16 +239,16 @@ mod tests {
                 act(number, &mut stream);
             }
         });
-        Server { host: "127.0.0.1".into(), port }
+        ServerAddress { host: "127.0.0.1".into(), port }
     }
 
     /// A server that answers every question on one connection by itself.
-    fn answering(answer: impl Fn(&[u8]) -> Vec<u8> + Send + 'static) -> Server {
+    fn answering(answer: impl Fn(&[u8]) -> Vec<u8> + Send + 'static) -> ServerAddress {
         answering_all(move |question| vec![answer(question)])
     }
 
     /// A server that gives every question on one connection these answers.
-    fn answering_all(answers: impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + 'static) -> Server {
+    fn answering_all(answers: impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + 'static) -> ServerAddress {
         server(1, move |_, stream| {
             while let Some(question) = read(stream) {
                 // The client may hang up first.
@@ -256,7 +258,7 @@ mod tests {
     }
 
     /// Asks a server without a key for the AAAA of some hosts.
-    fn ask(server: Server, count: usize) -> Result<Vec<Answer>, Problem> {
+    fn ask(server: ServerAddress, count: usize) -> Result<Vec<Answer>, Problem> {
         reader(vec![server], false).ask(&apex(), &questions(count))
     }
 
@@ -362,11 +364,11 @@ mod tests {
         let denied = [GOOD[0], 3];
         let cname = record(&[b"\x02h0", APEX].concat(), Rtype::CNAME, b"\x01c\0");
         let child = soa(&[b"\x02h0", APEX].concat());
-        assert_eq!(find(denied, vec![], soa(APEX)), Existence::Absent);
-        assert_eq!(find(GOOD, vec![], soa(APEX)), Existence::Present);
+        assert_eq!(find(denied, vec![], soa(APEX)), NameExistence::Absent);
+        assert_eq!(find(GOOD, vec![], soa(APEX)), NameExistence::Present);
         // Here the name that the CNAME points to is the one that is not there.
-        assert_eq!(find(denied, vec![cname], soa(APEX)), Existence::Present);
-        assert_eq!(find(denied, vec![], child), Existence::Delegated(name.clone()));
+        assert_eq!(find(denied, vec![cname], soa(APEX)), NameExistence::Present);
+        assert_eq!(find(denied, vec![], child), NameExistence::Delegated(name.clone()));
     }
 
     #[test]
@@ -386,7 +388,7 @@ mod tests {
 
     #[test]
     fn errors_name_all_servers_that_a_zone_is_asked_of() {
-        let server = |port| Server { host: "127.0.0.1".into(), port };
+        let server = |port| ServerAddress { host: "127.0.0.1".into(), port };
         let place = reader(vec![server(53), server(54)], false).place(&apex());
         assert_eq!(place, "127.0.0.1:53, 127.0.0.1:54 zone example.net.");
     }

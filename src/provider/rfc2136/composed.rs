@@ -24,14 +24,14 @@ const HASH: (u64, u64) = (0xcbf2_9ce4_8422_2325, 0x0100_0000_01b3);
 
 /// A message that grows.
 #[derive(Debug, Default)]
-pub struct Composed {
+pub struct ComposedMessage {
     /// What there is of it.
     octets: Vec<u8>,
     /// The places of names in it, by their hashes; of two with the same hash the first.
     seen: HashMap<u64, u16, FixedState>,
 }
 
-impl Composed {
+impl ComposedMessage {
     /// The message.
     pub fn into_octets(self) -> Vec<u8> {
         self.octets
@@ -92,7 +92,7 @@ impl Composed {
     }
 }
 
-impl OctetsBuilder for Composed {
+impl OctetsBuilder for ComposedMessage {
     type AppendError = Infallible;
 
     fn append_slice(&mut self, slice: &[u8]) -> Result<(), Infallible> {
@@ -101,26 +101,26 @@ impl OctetsBuilder for Composed {
     }
 }
 
-impl Truncate for Composed {
+impl Truncate for ComposedMessage {
     fn truncate(&mut self, length: usize) {
         self.octets.truncate(length);
         self.seen.retain(|_, place| usize::from(*place) < length);
     }
 }
 
-impl AsRef<[u8]> for Composed {
+impl AsRef<[u8]> for ComposedMessage {
     fn as_ref(&self) -> &[u8] {
         &self.octets
     }
 }
 
-impl AsMut<[u8]> for Composed {
+impl AsMut<[u8]> for ComposedMessage {
     fn as_mut(&mut self) -> &mut [u8] {
         &mut self.octets
     }
 }
 
-impl Composer for Composed {
+impl Composer for ComposedMessage {
     fn append_compressed_name<N: ToName + ?Sized>(&mut self, name: &N) -> Result<(), Infallible> {
         // A name has at most 255 octets (RFC 1035 section 3.1).
         let (mut octets, mut length) = ([0; 255], 0);
@@ -150,7 +150,7 @@ mod tests {
 
     /// A message that asks for these names, and the names that are read from it.
     fn read_back(names: &[Name<Vec<u8>>]) -> (usize, Vec<Name<Vec<u8>>>) {
-        let mut message = MessageBuilder::from_target(Composed::default()).unwrap().question();
+        let mut message = MessageBuilder::from_target(ComposedMessage::default()).unwrap().question();
         for name in names {
             message.push((name, Rtype::AAAA, Class::IN)).unwrap();
         }
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn what_is_taken_back_is_pointed_to_no_more() {
-        let mut composed = Composed::default();
+        let mut composed = ComposedMessage::default();
         composed.push_name(b"\x01a\x03net\0");
         composed.truncate(2);
         composed.push_name(b"\x01b\x03net\0");

@@ -12,21 +12,21 @@ use domain::base::iana::Rcode;
 use domain::rdata::tsig::Time48;
 use domain::tsig::{ClientTransaction, Key};
 
-use super::axfr::Transfer;
-use super::failure::{Failure, Progress};
-use super::message::{self, Header, bad, bad_wire, read_record};
-use super::meter::Meter;
-use super::settings::{self, Server, Settings};
+use super::axfr::ZoneTransfer;
+use super::failure::{ServerFailure, TransferProgress};
+use super::message::{self, MessageHeader, bad, bad_wire, read_record};
+use super::meter::ReadMeter;
+use super::settings::{self, ServerAddress, ServerSettings};
 use super::wire::Connection;
 use super::{NameServers, explain_wire, random_id, read_error};
 use crate::diag::Problem;
-use crate::dns::{NameBuffer, RdataRef, Rtype, Serial, Wire, ZoneName};
-use crate::inventory::config::node::Node;
+use crate::dns::{NameBuffer, RdataRef, Rtype, Serial, WireOctets, ZoneName};
+use crate::inventory::config::node::SettingsNode;
 use crate::parallel::side_by_side;
 use crate::provider::examine::{
-    Access, Capabilities, Clock, Examined, KeyExamined, Measures, PlaceExamined, ZoneExamined,
+    Capabilities, KeyExamined, KeylessAccess, PlaceExamined, ServerClock, TargetExamined, ZoneExamined, ZoneMeasures,
 };
-use crate::provider::{Context, ReadMethod};
+use crate::provider::{ProviderContext, ReadMethod};
 
 /// How many servers of a target are looked at side by side (targets rarely have more).
 const SIDE_BY_SIDE: usize = 4;
@@ -36,21 +36,21 @@ const SIDE_BY_SIDE: usize = 4;
 const EARLIER: u64 = 10;
 
 /// Looks at all servers of a target, and at these zones on each.
-pub fn examine(settings: &Node, context: &Context<'_>, zones: &[&ZoneName]) -> Examined {
+pub fn examine(settings: &SettingsNode, context: &ProviderContext<'_>, zones: &[&ZoneName]) -> TargetExamined {
     let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
     NameServers::of(settings, context).examine(zones)
 }
 
 impl NameServers {
     /// Looks at all servers.
-    pub(super) fn examine(&self, zones: &[&ZoneName]) -> Examined {
+    pub(super) fn examine(&self, zones: &[&ZoneName]) -> TargetExamined {
         let key = self.key();
         let fault = key.as_ref().err().cloned();
         // Without the secret it is unknown what a server does for the key; whether it answers at all is still reported.
         let zones = if fault.is_none() { zones } else { &[] };
         let key = key.ok().flatten();
-        let Settings { servers, key: key_settings, exchange, .. } = &self.settings;
-        Examined {
+        let ServerSettings { servers, key: key_settings, exchange, .. } = &self.settings;
+        TargetExamined {
             key: key_settings.as_ref().map(|settings| KeyExamined {
                 name: settings.name.clone(),
                 algorithm: settings.algorithm.to_string(),
@@ -58,7 +58,7 @@ impl NameServers {
             }),
             signs: true,
             transfers: exchange.read != ReadMethod::Query,
-            places: side_by_side(servers.iter().collect(), SIDE_BY_SIDE, |server: &Server| {
+            places: side_by_side(servers.iter().collect(), SIDE_BY_SIDE, |server: &ServerAddress| {
                 self.examine_server(server, zones, key.as_ref())
             }),
             capabilities: Capabilities::NotAsked,
@@ -66,9 +66,9 @@ impl NameServers {
     }
 
     /// Looks at one server.
-    fn examine_server(&self, server: &Server, zones: &[&ZoneName], key: Option<&Arc<Key>>) -> PlaceExamined {
+    fn examine_server(&self, server: &ServerAddress, zones: &[&ZoneName], key: Option<&Arc<Key>>) -> PlaceExamined {
         let mut place =
-            PlaceExamined { place: server.to_string(), fault: None, clock: Clock::NotTold, zones: Vec::new() };
+            PlaceExamined { place: server.to_string(), fault: None, clock: ServerClock::NotTold, zones: Vec::new() };
         if let Err(failure) = self.connect(server) {
             place.fault = Some(read_error(place.place.clone(), &failure, ""));
             return place;
@@ -95,30 +95,30 @@ impl NameServers {
     }
 
     /// Connects to a server.
-    fn connect(&self, server: &Server) -> Result<Connection, Failure> {
+    fn connect(&self, server: &ServerAddress) -> Result<Connection, ServerFailure> {
         Connection::open(server, self.settings.exchange.timeout)
-            .map_err(|fault| explain_wire(fault, Progress::default()))
+            .map_err(|fault| explain_wire(fault, TransferProgress::default()))
     }
 
     /// Asks for the SOA of a zone, in a question that is signed as if it were so many seconds `earlier`.
     fn ask_soa(
         &self,
-        server: &Server,
+        server: &ServerAddress,
         zone: &ZoneName,
         key: Option<&Arc<Key>>,
         earlier: u64,
-    ) -> Result<SoaAnswer, Failure> {
+    ) -> Result<SoaAnswer, ServerFailure> {
         let mut connection = self.connect(server)?;
         let id = random_id();
         let mut question = message::question(zone.as_name(), Rtype::SOA, id);
         let asked_at = Time48::from_u64(u64::from(Time48::now()).saturating_sub(earlier));
         let sign = |key: &Arc<Key>| ClientTransaction::request(key.clone(), &mut question, asked_at);
         let signed = key.map(sign).transpose().expect("a TSIG record fits");
-        connection.send(&question.finish()).map_err(|fault| explain_wire(fault, Progress::default()))?;
+        connection.send(&question.finish()).map_err(|fault| explain_wire(fault, TransferProgress::default()))?;
         let mut octets = Vec::new();
-        connection.receive(&mut octets).map_err(|fault| explain_wire(fault, Progress::default()))?;
+        connection.receive(&mut octets).map_err(|fault| explain_wire(fault, TransferProgress::default()))?;
         let now = Time48::now();
-        let mut clock = Clock::NotTold;
+        let mut clock = ServerClock::NotTold;
         if let Some(transaction) = signed {
             let signed_at = message::time_signed(&octets);
             let mut message = Message::from_octets(octets).map_err(|_| bad("no message"))?;
@@ -126,21 +126,26 @@ impl NameServers {
             octets = message.into_octets();
             checked.map_err(|error| message::explain_signature(error, &octets, now))?;
             clock = match signed_at {
-                Some(signed_at) if signed_at == asked_at => Clock::Repeats,
-                Some(signed_at) => Clock::Ahead(u64::from(signed_at) as i64 - u64::from(now) as i64),
-                None => Clock::NotTold,
+                Some(signed_at) if signed_at == asked_at => ServerClock::Repeats,
+                Some(signed_at) => ServerClock::Ahead(u64::from(signed_at) as i64 - u64::from(now) as i64),
+                None => ServerClock::NotTold,
             };
         }
         Ok(SoaAnswer { clock, ..read_soa(&octets, zone, id)? })
     }
 
     /// Transfers a zone for its measures and serial.
-    fn measure(&self, server: &Server, zone: &ZoneName, key: Option<&Arc<Key>>) -> Result<(Measures, u32), Failure> {
+    fn measure(
+        &self,
+        server: &ServerAddress,
+        zone: &ZoneName,
+        key: Option<&Arc<Key>>,
+    ) -> Result<(ZoneMeasures, u32), ServerFailure> {
         let since = Instant::now();
         let mut connection = self.connect(server)?;
-        let (mut transfer, question) = Transfer::start(zone, key.cloned(), random_id(), Time48::now());
-        connection.send(&question).map_err(|fault| explain_wire(fault, Progress::default()))?;
-        let mut meter = Meter::start(self.settings.limits, self.kept_size(zone));
+        let (mut transfer, question) = ZoneTransfer::start(zone, key.cloned(), random_id(), Time48::now());
+        connection.send(&question).map_err(|fault| explain_wire(fault, TransferProgress::default()))?;
+        let mut meter = ReadMeter::start(self.settings.limits, self.kept_size(zone));
         let mut message = Vec::new();
         while !transfer.ended() {
             meter.receive(&mut connection, self.settings.exchange.timeout, &mut message, transfer.progress())?;
@@ -149,23 +154,23 @@ impl NameServers {
         }
         let took = since.elapsed();
         let contents = transfer.finish()?;
-        Ok((Measures::of(&contents, meter.octets(), Some(took)), contents.serial().into_int()))
+        Ok((ZoneMeasures::of(&contents, meter.octets(), Some(took)), contents.serial().into_int()))
     }
 
     /// Asks for a transfer without the key, and looks at no more than the first message.
-    fn ask_without_key(&self, server: &Server, zone: &ZoneName) -> Result<Access, Failure> {
+    fn ask_without_key(&self, server: &ServerAddress, zone: &ZoneName) -> Result<KeylessAccess, ServerFailure> {
         let mut connection = self.connect(server)?;
         let id = random_id();
         let question = message::question(zone.as_name(), Rtype::AXFR, id).finish();
-        connection.send(&question).map_err(|fault| explain_wire(fault, Progress::default()))?;
+        connection.send(&question).map_err(|fault| explain_wire(fault, TransferProgress::default()))?;
         let mut octets = Vec::new();
-        connection.receive(&mut octets).map_err(|fault| explain_wire(fault, Progress::default()))?;
-        let header = Header::read(&octets).filter(|header| header.id == id);
+        connection.receive(&mut octets).map_err(|fault| explain_wire(fault, TransferProgress::default()))?;
+        let header = MessageHeader::read(&octets).filter(|header| header.id == id);
         let header = header.ok_or_else(|| bad("the answer to another question"))?;
         Ok(match header.rcode() {
-            Rcode::NOERROR if header.counts[1] > 0 => Access::Allowed,
-            Rcode::REFUSED | Rcode::NOTAUTH => Access::Refused,
-            other => Access::Unclear(format!("the server answers {other}")),
+            Rcode::NOERROR if header.counts[1] > 0 => KeylessAccess::Allowed,
+            Rcode::REFUSED | Rcode::NOTAUTH => KeylessAccess::Refused,
+            other => KeylessAccess::Unclear(format!("the server answers {other}")),
         })
     }
 }
@@ -173,17 +178,17 @@ impl NameServers {
 /// Joins what was found about a zone.
 fn found(
     (place, zone): (&str, &ZoneName),
-    asked: Result<SoaAnswer, Failure>,
-    read: Result<(Measures, u32), Failure>,
-    access: Option<Result<Access, Failure>>,
+    asked: Result<SoaAnswer, ServerFailure>,
+    read: Result<(ZoneMeasures, u32), ServerFailure>,
+    access: Option<Result<KeylessAccess, ServerFailure>>,
 ) -> ZoneExamined {
     let transferred = read.as_ref().ok().map(|(_, serial)| *serial);
     let serial = transferred.or(asked.as_ref().ok().and_then(|soa| soa.serial));
     let without_key = access.map(|access| {
         access.unwrap_or_else(|failure| match failure {
             // Closing the connection is how some servers refuse.
-            Failure::Cut { .. } => Access::Refused,
-            other => Access::Unclear(other.to_string()),
+            ServerFailure::Cut { .. } => KeylessAccess::Refused,
+            other => KeylessAccess::Unclear(other.to_string()),
         })
     });
     ZoneExamined {
@@ -205,46 +210,46 @@ struct SoaAnswer {
     /// The serial.
     serial: Option<u32>,
     /// What the signature shows about the server's clock.
-    clock: Clock,
+    clock: ServerClock,
 }
 
 /// Reads the answer to the question for a SOA.
-fn read_soa(octets: &[u8], zone: &ZoneName, id: u16) -> Result<SoaAnswer, Failure> {
+fn read_soa(octets: &[u8], zone: &ZoneName, id: u16) -> Result<SoaAnswer, ServerFailure> {
     /// The bit AA of the header (RFC 1035 section 4.1.1).
     const AUTHORITATIVE: u16 = 0x0400;
-    let header = Header::read(octets).filter(|header| header.id == id && header.is_whole_answer());
+    let header = MessageHeader::read(octets).filter(|header| header.id == id && header.is_whole_answer());
     let header = header.ok_or_else(|| bad("no whole answer to the question"))?;
     if header.rcode() != Rcode::NOERROR || header.counts[0] != 1 || header.counts[1] == 0 {
-        return Ok(SoaAnswer { authoritative: false, serial: None, clock: Clock::NotTold });
+        return Ok(SoaAnswer { authoritative: false, serial: None, clock: ServerClock::NotTold });
     }
     let mut name = NameBuffer::default();
     let at = message::check_question(octets, (zone.as_name(), Rtype::SOA), &mut name)?;
     let record = read_record(octets, at, &mut name)?;
     let mut rdata = Vec::new();
-    Wire::message(octets).append_rdata(record.rtype, record.start..record.end, &mut rdata).map_err(bad_wire)?;
+    WireOctets::message(octets).append_rdata(record.rtype, record.start..record.end, &mut rdata).map_err(bad_wire)?;
     let is_soa = record.rtype == Rtype::SOA && name.as_name() == zone.as_name();
     let serial = RdataRef { rtype: record.rtype, octets: &rdata }.serial();
     Ok(SoaAnswer {
         authoritative: is_soa && header.flags & AUTHORITATIVE != 0,
         serial: serial.filter(|_| is_soa).map(Serial::into_int),
-        clock: Clock::NotTold,
+        clock: ServerClock::NotTold,
     })
 }
 
 /// What the answer to the first question shows about a server's clock.
-fn clock_of(asked: &Result<SoaAnswer, Failure>) -> Clock {
+fn clock_of(asked: &Result<SoaAnswer, ServerFailure>) -> ServerClock {
     match asked {
         Ok(answer) => answer.clock,
-        Err(Failure::BadTime { ahead: Some(ahead) }) => Clock::Ahead(*ahead),
-        Err(_) => Clock::NotTold,
+        Err(ServerFailure::BadTime { ahead: Some(ahead) }) => ServerClock::Ahead(*ahead),
+        Err(_) => ServerClock::NotTold,
     }
 }
 
 /// Whether a server did not answer at all, so that another question would wait as long again.
-fn is_silence<T>(outcome: &Result<T, Failure>) -> bool {
+fn is_silence<T>(outcome: &Result<T, ServerFailure>) -> bool {
     match outcome {
-        Err(Failure::TimedOut { progress }) => progress.messages == 0,
-        Err(Failure::Unresolved(_) | Failure::Connect(_)) => true,
+        Err(ServerFailure::TimedOut { progress }) => progress.messages == 0,
+        Err(ServerFailure::Unresolved(_) | ServerFailure::Connect(_)) => true,
         _ => false,
     }
 }
@@ -252,7 +257,8 @@ fn is_silence<T>(outcome: &Result<T, Failure>) -> bool {
 /// The fault of a server that stopped answering when it was asked for a zone.
 fn silence(place: &str, zone: &ZoneName) -> Problem {
     let message = format!("no answer to a question about `{zone}`; zonewright asked this server for no further zone");
-    Problem::new(place, "timeout", message).hint(Failure::TimedOut { progress: Progress::default() }.hint())
+    Problem::new(place, "timeout", message)
+        .hint(ServerFailure::TimedOut { progress: TransferProgress::default() }.hint())
 }
 
 #[cfg(test)]
@@ -268,13 +274,13 @@ mod tests {
     use super::super::settings::ReadLimits;
     use super::super::tests::{Signer, answer, apex, framed, read, reader, soa, zone};
     use super::*;
-    use crate::provider::Exchange;
+    use crate::provider::ExchangeSettings;
 
     /// What a server does with a question.
     type Act = dyn Fn(&mut TcpStream, &[u8]) + Send + Sync;
 
     /// Starts a server that hands each question to `act`, and counts them.
-    fn serve(act: Box<Act>) -> (Server, Arc<AtomicUsize>) {
+    fn serve(act: Box<Act>) -> (ServerAddress, Arc<AtomicUsize>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let asked = Arc::new(AtomicUsize::new(0));
@@ -289,7 +295,7 @@ mod tests {
                 }
             }
         });
-        (Server { host: "127.0.0.1".into(), port }, asked)
+        (ServerAddress { host: "127.0.0.1".into(), port }, asked)
     }
 
     /// How a server of [`honest`] differs from a good one.
@@ -309,7 +315,7 @@ mod tests {
     const GOOD: Kind = Kind { serial: 1, skew: 0, authority: true, open: false };
 
     /// A server that answers all that is asked for here.
-    fn honest(kind: Kind) -> Server {
+    fn honest(kind: Kind) -> ServerAddress {
         let act = move |stream: &mut TcpStream, question: &[u8]| {
             // The client may have seen enough.
             let _ = stream.write_all(&framed(&answers(kind, question)));
@@ -350,7 +356,7 @@ mod tests {
     }
 
     /// Looks at servers with a key, with a deadline that no test waits for.
-    fn examine(servers: Vec<Server>, zones: &[&ZoneName]) -> Examined {
+    fn examine(servers: Vec<ServerAddress>, zones: &[&ZoneName]) -> TargetExamined {
         reader(servers, true).examine(zones)
     }
 
@@ -361,11 +367,11 @@ mod tests {
         let seen = |place: &PlaceExamined| {
             let zone = &place.zones[0];
             // A second may pass between both looks at the clock.
-            let clock = matches!(place.clock, Clock::Ahead(ahead) if ahead.abs() < 5);
+            let clock = matches!(place.clock, ServerClock::Ahead(ahead) if ahead.abs() < 5);
             (zone.serial, clock, zone.authority.clone(), zone.without_key.clone())
         };
         let seen: Vec<_> = examined.places.iter().map(seen).collect();
-        let (refused, allowed) = (Some(Access::Refused), Some(Access::Allowed));
+        let (refused, allowed) = (Some(KeylessAccess::Refused), Some(KeylessAccess::Allowed));
         assert_eq!(
             seen,
             [
@@ -383,7 +389,7 @@ mod tests {
     fn a_clock_that_is_too_far_off_is_told_with_the_difference() {
         let examined = examine(vec![honest(Kind { skew: 1_000, ..GOOD })], &[&apex()]);
         let place = &examined.places[0];
-        let far = matches!(place.clock, Clock::Ahead(ahead) if (990..1_010).contains(&ahead));
+        let far = matches!(place.clock, ServerClock::Ahead(ahead) if (990..1_010).contains(&ahead));
         assert!(far, "{:?}", place.clock);
         assert_eq!(place.zones[0].read.as_ref().map_err(|fault| fault.code.as_str()), Err("tsig-bad-time"));
     }
@@ -408,7 +414,7 @@ mod tests {
     #[test]
     fn a_server_that_is_not_there_is_told_and_the_others_are_looked_at() {
         let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let examined = examine(vec![Server { host: "127.0.0.1".into(), port: gone }, honest(GOOD)], &[&apex()]);
+        let examined = examine(vec![ServerAddress { host: "127.0.0.1".into(), port: gone }, honest(GOOD)], &[&apex()]);
         assert_eq!(examined.places[0].fault.as_ref().map(|fault| fault.code.as_str()), Some("connect-failed"));
         assert_eq!(examined.places[1].fault, None);
     }
@@ -416,10 +422,10 @@ mod tests {
     #[test]
     fn without_the_secret_servers_are_only_connected_to() {
         let (server, asked) = serve(Box::new(|_, _| {}));
-        let exchange = Exchange { timeout: Duration::from_secs(20), read: ReadMethod::Axfr, window: None };
+        let exchange = ExchangeSettings { timeout: Duration::from_secs(20), read: ReadMethod::Axfr, window: None };
         let error = Problem::new("key", "secret-exposed", "others can read it").hint("run `chmod`");
         let servers = NameServers::new(
-            Settings {
+            ServerSettings {
                 servers: vec![server],
                 key: None,
                 exchange,
@@ -447,13 +453,13 @@ mod tests {
         let examined = examine(vec![server], &[&apex()]);
         assert_eq!(
             examined.places[0].zones[0].without_key,
-            Some(Access::Unclear("the server answers SERVFAIL".to_owned()))
+            Some(KeylessAccess::Unclear("the server answers SERVFAIL".to_owned()))
         );
         let (closing, _) = serve(Box::new(move |stream, question| {
             if question[11] == 1 {
                 let _ = stream.write_all(&framed(&answers(GOOD, question)));
             }
         }));
-        assert_eq!(examine(vec![closing], &[&apex()]).places[0].zones[0].without_key, Some(Access::Refused));
+        assert_eq!(examine(vec![closing], &[&apex()]).places[0].zones[0].without_key, Some(KeylessAccess::Refused));
     }
 }

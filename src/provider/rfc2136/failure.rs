@@ -11,7 +11,7 @@ use crate::live::asked::Question;
 
 /// Why a zone could not be read from one server, or written to it.
 #[derive(Debug)]
-pub enum Failure {
+pub enum ServerFailure {
     /// The server's name has no known address.
     Unresolved(io::Error),
     /// There is no connection.
@@ -19,12 +19,12 @@ pub enum Failure {
     /// No whole message came in time.
     TimedOut {
         /// What had come before.
-        progress: Progress,
+        progress: TransferProgress,
     },
     /// The connection ended before the transfer.
     Cut {
         /// What had come before.
-        progress: Progress,
+        progress: TransferProgress,
     },
     /// The system says no.
     Io(io::Error),
@@ -84,24 +84,24 @@ pub enum Failure {
     /// More came than one read may bring, so that reading ended.
     ReadLimit {
         /// The limit.
-        passed: Passed,
+        passed: PassedLimit,
         /// How far it came.
-        progress: Progress,
+        progress: TransferProgress,
     },
     /// What went wrong with this one question of many.
-    AtQuestion(Question, Box<Failure>),
+    AtQuestion(Question, Box<ServerFailure>),
 }
 
 /// How far a transfer came.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct TransferProgress {
     /// Messages.
     pub messages: usize,
     /// Records in them.
     pub records: usize,
 }
 
-impl fmt::Display for Progress {
+impl fmt::Display for TransferProgress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.messages {
             0 => f.write_str("before any answer"),
@@ -116,7 +116,7 @@ impl fmt::Display for Progress {
 
 /// A limit of the settings that a read passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Passed {
+pub enum PassedLimit {
     /// So many records.
     Records(u64),
     /// So many octets.
@@ -132,31 +132,31 @@ pub enum Passed {
     },
 }
 
-impl Passed {
+impl PassedLimit {
     /// The key that sets it.
     pub fn key(self) -> &'static str {
         match self {
-            Passed::Records(_) => "max_records",
-            Passed::Size(_) => "max_size",
-            Passed::Time(_) => "max_time",
-            Passed::Growth { .. } => "max_growth",
+            PassedLimit::Records(_) => "max_records",
+            PassedLimit::Size(_) => "max_size",
+            PassedLimit::Time(_) => "max_time",
+            PassedLimit::Growth { .. } => "max_growth",
         }
     }
 }
 
-impl fmt::Display for Passed {
+impl fmt::Display for PassedLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let key = self.key();
         match self {
-            Passed::Records(records) => write!(f, "more than {records} records came, the `{key}` of this target"),
-            Passed::Size(octets) => {
+            PassedLimit::Records(records) => write!(f, "more than {records} records came, the `{key}` of this target"),
+            PassedLimit::Size(octets) => {
                 write!(f, "more than {} came, the `{key}` of this target", value::Size::of(*octets))
             }
-            Passed::Time(time) => {
+            PassedLimit::Time(time) => {
                 let time = value::Duration::from_secs(time.as_secs());
                 write!(f, "the answer took longer than {time}, the `{key}` of this target")
             }
-            Passed::Growth { times, held } => write!(
+            PassedLimit::Growth { times, held } => write!(
                 f,
                 "more than {times} times as much came as the zone held last, {held} records: the `{key}` of this target"
             ),
@@ -164,108 +164,112 @@ impl fmt::Display for Passed {
     }
 }
 
-impl Failure {
+impl ServerFailure {
     /// A stable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Failure::Unresolved(_) | Failure::Connect(_) => "connect-failed",
-            Failure::TimedOut { .. } => "timeout",
-            Failure::Cut { .. } | Failure::Io(_) => "transfer-cut",
-            Failure::Refused { rcode: Rcode::REFUSED, .. } => "transfer-refused",
+            ServerFailure::Unresolved(_) | ServerFailure::Connect(_) => "connect-failed",
+            ServerFailure::TimedOut { .. } => "timeout",
+            ServerFailure::Cut { .. } | ServerFailure::Io(_) => "transfer-cut",
+            ServerFailure::Refused { rcode: Rcode::REFUSED, .. } => "transfer-refused",
             // Nothing proves that it is about the zone: PowerDNS and Knot say the same of a wrong key.
-            Failure::Refused { rcode: Rcode::NOTAUTH, keyed: true, proven: false } => "transfer-refused",
-            Failure::Refused { rcode: Rcode::NOTAUTH, .. } => "zone-not-served",
-            Failure::Refused { .. } => "server-failure",
-            Failure::BadKey { .. } => "tsig-bad-key",
-            Failure::BadSignature { .. } => "tsig-bad-sig",
-            Failure::BadTime { .. } => "tsig-bad-time",
-            Failure::Unsigned => "tsig-unsigned",
-            Failure::BadMessage(_) => "bad-message",
-            Failure::OutsideZone(_) => "outside-zone",
-            Failure::SoaChanged => "soa-changed",
-            Failure::QueryRefused { rcode: Rcode::REFUSED, .. } => "query-refused",
-            Failure::QueryRefused { rcode: Rcode::NOTAUTH, unproven: true } => "query-refused",
-            Failure::QueryRefused { rcode: Rcode::NOTAUTH, .. } | Failure::NoAuthority => "zone-not-served",
-            Failure::QueryRefused { .. } => "server-failure",
-            Failure::UpdateRefused { rcode: Rcode::REFUSED, .. } => "update-refused",
+            ServerFailure::Refused { rcode: Rcode::NOTAUTH, keyed: true, proven: false } => "transfer-refused",
+            ServerFailure::Refused { rcode: Rcode::NOTAUTH, .. } => "zone-not-served",
+            ServerFailure::Refused { .. } => "server-failure",
+            ServerFailure::BadKey { .. } => "tsig-bad-key",
+            ServerFailure::BadSignature { .. } => "tsig-bad-sig",
+            ServerFailure::BadTime { .. } => "tsig-bad-time",
+            ServerFailure::Unsigned => "tsig-unsigned",
+            ServerFailure::BadMessage(_) => "bad-message",
+            ServerFailure::OutsideZone(_) => "outside-zone",
+            ServerFailure::SoaChanged => "soa-changed",
+            ServerFailure::QueryRefused { rcode: Rcode::REFUSED, .. } => "query-refused",
+            ServerFailure::QueryRefused { rcode: Rcode::NOTAUTH, unproven: true } => "query-refused",
+            ServerFailure::QueryRefused { rcode: Rcode::NOTAUTH, .. } | ServerFailure::NoAuthority => "zone-not-served",
+            ServerFailure::QueryRefused { .. } => "server-failure",
+            ServerFailure::UpdateRefused { rcode: Rcode::REFUSED, .. } => "update-refused",
             // As above: nothing proves that it is about the zone.
-            Failure::UpdateRefused { rcode: Rcode::NOTAUTH, unproven: true } => "update-refused",
-            Failure::UpdateRefused { rcode: Rcode::NOTAUTH, .. } => "zone-not-served",
-            Failure::UpdateRefused { rcode: Rcode::NOTIMP, .. } => "update-not-implemented",
-            Failure::UpdateRefused { rcode: Rcode::SERVFAIL, .. } => "server-failure",
-            Failure::UpdateRefused { .. } => "update-rejected",
-            Failure::UpdateCut(_) => "update-cut",
-            Failure::UpdateTooLarge => "update-too-large",
-            Failure::ReadLimit { .. } => "read-limit",
-            Failure::AtQuestion(_, failure) => failure.code(),
+            ServerFailure::UpdateRefused { rcode: Rcode::NOTAUTH, unproven: true } => "update-refused",
+            ServerFailure::UpdateRefused { rcode: Rcode::NOTAUTH, .. } => "zone-not-served",
+            ServerFailure::UpdateRefused { rcode: Rcode::NOTIMP, .. } => "update-not-implemented",
+            ServerFailure::UpdateRefused { rcode: Rcode::SERVFAIL, .. } => "server-failure",
+            ServerFailure::UpdateRefused { .. } => "update-rejected",
+            ServerFailure::UpdateCut(_) => "update-cut",
+            ServerFailure::UpdateTooLarge => "update-too-large",
+            ServerFailure::ReadLimit { .. } => "read-limit",
+            ServerFailure::AtQuestion(_, failure) => failure.code(),
         }
     }
 
     /// What to do.
     pub fn hint(&self) -> &'static str {
         match self {
-            Failure::Unresolved(_) => {
+            ServerFailure::Unresolved(_) => {
                 "check the server's name, and that this machine can resolve it; an address works as well"
             }
-            Failure::Connect(_) => "check that the server is running, and that no firewall blocks TCP to it",
-            Failure::TimedOut { .. } => {
+            ServerFailure::Connect(_) => "check that the server is running, and that no firewall blocks TCP to it",
+            ServerFailure::TimedOut { .. } => {
                 "the server may be overloaded: check it, or give this target a longer `timeout`"
             }
-            Failure::Cut { .. } | Failure::Io(_) => "try again; the server's log says why it ended the connection",
-            Failure::Refused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, keyed: true, proven: false } => {
+            ServerFailure::Cut { .. } | ServerFailure::Io(_) => {
+                "try again; the server's log says why it ended the connection"
+            }
+            ServerFailure::Refused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, keyed: true, proven: false } => {
                 "the server does not say why (PowerDNS never does, Knot not always): compare the key's name, algorithm and \
                  secret and both clocks, and check that it has the zone and lets the key transfer it (PowerDNS: \
                  `TSIG-ALLOW-AXFR`; Knot: `acl`)"
             }
-            Failure::Refused { rcode: Rcode::REFUSED, keyed: true, .. } => {
+            ServerFailure::Refused { rcode: Rcode::REFUSED, keyed: true, .. } => {
                 "allow the key to transfer this zone on the server (BIND: `allow-transfer { key NAME; };`; NSD: \
                  `provide-xfr`, to a key of this algorithm)"
             }
-            Failure::Refused { rcode: Rcode::REFUSED, .. } => {
+            ServerFailure::Refused { rcode: Rcode::REFUSED, .. } => {
                 "allow this machine to transfer this zone on the server, or give this target a `tsig_key`"
             }
-            Failure::Refused { rcode: Rcode::NOTAUTH, .. } => {
+            ServerFailure::Refused { rcode: Rcode::NOTAUTH, .. } => {
                 "check the zone's name, and that this server has the zone; without a `tsig_key`, Knot and PowerDNS \
                  give the same answer if this machine may not transfer the zone"
             }
-            Failure::Refused { .. } => "the server's log says why",
-            Failure::BadKey { by_server: false } => "key name and algorithm must be the same here and on the server",
-            Failure::BadKey { .. } => {
+            ServerFailure::Refused { .. } => "the server's log says why",
+            ServerFailure::BadKey { by_server: false } => {
+                "key name and algorithm must be the same here and on the server"
+            }
+            ServerFailure::BadKey { .. } => {
                 "key name and algorithm must be the same here and on the server; Knot gives the same answer if no \
                  `acl` grants the key this zone, or this action (`action`, `update-type`)"
             }
-            Failure::BadSignature { by_server: true } => {
+            ServerFailure::BadSignature { by_server: true } => {
                 "the secret here is not the secret of the server's key with this name"
             }
-            Failure::BadSignature { .. } => {
+            ServerFailure::BadSignature { .. } => {
                 "a device on the network path may change messages; if the error comes again, compare the secrets"
             }
-            Failure::BadTime { .. } => {
+            ServerFailure::BadTime { .. } => {
                 "set both clocks by NTP: clocks may differ by at most 300 s (RFC 8945 section 10)"
             }
-            Failure::Unsigned => "another machine on the network path may answer instead of the server",
-            Failure::BadMessage(_) => {
+            ServerFailure::Unsigned => "another machine on the network path may answer instead of the server",
+            ServerFailure::BadMessage(_) => {
                 "the server, or a machine on the network path, violates the protocol: try another server"
             }
-            Failure::OutsideZone(_) => "the server sends data of another zone: try another server",
-            Failure::SoaChanged => "the zone changed during the transfer: try again",
-            Failure::QueryRefused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, unproven: true } => {
+            ServerFailure::OutsideZone(_) => "the server sends data of another zone: try another server",
+            ServerFailure::SoaChanged => "the zone changed during the transfer: try again",
+            ServerFailure::QueryRefused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, unproven: true } => {
                 "the server does not say why: compare the key's name, algorithm and secret and both clocks, and check that it \
                  has the zone"
             }
-            Failure::QueryRefused { rcode: Rcode::REFUSED, .. } => {
+            ServerFailure::QueryRefused { rcode: Rcode::REFUSED, .. } => {
                 "check that the zone is configured on this server, and that this machine may ask for its names"
             }
-            Failure::NoAuthority => "name a server that has the zone itself, not a resolver",
-            Failure::QueryRefused { .. } => "the server's log says why",
-            Failure::UpdateRefused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, unproven: true } => {
+            ServerFailure::NoAuthority => "name a server that has the zone itself, not a resolver",
+            ServerFailure::QueryRefused { .. } => "the server's log says why",
+            ServerFailure::UpdateRefused { rcode: Rcode::REFUSED | Rcode::NOTAUTH, unproven: true } => {
                 "the server does not say why: compare the key's name, algorithm and secret and both clocks, check that \
                  it is the zone's primary, and make it accept updates of AAAA, PTR and TXT from the key, including \
                  those of `_zonewright.ZONE` (BIND: `update-policy` or `allow-update`; Knot: an `acl` with `action: \
                  update` and `update-type`; PowerDNS: `dnsupdate=yes`, `ALLOW-DNSUPDATE-FROM`, \
                  `TSIG-ALLOW-DNSUPDATE`); zonewright writes its marker there, unless the zone has `fence = \"none\"`"
             }
-            Failure::UpdateRefused { rcode: Rcode::REFUSED, .. } => {
+            ServerFailure::UpdateRefused { rcode: Rcode::REFUSED, .. } => {
                 "check that the server is the primary of this zone, and make it accept updates of AAAA, PTR and TXT \
                  from the key or this machine, including those of `_zonewright.ZONE` (BIND: `update-policy` or \
                  `allow-update`; Knot: an `acl` with `action: update` and `update-type`; PowerDNS: `dnsupdate=yes`, \
@@ -273,87 +277,99 @@ impl Failure {
                  has `fence = \"none\"`. If it accepts other updates, its log says why: BIND refuses underscores in \
                  names of hosts (`check-names`)"
             }
-            Failure::UpdateRefused { rcode: Rcode::NOTAUTH, .. } => {
+            ServerFailure::UpdateRefused { rcode: Rcode::NOTAUTH, .. } => {
                 "check the zone's name, and that this server is its primary; without a `tsig_key`, Knot gives the same \
                  answer if this machine may not update the zone"
             }
-            Failure::UpdateRefused { rcode: Rcode::NOTIMP, .. } => {
+            ServerFailure::UpdateRefused { rcode: Rcode::NOTIMP, .. } => {
                 "this server accepts no updates (NSD never does): in `server`, put a primary first that accepts updates"
             }
-            Failure::UpdateRefused { .. } => "the server's log says why",
-            Failure::UpdateCut(_) => "the server's log says why it ended the connection",
-            Failure::UpdateTooLarge => "give the host fewer records, or change some of them by hand",
-            Failure::ReadLimit { passed: Passed::Growth { .. }, .. } => {
+            ServerFailure::UpdateRefused { .. } => "the server's log says why",
+            ServerFailure::UpdateCut(_) => "the server's log says why it ended the connection",
+            ServerFailure::UpdateTooLarge => "give the host fewer records, or change some of them by hand",
+            ServerFailure::ReadLimit { passed: PassedLimit::Growth { .. }, .. } => {
                 "look at the zone: where it really grew so much, give this target a higher `max_growth` for one run"
             }
-            Failure::ReadLimit { .. } => {
+            ServerFailure::ReadLimit { .. } => {
                 "look at the server: no fleet of 10 million records needs that much; a larger one takes a higher limit"
             }
-            Failure::AtQuestion(_, failure) => failure.hint(),
+            ServerFailure::AtQuestion(_, failure) => failure.hint(),
         }
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ServerFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lowered = |error: &io::Error| error.to_string().to_lowercase();
         match self {
-            Failure::Connect(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            ServerFailure::Connect(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 write!(f, "the server refuses connections")
             }
-            Failure::Unresolved(error) | Failure::Connect(error) => write!(f, "no connection: {}", lowered(error)),
-            Failure::TimedOut { progress: Progress { messages: 0, .. } } => {
+            ServerFailure::Unresolved(error) | ServerFailure::Connect(error) => {
+                write!(f, "no connection: {}", lowered(error))
+            }
+            ServerFailure::TimedOut { progress: TransferProgress { messages: 0, .. } } => {
                 write!(f, "the server does not answer in time")
             }
-            Failure::TimedOut { progress } => write!(f, "no whole message in time, {progress}"),
-            Failure::Cut { progress } => write!(f, "the connection was closed {progress}: the answer is incomplete"),
-            Failure::Io(error) => write!(f, "the connection broke: {}", lowered(error)),
-            Failure::Refused { rcode, keyed, proven } => {
+            ServerFailure::TimedOut { progress } => write!(f, "no whole message in time, {progress}"),
+            ServerFailure::Cut { progress } => {
+                write!(f, "the connection was closed {progress}: the answer is incomplete")
+            }
+            ServerFailure::Io(error) => write!(f, "the connection broke: {}", lowered(error)),
+            ServerFailure::Refused { rcode, keyed, proven } => {
                 write!(f, "the server answers {rcode}")?;
                 if *keyed && !*proven { write!(f, ", unsigned, so another machine may have sent it") } else { Ok(()) }
             }
-            Failure::BadKey { by_server: true } => write!(f, "the server does not know the TSIG key (BADKEY)"),
-            Failure::BadKey { by_server: false } => write!(f, "the answer is signed with another TSIG key"),
-            Failure::BadSignature { by_server: true } => write!(f, "the server finds our signature wrong (BADSIG)"),
-            Failure::BadSignature { by_server: false } => write!(f, "the signature of the answer is wrong"),
-            Failure::BadTime { ahead: Some(ahead) } => {
+            ServerFailure::BadKey { by_server: true } => write!(f, "the server does not know the TSIG key (BADKEY)"),
+            ServerFailure::BadKey { by_server: false } => write!(f, "the answer is signed with another TSIG key"),
+            ServerFailure::BadSignature { by_server: true } => {
+                write!(f, "the server finds our signature wrong (BADSIG)")
+            }
+            ServerFailure::BadSignature { by_server: false } => write!(f, "the signature of the answer is wrong"),
+            ServerFailure::BadTime { ahead: Some(ahead) } => {
                 let side = if *ahead < 0 { "behind" } else { "ahead of" };
                 write!(f, "the clocks differ: the server's is {} s {side} ours", ahead.unsigned_abs())
             }
-            Failure::BadTime { ahead: None } => write!(f, "the server says that the clocks differ (BADTIME)"),
-            Failure::Unsigned => write!(f, "a message is not signed, but it must be"),
-            Failure::BadMessage(what) => write!(f, "a message breaks the protocol: {what}"),
-            Failure::OutsideZone(name) => write!(f, "the transfer holds `{name}`, which is outside the zone"),
-            Failure::SoaChanged => write!(f, "the SOA at the end of the transfer differs from the SOA at its start"),
-            Failure::QueryRefused { rcode, unproven } => {
+            ServerFailure::BadTime { ahead: None } => write!(f, "the server says that the clocks differ (BADTIME)"),
+            ServerFailure::Unsigned => write!(f, "a message is not signed, but it must be"),
+            ServerFailure::BadMessage(what) => write!(f, "a message breaks the protocol: {what}"),
+            ServerFailure::OutsideZone(name) => write!(f, "the transfer holds `{name}`, which is outside the zone"),
+            ServerFailure::SoaChanged => {
+                write!(f, "the SOA at the end of the transfer differs from the SOA at its start")
+            }
+            ServerFailure::QueryRefused { rcode, unproven } => {
                 let unproven = if *unproven { ", unsigned, so another machine may have sent it" } else { "" };
                 write!(f, "the server answers {rcode} to a question about a name{unproven}")
             }
-            Failure::NoAuthority => write!(f, "the server answers, but its answer is not authoritative for the zone"),
-            Failure::UpdateRefused { rcode, unproven } => {
+            ServerFailure::NoAuthority => {
+                write!(f, "the server answers, but its answer is not authoritative for the zone")
+            }
+            ServerFailure::UpdateRefused { rcode, unproven } => {
                 let unproven = if *unproven { ", unsigned, so another machine may have sent it" } else { "" };
                 write!(f, "the server answers {rcode} to an update{unproven}")
             }
-            Failure::UpdateCut(None) => write!(f, "the connection was closed before the answer to an update"),
-            Failure::UpdateCut(Some(error)) => {
+            ServerFailure::UpdateCut(None) => write!(f, "the connection was closed before the answer to an update"),
+            ServerFailure::UpdateCut(Some(error)) => {
                 write!(f, "the connection broke before the answer to an update: {}", lowered(error))
             }
-            Failure::UpdateTooLarge => write!(f, "the update is longer than the limit of a message, 65 535 bytes"),
-            Failure::ReadLimit { passed, progress } => write!(f, "{passed}, so reading ended {progress}"),
-            Failure::AtQuestion(Question { name, rtype }, failure) => {
+            ServerFailure::UpdateTooLarge => {
+                write!(f, "the update is longer than the limit of a message, 65 535 bytes")
+            }
+            ServerFailure::ReadLimit { passed, progress } => write!(f, "{passed}, so reading ended {progress}"),
+            ServerFailure::AtQuestion(Question { name, rtype }, failure) => {
                 write!(f, "{failure} (the question was `{name}` {rtype})")
             }
         }
     }
 }
 
-impl std::error::Error for Failure {
+impl std::error::Error for ServerFailure {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Failure::Unresolved(error)
-            | Failure::Connect(error)
-            | Failure::Io(error)
-            | Failure::UpdateCut(Some(error)) => Some(error),
+            ServerFailure::Unresolved(error)
+            | ServerFailure::Connect(error)
+            | ServerFailure::Io(error)
+            | ServerFailure::UpdateCut(Some(error)) => Some(error),
             _ => None,
         }
     }

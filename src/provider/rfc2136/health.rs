@@ -3,11 +3,11 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::failure::{Failure, Progress};
+use super::failure::{ServerFailure, TransferProgress};
 
 /// What is known about one server.
 #[derive(Debug, Default)]
-pub struct Health {
+pub struct ServerHealth {
     /// Whether a connection timed out.
     unreachable: AtomicBool,
     /// Whether a question passed without a word until the deadline.
@@ -18,17 +18,17 @@ pub struct Health {
     failing: AtomicBool,
 }
 
-impl Health {
+impl ServerHealth {
     /// Whether the server may be asked.
     ///
     /// Errors: the failure that asking would end with, after another deadline.
-    pub fn check(&self) -> Result<(), Failure> {
+    pub fn check(&self) -> Result<(), ServerFailure> {
         if self.unreachable.load(Ordering::Relaxed) {
-            return Err(Failure::Connect(io::ErrorKind::TimedOut.into()));
+            return Err(ServerFailure::Connect(io::ErrorKind::TimedOut.into()));
         }
         // The other zones waited as long as the one that got no answer.
         if self.was_silent() && !self.heard.load(Ordering::Relaxed) {
-            return Err(Failure::TimedOut { progress: Progress::default() });
+            return Err(ServerFailure::TimedOut { progress: TransferProgress::default() });
         }
         Ok(())
     }
@@ -49,16 +49,21 @@ impl Health {
     }
 
     /// Notes how an exchange ended: with this failure, or well.
-    pub fn note(&self, failure: Option<&Failure>) {
+    pub fn note(&self, failure: Option<&ServerFailure>) {
         match failure {
-            Some(Failure::Connect(error)) if error.kind() == io::ErrorKind::TimedOut => {
+            Some(ServerFailure::Connect(error)) if error.kind() == io::ErrorKind::TimedOut => {
                 self.unreachable.store(true, Ordering::Relaxed);
             }
-            Some(Failure::TimedOut { progress }) if progress.messages == 0 => {
+            Some(ServerFailure::TimedOut { progress }) if progress.messages == 0 => {
                 self.silent.store(true, Ordering::Relaxed);
             }
             // It may have been about to answer.
-            Some(Failure::Unresolved(_) | Failure::Connect(_) | Failure::Io(_) | Failure::Cut { .. }) => {}
+            Some(
+                ServerFailure::Unresolved(_)
+                | ServerFailure::Connect(_)
+                | ServerFailure::Io(_)
+                | ServerFailure::Cut { .. },
+            ) => {}
             Some(_) | None => self.heard.store(true, Ordering::Relaxed),
         }
     }
@@ -69,32 +74,34 @@ mod tests {
     use super::*;
 
     /// The failure of a question that passed without a word.
-    fn silence() -> Failure {
-        Failure::TimedOut { progress: Progress::default() }
+    fn silence() -> ServerFailure {
+        ServerFailure::TimedOut { progress: TransferProgress::default() }
     }
 
     #[test]
     fn a_server_that_never_answered_is_not_waited_for() {
-        let health = Health::default();
+        let health = ServerHealth::default();
         assert!(health.check().is_ok());
         health.note(Some(&silence()));
-        assert!(matches!(health.check(), Err(Failure::TimedOut { .. })));
+        assert!(matches!(health.check(), Err(ServerFailure::TimedOut { .. })));
     }
 
     #[test]
     fn a_server_that_spoke_once_is_asked_for_every_zone() {
-        let health = Health::default();
-        health.note(Some(&Failure::Unsigned));
+        let health = ServerHealth::default();
+        health.note(Some(&ServerFailure::Unsigned));
         health.note(Some(&silence()));
         assert!(health.check().is_ok() && health.was_silent());
     }
 
     #[test]
     fn a_refused_connection_costs_nothing_and_says_nothing_of_the_next() {
-        let health = Health::default();
-        health.note(Some(&Failure::Connect(io::ErrorKind::ConnectionRefused.into())));
+        let health = ServerHealth::default();
+        health.note(Some(&ServerFailure::Connect(io::ErrorKind::ConnectionRefused.into())));
         assert!(health.check().is_ok());
-        health.note(Some(&Failure::Connect(io::ErrorKind::TimedOut.into())));
-        assert!(matches!(health.check(), Err(Failure::Connect(error)) if error.kind() == io::ErrorKind::TimedOut));
+        health.note(Some(&ServerFailure::Connect(io::ErrorKind::TimedOut.into())));
+        assert!(
+            matches!(health.check(), Err(ServerFailure::Connect(error)) if error.kind() == io::ErrorKind::TimedOut)
+        );
     }
 }

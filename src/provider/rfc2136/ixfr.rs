@@ -16,35 +16,35 @@ use domain::base::rdata::UnknownRecordData;
 use domain::rdata::tsig::Time48;
 use domain::tsig::Key;
 
-use super::axfr::Transfer;
-use super::failure::{Failure, Progress};
-use super::message::{self, HEADER, Header, Record, bad, read_record};
-use super::stream::{self, Stream};
-use crate::dns::{Contradiction, Edits, NameBuffer, RdataRef, Rtype, Ttl, Wire, ZoneContents};
+use super::axfr::ZoneTransfer;
+use super::failure::{ServerFailure, TransferProgress};
+use super::message::{self, HEADER, MessageHeader, RecordHead, bad, read_record};
+use super::stream::{self, AnswerStream};
+use crate::dns::{EditContradiction, NameBuffer, RdataRef, Rtype, Ttl, WireOctets, ZoneContents, ZoneEdits};
 
 /// The transfer of what changed in one zone.
-pub struct Increment<'a> {
+pub struct IncrementalTransfer<'a> {
     /// The zone as it was.
     base: &'a ZoneContents,
     /// How far it is; none only while a message is being taken.
-    state: Option<State<'a>>,
+    state: Option<IncrementState<'a>>,
     /// How much has come.
-    progress: Progress,
+    progress: TransferProgress,
 }
 
 /// How far an incremental transfer is.
-enum State<'a> {
+enum IncrementState<'a> {
     /// No message has arrived yet, or only one that does not show the form of the answer: the SOA alone.
-    Asked(Box<Stream>, Option<Vec<u8>>),
+    Asked(Box<AnswerStream>, Option<Vec<u8>>),
     /// The server sends the whole zone.
-    Whole(Box<Transfer>),
+    Whole(Box<ZoneTransfer>),
     /// The server sends differences.
-    Differences(Box<Differences<'a>>),
+    Differences(Box<IncomingDifferences<'a>>),
 }
 
 /// The outcome of an incremental transfer.
 #[derive(Debug)]
-pub enum Incremented {
+pub enum IncrementOutcome {
     /// Nothing changed.
     Unmoved,
     /// The zone as it is, by its differences; with how many records went and came.
@@ -55,7 +55,7 @@ pub enum Incremented {
 
 /// Which form the answer has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum AnswerForm {
     /// It is not known yet.
     Unclear,
     /// The whole zone, or an error.
@@ -64,49 +64,56 @@ enum Form {
     Differences,
 }
 
-impl<'a> Increment<'a> {
+impl<'a> IncrementalTransfer<'a> {
     /// Starts: gives the question to send, signed at the time `now` where there is a key.
-    pub fn start(base: &'a ZoneContents, key: Option<Arc<Key>>, id: u16, now: Time48) -> (Increment<'a>, Vec<u8>) {
+    pub fn start(
+        base: &'a ZoneContents,
+        key: Option<Arc<Key>>,
+        id: u16,
+        now: Time48,
+    ) -> (IncrementalTransfer<'a>, Vec<u8>) {
         let apex = base.apex().as_name();
         let soa = Soa::of(base);
         let rdata = UnknownRecordData::from_octets(Rtype::SOA, soa.rdata.as_slice()).expect("RDATA fit");
         let name = LibraryName::from_octets(apex.as_wire()).expect("names are wire format");
         let mut question = message::question(apex, Rtype::IXFR, id).authority();
         question.push((name, Class::IN, soa.ttl.as_secs(), rdata)).expect("a SOA fits");
-        let (stream, question) = Stream::start(question.additional(), Rtype::IXFR, key, now);
-        let state = Some(State::Asked(Box::new(stream), None));
-        (Increment { base, state, progress: Progress::default() }, question)
+        let (stream, question) = AnswerStream::start(question.additional(), Rtype::IXFR, key, now);
+        let state = Some(IncrementState::Asked(Box::new(stream), None));
+        (IncrementalTransfer { base, state, progress: TransferProgress::default() }, question)
     }
 
     /// How much has come.
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> TransferProgress {
         self.progress
     }
 
     /// Whether the last message has come.
     pub fn ended(&self) -> bool {
         match &self.state {
-            Some(State::Whole(transfer)) => transfer.ended(),
-            Some(State::Differences(differences)) => differences.phase == Phase::Ended,
-            Some(State::Asked(..)) | None => false,
+            Some(IncrementState::Whole(transfer)) => transfer.ended(),
+            Some(IncrementState::Differences(differences)) => differences.phase == DifferencePhase::Ended,
+            Some(IncrementState::Asked(..)) | None => false,
         }
     }
 
     /// Whether all that came is a SOA which is not the known one, so that more must follow at once.
     pub fn is_unclear(&self) -> bool {
-        matches!(self.state, Some(State::Asked(_, Some(_))))
+        matches!(self.state, Some(IncrementState::Asked(_, Some(_))))
     }
 
     /// Takes the next message, which came at the time `now`; leaves `message` as room for another.
-    pub fn accept(&mut self, message: &mut Vec<u8>, now: Time48) -> Result<(), Failure> {
+    pub fn accept(&mut self, message: &mut Vec<u8>, now: Time48) -> Result<(), ServerFailure> {
         let state = self.state.take().ok_or_else(|| bad("a message after one that is wrong"))?;
         let state = match state {
-            State::Asked(stream, held) => match form(message, self.base, held.is_some()) {
-                Form::Unclear => State::Asked(stream, Some(std::mem::take(message))),
+            IncrementState::Asked(stream, held) => match form(message, self.base, held.is_some()) {
+                AnswerForm::Unclear => IncrementState::Asked(stream, Some(std::mem::take(message))),
                 form => {
                     let mut begun = match form {
-                        Form::Differences => State::Differences(Box::new(Differences::new(self.base, *stream))),
-                        _ => State::Whole(Box::new(Transfer::of(self.base.apex(), *stream))),
+                        AnswerForm::Differences => {
+                            IncrementState::Differences(Box::new(IncomingDifferences::new(self.base, *stream)))
+                        }
+                        _ => IncrementState::Whole(Box::new(ZoneTransfer::of(self.base.apex(), *stream))),
                     };
                     if let Some(mut held) = held {
                         begun.accept(&mut held, now)?;
@@ -126,31 +133,31 @@ impl<'a> Increment<'a> {
     }
 
     /// The zone, if all of it came.
-    pub fn finish(self) -> Result<Incremented, Failure> {
+    pub fn finish(self) -> Result<IncrementOutcome, ServerFailure> {
         match self.state {
-            Some(State::Whole(transfer)) => Ok(Incremented::Whole(Box::new(transfer.finish()?))),
-            Some(State::Differences(differences)) => differences.finish(),
-            Some(State::Asked(..)) | None => Err(Failure::Cut { progress: self.progress }),
+            Some(IncrementState::Whole(transfer)) => Ok(IncrementOutcome::Whole(Box::new(transfer.finish()?))),
+            Some(IncrementState::Differences(differences)) => differences.finish(),
+            Some(IncrementState::Asked(..)) | None => Err(ServerFailure::Cut { progress: self.progress }),
         }
     }
 }
 
-impl State<'_> {
+impl IncrementState<'_> {
     /// Takes a message once the form is known.
-    fn accept(&mut self, message: &mut Vec<u8>, now: Time48) -> Result<(), Failure> {
+    fn accept(&mut self, message: &mut Vec<u8>, now: Time48) -> Result<(), ServerFailure> {
         match self {
-            State::Asked(..) => Err(bad("a message of no form")),
-            State::Whole(transfer) => transfer.accept(message, now),
-            State::Differences(differences) => differences.accept(message, now),
+            IncrementState::Asked(..) => Err(bad("a message of no form")),
+            IncrementState::Whole(transfer) => transfer.accept(message, now),
+            IncrementState::Differences(differences) => differences.accept(message, now),
         }
     }
 
     /// How much has come.
-    fn progress(&self) -> Progress {
+    fn progress(&self) -> TransferProgress {
         match self {
-            State::Asked(_, held) => Progress { messages: usize::from(held.is_some()), records: 0 },
-            State::Whole(transfer) => transfer.progress(),
-            State::Differences(differences) => differences.progress,
+            IncrementState::Asked(_, held) => TransferProgress { messages: usize::from(held.is_some()), records: 0 },
+            IncrementState::Whole(transfer) => transfer.progress(),
+            IncrementState::Differences(differences) => differences.progress,
         }
     }
 }
@@ -160,14 +167,14 @@ impl State<'_> {
 /// Nothing is proven yet: the reader of the form proves it. Differences have a second SOA where a zone has another
 /// record (RFC 1995 section 4). PowerDNS sends the first SOA in a message by itself, which looks as if nothing had
 /// changed, except for its serial.
-fn form(octets: &[u8], base: &ZoneContents, is_second: bool) -> Form {
-    let Some(header) = Header::read(octets) else { return Form::Whole };
+fn form(octets: &[u8], base: &ZoneContents, is_second: bool) -> AnswerForm {
+    let Some(header) = MessageHeader::read(octets) else { return AnswerForm::Whole };
     let name = &mut NameBuffer::default();
     let mut at = HEADER;
     if header.counts[0] == 1 {
-        match Wire::message(octets).read_name(at, name) {
+        match WireOctets::message(octets).read_name(at, name) {
             Ok(end) => at = end + 4,
-            Err(_) => return Form::Whole,
+            Err(_) => return AnswerForm::Whole,
         }
     }
     let mut next = || {
@@ -180,16 +187,20 @@ fn form(octets: &[u8], base: &ZoneContents, is_second: bool) -> Form {
         1 => (next(), None),
         _ => (next(), next()),
     };
-    let is_soa = |record: Option<Record>| record.is_some_and(|record| record.rtype == Rtype::SOA);
+    let is_soa = |record: Option<RecordHead>| record.is_some_and(|record| record.rtype == Rtype::SOA);
     match (is_second, first, second) {
-        (true, first, _) if is_soa(first) => Form::Differences,
+        (true, first, _) if is_soa(first) => AnswerForm::Differences,
         (false, Some(soa), None) if is_soa(first) => {
             let serial = RdataRef { rtype: Rtype::SOA, octets: &octets[soa.start..soa.end] }.serial();
             // A serial that is not newer is what the differences will say no to.
-            if serial.is_some_and(|serial| serial > base.serial()) { Form::Unclear } else { Form::Differences }
+            if serial.is_some_and(|serial| serial > base.serial()) {
+                AnswerForm::Unclear
+            } else {
+                AnswerForm::Differences
+            }
         }
-        (false, _, second) if is_soa(second) => Form::Differences,
-        _ => Form::Whole,
+        (false, _, second) if is_soa(second) => AnswerForm::Differences,
+        _ => AnswerForm::Whole,
     }
 }
 
@@ -219,7 +230,7 @@ impl Soa {
 
 /// The place of the next record in an answer of differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum DifferencePhase {
     /// At its beginning: the SOA of the zone as it is.
     Opening,
     /// At the SOA that the first difference begins with.
@@ -233,19 +244,19 @@ enum Phase {
 }
 
 /// Differences, as they come.
-struct Differences<'a> {
+struct IncomingDifferences<'a> {
     /// The answers to our question.
-    stream: Stream,
+    stream: AnswerStream,
     /// The zone with the differences so far.
-    edits: Edits<'a>,
+    edits: ZoneEdits<'a>,
     /// The SOA of the zone after the differences so far.
     current: Soa,
     /// The SOA that they lead to.
     newest: Option<Soa>,
     /// The place of the next record.
-    phase: Phase,
+    phase: DifferencePhase,
     /// How much has come.
-    progress: Progress,
+    progress: TransferProgress,
     /// Room for an owner name.
     owner: NameBuffer,
     /// Room for RDATA.
@@ -256,24 +267,24 @@ struct Differences<'a> {
 /// costs less.
 const MANY: usize = 10_000;
 
-impl<'a> Differences<'a> {
+impl<'a> IncomingDifferences<'a> {
     /// None yet.
-    fn new(base: &'a ZoneContents, stream: Stream) -> Differences<'a> {
-        Differences {
+    fn new(base: &'a ZoneContents, stream: AnswerStream) -> IncomingDifferences<'a> {
+        IncomingDifferences {
             stream,
-            edits: Edits::new(base),
+            edits: ZoneEdits::new(base),
             current: Soa::of(base),
             newest: None,
-            phase: Phase::Opening,
-            progress: Progress::default(),
+            phase: DifferencePhase::Opening,
+            progress: TransferProgress::default(),
             owner: NameBuffer::default(),
             rdata: Vec::new(),
         }
     }
 
     /// Takes the next message.
-    fn accept(&mut self, message: &mut Vec<u8>, now: Time48) -> Result<(), Failure> {
-        if self.phase == Phase::Ended {
+    fn accept(&mut self, message: &mut Vec<u8>, now: Time48) -> Result<(), ServerFailure> {
+        if self.phase == DifferencePhase::Ended {
             return Err(bad("a message after the last"));
         }
         let apex = self.edits.base().apex().as_name();
@@ -292,75 +303,78 @@ impl<'a> Differences<'a> {
     }
 
     /// Takes one record of the answer section.
-    fn take_record(&mut self, octets: &[u8], record: &Record) -> Result<(), Failure> {
-        let Record { rtype, ttl, .. } = *record;
+    fn take_record(&mut self, octets: &[u8], record: &RecordHead) -> Result<(), ServerFailure> {
+        let RecordHead { rtype, ttl, .. } = *record;
         stream::read_rdata(octets, record, &mut self.rdata)?;
         if rtype == Rtype::SOA && self.owner.as_name() == self.edits.base().apex().as_name() {
             return self.take_soa(Soa { ttl, rdata: self.rdata.clone() });
         }
         let owner = self.owner.as_name();
         let outcome = match self.phase {
-            Phase::Going => self.edits.remove(owner, rtype, ttl, &self.rdata),
-            Phase::Coming => self.edits.add(owner, rtype, ttl, &self.rdata),
-            Phase::Opening | Phase::First => return Err(bad("differences that do not begin with a SOA")),
-            Phase::Ended => return Err(bad("a record after the closing SOA")),
+            DifferencePhase::Going => self.edits.remove(owner, rtype, ttl, &self.rdata),
+            DifferencePhase::Coming => self.edits.add(owner, rtype, ttl, &self.rdata),
+            DifferencePhase::Opening | DifferencePhase::First => {
+                return Err(bad("differences that do not begin with a SOA"));
+            }
+            DifferencePhase::Ended => return Err(bad("a record after the closing SOA")),
         };
-        let way = if self.phase == Phase::Going { "removes" } else { "adds" };
-        outcome
-            .map_err(|Contradiction| bad(format!("a difference {way} `{owner}` {rtype}, which does not fit the zone")))
+        let way = if self.phase == DifferencePhase::Going { "removes" } else { "adds" };
+        outcome.map_err(|EditContradiction| {
+            bad(format!("a difference {way} `{owner}` {rtype}, which does not fit the zone"))
+        })
     }
 
     /// Takes a SOA, which ends one part and begins another.
-    fn take_soa(&mut self, soa: Soa) -> Result<(), Failure> {
+    fn take_soa(&mut self, soa: Soa) -> Result<(), ServerFailure> {
         match (self.phase, &self.newest) {
-            (Phase::Opening, _) => {
-                self.phase = if soa == self.current { Phase::Ended } else { Phase::First };
-                if self.phase == Phase::First && !soa.is_newer_than(&self.current) {
+            (DifferencePhase::Opening, _) => {
+                self.phase = if soa == self.current { DifferencePhase::Ended } else { DifferencePhase::First };
+                if self.phase == DifferencePhase::First && !soa.is_newer_than(&self.current) {
                     return Err(bad("a serial that is not newer than the known one"));
                 }
                 self.newest = Some(soa);
             }
-            (Phase::Coming, Some(newest)) if self.current == *newest => {
+            (DifferencePhase::Coming, Some(newest)) if self.current == *newest => {
                 if soa == *newest {
-                    self.phase = Phase::Ended
+                    self.phase = DifferencePhase::Ended
                 } else {
-                    return Err(Failure::SoaChanged);
+                    return Err(ServerFailure::SoaChanged);
                 }
             }
-            (Phase::First | Phase::Coming, _) => {
+            (DifferencePhase::First | DifferencePhase::Coming, _) => {
                 if soa != self.current {
                     return Err(bad("a difference from another serial than the one before led to"));
                 }
-                self.phase = Phase::Going;
+                self.phase = DifferencePhase::Going;
             }
-            (Phase::Going, Some(newest)) => {
+            (DifferencePhase::Going, Some(newest)) => {
                 if !soa.is_newer_than(&self.current) || (soa != *newest && !newest.is_newer_than(&soa)) {
                     return Err(bad("a difference that leads to a serial out of order"));
                 }
                 let apex = self.edits.base().apex().as_name();
                 let swapped = self.edits.remove(apex, Rtype::SOA, self.current.ttl, &self.current.rdata);
                 let swapped = swapped.and_then(|()| self.edits.add(apex, Rtype::SOA, soa.ttl, &soa.rdata));
-                swapped.map_err(|Contradiction| bad("a SOA that does not fit the zone"))?;
+                swapped.map_err(|EditContradiction| bad("a SOA that does not fit the zone"))?;
                 self.current = soa;
-                self.phase = Phase::Coming;
+                self.phase = DifferencePhase::Coming;
             }
-            (Phase::Going, None) => return Err(bad("differences that do not begin with a SOA")),
-            (Phase::Ended, _) => return Err(bad("a record after the closing SOA")),
+            (DifferencePhase::Going, None) => return Err(bad("differences that do not begin with a SOA")),
+            (DifferencePhase::Ended, _) => return Err(bad("a record after the closing SOA")),
         }
         Ok(())
     }
 
     /// The zone, if all of it came.
-    fn finish(self) -> Result<Incremented, Failure> {
-        if self.phase != Phase::Ended {
-            return Err(Failure::Cut { progress: self.progress });
+    fn finish(self) -> Result<IncrementOutcome, ServerFailure> {
+        if self.phase != DifferencePhase::Ended {
+            return Err(ServerFailure::Cut { progress: self.progress });
         }
         self.stream.finish()?;
         if self.current == Soa::of(self.edits.base()) {
-            return Ok(Incremented::Unmoved);
+            return Ok(IncrementOutcome::Unmoved);
         }
         let contents = self.edits.finish().map_err(|error| bad(error.to_string()))?;
-        Ok(Incremented::Changed(Box::new(contents), self.progress.records))
+        Ok(IncrementOutcome::Changed(Box::new(contents), self.progress.records))
     }
 }
 
@@ -422,9 +436,9 @@ mod tests {
     }
 
     /// The outcome of an answer without a key.
-    fn outcome(records: &[Rr], ends: &[usize]) -> Result<Incremented, Failure> {
+    fn outcome(records: &[Rr], ends: &[usize]) -> Result<IncrementOutcome, ServerFailure> {
         let base = base();
-        let (mut increment, question) = Increment::start(&base, None, 7, Time48::now());
+        let (mut increment, question) = IncrementalTransfer::start(&base, None, 7, Time48::now());
         for mut message in messages(&question, records, ends) {
             increment.accept(&mut message, Time48::now())?;
         }
@@ -435,7 +449,7 @@ mod tests {
     /// The zone that results from an answer by differences.
     fn changed(records: &[Rr], ends: &[usize]) -> ZoneContents {
         match outcome(records, ends).unwrap() {
-            Incremented::Changed(contents, _) => *contents,
+            IncrementOutcome::Changed(contents, _) => *contents,
             other => panic!("{other:?}"),
         }
     }
@@ -443,7 +457,7 @@ mod tests {
     #[test]
     fn the_question_tells_the_known_soa() {
         let base = base();
-        let (_, question) = Increment::start(&base, None, 7, Time48::now());
+        let (_, question) = IncrementalTransfer::start(&base, None, 7, Time48::now());
         assert_eq!(question[4..12], [0, 1, 0, 0, 0, 1, 0, 0]);
         assert_eq!(question[25..27], [0, 251]);
         assert!(question.ends_with(&soa(5).2));
@@ -465,11 +479,11 @@ mod tests {
         let records = [soa(8), a("b.example.net", 3), a("b.example.net", 9), a("c.example.net", 4), soa(8)];
         for ends in [&[][..], &[1], &[2], &[1, 3]] {
             match outcome(&records, ends).unwrap() {
-                Incremented::Whole(contents) => assert_eq!(contents.octets(), led_to().octets()),
+                IncrementOutcome::Whole(contents) => assert_eq!(contents.octets(), led_to().octets()),
                 other => panic!("{other:?}"),
             }
         }
-        assert!(matches!(outcome(&[soa(5)], &[]), Ok(Incremented::Unmoved)));
+        assert!(matches!(outcome(&[soa(5)], &[]), Ok(IncrementOutcome::Unmoved)));
     }
 
     #[test]
@@ -518,13 +532,13 @@ mod tests {
         let (base, key) = (base(), reader(vec![], true).key().unwrap());
         for number in 0..3 {
             for octet in 0.. {
-                let (mut increment, question) = Increment::start(&base, key.clone(), 7, Time48::now());
+                let (mut increment, question) = IncrementalTransfer::start(&base, key.clone(), 7, Time48::now());
                 let mut messages = messages(&question, &differences(), &[1, 6]);
                 let Some(flipped) = messages[number].get_mut(octet) else { break };
                 *flipped ^= 1 << (octet % 8);
                 let taken = messages.iter_mut().try_for_each(|message| increment.accept(message, Time48::now()));
                 match taken.and_then(|()| increment.finish()) {
-                    Ok(Incremented::Changed(contents, _)) => assert_eq!(contents.octets(), led_to().octets()),
+                    Ok(IncrementOutcome::Changed(contents, _)) => assert_eq!(contents.octets(), led_to().octets()),
                     Ok(other) => panic!("{number} {octet}: {other:?}"),
                     Err(_) => {}
                 }

@@ -13,17 +13,17 @@ use domain::rdata::tsig::Time48;
 use domain::tsig::Key;
 
 use super::ask::{Asker, DEFAULT_WINDOW};
-use super::failure::{Failure, Progress};
-use super::ixfr::{Increment, Incremented};
-use super::meter::Meter;
-use super::settings::Server;
+use super::failure::{ServerFailure, TransferProgress};
+use super::ixfr::{IncrementOutcome, IncrementalTransfer};
+use super::meter::ReadMeter;
+use super::settings::ServerAddress;
 use super::wire::Connection;
 use super::{NameServers, explain_wire, query, random_id};
 use crate::dns::{Name, RdataRef, Rrset, Rtype, ZoneContents, ZoneName};
 use crate::inventory::value::Time;
 use crate::live::asked::Question;
 use crate::plan::{Marker, marker_key};
-use crate::provider::cache::{Cache, Kept, KeptSize};
+use crate::provider::cache::{Cache, CachedZone, KeptSize};
 use crate::provider::outage::place_of;
 
 /// How long a server may be silent when it is asked what moved: a transfer waits as long as the settings say.
@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What a server says of a zone, by which it has moved or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct ZoneStanding {
     /// Its SOA, where the server has authority for the zone.
     soa: Option<Rrset>,
     /// Its marker, where there is one.
@@ -40,11 +40,11 @@ pub struct Standing {
 
 /// What a server said of many zones.
 #[derive(Debug)]
-pub struct Standings {
+pub struct ZoneStandings {
     /// The server.
-    server: Server,
+    server: ServerAddress,
     /// What it said.
-    of: HashMap<ZoneName, Standing>,
+    of: HashMap<ZoneName, ZoneStanding>,
 }
 
 impl NameServers {
@@ -62,7 +62,7 @@ impl NameServers {
                 Ok(standings) => {
                     let of = zones.into_iter().cloned().zip(standings).collect();
                     // A second look would see what the first did.
-                    let _ = self.foreseen.set(Standings { server: server.clone(), of });
+                    let _ = self.foreseen.set(ZoneStandings { server: server.clone(), of });
                     return;
                 }
                 Err(failure) => tracing::info!("{server}: changes are asked for zone by zone: {failure}"),
@@ -74,24 +74,24 @@ impl NameServers {
     pub fn read_by_cache(
         &self,
         cache: &Cache,
-        server: &Server,
+        server: &ServerAddress,
         zone: &ZoneName,
         key: Option<Arc<Key>>,
-    ) -> Result<ZoneContents, Failure> {
+    ) -> Result<ZoneContents, ServerFailure> {
         let (origin, held) = (self.origin(server), cache.kept_size(zone));
         let place = place_of(&server.to_string(), zone);
         let kept = cache.load(zone, &origin, self.settings.cache_max_age);
         let moved = match kept {
             Ok(kept) => self.bring_forward(server, kept, (key.clone(), held))?,
-            Err(why) => Moved::Unknown(why),
+            Err(why) => ZoneMove::Unknown(why),
         };
         let (contents, since) = match moved {
-            Moved::Not(kept) => {
+            ZoneMove::Not(kept) => {
                 tracing::info!("{place}: unchanged at serial {} since {}", kept.contents.serial(), kept.since);
                 return Ok(kept.contents);
             }
-            Moved::To(contents, since) => (contents, since),
-            Moved::Unknown(why) => {
+            ZoneMove::To(contents, since) => (contents, since),
+            ZoneMove::Unknown(why) => {
                 if let Some(why) = why {
                     tracing::info!("{place}: transferred whole, because the stored zone was not used: {why}");
                 }
@@ -109,19 +109,19 @@ impl NameServers {
     /// Errors: there is no connection, so there would be none for a transfer.
     fn bring_forward(
         &self,
-        server: &Server,
-        kept: Kept,
+        server: &ServerAddress,
+        kept: CachedZone,
         (key, held): (Option<Arc<Key>>, Option<KeptSize>),
-    ) -> Result<Moved, Failure> {
+    ) -> Result<ZoneMove, ServerFailure> {
         let zone = kept.contents.apex();
         let foreseen = self.foreseen.get().filter(|foreseen| foreseen.server == *server);
         let standing = match foreseen.and_then(|foreseen| foreseen.of.get(zone)) {
             Some(standing) => standing.clone(),
             None => match self.ask_standings(server, &[zone], key.clone()).map(|mut all| all.pop()) {
                 Ok(Some(standing)) => standing,
-                Ok(None) => return Ok(Moved::Unknown(Some("the server does not answer for it".to_owned()))),
+                Ok(None) => return Ok(ZoneMove::Unknown(Some("the server does not answer for it".to_owned()))),
                 Err(failure) if would_fail_too(&failure) => return Err(failure),
-                Err(failure) => return Ok(Moved::Unknown(Some(failure.to_string()))),
+                Err(failure) => return Ok(ZoneMove::Unknown(Some(failure.to_string()))),
             },
         };
         let soa = rrset(&kept.contents, zone.as_name().to_name(), Rtype::SOA);
@@ -130,9 +130,9 @@ impl NameServers {
             // An apply of zonewright since then left another marker.
             let why = || "its marker changed, but its serial did not".to_owned();
             return Ok(if is_same_marker(marker.as_ref(), standing.marker.as_ref()) {
-                Moved::Not(kept)
+                ZoneMove::Not(kept)
             } else {
-                Moved::Unknown(Some(why()))
+                ZoneMove::Unknown(Some(why()))
             });
         }
         let serial = standing
@@ -140,13 +140,13 @@ impl NameServers {
             .as_ref()
             .and_then(|soa| RdataRef { rtype: Rtype::SOA, octets: soa.rdata().first()?.as_octets() }.serial());
         match serial {
-            None => Ok(Moved::Unknown(Some("the server has no SOA for it".to_owned()))),
+            None => Ok(ZoneMove::Unknown(Some("the server has no SOA for it".to_owned()))),
             Some(serial) if serial > kept.contents.serial() => {
                 Ok(self.take_differences(server, &kept, &standing, (key, held)))
             }
             Some(serial) => {
                 let was = kept.contents.serial();
-                Ok(Moved::Unknown(Some(format!("its serial changed from {was} to {serial}, which is not newer"))))
+                Ok(ZoneMove::Unknown(Some(format!("its serial changed from {was} to {serial}, which is not newer"))))
             }
         }
     }
@@ -154,48 +154,48 @@ impl NameServers {
     /// Transfers what changed in a zone, up to the serial that the server has.
     fn take_differences(
         &self,
-        server: &Server,
-        kept: &Kept,
-        standing: &Standing,
+        server: &ServerAddress,
+        kept: &CachedZone,
+        standing: &ZoneStanding,
         (key, held): (Option<Arc<Key>>, Option<KeptSize>),
-    ) -> Moved {
+    ) -> ZoneMove {
         let (zone, was) = (kept.contents.apex(), kept.contents.serial());
         match self.increment(server, &kept.contents, key, held) {
             // A zone that was restored from a backup, and came to the kept serial on another way, has another marker.
-            Ok(Incremented::Changed(contents, _)) if leads_elsewhere(&contents, standing) => {
-                Moved::Unknown(Some("after its differences the zone has another marker than the server".to_owned()))
+            Ok(IncrementOutcome::Changed(contents, _)) if leads_elsewhere(&contents, standing) => {
+                ZoneMove::Unknown(Some("after its differences the zone has another marker than the server".to_owned()))
             }
-            Ok(Incremented::Changed(contents, records)) => {
+            Ok(IncrementOutcome::Changed(contents, records)) => {
                 let now = contents.serial();
                 tracing::info!("{server} zone {zone}: from serial {was} to {now} by {records} records of differences");
-                Moved::To(*contents, kept.since)
+                ZoneMove::To(*contents, kept.since)
             }
-            Ok(Incremented::Whole(contents)) => {
+            Ok(IncrementOutcome::Whole(contents)) => {
                 tracing::info!(
                     "{server} zone {zone}: zonewright asked for differences, and the server sent the whole zone"
                 );
-                Moved::To(*contents, self.cache.as_ref().map_or(kept.since, Cache::now))
+                ZoneMove::To(*contents, self.cache.as_ref().map_or(kept.since, Cache::now))
             }
-            Ok(Incremented::Unmoved) => Moved::Unknown(Some(
+            Ok(IncrementOutcome::Unmoved) => ZoneMove::Unknown(Some(
                 "one answer of the server says that the zone changed, and another that it did not".into(),
             )),
-            Err(failure) => Moved::Unknown(Some(failure.to_string())),
+            Err(failure) => ZoneMove::Unknown(Some(failure.to_string())),
         }
     }
 
     /// Asks one server for what changed since a zone was as it is here.
     fn increment(
         &self,
-        server: &Server,
+        server: &ServerAddress,
         base: &ZoneContents,
         key: Option<Arc<Key>>,
         held: Option<KeptSize>,
-    ) -> Result<Incremented, Failure> {
-        let mut meter = Meter::start(self.settings.limits, held);
+    ) -> Result<IncrementOutcome, ServerFailure> {
+        let mut meter = ReadMeter::start(self.settings.limits, held);
         let mut connection = Connection::open(server, self.settings.exchange.timeout)
-            .map_err(|fault| explain_wire(fault, Progress::default()))?;
-        let (mut increment, question) = Increment::start(base, key, random_id(), Time48::now());
-        connection.send(&question).map_err(|fault| explain_wire(fault, Progress::default()))?;
+            .map_err(|fault| explain_wire(fault, TransferProgress::default()))?;
+        let (mut increment, question) = IncrementalTransfer::start(base, key, random_id(), Time48::now());
+        connection.send(&question).map_err(|fault| explain_wire(fault, TransferProgress::default()))?;
         let mut message = Vec::new();
         while !increment.ended() {
             // Where a SOA alone came, the next message is on its way, or never will be.
@@ -206,7 +206,7 @@ impl NameServers {
             meter.check(increment.progress())?;
         }
         if connection.has_more() {
-            return Err(Failure::BadMessage("bytes after the last message".to_owned()));
+            return Err(ServerFailure::BadMessage("bytes after the last message".to_owned()));
         }
         increment.finish()
     }
@@ -214,10 +214,10 @@ impl NameServers {
     /// Asks one server for the serials and markers of zones; the answers have their order.
     fn ask_standings(
         &self,
-        server: &Server,
+        server: &ServerAddress,
         zones: &[&ZoneName],
         key: Option<Arc<Key>>,
-    ) -> Result<Vec<Standing>, Failure> {
+    ) -> Result<Vec<ZoneStanding>, ServerFailure> {
         let soas = zones.iter().map(|zone| Question { name: zone.as_name().to_name(), rtype: Rtype::SOA });
         let markers = zones.iter().map(|zone| {
             // For a zone whose name is too long for a marker, its own TXT is asked for and ignored.
@@ -230,11 +230,11 @@ impl NameServers {
         let asker = Asker { server, zone: &root, key, timeout, window: DEFAULT_WINDOW, limits };
         let mut soas = asker.ask_to(&questions, query::read_own)?;
         let markers = soas.split_off(zones.len());
-        Ok(soas.into_iter().zip(markers).map(|(soa, marker)| Standing { soa, marker }).collect())
+        Ok(soas.into_iter().zip(markers).map(|(soa, marker)| ZoneStanding { soa, marker }).collect())
     }
 
     /// What zones of a server are kept as: the server, and the key, by which it may show another view of them.
-    fn origin(&self, server: &Server) -> String {
+    fn origin(&self, server: &ServerAddress) -> String {
         match &self.settings.key {
             Some(key) => format!("{server}, key {} {}", key.name, key.algorithm),
             None => format!("{server}, without a key"),
@@ -243,9 +243,9 @@ impl NameServers {
 }
 
 /// What happened to a zone that was stored.
-enum Moved {
+enum ZoneMove {
     /// Nothing.
-    Not(Kept),
+    Not(CachedZone),
     /// It moved, and this is how it is now; with the time when it was last transferred whole.
     To(ZoneContents, Time),
     /// That is not known: why, where there was anything to know it by.
@@ -258,10 +258,10 @@ fn marker_of(zone: &ZoneName) -> Option<Name> {
 }
 
 /// Whether a transfer would fail as a question did, though it waits longer for a connection.
-fn would_fail_too(failure: &Failure) -> bool {
+fn would_fail_too(failure: &ServerFailure) -> bool {
     match failure {
-        Failure::Unresolved(_) => true,
-        Failure::Connect(error) => error.kind() != ErrorKind::TimedOut,
+        ServerFailure::Unresolved(_) => true,
+        ServerFailure::Connect(error) => error.kind() != ErrorKind::TimedOut,
         _ => false,
     }
 }
@@ -272,7 +272,7 @@ fn is_same_marker(kept: Option<&Rrset>, standing: Option<&Rrset>) -> bool {
 }
 
 /// Whether a zone has the SOA that was seen, and not the marker that was seen.
-fn leads_elsewhere(contents: &ZoneContents, standing: &Standing) -> bool {
+fn leads_elsewhere(contents: &ZoneContents, standing: &ZoneStanding) -> bool {
     let zone = contents.apex();
     let marker = marker_of(zone).and_then(|name| rrset(contents, name, Rtype::TXT));
     let is_there = standing.soa == rrset(contents, zone.as_name().to_name(), Rtype::SOA);
@@ -290,9 +290,9 @@ mod tests {
 
     #[test]
     fn a_connection_that_took_too_long_for_a_question_is_waited_for_by_a_transfer() {
-        let connect = |kind: ErrorKind| would_fail_too(&Failure::Connect(kind.into()));
+        let connect = |kind: ErrorKind| would_fail_too(&ServerFailure::Connect(kind.into()));
         assert!(connect(ErrorKind::ConnectionRefused));
         assert!(!connect(ErrorKind::TimedOut));
-        assert!(!would_fail_too(&Failure::TimedOut { progress: Progress::default() }));
+        assert!(!would_fail_too(&ServerFailure::TimedOut { progress: TransferProgress::default() }));
     }
 }

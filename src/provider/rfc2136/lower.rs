@@ -14,10 +14,10 @@ use domain::base::rdata::UnknownRecordData;
 use domain::rdata::tsig::Time48;
 use domain::tsig::{ClientTransaction, Key};
 
-use super::composed::Composed;
+use super::composed::ComposedMessage;
 use crate::dns::{NameRef, Rrset, Rtype, ZoneName};
-use crate::provider::entries::{self, Entry};
-use crate::provider::write::{Edit, Update, UpdateLimits};
+use crate::provider::entries::{self, UpdateEntry};
+use crate::provider::write::{RrsetEdit, Update, UpdateLimits};
 
 /// What one update may hold. A message holds some 1 700 new RRsets of short names; 500 edits leave most of them well
 /// below the limit, more make no server faster, and one refusal concerns fewer hosts. 60 KiB leave
@@ -45,7 +45,7 @@ impl From<PushError> for TooLarge {
 
 /// The message of an update, and with what the signature of its answer is checked.
 #[derive(Debug)]
-pub struct Lowered {
+pub struct LoweredUpdate {
     /// The message.
     pub octets: Vec<u8>,
     /// What the answer is checked with, where there is a key.
@@ -53,8 +53,8 @@ pub struct Lowered {
 }
 
 /// Makes the message of an update, signed at the time `now` where there is a key.
-pub fn lower(update: &Update<'_>, id: u16, key: Option<Arc<Key>>, now: Time48) -> Result<Lowered, TooLarge> {
-    let mut message = MessageBuilder::from_target(Composed::default()).expect("a header fits");
+pub fn lower(update: &Update<'_>, id: u16, key: Option<Arc<Key>>, now: Time48) -> Result<LoweredUpdate, TooLarge> {
+    let mut message = MessageBuilder::from_target(ComposedMessage::default()).expect("a header fits");
     let signature = key.as_ref().map_or(0, |key| usize::from(key.compose_len()));
     // The limit is the first length that is too long.
     message.set_push_limit(MAX_MESSAGE + 1 - signature);
@@ -69,14 +69,14 @@ pub fn lower(update: &Update<'_>, id: u16, key: Option<Arc<Key>>, now: Time48) -
     let mut message = message.additional();
     message.set_push_limit(MAX_MESSAGE + 1);
     let transaction = key.map(|key| sign(key, &mut message, now)).transpose()?;
-    Ok(Lowered { octets: message.finish().into_octets(), transaction })
+    Ok(LoweredUpdate { octets: message.finish().into_octets(), transaction })
 }
 
 /// The most octets that an edit takes in an update of this zone.
 ///
 /// Every owner name ends in a pointer to the zone's apex. Other pointers are not counted on: only the first 16 KiB of a
 /// message can be pointed to.
-pub fn octets(zone: &ZoneName, edit: Edit<'_>) -> usize {
+pub fn octets(zone: &ZoneName, edit: RrsetEdit<'_>) -> usize {
     let below_apex = edit.key.owner.as_name().as_wire().len() - zone.as_name().as_wire().len();
     let record = |rdata: usize| below_apex + POINTER + FIXED + rdata;
     let records = |rrset: &Rrset| rrset.rdata().iter().map(|rdata| record(rdata.as_octets().len())).sum::<usize>();
@@ -95,7 +95,7 @@ pub fn octets(zone: &ZoneName, edit: Edit<'_>) -> usize {
 /// Signs a message.
 fn sign(
     key: Arc<Key>,
-    message: &mut AdditionalBuilder<Composed>,
+    message: &mut AdditionalBuilder<ComposedMessage>,
     now: Time48,
 ) -> Result<ClientTransaction<Arc<Key>>, TooLarge> {
     Ok(ClientTransaction::request(key, message, now)?)
@@ -107,7 +107,7 @@ fn library_name(name: NameRef<'_>) -> LibraryName<&[u8]> {
 }
 
 /// A record as the library composes it, the RDATA never compressed.
-fn record(entry: Entry<'_>) -> (LibraryName<&[u8]>, Class, u32, UnknownRecordData<&[u8]>) {
+fn record(entry: UpdateEntry<'_>) -> (LibraryName<&[u8]>, Class, u32, UnknownRecordData<&[u8]>) {
     let rdata = UnknownRecordData::from_octets(entry.rtype, entry.rdata).expect("RDATA have at most 65 535 octets");
     (library_name(entry.owner), entry.class, entry.ttl, rdata)
 }
@@ -139,7 +139,7 @@ mod tests {
 
     /// The message of these edits, not signed.
     fn lowered(edits: &[(RrKey, ChangeKind)]) -> Vec<u8> {
-        let edits = edits.iter().map(|(key, kind)| Edit { key, kind }).collect();
+        let edits = edits.iter().map(|(key, kind)| RrsetEdit { key, kind }).collect();
         lower(&Update { zone: &apex(), edits }, 7, None, Time48::now()).unwrap().octets
     }
 
@@ -290,7 +290,7 @@ mod tests {
         fn a_message_is_never_longer_than_was_said(edits in any_edits()) {
             let tsig = reader(vec![], true).key().unwrap();
             let room = 12 + apex().as_name().as_wire().len() + 4 + usize::from(tsig.as_ref().unwrap().compose_len());
-            let edits: Vec<_> = edits.iter().map(|(key, kind)| Edit { key, kind }).collect();
+            let edits: Vec<_> = edits.iter().map(|(key, kind)| RrsetEdit { key, kind }).collect();
             let said: usize = edits.iter().map(|edit| octets(&apex(), *edit)).sum();
             let lowered = lower(&Update { zone: &apex(), edits }, 7, tsig, Time48::now());
             match lowered {
@@ -311,7 +311,7 @@ mod tests {
                 (key(&format!("host-{number}.rack.example.net"), Rtype::AAAA), kind)
             })
             .collect();
-        let said: usize = edits.iter().map(|(key, kind)| octets(&apex(), Edit { key, kind })).sum();
+        let said: usize = edits.iter().map(|(key, kind)| octets(&apex(), RrsetEdit { key, kind })).sum();
         assert!(said <= LIMITS.octets && said < 3 * lowered(&edits).len(), "{said}");
     }
 
@@ -323,7 +323,7 @@ mod tests {
             let rdata = rdata.iter().map(|octets| crate::dns::RdataRef { rtype: Rtype::TXT, octets }.to_rdata());
             let kind = ChangeKind::Create { after: Rrset::new(Ttl::DEFAULT, rdata.collect()).unwrap() };
             let rrset = self::key("a.example.net", Rtype::TXT);
-            let update = Update { zone: &apex(), edits: vec![Edit { key: &rrset, kind: &kind }] };
+            let update = Update { zone: &apex(), edits: vec![RrsetEdit { key: &rrset, kind: &kind }] };
             lower(&update, 7, key, Time48::now()).map(|lowered| lowered.octets.len())
         };
         let tsig = reader(vec![], true).key().unwrap();

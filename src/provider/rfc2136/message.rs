@@ -11,8 +11,8 @@ use domain::base::{Message, MessageBuilder};
 use domain::rdata::tsig::{Time48, Tsig};
 use domain::tsig::ValidationError;
 
-use super::failure::Failure;
-use crate::dns::{NameBuffer, NameRef, Rtype, Ttl, Wire, WireError};
+use super::failure::ServerFailure;
+use crate::dns::{NameBuffer, NameRef, Rtype, Ttl, WireError, WireOctets};
 
 /// The length of a message's header (RFC 1035 section 4.1.1).
 pub const HEADER: usize = 12;
@@ -34,26 +34,30 @@ pub fn question(name: NameRef<'_>, rtype: Rtype, id: u16) -> AdditionalBuilder<V
 }
 
 /// Checks that the first question of a message is this one; gives where it ends. `name` is room for its name.
-pub fn check_question(octets: &[u8], ours: (NameRef<'_>, Rtype), name: &mut NameBuffer) -> Result<usize, Failure> {
-    let end = Wire::message(octets).read_name(HEADER, name).map_err(bad_wire)?;
+pub fn check_question(
+    octets: &[u8],
+    ours: (NameRef<'_>, Rtype),
+    name: &mut NameBuffer,
+) -> Result<usize, ServerFailure> {
+    let end = WireOctets::message(octets).read_name(HEADER, name).map_err(bad_wire)?;
     let kind = [ours.1.to_int().to_be_bytes(), Class::IN.to_int().to_be_bytes()].concat();
     let same = name.as_name() == ours.0 && octets.get(end..end + 4) == Some(&*kind);
     if same { Ok(end + 4) } else { Err(bad("the answer to another question")) }
 }
 
 /// Reads the fields before the RDATA of the record at `at`; its name goes into `owner`.
-pub fn read_record(octets: &[u8], at: usize, owner: &mut NameBuffer) -> Result<Record, Failure> {
-    let at = Wire::message(octets).read_name(at, owner).map_err(bad_wire)?;
+pub fn read_record(octets: &[u8], at: usize, owner: &mut NameBuffer) -> Result<RecordHead, ServerFailure> {
+    let at = WireOctets::message(octets).read_name(at, owner).map_err(bad_wire)?;
     read_fixed(octets, at)
 }
 
 /// Reads the fields between owner name and RDATA of the record at `at`; its name is skipped.
-pub fn skim_record(octets: &[u8], at: usize) -> Result<Record, Failure> {
-    read_fixed(octets, Wire::message(octets).skip_name(at).map_err(bad_wire)?)
+pub fn skim_record(octets: &[u8], at: usize) -> Result<RecordHead, ServerFailure> {
+    read_fixed(octets, WireOctets::message(octets).skip_name(at).map_err(bad_wire)?)
 }
 
 /// Reads what of a record begins at `at`, behind its owner name, and ends before its RDATA.
-fn read_fixed(octets: &[u8], at: usize) -> Result<Record, Failure> {
+fn read_fixed(octets: &[u8], at: usize) -> Result<RecordHead, ServerFailure> {
     let fixed: [u8; 10] = octets.get(at..at + 10).and_then(|fixed| fixed.try_into().ok()).ok_or_else(short)?;
     let [t0, t1, c0, c1, a, b, c, d, l0, l1] = fixed;
     let start = at + 10;
@@ -61,7 +65,7 @@ fn read_fixed(octets: &[u8], at: usize) -> Result<Record, Failure> {
     if end > octets.len() {
         return Err(short());
     }
-    Ok(Record {
+    Ok(RecordHead {
         rtype: Rtype::from_int(u16::from_be_bytes([t0, t1])),
         class: u16::from_be_bytes([c0, c1]),
         ttl: Ttl::from_wire(u32::from_be_bytes([a, b, c, d])),
@@ -72,7 +76,7 @@ fn read_fixed(octets: &[u8], at: usize) -> Result<Record, Failure> {
 
 /// The header of a message.
 #[derive(Debug, Clone, Copy)]
-pub struct Header {
+pub struct MessageHeader {
     /// The ID.
     pub id: u16,
     /// All bits between the ID and the counts.
@@ -81,12 +85,12 @@ pub struct Header {
     pub counts: [u16; 4],
 }
 
-impl Header {
+impl MessageHeader {
     /// Reads it; `None` where the message is shorter.
-    pub fn read(octets: &[u8]) -> Option<Header> {
+    pub fn read(octets: &[u8]) -> Option<MessageHeader> {
         let number = |at: usize| Some(u16::from_be_bytes([*octets.get(at)?, *octets.get(at + 1)?]));
         let counts = [number(4)?, number(6)?, number(8)?, number(10)?];
-        Some(Header { id: number(0)?, flags: number(2)?, counts })
+        Some(MessageHeader { id: number(0)?, flags: number(2)?, counts })
     }
 
     /// Whether the message is an answer, to a question of the kind we ask, and not cut short.
@@ -107,7 +111,7 @@ impl Header {
 
 /// The fields before the RDATA of a record, without its owner name.
 #[derive(Debug, Clone, Copy)]
-pub struct Record {
+pub struct RecordHead {
     /// The type.
     pub rtype: Rtype,
     /// The class.
@@ -121,17 +125,17 @@ pub struct Record {
 }
 
 /// The failure of a message that breaks the rules.
-pub fn bad(what: impl Into<String>) -> Failure {
-    Failure::BadMessage(what.into())
+pub fn bad(what: impl Into<String>) -> ServerFailure {
+    ServerFailure::BadMessage(what.into())
 }
 
 /// The failure of a message that ends too early.
-fn short() -> Failure {
+fn short() -> ServerFailure {
     bad_wire(WireError::Short)
 }
 
 /// The failure of a name or RDATA.
-pub fn bad_wire(error: WireError) -> Failure {
+pub fn bad_wire(error: WireError) -> ServerFailure {
     bad(error.to_string())
 }
 
@@ -140,27 +144,27 @@ pub fn bad_wire(error: WireError) -> Failure {
 /// An answer that reports an error about our signature is often unsigned, and one that reports our clock does not
 /// verify with this library (0.12.3 hashes the server's time with two octets too many). It is only used for the text of
 /// our message.
-pub fn explain_signature(error: ValidationError, octets: &[u8], now: Time48) -> Failure {
-    let header = Header::read(octets);
+pub fn explain_signature(error: ValidationError, octets: &[u8], now: Time48) -> ServerFailure {
+    let header = MessageHeader::read(octets);
     let rcode = header.map_or(Rcode::NOERROR, |header| header.rcode());
     let tsig = signature(octets);
     let said = tsig.as_ref().filter(|_| rcode == Rcode::NOTAUTH).map(|tsig| tsig.error);
     match (said, error) {
-        (Some(TsigRcode::BADKEY), _) => Failure::BadKey { by_server: true },
-        (Some(TsigRcode::BADSIG), _) => Failure::BadSignature { by_server: true },
+        (Some(TsigRcode::BADKEY), _) => ServerFailure::BadKey { by_server: true },
+        (Some(TsigRcode::BADSIG), _) => ServerFailure::BadSignature { by_server: true },
         (Some(TsigRcode::BADTIME), _) => {
             let server = tsig.and_then(|tsig| tsig.server_time);
-            Failure::BadTime { ahead: server.map(|server| seconds(server) - seconds(now)) }
+            ServerFailure::BadTime { ahead: server.map(|server| seconds(server) - seconds(now)) }
         }
         (_, ValidationError::ServerUnsigned) if rcode != Rcode::NOERROR => {
-            Failure::Refused { rcode, keyed: true, proven: false }
+            ServerFailure::Refused { rcode, keyed: true, proven: false }
         }
-        (_, ValidationError::ServerUnsigned | ValidationError::TooManyUnsigned) => Failure::Unsigned,
+        (_, ValidationError::ServerUnsigned | ValidationError::TooManyUnsigned) => ServerFailure::Unsigned,
         (_, ValidationError::BadTime) => {
-            Failure::BadTime { ahead: tsig.map(|tsig| seconds(tsig.time_signed) - seconds(now)) }
+            ServerFailure::BadTime { ahead: tsig.map(|tsig| seconds(tsig.time_signed) - seconds(now)) }
         }
-        (_, ValidationError::BadKey | ValidationError::BadAlg) => Failure::BadKey { by_server: false },
-        (_, ValidationError::BadSig | ValidationError::BadTrunc) => Failure::BadSignature { by_server: false },
+        (_, ValidationError::BadKey | ValidationError::BadAlg) => ServerFailure::BadKey { by_server: false },
+        (_, ValidationError::BadSig | ValidationError::BadTrunc) => ServerFailure::BadSignature { by_server: false },
         (_, other) => bad(format!("its signature: {other}")),
     }
 }
@@ -171,7 +175,7 @@ pub fn time_signed(octets: &[u8]) -> Option<Time48> {
 }
 
 /// What a TSIG record says, unverified.
-struct Signature {
+struct UnverifiedTsig {
     /// The error.
     error: TsigRcode,
     /// When the message was signed.
@@ -181,12 +185,12 @@ struct Signature {
 }
 
 /// The TSIG record of a message.
-fn signature(octets: &[u8]) -> Option<Signature> {
+fn signature(octets: &[u8]) -> Option<UnverifiedTsig> {
     let message = Message::from_octets(octets).ok()?;
     let record = message.additional().ok()?.filter_map(Result::ok).last()?;
     let record = record.into_record::<Tsig<_, _>>().ok()??;
     let tsig = record.data();
-    Some(Signature { error: tsig.error(), time_signed: tsig.time_signed(), server_time: tsig.other_time() })
+    Some(UnverifiedTsig { error: tsig.error(), time_signed: tsig.time_signed(), server_time: tsig.other_time() })
 }
 
 /// A time of 48 bits in seconds.

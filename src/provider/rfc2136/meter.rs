@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use super::explain_wire;
-use super::failure::{Failure, Passed, Progress};
+use super::failure::{PassedLimit, ServerFailure, TransferProgress};
 use super::settings::ReadLimits;
 use super::wire::{Connection, WireFault};
 use crate::provider::cache::KeptSize;
@@ -19,7 +19,7 @@ const GROWN_OCTETS: u64 = 16 << 20;
 
 /// The measure of one read.
 #[derive(Debug)]
-pub struct Meter {
+pub struct ReadMeter {
     /// The limits.
     limits: ReadLimits,
     /// What the zone held last, where that is known.
@@ -30,10 +30,10 @@ pub struct Meter {
     octets: u64,
 }
 
-impl Meter {
+impl ReadMeter {
     /// Begins to measure a read of a zone that held so much last.
-    pub fn start(limits: ReadLimits, held: Option<KeptSize>) -> Meter {
-        Meter { limits, held, end: Instant::now().checked_add(limits.time), octets: 0 }
+    pub fn start(limits: ReadLimits, held: Option<KeptSize>) -> ReadMeter {
+        ReadMeter { limits, held, end: Instant::now().checked_add(limits.time), octets: 0 }
     }
 
     /// Receives the next message after `progress`; it must be whole before `patience` is over.
@@ -42,13 +42,13 @@ impl Meter {
         connection: &mut Connection,
         patience: Duration,
         message: &mut Vec<u8>,
-        progress: Progress,
-    ) -> Result<(), Failure> {
+        progress: TransferProgress,
+    ) -> Result<(), ServerFailure> {
         let deadline = Instant::now() + patience;
         let deadline = self.end.map_or(deadline, |end| end.min(deadline));
         connection.receive_until(deadline, message).map_err(|fault| match fault {
             WireFault::TimedOut if self.end.is_some_and(|end| Instant::now() >= end) => {
-                Failure::ReadLimit { passed: Passed::Time(self.limits.time), progress }
+                ServerFailure::ReadLimit { passed: PassedLimit::Time(self.limits.time), progress }
             }
             fault => explain_wire(fault, progress),
         })?;
@@ -62,18 +62,18 @@ impl Meter {
     }
 
     /// Checks how much has come.
-    pub fn check(&self, progress: Progress) -> Result<(), Failure> {
+    pub fn check(&self, progress: TransferProgress) -> Result<(), ServerFailure> {
         let records = progress.records as u64;
         let passed = if records > self.limits.records {
-            Passed::Records(self.limits.records)
+            PassedLimit::Records(self.limits.records)
         } else if self.octets > self.limits.octets {
-            Passed::Size(self.limits.octets)
+            PassedLimit::Size(self.limits.octets)
         } else if let Some(held) = self.held.filter(|held| self.outgrows(*held, records)) {
-            Passed::Growth { times: self.limits.growth, held: held.records }
+            PassedLimit::Growth { times: self.limits.growth, held: held.records }
         } else {
             return Ok(());
         };
-        Err(Failure::ReadLimit { passed, progress })
+        Err(ServerFailure::ReadLimit { passed, progress })
     }
 
     /// Whether more came than a zone may have that held so much last.
@@ -91,9 +91,9 @@ mod tests {
     fn passed(records: usize, octets: u64, held: Option<u64>) -> Option<&'static str> {
         let limits = ReadLimits { records: 1_000_000, octets: 1 << 30, ..ReadLimits::default() };
         let held = held.map(|records| KeptSize { records, octets: records * 60 });
-        let meter = Meter { octets, ..Meter::start(limits, held) };
-        match meter.check(Progress { messages: 1, records }) {
-            Err(Failure::ReadLimit { passed, .. }) => Some(passed.key()),
+        let meter = ReadMeter { octets, ..ReadMeter::start(limits, held) };
+        match meter.check(TransferProgress { messages: 1, records }) {
+            Err(ServerFailure::ReadLimit { passed, .. }) => Some(passed.key()),
             outcome => outcome.map(|()| None).unwrap(),
         }
     }
@@ -119,7 +119,7 @@ mod tests {
         // One record in each message, with a header, a question and a signature.
         let held = KeptSize { records: 200_000, octets: 200_000 * 60 };
         let octets = 200_000 * (60 + 12 + 50 + 200);
-        let meter = Meter { octets, ..Meter::start(ReadLimits::default(), Some(held)) };
-        assert!(meter.check(Progress { messages: 200_000, records: 200_000 }).is_ok());
+        let meter = ReadMeter { octets, ..ReadMeter::start(ReadLimits::default(), Some(held)) };
+        assert!(meter.check(TransferProgress { messages: 200_000, records: 200_000 }).is_ok());
     }
 }

@@ -64,22 +64,25 @@ use domain::dep::octseq::array::Array;
 use domain::rdata::tsig::Time48;
 use domain::tsig::{Key, KeyName};
 
-use super::{Access, AskZone, Context, Exchange, Opened, OpenedWriter, ReadMethod, ReadOrAsk, ReadZone, ZoneRead};
+use super::{
+    AskZone, ExchangeSettings, OpenedTarget, OpenedWriter, ProviderContext, ReadMethod, ReadOrAsk, ReadZone,
+    TargetAccess, ZoneRead,
+};
 use crate::diag::{Diagnostics, Problem};
 use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
-use crate::inventory::config::node::{Node, SourceText};
-use crate::live::asked::{Answer, Existence, Question};
+use crate::inventory::config::node::{SettingsNode, SourceText};
+use crate::live::asked::{Answer, NameExistence, Question};
 
 use self::ask::{Asker, DEFAULT_WINDOW, MAX_WINDOW};
-use self::axfr::Transfer;
+use self::axfr::ZoneTransfer;
 pub use self::examine::examine;
-use self::failure::{Failure, Progress};
-use self::health::Health;
-use self::kept::Standings;
-use self::meter::Meter;
+use self::failure::{ServerFailure, TransferProgress};
+use self::health::ServerHealth;
+use self::kept::ZoneStandings;
+use self::meter::ReadMeter;
 use self::primary::Primary;
-use self::rooms::Rooms;
-use self::settings::{KeySettings, Server, Settings};
+use self::rooms::FreeRooms;
+use self::settings::{KeySettings, ServerAddress, ServerSettings};
 pub use self::settings::{place, server_names};
 use self::wire::{Connection, WireFault};
 use super::cache::{Cache, KeptSize};
@@ -93,23 +96,23 @@ pub const IS_LOCAL: bool = false;
 pub const IS_FENCED: bool = true;
 
 /// Checks settings without using them.
-pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
+pub fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
     settings::parse(settings, source).1
 }
 
 /// Opens a target; fetches the key's secret, unless a command gives it: that runs when the first message is signed.
-pub fn open(settings: &Node, context: &Context<'_>) -> Opened {
+pub fn open(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedTarget {
     let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
     let servers = open_servers(settings, context)?;
     Ok(match servers.settings.exchange.read {
-        ReadMethod::Axfr => Access::Whole(Box::new(servers)),
-        ReadMethod::Query => Access::ByName(Box::new(servers)),
-        ReadMethod::Auto => Access::Either(Box::new(servers)),
+        ReadMethod::Axfr => TargetAccess::Whole(Box::new(servers)),
+        ReadMethod::Query => TargetAccess::ByName(Box::new(servers)),
+        ReadMethod::Auto => TargetAccess::Either(Box::new(servers)),
     })
 }
 
 /// Opens a target to write to it; fetches the key's secret as [`open`] does.
-pub fn open_writer(settings: &Node, context: &Context<'_>) -> OpenedWriter {
+pub fn open_writer(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedWriter {
     let mut settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
     // One primary is fenced by its markers, not any of several.
     settings.servers.truncate(1);
@@ -119,13 +122,17 @@ pub fn open_writer(settings: &Node, context: &Context<'_>) -> OpenedWriter {
 /// Finds for each name the zone that holds it, where one of the servers has authority for such a zone.
 ///
 /// Errors: the settings are wrong, or no server can be asked.
-pub fn find_apexes(settings: &Node, context: &Context<'_>, names: &[Name]) -> Result<Vec<Option<ZoneName>>, Problem> {
+pub fn find_apexes(
+    settings: &SettingsNode,
+    context: &ProviderContext<'_>,
+    names: &[Name],
+) -> Result<Vec<Option<ZoneName>>, Problem> {
     let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
     open_servers(settings, context)?.find_apexes(names)
 }
 
 /// Servers, the key's secret fetched unless a command gives it.
-fn open_servers(settings: Settings, context: &Context<'_>) -> Result<NameServers, Problem> {
+fn open_servers(settings: ServerSettings, context: &ProviderContext<'_>) -> Result<NameServers, Problem> {
     let servers = NameServers::of(settings, context);
     let by_command = matches!(servers.settings.key, Some(KeySettings { secret: SecretSource::Command(_), .. }));
     if !by_command {
@@ -137,19 +144,19 @@ fn open_servers(settings: Settings, context: &Context<'_>) -> Result<NameServers
 /// The servers of one target, of which any may answer.
 struct NameServers {
     /// The settings.
-    settings: Settings,
+    settings: ServerSettings,
     /// The folder of the workspace.
     workspace: PathBuf,
     /// The key, or why there is none, once it was asked for; `None` where messages are not signed.
     key: OnceLock<Result<Option<Arc<Key>>, Problem>>,
     /// What this run knows of each server.
-    health: Vec<Health>,
+    health: Vec<ServerHealth>,
     /// The cache: zones may come from it where they are read to plan; what it knows of their sizes bounds every read.
     cache: Option<Cache>,
     /// What a server said of zones before they were read.
-    foreseen: OnceLock<Standings>,
+    foreseen: OnceLock<ZoneStandings>,
     /// Room that transfers left.
-    rooms: Rooms,
+    rooms: FreeRooms,
 }
 
 /// How long is waited before a transfer that failed is asked for again: BIND answers SERVFAIL while as many transfers
@@ -183,13 +190,13 @@ impl AskZone for NameServers {
     }
 
     fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, Problem> {
-        let (Exchange { timeout, window, .. }, limits) = (self.settings.exchange, self.settings.limits);
+        let (ExchangeSettings { timeout, window, .. }, limits) = (self.settings.exchange, self.settings.limits);
         let window = window.map_or(DEFAULT_WINDOW, |window| usize::from(window).min(MAX_WINDOW));
         self.first_that_can(zone, |server, key| Asker { server, zone, key, timeout, window, limits }.ask(questions))
     }
 
-    fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<Existence>, Problem> {
-        let (Exchange { timeout, window, .. }, limits) = (self.settings.exchange, self.settings.limits);
+    fn find(&self, zone: &ZoneName, names: &[Name]) -> Result<Vec<NameExistence>, Problem> {
+        let (ExchangeSettings { timeout, window, .. }, limits) = (self.settings.exchange, self.settings.limits);
         let window = window.map_or(DEFAULT_WINDOW, |window| usize::from(window).min(MAX_WINDOW));
         let questions: Vec<Question> = names.iter().cloned().map(Question::whether).collect();
         self.first_that_can(zone, |server, key| {
@@ -202,7 +209,7 @@ impl ReadOrAsk for NameServers {}
 
 impl NameServers {
     /// The servers of a target.
-    fn of(settings: Settings, context: &Context<'_>) -> NameServers {
+    fn of(settings: ServerSettings, context: &ProviderContext<'_>) -> NameServers {
         let cache = context.cache.filter(|_| settings.cache).cloned();
         NameServers { cache, ..NameServers::new(settings, context.workspace.to_owned(), OnceLock::new()) }
     }
@@ -213,8 +220,12 @@ impl NameServers {
     }
 
     /// Servers of which nothing is known yet.
-    fn new(settings: Settings, workspace: PathBuf, key: OnceLock<Result<Option<Arc<Key>>, Problem>>) -> NameServers {
-        let health = settings.servers.iter().map(|_| Health::default()).collect();
+    fn new(
+        settings: ServerSettings,
+        workspace: PathBuf,
+        key: OnceLock<Result<Option<Arc<Key>>, Problem>>,
+    ) -> NameServers {
+        let health = settings.servers.iter().map(|_| ServerHealth::default()).collect();
         NameServers {
             settings,
             workspace,
@@ -222,7 +233,7 @@ impl NameServers {
             health,
             cache: None,
             foreseen: OnceLock::new(),
-            rooms: Rooms::default(),
+            rooms: FreeRooms::default(),
         }
     }
 
@@ -241,8 +252,8 @@ impl NameServers {
                 asker.ask_to(&questions, query::read_apex)
             };
             match ask(key) {
-                Err(Failure::AtQuestion(_, failure))
-                    if matches!(*failure, Failure::QueryRefused { unproven: true, .. }) =>
+                Err(ServerFailure::AtQuestion(_, failure))
+                    if matches!(*failure, ServerFailure::QueryRefused { unproven: true, .. }) =>
                 {
                     ask(None)
                 }
@@ -257,7 +268,7 @@ impl NameServers {
     fn first_that_can<T>(
         &self,
         zone: &ZoneName,
-        act: impl Fn(&Server, Option<Arc<Key>>) -> Result<T, Failure>,
+        act: impl Fn(&ServerAddress, Option<Arc<Key>>) -> Result<T, ServerFailure>,
     ) -> Result<T, Problem> {
         let place = |servers: String| place_of(&servers, zone);
         let key = self.key().map_err(|error| error.at(place(self.places())))?;
@@ -283,7 +294,7 @@ impl NameServers {
 
     /// All servers, for messages.
     fn places(&self) -> String {
-        let servers: Vec<_> = self.settings.servers.iter().map(Server::to_string).collect();
+        let servers: Vec<_> = self.settings.servers.iter().map(ServerAddress::to_string).collect();
         servers.join(", ")
     }
 
@@ -307,13 +318,14 @@ impl NameServers {
     /// Errors: the first failure, as what follows may follow from it.
     fn transfer_patiently(
         &self,
-        server: &Server,
+        server: &ServerAddress,
         zone: &ZoneName,
         key: Option<Arc<Key>>,
         held: Option<KeptSize>,
-    ) -> Result<ZoneContents, Failure> {
-        let failed =
-            |outcome: &Result<_, Failure>| matches!(outcome, Err(Failure::Refused { rcode: Rcode::SERVFAIL, .. }));
+    ) -> Result<ZoneContents, ServerFailure> {
+        let failed = |outcome: &Result<_, ServerFailure>| {
+            matches!(outcome, Err(ServerFailure::Refused { rcode: Rcode::SERVFAIL, .. }))
+        };
         let first = self.transfer(server, zone, key.clone(), held);
         if !failed(&first) || self.settings.servers.len() > 1 {
             return first;
@@ -339,17 +351,17 @@ impl NameServers {
     /// Transfers a zone from one server; `held` is what the zone held last.
     fn transfer(
         &self,
-        server: &Server,
+        server: &ServerAddress,
         zone: &ZoneName,
         key: Option<Arc<Key>>,
         held: Option<KeptSize>,
-    ) -> Result<ZoneContents, Failure> {
-        let mut meter = Meter::start(self.settings.limits, held);
+    ) -> Result<ZoneContents, ServerFailure> {
+        let mut meter = ReadMeter::start(self.settings.limits, held);
         let mut connection = Connection::open(server, self.settings.exchange.timeout)
-            .map_err(|fault| explain_wire(fault, Progress::default()))?;
-        let (transfer, question) = Transfer::start(zone, key, random_id(), Time48::now());
+            .map_err(|fault| explain_wire(fault, TransferProgress::default()))?;
+        let (transfer, question) = ZoneTransfer::start(zone, key, random_id(), Time48::now());
         let mut transfer = transfer.within(self.rooms.enter());
-        connection.send(&question).map_err(|fault| explain_wire(fault, Progress::default()))?;
+        connection.send(&question).map_err(|fault| explain_wire(fault, TransferProgress::default()))?;
         let mut message = Vec::new();
         while !transfer.ended() {
             meter.receive(&mut connection, self.settings.exchange.timeout, &mut message, transfer.progress())?;
@@ -357,7 +369,7 @@ impl NameServers {
             meter.check(transfer.progress())?;
         }
         if connection.has_more() {
-            return Err(Failure::BadMessage("bytes after the last message".to_owned()));
+            return Err(ServerFailure::BadMessage("bytes after the last message".to_owned()));
         }
         let (contents, room) = transfer.finish_and_leave()?;
         self.rooms.leave(room);
@@ -366,18 +378,18 @@ impl NameServers {
 }
 
 /// What a fault of the connection means after what had come.
-fn explain_wire(fault: WireFault, progress: Progress) -> Failure {
+fn explain_wire(fault: WireFault, progress: TransferProgress) -> ServerFailure {
     match fault {
-        WireFault::Unresolved(error) => Failure::Unresolved(error),
-        WireFault::Connect(error) => Failure::Connect(error),
-        WireFault::TimedOut => Failure::TimedOut { progress },
-        WireFault::Closed => Failure::Cut { progress },
-        WireFault::Io(error) => Failure::Io(error),
+        WireFault::Unresolved(error) => ServerFailure::Unresolved(error),
+        WireFault::Connect(error) => ServerFailure::Connect(error),
+        WireFault::TimedOut => ServerFailure::TimedOut { progress },
+        WireFault::Closed => ServerFailure::Cut { progress },
+        WireFault::Io(error) => ServerFailure::Io(error),
     }
 }
 
 /// The error of a failure; `others` is added to its message.
-fn read_error(place: String, failure: &Failure, others: &str) -> Problem {
+fn read_error(place: String, failure: &ServerFailure, others: &str) -> Problem {
     let message = format!("{failure}{others}");
     Problem::new(place, failure.code(), message).hint(failure.hint())
 }

@@ -11,7 +11,7 @@ use crate::dns::ZoneName;
 use crate::live::asked::{Answer, Question};
 
 /// The questions that recognize answers from wildcards, and their answers.
-pub struct Probes<'a> {
+pub struct WildcardProbes<'a> {
     /// The zone.
     pub zone: &'a ZoneName,
     /// What was asked.
@@ -20,7 +20,7 @@ pub struct Probes<'a> {
     pub answers: Vec<Answer>,
 }
 
-impl Probes<'_> {
+impl WildcardProbes<'_> {
     /// The questions for neighbours: sorted, perhaps empty.
     pub fn neighbours(&self) -> Vec<Question> {
         let doubtful =
@@ -91,7 +91,7 @@ mod tests {
         let holds = |(_, target): &(&str, &str)| Answer::Holds(Rtype::PTR, to(target));
         let answers = questions.iter().map(holds).collect();
         let questions: Vec<_> = questions.iter().map(|(text, _)| question(text, Rtype::PTR)).collect();
-        let probes = Probes { zone: &zone, questions: &questions, answers };
+        let probes = WildcardProbes { zone: &zone, questions: &questions, answers };
         let ask = |probes: Vec<Question>| -> HashMap<Question, Answer> {
             probes.into_iter().map(|probe| (probe.clone(), rest(&probe.name.to_string()))).collect()
         };
@@ -123,7 +123,7 @@ mod tests {
         let zone = ZoneName::new(name("example.net"));
         let questions = [question("a.example.net", Rtype::PTR), question("example.net", Rtype::PTR)];
         let answers = vec![Answer::Nothing, Answer::Holds(Rtype::PTR, to("x.example.net"))];
-        let probes = Probes { zone: &zone, questions: &questions, answers };
+        let probes = WildcardProbes { zone: &zone, questions: &questions, answers };
         assert_eq!(probes.neighbours(), []);
     }
 }

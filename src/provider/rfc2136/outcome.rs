@@ -12,11 +12,11 @@ use domain::base::iana::Rcode;
 use domain::rdata::tsig::Time48;
 use domain::tsig::{ClientTransaction, Key};
 
-use super::failure::Failure;
-use super::message::{self, Header, bad};
+use super::failure::ServerFailure;
+use super::message::{self, MessageHeader, bad};
 use super::read_error;
 use crate::dns::{NameBuffer, Rtype, ZoneName};
-use crate::provider::write::Reply;
+use crate::provider::write::UpdateReply;
 
 /// What a header says of the answer to an update: bit QR and the operation code UPDATE (RFC 2136 section 2.2).
 const UPDATE_ANSWER: u16 = 0x8000 | 5 << 11;
@@ -26,38 +26,38 @@ const UPDATE_ANSWER_BITS: u16 = 0x8000 | 0x7800;
 
 /// What an answer is compared with.
 #[derive(Debug, Clone, Copy)]
-pub struct Expected<'a> {
+pub struct ExpectedAnswer<'a> {
     /// The zone of the update.
     pub zone: &'a ZoneName,
     /// What signatures are checked with, where there is a key.
     pub transaction: Option<&'a ClientTransaction<Arc<Key>>>,
 }
 
-impl Expected<'_> {
+impl ExpectedAnswer<'_> {
     /// The outcome of an update from its answer, which came at the time `now`. `place` is for errors.
-    pub fn read(self, octets: Vec<u8>, now: Time48, place: String) -> Reply {
+    pub fn read(self, octets: Vec<u8>, now: Time48, place: String) -> UpdateReply {
         let rcode = match self.proven_rcode(octets, now) {
             Ok(rcode) => rcode,
-            Err(failure) => return Reply::Unknown(read_error(place, &failure, "")),
+            Err(failure) => return UpdateReply::Unknown(read_error(place, &failure, "")),
         };
-        let refused = || read_error(place, &Failure::UpdateRefused { rcode, unproven: false }, "");
+        let refused = || read_error(place, &ServerFailure::UpdateRefused { rcode, unproven: false }, "");
         match (rcode, unmet(rcode)) {
-            (Rcode::NOERROR, _) => Reply::Done,
-            (_, Some(words)) => Reply::Prerequisite(format!("the server answers {rcode}: {words}")),
-            (Rcode::SERVFAIL, None) => Reply::Failed(refused()),
-            (_, None) => Reply::Refused(refused()),
+            (Rcode::NOERROR, _) => UpdateReply::Done,
+            (_, Some(words)) => UpdateReply::Prerequisite(format!("the server answers {rcode}: {words}")),
+            (Rcode::SERVFAIL, None) => UpdateReply::Failed(refused()),
+            (_, None) => UpdateReply::Refused(refused()),
         }
     }
 
     /// The error that an answer proves, NOERROR among them.
-    fn proven_rcode(self, mut octets: Vec<u8>, now: Time48) -> Result<Rcode, Failure> {
+    fn proven_rcode(self, mut octets: Vec<u8>, now: Time48) -> Result<Rcode, ServerFailure> {
         if let Some(transaction) = self.transaction {
             let mut message = Message::from_octets(octets).map_err(|_| bad("no message"))?;
             let checked = transaction.answer(&mut message, now);
             octets = message.into_octets();
             checked.map_err(|error| explain(message::explain_signature(error, &octets, now)))?;
         }
-        let header = Header::read(&octets).ok_or_else(|| bad("a message shorter than its header"))?;
+        let header = MessageHeader::read(&octets).ok_or_else(|| bad("a message shorter than its header"))?;
         if header.flags & UPDATE_ANSWER_BITS != UPDATE_ANSWER {
             return Err(bad("a message that is not an answer to an update"));
         }
@@ -75,11 +75,11 @@ impl Expected<'_> {
 }
 
 /// A failure of the signature, in words about updates.
-fn explain(failure: Failure) -> Failure {
+fn explain(failure: ServerFailure) -> ServerFailure {
     match failure {
         // A server that refuses an update does not answer with the rcode of a prerequisite.
-        Failure::Refused { rcode, .. } if unmet(rcode).is_some() => Failure::Unsigned,
-        Failure::Refused { rcode, .. } => Failure::UpdateRefused { rcode, unproven: true },
+        ServerFailure::Refused { rcode, .. } if unmet(rcode).is_some() => ServerFailure::Unsigned,
+        ServerFailure::Refused { rcode, .. } => ServerFailure::UpdateRefused { rcode, unproven: true },
         failure => failure,
     }
 }
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use crate::change::ChangeKind;
     use crate::dns::{Name, Rdata, RrKey, Rrset, Ttl};
-    use crate::provider::write::{Edit, Update};
+    use crate::provider::write::{RrsetEdit, Update};
 
     /// An answer to the update with ID 7: these flags, and the zone section in these octets.
     fn answer(flags: [u8; 2], zones: u8, zone: &[u8]) -> Vec<u8> {
@@ -119,15 +119,15 @@ mod tests {
         let after = Rrset::new(Ttl::DEFAULT, vec![Rdata::from_text("x").unwrap()]).unwrap();
         let owner = apex().owner(Name::parse("a.example.net").unwrap().as_name()).unwrap();
         let (key, kind) = (RrKey { owner, rtype: Rtype::TXT }, ChangeKind::Create { after });
-        let update = Update { zone: &apex(), edits: vec![Edit { key: &key, kind: &kind }] };
+        let update = Update { zone: &apex(), edits: vec![RrsetEdit { key: &key, kind: &kind }] };
         let lowered = lower(&update, 7, reader(vec![], keyed).key().unwrap(), Time48::now()).unwrap();
-        let expected = Expected { zone: &apex(), transaction: lowered.transaction.as_ref() };
+        let expected = ExpectedAnswer { zone: &apex(), transaction: lowered.transaction.as_ref() };
         match expected.read(answer(&lowered.octets), Time48::now(), "here".into()) {
-            Reply::Done => ("done", String::new()),
-            Reply::Prerequisite(words) => ("prerequisite", words),
-            Reply::Refused(error) => ("refused", error.code.to_string()),
-            Reply::Failed(error) => ("failed", error.code.to_string()),
-            Reply::Unknown(error) => ("unknown", error.code.to_string()),
+            UpdateReply::Done => ("done", String::new()),
+            UpdateReply::Prerequisite(words) => ("prerequisite", words),
+            UpdateReply::Refused(error) => ("refused", error.code.to_string()),
+            UpdateReply::Failed(error) => ("failed", error.code.to_string()),
+            UpdateReply::Unknown(error) => ("unknown", error.code.to_string()),
         }
     }
 
@@ -196,7 +196,7 @@ mod tests {
         });
         assert_eq!(late, ("unknown", "tsig-bad-time".to_owned()));
         let of_another = outcome(true, |_| {
-            let (_, question) = crate::provider::rfc2136::axfr::Transfer::start(
+            let (_, question) = crate::provider::rfc2136::axfr::ZoneTransfer::start(
                 &apex(),
                 reader(vec![], true).key().unwrap(),
                 7,

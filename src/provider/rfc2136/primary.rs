@@ -8,12 +8,12 @@ use std::time::Duration;
 use domain::tsig::Key;
 
 use super::NameServers;
-use super::settings::Server;
-use super::version::{Software, software};
+use super::settings::ServerAddress;
+use super::version::{ServerSoftware, software};
 use super::wire::{Connection, WireFault};
 use crate::diag::Problem;
 use crate::dns::ZoneName;
-use crate::provider::Exchange;
+use crate::provider::ExchangeSettings;
 use crate::provider::outage::place_of;
 
 /// The most updates in flight, regardless of the settings: each may be as long as a message.
@@ -64,20 +64,20 @@ impl Primary {
         *self.window.get_or_init(|| match self.exchange().window {
             Some(window) => usize::from(window).min(MAX_IN_FLIGHT),
             None => match software(self.server(), self.timeout()) {
-                Software::Knot => IN_FLIGHT_TO_KNOT,
-                Software::Bind => IN_FLIGHT_TO_BIND,
-                Software::Other => 1,
+                ServerSoftware::Knot => IN_FLIGHT_TO_KNOT,
+                ServerSoftware::Bind => IN_FLIGHT_TO_BIND,
+                ServerSoftware::Other => 1,
             },
         })
     }
 
     /// The server.
-    pub fn server(&self) -> &Server {
+    pub fn server(&self) -> &ServerAddress {
         &self.servers.settings.servers[0]
     }
 
     /// Deadline, method and window.
-    pub fn exchange(&self) -> &Exchange {
+    pub fn exchange(&self) -> &ExchangeSettings {
         &self.servers.settings.exchange
     }
 

@@ -8,20 +8,20 @@
 
 use domain::base::iana::{Class, Rcode};
 
-use super::failure::Failure;
-use super::message::{self, HEADER, Header, bad, bad_wire, read_record};
-use crate::dns::{Name, NameBuffer, NameRef, Rdata, RdataRef, Rrset, Rtype, Ttl, Wire, ZoneName};
-use crate::live::asked::{Answer, Existence, Question};
+use super::failure::ServerFailure;
+use super::message::{self, HEADER, MessageHeader, bad, bad_wire, read_record};
+use crate::dns::{Name, NameBuffer, NameRef, Rdata, RdataRef, Rrset, Rtype, Ttl, WireOctets, ZoneName};
+use crate::live::asked::{Answer, NameExistence, Question};
 use crate::provider::is_zone_data;
 
 /// Reads an answer, its signature already taken off.
-pub fn read_answer(octets: &[u8], zone: &ZoneName, question: &Question) -> Result<Answer, Failure> {
-    let header = Header::read(octets).ok_or_else(|| bad("a message shorter than its header"))?;
+pub fn read_answer(octets: &[u8], zone: &ZoneName, question: &Question) -> Result<Answer, ServerFailure> {
+    let header = MessageHeader::read(octets).ok_or_else(|| bad("a message shorter than its header"))?;
     if !header.is_whole_answer() {
         return Err(bad("a message that is not a whole answer"));
     }
     if !matches!(header.rcode(), Rcode::NOERROR | Rcode::NXDOMAIN) {
-        return Err(Failure::QueryRefused { rcode: header.rcode(), unproven: false });
+        return Err(ServerFailure::QueryRefused { rcode: header.rcode(), unproven: false });
     }
     if header.counts[0] != 1 {
         return Err(bad("a number of questions other than one"));
@@ -30,15 +30,15 @@ pub fn read_answer(octets: &[u8], zone: &ZoneName, question: &Question) -> Resul
     let start = message::check_question(octets, (question.name.as_name(), question.rtype), &mut owner)?;
     let (answers, end) = read_section(octets, start, header.counts[1], &mut owner)?;
     let (authority, _) = read_section(octets, end, header.counts[2], &mut owner)?;
-    Said { zone, question, is_authoritative: header.is_authoritative(), answers, authority }.answer()
+    AnswerSections { zone, question, is_authoritative: header.is_authoritative(), answers, authority }.answer()
 }
 
 /// Reads an answer for whether the name exists. That a name does not exist says the message as a whole, and where a
 /// CNAME leads nowhere it says so of another name.
-pub fn read_existence(octets: &[u8], zone: &ZoneName, question: &Question) -> Result<Existence, Failure> {
+pub fn read_existence(octets: &[u8], zone: &ZoneName, question: &Question) -> Result<NameExistence, ServerFailure> {
     let answer = read_answer(octets, zone, question)?;
-    let is_denied = Header::read(octets).is_some_and(|header| header.rcode() == Rcode::NXDOMAIN);
-    Ok(Existence::of(answer, is_denied))
+    let is_denied = MessageHeader::read(octets).is_some_and(|header| header.rcode() == Rcode::NXDOMAIN);
+    Ok(NameExistence::of(answer, is_denied))
 }
 
 /// Reads the answer to a question for a SOA: the apex of the zone that contains the name, if this server has authority
@@ -46,8 +46,8 @@ pub fn read_existence(octets: &[u8], zone: &ZoneName, question: &Question) -> Re
 ///
 /// A server that does not know the name, refuses the question or refers to other servers has no such zone; nor has one
 /// that answers from a zone that it made up itself.
-pub fn read_apex(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Option<ZoneName>, Failure> {
-    let header = Header::read(octets).ok_or_else(|| bad("a message shorter than its header"))?;
+pub fn read_apex(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Option<ZoneName>, ServerFailure> {
+    let header = MessageHeader::read(octets).ok_or_else(|| bad("a message shorter than its header"))?;
     if !header.is_whole_answer() || header.counts[0] != 1 {
         return Err(bad("a message that is not a whole answer"));
     }
@@ -65,8 +65,8 @@ pub fn read_apex(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Opt
 }
 
 /// Reads the RRset at a name from an authoritative answer; `None` for any other answer.
-pub fn read_own(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Option<Rrset>, Failure> {
-    let header = Header::read(octets).ok_or_else(|| bad("a message shorter than its header"))?;
+pub fn read_own(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Option<Rrset>, ServerFailure> {
+    let header = MessageHeader::read(octets).ok_or_else(|| bad("a message shorter than its header"))?;
     if !header.is_whole_answer() || header.counts[0] != 1 {
         return Err(bad("a message that is not a whole answer"));
     }
@@ -84,14 +84,14 @@ pub fn read_own(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Opti
 ///
 /// BIND has such zones for private and documentation addresses, and transfers none: the apex is its own primary, and
 /// the mailbox is the root (BIND 9 Administrator Reference Manual, `empty-zones-enable`).
-fn is_made_up(soa: &Record) -> bool {
+fn is_made_up(soa: &AnswerRecord) -> bool {
     let names = soa.rdata.as_octets().strip_prefix(soa.owner.as_wire());
     // The mailbox, and the serial number, are zero.
     names.is_some_and(|rest| rest.starts_with(&[0; 5]))
 }
 
 /// A record of an answer.
-struct Record {
+struct AnswerRecord {
     /// The owner name.
     owner: Name,
     /// The type.
@@ -108,10 +108,10 @@ fn read_section(
     mut at: usize,
     count: u16,
     owner: &mut NameBuffer,
-) -> Result<(Vec<Record>, usize), Failure> {
+) -> Result<(Vec<AnswerRecord>, usize), ServerFailure> {
     let mut records = Vec::new();
     for _ in 0..count {
-        let message::Record { rtype, class, ttl, start, end } = read_record(octets, at.max(HEADER), owner)?;
+        let message::RecordHead { rtype, class, ttl, start, end } = read_record(octets, at.max(HEADER), owner)?;
         if class != Class::IN.to_int() {
             return Err(bad("a record of a class other than IN"));
         }
@@ -119,16 +119,16 @@ fn read_section(
             return Err(bad(format!("a record of type {rtype}, which no zone has")));
         }
         let mut rdata = Vec::new();
-        Wire::message(octets).append_rdata(rtype, start..end, &mut rdata).map_err(bad_wire)?;
+        WireOctets::message(octets).append_rdata(rtype, start..end, &mut rdata).map_err(bad_wire)?;
         let rdata = RdataRef { rtype, octets: &rdata }.to_rdata();
-        records.push(Record { owner: owner.as_name().to_name(), rtype, ttl, rdata });
+        records.push(AnswerRecord { owner: owner.as_name().to_name(), rtype, ttl, rdata });
         at = end;
     }
     Ok((records, at))
 }
 
 /// The sections of an answer.
-struct Said<'a> {
+struct AnswerSections<'a> {
     /// The zone that was asked.
     zone: &'a ZoneName,
     /// The question.
@@ -136,18 +136,18 @@ struct Said<'a> {
     /// Whether the server says that it is the authority.
     is_authoritative: bool,
     /// The answer section.
-    answers: Vec<Record>,
+    answers: Vec<AnswerRecord>,
     /// The authority section.
-    authority: Vec<Record>,
+    authority: Vec<AnswerRecord>,
 }
 
-impl Said<'_> {
+impl AnswerSections<'_> {
     /// What it says about the name and type.
-    fn answer(self) -> Result<Answer, Failure> {
+    fn answer(self) -> Result<Answer, ServerFailure> {
         let name = self.question.name.as_name();
         let is_apex = name == self.zone.as_name();
         if !self.is_authoritative {
-            return self.referral().ok_or(Failure::NoAuthority);
+            return self.referral().ok_or(ServerFailure::NoAuthority);
         }
         // Below a DNAME the server makes up a CNAME at the very name.
         if let Some(dname) = self.answers.iter().find(|record| self.is_dname_above(record)) {
@@ -168,7 +168,7 @@ impl Said<'_> {
     }
 
     /// Whether a record is a DNAME of the zone above the name that was asked for.
-    fn is_dname_above(&self, record: &Record) -> bool {
+    fn is_dname_above(&self, record: &AnswerRecord) -> bool {
         let (owner, name) = (record.owner.as_name(), self.question.name.as_name());
         record.rtype == Rtype::DNAME
             && owner != name
@@ -184,24 +184,24 @@ impl Said<'_> {
 
     /// A referral to a child zone.
     fn referral(&self) -> Option<Answer> {
-        let is_cut = |record: &&Record| record.rtype == Rtype::NS && self.is_cut(record.owner.as_name());
+        let is_cut = |record: &&AnswerRecord| record.rtype == Rtype::NS && self.is_cut(record.owner.as_name());
         let cut = &self.authority.iter().find(is_cut)?.owner;
         Some(Answer::Delegated(cut.clone(), rrset(&self.authority, cut.as_name(), Rtype::NS)))
     }
 
     /// What an answer without records says: its SOA names the zone (RFC 2308 section 3).
-    fn nothing(&self) -> Result<Answer, Failure> {
+    fn nothing(&self) -> Result<Answer, ServerFailure> {
         let soa = self.authority.iter().find(|record| record.rtype == Rtype::SOA);
         match soa.map(|soa| soa.owner.as_name()) {
             Some(owner) if owner == self.zone.as_name() => Ok(Answer::Nothing),
             Some(owner) if self.is_cut(owner) => Ok(Answer::Delegated(owner.to_name(), None)),
-            _ => Err(Failure::NoAuthority),
+            _ => Err(ServerFailure::NoAuthority),
         }
     }
 }
 
 /// The RRset of a name and type among records; its TTL is the lowest.
-fn rrset(records: &[Record], name: NameRef<'_>, rtype: Rtype) -> Option<Rrset> {
+fn rrset(records: &[AnswerRecord], name: NameRef<'_>, rtype: Rtype) -> Option<Rrset> {
     let of_rrset = || records.iter().filter(|record| record.rtype == rtype && record.owner.as_name() == name);
     let ttl = of_rrset().map(|record| record.ttl).min()?;
     Rrset::new(ttl, of_rrset().map(|record| record.rdata.clone()).collect())

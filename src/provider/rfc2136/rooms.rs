@@ -13,9 +13,9 @@ const MAX_OCTETS: usize = 8 * 1024 * 1024;
 
 /// Rooms that are not in use.
 #[derive(Default)]
-pub struct Rooms(Mutex<Vec<ZoneRoom>>);
+pub struct FreeRooms(Mutex<Vec<ZoneRoom>>);
 
-impl Rooms {
+impl FreeRooms {
     /// A room, new where none was left.
     pub fn enter(&self) -> ZoneRoom {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()

@@ -10,19 +10,19 @@ use std::time::Instant;
 use domain::rdata::tsig::Time48;
 use domain::tsig::{ClientTransaction, Key};
 
-use super::failure::{Failure, Progress};
-use super::lower::{Lowered, TooLarge, lower};
-use super::message::Header;
-use super::outcome::Expected;
+use super::failure::{ServerFailure, TransferProgress};
+use super::lower::{LoweredUpdate, TooLarge, lower};
+use super::message::MessageHeader;
+use super::outcome::ExpectedAnswer;
 use super::primary::Primary;
 use super::wire::{Connection, WireFault};
 use super::{random_id, read_error};
 use crate::diag::Problem;
 use crate::dns::ZoneName;
-use crate::provider::write::{Reply, Ticket, Update, UpdateZone};
+use crate::provider::write::{Update, UpdateReply, UpdateTicket, UpdateZone};
 
 /// The way to write one zone.
-pub struct Session<'a> {
+pub struct UpdateSession<'a> {
     /// Where it is written.
     primary: &'a Primary,
     /// The zone.
@@ -30,35 +30,35 @@ pub struct Session<'a> {
     /// The connection, where there is one.
     connection: Option<Connection>,
     /// The updates without an answer, by the ID of the message.
-    in_flight: HashMap<u16, Sent>,
+    in_flight: HashMap<u16, InFlightUpdate>,
     /// The outcomes that were not asked for yet.
-    replies: HashMap<Ticket, Reply>,
+    replies: HashMap<UpdateTicket, UpdateReply>,
     /// The next ticket.
     next: u64,
 }
 
 /// An update that was sent.
-struct Sent {
+struct InFlightUpdate {
     /// Which.
-    ticket: Ticket,
+    ticket: UpdateTicket,
     /// What its answer's signature is checked with.
     transaction: Option<ClientTransaction<Arc<Key>>>,
 }
 
-impl UpdateZone for Session<'_> {
+impl UpdateZone for UpdateSession<'_> {
     fn window(&mut self) -> usize {
         self.primary.window()
     }
 
-    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, Problem> {
+    fn send(&mut self, update: &Update<'_>) -> Result<UpdateTicket, Problem> {
         let key = self.primary.key(&self.zone)?;
         let id = self.free_id();
-        let ticket = Ticket(self.next);
+        let ticket = UpdateTicket(self.next);
         self.next += 1;
-        let Lowered { octets, transaction } = match lower(update, id, key, Time48::now()) {
+        let LoweredUpdate { octets, transaction } = match lower(update, id, key, Time48::now()) {
             Ok(lowered) => lowered,
             Err(TooLarge) => {
-                self.replies.insert(ticket, Reply::Refused(self.error(&Failure::UpdateTooLarge)));
+                self.replies.insert(ticket, UpdateReply::Refused(self.error(&ServerFailure::UpdateTooLarge)));
                 return Ok(ticket);
             }
         };
@@ -67,11 +67,11 @@ impl UpdateZone for Session<'_> {
             self.give_up(&error);
             return Err(error);
         }
-        self.in_flight.insert(id, Sent { ticket, transaction });
+        self.in_flight.insert(id, InFlightUpdate { ticket, transaction });
         Ok(ticket)
     }
 
-    fn reply(&mut self, ticket: Ticket) -> Reply {
+    fn reply(&mut self, ticket: UpdateTicket) -> UpdateReply {
         let deadline = Instant::now() + self.primary.timeout();
         loop {
             if let Some(reply) = self.replies.remove(&ticket) {
@@ -80,16 +80,16 @@ impl UpdateZone for Session<'_> {
             if let Err(failure) = self.receive(deadline) {
                 let error = self.error(&failure);
                 self.give_up(&error);
-                return self.replies.remove(&ticket).unwrap_or(Reply::Unknown(error));
+                return self.replies.remove(&ticket).unwrap_or(UpdateReply::Unknown(error));
             }
         }
     }
 }
 
-impl<'a> Session<'a> {
+impl<'a> UpdateSession<'a> {
     /// Starts without a connection.
-    pub fn new(primary: &'a Primary, zone: &ZoneName) -> Session<'a> {
-        Session {
+    pub fn new(primary: &'a Primary, zone: &ZoneName) -> UpdateSession<'a> {
+        UpdateSession {
             primary,
             zone: zone.clone(),
             connection: None,
@@ -109,7 +109,7 @@ impl<'a> Session<'a> {
     }
 
     /// Sends a message, over another connection where the server closed the last meanwhile.
-    fn send_octets(&mut self, octets: &[u8]) -> Result<(), Failure> {
+    fn send_octets(&mut self, octets: &[u8]) -> Result<(), ServerFailure> {
         if self.in_flight.is_empty() {
             self.connection.take_if(|connection| !connection.is_idle());
         }
@@ -121,16 +121,16 @@ impl<'a> Session<'a> {
     }
 
     /// Receives the answer to any update in flight.
-    fn receive(&mut self, deadline: Instant) -> Result<(), Failure> {
-        let connection = self.connection.as_mut().ok_or(Failure::UpdateCut(None))?;
+    fn receive(&mut self, deadline: Instant) -> Result<(), ServerFailure> {
+        let connection = self.connection.as_mut().ok_or(ServerFailure::UpdateCut(None))?;
         let mut octets = Vec::new();
         connection.receive_until(deadline, &mut octets).map_err(explain_wire)?;
         // A message that answers no open update may be late: it proves nothing, and the deadline does not change.
-        let sent = Header::read(&octets).and_then(|header| self.in_flight.remove(&header.id));
-        let Some(Sent { ticket, transaction }) = sent else { return Ok(()) };
-        let expected = Expected { zone: &self.zone, transaction: transaction.as_ref() };
+        let sent = MessageHeader::read(&octets).and_then(|header| self.in_flight.remove(&header.id));
+        let Some(InFlightUpdate { ticket, transaction }) = sent else { return Ok(()) };
+        let expected = ExpectedAnswer { zone: &self.zone, transaction: transaction.as_ref() };
         let reply = expected.read(octets, Time48::now(), self.primary.place(&self.zone));
-        if let Reply::Unknown(error) = &reply {
+        if let UpdateReply::Unknown(error) = &reply {
             self.give_up(error);
         }
         self.replies.insert(ticket, reply);
@@ -140,24 +140,24 @@ impl<'a> Session<'a> {
     /// Closes the connection: nothing is known of what was sent and not answered.
     fn give_up(&mut self, error: &Problem) {
         self.connection = None;
-        let lost = self.in_flight.drain().map(|(_, sent)| (sent.ticket, Reply::Unknown(error.clone())));
+        let lost = self.in_flight.drain().map(|(_, sent)| (sent.ticket, UpdateReply::Unknown(error.clone())));
         self.replies.extend(lost);
     }
 
     /// The error of a failure.
-    fn error(&self, failure: &Failure) -> Problem {
+    fn error(&self, failure: &ServerFailure) -> Problem {
         read_error(self.primary.place(&self.zone), failure, "")
     }
 }
 
 /// What a fault of the connection means for updates.
-fn explain_wire(fault: WireFault) -> Failure {
+fn explain_wire(fault: WireFault) -> ServerFailure {
     match fault {
-        WireFault::Unresolved(error) => Failure::Unresolved(error),
-        WireFault::Connect(error) => Failure::Connect(error),
-        WireFault::TimedOut => Failure::TimedOut { progress: Progress::default() },
-        WireFault::Closed => Failure::UpdateCut(None),
-        WireFault::Io(error) => Failure::UpdateCut(Some(error)),
+        WireFault::Unresolved(error) => ServerFailure::Unresolved(error),
+        WireFault::Connect(error) => ServerFailure::Connect(error),
+        WireFault::TimedOut => ServerFailure::TimedOut { progress: TransferProgress::default() },
+        WireFault::Closed => ServerFailure::UpdateCut(None),
+        WireFault::Io(error) => ServerFailure::UpdateCut(Some(error)),
     }
 }
 
@@ -170,12 +170,12 @@ mod tests {
     use std::time::Duration;
 
     use super::super::NameServers;
-    use super::super::settings::Server;
+    use super::super::settings::ServerAddress;
     use super::super::tests::{Signer, apex, framed, read, reader};
     use super::*;
     use crate::change::ChangeKind;
     use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl};
-    use crate::provider::write::Edit;
+    use crate::provider::write::RrsetEdit;
 
     /// An answer with this error to an update, signed as it is.
     fn answer(update: &[u8], rcode: u8) -> Vec<u8> {
@@ -198,24 +198,26 @@ mod tests {
                 act(number, &mut stream);
             }
         });
-        reader(vec![Server { host: "127.0.0.1".into(), port }], keyed)
+        reader(vec![ServerAddress { host: "127.0.0.1".into(), port }], keyed)
     }
 
     /// Sends an update that creates a TXT of some octets.
-    fn send(session: &mut Session<'_>, octets: usize) -> Result<Ticket, Problem> {
+    fn send(session: &mut UpdateSession<'_>, octets: usize) -> Result<UpdateTicket, Problem> {
         let rdata = (0..octets.div_ceil(200)).map(|number| Rdata::from_text(&format!("{number:0200}")).unwrap());
         let kind = ChangeKind::Create { after: Rrset::new(Ttl::DEFAULT, rdata.collect()).unwrap() };
         let owner = apex().owner(Name::parse("a.example.net").unwrap().as_name()).unwrap();
         let key = RrKey { owner, rtype: Rtype::TXT };
-        session.send(&Update { zone: &apex(), edits: vec![Edit { key: &key, kind: &kind }] })
+        session.send(&Update { zone: &apex(), edits: vec![RrsetEdit { key: &key, kind: &kind }] })
     }
 
     /// The kind of a reply, with its code where it is an error.
-    fn kind(reply: &Reply) -> &'static str {
+    fn kind(reply: &UpdateReply) -> &'static str {
         match reply {
-            Reply::Done => "done",
-            Reply::Prerequisite(_) => "prerequisite",
-            Reply::Refused(error) | Reply::Failed(error) | Reply::Unknown(error) => error.code.as_str(),
+            UpdateReply::Done => "done",
+            UpdateReply::Prerequisite(_) => "prerequisite",
+            UpdateReply::Refused(error) | UpdateReply::Failed(error) | UpdateReply::Unknown(error) => {
+                error.code.as_str()
+            }
         }
     }
 
@@ -228,7 +230,7 @@ mod tests {
             stream.write_all(&framed(&[vec![0; 5], stray])).unwrap();
             stream.write_all(&framed(&answers)).unwrap();
         });
-        let mut session = Session::new(&primary, &apex());
+        let mut session = UpdateSession::new(&primary, &apex());
         let tickets = [0; 3].map(|_| send(&mut session, 1).unwrap());
         let replies = tickets.map(|ticket| kind(&session.reply(ticket)));
         assert_eq!(replies, ["done", "prerequisite", "server-failure"]);
@@ -246,7 +248,7 @@ mod tests {
             // Until the other side closes it.
             while read(stream).is_some() {}
         });
-        let mut session = Session::new(&primary, &apex());
+        let mut session = UpdateSession::new(&primary, &apex());
         let tickets = [0; 2].map(|_| send(&mut session, 1).unwrap());
         assert_eq!(tickets.map(|ticket| kind(&session.reply(ticket))), ["tsig-bad-sig"; 2]);
         let ticket = send(&mut session, 1).unwrap();
@@ -262,7 +264,7 @@ mod tests {
             stream.shutdown(std::net::Shutdown::Both).unwrap();
             closed.send(()).unwrap();
         });
-        let mut session = Session::new(&primary, &apex());
+        let mut session = UpdateSession::new(&primary, &apex());
         for _ in 0..5 {
             let ticket = send(&mut session, 1).unwrap();
             assert_eq!(kind(&session.reply(ticket)), "done");
@@ -285,7 +287,7 @@ mod tests {
         });
         silent.settings.exchange.timeout = Duration::from_millis(100);
         let silent = Primary::new(silent);
-        let mut session = Session::new(&silent, &apex());
+        let mut session = UpdateSession::new(&silent, &apex());
         let ticket = send(&mut session, 1).unwrap();
         assert_eq!(kind(&session.reply(ticket)), "timeout");
         // The same update is not waited for twice.
@@ -293,7 +295,7 @@ mod tests {
         let ticket = send(&mut session, 1).unwrap();
         assert_eq!(kind(&session.reply(ticket)), "done");
         let hangs_up = primary(false, |_, stream| drop(read(stream)));
-        let mut session = Session::new(&hangs_up, &apex());
+        let mut session = UpdateSession::new(&hangs_up, &apex());
         let ticket = send(&mut session, 1).unwrap();
         assert_eq!(kind(&session.reply(ticket)), "update-cut");
     }
@@ -301,8 +303,8 @@ mod tests {
     #[test]
     fn what_cannot_be_sent_is_an_error() {
         let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let primary = Primary::new(reader(vec![Server { host: "127.0.0.1".into(), port: gone }], true));
-        let mut session = Session::new(&primary, &apex());
+        let primary = Primary::new(reader(vec![ServerAddress { host: "127.0.0.1".into(), port: gone }], true));
+        let mut session = UpdateSession::new(&primary, &apex());
         let error = send(&mut session, 1).unwrap_err();
         assert_eq!(
             (error.code.as_str(), error.place),
@@ -317,10 +319,10 @@ mod tests {
                 stream.write_all(&framed(&[answer(&update, 0)])).unwrap();
             }
         });
-        let mut session = Session::new(&primary, &apex());
+        let mut session = UpdateSession::new(&primary, &apex());
         let tickets = [1, 70_000, 1].map(|octets| send(&mut session, octets).unwrap());
         let replies = tickets.map(|ticket| session.reply(ticket));
         assert_eq!(replies.each_ref().map(kind), ["done", "update-too-large", "done"]);
-        assert!(matches!(replies[1], Reply::Refused(_)));
+        assert!(matches!(replies[1], UpdateReply::Refused(_)));
     }
 }

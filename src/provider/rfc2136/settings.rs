@@ -8,10 +8,10 @@ use domain::tsig::Algorithm;
 
 use crate::diag::{Diagnostic, Diagnostics, Origin};
 use crate::dns::Name;
-use crate::inventory::config::node::{Node, Reader, SourceText, Value};
+use crate::inventory::config::node::{SettingsNode, SettingsValue, SourceText, TableReader};
 use crate::inventory::config::shared::{A_DURATION, A_SIZE, read_command};
 use crate::inventory::value;
-use crate::provider::Exchange;
+use crate::provider::ExchangeSettings;
 use crate::provider::secret::SecretSource;
 
 /// The port of DNS (RFC 1035 section 4.2).
@@ -35,13 +35,13 @@ const KEY_KEYS: [&str; 6] = ["name", "algorithm", "secret_file", "secret_env", "
 
 /// The settings of one target.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
+pub struct ServerSettings {
     /// The servers, tried in this order; at least one.
-    pub servers: Vec<Server>,
+    pub servers: Vec<ServerAddress>,
     /// The key that messages are signed with, where they are.
     pub key: Option<KeySettings>,
     /// Deadline and method.
-    pub exchange: Exchange,
+    pub exchange: ExchangeSettings,
     /// Whether zones that have not moved come from the cache.
     pub cache: bool,
     /// How long a zone may come from it without being transferred whole.
@@ -80,16 +80,16 @@ impl Default for ReadLimits {
 
 /// The address of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Server {
+pub struct ServerAddress {
     /// A name, or an address without brackets.
     pub host: String,
     /// The port.
     pub port: u16,
 }
 
-impl fmt::Display for Server {
+impl fmt::Display for ServerAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Server { host, port } = self;
+        let ServerAddress { host, port } = self;
         if host.contains(':') { write!(f, "[{host}]:{port}") } else { write!(f, "{host}:{port}") }
     }
 }
@@ -106,32 +106,32 @@ pub struct KeySettings {
 }
 
 /// Reads settings; `None` where something in them is wrong.
-pub fn parse(settings: &Node, source: &SourceText) -> (Option<Settings>, Diagnostics) {
+pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<ServerSettings>, Diagnostics) {
     if let Some(misplaced) = misplaced_secret(settings) {
         let mut found = Diagnostics::default();
         found.push(misplaced);
         return (None, found);
     }
-    let mut reader = Reader::new(settings, source);
+    let mut reader = TableReader::new(settings, source);
     reader.take("type");
     let servers = reader.require("server").and_then(|node| parse_servers(&mut reader, node));
     let key = match reader.take("tsig_key") {
         None => Some(None),
         Some(node) => parse_key(&mut reader, node).map(Some),
     };
-    let exchange = Exchange::parse(&mut reader);
+    let exchange = ExchangeSettings::parse(&mut reader);
     let cache = reader.boolean("cache").unwrap_or(true);
     let cache_max_age = reader.parsed::<value::Duration>("cache_max_age", "a length of time such as `12h`");
     let cache_max_age = cache_max_age.map_or(CACHE_MAX_AGE, |age| Duration::from_secs(age.as_secs()));
     let limits = parse_limits(&mut reader);
     let found = reader.finish();
     let settings =
-        servers.zip(key).map(|(servers, key)| Settings { servers, key, exchange, cache, cache_max_age, limits });
+        servers.zip(key).map(|(servers, key)| ServerSettings { servers, key, exchange, cache, cache_max_age, limits });
     (settings.filter(|_| found.error_count() == 0), found)
 }
 
 /// Reads how much one read may bring.
-fn parse_limits(reader: &mut Reader<'_>) -> ReadLimits {
+fn parse_limits(reader: &mut TableReader<'_>) -> ReadLimits {
     let default = ReadLimits::default();
     let mut count = |key: &'static str| {
         let (node, count) = reader.integer(key)?;
@@ -158,10 +158,10 @@ fn parse_limits(reader: &mut Reader<'_>) -> ReadLimits {
 ///
 /// It may hold the secret itself, and any finding about its line would show that: this error is therefore reported
 /// alone, without the line.
-fn misplaced_secret(settings: &Node) -> Option<Diagnostic> {
-    let Value::Table(entries) = &settings.value else { return None };
+fn misplaced_secret(settings: &SettingsNode) -> Option<Diagnostic> {
+    let SettingsValue::Table(entries) = &settings.value else { return None };
     let (_, key) = entries.iter().find(|(key, _)| key.name == "tsig_key")?;
-    let Value::Table(entries) = &key.value else { return None };
+    let SettingsValue::Table(entries) = &key.value else { return None };
     let (stray, _) = entries.iter().find(|(key, _)| !KEY_KEYS.contains(&key.name.as_str()))?;
     let message = format!("`{}` is not a key of `tsig_key`", stray.name);
     let hint = "secrets must not be in this file: use `secret_file`, `secret_env`, `secret_credential` or `secret_command`; \
@@ -170,9 +170,9 @@ fn misplaced_secret(settings: &Node) -> Option<Diagnostic> {
 }
 
 /// The names of the servers, each with its place; none of those that are given by their addresses.
-pub fn server_names(settings: &Node) -> Vec<(Name, Origin)> {
+pub fn server_names(settings: &SettingsNode) -> Vec<(Name, Origin)> {
     let nodes = settings.get("server").map(server_nodes).unwrap_or_default();
-    let name = |node: &Node| {
+    let name = |node: &SettingsNode| {
         let host = node.as_text().and_then(parse_server)?.host;
         let is_address = host.contains(':') || host.parse::<Ipv4Addr>().is_ok();
         Some((Name::parse(&host).ok().filter(|_| !is_address)?, node.origin))
@@ -181,22 +181,22 @@ pub fn server_names(settings: &Node) -> Vec<(Name, Origin)> {
 }
 
 /// The first server, which updates are sent to; empty where it cannot be read.
-pub fn place(settings: &Node) -> String {
+pub fn place(settings: &SettingsNode) -> String {
     let first =
         settings.get("server").map(server_nodes).and_then(|nodes| nodes.first()?.as_text().and_then(parse_server));
     first.map(|server| server.to_string()).unwrap_or_default()
 }
 
 /// The servers of a setting that is one or a list of them.
-fn server_nodes(node: &Node) -> Vec<&Node> {
+fn server_nodes(node: &SettingsNode) -> Vec<&SettingsNode> {
     match &node.value {
-        Value::List(items) if !items.is_empty() => items.iter().collect(),
+        SettingsValue::List(items) if !items.is_empty() => items.iter().collect(),
         _ => vec![node],
     }
 }
 
 /// Reads one server or a list of them.
-fn parse_servers(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<Server>> {
+fn parse_servers(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<Vec<ServerAddress>> {
     let servers: Vec<_> = server_nodes(node)
         .into_iter()
         .map(|node| {
@@ -212,7 +212,7 @@ fn parse_servers(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<Server>> {
 }
 
 /// Reads one server.
-fn parse_server(text: &str) -> Option<Server> {
+fn parse_server(text: &str) -> Option<ServerAddress> {
     let (host, port) = match text.strip_prefix('[') {
         Some(rest) => {
             let (host, rest) = rest.split_once(']')?;
@@ -232,12 +232,12 @@ fn parse_server(text: &str) -> Option<Server> {
     };
     // The percent sign comes before the zone of a link-local address (RFC 4007 section 11).
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
-    (!host.is_empty() && host.chars().all(plain)).then(|| Server { host: host.to_owned(), port })
+    (!host.is_empty() && host.chars().all(plain)).then(|| ServerAddress { host: host.to_owned(), port })
 }
 
 /// Reads `tsig_key`.
-fn parse_key(outer: &mut Reader<'_>, node: &Node) -> Option<KeySettings> {
-    let mut reader = Reader::new(node, outer.source());
+fn parse_key(outer: &mut TableReader<'_>, node: &SettingsNode) -> Option<KeySettings> {
+    let mut reader = TableReader::new(node, outer.source());
     let name = reader.require("name").and_then(|node| {
         let name = node.as_text().map(Name::parse);
         if !matches!(name, Some(Ok(_))) {
@@ -253,7 +253,7 @@ fn parse_key(outer: &mut Reader<'_>, node: &Node) -> Option<KeySettings> {
 }
 
 /// Reads where the secret is: exactly one of four keys says so.
-fn parse_secret(reader: &mut Reader<'_>) -> Option<SecretSource> {
+fn parse_secret(reader: &mut TableReader<'_>) -> Option<SecretSource> {
     let file = reader.text("secret_file").map(|path| SecretSource::File(path.to_owned()));
     let variable = reader.text("secret_env").map(|name| SecretSource::Variable(name.to_owned()));
     let credential = reader.text("secret_credential").map(|name| SecretSource::Credential(name.to_owned()));
@@ -286,7 +286,7 @@ fn parse_secret(reader: &mut Reader<'_>) -> Option<SecretSource> {
 mod tests {
     use super::*;
     use crate::diag::Files;
-    use crate::inventory::config::node::Key;
+    use crate::inventory::config::node::SettingsKey;
 
     #[test]
     fn servers_are_written_in_many_ways() {
@@ -309,15 +309,15 @@ mod tests {
     #[test]
     fn servers_given_by_addresses_have_no_names() {
         let origin = Origin::line(Files::default().add("zonewright.toml"), 7);
-        let text = |text: &str| Node { origin, width: 1, value: Value::Text(text.into()) };
-        let names = |server: Node| {
-            let key = Key { name: "server".into(), origin, width: 6 };
-            let settings = Node { value: Value::Table(vec![(key, server)]), ..text("") };
+        let text = |text: &str| SettingsNode { origin, width: 1, value: SettingsValue::Text(text.into()) };
+        let names = |server: SettingsNode| {
+            let key = SettingsKey { name: "server".into(), origin, width: 6 };
+            let settings = SettingsNode { value: SettingsValue::Table(vec![(key, server)]), ..text("") };
             let names = server_names(&settings).into_iter();
             names.map(|(name, origin)| format!("{name} {}", origin.line)).collect::<Vec<_>>()
         };
         assert_eq!(names(text("NS1.example.net:5353")), ["ns1.example.net. 7"]);
         let list = ["127.0.0.1", "[::1]:53", "fe80::1%eth0", "a b", "ns2.example.net."].map(text).to_vec();
-        assert_eq!(names(Node { value: Value::List(list), ..text("") }), ["ns2.example.net. 7"]);
+        assert_eq!(names(SettingsNode { value: SettingsValue::List(list), ..text("") }), ["ns2.example.net. 7"]);
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! Comes in: the messages of one connection, in order. Goes out: where the records of each begin, once the message
 //! proved to be an answer to our question: the first and the last of them are signed, with at most 99 unsigned ones
-//! between two signed ones (RFC 8945 section 5.3.1). Only the last signature proves them all ([`Stream::finish`]).
+//! between two signed ones (RFC 8945 section 5.3.1). Only the last signature proves them all
+//! ([`AnswerStream::finish`]).
 //!
 //! Source: RFC 5936 section 2.2; RFC 8945.
 
@@ -15,13 +16,13 @@ use domain::base::{Message, Rtype};
 use domain::rdata::tsig::Time48;
 use domain::tsig::{ClientSequence, Key};
 
-use super::failure::Failure;
-use super::message::{self, HEADER, Header, Record, bad, bad_wire, read_record};
-use crate::dns::{NameBuffer, NameRef, Wire};
+use super::failure::ServerFailure;
+use super::message::{self, HEADER, MessageHeader, RecordHead, bad, bad_wire, read_record};
+use crate::dns::{NameBuffer, NameRef, WireOctets};
 use crate::provider::is_zone_data;
 
 /// The answers to one question.
-pub struct Stream {
+pub struct AnswerStream {
     /// The ID of our question.
     id: u16,
     /// What it asks for.
@@ -32,17 +33,17 @@ pub struct Stream {
     pub messages: usize,
 }
 
-impl Stream {
+impl AnswerStream {
     /// Signs a question at the time `now`, where there is a key; gives it as it is sent.
     pub fn start(
         mut question: AdditionalBuilder<Vec<u8>>,
         rtype: Rtype,
         key: Option<Arc<Key>>,
         now: Time48,
-    ) -> (Stream, Vec<u8>) {
+    ) -> (AnswerStream, Vec<u8>) {
         let id = question.header().id();
         let sequence = key.map(|key| ClientSequence::request(key, &mut question, now).expect("a TSIG record fits"));
-        (Stream { id, rtype, sequence, messages: 0 }, question.finish())
+        (AnswerStream { id, rtype, sequence, messages: 0 }, question.finish())
     }
 
     /// Takes the next message, which came at the time `now`, without its records; returns its header, and where they
@@ -54,8 +55,8 @@ impl Stream {
         apex: NameRef<'_>,
         name: &mut NameBuffer,
         now: Time48,
-    ) -> Result<(Header, usize), Failure> {
-        let header = Header::read(octets).ok_or_else(|| bad("a message shorter than its header"))?;
+    ) -> Result<(MessageHeader, usize), ServerFailure> {
+        let header = MessageHeader::read(octets).ok_or_else(|| bad("a message shorter than its header"))?;
         self.verify(octets, now)?;
         self.messages += 1;
         self.check_header(&header, octets)?;
@@ -70,12 +71,12 @@ impl Stream {
     }
 
     /// Checks that the last message was signed, where messages are.
-    pub fn finish(self) -> Result<(), Failure> {
-        self.sequence.map_or(Ok(()), |sequence| sequence.done().map_err(|_| Failure::Unsigned))
+    pub fn finish(self) -> Result<(), ServerFailure> {
+        self.sequence.map_or(Ok(()), |sequence| sequence.done().map_err(|_| ServerFailure::Unsigned))
     }
 
     /// Checks the signature of a message, or that it needs none. The TSIG record stays where it is, uncounted.
-    fn verify(&mut self, octets: &mut Vec<u8>, now: Time48) -> Result<(), Failure> {
+    fn verify(&mut self, octets: &mut Vec<u8>, now: Time48) -> Result<(), ServerFailure> {
         let Some(sequence) = &mut self.sequence else { return Ok(()) };
         let mut message = Message::from_octets(std::mem::take(octets)).map_err(|_| bad("no message"))?;
         let checked = sequence.answer(&mut message, now);
@@ -85,9 +86,9 @@ impl Stream {
 
     /// Checks that a message is a good answer to our question. `before` is its header before the signature was taken
     /// off.
-    fn check_header(&self, before: &Header, octets: &[u8]) -> Result<(), Failure> {
+    fn check_header(&self, before: &MessageHeader, octets: &[u8]) -> Result<(), ServerFailure> {
         // Taking the signature off restored the ID that was signed.
-        let header = Header::read(octets).ok_or_else(|| bad("no header"))?;
+        let header = MessageHeader::read(octets).ok_or_else(|| bad("no header"))?;
         if header.id != self.id {
             return Err(bad("the answer to another question"));
         }
@@ -96,7 +97,7 @@ impl Stream {
         }
         if header.rcode() != Rcode::NOERROR {
             let keyed = self.sequence.is_some();
-            return Err(Failure::Refused { rcode: header.rcode(), keyed, proven: keyed });
+            return Err(ServerFailure::Refused { rcode: header.rcode(), keyed, proven: keyed });
         }
         if before.counts[2] != 0 {
             return Err(bad("records in the authority section"));
@@ -110,16 +111,16 @@ impl Stream {
 
 /// Reads the canonical RDATA of a record of the answer section into `rdata`, which is overwritten; the record must be
 /// one that a zone may have.
-pub fn read_rdata(octets: &[u8], record: &Record, rdata: &mut Vec<u8>) -> Result<(), Failure> {
-    let Record { rtype, start, end, .. } = *record;
+pub fn read_rdata(octets: &[u8], record: &RecordHead, rdata: &mut Vec<u8>) -> Result<(), ServerFailure> {
+    let RecordHead { rtype, start, end, .. } = *record;
     check_kind(record)?;
     rdata.clear();
-    Wire::message(octets).append_rdata(rtype, start..end, rdata).map_err(bad_wire)
+    WireOctets::message(octets).append_rdata(rtype, start..end, rdata).map_err(bad_wire)
 }
 
 /// Checks that a record of the answer section is one that a zone may have.
-pub fn check_kind(record: &Record) -> Result<(), Failure> {
-    let Record { rtype, class, .. } = *record;
+pub fn check_kind(record: &RecordHead) -> Result<(), ServerFailure> {
+    let RecordHead { rtype, class, .. } = *record;
     if class != Class::IN.to_int() {
         return Err(bad("a record of a class other than IN"));
     }
@@ -131,7 +132,12 @@ pub fn check_kind(record: &Record) -> Result<(), Failure> {
 
 /// Checks what follows the records of the answer section: the signature, and perhaps EDNS. They must be records, and
 /// nothing may follow them.
-pub fn check_end(header: &Header, octets: &[u8], mut at: usize, name: &mut NameBuffer) -> Result<(), Failure> {
+pub fn check_end(
+    header: &MessageHeader,
+    octets: &[u8],
+    mut at: usize,
+    name: &mut NameBuffer,
+) -> Result<(), ServerFailure> {
     for _ in 0..header.counts[3] {
         at = read_record(octets, at, name)?.end;
     }

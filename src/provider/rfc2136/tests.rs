@@ -15,10 +15,10 @@ use super::settings::ReadLimits;
 use super::*;
 use crate::diag::{Files, Origin, Problem};
 use crate::dns::{Name, Rtype};
-use crate::inventory::config::node::{Key as NodeKey, Value};
+use crate::inventory::config::node::{SettingsKey, SettingsValue};
 use crate::provider::cache::CacheUse;
 use crate::provider::write::WriteZone as _;
-use crate::provider::{DEFAULT_TIMEOUT, Exchange};
+use crate::provider::{DEFAULT_TIMEOUT, ExchangeSettings};
 
 /// The secret of all keys in base64, and its octets.
 pub(super) const SECRET: (&str, &[u8]) = ("c2VjcmV0IG9jdGV0cyBvZiBhIHRlc3Q=", b"secret octets of a test");
@@ -160,7 +160,7 @@ pub(super) fn framed(messages: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// Starts a server that reads one question, and does with it what the test says; gives its address.
-pub(super) fn serve(act: impl FnOnce(&mut TcpStream, Vec<u8>) + Send + 'static) -> Server {
+pub(super) fn serve(act: impl FnOnce(&mut TcpStream, Vec<u8>) + Send + 'static) -> ServerAddress {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
@@ -168,7 +168,7 @@ pub(super) fn serve(act: impl FnOnce(&mut TcpStream, Vec<u8>) + Send + 'static) 
         let question = read(&mut stream).unwrap();
         act(&mut stream, question);
     });
-    Server { host: "127.0.0.1".into(), port }
+    ServerAddress { host: "127.0.0.1".into(), port }
 }
 
 /// Reads a framed message; none at the end.
@@ -181,7 +181,7 @@ pub(super) fn read(stream: &mut TcpStream) -> Option<Vec<u8>> {
 }
 
 /// A server that answers with what `octets` makes of the question, then closes the connection.
-fn serve_octets(octets: impl FnOnce(&[u8]) -> Vec<u8> + Send + 'static) -> Server {
+fn serve_octets(octets: impl FnOnce(&[u8]) -> Vec<u8> + Send + 'static) -> ServerAddress {
     serve(move |stream, question| {
         // The client may hang up first, once it has seen enough.
         let _ = stream.write_all(&octets(&question));
@@ -189,23 +189,23 @@ fn serve_octets(octets: impl FnOnce(&[u8]) -> Vec<u8> + Send + 'static) -> Serve
 }
 
 /// A reader of these servers with a deadline that no test waits for, and a key with the secret or none.
-pub(super) fn reader(servers: Vec<Server>, keyed: bool) -> NameServers {
+pub(super) fn reader(servers: Vec<ServerAddress>, keyed: bool) -> NameServers {
     let name = KeyName::from_octets(Array::try_from(KEY_NAME).unwrap()).unwrap();
     let key = Key::new(Algorithm::Sha256, SECRET.1, name, None, None).unwrap();
-    let exchange = Exchange { timeout: Duration::from_secs(20), read: ReadMethod::Axfr, window: None };
+    let exchange = ExchangeSettings { timeout: Duration::from_secs(20), read: ReadMethod::Axfr, window: None };
     let limits = ReadLimits::default();
-    let settings = Settings { servers, key: None, exchange, cache: false, cache_max_age: Duration::ZERO, limits };
+    let settings = ServerSettings { servers, key: None, exchange, cache: false, cache_max_age: Duration::ZERO, limits };
     NameServers::new(settings, PathBuf::new(), OnceLock::from(Ok(keyed.then(|| Arc::new(key)))))
 }
 
 /// Reads the zone with a key, and expects an error: its code and message.
-fn failure(server: Server) -> (&'static str, String) {
+fn failure(server: ServerAddress) -> (&'static str, String) {
     let error = reader(vec![server], true).read_zone(&apex()).unwrap_err();
     (error.code.as_str(), error.message)
 }
 
 /// The digest of what is read with a key.
-fn digest(server: Server) -> Result<[u8; 32], Problem> {
+fn digest(server: ServerAddress) -> Result<[u8; 32], Problem> {
     reader(vec![server], true).read_zone(&apex()).map(|read| read.contents.digest(|_| true))
 }
 
@@ -224,7 +224,7 @@ fn a_whole_stream_is_a_zone() {
 fn a_stream_cut_anywhere_is_an_error() {
     let whole = |question: &[u8]| framed(&signed_zone(question));
     let length = {
-        let (_, question) = Transfer::start(&apex(), reader(vec![], true).key().unwrap(), 1, Time48::now());
+        let (_, question) = ZoneTransfer::start(&apex(), reader(vec![], true).key().unwrap(), 1, Time48::now());
         whole(&question).len()
     };
     for end in (0..length).step_by(7) {
@@ -260,7 +260,7 @@ fn a_message_lost_doubled_swapped_or_changed_never_makes_another_zone() {
     let key = reader(vec![], true).key().unwrap();
     for number in 0..3 {
         for octet in 0.. {
-            let (mut transfer, question) = Transfer::start(&apex(), key.clone(), 7, Time48::now());
+            let (mut transfer, question) = ZoneTransfer::start(&apex(), key.clone(), 7, Time48::now());
             let mut messages = signed_zone(&question);
             let Some(changed) = messages[number].get_mut(octet) else { break };
             *changed ^= 1 << (octet % 8);
@@ -426,7 +426,7 @@ fn an_answer_signed_at_another_time_is_refused_with_the_difference() {
 }
 
 /// A server that answers with an error, or an empty zone, and signs nothing.
-fn unsigned(rcode: u8) -> Server {
+fn unsigned(rcode: u8) -> ServerAddress {
     serve_octets(move |question| {
         let id = u16::from_be_bytes([question[0], question[1]]);
         let records = if rcode == 0 { vec![soa(1), soa(1)] } else { Vec::new() };
@@ -489,7 +489,7 @@ fn a_server_that_stalls_or_drips_does_not_hold_us_up() {
 
 /// A server that answers without a key, and sends these records again and again, 50 in each message, with a pause
 /// between two messages.
-fn endless(record: Rr, pause: Duration) -> Server {
+fn endless(record: Rr, pause: Duration) -> ServerAddress {
     serve(move |stream, question| {
         let id = u16::from_be_bytes([question[0], question[1]]);
         let first = framed(&[answer(id, 0, &[soa(1)])]);
@@ -504,7 +504,7 @@ fn endless(record: Rr, pause: Duration) -> Server {
 
 /// The code and message of the error that a read of a server by these limits ends with, where the zone held so much
 /// last.
-fn limited(server: Server, limits: ReadLimits, held: Option<KeptSize>) -> (&'static str, String) {
+fn limited(server: ServerAddress, limits: ReadLimits, held: Option<KeptSize>) -> (&'static str, String) {
     let mut reader = reader(vec![server], false);
     reader.settings.limits = limits;
     let server = reader.settings.servers[0].clone();
@@ -559,7 +559,7 @@ fn what_a_zone_held_last_bounds_its_reads_to_plan_and_to_apply() {
 fn servers_are_tried_in_turn() {
     let closed = || {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        Server { host: "127.0.0.1".into(), port: listener.local_addr().unwrap().port() }
+        ServerAddress { host: "127.0.0.1".into(), port: listener.local_addr().unwrap().port() }
     };
     let good = serve_octets(|question| framed(&signed_zone(question)));
     let read = reader(vec![closed(), good], true).read_zone(&apex()).unwrap();
@@ -573,7 +573,7 @@ fn servers_are_tried_in_turn() {
 }
 
 /// A server that answers SERVFAIL to so many transfers, and to the next with the zone.
-fn busy(times: usize) -> Server {
+fn busy(times: usize) -> ServerAddress {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
@@ -586,7 +586,7 @@ fn busy(times: usize) -> Server {
             let _ = stream.write_all(&framed(&messages));
         }
     });
-    Server { host: "127.0.0.1".into(), port }
+    ServerAddress { host: "127.0.0.1".into(), port }
 }
 
 #[test]
@@ -601,10 +601,10 @@ fn a_server_that_fails_for_a_moment_is_asked_again_and_one_that_goes_on_is_not()
 fn a_server_that_says_nothing_is_passed_over_from_then_on() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
-    let silent = Server { host: "127.0.0.1".into(), port: listener.local_addr().unwrap().port() };
+    let silent = ServerAddress { host: "127.0.0.1".into(), port: listener.local_addr().unwrap().port() };
     let good = serve_octets(|question| framed(&signed_zone(question)));
     let reader = reader(vec![silent.clone(), good], true);
-    reader.health[0].note(Some(&Failure::TimedOut { progress: Progress::default() }));
+    reader.health[0].note(Some(&ServerFailure::TimedOut { progress: TransferProgress::default() }));
     assert_eq!(reader.read_zone(&apex()).unwrap().contents.digest(|_| true), zone_digest());
     assert_eq!(listener.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
     // In the error it comes first all the same.
@@ -615,23 +615,29 @@ fn a_server_that_says_nothing_is_passed_over_from_then_on() {
 }
 
 /// A settings table, its keys in lines of their own, and the text around it.
-fn table(entries: Vec<(&str, Value)>) -> (Node, SourceText) {
+fn table(entries: Vec<(&str, SettingsValue)>) -> (SettingsNode, SourceText) {
     let file = Files::default().add("zonewright.toml");
     let at = |line| Origin { file, line, col: 1 };
     let text = entries.iter().map(|(name, value)| format!("{name} = {value:?}\n")).collect::<String>();
     let entries = entries.into_iter().zip(1..).map(|((name, value), line)| {
-        (NodeKey { name: name.into(), origin: at(line), width: 1 }, Node { origin: at(line), width: 1, value })
+        (
+            SettingsKey { name: name.into(), origin: at(line), width: 1 },
+            SettingsNode { origin: at(line), width: 1, value },
+        )
     });
-    (Node { origin: at(1), width: 1, value: Value::Table(entries.collect()) }, SourceText { file, text })
+    (
+        SettingsNode { origin: at(1), width: 1, value: SettingsValue::Table(entries.collect()) },
+        SourceText { file, text },
+    )
 }
 
 /// A text value.
-fn text(text: &str) -> Value {
-    Value::Text(text.into())
+fn text(text: &str) -> SettingsValue {
+    SettingsValue::Text(text.into())
 }
 
 /// The codes of what is wrong with settings.
-fn codes(entries: Vec<(&str, Value)>) -> Vec<(u32, &'static str)> {
+fn codes(entries: Vec<(&str, SettingsValue)>) -> Vec<(u32, &'static str)> {
     let (settings, source) = table(entries);
     let mut found = check(&settings, &source);
     found.settle();
@@ -648,9 +654,9 @@ fn settings_are_checked_whole() {
     let settings = settings::parse(&settings, &source).0.unwrap();
     assert_eq!((settings.exchange.timeout, settings.exchange.read), (DEFAULT_TIMEOUT, ReadMethod::Axfr));
     let bad = vec![
-        ("server", Value::List(vec![])),
+        ("server", SettingsValue::List(vec![])),
         ("tsig_key", key(vec![("name", text("a..b")), ("algorithm", text("hmac-md5"))])),
-        ("window", Value::Integer(0)),
+        ("window", SettingsValue::Integer(0)),
         ("timeout", text("2h")),
         ("read", text("ixfr")),
         ("dir", text("zones")),
@@ -692,10 +698,14 @@ fn nothing_shows_a_secret() {
     std::fs::write(&script, format!("#!/bin/sh\necho run >>{}/log\necho {}\n", workspace.path().display(), SECRET.0))
         .unwrap();
     std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-    let command = Value::List(vec![table(vec![]).0, table(vec![]).0]);
-    let Value::List(mut words) = command else { unreachable!() };
+    let command = SettingsValue::List(vec![table(vec![]).0, table(vec![]).0]);
+    let SettingsValue::List(mut words) = command else { unreachable!() };
     (words[0].value, words[1].value) = (text("./script"), text("password"));
-    let key = vec![("name", text("test")), ("algorithm", text("hmac-sha256")), ("secret_command", Value::List(words))];
+    let key = vec![
+        ("name", text("test")),
+        ("algorithm", text("hmac-sha256")),
+        ("secret_command", SettingsValue::List(words)),
+    ];
     let server = serve_octets(|question| framed(&signed_zone(question)));
     let key = table(key).0.value;
     let (settings, source) = table(vec![("server", text(&server.to_string())), ("tsig_key", key)]);
@@ -713,7 +723,7 @@ fn nothing_shows_a_secret() {
 proptest! {
     #[test]
     fn no_message_makes_us_panic(mut octets in proptest::collection::vec(any::<u8>(), 0..80), keyed: bool) {
-        let (mut transfer, question) = Transfer::start(&apex(), reader(vec![], keyed).key().unwrap(), 1, Time48::now());
+        let (mut transfer, question) = ZoneTransfer::start(&apex(), reader(vec![], keyed).key().unwrap(), 1, Time48::now());
         let mut start = answer(1, 0, &[soa(1)]);
         start.append(&mut octets);
         start[7] = 3;

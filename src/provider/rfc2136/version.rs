@@ -9,9 +9,9 @@ use domain::base::MessageBuilder;
 use domain::base::iana::{Class, Rcode};
 use domain::base::name::Name as LibraryName;
 
-use super::message::{HEADER, Header, read_record};
+use super::message::{HEADER, MessageHeader, read_record};
 use super::random_id;
-use super::settings::Server;
+use super::settings::ServerAddress;
 use super::wire::{Connection, WireFault};
 use crate::dns::{NameBuffer, Rtype};
 
@@ -23,7 +23,7 @@ const NAMES: [&[u8]; 2] = [b"\x07version\x06server\0", b"\x07version\x04bind\0"]
 
 /// The software of servers; each is fastest with another number of updates in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Software {
+pub enum ServerSoftware {
     /// BIND.
     Bind,
     /// Knot DNS.
@@ -33,23 +33,23 @@ pub enum Software {
 }
 
 /// Finds out what a server says that it is. One that says nothing is another.
-pub fn software(server: &Server, timeout: Duration) -> Software {
+pub fn software(server: &ServerAddress, timeout: Duration) -> ServerSoftware {
     let said = Connection::open(server, timeout.min(DEADLINE)).and_then(|mut connection| {
         let answers = NAMES.map(|name| ask(&mut connection, name));
         answers.into_iter().collect::<Result<Vec<_>, _>>()
     });
     let texts = said.iter().flatten().zip(NAMES).filter_map(|(answer, name)| text(answer, name));
-    let known = texts.map(software_of).find(|software| *software != Software::Other);
-    known.unwrap_or(Software::Other)
+    let known = texts.map(software_of).find(|software| *software != ServerSoftware::Other);
+    known.unwrap_or(ServerSoftware::Other)
 }
 
 /// The software that gives itself this text: Knot its name and version, BIND its bare version, all of which begin
 /// alike.
-fn software_of(text: &[u8]) -> Software {
+fn software_of(text: &[u8]) -> ServerSoftware {
     match text {
-        [b'K', b'n', b'o', b't', ..] => Software::Knot,
-        [b'9', b'.', ..] => Software::Bind,
-        _ => Software::Other,
+        [b'K', b'n', b'o', b't', ..] => ServerSoftware::Knot,
+        [b'9', b'.', ..] => ServerSoftware::Bind,
+        _ => ServerSoftware::Other,
     }
 }
 
@@ -68,7 +68,7 @@ fn ask(connection: &mut Connection, name: &'static [u8]) -> Result<Vec<u8>, Wire
 
 /// The first text that an answer to the question for this name holds.
 fn text<'a>(answer: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
-    let header = Header::read(answer)?;
+    let header = MessageHeader::read(answer)?;
     if header.rcode() != Rcode::NOERROR || header.counts[0] != 1 || header.counts[1] == 0 {
         return None;
     }
@@ -96,7 +96,16 @@ mod tests {
         let said =
             ["9.18.49-1~deb12u3-Debian", "Knot DNS 3.2.6", "PowerDNS Authoritative Server 4.7.3", "NSD 4.6.1", ""];
         let known = said.map(|text| software_of(text.as_bytes()));
-        assert_eq!(known, [Software::Bind, Software::Knot, Software::Other, Software::Other, Software::Other]);
+        assert_eq!(
+            known,
+            [
+                ServerSoftware::Bind,
+                ServerSoftware::Knot,
+                ServerSoftware::Other,
+                ServerSoftware::Other,
+                ServerSoftware::Other
+            ]
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
-use super::settings::Server;
+use super::settings::ServerAddress;
 
 /// How much is read at once: the longest message, with its length.
 const BUFFER: usize = 2 + 65_535;
@@ -45,7 +45,7 @@ pub struct Connection {
 
 impl Connection {
     /// Connects to the first address of the server that answers; each may take as long as `timeout`.
-    pub fn open(server: &Server, timeout: Duration) -> Result<Connection, WireFault> {
+    pub fn open(server: &ServerAddress, timeout: Duration) -> Result<Connection, WireFault> {
         let addresses = (server.host.as_str(), server.port).to_socket_addrs().map_err(WireFault::Unresolved)?;
         let mut fault = WireFault::Connect(io::Error::new(ErrorKind::NotFound, "the name has no address"));
         for address in addresses {

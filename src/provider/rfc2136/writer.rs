@@ -7,17 +7,17 @@ use domain::base::iana::Rcode;
 use domain::tsig::Key;
 
 use super::ask::{Asker, DEFAULT_WINDOW, MAX_WINDOW};
-use super::failure::Failure;
+use super::failure::ServerFailure;
 use super::lower::{self, LIMITS};
-use super::observe::Probes;
+use super::observe::WildcardProbes;
 use super::primary::Primary;
 use super::read_error;
-use super::session::Session;
+use super::session::UpdateSession;
 use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::live::asked::{Answer, Question};
-use crate::provider::write::{Edit, UpdateLimits, UpdateZone, WriteZone};
-use crate::provider::{Exchange, ReadMethod, answers, transfer_is_cheaper};
+use crate::provider::write::{RrsetEdit, UpdateLimits, UpdateZone, WriteZone};
+use crate::provider::{ExchangeSettings, ReadMethod, answers, transfer_is_cheaper};
 
 impl WriteZone for Primary {
     fn place(&self, zone: &ZoneName) -> String {
@@ -28,7 +28,7 @@ impl WriteZone for Primary {
         LIMITS
     }
 
-    fn octets(&self, zone: &ZoneName, edit: Edit<'_>) -> usize {
+    fn octets(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> usize {
         lower::octets(zone, edit)
     }
 
@@ -50,7 +50,7 @@ impl WriteZone for Primary {
     }
 
     fn open(&self, zone: &ZoneName) -> Box<dyn UpdateZone + '_> {
-        Box::new(Session::new(self, zone))
+        Box::new(UpdateSession::new(self, zone))
     }
 
     fn finish(&self) -> Result<(), Problem> {
@@ -66,19 +66,24 @@ impl Primary {
     }
 
     /// Asks questions, and those that recognize answers from wildcards.
-    fn ask(&self, zone: &ZoneName, key: Option<Arc<Key>>, questions: &[Question]) -> Result<Vec<Answer>, Failure> {
-        let &Exchange { timeout, window, .. } = self.exchange();
+    fn ask(
+        &self,
+        zone: &ZoneName,
+        key: Option<Arc<Key>>,
+        questions: &[Question],
+    ) -> Result<Vec<Answer>, ServerFailure> {
+        let &ExchangeSettings { timeout, window, .. } = self.exchange();
         let window = window.map_or(DEFAULT_WINDOW, |window| usize::from(window).min(MAX_WINDOW));
         let limits = self.servers.settings.limits;
         let asker = Asker { server: self.server(), zone, key, timeout, window, limits };
-        let probe = |probes: Vec<Question>| -> Result<HashMap<Question, Answer>, Failure> {
+        let probe = |probes: Vec<Question>| -> Result<HashMap<Question, Answer>, ServerFailure> {
             if probes.is_empty() {
                 return Ok(HashMap::new());
             }
             let answers = asker.ask(&probes)?;
             Ok(probes.into_iter().zip(answers).collect())
         };
-        let probes = Probes { zone, questions, answers: asker.ask(questions)? };
+        let probes = WildcardProbes { zone, questions, answers: asker.ask(questions)? };
         let neighbours = probe(probes.neighbours())?;
         let below = probe(probes.below(&neighbours))?;
         Ok(probes.settle(&below))
@@ -87,14 +92,14 @@ impl Primary {
 
 /// Whether questions may be answered although a transfer failed: because no transfer of the zone is allowed, or too
 /// many run at the moment (BIND answers SERVFAIL where its `transfers-out`, 10 by default, are all used).
-fn may_be_answered_else(failure: &Failure) -> bool {
+fn may_be_answered_else(failure: &ServerFailure) -> bool {
     match failure {
-        Failure::Refused { rcode, .. } => {
+        ServerFailure::Refused { rcode, .. } => {
             matches!(*rcode, Rcode::REFUSED | Rcode::NOTAUTH | Rcode::NOTIMP | Rcode::SERVFAIL)
         }
         // Knot says so of a key that no `acl` lets transfer the zone, and some servers just hang up.
-        Failure::BadKey { by_server: true } => true,
-        Failure::Cut { progress } => progress.messages == 0,
+        ServerFailure::BadKey { by_server: true } => true,
+        ServerFailure::Cut { progress } => progress.messages == 0,
         _ => false,
     }
 }
@@ -107,7 +112,7 @@ mod tests {
     use std::thread;
 
     use super::super::primary::MAX_IN_FLIGHT;
-    use super::super::settings::Server;
+    use super::super::settings::ServerAddress;
     use super::super::tests::{a, answer, apex, framed, reader, zone};
     use super::*;
     use crate::dns::{Name, Rtype};
@@ -134,7 +139,7 @@ mod tests {
                 }
             }
         });
-        let mut servers = reader(vec![Server { host: "127.0.0.1".into(), port }], false);
+        let mut servers = reader(vec![ServerAddress { host: "127.0.0.1".into(), port }], false);
         servers.settings.exchange.read = read;
         (Primary::new(servers), is_asked)
     }

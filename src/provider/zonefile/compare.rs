@@ -6,15 +6,15 @@
 use std::collections::HashSet;
 
 use crate::dns::{RdataRef, Rtype, Ttl, ZoneContents};
-use crate::provider::write::Edit;
+use crate::provider::write::RrsetEdit;
 
 /// Whether `new` holds what `old` holds with the edits made, TTLs too, and a later serial.
-pub fn is_edited(old: &ZoneContents, new: &ZoneContents, edits: &[Edit<'_>]) -> bool {
+pub fn is_edited(old: &ZoneContents, new: &ZoneContents, edits: &[RrsetEdit<'_>]) -> bool {
     let apex = old.apex().as_name();
     let labels = edits.iter().map(|edit| (edit.key.owner.as_name().labels_above(apex), edit.key.rtype));
     let edited: HashSet<_> = labels.collect();
     let others = |zone| records(zone).filter(|(owner, _, rdata)| !edited.contains(&(Some(*owner), rdata.rtype)));
-    let is_made = |edit: &Edit<'_>| {
+    let is_made = |edit: &RrsetEdit<'_>| {
         let found = new.rrset(edit.key.owner.as_name(), edit.key.rtype);
         found.is_none_or(|rrset| rrset.has_one_ttl())
             && found.map(|rrset| rrset.to_rrset()).as_ref() == edit.kind.after()

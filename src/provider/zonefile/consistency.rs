@@ -8,14 +8,14 @@ use std::collections::{HashMap, HashSet};
 use crate::diag::{Diagnostic, Diagnostics, Severity};
 use crate::dns::{Name, RrsetRef, Rtype, Ttl, ZoneContents};
 
-use super::load::Loader;
+use super::load::FileLoader;
 use super::parse::parse_zone;
 
 /// Of how many owner names and RRsets the places are looked up, so that memory stays bounded.
 const MAX_FOUND: usize = 1_000;
 
 /// Checks the contents of the zone whose file has the number `first`.
-pub fn check(contents: &ZoneContents, loader: &mut Loader<'_>, first: usize) -> Diagnostics {
+pub fn check(contents: &ZoneContents, loader: &mut FileLoader<'_>, first: usize) -> Diagnostics {
     let suspects = find(contents);
     if suspects.cnames.is_empty() && suspects.ttls.is_empty() {
         Diagnostics::default()
@@ -26,7 +26,7 @@ pub fn check(contents: &ZoneContents, loader: &mut Loader<'_>, first: usize) -> 
 
 /// What is wrong with a zone.
 #[derive(Debug, Default)]
-struct Suspects {
+struct ZoneSuspects {
     /// The owner names with a CNAME and something that is not allowed next to it.
     cnames: HashSet<Name>,
     /// The RRsets with several TTLs, with the first TTL once it is seen.
@@ -34,8 +34,8 @@ struct Suspects {
 }
 
 /// Looks through a zone.
-fn find(contents: &ZoneContents) -> Suspects {
-    let mut suspects = Suspects::default();
+fn find(contents: &ZoneContents) -> ZoneSuspects {
+    let mut suspects = ZoneSuspects::default();
     let mut rrsets = contents.rrsets().peekable();
     while let Some(first) = rrsets.next() {
         let (mut cnames, mut others) = (0, 0);
@@ -69,12 +69,17 @@ fn may_stand_beside_cname(rtype: Rtype) -> bool {
 }
 
 /// Reads the files again for the places.
-fn locate(contents: &ZoneContents, mut suspects: Suspects, loader: &mut Loader<'_>, first: usize) -> Diagnostics {
+fn locate(
+    contents: &ZoneContents,
+    mut suspects: ZoneSuspects,
+    loader: &mut FileLoader<'_>,
+    first: usize,
+) -> Diagnostics {
     let mut found = Diagnostics::default();
     let files = loader.files().clone();
     // For each owner name with a CNAME: the place and type of its first record, then whether it was reported.
     let mut seen: HashMap<Name, (String, Rtype)> = HashMap::new();
-    let mut take = |record: &super::parse::Record<'_>, place: &super::parse::Place<'_>| {
+    let mut take = |record: &super::parse::FileRecord<'_>, place: &super::parse::EntryPlace<'_>| {
         let owner = record.owner.to_name();
         if suspects.cnames.contains(&owner) && !may_stand_beside_cname(record.rtype) {
             match seen.get(&owner) {
@@ -101,7 +106,11 @@ fn locate(contents: &ZoneContents, mut suspects: Suspects, loader: &mut Loader<'
 }
 
 /// The error of a record that may not be where another is.
-fn cname_clash(place: &super::parse::Place<'_>, record: &super::parse::Record<'_>, earlier: Rtype) -> Diagnostic {
+fn cname_clash(
+    place: &super::parse::EntryPlace<'_>,
+    record: &super::parse::FileRecord<'_>,
+    earlier: Rtype,
+) -> Diagnostic {
     let owner = record.owner;
     if record.rtype == Rtype::CNAME && earlier == Rtype::CNAME {
         let error = place.record_error("multiple-cnames", format!("a second CNAME at `{owner}`"));
@@ -112,7 +121,7 @@ fn cname_clash(place: &super::parse::Place<'_>, record: &super::parse::Record<'_
 }
 
 /// The warning about a record whose TTL is not that of the first of its RRset.
-fn mixed_ttl(place: &super::parse::Place<'_>, record: &super::parse::Record<'_>, first: Ttl) -> Diagnostic {
+fn mixed_ttl(place: &super::parse::EntryPlace<'_>, record: &super::parse::FileRecord<'_>, first: Ttl) -> Diagnostic {
     let message = format!("TTL {} here, but {first} in the first record of the RRset", record.ttl);
     let warning = Diagnostic { severity: Severity::Warning, ..place.record_error("mixed-ttl", message) };
     warning.rule("an RRset has one TTL (RFC 2181 section 5.2); the lowest counts").hint("give all its records one TTL")

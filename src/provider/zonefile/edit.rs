@@ -12,37 +12,38 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::layout::{Key, Layout, Line};
+use super::layout::{LayoutKey, RecordLine, ZoneLayout};
 use super::parse::TtlFrom;
 use crate::diag::Origin;
 use crate::dns::{NameRef, Rdata, Rrset, Rtype, Serial, Ttl};
-use crate::provider::write::Edit;
+use crate::provider::write::RrsetEdit;
 
 /// Why a file cannot be edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unfit {
+pub enum UnfitFile {
     /// A record of an RRset that is to change, or the SOA, is in an included file.
-    Included(Key, Origin),
+    Included(LayoutKey, Origin),
     /// The SOA is not written as fields, so that its serial has no place of its own.
     NoSerial,
 }
 
 /// Whether the main file has everything that is to be edited, including a serial.
-pub fn check(layout: &Layout) -> Result<(), Unfit> {
+pub fn check(layout: &ZoneLayout) -> Result<(), UnfitFile> {
     if let Some((key, origin)) = layout.included.iter().min_by_key(|(_, origin)| **origin) {
-        return Err(Unfit::Included(key.clone(), *origin));
+        return Err(UnfitFile::Included(key.clone(), *origin));
     }
     let has_serial = layout.lines.iter().any(|line| line.serial_at.is_some());
-    if has_serial { Ok(()) } else { Err(Unfit::NoSerial) }
+    if has_serial { Ok(()) } else { Err(UnfitFile::NoSerial) }
 }
 
 /// Makes the edits, each of another RRset of which the text holds what the edit says is before, and sets the serial.
 ///
 /// Errors: as for [`check`].
-pub fn edit(text: &[u8], layout: &Layout, edits: &[Edit<'_>], serial: Serial) -> Result<Vec<u8>, Unfit> {
+pub fn edit(text: &[u8], layout: &ZoneLayout, edits: &[RrsetEdit<'_>], serial: Serial) -> Result<Vec<u8>, UnfitFile> {
     check(layout)?;
-    let mut todo = Todo::new(layout, edits);
-    let mut copy = Copy { text, out: Vec::with_capacity(text.len() + text.len() / 8), at: 0, owner: None, ttl: None };
+    let mut todo = LineTasks::new(layout, edits);
+    let mut copy =
+        NewText { text, out: Vec::with_capacity(text.len() + text.len() / 8), at: 0, owner: None, ttl: None };
     for (number, line) in layout.lines.iter().enumerate() {
         copy.go_to(line);
         match todo.replaced.get_mut(&(line.owner.as_wire(), line.rtype)) {
@@ -74,7 +75,7 @@ pub fn edit(text: &[u8], layout: &Layout, edits: &[Edit<'_>], serial: Serial) ->
 }
 
 /// Whether a record is in the RRset that takes the place of its own; its line then stays, with capitals and comment.
-fn stays(line: &Line, after: Option<&Rrset>) -> bool {
+fn stays(line: &RecordLine, after: Option<&Rrset>) -> bool {
     after
         .zip(line.rdata.as_ref())
         .is_some_and(|(after, rdata)| after.ttl() == line.ttl && after.rdata().contains(rdata))
@@ -82,7 +83,7 @@ fn stays(line: &Line, after: Option<&Rrset>) -> bool {
 
 /// Records of an RRset that are to be written.
 #[derive(Debug, Clone)]
-struct New<'a> {
+struct NewRecords<'a> {
     /// The owner name and type.
     key: (NameRef<'a>, Rtype),
     /// The TTL.
@@ -93,43 +94,45 @@ struct New<'a> {
 
 /// What takes the place of an RRset.
 #[derive(Debug)]
-struct Replaced<'a> {
+struct RrsetReplacement<'a> {
     /// What is there afterwards.
     after: Option<&'a Rrset>,
     /// The records of it that no line has; none once they were written.
-    new: Option<New<'a>>,
+    new: Option<NewRecords<'a>>,
     /// The number of its last line.
     last: usize,
 }
 
 /// What is to be done with which lines.
-struct Todo<'a> {
+struct LineTasks<'a> {
     /// The RRsets that change or go. New records take the place of the first line that goes, else follow the last line.
-    replaced: HashMap<(&'a [u8], Rtype), Replaced<'a>>,
+    replaced: HashMap<(&'a [u8], Rtype), RrsetReplacement<'a>>,
     /// What comes behind the line with a number.
-    behind: HashMap<usize, Vec<New<'a>>>,
+    behind: HashMap<usize, Vec<NewRecords<'a>>>,
     /// The new records at the end of the file.
-    at_end: Vec<New<'a>>,
+    at_end: Vec<NewRecords<'a>>,
 }
 
-impl<'a> Todo<'a> {
+impl<'a> LineTasks<'a> {
     /// Finds the place of each edit.
-    fn new(layout: &'a Layout, edits: &[Edit<'a>]) -> Todo<'a> {
-        let mut todo = Todo { replaced: HashMap::new(), behind: HashMap::new(), at_end: Vec::new() };
-        let mut created: HashMap<&[u8], (Option<usize>, Vec<New<'a>>)> = HashMap::new();
+    fn new(layout: &'a ZoneLayout, edits: &[RrsetEdit<'a>]) -> LineTasks<'a> {
+        let mut todo = LineTasks { replaced: HashMap::new(), behind: HashMap::new(), at_end: Vec::new() };
+        let mut created: HashMap<&[u8], (Option<usize>, Vec<NewRecords<'a>>)> = HashMap::new();
         for edit in edits {
             let owner = edit.key.owner.as_name();
             let after = edit.kind.after();
             let key = (owner, edit.key.rtype);
-            let new = after.map(|after| New { key, ttl: after.ttl(), rdata: after.rdata().iter().collect() });
+            let new = after.map(|after| NewRecords { key, ttl: after.ttl(), rdata: after.rdata().iter().collect() });
             if edit.kind.before().is_some() {
-                todo.replaced.insert((owner.as_wire(), edit.key.rtype), Replaced { after, new, last: 0 });
+                todo.replaced.insert((owner.as_wire(), edit.key.rtype), RrsetReplacement { after, new, last: 0 });
             } else {
                 created.entry(owner.as_wire()).or_default().1.extend(new);
             }
         }
         for (number, line) in layout.lines.iter().enumerate() {
-            if let Some(Replaced { after, new, last }) = todo.replaced.get_mut(&(line.owner.as_wire(), line.rtype)) {
+            if let Some(RrsetReplacement { after, new, last }) =
+                todo.replaced.get_mut(&(line.owner.as_wire(), line.rtype))
+            {
                 *last = number;
                 if let Some(new) = new.as_mut().filter(|_| stays(line, *after)) {
                     new.rdata.retain(|rdata| Some(*rdata) != line.rdata.as_ref());
@@ -153,7 +156,7 @@ impl<'a> Todo<'a> {
 }
 
 /// The part of the new text that is written.
-struct Copy<'a> {
+struct NewText<'a> {
     /// The old text.
     text: &'a [u8],
     /// The new one.
@@ -166,16 +169,16 @@ struct Copy<'a> {
     ttl: Option<Ttl>,
 }
 
-impl<'a> Copy<'a> {
+impl<'a> NewText<'a> {
     /// Copies the text before a line: comments, directives, empty lines.
-    fn go_to(&mut self, line: &Line) {
+    fn go_to(&mut self, line: &RecordLine) {
         self.out.extend_from_slice(&self.text[self.at..line.range.start]);
         self.at = line.range.start;
         self.ttl = line.included_ttl.or(self.ttl);
     }
 
     /// Copies a record; a field that it leaves out is added if it would now mean something else. A SOA gets the serial.
-    fn keep(&mut self, line: &'a Line, serial: Serial) {
+    fn keep(&mut self, line: &'a RecordLine, serial: Serial) {
         if line.owner_at.is_none() && self.owner != Some(line.owner.as_name()) {
             self.out.extend_from_slice(line.owner.to_string().as_bytes());
         }
@@ -216,8 +219,8 @@ impl<'a> Copy<'a> {
     }
 
     /// Writes records in the place of, or behind, a record of their owner, each in the shape of that one.
-    fn write(&mut self, line: &Line, new: &New<'a>) {
-        let New { key, ttl, rdata } = new;
+    fn write(&mut self, line: &RecordLine, new: &NewRecords<'a>) {
+        let NewRecords { key, ttl, rdata } = new;
         let end = if self.text[line.range.clone()].ends_with(b"\r\n") { "\r\n" } else { "\n" };
         for rdata in rdata {
             self.write_head(line, *key, *ttl);
@@ -229,7 +232,7 @@ impl<'a> Copy<'a> {
 
     /// Writes the fields before the data: as a record of the same owner has them, unless comments, parentheses or
     /// quotes are in between there.
-    fn write_head(&mut self, line: &Line, (owner, rtype): (NameRef<'a>, Rtype), ttl: Ttl) {
+    fn write_head(&mut self, line: &RecordLine, (owner, rtype): (NameRef<'a>, Rtype), ttl: Ttl) {
         let text = self.text;
         let before_data = &text[line.range.start..line.rdata_at];
         if line.rdata_at == line.rtype_at.end || before_data.iter().any(|octet| b"();\"\n".contains(octet)) {
@@ -264,8 +267,8 @@ impl<'a> Copy<'a> {
     }
 
     /// Writes records at the end of the file, with the class where the last record there has it.
-    fn write_at_end(&mut self, last: Option<&Line>, new: &New<'a>) {
-        let New { key: (owner, rtype), ttl, rdata } = new;
+    fn write_at_end(&mut self, last: Option<&RecordLine>, new: &NewRecords<'a>) {
+        let NewRecords { key: (owner, rtype), ttl, rdata } = new;
         let class = if last.is_some_and(|line| line.has_class) { "IN " } else { "" };
         let end = if self.text.ends_with(b"\r\n") { "\r\n" } else { "\n" };
         for rdata in rdata {

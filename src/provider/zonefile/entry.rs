@@ -33,9 +33,9 @@ impl Token {
     }
 }
 
-/// One entry: a record or a directive; its tokens are in [`Splitter::tokens`], at least one.
+/// One entry: a record or a directive; its tokens are in [`EntrySplitter::tokens`], at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct FileEntry {
     /// The octets of its lines, the last end of line included.
     pub range: Range<usize>,
     /// The number of its first line, from 1.
@@ -43,19 +43,19 @@ pub struct Entry {
     /// Whether it begins with a blank, which means the owner name of the record before.
     pub indented: bool,
     /// The first fault in it.
-    pub fault: Option<Fault>,
+    pub fault: Option<TextFault>,
 }
 
 /// A fault in the text, before any meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct TextFault {
     /// What it is.
     pub kind: FaultKind,
     /// The octets that it is about.
     pub range: Range<usize>,
 }
 
-/// The kinds of [`Fault`].
+/// The kinds of [`TextFault`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
     /// A quote that is not closed on its line.
@@ -72,7 +72,7 @@ pub enum FaultKind {
 
 /// What an octet means outside quotes and comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum OctetClass {
     /// Part of a token.
     Word,
     /// Takes the next octet into the token.
@@ -94,25 +94,25 @@ enum Class {
 }
 
 /// The class of every octet.
-const CLASSES: [Class; 256] = {
-    let mut classes = [Class::Word; 256];
-    classes[b'\\' as usize] = Class::Escape;
-    classes[b' ' as usize] = Class::Blank;
-    classes[b'\t' as usize] = Class::Blank;
+const CLASSES: [OctetClass; 256] = {
+    let mut classes = [OctetClass::Word; 256];
+    classes[b'\\' as usize] = OctetClass::Escape;
+    classes[b' ' as usize] = OctetClass::Blank;
+    classes[b'\t' as usize] = OctetClass::Blank;
     // Lines may end in CR LF; a CR elsewhere is only a blank.
-    classes[b'\r' as usize] = Class::Blank;
-    classes[b'\n' as usize] = Class::Newline;
-    classes[b'"' as usize] = Class::Quote;
-    classes[b';' as usize] = Class::Comment;
-    classes[b'(' as usize] = Class::Open;
-    classes[b')' as usize] = Class::Close;
-    classes[0] = Class::Nul;
+    classes[b'\r' as usize] = OctetClass::Blank;
+    classes[b'\n' as usize] = OctetClass::Newline;
+    classes[b'"' as usize] = OctetClass::Quote;
+    classes[b';' as usize] = OctetClass::Comment;
+    classes[b'(' as usize] = OctetClass::Open;
+    classes[b')' as usize] = OctetClass::Close;
+    classes[0] = OctetClass::Nul;
     classes
 };
 
 /// Cuts a text into entries.
 #[derive(Debug)]
-pub struct Splitter<'a> {
+pub struct EntrySplitter<'a> {
     /// The text; empty, or ends with a newline.
     text: &'a [u8],
     /// Where the next entry begins.
@@ -123,21 +123,21 @@ pub struct Splitter<'a> {
     tokens: Vec<Token>,
 }
 
-impl<'a> Splitter<'a> {
+impl<'a> EntrySplitter<'a> {
     /// Starts with a text. What follows its last newline is not read, and a byte order mark is skipped.
-    pub fn new(text: &'a [u8]) -> Splitter<'a> {
+    pub fn new(text: &'a [u8]) -> EntrySplitter<'a> {
         let end = memchr::memrchr(b'\n', text).map_or(0, |newline| newline + 1);
         let at = if text.starts_with(b"\xef\xbb\xbf") { 3.min(end) } else { 0 };
-        Splitter { text: &text[..end], at, line: 1, tokens: Vec::new() }
+        EntrySplitter { text: &text[..end], at, line: 1, tokens: Vec::new() }
     }
 
-    /// The tokens of the entry that [`Splitter::next_entry`] gave last.
+    /// The tokens of the entry that [`EntrySplitter::next_entry`] gave last.
     pub fn tokens(&self) -> &[Token] {
         &self.tokens
     }
 
     /// The next entry that has a token or a fault; `None` at the end.
-    pub fn next_entry(&mut self) -> Option<Entry> {
+    pub fn next_entry(&mut self) -> Option<FileEntry> {
         while self.at < self.text.len() {
             let entry = self.split_entry();
             if !self.tokens.is_empty() || entry.fault.is_some() {
@@ -148,14 +148,14 @@ impl<'a> Splitter<'a> {
     }
 
     /// Reads from the beginning of a line to the end of the line that ends the entry.
-    fn split_entry(&mut self) -> Entry {
+    fn split_entry(&mut self) -> FileEntry {
         let text = self.text;
         let (start, line) = (self.at, self.line);
-        let indented = matches!(CLASSES[usize::from(text[start])], Class::Blank);
+        let indented = matches!(CLASSES[usize::from(text[start])], OctetClass::Blank);
         let mut at = start;
         let mut fault = None;
         let mut note = |kind, range| {
-            fault.get_or_insert(Fault { kind, range });
+            fault.get_or_insert(TextFault { kind, range });
         };
         // Where the outermost parenthesis was opened, and how many are.
         let mut opened = 0;
@@ -165,7 +165,7 @@ impl<'a> Splitter<'a> {
         while let Some(octet) = text.get(at) {
             let class = CLASSES[usize::from(*octet)];
             match class {
-                Class::Word | Class::Escape | Class::Nul => {
+                OctetClass::Word | OctetClass::Escape | OctetClass::Nul => {
                     let (end, bad) = word_end(text, at);
                     if let Some(bad) = bad {
                         note(bad.kind, bad.range);
@@ -173,7 +173,7 @@ impl<'a> Splitter<'a> {
                     self.tokens.push(Token { start: at as u32, end: end as u32, quoted: false, glued: !blank });
                     at = end;
                 }
-                Class::Quote => {
+                OctetClass::Quote => {
                     let (end, bad) = quote_end(text, at + 1);
                     if let Some(kind) = bad {
                         note(kind, at..end);
@@ -181,56 +181,56 @@ impl<'a> Splitter<'a> {
                     self.tokens.push(Token { start: at as u32 + 1, end: end as u32, quoted: true, glued: !blank });
                     at = if bad == Some(FaultKind::UnclosedQuote) { end } else { end + 1 };
                 }
-                Class::Comment => at += memchr(b'\n', &text[at..]).expect("the text ends with a newline"),
-                Class::Newline => {
+                OctetClass::Comment => at += memchr(b'\n', &text[at..]).expect("the text ends with a newline"),
+                OctetClass::Newline => {
                     self.line += 1;
                     at += 1;
                     if depth == 0 {
                         break;
                     }
                 }
-                Class::Open => {
+                OctetClass::Open => {
                     if depth == 0 {
                         opened = at;
                     }
                     depth += 1;
                     at += 1;
                 }
-                Class::Close => {
+                OctetClass::Close => {
                     if depth == 0 {
                         note(FaultKind::StrayParenthesis, at..at + 1);
                     }
                     depth = depth.saturating_sub(1);
                     at += 1;
                 }
-                Class::Blank => at += 1,
+                OctetClass::Blank => at += 1,
             }
-            blank = !matches!(class, Class::Word | Class::Escape | Class::Nul | Class::Quote);
+            blank = !matches!(class, OctetClass::Word | OctetClass::Escape | OctetClass::Nul | OctetClass::Quote);
         }
         if depth > 0 {
             // All further errors in the rest of the text follow from this one.
-            fault = Some(Fault { kind: FaultKind::UnclosedParenthesis, range: opened..opened + 1 });
+            fault = Some(TextFault { kind: FaultKind::UnclosedParenthesis, range: opened..opened + 1 });
         }
         self.at = at;
-        Entry { range: start..at, line, indented, fault }
+        FileEntry { range: start..at, line, indented, fault }
     }
 }
 
 /// The end of the unquoted token that begins at `at`, and what is wrong in it.
-fn word_end(text: &[u8], mut at: usize) -> (usize, Option<Fault>) {
+fn word_end(text: &[u8], mut at: usize) -> (usize, Option<TextFault>) {
     let mut fault = None;
     while let Some(octet) = text.get(at) {
         match CLASSES[usize::from(*octet)] {
-            Class::Word => at += 1,
-            Class::Escape if matches!(text.get(at + 1), Some(b'\n' | b'\r') | None) => {
-                fault.get_or_insert(Fault { kind: FaultKind::StrayEscape, range: at..at + 1 });
+            OctetClass::Word => at += 1,
+            OctetClass::Escape if matches!(text.get(at + 1), Some(b'\n' | b'\r') | None) => {
+                fault.get_or_insert(TextFault { kind: FaultKind::StrayEscape, range: at..at + 1 });
                 at += 1;
             }
             // The octet after the backslash is looked at too: a NUL is wrong there as well.
-            Class::Escape if text[at + 1] == 0 => at += 1,
-            Class::Escape => at += 2,
-            Class::Nul => {
-                fault.get_or_insert(Fault { kind: FaultKind::Nul, range: at..at + 1 });
+            OctetClass::Escape if text[at + 1] == 0 => at += 1,
+            OctetClass::Escape => at += 2,
+            OctetClass::Nul => {
+                fault.get_or_insert(TextFault { kind: FaultKind::Nul, range: at..at + 1 });
                 at += 1;
             }
             _ => break,
@@ -263,7 +263,7 @@ mod tests {
     /// Every entry as its line, whether it is indented, its tokens (quoted ones in quotes, glued ones behind a plus),
     /// and its fault.
     fn shown(text: &str) -> String {
-        let mut splitter = Splitter::new(text.as_bytes());
+        let mut splitter = EntrySplitter::new(text.as_bytes());
         let mut out = String::new();
         while let Some(entry) = splitter.next_entry() {
             out += &format!("{}{}", entry.line, if entry.indented { " >" } else { "" });
@@ -307,10 +307,10 @@ mod tests {
     #[test]
     fn an_entry_spans_its_lines() {
         let text = b"a (\n1 )\nb\n";
-        let mut splitter = Splitter::new(text);
+        let mut splitter = EntrySplitter::new(text);
         assert_eq!(splitter.next_entry().unwrap().range, 0..8);
         assert_eq!(splitter.next_entry().unwrap().range, 8..10);
         assert_eq!(splitter.next_entry(), None);
-        assert_eq!(Splitter::new(b"no newline").next_entry(), None);
+        assert_eq!(EntrySplitter::new(b"no newline").next_entry(), None);
     }
 }

@@ -3,26 +3,32 @@
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 
-use super::load::Folder;
-use super::{Settings, ZoneFiles, file_name, read_settings};
+use super::load::TargetFolder;
+use super::{FolderSettings, ZoneFiles, file_name, read_settings};
 use crate::diag::Problem;
 use crate::dns::ZoneName;
-use crate::inventory::config::node::Node;
-use crate::provider::examine::{Capabilities, Clock, Examined, Measures, PlaceExamined, ZoneExamined};
-use crate::provider::{Context, ReadZone as _};
+use crate::inventory::config::node::SettingsNode;
+use crate::provider::examine::{Capabilities, PlaceExamined, ServerClock, TargetExamined, ZoneExamined, ZoneMeasures};
+use crate::provider::{ProviderContext, ReadZone as _};
 
 /// Looks at the folder of a target, and at the files of these zones.
-pub fn examine(settings: &Node, context: &Context<'_>, zones: &[&ZoneName]) -> Examined {
-    let Settings { dir, .. } = read_settings(settings, context.source).0.expect("`check` passed the settings");
-    let mut place = PlaceExamined { place: dir.clone(), fault: None, clock: Clock::NotTold, zones: Vec::new() };
-    match Folder::open(context.workspace, &dir) {
+pub fn examine(settings: &SettingsNode, context: &ProviderContext<'_>, zones: &[&ZoneName]) -> TargetExamined {
+    let FolderSettings { dir, .. } = read_settings(settings, context.source).0.expect("`check` passed the settings");
+    let mut place = PlaceExamined { place: dir.clone(), fault: None, clock: ServerClock::NotTold, zones: Vec::new() };
+    match TargetFolder::open(context.workspace, &dir) {
         Err(error) => place.fault = Some(error),
         Ok(folder) => {
             let files = ZoneFiles { folder };
             place.zones = zones.iter().map(|zone| examine_zone(&files, context.workspace, zone)).collect();
         }
     }
-    Examined { key: None, signs: false, transfers: true, places: vec![place], capabilities: Capabilities::NotAsked }
+    TargetExamined {
+        key: None,
+        signs: false,
+        transfers: true,
+        places: vec![place],
+        capabilities: Capabilities::NotAsked,
+    }
 }
 
 /// Looks at the files of one zone.
@@ -36,7 +42,7 @@ fn examine_zone(files: &ZoneFiles, workspace: &Path, zone: &ZoneName) -> ZoneExa
         let size = |(name, _): &(String, String)| fs::metadata(workspace.join(name)).map_or(0, |found| found.len());
         let octets = read.inputs.iter().map(size).sum();
         let warnings = read.findings.map_or(0, |findings| findings.1.warning_count());
-        Measures { warnings, ..Measures::of(&read.contents, octets, None) }
+        ZoneMeasures { warnings, ..ZoneMeasures::of(&read.contents, octets, None) }
     });
     ZoneExamined { zone: zone.clone(), authority: None, serial, read, without_key: None, writable }
 }

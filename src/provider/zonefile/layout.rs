@@ -6,31 +6,31 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::parse::{Place, Record, TtlFrom};
+use super::parse::{EntryPlace, FileRecord, TtlFrom};
 use crate::diag::{FileId, Origin};
 use crate::dns::{Name, Rdata, RdataRef, Rtype, Ttl};
 
 /// The owner name and type of an RRset.
-pub type Key = (Name, Rtype);
+pub type LayoutKey = (Name, Rtype);
 
 /// The records of one zone, by their places.
 #[derive(Debug)]
-pub struct Layout {
+pub struct ZoneLayout {
     /// The zone's main file.
     main: FileId,
     /// The RRsets of which the data, and the places in included files, are kept.
-    wanted: HashSet<Key>,
+    wanted: HashSet<LayoutKey>,
     /// The records of the main file, in its order.
-    pub lines: Vec<Line>,
+    pub lines: Vec<RecordLine>,
     /// The places of records of the wanted RRsets, or of the SOA, in an included file: the first of each.
-    pub included: HashMap<Key, Origin>,
+    pub included: HashMap<LayoutKey, Origin>,
     /// The TTL that a record of an included file said last, since the last record of the main file.
     included_ttl: Option<Ttl>,
 }
 
 /// One record of the main file: its lines, and its parts.
 #[derive(Debug)]
-pub struct Line {
+pub struct RecordLine {
     /// The octets of its lines, the last end of line included.
     pub range: Range<usize>,
     /// The owner name.
@@ -67,18 +67,18 @@ const SERIAL: usize = 2;
 /// How many fields a SOA has.
 const SOA_FIELDS: usize = 7;
 
-impl Layout {
+impl ZoneLayout {
     /// Starts with no records; `wanted` are the RRsets that are to be edited.
-    pub fn new(main: FileId, wanted: HashSet<Key>) -> Layout {
-        Layout { main, wanted, lines: Vec::new(), included: HashMap::new(), included_ttl: None }
+    pub fn new(main: FileId, wanted: HashSet<LayoutKey>) -> ZoneLayout {
+        ZoneLayout { main, wanted, lines: Vec::new(), included: HashMap::new(), included_ttl: None }
     }
 
     /// Takes the next record.
-    pub fn note(&mut self, record: &Record<'_>, place: &Place<'_>) {
+    pub fn note(&mut self, record: &FileRecord<'_>, place: &EntryPlace<'_>) {
         let key = (record.owner.to_name(), record.rtype);
         if place.file() == self.main {
             let is_wanted = self.wanted.contains(&key);
-            let mut line = Line::new(key.0, record, place);
+            let mut line = RecordLine::new(key.0, record, place);
             line.included_ttl = self.included_ttl.take();
             line.rdata = is_wanted.then(|| RdataRef { rtype: record.rtype, octets: record.rdata }.to_rdata());
             self.lines.push(line);
@@ -93,14 +93,14 @@ impl Layout {
     }
 }
 
-impl Line {
+impl RecordLine {
     /// Keeps the needed fields of a record.
-    fn new(owner: Name, record: &Record<'_>, place: &Place<'_>) -> Line {
+    fn new(owner: Name, record: &FileRecord<'_>, place: &EntryPlace<'_>) -> RecordLine {
         let head = place.head();
         let rtype_at = head.rtype.range();
         let first = [head.ttl, head.class, Some(head.rtype)].into_iter().flatten().map(|token| token.range().start);
         let is_soa = record.rtype == Rtype::SOA && head.rdata.len() == SOA_FIELDS;
-        Line {
+        RecordLine {
             range: place.range(),
             owner,
             rtype: record.rtype,

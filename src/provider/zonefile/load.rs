@@ -15,7 +15,7 @@ const MAX_FILE: u64 = u32::MAX as u64;
 
 /// The folder of a target.
 #[derive(Debug)]
-pub struct Folder {
+pub struct TargetFolder {
     /// Its real path, without symbolic links.
     root: PathBuf,
     /// Its path in messages, relative to the workspace; empty for the workspace itself.
@@ -54,11 +54,11 @@ impl LoadError {
     }
 }
 
-impl Folder {
+impl TargetFolder {
     /// Finds `dir` inside the workspace.
     ///
     /// Errors: there is no such folder, or a symbolic link leads out of the workspace.
-    pub fn open(workspace: &Path, dir: &str) -> Result<Folder, Problem> {
+    pub fn open(workspace: &Path, dir: &str) -> Result<TargetFolder, Problem> {
         let fail = |code, message: String, hint: &str| Problem::new(dir, code, message).hint(hint);
         let io = |error: io::Error| {
             let hint = "make the folder that `dir` of this target names, with a file NAME.zone for each zone";
@@ -74,7 +74,7 @@ impl Folder {
             let message = "the folder is outside the workspace".to_owned();
             return Err(fail("outside-workspace", message, "copy the zone files into the workspace"));
         };
-        Ok(Folder { shown: slashed(inside), root })
+        Ok(TargetFolder { shown: slashed(inside), root })
     }
 
     /// The name in messages of a file in the folder.
@@ -99,7 +99,7 @@ fn slashed(path: &Path) -> String {
 
 /// One file.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedFile {
     /// Its path inside the folder, without symbolic links.
     inside: PathBuf,
     /// Its number in messages.
@@ -110,33 +110,33 @@ pub struct Loaded {
 
 /// Loads the files of one zone.
 #[derive(Debug)]
-pub struct Loader<'a> {
+pub struct FileLoader<'a> {
     /// The folder that they must be in; `None` where the text of the one file is given.
-    folder: Option<&'a Folder>,
+    folder: Option<&'a TargetFolder>,
     /// Their names in messages.
     files: Files,
     /// What was loaded, in order.
-    loaded: Vec<Loaded>,
+    loaded: Vec<LoadedFile>,
     /// Their names with their SHA-256 in hexadecimal.
     inputs: Vec<(String, String)>,
 }
 
-impl<'a> Loader<'a> {
+impl<'a> FileLoader<'a> {
     /// Starts with nothing loaded.
-    pub fn new(folder: &'a Folder) -> Loader<'a> {
-        Loader { folder: Some(folder), files: Files::default(), loaded: Vec::new(), inputs: Vec::new() }
+    pub fn new(folder: &'a TargetFolder) -> FileLoader<'a> {
+        FileLoader { folder: Some(folder), files: Files::default(), loaded: Vec::new(), inputs: Vec::new() }
     }
 
     /// Starts with one text loaded, as number 0; no other file can be.
-    pub fn of_text(name: &str, text: Vec<u8>) -> Loader<'static> {
-        let mut loader = Loader { folder: None, files: Files::default(), loaded: Vec::new(), inputs: Vec::new() };
+    pub fn of_text(name: &str, text: Vec<u8>) -> FileLoader<'static> {
+        let mut loader = FileLoader { folder: None, files: Files::default(), loaded: Vec::new(), inputs: Vec::new() };
         let file = loader.files.add(name);
-        loader.loaded.push(Loaded { inside: PathBuf::new(), file, text: Rc::new(text) });
+        loader.loaded.push(LoadedFile { inside: PathBuf::new(), file, text: Rc::new(text) });
         loader
     }
 
     /// Loads a file by its path from the folder of the loaded file `from`, or from the target's folder; gives its
-    /// number for [`Loader::get`]. A file that was loaded before is not read again.
+    /// number for [`FileLoader::get`]. A file that was loaded before is not read again.
     pub fn load(&mut self, from: Option<usize>, path: &str) -> Result<usize, LoadError> {
         let path = Path::new(path);
         if !path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
@@ -153,12 +153,12 @@ impl<'a> Loader<'a> {
         let name = target.shown(inside);
         let digest = Sha256::digest(&text);
         self.inputs.push((name.clone(), digest.iter().map(|octet| format!("{octet:02x}")).collect()));
-        self.loaded.push(Loaded { inside: inside.to_owned(), file: self.files.add(name), text: Rc::new(text) });
+        self.loaded.push(LoadedFile { inside: inside.to_owned(), file: self.files.add(name), text: Rc::new(text) });
         Ok(self.loaded.len() - 1)
     }
 
     /// The file with this number.
-    pub fn get(&self, number: usize) -> &Loaded {
+    pub fn get(&self, number: usize) -> &LoadedFile {
         &self.loaded[number]
     }
 

@@ -38,15 +38,15 @@ use std::path::{Component, Path};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::{Access, Context, Exchange, Opened, OpenedWriter, ReadZone, ZoneRead};
+use super::{ExchangeSettings, OpenedTarget, OpenedWriter, ProviderContext, ReadZone, TargetAccess, ZoneRead};
 use crate::diag::{Diagnostic, Diagnostics, FileFindings, Origin, Problem};
 use crate::dns::{ContentsError, Name, ZoneBuilder, ZoneContents, ZoneName};
-use crate::inventory::config::node::{Node, Reader, SourceText};
+use crate::inventory::config::node::{SettingsNode, SourceText, TableReader};
 use crate::inventory::config::shared::read_command;
 use crate::process::BoundedCommand;
 
 pub use self::examine::examine;
-use self::load::{Folder, Loader};
+use self::load::{FileLoader, TargetFolder};
 use self::writer::FileWriter;
 
 /// Zones are files of the workspace.
@@ -56,33 +56,33 @@ pub const IS_LOCAL: bool = true;
 pub const IS_FENCED: bool = false;
 
 /// Checks settings without using them.
-pub fn check(settings: &Node, source: &SourceText) -> Diagnostics {
+pub fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
     read_settings(settings, source).1
 }
 
 /// The names of servers in the settings: a folder has none.
-pub fn server_names(_: &Node) -> Vec<(Name, Origin)> {
+pub fn server_names(_: &SettingsNode) -> Vec<(Name, Origin)> {
     Vec::new()
 }
 
 /// The folder.
-pub fn place(settings: &Node) -> String {
-    settings.get("dir").and_then(Node::as_text).map(|dir| format!("the folder `{dir}`")).unwrap_or_default()
+pub fn place(settings: &SettingsNode) -> String {
+    settings.get("dir").and_then(SettingsNode::as_text).map(|dir| format!("the folder `{dir}`")).unwrap_or_default()
 }
 
 /// Finds the folder of a target.
-pub fn open(settings: &Node, context: &Context<'_>) -> Opened {
-    let Settings { dir, .. } = read_settings(settings, context.source).0.expect("`check` passed the settings");
-    Ok(Access::Whole(Box::new(ZoneFiles { folder: Folder::open(context.workspace, &dir)? })))
+pub fn open(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedTarget {
+    let FolderSettings { dir, .. } = read_settings(settings, context.source).0.expect("`check` passed the settings");
+    Ok(TargetAccess::Whole(Box::new(ZoneFiles { folder: TargetFolder::open(context.workspace, &dir)? })))
 }
 
 /// Finds the folder of a target to write to it.
-pub fn open_writer(settings: &Node, context: &Context<'_>) -> OpenedWriter {
+pub fn open_writer(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedWriter {
     let settings = read_settings(settings, context.source).0.expect("`check` passed the settings");
-    let Settings { dir, reload, timeout } = settings;
+    let FolderSettings { dir, reload, timeout } = settings;
     let workspace = context.workspace.to_owned();
     Ok(Box::new(FileWriter {
-        files: ZoneFiles { folder: Folder::open(context.workspace, &dir)? },
+        files: ZoneFiles { folder: TargetFolder::open(context.workspace, &dir)? },
         today: context.now.date(),
         reload: reload.map(|words| BoundedCommand { words, workspace, timeout }),
         dir,
@@ -94,11 +94,11 @@ pub fn open_writer(settings: &Node, context: &Context<'_>) -> OpenedWriter {
 ///
 /// Errors: as for a target whose folder it is.
 pub fn read_in(folder: &Path, zone: &ZoneName) -> Result<ZoneRead, Problem> {
-    ZoneFiles { folder: Folder::open(folder, "")? }.read_zone(zone)
+    ZoneFiles { folder: TargetFolder::open(folder, "")? }.read_zone(zone)
 }
 
 /// The settings of a target.
-struct Settings {
+struct FolderSettings {
     /// The folder of the files, relative to the workspace.
     dir: String,
     /// What to run after files were written.
@@ -108,8 +108,8 @@ struct Settings {
 }
 
 /// Reads the settings, and what is wrong in them.
-fn read_settings(settings: &Node, source: &SourceText) -> (Option<Settings>, Diagnostics) {
-    let mut reader = Reader::new(settings, source);
+fn read_settings(settings: &SettingsNode, source: &SourceText) -> (Option<FolderSettings>, Diagnostics) {
+    let mut reader = TableReader::new(settings, source);
     reader.take("type");
     let dir = reader.require("dir").and_then(|node| reader.text_of(node).map(|text| (node, text)));
     let dir = dir.and_then(|(node, text)| {
@@ -127,20 +127,20 @@ fn read_settings(settings: &Node, source: &SourceText) -> (Option<Settings>, Dia
         Some(text.to_owned())
     });
     let reload = reader.take("reload").and_then(|node| read_command(&mut reader, node));
-    let Exchange { timeout, .. } = Exchange::parse(&mut reader);
-    (dir.map(|dir| Settings { dir, reload, timeout }), reader.finish())
+    let ExchangeSettings { timeout, .. } = ExchangeSettings::parse(&mut reader);
+    (dir.map(|dir| FolderSettings { dir, reload, timeout }), reader.finish())
 }
 
 /// A folder of master files.
 #[derive(Debug)]
 struct ZoneFiles {
     /// The folder.
-    folder: Folder,
+    folder: TargetFolder,
 }
 
 impl ReadZone for ZoneFiles {
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem> {
-        let mut loader = Loader::new(&self.folder);
+        let mut loader = FileLoader::new(&self.folder);
         let first = self.load(zone, &mut loader)?;
         read_loaded(zone, loader, first).map_err(|refused| self.explain(zone, refused))
     }
@@ -153,7 +153,7 @@ impl ZoneFiles {
     }
 
     /// Loads the file of a zone; gives its number.
-    fn load(&self, zone: &ZoneName, loader: &mut Loader<'_>) -> Result<usize, Problem> {
+    fn load(&self, zone: &ZoneName, loader: &mut FileLoader<'_>) -> Result<usize, Problem> {
         loader.load(None, &file_name(zone)).map_err(|error| {
             let (code, hint) = if error.is_missing() {
                 ("missing-file", format!("put the zone's master file there, or let `{zone}` have another pool"))
@@ -166,7 +166,7 @@ impl ZoneFiles {
     }
 
     /// Says that the files of a zone are wrong.
-    fn explain(&self, zone: &ZoneName, (findings, errors): Refused) -> Problem {
+    fn explain(&self, zone: &ZoneName, (findings, errors): CountedFindings) -> Problem {
         let message = format!("{errors} error{} in the files of `{zone}`", if errors == 1 { "" } else { "s" });
         Problem::new(self.place(zone), "bad-zone-file", message)
             .hint("correct the file; until then the zone counts as unknown")
@@ -181,10 +181,10 @@ pub fn file_name(zone: &ZoneName) -> String {
 }
 
 /// The findings, and how many of them are errors.
-type Refused = (Box<FileFindings>, usize);
+type CountedFindings = (Box<FileFindings>, usize);
 
 /// Reads a zone whose first file is loaded.
-fn read_loaded(zone: &ZoneName, mut loader: Loader<'_>, first: usize) -> Result<ZoneRead, Refused> {
+fn read_loaded(zone: &ZoneName, mut loader: FileLoader<'_>, first: usize) -> Result<ZoneRead, CountedFindings> {
     let (contents, found) = read_noting(zone, &mut loader, first, &mut |_, _| ());
     let errors = found.error_count();
     let (files, inputs) = loader.finish();
@@ -200,12 +200,12 @@ fn read_loaded(zone: &ZoneName, mut loader: Loader<'_>, first: usize) -> Result<
 /// zone, and the findings.
 fn read_noting(
     zone: &ZoneName,
-    loader: &mut Loader<'_>,
+    loader: &mut FileLoader<'_>,
     first: usize,
-    note: &mut dyn FnMut(&parse::Record<'_>, &parse::Place<'_>),
+    note: &mut dyn FnMut(&parse::FileRecord<'_>, &parse::EntryPlace<'_>),
 ) -> (Option<ZoneContents>, Diagnostics) {
     let mut builder = ZoneBuilder::new(zone.clone());
-    let parse::Parsed { mut found, has_soa } = parse::parse_zone(zone, loader, first, &mut |record, place| {
+    let parse::ParsedZone { mut found, has_soa } = parse::parse_zone(zone, loader, first, &mut |record, place| {
         note(record, place);
         builder.push(record.owner, record.rtype, record.ttl, record.rdata)
     });
@@ -227,7 +227,7 @@ fn read_noting(
 }
 
 /// Why records are not a zone: they have no SOA.
-fn no_contents(error: ContentsError, loader: &Loader<'_>, first: usize) -> Diagnostic {
+fn no_contents(error: ContentsError, loader: &FileLoader<'_>, first: usize) -> Diagnostic {
     let file = loader.get(first).file;
     Diagnostic::file_error("no-soa", file, error.to_string())
         .hint("a zone file has a SOA at the zone's name; check that this is not the file of another zone")

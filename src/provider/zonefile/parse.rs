@@ -7,8 +7,8 @@ use crate::diag::{Code, Diagnostic, Diagnostics, FileId, Origin};
 use crate::dns::{ContentsError, Name, NameBuffer, NameError, NameRef, Rtype, Ttl, ZoneName};
 use crate::provider::is_zone_data;
 
-use super::entry::{Entry, FaultKind, Splitter, Token};
-use super::load::{LoadError, Loader};
+use super::entry::{EntrySplitter, FaultKind, FileEntry, Token};
+use super::load::{FileLoader, LoadError};
 use super::rdata::{
     self, NAME_TOO_LONG, RdataFault, RdataReader, RdataText, UNKNOWN_TYPE, name_fault, parse_period, parse_rtype,
 };
@@ -24,7 +24,7 @@ const MAX_ERRORS: usize = 1_000;
 
 /// One record as it is in a file.
 #[derive(Debug, Clone, Copy)]
-pub struct Record<'a> {
+pub struct FileRecord<'a> {
     /// The owner name.
     pub owner: NameRef<'a>,
     /// The type.
@@ -49,13 +49,13 @@ pub enum TtlFrom {
 }
 
 /// Takes records; the place makes diagnostics about them.
-pub type Take<'t> = dyn FnMut(&Record<'_>, &Place<'_>) -> Result<(), ContentsError> + 't;
+pub type TakeRecord<'t> = dyn FnMut(&FileRecord<'_>, &EntryPlace<'_>) -> Result<(), ContentsError> + 't;
 
 /// Reads the zone file with the number `first`, and all that it includes.
 ///
 /// `take` gets every good record; what it refuses becomes a diagnostic.
-pub fn parse_zone(apex: &ZoneName, loader: &mut Loader<'_>, first: usize, take: &mut Take<'_>) -> Parsed {
-    let mut parser = Parser {
+pub fn parse_zone(apex: &ZoneName, loader: &mut FileLoader<'_>, first: usize, take: &mut TakeRecord<'_>) -> ParsedZone {
+    let mut parser = ZoneParser {
         loader,
         take,
         found: Diagnostics::default(),
@@ -70,12 +70,12 @@ pub fn parse_zone(apex: &ZoneName, loader: &mut Loader<'_>, first: usize, take: 
         includes: 0,
     };
     parser.parse_file(first);
-    Parsed { found: parser.found, has_soa: parser.soa.is_some() }
+    ParsedZone { found: parser.found, has_soa: parser.soa.is_some() }
 }
 
 /// What reading a zone gives in addition to its records.
 #[derive(Debug)]
-pub struct Parsed {
+pub struct ParsedZone {
     /// What is wrong.
     pub found: Diagnostics,
     /// Whether there is a SOA, right or wrong.
@@ -84,18 +84,18 @@ pub struct Parsed {
 
 /// The place of an entry: makes diagnostics.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct EntryPlace<'a> {
     /// The file.
     file: FileId,
     /// Its text.
     text: &'a [u8],
     /// The entry.
-    entry: &'a Entry,
+    entry: &'a FileEntry,
     /// Its tokens, at least one.
     tokens: &'a [Token],
 }
 
-impl Place<'_> {
+impl EntryPlace<'_> {
     /// An error about some octets of the entry.
     fn error_at(&self, code: impl Into<Code>, range: std::ops::Range<usize>, message: String) -> Diagnostic {
         let text = self.text;
@@ -122,7 +122,7 @@ impl Place<'_> {
     }
 
     /// The fields before the data of a good record.
-    pub fn head(&self) -> Head<'_> {
+    pub fn head(&self) -> RecordTokens<'_> {
         let (owner, rest) = match (self.entry.indented, self.tokens) {
             (false, [owner, rest @ ..]) => (Some(*owner), rest),
             _ => (None, self.tokens),
@@ -131,7 +131,7 @@ impl Place<'_> {
         let (rtype, options) = rest[..rest.len() - rdata.len()].split_last().expect("a record has a type");
         let ttl = options.iter().find(|token| !is_internet(self.word(**token)));
         let class = options.iter().find(|token| is_internet(self.word(**token)));
-        Head { owner, ttl: ttl.copied(), class: class.copied(), rtype: *rtype, rdata }
+        RecordTokens { owner, ttl: ttl.copied(), class: class.copied(), rtype: *rtype, rdata }
     }
 
     /// The file.
@@ -162,7 +162,7 @@ impl Place<'_> {
 
 /// The tokens of a record.
 #[derive(Debug, Clone, Copy)]
-pub struct Head<'a> {
+pub struct RecordTokens<'a> {
     /// The owner name; none where it is that of the record before.
     pub owner: Option<Token>,
     /// The TTL, where there is one.
@@ -187,11 +187,11 @@ enum OwnerState {
 }
 
 /// The state of reading one zone.
-struct Parser<'p, 'l, 't> {
+struct ZoneParser<'p, 'l, 't> {
     /// Where files come from.
-    loader: &'p mut Loader<'l>,
+    loader: &'p mut FileLoader<'l>,
     /// Where records go to.
-    take: &'p mut Take<'t>,
+    take: &'p mut TakeRecord<'t>,
     /// What is wrong so far.
     found: Diagnostics,
     /// What completes names without a final dot.
@@ -215,9 +215,9 @@ struct Parser<'p, 'l, 't> {
 }
 
 /// A diagnostic as an error.
-type Fault = Box<Diagnostic>;
+type ParseError = Box<Diagnostic>;
 
-impl Parser<'_, '_, '_> {
+impl ZoneParser<'_, '_, '_> {
     /// Reads one file, and all that it includes.
     fn parse_file(&mut self, number: usize) {
         let loaded = self.loader.get(number);
@@ -228,9 +228,9 @@ impl Parser<'_, '_, '_> {
             self.found.push(error.hint("write the file again, whole"));
         }
         self.nesting.push(number);
-        let mut splitter = Splitter::new(&text);
+        let mut splitter = EntrySplitter::new(&text);
         while let Some(entry) = splitter.next_entry() {
-            let place = Place { file, text: &text, entry: &entry, tokens: splitter.tokens() };
+            let place = EntryPlace { file, text: &text, entry: &entry, tokens: splitter.tokens() };
             if let Err(fault) = self.parse_entry(&place) {
                 self.found.push(*fault);
             }
@@ -244,7 +244,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads one entry.
-    fn parse_entry(&mut self, place: &Place<'_>) -> Result<(), Fault> {
+    fn parse_entry(&mut self, place: &EntryPlace<'_>) -> Result<(), ParseError> {
         if let Some(fault) = &place.entry.fault {
             // Its owner name may be right, but that is unknown.
             self.owner_state = OwnerState::Bad;
@@ -259,7 +259,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads a directive.
-    fn parse_directive(&mut self, place: &Place<'_>) -> Result<(), Fault> {
+    fn parse_directive(&mut self, place: &EntryPlace<'_>) -> Result<(), ParseError> {
         let (first, arguments) = place.tokens.split_first().expect("an entry has a token");
         let directive = place.word(*first).to_ascii_uppercase();
         match (directive.as_slice(), arguments) {
@@ -294,7 +294,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads a name that is not an owner name.
-    fn parse_name(&self, place: &Place<'_>, token: Token) -> Result<Name, Fault> {
+    fn parse_name(&self, place: &EntryPlace<'_>, token: Token) -> Result<Name, ParseError> {
         match place.word(token) {
             b"@" if !token.quoted => Ok(self.origin.clone()),
             word => Name::parse_relative(word, &self.origin).map_err(|error| explain_name(place, token, &error)),
@@ -302,8 +302,8 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads another file in place of the directive; origin and owner name are as before afterwards.
-    fn include(&mut self, place: &Place<'_>, path: Token, origin: Option<Name>) -> Result<(), Fault> {
-        let refuse = |code, message: String, hint: &str| -> Result<(), Fault> {
+    fn include(&mut self, place: &EntryPlace<'_>, path: Token, origin: Option<Name>) -> Result<(), ParseError> {
+        let refuse = |code, message: String, hint: &str| -> Result<(), ParseError> {
             Err(place.error(code, path, message).hint(hint).into())
         };
         let shown = place.shown(path);
@@ -340,7 +340,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads a record.
-    fn parse_record(&mut self, place: &Place<'_>) -> Result<(), Fault> {
+    fn parse_record(&mut self, place: &EntryPlace<'_>) -> Result<(), ParseError> {
         let tokens = self.parse_owner(place)?;
         if self.owner_state == OwnerState::Bad {
             return Ok(());
@@ -365,12 +365,12 @@ impl Parser<'_, '_, '_> {
                 return Err(error.hint("put a line such as `$TTL 3600` at the top of the file").into());
             }
         };
-        let record = Record { owner: self.owner.as_name(), rtype, ttl, ttl_from, rdata };
+        let record = FileRecord { owner: self.owner.as_name(), rtype, ttl, ttl_from, rdata };
         (self.take)(&record, place).map_err(|error| self.explain_refusal(place, error))
     }
 
     /// Reads the owner name, where there is one; gives the tokens after it.
-    fn parse_owner<'a>(&mut self, place: &Place<'a>) -> Result<&'a [Token], Fault> {
+    fn parse_owner<'a>(&mut self, place: &EntryPlace<'a>) -> Result<&'a [Token], ParseError> {
         if place.entry.indented {
             if self.owner_state == OwnerState::None {
                 let error =
@@ -392,7 +392,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Says why the zone does not take a record.
-    fn explain_refusal(&mut self, place: &Place<'_>, error: ContentsError) -> Fault {
+    fn explain_refusal(&mut self, place: &EntryPlace<'_>, error: ContentsError) -> ParseError {
         let owner = self.owner.as_name();
         let diagnostic = match error {
             ContentsError::OutOfZone => {
@@ -413,7 +413,7 @@ impl Parser<'_, '_, '_> {
 }
 
 /// Keeps the place of the SOA; a second one is a fault, even of the same content.
-fn note_soa(soa: &mut Option<Origin>, place: &Place<'_>) -> Result<(), Fault> {
+fn note_soa(soa: &mut Option<Origin>, place: &EntryPlace<'_>) -> Result<(), ParseError> {
     let Some(first) = soa else {
         *soa = Some(place.origin());
         return Ok(());
@@ -425,7 +425,10 @@ fn note_soa(soa: &mut Option<Origin>, place: &Place<'_>) -> Result<(), Fault> {
 }
 
 /// Reads TTL and class, both of which may be missing, in either order, and the type; gives the tokens after them.
-fn parse_head<'a>(place: &Place<'a>, mut tokens: &'a [Token]) -> Result<(Option<Ttl>, Rtype, &'a [Token]), Fault> {
+fn parse_head<'a>(
+    place: &EntryPlace<'a>,
+    mut tokens: &'a [Token],
+) -> Result<(Option<Ttl>, Rtype, &'a [Token]), ParseError> {
     let (mut ttl, mut class) = (None, false);
     loop {
         let Some((token, rest)) = tokens.split_first() else {
@@ -445,7 +448,7 @@ fn parse_head<'a>(place: &Place<'a>, mut tokens: &'a [Token]) -> Result<(Option<
 }
 
 /// Reads a TTL.
-fn parse_ttl(place: &Place<'_>, token: Token) -> Result<Ttl, Fault> {
+fn parse_ttl(place: &EntryPlace<'_>, token: Token) -> Result<Ttl, ParseError> {
     parse_period(place.word(token)).ok_or_else(|| {
         let message = format!("`{}` is not a TTL", place.shown(token));
         let hint = "a TTL is 0 to 2147483647 seconds, or numbers with units such as `1h30m`";
@@ -459,7 +462,7 @@ fn is_internet(word: &[u8]) -> bool {
 }
 
 /// Reads a type: its mnemonic, or `TYPE` and a number (RFC 3597 section 5).
-fn parse_type(place: &Place<'_>, token: Token) -> Result<Rtype, Fault> {
+fn parse_type(place: &EntryPlace<'_>, token: Token) -> Result<Rtype, ParseError> {
     let word = place.word(token);
     // What zones are full of; the library compares with one mnemonic after another.
     for (mnemonic, rtype) in [("AAAA", Rtype::AAAA), ("PTR", Rtype::PTR), ("A", Rtype::A), ("TXT", Rtype::TXT)] {
@@ -495,14 +498,14 @@ const LONG_NAME: &str = "a label has at most 63 bytes, a name 255; check the ori
 const BAD_NAME: &str = "labels are separated by single dots; bytes other than letters and digits are written `\\DDD`";
 
 /// Says what is wrong with a name.
-fn explain_name(place: &Place<'_>, token: Token, error: &NameError) -> Fault {
+fn explain_name(place: &EntryPlace<'_>, token: Token, error: &NameError) -> ParseError {
     let (code, message) = name_fault(error);
     let hint = if code == NAME_TOO_LONG { LONG_NAME } else { BAD_NAME };
     place.error(code, token, message).hint(hint).into()
 }
 
 /// Says what is wrong with RDATA, and where.
-fn explain_rdata(place: &Place<'_>, tokens: &[Token], rtype: Rtype, fault: RdataFault) -> Fault {
+fn explain_rdata(place: &EntryPlace<'_>, tokens: &[Token], rtype: Rtype, fault: RdataFault) -> ParseError {
     let token = match fault.token {
         Some(number) => tokens.get(number).copied(),
         None => tokens.last().copied(),

@@ -16,11 +16,11 @@ pub use self::mnemonic::rtype as parse_rtype;
 use super::entry::Token;
 use super::scan::TokenScanner;
 use crate::diag::Code;
-use crate::dns::{NameBuffer, NameError, NameRef, Rtype, Ttl, Wire, name};
+use crate::dns::{NameBuffer, NameError, NameRef, Rtype, Ttl, WireOctets, name};
 
 /// One part of RDATA in presentation format.
 #[derive(Debug, Clone, Copy)]
-enum Part {
+enum RdataField {
     /// An IPv4 address.
     V4,
     /// An IPv6 address.
@@ -41,8 +41,8 @@ enum Part {
 
 /// The parts of the types that are read here: those that zones are full of, those where the library knows no units
 /// (SOA), and those that it does not know at all (AFSDB, KX, PX, RT, SPF, URI).
-fn parts(rtype: Rtype) -> Option<&'static [Part]> {
-    use Part::{LongText, Name, Period, Texts, U16, U32, V4, V6};
+fn parts(rtype: Rtype) -> Option<&'static [RdataField]> {
+    use RdataField::{LongText, Name, Period, Texts, U16, U32, V4, V6};
     Some(match rtype {
         Rtype::A => &[V4],
         Rtype::AAAA => &[V6],
@@ -115,7 +115,7 @@ impl RdataReader {
     }
 
     /// Reads one part after another.
-    fn read_parts(&mut self, parts: &[Part], source: RdataText<'_>) -> Result<(), RdataFault> {
+    fn read_parts(&mut self, parts: &[RdataField], source: RdataText<'_>) -> Result<(), RdataFault> {
         let mut taken = 0;
         for part in parts {
             loop {
@@ -123,7 +123,7 @@ impl RdataReader {
                 let read = self.read_part(*part, token.text(source.text), token.quoted, source.origin);
                 read.map_err(|(code, message)| RdataFault { token: Some(taken), code, message })?;
                 taken += 1;
-                if !matches!(part, Part::Texts) || taken == source.tokens.len() {
+                if !matches!(part, RdataField::Texts) || taken == source.tokens.len() {
                     break;
                 }
             }
@@ -138,39 +138,47 @@ impl RdataReader {
     }
 
     /// Reads one part from one token.
-    fn read_part(&mut self, part: Part, word: &[u8], quoted: bool, origin: NameRef<'_>) -> Result<(), (Code, String)> {
+    fn read_part(
+        &mut self,
+        part: RdataField,
+        word: &[u8],
+        quoted: bool,
+        origin: NameRef<'_>,
+    ) -> Result<(), (Code, String)> {
         let wrong = |what: &str| (BAD_RDATA, format!("`{}` is not {what}", String::from_utf8_lossy(word)));
         match part {
-            Part::Name => {
+            RdataField::Name => {
                 match word {
                     b"@" if !quoted => self.name.set(origin),
                     _ => self.name.parse(word, origin).map_err(|error| name_fault(&error))?,
                 }
                 self.rdata.extend_from_slice(self.name.as_name().as_wire());
             }
-            Part::V4 => {
+            RdataField::V4 => {
                 let address: Ipv4Addr = parsed(word).ok_or_else(|| wrong("an IPv4 address"))?;
                 self.rdata.extend_from_slice(&address.octets());
             }
-            Part::V6 => {
+            RdataField::V6 => {
                 let address: Ipv6Addr = parsed(word).ok_or_else(|| wrong("an IPv6 address"))?;
                 self.rdata.extend_from_slice(&address.octets());
             }
-            Part::U16 => {
+            RdataField::U16 => {
                 let number = digits(word).and_then(|number| u16::try_from(number).ok());
                 self.rdata.extend_from_slice(&number.ok_or_else(|| wrong("a number of 0 to 65535"))?.to_be_bytes());
             }
-            Part::U32 => {
+            RdataField::U32 => {
                 let number = digits(word).and_then(|number| u32::try_from(number).ok());
                 self.rdata
                     .extend_from_slice(&number.ok_or_else(|| wrong("a number of 0 to 4294967295"))?.to_be_bytes());
             }
-            Part::Period => {
+            RdataField::Period => {
                 let period = parse_period(word).ok_or_else(|| wrong("a length of time of 0 to 2147483647 seconds"))?;
                 self.rdata.extend_from_slice(&period.as_secs().to_be_bytes());
             }
-            Part::Texts => push_string(&mut self.rdata, word, true).map_err(|message| (BAD_RDATA, message))?,
-            Part::LongText => push_string(&mut self.rdata, word, false).map_err(|message| (BAD_RDATA, message))?,
+            RdataField::Texts => push_string(&mut self.rdata, word, true).map_err(|message| (BAD_RDATA, message))?,
+            RdataField::LongText => {
+                push_string(&mut self.rdata, word, false).map_err(|message| (BAD_RDATA, message))?
+            }
         }
         Ok(())
     }
@@ -223,7 +231,7 @@ impl RdataReader {
 
     /// Checks that octets are RDATA of the type, and lowers the names in them.
     fn canonicalize(&mut self, rtype: Rtype, octets: &[u8]) -> Result<(), String> {
-        let done = Wire::rdata(octets).append_rdata(rtype, 0..octets.len(), &mut self.rdata);
+        let done = WireOctets::rdata(octets).append_rdata(rtype, 0..octets.len(), &mut self.rdata);
         done.map_err(|error| format!("bad RDATA of {rtype}: {error}"))
     }
 }
@@ -266,14 +274,14 @@ fn bad(token: usize, message: String) -> RdataFault {
 }
 
 /// The fault of RDATA that lack a part.
-fn ends_early(part: Part) -> RdataFault {
+fn ends_early(part: RdataField) -> RdataFault {
     let what = match part {
-        Part::V4 => "an IPv4 address",
-        Part::V6 => "an IPv6 address",
-        Part::Name => "a name",
-        Part::U16 | Part::U32 => "a number",
-        Part::Period => "a length of time",
-        Part::Texts | Part::LongText => "a string",
+        RdataField::V4 => "an IPv4 address",
+        RdataField::V6 => "an IPv6 address",
+        RdataField::Name => "a name",
+        RdataField::U16 | RdataField::U32 => "a number",
+        RdataField::Period => "a length of time",
+        RdataField::Texts | RdataField::LongText => "a string",
     };
     RdataFault { token: None, code: BAD_RDATA, message: format!("the RDATA end before {what}") }
 }

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::diag::{self, Files, Origin, Problem};
-use crate::dns::{Name, NameBuffer, Rtype, Ttl, Wire};
-use crate::inventory::config::node::{Key, Value};
+use crate::dns::{Name, NameBuffer, Rtype, Ttl, WireOctets};
+use crate::inventory::config::node::{SettingsKey, SettingsValue};
 
 /// A SOA and a TTL that most tests do not care about.
 const HEAD: &str = "$TTL 3600\n@ SOA ns hostmaster 1 2 3 4 5\n";
@@ -23,7 +23,7 @@ fn read_files(files: &[(&str, &[u8])]) -> Result<ZoneRead, Problem> {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
-    ZoneFiles { folder: Folder::open(workspace.path(), "zones")? }.read_zone(&apex())
+    ZoneFiles { folder: TargetFolder::open(workspace.path(), "zones")? }.read_zone(&apex())
 }
 
 /// Reads one text as the zone.
@@ -429,7 +429,7 @@ fn includes_stay_in_the_folder_and_come_to_an_end() {
         let next = if depth < 9 { format!("$INCLUDE {}\n", depth + 1) } else { "\n".to_owned() };
         std::fs::write(zones.join(depth.to_string()), next).unwrap();
     }
-    let files = ZoneFiles { folder: Folder::open(workspace.path(), "zones").unwrap() };
+    let files = ZoneFiles { folder: TargetFolder::open(workspace.path(), "zones").unwrap() };
     insta::assert_snapshot!(shown(&files.read_zone(&apex()).unwrap_err()), @r"
     zones/example.net.zone: error[bad-zone-file]: 7 errors in the files of `example.net.`
     zones/example.net.zone:3:10: error[include-outside]: `../secret`: the path leads out of the target's folder
@@ -485,7 +485,7 @@ fn a_missing_file_or_folder_says_what_to_do() {
     assert_eq!(read_files(&[]).unwrap_err().code.as_str(), "missing-folder");
     let workspace = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink("/tmp", workspace.path().join("zones")).unwrap();
-    assert_eq!(Folder::open(workspace.path(), "zones").unwrap_err().code.as_str(), "outside-workspace");
+    assert_eq!(TargetFolder::open(workspace.path(), "zones").unwrap_err().code.as_str(), "outside-workspace");
 }
 
 #[test]
@@ -500,22 +500,22 @@ fn settings_are_checked_whole() {
     let mut files = Files::default();
     let file = files.add("zonewright.toml");
     let at = |line| Origin { file, line, col: 1 };
-    let node = |line, value| Node { origin: at(line), width: 1, value };
-    let text = |line, text: &str| node(line, Value::Text(text.into()));
+    let node = |line, value| SettingsNode { origin: at(line), width: 1, value };
+    let text = |line, text: &str| node(line, SettingsValue::Text(text.into()));
     let entries = vec![
         ("type", text(1, "zonefile")),
         ("dir", text(2, "../zones")),
         ("reload", text(3, "rndc reload")),
         ("timeout", text(4, "0s")),
-        ("window", node(5, Value::Integer(0))),
+        ("window", node(5, SettingsValue::Integer(0))),
         ("read", text(6, "ixfr")),
         ("dirr", text(7, "x")),
     ];
     let entries = entries.into_iter().map(|(name, node)| {
-        let key = Key { name: name.into(), origin: node.origin, width: name.len() };
+        let key = SettingsKey { name: name.into(), origin: node.origin, width: name.len() };
         (key, node)
     });
-    let settings = node(1, Value::Table(entries.collect()));
+    let settings = node(1, SettingsValue::Table(entries.collect()));
     let lines = "type\ndir\nreload\ntimeout\nwindow\nread\ndirr\n";
     let source = SourceText { file, text: lines.into() };
     let mut found = check(&settings, &source);
@@ -579,7 +579,7 @@ fn any_zone() -> impl Strategy<Value = ZoneContents> {
         builder.push(apex().as_name(), Rtype::SOA, Ttl::DEFAULT, &soa).unwrap();
         for (owner, (rtype, octets), ttl) in records {
             let mut rdata = Vec::new();
-            Wire::rdata(&octets).append_rdata(rtype, 0..octets.len(), &mut rdata).unwrap();
+            WireOctets::rdata(&octets).append_rdata(rtype, 0..octets.len(), &mut rdata).unwrap();
             builder.push(owner.as_name(), rtype, Ttl::from_secs(ttl).unwrap(), &rdata).unwrap();
         }
         builder.finish().unwrap()
@@ -619,7 +619,7 @@ proptest! {
             for rrset in read.contents.rrsets() {
                 for rdata in rrset.rdata() {
                     let mut canonical = Vec::new();
-                    let done = Wire::rdata(rdata.octets).append_rdata(rrset.rtype(), 0..rdata.octets.len(), &mut canonical);
+                    let done = WireOctets::rdata(rdata.octets).append_rdata(rrset.rtype(), 0..rdata.octets.len(), &mut canonical);
                     prop_assert_eq!(done, Ok(()));
                     prop_assert_eq!(&*canonical, rdata.octets);
                 }

@@ -3,8 +3,8 @@
 //! Comes in: text. Goes out: the zone's contents exactly as they were written, since a server's zone need not be a
 //! correct master file: CNAMEs next to other data, or TTLs that differ within an RRset, are not reported.
 
-use super::entry::Splitter;
-use super::load::Loader;
+use super::entry::EntrySplitter;
+use super::load::FileLoader;
 use super::rdata::{RdataReader, RdataText};
 use super::{no_contents, parse};
 use crate::diag::FileFindings;
@@ -14,9 +14,9 @@ use crate::dns::{Name, Rtype, ZoneBuilder, ZoneContents, ZoneName};
 ///
 /// Errors: all that is wrong in it.
 pub fn parse_text(zone: &ZoneName, shown: &str, text: Vec<u8>) -> Result<ZoneContents, Box<FileFindings>> {
-    let mut loader = Loader::of_text(shown, text);
+    let mut loader = FileLoader::of_text(shown, text);
     let mut builder = ZoneBuilder::new(zone.clone());
-    let parse::Parsed { mut found, .. } = parse::parse_zone(zone, &mut loader, 0, &mut |record, _| {
+    let parse::ParsedZone { mut found, .. } = parse::parse_zone(zone, &mut loader, 0, &mut |record, _| {
         builder.push(record.owner, record.rtype, record.ttl, record.rdata)
     });
     match builder.finish() {
@@ -52,7 +52,7 @@ impl RdataCheck {
     /// Whether `line`, which holds the text of RDATA and ends with a newline, is read as `octets`.
     pub fn reads_as(&mut self, rtype: Rtype, line: &str, octets: &[u8]) -> bool {
         let text = line.as_bytes();
-        let mut splitter = Splitter::new(text);
+        let mut splitter = EntrySplitter::new(text);
         let whole = splitter.next_entry().is_some_and(|entry| entry.fault.is_none() && entry.range.end == text.len());
         let source = RdataText { text, tokens: splitter.tokens(), origin: self.root.as_name() };
         whole && self.reader.read(rtype, source).is_ok_and(|read| read == octets)

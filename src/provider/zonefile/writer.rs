@@ -10,9 +10,9 @@ use std::{fs, io};
 
 use jiff::civil::Date;
 
-use super::edit::{self, Unfit};
-use super::layout::Layout;
-use super::load::{Loader, read_regular};
+use super::edit::{self, UnfitFile};
+use super::layout::ZoneLayout;
+use super::load::{FileLoader, read_regular};
 use super::{ZoneFiles, compare, read_noting, serial};
 use crate::diag::{AttemptError, Code, Problem};
 use crate::disk::{self, PendingFile};
@@ -20,7 +20,7 @@ use crate::dns::{Rtype, ZoneContents, ZoneName};
 use crate::live::asked::{Answer, Question};
 use crate::process::BoundedCommand;
 use crate::provider::answers;
-use crate::provider::write::{Edit, Reply, Ticket, Update, UpdateLimits, UpdateZone, WriteZone};
+use crate::provider::write::{RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteZone};
 
 /// Writes the zones of one target.
 #[derive(Debug)]
@@ -46,12 +46,12 @@ impl WriteZone for FileWriter {
         UpdateLimits { edits: usize::MAX, octets: usize::MAX }
     }
 
-    fn octets(&self, _: &ZoneName, _: Edit<'_>) -> usize {
+    fn octets(&self, _: &ZoneName, _: RrsetEdit<'_>) -> usize {
         0
     }
 
     fn observe(&self, zone: &ZoneName, questions: &[Question], _: Option<u64>) -> Result<Vec<Answer>, Problem> {
-        let mut loader = Loader::new(&self.files.folder);
+        let mut loader = FileLoader::new(&self.files.folder);
         let read = self.read(zone, &mut loader, &[])?;
         self.check_signatures(zone, &read.contents)?;
         edit::check(&read.layout).map_err(|unfit| self.explain(zone, &loader, unfit))?;
@@ -88,7 +88,7 @@ struct FileUpdates<'w> {
     /// How many were sent.
     sent: u64,
     /// The outcomes that were not asked for yet.
-    replies: HashMap<Ticket, Reply>,
+    replies: HashMap<UpdateTicket, UpdateReply>,
 }
 
 impl UpdateZone for FileUpdates<'_> {
@@ -96,45 +96,50 @@ impl UpdateZone for FileUpdates<'_> {
         1
     }
 
-    fn send(&mut self, update: &Update<'_>) -> Result<Ticket, Problem> {
-        let ticket = Ticket(self.sent);
+    fn send(&mut self, update: &Update<'_>) -> Result<UpdateTicket, Problem> {
+        let ticket = UpdateTicket(self.sent);
         self.sent += 1;
         let reply = self.writer.write(&self.zone, &update.edits).unwrap_or_else(|reply| reply);
         self.replies.insert(ticket, reply);
         Ok(ticket)
     }
 
-    fn reply(&mut self, ticket: Ticket) -> Reply {
+    fn reply(&mut self, ticket: UpdateTicket) -> UpdateReply {
         self.replies.remove(&ticket).expect("each ticket is asked for once")
     }
 }
 
 impl FileWriter {
     /// Makes the edits in the file of a zone. What keeps them from being made is a reply too.
-    fn write(&self, zone: &ZoneName, edits: &[Edit<'_>]) -> Result<Reply, Reply> {
-        let mut loader = Loader::new(&self.files.folder);
-        let read = self.read(zone, &mut loader, edits).map_err(Reply::Failed)?;
-        self.check_signatures(zone, &read.contents).map_err(Reply::Refused)?;
+    fn write(&self, zone: &ZoneName, edits: &[RrsetEdit<'_>]) -> Result<UpdateReply, UpdateReply> {
+        let mut loader = FileLoader::new(&self.files.folder);
+        let read = self.read(zone, &mut loader, edits).map_err(UpdateReply::Failed)?;
+        self.check_signatures(zone, &read.contents).map_err(UpdateReply::Refused)?;
         if let Some(difference) = edits.iter().find_map(|edit| difference(&read.contents, *edit)) {
-            return Err(Reply::Prerequisite(difference));
+            return Err(UpdateReply::Prerequisite(difference));
         }
         let text = loader.get(read.first).text.clone();
         let serial = serial::next(read.contents.serial(), self.today);
         let new = edit::edit(&text, &read.layout, edits, serial);
-        let new = new.map_err(|unfit| Reply::Refused(self.explain(zone, &loader, unfit)))?;
+        let new = new.map_err(|unfit| UpdateReply::Refused(self.explain(zone, &loader, unfit)))?;
         let path = loader.path(read.first);
-        self.check_edited(zone, loader, &read, (&new, edits)).map_err(Reply::Refused)?;
+        self.check_edited(zone, loader, &read, (&new, edits)).map_err(UpdateReply::Refused)?;
         self.replace(zone, &path, (&text, &new))
     }
 
     /// Reads a zone, and the places of its records.
-    fn read(&self, zone: &ZoneName, loader: &mut Loader<'_>, edits: &[Edit<'_>]) -> Result<Read, Problem> {
+    fn read(
+        &self,
+        zone: &ZoneName,
+        loader: &mut FileLoader<'_>,
+        edits: &[RrsetEdit<'_>],
+    ) -> Result<ZoneFileRead, Problem> {
         let first = self.files.load(zone, loader)?;
         let wanted = edits.iter().map(|edit| (edit.key.owner.as_name().to_name(), edit.key.rtype));
-        let mut layout = Layout::new(loader.get(first).file, wanted.collect());
+        let mut layout = ZoneLayout::new(loader.get(first).file, wanted.collect());
         let read = read_noting(zone, loader, first, &mut |record, place| layout.note(record, place));
         match read {
-            (Some(contents), found) if found.error_count() == 0 => Ok(Read { first, contents, layout }),
+            (Some(contents), found) if found.error_count() == 0 => Ok(ZoneFileRead { first, contents, layout }),
             (_, found) => {
                 let errors = found.error_count();
                 Err(self.files.explain(zone, (Box::new((loader.files().clone(), found)), errors)))
@@ -153,10 +158,10 @@ impl FileWriter {
     }
 
     /// Says why a file cannot be edited.
-    fn explain(&self, zone: &ZoneName, loader: &Loader<'_>, unfit: Unfit) -> Problem {
+    fn explain(&self, zone: &ZoneName, loader: &FileLoader<'_>, unfit: UnfitFile) -> Problem {
         let ((owner, rtype), origin) = match unfit {
-            Unfit::Included(key, origin) => (key, origin),
-            Unfit::NoSerial => {
+            UnfitFile::Included(key, origin) => (key, origin),
+            UnfitFile::NoSerial => {
                 let message = "the serial of the SOA cannot be raised: its data are not written as fields";
                 let hint = "write it as `PRIMARY MAILBOX SERIAL REFRESH RETRY EXPIRE MINIMUM`";
                 return self.error(zone, "zone-file-not-editable", message.to_owned(), hint);
@@ -175,9 +180,9 @@ impl FileWriter {
     fn check_edited(
         &self,
         zone: &ZoneName,
-        mut loader: Loader<'_>,
-        read: &Read,
-        (text, edits): (&[u8], &[Edit<'_>]),
+        mut loader: FileLoader<'_>,
+        read: &ZoneFileRead,
+        (text, edits): (&[u8], &[RrsetEdit<'_>]),
     ) -> Result<(), Problem> {
         loader.set_text(read.first, text.to_owned());
         let (contents, found) = read_noting(zone, &mut loader, read.first, &mut |_, _| ());
@@ -193,28 +198,28 @@ impl FileWriter {
     }
 
     /// Puts the new text in the place of the old one.
-    fn replace(&self, zone: &ZoneName, path: &Path, (old, new): (&[u8], &[u8])) -> Result<Reply, Reply> {
+    fn replace(&self, zone: &ZoneName, path: &Path, (old, new): (&[u8], &[u8])) -> Result<UpdateReply, UpdateReply> {
         let failed = |error: io::Error| {
             let message = format!("the new file could not be written: {}", error.to_string().to_lowercase());
             let hint = "the file is as it was; its folder must be writable, and the disk must have free space";
             let failure = self.error(zone, "file-not-written", message, hint);
             match error.kind() {
-                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Reply::Refused(failure),
-                _ => Reply::Failed(failure),
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => UpdateReply::Refused(failure),
+                _ => UpdateReply::Failed(failure),
             }
         };
         let pending = fs::metadata(path).and_then(|like| PendingFile::write(path, new, Some(&like))).map_err(failed)?;
         if !read_regular(path).is_ok_and(|text| text == old) {
-            return Err(Reply::Prerequisite("another editor changed the file in the meantime".to_owned()));
+            return Err(UpdateReply::Prerequisite("another editor changed the file in the meantime".to_owned()));
         }
         pending.put_in_place().map_err(failed)?;
         self.is_changed.store(true, Ordering::Release);
         disk::sync_folder(path).map_err(|error| {
             let message = format!("the folder could not be synced: {}", error.to_string().to_lowercase());
             let hint = "the new file is in place, but may be lost if the power fails";
-            Reply::Unknown(self.error(zone, "file-not-synced", message, hint))
+            UpdateReply::Unknown(self.error(zone, "file-not-synced", message, hint))
         })?;
-        Ok(Reply::Done)
+        Ok(UpdateReply::Done)
     }
 
     /// An error about the file of a zone.
@@ -225,17 +230,17 @@ impl FileWriter {
 
 /// A zone that was read, and the places of its records.
 #[derive(Debug)]
-struct Read {
+struct ZoneFileRead {
     /// The number of its main file.
     first: usize,
     /// What it holds.
     contents: ZoneContents,
     /// Where.
-    layout: Layout,
+    layout: ZoneLayout,
 }
 
 /// How a zone differs from the state before an edit, in words; `None` where it does not.
-fn difference(contents: &ZoneContents, edit: Edit<'_>) -> Option<String> {
+fn difference(contents: &ZoneContents, edit: RrsetEdit<'_>) -> Option<String> {
     let (owner, rtype) = (&edit.key.owner, edit.key.rtype);
     let found = answers::answer(contents, &Question::of(edit.key));
     Some(match (found, edit.kind.before()) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::ApplyReport;
-use crate::apply::{HostOutcome, Outcome, ZoneWritten};
+use crate::apply::{OutcomeCode, SubjectOutcome, ZoneWritten};
 use crate::diag::Problem;
 use crate::plan::SealedPlan;
 use crate::report::TOOL;
@@ -15,7 +15,7 @@ const FORMAT: &str = "zonewright.apply/1";
 
 /// The document.
 #[derive(Debug, Serialize)]
-struct Document<'a> {
+struct ApplyDocument<'a> {
     /// [`FORMAT`].
     format: &'static str,
     /// The program.
@@ -35,9 +35,9 @@ struct Document<'a> {
     /// How many hosts had each outcome; all outcomes are there.
     counts: BTreeMap<&'static str, usize>,
     /// The hosts, in the order of the plan.
-    hosts: Vec<HostView<'a>>,
+    hosts: Vec<ApplyHostView<'a>>,
     /// The zones.
-    zones: Vec<ZoneView>,
+    zones: Vec<ApplyZoneView>,
     /// Errors that are not about single hosts.
     problems: &'a [Problem],
     /// The zones and input files that changed since the plan was made.
@@ -46,7 +46,7 @@ struct Document<'a> {
 
 /// A host, or a name that no host has.
 #[derive(Debug, Serialize)]
-struct HostView<'a> {
+struct ApplyHostView<'a> {
     /// Its number; none where no host has the name.
     host: Option<u64>,
     /// Its project.
@@ -67,7 +67,7 @@ struct HostView<'a> {
 
 /// A zone. How long it took is not in the document, so that two can be compared.
 #[derive(Debug, Serialize)]
-struct ZoneView {
+struct ApplyZoneView {
     /// Its name.
     zone: String,
     /// How many updates took effect.
@@ -79,7 +79,7 @@ struct ZoneView {
 /// Renders the document, with a final newline.
 pub fn render(report: &ApplyReport<'_>) -> String {
     let applied = report.applied;
-    let document = Document {
+    let document = ApplyDocument {
         format: FORMAT,
         tool: TOOL,
         plan: report.sealed.map(SealedPlan::id),
@@ -88,7 +88,7 @@ pub fn render(report: &ApplyReport<'_>) -> String {
         started: report.started.to_string(),
         exit: report.exit,
         refused: report.refusal,
-        counts: Outcome::ALL.iter().map(|outcome| (outcome.as_str(), applied.count(*outcome))).collect(),
+        counts: OutcomeCode::ALL.iter().map(|outcome| (outcome.as_str(), applied.count(*outcome))).collect(),
         hosts: applied.hosts.iter().map(host).collect(),
         zones: applied.zones.iter().map(zone).collect(),
         problems: &applied.problems,
@@ -98,9 +98,9 @@ pub fn render(report: &ApplyReport<'_>) -> String {
 }
 
 /// A host for the document.
-fn host(found: &HostOutcome) -> HostView<'_> {
-    let HostOutcome { subject, project, name, changes, outcome, message, hint } = found;
-    HostView {
+fn host(found: &SubjectOutcome) -> ApplyHostView<'_> {
+    let SubjectOutcome { subject, project, name, changes, outcome, message, hint } = found;
+    ApplyHostView {
         host: subject.host().map(|inv| inv.0),
         project,
         name,
@@ -112,6 +112,6 @@ fn host(found: &HostOutcome) -> HostView<'_> {
 }
 
 /// A zone for the document.
-fn zone(written: &ZoneWritten) -> ZoneView {
-    ZoneView { zone: written.zone.to_string(), updates: written.updates, changes: written.changes }
+fn zone(written: &ZoneWritten) -> ApplyZoneView {
+    ApplyZoneView { zone: written.zone.to_string(), updates: written.updates, changes: written.changes }
 }

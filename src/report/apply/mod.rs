@@ -5,9 +5,9 @@ mod json;
 mod text;
 
 use super::TextOptions;
-use super::counts::Counts;
+use super::counts::PlanCounts;
 use super::summary::counted;
-use crate::apply::Applied;
+use crate::apply::ApplyOutcome;
 use crate::diag::{Problem, sanitize};
 use crate::inventory::value::Time;
 use crate::plan::{Plan, SealedPlan};
@@ -17,7 +17,7 @@ use crate::state::ApplyId;
 ///
 /// It says what the answer agrees to: how many changes for how many hosts, at which `targets`, from which `workspace`.
 pub fn question(plan: &Plan, targets: &[String], workspace: &str) -> String {
-    let counts = Counts::of_plan(plan);
+    let counts = PlanCounts::of_plan(plan);
     let changes = counted(counts.all_changes(), "change");
     let hosts = match counts.hosts.len() {
         0 => "at names without a host".to_owned(),
@@ -50,7 +50,7 @@ pub struct ApplyReport<'a> {
     /// Why nothing was applied, where the plan was refused as a whole.
     pub refusal: Option<&'a Problem>,
     /// The outcomes; empty where it was refused.
-    pub applied: &'a Applied,
+    pub applied: &'a ApplyOutcome,
     /// The zones and input files that changed since the plan was made; sorted.
     pub moved: &'a [String],
     /// The exit code of the command.

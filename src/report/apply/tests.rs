@@ -5,17 +5,17 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{ApplyReport, text};
-use crate::apply::{Applied, HostOutcome, Outcome, ZoneWritten};
+use crate::apply::{ApplyOutcome, OutcomeCode, SubjectOutcome, ZoneWritten};
 use crate::diag::Problem;
-use crate::plan::{Change, Notice, NoticeCode, Plan, Rule, SealedPlan, Waiting, fixture};
+use crate::plan::{Change, Notice, NoticeCode, Plan, Rule, SealedPlan, WaitingRrset, fixture};
 use crate::report::schema::tests::check_one;
 use crate::report::{SchemaKind, TextOptions};
 use crate::state::ApplyId;
 
 /// A host of the project `search`; orphans where `inv` is 0.
-fn host(inv: u64, outcome: Outcome, message: &str, hint: &str) -> HostOutcome {
+fn host(inv: u64, outcome: OutcomeCode, message: &str, hint: &str) -> SubjectOutcome {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    HostOutcome {
+    SubjectOutcome {
         subject: fixture::subject((inv > 0).then_some(inv)),
         project: "search".to_owned(),
         name: format!("sas1-{inv:04}.search.example.net."),
@@ -27,12 +27,12 @@ fn host(inv: u64, outcome: Outcome, message: &str, hint: &str) -> HostOutcome {
 }
 
 /// Hosts of one outcome, without words.
-fn hosts(range: std::ops::Range<u64>, outcome: Outcome) -> Vec<HostOutcome> {
+fn hosts(range: std::ops::Range<u64>, outcome: OutcomeCode) -> Vec<SubjectOutcome> {
     range.map(|inv| host(inv, outcome, "", "")).collect()
 }
 
 /// The outcomes of these hosts, in two zones of which one was written.
-fn applied(hosts: Vec<HostOutcome>, changes: usize) -> Applied {
+fn applied(hosts: Vec<SubjectOutcome>, changes: usize) -> ApplyOutcome {
     let zone = |name, updates, changes, took| ZoneWritten {
         zone: fixture::zone(name),
         updates,
@@ -43,26 +43,26 @@ fn applied(hosts: Vec<HostOutcome>, changes: usize) -> Applied {
         zone("0.0.8.b.6.0.2.0.a.2.ip6.arpa", 0, 0, 0),
         zone("search.example.net", usize::from(changes > 0), changes, 1_234),
     ];
-    Applied { hosts, zones, problems: Vec::new() }
+    ApplyOutcome { hosts, zones, problems: Vec::new() }
 }
 
 /// One in which every outcome occurs, with problems.
-fn everything() -> Applied {
+fn everything() -> ApplyOutcome {
     let is = "`AAAA sas1-0003.search.example.net.` is `2a02:6b8::3`, the plan saw `2a02:6b8::2`";
     let refused = "ns1.example.net:53 zone search.example.net.: the server answers REFUSED";
     let policy = "let `update-policy` grant the key this type";
-    let mut all = hosts(1..3, Outcome::Applied);
-    all.push(host(3, Outcome::Stale, is, ""));
-    all.push(host(4, Outcome::Stale, "there is a CNAME at `\u{1b}[31m`", ""));
-    all.push(host(5, Outcome::Partial, "stale in the reverse zone", "plan again"));
-    all.push(host(6, Outcome::NotApplied, "nothing was there; there is a CNAME", "remove it"));
-    all.extend((7..20).map(|inv| host(inv, Outcome::Failed, refused, policy)));
-    all.push(host(0, Outcome::Failed, "the answer was lost", ""));
-    all.extend(hosts(20..27, Outcome::NotReached));
-    all.push(host(27, Outcome::AlreadyApplied, "", ""));
+    let mut all = hosts(1..3, OutcomeCode::Applied);
+    all.push(host(3, OutcomeCode::Stale, is, ""));
+    all.push(host(4, OutcomeCode::Stale, "there is a CNAME at `\u{1b}[31m`", ""));
+    all.push(host(5, OutcomeCode::Partial, "stale in the reverse zone", "plan again"));
+    all.push(host(6, OutcomeCode::NotApplied, "nothing was there; there is a CNAME", "remove it"));
+    all.extend((7..20).map(|inv| host(inv, OutcomeCode::Failed, refused, policy)));
+    all.push(host(0, OutcomeCode::Failed, "the answer was lost", ""));
+    all.extend(hosts(20..27, OutcomeCode::NotReached));
+    all.push(host(27, OutcomeCode::AlreadyApplied, "", ""));
     let problem = Problem::new("zones", "reload-failed", "`rndc` ended with 1: \u{1b}[2J")
         .hint("the file is written: load it by hand");
-    Applied { problems: vec![problem], ..applied(all, 8) }
+    ApplyOutcome { problems: vec![problem], ..applied(all, 8) }
 }
 
 /// A refusal.
@@ -71,7 +71,12 @@ fn refusal() -> Problem {
 }
 
 /// Calls `with` with a report.
-fn report<T>(applied: &Applied, refusal: Option<&Problem>, exit: u8, with: impl FnOnce(&ApplyReport<'_>) -> T) -> T {
+fn report<T>(
+    applied: &ApplyOutcome,
+    refusal: Option<&Problem>,
+    exit: u8,
+    with: impl FnOnce(&ApplyReport<'_>) -> T,
+) -> T {
     let sealed = SealedPlan::new(fixture::fleet());
     let moved = ["racktables/hosts.csv".to_owned(), "zone search.example.net.".to_owned()];
     with(&ApplyReport {
@@ -86,23 +91,23 @@ fn report<T>(applied: &Applied, refusal: Option<&Problem>, exit: u8, with: impl 
 }
 
 /// The outcome of a plan as text.
-fn shown(applied: &Applied, exit: u8) -> String {
+fn shown(applied: &ApplyOutcome, exit: u8) -> String {
     report(applied, None, exit, |report| text(report, &TextOptions::default()))
 }
 
 /// The first paragraph of the text for these hosts, of which `changes` were written.
-fn verdict(hosts: Vec<Vec<HostOutcome>>, changes: usize) -> String {
+fn verdict(hosts: Vec<Vec<SubjectOutcome>>, changes: usize) -> String {
     shown(&applied(hosts.concat(), changes), 0).split("\n\n").next().unwrap().to_owned()
 }
 
 /// The outcome of a plan as a document.
-fn document(applied: &Applied, refusal: Option<&Problem>, exit: u8) -> Value {
+fn document(applied: &ApplyOutcome, refusal: Option<&Problem>, exit: u8) -> Value {
     report(applied, refusal, exit, |report| serde_json::from_str(&super::json(report)).unwrap())
 }
 
 #[test]
 fn the_verdict_stands_first() {
-    use Outcome::{AlreadyApplied, Applied, Failed, Partial, Stale};
+    use OutcomeCode::{AlreadyApplied, Applied, Failed, Partial, Stale};
     let lines = [
         verdict(vec![], 0),
         verdict(vec![hosts(1..2, AlreadyApplied)], 0),
@@ -133,7 +138,7 @@ fn the_verdict_stands_first() {
 #[test]
 fn nothing_to_do_is_said_only_where_the_plan_is_whole_and_no_host_is_blocked() {
     let first_line = |plan: Plan| {
-        let (sealed, applied) = (SealedPlan::new(plan), Applied::default());
+        let (sealed, applied) = (SealedPlan::new(plan), ApplyOutcome::default());
         let started = "2026-11-20T02:00:00Z".parse().unwrap();
         let (sealed, applied) = (Some(&sealed), &applied);
         let report = ApplyReport { sealed, apply: None, started, refusal: None, applied, moved: &[], exit: 0 };
@@ -142,7 +147,7 @@ fn nothing_to_do_is_said_only_where_the_plan_is_whole_and_no_host_is_blocked() {
     let Plan { blocked, changes, notices, .. } = fixture::fleet();
     let unread = Notice { code: NoticeCode::ZoneUnknown, ..notices[0].clone() };
     let Change { zone, key, project, .. } = changes[0].clone();
-    let waiting = Waiting {
+    let waiting = WaitingRrset {
         pool: fixture::pool(),
         zone,
         key,
@@ -232,7 +237,7 @@ fn text_says_what_is_left_and_what_to_do() {
 #[test]
 fn a_refused_plan_says_that_nothing_was_changed() {
     let refusal = refusal();
-    let text = report(&Applied::default(), Some(&refusal), 3, |report| text(report, &TextOptions::default()));
+    let text = report(&ApplyOutcome::default(), Some(&refusal), 3, |report| text(report, &TextOptions::default()));
     insta::assert_snapshot!(text, @"
     Refused: plan.json: error[plan-expired]: the plan was good until
       2026-11-21T01:30:00Z
@@ -295,7 +300,7 @@ fn the_document_has_everything_and_fits_its_schema() {
 
 #[test]
 fn the_document_of_a_refused_plan_fits_its_schema() {
-    let document = document(&Applied::default(), Some(&refusal()), 3);
+    let document = document(&ApplyOutcome::default(), Some(&refusal()), 3);
     assert_eq!(check_one(SchemaKind::Apply, document.clone()), "");
     assert_eq!((&document["apply"], &document["hosts"]), (&Value::Null, &json!([])));
     assert_eq!(document["refused"]["code"], "plan-expired");

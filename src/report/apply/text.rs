@@ -1,37 +1,37 @@
 //! The outcome of an apply as text: the verdict, what is left, what was written, and where to look it up.
 
 use super::ApplyReport;
-use crate::apply::{Applied, HostOutcome, Outcome};
+use crate::apply::{ApplyOutcome, OutcomeCode, SubjectOutcome};
 use crate::diag::{Problem, sanitize};
 use crate::plan::SealedPlan;
 use crate::report::TextOptions;
 use crate::report::applies::short;
 use crate::report::gather::gather;
 use crate::report::outages::no_plan;
-use crate::report::page::Page;
+use crate::report::page::TextPage;
 use crate::report::summary::{self, counted, nameless};
-use crate::report::words::Explained as _;
+use crate::report::words::ExplainedCode as _;
 use crate::report::wrap::table;
 
 /// How many lines are read at a glance (the first terminals had 24).
 const SCREEN: usize = 24;
 
 /// The outcomes that leave something to do, those first that need a person most.
-const LEFT: [Outcome; 6] = [
-    Outcome::Partial,
-    Outcome::NotApplied,
-    Outcome::Failed,
-    Outcome::NoLongerAllowed,
-    Outcome::Stale,
-    Outcome::NotReached,
+const LEFT: [OutcomeCode; 6] = [
+    OutcomeCode::Partial,
+    OutcomeCode::NotApplied,
+    OutcomeCode::Failed,
+    OutcomeCode::NoLongerAllowed,
+    OutcomeCode::Stale,
+    OutcomeCode::NotReached,
 ];
 
 /// The outcomes of hosts that `resume` goes on with.
-const RESUMABLE: [Outcome; 3] = [Outcome::Partial, Outcome::Failed, Outcome::NotReached];
+const RESUMABLE: [OutcomeCode; 3] = [OutcomeCode::Partial, OutcomeCode::Failed, OutcomeCode::NotReached];
 
 /// Renders the outcome of an apply.
 pub fn render(report: &ApplyReport<'_>, options: &TextOptions) -> String {
-    let mut page = Page::new(options);
+    let mut page = TextPage::new(options);
     page.verdict(report);
     if without_plan(report).is_some() {
         return page.out;
@@ -51,10 +51,10 @@ pub fn render(report: &ApplyReport<'_>, options: &TextOptions) -> String {
     page.out
 }
 
-impl Page<'_> {
+impl TextPage<'_> {
     /// Adds the first line, which is the verdict, and what to do where the plan was refused.
     fn verdict(&mut self, report: &ApplyReport<'_>) {
-        let Applied { hosts, problems, .. } = report.applied;
+        let ApplyOutcome { hosts, problems, .. } = report.applied;
         let is_whole = report.done() == hosts.len() && problems.is_empty() && without_plan(report).is_none();
         let style = if report.refusal.is_none() && is_whole { &self.paint.create } else { &self.paint.alarm };
         let style = style.clone();
@@ -80,8 +80,8 @@ impl Page<'_> {
     }
 
     /// Adds the hosts of one outcome: what it means, then the hosts by hint and message.
-    fn outcome(&mut self, outcome: Outcome, applied: &Applied) {
-        let hosts: Vec<&HostOutcome> = applied.hosts.iter().filter(|host| host.outcome == outcome).collect();
+    fn outcome(&mut self, outcome: OutcomeCode, applied: &ApplyOutcome) {
+        let hosts: Vec<&SubjectOutcome> = applied.hosts.iter().filter(|host| host.outcome == outcome).collect();
         if hosts.is_empty() {
             return;
         }
@@ -91,7 +91,7 @@ impl Page<'_> {
             let (shown, rest) = causes.split_at(self.options.shown(causes.len()));
             shown.iter().for_each(|hosts| self.cause(hosts));
             if !rest.is_empty() {
-                let more: Vec<&HostOutcome> = rest.concat();
+                let more: Vec<&SubjectOutcome> = rest.concat();
                 self.line(2, &format!("and {} more (-v lists all)", subjects(more)));
             }
             self.hint(2, of_hint[0].hint.as_deref());
@@ -99,7 +99,7 @@ impl Page<'_> {
     }
 
     /// Adds one cause, and the hosts that it concerns.
-    fn cause(&mut self, hosts: &[&HostOutcome]) {
+    fn cause(&mut self, hosts: &[&SubjectOutcome]) {
         let message = hosts[0].message.as_deref().unwrap_or_default();
         match hosts {
             [host] if message.is_empty() => self.line(2, &subject(host)),
@@ -126,7 +126,7 @@ impl Page<'_> {
     }
 
     /// Adds what was written, zone by zone; the names last, for they may be long.
-    fn zones(&mut self, applied: &Applied) {
+    fn zones(&mut self, applied: &ApplyOutcome) {
         if applied.zones.iter().all(|zone| zone.updates == 0) {
             return;
         }
@@ -174,7 +174,7 @@ fn verdict(report: &ApplyReport<'_>) -> String {
     let applied = report.applied;
     let all = subjects(&applied.hosts);
     let left = counts(applied);
-    let already = applied.count(Outcome::AlreadyApplied);
+    let already = applied.count(OutcomeCode::AlreadyApplied);
     let untouched = applied.zones.iter().all(|zone| zone.changes == 0);
     if let Some(no_plan) = without_plan(report) {
         return format!("{no_plan}.");
@@ -218,12 +218,12 @@ fn is_at_rest(report: &ApplyReport<'_>) -> bool {
 }
 
 /// The verdict where all of it is done, and something was sent.
-fn whole(applied: &Applied) -> String {
-    let changed = applied.hosts.iter().filter(|host| host.outcome == Outcome::Applied);
+fn whole(applied: &ApplyOutcome) -> String {
+    let changed = applied.hosts.iter().filter(|host| host.outcome == OutcomeCode::Applied);
     let written = applied.zones.iter().filter(|zone| zone.changes > 0);
     let zones = counted(written.clone().count(), "zone");
     let rrsets = counted(written.map(|zone| zone.changes).sum(), "RRset");
-    let already = match applied.count(Outcome::AlreadyApplied) {
+    let already = match applied.count(OutcomeCode::AlreadyApplied) {
         0 => String::new(),
         already => format!(" {already} already done,"),
     };
@@ -231,15 +231,15 @@ fn whole(applied: &Applied) -> String {
 }
 
 /// How many had each outcome that leaves something to do: `2 stale, 1 failed`.
-fn counts(applied: &Applied) -> String {
+fn counts(applied: &ApplyOutcome) -> String {
     let found = LEFT.into_iter().map(|outcome| (applied.count(outcome), outcome)).filter(|(count, _)| *count > 0);
     found.map(|(count, outcome)| format!("{count} {outcome}")).collect::<Vec<_>>().join(", ")
 }
 
 /// How many are as planned of the hosts, and of the names that no host has.
-fn done_of(applied: &Applied) -> String {
+fn done_of(applied: &ApplyOutcome) -> String {
     let (hosts, names): (Vec<_>, Vec<_>) = applied.hosts.iter().partition(|host| host.subject.host().is_some());
-    let done = |all: &[&HostOutcome]| all.iter().filter(|host| host.outcome.is_done()).count();
+    let done = |all: &[&SubjectOutcome]| all.iter().filter(|host| host.outcome.is_done()).count();
     let of_hosts = format!("{} of {}", done(&hosts), counted(hosts.len(), "host"));
     let of_names = format!("{} of {}", done(&names), nameless(names.len()));
     match (hosts.len(), names.len()) {
@@ -250,14 +250,14 @@ fn done_of(applied: &Applied) -> String {
 }
 
 /// How many hosts, and names that no host has.
-fn subjects<'a>(all: impl IntoIterator<Item = &'a HostOutcome>) -> String {
+fn subjects<'a>(all: impl IntoIterator<Item = &'a SubjectOutcome>) -> String {
     let (hosts, names): (Vec<_>, Vec<_>) = all.into_iter().partition(|host| host.subject.host().is_some());
     summary::subjects(hosts.len(), names.len())
 }
 
 /// One host, or name that no host has.
-fn subject(found: &HostOutcome) -> String {
-    let HostOutcome { subject, project, name, .. } = found;
+fn subject(found: &SubjectOutcome) -> String {
+    let SubjectOutcome { subject, project, name, .. } = found;
     match subject.host() {
         Some(host) => format!("host {host} of {project}, {name}"),
         None => format!("name without a host in {project}, {name}"),

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::super::mark::differing;
 use super::super::paint::Paint;
-use super::super::words::Explained as _;
+use super::super::words::ExplainedCode as _;
 use crate::diag::sanitize;
 use crate::dns::Rrset;
 use crate::dns::reverse::address_of;
@@ -21,11 +21,11 @@ pub struct Hunk {
     /// The name, or the address that it is the reverse name of.
     title: String,
     /// The lines.
-    lines: Vec<Line>,
+    lines: Vec<HunkLine>,
 }
 
 /// One line.
-struct Line {
+struct HunkLine {
     /// `-` for what goes, `+` for what comes, a blank for what is in both.
     sign: char,
     /// The text.
@@ -34,10 +34,10 @@ struct Line {
     parts: Vec<Range<usize>>,
 }
 
-impl Line {
+impl HunkLine {
     /// A line that is in both texts.
-    fn both(text: String) -> Line {
-        Line { sign: ' ', text, parts: Vec::new() }
+    fn both(text: String) -> HunkLine {
+        HunkLine { sign: ' ', text, parts: Vec::new() }
     }
 }
 
@@ -46,10 +46,10 @@ impl Hunk {
     pub fn new(changes: &[&Change]) -> Hunk {
         let owner = changes[0].key.owner.as_name();
         let title = address_of(owner).map_or_else(|| inert(&owner.to_string()), |address| address.to_string());
-        let mut lines = vec![Line::both(format!("; {}", whose(changes)))];
+        let mut lines = vec![HunkLine::both(format!("; {}", whose(changes)))];
         changes.iter().for_each(|change| lines.extend(records(change)));
         let above = lines.iter().take_while(|line| line.sign == ' ').count();
-        lines.extend((0..above).map(|_| Line::both(String::new())));
+        lines.extend((0..above).map(|_| HunkLine::both(String::new())));
         Hunk { title, lines }
     }
 
@@ -65,7 +65,7 @@ impl Hunk {
         let Paint { head, delete, create, dim, off, .. } = paint;
         // Formatting into a String cannot fail.
         let _ = writeln!(out, "{dim}@@ -{old_at},{old} +{new_at},{new} @@{off} {head}{}{off}", self.title);
-        for Line { sign, text, parts } in &self.lines {
+        for HunkLine { sign, text, parts } in &self.lines {
             let text = format!("{sign}{text}");
             let parts: Vec<Range<usize>> = parts.iter().map(|part| part.start + 1..part.end + 1).collect();
             out.push_str(&match sign {
@@ -103,7 +103,7 @@ fn whose(changes: &[&Change]) -> String {
 }
 
 /// The records of an RRset that changes: those that stay, those that go, those that come.
-fn records(change: &Change) -> Vec<Line> {
+fn records(change: &Change) -> Vec<HunkLine> {
     let (before, after) = (change.kind.before(), change.kind.after());
     let texts = |rrset: Option<&Rrset>| rrset.map(|rrset| rrset.rdata_texts(change.key.rtype)).unwrap_or_default();
     let (old, new) = (texts(before), texts(after));
@@ -116,7 +116,7 @@ fn records(change: &Change) -> Vec<Line> {
     let ttl = before.zip(after).is_some_and(|(before, after)| before.ttl() != after.ttl());
     let line = |sign, rrset, data: &String, parts: &[Range<usize>]| {
         let is_alone = !old.contains(data) || !new.contains(data);
-        record(sign, (change, rrset), data, Marks { ttl, data: if is_alone { parts } else { &[] } })
+        record(sign, (change, rrset), data, RecordMarks { ttl, data: if is_alone { parts } else { &[] } })
     };
     let mut lines = Vec::new();
     if let Some(before) = before {
@@ -137,7 +137,7 @@ fn without<'a>(texts: &'a [String], others: &[String]) -> Vec<&'a String> {
 }
 
 /// What of a record is marked.
-struct Marks<'a> {
+struct RecordMarks<'a> {
     /// Whether its TTL is.
     ttl: bool,
     /// Which parts of its data, as octets.
@@ -145,7 +145,7 @@ struct Marks<'a> {
 }
 
 /// A record as a line of a master file.
-fn record(sign: char, (change, rrset): (&Change, &Rrset), data: &str, marks: Marks<'_>) -> Line {
+fn record(sign: char, (change, rrset): (&Change, &Rrset), data: &str, marks: RecordMarks<'_>) -> HunkLine {
     let owner = inert(&change.key.owner.to_string());
     // At the beginning of a line the logs of pipelines read two colons as a command, too.
     let owner = owner.strip_prefix("::").map(|rest| format!("\\058:{rest}")).unwrap_or(owner);
@@ -157,7 +157,7 @@ fn record(sign: char, (change, rrset): (&Change, &Rrset), data: &str, marks: Mar
     let in_data = if shown == data { marks.data } else { &[] };
     let in_data = in_data.iter().map(|part| part.start + start.len()..part.end + start.len());
     let parts = marks.ttl.then(|| ttl_at..ttl_at + ttl.len()).into_iter().chain(in_data).collect();
-    Line { sign, text: start + &shown, parts }
+    HunkLine { sign, text: start + &shown, parts }
 }
 
 /// Presentation format, which is printable ASCII, without the `##` that begins commands in the logs of pipelines. The

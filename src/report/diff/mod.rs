@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use self::hunk::Hunk;
 use super::outages::said_once;
-use super::outlook::{Outlook, Verdict};
+use super::outlook::{PlanOutlook, PlanVerdict};
 use super::paint::Paint;
 use super::scope::scope;
 use super::text::TextOptions;
@@ -23,7 +23,7 @@ use crate::plan::{Change, Plan, SealedPlan};
 ///
 /// Lines before the first file say what keeps the plan from being applied, or from being whole. Programs that read
 /// diffs ignore these lines.
-pub fn render(sealed: &SealedPlan, outlook: &Outlook, options: &TextOptions) -> String {
+pub fn render(sealed: &SealedPlan, outlook: &PlanOutlook, options: &TextOptions) -> String {
     let plan = sealed.plan();
     let paint = Paint::new(options.color);
     let mut out = String::new();
@@ -69,14 +69,14 @@ fn canonical(name: NameRef<'_>) -> Vec<&[u8]> {
 }
 
 /// What a reader must know who takes the diff for the plan.
-fn remarks(plan: &Plan, outlook: &Outlook) -> Vec<String> {
+fn remarks(plan: &Plan, outlook: &PlanOutlook) -> Vec<String> {
     let mut remarks = Vec::new();
     match &outlook.refusal {
         Some(refusal) => {
             remarks.push(format!("refused as it is: {}: {}", refusal.code, refusal.message));
             remarks.extend(refusal.hint.as_ref().map(|hint| format!("  hint: {hint}")));
         }
-        None if Verdict::of(plan, outlook) == Verdict::Refused => {
+        None if PlanVerdict::of(plan, outlook) == PlanVerdict::Refused => {
             let exceeded = plan.limits.iter().filter(|limit| limit.exceeded);
             let told = |limit| [format!("refused as it is: {}", words::says(limit)), allowed(&words::allow(limit))];
             remarks.extend(exceeded.flat_map(told));

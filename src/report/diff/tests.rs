@@ -16,7 +16,7 @@ use crate::plan::{ChangeKind, Rule};
 
 /// The diff of a plan without colour.
 fn shown(plan: Plan) -> String {
-    render(&SealedPlan::new(plan), &Outlook::default(), &TextOptions::default())
+    render(&SealedPlan::new(plan), &PlanOutlook::default(), &TextOptions::default())
 }
 
 /// A plan that is whole and not refused.
@@ -120,7 +120,7 @@ fn what_is_amiss_is_told_before_the_first_file() {
     ");
     let refusal =
         Problem::new("the plan", "breaker-tripped", "the breaker `global` is tripped\n--- x").hint("reset it");
-    let outlook = Outlook { refusal: Some(refusal), hidden: Some(7), ..Outlook::default() };
+    let outlook = PlanOutlook { refusal: Some(refusal), hidden: Some(7), ..PlanOutlook::default() };
     let text = render(&SealedPlan::new(fixture::empty()), &outlook, &TextOptions::default());
     insta::assert_snapshot!(text, @r"
     # refused as it is: breaker-tripped: the breaker `global` is tripped\u{a}--- x
@@ -132,7 +132,7 @@ fn what_is_amiss_is_told_before_the_first_file() {
 #[test]
 fn on_a_terminal_what_differs_is_marked() {
     let options = TextOptions { color: true, ..TextOptions::default() };
-    let text = render(&SealedPlan::new(fleet()), &Outlook::default(), &options);
+    let text = render(&SealedPlan::new(fleet()), &PlanOutlook::default(), &options);
     let lines: Vec<String> = text.lines().filter(|line| line.contains("sas1-0001")).map(str::to_owned).collect();
     insta::assert_snapshot!(lines.join("\n").replace('\u{1b}', "␛").replace('\t', " "), @r"
     ␛[32m+8.9.3.9.8.0.5.b.8.7.4.1.0.0.0.0.b.0.6.1.0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa. 600 IN PTR sas1-0001.search.example.net.␛[0m
@@ -290,7 +290,7 @@ proptest! {
     #[test]
     fn colours_change_no_text(plan in plan()) {
         let options = TextOptions { color: true, ..TextOptions::default() };
-        let painted = render(&SealedPlan::new(plan.clone()), &Outlook::default(), &options);
+        let painted = render(&SealedPlan::new(plan.clone()), &PlanOutlook::default(), &options);
         let plain: String = painted.split('\u{1b}').enumerate()
             .map(|(place, part)| if place == 0 { part } else { part.split_once('m').unwrap().1 }).collect();
         prop_assert_eq!(plain, shown(plan));

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::diag::Code;
-use crate::doctor::{Diagnosis, Finding, Level, Target};
+use crate::doctor::{Diagnosis, Finding, FindingLevel, TargetDiagnosis};
 use crate::provider::examine::{
-    Access, Capabilities, Clock, KeyExamined, PlaceExamined, UpdatesExamined, ZoneExamined,
+    Capabilities, KeyExamined, KeylessAccess, PlaceExamined, ServerClock, UpdatesExamined, ZoneExamined,
 };
 
 /// What `format` says.
@@ -13,7 +13,7 @@ const FORMAT: &str = "zonewright.doctor/1";
 
 /// The document.
 #[derive(Debug, Serialize)]
-struct Document<'a> {
+struct DoctorDocument<'a> {
     /// [`FORMAT`].
     format: &'static str,
     /// The program.
@@ -43,7 +43,7 @@ struct TargetView<'a> {
     /// Which updates it takes.
     capabilities: Option<Vec<UpdatesView>>,
     /// Its servers, or its folder.
-    places: Vec<PlaceView<'a>>,
+    places: Vec<DoctorPlaceView<'a>>,
     /// What was found, in words.
     findings: Vec<FindingView<'a>>,
 }
@@ -61,7 +61,7 @@ struct KeyView<'a> {
 
 /// A server or folder.
 #[derive(Debug, Serialize)]
-struct PlaceView<'a> {
+struct DoctorPlaceView<'a> {
     /// Its address or path.
     place: &'a str,
     /// Whether it can be reached.
@@ -69,12 +69,12 @@ struct PlaceView<'a> {
     /// How many seconds its clock is ahead.
     clock_ahead: Option<i64>,
     /// The zones that were asked for.
-    zones: Vec<ZoneView>,
+    zones: Vec<DoctorZoneView>,
 }
 
 /// A zone at one place.
 #[derive(Debug, Serialize)]
-struct ZoneView {
+struct DoctorZoneView {
     /// Its name.
     zone: String,
     /// Whether the server answers with authority.
@@ -127,19 +127,19 @@ struct UpdatesView {
 
 /// Renders a diagnosis.
 pub fn render(diagnosis: &Diagnosis) -> String {
-    let document = Document {
+    let document = DoctorDocument {
         format: FORMAT,
         tool: &diagnosis.tool,
         created: diagnosis.created.to_string(),
-        problems: diagnosis.count(Level::Problem),
-        warnings: diagnosis.count(Level::Warning),
+        problems: diagnosis.count(FindingLevel::Problem),
+        warnings: diagnosis.count(FindingLevel::Warning),
         targets: diagnosis.targets.iter().map(target).collect(),
     };
     serde_json::to_string_pretty(&document).expect("texts and numbers are JSON") + "\n"
 }
 
 /// A target for the document.
-fn target(target: &Target) -> TargetView<'_> {
+fn target(target: &TargetDiagnosis) -> TargetView<'_> {
     let key = |key| {
         let KeyExamined { name, algorithm, fault }: &KeyExamined = key;
         KeyView { name: name.to_string(), algorithm, readable: fault.is_none() }
@@ -164,19 +164,19 @@ fn updates(examined: &UpdatesExamined) -> UpdatesView {
 }
 
 /// A place for the document.
-fn place(place: &PlaceExamined) -> PlaceView<'_> {
+fn place(place: &PlaceExamined) -> DoctorPlaceView<'_> {
     let PlaceExamined { place, fault, clock, zones } = place;
     let clock_ahead = match clock {
-        Clock::Ahead(ahead) => Some(*ahead),
-        Clock::NotTold | Clock::Repeats => None,
+        ServerClock::Ahead(ahead) => Some(*ahead),
+        ServerClock::NotTold | ServerClock::Repeats => None,
     };
-    PlaceView { place, reached: fault.is_none(), clock_ahead, zones: zones.iter().map(zone).collect() }
+    DoctorPlaceView { place, reached: fault.is_none(), clock_ahead, zones: zones.iter().map(zone).collect() }
 }
 
 /// A zone for the document.
-fn zone(found: &ZoneExamined) -> ZoneView {
+fn zone(found: &ZoneExamined) -> DoctorZoneView {
     let read = found.read.as_ref().ok();
-    ZoneView {
+    DoctorZoneView {
         zone: found.zone.to_string(),
         authoritative: found.authority.as_ref().and_then(|known| known.as_ref().ok()).copied(),
         serial: found.serial,
@@ -187,9 +187,9 @@ fn zone(found: &ZoneExamined) -> ZoneView {
         seconds: read.and_then(|measures| measures.took).map(|took| took.as_secs_f64()),
         signed: read.map(|measures| measures.signed),
         without_key: found.without_key.as_ref().map(|access| match access {
-            Access::Allowed => "allowed",
-            Access::Refused => "refused",
-            Access::Unclear(_) => "unclear",
+            KeylessAccess::Allowed => "allowed",
+            KeylessAccess::Refused => "refused",
+            KeylessAccess::Unclear(_) => "unclear",
         }),
         writable: found.writable,
     }

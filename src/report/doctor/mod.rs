@@ -4,14 +4,14 @@ mod json;
 
 mod text;
 
-use super::Format;
+use super::ReportFormat;
 use crate::doctor::Diagnosis;
 
 /// Prints a diagnosis; text keeps within `width` columns, and is coloured if `color` says so.
-pub fn doctor(diagnosis: &Diagnosis, format: Format, (width, color): (usize, bool)) -> String {
+pub fn doctor(diagnosis: &Diagnosis, format: ReportFormat, (width, color): (usize, bool)) -> String {
     match format {
-        Format::Text => text::render(diagnosis, width, color),
-        Format::Json => json::render(diagnosis),
+        ReportFormat::Text => text::render(diagnosis, width, color),
+        ReportFormat::Json => json::render(diagnosis),
     }
 }
 

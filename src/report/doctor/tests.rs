@@ -5,9 +5,10 @@ use std::time::Duration;
 use super::*;
 use crate::diag::{Code, Problem};
 use crate::dns::{Name, ZoneName};
-use crate::doctor::{Level, Target};
+use crate::doctor::{FindingLevel, TargetDiagnosis};
 use crate::provider::examine::{
-    Access, Capabilities, Clock, Examined, KeyExamined, Measures, PlaceExamined, UpdatesExamined, ZoneExamined,
+    Capabilities, KeyExamined, KeylessAccess, PlaceExamined, ServerClock, TargetExamined, UpdatesExamined,
+    ZoneExamined, ZoneMeasures,
 };
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
@@ -20,19 +21,19 @@ fn zone(name: &str) -> ZoneName {
 /// A zone as a server that works has it.
 fn found(name: &str, serial: u32) -> ZoneExamined {
     let took = Some(Duration::from_millis(1_234));
-    let measures = Measures { rrsets: 40, records: 42, octets: 5_000, took, signed: false, warnings: 0 };
+    let measures = ZoneMeasures { rrsets: 40, records: 42, octets: 5_000, took, signed: false, warnings: 0 };
     ZoneExamined {
         zone: zone(name),
         authority: Some(Ok(true)),
         serial: Some(serial),
         read: Ok(measures),
-        without_key: Some(Access::Refused),
+        without_key: Some(KeylessAccess::Refused),
         writable: None,
     }
 }
 
 /// A place with these zones.
-fn place(place: &str, clock: Clock, zones: Vec<ZoneExamined>) -> PlaceExamined {
+fn place(place: &str, clock: ServerClock, zones: Vec<ZoneExamined>) -> PlaceExamined {
     PlaceExamined { place: place.to_owned(), fault: None, clock, zones }
 }
 
@@ -42,16 +43,16 @@ fn fault(code: impl Into<Code>, message: &str) -> Problem {
 }
 
 /// A target with a key of an algorithm, and these places.
-fn signed(algorithm: &str, places: Vec<PlaceExamined>) -> Examined {
+fn signed(algorithm: &str, places: Vec<PlaceExamined>) -> TargetExamined {
     let name = Name::parse("zonewright").unwrap();
     let key = KeyExamined { name, algorithm: algorithm.to_owned(), fault: None };
-    Examined { key: Some(key), signs: true, transfers: true, places, capabilities: updates([None, None]) }
+    TargetExamined { key: Some(key), signs: true, transfers: true, places, capabilities: updates([None, None]) }
 }
 
 /// A diagnosis of targets, for two zones each.
-fn diagnosis(targets: Vec<Examined>) -> Diagnosis {
+fn diagnosis(targets: Vec<TargetExamined>) -> Diagnosis {
     let zones = vec![zone("a.example"), zone("b.example")];
-    let target = |examined| Target::new("main".to_owned(), "rfc2136".to_owned(), zones.clone(), examined);
+    let target = |examined| TargetDiagnosis::new("main".to_owned(), "rfc2136".to_owned(), zones.clone(), examined);
     Diagnosis {
         tool: "zonewright 0.1.0".to_owned(),
         created: "2026-11-20T02:00:00Z".parse().unwrap(),
@@ -68,29 +69,29 @@ fn updates(faults: [Option<Problem>; 2]) -> Capabilities {
 
 /// One that has something of everything.
 fn everything() -> Diagnosis {
-    let open = ZoneExamined { without_key: Some(Access::Allowed), ..found("b.example", 7) };
+    let open = ZoneExamined { without_key: Some(KeylessAccess::Allowed), ..found("b.example", 7) };
     let lame = ZoneExamined { authority: Some(Ok(false)), ..found("b.example", 8) };
-    let unclear = Access::Unclear("the server answers SERVFAIL".to_owned());
+    let unclear = KeylessAccess::Unclear("the server answers SERVFAIL".to_owned());
     let odd = ZoneExamined { without_key: Some(unclear), ..found("a.example", 6) };
     let read = Err(fault("transfer-refused", "the server answers REFUSED"));
     let refused = ["a.example", "b.example"].map(|name| ZoneExamined { read: read.clone(), ..found(name, 7) });
     let dead = PlaceExamined {
         fault: Some(fault("connect-failed", "no connection: \u{1b}[31m")),
-        ..place("ns3:53", Clock::NotTold, Vec::new())
+        ..place("ns3:53", ServerClock::NotTold, Vec::new())
     };
     let places = vec![
-        place("ns1:53", Clock::Ahead(-2), vec![found("a.example", 5), open]),
-        place("ns2:53", Clock::Ahead(61), vec![odd, lame]),
+        place("ns1:53", ServerClock::Ahead(-2), vec![found("a.example", 5), open]),
+        place("ns2:53", ServerClock::Ahead(61), vec![odd, lame]),
         dead,
-        place("ns4:53", Clock::Repeats, refused.to_vec()),
+        place("ns4:53", ServerClock::Repeats, refused.to_vec()),
     ];
     let exposed = fault("secret-exposed", "others can read `key`");
-    let mut locked = signed("hmac-sha256", vec![place("ns1:53", Clock::NotTold, Vec::new())]);
+    let mut locked = signed("hmac-sha256", vec![place("ns1:53", ServerClock::NotTold, Vec::new())]);
     locked.key.iter_mut().for_each(|key| key.fault = Some(exposed.clone()));
     locked.capabilities = Capabilities::NotAsked;
     let mut files = signed("", Vec::new());
     let file = |name, signed, warnings, writable| {
-        let measures = Measures { took: None, signed, warnings, ..found(name, 1).read.unwrap() };
+        let measures = ZoneMeasures { took: None, signed, warnings, ..found(name, 1).read.unwrap() };
         ZoneExamined {
             authority: None,
             without_key: None,
@@ -102,11 +103,12 @@ fn everything() -> Diagnosis {
     let zones = vec![file("a.example", true, 0, true), file("b.example", false, 2, false)];
     let no_updates = fault("signed-zone-file", "it holds signatures");
     files.capabilities = updates([Some(no_updates), None]);
-    files = Examined { key: None, signs: false, places: vec![place("zones", Clock::NotTold, zones)], ..files };
-    let unsigned = Examined {
+    files =
+        TargetExamined { key: None, signs: false, places: vec![place("zones", ServerClock::NotTold, zones)], ..files };
+    let unsigned = TargetExamined {
         key: None,
         transfers: false,
-        places: vec![place("ns1:53", Clock::NotTold, refused.to_vec())],
+        places: vec![place("ns1:53", ServerClock::NotTold, refused.to_vec())],
         ..signed("", Vec::new())
     };
     diagnosis(vec![signed("hmac-sha1", places), locked, files, unsigned])
@@ -114,7 +116,7 @@ fn everything() -> Diagnosis {
 
 #[test]
 fn text_says_what_is_wrong_and_what_to_do() {
-    insta::assert_snapshot!(doctor(&everything(), Format::Text, (80, false)), @r#"
+    insta::assert_snapshot!(doctor(&everything(), ReportFormat::Text, (80, false)), @r#"
     Pool main: rfc2136, 2 zones
 
       ok       the secret of the key `zonewright.` (hmac-sha1) can be read
@@ -222,10 +224,10 @@ fn text_says_what_is_wrong_and_what_to_do() {
 
 #[test]
 fn what_works_is_a_line_a_zone() {
-    let works = place("ns1:53", Clock::Ahead(0), vec![found("a.example", 5), found("b.example", 6)]);
+    let works = place("ns1:53", ServerClock::Ahead(0), vec![found("a.example", 5), found("b.example", 6)]);
     let diagnosis = diagnosis(vec![signed("hmac-sha256", vec![works])]);
-    assert_eq!((diagnosis.count(Level::Problem), diagnosis.count(Level::Warning)), (0, 0));
-    insta::assert_snapshot!(doctor(&diagnosis, Format::Text, (80, false)), @"
+    assert_eq!((diagnosis.count(FindingLevel::Problem), diagnosis.count(FindingLevel::Warning)), (0, 0));
+    insta::assert_snapshot!(doctor(&diagnosis, ReportFormat::Text, (80, false)), @"
     Pool main: rfc2136, 2 zones
 
       ok       the secret of the key `zonewright.` (hmac-sha256) can be read
@@ -246,16 +248,16 @@ fn what_works_is_a_line_a_zone() {
 #[test]
 fn documents_fit_their_schema() {
     for diagnosis in [everything(), diagnosis(Vec::new())] {
-        let document = serde_json::from_str(&doctor(&diagnosis, Format::Json, (80, false))).unwrap();
+        let document = serde_json::from_str(&doctor(&diagnosis, ReportFormat::Json, (80, false))).unwrap();
         assert_eq!(check_one(SchemaKind::Doctor, document), "");
     }
 }
 
 #[test]
 fn colour_changes_nothing_else() {
-    let painted = doctor(&everything(), Format::Text, (80, true));
+    let painted = doctor(&everything(), ReportFormat::Text, (80, true));
     let plain = painted.split('\u{1b}').map(|part| part.split_once('m').map_or(part, |(_, rest)| rest));
     // The first part has no escape sequence before it, and no `m` of one.
     assert!(painted.starts_with('\u{1b}') && painted.len() > 1000);
-    assert_eq!(plain.collect::<String>(), doctor(&everything(), Format::Text, (80, false)));
+    assert_eq!(plain.collect::<String>(), doctor(&everything(), ReportFormat::Text, (80, false)));
 }

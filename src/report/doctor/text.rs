@@ -1,7 +1,7 @@
 //! A diagnosis as text: one block a target, one paragraph a finding.
 
 use crate::diag::sanitize;
-use crate::doctor::{Diagnosis, Finding, Level, Target};
+use crate::doctor::{Diagnosis, Finding, FindingLevel, TargetDiagnosis};
 use crate::provider::examine::Capabilities;
 use crate::report::paint::Paint;
 use crate::report::summary::counted;
@@ -18,13 +18,13 @@ pub fn render(diagnosis: &Diagnosis, width: usize, color: bool) -> String {
         push_target(&mut out, target, width, &paint);
         out.push('\n');
     }
-    let problems = counted(diagnosis.count(Level::Problem), "problem");
-    let warnings = counted(diagnosis.count(Level::Warning), "warning");
+    let problems = counted(diagnosis.count(FindingLevel::Problem), "problem");
+    let warnings = counted(diagnosis.count(FindingLevel::Warning), "warning");
     out + &format!("{}: {problems}, {warnings}\n", counted(diagnosis.targets.len(), "target"))
 }
 
 /// Adds the block of one target.
-fn push_target(out: &mut String, target: &Target, width: usize, paint: &Paint) {
+fn push_target(out: &mut String, target: &TargetDiagnosis, width: usize, paint: &Paint) {
     let (pool, kind) = (sanitize(&target.pool), sanitize(&target.provider));
     let zones = counted(target.zones.len(), "zone");
     out.push_str(&format!("{}Pool {pool}: {kind}, {zones}{}\n", paint.head, paint.off));
@@ -48,10 +48,10 @@ fn push_target(out: &mut String, target: &Target, width: usize, paint: &Paint) {
 /// Adds one finding: its level, the zone that it is about, what was found, and what to do.
 fn push_finding(out: &mut String, finding: &Finding, width: usize, paint: &Paint) {
     let style = match finding.level {
-        Level::Ok => &paint.create,
-        Level::Note => &paint.dim,
-        Level::Warning => &paint.modify,
-        Level::Problem => &paint.alarm,
+        FindingLevel::Ok => &paint.create,
+        FindingLevel::Note => &paint.dim,
+        FindingLevel::Warning => &paint.modify,
+        FindingLevel::Problem => &paint.alarm,
     };
     let zone = finding.zone.as_ref().map(|zone| format!("{zone}: ")).unwrap_or_default();
     let words = sanitize(&format!("{zone}{}", finding.message));

@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Shown, Strayed};
+use super::{ShownDrift, StrayedRrset};
 use crate::change::RrsetText;
 use crate::dns::{Rrset, Rtype};
-use crate::drift::{Deed, Mover};
+use crate::drift::{EditorDeed, Mover};
 use crate::inventory::value::Duration;
 use crate::plan::{Notice, Plan};
-use crate::state::Written;
+use crate::state::WrittenRrset;
 
 /// What `format` says.
 const FORMAT: &str = "zonewright.drift/1";
 
 /// The document.
 #[derive(Debug, Serialize)]
-struct Document<'a> {
+struct DriftDocument<'a> {
     /// [`FORMAT`].
     format: &'static str,
     /// The program.
@@ -110,10 +110,10 @@ struct WrittenView<'a> {
 }
 
 /// Renders what is not as desired.
-pub fn render(shown: &Shown<'_>) -> String {
+pub fn render(shown: &ShownDrift<'_>) -> String {
     let Plan { tool, created, notices, blocked, skipped, waiting, left_behind, .. } = shown.drift.plan;
     let count = |mover: Mover| (mover.as_str(), shown.of(mover).len());
-    let document = Document {
+    let document = DriftDocument {
         format: FORMAT,
         tool,
         created: created.to_string(),
@@ -138,11 +138,11 @@ fn unread(notice: &Notice) -> UnreadView<'_> {
 }
 
 /// An RRset for the document.
-fn rrset<'a>((change, stray): Strayed<'a>) -> RrsetView<'a> {
+fn rrset<'a>((change, stray): StrayedRrset<'a>) -> RrsetView<'a> {
     let rtype = change.key.rtype;
     RrsetView {
         class: stray.mover.as_str(),
-        kind: stray.deed.map(Deed::as_str),
+        kind: stray.deed.map(EditorDeed::as_str),
         zone: change.zone.to_string(),
         name: change.key.owner.to_string(),
         rtype: rtype.to_string(),
@@ -162,6 +162,6 @@ fn kept(rtype: Rtype, rrset: &Rrset) -> RrsetText {
 }
 
 /// What an apply left, for the document.
-fn written(written: &Written) -> WrittenView<'_> {
+fn written(written: &WrittenRrset) -> WrittenView<'_> {
     WrittenView { apply: written.apply.0, at: written.at.to_string(), after: written.after.as_ref() }
 }

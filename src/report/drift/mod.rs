@@ -7,22 +7,22 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-use super::{Format, TextOptions};
+use super::{ReportFormat, TextOptions};
 use crate::change::Change;
 use crate::dns::ZoneName;
-use crate::drift::{Drift, Mover, Stray};
+use crate::drift::{Drift, Mover, StrayCause};
 
 /// Prints what is not as desired, and what is behind it; of some zones, or of all where none is named.
-pub fn drift(drift: &Drift<'_>, zones: &[ZoneName], format: Format, options: &TextOptions) -> String {
-    let shown = Shown { drift, zones };
+pub fn drift(drift: &Drift<'_>, zones: &[ZoneName], format: ReportFormat, options: &TextOptions) -> String {
+    let shown = ShownDrift { drift, zones };
     match format {
-        Format::Text => text::render(&shown, options),
-        Format::Json => json::render(&shown),
+        ReportFormat::Text => text::render(&shown, options),
+        ReportFormat::Json => json::render(&shown),
     }
 }
 
 /// What of it is shown.
-struct Shown<'a> {
+struct ShownDrift<'a> {
     /// All of it.
     drift: &'a Drift<'a>,
     /// The zones whose RRsets are shown; all where empty.
@@ -30,18 +30,18 @@ struct Shown<'a> {
 }
 
 /// An RRset that is not as desired, and what is behind that.
-type Strayed<'a> = (&'a Change, &'a Stray);
+type StrayedRrset<'a> = (&'a Change, &'a StrayCause);
 
-impl<'a> Shown<'a> {
+impl<'a> ShownDrift<'a> {
     /// The RRsets that are shown, in the order of the plan.
-    fn all(&self) -> impl Iterator<Item = Strayed<'a>> {
+    fn all(&self) -> impl Iterator<Item = StrayedRrset<'a>> {
         let zones = self.zones;
         let all = self.drift.plan.changes.iter().zip(self.drift.strays);
         all.filter(move |(change, _)| zones.is_empty() || zones.contains(&change.zone))
     }
 
     /// Those whose difference this mover explains.
-    fn of(&self, mover: Mover) -> Vec<Strayed<'a>> {
+    fn of(&self, mover: Mover) -> Vec<StrayedRrset<'a>> {
         self.all().filter(|(_, stray)| stray.mover == mover).collect()
     }
 

@@ -8,7 +8,7 @@ use crate::plan::fixture::{self, fleet, zone};
 use crate::plan::{NoticeCode, Plan, SealedPlan};
 use crate::report::schema::tests::check_one;
 use crate::report::{SchemaKind, TextOptions};
-use crate::state::{ApplyId, Written};
+use crate::state::{ApplyId, WrittenRrset};
 
 /// When it is looked.
 fn now() -> Time {
@@ -16,8 +16,8 @@ fn now() -> Time {
 }
 
 /// What an apply left, so many seconds ago.
-fn left(apply: u64, seconds: u64, after: Option<RrsetText>) -> Option<Written> {
-    Some(Written {
+fn left(apply: u64, seconds: u64, after: Option<RrsetText>) -> Option<WrittenRrset> {
+    Some(WrittenRrset {
         apply: ApplyId(apply),
         number: 1,
         is_new: false,
@@ -36,7 +36,7 @@ fn sides(change: &Change) -> (Option<RrsetText>, Option<RrsetText>) {
 }
 
 /// The fleet of the fixtures, of which every change has something else behind it.
-fn found(plan: &Plan) -> Vec<Stray> {
+fn found(plan: &Plan) -> Vec<StrayCause> {
     let other = Some(RrsetText { ttl: 60, rdata: vec!["2a02::\u{1b}[31m".into(), "2a02::2".into()] });
     let of_place = |(place, change): (usize, &Change)| {
         let (wanted, live) = sides(change);
@@ -52,9 +52,9 @@ fn found(plan: &Plan) -> Vec<Stray> {
 }
 
 /// The fixture as text.
-fn text(plan: &Plan, strays: &[Stray], zones: &[ZoneName], options: &TextOptions) -> String {
+fn text(plan: &Plan, strays: &[StrayCause], zones: &[ZoneName], options: &TextOptions) -> String {
     let known = Drift { plan, strays, place: ".zonewright/state.db", is_known: true };
-    drift(&known, zones, Format::Text, options)
+    drift(&known, zones, ReportFormat::Text, options)
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn without_a_state_nothing_is_told_as_drift() {
     let plan = sealed.plan();
     let strays = strays(plan, vec![None; plan.changes.len()], now());
     let unknown = Drift { plan, strays: &strays, place: ".zonewright/state.db", is_known: false };
-    insta::assert_snapshot!(drift(&unknown, &[], Format::Text, &TextOptions::default()), @"
+    insta::assert_snapshot!(drift(&unknown, &[], ReportFormat::Text, &TextOptions::default()), @"
     Not everything could be read. What could not be read is not listed here.
     14 RRsets of 5 hosts are not as desired; nothing drifted.
     No state yet at .zonewright/state.db: past applies are not known, so nothing is
@@ -210,10 +210,10 @@ fn the_document_fits_its_schema() {
     for (plan, strays, zones) in
         [(plan, &strays[..], vec![]), (&fixture::empty(), &[], vec![]), (plan, &strays, vec![zone("web.example.net")])]
     {
-        let document = drift(&Drift { plan, strays, ..known }, &zones, Format::Json, &TextOptions::default());
+        let document = drift(&Drift { plan, strays, ..known }, &zones, ReportFormat::Json, &TextOptions::default());
         assert_eq!(check_one(SchemaKind::Drift, serde_json::from_str(&document).unwrap()), "");
     }
-    let document = drift(&known, &[], Format::Json, &TextOptions::default());
+    let document = drift(&known, &[], ReportFormat::Json, &TextOptions::default());
     let mut document: serde_json::Value = serde_json::from_str(&document).unwrap();
     let counts: u64 = document["counts"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!(counts as usize, plan.changes.len());

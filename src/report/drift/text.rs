@@ -2,24 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use super::{Shown, Strayed};
+use super::{ShownDrift, StrayedRrset};
 use crate::change::Change;
 use crate::change::RrsetText;
 use crate::dns::{Name, Rrset};
-use crate::drift::{Deed, Mover, Stray};
+use crate::drift::{EditorDeed, Mover, StrayCause};
 use crate::inventory::value::Duration;
 use crate::inventory::value::Inv;
-use crate::plan::{NoticeCode, Only, Plan};
+use crate::plan::{NoticeCode, Plan, PlanScope};
 use crate::report::TextOptions;
 use crate::report::data::{lines, rrset};
 use crate::report::outages::nothing_read;
-use crate::report::page::Page;
+use crate::report::page::TextPage;
 use crate::report::summary::counted;
-use crate::state::Written;
+use crate::state::WrittenRrset;
 
 /// Renders what is not as desired.
-pub fn render(shown: &Shown<'_>, options: &TextOptions) -> String {
-    let mut page = Page::new(options);
+pub fn render(shown: &ShownDrift<'_>, options: &TextOptions) -> String {
+    let mut page = TextPage::new(options);
     page.comes_to(shown);
     page.drifted(&shown.of(Mover::Dns), "Drift: changed by another editor since an apply left or found it as desired");
     page.drifted(&shown.of(Mover::Both), "Drift, and the inventory changed, too");
@@ -33,9 +33,9 @@ pub fn render(shown: &Shown<'_>, options: &TextOptions) -> String {
     page.out
 }
 
-impl Page<'_> {
+impl TextPage<'_> {
     /// Adds what it comes to.
-    fn comes_to(&mut self, shown: &Shown<'_>) {
+    fn comes_to(&mut self, shown: &ShownDrift<'_>) {
         let plan = shown.drift.plan;
         if let Some(says) = nothing_read(plan) {
             self.alarm(&format!("Nothing could be compared: {says}."));
@@ -49,8 +49,9 @@ impl Page<'_> {
         if plan.notices.iter().any(|notice| notice.code == NoticeCode::SourceUntrusted) {
             self.alarm("A source is not believed. Hosts that need it are not listed here.");
         }
-        let strayed: Vec<Strayed<'_>> = shown.all().collect();
-        let drifted: Vec<Strayed<'_>> = strayed.iter().filter(|(_, stray)| stray.mover.is_drift()).copied().collect();
+        let strayed: Vec<StrayedRrset<'_>> = shown.all().collect();
+        let drifted: Vec<StrayedRrset<'_>> =
+            strayed.iter().filter(|(_, stray)| stray.mover.is_drift()).copied().collect();
         let says = match (drifted.len(), strayed.len()) {
             (0, 0) if is_partial || !plan.blocked.is_empty() => "What could be compared is as desired.".to_owned(),
             (0, 0) if shown.hidden() > 0 => "In these zones live DNS is as desired.".to_owned(),
@@ -73,7 +74,7 @@ impl Page<'_> {
     }
 
     /// Adds what was looked at, where that is not all.
-    fn looked_at(&mut self, shown: &Shown<'_>) {
+    fn looked_at(&mut self, shown: &ShownDrift<'_>) {
         if let Some(only) = &shown.drift.plan.only {
             self.line(0, &narrowed(only));
         }
@@ -88,7 +89,7 @@ impl Page<'_> {
     }
 
     /// Adds RRsets that another editor changed, by project and host.
-    fn drifted(&mut self, strayed: &[Strayed<'_>], says: &str) {
+    fn drifted(&mut self, strayed: &[StrayedRrset<'_>], says: &str) {
         if strayed.is_empty() {
             return;
         }
@@ -100,10 +101,10 @@ impl Page<'_> {
     }
 
     /// Adds the RRsets of one project that are not as desired.
-    fn project(&mut self, strayed: &[Strayed<'_>]) {
+    fn project(&mut self, strayed: &[StrayedRrset<'_>]) {
         let (change, _) = strayed[0];
         self.line(2, &format!("Project {}: {}", change.project, of_hosts(strayed)));
-        let hosts: Vec<&[Strayed<'_>]> =
+        let hosts: Vec<&[StrayedRrset<'_>]> =
             strayed.chunk_by(|(a, _), (b, _)| a.subject.host() == b.subject.host()).collect();
         let (shown, rest) = hosts.split_at(self.options.shown(hosts.len()));
         shown.iter().for_each(|of_host| self.host(of_host));
@@ -111,7 +112,7 @@ impl Page<'_> {
     }
 
     /// Adds the RRsets of one host. The time is in the heading where it is the same for all.
-    fn host(&mut self, strayed: &[Strayed<'_>]) {
+    fn host(&mut self, strayed: &[StrayedRrset<'_>]) {
         let whose = strayed[0].0.subject.host().map_or_else(|| "no host".to_owned(), |host| format!("host {host}"));
         let (first, others) = strayed.split_first().expect("a group has one at least");
         let since = since(first.1).filter(|first| others.iter().all(|(_, stray)| since(stray).as_ref() == Some(first)));
@@ -123,9 +124,9 @@ impl Page<'_> {
     }
 
     /// Adds one RRset: live above desired, and which apply left what; with the time where the heading does not say it.
-    fn strayed(&mut self, (change, stray): &Strayed<'_>, tells_since: bool) {
+    fn strayed(&mut self, (change, stray): &StrayedRrset<'_>, tells_since: bool) {
         let Change { key, kind, .. } = change;
-        let word = stray.deed.map_or("differs", Deed::as_str);
+        let word = stray.deed.map_or("differs", EditorDeed::as_str);
         let (before, after) = (kind.before(), kind.after());
         let name = rrset(key.rtype, key.owner.as_name());
         self.line(6, &format!("{word} {name} ttl {}", ttl(before, after)));
@@ -133,7 +134,7 @@ impl Page<'_> {
         for line in lines(&texts(before), &texts(after), &self.paint) {
             self.out.push_str(&format!("        {} {}\n", line.sign, line.text));
         }
-        if let Stray { mover: Mover::Both, written: Some(Written { apply, after, .. }), .. } = stray {
+        if let StrayCause { mover: Mover::Both, written: Some(WrittenRrset { apply, after, .. }), .. } = stray {
             self.line(8, &format!("apply {} left {}", apply.0, left(after.as_ref())));
         }
         if let Some(since) = since(stray).filter(|_| tells_since) {
@@ -142,7 +143,7 @@ impl Page<'_> {
     }
 
     /// Adds what did not drift, in numbers; with `-v` the lists, too.
-    fn others(&mut self, others: &[(Vec<Strayed<'_>>, &str)]) {
+    fn others(&mut self, others: &[(Vec<StrayedRrset<'_>>, &str)]) {
         if others.iter().all(|(strayed, _)| strayed.is_empty()) {
             return;
         }
@@ -200,7 +201,7 @@ impl Page<'_> {
 }
 
 /// What it was narrowed to, in words.
-fn narrowed(only: &Only) -> String {
+fn narrowed(only: &PlanScope) -> String {
     let list = |what: &str, items: Vec<String>| match items.as_slice() {
         [] => None,
         [one] => Some(format!("{what} {one}")),
@@ -212,17 +213,17 @@ fn narrowed(only: &Only) -> String {
 }
 
 /// How many RRsets, with the verb that fits.
-fn are(strayed: &[Strayed<'_>]) -> String {
+fn are(strayed: &[StrayedRrset<'_>]) -> String {
     format!("{} {}", of_hosts(strayed), if strayed.len() == 1 { "is" } else { "are" })
 }
 
 /// How many RRsets, with the verb that fits.
-fn have(strayed: &[Strayed<'_>]) -> String {
+fn have(strayed: &[StrayedRrset<'_>]) -> String {
     format!("{} {}", of_hosts(strayed), if strayed.len() == 1 { "has" } else { "have" })
 }
 
 /// How many RRsets of how many hosts.
-fn of_hosts(strayed: &[Strayed<'_>]) -> String {
+fn of_hosts(strayed: &[StrayedRrset<'_>]) -> String {
     let hosts: BTreeSet<_> = strayed.iter().filter_map(|(change, _)| change.subject.host()).collect();
     let rrsets = counted(strayed.len(), "RRset");
     if hosts.is_empty() { rrsets } else { format!("{rrsets} of {}", counted(hosts.len(), "host")) }
@@ -237,7 +238,7 @@ fn ttl(before: Option<&Rrset>, after: Option<&Rrset>) -> String {
 }
 
 /// Since which apply an RRset can be as it is, and for how long; none where no apply is known to have written it.
-fn since(stray: &Stray) -> Option<String> {
+fn since(stray: &StrayCause) -> Option<String> {
     let (apply, at) = stray.since?;
     let for_at_most = stray.for_at_most.map(|time| format!("for at most {}, ", rounded_up(time))).unwrap_or_default();
     Some(format!("{for_at_most}since apply {} of {}", apply.0, at.to_second()))

@@ -11,15 +11,15 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::counts::{self, Counts};
+use super::counts::{self, PlanCounts};
 use super::outages::{no_plan, nothing_read, outages, short_of, unread};
-use super::outlook::{Outlook, Verdict};
+use super::outlook::{PlanOutlook, PlanVerdict};
 use super::summary::{counted, subjects};
-use crate::apply::{Applied, Outcome, arrange, hosts_of};
+use crate::apply::{ApplyOutcome, OutcomeCode, arrange, hosts_of};
 use crate::diag::{Code, Problem, sanitize};
 use crate::guard::Breaker;
 use crate::guard::UNKNOWN_LIMIT;
-use crate::inventory::config::notify::Attention;
+use crate::inventory::config::notify::AttentionReason;
 use crate::plan::{Plan, SealedPlan};
 use crate::state::ApplyId;
 
@@ -244,7 +244,7 @@ pub struct RunReport {
     /// The same in words.
     pub message: String,
     /// Why a person is needed; none where none is.
-    pub attention: Option<Attention>,
+    pub attention: Option<AttentionReason>,
 }
 
 /// An event as a line.
@@ -260,23 +260,27 @@ struct EventLine<'a> {
     #[serde(flatten)]
     run: &'a RunFacts<'a>,
     /// Why a person is needed.
-    attention: Option<Attention>,
+    attention: Option<AttentionReason>,
     /// The facts.
     #[serde(flatten)]
     event: &'a RunEvent,
 }
 
 /// The words of outcomes that a plan or an apply may have, for the schema too.
-const VERDICTS: [(Verdict, &str); 4] =
-    [(Verdict::Partial, "partial"), (Verdict::Refused, "refused"), (Verdict::Idle, "idle"), (Verdict::Ready, "ready")];
+const VERDICTS: [(PlanVerdict, &str); 4] = [
+    (PlanVerdict::Partial, "partial"),
+    (PlanVerdict::Refused, "refused"),
+    (PlanVerdict::Idle, "idle"),
+    (PlanVerdict::Ready, "ready"),
+];
 
 impl RunReport {
     /// A plan that was made.
-    pub fn plan_made(sealed: &SealedPlan, outlook: &Outlook) -> RunReport {
+    pub fn plan_made(sealed: &SealedPlan, outlook: &PlanOutlook) -> RunReport {
         let plan = sealed.plan();
-        let verdict = Verdict::of(plan, outlook);
+        let verdict = PlanVerdict::of(plan, outlook);
         let word = VERDICTS.iter().find(|(known, _)| *known == verdict).map_or("ready", |(_, word)| *word);
-        let total = Counts::sum(counts::by_project(plan).values());
+        let total = PlanCounts::sum(counts::by_project(plan).values());
         let [create, modify, delete] = total.changes;
         let [blocked, skipped] = total.left;
         let (hosts, names) = (total.hosts.len(), names_without_host(plan));
@@ -299,7 +303,7 @@ impl RunReport {
             unread: UnreadFacts::of(plan),
         };
         let is_short = plan.notices.iter().any(|notice| notice.code.tells_of_failure());
-        RunReport { event: RunEvent::PlanMade(facts), message, attention: is_short.then_some(Attention::Outage) }
+        RunReport { event: RunEvent::PlanMade(facts), message, attention: is_short.then_some(AttentionReason::Outage) }
     }
 
     /// A plan, or what was to be one, that was refused.
@@ -315,8 +319,8 @@ impl RunReport {
         };
         let attention = match exit {
             ERROR if *code == UNKNOWN_LIMIT => None,
-            ERROR => Some(Attention::Outage),
-            _ => Some(Attention::Refused),
+            ERROR => Some(AttentionReason::Outage),
+            _ => Some(AttentionReason::Refused),
         };
         RunReport { event: RunEvent::PlanRefused(facts), message: format!("plan refused: {message}"), attention }
     }
@@ -330,7 +334,7 @@ impl RunReport {
             Applier::Undo => ("undo", RunEvent::UndoFinished),
         };
         let outcomes: BTreeMap<&str, usize> =
-            Outcome::ALL.iter().map(|outcome| (outcome.as_str(), applied.count(*outcome))).collect();
+            OutcomeCode::ALL.iter().map(|outcome| (outcome.as_str(), applied.count(*outcome))).collect();
         let sum = |of: fn(&crate::apply::ZoneWritten) -> usize| applied.zones.iter().map(of).sum::<usize>();
         let told: Vec<String> =
             outcomes.iter().filter(|(_, count)| **count > 0).map(|(word, count)| format!("{count} {word}")).collect();
@@ -365,7 +369,7 @@ impl RunReport {
         let facts =
             BreakerFacts { scope: scope.clone(), why: why.clone(), since: tripped.to_string(), hint: breaker.hint() };
         let message = format!("breaker tripped: {}", breaker.says());
-        RunReport { event: RunEvent::BreakerTripped(facts), message, attention: Some(Attention::Breaker) }
+        RunReport { event: RunEvent::BreakerTripped(facts), message, attention: Some(AttentionReason::Breaker) }
     }
 
     /// Live DNS, compared with what is desired; `drifted` RRsets are not as an apply left them.
@@ -380,15 +384,15 @@ impl RunReport {
             }),
         };
         let attention = match end.exit {
-            ERROR => Some(Attention::Outage),
-            REFUSED => Some(Attention::Refused),
-            _ => (drifted > 0).then_some(Attention::Drift),
+            ERROR => Some(AttentionReason::Outage),
+            REFUSED => Some(AttentionReason::Refused),
+            _ => (drifted > 0).then_some(AttentionReason::Drift),
         };
         RunReport { event: RunEvent::DriftChecked(facts), message, attention }
     }
 
     /// A run that ended before it had an outcome, and why a person is needed.
-    pub fn failed(message: &str, hint: Option<&str>, attention: Option<Attention>, end: EndFacts) -> RunReport {
+    pub fn failed(message: &str, hint: Option<&str>, attention: Option<AttentionReason>, end: EndFacts) -> RunReport {
         let facts = FailureFacts { hint: hint.map(str::to_owned), exit: end.exit, seconds: end.seconds };
         let message = format!("run failed: {message}");
         RunReport { event: RunEvent::RunFailed(facts), message, attention }
@@ -398,8 +402,8 @@ impl RunReport {
     pub fn level(&self) -> &'static str {
         match (&self.event, self.attention) {
             (RunEvent::RunFailed(_) | RunEvent::PlanRefused(_), _)
-            | (_, Some(Attention::Outage | Attention::Refused | Attention::Breaker)) => "ERROR",
-            (_, Some(Attention::Partial | Attention::Drift)) => "WARN",
+            | (_, Some(AttentionReason::Outage | AttentionReason::Refused | AttentionReason::Breaker)) => "ERROR",
+            (_, Some(AttentionReason::Partial | AttentionReason::Drift)) => "WARN",
             (_, None) => "INFO",
         }
     }
@@ -439,7 +443,7 @@ pub struct DoneFacts<'a> {
     /// Its number in the journal.
     pub apply: Option<ApplyId>,
     /// The outcomes of its hosts.
-    pub applied: &'a Applied,
+    pub applied: &'a ApplyOutcome,
 }
 
 /// The exit code of an error.
@@ -449,13 +453,13 @@ const ERROR: u8 = 1;
 const REFUSED: u8 = 3;
 
 /// Why an apply needs a person.
-fn attention(applied: &Applied, exit: u8) -> Option<Attention> {
+fn attention(applied: &ApplyOutcome, exit: u8) -> Option<AttentionReason> {
     let is_done = applied.hosts.iter().all(|host| host.outcome.is_done());
     match exit {
         0 => None,
-        ERROR => Some(Attention::Outage),
+        ERROR => Some(AttentionReason::Outage),
         // A source is not believed, and what did not need it was done.
-        REFUSED if is_done => Some(Attention::Refused),
-        _ => Some(Attention::Partial),
+        REFUSED if is_done => Some(AttentionReason::Refused),
+        _ => Some(AttentionReason::Partial),
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::diag::Problem;
 use crate::plan::fixture;
 use crate::report::schema::tests::check_one;
-use crate::report::{SchemaKind, outlook::Outlook};
+use crate::report::{SchemaKind, outlook::PlanOutlook};
 
 /// The line of an event, as JSON.
 fn line(report: &RunReport) -> serde_json::Value {
@@ -16,12 +16,12 @@ fn line(report: &RunReport) -> serde_json::Value {
 fn every_event_fits_the_schema() {
     let sealed = SealedPlan::new(fixture::fleet());
     let end = EndFacts { exit: 4, seconds: 1.5 };
-    let done = DoneFacts { sealed: Some(&sealed), apply: Some(ApplyId(3)), applied: &Applied::default() };
+    let done = DoneFacts { sealed: Some(&sealed), apply: Some(ApplyId(3)), applied: &ApplyOutcome::default() };
     let refusal = Problem::new("the plan", "plan-expired", "old");
     let tripped = "2026-11-20T00:00:00Z".parse().unwrap();
     let breaker = Breaker { scope: "project:search".into(), tripped, why: "31 hosts".into() };
     for report in [
-        RunReport::plan_made(&sealed, &Outlook::default()),
+        RunReport::plan_made(&sealed, &PlanOutlook::default()),
         RunReport::plan_refused(Some(&sealed), &refusal, 3),
         RunReport::plan_refused(None, &refusal, 1),
         RunReport::applied(Applier::Apply, &done, end),
@@ -29,7 +29,7 @@ fn every_event_fits_the_schema() {
         RunReport::applied(Applier::Undo, &DoneFacts { sealed: None, apply: None, ..done }, end),
         RunReport::tripped(&breaker),
         RunReport::drift_checked(sealed.plan(), 1, end),
-        RunReport::failed("no state", Some("restore it"), Some(Attention::Outage), end),
+        RunReport::failed("no state", Some("restore it"), Some(AttentionReason::Outage), end),
         RunReport::failed("no such host", None, None, end),
     ] {
         assert_eq!(check_one(SchemaKind::Event, line(&report)), "", "{report:?}");
@@ -38,10 +38,10 @@ fn every_event_fits_the_schema() {
 
 #[test]
 fn the_exit_code_says_why_an_apply_needs_a_person() {
-    let done = DoneFacts { sealed: None, apply: None, applied: &Applied::default() };
+    let done = DoneFacts { sealed: None, apply: None, applied: &ApplyOutcome::default() };
     let attention = |exit| RunReport::applied(Applier::Apply, &done, EndFacts { exit, seconds: 0.0 }).attention;
     assert_eq!(
         [0, 1, 3, 4].map(attention),
-        [None, Some(Attention::Outage), Some(Attention::Refused), Some(Attention::Partial)]
+        [None, Some(AttentionReason::Outage), Some(AttentionReason::Refused), Some(AttentionReason::Partial)]
     );
 }

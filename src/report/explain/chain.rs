@@ -1,14 +1,14 @@
 //! The chain of one host.
 
-use super::page::Page;
+use super::page::ExplainPage;
 use super::{site, verdict};
 use crate::explain::model::{
-    Holding, HostFacts, InterfaceFacts, MadeAddress, NetworkFacts, OtherName, OwnA, ProjectFacts, ReportFacts, Row,
-    Step, SwitchFacts,
+    AddressStep, HoldingName, HostFacts, HostsCsvRow, InterfaceFacts, MadeAddress, NetworkFacts, OtherName, OwnA,
+    ProjectFacts, ReportFacts, SwitchFacts,
 };
 
 /// Renders all about a host.
-pub fn render(page: &mut Page, host: &HostFacts) {
+pub fn render(page: &mut ExplainPage, host: &HostFacts) {
     page.heading(&format!("Host {}", host.inv));
     if let Some(row) = &host.row {
         inventory(page, row);
@@ -23,10 +23,10 @@ pub fn render(page: &mut Page, host: &HostFacts) {
 }
 
 /// The row of hosts.csv.
-fn inventory(page: &mut Page, row: &Row) {
+fn inventory(page: &mut ExplainPage, row: &HostsCsvRow) {
     let restricted = if row.restricted { ", restricted by `automated-dns`" } else { "" };
     let bad = if row.bad { "; the row is bad" } else { "" };
-    let Row { line, status, location, .. } = row;
+    let HostsCsvRow { line, status, location, .. } = row;
     page.fact("inventory", &format!("{status}, datacenter {location}{restricted} ({line}{bad})"));
     if !row.also.is_empty() {
         page.fact("", &format!("the same number is in {}, too", row.also.join(", ")));
@@ -34,7 +34,7 @@ fn inventory(page: &mut Page, row: &Row) {
 }
 
 /// Who lets automation work on the project.
-fn switches(page: &mut Page, project: &ProjectFacts) {
+fn switches(page: &mut ExplainPage, project: &ProjectFacts) {
     let at = |line: &Option<String>| line.as_ref().map(|line| format!(" ({line})")).unwrap_or_default();
     let administrator = match project.administrator {
         "allowed" => "the administrator allows automation",
@@ -53,7 +53,7 @@ fn switches(page: &mut Page, project: &ProjectFacts) {
 }
 
 /// The host's name, and its former names.
-fn names(page: &mut Page, host: &HostFacts) {
+fn names(page: &mut ExplainPage, host: &HostFacts) {
     match &host.name {
         Some(name) => page.fact("name", &format!("{} ({})", name.name, name.line)),
         None if host.other_names.is_empty() => {
@@ -71,7 +71,7 @@ fn names(page: &mut Page, host: &HostFacts) {
 }
 
 /// All MAC reports, and the switch.
-fn reports(page: &mut Page, host: &HostFacts) {
+fn reports(page: &mut ExplainPage, host: &HostFacts) {
     page.heading("MAC and switch");
     match (&host.mac, host.reports.is_empty()) {
         (_, true) => page.fact("MAC", "no source has a report of it"),
@@ -96,7 +96,7 @@ fn reports(page: &mut Page, host: &HostFacts) {
 }
 
 /// One report.
-fn report(page: &mut Page, report: &ReportFacts) {
+fn report(page: &mut ExplainPage, report: &ReportFacts) {
     let ReportFacts { line, source, time, age, penalty, mac, switch, verdict, why } = report;
     let mac = mac.as_deref().unwrap_or("a MAC that cannot be read");
     let switch = switch.as_ref().map(|switch| format!(" at {switch}")).unwrap_or_default();
@@ -108,7 +108,7 @@ fn report(page: &mut Page, report: &ReportFacts) {
 }
 
 /// One interface.
-fn interface(page: &mut Page, own: &InterfaceFacts) {
+fn interface(page: &mut ExplainPage, own: &InterfaceFacts) {
     let name = own.name.as_deref().unwrap_or("(no name)");
     let kind = if own.kind == "backbone" { "Backbone" } else { "Fastbone" };
     page.heading(&format!("{kind} {name}"));
@@ -133,7 +133,7 @@ fn interface(page: &mut Page, own: &InterfaceFacts) {
         site::reverse(page, 4, &format!("PTR of its A {address}"), site);
     }
     let derived = own.networks.iter().any(|own| own.address.is_some());
-    for Holding { at, ttl, whose } in &own.ptr_elsewhere {
+    for HoldingName { at, ttl, whose } in &own.ptr_elsewhere {
         if derived {
             page.fact("PTR astray", &format!("of {at}, ttl {ttl}, names it; that is {whose}"))
         } else {
@@ -144,14 +144,14 @@ fn interface(page: &mut Page, own: &InterfaceFacts) {
 
 /// A network, with the address in it, or what the host lacks for one. The steps are the same for every network, so only
 /// the `first` has them.
-fn network(page: &mut Page, own: &NetworkFacts, first: bool, lacks: &str) {
+fn network(page: &mut ExplainPage, own: &NetworkFacts, first: bool, lacks: &str) {
     page.item(4, &format!("{} ({})", own.network, own.line));
     let Some(MadeAddress { address, preferred, live, kept, steps, reverse: site, elsewhere }) = &own.address else {
         return page.item(6, &format!("no address in it, because the host has {lacks}"));
     };
-    let shown: Vec<&Step> = steps.iter().filter(|step| first || step.bits.is_some()).collect();
+    let shown: Vec<&AddressStep> = steps.iter().filter(|step| first || step.bits.is_some()).collect();
     let width = shown.iter().map(|step| step.value.len()).max().unwrap_or(0);
-    for Step { what, value, bits } in shown {
+    for AddressStep { what, value, bits } in shown {
         let bits = bits.map(|bits| format!("{bits} bits: ")).unwrap_or_default();
         page.exact(6, &format!("{value:<width$}  {bits}{what}"));
     }
@@ -165,7 +165,7 @@ fn network(page: &mut Page, own: &NetworkFacts, first: bool, lacks: &str) {
     let style = if *kept { page.paint.head.clone() } else { String::new() };
     page.styled(6, &style, &format!("= {address} ({rank}; {live})"));
     site::reverse(page, 8, "PTR", site);
-    for Holding { at, ttl, whose } in elsewhere {
+    for HoldingName { at, ttl, whose } in elsewhere {
         page.item(8, &format!("also held by {at}, ttl {ttl}: {whose}"));
     }
 }

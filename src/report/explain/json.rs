@@ -7,7 +7,7 @@ use crate::report::TOOL;
 
 /// The document: the explanation, with the name of the format in front.
 #[derive(Serialize)]
-struct Document<'a> {
+struct ExplainDocument<'a> {
     /// The format and its version.
     format: &'static str,
     /// The program that made it, with its version.
@@ -19,7 +19,7 @@ struct Document<'a> {
 
 /// Writes the document, with a final newline.
 pub fn render(explanation: &Explanation) -> String {
-    let document = Document { format: "zonewright.explain/1", tool: TOOL, explanation };
+    let document = ExplainDocument { format: "zonewright.explain/1", tool: TOOL, explanation };
     let text = serde_json::to_string_pretty(&document).expect("texts, numbers and lists are JSON");
     text + "\n"
 }

@@ -9,7 +9,7 @@ use crate::diag::sanitize;
 const LABEL: usize = 12;
 
 /// Text that is written from top to bottom. Whatever is written is sanitized and kept within the width.
-pub struct Page {
+pub struct ExplainPage {
     /// What was written.
     out: String,
     /// The columns to keep within.
@@ -20,10 +20,10 @@ pub struct Page {
     pub paint: Paint,
 }
 
-impl Page {
+impl ExplainPage {
     /// An empty page.
-    pub fn new(options: &TextOptions) -> Page {
-        Page { out: String::new(), width: options.width, evidence: Vec::new(), paint: Paint::new(options.color) }
+    pub fn new(options: &TextOptions) -> ExplainPage {
+        ExplainPage { out: String::new(), width: options.width, evidence: Vec::new(), paint: Paint::new(options.color) }
     }
 
     /// The text.
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_harmless_and_keeps_within_the_width() {
-        let mut page = Page::new(&TextOptions { width: 30, ..TextOptions::default() });
+        let mut page = ExplainPage::new(&TextOptions { width: 30, ..TextOptions::default() });
         page.heading("A\u{1b}[31m heading");
         page.fact("label", "a fact that takes more than one line");
         page.item(4, "an item that takes more than one line");
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn colour_is_ended_in_each_line() {
-        let mut page = Page::new(&TextOptions { color: true, ..TextOptions::default() });
+        let mut page = ExplainPage::new(&TextOptions { color: true, ..TextOptions::default() });
         page.heading("heading");
         let style = page.paint.alarm.clone();
         page.styled(2, &style, "alarm");
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_same_evidence_is_shown_once_in_a_section() {
-        let mut page = Page::new(&TextOptions::default());
+        let mut page = ExplainPage::new(&TextOptions::default());
         let evidence = ["a:1".to_owned()];
         assert!(!page.is_as_above(&evidence));
         assert!(page.is_as_above(&evidence));

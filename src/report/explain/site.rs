@@ -1,10 +1,10 @@
 //! What is live at a name, and at a reverse name.
 
-use super::page::Page;
-use crate::explain::model::{LiveFacts, Site};
+use super::page::ExplainPage;
+use crate::explain::model::{LiveFacts, LiveSite};
 
 /// What is live at a name.
-pub fn render(page: &mut Page, label: &str, site: &Site) {
+pub fn render(page: &mut ExplainPage, label: &str, site: &LiveSite) {
     let zone = match (&site.zone, site.permission) {
         (Some(zone), Some(permission)) => format!("zone {zone} (permission {permission})"),
         _ => "so its records are unknown".to_owned(),
@@ -20,7 +20,7 @@ pub fn render(page: &mut Page, label: &str, site: &Site) {
 }
 
 /// What is live at a reverse name, in a line where that will do.
-pub fn reverse(page: &mut Page, depth: usize, label: &str, site: &Site) {
+pub fn reverse(page: &mut ExplainPage, depth: usize, label: &str, site: &LiveSite) {
     let zone = site.zone.as_ref().map(|zone| format!("zone {zone}")).unwrap_or_default();
     match (site.said.as_str(), site.rrsets.is_empty()) {
         ("", true) => page.item(depth, &format!("{label}: nothing is live ({zone})")),
@@ -32,7 +32,7 @@ pub fn reverse(page: &mut Page, depth: usize, label: &str, site: &Site) {
 }
 
 /// A live RRset.
-fn rrset(page: &mut Page, depth: usize, own: &LiveFacts) {
+fn rrset(page: &mut ExplainPage, depth: usize, own: &LiveFacts) {
     let wanted = own.wanted_ttl.map(|wanted| format!(" (desired: {wanted})")).unwrap_or_default();
     let is_managed = matches!(own.rtype.as_str(), "AAAA" | "PTR");
     let whose = match (&own.registered_to, own.own, own.writable) {

@@ -1,14 +1,14 @@
 //! An explanation for people: the answer first, then the chain in the order in which it is derived.
 
 use super::super::text::TextOptions;
-use super::page::Page;
+use super::page::ExplainPage;
 use super::{chain, site, verdict};
 use crate::explain::Explanation;
-use crate::explain::model::{AddressFacts, ChangeFacts, Claim, HolderFacts, Holding, NameFacts};
+use crate::explain::model::{AddressClaim, AddressFacts, ChangeFacts, HolderFacts, HoldingName, NameFacts};
 
 /// Renders an explanation.
 pub fn render(explanation: &Explanation, options: &TextOptions) -> String {
-    let mut page = Page::new(options);
+    let mut page = ExplainPage::new(options);
     page.paragraph(&explanation.answer);
     if !explanation.unseen.is_empty() {
         page.heading("Not everything could be read");
@@ -27,7 +27,7 @@ pub fn render(explanation: &Explanation, options: &TextOptions) -> String {
 }
 
 /// All about a name.
-fn name_section(page: &mut Page, facts: &NameFacts, host: Option<u64>) {
+fn name_section(page: &mut ExplainPage, facts: &NameFacts, host: Option<u64>) {
     page.heading(&format!("The name {}", facts.live.name));
     if facts.holders.is_empty() {
         page.fact("whose", "no host: no row of hosts.csv or names.lock has it as a backbone or fastbone name");
@@ -49,12 +49,12 @@ fn name_section(page: &mut Page, facts: &NameFacts, host: Option<u64>) {
 }
 
 /// All about an address.
-fn address_section(page: &mut Page, facts: &AddressFacts, host: Option<u64>) {
+fn address_section(page: &mut ExplainPage, facts: &AddressFacts, host: Option<u64>) {
     page.heading("The address");
     if facts.claims.is_empty() {
         page.fact("whose", "no host: it is not an address that any host may have");
     }
-    for Claim { inv, interface, name, role, line } in &facts.claims {
+    for AddressClaim { inv, interface, name, role, line } in &facts.claims {
         let role = match *role {
             "own-a" => "an A record at its name",
             "preferred" => "its preferred address",
@@ -69,7 +69,7 @@ fn address_section(page: &mut Page, facts: &AddressFacts, host: Option<u64>) {
 }
 
 /// The changes that touch what was asked for; those of `host`, whose decision follows, in a line.
-fn touching(page: &mut Page, changes: &[ChangeFacts], host: Option<u64>) {
+fn touching(page: &mut ExplainPage, changes: &[ChangeFacts], host: Option<u64>) {
     if changes.is_empty() {
         page.fact("changes", "none touches it");
     }
@@ -85,11 +85,11 @@ fn touching(page: &mut Page, changes: &[ChangeFacts], host: Option<u64>) {
 }
 
 /// Names or addresses; where there are none, `none` says so.
-fn holdings(page: &mut Page, label: &str, none: &str, holdings: &[Holding], before: &str) {
+fn holdings(page: &mut ExplainPage, label: &str, none: &str, holdings: &[HoldingName], before: &str) {
     if holdings.is_empty() {
         page.fact(label, none);
     }
-    for Holding { at, ttl, whose } in holdings {
+    for HoldingName { at, ttl, whose } in holdings {
         page.fact(label, &format!("{before}{at}, ttl {ttl}: {whose}"));
     }
 }

@@ -1,12 +1,12 @@
 //! What is done about a host, or why nothing is, and what would change that.
 
-use super::super::words::{Explained as _, edited_after_in_words};
-use super::page::Page;
+use super::super::words::{ExplainedCode as _, edited_after_in_words};
+use super::page::ExplainPage;
 use crate::change::{BlockCode, Rule};
-use crate::explain::model::{ByHand, ChangeFacts, Data, DecisionFacts, HostFacts, Obstacle, ReasonFacts};
+use crate::explain::model::{ByHand, ChangeFacts, DecisionFacts, HostFacts, HostObstacle, ReasonFacts, RrsetData};
 
 /// Renders the decision about a host.
-pub fn render(page: &mut Page, host: &HostFacts) {
+pub fn render(page: &mut ExplainPage, host: &HostFacts) {
     let decision = &host.decision;
     page.heading(match decision.outcome {
         "changes" => "Decision: changes",
@@ -35,7 +35,7 @@ pub fn render(page: &mut Page, host: &HostFacts) {
 }
 
 /// What is left, held back, or done by others.
-fn further(page: &mut Page, inv: u64, decision: &DecisionFacts) {
+fn further(page: &mut ExplainPage, inv: u64, decision: &DecisionFacts) {
     for notice in &decision.notices {
         page.item(2, &format!("notice: {notice}"));
     }
@@ -51,8 +51,8 @@ fn further(page: &mut Page, inv: u64, decision: &DecisionFacts) {
 }
 
 /// What blocks a host, then what would next.
-fn obstacles(page: &mut Page, obstacles: &[Obstacle]) {
-    for (rank, Obstacle { code, message, findings, hint }) in obstacles.iter().enumerate() {
+fn obstacles(page: &mut ExplainPage, obstacles: &[HostObstacle]) {
+    for (rank, HostObstacle { code, message, findings, hint }) in obstacles.iter().enumerate() {
         let style = page.paint.alarm.clone();
         match rank {
             0 => page.styled(2, &style, &format!("{code}: {message}")),
@@ -69,7 +69,7 @@ fn obstacles(page: &mut Page, obstacles: &[Obstacle]) {
 }
 
 /// What would happen if an operator named a skipped host.
-fn by_hand(page: &mut Page, inv: u64, own: &ByHand) {
+fn by_hand(page: &mut ExplainPage, inv: u64, own: &ByHand) {
     let ByHand { command, passes, obstacles: blocks, changes } = own;
     if !passes {
         return page.item(2, &format!("`{command}` does not override that: only the administrator can change it."));
@@ -84,7 +84,7 @@ fn by_hand(page: &mut Page, inv: u64, own: &ByHand) {
 }
 
 /// One change, with its reasons; `host` is the one whose changes are shown, where it is one host's.
-pub fn change(page: &mut Page, change: &ChangeFacts, host: Option<u64>) {
+pub fn change(page: &mut ExplainPage, change: &ChangeFacts, host: Option<u64>) {
     let ChangeFacts { verb, before, after, .. } = change;
     let at = title(change);
     let whose = match change.host {
@@ -98,7 +98,7 @@ pub fn change(page: &mut Page, change: &ChangeFacts, host: Option<u64>) {
         _ => page.paint.delete.clone(),
     };
     page.styled(2, &style, &format!("{verb} {at}  ttl {}{whose}", ttl(before.as_ref(), after.as_ref())));
-    let data = |data: &Option<Data>| data.as_ref().map(|data| data.rdata.clone()).unwrap_or_default();
+    let data = |data: &Option<RrsetData>| data.as_ref().map(|data| data.rdata.clone()).unwrap_or_default();
     let (old, new) = (data(before), data(after));
     old.iter().filter(|text| new.contains(text)).for_each(|text| page.exact(4, &format!("  {text}")));
     old.iter().filter(|text| !new.contains(text)).for_each(|text| page.exact(4, &format!("- {text}")));
@@ -117,7 +117,7 @@ pub fn title(change: &ChangeFacts) -> String {
 }
 
 /// The TTL, or the old one and the new one.
-fn ttl(before: Option<&Data>, after: Option<&Data>) -> String {
+fn ttl(before: Option<&RrsetData>, after: Option<&RrsetData>) -> String {
     match (before, after) {
         (Some(before), Some(after)) if before.ttl != after.ttl => format!("{} -> {}", before.ttl, after.ttl),
         (Some(data), _) | (None, Some(data)) => data.ttl.to_string(),
@@ -126,7 +126,7 @@ fn ttl(before: Option<&Data>, after: Option<&Data>) -> String {
 }
 
 /// Why something is changed, with the lines.
-fn reason(page: &mut Page, reason: &ReasonFacts, host: Option<u64>) {
+fn reason(page: &mut ExplainPage, reason: &ReasonFacts, host: Option<u64>) {
     if reason.rule == Rule::EditedSince.as_str()
         && let Some(says) = edited_after_in_words(&reason.evidence)
     {

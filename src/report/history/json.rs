@@ -5,14 +5,16 @@ use serde::Serialize;
 use crate::change::RrsetText;
 use crate::dns::ZoneName;
 use crate::report::applies::{self, ApplyView};
-use crate::state::{Allowed, ApplyId, History, LeftHost, Past, Sent, SentChange, SentFate, Told};
+use crate::state::{
+    ApplyId, History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, SentChange, SentFate, SentUpdate,
+};
 
 /// What `format` says.
 const FORMAT: &str = "zonewright.history/1";
 
 /// The document.
 #[derive(Debug, Serialize)]
-struct Document<'a> {
+struct HistoryDocument<'a> {
     /// [`FORMAT`].
     format: &'static str,
     /// The program.
@@ -22,7 +24,7 @@ struct Document<'a> {
     /// Where the state is kept.
     state: &'a str,
     /// What was asked for.
-    asked: Asked,
+    asked: AskedView,
     /// The projects whose changes alone are there.
     projects: &'a [String],
     /// The zones whose changes alone are there.
@@ -37,7 +39,7 @@ struct Document<'a> {
 
 /// What was asked for: one of these, or none for all applies.
 #[derive(Debug, Default, Serialize)]
-struct Asked {
+struct AskedView {
     /// An apply.
     apply: Option<u64>,
     /// Hosts.
@@ -94,12 +96,12 @@ struct UpdateView<'a> {
     /// Why.
     why: Option<&'a str>,
     /// What it changes.
-    changes: Vec<ChangeView<'a>>,
+    changes: Vec<JournalChangeView<'a>>,
 }
 
 /// A change.
 #[derive(Debug, Serialize)]
-struct ChangeView<'a> {
+struct JournalChangeView<'a> {
     /// The host.
     host: Option<u64>,
     /// Other hosts.
@@ -136,27 +138,29 @@ struct LeftView<'a> {
 pub fn render(history: &History) -> String {
     let past = |past| full(past, history.running);
     let (asked, applies, more) = match &history.told {
-        Told::Applies(applies, more) => {
+        HistoryAnswer::Applies(applies, more) => {
             let short = |apply| EntryView {
                 apply: applies::view(apply, history.running),
                 updates: None,
                 left: None,
                 allowed: None,
             };
-            (Asked::default(), applies.iter().map(short).collect(), *more)
+            (AskedView::default(), applies.iter().map(short).collect(), *more)
         }
-        Told::Apply(one) => {
-            (Asked { apply: Some(one.summary.id.0), ..Asked::default() }, vec![past(one.as_ref())], false)
+        HistoryAnswer::Apply(one) => {
+            (AskedView { apply: Some(one.summary.id.0), ..AskedView::default() }, vec![past(one.as_ref())], false)
         }
-        Told::Hosts(hosts, applies) => {
+        HistoryAnswer::Hosts(hosts, applies) => {
             let hosts = hosts.iter().map(|host| host.0).collect();
-            (Asked { hosts, ..Asked::default() }, applies.iter().map(past).collect(), false)
+            (AskedView { hosts, ..AskedView::default() }, applies.iter().map(past).collect(), false)
         }
-        Told::Name(name, applies) => {
-            (Asked { name: Some(name.to_string()), ..Asked::default() }, applies.iter().map(past).collect(), false)
-        }
+        HistoryAnswer::Name(name, applies) => (
+            AskedView { name: Some(name.to_string()), ..AskedView::default() },
+            applies.iter().map(past).collect(),
+            false,
+        ),
     };
-    let document = Document {
+    let document = HistoryDocument {
         format: FORMAT,
         tool: &history.tool,
         created: history.created.to_string(),
@@ -172,7 +176,7 @@ pub fn render(history: &History) -> String {
 }
 
 /// An apply with what it did.
-fn full(past: &Past, running: Option<ApplyId>) -> EntryView<'_> {
+fn full(past: &PastApply, running: Option<ApplyId>) -> EntryView<'_> {
     EntryView {
         apply: applies::view(&past.summary, running),
         updates: Some(past.sent.iter().map(update).collect()),
@@ -182,13 +186,13 @@ fn full(past: &Past, running: Option<ApplyId>) -> EntryView<'_> {
 }
 
 /// A limit that was lifted, for the document.
-fn allowed(allowed: &Allowed) -> AllowedView<'_> {
-    let Allowed { allowance, effect, at, who } = allowed;
+fn allowed(allowed: &LiftedLimit) -> AllowedView<'_> {
+    let LiftedLimit { allowance, effect, at, who } = allowed;
     AllowedView { limit: &allowance.name, number: allowance.number, effect, at: at.to_string(), who }
 }
 
 /// An update for the document.
-fn update(sent: &Sent) -> UpdateView<'_> {
+fn update(sent: &SentUpdate) -> UpdateView<'_> {
     let (fate, why) = match &sent.fate {
         SentFate::Done => ("done", None),
         SentFate::Undone(why) => ("undone", Some(why.as_str())),
@@ -206,8 +210,8 @@ fn update(sent: &Sent) -> UpdateView<'_> {
 }
 
 /// A change for the document.
-fn change(change: &SentChange) -> ChangeView<'_> {
-    ChangeView {
+fn change(change: &SentChange) -> JournalChangeView<'_> {
+    JournalChangeView {
         host: change.subject.host().map(|host| host.0),
         also: change.other_hosts().iter().map(|host| host.0).collect(),
         project: &change.project,
@@ -219,7 +223,7 @@ fn change(change: &SentChange) -> ChangeView<'_> {
 }
 
 /// A host that was left, for the document.
-fn left(left: &LeftHost) -> LeftView<'_> {
-    let LeftHost { subject, project, name, outcome, message } = left;
+fn left(left: &LeftSubject) -> LeftView<'_> {
+    let LeftSubject { subject, project, name, outcome, message } = left;
     LeftView { host: subject.host().map(|host| host.0), project, name, outcome, message: message.as_deref() }
 }

@@ -7,13 +7,13 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-use super::{Format, TextOptions};
+use super::{ReportFormat, TextOptions};
 use crate::state::History;
 
 /// Prints past applies.
-pub fn history(history: &History, format: Format, options: &TextOptions) -> String {
+pub fn history(history: &History, format: ReportFormat, options: &TextOptions) -> String {
     match format {
-        Format::Text => text::render(history, options),
-        Format::Json => json::render(history),
+        ReportFormat::Text => text::render(history, options),
+        ReportFormat::Json => json::render(history),
     }
 }

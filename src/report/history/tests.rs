@@ -9,7 +9,8 @@ use crate::plan::fixture::subject;
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
 use crate::state::{
-    Allowed, ApplyId, ApplySummary, LeftHost, NewApply, Past, Resumption, Sent, SentChange, SentFate, Told,
+    ApplyId, ApplySummary, HistoryAnswer, LeftSubject, LiftedLimit, NewApply, PastApply, Resumption, SentChange,
+    SentFate, SentUpdate,
 };
 
 /// So many seconds after some moment.
@@ -62,20 +63,20 @@ fn change(name: &str, rtype: Rtype, before: Option<RrsetText>, after: Option<Rrs
 }
 
 /// An update.
-fn sent(number: u64, fate: SentFate, changes: Vec<SentChange>) -> Sent {
+fn sent(number: u64, fate: SentFate, changes: Vec<SentChange>) -> SentUpdate {
     let zone = fixture::zone(if changes[0].rtype == Rtype::PTR { "8.b.d.0.1.0.0.2.ip6.arpa" } else { "example.net" });
-    Sent { number, zone, phase: "forward".into(), at: at(number), fate, changes }
+    SentUpdate { number, zone, phase: "forward".into(), at: at(number), fate, changes }
 }
 
 /// A host that was left.
-fn left(host: Option<u64>, outcome: &str, message: Option<&str>) -> LeftHost {
+fn left(host: Option<u64>, outcome: &str, message: Option<&str>) -> LeftSubject {
     let name = format!("h{}.example.net.", host.unwrap_or_default());
     let message = message.map(str::to_owned);
-    LeftHost { subject: subject(host), project: "search".into(), name, outcome: outcome.into(), message }
+    LeftSubject { subject: subject(host), project: "search".into(), name, outcome: outcome.into(), message }
 }
 
 /// An apply in which everything happened.
-fn full() -> Past {
+fn full() -> PastApply {
     let create = |name: &str| change(name, Rtype::AAAA, None, rrset(600, &["2a02::1"]));
     let modify = change("b.example.net", Rtype::AAAA, rrset(3600, &["2a02::8", "2a02::9"]), rrset(600, &["2a02::9"]));
     let delete =
@@ -84,7 +85,7 @@ fn full() -> Past {
     let pointer = change(pointer, Rtype::PTR, rrset(600, &["b.example.net."]), rrset(600, &["a.example.net."]));
     let shared = SentChange { also: vec![subject(Some(8)), subject(Some(9))], ..create("a.example.net") };
     let refused = || SentFate::Undone("the server refused the update (REFUSED)".into());
-    Past {
+    PastApply {
         summary: summary(12),
         sent: vec![
             sent(1, refused(), vec![shared.clone(), modify.clone()]),
@@ -101,7 +102,7 @@ fn full() -> Past {
             left(Some(72), "failed", Some("the server refused the update (REFUSED)")),
             left(None, "not-reached", None),
         ],
-        allowed: vec![Allowed {
+        allowed: vec![LiftedLimit {
             allowance: "project:search/1h=34".parse().unwrap(),
             effect: PLAN.into(),
             at: at(1),
@@ -111,7 +112,7 @@ fn full() -> Past {
 }
 
 /// A history of these applies.
-fn history(told: Told) -> History {
+fn history(told: HistoryAnswer) -> History {
     History {
         tool: "zonewright 0.1.0".into(),
         created: at(9999),
@@ -125,18 +126,18 @@ fn history(told: Told) -> History {
 }
 
 /// The text.
-fn text(told: Told) -> String {
-    super::history(&history(told), Format::Text, &TextOptions { width: 80, ..TextOptions::default() })
+fn text(told: HistoryAnswer) -> String {
+    super::history(&history(told), ReportFormat::Text, &TextOptions { width: 80, ..TextOptions::default() })
 }
 
 /// The document.
 fn json(history: &History) -> serde_json::Value {
-    serde_json::from_str(&super::history(history, Format::Json, &TextOptions::default())).unwrap()
+    serde_json::from_str(&super::history(history, ReportFormat::Json, &TextOptions::default())).unwrap()
 }
 
 #[test]
 fn a_list_says_who_when_and_what_became_of_it() {
-    insta::assert_snapshot!(text(Told::Applies(vec![begun(13), summary(12)], true)), @r"
+    insta::assert_snapshot!(text(HistoryAnswer::Applies(vec![begun(13), summary(12)], true)), @r"
     Last applies
       13: begun 2026-11-20T02:13:00Z, running
         40 hosts; 2 updates done, 1 perhaps done; plan sha256:001122334455
@@ -148,12 +149,12 @@ fn a_list_says_who_when_and_what_became_of_it() {
         resumed 2026-11-20T02:12:05Z by night: after the reboot
       and earlier ones (-v lists all)
     ");
-    assert_eq!(text(Told::Applies(vec![], false)), "Nothing was ever applied.\n");
+    assert_eq!(text(HistoryAnswer::Applies(vec![], false)), "Nothing was ever applied.\n");
 }
 
 #[test]
 fn one_apply_is_told_in_full() {
-    insta::assert_snapshot!(text(Told::Apply(Box::new(full()))), @r"
+    insta::assert_snapshot!(text(HistoryAnswer::Apply(Box::new(full()))), @r"
     Apply 12: begun 2026-11-20T02:12:00Z by ops, ended 2026-11-20T02:12:07Z
       37 applied, 1 failed, 2 stale; 2 updates done, 1 perhaps done
       reason: ticket 7\u{1b}[31m
@@ -208,11 +209,11 @@ fn one_apply_is_told_in_full() {
 
 #[test]
 fn what_was_done_for_a_host_is_told_apply_by_apply() {
-    let Past { summary, mut sent, mut left, .. } = full();
+    let PastApply { summary, mut sent, mut left, .. } = full();
     sent.truncate(1);
     left.truncate(1);
-    let earlier = Past { summary: begun(3), sent: vec![sent[0].clone()], left: vec![], allowed: vec![] };
-    insta::assert_snapshot!(text(Told::Hosts(vec![Inv(7), Inv(70)], vec![Past { summary, sent: vec![], left, allowed: vec![] }, earlier])), @r"
+    let earlier = PastApply { summary: begun(3), sent: vec![sent[0].clone()], left: vec![], allowed: vec![] };
+    insta::assert_snapshot!(text(HistoryAnswer::Hosts(vec![Inv(7), Inv(70)], vec![PastApply { summary, sent: vec![], left, allowed: vec![] }, earlier])), @r"
     What was done for hosts 7, 70, the latest apply first
 
     Apply 12: begun 2026-11-20T02:12:00Z by ops, ended 2026-11-20T02:12:07Z
@@ -234,7 +235,7 @@ fn what_was_done_for_a_host_is_told_apply_by_apply() {
           update (REFUSED)
     ");
     let name = Name::parse("a.example.net").unwrap();
-    let shown = text(Told::Name(name, vec![full()]));
+    let shown = text(HistoryAnswer::Name(name, vec![full()]));
     assert!(shown.starts_with("What was done at a.example.net., the latest apply first\n\nApply 12: begun"), "{shown}");
 }
 
@@ -243,13 +244,14 @@ fn long_lists_are_cut_unless_somebody_asks_for_all() {
     let names: Vec<String> = (0..30).map(|number| format!("h{number}.example.net")).collect();
     let changes = names.iter().map(|name| change(name, Rtype::AAAA, None, rrset(600, &["2a02::1"]))).collect();
     let many = (0..30).map(|host| left(Some(host), "failed", Some("refused"))).collect();
-    let past = Past { summary: summary(12), sent: vec![sent(1, SentFate::Done, changes)], left: many, allowed: vec![] };
-    let told = Told::Apply(Box::new(past));
+    let past =
+        PastApply { summary: summary(12), sent: vec![sent(1, SentFate::Done, changes)], left: many, allowed: vec![] };
+    let told = HistoryAnswer::Apply(Box::new(past));
     let shown = text(told.clone());
     assert_eq!(shown.matches("and 25 more (-v lists all)").count(), 2, "{shown}");
     assert!(shown.contains("       30         -        -        -         -  example.net.\n"), "{shown}");
     let verbose = TextOptions { verbose: true, ..TextOptions::default() };
-    let whole = super::history(&history(told.clone()), Format::Text, &verbose);
+    let whole = super::history(&history(told.clone()), ReportFormat::Text, &verbose);
     assert!(
         whole.contains("host 29 of search") && whole.contains("h29.example.net.") && !whole.contains("-v lists all")
     );
@@ -266,12 +268,15 @@ fn no_line_is_wider_than_the_page_and_none_is_a_command() {
     past.sent[6].changes[0].after = rrset(60, &["\u{1b}[2J"]);
     past.left[0].message = Some("\u{1b}[2J".into());
     past.left[0].name = "\u{9b}31m".into();
-    for told in [Told::Applies(vec![past.summary.clone()], false), Told::Hosts(vec![Inv(7)], vec![past.clone()])] {
+    for told in [
+        HistoryAnswer::Applies(vec![past.summary.clone()], false),
+        HistoryAnswer::Hosts(vec![Inv(7)], vec![past.clone()]),
+    ] {
         let shown = text(told);
         assert!(shown.lines().all(|line| line.len() <= 80), "{shown}");
         assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{shown:?}");
     }
-    let shown = text(Told::Apply(Box::new(past)));
+    let shown = text(HistoryAnswer::Apply(Box::new(past)));
     assert!(!shown.contains(|c: char| c.is_control() && c != '\n') && shown.contains("\\u{1b}"), "{shown:?}");
 }
 
@@ -279,8 +284,8 @@ fn no_line_is_wider_than_the_page_and_none_is_a_command() {
 fn a_narrowed_history_says_so() {
     let zones = vec![fixture::zone("example.net"), fixture::zone("web.example.net")];
     let narrowed = |told| History { projects: vec!["search".into()], zones: zones.clone(), ..history(told) };
-    for told in [Told::Apply(Box::new(full())), Told::Hosts(vec![Inv(7)], vec![full()])] {
-        let shown = super::history(&narrowed(told.clone()), Format::Text, &TextOptions::default());
+    for told in [HistoryAnswer::Apply(Box::new(full())), HistoryAnswer::Hosts(vec![Inv(7)], vec![full()])] {
+        let shown = super::history(&narrowed(told.clone()), ReportFormat::Text, &TextOptions::default());
         assert!(shown.contains("Only what concerns the project search is shown.\n"), "{shown}");
         assert!(shown.contains("Only what concerns the zone example.net. or web.example.net. is shown.\n"), "{shown}");
         let json = json(&narrowed(told));
@@ -294,15 +299,15 @@ fn a_narrowed_history_says_so() {
 #[test]
 fn the_document_fits_its_schema() {
     for told in [
-        Told::Applies(vec![], false),
-        Told::Applies(vec![begun(13), summary(12)], true),
-        Told::Apply(Box::new(full())),
-        Told::Hosts(vec![Inv(7), Inv(u64::MAX)], vec![full(), Past { sent: vec![], ..full() }]),
-        Told::Name(Name::parse("a.example.net").unwrap(), vec![full()]),
+        HistoryAnswer::Applies(vec![], false),
+        HistoryAnswer::Applies(vec![begun(13), summary(12)], true),
+        HistoryAnswer::Apply(Box::new(full())),
+        HistoryAnswer::Hosts(vec![Inv(7), Inv(u64::MAX)], vec![full(), PastApply { sent: vec![], ..full() }]),
+        HistoryAnswer::Name(Name::parse("a.example.net").unwrap(), vec![full()]),
     ] {
         assert_eq!(check_one(SchemaKind::History, json(&history(told))), "");
     }
-    let mut odd = json(&history(Told::Apply(Box::new(full()))));
+    let mut odd = json(&history(HistoryAnswer::Apply(Box::new(full()))));
     assert_eq!(odd["applies"][0]["resumed"][0]["who"], "night");
     assert_eq!((&odd["applies"][0]["undoes"], &odd["asked"]["apply"]), (&1.into(), &12.into()));
     assert_eq!(odd["applies"][0]["updates"][0]["why"], "the server refused the update (REFUSED)");

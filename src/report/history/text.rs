@@ -10,40 +10,40 @@ use crate::report::TextOptions;
 use crate::report::applies::{by, has_more_to_do, remarks, times, totals};
 use crate::report::data::{lines, rrset};
 use crate::report::gather::gather;
-use crate::report::page::Page;
+use crate::report::page::TextPage;
 use crate::report::summary::subjects;
 use crate::report::wrap::table;
-use crate::state::{Allowed, History, LeftHost, Past, Sent, SentChange, SentFate, Told};
+use crate::state::{History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, SentChange, SentFate, SentUpdate};
 
 /// Renders a history.
 pub fn render(history: &History, options: &TextOptions) -> String {
-    let mut page = Page::new(options);
+    let mut page = TextPage::new(options);
     match &history.told {
-        Told::Applies(applies, _) if applies.is_empty() => page.line(0, "Nothing was ever applied."),
-        Told::Applies(applies, is_cut) => {
+        HistoryAnswer::Applies(applies, _) if applies.is_empty() => page.line(0, "Nothing was ever applied."),
+        HistoryAnswer::Applies(applies, is_cut) => {
             page.line(0, if *is_cut { "Last applies" } else { "Applies" });
             applies.iter().for_each(|apply| page.apply(apply, history.running));
             if *is_cut {
                 page.line(2, "and earlier ones (-v lists all)");
             }
         }
-        Told::Apply(past) => page.whole(past, history),
-        Told::Hosts(hosts, applies) => {
+        HistoryAnswer::Apply(past) => page.whole(past, history),
+        HistoryAnswer::Hosts(hosts, applies) => {
             page.touching(&format!("What was done for {}", numbers(hosts)), applies, history);
         }
-        Told::Name(name, applies) => page.touching(&format!("What was done at {name}"), applies, history),
+        HistoryAnswer::Name(name, applies) => page.touching(&format!("What was done at {name}"), applies, history),
     }
     page.out
 }
 
-impl Page<'_> {
+impl TextPage<'_> {
     /// Adds one apply in full.
-    fn whole(&mut self, past: &Past, history: &History) {
+    fn whole(&mut self, past: &PastApply, history: &History) {
         let summary = &past.summary;
         self.line(0, &format!("Apply {}: {}", summary.id.0, times(summary, history.running)));
         self.line(2, &totals(summary));
         remarks(summary).iter().for_each(|remark| self.line(2, remark));
-        for Allowed { allowance: Allowance { name, number }, at, who, .. } in &past.allowed {
+        for LiftedLimit { allowance: Allowance { name, number }, at, who, .. } in &past.allowed {
             self.line(2, &format!("allowed {name}={number} {at}{}", by(who)));
         }
         self.line(2, &format!("plan    {}", summary.new.plan));
@@ -62,7 +62,7 @@ impl Page<'_> {
     }
 
     /// Adds what applies did for some hosts or at a name, the latest first.
-    fn touching(&mut self, what: &str, applies: &[Past], history: &History) {
+    fn touching(&mut self, what: &str, applies: &[PastApply], history: &History) {
         self.line(0, &format!("{what}, the latest apply first"));
         self.narrowed(history);
         for past in applies {
@@ -84,7 +84,7 @@ impl Page<'_> {
     }
 
     /// Adds how many changes of which kind were made in which zone; the names last, for they may be long.
-    fn counts(&mut self, changes: &[(&Sent, &SentChange)]) {
+    fn counts(&mut self, changes: &[(&SentUpdate, &SentChange)]) {
         if changes.is_empty() {
             return;
         }
@@ -103,15 +103,15 @@ impl Page<'_> {
     }
 
     /// Adds the hosts that were left, by outcome and message.
-    fn left(&mut self, left: &[LeftHost]) {
+    fn left(&mut self, left: &[LeftSubject]) {
         if left.is_empty() {
             return;
         }
         self.heading("Hosts that are not as the plan says");
-        let all: Vec<&LeftHost> = left.iter().collect();
+        let all: Vec<&LeftSubject> = left.iter().collect();
         for of_outcome in gather(&all, |host| &host.outcome) {
             for of_cause in gather(&of_outcome, |host| host.message.as_deref().unwrap_or_default()) {
-                let LeftHost { outcome, message, .. } = of_cause[0];
+                let LeftSubject { outcome, message, .. } = of_cause[0];
                 let message = message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
                 let hosts = of_cause.iter().filter(|left| left.subject.host().is_some()).count();
                 self.line(2, &format!("{outcome}, {}{message}", subjects(hosts, of_cause.len() - hosts)));
@@ -123,14 +123,14 @@ impl Page<'_> {
     }
 
     /// Adds changes, each with whether it took effect.
-    fn changes(&mut self, changes: &[(&Sent, &SentChange)]) {
+    fn changes(&mut self, changes: &[(&SentUpdate, &SentChange)]) {
         let (shown, rest) = changes.split_at(self.options.shown(changes.len()));
         shown.iter().for_each(|(sent, change)| self.change(sent, change));
         self.more(2, rest.len());
     }
 
     /// Adds one change.
-    fn change(&mut self, sent: &Sent, change: &SentChange) {
+    fn change(&mut self, sent: &SentUpdate, change: &SentChange) {
         let SentChange { name, rtype, before, after, .. } = change;
         let (verb, ttl) = match (before, after) {
             (None, after) => ("create", after.as_ref().map(|after| after.ttl.to_string())),
@@ -168,7 +168,7 @@ fn rdata(rrset: &Option<RrsetText>) -> &[String] {
     rrset.as_ref().map_or(&[], |rrset| &rrset.rdata)
 }
 
-/// The column of [`Page::counts`] that a change is counted in.
+/// The column of [`TextPage::counts`] that a change is counted in.
 fn column(fate: &SentFate, change: &SentChange) -> usize {
     match (fate, &change.before, &change.after) {
         (SentFate::Done, None, _) => 0,
@@ -196,8 +196,8 @@ fn numbers(hosts: &[Inv]) -> String {
 }
 
 /// A host, or a name that no host has, with its project.
-fn whose(left: &LeftHost) -> String {
-    let LeftHost { subject, project, name, .. } = left;
+fn whose(left: &LeftSubject) -> String {
+    let LeftSubject { subject, project, name, .. } = left;
     match subject.host() {
         Some(host) => format!("host {host} of {project}, {name}"),
         None => format!("name without a host in {project}, {name}"),
@@ -205,7 +205,7 @@ fn whose(left: &LeftHost) -> String {
 }
 
 /// A host that was left, and why.
-fn subject(left: &LeftHost) -> String {
+fn subject(left: &LeftSubject) -> String {
     match &left.message {
         Some(message) => format!("{}: {message}", whose(left)),
         None => whose(left),

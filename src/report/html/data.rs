@@ -13,14 +13,14 @@ use crate::diag::sanitize;
 use crate::dns::reverse::address_of;
 use crate::dns::{Rrset, Rtype};
 use crate::inventory::value::Inv;
-use crate::plan::{Blocked, Cause, Change, HostSeen, Plan, Reason, Review};
+use crate::plan::{BlockedSubject, Cause, Change, HostSeen, Plan, Reason, Review};
 use crate::report::data::reading_order;
 use crate::report::source_url::SourceUrl;
-use crate::report::words::{Explained as _, edited_in_words};
+use crate::report::words::{ExplainedCode as _, edited_in_words};
 
 /// What the script gets.
 #[derive(Serialize)]
-pub struct Data {
+pub struct ScriptData {
     /// All texts.
     texts: Vec<String>,
     /// The lists of evidence.
@@ -28,7 +28,7 @@ pub struct Data {
     /// Of each cause the class or 0, the words, and the evidence.
     causes: Vec<(u32, u32, Vec<u32>)>,
     /// The columns of the changes.
-    changes: Columns,
+    changes: ChangeColumns,
     /// Of each blocked host the number, project, code, message and hint.
     blocked: Vec<u32>,
     /// Of each host that is named, once, the number, name, location, switch and rack.
@@ -39,7 +39,7 @@ pub struct Data {
 
 /// The changes, by column.
 #[derive(Default, Serialize)]
-struct Columns {
+struct ChangeColumns {
     /// The zone.
     zone: Vec<u32>,
     /// The owner name, or the address of which it is the reverse name.
@@ -65,11 +65,11 @@ struct Columns {
 }
 
 /// Gathers the data of a plan; `source` is the template of addresses of lines.
-pub fn data(plan: &Plan, review: Option<&Review>, source: Option<&SourceUrl>) -> Data {
-    let mut tables = Tables::default();
+pub fn data(plan: &Plan, review: Option<&Review>, source: Option<&SourceUrl>) -> ScriptData {
+    let mut tables = DataTables::default();
     tables.text("");
     let causes = review.map(|review| review.cause_of_each(plan.changes.len())).unwrap_or_default();
-    let mut changes = Columns::default();
+    let mut changes = ChangeColumns::default();
     for place in order(plan) {
         changes.push(&plan.changes[place], &mut tables);
         changes.cause.push(causes.get(place).map_or(0, |cause| *cause as u32));
@@ -81,7 +81,7 @@ pub fn data(plan: &Plan, review: Option<&Review>, source: Option<&SourceUrl>) ->
     let named: Vec<_> = plan.hosts.iter().filter(|(inv, _)| is_named(inv)).collect();
     let hosts = named.into_iter().flat_map(|(inv, host)| tables.seen(*inv, host)).collect();
     let source = source.map(|source| source.as_str().to_owned()).unwrap_or_default();
-    Data { texts: tables.texts, places: tables.places, causes, changes, blocked, hosts, source }
+    ScriptData { texts: tables.texts, places: tables.places, causes, changes, blocked, hosts, source }
 }
 
 /// The places of a plan's changes in the order in which people read them: of each host the names first, then the
@@ -109,15 +109,15 @@ fn subject_number(subject: &Subject) -> String {
 }
 
 /// Data as JSON that is safe inside a script element: nothing ends the element or begins a comment in it.
-pub fn json(data: &Data) -> String {
+pub fn json(data: &ScriptData) -> String {
     let text = serde_json::to_string(data).expect("numbers and texts can be written");
     // In JSON this character is inside texts only.
     text.replace('<', "\\u003c")
 }
 
-impl Columns {
+impl ChangeColumns {
     /// Adds a change but for its cause.
-    fn push(&mut self, change: &Change, tables: &mut Tables) {
+    fn push(&mut self, change: &Change, tables: &mut DataTables) {
         let rtype = change.key.rtype;
         let name = change.key.owner.as_name();
         let address = (rtype == Rtype::PTR).then(|| address_of(name)).flatten();
@@ -142,7 +142,7 @@ impl Columns {
 
 /// The tables: each text and list is there once, and its place refers to it.
 #[derive(Default)]
-struct Tables {
+struct DataTables {
     /// The texts.
     texts: Vec<String>,
     /// Where each is.
@@ -153,7 +153,7 @@ struct Tables {
     of_places: HashMap<Vec<u32>, u32>,
 }
 
-impl Tables {
+impl DataTables {
     /// The place of a text.
     fn text(&mut self, text: &str) -> u32 {
         if let Some(place) = self.of_text.get(text) {
@@ -206,8 +206,8 @@ impl Tables {
     }
 
     /// A blocked host.
-    fn blocked(&mut self, blocked: &Blocked) -> [u32; 5] {
-        let Blocked { code, hint, message, project, subject } = blocked;
+    fn blocked(&mut self, blocked: &BlockedSubject) -> [u32; 5] {
+        let BlockedSubject { code, hint, message, project, subject } = blocked;
         let texts = [project, code.as_str(), message, hint];
         let [project, code, message, hint] = texts.map(|text| self.text(text));
         [self.text(&subject_number(subject)), project, code, message, hint]

@@ -11,12 +11,12 @@ use super::escape::{counted, grouped};
 use crate::claim::Subject;
 use crate::codes;
 use crate::inventory::value::Inv;
-use crate::plan::{BlockCode, Blocked, Cause, Notice, Plan, Review, SkipCode, Skipped, Waiting};
+use crate::plan::{BlockCode, BlockedSubject, Cause, Notice, Plan, Review, SkipCode, SkippedSubject, WaitingRrset};
 use crate::report::data::rrset;
 use crate::report::gather::gather;
 use crate::report::host_label::{host_label, subject_label};
 use crate::report::source_url::SourceUrl;
-use crate::report::words::Explained as _;
+use crate::report::words::ExplainedCode as _;
 
 /// How many items of a list are in the page at most: more than a person reads, and little to lay out.
 pub const LONG: usize = 200;
@@ -26,7 +26,7 @@ const FEW: usize = 12;
 
 /// The items of a list that are shown, and how many more there are.
 #[derive(Serialize)]
-pub struct Shown<T> {
+pub struct ShownItems<T> {
     /// Those that are shown.
     items: Vec<T>,
     /// How many more there are, its thousands apart; none where all are shown.
@@ -34,15 +34,15 @@ pub struct Shown<T> {
 }
 
 /// Shows the first items of a list.
-fn shown<A, T>(all: &[A], view: impl FnMut(&A) -> T) -> Shown<T> {
+fn shown<A, T>(all: &[A], view: impl FnMut(&A) -> T) -> ShownItems<T> {
     let items = all.iter().take(LONG).map(view).collect();
     let more = all.len().saturating_sub(LONG);
-    Shown { items, more: (more > 0).then(|| grouped(more as u64)) }
+    ShownItems { items, more: (more > 0).then(|| grouped(more as u64)) }
 }
 
 /// A cause of some changes.
 #[derive(Serialize)]
-pub struct CauseView {
+pub struct HtmlCause {
     /// Its place, by which the script shows its changes.
     place: usize,
     /// The class; none without a base.
@@ -52,7 +52,7 @@ pub struct CauseView {
     /// In words.
     says: String,
     /// The lines that say so.
-    places: Vec<PlaceView>,
+    places: Vec<LineView>,
     /// Whether what differs explains it.
     is_explained: bool,
     /// How many changes of how many hosts.
@@ -61,7 +61,7 @@ pub struct CauseView {
 
 /// A line of an export.
 #[derive(Serialize)]
-struct PlaceView {
+struct LineView {
     /// `file:line`.
     text: String,
     /// Where it is to be seen; none where that is not known.
@@ -70,7 +70,7 @@ struct PlaceView {
 
 /// The causes: those that are seen at once, and those that are folded.
 #[derive(Serialize)]
-pub struct Causes {
+pub struct CausesView {
     /// Both, the second only where there are any.
     parts: Vec<CausesPart>,
     /// How many more there are.
@@ -83,29 +83,29 @@ struct CausesPart {
     /// Which the first of them is, from 1.
     first: usize,
     /// They.
-    items: Vec<CauseView>,
+    items: Vec<HtmlCause>,
 }
 
 /// The causes, in their order.
-pub fn causes(plan: &Plan, review: &Review, source: Option<&SourceUrl>) -> Causes {
+pub fn causes(plan: &Plan, review: &Review, source: Option<&SourceUrl>) -> CausesView {
     /// How many are seen at once: so many that the changes are not out of sight.
     const SEEN: usize = 8;
     let mut place = 0;
-    let Shown { mut items, more } = shown(&review.causes, |cause| {
+    let ShownItems { mut items, more } = shown(&review.causes, |cause| {
         place += 1;
         view((plan, source), cause, place - 1)
     });
     let folded = items.split_off(items.len().min(SEEN));
     let parts = [CausesPart { first: 1, items }, CausesPart { first: SEEN + 1, items: folded }];
-    Causes { parts: parts.into_iter().filter(|part| !part.items.is_empty()).collect(), more }
+    CausesView { parts: parts.into_iter().filter(|part| !part.items.is_empty()).collect(), more }
 }
 
 /// A cause.
-fn view((plan, source): (&Plan, Option<&SourceUrl>), cause: &Cause, place: usize) -> CauseView {
+fn view((plan, source): (&Plan, Option<&SourceUrl>), cause: &Cause, place: usize) -> HtmlCause {
     let hosts: HashSet<Inv> =
         cause.changes.iter().filter_map(|change| plan.changes[*change as usize].subject.host()).collect();
     let of = if hosts.is_empty() { String::new() } else { format!(" of {}", counted(hosts.len(), "host")) };
-    CauseView {
+    HtmlCause {
         place,
         class: cause.class.map(|class| class.as_str()),
         kind: cause.kind.as_str(),
@@ -113,7 +113,7 @@ fn view((plan, source): (&Plan, Option<&SourceUrl>), cause: &Cause, place: usize
         places: cause
             .places
             .iter()
-            .map(|text| PlaceView { text: text.clone(), url: source.and_then(|source| source.link(text)) })
+            .map(|text| LineView { text: text.clone(), url: source.and_then(|source| source.link(text)) })
             .collect(),
         is_explained: cause.is_explained,
         count: format!("{}{of}", counted(cause.changes.len(), "change")),
@@ -122,24 +122,24 @@ fn view((plan, source): (&Plan, Option<&SourceUrl>), cause: &Cause, place: usize
 
 /// The items of one code.
 #[derive(Serialize)]
-pub struct OfCode<T> {
+pub struct CodeItems<T> {
     /// The code.
     code: &'static str,
     /// What it means.
     brief: &'static str,
     /// What its page says.
-    help: Help,
+    help: CodeHelp,
     /// How many there are.
     count: String,
     /// Whether they are few, and seen at once.
     is_short: bool,
     /// The items, or groups of them.
-    groups: Shown<T>,
+    groups: ShownItems<T>,
 }
 
 /// What the page of a code says, as `zonewright help CODE` prints it.
 #[derive(Serialize)]
-pub struct Help {
+pub struct CodeHelp {
     /// What it means.
     means: &'static str,
     /// What to do.
@@ -147,33 +147,33 @@ pub struct Help {
 }
 
 /// What the page of a code says. A test checks that each code has one.
-fn help(code: &str) -> Help {
+fn help(code: &str) -> CodeHelp {
     let page = codes::find(code);
-    let text = |part: fn(&'static codes::Page) -> &'static str| page.map(part).unwrap_or_default();
-    Help { means: text(|page| &page.means), advice: text(|page| &page.advice) }
+    let text = |part: fn(&'static codes::CodePage) -> &'static str| page.map(part).unwrap_or_default();
+    CodeHelp { means: text(|page| &page.means), advice: text(|page| &page.advice) }
 }
 
 /// Blocked hosts that one hint helps.
 #[derive(Serialize)]
-pub struct OfHint {
+pub struct HintFaults {
     /// What to do.
     hint: String,
     /// The faults, those with most hosts first.
-    faults: Shown<Fault>,
+    faults: ShownItems<FaultHosts>,
 }
 
 /// Hosts with one fault.
 #[derive(Serialize)]
-pub struct Fault {
+pub struct FaultHosts {
     /// What is wrong.
     message: String,
     /// The hosts.
-    hosts: Hosts,
+    hosts: HostList,
 }
 
 /// Some hosts.
 #[derive(Serialize)]
-pub struct Hosts {
+pub struct HostList {
     /// How many.
     count: String,
     /// Whether there is only one.
@@ -185,18 +185,18 @@ pub struct Hosts {
 }
 
 /// The blocked hosts by code, hint and message; the codes in the order in which they are tried.
-pub fn blocked(plan: &Plan) -> Vec<OfCode<OfHint>> {
-    let mut codes: BTreeMap<BlockCode, Vec<&Blocked>> = BTreeMap::new();
+pub fn blocked(plan: &Plan) -> Vec<CodeItems<HintFaults>> {
+    let mut codes: BTreeMap<BlockCode, Vec<&BlockedSubject>> = BTreeMap::new();
     plan.blocked.iter().for_each(|blocked| codes.entry(blocked.code).or_default().push(blocked));
-    let of_code = |(code, all): (BlockCode, Vec<&Blocked>)| OfCode {
+    let of_code = |(code, all): (BlockCode, Vec<&BlockedSubject>)| CodeItems {
         code: code.as_str(),
         brief: code.words().brief,
         help: help(code.as_str()),
         count: counted(all.len(), "host"),
         is_short: gather(&all, |blocked| &blocked.message).len() <= FEW,
-        groups: shown(&gather(&all, |blocked| &blocked.hint), |of_hint| OfHint {
+        groups: shown(&gather(&all, |blocked| &blocked.hint), |of_hint| HintFaults {
             hint: of_hint[0].hint.clone(),
-            faults: shown(&gather(of_hint, |blocked| &blocked.message), |of_fault| Fault {
+            faults: shown(&gather(of_hint, |blocked| &blocked.message), |of_fault| FaultHosts {
                 message: of_fault[0].message.clone(),
                 hosts: hosts(plan, of_fault.iter().map(|blocked| (&blocked.subject, blocked.project.as_str()))),
             }),
@@ -206,12 +206,12 @@ pub fn blocked(plan: &Plan) -> Vec<OfCode<OfHint>> {
 }
 
 /// The skipped hosts by code and project.
-pub fn skipped(plan: &Plan) -> Vec<OfCode<Hosts>> {
-    let mut codes: BTreeMap<SkipCode, BTreeMap<&str, Vec<&Skipped>>> = BTreeMap::new();
+pub fn skipped(plan: &Plan) -> Vec<CodeItems<HostList>> {
+    let mut codes: BTreeMap<SkipCode, BTreeMap<&str, Vec<&SkippedSubject>>> = BTreeMap::new();
     for skipped in &plan.skipped {
         codes.entry(skipped.code).or_default().entry(&skipped.project).or_default().push(skipped);
     }
-    let of_code = |(code, projects): (SkipCode, BTreeMap<&str, Vec<&Skipped>>)| OfCode {
+    let of_code = |(code, projects): (SkipCode, BTreeMap<&str, Vec<&SkippedSubject>>)| CodeItems {
         code: code.as_str(),
         brief: code.words().brief,
         help: help(code.as_str()),
@@ -225,14 +225,14 @@ pub fn skipped(plan: &Plan) -> Vec<OfCode<Hosts>> {
 }
 
 /// Some hosts with their projects, at least one.
-fn hosts<'a>(plan: &Plan, hosts: impl Iterator<Item = (&'a Subject, &'a str)>) -> Hosts {
+fn hosts<'a>(plan: &Plan, hosts: impl Iterator<Item = (&'a Subject, &'a str)>) -> HostList {
     let all: Vec<(&Subject, &str)> = hosts.collect();
     let labels: Vec<String> = all.iter().take(LONG).map(|(subject, _)| subject_label(plan, subject)).collect();
     let more = all.len() - labels.len();
     let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
     let project = all[0].1;
     let is_common = all.iter().all(|(_, other)| *other == project);
-    Hosts {
+    HostList {
         count: counted(all.len(), "host"),
         is_one: all.len() == 1,
         project: if is_common { project.to_owned() } else { String::new() },
@@ -241,8 +241,8 @@ fn hosts<'a>(plan: &Plan, hosts: impl Iterator<Item = (&'a Subject, &'a str)>) -
 }
 
 /// The notices by code.
-pub fn notices(plan: &Plan) -> Vec<OfCode<String>> {
-    let of_code = |all: &[Notice]| OfCode {
+pub fn notices(plan: &Plan) -> Vec<CodeItems<String>> {
+    let of_code = |all: &[Notice]| CodeItems {
         code: all[0].code.as_str(),
         brief: all[0].code.words().brief,
         help: help(all[0].code.as_str()),
@@ -261,18 +261,18 @@ pub fn notices(plan: &Plan) -> Vec<OfCode<String>> {
 
 /// What waits since one time, until one.
 #[derive(Serialize)]
-pub struct Waits {
+pub struct WaitsView {
     /// Since when, and until when.
     times: String,
     /// The RRsets, each with whose it was and by which rule it goes.
-    rrsets: Shown<(String, String)>,
+    rrsets: ShownItems<(String, String)>,
 }
 
 /// What waits, by its times: what is due first comes first, and last what no apply has planned to delete yet.
-pub fn waiting(plan: &Plan) -> Vec<Waits> {
-    let mut sorted: Vec<&Waiting> = plan.waiting.iter().collect();
+pub fn waiting(plan: &Plan) -> Vec<WaitsView> {
+    let mut sorted: Vec<&WaitingRrset> = plan.waiting.iter().collect();
     sorted.sort_by_key(|waiting| (waiting.due.is_none(), waiting.due, waiting.since));
-    let of_times = |all: &[&Waiting]| Waits {
+    let of_times = |all: &[&WaitingRrset]| WaitsView {
         times: match all[0].since.zip(all[0].due) {
             Some((since, due)) => format!("since {since}, due {due}"),
             None => "the wait begins when this plan is applied".to_owned(),
@@ -289,7 +289,7 @@ pub fn waiting(plan: &Plan) -> Vec<Waits> {
 
 /// A table.
 #[derive(Serialize)]
-pub struct Table {
+pub struct ListTable {
     /// What it is in the page's addresses.
     id: &'static str,
     /// What leads to it.
@@ -299,17 +299,17 @@ pub struct Table {
     /// The heads of its columns.
     heads: Vec<&'static str>,
     /// Its rows.
-    rows: Shown<Vec<String>>,
+    rows: ShownItems<Vec<String>>,
 }
 
 /// The tables that have any rows.
-pub fn tables(plan: &Plan) -> Vec<Table> {
+pub fn tables(plan: &Plan) -> Vec<ListTable> {
     let all = [limits(plan), sources(plan), zones(plan)];
     all.into_iter().filter(|table| !table.rows.items.is_empty()).collect()
 }
 
 /// The limits; exceeded ones first.
-fn limits(plan: &Plan) -> Table {
+fn limits(plan: &Plan) -> ListTable {
     let mut sorted: Vec<_> = plan.limits.iter().collect();
     sorted.sort_by_key(|limit| !limit.exceeded);
     let rows = shown(&sorted, |limit| {
@@ -317,11 +317,17 @@ fn limits(plan: &Plan) -> Table {
         let exceeded = if limit.exceeded { "exceeded" } else { "" };
         [limit.name()].into_iter().chain(numbers).chain([exceeded.to_owned()]).collect()
     });
-    Table { id: "limits", word: "Limits", title: "Limits", heads: vec!["limit", "used", "planned", "max", ""], rows }
+    ListTable {
+        id: "limits",
+        word: "Limits",
+        title: "Limits",
+        heads: vec!["limit", "used", "planned", "max", ""],
+        rows,
+    }
 }
 
 /// The exports.
-fn sources(plan: &Plan) -> Table {
+fn sources(plan: &Plan) -> ListTable {
     let text = |value: Option<String>| value.unwrap_or_else(|| "\u{2013}".to_owned());
     let rows = shown(&plan.sources, |source| {
         let dated = text(source.dated.map(|dated| dated.to_string()));
@@ -329,12 +335,12 @@ fn sources(plan: &Plan) -> Table {
         vec![source.source.clone(), grouped(source.rows), dated, max_age]
     });
     let heads = vec!["source", "rows", "made", "max age"];
-    Table { id: "sources", word: "Sources", title: "Sources as they were read", heads, rows }
+    ListTable { id: "sources", word: "Sources", title: "Sources as they were read", heads, rows }
 }
 
 /// The zones.
-fn zones(plan: &Plan) -> Table {
+fn zones(plan: &Plan) -> ListTable {
     let rows = shown(&plan.zones, |zone| vec![zone.zone.to_string(), zone.serial.to_string(), grouped(zone.rrsets)]);
     let heads = vec!["zone", "serial", "RRsets"];
-    Table { id: "zones", word: "Zones", title: "Zones as they were read", heads, rows }
+    ListTable { id: "zones", word: "Zones", title: "Zones as they were read", heads, rows }
 }

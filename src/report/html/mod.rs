@@ -22,10 +22,10 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 
-use self::lists::{Causes, Hosts, OfCode, OfHint, Table, Waits};
+use self::lists::{CausesView, CodeItems, HintFaults, HostList, ListTable, WaitsView};
 use self::pictures::Picture;
-use self::verdict::{Classes, Count, VerdictView};
-use super::outlook::{Outlook, Verdict};
+use self::verdict::{ClassCounts, CountView, VerdictView};
+use super::outlook::{PlanOutlook, PlanVerdict};
 use super::paste::{is_page, shell};
 use super::scope::narrowed;
 use crate::plan::{Review, SealedPlan};
@@ -45,7 +45,7 @@ const SCRIPT: &str = include_str!("../../../templates/plan.js");
 const DATA: &str = "{\"data\":\"goes here\"}";
 
 /// Renders a plan.
-pub fn render(sealed: &SealedPlan, outlook: &Outlook) -> String {
+pub fn render(sealed: &SealedPlan, outlook: &PlanOutlook) -> String {
     let plan = sealed.plan();
     let review = review::of_plan(plan);
     let view = page((sealed, outlook), review.as_ref());
@@ -96,25 +96,25 @@ struct PageView<'a> {
     /// The apply that it undoes.
     undoes: Option<u64>,
     /// What is in it, in numbers.
-    counts: Vec<Count>,
+    counts: Vec<CountView>,
     /// The classes of the changes.
-    classes: Option<Classes>,
+    classes: Option<ClassCounts>,
     /// The causes of the changes.
-    causes: Option<Causes>,
+    causes: Option<CausesView>,
     /// The pictures.
     pictures: Vec<Picture>,
     /// How many changes there are.
     changes: String,
     /// The blocked hosts by code.
-    blocked: Vec<OfCode<OfHint>>,
+    blocked: Vec<CodeItems<HintFaults>>,
     /// The skipped hosts by code.
-    skipped: Vec<OfCode<Hosts>>,
+    skipped: Vec<CodeItems<HostList>>,
     /// The notices by code.
-    notices: Vec<OfCode<String>>,
+    notices: Vec<CodeItems<String>>,
     /// What waits to be deleted.
-    waiting: Vec<Waits>,
+    waiting: Vec<WaitsView>,
     /// The limits, the exports and the zones, as far as there are any.
-    tables: Vec<Table>,
+    tables: Vec<ListTable>,
     /// The plan's id.
     id: &'a str,
     /// The plan's effect.
@@ -149,11 +149,11 @@ struct Url<'a> {
 }
 
 /// Puts together what the page shows.
-fn page<'a>((sealed, outlook): (&'a SealedPlan, &'a Outlook), review: Option<&Review>) -> PageView<'a> {
+fn page<'a>((sealed, outlook): (&'a SealedPlan, &'a PlanOutlook), review: Option<&Review>) -> PageView<'a> {
     let plan = sealed.plan();
     let file = outlook.file.as_deref();
     let is_view = outlook.hidden.is_some_and(|hidden| hidden > 0);
-    let is_refused = Verdict::of(plan, outlook) == Verdict::Refused;
+    let is_refused = PlanVerdict::of(plan, outlook) == PlanVerdict::Refused;
     PageView {
         policy: policy::policy(STYLE, SCRIPT),
         style: Value::from_safe_string(STYLE.to_owned()),
@@ -193,7 +193,7 @@ fn apply(file: &str, effect: &str) -> String {
 }
 
 /// The command that lists a plan at a terminal.
-fn list(outlook: &Outlook) -> String {
+fn list(outlook: &PlanOutlook) -> String {
     match &outlook.file {
         Some(file) => format!("zonewright show -v {}", shell(file).as_deref().unwrap_or("FILE")),
         None => "zonewright plan -v".to_owned(),

@@ -45,14 +45,14 @@ pub struct Bar {
     /// Its numbers in words.
     desc: String,
     /// The parts, from left to right.
-    parts: Vec<Part>,
+    parts: Vec<BarPart>,
     /// Where a mark is, in percent.
     mark: Option<String>,
 }
 
 /// A part of a bar.
 #[derive(Debug, PartialEq, Serialize)]
-pub struct Part {
+pub struct BarPart {
     /// What it is, for the style.
     class: &'static str,
     /// Where it begins, in percent.
@@ -68,7 +68,7 @@ pub fn pictures(plan: &Plan) -> Vec<Picture> {
 }
 
 /// How many changes create, modify and delete.
-type Kinds = [usize; 3];
+type KindCounts = [usize; 3];
 
 /// The changes by project.
 fn projects(plan: &Plan) -> Option<Picture> {
@@ -85,8 +85,8 @@ fn locations(plan: &Plan) -> Option<Picture> {
 }
 
 /// Counts changes by a text of theirs.
-fn by<'a>(plan: &'a Plan, text: impl Fn(&'a Change) -> &'a str) -> BTreeMap<&'a str, Kinds> {
-    let mut counts: BTreeMap<&str, Kinds> = BTreeMap::new();
+fn by<'a>(plan: &'a Plan, text: impl Fn(&'a Change) -> &'a str) -> BTreeMap<&'a str, KindCounts> {
+    let mut counts: BTreeMap<&str, KindCounts> = BTreeMap::new();
     for change in &plan.changes {
         let place = match change.kind {
             ChangeKind::Create { .. } => 0,
@@ -99,9 +99,10 @@ fn by<'a>(plan: &'a Plan, text: impl Fn(&'a Change) -> &'a str) -> BTreeMap<&'a 
 }
 
 /// A picture of changes by kind: most first, and what has no bar of its own in a last one.
-fn of_kinds(id: &'static str, title: &'static str, counts: BTreeMap<&str, Kinds>) -> Option<Picture> {
-    let total = |kinds: &Kinds| kinds.iter().sum::<usize>();
-    let mut sorted: Vec<(String, Kinds)> = counts.into_iter().map(|(name, kinds)| (name.to_owned(), kinds)).collect();
+fn of_kinds(id: &'static str, title: &'static str, counts: BTreeMap<&str, KindCounts>) -> Option<Picture> {
+    let total = |kinds: &KindCounts| kinds.iter().sum::<usize>();
+    let mut sorted: Vec<(String, KindCounts)> =
+        counts.into_iter().map(|(name, kinds)| (name.to_owned(), kinds)).collect();
     sorted.sort_by_key(|(_, kinds)| std::cmp::Reverse(total(kinds)));
     if sorted.len() > BARS {
         let rest = sorted.split_off(BARS - 1);
@@ -114,7 +115,7 @@ fn of_kinds(id: &'static str, title: &'static str, counts: BTreeMap<&str, Kinds>
 }
 
 /// The bar of some changes; `full` of them would fill it.
-fn of_kind(label: String, kinds: Kinds, full: usize) -> Bar {
+fn of_kind(label: String, kinds: KindCounts, full: usize) -> Bar {
     const SIGNS: [(&str, &str, char); 3] =
         [("create", "created", '+'), ("modify", "modified", '~'), ("delete", "deleted", '\u{2212}')];
     let named = || SIGNS.into_iter().zip(kinds).filter(|(_, count)| *count > 0);
@@ -217,12 +218,12 @@ fn rough(age: Duration) -> String {
 }
 
 /// The parts of a bar one behind another; `full` would fill it. What is not nothing can be seen.
-fn parts(sizes: impl IntoIterator<Item = (&'static str, f64)>, full: f64) -> Vec<Part> {
+fn parts(sizes: impl IntoIterator<Item = (&'static str, f64)>, full: f64) -> Vec<BarPart> {
     let mut end = 0.0;
     let part = |(class, size): (&'static str, f64)| {
         let (x, width) = (percent(end / full), percent((size / full).max(0.004)));
         end += size;
-        Part { class, x, width }
+        BarPart { class, x, width }
     };
     sizes.into_iter().filter(|(_, size)| *size > 0.0).map(part).collect()
 }
@@ -242,7 +243,7 @@ mod tests {
         let plan = fixture::reviewed();
         let pictures = pictures(&plan);
         let picture = pictures.into_iter().find(|picture| picture.id == id).unwrap();
-        let part = |part: &Part| format!("{} {}", part.class, part.width);
+        let part = |part: &BarPart| format!("{} {}", part.class, part.width);
         let bar = |bar: &Bar| {
             let parts: Vec<String> = bar.parts.iter().map(part).collect();
             format!("{} | {} | {} | {}", bar.label, bar.numbers, parts.join(", "), bar.mark.as_deref().unwrap_or("-"))

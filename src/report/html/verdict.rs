@@ -7,10 +7,10 @@ use serde::Serialize;
 use super::escape::{counted, grouped};
 use crate::guard::LIMIT_EXCEEDED;
 use crate::guard::words;
-use crate::plan::{Against, ChangeKind, Class, Plan, Review};
+use crate::plan::{ChangeClass, ChangeKind, ComparisonBase, Plan, Review};
 use crate::report::host_label::subject_label;
 use crate::report::outages::said_once;
-use crate::report::outlook::{Outlook, Verdict};
+use crate::report::outlook::{PlanOutlook, PlanVerdict};
 use crate::report::verdict;
 
 /// The verdict, for the template.
@@ -31,27 +31,27 @@ pub struct VerdictView {
 }
 
 /// The verdict on a plan.
-pub fn verdict(plan: &Plan, outlook: &Outlook) -> VerdictView {
+pub fn verdict(plan: &Plan, outlook: &PlanOutlook) -> VerdictView {
     let deleted = plan.changes.iter().filter(|change| matches!(change.kind, ChangeKind::Delete { .. })).count();
     let deletes = (deleted > 0).then(|| counted(deleted, "RRset"));
     let view = |class, sign, state: String, because| {
         let headline = verdict::headline(plan, outlook);
         VerdictView { class, sign, headline, state, deletes: deletes.clone(), because }
     };
-    match Verdict::of(plan, outlook) {
-        Verdict::Refused => {
+    match PlanVerdict::of(plan, outlook) {
+        PlanVerdict::Refused => {
             let state = verdict::refused(plan, outlook).unwrap_or_default();
             view("refused", "\u{2715}", state, refusals(plan, outlook))
         }
-        Verdict::Partial => {
+        PlanVerdict::Partial => {
             let state = "Not complete: some sources or zones could not be read, or are not trusted".to_owned();
             view("partial", "!", state, failures(plan).collect())
         }
-        Verdict::Idle => view("idle", "=", String::new(), Vec::new()),
-        Verdict::Ready if is_view(outlook) => {
+        PlanVerdict::Idle => view("idle", "=", String::new(), Vec::new()),
+        PlanVerdict::Ready if is_view(outlook) => {
             view("ready", "\u{2026}", "Nothing refuses the whole plan".to_owned(), Vec::new())
         }
-        Verdict::Ready => view("ready", "\u{2713}", ready(plan), Vec::new()),
+        PlanVerdict::Ready => view("ready", "\u{2713}", ready(plan), Vec::new()),
     }
 }
 
@@ -71,7 +71,7 @@ fn changed_hosts(plan: &Plan) -> usize {
 }
 
 /// Whether only some of a plan's changes are shown.
-fn is_view(outlook: &Outlook) -> bool {
+fn is_view(outlook: &PlanOutlook) -> bool {
     outlook.hidden.is_some_and(|hidden| hidden > 0)
 }
 
@@ -83,7 +83,7 @@ fn failures(plan: &Plan) -> impl Iterator<Item = (String, Option<String>)> {
 
 /// Why a plan is refused: the limits that it exceeds, or what a guard says, and each time what lets it through; then
 /// what keeps it from being all that it should be.
-fn refusals(plan: &Plan, outlook: &Outlook) -> Vec<(String, Option<String>)> {
+fn refusals(plan: &Plan, outlook: &PlanOutlook) -> Vec<(String, Option<String>)> {
     let exceeded = plan.limits.iter().filter(|limit| limit.exceeded);
     let limits = exceeded.map(|limit| (words::says(limit), Some(format!("`{}` lets it through", words::allow(limit)))));
     let limits: Vec<(String, Option<String>)> = limits.collect();
@@ -95,7 +95,7 @@ fn refusals(plan: &Plan, outlook: &Outlook) -> Vec<(String, Option<String>)> {
 
 /// A number with what it counts.
 #[derive(Serialize)]
-pub struct Count {
+pub struct CountView {
     /// What it is of, for the style; empty where it has none.
     class: &'static str,
     /// The number, its thousands apart.
@@ -105,12 +105,12 @@ pub struct Count {
 }
 
 /// A number with what it counts.
-fn count(class: &'static str, number: usize, what: &str) -> Count {
-    Count { class, number: grouped(number as u64), what: what.to_owned() }
+fn count(class: &'static str, number: usize, what: &str) -> CountView {
+    CountView { class, number: grouped(number as u64), what: what.to_owned() }
 }
 
 /// What is in a plan, in numbers.
-pub fn counts(plan: &Plan) -> Vec<Count> {
+pub fn counts(plan: &Plan) -> Vec<CountView> {
     let hosts = changed_hosts(plan);
     let of_hosts = match plan.fleet {
         Some(fleet) => format!("of {}", counted(fleet as usize, "host")),
@@ -132,7 +132,7 @@ pub fn counts(plan: &Plan) -> Vec<Count> {
 
 /// What the inventory was compared with, and how many changes of each class there are.
 #[derive(Serialize)]
-pub struct Classes {
+pub struct ClassCounts {
     /// What the inventory was compared with.
     against: String,
     /// The changes of each class: number, class, what it means.
@@ -144,23 +144,23 @@ pub struct Classes {
 }
 
 /// The classes of a plan's changes; none where it was compared with nothing.
-pub fn classes(plan: &Plan, review: &Review) -> Option<Classes> {
+pub fn classes(plan: &Plan, review: &Review) -> Option<ClassCounts> {
     match &review.against {
-        Against::Nothing => None,
-        Against::Journal { apply, at } => {
+        ComparisonBase::Nothing => None,
+        ComparisonBase::Journal { apply, at } => {
             let against = format!("Compared with apply {apply} of {}.", at.to_second());
-            Some(Classes { against, counts: Vec::new(), unexplained: None, since: Vec::new() })
+            Some(ClassCounts { against, counts: Vec::new(), unexplained: None, since: Vec::new() })
         }
-        Against::Base { name, commit } => {
+        ComparisonBase::Base { name, commit } => {
             let commit = commit
                 .as_ref()
                 .map(|commit| format!(", commit `{}`", commit.chars().take(12).collect::<String>()))
                 .unwrap_or_default();
             let against = format!("Compared with `{name}`{commit}.");
-            let counts = Class::ALL
+            let counts = ChangeClass::ALL
                 .iter()
                 .map(|class| (grouped(of_class(review, *class) as u64), class.as_str(), means(*class)));
-            Some(Classes {
+            Some(ClassCounts {
                 against,
                 counts: counts.collect(),
                 unexplained: unexplained(review),
@@ -171,17 +171,17 @@ pub fn classes(plan: &Plan, review: &Review) -> Option<Classes> {
 }
 
 /// How many changes are of a class.
-fn of_class(review: &Review, class: Class) -> usize {
+fn of_class(review: &Review, class: ChangeClass) -> usize {
     let of_class = review.causes.iter().filter(|cause| cause.class == Some(class));
     of_class.map(|cause| cause.changes.len()).sum()
 }
 
 /// What a class means, in a few words.
-fn means(class: Class) -> &'static str {
+fn means(class: ChangeClass) -> &'static str {
     match class {
-        Class::Caused => "by the differences from it",
-        Class::Mixed => "in part",
-        Class::Pending => "due before",
+        ChangeClass::Caused => "by the differences from it",
+        ChangeClass::Mixed => "in part",
+        ChangeClass::Pending => "due before",
     }
 }
 

@@ -17,7 +17,7 @@ pub use self::plan::plan;
 use crate::diag::{Code, sanitize};
 
 /// Some test cases.
-struct Suite {
+struct TestSuite {
     /// What it is called.
     name: String,
     /// What its cases are grouped by.
@@ -29,40 +29,43 @@ struct Suite {
     /// What else is known.
     properties: Vec<(&'static str, String)>,
     /// The cases.
-    cases: Vec<Case>,
+    cases: Vec<TestCase>,
 }
 
-impl Suite {
+impl TestSuite {
     /// A suite of which nothing but the cases is known; they are grouped by its name.
-    fn new(name: String, cases: Vec<Case>) -> Suite {
-        Suite { class: name.clone(), name, file: None, created: None, properties: Vec::new(), cases }
+    fn new(name: String, cases: Vec<TestCase>) -> TestSuite {
+        TestSuite { class: name.clone(), name, file: None, created: None, properties: Vec::new(), cases }
     }
 }
 
 /// One test case.
-struct Case {
+struct TestCase {
     /// What is tested.
     name: String,
     /// The outcome.
-    outcome: Outcome,
+    outcome: CaseOutcome,
 }
 
-impl Case {
+impl TestCase {
     /// A case that passed, with something to know of it, or nothing.
-    fn passed(name: impl Into<String>, says: impl Into<String>) -> Case {
-        Case { name: name.into(), outcome: Outcome::Passed { says: says.into() } }
+    fn passed(name: impl Into<String>, says: impl Into<String>) -> TestCase {
+        TestCase { name: name.into(), outcome: CaseOutcome::Passed { says: says.into() } }
     }
 
     /// A case that failed, with what to do about it.
-    fn failed(name: impl Into<String>, code: impl Into<Code>, message: &str, hint: Option<&str>) -> Case {
+    fn failed(name: impl Into<String>, code: impl Into<Code>, message: &str, hint: Option<&str>) -> TestCase {
         let hint = hint.filter(|hint| !hint.is_empty()).map(|hint| format!("\nhint: {}", sanitize(hint)));
         let body = format!("{}{}", sanitize(message), hint.unwrap_or_default());
-        Case { name: name.into(), outcome: Outcome::Failed { code: code.into(), message: message.to_owned(), body } }
+        TestCase {
+            name: name.into(),
+            outcome: CaseOutcome::Failed { code: code.into(), message: message.to_owned(), body },
+        }
     }
 }
 
 /// The outcome of a test case. Texts of several lines are sanitized line by line.
-enum Outcome {
+enum CaseOutcome {
     /// Nothing is wrong.
     Passed {
         /// What there is to know of it; may be empty.
@@ -88,28 +91,28 @@ enum Outcome {
 
 /// What is counted: cases, failures, skipped cases.
 #[derive(Default)]
-struct Counts([usize; 3]);
+struct CaseCounts([usize; 3]);
 
-impl Counts {
+impl CaseCounts {
     /// Counts the cases of a suite.
-    fn of(suite: &Suite) -> Counts {
-        let count = |wanted: fn(&Outcome) -> bool| suite.cases.iter().filter(|case| wanted(&case.outcome)).count();
-        Counts([
+    fn of(suite: &TestSuite) -> CaseCounts {
+        let count = |wanted: fn(&CaseOutcome) -> bool| suite.cases.iter().filter(|case| wanted(&case.outcome)).count();
+        CaseCounts([
             suite.cases.len(),
-            count(|outcome| matches!(outcome, Outcome::Failed { .. })),
-            count(|outcome| matches!(outcome, Outcome::Skipped { .. })),
+            count(|outcome| matches!(outcome, CaseOutcome::Failed { .. })),
+            count(|outcome| matches!(outcome, CaseOutcome::Skipped { .. })),
         ])
     }
 }
 
 /// Writes suites as a document, without those that have no cases.
-fn document(name: &str, suites: &[Suite]) -> String {
+fn document(name: &str, suites: &[TestSuite]) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let mut total = Counts::default();
+    let mut total = CaseCounts::default();
     for suite in suites {
-        total.0.iter_mut().zip(Counts::of(suite).0).for_each(|(sum, more)| *sum += more);
+        total.0.iter_mut().zip(CaseCounts::of(suite).0).for_each(|(sum, more)| *sum += more);
     }
-    let Counts([tests, failures, _]) = total;
+    let CaseCounts([tests, failures, _]) = total;
     // Formatting into a String cannot fail, here and below.
     let _ = writeln!(
         out,
@@ -123,8 +126,8 @@ fn document(name: &str, suites: &[Suite]) -> String {
 }
 
 /// Writes a suite.
-fn write_suite(out: &mut String, suite: &Suite, known: &mut HashSet<(String, String)>) {
-    let Counts([tests, failures, skipped]) = Counts::of(suite);
+fn write_suite(out: &mut String, suite: &TestSuite, known: &mut HashSet<(String, String)>) {
+    let CaseCounts([tests, failures, skipped]) = CaseCounts::of(suite);
     let _ = write!(
         out,
         "  <testsuite name=\"{}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\"",
@@ -151,22 +154,22 @@ fn write_suite(out: &mut String, suite: &Suite, known: &mut HashSet<(String, Str
 }
 
 /// Writes a case, under a name that no other of its class has.
-fn write_case(out: &mut String, class: &str, case: &Case, known: &mut HashSet<(String, String)>) {
+fn write_case(out: &mut String, class: &str, case: &TestCase, known: &mut HashSet<(String, String)>) {
     let plain = attribute(&case.name);
     let names = std::iter::once(plain.clone()).chain((2..).map(|number| format!("{plain} ({number})")));
     let mut fresh = names.filter(|name| known.insert((class.to_owned(), name.clone())));
     let name = fresh.next().expect("there are names without end");
     let _ = write!(out, "    <testcase classname=\"{class}\" name=\"{name}\"");
     let inner = match &case.outcome {
-        Outcome::Passed { says } if says.is_empty() => {
+        CaseOutcome::Passed { says } if says.is_empty() => {
             out.push_str("/>\n");
             return;
         }
-        Outcome::Passed { says } => format!("<system-out>{}</system-out>", escaped(says)),
-        Outcome::Skipped { code, message } => {
+        CaseOutcome::Passed { says } => format!("<system-out>{}</system-out>", escaped(says)),
+        CaseOutcome::Skipped { code, message } => {
             format!("<skipped type=\"{code}\" message=\"{}\">{}</skipped>", attribute(message), attribute(message))
         }
-        Outcome::Failed { code, message, body } => {
+        CaseOutcome::Failed { code, message, body } => {
             format!("<failure type=\"{code}\" message=\"{}\">{}</failure>", attribute(message), escaped(body))
         }
     };

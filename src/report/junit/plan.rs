@@ -3,23 +3,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::host_label::host_label;
-use super::super::outlook::Outlook;
+use super::super::outlook::PlanOutlook;
 use super::super::scope::scope;
 use super::super::summary::counted as number;
 use super::super::verdict;
-use super::super::words::Explained as _;
-use super::{Case, Outcome, Suite, document};
+use super::super::words::ExplainedCode as _;
+use super::{CaseOutcome, TestCase, TestSuite, document};
 use crate::claim::Subject;
 use crate::guard::LIMIT_EXCEEDED;
 use crate::guard::words;
 use crate::inventory::value::Inv;
-use crate::plan::{Blocked, Change, ChangeKind, LimitState, Notice, NoticeCode, Plan, SealedPlan, SkipCode};
+use crate::plan::{BlockedSubject, Change, ChangeKind, LimitState, Notice, NoticeCode, Plan, SealedPlan, SkipCode};
 
 /// Renders a plan: a suite of what it was made from, one of its limits, and one for each project with a case for each
 /// host that is blocked, skipped, or to be changed.
-pub fn plan(sealed: &SealedPlan, outlook: &Outlook) -> String {
+pub fn plan(sealed: &SealedPlan, outlook: &PlanOutlook) -> String {
     let plan = sealed.plan();
-    let mut first = Suite::new("zonewright.inputs".to_owned(), inputs(plan));
+    let mut first = TestSuite::new("zonewright.inputs".to_owned(), inputs(plan));
     let verdict = [Some(verdict::headline(plan, outlook)), verdict::refused(plan, outlook)];
     let verdict = verdict.into_iter().flatten().collect::<Vec<_>>().join(". ").replace('`', "");
     first.properties =
@@ -27,28 +27,28 @@ pub fn plan(sealed: &SealedPlan, outlook: &Outlook) -> String {
     first.properties.extend(outlook.file.clone().map(|file| ("file", file)));
     first.properties.extend(outlook.url.clone().map(|url| ("url", url)));
     first.properties.extend(scope(plan, outlook).into_iter().map(|says| ("scope", says)));
-    let mut suites = vec![first, Suite::new("zonewright.limits".to_owned(), limits(plan, outlook))];
+    let mut suites = vec![first, TestSuite::new("zonewright.limits".to_owned(), limits(plan, outlook))];
     suites.extend(projects(plan));
     suites.iter_mut().for_each(|suite| suite.created = Some(plan.created.to_string()));
     document(&verdict, &suites)
 }
 
 /// The exports and zones that the plan was made from; those fail that could not be read or are not believed.
-fn inputs(plan: &Plan) -> Vec<Case> {
-    let mut passed: BTreeMap<(bool, String), Case> = BTreeMap::new();
-    let mut failed: BTreeMap<(bool, String), Vec<Case>> = BTreeMap::new();
+fn inputs(plan: &Plan) -> Vec<TestCase> {
+    let mut passed: BTreeMap<(bool, String), TestCase> = BTreeMap::new();
+    let mut failed: BTreeMap<(bool, String), Vec<TestCase>> = BTreeMap::new();
     for source in &plan.sources {
         let name = format!("source {}", source.source);
         let dated = source.dated.map(|dated| format!(", of {dated}")).unwrap_or_default();
         passed.insert(
             (false, source.source.clone()),
-            Case::passed(name, format!("{}{dated}", number(source.rows as usize, "row"))),
+            TestCase::passed(name, format!("{}{dated}", number(source.rows as usize, "row"))),
         );
     }
     for seen in &plan.zones {
         let zone = seen.zone.to_string();
         let says = format!("serial {}, {}", seen.serial, number(seen.rrsets as usize, "RRset"));
-        passed.insert((true, zone.clone()), Case::passed(format!("zone {zone}"), says));
+        passed.insert((true, zone.clone()), TestCase::passed(format!("zone {zone}"), says));
     }
     for Notice { code, name, message, .. } in &plan.notices {
         let (is_zone, what) = match code {
@@ -57,10 +57,10 @@ fn inputs(plan: &Plan) -> Vec<Case> {
             NoticeCode::SourceUnknown | NoticeCode::SourceUntrusted => (false, "source"),
             _ => continue,
         };
-        let case = Case::failed(format!("{what} {name}"), code.as_str(), message, Some(code.words().long));
+        let case = TestCase::failed(format!("{what} {name}"), code.as_str(), message, Some(code.words().long));
         failed.entry((is_zone, name.clone())).or_default().push(case);
     }
-    let mut cases: BTreeMap<(bool, String), Vec<Case>> =
+    let mut cases: BTreeMap<(bool, String), Vec<TestCase>> =
         passed.into_iter().map(|(key, case)| (key, vec![case])).collect();
     // A failure replaces the case of what was read all the same.
     cases.extend(failed);
@@ -68,29 +68,29 @@ fn inputs(plan: &Plan) -> Vec<Case> {
 }
 
 /// The limits; those fail that are exceeded. Any other refusal of the plan is a case of its own.
-fn limits(plan: &Plan, outlook: &Outlook) -> Vec<Case> {
+fn limits(plan: &Plan, outlook: &PlanOutlook) -> Vec<TestCase> {
     let limit = |limit: &LimitState| {
         if !limit.exceeded {
-            Case::passed(limit.name(), words::numbers(limit))
+            TestCase::passed(limit.name(), words::numbers(limit))
         } else {
             let hint =
                 format!("look at what it would do; if that is right, `{}` lets this plan through", words::allow(limit));
-            Case::failed(limit.name(), LIMIT_EXCEEDED, &words::says(limit), Some(&hint))
+            TestCase::failed(limit.name(), LIMIT_EXCEEDED, &words::says(limit), Some(&hint))
         }
     };
-    let mut cases: Vec<Case> = plan.limits.iter().map(limit).collect();
+    let mut cases: Vec<TestCase> = plan.limits.iter().map(limit).collect();
     let has_told = plan.limits.iter().any(|limit| limit.exceeded);
     if let Some(refusal) = outlook.refusal.as_ref().filter(|refusal| !has_told || refusal.code != LIMIT_EXCEEDED) {
-        cases.push(Case::failed("the plan", refusal.code, &refusal.message, refusal.hint.as_deref()));
+        cases.push(TestCase::failed("the plan", refusal.code, &refusal.message, refusal.hint.as_deref()));
     }
     cases
 }
 
 /// What a plan holds for one project.
 #[derive(Default)]
-struct Project<'a> {
+struct ProjectPlan<'a> {
     /// The blocked hosts.
-    blocked: BTreeMap<Subject, &'a Blocked>,
+    blocked: BTreeMap<Subject, &'a BlockedSubject>,
     /// The skipped hosts.
     skipped: BTreeMap<Subject, SkipCode>,
     /// The changes by host; those at names that no host has last.
@@ -98,8 +98,8 @@ struct Project<'a> {
 }
 
 /// A suite for each project, sorted; `?` is that of hosts whose row is too bad to say their project.
-fn projects(plan: &Plan) -> Vec<Suite> {
-    let mut projects: BTreeMap<&str, Project<'_>> = BTreeMap::new();
+fn projects(plan: &Plan) -> Vec<TestSuite> {
+    let mut projects: BTreeMap<&str, ProjectPlan<'_>> = BTreeMap::new();
     for blocked in &plan.blocked {
         projects.entry(&blocked.project).or_default().blocked.insert(blocked.subject.clone(), blocked);
     }
@@ -111,24 +111,24 @@ fn projects(plan: &Plan) -> Vec<Suite> {
         projects.entry(&change.project).or_default().changes.entry(of_host).or_default().push(change);
     }
     let name = |project: &str| format!("zonewright.project.{}", if project.is_empty() { "?" } else { project });
-    projects.into_iter().map(|(project, held)| Suite::new(name(project), held.cases(plan))).collect()
+    projects.into_iter().map(|(project, held)| TestSuite::new(name(project), held.cases(plan))).collect()
 }
 
-impl Project<'_> {
+impl ProjectPlan<'_> {
     /// A case for each host, sorted, and one for the names that no host has. The case of a blocked or skipped host says
     /// what changes all the same.
-    fn cases(&self, plan: &Plan) -> Vec<Case> {
+    fn cases(&self, plan: &Plan) -> Vec<TestCase> {
         let hosts = self.changes.keys().filter_map(|(_, host)| host.map(Subject::Host));
         let left = self.blocked.keys().chain(self.skipped.keys()).cloned();
         let subjects: BTreeSet<Subject> = hosts.chain(left).collect();
-        let mut cases: Vec<Case> = subjects.iter().map(|subject| self.case(plan, subject)).collect();
+        let mut cases: Vec<TestCase> = subjects.iter().map(|subject| self.case(plan, subject)).collect();
         let without_host = self.changes.get(&(true, None));
-        cases.extend(without_host.map(|changes| Case::passed("names without a host", counted(changes))));
+        cases.extend(without_host.map(|changes| TestCase::passed("names without a host", counted(changes))));
         cases
     }
 
     /// The case of a subject.
-    fn case(&self, plan: &Plan, subject: &Subject) -> Case {
+    fn case(&self, plan: &Plan, subject: &Subject) -> TestCase {
         let name = match subject.host() {
             Some(host) => format!("host {}", host_label(plan, host)),
             None => subject.to_string(),
@@ -138,14 +138,14 @@ impl Project<'_> {
         // What it leaves behind may change all the same: a name that it gave up.
         let changed = changes.as_ref().map(|changes| format!("; changed all the same: {changes}"));
         let changed = changed.unwrap_or_default();
-        if let Some(Blocked { code, message, hint, .. }) = self.blocked.get(subject) {
-            return Case::failed(name, code.as_str(), &format!("{message}{changed}"), Some(hint));
+        if let Some(BlockedSubject { code, message, hint, .. }) = self.blocked.get(subject) {
+            return TestCase::failed(name, code.as_str(), &format!("{message}{changed}"), Some(hint));
         }
         if let Some(code) = self.skipped.get(subject) {
             let message = format!("{code}: {}{changed}", code.words().brief);
-            return Case { name, outcome: Outcome::Skipped { code: code.as_str().into(), message } };
+            return TestCase { name, outcome: CaseOutcome::Skipped { code: code.as_str().into(), message } };
         }
-        Case::passed(name, changes.unwrap_or_default())
+        TestCase::passed(name, changes.unwrap_or_default())
     }
 }
 

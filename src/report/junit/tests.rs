@@ -12,8 +12,8 @@ use super::*;
 use crate::claim::Subject;
 use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin, Problem};
 use crate::inventory::value::Inv;
-use crate::plan::{BlockCode, Blocked, Notice, NoticeCode, Plan, SealedPlan, SkipCode, Skipped, fixture};
-use crate::report::{Checked, Outlook};
+use crate::plan::{BlockCode, BlockedSubject, Notice, NoticeCode, Plan, SealedPlan, SkipCode, SkippedSubject, fixture};
+use crate::report::{CheckReport, PlanOutlook};
 
 /// The elements that the schema of Jenkins knows, with the attributes that each may have and those that it must.
 const SCHEMA: &[(&str, &[&str], &[&str])] = &[
@@ -130,7 +130,7 @@ fn read(xml: &str) -> Vec<Seen> {
 }
 
 /// The report of a plan.
-fn of_plan(plan: Plan, outlook: &Outlook) -> Vec<Seen> {
+fn of_plan(plan: Plan, outlook: &PlanOutlook) -> Vec<Seen> {
     read(&super::plan(&SealedPlan::new(plan), outlook))
 }
 
@@ -143,7 +143,7 @@ fn lines(seen: &[Seen], class: &str) -> String {
 
 #[test]
 fn a_plan_fails_where_somebody_must_put_something_right() {
-    let seen = of_plan(fixture::reviewed(), &Outlook::default());
+    let seen = of_plan(fixture::reviewed(), &PlanOutlook::default());
     insta::assert_snapshot!(lines(&seen, "zonewright.inputs"), @r"
     source agent | system-out  | 41022 rows, of 2026-11-20T01:15:00Z
     source eine | failure source-unknown | source `eine`: agents/eine-1.jsonl was cut: its last line has no end
@@ -199,8 +199,8 @@ fn what_changes_of_a_host_that_is_left_is_told() {
     let project = plan.changes.iter().find(|change| change.subject.host() == Some(host)).unwrap().project.clone();
     plan.blocked.clear();
     plan.skipped =
-        vec![Skipped { subject: Subject::Host(host), project: project.clone(), code: SkipCode::AutomationOff }];
-    let seen = of_plan(plan, &Outlook::default());
+        vec![SkippedSubject { subject: Subject::Host(host), project: project.clone(), code: SkipCode::AutomationOff }];
+    let seen = of_plan(plan, &PlanOutlook::default());
     let told = seen.iter().find(|case| case.outcome.0 == "skipped").unwrap();
     assert!(told.text.contains("; changed all the same: create "), "{}", told.text);
 }
@@ -214,7 +214,7 @@ fn all_that_could_not_be_read_of_a_source_is_told() {
         message: message.to_owned(),
     };
     let notices = vec![notice("agents/1.jsonl was cut"), notice("agents/2.jsonl is empty")];
-    let seen = of_plan(Plan { notices, ..fixture::reviewed() }, &Outlook::default());
+    let seen = of_plan(Plan { notices, ..fixture::reviewed() }, &PlanOutlook::default());
     let failed: Vec<&str> =
         seen.iter().filter(|case| case.outcome.1 == "source-unknown").map(|case| &*case.name).collect();
     assert_eq!(failed, ["source agent", "source agent (2)"]);
@@ -223,7 +223,7 @@ fn all_that_could_not_be_read_of_a_source_is_told() {
 #[test]
 fn whatever_refuses_a_plan_beside_limits_is_told() {
     let refusal = Problem::new("the plan", "breaker-tripped", "the breaker `global` is tripped").hint("reset it");
-    let seen = of_plan(fixture::empty(), &Outlook { refusal: Some(refusal), ..Outlook::default() });
+    let seen = of_plan(fixture::empty(), &PlanOutlook { refusal: Some(refusal), ..PlanOutlook::default() });
     insta::assert_snapshot!(lines(&seen, "zonewright.limits"), @r"
     the plan | failure breaker-tripped | the breaker `global` is tripped
     hint: reset it
@@ -235,15 +235,15 @@ fn a_plan_is_laid_out_as_readers_want_it() {
     let mut plan = fixture::empty();
     plan.zones.truncate(1);
     plan.skipped =
-        vec![Skipped { subject: Subject::Host(Inv(7)), project: "a<b".to_owned(), code: SkipCode::Restricted }];
-    plan.blocked = vec![Blocked {
+        vec![SkippedSubject { subject: Subject::Host(Inv(7)), project: "a<b".to_owned(), code: SkipCode::Restricted }];
+    plan.blocked = vec![BlockedSubject {
         subject: Subject::Host(Inv(8)),
         project: "a<b".to_owned(),
         code: BlockCode::NoMac,
         message: "no source reports \"a\" MAC & all".to_owned(),
         hint: "see".to_owned(),
     }];
-    let outlook = Outlook { file: Some("plan.json".to_owned()), ..Outlook::default() };
+    let outlook = PlanOutlook { file: Some("plan.json".to_owned()), ..PlanOutlook::default() };
     let xml = super::plan(&SealedPlan::new(plan), &outlook);
     let xml: Vec<&str> = xml.lines().filter(|line| !line.contains("sha256:")).collect();
     insta::assert_snapshot!(xml.join("\n"), @r#"
@@ -301,7 +301,7 @@ fn a_check_fails_where_there_are_errors() {
     let read_files: BTreeSet<String> = ["names.lock", "zones/a.zone"].map(str::to_owned).into();
     let unread = Problem::new("zones/b.zone", "zone-missing", "there is no such file");
     let found = vec![(&files, &diagnostics)];
-    let xml = check(&Checked { folder: Path::new("dns"), read: &read_files, found, unread: vec![&unread] });
+    let xml = check(&CheckReport { folder: Path::new("dns"), read: &read_files, found, unread: vec![&unread] });
     read(&xml);
     insta::assert_snapshot!(xml, @r#"
     <?xml version="1.0" encoding="UTF-8"?>
@@ -346,7 +346,7 @@ fn findings_that_were_not_kept_are_told() {
     let (files, mut diagnostics) = found(many, &["x"]);
     diagnostics.settle();
     let read_files = BTreeSet::new();
-    let seen = read(&check(&Checked {
+    let seen = read(&check(&CheckReport {
         folder: Path::new("."),
         read: &read_files,
         found: vec![(&files, &diagnostics)],
@@ -378,7 +378,7 @@ fn hostile() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn no_data_of_a_plan_leave_their_place(text in hostile(), other in hostile()) {
-        let blocked = |host, project: &str| Blocked {
+        let blocked = |host, project: &str| BlockedSubject {
             subject: Subject::Host(Inv(host)),
             project: project.to_owned(),
             code: BlockCode::BadInput,
@@ -391,7 +391,7 @@ proptest! {
             notices: vec![notice(NoticeCode::ZoneUnknown), notice(NoticeCode::SourceUntrusted)],
             ..fixture::empty()
         };
-        let seen = of_plan(plan, &Outlook { file: Some(text.clone()), url: Some(other.clone()), ..Outlook::default() });
+        let seen = of_plan(plan, &PlanOutlook { file: Some(text.clone()), url: Some(other.clone()), ..PlanOutlook::default() });
         let failed: Vec<&Seen> = seen.iter().filter(|case| case.outcome.1 == "bad-input").collect();
         prop_assert_eq!(failed.len(), 2);
         let hint = if other.is_empty() { String::new() } else { format!("\nhint: {}", sanitize(&other)) };
@@ -407,7 +407,7 @@ proptest! {
         let read_files = [other.clone()].into();
         let found = vec![(&files, &diagnostics)];
         let unread = Problem::new(text.clone(), "zone-missing", other.clone());
-        let seen = read(&check(&Checked { folder: Path::new("d"), read: &read_files, found, unread: vec![&unread] }));
+        let seen = read(&check(&CheckReport { folder: Path::new("d"), read: &read_files, found, unread: vec![&unread] }));
         prop_assert_eq!(seen.len(), 4);
         prop_assert_eq!(seen.iter().filter(|case| case.outcome.0 == "failure").count(), 3);
     }

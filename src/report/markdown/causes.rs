@@ -3,14 +3,14 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use super::super::counts::Counts;
+use super::super::counts::PlanCounts;
 use super::super::source_url::SourceUrl;
 use super::super::summary::counted;
 use super::changes;
 use super::escape::{code, fenced, html, linked, linked_html, sentence};
 use super::fit::{largest, shared};
 use crate::inventory::value::Inv;
-use crate::plan::{Against, Cause, Change, Class, Plan, Review};
+use crate::plan::{Cause, Change, ChangeClass, ComparisonBase, Plan, Review};
 
 /// How many places of a cause its headline names; the lists of changes show the consequences.
 const PLACES: usize = 2;
@@ -25,15 +25,15 @@ const EXAMPLE: usize = 4;
 const UNFOLDED: usize = 20;
 
 /// The causes of a plan's changes.
-pub struct Causes<'a> {
+pub struct PlanCauses<'a> {
     /// The causes, those first that matter most.
-    causes: Vec<Item<'a>>,
+    causes: Vec<CauseItem<'a>>,
     /// What the inventory was compared with.
-    against: Option<&'a Against>,
+    against: Option<&'a ComparisonBase>,
 }
 
 /// A cause with its changes.
-struct Item<'a> {
+struct CauseItem<'a> {
     /// The plan.
     plan: &'a Plan,
     /// Where lines of exports are to be seen.
@@ -43,7 +43,7 @@ struct Item<'a> {
     /// Its changes, in the order in which they are shown.
     changes: Vec<&'a Change>,
     /// What is counted of them.
-    counts: Counts,
+    counts: PlanCounts,
     /// The lines of each change, as far as they were asked for.
     lines: Vec<OnceCell<String>>,
     /// How many hosts have changes, from each change on.
@@ -51,20 +51,20 @@ struct Item<'a> {
 }
 
 /// A cause with some of its changes.
-pub struct Folded {
+pub struct FoldedCause {
     /// The text.
     text: String,
     /// How many of its changes are in it.
     changes: usize,
 }
 
-impl<'a> Causes<'a> {
+impl<'a> PlanCauses<'a> {
     /// The causes of a plan: what nothing explains first, then by class and size as the review has them.
-    pub fn new(plan: &'a Plan, review: Option<&'a Review>, source: Option<&'a SourceUrl>) -> Causes<'a> {
+    pub fn new(plan: &'a Plan, review: Option<&'a Review>, source: Option<&'a SourceUrl>) -> PlanCauses<'a> {
         let of_review = review.iter().flat_map(|review| &review.causes);
-        let mut causes: Vec<Item<'_>> = of_review.map(|cause| Item::new((plan, source), cause)).collect();
+        let mut causes: Vec<CauseItem<'_>> = of_review.map(|cause| CauseItem::new((plan, source), cause)).collect();
         causes.sort_by_key(|item| item.tier());
-        Causes { causes, against: review.map(|review| &review.against) }
+        PlanCauses { causes, against: review.map(|review| &review.against) }
     }
 
     /// How many there are.
@@ -73,17 +73,17 @@ impl<'a> Causes<'a> {
     }
 
     /// What is counted of the changes that nothing explains.
-    pub fn unexplained(&self) -> Counts {
-        Counts::sum(self.causes.iter().filter(|item| !item.cause.is_explained).map(|item| &item.counts))
+    pub fn unexplained(&self) -> PlanCounts {
+        PlanCounts::sum(self.causes.iter().filter(|item| !item.cause.is_explained).map(|item| &item.counts))
     }
 
     /// What is counted of the changes of a class.
-    pub fn of_class(&self, class: Class) -> Counts {
-        Counts::sum(self.causes.iter().filter(|item| item.cause.class == Some(class)).map(|item| &item.counts))
+    pub fn of_class(&self, class: ChangeClass) -> PlanCounts {
+        PlanCounts::sum(self.causes.iter().filter(|item| item.cause.class == Some(class)).map(|item| &item.counts))
     }
 
     /// The first `shown` causes by class, with the list of changes of those in `folds`, and how many more there are.
-    pub fn text(&self, shown: usize, folds: &[Option<Folded>]) -> String {
+    pub fn text(&self, shown: usize, folds: &[Option<FoldedCause>]) -> String {
         let mut out = String::new();
         if self.causes.is_empty() {
             return out;
@@ -96,12 +96,12 @@ impl<'a> Causes<'a> {
                 counted(changes, "change")
             );
         }
-        let mut classes: Vec<Option<Class>> = self.causes.iter().map(|item| item.cause.class).collect();
+        let mut classes: Vec<Option<ChangeClass>> = self.causes.iter().map(|item| item.cause.class).collect();
         classes.sort();
         classes.dedup();
         for class in classes {
-            let of_class = |item: &&Item<'_>| item.cause.class == class;
-            let sum = Counts::sum(self.causes.iter().filter(of_class).map(|item| &item.counts));
+            let of_class = |item: &&CauseItem<'_>| item.cause.class == class;
+            let sum = PlanCounts::sum(self.causes.iter().filter(of_class).map(|item| &item.counts));
             let blank = if out.is_empty() { "" } else { "\n" };
             out.push_str(&format!("{blank}#### {}: {}\n", self.title(class), in_words(&sum)));
             for (item, place) in self.causes[..shown].iter().zip(0..).filter(|(item, _)| of_class(item)) {
@@ -110,9 +110,9 @@ impl<'a> Causes<'a> {
                     None => out.push_str(&format!("\n{}", item.headline())),
                 }
             }
-            let rest: Vec<&Item<'_>> = self.causes[shown..].iter().filter(of_class).collect();
+            let rest: Vec<&CauseItem<'_>> = self.causes[shown..].iter().filter(of_class).collect();
             if !rest.is_empty() {
-                let sum = Counts::sum(rest.iter().map(|item| &item.counts));
+                let sum = PlanCounts::sum(rest.iter().map(|item| &item.counts));
                 let more = counted(rest.len(), "more cause");
                 out.push_str(&format!("\nAnd {more} of {}, not shown here.\n", in_words(&sum)));
             }
@@ -123,7 +123,7 @@ impl<'a> Causes<'a> {
     /// Folds the changes of the first `shown` causes into `room` octets beyond what their headlines take: first of what
     /// nothing explains, then of what the change set causes, then of what was pending. Causes that matter the same
     /// share the room.
-    pub fn fold(&self, shown: usize, mut room: usize) -> Vec<Option<Folded>> {
+    pub fn fold(&self, shown: usize, mut room: usize) -> Vec<Option<FoldedCause>> {
         let mut folds = Vec::with_capacity(shown);
         let needs: Vec<usize> = self.causes[..shown].iter().map(|item| item.needs(room)).collect();
         for tier in self.causes[..shown].chunk_by(|a, b| a.tier() == b.tier()) {
@@ -140,12 +140,12 @@ impl<'a> Causes<'a> {
     }
 
     /// The heading above the causes of a class.
-    fn title(&self, class: Option<Class>) -> String {
+    fn title(&self, class: Option<ChangeClass>) -> String {
         match (class, self.against) {
-            (Some(Class::Caused), _) => "Caused by this change set".to_owned(),
-            (Some(Class::Mixed), _) => "Caused in part by this change set".to_owned(),
-            (Some(Class::Pending), _) => "Pending before this change set".to_owned(),
-            (None, Some(Against::Journal { apply, .. })) => format!("Since apply {apply}"),
+            (Some(ChangeClass::Caused), _) => "Caused by this change set".to_owned(),
+            (Some(ChangeClass::Mixed), _) => "Caused in part by this change set".to_owned(),
+            (Some(ChangeClass::Pending), _) => "Pending before this change set".to_owned(),
+            (None, Some(ComparisonBase::Journal { apply, .. })) => format!("Since apply {apply}"),
             (None, _) => "Causes".to_owned(),
         }
     }
@@ -153,7 +153,7 @@ impl<'a> Causes<'a> {
 
 /// Shares `room` among causes that matter the same: as many of the first as there is room to show examples of each.
 /// Where there is no room for examples of the first, all get the same share.
-fn shares(tier: &[Item<'_>], needs: &[usize], room: usize) -> Vec<usize> {
+fn shares(tier: &[CauseItem<'_>], needs: &[usize], room: usize) -> Vec<usize> {
     let least: Vec<usize> = tier.iter().zip(needs).map(|(item, need)| item.example().min(*need)).collect();
     let is_enough = |shares: &[usize]| shares.iter().zip(&least).all(|(share, least)| share >= least);
     let most = (1..=tier.len()).rev().map(|first| shared(&needs[..first], room)).find(|shares| is_enough(shares));
@@ -162,11 +162,11 @@ fn shares(tier: &[Item<'_>], needs: &[usize], room: usize) -> Vec<usize> {
     shares
 }
 
-impl<'a> Item<'a> {
+impl<'a> CauseItem<'a> {
     /// A cause of a plan.
-    fn new((plan, source): (&'a Plan, Option<&'a SourceUrl>), cause: &'a Cause) -> Item<'a> {
+    fn new((plan, source): (&'a Plan, Option<&'a SourceUrl>), cause: &'a Cause) -> CauseItem<'a> {
         let changes = changes::arranged(plan, cause.changes.iter().map(|change| &plan.changes[*change as usize]));
-        let mut counts = Counts::default();
+        let mut counts = PlanCounts::default();
         changes.iter().for_each(|change| counts.count(change));
         let mut hosts: HashSet<Inv> = HashSet::new();
         let mut hosts_from: Vec<usize> = Vec::with_capacity(changes.len() + 1);
@@ -177,15 +177,15 @@ impl<'a> Item<'a> {
         }
         hosts_from.reverse();
         let lines = changes.iter().map(|_| OnceCell::new()).collect();
-        Item { plan, source, cause, changes, counts, lines, hosts_from }
+        CauseItem { plan, source, cause, changes, counts, lines, hosts_from }
     }
 
     /// How much it matters; causes of one tier share the room for lists.
     fn tier(&self) -> u8 {
         match self.cause.class {
             _ if !self.cause.is_explained => 0,
-            Some(Class::Caused | Class::Mixed) => 1,
-            Some(Class::Pending) | None => 2,
+            Some(ChangeClass::Caused | ChangeClass::Mixed) => 1,
+            Some(ChangeClass::Pending) | None => 2,
         }
     }
 
@@ -197,12 +197,12 @@ impl<'a> Item<'a> {
     }
 
     /// The cause with the first of its changes folded below it, as many as fit; none where none does.
-    fn folded(&self, room: usize) -> Option<Folded> {
+    fn folded(&self, room: usize) -> Option<FoldedCause> {
         let text = |shown: usize| Some(self.details(shown)).filter(|text| shown > 0 && text.len() <= room);
         // A line of a change has no less than a sign, a type, a name and a TTL.
         let most = self.changes.len().min(room / 16 + 1);
         let (changes, text) = largest(most, text)?;
-        Some(Folded { text, changes })
+        Some(FoldedCause { text, changes })
     }
 
     /// How many octets the list of its changes takes beyond the headline, or `room` if that is less.
@@ -238,7 +238,7 @@ impl<'a> Item<'a> {
         };
         let (counts, diff) = (self.extent(), fenced("diff", &diff));
         // A reviewer reads what the change set causes. A long list stays folded, so that the next cause is in sight.
-        let is_new = matches!(self.cause.class, Some(Class::Caused | Class::Mixed));
+        let is_new = matches!(self.cause.class, Some(ChangeClass::Caused | ChangeClass::Mixed));
         let open = if is_new && self.changes.len() <= UNFOLDED { " open" } else { "" };
         format!("<details{open}>\n<summary>{mark}{says}{places}: {counts}</summary>\n\n{diff}\n{more}</details>\n")
     }
@@ -260,7 +260,7 @@ impl<'a> Item<'a> {
     }
 }
 
-impl Folded {
+impl FoldedCause {
     /// How many changes are in it.
     pub fn changes(&self) -> usize {
         self.changes
@@ -268,7 +268,7 @@ impl Folded {
 }
 
 /// Changes in words, with their hosts: `160 changes of 40 hosts`.
-pub fn in_words(counts: &Counts) -> String {
+pub fn in_words(counts: &PlanCounts) -> String {
     of_hosts(&counted(counts.all_changes(), "change"), counts.hosts.len())
 }
 

@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::super::counts::{self, Counts, is_near};
+use super::super::counts::{self, PlanCounts, is_near};
 use super::super::summary::counted;
-use super::Subject;
+use super::ReportSubject;
 use super::escape::{cell, code, subject_label};
-use super::fit::Part;
+use super::fit::PagePart;
 use crate::inventory::value::Inv;
-use crate::plan::{Against, Class, LimitState, Plan, Review};
+use crate::plan::{ChangeClass, ComparisonBase, LimitState, Plan, Review};
 
 /// How many hexadecimal digits of a commit are shown: what git shows of one in a large repository.
 const DIGITS: usize = 12;
@@ -18,12 +18,12 @@ const DIGITS: usize = 12;
 const SEEN: usize = 10;
 
 /// A table of the projects that have changes; those of most changes are shown where there is no room for all.
-pub fn projects(plan: &Plan) -> Part<'_> {
+pub fn projects(plan: &Plan) -> PagePart<'_> {
     let projects = counts::by_project(plan);
     let mut order: Vec<&str> =
         projects.iter().filter(|(_, counts)| counts.all_changes() > 0).map(|(project, _)| *project).collect();
     order.sort_by_key(|project| {
-        let Counts { left: [blocked, skipped], .. } = projects[project];
+        let PlanCounts { left: [blocked, skipped], .. } = projects[project];
         Reverse((projects[project].all_changes(), blocked, skipped))
     });
     let items = order.len();
@@ -34,11 +34,11 @@ pub fn projects(plan: &Plan) -> Part<'_> {
             _ => format!("<details>\n<summary>{}</summary>\n\n{table}\n</details>\n", counted(items, "project")),
         }
     };
-    Part { name: "projects", items, share: 25, text: Box::new(text) }
+    PagePart { name: "projects", items, share: 25, text: Box::new(text) }
 }
 
 /// The table with the first `shown` projects of an order, sorted by name, the sum of the others, and that of all.
-fn table(projects: &BTreeMap<&str, Counts>, order: &[&str], shown: usize) -> String {
+fn table(projects: &BTreeMap<&str, PlanCounts>, order: &[&str], shown: usize) -> String {
     if shown == 0 {
         return if order.is_empty() {
             String::new()
@@ -46,7 +46,7 @@ fn table(projects: &BTreeMap<&str, Counts>, order: &[&str], shown: usize) -> Str
             format!("{}, not shown here.\n", counted(order.len(), "project"))
         };
     }
-    let quiet: Vec<&Counts> = projects.values().filter(|counts| counts.all_changes() == 0).collect();
+    let quiet: Vec<&PlanCounts> = projects.values().filter(|counts| counts.all_changes() == 0).collect();
     let (shown, rest) = order.split_at(shown);
     let shown: HashSet<&str> = shown.iter().copied().collect();
     let mut rows: Vec<(String, Vec<String>)> = Vec::new();
@@ -56,14 +56,14 @@ fn table(projects: &BTreeMap<&str, Counts>, order: &[&str], shown: usize) -> Str
         rows.push((name, counts.cells()));
     }
     if !rest.is_empty() {
-        let sum = Counts::sum(rest.iter().map(|project| &projects[project]));
+        let sum = PlanCounts::sum(rest.iter().map(|project| &projects[project]));
         rows.push((counted(rest.len(), "more project"), sum.cells()));
     }
     if !quiet.is_empty() {
-        rows.push((format!("{} without changes", counted(quiet.len(), "project")), Counts::sum(quiet).cells()));
+        rows.push((format!("{} without changes", counted(quiet.len(), "project")), PlanCounts::sum(quiet).cells()));
     }
     if rows.len() > 1 {
-        let total = Counts::sum(projects.values()).cells();
+        let total = PlanCounts::sum(projects.values()).cells();
         rows.push(("**total**".to_owned(), total.into_iter().map(|cell| format!("**{cell}**")).collect()));
     }
     let head = "| project | hosts | create | modify | delete | blocked | skipped |\n|:--|--:|--:|--:|--:|--:|--:|\n";
@@ -72,16 +72,16 @@ fn table(projects: &BTreeMap<&str, Counts>, order: &[&str], shown: usize) -> Str
 }
 
 /// What the difference to a base causes; the items are the hosts that it blocks.
-pub fn against<'a>(Subject { plan, causes, review, .. }: &'a Subject<'a>) -> Part<'a> {
+pub fn against<'a>(ReportSubject { plan, causes, review, .. }: &'a ReportSubject<'a>) -> PagePart<'a> {
     let newly_blocked = review.as_ref().map(|review| review.newly_blocked.as_slice()).unwrap_or_default();
     let text = move |shown: usize| {
-        let Some(Review { against: Against::Base { name, commit }, settled, .. }) = review else {
+        let Some(Review { against: ComparisonBase::Base { name, commit }, settled, .. }) = review else {
             return String::new();
         };
         let commit = commit.as_ref().map(|commit| commit.chars().take(DIGITS).collect::<String>());
         let commit = commit.map(|commit| format!(" ({})", code(&commit))).unwrap_or_default();
         let of_class = |class| causes.of_class(class).all_changes();
-        let [caused, mixed, pending] = [Class::Caused, Class::Mixed, Class::Pending].map(of_class);
+        let [caused, mixed, pending] = [ChangeClass::Caused, ChangeClass::Mixed, ChangeClass::Pending].map(of_class);
         let mut out = format!(
             "Against {}{commit}: **{caused} caused by this change set, {mixed} caused in part, {pending} pending before.**",
             code(name),
@@ -107,11 +107,11 @@ pub fn against<'a>(Subject { plan, causes, review, .. }: &'a Subject<'a>) -> Par
         out + "\n"
     };
     // More are in the list of blocked hosts, with what to do.
-    Part { name: "base", items: newly_blocked.len().min(20), share: 25, text: Box::new(text) }
+    PagePart { name: "base", items: newly_blocked.len().min(20), share: 25, text: Box::new(text) }
 }
 
 /// How many hosts have changes in each datacenter, those of most hosts first.
-pub fn locations<'a>(Subject { plan, .. }: &'a Subject<'a>) -> Part<'a> {
+pub fn locations<'a>(ReportSubject { plan, .. }: &'a ReportSubject<'a>) -> PagePart<'a> {
     let changed: BTreeSet<Inv> = plan.changes.iter().filter_map(|change| change.subject.host()).collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for host in changed.iter().filter_map(|host| plan.hosts.get(host)) {
@@ -132,11 +132,11 @@ pub fn locations<'a>(Subject { plan, .. }: &'a Subject<'a>) -> Part<'a> {
         }
         if parts.is_empty() { String::new() } else { format!("By datacenter: {}.\n", parts.join(", ")) }
     };
-    Part { name: "datacenters", items, share: 25, text: Box::new(text) }
+    PagePart { name: "datacenters", items, share: 25, text: Box::new(text) }
 }
 
 /// A table of the limits that a plan comes near and does not exceed.
-pub fn limits(plan: &Plan) -> Part<'_> {
+pub fn limits(plan: &Plan) -> PagePart<'_> {
     let near: Vec<&LimitState> = plan.limits.iter().filter(|limit| !limit.exceeded && is_near(plan, limit)).collect();
     let items = near.len();
     let text = move |shown: usize| {
@@ -155,5 +155,5 @@ pub fn limits(plan: &Plan) -> Part<'_> {
             more => format!("{out}\nAnd {} with room left, not shown here.\n", counted(more, "more limit")),
         }
     };
-    Part { name: "limits", items, share: 25, text: Box::new(text) }
+    PagePart { name: "limits", items, share: 25, text: Box::new(text) }
 }

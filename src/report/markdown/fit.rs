@@ -4,7 +4,7 @@
 //! with as many items as there is room for. A part is shown whole or with fewer items, never torn.
 
 /// A part of a page.
-pub struct Part<'a> {
+pub struct PagePart<'a> {
     /// What it is, for the reader of a report that leaves it out.
     pub name: &'static str,
     /// How many items it has.
@@ -17,7 +17,7 @@ pub struct Part<'a> {
 
 /// A part as it is shown.
 #[derive(Debug, Default)]
-pub struct Fitted {
+pub struct FittedPart {
     /// The text; empty where the part is left out.
     pub text: String,
     /// How many items are in it.
@@ -28,7 +28,7 @@ pub struct Fitted {
 /// needs.
 ///
 /// Goes out: the parts in the same order, and the names of those that are left out.
-pub fn fit(parts: &[Part<'_>], room: usize) -> (Vec<Fitted>, Vec<&'static str>) {
+pub fn fit(parts: &[PagePart<'_>], room: usize) -> (Vec<FittedPart>, Vec<&'static str>) {
     let least: Vec<usize> = parts.iter().map(|part| joined(&(part.text)(0))).collect();
     let (mut left, mut later) = (room, least.iter().sum::<usize>());
     let (mut fitted, mut dropped) = (Vec::with_capacity(parts.len()), Vec::new());
@@ -44,7 +44,7 @@ pub fn fit(parts: &[Part<'_>], room: usize) -> (Vec<Fitted>, Vec<&'static str>) 
             dropped.push(part.name);
         }
         left -= joined(&text);
-        fitted.push(Fitted { text, items });
+        fitted.push(FittedPart { text, items });
     }
     (fitted, dropped)
 }
@@ -90,12 +90,12 @@ mod tests {
     use super::*;
 
     /// A part of lines of two octets, and one for those that are left out.
-    fn part(name: &'static str, items: usize, share: usize) -> Part<'static> {
+    fn part(name: &'static str, items: usize, share: usize) -> PagePart<'static> {
         let text = move |shown: usize| {
             let more = if shown < items { format!("{} more\n", items - shown) } else { String::new() };
             "-\n".repeat(shown) + &more
         };
-        Part { name, items, share, text: Box::new(text) }
+        PagePart { name, items, share, text: Box::new(text) }
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! Which plan it is, how to apply it and nothing else, and where all of it is.
 
 use super::super::paste::shell;
-use super::Subject;
+use super::ReportSubject;
 use super::escape::{code, fenced, link};
 use super::verdict::closing;
-use crate::report::outlook::Verdict;
+use crate::report::outlook::PlanVerdict;
 
 /// What a report leaves out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Cut {
+pub struct ReportCut {
     /// How many changes are not shown.
     pub changes: usize,
     /// The parts that are left out.
@@ -18,27 +18,27 @@ pub struct Cut {
 }
 
 /// The end of a report, before it is known what the report leaves out.
-pub struct Foot<'a> {
+pub struct ReportFoot<'a> {
     /// What the report is about.
-    subject: &'a Subject<'a>,
+    subject: &'a ReportSubject<'a>,
     /// The file of the whole plan as a shell takes it.
     file: Option<String>,
     /// The page of the whole plan in Markdown.
     url: Option<String>,
 }
 
-impl<'a> Foot<'a> {
+impl<'a> ReportFoot<'a> {
     /// The end of a report that has `max` octets in all.
-    pub fn new(subject: &'a Subject<'a>, max: usize) -> Foot<'a> {
+    pub fn new(subject: &'a ReportSubject<'a>, max: usize) -> ReportFoot<'a> {
         let is_short = |text: &String| text.len() <= max / 16;
         let file = subject.outlook.file.as_deref().and_then(shell).filter(is_short);
         let url = subject.outlook.url.as_deref().map(link).filter(is_short);
-        Foot { subject, file, url }
+        ReportFoot { subject, file, url }
     }
 
     /// The text.
-    pub fn text(&self, cut: &Cut) -> String {
-        let Subject { plan, id, effect, outlook, .. } = self.subject;
+    pub fn text(&self, cut: &ReportCut) -> String {
+        let ReportSubject { plan, id, effect, outlook, .. } = self.subject;
         let mut out = String::from("---\n\n");
         match self.left_out(cut) {
             Some(left_out) => {
@@ -61,8 +61,8 @@ impl<'a> Foot<'a> {
     /// What is said above the command.
     fn how(&self) -> String {
         let save = if self.file.is_some() { "" } else { "`--out FILE` saves it. " };
-        match Verdict::of(self.subject.plan, self.subject.outlook) {
-            Verdict::Refused => format!("{save}`apply` refuses it until the problems above are fixed:"),
+        match PlanVerdict::of(self.subject.plan, self.subject.outlook) {
+            PlanVerdict::Refused => format!("{save}`apply` refuses it until the problems above are fixed:"),
             _ => format!("{save}This command applies it, and no other plan:"),
         }
     }
@@ -85,7 +85,7 @@ impl<'a> Foot<'a> {
     }
 
     /// What is left out, in words; none where nothing is.
-    fn left_out(&self, cut: &Cut) -> Option<String> {
+    fn left_out(&self, cut: &ReportCut) -> Option<String> {
         let all = self.subject.plan.changes.len();
         let changes = (cut.changes > 0).then(|| format!("{} of {all} changes are not listed", cut.changes));
         let parts = (!cut.parts.is_empty()).then(|| format!("nothing is shown of {}", cut.parts.join(", ")));

@@ -5,17 +5,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::super::gather::gather;
 use super::super::notice::says;
 use super::super::summary::counted;
-use super::super::words::Explained as _;
-use super::Subject;
+use super::super::words::ExplainedCode as _;
+use super::ReportSubject;
 use super::escape::{code, sentence, subject_label};
-use super::fit::Part;
-use crate::plan::{BlockCode, Blocked, Notice, NoticeCode, Plan, Review, SkipCode};
+use super::fit::PagePart;
+use crate::plan::{BlockCode, BlockedSubject, Notice, NoticeCode, Plan, Review, SkipCode};
 
 /// How many of several similar things are shown: five show what is going on.
 const FEW: usize = 5;
 
 /// The hosts that one cause blocks.
-struct Group<'a> {
+struct BlockedGroup<'a> {
     /// The code.
     code: BlockCode,
     /// What to do.
@@ -23,7 +23,7 @@ struct Group<'a> {
     /// What is wrong.
     message: &'a str,
     /// The hosts, sorted.
-    hosts: Vec<&'a Blocked>,
+    hosts: Vec<&'a BlockedSubject>,
 }
 
 /// Some of the blocked hosts.
@@ -33,19 +33,19 @@ struct BlockedPart<'a> {
     /// What a line about them begins with.
     title: &'static str,
     /// The hosts.
-    hosts: Vec<&'a Blocked>,
+    hosts: Vec<&'a BlockedSubject>,
     /// Whether the list is folded.
     is_folded: bool,
 }
 
 /// With a base, the hosts that are blocked now and are not blocked with the base; empty without one.
-pub fn newly_blocked<'a>(subject: &'a Subject<'a>) -> Part<'a> {
+pub fn newly_blocked<'a>(subject: &'a ReportSubject<'a>) -> PagePart<'a> {
     let hosts = subject.plan.blocked.iter().filter(|blocked| is_new(subject, blocked)).collect();
     part(subject.plan, BlockedPart { name: "newly blocked", title: "Newly blocked", hosts, is_folded: false })
 }
 
 /// The other blocked hosts. With a base they are folded: they have nothing to do with the change set.
-pub fn blocked<'a>(subject: &'a Subject<'a>) -> Part<'a> {
+pub fn blocked<'a>(subject: &'a ReportSubject<'a>) -> PagePart<'a> {
     let hosts = subject.plan.blocked.iter().filter(|blocked| !is_new(subject, blocked)).collect();
     let is_folded = subject.review.is_some_and(Review::is_based);
     let title = if is_folded { "Blocked before this change set" } else { "Blocked" };
@@ -53,12 +53,12 @@ pub fn blocked<'a>(subject: &'a Subject<'a>) -> Part<'a> {
 }
 
 /// Whether a host is blocked now, and is not blocked with the base.
-fn is_new(subject: &Subject<'_>, blocked: &Blocked) -> bool {
+fn is_new(subject: &ReportSubject<'_>, blocked: &BlockedSubject) -> bool {
     subject.review.is_some_and(|review| review.newly_blocked.binary_search(&blocked.subject).is_ok())
 }
 
 /// Blocked hosts by code, hint and message; the items are the causes, those of most hosts first.
-fn part<'a>(plan: &'a Plan, BlockedPart { name, title, hosts, is_folded }: BlockedPart<'a>) -> Part<'a> {
+fn part<'a>(plan: &'a Plan, BlockedPart { name, title, hosts, is_folded }: BlockedPart<'a>) -> PagePart<'a> {
     let groups = groups(&hosts);
     let items = groups.len();
     let mut codes: BTreeMap<BlockCode, usize> = BTreeMap::new();
@@ -80,14 +80,14 @@ fn part<'a>(plan: &'a Plan, BlockedPart { name, title, hosts, is_folded }: Block
             format!("#### {title}: {head} {gets} no change until what blocks {this} is fixed\n\n{list}")
         }
     };
-    Part { name, items, share: 50, text: Box::new(text) }
+    PagePart { name, items, share: 50, text: Box::new(text) }
 }
 
 /// The list of the hosts that some causes block, by code; `codes` says how many each blocks in all.
-fn list(plan: &Plan, shown: &[Group<'_>], codes: &BTreeMap<BlockCode, usize>) -> String {
+fn list(plan: &Plan, shown: &[BlockedGroup<'_>], codes: &BTreeMap<BlockCode, usize>) -> String {
     let mut out = String::new();
     for (block, count) in codes {
-        let of_code: Vec<&Group<'_>> = shown.iter().filter(|group| group.code == *block).collect();
+        let of_code: Vec<&BlockedGroup<'_>> = shown.iter().filter(|group| group.code == *block).collect();
         out.push_str(&format!("- **{block}**, {}: {}\n", counted(*count, "host"), block.words().brief));
         let mut told = 0;
         for of_hint in gather(&of_code, |group| group.hint) {
@@ -107,14 +107,14 @@ fn list(plan: &Plan, shown: &[Group<'_>], codes: &BTreeMap<BlockCode, usize>) ->
 }
 
 /// The causes that are worth showing, those of most hosts first: a few of each hint, and of each code a few hints.
-fn groups<'a>(blocked: &[&'a Blocked]) -> Vec<Group<'a>> {
-    let mut codes: BTreeMap<BlockCode, Vec<&Blocked>> = BTreeMap::new();
+fn groups<'a>(blocked: &[&'a BlockedSubject]) -> Vec<BlockedGroup<'a>> {
+    let mut codes: BTreeMap<BlockCode, Vec<&BlockedSubject>> = BTreeMap::new();
     blocked.iter().for_each(|blocked| codes.entry(blocked.code).or_default().push(blocked));
     let mut groups = Vec::new();
     for (code, of_code) in codes {
         for of_hint in gather(&of_code, |blocked| &blocked.hint).into_iter().take(FEW) {
             for hosts in gather(&of_hint, |blocked| &blocked.message).into_iter().take(FEW) {
-                groups.push(Group { code, hint: &hosts[0].hint, message: &hosts[0].message, hosts });
+                groups.push(BlockedGroup { code, hint: &hosts[0].hint, message: &hosts[0].message, hosts });
             }
         }
     }
@@ -123,7 +123,7 @@ fn groups<'a>(blocked: &[&'a Blocked]) -> Vec<Group<'a>> {
 }
 
 /// How many hosts these are, of which project where they have one in common, and the first few.
-fn whose(plan: &Plan, hosts: &[&Blocked]) -> String {
+fn whose(plan: &Plan, hosts: &[&BlockedSubject]) -> String {
     let projects: BTreeSet<&str> = hosts.iter().map(|blocked| blocked.project.as_str()).collect();
     // The row of a host whose project is unknown is too bad to say it.
     let project = projects.first().filter(|project| projects.len() == 1 && !project.is_empty());
@@ -138,7 +138,7 @@ fn whose(plan: &Plan, hosts: &[&Blocked]) -> String {
 }
 
 /// The notices without those that the verdict has, folded; the items are the first few of each code.
-pub fn notices(plan: &Plan) -> Part<'_> {
+pub fn notices(plan: &Plan) -> PagePart<'_> {
     let mut of_code: HashMap<NoticeCode, usize> = HashMap::new();
     let mut worth: Vec<&Notice> = Vec::new();
     let mut counts: BTreeMap<NoticeCode, usize> = BTreeMap::new();
@@ -168,11 +168,11 @@ pub fn notices(plan: &Plan) -> Part<'_> {
         };
         format!("<details>\n<summary>Notices: {by_code}</summary>\n\n{list}{more}\n</details>\n")
     };
-    Part { name: "notices", items, share: 25, text: Box::new(text) }
+    PagePart { name: "notices", items, share: 25, text: Box::new(text) }
 }
 
 /// How many hosts are skipped, and how many RRsets wait to be deleted.
-pub fn rest(plan: &Plan) -> Part<'_> {
+pub fn rest(plan: &Plan) -> PagePart<'_> {
     let mut codes: BTreeMap<SkipCode, usize> = BTreeMap::new();
     plan.skipped.iter().for_each(|skipped| *codes.entry(skipped.code).or_default() += 1);
     let mut out = String::new();
@@ -195,5 +195,5 @@ pub fn rest(plan: &Plan) -> Part<'_> {
         let blank = if out.is_empty() { "" } else { "\n" };
         out.push_str(&format!("{blank}`zonewright help CODE` explains a code.\n"));
     }
-    Part { name: "skipped", items: 0, share: 100, text: Box::new(move |_| out.clone()) }
+    PagePart { name: "skipped", items: 0, share: 100, text: Box::new(move |_| out.clone()) }
 }

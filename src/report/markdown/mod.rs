@@ -22,11 +22,11 @@ mod notes;
 
 mod verdict;
 
-use self::causes::Causes;
-use self::fit::{Fitted, Part, joined};
-use self::foot::{Cut, Foot};
-use self::verdict::Head;
-use super::outlook::Outlook;
+use self::causes::PlanCauses;
+use self::fit::{FittedPart, PagePart, joined};
+use self::foot::{ReportCut, ReportFoot};
+use self::verdict::ReportHead;
+use super::outlook::PlanOutlook;
 use crate::plan::{Plan, Review, SealedPlan};
 use crate::review;
 
@@ -38,7 +38,7 @@ const MAX: usize = 65_536;
 const MARK: &str = "<!-- zonewright plan -->\n";
 
 /// What a report is about.
-struct Subject<'a> {
+struct ReportSubject<'a> {
     /// The plan, or a view of it.
     plan: &'a Plan,
     /// The plan's id.
@@ -46,34 +46,34 @@ struct Subject<'a> {
     /// The plan's effect.
     effect: &'a str,
     /// What is known of it in addition to what it says itself.
-    outlook: &'a Outlook,
+    outlook: &'a PlanOutlook,
     /// The causes of the changes; none where there are none.
     review: Option<&'a Review>,
     /// The causes in the order in which they are listed.
-    causes: Causes<'a>,
+    causes: PlanCauses<'a>,
 }
 
 /// Renders a plan.
-pub fn render(sealed: &SealedPlan, outlook: &Outlook) -> String {
+pub fn render(sealed: &SealedPlan, outlook: &PlanOutlook) -> String {
     let plan = sealed.plan();
     let review = review::of_plan(plan);
-    let (review, causes) = (review.as_ref(), Causes::new(plan, review.as_ref(), outlook.source_url.as_ref()));
-    page(&Subject { plan, id: sealed.id(), effect: sealed.effect(), outlook, review, causes }, MAX)
+    let (review, causes) = (review.as_ref(), PlanCauses::new(plan, review.as_ref(), outlook.source_url.as_ref()));
+    page(&ReportSubject { plan, id: sealed.id(), effect: sealed.effect(), outlook, review, causes }, MAX)
 }
 
 /// Renders a report of at most `max` octets, where that is at least what its heading and its end take.
 ///
 /// What matters most takes its room first: the verdict, the end, counts, the headlines of causes, what is blocked, what
 /// is near or noticed, and last the folded lists of changes.
-fn page(subject: &Subject<'_>, max: usize) -> String {
-    let Subject { plan, causes, .. } = subject;
-    let head = Head::new(subject);
+fn page(subject: &ReportSubject<'_>, max: usize) -> String {
+    let ReportSubject { plan, causes, .. } = subject;
+    let head = ReportHead::new(subject);
     let verdict =
-        Part { name: "the verdict", items: head.remarks(), share: 100, text: Box::new(|shown| head.text(shown)) };
+        PagePart { name: "the verdict", items: head.remarks(), share: 100, text: Box::new(|shown| head.text(shown)) };
     let parts = [
         counts::against(subject),
         counts::projects(plan),
-        Part { name: "causes", items: causes.count(), share: 50, text: Box::new(|shown| causes.text(shown, &[])) },
+        PagePart { name: "causes", items: causes.count(), share: 50, text: Box::new(|shown| causes.text(shown, &[])) },
         left::newly_blocked(subject),
         left::blocked(subject),
         counts::limits(plan),
@@ -82,8 +82,9 @@ fn page(subject: &Subject<'_>, max: usize) -> String {
         left::notices(plan),
     ];
     // The longest that the end can become: it is known last how much is left out.
-    let most = Cut { changes: plan.changes.len(), parts: parts.iter().map(|part| part.name).collect(), is_more: true };
-    let foot = Foot::new(subject, max);
+    let most =
+        ReportCut { changes: plan.changes.len(), parts: parts.iter().map(|part| part.name).collect(), is_more: true };
+    let foot = ReportFoot::new(subject, max);
     let mut room = max.saturating_sub(MARK.len() + foot.text(&most).len());
     // The reasons of a refusal matter more than any other part, but there may be a thousand of them.
     let most = room.min((room / 2).max(joined(&head.text(0))));
@@ -93,7 +94,7 @@ fn page(subject: &Subject<'_>, max: usize) -> String {
     room -= fitted.iter().map(|part| joined(&part.text)).sum::<usize>();
     let folds = causes.fold(fitted[CAUSES].items, room);
     let listed: usize = folds.iter().flatten().map(|folded| folded.changes()).sum();
-    let is_cut = |fitted: &Fitted, part: &Part<'_>| fitted.items < part.items;
+    let is_cut = |fitted: &FittedPart, part: &PagePart<'_>| fitted.items < part.items;
     let is_more =
         is_cut(&verdicts[0], &verdict) || fitted.iter().zip(&parts).any(|(fitted, part)| is_cut(fitted, part));
     if !fitted[CAUSES].text.is_empty() {
@@ -104,7 +105,7 @@ fn page(subject: &Subject<'_>, max: usize) -> String {
     for part in verdicts.iter().chain(shown).filter(|part| !part.text.is_empty()) {
         out.extend([&part.text, "\n"]);
     }
-    out + &foot.text(&Cut { changes: plan.changes.len() - listed, parts: dropped, is_more })
+    out + &foot.text(&ReportCut { changes: plan.changes.len() - listed, parts: dropped, is_more })
 }
 
 /// The place of the causes among the parts.

@@ -2,7 +2,7 @@
 
 use super::super::summary::counted;
 use super::escape::{code, host};
-use crate::plan::{Only, Plan};
+use crate::plan::{Plan, PlanScope};
 
 /// How many octets the names of hosts or projects may take; of more there is a count.
 const NAMED: usize = 120;
@@ -19,7 +19,7 @@ pub fn of(plan: &Plan, hidden: Option<usize>) -> Vec<String> {
 }
 
 /// What the command line narrowed a plan to.
-fn narrowed(plan: &Plan, only: &Only) -> String {
+fn narrowed(plan: &Plan, only: &PlanScope) -> String {
     let hosts: Vec<String> = only.hosts().iter().map(|inv| host(plan, *inv)).collect();
     let projects: Vec<String> = only.projects.iter().map(|project| code(project)).collect();
     let parts = [listed("host", &hosts), listed("project", &projects)];

@@ -14,17 +14,17 @@ use crate::dns::Rtype;
 use crate::plan::{Cause, CauseKind, Rule, fixture};
 
 /// A report of a plan in so many octets, with digests that need no work.
-fn report((plan, outlook): &(Plan, Outlook), is_view: bool, max: usize) -> String {
-    let outlook = &Outlook { hidden: is_view.then_some(7), ..outlook.clone() };
+fn report((plan, outlook): &(Plan, PlanOutlook), is_view: bool, max: usize) -> String {
+    let outlook = &PlanOutlook { hidden: is_view.then_some(7), ..outlook.clone() };
     let review = review::of_plan(plan);
     let digests = [format!("sha256:{}", "1".repeat(64)), format!("sha256:{}", "2".repeat(64))];
-    let (review, causes) = (review.as_ref(), Causes::new(plan, review.as_ref(), outlook.source_url.as_ref()));
-    page(&Subject { plan, id: &digests[0], effect: &digests[1], outlook, review, causes }, max)
+    let (review, causes) = (review.as_ref(), PlanCauses::new(plan, review.as_ref(), outlook.source_url.as_ref()));
+    page(&ReportSubject { plan, id: &digests[0], effect: &digests[1], outlook, review, causes }, max)
 }
 
 /// What is known of a plan that is in a file.
-fn saved() -> Outlook {
-    Outlook { file: Some("plan.json".to_owned()), ..Outlook::default() }
+fn saved() -> PlanOutlook {
+    PlanOutlook { file: Some("plan.json".to_owned()), ..PlanOutlook::default() }
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn large() -> Plan {
 
 #[test]
 fn a_large_plan_shows_what_matters_and_examples_of_the_rest() {
-    let outlook = Outlook { url: Some("https://ci.example.net/runs/17".to_owned()), ..saved() };
+    let outlook = PlanOutlook { url: Some("https://ci.example.net/runs/17".to_owned()), ..saved() };
     let text = report(&(large(), outlook), false, MAX);
     assert!(text.len() <= MAX && text.len() > MAX - 500, "{}", text.len());
     let first: Vec<&str> = text.lines().take(4).collect();
@@ -294,7 +294,7 @@ fn fifteen_hundred_octets_still_tell_the_verdict_and_how_much_is_left_out() {
 
 #[test]
 fn what_there_is_to_apply_decides_how_a_report_ends() {
-    let end = |plan: Plan, outlook: &Outlook, is_view| {
+    let end = |plan: Plan, outlook: &PlanOutlook, is_view| {
         let text = report(&(plan, outlook.clone()), is_view, MAX);
         let heading = text.lines().nth(1).unwrap().to_owned();
         (heading, text.split_once("\n---\n\n").unwrap().1.replace(&"2".repeat(64), "E").replace(&"1".repeat(64), "I"))
@@ -312,10 +312,10 @@ fn what_there_is_to_apply_decides_how_a_report_ends() {
         view.contains("Plan `sha256:I`, effect `sha256:E`. A view cannot be applied.\n\n⚠️ **Part of the plan: "),
         "{view}"
     );
-    let (_, unsaved) = end(large(), &Outlook::default(), false);
+    let (_, unsaved) = end(large(), &PlanOutlook::default(), false);
     assert!(unsaved.contains("All of it: `zonewright plan`, without `--format`.\n"), "{unsaved}");
     assert!(unsaved.contains("```sh\nzonewright apply FILE --expect sha256:E\n```\n\n⚠️ **Plan: "), "{unsaved}");
-    let (_, spaced) = end(large(), &Outlook { file: Some("my plan.json".to_owned()), ..saved() }, false);
+    let (_, spaced) = end(large(), &PlanOutlook { file: Some("my plan.json".to_owned()), ..saved() }, false);
     assert!(spaced.contains("\nzonewright apply 'my plan.json' --expect sha256:E\n"), "{spaced}");
 }
 
@@ -323,7 +323,7 @@ fn what_there_is_to_apply_decides_how_a_report_ends() {
 fn the_guard_that_refuses_a_plan_is_named() {
     let refused = |code, message: &str| {
         let refusal = Problem::new("x", code, message).hint("`reset` it");
-        let text = report(&(large(), Outlook { refusal: Some(refusal), ..saved() }), false, MAX);
+        let text = report(&(large(), PlanOutlook { refusal: Some(refusal), ..saved() }), false, MAX);
         let told = text.lines().find(|line| line.starts_with("- ")).unwrap().to_owned();
         (text.lines().nth(3).unwrap().to_owned(), told)
     };

@@ -1,12 +1,12 @@
 //! What a reader must know first: what the plan comes to, how much it is, and what is wrong with it.
 
 use super::super::outages::said_once;
-use super::super::outlook::Verdict;
+use super::super::outlook::PlanVerdict;
 use super::super::summary::counted;
 use super::super::verdict;
 use super::causes::in_words;
 use super::escape::{code, sentence};
-use super::{Subject, notes};
+use super::{ReportSubject, notes};
 use crate::diag::Code;
 use crate::guard::LIMIT_EXCEEDED;
 use crate::guard::words;
@@ -17,16 +17,16 @@ use crate::plan::{LimitState, Notice, NoticeCode, Plan};
 const IN_HEADING: usize = 100;
 
 /// A plan's verdict, and the reasons for it.
-pub struct Head<'a> {
+pub struct ReportHead<'a> {
     /// The plan, and what is known of it.
-    subject: &'a Subject<'a>,
+    subject: &'a ReportSubject<'a>,
     /// What it does not cover, what refuses it, and what could not be read; a line each.
     remarks: Vec<String>,
 }
 
-impl<'a> Head<'a> {
+impl<'a> ReportHead<'a> {
     /// The verdict on a plan.
-    pub fn new(subject: &'a Subject<'a>) -> Head<'a> {
+    pub fn new(subject: &'a ReportSubject<'a>) -> ReportHead<'a> {
         let refusal = refusal(subject);
         let limits = exceeded(subject.plan).map(|limit| {
             let (numbers, allow) = (sentence(&words::says(limit), code), code(&words::allow(limit)));
@@ -41,7 +41,7 @@ impl<'a> Head<'a> {
             format!("- **{what}:** {}\n", sentence(&says, code))
         });
         let notes = notes::of(subject.plan, subject.outlook.hidden);
-        Head { subject, remarks: notes.into_iter().chain(refusal).chain(limits).chain(unread).collect() }
+        ReportHead { subject, remarks: notes.into_iter().chain(refusal).chain(limits).chain(unread).collect() }
     }
 
     /// How many remarks there are.
@@ -74,42 +74,42 @@ impl<'a> Head<'a> {
 }
 
 /// What the plan comes to.
-fn headline(Subject { plan, outlook, .. }: &Subject<'_>) -> String {
+fn headline(ReportSubject { plan, outlook, .. }: &ReportSubject<'_>) -> String {
     sentence(&verdict::headline(plan, outlook), code)
 }
 
 /// The verdict again, for the end of a report.
-pub fn closing(subject: &Subject<'_>) -> String {
+pub fn closing(subject: &ReportSubject<'_>) -> String {
     let state = state(subject).map(|state| format!(". {state}")).unwrap_or_default();
     format!("{} **{}{state}.**\n", mark(subject), headline(subject))
 }
 
 /// The sign of a verdict.
-fn mark(Subject { plan, outlook, causes, review, .. }: &Subject<'_>) -> &'static str {
+fn mark(ReportSubject { plan, outlook, causes, review, .. }: &ReportSubject<'_>) -> &'static str {
     // What a change set blocks gets no change, and would be overlooked.
     let blocks = review.is_some_and(|review| !review.newly_blocked.is_empty());
-    match Verdict::of(plan, outlook) {
-        Verdict::Refused => "⛔",
-        Verdict::Partial => "⚠️",
-        Verdict::Ready | Verdict::Idle if blocks || causes.unexplained().all_changes() > 0 => "⚠️",
-        Verdict::Ready | Verdict::Idle => "✅",
+    match PlanVerdict::of(plan, outlook) {
+        PlanVerdict::Refused => "⛔",
+        PlanVerdict::Partial => "⚠️",
+        PlanVerdict::Ready | PlanVerdict::Idle if blocks || causes.unexplained().all_changes() > 0 => "⚠️",
+        PlanVerdict::Ready | PlanVerdict::Idle => "✅",
     }
 }
 
 /// What keeps a plan from being applied, or from being complete; none where nothing does.
-fn state(Subject { plan, outlook, .. }: &Subject<'_>) -> Option<String> {
-    match Verdict::of(plan, outlook) {
-        Verdict::Refused => {
+fn state(ReportSubject { plan, outlook, .. }: &ReportSubject<'_>) -> Option<String> {
+    match PlanVerdict::of(plan, outlook) {
+        PlanVerdict::Refused => {
             let refused = sentence(&verdict::refused(plan, outlook)?, code);
             Some(if refused.len() <= IN_HEADING { refused } else { "Refused by a limit".to_owned() })
         }
-        Verdict::Partial => Some(format!("Not complete: {}", missing(plan))),
-        Verdict::Ready | Verdict::Idle => None,
+        PlanVerdict::Partial => Some(format!("Not complete: {}", missing(plan))),
+        PlanVerdict::Ready | PlanVerdict::Idle => None,
     }
 }
 
 /// Why a plan is refused, where its limits do not say so.
-fn refusal(Subject { plan, outlook, .. }: &Subject<'_>) -> Option<String> {
+fn refusal(ReportSubject { plan, outlook, .. }: &ReportSubject<'_>) -> Option<String> {
     let is_told = |code: Code| code == LIMIT_EXCEEDED && exceeded(plan).next().is_some();
     let refusal = outlook.refusal.as_ref().filter(|refusal| !is_told(refusal.code))?;
     let hint = refusal.hint.as_ref().map(|hint| format!("; {}", sentence(hint, code))).unwrap_or_default();

@@ -5,23 +5,23 @@ macro_rules! families {
     ($($variant:ident = $name:literal: $help:literal;)*) => {
         /// A metric.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Family {
+        pub enum MetricFamily {
             $(#[doc = $help] $variant,)*
         }
 
-        impl Family {
+        impl MetricFamily {
             /// All of them.
             #[cfg(test)]
-            pub const ALL: &[Family] = &[$(Family::$variant,)*];
+            pub const ALL: &[MetricFamily] = &[$(MetricFamily::$variant,)*];
 
             /// Its name.
             pub fn name(self) -> &'static str {
-                match self { $(Family::$variant => $name,)* }
+                match self { $(MetricFamily::$variant => $name,)* }
             }
 
             /// What it says.
             pub fn help(self) -> &'static str {
-                match self { $(Family::$variant => $help,)* }
+                match self { $(MetricFamily::$variant => $help,)* }
             }
         }
     };

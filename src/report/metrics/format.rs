@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::Labels;
-use super::family::Family;
+use super::SampleLabels;
+use super::family::MetricFamily;
 
 /// Renders the families that have samples, each with its help and type.
-pub fn render(command: &str, samples: &BTreeMap<Family, BTreeMap<Labels, f64>>) -> String {
+pub fn render(command: &str, samples: &BTreeMap<MetricFamily, BTreeMap<SampleLabels, f64>>) -> String {
     let mut out = String::new();
     for (family, samples) in samples {
         let name = family.name();

@@ -13,7 +13,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::apply::{Applied, Outcome};
+use crate::apply::{ApplyOutcome, OutcomeCode};
 use crate::diag::{Problem, sanitize};
 use crate::drift::Drift;
 use crate::guard::Breaker;
@@ -22,7 +22,7 @@ use crate::plan::{LimitState, NoticeCode, Plan, Review};
 use crate::review;
 use crate::state::ApplySummary;
 
-use family::Family;
+use family::MetricFamily;
 
 /// The metrics of one run.
 #[derive(Debug)]
@@ -30,15 +30,15 @@ pub struct Metrics {
     /// The command; a label of all, so that the files of several commands can be in one folder.
     command: &'static str,
     /// The samples of each family, by labels.
-    samples: BTreeMap<Family, BTreeMap<Labels, f64>>,
+    samples: BTreeMap<MetricFamily, BTreeMap<SampleLabels, f64>>,
 }
 
 /// The labels of a sample, each with its value, sanitized.
-type Labels = Vec<(&'static str, String)>;
+type SampleLabels = Vec<(&'static str, String)>;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy)]
-pub struct Ended {
+pub struct RunEnd {
     /// When it began, by the clock that ages are measured against; none where there is no such clock.
     pub began: Option<Time>,
     /// How long it took.
@@ -53,15 +53,15 @@ impl Metrics {
     /// Nothing yet, of a run of a command.
     pub fn new(command: &'static str) -> Metrics {
         let mut metrics = Metrics { command, samples: BTreeMap::new() };
-        metrics.set(Family::BuildInfo, &[("version", env!("CARGO_PKG_VERSION"))], 1.0);
-        metrics.set(Family::PlanMade, &[], 0.0);
+        metrics.set(MetricFamily::BuildInfo, &[("version", env!("CARGO_PKG_VERSION"))], 1.0);
+        metrics.set(MetricFamily::PlanMade, &[], 0.0);
         metrics
     }
 
     /// Adds a plan, and why it would be refused.
     pub fn plan(&mut self, plan: &Plan, refusal: Option<&Problem>) {
-        self.set(Family::PlanMade, &[], 1.0);
-        self.set(Family::PlanRefused, &[], 0.0);
+        self.set(MetricFamily::PlanMade, &[], 1.0);
+        self.set(MetricFamily::PlanRefused, &[], 0.0);
         self.changes(plan);
         self.hosts(plan);
         // Of limits with the same name the tightest comes last, and stays.
@@ -77,61 +77,65 @@ impl Metrics {
 
     /// Adds why a plan was refused, or would be.
     pub fn refused(&mut self, refusal: &Problem) {
-        self.set(Family::PlanRefused, &[], 1.0);
-        self.set(Family::PlanRefusalInfo, &[("code", refusal.code.as_str())], 1.0);
+        self.set(MetricFamily::PlanRefused, &[], 1.0);
+        self.set(MetricFamily::PlanRefusalInfo, &[("code", refusal.code.as_str())], 1.0);
     }
 
     /// Adds what is behind the changes of a plan.
     pub fn drift(&mut self, drift: &Drift<'_>) {
-        self.set(Family::DriftedRrsets, &[], 0.0);
+        self.set(MetricFamily::DriftedRrsets, &[], 0.0);
         for (change, stray) in drift.plan.changes.iter().zip(drift.strays) {
-            self.add(Family::StrayedRrsets, &[("class", stray.mover.as_str()), ("project", &change.project)], 1.0);
+            self.add(
+                MetricFamily::StrayedRrsets,
+                &[("class", stray.mover.as_str()), ("project", &change.project)],
+                1.0,
+            );
             if stray.mover.is_drift() {
-                self.add(Family::DriftedRrsets, &[], 1.0);
+                self.add(MetricFamily::DriftedRrsets, &[], 1.0);
             }
         }
     }
 
     /// Adds the outcome of a plan that was applied.
-    pub fn applied(&mut self, applied: &Applied) {
-        for outcome in Outcome::ALL {
-            self.set(Family::ApplyHosts, &[("outcome", outcome.as_str())], applied.count(*outcome) as f64);
+    pub fn applied(&mut self, applied: &ApplyOutcome) {
+        for outcome in OutcomeCode::ALL {
+            self.set(MetricFamily::ApplyHosts, &[("outcome", outcome.as_str())], applied.count(*outcome) as f64);
         }
         let sums = applied.zones.iter().fold((0, 0), |sums, zone| (sums.0 + zone.updates, sums.1 + zone.changes));
-        self.set(Family::ApplyUpdates, &[], sums.0 as f64);
-        self.set(Family::ApplyChanges, &[], sums.1 as f64);
+        self.set(MetricFamily::ApplyUpdates, &[], sums.0 as f64);
+        self.set(MetricFamily::ApplyChanges, &[], sums.1 as f64);
     }
 
     /// Adds what the state says: the tripped breakers, the apply that ended last, how many did not end.
     pub fn state(&mut self, breakers: &[Breaker], last: Option<&ApplySummary>, unfinished: usize) {
-        self.set(Family::BreakersTripped, &[], breakers.len() as f64);
+        self.set(MetricFamily::BreakersTripped, &[], breakers.len() as f64);
         for breaker in breakers {
-            self.set(Family::BreakerTripped, &[("scope", &breaker.scope)], seconds(breaker.tripped));
+            self.set(MetricFamily::BreakerTripped, &[("scope", &breaker.scope)], seconds(breaker.tripped));
         }
-        self.set(Family::UnfinishedApplies, &[], unfinished as f64);
+        self.set(MetricFamily::UnfinishedApplies, &[], unfinished as f64);
         let Some(last) = last else { return };
         if let Some(finished) = last.finished {
-            self.set(Family::LastApply, &[], seconds(finished));
+            self.set(MetricFamily::LastApply, &[], seconds(finished));
         }
-        for outcome in Outcome::ALL {
+        for outcome in OutcomeCode::ALL {
             let count = last.outcomes.get(outcome.as_str()).copied().unwrap_or(0);
-            self.set(Family::LastApplyHosts, &[("outcome", outcome.as_str())], count as f64);
+            self.set(MetricFamily::LastApplyHosts, &[("outcome", outcome.as_str())], count as f64);
         }
     }
 
     /// Adds how long the stage with this label took; stages with the same label are added up.
     pub fn stage(&mut self, label: &'static str, took: Duration) {
-        self.add(Family::StageDuration, &[("stage", label)], took.as_secs_f64());
+        self.add(MetricFamily::StageDuration, &[("stage", label)], took.as_secs_f64());
     }
 
     /// Adds how the run ended.
-    pub fn ended(&mut self, ended: Ended) {
+    pub fn ended(&mut self, ended: RunEnd) {
         if let Some(began) = ended.began {
-            self.set(Family::RunTimestamp, &[], seconds(began));
+            self.set(MetricFamily::RunTimestamp, &[], seconds(began));
         }
-        self.set(Family::RunDuration, &[], ended.took.as_secs_f64());
-        self.set(Family::RunExitCode, &[], ended.exit.into());
-        self.set(Family::RunSuccess, &[], truth(ended.is_success));
+        self.set(MetricFamily::RunDuration, &[], ended.took.as_secs_f64());
+        self.set(MetricFamily::RunExitCode, &[], ended.exit.into());
+        self.set(MetricFamily::RunSuccess, &[], truth(ended.is_success));
     }
 
     /// All of it as text.
@@ -141,42 +145,42 @@ impl Metrics {
 
     /// Adds the changes of a plan, by project, cause and class.
     fn changes(&mut self, plan: &Plan) {
-        self.set(Family::PendingChanges, &[], plan.changes.len() as f64);
+        self.set(MetricFamily::PendingChanges, &[], plan.changes.len() as f64);
         let Some(Review { causes, .. }) = review::of_plan(plan) else { return };
         for cause in &causes {
             for place in &cause.changes {
                 let project = &plan.changes[*place as usize].project;
                 let class = cause.class.map(|class| ("class", class.as_str()));
                 let labels = [("cause", cause.kind.as_str()), ("project", project)];
-                self.add(Family::PendingByCause, &class.into_iter().chain(labels).collect::<Vec<_>>(), 1.0);
+                self.add(MetricFamily::PendingByCause, &class.into_iter().chain(labels).collect::<Vec<_>>(), 1.0);
             }
         }
     }
 
     /// Adds the hosts that get no changes, and the RRsets that wait.
     fn hosts(&mut self, plan: &Plan) {
-        self.set(Family::BlockedHosts, &[], plan.blocked.len() as f64);
+        self.set(MetricFamily::BlockedHosts, &[], plan.blocked.len() as f64);
         for blocked in &plan.blocked {
             let labels = [("code", blocked.code.as_str()), ("project", &blocked.project)];
-            self.add(Family::BlockedByCode, &labels, 1.0);
+            self.add(MetricFamily::BlockedByCode, &labels, 1.0);
         }
-        self.set(Family::SkippedHosts, &[], plan.skipped.len() as f64);
+        self.set(MetricFamily::SkippedHosts, &[], plan.skipped.len() as f64);
         for skipped in &plan.skipped {
             let labels = [("code", skipped.code.as_str()), ("project", &skipped.project)];
-            self.add(Family::SkippedByCode, &labels, 1.0);
+            self.add(MetricFamily::SkippedByCode, &labels, 1.0);
         }
-        self.set(Family::WaitingRrsets, &[], plan.waiting.len() as f64);
+        self.set(MetricFamily::WaitingRrsets, &[], plan.waiting.len() as f64);
         self.left_behind(plan);
     }
 
     /// Adds the own RRsets of names that no host has, by project, and 0 where there are none: an alert needs a value.
     fn left_behind(&mut self, plan: &Plan) {
         if plan.left_behind.is_empty() {
-            self.set(Family::LeftBehindRrsets, &[("project", "")], 0.0);
+            self.set(MetricFamily::LeftBehindRrsets, &[("project", "")], 0.0);
         }
         for left in &plan.left_behind {
             let project = left.project.as_deref().unwrap_or_default();
-            self.add(Family::LeftBehindRrsets, &[("project", project)], 1.0);
+            self.add(MetricFamily::LeftBehindRrsets, &[("project", project)], 1.0);
         }
     }
 
@@ -184,28 +188,28 @@ impl Metrics {
     fn limit(&mut self, limit: &LimitState) {
         let name = limit.name();
         let labels = [("limit", name.as_str())];
-        self.set(Family::LimitMax, &labels, limit.max as f64);
-        self.set(Family::LimitUsed, &labels, limit.used as f64);
-        self.set(Family::LimitPlanned, &labels, limit.planned as f64);
-        self.set(Family::LimitExceeded, &labels, truth(limit.exceeded));
+        self.set(MetricFamily::LimitMax, &labels, limit.max as f64);
+        self.set(MetricFamily::LimitUsed, &labels, limit.used as f64);
+        self.set(MetricFamily::LimitPlanned, &labels, limit.planned as f64);
+        self.set(MetricFamily::LimitExceeded, &labels, truth(limit.exceeded));
     }
 
     /// Adds the sources: how old they are, and whether they are believed.
     fn sources(&mut self, plan: &Plan) {
         for seen in &plan.sources {
             let labels = [("source", seen.source.as_str())];
-            self.set(Family::SourceTrusted, &labels, 1.0);
-            self.set(Family::SourceRows, &labels, seen.rows as f64);
+            self.set(MetricFamily::SourceTrusted, &labels, 1.0);
+            self.set(MetricFamily::SourceRows, &labels, seen.rows as f64);
             if let Some(dated) = seen.dated {
-                self.set(Family::SourceTimestamp, &labels, seconds(dated));
+                self.set(MetricFamily::SourceTimestamp, &labels, seconds(dated));
             }
             if let Some(max_age) = seen.max_age {
-                self.set(Family::SourceMaxAge, &labels, max_age.as_secs() as f64);
+                self.set(MetricFamily::SourceMaxAge, &labels, max_age.as_secs() as f64);
             }
         }
         let doubts = [NoticeCode::SourceUnknown, NoticeCode::SourceUntrusted];
         for notice in plan.notices.iter().filter(|notice| doubts.contains(&notice.code)) {
-            self.set(Family::SourceTrusted, &[("source", &notice.name)], 0.0);
+            self.set(MetricFamily::SourceTrusted, &[("source", &notice.name)], 0.0);
         }
     }
 
@@ -214,31 +218,31 @@ impl Metrics {
         for seen in &plan.zones {
             let zone = seen.zone.to_string();
             let labels = [("zone", zone.as_str())];
-            self.set(Family::ZoneRead, &labels, 1.0);
-            self.set(Family::ZoneSerial, &labels, seen.serial.into());
-            self.set(Family::ZoneRrsets, &labels, seen.rrsets as f64);
+            self.set(MetricFamily::ZoneRead, &labels, 1.0);
+            self.set(MetricFamily::ZoneSerial, &labels, seen.serial.into());
+            self.set(MetricFamily::ZoneRrsets, &labels, seen.rrsets as f64);
         }
         for notice in &plan.notices {
             match notice.code {
-                NoticeCode::ZoneUnknown => self.set(Family::ZoneRead, &[("zone", &notice.name)], 0.0),
-                NoticeCode::ReadByQuery => self.set(Family::ZoneRead, &[("zone", &notice.name)], 1.0),
+                NoticeCode::ZoneUnknown => self.set(MetricFamily::ZoneRead, &[("zone", &notice.name)], 0.0),
+                NoticeCode::ReadByQuery => self.set(MetricFamily::ZoneRead, &[("zone", &notice.name)], 1.0),
                 _ => {}
             }
         }
     }
 
     /// Sets a sample.
-    fn set(&mut self, family: Family, labels: &[(&'static str, &str)], value: f64) {
+    fn set(&mut self, family: MetricFamily, labels: &[(&'static str, &str)], value: f64) {
         *self.sample(family, labels) = value;
     }
 
     /// Adds to a sample.
-    fn add(&mut self, family: Family, labels: &[(&'static str, &str)], value: f64) {
+    fn add(&mut self, family: MetricFamily, labels: &[(&'static str, &str)], value: f64) {
         *self.sample(family, labels) += value;
     }
 
     /// The value of a sample; 0 where it is new. Values of labels that look the same when shown are one.
-    fn sample(&mut self, family: Family, labels: &[(&'static str, &str)]) -> &mut f64 {
+    fn sample(&mut self, family: MetricFamily, labels: &[(&'static str, &str)]) -> &mut f64 {
         let labels = labels.iter().map(|(name, value)| (*name, sanitize(value))).collect();
         self.samples.entry(family).or_default().entry(labels).or_default()
     }

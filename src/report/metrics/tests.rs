@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::apply::{HostOutcome, ZoneWritten};
+use crate::apply::{SubjectOutcome, ZoneWritten};
 use crate::diag::Problem;
 use crate::drift::strays;
 use crate::inventory::value::Inv;
 use crate::plan::fixture::{self, fleet, reviewed, zone};
-use crate::plan::{Blocked, Notice, SealedPlan, Waiting};
-use crate::state::{ApplyId, NewApply, Written};
+use crate::plan::{BlockedSubject, Notice, SealedPlan, WaitingRrset};
+use crate::state::{ApplyId, NewApply, WrittenRrset};
 
 /// A sample as it is read back: the family, the labels, the value.
 type Sample = (String, Vec<(String, String)>, f64);
@@ -112,11 +112,11 @@ fn full() -> Metrics {
     metrics.plan(plan, Some(&refusal()));
     let written = |place: usize| {
         let at = "2026-11-20T01:00:00Z".parse().unwrap();
-        (place % 2 == 1).then_some(Written { apply: ApplyId(12), number: 1, at, is_new: false, after: None })
+        (place % 2 == 1).then_some(WrittenRrset { apply: ApplyId(12), number: 1, at, is_new: false, after: None })
     };
     let strays = strays(plan, (0..plan.changes.len()).map(written).collect(), plan.created);
     metrics.drift(&Drift { plan, strays: &strays, place: "state.db", is_known: true });
-    let host = |outcome| HostOutcome {
+    let host = |outcome| SubjectOutcome {
         subject: crate::claim::Subject::Host(Inv(7)),
         project: "search".into(),
         name: "a.search.example.net.".into(),
@@ -125,16 +125,16 @@ fn full() -> Metrics {
         message: None,
         hint: None,
     };
-    let hosts = [Outcome::Applied, Outcome::Applied, Outcome::Stale].map(host).into();
+    let hosts = [OutcomeCode::Applied, OutcomeCode::Applied, OutcomeCode::Stale].map(host).into();
     let sent = |name, updates| ZoneWritten { zone: zone(name), updates, changes: updates * 3, took: Duration::ZERO };
     let zones = vec![sent("example.net", 2), sent("web.example.net", 1)];
-    metrics.applied(&Applied { hosts, zones, problems: vec![] });
+    metrics.applied(&ApplyOutcome { hosts, zones, problems: vec![] });
     let tripped = "2026-11-20T00:00:00Z".parse().unwrap();
     let breaker = Breaker { scope: "project:search".into(), tripped, why: "31 hosts".into() };
     metrics.state(&[breaker], Some(&last()), 2);
     metrics.stage("zones", Duration::from_millis(1500));
     metrics.stage("zones", Duration::from_millis(1000));
-    metrics.ended(Ended { began: Some(tripped), took: Duration::from_secs(3), exit: 3, is_success: false });
+    metrics.ended(RunEnd { began: Some(tripped), took: Duration::from_secs(3), exit: 3, is_success: false });
     metrics
 }
 
@@ -142,16 +142,16 @@ fn full() -> Metrics {
 fn every_metric_is_there_once_something_is_to_be_told() {
     let samples = parsed(&full().render());
     let families: BTreeSet<&str> = samples.iter().map(|(family, ..)| family.as_str()).collect();
-    let all: BTreeSet<&str> = Family::ALL.iter().map(|family| family.name()).collect();
+    let all: BTreeSet<&str> = MetricFamily::ALL.iter().map(|family| family.name()).collect();
     assert_eq!(families, all);
-    assert_eq!(all.len(), Family::ALL.len(), "no name is there twice");
+    assert_eq!(all.len(), MetricFamily::ALL.len(), "no name is there twice");
     assert!(samples.iter().all(|(_, labels, _)| labels[0] == ("command".into(), "apply".into())));
     assert!(samples.iter().all(|(_, labels, _)| labels.iter().all(|(name, _)| name != "host")));
 }
 
 #[test]
 fn names_are_as_prometheus_wants_them() {
-    for family in Family::ALL {
+    for family in MetricFamily::ALL {
         let (name, help) = (family.name(), family.help());
         assert!(name.starts_with("zonewright_") && help.ends_with('.'), "{name}");
         let kept = ["_total", "_sum", "_count", "_bucket"];
@@ -207,7 +207,7 @@ fn of_limits_that_are_called_the_same_the_tightest_is_told() {
 #[test]
 fn a_run_that_found_nothing_says_so() {
     let mut metrics = Metrics::new("plan");
-    metrics.ended(Ended { began: None, took: Duration::ZERO, exit: 1, is_success: false });
+    metrics.ended(RunEnd { began: None, took: Duration::ZERO, exit: 1, is_success: false });
     insta::assert_snapshot!(metrics.render(), @r#"
     # HELP zonewright_build_info The version of zonewright that ran; always 1.
     # TYPE zonewright_build_info gauge
@@ -238,11 +238,11 @@ fn hostile_values_stay_inside_their_quotes() {
     let hostile = "a\"} 1\n# TYPE x counter\nzonewright_x{y=\"\\\u{1b}[31m\u{2028}é\r\\n";
     let mut plan = fleet();
     plan.changes.iter_mut().for_each(|change| change.project = hostile.to_owned());
-    plan.blocked.iter_mut().for_each(|Blocked { project, .. }| *project = hostile.to_owned());
+    plan.blocked.iter_mut().for_each(|BlockedSubject { project, .. }| *project = hostile.to_owned());
     plan.skipped.iter_mut().for_each(|skipped| skipped.project = hostile.to_owned());
     plan.notices.iter_mut().for_each(|Notice { name, .. }| *name = hostile.to_owned());
     plan.limits.iter_mut().for_each(|limit| limit.scope = hostile.to_owned());
-    plan.waiting = Vec::<Waiting>::new();
+    plan.waiting = Vec::<WaitingRrset>::new();
     let mut metrics = Metrics::new("plan");
     metrics.plan(SealedPlan::new(plan).plan(), None);
     let tripped = "2026-11-20T00:00:00Z".parse().unwrap();

@@ -5,14 +5,14 @@ use serde::Serialize;
 use super::sources::{self, SourceView};
 use crate::plan::{LimitState, Marker};
 use crate::report::applies::{self, ApplyView};
-use crate::state::{ApplySummary, Holder, KnownMarker, Memory, Status};
+use crate::state::{ApplySummary, KnownMarker, LockHolder, StateFacts, Status};
 
 /// What `format` says.
 const FORMAT: &str = "zonewright.status/1";
 
 /// The document.
 #[derive(Debug, Serialize)]
-struct Document<'a> {
+struct StatusDocument<'a> {
     /// [`FORMAT`].
     format: &'static str,
     /// The program.
@@ -97,11 +97,11 @@ struct BreakerView<'a> {
 pub fn render(status: &Status) -> String {
     let memory = status.memory.as_ref();
     let running = status.running();
-    let listed = |list: fn(&Memory) -> &Vec<ApplySummary>| {
+    let listed = |list: fn(&StateFacts) -> &Vec<ApplySummary>| {
         memory.map(list).into_iter().flatten().map(|apply| applies::view(apply, running)).collect()
     };
     let breakers = memory.into_iter().flat_map(|memory| &memory.breakers);
-    let document = Document {
+    let document = StatusDocument {
         format: FORMAT,
         tool: &status.tool,
         created: status.created.to_string(),
@@ -127,7 +127,7 @@ pub fn render(status: &Status) -> String {
 }
 
 /// The run that holds the lock, for the document.
-fn lock(holder: &Holder) -> LockView<'_> {
+fn lock(holder: &LockHolder) -> LockView<'_> {
     LockView { pid: holder.pid, who: &holder.who, since: holder.since.map(|since| since.to_string()) }
 }
 

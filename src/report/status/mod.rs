@@ -9,17 +9,17 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-use super::{Format, TextOptions};
+use super::{ReportFormat, TextOptions};
 use crate::plan::LimitState;
-use crate::state::{KnownMarker, Memory, Status};
+use crate::state::{KnownMarker, StateFacts, Status};
 
 pub use text::{adopted, reset};
 
 /// Prints what a state says.
-pub fn status(status: &Status, format: Format, options: &TextOptions) -> String {
+pub fn status(status: &Status, format: ReportFormat, options: &TextOptions) -> String {
     match format {
-        Format::Text => text::render(status, options),
-        Format::Json => json::render(status),
+        ReportFormat::Text => text::render(status, options),
+        ReportFormat::Json => json::render(status),
     }
 }
 
@@ -29,7 +29,7 @@ fn left(limit: &LimitState) -> u64 {
 }
 
 /// The markers, sorted by the zone's name as text.
-fn markers(memory: &Memory) -> Vec<(String, &KnownMarker)> {
+fn markers(memory: &StateFacts) -> Vec<(String, &KnownMarker)> {
     let mut markers: Vec<_> = memory.markers.iter().map(|(zone, known)| (zone.to_string(), known)).collect();
     markers.sort_by(|a, b| a.0.cmp(&b.0));
     markers

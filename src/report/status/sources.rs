@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::inventory::value::Time;
-use crate::report::page::Page;
+use crate::report::page::TextPage;
 use crate::report::summary::counted;
 use crate::state::{Acceptance, SourceStatus, Status};
 
@@ -66,7 +66,7 @@ fn view(status: &SourceStatus) -> SourceView<'_> {
     SourceView { source, rows: *rows, dated, doubt: doubt.as_deref(), accepted }
 }
 
-impl Page<'_> {
+impl TextPage<'_> {
     /// Adds the sources: what each is now, why it is not believed, and what was last accepted.
     pub(super) fn sources(&mut self, status: &Status) {
         if status.sources.is_empty() {

@@ -6,7 +6,7 @@ use crate::plan::{LimitKind, Marker, fixture};
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
 use crate::state::{
-    Acceptance, ApplyId, ApplySummary, Breaker, Holder, KnownMarker, Memory, NewApply, Resumption, SourceStatus,
+    Acceptance, ApplyId, ApplySummary, Breaker, KnownMarker, LockHolder, NewApply, Resumption, SourceStatus, StateFacts,
 };
 
 /// So many seconds after some moment.
@@ -54,7 +54,7 @@ fn marker(epoch: u64, batch: u64) -> Marker {
 }
 
 /// A status, with or without a state.
-fn status(holder: Option<Holder>, memory: Option<Memory>) -> Status {
+fn status(holder: Option<LockHolder>, memory: Option<StateFacts>) -> Status {
     let (tool, place) = ("zonewright 0.1.0".to_owned(), ".zonewright/state.db".to_owned());
     let limits = if memory.as_ref().is_some_and(|memory| !memory.applies.is_empty()) {
         vec![limit("global", "1d", 1000, 118), limit("project:search", "1h", 20, 34)]
@@ -82,10 +82,10 @@ fn limit(scope: &str, period: &str, max: u64, used: u64) -> LimitState {
 }
 
 /// A state of which there is much to say.
-fn full() -> Memory {
+fn full() -> StateFacts {
     let known = KnownMarker { marker: Some(marker(7, 12)), open: vec![marker(8, 1)] };
     let fresh = KnownMarker { marker: None, open: vec![marker(1, 1)] };
-    Memory {
+    StateFacts {
         applies: vec![begun(4), begun(3), ended(2), begun(1)],
         unfinished: vec![begun(4), begun(3)],
         resumable: vec![ApplyId(4), ApplyId(3)],
@@ -95,13 +95,13 @@ fn full() -> Memory {
 }
 
 /// A run that holds the lock since a time.
-fn holder(since: Time) -> Holder {
-    Holder { pid: Some(4711), who: "ops".into(), since: Some(since) }
+fn holder(since: Time) -> LockHolder {
+    LockHolder { pid: Some(4711), who: "ops".into(), since: Some(since) }
 }
 
 /// The text.
 fn text(status: &Status) -> String {
-    super::status(status, Format::Text, &TextOptions { width: 80, ..TextOptions::default() })
+    super::status(status, ReportFormat::Text, &TextOptions { width: 80, ..TextOptions::default() })
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn sources_are_told_with_what_was_accepted() {
       agent: 0 rows, no date of its own
         never accepted
     ");
-    let document = super::status(&status, Format::Json, &TextOptions::default());
+    let document = super::status(&status, ReportFormat::Json, &TextOptions::default());
     assert_eq!(check_one(SchemaKind::Status, serde_json::from_str(&document).unwrap()), "");
 }
 
@@ -203,13 +203,14 @@ fn text_of_little_is_short() {
     State: none yet at .zonewright/state.db; the first `apply` creates it
     Lock: free
     ");
-    let empty = Memory { applies: vec![], unfinished: vec![], resumable: vec![], markers: [].into(), breakers: vec![] };
+    let empty =
+        StateFacts { applies: vec![], unfinished: vec![], resumable: vec![], markers: [].into(), breakers: vec![] };
     insta::assert_snapshot!(text(&status(None, Some(empty))), @r"
     State: .zonewright/state.db
     Lock: free
     Applies: none yet
     ");
-    let unsigned = Holder { pid: None, who: String::new(), since: None };
+    let unsigned = LockHolder { pid: None, who: String::new(), since: None };
     insta::assert_snapshot!(text(&status(Some(unsigned), None)), @r"
     State: none yet at .zonewright/state.db; the first `apply` creates it
     Lock: held by a process
@@ -219,7 +220,7 @@ fn text_of_little_is_short() {
 #[test]
 fn no_line_is_wider_than_the_page_and_none_is_a_command() {
     let long = ApplySummary { new: NewApply { reason: Some("why ".repeat(60)), ..ended(9).new }, ..ended(9) };
-    let shown = text(&status(Some(holder(at(1))), Some(Memory { applies: vec![long, ended(2)], ..full() })));
+    let shown = text(&status(Some(holder(at(1))), Some(StateFacts { applies: vec![long, ended(2)], ..full() })));
     assert!(shown.lines().all(|line| line.len() <= 80), "{shown}");
     assert!(!shown.contains('\u{1b}') && shown.contains("\\u{1b}"));
 }
@@ -239,13 +240,13 @@ fn the_document_fits_its_schema() {
     for status in [
         status(Some(holder(at(240))), Some(full())),
         status(None, None),
-        status(Some(Holder { pid: None, who: String::new(), since: None }), None),
+        status(Some(LockHolder { pid: None, who: String::new(), since: None }), None),
     ] {
-        let json = super::status(&status, Format::Json, &TextOptions::default());
+        let json = super::status(&status, ReportFormat::Json, &TextOptions::default());
         assert_eq!(check_one(SchemaKind::Status, serde_json::from_str(&json).unwrap()), "");
     }
     let mut json: serde_json::Value =
-        serde_json::from_str(&super::status(&status(None, Some(full())), Format::Json, &TextOptions::default()))
+        serde_json::from_str(&super::status(&status(None, Some(full())), ReportFormat::Json, &TextOptions::default()))
             .unwrap();
     assert_eq!(json["markers"][0]["open"][0], format!("e=1 p={PLAN} b=1"));
     json["applies"][0]["outcomes"]["odd"] = 1.into();
@@ -273,7 +274,7 @@ fn what_was_taken_for_known_is_told_by_zone() {
 fn an_apply_that_is_taken_up_is_at_work_though_others_began_since() {
     let resumed = Resumption { at: at(600), who: "ops".into(), reason: Some("again".into()) };
     let first = ApplySummary { resumed: vec![resumed], ..begun(1) };
-    let memory = Memory { applies: vec![ended(2), first.clone()], unfinished: vec![first], ..full() };
+    let memory = StateFacts { applies: vec![ended(2), first.clone()], unfinished: vec![first], ..full() };
     let shown = text(&status(Some(holder(at(600))), Some(memory)));
     assert!(shown.contains("  1: begun 2026-11-20T02:01:00Z by ops, running\n"), "{shown}");
     assert!(
@@ -288,7 +289,7 @@ fn text_says_how_to_go_on_as_long_as_one_can() {
     let failed = ApplySummary { outcomes: words.into(), ..ended(2) };
     let shown = |applies: Vec<ApplySummary>, resumable: Vec<ApplyId>| {
         let unfinished = applies.iter().filter(|apply| apply.finished.is_none()).cloned().collect();
-        text(&status(None, Some(Memory { applies, unfinished, resumable, ..full() })))
+        text(&status(None, Some(StateFacts { applies, unfinished, resumable, ..full() })))
     };
     let both = vec![ApplyId(2)];
     insta::assert_snapshot!(shown(vec![failed.clone()], both.clone()).lines().skip(2).take(6).collect::<Vec<_>>().join("\n"), @"

@@ -6,10 +6,10 @@ use crate::guard::{Breaker, words};
 use crate::plan::{LimitState, Marker};
 use crate::report::TextOptions;
 use crate::report::applies::{by, has_more_to_do, hosts, short, times, updates};
-use crate::report::page::Page;
+use crate::report::page::TextPage;
 use crate::report::summary::counted;
 use crate::report::wrap::table;
-use crate::state::{ApplySummary, Holder, KnownMarker, Memory, Status};
+use crate::state::{ApplySummary, KnownMarker, LockHolder, StateFacts, Status};
 
 /// What to do about an apply that did not end.
 const UNFINISHED: &str = "finds out what took effect, and does what is missing";
@@ -22,7 +22,7 @@ const LEFT: &str = "`zonewright resume` does what is missing, and leaves alone w
 
 /// Renders a status.
 pub fn render(status: &Status, options: &TextOptions) -> String {
-    let mut page = Page::new(options);
+    let mut page = TextPage::new(options);
     page.head(status);
     if let Some(memory) = &status.memory {
         page.unfinished(status, memory);
@@ -39,7 +39,7 @@ pub fn render(status: &Status, options: &TextOptions) -> String {
 
 /// Renders that a breaker was reset.
 pub fn reset(breaker: &Breaker, options: &TextOptions) -> String {
-    let mut page = Page::new(options);
+    let mut page = TextPage::new(options);
     let Breaker { scope, tripped, why } = breaker;
     page.line(0, &format!("Reset: the breaker {scope}, tripped {tripped}: {why}"));
     page.out
@@ -52,7 +52,7 @@ pub fn adopted(
     unread: &[ZoneName],
     options: &TextOptions,
 ) -> String {
-    let mut page = Page::new(options);
+    let mut page = TextPage::new(options);
     for (zone, marker) in markers {
         page.line(0, &zone.to_string());
         page.line(2, &marker.as_ref().map_or_else(|| "no marker".to_owned(), words));
@@ -73,7 +73,7 @@ pub fn adopted(
     page.out
 }
 
-impl Page<'_> {
+impl TextPage<'_> {
     /// Adds where the state is, and which run holds the lock.
     fn head(&mut self, status: &Status) {
         self.line(
@@ -83,14 +83,14 @@ impl Page<'_> {
                 None => format!("State: none yet at {}; the first `apply` creates it", status.place),
             },
         );
-        let Some(Holder { pid, who, since }) = &status.holder else { return self.line(0, "Lock: free") };
+        let Some(LockHolder { pid, who, since }) = &status.holder else { return self.line(0, "Lock: free") };
         let process = pid.map_or_else(|| "a process".to_owned(), |pid| format!("process {pid}"));
         let since = since.map(|since| format!(", since {since}")).unwrap_or_default();
         self.line(0, &format!("Lock: held by {process}{}{since}", of(who)));
     }
 
     /// Adds the applies that did not end, and what to do.
-    fn unfinished(&mut self, status: &Status, memory: &Memory) {
+    fn unfinished(&mut self, status: &Status, memory: &StateFacts) {
         let running = status.running();
         let broken: Vec<&ApplySummary> = memory.unfinished.iter().filter(|apply| running != Some(apply.id)).collect();
         let Some(latest) = broken.first() else { return };
@@ -113,7 +113,7 @@ impl Page<'_> {
     }
 
     /// Adds what the latest apply left, where that can be resumed.
-    fn in_part(&mut self, status: &Status, memory: &Memory) {
+    fn in_part(&mut self, status: &Status, memory: &StateFacts) {
         let Some(latest) = memory.applies.first().filter(|apply| apply.finished.is_some()) else { return };
         if !has_more_to_do(latest) || status.resumable().all(|id| id != latest.id) {
             return;
@@ -124,7 +124,7 @@ impl Page<'_> {
     }
 
     /// Adds the last applies.
-    fn applies(&mut self, status: &Status, memory: &Memory) {
+    fn applies(&mut self, status: &Status, memory: &StateFacts) {
         if memory.applies.is_empty() {
             return self.line(0, "Applies: none yet");
         }
@@ -133,7 +133,7 @@ impl Page<'_> {
     }
 
     /// Adds the markers, zone by zone.
-    fn markers(&mut self, memory: &Memory) {
+    fn markers(&mut self, memory: &StateFacts) {
         if memory.markers.is_empty() {
             return;
         }
@@ -177,7 +177,7 @@ impl Page<'_> {
     }
 
     /// Adds the breakers.
-    fn breakers(&mut self, memory: &Memory) {
+    fn breakers(&mut self, memory: &StateFacts) {
         if memory.breakers.is_empty() {
             return;
         }

@@ -9,7 +9,7 @@ use super::super::summary::counted;
 use super::TextOptions;
 use crate::diag::sanitize;
 use crate::inventory::value::Inv;
-use crate::plan::{Against, Cause, Class, Plan, Review};
+use crate::plan::{Cause, ChangeClass, ComparisonBase, Plan, Review};
 
 /// The causes of one class; all of them where there is no base.
 #[derive(Serialize)]
@@ -77,16 +77,16 @@ pub fn causes(plan: &Plan, options: &TextOptions) -> Vec<ClassView> {
 /// The heading above the causes of one class.
 fn heading(review: &Review, causes: &[Cause]) -> String {
     let name = match &review.against {
-        Against::Base { name, .. } => sanitize(name),
-        Against::Journal { .. } | Against::Nothing => String::new(),
+        ComparisonBase::Base { name, .. } => sanitize(name),
+        ComparisonBase::Journal { .. } | ComparisonBase::Nothing => String::new(),
     };
     let count: usize = causes.iter().map(|cause| cause.changes.len()).sum();
     let changes = counted(count, "change");
     match (causes[0].class, &review.against) {
-        (Some(Class::Caused), _) => format!("Caused by the differences from {name}: {changes}"),
-        (Some(Class::Mixed), _) => format!("Caused in part, and pending before: {changes}"),
-        (Some(Class::Pending), _) => format!("Pending before: {changes}"),
-        (None, Against::Journal { apply, at }) => format!("Causes, since apply {apply} ({at})"),
+        (Some(ChangeClass::Caused), _) => format!("Caused by the differences from {name}: {changes}"),
+        (Some(ChangeClass::Mixed), _) => format!("Caused in part, and pending before: {changes}"),
+        (Some(ChangeClass::Pending), _) => format!("Pending before: {changes}"),
+        (None, ComparisonBase::Journal { apply, at }) => format!("Causes, since apply {apply} ({at})"),
         (None, _) => "Causes".to_owned(),
     }
 }

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::super::data::{self, Line};
+use super::super::data::{self, DataLine};
 use super::super::host_label::{host_in_words, short_label};
 use super::super::templates::{TemplateError, Templates};
-use super::super::words::{Explained as _, edited_in_words};
+use super::super::words::{ExplainedCode as _, edited_in_words};
 use super::TextOptions;
 use crate::diag::sanitize;
 use crate::dns::reverse::address_of;
@@ -68,7 +68,7 @@ struct ChangeView {
     /// Whether the TXT of the registry changes in the same way, and is not shown by itself.
     has_txt: bool,
     /// The data, old above new; empty where the line has it.
-    lines: Vec<Line>,
+    lines: Vec<DataLine>,
     /// Whether the only address at the name of the heading is replaced by another one, so that two lines say it all.
     is_moved_address: bool,
     /// Why, with the evidence; only what is new for the host, unless all is shown.
@@ -106,7 +106,7 @@ impl ChangesRenderer<'_> {
     ///
     /// Errors: [`TemplateError`].
     pub fn projects(&self) -> Result<Vec<ProjectView>, TemplateError> {
-        let Places { homes, unclaimed } = Places::find(self.plan);
+        let ChangePlaces { homes, unclaimed } = ChangePlaces::find(self.plan);
         let changes = self.plan.changes.iter().filter(|change| !unclaimed.contains(&rrset_of(change)));
         let home = |change: &Change| change.subject.host().and_then(|host| homes.get(&host).copied());
         let mut changes: Vec<(&str, &Change)> =
@@ -118,7 +118,7 @@ impl ChangesRenderer<'_> {
                 let changes: Vec<&Change> = of_project.iter().map(|(_, change)| *change).collect();
                 let groups: Vec<&[&Change]> = changes.chunk_by(|a, b| a.subject.host() == b.subject.host()).collect();
                 let hosts = groups.iter().filter(|group| group[0].subject.host().is_some()).count();
-                let Groups { text, more_hosts, more_changes } = self.groups(&groups, Heading::Host)?;
+                let RenderedGroups { text, more_hosts, more_changes } = self.groups(&groups, GroupHeading::Host)?;
                 let project = sanitize(of_project[0].0);
                 Ok(ProjectView { project, hosts, changes: changes.len(), text, more_hosts, more_changes })
             })
@@ -129,25 +129,25 @@ impl ChangesRenderer<'_> {
     ///
     /// Errors: [`TemplateError`].
     pub fn unclaimed(&self) -> Result<UnclaimedView, TemplateError> {
-        let Places { unclaimed, .. } = Places::find(self.plan);
+        let ChangePlaces { unclaimed, .. } = ChangePlaces::find(self.plan);
         let changes: Vec<&Change> =
             self.plan.changes.iter().filter(|change| unclaimed.contains(&rrset_of(change))).collect();
         let groups: Vec<&[&Change]> =
             changes.chunk_by(|a, b| (&a.project, a.subject.host()) == (&b.project, b.subject.host())).collect();
-        let Groups { text, more_hosts, more_changes } = self.groups(&groups, Heading::HostAndProject)?;
+        let RenderedGroups { text, more_hosts, more_changes } = self.groups(&groups, GroupHeading::HostAndProject)?;
         Ok(UnclaimedView { text, more_hosts, more_changes })
     }
 
     /// Renders groups of changes, as many as are shown.
-    fn groups(&self, groups: &[&[&Change]], heading: Heading) -> Result<Groups, TemplateError> {
+    fn groups(&self, groups: &[&[&Change]], heading: GroupHeading) -> Result<RenderedGroups, TemplateError> {
         let (shown, rest) = groups.split_at(self.options.max_hosts.unwrap_or(groups.len()).min(groups.len()));
         let mut text = String::new();
         for group in shown {
-            let project = (heading == Heading::HostAndProject).then(|| sanitize(&group[0].project));
+            let project = (heading == GroupHeading::HostAndProject).then(|| sanitize(&group[0].project));
             text.push_str(&self.templates.render("plan-host.txt", HostView { project, ..self.host(group) })?);
         }
         let more_changes = rest.iter().map(|group| group.len()).sum();
-        Ok(Groups { text, more_hosts: rest.len(), more_changes })
+        Ok(RenderedGroups { text, more_hosts: rest.len(), more_changes })
     }
 
     /// The changes of one host, or of all orphans of a project.
@@ -159,7 +159,7 @@ impl ChangesRenderer<'_> {
         let ordered = by_name(changes, name.as_ref());
         let with_txt = if self.options.verbose { HashSet::new() } else { with_txt(&ordered) };
         let is_shown = |change: &&&Change| self.options.verbose || !is_folded(change, &with_txt);
-        let mut shown = Shown::default();
+        let mut shown = ShownSoFar::default();
         let views = ordered.iter().filter(is_shown).map(|change| {
             let has_txt = with_txt.contains(&(change.key.rtype, change.key.owner.as_name().to_name(), verb(change)));
             self.change(change, (name.as_ref(), has_txt), &mut shown)
@@ -180,7 +180,7 @@ impl ChangesRenderer<'_> {
         &self,
         change: &'p Change,
         (heading, has_txt): (Option<&Name>, bool),
-        shown: &mut Shown<'p>,
+        shown: &mut ShownSoFar<'p>,
     ) -> ChangeView {
         let Change { key, kind, .. } = change;
         let is_heading = heading.is_some_and(|name| name.as_name() == key.owner.as_name());
@@ -234,10 +234,10 @@ impl ChangesRenderer<'_> {
     }
 
     /// The data of a change. Where colours mark what differs, or with `-v`, no line of marks is left out.
-    fn lines(&self, rtype: Rtype, kind: &ChangeKind) -> Vec<Line> {
+    fn lines(&self, rtype: Rtype, kind: &ChangeKind) -> Vec<DataLine> {
         let texts = |rrset: Option<&Rrset>| rrset.map(|rrset| rrset.rdata_texts(rtype)).unwrap_or_default();
         let lines = data::lines(&texts(kind.before()), &texts(kind.after()), self.paint);
-        let is_shown = |line: &Line| self.options.verbose || !line.is_marks;
+        let is_shown = |line: &DataLine| self.options.verbose || !line.is_marks;
         lines.into_iter().filter(is_shown).collect()
     }
 
@@ -254,7 +254,7 @@ impl ChangesRenderer<'_> {
     ///
     /// All is said with `-v`. Else the reasons are one line, and only where they say something that the changes of the
     /// host above do not: most changes of a host follow from the same lines of the inventory.
-    fn reasons<'p>(&self, change: &'p Change, shown: &mut Shown<'p>) -> Vec<String> {
+    fn reasons<'p>(&self, change: &'p Change, shown: &mut ShownSoFar<'p>) -> Vec<String> {
         if self.options.verbose {
             let in_full =
                 |reason| edited_in_words(reason).unwrap_or_else(|| self.in_full(reason, change.subject.host(), shown));
@@ -301,7 +301,7 @@ impl ChangesRenderer<'_> {
     }
 
     /// A reason in full: the rule, for which host where that is another one, what it means, and the shown.
-    fn in_full<'p>(&self, reason: &'p Reason, host: Option<Inv>, shown: &mut Shown<'p>) -> String {
+    fn in_full<'p>(&self, reason: &'p Reason, host: Option<Inv>, shown: &mut ShownSoFar<'p>) -> String {
         let places = match reason.evidence.as_slice() {
             [] => String::new(),
             places if shown.last.replace(places) == Some(places) => " (as above)".to_owned(),
@@ -324,7 +324,7 @@ impl ChangesRenderer<'_> {
 const TXT_MARK: &str = " (+ TXT)";
 
 /// What the changes of a host have shown so far; those below do not repeat it.
-struct Shown<'p> {
+struct ShownSoFar<'p> {
     /// The evidence.
     places: HashSet<&'p str>,
     /// The owner name of the last RRset of addresses.
@@ -341,9 +341,9 @@ struct Shown<'p> {
     is_fresh: bool,
 }
 
-impl Default for Shown<'_> {
+impl Default for ShownSoFar<'_> {
     fn default() -> Self {
-        Shown {
+        ShownSoFar {
             places: HashSet::new(),
             owner: None,
             last: None,
@@ -365,19 +365,19 @@ fn verb(change: &Change) -> &'static str {
 }
 
 /// An RRset, with what a change does to it.
-type Deed = (Rtype, Name, &'static str);
+type ChangedRrset = (Rtype, Name, &'static str);
 
 /// The RRsets among changes whose TXT of the registry changes in the same way.
-fn with_txt(changes: &[&Change]) -> HashSet<Deed> {
+fn with_txt(changes: &[&Change]) -> HashSet<ChangedRrset> {
     let deed = |change: &&&Change| (change.key.rtype, change.key.owner.as_name().to_name(), verb(change));
-    let own: HashSet<Deed> =
+    let own: HashSet<ChangedRrset> =
         changes.iter().filter(|change| !change.is_registry()).map(|change| deed(&change)).collect();
     let registered = |change: &&Change| change.registered().map(|(rtype, name)| (rtype, name, verb(change)));
     changes.iter().filter_map(registered).filter(|deed| own.contains(deed)).collect()
 }
 
 /// Whether a change is that of a TXT that is folded into the change of its RRset.
-fn is_folded(change: &Change, with_txt: &HashSet<Deed>) -> bool {
+fn is_folded(change: &Change, with_txt: &HashSet<ChangedRrset>) -> bool {
     change.registered().is_some_and(|(rtype, name)| with_txt.contains(&(rtype, name, verb(change))))
 }
 
@@ -398,7 +398,7 @@ fn record(change: &Change, is_clear: impl Fn(NameRef<'_>) -> bool) -> Option<Str
 }
 
 /// Where changes are shown.
-struct Places<'a> {
+struct ChangePlaces<'a> {
     /// The project below which a host is listed: of several the one of its desired records.
     homes: HashMap<Inv, &'a str>,
     /// The RRsets at names that no host has: they lose records for no other reason, and their host has no other
@@ -406,9 +406,9 @@ struct Places<'a> {
     unclaimed: HashSet<(Rtype, Name)>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> ChangePlaces<'a> {
     /// Looks at what each host has in a plan.
-    fn find(plan: &'a Plan) -> Places<'a> {
+    fn find(plan: &'a Plan) -> ChangePlaces<'a> {
         let is_given_up = |change: &&Change| change.rules().all(|rule| matches!(rule, Rule::Released | Rule::Orphan));
         let given_up: HashSet<(Rtype, Name)> = plan.changes.iter().filter(is_given_up).map(rrset_of).collect();
         let others = plan.changes.iter().filter(|change| !given_up.contains(&rrset_of(change)));
@@ -422,7 +422,7 @@ impl<'a> Places<'a> {
         // What a host gave up is listed with the name that it got, so that a rename is seen whole.
         let stays = |change: &&Change| change.subject.host().is_some_and(|host| homes.contains_key(&host));
         let with_hosts: HashSet<(Rtype, Name)> = plan.changes.iter().filter(stays).map(rrset_of).collect();
-        Places { unclaimed: given_up.difference(&with_hosts).cloned().collect(), homes }
+        ChangePlaces { unclaimed: given_up.difference(&with_hosts).cloned().collect(), homes }
     }
 }
 
@@ -432,7 +432,7 @@ fn rrset_of(change: &Change) -> (Rtype, Name) {
 }
 
 /// Groups of changes, rendered as far as they are shown.
-struct Groups {
+struct RenderedGroups {
     /// The text.
     text: String,
     /// How many are not shown.
@@ -443,7 +443,7 @@ struct Groups {
 
 /// The heading above the changes of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Heading {
+enum GroupHeading {
     /// The host; the project is in the heading above.
     Host,
     /// The host and its project.

@@ -11,7 +11,7 @@ use crate::diag::sanitize;
 use crate::plan::{BlockCode, NoticeCode, Plan, SkipCode};
 
 /// The line of one code, before it is laid out.
-struct Fold {
+struct CodeLine {
     /// The code.
     code: &'static str,
     /// What it is about: hosts, names, sources.
@@ -39,13 +39,13 @@ fn by_code<'a, C: Ord>(
     for (code, subject) in subjects {
         codes.entry(code).or_default().push(sanitize(&short_subject(plan, subject)));
     }
-    lay_out(codes.into_iter().map(|(code, labels)| Fold { code: word(code), labels }).collect(), options)
+    lay_out(codes.into_iter().map(|(code, labels)| CodeLine { code: word(code), labels }).collect(), options)
 }
 
 /// The notices that need no text of their own, one line a code.
 pub fn notices(plan: &Plan, options: &TextOptions) -> Vec<String> {
     let of_code = plan.notices.chunk_by(|a, b| a.code == b.code).filter(|notices| is_folded(notices[0].code));
-    let fold = |notices: &[crate::plan::Notice]| Fold {
+    let fold = |notices: &[crate::plan::Notice]| CodeLine {
         code: notices[0].code.as_str(),
         labels: notices.iter().map(|notice| sanitize(&notice.name)).collect(),
     };
@@ -59,10 +59,10 @@ pub fn is_folded(code: NoticeCode) -> bool {
 }
 
 /// Lays lines out in columns: codes to the left, numbers to the right, and as many labels as the width has room for.
-fn lay_out(folds: Vec<Fold>, options: &TextOptions) -> Vec<String> {
+fn lay_out(folds: Vec<CodeLine>, options: &TextOptions) -> Vec<String> {
     let code_width = folds.iter().map(|fold| fold.code.len()).max().unwrap_or(0);
     let count_width = folds.iter().map(|fold| fold.labels.len().to_string().len()).max().unwrap_or(0);
-    let line = |Fold { code, labels }: Fold| {
+    let line = |CodeLine { code, labels }: CodeLine| {
         let start = format!("{code:code_width$}  {:>count_width$}", labels.len());
         // Two blanks before the line, two before the labels.
         let room = options.width.saturating_sub(2 + start.len() + 2);

@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::super::gather::gather;
 use super::super::host_label::subject_in_words;
-use super::super::words::Explained as _;
+use super::super::words::ExplainedCode as _;
 use crate::claim::Subject;
 use crate::diag::sanitize;
-use crate::plan::{BlockCode, Blocked, Plan, SkipCode, Skipped};
+use crate::plan::{BlockCode, BlockedSubject, Plan, SkipCode, SkippedSubject};
 
 /// The hosts that are blocked with one code.
 #[derive(Serialize)]
@@ -30,12 +30,12 @@ struct HintView {
     /// What to do.
     hint: String,
     /// The causes, those with most hosts first.
-    causes: Vec<CauseView>,
+    causes: Vec<BlockCauseView>,
 }
 
 /// One cause, and the hosts that it blocks.
 #[derive(Serialize)]
-struct CauseView {
+struct BlockCauseView {
     /// What is wrong.
     message: String,
     /// The hosts.
@@ -68,9 +68,9 @@ pub struct SkippedView {
 
 /// Gathers the blocked hosts by code, hint and message; the codes in the order in which they are tried.
 pub fn blocked(plan: &Plan) -> Vec<BlockedView> {
-    let mut codes: BTreeMap<BlockCode, Vec<&Blocked>> = BTreeMap::new();
+    let mut codes: BTreeMap<BlockCode, Vec<&BlockedSubject>> = BTreeMap::new();
     plan.blocked.iter().for_each(|blocked| codes.entry(blocked.code).or_default().push(blocked));
-    let view = |(code, all): (BlockCode, Vec<&Blocked>)| {
+    let view = |(code, all): (BlockCode, Vec<&BlockedSubject>)| {
         let of_hints = gather(&all, |blocked| &blocked.hint);
         let hints = of_hints.iter().map(|of_hint| hint(plan, of_hint)).collect();
         BlockedView { code: code.as_str(), brief: code.words().brief, count: all.len(), hints }
@@ -79,9 +79,9 @@ pub fn blocked(plan: &Plan) -> Vec<BlockedView> {
 }
 
 /// What one hint helps against.
-fn hint(plan: &Plan, of_hint: &[&Blocked]) -> HintView {
+fn hint(plan: &Plan, of_hint: &[&BlockedSubject]) -> HintView {
     let causes = gather(of_hint, |blocked| &blocked.message);
-    let cause = |of_cause: &Vec<&Blocked>| CauseView {
+    let cause = |of_cause: &Vec<&BlockedSubject>| BlockCauseView {
         message: sanitize(&of_cause[0].message),
         hosts: hosts(plan, of_cause.iter().map(|blocked| (&blocked.subject, blocked.project.as_str()))),
     };
@@ -101,13 +101,14 @@ fn hosts<'a>(plan: &Plan, hosts: impl Iterator<Item = (&'a Subject, &'a str)>) -
 
 /// Gathers the skipped hosts by code and project.
 pub fn skipped(plan: &Plan) -> Vec<SkippedView> {
-    let mut codes: BTreeMap<SkipCode, BTreeMap<&str, Vec<&Skipped>>> = BTreeMap::new();
+    let mut codes: BTreeMap<SkipCode, BTreeMap<&str, Vec<&SkippedSubject>>> = BTreeMap::new();
     for skipped in &plan.skipped {
         codes.entry(skipped.code).or_default().entry(&skipped.project).or_default().push(skipped);
     }
-    let of_project =
-        |all: &Vec<&Skipped>| hosts(plan, all.iter().map(|skipped| (&skipped.subject, skipped.project.as_str())));
-    let view = |(code, projects): (SkipCode, BTreeMap<&str, Vec<&Skipped>>)| SkippedView {
+    let of_project = |all: &Vec<&SkippedSubject>| {
+        hosts(plan, all.iter().map(|skipped| (&skipped.subject, skipped.project.as_str())))
+    };
+    let view = |(code, projects): (SkipCode, BTreeMap<&str, Vec<&SkippedSubject>>)| SkippedView {
         code: code.as_str(),
         brief: code.words().brief,
         count: projects.values().map(Vec::len).sum(),

@@ -17,23 +17,23 @@ use serde::Serialize;
 use self::causes::ClassView;
 use self::changes::{ChangesRenderer, ProjectView, UnclaimedView};
 use self::left::{BlockedView, SkippedView};
-use self::tables::Cells;
+use self::tables::TableCells;
 use self::waiting::WaitingView;
 use super::host_label::host_label;
 use super::outages::{no_plan, said_once};
-use super::outlook::Outlook;
+use super::outlook::PlanOutlook;
 use super::paint::Paint;
 use super::templates::{TemplateError, Templates};
 use super::verdict::{headline, refused};
-use super::words::Explained as _;
+use super::words::ExplainedCode as _;
 use crate::diag::sanitize;
 use crate::guard::LIMIT_EXCEEDED;
 use crate::inventory::value::Inv;
-use crate::plan::{Only, Plan, SealedPlan};
+use crate::plan::{Plan, PlanScope, SealedPlan};
 
 /// What a plan is shown for, which decides how it closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub enum TextPurpose {
     /// To be looked at: the end says how to save and apply it.
     Look,
     /// It is in a file: the end says how long it is valid, and the command that applies it.
@@ -54,13 +54,13 @@ pub struct TextOptions {
     /// Whether long lists of blocked and skipped hosts and of notices are shown whole.
     pub verbose: bool,
     /// What the plan is shown for.
-    pub purpose: Purpose,
+    pub purpose: TextPurpose,
 }
 
 impl Default for TextOptions {
     /// No colour and 80 columns, which suits pipes and the narrowest terminals in use.
     fn default() -> TextOptions {
-        TextOptions { color: false, width: 80, max_hosts: None, verbose: false, purpose: Purpose::Look }
+        TextOptions { color: false, width: 80, max_hosts: None, verbose: false, purpose: TextPurpose::Look }
     }
 }
 
@@ -76,7 +76,7 @@ impl TextOptions {
 
 /// Renders a plan.
 pub fn render(
-    (sealed, outlook): (&SealedPlan, &Outlook),
+    (sealed, outlook): (&SealedPlan, &PlanOutlook),
     templates: &Templates,
     options: &TextOptions,
 ) -> Result<String, TemplateError> {
@@ -91,7 +91,7 @@ pub fn render(
         refused,
         next: next(sealed, outlook, options),
         command: command(sealed, outlook, options),
-        is_brief: options.purpose == Purpose::Apply && !options.verbose,
+        is_brief: options.purpose == TextPurpose::Apply && !options.verbose,
         only: plan.only.as_ref().map(|only| narrowed(plan, only, options)),
         projects: renderer.projects()?,
         unclaimed: renderer.unclaimed()?,
@@ -148,7 +148,7 @@ struct PlanView<'a> {
     /// What else is new since the base.
     since: Vec<String>,
     /// For each project and in total: hosts, creates, modifies, deletes, blocked, skipped.
-    summary: Cells,
+    summary: TableCells,
     /// The blocked hosts by code, in full; empty without `-v`.
     blocked: Vec<BlockedView>,
     /// The blocked hosts, one line a code.
@@ -166,13 +166,13 @@ struct PlanView<'a> {
     /// The other notices, one line a code.
     notices_folded: Vec<String>,
     /// For each limit that the plan comes near: max, used, planned, name.
-    limits: Cells,
+    limits: TableCells,
     /// For each limit that is exceeded: what is said of it, what lets the plan through.
-    exceeded: Cells,
+    exceeded: TableCells,
     /// What else keeps the plan from being applied, or from being whole.
     faults: Vec<String>,
     /// For each zone: serial, RRsets, name; empty without `-v`.
-    zones: Cells,
+    zones: TableCells,
     /// Whether all is shown.
     verbose: bool,
     /// The plan's id.
@@ -182,20 +182,20 @@ struct PlanView<'a> {
 }
 
 /// What to do next: how to save and apply a plan, or what a saved one is good for.
-fn next(sealed: &SealedPlan, outlook: &Outlook, options: &TextOptions) -> Option<String> {
+fn next(sealed: &SealedPlan, outlook: &PlanOutlook, options: &TextOptions) -> Option<String> {
     let plan = sealed.plan();
     match options.purpose {
-        Purpose::Look if plan.changes.is_empty() || outlook.hidden.is_some() || no_plan(plan).is_some() => None,
-        Purpose::Look if refused(plan, outlook).is_some() => {
+        TextPurpose::Look if plan.changes.is_empty() || outlook.hidden.is_some() || no_plan(plan).is_some() => None,
+        TextPurpose::Look if refused(plan, outlook).is_some() => {
             Some("Nothing was changed. An apply of this plan is refused.".to_owned())
         }
-        Purpose::Look if plan.undoes.is_some() => {
+        TextPurpose::Look if plan.undoes.is_some() => {
             Some("Nothing was changed. `--yes` applies this plan; `--out FILE` saves it.".to_owned())
         }
-        Purpose::Look => {
+        TextPurpose::Look => {
             Some("Nothing was changed. `plan --out FILE` saves the plan, `apply FILE` applies it.".to_owned())
         }
-        Purpose::Saved => {
+        TextPurpose::Saved => {
             let file = outlook.file.as_deref().map(sanitize);
             if no_plan(plan).is_some() {
                 let file = file.map(|file| format!(" `{file}`")).unwrap_or_default();
@@ -205,14 +205,14 @@ fn next(sealed: &SealedPlan, outlook: &Outlook, options: &TextOptions) -> Option
             let apply = if command(sealed, outlook, options).is_some() { " To apply exactly this plan:" } else { "" };
             Some(format!("The plan is {file}valid until {}.{apply}", plan.expires))
         }
-        Purpose::Apply => None,
+        TextPurpose::Apply => None,
     }
 }
 
 /// The command that applies a saved plan; none where it would be refused, or changes nothing.
-fn command(sealed: &SealedPlan, outlook: &Outlook, options: &TextOptions) -> Option<String> {
+fn command(sealed: &SealedPlan, outlook: &PlanOutlook, options: &TextOptions) -> Option<String> {
     let plan = sealed.plan();
-    let is_ready = options.purpose == Purpose::Saved
+    let is_ready = options.purpose == TextPurpose::Saved
         && !plan.changes.is_empty()
         && outlook.hidden.is_none()
         && refused(plan, outlook).is_none();
@@ -220,7 +220,7 @@ fn command(sealed: &SealedPlan, outlook: &Outlook, options: &TextOptions) -> Opt
 }
 
 /// What a plan was narrowed to, in words.
-fn narrowed(plan: &Plan, only: &Only, options: &TextOptions) -> String {
+fn narrowed(plan: &Plan, only: &PlanScope, options: &TextOptions) -> String {
     let list = |what: &str, items: Vec<String>| {
         let shown = options.shown(items.len());
         let more = items.len() - shown;
@@ -237,7 +237,7 @@ fn narrowed(plan: &Plan, only: &Only, options: &TextOptions) -> String {
 }
 
 /// What keeps a plan from being applied, other than limits, which are said one by one.
-fn faults(plan: &Plan, outlook: &Outlook) -> Vec<String> {
+fn faults(plan: &Plan, outlook: &PlanOutlook) -> Vec<String> {
     let has_limits = plan.limits.iter().any(|limit| limit.exceeded);
     let refusal = outlook.refusal.as_ref().filter(|refusal| !has_limits || refusal.code != LIMIT_EXCEEDED);
     let refused = refusal.map(|refusal| {

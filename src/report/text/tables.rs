@@ -1,28 +1,28 @@
 //! The tables of a report, as rows of cells.
 
-use super::super::counts::{self, Counts, is_near};
+use super::super::counts::{self, PlanCounts, is_near};
 use super::TextOptions;
 use crate::diag::sanitize;
 use crate::guard::words;
 use crate::plan::{LimitState, Plan};
 
 /// Rows of cells, without a heading.
-pub type Cells = Vec<Vec<String>>;
+pub type TableCells = Vec<Vec<String>>;
 
 /// Counts by project, sorted, and then in total where there are several; `?` means hosts whose row is too bad to say
 /// their project.
-pub fn summary(plan: &Plan) -> Cells {
+pub fn summary(plan: &Plan) -> TableCells {
     let projects = counts::by_project(plan);
     let label = |project: &str| if project.is_empty() { "?".to_owned() } else { sanitize(project) };
-    let row = |label: String, counts: &Counts| std::iter::once(label).chain(counts.cells()).collect();
+    let row = |label: String, counts: &PlanCounts| std::iter::once(label).chain(counts.cells()).collect();
     let rows = projects.iter().map(|(project, counts)| row(label(project), counts));
-    let total = (projects.len() > 1).then(|| row("total".to_owned(), &Counts::sum(projects.values())));
+    let total = (projects.len() > 1).then(|| row("total".to_owned(), &PlanCounts::sum(projects.values())));
     rows.chain(total).collect()
 }
 
 /// The limits that a plan comes near, or with `-v` takes anything of: max, used, planned, and the name last, for it may
 /// be long.
-pub fn limits(plan: &Plan, options: &TextOptions) -> Cells {
+pub fn limits(plan: &Plan, options: &TextOptions) -> TableCells {
     let row = |limit: &LimitState| {
         let numbers = [limit.max, limit.used, limit.planned].map(|number| number.to_string());
         let name = sanitize(&limit.name());
@@ -41,7 +41,7 @@ pub fn limits(plan: &Plan, options: &TextOptions) -> Cells {
 }
 
 /// Of each limit that is exceeded what is said of it, and what lets the plan through.
-pub fn exceeded(plan: &Plan) -> Cells {
+pub fn exceeded(plan: &Plan) -> TableCells {
     let words = |limit: &LimitState| {
         vec![sanitize(&words::says(limit)), sanitize(&format!("`{}` lets this plan through", words::allow(limit)))]
     };
@@ -49,7 +49,7 @@ pub fn exceeded(plan: &Plan) -> Cells {
 }
 
 /// The zones: serial, RRsets, and the name last, for it may be long.
-pub fn zones(plan: &Plan) -> Cells {
+pub fn zones(plan: &Plan) -> TableCells {
     let row = |zone: &crate::plan::ZoneSeen| {
         vec![zone.serial.to_string(), zone.rrsets.to_string(), sanitize(&zone.zone.to_string())]
     };

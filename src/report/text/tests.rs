@@ -7,13 +7,13 @@ use crate::dns::Rtype;
 use crate::dns::reverse::reverse_name;
 use crate::inventory::value::Inv;
 use crate::plan::fixture::{self, fleet};
-use crate::plan::{BlockCode, Blocked, Change, Notice, NoticeCode, Rule, Waiting, document};
-use crate::report::{Outlook, PlanFormat, plan};
+use crate::plan::{BlockCode, BlockedSubject, Change, Notice, NoticeCode, Rule, WaitingRrset, document};
+use crate::report::{PlanFormat, PlanOutlook, plan};
 
 /// A plan as text with the embedded templates.
 fn shown(plan_value: Plan, options: &TextOptions) -> String {
     let templates = Templates::load(BTreeMap::new()).unwrap();
-    plan((&SealedPlan::new(plan_value), &Outlook::default()), PlanFormat::Text, &templates, options).unwrap()
+    plan((&SealedPlan::new(plan_value), &PlanOutlook::default()), PlanFormat::Text, &templates, options).unwrap()
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_plan_without_changes_says_so_in_one_line() {
 
 #[test]
 fn a_saved_plan_says_when_it_expires() {
-    let options = TextOptions { purpose: Purpose::Saved, ..TextOptions::default() };
+    let options = TextOptions { purpose: TextPurpose::Saved, ..TextOptions::default() };
     let text = shown(fixture::empty(), &options);
     assert!(text.ends_with("\nThe plan is valid until 2026-11-21T01:30:00Z.\n"));
 }
@@ -166,15 +166,15 @@ fn hostile() -> Plan {
     plan.skipped.iter_mut().for_each(|skipped| skipped.project = bad.clone());
     plan.notices.iter_mut().for_each(|notice| (notice.name, notice.message) = (bad.clone(), "x".to_owned()));
     plan.limits.iter_mut().for_each(|limit| (limit.scope, limit.period) = (bad.clone(), bad.clone()));
-    plan.only = Only::new([], std::slice::from_ref(&bad));
+    plan.only = PlanScope::new([], std::slice::from_ref(&bad));
     let waiting = waits(("\\027[31m.search.example.net", Rtype::AAAA), None, None);
-    plan.waiting = vec![Waiting { project: bad, ..waiting }];
+    plan.waiting = vec![WaitingRrset { project: bad, ..waiting }];
     plan
 }
 
 #[test]
 fn nothing_in_a_plan_reaches_the_terminal_as_a_command() {
-    for purpose in [Purpose::Look, Purpose::Saved, Purpose::Apply] {
+    for purpose in [TextPurpose::Look, TextPurpose::Saved, TextPurpose::Apply] {
         let text = shown(hostile(), &TextOptions { purpose, ..TextOptions::default() });
         let harmless = |c: char| c == '\n' || !(c.is_control() || c == '\u{202e}');
         assert!(text.chars().all(harmless), "{text:?}");
@@ -216,11 +216,11 @@ fn a_template_of_the_workspace_is_used() {
     let overrides = overrides.map(|(name, text)| (name.to_owned(), text.to_owned()));
     let templates = Templates::load(overrides.into()).unwrap();
     let sealed = SealedPlan::new(fleet());
-    let text = plan((&sealed, &Outlook::default()), PlanFormat::Text, &templates, &TextOptions::default()).unwrap();
+    let text = plan((&sealed, &PlanOutlook::default()), PlanFormat::Text, &templates, &TextOptions::default()).unwrap();
     assert!(text.starts_with("100001: modify create delete .\n100007: "), "{text}");
     let templates = Templates::load([("plan-host.txt".to_owned(), "\n{{ hosts }}\n".to_owned())].into()).unwrap();
     let error =
-        plan((&sealed, &Outlook::default()), PlanFormat::Text, &templates, &TextOptions::default()).unwrap_err();
+        plan((&sealed, &PlanOutlook::default()), PlanFormat::Text, &templates, &TextOptions::default()).unwrap_err();
     assert_eq!((error.name.as_str(), error.line), ("plan-host.txt", Some(2)));
 }
 
@@ -228,7 +228,7 @@ fn a_template_of_the_workspace_is_used() {
 fn the_document_is_printed_as_it_is_saved() {
     let sealed = SealedPlan::new(fleet());
     let templates = Templates::load(BTreeMap::new()).unwrap();
-    let json = plan((&sealed, &Outlook::default()), PlanFormat::Json, &templates, &TextOptions::default()).unwrap();
+    let json = plan((&sealed, &PlanOutlook::default()), PlanFormat::Json, &templates, &TextOptions::default()).unwrap();
     assert_eq!(document::parse(&json), Ok(sealed));
 }
 
@@ -320,12 +320,12 @@ fn a_plan_that_undoes_an_apply_says_so() {
 }
 
 /// An RRset that waits, since and until some time.
-fn waits((name, rtype): (&str, Rtype), host: Option<u64>, times: Option<(&str, &str)>) -> Waiting {
+fn waits((name, rtype): (&str, Rtype), host: Option<u64>, times: Option<(&str, &str)>) -> WaitingRrset {
     let data = if rtype == Rtype::PTR { "a.search.example.net." } else { "::1" };
     let change = fixture::change(("search", host), (name, rtype), ((60, &[data]), (0, &[])), &[]);
     let rule = if host.is_some() { Rule::Released } else { Rule::Orphan };
     let (since, due) = times.map(|(since, due)| (since.parse().unwrap(), due.parse().unwrap())).unzip();
-    Waiting {
+    WaitingRrset {
         zone: change.zone,
         key: change.key,
         pool: change.pool.clone(),
@@ -346,7 +346,7 @@ fn names_without_a_host_are_shown_apart_whether_they_go_or_wait() {
     let first = Some(("2026-11-20T01:00:00Z", "2026-11-27T01:00:00Z"));
     let mut plan = fixture::empty();
     plan.zones.clear();
-    plan.only = Only::new([Inv(7), Inv(8)], &["search".into()]);
+    plan.only = PlanScope::new([Inv(7), Inv(8)], &["search".into()]);
     plan.changes = vec![deleted("sas1-0009.search.example.net.", Some(7))];
     plan.waiting = vec![
         waits(("sas1-0008.search.example.net.", Rtype::AAAA), None, None),
@@ -462,7 +462,7 @@ fn a_rename_is_one_change_of_its_host_wherever_the_old_name_was() {
 #[test]
 fn hints_are_said_where_all_is_shown() {
     let mut plan = fixture::empty();
-    let blocked = |host| Blocked {
+    let blocked = |host| BlockedSubject {
         subject: fixture::subject(Some(host)),
         project: "web".into(),
         code: BlockCode::NoName,

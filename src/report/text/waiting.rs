@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::super::data;
-use super::super::words::Explained as _;
+use super::super::words::ExplainedCode as _;
 use super::TextOptions;
 use crate::diag::sanitize;
-use crate::plan::{Plan, Waiting};
+use crate::plan::{Plan, WaitingRrset};
 
 /// The RRsets that wait since one time, until one.
 #[derive(Serialize)]
@@ -21,10 +21,10 @@ pub struct WaitingView {
 
 /// Gathers what waits by its times: what is due first comes first, and last what no apply has planned to delete yet.
 pub fn waiting(plan: &Plan, options: &TextOptions) -> Vec<WaitingView> {
-    let mut sorted: Vec<&Waiting> = plan.waiting.iter().collect();
+    let mut sorted: Vec<&WaitingRrset> = plan.waiting.iter().collect();
     sorted.sort_by_key(|waiting| (waiting.due.is_none(), waiting.due, waiting.since));
     let of_times = sorted.chunk_by(|a, b| (a.due, a.since) == (b.due, b.since));
-    let view = |all: &[&Waiting]| {
+    let view = |all: &[&WaitingRrset]| {
         let shown = options.shown(all.len());
         WaitingView {
             times: match all[0].since.zip(all[0].due) {
@@ -39,8 +39,8 @@ pub fn waiting(plan: &Plan, options: &TextOptions) -> Vec<WaitingView> {
 }
 
 /// An RRset that waits, with whose it was.
-fn rrset(waiting: &Waiting) -> String {
-    let Waiting { key, subject, project, rule, .. } = waiting;
+fn rrset(waiting: &WaitingRrset) -> String {
+    let WaitingRrset { key, subject, project, rule, .. } = waiting;
     let rrset = data::rrset(key.rtype, key.owner.as_name());
     let host = subject.host().map(|host| format!("host {host} of ")).unwrap_or_default();
     format!("{rrset}: {} of {host}{}", rule.words().title, sanitize(project))

@@ -1,7 +1,7 @@
 //! Breakers that trip and are reset, limits that are lifted, and what the last apply was made from.
 
 use super::*;
-use crate::apply::Applied;
+use crate::apply::ApplyOutcome;
 use crate::claim::Subject;
 
 /// A breaker that trips.
@@ -10,8 +10,8 @@ fn breaker(scope: &str, seconds: u64, why: &str) -> Breaker {
 }
 
 /// An operator who resets a breaker.
-fn operator() -> Reset<'static> {
-    Reset { who: "ops", reason: "the export was whole again", now: at(60) }
+fn operator() -> BreakerReset<'static> {
+    BreakerReset { who: "ops", reason: "the export was whole again", now: at(60) }
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn what_was_allowed_is_kept_with_its_apply_and_may_be_allowed_anew() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
     let (first, second) = (begin(&mut *state, &new_apply()), begin(&mut *state, &new_apply()));
-    let allowed = |text: &str, seconds: u64| Allowed {
+    let allowed = |text: &str, seconds: u64| LiftedLimit {
         allowance: text.parse().unwrap(),
         effect: "sha256:bb".into(),
         at: at(seconds),
@@ -59,10 +59,10 @@ fn the_last_inputs_are_those_of_an_apply_that_did_all_of_its_plan() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
     assert!(state.last_inputs().unwrap().is_empty());
-    let mut ends = |digest: &str, (undoes, is_whole): (Option<u64>, bool), outcome: Option<Outcome>| {
+    let mut ends = |digest: &str, (undoes, is_whole): (Option<u64>, bool), outcome: Option<OutcomeCode>| {
         let inputs = [("hosts.csv".to_owned(), digest.to_owned())].into();
         let id = begin(&mut *state, &NewApply { inputs, undoes: undoes.map(ApplyId), is_whole, ..new_apply() });
-        let host = |outcome| HostOutcome {
+        let host = |outcome| SubjectOutcome {
             subject: Subject::Host(Inv(7)),
             project: "search".into(),
             name: "a.".into(),
@@ -72,15 +72,23 @@ fn the_last_inputs_are_those_of_an_apply_that_did_all_of_its_plan() {
             hint: None,
         };
         if let Some(outcome) = outcome {
-            let applied = Applied { hosts: vec![host(outcome)], ..Applied::default() };
+            let applied = ApplyOutcome { hosts: vec![host(outcome)], ..ApplyOutcome::default() };
             state.finish(id, &applied, Some(&[]), at(9)).unwrap();
         }
         state.last_inputs().unwrap().remove("hosts.csv")
     };
-    assert_eq!(ends("aa", (None, true), Some(Outcome::Applied)).as_deref(), Some("aa"));
-    assert_eq!(ends("bb", (None, true), Some(Outcome::AlreadyApplied)).as_deref(), Some("bb"));
-    assert_eq!(ends("cc", (None, true), Some(Outcome::Stale)).as_deref(), Some("bb"), "some of it was not done");
+    assert_eq!(ends("aa", (None, true), Some(OutcomeCode::Applied)).as_deref(), Some("aa"));
+    assert_eq!(ends("bb", (None, true), Some(OutcomeCode::AlreadyApplied)).as_deref(), Some("bb"));
+    assert_eq!(ends("cc", (None, true), Some(OutcomeCode::Stale)).as_deref(), Some("bb"), "some of it was not done");
     assert_eq!(ends("dd", (None, true), None).as_deref(), Some("bb"), "it did not end");
-    assert_eq!(ends("ee", (Some(1), true), Some(Outcome::Applied)).as_deref(), Some("bb"), "an undo uses no export");
-    assert_eq!(ends("ff", (None, false), Some(Outcome::Applied)).as_deref(), Some("bb"), "other hosts were left out");
+    assert_eq!(
+        ends("ee", (Some(1), true), Some(OutcomeCode::Applied)).as_deref(),
+        Some("bb"),
+        "an undo uses no export"
+    );
+    assert_eq!(
+        ends("ff", (None, false), Some(OutcomeCode::Applied)).as_deref(),
+        Some("bb"),
+        "other hosts were left out"
+    );
 }

@@ -1,15 +1,15 @@
 //! Which exports were accepted, by whom, and which switches they listed.
 
 use super::*;
-use crate::apply::Applied;
+use crate::apply::ApplyOutcome;
 
 /// A state of version 2 as it was once written.
 const V2: &str = include_str!("v2.sql");
 
 /// An export of l3-tors with this content, which lists these switches.
-fn l3_tors(content: &str, switches: &[&str]) -> Accepting {
+fn l3_tors(content: &str, switches: &[&str]) -> ExportToAccept {
     let file = AcceptedFile { name: "l3-tors.txt".into(), digest: format!("of {content}"), content: content.into() };
-    Accepting::Anew(NewExport {
+    ExportToAccept::Anew(NewExport {
         source: "l3_tors".into(),
         rows: content.len(),
         dated: Some(at(1)),
@@ -27,8 +27,8 @@ fn accepted(state: &dyn State) -> (String, Time, Option<u64>) {
 }
 
 /// Ends an apply that did all of its plan, and so accepts an export.
-fn finish(state: &mut dyn State, id: ApplyId, export: Accepting, seconds: u64) {
-    state.finish(id, &Applied::default(), Some(&[export]), at(seconds)).unwrap();
+fn finish(state: &mut dyn State, id: ApplyId, export: ExportToAccept, seconds: u64) {
+    state.finish(id, &ApplyOutcome::default(), Some(&[export]), at(seconds)).unwrap();
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn an_older_apply_that_is_taken_up_does_not_bring_an_older_export_back() {
     finish(&mut *state, newer, l3_tors("newer", &["b"]), 4);
     assert_eq!(accepted(&*state), ("person".into(), at(3), None));
     assert_eq!(state.exports().unwrap()[0].words(), "by ops: ticket 7");
-    state.accept(&[Accepting::Again("l3_tors".into())], &Acceptor::IdleApply("night"), at(4)).unwrap();
+    state.accept(&[ExportToAccept::Again("l3_tors".into())], &Acceptor::IdleApply("night"), at(4)).unwrap();
     assert_eq!(state.exports().unwrap()[0].words(), "by ops: ticket 7", "as long as it is that export");
     let later = begin(&mut *state, &NewApply { started: at(5), ..new_apply() });
     finish(&mut *state, later, l3_tors("later", &["b"]), 6);
@@ -60,10 +60,10 @@ fn what_is_accepted_again_keeps_its_content_and_gets_a_new_date() {
     let mut state = open_to_write(&file).unwrap();
     let id = begin(&mut *state, &new_apply());
     assert!(state.exports().unwrap().is_empty() && state.export_files("l3_tors").unwrap().is_empty());
-    state.finish(id, &Applied::default(), None, at(1)).unwrap();
+    state.finish(id, &ApplyOutcome::default(), None, at(1)).unwrap();
     assert!(state.exports().unwrap().is_empty(), "an apply that did not do all accepts nothing");
     finish(&mut *state, id, l3_tors("text", &["a"]), 2);
-    state.accept(&[Accepting::Again("l3_tors".into())], &Acceptor::IdleApply("night"), at(3)).unwrap();
+    state.accept(&[ExportToAccept::Again("l3_tors".into())], &Acceptor::IdleApply("night"), at(3)).unwrap();
     drop(state);
     let state = open_to_read(&file).unwrap().unwrap();
     assert_eq!(accepted(&*state), ("text".into(), at(3), None));
@@ -82,7 +82,7 @@ fn a_switch_is_forgotten_by_a_person_alone() {
     state.accept(&[l3_tors("both", &["b", "a"])], &idle, at(1)).unwrap();
     state.accept(&[l3_tors("one", &["a", "c"])], &idle, at(2)).unwrap();
     assert_eq!(state.l3_switches().unwrap(), ["a", "b", "c"]);
-    let hosts = Accepting::Anew(NewExport {
+    let hosts = ExportToAccept::Anew(NewExport {
         source: "hosts".into(),
         rows: 0,
         dated: None,

@@ -11,17 +11,17 @@ fn what_was_written_is_there_after_opening_again() {
     assert!(state.applies(10).unwrap().is_empty() && state.markers().unwrap().is_empty());
     let id = begin(&mut *state, &new_apply());
     let changes = [change(A, NONE, (600, &["2a02::1"]))];
-    run(&mut *state, id, &batch(&changes, 1, swap(marker(1, 1))), Some(Settled::Done));
-    let host = HostOutcome {
+    run(&mut *state, id, &batch(&changes, 1, swap(marker(1, 1))), Some(BatchOutcome::Done));
+    let host = SubjectOutcome {
         subject: Subject::Host(Inv(7)),
         project: "search".into(),
         name: A.into(),
         changes: 1,
-        outcome: Outcome::Applied,
+        outcome: OutcomeCode::Applied,
         message: None,
         hint: None,
     };
-    state.finish(id, &Applied { hosts: vec![host], ..Applied::default() }, Some(&[]), at(9)).unwrap();
+    state.finish(id, &ApplyOutcome { hosts: vec![host], ..ApplyOutcome::default() }, Some(&[]), at(9)).unwrap();
     drop(state);
     for state in [open_to_read(&file).unwrap().unwrap(), open_to_write(&file).unwrap()] {
         let expected = ApplySummary {
@@ -62,9 +62,9 @@ fn a_batch_that_never_settled_leaves_its_marker_open() {
     let mut state = open_to_write(&file).unwrap();
     let id = begin(&mut *state, &new_apply());
     let changes = [change(A, NONE, (600, &["2a02::1"]))];
-    run(&mut *state, id, &batch(&changes, 1, swap(marker(1, 1))), Some(Settled::Done));
-    run(&mut *state, id, &batch(&changes, 2, swap(marker(1, 2))), Some(Settled::Undone("refused".into())));
-    run(&mut *state, id, &batch(&changes, 3, swap(marker(1, 3))), Some(Settled::Unknown("no answer".into())));
+    run(&mut *state, id, &batch(&changes, 1, swap(marker(1, 1))), Some(BatchOutcome::Done));
+    run(&mut *state, id, &batch(&changes, 2, swap(marker(1, 2))), Some(BatchOutcome::Undone("refused".into())));
+    run(&mut *state, id, &batch(&changes, 3, swap(marker(1, 3))), Some(BatchOutcome::Unknown("no answer".into())));
     run(&mut *state, id, &batch(&changes, 4, swap(marker(1, 4))), None);
     drop(state);
     let mut state = open_to_write(&file).unwrap();
@@ -75,7 +75,7 @@ fn a_batch_that_never_settled_leaves_its_marker_open() {
     // What took effect later in the zone shows that no other can.
     let next = begin(&mut *state, &new_apply());
     assert_eq!(next, ApplyId(2));
-    run(&mut *state, next, &batch(&changes, 1, swap(marker(2, 1))), Some(Settled::Done));
+    run(&mut *state, next, &batch(&changes, 1, swap(marker(2, 1))), Some(BatchOutcome::Done));
     assert_eq!(known(&*state), KnownMarker { marker: Some(marker(2, 1)), open: vec![] });
     assert_eq!(fates(&*state, id)[2..], ["undone: another marker replaced it"; 2]);
     assert_eq!(state.apply(id).unwrap().unwrap().updates_open, 0);
@@ -83,7 +83,7 @@ fn a_batch_that_never_settled_leaves_its_marker_open() {
 
 /// The outcomes of the updates of an apply, in words.
 fn fates(state: &dyn State, id: ApplyId) -> Vec<String> {
-    let word = |sent: Sent| match sent.fate {
+    let word = |sent: SentUpdate| match sent.fate {
         SentFate::Done => "done".to_owned(),
         SentFate::Undone(why) => format!("undone: {why}"),
         SentFate::Unknown(_) => "open".to_owned(),
@@ -101,7 +101,7 @@ fn without_a_marker_what_takes_effect_shows_what_did_not() {
     run(&mut *state, id, &batch(&[change(A, two, one)], 2, None), None);
     run(&mut *state, id, &batch(&[change(B, NONE, one)], 3, None), None);
     // Each found the first as it was to be found, the others not, or they are about something else.
-    run(&mut *state, id, &batch(&[change(A, NONE, two)], 4, None), Some(Settled::Done));
+    run(&mut *state, id, &batch(&[change(A, NONE, two)], 4, None), Some(BatchOutcome::Done));
     assert_eq!(fates(&*state, id), ["undone: another update took effect instead", "open", "open", "done"]);
 }
 
@@ -115,9 +115,9 @@ fn an_answer_that_comes_late_moves_no_marker_back() {
     for batch in &batches {
         state.note_sending(id, batch, at(1)).unwrap();
     }
-    state.note_settled(id, &batches[1], &Settled::Done, at(2)).unwrap();
+    state.note_settled(id, &batches[1], &BatchOutcome::Done, at(2)).unwrap();
     assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 2)), open: vec![marker(1, 3)] });
-    state.note_settled(id, &batches[0], &Settled::Done, at(3)).unwrap();
+    state.note_settled(id, &batches[0], &BatchOutcome::Done, at(3)).unwrap();
     assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 2)), open: vec![marker(1, 3)] });
 }
 
@@ -131,11 +131,11 @@ fn the_marker_that_stands_settles_what_a_crash_left_open() {
     let (a, b, c) = (create(A), create(B), create("c.search.example.net"));
     let after = |marker: &Marker, number| {
         let after = Marker { batch: number, ..marker.clone() };
-        Some(Swap { before: Some(marker.to_rrset()), after })
+        Some(MarkerSwap { before: Some(marker.to_rrset()), after })
     };
     run(&mut *state, id, &batch(&a, 1, swap(marker(1, 1))), None);
     // Sent again as the third, after a refusal of what went before.
-    run(&mut *state, id, &batch(&b, 2, after(&marker(1, 1), 2)), Some(Settled::Unknown("no answer".into())));
+    run(&mut *state, id, &batch(&b, 2, after(&marker(1, 1), 2)), Some(BatchOutcome::Unknown("no answer".into())));
     run(&mut *state, id, &batch(&b, 3, after(&marker(1, 1), 3)), None);
     run(&mut *state, id, &batch(&c, 4, after(&marker(1, 3), 4)), None);
     assert_eq!(state.note_standing(&zone, &marker(2, 9), at(8)).unwrap(), 0, "another writer's says nothing");
@@ -173,14 +173,14 @@ fn own_is_what_was_created_and_not_deleted_since() {
         is_own(state, A)
     };
     let state = &mut *state;
-    assert!(!then(state, one, two, Settled::Done), "what others created stays theirs when it is modified");
-    assert!(!then(state, NONE, one, Settled::Undone("refused".into())));
-    assert!(!then(state, NONE, one, Settled::Unknown("no answer".into())));
-    assert!(then(state, NONE, one, Settled::Done));
-    assert!(then(state, NONE, one, Settled::Done), "what is own stays own");
-    assert!(then(state, one, two, Settled::Done));
-    assert!(then(state, two, NONE, Settled::Undone("refused".into())));
-    assert!(!then(state, two, NONE, Settled::Done));
+    assert!(!then(state, one, two, BatchOutcome::Done), "what others created stays theirs when it is modified");
+    assert!(!then(state, NONE, one, BatchOutcome::Undone("refused".into())));
+    assert!(!then(state, NONE, one, BatchOutcome::Unknown("no answer".into())));
+    assert!(then(state, NONE, one, BatchOutcome::Done));
+    assert!(then(state, NONE, one, BatchOutcome::Done), "what is own stays own");
+    assert!(then(state, one, two, BatchOutcome::Done));
+    assert!(then(state, two, NONE, BatchOutcome::Undone("refused".into())));
+    assert!(!then(state, two, NONE, BatchOutcome::Done));
     assert!(state.markers().unwrap().is_empty(), "a zone without a fence has no marker");
 }
 
@@ -195,8 +195,8 @@ fn the_ledger_has_each_host_of_an_apply_once() {
     let changes = [also, change(B, NONE, (600, &["2a02::2"])), orphan, far];
     for _ in 0..2 {
         let id = begin(&mut *state, &new_apply());
-        run(&mut *state, id, &batch(&changes, 1, None), Some(Settled::Done));
-        run(&mut *state, id, &batch(&changes[..2], 4, None), Some(Settled::Done));
+        run(&mut *state, id, &batch(&changes, 1, None), Some(BatchOutcome::Done));
+        run(&mut *state, id, &batch(&changes[..2], 4, None), Some(BatchOutcome::Done));
     }
     let web = |when| ("web".to_owned(), Subject::Host(Inv(u64::MAX)), when);
     let search = |when| ("search".to_owned(), Subject::Host(Inv(7)), when);
@@ -211,7 +211,7 @@ fn what_was_never_created_is_not_own() {
     let apply = begin(&mut *state, &new_apply());
     let data: Side<'_> = (600, &["2a02:6b8::1"]);
     let changes = ["a.search.example.net", "b.search.example.net"].map(|name| change(name, NONE, data));
-    run(&mut *state, apply, &batch(&changes, 1, None), Some(Settled::Done));
+    run(&mut *state, apply, &batch(&changes, 1, None), Some(BatchOutcome::Done));
     state.disown(&[&changes[0].key]).unwrap();
     assert_eq!(["a.search.example.net", "b.search.example.net"].map(|name| is_own(&*state, name)), [false, true]);
 }
@@ -256,7 +256,10 @@ fn what_was_never_sent_cannot_settle() {
     let id = begin(&mut *state, &new_apply());
     let changes = [change(A, NONE, (600, &["2a02::1"]))];
     let never = batch(&changes, 1, None);
-    assert_eq!(state.note_settled(id, &never, &Settled::Done, at(1)).unwrap_err().code.as_str(), "state-unwritable");
+    assert_eq!(
+        state.note_settled(id, &never, &BatchOutcome::Done, at(1)).unwrap_err().code.as_str(),
+        "state-unwritable"
+    );
     assert!(!is_own(&*state, A), "nothing of it is kept");
     assert!(state.note_sending(ApplyId(9), &never, at(1)).is_err(), "nor is there an apply 9");
     state.note_sending(id, &never, at(1)).unwrap();
@@ -270,7 +273,7 @@ fn what_settles_and_what_is_sent_next_are_kept_together_or_not_at_all() {
     let id = begin(&mut *state, &new_apply());
     let (a, b) = ([change(A, NONE, (600, &["2a02::1"]))], [change(B, NONE, (600, &["2a02::1"]))]);
     let (first, second) = (batch(&a, 1, swap(marker(1, 1))), batch(&b, 2, swap(marker(1, 2))));
-    let done = (&first, &Settled::Done);
+    let done = (&first, &BatchOutcome::Done);
     assert!(state.note_settled_and_sending(id, done, &second, at(1)).is_err(), "the first was never sent");
     assert!(state.sent(id).unwrap().is_empty());
     state.note_sending(id, &first, at(1)).unwrap();
@@ -289,7 +292,7 @@ fn of_updates_without_a_marker_that_say_the_same_one_took_effect() {
     let id = begin(&mut *state, &new_apply());
     let a = [change("a.search.example.net.", NONE, (600, &["2001:db8::1"]))];
     let b = [change("b.search.example.net.", NONE, (600, &["2001:db8::2"]))];
-    let lost = || Some(Settled::Unknown("no answer".into()));
+    let lost = || Some(BatchOutcome::Unknown("no answer".into()));
     run(&mut *state, id, &batch(&a, 1, None), lost());
     run(&mut *state, id, &batch(&a, 2, None), lost());
     run(&mut *state, id, &batch(&b, 3, None), lost());
@@ -301,6 +304,6 @@ fn of_updates_without_a_marker_that_say_the_same_one_took_effect() {
     let undone = SentFate::Undone("another update took effect instead".into());
     assert_eq!(fates, [undone.clone(), SentFate::Done, SentFate::Unknown(Some("no answer".into())), undone]);
     assert!(is_own(&*state, "a.search.example.net.") && !is_own(&*state, "b.search.example.net."));
-    run(&mut *state, id, &batch(&b, 5, None), Some(Settled::Done));
+    run(&mut *state, id, &batch(&b, 5, None), Some(BatchOutcome::Done));
     assert!(state.unsettled(id).unwrap().is_empty());
 }

@@ -27,7 +27,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
-use crate::apply::{HostOutcome, Outcome, Phase, Swap};
+use crate::apply::{MarkerSwap, OutcomeCode, Phase, SubjectOutcome};
 use crate::dns::Rtype;
 use crate::inventory::value::Duration;
 use crate::plan::Change;
@@ -83,18 +83,18 @@ fn change(name: &str, before: Side<'_>, after: Side<'_>) -> Change {
 }
 
 /// A batch of changes in one zone, fenced by a marker.
-fn batch<'a>(changes: &'a [Change], number: u64, swap: Option<Swap>) -> Batch<'a> {
+fn batch<'a>(changes: &'a [Change], number: u64, swap: Option<MarkerSwap>) -> Batch<'a> {
     Batch { number, zone: &changes[0].zone, phase: Phase::Forward, swap, changes: changes.iter().collect() }
 }
 
 /// The swap of one marker for the next.
-fn swap(after: Marker) -> Option<Swap> {
+fn swap(after: Marker) -> Option<MarkerSwap> {
     let before = (after.batch > 1).then(|| marker(after.epoch, after.batch - 1).to_rrset());
-    Some(Swap { before, after })
+    Some(MarkerSwap { before, after })
 }
 
 /// Sends a batch, and settles it where that is known.
-fn run(state: &mut dyn State, apply: ApplyId, batch: &Batch<'_>, settled: Option<Settled>) {
+fn run(state: &mut dyn State, apply: ApplyId, batch: &Batch<'_>, settled: Option<BatchOutcome>) {
     state.note_sending(apply, batch, at(batch.number)).unwrap();
     if let Some(settled) = settled {
         state.note_settled(apply, batch, &settled, at(batch.number + 1)).unwrap();

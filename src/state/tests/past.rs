@@ -9,10 +9,10 @@ fn text(document: &str, expires: Time) -> PlanText<'_> {
 }
 
 /// A host of an apply.
-fn host(inv: Option<u64>, name: &str, outcome: Outcome) -> HostOutcome {
-    let message = (outcome != Outcome::Applied).then(|| format!("it is {outcome}"));
+fn host(inv: Option<u64>, name: &str, outcome: OutcomeCode) -> SubjectOutcome {
+    let message = (outcome != OutcomeCode::Applied).then(|| format!("it is {outcome}"));
     let host = inv.map(Inv);
-    HostOutcome {
+    SubjectOutcome {
         subject: fixture::subject(host.map(|inv| inv.0)),
         project: "search".into(),
         name: name.into(),
@@ -24,8 +24,8 @@ fn host(inv: Option<u64>, name: &str, outcome: Outcome) -> HostOutcome {
 }
 
 /// The outcome of an apply.
-fn applied(hosts: Vec<HostOutcome>) -> Applied {
-    Applied { hosts, ..Applied::default() }
+fn applied(hosts: Vec<SubjectOutcome>) -> ApplyOutcome {
+    ApplyOutcome { hosts, ..ApplyOutcome::default() }
 }
 
 /// A create of the AAAA at a name, for a host or no host.
@@ -34,7 +34,7 @@ fn create(inv: Option<u64>, name: &str) -> Change {
 }
 
 /// Begins an apply, sends these changes in a batch each, and settles each.
-fn sends(state: &mut dyn State, changes: &[Change], settled: Option<&Settled>) -> ApplyId {
+fn sends(state: &mut dyn State, changes: &[Change], settled: Option<&BatchOutcome>) -> ApplyId {
     let id = begin(state, &new_apply());
     for (number, change) in changes.iter().enumerate() {
         run(state, id, &batch(std::slice::from_ref(change), number as u64 + 1, None), settled.cloned());
@@ -54,8 +54,8 @@ fn a_plan_is_kept_until_all_of_it_is_done_or_it_has_expired() {
     let whole = state.begin(&new_apply(), &text("whole", at(100))).unwrap();
     let left = state.begin(&new_apply(), &text("left", at(100))).unwrap();
     let killed = state.begin(&new_apply(), &text("killed", at(50))).unwrap();
-    state.finish(whole, &applied(vec![host(Some(7), A, Outcome::Applied)]), Some(&[]), at(1)).unwrap();
-    state.finish(left, &applied(vec![host(Some(7), A, Outcome::Stale)]), None, at(1)).unwrap();
+    state.finish(whole, &applied(vec![host(Some(7), A, OutcomeCode::Applied)]), Some(&[]), at(1)).unwrap();
+    state.finish(left, &applied(vec![host(Some(7), A, OutcomeCode::Stale)]), None, at(1)).unwrap();
     drop(state);
     let mut state = open_to_write(&file).unwrap();
     let document = |state: &dyn State, id| state.document(id).unwrap();
@@ -84,7 +84,7 @@ fn what_a_plan_left_is_kept_until_a_later_one_did_all_of_the_fleets() {
         let text = PlanText { made: at(5), blocked: &blocked, ..text("", at(100)) };
         state.begin(&NewApply { is_whole, started: at(9), ..new_apply() }, &text).unwrap()
     };
-    let kept = |hosts: &[Subject]| Some(Planned { at: at(5), blocked: hosts.iter().cloned().collect() });
+    let kept = |hosts: &[Subject]| Some(PlanBasis { at: at(5), blocked: hosts.iter().cloned().collect() });
     let first = begin(&mut *state, true);
     let narrowed = begin(&mut *state, false);
     let second = begin(&mut *state, true);
@@ -106,8 +106,8 @@ fn the_plan_of_an_apply_that_did_all_is_kept_as_long_as_an_update_is_open() {
     let mut state = open_to_write(&file).unwrap();
     let id = state.begin(&new_apply(), &text("plan", at(100))).unwrap();
     let changes = [create(Some(7), A)];
-    run(&mut *state, id, &batch(&changes, 1, None), Some(Settled::Unknown("no answer".into())));
-    let all = applied(vec![host(Some(7), A, Outcome::Applied)]);
+    run(&mut *state, id, &batch(&changes, 1, None), Some(BatchOutcome::Unknown("no answer".into())));
+    let all = applied(vec![host(Some(7), A, OutcomeCode::Applied)]);
     state.finish(id, &all, Some(&[]), at(1)).unwrap();
     assert!(state.document(id).unwrap().is_some(), "it may yet be found out");
     let [open] = state.unsettled(id).unwrap().try_into().unwrap();
@@ -122,14 +122,14 @@ fn what_is_taken_up_again_has_not_ended_and_ends_anew() {
     let mut state = open_to_write(&file).unwrap();
     let id = begin(&mut *state, &NewApply { undoes: Some(ApplyId(1)), ..new_apply() });
     let hosts = vec![
-        host(Some(7), A, Outcome::Applied),
-        host(Some(u64::MAX), B, Outcome::Failed),
-        host(None, "c.search.example.net.", Outcome::NotReached),
-        host(Some(9), "d.search.example.net.", Outcome::AlreadyApplied),
-        host(Some(10), "e.search.example.net.", Outcome::Stale),
+        host(Some(7), A, OutcomeCode::Applied),
+        host(Some(u64::MAX), B, OutcomeCode::Failed),
+        host(None, "c.search.example.net.", OutcomeCode::NotReached),
+        host(Some(9), "d.search.example.net.", OutcomeCode::AlreadyApplied),
+        host(Some(10), "e.search.example.net.", OutcomeCode::Stale),
     ];
     state.finish(id, &applied(hosts), None, at(5)).unwrap();
-    let left = |inv: Option<u64>, name: &str, outcome: &str| LeftHost {
+    let left = |inv: Option<u64>, name: &str, outcome: &str| LeftSubject {
         subject: fixture::subject(inv),
         project: "search".into(),
         name: name.into(),
@@ -154,7 +154,12 @@ fn what_is_taken_up_again_has_not_ended_and_ends_anew() {
     assert_eq!((summary.resumed.as_slice(), summary.begun()), (resumptions.as_slice(), at(30)));
     assert!(state.left_hosts(id).unwrap().is_empty(), "it is no longer known");
     state
-        .finish(id, &applied(vec![host(Some(10), A, Outcome::Stale), host(Some(7), A, Outcome::Applied)]), None, at(40))
+        .finish(
+            id,
+            &applied(vec![host(Some(10), A, OutcomeCode::Stale), host(Some(7), A, OutcomeCode::Applied)]),
+            None,
+            at(40),
+        )
         .unwrap();
     let summary = state.apply(id).unwrap().unwrap();
     assert_eq!((summary.finished, summary.new.started), (Some(at(40)), at(0)));
@@ -178,15 +183,15 @@ fn what_became_of_each_update_is_told_in_the_order_of_sending() {
     };
     let (first, second) = ([shared], [change(B, (600, &["2a02::1"]), NONE)]);
     run(&mut *state, id, &batch(&second, 10, swap(marker(1, 3))), None);
-    run(&mut *state, id, &batch(&first, 2, swap(marker(1, 1))), Some(Settled::Undone("refused".into())));
-    run(&mut *state, id, &batch(&first, 3, swap(marker(1, 1))), Some(Settled::Done));
-    run(&mut *state, id, &batch(&second, 9, swap(marker(1, 2))), Some(Settled::Unknown("no answer".into())));
+    run(&mut *state, id, &batch(&first, 2, swap(marker(1, 1))), Some(BatchOutcome::Undone("refused".into())));
+    run(&mut *state, id, &batch(&first, 3, swap(marker(1, 1))), Some(BatchOutcome::Done));
+    run(&mut *state, id, &batch(&second, 9, swap(marker(1, 2))), Some(BatchOutcome::Unknown("no answer".into())));
     let sent = state.sent(id).unwrap();
     let fates: Vec<(u64, &SentFate)> = sent.iter().map(|sent| (sent.number, &sent.fate)).collect();
     let (undone, unknown) = (SentFate::Undone("refused".into()), SentFate::Unknown(Some("no answer".into())));
     let never = SentFate::Unknown(None);
     assert_eq!(fates, [(2, &undone), (3, &SentFate::Done), (9, &unknown), (10, &never)]);
-    let Sent { zone, phase, at: when, changes, .. } = &sent[1];
+    let SentUpdate { zone, phase, at: when, changes, .. } = &sent[1];
     assert_eq!((zone, phase.as_str(), *when), (&fixture::zone("search.example.net"), "forward", at(3)));
     let rrset = |ttl, text: &str| Some(RrsetText { ttl, rdata: vec![text.to_owned()] });
     let expected = SentChange {
@@ -202,7 +207,7 @@ fn what_became_of_each_update_is_told_in_the_order_of_sending() {
     assert!(state.sent(ApplyId(9)).unwrap().is_empty());
     // Each RRset is reported once, with the change that says most about what is there.
     let summary = state.apply(id).unwrap().unwrap();
-    let past = Past { summary, sent, left: vec![], allowed: vec![] };
+    let past = PastApply { summary, sent, left: vec![], allowed: vec![] };
     let names: Vec<(u64, String)> =
         past.changes().iter().map(|(sent, change)| (sent.number, change.name.to_string())).collect();
     assert_eq!(names, [(3, format!("{A}.")), (10, format!("{B}."))]);
@@ -216,16 +221,21 @@ fn the_applies_of_a_host_are_those_that_tried_something_for_it() {
         also: hosts.iter().map(|inv| Subject::Host(Inv(*inv))).collect(),
         ..create(Some(1), A)
     };
-    sends(&mut *state, &[create(Some(7), A)], Some(&Settled::Done));
-    sends(&mut *state, &[create(Some(77), A), create(Some(17), B)], Some(&Settled::Undone("refused".into())));
+    sends(&mut *state, &[create(Some(7), A)], Some(&BatchOutcome::Done));
+    sends(&mut *state, &[create(Some(77), A), create(Some(17), B)], Some(&BatchOutcome::Undone("refused".into())));
     sends(&mut *state, &[also(&[7])], None);
-    sends(&mut *state, &[also(&[5, 7, 78])], Some(&Settled::Done));
-    sends(&mut *state, &[also(&[5, 7]), create(None, B)], Some(&Settled::Done));
+    sends(&mut *state, &[also(&[5, 7, 78])], Some(&BatchOutcome::Done));
+    sends(&mut *state, &[also(&[5, 7]), create(None, B)], Some(&BatchOutcome::Done));
     // Digits in a text are no number of a host.
-    sends(&mut *state, &[Change { project: "a,7,\"host\":7,[7]".into(), ..also(&[5]) }], Some(&Settled::Done));
-    let id = sends(&mut *state, &[create(Some(u64::MAX), B)], Some(&Settled::Unknown("no answer".into())));
+    sends(&mut *state, &[Change { project: "a,7,\"host\":7,[7]".into(), ..also(&[5]) }], Some(&BatchOutcome::Done));
+    let id = sends(&mut *state, &[create(Some(u64::MAX), B)], Some(&BatchOutcome::Unknown("no answer".into())));
     state
-        .finish(id, &applied(vec![host(Some(7), A, Outcome::Stale), host(Some(8), B, Outcome::Applied)]), None, at(9))
+        .finish(
+            id,
+            &applied(vec![host(Some(7), A, OutcomeCode::Stale), host(Some(8), B, OutcomeCode::Applied)]),
+            None,
+            at(9),
+        )
         .unwrap();
     let of = |inv| numbers(state.applies_of(Inv(inv)).unwrap());
     assert_eq!(of(7), [7, 5, 4, 3, 1]);
@@ -239,11 +249,11 @@ fn the_applies_at_a_name_are_those_of_that_name_alone() {
     let mut state = open_to_write(&file).unwrap();
     let names = ["a_b", "axb", "a%b", "a!b", "a!_b", "a\\\\b", "a\\.b", "a\\\"b", "\\195\\164", "B-1"];
     for label in names {
-        sends(&mut *state, &[create(Some(7), &format!("{label}.search.example.net"))], Some(&Settled::Done));
+        sends(&mut *state, &[create(Some(7), &format!("{label}.search.example.net"))], Some(&BatchOutcome::Done));
     }
     let pointer =
         |to: &str| fixture::change(("search", Some(7)), ("2a02:6b8::1", Rtype::PTR), (NONE, (600, &[to])), &[]);
-    sends(&mut *state, &[pointer("a_b.search.example.net.")], Some(&Settled::Undone("refused".into())));
+    sends(&mut *state, &[pointer("a_b.search.example.net.")], Some(&BatchOutcome::Undone("refused".into())));
     sends(&mut *state, &[create(Some(7), "x.a_b.search.example.net")], None);
     let at_name = |text: &str| {
         let name = Name::parse(&format!("{text}.search.example.net")).unwrap();
@@ -258,7 +268,7 @@ fn the_applies_at_a_name_are_those_of_that_name_alone() {
     assert_eq!(at_name("b"), [8]);
     let b = Name::parse(B).unwrap();
     assert!(!state.sent(ApplyId(8)).unwrap()[0].changes[0].is_at(&b));
-    let hosts = vec![host(Some(7), "late.search.example.net.", Outcome::Failed)];
+    let hosts = vec![host(Some(7), "late.search.example.net.", OutcomeCode::Failed)];
     state.finish(ApplyId(4), &applied(hosts), None, at(9)).unwrap();
     let late = Name::parse("late.search.example.net").unwrap();
     assert_eq!(numbers(state.applies_at(&late).unwrap()), [4], "a host that an apply left is reported, too");
@@ -272,7 +282,7 @@ fn what_was_own_when_it_was_deleted_is_own_again_after_an_undo() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
     let data: Side<'_> = (600, &["2a02::1"]);
-    let settled = Some(&Settled::Done);
+    let settled = Some(&BatchOutcome::Done);
     sends(&mut *state, &[change(A, NONE, data)], settled);
     let deleted = sends(&mut *state, &[change(A, data, NONE), change(B, data, NONE)], settled);
     let undo = begin(&mut *state, &NewApply { undoes: Some(deleted), ..new_apply() });
@@ -335,10 +345,10 @@ fn the_latest_apply_after_another_that_changed_an_rrset_is_found() {
     let mut state = open_to_write(&file).unwrap();
     let quoted = r"a\034b.search.example.net";
     let text = |name: &str| fixture::change(("search", Some(7)), (name, Rtype::TXT), (NONE, (600, &["\"t\""])), &[]);
-    let first = sends(&mut *state, &[create(Some(7), A), create(Some(8), quoted)], Some(&Settled::Done));
-    let second = sends(&mut *state, &[create(Some(7), A), create(Some(8), quoted)], Some(&Settled::Done));
+    let first = sends(&mut *state, &[create(Some(7), A), create(Some(8), quoted)], Some(&BatchOutcome::Done));
+    let second = sends(&mut *state, &[create(Some(7), A), create(Some(8), quoted)], Some(&BatchOutcome::Done));
     let third = sends(&mut *state, &[text(A), create(Some(7), A)], None);
-    sends(&mut *state, &[create(Some(7), A), text(B)], Some(&Settled::Undone("refused".into())));
+    sends(&mut *state, &[create(Some(7), A), text(B)], Some(&BatchOutcome::Undone("refused".into())));
     let rrsets = [create(None, A), create(None, quoted), create(None, B), text(A), text(B), create(None, A)];
     let keys: Vec<_> = rrsets.iter().map(|change| &change.key).collect();
     let found = |after| state.last_changed(after, &keys).unwrap();

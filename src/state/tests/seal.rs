@@ -8,7 +8,7 @@ fn written() -> (TempDir, PathBuf) {
     let (folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
     let id = begin(&mut *state, &new_apply());
-    for (number, name, settled) in [(1, A, Some(Settled::Done)), (2, B, None)] {
+    for (number, name, settled) in [(1, A, Some(BatchOutcome::Done)), (2, B, None)] {
         let changes = [
             change(name, (600, &["2a02::1"]), (600, &["2a02::2"])),
             change(&format!("new-{name}"), NONE, (600, &["2a02::1"])),
@@ -18,7 +18,7 @@ fn written() -> (TempDir, PathBuf) {
     let files = ["a", "b"].map(|name| AcceptedFile { name: name.into(), digest: "d".into(), content: b"row".to_vec() });
     let export =
         NewExport { source: "hosts".into(), rows: 2, dated: None, files: files.to_vec(), switches: Vec::new() };
-    state.accept(&[Accepting::Anew(export)], &Acceptor::Person("operator", "a test"), at(4)).unwrap();
+    state.accept(&[ExportToAccept::Anew(export)], &Acceptor::Person("operator", "a test"), at(4)).unwrap();
     (folder, file)
 }
 

@@ -13,7 +13,7 @@ fn apply(state: &mut dyn State, undoes: Option<ApplyId>, changes: &[(&str, Side<
     let id = begin(state, &NewApply { undoes, ..new_apply() });
     for ((name, before, after), number) in changes.iter().zip(1..) {
         let changes = [change(name, *before, *after)];
-        run(state, id, &batch(&changes, number, None), Some(Settled::Done));
+        run(state, id, &batch(&changes, number, None), Some(BatchOutcome::Done));
     }
     id
 }
@@ -87,7 +87,7 @@ fn an_undo_of_which_only_the_marker_tells_that_it_took_effect_counts_as_one() {
     let first = apply(state, None, &[(A, NONE, ONE), (B, ONE, NONE)]);
     let undo = begin(state, &NewApply { undoes: Some(first), ..new_apply() });
     let changes = [change(A, ONE, NONE), change(B, NONE, ONE)];
-    run(state, undo, &batch(&changes, 1, swap(marker(1, 1))), Some(Settled::Unknown("no answer".into())));
+    run(state, undo, &batch(&changes, 1, swap(marker(1, 1))), Some(BatchOutcome::Unknown("no answer".into())));
     assert!(is_own(state, A) && !is_own(state, B));
     assert_eq!(state.note_standing(&changes[0].zone, &marker(1, 1), at(9)).unwrap(), 1);
     assert!(!is_own(state, A) && !is_own(state, B), "B is another editor's");

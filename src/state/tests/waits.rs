@@ -1,8 +1,8 @@
 //! What waits to be deleted, from one apply to the next.
 
 use super::*;
-use crate::change::{Notice, NoticeCode, Rule, Waiting};
-use crate::plan::{Only, Plan};
+use crate::change::{Notice, NoticeCode, Rule, WaitingRrset};
+use crate::plan::{Plan, PlanScope};
 
 /// Names of the fixture's zone.
 const A: &str = "a.search.example.net";
@@ -19,7 +19,7 @@ fn deletes(name: &str) -> Change {
 fn plan(seconds: u64, waiting: &[&str]) -> Plan {
     let waits = |name: &&str| {
         let Change { pool, zone, key, subject, project, .. } = deletes(name);
-        Waiting { pool, zone, key, subject, project, rule: Rule::Orphan, since: None, due: None }
+        WaitingRrset { pool, zone, key, subject, project, rule: Rule::Orphan, since: None, due: None }
     };
     Plan { created: at(seconds), waiting: waiting.iter().map(waits).collect(), ..fixture::empty() }
 }
@@ -73,7 +73,7 @@ fn what_a_plan_of_the_fleet_does_not_list_waits_no_more() {
     let mut state = Sqlite::in_memory();
     noted(&mut state, &plan(10, &[A, B]));
     let listed = plan(20, &[B]);
-    let only = Only::new([Inv(7)], &[]);
+    let only = PlanScope::new([Inv(7)], &[]);
     let notice = |code| Notice { code, name: "x".into(), subject: None, message: "x".into() };
     let ignorant = [
         Plan { only, ..listed.clone() },
@@ -103,9 +103,9 @@ fn what_is_deleted_or_created_waits_no_more() {
     let id = begin(&mut state, &new_apply());
     let created = fixture::change(("search", None), (B, Rtype::AAAA), ((0, &[]), (600, &["::1"])), &[]);
     let steps = [
-        (deletes(A), Settled::Undone("refused".into()), since(&[(A, 10), (B, 10)])),
-        (deletes(A), Settled::Done, since(&[(B, 10)])),
-        (created, Settled::Done, since(&[])),
+        (deletes(A), BatchOutcome::Undone("refused".into()), since(&[(A, 10), (B, 10)])),
+        (deletes(A), BatchOutcome::Done, since(&[(B, 10)])),
+        (created, BatchOutcome::Done, since(&[])),
     ];
     for (number, (change, settled, left)) in steps.into_iter().enumerate() {
         let changes = [change];

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use zonewright::change::{BlockCode, ChangeKind, NoticeCode};
 use zonewright::inventory::value::Time;
-use zonewright::pipeline::apply::{Given, apply};
-use zonewright::pipeline::conduct::Conduct;
+use zonewright::pipeline::apply::{PlanToApply, apply};
+use zonewright::pipeline::conduct::ApplyConduct;
 use zonewright::plan::{Plan, SealedPlan, ZoneSeen};
 
 use super::faults::Faulty;
@@ -110,8 +110,8 @@ fn apply_exports(yard: &Yard, fleet: &Fleet, settings: Settings, [now, exported]
     fleet.settings = settings;
     yard.export(&fleet, &exported.to_string());
     let sealed = SealedPlan::new(yard.plan(&now.to_string()));
-    let given = Given { sealed: &sealed, place: "the plan", expect: None };
-    let conduct = Conduct {
+    let given = PlanToApply { sealed: &sealed, place: "the plan", expect: None };
+    let conduct = ApplyConduct {
         workspace: yard.path(),
         now,
         read_at: None,

@@ -2,18 +2,18 @@
 
 use std::borrow::Cow;
 
-use super::{Fields, Scalar};
+use super::{ReportFields, ReportScalar};
 
 /// Reads a line that is one object of texts without escapes, whole numbers, truth values and nulls, each known key
 /// once;
 /// `None` for any other line, which the library reads, and of which it says what is wrong.
-pub fn read(line: &str) -> Option<Fields<'_>> {
+pub fn read(line: &str) -> Option<ReportFields<'_>> {
     // Folding instead of `any` lets the compiler look at many octets at once.
     if line.bytes().fold(false, |found, octet| found | (octet < b' ')) {
         return None;
     }
-    let mut reader = Reader { line, at: 0 };
-    let mut fields = Fields::default();
+    let mut reader = LineReader { line, at: 0 };
+    let mut fields = ReportFields::default();
     reader.expect(b'{')?;
     loop {
         reader.expect(b'"')?;
@@ -21,7 +21,7 @@ pub fn read(line: &str) -> Option<Fields<'_>> {
         reader.expect(b':')?;
         let value = reader.scalar()?;
         if let Some((_, field)) = fields.field(key)
-            && !matches!(std::mem::replace(field, value), Scalar::Absent)
+            && !matches!(std::mem::replace(field, value), ReportScalar::Absent)
         {
             return None;
         }
@@ -43,14 +43,14 @@ fn marks(eight: u64, octet: u8) -> u64 {
 }
 
 /// A line that is read from left to right.
-struct Reader<'a> {
+struct LineReader<'a> {
     /// The line.
     line: &'a str,
     /// How many octets of it were read.
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LineReader<'a> {
     /// The next octet that is not a blank.
     fn next(&mut self) -> Option<u8> {
         loop {
@@ -89,13 +89,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a value; the caller checks what follows a number or a word.
-    fn scalar(&mut self) -> Option<Scalar<'a>> {
+    fn scalar(&mut self) -> Option<ReportScalar<'a>> {
         match self.next()? {
-            b'"' => self.text().map(|text| Scalar::Text(Cow::Borrowed(text))),
-            b't' => self.word("rue").map(|()| Scalar::Bool(true)),
-            b'f' => self.word("alse").map(|()| Scalar::Bool(false)),
-            b'n' => self.word("ull").map(|()| Scalar::Null),
-            first @ b'1'..=b'9' => self.number(first).map(Scalar::Number),
+            b'"' => self.text().map(|text| ReportScalar::Text(Cow::Borrowed(text))),
+            b't' => self.word("rue").map(|()| ReportScalar::Bool(true)),
+            b'f' => self.word("alse").map(|()| ReportScalar::Bool(false)),
+            b'n' => self.word("ull").map(|()| ReportScalar::Null),
+            first @ b'1'..=b'9' => self.number(first).map(ReportScalar::Number),
             _ => None,
         }
     }
@@ -130,7 +130,7 @@ mod tests {
             r#"{"active":true,"time":""}"#,
         ];
         for line in lines {
-            let by_library: Fields<'_> = serde_json::from_str(line).unwrap();
+            let by_library: ReportFields<'_> = serde_json::from_str(line).unwrap();
             assert_eq!(read(line), Some(by_library), "{line}");
         }
     }

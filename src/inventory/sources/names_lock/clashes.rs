@@ -6,16 +6,16 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::super::Tally;
-use super::super::text::{Conflict, Fault};
+use super::super::SourceTally;
+use super::super::text::{RowConflict, RowFault};
 use super::{LockEntry, STALE, TWO_HOLDERS, TWO_NAMES};
 use crate::diag::Severity;
 use crate::inventory::model::LockRow;
-use crate::inventory::repeats::Repeats;
+use crate::inventory::repeats::RepeatedHashes;
 
 /// Finds the rows that contradict others, and marks those as bad whose order is undecided.
-pub fn find(entries: &mut [LockEntry], tally: &mut Tally) -> [(&'static Fault, Vec<Conflict>); 3] {
-    let mut clashes = Clashes { entries, lost: HashMap::new() };
+pub fn find(entries: &mut [LockEntry], tally: &mut SourceTally) -> [(&'static RowFault, Vec<RowConflict>); 3] {
+    let mut clashes = LockClashes { entries, lost: HashMap::new() };
     let several = clashes.several();
     let stale = clashes.stale(&several);
     let by_inv = clashes.by_inv(&several);
@@ -30,7 +30,7 @@ pub fn find(entries: &mut [LockEntry], tally: &mut Tally) -> [(&'static Fault, V
 }
 
 /// The rows, and what is known of them so far.
-struct Clashes<'e> {
+struct LockClashes<'e> {
     /// All rows, in the order of their places.
     entries: &'e [LockEntry],
     /// The rows that do not count, by their places in `entries`, with the reason: `host 7 keeps another name`.
@@ -38,9 +38,9 @@ struct Clashes<'e> {
 }
 
 /// Why one of two rows counts.
-type Reason = String;
+type ClashReason = String;
 
-impl Clashes<'_> {
+impl LockClashes<'_> {
     /// A row.
     fn row(&self, at: usize) -> &LockRow {
         &self.entries[at].row
@@ -58,7 +58,7 @@ impl Clashes<'_> {
     }
 
     /// Finds current rows that have a later version: released, with the same `since`.
-    fn stale(&mut self, several: &[usize]) -> Vec<Conflict> {
+    fn stale(&mut self, several: &[usize]) -> Vec<RowConflict> {
         let is_good = |at: &usize| self.row(*at).name.is_some() && !self.row(*at).bad;
         let mut rows: Vec<usize> = several.iter().copied().filter(is_good).collect();
         rows.sort_by(|a, b| (self.row(*a).inv, &self.row(*a).name).cmp(&(self.row(*b).inv, &self.row(*b).name)));
@@ -79,7 +79,7 @@ impl Clashes<'_> {
                     row.inv
                 );
                 let (severity, origin) = (Severity::Warning, row.origin);
-                conflicts.push(Conflict { severity, origin, message, other: later.origin });
+                conflicts.push(RowConflict { severity, origin, message, other: later.origin });
                 lost.insert(*at, format!("host {} gave `{name}` up at {released}", row.inv));
             }
         }
@@ -88,7 +88,7 @@ impl Clashes<'_> {
     }
 
     /// Finds hosts with several current rows.
-    fn by_inv(&mut self, several: &[usize]) -> Vec<Conflict> {
+    fn by_inv(&mut self, several: &[usize]) -> Vec<RowConflict> {
         let current: Vec<usize> = several.iter().copied().filter(|at| self.entries[*at].current).collect();
         let mut conflicts = Vec::new();
         let mut lost = Vec::new();
@@ -114,11 +114,11 @@ impl Clashes<'_> {
     }
 
     /// Finds names that are current in several rows.
-    fn by_name(&mut self) -> Vec<Conflict> {
+    fn by_name(&mut self) -> Vec<RowConflict> {
         let current = (0..self.entries.len()).filter(|at| self.entries[*at].current);
         let hash = |at: usize| self.row(at).name.as_ref().map(|name| xxh3_64(name.as_wire()));
         let hashed: Vec<(usize, u64)> = current.filter_map(|at| Some((at, hash(at)?))).collect();
-        let mut repeats = Repeats::new(hashed.len());
+        let mut repeats = RepeatedHashes::new(hashed.len());
         hashed.iter().for_each(|(_, hash)| repeats.add(*hash));
         let may_repeat = hashed.iter().filter(|(_, hash)| repeats.may_hold(*hash));
         let mut current: Vec<usize> = may_repeat.map(|(at, _)| *at).collect();
@@ -144,9 +144,9 @@ impl Clashes<'_> {
     }
 
     /// An error of a row.
-    fn conflict(&self, at: usize, other: usize, message: String) -> Conflict {
+    fn conflict(&self, at: usize, other: usize, message: String) -> RowConflict {
         let other = self.row(other).origin;
-        Conflict { severity: Severity::Error, origin: self.row(at).origin, message, other }
+        RowConflict { severity: Severity::Error, origin: self.row(at).origin, message, other }
     }
 
     /// Those of some rows between which is decided; none where one of them cannot be understood.
@@ -176,7 +176,7 @@ impl Clashes<'_> {
     }
 
     /// Why a host keeps one name, and not another.
-    fn why_this_name(&self, keeper: usize, loser: usize) -> Reason {
+    fn why_this_name(&self, keeper: usize, loser: usize) -> ClashReason {
         let (own, other) = (self.row(keeper), self.row(loser));
         let (Some(since), Some(others)) = (own.since, other.since) else { return String::new() };
         if let Some(reason) = self.lost.get(&loser) {
@@ -196,7 +196,7 @@ impl Clashes<'_> {
     }
 
     /// Why one host keeps a name, and not another.
-    fn why_this_host(&self, keeper: usize, loser: usize) -> Reason {
+    fn why_this_host(&self, keeper: usize, loser: usize) -> ClashReason {
         let (own, other) = (self.row(keeper), self.row(loser));
         let (Some(since), Some(others)) = (own.since, other.since) else { return String::new() };
         match self.lost.get(&loser) {

@@ -1,17 +1,17 @@
 //! Exports of hosts of other systems.
 
-use super::{Asked, Only};
+use super::{AskedFields, RowFilter};
 use crate::inventory::devices::Devices;
 use crate::inventory::model::{Host, HostStatus, Trust};
-use crate::inventory::source::Mapping;
+use crate::inventory::source::FieldMapping;
 use crate::inventory::sources::hosts_csv::{self, RESTRICTION};
-use crate::inventory::sources::records::{Dialect, Record, Records, Wanted, read_records};
-use crate::inventory::sources::text::{self, BAD_INV, BAD_NAME, Fault, Faults};
-use crate::inventory::sources::{Context, Draft, Input, Part, project_index};
+use crate::inventory::sources::records::{Dialect, ExportRecord, ExportRecords, WantedField, read_records};
+use crate::inventory::sources::text::{self, BAD_INV, BAD_NAME, RowFault, RowFaults};
+use crate::inventory::sources::{Draft, RowContext, SourceInput, SourcePart, project_index};
 use crate::inventory::value::Inv;
 
 /// What is particular about the hosts of a system.
-pub struct System {
+pub struct HostSystem {
     /// How its files are written.
     pub dialect: Dialect,
     /// Its statuses in lower case, each with what it means. Only what means that a host was given back may be free: the
@@ -28,21 +28,21 @@ pub struct System {
 }
 
 /// An inventory number that is not a number.
-const NO_INV: Fault = Fault {
+const NO_INV: RowFault = RowFault {
     code: BAD_INV.code,
     rule: "an inventory number is an unsigned integer in decimal digits",
     hint: "correct it; or name another field with `inv`; or select the rows of hosts with `only`",
 };
 
 /// A field that may not be empty.
-const EMPTY_FIELD: Fault = Fault {
+const EMPTY_FIELD: RowFault = RowFault {
     code: hosts_csv::EMPTY_FIELD.code,
     rule: "project, location and status are never empty",
     hint: "complete it, or select the rows of hosts with `only`",
 };
 
 /// A status without a known meaning.
-const BAD_STATUS: Fault = Fault {
+const BAD_STATUS: RowFault = RowFault {
     code: hosts_csv::BAD_STATUS.code,
     rule: "each status means either that a host is assigned or that it is free",
     hint: "set its meaning in `statuses`; until then the host counts as assigned, and is frozen",
@@ -50,9 +50,9 @@ const BAD_STATUS: Fault = Fault {
 
 /// What one chunk holds.
 #[derive(Default)]
-struct Piece {
+struct OtherHostsPiece {
     /// The hosts.
-    hosts: hosts_csv::Piece,
+    hosts: hosts_csv::HostsPiece,
     /// The numbers of their devices.
     ids: Vec<(u64, Inv)>,
     /// The names of their devices.
@@ -60,7 +60,7 @@ struct Piece {
 }
 
 /// Where the fields of a row are.
-struct Places {
+struct HostFieldPlaces {
     /// The inventory number.
     inv: usize,
     /// The name.
@@ -81,62 +81,69 @@ struct Places {
     device: Option<(usize, usize)>,
 }
 
-impl Places {
+impl HostFieldPlaces {
     /// Asks for the fields of a mapping.
-    fn new(mapping: &Mapping, system: &System, asked: &mut Asked) -> Places {
+    fn new(mapping: &FieldMapping, system: &HostSystem, asked: &mut AskedFields) -> HostFieldPlaces {
         let name = |key: &str| mapping.field(key).expect("the format gives every field that is required a default");
-        let mut ask = |key: &str| asked.ask(Wanted::required(name(key)));
+        let mut ask = |key: &str| asked.ask(WantedField::required(name(key)));
         let (inv, device, project, location) = (ask("inv"), ask("name"), ask("project"), ask("location"));
         let is_required = system.without_status.is_none();
-        let status = asked.ask(Wanted { is_required, ..Wanted::required(name("status")) });
+        let status = asked.ask(WantedField { is_required, ..WantedField::required(name("status")) });
         // Without it, the hosts that automation must leave alone would be unknown.
         let restrictions = mapping.field("restrictions").into_iter().flat_map(|field| {
-            [asked.ask(Wanted::required(field)), asked.ask(Wanted::optional(format!("{field}.slug")))]
+            [asked.ask(WantedField::required(field)), asked.ask(WantedField::optional(format!("{field}.slug")))]
         });
         let restrictions = restrictions.collect();
         let [switch, rack] =
-            ["switch", "rack"].map(|key| mapping.field(key).map(|field| asked.ask(Wanted::optional(field))));
-        let of_device = |(id, tag): (&str, &str)| (asked.ask(Wanted::optional(id)), asked.ask(Wanted::optional(tag)));
+            ["switch", "rack"].map(|key| mapping.field(key).map(|field| asked.ask(WantedField::optional(field))));
+        let of_device =
+            |(id, tag): (&str, &str)| (asked.ask(WantedField::optional(id)), asked.ask(WantedField::optional(tag)));
         let place = system.device.map(of_device);
-        Places { inv, name: device, project, location, status, restrictions, switch, rack, device: place }
+        HostFieldPlaces { inv, name: device, project, location, status, restrictions, switch, rack, device: place }
     }
 }
 
 /// Reads a source of hosts.
-pub fn read(input: &Input<'_>, context: &Context<'_>, system: &System) -> Part {
+pub fn read(input: &SourceInput<'_>, context: &RowContext<'_>, system: &HostSystem) -> SourcePart {
     let mapping = &input.spec.mapping;
-    let mut asked = Asked::default();
-    let places = Places::new(mapping, system, &mut asked);
-    let only = Only::new(mapping, &mut asked);
+    let mut asked = AskedFields::default();
+    let places = HostFieldPlaces::new(mapping, system, &mut asked);
+    let only = RowFilter::new(mapping, &mut asked);
     let wanted = (&asked.0[..], &system.dialect);
-    let read = read_records(input, context, wanted, Piece::default, |piece: &mut Piece, record, faults| {
-        if only.has(record, faults) {
-            read_host(piece, (record, &places), faults, (input, context, system));
-        }
-    });
-    let Records { pieces, tally, crowded } = read;
+    let read = read_records(
+        input,
+        context,
+        wanted,
+        OtherHostsPiece::default,
+        |piece: &mut OtherHostsPiece, record, faults| {
+            if only.has(record, faults) {
+                read_host(piece, (record, &places), faults, (input, context, system));
+            }
+        },
+    );
+    let ExportRecords { pieces, tally, crowded } = read;
     let (mut hosts, mut ids, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for piece in pieces {
         hosts.push(piece.hosts);
         ids.extend(piece.ids);
         names.extend(piece.names);
     }
-    let Part { tally, fold } = hosts_csv::join(hosts, input, context, tally);
+    let SourcePart { tally, fold } = hosts_csv::join(hosts, input, context, tally);
     let devices = Devices::new(ids, names);
     let fold = move |draft: &mut Draft, trust: Trust| {
         fold(draft, trust);
         draft.devices = devices;
         draft.crowded.extend(crowded);
     };
-    Part { tally, fold: Box::new(fold) }
+    SourcePart { tally, fold: Box::new(fold) }
 }
 
 /// Reads one row; without a readable inventory number it belongs to no host, and is only reported.
 fn read_host(
-    piece: &mut Piece,
-    (record, places): (&Record<'_, '_>, &Places),
-    faults: &mut Faults<'_, '_>,
-    (input, context, system): (&Input<'_>, &Context<'_>, &System),
+    piece: &mut OtherHostsPiece,
+    (record, places): (&ExportRecord<'_, '_>, &HostFieldPlaces),
+    faults: &mut RowFaults<'_, '_>,
+    (input, context, system): (&SourceInput<'_>, &RowContext<'_>, &HostSystem),
 ) {
     // Where the fields of the row are wrong, a value may be in the wrong column.
     let columns_are_known = !faults.found();
@@ -202,10 +209,10 @@ fn read_host(
 
 /// Reads the status: what zonewright.toml says that it means comes first.
 fn read_status(
-    record: &Record<'_, '_>,
+    record: &ExportRecord<'_, '_>,
     place: usize,
-    faults: &mut Faults<'_, '_>,
-    (mapping, system): (&Mapping, &System),
+    faults: &mut RowFaults<'_, '_>,
+    (mapping, system): (&FieldMapping, &HostSystem),
 ) -> HostStatus {
     let text = record.text(place);
     let own = mapping.statuses.iter().find(|(status, _)| status.eq_ignore_ascii_case(text));

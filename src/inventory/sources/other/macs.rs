@@ -1,18 +1,18 @@
 //! Exports of interfaces of other systems: each with a MAC is a report of its host.
 
-use super::{Asked, Only};
+use super::{AskedFields, RowFilter};
 use crate::diag::{Code, Diagnostic, Origin};
 use crate::inventory::devices::Devices;
-use crate::inventory::model::{Host, MacSource, Report, Sighting, Trust};
+use crate::inventory::model::{Host, MacReport, MacSource, Sighting, Trust};
 use crate::inventory::sources::mac_reports::{BAD_MAC, FUTURE};
-use crate::inventory::sources::records::{BAD_FIELD, Dialect, Record, Records, Wanted, read_records};
-use crate::inventory::sources::text::{BAD_INV, BAD_TIME, Fault, Faults};
-use crate::inventory::sources::{Context, Draft, Input, Part, Renumbering};
+use crate::inventory::sources::records::{BAD_FIELD, Dialect, ExportRecord, ExportRecords, WantedField, read_records};
+use crate::inventory::sources::text::{BAD_INV, BAD_TIME, RowFault, RowFaults};
+use crate::inventory::sources::{Draft, Renumbering, RowContext, SourceInput, SourcePart};
 use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::{CLOCK_SKEW, Inv, Mac, Time};
 
 /// What is particular about the interfaces of a system, as names of fields.
-pub struct System {
+pub struct MacSystem {
     /// How its files are written.
     pub dialect: Dialect,
     /// The number and the name of the device that an interface belongs to; `None` where its rows say the inventory
@@ -33,28 +33,28 @@ pub struct System {
 }
 
 /// A time that says too little.
-const NO_TIME: Fault = Fault {
+const NO_TIME: RowFault = RowFault {
     code: BAD_TIME.code,
     rule: "times are RFC 3339 with an offset, such as 2026-11-20T01:00:00Z",
     hint: "export as JSON: NetBox before 4.0 writes times into CSV in another form",
 };
 
 /// Several MACs of one interface.
-const SEVERAL_MACS: Fault = Fault {
+const SEVERAL_MACS: RowFault = RowFault {
     code: BAD_MAC.code,
     rule: "an interface has one MAC, or a primary one",
     hint: "make one of them the primary MAC of the interface; until then its host is frozen",
 };
 
 /// A device that may be several hosts.
-const AMBIGUOUS: Fault = Fault {
+const AMBIGUOUS: RowFault = RowFault {
     code: Code::new("ambiguous-device"),
     rule: "an interface belongs to one host",
     hint: "export as JSON, where devices have numbers, or give the devices different names",
 };
 
 /// Whose a report is.
-enum Owner {
+enum ReportOwner {
     /// The host's.
     Host(Inv),
     /// That of the device with this number and name.
@@ -63,17 +63,17 @@ enum Owner {
 
 /// What one chunk holds.
 #[derive(Default)]
-struct Piece {
+struct MacPiece {
     /// The switches.
     symbols: Symbols,
     /// The names of devices.
     devices: Symbols,
     /// The reports; those of a device have no host's number yet.
-    reports: Vec<(Owner, Report)>,
+    reports: Vec<(ReportOwner, MacReport)>,
 }
 
 /// Where the fields of a row are.
-struct Places {
+struct MacFieldPlaces {
     /// The inventory number.
     inv: Option<usize>,
     /// The number and name of the device.
@@ -93,32 +93,33 @@ struct Places {
 }
 
 /// Reads a source of interfaces.
-pub fn read(input: &Input<'_>, context: &Context<'_>, system: &System) -> Part {
-    let mut asked = Asked::default();
-    let inv = input.spec.mapping.field("inv").map(|field| asked.ask(Wanted::required(field)));
+pub fn read(input: &SourceInput<'_>, context: &RowContext<'_>, system: &MacSystem) -> SourcePart {
+    let mut asked = AskedFields::default();
+    let inv = input.spec.mapping.field("inv").map(|field| asked.ask(WantedField::required(field)));
     let device = system.device.filter(|_| inv.is_none());
-    let device = device.map(|(id, name)| (asked.ask(Wanted::optional(id)), asked.ask(Wanted::required(name))));
-    let time = asked.ask(Wanted::required(system.time));
-    let mut optional = |field: &str| asked.ask(Wanted::optional(field));
-    let places = Places {
+    let device =
+        device.map(|(id, name)| (asked.ask(WantedField::optional(id)), asked.ask(WantedField::required(name))));
+    let time = asked.ask(WantedField::required(system.time));
+    let mut optional = |field: &str| asked.ask(WantedField::optional(field));
+    let places = MacFieldPlaces {
         inv,
         macs: system.macs.iter().map(|field| optional(field)).collect(),
         enabled: system.enabled.map(&mut optional),
         management: system.management.map(&mut optional),
         connection: system.connection.map(&mut optional),
-        switch: asked.ask(Wanted::of_first(system.switch)),
+        switch: asked.ask(WantedField::of_first(system.switch)),
         device,
         time,
     };
-    let only = Only::new(&input.spec.mapping, &mut asked);
+    let only = RowFilter::new(&input.spec.mapping, &mut asked);
     let latest = context.now.plus(CLOCK_SKEW);
     let wanted = (&asked.0[..], &system.dialect);
-    let read = read_records(input, context, wanted, Piece::default, |piece: &mut Piece, record, faults| {
+    let read = read_records(input, context, wanted, MacPiece::default, |piece: &mut MacPiece, record, faults| {
         if only.has(record, faults) {
             read_interface(piece, (record, &places), faults, latest);
         }
     });
-    let Records { pieces, tally, crowded } = read;
+    let ExportRecords { pieces, tally, crowded } = read;
     let (name, max_age, penalty) = (input.spec.name.clone(), input.spec.max_age, input.spec.penalty);
     let fold = move |draft: &mut Draft, trust: Trust| {
         let source = draft.mac_sources.len() as u16;
@@ -127,14 +128,14 @@ pub fn read(input: &Input<'_>, context: &Context<'_>, system: &System) -> Part {
         if draft.devices.is_empty() {
             draft.devices = devices_of(&draft.hosts);
         }
-        let mut lost = Lost::default();
+        let mut lost = LostReports::default();
         for piece in pieces {
             let reports = take_in(draft, piece, source, &mut lost);
             draft.reports.push(reports);
         }
         lost.report(draft);
     };
-    Part { tally, fold: Box::new(fold) }
+    SourcePart { tally, fold: Box::new(fold) }
 }
 
 /// Hosts as devices, where no export of hosts says what they are called: by their names, each whole and by its first
@@ -151,9 +152,9 @@ fn devices_of(hosts: &[Host]) -> Devices {
 
 /// Reads one row. Without a readable owner or time it is reported and belongs to no host.
 fn read_interface(
-    piece: &mut Piece,
-    (record, places): (&Record<'_, '_>, &Places),
-    faults: &mut Faults<'_, '_>,
+    piece: &mut MacPiece,
+    (record, places): (&ExportRecord<'_, '_>, &MacFieldPlaces),
+    faults: &mut RowFaults<'_, '_>,
     latest: Time,
 ) {
     faults.hush();
@@ -188,24 +189,24 @@ fn read_interface(
         Some(mac) if !faults.found() => Sighting::Active { mac, switch: read_switch(piece, record, places) },
         _ => Sighting::Bad,
     };
-    let report = Report { inv: Inv(0), time, sighting, source: 0, origin: record.row.origin };
+    let report = MacReport { inv: Inv(0), time, sighting, source: 0, origin: record.row.origin };
     piece.reports.push((owner, report));
 }
 
 /// Reads whose interface it is.
 fn read_owner(
-    piece: &mut Piece,
-    record: &Record<'_, '_>,
-    places: &Places,
-    faults: &mut Faults<'_, '_>,
-) -> Option<Owner> {
+    piece: &mut MacPiece,
+    record: &ExportRecord<'_, '_>,
+    places: &MacFieldPlaces,
+    faults: &mut RowFaults<'_, '_>,
+) -> Option<ReportOwner> {
     if let Some(place) = places.inv {
         let text = record.text(place);
         let inv: Option<Inv> = text.parse().ok();
         if inv.is_none() {
             record.fault(place, &BAD_INV, faults, || format!("`{text}` is not an inventory number"));
         }
-        return inv.map(Owner::Host);
+        return inv.map(ReportOwner::Host);
     }
     let (id, name) = places.device?;
     let (id, text) = (record.text(id).parse().ok(), record.text(name));
@@ -213,11 +214,11 @@ fn read_owner(
         record.fault(name, &BAD_FIELD, faults, || "there is no device".into());
         return None;
     }
-    Some(Owner::Device(id, piece.devices.intern(text)))
+    Some(ReportOwner::Device(id, piece.devices.intern(text)))
 }
 
 /// Reads the MAC, of which there may be several in one field.
-fn read_mac(record: &Record<'_, '_>, place: usize, faults: &mut Faults<'_, '_>) -> Option<Mac> {
+fn read_mac(record: &ExportRecord<'_, '_>, place: usize, faults: &mut RowFaults<'_, '_>) -> Option<Mac> {
     let text = record.text(place);
     if text.contains(',') {
         record.fault(place, &SEVERAL_MACS, faults, || format!("none of the MACs `{text}` is the primary one"));
@@ -233,7 +234,7 @@ fn read_mac(record: &Record<'_, '_>, place: usize, faults: &mut Faults<'_, '_>) 
 }
 
 /// Reads the switch, without what NetBox writes in parentheses behind a name.
-fn read_switch(piece: &mut Piece, record: &Record<'_, '_>, places: &Places) -> Option<Symbol> {
+fn read_switch(piece: &mut MacPiece, record: &ExportRecord<'_, '_>, places: &MacFieldPlaces) -> Option<Symbol> {
     let connection = places.connection.and_then(|place| record.text(place).split_once(" > ")).map(|(switch, _)| switch);
     let bare = |text: &'_ str| match text.strip_suffix(')').and_then(|text| text.rsplit_once(" (")) {
         Some((name, _)) => name.to_owned(),
@@ -246,7 +247,7 @@ fn read_switch(piece: &mut Piece, record: &Record<'_, '_>, places: &Places) -> O
 
 /// The reports of devices that no host is known as.
 #[derive(Default)]
-struct Lost {
+struct LostReports {
     /// How many reports were joined with a host.
     joined: usize,
     /// How many were not.
@@ -255,7 +256,7 @@ struct Lost {
     first: Option<Origin>,
 }
 
-impl Lost {
+impl LostReports {
     /// Warns where no report is about a known host: an export has interfaces of switches, too, but not only those.
     /// Without hosts there was another report already.
     fn report(self, draft: &mut Draft) {
@@ -267,7 +268,7 @@ impl Lost {
 }
 
 /// The reports of a chunk, each for its host; those of devices without a known host, such as switches, are dropped.
-fn take_in(draft: &mut Draft, piece: Piece, source: u16, lost: &mut Lost) -> Vec<Report> {
+fn take_in(draft: &mut Draft, piece: MacPiece, source: u16, lost: &mut LostReports) -> Vec<MacReport> {
     let mut reports = Vec::with_capacity(piece.reports.len());
     let numbers = Renumbering::merge(&mut draft.symbols, &piece.symbols);
     for (owner, report) in piece.reports {
@@ -277,10 +278,10 @@ fn take_in(draft: &mut Draft, piece: Piece, source: u16, lost: &mut Lost) -> Vec
             }
             other => other,
         };
-        let report = Report { source, sighting, ..report };
+        let report = MacReport { source, sighting, ..report };
         let invs = match owner {
-            Owner::Host(inv) => vec![inv],
-            Owner::Device(id, name) => draft.devices.find(id, piece.devices.text(name)),
+            ReportOwner::Host(inv) => vec![inv],
+            ReportOwner::Device(id, name) => draft.devices.find(id, piece.devices.text(name)),
         };
         lost.joined += usize::from(!invs.is_empty());
         match invs[..] {
@@ -288,13 +289,13 @@ fn take_in(draft: &mut Draft, piece: Piece, source: u16, lost: &mut Lost) -> Vec
                 lost.count += 1;
                 lost.first.get_or_insert(report.origin);
             }
-            [inv] => reports.push(Report { inv, ..report }),
+            [inv] => reports.push(MacReport { inv, ..report }),
             [one, other, ..] => {
                 let message = format!("the device may be host {one} or {other}");
                 let make = || Diagnostic::error(AMBIGUOUS.code, report.origin, message);
                 draft.found.push_bounded(report.origin.file, || make().rule(AMBIGUOUS.rule).hint(AMBIGUOUS.hint));
                 // It is unknown which host has the MAC, so neither may use it.
-                reports.extend(invs.iter().map(|inv| Report { inv: *inv, sighting: Sighting::Bad, ..report }));
+                reports.extend(invs.iter().map(|inv| MacReport { inv: *inv, sighting: Sighting::Bad, ..report }));
             }
         }
     }

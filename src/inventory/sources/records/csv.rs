@@ -9,18 +9,18 @@ use std::ops::Range;
 use ::csv::{ReaderBuilder, StringRecord};
 use rayon::prelude::*;
 
-use super::{Place, Reading, Record};
+use super::{ExportRecord, FieldPlace, RowReading};
 use crate::diag::{Diagnostic, Origin};
 use crate::inventory::sources::hosts_csv::{BAD_QUOTING, CSV_FIELDS};
-use crate::inventory::sources::text::{self, Faults, Row, Shape};
-use crate::inventory::sources::{Context, Input, SourceFile, Tally};
+use crate::inventory::sources::text::{self, LineFormat, RowFaults, TextRow};
+use crate::inventory::sources::{RowContext, SourceFile, SourceInput, SourceTally};
 
 /// How many octets one thread reads at a time.
 const CHUNK: usize = 1 << 20;
 
 /// How a file separates its columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Style {
+pub struct CsvStyle {
     /// The octet between columns.
     delimiter: u8,
     /// Whether fields may be in quotes; otherwise they are as `mysql --batch` writes them.
@@ -28,9 +28,9 @@ pub struct Style {
 }
 
 /// The columns of a file.
-struct Columns {
+struct CsvColumns {
     /// How they are separated.
-    style: Style,
+    style: CsvStyle,
     /// How many there are.
     count: usize,
     /// The place of each field that is asked for.
@@ -38,7 +38,7 @@ struct Columns {
 }
 
 /// Some whole rows of a file.
-struct Chunk<'a> {
+struct CsvChunk<'a> {
     /// The number of its first line.
     first_line: u32,
     /// Its text.
@@ -48,23 +48,23 @@ struct Chunk<'a> {
 /// Reads one file.
 pub fn read<T, S, R>(
     file: SourceFile<'_>,
-    input: &Input<'_>,
-    context: &Context<'_>,
-    reading: &Reading<'_, S, R>,
-) -> (Vec<T>, Tally)
+    input: &SourceInput<'_>,
+    context: &RowContext<'_>,
+    reading: &RowReading<'_, S, R>,
+) -> (Vec<T>, SourceTally)
 where
     T: Send,
     S: Fn() -> T + Sync,
-    R: Fn(&mut T, &Record<'_, '_>, &mut Faults<'_, '_>) + Sync,
+    R: Fn(&mut T, &ExportRecord<'_, '_>, &mut RowFaults<'_, '_>) + Sync,
 {
-    let mut tally = Tally::default();
+    let mut tally = SourceTally::default();
     let mut pieces = Vec::new();
     let rows = rows_of(file.bytes);
     match find_columns(file, rows, reading) {
         Ok(Some((columns, header))) => match chunks(&rows[header..], lines(&rows[..header]) + 1, columns.style) {
             Some(chunks) => {
                 let read = chunks.into_par_iter().map(|chunk| read_chunk(&chunk, file, &columns, reading));
-                for (piece, below) in read.collect::<Vec<(T, Tally)>>() {
+                for (piece, below) in read.collect::<Vec<(T, SourceTally)>>() {
                     pieces.push(piece);
                     tally.append(below);
                 }
@@ -78,7 +78,7 @@ where
         Ok(None) => {}
         Err(diagnostic) => tally.distrust(file.id, context.files, "has another header", *diagnostic),
     }
-    text::check_whole(&mut tally, file, input, context, &Shape::default());
+    text::check_whole(&mut tally, file, input, context, &LineFormat::default());
     (pieces, tally)
 }
 
@@ -101,12 +101,12 @@ fn lines(bytes: &[u8]) -> u32 {
 fn find_columns<S, R>(
     file: SourceFile<'_>,
     rows: &[u8],
-    reading: &Reading<'_, S, R>,
-) -> Result<Option<(Columns, usize)>, Box<Diagnostic>> {
+    reading: &RowReading<'_, S, R>,
+) -> Result<Option<(CsvColumns, usize)>, Box<Diagnostic>> {
     let Some(end) = memchr::memchr(b'\n', rows).map(|end| end + 1) else { return Ok(None) };
     let header = String::from_utf8_lossy(rows[..end].trim_ascii_end());
     let delimiter = delimiter(&header);
-    let style = Style { delimiter, is_quoted: !(reading.dialect.tabs_of_mysql && delimiter == b'\t') };
+    let style = CsvStyle { delimiter, is_quoted: !(reading.dialect.tabs_of_mysql && delimiter == b'\t') };
     let mut names = StringRecord::new();
     let read = reader(header.as_bytes(), style).read_record(&mut names);
     read.expect("text in memory is read, whatever it holds");
@@ -131,7 +131,7 @@ fn find_columns<S, R>(
             _ => places.push(found.first().copied()),
         }
     }
-    Ok(Some((Columns { style, count: names.len(), places }, end)))
+    Ok(Some((CsvColumns { style, count: names.len(), places }, end)))
 }
 
 /// What separates the columns: of what may, that which the header has most of.
@@ -142,18 +142,18 @@ fn delimiter(header: &str) -> u8 {
 }
 
 /// A reader of rows without a header.
-fn reader(bytes: &[u8], style: Style) -> ::csv::Reader<&[u8]> {
+fn reader(bytes: &[u8], style: CsvStyle) -> ::csv::Reader<&[u8]> {
     let mut builder = ReaderBuilder::new();
     builder.has_headers(false).flexible(true).delimiter(style.delimiter).quoting(style.is_quoted).from_reader(bytes)
 }
 
 /// Cuts rows at line ends outside quotes, near every [`CHUNK`] octets; `None` where a quote is never closed.
-fn chunks(mut rest: &[u8], mut line: u32, style: Style) -> Option<Vec<Chunk<'_>>> {
+fn chunks(mut rest: &[u8], mut line: u32, style: CsvStyle) -> Option<Vec<CsvChunk<'_>>> {
     let mut chunks = Vec::new();
     while !rest.is_empty() {
         let end = if style.is_quoted { end_outside_quotes(rest)? } else { end_of_line(rest, CHUNK) };
         let (part, tail) = rest.split_at(end);
-        chunks.push(Chunk { first_line: line, text: String::from_utf8_lossy(part) });
+        chunks.push(CsvChunk { first_line: line, text: String::from_utf8_lossy(part) });
         line += lines(part);
         rest = tail;
     }
@@ -180,16 +180,16 @@ fn end_outside_quotes(bytes: &[u8]) -> Option<usize> {
 
 /// Reads the rows of one chunk.
 fn read_chunk<T, S, R>(
-    chunk: &Chunk<'_>,
+    chunk: &CsvChunk<'_>,
     file: SourceFile<'_>,
-    columns: &Columns,
-    reading: &Reading<'_, S, R>,
-) -> (T, Tally)
+    columns: &CsvColumns,
+    reading: &RowReading<'_, S, R>,
+) -> (T, SourceTally)
 where
     S: Fn() -> T,
-    R: Fn(&mut T, &Record<'_, '_>, &mut Faults<'_, '_>),
+    R: Fn(&mut T, &ExportRecord<'_, '_>, &mut RowFaults<'_, '_>),
 {
-    let (mut piece, mut tally) = ((reading.start)(), Tally::default());
+    let (mut piece, mut tally) = ((reading.start)(), SourceTally::default());
     let text = &*chunk.text;
     let mut rows = reader(text.as_bytes(), columns.style);
     let (mut line, mut counted) = (chunk.first_line, 0);
@@ -201,10 +201,10 @@ where
         let to = rows.position().byte() as usize;
         line += lines(&text.as_bytes()[counted..from]);
         counted = from;
-        let row = Row::foreign(Origin::line(file.id, line), text[from..to].trim_end_matches(['\r', '\n']));
+        let row = TextRow::foreign(Origin::line(file.id, line), text[from..to].trim_end_matches(['\r', '\n']));
         let values = columns.places.iter().map(|place| value(fields.get((*place)?)?, columns.style)).collect();
-        let place = Place::Columns(columns.places.clone(), columns.style);
-        let record = Record { row: &row, fields: values, place };
+        let place = FieldPlace::Columns(columns.places.clone(), columns.style);
+        let record = ExportRecord { row: &row, fields: values, place };
         text::count_row(&mut tally, &row, |faults| {
             if fields.len() != columns.count {
                 faults
@@ -218,7 +218,7 @@ where
 }
 
 /// A field without blanks around it; `None` where it is empty.
-fn value(field: &str, style: Style) -> Option<Cow<'_, str>> {
+fn value(field: &str, style: CsvStyle) -> Option<Cow<'_, str>> {
     let field = field.trim();
     let is_nothing = field.is_empty() || (!style.is_quoted && field == "NULL");
     let is_escaped = !style.is_quoted && field.contains('\\');
@@ -247,7 +247,7 @@ fn unescaped(field: &str) -> String {
 }
 
 /// The octets of a column in a row, quotes included.
-pub fn column(row: &str, column: usize, style: Style) -> Range<usize> {
+pub fn column(row: &str, column: usize, style: CsvStyle) -> Range<usize> {
     let (mut from, mut number, mut is_inside) = (0, 0, false);
     for (at, octet) in row.bytes().enumerate() {
         if octet == b'"' && style.is_quoted {
@@ -270,7 +270,7 @@ mod tests {
     fn chunks_end_outside_quotes() {
         let row = format!("\"{}\n\"\"{}\",b\n", "a".repeat(CHUNK / 2), "a".repeat(CHUNK / 2 - 4));
         let text = row.repeat(3);
-        let style = Style { delimiter: b',', is_quoted: true };
+        let style = CsvStyle { delimiter: b',', is_quoted: true };
         let found = chunks(text.as_bytes(), 2, style).unwrap();
         let firsts: Vec<u32> = found.iter().map(|chunk| chunk.first_line).collect();
         assert_eq!((firsts, found.iter().all(|chunk| chunk.text == row)), (vec![2, 4, 6], true));
@@ -279,11 +279,11 @@ mod tests {
 
     #[test]
     fn a_column_is_found_again() {
-        let comma = Style { delimiter: b',', is_quoted: true };
+        let comma = CsvStyle { delimiter: b',', is_quoted: true };
         let row = "a,\"b,\n\"\"\",c";
         let found = [0, 1, 2].map(|number| &row[column(row, number, comma)]);
         assert_eq!(found, ["a", "\"b,\n\"\"\"", "c"]);
-        let tab = Style { delimiter: b'\t', is_quoted: false };
+        let tab = CsvStyle { delimiter: b'\t', is_quoted: false };
         assert_eq!(&"a\"\tb"[column("a\"\tb", 1, tab)], "b");
         assert_eq!(unescaped(r"a\tb\\n\0"), "a\tb\\n\0");
     }

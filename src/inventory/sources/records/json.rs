@@ -8,11 +8,11 @@ use rayon::prelude::*;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::skim::{Skimmed, Trouble, skim};
-use super::{Place, Reading, Record, Wanted};
+use super::skim::{SkimError, SkimmedDocument, skim};
+use super::{ExportRecord, FieldPlace, RowReading, WantedField};
 use crate::diag::{Code, Diagnostic, Diagnostics, FileId, Origin};
-use crate::inventory::sources::text::{self, Fault, Faults, Row};
-use crate::inventory::sources::{Context, SourceFile, Tally};
+use crate::inventory::sources::text::{self, RowFault, RowFaults, TextRow};
+use crate::inventory::sources::{RowContext, SourceFile, SourceTally};
 
 /// How many rows one thread reads at a time.
 const CHUNK: usize = 256;
@@ -25,27 +25,27 @@ const DEPTH: usize = 2;
 const STANDS_FOR: [&str; 5] = ["name", "value", "label", "display", "id"];
 
 /// A row that is not a JSON object.
-const BAD_JSON: Fault =
-    Fault { code: Code::new("bad-json"), rule: "each row is one JSON object, each key once", hint: "export again" };
+const BAD_JSON: RowFault =
+    RowFault { code: Code::new("bad-json"), rule: "each row is one JSON object, each key once", hint: "export again" };
 
 /// What may be incomplete.
 const CUT_RULE: &str = "zonewright does not use a file that may be incomplete";
 
 /// What was read of one file.
-pub struct OfFile<T> {
+pub struct FileRows<T> {
     /// What each chunk gave.
     pub pieces: Vec<T>,
     /// How much is wrong.
-    pub tally: Tally,
+    pub tally: SourceTally,
     /// Whether several rows are on one line.
     pub is_crowded: bool,
     /// What its pages say of themselves.
-    pub page: Page,
+    pub page: JsonPages,
 }
 
 /// What the pages of a file say of themselves together.
 #[derive(Debug, Default)]
-pub struct Page {
+pub struct JsonPages {
     /// How many rows there are in all, as each page says that says it.
     counts: Vec<String>,
     /// How many rows the pages have.
@@ -59,24 +59,25 @@ pub struct Page {
 }
 
 /// Reads one file.
-pub fn read<T, S, R>(file: SourceFile<'_>, context: &Context<'_>, reading: &Reading<'_, S, R>) -> OfFile<T>
+pub fn read<T, S, R>(file: SourceFile<'_>, context: &RowContext<'_>, reading: &RowReading<'_, S, R>) -> FileRows<T>
 where
     T: Send,
     S: Fn() -> T + Sync,
-    R: Fn(&mut T, &Record<'_, '_>, &mut Faults<'_, '_>) + Sync,
+    R: Fn(&mut T, &ExportRecord<'_, '_>, &mut RowFaults<'_, '_>) + Sync,
 {
-    let mut read = OfFile { pieces: Vec::new(), tally: Tally::default(), is_crowded: false, page: Page::default() };
+    let mut read =
+        FileRows { pieces: Vec::new(), tally: SourceTally::default(), is_crowded: false, page: JsonPages::default() };
     let cut = |message: &str| Diagnostic::file_error("source-cut", file.id, message).rule(CUT_RULE);
     const WHOLE: &str = "export again; let the exporter write to another name and rename the complete file";
     let found = match skim(file.bytes) {
         Ok(found) => found,
-        Err(Trouble::Cut) => {
+        Err(SkimError::Cut) => {
             let diagnostic = cut("the document does not close: the file was cut").hint(WHOLE);
             read.tally.distrust(file.id, context.files, "was cut", diagnostic);
             return read;
         }
-        Err(Trouble::Unexpected(at)) => {
-            let (mut places, width) = (Places::new(file), file.bytes.len().min(at + 1) - at);
+        Err(SkimError::Unexpected(at)) => {
+            let (mut places, width) = (OctetPlaces::new(file), file.bytes.len().min(at + 1) - at);
             let diagnostic = Diagnostic::error(BAD_JSON.code, places.origin(at), "this is not JSON");
             let line = String::from_utf8_lossy(places.line(at));
             let diagnostic = diagnostic.excerpt(line, width).rule(BAD_JSON.rule).hint(reading.dialect.hint);
@@ -89,22 +90,22 @@ where
         read.tally.distrust(file.id, context.files, "was cut", diagnostic);
     }
     read.page = page(&found, file.bytes);
-    let mut places = Places::new(file);
+    let mut places = OctetPlaces::new(file);
     let rows: Vec<(Range<usize>, Origin)> =
         found.rows.into_iter().map(|row| (row.clone(), places.origin(row.start))).collect();
     read.is_crowded = rows.windows(2).any(|pair| pair[0].1.line == pair[1].1.line);
-    let paths = Paths::new(reading.wanted);
+    let paths = FieldPaths::new(reading.wanted);
     let parts = rows.par_chunks(CHUNK).map(|rows| {
-        let (mut piece, mut tally) = ((reading.start)(), Tally::default());
+        let (mut piece, mut tally) = ((reading.start)(), SourceTally::default());
         let mut seen = vec![false; paths.keys.len()];
         for (octets, origin) in rows {
             let text = String::from_utf8_lossy(&file.bytes[octets.clone()]);
-            read_row(&mut piece, &mut tally, &Row::foreign(*origin, &text), reading, (&paths, &mut seen));
+            read_row(&mut piece, &mut tally, &TextRow::foreign(*origin, &text), reading, (&paths, &mut seen));
         }
         (piece, tally, seen)
     });
-    let parts: Vec<(T, Tally, Vec<bool>)> = parts.collect();
-    let seen = |place| parts.iter().any(|(_, _, seen): &(T, Tally, Vec<bool>)| seen[place]);
+    let parts: Vec<(T, SourceTally, Vec<bool>)> = parts.collect();
+    let seen = |place| parts.iter().any(|(_, _, seen): &(T, SourceTally, Vec<bool>)| seen[place]);
     let lacking = paths.lacking(reading.wanted, seen);
     for (piece, mut below, _) in parts {
         if !lacking.is_empty() {
@@ -131,10 +132,10 @@ where
 }
 
 /// What the pages of a document say.
-fn page(found: &Skimmed, bytes: &[u8]) -> Page {
+fn page(found: &SkimmedDocument, bytes: &[u8]) -> JsonPages {
     let text = |octets: &Option<Range<usize>>| octets.clone().map(|octets| String::from_utf8_lossy(&bytes[octets]));
     let number = |octets| text(octets).map(|text| text.trim_matches('"').to_owned()).filter(|count| count != "null");
-    Page {
+    JsonPages {
         counts: found.pages.iter().filter_map(|page| number(&page.count)).collect(),
         rows: found.pages.iter().map(|page| page.rows).sum(),
         nexts: found.pages.iter().filter_map(|page| Some(text(&page.next)?.into_owned())).collect(),
@@ -144,7 +145,7 @@ fn page(found: &Skimmed, bytes: &[u8]) -> Page {
 }
 
 /// Checks that the pages of a source are all of them.
-pub fn check_pages(pages: &[(FileId, Page, usize)], context: &Context<'_>, tally: &mut Tally) {
+pub fn check_pages(pages: &[(FileId, JsonPages, usize)], context: &RowContext<'_>, tally: &mut SourceTally) {
     let Some((file, last)) = pages.iter().rev().find(|(_, page, _)| page.is_there).map(|(file, page, _)| (*file, page))
     else {
         return;
@@ -167,7 +168,7 @@ pub fn check_pages(pages: &[(FileId, Page, usize)], context: &Context<'_>, tally
 }
 
 /// The lines and columns of octets, asked for in ascending order.
-struct Places<'a> {
+struct OctetPlaces<'a> {
     /// The file.
     file: SourceFile<'a>,
     /// The octet that was asked for last.
@@ -176,10 +177,10 @@ struct Places<'a> {
     origin: Origin,
 }
 
-impl<'a> Places<'a> {
+impl<'a> OctetPlaces<'a> {
     /// Begins at the first octet.
-    fn new(file: SourceFile<'a>) -> Places<'a> {
-        Places { file, at: 0, origin: Origin { file: file.id, line: 1, col: 1 } }
+    fn new(file: SourceFile<'a>) -> OctetPlaces<'a> {
+        OctetPlaces { file, at: 0, origin: Origin { file: file.id, line: 1, col: 1 } }
     }
 
     /// The line and column of an octet that is not before the last one.
@@ -205,25 +206,25 @@ impl<'a> Places<'a> {
 }
 
 /// The ways to the fields that are asked for.
-struct Paths<'w> {
+struct FieldPaths<'w> {
     /// The keys that lead to each, and whether of a list the first object alone counts.
     all: Vec<(Vec<&'w str>, bool)>,
     /// The first of them, sorted, each once.
     keys: Vec<&'w str>,
 }
 
-impl<'w> Paths<'w> {
+impl<'w> FieldPaths<'w> {
     /// The ways to some fields.
-    fn new(wanted: &'w [Wanted]) -> Paths<'w> {
+    fn new(wanted: &'w [WantedField]) -> FieldPaths<'w> {
         let all: Vec<(Vec<&str>, bool)> = wanted.iter().map(|wanted| (wanted.path(), wanted.is_first)).collect();
         let mut keys: Vec<&str> = all.iter().map(|(path, _)| path[0]).collect();
         keys.sort_unstable();
         keys.dedup();
-        Paths { all, keys }
+        FieldPaths { all, keys }
     }
 
     /// The fields that must be there and of which not even the first key was seen, quoted.
-    fn lacking(&self, wanted: &[Wanted], seen: impl Fn(usize) -> bool) -> Vec<String> {
+    fn lacking(&self, wanted: &[WantedField], seen: impl Fn(usize) -> bool) -> Vec<String> {
         let is_seen = |path: &[&str]| self.keys.binary_search(&path[0]).is_ok_and(&seen);
         let lacking = wanted.iter().zip(&self.all).filter(|(wanted, (path, _))| wanted.is_required && !is_seen(path));
         lacking.map(|(wanted, _)| format!("`{}`", wanted.name)).collect()
@@ -233,12 +234,12 @@ impl<'w> Paths<'w> {
 /// Reads one row; notes which of the first keys it has, whatever their values.
 fn read_row<T, S, R>(
     piece: &mut T,
-    tally: &mut Tally,
-    row: &Row<'_>,
-    reading: &Reading<'_, S, R>,
-    (paths, seen): (&Paths<'_>, &mut [bool]),
+    tally: &mut SourceTally,
+    row: &TextRow<'_>,
+    reading: &RowReading<'_, S, R>,
+    (paths, seen): (&FieldPaths<'_>, &mut [bool]),
 ) where
-    R: Fn(&mut T, &Record<'_, '_>, &mut Faults<'_, '_>),
+    R: Fn(&mut T, &ExportRecord<'_, '_>, &mut RowFaults<'_, '_>),
 {
     text::count_row(tally, row, |faults| {
         let found = find_fields(row.text, paths, seen).unwrap_or_else(|error| {
@@ -253,17 +254,21 @@ fn read_row<T, S, R>(
             Some((_, raw)) => raw.as_ptr() as usize - start..raw.as_ptr() as usize - start + raw.len(),
             None => 0..row.text.len(),
         });
-        let place = Place::Octets(octets.collect());
-        let record = Record { row, fields: found.into_iter().map(|field| Some(field?.0)).collect(), place };
+        let place = FieldPlace::Octets(octets.collect());
+        let record = ExportRecord { row, fields: found.into_iter().map(|field| Some(field?.0)).collect(), place };
         (reading.row)(piece, &record, faults);
     });
 }
 
 /// A field as text, and as it is written.
-type Field<'t> = Option<(Cow<'t, str>, &'t str)>;
+type WrittenField<'t> = Option<(Cow<'t, str>, &'t str)>;
 
 /// Finds fields in the text of an object; notes which of the first keys it has.
-fn find_fields<'t>(text: &'t str, paths: &Paths<'_>, seen: &mut [bool]) -> Result<Vec<Field<'t>>, serde_json::Error> {
+fn find_fields<'t>(
+    text: &'t str,
+    paths: &FieldPaths<'_>,
+    seen: &mut [bool],
+) -> Result<Vec<WrittenField<'t>>, serde_json::Error> {
     let found = pick(text, &paths.keys)?;
     seen.iter_mut().zip(&found).for_each(|(seen, member)| *seen |= member.is_some());
     let fields = paths.all.iter().map(|(path, is_first)| {
@@ -274,7 +279,7 @@ fn find_fields<'t>(text: &'t str, paths: &Paths<'_>, seen: &mut [bool]) -> Resul
 }
 
 /// Follows keys down a value; of a list, down its first item, or down all of them.
-fn descend<'t>(mut raw: &'t str, mut path: &[&str], is_first: bool) -> Result<Field<'t>, serde_json::Error> {
+fn descend<'t>(mut raw: &'t str, mut path: &[&str], is_first: bool) -> Result<WrittenField<'t>, serde_json::Error> {
     while let Some((key, rest)) = path.split_first() {
         match raw.as_bytes().first() {
             Some(b'[') => {
@@ -305,7 +310,7 @@ fn descend<'t>(mut raw: &'t str, mut path: &[&str], is_first: bool) -> Result<Fi
 /// or too deep.
 fn text_of(raw: &str, depth: usize) -> Result<Option<Cow<'_, str>>, serde_json::Error> {
     let text: Cow<'_, str> = match raw.as_bytes().first() {
-        Some(b'"') => serde_json::from_str::<Text<'_>>(raw)?.0,
+        Some(b'"') => serde_json::from_str::<JsonText<'_>>(raw)?.0,
         Some(b'{' | b'[') if depth == 0 => return Ok(None),
         Some(b'{') => {
             for member in pick(raw, &STANDS_FOR)?.into_iter().flatten() {
@@ -333,7 +338,7 @@ fn text_of(raw: &str, depth: usize) -> Result<Option<Cow<'_, str>>, serde_json::
 
 /// Text, borrowed where it has no escapes.
 #[derive(serde::Deserialize)]
-struct Text<'t>(#[serde(borrow)] Cow<'t, str>);
+struct JsonText<'t>(#[serde(borrow)] Cow<'t, str>);
 
 /// The members of an object under some keys, as they are written.
 ///
@@ -341,15 +346,15 @@ struct Text<'t>(#[serde(borrow)] Cow<'t, str>);
 /// right.
 fn pick<'t>(text: &'t str, keys: &[&str]) -> Result<Vec<Option<&'t str>>, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let picked = Pick(keys).deserialize(&mut deserializer)?;
+    let picked = MemberPick(keys).deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(picked)
 }
 
 /// Picks members under some keys.
-struct Pick<'k>(&'k [&'k str]);
+struct MemberPick<'k>(&'k [&'k str]);
 
-impl<'de> DeserializeSeed<'de> for Pick<'_> {
+impl<'de> DeserializeSeed<'de> for MemberPick<'_> {
     type Value = Vec<Option<&'de str>>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -357,7 +362,7 @@ impl<'de> DeserializeSeed<'de> for Pick<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Pick<'_> {
+impl<'de> Visitor<'de> for MemberPick<'_> {
     type Value = Vec<Option<&'de str>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -366,7 +371,7 @@ impl<'de> Visitor<'de> for Pick<'_> {
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
         let mut picked = vec![None; self.0.len()];
-        while let Some(Text(key)) = map.next_key()? {
+        while let Some(JsonText(key)) = map.next_key()? {
             match self.0.iter().position(|own| *own == key) {
                 Some(place) if picked[place].is_some() => {
                     return Err(M::Error::custom(format!("it has the key `{key}` twice")));
@@ -386,8 +391,8 @@ mod tests {
     use super::*;
 
     /// Finds one field.
-    fn find<'t>(text: &'t str, name: &str) -> Result<Vec<Field<'t>>, serde_json::Error> {
-        find_fields(text, &Paths::new(&[Wanted::optional(name)]), &mut [false])
+    fn find<'t>(text: &'t str, name: &str) -> Result<Vec<WrittenField<'t>>, serde_json::Error> {
+        find_fields(text, &FieldPaths::new(&[WantedField::optional(name)]), &mut [false])
     }
 
     /// A field of an object as text.
@@ -435,7 +440,7 @@ mod tests {
     #[test]
     fn places_count_characters() {
         let file = SourceFile { id: crate::diag::Files::default().add("x"), bytes: "[é{}\n  {}{}".as_bytes() };
-        let mut places = Places::new(file);
+        let mut places = OctetPlaces::new(file);
         let found = [3, 8, 10].map(|at| places.origin(at)).map(|origin| (origin.line, origin.col));
         assert_eq!(found, [(1, 3), (2, 3), (2, 5)]);
     }

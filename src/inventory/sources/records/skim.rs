@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// What a document holds.
 #[derive(Debug, Default, PartialEq)]
-pub struct Skimmed {
+pub struct SkimmedDocument {
     /// The octets of each row, in order; a row that is not an object counts, too.
     pub rows: Vec<Range<usize>>,
     /// The octets of each page but its rows.
@@ -29,7 +29,7 @@ pub struct PageRest {
 
 /// Why a document cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trouble {
+pub enum SkimError {
     /// It ends too early.
     Cut,
     /// There is no JSON at an octet.
@@ -37,15 +37,15 @@ pub enum Trouble {
 }
 
 /// Finds the rows of a document.
-pub fn skim(bytes: &[u8]) -> Result<Skimmed, Trouble> {
-    let mut skimmer = Skimmer { bytes, at: 0, found: Skimmed::default() };
+pub fn skim(bytes: &[u8]) -> Result<SkimmedDocument, SkimError> {
+    let mut skimmer = Skimmer { bytes, at: 0, found: SkimmedDocument::default() };
     while let Some(octet) = skimmer.next_octet() {
         match octet {
             // Of several lists nothing would show that the last is there.
-            b'[' if skimmer.found != Skimmed::default() => return Err(Trouble::Unexpected(skimmer.at)),
+            b'[' if skimmer.found != SkimmedDocument::default() => return Err(SkimError::Unexpected(skimmer.at)),
             b'[' => skimmer.list()?,
             b'{' => skimmer.object()?,
-            _ => return Err(Trouble::Unexpected(skimmer.at)),
+            _ => return Err(SkimError::Unexpected(skimmer.at)),
         }
     }
     Ok(skimmer.found)
@@ -58,7 +58,7 @@ struct Skimmer<'a> {
     /// The place.
     at: usize,
     /// What was found.
-    found: Skimmed,
+    found: SkimmedDocument,
 }
 
 impl Skimmer<'_> {
@@ -70,22 +70,22 @@ impl Skimmer<'_> {
     }
 
     /// Takes an octet that must follow.
-    fn take(&mut self, wanted: u8) -> Result<(), Trouble> {
+    fn take(&mut self, wanted: u8) -> Result<(), SkimError> {
         match self.next_octet() {
             Some(octet) if octet == wanted => {
                 self.at += 1;
                 Ok(())
             }
-            Some(_) => Err(Trouble::Unexpected(self.at)),
-            None => Err(Trouble::Cut),
+            Some(_) => Err(SkimError::Unexpected(self.at)),
+            None => Err(SkimError::Cut),
         }
     }
 
     /// Whether a member follows in a list or object that `close` ends, `is_first` or behind a comma; takes what
     /// separates it.
-    fn has_member(&mut self, close: u8, is_first: bool) -> Result<bool, Trouble> {
+    fn has_member(&mut self, close: u8, is_first: bool) -> Result<bool, SkimError> {
         match self.next_octet() {
-            None => Err(Trouble::Cut),
+            None => Err(SkimError::Cut),
             Some(octet) if octet == close => {
                 self.at += 1;
                 Ok(false)
@@ -95,12 +95,12 @@ impl Skimmer<'_> {
                 self.at += 1;
                 Ok(true)
             }
-            Some(_) => Err(Trouble::Unexpected(self.at)),
+            Some(_) => Err(SkimError::Unexpected(self.at)),
         }
     }
 
     /// Takes a list of rows; gives their number.
-    fn rows(&mut self) -> Result<usize, Trouble> {
+    fn rows(&mut self) -> Result<usize, SkimError> {
         self.take(b'[')?;
         let mut count = 0;
         while self.has_member(b']', count == 0)? {
@@ -112,12 +112,12 @@ impl Skimmer<'_> {
     }
 
     /// Takes an outermost list.
-    fn list(&mut self) -> Result<(), Trouble> {
+    fn list(&mut self) -> Result<(), SkimError> {
         self.rows().map(|_| ())
     }
 
     /// Takes an outermost object: a page, or a row.
-    fn object(&mut self) -> Result<(), Trouble> {
+    fn object(&mut self) -> Result<(), SkimError> {
         let from = self.at;
         let mut page = None;
         let mut rest = PageRest::default();
@@ -125,14 +125,14 @@ impl Skimmer<'_> {
         let mut is_first = true;
         while self.has_member(b'}', std::mem::take(&mut is_first))? {
             if self.next_octet() != Some(b'"') {
-                return Err(if self.at == self.bytes.len() { Trouble::Cut } else { Trouble::Unexpected(self.at) });
+                return Err(if self.at == self.bytes.len() { SkimError::Cut } else { SkimError::Unexpected(self.at) });
             }
             let key = self.value()?;
             self.take(b':')?;
             let is_list = self.next_octet() == Some(b'[');
             match &self.bytes[key] {
                 b"\"results\"" if is_list && page.is_none() => page = Some(self.rows()?),
-                b"\"results\"" if is_list => return Err(Trouble::Unexpected(self.at)),
+                b"\"results\"" if is_list => return Err(SkimError::Unexpected(self.at)),
                 b"\"count\"" => rest.count = Some(self.value()?),
                 b"\"next\"" => rest.next = Some(self.value()?),
                 _ => {
@@ -151,8 +151,8 @@ impl Skimmer<'_> {
     }
 
     /// Takes a value of any depth, without asking whether it is well formed inside; gives its octets.
-    fn value(&mut self) -> Result<Range<usize>, Trouble> {
-        let first = self.next_octet().ok_or(Trouble::Cut)?;
+    fn value(&mut self) -> Result<Range<usize>, SkimError> {
+        let first = self.next_octet().ok_or(SkimError::Cut)?;
         let from = self.at;
         match first {
             b'"' => self.string()?,
@@ -161,7 +161,7 @@ impl Skimmer<'_> {
                 let is_part = |octet: &&u8| octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'+' | b'.');
                 let length = self.bytes[from..].iter().take_while(is_part).count();
                 if length == 0 {
-                    return Err(Trouble::Unexpected(from));
+                    return Err(SkimError::Unexpected(from));
                 }
                 self.at += length;
             }
@@ -170,23 +170,23 @@ impl Skimmer<'_> {
     }
 
     /// Takes text in quotes.
-    fn string(&mut self) -> Result<(), Trouble> {
+    fn string(&mut self) -> Result<(), SkimError> {
         self.at += 1;
         loop {
-            let next = memchr::memchr2(b'"', b'\\', &self.bytes[self.at..]).ok_or(Trouble::Cut)?;
+            let next = memchr::memchr2(b'"', b'\\', &self.bytes[self.at..]).ok_or(SkimError::Cut)?;
             self.at += next + 1;
             if self.bytes[self.at - 1] == b'"' {
                 return Ok(());
             }
             self.at += 1;
             if self.at > self.bytes.len() {
-                return Err(Trouble::Cut);
+                return Err(SkimError::Cut);
             }
         }
     }
 
     /// Takes an object or list with all that is in it; counting instead of descending, so that no depth is too deep.
-    fn nested(&mut self) -> Result<(), Trouble> {
+    fn nested(&mut self) -> Result<(), SkimError> {
         let mut depth = 0_usize;
         while let Some(octet) = self.bytes.get(self.at) {
             match octet {
@@ -203,7 +203,7 @@ impl Skimmer<'_> {
                 return Ok(());
             }
         }
-        Err(Trouble::Cut)
+        Err(SkimError::Cut)
     }
 }
 
@@ -230,7 +230,7 @@ mod tests {
     fn what_does_not_close_is_cut() {
         let whole = "{\"count\":1,\"results\":[{\"a\":\"\\\\\",\"b\":[1,{}]}],\"next\":null}";
         for end in 1..whole.len() {
-            assert_eq!(skim(&whole.as_bytes()[..end]), Err(Trouble::Cut), "{end}");
+            assert_eq!(skim(&whole.as_bytes()[..end]), Err(SkimError::Cut), "{end}");
         }
         for (text, at) in [
             ("[{} {}]", 4),
@@ -242,7 +242,7 @@ mod tests {
             ("[{}]\n[{}]", 5),
             ("{\"results\":[],\"results\":[]}", 24),
         ] {
-            assert_eq!(skim(text.as_bytes()), Err(Trouble::Unexpected(at)), "{text}");
+            assert_eq!(skim(text.as_bytes()), Err(SkimError::Unexpected(at)), "{text}");
         }
         assert!(skim(format!("[{}", "[".repeat(1_000_000)).as_bytes()).is_err());
         assert!(skim(b"{}").unwrap().has_open_end && !skim(b"{}\n").unwrap().has_open_end);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::inventory::model::Host;
-use crate::inventory::source::Mapping;
+use crate::inventory::source::FieldMapping;
 use crate::inventory::value::Time;
 
 /// The formats of NetBox.
@@ -58,7 +58,7 @@ fn all_said(outcome: &Outcome) -> Vec<String> {
 /// What was reported, without places.
 fn reported(outcome: &Outcome) -> Vec<String> {
     let switch = |sighting: Sighting| sighting.switch().map(|switch| outcome.draft.symbols.text(switch));
-    let report = |report: &Report| {
+    let report = |report: &MacReport| {
         let kind = match report.sighting {
             Sighting::Active { .. } => "active",
             Sighting::Inactive { .. } => "inactive",
@@ -331,7 +331,7 @@ fn rows_that_are_not_looked_for_are_passed_over() {
 fn statuses_and_fields_can_be_named_otherwise() {
     let row = device(7, "null", ",\"custom_fields\":{\"number\":42}").replace("\"active\"", "\"retired\"");
     let outcome = read_as(DEVICES, &[format!("[{row}]").as_bytes()], Draft::default(), |spec| {
-        let Mapping { fields, statuses, .. } = &mut spec.mapping;
+        let FieldMapping { fields, statuses, .. } = &mut spec.mapping;
         for (key, field) in fields {
             match *key {
                 "inv" => *field = "cf_number".into(),

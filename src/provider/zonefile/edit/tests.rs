@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::super::compare;
-use super::super::load::Loader;
+use super::super::load::FileLoader;
 use super::super::read_noting;
 use super::*;
 use crate::change::ChangeKind;
@@ -18,10 +18,10 @@ fn apex() -> ZoneName {
 }
 
 /// What a text holds, and where; panics where it is not a zone.
-fn read(text: &str, keys: &[RrKey]) -> (ZoneContents, Layout) {
-    let mut loader = Loader::of_text("zone", text.as_bytes().to_vec());
-    let wanted: HashSet<Key> = keys.iter().map(|key| (key.owner.as_name().to_name(), key.rtype)).collect();
-    let mut layout = Layout::new(loader.get(0).file, wanted);
+fn read(text: &str, keys: &[RrKey]) -> (ZoneContents, ZoneLayout) {
+    let mut loader = FileLoader::of_text("zone", text.as_bytes().to_vec());
+    let wanted: HashSet<LayoutKey> = keys.iter().map(|key| (key.owner.as_name().to_name(), key.rtype)).collect();
+    let mut layout = ZoneLayout::new(loader.get(0).file, wanted);
     let (contents, found) = read_noting(&apex(), &mut loader, 0, &mut |record, place| layout.note(record, place));
     assert_eq!(found.error_count(), 0, "{text}{}", crate::diag::render(&found, loader.files()));
     (contents.unwrap(), layout)
@@ -51,7 +51,7 @@ fn edited(text: &str, wishes: &[Wish<'_>]) -> String {
         }
     });
     let kinds: Vec<ChangeKind> = kinds.collect();
-    let edits: Vec<Edit<'_>> = keys.iter().zip(&kinds).map(|(key, kind)| Edit { key, kind }).collect();
+    let edits: Vec<RrsetEdit<'_>> = keys.iter().zip(&kinds).map(|(key, kind)| RrsetEdit { key, kind }).collect();
     let serial = Serial(old.serial().into_int() + 1);
     let new = String::from_utf8(edit(text.as_bytes(), &layout, &edits, serial).unwrap()).unwrap();
     assert!(compare::is_edited(&old, &read(&new, &[]).0, &edits), "{new}");
@@ -289,7 +289,7 @@ fn a_record_before_the_soa_that_goes_takes_no_ttl_with_it() {
 fn a_soa_in_octets_has_no_serial_to_raise() {
     let text = "@ 60 SOA \\# 22 00000000000000000000000000000000000000000000\n";
     let layout = read(text, &[]).1;
-    assert_eq!(check(&layout), Err(Unfit::NoSerial));
+    assert_eq!(check(&layout), Err(UnfitFile::NoSerial));
 }
 
 /// A line of a random file, without its end: a record with more or less of what it may leave out, or something else.
@@ -387,7 +387,7 @@ fn rrsets(zone: &ZoneContents) -> BTreeMap<(Name, Rtype), Vec<(Ttl, String)>> {
 
 /// What must be in the new text in this order, each as the end of a line: the lines that no edit touches, whole; and
 /// those whose owner name or TTL may have been written out, without the text before these.
-fn kept(text: &str, layout: &Layout, edits: &[(RrKey, ChangeKind)]) -> Vec<(bool, String)> {
+fn kept(text: &str, layout: &ZoneLayout, edits: &[(RrKey, ChangeKind)]) -> Vec<(bool, String)> {
     let mut kept = Vec::new();
     let mut at = 0;
     let whole = |text: &str| text.split_inclusive('\n').map(|line| (true, line.to_owned())).collect::<Vec<_>>();
@@ -421,7 +421,7 @@ proptest! {
     ) {
         let (old, layout) = read(&text, &[]);
         let picked = pick(&old, &picks);
-        let edits: Vec<Edit<'_>> = picked.iter().map(|(key, kind)| Edit { key, kind }).collect();
+        let edits: Vec<RrsetEdit<'_>> = picked.iter().map(|(key, kind)| RrsetEdit { key, kind }).collect();
         let serial = Serial(old.serial().into_int() + 1);
         let new = String::from_utf8(edit(text.as_bytes(), &layout, &edits, serial).unwrap()).unwrap();
         let after = read(&new, &[]).0;

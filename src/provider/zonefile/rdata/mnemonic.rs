@@ -3,10 +3,10 @@
 use crate::dns::Rtype;
 
 /// A word and its number.
-type Mnemonic = (&'static str, u16);
+type MnemonicNumber = (&'static str, u16);
 
 /// Algorithms of DNSSEC (RFC 8624 section 3.1), with BIND's other spellings.
-const ALGORITHMS: &[Mnemonic] = &[
+const ALGORITHMS: &[MnemonicNumber] = &[
     ("DELETE", 0),
     ("RSAMD5", 1),
     ("DH", 2),
@@ -36,11 +36,11 @@ const ALGORITHMS: &[Mnemonic] = &[
 ];
 
 /// Digests of DS.
-const DIGESTS: &[Mnemonic] =
+const DIGESTS: &[MnemonicNumber] =
     &[("SHA-1", 1), ("SHA1", 1), ("SHA-256", 2), ("SHA256", 2), ("GOST", 3), ("SHA-384", 4), ("SHA384", 4)];
 
 /// Certificates (RFC 4398 section 2.1).
-const CERTIFICATES: &[Mnemonic] = &[
+const CERTIFICATES: &[MnemonicNumber] = &[
     ("PKIX", 1),
     ("SPKI", 2),
     ("PGP", 3),
@@ -54,10 +54,11 @@ const CERTIFICATES: &[Mnemonic] = &[
 ];
 
 /// Protocols of keys (RFC 2535 section 3.1.3).
-const KEY_PROTOCOLS: &[Mnemonic] = &[("NONE", 0), ("TLS", 1), ("EMAIL", 2), ("DNSSEC", 3), ("IPSEC", 4), ("ALL", 255)];
+const KEY_PROTOCOLS: &[MnemonicNumber] =
+    &[("NONE", 0), ("TLS", 1), ("EMAIL", 2), ("DNSSEC", 3), ("IPSEC", 4), ("ALL", 255)];
 
 /// Flags of keys (RFC 2535 section 3.1.2, RFC 3757 section 2, RFC 5011 section 3).
-const KEY_FLAGS: &[Mnemonic] = &[
+const KEY_FLAGS: &[MnemonicNumber] = &[
     ("NOCONF", 0x4000),
     ("NOAUTH", 0x8000),
     ("NOKEY", 0xc000),
@@ -69,13 +70,13 @@ const KEY_FLAGS: &[Mnemonic] = &[
 ];
 
 /// Schemes of DSYNC (RFC 9859 section 2).
-const SCHEMES: &[Mnemonic] = &[("NOTIFY", 1)];
+const SCHEMES: &[MnemonicNumber] = &[("NOTIFY", 1)];
 
 /// Protocols of WKS.
-const PROTOCOLS: &[Mnemonic] = &[("ICMP", 1), ("TCP", 6), ("UDP", 17)];
+const PROTOCOLS: &[MnemonicNumber] = &[("ICMP", 1), ("TCP", 6), ("UDP", 17)];
 
 /// Services of WKS: those of RFC 1010 that are still in use, and a few newer ones. Others are written as their ports.
-const SERVICES: &[Mnemonic] = &[
+const SERVICES: &[MnemonicNumber] = &[
     ("ECHO", 7),
     ("DISCARD", 9),
     ("DAYTIME", 13),
@@ -104,13 +105,13 @@ const SERVICES: &[Mnemonic] = &[
 ];
 
 /// The number that a word means, or that it says in decimal digits.
-fn number(word: &[u8], mnemonics: &[Mnemonic]) -> Option<u16> {
+fn number(word: &[u8], mnemonics: &[MnemonicNumber]) -> Option<u16> {
     let known = mnemonics.iter().find(|(mnemonic, _)| word.eq_ignore_ascii_case(mnemonic.as_bytes()));
     known.map(|(_, number)| *number).or_else(|| super::digits(word)?.try_into().ok())
 }
 
 /// As [`number`], of at most 255.
-fn octet(word: &[u8], mnemonics: &[Mnemonic]) -> Option<u8> {
+fn octet(word: &[u8], mnemonics: &[MnemonicNumber]) -> Option<u8> {
     number(word, mnemonics)?.try_into().ok()
 }
 

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use super::fields::{Fields, Read};
+use super::fields::{FieldResult, RdataFields};
 use super::{RdataText, digits, mnemonic, parsed, svcb};
 use crate::dns::Rtype;
 
 /// Reads RDATA into wire format, appended to `out`; `false` where the type is none of those here.
-pub fn read(rtype: Rtype, source: RdataText<'_>, out: &mut Vec<u8>) -> Read<bool> {
-    let mut fields = Fields::new(source, out);
+pub fn read(rtype: Rtype, source: RdataText<'_>, out: &mut Vec<u8>) -> FieldResult<bool> {
+    let mut fields = RdataFields::new(source, out);
     let known = read_dnssec(rtype, &mut fields)? || read_other(rtype, &mut fields)?;
     if known {
         fields.finish()?;
@@ -18,7 +18,7 @@ pub fn read(rtype: Rtype, source: RdataText<'_>, out: &mut Vec<u8>) -> Read<bool
 }
 
 /// The types of DNSSEC and their like, of which the library reads no mnemonics of algorithms.
-fn read_dnssec(rtype: Rtype, fields: &mut Fields<'_, '_>) -> Read<bool> {
+fn read_dnssec(rtype: Rtype, fields: &mut RdataFields<'_, '_>) -> FieldResult<bool> {
     match rtype {
         Rtype::DS | Rtype::CDS | Rtype::DLV | Rtype::TA => {
             fields.u16()?;
@@ -92,7 +92,7 @@ fn read_dnssec(rtype: Rtype, fields: &mut Fields<'_, '_>) -> Read<bool> {
 }
 
 /// All others.
-fn read_other(rtype: Rtype, fields: &mut Fields<'_, '_>) -> Read<bool> {
+fn read_other(rtype: Rtype, fields: &mut RdataFields<'_, '_>) -> FieldResult<bool> {
     match rtype {
         Rtype::SVCB | Rtype::HTTPS => {
             fields.u16()?;
@@ -227,7 +227,7 @@ fn parse_decimal(word: &[u8], places: usize) -> Option<u64> {
 const ORIGIN: u32 = 1 << 31;
 
 /// A place on earth (RFC 1876 section 3).
-fn read_loc(fields: &mut Fields<'_, '_>) -> Read {
+fn read_loc(fields: &mut RdataFields<'_, '_>) -> FieldResult {
     let latitude = read_angle(fields, 90, (b"N", b"S"))?;
     let longitude = read_angle(fields, 180, (b"E", b"W"))?;
     // In centimetres above 100 km below the reference spheroid.
@@ -252,7 +252,7 @@ fn read_loc(fields: &mut Fields<'_, '_>) -> Read {
 }
 
 /// Degrees, perhaps with minutes and seconds, and a direction: thousandths of a second of arc.
-fn read_angle(fields: &mut Fields<'_, '_>, most: u64, (positive, negative): (&[u8], &[u8])) -> Read<u32> {
+fn read_angle(fields: &mut RdataFields<'_, '_>, most: u64, (positive, negative): (&[u8], &[u8])) -> FieldResult<u32> {
     let mut angle = fields.value("degrees", digits)?.saturating_mul(3_600_000);
     for (unit, places) in [(60_000, 0), (1, 3)] {
         let next = fields.peek().map(|token| fields.text_of(token)).unwrap_or_default();
@@ -292,7 +292,7 @@ fn parse_precision(word: &[u8]) -> Option<u8> {
 }
 
 /// An identity of a host, its key, and its rendezvous servers (RFC 8005 section 6).
-fn read_hip(fields: &mut Fields<'_, '_>) -> Read {
+fn read_hip(fields: &mut RdataFields<'_, '_>) -> FieldResult {
     let algorithm: u8 = fields.value("a number of 0 to 255", |word| digits(word)?.try_into().ok())?;
     let identity = fields.hex_word()?;
     let length = u8::try_from(identity.len());
@@ -310,7 +310,7 @@ fn read_hip(fields: &mut Fields<'_, '_>) -> Read {
 }
 
 /// Networks: `1:192.0.2.0/24`, `!2:2001:db8::/32` (RFC 3123 section 5).
-fn read_apl(fields: &mut Fields<'_, '_>) -> Read {
+fn read_apl(fields: &mut RdataFields<'_, '_>) -> FieldResult {
     while !fields.is_at_end() {
         let (negation, family, prefix, address) = fields.value("a network such as `1:192.0.2.0/24`", |word| {
             let text = str::from_utf8(word).ok()?;
@@ -334,7 +334,7 @@ fn read_apl(fields: &mut Fields<'_, '_>) -> Read {
 }
 
 /// The services of an address (RFC 1035 section 3.4.2).
-fn read_wks(fields: &mut Fields<'_, '_>) -> Read {
+fn read_wks(fields: &mut RdataFields<'_, '_>) -> FieldResult {
     fields.v4()?;
     fields.octet("a protocol", mnemonic::protocol)?;
     let mut ports = BTreeSet::new();
@@ -346,7 +346,7 @@ fn read_wks(fields: &mut Fields<'_, '_>) -> Read {
 }
 
 /// A relay of multicast (RFC 8777 section 4.3).
-fn read_amtrelay(fields: &mut Fields<'_, '_>) -> Read {
+fn read_amtrelay(fields: &mut RdataFields<'_, '_>) -> FieldResult {
     fields.u8()?;
     let discovery: u8 = fields.value("0 or 1", |word| match word {
         b"0" => Some(0),
@@ -365,7 +365,7 @@ fn read_amtrelay(fields: &mut Fields<'_, '_>) -> Read {
 }
 
 /// A part of an address, and the name that has the rest (RFC 2874 section 3.2).
-fn read_a6(fields: &mut Fields<'_, '_>) -> Read {
+fn read_a6(fields: &mut RdataFields<'_, '_>) -> FieldResult {
     let prefix =
         fields.octet("a number of 0 to 128", |word| digits(word)?.try_into().ok().filter(|bits| *bits <= 128))?;
     if prefix < 128 {
@@ -377,7 +377,7 @@ fn read_a6(fields: &mut Fields<'_, '_>) -> Read {
 }
 
 /// An address of ATM: `+` and digits, or hexadecimal data.
-fn read_atma(fields: &mut Fields<'_, '_>) -> Read {
+fn read_atma(fields: &mut RdataFields<'_, '_>) -> FieldResult {
     let (format, address) =
         fields.value("`+` and digits, or hexadecimal data", |word| match word.strip_prefix(b"+") {
             Some(number) => {
@@ -400,7 +400,7 @@ fn dotted_hex(word: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// A hardware address of so many octets: `00-00-5e-00-53-2a` (RFC 7043 sections 3.2 and 4.2).
-fn read_eui(fields: &mut Fields<'_, '_>, length: usize) -> Read {
+fn read_eui(fields: &mut RdataFields<'_, '_>, length: usize) -> FieldResult {
     let octets = fields.value("pairs of hexadecimal digits with hyphens between them", |word| {
         let octets = str::from_utf8(word).ok()?.split('-').map(|pair| match pair.len() {
             2 => dotted_hex(pair.as_bytes())?.first().copied(),

@@ -12,7 +12,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use domain::base::iana::SvcParamKey;
 use domain::utils::base64;
 
-use super::fields::{Fields, Read};
+use super::fields::{FieldResult, RdataFields};
 use super::{digits, parsed, unescaped};
 
 /// The names of parameters; the number of each is its place. The last six are newer than RFC 9460.
@@ -20,7 +20,7 @@ const NAMES: &str =
     "mandatory alpn no-default-alpn port ipv4hint ech ipv6hint dohpath ohttp tls-supported-groups docpath pvd oots";
 
 /// Reads all parameters, and writes them in the order of their numbers.
-pub fn read_params(fields: &mut Fields<'_, '_>) -> Read {
+pub fn read_params(fields: &mut RdataFields<'_, '_>) -> FieldResult {
     let mut params = BTreeMap::new();
     while !fields.is_at_end() {
         let (key, value) = read_param(fields)?;
@@ -39,7 +39,7 @@ pub fn read_params(fields: &mut Fields<'_, '_>) -> Read {
 }
 
 /// Reads `KEY`, `KEY=VALUE`, or `KEY="VALUE"`, which is two tokens.
-fn read_param(fields: &mut Fields<'_, '_>) -> Read<(u16, Vec<u8>)> {
+fn read_param(fields: &mut RdataFields<'_, '_>) -> FieldResult<(u16, Vec<u8>)> {
     let token = fields.token("a parameter")?;
     let word = fields.text_of(token);
     let (name, value) = match word.iter().position(|octet| *octet == b'=') {

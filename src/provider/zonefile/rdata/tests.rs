@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::dns::Name;
-use crate::provider::zonefile::entry::Splitter;
+use crate::provider::zonefile::entry::EntrySplitter;
 
 /// Reads the RDATA of a type.
 fn read(rtype: &str, text: &str) -> Result<String, String> {
     let line = format!("{text}\n");
-    let mut splitter = Splitter::new(line.as_bytes());
+    let mut splitter = EntrySplitter::new(line.as_bytes());
     let entry = splitter.next_entry();
     assert!(entry.is_none_or(|entry| entry.fault.is_none()), "{text}");
     let origin = Name::parse("example.net").unwrap();

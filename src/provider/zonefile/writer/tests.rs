@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::super::load::Folder;
+use super::super::load::TargetFolder;
 use super::*;
 use crate::change::ChangeKind;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Ttl};
@@ -45,7 +45,7 @@ impl Workspace {
         let reload =
             reload.map(|script| BoundedCommand { words: words(script), workspace: self.0.path().to_owned(), timeout });
         FileWriter {
-            files: ZoneFiles { folder: Folder::open(self.0.path(), "zones").unwrap() },
+            files: ZoneFiles { folder: TargetFolder::open(self.0.path(), "zones").unwrap() },
             today: Date::constant(2026, 11, 20),
             reload,
             dir: "zones".to_owned(),
@@ -73,15 +73,15 @@ fn aaaa(ttl: u64, address: &str) -> Rrset {
 /// The outcome of one update, in one line.
 fn send(writer: &FileWriter, edits: &[(RrKey, ChangeKind)]) -> String {
     let zone = apex();
-    let edits = edits.iter().map(|(key, kind)| Edit { key, kind }).collect();
+    let edits = edits.iter().map(|(key, kind)| RrsetEdit { key, kind }).collect();
     let mut open = writer.open(&zone);
     let ticket = open.send(&Update { zone: &zone, edits }).unwrap();
     match open.reply(ticket) {
-        Reply::Done => "done".to_owned(),
-        Reply::Prerequisite(words) => format!("prerequisite: {words}"),
-        Reply::Refused(error) => format!("refused: {error}"),
-        Reply::Failed(error) => format!("failed: {error}"),
-        Reply::Unknown(error) => format!("unknown: {error}"),
+        UpdateReply::Done => "done".to_owned(),
+        UpdateReply::Prerequisite(words) => format!("prerequisite: {words}"),
+        UpdateReply::Refused(error) => format!("refused: {error}"),
+        UpdateReply::Failed(error) => format!("failed: {error}"),
+        UpdateReply::Unknown(error) => format!("unknown: {error}"),
     }
 }
 
@@ -165,7 +165,7 @@ fn a_file_that_is_replaced_between_reading_and_writing_stays() {
     let path = workspace.path("example.net.zone");
     let reply = writer.replace(&apex(), &path, (b"what was read\n", b"new\n"));
     assert!(
-        matches!(reply, Err(Reply::Prerequisite(words)) if words == "another editor changed the file in the meantime")
+        matches!(reply, Err(UpdateReply::Prerequisite(words)) if words == "another editor changed the file in the meantime")
     );
     assert_eq!(workspace.text(), ZONE);
     assert_eq!(workspace.file_count(), 1);
@@ -242,7 +242,7 @@ fn a_folder_that_takes_no_file_leaves_the_old_one() {
     let long = "x".repeat(250);
     let workspace = Workspace::new(&[(&long, ZONE)]);
     let (writer, path) = (workspace.writer(None), workspace.path(&long));
-    let Err(Reply::Failed(error)) = writer.replace(&apex(), &path, (ZONE.as_bytes(), b"new\n")) else {
+    let Err(UpdateReply::Failed(error)) = writer.replace(&apex(), &path, (ZONE.as_bytes(), b"new\n")) else {
         panic!("the temporary file cannot be written")
     };
     assert_eq!(error.code.as_str(), "file-not-written");

@@ -6,7 +6,7 @@ use crate::diag::sanitize;
 use crate::dns::reverse::{address_of, reverse_name};
 use crate::dns::{Rrset, Rtype};
 use crate::plan::{Change, Plan};
-use crate::report::words::Explained as _;
+use crate::report::words::ExplainedCode as _;
 
 /// One change, as text.
 #[derive(Debug, PartialEq)]

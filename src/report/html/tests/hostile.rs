@@ -10,7 +10,7 @@ use super::*;
 use crate::diag::{Problem, sanitize};
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::inventory::value::Inv;
-use crate::plan::{Against, BlockCode, Change, ChangeKind, Only, SkipCode, SourceSeen};
+use crate::plan::{BlockCode, Change, ChangeKind, ComparisonBase, PlanScope, SkipCode, SourceSeen};
 
 /// What ends, begins or hides something in HTML, JSON, scripts or templates.
 const PIECES: [&str; 24] = [
@@ -51,14 +51,14 @@ fn plan_with(text: &str) -> Plan {
     let with = |value: &str| format!("{value}{text}");
     let mut plan = fixture::reviewed();
     plan.tool = with("zonewright");
-    plan.only = Only::new([Inv(7)], &[with("search")]);
+    plan.only = PlanScope::new([Inv(7)], &[with("search")]);
     for change in &mut plan.changes {
         change.project = with(&change.project);
         change.reasons.iter_mut().flat_map(|reason| &mut reason.evidence).for_each(|place| *place = with(place));
     }
     plan.changes.extend(hostile_change(text));
     let review = plan.review.as_mut().unwrap();
-    review.against = Against::Base { name: with("origin"), commit: Some(with("3f2a")) };
+    review.against = ComparisonBase::Base { name: with("origin"), commit: Some(with("3f2a")) };
     for cause in &mut review.causes {
         cause.says = with(&cause.says);
         cause.places.iter_mut().for_each(|place| *place = with(place));
@@ -117,7 +117,7 @@ fn page_with(text: &str) -> String {
     let (file, url) = (Some(format!("plan{text}.json")), Some(format!("at {text}")));
     page_of(
         plan_with(text),
-        &Outlook { file, url, refusal: Some(refusal), hidden: Some(7), command: None, source_url: None },
+        &PlanOutlook { file, url, refusal: Some(refusal), hidden: Some(7), command: None, source_url: None },
     )
 }
 

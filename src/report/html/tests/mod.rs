@@ -16,18 +16,18 @@ use crate::plan::{LimitState, Notice, NoticeCode, Plan, fixture};
 use crate::report::SourceUrl;
 
 /// The page of a plan.
-fn page_of(plan: Plan, outlook: &Outlook) -> String {
+fn page_of(plan: Plan, outlook: &PlanOutlook) -> String {
     render(&SealedPlan::new(plan), outlook)
 }
 
 /// Where the plan of most tests is.
-fn outlook() -> Outlook {
+fn outlook() -> PlanOutlook {
     let url = Some("https://ci.example.net/runs/17".to_owned());
-    Outlook { file: Some("plan.json".to_owned()), url, ..Outlook::default() }
+    PlanOutlook { file: Some("plan.json".to_owned()), url, ..PlanOutlook::default() }
 }
 
 /// The text of the first heading.
-fn headline(plan: Plan, outlook: &Outlook) -> String {
+fn headline(plan: Plan, outlook: &PlanOutlook) -> String {
     let page = Parsed::new(&page_of(plan, outlook));
     let heading = page.all("h1").next().unwrap();
     heading.text.clone()
@@ -42,17 +42,17 @@ fn with_notice(code: Option<NoticeCode>) -> Plan {
 
 #[test]
 fn the_verdict_stands_first() {
-    let none = Outlook::default();
+    let none = PlanOutlook::default();
     let refusal = |code| {
         let (place, message) = ("the plan".to_owned(), "it is".to_owned());
-        Outlook { refusal: Some(Problem::new(place, code, message)), ..Outlook::default() }
+        PlanOutlook { refusal: Some(Problem::new(place, code, message)), ..PlanOutlook::default() }
     };
-    let both = |plan: Plan, outlook: &Outlook| {
+    let both = |plan: Plan, outlook: &PlanOutlook| {
         let page = Parsed::new(&page_of(plan, outlook));
         let heading = page.all("h1").next().unwrap().text.clone();
         (heading, page.all("p").find(|one| one.attribute("class").starts_with("state")).map(|one| one.text.clone()))
     };
-    let state = |plan: Plan, outlook: &Outlook| both(plan, outlook).1.unwrap();
+    let state = |plan: Plan, outlook: &PlanOutlook| both(plan, outlook).1.unwrap();
     let counts = "Plan: 6 to create, 4 to modify, 4 to delete for 5 of 62000 hosts; 50 blocked, 1205 skipped";
     let ready = "Ready to apply to 5 of 62\u{202f}000 hosts; deletes 4 RRsets".to_owned();
     assert_eq!(both(with_notice(None), &none), (format!("\u{2713} {counts}"), Some(ready)));
@@ -84,7 +84,7 @@ fn the_verdict_stands_last_too() {
 #[test]
 fn places_lead_to_their_lines_where_a_template_says_how() {
     let source_url = SourceUrl::parse("https://git.example.net/dns/{file}#L{line}").ok();
-    let page = Parsed::new(&page_of(fixture::reviewed(), &Outlook { source_url, ..outlook() }));
+    let page = Parsed::new(&page_of(fixture::reviewed(), &PlanOutlook { source_url, ..outlook() }));
     let link = page.all("a").find(|one| one.text == "racktables/l3-tors.txt:412").unwrap();
     assert_eq!(link.attribute("href"), "https://git.example.net/dns/racktables/l3-tors.txt#L412");
     assert!(page.by_id("data").text.contains("\"source\":\"https://git.example.net/dns/{file}#L{line}\""));
@@ -190,7 +190,7 @@ fn the_data_tells_all_changes_of_the_plan() {
 
 #[test]
 fn the_bars_are_as_wide_as_the_plan_says() {
-    let page = Parsed::new(&page_of(fixture::reviewed(), &Outlook::default()));
+    let page = Parsed::new(&page_of(fixture::reviewed(), &PlanOutlook::default()));
     let widths = |from: &str, to: &str| {
         let place = |id: &str| page.elements.iter().position(|one| one.attribute("id") == id).unwrap();
         let rects = page.elements[place(from)..place(to)].iter().filter(|one| one.name == "rect");
@@ -220,10 +220,10 @@ fn long_lists_are_cut_and_say_so() {
 
 #[test]
 fn a_view_says_that_it_is_one() {
-    let outlook = Outlook { hidden: Some(7), ..Outlook::default() };
+    let outlook = PlanOutlook { hidden: Some(7), ..PlanOutlook::default() };
     let page = render(&SealedPlan::new(fixture::fleet()), &outlook);
     assert!(page.contains("7 more changes of the plan are not shown"));
-    let outlook = Outlook { file: Some("plan.json".to_owned()), ..outlook };
+    let outlook = PlanOutlook { file: Some("plan.json".to_owned()), ..outlook };
     assert_eq!(
         headline(with_notice(None), &outlook),
         "\u{2026} Part of the plan: 6 to create, 4 to modify, 4 to delete for 5 of 62000 hosts; 50 blocked, 1205 skipped; 7 more changes not shown"
@@ -250,7 +250,8 @@ fn a_refused_plan_says_so_beside_the_command_and_what_could_not_be_read() {
 
 #[test]
 fn a_file_whose_name_cannot_be_shown_is_in_no_command() {
-    let page = page_of(fixture::reviewed(), &Outlook { file: Some("a\u{202e}\n;b".to_owned()), ..Outlook::default() });
+    let page =
+        page_of(fixture::reviewed(), &PlanOutlook { file: Some("a\u{202e}\n;b".to_owned()), ..PlanOutlook::default() });
     assert!(page.contains("zonewright apply FILE --expect sha256:"));
     assert!(page.contains("zonewright show -v FILE"));
 }

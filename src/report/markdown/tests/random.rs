@@ -7,10 +7,10 @@ use crate::diag::Problem;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::inventory::value::Inv;
 use crate::plan::{
-    Against, BlockCode, Blocked, Cause, CauseKind, Change, ChangeKind, Class, LimitKind, LimitState, Notice,
-    NoticeCode, Only, Plan, Review, Rule, SkipCode, Skipped, Waiting, fixture,
+    BlockCode, BlockedSubject, Cause, CauseKind, Change, ChangeClass, ChangeKind, ComparisonBase, LimitKind,
+    LimitState, Notice, NoticeCode, Plan, PlanScope, Review, Rule, SkipCode, SkippedSubject, WaitingRrset, fixture,
 };
-use crate::report::Outlook;
+use crate::report::PlanOutlook;
 
 /// What every value has in it, in lower case where it is a name.
 pub const MARKER: &str = "ZQX";
@@ -219,11 +219,11 @@ impl Maker<'_> {
             return None;
         }
         let against = match self.below(4) {
-            0 => Against::Nothing,
-            1 => Against::Journal { apply: 12, at: "2026-11-18T04:00:00Z".parse().unwrap() },
-            _ => Against::Base { name: self.value(), commit: (self.below(2) == 0).then(|| self.value()) },
+            0 => ComparisonBase::Nothing,
+            1 => ComparisonBase::Journal { apply: 12, at: "2026-11-18T04:00:00Z".parse().unwrap() },
+            _ => ComparisonBase::Base { name: self.value(), commit: (self.below(2) == 0).then(|| self.value()) },
         };
-        let has_class = matches!(against, Against::Base { .. });
+        let has_class = matches!(against, ComparisonBase::Base { .. });
         let mut of_cause: Vec<Vec<u32>> = vec![Vec::new(); causes];
         (0..changes).for_each(|change| {
             // Every cause has one change at least, and the first has most.
@@ -231,7 +231,7 @@ impl Maker<'_> {
             of_cause[place].push(change as u32);
         });
         let causes = of_cause.into_iter().map(|changes| Cause {
-            class: has_class.then(|| self.one(Class::ALL)),
+            class: has_class.then(|| self.one(ChangeClass::ALL)),
             kind: CauseKind::Other,
             says: self.value(),
             places: (0..self.below(4)).map(|_| self.value()).collect(),
@@ -273,7 +273,7 @@ impl Maker<'_> {
         plan.review = self.review(changes);
         let any = |maker: &mut Self| projects[maker.below(projects.len())].clone();
         plan.blocked = (0..blocked)
-            .map(|host| Blocked {
+            .map(|host| BlockedSubject {
                 subject: Subject::Host(Inv(host as u64)),
                 project: any(self),
                 code: self.one(BlockCode::ALL),
@@ -282,7 +282,7 @@ impl Maker<'_> {
             })
             .collect();
         plan.skipped = (0..blocked / 2)
-            .map(|host| Skipped {
+            .map(|host| SkippedSubject {
                 subject: Subject::Host(Inv(host as u64)),
                 project: any(self),
                 code: self.one(SkipCode::ALL),
@@ -299,7 +299,7 @@ impl Maker<'_> {
         plan.notices.retain(|notice| !is_whole || !notice.code.tells_of_less());
         plan.notices.sort_by(crate::plan::order::notices);
         plan.limits = (0..limits).map(|_| self.limit()).collect();
-        let waiting = plan.changes.iter().take(self.below(3)).map(|change| Waiting {
+        let waiting = plan.changes.iter().take(self.below(3)).map(|change| WaitingRrset {
             zone: change.zone.clone(),
             key: change.key.clone(),
             pool: change.pool.clone(),
@@ -310,13 +310,13 @@ impl Maker<'_> {
             due: (blocked % 2 == 0).then_some(plan.expires),
         });
         plan.waiting = waiting.collect();
-        plan.only = (self.below(4) == 0).then(|| Only::new([Inv(3)], &projects[..1]).unwrap());
+        plan.only = (self.below(4) == 0).then(|| PlanScope::new([Inv(3)], &projects[..1]).unwrap());
         plan.undoes = (self.below(9) == 0).then_some(7);
         plan
     }
 
     /// What is known of the plan.
-    fn outlook(&mut self) -> Outlook {
+    fn outlook(&mut self) -> PlanOutlook {
         let code = self.one(&["limit-exceeded", "breaker-tripped", "some-other"]);
         let refusal = (self.below(3) == 0).then(|| {
             Problem::new(self.value(), code, self.value()).maybe_hint((self.below(2) == 0).then(|| self.value()))
@@ -325,13 +325,13 @@ impl Maker<'_> {
         let mut some = |value: String| (self.below(2) == 0).then_some(value);
         let url = some(url);
         let file = some("plans/".to_owned()).map(|folder| folder + &self.value());
-        Outlook { refusal, file, url, hidden: None, command: None, source_url: None }
+        PlanOutlook { refusal, file, url, hidden: None, command: None, source_url: None }
     }
 }
 
 impl Recipe {
     /// The plan, and what is known of it.
-    pub fn made(&self) -> (Plan, Outlook) {
+    pub fn made(&self) -> (Plan, PlanOutlook) {
         let mut maker = Maker { recipe: self, state: self.seed };
         (maker.plan(), maker.outlook())
     }
