@@ -17,6 +17,7 @@ use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
+use zonewright::pipeline::targets::server_names;
 
 use clap::Parser;
 use domain::base::message_builder::HashCompressor;
@@ -26,6 +27,7 @@ use domain::rdata::{Aaaa, Soa};
 use zonewright::desired::DesiredHosts;
 use zonewright::diag::Files;
 use zonewright::diff::context::{Selection, TrippedHosts};
+use zonewright::diff::decide::{self, DecisionInput};
 use zonewright::diff::held::HeldEdits;
 use zonewright::diff::waits::RrsetWaits;
 use zonewright::dns::{Name, Rtype, Ttl, ZoneBuilder, ZoneContents, ZoneName};
@@ -33,7 +35,6 @@ use zonewright::inventory::model::Inventory;
 use zonewright::inventory::sources::{self, SourceFile, SourceInput};
 use zonewright::inventory::value::Time;
 use zonewright::live::Live;
-use zonewright::pipeline::decide::{self, DecisionInput};
 use zonewright::pipeline::{Progress, RunStage, zones};
 use zonewright::plan::{SealedPlan, document};
 
@@ -293,7 +294,9 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
     );
     let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
     let held = HeldEdits::default();
-    let given = DecisionInput { now, selection: &selection, tripped: &tripped, waits: &waits, held: &held };
+    let servers = server_names(&inventory);
+    let given =
+        DecisionInput { now, servers: &servers, selection: &selection, tripped: &tripped, waits: &waits, held: &held };
     bench.part("hosts: derived and decided", hosts, || (), |()| decide::decide(&inventory, &live, given));
 
     let program = Command::new(env!("CARGO_BIN_EXE_zonewright"))

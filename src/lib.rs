@@ -16,7 +16,7 @@
 //! `apply`,
 //! `state`, `snapshot`, `serve`, `plan::store`, `disk`, `git`, `process`, `http`, `notify` and `cli` touch the world; all other rooms are pure: they
 //! do no input or output, read no clock or environment, and give the same answer for the same arguments. `pipeline`
-//! joins the rooms, and runs sources, zones and hosts in parallel.
+//! joins the rooms, and runs sources and zones in parallel; `diff` runs hosts in parallel.
 
 pub mod document;
 
@@ -31,6 +31,8 @@ pub mod claim;
 pub mod change;
 
 pub mod live;
+
+pub mod post_state;
 
 pub mod names;
 

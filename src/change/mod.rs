@@ -12,6 +12,9 @@ use crate::inventory::value::{Inv, Time};
 
 mod document;
 
+#[cfg(test)]
+pub mod fixture;
+
 pub use document::{RrsetText, WithoutReasons};
 
 /// What is done to one RRset.

@@ -3,7 +3,7 @@
 //! Comes in: desired hosts, live DNS, and which host holds which name. Goes out: for each host, that it is skipped or
 //! blocked, or what its rules do; for all hosts, changes with their reasons, and notices. Pure.
 //!
-//! Each host is processed alone, so that all run in parallel. [`standing`] decides whether its rules run at all, and
+//! [`decide`] does all of it. Each host is processed alone, so that all run in parallel. [`standing`] decides whether its rules run at all, and
 //! [`rules::reconcile`] runs them, unless live DNS already holds all that the host needs ([`settled`]). After all
 //! hosts, [`rules::settle`] can still block a host: only then it is known which hosts' records are protected.
 
@@ -38,6 +38,12 @@ pub mod waits;
 pub mod delay;
 
 pub mod held;
+
+pub mod derive;
+
+mod refuse;
+
+pub mod decide;
 
 pub use act::RuleAct;
 pub use block::HostBlock;

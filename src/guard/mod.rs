@@ -30,8 +30,6 @@ pub mod breakers;
 
 pub mod clearance;
 
-pub mod post;
-
 pub use breakers::Breaker;
 pub use clearance::{Allowance, Clearance, ExceededLimit, clear};
 pub use ledger::Ledger;

@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::decide::{self, DecisionInput, FleetDecisions};
 use super::zones::Zones;
 use crate::apply::arrange;
 use crate::change::{Change, Notice};
 use crate::diag::Problem;
+use crate::diff::decide::{self, DecisionInput, FleetDecisions};
 use crate::diff::held::HeldEdits;
 use crate::dns::{RrKey, ZoneName};
 use crate::drift::edited;

@@ -1,5 +1,6 @@
 //! Makes the explanation of one host, name or address from a workspace and its servers.
 
+use super::targets::server_names;
 use std::collections::BTreeSet;
 
 use super::findings::Findings;
@@ -9,8 +10,9 @@ use super::inputs::{PlanRequest, SnapshotUsed};
 use super::notices::found_notices;
 use super::plan::are_believed;
 use super::progress::{Progress, RunStage};
-use super::{decide, edited, published};
+use super::{edited, published};
 use crate::diag::{CallError, Diagnostics, Problem};
+use crate::diff::decide::{self, DecisionInput, FleetDecisions};
 use crate::diff::held::HeldEdits;
 use crate::diff::{HostStandings, RuleContext, Selection};
 use crate::explain::published::PublishedRrset;
@@ -19,7 +21,6 @@ use crate::inventory::Inventory;
 use crate::plan::{Notice, order};
 use crate::provider::outage;
 use crate::state::State;
-use decide::{DecisionInput, FleetDecisions};
 use edited::JournalContext;
 
 /// An explanation, and the findings of the same run.
@@ -44,9 +45,16 @@ pub fn explain(request: &PlanRequest<'_>, asked: &str, progress: &dyn Progress) 
     progress.stage(RunStage::Compare, None);
     let (notices, is_partial) = found_notices(&inventory, &zones);
     let tripped = remembered.tripped(&inventory);
+    let servers = server_names(&inventory);
     let nothing = HeldEdits::default();
-    let given =
-        DecisionInput { now: request.now, selection: &selection, tripped: &tripped, waits: &waits, held: &nothing };
+    let given = DecisionInput {
+        now: request.now,
+        servers: &servers,
+        selection: &selection,
+        tripped: &tripped,
+        waits: &waits,
+        held: &nothing,
+    };
     let past = JournalContext { state: state.as_deref(), version, zones: &zones, is_snapshot: snapshot.is_some() };
     let (held, kept) = edited::held(&inventory, given, past)?;
     let notices = notices.into_iter().chain(kept).collect();

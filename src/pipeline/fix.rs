@@ -8,15 +8,16 @@ use super::notices::found_notices;
 use super::plan::MadePlan;
 use super::plan::{SelectedDecisions, guarded, made, workspace_seen};
 use super::progress::{Progress, RunStage};
-use super::{decide, edited, left_behind, published};
+use super::targets::server_names;
+use super::{edited, left_behind, published};
 use crate::diag::Problem;
 use crate::diff::Selection;
+use crate::diff::decide::{self, DecisionInput, FleetDecisions};
 use crate::diff::held::HeldEdits;
 use crate::explain::{ExplainQuestion, Explanation};
 use crate::inventory::value::Inv;
 use crate::plan::Plan;
 use crate::plan::PlanScope;
-use decide::{DecisionInput, FleetDecisions};
 use edited::JournalContext;
 
 /// Plans for the hosts that an operator names by number or name; explains each of them.
@@ -34,9 +35,16 @@ pub fn fix(
     let selection = Selection { hosts: named, ..selection };
     let (notices, _) = found_notices(&inventory, &zones);
     let tripped = remembered.tripped(&inventory);
+    let servers = server_names(&inventory);
     let nothing = HeldEdits::default();
-    let given =
-        DecisionInput { now: request.now, selection: &selection, tripped: &tripped, waits: &waits, held: &nothing };
+    let given = DecisionInput {
+        now: request.now,
+        servers: &servers,
+        selection: &selection,
+        tripped: &tripped,
+        waits: &waits,
+        held: &nothing,
+    };
     let past = JournalContext { state: state.as_deref(), version, zones: &zones, is_snapshot: snapshot.is_some() };
     let (held, kept) = edited::held(&inventory, given, past)?;
     let given = DecisionInput { held: &held, ..given };

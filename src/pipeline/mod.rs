@@ -21,15 +21,9 @@ pub mod doctor;
 
 pub mod state;
 
-pub mod decide;
-
-mod derive;
-
 pub mod guards;
 
 mod review;
-
-mod post;
 
 pub mod explain;
 
@@ -45,7 +39,7 @@ mod pools;
 
 pub mod conduct;
 
-mod targets;
+pub mod targets;
 
 pub mod apply;
 

@@ -7,10 +7,10 @@
 use std::collections::{BTreeSet, HashSet};
 use std::net::{IpAddr, Ipv6Addr};
 
-use super::derive;
 use crate::desired::host;
 use crate::desired::{DesiredHost, Interface};
 use crate::diff::Selection;
+use crate::diff::derive;
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Policy, Project, ProjectIndex, Registry};

@@ -1,10 +1,10 @@
 //! Makes a plan: reads inventory and live DNS, derives, compares, decides.
 
+use super::targets::server_names;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::base::BaseError;
-use super::decide::{DecisionInput, FleetDecisions};
 use super::edited::{self, JournalContext, MarkedDecisions};
 use super::findings::Findings;
 use super::guards::GuardMemory;
@@ -19,6 +19,7 @@ use crate::change::Change;
 use crate::claim::Subject;
 use crate::diag::{Diagnostics, Problem};
 use crate::diff::Selection;
+use crate::diff::decide::{DecisionInput, FleetDecisions};
 use crate::diff::held::HeldEdits;
 use crate::dns::ZoneName;
 use crate::guard::Breaker;
@@ -84,9 +85,16 @@ pub fn make_plan(request: &PlanRequest<'_>, progress: &dyn Progress) -> Result<M
         gather(request, &ReadFor::Selected, progress)?;
     progress.stage(RunStage::Compare, None);
     let tripped = remembered.tripped(&inventory);
+    let servers = server_names(&inventory);
     let nothing = HeldEdits::default();
-    let given =
-        DecisionInput { now: request.now, selection: &selection, tripped: &tripped, waits: &waits, held: &nothing };
+    let given = DecisionInput {
+        now: request.now,
+        servers: &servers,
+        selection: &selection,
+        tripped: &tripped,
+        waits: &waits,
+        held: &nothing,
+    };
     let past = JournalContext { state: state.as_deref(), version, zones: &zones, is_snapshot: snapshot.is_some() };
     let MarkedDecisions { mut decided, written, held } = edited::decide(&inventory, given, past)?;
     let left = std::mem::take(&mut decided.left_behind);

@@ -6,7 +6,9 @@ use std::path::Path;
 use super::settings::state_file;
 use crate::apply::ZoneAccess;
 use crate::diag::Problem;
+use crate::diff::context::ServerNames;
 use crate::dns::ZoneName;
+use crate::inventory::Inventory;
 use crate::inventory::model::{Config, Fence, ZoneSpec};
 use crate::inventory::value::Time;
 use crate::plan::Plan;
@@ -84,4 +86,15 @@ pub(super) fn is_fenced(config: &Config, spec: &ZoneSpec) -> bool {
         Some(fence) => fence == Fence::Marker,
         None => provider::is_fenced(&config.pools[spec.pool].target.provider),
     }
+}
+
+/// The names of the servers that zones are written to, each with the first place in the settings that holds it.
+pub fn server_names(inventory: &Inventory) -> ServerNames {
+    let targets = inventory.config.pools.iter().map(|pool| &pool.target);
+    let named = targets.flat_map(|target| provider::server_names(&target.provider, &target.settings));
+    let mut servers = ServerNames::new();
+    for (name, origin) in named {
+        servers.entry(name).or_insert(origin);
+    }
+    servers
 }

@@ -4,7 +4,9 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;
+use zonewright::pipeline::targets::server_names;
 
+use zonewright::diff::decide::{self, DecisionInput};
 use zonewright::diff::held::HeldEdits;
 use zonewright::diff::waits::RrsetWaits;
 use zonewright::diff::{RuleContext, Selection, TrippedHosts};
@@ -12,7 +14,6 @@ use zonewright::dns::{Name, NameRef, RdataRef, Rtype, reverse};
 use zonewright::inventory::value::Time;
 use zonewright::inventory::{self, Inventory};
 use zonewright::live::{Live, LiveRrset};
-use zonewright::pipeline::decide::{self, DecisionInput};
 use zonewright::pipeline::zones;
 
 use super::{Silent, on_fleets, plan_of};
@@ -71,7 +72,9 @@ fn the_rules_find_nothing_to_do_for_hosts_that_are_told_without_them() {
     on_fleets(|seed, fleet| {
         let Some((inventory, live)) = read(fleet, now()) else { return };
         let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
+        let servers = server_names(&inventory);
         let given = DecisionInput {
+            servers: &servers,
             now: now(),
             selection: &selection,
             tripped: &tripped,
@@ -102,7 +105,9 @@ fn what_holds_an_address_or_points_to_a_name_is_found_as_by_a_look_at_all_record
         // Deciding tells beforehand what it found to be in order.
         let (_, live) = read(fleet, now()).expect("as before");
         let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
+        let servers = server_names(&inventory);
         let given = DecisionInput {
+            servers: &servers,
             now: now(),
             selection: &selection,
             tripped: &tripped,

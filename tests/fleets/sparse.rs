@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use zonewright::pipeline::targets::server_names;
 
 use zonewright::change::BlockCode;
+use zonewright::diff::decide::{DecisionInput, FleetDecisions, decide};
 use zonewright::diff::held::HeldEdits;
 use zonewright::diff::waits::RrsetWaits;
 use zonewright::diff::{Selection, TrippedHosts};
@@ -15,7 +17,6 @@ use zonewright::inventory::model::{Inventory, ProjectIndex};
 use zonewright::inventory::value::{Inv, Time};
 use zonewright::live::asked::{Answer, NameExistence, Question};
 use zonewright::live::{Live, NamePlace};
-use zonewright::pipeline::decide::{DecisionInput, FleetDecisions, decide};
 use zonewright::pipeline::zones;
 use zonewright::provider::{AskZone, ReadOrAsk, ReadZone, TargetAccess, ZoneRead, answers};
 use zonewright::{inventory, parallel};
@@ -128,10 +129,18 @@ impl Fleet {
     /// Decides for these hosts.
     fn decide(&self, live: &Live, selection: &Selection) -> FleetDecisions {
         let (tripped, waits) = (TrippedHosts::default(), RrsetWaits::default());
+        let servers = server_names(&self.inventory);
         decide(
             &self.inventory,
             live,
-            DecisionInput { now: self.now, selection, tripped: &tripped, waits: &waits, held: &HeldEdits::default() },
+            DecisionInput {
+                now: self.now,
+                servers: &servers,
+                selection,
+                tripped: &tripped,
+                waits: &waits,
+                held: &HeldEdits::default(),
+            },
         )
     }
 

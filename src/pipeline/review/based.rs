@@ -1,15 +1,16 @@
 //! What would be decided by a base, with the present live data.
 
+use super::super::targets::server_names;
 use std::collections::{BTreeSet, HashSet};
 
 use super::super::base::{self, Base};
-use super::super::decide::{self, DecisionInput, FleetDecisions};
 use super::super::guards::GuardMemory;
 use super::super::inputs::PlanRequest;
 use super::{ReviewError, ReviewSubject};
 use crate::change::{BlockCode, BlockedSubject, Change};
 use crate::claim::Subject;
 use crate::diff::Selection;
+use crate::diff::decide::{self, DecisionInput, FleetDecisions};
 use crate::dns::{NameRef, ZoneName};
 use crate::guard::{last, trust};
 use crate::inventory::Inventory;
@@ -70,10 +71,11 @@ pub fn decide_by(
 ) -> FleetDecisions {
     let selection = select(inventory, (hosts, &request.projects));
     let tripped = remembered.tripped(inventory);
+    let servers = server_names(inventory);
     decide::decide(
         inventory,
         live,
-        DecisionInput { now: request.now, selection: &selection, tripped: &tripped, waits, held },
+        DecisionInput { now: request.now, servers: &servers, selection: &selection, tripped: &tripped, waits, held },
     )
 }
 

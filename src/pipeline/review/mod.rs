@@ -10,12 +10,12 @@ mod past;
 use std::collections::BTreeSet;
 
 use super::base::BaseError;
-use super::decide::FleetDecisions;
 use super::findings::BaseRemark;
 use super::guards::GuardMemory;
 use super::inputs::PlanRequest;
 use super::progress::{Progress, RunStage};
 use crate::diag::{Diagnostics, Problem};
+use crate::diff::decide::FleetDecisions;
 use crate::diff::held::HeldEdits;
 use crate::diff::waits::RrsetWaits;
 use crate::inventory::Inventory;

@@ -2,26 +2,25 @@
 
 use rayon::prelude::*;
 
+use super::act::RuleAct;
+use super::context::ServerNames;
 use super::derive;
-use super::post::{self, SettledActs};
-use crate::change::{BlockedSubject, Change, Notice, SkippedSubject, WaitingRrset};
-use crate::claim::Subject;
-use crate::desired::{Collisions, DesiredHosts};
-use crate::diff::act::RuleAct;
-use crate::diff::context::ServerNames;
-use crate::diff::held::HeldEdits;
-use crate::diff::left_behind::{self, LeftOrphan};
-use crate::diff::rules::{self, HostResult};
-use crate::diff::waits::RrsetWaits;
-use crate::diff::{
+use super::held::HeldEdits;
+use super::left_behind::{self, LeftOrphan};
+use super::refuse::{self, SettledActs};
+use super::rules::{self, HostResult};
+use super::waits::RrsetWaits;
+use super::{
     HostBlock, HostStanding, HostStandings, RuleContext, RuleGround, Selection, TrippedHosts, delay, orphans, protect,
     released, standing,
 };
+use crate::change::{BlockedSubject, Change, Notice, SkippedSubject, WaitingRrset};
+use crate::claim::Subject;
+use crate::desired::{Collisions, DesiredHosts};
 use crate::inventory::Inventory;
 use crate::inventory::value::Time;
 use crate::live::Live;
 use crate::names::{ForeseenNames, NameIndex};
-use crate::provider;
 
 /// All that was decided.
 #[derive(Debug, Default)]
@@ -45,6 +44,8 @@ pub struct FleetDecisions {
 pub struct DecisionInput<'a> {
     /// The clock.
     pub now: Time,
+    /// The servers that zones are written to.
+    pub servers: &'a ServerNames,
     /// The hosts whose rules run.
     pub selection: &'a Selection,
     /// The hosts whose rules do not run because of a breaker.
@@ -64,12 +65,11 @@ pub fn decide(inventory: &Inventory, live: &Live, given: DecisionInput<'_>) -> F
 pub fn decide_and<T>(
     inventory: &Inventory,
     live: &Live,
-    DecisionInput { now, selection, tripped, waits, held }: DecisionInput<'_>,
+    DecisionInput { now, servers, selection, tripped, waits, held }: DecisionInput<'_>,
     look: impl FnOnce(&RuleContext<'_>, &HostStandings, FleetDecisions) -> T,
 ) -> T {
-    let servers = server_names(inventory);
     let desired = DesiredHosts::new(inventory, live, now);
-    let ground = RuleGround { inventory, live, servers: &servers };
+    let ground = RuleGround { inventory, live, servers };
     let index = || rayon::join(|| NameIndex::new(inventory), || ForeseenNames::find(inventory, live, now));
     let ((names, foreseen), derived) = rayon::join(index, || derive::all(ground, &desired));
     let (used, settled) = derived.finish(ground, &names);
@@ -85,23 +85,12 @@ pub fn decide_and<T>(
         now,
         selection,
         tripped,
-        servers: &servers,
+        servers,
         waits,
         held,
     };
     let (standings, decided) = judge_all(&context);
     look(&context, &standings, decided)
-}
-
-/// The names of the servers that zones are written to, each with the first place in the settings that holds it.
-fn server_names(inventory: &Inventory) -> ServerNames {
-    let targets = inventory.config.pools.iter().map(|pool| &pool.target);
-    let named = targets.flat_map(|target| provider::server_names(&target.provider, &target.settings));
-    let mut servers = ServerNames::new();
-    for (name, origin) in named {
-        servers.entry(name).or_insert(origin);
-    }
-    servers
 }
 
 /// Decides the standing of each derived host, runs the rules, and joins what they do.
@@ -215,7 +204,7 @@ fn refuse_faults(
     acts: Vec<RuleAct>,
     decided: &mut FleetDecisions,
 ) {
-    let SettledActs { changes, blocked, notices, waiting } = post::settle(context, acts);
+    let SettledActs { changes, blocked, notices, waiting } = refuse::settle(context, acts);
     decided.changes = changes;
     decided.waiting = waiting;
     // A host that is blocked here gets no notices, like every other blocked host.

@@ -7,10 +7,10 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use rayon::prelude::*;
 
+use super::RuleGround;
+use super::settled::{HostSights, is_settled};
 use crate::desired::host::{self, LookedUp, addresses_v4};
 use crate::desired::{DesiredHost, DesiredHosts, InterfaceKind, UsedValues};
-use crate::diff::RuleGround;
-use crate::diff::settled::{HostSights, is_settled};
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, Rtype};
 use crate::inventory::Inventory;

@@ -1,4 +1,4 @@
-use crate::plan::fixture;
+use crate::change::fixture;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;

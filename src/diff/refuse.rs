@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
+use super::act::{RrsetDeed, RuleAct};
+use super::{HostBlock, RuleContext, delay, merge};
 use crate::change::{BlockCode, Change, Notice, NoticeCode, Rule, WaitingRrset};
-use crate::diff::act::{RrsetDeed, RuleAct};
-use crate::diff::{HostBlock, RuleContext, delay, merge};
 use crate::dns::{Name, Rdata, Rtype};
-use crate::guard::post::words::{self, notices};
-use crate::guard::post::{CausedFault, FoundFaults, PostCheck, ZoneFaultKind};
 use crate::inventory::value::Inv;
 use crate::live::{Live, ZoneIndex};
+use crate::post_state::words::{self, notices};
+use crate::post_state::{CausedFault, FoundFaults, PostCheck, ZoneFaultKind};
 
 /// What is left of the acts.
 #[derive(Debug)]
