@@ -15,6 +15,7 @@ mod document;
 #[cfg(test)]
 pub mod fixture;
 
+pub use crate::claim::Rule;
 pub use document::{RrsetText, WithoutReasons};
 
 /// What is done to one RRset.
@@ -176,36 +177,6 @@ pub fn edited_after(evidence: &[String]) -> Option<(u64, Time)> {
     let [update, sent] = evidence else { return None };
     let (apply, _) = update.strip_prefix("apply:")?.split_once(':')?;
     Some((apply.parse().ok()?, sent.strip_prefix(SENT)?.parse().ok()?))
-}
-
-words! {
-    /// Why an RRset is changed.
-    Rule {
-        /// An address that the host should have and does not have.
-        Missing = "missing",
-        /// An address at the host's name that is not acceptable.
-        WrongAddress = "wrong-address",
-        /// The host's address at a name that is not the host's.
-        AddressElsewhere = "address-elsewhere",
-        /// An address has no PTR.
-        MissingPtr = "missing-ptr",
-        /// A PTR at the host's address that names something else, or an address that the host does not keep.
-        WrongPtr = "wrong-ptr",
-        /// A PTR that names the host at an address that is not the host's.
-        PtrElsewhere = "ptr-elsewhere",
-        /// The TTL differs.
-        Ttl = "ttl",
-        /// The name was released.
-        Released = "released",
-        /// No host has the name.
-        Orphan = "orphan",
-        /// The TXT that records the owner of an RRset.
-        Registry = "registry",
-        /// An apply is undone.
-        Undo = "undo",
-        /// The RRset is not as the latest apply that wrote it left it: a person, or another program, edited it since.
-        EditedSince = "edited-since",
-    }
 }
 
 words! {

@@ -11,6 +11,10 @@ pub mod address;
 
 pub mod host;
 
+pub mod claims;
+
+pub mod gone;
+
 pub mod all;
 
 pub mod collide;

@@ -6,7 +6,7 @@ use super::held::HeldEdits;
 use super::waits::RrsetWaits;
 use crate::desired::{Collisions, DesiredHosts};
 use crate::diag::Origin;
-use crate::dns::{Name, Ttl};
+use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Permission, ProjectAdmin, ProjectIndex, ProjectSettings, ZoneSpec};
 use crate::inventory::pool_name::PoolName;
@@ -63,13 +63,6 @@ impl<'a> RuleGround<'a> {
     /// The settings of a zone.
     pub fn zone_spec(self, zone: ZoneIndex) -> &'a ZoneSpec {
         &self.inventory.config.zones[zone.0 as usize]
-    }
-
-    /// The TTL that a project's records have in a zone: the project's, else the zone's, else the default.
-    pub fn wanted_ttl(self, project: ProjectIndex, zone: ZoneIndex) -> Ttl {
-        let settings = self.inventory.projects[project.0 as usize].file.settings();
-        let own = settings.and_then(|settings| settings.ttl).map(|(ttl, _)| ttl);
-        own.or(self.zone_spec(zone).ttl).unwrap_or(Ttl::DEFAULT)
     }
 }
 
@@ -148,11 +141,6 @@ impl<'a> RuleContext<'a> {
     /// A project's id.
     pub fn project_id(&self, project: ProjectIndex) -> &'a str {
         &self.inventory.projects[project.0 as usize].id
-    }
-
-    /// The TTL that a project's records have in a zone: the project's, else the zone's, else the default.
-    pub fn wanted_ttl(&self, project: ProjectIndex, zone: ZoneIndex) -> Ttl {
-        self.ground().wanted_ttl(project, zone)
     }
 
     /// Whether a breaker stops automatic changes for a project.

@@ -3,12 +3,13 @@
 use rayon::prelude::*;
 
 use super::act::RuleAct;
+use super::compare::ClaimsResult;
 use super::context::ServerNames;
 use super::derive;
 use super::held::HeldEdits;
 use super::left_behind::{self, LeftOrphan};
 use super::refuse::{self, SettledActs};
-use super::rules::{self, HostResult};
+use super::rules;
 use super::waits::RrsetWaits;
 use super::{
     HostBlock, HostStanding, HostStandings, RuleContext, RuleGround, Selection, TrippedHosts, delay, orphans, protect,
@@ -108,7 +109,7 @@ pub fn judge_all(context: &RuleContext<'_>) -> (HostStandings, FleetDecisions) {
 }
 
 /// The result of a host's rules, where they ran: nearly no host needs them.
-type RuleOutcome = Option<Box<HostResult>>;
+type RuleOutcome = Option<Box<ClaimsResult>>;
 
 /// Decides the standing of a host, and runs its rules.
 fn judge(context: &RuleContext<'_>, place: usize) -> (HostStanding, RuleOutcome) {

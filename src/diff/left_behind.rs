@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use super::context::RuleContext;
 use super::orphans::{self, Orphan, ProjectDomains};
 use super::protect;
-use super::rules::is_untouchable;
+use super::protect::is_untouchable;
 use crate::change::{Change, WaitingRrset};
 use crate::claim::OrphanName;
 use crate::dns::{Name, NameRef, RdataRef, RrKey, Rtype, ZoneName, reverse};

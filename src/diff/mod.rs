@@ -21,6 +21,10 @@ pub mod standing;
 
 pub mod settled;
 
+mod choice;
+
+pub mod compare;
+
 pub mod rules;
 
 pub mod released;

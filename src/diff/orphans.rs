@@ -3,7 +3,7 @@
 use super::act::{RuleAct, RuleActor};
 use super::context::RuleContext;
 use super::own;
-use super::rules::is_untouchable;
+use super::protect::is_untouchable;
 use crate::change::Rule;
 use crate::claim::{OrphanName, Subject};
 use crate::dns::{Name, NameRef, Rdata, Rtype};

@@ -164,3 +164,13 @@ fn notice(context: &RuleContext<'_>, name: String, left: &[(RuleAct, Protection<
     let message = format!("{what}, but is left: {}", reason(context, *why));
     Notice { code: NoticeCode::Protected, message, name, subject: Some(actor.subject.clone()) }
 }
+
+/// Whether rules 3, 8 and 9 leave a name alone: an apex, a wildcard, a name that MX data point to, or one that may be
+/// the fastbone of a host whose project file is bad. [`leave`] reports what they leave at other protected
+/// names.
+pub fn is_untouchable(context: &RuleContext<'_>, name: NameRef<'_>) -> bool {
+    context.live.is_apex(name)
+        || name.is_wildcard()
+        || context.live.is_exchanger(name)
+        || context.names.may_be_held(context.inventory, name)
+}

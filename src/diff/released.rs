@@ -1,15 +1,13 @@
 //! Rule 9: the records of released names are removed.
 
-use super::act::{RuleAct, RuleActor};
+use super::act::RuleAct;
+use super::compare::Claimant;
 use super::context::RuleContext;
-use super::own;
-use super::protect;
-use super::rules::is_untouchable;
-use crate::change::Rule;
+use super::protect::{self, is_untouchable};
 use crate::claim::Subject;
-use crate::dns::{NameRef, Rdata, RdataRef, Rtype};
+use crate::desired::gone;
+use crate::dns::NameRef;
 use crate::inventory::model::{LockRow, Policy};
-use crate::live::LiveRrset;
 use crate::names::holders::fastbone_of;
 
 /// Why the records of a name are not removed.
@@ -47,19 +45,15 @@ pub enum SpareReason {
 /// breaker or the host's restrictions forbid it. What blocks the host does not matter, and the owner's switch does not,
 /// either.
 pub fn release(context: &RuleContext<'_>, row: &LockRow) -> Vec<RuleAct> {
-    let mut acts = Vec::new();
-    if spared_row(context, row).is_some() {
-        return acts;
-    }
-    let Some(backbone) = &row.name else { return acts };
+    let Some(backbone) = row.name.as_ref().filter(|_| spared_row(context, row).is_none()) else { return Vec::new() };
     let fastbone = fastbone_of(context.inventory, row.project, backbone.as_name());
-    for name in std::iter::once(backbone).chain(&fastbone) {
-        let name = name.as_name();
-        if spared_name(context, name).is_none() {
-            clear(context, row, name, &mut acts);
-        }
+    let names = std::iter::once(backbone).chain(&fastbone);
+    // `spared_row` tested the policy: it deletes.
+    let mut claimant = Claimant::of_former(context, Subject::Released(row.inv), row.project, Policy::Repair);
+    for name in names.filter(|name| spared_name(context, name.as_name()).is_none()) {
+        gone::claims(name, row.origin).iter().for_each(|claim| claimant.compare(claim));
     }
-    acts
+    claimant.finish().acts
 }
 
 /// Why the records of the name that a row gives are not removed now; none where they are.
@@ -105,24 +99,4 @@ fn spared_name(context: &RuleContext<'_>, name: NameRef<'_>) -> Option<SpareReas
 fn is_restricted(context: &RuleContext<'_>, row: &LockRow) -> bool {
     let hosts = &context.inventory.hosts[context.inventory.places_of(row.inv)];
     hosts.iter().any(|host| host.restricted) && !context.selection.names_host(row.inv)
-}
-
-/// Removes the AAAA at one name and the PTR that point to it.
-fn clear(context: &RuleContext<'_>, row: &LockRow, name: NameRef<'_>, acts: &mut Vec<RuleAct>) {
-    let actor = RuleActor { subject: Subject::Released(row.inv), project: row.project, by_right: false };
-    let mut remove = |found: LiveRrset<'_>, rdata: Rdata| {
-        acts.push(RuleAct::removal(found, rdata, Rule::Released, actor.clone(), Some(row.origin)));
-    };
-    let may_clear = |found: &LiveRrset<'_>| {
-        let LiveRrset { zone, rrset } = *found;
-        own::is_writable(context, *found)
-            && own::unknown_registry(context, zone, rrset.owner().as_name(), rrset.rtype()).is_none()
-    };
-    let addresses = context.live.rrset(name, Rtype::AAAA).filter(may_clear);
-    if let Some(found) = addresses {
-        found.rrset.rdata().map(RdataRef::to_rdata).for_each(|rdata| remove(found, rdata));
-    }
-    for found in context.live.pointing_to(name).filter(may_clear) {
-        remove(found, Rdata::from_name(name));
-    }
 }

@@ -85,7 +85,8 @@ fn the_only<'c>(
     let zone = spot?.zone;
     let mut rrsets = ground.live.at(spot?);
     let rrset = rrsets.next().filter(|rrset| rrset.rtype() == rtype && rrset.record_count() == 1)?;
-    let is_right = rrsets.next().is_none() && rrset.ttl() == ground.wanted_ttl(project, zone);
+    let is_right =
+        rrsets.next().is_none() && rrset.ttl() == ground.inventory.wanted_ttl(project, ground.zone_spec(zone));
     let is_free = is_right && protect::protection_in(ground, zone, name).is_none();
     Some((LiveRrset { zone, rrset }, rrset.rdata().next()?)).filter(|_| is_free)
 }

@@ -3,12 +3,13 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::block::HostBlock;
+use super::choice::kept_or_added;
 use super::context::RuleContext;
 use super::words;
 use crate::change::{BlockCode, SkipCode};
 use crate::desired::{DesiredHost, Interface};
 use crate::dns::reverse::ReverseName;
-use crate::dns::{Name, NameRef, Rtype};
+use crate::dns::{Name, NameRef, Rdata, Rtype};
 use crate::inventory::model::{Host, HostStatus, Policy, ProjectFile, Trust};
 use crate::live::NamePlace;
 use crate::names::HolderRow;
@@ -152,19 +153,12 @@ fn each_obstacle(
     }
 }
 
-/// The addresses that an interface keeps or gets: the acceptable ones that are live at its name, else the preferred one.
-///
-/// Under `create-only` an interface whose AAAA RRset exists without a correct record keeps and gets none.
+/// The addresses that an interface keeps or gets at its name.
 pub fn kept_or_gained(context: &RuleContext<'_>, interface: &Interface, policy: Policy) -> Vec<Ipv6Addr> {
     let found = context.live.rrset(interface.owner.as_name(), Rtype::AAAA);
-    let live: Vec<IpAddr> = found.iter().flat_map(|found| found.rrset.rdata()).filter_map(|r| r.address()).collect();
-    let acceptable = interface.acceptable.iter().map(|(address, _)| *address);
-    let kept: Vec<Ipv6Addr> = acceptable.filter(|address| live.contains(&IpAddr::V6(*address))).collect();
-    match (kept.is_empty(), policy) {
-        (false, _) => kept,
-        (true, Policy::CreateOnly) if found.is_some() => Vec::new(),
-        (true, _) => interface.acceptable.first().map(|(address, _)| *address).into_iter().collect(),
-    }
+    let acceptable = interface.acceptable.iter().map(|(address, _)| Rdata::from_address(IpAddr::V6(*address)));
+    let places = kept_or_added(found, &acceptable.collect::<Vec<Rdata>>(), policy);
+    places.into_iter().map(|place| interface.acceptable[place].0).collect()
 }
 
 impl HostStandings {

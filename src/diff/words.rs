@@ -1,10 +1,9 @@
 //! What blocks a host, in words, and what to do about it.
 
-use std::net::Ipv6Addr;
-
 use super::block::HostBlock;
 use super::context::RuleContext;
 use crate::change::BlockCode;
+use crate::claim::Subject;
 use crate::desired::host::FaultDetail;
 use crate::desired::network::Segment;
 use crate::diag::Origin;
@@ -319,6 +318,7 @@ pub fn registry_unknown(context: &RuleContext<'_>, zone: ZoneIndex, name: &Name)
 }
 
 /// The notice about an address of a host at a name that no host has.
-pub fn foreign_name(inv: Inv, address: Ipv6Addr, name: NameRef<'_>) -> String {
-    format!("`{name}` holds `{address}`, an address of host {inv}, and is not changed")
+pub fn foreign_name(subject: &Subject, rdata: RdataRef<'_>, name: NameRef<'_>) -> String {
+    let whose = subject.host().map_or_else(|| subject.to_string(), |inv| format!("host {inv}"));
+    format!("`{name}` holds `{rdata}`, an address of {whose}, and is not changed")
 }

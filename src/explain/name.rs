@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::model::{ExplainSubject, Explanation, HolderFacts, NameFacts};
 use super::{ExplainCase, changes, claimed_by, host};
 use crate::change::WaitingRrset;
-use crate::diff::rules::is_untouchable;
+use crate::diff::protect::is_untouchable;
 use crate::diff::{RuleContext, protect};
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::model::HostStatus;

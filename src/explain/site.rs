@@ -65,7 +65,8 @@ impl ExplainCase<'_> {
     /// One live RRset.
     fn live_facts(&self, found: LiveRrset<'_>, project: Option<ProjectIndex>) -> LiveFacts {
         let (owner, rtype, ttl) = (found.rrset.owner(), found.rrset.rtype(), found.rrset.ttl());
-        let wanted = project.map(|project| self.context.wanted_ttl(project, found.zone));
+        let wanted =
+            project.map(|project| self.context.inventory.wanted_ttl(project, self.context.zone_spec(found.zone)));
         let is_managed = matches!(rtype, Rtype::AAAA | Rtype::PTR);
         LiveFacts {
             rtype: rtype.to_string(),

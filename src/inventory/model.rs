@@ -60,6 +60,13 @@ pub struct Inventory {
 }
 
 impl Inventory {
+    /// The TTL that a project's records have in a zone: the project's, else the zone's, else the default.
+    pub fn wanted_ttl(&self, project: ProjectIndex, zone: &ZoneSpec) -> Ttl {
+        let settings = self.projects[project.0 as usize].file.settings();
+        let own = settings.and_then(|settings| settings.ttl).map(|(ttl, _)| ttl);
+        own.or(zone.ttl).unwrap_or(Ttl::DEFAULT)
+    }
+
     /// The places in `hosts` of all rows with a number: usually one; several rows with the same number are all bad.
     pub fn places_of(&self, inv: Inv) -> Range<usize> {
         let first = self.hosts.partition_point(|host| host.inv < inv);

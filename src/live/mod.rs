@@ -26,7 +26,7 @@ use std::sync::OnceLock;
 use foldhash::{HashMap, HashSet};
 
 use crate::dns::reverse::ReverseName;
-use crate::dns::{Name, NameRef, RdataRef, RrsetRef, Rtype, ZoneContents, ZoneName};
+use crate::dns::{Name, NameRef, Rdata, RdataRef, RrsetRef, Rtype, ZoneContents, ZoneName};
 
 pub use knowledge::ZoneKnowledge;
 pub use own::OwnRrsets;
@@ -257,6 +257,17 @@ impl Live {
         let pointed_to = targets.filter_map(|name| self.rrset(name, Rtype::AAAA));
         let unpaired = self.unpaired().holding(address).map(|place| self.found(place));
         in_order(pointed_to.chain(unpaired).filter(holds).collect())
+    }
+
+    /// Every live RRset of a type that holds a value, by zone: an AAAA that holds an address, or a PTR that points to a
+    /// name. Of other types none is known.
+    pub fn holding_rdata(&self, rtype: Rtype, rdata: &Rdata) -> Vec<LiveRrset<'_>> {
+        let value = rdata.as_rdata(rtype);
+        match (value.address(), value.target()) {
+            (Some(IpAddr::V6(address)), _) => self.holding(address).collect(),
+            (_, Some(name)) if rtype == Rtype::PTR => self.pointing_to(name).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// Every live PTR RRset, at a whole address, that points to a name, by zone.

@@ -1,0 +1,162 @@
+//! What a host claims: its addresses at its names, its names at its addresses, and neither anywhere else.
+//!
+//! Comes in: a host with its interfaces, and which of their addresses they keep or get. Goes out: claims, each with the
+//! lines that it follows from. They are made an interface at a time, and only for hosts whose rules run.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::{DesiredHost, Interface, InterfaceKind};
+use crate::claim::{Claim, ElsewhereClaim, ElsewhereReach, IfForeign, RrsetClaim, Rule, Want, WantedTtl, WantedValue};
+use crate::diag::Origin;
+use crate::dns::reverse::reverse_name;
+use crate::dns::{Name, Rdata, Rtype};
+use crate::inventory::Inventory;
+use crate::inventory::model::{Host, ProjectSettings};
+use crate::live::Live;
+
+/// A host, and what its claims are made from.
+#[derive(Debug, Clone, Copy)]
+pub struct HostClaims<'a> {
+    /// The inventory.
+    pub inventory: &'a Inventory,
+    /// Live DNS: in which zone a name is.
+    pub live: &'a Live,
+    /// The host.
+    pub host: &'a Host,
+    /// Its interfaces.
+    pub desired: &'a DesiredHost,
+}
+
+impl HostClaims<'_> {
+    /// The addresses at an interface's name (rules 1, 2, 4 and 6).
+    pub fn addresses(self, interface: &Interface) -> RrsetClaim {
+        let values = interface.acceptable.iter().map(|(address, network)| WantedValue {
+            rdata: Rdata::from_address(IpAddr::V6(*address)),
+            evidence: self.of_address(interface, *network),
+        });
+        RrsetClaim {
+            owner: interface.owner.clone(),
+            rtype: Rtype::AAAA,
+            want: Want::AnyOf { values: values.collect(), adds: Rule::Missing },
+            ttl: self.ttl(&interface.owner),
+            removes: Rule::WrongAddress,
+            if_foreign: IfForeign::Block,
+        }
+    }
+
+    /// All else that an interface claims; `kept` are the addresses that it keeps or gets.
+    pub fn beside_addresses<'i>(self, interface: &'i Interface, kept: &'i [Ipv6Addr]) -> impl Iterator<Item = Claim> {
+        let acceptable = || interface.acceptable.iter();
+        let elsewhere =
+            acceptable().map(move |(address, network)| self.address_elsewhere(interface, *address, *network));
+        let pointers = acceptable().map(move |(address, network)| {
+            let evidence = self.of_address(interface, *network);
+            self.pointer_at_acceptable(interface, *address, kept.contains(address), evidence)
+        });
+        let at_own_a = interface.own_a.iter().map(move |address| self.pointer_at_own_a(interface, *address));
+        let rrsets = pointers.chain(at_own_a).map(Claim::Rrset);
+        let pointer_elsewhere = std::iter::once_with(move || self.pointer_elsewhere(interface));
+        elsewhere.map(Claim::NowhereElse).chain(rrsets).chain(pointer_elsewhere.map(Claim::NowhereElse))
+    }
+
+    /// That an address is at no other name (rule 3).
+    fn address_elsewhere(self, interface: &Interface, address: Ipv6Addr, network: Origin) -> ElsewhereClaim {
+        let evidence = self.of_address(interface, network);
+        ElsewhereClaim {
+            rtype: Rtype::AAAA,
+            value: WantedValue { rdata: Rdata::from_address(IpAddr::V6(address)), evidence },
+            removes: Rule::AddressElsewhere,
+            here: vec![interface.owner.clone()],
+            own: self.desired.interfaces.iter().map(|own| own.owner.clone()).collect(),
+            reach: ElsewhereReach::KnownNames,
+        }
+    }
+
+    /// What points back from an acceptable address: the name if the interface keeps or gets it, else nothing (rules 5
+    /// and 6).
+    fn pointer_at_acceptable(
+        self,
+        interface: &Interface,
+        address: Ipv6Addr,
+        is_kept: bool,
+        evidence: Vec<Origin>,
+    ) -> RrsetClaim {
+        let owner = reverse_name(IpAddr::V6(address));
+        let want = if is_kept {
+            let value = WantedValue { rdata: Rdata::from_name(interface.owner.as_name()), evidence };
+            Want::Exactly { value, adds: Rule::MissingPtr }
+        } else {
+            Want::Absent(evidence)
+        };
+        RrsetClaim {
+            ttl: if is_kept { self.ttl(&owner) } else { None },
+            owner,
+            rtype: Rtype::PTR,
+            want,
+            removes: Rule::WrongPtr,
+            if_foreign: if is_kept { IfForeign::Block } else { IfForeign::Leave },
+        }
+    }
+
+    /// What points back from an A record at the interface's name, wherever it may be written (rules 5 and 6).
+    fn pointer_at_own_a(self, interface: &Interface, address: Ipv4Addr) -> RrsetClaim {
+        let owner = reverse_name(IpAddr::V4(address));
+        RrsetClaim {
+            ttl: self.ttl(&owner),
+            owner,
+            rtype: Rtype::PTR,
+            want: Want::Exactly { value: self.name(interface), adds: Rule::MissingPtr },
+            removes: Rule::WrongPtr,
+            if_foreign: IfForeign::Leave,
+        }
+    }
+
+    /// That no other address points back to the interface's name (rule 5).
+    fn pointer_elsewhere(self, interface: &Interface) -> ElsewhereClaim {
+        ElsewhereClaim {
+            rtype: Rtype::PTR,
+            value: self.name(interface),
+            removes: Rule::PtrElsewhere,
+            here: reverse_names(interface).collect(),
+            own: self.desired.interfaces.iter().flat_map(reverse_names).collect(),
+            reach: ElsewhereReach::Everywhere,
+        }
+    }
+
+    /// The interface's name as a value.
+    fn name(self, interface: &Interface) -> WantedValue {
+        let evidence = self.desired.name_origin.into_iter().collect();
+        WantedValue { rdata: Rdata::from_name(interface.owner.as_name()), evidence }
+    }
+
+    /// The TTL of an RRset; none outside of all zones.
+    fn ttl(self, owner: &Name) -> Option<WantedTtl> {
+        let zone = self.live.zone_of(owner.as_name())?;
+        let spec = &self.inventory.config.zones[zone.0 as usize];
+        let of_project = self.settings().and_then(|settings| settings.ttl).map(|(_, origin)| origin);
+        let origin = of_project.or(spec.ttl_origin).unwrap_or(spec.origin);
+        Some(WantedTtl { ttl: self.inventory.wanted_ttl(self.host.project, spec), origin })
+    }
+
+    /// The settings of its project, where the project file is valid.
+    fn settings(&self) -> Option<&ProjectSettings> {
+        self.inventory.projects[self.host.project.0 as usize].file.settings()
+    }
+
+    /// The lines that an address follows from; `network` is that of its network.
+    fn of_address(&self, interface: &Interface, network: Origin) -> Vec<Origin> {
+        let settings = self.settings();
+        let by_ipv4 = interface.kind == InterfaceKind::Backbone && !interface.own_a.is_empty();
+        let mac = self.desired.mac.active.map(|active| active.origin).filter(|_| !by_ipv4);
+        let vlan = settings.map(|settings| settings.vlans_origin);
+        let project_id = settings.and_then(|settings| settings.hbf_project_id).filter(|_| !by_ipv4);
+        let project_id = project_id.map(|(_, origin)| origin);
+        [mac, Some(network), vlan, project_id, self.desired.name_origin].into_iter().flatten().collect()
+    }
+}
+
+/// The reverse names of the addresses of an interface.
+fn reverse_names(interface: &Interface) -> impl Iterator<Item = Name> {
+    let acceptable = interface.acceptable.iter().map(|(address, _)| IpAddr::V6(*address));
+    acceptable.chain(interface.own_a.iter().map(|address| IpAddr::V4(*address))).map(reverse_name)
+}
