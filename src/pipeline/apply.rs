@@ -33,7 +33,9 @@ use crate::live::asked::{Answer, Question};
 use crate::parallel::HELD;
 use crate::plan::{Plan, SealedPlan, document};
 use crate::state::status::unfinished;
-use crate::state::{self, Acceptor, ApplyId, KnownMarker, LiftedLimit, NewApply, PlanText, State, StateLock};
+use crate::state::{
+    self, Acceptor, ApplyId, KnownMarker, LiftedLimit, NewApply, PlanText, SettledBatch, State, StateLock,
+};
 use crate::verify;
 
 /// A plan to apply.
@@ -473,10 +475,10 @@ impl ApplyWatch for ApplyJournal<'_> {
 
     fn events(&self, events: &[ApplyEvent<'_>]) -> Result<(), Box<dyn Error + Send + Sync>> {
         match events {
-            [ApplyEvent::Settled(batch, settled), ApplyEvent::Sending(next)] => {
+            [ApplyEvent::Settled(batch, outcome), ApplyEvent::Sending(next)] => {
                 let now = self.now();
                 let mut state = self.state.lock().expect(HELD);
-                Ok(state.note_settled_and_sending(self.id, (batch, settled), next, now)?)
+                Ok(state.note_settled_and_sending(self.id, &SettledBatch { batch, outcome }, next, now)?)
             }
             events => events.iter().try_for_each(|event| self.event(*event)),
         }

@@ -7,7 +7,7 @@ use rusqlite::{Transaction, params};
 use super::journal::{self, KeptChange};
 use super::seal::{self, BatchRow};
 use super::sqlite::Sqlite;
-use super::{ApplyId, UnsettledUpdate, effect};
+use super::{ApplyId, SettledBatch, UnsettledUpdate, effect};
 use crate::apply::{Batch, BatchOutcome};
 use crate::diag::Problem;
 use crate::inventory::value::{Inv, Time};
@@ -34,7 +34,7 @@ pub fn keep_sending(change: &Transaction<'_>, apply: ApplyId, batch: &Batch<'_>,
     row.insert(change)?;
     let sql = "INSERT INTO batch_changes (apply, number, changes, seal) VALUES (?1, ?2, ?3, ?4)";
     let changes = journal::to_json(batch);
-    let seal = seal::of_changes((apply, number), &changes);
+    let seal = seal::of_changes(apply, number, &changes);
     change.prepare_cached(sql)?.execute(params![apply, number, changes, seal])?;
     Ok(())
 }
@@ -43,10 +43,11 @@ pub fn keep_sending(change: &Transaction<'_>, apply: ApplyId, batch: &Batch<'_>,
 pub fn keep_settled(
     change: &Transaction<'_>,
     apply: ApplyId,
-    (batch, settled): (&Batch<'_>, &BatchOutcome),
+    settled: &SettledBatch<'_>,
     now: Time,
 ) -> rusqlite::Result<()> {
-    let (word, why, is_open) = match settled {
+    let SettledBatch { batch, outcome } = *settled;
+    let (word, why, is_open) = match outcome {
         BatchOutcome::Done => ("done", None, false),
         BatchOutcome::Undone(why) => ("undone", Some(why), false),
         BatchOutcome::Unknown(why) => ("unknown", Some(why), true),
@@ -60,7 +61,7 @@ pub fn keep_settled(
         ..row
     };
     row.update(change)?;
-    match settled {
+    match outcome {
         BatchOutcome::Done => effect::settled(change, apply, batch, now),
         BatchOutcome::Undone(_) | BatchOutcome::Unknown(_) => Ok(()),
     }

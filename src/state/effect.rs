@@ -16,40 +16,32 @@ use crate::plan::Marker;
 
 /// Keeps that an update that has just settled took effect, and what that proves of others of its zone that are open.
 pub fn settled(change: &Transaction<'_>, apply: ApplyId, batch: &Batch<'_>, now: Time) -> rusqlite::Result<()> {
-    let after = batch.swap.as_ref().map(|swap| &swap.after);
-    done(change, (apply, batch.zone), after, batch.changes.iter().copied().map(ChangeEffect::from), now)?;
-    match after {
-        Some(after) => settle_by(change, batch.zone, after, now).map(drop),
-        None => settle_overtaken(change, batch.zone, &journal::kept(batch), now),
+    let effects = batch.changes.iter().copied().map(ChangeEffect::from).collect();
+    match batch.swap.as_ref().map(|swap| &swap.after) {
+        Some(after) => {
+            move_marker(change, batch.zone, after, now)?;
+            enter(change, apply, batch.zone, effects, now)?;
+            settle_by(change, batch.zone, after, now).map(drop)
+        }
+        None => {
+            enter(change, apply, batch.zone, effects, now)?;
+            settle_overtaken(change, batch.zone, &journal::kept(batch), now)
+        }
     }
 }
 
-/// Keeps that an update of a zone took effect; `after` is the marker that it left, where the zone is fenced.
-fn done<'a>(
-    change: &Transaction<'_>,
-    (apply, zone): (ApplyId, &ZoneName),
-    after: Option<&Marker>,
-    effects: impl Iterator<Item = ChangeEffect<'a>>,
-    now: Time,
-) -> rusqlite::Result<()> {
-    if let Some(after) = after {
-        move_marker(change, zone, after, now)?;
-    }
-    let mut effects: Vec<ChangeEffect<'a>> = effects.collect();
-    // In the order of the tables, so that each page of them is looked for once.
-    effects.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-    enter(change, apply, &zone.to_string(), &effects, now)
-}
-
-/// Makes created RRsets own and deleted ones not own, ends their waits, and enters the hosts in the ledger.
+/// Keeps what an update of a zone changed: makes created RRsets own and deleted ones not own, ends their waits, and
+/// enters the hosts in the ledger.
 fn enter(
     change: &Transaction<'_>,
     apply: ApplyId,
-    zone: &str,
-    effects: &[ChangeEffect<'_>],
+    zone: &ZoneName,
+    mut effects: Vec<ChangeEffect<'_>>,
     now: Time,
 ) -> rusqlite::Result<()> {
-    let id = apply.0 as i64;
+    // In the order of the tables, so that each page of them is looked for once.
+    effects.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    let (id, zone) = (apply.0 as i64, zone.to_string());
     let yes = |sql: &str, id: Option<i64>| -> rusqlite::Result<bool> {
         let mut query = change.prepare_cached(sql)?;
         match id {
@@ -73,10 +65,10 @@ fn enter(
          WHERE name = ?1 AND type = ?2 ON CONFLICT DO NOTHING";
     let mut keep = change.prepare_cached(sql)?;
     let mut delete = change.prepare_cached("DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2")?;
-    for ChangeEffect { name, rtype, is_there, .. } in effects {
+    for ChangeEffect { name, rtype, is_there, .. } in &effects {
         match is_there {
             (false, _) => {
-                let seal = seal::of_own((name, rtype, zone), id);
+                let seal = seal::of_own(name, rtype, &zone, id);
                 create.execute(params![name, rtype, zone, id, seal])?;
             }
             (true, false) => {
@@ -142,7 +134,8 @@ struct AwaitedUpdate {
 /// A marker that is not in the journal settles none of them.
 pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: Time) -> rusqlite::Result<usize> {
     let awaited = awaited_until(change, zone, live)?;
-    let Some(first) = awaited.iter().map(|awaited| place(&awaited.after)).min() else { return Ok(0) };
+    let markers = awaited.iter().map(|awaited| &awaited.after);
+    let Some(first) = markers.min_by_key(|marker| place(marker)) else { return Ok(0) };
     let chain = chain(change, zone, first, live)?;
     if chain.is_empty() {
         return Ok(0);
@@ -150,18 +143,14 @@ pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: 
     let mut count = 0;
     for AwaitedUpdate { batch, after } in awaited {
         let (apply, number) = (batch.apply, batch.number);
-        let is_done = chain.contains(&(apply, number));
-        let outcome = if is_done {
-            ("done", "its marker is there, or one that replaced it")
-        } else {
-            ("undone", "another marker replaced it")
-        };
-        batch.settle(change, outcome, now.as_nanos())?;
-        if is_done {
+        if chain.contains(&(apply, number)) {
+            batch.settle_as_done(change, "its marker is there, or one that replaced it", now)?;
             let changes = kept(change, apply, number)?;
-            let effects = changes.iter().map(ChangeEffect::from);
-            done(change, (ApplyId(apply as u64), zone), Some(&after), effects, now)?;
+            move_marker(change, zone, &after, now)?;
+            enter(change, ApplyId(apply as u64), zone, changes.iter().map(ChangeEffect::from).collect(), now)?;
             count += 1;
+        } else {
+            batch.settle_as_undone(change, "another marker replaced it", now)?;
         }
     }
     Ok(count)
@@ -174,9 +163,9 @@ pub fn settle_found(change: &Transaction<'_>, found: &UnsettledUpdate, now: Time
     let Some(batch) = BatchRow::load(change, id, number).optional()?.filter(BatchRow::is_open) else {
         return Ok(false);
     };
-    batch.settle(change, ("done", "all of it is there"), now.as_nanos())?;
+    batch.settle_as_done(change, "all of it is there", now)?;
     let changes = kept(change, id, number)?;
-    done(change, (*apply, zone), None, changes.iter().map(ChangeEffect::from), now)?;
+    enter(change, *apply, zone, changes.iter().map(ChangeEffect::from).collect(), now)?;
     settle_overtaken(change, zone, &changes, now)?;
     Ok(true)
 }
@@ -184,7 +173,7 @@ pub fn settle_found(change: &Transaction<'_>, found: &UnsettledUpdate, now: Time
 /// The changes of an update.
 fn kept(change: &Transaction<'_>, apply: i64, number: i64) -> rusqlite::Result<Vec<KeptChange>> {
     let sql = "SELECT changes, seal FROM batch_changes WHERE apply = ?1 AND number = ?2";
-    let changes = |row: &Row<'_>| seal::changes(row, 0, (apply, number));
+    let changes = |row: &Row<'_>| seal::changes(row, 0, apply, number);
     let text = change.prepare_cached(sql)?.query_row([apply, number], changes)?;
     journal::from_json(&text).ok_or(rusqlite::Error::InvalidQuery)
 }
@@ -207,12 +196,12 @@ fn awaited_until(change: &Transaction<'_>, zone: &ZoneName, last: &Marker) -> ru
     Ok(awaited.filter(|awaited| place(&awaited.after) <= place(last)).collect())
 }
 
-/// The updates that led to a marker, each the one whose marker the next took the place of; back to the marker of an
-/// epoch and batch, and no further. Empty where the journal does not have the marker.
+/// The updates that led to a marker, each the one whose marker the next took the place of; back to the
+/// place of `first`, and no further. Empty where the journal does not have the marker.
 fn chain(
     change: &Transaction<'_>,
     zone: &ZoneName,
-    first: (u64, u64),
+    first: &Marker,
     live: &Marker,
 ) -> rusqlite::Result<BTreeSet<(i64, i64)>> {
     let columns = BatchRow::COLUMNS;
@@ -223,7 +212,7 @@ fn chain(
     let mut query = change.prepare_cached(&sql)?;
     let mut chain = BTreeSet::new();
     let mut marker = Some(live.clone());
-    while let Some(after) = marker.filter(|marker| place(marker) >= first) {
+    while let Some(after) = marker.filter(|marker| place(marker) >= place(first)) {
         let found = query.query_row(params![zone.to_string(), after.to_string()], BatchRow::of).optional()?;
         let Some(batch) = found else { break };
         if !chain.insert((batch.apply, batch.number)) {
@@ -253,7 +242,7 @@ fn settle_overtaken(
     for (batch, text) in open {
         let kept = journal::from_json(&text).ok_or(rusqlite::Error::InvalidQuery)?;
         if kept.iter().any(is_overtaken) {
-            batch.settle(change, ("undone", "another update took effect instead"), now.as_nanos())?;
+            batch.settle_as_undone(change, "another update took effect instead", now)?;
         }
     }
     Ok(())

@@ -144,7 +144,7 @@ fn replace_files(change: &Transaction<'_>, export: &NewExport) -> rusqlite::Resu
     let mut insert = change.prepare_cached(sql)?;
     for AcceptedFile { name, digest, content } in files {
         let content_seal = seal::of_content(content);
-        let seal = seal::of_file((source, name, digest), content_seal);
+        let seal = seal::of_file(source, name, digest, content_seal);
         insert.execute(params![source, name, digest, content, content_seal, seal])?;
     }
     Ok(())

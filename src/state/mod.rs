@@ -231,6 +231,15 @@ pub struct UnsettledUpdate {
     pub after: Vec<(Question, Option<RrsetText>)>,
 }
 
+/// A batch whose outcome is known.
+#[derive(Debug, Clone, Copy)]
+pub struct SettledBatch<'a> {
+    /// The batch.
+    pub batch: &'a Batch<'a>,
+    /// What happened to it.
+    pub outcome: &'a BatchOutcome,
+}
+
 /// What is remembered between runs. What a method wrote is durable when it returns.
 pub trait State: Send {
     /// Which workspace this is the state of.
@@ -320,11 +329,11 @@ pub trait State: Send {
     fn note_settled_and_sending(
         &mut self,
         apply: ApplyId,
-        (batch, settled): (&Batch<'_>, &BatchOutcome),
+        settled: &SettledBatch<'_>,
         next: &Batch<'_>,
         now: Time,
     ) -> Result<(), Problem> {
-        self.note_settled(apply, batch, settled, now)?;
+        self.note_settled(apply, settled.batch, settled.outcome, now)?;
         self.note_sending(apply, next, now)
     }
 

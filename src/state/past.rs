@@ -20,18 +20,18 @@ use crate::inventory::value::{Inv, Time};
 pub fn sent(state: &Sqlite, id: ApplyId) -> Result<Vec<SentUpdate>, Problem> {
     let sql = format!("{} WHERE batches.apply = ?1 ORDER BY batches.number", seal::SENT);
     let rows = state.read(&sql, [id.0 as i64], seal::sent)?;
-    rows.into_iter().map(|row| understood(state, row)).collect()
+    rows.into_iter().map(|(batch, changes)| understood(state, batch, &changes)).collect()
 }
 
 /// Takes the texts of an update for what they say.
-fn understood(state: &Sqlite, (batch, changes): (BatchRow, String)) -> Result<SentUpdate, Problem> {
+fn understood(state: &Sqlite, batch: BatchRow, changes: &str) -> Result<SentUpdate, Problem> {
     let fate = match batch.settled.as_deref() {
         Some("done") => SentFate::Done,
         Some("undone") => SentFate::Undone(batch.why.unwrap_or_default()),
         Some("unknown") | None => SentFate::Unknown(batch.why),
         Some(other) => return Err(state.odd("fate of an update", other)),
     };
-    let kept = journal::from_json(&changes).ok_or_else(|| state.odd("list of changes", &changes))?;
+    let kept = journal::from_json(changes).ok_or_else(|| state.odd("list of changes", changes))?;
     let change = |KeptChange { after, also, before, name, project, subject, rtype }: KeptChange| {
         let (name, rtype) = state.rrset(&name, &rtype)?;
         Ok(SentChange { subject, also, project, name, rtype, before, after })
@@ -114,8 +114,8 @@ pub fn applies_of(state: &Sqlite, host: Inv) -> Result<Vec<ApplyId>, Problem> {
     let patterns = [format!("%\"{own}\"%"), format!("%\"{released}\"%")];
     let sql = "SELECT apply, number, changes, seal FROM batch_changes WHERE changes LIKE ?1 OR changes LIKE ?2";
     let row = |row: &Row<'_>| {
-        let (apply, number) = (row.get(0)?, row.get(1)?);
-        Ok((apply, seal::changes(row, 2, (apply, number))?))
+        let apply: i64 = row.get(0)?;
+        Ok((apply, seal::changes(row, 2, apply, row.get(1)?)?))
     };
     let mut applies = left_applies(state, "subject", own.to_string())?;
     applies.append(&mut left_applies(state, "subject", released.to_string())?);

@@ -10,6 +10,8 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Row, params};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
+use crate::inventory::value::Time;
+
 /// A row that is not what was written.
 #[derive(Debug)]
 pub struct BrokenRow(String);
@@ -186,10 +188,20 @@ impl BatchRow {
             .map(drop)
     }
 
-    /// Keeps that its outcome is known, so that its marker is not waited for.
-    pub fn settle(self, db: &Connection, (word, why): (&str, &str), at: i64) -> rusqlite::Result<()> {
+    /// Keeps that it took effect, and why that is known, so that its marker is not waited for.
+    pub fn settle_as_done(self, db: &Connection, why: &str, now: Time) -> rusqlite::Result<()> {
+        self.settle(db, "done", why, now)
+    }
+
+    /// Keeps that it did not take effect, and why that is known, so that its marker is not waited for.
+    pub fn settle_as_undone(self, db: &Connection, why: &str, now: Time) -> rusqlite::Result<()> {
+        self.settle(db, "undone", why, now)
+    }
+
+    /// Keeps the word for its outcome.
+    fn settle(self, db: &Connection, word: &str, why: &str, now: Time) -> rusqlite::Result<()> {
         let (settled, why) = (Some(word.to_owned()), Some(why.to_owned()));
-        BatchRow { settled, why, settled_at: Some(at), awaited: 0, ..self }.update(db)
+        BatchRow { settled, why, settled_at: Some(now.as_nanos()), awaited: 0, ..self }.update(db)
     }
 
     /// Whether its outcome is not known.
@@ -223,15 +235,15 @@ impl fmt::Display for BatchRow {
 }
 
 /// The digest of a row of `batch_changes`.
-pub fn of_changes((apply, number): (i64, i64), changes: &str) -> i64 {
+pub fn of_changes(apply: i64, number: i64, changes: &str) -> i64 {
     Seal::of("batch_changes").number(apply).number(number).text(changes).end()
 }
 
 /// Reads the changes of an update from this column, and checks them by the digest in the next.
-pub fn changes(row: &Row<'_>, column: usize, (apply, number): (i64, i64)) -> rusqlite::Result<String> {
+pub fn changes(row: &Row<'_>, column: usize, apply: i64, number: i64) -> rusqlite::Result<String> {
     let text: String = row.get(column)?;
     let what = || format!("the list of changes of update {number} of apply {apply}");
-    check(row, column + 1, of_changes((apply, number), &text), what)?;
+    check(row, column + 1, of_changes(apply, number, &text), what)?;
     Ok(text)
 }
 
@@ -246,12 +258,12 @@ pub const SENT: &str = concat!(
 /// Reads an update and its changes as JSON, and checks both.
 pub fn sent(row: &Row<'_>) -> rusqlite::Result<(BatchRow, String)> {
     let batch = BatchRow::of(row)?;
-    let changes = changes(row, BatchRow::END, (batch.apply, batch.number))?;
+    let changes = changes(row, BatchRow::END, batch.apply, batch.number)?;
     Ok((batch, changes))
 }
 
 /// The digest of a row of `own_rrsets`.
-pub fn of_own((name, rtype, zone): (&str, &str, &str), apply: i64) -> i64 {
+pub fn of_own(name: &str, rtype: &str, zone: &str, apply: i64) -> i64 {
     Seal::of("own_rrsets").text(name).text(rtype).text(zone).number(apply).end()
 }
 
@@ -262,7 +274,7 @@ pub const OWN_COLUMNS: &str = "name, type, zone, apply, seal";
 pub fn own(row: &Row<'_>) -> rusqlite::Result<(String, String, i64)> {
     let (name, rtype, zone, apply): (String, String, String, i64) =
         (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-    check(row, 4, of_own((&name, &rtype, &zone), apply), || format!("own RRset `{name}` {rtype}"))?;
+    check(row, 4, of_own(&name, &rtype, &zone, apply), || format!("own RRset `{name}` {rtype}"))?;
     Ok((name, rtype, apply))
 }
 
@@ -335,7 +347,7 @@ pub fn of_content(content: &[u8]) -> i64 {
 }
 
 /// The digest of a row of `export_files`.
-pub fn of_file((source, name, digest): (&str, &str, &str), content: i64) -> i64 {
+pub fn of_file(source: &str, name: &str, digest: &str, content: i64) -> i64 {
     Seal::of("export_files").text(source).text(name).text(digest).number(content).end()
 }
 
@@ -346,7 +358,7 @@ pub const FILE_COLUMNS: &str = "source, name, digest, content_seal, seal";
 pub fn file(row: &Row<'_>) -> rusqlite::Result<(String, String, String)> {
     let (source, name, digest): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
     let content = row.get::<_, Option<i64>>(3)?.ok_or_else(|| broken(file_words(&source, &name)))?;
-    check(row, 4, of_file((&source, &name, &digest), content), || file_words(&source, &name))?;
+    check(row, 4, of_file(&source, &name, &digest, content), || file_words(&source, &name))?;
     Ok((source, name, digest))
 }
 
@@ -377,14 +389,14 @@ pub fn seal_all(db: &Connection) -> rusqlite::Result<()> {
     let mut put = db.prepare("UPDATE batch_changes SET seal = ?2 WHERE rowid = ?1")?;
     while let Some(row) = rows.next()? {
         let text: String = row.get(2)?;
-        put.execute([row.get(3)?, of_changes((row.get(0)?, row.get(1)?), &text)])?;
+        put.execute([row.get(3)?, of_changes(row.get(0)?, row.get(1)?, &text)])?;
     }
     let mut own = db.prepare(&all("own_rrsets", "name, type, zone, apply"))?;
     let mut rows = own.query([])?;
     let mut put = db.prepare("UPDATE own_rrsets SET seal = ?2 WHERE rowid = ?1")?;
     while let Some(row) = rows.next()? {
         let (name, rtype, zone): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        put.execute([row.get(4)?, of_own((&name, &rtype, &zone), row.get(3)?)])?;
+        put.execute([row.get(4)?, of_own(&name, &rtype, &zone, row.get(3)?)])?;
     }
     let mut exports = db.prepare(&all("exports", ExportRow::COLUMNS))?;
     let mut rows = exports.query([])?;
@@ -398,7 +410,7 @@ pub fn seal_all(db: &Connection) -> rusqlite::Result<()> {
     while let Some(row) = rows.next()? {
         let (source, name, digest): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let content = of_content(&row.get::<_, Vec<u8>>(3)?);
-        put.execute([row.get(4)?, content, of_file((&source, &name, &digest), content)])?;
+        put.execute([row.get(4)?, content, of_file(&source, &name, &digest, content)])?;
     }
     Ok(())
 }

@@ -8,9 +8,9 @@ use super::error::unreadable;
 use super::sqlite::Sqlite;
 use super::{
     Acceptance, AcceptedFile, Acceptor, ApplyId, ApplySummary, Breaker, BreakerReset, ExportToAccept, KnownMarker,
-    LeftSubject, LiftedLimit, NewApply, PlanBasis, PlanText, Resumption, SentUpdate, State, StateIdentity,
-    UnsettledUpdate, WaitNews, WrittenRrset, allowances, applies, batches, breakers, effect, exports, markers, own,
-    past, perhaps, waits, written,
+    LeftSubject, LiftedLimit, NewApply, PlanBasis, PlanText, Resumption, SentUpdate, SettledBatch, State,
+    StateIdentity, UnsettledUpdate, WaitNews, WrittenRrset, allowances, applies, batches, breakers, effect, exports,
+    markers, own, past, perhaps, waits, written,
 };
 use crate::apply::{ApplyOutcome, Batch, BatchOutcome};
 use crate::claim::Subject;
@@ -128,13 +128,13 @@ impl State for Sqlite {
         settled: &BatchOutcome,
         now: Time,
     ) -> Result<(), Problem> {
-        self.write(|change| batches::keep_settled(change, apply, (batch, settled), now))
+        self.write(|change| batches::keep_settled(change, apply, &SettledBatch { batch, outcome: settled }, now))
     }
 
     fn note_settled_and_sending(
         &mut self,
         apply: ApplyId,
-        settled: (&Batch<'_>, &BatchOutcome),
+        settled: &SettledBatch<'_>,
         next: &Batch<'_>,
         now: Time,
     ) -> Result<(), Problem> {

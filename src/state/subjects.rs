@@ -57,7 +57,7 @@ pub fn copy(db: &Connection) -> rusqlite::Result<()> {
             let odd = format!("the list of changes of update {number} of apply {apply} is not one");
             rusqlite::Error::FromSqlConversionFailure(2, Type::Text, odd.into())
         })?;
-        put.execute(params![apply, number, changes, seal::of_changes((apply, number), &changes)])?;
+        put.execute(params![apply, number, changes, seal::of_changes(apply, number, &changes)])?;
     }
     db.execute_batch("DROP TABLE ledger_of_hosts; DROP TABLE blocked_hosts; DROP TABLE left_hosts;")
 }

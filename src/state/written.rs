@@ -30,7 +30,7 @@ pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Writ
         }
         let took_effect = settled.as_deref() == Some("done");
         let (id, at) = (ApplyId(apply as u64), Time::from_nanos(sent_at));
-        for KeptChange { name, rtype, before, after, .. } in wanted_changes(state, (apply, number), &sought)? {
+        for KeptChange { name, rtype, before, after, .. } in wanted_changes(state, apply, number, &sought)? {
             let is_new = before.is_none();
             let written = || WrittenRrset { apply: id, number: number as u64, at, is_new, after: after.clone() };
             for place in sought.find(&name, &rtype) {
@@ -44,12 +44,13 @@ pub fn last_written(state: &Sqlite, rrsets: &[&RrKey]) -> Result<Vec<Option<Writ
 /// The changes of an update, where it changed anything that is looked for; most did not, and are not read in full.
 fn wanted_changes(
     state: &Sqlite,
-    (apply, number): (i64, i64),
+    apply: i64,
+    number: i64,
     sought: &SoughtRrsets<'_>,
 ) -> Result<Vec<KeptChange>, Problem> {
     let sql = "SELECT changes, seal FROM batch_changes WHERE apply = ?1 AND number = ?2";
     // Some updates that version 1 kept have no changes.
-    let Some(text) = state.read(sql, [apply, number], |row| seal::changes(row, 0, (apply, number)))?.pop() else {
+    let Some(text) = state.read(sql, [apply, number], |row| seal::changes(row, 0, apply, number))?.pop() else {
         return Ok(Vec::new());
     };
     let odd = || state.odd("list of changes", &text);

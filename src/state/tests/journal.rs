@@ -273,7 +273,7 @@ fn what_settles_and_what_is_sent_next_are_kept_together_or_not_at_all() {
     let id = begin(&mut *state, &new_apply());
     let (a, b) = ([change(A, NONE, (600, &["2a02::1"]))], [change(B, NONE, (600, &["2a02::1"]))]);
     let (first, second) = (batch(&a, 1, swap(marker(1, 1))), batch(&b, 2, swap(marker(1, 2))));
-    let done = (&first, &BatchOutcome::Done);
+    let done = &SettledBatch { batch: &first, outcome: &BatchOutcome::Done };
     assert!(state.note_settled_and_sending(id, done, &second, at(1)).is_err(), "the first was never sent");
     assert!(state.sent(id).unwrap().is_empty());
     state.note_sending(id, &first, at(1)).unwrap();
