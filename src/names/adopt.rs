@@ -3,7 +3,7 @@
 use super::edit::{HeldName, LockEditor};
 use super::holders::lock_rows_of;
 use super::outcome::{NameChange, NameCode, NameRefusal, NamesOutcome, SettledHost};
-use super::refuse::{find_host, fits_template, foreign, not_alone, refusal, rules_of, taken_by_others};
+use super::refuse::{HostInProject, find_host, fits_template, rules_of};
 use super::taken::{TakenNames, fastbone_label};
 use crate::dns::Name;
 use crate::inventory::Inventory;
@@ -16,10 +16,10 @@ use crate::inventory::value::{Inv, Time};
 /// names.lock has another name for the host, the host gives that up. `taken` knows the names of hosts, and learns those
 /// recorded.
 pub fn adopt(inventory: &Inventory, taken: &mut TakenNames, invs: &[Inv], now: Time) -> NamesOutcome {
-    let mut editor = LockEditor::new(inventory, now);
+    let mut adoption = NameAdoption { inventory, taken, editor: LockEditor::new(inventory, now) };
     let mut outcome = NamesOutcome::default();
     for inv in invs {
-        match adopt_one(inventory, taken, &mut editor, *inv) {
+        match adoption.adopt(*inv) {
             Ok(Some(naming)) => outcome.namings.push(naming),
             Ok(None) => {
                 outcome.settled.push(SettledHost { inv: *inv, message: "has that name in names.lock".to_owned() })
@@ -27,7 +27,7 @@ pub fn adopt(inventory: &Inventory, taken: &mut TakenNames, invs: &[Inv], now: T
             Err(refusal) => outcome.refused.push(refusal),
         }
     }
-    NamesOutcome { edits: editor.finish(), ..outcome }
+    NamesOutcome { edits: adoption.editor.finish(), ..outcome }
 }
 
 /// The hosts that have a name by hosts.csv alone, of projects that have a domain.
@@ -39,72 +39,73 @@ pub fn adoptable(inventory: &Inventory) -> impl Iterator<Item = &Host> {
     })
 }
 
-/// Records one host's name; `None` where that is done.
-fn adopt_one(
-    inventory: &Inventory,
-    taken: &mut TakenNames,
-    editor: &mut LockEditor<'_>,
-    inv: Inv,
-) -> Result<Option<NameChange>, NameRefusal> {
-    let host = find_host(inventory, inv)?;
-    let refused = |code, (message, hint): (String, &str)| {
-        Err(refusal(inventory, (inv, host.project), code, (message, hint.to_owned())))
-    };
-    let Some(name) = &host.name else {
-        let message = "hosts.csv has no name for it".to_owned();
-        return refused(NameCode::NoName, (message, "`zonewright allocate` gives it one"));
-    };
-    let current = inventory.lock[lock_rows_of(inventory, inv)].iter().find(|row| row.released.is_none());
-    if current.is_some_and(|row| row.name.as_ref() == Some(name) && row.project == host.project) {
-        return Ok(None);
-    }
-    let (admin, settings) = rules_of(inventory, host, host.project)?;
-    if !admin.has_name(name.as_name()) {
-        return Err(foreign(inventory, (inv, host.project), name));
-    }
-    if !fits_template(inventory, host, settings, name.as_name()) {
-        let location = inventory.symbols.text(host.location);
-        let message =
-            format!("the template `{}` does not give the name `{name}` at `{location}`", settings.shortname_template);
-        return refused(
-            NameCode::OutsideTemplate,
-            (message, "correct it in hosts.csv, or give another name with `zonewright allocate --rename`"),
-        );
-    }
-    if let Some(reason) = taken_by_others(inventory, taken, (inv, host.project), name.as_name()) {
-        return Err(not_alone(inventory, (inv, host.project), (name, reason)));
-    }
-    record(inventory, taken, editor, (host, name)).map(Some)
+/// The names that are being recorded, host by host.
+struct NameAdoption<'a, 'i> {
+    /// The inventory.
+    inventory: &'i Inventory,
+    /// The names of hosts, with those recorded so far.
+    taken: &'a mut TakenNames,
+    /// What is done to names.lock.
+    editor: LockEditor<'i>,
 }
 
-/// Records a name that passed all checks.
-fn record(
-    inventory: &Inventory,
-    taken: &mut TakenNames,
-    editor: &mut LockEditor<'_>,
-    (host, name): (&Host, &Name),
-) -> Result<NameChange, NameRefusal> {
-    let held = editor.held(host.inv);
-    let before = held.as_ref().map(|held| held.name.clone());
-    let has_row = !lock_rows_of(inventory, host.inv).is_empty();
-    match held {
-        Some(HeldName { name: old, .. }) if old == *name && has_row => {
-            editor.move_to(host.inv, name.clone(), host.project);
+impl NameAdoption<'_, '_> {
+    /// Records one host's name; `None` where that is done.
+    fn adopt(&mut self, inv: Inv) -> Result<Option<NameChange>, NameRefusal> {
+        let inventory = self.inventory;
+        let host = find_host(inventory, inv)?;
+        let there = HostInProject::own(inventory, host);
+        let Some(name) = &host.name else {
+            let message = "hosts.csv has no name for it".to_owned();
+            let hint = "`zonewright allocate` gives it one".to_owned();
+            return Err(there.refusal(NameCode::NoName, message, hint));
+        };
+        let current = inventory.lock[lock_rows_of(inventory, inv)].iter().find(|row| row.released.is_none());
+        if current.is_some_and(|row| row.name.as_ref() == Some(name) && row.project == host.project) {
+            return Ok(None);
         }
-        Some(HeldName { name: old, project }) if old != *name => {
-            let Some(project) = project else { return Err(foreign(inventory, (host.inv, host.project), &old)) };
-            editor.give_up(host.inv, &old, project);
-            editor.give(host.inv, name.clone(), host.project);
+        let (admin, settings) = rules_of(inventory, host, host.project)?;
+        if !admin.has_name(name.as_name()) {
+            return Err(there.foreign(name));
         }
-        _ => editor.give(host.inv, name.clone(), host.project),
+        if !fits_template(inventory, host, settings, name.as_name()) {
+            let location = inventory.symbols.text(host.location);
+            let template = &settings.shortname_template;
+            let message = format!("the template `{template}` does not give the name `{name}` at `{location}`");
+            let hint = "correct it in hosts.csv, or give another name with `zonewright allocate --rename`".to_owned();
+            return Err(there.refusal(NameCode::OutsideTemplate, message, hint));
+        }
+        if let Some(reason) = there.taken_by_others(self.taken, name.as_name()) {
+            return Err(there.not_alone(name, reason));
+        }
+        self.record(host, name).map(Some)
     }
-    let label = name.as_name().first_label().unwrap_or_default();
-    taken.take(label, host.inv);
-    if let Some(fastbone) = fastbone_label(inventory, host.project, label) {
-        taken.take(&fastbone, host.inv);
+
+    /// Records a name that passed all checks.
+    fn record(&mut self, host: &Host, name: &Name) -> Result<NameChange, NameRefusal> {
+        let NameAdoption { inventory, taken, editor } = self;
+        let held = editor.held(host.inv);
+        let before = held.as_ref().map(|held| held.name.clone());
+        let has_row = !lock_rows_of(inventory, host.inv).is_empty();
+        match held {
+            Some(HeldName { name: old, .. }) if old == *name && has_row => {
+                editor.move_to(host.inv, name.clone(), host.project);
+            }
+            Some(HeldName { name: old, project }) if old != *name => {
+                let Some(project) = project else { return Err(HostInProject::own(inventory, host).foreign(&old)) };
+                editor.give_up(host.inv, &old, project);
+                editor.give(host.inv, name.clone(), host.project);
+            }
+            _ => editor.give(host.inv, name.clone(), host.project),
+        }
+        let label = name.as_name().first_label().unwrap_or_default();
+        taken.take(label, host.inv);
+        if let Some(fastbone) = fastbone_label(inventory, host.project, label) {
+            taken.take(&fastbone, host.inv);
+        }
+        let project = inventory.projects[host.project.0 as usize].id.clone();
+        Ok(NameChange { inv: host.inv, project, before, after: Some(name.clone()), note: None })
     }
-    let project = inventory.projects[host.project.0 as usize].id.clone();
-    Ok(NameChange { inv: host.inv, project, before, after: Some(name.clone()), note: None })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::edit::{HeldName, LockEditor};
 use super::holders::{lock_rows_of, named};
 use super::numbers::{AllSeries, labels_together};
 use super::outcome::{NameChange, NameCode, NameRefusal, NamesOutcome, SettledHost};
-use super::refuse::{find_host, fits_template, foreign, not_alone, refusal, rules_of, shadowing, taken_by_others};
+use super::refuse::{HostInProject, find_host, fits_template, rules_of};
 use super::taken::{TakenNames, TakenReason, fastbone_label};
 use crate::dns::Name;
 use crate::inventory::Inventory;
@@ -129,7 +129,7 @@ impl Allocation<'_, '_> {
         }
         let given_up = match held {
             Some(HeldName { name, project: Some(old) }) => Some((name, old)),
-            Some(HeldName { name, project: None }) => return Err(foreign(inventory, (inv, host.project), &name)),
+            Some(HeldName { name, project: None }) => return Err(HostInProject::own(inventory, host).foreign(&name)),
             None => None,
         };
         let (name, labels) = self.lowest(host, project)?;
@@ -159,17 +159,18 @@ impl Allocation<'_, '_> {
             self.outcome.settled.push(SettledHost { inv: host.inv, message: format!("has the name `{name}`") });
             return Ok(());
         }
+        let there = HostInProject { inventory: self.inventory, inv: host.inv, project };
         if !admin.is_some_and(|admin| admin.has_name(name.as_name())) {
-            return Err(foreign(self.inventory, (host.inv, project), name));
+            return Err(there.foreign(name));
         }
         // In addition to the name it gets the fastbone name of the other project.
-        if let Some(reason) = taken_by_others(self.inventory, self.taken, (host.inv, project), name.as_name()) {
-            return Err(not_alone(self.inventory, (host.inv, project), (name, reason)));
+        if let Some(reason) = there.taken_by_others(self.taken, name.as_name()) {
+            return Err(there.not_alone(name, reason));
         }
         let label = name.as_name().first_label().unwrap_or_default();
         if let Some(fastbone) = fastbone_label(self.inventory, project, label) {
             match self.taken.reason(&fastbone) {
-                Some(TakenReason::Live) => return Err(shadowing(self.inventory, (host.inv, project), &fastbone)),
+                Some(TakenReason::Live) => return Err(there.shadowing(&fastbone)),
                 Some(TakenReason::Held | TakenReason::Cooling) => {}
                 None => self.given.push(fastbone.clone()),
             }
@@ -191,7 +192,8 @@ impl Allocation<'_, '_> {
         let (admin, settings) = rules_of(self.inventory, host, project)?;
         let in_domain = admin.has_name(held.name.as_name());
         let in_series = fits_template(self.inventory, host, settings, held.name.as_name());
-        let others = taken_by_others(self.inventory, self.taken, (host.inv, project), held.name.as_name());
+        let there = HostInProject { inventory: self.inventory, inv: host.inv, project };
+        let others = there.taken_by_others(self.taken, held.name.as_name());
         let is_own = others.is_none() || others == Some(TakenReason::Cooling) && self.giving.to.is_none();
         Ok(in_domain && in_series && is_own)
     }
@@ -216,12 +218,8 @@ impl Allocation<'_, '_> {
         else {
             self.series.note_exhausted(host.inv, place);
             let hint = "widen the index, or add a `{bucket}`; hosts keep the names that they have";
-            return Err(refusal(
-                inventory,
-                (host.inv, host.project),
-                NameCode::TemplateExhausted,
-                (String::new(), hint.to_owned()),
-            ));
+            let code = NameCode::TemplateExhausted;
+            return Err(HostInProject::own(inventory, host).refusal(code, String::new(), hint.to_owned()));
         };
         let names: Result<Vec<Name>, NameRefusal> = labels
             .iter()
@@ -231,7 +229,7 @@ impl Allocation<'_, '_> {
                     let message = format!("`{shown}` below `{}` would be a name with {error}", admin.dns_domain);
                     let id = &inventory.projects[project.0 as usize].id;
                     let hint = format!("shorten `shortname_template` or `fastbone_name` of project `{id}`");
-                    refusal(inventory, (host.inv, host.project), NameCode::BadTemplate, (message, hint))
+                    HostInProject::own(inventory, host).refusal(NameCode::BadTemplate, message, hint)
                 })
             })
             .collect();

@@ -65,14 +65,16 @@ impl<'i> LockEditor<'i> {
         self.drop_current(inv);
         self.drop_released(inv, name);
         // By a clock that is behind it would else be over too early.
-        self.add(inv, name.clone(), project, (since, Some(self.now.max(since))));
+        let (project, released) = (self.id_of(project), Some(self.now.max(since)));
+        self.edits.new.push(NewRow { inv, name: name.clone(), project, since, released });
     }
 
     /// Gives a host a name; a name that it has is lost, so call [`LockEditor::give_up`] first.
     pub fn give(&mut self, inv: Inv, name: Name, project: ProjectIndex) {
         self.drop_current(inv);
         self.drop_released(inv, &name);
-        self.add(inv, name, project, (self.now, None));
+        let project = self.id_of(project);
+        self.edits.new.push(NewRow { inv, name, project, since: self.now, released: None });
     }
 
     /// Lets a host keep its name, in another project.
@@ -81,7 +83,8 @@ impl<'i> LockEditor<'i> {
         let since = current.and_then(|(_, row)| row.since).unwrap_or(self.now);
         self.drop_current(inv);
         self.drop_released(inv, &name);
-        self.add(inv, name, project, (since, None));
+        let project = self.id_of(project);
+        self.edits.new.push(NewRow { inv, name, project, since, released: None });
     }
 
     /// Drops the current rows of a host.
@@ -96,10 +99,9 @@ impl<'i> LockEditor<'i> {
         self.edits.gone.extend(released.map(|(place, _)| place));
     }
 
-    /// Adds a row.
-    fn add(&mut self, inv: Inv, name: Name, project: ProjectIndex, (since, released): (Time, Option<Time>)) {
-        let project = self.inventory.projects[project.0 as usize].id.clone();
-        self.edits.new.push(NewRow { inv, name, project, since, released });
+    /// The id of a project.
+    fn id_of(&self, project: ProjectIndex) -> String {
+        self.inventory.projects[project.0 as usize].id.clone()
     }
 }
 

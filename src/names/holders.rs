@@ -124,11 +124,11 @@ impl NameIndex {
         for (place, (host, held)) in named(inventory).enumerate() {
             let by = HolderRow::Host(place as u32);
             if let Some((name, _)) = held {
-                found.add(by, true, (name, host.project));
+                found.add(NameHolder { by, fastbone: false, now: true }, name, host.project);
             }
             match (&host.name, held) {
                 (Some(name), Some((held, _))) if name == held => {}
-                (Some(name), _) => found.add(by, false, (name, host.project)),
+                (Some(name), _) => found.add(NameHolder { by, fastbone: false, now: false }, name, host.project),
                 (None, _) => {}
             }
         }
@@ -149,7 +149,7 @@ impl NameIndex {
                     && given_by.is_none_or(|given_by| given_by.origin != row.origin)
                 {
                     let now = row.released.is_none();
-                    found.add(HolderRow::Lock(place), now, (name, row.project));
+                    found.add(NameHolder { by: HolderRow::Lock(place), fastbone: false, now }, name, row.project);
                 }
                 place += 1;
             }
@@ -224,12 +224,12 @@ struct NameIndexParts<'i> {
 }
 
 impl NameIndexParts<'_> {
-    /// Adds a backbone name with its fastbone name.
-    fn add(&mut self, by: HolderRow, now: bool, (name, project): (&Name, ProjectIndex)) {
-        self.entries.push(HolderEntry::new(xxh3_64(name.as_wire()), NameHolder { by, fastbone: false, now }));
+    /// Adds a backbone name of a holder in a project, with its fastbone name.
+    fn add(&mut self, backbone: NameHolder, name: &Name, project: ProjectIndex) {
+        self.entries.push(HolderEntry::new(xxh3_64(name.as_wire()), backbone));
         let Project { admin, file, .. } = &self.inventory.projects[project.0 as usize];
         let Some(settings) = file.settings() else {
-            if now && admin.is_some() {
+            if backbone.now && admin.is_some() {
                 self.clouded.extend(name.as_name().parent().map(NameRef::to_name));
             }
             return;
@@ -237,7 +237,8 @@ impl NameIndexParts<'_> {
         if settings.vlans.fastbone().is_some()
             && let Ok(fastbone) = settings.fastbone_name.expand(name.as_name())
         {
-            self.entries.push(HolderEntry::new(xxh3_64(fastbone.as_wire()), NameHolder { by, fastbone: true, now }));
+            let holder = NameHolder { fastbone: true, ..backbone };
+            self.entries.push(HolderEntry::new(xxh3_64(fastbone.as_wire()), holder));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::outcome::{NameCode, NameRefusal};
-use super::refuse::refusal;
+use super::refuse::HostInProject;
 use super::series::{NameSeries, SeriesError};
 use super::taken::{TakenNames, TakenReason, fastbone_label};
 use crate::inventory::Inventory;
@@ -113,7 +113,7 @@ impl<'i> AllSeries<'i> {
                 }
             };
             let hint = "correct `shortname_template`, or the location in hosts.csv".to_owned();
-            refusal(self.inventory, (host.inv, host.project), NameCode::BadTemplate, (message, hint))
+            HostInProject::own(self.inventory, host).refusal(NameCode::BadTemplate, message, hint)
         })?;
         let projects = [project, host.project];
         let key = SeriesKey {

@@ -4,7 +4,7 @@ use super::edit::{HeldName, LockEditor};
 use super::holders::lock_rows_of;
 use super::lock::free_name;
 use super::outcome::{NameChange, NameCode, NameRefusal, NamesOutcome, SettledHost};
-use super::refuse::{bad_line, bad_row, find_host, foreign, refusal};
+use super::refuse::{HostInProject, bad_row, find_host};
 use crate::inventory::Inventory;
 use crate::inventory::model::{HostStatus, ProjectIndex};
 use crate::inventory::value::{Inv, Time};
@@ -32,12 +32,13 @@ fn release_one(
     inv: Inv,
 ) -> Result<Option<NameChange>, NameRefusal> {
     let project = project_of(inventory, inv)?;
+    let host = HostInProject { inventory, inv, project };
     let Some(HeldName { name, project: looked_after }) = editor.held(inv) else { return Ok(None) };
-    let Some(looked_after) = looked_after else { return Err(foreign(inventory, (inv, project), &name)) };
+    let Some(looked_after) = looked_after else { return Err(host.foreign(&name)) };
     let Some(free) = free_name(inventory, inv) else {
         let message = format!("`free-{inv}` below `free_domain` would be too long a name");
         let hint = "shorten `free_domain` in zonewright.toml".to_owned();
-        return Err(refusal(inventory, (inv, project), NameCode::BadInput, (message, hint)));
+        return Err(host.refusal(NameCode::BadInput, message, hint));
     };
     editor.give_up(inv, &name, looked_after);
     editor.give(inv, free, project);
@@ -55,7 +56,7 @@ fn project_of(inventory: &Inventory, inv: Inv) -> Result<ProjectIndex, NameRefus
     match (inventory.place_of(inv), current) {
         (None, Some(row)) => match bad_row(inventory, inv) {
             None => Ok(row.project),
-            Some(origin) => Err(bad_line(inventory, (inv, row.project), origin)),
+            Some(origin) => Err(HostInProject { inventory, inv, project: row.project }.bad_line(origin)),
         },
         _ => find_host(inventory, inv).map(|host| host.project),
     }

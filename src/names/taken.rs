@@ -150,7 +150,9 @@ impl TakenNames {
             match held {
                 // The row says it too, below.
                 Some((_, Some(row))) if row.project == host.project => {}
-                Some((name, _)) => found.add((name, host.project), (true, host.inv)),
+                Some((name, _)) => {
+                    found.add(&ClaimedName { name, project: host.project, inv: host.inv, is_held: true });
+                }
                 None => {}
             }
         }
@@ -161,7 +163,7 @@ impl TakenNames {
                 Some(released) if is_cooling(released, now, inventory.config.name_cooldown) => false,
                 Some(_) => continue,
             };
-            found.add((name, row.project), (is_held, row.inv));
+            found.add(&ClaimedName { name, project: row.project, inv: row.inv, is_held });
         }
         for name in &inventory.stray_names {
             let label = name.as_name().first_label().unwrap_or_default();
@@ -248,6 +250,18 @@ impl TakenNames {
     }
 }
 
+/// A backbone's name that a host holds, or held until not long ago.
+struct ClaimedName<'a> {
+    /// The name.
+    name: &'a Name,
+    /// The project in which the host has or had it.
+    project: ProjectIndex,
+    /// The host.
+    inv: Inv,
+    /// Whether the host holds it now.
+    is_held: bool,
+}
+
 /// The names of hosts found so far.
 struct FoundClaims<'i> {
     /// The inventory.
@@ -259,8 +273,9 @@ struct FoundClaims<'i> {
 }
 
 impl FoundClaims<'_> {
-    /// Adds a backbone's name and its fastbone's, which a host holds or held until not long ago.
-    fn add(&mut self, (name, project): (&Name, ProjectIndex), (is_held, inv): (bool, Inv)) {
+    /// Adds a backbone's name and its fastbone's.
+    fn add(&mut self, claimed: &ClaimedName<'_>) {
+        let ClaimedName { name, project, inv, is_held } = *claimed;
         let label = name.as_name().first_label().unwrap_or_default();
         self.claims.push(NameClaim::new(xxh3_128(label), is_held, Some(inv)));
         let Project { admin, file, .. } = &self.inventory.projects[project.0 as usize];
