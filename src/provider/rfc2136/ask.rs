@@ -57,6 +57,20 @@ struct SentQuestion {
 /// Reads what an answer says, its signature already taken off.
 type ReadAnswer<T> = fn(&[u8], &ZoneName, &Question) -> Result<T, ServerFailure>;
 
+/// Questions that are being asked, with what was read from their answers so far.
+struct QuestionRun<'a, T> {
+    /// The questions.
+    questions: &'a [Question],
+    /// What reads an answer.
+    read: ReadAnswer<T>,
+    /// What was read from the answer to each question; `None` where there is none yet.
+    answers: Vec<Option<T>>,
+    /// How far the server came.
+    progress: TransferProgress,
+    /// The measure of what it sent.
+    meter: ReadMeter,
+}
+
 impl Asker<'_> {
     /// Asks all questions; gives the answers in the order of the questions.
     pub fn ask(&self, questions: &[Question]) -> Result<Vec<Answer>, ServerFailure> {
@@ -65,27 +79,27 @@ impl Asker<'_> {
 
     /// Asks all questions; returns what is read from the answers, in the order of the questions.
     pub fn ask_to<T>(&self, questions: &[Question], read: ReadAnswer<T>) -> Result<Vec<T>, ServerFailure> {
-        let mut answers: Vec<Option<T>> = questions.iter().map(|_| None).collect();
-        let mut progress = TransferProgress::default();
-        let mut meter = ReadMeter::start(self.limits, None);
-        while answers.iter().any(Option::is_none) {
-            let before = progress.messages;
-            match self.ask_over_one_connection((questions, read), &mut answers, (&mut progress, &mut meter)) {
+        let mut run = QuestionRun {
+            questions,
+            read,
+            answers: questions.iter().map(|_| None).collect(),
+            progress: TransferProgress::default(),
+            meter: ReadMeter::start(self.limits, None),
+        };
+        while run.answers.iter().any(Option::is_none) {
+            let before = run.progress.messages;
+            match self.ask_over_one_connection(&mut run) {
                 // A server that answers nothing more before it closes will not be moved by asking again.
-                Err(ServerFailure::Cut { .. }) if progress.messages > before => {}
+                Err(ServerFailure::Cut { .. }) if run.progress.messages > before => {}
                 outcome => outcome?,
             }
         }
-        Ok(answers.into_iter().flatten().collect())
+        Ok(run.answers.into_iter().flatten().collect())
     }
 
     /// Asks the questions without an answer, until all have one.
-    fn ask_over_one_connection<T>(
-        &self,
-        (questions, read): (&[Question], ReadAnswer<T>),
-        answers: &mut [Option<T>],
-        (progress, meter): (&mut TransferProgress, &mut ReadMeter),
-    ) -> Result<(), ServerFailure> {
+    fn ask_over_one_connection<T>(&self, run: &mut QuestionRun<'_, T>) -> Result<(), ServerFailure> {
+        let QuestionRun { questions, read, answers, progress, meter } = run;
         let explain = |fault: WireFault, progress: &TransferProgress| explain_wire(fault, *progress);
         let mut connection = Connection::open(self.server, self.timeout).map_err(|fault| explain(fault, progress))?;
         let waiting: Vec<usize> = (0..questions.len()).filter(|place| answers[*place].is_none()).collect();

@@ -89,7 +89,7 @@ impl NameServers {
             let access = without_key.then(|| self.ask_without_key(server, zone));
             // Who is not answered once is not answered for the next zone either, and waits as long each time.
             without_key &= !access.as_ref().is_some_and(is_silence);
-            place.zones.push(found((&place.place, zone), asked, read, access));
+            place.zones.push(ZoneFindings { place: &place.place, zone, asked, read, access }.joined());
         }
         place
     }
@@ -175,31 +175,42 @@ impl NameServers {
     }
 }
 
-/// Joins what was found about a zone.
-fn found(
-    (place, zone): (&str, &ZoneName),
+/// What was found about a zone at one server.
+struct ZoneFindings<'a> {
+    /// The server, for messages.
+    place: &'a str,
+    /// The zone.
+    zone: &'a ZoneName,
+    /// The answer to the question for the SOA.
     asked: Result<SoaAnswer, ServerFailure>,
+    /// The measures and the serial of the transferred zone.
     read: Result<(ZoneMeasures, u32), ServerFailure>,
+    /// What a question for a transfer without the key led to, where there was one.
     access: Option<Result<KeylessAccess, ServerFailure>>,
-) -> ZoneExamined {
-    let transferred = read.as_ref().ok().map(|(_, serial)| *serial);
-    let serial = transferred.or(asked.as_ref().ok().and_then(|soa| soa.serial));
-    let without_key = access.map(|access| {
-        access.unwrap_or_else(|failure| match failure {
-            // Closing the connection is how some servers refuse.
-            ServerFailure::Cut { .. } => KeylessAccess::Refused,
-            other => KeylessAccess::Unclear(other.to_string()),
-        })
-    });
-    ZoneExamined {
-        zone: zone.clone(),
-        authority: Some(
-            asked.map(|soa| soa.authoritative).map_err(|failure| read_error(place.to_owned(), &failure, "")),
-        ),
-        serial,
-        read: read.map(|(measures, _)| measures).map_err(|failure| read_error(place.to_owned(), &failure, "")),
-        without_key,
-        writable: None,
+}
+
+impl ZoneFindings<'_> {
+    /// Joins what was found.
+    fn joined(self) -> ZoneExamined {
+        let ZoneFindings { place, zone, asked, read, access } = self;
+        let transferred = read.as_ref().ok().map(|(_, serial)| *serial);
+        let serial = transferred.or(asked.as_ref().ok().and_then(|soa| soa.serial));
+        let without_key = access.map(|access| {
+            access.unwrap_or_else(|failure| match failure {
+                // Closing the connection is how some servers refuse.
+                ServerFailure::Cut { .. } => KeylessAccess::Refused,
+                other => KeylessAccess::Unclear(other.to_string()),
+            })
+        });
+        let failed = |failure: ServerFailure| read_error(place.to_owned(), &failure, "");
+        ZoneExamined {
+            zone: zone.clone(),
+            authority: Some(asked.map(|soa| soa.authoritative).map_err(failed)),
+            serial,
+            read: read.map(|(measures, _)| measures).map_err(failed),
+            without_key,
+            writable: None,
+        }
     }
 }
 
@@ -223,7 +234,7 @@ fn read_soa(octets: &[u8], zone: &ZoneName, id: u16) -> Result<SoaAnswer, Server
         return Ok(SoaAnswer { authoritative: false, serial: None, clock: ServerClock::NotTold });
     }
     let mut name = NameBuffer::default();
-    let at = message::check_question(octets, (zone.as_name(), Rtype::SOA), &mut name)?;
+    let at = message::check_question(octets, zone.as_name(), Rtype::SOA, &mut name)?;
     let record = read_record(octets, at, &mut name)?;
     let mut rdata = Vec::new();
     WireOctets::message(octets).append_rdata(record.rtype, record.start..record.end, &mut rdata).map_err(bad_wire)?;

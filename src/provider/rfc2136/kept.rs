@@ -47,6 +47,17 @@ pub struct ZoneStandings {
     of: HashMap<ZoneName, ZoneStanding>,
 }
 
+/// From which server a zone is read, and how.
+#[derive(Debug)]
+struct ReadTerms<'a> {
+    /// The server.
+    server: &'a ServerAddress,
+    /// The key that questions are signed with.
+    key: Option<Arc<Key>>,
+    /// How large the zone was when it was last kept, where that is known.
+    held: Option<KeptSize>,
+}
+
 impl NameServers {
     /// Asks, over one connection, what moved of the zones that the cache may have.
     pub fn foresee(&self, zones: &[&ZoneName]) {
@@ -78,11 +89,12 @@ impl NameServers {
         zone: &ZoneName,
         key: Option<Arc<Key>>,
     ) -> Result<ZoneContents, ServerFailure> {
-        let (origin, held) = (self.origin(server), cache.kept_size(zone));
+        let origin = self.origin(server);
+        let terms = ReadTerms { server, key, held: cache.kept_size(zone) };
         let place = place_of(&server.to_string(), zone);
         let kept = cache.load(zone, &origin, self.settings.cache_max_age);
         let moved = match kept {
-            Ok(kept) => self.bring_forward(server, kept, (key.clone(), held))?,
+            Ok(kept) => self.bring_forward(&terms, kept)?,
             Err(why) => ZoneMove::Unknown(why),
         };
         let (contents, since) = match moved {
@@ -95,7 +107,7 @@ impl NameServers {
                 if let Some(why) = why {
                     tracing::info!("{place}: transferred whole, because the stored zone was not used: {why}");
                 }
-                (self.transfer_patiently(server, zone, key, held)?, cache.now())
+                (self.transfer_patiently(server, zone, terms.key, terms.held)?, cache.now())
             }
         };
         if let Err(error) = cache.keep(&contents, &origin, since) {
@@ -107,17 +119,13 @@ impl NameServers {
     /// Finds out whether a zone changed since it was stored, and to which serial.
     ///
     /// Errors: there is no connection, so there would be none for a transfer.
-    fn bring_forward(
-        &self,
-        server: &ServerAddress,
-        kept: CachedZone,
-        (key, held): (Option<Arc<Key>>, Option<KeptSize>),
-    ) -> Result<ZoneMove, ServerFailure> {
+    fn bring_forward(&self, terms: &ReadTerms<'_>, kept: CachedZone) -> Result<ZoneMove, ServerFailure> {
+        let server = terms.server;
         let zone = kept.contents.apex();
         let foreseen = self.foreseen.get().filter(|foreseen| foreseen.server == *server);
         let standing = match foreseen.and_then(|foreseen| foreseen.of.get(zone)) {
             Some(standing) => standing.clone(),
-            None => match self.ask_standings(server, &[zone], key.clone()).map(|mut all| all.pop()) {
+            None => match self.ask_standings(server, &[zone], terms.key.clone()).map(|mut all| all.pop()) {
                 Ok(Some(standing)) => standing,
                 Ok(None) => return Ok(ZoneMove::Unknown(Some("the server does not answer for it".to_owned()))),
                 Err(failure) if would_fail_too(&failure) => return Err(failure),
@@ -141,9 +149,7 @@ impl NameServers {
             .and_then(|soa| RdataRef { rtype: Rtype::SOA, octets: soa.rdata().first()?.as_octets() }.serial());
         match serial {
             None => Ok(ZoneMove::Unknown(Some("the server has no SOA for it".to_owned()))),
-            Some(serial) if serial > kept.contents.serial() => {
-                Ok(self.take_differences(server, &kept, &standing, (key, held)))
-            }
+            Some(serial) if serial > kept.contents.serial() => Ok(self.take_differences(terms, &kept, &standing)),
             Some(serial) => {
                 let was = kept.contents.serial();
                 Ok(ZoneMove::Unknown(Some(format!("its serial changed from {was} to {serial}, which is not newer"))))
@@ -152,15 +158,9 @@ impl NameServers {
     }
 
     /// Transfers what changed in a zone, up to the serial that the server has.
-    fn take_differences(
-        &self,
-        server: &ServerAddress,
-        kept: &CachedZone,
-        standing: &ZoneStanding,
-        (key, held): (Option<Arc<Key>>, Option<KeptSize>),
-    ) -> ZoneMove {
-        let (zone, was) = (kept.contents.apex(), kept.contents.serial());
-        match self.increment(server, &kept.contents, key, held) {
+    fn take_differences(&self, terms: &ReadTerms<'_>, kept: &CachedZone, standing: &ZoneStanding) -> ZoneMove {
+        let (server, zone, was) = (terms.server, kept.contents.apex(), kept.contents.serial());
+        match self.increment(terms, &kept.contents) {
             // A zone that was restored from a backup, and came to the kept serial on another way, has another marker.
             Ok(IncrementOutcome::Changed(contents, _)) if leads_elsewhere(&contents, standing) => {
                 ZoneMove::Unknown(Some("after its differences the zone has another marker than the server".to_owned()))
@@ -184,17 +184,11 @@ impl NameServers {
     }
 
     /// Asks one server for what changed since a zone was as it is here.
-    fn increment(
-        &self,
-        server: &ServerAddress,
-        base: &ZoneContents,
-        key: Option<Arc<Key>>,
-        held: Option<KeptSize>,
-    ) -> Result<IncrementOutcome, ServerFailure> {
-        let mut meter = ReadMeter::start(self.settings.limits, held);
-        let mut connection = Connection::open(server, self.settings.exchange.timeout)
+    fn increment(&self, terms: &ReadTerms<'_>, base: &ZoneContents) -> Result<IncrementOutcome, ServerFailure> {
+        let mut meter = ReadMeter::start(self.settings.limits, terms.held);
+        let mut connection = Connection::open(terms.server, self.settings.exchange.timeout)
             .map_err(|fault| explain_wire(fault, TransferProgress::default()))?;
-        let (mut increment, question) = IncrementalTransfer::start(base, key, random_id(), Time48::now());
+        let (mut increment, question) = IncrementalTransfer::start(base, terms.key.clone(), random_id(), Time48::now());
         connection.send(&question).map_err(|fault| explain_wire(fault, TransferProgress::default()))?;
         let mut message = Vec::new();
         while !increment.ended() {

@@ -33,15 +33,17 @@ pub fn question(name: NameRef<'_>, rtype: Rtype, id: u16) -> AdditionalBuilder<V
     message.additional()
 }
 
-/// Checks that the first question of a message is this one; gives where it ends. `name` is room for its name.
+/// Checks that the first question of a message is for this name and type; gives where it ends. `room` is for its
+/// name.
 pub fn check_question(
     octets: &[u8],
-    ours: (NameRef<'_>, Rtype),
-    name: &mut NameBuffer,
+    name: NameRef<'_>,
+    rtype: Rtype,
+    room: &mut NameBuffer,
 ) -> Result<usize, ServerFailure> {
-    let end = WireOctets::message(octets).read_name(HEADER, name).map_err(bad_wire)?;
-    let kind = [ours.1.to_int().to_be_bytes(), Class::IN.to_int().to_be_bytes()].concat();
-    let same = name.as_name() == ours.0 && octets.get(end..end + 4) == Some(&*kind);
+    let end = WireOctets::message(octets).read_name(HEADER, room).map_err(bad_wire)?;
+    let kind = [rtype.to_int().to_be_bytes(), Class::IN.to_int().to_be_bytes()].concat();
+    let same = room.as_name() == name && octets.get(end..end + 4) == Some(&*kind);
     if same { Ok(end + 4) } else { Err(bad("the answer to another question")) }
 }
 

@@ -65,8 +65,7 @@ impl ExpectedAnswer<'_> {
         match header.counts[0] {
             0 => {}
             1 => {
-                let question = (self.zone.as_name(), Rtype::SOA);
-                message::check_question(&octets, question, &mut NameBuffer::default())?;
+                message::check_question(&octets, self.zone.as_name(), Rtype::SOA, &mut NameBuffer::default())?;
             }
             _ => return Err(bad("more zones than one")),
         }

@@ -27,7 +27,7 @@ pub fn read_answer(octets: &[u8], zone: &ZoneName, question: &Question) -> Resul
         return Err(bad("a number of questions other than one"));
     }
     let mut owner = NameBuffer::default();
-    let start = message::check_question(octets, (question.name.as_name(), question.rtype), &mut owner)?;
+    let start = message::check_question(octets, question.name.as_name(), question.rtype, &mut owner)?;
     let (answers, end) = read_section(octets, start, header.counts[1], &mut owner)?;
     let (authority, _) = read_section(octets, end, header.counts[2], &mut owner)?;
     AnswerSections { zone, question, is_authoritative: header.is_authoritative(), answers, authority }.answer()
@@ -56,7 +56,7 @@ pub fn read_apex(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Opt
     }
     let mut owner = NameBuffer::default();
     let name = question.name.as_name();
-    let start = message::check_question(octets, (name, question.rtype), &mut owner)?;
+    let start = message::check_question(octets, name, question.rtype, &mut owner)?;
     let (answers, end) = read_section(octets, start, header.counts[1], &mut owner)?;
     let (authority, _) = read_section(octets, end, header.counts[2], &mut owner)?;
     let mut soas = answers.iter().chain(&authority).filter(|record| record.rtype == Rtype::SOA);
@@ -72,7 +72,7 @@ pub fn read_own(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Opti
     }
     let mut owner = NameBuffer::default();
     let name = question.name.as_name();
-    let start = message::check_question(octets, (name, question.rtype), &mut owner)?;
+    let start = message::check_question(octets, name, question.rtype, &mut owner)?;
     if header.rcode() != Rcode::NOERROR || !header.is_authoritative() {
         return Ok(None);
     }

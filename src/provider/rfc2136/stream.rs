@@ -64,7 +64,7 @@ impl AnswerStream {
         // Ours in the first message, ours or none in the others (RFC 5936 section 2.2.2).
         let at = match header.counts[0] {
             0 if !first => HEADER,
-            1 => message::check_question(octets, (apex, self.rtype), name)?,
+            1 => message::check_question(octets, apex, self.rtype, name)?,
             _ => return Err(bad("a number of questions other than one")),
         };
         Ok((header, at))

@@ -223,16 +223,17 @@ impl<'a> NewText<'a> {
         let NewRecords { key, ttl, rdata } = new;
         let end = if self.text[line.range.clone()].ends_with(b"\r\n") { "\r\n" } else { "\n" };
         for rdata in rdata {
-            self.write_head(line, *key, *ttl);
+            self.write_head(line, new);
             self.out.extend_from_slice(format!("{}{end}", rdata.as_rdata(key.1)).as_bytes());
             self.owner = Some(key.0);
             self.ttl = Some(*ttl);
         }
     }
 
-    /// Writes the fields before the data: as a record of the same owner has them, unless comments, parentheses or
-    /// quotes are in between there.
-    fn write_head(&mut self, line: &RecordLine, (owner, rtype): (NameRef<'a>, Rtype), ttl: Ttl) {
+    /// Writes the fields before the data of a new record: as a record of the same owner has them, unless comments,
+    /// parentheses or quotes are in between there.
+    fn write_head(&mut self, line: &RecordLine, new: &NewRecords<'a>) {
+        let NewRecords { key: (owner, rtype), ttl, .. } = *new;
         let text = self.text;
         let before_data = &text[line.range.start..line.rdata_at];
         if line.rdata_at == line.rtype_at.end || before_data.iter().any(|octet| b"();\"\n".contains(octet)) {

@@ -123,8 +123,9 @@ impl FileWriter {
         let new = edit::edit(&text, &read.layout, edits, serial);
         let new = new.map_err(|unfit| UpdateReply::Refused(self.explain(zone, &loader, unfit)))?;
         let path = loader.path(read.first);
-        self.check_edited(zone, loader, &read, (&new, edits)).map_err(UpdateReply::Refused)?;
-        self.replace(zone, &path, (&text, &new))
+        loader.set_text(read.first, new.clone());
+        self.check_edited(zone, loader, &read, edits).map_err(UpdateReply::Refused)?;
+        self.replace(zone, &path, &text, &new)
     }
 
     /// Reads a zone, and the places of its records.
@@ -176,15 +177,14 @@ impl FileWriter {
         self.error(zone, "record-in-included-file", message, hint)
     }
 
-    /// Reads the new text and makes sure that it says what it should.
+    /// Reads the new text, which the loader has, and makes sure that it says what it should.
     fn check_edited(
         &self,
         zone: &ZoneName,
         mut loader: FileLoader<'_>,
         read: &ZoneFileRead,
-        (text, edits): (&[u8], &[RrsetEdit<'_>]),
+        edits: &[RrsetEdit<'_>],
     ) -> Result<(), Problem> {
-        loader.set_text(read.first, text.to_owned());
         let (contents, found) = read_noting(zone, &mut loader, read.first, &mut |_, _| ());
         if found.error_count() == 0
             && contents.is_some_and(|contents| compare::is_edited(&read.contents, &contents, edits))
@@ -198,7 +198,7 @@ impl FileWriter {
     }
 
     /// Puts the new text in the place of the old one.
-    fn replace(&self, zone: &ZoneName, path: &Path, (old, new): (&[u8], &[u8])) -> Result<UpdateReply, UpdateReply> {
+    fn replace(&self, zone: &ZoneName, path: &Path, old: &[u8], new: &[u8]) -> Result<UpdateReply, UpdateReply> {
         let failed = |error: io::Error| {
             let message = format!("the new file could not be written: {}", error.to_string().to_lowercase());
             let hint = "the file is as it was; its folder must be writable, and the disk must have free space";

@@ -228,8 +228,8 @@ const ORIGIN: u32 = 1 << 31;
 
 /// A place on earth (RFC 1876 section 3).
 fn read_loc(fields: &mut RdataFields<'_, '_>) -> FieldResult {
-    let latitude = read_angle(fields, 90, (b"N", b"S"))?;
-    let longitude = read_angle(fields, 180, (b"E", b"W"))?;
+    let latitude = read_angle(fields, 90, b"N", b"S")?;
+    let longitude = read_angle(fields, 180, b"E", b"W")?;
     // In centimetres above 100 km below the reference spheroid.
     let altitude = fields.value("an altitude in metres", |word| {
         let word = without_unit(word);
@@ -252,7 +252,7 @@ fn read_loc(fields: &mut RdataFields<'_, '_>) -> FieldResult {
 }
 
 /// Degrees, perhaps with minutes and seconds, and a direction: thousandths of a second of arc.
-fn read_angle(fields: &mut RdataFields<'_, '_>, most: u64, (positive, negative): (&[u8], &[u8])) -> FieldResult<u32> {
+fn read_angle(fields: &mut RdataFields<'_, '_>, most: u64, positive: &[u8], negative: &[u8]) -> FieldResult<u32> {
     let mut angle = fields.value("degrees", digits)?.saturating_mul(3_600_000);
     for (unit, places) in [(60_000, 0), (1, 3)] {
         let next = fields.peek().map(|token| fields.text_of(token)).unwrap_or_default();

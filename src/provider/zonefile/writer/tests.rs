@@ -163,7 +163,7 @@ fn a_file_that_is_replaced_between_reading_and_writing_stays() {
     let workspace = Workspace::new(&[("example.net.zone", ZONE)]);
     let writer = workspace.writer(None);
     let path = workspace.path("example.net.zone");
-    let reply = writer.replace(&apex(), &path, (b"what was read\n", b"new\n"));
+    let reply = writer.replace(&apex(), &path, b"what was read\n", b"new\n");
     assert!(
         matches!(reply, Err(UpdateReply::Prerequisite(words)) if words == "another editor changed the file in the meantime")
     );
@@ -242,7 +242,7 @@ fn a_folder_that_takes_no_file_leaves_the_old_one() {
     let long = "x".repeat(250);
     let workspace = Workspace::new(&[(&long, ZONE)]);
     let (writer, path) = (workspace.writer(None), workspace.path(&long));
-    let Err(UpdateReply::Failed(error)) = writer.replace(&apex(), &path, (ZONE.as_bytes(), b"new\n")) else {
+    let Err(UpdateReply::Failed(error)) = writer.replace(&apex(), &path, ZONE.as_bytes(), b"new\n") else {
         panic!("the temporary file cannot be written")
     };
     assert_eq!(error.code.as_str(), "file-not-written");
