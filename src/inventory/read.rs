@@ -171,7 +171,7 @@ fn load(
     let (project_files, projects_trust) = projects::read(&mut workspace, &settings);
     // No export was read yet: what was found is about settings.
     let settings_errors = workspace.errors_by_file();
-    let (mut draft, exports) = workspace.read_sources(&settings, (extent, now), progress);
+    let (mut draft, exports) = workspace.read_sources(&settings, extent, now, progress);
     let projects = projects::join(&mut draft, settings.admins, project_files, &mut workspace.diagnostics);
     let OpenWorkspace { folder, mut files, inputs, mut diagnostics } = workspace;
     files.mark_crowded(&draft.crowded);
@@ -378,7 +378,8 @@ impl OpenWorkspace {
     fn read_sources(
         &mut self,
         settings: &Settings,
-        (extent, now): (WorkspaceExtent, Time),
+        extent: WorkspaceExtent,
+        now: Time,
         progress: &(dyn Fn(&str) + Sync),
     ) -> (Draft, Vec<Export>) {
         let is_read = |spec: &&SourceSpec| extent == WorkspaceExtent::Whole || format_of(spec).gives_names;

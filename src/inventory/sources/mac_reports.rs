@@ -127,8 +127,7 @@ fn read_report(piece: &mut ReportPiece, row: &TextRow<'_>, faults: &mut RowFault
         faults.add_whole(&FUTURE, || format!("the report is dated {time}"));
     }
     let inv = read_inv(&fields, faults);
-    let likely = piece.reports.last().and_then(|report| report.sighting.switch());
-    let sighting = read_sighting(&fields, faults, (&mut piece.symbols, likely));
+    let sighting = read_sighting(piece, &fields, faults);
     if let (Some(time), Some(inv)) = (time, inv) {
         let sighting = match sighting {
             sighting if is_ahead => Sighting::Ahead { mac: sighting.and_then(Sighting::mac) },
@@ -163,11 +162,11 @@ fn read_inv(fields: &ReportFields<'_>, faults: &mut RowFaults<'_, '_>) -> Option
     }
 }
 
-/// Reads what was seen; the switch is probably that of the report before, `likely`.
+/// Reads what was seen.
 fn read_sighting(
+    piece: &mut ReportPiece,
     fields: &ReportFields<'_>,
     faults: &mut RowFaults<'_, '_>,
-    (symbols, likely): (&mut Symbols, Option<Symbol>),
 ) -> Option<Sighting> {
     let active = match fields.active {
         ReportScalar::Bool(active) => active,
@@ -193,7 +192,9 @@ fn read_sighting(
     if !active {
         return Some(Sighting::Inactive { mac });
     }
-    let switch: Option<Symbol> = switch.map(|switch| symbols.intern_likely(switch, likely));
+    // The switch is probably that of the report before.
+    let likely = piece.reports.last().and_then(|report| report.sighting.switch());
+    let switch: Option<Symbol> = switch.map(|switch| piece.symbols.intern_likely(switch, likely));
     Some(Sighting::Active { mac, switch })
 }
 

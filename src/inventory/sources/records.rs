@@ -153,7 +153,7 @@ pub struct ExportRecords<T> {
 }
 
 /// What is the same for all rows of a source.
-struct RowReading<'w, S, R> {
+pub struct RowReading<'w, S, R> {
     /// The fields.
     wanted: &'w [WantedField],
     /// What the system writes.
@@ -164,25 +164,36 @@ struct RowReading<'w, S, R> {
     row: R,
 }
 
+impl<'w, S, R> RowReading<'w, S, R> {
+    /// Reads by two functions: `row` is called for each row of a chunk that `start` began, and judges its fields. A row
+    /// that cannot be read has no fields.
+    pub fn new<T>(wanted: &'w [WantedField], dialect: &'w Dialect, start: S, row: R) -> RowReading<'w, S, R>
+    where
+        S: Fn() -> T + Sync,
+        R: Fn(&mut T, &ExportRecord<'_, '_>, &mut RowFaults<'_, '_>) + Sync,
+    {
+        RowReading { wanted, dialect, start, row }
+    }
+}
+
 /// Reads all rows of a source, in chunks side by side.
-///
-/// `row` is called for each row of a chunk that `start` began, and judges its fields. A row that cannot be read has no
-/// fields.
-pub fn read_records<T: Send>(
+pub fn read_records<T, S, R>(
     input: &SourceInput<'_>,
     context: &RowContext<'_>,
-    (wanted, dialect): (&[WantedField], &Dialect),
-    start: impl Fn() -> T + Sync,
-    row: impl Fn(&mut T, &ExportRecord<'_, '_>, &mut RowFaults<'_, '_>) + Sync,
-) -> ExportRecords<T> {
-    let reading = RowReading { wanted, dialect, start, row };
+    reading: &RowReading<'_, S, R>,
+) -> ExportRecords<T>
+where
+    T: Send,
+    S: Fn() -> T + Sync,
+    R: Fn(&mut T, &ExportRecord<'_, '_>, &mut RowFaults<'_, '_>) + Sync,
+{
     let of_file = |file: &SourceFile<'_>| {
         let bytes = file.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file.bytes);
         let file = SourceFile { id: file.id, bytes };
         match bytes.trim_ascii_start().first() {
-            Some(b'{' | b'[') => json::read(file, context, &reading),
+            Some(b'{' | b'[') => json::read(file, context, reading),
             _ => {
-                let (pieces, tally) = csv::read(file, input, context, &reading);
+                let (pieces, tally) = csv::read(file, input, context, reading);
                 json::FileRows { pieces, tally, is_crowded: false, page: json::JsonPages::default() }
             }
         }

@@ -5,7 +5,7 @@ use crate::inventory::devices::Devices;
 use crate::inventory::model::{Host, HostStatus, Trust};
 use crate::inventory::source::FieldMapping;
 use crate::inventory::sources::hosts_csv::{self, RESTRICTION};
-use crate::inventory::sources::records::{Dialect, ExportRecord, ExportRecords, WantedField, read_records};
+use crate::inventory::sources::records::{Dialect, ExportRecord, ExportRecords, RowReading, WantedField, read_records};
 use crate::inventory::sources::text::{self, BAD_INV, BAD_NAME, RowFault, RowFaults};
 use crate::inventory::sources::{Draft, RowContext, SourceInput, SourcePart, project_index};
 use crate::inventory::value::Inv;
@@ -109,19 +109,14 @@ pub fn read(input: &SourceInput<'_>, context: &RowContext<'_>, system: &HostSyst
     let mut asked = AskedFields::default();
     let places = HostFieldPlaces::new(mapping, system, &mut asked);
     let only = RowFilter::new(mapping, &mut asked);
-    let wanted = (&asked.0[..], &system.dialect);
-    let read = read_records(
-        input,
-        context,
-        wanted,
-        OtherHostsPiece::default,
-        |piece: &mut OtherHostsPiece, record, faults| {
-            if only.has(record, faults) {
-                read_host(piece, (record, &places), faults, (input, context, system));
-            }
-        },
-    );
-    let ExportRecords { pieces, tally, crowded } = read;
+    let reader = HostRowReader { context, system, mapping, places };
+    let row = |piece: &mut OtherHostsPiece, record: &ExportRecord<'_, '_>, faults: &mut RowFaults<'_, '_>| {
+        if only.has(record, faults) {
+            reader.read(piece, record, faults);
+        }
+    };
+    let reading = RowReading::new(&asked.0, &system.dialect, OtherHostsPiece::default, row);
+    let ExportRecords { pieces, tally, crowded } = read_records(input, context, &reading);
     let (mut hosts, mut ids, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for piece in pieces {
         hosts.push(piece.hosts);
@@ -138,92 +133,100 @@ pub fn read(input: &SourceInput<'_>, context: &RowContext<'_>, system: &HostSyst
     SourcePart { tally, fold: Box::new(fold) }
 }
 
-/// Reads one row; without a readable inventory number it belongs to no host, and is only reported.
-fn read_host(
-    piece: &mut OtherHostsPiece,
-    (record, places): (&ExportRecord<'_, '_>, &HostFieldPlaces),
-    faults: &mut RowFaults<'_, '_>,
-    (input, context, system): (&SourceInput<'_>, &RowContext<'_>, &HostSystem),
-) {
-    // Where the fields of the row are wrong, a value may be in the wrong column.
-    let columns_are_known = !faults.found();
-    faults.hush();
-    record.judge(faults);
-    let text = |place: usize| record.text(place);
-    let (number, project) = (text(places.inv), text(places.project));
-    let inv: Option<Inv> = number.parse().ok();
-    if inv.is_none() {
-        record.fault(places.inv, &NO_INV, faults, || match number {
-            "" => "there is no inventory number".into(),
-            number => format!("`{number}` is not an inventory number"),
-        });
-    }
-    for (place, what) in [(places.project, "project"), (places.location, "location")] {
-        if text(place).is_empty() {
-            record.fault(place, &EMPTY_FIELD, faults, || format!("the {what} is empty"));
-        }
-    }
-    let device = Some(text(places.name)).filter(|name| !name.is_empty() && Some(*name) != system.no_name);
-    let name = device.and_then(|device| {
-        let whole = match context.admins.get(project) {
-            _ if device.contains('.') => device.to_owned(),
-            Some(admin) => format!("{device}.{}", admin.dns_domain),
-            // A project without an administrator's half has no known domain; its hosts are skipped.
-            None => return None,
-        };
-        text::read_name(&whole, context).unwrap_or_else(|error| {
-            record.fault(places.name, &BAD_NAME, faults, || format!("`{device}` is not a host name: {error}"));
-            None
-        })
-    });
-    let status = read_status(record, places.status, faults, (&input.spec.mapping, system));
-    let Some(inv) = inv else {
-        piece.hosts.strays.extend(name);
-        return;
-    };
-    if let Some((id, tag)) = places.device {
-        piece.ids.extend(text(id).parse().ok().map(|id| (id, inv)));
-        let lower = device.map(str::to_ascii_lowercase);
-        let tagged = lower.as_ref().filter(|_| !text(tag).is_empty());
-        piece.names.extend(tagged.map(|name| (format!("{name} ({})", text(tag).to_ascii_lowercase()).into(), inv)));
-        piece.names.extend(lower.map(|name| (name.into(), inv)));
-    }
-    // Capitals mean the same: too much protection does no harm.
-    let is_it = |tag: &str| tag.trim_ascii().eq_ignore_ascii_case(RESTRICTION);
-    let is_restricted = |place: &usize| text(*place).split(system.between_tags).any(is_it);
-    let [switch, rack] = [places.switch, places.rack].map(|place| place.map(text).filter(|text| !text.is_empty()));
-    piece.hosts.hosts.push(Host {
-        inv,
-        name,
-        project: project_index(&mut piece.hosts.projects, project),
-        status,
-        location: piece.hosts.symbols.intern(text(places.location)),
-        switch: switch.map(|switch| piece.hosts.symbols.intern(switch)),
-        rack: rack.map(|rack| piece.hosts.symbols.intern(rack)),
-        restricted: places.restrictions.iter().any(is_restricted),
-        bad: faults.found(),
-        columns_are_known: columns_are_known && !project.is_empty(),
-        origin: record.row.origin,
-    });
+/// What reads the rows of a source.
+struct HostRowReader<'a> {
+    /// What is known while sources are read.
+    context: &'a RowContext<'a>,
+    /// What is particular about the system.
+    system: &'a HostSystem,
+    /// What zonewright.toml says of the fields.
+    mapping: &'a FieldMapping,
+    /// Where the fields are.
+    places: HostFieldPlaces,
 }
 
-/// Reads the status: what zonewright.toml says that it means comes first.
-fn read_status(
-    record: &ExportRecord<'_, '_>,
-    place: usize,
-    faults: &mut RowFaults<'_, '_>,
-    (mapping, system): (&FieldMapping, &HostSystem),
-) -> HostStatus {
-    let text = record.text(place);
-    let own = mapping.statuses.iter().find(|(status, _)| status.eq_ignore_ascii_case(text));
-    let own = own.map(|(_, is_free)| if *is_free { HostStatus::Free } else { HostStatus::Assigned });
-    let known = || system.statuses.iter().find(|(status, _)| status.eq_ignore_ascii_case(text)).map(|(_, of)| *of);
-    let without = || system.without_status.filter(|_| text.is_empty());
-    own.or_else(known).or_else(without).unwrap_or_else(|| {
-        match text {
-            "" => record.fault(place, &EMPTY_FIELD, faults, || "the status is empty".into()),
-            _ => record.fault(place, &BAD_STATUS, faults, || format!("the meaning of the status `{text}` is unknown")),
+impl HostRowReader<'_> {
+    /// Reads one row; without a readable inventory number it belongs to no host, and is only reported.
+    fn read(&self, piece: &mut OtherHostsPiece, record: &ExportRecord<'_, '_>, faults: &mut RowFaults<'_, '_>) {
+        let HostRowReader { context, system, places, .. } = self;
+        // Where the fields of the row are wrong, a value may be in the wrong column.
+        let columns_are_known = !faults.found();
+        faults.hush();
+        record.judge(faults);
+        let text = |place: usize| record.text(place);
+        let (number, project) = (text(places.inv), text(places.project));
+        let inv: Option<Inv> = number.parse().ok();
+        if inv.is_none() {
+            record.fault(places.inv, &NO_INV, faults, || match number {
+                "" => "there is no inventory number".into(),
+                number => format!("`{number}` is not an inventory number"),
+            });
         }
-        HostStatus::Assigned
-    })
+        for (place, what) in [(places.project, "project"), (places.location, "location")] {
+            if text(place).is_empty() {
+                record.fault(place, &EMPTY_FIELD, faults, || format!("the {what} is empty"));
+            }
+        }
+        let device = Some(text(places.name)).filter(|name| !name.is_empty() && Some(*name) != system.no_name);
+        let name = device.and_then(|device| {
+            let whole = match context.admins.get(project) {
+                _ if device.contains('.') => device.to_owned(),
+                Some(admin) => format!("{device}.{}", admin.dns_domain),
+                // A project without an administrator's half has no known domain; its hosts are skipped.
+                None => return None,
+            };
+            text::read_name(&whole, context).unwrap_or_else(|error| {
+                record.fault(places.name, &BAD_NAME, faults, || format!("`{device}` is not a host name: {error}"));
+                None
+            })
+        });
+        let status = self.read_status(record, faults);
+        let Some(inv) = inv else {
+            piece.hosts.strays.extend(name);
+            return;
+        };
+        if let Some((id, tag)) = places.device {
+            piece.ids.extend(text(id).parse().ok().map(|id| (id, inv)));
+            let lower = device.map(str::to_ascii_lowercase);
+            let tagged = lower.as_ref().filter(|_| !text(tag).is_empty());
+            piece.names.extend(tagged.map(|name| (format!("{name} ({})", text(tag).to_ascii_lowercase()).into(), inv)));
+            piece.names.extend(lower.map(|name| (name.into(), inv)));
+        }
+        // Capitals mean the same: too much protection does no harm.
+        let is_it = |tag: &str| tag.trim_ascii().eq_ignore_ascii_case(RESTRICTION);
+        let is_restricted = |place: &usize| text(*place).split(system.between_tags).any(is_it);
+        let [switch, rack] = [places.switch, places.rack].map(|place| place.map(text).filter(|text| !text.is_empty()));
+        piece.hosts.hosts.push(Host {
+            inv,
+            name,
+            project: project_index(&mut piece.hosts.projects, project),
+            status,
+            location: piece.hosts.symbols.intern(text(places.location)),
+            switch: switch.map(|switch| piece.hosts.symbols.intern(switch)),
+            rack: rack.map(|rack| piece.hosts.symbols.intern(rack)),
+            restricted: places.restrictions.iter().any(is_restricted),
+            bad: faults.found(),
+            columns_are_known: columns_are_known && !project.is_empty(),
+            origin: record.row.origin,
+        });
+    }
+
+    /// Reads the status: what zonewright.toml says that it means comes first.
+    fn read_status(&self, record: &ExportRecord<'_, '_>, faults: &mut RowFaults<'_, '_>) -> HostStatus {
+        let HostRowReader { mapping, system, .. } = self;
+        let place = self.places.status;
+        let text = record.text(place);
+        let own = mapping.statuses.iter().find(|(status, _)| status.eq_ignore_ascii_case(text));
+        let own = own.map(|(_, is_free)| if *is_free { HostStatus::Free } else { HostStatus::Assigned });
+        let known = || system.statuses.iter().find(|(status, _)| status.eq_ignore_ascii_case(text)).map(|(_, of)| *of);
+        let without = || system.without_status.filter(|_| text.is_empty());
+        own.or_else(known).or_else(without).unwrap_or_else(|| {
+            match text {
+                "" => record.fault(place, &EMPTY_FIELD, faults, || "the status is empty".into()),
+                _ => record
+                    .fault(place, &BAD_STATUS, faults, || format!("the meaning of the status `{text}` is unknown")),
+            }
+            HostStatus::Assigned
+        })
+    }
 }

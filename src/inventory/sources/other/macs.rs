@@ -5,7 +5,9 @@ use crate::diag::{Code, Diagnostic, Origin};
 use crate::inventory::devices::Devices;
 use crate::inventory::model::{Host, MacReport, MacSource, Sighting, Trust};
 use crate::inventory::sources::mac_reports::{BAD_MAC, FUTURE};
-use crate::inventory::sources::records::{BAD_FIELD, Dialect, ExportRecord, ExportRecords, WantedField, read_records};
+use crate::inventory::sources::records::{
+    BAD_FIELD, Dialect, ExportRecord, ExportRecords, RowReading, WantedField, read_records,
+};
 use crate::inventory::sources::text::{BAD_INV, BAD_TIME, RowFault, RowFaults};
 use crate::inventory::sources::{Draft, Renumbering, RowContext, SourceInput, SourcePart};
 use crate::inventory::symbol::{Symbol, Symbols};
@@ -113,13 +115,13 @@ pub fn read(input: &SourceInput<'_>, context: &RowContext<'_>, system: &MacSyste
     };
     let only = RowFilter::new(&input.spec.mapping, &mut asked);
     let latest = context.now.plus(CLOCK_SKEW);
-    let wanted = (&asked.0[..], &system.dialect);
-    let read = read_records(input, context, wanted, MacPiece::default, |piece: &mut MacPiece, record, faults| {
+    let row = |piece: &mut MacPiece, record: &ExportRecord<'_, '_>, faults: &mut RowFaults<'_, '_>| {
         if only.has(record, faults) {
-            read_interface(piece, (record, &places), faults, latest);
+            read_interface(piece, record, &places, faults, latest);
         }
-    });
-    let ExportRecords { pieces, tally, crowded } = read;
+    };
+    let reading = RowReading::new(&asked.0, &system.dialect, MacPiece::default, row);
+    let ExportRecords { pieces, tally, crowded } = read_records(input, context, &reading);
     let (name, max_age, penalty) = (input.spec.name.clone(), input.spec.max_age, input.spec.penalty);
     let fold = move |draft: &mut Draft, trust: Trust| {
         let source = draft.mac_sources.len() as u16;
@@ -153,7 +155,8 @@ fn devices_of(hosts: &[Host]) -> Devices {
 /// Reads one row. Without a readable owner or time it is reported and belongs to no host.
 fn read_interface(
     piece: &mut MacPiece,
-    (record, places): (&ExportRecord<'_, '_>, &MacFieldPlaces),
+    record: &ExportRecord<'_, '_>,
+    places: &MacFieldPlaces,
     faults: &mut RowFaults<'_, '_>,
     latest: Time,
 ) {

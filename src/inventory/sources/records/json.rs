@@ -96,18 +96,18 @@ where
     read.is_crowded = rows.windows(2).any(|pair| pair[0].1.line == pair[1].1.line);
     let paths = FieldPaths::new(reading.wanted);
     let parts = rows.par_chunks(CHUNK).map(|rows| {
-        let (mut piece, mut tally) = ((reading.start)(), SourceTally::default());
-        let mut seen = vec![false; paths.keys.len()];
+        let seen = vec![false; paths.keys.len()];
+        let mut chunk = RowChunk { piece: (reading.start)(), tally: SourceTally::default(), seen };
         for (octets, origin) in rows {
             let text = String::from_utf8_lossy(&file.bytes[octets.clone()]);
-            read_row(&mut piece, &mut tally, &TextRow::foreign(*origin, &text), reading, (&paths, &mut seen));
+            read_row(&mut chunk, &TextRow::foreign(*origin, &text), reading, &paths);
         }
-        (piece, tally, seen)
+        chunk
     });
-    let parts: Vec<(T, SourceTally, Vec<bool>)> = parts.collect();
-    let seen = |place| parts.iter().any(|(_, _, seen): &(T, SourceTally, Vec<bool>)| seen[place]);
+    let parts: Vec<RowChunk<T>> = parts.collect();
+    let seen = |place: usize| parts.iter().any(|chunk| chunk.seen[place]);
     let lacking = paths.lacking(reading.wanted, seen);
-    for (piece, mut below, _) in parts {
+    for RowChunk { piece, tally: mut below, .. } in parts {
         if !lacking.is_empty() {
             // A field that every row lacks is reported once.
             below.diagnostics = Diagnostics::default();
@@ -231,16 +231,22 @@ impl<'w> FieldPaths<'w> {
     }
 }
 
+/// What was read of some rows that one thread reads.
+struct RowChunk<T> {
+    /// What they gave.
+    piece: T,
+    /// How much is wrong.
+    tally: SourceTally,
+    /// Which of the first keys to fields any of them has.
+    seen: Vec<bool>,
+}
+
 /// Reads one row; notes which of the first keys it has, whatever their values.
-fn read_row<T, S, R>(
-    piece: &mut T,
-    tally: &mut SourceTally,
-    row: &TextRow<'_>,
-    reading: &RowReading<'_, S, R>,
-    (paths, seen): (&FieldPaths<'_>, &mut [bool]),
-) where
+fn read_row<T, S, R>(chunk: &mut RowChunk<T>, row: &TextRow<'_>, reading: &RowReading<'_, S, R>, paths: &FieldPaths<'_>)
+where
     R: Fn(&mut T, &ExportRecord<'_, '_>, &mut RowFaults<'_, '_>),
 {
+    let RowChunk { piece, tally, seen } = chunk;
     text::count_row(tally, row, |faults| {
         let found = find_fields(row.text, paths, seen).unwrap_or_else(|error| {
             let message = error.to_string();
