@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::args::{ApplyArgs, SharedArgs};
-use super::carry_out::{self, ApplyTask};
+use super::carry_out::{self, ApplyOutput, ApplyTask};
 use super::events;
 use super::exit::Exit;
 use super::metrics::{self, RunNotes};
@@ -22,7 +22,7 @@ use crate::report::{self, PlanFormat, PlanOutlook, TextPurpose};
 /// Applies a saved plan, or one that is made now.
 pub fn run(shared: &SharedArgs, args: &ApplyArgs) -> Result<Exit, CommandFailure> {
     refuse_zones(shared, "apply")?;
-    metrics::run(shared, ("apply", args.metrics.as_deref()), |notes| match &args.file {
+    metrics::run(shared, "apply", args.metrics.as_deref(), |notes| match &args.file {
         Some(file) => apply_saved(shared, args, file, notes),
         None => plan_and_apply(shared, args, notes),
     })
@@ -42,14 +42,15 @@ fn apply_saved(shared: &SharedArgs, args: &ApplyArgs, file: &Path, notes: &RunNo
             let refusal = Problem::new(path.display().to_string(), source.code(), source.to_string())
                 .hint("plan again; a plan is never edited");
             notes.note(|metrics| metrics.refused(&refusal));
-            return carry_out::refuse_unread(shared, args.format, now, &refusal);
+            let output = ApplyOutput { shared, format: args.format, started: now, sealed: None };
+            return output.refuse(&refusal, Exit::Refused);
         }
         Err(error @ StoreError::Read { .. }) => return Err(CommandFailure::of_call(error)),
         Err(error) => return Err(CommandFailure::new(error)),
     };
     notes.note(|metrics| metrics.plan(sealed.plan(), None));
     let verdict = if report::no_plan(sealed.plan()).is_some() { Exit::Error } else { Exit::Done };
-    carry_out::carry_out(shared, &task((&sealed, &file.display().to_string()), now, args, notes), verdict)
+    carry_out::carry_out(shared, &task(&sealed, &file.display().to_string(), now, args, notes), verdict)
 }
 
 /// Makes a plan, shows it, asks, and applies it.
@@ -76,8 +77,8 @@ fn plan_and_apply(shared: &SharedArgs, args: &ApplyArgs, notes: &RunNotes) -> Re
             view.print(&sealed, &PlanOutlook::default())?
         }
     }
-    let task = task((&sealed, "the plan"), now, args, notes);
-    if let Some(refused) = carry_out::foresee(shared, &task, (&breakers, !shared.hosts.is_empty()), verdict) {
+    let task = task(&sealed, "the plan", now, args, notes);
+    if let Some(refused) = carry_out::foresee(shared, &task, &breakers, !shared.hosts.is_empty(), verdict) {
         return refused;
     }
     let asks = task.may_be_expected() && !sealed.plan().changes.is_empty() && !args.auto;
@@ -89,7 +90,8 @@ fn plan_and_apply(shared: &SharedArgs, args: &ApplyArgs, notes: &RunNotes) -> Re
 
 /// What is to be done.
 fn task<'a>(
-    (sealed, place): (&'a SealedPlan, &'a str),
+    sealed: &'a SealedPlan,
+    place: &'a str,
     now: Time,
     args: &'a ApplyArgs,
     notes: &'a RunNotes,

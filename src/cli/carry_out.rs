@@ -49,7 +49,7 @@ pub struct ApplyTask<'a> {
     pub notes: &'a RunNotes,
 }
 
-impl ApplyTask<'_> {
+impl<'a> ApplyTask<'a> {
     /// Whether the plan has the effect that is expected, where one is; if not, it is refused without a question.
     pub fn may_be_expected(&self) -> bool {
         self.expect.is_none_or(|expect| expect == self.sealed.effect())
@@ -60,6 +60,24 @@ impl ApplyTask<'_> {
         let ApplyLimits { max_failures, allow, .. } = self.limits;
         ApplyReach { max_failures: *max_failures, allow, auto: self.auto }
     }
+
+    /// How its outcome is printed.
+    fn output(&self, shared: &'a SharedArgs) -> ApplyOutput<'a> {
+        ApplyOutput { shared, format: self.format, started: self.now, sealed: Some(self.sealed) }
+    }
+}
+
+/// How the outcome of an apply is printed, whatever it is.
+#[derive(Debug, Clone, Copy)]
+pub struct ApplyOutput<'a> {
+    /// What all commands are given.
+    pub shared: &'a SharedArgs,
+    /// The format.
+    pub format: FormatArg,
+    /// When the command began.
+    pub started: Time,
+    /// The plan, where it was read.
+    pub sealed: Option<&'a SealedPlan>,
 }
 
 /// How far an apply goes.
@@ -80,15 +98,15 @@ pub struct ApplyReach<'a> {
 pub fn foresee(
     shared: &SharedArgs,
     task: &ApplyTask<'_>,
-    (breakers, is_named): (&[Breaker], bool),
+    breakers: &[Breaker],
+    is_named: bool,
     verdict: Exit,
 ) -> Option<Result<Exit, CommandFailure>> {
     let refusal = foreseen((task.sealed, task.place), &task.limits.allow, breakers, is_named)?;
     task.notes.note(|metrics| metrics.refused(&refusal));
     let is_counted_again = task.auto && refusal.code == LIMIT_EXCEEDED;
     let exit = refused_exit(&refusal).and(verdict);
-    let told = || refuse(shared, task.format, (Some(task.sealed), task.now), &refusal, exit);
-    (!is_counted_again).then(told)
+    (!is_counted_again).then(|| task.output(shared).refuse(&refusal, exit))
 }
 
 /// How a command ends whose plan is refused.
@@ -151,9 +169,9 @@ pub fn carry_out(shared: &SharedArgs, task: &ApplyTask<'_>, verdict: Exit) -> Re
     match done {
         Ok(ran) => {
             note(task.notes, &ran);
-            tell(shared, (task.sealed, task.format, task.now), &ran, (is_interrupted, verdict))
+            task.output(shared).tell(&ran, is_interrupted, verdict)
         }
-        Err(error) => not_begun(shared, task.format, (Some(task.sealed), task.now), error),
+        Err(error) => task.output(shared).not_begun(error),
     }
 }
 
@@ -202,113 +220,98 @@ pub fn conduct<T>(
     Ok(ConductedWork { done, is_interrupted: interrupted.load(Ordering::SeqCst), stages: progress.finish() })
 }
 
-/// Prints why nothing was begun.
-pub fn not_begun(
-    shared: &SharedArgs,
-    format: FormatArg,
-    about: (Option<&SealedPlan>, Time),
-    error: OpenError,
-) -> Result<Exit, CommandFailure> {
-    match error {
-        OpenError::State(refusal) => refuse(shared, format, about, &refusal, Exit::Error),
-        OpenError::Settings(_) => not_opened(shared, error),
-    }
-}
-
-/// Prints that a plan is refused which was not read.
-pub fn refuse_unread(
-    shared: &SharedArgs,
-    format: FormatArg,
-    now: Time,
-    refusal: &Problem,
-) -> Result<Exit, CommandFailure> {
-    refuse(shared, format, (None, now), refusal, Exit::Refused)
-}
-
-/// Prints that there was nothing to do, for an apply whose plan is no longer kept, or where there is no apply.
-pub fn tell_nothing(
-    shared: &SharedArgs,
-    format: FormatArg,
-    (apply, now): (Option<ApplyId>, Time),
-    words: &str,
-) -> Result<Exit, CommandFailure> {
-    match format {
-        FormatArg::Text if output::shows_pages(shared) => output::print(words)?,
-        FormatArg::Text => {}
-        FormatArg::Json => {
-            let (applied, exit) = (ApplyOutcome::default(), Exit::Done.code());
-            let report =
-                ApplyReport { sealed: None, apply, started: now, refusal: None, applied: &applied, moved: &[], exit };
-            print(shared, format, &report)?;
+impl ApplyOutput<'_> {
+    /// Prints why nothing was begun.
+    pub fn not_begun(&self, error: OpenError) -> Result<Exit, CommandFailure> {
+        match error {
+            OpenError::State(refusal) => self.refuse(&refusal, Exit::Error),
+            OpenError::Settings(_) => not_opened(self.shared, error),
         }
     }
-    let done = DoneFacts { sealed: None, apply, applied: &ApplyOutcome::default() };
-    events::outcome(shared, &RunReport::applied(applier(shared), &done, events::end(shared, Exit::Done)));
-    Ok(Exit::Done)
-}
 
-/// Prints that nothing was sent, and why.
-fn refuse(
-    shared: &SharedArgs,
-    format: FormatArg,
-    (sealed, started): (Option<&SealedPlan>, Time),
-    refusal: &Problem,
-    exit: Exit,
-) -> Result<Exit, CommandFailure> {
-    let applied = ApplyOutcome::default();
-    let report = ApplyReport {
-        sealed,
-        apply: None,
-        started,
-        refusal: Some(refusal),
-        applied: &applied,
-        moved: &[],
-        exit: exit.code(),
-    };
-    print(shared, format, &report)?;
-    events::outcome(shared, &RunReport::plan_refused(sealed, refusal, exit.code()));
-    Ok(exit)
-}
-
-/// Prints the outcome of an apply; `verdict` is how the command ends for the plan alone.
-pub fn tell(
-    shared: &SharedArgs,
-    (sealed, format, started): (&SealedPlan, FormatArg, Time),
-    ran: &ApplyRun,
-    (is_interrupted, verdict): (bool, Exit),
-) -> Result<Exit, CommandFailure> {
-    let ApplyRun { apply, refusal, applied, moved, is_journaled, took } = ran;
-    let exit = exit(ran, is_interrupted).and(verdict);
-    tracing::debug!("sending took {:.3} s, reading back {:.3} s", took.0.as_secs_f64(), took.1.as_secs_f64());
-    let report = ApplyReport {
-        sealed: Some(sealed),
-        apply: *apply,
-        started,
-        refusal: refusal.as_ref(),
-        applied,
-        moved,
-        exit: exit.code(),
-    };
-    output::details(shared, &applied.problems);
-    print(shared, format, &report)?;
-    report_ran(shared, (sealed, started), ran, exit);
-    if *is_journaled {
-        return Ok(exit);
+    /// Prints that there was nothing to do, for an apply whose plan is no longer kept, or where there is no apply.
+    pub fn tell_nothing(&self, apply: Option<ApplyId>, words: &str) -> Result<Exit, CommandFailure> {
+        let ApplyOutput { shared, format, started, .. } = *self;
+        match format {
+            FormatArg::Text if output::shows_pages(shared) => output::print(words)?,
+            FormatArg::Text => {}
+            FormatArg::Json => {
+                let (applied, exit) = (ApplyOutcome::default(), Exit::Done.code());
+                let report =
+                    ApplyReport { sealed: None, apply, started, refusal: None, applied: &applied, moved: &[], exit };
+                self.print(&report)?;
+            }
+        }
+        let done = DoneFacts { sealed: None, apply, applied: &ApplyOutcome::default() };
+        events::outcome(shared, &RunReport::applied(applier(shared), &done, events::end(shared, Exit::Done)));
+        Ok(Exit::Done)
     }
-    let failure = CommandFailure::new("the journal could not be completed: it lacks some changes that were made");
-    Err(failure.hint("fix the state's disk, then run `zonewright resume`: it finds out what the journal lacks"))
-}
 
-/// Reports the outcome of a plan: that it was refused, with the breakers that tripped for it, or applied.
-fn report_ran(shared: &SharedArgs, (sealed, started): (&SealedPlan, Time), ran: &ApplyRun, exit: Exit) {
-    let Some(refusal) = &ran.refusal else {
-        let done = DoneFacts { sealed: Some(sealed), apply: ran.apply, applied: &ran.applied };
-        return events::outcome(shared, &RunReport::applied(applier(shared), &done, events::end(shared, exit)));
-    };
-    events::outcome(shared, &RunReport::plan_refused(Some(sealed), refusal, exit.code()));
-    let breakers = standing(&shared.workspace).map(|standing| standing.breakers).unwrap_or_default();
-    for breaker in breakers.iter().filter(|breaker| breaker.tripped == started) {
-        events::report(shared, &RunReport::tripped(breaker));
+    /// Prints that nothing was sent, and why.
+    pub fn refuse(&self, refusal: &Problem, exit: Exit) -> Result<Exit, CommandFailure> {
+        let applied = ApplyOutcome::default();
+        let report = ApplyReport {
+            sealed: self.sealed,
+            apply: None,
+            started: self.started,
+            refusal: Some(refusal),
+            applied: &applied,
+            moved: &[],
+            exit: exit.code(),
+        };
+        self.print(&report)?;
+        events::outcome(self.shared, &RunReport::plan_refused(self.sealed, refusal, exit.code()));
+        Ok(exit)
+    }
+
+    /// Prints the outcome of an apply; `verdict` is how the command ends for the plan alone.
+    pub fn tell(&self, ran: &ApplyRun, is_interrupted: bool, verdict: Exit) -> Result<Exit, CommandFailure> {
+        let ApplyRun { apply, refusal, applied, moved, is_journaled, took } = ran;
+        let exit = exit(ran, is_interrupted).and(verdict);
+        tracing::debug!("sending took {:.3} s, reading back {:.3} s", took.0.as_secs_f64(), took.1.as_secs_f64());
+        let report = ApplyReport {
+            sealed: self.sealed,
+            apply: *apply,
+            started: self.started,
+            refusal: refusal.as_ref(),
+            applied,
+            moved,
+            exit: exit.code(),
+        };
+        output::details(self.shared, &applied.problems);
+        self.print(&report)?;
+        self.report_ran(ran, exit);
+        if *is_journaled {
+            return Ok(exit);
+        }
+        let failure = CommandFailure::new("the journal could not be completed: it lacks some changes that were made");
+        Err(failure.hint("fix the state's disk, then run `zonewright resume`: it finds out what the journal lacks"))
+    }
+
+    /// Reports the outcome of a plan: that it was refused, with the breakers that tripped for it, or applied.
+    fn report_ran(&self, ran: &ApplyRun, exit: Exit) {
+        let ApplyOutput { shared, started, sealed, .. } = *self;
+        let Some(refusal) = &ran.refusal else {
+            let done = DoneFacts { sealed, apply: ran.apply, applied: &ran.applied };
+            return events::outcome(shared, &RunReport::applied(applier(shared), &done, events::end(shared, exit)));
+        };
+        events::outcome(shared, &RunReport::plan_refused(sealed, refusal, exit.code()));
+        let breakers = standing(&shared.workspace).map(|standing| standing.breakers).unwrap_or_default();
+        for breaker in breakers.iter().filter(|breaker| breaker.tripped == started) {
+            events::report(shared, &RunReport::tripped(breaker));
+        }
+    }
+
+    /// Prints a report.
+    fn print(&self, report: &ApplyReport<'_>) -> Result<(), CommandFailure> {
+        if self.format == FormatArg::Text && !output::shows_pages(self.shared) {
+            return Ok(());
+        }
+        let options = output::text_options(self.shared);
+        output::print(&match self.format {
+            FormatArg::Text => report::apply::text(report, &options),
+            FormatArg::Json => report::apply::json(report),
+        })
     }
 }
 
@@ -334,16 +337,4 @@ fn exit(ran: &ApplyRun, is_interrupted: bool) -> Exit {
         (_, ApplyEnding::AllLeft) => Exit::Refused,
         (_, ApplyEnding::InPart) => Exit::InPart,
     }
-}
-
-/// Prints the outcome.
-fn print(shared: &SharedArgs, format: FormatArg, report: &ApplyReport<'_>) -> Result<(), CommandFailure> {
-    if format == FormatArg::Text && !output::shows_pages(shared) {
-        return Ok(());
-    }
-    let options = output::text_options(shared);
-    output::print(&match format {
-        FormatArg::Text => report::apply::text(report, &options),
-        FormatArg::Json => report::apply::json(report),
-    })
 }

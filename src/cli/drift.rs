@@ -13,7 +13,7 @@ use crate::report::{self, event::RunReport};
 
 /// Prints what is not as desired; changes nothing.
 pub fn run(shared: &SharedArgs, args: &DriftArgs) -> Result<Exit, CommandFailure> {
-    metrics::run(shared, ("drift", args.metrics.as_deref()), |notes| drift(shared, args, notes))
+    metrics::run(shared, "drift", args.metrics.as_deref(), |notes| drift(shared, args, notes))
 }
 
 /// Does so, and notes what is found.

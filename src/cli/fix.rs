@@ -57,7 +57,7 @@ pub fn run(shared: &SharedArgs, args: &FixArgs) -> Result<Exit, CommandFailure> 
         auto: false,
         notes: &notes,
     };
-    if let Some(refused) = carry_out::foresee(shared, &task, (&made.breakers, true), verdict) {
+    if let Some(refused) = carry_out::foresee(shared, &task, &made.breakers, true, verdict) {
         return refused;
     }
     if !sealed.plan().changes.is_empty() && !carry_out::consents(shared, &task, &made.targets)? {

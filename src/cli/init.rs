@@ -41,8 +41,11 @@ pub fn run(shared: &SharedArgs, args: &InitArgs) -> Result<Exit, CommandFailure>
     let progress = ProgressLine::start(shared);
     let outcome = match args.from_axfr.split_first() {
         None => init::of_folder(&folder, &owner, now, &progress).map(|starter| (starter, None)),
-        Some((server, zones)) => transfer(args, &folder, (server, zones), (&owner, now), &progress)?
-            .map(|(starter, zones)| (starter, Some(zones))),
+        Some((server, zones)) => {
+            let zones = named_zones(zones)?;
+            let request = TransferRequest { server, zones: &zones, key: None, key_file: None, owner: &owner, now };
+            transfer(args, &folder, request, &progress)?.map(|(starter, zones)| (starter, Some(zones)))
+        }
     };
     progress.finish();
     let (starter, imported) = match outcome {
@@ -50,10 +53,10 @@ pub fn run(shared: &SharedArgs, args: &InitArgs) -> Result<Exit, CommandFailure>
         Err(error) => return Err(failure(shared, args, error)),
     };
     let kept = kept(&folder, &starter, imported.is_some())?;
-    let key = args.tsig_secret_file.as_deref().filter(|file| imported.is_some() && inside(&folder, file).is_none());
-    write(&folder, (&starter, key), imported.as_ref(), (&kept, now))?;
+    let made = NewWorkspace { folder: &folder, starter, imported, kept, secret: args.tsig_secret_file.as_deref() };
+    made.write(now)?;
     if !shared.quiet {
-        output::print(&text(&folder, starter, imported.as_ref(), (&kept, args.tsig_secret_file.as_deref())))?;
+        output::print(&made.text())?;
     }
     Ok(Exit::Done)
 }
@@ -91,16 +94,10 @@ fn owner(folder: &Path) -> String {
     if plain.is_empty() { OWNER.to_owned() } else { plain }
 }
 
-/// Transfers the zones.
-fn transfer(
-    args: &InitArgs,
-    folder: &Path,
-    (server, zones): (&String, &[String]),
-    (owner, now): (&str, Time),
-    progress: &ProgressLine,
-) -> Result<Result<(Starter, ImportedZones), InitError>, CommandFailure> {
+/// The zones of some names, each once.
+fn named_zones(names: &[String]) -> Result<Vec<ZoneName>, CommandFailure> {
     let mut parsed: Vec<ZoneName> = Vec::new();
-    for text in zones {
+    for text in names {
         let zone = Name::parse(text).map(ZoneName::new);
         let zone = zone.ok().filter(|_| !text.contains(['/', ':'])).ok_or_else(|| {
             let failure = CommandFailure::new(format!("`{text}` is not a zone"));
@@ -110,6 +107,16 @@ fn transfer(
             parsed.push(zone);
         }
     }
+    Ok(parsed)
+}
+
+/// Transfers the zones of a request, with the key that the arguments name.
+fn transfer(
+    args: &InitArgs,
+    folder: &Path,
+    request: TransferRequest<'_>,
+    progress: &ProgressLine,
+) -> Result<Result<(Starter, ImportedZones), InitError>, CommandFailure> {
     let file = args.tsig_secret_file.as_deref();
     let absolute = file.map(std::path::absolute).transpose();
     let absolute =
@@ -124,8 +131,7 @@ fn transfer(
         Some(inside) => inside.display().to_string(),
         None => copied_to(file),
     });
-    let transfer = TransferRequest { server, zones: &parsed, key, key_file, owner, now };
-    Ok(init::of_server(&transfer, progress))
+    Ok(init::of_server(&TransferRequest { key, key_file, ..request }, progress))
 }
 
 /// The path of a file from a folder that it is in; none where it is in another.
@@ -157,37 +163,100 @@ fn kept(folder: &Path, starter: &Starter, has_snapshot: bool) -> Result<Vec<Stri
     }
 }
 
-/// Writes everything, or nothing.
-///
-/// A key is copied to a folder that git ignores, whatever an existing .gitignore says.
-fn write(
-    folder: &Path,
-    (starter, key): (&Starter, Option<&Path>),
-    imported: Option<&ImportedZones>,
-    (kept, now): (&[String], Time),
-) -> Result<(), CommandFailure> {
-    let interrupted = signals::watch()?;
-    let together = PendingFiles::begin(folder).map_err(|error| unusable(folder, &error))?;
-    for file in starter.files.iter().filter(|file| !kept.contains(&file.path)) {
-        together.write(&file.path, file.text.as_bytes()).map_err(|error| unusable(&folder.join(&file.path), &error))?;
+/// A workspace that is being made.
+struct NewWorkspace<'a> {
+    /// Its folder.
+    folder: &'a Path,
+    /// What is in it.
+    starter: Starter,
+    /// The zones that were transferred for it, where any were.
+    imported: Option<ImportedZones>,
+    /// The files that were there before, and stay.
+    kept: Vec<String>,
+    /// The file of the secret, where the arguments name one.
+    secret: Option<&'a Path>,
+}
+
+impl<'a> NewWorkspace<'a> {
+    /// The file of the secret, where it is copied into the workspace: zones were transferred, and it is not in the
+    /// folder already.
+    fn copied_key(&self) -> Option<&'a Path> {
+        self.secret.filter(|file| self.imported.is_some() && inside(self.folder, file).is_none())
     }
-    if let Some(key) = key {
-        let unreadable =
-            |error| CommandFailure::new(format!("the file of the key cannot be read: {error}")).hint(NOTHING);
-        let secret = fs::read(key).map_err(unreadable)?;
-        let (path, ignore) = (copied_to(key), format!("{KEYS}{IGNORE}"));
-        together.write_private(&path, &secret).map_err(|error| unusable(&folder.join(&path), &error))?;
-        if !folder.join(&ignore).exists() {
-            together.write(&ignore, b"*\n").map_err(|error| unusable(&folder.join(&ignore), &error))?;
+
+    /// Writes everything, or nothing.
+    ///
+    /// A key is copied to a folder that git ignores, whatever an existing .gitignore says.
+    fn write(&self, now: Time) -> Result<(), CommandFailure> {
+        let NewWorkspace { folder, starter, imported, kept, .. } = self;
+        let interrupted = signals::watch()?;
+        let together = PendingFiles::begin(folder).map_err(|error| unusable(folder, &error))?;
+        for file in starter.files.iter().filter(|file| !kept.contains(&file.path)) {
+            together
+                .write(&file.path, file.text.as_bytes())
+                .map_err(|error| unusable(&folder.join(&file.path), &error))?;
         }
+        if let Some(key) = self.copied_key() {
+            let unreadable =
+                |error| CommandFailure::new(format!("the file of the key cannot be read: {error}")).hint(NOTHING);
+            let secret = fs::read(key).map_err(unreadable)?;
+            let (path, ignore) = (copied_to(key), format!("{KEYS}{IGNORE}"));
+            together.write_private(&path, &secret).map_err(|error| unusable(&folder.join(&path), &error))?;
+            if !folder.join(&ignore).exists() {
+                together.write(&ignore, b"*\n").map_err(|error| unusable(&folder.join(&ignore), &error))?;
+            }
+        }
+        if let Some(imported) = imported {
+            imported.save(together.staging(), now).map_err(|error| CommandFailure::new(&error).hint(NOTHING))?;
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(CommandFailure::new("interrupted: nothing was written"));
+        }
+        together.put_in_place(SETTINGS).map_err(|(place, error)| unusable(&place, &error))
     }
-    if let Some(imported) = imported {
-        imported.save(together.staging(), now).map_err(|error| CommandFailure::new(&error).hint(NOTHING))?;
+
+    /// What is printed.
+    fn text(self) -> String {
+        let key = self.copied_key();
+        let NewWorkspace { folder, mut starter, imported, kept, secret } = self;
+        if kept.iter().any(|path| path == IGNORE) {
+            let text = fs::read_to_string(folder.join(IGNORE)).unwrap_or_default();
+            let missing: Vec<&str> =
+                ignored(&starter).filter(|line| !text.lines().any(|own| own.trim() == *line)).collect();
+            if !missing.is_empty() {
+                let missing = format!("Add to your .gitignore: {}.", missing.join(" "));
+                starter.remarks.push(missing);
+            }
+        }
+        if let Some(key) = key {
+            starter.remarks.push(format!(
+                "`{}` is a copy of the secret in {}, and is not in git. Every clone needs it, readable by its user alone.",
+                copied_to(key),
+                key.display()
+            ));
+        }
+        starter.remarks.extend(secret.and_then(|secret| in_repository(folder, secret)));
+        let shown = folder.display().to_string();
+        let change = if shown == "." { String::new() } else { format!(" -C {}", quoted(&shown)) };
+        let command = |rest: &str| format!("zonewright{change} {rest}");
+        let mut next =
+            vec![(command("check"), "every file, offline"), (command("plan"), "what would be changed in DNS, and why")];
+        let mut others = Vec::new();
+        if imported.is_some() {
+            others.push((format!("{SNAPSHOT}/"), "the zones as they were transferred".to_owned()));
+            next.push((
+                command(&format!(
+                    "plan --live-snapshot {}",
+                    quoted(&clean(&folder.join(SNAPSHOT)).display().to_string())
+                )),
+                "the same, without the server",
+            ));
+            next.push((command("doctor"), "what the server allows"));
+        } else {
+            next.push((command("explain HOST"), "where a host's name and addresses come from"));
+        }
+        made(&starter, &InitReport { folder: &shown, others: &others, kept: &kept, next: &next }, output::width())
     }
-    if interrupted.load(Ordering::Relaxed) {
-        return Err(CommandFailure::new("interrupted: nothing was written"));
-    }
-    together.put_in_place(SETTINGS).map_err(|(place, error)| unusable(&place, &error))
 }
 
 /// The hint when writing failed.
@@ -268,47 +337,4 @@ fn in_repository(folder: &Path, secret: &Path) -> Option<String> {
 /// A path as a shell reads it; `DIR` for one that cannot be shown.
 fn quoted(path: &str) -> String {
     shell(path).unwrap_or_else(|| "DIR".to_owned())
-}
-
-/// What is printed.
-fn text(
-    folder: &Path,
-    mut starter: Starter,
-    imported: Option<&ImportedZones>,
-    (kept, secret): (&[String], Option<&Path>),
-) -> String {
-    if kept.iter().any(|path| path == IGNORE) {
-        let text = fs::read_to_string(folder.join(IGNORE)).unwrap_or_default();
-        let missing: Vec<&str> =
-            ignored(&starter).filter(|line| !text.lines().any(|own| own.trim() == *line)).collect();
-        if !missing.is_empty() {
-            let missing = format!("Add to your .gitignore: {}.", missing.join(" "));
-            starter.remarks.push(missing);
-        }
-    }
-    if let Some(secret) = secret.filter(|secret| imported.is_some() && inside(folder, secret).is_none()) {
-        starter.remarks.push(format!(
-            "`{}` is a copy of the secret in {}, and is not in git. Every clone needs it, readable by its user alone.",
-            copied_to(secret),
-            secret.display()
-        ));
-    }
-    starter.remarks.extend(secret.and_then(|secret| in_repository(folder, secret)));
-    let shown = folder.display().to_string();
-    let change = if shown == "." { String::new() } else { format!(" -C {}", quoted(&shown)) };
-    let command = |rest: &str| format!("zonewright{change} {rest}");
-    let mut next =
-        vec![(command("check"), "every file, offline"), (command("plan"), "what would be changed in DNS, and why")];
-    let mut others = Vec::new();
-    if imported.is_some() {
-        others.push((format!("{SNAPSHOT}/"), "the zones as they were transferred".to_owned()));
-        next.push((
-            command(&format!("plan --live-snapshot {}", quoted(&clean(&folder.join(SNAPSHOT)).display().to_string()))),
-            "the same, without the server",
-        ));
-        next.push((command("doctor"), "what the server allows"));
-    } else {
-        next.push((command("explain HOST"), "where a host's name and addresses come from"));
-    }
-    made(&starter, &InitReport { folder: &shown, others: &others, kept, next: &next }, output::width())
 }

@@ -44,7 +44,8 @@ const ENDING: &str = "prom";
 /// A file that cannot be written is reported, and turns exit code 0 into 1; any other code says more.
 pub fn run(
     shared: &SharedArgs,
-    (command, file): (&'static str, Option<&Path>),
+    command: &'static str,
+    file: Option<&Path>,
     work: impl FnOnce(&RunNotes) -> Result<Exit, CommandFailure>,
 ) -> Result<Exit, CommandFailure> {
     let Some(file) = file else { return work(&RunNotes::none()) };

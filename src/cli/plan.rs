@@ -14,7 +14,7 @@ use crate::report::{PlanOutlook, TextPurpose};
 
 /// Makes a plan, prints it, and saves it where that is asked for.
 pub fn run(shared: &SharedArgs, args: &PlanArgs) -> Result<Exit, CommandFailure> {
-    metrics::run(shared, ("plan", args.metrics.as_deref()), |notes| plan(shared, args, notes))
+    metrics::run(shared, "plan", args.metrics.as_deref(), |notes| plan(shared, args, notes))
 }
 
 /// Does so, and notes what is found.

@@ -1,7 +1,7 @@
 //! `resume`: finishes an apply that did not do all of its plan.
 
 use super::args::{ResumeArgs, SharedArgs};
-use super::carry_out::{self, ApplyReach, ConductedWork};
+use super::carry_out::{self, ApplyOutput, ApplyReach, ConductedWork};
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::request::refuse_zones;
@@ -22,25 +22,21 @@ pub fn run(shared: &SharedArgs, args: &ResumeArgs) -> Result<Exit, CommandFailur
     let reach = ApplyReach { max_failures: args.max_failures, allow: &args.allow, auto: false };
     let ConductedWork { done, is_interrupted, .. } =
         carry_out::conduct(shared, now, reach, |request, progress| resume(id, request, progress))?;
+    let output = ApplyOutput { shared, format: args.format, started: now, sealed: None };
     match done {
         Ok(ResumeOutcome::Ran(sealed, ran)) => {
-            carry_out::tell(shared, (&sealed, args.format, now), &ran, (is_interrupted, Exit::Done))
+            ApplyOutput { sealed: Some(&sealed), ..output }.tell(&ran, is_interrupted, Exit::Done)
         }
         Ok(ResumeOutcome::Complete(id)) => {
             let words = format!("Nothing to resume: apply {} did all of its plan.\n", id.0);
-            carry_out::tell_nothing(shared, args.format, (Some(id), now), &words)
+            output.tell_nothing(Some(id), &words)
         }
         Ok(ResumeOutcome::NoSuchApply) => match args.id {
             Some(id) => Err(CommandFailure::of_call(format!("the journal has no apply {id}"))
                 .hint("`zonewright history` lists all applies")),
-            None => carry_out::tell_nothing(
-                shared,
-                args.format,
-                (None, now),
-                "Nothing to resume: nothing was ever applied.\n",
-            ),
+            None => output.tell_nothing(None, "Nothing to resume: nothing was ever applied.\n"),
         },
-        Ok(ResumeOutcome::Refused(refusal)) => carry_out::refuse_unread(shared, args.format, now, &refusal),
-        Err(error) => carry_out::not_begun(shared, args.format, (None, now), error),
+        Ok(ResumeOutcome::Refused(refusal)) => output.refuse(&refusal, Exit::Refused),
+        Err(error) => output.not_begun(error),
     }
 }

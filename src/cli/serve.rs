@@ -52,7 +52,7 @@ pub fn run(shared: &SharedArgs, args: &ServeArgs) -> Result<Exit, CommandFailure
             .map_err(|error| CommandFailure::new(format!("the workspace cannot be copied: {error}")))?,
         None => Vec::new(),
     };
-    output::print(&report::serving(&ServingFacts { others, ..told(shared, args, &zones, (&running, &served)) }))?;
+    output::print(&report::serving(&ServingFacts { others, ..told(shared, args, &zones, &running, &served) }))?;
     while !interrupted.load(Ordering::Relaxed) {
         thread::sleep(LOOK);
     }
@@ -124,7 +124,8 @@ fn told<'a>(
     shared: &SharedArgs,
     args: &ServeArgs,
     zones: &[ZoneContents],
-    (running, served): (&[RunningServer], &'a ServedAt),
+    running: &[RunningServer],
+    served: &'a ServedAt,
 ) -> ServingFacts<'a> {
     let now = shared.now.map(|now| format!(" --now {now}")).unwrap_or_default();
     ServingFacts {

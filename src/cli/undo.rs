@@ -8,10 +8,9 @@ use super::events;
 use super::exit::Exit;
 use super::metrics::RunNotes;
 use super::output::{self, CommandFailure};
-use super::request::{DigestedPlan, not_opened, refuse_zones, request, seal, verdict};
+use super::request::{DigestedPlan, not_opened, refuse_zones, request, seal};
 use super::show::ShowOptions;
 use super::values::FormatArg;
-use crate::guard::Breaker;
 use crate::inventory::value::Time;
 use crate::pipeline::undo::{UndoError, make_undo};
 use crate::plan::{SealedPlan, store};
@@ -31,19 +30,17 @@ pub fn run(shared: &SharedArgs, args: &UndoArgs) -> Result<Exit, CommandFailure>
     };
     let view = ShowOptions::new(shared, report::ReportFormat::from(args.format).into(), purpose)?;
     let request = request(shared, now, None);
-    let DigestedPlan { sealed, findings, is_partial, breakers, targets, .. } =
-        match seal(shared, |progress| make_undo(&request, ApplyId(args.id), progress)) {
-            Ok(made) => made,
-            Err(UndoError::Open(error)) => return not_opened(shared, error),
-            Err(UndoError::Call(error)) => return Err(error.into()),
-        };
-    output::findings_in_short(shared, &findings);
-    let verdict = verdict(is_partial, sealed.plan());
-    let exit = match &args.out {
-        None => show_and_apply(shared, args, &view, (&sealed, &breakers, &targets, verdict), now)?,
-        Some(file) => show_and_save(shared, file, &view, &sealed)?,
+    let made = match seal(shared, |progress| make_undo(&request, ApplyId(args.id), progress)) {
+        Ok(made) => made,
+        Err(UndoError::Open(error)) => return not_opened(shared, error),
+        Err(UndoError::Call(error)) => return Err(error.into()),
     };
-    Ok(if is_partial { Exit::Error } else { exit })
+    output::findings_in_short(shared, &made.findings);
+    let exit = match &args.out {
+        None => show_and_apply(shared, args, &view, &made, now)?,
+        Some(file) => show_and_save(shared, file, &view, &made.sealed)?,
+    };
+    Ok(if made.is_partial { Exit::Error } else { exit })
 }
 
 /// Prints a plan, and saves it.
@@ -69,10 +66,12 @@ fn show_and_apply(
     shared: &SharedArgs,
     args: &UndoArgs,
     view: &ShowOptions<'_>,
-    (sealed, breakers, targets, verdict): (&SealedPlan, &[Breaker], &[String], Exit),
+    made: &DigestedPlan,
     now: Time,
 ) -> Result<Exit, CommandFailure> {
     let UndoArgs { limits, format, .. } = args;
+    let DigestedPlan { sealed, breakers, targets, .. } = made;
+    let verdict = made.verdict();
     events::planned(shared, &RunReport::plan_made(sealed, &PlanOutlook::default()));
     let notes = RunNotes::none();
     let task =
@@ -85,7 +84,7 @@ fn show_and_apply(
         }
     }
     if *format == FormatArg::Text
-        && let Some(refused) = carry_out::foresee(shared, &task, (breakers, false), verdict)
+        && let Some(refused) = carry_out::foresee(shared, &task, breakers, false, verdict)
     {
         return refused;
     }
