@@ -60,7 +60,7 @@ fn fix(shared: &SharedArgs) -> Result<Result<(), NamesError>, CommandFailure> {
         }
     };
     if !shared.quiet || old != new || !settlement.left.is_empty() {
-        output::print(&report::settlement((&old, &new), &settlement, &output::text_options(shared)))?;
+        output::print(&report::settlement(&old, &new, &settlement, &output::text_options(shared)))?;
     }
     if old == new {
         return Ok(Ok(()));

@@ -26,6 +26,6 @@ pub fn run(shared: &SharedArgs, args: &DoctorArgs) -> Result<Exit, CommandFailur
             return Err(CommandFailure::of_call(format!("--zone: no zone `{zone}` is configured")).maybe_hint(near));
         }
     };
-    output::print(&report::doctor(&diagnosis, args.format.into(), (output::width(), output::color(shared))))?;
+    output::print(&report::doctor(&diagnosis, args.format.into(), &output::text_options(shared)))?;
     Ok(if diagnosis.count(FindingLevel::Problem) > 0 { Exit::Error } else { Exit::Done })
 }

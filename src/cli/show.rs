@@ -115,8 +115,8 @@ impl<'a> ShowOptions<'a> {
         let shown = cut.as_ref().unwrap_or(sealed);
         let hidden = cut.as_ref().map(|cut| sealed.plan().changes.len() - cut.plan().changes.len());
         let outlook = PlanOutlook { hidden, ..outlook.clone() };
-        let text = report::plan((shown, &outlook), self.format, &self.templates, &self.options)
-            .map_err(CommandFailure::new)?;
+        let text =
+            report::plan(shown, &outlook, self.format, &self.templates, &self.options).map_err(CommandFailure::new)?;
         self.tell_of_view(outlook.hidden);
         output::print(&text)
     }

@@ -155,13 +155,14 @@ impl From<ReportFormat> for PlanFormat {
 ///
 /// Errors: [`TemplateError`] where an overriding template asks for something that is not there.
 pub fn plan(
-    (sealed, outlook): (&SealedPlan, &PlanOutlook),
+    sealed: &SealedPlan,
+    outlook: &PlanOutlook,
     format: PlanFormat,
     templates: &Templates,
     options: &TextOptions,
 ) -> Result<String, TemplateError> {
     match format {
-        PlanFormat::Text => text::render((sealed, outlook), templates, options),
+        PlanFormat::Text => text::render(sealed, outlook, templates, options),
         PlanFormat::Json => Ok(document::to_json(sealed)),
         PlanFormat::Markdown => Ok(markdown::render(sealed, outlook)),
         PlanFormat::Html => Ok(html::render(sealed, outlook)),

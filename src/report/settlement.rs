@@ -10,7 +10,7 @@ use crate::names::settle::HostDecision;
 
 /// Renders the conflicts that were resolved between the `old` and the `new` names.lock, and those that are left to
 /// people.
-pub fn settlement((old, new): (&str, &str), settlement: &Settlement, options: &TextOptions) -> String {
+pub fn settlement(old: &str, new: &str, settlement: &Settlement, options: &TextOptions) -> String {
     let Settlement { decided, left, .. } = settlement;
     let mut page = TextPage::new(options);
     page.out.push_str(&unified(NAMES_LOCK, old, new, &page.paint));

@@ -49,7 +49,7 @@ fn printed(plan_value: &Plan, outlook: &PlanOutlook, format: PlanFormat) -> Stri
     let sealed = SealedPlan::new(plan_value.clone());
     let templates = Templates::load(BTreeMap::new()).unwrap();
     let options = TextOptions { width: 1000, verbose: true, ..TextOptions::default() };
-    plan((&sealed, outlook), format, &templates, &options).unwrap()
+    plan(&sealed, outlook, format, &templates, &options).unwrap()
 }
 
 /// What a report says of a plan: that it is refused, that it is not complete, that not all of it is shown, that it is safe.

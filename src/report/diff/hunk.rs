@@ -8,8 +8,8 @@ use super::super::mark::differing;
 use super::super::paint::Paint;
 use super::super::words::ExplainedCode as _;
 use crate::diag::sanitize;
-use crate::dns::Rrset;
 use crate::dns::reverse::address_of;
+use crate::dns::{RrKey, Rrset, Ttl};
 use crate::inventory::value::Inv;
 use crate::plan::Change;
 
@@ -60,7 +60,7 @@ impl Hunk {
     }
 
     /// Writes it, given the lines at which it begins in the old text and in the new one, from 1.
-    pub fn write(&self, out: &mut String, (old_at, new_at): (usize, usize), paint: &Paint) {
+    pub fn write(&self, out: &mut String, old_at: usize, new_at: usize, paint: &Paint) {
         let (old, new) = self.lengths();
         let Paint { head, delete, create, dim, off, .. } = paint;
         // Formatting into a String cannot fail.
@@ -114,9 +114,10 @@ fn records(change: &Change) -> Vec<HunkLine> {
     };
     // A record with another TTL is another record.
     let ttl = before.zip(after).is_some_and(|(before, after)| before.ttl() != after.ttl());
-    let line = |sign, rrset, data: &String, parts: &[Range<usize>]| {
+    let line = |sign, rrset: &Rrset, data: &String, parts: &[Range<usize>]| {
         let is_alone = !old.contains(data) || !new.contains(data);
-        record(sign, (change, rrset), data, RecordMarks { ttl, data: if is_alone { parts } else { &[] } })
+        let marks = RecordMarks { ttl, data: if is_alone { parts } else { &[] } };
+        DiffRecord { key: &change.key, ttl: rrset.ttl(), data }.line(sign, marks)
     };
     let mut lines = Vec::new();
     if let Some(before) = before {
@@ -144,20 +145,32 @@ struct RecordMarks<'a> {
     data: &'a [Range<usize>],
 }
 
-/// A record as a line of a master file.
-fn record(sign: char, (change, rrset): (&Change, &Rrset), data: &str, marks: RecordMarks<'_>) -> HunkLine {
-    let owner = inert(&change.key.owner.to_string());
-    // At the beginning of a line the logs of pipelines read two colons as a command, too.
-    let owner = owner.strip_prefix("::").map(|rest| format!("\\058:{rest}")).unwrap_or(owner);
-    let ttl = rrset.ttl().to_string();
-    let ttl_at = owner.len() + 1;
-    let start = format!("{owner}\t{ttl}\tIN\t{}\t", change.key.rtype);
-    let shown = inert(data);
-    // Where an escape was put in, the places are others.
-    let in_data = if shown == data { marks.data } else { &[] };
-    let in_data = in_data.iter().map(|part| part.start + start.len()..part.end + start.len());
-    let parts = marks.ttl.then(|| ttl_at..ttl_at + ttl.len()).into_iter().chain(in_data).collect();
-    HunkLine { sign, text: start + &shown, parts }
+/// One record of an RRset.
+struct DiffRecord<'a> {
+    /// The owner name and type.
+    key: &'a RrKey,
+    /// The TTL.
+    ttl: Ttl,
+    /// The data, in presentation format.
+    data: &'a str,
+}
+
+impl DiffRecord<'_> {
+    /// The record as a line of a master file.
+    fn line(&self, sign: char, marks: RecordMarks<'_>) -> HunkLine {
+        let owner = inert(&self.key.owner.to_string());
+        // At the beginning of a line the logs of pipelines read two colons as a command, too.
+        let owner = owner.strip_prefix("::").map(|rest| format!("\\058:{rest}")).unwrap_or(owner);
+        let ttl = self.ttl.to_string();
+        let ttl_at = owner.len() + 1;
+        let start = format!("{owner}\t{ttl}\tIN\t{}\t", self.key.rtype);
+        let shown = inert(self.data);
+        // Where an escape was put in, the places are others.
+        let in_data = if shown == self.data { marks.data } else { &[] };
+        let in_data = in_data.iter().map(|part| part.start + start.len()..part.end + start.len());
+        let parts = marks.ttl.then(|| ttl_at..ttl_at + ttl.len()).into_iter().chain(in_data).collect();
+        HunkLine { sign, text: start + &shown, parts }
+    }
 }
 
 /// Presentation format, which is printable ASCII, without the `##` that begins commands in the logs of pipelines. The

@@ -54,7 +54,7 @@ fn zone(out: &mut String, mut changes: Vec<&Change>, paint: &Paint) {
     let (mut old_at, mut new_at) = (1, 1);
     for of_owner in changes.chunk_by(|a, b| a.key.owner == b.key.owner) {
         let hunk = Hunk::new(of_owner);
-        hunk.write(out, (old_at, new_at), paint);
+        hunk.write(out, old_at, new_at, paint);
         let (old, new) = hunk.lengths();
         old_at += old;
         new_at += new;

@@ -4,13 +4,13 @@ mod json;
 
 mod text;
 
-use super::ReportFormat;
+use super::{ReportFormat, TextOptions};
 use crate::doctor::Diagnosis;
 
-/// Prints a diagnosis; text keeps within `width` columns, and is coloured if `color` says so.
-pub fn doctor(diagnosis: &Diagnosis, format: ReportFormat, (width, color): (usize, bool)) -> String {
+/// Prints a diagnosis; text is as wide and as coloured as `options` say.
+pub fn doctor(diagnosis: &Diagnosis, format: ReportFormat, options: &TextOptions) -> String {
     match format {
-        ReportFormat::Text => text::render(diagnosis, width, color),
+        ReportFormat::Text => text::render(diagnosis, options.width, options.color),
         ReportFormat::Json => json::render(diagnosis),
     }
 }

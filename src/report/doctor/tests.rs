@@ -116,7 +116,7 @@ fn everything() -> Diagnosis {
 
 #[test]
 fn text_says_what_is_wrong_and_what_to_do() {
-    insta::assert_snapshot!(doctor(&everything(), ReportFormat::Text, (80, false)), @r#"
+    insta::assert_snapshot!(doctor(&everything(), ReportFormat::Text, &TextOptions::default()), @r#"
     Pool main: rfc2136, 2 zones
 
       ok       the secret of the key `zonewright.` (hmac-sha1) can be read
@@ -227,7 +227,7 @@ fn what_works_is_a_line_a_zone() {
     let works = place("ns1:53", ServerClock::Ahead(0), vec![found("a.example", 5), found("b.example", 6)]);
     let diagnosis = diagnosis(vec![signed("hmac-sha256", vec![works])]);
     assert_eq!((diagnosis.count(FindingLevel::Problem), diagnosis.count(FindingLevel::Warning)), (0, 0));
-    insta::assert_snapshot!(doctor(&diagnosis, ReportFormat::Text, (80, false)), @"
+    insta::assert_snapshot!(doctor(&diagnosis, ReportFormat::Text, &TextOptions::default()), @"
     Pool main: rfc2136, 2 zones
 
       ok       the secret of the key `zonewright.` (hmac-sha256) can be read
@@ -248,16 +248,16 @@ fn what_works_is_a_line_a_zone() {
 #[test]
 fn documents_fit_their_schema() {
     for diagnosis in [everything(), diagnosis(Vec::new())] {
-        let document = serde_json::from_str(&doctor(&diagnosis, ReportFormat::Json, (80, false))).unwrap();
+        let document = serde_json::from_str(&doctor(&diagnosis, ReportFormat::Json, &TextOptions::default())).unwrap();
         assert_eq!(check_one(SchemaKind::Doctor, document), "");
     }
 }
 
 #[test]
 fn colour_changes_nothing_else() {
-    let painted = doctor(&everything(), ReportFormat::Text, (80, true));
+    let painted = doctor(&everything(), ReportFormat::Text, &TextOptions { color: true, ..TextOptions::default() });
     let plain = painted.split('\u{1b}').map(|part| part.split_once('m').map_or(part, |(_, rest)| rest));
     // The first part has no escape sequence before it, and no `m` of one.
     assert!(painted.starts_with('\u{1b}') && painted.len() > 1000);
-    assert_eq!(plain.collect::<String>(), doctor(&everything(), ReportFormat::Text, (80, false)));
+    assert_eq!(plain.collect::<String>(), doctor(&everything(), ReportFormat::Text, &TextOptions::default()));
 }

@@ -93,7 +93,7 @@ pub fn causes(plan: &Plan, review: &Review, source: Option<&SourceUrl>) -> Cause
     let mut place = 0;
     let ShownItems { mut items, more } = shown(&review.causes, |cause| {
         place += 1;
-        view((plan, source), cause, place - 1)
+        view(plan, source, cause, place - 1)
     });
     let folded = items.split_off(items.len().min(SEEN));
     let parts = [CausesPart { first: 1, items }, CausesPart { first: SEEN + 1, items: folded }];
@@ -101,7 +101,7 @@ pub fn causes(plan: &Plan, review: &Review, source: Option<&SourceUrl>) -> Cause
 }
 
 /// A cause.
-fn view((plan, source): (&Plan, Option<&SourceUrl>), cause: &Cause, place: usize) -> HtmlCause {
+fn view(plan: &Plan, source: Option<&SourceUrl>, cause: &Cause, place: usize) -> HtmlCause {
     let hosts: HashSet<Inv> =
         cause.changes.iter().filter_map(|change| plan.changes[*change as usize].subject.host()).collect();
     let of = if hosts.is_empty() { String::new() } else { format!(" of {}", counted(hosts.len(), "host")) };

@@ -48,7 +48,7 @@ const DATA: &str = "{\"data\":\"goes here\"}";
 pub fn render(sealed: &SealedPlan, outlook: &PlanOutlook) -> String {
     let plan = sealed.plan();
     let review = review::of_plan(plan);
-    let view = page((sealed, outlook), review.as_ref());
+    let view = page(sealed, outlook, review.as_ref());
     let environment = engine();
     let template = environment.get_template("plan.html").expect("the engine has it");
     let page = template.render(Serde(view)).expect("the template asks for nothing else than a page has");
@@ -149,7 +149,7 @@ struct Url<'a> {
 }
 
 /// Puts together what the page shows.
-fn page<'a>((sealed, outlook): (&'a SealedPlan, &'a PlanOutlook), review: Option<&Review>) -> PageView<'a> {
+fn page<'a>(sealed: &'a SealedPlan, outlook: &'a PlanOutlook, review: Option<&Review>) -> PageView<'a> {
     let plan = sealed.plan();
     let file = outlook.file.as_deref();
     let is_view = outlook.hidden.is_some_and(|hidden| hidden > 0);

@@ -62,7 +62,7 @@ impl<'a> PlanCauses<'a> {
     /// The causes of a plan: what nothing explains first, then by class and size as the review has them.
     pub fn new(plan: &'a Plan, review: Option<&'a Review>, source: Option<&'a SourceUrl>) -> PlanCauses<'a> {
         let of_review = review.iter().flat_map(|review| &review.causes);
-        let mut causes: Vec<CauseItem<'_>> = of_review.map(|cause| CauseItem::new((plan, source), cause)).collect();
+        let mut causes: Vec<CauseItem<'_>> = of_review.map(|cause| CauseItem::new(plan, source, cause)).collect();
         causes.sort_by_key(|item| item.tier());
         PlanCauses { causes, against: review.map(|review| &review.against) }
     }
@@ -164,7 +164,7 @@ fn shares(tier: &[CauseItem<'_>], needs: &[usize], room: usize) -> Vec<usize> {
 
 impl<'a> CauseItem<'a> {
     /// A cause of a plan.
-    fn new((plan, source): (&'a Plan, Option<&'a SourceUrl>), cause: &'a Cause) -> CauseItem<'a> {
+    fn new(plan: &'a Plan, source: Option<&'a SourceUrl>, cause: &'a Cause) -> CauseItem<'a> {
         let changes = changes::arranged(plan, cause.changes.iter().map(|change| &plan.changes[*change as usize]));
         let mut counts = PlanCounts::default();
         changes.iter().for_each(|change| counts.count(change));

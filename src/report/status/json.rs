@@ -111,7 +111,7 @@ pub fn render(status: &Status) -> String {
         unfinished: listed(|memory| &memory.unfinished),
         resumable: status.resumable().map(|id| id.0).collect(),
         applies: listed(|memory| &memory.applies),
-        markers: memory.into_iter().flat_map(super::markers).map(marker).collect(),
+        markers: memory.into_iter().flat_map(super::markers).map(|(zone, known)| marker(zone, known)).collect(),
         sources: sources::views(status),
         limits: status.limits.iter().map(limit).collect(),
         breakers: breakers
@@ -138,7 +138,7 @@ fn limit(limit: &LimitState) -> LimitView<'_> {
 }
 
 /// A zone's marker for the document.
-fn marker((zone, known): (String, &KnownMarker)) -> MarkerView {
+fn marker(zone: String, known: &KnownMarker) -> MarkerView {
     MarkerView {
         zone,
         marker: known.marker.as_ref().map(Marker::to_string),

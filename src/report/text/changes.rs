@@ -162,7 +162,7 @@ impl ChangesRenderer<'_> {
         let mut shown = ShownSoFar::default();
         let views = ordered.iter().filter(is_shown).map(|change| {
             let has_txt = with_txt.contains(&(change.key.rtype, change.key.owner.as_name().to_name(), verb(change)));
-            self.change(change, (name.as_ref(), has_txt), &mut shown)
+            self.change(change, name.as_ref(), has_txt, &mut shown)
         });
         HostView {
             paint: self.paint,
@@ -179,7 +179,8 @@ impl ChangesRenderer<'_> {
     fn change<'p>(
         &self,
         change: &'p Change,
-        (heading, has_txt): (Option<&Name>, bool),
+        heading: Option<&Name>,
+        has_txt: bool,
         shown: &mut ShownSoFar<'p>,
     ) -> ChangeView {
         let Change { key, kind, .. } = change;

@@ -76,7 +76,8 @@ impl TextOptions {
 
 /// Renders a plan.
 pub fn render(
-    (sealed, outlook): (&SealedPlan, &PlanOutlook),
+    sealed: &SealedPlan,
+    outlook: &PlanOutlook,
     templates: &Templates,
     options: &TextOptions,
 ) -> Result<String, TemplateError> {

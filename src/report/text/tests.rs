@@ -13,7 +13,7 @@ use crate::report::{PlanFormat, PlanOutlook, plan};
 /// A plan as text with the embedded templates.
 fn shown(plan_value: Plan, options: &TextOptions) -> String {
     let templates = Templates::load(BTreeMap::new()).unwrap();
-    plan((&SealedPlan::new(plan_value), &PlanOutlook::default()), PlanFormat::Text, &templates, options).unwrap()
+    plan(&SealedPlan::new(plan_value), &PlanOutlook::default(), PlanFormat::Text, &templates, options).unwrap()
 }
 
 #[test]
@@ -216,11 +216,11 @@ fn a_template_of_the_workspace_is_used() {
     let overrides = overrides.map(|(name, text)| (name.to_owned(), text.to_owned()));
     let templates = Templates::load(overrides.into()).unwrap();
     let sealed = SealedPlan::new(fleet());
-    let text = plan((&sealed, &PlanOutlook::default()), PlanFormat::Text, &templates, &TextOptions::default()).unwrap();
+    let text = plan(&sealed, &PlanOutlook::default(), PlanFormat::Text, &templates, &TextOptions::default()).unwrap();
     assert!(text.starts_with("100001: modify create delete .\n100007: "), "{text}");
     let templates = Templates::load([("plan-host.txt".to_owned(), "\n{{ hosts }}\n".to_owned())].into()).unwrap();
     let error =
-        plan((&sealed, &PlanOutlook::default()), PlanFormat::Text, &templates, &TextOptions::default()).unwrap_err();
+        plan(&sealed, &PlanOutlook::default(), PlanFormat::Text, &templates, &TextOptions::default()).unwrap_err();
     assert_eq!((error.name.as_str(), error.line), ("plan-host.txt", Some(2)));
 }
 
@@ -228,7 +228,7 @@ fn a_template_of_the_workspace_is_used() {
 fn the_document_is_printed_as_it_is_saved() {
     let sealed = SealedPlan::new(fleet());
     let templates = Templates::load(BTreeMap::new()).unwrap();
-    let json = plan((&sealed, &PlanOutlook::default()), PlanFormat::Json, &templates, &TextOptions::default()).unwrap();
+    let json = plan(&sealed, &PlanOutlook::default(), PlanFormat::Json, &templates, &TextOptions::default()).unwrap();
     assert_eq!(document::parse(&json), Ok(sealed));
 }
 
