@@ -32,7 +32,7 @@ pub fn count(
 
 /// Counts a plan again, when it is applied: for hosts, the changes that are still to be made; shares as they were
 /// planned. The causes of its changes were found when it was made, and are the same now.
-pub fn recount((plan, open): (&Plan, &[&Change]), rules: &LimitRules, ledger: &Ledger, now: Time) -> Vec<LimitState> {
+pub fn recount(plan: &Plan, open: &[&Change], rules: &LimitRules, ledger: &Ledger, now: Time) -> Vec<LimitState> {
     let mut counted = of_hosts(open.iter().copied(), rules, ledger, now);
     counted.extend(shares(plan, rules));
     counted.extend(loss(plan, rules));

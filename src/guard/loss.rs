@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::breakers::GLOBAL;
 use super::causes::LineKind;
 use super::rules::LimitRules;
-use super::shares::{largest, of_plan, part, places};
+use super::shares::{PlanLimit, largest, part, places};
 use crate::change::Change;
 use crate::dns::{Rdata, Rrset, Rtype};
 use crate::inventory::value::{Inv, Percent};
@@ -74,7 +74,8 @@ pub(super) fn loss(plan: &Plan, rules: &LimitRules) -> Option<LimitState> {
     let max = rules.max_loss.map_or(default, |share| part(share, fleet).max(1));
     let setting = rules.setting(LimitKind::MaxLoss, rules.max_loss);
     let planned = losing.len() as u64;
-    (planned > 0).then(|| of_plan(GLOBAL, (LimitKind::MaxLoss, setting), (max, planned, fleet)))
+    let limit = PlanLimit { counts: LimitKind::MaxLoss, setting, max, planned, of: fleet };
+    (planned > 0).then(|| limit.state(GLOBAL.to_owned()))
 }
 
 /// How many hosts lose live records because of one new line, where one of them makes hosts do so. It holds where
@@ -84,8 +85,8 @@ pub(super) fn by_line(plan: &Plan, rules: &LimitRules, line: &dyn Fn(&str) -> Li
     let found = counted(new_lines(plan, line));
     let limit = |max: u64, (planned, cause)| {
         let setting = rules.setting(LimitKind::MaxByCause, None);
-        let limit = of_plan(GLOBAL, (LimitKind::MaxByCause, setting), (max, planned, fleet));
-        LimitState { cause: Some(cause), ..limit }
+        let limit = PlanLimit { counts: LimitKind::MaxByCause, setting, max, planned, of: fleet };
+        LimitState { cause: Some(cause), ..limit.state(GLOBAL.to_owned()) }
     };
     // Where networks move on purpose, no single row concerns most of the hosts.
     let of_networks: u64 = found.of_networks;

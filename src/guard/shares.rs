@@ -56,7 +56,8 @@ pub(super) fn shares(plan: &Plan, rules: &LimitRules) -> Vec<LimitState> {
         let state = |(counts, planned, share, default): (LimitKind, u64, Option<Percent>, u64)| {
             let max = share.map_or(default, |share| part(share, zone.managed).max(1));
             let setting = rules.setting(counts, share);
-            (planned > 0).then(|| of_plan(&format!("zone:{name}"), (counts, setting), (max, planned, zone.managed)))
+            let limit = PlanLimit { counts, setting, max, planned, of: zone.managed };
+            (planned > 0).then(|| limit.state(format!("zone:{name}")))
         };
         kinds.map(state).into_iter().flatten().collect::<Vec<_>>()
     };
@@ -94,28 +95,41 @@ pub(super) fn places(change: &Change) -> BTreeSet<&str> {
 pub(super) fn cause_limit(rules: &LimitRules, planned: u64, of: u64, cause: String) -> Option<LimitState> {
     let share = rules.max_by_cause.filter(|_| of >= MANY)?;
     let setting = rules.setting(LimitKind::MaxByCause, Some(share));
-    let limit = of_plan(GLOBAL, (LimitKind::MaxByCause, setting), (part(share, of).max(1), planned, of));
-    Some(LimitState { cause: Some(cause), ..limit })
+    let limit = PlanLimit { counts: LimitKind::MaxByCause, setting, max: part(share, of).max(1), planned, of };
+    Some(LimitState { cause: Some(cause), ..limit.state(GLOBAL.to_owned()) })
 }
 
 /// A limit that is about one plan.
-pub(super) fn of_plan(
-    scope: &str,
-    (counts, setting): (LimitKind, Option<LimitSetting>),
-    (max, planned, of): (u64, u64, u64),
-) -> LimitState {
-    LimitState {
-        scope: scope.to_owned(),
-        period: THIS_PLAN.to_owned(),
-        counts,
-        max,
-        used: 0,
-        planned,
-        exceeded: planned > max,
-        of: Some(of),
-        cause: None,
-        frees: None,
-        setting,
+pub(super) struct PlanLimit {
+    /// What it counts.
+    pub(super) counts: LimitKind,
+    /// The setting that it follows from, where one does.
+    pub(super) setting: Option<LimitSetting>,
+    /// How many there may be.
+    pub(super) max: u64,
+    /// How many the plan has.
+    pub(super) planned: u64,
+    /// Of how many.
+    pub(super) of: u64,
+}
+
+impl PlanLimit {
+    /// The state of the limit in a scope.
+    pub(super) fn state(self, scope: String) -> LimitState {
+        let PlanLimit { counts, setting, max, planned, of } = self;
+        LimitState {
+            scope,
+            period: THIS_PLAN.to_owned(),
+            counts,
+            max,
+            used: 0,
+            planned,
+            exceeded: planned > max,
+            of: Some(of),
+            cause: None,
+            frees: None,
+            setting,
+        }
     }
 }
 

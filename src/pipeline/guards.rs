@@ -171,7 +171,7 @@ impl ApplyGuards<'_> {
         if let Some(breaker) = holding(sealed.plan(), &state.breakers()?) {
             return Ok(Err(held(place, breaker)));
         }
-        let counted = recount((sealed.plan(), open), &self.rules, &read_ledger(&self.rules, state, now)?, now);
+        let counted = recount(sealed.plan(), open, &self.rules, &read_ledger(&self.rules, state, now)?, now);
         if let Some(stray) = stray(sealed.plan(), &counted, self.allow) {
             return Ok(Err(unknown(place, stray, &counted)));
         }

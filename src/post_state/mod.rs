@@ -155,64 +155,44 @@ impl<'a> PostCheck<'a> {
             return;
         }
         let had = change.kind.before().map_or(0, |before| before.rdata().len());
-        self.size(
-            ZoneFault { zone, kind: ZoneFaultKind::TooMany(rtype, after.rdata().len()), owner: owner.to_name() },
-            (had, place),
-            found,
-        );
+        let kind = ZoneFaultKind::TooMany(rtype, after.rdata().len());
+        let fault = ZoneFault { zone, kind, owner: owner.to_name() };
+        self.size(CausedFault { fault, by: vec![place] }, had, found);
         if rtype == Rtype::PTR && reverse::address_of(owner).is_some() {
-            self.pointers(zone, (place, change, after), found);
+            self.pointers(zone, place, change, found);
         }
     }
 
-    /// Checks the number of records of an RRset after a change; it had `had` before.
-    fn size(&self, fault: ZoneFault<'a>, (had, place): (usize, usize), found: &mut FoundFaults<'a>) {
-        let ZoneFaultKind::TooMany(_, has) = fault.kind else { return };
+    /// Checks the number of records of an RRset, a fault that a change may cause; it had `had` before.
+    fn size(&self, caused: CausedFault<'a>, had: usize, found: &mut FoundFaults<'a>) {
+        let ZoneFaultKind::TooMany(_, has) = caused.fault.kind else { return };
         if has > self.max_rrset {
-            if has > had {
-                found.caused.push(CausedFault { fault, by: vec![place] })
-            } else {
-                found.standing.push(fault)
-            }
+            if has > had { found.caused.push(caused) } else { found.standing.push(caused.fault) }
         }
     }
 
     /// Checks the PTR that an RRset has after a change.
-    fn pointers(
-        &self,
-        zone: ZoneIndex,
-        (place, change, after): (usize, &'a Change, &'a Rrset),
-        found: &mut FoundFaults<'a>,
-    ) {
+    fn pointers(&self, zone: ZoneIndex, place: usize, change: &'a Change, found: &mut FoundFaults<'a>) {
         let owner = change.key.owner.as_name();
         let had = |rdata: &Rdata| change.kind.before().is_some_and(|before| before.rdata().contains(rdata));
-        for rdata in after.rdata() {
+        for rdata in change.kind.after().into_iter().flat_map(Rrset::rdata) {
             let Some(target) = rdata.as_rdata(Rtype::PTR).target() else { continue };
-            let adds = (!had(rdata)).then_some(place);
-            self.pointer(zone, (owner, target), adds, found);
+            if self.after.leads_nowhere(target) {
+                let adds = (!had(rdata)).then_some(place);
+                let kind = ZoneFaultKind::Dangling { target, is_new: adds.is_some() };
+                self.pointer(ZoneFault { zone, kind, owner: owner.to_name() }, adds, found);
+            }
         }
     }
 
-    /// Checks one PTR, which a change adds, or which was there before.
-    fn pointer(
-        &self,
-        zone: ZoneIndex,
-        (owner, target): (NameRef<'_>, NameRef<'a>),
-        adds: Option<usize>,
-        found: &mut FoundFaults<'a>,
-    ) {
-        if !self.after.leads_nowhere(target) {
-            return;
-        }
+    /// Adds the fault of a PTR to a name that has no address or CNAME, with the changes that cause it. The change
+    /// `adds` adds the PTR; without one it was there before.
+    fn pointer(&self, fault: ZoneFault<'a>, adds: Option<usize>, found: &mut FoundFaults<'a>) {
+        let ZoneFaultKind::Dangling { target, .. } = fault.kind else { return };
         let mut by: Vec<usize> = adds.into_iter().collect();
         if !self.before.leads_nowhere(target) {
             by.extend(self.after.taken_from(target));
         }
-        let fault = ZoneFault {
-            zone,
-            kind: ZoneFaultKind::Dangling { target, is_new: adds.is_some() },
-            owner: owner.to_name(),
-        };
         if !by.is_empty() { found.caused.push(CausedFault { fault, by }) } else { found.standing.push(fault) }
     }
 
@@ -265,7 +245,10 @@ impl<'a> PostCheck<'a> {
             found.standing.push(ZoneFault { zone, kind, owner: owner.to_name() });
         }
         if reverse::address_of(owner).is_some() {
-            lost.into_iter().for_each(|target| self.pointer(zone, (owner, target), None, found));
+            for target in lost {
+                let kind = ZoneFaultKind::Dangling { target, is_new: false };
+                self.pointer(ZoneFault { zone, kind, owner: owner.to_name() }, None, found);
+            }
         }
     }
 }

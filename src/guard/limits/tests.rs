@@ -173,7 +173,7 @@ fn counted_again_the_cause_is_the_one_that_was_found() {
     let mut plan = plan("search", 0..20, 'c');
     plan.limits = count(&plan, &rules, &Ledger::default(), at(0), &|_| LineKind::Other);
     let strict = LimitRules { max_by_cause: Some(Percent::from_whole(10)), ..LimitRules::default() };
-    let again = |rules: &LimitRules| recount((&plan, &[]), rules, &Ledger::default(), at(9));
+    let again = |rules: &LimitRules| recount(&plan, &[], rules, &Ledger::default(), at(9));
     assert_eq!(told(&again(&strict)), ["global/max_by_cause 0+20/2 exceeded"]);
     assert_eq!(told(&again(&LimitRules::default())), [""; 0]);
 }
@@ -183,7 +183,7 @@ fn a_host_that_is_done_already_is_not_counted_again() {
     let rules = hosts(&[("global", 3600, 5)]);
     let plan = plan("search", 0..20, 'm');
     let open: Vec<&Change> = plan.changes.iter().skip(18).collect();
-    let counted = recount((&plan, &open), &rules, &Ledger::default(), at(0));
+    let counted = recount(&plan, &open, &rules, &Ledger::default(), at(0));
     assert_eq!(told(&counted)[0], "global/1h 0+2/5");
     assert_eq!(counted[1].planned, 20, "the share is that of the plan");
 }
