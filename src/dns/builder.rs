@@ -52,6 +52,21 @@ struct RecordSlot {
     length: u32,
 }
 
+/// A record that is still in a message.
+#[derive(Debug, Clone)]
+pub struct MessageRecord<'a> {
+    /// The message.
+    pub message: WireOctets<'a>,
+    /// Where its owner name begins.
+    pub at: usize,
+    /// Its type.
+    pub rtype: Rtype,
+    /// Its TTL.
+    pub ttl: Ttl,
+    /// Where its RDATA are.
+    pub rdata: Range<usize>,
+}
+
 /// Why a record of a message is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PushError {
@@ -102,31 +117,20 @@ impl ZoneBuilder {
         self.enter(first)
     }
 
-    /// Adds one record of a message: its owner name begins at `at`, and its RDATA are those at `rdata`.
+    /// Adds one record of a message.
     ///
     /// Has the effect of [`ZoneBuilder::push`] without copying. Errors:
     /// [`PushError`].
-    pub fn push_from(
-        &mut self,
-        message: WireOctets<'_>,
-        at: usize,
-        (rtype, ttl): (Rtype, Ttl),
-        rdata: Range<usize>,
-    ) -> Result<(), PushError> {
+    pub fn push_from(&mut self, record: MessageRecord<'_>) -> Result<(), PushError> {
         let first = self.room.arena.len();
-        let appended = self.append_from(message, at, (rtype, ttl), rdata);
+        let appended = self.append_from(record);
         appended.inspect_err(|_| self.room.arena.truncate(first))?;
         Ok(self.enter(first)?)
     }
 
     /// Appends a record of a message to the arena; after an error the octets at its end are undefined.
-    fn append_from(
-        &mut self,
-        message: WireOctets<'_>,
-        at: usize,
-        (rtype, ttl): (Rtype, Ttl),
-        rdata: Range<usize>,
-    ) -> Result<(), PushError> {
+    fn append_from(&mut self, record: MessageRecord<'_>) -> Result<(), PushError> {
+        let MessageRecord { message, at, rtype, ttl, rdata } = record;
         let arena = &mut self.room.arena;
         let first = arena.len();
         arena.push(0);
@@ -193,7 +197,7 @@ impl ZoneBuilder {
             places.push(RecordPlace::new(*hash, ordered.len() as u32));
             ordered.extend_from_slice(&arena[start..start + length]);
         }
-        Ok((ZoneContents::of_ordered((apex, serial), ordered, places, directory), ZoneRoom { arena, index }))
+        Ok((ZoneContents::of_ordered(apex, serial, ordered, places, directory), ZoneRoom { arena, index }))
     }
 }
 
@@ -227,7 +231,7 @@ mod tests {
                 wire.read_name(at, &mut name).and_then(|_| wire.append_rdata(rtype, rdata.clone(), &mut canonical));
             let read = read.map_err(PushError::Wire);
             let pushed = read.and_then(|()| Ok(one.push(name.as_name(), rtype, Ttl::DEFAULT, &canonical)?));
-            assert_eq!(other.push_from(wire, at, (rtype, Ttl::DEFAULT), rdata), pushed);
+            assert_eq!(other.push_from(MessageRecord { message: wire, at, rtype, ttl: Ttl::DEFAULT, rdata }), pushed);
             assert_eq!((&one.room.arena, one.room.index.len()), (&other.room.arena, other.room.index.len()));
             pushed
         };

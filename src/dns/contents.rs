@@ -54,7 +54,8 @@ pub struct ZoneContents {
 impl ZoneContents {
     /// The contents of a zone with this serial: its records in order, where each is, and where those of each hash are.
     pub(super) fn of_ordered(
-        (apex, serial): (ZoneName, Serial),
+        apex: ZoneName,
+        serial: Serial,
         arena: Vec<u8>,
         places: Vec<RecordPlace>,
         directory: HashDirectory,

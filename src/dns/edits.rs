@@ -63,14 +63,24 @@ impl<'a> ZoneEdits<'a> {
         ttl: Ttl,
         rdata: &[u8],
     ) -> Result<(), EditContradiction> {
-        self.replace((owner, rtype, rdata), Some(ttl), None)
+        let now = self.ttl_now(owner, rtype, rdata).filter(|now| **now == Some(ttl)).ok_or(EditContradiction)?;
+        *now = None;
+        Ok(())
     }
 
     /// Adds a record, in the form that [`ZoneEdits::remove`] takes.
     ///
     /// Errors: it is there, with any TTL.
     pub fn add(&mut self, owner: NameRef<'_>, rtype: Rtype, ttl: Ttl, rdata: &[u8]) -> Result<(), EditContradiction> {
-        self.replace((owner, rtype, rdata), None, Some(ttl))
+        let Some(now) = self.ttl_now(owner, rtype, rdata) else {
+            self.is_left = true;
+            return Ok(());
+        };
+        if now.is_some() {
+            return Err(EditContradiction);
+        }
+        *now = Some(ttl);
+        Ok(())
     }
 
     /// The zone as it is now.
@@ -104,34 +114,22 @@ impl<'a> ZoneEdits<'a> {
         ZoneContents::from_octets(self.base.apex().clone(), octets)
     }
 
-    /// Replaces the TTL of a record; `None` is for a record that is not there.
-    fn replace(
-        &mut self,
-        (owner, rtype, rdata): (NameRef<'_>, Rtype, &[u8]),
-        before: Option<Ttl>,
-        after: Option<Ttl>,
-    ) -> Result<(), EditContradiction> {
+    /// The TTL that a record has now, to be changed: `Some(None)` for a record that is not there, `None` for one whose
+    /// owner is not in the zone.
+    fn ttl_now(&mut self, owner: NameRef<'_>, rtype: Rtype, rdata: &[u8]) -> Option<&mut Option<Ttl>> {
         let base = self.base;
         let in_base = || {
             let mut records = base.rrset(owner, rtype)?.records();
             records.find(|(_, found)| found.octets == rdata).map(|(ttl, _)| ttl)
         };
-        let Some(labels) = owner.labels_above(base.apex().as_name()) else {
-            self.is_left |= after.is_some();
-            return if before.is_some() { Err(EditContradiction) } else { Ok(()) };
-        };
+        let labels = owner.labels_above(base.apex().as_name())?;
         let identity = RecordIdentity {
             hash: xxh3_64(labels),
             owner: labels.into(),
             rtype: rtype.to_int().to_be_bytes(),
             rdata: rdata.into(),
         };
-        let now = self.now.entry(identity).or_insert_with(in_base);
-        if *now != before {
-            return Err(EditContradiction);
-        }
-        *now = after;
-        Ok(())
+        Some(self.now.entry(identity).or_insert_with(in_base))
     }
 }
 

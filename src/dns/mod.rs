@@ -25,7 +25,7 @@ pub mod ttl;
 
 pub mod wire;
 
-pub use builder::{PushError, ZoneBuilder, ZoneRoom};
+pub use builder::{MessageRecord, PushError, ZoneBuilder, ZoneRoom};
 pub use contents::{RrsetRef, ZoneContents};
 pub use domain::base::Rtype;
 pub use domain::base::Serial;

@@ -17,7 +17,8 @@ use super::failure::{ServerFailure, TransferProgress};
 use super::message::{self, MessageHeader, RecordHead, bad, bad_wire, read_record, skim_record};
 use super::stream::{self, AnswerStream};
 use crate::dns::{
-    ContentsError, NameBuffer, PushError, Rtype, Ttl, WireOctets, ZoneBuilder, ZoneContents, ZoneName, ZoneRoom,
+    ContentsError, MessageRecord, NameBuffer, PushError, Rtype, Ttl, WireOctets, ZoneBuilder, ZoneContents, ZoneName,
+    ZoneRoom,
 };
 
 /// The transfer of one zone.
@@ -122,7 +123,8 @@ impl ZoneTransfer {
             return Err(bad("the first record is not the zone's SOA"));
         }
         let message = WireOctets::message(octets);
-        self.builder.push_from(message, at, (rtype, ttl), start..end).map_err(|error| match error {
+        let record = MessageRecord { message, at, rtype, ttl, rdata: start..end };
+        self.builder.push_from(record).map_err(|error| match error {
             PushError::Wire(error) => bad_wire(error),
             PushError::Contents(ContentsError::OutOfZone) => {
                 // It was read before.
