@@ -35,10 +35,11 @@ struct TransferAnswer<'r> {
 /// message, one that says so (SERVFAIL).
 pub fn messages(
     request: &Message<Vec<u8>>,
-    (zone, letters): (&MemoryZone, &WrittenRdata),
+    zone: &MemoryZone,
+    letters: &WrittenRdata,
     signature: Option<AnswerSignature>,
 ) -> Vec<Vec<u8>> {
-    match transfer(request, (zone, letters), signature.clone()) {
+    match transfer(request, zone, letters, signature.clone()) {
         Ok(messages) => messages,
         Err(_) => {
             let manner = AnswerManner { signature, edns: None, is_udp: false };
@@ -52,7 +53,8 @@ pub fn messages(
 /// Errors: a record that no message has room for.
 fn transfer(
     request: &Message<Vec<u8>>,
-    (zone, letters): (&MemoryZone, &WrittenRdata),
+    zone: &MemoryZone,
+    letters: &WrittenRdata,
     signature: Option<AnswerSignature>,
 ) -> Result<Vec<Vec<u8>>, PushError> {
     let signatures: Option<ServerSequence<_>> = signature.map(Into::into);

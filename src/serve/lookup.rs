@@ -59,8 +59,8 @@ impl LookupAnswer {
 
 /// What leads from a name to another.
 enum NameStep<'z> {
-    /// Nothing: the question ends at this name, which with a wildcard is that of other records.
-    Ends(NameRef<'z>),
+    /// Nothing: the question ends at this name, which a wildcard may answer for.
+    Ends,
     /// Nothing: there is no such name.
     NoName,
     /// Below this name others have authority.
@@ -80,7 +80,7 @@ pub fn find(zone: &MemoryZone, name: NameRef<'_>, qtype: Rtype) -> LookupAnswer 
                 return found;
             }
             NameStep::Renamed(at) => rename(zone, name.as_name(), at, &mut found).filter(|_| !wants_alias(qtype)),
-            NameStep::Ends(at) => end(zone, (name.as_name(), at), qtype, &mut found),
+            NameStep::Ends => end(zone, name.as_name(), qtype, &mut found),
             NameStep::NoName => {
                 found.rcode = Rcode::NXDOMAIN;
                 found.authority.push(denial(zone));
@@ -95,7 +95,7 @@ pub fn find(zone: &MemoryZone, name: NameRef<'_>, qtype: Rtype) -> LookupAnswer 
     found
 }
 
-/// Goes from the apex down to a name; `name` is the name itself or the wildcard that covers it.
+/// Goes from the apex down to a name.
 fn step<'n>(zone: &MemoryZone, name: NameRef<'n>, qtype: Rtype) -> NameStep<'n> {
     let apex = zone.apex().as_name();
     let mut path: Vec<NameRef<'n>> = name.ancestors().take_while(|above| above.is_at_or_below(apex)).collect();
@@ -110,7 +110,7 @@ fn step<'n>(zone: &MemoryZone, name: NameRef<'n>, qtype: Rtype) -> NameStep<'n> 
             return NameStep::Renamed(*above);
         }
     }
-    if zone.exists(name) || covering(zone, name).is_some() { NameStep::Ends(name) } else { NameStep::NoName }
+    if zone.exists(name) || covering(zone, name).is_some() { NameStep::Ends } else { NameStep::NoName }
 }
 
 /// The wildcard that covers a name that does not exist (RFC 4592 section 3.3.1).
@@ -121,14 +121,9 @@ fn covering(zone: &MemoryZone, name: NameRef<'_>) -> Option<Name> {
 }
 
 /// Returns the records at the name where a question ends; and where to continue, if that is an alias.
-fn end(
-    zone: &MemoryZone,
-    (name, at): (NameRef<'_>, NameRef<'_>),
-    qtype: Rtype,
-    found: &mut LookupAnswer,
-) -> Option<Name> {
-    let wildcard = if zone.exists(at) { None } else { covering(zone, at) };
-    let source = wildcard.as_ref().map_or(at, Name::as_name);
+fn end(zone: &MemoryZone, name: NameRef<'_>, qtype: Rtype, found: &mut LookupAnswer) -> Option<Name> {
+    let wildcard = if zone.exists(name) { None } else { covering(zone, name) };
+    let source = wildcard.as_ref().map_or(name, Name::as_name);
     let alias = zone.rrset(source, Rtype::CNAME).filter(|_| !wants_alias(qtype));
     if let Some(alias) = alias {
         let rows = AnswerRrset::of(name, Rtype::CNAME, alias);

@@ -197,7 +197,7 @@ impl Service {
                 let signature = exchange.manner.signature.clone();
                 let letters = self.letters.held();
                 let made =
-                    self.primary.with_zone(&zone, |zone| axfr::messages(exchange.message, (zone, &letters), signature));
+                    self.primary.with_zone(&zone, |zone| axfr::messages(exchange.message, zone, &letters, signature));
                 if let Some(messages) = made {
                     self.transfers.fetch_add(1, Ordering::Relaxed);
                     return RequestOutcome::Answered(messages);

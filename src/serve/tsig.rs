@@ -96,7 +96,7 @@ fn refuse(key: Option<&ServerKey>, request: &Message<Vec<u8>>, error: TsigRcode,
         (TsigRcode::BADTIME | TsigRcode::BADTRUNC, Some(key)) => {
             let clock = now.into_octets();
             let other = if error == TsigRcode::BADTIME { &clock[..] } else { &[] };
-            let mac = signed.mac_of_answer(key, message.as_slice(), (error, other));
+            let mac = signed.mac_of_answer(key, message.as_slice(), error, other);
             signed.push(&mut message, error, mac.as_ref(), other);
         }
         // It could be read, so that this is what the library says of a signature that is not the right one.
@@ -146,7 +146,7 @@ impl<'m> MessageSignature<'m> {
 
     /// The signature of an answer that reports an error, with its other data: a wrong clock (section 5.2.3), or a part of
     /// a signature that is too short (section 5.2.4).
-    fn mac_of_answer(&self, key: &ServerKey, answer: &[u8], (error, other): (TsigRcode, &[u8])) -> hmac::Tag {
+    fn mac_of_answer(&self, key: &ServerKey, answer: &[u8], error: TsigRcode, other: &[u8]) -> hmac::Tag {
         let request_mac = self.data.mac_slice();
         let variables = [
             key.name.as_wire(),
