@@ -159,8 +159,7 @@ impl ExplainCase<'_> {
         if kept.is_empty() {
             return "The plan changes what is left of it.".to_owned();
         }
-        let is_waiting =
-            |found: &LiveRrset<'_>, waiting: &WaitingRrset| self.is_at(found, (&waiting.zone, &waiting.key));
+        let is_waiting = |found: &LiveRrset<'_>, waiting: &WaitingRrset| self.is_at(found, &waiting.zone, &waiting.key);
         let waiting = self.decision.waiting.iter().filter(|own| kept.iter().any(|found| is_waiting(found, own)));
         let mut said: Vec<String> =
             self.waits_words(waiting, None).iter().map(|wait| format!("Of our own records, {wait}.")).collect();
@@ -184,12 +183,12 @@ impl ExplainCase<'_> {
 
     /// What deletes an RRset, as the notice of the plan says it; none where the plan has none.
     fn remedy_of(&self, found: &LiveRrset<'_>) -> Option<String> {
-        let lists = |left: &&LeftOrphan| left.rrsets.iter().any(|own| self.is_at(found, (&own.zone, &own.key)));
+        let lists = |left: &&LeftOrphan| left.rrsets.iter().any(|own| self.is_at(found, &own.zone, &own.key));
         self.decision.left_behind.iter().find(lists).map(|left| left.remedy.clone())
     }
 
     /// Whether a live RRset is the one of this zone, name and type.
-    fn is_at(&self, found: &LiveRrset<'_>, (zone, key): (&ZoneName, &RrKey)) -> bool {
+    fn is_at(&self, found: &LiveRrset<'_>, zone: &ZoneName, key: &RrKey) -> bool {
         key.rtype == found.rrset.rtype()
             && key.owner.as_name() == found.rrset.owner().as_name()
             && *zone == self.context.zone_spec(found.zone).name

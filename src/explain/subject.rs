@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use crate::diag::{CallError, did_you_mean};
+use crate::diff::RuleContext;
 use crate::dns::{Name, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
-use crate::live::{Live, NamePlace};
+use crate::live::NamePlace;
+use crate::names::NameIndex;
 use crate::names::holders::held_name;
-use crate::names::{ForeseenNames, NameIndex};
 
 /// What is asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,12 +38,8 @@ impl ExplainQuestion {
     /// for in the projects' domains.
     ///
     /// Errors: what is none of these, and what neither the inventory nor any configured zone knows of.
-    pub fn find(
-        inventory: &Inventory,
-        (names, foreseen): (&NameIndex, &ForeseenNames),
-        live: &Live,
-        text: &str,
-    ) -> Result<ExplainQuestion, CallError> {
+    pub fn find(context: &RuleContext<'_>, text: &str) -> Result<ExplainQuestion, CallError> {
+        let RuleContext { inventory, live, names, .. } = *context;
         if let Ok(inv) = text.parse::<Inv>() {
             return host(inventory, inv).map(ExplainQuestion::Host);
         }
@@ -60,7 +57,7 @@ impl ExplainQuestion {
             return Ok(ExplainQuestion::Address(address));
         }
         if !text.contains('.') {
-            return short_name(inventory, (names, foreseen), live, text);
+            return short_name(context, text);
         }
         let known = live.zone_of(name.as_name()).is_some() || names.holders(inventory, name.as_name()).next().is_some();
         if known {
@@ -101,12 +98,8 @@ pub fn in_domains(inventory: &Inventory, label: &str) -> Vec<Name> {
 
 /// A name by its first label: the one in the projects' domains that a host has or had, else the one that is live, else
 /// the one that a host would get.
-fn short_name(
-    inventory: &Inventory,
-    (names, foreseen): (&NameIndex, &ForeseenNames),
-    live: &Live,
-    text: &str,
-) -> Result<ExplainQuestion, CallError> {
+fn short_name(context: &RuleContext<'_>, text: &str) -> Result<ExplainQuestion, CallError> {
+    let RuleContext { inventory, live, names, foreseen, .. } = *context;
     let candidates = in_domains(inventory, text);
     let held = |name: &&Name| names.holders(inventory, name.as_name()).next().is_some();
     let is_live = |name: &&Name| {

@@ -62,7 +62,7 @@ pub fn explain(request: &PlanRequest<'_>, asked: &str, progress: &dyn Progress) 
     let explanation: Result<Result<Explanation, CallError>, Problem> =
         decide::decide_and(&inventory, &zones.live, given, |context, standings, mut decided| {
             edited::mark(&mut decided.changes, past)?;
-            let found = ExplainQuestion::find(&inventory, (context.names, context.foreseen), &zones.live, asked);
+            let found = ExplainQuestion::find(context, asked);
             let found = with_journal(&inventory, state.as_deref(), asked, found)?;
             let decided = with_notices(notices, decided);
             let about = (&decided, &diagnostics);
