@@ -91,8 +91,8 @@ pub fn usage_failure(CommandFailure { message, hint, .. }: &CommandFailure) {
 /// A message with its hint, in lines that fit the terminal that standard error is, if it is one.
 fn in_lines(message: &str, hint: Option<&str>) -> String {
     let width = stderr_width();
-    let hint = hint.map(|hint| fit(&format!("= hint: {hint}"), width, (2, HINT_INDENT)) + "\n");
-    format!("{}\n{}", fit(message, width, (0, MESSAGE_INDENT)), hint.unwrap_or_default())
+    let hint = hint.map(|hint| fit(&format!("= hint: {hint}"), width, 2, HINT_INDENT) + "\n");
+    format!("{}\n{}", fit(message, width, 0, MESSAGE_INDENT), hint.unwrap_or_default())
 }
 
 /// The columns by which a message is indented that goes on in another line.

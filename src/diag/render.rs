@@ -41,7 +41,7 @@ fn render_one(out: &mut String, width: usize, diagnostic: &Diagnostic, files: &F
     };
     let code = diagnostic.code;
     let headline = format!("{place}: {severity}[{code}]: {}", sanitize(&diagnostic.message));
-    let _ = writeln!(out, "{}", fit(&headline, width, (0, HANGING)));
+    let _ = writeln!(out, "{}", fit(&headline, width, 0, HANGING));
     let number = origin.line.to_string();
     let margin = " ".repeat(number.len());
     if let Some(excerpt) = &diagnostic.excerpt {
@@ -49,7 +49,7 @@ fn render_one(out: &mut String, width: usize, diagnostic: &Diagnostic, files: &F
         // A mark below a whole line says nothing.
         let is_part = before > 0 || diagnostic.width < excerpt.chars().count();
         let room = width.saturating_sub(margin.len() + EXCERPT_MARGIN).max(1);
-        let cut = left_out(excerpt.chars().count(), (before, diagnostic.width), room);
+        let cut = left_out(excerpt.chars().count(), before, diagnostic.width, room);
         let excerpt: String = excerpt.chars().skip(cut).take(room).collect();
         let before = before - cut;
         let _ = writeln!(out, "  {number} | {}", sanitize(&excerpt));
@@ -65,7 +65,7 @@ fn render_one(out: &mut String, width: usize, diagnostic: &Diagnostic, files: &F
     for (kind, text) in notes.chain(diagnostic.hint.as_deref().map(|hint| ("hint", hint))) {
         let note = format!("= {kind}: {}", sanitize(text));
         let first = margin.len() + 3;
-        let _ = writeln!(out, "{}", fit(&note, width, (first, first + kind.len() + 4)));
+        let _ = writeln!(out, "{}", fit(&note, width, first, first + kind.len() + 4));
     }
 }
 
@@ -76,7 +76,7 @@ const HANGING: usize = 4;
 const EXCERPT_MARGIN: usize = 5;
 
 /// How many characters at the start of an excerpt are left out, so that what is marked is among the `room` that are shown.
-fn left_out(length: usize, (before, marked): (usize, usize), room: usize) -> usize {
+fn left_out(length: usize, before: usize, marked: usize, room: usize) -> usize {
     if length <= room || before + marked <= room {
         0
     } else {

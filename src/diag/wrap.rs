@@ -61,7 +61,7 @@ fn quoted_words(words: &[&str]) -> usize {
 
 /// A text in lines of at most `width` columns, the first indented by `first` and the others by `rest`, as [`wrap`] breaks it;
 /// as it is where one line is enough.
-pub fn fit(text: &str, width: usize, (first, rest): (usize, usize)) -> String {
+pub fn fit(text: &str, width: usize, first: usize, rest: usize) -> String {
     if first.saturating_add(text.width()) <= width {
         format!("{}{text}", " ".repeat(first))
     } else {
