@@ -91,7 +91,7 @@ mod tests {
         plan.expires = "2026-11-21T02:00:00Z".parse().unwrap();
         change(&mut plan);
         let sealed = SealedPlan::new(plan);
-        let bounds = PlanBounds::new(Vec::new(), [], (Registry::Journal, "us"), 100);
+        let bounds = PlanBounds::new(Vec::new(), [], Registry::Journal, "us", 100);
         let (now, expires) = (now.parse().unwrap(), Duration::from_secs(86_400));
         accept(&sealed, "plan.json", &PlanTerms { now, expires, expect, bounds: &bounds })
     }

@@ -55,14 +55,15 @@ impl<'a> PlanBounds<'a> {
     pub fn of(config: &'a Config, projects: &'a [Project]) -> PlanBounds<'a> {
         let zones = config.zones.iter().map(|spec| &spec.name).collect();
         let projects = projects.iter().filter_map(|project| Some((project.id.as_str(), project.admin.as_ref()?)));
-        PlanBounds::new(zones, projects, (config.registry, &config.owner), config.limits.max_rrset)
+        PlanBounds::new(zones, projects, config.registry, &config.owner, config.limits.max_rrset)
     }
 
     /// The bounds of zones, and of projects by id; with the registry, and the owner that its TXT name.
     pub fn new(
         zones: Vec<&'a ZoneName>,
         projects: impl IntoIterator<Item = (&'a str, &'a ProjectAdmin)>,
-        (registry, owner): (Registry, &'a str),
+        registry: Registry,
+        owner: &'a str,
         max_rrset: usize,
     ) -> PlanBounds<'a> {
         let projects: BTreeMap<&str, &ProjectAdmin> = projects.into_iter().collect();

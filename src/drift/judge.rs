@@ -8,7 +8,8 @@ use crate::state::{ApplyId, WrittenRrset};
 /// Judges a change by what was last written there, else by the apply after which the RRset was as it is wanted now.
 pub fn judge(
     change: &Change,
-    (written, wanted_after): (Option<WrittenRrset>, Option<(ApplyId, Time)>),
+    written: Option<WrittenRrset>,
+    wanted_after: Option<(ApplyId, Time)>,
     now: Time,
 ) -> StrayCause {
     let (rtype, live, wanted) = (change.key.rtype, change.kind.before(), change.kind.after());

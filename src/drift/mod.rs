@@ -87,7 +87,7 @@ words! {
 pub fn strays(plan: &Plan, written: Vec<Option<WrittenRrset>>, now: Time) -> Vec<StrayCause> {
     let wanted_after = wanted_after(plan);
     let judged = plan.changes.iter().zip(written).zip(wanted_after);
-    judged.map(|((change, written), wanted_after)| judge(change, (written, wanted_after), now)).collect()
+    judged.map(|((change, written), wanted_after)| judge(change, written, wanted_after, now)).collect()
 }
 
 /// For each change the apply after which its RRset was as it is wanted now, where the plan's review knows one.

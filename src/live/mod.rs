@@ -255,7 +255,7 @@ impl Live {
         let pointer = self.rrset(ReverseName::of(wanted).as_name(), Rtype::PTR);
         let targets = pointer.into_iter().flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.target());
         let pointed_to = targets.filter_map(|name| self.rrset(name, Rtype::AAAA));
-        let unpaired = self.unpaired().holding(address).map(|place| self.found(place));
+        let unpaired = self.unpaired().holding(address).map(|(zone, id)| self.found(zone, id));
         in_order(pointed_to.chain(unpaired).filter(holds).collect())
     }
 
@@ -279,7 +279,7 @@ impl Live {
         let at_name = [Rtype::AAAA, Rtype::A].into_iter().filter_map(|rtype| self.rrset(name, rtype));
         let addresses = at_name.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address());
         let answering = addresses.filter_map(|address| self.rrset(ReverseName::of(address).as_name(), Rtype::PTR));
-        let unpaired = self.unpaired().pointing_to(name).map(|place| self.found(place));
+        let unpaired = self.unpaired().pointing_to(name).map(|(zone, id)| self.found(zone, id));
         in_order(answering.chain(unpaired).filter(points).collect())
     }
 
@@ -290,7 +290,7 @@ impl Live {
 
     /// The names that PTR of whole addresses point to without holding the address.
     pub fn pointed_to_in_vain(&self) -> impl Iterator<Item = NameRef<'_>> {
-        let rrsets = self.unpaired().pointers().map(|place| self.found(place).rrset);
+        let rrsets = self.unpaired().pointers().map(|(zone, id)| self.found(zone, id).rrset);
         rrsets.flat_map(RrsetRef::rdata).filter_map(RdataRef::target)
     }
 
@@ -364,8 +364,8 @@ impl Live {
         self.zone_of(name).is_some_and(|zone| self.zone(zone).name().as_name() == name)
     }
 
-    /// The RRset in a place that was listed.
-    fn found(&self, (zone, id): (u32, u32)) -> LiveRrset<'_> {
+    /// The RRset in a place that was listed: in which zone, and its id there.
+    fn found(&self, zone: u32, id: u32) -> LiveRrset<'_> {
         let contents = self.zones[zone as usize].contents().expect("RRsets of known zones are listed");
         LiveRrset { zone: ZoneIndex(zone), rrset: contents.rrset_by_id(id) }
     }

@@ -108,7 +108,7 @@ impl ImportedZones {
         let writer = SnapshotWriter::begin(&folder.join(SNAPSHOT))?;
         let contents = self.live.zones().filter_map(|(_, zone)| zone.contents());
         let saved = contents.map(|contents| writer.write_zone(contents, None)).collect::<Result<Vec<_>, _>>()?;
-        writer.finish((TOOL, now), saved, Vec::new())?;
+        writer.finish(TOOL, now, saved, Vec::new())?;
         Ok(SNAPSHOT)
     }
 }

@@ -78,7 +78,7 @@ pub fn save(
     }
     let records = saved.iter().map(|zone| zone.records as usize).sum();
     let (zones, unread_count) = (saved.len(), unread.len());
-    writer.finish((TOOL, now), saved, unread).map_err(SnapshotError::Save)?;
+    writer.finish(TOOL, now, saved, unread).map_err(SnapshotError::Save)?;
     Ok(SavedSnapshot { zones, records, unread: unread_count, findings })
 }
 

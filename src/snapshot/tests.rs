@@ -302,7 +302,7 @@ fn save(target: &Path) -> Result<(), Problem> {
         message: "no whole message in time, before any answer".to_owned(),
         hint: Some("look at the server".to_owned()),
     };
-    writer.finish(("zonewright 0.0.0", noon()), zones, vec![unread])
+    writer.finish("zonewright 0.0.0", noon(), zones, vec![unread])
 }
 
 /// The names in a folder, sorted.

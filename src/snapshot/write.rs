@@ -103,7 +103,8 @@ impl SnapshotWriter {
     /// Writes the manifest, and gives the snapshot its name.
     pub fn finish(
         &self,
-        (tool, created): (&str, Time),
+        tool: &str,
+        created: Time,
         zones: Vec<SavedZone>,
         unread: Vec<UnreadZone>,
     ) -> Result<(), Problem> {

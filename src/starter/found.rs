@@ -86,7 +86,17 @@ pub fn make(found: &[RecognisedFile], owner: &str, now: Time) -> Starter {
     let zones = zone_folders(found);
     let domains = CommonDomains::of(&sorted.hosts.1);
     let stand_ins = if zones.is_empty() { stand_ins(&domains, &sorted.l3_tors.2) } else { Vec::new() };
-    let settings = settings(&sorted, &zones, &stand_ins, (&domains, owner, now));
+    let (pools, in_pools) = pools_and_zones(&zones, &stand_ins);
+    let settings = StarterSettings {
+        head: vec![head(now)],
+        owner: owner.to_owned(),
+        projects: project_globs(&sorted),
+        sources: sources(&sorted),
+        macs: macs(&sorted.macs),
+        admins: domains.admins(),
+        pools,
+        zones: in_pools,
+    };
     let mut files = vec![StarterFile::new(SETTINGS, "points at what was found", settings.to_text())];
     let made: Vec<_> = domains.0.keys().filter(|id| !sorted.projects.contains_key(*id)).collect();
     let unsure: Vec<&str> = made.iter().filter(|id| sorted.vlan(id).1.is_err()).map(|id| id.as_str()).collect();
@@ -249,13 +259,17 @@ fn stand_in(zone: &ZoneName) -> StarterFile {
     StarterFile::new(format!("{STAND_INS}/{}", file_name(zone)), "a stand-in for live DNS", text.to_owned())
 }
 
-/// The settings.
-fn settings(
-    sorted: &SortedFiles,
-    zones: &[(String, Vec<ZoneName>)],
-    stand_ins: &[ZoneName],
-    (domains, owner, now): (&CommonDomains, &str, Time),
-) -> StarterSettings {
+/// The comment at the top of the settings.
+fn head(now: Time) -> String {
+    format!(
+        "Made by `zonewright init` on {} from the files that were found in this folder. `zonewright check` says \
+         what is wrong in these files; `zonewright plan` says what would be changed in DNS.",
+        now.to_second()
+    )
+}
+
+/// The sources but those of MACs.
+fn sources(sorted: &SortedFiles) -> Vec<StarterSource> {
     let source = |key, paths: &Vec<String>, about| {
         (!paths.is_empty()).then(|| StarterSource { key, paths: paths.clone(), about })
     };
@@ -265,11 +279,21 @@ fn settings(
         source("net_layout", &sorted.net_layout, "datacenter and VLAN to networks, for L2 segments"),
         source("ipv4_map", &sorted.ipv4_map, "where a host with an A record has its IPv6 address"),
     ];
+    sources.into_iter().flatten().collect()
+}
+
+/// Where project files are, or will be.
+fn project_globs(sorted: &SortedFiles) -> Vec<String> {
     let of_projects: BTreeSet<String> = sorted.projects.values().map(|path| folder_of(path)).collect();
     let mut projects: Vec<String> = of_projects.iter().map(|folder| in_folder(folder, "*.yaml")).collect();
     if projects.is_empty() {
         projects.push(in_folder(PROJECTS, "*.yaml"));
     }
+    projects
+}
+
+/// The pools and zones of master files: those that were found by folder, else the stand-ins.
+fn pools_and_zones(zones: &[(String, Vec<ZoneName>)], stand_ins: &[ZoneName]) -> (Vec<StarterPool>, Vec<StarterZone>) {
     let stand_in = [(STAND_INS.to_owned(), stand_ins.to_vec())];
     let folders = if zones.is_empty() { &stand_in[..] } else { zones };
     let pool = |(number, (folder, _)): (usize, &(String, Vec<ZoneName>))| StarterPool {
@@ -286,20 +310,7 @@ fn settings(
         |(number, zone): (usize, &ZoneName)| StarterZone { name: zone.clone(), pool: pool_name(number), ttl: None };
     let in_pools =
         folders.iter().enumerate().flat_map(|(number, (_, zones))| zones.iter().map(move |zone| (number, zone)));
-    StarterSettings {
-        head: vec![format!(
-            "Made by `zonewright init` on {} from the files that were found in this folder. `zonewright check` says \
-             what is wrong in these files; `zonewright plan` says what would be changed in DNS.",
-            now.to_second()
-        )],
-        owner: owner.to_owned(),
-        projects,
-        sources: sources.into_iter().flatten().collect(),
-        macs: macs(&sorted.macs),
-        admins: domains.admins(),
-        pools: folders.iter().enumerate().map(pool).collect(),
-        zones: in_pools.map(zone).collect(),
-    }
+    (folders.iter().enumerate().map(pool).collect(), in_pools.map(zone).collect())
 }
 
 /// The sources of MACs: one for each folder of reports, or where all files in it are called `WORD-…`, one for each

@@ -36,7 +36,7 @@ pub fn judge(written: &PlanWritten<'_>, read_back: &ReadBack, problems: Vec<Prob
     let survey = &written.survey;
     let mut hosts: Vec<(usize, SubjectOutcome)> = Vec::new();
     for ((unit, standing), state) in survey.units.iter().zip(&survey.standings).zip(&written.units) {
-        let verdict = verdict(survey.changes, unit, (standing, state), read_back);
+        let verdict = verdict(survey.changes, unit, standing, state, read_back);
         hosts.extend(outcomes(survey.changes, unit, &verdict));
     }
     hosts.sort_by_key(|(place, _)| *place);
@@ -69,7 +69,8 @@ pub fn never_created<'a>(written: &PlanWritten<'a>, read_back: &ReadBack) -> Vec
 fn verdict(
     changes: &[Change],
     unit: &ChangeUnit,
-    (standing, state): (&UnitStanding, &UnitState),
+    standing: &UnitStanding,
+    state: &UnitState,
     read_back: &ReadBack,
 ) -> UnitVerdict {
     let fine = |outcome| UnitVerdict { outcome, message: String::new(), hint: None };

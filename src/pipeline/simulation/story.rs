@@ -234,7 +234,7 @@ impl Run<'_> {
         let targets = Targets { zones: zones.collect(), writers: vec![writer] };
         let zones = stage.fleet.zones.iter().collect();
         let projects = stage.fleet.projects.iter().map(|(id, admin)| (id.as_str(), admin));
-        let bounds = PlanBounds::new(zones, projects, (Registry::Journal, "us"), 1);
+        let bounds = PlanBounds::new(zones, projects, Registry::Journal, "us", 1);
         let expires = Duration::from_secs(86_400);
         let terms = PlanTerms { now: plan.created, expires, expect: None, bounds: &bounds };
         let place = "plan";
