@@ -290,7 +290,8 @@ fn assert_inverse(plan: &Planned, undo: &Value) {
         let changes = document["changes"].as_array().expect("a list");
         let line = |change: &Value| {
             let part = |key: &str| change[key].to_string();
-            [part("zone"), part("name"), part("type"), part("subject"), part("also"), part(before), part(after)].join(" ")
+            [part("zone"), part("name"), part("type"), part("subject"), part("also"), part(before), part(after)]
+                .join(" ")
         };
         changes.iter().map(line).collect()
     };
