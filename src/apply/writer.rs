@@ -370,12 +370,8 @@ impl<'a> ZoneWriter<'a> {
                 ChainLook::Mixed => return self.give_up_mixed(flight, &replies),
                 ChainLook::Unreadable(error) => {
                     self.board.note_lost();
-                    return self.give_up(
-                        &UnitVerdict::of_error(OutcomeCode::NotReached, &error),
-                        flight,
-                        &replies,
-                        BatchDoubt::Blind,
-                    );
+                    let verdict = UnitVerdict::of_error(OutcomeCode::NotReached, &error);
+                    return self.give_up(&verdict, flight, &replies, BatchDoubt::Blind);
                 }
             }
         }
@@ -390,12 +386,8 @@ impl<'a> ZoneWriter<'a> {
                     self.send_again(flight)
                 } else {
                     replies.push_front(UpdateReply::Unknown(error.clone()));
-                    self.give_up(
-                        &UnitVerdict::of_error(OutcomeCode::NotReached, &error),
-                        flight,
-                        &replies,
-                        BatchDoubt::Undone,
-                    );
+                    let verdict = UnitVerdict::of_error(OutcomeCode::NotReached, &error);
+                    self.give_up(&verdict, flight, &replies, BatchDoubt::Undone);
                 }
             }
             Some(UpdateReply::Failed(error)) => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter};
 
-use serde::ser::SerializeMap as _;
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::ser::{CompactFormatter, Formatter};
 use sha2::{Digest as _, Sha256};
@@ -12,7 +12,7 @@ use super::FORMAT;
 use super::digest::{DigestText, shown};
 use super::lines::Lines;
 use crate::change::WithoutReasons;
-use crate::plan::{Plan, SealedPlan};
+use crate::plan::{Plan, SealedPlan, WorkspaceSeen};
 
 /// How much is digested at a time, in bytes.
 const DIGEST_BUFFER: usize = 1 << 16;
@@ -87,67 +87,51 @@ impl Serialize for PlanDocument<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let PlanDocument { plan, effect, id } = self;
         let is_whole = id.is_some();
+        let hosts = plan.hosts.iter().map(|(inv, host)| (inv.to_string(), host));
+        let inputs = plan.inputs.iter().map(|(file, digits)| (file.clone(), DigestText(digits)));
         let mut fields = serializer.serialize_map(None)?;
         fields.serialize_entry("blocked", &plan.blocked)?;
         fields.serialize_entry("changes", &plan.changes)?;
-        if is_whole {
-            fields.serialize_entry("created", &plan.created)?;
-        }
+        write_some(&mut fields, "created", is_whole.then_some(&plan.created))?;
         fields.serialize_entry("effect", effect)?;
-        if is_whole {
-            fields.serialize_entry("expires", &plan.expires)?;
-        }
-        if let Some(fleet) = plan.fleet {
-            fields.serialize_entry("fleet", &fleet)?;
-        }
+        write_some(&mut fields, "expires", is_whole.then_some(&plan.expires))?;
+        write_some(&mut fields, "fleet", plan.fleet)?;
         fields.serialize_entry("format", FORMAT)?;
-        if !plan.hosts.is_empty() {
-            fields.serialize_entry(
-                "hosts",
-                &SortedObject(plan.hosts.iter().map(|(inv, host)| (inv.to_string(), host)).collect()),
-            )?;
-        }
-        if let Some(id) = id {
-            fields.serialize_entry("id", id)?;
-        }
-        let inputs = plan.inputs.iter().map(|(file, digits)| (file.clone(), DigestText(digits)));
+        write_some(&mut fields, "hosts", (!plan.hosts.is_empty()).then(|| SortedObject(hosts.collect())))?;
+        write_some(&mut fields, "id", *id)?;
         fields.serialize_entry("inputs", &SortedObject(inputs.collect()))?;
-        if !plan.left_behind.is_empty() {
-            fields.serialize_entry("left_behind", &plan.left_behind)?;
-        }
+        write_some(&mut fields, "left_behind", not_empty(&plan.left_behind))?;
         fields.serialize_entry("limits", &plan.limits)?;
         fields.serialize_entry("notices", &plan.notices)?;
-        if let Some(only) = &plan.only {
-            fields.serialize_entry("only", only)?;
-        }
-        if let Some(review) = &plan.review {
-            fields.serialize_entry("review", review)?;
-        }
+        write_some(&mut fields, "only", plan.only.as_ref())?;
+        write_some(&mut fields, "review", plan.review.as_ref())?;
         fields.serialize_entry("skipped", &plan.skipped)?;
-        if !plan.sources.is_empty() {
-            fields.serialize_entry("sources", &plan.sources)?;
-        }
+        write_some(&mut fields, "sources", not_empty(&plan.sources))?;
         fields.serialize_entry("tool", &plan.tool)?;
-        if let Some(undoes) = plan.undoes {
-            fields.serialize_entry("undoes", &undoes)?;
-        }
-        if !plan.waiting.is_empty() {
-            fields.serialize_entry("waiting", &plan.waiting)?;
-        }
+        write_some(&mut fields, "undoes", plan.undoes)?;
+        write_some(&mut fields, "waiting", not_empty(&plan.waiting))?;
         if is_whole {
             fields.serialize_entry("workspace", &plan.workspace)?;
         } else {
             // The state's id is left out, so that the same plan has one id wherever it is made. Any other than that of
             // the state is refused by itself.
-            let bound = BTreeMap::from([
-                ("owner", plan.workspace.owner.as_str()),
-                ("registry", plan.workspace.registry.as_str()),
-            ]);
+            let WorkspaceSeen { owner, registry, .. } = &plan.workspace;
+            let bound = BTreeMap::from([("owner", owner.as_str()), ("registry", registry.as_str())]);
             fields.serialize_entry("workspace", &bound)?;
         }
         fields.serialize_entry("zones", &plan.zones)?;
         fields.end()
     }
+}
+
+/// Writes a field that may be left out.
+fn write_some<M: SerializeMap>(fields: &mut M, name: &str, value: Option<impl Serialize>) -> Result<(), M::Error> {
+    value.map_or(Ok(()), |value| fields.serialize_entry(name, &value))
+}
+
+/// A list; none where it is empty.
+fn not_empty<T>(list: &[T]) -> Option<&[T]> {
+    (!list.is_empty()).then_some(list)
 }
 
 /// An object whose keys are data: they are sorted as UTF-16 (RFC 8785 section 3.2.3).
