@@ -23,7 +23,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::change::{Change, ChangeKind, Reason, Rule};
-use crate::claim::Subject;
+use crate::claim::{OrphanName, Subject};
 use crate::diff::own::{heritage, heritage_owner};
 use crate::diff::protect::MARKER_LABEL;
 use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, ZoneName, reverse};
@@ -289,15 +289,32 @@ fn reasons(change: &Change, diff: &RrsetDiff<'_>) -> ShapeVerdict {
     if diff.sets_ttl && !has(&[Rule::Ttl]) && key.rtype != Rtype::TXT {
         return no("sets the TTL without the reason `ttl`");
     }
-    let is_right = |reason: &Reason| match reason.rule {
+    let fits_rule = |reason: &Reason| match reason.rule {
         Rule::Registry | Rule::EditedSince => reason.subject == *subject,
         Rule::Orphan => matches!(reason.subject, Subject::Orphan(_)),
         Rule::Released => matches!(reason.subject, Subject::Released(_)) && subject.host().is_some(),
         _ => matches!(reason.subject, Subject::Host(_)) && subject.host().is_some(),
     };
+    let is_right = |reason: &Reason| fits_rule(reason) && change.subjects().any(|own| *own == reason.subject);
+    if let Some(orphan) = change.subjects().find(|own| !is_about(change, own, diff)) {
+        return no(format!("it is not about `{orphan}`"));
+    }
     match reasons.iter().find(|reason| !is_right(reason)) {
         Some(Reason { rule, .. }) => no(format!("the subjects of the change and of its reason `{rule}` do not fit")),
         None => Ok(()),
+    }
+}
+
+/// Whether a change is about a subject, as far as the change shows it: an orphan is the name that loses its addresses, or
+/// that is no longer pointed to.
+fn is_about(change: &Change, subject: &Subject, diff: &RrsetDiff<'_>) -> bool {
+    let Subject::Orphan(OrphanName { pool, name }) = subject else { return true };
+    let is_name = |other: NameRef<'_>| other == name.as_name();
+    match change.key.rtype {
+        Rtype::AAAA => is_name(change.key.owner.as_name()) && change.pool == *pool,
+        Rtype::PTR => diff.removed.iter().any(|rdata| rdata.as_rdata(Rtype::PTR).target().is_some_and(is_name)),
+        // The TXT of a PTR does not say what the PTR pointed to.
+        _ => !matches!(change.registered(), Some((Rtype::AAAA, recorded)) if !is_name(recorded.as_name())),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Changes for tests.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use super::*;
@@ -64,17 +65,26 @@ pub fn change(
     let zone = zones.into_iter().find(|zone| name.as_name().is_at_or_below(zone.as_name())).unwrap();
     let owner = zone.owner(name.as_name()).unwrap();
     let kind = ChangeKind::between(rrset(rtype, before.0, before.1), rrset(rtype, after.0, after.1)).unwrap();
+    // An orphan is the name of the addresses, or what the PTR points to.
+    let target = before.1.first().filter(|_| rtype == Rtype::PTR).map(|target| Name::parse(target).unwrap());
+    let orphan = Subject::Orphan(OrphanName { pool: pool(), name: target.unwrap_or(name) });
+    let named = |own: &Subject| if own.host().is_some() { own.clone() } else { orphan.clone() };
+    let reasons: Vec<Reason> =
+        reasons.iter().map(|reason| Reason { subject: named(&reason.subject), ..reason.clone() }).collect();
+    let subject = match (reasons.as_slice(), host) {
+        ([Reason { rule: Rule::Released, .. }], Some(inv)) => Subject::Released(Inv(inv)),
+        _ => named(&subject(host)),
+    };
+    let others = reasons.iter().map(|reason| &reason.subject).filter(|own| **own != subject);
+    let also: BTreeSet<Subject> = others.cloned().collect();
     Change {
         pool: pool(),
         zone,
         key: RrKey { owner, rtype },
-        subject: match (reasons, host) {
-            ([Reason { rule: Rule::Released, .. }], Some(inv)) => Subject::Released(Inv(inv)),
-            _ => subject(host),
-        },
-        also: Vec::new(),
+        also: also.into_iter().collect(),
+        subject,
         project: project.to_owned(),
         kind,
-        reasons: reasons.to_vec(),
+        reasons,
     }
 }

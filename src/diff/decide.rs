@@ -182,6 +182,12 @@ fn collect(context: &RuleContext<'_>, standings: &mut HostStandings, outcomes: V
         acts.retain(|act| !context.held.holds(act));
     }
     refuse_faults(context, standings, acts, &mut decided);
+    // What a host's own rules leave, too, is reported once.
+    let is_known = |left: &Notice| {
+        let mut known = decided.notices.iter();
+        known.any(|own| (own.code, &own.name, &own.message) == (left.code, &left.name, &left.message))
+    };
+    let left: Vec<Notice> = left.into_iter().filter(|left| !is_known(left)).collect();
     // A block of a host does not stop the removal of its former names, or the notices about them.
     decided.notices.extend(left);
     decided.notices.extend(delay::resting(context));

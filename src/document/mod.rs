@@ -83,6 +83,12 @@ pub fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) 
     Ok(objects.into_iter().map(|Object(value)| value).collect())
 }
 
+/// Reads a list of objects that is left out where it is empty.
+pub fn some_objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    let objects = objects(deserializer)?;
+    if objects.is_empty() { Err(Error::custom("an empty list is left out here")) } else { Ok(objects) }
+}
+
 /// Reads a field that must be there, and may be null.
 pub fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     Option::deserialize(deserializer)

@@ -210,8 +210,9 @@ CREATE TABLE workspace (id TEXT NOT NULL PRIMARY KEY);
 ";
 
 /// What version 7 changes: what was decided about has its text, where it had the number of a host. What is in the
-/// tables of the earlier versions is copied at this step (`subjects`).
+/// tables of the earlier versions is copied at this step (`subjects`). Plans that are kept have a format that is no longer read.
 const V7: &str = "
+DELETE FROM plans;
 DROP INDEX ledger_at;
 ALTER TABLE ledger RENAME TO ledger_of_hosts;
 CREATE TABLE ledger (

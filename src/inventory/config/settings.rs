@@ -253,7 +253,11 @@ fn read_pools(reader: &mut TableReader<'_>) -> Vec<(String, Option<Pool>)> {
         let targets = pool.require("target").and_then(|list| pool.list_of(list));
         let target = targets.and_then(|targets| read_target(node, targets, &mut pool));
         table.append(pool.finish());
+        // A lone hyphen is what is written where a pool is not known.
+        let is_reserved = |name: &PoolName| *name == PoolName::unknown();
+        let refused = || format!("`{}` cannot be the name of a pool", key.name);
         let name: Result<PoolName, String> = key.name.parse();
+        let name = name.and_then(|name| if is_reserved(&name) { Err(refused()) } else { Ok(name) });
         if let Err(message) = &name {
             let diagnostic = table.source().error("bad-value", key.origin, key.width, message);
             table.push(diagnostic.hint("use letters, digits, `-`, `_` and `.`"));

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::FORMAT;
 use super::digest::{DigestText, HexDigest};
-use crate::document::{Object, map, object, objects, present, present_object};
+use crate::document::{Object, map, object, objects, present, present_object, some_objects};
 use crate::inventory::value::{Duration, Inv, Time};
 use crate::plan::{
     BlockedSubject, Change, HostSeen, LeftBehindRrset, LimitKind, LimitState, Notice, Plan, PlanScope, Review,
@@ -154,9 +154,11 @@ fn check(plan: &Plan) -> Result<(), PlanReadError> {
         return Err(PlanReadError::Inconsistent(format!("`reasons` of `{}` {} {message}", key.owner, key.rtype)));
     }
     if let Some(only) = &plan.only
-        && (!only.subjects.is_sorted() || !only.projects.is_sorted())
+        && (!only.subjects.is_sorted_by(|a, b| a < b) || !only.projects.is_sorted_by(|a, b| a < b))
     {
-        return Err(PlanReadError::Inconsistent("`only` names subjects and projects that are not sorted".to_owned()));
+        return Err(PlanReadError::Inconsistent(
+            "`only` names subjects or projects that are not sorted, or one twice".to_owned(),
+        ));
     }
     if plan.only.as_ref().is_some_and(|only| only.subjects.is_empty() && only.projects.is_empty()) {
         return Err(PlanReadError::Inconsistent("`only` names neither subjects nor projects".to_owned()));
@@ -234,7 +236,7 @@ struct DocumentFields {
     #[serde(deserialize_with = "map")]
     inputs: BTreeMap<String, HexDigest>,
     /// The own RRsets of names that no host has; left out where there are none.
-    #[serde(default, deserialize_with = "objects")]
+    #[serde(default, deserialize_with = "some_objects")]
     left_behind: Vec<LeftBehindRrset>,
     /// The limits.
     #[serde(deserialize_with = "objects")]
@@ -252,7 +254,7 @@ struct DocumentFields {
     #[serde(deserialize_with = "objects")]
     skipped: Vec<SkippedSubject>,
     /// The exports; left out where there are none.
-    #[serde(default, deserialize_with = "objects")]
+    #[serde(default, deserialize_with = "some_objects")]
     sources: Vec<SourceSeen>,
     /// The program that made it.
     tool: String,
@@ -260,7 +262,7 @@ struct DocumentFields {
     #[serde(default, deserialize_with = "present")]
     undoes: Option<NonZeroU64>,
     /// The RRsets that wait; left out where there are none.
-    #[serde(default, deserialize_with = "objects")]
+    #[serde(default, deserialize_with = "some_objects")]
     waiting: Vec<WaitingRrset>,
     /// The workspace that it is for.
     #[serde(deserialize_with = "object")]
@@ -281,5 +283,8 @@ fn format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
 /// Reads hosts by number.
 fn hosts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Inv, HostSeen>, D::Error> {
     let hosts: BTreeMap<Inv, Object<HostSeen>> = map(deserializer)?;
+    if hosts.is_empty() {
+        return Err(de::Error::custom("an object without members is left out here"));
+    }
     Ok(hosts.into_iter().map(|(inv, Object(host))| (inv, host)).collect())
 }

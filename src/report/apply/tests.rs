@@ -226,7 +226,7 @@ fn text_says_what_is_left_and_what_to_do() {
       racktables/hosts.csv
       zone search.example.net.
 
-    Apply 12 in the journal, begun 2026-11-20T02:00:00Z; plan sha256:0b495fd1dbcf.
+    Apply 12 in the journal, begun 2026-11-20T02:00:00Z; plan sha256:cfdc85387d36.
     `zonewright resume 12` goes on with what is left.
 
     Applied in part: 3 of 27 hosts and 0 of 1 name without a host, 1 of them before;
@@ -249,7 +249,7 @@ fn a_refused_plan_says_that_nothing_was_changed() {
       racktables/hosts.csv
       zone search.example.net.
 
-    Nothing was added to the journal; plan sha256:0b495fd1dbcf.
+    Nothing was added to the journal; plan sha256:cfdc85387d36.
     ");
 }
 
