@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use super::act::{RrsetDeed, RuleAct};
+use super::act::{RrsetDeed, RuleAct, removes_unheld_name};
 use super::{HostBlock, RuleContext, delay, merge};
 use crate::change::{BlockCode, Change, Notice, NoticeCode, Rule, WaitingRrset};
 use crate::dns::{Name, Rdata, Rtype};
@@ -86,7 +86,7 @@ fn waiting_pointers(held: &[RuleAct]) -> BTreeSet<(&Name, &Rdata)> {
 /// orphan's addresses, and so is removed with them.
 fn is_for_a_while(caused: &CausedFault<'_>, changes: &[Change], waiting_pointers: &BTreeSet<(&Name, &Rdata)>) -> bool {
     let ZoneFaultKind::Dangling { target, is_new: false } = &caused.fault.kind else { return false };
-    let by_host = |place: &usize| changes[*place].reasons.iter().any(|reason| !clears(reason.rule));
+    let by_host = |place: &usize| changes[*place].reasons.iter().any(|reason| !removes_unheld_name(reason.rule));
     waiting_pointers.contains(&(&caused.fault.owner, &Rdata::from_name(*target))) && caused.by.iter().any(by_host)
 }
 
@@ -100,21 +100,17 @@ struct RefusedActs {
     left: BTreeMap<(Name, Rtype), Notice>,
 }
 
-/// Whether a rule removes records of names that no host has.
-fn clears(rule: Rule) -> bool {
-    matches!(rule, Rule::Released | Rule::Orphan)
-}
-
 impl RefusedActs {
     /// Decides which hosts and RRsets are refused because of the faults.
     fn judge(&mut self, found: &FoundFaults<'_>, changes: &[Change]) {
-        let is_clearing = |place: &&usize| changes[**place].reasons.iter().any(|reason| clears(reason.rule));
+        let is_clearing =
+            |place: &&usize| changes[**place].reasons.iter().any(|reason| removes_unheld_name(reason.rule));
         for caused in &found.caused {
             let clearing: BTreeSet<&usize> = caused.by.iter().filter(is_clearing).collect();
             // The other faults may disappear with this one, so the next check decides about hosts.
             for place in &clearing {
                 let change = &changes[**place];
-                let clearing = change.reasons.iter().find(|reason| clears(reason.rule));
+                let clearing = change.reasons.iter().find(|reason| removes_unheld_name(reason.rule));
                 let notice = Notice {
                     code: NoticeCode::PostState,
                     message: words::left(change, &caused.fault, self.max_rrset),
@@ -136,7 +132,7 @@ impl RefusedActs {
 
     /// Whether an act is not done.
     fn holds(&self, act: &RuleAct) -> bool {
-        if clears(act.rule) {
+        if removes_unheld_name(act.rule) {
             self.left.contains_key(&(act.owner.clone(), act.rtype))
         } else {
             act.actor.subject.host().is_some_and(|inv| self.blocked.contains_key(&inv))

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::{ShownDrift, StrayedRrset};
 use crate::change::RrsetText;
-use crate::dns::{Rrset, Rtype};
 use crate::drift::{EditorDeed, Mover};
 use crate::inventory::value::Duration;
 use crate::plan::{Notice, Plan};
@@ -148,17 +147,12 @@ fn rrset<'a>((change, stray): StrayedRrset<'a>) -> RrsetView<'a> {
         rtype: rtype.to_string(),
         host: change.subject.host().map(|host| host.0),
         project: &change.project,
-        live: change.kind.before().map(|rrset| kept(rtype, rrset)),
-        wanted: change.kind.after().map(|rrset| kept(rtype, rrset)),
+        live: change.kind.before().map(|rrset| RrsetText::of(rtype, rrset)),
+        wanted: change.kind.after().map(|rrset| RrsetText::of(rtype, rrset)),
         written: stray.written.as_ref().map(written),
         since: stray.since.map(|(apply, at)| SinceView { apply: apply.0, at: at.to_string() }),
         for_at_most: stray.for_at_most.map(Duration::as_secs),
     }
-}
-
-/// An RRset in presentation format.
-fn kept(rtype: Rtype, rrset: &Rrset) -> RrsetText {
-    RrsetText { ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(rtype) }
 }
 
 /// What an apply left, for the document.
