@@ -35,8 +35,9 @@ use zonewright::inventory::model::Inventory;
 use zonewright::inventory::sources::{self, SourceFile, SourceInput};
 use zonewright::inventory::value::Time;
 use zonewright::live::Live;
-use zonewright::pipeline::{Progress, RunStage, zones};
 use zonewright::plan::{SealedPlan, document};
+use zonewright::progress::{Progress, RunStage};
+use zonewright::reading::{ReadingTerms, ZonesRequest, zones};
 
 #[expect(dead_code, reason = "it is a program of its own, of which the writer is used")]
 #[path = "../examples/fleet.rs"]
@@ -189,7 +190,7 @@ fn zone(bench: &Bench, count: u32) -> Result<(), Fault> {
     let pool = format!("[pool.main]\n[[pool.main.target]]\ntype = \"rfc2136\"\nserver = \"{server}\"\n");
     fs::write(settings, format!("{sources}{pool}[[zone]]\nname = \"{ZONE}\"\npool = \"main\"\n"))?;
     let inventory = inventory(workspace.path())?;
-    let transfer = || zones::read_all(&inventory, workspace.path(), (&Selection::default(), now), &Silent).live;
+    let transfer = || read_live(&inventory, workspace.path(), now);
     let whole = count as usize + 1;
     let transferred = records_of(&transfer());
     if transferred != whole {
@@ -282,8 +283,8 @@ impl Progress for Silent {
 /// What is derived and decided, and the plan as a document.
 fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
     let (inventory, now) = (inventory(fleet)?, now()?);
-    let read = || zones::read_all(&inventory, fleet, (&Selection::default(), now), &Silent);
-    let live = read().live;
+    let read = || read_live(&inventory, fleet, now);
+    let live = read();
     bench.part("zones: read from files", records_of(&live), || (), |()| read());
     let hosts = inventory.hosts.len();
     bench.part(
@@ -311,4 +312,10 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
     bench.part("plan: written as JSON", changes, || (), |()| document::to_json(&sealed));
     bench.part("plan: read from JSON", changes, || (), |()| document::parse(&text));
     Ok(())
+}
+
+/// The zones of a workspace as they are live.
+fn read_live(inventory: &Inventory, workspace: &Path, now: Time) -> Live {
+    let terms = ReadingTerms { workspace, now, cache: None };
+    zones::read(&ZonesRequest { inventory, selection: &Selection::default(), terms }, None, &Silent).live
 }

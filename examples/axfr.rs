@@ -23,7 +23,9 @@ use zonewright::diag::Files;
 use zonewright::dns::{Name, ZoneName};
 use zonewright::inventory::config::node::SourceText;
 use zonewright::inventory::config::toml;
-use zonewright::provider::{self, ProviderContext, TargetAccess};
+use zonewright::inventory::model::TargetSpec;
+use zonewright::provider::{self, ProviderContext};
+use zonewright::target::{PoolName, TargetId};
 
 /// How far from the end of a message its last record but the signature ends at most: more than any TSIG record takes.
 const TAIL: usize = 512;
@@ -82,16 +84,15 @@ fn count_records(args: &Args) -> Result<String, Fault> {
         text += &format!("tsig_key = {{ name = {name}, algorithm = \"hmac-sha256\", secret_file = {file} }}\n");
     }
     let source = SourceText { file: Files::default().add("settings"), text };
-    let settings = toml::parse(&source).root;
-    if let Some(found) = provider::check("rfc2136", &settings, &source).iter().next() {
+    let id = TargetId::only(&PoolName::unknown());
+    let target = TargetSpec { id, provider: "rfc2136".to_owned(), settings: toml::parse(&source).root };
+    if let Some(found) = provider::check(&target, &source).iter().next() {
         return Err(found.message.clone().into());
     }
     // The time counts where something is written, and here nothing is.
     let now = "1970-01-01T00:00:00Z".parse().map_err(|()| "no time")?;
     let context = ProviderContext { workspace: Path::new("."), source: &source, now, cache: None };
-    let TargetAccess::Whole(target) = provider::open("rfc2136", &settings, &context)? else {
-        return Err("zones are transferred whole".into());
-    };
+    let target = provider::open(&target, &context)?;
     let mut records = 0;
     for zone in &args.zones {
         records += target.read_zone(&ZoneName::new(Name::parse(zone)?))?.contents.record_count();

@@ -17,13 +17,13 @@ use zonewright::claim::Subject;
 use zonewright::dns::reverse::reverse_name;
 use zonewright::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use zonewright::inventory::model::Registry;
-use zonewright::inventory::pool_name::PoolName;
 use zonewright::inventory::value::Inv;
 use zonewright::plan::{
     BlockCode, BlockedSubject, Cause, CauseKind, Change, ChangeClass, ChangeKind, ComparisonBase, ContentsSeen,
     HostSeen, LimitKind, LimitState, Notice, NoticeCode, Plan, Reason, Review, Rule, SealedPlan, SkipCode,
     SkippedSubject, SourceSeen, WorkspaceSeen, ZoneSeen, document,
 };
+use zonewright::target::PoolName;
 
 /// The datacenters.
 const LOCATIONS: [&str; 5] = ["sas", "vla", "myt", "iva", "man"];

@@ -18,8 +18,9 @@ use zonewright::diag::Files;
 use zonewright::dns::{Name, Rtype, ZoneName};
 use zonewright::inventory::config::node::SourceText;
 use zonewright::inventory::config::toml;
-use zonewright::live::asked::{Answer, Question};
-use zonewright::provider::{self, ProviderContext, TargetAccess};
+use zonewright::inventory::model::TargetSpec;
+use zonewright::provider::{self, ProviderContext};
+use zonewright::target::{Answer, PoolName, Question, TargetId};
 
 /// Ask for many names of one zone and print how fast they were answered.
 #[derive(Debug, Parser)]
@@ -62,16 +63,15 @@ fn ask(args: &Args) -> Result<String, Fault> {
     let window = args.window.map(|window| format!("window = {window}\n")).unwrap_or_default();
     let text = format!("type = \"rfc2136\"\nread = \"query\"\nserver = \"{}\"\n{window}", args.server);
     let source = SourceText { file: Files::default().add("settings"), text };
-    let settings = toml::parse(&source).root;
-    if let Some(found) = provider::check("rfc2136", &settings, &source).iter().next() {
+    let id = TargetId::only(&PoolName::unknown());
+    let target = TargetSpec { id, provider: "rfc2136".to_owned(), settings: toml::parse(&source).root };
+    if let Some(found) = provider::check(&target, &source).iter().next() {
         return Err(found.message.clone().into());
     }
     // The time counts where something is written, and here nothing is.
     let now = "1970-01-01T00:00:00Z".parse().map_err(|()| "no time")?;
     let context = ProviderContext { workspace: Path::new("."), source: &source, now, cache: None };
-    let TargetAccess::ByName(target) = provider::open("rfc2136", &settings, &context)? else {
-        return Err("names are asked for one by one".into());
-    };
+    let target = provider::open(&target, &context)?;
     let zone = ZoneName::new(Name::parse(&args.zone)?);
     let text = fs::read_to_string(&args.questions)?;
     let questions = text.lines().map(question).collect::<Result<Vec<Question>, Fault>>()?;

@@ -3,26 +3,26 @@
 //! Data moves one way, room by room, and each room imports only rooms above it in the list below:
 //!
 //! ```text
-//! files ──▶ inventory ──┬─▶ names ─▶ desired ─┐         ┌─▶ explain ───────────────────────────────────┐
-//!                       │     ▲         ▲     ├─▶ diff ─┴─▶ plan ─▶ guard ─▶ apply ─▶ verify ─▶ state ─┴─▶ report
-//! servers ─▶ provider ─▶ live ┴─────────┴─────┘              ▲                 └─▶ provider ─▶ servers │
-//!                                                            └────────────────── undo ◀────────────────┘
+//! files ───▶ inventory ──┬─────────▶ names ─▶ desired ─┐         ┌─▶ explain ──────────────────────────────────────────────┐
+//!                        │           ▲         ▲       ├─▶ diff ─┴─▶ plan ─▶ guard ─▶ rollout ─▶ apply ─▶ verify ─▶ state ─┴─▶ report
+//! servers ─▶ provider ─▶ reading ─▶ live ──────┴───────┘              ▲                            └─▶ provider ─▶ servers │
+//!                                                                     └────────────────────── undo ◀───────────────────────┘
 //! ```
 //!
 //! `review` names the causes of a plan's changes: it compares the inventory with a base, whose files `git` reads, and
 //! with what was accepted last; `drift` compares a plan with what applies left.
 //!
-//! Every arrow is a plain value that can be printed, compared and put in a test. `inventory::read`, `provider`,
-//! `apply`,
-//! `state`, `snapshot`, `serve`, `plan::store`, `disk`, `git`, `process`, `http`, `notify` and `cli` touch the world; all other rooms are pure: they
-//! do no input or output, read no clock or environment, and give the same answer for the same arguments. `pipeline`
-//! joins the rooms, and runs sources and zones in parallel; `diff` runs hosts in parallel.
+//! Every arrow is a plain value that can be printed, compared and put in a test. docs/design.md has the same picture, and
+//! says of each room what it touches: *pure* rooms do no input or output, read no clock or environment, and give the
+//! same answer for the same arguments. `pipeline` joins the rooms.
 
 pub mod document;
 
 pub mod dns;
 
 pub mod diag;
+
+pub mod target;
 
 pub mod inventory;
 
@@ -46,6 +46,8 @@ pub mod disk;
 
 pub mod parallel;
 
+pub mod progress;
+
 pub mod git;
 
 pub mod process;
@@ -57,6 +59,8 @@ pub mod plan;
 pub mod review;
 
 pub mod guard;
+
+pub mod rollout;
 
 pub mod provider;
 
@@ -71,6 +75,8 @@ pub mod undo;
 pub mod drift;
 
 pub mod snapshot;
+
+pub mod reading;
 
 pub mod starter;
 

@@ -1,12 +1,12 @@
 //! The order of the rooms in `src/lib.rs` is the architecture: a room imports only rooms above it, a folder inside a room
-//! never imports a sibling, and the files inside a room form no circle.
+//! never imports a sibling, and the files inside a room form no circle. What only one folder needs, others do not name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Files and folders of these names hold tests.
-const OF_TESTS: [&str; 3] = ["tests", "simulation", "fixture"];
+const OF_TESTS: [&str; 4] = ["tests", "simulation", "fixture", "sample"];
 
 /// What the tests inside a file begin with; they are at its end.
 const TESTS: &str = "#[cfg(test)]\nmod tests {";
@@ -275,6 +275,51 @@ fn rooms_import_only_rooms_above_them() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// The first picture in a text, without what is in front of each of its lines.
+fn picture(text: &str, prefix: &str) -> String {
+    let lines = text.lines().map(|line| line.strip_prefix(prefix).unwrap_or(line));
+    let inside = lines.skip_while(|line| *line != "```text").skip(1).take_while(|line| *line != "```");
+    inside.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn there_is_one_picture_and_one_list_of_rooms() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).expect("the file is there");
+    let (lib, design) = (read("lib.rs"), read("../docs/design.md"));
+    let shown = picture(&lib, "//! ");
+    assert_eq!(shown, picture(&design, ""));
+    let rooms = rooms();
+    let ends = ["files", "servers"];
+    let words = shown.split(|c: char| !c.is_ascii_lowercase()).filter(|word| !word.is_empty() && !ends.contains(word));
+    let strange: Vec<&str> = words.filter(|word| !rooms.iter().any(|room| room == word)).collect();
+    assert_eq!(strange, [""; 0], "words of the picture that are no rooms");
+    let way = design.split("| file below `src/` |").nth(1).expect("the way of a row");
+    let steps = way.lines().skip(2).take_while(|row| row.starts_with('|'));
+    let files = steps.flat_map(|row| row.split('|').nth(1).expect("a cell").split('`').skip(1).step_by(2));
+    for file in files {
+        assert!(root().join(file).exists(), "docs/design.md names src/{file}");
+    }
+    let table = design.split("| room |").nth(1).expect("the table of rooms");
+    let rows = table.lines().skip(2).map_while(|row| row.strip_prefix("| `")?.split('`').next());
+    assert_eq!(rows.collect::<Vec<_>>(), rooms, "docs/design.md lists the rooms in the order of src/lib.rs");
+}
+
+/// What providers may know: targets and their settings. What hosts must have is no business of theirs.
+const KNOWN_TO_PROVIDERS: [&str; 9] =
+    ["dns", "diag", "target", "inventory", "disk", "parallel", "process", "http", "provider"];
+
+#[test]
+fn providers_know_targets_and_their_settings_alone() {
+    let mut faults = Vec::new();
+    for file in rust_files(&root().join("provider")) {
+        let code = code(&file);
+        let rooms = segments(&code, "crate::");
+        let strange = rooms.iter().filter(|room| !KNOWN_TO_PROVIDERS.contains(&room.as_str()));
+        faults.extend(strange.map(|room| format!("{} imports `{room}`", file.display())));
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
 #[test]
 fn folders_inside_a_room_do_not_import_each_other() {
     let mut faults = Vec::new();
@@ -285,6 +330,7 @@ fn folders_inside_a_room_do_not_import_each_other() {
             // A folder next to a file of its name is the inside of that file, which joins its siblings.
             .filter(|path| path.is_dir() && !path.with_extension("rs").exists())
             .map(|path| path.file_name().expect("a folder has a name").to_string_lossy().into_owned())
+            .filter(|folder| !OF_TESTS.contains(&folder.as_str()))
             .collect();
         for folder in &folders {
             for file in rust_files(&root().join(&room).join(folder)) {
@@ -298,11 +344,16 @@ fn folders_inside_a_room_do_not_import_each_other() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-#[test]
-fn files_inside_a_room_form_no_circle() {
+/// The modules of the sources.
+fn modules() -> Modules {
     let files = rust_files(&root());
     let of_file = |file: &PathBuf| Some((module(file.strip_prefix(root()).expect("below src"))?, code(file)));
-    let imports = Modules::read(files.iter().filter_map(of_file).collect()).imports();
+    Modules::read(files.iter().filter_map(of_file).collect())
+}
+
+#[test]
+fn files_inside_a_room_form_no_circle() {
+    let imports = modules().imports();
     assert!(imports.values().map(BTreeMap::len).sum::<usize>() > 1000, "the imports are found");
     let found: Vec<String> = circles(&imports).iter().map(|circle| shown(circle, &imports)).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
@@ -316,6 +367,45 @@ fn every_file_of_the_sources_belongs_to_a_room() {
         let first = inside.split('/').next().expect("a path has a part");
         assert!(["lib.rs", "main.rs"].contains(&first) || rooms.iter().any(|room| room == first), "{inside}");
     }
+}
+
+#[test]
+fn a_library_for_one_purpose_is_named_in_one_folder() {
+    for (library, folder) in [("rusqlite::", "state/sqlite"), ("ureq::", "http")] {
+        let names = |file: &&PathBuf| {
+            let module = module(file.strip_prefix(root()).expect("below src"));
+            module.is_some() && paths(&code(file), library).next().is_some()
+        };
+        let files = rust_files(&root());
+        let found: Vec<&PathBuf> = files.iter().filter(names).collect();
+        let is_inside = found.iter().all(|file| file.starts_with(root().join(folder)));
+        assert!(!found.is_empty() && is_inside, "{library} is named in {found:?}");
+    }
+}
+
+/// The words in the list of providers.
+fn providers() -> Vec<String> {
+    let list = code(&root().join("provider/mod.rs"));
+    let list = list.split("\nproviders! {").nth(1).and_then(|rest| rest.split('}').next()).expect("there is a list");
+    list.lines().filter_map(|line| line.trim().strip_suffix(',')).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_provider_is_named_in_its_folder_and_in_the_list() {
+    let providers = providers();
+    assert!(providers.len() > 2, "the list is found: {providers:?}");
+    for provider in &providers {
+        assert!(root().join("provider").join(provider).is_dir(), "`{provider}` has no folder");
+    }
+    let mut faults = Vec::new();
+    for (module, named) in modules().named {
+        let is_home =
+            |provider: &str| module == ["provider"] || module.starts_with(&["provider", provider].map(str::to_owned));
+        let names =
+            |path: &&String| path.split("::").any(|part| providers.iter().any(|one| one == part && !is_home(one)));
+        faults.extend(named.iter().filter(names).map(|path| format!("{} names `{path}`", module.join("/"))));
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 #[test]

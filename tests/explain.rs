@@ -13,8 +13,9 @@ use zonewright::explain::Explanation;
 use zonewright::explain::model::{ChangeFacts, HostFacts};
 use zonewright::inventory::value::{Inv, Time};
 use zonewright::pipeline::explain::{MadeExplanation, explain};
-use zonewright::pipeline::{PlanRequest, Progress, RunStage, make_plan};
+use zonewright::pipeline::{PlanRequest, make_plan};
 use zonewright::plan::{Change, Plan};
+use zonewright::progress::{Progress, RunStage};
 use zonewright::provider::cache::CacheUse;
 use zonewright::report::{self, ReportFormat, SchemaKind, TextOptions};
 

@@ -13,7 +13,8 @@ use zonewright::change::{Change, ChangeKind};
 use zonewright::dns::{Rtype, reverse};
 use zonewright::inventory::value::Time;
 use zonewright::pipeline::init::{self, InitError};
-use zonewright::pipeline::{PlanRequest, Progress, RunStage, make_plan};
+use zonewright::pipeline::{PlanRequest, make_plan};
+use zonewright::progress::{Progress, RunStage};
 use zonewright::provider::cache::CacheUse;
 
 /// Ignores all reports.

@@ -18,9 +18,17 @@ use serde_json::Value;
 use zonewright::apply::shape::{self, PlanBounds};
 use zonewright::diff::Selection;
 use zonewright::dns::{Rdata, Rrset, Rtype};
-use zonewright::inventory::{self, read};
-use zonewright::pipeline::{Progress, RunStage, zones};
+use zonewright::inventory::value::Time;
+use zonewright::inventory::{self, Inventory, read};
 use zonewright::plan::{ChangeKind, Plan, document};
+use zonewright::progress::{Progress, RunStage};
+use zonewright::reading::{ReadingTerms, Zones, ZonesRequest, zones};
+
+/// The zones of a fleet.
+fn read_zones(inventory: &Inventory, fleet: &Path, now: Time) -> Zones {
+    let terms = ReadingTerms { workspace: fleet, now, cache: None };
+    zones::read(&ZonesRequest { inventory, selection: &Selection::default(), terms }, None, &Silent)
+}
 
 /// The seeds: enough for every rule to happen many times.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=40;
@@ -66,7 +74,7 @@ type Contents = BTreeMap<(String, String, Rtype), Rrset>;
 fn contents(fleet: &Path) -> Contents {
     let now = "2026-11-20T02:00:00Z".parse().expect("a time");
     let inventory = inventory::load_workspace(fleet, now, &|_| {}).inventory.expect("settings that `plan` took");
-    let zones = zones::read_all(&inventory, fleet, (&Selection::default(), now), &Silent);
+    let zones = read_zones(&inventory, fleet, now);
     let known = zones.live.zones().filter_map(|(_, zone)| zone.contents());
     let rrsets = known.flat_map(|zone| {
         zone.rrsets().map(|rrset| {

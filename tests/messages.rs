@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::Value;
-use zonewright::apply::{self, ApplyEvent, ApplyWatch, BatchOutcome, Orders, PlanWritten, SIDE_BY_SIDE, ZoneAccess};
+use zonewright::apply::{self, ApplyEvent, ApplyWatch, BatchOutcome, CopyAccess, Orders, PlanWritten, SIDE_BY_SIDE};
 use zonewright::change::Change;
 use zonewright::dns::{Rdata, RrKey, Rrset, Rtype, Ttl, ZoneBuilder, ZoneName};
 use zonewright::guard;
@@ -24,7 +24,8 @@ use zonewright::provider;
 use zonewright::provider::memory::message::UpdateInstruction;
 use zonewright::provider::memory::primary::MemoryPrimary;
 use zonewright::provider::memory::zone::MemoryZone;
-use zonewright::provider::write::{UpdateLimits, WriteZone};
+use zonewright::rollout::wave;
+use zonewright::target::{CopyId, UpdateLimits, WriteTarget, ZoneId};
 
 /// The seeds to run.
 fn seeds() -> RangeInclusive<u64> {
@@ -80,7 +81,7 @@ impl ApplyWatch for Journal {
     fn event(&self, event: ApplyEvent<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
         if let ApplyEvent::Settled(batch, BatchOutcome::Done) = event {
             let rrsets = batch.changes.iter().map(|change| shown(&change.key)).collect();
-            let message = (batch.phase.as_str().to_owned(), batch.zone.to_string(), rrsets);
+            let message = (batch.phase.as_str().to_owned(), batch.copy.zone.to_string(), rrsets);
             self.0.lock().expect("no poison").push(message);
         }
         Ok(())
@@ -123,12 +124,14 @@ fn apply<'a>(
     meanwhile: impl FnOnce(),
 ) -> PlanWritten<'a> {
     let plan = sealed.plan();
-    let zones: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
-    let access = |zone| ZoneAccess { zone, writer: Ok(primary as &dyn WriteZone), is_fenced: true };
+    let zones: BTreeSet<ZoneId> = plan.changes.iter().map(Change::zone_id).collect();
+    let writer = primary as &dyn WriteTarget;
+    let access = |zone| CopyAccess { copy: CopyId::only(&zone), writer: Ok(writer), is_fenced: true };
     let survey = apply::survey(plan, zones.into_iter().map(access).collect(), SIDE_BY_SIDE);
     meanwhile();
     let clearance = guard::clear(sealed, &[], &[]).expect("no limit is about it");
-    let orders = Orders { clearance, run: 1, sent: 0, epochs: Default::default(), max_failures: None };
+    let wave = wave::next(survey.open_units(), clearance);
+    let orders = Orders { wave, run: 1, sent: 0, epochs: Default::default(), max_failures: None };
     apply::write(survey, &orders, watch)
 }
 

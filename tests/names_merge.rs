@@ -13,8 +13,9 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 use zonewright::inventory::load_workspace;
 use zonewright::inventory::value::{Duration, Inv, Time};
-use zonewright::pipeline::names::{NamesError, NamesTask, fix_lock, rewrite, write};
-use zonewright::pipeline::{PlanRequest, Progress, RunStage};
+use zonewright::pipeline::PlanRequest;
+use zonewright::pipeline::names::{NamesError, NamesOrder, NamesTask, fix_lock, rewrite, write};
+use zonewright::progress::{Progress, RunStage};
 use zonewright::provider::cache::CacheUse;
 
 /// When the branches part.
@@ -174,7 +175,7 @@ fn do_all(folder: &Path, acts: &[(Act, u32)], from: Time) -> String {
             Act::Adopt => (NamesTask::Adopt, None),
             Act::AdoptOne(host) => (NamesTask::Adopt, Some(*host)),
         };
-        let (done, _) = rewrite(&request(folder, now, host), (&task, &[]), &Silent);
+        let (done, _) = rewrite(&request(folder, now, host), NamesOrder { task: &task, hosts: &[] }, &Silent);
         let done = done.expect("every source can be believed");
         if done.old != done.new {
             write(folder, &done.old, &done.new).expect("there is no other writer");

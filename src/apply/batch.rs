@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::provider::write::UpdateLimits;
+use crate::target::UpdateLimits;
 
 /// What of a unit belongs to one phase and zone.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,11 +3,12 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
+use super::Orders;
 use super::batch::UnitPiece;
 use super::model::{ApplyEvent, ApplyWatch, OutcomeCode};
 use super::survey::{Survey, UnitStanding, UnitVerdict};
-use super::{ChangeUnit, Orders, UnitSubject, hosts_of};
 use crate::parallel::HELD;
+use crate::rollout::{ChangeUnit, UnitSubject, hosts_of};
 
 /// What was done for a unit, and why not everything.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +23,11 @@ pub struct UnitState {
 fn made_already(survey: &Survey<'_>, unit: &ChangeUnit) -> UnitState {
     let done = unit.changes.iter().copied().filter(|place| survey.made[*place]).collect();
     UnitState { done, verdict: None }
+}
+
+/// Why a unit is left that is in no wave yet.
+fn later() -> UnitVerdict {
+    UnitVerdict { outcome: OutcomeCode::NotReached, message: "it goes with a later wave".to_owned(), hint: None }
 }
 
 /// The state of an apply.
@@ -47,7 +53,7 @@ pub struct ApplyBoard<'a> {
 }
 
 impl<'a> ApplyBoard<'a> {
-    /// Begins: units that the survey left out stay as they are.
+    /// Begins: units that the survey left out, and those that are not in the wave, stay as they are.
     pub fn new(survey: &'a Survey<'a>, orders: &'a Orders, watch: &'a dyn ApplyWatch) -> ApplyBoard<'a> {
         let board = ApplyBoard {
             survey,
@@ -62,7 +68,8 @@ impl<'a> ApplyBoard<'a> {
         };
         for (unit, standing) in survey.standings.iter().enumerate() {
             match standing {
-                UnitStanding::Open => board.tell_if_through(unit),
+                UnitStanding::Open if orders.wave.includes(unit) => board.tell_if_through(unit),
+                UnitStanding::Open => board.leave_unit(unit, &later()),
                 UnitStanding::Already => board.tell_hosts(unit),
                 UnitStanding::Left(verdict) => board.leave_unit(unit, verdict),
             }

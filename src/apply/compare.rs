@@ -1,8 +1,36 @@
 //! What is at an RRset's place, compared with what a plan says about it. Pure.
 
+use std::collections::HashMap;
+
 use crate::change::{Change, ChangeKind};
-use crate::dns::{Rrset, Rtype};
-use crate::live::asked::Answer;
+use crate::dns::{OwnerName, Rrset, Rtype, ZoneName};
+use crate::target::Answer;
+
+/// The CNAMEs that changes delete, by zone and owner name: what is created there takes their place.
+#[derive(Debug)]
+pub struct DeletedCnames<'a>(HashMap<(&'a ZoneName, &'a OwnerName), &'a Rrset>);
+
+impl<'a> DeletedCnames<'a> {
+    /// Those that these changes delete.
+    pub fn of(changes: &'a [Change]) -> DeletedCnames<'a> {
+        let deleted = changes.iter().filter_map(|change| match &change.kind {
+            ChangeKind::Delete { before } if change.key.rtype == Rtype::CNAME => {
+                Some(((&change.zone, &change.key.owner), before))
+            }
+            _ => None,
+        });
+        DeletedCnames(deleted.collect())
+    }
+
+    /// Whether an RRset is as [`is_before`] says, or the CNAME that it takes the place of is as the plan saw that.
+    pub fn is_before(&self, change: &Change, answer: &Answer) -> bool {
+        let is_replaced = |cname: &Rrset| self.0.get(&(&change.zone, &change.key.owner)) == Some(&cname);
+        match (&change.kind, answer) {
+            (ChangeKind::Create { .. }, Answer::Holds(Rtype::CNAME, cname)) => is_replaced(cname),
+            _ => is_before(change, answer),
+        }
+    }
+}
 
 /// Whether an RRset is as the plan saw it, the TTL too; where something is to be added, nothing else may bar the place.
 pub fn is_before(change: &Change, answer: &Answer) -> bool {

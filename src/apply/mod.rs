@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `accept` | pure: whether a plan may be applied at all |
 //! | `shape` | pure: whether a plan holds only what a plan can hold |
-//! | `order` | pure: changes to units and phases |
+//! | `order` | pure: changes to phases |
 //! | `survey` | reads what is there before anything is sent |
 //! | `batch` | pure: units to batches |
 //! | `writer` | writes one zone |
@@ -26,7 +26,7 @@ pub mod compare;
 
 pub mod model;
 
-mod order;
+pub mod order;
 
 pub mod shape;
 
@@ -37,13 +37,11 @@ mod writer;
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
-use crate::change::Change;
-use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::dns::ZoneName;
-use crate::guard::Clearance;
-use crate::live::asked::{Answer, Question};
 use crate::parallel::side_by_side;
+use crate::rollout::Wave;
+use crate::target::{Answer, Question, ZoneId};
 
 use self::board::ApplyBoard;
 pub use self::board::UnitState;
@@ -51,18 +49,17 @@ pub use self::model::{
     ApplyEnding, ApplyEvent, ApplyOutcome, ApplyWatch, Batch, BatchOutcome, MarkerSwap, OutcomeCode, Phase,
     SubjectOutcome, ZoneWritten,
 };
-pub use self::order::{ChangeUnit, arrange};
-pub use self::survey::{MadeBefore, Survey, SurveyedZone, UnitStanding, UnitVerdict, ZoneAccess, survey};
+pub use self::survey::{CopyAccess, MadeBefore, Survey, SurveyedCopy, UnitStanding, UnitVerdict, survey};
 use self::writer::ZoneWriter;
 
 /// How many zones are written or read side by side. Most of the time is the servers'.
 pub const SIDE_BY_SIDE: usize = 8;
 
-/// How a plan is to be applied.
-#[derive(Debug, Clone)]
+/// How a wave of a plan is to be applied.
+#[derive(Debug)]
 pub struct Orders {
-    /// Leave to carry the plan out, which names it.
-    pub clearance: Clearance,
+    /// The units that go now, with the leave to write them.
+    pub wave: Wave,
     /// What distinguishes the markers of this run from those of another run with the same plan: 1 to 999 999 999.
     pub run: u64,
     /// How many updates earlier parts of this apply sent: the numbers of further ones follow.
@@ -90,11 +87,11 @@ pub struct PlanWritten<'a> {
 /// What the RRsets are read as that were written, by the place of their change.
 pub type ReadBack = HashMap<usize, Result<Answer, Problem>>;
 
-/// Writes all open units of a survey: phase by phase, zones side by side.
+/// Writes the open units of a wave: phase by phase, zones side by side.
 pub fn write<'a>(survey: Survey<'a>, orders: &Orders, watch: &dyn ApplyWatch) -> PlanWritten<'a> {
     let started = Instant::now();
     let board = ApplyBoard::new(&survey, orders, watch);
-    let mut writers: Vec<ZoneWriter<'_>> = survey.zones.iter().map(|zone| ZoneWriter::new(&board, zone)).collect();
+    let mut writers: Vec<ZoneWriter<'_>> = survey.copies.iter().map(|zone| ZoneWriter::new(&board, zone)).collect();
     for phase in Phase::ALL {
         let work = writers.iter_mut().map(|writer| (writer.pieces(phase), writer));
         let work = work.filter(|(pieces, _)| !pieces.is_empty()).collect();
@@ -108,43 +105,18 @@ pub fn write<'a>(survey: Survey<'a>, orders: &Orders, watch: &dyn ApplyWatch) ->
 /// Reads back every RRset that was written, zones side by side.
 pub fn read_back(written: &PlanWritten<'_>) -> ReadBack {
     let PlanWritten { survey, units, .. } = written;
-    let mut by_zone: BTreeMap<&ZoneName, Vec<usize>> = BTreeMap::new();
+    let mut by_zone: BTreeMap<ZoneId, Vec<usize>> = BTreeMap::new();
     for place in units.iter().flat_map(|unit| &unit.done) {
-        by_zone.entry(&survey.changes[*place].zone).or_default().push(*place);
+        by_zone.entry(survey.changes[*place].zone_id()).or_default().push(*place);
     }
-    let zones = survey.zones.iter().filter_map(|zone| Some((zone, by_zone.remove(zone.zone)?))).collect();
-    let read = side_by_side(zones, survey.at_once, |(zone, places): (&SurveyedZone<'_>, Vec<usize>)| {
+    let copies = survey.copies.iter().filter_map(|copy| Some((copy, by_zone.remove(&copy.copy.zone_id())?))).collect();
+    let read = side_by_side(copies, survey.at_once, |(zone, places): (&SurveyedCopy<'_>, Vec<usize>)| {
         let questions: Vec<_> = places.iter().map(|place| Question::of(&survey.changes[*place].key)).collect();
-        let answers = zone.writer.observe(zone.zone, &questions, zone.rrsets);
+        let answers = zone.writer.observe(&zone.copy.zone, &questions, zone.rrsets);
         match answers {
             Ok(answers) => places.into_iter().zip(answers.into_iter().map(Ok)).collect(),
             Err(error) => places.into_iter().map(|place| (place, Err(error.clone()))).collect::<Vec<_>>(),
         }
     });
     read.into_iter().flatten().collect()
-}
-
-/// Names a subject of a unit, and its project.
-pub type UnitSubject<'a> = (&'a str, &'a Subject);
-
-/// The subjects whose changes a unit has, in the order of the plan, each once: a host is one with the names that it had,
-/// and one that comes from another project is of that in which something of it is to be.
-pub fn hosts_of<'a>(changes: &'a [Change], unit: &ChangeUnit) -> Vec<UnitSubject<'a>> {
-    let mut hosts: Vec<(UnitSubject<'_>, bool)> = Vec::new();
-    for place in &unit.changes {
-        let change = &changes[*place];
-        let key = (change.project.as_str(), &change.subject);
-        let lasts = change.kind.after().is_some();
-        match hosts.iter_mut().find(|((_, known), _)| is_one(known, key.1)) {
-            Some((_, known_lasts)) if *known_lasts || !lasts => {}
-            Some(known) => *known = (key, true),
-            None => hosts.push((key, lasts)),
-        }
-    }
-    hosts.into_iter().map(|(key, _)| key).collect()
-}
-
-/// Whether two subjects are applied as one: they are equal, or of one host.
-pub fn is_one(subject: &Subject, other: &Subject) -> bool {
-    subject == other || (subject.host().is_some() && subject.host() == other.host())
 }

@@ -3,20 +3,22 @@
 use std::error::Error;
 use std::time::Duration;
 
+use serde::Serialize;
+
 use crate::change::Change;
-use crate::claim::Subject;
+use crate::claim::{Subject, host_number};
 use crate::diag::Problem;
 use crate::dns::{Rrset, ZoneName};
-use crate::plan::Marker;
+use crate::target::{CopyId, Marker};
 
 /// In which order zones are written, so that a PTR never names what is not there yet or no longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
-    /// Forward zones: what is created or modified.
+    /// Forward zones: what is created or modified, and what is deleted because a CNAME takes its place or gives way.
     Forward,
     /// Reverse zones.
     Reverse,
-    /// Forward zones: what is deleted.
+    /// Forward zones: what else is deleted.
     Deletes,
 }
 
@@ -48,8 +50,8 @@ pub struct MarkerSwap {
 pub struct Batch<'a> {
     /// Its number within the apply, from 1; every update has its own, also one that says again what another said.
     pub number: u64,
-    /// The zone.
-    pub zone: &'a ZoneName,
+    /// The copy that it is sent to.
+    pub copy: CopyId,
     /// The phase.
     pub phase: Phase,
     /// The swap of the marker, where the zone is fenced.
@@ -133,9 +135,10 @@ impl OutcomeCode {
 }
 
 /// The outcome of one host, or of one name that no host has.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SubjectOutcome {
     /// Which.
+    #[serde(rename = "host", serialize_with = "host_number")]
     pub subject: Subject,
     /// Its project.
     pub project: String,
@@ -146,13 +149,15 @@ pub struct SubjectOutcome {
     /// Its outcome.
     pub outcome: OutcomeCode,
     /// Why it is not `applied` or `already-applied`, in words: lower case, no full stop.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// What to do, where there is something.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
 /// What was sent to one zone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ZoneWritten {
     /// The zone.
     pub zone: ZoneName,
@@ -160,7 +165,8 @@ pub struct ZoneWritten {
     pub updates: usize,
     /// How many changes were in them.
     pub changes: usize,
-    /// From the first update sent to the last settled; zero where none was sent.
+    /// From the first update sent to the last settled; zero where none was sent. It is in no document, so that two can be compared.
+    #[serde(skip)]
     pub took: Duration,
 }
 

@@ -1,64 +1,23 @@
-//! Which changes are made together, and in which order. Pure.
+//! In which order changes are made. Pure.
 //!
-//! Comes in: the changes of a plan. Goes out: units, which are accepted or refused as a whole, and the phase of each
-//! change.
-
-use std::collections::HashMap;
+//! Comes in: the changes of a plan, and what ties them. Goes out: the phase of each change.
 
 use super::model::Phase;
 use crate::change::{Change, ChangeKind};
-use crate::claim::{OrphanName, Subject};
-use crate::diff::own::txt_name;
-use crate::dns::{Name, reverse};
-use crate::inventory::value::Inv;
+use crate::dns::reverse;
+use crate::rollout::units::ChangeTies;
 
-/// Changes that are made together or not at all: those of hosts that share one, or of a name that no host has.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangeUnit {
-    /// The places of its changes in the plan, ascending; never empty.
-    pub changes: Vec<usize>,
-}
-
-/// What ties changes together.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum UnitTie {
-    /// A host.
-    Host(Inv),
-    /// A name that no host has.
-    Name(OrphanName),
-}
-
-/// Joins changes into units, in the order of their first changes, and gives the phase of each change. A TXT of the
-/// registry goes with the RRset that it records.
-pub fn arrange(changes: &[Change]) -> (Vec<ChangeUnit>, Vec<Phase>) {
-    let companions = companions(changes);
-    let leading = companions.iter().enumerate().map(|(place, companion)| companion.unwrap_or(place));
-    let phases = leading.map(|place| phase(&changes[place])).collect();
-    (units(changes, &companions), phases)
-}
-
-/// Joins changes into units.
-fn units(changes: &[Change], companions: &[Option<usize>]) -> Vec<ChangeUnit> {
-    let mut groups = DisjointSets::new(changes.len());
-    let mut first: HashMap<UnitTie, usize> = HashMap::new();
-    for (place, change) in changes.iter().enumerate() {
-        for tie in ties(change) {
-            groups.join(place, *first.entry(tie).or_insert(place));
+/// The phase of each change. A TXT of the registry has that of the RRset that it records.
+pub fn phases(changes: &[Change], tied: &ChangeTies<'_>) -> Vec<Phase> {
+    let of_place = |(place, change): (usize, &Change)| {
+        let leading = tied.leading(changes, place);
+        match phase(leading) {
+            // A CNAME is alone at its name: what goes at its name makes room for what comes, so both are in one update.
+            Phase::Deletes if tied.is_swapped(leading) || tied.is_swapped(change) => Phase::Forward,
+            phase => phase,
         }
-        if let Some(companion) = companions[place] {
-            groups.join(place, companion);
-        }
-    }
-    let mut units: Vec<ChangeUnit> = Vec::new();
-    let mut of_group: HashMap<usize, usize> = HashMap::new();
-    for place in 0..changes.len() {
-        let unit = *of_group.entry(groups.find(place)).or_insert_with(|| {
-            units.push(ChangeUnit { changes: Vec::new() });
-            units.len() - 1
-        });
-        units[unit].changes.push(place);
-    }
-    units
+    };
+    changes.iter().enumerate().map(of_place).collect()
 }
 
 /// The phase of a change by itself.
@@ -70,52 +29,65 @@ fn phase(change: &Change) -> Phase {
     }
 }
 
-/// For each change that is a TXT of the registry: the place of the change of the RRset that it records.
-fn companions(changes: &[Change]) -> Vec<Option<usize>> {
-    let mut recorded: HashMap<Name, usize> = HashMap::new();
-    for (place, change) in changes.iter().enumerate().filter(|(_, change)| !change.is_registry()) {
-        if let Some(Ok(name)) = txt_name(change.key.owner.as_name(), change.key.rtype) {
-            recorded.insert(name, place);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::Rule;
+    use crate::change::fixture::{Side, change, reason};
+    use crate::dns::Rtype;
+    use crate::rollout::units;
+
+    /// A change of a host, or of an orphan.
+    fn by(host: Option<u64>, name: &str, rtype: Rtype, sides: (Side<'_>, Side<'_>)) -> Change {
+        change(("search", host), (name, rtype), sides, &[reason(Rule::Undo, host, &[])])
+    }
+
+    /// The changes of each unit, and the phases.
+    fn arranged(changes: &[Change]) -> (Vec<Vec<usize>>, Vec<Phase>) {
+        let tied = ChangeTies::of(changes);
+        let units = units::joined(changes, &tied);
+        (units.into_iter().map(|unit| unit.changes).collect(), phases(changes, &tied))
+    }
+
+    const NONE: Side<'static> = (0, &[]);
+
+    const ADDRESS: Side<'static> = (600, &["2a02:6b8::1"]);
+
+    const ALIAS: Side<'static> = (600, &["b.search.example.net"]);
+
+    const TEXT: Side<'static> = (600, &["\"heritage=x\""]);
+
+    const A: &str = "a.search.example.net";
+
+    #[test]
+    fn a_cname_and_what_it_replaces_are_one_unit_in_the_first_phase() {
+        let texts = "aaaa-a.search.example.net";
+        for (cname, other) in [((ALIAS, NONE), (NONE, ADDRESS)), ((NONE, ALIAS), (ADDRESS, NONE))] {
+            let text = if other.0 == NONE { (NONE, TEXT) } else { (TEXT, NONE) };
+            let changes = [
+                by(Some(1), A, Rtype::CNAME, cname),
+                by(Some(2), A, Rtype::AAAA, other),
+                by(Some(2), texts, Rtype::TXT, text),
+                by(Some(3), "c.search.example.net", Rtype::AAAA, (ADDRESS, NONE)),
+            ];
+            let expected = [Phase::Forward, Phase::Forward, Phase::Forward, Phase::Deletes];
+            assert_eq!(arranged(&changes), (vec![vec![0, 1, 2], vec![3]], expected.to_vec()));
         }
-    }
-    let companion = |change: &Change| recorded.get(change.key.owner.as_name().as_wire()).copied();
-    changes.iter().map(|change| if change.is_registry() { companion(change) } else { None }).collect()
-}
-
-/// What a change belongs to: its hosts; where it has none, its names without a host.
-fn ties(change: &Change) -> Vec<UnitTie> {
-    let hosts: Vec<UnitTie> = change.hosts().into_iter().map(UnitTie::Host).collect();
-    if change.subject.host().is_some() {
-        return hosts;
-    }
-    let name = |subject: &Subject| match subject {
-        Subject::Orphan(orphan) => Some(UnitTie::Name(orphan.clone())),
-        Subject::Host(_) | Subject::Released(_) => None,
-    };
-    change.subjects().filter_map(name).collect()
-}
-
-/// Disjoint sets of changes.
-struct DisjointSets(Vec<usize>);
-
-impl DisjointSets {
-    /// Each change by itself.
-    fn new(count: usize) -> DisjointSets {
-        DisjointSets((0..count).collect())
+        let reverse = [
+            by(Some(1), "2a02:6b8::1", Rtype::CNAME, (ALIAS, NONE)),
+            by(Some(2), "2a02:6b8::1", Rtype::PTR, (NONE, (600, &[A]))),
+        ];
+        assert_eq!(arranged(&reverse), (vec![vec![0, 1]], vec![Phase::Reverse; 2]));
     }
 
-    /// The least change of the set that a change is in.
-    fn find(&mut self, mut place: usize) -> usize {
-        while self.0[place] != place {
-            self.0[place] = self.0[self.0[place]];
-            place = self.0[place];
-        }
-        place
-    }
-
-    /// Makes one set of two.
-    fn join(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.find(a), self.find(b));
-        self.0[a.max(b)] = a.min(b);
+    #[test]
+    fn a_cname_alone_and_types_that_may_stand_together_stay_apart() {
+        let changes = [
+            by(Some(1), A, Rtype::CNAME, (ALIAS, NONE)),
+            by(Some(2), "b.search.example.net", Rtype::AAAA, (NONE, ADDRESS)),
+            by(Some(3), "b.search.example.net", Rtype::TXT, (TEXT, NONE)),
+        ];
+        let expected = vec![Phase::Deletes, Phase::Forward, Phase::Deletes];
+        assert_eq!(arranged(&changes), (vec![vec![0], vec![1], vec![2]], expected));
     }
 }

@@ -25,11 +25,12 @@ use std::collections::{BTreeMap, HashSet};
 use crate::change::{Change, ChangeKind, Reason, Rule};
 use crate::claim::{OrphanName, Subject};
 use crate::diff::own::{heritage, heritage_owner};
-use crate::diff::protect::MARKER_LABEL;
+
 use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, ZoneName, reverse};
 use crate::inventory::model::{Config, Project, ProjectAdmin, Registry};
 use crate::live::Apexes;
 use crate::plan::Plan;
+use crate::target::MARKER_LABEL;
 
 /// What the settings say of what a plan can hold.
 #[derive(Debug)]

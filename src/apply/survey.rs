@@ -5,24 +5,24 @@
 
 use std::collections::BTreeMap;
 
-use super::compare::{is_after, is_before, shown, shown_before};
+use super::compare::{DeletedCnames, is_after, shown, shown_before};
 use super::model::{OutcomeCode, Phase};
-use super::order::{self, ChangeUnit};
+use super::order;
 use crate::change::Change;
 use crate::diag::Problem;
 use crate::dns::{RrKey, Rrset, Rtype, Serial, ZoneName};
-use crate::live::asked::{Answer, Question};
 use crate::parallel::side_by_side;
-use crate::plan::{Marker, Plan, marker_key};
-use crate::provider::write::WriteZone;
+use crate::plan::Plan;
+use crate::rollout::units::{self, ChangeTies, ChangeUnit};
+use crate::target::{Answer, CopyId, Marker, Question, WriteTarget, ZoneId, marker_key};
 
-/// The way to a zone that a plan changes.
+/// The way to a copy of a zone that a plan changes.
 #[derive(Clone)]
-pub struct ZoneAccess<'a> {
-    /// The zone.
-    pub zone: &'a ZoneName,
-    /// Its writer, or why there is none.
-    pub writer: Result<&'a dyn WriteZone, Problem>,
+pub struct CopyAccess<'a> {
+    /// The copy.
+    pub copy: CopyId,
+    /// The writer of its target, or why there is none.
+    pub writer: Result<&'a dyn WriteTarget, Problem>,
     /// Whether a marker fences it.
     pub is_fenced: bool,
 }
@@ -73,12 +73,12 @@ pub enum MadeBefore {
     Yes,
 }
 
-/// What is known about a zone that can be written.
-pub struct SurveyedZone<'a> {
-    /// The zone.
-    pub zone: &'a ZoneName,
-    /// Its writer.
-    pub writer: &'a dyn WriteZone,
+/// What is known about a copy that can be written.
+pub struct SurveyedCopy<'a> {
+    /// The copy.
+    pub copy: CopyId,
+    /// The writer of its target.
+    pub writer: &'a dyn WriteTarget,
     /// The place of its marker and what is there; `None` where the zone is not fenced.
     pub fence: Option<(RrKey, Option<Rrset>)>,
     /// The SOA's serial, where the target has one.
@@ -89,7 +89,7 @@ pub struct SurveyedZone<'a> {
     pub places: Vec<usize>,
 }
 
-impl SurveyedZone<'_> {
+impl SurveyedCopy<'_> {
     /// The marker that is in the zone.
     pub fn marker(&self) -> Option<Marker> {
         self.fence.as_ref()?.1.as_ref().and_then(Marker::of_rrset)
@@ -104,6 +104,8 @@ pub struct Survey<'a> {
     pub units: Vec<ChangeUnit>,
     /// The unit of each change, by its place among them.
     pub unit_of: Vec<usize>,
+    /// The CNAMEs that the plan deletes.
+    pub deleted_cnames: DeletedCnames<'a>,
     /// What each change's RRset is read as.
     answers: Vec<Result<Answer, Problem>>,
     /// The state of each unit.
@@ -112,8 +114,8 @@ pub struct Survey<'a> {
     pub phases: Vec<Phase>,
     /// Whether each change was made already, by an earlier part of this apply.
     pub made: Vec<bool>,
-    /// The zones that can be written, sorted by name.
-    pub zones: Vec<SurveyedZone<'a>>,
+    /// The copies that can be written, sorted by zone.
+    pub copies: Vec<SurveyedCopy<'a>>,
     /// Why the others cannot, sorted by zone.
     pub problems: Vec<Problem>,
     /// How many zones are read or written side by side.
@@ -123,15 +125,16 @@ pub struct Survey<'a> {
 impl Survey<'_> {
     /// The same, with what an earlier part of the apply made, by the place of each change. It is not made again; a unit
     /// that lost some of it since is left as it is. A change with an unknown outcome counts as made if it is there.
-    pub fn with_made(self, made: &[MadeBefore]) -> Self {
+    pub fn with_made(mut self, made: &[MadeBefore]) -> Self {
         let is_made = |(place, made): (usize, &MadeBefore)| match (made, &self.answers[place]) {
             (MadeBefore::Yes, _) => true,
             (MadeBefore::Perhaps, Ok(answer)) => is_after(&self.changes[place], answer),
             (MadeBefore::Perhaps, Err(_)) | (MadeBefore::No, _) => false,
         };
         let made: Vec<bool> = made.iter().enumerate().map(is_made).collect();
-        let standings = standings(self.changes, &self.units, &made, &self.answers);
-        Survey { made, standings, ..self }
+        self.made = made;
+        self.find_standings();
+        self
     }
 
     /// The same, without the units that are not to be written, although they could be; by the place of each change that
@@ -146,6 +149,34 @@ impl Survey<'_> {
         self
     }
 
+    /// Finds the state of each unit.
+    fn find_standings(&mut self) {
+        self.standings = self.units.iter().map(|unit| self.standing(unit)).collect();
+    }
+
+    /// The state of a unit.
+    fn standing(&self, unit: &ChangeUnit) -> UnitStanding {
+        let mut read = Vec::new();
+        for place in &unit.changes {
+            match &self.answers[*place] {
+                Ok(answer) => read.push((&self.changes[*place], self.made[*place], answer)),
+                Err(error) => return UnitStanding::Left(UnitVerdict::of_error(OutcomeCode::Failed, error)),
+            }
+        }
+        let is_as_planned = read.iter().all(|(change, _, answer)| is_after(change, answer));
+        if is_as_planned && !read.iter().all(|(_, made, _)| *made) {
+            return UnitStanding::Already;
+        }
+        let is_unchanged = |change: &Change, made: bool, answer: &Answer| {
+            if made { is_after(change, answer) } else { self.deleted_cnames.is_before(change, answer) }
+        };
+        match read.into_iter().find(|(change, made, answer)| !is_unchanged(change, *made, answer)) {
+            None => UnitStanding::Open,
+            Some((change, true, answer)) => UnitStanding::Left(UnitVerdict::stale(undone_since(change, answer))),
+            Some((change, false, answer)) => UnitStanding::Left(UnitVerdict::stale(differs(change, answer))),
+        }
+    }
+
     /// The places of the changes that are to be sent, ascending.
     pub fn open_places(&self) -> Vec<usize> {
         let is_open = |place: &usize| self.standings[self.unit_of[*place]] == UnitStanding::Open && !self.made[*place];
@@ -157,36 +188,42 @@ impl Survey<'_> {
         self.open_places().into_iter().map(|place| &self.changes[place]).collect()
     }
 
+    /// The places of the units that are still to be written, ascending.
+    pub fn open_units(&self) -> impl Iterator<Item = usize> {
+        let open = self.standings.iter().enumerate().filter(|(_, standing)| **standing == UnitStanding::Open);
+        open.map(|(unit, _)| unit)
+    }
+
     /// Whether there is anything to be sent.
     pub fn is_open(&self) -> bool {
-        self.standings.contains(&UnitStanding::Open)
+        self.open_units().next().is_some()
     }
 }
 
 /// Looks at all that a plan touches, so many zones side by side.
-pub fn survey<'a>(plan: &'a Plan, accesses: Vec<ZoneAccess<'a>>, at_once: usize) -> Survey<'a> {
+pub fn survey<'a>(plan: &'a Plan, accesses: Vec<CopyAccess<'a>>, at_once: usize) -> Survey<'a> {
     let changes = &plan.changes;
-    let mut by_zone: BTreeMap<&ZoneName, Vec<usize>> = BTreeMap::new();
+    let mut by_zone: BTreeMap<ZoneId, Vec<usize>> = BTreeMap::new();
     for (place, change) in changes.iter().enumerate() {
-        by_zone.entry(&change.zone).or_default().push(place);
+        by_zone.entry(change.zone_id()).or_default().push(place);
     }
-    let mut accesses: BTreeMap<&ZoneName, ZoneAccess<'a>> =
-        accesses.into_iter().map(|access| (access.zone, access)).collect();
-    let work: Vec<(ZoneAccess<'a>, Vec<usize>)> = by_zone
+    let mut accesses: BTreeMap<ZoneId, CopyAccess<'a>> =
+        accesses.into_iter().map(|access| (access.copy.zone_id(), access)).collect();
+    let work: Vec<(CopyAccess<'a>, Vec<usize>)> = by_zone
         .into_iter()
-        .map(|(zone, places)| (accesses.remove(zone).expect("every zone of the plan has a way to it"), places))
+        .map(|(zone, places)| (accesses.remove(&zone).expect("every zone of the plan has a way to it"), places))
         .collect();
     let looked = side_by_side(work, at_once, |(access, places)| {
         let found = look(plan, &access, &places);
         (places, found)
     });
     let mut answers: Vec<Option<Result<Answer, Problem>>> = changes.iter().map(|_| None).collect();
-    let (mut zones, mut problems) = (Vec::new(), Vec::new());
+    let (mut copies, mut problems) = (Vec::new(), Vec::new());
     for (places, found) in looked {
         match found {
             Ok((surveyed, found)) => {
                 places.into_iter().zip(found).for_each(|(place, answer)| answers[place] = Some(Ok(answer)));
-                zones.push(surveyed);
+                copies.push(surveyed);
             }
             Err(error) => {
                 places.into_iter().for_each(|place| answers[place] = Some(Err(error.clone())));
@@ -194,26 +231,30 @@ pub fn survey<'a>(plan: &'a Plan, accesses: Vec<ZoneAccess<'a>>, at_once: usize)
             }
         }
     }
-    let (units, phases) = order::arrange(changes);
+    let tied = ChangeTies::of(changes);
+    let (units, phases) = (units::joined(changes, &tied), order::phases(changes, &tied));
     let answers: Vec<Result<Answer, Problem>> =
         answers.into_iter().map(|answer| answer.expect("every change is in a zone of the plan")).collect();
     let made = vec![false; changes.len()];
-    let standings = standings(changes, &units, &made, &answers);
     let mut unit_of = vec![0; changes.len()];
     for (number, unit) in units.iter().enumerate() {
         unit.changes.iter().for_each(|place| unit_of[*place] = number);
     }
-    Survey { changes, units, unit_of, answers, standings, phases, made, zones, problems, at_once }
+    let (deleted_cnames, standings) = (DeletedCnames::of(changes), Vec::new());
+    let mut survey =
+        Survey { changes, units, unit_of, deleted_cnames, answers, standings, phases, made, copies, problems, at_once };
+    survey.find_standings();
+    survey
 }
 
 /// Reads what a plan touches in one zone, and what must be known about the zone; the answers have the order of
 /// `places`.
 fn look<'a>(
     plan: &Plan,
-    access: &ZoneAccess<'a>,
+    access: &CopyAccess<'a>,
     places: &[usize],
-) -> Result<(SurveyedZone<'a>, Vec<Answer>), Problem> {
-    let (zone, writer) = (access.zone, access.writer.clone()?);
+) -> Result<(SurveyedCopy<'a>, Vec<Answer>), Problem> {
+    let (zone, writer) = (&access.copy.zone, access.writer.clone()?);
     let marker = if access.is_fenced { Some(marker_key(zone).ok_or_else(|| no_room(writer, zone))?) } else { None };
     let mut questions = vec![Question::soa(zone)];
     questions.extend(marker.iter().map(Question::of));
@@ -228,7 +269,8 @@ fn look<'a>(
         Some(key) => Some((key, standing_marker(writer, zone, answers.next())?)),
     };
     let places = places.to_vec();
-    Ok((SurveyedZone { zone, writer, fence, serial, rrsets, places }, answers.collect()))
+    let copy = access.copy.clone();
+    Ok((SurveyedCopy { copy, writer, fence, serial, rrsets, places }, answers.collect()))
 }
 
 /// The serial of a SOA.
@@ -241,7 +283,7 @@ fn serial(answer: &Answer) -> Option<u32> {
 ///
 /// Errors: something that no update can replace by a marker.
 pub fn standing_marker(
-    writer: &dyn WriteZone,
+    writer: &dyn WriteTarget,
     zone: &ZoneName,
     answer: Option<Answer>,
 ) -> Result<Option<Rrset>, Problem> {
@@ -256,47 +298,14 @@ pub fn standing_marker(
 }
 
 /// The error of a zone whose name is too long for a marker below it.
-fn no_room(writer: &dyn WriteZone, zone: &ZoneName) -> Problem {
+fn no_room(writer: &dyn WriteTarget, zone: &ZoneName) -> Problem {
     marker_error(writer, zone, format!("`{zone}` is too long for a marker at `_zonewright.{zone}`"))
 }
 
 /// The error of a zone that cannot be fenced.
-fn marker_error(writer: &dyn WriteZone, zone: &ZoneName, message: String) -> Problem {
+fn marker_error(writer: &dyn WriteTarget, zone: &ZoneName, message: String) -> Problem {
     let hint = "delete the records at that name, or write the zone without a marker: `fence = \"none\"`".to_owned();
     Problem::new(writer.place(zone), "no-marker", message).hint(hint)
-}
-
-/// The state of each unit.
-fn standings(
-    changes: &[Change],
-    units: &[ChangeUnit],
-    made: &[bool],
-    answers: &[Result<Answer, Problem>],
-) -> Vec<UnitStanding> {
-    units.iter().map(|unit| standing(changes, unit, made, answers)).collect()
-}
-
-/// The state of a unit.
-fn standing(changes: &[Change], unit: &ChangeUnit, made: &[bool], answers: &[Result<Answer, Problem>]) -> UnitStanding {
-    let mut read = Vec::new();
-    for place in &unit.changes {
-        match &answers[*place] {
-            Ok(answer) => read.push((&changes[*place], made[*place], answer)),
-            Err(error) => return UnitStanding::Left(UnitVerdict::of_error(OutcomeCode::Failed, error)),
-        }
-    }
-    let is_as_planned = read.iter().all(|(change, _, answer)| is_after(change, answer));
-    if is_as_planned && !read.iter().all(|(_, made, _)| *made) {
-        return UnitStanding::Already;
-    }
-    let is_unchanged = |change: &Change, made: bool, answer: &Answer| {
-        if made { is_after(change, answer) } else { is_before(change, answer) }
-    };
-    match read.into_iter().find(|(change, made, answer)| !is_unchanged(change, *made, answer)) {
-        None => UnitStanding::Open,
-        Some((change, true, answer)) => UnitStanding::Left(UnitVerdict::stale(undone_since(change, answer))),
-        Some((change, false, answer)) => UnitStanding::Left(UnitVerdict::stale(differs(change, answer))),
-    }
 }
 
 /// What is there instead of what an earlier part of the apply made, in words.

@@ -13,15 +13,13 @@ use std::time::{Duration, Instant};
 
 use super::batch::{self, UnitPiece};
 use super::board::ApplyBoard;
-use super::compare::{is_after, is_before};
+use super::compare::is_after;
 use super::model::{ApplyEvent, Batch, BatchOutcome, MarkerSwap, OutcomeCode, Phase, ZoneWritten};
-use super::survey::{SurveyedZone, UnitVerdict, differs, standing_marker};
+use super::survey::{SurveyedCopy, UnitVerdict, differs, standing_marker};
 use crate::change::{Change, ChangeKind};
 use crate::diag::Problem;
 use crate::dns::{RrKey, Rrset};
-use crate::live::asked::{Answer, Question};
-use crate::plan::Marker;
-use crate::provider::write::{RrsetEdit, Update, UpdateReply, UpdateTicket, UpdateZone};
+use crate::target::{Answer, Marker, Question, RrsetEdit, Update, UpdateReply, UpdateTicket, UpdateZone};
 
 /// How often something is tried before it is given up.
 const TRIES: u32 = 4;
@@ -40,7 +38,7 @@ pub struct ZoneWriter<'a> {
     /// The apply.
     board: &'a ApplyBoard<'a>,
     /// The zone.
-    zone: &'a SurveyedZone<'a>,
+    zone: &'a SurveyedCopy<'a>,
     /// The way to its primary.
     session: Box<dyn UpdateZone + 'a>,
     /// What is at the marker's place, if known.
@@ -106,13 +104,13 @@ enum BatchDoubt {
 
 impl<'a> ZoneWriter<'a> {
     /// Starts; nothing is sent yet.
-    pub fn new(board: &'a ApplyBoard<'a>, zone: &'a SurveyedZone<'a>) -> ZoneWriter<'a> {
+    pub fn new(board: &'a ApplyBoard<'a>, zone: &'a SurveyedCopy<'a>) -> ZoneWriter<'a> {
         let read = zone.marker().map_or(0, |marker| marker.epoch);
-        let known = board.orders.epochs.get(zone.zone).copied().unwrap_or(0);
+        let known = board.orders.epochs.get(&zone.copy.zone).copied().unwrap_or(0);
         ZoneWriter {
             board,
             zone,
-            session: zone.writer.open(zone.zone),
+            session: zone.writer.open(&zone.copy.zone),
             marker: zone.fence.as_ref().and_then(|(_, standing)| standing.clone()),
             // An operator may have written the greatest number by hand.
             epoch: read.max(known).saturating_add(1),
@@ -141,7 +139,7 @@ impl<'a> ZoneWriter<'a> {
 
     /// Writes the pieces of a phase.
     pub fn write(&mut self, phase: Phase, pieces: Vec<UnitPiece>) {
-        let (zone, writer) = (self.zone.zone, self.zone.writer);
+        let (zone, writer) = (&self.zone.copy.zone, self.zone.writer);
         let changes = self.board.survey.changes;
         let octets = |place: usize| {
             let change = &changes[place];
@@ -174,8 +172,8 @@ impl<'a> ZoneWriter<'a> {
         if self.given_up.is_some() || !self.board.is_any_lost() {
             return;
         }
-        let soa = Question::soa(self.zone.zone);
-        if let Err(error) = self.zone.writer.observe(self.zone.zone, &[soa], None) {
+        let soa = Question::soa(&self.zone.copy.zone);
+        if let Err(error) = self.zone.writer.observe(&self.zone.copy.zone, &[soa], None) {
             self.given_up = Some(UnitVerdict::of_error(OutcomeCode::NotReached, &error));
         }
     }
@@ -184,7 +182,7 @@ impl<'a> ZoneWriter<'a> {
     pub fn finish(self) -> ZoneWritten {
         let (updates, changes) = self.written;
         let took = self.clock.map_or(Duration::ZERO, |(first, last)| last - first);
-        ZoneWritten { zone: self.zone.zone.clone(), updates, changes, took }
+        ZoneWritten { zone: self.zone.copy.zone.clone(), updates, changes, took }
     }
 
     /// Sends batches as long as there is room in the window.
@@ -229,13 +227,13 @@ impl<'a> ZoneWriter<'a> {
         let orders = self.board.orders;
         let after = Marker {
             epoch: self.epoch,
-            plan: orders.clearance.plan().to_owned(),
+            plan: orders.wave.plan().to_owned(),
             batch: orders.run * BATCHES + number % BATCHES,
         };
         let changes = pieces.iter().flat_map(|piece| &piece.changes).map(|place| self.change(*place));
         Batch {
             number,
-            zone: self.zone.zone,
+            copy: self.zone.copy.clone(),
             phase,
             swap: self.zone.fence.is_some().then_some(MarkerSwap { before, after }),
             changes: changes.collect(),
@@ -256,7 +254,7 @@ impl<'a> ZoneWriter<'a> {
         let marker: Option<RrsetEdit<'_>> = key.zip(swap.as_ref()).map(|(key, kind)| RrsetEdit { key, kind });
         let changes = batch.changes.iter().map(|change| RrsetEdit { key: &change.key, kind: &change.kind });
         let edits = marker.into_iter().chain(changes).collect();
-        self.session.send(&Update { zone: self.zone.zone, edits })
+        self.session.send(&Update { zone: &self.zone.copy.zone, edits })
     }
 
     /// Treats the first batch as done; the journal notes it soon.
@@ -477,16 +475,21 @@ impl<'a> ZoneWriter<'a> {
         let places: Vec<usize> = pieces.iter().flat_map(|piece| piece.changes.iter().copied()).collect();
         let found = self.observe(&places).ok();
         let read = found.iter().flatten().zip(&places).map(|(answer, place)| (self.change(*place), answer));
-        match read.into_iter().find(|(change, answer)| !is_before(change, answer)) {
+        match read.into_iter().find(|(change, answer)| !self.is_before(change, answer)) {
             Some((change, answer)) => UnitVerdict::stale(differs(change, answer)),
             None => UnitVerdict::stale(format!("a prerequisite did not hold: {words}")),
         }
     }
 
+    /// Whether an RRset is as the plan saw it.
+    fn is_before(&self, change: &Change, answer: &Answer) -> bool {
+        self.board.survey.deleted_cnames.is_before(change, answer)
+    }
+
     /// Reads RRsets of changes.
     fn observe(&self, places: &[usize]) -> Result<Vec<Answer>, Problem> {
         let questions: Vec<_> = places.iter().map(|place| Question::of(&self.change(*place).key)).collect();
-        self.zone.writer.observe(self.zone.zone, &questions, None)
+        self.zone.writer.observe(&self.zone.copy.zone, &questions, None)
     }
 
     /// Looks which batches in flight took effect.
@@ -512,8 +515,8 @@ impl<'a> ZoneWriter<'a> {
 
     /// Reads the marker, and finds it in the chain.
     fn look_at_marker(&self, key: &RrKey, flight: &VecDeque<SentBatch<'a>>) -> Result<ChainLook, Problem> {
-        let answer = self.zone.writer.observe(self.zone.zone, &[Question::of(key)], None)?.pop();
-        let standing = standing_marker(self.zone.writer, self.zone.zone, answer)?;
+        let answer = self.zone.writer.observe(&self.zone.copy.zone, &[Question::of(key)], None)?.pop();
+        let standing = standing_marker(self.zone.writer, &self.zone.copy.zone, answer)?;
         let data = |rrset: &Option<Rrset>| rrset.as_ref().map(|rrset| rrset.rdata().to_vec());
         let chain = std::iter::once(self.marker.clone()).chain(flight.iter().map(|sent| after(&sent.batch)));
         // The latest: of equal ones, which only a chain without effect could have, nothing would follow anyway.
@@ -535,13 +538,13 @@ impl<'a> ZoneWriter<'a> {
         let Some(sent) = flight.front() else { return Ok(ChainLook::Took(0)) };
         let places: Vec<usize> = sent.pieces.iter().flat_map(|piece| piece.changes.iter().copied()).collect();
         let answers = self.observe(&places)?;
-        let all = |is: fn(&Change, &Answer) -> bool| {
-            places.iter().zip(&answers).all(|(place, answer)| is(self.change(*place), answer))
-        };
-        Ok(match (all(is_after), all(is_before)) {
-            (true, _) => ChainLook::Took(1),
-            (false, true) => ChainLook::Took(0),
-            (false, false) => ChainLook::Mixed,
+        let read = || places.iter().zip(&answers).map(|(place, answer)| (self.change(*place), answer));
+        Ok(if read().all(|(change, answer)| is_after(change, answer)) {
+            ChainLook::Took(1)
+        } else if read().all(|(change, answer)| self.is_before(change, answer)) {
+            ChainLook::Took(0)
+        } else {
+            ChainLook::Mixed
         })
     }
 
@@ -549,7 +552,7 @@ impl<'a> ZoneWriter<'a> {
     fn give_up_moved(&mut self, marker: &str, flight: &mut VecDeque<SentBatch<'a>>, replies: &VecDeque<UpdateReply>) {
         let message = format!("another run writes this zone: its marker is {marker}, which is not one of ours");
         let hint = "plan again, and make sure that only one run at a time writes here".to_owned();
-        let place = self.zone.writer.place(self.zone.zone);
+        let place = self.zone.writer.place(&self.zone.copy.zone);
         let error = Problem::new(place, "fence-lost", message).hint(hint);
         self.give_up(&UnitVerdict::of_error(OutcomeCode::NotReached, &error), flight, replies, BatchDoubt::Readable);
     }
@@ -558,7 +561,7 @@ impl<'a> ZoneWriter<'a> {
     fn give_up_mixed(&mut self, flight: &mut VecDeque<SentBatch<'a>>, replies: &VecDeque<UpdateReply>) {
         let message = "an answer was lost: some RRsets of its update are as planned, others are not".to_owned();
         let hint = "plan again: the new plan starts from what is there now".to_owned();
-        let place = self.zone.writer.place(self.zone.zone);
+        let place = self.zone.writer.place(&self.zone.copy.zone);
         let error = Problem::new(place, "outcome-unknown", message).hint(hint);
         self.give_up(&UnitVerdict::of_error(OutcomeCode::NotReached, &error), flight, replies, BatchDoubt::Readable);
     }

@@ -8,8 +8,8 @@ use super::{Change, ChangeKind, LeftBehindRrset, Reason, Rule, WaitingRrset};
 use crate::claim::Subject;
 use crate::dns::{Name, OwnerName, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::document::{nullable, nullable_object, objects, present};
-use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::Time;
+use crate::target::PoolName;
 
 /// An RRset in a document. What its RDATA say depends on the type, which is next to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

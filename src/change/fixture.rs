@@ -7,8 +7,8 @@ use super::*;
 use crate::claim::{OrphanName, Subject};
 use crate::dns::reverse::reverse_name;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
-use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::Inv;
+use crate::target::PoolName;
 
 /// A zone.
 pub fn zone(text: &str) -> ZoneName {

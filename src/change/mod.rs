@@ -5,10 +5,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::claim::Subject;
-use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
+pub use crate::dns::ChangeKind;
+use crate::dns::{Name, RrKey, Rtype, ZoneName};
 use crate::document::{nullable, words};
-use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::{Inv, Time};
+use crate::target::{PoolName, ZoneId};
 
 mod document;
 
@@ -40,6 +41,11 @@ pub struct Change {
 }
 
 impl Change {
+    /// The zone that it is made in.
+    pub fn zone_id(&self) -> ZoneId {
+        ZoneId { pool: self.pool.clone(), name: self.zone.clone() }
+    }
+
     /// What it is for, and the others that contributed.
     pub fn subjects(&self) -> impl Iterator<Item = &Subject> {
         std::iter::once(&self.subject).chain(&self.also)
@@ -96,56 +102,6 @@ impl Change {
     }
 }
 
-/// Before and after; never equal.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ChangeKind {
-    /// There is none before.
-    Create {
-        /// The new value.
-        after: Rrset,
-    },
-    /// It gets another value.
-    Modify {
-        /// The old value.
-        before: Rrset,
-        /// The new value.
-        after: Rrset,
-    },
-    /// There is none after.
-    Delete {
-        /// The old value.
-        before: Rrset,
-    },
-}
-
-impl ChangeKind {
-    /// The change between the old and the new value of an RRset, where these differ.
-    pub fn between(before: Option<Rrset>, after: Option<Rrset>) -> Option<ChangeKind> {
-        match (before, after) {
-            (None, Some(after)) => Some(ChangeKind::Create { after }),
-            (Some(before), None) => Some(ChangeKind::Delete { before }),
-            (Some(before), Some(after)) if before != after => Some(ChangeKind::Modify { before, after }),
-            _ => None,
-        }
-    }
-
-    /// The value before.
-    pub fn before(&self) -> Option<&Rrset> {
-        match self {
-            ChangeKind::Create { .. } => None,
-            ChangeKind::Modify { before, .. } | ChangeKind::Delete { before } => Some(before),
-        }
-    }
-
-    /// The value after.
-    pub fn after(&self) -> Option<&Rrset> {
-        match self {
-            ChangeKind::Delete { .. } => None,
-            ChangeKind::Create { after } | ChangeKind::Modify { after, .. } => Some(after),
-        }
-    }
-}
-
 /// One reason for a change.
 ///
 /// Fields of what documents hold are in the order of their names there (RFC 8785 section 3.2.3).
@@ -166,7 +122,7 @@ const SENT: &str = "sent:";
 
 impl Reason {
     /// That an RRset was edited after this update of an apply, which was sent at this time.
-    pub fn edited_since((apply, update): (u64, u64), sent: Time, subject: Subject) -> Reason {
+    pub fn edited_since(apply: u64, update: u64, sent: Time, subject: Subject) -> Reason {
         let evidence = vec![format!("apply:{apply}:{update}"), format!("{SENT}{sent}")];
         Reason { evidence, rule: Rule::EditedSince, subject }
     }

@@ -11,7 +11,7 @@ use crate::diag::Origin;
 use crate::dns::{Name, Rdata, Rtype, Ttl};
 
 pub use rule::Rule;
-pub use subject::{OrphanName, Subject};
+pub use subject::{OrphanName, Subject, host_number};
 
 /// What a subject asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,10 +4,12 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Serialize, Serializer};
+
 use crate::dns::Name;
 use crate::document::text_in_documents;
-use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::Inv;
+use crate::target::PoolName;
 
 /// What is decided about as a whole. The order is that of the kinds, then numbers by value and all else as text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,6 +63,11 @@ impl FromStr for Subject {
 }
 
 text_in_documents!(Subject, str::parse);
+
+/// Writes the number of a subject's host, as documents do that name hosts by their numbers; null where it has none.
+pub fn host_number<S: Serializer>(subject: &Subject, serializer: S) -> Result<S::Ok, S::Error> {
+    subject.host().map(|inv| inv.0).serialize(serializer)
+}
 
 /// A name that no host has, and the pool whose zone holds it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -102,7 +102,7 @@ pub fn foresee(
     is_named: bool,
     verdict: Exit,
 ) -> Option<Result<Exit, CommandFailure>> {
-    let refusal = foreseen((task.sealed, task.place), &task.limits.allow, breakers, is_named)?;
+    let refusal = foreseen(task.sealed, task.place, &task.limits.allow, breakers, is_named)?;
     task.notes.note(|metrics| metrics.refused(&refusal));
     let is_counted_again = task.auto && refusal.code == LIMIT_EXCEEDED;
     let exit = refused_exit(&refusal).and(verdict);

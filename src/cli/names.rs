@@ -16,18 +16,18 @@ use crate::report::{self, NamesReport};
 /// Gives names to hosts.
 pub fn allocate(shared: &SharedArgs, args: &AllocateArgs) -> Result<Exit, CommandFailure> {
     let task = NamesTask::Allocate { rename: args.rename, to: args.to_project.clone() };
-    run(shared, (&task, &args.subjects), args.live_snapshot.as_deref(), &args.writing)
+    run(shared, NamesOrder { task: &task, hosts: &args.subjects }, args.live_snapshot.as_deref(), &args.writing)
 }
 
 /// Releases the names of hosts.
 pub fn release(shared: &SharedArgs, args: &ReleaseArgs) -> Result<Exit, CommandFailure> {
     let task = NamesTask::Release { to: args.to_project.clone() };
-    run(shared, (&task, &args.subjects), args.live_snapshot.as_deref(), &args.writing)
+    run(shared, NamesOrder { task: &task, hosts: &args.subjects }, args.live_snapshot.as_deref(), &args.writing)
 }
 
 /// Records the names that hosts have.
 pub fn adopt(shared: &SharedArgs, args: &AdoptArgs) -> Result<Exit, CommandFailure> {
-    run(shared, (&NamesTask::Adopt, &args.subjects), None, &args.writing)
+    run(shared, NamesOrder { task: &NamesTask::Adopt, hosts: &args.subjects }, None, &args.writing)
 }
 
 /// Works out names.lock, shows what changes, and writes it where that is asked.

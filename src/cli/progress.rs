@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::args::SharedArgs;
 use super::values::LogFormat;
-use crate::pipeline::{Progress, RunStage};
+use crate::progress::{Progress, RunStage};
 
 /// A line on standard error that says what is going on, while that is a terminal.
 #[derive(Debug)]

@@ -12,10 +12,9 @@ use crate::guard::Breaker;
 use crate::inventory::value::Time;
 use crate::pipeline::base::BaseError;
 use crate::pipeline::guards::foreseen;
-use crate::pipeline::{
-    self, Findings, InputError, MadePlan, OpenError, PlanError, PlanRequest, Progress as _, RunStage, SnapshotUsed,
-};
+use crate::pipeline::{self, Findings, InputError, MadePlan, OpenError, PlanError, PlanRequest, SnapshotUsed};
 use crate::plan::{NoticeCode, Plan, SealedPlan};
+use crate::progress::{Progress as _, RunStage};
 use crate::provider::cache::CacheUse;
 
 /// The request that the command line makes: every zone is transferred.
@@ -77,7 +76,7 @@ pub struct DigestedPlan {
 impl DigestedPlan {
     /// Why it would be refused if it were applied as it is.
     pub fn refusal(&self, shared: &SharedArgs) -> Option<Problem> {
-        foreseen((&self.sealed, "the plan"), &[], &self.breakers, !shared.hosts.is_empty())
+        foreseen(&self.sealed, "the plan", &[], &self.breakers, !shared.hosts.is_empty())
     }
 
     /// Notes the plan, why it would be refused, and how long it took.

@@ -99,10 +99,21 @@ pub enum FaultDetail {
     FastboneName(NameError),
     /// No report counts; how many there are that do not.
     NoReport(usize),
-    /// A VLAN without networks behind this switch, in this kind of segment.
-    Vlan(Vlan, Option<Symbol>, Segment),
+    /// A VLAN has no network.
+    Vlan(MissingNetwork),
     /// The IPv4 addresses without an entry.
     Ipv4(Vec<Ipv4Addr>),
+}
+
+/// A VLAN without networks where a host is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MissingNetwork {
+    /// The VLAN.
+    pub vlan: Vlan,
+    /// The host's switch, where it is known.
+    pub switch: Option<Symbol>,
+    /// The kind of segment that the host is in.
+    pub segment: Segment,
 }
 
 /// What is looked up about a host before it is derived.
@@ -231,7 +242,7 @@ fn derive_interfaces(this: &HostDerivation<'_>, fastbone: Option<Name>, desired:
         }
     };
     if let Some(name) = this.name {
-        desired.interfaces.push(interface((InterfaceKind::Backbone, name.clone()), acceptable, own_a));
+        desired.interfaces.push(interface(InterfaceKind::Backbone, name.clone(), acceptable, own_a));
     }
     let Some((settings, vlan)) = this.settings.and_then(|settings| Some((settings, settings.vlans.fastbone()?))) else {
         return;
@@ -241,7 +252,7 @@ fn derive_interfaces(this: &HostDerivation<'_>, fastbone: Option<Name>, desired:
     match made.or_else(|| Some(settings.fastbone_name.expand(this.name?.as_name()))) {
         Some(Ok(owner)) => {
             let own_a = (this.own_a)(InterfaceKind::Fastbone, &owner);
-            desired.interfaces.push(interface((InterfaceKind::Fastbone, owner), acceptable, own_a));
+            desired.interfaces.push(interface(InterfaceKind::Fastbone, owner, acceptable, own_a));
         }
         Some(Err(error)) => desired.fault(BlockCode::BadInput, FaultDetail::FastboneName(error)),
         None => {}
@@ -250,7 +261,8 @@ fn derive_interfaces(this: &HostDerivation<'_>, fastbone: Option<Name>, desired:
 
 /// Puts an interface together.
 fn interface(
-    (kind, owner): (InterfaceKind, Name),
+    kind: InterfaceKind,
+    owner: Name,
     acceptable: AcceptableAddresses,
     own_a: Option<Vec<Ipv4Addr>>,
 ) -> Interface {
@@ -306,7 +318,7 @@ fn by_network(
         }
     };
     if networks.is_empty() {
-        desired.fault(BlockCode::NoNetwork, FaultDetail::Vlan(vlan, switch, segment));
+        desired.fault(BlockCode::NoNetwork, FaultDetail::Vlan(MissingNetwork { vlan, switch, segment }));
     }
     let Some(active) = active else { return AcceptableAddresses::new() };
     let address = |network| match settings.hbf_project_id {

@@ -9,10 +9,10 @@ use crate::diag::Origin;
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Permission, ProjectAdmin, ProjectIndex, ProjectSettings, ZoneSpec};
-use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Live, ZoneIndex};
 use crate::names::{ForeseenNames, NameIndex};
+use crate::target::PoolName;
 
 /// The values that all rules share.
 #[derive(Debug, Clone, Copy)]

@@ -191,7 +191,7 @@ fn collect(context: &RuleContext<'_>, standings: &mut HostStandings, outcomes: V
     // A block of a host does not stop the removal of its former names, or the notices about them.
     decided.notices.extend(left);
     decided.notices.extend(delay::resting(context));
-    decided.left_behind = left_behind::left(context, &orphans, (&decided.changes, &decided.waiting));
+    decided.left_behind = left_behind::left(context, &orphans, &decided.changes, &decided.waiting);
     // An inventory number that several rows claim is one host.
     let FleetDecisions { blocked, skipped, .. } = &mut decided;
     let key = |own: &BlockedSubject| (own.subject.clone(), own.project.clone(), own.code, own.message.clone());

@@ -4,6 +4,7 @@
 //! processor's cache, and their derived values are not kept.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -26,33 +27,41 @@ const AT_ONCE: usize = 32;
 
 /// The result of deriving all hosts.
 pub struct DerivedHosts {
+    /// What was noted of them.
+    noted: HostNotes,
+    /// The AAAA and PTR records that match each other.
+    paired: PairedRecords,
+}
+
+/// What is noted of hosts as they are derived.
+#[derive(Default)]
+struct HostNotes {
     /// The names, MACs and addresses that they use.
     used: UsedValues,
     /// Which of them are settled, as far as their own names and addresses are concerned, in the inventory's order.
     settled: Vec<bool>,
-    /// The AAAA and PTR records that match each other.
-    paired: PairedRecords,
 }
 
 impl DerivedHosts {
     /// What hosts use, and which are settled, in the inventory's order. A host is not settled if its name or address is
     /// also somewhere else.
-    pub fn finish(mut self, ground: RuleGround<'_>, names: &NameIndex) -> (UsedValues, Vec<bool>) {
+    pub fn finish(self, ground: RuleGround<'_>, names: &NameIndex) -> (UsedValues, Vec<bool>) {
         let RuleGround { inventory, live, .. } = ground;
-        live.pair(self.paired);
-        for (address, place) in self.used.addresses() {
+        let DerivedHosts { noted: HostNotes { used, mut settled }, paired } = self;
+        live.pair(paired);
+        for (address, place) in used.addresses() {
             if live.may_be_held_unanswered(address) {
-                self.settled[place] = false;
+                settled[place] = false;
             }
         }
         for name in live.pointed_to_in_vain() {
             for holder in names.holders(inventory, name) {
                 if let HolderRow::Host(place) = holder.by {
-                    self.settled[place as usize] = false;
+                    settled[place as usize] = false;
                 }
             }
         }
-        (self.used, self.settled)
+        (used, settled)
     }
 }
 
@@ -61,17 +70,17 @@ pub fn all(ground: RuleGround<'_>, desired: &DesiredHosts<'_>) -> DerivedHosts {
     let RuleGround { inventory, live, .. } = ground;
     let paired = PairedRecords::none(live);
     let chunks = inventory.hosts.par_chunks(AT_ONCE).enumerate();
-    let parts = chunks.fold(Default::default, |mut found: (UsedValues, Vec<bool>), (number, hosts)| {
-        some(ground, desired, (number * AT_ONCE, hosts), &paired, &mut found);
-        found
+    let parts = chunks.fold(HostNotes::default, |mut noted, (number, hosts)| {
+        let first = number * AT_ONCE;
+        some(ground, desired, first..first + hosts.len(), &paired, &mut noted);
+        noted
     });
-    let join = |mut all: (UsedValues, Vec<bool>), mut more: (UsedValues, Vec<bool>)| {
-        all.0.append(more.0);
-        all.1.append(&mut more.1);
+    let join = |mut all: HostNotes, mut more: HostNotes| {
+        all.used.append(more.used);
+        all.settled.append(&mut more.settled);
         all
     };
-    let (used, settled) = parts.reduce(Default::default, join);
-    DerivedHosts { used, settled, paired }
+    DerivedHosts { noted: parts.reduce(HostNotes::default, join), paired }
 }
 
 /// Derives every host, in the inventory's order, and keeps them all.
@@ -79,16 +88,18 @@ pub fn whole(inventory: &Inventory, live: &Live, now: Time) -> Vec<DesiredHost> 
     inventory.hosts.par_iter().map(|host| host::derive(inventory, live, host, now)).collect()
 }
 
-/// Derives some hosts, of which the first has this place, and keeps those that are not settled; notes what they use,
+/// Derives the hosts at some places, and keeps those that are not settled; notes what they use,
 /// and which of them are settled.
 fn some(
     ground: RuleGround<'_>,
     desired: &DesiredHosts<'_>,
-    (first, hosts): (usize, &[Host]),
+    places: Range<usize>,
     paired: &PairedRecords,
-    (used, settled): &mut (UsedValues, Vec<bool>),
+    noted: &mut HostNotes,
 ) {
     let RuleGround { inventory, live, .. } = ground;
+    let first = places.start;
+    let hosts = &inventory.hosts[places];
     let rows: Vec<&[LockRow]> = of_each(&inventory.lock, |row| row.inv, hosts).collect();
     let (fastbones, at_names) = look_up_names(ground, hosts, &rows);
     let reports = of_each(&inventory.reports, |report| report.inv, hosts);
@@ -104,7 +115,7 @@ fn some(
     let mut open = Vec::new();
     for (number, derived) in derived.iter().enumerate() {
         let host = &hosts[number];
-        used.note(first + number, host, derived);
+        noted.used.note(first + number, host, derived);
         let count = derived.interfaces.iter().map(|own| own.acceptable.len()).sum();
         let (own, others) = reverse.split_at(count);
         reverse = others;
@@ -113,7 +124,7 @@ fn some(
         if !is_settled {
             open.push(number);
         }
-        settled.push(is_settled);
+        noted.settled.push(is_settled);
     }
     // Nearly always there are none, and no host has to be moved.
     if !open.is_empty() {

@@ -11,10 +11,10 @@ use crate::change::{Change, WaitingRrset};
 use crate::claim::OrphanName;
 use crate::dns::{Name, NameRef, RdataRef, RrKey, Rtype, ZoneName, reverse};
 use crate::inventory::model::{Policy, ProjectIndex};
-use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::Inv;
 use crate::live::LiveRrset;
 use crate::names::HolderRow;
+use crate::target::PoolName;
 
 /// What a plan leaves of one orphan.
 #[derive(Debug)]
@@ -62,7 +62,8 @@ pub struct LeftRrset {
 pub fn left(
     context: &RuleContext<'_>,
     orphans: &[Orphan<'_>],
-    (changes, waiting): (&[Change], &[WaitingRrset]),
+    changes: &[Change],
+    waiting: &[WaitingRrset],
 ) -> Vec<LeftOrphan> {
     let trust = &context.inventory.trust;
     if trust.hosts.doubt().is_some() || trust.names_lock.doubt().is_some() {

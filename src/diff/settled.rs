@@ -38,9 +38,19 @@ pub fn is_settled(
     for (interface, name) in desired.interfaces.iter().zip(names) {
         let (own, others) = reverse.split_at(interface.acceptable.len());
         reverse = others;
-        is_settled &= is_as_desired(ground, host.project, interface, (name.as_ref(), own), paired);
+        let sights = InterfaceSights { name: name.as_ref(), reverse: own };
+        is_settled &= is_as_desired(ground, host.project, interface, sights, paired);
     }
     is_settled
+}
+
+/// What was looked up at the names of an interface.
+#[derive(Clone, Copy)]
+struct InterfaceSights<'s> {
+    /// At its name.
+    name: Option<&'s NameSpot>,
+    /// At the reverse name of each acceptable address.
+    reverse: &'s [Option<NameSpot>],
 }
 
 /// Whether an interface's name holds one acceptable address and nothing else, the reverse name of this address holds
@@ -49,13 +59,13 @@ fn is_as_desired(
     ground: RuleGround<'_>,
     project: ProjectIndex,
     interface: &Interface,
-    (name, reverse): (Option<&NameSpot>, &[Option<NameSpot>]),
+    sights: InterfaceSights<'_>,
     paired: &PairedRecords,
 ) -> bool {
     let owner = interface.owner.as_name();
-    let Some((found, held)) = the_only(ground, project, (owner, name), Rtype::AAAA) else { return false };
+    let Some((found, held)) = the_only(ground, project, owner, sights.name, Rtype::AAAA) else { return false };
     let mut is_right = false;
-    for ((address, _), spot) in interface.acceptable.iter().zip(reverse) {
+    for ((address, _), spot) in interface.acceptable.iter().zip(sights.reverse) {
         let address = IpAddr::V6(*address);
         let reverse = ReverseName::of(address);
         if held.address() != Some(address) {
@@ -64,7 +74,7 @@ fn is_as_desired(
             }
             continue;
         }
-        let pointer = the_only(ground, project, (reverse.as_name(), spot.as_ref()), Rtype::PTR);
+        let pointer = the_only(ground, project, reverse.as_name(), spot.as_ref(), Rtype::PTR);
         match pointer.filter(|(_, rdata)| rdata.target() == Some(owner)) {
             Some((pointer, _)) => paired.note(found, pointer),
             None => return false,
@@ -79,7 +89,8 @@ fn is_as_desired(
 fn the_only<'c>(
     ground: RuleGround<'c>,
     project: ProjectIndex,
-    (name, spot): (NameRef<'_>, Option<&NameSpot>),
+    name: NameRef<'_>,
+    spot: Option<&NameSpot>,
     rtype: Rtype,
 ) -> Option<(LiveRrset<'c>, RdataRef<'c>)> {
     let zone = spot?.zone;

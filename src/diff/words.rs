@@ -4,12 +4,12 @@ use super::block::HostBlock;
 use super::context::RuleContext;
 use crate::change::BlockCode;
 use crate::claim::Subject;
-use crate::desired::host::FaultDetail;
+use crate::desired::host::{FaultDetail, MissingNetwork};
 use crate::desired::network::Segment;
 use crate::diag::Origin;
 use crate::dns::{Name, NameError, NameRef, RdataRef, Rtype, reverse};
 use crate::inventory::model::{Host, LockRow, Trust};
-use crate::inventory::value::{Inv, Vlan};
+use crate::inventory::value::Inv;
 use crate::live::{NamePlace, ZoneIndex};
 use crate::names::holders::{lock_rows_of, name_of};
 use crate::names::{HolderRow, NameProspect, NameRefusal};
@@ -87,7 +87,7 @@ fn fault_block(context: &RuleContext<'_>, place: usize, code: BlockCode, detail:
             };
             block(code, message, "check that its agent runs and reports a MAC that is in use")
         }
-        FaultDetail::Vlan(vlan, switch, segment) => no_network(context, host, (*vlan, *switch, *segment), code),
+        FaultDetail::Vlan(missing) => no_network(context, host, *missing, code),
         FaultDetail::Ipv4(addresses) => {
             let location = context.inventory.symbols.text(host.location);
             let list: Vec<String> = addresses.iter().map(|address| format!("`{address}`")).collect();
@@ -152,7 +152,7 @@ fn foreign_hint(context: &RuleContext<'_>, host: &Host) -> String {
 fn no_network(
     context: &RuleContext<'_>,
     host: &Host,
-    (vlan, switch, segment): (Vlan, Option<crate::inventory::symbol::Symbol>, Segment),
+    MissingNetwork { vlan, switch, segment }: MissingNetwork,
     code: BlockCode,
 ) -> HostBlock {
     let symbols = &context.inventory.symbols;

@@ -6,6 +6,7 @@
 pub mod together;
 
 use std::ffi::OsString;
+use std::fmt;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -206,6 +207,18 @@ pub fn digest(path: &Path) -> io::Result<String> {
 
 /// How many octets of a file are read at a time: enough that reading costs little.
 const PART: usize = 64 * 1024;
+
+/// What documents have before the digits of a digest.
+pub const SHA256: &str = "sha256:";
+
+/// A SHA-256 as documents have it, by its digits: `sha256:` and 64 hexadecimal digits. In memory it is the digits alone.
+pub struct DigestText<'a>(pub &'a str);
+
+impl fmt::Display for DigestText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{SHA256}{}", self.0)
+    }
+}
 
 /// Octets in hexadecimal.
 pub fn hex(octets: &[u8]) -> String {

@@ -5,6 +5,8 @@
 
 pub mod builder;
 
+pub mod change_kind;
+
 pub mod contents;
 
 pub mod directory;
@@ -21,11 +23,14 @@ pub mod rrset;
 
 pub mod rtype_text;
 
+pub mod rtypes;
+
 pub mod ttl;
 
 pub mod wire;
 
 pub use builder::{MessageRecord, PushError, ZoneBuilder, ZoneRoom};
+pub use change_kind::ChangeKind;
 pub use contents::{RrsetRef, ZoneContents};
 pub use domain::base::Rtype;
 pub use domain::base::Serial;
@@ -33,5 +38,6 @@ pub use edits::{EditContradiction, ZoneEdits};
 pub use name::{Name, NameError, NameRef, OwnerName, ZoneName};
 pub use record::ContentsError;
 pub use rrset::{Rdata, RdataRef, RrKey, Rrset};
+pub use rtypes::is_zone_data;
 pub use ttl::Ttl;
 pub use wire::{NameBuffer, WireError, WireOctets};

@@ -59,14 +59,14 @@ impl Rdata {
         RdataRef { rtype, octets: &self.0 }
     }
 
-    /// Parses the presentation format of the types that a plan changes: A, AAAA, PTR, TXT.
+    /// Parses the presentation format of the types that a plan changes: A, AAAA, CNAME, PTR, TXT.
     ///
     /// `None` where the text is not of the type, or the type is another.
     pub fn parse(rtype: Rtype, text: &str) -> Option<Rdata> {
         match rtype {
             Rtype::A => text.parse::<Ipv4Addr>().ok().map(|v4| Rdata::from_address(v4.into())),
             Rtype::AAAA => text.parse::<Ipv6Addr>().ok().map(|v6| Rdata::from_address(v6.into())),
-            Rtype::PTR => Name::parse(text).ok().map(|name| Rdata::from_name(name.as_name())),
+            Rtype::CNAME | Rtype::PTR => Name::parse(text).ok().map(|name| Rdata::from_name(name.as_name())),
             Rtype::TXT => parse_strings(text).map(|octets| Rdata(octets.into())),
             _ => None,
         }

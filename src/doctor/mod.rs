@@ -4,8 +4,11 @@
 
 mod judge;
 
+use serde::Serialize;
+
 use crate::diag::Code;
 use crate::dns::ZoneName;
+use crate::document::words;
 use crate::inventory::value::Time;
 use crate::provider::examine::TargetExamined;
 
@@ -35,33 +38,22 @@ pub struct TargetDiagnosis {
     pub findings: Vec<Finding>,
 }
 
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FindingLevel {
-    /// Something works.
-    Ok,
-    /// Something to know.
-    Note,
-    /// Something works, but an operator should look at it.
-    Warning,
-    /// Something does not work.
-    Problem,
-}
-
-impl FindingLevel {
-    /// Its word in texts and documents.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            FindingLevel::Ok => "ok",
-            FindingLevel::Note => "note",
-            FindingLevel::Warning => "warning",
-            FindingLevel::Problem => "problem",
-        }
+words! {
+    /// How bad a finding is.
+    FindingLevel {
+        /// Something works.
+        Ok = "ok",
+        /// Something to know.
+        Note = "note",
+        /// Something works, but an operator should look at it.
+        Warning = "warning",
+        /// Something does not work.
+        Problem = "problem",
     }
 }
 
 /// One finding.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// How bad it is.
     pub level: FindingLevel,

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
+use serde::Serialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
@@ -33,6 +34,28 @@ macro_rules! text_in_documents {
 }
 
 pub(crate) use text_in_documents;
+
+/// Lets a type be in documents as an object of these fields, in this order, where that is not its own shape.
+macro_rules! object_in_documents {
+    ($type:ty, $value:ident => { $($key:literal: $field:expr,)* }) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use serde::ser::SerializeMap as _;
+                let $value = self;
+                let mut object = serializer.serialize_map(None)?;
+                $(object.serialize_entry($key, &$field)?;)*
+                object.end()
+            }
+        }
+    };
+}
+
+pub(crate) use object_in_documents;
+
+/// The text of a document for a file or a terminal, with a final newline.
+pub fn pretty(document: &impl Serialize) -> String {
+    serde_json::to_string_pretty(document).expect("texts, numbers and lists are JSON") + "\n"
+}
 
 /// Reads a value from its text; any other spelling of the value is an error.
 pub fn read_exact<'de, D: Deserializer<'de>, T: fmt::Display>(

@@ -17,8 +17,8 @@ pub fn differs(change: &Change, written: &WrittenRrset) -> bool {
 
 /// Adds to the reasons of a change that its RRset was edited after an update of an apply.
 pub fn mark(change: &mut Change, written: &WrittenRrset) {
-    let update = (written.apply.0, written.number);
-    change.reasons.push(Reason::edited_since(update, written.at.to_second(), change.subject.clone()));
+    let (apply, sent) = (written.apply.0, written.at.to_second());
+    change.reasons.push(Reason::edited_since(apply, written.number, sent, change.subject.clone()));
     change.reasons.sort_by(order::reasons);
 }
 

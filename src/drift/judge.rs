@@ -1,15 +1,15 @@
 //! Finds the cause of one change: compares live, written and wanted values, TTL and RDATA.
 
-use super::{EditorDeed, Mover, StrayCause};
+use super::{ApplyMoment, EditorDeed, Mover, StrayCause};
 use crate::change::Change;
 use crate::inventory::value::{Duration, Time};
-use crate::state::{ApplyId, WrittenRrset};
+use crate::state::WrittenRrset;
 
 /// Judges a change by what was last written there, else by the apply after which the RRset was as it is wanted now.
 pub fn judge(
     change: &Change,
     written: Option<WrittenRrset>,
-    wanted_after: Option<(ApplyId, Time)>,
+    wanted_after: Option<ApplyMoment>,
     now: Time,
 ) -> StrayCause {
     let (rtype, live, wanted) = (change.key.rtype, change.kind.before(), change.kind.after());
@@ -25,10 +25,10 @@ pub fn judge(
             deed,
             written: None,
             since: wanted_after,
-            for_at_most: wanted_after.and_then(|(_, at)| at_most(now, at)),
+            for_at_most: wanted_after.and_then(|wanted| at_most(now, wanted.at)),
         };
     };
-    let since = Some((written.apply, written.at));
+    let since = Some(ApplyMoment { apply: written.apply, at: written.at });
     if written.left(rtype, live) {
         return StrayCause { mover: Mover::Inventory, deed: None, written: Some(written), since, for_at_most: None };
     }

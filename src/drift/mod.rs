@@ -12,6 +12,8 @@ mod tests;
 
 pub use judge::judge;
 
+use serde::Serialize;
+
 use crate::document::words;
 use crate::inventory::value::{Duration, Time};
 use crate::plan::{CauseKind, ComparisonBase, Plan, Review};
@@ -41,10 +43,19 @@ pub struct StrayCause {
     pub written: Option<WrittenRrset>,
     /// The latest apply that wrote the RRset, or after which it was as it is wanted now, and when that was; none where
     /// no such apply is known.
-    pub since: Option<(ApplyId, Time)>,
+    pub since: Option<ApplyMoment>,
     /// For how long it can have differed from what that apply left, in whole seconds and rounded up; none where it does
     /// not differ, or where that apply is in the future by the present clock.
     pub for_at_most: Option<Duration>,
+}
+
+/// An apply, and when it wrote or found something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ApplyMoment {
+    /// The apply.
+    pub apply: ApplyId,
+    /// When that was.
+    pub at: Time,
 }
 
 words! {
@@ -91,14 +102,14 @@ pub fn strays(plan: &Plan, written: Vec<Option<WrittenRrset>>, now: Time) -> Vec
 }
 
 /// For each change the apply after which its RRset was as it is wanted now, where the plan's review knows one.
-fn wanted_after(plan: &Plan) -> Vec<Option<(ApplyId, Time)>> {
+fn wanted_after(plan: &Plan) -> Vec<Option<ApplyMoment>> {
     let mut wanted_after = vec![None; plan.changes.len()];
     let Some(Review { against: ComparisonBase::Journal { apply, at }, causes, .. }) = &plan.review else {
         return wanted_after;
     };
     let drift = causes.iter().filter(|cause| cause.kind == CauseKind::Drift);
     for change in drift.flat_map(|cause| &cause.changes) {
-        wanted_after[*change as usize] = Some((ApplyId(*apply), *at));
+        wanted_after[*change as usize] = Some(ApplyMoment { apply: ApplyId(*apply), at: *at });
     }
     wanted_after
 }

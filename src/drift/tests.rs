@@ -50,7 +50,7 @@ fn found(
     let name = "a.search.example.net";
     let change = fixture::change(("search", Some(7)), (name, Rtype::AAAA), (live, wanted), &[]);
     let StrayCause { mover, deed, written: told, since, for_at_most } = judge(&change, written.clone(), None, at(3600));
-    assert_eq!(since, told.as_ref().map(|told| (told.apply, told.at)));
+    assert_eq!(since, told.as_ref().map(|told| ApplyMoment { apply: told.apply, at: told.at }));
     assert_eq!(told, written);
     (mover.as_str(), deed.map(EditorDeed::as_str), for_at_most.map(Duration::as_secs))
 }
@@ -100,10 +100,10 @@ fn what_stood_as_it_is_wanted_after_an_apply_drifted_though_none_wrote_it() {
     let name = "a.search.example.net";
     let judged = |live, wanted| {
         let change = fixture::change(("search", Some(7)), (name, Rtype::AAAA), (live, wanted), &[]);
-        let stray = judge(&change, None, Some((ApplyId(12), at(0))), at(3600));
+        let stray = judge(&change, None, Some(ApplyMoment { apply: ApplyId(12), at: at(0) }), at(3600));
         (stray.mover, stray.deed, stray.since, stray.for_at_most.map(Duration::as_secs))
     };
-    let drifted = |deed| (Mover::Dns, Some(deed), Some((ApplyId(12), at(0))), Some(3600));
+    let drifted = |deed| (Mover::Dns, Some(deed), Some(ApplyMoment { apply: ApplyId(12), at: at(0) }), Some(3600));
     assert_eq!(judged(NONE, ONE), drifted(EditorDeed::Removed));
     assert_eq!(judged(TWO, ONE), drifted(EditorDeed::Changed));
     assert_eq!(judged(TWO, NONE), drifted(EditorDeed::Added));
@@ -114,7 +114,7 @@ fn whether_a_txt_stood_beside_what_others_made_nobody_knows() {
     let text = (600, &["\"heritage=external-dns,external-dns/owner=fleet-dns\""][..]);
     let mut change = fixture::change(("search", Some(7)), ("aaaa-a.search.example.net", Rtype::TXT), (NONE, text), &[]);
     change.reasons = vec![Reason { evidence: Vec::new(), rule: Rule::Registry, subject: change.subject.clone() }];
-    let stray = judge(&change, None, Some((ApplyId(12), at(0))), at(3600));
+    let stray = judge(&change, None, Some(ApplyMoment { apply: ApplyId(12), at: at(0) }), at(3600));
     assert_eq!((stray.mover, stray.since, stray.for_at_most), (Mover::Unknown, None, None));
 }
 

@@ -41,27 +41,18 @@ pub fn facts(change: &Change) -> ChangeFacts {
 
 /// The RRset whose owner a TXT of the registry records: the one of type T at LABEL.REST for a TXT at `t-LABEL.REST`.
 fn registered(change: &Change) -> Option<String> {
-    let (rtype, owner) = registered_rrset(change).filter(|_| change.is_registry())?;
+    let (rtype, owner) = change.registered()?;
     Some(match reverse::address_of(owner.as_name()) {
         Some(address) => format!("{rtype} of {address}"),
         None => format!("{rtype} {owner}"),
     })
 }
 
-/// The type and owner name of the RRset that a TXT of the registry would be for.
-fn registered_rrset(change: &Change) -> Option<(Rtype, Name)> {
-    let owner = change.key.owner.as_name();
-    let label = owner.first_label().filter(|_| change.key.rtype == Rtype::TXT)?;
-    let strip = |rtype: Rtype, prefix: &[u8]| label.strip_prefix(prefix).map(|label| (rtype, label));
-    let (rtype, label) = strip(Rtype::AAAA, b"aaaa-").or(strip(Rtype::PTR, b"ptr-"))?;
-    Some((rtype, Name::prepend(label, owner.parent()?).ok()?))
-}
-
 /// Orders a host's changes as one thinks of them: each of its names with the addresses that it gets and loses, backbone
 /// first, then all else.
 fn order(change: &Change, desired: &DesiredHost) -> (usize, bool, Option<IpAddr>, bool) {
     let is_registry = change.key.rtype == Rtype::TXT;
-    let owner = match registered_rrset(change) {
+    let owner = match change.registered() {
         Some((_, owner)) => owner,
         None => change.key.owner.as_name().to_name(),
     };

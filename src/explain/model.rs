@@ -370,7 +370,7 @@ pub struct ChangeFacts {
     pub reasons: Vec<ReasonFacts>,
 }
 
-/// The data of an RRset.
+/// The data of an RRset. Plans have it in another order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RrsetData {
     /// The TTL in seconds.

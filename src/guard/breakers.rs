@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+
 use crate::inventory::value::Time;
 use crate::plan::{LimitState, Plan};
 
@@ -9,7 +11,7 @@ use crate::plan::{LimitState, Plan};
 pub const GLOBAL: &str = "global";
 
 /// A scope whose breaker has tripped.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Breaker {
     /// `global`, or `project:` and the id.
     pub scope: String,

@@ -2,11 +2,14 @@
 
 use std::str::FromStr;
 
+use serde::Serialize;
+
 use super::breakers::GLOBAL;
 use crate::plan::{LimitKind, LimitState, Plan, SealedPlan};
 
-/// The permission to apply one plan. Only [`clear`] gives it, and nothing is written without it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The permission to apply one wave of a plan. Only [`clear`] gives it, nothing is written without it, and it cannot be
+/// used twice.
+#[derive(Debug, PartialEq, Eq)]
 pub struct Clearance {
     /// The plan's `id`.
     plan: String,
@@ -20,9 +23,10 @@ impl Clearance {
 }
 
 /// A limit that an operator lifts for one plan, and how far.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Allowance {
     /// The limit's name.
+    #[serde(rename = "limit")]
     pub name: String,
     /// How many may change in total, or exactly as many as the plan adds.
     pub number: u64,

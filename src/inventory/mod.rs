@@ -5,8 +5,6 @@
 
 pub mod value;
 
-pub mod pool_name;
-
 pub mod symbol;
 
 pub mod repeats;

@@ -7,7 +7,6 @@ use ipnet::Ipv4Net;
 
 use super::config::node::{SettingsNode, SourceText};
 use super::devices::Devices;
-use super::pool_name::PoolName;
 use super::source::SourceSpec;
 use super::symbol::{Symbol, Symbols};
 use super::template::{FastboneTemplate, ShortnameTemplate};
@@ -15,6 +14,7 @@ use super::value::{Duration, HbfProjectId, Inv, Mac, Net64, Percent, Time, Vlan}
 use crate::diag::{FileId, Files, Origin};
 use crate::dns::{Name, Ttl, ZoneName};
 use crate::document::words;
+use crate::target::{PoolName, TargetId, ZoneFence};
 
 /// A workspace, read and checked.
 #[derive(Debug)]
@@ -298,7 +298,7 @@ pub struct ZoneSpec {
     /// The TTL of its records where the project has none.
     pub ttl: Option<Ttl>,
     /// Whether a marker fences updates; where nothing is said, the provider knows what is right.
-    pub fence: Option<Fence>,
+    pub fence: Option<ZoneFence>,
     /// The names of it that no rule may change.
     pub protect: Vec<ProtectPattern>,
     /// Where it is configured.
@@ -314,15 +314,6 @@ pub struct ProtectPattern {
     pub glob: glob::Pattern,
     /// Where it is written.
     pub origin: Origin,
-}
-
-/// How one run notices that another has written to a zone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fence {
-    /// A marker, swapped in every update.
-    Marker,
-    /// Only the prerequisites that every update has for the RRsets that it touches.
-    None,
 }
 
 /// What may be changed in a zone.
@@ -344,6 +335,16 @@ pub enum ClaimAddresses {
 }
 
 impl Config {
+    /// The targets of all pools, in the order of the settings.
+    pub fn targets(&self) -> impl Iterator<Item = &TargetSpec> {
+        self.pools.iter().flat_map(|pool| &pool.targets)
+    }
+
+    /// The target whose copy of a zone is the reference: the first of its pool.
+    pub fn reference(&self, zone: &ZoneSpec) -> &TargetSpec {
+        &self.pools[zone.pool].targets[0]
+    }
+
     /// The pool of a zone; [`PoolName::unknown`] where no `[[zone]]` has this name.
     pub fn pool_of(&self, zone: &ZoneName) -> PoolName {
         let spec = self.zones.iter().find(|spec| spec.name == *zone);
@@ -351,18 +352,20 @@ impl Config {
     }
 }
 
-/// One `[pool.X]` with its target.
+/// One `[pool.X]` with its targets.
 #[derive(Debug, Clone)]
 pub struct Pool {
     /// Its name.
     pub name: PoolName,
-    /// Its one target.
-    pub target: TargetSpec,
+    /// Its targets, in the order of the settings; never empty.
+    pub targets: Vec<TargetSpec>,
 }
 
 /// One `[[pool.X.target]]`: the provider's name, and settings that only the provider reads.
 #[derive(Debug, Clone)]
 pub struct TargetSpec {
+    /// Which.
+    pub id: TargetId,
     /// `type`.
     pub provider: String,
     /// The whole table; the provider's `open` reads it.

@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::inputs::load;
-use super::progress::Progress;
-use super::settings::{OpenError, state_file};
+use super::settings::{OpenError, state_address};
 use super::{acceptance, accepted};
 use crate::diag::Problem;
 use crate::guard::baseline::{ExportDifference, difference};
@@ -16,7 +15,10 @@ use crate::inventory::Inventory;
 use crate::inventory::model::Export;
 use crate::inventory::sources::meaning;
 use crate::inventory::value::Time;
-use crate::state::{self, Acceptor, ExportExchange, ExportToAccept, NewExport, State, StateLock};
+use crate::progress::Progress;
+use crate::state::{
+    self, AcceptanceRecord, Acceptor, ExportExchange, ExportToAccept, NewExport, StateAddress, StateLock,
+};
 
 /// The key of l3-tors.
 const L3_TORS: &str = "l3_tors";
@@ -74,9 +76,9 @@ impl From<Problem> for AcceptError {
 pub fn accept(request: &AcceptRequest<'_>, progress: &dyn Progress) -> Result<ExportExchange, AcceptError> {
     let loaded = load(request.workspace, request.now, progress).map_err(OpenError::from);
     let (inventory, _) = loaded.map_err(AcceptError::Open)?;
-    let file = state_file(request.workspace, &inventory.config);
+    let address = state_address(request.workspace, &inventory.config);
     let Some(export) = inventory.exports.iter().find(|export| export.spec.name == request.source) else {
-        if let Some(exchange) = forget(request, &file)? {
+        if let Some(exchange) = forget(request, &address)? {
             return Ok(exchange);
         }
         let names = inventory.exports.iter().map(|export| export.spec.name.clone());
@@ -86,8 +88,8 @@ pub fn accept(request: &AcceptRequest<'_>, progress: &dyn Progress) -> Result<Ex
         return Err(AcceptRefusal::Doubted(doubt.to_owned()).into());
     }
     let new = acceptance::new_export(&inventory, export, request.workspace).ok_or(AcceptRefusal::Changing)?;
-    let _lock = StateLock::take(&file, request.who, request.now)?;
-    let mut state = state::open_to_write(&file)?;
+    let _lock = StateLock::take(&address, request.who, request.now)?;
+    let mut state = state::open_to_write(&address)?;
     let exchange = exchange(&inventory, export, &*state)?;
     let acceptor = Acceptor::Person(request.who, request.reason);
     state.accept(&[ExportToAccept::Anew(new)], &acceptor, request.now)?;
@@ -96,13 +98,16 @@ pub fn accept(request: &AcceptRequest<'_>, progress: &dyn Progress) -> Result<Ex
 
 /// Lets all switches leave their L3 segment, where zonewright.toml no longer has l3-tors and accepted exports listed
 /// some. Otherwise they would stay there for ever. `None` where the operator named another source.
-fn forget(request: &AcceptRequest<'_>, file: &Path) -> Result<Option<ExportExchange>, Problem> {
-    let is_known = |state: &dyn State| Ok::<bool, Problem>(!state.l3_switches()?.is_empty());
-    if request.source != L3_TORS || !state::open_to_read(file)?.as_deref().map_or(Ok(false), is_known)? {
+fn forget(request: &AcceptRequest<'_>, address: &StateAddress) -> Result<Option<ExportExchange>, Problem> {
+    if request.source != L3_TORS {
         return Ok(None);
     }
-    let _lock = StateLock::take(file, request.who, request.now)?;
-    let mut state = state::open_to_write(file)?;
+    let known = state::open_to_read(address)?.map(|state| state.l3_switches()).transpose()?;
+    if known.is_none_or(|known| known.is_empty()) {
+        return Ok(None);
+    }
+    let _lock = StateLock::take(address, request.who, request.now)?;
+    let mut state = state::open_to_write(address)?;
     let (source, rows, dated) = (L3_TORS.to_owned(), 0, None);
     let before = state.exports()?.into_iter().find(|before| before.source == L3_TORS);
     let leaving = state.l3_switches()?;
@@ -113,7 +118,7 @@ fn forget(request: &AcceptRequest<'_>, file: &Path) -> Result<Option<ExportExcha
 }
 
 /// How an export differs from the accepted one of its source.
-fn exchange(inventory: &Inventory, export: &Export, state: &dyn State) -> Result<ExportExchange, Problem> {
+fn exchange(inventory: &Inventory, export: &Export, state: &dyn AcceptanceRecord) -> Result<ExportExchange, Problem> {
     let spec = &export.spec;
     let before = state.exports()?.into_iter().find(|before| before.source == spec.name);
     let was = match &before {

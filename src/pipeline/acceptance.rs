@@ -14,7 +14,9 @@ use crate::inventory::Inventory;
 use crate::inventory::model::{Export, Trust};
 use crate::inventory::read::{self, ExportFiles};
 use crate::plan::Plan;
-use crate::state::{self, AcceptedFile, Acceptor, ExportToAccept, NewExport, OpenedState, State, StateLock};
+use crate::state::{
+    self, AcceptanceRecord, AcceptedFile, Acceptor, ExportToAccept, NewExport, OpenedState, StateAddress, StateLock,
+};
 
 /// The exports that an apply accepts if it did all of its plan: those that the plan believed and of which no file has
 /// changed since.
@@ -23,13 +25,17 @@ use crate::state::{self, AcceptedFile, Acceptor, ExportToAccept, NewExport, Open
 pub(super) fn of_plan(
     (plan, settings): (&Plan, &WorkspaceSettings),
     request: &ApplyConduct<'_>,
-    state: &dyn State,
+    state: &dyn AcceptanceRecord,
 ) -> Vec<ExportToAccept> {
-    accepting(used((plan, settings), request.workspace), request, state)
+    accepting(used(plan, settings, request.workspace), request, state)
 }
 
 /// What is kept of exports that are accepted.
-fn accepting(exports: Vec<ExportFiles>, request: &ApplyConduct<'_>, state: &dyn State) -> Vec<ExportToAccept> {
+fn accepting(
+    exports: Vec<ExportFiles>,
+    request: &ApplyConduct<'_>,
+    state: &dyn AcceptanceRecord,
+) -> Vec<ExportToAccept> {
     if exports.is_empty() {
         return Vec::new();
     }
@@ -48,18 +54,18 @@ fn accepting(exports: Vec<ExportFiles>, request: &ApplyConduct<'_>, state: &dyn 
 /// Accepts the exports of a plan that has nothing to do, where any is not the accepted one already. A state that is in
 /// use or cannot be written is no failure, because the plan needs nothing else from it.
 pub(super) fn accept_idle(
-    about: (&Plan, &WorkspaceSettings),
+    (plan, settings): (&Plan, &WorkspaceSettings),
     request: &ApplyConduct<'_>,
-    (file, kept): (&Path, OpenedState),
+    (address, kept): (&StateAddress, OpenedState),
 ) {
-    let exports = used(about, request.workspace);
+    let exports = used(plan, settings, request.workspace);
     let is_accepted = || {
         let Some(state) = kept? else { return Ok(exports.is_empty()) };
         Ok::<bool, Problem>(sorted(exports.clone(), &*state)?.1.is_empty())
     };
     let accept = || {
-        let _lock = StateLock::take(file, request.who, request.now)?;
-        let mut state = state::open_to_write(file)?;
+        let _lock = StateLock::take(address, request.who, request.now)?;
+        let mut state = state::open_to_write(address)?;
         // A file that changes in the meantime is found when it is read.
         let accepting = accepting(exports.clone(), request, &*state);
         state.accept(&accepting, &Acceptor::IdleApply(request.who), request.now)
@@ -84,7 +90,7 @@ pub(super) fn is_whole(plan: &Plan) -> bool {
 ///
 /// Sources of MACs are accepted together: while one of them is not believed, newer exports of the others must not
 /// replace what it said.
-fn used((plan, settings): (&Plan, &WorkspaceSettings), workspace: &Path) -> Vec<ExportFiles> {
+fn used(plan: &Plan, settings: &WorkspaceSettings, workspace: &Path) -> Vec<ExportFiles> {
     if !is_whole(plan) {
         return Vec::new();
     }
@@ -103,7 +109,10 @@ fn used((plan, settings): (&Plan, &WorkspaceSettings), workspace: &Path) -> Vec<
 }
 
 /// Sorts exports into those that are the accepted ones already, and the others.
-fn sorted(exports: Vec<ExportFiles>, state: &dyn State) -> Result<(Vec<ExportToAccept>, Vec<ExportFiles>), Problem> {
+fn sorted(
+    exports: Vec<ExportFiles>,
+    state: &dyn AcceptanceRecord,
+) -> Result<(Vec<ExportToAccept>, Vec<ExportFiles>), Problem> {
     let accepted = state.exports()?;
     let is_accepted =
         |export: &ExportFiles| accepted.iter().any(|own| own.source == export.source && own.files == export.digests);

@@ -9,10 +9,10 @@ use crate::diag::{Diagnostics, Problem};
 use crate::guard::baseline::{self, Baseline};
 use crate::guard::last;
 use crate::inventory::Inventory;
-use crate::inventory::model::{Export, Trust};
+use crate::inventory::model::Trust;
 use crate::inventory::source::SourceSpec;
 use crate::inventory::sources::meaning::{self, EarlierExport};
-use crate::state::{Acceptance, AcceptedFile, State};
+use crate::state::{Acceptance, AcceptanceRecord, AcceptedFile, State};
 
 /// Compares an inventory with what the state says was accepted; does nothing where there is no state. Gives what is
 /// wrong.
@@ -21,7 +21,7 @@ pub(super) fn hold_against(inventory: &mut Inventory, state: Option<&dyn State>)
     let accepted = state.exports()?;
     let baselines = inventory.exports.iter().enumerate().map(|(place, export)| {
         let of_source = accepted.iter().find(|own| own.source == export.spec.name);
-        of_source.map_or(Ok(None), |of_source| baseline(inventory, (place, export), of_source, state))
+        of_source.map_or(Ok(None), |of_source| baseline(inventory, place, of_source, state))
     });
     let baselines: Vec<Option<Baseline>> = baselines.collect::<Result<_, Problem>>()?;
     let baselines: Vec<Baseline> = baselines.into_iter().flatten().collect();
@@ -31,14 +31,15 @@ pub(super) fn hold_against(inventory: &mut Inventory, state: Option<&dyn State>)
     Ok(found)
 }
 
-/// What an export is tested with; none where nothing is tested, because the settings demand nothing, it was not read
+/// What the export at a place of the inventory is tested with; none where nothing is tested, because the settings demand nothing, it was not read
 /// completely, or it is the accepted one.
 fn baseline(
     inventory: &Inventory,
-    (place, export): (usize, &Export),
+    place: usize,
     accepted: &Acceptance,
-    state: &dyn State,
+    state: &dyn AcceptanceRecord,
 ) -> Result<Option<Baseline>, Problem> {
+    let export = &inventory.exports[place];
     let demands = export.spec.demands;
     let is_asked = demands.max_shrink.is_some() || demands.max_churn.is_some();
     let is_tested = is_asked && !matches!(inventory.trust_of(&export.spec), Trust::Unknown { .. });
@@ -55,7 +56,7 @@ pub(super) fn said(
     inventory: &Inventory,
     spec: &SourceSpec,
     accepted: &Acceptance,
-    state: &dyn State,
+    state: &dyn AcceptanceRecord,
 ) -> Result<(BTreeMap<String, String>, usize), Problem> {
     let files = state.export_files(&accepted.source)?;
     let earlier = EarlierExport { spec, files: &contents(&files) };
@@ -69,7 +70,7 @@ fn contents(files: &[AcceptedFile]) -> Vec<(&str, &[u8])> {
 
 /// Finds the hosts whose MAC each source in doubt gave when it was last accepted; a source that was never accepted
 /// gives none.
-fn find_given(inventory: &mut Inventory, accepted: &[Acceptance], state: &dyn State) -> Result<(), Problem> {
+fn find_given(inventory: &mut Inventory, accepted: &[Acceptance], state: &dyn AcceptanceRecord) -> Result<(), Problem> {
     let is_doubted = |place: &u16| inventory.mac_sources[usize::from(*place)].trust.doubt().is_some();
     let doubted: Vec<u16> = (0..inventory.mac_sources.len() as u16).filter(is_doubted).collect();
     if doubted.is_empty() {

@@ -13,9 +13,9 @@ use crate::diff::own::{names_owner, txt_name};
 use crate::dns::{Name, RrKey, Rtype};
 use crate::inventory::model::{Config, Permission, Project, ProjectFile, Registry, ZoneSpec};
 use crate::inventory::read::SETTINGS;
-use crate::live::asked::{Answer, Question};
 use crate::plan::{Plan, WorkspaceSeen};
-use crate::state::{State, StateIdentity};
+use crate::state::{OwnershipRegister, StateIdentity};
+use crate::target::{Answer, Question};
 
 /// Refuses a plan whose owner or registry zonewright.toml no longer has: they say which RRsets are own.
 pub fn still_bound(seen: &WorkspaceSeen, config: &Config, place: &str) -> Result<(), Problem> {
@@ -60,7 +60,7 @@ pub fn of_this_workspace(plan: &Plan, here: Option<&StateIdentity>, place: &str)
 pub fn refused(
     survey: &Survey<'_>,
     settings: &WorkspaceSettings,
-    state: &dyn State,
+    state: &dyn OwnershipRegister,
 ) -> Result<BTreeMap<usize, UnitVerdict>, Problem> {
     let by_id: HashMap<&str, &Project> = settings.projects.iter().map(|own| (own.id.as_str(), own)).collect();
     let zones: HashMap<_, &ZoneSpec> = settings.config.zones.iter().map(|spec| (&spec.name, spec)).collect();
@@ -170,7 +170,12 @@ impl ForeignChanges {
     /// The changes of them whose RRset is not own now, or may not be; the latter with the error that hides it.
     ///
     /// Errors: the state cannot be read.
-    fn places(self, survey: &Survey<'_>, config: &Config, state: &dyn State) -> Result<Vec<SuspectChange>, Problem> {
+    fn places(
+        self,
+        survey: &Survey<'_>,
+        config: &Config,
+        state: &dyn OwnershipRegister,
+    ) -> Result<Vec<SuspectChange>, Problem> {
         match config.registry {
             Registry::Noop => Ok(Vec::new()),
             Registry::Journal => {
@@ -188,8 +193,9 @@ impl ForeignChanges {
 /// that could not be asked.
 fn unregistered(survey: &Survey<'_>, suspects: Vec<usize>, owner: &str) -> Vec<SuspectChange> {
     let mut foreign = Vec::new();
-    for zone in &survey.zones {
-        let asked = suspects.iter().copied().filter(|place| survey.changes[*place].zone == *zone.zone);
+    for zone in &survey.copies {
+        let id = zone.copy.zone_id();
+        let asked = suspects.iter().copied().filter(|place| survey.changes[*place].zone_id() == id);
         // Where there can be no TXT, the RRset is never own.
         let (mut places, mut questions) = (Vec::new(), Vec::new());
         for place in asked {
@@ -204,7 +210,7 @@ fn unregistered(survey: &Survey<'_>, suspects: Vec<usize>, owner: &str) -> Vec<S
         if places.is_empty() {
             continue;
         }
-        let answers = zone.writer.observe(zone.zone, &questions, zone.rrsets);
+        let answers = zone.writer.observe(&zone.copy.zone, &questions, zone.rrsets);
         let is_ours = |answer: &Answer| match answer {
             Answer::Holds(Rtype::TXT, rrset) => names_owner(rrset.rdata(), owner),
             _ => false,

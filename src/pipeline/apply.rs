@@ -13,29 +13,31 @@ use std::time::{Duration, Instant};
 use super::allowed::{self, of_this_workspace, still_bound};
 use super::conduct::ApplyConduct;
 use super::guards::{ApplyGuards, idle_refusal, rules_now};
-use super::progress::{Progress, RunStage};
-use super::settings::{OpenError, WorkspaceSettings, load_settings, state_file};
+use super::settings::{OpenError, WorkspaceSettings, load_settings, state_address};
 use super::targets::{Targets, open_writers};
 use super::{acceptance, undo, waits};
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
-use crate::apply::{self, ApplyEvent, ApplyOutcome, ApplyWatch, Orders, SIDE_BY_SIDE, Survey, SurveyedZone};
+use crate::apply::{self, ApplyEvent, ApplyOutcome, ApplyWatch, Orders, SIDE_BY_SIDE, Survey, SurveyedCopy};
 use crate::change::RrsetText;
 use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::disk;
 use crate::dns::ZoneName;
-use crate::guard::{self, Allowance, Clearance};
+use crate::guard::{self, Allowance};
 use crate::inventory::model::{Config, ZoneSpec};
-use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::{self, Time};
-use crate::live::asked::{Answer, Question};
 use crate::parallel::HELD;
 use crate::plan::{Plan, SealedPlan, document};
+use crate::progress::{Progress, RunStage};
+use crate::rollout::hosts_of;
+use crate::rollout::wave::{self, Wave};
 use crate::state::status::unfinished;
 use crate::state::{
-    self, Acceptor, ApplyId, KnownMarker, LiftedLimit, NewApply, PlanText, SettledBatch, State, StateLock,
+    self, Acceptor, ApplyId, ApplyJournal, ChangeLedger, KnownMarker, LiftedLimit, NewApply, OwnershipRegister,
+    PlanText, SettledBatch, State, StateAddress, StateLock,
 };
+use crate::target::{Answer, PoolName, Question};
 use crate::verify;
 
 /// A plan to apply.
@@ -94,8 +96,8 @@ pub fn apply(
         Ok(zones) => zones,
         Err(refusal) => return Ok(ApplyRun::refused(refusal)),
     };
-    let file = state_file(request.workspace, config);
-    let kept = state::open_to_read(&file);
+    let address = state_address(request.workspace, config);
+    let kept = state::open_to_read(&address);
     // A state that cannot be read refuses nothing here: what follows reports it.
     let known = kept.as_ref().ok().and_then(Option::as_deref);
     let identity = known.and_then(|state| state.identity().ok());
@@ -104,17 +106,17 @@ pub fn apply(
     if let (Err(refusal), None) = (&here, plan.undoes) {
         return Ok(ApplyRun::refused(refusal.clone()));
     }
-    if plan.changes.is_empty() && !was_killed(&file, known) && !waits::has_news(plan, &kept, request.now) {
+    if plan.changes.is_empty() && !was_killed(&address, known) && !waits::has_news(plan, &kept, request.now) {
         if let Some(refusal) = known.and_then(|state| idle_refusal((plan, given.place), state)) {
             return Ok(ApplyRun::refused(refusal));
         }
-        acceptance::accept_idle((plan, &settings), request, (&file, kept));
+        acceptance::accept_idle((plan, &settings), request, (&address, kept));
         return Ok(ApplyRun { is_journaled: true, ..ApplyRun::default() });
     }
     drop(kept);
-    let _lock = StateLock::take(&file, request.who, request.now)?;
-    let mut state = state::open_to_write(&file)?;
-    if let Some(refusal) = undo::refusal(plan, given.place, &settings.config, (&*state, &file))?.or(here.err()) {
+    let _lock = StateLock::take(&address, request.who, request.now)?;
+    let mut state = state::open_to_write(&address)?;
+    if let Some(refusal) = undo::refusal(plan, given.place, &settings.config, &*state)?.or(here.err()) {
         return Ok(ApplyRun::refused(refusal));
     }
     progress.stage(RunStage::Survey, None);
@@ -176,11 +178,11 @@ impl ApplyWork<'_> {
         settle_by_markers(state, &survey, self.request.now)?;
         let moved = moved(plan, &survey, self.request.workspace);
         let survey = self.still_allowed(survey, state)?;
-        let clearance = match self.clear(state, &survey, &[])? {
-            Ok(clearance) => clearance,
+        let wave = match self.next_wave(state, &survey, &[])? {
+            Ok(wave) => wave,
             Err(refusal) => return Ok(ApplyRun::refused(refusal)),
         };
-        let orders = self.orders(clearance, &known, 0);
+        let orders = self.orders(wave, &known, 0);
         waits::note(plan, state, self.request.now)?;
         if !survey.is_open() && killed.is_empty() {
             let written = apply::write(survey, &orders, &NoWatch);
@@ -216,28 +218,30 @@ impl ApplyWork<'_> {
     }
 
     /// Leaves what the settings no longer allow.
-    pub fn still_allowed<'s>(&self, survey: Survey<'s>, state: &dyn State) -> Result<Survey<'s>, Problem> {
+    pub fn still_allowed<'s>(&self, survey: Survey<'s>, state: &dyn OwnershipRegister) -> Result<Survey<'s>, Problem> {
         let refused = allowed::refused(&survey, self.settings, state)?;
         Ok(survey.without(&refused))
     }
 
-    /// Counts the plan again, and gives the clearance to send the changes that are still to be made; the limits of
-    /// `earlier` were lifted for it before.
-    pub fn clear(
+    /// Counts what is still to be made again, and gives the next wave of it; the limits of `earlier` were lifted for the
+    /// plan before.
+    pub fn next_wave(
         &self,
-        state: &mut dyn State,
+        state: &mut dyn ChangeLedger,
         survey: &Survey<'_>,
         earlier: &[Allowance],
-    ) -> Result<Result<Clearance, Problem>, Problem> {
+    ) -> Result<Result<Wave, Problem>, Problem> {
         if !survey.is_open() {
             // Nothing will be sent, so nothing is counted.
-            return Ok(Ok(guard::clear(self.sealed, &[], &[]).expect("no limit is counted")));
+            let clearance = guard::clear(self.sealed, &[], &[]).expect("no limit is counted");
+            return Ok(Ok(wave::next([], clearance)));
         }
-        self.guards.clear((self.sealed, self.place, &survey.open()), earlier, state, self.request.now)
+        let cleared = self.guards.clear((self.sealed, self.place, &survey.open()), earlier, state, self.request.now)?;
+        Ok(cleared.map(|clearance| wave::next(survey.open_units(), clearance)))
     }
 
     /// Writes to the state which limits are lifted for an apply, and by whom.
-    pub fn note_allowed(&self, state: &mut dyn State, id: ApplyId) -> Result<(), Problem> {
+    pub fn note_allowed(&self, state: &mut dyn ChangeLedger, id: ApplyId) -> Result<(), Problem> {
         if self.guards.allow.is_empty() {
             return Ok(());
         }
@@ -251,10 +255,10 @@ impl ApplyWork<'_> {
         state.allow(id, &allowed.collect::<Vec<_>>())
     }
 
-    /// How the plan is to be applied; `sent` updates of it were sent before.
-    pub fn orders(&self, clearance: Clearance, known: &BTreeMap<ZoneName, KnownMarker>, sent: u64) -> Orders {
+    /// How a wave is to be applied; `sent` updates of it were sent before.
+    pub fn orders(&self, wave: Wave, known: &BTreeMap<ZoneName, KnownMarker>, sent: u64) -> Orders {
         Orders {
-            clearance,
+            wave,
             run: self.request.run,
             sent,
             epochs: known.iter().map(|(zone, known)| (zone.clone(), known.epoch())).collect(),
@@ -266,8 +270,8 @@ impl ApplyWork<'_> {
     pub fn run(&self, (id, survey, orders): (ApplyId, Survey<'_>, &Orders), state: &mut dyn State) -> ApplyRun {
         let ApplyWork { request, progress, .. } = *self;
         progress.stage(RunStage::Send, Some(host_count(&survey) as u64));
-        let journal = ApplyJournal {
-            state: Mutex::new(state),
+        let journal = RunWatch {
+            state: Mutex::new(&mut *state),
             id,
             now: request.now,
             read_at: request.read_at,
@@ -285,7 +289,6 @@ impl ApplyWork<'_> {
         // While the journal lacks the outcome of an update, the apply can be resumed.
         let accepts = did_all(&applied) && written.halted.is_none();
         let now = journal.now();
-        let state = journal.state.into_inner().expect(HELD);
         let disowned = state.disown(&verify::never_created(&written, &read_back));
         let accepted = accepts.then(|| acceptance::of_plan((self.sealed.plan(), self.settings), request, state));
         let finished = state.finish(id, &applied, accepted.as_deref(), now);
@@ -303,11 +306,15 @@ fn did_all(applied: &ApplyOutcome) -> bool {
 /// it without an answer.
 ///
 /// Gives how many updates it found to have taken effect.
-pub(super) fn settle_by_markers(state: &mut dyn State, survey: &Survey<'_>, now: Time) -> Result<usize, Problem> {
+pub(super) fn settle_by_markers(
+    state: &mut dyn ApplyJournal,
+    survey: &Survey<'_>,
+    now: Time,
+) -> Result<usize, Problem> {
     let mut found = 0;
-    for zone in &survey.zones {
+    for zone in &survey.copies {
         if let Some(live) = zone.marker() {
-            found += state.note_standing(zone.zone, &live, now)?;
+            found += state.note_standing(&zone.copy.zone, &live, now)?;
         }
     }
     Ok(found)
@@ -316,16 +323,16 @@ pub(super) fn settle_by_markers(state: &mut dyn State, survey: &Survey<'_>, now:
 /// Whether an apply was broken off and is not running: the servers may not know of all that it wrote.
 ///
 /// A state that cannot be read counts as no; the error is reported when there is something to write.
-fn was_killed(file: &Path, state: Option<&dyn State>) -> bool {
-    let killed = || state.map_or(Ok(Vec::new()), broken_off);
-    StateLock::holder(file).is_none() && killed().is_ok_and(|killed| !killed.is_empty())
+fn was_killed(address: &StateAddress, state: Option<&dyn State>) -> bool {
+    let killed = || state.map_or(Ok(Vec::new()), |state| broken_off(state));
+    StateLock::holder(address).is_none() && killed().is_ok_and(|killed| !killed.is_empty())
 }
 
 /// Settles the updates without a marker that an apply left open, where the server now holds all that one of them wrote.
 ///
 /// An update whose RRsets cannot be read now, or have changed since, stays open. Gives how many it found.
 pub(super) fn settle_found(
-    state: &mut dyn State,
+    state: &mut dyn ApplyJournal,
     id: ApplyId,
     targets: &Targets<'_>,
     now: Time,
@@ -348,13 +355,13 @@ pub(super) fn settle_found(
 }
 
 /// The applies that did not end and that no later run finished, in the order in which they began.
-pub(super) fn broken_off(state: &dyn State) -> Result<Vec<ApplyId>, Problem> {
+pub(super) fn broken_off(state: &dyn ApplyJournal) -> Result<Vec<ApplyId>, Problem> {
     Ok(unfinished(state)?.iter().rev().map(|apply| apply.id).collect())
 }
 
 /// How many hosts a plan changes.
 fn host_count(survey: &Survey<'_>) -> usize {
-    survey.units.iter().map(|unit| apply::hosts_of(survey.changes, unit).len()).sum()
+    survey.units.iter().map(|unit| hosts_of(survey.changes, unit).len()).sum()
 }
 
 /// What the journal keeps of an apply that begins.
@@ -397,10 +404,11 @@ pub(super) fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Resu
 
 /// Refuses to write to a zone whose marker the state does not know, unless it is older than what the state knows.
 pub(super) fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMarker>) -> Option<Problem> {
-    let lost = |zone: &&SurveyedZone<'_>| zone.marker().is_some_and(|live| !state::knows(known, zone.zone, &live));
-    let zone = survey.zones.iter().find(lost)?;
+    let lost =
+        |zone: &&SurveyedCopy<'_>| zone.marker().is_some_and(|live| !state::knows(known, &zone.copy.zone, &live));
+    let zone = survey.copies.iter().find(lost)?;
     let live = zone.marker()?;
-    let knows = match known.get(zone.zone).and_then(|known| known.marker.as_ref()) {
+    let knows = match known.get(&zone.copy.zone).and_then(|known| known.marker.as_ref()) {
         Some(marker) => format!("the last one in the state is `{marker}`"),
         None => "the state has none".to_owned(),
     };
@@ -408,7 +416,7 @@ pub(super) fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMa
                 and then take over its markers: `zonewright state init --reason TEXT`";
     Some(
         Problem::new(
-            zone.writer.place(zone.zone),
+            zone.writer.place(&zone.copy.zone),
             "state-lost",
             format!(
                 "the zone's marker is `{live}`, and {knows}: an apply that this state does not know wrote to the zone"
@@ -420,10 +428,10 @@ pub(super) fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMa
 
 /// The zones and input files that have changed since the plan was made.
 pub(super) fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<String> {
-    let serial = |zone: &SurveyedZone<'_>| {
-        let seen = plan.zones.iter().find(|seen| seen.zone == *zone.zone)?.serial;
+    let serial = |zone: &SurveyedCopy<'_>| {
+        let seen = plan.zones.iter().find(|seen| seen.zone == zone.copy.zone)?.serial;
         let now = zone.serial.filter(|now| *now != seen)?;
-        Some(format!("zone `{}`: serial {now}, the plan saw {seen}", zone.zone))
+        Some(format!("zone `{}`: serial {now}, the plan saw {seen}", zone.copy.zone))
     };
     // The names of snapshot files begin with the folder as the operator gave it to `plan`.
     let found = |name: &str| disk::digest(&workspace.join(name)).or_else(|_| disk::digest(Path::new(name)));
@@ -432,16 +440,16 @@ pub(super) fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<S
         Ok(_) => Some(format!("{name}: changed")),
         Err(_) => Some(format!("{name}: no longer readable")),
     };
-    let mut moved: Vec<String> = survey.zones.iter().filter_map(serial).collect();
+    let mut moved: Vec<String> = survey.copies.iter().filter_map(serial).collect();
     moved.extend(plan.inputs.iter().filter_map(input));
     moved.sort();
     moved
 }
 
 /// Writes what happens to the state, and shows the operator how far the apply is.
-struct ApplyJournal<'a> {
+struct RunWatch<'a> {
     /// The state.
-    state: Mutex<&'a mut dyn State>,
+    state: Mutex<&'a mut dyn ApplyJournal>,
     /// Which apply this is.
     id: ApplyId,
     /// The clock of the run.
@@ -454,14 +462,14 @@ struct ApplyJournal<'a> {
     interrupted: &'a AtomicBool,
 }
 
-impl ApplyJournal<'_> {
+impl RunWatch<'_> {
     /// The clock.
     fn now(&self) -> Time {
         self.now.plus(value::Duration::measured(self.read_at.map_or(Duration::ZERO, |read_at| read_at.elapsed())))
     }
 }
 
-impl ApplyWatch for ApplyJournal<'_> {
+impl ApplyWatch for RunWatch<'_> {
     fn event(&self, event: ApplyEvent<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
         let now = self.now();
         let mut state = self.state.lock().expect(HELD);

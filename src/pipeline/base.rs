@@ -37,10 +37,7 @@ impl Base {
     /// inventory has, too (`found`, already reported), is not counted.
     ///
     /// `inputs` are the digests of the files that the present inventory was read from.
-    pub fn remarks(
-        &self,
-        (files, inputs, found): (&Files, &BTreeMap<String, String>, &Diagnostics),
-    ) -> Vec<BaseRemark> {
+    pub fn remarks(&self, files: &Files, inputs: &BTreeMap<String, String>, found: &Diagnostics) -> Vec<BaseRemark> {
         let both = |borrowed| self.changed_meanwhile(borrowed, inputs).or_else(|| self.remark(borrowed));
         let mut remarks: Vec<BaseRemark> = self.borrowed.iter().filter_map(both).collect();
         let key = |files: &Files, found: &Diagnostic| (files.name(found.origin.file).to_owned(), found.message.clone());
@@ -172,9 +169,24 @@ impl std::error::Error for BaseError {}
 ///
 /// Errors: [`BaseError`].
 pub fn load(workspace: &Path, base: &str, now: Time) -> Result<Base, BaseError> {
+    let name = base.to_owned();
+    let (layer, commit) = find(workspace, base)?;
+    let (LoadedWorkspace { inventory, diagnostics }, borrowed) = read::load_behind(layer, workspace, now);
+    match inventory {
+        Ok(inventory) => Ok(Base { inventory, name, commit, diagnostics, borrowed }),
+        Err(files) => {
+            let files = named_apart(&files, base, commit.is_some(), &borrowed);
+            let findings = Findings { files, diagnostics, ..Findings::default() };
+            Err(BaseError::Config(name, Box::new(findings)))
+        }
+    }
+}
+
+/// Finds the files of a base, and the commit where it is a revision.
+fn find(workspace: &Path, base: &str) -> Result<(Box<dyn FileLayer>, Option<String>), BaseError> {
     let folder = Path::new(base);
     if !base.is_empty() && folder.join(SETTINGS).symlink_metadata().is_ok() {
-        return load_behind(read::of_folder(folder), workspace, (base, None), now);
+        return Ok((read::of_folder(folder), None));
     }
     if is_path(base) {
         return Err(BaseError::NoFolder(base.to_owned()));
@@ -186,31 +198,13 @@ pub fn load(workspace: &Path, base: &str, now: Time) -> Result<Base, BaseError> 
     if !tree.names(SETTINGS) {
         return Err(BaseError::NoWorkspace(base.to_owned()));
     }
-    load_behind(Box::new(tree), workspace, (base, Some(commit)), now)
+    Ok((Box::new(tree), Some(commit)))
 }
 
 /// Whether this can only be a path: no revision has this form. Source: git, `git check-ref-format`.
 fn is_path(base: &str) -> bool {
     let starts = ["/", "./", "../"].iter().any(|start| base.starts_with(start));
     starts || base.ends_with('/') || base == "." || base == ".."
-}
-
-/// Loads the workspace behind a layer.
-fn load_behind(
-    layer: Box<dyn FileLayer>,
-    workspace: &Path,
-    (name, commit): (&str, Option<String>),
-    now: Time,
-) -> Result<Base, BaseError> {
-    let (LoadedWorkspace { inventory, diagnostics }, borrowed) = read::load_behind(layer, workspace, now);
-    match inventory {
-        Ok(inventory) => Ok(Base { inventory, name: name.to_owned(), commit, diagnostics, borrowed }),
-        Err(files) => {
-            let files = named_apart(&files, name, commit.is_some(), &borrowed);
-            let findings = Findings { files, diagnostics, ..Findings::default() };
-            Err(BaseError::Config(name.to_owned(), Box::new(findings)))
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::accepted;
 use super::findings::Findings;
 use super::inputs::load;
-use super::progress::Progress;
-use super::settings::state_file;
-use super::{accepted, zones};
+use super::settings::state_address;
 use crate::inventory::value::Time;
 use crate::names::short;
+use crate::progress::Progress;
 use crate::provider::outage;
+use crate::reading::ReadingTerms;
+use crate::reading::local::check_local;
 use crate::state::open_to_read;
 
 /// What a check of a workspace found.
@@ -30,7 +32,7 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> WorkspaceC
     };
     diagnostics.append(short::check(&inventory));
     diagnostics.settle();
-    let state = open_to_read(&state_file(workspace, &inventory.config));
+    let state = open_to_read(&state_address(workspace, &inventory.config));
     let held = state.and_then(|state| accepted::hold_against(&mut inventory, state.as_deref()));
     let unread = match held {
         Ok(found) => {
@@ -40,7 +42,7 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> WorkspaceC
         }
         Err(error) => Some(error),
     };
-    let local = zones::check_local(&inventory, workspace, now, progress);
+    let local = check_local(&inventory.config, &ReadingTerms { workspace, now, cache: None }, progress);
     let files_read = inventory.inputs.len() + local.read.len() + local.unread.len();
     let (zones, unread) = (local.findings, outage::gather(unread.into_iter().chain(local.unread)));
     let read = inventory.inputs.into_keys().chain(local.read).collect();

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use super::TOOL;
 use super::findings::Findings;
-use super::pools::side_by_side;
-use super::progress::{Progress, RunStage};
-use super::settings::{load_config, state_file};
+use super::settings::{load_config, local_folder};
 use crate::diag::did_you_mean;
 use crate::dns::ZoneName;
 use crate::doctor::{Diagnosis, TargetDiagnosis};
 use crate::inventory::value::Time;
+use crate::progress::{Progress, RunStage};
 use crate::provider::cache::{Cache, CacheUse};
 use crate::provider::{self, ProviderContext};
+use crate::reading::side_by_side::side_by_side;
 
 /// Why nothing was examined.
 #[derive(Debug)]
@@ -47,22 +47,22 @@ pub fn examine(
         let of_pool = config.zones.iter().filter(move |spec| spec.pool == pool).map(|spec| &spec.name);
         of_pool.filter(|zone| only.is_empty() || only.contains(zone)).collect::<Vec<&ZoneName>>()
     };
-    let pools = config.pools.iter().enumerate().map(|(number, pool)| (pool, zones_of(number)));
-    let pools: Vec<_> = pools.filter(|(_, zones)| only.is_empty() || !zones.is_empty()).collect();
-    progress.stage(RunStage::Targets, Some(pools.len() as u64));
+    let pools = config.pools.iter().enumerate();
+    let targets = pools.flat_map(|(number, pool)| pool.targets.iter().map(move |target| (target, zones_of(number))));
+    let examined: Vec<_> = targets.filter(|(_, zones)| only.is_empty() || !zones.is_empty()).collect();
+    progress.stage(RunStage::Targets, Some(examined.len() as u64));
     // What is looked at is always live: only the sizes of the kept zones are used.
-    let cache = Cache::next_to(&state_file(workspace, &config), CacheUse::Renew, now);
+    let cache = Cache::inside(&local_folder(workspace, &config), CacheUse::Renew, now);
     let context = ProviderContext { workspace, source: &config.source, now, cache: Some(&cache) };
-    let targets = side_by_side(&vec![0; pools.len()], |place| {
-        let (pool, zones) = &pools[place];
-        let (kind, settings) = (&pool.target.provider, &pool.target.settings);
-        let examined = provider::examine(kind, settings, &context, zones);
+    let targets = side_by_side(&vec![0; examined.len()], |place| {
+        let (target, zones) = &examined[place];
+        let facts = provider::examine(target, &context, zones);
         progress.step();
         TargetDiagnosis::new(
-            pool.name.to_string(),
-            kind.clone(),
+            target.id.pool.to_string(),
+            target.provider.clone(),
             zones.iter().map(|zone| (*zone).clone()).collect(),
-            examined,
+            facts,
         )
     });
     Ok(Diagnosis { tool: TOOL.to_owned(), created: now, targets })

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::settings::{OpenError, load_config, state_file};
+use super::settings::{OpenError, load_config, state_address};
 use crate::dns::RrKey;
 use crate::drift::{Drift, StrayCause, strays};
 use crate::inventory::value::Time;
@@ -35,11 +35,12 @@ impl PlanDrift {
 /// Errors: [`OpenError`].
 pub fn find_drift(workspace: &Path, plan: &Plan, now: Time) -> Result<PlanDrift, OpenError> {
     let (config, _) = load_config(workspace)?;
-    let state = open_to_read(&state_file(workspace, &config))?;
+    let address = state_address(workspace, &config);
+    let state = open_to_read(&address)?;
     let rrsets: Vec<&RrKey> = plan.changes.iter().map(|change| &change.key).collect();
     let written = match &state {
         Some(state) => state.last_written(&rrsets)?,
         None => vec![None; rrsets.len()],
     };
-    Ok(PlanDrift { strays: strays(plan, written, now), place: config.state_file, is_known: state.is_some() })
+    Ok(PlanDrift { strays: strays(plan, written, now), place: address.setting().to_owned(), is_known: state.is_some() })
 }

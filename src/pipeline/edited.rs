@@ -5,8 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::zones::Zones;
-use crate::apply::arrange;
+use super::inputs::PlanInput;
 use crate::change::{Change, Notice};
 use crate::diag::Problem;
 use crate::diff::decide::{self, DecisionInput, FleetDecisions};
@@ -15,21 +14,10 @@ use crate::dns::{RrKey, ZoneName};
 use crate::drift::edited;
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
-use crate::plan::{Marker, marker_key, order};
-use crate::state::{KnownMarker, State, WrittenRrset};
-
-/// What the journal is compared with.
-#[derive(Clone, Copy)]
-pub(super) struct JournalContext<'a> {
-    /// The state, where there is one.
-    pub state: Option<&'a dyn State>,
-    /// Its version before live DNS was read.
-    pub version: Option<u64>,
-    /// Live DNS.
-    pub zones: &'a Zones,
-    /// Whether live DNS is that of a snapshot.
-    pub is_snapshot: bool,
-}
+use crate::plan::order;
+use crate::rollout::units;
+use crate::state::{KnownMarker, WrittenRrset};
+use crate::target::{Marker, marker_key};
 
 /// What was decided, with what the journal says about it.
 pub(super) struct MarkedDecisions {
@@ -45,17 +33,14 @@ pub(super) struct MarkedDecisions {
 /// the hosts of such changes: those of other hosts may depend on theirs.
 ///
 /// Errors: the state cannot be read.
-pub(super) fn decide(
-    inventory: &Inventory,
-    given: DecisionInput<'_>,
-    past: JournalContext<'_>,
-) -> Result<MarkedDecisions, Problem> {
+pub(super) fn decide(input: &PlanInput) -> Result<MarkedDecisions, Problem> {
+    let PlanInput { inventory, zones, .. } = input;
     let (mut held, mut notices) = (HeldEdits::default(), Vec::new());
     loop {
-        let mut decided = decide::decide(inventory, &past.zones.live, DecisionInput { held: &held, ..given });
+        let mut decided = decide::decide(inventory, &zones.live, DecisionInput { held: &held, ..input.decision() });
         decided.changes.sort_by(order::changes);
-        let written = mark(&mut decided.changes, past)?;
-        let found = keep(inventory, (&decided.changes, &written), &mut held);
+        let written = mark(&mut decided.changes, input)?;
+        let found = keep(inventory, &decided.changes, &written, &mut held);
         if found.is_empty() {
             decided.notices.extend(notices);
             return Ok(MarkedDecisions { decided, written, held });
@@ -68,15 +53,11 @@ pub(super) fn decide(
 /// decided to find out.
 ///
 /// Errors: the state cannot be read.
-pub(super) fn held(
-    inventory: &Inventory,
-    given: DecisionInput<'_>,
-    past: JournalContext<'_>,
-) -> Result<(HeldEdits, Vec<Notice>), Problem> {
-    if past.state.is_none() || !inventory.projects.iter().any(|project| project.keeps_edits()) {
+pub(super) fn held(input: &PlanInput) -> Result<(HeldEdits, Vec<Notice>), Problem> {
+    if input.state.is_none() || !input.inventory.projects.iter().any(|project| project.keeps_edits()) {
         return Ok(Default::default());
     }
-    let MarkedDecisions { mut decided, held, .. } = decide(inventory, given, past)?;
+    let MarkedDecisions { mut decided, held, .. } = decide(input)?;
     decided.notices.retain(|notice| notice.code == crate::change::NoticeCode::EditedSince);
     Ok((held, decided.notices))
 }
@@ -85,8 +66,10 @@ pub(super) fn held(
 /// proven. Gives what the latest update left at each.
 ///
 /// Errors: the state cannot be read.
-pub(super) fn mark(changes: &mut [Change], past: JournalContext<'_>) -> Result<Vec<Option<WrittenRrset>>, Problem> {
-    let Some(state) = past.state.filter(|_| !changes.is_empty()) else { return Ok(vec![None; changes.len()]) };
+pub(super) fn mark(changes: &mut [Change], input: &PlanInput) -> Result<Vec<Option<WrittenRrset>>, Problem> {
+    let Some(state) = input.state.as_deref().filter(|_| !changes.is_empty()) else {
+        return Ok(vec![None; changes.len()]);
+    };
     let rrsets: Vec<&RrKey> = changes.iter().map(|change| &change.key).collect();
     let written = state.last_written(&rrsets)?;
     let differs = |(change, written): (&Change, &Option<WrittenRrset>)| {
@@ -95,11 +78,11 @@ pub(super) fn mark(changes: &mut [Change], past: JournalContext<'_>) -> Result<V
     let places: Vec<usize> =
         changes.iter().zip(&written).enumerate().filter(|(_, pair)| differs(*pair)).map(|(place, _)| place).collect();
     // What another process wrote since zones were read may be in the journal and not in these zones.
-    if places.is_empty() || past.version != Some(state.version()?) {
+    if places.is_empty() || input.version != Some(state.version()?) {
         return Ok(written);
     }
     let markers = state.markers()?;
-    let current = current_zones(past, &markers, places.iter().map(|place| &changes[*place].zone));
+    let current = current_zones(input, &markers, places.iter().map(|place| &changes[*place].zone));
     let keys: Vec<&RrKey> = places.iter().map(|place| &changes[*place].key).collect();
     let creators = state.created_by(&keys)?;
     for (place, creator) in places.into_iter().zip(creators) {
@@ -118,16 +101,16 @@ pub(super) fn mark(changes: &mut [Change], past: JournalContext<'_>) -> Result<V
 /// A zone with another marker than the latest is older, was restored from an older copy, or was written to with another
 /// state. A zone that is asked name by name is asked now, and not for its marker.
 fn current_zones<'c>(
-    past: JournalContext<'_>,
+    input: &PlanInput,
     markers: &BTreeMap<ZoneName, KnownMarker>,
     zones: impl Iterator<Item = &'c ZoneName>,
 ) -> BTreeSet<ZoneName> {
     let is_current = |zone: &ZoneName| match markers.get(zone) {
-        None => !past.is_snapshot,
-        Some(_) if past.zones.asked.contains(zone) => true,
+        None => input.snapshot.is_none(),
+        Some(_) if input.zones.asked.contains(zone) => true,
         Some(known) => {
             let key = marker_key(zone);
-            let live = key.and_then(|key| past.zones.live.rrset(key.owner.as_name(), key.rtype));
+            let live = key.and_then(|key| input.zones.live.rrset(key.owner.as_name(), key.rtype));
             let live = live.and_then(|found| Marker::of_rrset(&found.rrset.to_rrset()));
             live.is_some_and(|live| known.marker.iter().chain(&known.open).any(|marker| *marker == live))
         }
@@ -140,7 +123,8 @@ fn current_zones<'c>(
 /// the notices about the edited RRsets.
 fn keep(
     inventory: &Inventory,
-    (changes, written): (&[Change], &[Option<WrittenRrset>]),
+    changes: &[Change],
+    written: &[Option<WrittenRrset>],
     held: &mut HeldEdits,
 ) -> Vec<Notice> {
     let keeps = |change: &Change| {
@@ -151,7 +135,7 @@ fn keep(
         return Vec::new();
     }
     let mut notices = Vec::new();
-    let (units, _) = arrange(changes);
+    let units = units(changes);
     for unit in units.iter().filter(|unit| unit.changes.iter().any(|place| keeps(&changes[*place]))) {
         let own = || unit.changes.iter().map(|place| &changes[*place]);
         own().for_each(|change| held.add(change));

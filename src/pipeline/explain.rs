@@ -1,6 +1,5 @@
 //! Makes the explanation of one host, name or address from a workspace and its servers.
 
-use super::targets::server_names;
 use std::collections::BTreeSet;
 
 use super::findings::Findings;
@@ -9,19 +8,17 @@ use super::inputs::{PlanInput, ReadFor, gather};
 use super::inputs::{PlanRequest, SnapshotUsed};
 use super::notices::found_notices;
 use super::plan::are_believed;
-use super::progress::{Progress, RunStage};
 use super::{edited, published};
 use crate::diag::{CallError, Diagnostics, Problem};
 use crate::diff::decide::{self, DecisionInput, FleetDecisions};
-use crate::diff::held::HeldEdits;
 use crate::diff::{HostStandings, RuleContext, Selection};
 use crate::explain::published::PublishedRrset;
 use crate::explain::{self, ExplainCase, ExplainQuestion, Explanation, OtherDecision};
 use crate::inventory::Inventory;
 use crate::plan::{Notice, order};
+use crate::progress::{Progress, RunStage};
 use crate::provider::outage;
 use crate::state::State;
-use edited::JournalContext;
 
 /// An explanation, and the findings of the same run.
 #[derive(Debug)]
@@ -40,35 +37,23 @@ pub struct MadeExplanation {
 ///
 /// Errors: [`InputError`], as for a plan.
 pub fn explain(request: &PlanRequest<'_>, asked: &str, progress: &dyn Progress) -> Result<MadeExplanation, InputError> {
-    let PlanInput { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version } =
-        gather(request, &ReadFor::AllHosts, progress)?;
+    let input = gather(request, &ReadFor::AllHosts, progress)?;
     progress.stage(RunStage::Compare, None);
-    let (notices, is_partial) = found_notices(&inventory, &zones);
-    let tripped = remembered.tripped(&inventory);
-    let servers = server_names(&inventory);
-    let nothing = HeldEdits::default();
-    let given = DecisionInput {
-        now: request.now,
-        servers: &servers,
-        selection: &selection,
-        tripped: &tripped,
-        waits: &waits,
-        held: &nothing,
-    };
-    let past = JournalContext { state: state.as_deref(), version, zones: &zones, is_snapshot: snapshot.is_some() };
-    let (held, kept) = edited::held(&inventory, given, past)?;
+    let (notices, is_partial) = found_notices(&input.inventory, &input.zones);
+    let (held, kept) = edited::held(&input)?;
     let notices = notices.into_iter().chain(kept).collect();
-    let given = DecisionInput { held: &held, ..given };
+    let given = DecisionInput { held: &held, ..input.decision() };
     let explanation: Result<Result<Explanation, CallError>, Problem> =
-        decide::decide_and(&inventory, &zones.live, given, |context, standings, mut decided| {
-            edited::mark(&mut decided.changes, past)?;
+        decide::decide_and(&input.inventory, &input.zones.live, given, |context, standings, mut decided| {
+            edited::mark(&mut decided.changes, &input)?;
             let found = ExplainQuestion::find(context, asked);
-            let found = with_journal(&inventory, state.as_deref(), asked, found)?;
-            let decided = with_notices(notices, decided);
-            let about = (&decided, &diagnostics);
-            Ok(found.map(|(question, published)| answer(context, standings, about, (&question, &published))))
+            let found = with_journal(&input.inventory, input.state.as_deref(), asked, found)?;
+            let decided = &with_notices(notices, decided);
+            let basis = AnswerBasis { context, standings, decided, diagnostics: &input.diagnostics };
+            Ok(found.map(|(question, published)| basis.answer(&question, &published)))
         });
     let explanation = explanation?;
+    let PlanInput { inventory, diagnostics, zones, forgotten, snapshot, .. } = input;
     let files: BTreeSet<&String> = inventory.inputs.keys().chain(zones.inputs.iter().map(|(name, _)| name)).collect();
     let files_read = files.len();
     let unread = outage::gather(zones.unread.into_iter().map(|(_, error)| error));
@@ -115,18 +100,28 @@ pub(super) fn with_notices(mut found: Vec<Notice>, decided: FleetDecisions) -> F
     FleetDecisions { notices: found, ..decided }
 }
 
-/// Answers a question about what was decided.
-pub(super) fn answer(
-    context: &RuleContext<'_>,
-    standings: &HostStandings,
-    (decided, diagnostics): (&FleetDecisions, &Diagnostics),
-    (question, published): (&ExplainQuestion, &[PublishedRrset]),
-) -> Explanation {
-    let again = |selection: &Selection| {
-        let (standings, decided) = decide::judge_all(&RuleContext { selection, ..*context });
-        OtherDecision { changes: decided.changes, standings }
-    };
-    let FleetDecisions { changes, blocked, skipped, notices, waiting, left_behind, .. } = decided;
-    let decision = explain::ExplainedDecisions { changes, blocked, skipped, notices, waiting, left_behind };
-    explain::explain(&ExplainCase { context, standings, decision, diagnostics, again: &again, published }, question)
+/// What questions are answered by.
+pub(super) struct AnswerBasis<'a> {
+    /// What the rules may look at.
+    pub context: &'a RuleContext<'a>,
+    /// The standings of all hosts.
+    pub standings: &'a HostStandings,
+    /// What was decided, with all notices.
+    pub decided: &'a FleetDecisions,
+    /// What is wrong in the inventory's files.
+    pub diagnostics: &'a Diagnostics,
+}
+
+impl AnswerBasis<'_> {
+    /// Answers a question; `published` is what the journal says about its subject.
+    pub fn answer(&self, question: &ExplainQuestion, published: &[PublishedRrset]) -> Explanation {
+        let AnswerBasis { context, standings, decided, diagnostics } = *self;
+        let again = |selection: &Selection| {
+            let (standings, decided) = decide::judge_all(&RuleContext { selection, ..*context });
+            OtherDecision { changes: decided.changes, standings }
+        };
+        let FleetDecisions { changes, blocked, skipped, notices, waiting, left_behind, .. } = decided;
+        let decision = explain::ExplainedDecisions { changes, blocked, skipped, notices, waiting, left_behind };
+        explain::explain(&ExplainCase { context, standings, decision, diagnostics, again: &again, published }, question)
+    }
 }

@@ -6,16 +6,16 @@
 
 use std::collections::HashSet;
 
-use super::pools::side_by_side;
-use super::zones::AskedFor;
 use crate::diag::Problem;
 use crate::dns::{Name, NameRef};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::live::Apexes;
-use crate::live::asked::{NameExistence, Question};
 use crate::names::allocate::{AllocationTerms, NameCandidates, allocate_and_tell};
 use crate::names::{NamesOutcome, TakenNames};
+use crate::reading::side_by_side::side_by_side;
+use crate::reading::some::AskedFor;
+use crate::target::{NameExistence, Question, TargetId};
 
 /// The zones that are queried, with the domains of projects in each.
 pub struct FreeNamesInquiry<'t> {
@@ -79,7 +79,8 @@ impl<'t> FreeNamesInquiry<'t> {
         &mut self,
         inventory: &Inventory,
         taken: &mut TakenNames,
-        (invs, giving): (&[Inv], AllocationTerms),
+        invs: &[Inv],
+        giving: AllocationTerms,
     ) -> Result<NamesOutcome, Vec<UnclearZone>> {
         loop {
             let (outcome, NameCandidates { given, next }) = allocate_and_tell(inventory, taken, invs, giving);
@@ -125,8 +126,8 @@ fn ask(
     zones: &[(AskedFor<'_>, Vec<Name>)],
     names: impl Fn(&[Name]) -> Vec<Name> + Sync,
 ) -> Vec<Result<Vec<NameExistence>, Problem>> {
-    let pools: Vec<usize> = zones.iter().map(|(zone, _)| zone.pool).collect();
-    side_by_side(&pools, |place| {
+    let targets: Vec<&TargetId> = zones.iter().map(|(zone, _)| zone.target_id).collect();
+    side_by_side(&targets, |place| {
         let (zone, domains) = &zones[place];
         match names(domains) {
             names if names.is_empty() => Ok(Vec::new()),
@@ -173,12 +174,12 @@ mod tests {
     use crate::dns::ZoneName;
     use crate::inventory::read::{WorkspaceExtent, load_extent};
     use crate::inventory::value::Time;
-    use crate::live::asked::Answer;
     use crate::names::allocate::NameHandling;
     use crate::names::taken;
     use crate::provider::memory::primary::MemoryPrimary;
     use crate::provider::memory::zone::MemoryZone;
-    use crate::provider::{AskZone, parse_text};
+    use crate::provider::parse_text;
+    use crate::target::{Answer, PoolName, ReadTarget, ZoneRead};
 
     /// The clock.
     const NOW: &str = "2026-11-20T02:00:00Z";
@@ -191,9 +192,13 @@ mod tests {
         asked: Mutex<Vec<Vec<Name>>>,
     }
 
-    impl AskZone for Counting {
+    impl ReadTarget for Counting {
         fn place(&self, zone: &ZoneName) -> String {
-            AskZone::place(&self.primary, zone)
+            ReadTarget::place(&self.primary, zone)
+        }
+
+        fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem> {
+            self.primary.read_zone(zone)
         }
 
         fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, Problem> {
@@ -233,13 +238,13 @@ mod tests {
         let text = format!("$TTL 60\n@ SOA ns host 1 2 3 4 5\n@ NS ns\n{records}");
         let contents = parse_text(&apex, "zone", text.into_bytes()).unwrap();
         let target = Counting { primary: MemoryPrimary::new([MemoryZone::of(&contents)]), asked: Mutex::default() };
-        let zone = AskedFor { zone: &apex, pool: 0, target: &target };
+        let zone = AskedFor { zone: &apex, target_id: &TargetId::only(&PoolName::unknown()), target: &target };
         let now: Time = NOW.parse().unwrap();
         let invs: Vec<Inv> = inventory.hosts.iter().map(|host| host.inv).collect();
         let giving = AllocationTerms { holding: NameHandling::Keep, to: None, now };
         let outcome =
             FreeNamesInquiry::open(&inventory, &[zone], &taken::domains(&inventory)).and_then(|mut inquiry| {
-                inquiry.allocate(&inventory, &mut TakenNames::by_hosts(&inventory, now), (&invs, giving))
+                inquiry.allocate(&inventory, &mut TakenNames::by_hosts(&inventory, now), &invs, giving)
             });
         let outcome = outcome.map_err(|unclear| {
             let told = |unclear| match unclear {

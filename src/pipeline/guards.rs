@@ -23,7 +23,7 @@ use crate::inventory::model::{Export, HostLimit, Project, ProjectIndex};
 use crate::inventory::read;
 use crate::inventory::value::Time;
 use crate::plan::{LimitKind, LimitState, Plan, SealedPlan};
-use crate::state::State;
+use crate::state::{ChangeLedger, State};
 
 /// What a plan is tested with, in addition to the inventory and live DNS.
 #[derive(Debug, Default)]
@@ -112,7 +112,7 @@ impl GuardMemory {
 ///
 /// An update that was sent by an apply that was killed, or that got no answer, counts until its outcome is known:
 /// another run may change hosts of other zones before that.
-fn read_ledger(rules: &LimitRules, state: &dyn State, now: Time) -> Result<Ledger, Problem> {
+fn read_ledger(rules: &LimitRules, state: &dyn ChangeLedger, now: Time) -> Result<Ledger, Problem> {
     let since = now.minus(rules.longest());
     Ok(Ledger::new([state.changed_since(since)?, state.perhaps_changed_since(since)?].concat()))
 }
@@ -165,7 +165,7 @@ impl ApplyGuards<'_> {
         &self,
         (sealed, place, open): (&SealedPlan, &str, &[&Change]),
         earlier: &[Allowance],
-        state: &mut dyn State,
+        state: &mut dyn ChangeLedger,
         now: Time,
     ) -> Result<Result<Clearance, Problem>, Problem> {
         if let Some(breaker) = holding(sealed.plan(), &state.breakers()?) {
@@ -197,7 +197,8 @@ impl ApplyGuards<'_> {
 ///
 /// It is shown before the operator is asked: to agree to a plan that will be refused makes no sense.
 pub fn foreseen(
-    (sealed, place): (&SealedPlan, &str),
+    sealed: &SealedPlan,
+    place: &str,
     allowed: &[Allowance],
     breakers: &[Breaker],
     is_named: bool,
@@ -220,7 +221,7 @@ fn of_all(breakers: &[Breaker]) -> Option<&Breaker> {
 /// hosts. An unattended run must report that.
 ///
 /// A state that cannot be read refuses nothing; the error is reported when there is something to write.
-pub fn idle_refusal((plan, place): (&Plan, &str), state: &dyn State) -> Option<Problem> {
+pub fn idle_refusal((plan, place): (&Plan, &str), state: &dyn ChangeLedger) -> Option<Problem> {
     if plan.only.as_ref().is_some_and(|only| !only.subjects.is_empty()) {
         return None;
     }
@@ -284,7 +285,8 @@ mod tests {
     use crate::dns::Rtype;
     use crate::inventory::value::Percent;
     use crate::plan::{Rule, fixture};
-    use crate::state::{NewApply, PlanText};
+    use crate::state::{NewApply, PlanText, StateAddress};
+    use crate::target::CopyId;
 
     /// A plan with thirty changes; each is based on its own row and on one line of a project.
     fn plan(inputs: &[(&str, &[u8])]) -> Plan {
@@ -330,7 +332,7 @@ mod tests {
     #[test]
     fn what_was_sent_counts_until_it_is_known_what_became_of_it() {
         let folder = tempfile::tempdir().unwrap();
-        let mut state = crate::state::open_to_write(&folder.path().join("state.db")).unwrap();
+        let mut state = crate::state::open_to_write(&StateAddress::of_file(folder.path(), "state.db")).unwrap();
         let now: Time = "2026-11-20T02:00:00Z".parse().unwrap();
         let new = NewApply {
             plan: "sha256:aa".to_owned(),
@@ -346,7 +348,13 @@ mod tests {
         let id = state.begin(&new, &PlanText { document: "{}", made: now, expires: now, blocked: &[] }).unwrap();
         let sides = ((0, &[][..]), (600, &["2a02::1"][..]));
         let change = fixture::change(("search", Some(7)), ("a.search.example.net", Rtype::AAAA), sides, &[]);
-        let batch = Batch { number: 1, zone: &change.zone, phase: Phase::Forward, swap: None, changes: vec![&change] };
+        let batch = Batch {
+            number: 1,
+            copy: CopyId::only(&change.zone_id()),
+            phase: Phase::Forward,
+            swap: None,
+            changes: vec![&change],
+        };
         state.note_sending(id, &batch, now).unwrap();
         let rule = HostRule { scope: GLOBAL.to_owned(), period: "1h".parse().unwrap(), max: 2, place: None };
         let rules = LimitRules { hosts: vec![rule], ..LimitRules::default() };

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::TOOL;
-use super::settings::{OpenError, load_config, state_file};
+use super::settings::{OpenError, load_config, state_address};
 use crate::diag::Problem;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::value::{Inv, Time};
@@ -66,11 +66,11 @@ impl From<Problem> for HistoryError {
 pub fn history(inquiry: &HistoryInquiry<'_>) -> Result<History, HistoryError> {
     let HistoryInquiry { workspace, now, asked, projects, zones } = inquiry;
     let (config, _) = load_config(workspace).map_err(OpenError::from).map_err(HistoryError::Open)?;
-    let file = state_file(workspace, &config);
+    let address = state_address(workspace, &config);
     let mut history = History {
         tool: TOOL.to_owned(),
         created: *now,
-        place: config.state_file,
+        place: address.setting().to_owned(),
         running: None,
         resumable: Vec::new(),
         projects: projects.clone(),
@@ -78,8 +78,8 @@ pub fn history(inquiry: &HistoryInquiry<'_>) -> Result<History, HistoryError> {
         told: HistoryAnswer::Applies(Vec::new(), false),
     };
     // The lock is read first, so that an apply that is seen as running has not ended before the journal is read.
-    let holder = StateLock::holder(&file);
-    let Some(state) = state::open_to_read(&file)? else {
+    let holder = StateLock::holder(&address);
+    let Some(state) = state::open_to_read(&address)? else {
         return match asked {
             HistoryQuestion::Latest(_) => Ok(history),
             _ => Err(HistoryError::NoState(history.place)),

@@ -9,21 +9,22 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use super::TOOL;
-use super::pools::side_by_side;
-use super::progress::{Progress, RunStage};
 use crate::diag::{Diagnostics, Files, Problem};
 use crate::dns::reverse::{is_reverse, reverse_zone};
 use crate::dns::{Name, RdataRef, Rtype, ZoneContents, ZoneName};
-use crate::inventory::config::node::{SettingsNode, SourceText};
+use crate::inventory::config::node::SourceText;
 use crate::inventory::config::toml::{self, quoted};
+use crate::inventory::model::TargetSpec;
 use crate::inventory::value::Time;
 use crate::live::{Apexes, Live, LiveZone};
-use crate::provider::secret;
-use crate::provider::{self, ProviderContext, TargetAccess, ZoneRead, outage};
+use crate::progress::{Progress, RunStage};
+use crate::provider::{self, ProviderContext, outage, secret};
+use crate::reading::side_by_side::side_by_side;
 use crate::snapshot::SnapshotWriter;
 use crate::starter::fleet::FoundFleet;
 use crate::starter::imported::{self, ImportBasis, ImportSource, KeyGiven, SNAPSHOT, subnet};
 use crate::starter::{Starter, found};
+use crate::target::{PoolName, ReadTarget, TargetId, ZoneRead};
 
 /// The type of target whose settings name servers.
 const SERVERS: &str = "rfc2136";
@@ -140,16 +141,17 @@ pub fn of_server(
     progress: &dyn Progress,
 ) -> Result<(Starter, ImportedZones), InitError> {
     let TransferRequest { server, zones: asked, key, key_file, owner, now } = transfer;
-    let (settings, source) = target(server, key.as_ref())?;
+    let (target, source) = target(server, key.as_ref())?;
     let context = ProviderContext { workspace: Path::new("/"), source: &source, now: *now, cache: None };
-    let access = provider::open(SERVERS, &settings, &context).map_err(|error| InitError::Unread(vec![error]))?;
-    let mut all = contents(read(&access, asked, RunStage::Zones, progress))?;
+    let access = provider::open(&target, &context).map_err(|error| InitError::Unread(vec![error]))?;
+    let access = access.as_ref();
+    let mut all = contents(read(access, asked, RunStage::Zones, progress))?;
     progress.stage(RunStage::FindReverse, None);
-    let (reverse, mut unread) = match find_reverse(&settings, &context, &all) {
+    let (reverse, mut unread) = match find_reverse(access, &all) {
         Ok(found) => (found, Vec::new()),
         Err(error) => (Vec::new(), vec![(None, error)]),
     };
-    let outcomes = read(&access, &reverse, RunStage::Reverse, progress);
+    let outcomes = read(access, &reverse, RunStage::Reverse, progress);
     for (zone, outcome) in reverse.iter().zip(outcomes) {
         match outcome {
             Ok(read) => all.push(read.contents),
@@ -173,28 +175,29 @@ fn reason(error: &Problem) -> String {
 }
 
 /// The settings of the target, checked.
-fn target(server: &str, key: Option<&KeyGiven>) -> Result<(SettingsNode, SourceText), InitError> {
+fn target(server: &str, key: Option<&KeyGiven>) -> Result<(TargetSpec, SourceText), InitError> {
     let mut files = Files::default();
     let mut text = format!("type = {}\nserver = {}\n", quoted(SERVERS), quoted(server));
     text.extend(key.map(|key| format!("{}\n", key.setting())));
     let source = SourceText { file: files.add("--from-axfr"), text };
     let parsed = toml::parse(&source);
     let mut found = parsed.faults;
-    found.append(provider::check(SERVERS, &parsed.root, &source));
+    let id = TargetId::only(&PoolName::unknown());
+    let target = TargetSpec { id, provider: SERVERS.to_owned(), settings: parsed.root };
+    found.append(provider::check(&target, &source));
     match found.error_count() {
-        0 => Ok((parsed.root, source)),
+        0 => Ok((target, source)),
         _ => Err(InitError::BadTarget(found)),
     }
 }
 
 /// Reads zones in parallel; the results are in their order.
 fn read(
-    access: &TargetAccess,
+    target: &dyn ReadTarget,
     asked: &[ZoneName],
     what: RunStage,
     progress: &dyn Progress,
 ) -> Vec<Result<ZoneRead, Problem>> {
-    let TargetAccess::Whole(target) = access else { unreachable!("the settings above ask for transfers") };
     progress.stage(what, Some(asked.len() as u64));
     side_by_side(&vec![0; asked.len()], |place| {
         let read = target.read_zone(&asked[place]);
@@ -224,11 +227,7 @@ fn live(all: Vec<ZoneContents>) -> Live {
 }
 
 /// The reverse zones of the addresses in zones that the server has authority for, and that are not among them.
-fn find_reverse(
-    settings: &SettingsNode,
-    context: &ProviderContext<'_>,
-    all: &[ZoneContents],
-) -> Result<Vec<ZoneName>, Problem> {
+fn find_reverse(target: &dyn ReadTarget, all: &[ZoneContents]) -> Result<Vec<ZoneName>, Problem> {
     let forward = all.iter().filter(|contents| !is_reverse(contents.apex().as_name()));
     let rrsets = forward.flat_map(ZoneContents::rrsets).filter(|rrset| matches!(rrset.rtype(), Rtype::A | Rtype::AAAA));
     let addresses: BTreeSet<IpAddr> = rrsets.flat_map(|rrset| rrset.rdata()).filter_map(RdataRef::address).collect();
@@ -238,7 +237,7 @@ fn find_reverse(
     if names.is_empty() {
         return Ok(Vec::new());
     }
-    let found = provider::find_apexes(settings, context, &names)?;
+    let found = target.find_apexes(&names)?;
     let found: BTreeSet<ZoneName> = found.into_iter().flatten().collect();
     let is_new = |zone: &ZoneName| !all.iter().any(|contents| contents.apex() == zone);
     Ok(found.into_iter().filter(|zone| is_reverse(zone.as_name()) && is_new(zone)).collect())

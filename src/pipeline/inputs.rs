@@ -9,13 +9,15 @@ use std::sync::Mutex;
 use super::findings::Findings;
 use super::guards::{self, GuardMemory};
 use super::input_error::InputError;
-use super::progress::{Progress, RunStage};
-use super::settings::{check_targets, state_file};
-use super::zones::{self, EarlyZones, Zones};
+use super::settings::{check_targets, local_folder, state_address};
+use super::targets::server_names;
 use super::{accepted, published};
 use crate::diag::{CallError, Diagnostics, Problem, did_you_mean};
-use crate::diff::Selection;
+use crate::diff::context::ServerNames;
+use crate::diff::decide::DecisionInput;
+use crate::diff::held::HeldEdits;
 use crate::diff::waits::RrsetWaits;
+use crate::diff::{Selection, TrippedHosts};
 use crate::dns::ZoneName;
 use crate::explain::find_hosts;
 use crate::guard::trust;
@@ -24,10 +26,12 @@ use crate::inventory::read::{LoadedWorkspace, SettingsFile, WorkspaceExtent};
 use crate::inventory::value::Time;
 use crate::live::OwnRrsets;
 use crate::parallel::HELD;
-use crate::plan::{Marker, marker_key};
-use crate::provider::cache::CacheUse;
+use crate::progress::{Progress, RunStage};
+use crate::provider::cache::{Cache, CacheUse};
+use crate::reading::{EarlyZones, ReadingTerms, Zones, ZonesRequest, zones};
 use crate::snapshot::Snapshot;
 use crate::state::{State, knows, open_to_read};
+use crate::target::{Marker, marker_key};
 
 /// What to plan.
 #[derive(Debug, Clone)]
@@ -59,6 +63,8 @@ pub struct SnapshotUsed {
 
 /// All that decisions are based on.
 pub(super) struct PlanInput {
+    /// The clock.
+    pub now: Time,
     /// The inventory.
     pub inventory: Inventory,
     /// What is wrong in it.
@@ -67,6 +73,10 @@ pub(super) struct PlanInput {
     pub selection: Selection,
     /// Live DNS.
     pub zones: Zones,
+    /// The servers that zones are written to.
+    pub servers: ServerNames,
+    /// The hosts whose rules do not run because of a breaker.
+    pub tripped: TrippedHosts,
     /// The RRsets that wait to be deleted.
     pub waits: RrsetWaits,
     /// The zones whose markers show an apply that the state does not know, where the state says what is own.
@@ -79,6 +89,16 @@ pub(super) struct PlanInput {
     pub state: Option<Box<dyn State>>,
     /// Its version before live DNS was read.
     pub version: Option<u64>,
+    /// No held edits: what is decided before any are known.
+    nothing: HeldEdits,
+}
+
+impl PlanInput {
+    /// What decisions depend on, without held edits.
+    pub fn decision(&self) -> DecisionInput<'_> {
+        let PlanInput { now, servers, selection, tripped, waits, nothing, .. } = self;
+        DecisionInput { now: *now, servers, selection, tripped, waits, held: nothing }
+    }
 }
 
 /// For which hosts zones are queried that are read name by name.
@@ -120,7 +140,7 @@ pub(super) fn gather(
     let (state, version) = match state {
         Some((state, version)) => (Some(state), Some(version)),
         None => {
-            let state = open_to_read(&state_file(request.workspace, &inventory.config))?;
+            let state = open_to_read(&state_address(request.workspace, &inventory.config))?;
             let version = if early.is_none() { version_of(state.as_deref())? } else { None };
             (state, version)
         }
@@ -128,27 +148,44 @@ pub(super) fn gather(
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
     diagnostics.settle();
     let selection = select(&inventory, request, state.as_deref())?;
-    let waits = state.as_deref().map(State::waits).transpose()?.unwrap_or_default();
+    let waits = state.as_deref().map(|state| state.waits()).transpose()?.unwrap_or_default();
     let read_for = read_for.selection(request, &inventory, &selection);
     let zones = match &snapshot {
         Some(snapshot) => zones::read_snapshot(&inventory, snapshot, progress),
         None => {
-            let how = (&read_for, request.now, request.cache);
-            zones::read_cached(&inventory, (request.workspace, early), how, progress)
+            let cache = cache_of(request, &inventory.config);
+            let terms = ReadingTerms { workspace: request.workspace, now: request.now, cache: Some(&cache) };
+            zones::read(&ZonesRequest { inventory: &inventory, selection: &read_for, terms }, early, progress)
         }
     };
     let (zones, forgotten) = match inventory.config.registry {
         Registry::Journal => remember(&inventory.config, zones, state.as_deref())?,
         // The base may need the state.
         Registry::Txt | Registry::Noop if request.base.is_some() => {
-            let own = state.as_deref().map(State::own).transpose()?.unwrap_or_default();
+            let own = state.as_deref().map(|state| state.own()).transpose()?.unwrap_or_default();
             (Zones { live: zones.live.with_own(own), ..zones }, Vec::new())
         }
         Registry::Txt | Registry::Noop => (zones, Vec::new()),
     };
     let remembered = GuardMemory::read(guards::rules_of(&inventory), state.as_deref(), request.now)?.about(&inventory);
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
-    Ok(PlanInput { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version })
+    let (servers, tripped) = (server_names(&inventory), remembered.tripped(&inventory));
+    Ok(PlanInput {
+        now: request.now,
+        inventory,
+        diagnostics,
+        selection,
+        zones,
+        servers,
+        tripped,
+        waits,
+        forgotten,
+        snapshot,
+        remembered,
+        state,
+        version,
+        nothing: HeldEdits::default(),
+    })
 }
 
 /// Loads the inventory while the servers send their zones.
@@ -168,18 +205,20 @@ fn load_beside_zones(
     let config = config.filter(|_| !is_narrowed && are_zones_read).cloned();
     // A state that cannot be read is reported at once, too.
     let early = config.and_then(|config| {
-        let state = open_to_read(&state_file(request.workspace, &config)).ok()?;
+        let state = open_to_read(&state_address(request.workspace, &config)).ok()?;
         let version = version_of(state.as_deref()).ok()?;
         Some((config, state.zip(version)))
     });
-    let load = || go_on(settings, (WorkspaceExtent::Whole, request.now), progress);
+    let load = || go_on(settings, WorkspaceExtent::Whole, request.now, progress);
     let Some((config, state)) = early else {
         return ReadFirst { loaded: load(), early: None, state: None };
     };
     let total = config.zones.len() as u64;
     let steps = DeferredSteps { progress, done: Mutex::new(Some(0)) };
+    let cache = cache_of(request, &config);
+    let terms = ReadingTerms { workspace: request.workspace, now: request.now, cache: Some(&cache) };
     std::thread::scope(|scope| {
-        let read = || EarlyZones::read(&config, request.workspace, (request.now, request.cache), &steps);
+        let read = || EarlyZones::read(&config, &terms, &steps);
         let reading = std::thread::Builder::new().spawn_scoped(scope, read);
         let loaded = load();
         // Where the system gives no thread, the zones are read after the workspace.
@@ -188,6 +227,11 @@ fn load_beside_zones(
         let early = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         ReadFirst { loaded, early: Some(early), state }
     })
+}
+
+/// Where zones are kept from run to run.
+fn cache_of(request: &PlanRequest<'_>, config: &Config) -> Cache {
+    Cache::inside(&local_folder(request.workspace, config), request.cache, request.now)
 }
 
 /// What is read before or while the inventory is loaded.
@@ -269,22 +313,24 @@ pub(super) fn load(
     now: Time,
     progress: &dyn Progress,
 ) -> Result<(Inventory, Diagnostics), Box<Findings>> {
-    load_extent(workspace, (WorkspaceExtent::Whole, now), progress)
+    load_extent(workspace, WorkspaceExtent::Whole, now, progress)
 }
 
 /// Loads a part of the inventory, as [`load`] does.
 pub(super) fn load_extent(
     workspace: &Path,
-    (extent, now): (WorkspaceExtent, Time),
+    extent: WorkspaceExtent,
+    now: Time,
     progress: &dyn Progress,
 ) -> Result<(Inventory, Diagnostics), Box<Findings>> {
-    go_on(SettingsFile::read(workspace), (extent, now), progress)
+    go_on(SettingsFile::read(workspace), extent, now, progress)
 }
 
 /// Loads a part of the inventory by settings that were read, as [`load`] does.
 fn go_on(
     settings: SettingsFile,
-    (extent, now): (WorkspaceExtent, Time),
+    extent: WorkspaceExtent,
+    now: Time,
     progress: &dyn Progress,
 ) -> Result<(Inventory, Diagnostics), Box<Findings>> {
     progress.stage(RunStage::Inventory, None);

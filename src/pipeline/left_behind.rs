@@ -10,7 +10,7 @@ use crate::diff::left_behind::LeftOrphan;
 use crate::dns::{Name, RrKey, Rtype};
 use crate::inventory::value::Inv;
 use crate::plan::Plan;
-use crate::state::{ApplyId, State};
+use crate::state::{ApplyId, ApplyJournal, State};
 
 /// Lists in a plan what it leaves, with a notice for each name.
 ///
@@ -21,7 +21,8 @@ use crate::state::{ApplyId, State};
 pub fn list(
     plan: &mut Plan,
     mut left: Vec<LeftOrphan>,
-    (selection, state): (&Selection, Option<&dyn State>),
+    selection: &Selection,
+    state: Option<&dyn State>,
 ) -> Result<(), Problem> {
     if left.is_empty() {
         return Ok(());
@@ -61,7 +62,7 @@ pub fn list(
 }
 
 /// The names that applies published for hosts, each with the lowest of the hosts.
-fn published(state: &dyn State, hosts: &BTreeSet<Inv>) -> Result<BTreeMap<Name, Inv>, Problem> {
+fn published(state: &dyn ApplyJournal, hosts: &BTreeSet<Inv>) -> Result<BTreeMap<Name, Inv>, Problem> {
     let mut names = BTreeMap::new();
     for host in hosts {
         for apply in state.applies_of(*host)? {

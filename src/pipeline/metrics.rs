@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::settings::{load_config, state_file};
+use super::settings::{load_config, state_address};
 use crate::diag::Problem;
 use crate::guard::Breaker;
 use crate::state::status::unfinished;
@@ -24,7 +24,7 @@ pub struct StateMetrics {
 /// None where it cannot be read: the part of the run that needs the state has reported why.
 pub fn standing(workspace: &Path) -> Option<StateMetrics> {
     let (config, _) = load_config(workspace).ok()?;
-    match open_to_read(&state_file(workspace, &config)).ok()? {
+    match open_to_read(&state_address(workspace, &config)).ok()? {
         Some(state) => read(&*state).ok(),
         None => Some(StateMetrics::default()),
     }

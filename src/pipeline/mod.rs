@@ -3,13 +3,7 @@
 //! Comes in: the folder of a workspace, the clock, and the hosts whose rules run. Goes out: a plan with all findings.
 //! Zones and hosts are processed in parallel here; the outcome does not depend on the number of threads.
 
-pub mod zones;
-
 pub mod base;
-
-mod inquiry;
-
-mod needed;
 
 mod accepted;
 
@@ -34,8 +28,6 @@ mod free_names;
 pub mod names;
 
 pub mod merging;
-
-mod pools;
 
 pub mod conduct;
 
@@ -73,8 +65,6 @@ pub mod init;
 
 mod settings;
 
-mod progress;
-
 mod findings;
 
 mod input_error;
@@ -90,12 +80,14 @@ mod check;
 #[cfg(test)]
 mod simulation;
 
+#[cfg(test)]
+mod tests;
+
 pub use check::{WorkspaceCheck, check};
 pub use findings::{BaseRemark, Findings};
 pub use input_error::InputError;
 pub use inputs::{PlanRequest, SnapshotUsed};
 pub use plan::{MadePlan, PlanError, make_plan};
-pub use progress::{Progress, RunStage};
 pub use settings::OpenError;
 
 /// The name of this program in documents.

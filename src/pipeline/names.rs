@@ -14,10 +14,8 @@ use super::free_names::{FreeNamesInquiry, UnclearZone};
 use super::input_error::InputError;
 use super::inputs::{PlanRequest, SnapshotUsed, used};
 use super::inputs::{find_project, load_extent, select};
-use super::progress::{Progress, RunStage};
-use super::settings::state_file;
-use super::zones::LiveSource;
-use super::{accepted, published, zones};
+use super::settings::state_address;
+use super::{accepted, published};
 use crate::diag::CallError;
 use crate::diff::Selection;
 use crate::disk::{self, PendingFile};
@@ -31,7 +29,11 @@ use crate::names::allocate::{AllocationTerms, NameHandling, allocate, nameless};
 use crate::names::holders::lock_rows_of;
 use crate::names::taken::LiveLabels;
 use crate::names::{NamesOutcome, Settlement, TakenNames, adopt, lock, release, settle, taken};
+use crate::progress::{Progress, RunStage};
 use crate::provider::outage;
+use crate::reading::open::open_targets;
+use crate::reading::some::{LiveSource, look_at_some};
+use crate::reading::{ReadingTerms, TargetReaders};
 use crate::snapshot::Snapshot;
 use crate::state::{State, open_to_read};
 
@@ -119,8 +121,14 @@ impl From<NotReadAgain> for NamesError {
     }
 }
 
-/// What is to be done, and hosts in addition to those of the request, by number or by name.
-pub type NamesOrder<'a> = (&'a NamesTask, &'a [String]);
+/// What is to be done, and for which hosts.
+#[derive(Debug, Clone, Copy)]
+pub struct NamesOrder<'a> {
+    /// What is to be done.
+    pub task: &'a NamesTask,
+    /// Hosts in addition to those of the request, by number or by name.
+    pub hosts: &'a [String],
+}
 
 /// Makes the new text of names.lock, and gives the findings of the same run.
 pub fn rewrite(
@@ -132,9 +140,8 @@ pub fn rewrite(
         Ok(read) => read,
         Err(error) => return (Err(error.into()), Findings::default()),
     };
-    let mut findings = std::mem::take(&mut read.findings);
-    let done = work(&read, request, order, &mut findings, progress);
-    let NamesRead { inventory, snapshot, .. } = read;
+    let done = work(&mut read, request, order, progress);
+    let NamesRead { inventory, snapshot, findings, .. } = read;
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
     (done.map(|rewrite| LockRewrite { snapshot, ..rewrite }), Findings { files: inventory.files, ..findings })
 }
@@ -170,8 +177,8 @@ struct NamesRead {
 fn gather(request: &PlanRequest<'_>, progress: &dyn Progress) -> Result<NamesRead, InputError> {
     let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(InputError::Snapshot)?;
     let (mut inventory, mut diagnostics) =
-        load_extent(request.workspace, (WorkspaceExtent::Names, request.now), progress)?;
-    let state = open_to_read(&state_file(request.workspace, &inventory.config))?;
+        load_extent(request.workspace, WorkspaceExtent::Names, request.now, progress)?;
+    let state = open_to_read(&state_address(request.workspace, &inventory.config))?;
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
     diagnostics.settle();
     let findings = Findings { diagnostics, files_read: inventory.inputs.len(), ..Findings::default() };
@@ -180,15 +187,14 @@ fn gather(request: &PlanRequest<'_>, progress: &dyn Progress) -> Result<NamesRea
 
 /// Does the work on an inventory that was read.
 fn work(
-    NamesRead { inventory, snapshot, state, .. }: &NamesRead,
+    read: &mut NamesRead,
     request: &PlanRequest<'_>,
-    (task, named): NamesOrder<'_>,
-    findings: &mut Findings,
+    NamesOrder { task, hosts }: NamesOrder<'_>,
     progress: &dyn Progress,
 ) -> Result<LockRewrite, NamesError> {
-    let state = state.as_deref();
+    let (inventory, state) = (&read.inventory, read.state.as_deref());
     let mut selection = select(inventory, request, state)?;
-    let named = published::find_named(inventory, state, named).map_err(InputError::from)?;
+    let named = published::find_named(inventory, state, hosts).map_err(InputError::from)?;
     selection.hosts.extend(named.map_err(InputError::from)?);
     trusted(inventory)?;
     let invs = subjects(inventory, &selection, task)?;
@@ -218,15 +224,9 @@ fn work(
     let outcome = if invs.is_empty() {
         NamesOutcome::default()
     } else {
-        give(
-            inventory,
-            request,
-            (&invs, AllocationTerms { holding, to, now }),
-            (snapshot.as_ref(), findings),
-            progress,
-        )?
+        give(read, request.workspace, &invs, AllocationTerms { holding, to, now }, progress)?
     };
-    Ok(written(inventory, old, outcome, now))
+    Ok(written(&read.inventory, old, outcome, now))
 }
 
 /// Makes the new text of names.lock from its edits.
@@ -291,24 +291,23 @@ fn elsewhere(inv: Inv) -> CallError {
 
 /// Gives names that are free by the inventory and by live DNS.
 fn give(
-    inventory: &Inventory,
-    request: &PlanRequest<'_>,
-    (invs, giving): (&[Inv], AllocationTerms),
-    (snapshot, findings): (Option<&Snapshot>, &mut Findings),
+    NamesRead { inventory, snapshot, findings, .. }: &mut NamesRead,
+    workspace: &Path,
+    invs: &[Inv],
+    giving: AllocationTerms,
     progress: &dyn Progress,
 ) -> Result<NamesOutcome, NamesError> {
+    let inventory = &*inventory;
     let config = &inventory.config;
     let domains = taken::domains(inventory);
-    let targets = match snapshot {
-        Some(_) => Vec::new(),
-        None => zones::open_targets(config, request.workspace, request.now, None),
-    };
-    let source = snapshot.map_or(LiveSource::Targets(&targets), LiveSource::Snapshot);
+    let terms = ReadingTerms { workspace, now: giving.now, cache: None };
+    let opened = if snapshot.is_none() { open_targets(config, &terms) } else { TargetReaders::default() };
+    let source = snapshot.as_ref().map_or(LiveSource::Targets(&opened), LiveSource::Snapshot);
     let is_needed = |zone: &ZoneName| taken::is_needed(&domains, zone.as_name());
     let look = |contents: &ZoneContents| LiveLabels::of(&domains, contents);
     let (mut taken, some) = rayon::join(
         || TakenNames::by_hosts(inventory, giving.now),
-        || zones::look_at_some(config, source, is_needed, look, progress),
+        || look_at_some(config, source, is_needed, look, progress),
     );
     findings.zones = some.findings;
     let in_part =
@@ -331,7 +330,7 @@ fn give(
     }
     progress.stage(RunStage::FreeNames, None);
     let given = FreeNamesInquiry::open(inventory, &some.asked, &domains)
-        .and_then(|mut inquiry| inquiry.allocate(inventory, &mut taken, (invs, giving)));
+        .and_then(|mut inquiry| inquiry.allocate(inventory, &mut taken, invs, giving));
     given.map_err(|unclear| unread(unclear, findings))
 }
 

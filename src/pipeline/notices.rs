@@ -1,11 +1,11 @@
 //! The notices of a plan about sources, settings and zones.
 
-use super::zones::Zones;
 use crate::change::{Notice, NoticeCode};
 use crate::diag::Problem;
 use crate::dns::{ZoneName, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::model::Trust;
+use crate::reading::Zones;
 
 /// The notices about sources, settings and zones, and whether any of them could not be read completely.
 pub(super) fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice>, bool) {

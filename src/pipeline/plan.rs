@@ -1,32 +1,27 @@
 //! Makes a plan: reads inventory and live DNS, derives, compares, decides.
 
-use super::targets::server_names;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use super::base::BaseError;
-use super::edited::{self, JournalContext, MarkedDecisions};
+use super::edited::{self, MarkedDecisions};
 use super::findings::Findings;
-use super::guards::GuardMemory;
 use super::input_error::InputError;
 use super::inputs::{PlanInput, PlanRequest, ReadFor, SnapshotUsed, gather};
 use super::notices::found_notices;
-use super::progress::{Progress, RunStage};
-use super::review::ReviewError;
-use super::zones::Zones;
+use super::review::{ReviewError, ReviewSubject};
 use super::{TOOL, left_behind, review};
 use crate::change::Change;
 use crate::claim::Subject;
-use crate::diag::{Diagnostics, Problem};
+use crate::diag::Problem;
 use crate::diff::Selection;
-use crate::diff::decide::{DecisionInput, FleetDecisions};
-use crate::diff::held::HeldEdits;
+use crate::diff::decide::FleetDecisions;
 use crate::dns::ZoneName;
 use crate::guard::Breaker;
 use crate::inventory::model::{Config, Export, Inventory, Trust};
-use crate::inventory::value::{Inv, Time};
+use crate::inventory::value::Inv;
 use crate::names::holders::name_of;
-use crate::plan::{HostSeen, Plan, PlanScope, SourceSeen, WorkspaceSeen};
+use crate::plan::{HostSeen, Plan, PlanScope, Review, SourceSeen, WorkspaceSeen};
+use crate::progress::{Progress, RunStage};
 use crate::provider::{self, outage};
 use crate::state::State;
 
@@ -81,56 +76,14 @@ impl From<Problem> for PlanError {
 ///
 /// Errors: [`PlanError`]. A source or zone that cannot be read is no error: the plan says what it leaves because of it.
 pub fn make_plan(request: &PlanRequest<'_>, progress: &dyn Progress) -> Result<MadePlan, PlanError> {
-    let PlanInput { inventory, diagnostics, selection, zones, waits, forgotten, snapshot, remembered, state, version } =
-        gather(request, &ReadFor::Selected, progress)?;
+    let input = gather(request, &ReadFor::Selected, progress)?;
     progress.stage(RunStage::Compare, None);
-    let tripped = remembered.tripped(&inventory);
-    let servers = server_names(&inventory);
-    let nothing = HeldEdits::default();
-    let given = DecisionInput {
-        now: request.now,
-        servers: &servers,
-        selection: &selection,
-        tripped: &tripped,
-        waits: &waits,
-        held: &nothing,
-    };
-    let past = JournalContext { state: state.as_deref(), version, zones: &zones, is_snapshot: snapshot.is_some() };
-    let MarkedDecisions { mut decided, written, held } = edited::decide(&inventory, given, past)?;
-    let left = std::mem::take(&mut decided.left_behind);
-    let (found, live) = (&diagnostics, &zones.live);
-    let reviewed = review::ReviewSubject {
-        inventory: &inventory,
-        hosts: &selection.hosts,
-        found,
-        live,
-        waits: &waits,
-        held: &held,
-        decided: &decided,
-        written: &written,
-    };
-    let (review, remarks) = review::review(request, reviewed, (&remembered, state.as_deref()), progress)?;
-    let chosen = SelectedDecisions { selection: &selection, decided };
-    let workspace = workspace_seen(&inventory.config, state.as_deref())?;
-    let mut made = made((request.now, workspace), (inventory, diagnostics), zones, snapshot, chosen);
-    made.plan.review = review;
-    left_behind::list(&mut made.plan, left, (&selection, state.as_deref()))?;
+    let MarkedDecisions { decided, written, held } = edited::decide(&input)?;
+    let reviewed = ReviewSubject { input: &input, held: &held, decided: &decided, written: &written };
+    let (review, remarks) = review::review(request, reviewed, progress)?;
+    let mut made = made(input, request, decided, review)?;
     made.findings.base = remarks;
-    let only = PlanScope::new(selection.hosts.iter().copied(), &request.projects);
-    let made = MadePlan { plan: Plan { only, ..made.plan }, ..made };
-    Ok(guarded(made, forgotten, remembered, request.workspace))
-}
-
-/// Adds to a plan what the state knows: the use of limits, the tripped breakers, and the zones with an apply that the
-/// state does not know.
-pub(super) fn guarded(
-    mut made: MadePlan,
-    forgotten: Vec<ZoneName>,
-    remembered: GuardMemory,
-    workspace: &Path,
-) -> MadePlan {
-    made.plan.limits = remembered.count(&made.plan, workspace);
-    MadePlan { findings: Findings { forgotten, ..made.findings }, breakers: remembered.breakers, ..made }
+    Ok(made)
 }
 
 /// The workspace that a plan is for.
@@ -141,22 +94,20 @@ pub(super) fn workspace_seen(config: &Config, state: Option<&dyn State>) -> Resu
     Ok(WorkspaceSeen { owner: config.owner.clone(), registry: config.registry, id })
 }
 
-/// What was decided, and for which hosts.
-pub(super) struct SelectedDecisions<'a> {
-    /// The hosts whose rules ran.
-    pub selection: &'a Selection,
-    /// What was decided.
-    pub decided: FleetDecisions,
-}
-
-/// Makes a plan from what was decided.
+/// Makes a plan from what was decided, with what the state knows: the use of limits, the tripped breakers, and the
+/// zones with an apply that the state does not know.
+///
+/// Errors: the state cannot be read.
 pub(super) fn made(
-    (now, workspace): (Time, WorkspaceSeen),
-    (inventory, diagnostics): (Inventory, Diagnostics),
-    zones: Zones,
-    snapshot: Option<SnapshotUsed>,
-    SelectedDecisions { selection, decided }: SelectedDecisions<'_>,
-) -> MadePlan {
+    input: PlanInput,
+    request: &PlanRequest<'_>,
+    mut decided: FleetDecisions,
+    review: Option<Review>,
+) -> Result<MadePlan, Problem> {
+    let PlanInput { now, inventory, selection, zones, remembered, .. } = input;
+    let state = input.state.as_deref();
+    let workspace = workspace_seen(&inventory.config, state)?;
+    let left = std::mem::take(&mut decided.left_behind);
     let (mut notices, is_partial) = found_notices(&inventory, &zones);
     let hosts = hosts_seen(&inventory, &decided);
     notices.extend(decided.notices);
@@ -165,18 +116,18 @@ pub(super) fn made(
     let settings = inventory.settings_errors.keys().cloned().collect();
     let are_exports_believed = are_believed(&inventory);
     let targets = targets(&inventory.config, &decided.changes);
-    let plan = Plan {
+    let mut plan = Plan {
         tool: TOOL.to_owned(),
         created: now,
         expires: now.plus(inventory.config.plan_expires),
         workspace,
         undoes: None,
-        only: None,
+        only: PlanScope::new(selection.hosts.iter().copied(), &request.projects),
         inputs,
-        fleet: Some(fleet(&inventory, selection)),
+        fleet: Some(fleet(&inventory, &selection)),
         hosts,
         changes: decided.changes,
-        review: None,
+        review,
         waiting: decided.waiting,
         left_behind: Vec::new(),
         blocked: decided.blocked,
@@ -186,20 +137,22 @@ pub(super) fn made(
         sources: inventory.exports.iter().map(source_seen).collect(),
         zones: zones.seen,
     };
+    left_behind::list(&mut plan, left, &selection, state)?;
+    plan.limits = remembered.count(&plan, request.workspace);
     let unread = outage::gather(zones.unread.into_iter().map(|(_, error)| error));
     let files_read = plan.inputs.len();
     let findings = Findings {
         files: inventory.files,
         settings,
         are_exports_believed,
-        diagnostics,
+        diagnostics: input.diagnostics,
         files_read,
         zones: zones.findings,
         unread,
-        forgotten: Vec::new(),
+        forgotten: input.forgotten,
         base: Vec::new(),
     };
-    MadePlan { plan, findings, is_partial, snapshot, breakers: Vec::new(), targets }
+    Ok(MadePlan { plan, findings, is_partial, snapshot: input.snapshot, breakers: remembered.breakers, targets })
 }
 
 /// The targets of the zones that changes are in, each once.
@@ -207,8 +160,8 @@ pub(super) fn targets(config: &Config, changes: &[Change]) -> Vec<String> {
     let changed: BTreeSet<&ZoneName> = changes.iter().map(|change| &change.zone).collect();
     let pools: BTreeSet<usize> =
         config.zones.iter().filter(|zone| changed.contains(&zone.name)).map(|zone| zone.pool).collect();
-    let places = pools.into_iter().map(|pool| &config.pools[pool].target);
-    let mut places: Vec<String> = places.map(|target| provider::place(&target.provider, &target.settings)).collect();
+    let targets = pools.into_iter().flat_map(|pool| &config.pools[pool].targets);
+    let mut places: Vec<String> = targets.map(provider::place).collect();
     places.dedup();
     places
 }

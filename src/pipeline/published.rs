@@ -10,7 +10,7 @@ use crate::explain::{ExplainQuestion, find_hosts, in_domains};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::names::NameIndex;
-use crate::state::{SentChange, SentFate, State};
+use crate::state::{ApplyJournal, SentChange, SentFate, State};
 
 /// Finds the hosts that texts name; where the inventory has no such host, the error says what the journal knows.
 ///
@@ -49,7 +49,7 @@ pub fn find_named(
 /// What the journal says about a text that the inventory and live DNS do not know: the question that it asks, and what
 /// was published.
 pub fn question(
-    state: &dyn State,
+    state: &dyn ApplyJournal,
     inventory: &Inventory,
     text: &str,
 ) -> Result<Option<(ExplainQuestion, Vec<PublishedRrset>)>, Problem> {
@@ -62,10 +62,10 @@ pub fn question(
 }
 
 /// What the journal says about the name or address of a question.
-pub fn about(state: &dyn State, question: &ExplainQuestion) -> Result<Vec<PublishedRrset>, Problem> {
+pub fn about(state: &dyn ApplyJournal, question: &ExplainQuestion) -> Result<Vec<PublishedRrset>, Problem> {
     let found = match question {
-        ExplainQuestion::Name(name) => at(state, (name, Rtype::AAAA), None)?,
-        ExplainQuestion::Address(address) => at(state, (&reverse::reverse_name(*address), Rtype::PTR), None)?,
+        ExplainQuestion::Name(name) => at(state, name, Rtype::AAAA, None)?,
+        ExplainQuestion::Address(address) => at(state, &reverse::reverse_name(*address), Rtype::PTR, None)?,
         ExplainQuestion::Host(_) | ExplainQuestion::Left(_) => None,
     };
     Ok(found.into_iter().collect())
@@ -73,7 +73,7 @@ pub fn about(state: &dyn State, question: &ExplainQuestion) -> Result<Vec<Publis
 
 /// What the journal says about a number of no host, or about a name that no host has or had: in full, or by its first
 /// label.
-fn of_text(state: &dyn State, inventory: &Inventory, text: &str) -> Result<Vec<PublishedRrset>, Problem> {
+fn of_text(state: &dyn ApplyJournal, inventory: &Inventory, text: &str) -> Result<Vec<PublishedRrset>, Problem> {
     if let Ok(host) = text.parse::<Inv>() {
         return of_host(state, host);
     }
@@ -88,14 +88,14 @@ fn of_text(state: &dyn State, inventory: &Inventory, text: &str) -> Result<Vec<P
     }
     let mut found = Vec::new();
     for name in &candidates {
-        found.extend(at(state, (name, Rtype::AAAA), None)?);
+        found.extend(at(state, name, Rtype::AAAA, None)?);
     }
     // A label that was a name in two domains does not say which one is meant.
     Ok(if found.len() == 1 { found } else { Vec::new() })
 }
 
 /// The AAAA that applies published for a host, by name.
-fn of_host(state: &dyn State, host: Inv) -> Result<Vec<PublishedRrset>, Problem> {
+fn of_host(state: &dyn ApplyJournal, host: Inv) -> Result<Vec<PublishedRrset>, Problem> {
     let mut names = BTreeSet::new();
     for apply in state.applies_of(host)? {
         let changes = state.sent(apply)?.into_iter().flat_map(|sent| sent.changes);
@@ -104,13 +104,18 @@ fn of_host(state: &dyn State, host: Inv) -> Result<Vec<PublishedRrset>, Problem>
     }
     let mut found = Vec::new();
     for name in &names {
-        found.extend(at(state, (name, Rtype::AAAA), Some(host))?);
+        found.extend(at(state, name, Rtype::AAAA, Some(host))?);
     }
     Ok(found)
 }
 
 /// What applies published at an RRset: for one host, or for the host that they last published it for.
-fn at(state: &dyn State, (name, rtype): (&Name, Rtype), host: Option<Inv>) -> Result<Option<PublishedRrset>, Problem> {
+fn at(
+    state: &dyn ApplyJournal,
+    name: &Name,
+    rtype: Rtype,
+    host: Option<Inv>,
+) -> Result<Option<PublishedRrset>, Problem> {
     let mut traced = TracedRrset { host, deleted: None, published: None };
     for apply in state.applies_at(name)? {
         for sent in state.sent(apply)?.into_iter().rev().filter(|sent| sent.fate == SentFate::Done) {

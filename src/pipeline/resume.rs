@@ -10,8 +10,7 @@ use super::allowed::still_bound;
 use super::apply::{ApplyRun, ApplyWork, moved, settle_by_markers, settle_found, state_lost, zones_of};
 use super::conduct::ApplyConduct;
 use super::guards::{ApplyGuards, rules_now};
-use super::progress::{Progress, RunStage};
-use super::settings::{OpenError, load_settings, state_file};
+use super::settings::{OpenError, load_settings, state_address};
 use super::targets::{Targets, open_writers};
 use super::undo;
 use crate::apply::accept::{PlanTerms, accept};
@@ -22,7 +21,8 @@ use crate::diag::Problem;
 use crate::dns::{Name, Rtype, ZoneName};
 use crate::guard::Allowance;
 use crate::plan::{Plan, SealedPlan, document};
-use crate::state::{self, ApplyId, ApplySummary, Resumption, SentFate, SentUpdate, State, StateLock};
+use crate::progress::{Progress, RunStage};
+use crate::state::{self, ApplyId, ApplyJournal, ApplySummary, Resumption, SentFate, SentUpdate, State, StateLock};
 
 /// How many rounds there are where an update of the apply took effect late and stopped the one sent now.
 const ROUNDS: usize = 3;
@@ -50,12 +50,12 @@ pub fn resume(
 ) -> Result<ResumeOutcome, OpenError> {
     let settings = load_settings(request.workspace)?;
     let config = &settings.config;
-    let file = state_file(request.workspace, config);
-    if state::open_to_read(&file)?.is_none() {
+    let address = state_address(request.workspace, config);
+    if state::open_to_read(&address)?.is_none() {
         return Ok(ResumeOutcome::NoSuchApply);
     }
-    let _lock = StateLock::take(&file, request.who, request.now)?;
-    let mut state = state::open_to_write(&file)?;
+    let _lock = StateLock::take(&address, request.who, request.now)?;
+    let mut state = state::open_to_write(&address)?;
     let found = match id {
         Some(id) => state.apply(id)?,
         None => state.applies(1)?.pop(),
@@ -72,7 +72,7 @@ pub fn resume(
         None => return Ok(ResumeOutcome::Refused(not_kept(place))),
     };
     let zones = still_bound(&sealed.plan().workspace, config, &place);
-    let undone = undo::refusal(sealed.plan(), &place, config, (&*state, &file))?;
+    let undone = undo::refusal(sealed.plan(), &place, config, &*state)?;
     let zones = undone.map_or(zones, Err);
     let zones = match zones.and_then(|()| zones_of(sealed.plan(), config, &place)) {
         Ok(zones) => zones,
@@ -144,7 +144,7 @@ impl ApplyWork<'_> {
     }
 
     /// Reads live DNS, and settles the updates that it proves; gives how many updates it found to have taken effect.
-    fn look(&self, state: &mut dyn State, id: ApplyId) -> Result<(apply::Survey<'_>, usize), Problem> {
+    fn look(&self, state: &mut dyn ApplyJournal, id: ApplyId) -> Result<(apply::Survey<'_>, usize), Problem> {
         self.progress.stage(RunStage::Survey, None);
         let now = self.request.now;
         let found = settle_found(state, id, self.targets, now)?;
@@ -170,8 +170,8 @@ impl ApplyWork<'_> {
         let survey = self.still_allowed(survey.with_made(&made(plan, &sent)), state)?;
         // Limits that were lifted for this apply are still lifted.
         let earlier: Vec<Allowance> = state.allowed(id)?.into_iter().map(|allowed| allowed.allowance).collect();
-        let clearance = match self.clear(state, &survey, &earlier)? {
-            Ok(clearance) => clearance,
+        let wave = match self.next_wave(state, &survey, &earlier)? {
+            Ok(wave) => wave,
             Err(refusal) => return Ok(ApplyRun::refused(refusal)),
         };
         if is_first {
@@ -180,7 +180,7 @@ impl ApplyWork<'_> {
             self.note_allowed(state, id)?;
         }
         let numbers = sent.iter().map(|sent| sent.number).max().unwrap_or(0);
-        let orders = self.orders(clearance, &known, numbers);
+        let orders = self.orders(wave, &known, numbers);
         let ran = self.run((id, survey, &orders), state);
         Ok(ApplyRun { moved, ..ran })
     }
@@ -221,7 +221,7 @@ fn both(earlier: Vec<ZoneWritten>, next: Vec<ZoneWritten>) -> Vec<ZoneWritten> {
 }
 
 /// Whether the outcome of an update is not known: it may have taken effect after it was examined and before the survey.
-fn is_open(state: &dyn State, id: ApplyId) -> Result<bool, Problem> {
+fn is_open(state: &dyn ApplyJournal, id: ApplyId) -> Result<bool, Problem> {
     Ok(state.apply(id)?.is_some_and(|apply| apply.updates_open > 0))
 }
 

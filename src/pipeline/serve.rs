@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Component, Path, PathBuf};
 
 use super::findings::Findings;
-use super::settings::{load_config, state_file};
+use super::settings::{is_of_state, load_config};
 use crate::diag::{Code, Problem};
 use crate::dns::{Name, ZoneContents, ZoneName};
 use crate::inventory::config::retarget::NewTargets;
@@ -15,7 +15,9 @@ use crate::inventory::config::settings::STATE_FILE;
 use crate::inventory::config::toml::quoted;
 use crate::inventory::model::Config;
 use crate::inventory::value::Time;
-use crate::provider::{self, ProviderContext, TargetAccess, ZoneRead};
+use crate::provider;
+use crate::reading::{ReadingTerms, local};
+use crate::target::ZoneRead;
 
 /// The type of the targets whose zones are served, and which a copy replaces.
 const FILES: &str = "zonefile";
@@ -63,19 +65,8 @@ impl LoadedZones {
 pub fn load_workspace(workspace: &Path, now: Time) -> Result<LoadedZones, Box<Findings>> {
     let (config, files) = load_config(workspace)?;
     let mut loaded = LoadedZones { findings: Findings { files, ..Findings::default() }, ..LoadedZones::default() };
-    for spec in &config.zones {
-        let target = &config.pools[spec.pool].target;
-        if target.provider == FILES {
-            let context = ProviderContext { workspace, source: &config.source, now, cache: None };
-            loaded.take(match provider::open(&target.provider, &target.settings, &context) {
-                Ok(TargetAccess::Whole(target)) => target.read_zone(&spec.name),
-                Ok(TargetAccess::ByName(_) | TargetAccess::Either(_)) => {
-                    unreachable!("files are never queried name by name")
-                }
-                Err(error) => Err(error),
-            });
-        }
-    }
+    let terms = ReadingTerms { workspace, now, cache: None };
+    local::read_local(&config, &terms, || {}).into_iter().for_each(|read| loaded.take(read));
     Ok(loaded)
 }
 
@@ -169,17 +160,17 @@ impl ServedAt {
 pub fn copy_workspace(workspace: &Path, copy: &Path, served: &ServedAt, secret: &str) -> Result<Vec<String>, String> {
     let (config, _) = load_config(workspace).map_err(|_| "its settings can no longer be used".to_owned())?;
     fs::create_dir(copy).map_err(|error| failed(copy, &error))?;
-    if let Err(error) = fill(workspace, copy, &config, (served, secret)) {
+    if let Err(error) = fill(workspace, copy, &config, served, secret) {
         // Half a copy is of no use, and stops the next try. The first error matters more than one of this removal.
         let _ = fs::remove_dir_all(copy);
         return Err(error);
     }
-    let others = config.pools.into_iter().filter(|pool| pool.target.provider != FILES);
-    Ok(others.map(|pool| pool.name.to_string()).collect())
+    let others = config.targets().filter(|target| target.provider != FILES);
+    Ok(others.map(|target| target.id.pool.to_string()).collect())
 }
 
 /// Fills the copy of a workspace.
-fn fill(workspace: &Path, copy: &Path, config: &Config, (served, secret): (&ServedAt, &str)) -> Result<(), String> {
+fn fill(workspace: &Path, copy: &Path, config: &Config, served: &ServedAt, secret: &str) -> Result<(), String> {
     copy_all(workspace, copy, config)?;
     let file = copy.join(SECRET_FILE);
     write_secret(&file, secret).map_err(|error| failed(&file, &error))?;
@@ -205,11 +196,8 @@ fn leads_out(path: &Path) -> bool {
 /// Copies a workspace without its state, and without its settings, which differ in the copy.
 fn copy_all(workspace: &Path, copy: &Path, config: &Config) -> Result<(), String> {
     let own = copy.canonicalize().map_err(|error| failed(copy, &error))?;
-    let state = state_file(workspace, config);
     let is_left = |path: &Path| {
-        // Next to the database are its log and its lock, whose names begin with its name.
-        let rest = path.to_str().zip(state.to_str()).and_then(|(path, state)| path.strip_prefix(state));
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
+        is_of_state(workspace, config, path)
             || [STATE, SETTINGS].iter().any(|left| path == workspace.join(left))
             || path.canonicalize().is_ok_and(|path| path == own)
     };

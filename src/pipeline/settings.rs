@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::findings::Findings;
 use crate::diag::{Diagnostics, Files, Problem};
-use crate::inventory::model::{Config, Pool, Project};
+use crate::inventory::model::{Config, Project};
 use crate::inventory::read::{LoadedConfig, SettingsFile};
 use crate::inventory::source::SourceSpec;
 use crate::provider;
+use crate::state::StateAddress;
 
 /// Why a workspace cannot be worked with at all.
 #[derive(Debug)]
@@ -60,8 +61,21 @@ pub fn load_settings(workspace: &Path) -> Result<WorkspaceSettings, Box<Findings
 }
 
 /// Where the state of a workspace is kept.
-pub fn state_file(workspace: &Path, config: &Config) -> PathBuf {
-    workspace.join(&config.state_file)
+pub fn state_address(workspace: &Path, config: &Config) -> StateAddress {
+    StateAddress::of_file(workspace, &config.state_file)
+}
+
+/// The folder of what a workspace keeps on this machine alone and may lose, such as copies of zones.
+pub fn local_folder(workspace: &Path, config: &Config) -> PathBuf {
+    workspace.join(&config.state_file).parent().unwrap_or(Path::new("")).to_owned()
+}
+
+/// Whether a path is that of the state of a workspace, or of what is next to it: its log and its lock, whose names begin
+/// with its name.
+pub fn is_of_state(workspace: &Path, config: &Config, path: &Path) -> bool {
+    let state = workspace.join(&config.state_file);
+    let rest = path.to_str().zip(state.to_str()).and_then(|(path, state)| path.strip_prefix(state));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
 }
 
 /// Checks the targets' settings.
@@ -82,9 +96,6 @@ fn checked(loaded: LoadedConfig) -> Result<(Config, Files), Box<Findings>> {
 /// Checks the settings of all targets.
 pub fn check_targets(config: &Config) -> Diagnostics {
     let mut found = Diagnostics::default();
-    for pool in &config.pools {
-        let Pool { target, .. } = pool;
-        found.append(provider::check(&target.provider, &target.settings, &config.source));
-    }
+    config.targets().for_each(|target| found.append(provider::check(target, &config.source)));
     found
 }

@@ -6,15 +6,17 @@ use std::path::Path;
 use super::TOOL;
 use super::findings::Findings;
 use super::inputs::load;
-use super::progress::Progress;
 use super::settings::load_config;
-use super::zones::{self, Zones};
 use crate::diag::{FileFindings, Problem};
 use crate::diff::Selection;
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
-use crate::provider::{TargetAccess, outage};
+use crate::progress::Progress;
+use crate::provider::outage;
+use crate::reading::open::{each_zone, open_targets};
+use crate::reading::{ReadingTerms, Zones, ZonesRequest, zones};
 use crate::snapshot::{SavedZone, SnapshotWriter, UnreadZone};
+use crate::target::{ReadTarget, ReadingManner};
 
 /// What was saved, and what was found.
 #[derive(Debug)]
@@ -49,11 +51,12 @@ pub fn save(
 ) -> Result<SavedSnapshot, SnapshotError> {
     let (config, files) = load_config(workspace).map_err(SnapshotError::Settings)?;
     let writer = SnapshotWriter::begin(target).map_err(SnapshotError::Save)?;
-    let targets = zones::open_targets(&config, workspace, now, None);
-    let (outcomes, findings) = if targets.iter().any(|target| matches!(target, Ok(TargetAccess::ByName(_)))) {
-        save_known(workspace, now, &writer, progress)?
+    let terms = ReadingTerms { workspace, now, cache: None };
+    let readers = open_targets(&config, &terms);
+    let (outcomes, findings) = if readers.opened().any(|target| target.manner() == ReadingManner::ByName) {
+        save_known(terms, &writer, progress)?
     } else {
-        let outcomes = zones::each_zone(&config, &targets, progress, |access, zone| save_whole(&writer, access, zone));
+        let outcomes = each_zone(&config, &readers, progress, |target, zone| save_whole(&writer, target, zone));
         (outcomes, Findings { files, ..Findings::default() })
     };
     let (mut saved, mut unread, mut errors) = (Vec::new(), Vec::new(), Vec::new());
@@ -86,25 +89,20 @@ pub fn save(
 type SaveOutcome = Result<Result<(SavedZone, Option<Box<FileFindings>>), Problem>, Problem>;
 
 /// Reads and saves one zone.
-fn save_whole(writer: &SnapshotWriter, access: &TargetAccess, zone: &ZoneName) -> SaveOutcome {
-    let read = match access {
-        TargetAccess::Whole(target) => target.read_zone(zone)?,
-        TargetAccess::Either(target) => target.read_zone(zone)?,
-        TargetAccess::ByName(_) => unreachable!("no target is queried name by name"),
-    };
+fn save_whole(writer: &SnapshotWriter, target: &dyn ReadTarget, zone: &ZoneName) -> SaveOutcome {
+    let read = target.read_zone(zone)?;
     Ok(writer.write_zone(&read.contents, None).map(|saved| (saved, read.findings)))
 }
 
 /// Reads all zones and saves what is known about them: which names are queried depends on the inventory.
 fn save_known(
-    workspace: &Path,
-    now: Time,
+    terms: ReadingTerms<'_>,
     writer: &SnapshotWriter,
     progress: &dyn Progress,
 ) -> Result<(Vec<SaveOutcome>, Findings), SnapshotError> {
-    let (inventory, diagnostics) = load(workspace, now, progress).map_err(SnapshotError::Settings)?;
-    let Zones { live, unread, findings, .. } =
-        zones::read_all(&inventory, workspace, (&Selection::default(), now), progress);
+    let (inventory, diagnostics) = load(terms.workspace, terms.now, progress).map_err(SnapshotError::Settings)?;
+    let request = ZonesRequest { inventory: &inventory, selection: &Selection::default(), terms };
+    let Zones { live, unread, findings, .. } = zones::read(&request, None, progress);
     let mut unread = unread.into_iter().map(|(_, error)| error);
     let outcomes = live.zones().map(|(_, zone)| match zone.contents() {
         Some(contents) => Ok(writer.write_zone(contents, zone.knowledge()).map(|saved| (saved, None))),

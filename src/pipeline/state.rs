@@ -5,12 +5,10 @@ use std::path::Path;
 use super::findings::Findings;
 use super::guards::{limits_used, rules_of};
 use super::inputs::load;
-use super::pools::side_by_side;
-use super::progress::{Progress, RunStage};
-use super::settings::{OpenError, load_config, state_file};
+use super::settings::{OpenError, load_config, state_address};
 use super::targets::{accesses, is_fenced, open_writers};
 use super::{TOOL, accepted};
-use crate::apply::ZoneAccess;
+use crate::apply::CopyAccess;
 use crate::apply::survey::standing_marker;
 use crate::diag::Problem;
 use crate::dns::{Name, Rtype, ZoneName};
@@ -18,34 +16,37 @@ use crate::guard::Breaker;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Config, Export, Registry, ZoneSpec};
 use crate::inventory::value::Time;
-use crate::live::asked::Question;
 use crate::names::NameIndex;
-use crate::plan::{Marker, marker_key};
+use crate::progress::{Progress, RunStage};
 use crate::provider::outage;
-use crate::state::{self, Acceptance, BreakerReset, SourceStatus, State, StateFacts, StateLock, Status};
+use crate::reading::side_by_side::side_by_side;
+use crate::state::{
+    self, Acceptance, BreakerReset, ChangeLedger, OwnershipRegister, SourceStatus, StateFacts, StateLock, Status,
+};
+use crate::target::{Marker, Question, marker_key};
 
 /// Reads the state of a workspace, its sources, and at most `count` applies; queries no server and writes nothing.
 ///
 /// Errors: [`OpenError`].
 pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, OpenError> {
     let (mut inventory, _) = load(workspace, now, &NoProgress)?;
-    let file = state_file(workspace, &inventory.config);
+    let address = state_address(workspace, &inventory.config);
     // The lock is read first, so that an apply that is seen as running has not ended before the journal is read.
-    let holder = StateLock::holder(&file);
-    let state = state::open_to_read(&file)?;
+    let holder = StateLock::holder(&address);
+    let state = state::open_to_read(&address)?;
     let memory = state.as_deref().map(|state| StateFacts::read(state, count, now)).transpose()?;
     accepted::hold_against(&mut inventory, state.as_deref())?;
     let limits = limits_used(&rules_of(&inventory), state.as_deref(), now)?;
     let left_behind = state.as_deref().map_or_else(|| Ok(Vec::new()), |state| left_behind(&inventory, state))?;
     let accepted = state.map(|state| state.exports()).transpose()?.unwrap_or_default();
     let sources = inventory.exports.iter().map(|export| source(&inventory, export, &accepted)).collect();
-    let place = inventory.config.state_file;
+    let place = address.setting().to_owned();
     Ok(Status { tool: TOOL.to_owned(), created: now, place, holder, sources, memory, limits, left_behind })
 }
 
 /// The names that no host has and at which applies created an AAAA RRset that no apply deleted since, sorted; none
 /// where hosts.csv or names.lock is in doubt, or where every RRset is own.
-fn left_behind(inventory: &Inventory, state: &dyn State) -> Result<Vec<Name>, Problem> {
+fn left_behind(inventory: &Inventory, state: &dyn OwnershipRegister) -> Result<Vec<Name>, Problem> {
     let doubted = [&inventory.trust.hosts, &inventory.trust.names_lock].map(|trust| trust.doubt().is_some());
     if doubted.contains(&true) || inventory.config.registry == Registry::Noop {
         return Ok(Vec::new());
@@ -96,16 +97,16 @@ pub enum WasReset {
 /// Errors: [`OpenError`].
 pub fn reset(workspace: &Path, scope: &str, reset: BreakerReset<'_>) -> Result<WasReset, OpenError> {
     let (config, _) = load_config(workspace)?;
-    let file = state_file(workspace, &config);
-    let tripped = |state: &dyn State| state.breakers();
-    let Some(found) = state::open_to_read(&file)?.map(|state| tripped(&*state)).transpose()? else {
+    let address = state_address(workspace, &config);
+    let tripped = |state: &dyn ChangeLedger| state.breakers();
+    let Some(found) = state::open_to_read(&address)?.map(|state| tripped(&*state)).transpose()? else {
         return Ok(WasReset::No(Vec::new()));
     };
     if found.iter().all(|breaker| breaker.scope != scope) {
         return Ok(WasReset::No(found));
     }
-    let _lock = StateLock::take(&file, reset.who, reset.now)?;
-    let mut state = state::open_to_write(&file)?;
+    let _lock = StateLock::take(&address, reset.who, reset.now)?;
+    let mut state = state::open_to_write(&address)?;
     let found = tripped(&*state)?;
     match found.iter().position(|breaker| breaker.scope == scope) {
         Some(place) if state.reset(scope, reset)? => Ok(WasReset::Yes(found[place].clone())),
@@ -145,9 +146,9 @@ pub struct AdoptedMarkers {
 pub fn init(adoption: &AdoptionRequest<'_>, progress: &dyn Progress) -> Result<AdoptedMarkers, OpenError> {
     let AdoptionRequest { workspace, now, who, reason } = *adoption;
     let (config, _) = load_config(workspace)?;
-    let file = state_file(workspace, &config);
-    let _lock = StateLock::take(&file, who, now)?;
-    let mut state = state::open_to_write(&file)?;
+    let address = state_address(workspace, &config);
+    let _lock = StateLock::take(&address, who, now)?;
+    let mut state = state::open_to_write(&address)?;
     let (mut markers, mut unread, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for (zone, found) in present_markers(&config, workspace, now, progress) {
         match found {
@@ -160,7 +161,7 @@ pub fn init(adoption: &AdoptionRequest<'_>, progress: &dyn Progress) -> Result<A
     }
     state.adopt_markers(&markers, who, reason, now)?;
     let findings = Findings { unread: outage::gather(errors.into_iter()), ..Findings::default() };
-    Ok(AdoptedMarkers { place: config.state_file, markers, unread, findings })
+    Ok(AdoptedMarkers { place: address.setting().to_owned(), markers, unread, findings })
 }
 
 /// The present markers of all fenced zones, in the order of the configuration.
@@ -180,13 +181,13 @@ fn present_markers(
         progress.step();
         marker
     });
-    fenced.iter().map(|access| access.zone.clone()).zip(found).collect()
+    fenced.iter().map(|access| access.copy.zone.clone()).zip(found).collect()
 }
 
 /// The present marker of a zone; `None` where there is none, or where its name would be too long.
-fn read_marker(access: &ZoneAccess<'_>) -> Result<Option<Marker>, Problem> {
+fn read_marker(access: &CopyAccess<'_>) -> Result<Option<Marker>, Problem> {
     let writer = access.writer.clone()?;
-    let Some(key) = marker_key(access.zone) else { return Ok(None) };
-    let answer = writer.observe(access.zone, &[Question::of(&key)], None)?.into_iter().next();
-    Ok(standing_marker(writer, access.zone, answer)?.as_ref().and_then(Marker::of_rrset))
+    let Some(key) = marker_key(&access.copy.zone) else { return Ok(None) };
+    let answer = writer.observe(&access.copy.zone, &[Question::of(&key)], None)?.into_iter().next();
+    Ok(standing_marker(writer, &access.copy.zone, answer)?.as_ref().and_then(Marker::of_rrset))
 }

@@ -1,34 +1,34 @@
 //! The targets of zones, opened to write to them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::settings::state_file;
-use crate::apply::ZoneAccess;
+use super::settings::local_folder;
+use crate::apply::CopyAccess;
 use crate::diag::Problem;
 use crate::diff::context::ServerNames;
 use crate::dns::ZoneName;
 use crate::inventory::Inventory;
-use crate::inventory::model::{Config, Fence, ZoneSpec};
+use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::value::Time;
 use crate::plan::Plan;
+use crate::provider;
 use crate::provider::cache::{Cache, CacheUse};
-use crate::provider::write::WriteZone;
-use crate::provider::{self, ProviderContext};
+use crate::reading::ReadingTerms;
+use crate::target::{CopyId, TargetId, TargetSet, WriteTarget, ZoneFence};
 
 /// The targets of zones.
 pub(super) struct Targets<'a> {
-    /// The zones, including those of a plan.
-    pub zones: Vec<ZoneAccess<'a>>,
+    /// The copies of the zones, including those of a plan.
+    pub copies: Vec<CopyAccess<'a>>,
     /// Each target that could be opened, once.
-    pub writers: Vec<&'a dyn WriteZone>,
+    pub writers: Vec<&'a dyn WriteTarget>,
 }
 
 impl<'a> Targets<'a> {
     /// The targets of these zones, from their open writers.
-    pub fn new(config: &Config, zones: &[&'a ZoneSpec], writers: &'a TargetWriters) -> Targets<'a> {
-        let opened = writers.values().filter_map(|writer| writer.as_deref().ok());
-        Targets { zones: accesses(config, zones, writers), writers: opened.collect() }
+    pub fn new(config: &'a Config, zones: &[&'a ZoneSpec], writers: &'a TargetWriters) -> Targets<'a> {
+        Targets { copies: accesses(config, zones, writers), writers: writers.opened().collect() }
     }
 
     /// Makes all targets expect that an earlier run made updates and did not finish.
@@ -37,15 +37,15 @@ impl<'a> Targets<'a> {
     }
 
     /// The writer of a zone, where there is one.
-    pub fn writer(&self, zone: &ZoneName) -> Option<&'a dyn WriteZone> {
-        let access = self.zones.iter().find(|access| access.zone == zone)?;
+    pub fn writer(&self, zone: &ZoneName) -> Option<&'a dyn WriteTarget> {
+        let access = self.copies.iter().find(|access| access.copy.zone == *zone)?;
         access.writer.as_ref().ok().copied()
     }
 
-    /// The targets of the zones of a plan.
-    pub fn of_plan(&self, plan: &Plan) -> Vec<ZoneAccess<'a>> {
+    /// The copies of the zones of a plan.
+    pub fn of_plan(&self, plan: &Plan) -> Vec<CopyAccess<'a>> {
         let names: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
-        self.zones.iter().filter(|access| names.contains(access.zone)).cloned().collect()
+        self.copies.iter().filter(|access| names.contains(&access.copy.zone)).cloned().collect()
     }
 
     /// Finishes all targets; gives what went wrong.
@@ -54,44 +54,44 @@ impl<'a> Targets<'a> {
     }
 }
 
-/// The writers of the targets that a plan needs, by pool.
-pub(super) type TargetWriters = BTreeMap<usize, Result<Box<dyn WriteZone>, Problem>>;
+/// The targets that a plan needs, opened to be written.
+pub(super) type TargetWriters = TargetSet<dyn WriteTarget>;
 
 /// Opens the targets of these zones to write.
 pub(super) fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Path, now: Time) -> TargetWriters {
     // What is read to apply is always live: only the sizes of the kept zones are used.
-    let cache = Cache::next_to(&state_file(workspace, config), CacheUse::Renew, now);
-    let context = ProviderContext { workspace, source: &config.source, now, cache: Some(&cache) };
-    let pools: BTreeSet<usize> = zones.iter().map(|spec| spec.pool).collect();
-    let open = |pool: usize| {
-        let target = &config.pools[pool].target;
-        (pool, provider::open_writer(&target.provider, &target.settings, &context))
-    };
-    pools.into_iter().map(open).collect()
+    let cache = Cache::inside(&local_folder(workspace, config), CacheUse::Renew, now);
+    let context = ReadingTerms { workspace, now, cache: Some(&cache) }.context(config);
+    let needed: BTreeSet<&TargetId> = zones.iter().map(|spec| &config.reference(spec).id).collect();
+    provider::open_all_writers(config.targets().filter(|target| needed.contains(&target.id)), &context)
 }
 
-/// The target of each zone.
-pub(super) fn accesses<'a>(config: &Config, zones: &[&'a ZoneSpec], writers: &'a TargetWriters) -> Vec<ZoneAccess<'a>> {
-    let access = |spec: &&'a ZoneSpec| ZoneAccess {
-        zone: &spec.name,
-        writer: writers[&spec.pool].as_deref().map_err(Problem::clone),
-        is_fenced: is_fenced(config, spec),
+/// The copies of these zones.
+pub(super) fn accesses<'a>(
+    config: &'a Config,
+    zones: &[&'a ZoneSpec],
+    writers: &'a TargetWriters,
+) -> Vec<CopyAccess<'a>> {
+    let access = |spec: &&'a ZoneSpec| {
+        let target = &config.reference(spec).id;
+        CopyAccess {
+            copy: CopyId { target: target.clone(), zone: spec.name.clone() },
+            writer: writers.target(target).access.as_deref().map_err(Problem::clone),
+            is_fenced: is_fenced(config, spec),
+        }
     };
     zones.iter().map(access).collect()
 }
 
 /// Whether a zone has a marker as its fence: as its settings say, else as its provider needs it.
 pub(super) fn is_fenced(config: &Config, spec: &ZoneSpec) -> bool {
-    match spec.fence {
-        Some(fence) => fence == Fence::Marker,
-        None => provider::is_fenced(&config.pools[spec.pool].target.provider),
-    }
+    let usual = || provider::capabilities(config.reference(spec)).map(|capabilities| capabilities.fence);
+    spec.fence.or_else(usual) == Some(ZoneFence::Marker)
 }
 
 /// The names of the servers that zones are written to, each with the first place in the settings that holds it.
 pub fn server_names(inventory: &Inventory) -> ServerNames {
-    let targets = inventory.config.pools.iter().map(|pool| &pool.target);
-    let named = targets.flat_map(|target| provider::server_names(&target.provider, &target.settings));
+    let named = inventory.config.targets().flat_map(provider::server_names);
     let mut servers = ServerNames::new();
     for (name, origin) in named {
         servers.entry(name).or_insert(origin);

@@ -13,10 +13,9 @@ use super::inputs::PlanRequest;
 use super::notices::zone_unknown;
 use super::plan::MadePlan;
 use super::plan::{targets, workspace_seen};
-use super::progress::{Progress, RunStage};
-use super::settings::{OpenError, load_settings, state_file};
+use super::settings::{OpenError, load_settings, state_address};
 use super::targets::{accesses, open_writers};
-use crate::apply::{SIDE_BY_SIDE, ZoneAccess};
+use crate::apply::{CopyAccess, SIDE_BY_SIDE};
 use crate::change::Change;
 use crate::diag::{CallError, Problem, did_you_mean};
 use crate::disk;
@@ -24,13 +23,13 @@ use crate::dns::{Name, RrKey, ZoneName};
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::read::SETTINGS;
 use crate::inventory::value::{Inv, Time};
-use crate::live::asked::{Answer, Question};
 use crate::parallel::side_by_side;
-use crate::plan::Plan;
-use crate::plan::PlanScope;
+use crate::plan::{Plan, PlanScope};
+use crate::progress::{Progress, RunStage};
 use crate::provider::outage;
 use crate::state::status::at_work;
 use crate::state::{self, ApplyId, State, StateLock};
+use crate::target::{Answer, Question};
 use crate::undo::{self, UndoJudgement};
 
 /// Why there is no plan that undoes an apply.
@@ -62,13 +61,12 @@ impl From<Problem> for UndoError {
 pub fn make_undo(request: &PlanRequest<'_>, id: ApplyId, progress: &dyn Progress) -> Result<MadePlan, UndoError> {
     let settings = load_settings(request.workspace)?;
     let config = &settings.config;
-    let file = state_file(request.workspace, config);
-    let state = state::open_to_read(&file)?;
+    let state = state::open_to_read(&state_address(request.workspace, config))?;
     let state = state.ok_or_else(|| unknown(id))?;
-    check_ended(&*state, id, &file)?;
-    let done = net(&*state, id, config, &file)?;
+    check_ended(&*state, id)?;
+    let done = net(&*state, id, config)?;
     let hosts = named_hosts(&done, &request.hosts, id)?;
-    let done = narrowed(done, (&hosts, &request.projects), id)?;
+    let done = narrowed(done, &hosts, &request.projects, id)?;
     progress.stage(RunStage::Survey, None);
     let (present, unread) = observe(&done, config, request.workspace, request.now);
     let UndoJudgement { changes, edited, blocked } = undo::judge(&done, &present);
@@ -117,24 +115,23 @@ fn unknown(id: ApplyId) -> UndoError {
     refuse(format!("the journal has no apply {}", id.0), "`zonewright history` lists the applies")
 }
 
-/// What an apply did in all, as the journal in this file says.
+/// What an apply did in all, as the journal says.
 ///
 /// Errors: the state cannot be read, or the journal has an entry that zonewright never writes.
-fn net(state: &dyn State, id: ApplyId, config: &Config, file: &Path) -> Result<Vec<Change>, Problem> {
+fn net(state: &dyn State, id: ApplyId, config: &Config) -> Result<Vec<Change>, Problem> {
     undo::net(id, &state.sent(id)?, |zone| config.pool_of(zone)).map_err(|odd| {
-        Problem::new(file.display().to_string(), "state-unreadable", odd.to_string())
+        Problem::new(state.address().to_string(), "state-unreadable", odd.to_string())
             .hint("restore the last good copy of the state")
     })
 }
 
 /// Refuses a plan that undoes an apply of another journal, since only that journal says which RRsets are own after the
-/// undo; and a plan that does something else than to put back what its apply changed. `place` names the plan, and the
-/// journal is in `file`.
+/// undo; and a plan that does something else than to put back what its apply changed. `place` names the plan.
 pub(super) fn refusal(
     plan: &Plan,
     place: &str,
     config: &Config,
-    (state, file): (&dyn State, &Path),
+    state: &dyn State,
 ) -> Result<Option<Problem>, Problem> {
     let Some(undoes) = plan.undoes else { return Ok(None) };
     let refuse = |code, message, hint: String| Problem::new(place, code, message).hint(hint);
@@ -143,7 +140,7 @@ pub(super) fn refusal(
         let message = format!("the plan undoes apply {undoes}, which is not in the journal");
         return Ok(Some(refuse("unknown-apply", message, hint)));
     }
-    let done = net(state, ApplyId(undoes), config, file)?;
+    let done = net(state, ApplyId(undoes), config)?;
     Ok(undo::stray(&plan.changes, &done).map(|Change { key, .. }| {
         let message = format!(
             "it changes {} of `{}`, but this does not put back what apply {undoes} changed there, and a plan that undoes \
@@ -156,9 +153,9 @@ pub(super) fn refusal(
 }
 
 /// Checks that there is such an apply, and that it is not running.
-fn check_ended(state: &dyn State, id: ApplyId, file: &Path) -> Result<(), UndoError> {
+fn check_ended(state: &dyn State, id: ApplyId) -> Result<(), UndoError> {
     // The lock is read first, so that an apply that is seen as running has not ended before the journal is read.
-    let holder = StateLock::holder(file);
+    let holder = StateLock::holder(state.address());
     state.apply(id)?.ok_or_else(|| unknown(id))?;
     if at_work(holder.as_ref(), &state.unfinished()?) == Some(id) {
         Err(refuse(format!("apply {} is running", id.0), "wait until it ends, or interrupt it, then undo it"))
@@ -180,7 +177,7 @@ fn named_hosts(done: &[Change], texts: &[String], id: ApplyId) -> Result<BTreeSe
         };
         match (found.first(), found.len()) {
             (Some(inv), 1) => hosts.insert(*inv),
-            (None, _) => return Err(unchanged(&format!("host {text}"), (text, names_in(done)), id)),
+            (None, _) => return Err(unchanged(&format!("host {text}"), text, &names_in(done), id)),
             (Some(_), _) => {
                 let numbers: Vec<String> = found.iter().map(ToString::to_string).collect();
                 let message = format!("several hosts match `{text}`: {}", numbers.join(", "));
@@ -214,7 +211,7 @@ fn names_in(done: &[Change]) -> Vec<String> {
 }
 
 /// The error of an apply that changed nothing for what the request names; `known` is what the request could have named.
-fn unchanged(whose: &str, (text, known): (&str, Vec<String>), id: ApplyId) -> UndoError {
+fn unchanged(whose: &str, text: &str, known: &[String], id: ApplyId) -> UndoError {
     let shows = format!("`zonewright history {}` shows what it changed", id.0);
     let hint = match did_you_mean(text, known.iter().map(String::as_str)) {
         Some(near) => format!("{near} {shows}"),
@@ -228,13 +225,14 @@ fn unchanged(whose: &str, (text, known): (&str, Vec<String>), id: ApplyId) -> Un
 /// Errors: it did nothing to one of the projects.
 fn narrowed(
     done: Vec<Change>,
-    (hosts, projects): (&BTreeSet<Inv>, &[String]),
+    hosts: &BTreeSet<Inv>,
+    projects: &[String],
     id: ApplyId,
 ) -> Result<Vec<Change>, UndoError> {
     for project in projects {
         if done.iter().all(|change| change.project != *project) {
-            let known = done.iter().map(|change| change.project.clone()).collect();
-            return Err(unchanged(&format!("project `{project}`"), (project, known), id));
+            let known: Vec<String> = done.iter().map(|change| change.project.clone()).collect();
+            return Err(unchanged(&format!("project `{project}`"), project, &known, id));
         }
     }
     let hosts: Vec<Inv> = hosts.iter().copied().collect();
@@ -261,14 +259,15 @@ fn observe(
     let writers = open_writers(config, &specs, workspace, now);
     let answered = side_by_side(accesses(config, &specs, &writers), SIDE_BY_SIDE, |access| {
         let questions: Vec<Question> =
-            places[access.zone].iter().map(|place| Question::of(&done[*place].key)).collect();
-        (access.zone, read(&access, &questions))
+            places[&access.copy.zone].iter().map(|place| Question::of(&done[*place].key)).collect();
+        let answers = read(&access, &questions);
+        (access.copy.zone, answers)
     });
     let mut present: Vec<Option<Answer>> = done.iter().map(|_| None).collect();
     for (zone, answers) in answered {
         match answers {
-            Ok(answers) => places[zone].iter().zip(answers).for_each(|(place, answer)| present[*place] = Some(answer)),
-            Err(error) => unread.push((zone.clone(), error)),
+            Ok(answers) => places[&zone].iter().zip(answers).for_each(|(place, answer)| present[*place] = Some(answer)),
+            Err(error) => unread.push((zone, error)),
         }
     }
     unread.sort_by_cached_key(|(zone, _)| zone.to_string());
@@ -276,8 +275,8 @@ fn observe(
 }
 
 /// Reads RRsets of a zone.
-fn read(access: &ZoneAccess<'_>, questions: &[Question]) -> Result<Vec<Answer>, Problem> {
-    access.writer.clone()?.observe(access.zone, questions, None)
+fn read(access: &CopyAccess<'_>, questions: &[Question]) -> Result<Vec<Answer>, Problem> {
+    access.writer.clone()?.observe(&access.copy.zone, questions, None)
 }
 
 /// The error of a zone that is no longer configured.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::settings::state_file;
+use super::settings::state_address;
 use crate::inventory::Inventory;
 use crate::inventory::read::{self, SettingsFile, WorkspaceExtent};
 use crate::inventory::value::Time;
@@ -68,7 +68,7 @@ fn hosts(inventory: &Inventory) -> Vec<String> {
 /// The numbers of the last applies.
 fn applies(workspace: &Path) -> Option<Vec<String>> {
     let config = SettingsFile::read(workspace).into_config().config?;
-    let state = open_to_read(&state_file(workspace, &config)).ok()??;
+    let state = open_to_read(&state_address(workspace, &config)).ok()??;
     let applies = state.applies(APPLIES).ok()?;
     Some(applies.iter().map(|apply| apply.id.0.to_string()).collect())
 }

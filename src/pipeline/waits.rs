@@ -3,7 +3,7 @@
 use crate::diag::Problem;
 use crate::inventory::value::Time;
 use crate::plan::Plan;
-use crate::state::{OpenedState, State, WaitNews};
+use crate::state::{OpenedState, WaitList, WaitNews};
 
 /// Whether the apply of a plan, which begins `now`, must note RRsets that wait, even if it has nothing else to do.
 ///
@@ -18,7 +18,7 @@ pub fn has_news(plan: &Plan, kept: &OpenedState, now: Time) -> bool {
 }
 
 /// Notes which RRsets wait from now on and which no longer wait, by the plan that is about to be applied.
-pub fn note(plan: &Plan, state: &mut dyn State, now: Time) -> Result<(), Problem> {
+pub fn note(plan: &Plan, state: &mut dyn WaitList, now: Time) -> Result<(), Problem> {
     let news = WaitNews::of(plan, &state.waits()?, now);
     if news.is_empty() { Ok(()) } else { state.note_waits(&news) }
 }

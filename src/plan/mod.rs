@@ -4,8 +4,6 @@
 
 pub mod model;
 
-pub mod marker;
-
 pub mod order;
 
 pub mod review;
@@ -23,7 +21,7 @@ pub use crate::change::{
     BlockCode, BlockedSubject, Change, ChangeKind, LeftBehindRrset, Notice, NoticeCode, Reason, Rule, SkipCode,
     SkippedSubject, WaitingRrset,
 };
-pub use marker::{Marker, marker_key};
+
 pub use model::{
     ContentsSeen, HostSeen, LimitKind, LimitSetting, LimitState, Plan, PlanScope, SourceSeen, WorkspaceSeen, ZoneSeen,
 };

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::marker::marker_key;
 use super::review::Review;
 use crate::change::{BlockedSubject, Change, LeftBehindRrset, Notice, NoticeCode, SkippedSubject, WaitingRrset};
 use crate::claim::Subject;
+use crate::disk::hex;
 use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName};
 use crate::document::{nullable, nullable_object, present, words};
 use crate::inventory::model::Registry;
-use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::{Duration, Inv, Time};
+use crate::target::{PoolName, marker_key};
 
 /// All that a run would change, and all that it would not and why.
 #[derive(Debug, Clone, PartialEq)]
@@ -286,8 +286,7 @@ impl ContentsSeen {
             let marks = marker.as_ref().is_some_and(is_marker);
             !marks && rrset.rtype() != Rtype::SOA && !is_dnssec(rrset.rtype())
         });
-        let digest: String = digest.iter().map(|octet| format!("{octet:02x}")).collect();
-        ContentsSeen { digest, managed, rrsets, serial: contents.serial().into_int() }
+        ContentsSeen { digest: hex(&digest), managed, rrsets, serial: contents.serial().into_int() }
     }
 }
 

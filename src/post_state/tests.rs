@@ -6,8 +6,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::change::Rule;
 use crate::dns::{RrKey, Ttl, ZoneBuilder, ZoneName};
-use crate::live::asked::{Answer, AskedZone, Question};
+use crate::live::asked::AskedZone;
 use crate::live::{Apexes, LiveZone};
+use crate::target::{Answer, Question};
 
 /// How many records an RRset may have here.
 const MAX: usize = 2;

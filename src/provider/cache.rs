@@ -81,9 +81,8 @@ const ATTEMPTS: u32 = 100;
 const FORSAKEN: Duration = Duration::from_secs(3600);
 
 impl Cache {
-    /// The cache next to the state of a workspace.
-    pub fn next_to(state: &Path, usage: CacheUse, now: Time) -> Cache {
-        let folder = state.parent().unwrap_or(Path::new(""));
+    /// The cache inside a folder on this machine.
+    pub fn inside(folder: &Path, usage: CacheUse, now: Time) -> Cache {
         Cache { folder: folder.join(FOLDER), now, usage }
     }
 
@@ -407,7 +406,7 @@ mod tests {
 
     /// The cache of a workspace in this folder at a time.
     fn cache(folder: &Path, usage: CacheUse, now: &str) -> Cache {
-        Cache::next_to(&folder.join(".zonewright/state.db"), usage, at(now))
+        Cache::inside(&folder.join(".zonewright"), usage, at(now))
     }
 
     /// The same at noon, with the zone `example.net.` in it.
@@ -581,7 +580,7 @@ mod tests {
     fn where_nothing_can_be_written_nothing_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("file"), "").unwrap();
-        let cache = Cache::next_to(&folder.path().join("file/state.db"), CacheUse::Read, at("2026-11-20T12:00:00Z"));
+        let cache = Cache::inside(&folder.path().join("file"), CacheUse::Read, at("2026-11-20T12:00:00Z"));
         let zone = zone("example.net");
         assert!(cache.keep(&zone, ORIGIN, cache.now()).is_err());
         assert!(matches!(cache.load(zone.apex(), ORIGIN, HOUR), Err(None)));

@@ -11,8 +11,8 @@ use std::collections::HashSet;
 
 use domain::base::iana::Class;
 
-use super::write::RrsetEdit;
 use crate::dns::{NameRef, Rdata, Rrset, Rtype};
+use crate::target::RrsetEdit;
 
 /// One record of an update.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +44,7 @@ pub fn prerequisites<'a, E>(
     edits: &[RrsetEdit<'a>],
     mut push: impl FnMut(UpdateEntry<'a>) -> Result<(), E>,
 ) -> Result<(), E> {
+    // An edit of the CNAME itself says what is there: one that is deleted makes room for the others.
     let of_cname = |edit: &&RrsetEdit<'a>| edit.key.rtype == Rtype::CNAME;
     let mut without_cname: HashSet<NameRef<'a>> = edits.iter().filter(of_cname).map(owner).collect();
     for edit in edits {

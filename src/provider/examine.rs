@@ -4,12 +4,9 @@
 
 use std::time::Duration;
 
-use super::write::{RrsetEdit, Update, UpdateReply, WriteZone};
-use crate::change::ChangeKind;
 use crate::diag::Problem;
-use crate::dns::{Name, Rdata, Rrset, Rtype, Ttl, ZoneContents, ZoneName};
-use crate::live::asked::Question;
-use crate::plan::marker_key;
+use crate::dns::{ChangeKind, Name, Rdata, Rrset, Rtype, Ttl, ZoneContents, ZoneName};
+use crate::target::{Question, RrsetEdit, Update, UpdateReply, WriteTarget, marker_key};
 
 /// A target as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,7 +130,7 @@ const NEVER: &str = "what zonewright doctor asks for, and no run writes";
 ///
 /// Servers check the permission for the zone first. They check that for single names and types only when all
 /// prerequisites hold, so this does not show it (RFC 2136 section 3.3).
-pub(super) fn try_update(writer: &dyn WriteZone, zone: &ZoneName) -> UpdatesExamined {
+pub(super) fn try_update(writer: &dyn WriteTarget, zone: &ZoneName) -> UpdatesExamined {
     let examined = |fault| UpdatesExamined { zone: zone.clone(), place: writer.place(zone), fault };
     let soa = Question::soa(zone);
     if let Err(error) = writer.observe(zone, &[soa], None) {

@@ -1,12 +1,9 @@
 //! An apply in the journal, in words and as a part of documents.
 
-use std::collections::BTreeMap;
-
-use serde::Serialize;
-
 use super::page::TextPage;
 use super::summary::counted;
 use crate::apply::OutcomeCode;
+use crate::document::object_in_documents;
 use crate::state::{ApplyId, ApplySummary, Resumption};
 
 /// How many hexadecimal digits of a plan's digest are shown; with 12 no two plans of a lifetime look the same.
@@ -85,72 +82,28 @@ pub fn remarks(apply: &ApplySummary) -> Vec<String> {
     reason.chain(undoes).chain(resumed).collect()
 }
 
-/// An apply for documents.
-#[derive(Debug, Serialize)]
+/// An apply for documents, which say whether it is running.
+#[derive(Debug)]
 pub struct ApplyView<'a> {
-    /// Its number.
-    id: u64,
-    /// The plan's `id`.
-    plan: &'a str,
-    /// The plan's `effect`.
-    effect: &'a str,
-    /// When it began.
-    started: String,
-    /// When it ended.
-    finished: Option<String>,
-    /// Whether it is running.
-    running: bool,
-    /// Who ran it.
-    who: &'a str,
-    /// Why.
-    reason: Option<&'a str>,
-    /// The apply that it undoes.
-    undoes: Option<u64>,
-    /// Who resumed it.
-    resumed: Vec<ResumptionView<'a>>,
-    /// How many hosts it was to change.
-    hosts: usize,
-    /// The hosts of each outcome.
-    outcomes: &'a BTreeMap<String, usize>,
-    /// How many updates took effect.
-    updates_done: usize,
-    /// How many perhaps did.
-    updates_open: usize,
+    /// The apply.
+    pub apply: &'a ApplySummary,
+    /// The one that is running.
+    pub running: Option<ApplyId>,
 }
 
-/// One time that an apply was resumed.
-#[derive(Debug, Serialize)]
-struct ResumptionView<'a> {
-    /// When.
-    at: String,
-    /// Who did it.
-    who: &'a str,
-    /// Why.
-    reason: Option<&'a str>,
-}
-
-/// An apply for documents; `running` is the one that is running.
-pub fn view(apply: &ApplySummary, running: Option<ApplyId>) -> ApplyView<'_> {
-    ApplyView {
-        id: apply.id.0,
-        plan: &apply.new.plan,
-        effect: &apply.new.effect,
-        started: apply.new.started.to_string(),
-        finished: apply.finished.map(|finished| finished.to_string()),
-        running: running == Some(apply.id),
-        who: &apply.new.who,
-        reason: apply.new.reason.as_deref(),
-        undoes: apply.new.undoes.map(|undone| undone.0),
-        resumed: apply.resumed.iter().map(resumption).collect(),
-        hosts: apply.new.hosts,
-        outcomes: &apply.outcomes,
-        updates_done: apply.updates_done,
-        updates_open: apply.updates_open,
-    }
-}
-
-/// A resumption for documents.
-fn resumption(resumption: &Resumption) -> ResumptionView<'_> {
-    let Resumption { at, who, reason } = resumption;
-    ResumptionView { at: at.to_string(), who, reason: reason.as_deref() }
-}
+object_in_documents!(ApplyView<'_>, view => {
+    "id": view.apply.id,
+    "plan": view.apply.new.plan,
+    "effect": view.apply.new.effect,
+    "started": view.apply.new.started,
+    "finished": view.apply.finished,
+    "running": view.running == Some(view.apply.id),
+    "who": view.apply.new.who,
+    "reason": view.apply.new.reason,
+    "undoes": view.apply.new.undoes,
+    "resumed": view.apply.resumed,
+    "hosts": view.apply.new.hosts,
+    "outcomes": view.apply.outcomes,
+    "updates_done": view.apply.updates_done,
+    "updates_open": view.apply.updates_open,
+});

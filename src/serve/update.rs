@@ -5,8 +5,7 @@
 use domain::base::iana::{Class, Rcode};
 
 use super::wire::{DnsRequest, RequestRecord};
-use crate::dns::{Rtype, Ttl, ZoneName};
-use crate::provider::is_zone_data;
+use crate::dns::{Rtype, Ttl, ZoneName, is_zone_data};
 use crate::provider::memory::message::{UpdateInstruction, UpdateMessage, UpdatePrerequisite};
 
 /// The readable part of an update.

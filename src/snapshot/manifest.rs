@@ -3,13 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::dns::{Name, ZoneName};
+use crate::document::pretty;
 use crate::inventory::value::Time;
 
 /// What `format` says.
 pub const FORMAT: &str = "zonewright.snapshot/1";
-
-/// What comes before a digest.
-pub const SHA256: &str = "sha256:";
 
 /// The document, as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,7 +89,7 @@ pub struct UnreadZone {
 impl Manifest {
     /// The text for a file, with a final newline.
     pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("texts and numbers are JSON") + "\n"
+        pretty(self)
     }
 
     /// Reads a document.

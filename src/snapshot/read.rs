@@ -6,15 +6,16 @@ use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::manifest::{Manifest, NamesFile, SHA256, SavedZone, ZoneExtent};
+use super::manifest::{Manifest, NamesFile, SavedZone, ZoneExtent};
 use super::{MANIFEST, names, text};
 use crate::diag::Problem;
-use crate::disk::hex;
+use crate::disk::{DigestText, hex};
 use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::value::Time;
 use crate::live::ZoneKnowledge;
 use crate::plan::ContentsSeen;
-use crate::provider::{self, ZoneRead};
+use crate::provider::{self};
+use crate::target::ZoneRead;
 
 /// The largest file, in octets: places in zone files are kept as 32 bits.
 const MAX_FILE: u64 = u32::MAX as u64;
@@ -132,7 +133,7 @@ impl Snapshot {
         if !text.ends_with(text::END.as_bytes()) {
             return Err(damaged(&place, "the file was cut: its last line is missing".to_owned()));
         }
-        if sha256 != format!("{SHA256}{digest}") {
+        if sha256 != DigestText(&digest).to_string() {
             return Err(damaged(&place, "the file was changed: its SHA-256 is not that of the manifest".to_owned()));
         }
         Ok((text, (place, digest)))
@@ -157,7 +158,7 @@ fn check(saved: &SavedZone, contents: &ZoneContents) -> Result<(), String> {
         () if contents.record_count() as u64 != *records => {
             differs("the number of records", &contents.record_count(), records)
         }
-        () if format!("{SHA256}{}", seen.digest) != *digest => {
+        () if DigestText(&seen.digest).to_string() != *digest => {
             Err("the digest of its contents is not that of the manifest".to_owned())
         }
         () => Ok(()),

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::manifest::{FORMAT, Manifest, NamesFile, SHA256, SavedZone, UnreadZone, ZoneExtent};
+use super::manifest::{FORMAT, Manifest, NamesFile, SavedZone, UnreadZone, ZoneExtent};
 use super::{MANIFEST, NAMES_SUFFIX, SUFFIX, file_stem, folder, names, text};
 use crate::diag::Problem;
-use crate::disk::hex;
+use crate::disk::{DigestText, hex};
 use crate::dns::ZoneContents;
 use crate::inventory::value::Time;
 use crate::live::ZoneKnowledge;
@@ -80,7 +80,7 @@ impl SnapshotWriter {
             }
         };
         let records = contents.record_count() as u64;
-        let digest = format!("{SHA256}{digest}");
+        let digest = DigestText(&digest).to_string();
         Ok(SavedZone { zone, file, sha256, extent, serial, rrsets, records, digest })
     }
 
@@ -95,7 +95,7 @@ impl SnapshotWriter {
             write(&mut out)?;
             let DigestWriter { out, hasher } = out;
             out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-            Ok(format!("{SHA256}{}", hex(&hasher.finalize())))
+            Ok(DigestText(&hex(&hasher.finalize())).to_string())
         });
         written.map_err(|error| not_saved(&self.target.join(name), &error))
     }

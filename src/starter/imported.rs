@@ -17,7 +17,7 @@ use crate::inventory::config::toml::quoted;
 use crate::inventory::sources::HOSTS_HEADER;
 use crate::inventory::value::{Net64, Time};
 use crate::live::Live;
-use crate::plan::marker_key;
+use crate::target::marker_key;
 
 /// The location that all hosts get.
 const LOCATION: &str = "unknown";

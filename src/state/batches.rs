@@ -2,27 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Transaction, params};
-
-use super::journal::{self, KeptChange};
+use super::kept_change::{self, KeptChange};
 use super::seal::{self, BatchRow};
-use super::sqlite::Sqlite;
+use super::sql::{SqlChange, SqlRead, SqlRows as _, values};
 use super::{ApplyId, SettledBatch, UnsettledUpdate, effect};
 use crate::apply::{Batch, BatchOutcome};
 use crate::diag::Problem;
 use crate::inventory::value::{Inv, Time};
-use crate::live::asked::Question;
+use crate::target::Question;
 
 /// Keeps a batch that is about to be sent.
-pub fn keep_sending(change: &Transaction<'_>, apply: ApplyId, batch: &Batch<'_>, now: Time) -> rusqlite::Result<()> {
+pub fn keep_sending(change: &dyn SqlChange, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), Problem> {
     let hosts: BTreeSet<Inv> = batch.changes.iter().filter_map(|change| change.subject.host()).collect();
     let (apply, number) = (apply.0 as i64, batch.number as i64);
     let row = BatchRow {
         apply,
         number,
-        zone: batch.zone.to_string(),
+        zone: batch.copy.zone.to_string(),
         phase: batch.phase.as_str().to_owned(),
-        marker_before: journal::marker_before(batch),
+        marker_before: kept_change::marker_before(batch),
         marker_after: batch.swap.as_ref().map(|swap| swap.after.to_string()),
         awaited: batch.swap.is_some().into(),
         hosts: hosts.len() as i64,
@@ -33,19 +31,18 @@ pub fn keep_sending(change: &Transaction<'_>, apply: ApplyId, batch: &Batch<'_>,
     };
     row.insert(change)?;
     let sql = "INSERT INTO batch_changes (apply, number, changes, seal) VALUES (?1, ?2, ?3, ?4)";
-    let changes = journal::to_json(batch);
+    let changes = kept_change::to_json(batch);
     let seal = seal::of_changes(apply, number, &changes);
-    change.prepare_cached(sql)?.execute(params![apply, number, changes, seal])?;
-    Ok(())
+    change.execute(sql, values![apply, number, changes, seal]).map(drop)
 }
 
 /// Keeps the outcome of a batch.
 pub fn keep_settled(
-    change: &Transaction<'_>,
+    change: &dyn SqlChange,
     apply: ApplyId,
     settled: &SettledBatch<'_>,
     now: Time,
-) -> rusqlite::Result<()> {
+) -> Result<(), Problem> {
     let SettledBatch { batch, outcome } = *settled;
     let (word, why, is_open) = match outcome {
         BatchOutcome::Done => ("done", None, false),
@@ -53,6 +50,7 @@ pub fn keep_settled(
         BatchOutcome::Unknown(why) => ("unknown", Some(why), true),
     };
     let row = BatchRow::load(change, apply.0 as i64, batch.number as i64)?;
+    let row = row.ok_or_else(|| change.absent(&format!("update {} of apply {}", batch.number, apply.0)))?;
     let row = BatchRow {
         settled: Some(word.to_owned()),
         why: why.cloned(),
@@ -69,14 +67,14 @@ pub fn keep_settled(
 
 /// The updates that an apply left open and that no marker will settle: those without a marker, and those whose marker
 /// is past.
-pub fn unsettled(state: &Sqlite, id: ApplyId) -> Result<Vec<UnsettledUpdate>, Problem> {
+pub fn unsettled(state: &dyn SqlRead, id: ApplyId) -> Result<Vec<UnsettledUpdate>, Problem> {
     let sql = format!(
         "{} WHERE (marker_after IS NULL OR awaited = 0) AND (settled IS NULL OR settled = 'unknown')
            AND batches.apply = ?1 ORDER BY batches.number",
         seal::SENT
     );
     let unsettled = |(BatchRow { apply, number, zone, .. }, changes): (BatchRow, String)| {
-        let kept = journal::from_json(&changes).ok_or_else(|| state.odd("list of changes", &changes))?;
+        let kept = state.changes(&changes)?;
         let after = kept.into_iter().map(|KeptChange { name, rtype, after, .. }| {
             let (name, rtype) = state.rrset(&name, &rtype)?;
             Ok((Question { name, rtype }, after))
@@ -84,5 +82,5 @@ pub fn unsettled(state: &Sqlite, id: ApplyId) -> Result<Vec<UnsettledUpdate>, Pr
         let after = after.collect::<Result<_, Problem>>()?;
         Ok(UnsettledUpdate { apply: ApplyId(apply as u64), number: number as u64, zone: state.zone(&zone)?, after })
     };
-    state.read(&sql, [id.0 as i64], seal::sent)?.into_iter().map(unsettled).collect()
+    state.rows(&sql, values![id], seal::sent)?.into_iter().map(unsettled).collect()
 }

@@ -2,30 +2,30 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use rusqlite::{OptionalExtension as _, Row, Transaction, params};
-
-use super::journal::{self, ChangeEffect, KeptChange};
+use super::kept_change::{self, ChangeEffect, KeptChange};
 use super::seal::{self, BatchRow};
+use super::sql::{SqlChange, SqlRows as _, SqlValue, values};
 use super::{ApplyId, UnsettledUpdate, waits};
 use crate::apply::Batch;
 use crate::change::RrsetText;
 use crate::claim::Subject;
+use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
-use crate::plan::Marker;
+use crate::target::Marker;
 
 /// Keeps that an update that has just settled took effect, and what that proves of others of its zone that are open.
-pub fn settled(change: &Transaction<'_>, apply: ApplyId, batch: &Batch<'_>, now: Time) -> rusqlite::Result<()> {
+pub fn settled(change: &dyn SqlChange, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), Problem> {
     let effects = batch.changes.iter().copied().map(ChangeEffect::from).collect();
     match batch.swap.as_ref().map(|swap| &swap.after) {
         Some(after) => {
-            move_marker(change, batch.zone, after, now)?;
-            enter(change, apply, batch.zone, effects, now)?;
-            settle_by(change, batch.zone, after, now).map(drop)
+            move_marker(change, &batch.copy.zone, after, now)?;
+            enter(change, apply, &batch.copy.zone, effects, now)?;
+            settle_by(change, &batch.copy.zone, after, now).map(drop)
         }
         None => {
-            enter(change, apply, batch.zone, effects, now)?;
-            settle_overtaken(change, batch.zone, &journal::kept(batch), now)
+            enter(change, apply, &batch.copy.zone, effects, now)?;
+            settle_overtaken(change, &batch.copy.zone, &kept_change::kept(batch), now)
         }
     }
 }
@@ -33,26 +33,20 @@ pub fn settled(change: &Transaction<'_>, apply: ApplyId, batch: &Batch<'_>, now:
 /// Keeps what an update of a zone changed: makes created RRsets own and deleted ones not own, ends their waits, and
 /// enters the hosts in the ledger.
 fn enter(
-    change: &Transaction<'_>,
+    change: &dyn SqlChange,
     apply: ApplyId,
     zone: &ZoneName,
     mut effects: Vec<ChangeEffect<'_>>,
     now: Time,
-) -> rusqlite::Result<()> {
+) -> Result<(), Problem> {
     // In the order of the tables, so that each page of them is looked for once.
     effects.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-    let (id, zone) = (apply.0 as i64, zone.to_string());
-    let yes = |sql: &str, id: Option<i64>| -> rusqlite::Result<bool> {
-        let mut query = change.prepare_cached(sql)?;
-        match id {
-            Some(id) => query.query_row([id], |row| row.get(0)),
-            None => query.query_row([], |row| row.get(0)),
-        }
-    };
-    let is_undo = yes("SELECT EXISTS (SELECT 1 FROM applies WHERE id = ?1 AND undoes IS NOT NULL)", Some(id))?;
-    let any_waits = yes("SELECT EXISTS (SELECT 1 FROM waits)", None)?;
+    let zone = zone.to_string();
+    let any = |sql: &str, values: &[SqlValue<'_>]| Ok::<bool, Problem>(change.row(sql, values, |_| Ok(()))?.is_some());
+    let is_undo = any("SELECT 1 FROM applies WHERE id = ?1 AND undoes IS NOT NULL", values![apply])?;
+    let any_waits = any("SELECT 1 FROM waits LIMIT 1", &[])?;
     // What an undo puts back is ours only where it was before the apply that is undone removed it.
-    let sql = if !is_undo {
+    let create = if !is_undo {
         "INSERT INTO own_rrsets (name, type, zone, apply, seal) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"
     } else {
         "INSERT INTO own_rrsets (name, type, zone, apply, seal) SELECT ?1, ?2, ?3, ?4, ?5
@@ -60,20 +54,18 @@ fn enter(
                        WHERE id = ?4 AND once_own.apply = undoes AND name = ?1 AND type = ?2)
          ON CONFLICT DO NOTHING"
     };
-    let mut create = change.prepare_cached(sql)?;
-    let sql = "INSERT INTO once_own (apply, name, type) SELECT ?3, name, type FROM own_rrsets
+    let keep = "INSERT INTO once_own (apply, name, type) SELECT ?3, name, type FROM own_rrsets
          WHERE name = ?1 AND type = ?2 ON CONFLICT DO NOTHING";
-    let mut keep = change.prepare_cached(sql)?;
-    let mut delete = change.prepare_cached("DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2")?;
+    let delete = "DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2";
     for ChangeEffect { name, rtype, is_there, .. } in &effects {
         match is_there {
             (false, _) => {
-                let seal = seal::of_own(name, rtype, &zone, id);
-                create.execute(params![name, rtype, zone, id, seal])?;
+                let seal = seal::of_own(name, rtype, &zone, apply.0 as i64);
+                change.execute(create, values![name, rtype, zone, apply, seal])?;
             }
             (true, false) => {
-                keep.execute(params![name, rtype, id])?;
-                delete.execute(params![name, rtype])?;
+                change.execute(keep, values![name, rtype, apply])?;
+                change.execute(delete, values![name, rtype])?;
             }
             (true, true) => continue,
         }
@@ -84,21 +76,19 @@ fn enter(
     // A host is entered again with its next change; where that comes within the same second nothing is to be written.
     let sql = "INSERT INTO ledger (apply, subject, project, at) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (apply, subject, project) DO UPDATE SET at = excluded.at WHERE at <> excluded.at";
-    let mut enter = change.prepare_cached(sql)?;
     let counted = effects.iter().filter_map(|effect| Some((effect.subject.counted()?, effect.project)));
     for (subject, project) in counted.collect::<BTreeSet<(Subject, &str)>>() {
-        enter.execute(params![id, subject.to_string(), project, now.as_nanos()])?;
+        change.execute(sql, values![apply, subject.to_string(), project, now])?;
     }
     Ok(())
 }
 
 /// Records the marker of an update that took effect as the current one, unless an answer to a later update came first.
-fn move_marker(change: &Transaction<'_>, zone: &ZoneName, after: &Marker, now: Time) -> rusqlite::Result<()> {
-    let mut query = change.prepare_cached("SELECT marker FROM markers WHERE zone = ?1")?;
-    let texts = query.query_map([zone.to_string()], |row| row.get::<_, String>(0))?;
-    let known: Vec<String> = texts.collect::<rusqlite::Result<_>>()?;
+fn move_marker(change: &dyn SqlChange, zone: &ZoneName, after: &Marker, now: Time) -> Result<(), Problem> {
+    let sql = "SELECT marker FROM markers WHERE zone = ?1";
+    let known = change.row(sql, values![zone.to_string()], |row| row.get::<String>(0))?;
     let is_later = |known: &Marker| known.epoch == after.epoch && known.batch > after.batch;
-    if known.first().and_then(|text| Marker::parse(text)).is_some_and(|known| is_later(&known)) {
+    if known.and_then(|text| Marker::parse(&text)).is_some_and(|known| is_later(&known)) {
         Ok(())
     } else {
         put_marker(change, zone, after, now)
@@ -106,15 +96,14 @@ fn move_marker(change: &Transaction<'_>, zone: &ZoneName, after: &Marker, now: T
 }
 
 /// Records a marker as the current one.
-pub fn put_marker(change: &Transaction<'_>, zone: &ZoneName, marker: &Marker, now: Time) -> rusqlite::Result<()> {
+pub fn put_marker(change: &dyn SqlChange, zone: &ZoneName, marker: &Marker, now: Time) -> Result<(), Problem> {
     let sql = "INSERT INTO markers (zone, marker, at) VALUES (?1, ?2, ?3)
          ON CONFLICT (zone) DO UPDATE SET marker = excluded.marker, at = excluded.at";
-    change.prepare_cached(sql)?.execute(params![zone.to_string(), marker.to_string(), now.as_nanos()])?;
-    Ok(())
+    change.execute(sql, values![zone.to_string(), marker.to_string(), now]).map(drop)
 }
 
 /// Stops waiting for the markers of a zone that are older than this one: their updates name markers that are gone.
-pub fn close_until(change: &Transaction<'_>, zone: &ZoneName, marker: &Marker) -> rusqlite::Result<()> {
+pub fn close_until(change: &dyn SqlChange, zone: &ZoneName, marker: &Marker) -> Result<(), Problem> {
     let awaited = awaited_until(change, zone, marker)?;
     awaited.into_iter().try_for_each(|AwaitedUpdate { batch, .. }| BatchRow { awaited: 0, ..batch }.update(change))
 }
@@ -132,7 +121,7 @@ struct AwaitedUpdate {
 /// open. Returns how many took effect.
 ///
 /// A marker that is not in the journal settles none of them.
-pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: Time) -> rusqlite::Result<usize> {
+pub fn settle_by(change: &dyn SqlChange, zone: &ZoneName, live: &Marker, now: Time) -> Result<usize, Problem> {
     let awaited = awaited_until(change, zone, live)?;
     let markers = awaited.iter().map(|awaited| &awaited.after);
     let Some(first) = markers.min_by_key(|marker| place(marker)) else { return Ok(0) };
@@ -157,10 +146,10 @@ pub fn settle_by(change: &Transaction<'_>, zone: &ZoneName, live: &Marker, now: 
 }
 
 /// Settles an update without a known marker: all RRsets are as it was to leave them. Returns whether it was still open.
-pub fn settle_found(change: &Transaction<'_>, found: &UnsettledUpdate, now: Time) -> rusqlite::Result<bool> {
+pub fn settle_found(change: &dyn SqlChange, found: &UnsettledUpdate, now: Time) -> Result<bool, Problem> {
     let UnsettledUpdate { apply, number, zone, .. } = found;
     let (id, number) = (apply.0 as i64, *number as i64);
-    let Some(batch) = BatchRow::load(change, id, number).optional()?.filter(BatchRow::is_open) else {
+    let Some(batch) = BatchRow::load(change, id, number)?.filter(BatchRow::is_open) else {
         return Ok(false);
     };
     batch.settle_as_done(change, "all of it is there", now)?;
@@ -171,11 +160,11 @@ pub fn settle_found(change: &Transaction<'_>, found: &UnsettledUpdate, now: Time
 }
 
 /// The changes of an update.
-fn kept(change: &Transaction<'_>, apply: i64, number: i64) -> rusqlite::Result<Vec<KeptChange>> {
+fn kept(change: &dyn SqlChange, apply: i64, number: i64) -> Result<Vec<KeptChange>, Problem> {
     let sql = "SELECT changes, seal FROM batch_changes WHERE apply = ?1 AND number = ?2";
-    let changes = |row: &Row<'_>| seal::changes(row, 0, apply, number);
-    let text = change.prepare_cached(sql)?.query_row([apply, number], changes)?;
-    journal::from_json(&text).ok_or(rusqlite::Error::InvalidQuery)
+    let text = change.row(sql, values![apply, number], |row| seal::changes(row, 0, apply, number))?;
+    let text = text.ok_or_else(|| change.absent(&format!("changes of update {number} of apply {apply}")))?;
+    change.changes(&text)
 }
 
 /// Where a marker comes among those of its zone.
@@ -185,12 +174,11 @@ fn place(marker: &Marker) -> (u64, u64) {
 
 /// The updates of a zone whose markers may still be found there, up to this one and including it, in the order of
 /// sending.
-fn awaited_until(change: &Transaction<'_>, zone: &ZoneName, last: &Marker) -> rusqlite::Result<Vec<AwaitedUpdate>> {
+fn awaited_until(change: &dyn SqlChange, zone: &ZoneName, last: &Marker) -> Result<Vec<AwaitedUpdate>, Problem> {
     let columns = BatchRow::COLUMNS;
     let sql = format!("SELECT {columns} FROM batches WHERE zone = ?1 AND awaited = 1 ORDER BY apply, number");
-    let rows: Vec<BatchRow> =
-        change.prepare_cached(&sql)?.query_map([zone.to_string()], BatchRow::of)?.collect::<rusqlite::Result<_>>()?;
-    let awaited = rows
+    let awaited = change
+        .rows(&sql, values![zone.to_string()], BatchRow::of)?
         .into_iter()
         .filter_map(|batch| Some(AwaitedUpdate { after: Marker::parse(batch.marker_after.as_deref()?)?, batch }));
     Ok(awaited.filter(|awaited| place(&awaited.after) <= place(last)).collect())
@@ -199,21 +187,20 @@ fn awaited_until(change: &Transaction<'_>, zone: &ZoneName, last: &Marker) -> ru
 /// The updates that led to a marker, each the one whose marker the next took the place of; back to the
 /// place of `first`, and no further. Empty where the journal does not have the marker.
 fn chain(
-    change: &Transaction<'_>,
+    change: &dyn SqlChange,
     zone: &ZoneName,
     first: &Marker,
     live: &Marker,
-) -> rusqlite::Result<BTreeSet<(i64, i64)>> {
+) -> Result<BTreeSet<(i64, i64)>, Problem> {
     let columns = BatchRow::COLUMNS;
     let sql = format!(
         "SELECT {columns} FROM batches
          WHERE zone = ?1 AND marker_after = ?2 AND (settled IS NULL OR settled <> 'undone')"
     );
-    let mut query = change.prepare_cached(&sql)?;
     let mut chain = BTreeSet::new();
     let mut marker = Some(live.clone());
     while let Some(after) = marker.filter(|marker| place(marker) >= place(first)) {
-        let found = query.query_row(params![zone.to_string(), after.to_string()], BatchRow::of).optional()?;
+        let found = change.row(&sql, values![zone.to_string(), after.to_string()], BatchRow::of)?;
         let Some(batch) = found else { break };
         if !chain.insert((batch.apply, batch.number)) {
             break;
@@ -226,21 +213,15 @@ fn chain(
 
 /// Settles the updates without a marker that were open in a zone when another one took effect on an RRset that they
 /// found just as that one did: had they taken effect, its prerequisite would not have held, and now theirs does not.
-fn settle_overtaken(
-    change: &Transaction<'_>,
-    zone: &ZoneName,
-    changes: &[KeptChange],
-    now: Time,
-) -> rusqlite::Result<()> {
+fn settle_overtaken(change: &dyn SqlChange, zone: &ZoneName, changes: &[KeptChange], now: Time) -> Result<(), Problem> {
     let sent = seal::SENT;
     let sql = format!("{sent} WHERE zone = ?1 AND marker_after IS NULL AND (settled IS NULL OR settled = 'unknown')");
-    let open: Vec<(BatchRow, String)> =
-        change.prepare_cached(&sql)?.query_map([zone.to_string()], seal::sent)?.collect::<rusqlite::Result<_>>()?;
+    let open = change.rows(&sql, values![zone.to_string()], seal::sent)?;
     let found: HashMap<(&str, &str), &Option<RrsetText>> =
         changes.iter().map(|kept| ((kept.name.as_str(), kept.rtype.as_str()), &kept.before)).collect();
     let is_overtaken = |kept: &KeptChange| found.get(&(kept.name.as_str(), kept.rtype.as_str())) == Some(&&kept.before);
     for (batch, text) in open {
-        let kept = journal::from_json(&text).ok_or(rusqlite::Error::InvalidQuery)?;
+        let kept = change.changes(&text)?;
         if kept.iter().any(is_overtaken) {
             batch.settle_as_undone(change, "another update took effect instead", now)?;
         }

@@ -1,12 +1,9 @@
 //! What keeps a state from being used, in words.
 
-use crate::diag::{Code, Problem};
 use std::io;
-use std::path::Path;
 
-use rusqlite::{ErrorCode, ffi};
-
-use super::seal::broken_row;
+use super::address::StateAddress;
+use crate::diag::{Code, Problem};
 
 /// What was tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +24,7 @@ impl StateAttempt {
     }
 
     /// What could not be done.
-    fn words(self) -> &'static str {
+    pub fn words(self) -> &'static str {
         match self {
             StateAttempt::Read => "the state cannot be read",
             StateAttempt::Write => "the state cannot be written",
@@ -43,55 +40,21 @@ const RESTORE: &str = "restore the file from its last good copy; or move it away
 const ACCESS: &str = "check the file's owner, its mode, and the free space of its disk; `[state] url` says where it is";
 
 /// Puts an error together.
-pub fn error(file: &Path, code: impl Into<Code>, message: impl Into<String>, hint: &str) -> Problem {
-    // The current folder need not be named.
-    let place = file.strip_prefix(".").unwrap_or(file).display().to_string();
-    Problem::new(place, code, message.into()).hint(hint)
+pub fn error(address: &StateAddress, code: impl Into<Code>, message: impl Into<String>, hint: &str) -> Problem {
+    Problem::new(address.to_string(), code, message.into()).hint(hint)
 }
 
-/// What the database says.
-pub fn of_database(file: &Path, attempt: StateAttempt, source: &rusqlite::Error) -> Problem {
-    if let Some(broken) = broken_row(source) {
-        return unreadable(file, broken.to_string());
-    }
-    match source.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => unreadable(file, "the file is not a database"),
-        Some(ErrorCode::DatabaseCorrupt) => unreadable(file, "the database is damaged"),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            let message = format!("{}: another process is still writing to it", attempt.words());
-            error(file, "state-busy", message, "wait until it is done, and see `zonewright status`")
-        }
-        _ if needs_recovery(source) => {
-            let message = "a crash left the state in the middle of a write, and this user may not write there to \
-                           repair it";
-            error(file, "state-unreadable", message, "run `zonewright status` as a user who may write to its folder")
-        }
-        // A writer needs free space even to read the file.
-        _ if lacks_room(source) => {
-            let message = format!("{}: there is no room on its disk", StateAttempt::Write.words());
-            error(file, StateAttempt::Write.code(), message, ACCESS)
-        }
-        _ => error(file, attempt.code(), format!("{}: {source}", attempt.words()), ACCESS),
-    }
-}
-
-/// Whether the disk is full.
-fn lacks_room(source: &rusqlite::Error) -> bool {
-    let of_log = || source.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_IOERR_SHMSIZE);
-    source.sqlite_error_code() == Some(ErrorCode::DiskFull) || of_log()
-}
-
-/// Whether a crash left the file in the middle of a write, and this reader may not undo it.
-pub fn needs_recovery(source: &rusqlite::Error) -> bool {
-    source.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_READONLY_ROLLBACK)
+/// What the system does not let be done, and why.
+pub fn unusable(address: &StateAddress, attempt: StateAttempt, why: &str) -> Problem {
+    error(address, attempt.code(), format!("{}: {why}", attempt.words()), ACCESS)
 }
 
 /// What the system says of the file or its folder.
-pub fn of_system(file: &Path, attempt: StateAttempt, source: &io::Error) -> Problem {
-    error(file, attempt.code(), format!("{}: {source}", attempt.words()), ACCESS)
+pub fn of_system(address: &StateAddress, attempt: StateAttempt, source: &io::Error) -> Problem {
+    unusable(address, attempt, &source.to_string())
 }
 
 /// The file holds something that is not part of a state.
-pub fn unreadable(file: &Path, what: impl Into<String>) -> Problem {
-    error(file, "state-unreadable", what, RESTORE)
+pub fn unreadable(address: &StateAddress, what: impl Into<String>) -> Problem {
+    error(address, "state-unreadable", what, RESTORE)
 }

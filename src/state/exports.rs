@@ -1,15 +1,91 @@
-//! The exports that were last accepted, with their content, and the switches that any of them listed.
+//! The exports that were last accepted, with their content, and the switches that any of them listed; and
+//! the inputs of the last apply that did all of its plan.
 
 use std::collections::BTreeMap;
-
-use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
 use super::ApplyId;
 use super::acceptance::{Acceptance, AcceptedFile, Acceptor, ExportToAccept, NewExport};
 use super::seal::{self, ExportRow};
-use super::sqlite::Sqlite;
+use super::sql::{SqlChange, SqlDatabase, SqlRow, SqlRows as _, values};
+use crate::apply::OutcomeCode;
 use crate::diag::Problem;
 use crate::inventory::value::Time;
+
+/// What was accepted. What a method wrote is durable when it returns.
+pub trait AcceptanceRecord: Send {
+    /// The exports that were last accepted, sorted by source.
+    fn exports(&self) -> Result<Vec<Acceptance>, Problem>;
+
+    /// The files of the accepted export of a source, sorted by name; empty where there is no such export.
+    fn export_files(&self, source: &str) -> Result<Vec<AcceptedFile>, Problem>;
+
+    /// The switches that any accepted l3-tors listed since a person last accepted one, sorted.
+    fn l3_switches(&self) -> Result<Vec<String>, Problem>;
+
+    /// The input files, with their digests, of the latest apply that tried them on the whole fleet, did all of its plan
+    /// and undid nothing; empty where there is no such apply.
+    fn last_inputs(&self) -> Result<BTreeMap<String, String>, Problem>;
+
+    /// Makes exports the accepted ones.
+    fn accept(&mut self, exports: &[ExportToAccept], acceptor: &Acceptor<'_>, now: Time) -> Result<(), Problem>;
+}
+
+impl<D: SqlDatabase> AcceptanceRecord for D {
+    fn exports(&self) -> Result<Vec<Acceptance>, Problem> {
+        let acceptance = |row: &dyn SqlRow| {
+            let ExportRow { source, row_count, dated, at, apply, who, reason } = ExportRow::of(row)?;
+            let (rows, dated, at) = (row_count as usize, dated.map(Time::from_nanos), Time::from_nanos(at));
+            let apply = apply.map(|id| ApplyId(id as u64));
+            Ok(Acceptance { source, rows, dated, at, apply, who, reason, files: BTreeMap::new() })
+        };
+        let sql = format!("SELECT {} FROM exports", ExportRow::COLUMNS);
+        let mut found = self.rows(&sql, &[], acceptance)?;
+        let sql = format!("SELECT {} FROM export_files", seal::FILE_COLUMNS);
+        for (source, name, digest) in self.rows(&sql, &[], seal::file)? {
+            if let Some(of_source) = found.iter_mut().find(|acceptance| acceptance.source == source) {
+                of_source.files.insert(name, digest);
+            }
+        }
+        found.sort_by(|a, b| a.source.cmp(&b.source));
+        Ok(found)
+    }
+
+    fn export_files(&self, source: &str) -> Result<Vec<AcceptedFile>, Problem> {
+        let sql = format!("SELECT {}, content FROM export_files WHERE source = ?1", seal::FILE_COLUMNS);
+        let file = |row: &dyn SqlRow| {
+            let (name, digest, content) = seal::file_with_content(row)?;
+            Ok(AcceptedFile { name, digest, content })
+        };
+        let mut files = self.rows(&sql, values![source], file)?;
+        files.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(files)
+    }
+
+    fn l3_switches(&self) -> Result<Vec<String>, Problem> {
+        let mut switches: Vec<String> = self.rows("SELECT name FROM l3_switches", &[], |row| row.get(0))?;
+        switches.sort();
+        Ok(switches)
+    }
+
+    fn last_inputs(&self) -> Result<BTreeMap<String, String>, Problem> {
+        let sql = "SELECT inputs, outcomes FROM applies
+             WHERE finished IS NOT NULL AND undoes IS NULL AND is_whole = 1 ORDER BY id DESC";
+        let row = |row: &dyn SqlRow| Ok((row.get::<String>(0)?, row.get::<Option<String>>(1)?));
+        for (inputs, outcomes) in self.rows(sql, &[], row)? {
+            let outcomes = outcomes.unwrap_or_default();
+            let counts: BTreeMap<String, usize> =
+                serde_json::from_str(&outcomes).map_err(|_| self.odd("list of outcomes", &outcomes))?;
+            if counts.keys().all(|word| OutcomeCode::parse(word).is_some_and(OutcomeCode::is_done)) {
+                return serde_json::from_str(&inputs).map_err(|_| self.odd("list of inputs", &inputs));
+            }
+        }
+        Ok(BTreeMap::new())
+    }
+
+    fn accept(&mut self, exports: &[ExportToAccept], acceptor: &Acceptor<'_>, now: Time) -> Result<(), Problem> {
+        self.write(|change| accept(change, exports, acceptor, now))
+    }
+}
 
 /// Who accepted, as it is stored.
 #[derive(Clone)]
@@ -24,58 +100,14 @@ struct KeptAcceptance {
     begun: Option<i64>,
 }
 
-/// The accepted exports, sorted by source.
-pub fn exports(state: &Sqlite) -> Result<Vec<Acceptance>, Problem> {
-    let acceptance = |ExportRow { source, row_count, dated, at, apply, who, reason }| Acceptance {
-        source,
-        rows: row_count as usize,
-        dated: dated.map(Time::from_nanos),
-        at: Time::from_nanos(at),
-        apply: apply.map(|id| ApplyId(id as u64)),
-        who,
-        reason,
-        files: BTreeMap::new(),
-    };
-    let rows = state.read(&format!("SELECT {} FROM exports", ExportRow::COLUMNS), [], ExportRow::of)?;
-    let mut found: Vec<Acceptance> = rows.into_iter().map(acceptance).collect();
-    let sql = format!("SELECT {} FROM export_files", seal::FILE_COLUMNS);
-    for (source, name, digest) in state.read(&sql, [], seal::file)? {
-        if let Some(of_source) = found.iter_mut().find(|acceptance| acceptance.source == source) {
-            of_source.files.insert(name, digest);
-        }
-    }
-    // Databases differ in how they sort text.
-    found.sort_by(|a, b| a.source.cmp(&b.source));
-    Ok(found)
-}
-
-/// The files of the accepted export of a source, sorted by name; empty where there is no such export.
-pub fn export_files(state: &Sqlite, source: &str) -> Result<Vec<AcceptedFile>, Problem> {
-    let sql = format!("SELECT {}, content FROM export_files WHERE source = ?1", seal::FILE_COLUMNS);
-    let file = |row: &Row<'_>| {
-        let (name, digest, content) = seal::file_with_content(row)?;
-        Ok(AcceptedFile { name, digest, content })
-    };
-    let mut files = state.read(&sql, [source], file)?;
-    files.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(files)
-}
-
-/// The switches that an accepted l3-tors listed, sorted.
-pub fn l3_switches(state: &Sqlite) -> Result<Vec<String>, Problem> {
-    let mut switches = state.read("SELECT name FROM l3_switches", [], |row| row.get(0))?;
-    switches.sort();
-    Ok(switches)
-}
-
 /// Makes exports the accepted ones, except those for which a later apply accepted another: an older apply may have been
 /// resumed since.
 pub fn accept(
-    change: &Transaction<'_>,
+    change: &dyn SqlChange,
     exports: &[ExportToAccept],
     acceptor: &Acceptor<'_>,
     now: Time,
-) -> rusqlite::Result<()> {
+) -> Result<(), Problem> {
     let by = kept(change, acceptor)?;
     for export in exports {
         let before = accepted(change, export.source())?;
@@ -103,12 +135,13 @@ pub fn accept(
 }
 
 /// Finds out who accepts; the journal knows who ran an apply.
-fn kept(change: &Transaction<'_>, acceptor: &Acceptor<'_>) -> rusqlite::Result<KeptAcceptance> {
+fn kept(change: &dyn SqlChange, acceptor: &Acceptor<'_>) -> Result<KeptAcceptance, Problem> {
     match acceptor {
         Acceptor::Apply(ApplyId(id)) => {
             let id = *id as i64;
             let sql = "SELECT who, started FROM applies WHERE id = ?1";
-            let (who, begun) = change.query_row(sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let found = change.row(sql, values![id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let (who, begun) = found.ok_or_else(|| change.absent(&format!("apply {id}")))?;
             Ok(KeptAcceptance { apply: Some(id), who, reason: None, begun: Some(begun) })
         }
         Acceptor::IdleApply(who) => {
@@ -121,9 +154,9 @@ fn kept(change: &Transaction<'_>, acceptor: &Acceptor<'_>) -> rusqlite::Result<K
 }
 
 /// The accepted export of a source, where there is one.
-fn accepted(change: &Transaction<'_>, source: &str) -> rusqlite::Result<Option<ExportRow>> {
+fn accepted(change: &dyn SqlChange, source: &str) -> Result<Option<ExportRow>, Problem> {
     let sql = format!("SELECT {} FROM exports WHERE source = ?1", ExportRow::COLUMNS);
-    change.query_row(&sql, [source], ExportRow::of).optional()
+    change.row(&sql, values![source], ExportRow::of)
 }
 
 /// Whether an export was accepted by a later apply than this one, or by a person after this one began.
@@ -136,29 +169,27 @@ fn is_later(accepted: &ExportRow, by: &KeptAcceptance) -> bool {
 }
 
 /// Puts the files of an export in the place of those of its source.
-fn replace_files(change: &Transaction<'_>, export: &NewExport) -> rusqlite::Result<()> {
+fn replace_files(change: &dyn SqlChange, export: &NewExport) -> Result<(), Problem> {
     let NewExport { source, files, .. } = export;
-    change.execute("DELETE FROM export_files WHERE source = ?1", [source])?;
+    change.execute("DELETE FROM export_files WHERE source = ?1", values![source])?;
     let sql = "INSERT INTO export_files (source, name, digest, content, content_seal, seal)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let mut insert = change.prepare_cached(sql)?;
     for AcceptedFile { name, digest, content } in files {
         let content_seal = seal::of_content(content);
         let seal = seal::of_file(source, name, digest, content_seal);
-        insert.execute(params![source, name, digest, content, content_seal, seal])?;
+        change.execute(sql, values![source, name, digest, content, content_seal, seal])?;
     }
     Ok(())
 }
 
 /// Adds the switches of an export to those that are known; where `alone`, the others are forgotten.
-fn keep_switches(change: &Transaction<'_>, export: &NewExport, alone: bool, now: Time) -> rusqlite::Result<()> {
+fn keep_switches(change: &dyn SqlChange, export: &NewExport, alone: bool, now: Time) -> Result<(), Problem> {
     if alone && export.source == "l3_tors" {
-        change.execute("DELETE FROM l3_switches", [])?;
+        change.execute("DELETE FROM l3_switches", &[])?;
     }
     let sql = "INSERT INTO l3_switches (name, since) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
-    let mut insert = change.prepare_cached(sql)?;
     for switch in &export.switches {
-        insert.execute(params![switch, now.as_nanos()])?;
+        change.execute(sql, values![switch, now])?;
     }
     Ok(())
 }

@@ -3,9 +3,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use serde::Serialize;
+
 use super::{ApplyId, ApplySummary};
 use crate::change::RrsetText;
-use crate::claim::Subject;
+use crate::claim::{Subject, host_number};
 use crate::dns::{Name, Rrset, Rtype, ZoneName};
 use crate::guard::Allowance;
 use crate::inventory::value::{Inv, Time};
@@ -69,7 +71,7 @@ pub struct SentChange {
 }
 
 /// That an apply was taken up again.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Resumption {
     /// When.
     pub at: Time,
@@ -80,9 +82,10 @@ pub struct Resumption {
 }
 
 /// A host that an apply did not leave as planned.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LeftSubject {
     /// Which.
+    #[serde(rename = "host", serialize_with = "host_number")]
     pub subject: Subject,
     /// Its project.
     pub project: String,
@@ -95,15 +98,17 @@ pub struct LeftSubject {
 }
 
 /// What an update left at an RRset.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WrittenRrset {
     /// The apply whose update it was.
     pub apply: ApplyId,
     /// The number of the update within that.
+    #[serde(skip)]
     pub number: u64,
     /// When the update was sent: what it left was there at some time after that.
     pub at: Time,
     /// Whether it created the RRset.
+    #[serde(skip)]
     pub is_new: bool,
     /// What it left there; none where it deleted the RRset.
     pub after: Option<RrsetText>,
@@ -121,9 +126,10 @@ impl WrittenRrset {
 }
 
 /// A limit that an operator lifted for an apply.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LiftedLimit {
     /// Which, and how far.
+    #[serde(flatten)]
     pub allowance: Allowance,
     /// The effect of the plan that it was lifted for.
     pub effect: String,

@@ -1,123 +1,246 @@
-//! Changes as the journal keeps them: what was there before and after, in the words of the plan document.
+//! The journal: every apply with its plan, every update that was sent with its outcome, and the markers, which show what
+//! took effect in each zone.
 
-use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use super::sql::{SqlDatabase, SqlRows as _, values};
+use super::{
+    ApplyId, ApplySummary, ExportToAccept, KnownMarker, LeftSubject, NewApply, PlanBasis, PlanText, Resumption,
+    SentUpdate, SettledBatch, UnsettledUpdate, applies, batches, effect, markers, past,
+};
+use crate::apply::{ApplyOutcome, Batch, BatchOutcome};
+use crate::diag::Problem;
+use crate::dns::{Name, RrKey, ZoneName};
+use crate::inventory::value::{Inv, Time};
+use crate::target::Marker;
 
-use crate::apply::Batch;
-use crate::change::{RrsetText, WithoutReasons};
-use crate::claim::Subject;
-use crate::dns::Rtype;
-use crate::plan::Change;
+/// Applies, updates and markers. What a method wrote is durable when it returns.
+pub trait ApplyJournal: Send {
+    /// What is known about the markers, by zone.
+    fn markers(&self) -> Result<BTreeMap<ZoneName, KnownMarker>, Problem>;
 
-/// One change.
-#[derive(Debug, Deserialize)]
-pub struct KeptChange {
-    /// What is there after.
-    pub after: Option<RrsetText>,
-    /// The other subjects, sorted.
-    #[serde(default)]
-    pub also: Vec<Subject>,
-    /// What was there before.
-    pub before: Option<RrsetText>,
-    /// The owner name.
-    pub name: String,
-    /// The project.
-    pub project: String,
-    /// What it was for.
-    pub subject: Subject,
-    /// The type.
-    #[serde(rename = "type")]
-    pub rtype: String,
-}
+    /// The latest applies, the latest first; at most `count`.
+    fn applies(&self, count: usize) -> Result<Vec<ApplySummary>, Problem>;
 
-/// The changes of a batch.
-pub fn kept(batch: &Batch<'_>) -> Vec<KeptChange> {
-    batch.changes.iter().map(|change| kept_change(change)).collect()
-}
+    /// The apply that ended last; none where none ended.
+    fn last_finished(&self) -> Result<Option<ApplySummary>, Problem>;
 
-/// The changes of a batch as JSON.
-pub fn to_json(batch: &Batch<'_>) -> String {
-    let changes: Vec<WithoutReasons<'_>> = batch.changes.iter().map(|change| WithoutReasons(change)).collect();
-    serde_json::to_string(&changes).expect("texts and numbers are JSON")
-}
+    /// The applies that never ended, the latest first.
+    fn unfinished(&self) -> Result<Vec<ApplySummary>, Problem>;
 
-/// What a change means for what is own, waits, and counts.
-#[derive(Debug)]
-pub struct ChangeEffect<'a> {
-    /// The owner name.
-    pub name: Cow<'a, str>,
-    /// The type.
-    pub rtype: Cow<'a, str>,
-    /// Whether something was there before, and is after.
-    pub is_there: (bool, bool),
-    /// What it is for.
-    pub subject: &'a Subject,
-    /// The project.
-    pub project: &'a str,
-}
+    /// One apply; `None` where there is none of this number.
+    fn apply(&self, id: ApplyId) -> Result<Option<ApplySummary>, Problem>;
 
-impl<'a> From<&'a KeptChange> for ChangeEffect<'a> {
-    fn from(kept: &'a KeptChange) -> ChangeEffect<'a> {
-        ChangeEffect {
-            name: Cow::Borrowed(&kept.name),
-            rtype: Cow::Borrowed(&kept.rtype),
-            is_there: (kept.before.is_some(), kept.after.is_some()),
-            subject: &kept.subject,
-            project: &kept.project,
-        }
+    /// The applies that can be taken up again at a time: their plan is kept and has not expired. The latest first.
+    fn resumable(&self, now: Time) -> Result<Vec<ApplyId>, Problem>;
+
+    /// The document of the plan of an apply; `None` once nothing of it can be taken up again.
+    fn document(&self, id: ApplyId) -> Result<Option<String>, Problem>;
+
+    /// What the plan of an apply was made by; `None` where an earlier version of the state began the apply.
+    fn planned(&self, id: ApplyId) -> Result<Option<PlanBasis>, Problem>;
+
+    /// All updates of an apply, in the order of sending.
+    fn sent(&self, id: ApplyId) -> Result<Vec<SentUpdate>, Problem>;
+
+    /// The hosts that an apply did not leave as planned, in the order of the plan; empty before it ended.
+    fn left_hosts(&self, id: ApplyId) -> Result<Vec<LeftSubject>, Problem>;
+
+    /// The applies that changed, or tried to change, something for a host, perhaps together with others, and those that
+    /// did not leave it as planned; the latest first.
+    fn applies_of(&self, host: Inv) -> Result<Vec<ApplyId>, Problem>;
+
+    /// The applies that changed, or tried to change, an RRset at a name or a PTR to it, and those that did not leave a
+    /// host of this name as planned; the latest first. May return others: [`super::SentChange::is_at`] decides.
+    fn applies_at(&self, name: &Name) -> Result<Vec<ApplyId>, Problem>;
+
+    /// The latest apply after another that changed, or may have changed, each of these RRsets; in their order.
+    fn last_changed(&self, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, Problem>;
+
+    /// Begins an apply, and keeps its plan. Plans that have expired are kept no longer.
+    fn begin(&mut self, apply: &NewApply, plan: &PlanText<'_>) -> Result<ApplyId, Problem>;
+
+    /// Keeps that an apply is taken up again: it has not ended from then on.
+    fn resume(&mut self, id: ApplyId, resumption: &Resumption) -> Result<(), Problem>;
+
+    /// Keeps a batch that is about to be sent.
+    fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), Problem>;
+
+    /// Keeps the outcome of a batch. A batch that took effect moves the marker, changes which RRsets are own, and
+    /// enters the ledger.
+    fn note_settled(
+        &mut self,
+        apply: ApplyId,
+        batch: &Batch<'_>,
+        settled: &BatchOutcome,
+        now: Time,
+    ) -> Result<(), Problem>;
+
+    /// Keeps the outcome of a batch, and one that is about to be sent after it: as [`ApplyJournal::note_settled`] and then
+    /// [`ApplyJournal::note_sending`] do, with one sync where the state can.
+    fn note_settled_and_sending(
+        &mut self,
+        apply: ApplyId,
+        settled: &SettledBatch<'_>,
+        next: &Batch<'_>,
+        now: Time,
+    ) -> Result<(), Problem> {
+        self.note_settled(apply, settled.batch, settled.outcome, now)?;
+        self.note_sending(apply, next, now)
     }
+
+    /// Settles the updates that earlier applies left open in a zone, by the marker that is there: those that led to it
+    /// took effect, and the others never will. Returns how many took effect. A marker that the state does not know
+    /// changes nothing.
+    fn note_standing(&mut self, zone: &ZoneName, live: &Marker, now: Time) -> Result<usize, Problem>;
+
+    /// The updates that an apply left open and that no marker will settle: those without a marker, and those whose
+    /// marker is past.
+    fn unsettled(&self, id: ApplyId) -> Result<Vec<UnsettledUpdate>, Problem>;
+
+    /// Keeps that an open update took effect, as all of it is there. Returns whether it was still open: if another
+    /// update that made the same changes took effect, this one did not.
+    fn note_found(&mut self, found: &UnsettledUpdate, now: Time) -> Result<bool, Problem>;
+
+    /// Ends an apply; the outcome of each of its hosts replaces that of an earlier end. If it did all of its plan,
+    /// these exports become the accepted ones, except those for which a later apply accepted another. Its plan is then
+    /// deleted, unless the outcome of an update is unknown.
+    fn finish(
+        &mut self,
+        apply: ApplyId,
+        applied: &ApplyOutcome,
+        accepted: Option<&[ExportToAccept]>,
+        now: Time,
+    ) -> Result<(), Problem>;
+
+    /// Treats the markers in these zones as known, because an operator says so, and why.
+    fn adopt_markers(
+        &mut self,
+        markers: &[(ZoneName, Option<Marker>)],
+        who: &str,
+        reason: &str,
+        now: Time,
+    ) -> Result<(), Problem>;
 }
 
-impl<'a> From<&'a Change> for ChangeEffect<'a> {
-    fn from(change: &'a Change) -> ChangeEffect<'a> {
-        ChangeEffect {
-            name: Cow::Owned(change.key.owner.to_string()),
-            rtype: Cow::Owned(change.key.rtype.to_string()),
-            is_there: (change.kind.before().is_some(), change.kind.after().is_some()),
-            subject: &change.subject,
-            project: &change.project,
-        }
+impl<D: SqlDatabase> ApplyJournal for D {
+    fn markers(&self) -> Result<BTreeMap<ZoneName, KnownMarker>, Problem> {
+        markers::known(self)
     }
-}
 
-/// Changes from JSON; `None` where it is not what [`to_json`] writes.
-pub fn from_json(text: &str) -> Option<Vec<KeptChange>> {
-    serde_json::from_str(text).ok()
-}
-
-/// Where a change was made: all that is read of it where nothing else counts.
-#[derive(Deserialize)]
-struct KeptKey<'a> {
-    /// The owner name.
-    #[serde(borrow)]
-    name: Cow<'a, str>,
-    /// The type.
-    #[serde(borrow, rename = "type")]
-    rtype: Cow<'a, str>,
-}
-
-/// The owner names and types of changes as JSON; `None` where it is not what [`to_json`] writes.
-pub fn keys(text: &str) -> Option<Vec<(Cow<'_, str>, Cow<'_, str>)>> {
-    let keys: Vec<KeptKey<'_>> = serde_json::from_str(text).ok()?;
-    Some(keys.into_iter().map(|KeptKey { name, rtype }| (name, rtype)).collect())
-}
-
-/// One change for the journal.
-fn kept_change(Change { key, subject, also, project, kind, .. }: &Change) -> KeptChange {
-    KeptChange {
-        after: kind.after().map(|rrset| RrsetText::of(key.rtype, rrset)),
-        also: also.clone(),
-        before: kind.before().map(|rrset| RrsetText::of(key.rtype, rrset)),
-        name: key.owner.to_string(),
-        project: project.clone(),
-        subject: subject.clone(),
-        rtype: key.rtype.to_string(),
+    fn applies(&self, count: usize) -> Result<Vec<ApplySummary>, Problem> {
+        applies::summaries(self, "ORDER BY id DESC LIMIT ?1", values![i64::try_from(count).unwrap_or(i64::MAX)])
     }
-}
 
-/// What is at a marker's place before a batch, one record on each line.
-pub fn marker_before(batch: &Batch<'_>) -> Option<String> {
-    let before = batch.swap.as_ref()?.before.as_ref()?;
-    Some(before.rdata_texts(Rtype::TXT).join("\n"))
+    fn last_finished(&self) -> Result<Option<ApplySummary>, Problem> {
+        Ok(applies::summaries(self, "WHERE finished IS NOT NULL ORDER BY finished DESC, id DESC LIMIT 1", &[])?.pop())
+    }
+
+    fn unfinished(&self) -> Result<Vec<ApplySummary>, Problem> {
+        applies::summaries(self, "WHERE finished IS NULL ORDER BY id DESC", &[])
+    }
+
+    fn apply(&self, id: ApplyId) -> Result<Option<ApplySummary>, Problem> {
+        Ok(applies::summaries(self, "WHERE id = ?1", values![id])?.pop())
+    }
+
+    fn resumable(&self, now: Time) -> Result<Vec<ApplyId>, Problem> {
+        let sql = "SELECT apply FROM plans WHERE expires >= ?1 ORDER BY apply DESC";
+        self.rows(sql, values![now], |row| row.get(0))
+    }
+
+    fn document(&self, id: ApplyId) -> Result<Option<String>, Problem> {
+        self.row("SELECT document FROM plans WHERE apply = ?1", values![id], |row| row.get(0))
+    }
+
+    fn planned(&self, id: ApplyId) -> Result<Option<PlanBasis>, Problem> {
+        past::planned(self, id)
+    }
+
+    fn sent(&self, id: ApplyId) -> Result<Vec<SentUpdate>, Problem> {
+        past::sent(self, id)
+    }
+
+    fn left_hosts(&self, id: ApplyId) -> Result<Vec<LeftSubject>, Problem> {
+        past::left_hosts(self, id)
+    }
+
+    fn applies_of(&self, host: Inv) -> Result<Vec<ApplyId>, Problem> {
+        past::applies_of(self, host)
+    }
+
+    fn applies_at(&self, name: &Name) -> Result<Vec<ApplyId>, Problem> {
+        past::applies_at(self, name)
+    }
+
+    fn last_changed(&self, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, Problem> {
+        past::last_changed(self, after, rrsets)
+    }
+
+    fn begin(&mut self, apply: &NewApply, text: &PlanText<'_>) -> Result<ApplyId, Problem> {
+        self.write(|change| applies::begin(change, apply, text))
+    }
+
+    fn resume(&mut self, id: ApplyId, resumption: &Resumption) -> Result<(), Problem> {
+        self.write(|change| applies::resume(change, id, resumption))
+    }
+
+    fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), Problem> {
+        self.write(|change| batches::keep_sending(change, apply, batch, now))
+    }
+
+    fn note_settled(
+        &mut self,
+        apply: ApplyId,
+        batch: &Batch<'_>,
+        settled: &BatchOutcome,
+        now: Time,
+    ) -> Result<(), Problem> {
+        self.write(|change| batches::keep_settled(change, apply, &SettledBatch { batch, outcome: settled }, now))
+    }
+
+    fn note_settled_and_sending(
+        &mut self,
+        apply: ApplyId,
+        settled: &SettledBatch<'_>,
+        next: &Batch<'_>,
+        now: Time,
+    ) -> Result<(), Problem> {
+        self.write(|change| {
+            batches::keep_settled(change, apply, settled, now)?;
+            batches::keep_sending(change, apply, next, now)
+        })
+    }
+
+    fn note_standing(&mut self, zone: &ZoneName, live: &Marker, now: Time) -> Result<usize, Problem> {
+        self.write(|change| effect::settle_by(change, zone, live, now))
+    }
+
+    fn unsettled(&self, id: ApplyId) -> Result<Vec<UnsettledUpdate>, Problem> {
+        batches::unsettled(self, id)
+    }
+
+    fn note_found(&mut self, found: &UnsettledUpdate, now: Time) -> Result<bool, Problem> {
+        self.write(|change| effect::settle_found(change, found, now))
+    }
+
+    fn finish(
+        &mut self,
+        apply: ApplyId,
+        applied: &ApplyOutcome,
+        accepted: Option<&[ExportToAccept]>,
+        now: Time,
+    ) -> Result<(), Problem> {
+        self.write(|change| applies::finish(change, apply, applied, accepted, now))
+    }
+
+    fn adopt_markers(
+        &mut self,
+        markers: &[(ZoneName, Option<Marker>)],
+        who: &str,
+        reason: &str,
+        now: Time,
+    ) -> Result<(), Problem> {
+        self.write(|change| markers::adopt(change, markers, who, reason, now))
+    }
 }

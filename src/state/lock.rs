@@ -5,12 +5,12 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
-use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::address::StateAddress;
 use super::error::{StateAttempt, error, of_system};
 use super::folder;
 use crate::diag::Problem;
@@ -18,7 +18,7 @@ use crate::disk::private_file;
 use crate::inventory::value::Time;
 
 /// Who holds a lock.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LockHolder {
     /// The process; none where the lock does not say yet.
     pub pid: Option<u32>,
@@ -46,6 +46,9 @@ pub struct StateLock {
     file: File,
 }
 
+/// The end of the name of the file that is locked, next to that of the state: so each state has its own.
+const END: &str = ".lock";
+
 /// How often a lock is tried that another process holds: `status` holds it for a moment, too.
 const TRIES: u32 = 10;
 
@@ -56,22 +59,22 @@ const PAUSE: Duration = Duration::from_millis(10);
 const MAX_CONTENT: u64 = 64 * 1024;
 
 impl StateLock {
-    /// Takes the lock of the state that is kept in `file`.
+    /// Takes the lock of a state.
     ///
     /// Errors: `locked`, where another process holds it; `state-unwritable`, where there can be no lock.
-    pub fn take(file: &Path, who: &str, now: Time) -> Result<StateLock, Problem> {
-        let path = path(file);
-        let failed = |source| of_system(&path, StateAttempt::Write, &source);
-        folder::prepare(file).map_err(failed)?;
+    pub fn take(address: &StateAddress, who: &str, now: Time) -> Result<StateLock, Problem> {
+        let lock = address.next_to(END);
+        let failed = |source| of_system(&lock, StateAttempt::Write, &source);
+        folder::prepare(lock.file()).map_err(failed)?;
         // The text about another holder stays until the lock is ours.
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        let held = private_file(&mut options).open(&path).map_err(failed)?;
+        let held = private_file(&mut options).open(lock.file()).map_err(failed)?;
         for attempt in 1..=TRIES {
             match held.try_lock() {
                 Ok(()) => break,
                 Err(TryLockError::WouldBlock) if attempt < TRIES => thread::sleep(PAUSE),
-                Err(TryLockError::WouldBlock) => return Err(locked(&path, &read(&held))),
+                Err(TryLockError::WouldBlock) => return Err(locked(&lock, &read(&held))),
                 Err(TryLockError::Error(source)) => return Err(failed(source)),
             }
         }
@@ -80,9 +83,9 @@ impl StateLock {
         Ok(lock)
     }
 
-    /// Who holds the lock of the state that is kept in `file`; `None` where no process does, or it is unknown.
-    pub fn holder(file: &Path) -> Option<LockHolder> {
-        let looked = File::open(path(file)).ok()?;
+    /// Who holds the lock of a state; `None` where no process does, or it is unknown.
+    pub fn holder(address: &StateAddress) -> Option<LockHolder> {
+        let looked = File::open(address.next_to(END).file()).ok()?;
         // Let go when `looked` is closed.
         match looked.try_lock_shared() {
             Err(TryLockError::WouldBlock) => Some(read(&looked)),
@@ -107,13 +110,6 @@ impl Drop for StateLock {
     }
 }
 
-/// The file that is locked for a state: next to it, so that each state has its own.
-fn path(file: &Path) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(".lock");
-    PathBuf::from(name)
-}
-
 /// Reads from the file who holds a lock.
 fn read(mut file: &File) -> LockHolder {
     let mut text = String::new();
@@ -126,10 +122,10 @@ fn read(mut file: &File) -> LockHolder {
 }
 
 /// Another process holds the lock.
-fn locked(path: &Path, holder: &LockHolder) -> Problem {
+fn locked(lock: &StateAddress, holder: &LockHolder) -> Problem {
     let who = if holder.who.is_empty() { String::new() } else { format!(" of {}", holder.who) };
     let process = holder.pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}{who}"));
     let since = holder.since.map(|since| format!(", since {since}")).unwrap_or_default();
     let hint = "wait until it is done, or see `zonewright status`; the lock ends with its process";
-    error(path, "locked", format!("another run has the lock: {process}{since}"), hint)
+    error(lock, "locked", format!("another run has the lock: {process}{since}"), hint)
 }

@@ -2,18 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Row, Transaction, params};
-
 use super::seal::BatchRow;
-use super::sqlite::Sqlite;
+use super::sql::{SqlChange, SqlRead, SqlRow, SqlRows as _, values};
 use super::{KnownMarker, effect};
 use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
-use crate::plan::Marker;
+use crate::target::Marker;
 
 /// What is known about the markers, by zone.
-pub fn known(state: &Sqlite) -> Result<BTreeMap<ZoneName, KnownMarker>, Problem> {
+pub fn known(state: &dyn SqlRead) -> Result<BTreeMap<ZoneName, KnownMarker>, Problem> {
     // One query, so that both come from one moment.
     let sql = format!(
         "SELECT 0, 0, zone, '', NULL, marker, 0, 0, 0, NULL, NULL, NULL, NULL, 0 FROM markers
@@ -21,15 +19,15 @@ pub fn known(state: &Sqlite) -> Result<BTreeMap<ZoneName, KnownMarker>, Problem>
          ORDER BY 14, 1, 2",
         BatchRow::COLUMNS
     );
-    let row = |row: &Row<'_>| {
+    let row = |row: &dyn SqlRow| {
         let is_open = row.get(BatchRow::END)?;
         if is_open {
             BatchRow::of(row)?;
         }
-        Ok((row.get::<_, String>(2)?, row.get::<_, String>(5)?, is_open))
+        Ok((row.get::<String>(2)?, row.get::<String>(5)?, is_open))
     };
     let mut known: BTreeMap<ZoneName, KnownMarker> = BTreeMap::new();
-    for (zone, marker, is_open) in state.read(&sql, [], row)? {
+    for (zone, marker, is_open) in state.rows(&sql, &[], row)? {
         let of_zone = known.entry(state.zone(&zone)?);
         let of_zone = of_zone.or_insert(KnownMarker { marker: None, open: Vec::new() });
         if is_open { of_zone.open.push(state.marker(&marker)?) } else { of_zone.marker = Some(state.marker(&marker)?) }
@@ -39,12 +37,12 @@ pub fn known(state: &Sqlite) -> Result<BTreeMap<ZoneName, KnownMarker>, Problem>
 
 /// Treats the markers in these zones as known, because an operator says so, and why.
 pub fn adopt(
-    change: &Transaction<'_>,
+    change: &dyn SqlChange,
     markers: &[(ZoneName, Option<Marker>)],
     who: &str,
     reason: &str,
     now: Time,
-) -> rusqlite::Result<()> {
+) -> Result<(), Problem> {
     for (zone, marker) in markers {
         match marker {
             Some(marker) => {
@@ -53,12 +51,12 @@ pub fn adopt(
                 effect::close_until(change, zone, marker)?;
             }
             None => {
-                change.execute("DELETE FROM markers WHERE zone = ?1", [zone.to_string()])?;
+                change.execute("DELETE FROM markers WHERE zone = ?1", values![zone.to_string()])?;
             }
         }
         let sql = "INSERT INTO adoptions (zone, marker, who, reason, at) VALUES (?1, ?2, ?3, ?4, ?5)";
         let marker = marker.as_ref().map(Marker::to_string);
-        change.prepare_cached(sql)?.execute(params![zone.to_string(), marker, who, reason, now.as_nanos()])?;
+        change.execute(sql, values![zone.to_string(), marker, who, reason, now])?;
     }
     Ok(())
 }

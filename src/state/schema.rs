@@ -4,18 +4,8 @@
 //! all 64 bits, and are kept as signed ones of the same bits. Names are in presentation format, lower case, with the
 //! final dot.
 
-use crate::diag::Problem;
-use std::path::Path;
-
-use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
-
-use super::error::{StateAttempt, error, of_database, unreadable};
-use super::seal::seal_all;
-use super::subjects;
-use super::workspace;
-
 /// What makes each version of the one before; the first is made of nothing.
-const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7];
+pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -241,80 +231,10 @@ CREATE TABLE blocked_subjects (
 ";
 
 /// The first version whose rows have digests.
-const SEALED: i64 = 5;
+pub const SEALED: i64 = 5;
 
 /// The first version that has the id of its workspace.
-const NAMED: i64 = 6;
+pub const NAMED: i64 = 6;
 
 /// The first version that knows subjects.
-const OF_SUBJECTS: i64 = 7;
-
-/// What a file holds.
-#[derive(Debug, PartialEq, Eq)]
-pub enum FoundSchema {
-    /// Nothing: a state is still to be made of it.
-    Nothing,
-    /// A state of this version, which is not above [`VERSION`].
-    Version(i64),
-}
-
-/// Finds out what a file holds.
-///
-/// Errors: `state-unreadable` for what is not a state, `state-too-new`.
-pub fn look(db: &Connection, file: &Path) -> Result<FoundSchema, Problem> {
-    let database = |source| of_database(file, StateAttempt::Read, &source);
-    let tables = |name: &str| {
-        let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name LIKE ?1";
-        db.query_row(sql, [name], |row| row.get::<_, i64>(0)).map_err(database)
-    };
-    if tables("schema_version")? == 0 {
-        return match tables("%")? {
-            0 => Ok(FoundSchema::Nothing),
-            _ => Err(unreadable(file, "the file is a database, but not a state of zonewright")),
-        };
-    }
-    let version = db.query_row("SELECT version FROM schema_version", [], |row| row.get::<_, i64>(0)).optional();
-    match version.map_err(database)? {
-        Some(version) if version > VERSION => {
-            let message = format!("the state is of version {version}, but this program knows versions up to {VERSION}");
-            Err(error(file, "state-too-new", message, "use the version of zonewright that wrote it, or a newer one"))
-        }
-        Some(version) if version > 0 => Ok(FoundSchema::Version(version)),
-        _ => Err(unreadable(file, "the state has no version number")),
-    }
-}
-
-/// Brings a file up to [`VERSION`], whole or not at all.
-///
-/// Errors: as for [`look`], and reasons why it cannot be written.
-pub fn migrate(db: &mut Connection, file: &Path) -> Result<(), Problem> {
-    if look(db, file)? == FoundSchema::Version(VERSION) {
-        return Ok(());
-    }
-    let database = |source| of_database(file, StateAttempt::Write, &source);
-    let change = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(database)?;
-    // Another process may have done it in the meantime.
-    let done = match look(&change, file)? {
-        FoundSchema::Version(version) => version,
-        FoundSchema::Nothing => {
-            change.execute_batch("CREATE TABLE schema_version (version BIGINT NOT NULL)").map_err(database)?;
-            change.execute("INSERT INTO schema_version VALUES (0)", []).map_err(database)?;
-            0
-        }
-    };
-    for step in STEPS.iter().skip(done as usize) {
-        change.execute_batch(step).map_err(database)?;
-    }
-    if done < SEALED {
-        seal_all(&change).map_err(database)?;
-    }
-    if done < NAMED {
-        let id = if done == 0 { workspace::draw() } else { workspace::derive(&change).map_err(database)? };
-        change.execute("INSERT INTO workspace VALUES (?1)", [id]).map_err(database)?;
-    }
-    if done < OF_SUBJECTS {
-        subjects::copy(&change).map_err(database)?;
-    }
-    change.execute("UPDATE schema_version SET version = ?1", [VERSION]).map_err(database)?;
-    change.commit().map_err(database)
-}
+pub const OF_SUBJECTS: i64 = 7;

@@ -1,28 +1,17 @@
 //! The digests by which rows of the state prove that they are what was written, where it was written.
 //!
-//! Comes in: a row. Goes out: what it holds, or [`BrokenRow`]. A digest is of all columns of a row and of its key, so
+//! Comes in: a row. Goes out: what it holds, or that it is not what was written. A digest is of all columns of a row and of its key, so
 //! that two rows cannot be swapped. It shows damage and edits by hand. It does not show an attacker, who could make it
 //! anew: the state is protected by the mode of its folder.
 
 use std::fmt;
 
-use rusqlite::types::Type;
-use rusqlite::{Connection, Row, params};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
+use super::error::unreadable;
+use super::sql::{SqlChange, SqlRow, SqlRows as _, values};
+use crate::diag::Problem;
 use crate::inventory::value::Time;
-
-/// A row that is not what was written.
-#[derive(Debug)]
-pub struct BrokenRow(String);
-
-impl fmt::Display for BrokenRow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is not what was written: its digest does not match", self.0)
-    }
-}
-
-impl std::error::Error for BrokenRow {}
 
 /// The digest of a row, as its columns come.
 struct Seal(Xxh3);
@@ -73,21 +62,13 @@ impl Seal {
 }
 
 /// Checks the digest of a row, which is in this column; `what` names the row.
-fn check(row: &Row<'_>, column: usize, seal: i64, what: impl FnOnce() -> String) -> rusqlite::Result<()> {
-    if row.get::<_, Option<i64>>(column)? == Some(seal) { Ok(()) } else { Err(broken(what())) }
+fn check(row: &dyn SqlRow, column: usize, seal: i64, what: impl FnOnce() -> String) -> Result<(), Problem> {
+    if row.get::<Option<i64>>(column)? == Some(seal) { Ok(()) } else { Err(broken(row, what())) }
 }
 
 /// The error for a row that is not what was written.
-fn broken(what: String) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(0, Type::Null, Box::new(BrokenRow(what)))
-}
-
-/// What a database error says of a broken row, where it is about one.
-pub fn broken_row(error: &rusqlite::Error) -> Option<&BrokenRow> {
-    match error {
-        rusqlite::Error::FromSqlConversionFailure(_, _, source) => source.downcast_ref(),
-        _ => None,
-    }
+fn broken(row: &dyn SqlRow, what: String) -> Problem {
+    unreadable(row.address(), format!("{what} is not what was written: its digest does not match"))
 }
 
 /// The columns of `batches` in the order of [`BatchRow`], its digest last.
@@ -135,14 +116,14 @@ impl BatchRow {
     pub const END: usize = 13;
 
     /// Reads a row that begins with these columns, and checks it.
-    pub fn of(row: &Row<'_>) -> rusqlite::Result<BatchRow> {
+    pub fn of(row: &dyn SqlRow) -> Result<BatchRow, Problem> {
         let batch = BatchRow::unchecked(row)?;
         check(row, BatchRow::END - 1, batch.seal(), || batch.to_string())?;
         Ok(batch)
     }
 
     /// Reads a row without checking it.
-    fn unchecked(row: &Row<'_>) -> rusqlite::Result<BatchRow> {
+    fn unchecked(row: &dyn SqlRow) -> Result<BatchRow, Problem> {
         Ok(BatchRow {
             apply: row.get(0)?,
             number: row.get(1)?,
@@ -159,47 +140,45 @@ impl BatchRow {
         })
     }
 
-    /// Reads one row by its key.
-    pub fn load(db: &Connection, apply: i64, number: i64) -> rusqlite::Result<BatchRow> {
+    /// Reads one row by its key; `None` where it is not there.
+    pub fn load(db: &dyn SqlChange, apply: i64, number: i64) -> Result<Option<BatchRow>, Problem> {
         let sql = format!("SELECT {} FROM batches WHERE apply = ?1 AND number = ?2", BatchRow::COLUMNS);
-        db.prepare_cached(&sql)?.query_row([apply, number], BatchRow::of)
+        db.row(&sql, values![apply, number], BatchRow::of)
     }
 
     /// Keeps a new row.
-    pub fn insert(&self, db: &Connection) -> rusqlite::Result<()> {
+    pub fn insert(&self, db: &dyn SqlChange) -> Result<(), Problem> {
         let sql =
             "INSERT INTO batches (apply, number, zone, phase, marker_before, marker_after, awaited, hosts, sent_at,
              seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
         let BatchRow { apply, number, zone, phase, marker_before, marker_after, awaited, hosts, sent_at, .. } = self;
         #[rustfmt::skip]
-        db.prepare_cached(sql)?.execute(params![
+        db.execute(sql, values![
             apply, number, zone, phase, marker_before, marker_after, awaited, hosts, sent_at, self.seal(),
         ])?;
         Ok(())
     }
 
     /// Keeps what may change of a row.
-    pub fn update(&self, db: &Connection) -> rusqlite::Result<()> {
+    pub fn update(&self, db: &dyn SqlChange) -> Result<(), Problem> {
         let sql = "UPDATE batches SET settled = ?3, why = ?4, settled_at = ?5, awaited = ?6, seal = ?7
              WHERE apply = ?1 AND number = ?2";
         let BatchRow { apply, number, settled, why, settled_at, awaited, .. } = self;
-        db.prepare_cached(sql)?
-            .execute(params![apply, number, settled, why, settled_at, awaited, self.seal()])
-            .map(drop)
+        db.execute(sql, values![apply, number, settled, why, settled_at, awaited, self.seal()]).map(drop)
     }
 
     /// Keeps that it took effect, and why that is known, so that its marker is not waited for.
-    pub fn settle_as_done(self, db: &Connection, why: &str, now: Time) -> rusqlite::Result<()> {
+    pub fn settle_as_done(self, db: &dyn SqlChange, why: &str, now: Time) -> Result<(), Problem> {
         self.settle(db, "done", why, now)
     }
 
     /// Keeps that it did not take effect, and why that is known, so that its marker is not waited for.
-    pub fn settle_as_undone(self, db: &Connection, why: &str, now: Time) -> rusqlite::Result<()> {
+    pub fn settle_as_undone(self, db: &dyn SqlChange, why: &str, now: Time) -> Result<(), Problem> {
         self.settle(db, "undone", why, now)
     }
 
     /// Keeps the word for its outcome.
-    fn settle(self, db: &Connection, word: &str, why: &str, now: Time) -> rusqlite::Result<()> {
+    fn settle(self, db: &dyn SqlChange, word: &str, why: &str, now: Time) -> Result<(), Problem> {
         let (settled, why) = (Some(word.to_owned()), Some(why.to_owned()));
         BatchRow { settled, why, settled_at: Some(now.as_nanos()), awaited: 0, ..self }.update(db)
     }
@@ -240,7 +219,7 @@ pub fn of_changes(apply: i64, number: i64, changes: &str) -> i64 {
 }
 
 /// Reads the changes of an update from this column, and checks them by the digest in the next.
-pub fn changes(row: &Row<'_>, column: usize, apply: i64, number: i64) -> rusqlite::Result<String> {
+pub fn changes(row: &dyn SqlRow, column: usize, apply: i64, number: i64) -> Result<String, Problem> {
     let text: String = row.get(column)?;
     let what = || format!("the list of changes of update {number} of apply {apply}");
     check(row, column + 1, of_changes(apply, number, &text), what)?;
@@ -256,7 +235,7 @@ pub const SENT: &str = concat!(
 );
 
 /// Reads an update and its changes as JSON, and checks both.
-pub fn sent(row: &Row<'_>) -> rusqlite::Result<(BatchRow, String)> {
+pub fn sent(row: &dyn SqlRow) -> Result<(BatchRow, String), Problem> {
     let batch = BatchRow::of(row)?;
     let changes = changes(row, BatchRow::END, batch.apply, batch.number)?;
     Ok((batch, changes))
@@ -271,7 +250,7 @@ pub fn of_own(name: &str, rtype: &str, zone: &str, apply: i64) -> i64 {
 pub const OWN_COLUMNS: &str = "name, type, zone, apply, seal";
 
 /// Reads a row of these columns: owner name, type and apply.
-pub fn own(row: &Row<'_>) -> rusqlite::Result<(String, String, i64)> {
+pub fn own(row: &dyn SqlRow) -> Result<(String, String, i64), Problem> {
     let (name, rtype, zone, apply): (String, String, String, i64) =
         (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
     check(row, 4, of_own(&name, &rtype, &zone, apply), || format!("own RRset `{name}` {rtype}"))?;
@@ -302,29 +281,27 @@ impl ExportRow {
     pub const COLUMNS: &str = "source, row_count, dated, at, apply, who, reason, seal";
 
     /// Reads a row of these columns, and checks it.
-    pub fn of(row: &Row<'_>) -> rusqlite::Result<ExportRow> {
+    pub fn of(row: &dyn SqlRow) -> Result<ExportRow, Problem> {
         let export = ExportRow::unchecked(row)?;
         check(row, 7, export.seal(), || format!("the accepted export of `{}`", export.source))?;
         Ok(export)
     }
 
     /// Reads a row without checking it.
-    fn unchecked(row: &Row<'_>) -> rusqlite::Result<ExportRow> {
+    fn unchecked(row: &dyn SqlRow) -> Result<ExportRow, Problem> {
         let (who, reason) = (row.get(5)?, row.get(6)?);
         let (dated, at, apply) = (row.get(2)?, row.get(3)?, row.get(4)?);
         Ok(ExportRow { source: row.get(0)?, row_count: row.get(1)?, dated, at, apply, who, reason })
     }
 
     /// Keeps a row in the place of the one of its source.
-    pub fn put(&self, db: &Connection) -> rusqlite::Result<()> {
+    pub fn put(&self, db: &dyn SqlChange) -> Result<(), Problem> {
         let sql = "INSERT INTO exports (source, row_count, dated, at, apply, who, reason, seal)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
              ON CONFLICT (source) DO UPDATE SET row_count = excluded.row_count, dated = excluded.dated,
                at = excluded.at, apply = excluded.apply, who = excluded.who, reason = excluded.reason, seal = excluded.seal";
         let ExportRow { source, row_count, dated, at, apply, who, reason } = self;
-        db.prepare_cached(sql)?
-            .execute(params![source, row_count, dated, at, apply, who, reason, self.seal()])
-            .map(drop)
+        db.execute(sql, values![source, row_count, dated, at, apply, who, reason, self.seal()]).map(drop)
     }
 
     /// The digest.
@@ -355,15 +332,15 @@ pub fn of_file(source: &str, name: &str, digest: &str, content: i64) -> i64 {
 pub const FILE_COLUMNS: &str = "source, name, digest, content_seal, seal";
 
 /// Reads a row that begins with these columns: source, name, and SHA-256.
-pub fn file(row: &Row<'_>) -> rusqlite::Result<(String, String, String)> {
+pub fn file(row: &dyn SqlRow) -> Result<(String, String, String), Problem> {
     let (source, name, digest): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-    let content = row.get::<_, Option<i64>>(3)?.ok_or_else(|| broken(file_words(&source, &name)))?;
+    let content = row.get::<Option<i64>>(3)?.ok_or_else(|| broken(row, file_words(&source, &name)))?;
     check(row, 4, of_file(&source, &name, &digest, content), || file_words(&source, &name))?;
     Ok((source, name, digest))
 }
 
 /// Reads a row of these columns and the content behind them: name, SHA-256 and content.
-pub fn file_with_content(row: &Row<'_>) -> rusqlite::Result<(String, String, Vec<u8>)> {
+pub fn file_with_content(row: &dyn SqlRow) -> Result<(String, String, Vec<u8>), Problem> {
     let (source, name, digest) = file(row)?;
     let content: Vec<u8> = row.get(5)?;
     check(row, 3, of_content(&content), || file_words(&source, &name))?;
@@ -376,41 +353,35 @@ fn file_words(source: &str, name: &str) -> String {
 }
 
 /// Gives every row its digest, as it is now: for the rows of versions without digests.
-pub fn seal_all(db: &Connection) -> rusqlite::Result<()> {
+pub fn seal_all(db: &dyn SqlChange) -> Result<(), Problem> {
     let all = |table: &str, columns: &str| format!("SELECT {columns}, {table}.rowid FROM {table}");
-    let mut batches = db.prepare(&all("batches", BatchRow::COLUMNS))?;
-    let mut rows = batches.query([])?;
-    let mut put = db.prepare("UPDATE batches SET seal = ?2 WHERE rowid = ?1")?;
-    while let Some(row) = rows.next()? {
-        put.execute([row.get(BatchRow::END)?, BatchRow::unchecked(row)?.seal()])?;
-    }
-    let mut changes = db.prepare(&all("batch_changes", "apply, number, changes"))?;
-    let mut rows = changes.query([])?;
-    let mut put = db.prepare("UPDATE batch_changes SET seal = ?2 WHERE rowid = ?1")?;
-    while let Some(row) = rows.next()? {
-        let text: String = row.get(2)?;
-        put.execute([row.get(3)?, of_changes(row.get(0)?, row.get(1)?, &text)])?;
-    }
-    let mut own = db.prepare(&all("own_rrsets", "name, type, zone, apply"))?;
-    let mut rows = own.query([])?;
-    let mut put = db.prepare("UPDATE own_rrsets SET seal = ?2 WHERE rowid = ?1")?;
-    while let Some(row) = rows.next()? {
+    let sql = "UPDATE batches SET seal = ?2 WHERE rowid = ?1";
+    db.query(&all("batches", BatchRow::COLUMNS), &[], &mut |row| {
+        let (place, batch): (i64, _) = (row.get(BatchRow::END)?, BatchRow::unchecked(row)?);
+        db.execute(sql, values![place, batch.seal()]).map(drop)
+    })?;
+    let sql = "UPDATE batch_changes SET seal = ?2 WHERE rowid = ?1";
+    db.query(&all("batch_changes", "apply, number, changes"), &[], &mut |row| {
+        let (apply, number, text, place): (i64, i64, String, i64) =
+            (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+        db.execute(sql, values![place, of_changes(apply, number, &text)]).map(drop)
+    })?;
+    let sql = "UPDATE own_rrsets SET seal = ?2 WHERE rowid = ?1";
+    db.query(&all("own_rrsets", "name, type, zone, apply"), &[], &mut |row| {
         let (name, rtype, zone): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        put.execute([row.get(4)?, of_own(&name, &rtype, &zone, row.get(3)?)])?;
-    }
-    let mut exports = db.prepare(&all("exports", ExportRow::COLUMNS))?;
-    let mut rows = exports.query([])?;
-    let mut put = db.prepare("UPDATE exports SET seal = ?2 WHERE rowid = ?1")?;
-    while let Some(row) = rows.next()? {
-        put.execute([row.get(8)?, ExportRow::unchecked(row)?.seal()])?;
-    }
-    let mut files = db.prepare(&all("export_files", "source, name, digest, content"))?;
-    let mut rows = files.query([])?;
-    let mut put = db.prepare("UPDATE export_files SET content_seal = ?2, seal = ?3 WHERE rowid = ?1")?;
-    while let Some(row) = rows.next()? {
+        let (apply, place): (i64, i64) = (row.get(3)?, row.get(4)?);
+        db.execute(sql, values![place, of_own(&name, &rtype, &zone, apply)]).map(drop)
+    })?;
+    let sql = "UPDATE exports SET seal = ?2 WHERE rowid = ?1";
+    db.query(&all("exports", ExportRow::COLUMNS), &[], &mut |row| {
+        let (place, export): (i64, _) = (row.get(8)?, ExportRow::unchecked(row)?);
+        db.execute(sql, values![place, export.seal()]).map(drop)
+    })?;
+    let sql = "UPDATE export_files SET content_seal = ?2, seal = ?3 WHERE rowid = ?1";
+    db.query(&all("export_files", "source, name, digest, content"), &[], &mut |row| {
         let (source, name, digest): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        let content = of_content(&row.get::<_, Vec<u8>>(3)?);
-        put.execute([row.get(4)?, content, of_file(&source, &name, &digest, content)])?;
-    }
-    Ok(())
+        let (content, place): (Vec<u8>, i64) = (row.get(3)?, row.get(4)?);
+        let content = of_content(&content);
+        db.execute(sql, values![place, content, of_file(&source, &name, &digest, content)]).map(drop)
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ApplyId, ApplySummary, Breaker, KnownMarker, LockHolder, SourceStatus, State};
+use super::{ApplyId, ApplyJournal, ApplySummary, Breaker, KnownMarker, LockHolder, SourceStatus, State};
 use crate::diag::Problem;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::value::Time;
@@ -54,7 +54,7 @@ impl StateFacts {
 }
 
 /// The applies that did not end, the latest first; only such as were begun or taken up after the last that did.
-pub fn unfinished(state: &dyn State) -> Result<Vec<ApplySummary>, Problem> {
+pub fn unfinished(state: &dyn ApplyJournal) -> Result<Vec<ApplySummary>, Problem> {
     let mut unfinished = state.unfinished()?;
     // One of so many ended, if any did.
     let last = state.applies(unfinished.len() + 1)?.into_iter().find(|apply| apply.finished.is_some());

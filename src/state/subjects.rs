@@ -5,11 +5,12 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, params};
 use serde_json::Value;
 
 use super::seal;
-use crate::inventory::pool_name::PoolName;
+use super::sql::{SqlChange, values};
+use crate::diag::Problem;
+use crate::target::PoolName;
 
 /// The text of a host; numbers are kept as signed ones of the same bits.
 fn host(inv: i64) -> String {
@@ -21,47 +22,38 @@ fn orphan(name: &str) -> String {
     format!("orphan:{}/{name}", PoolName::unknown())
 }
 
-/// Copies what tables of earlier versions say of hosts, and drops them.
-pub fn copy(db: &Connection) -> rusqlite::Result<()> {
-    let mut rows = db.prepare("SELECT apply, host, project, at FROM ledger_of_hosts")?;
-    let mut rows = rows.query([])?;
-    let mut put = db.prepare("INSERT INTO ledger (apply, subject, project, at) VALUES (?1, ?2, ?3, ?4)")?;
-    while let Some(row) = rows.next()? {
-        let (project, at): (String, i64) = (row.get(2)?, row.get(3)?);
-        put.execute(params![row.get::<_, i64>(0)?, host(row.get(1)?), project, at])?;
-    }
-    let mut rows = db.prepare("SELECT apply, host FROM blocked_hosts")?;
-    let mut rows = rows.query([])?;
-    let mut put = db.prepare("INSERT INTO blocked_subjects (apply, subject) VALUES (?1, ?2)")?;
-    while let Some(row) = rows.next()? {
-        put.execute(params![row.get::<_, i64>(0)?, host(row.get(1)?)])?;
-    }
-    let mut rows = db.prepare("SELECT apply, place, host, project, name, outcome, message FROM left_hosts")?;
-    let mut rows = rows.query([])?;
+/// Copies what tables of earlier versions say of hosts.
+pub fn copy(db: &dyn SqlChange) -> Result<(), Problem> {
+    let sql = "INSERT INTO ledger (apply, subject, project, at) VALUES (?1, ?2, ?3, ?4)";
+    db.query("SELECT apply, host, project, at FROM ledger_of_hosts", &[], &mut |row| {
+        let (apply, project, at): (i64, String, i64) = (row.get(0)?, row.get(2)?, row.get(3)?);
+        db.execute(sql, values![apply, host(row.get(1)?), project, at]).map(drop)
+    })?;
+    let sql = "INSERT INTO blocked_subjects (apply, subject) VALUES (?1, ?2)";
+    db.query("SELECT apply, host FROM blocked_hosts", &[], &mut |row| {
+        db.execute(sql, values![row.get::<i64>(0)?, host(row.get(1)?)]).map(drop)
+    })?;
     let sql = "INSERT INTO left_subjects (apply, place, subject, project, name, outcome, message)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    let mut put = db.prepare(sql)?;
-    while let Some(row) = rows.next()? {
+    db.query("SELECT apply, place, host, project, name, outcome, message FROM left_hosts", &[], &mut |row| {
         let (apply, place, name): (i64, i64, String) = (row.get(0)?, row.get(1)?, row.get(4)?);
-        let subject = row.get::<_, Option<i64>>(2)?.map_or_else(|| orphan(&name), host);
+        let subject = row.get::<Option<i64>>(2)?.map_or_else(|| orphan(&name), host);
         let (project, outcome): (String, String) = (row.get(3)?, row.get(5)?);
-        put.execute(params![apply, place, subject, project, name, outcome, row.get::<_, Option<String>>(6)?])?;
-    }
-    let mut rows = db.prepare("SELECT apply, number, changes, seal FROM batch_changes")?;
-    let mut rows = rows.query([])?;
-    let mut put = db.prepare("UPDATE batch_changes SET changes = ?3, seal = ?4 WHERE apply = ?1 AND number = ?2")?;
-    while let Some(row) = rows.next()? {
+        db.execute(sql, values![apply, place, subject, project, name, outcome, row.get::<Option<String>>(6)?]).map(drop)
+    })?;
+    let sql = "UPDATE batch_changes SET changes = ?3, seal = ?4 WHERE apply = ?1 AND number = ?2";
+    db.query("SELECT apply, number, changes, seal FROM batch_changes", &[], &mut |row| {
         let (apply, number): (i64, i64) = (row.get(0)?, row.get(1)?);
         // A row that is not what was written stays as it is, so that a later read still finds that out.
-        let written = row.get::<_, String>(2).ok().filter(|text| {
-            let seal = seal::of_changes(apply, number, text);
-            row.get::<_, Option<i64>>(3).is_ok_and(|kept| kept == Some(seal))
-        });
-        if let Some(changes) = written.as_deref().and_then(rewritten) {
-            put.execute(params![apply, number, changes, seal::of_changes(apply, number, &changes)])?;
+        let written = seal::changes(row, 2, apply, number).ok();
+        match written.as_deref().and_then(rewritten) {
+            Some(changes) => {
+                let seal = seal::of_changes(apply, number, &changes);
+                db.execute(sql, values![apply, number, changes, seal]).map(drop)
+            }
+            None => Ok(()),
         }
-    }
-    db.execute_batch("DROP TABLE ledger_of_hosts; DROP TABLE blocked_hosts; DROP TABLE left_hosts;")
+    })
 }
 
 /// A list of changes with subjects; `None` where it is no such list.
@@ -110,6 +102,7 @@ fn orphan_name(change: &serde_json::Map<String, Value>, pointed_to: &HashMap<Str
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::kept_change::KeptChange;
 
     #[test]
     fn hosts_get_their_text_and_orphans_their_name() {
@@ -134,7 +127,7 @@ mod tests {
         assert_eq!(subjects, ["host:18446744073709551615", orphan, orphan, orphan, orphan]);
         assert_eq!(found[0]["also"], serde_json::json!(["host:7", "host:8"]));
         assert!(found.iter().all(|change| change.get("host").is_none() && change["before"]["ttl"] == 600));
-        assert!(crate::state::journal::from_json(&serde_json::to_string(&found).unwrap()).is_some());
+        assert!(serde_json::from_value::<Vec<KeptChange>>(found.into()).is_ok());
         assert_eq!([rewritten("{}"), rewritten("[{}]"), rewritten("[{\"host\":true}]")], [None, None, None]);
     }
 }

@@ -1,39 +1,42 @@
 //! The RRsets that wait to be deleted: since when applies want each to lose records because no host has the name.
 
-use rusqlite::{Row, Transaction, params};
-
 use super::WaitNews;
-use super::sqlite::Sqlite;
+use super::sql::{SqlChange, SqlDatabase, SqlRow, SqlRows as _, values};
 use crate::diag::Problem;
 use crate::diff::waits::RrsetWaits;
-use crate::inventory::value::Time;
 
-/// All that wait.
-pub fn waits(state: &Sqlite) -> Result<RrsetWaits, Problem> {
-    let row = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?));
-    let rows = state.read("SELECT name, type, since FROM waits", [], row)?;
-    let wait = |(name, rtype, since): (String, String, i64)| {
-        let (owner, rtype) = state.rrset(&name, &rtype)?;
-        Ok((owner, rtype, Time::from_nanos(since)))
-    };
-    rows.into_iter().map(wait).collect()
+/// The RRsets that wait to be deleted. What a method wrote is durable when it returns.
+pub trait WaitList: Send {
+    /// All of them.
+    fn waits(&self) -> Result<RrsetWaits, Problem>;
+
+    /// Keeps what waits from now on, and what no longer waits. An RRset that is deleted or created stops waiting by
+    /// itself.
+    fn note_waits(&mut self, news: &WaitNews) -> Result<(), Problem>;
 }
 
-/// Keeps what an apply makes of what waits.
-pub fn note(change: &Transaction<'_>, news: &WaitNews) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO waits (name, type, since) VALUES (?1, ?2, ?3)
-         ON CONFLICT (name, type) DO UPDATE SET since = excluded.since";
-    let mut begin = change.prepare_cached(sql)?;
-    for (owner, rtype, since) in &news.begun {
-        begin.execute(params![owner.to_string(), rtype.to_string(), since.as_nanos()])?;
+impl<D: SqlDatabase> WaitList for D {
+    fn waits(&self) -> Result<RrsetWaits, Problem> {
+        let wait = |row: &dyn SqlRow| {
+            let (owner, rtype) = self.rrset(&row.get::<String>(0)?, &row.get::<String>(1)?)?;
+            Ok((owner, rtype, row.get(2)?))
+        };
+        Ok(self.rows("SELECT name, type, since FROM waits", &[], wait)?.into_iter().collect())
     }
-    for (owner, rtype) in &news.over {
-        end(change, &owner.to_string(), &rtype.to_string())?;
+
+    fn note_waits(&mut self, news: &WaitNews) -> Result<(), Problem> {
+        let sql = "INSERT INTO waits (name, type, since) VALUES (?1, ?2, ?3)
+             ON CONFLICT (name, type) DO UPDATE SET since = excluded.since";
+        self.write(|change| {
+            for (owner, rtype, since) in &news.begun {
+                change.execute(sql, values![owner.to_string(), rtype.to_string(), since])?;
+            }
+            news.over.iter().try_for_each(|(owner, rtype)| end(change, &owner.to_string(), &rtype.to_string()))
+        })
     }
-    Ok(())
 }
 
 /// Forgets that an RRset waits: it was deleted, or created anew.
-pub fn end(change: &Transaction<'_>, name: &str, rtype: &str) -> rusqlite::Result<()> {
-    change.prepare_cached("DELETE FROM waits WHERE name = ?1 AND type = ?2")?.execute([name, rtype]).map(drop)
+pub fn end(change: &dyn SqlChange, name: &str, rtype: &str) -> Result<(), Problem> {
+    change.execute("DELETE FROM waits WHERE name = ?1 AND type = ?2", values![name, rtype]).map(drop)
 }

@@ -5,8 +5,10 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 
-use rusqlite::Connection;
 use xxhash_rust::xxh3::xxh3_128;
+
+use super::sql::{SqlRead, SqlRows as _};
+use crate::diag::Problem;
 
 /// Draws the id of a new state.
 pub fn draw() -> String {
@@ -17,11 +19,9 @@ pub fn draw() -> String {
 
 /// The id of a state that was made before states had one: it follows from its first apply. So all who read it know it
 /// by the same id, also before the first of them writes to it.
-pub fn derive(db: &Connection) -> rusqlite::Result<String> {
+pub fn derive(db: &dyn SqlRead) -> Result<String, Problem> {
     let sql = "SELECT plan || ' ' || effect || ' ' || started || ' ' || who FROM applies ORDER BY id LIMIT 1";
-    let mut statement = db.prepare(sql)?;
-    let mut rows = statement.query_map([], |row| row.get::<_, String>(0))?;
-    let first = rows.next().transpose()?.unwrap_or_default();
+    let first = db.row(sql, &[], |row| row.get::<String>(0))?.unwrap_or_default();
     Ok(format!("{:032x}", xxh3_128(first.as_bytes())))
 }
 

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::apply::compare::{is_before, shown, shown_before};
-use crate::apply::{ChangeUnit, UnitSubject, arrange, hosts_of};
+use crate::apply::compare::{DeletedCnames, shown, shown_before};
 use crate::change::{BlockCode, BlockedSubject, Change, ChangeKind, Notice, NoticeCode};
 use crate::dns::{RrKey, ZoneName};
 use crate::inventory::value::Inv;
-use crate::live::asked::Answer;
+use crate::rollout::{ChangeUnit, UnitSubject, hosts_of, units};
 use crate::state::ApplyId;
+use crate::target::Answer;
 
 /// What is to be done, and about whom nothing.
 #[derive(Debug, Default, PartialEq)]
@@ -39,7 +39,7 @@ pub fn narrow(done: Vec<Change>, hosts: &[Inv], projects: &[String]) -> Vec<Chan
         (hosts.is_empty() || change.hosts().iter().any(|inv| hosts.contains(inv)))
             && (projects.is_empty() || projects.contains(&change.project))
     };
-    let (units, _) = arrange(&done);
+    let units = units(&done);
     let mut is_kept = vec![false; done.len()];
     for unit in units.iter().filter(|unit| unit.changes.iter().any(|place| is_named(&done[*place]))) {
         unit.changes.iter().for_each(|place| is_kept[*place] = true);
@@ -53,25 +53,28 @@ pub fn narrow(done: Vec<Change>, hosts: &[Inv], projects: &[String]) -> Vec<Chan
 /// as the apply left it, including the TTL, the whole host is left.
 pub fn judge(done: &[Change], now: &[Option<Answer>]) -> UndoJudgement {
     let mut judged = UndoJudgement::default();
-    let (units, _) = arrange(done);
+    let units = units(done);
+    let inverses: Vec<Change> = done.iter().map(inverse).collect();
+    let (deleted_by_it, deleted_back) = (DeletedCnames::of(done), DeletedCnames::of(&inverses));
     for unit in &units {
         let hosts = hosts_of(done, unit);
-        let read: Vec<(&Change, &Answer)> =
-            unit.changes.iter().filter_map(|place| Some((&done[*place], now[*place].as_ref()?))).collect();
+        let read: Vec<(usize, &Answer)> =
+            unit.changes.iter().filter_map(|place| Some((*place, now[*place].as_ref()?))).collect();
         if read.len() < unit.changes.len() {
             judged.blocked.extend(block(done, unit, now, &hosts));
             continue;
         }
-        let open = read.into_iter().filter(|(change, answer)| !is_before(change, answer));
-        let open = open.map(|(change, answer)| (inverse(change), answer));
-        let (back, edited): (Vec<_>, Vec<_>) = open.partition(|(inverse, answer)| is_before(inverse, answer));
+        let open = read.into_iter().filter(|(place, answer)| !deleted_by_it.is_before(&done[*place], answer));
+        let open = open.map(|(place, answer)| (&inverses[place], answer));
+        let (back, edited): (Vec<_>, Vec<_>) =
+            open.partition(|(inverse, answer)| deleted_back.is_before(inverse, answer));
         if edited.is_empty() {
-            judged.changes.extend(back.into_iter().map(|(inverse, _)| inverse));
+            judged.changes.extend(back.into_iter().map(|(inverse, _)| inverse.clone()));
         }
         let hosts: Vec<Inv> = hosts.iter().filter_map(|(_, subject)| subject.host()).collect();
         let edited = edited.into_iter();
         judged.edited.extend(edited.map(|(inverse, found)| EditedRrset {
-            inverse,
+            inverse: inverse.clone(),
             found: found.clone(),
             hosts: hosts.clone(),
         }));

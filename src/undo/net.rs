@@ -6,8 +6,8 @@ use std::fmt;
 use crate::change::RrsetText;
 use crate::change::{Change, ChangeKind, Reason, Rule};
 use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
-use crate::inventory::pool_name::PoolName;
 use crate::state::{ApplyId, SentChange, SentFate, SentUpdate};
+use crate::target::PoolName;
 
 /// A change of the journal that is not valid.
 #[derive(Debug, PartialEq, Eq)]

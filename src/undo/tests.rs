@@ -5,11 +5,10 @@ use crate::change::RrsetText;
 use crate::change::{Change, ChangeKind, Notice, Rule};
 use crate::claim::{OrphanName, Subject};
 use crate::dns::{Name, Rdata, Rrset, Rtype, Ttl, ZoneName, reverse};
-use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::Inv;
-use crate::live::asked::Answer;
 use crate::plan::fixture::{self, rrset, zone};
 use crate::state::{ApplyId, SentChange, SentFate, SentUpdate};
+use crate::target::{Answer, PoolName};
 
 /// The apply that is undone.
 const APPLY: ApplyId = ApplyId(12);
@@ -249,6 +248,23 @@ fn an_edit_is_an_edit_though_it_is_only_of_the_ttl_or_by_a_cname() {
 }
 
 #[test]
+fn a_cname_and_what_it_replaced_are_put_back_together() {
+    let alias: Side<'_> = (600, &[B]);
+    for (cname, address) in [((alias, NONE), (NONE, ONE)), ((NONE, alias), (ONE, NONE))] {
+        let done = done(vec![did(&[1], A, Rtype::CNAME, cname), did(&[2], A, Rtype::AAAA, address)]);
+        // A name with a CNAME answers with it whatever the type.
+        let found = |cname, address| match there(Rtype::CNAME, cname) {
+            Some(Answer::Nothing) => [Some(Answer::Nothing), aaaa(address)],
+            alias => [alias.clone(), alias],
+        };
+        assert_eq!(judge(&done, &found(cname.1, address.1)).changes.len(), 2);
+        assert_eq!(judge(&done, &found(cname.0, address.0)), UndoJudgement::default());
+        let other = judge(&done, &found((600, &["c.search.example.net"]), NONE));
+        assert_eq!((other.changes.len(), other.edited.len()), (0, 2));
+    }
+}
+
+#[test]
 fn hosts_that_share_a_change_are_put_back_together_or_left_together() {
     let done = done(vec![
         did(&[1, 2], REVERSE, Rtype::PTR, (NONE, TO_A)),
@@ -273,7 +289,7 @@ fn an_orphan_comes_back_with_what_points_to_it() {
     let judged = judge(&done, &[nothing(), nothing(), nothing()]);
     assert_eq!(judged.changes.len(), 3);
     // The changes that put them back are tied as those were that removed them.
-    let (units, _) = crate::apply::arrange(&judged.changes);
+    let units = crate::rollout::units(&judged.changes);
     assert_eq!(units.len(), 1);
     let judged = judge(&done, &[aaaa(TWO), nothing(), nothing()]);
     assert!(judged.changes.is_empty());
@@ -340,6 +356,7 @@ fn a_text_of_the_registry_goes_with_the_rrset_that_it_records() {
         did(&[1], "aaaa-a.search.example.net", Rtype::TXT, ((60, &[theirs]), (60, &[theirs, ours]))),
     ]);
     let judged = judge(&done, &[aaaa(ONE), there(Rtype::TXT, (60, &[theirs, ours]))]);
-    let (_, phases) = crate::apply::arrange(&judged.changes);
+    let tied = crate::rollout::units::ChangeTies::of(&judged.changes);
+    let phases = crate::apply::order::phases(&judged.changes, &tied);
     assert_eq!(phases, [crate::apply::Phase::Deletes; 2]);
 }

@@ -10,13 +10,13 @@ use std::collections::HashSet;
 
 use crate::apply::compare::{is_after, is_before, shown};
 use crate::apply::{
-    self, ApplyOutcome, ChangeUnit, OutcomeCode, PlanWritten, ReadBack, SubjectOutcome, UnitStanding, UnitState,
-    UnitSubject, UnitVerdict,
+    ApplyOutcome, OutcomeCode, PlanWritten, ReadBack, SubjectOutcome, UnitStanding, UnitState, UnitVerdict,
 };
 use crate::change::{Change, ChangeKind};
 use crate::diag::Problem;
 use crate::dns::{NameRef, RrKey, Rtype, reverse};
-use crate::live::asked::Answer;
+use crate::rollout::{ChangeUnit, UnitSubject, hosts_of, is_one};
+use crate::target::Answer;
 
 /// From how many records on an RRset may be over a limit of the server (BIND's `max-records-per-type` is 100).
 const MANY: usize = 100;
@@ -107,7 +107,7 @@ fn unread(changes: &[Change], done: &[usize], read_back: &ReadBack) -> Option<Un
 /// A unit's verdict for each of its hosts, with the place of the host's first change.
 fn outcomes(changes: &[Change], unit: &ChangeUnit, verdict: &UnitVerdict) -> Vec<(usize, SubjectOutcome)> {
     let host = |(project, subject): UnitSubject<'_>| {
-        let is_own = |place: &usize| apply::is_one(subject, &changes[*place].subject);
+        let is_own = |place: &usize| is_one(subject, &changes[*place].subject);
         let places: Vec<usize> = unit.changes.iter().copied().filter(is_own).collect();
         let shown = places.iter().copied().min_by_key(|place| obscurity(&changes[*place])).unwrap_or(places[0]);
         let outcome = SubjectOutcome {
@@ -121,7 +121,7 @@ fn outcomes(changes: &[Change], unit: &ChangeUnit, verdict: &UnitVerdict) -> Vec
         };
         (places[0], outcome)
     };
-    apply::hosts_of(changes, unit).into_iter().map(host).collect()
+    hosts_of(changes, unit).into_iter().map(host).collect()
 }
 
 /// How little the owner name of a change says to people: a name that its host has then says most, the backbone's, which

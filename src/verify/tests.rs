@@ -8,15 +8,17 @@ use std::time::Duration;
 use super::judge;
 use super::truth::{self, Numbers, edit, is_marker, made, put, standing};
 use crate::apply::{
-    ApplyEnding, ApplyEvent, ApplyOutcome, ApplyWatch, BatchOutcome, Orders, OutcomeCode, SIDE_BY_SIDE, ZoneAccess,
+    ApplyEnding, ApplyEvent, ApplyOutcome, ApplyWatch, BatchOutcome, CopyAccess, Orders, OutcomeCode, SIDE_BY_SIDE,
     read_back, survey, write,
 };
-use crate::change::Rule;
-use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
+use crate::change::{Change, Rule};
+use crate::dns::{Name, RrKey, Rrset, Rtype};
 use crate::guard;
-use crate::plan::{Marker, Plan, SealedPlan, fixture, marker_key};
+use crate::inventory::value::Inv;
+use crate::plan::{Plan, SealedPlan, fixture};
 use crate::provider::memory::primary::{MemoryPrimary, UpdateFault};
-use crate::provider::write::{UpdateLimits, WriteZone};
+use crate::rollout::wave;
+use crate::target::{CopyId, Marker, UpdateLimits, WriteTarget, ZoneId, marker_key};
 
 /// What a journal noted: the markers of batches, and how each settled.
 #[derive(Default)]
@@ -94,7 +96,8 @@ fn swallowed(plan: &Plan) -> UpdateFault {
 /// How a plan is applied that no limit is about.
 fn orders(plan: &Plan, max_failures: Option<usize>) -> Orders {
     let clearance = guard::clear(&SealedPlan::new(plan.clone()), &[], &[]).unwrap();
-    Orders { clearance, run: 7, sent: 0, epochs: BTreeMap::new(), max_failures }
+    let wave = wave::next(0..plan.changes.len(), clearance);
+    Orders { wave, run: 7, sent: 0, epochs: BTreeMap::new(), max_failures }
 }
 
 /// Applies a plan to a primary.
@@ -105,8 +108,9 @@ fn run(
     journal: &Journal,
     max_failures: Option<usize>,
 ) -> ApplyOutcome {
-    let zones: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
-    let access = |zone| ZoneAccess { zone, writer: Ok(primary as &dyn WriteZone), is_fenced };
+    let zones: BTreeSet<ZoneId> = plan.changes.iter().map(Change::zone_id).collect();
+    let writer = primary as &dyn WriteTarget;
+    let access = |zone| CopyAccess { copy: CopyId::only(&zone), writer: Ok(writer), is_fenced };
     let survey = survey(plan, zones.into_iter().map(access).collect(), SIDE_BY_SIDE);
     let orders = orders(plan, max_failures);
     let written = write(survey, &orders, journal);
@@ -191,6 +195,66 @@ trait LastTrue {
 impl<I: Iterator<Item = bool>> LastTrue for I {
     fn rposition_of_true(self) -> usize {
         self.enumerate().filter(|(_, found)| *found).map(|(place, _)| place).last().unwrap()
+    }
+}
+
+/// A plan in which a CNAME gives way to an address with its registry's text, or takes the place of both.
+fn replacing(is_cname_gone: bool) -> Plan {
+    let reasons = [fixture::reason(Rule::Undo, None, &[])];
+    let none: (u64, &[&str]) = (600, &[]);
+    let change = |host, name: &str, rtype, old: &[&str]| {
+        let gives_way = is_cname_gone == (rtype == Rtype::CNAME);
+        let sides = if gives_way { ((600, old), none) } else { (none, (600, old)) };
+        fixture::change(("search", Some(host)), (name, rtype), sides, &reasons)
+    };
+    let changes = vec![
+        change(1, "a.search.example.net", Rtype::CNAME, &["b.search.example.net"]),
+        change(2, "a.search.example.net", Rtype::AAAA, &["2a02:6b8::1"]),
+        change(2, "aaaa-a.search.example.net", Rtype::TXT, &["\"heritage=x\""]),
+    ];
+    Plan { changes, ..fixture::empty() }
+}
+
+#[test]
+fn a_cname_gives_way_or_takes_the_place_of_others_in_one_update() {
+    for (is_cname_gone, is_fenced) in [(true, true), (true, false), (false, true), (false, false)] {
+        let plan = replacing(is_cname_gone);
+        for fault in [UpdateFault::None, UpdateFault::LostAnswer, UpdateFault::Lost] {
+            let (applied, primary, _) = with_faults(&plan, std::slice::from_ref(&fault), 1, is_fenced);
+            assert_eq!(counts(&applied), "2 applied", "{fault:?}");
+            assert_eq!(made(&primary).iter().filter(|changed| !changed.is_empty()).count(), 1);
+            assert_eq!(counts(&run(&plan, &primary, is_fenced, &Journal::default(), None)), "2 already-applied");
+        }
+        // Without the CNAME that gives way, or with another one, the plan is not what is there.
+        let cname = &plan.changes[0].key;
+        let other = fixture::rrset(Rtype::CNAME, 600, &["c.search.example.net"]);
+        for found in [None, other] {
+            let primary = primary(&plan, 1);
+            let aaaa = (&plan.changes[1].key, None);
+            if !is_cname_gone {
+                put(&primary, aaaa.0, aaaa.1);
+            }
+            put(&primary, cname, found.as_ref());
+            assert_eq!(counts(&run(&plan, &primary, is_fenced, &Journal::default(), None)), "2 stale", "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_in_the_wave_is_not_written() {
+    let plan = plan(3);
+    let (primary, journal) = (primary(&plan, 1), Journal::default());
+    let zones: BTreeSet<ZoneId> = plan.changes.iter().map(Change::zone_id).collect();
+    let writer = &primary as &dyn WriteTarget;
+    let access = |zone| CopyAccess { copy: CopyId::only(&zone), writer: Ok(writer), is_fenced: true };
+    let surveyed = survey(&plan, zones.into_iter().map(access).collect(), SIDE_BY_SIDE);
+    let clearance = guard::clear(&SealedPlan::new(plan.clone()), &[], &[]).unwrap();
+    let orders = Orders { wave: wave::next([0], clearance), ..orders(&plan, None) };
+    let written = write(surveyed, &orders, &journal);
+    let applied = judge(&written, &read_back(&written), Vec::new());
+    assert_eq!(counts(&applied), "1 applied, 2 not-reached");
+    for change in plan.changes.iter().filter(|change| change.subject.host() != Some(Inv(0))) {
+        assert_eq!(truth::standing(&primary, &change.key).as_ref(), change.kind.before(), "{:?}", change.key);
     }
 }
 
@@ -312,8 +376,8 @@ fn a_create_that_a_server_swallows_was_never_made() {
     let primary = primary(&plan, 1);
     let names = plan.changes[1..].iter().map(|change| change.key.owner.as_name().to_name());
     primary.expect([UpdateFault::Swallowed(names.collect())]);
-    let zone = &plan.changes[0].zone;
-    let access = ZoneAccess { zone, writer: Ok(&primary as &dyn WriteZone), is_fenced: false };
+    let copy = CopyId::only(&plan.changes[0].zone_id());
+    let access = CopyAccess { copy, writer: Ok(&primary as &dyn WriteTarget), is_fenced: false };
     let orders = orders(&plan, None);
     let written = write(survey(&plan, vec![access], SIDE_BY_SIDE), &orders, &Journal::default());
     let never = super::never_created(&written, &read_back(&written));

@@ -14,15 +14,14 @@ use zonewright::dns::{Name, NameRef, RdataRef, Rtype, reverse};
 use zonewright::inventory::value::Time;
 use zonewright::inventory::{self, Inventory};
 use zonewright::live::{Live, LiveRrset};
-use zonewright::pipeline::zones;
 
-use super::{Silent, on_fleets, plan_of};
+use super::{on_fleets, plan_of};
 
 /// A fleet's inventory and zones; none where its settings are refused.
 fn read(fleet: &Path, now: Time) -> Option<(Inventory, Live)> {
     plan_of(fleet)?;
     let inventory = inventory::load_workspace(fleet, now, &|_| {}).inventory.expect("settings that `plan` took");
-    let live = zones::read_all(&inventory, fleet, (&Selection::default(), now), &Silent).live;
+    let live = crate::read_zones(&inventory, fleet, now).live;
     Some((inventory, live))
 }
 

@@ -13,12 +13,11 @@ use zonewright::diff::held::HeldEdits;
 use zonewright::diff::waits::RrsetWaits;
 use zonewright::diff::{Selection, TrippedHosts};
 use zonewright::dns::{Name, ZoneBuilder, ZoneContents, ZoneName, reverse};
-use zonewright::inventory::model::{Inventory, ProjectIndex};
+use zonewright::inventory::model::{Inventory, ProjectIndex, TargetSpec};
 use zonewright::inventory::value::{Inv, Time};
-use zonewright::live::asked::{Answer, NameExistence, Question};
 use zonewright::live::{Live, NamePlace};
-use zonewright::pipeline::zones;
-use zonewright::provider::{AskZone, ReadOrAsk, ReadZone, TargetAccess, ZoneRead, answers};
+use zonewright::reading::{ReadingTerms, ZonesRequest, zones};
+use zonewright::target::{Answer, NameExistence, OpenedTarget, Question, ReadTarget, ReadingManner, ZoneRead, answers};
 use zonewright::{inventory, parallel};
 
 use crate::{Silent, fleet, support};
@@ -34,6 +33,8 @@ struct Servers {
     zones: Arc<Live>,
     /// How many questions were asked.
     asked: Arc<AtomicUsize>,
+    /// How they are read.
+    manner: ReadingManner,
 }
 
 impl Servers {
@@ -57,15 +58,17 @@ fn copy(contents: &ZoneContents) -> ZoneContents {
     builder.finish().expect("a zone")
 }
 
-impl ReadZone for Servers {
-    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem> {
-        Ok(ZoneRead { contents: copy(self.zone(zone)?), inputs: Vec::new(), findings: None })
+impl ReadTarget for Servers {
+    fn manner(&self) -> ReadingManner {
+        self.manner
     }
-}
 
-impl AskZone for Servers {
     fn place(&self, zone: &ZoneName) -> String {
         zone.to_string()
+    }
+
+    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem> {
+        Ok(ZoneRead { contents: copy(self.zone(zone)?), inputs: Vec::new(), findings: None })
     }
 
     fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, Problem> {
@@ -77,19 +80,6 @@ impl AskZone for Servers {
     fn find(&self, _: &ZoneName, _: &[Name]) -> Result<Vec<NameExistence>, Problem> {
         unreachable!("no test looks for free names here")
     }
-}
-
-impl ReadOrAsk for Servers {}
-
-/// How zones are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Read {
-    /// Each by transfer.
-    Whole,
-    /// Name by name.
-    ByName,
-    /// As is cheaper.
-    Auto,
 }
 
 /// A fleet and its zones.
@@ -107,22 +97,24 @@ impl Fleet {
     fn read(folder: &Path) -> Option<Fleet> {
         let now = "2026-11-20T02:00:00Z".parse().expect("a time");
         let inventory = inventory::load_workspace(folder, now, &|_| {}).inventory.ok()?;
-        let read = zones::read_all(&inventory, folder, (&Selection::default(), now), &Silent);
-        Some(Fleet { inventory, servers: Servers { zones: Arc::new(read.live), asked: Arc::default() }, now })
+        let read = crate::read_zones(&inventory, folder, now);
+        Some(Fleet {
+            inventory,
+            servers: Servers { zones: Arc::new(read.live), asked: Arc::default(), manner: ReadingManner::Whole },
+            now,
+        })
     }
 
     /// Reads what the rules of these hosts need; gives how many questions that took, too.
-    fn live(&self, read: Read, selection: &Selection) -> (Live, usize) {
-        let servers = Servers { asked: Arc::default(), ..self.servers.clone() };
-        let access = |_| {
-            Ok(match read {
-                Read::Whole => TargetAccess::Whole(Box::new(servers.clone())),
-                Read::ByName => TargetAccess::ByName(Box::new(servers.clone())),
-                Read::Auto => TargetAccess::Either(Box::new(servers.clone())),
-            })
+    fn live(&self, manner: ReadingManner, selection: &Selection) -> (Live, usize) {
+        let servers = Servers { asked: Arc::default(), manner, ..self.servers.clone() };
+        let open = |target: &TargetSpec| OpenedTarget {
+            id: target.id.clone(),
+            access: Ok(Box::new(servers.clone()) as Box<dyn ReadTarget>),
         };
-        let targets: Vec<_> = self.inventory.config.pools.iter().map(access).collect();
-        let zones = zones::read_from(&self.inventory, &targets, (selection, self.now), &Silent);
+        let readers = self.inventory.config.targets().map(open).collect();
+        let terms = ReadingTerms { workspace: Path::new("."), now: self.now, cache: None };
+        let zones = zones::read_from(&ZonesRequest { inventory: &self.inventory, selection, terms }, &readers, &Silent);
         (zones.live, servers.asked.load(Ordering::Relaxed))
     }
 
@@ -229,9 +221,9 @@ fn on_fleets(check: impl Fn(u64, &Fleet) + Sync) {
 fn what_some_hosts_need_is_asked_and_no_more() {
     let [few, all] = [(); 2].map(|()| AtomicUsize::new(0));
     on_fleets(|seed, fleet| {
-        let (full, questions) = fleet.live(Read::ByName, &Selection::default());
+        let (full, questions) = fleet.live(ReadingManner::ByName, &Selection::default());
         for selection in fleet.selections() {
-            let (sparse, asked) = fleet.live(Read::ByName, &selection);
+            let (sparse, asked) = fleet.live(ReadingManner::ByName, &selection);
             let decided = [&full, &sparse].map(|live| fleet.decide(live, &selection));
             let found = differences((&full, &decided[0]), (&sparse, &decided[1]));
             assert!(found.is_empty(), "fleet {seed} {selection:?}: {found:#?}");
@@ -247,9 +239,9 @@ fn what_some_hosts_need_is_asked_and_no_more() {
 #[test]
 fn what_is_asked_comes_to_what_is_transferred() {
     on_fleets(|seed, fleet| {
-        let (whole, _) = fleet.live(Read::Whole, &Selection::default());
+        let (whole, _) = fleet.live(ReadingManner::Whole, &Selection::default());
         for selection in fleet.selections() {
-            let (sparse, _) = fleet.live(Read::Auto, &selection);
+            let (sparse, _) = fleet.live(ReadingManner::Either, &selection);
             let decided = [&whole, &sparse].map(|live| fleet.decide(live, &selection));
             let changes = differences((&whole, &decided[0]), (&sparse, &decided[1]));
             assert!(changes.is_empty(), "fleet {seed} {selection:?}: {changes:#?}");

@@ -11,9 +11,11 @@ use zonewright::change::BlockCode;
 use zonewright::diff::Selection;
 use zonewright::dns::Rtype;
 use zonewright::inventory;
-use zonewright::pipeline::{PlanRequest, Progress, RunStage, make_plan, zones};
+use zonewright::pipeline::{PlanRequest, make_plan};
 use zonewright::plan::Plan;
+use zonewright::progress::{Progress, RunStage};
 use zonewright::provider::cache::CacheUse;
+use zonewright::reading::{ReadingTerms, ZonesRequest, zones};
 
 use crate::copy::copy;
 use crate::fleet::{Fleet, Records};
@@ -193,7 +195,9 @@ impl Yard {
         let now = GOOD.parse().expect("a time");
         let loaded = inventory::load_workspace(self.path(), now, &|_| {});
         let inventory = loaded.inventory.expect("settings that can be used");
-        let zones = zones::read_all(&inventory, self.path(), (&Selection::default(), now), &Silent);
+        let terms = ReadingTerms { workspace: self.path(), now, cache: None };
+        let request = ZonesRequest { inventory: &inventory, selection: &Selection::default(), terms };
+        let zones = zones::read(&request, None, &Silent);
         assert!(zones.unread.is_empty(), "{:?}", zones.unread);
         let mut records = Records::new();
         for (_, zone) in zones.live.zones() {

@@ -11,8 +11,9 @@ use model::{Command, Model, holders, parse};
 use proptest::prelude::*;
 use world::{COOLDOWN, DOMAINS, Host, LOCATIONS, Project, World, stamp};
 use zonewright::diag::Severity;
-use zonewright::pipeline::names::{LockRewrite, NamesError, NamesTask, rewrite, write};
-use zonewright::pipeline::{InputError, PlanRequest, Progress, RunStage};
+use zonewright::pipeline::names::{LockRewrite, NamesError, NamesOrder, NamesTask, rewrite, write};
+use zonewright::pipeline::{InputError, PlanRequest};
+use zonewright::progress::{Progress, RunStage};
 use zonewright::provider::cache::CacheUse;
 
 /// A test needs no progress reports.
@@ -197,7 +198,7 @@ fn run(world: &World, folder: &Path, command: &Command) -> Option<LockRewrite> {
     let projects = project.iter().map(id).collect();
     let request =
         PlanRequest { workspace: folder, now, hosts, projects, live_snapshot: None, base: None, cache: CacheUse::Read };
-    let (done, findings) = rewrite(&request, (&task, &[]), &Silent);
+    let (done, findings) = rewrite(&request, NamesOrder { task: &task, hosts: &[] }, &Silent);
     let faults: Vec<_> = findings.diagnostics.iter().filter(|it| it.severity == Severity::Error).collect();
     assert!(faults.is_empty(), "{faults:?}");
     match done {

@@ -7,7 +7,8 @@ use std::path::Path;
 use zonewright::change::Change;
 use zonewright::dns::{RrKey, ZoneName};
 use zonewright::inventory::value::Time;
-use zonewright::pipeline::{MadePlan, PlanError, PlanRequest, Progress, RunStage, make_plan};
+use zonewright::pipeline::{MadePlan, PlanError, PlanRequest, make_plan};
+use zonewright::progress::{Progress, RunStage};
 use zonewright::provider::cache::CacheUse;
 
 use crate::dice::Dice;

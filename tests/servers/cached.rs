@@ -5,8 +5,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use zonewright::provider::ZoneRead;
 use zonewright::provider::cache::CacheUse;
+use zonewright::target::ZoneRead;
 
 use crate::client::Client;
 use crate::rig::{NOW as PLAN_NOW, Planned, Rig, plan_in};

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use zonewright::diag::Files;
 use zonewright::dns::{Name, Rtype, ZoneName};
-use zonewright::inventory::config::node::{SettingsNode, SourceText};
+use zonewright::inventory::config::node::SourceText;
 use zonewright::inventory::config::toml;
+use zonewright::inventory::model::TargetSpec;
 use zonewright::inventory::value::Time;
-use zonewright::live::asked::{Answer, Question};
 use zonewright::provider::cache::{Cache, CacheUse};
-use zonewright::provider::write::WriteZone;
-use zonewright::provider::{self, ProviderContext, TargetAccess, ZoneRead};
+use zonewright::provider::{self, OpenedReader, ProviderContext};
+use zonewright::target::{Answer, PoolName, Question, TargetId, WriteTarget, ZoneRead};
 
 use crate::server::{Key, Server};
 use zonewright::diag::Problem;
@@ -54,17 +54,13 @@ impl Client {
         now: &str,
     ) -> Result<ZoneRead, Problem> {
         let settings = format!("server = \"{address}\"\n{settings}{}", self.key);
-        let (settings, source) = settings_of("rfc2136", &settings);
+        let (target, source) = target_of("rfc2136", &settings);
         let now = now.parse().expect("a time");
-        let cache = Cache::next_to(&self.workspace.path().join(".zonewright/state.db"), usage, now);
+        let cache = Cache::inside(&self.workspace.path().join(".zonewright"), usage, now);
         let context = ProviderContext { workspace: self.workspace.path(), source: &source, now, cache: Some(&cache) };
-        match provider::open("rfc2136", &settings, &context)? {
-            TargetAccess::Whole(target) => {
-                target.prepare(&[&zone_name(zone)]);
-                target.read_zone(&zone_name(zone))
-            }
-            TargetAccess::Either(_) | TargetAccess::ByName(_) => panic!("the settings say nothing of `read`"),
-        }
+        let target = provider::open(&target, &context)?;
+        target.prepare(&[&zone_name(zone)]);
+        target.read_zone(&zone_name(zone))
     }
 
     /// The file of a zone in the cache.
@@ -73,11 +69,11 @@ impl Client {
     }
 
     /// A writer of the zones of the server at `address`, with these further settings.
-    pub fn writer(&self, address: &str, settings: &str) -> Box<dyn WriteZone> {
+    pub fn writer(&self, address: &str, settings: &str) -> Box<dyn WriteTarget> {
         let settings = format!("server = \"{address}\"\n{settings}{}", self.key);
-        let (settings, source) = settings_of("rfc2136", &settings);
+        let (target, source) = target_of("rfc2136", &settings);
         let context = ProviderContext { workspace: self.workspace.path(), source: &source, now: now(), cache: None };
-        provider::open_writer("rfc2136", &settings, &context).expect("the secret is there")
+        provider::open_writer(&target, &context).expect("the secret is there")
     }
 
     /// Asks the server at `address` for a zone's SOA.
@@ -89,10 +85,7 @@ impl Client {
     /// Asks the server at `address` these questions about a zone; the server may be silent for `timeout`.
     pub fn ask(&self, address: &str, questions: (&str, &[Question]), timeout: &str) -> Result<Vec<Answer>, Problem> {
         let settings = format!("server = \"{address}\"\ntimeout = \"{timeout}\"\nread = \"query\"\n{}", self.key);
-        match open("rfc2136", &settings, self.workspace.path())? {
-            TargetAccess::ByName(target) => target.ask(&zone_name(questions.0), questions.1),
-            TargetAccess::Whole(_) | TargetAccess::Either(_) => panic!("the settings say `query`"),
-        }
+        open("rfc2136", &settings, self.workspace.path())?.ask(&zone_name(questions.0), questions.1)
     }
 }
 
@@ -118,26 +111,24 @@ pub fn lines(read: &ZoneRead) -> Vec<String> {
 
 /// Reads a zone from a target with these settings.
 fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<ZoneRead, Problem> {
-    match open(provider, settings, workspace)? {
-        TargetAccess::Whole(target) => target.read_zone(&zone_name(zone)),
-        TargetAccess::ByName(_) | TargetAccess::Either(_) => panic!("the settings say nothing of `read`"),
-    }
+    open(provider, settings, workspace)?.read_zone(&zone_name(zone))
 }
 
 /// Opens a target with these settings.
-fn open(provider: &str, settings: &str, workspace: &Path) -> Result<TargetAccess, Problem> {
-    let (settings, source) = settings_of(provider, settings);
-    provider::open(provider, &settings, &ProviderContext { workspace, source: &source, now: now(), cache: None })
+fn open(provider: &str, settings: &str, workspace: &Path) -> OpenedReader {
+    let (target, source) = target_of(provider, settings);
+    provider::open(&target, &ProviderContext { workspace, source: &source, now: now(), cache: None })
 }
 
-/// These settings of a target, checked, with their text.
-fn settings_of(provider: &str, settings: &str) -> (SettingsNode, SourceText) {
+/// A target with these settings, checked, and their text.
+pub fn target_of(provider: &str, settings: &str) -> (TargetSpec, SourceText) {
     let text = format!("type = \"{provider}\"\n{settings}");
     let source = SourceText { file: Files::default().add("zonewright.toml"), text };
-    let settings = toml::parse(&source).root;
-    let found = provider::check(provider, &settings, &source);
+    let id = TargetId::only(&PoolName::unknown());
+    let target = TargetSpec { id, provider: provider.to_owned(), settings: toml::parse(&source).root };
+    let found = provider::check(&target, &source);
     assert_eq!(found.error_count(), 0, "{found:?}");
-    (settings, source)
+    (target, source)
 }
 
 /// A clock that nothing here depends on.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use zonewright::dns::{Name, Rtype};
-use zonewright::state::{self, ApplyId, SentFate, State};
+use zonewright::state::{self, ApplyId, SentFate, State, StateAddress};
 
 use crate::rig::{Applied, Edit, Zone, apply_in, folded, key_of, marker_name, plan_in, status_in};
 use crate::yard::{COMING, Records, STATE, Yard, Zones};
@@ -23,7 +23,7 @@ impl Yard {
 
     /// The state, to read it.
     pub fn state(&self) -> Box<dyn State> {
-        let state = state::open_to_read(&self.workspace().join(STATE).join("state.db"));
+        let state = state::open_to_read(&StateAddress::of_file(&self.workspace().join(STATE), "state.db"));
         state.expect("the state can be read").expect("there is a state")
     }
 

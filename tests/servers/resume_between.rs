@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use zonewright::inventory::value::Time;
-use zonewright::state::StateLock;
+use zonewright::state::{StateAddress, StateLock};
 
 use crate::rig::{Applied, NOW, apply_in, plan_in};
 use crate::server::Kind;
@@ -67,8 +67,8 @@ fn of_two_resumptions_at_once_one_does_all(kind: Kind) {
     let Some(yard) = killed(kind) else { return };
     let before = yard.zones();
     let now: Time = NOW.parse().expect("a time");
-    let lock =
-        StateLock::take(&yard.workspace().join(STATE).join("state.db"), "operator", now).expect("no process has it");
+    let lock = StateLock::take(&StateAddress::of_file(&yard.workspace().join(STATE), "state.db"), "operator", now)
+        .expect("no process has it");
     yard.resume().assert_refused(1, "locked");
     assert_eq!(yard.zones(), before);
     drop(lock);

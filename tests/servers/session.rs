@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use zonewright::dns::{Name, Rtype};
-use zonewright::state::{self, SentFate, State};
+use zonewright::state::{self, SentFate, State, StateAddress};
 
 use crate::faults::{Fault, Faults, Passed, Wrong};
 use crate::fleet;
@@ -184,7 +184,8 @@ impl Stage {
 
     /// The state, where there is one.
     fn state(&self) -> Option<Box<dyn State>> {
-        state::open_to_read(&self.rig.workspace.path().join(".zonewright/state.db")).expect("the state can be read")
+        state::open_to_read(&StateAddress::of_file(self.rig.workspace.path(), ".zonewright/state.db"))
+            .expect("the state can be read")
     }
 
     /// The outcomes of the updates with a change, by its owner name and type.

@@ -4,7 +4,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use zonewright::dns::{Name, Rtype};
-use zonewright::live::asked::{Answer, Question};
+use zonewright::target::{Answer, Question};
 
 use crate::client::Client;
 use crate::proxy::{Proxy, Size, WATCHDOG, framed, stream};

@@ -1,20 +1,32 @@
 //! What servers make of updates, and what is made of their answers.
 
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
+use std::time::Duration;
 
-use zonewright::change::ChangeKind;
+use zonewright::apply::{self, ApplyEvent, ApplyWatch, CopyAccess, Orders};
+use zonewright::change::{Change, ChangeKind};
 use zonewright::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl};
-use zonewright::live::asked::{Answer, Question};
-use zonewright::provider::write::{RrsetEdit, Update, UpdateReply, WriteZone};
+use zonewright::guard;
+use zonewright::plan::{Plan, SealedPlan, document};
+use zonewright::rollout::wave;
+use zonewright::target::{Answer, CopyId, Question, RrsetEdit, Update, UpdateReply, WriteTarget};
+
+use zonewright::verify;
 
 use crate::client::{Client, lines, transfer, zone_name};
+use crate::rig::Rig;
 use crate::server::{Key, Kind, Server, ServerConfig};
 
 on_every_primary! {
     an_update_does_what_it_says_and_is_read_back
+    a_cname_gives_way_or_takes_the_place_of_others_in_one_update
+    a_plan_that_replaces_a_cname_and_an_address_is_applied
     an_update_whose_prerequisite_fails_does_nothing
     what_stands_there_is_compared_without_regard_to_case
     updates_are_signed_with_each_algorithm_or_not_at_all
@@ -80,7 +92,7 @@ fn change(owner: &str, rtype: Rtype, before: &str, after: &str) -> (RrKey, Chang
 }
 
 /// Sends changes of a zone as one update.
-fn send_to(writer: &dyn WriteZone, zone: &str, changes: &[(RrKey, ChangeKind)]) -> UpdateReply {
+fn send_to(writer: &dyn WriteTarget, zone: &str, changes: &[(RrKey, ChangeKind)]) -> UpdateReply {
     let zone = zone_name(zone);
     let edits = changes.iter().map(|(key, kind)| RrsetEdit { key, kind }).collect();
     let mut session = writer.open(&zone);
@@ -91,12 +103,12 @@ fn send_to(writer: &dyn WriteZone, zone: &str, changes: &[(RrKey, ChangeKind)]) 
 }
 
 /// Sends changes as one update.
-fn send(writer: &dyn WriteZone, changes: &[(RrKey, ChangeKind)]) -> UpdateReply {
+fn send(writer: &dyn WriteTarget, changes: &[(RrKey, ChangeKind)]) -> UpdateReply {
     send_to(writer, APEX, changes)
 }
 
 /// The records at names, one line each: asked name by name, and read out of a transfer, which must be the same.
-fn observe(writer: &dyn WriteZone, names: &[(&str, Rtype)]) -> Vec<String> {
+fn observe(writer: &dyn WriteTarget, names: &[(&str, Rtype)]) -> Vec<String> {
     let question = |(owner, rtype): &(&str, Rtype)| Question { name: name(owner), rtype: *rtype };
     let questions: Vec<_> = names.iter().map(question).collect();
     let seen = |rrsets| {
@@ -119,7 +131,7 @@ fn shown(answer: &Answer) -> String {
 }
 
 /// A server of the zone with a key, and a writer with it.
-fn server_and_writer(kind: Kind) -> Option<(Server, Key, Box<dyn WriteZone>)> {
+fn server_and_writer(kind: Kind) -> Option<(Server, Key, Box<dyn WriteTarget>)> {
     let key = Key::new("zonewright");
     let server = start(kind, &[&key])?;
     let writer = Client::new(Some(&key)).writer(&server.address(), "");
@@ -181,6 +193,81 @@ fn an_update_does_what_it_says_and_is_read_back(kind: Kind) {
     let read = transfer(&server.address(), Some(&key), APEX).expect("the zone is there");
     let slow: Vec<_> = lines(&read).into_iter().filter(|line| line.starts_with("slow.")).collect();
     assert_eq!(slow, ["slow.example.net. 60 AAAA 2a02::3"]);
+}
+
+/// One name each way.
+fn a_cname_gives_way_or_takes_the_place_of_others_in_one_update(kind: Kind) {
+    let Some((_server, _, writer)) = server_and_writer(kind) else { return };
+    let changes = [
+        change("alias", Rtype::AAAA, "", "300 2a02::10"),
+        change("alias", Rtype::CNAME, "3600 old", ""),
+        change("alias", Rtype::TXT, "", "300 \"a note\""),
+        change("gone", Rtype::AAAA, "3600 2a02::2", ""),
+        change("gone", Rtype::CNAME, "", "300 old"),
+    ];
+    let seen = || observe(&*writer, &[("alias", Rtype::AAAA), ("alias", Rtype::TXT), ("gone", Rtype::AAAA)]);
+    let mut other = changes.clone();
+    other[1] = change("alias", Rtype::CNAME, "3600 new", "");
+    let reply = send(&*writer, &other);
+    assert!(matches!(reply, UpdateReply::Prerequisite(_)), "{reply:?}");
+    let old = "3600 CNAME old.example.net.";
+    assert_eq!(seen(), [&format!("alias {old}"), &format!("alias {old}"), "gone 3600 AAAA 2a02::2"]);
+    let reply = send(&*writer, &changes);
+    assert!(matches!(reply, UpdateReply::Done), "{reply:?}");
+    assert_eq!(seen(), ["alias 300 AAAA 2a02::10", "alias 300 TXT \"a note\"", "gone 300 CNAME old.example.net."]);
+}
+
+/// A plan as an undo makes it: it puts back a CNAME and an address that took each other's place.
+fn a_plan_that_replaces_a_cname_and_an_address_is_applied(kind: Kind) {
+    let Some(rig) = Rig::unsigned_demo(kind) else { return };
+    let text = fs::read_to_string(rig.plan().file).expect("the plan");
+    let planned = document::parse(&text).expect("it is one").plan().clone();
+    let like = planned.changes.first().expect("the demo has changes");
+    let of = |owner: &str, rtype, before: &str, after: &str| {
+        let (key, kind) = change(owner, rtype, before, after);
+        let owner = Name::parse(&format!("{owner}.{}", like.zone)).expect("a name");
+        let key = RrKey { owner: like.zone.owner(owner.as_name()).expect("in the zone"), ..key };
+        Change { key, kind, ..like.clone() }
+    };
+    let changes = vec![
+        of("replaced-a", Rtype::AAAA, "", "300 2a02::10"),
+        of("replaced-a", Rtype::CNAME, "300 old", ""),
+        of("replaced-b", Rtype::AAAA, "300 2a02::2", ""),
+        of("replaced-b", Rtype::CNAME, "", "300 old"),
+    ];
+    let zone = like.zone.to_string();
+    let there =
+        format!("update add replaced-a.{zone} 300 CNAME old.{APEX}.\nupdate add replaced-b.{zone} 300 AAAA 2a02::2\n");
+    rig.nsupdate(&zone, &there);
+    let plan = Plan { changes, ..planned.clone() };
+    let writer = Client::new(None).writer(&rig.server.address(), "");
+    let applied = || {
+        let access = CopyAccess { copy: CopyId::only(&like.zone_id()), writer: Ok(&*writer), is_fenced: true };
+        let clearance = guard::clear(&SealedPlan::new(plan.clone()), &[], &[]).expect("no limit is exceeded");
+        let survey = apply::survey(&plan, vec![access], 1);
+        let wave = wave::next(survey.open_units(), clearance);
+        let orders = Orders { wave, run: 7, sent: 0, epochs: BTreeMap::new(), max_failures: None };
+        let written = apply::write(survey, &orders, &Unwatched);
+        let outcome = verify::judge(&written, &apply::read_back(&written), Vec::new());
+        outcome.hosts.iter().map(|host| (host.outcome.as_str(), host.message.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(applied(), [("applied", None)]);
+    let records = rig.zone(&zone).records;
+    let replaced: Vec<&String> = records.iter().filter(|line| line.starts_with("replaced-")).collect();
+    let alias = format!("replaced-b.{zone} 300 CNAME old.{APEX}.");
+    assert_eq!(replaced, [&format!("replaced-a.{zone} 300 AAAA 2a02::10"), &alias]);
+    assert_eq!(applied(), [("already-applied", None)]);
+}
+
+/// Keeps nothing.
+struct Unwatched;
+
+impl ApplyWatch for Unwatched {
+    fn event(&self, _: ApplyEvent<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(())
+    }
+
+    fn wait(&self, _: Duration) {}
 }
 
 /// Updates of which one edit is not as it was seen.

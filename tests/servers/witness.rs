@@ -10,7 +10,7 @@ use hickory_proto::op::{Message, MessageType, OpCode, ResponseCode};
 use hickory_proto::rr::rdata::tsig::TsigAlgorithm;
 use hickory_proto::rr::{DNSClass, Name, Record, RecordType, TSigner};
 use hickory_proto::serialize::binary::{BinEncodable, BinEncoder, NameEncoding};
-use zonewright::provider::ZoneRead;
+use zonewright::target::ZoneRead;
 
 use crate::axfr::zone;
 use crate::client::Client;

@@ -5,13 +5,9 @@
 use std::time::{Duration, Instant};
 
 use zonewright::change::ChangeKind;
-use zonewright::diag::Files;
 use zonewright::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
-use zonewright::inventory::config::node::SourceText;
-use zonewright::inventory::config::toml;
-use zonewright::live::asked::{Answer, Question};
-use zonewright::provider::write::{RrsetEdit, Update, UpdateReply, WriteZone};
 use zonewright::provider::{self, ProviderContext};
+use zonewright::target::{Answer, Question, RrsetEdit, Update, UpdateReply, WriteTarget};
 
 use crate::client;
 use crate::server::{Kind, Server, ServerConfig};
@@ -70,16 +66,13 @@ fn is_served_once_it_is_written(kind: Kind) {
 }
 
 /// Opens the folder of a server as a target; a signal makes it load its zones.
-fn open(server: &Server) -> Box<dyn WriteZone> {
+fn open(server: &Server) -> Box<dyn WriteTarget> {
     let reload = format!("kill -HUP {}", server.process());
-    let text = format!("type = \"zonefile\"\ndir = \".\"\nreload = [\"sh\", \"-c\", \"{reload}\"]\n");
-    let source = SourceText { file: Files::default().add("zonewright.toml"), text };
-    let settings = toml::parse(&source).root;
-    let found = provider::check("zonefile", &settings, &source);
-    assert_eq!(found.error_count(), 0, "{found:?}");
+    let settings = format!("dir = \".\"\nreload = [\"sh\", \"-c\", \"{reload}\"]\n");
+    let (target, source) = client::target_of("zonefile", &settings);
     let now = "2026-11-20T03:00:00Z".parse().expect("a time");
     let context = ProviderContext { workspace: server.folder(), source: &source, now, cache: None };
-    provider::open_writer("zonefile", &settings, &context).expect("the folder is there")
+    provider::open_writer(&target, &context).expect("the folder is there")
 }
 
 /// The key of the AAAA of a host.

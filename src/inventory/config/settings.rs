@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use ipnet::IpNet;
 
-use super::super::pool_name::PoolName;
 use super::node::{SettingsKey, SettingsNode, SettingsTree, SourceText, TableReader};
 use super::notify;
 use super::shared::{A_DURATION, A_PERCENTAGE, read_host_limits, read_ttl};
@@ -13,11 +12,12 @@ use crate::diag::{Diagnostics, Origin};
 use crate::dns::reverse::reverse_zone;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::model::{
-    ClaimAddresses, Config, Fence, Limits, Permission, Pool, ProjectAdmin, ProtectPattern, Registry, ShareLimit,
-    TargetSpec, ZoneSpec,
+    ClaimAddresses, Config, Limits, Permission, Pool, ProjectAdmin, ProtectPattern, Registry, ShareLimit, TargetSpec,
+    ZoneSpec,
 };
 use crate::inventory::source::{KnownFormat, PathPattern, SourceSpec};
 use crate::inventory::value::{Duration, Percent};
+use crate::target::{PoolName, TargetId, ZoneFence};
 
 /// What zonewright.toml says.
 #[derive(Debug)]
@@ -262,19 +262,22 @@ fn read_pools(reader: &mut TableReader<'_>) -> Vec<(String, Option<Pool>)> {
             let diagnostic = table.source().error("bad-value", key.origin, key.width, message);
             table.push(diagnostic.hint("use letters, digits, `-`, `_` and `.`"));
         }
-        let pool = name.ok().zip(target).map(|(name, target)| Pool { name, target });
+        let pool = name.ok().zip(target).map(|(name, (provider, settings))| {
+            let target = TargetSpec { id: TargetId::only(&name), provider, settings };
+            Pool { name, targets: vec![target] }
+        });
         pools.push((key.name.clone(), pool));
     }
     reader.append(table.finish());
     pools
 }
 
-/// Reads the one target of a pool.
+/// Reads the one target of a pool: its type and its settings.
 fn read_target<'a>(
     pool: &SettingsNode,
     targets: &'a [SettingsNode],
     reader: &mut TableReader<'a>,
-) -> Option<TargetSpec> {
+) -> Option<(String, SettingsNode)> {
     let node = match targets {
         [] => {
             reader.error(pool, "no-target", "a pool without a target");
@@ -293,7 +296,7 @@ fn read_target<'a>(
     let provider = target.require("type").and_then(|node| target.text_of(node)).map(str::to_owned);
     target.take_all();
     reader.append(target.finish());
-    Some(TargetSpec { provider: provider?, settings: node.clone() })
+    Some((provider?, node.clone()))
 }
 
 /// Reads `[[zone]]`.
@@ -311,7 +314,7 @@ fn read_zones(reader: &mut TableReader<'_>, pools: &[(String, Option<Pool>)]) ->
         let claim_addresses = table.choice("claim_addresses", &claims).unwrap_or(ClaimAddresses::Hosts);
         let ttl_entry = table.take_entry("ttl");
         let ttl = ttl_entry.and_then(|(_, node)| read_ttl(node, &mut table));
-        let fence = table.choice("fence", &[("marker", Fence::Marker), ("none", Fence::None)]);
+        let fence = table.choice("fence", &[("marker", ZoneFence::Marker), ("none", ZoneFence::None)]);
         let protect = read_protect(&mut table, apex.as_ref().map(|(_, name)| name));
         if let Some((node, name)) = &apex {
             if let Some(first) = seen.get(name) {

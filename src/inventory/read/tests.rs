@@ -211,7 +211,7 @@ fn a_workspace_is_read_whole() {
     assert_eq!((forward.ttl, forward.ttl_origin.map(|origin| origin.line)), (Ttl::from_secs(600), Some(53)));
     assert_eq!(reverse.name.to_string(), "0.0.8.b.6.0.2.0.a.2.ip6.arpa.");
     assert_eq!((reverse.permission, config.pools[reverse.pool].name.as_str()), (Permission::Own, "demo"));
-    assert_eq!(config.pools[forward.pool].target.provider, "rfc2136");
+    assert_eq!(config.reference(forward).provider, "rfc2136");
 
     let ids: Vec<&str> = inventory.projects.iter().map(|project| project.id.as_str()).collect();
     assert_eq!(ids, ["search", "web"]);

@@ -87,7 +87,8 @@ struct LayoutRows {
 
 impl LayoutRows {
     /// Adds a good network, once.
-    fn add(&mut self, key: (Symbol, Vlan), network: Net64, origin: Origin) {
+    fn add(&mut self, location: Symbol, vlan: Vlan, network: Net64, origin: Origin) {
+        let key = (location, vlan);
         if !self.seen.insert((key, network)) {
             return;
         }
@@ -356,10 +357,10 @@ impl<'a> LayoutWalk<'a> {
             self.spoil(&at);
             return self.bad(&NOT_A_64, at, format!("`{text}` has bits behind its prefix"));
         };
-        if let Some(OpenElement::Vlan(Some(key))) = self.open.last() {
-            let key = *key;
+        if let Some(OpenElement::Vlan(Some((location, vlan)))) = self.open.last() {
+            let (location, vlan) = (*location, *vlan);
             let origin = self.line(at.start);
-            self.rows.add(key, net64, origin);
+            self.rows.add(location, vlan, net64, origin);
         }
     }
 

@@ -94,7 +94,7 @@ fn remarks(base: &Base) -> String {
 /// The remarks as they are shown with an inventory of these files.
 fn remarks_beside(base: &Base, inputs: &BTreeMap<String, String>) -> String {
     let lines = base
-        .remarks((&Files::default(), inputs, &Diagnostics::default()))
+        .remarks(&Files::default(), inputs, &Diagnostics::default())
         .into_iter()
         .map(|BaseRemark { place, code, message }| format!("{place}: {code}: {message}\n"));
     lines.collect()

@@ -4,8 +4,7 @@ use super::super::targets::server_names;
 use std::collections::{BTreeSet, HashSet};
 
 use super::super::base::{self, Base};
-use super::super::guards::GuardMemory;
-use super::super::inputs::PlanRequest;
+use super::super::inputs::{PlanInput, PlanRequest};
 use super::{ReviewError, ReviewSubject};
 use crate::change::{BlockCode, BlockedSubject, Change};
 use crate::claim::Subject;
@@ -18,7 +17,6 @@ use crate::inventory::model::{ProjectIndex, Trust, ZoneSpec};
 use crate::inventory::value::{Inv, Time};
 use crate::plan::order;
 use crate::review::InventorySide;
-use crate::state::State;
 
 /// A base, and what is decided by it.
 pub struct DecidedBase {
@@ -38,19 +36,22 @@ impl DecidedBase {
         request: &PlanRequest<'_>,
         reviewed: ReviewSubject<'_>,
         name: &str,
-        (remembered, state): (&GuardMemory, Option<&dyn State>),
     ) -> Result<DecidedBase, ReviewError> {
-        let ReviewSubject { inventory: now, live, decided: of_today, .. } = reviewed;
+        let PlanInput { inventory: now, zones, state, .. } = reviewed.input;
+        let live = &zones.live;
         let mut base = base::load(request.workspace, name, request.now)?;
         let inventory = &mut base.inventory;
         // The same switches must stay in an L3 segment on both sides.
-        last::keep_in_l3(inventory, &state.map(State::l3_switches).transpose()?.unwrap_or_default());
+        last::keep_in_l3(
+            inventory,
+            &state.as_deref().map(|state| state.l3_switches()).transpose()?.unwrap_or_default(),
+        );
         share_doubts(inventory, now, request.now);
         let zones = align_zones(inventory, now);
-        let mut decided = decide_by(inventory, request, reviewed, remembered);
+        let mut decided = decide_by(inventory, request, reviewed);
         let side = InventorySide { inventory, live, now: request.now };
         if !zones.new.is_empty() {
-            block_outside(&side, &mut decided, (of_today, &zones.new));
+            block_outside(&side, &mut decided, reviewed.decided, &zones.new);
         }
         if !zones.gone.is_empty() {
             let lies_in =
@@ -66,17 +67,12 @@ impl DecidedBase {
 pub fn decide_by(
     inventory: &Inventory,
     request: &PlanRequest<'_>,
-    ReviewSubject { live, waits, held, hosts, .. }: ReviewSubject<'_>,
-    remembered: &GuardMemory,
+    ReviewSubject { input, held, .. }: ReviewSubject<'_>,
 ) -> FleetDecisions {
-    let selection = select(inventory, (hosts, &request.projects));
-    let tripped = remembered.tripped(inventory);
-    let servers = server_names(inventory);
-    decide::decide(
-        inventory,
-        live,
-        DecisionInput { now: request.now, servers: &servers, selection: &selection, tripped: &tripped, waits, held },
-    )
+    let selection = &select(inventory, &input.selection.hosts, &request.projects);
+    let (servers, tripped) = (&server_names(inventory), &input.remembered.tripped(inventory));
+    let given = DecisionInput { servers, selection, tripped, held, ..input.decision() };
+    decide::decide(inventory, &input.zones.live, given)
 }
 
 /// Gives the base the present doubts: an export that is the same, under the same demands, is believed on both sides or
@@ -142,7 +138,8 @@ fn align_zones(base: &mut Inventory, now: &Inventory) -> OtherZones {
 fn block_outside(
     side: &InventorySide<'_>,
     decided: &mut FleetDecisions,
-    (of_today, zones): (&FleetDecisions, &BTreeSet<ZoneName>),
+    of_today: &FleetDecisions,
+    zones: &BTreeSet<ZoneName>,
 ) {
     let changed = decided.changes.iter().filter_map(|change| change.subject.host());
     let hosts: BTreeSet<Inv> =
@@ -181,7 +178,7 @@ fn lies_in(side: &InventorySide<'_>, inv: Inv, zones: &BTreeSet<ZoneName>) -> bo
 }
 
 /// The hosts of a base whose rules run: those that the command line names, as far as the base knows them.
-fn select(base: &Inventory, (hosts, projects): (&BTreeSet<Inv>, &[String])) -> Selection {
+fn select(base: &Inventory, hosts: &BTreeSet<Inv>, projects: &[String]) -> Selection {
     let place = |id: &String| base.projects.iter().position(|project| project.id == *id);
     // A project that the base lacks still narrows the selection: it selects no host.
     let index = |id| ProjectIndex(place(id).map_or(u32::MAX, |place| place as u32));

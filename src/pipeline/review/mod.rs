@@ -9,37 +9,24 @@ mod past;
 
 use std::collections::BTreeSet;
 
-use super::base::BaseError;
+use super::base::{Base, BaseError};
 use super::findings::BaseRemark;
-use super::guards::GuardMemory;
-use super::inputs::PlanRequest;
-use super::progress::{Progress, RunStage};
-use crate::diag::{Diagnostics, Problem};
+use super::inputs::{PlanInput, PlanRequest};
+use crate::diag::Problem;
 use crate::diff::decide::FleetDecisions;
 use crate::diff::held::HeldEdits;
-use crate::diff::waits::RrsetWaits;
-use crate::inventory::Inventory;
-use crate::inventory::value::Inv;
-use crate::live::Live;
 use crate::plan::{ComparisonBase, Review};
+use crate::progress::{Progress, RunStage};
 use crate::review::{self, InventorySide};
-use crate::state::{State, WrittenRrset};
+use crate::state::WrittenRrset;
 use based::DecidedBase;
 use past::ReviewMemory;
 
 /// What was decided, and the data that it is based on.
 #[derive(Clone, Copy)]
 pub(super) struct ReviewSubject<'a> {
-    /// The inventory.
-    pub inventory: &'a Inventory,
-    /// The hosts whose rules run; all where empty.
-    pub hosts: &'a BTreeSet<Inv>,
-    /// What is wrong in it.
-    pub found: &'a Diagnostics,
-    /// Live DNS.
-    pub live: &'a Live,
-    /// The RRsets that wait to be deleted.
-    pub waits: &'a RrsetWaits,
+    /// What it was decided by.
+    pub input: &'a PlanInput,
     /// The hosts and RRsets that stay as they are, because a person edited them after an apply.
     pub held: &'a HeldEdits,
     /// What was decided; the changes as a plan sorts them.
@@ -75,22 +62,22 @@ impl From<Problem> for ReviewError {
 pub(super) fn review(
     request: &PlanRequest<'_>,
     reviewed: ReviewSubject<'_>,
-    (remembered, state): (&GuardMemory, Option<&dyn State>),
     progress: &dyn Progress,
 ) -> Result<(Option<Review>, Vec<BaseRemark>), ReviewError> {
-    let ReviewSubject { inventory, found, live, decided, .. } = reviewed;
+    let ReviewSubject { input, decided, .. } = reviewed;
+    let (inventory, live) = (&input.inventory, &input.zones.live);
     let base = request.base.map(|name| {
         progress.stage(RunStage::Base, None);
-        DecidedBase::decide(request, reviewed, name, (remembered, state))
+        DecidedBase::decide(request, reviewed, name)
     });
     let base = base.transpose()?;
-    let of_today = (&inventory.files, &inventory.inputs, found);
-    let remarks = base.iter().flat_map(|based| based.base.remarks(of_today)).collect();
+    let remarks_of = |base: &Base| base.remarks(&inventory.files, &inventory.inputs, &input.diagnostics);
+    let remarks = base.iter().flat_map(|based| remarks_of(&based.base)).collect();
     if decided.changes.is_empty() && base.is_none() {
         return Ok((None, remarks));
     }
-    let past =
-        state.map(|state| ReviewMemory::read(request, reviewed, (remembered, state))).transpose()?.unwrap_or_default();
+    let past = input.state.as_deref().map(|state| ReviewMemory::read(request, reviewed, state));
+    let past = past.transpose()?.unwrap_or_default();
     let side = |inventory| InventorySide { inventory, live, now: request.now };
     let against = match &base {
         Some(DecidedBase { base, .. }) => ComparisonBase::Base { name: base.name.clone(), commit: base.commit.clone() },
@@ -98,7 +85,7 @@ pub(super) fn review(
     };
     let by_accepted = past.accepted.as_ref().map(|accepted| {
         progress.stage(RunStage::Accepted, None);
-        based::decide_by(accepted, request, reviewed, remembered)
+        based::decide_by(accepted, request, reviewed)
     });
     let no_zones = BTreeSet::new();
     let given = review::ReviewInput {

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::guards::GuardMemory;
-use super::super::inputs::PlanRequest;
+use super::super::inputs::{PlanInput, PlanRequest};
 use super::ReviewSubject;
 use crate::apply::OutcomeCode;
 use crate::change::Change;
@@ -17,7 +16,7 @@ use crate::inventory::source::PathPattern;
 use crate::inventory::value::Time;
 use crate::plan::ComparisonBase;
 use crate::review::FoundAs;
-use crate::state::{Acceptance, ApplyId, ApplySummary, PlanBasis, State, WrittenRrset};
+use crate::state::{Acceptance, AcceptanceRecord, ApplyId, ApplyJournal, ApplySummary, PlanBasis, State, WrittenRrset};
 
 /// What the state remembers.
 #[derive(Default)]
@@ -41,9 +40,10 @@ impl ReviewMemory {
     /// Errors: the state cannot be read.
     pub fn read(
         request: &PlanRequest<'_>,
-        ReviewSubject { inventory, decided, written, .. }: ReviewSubject<'_>,
-        (remembered, state): (&GuardMemory, &dyn State),
+        ReviewSubject { input, decided, written, .. }: ReviewSubject<'_>,
+        state: &dyn State,
     ) -> Result<ReviewMemory, Problem> {
+        let PlanInput { inventory, remembered, .. } = input;
         let LastWhole { last, is_undone } = last_whole(state)?;
         let planned = last.as_ref().map(|last| state.planned(last.id)).transpose()?.flatten();
         let exported: BTreeSet<&String> = inventory.exports.iter().flat_map(|export| &export.files).collect();
@@ -56,13 +56,13 @@ impl ReviewMemory {
         let desired_since = match (&last, &planned) {
             (Some(last), Some(planned)) if is_kept(last) => {
                 let later = state.last_changed(last.id, &rrsets)?;
-                desired_since(changes, (written, &later), (last.id, planned))
+                desired_since(changes, written, &later, last.id, planned)
             }
             _ => Vec::new(),
         };
         let since = last.as_ref().map(|last| planned.map_or(last.new.started, |planned| planned.at));
         let at = exports.iter().map(|export| export.at).chain(since).max();
-        let accepted = accepted(request, inventory, (&exports, state))?;
+        let accepted = accepted(request, inventory, &exports, state)?;
         let whole = last.zip(since).map(|(last, at)| ComparisonBase::Journal { apply: last.id.0, at });
         Ok(ReviewMemory { whole, at, accepted, found: found_as(changes, written), desired_since })
     }
@@ -82,7 +82,8 @@ fn are_of(inventory: &Inventory, accepted: &[Acceptance], began: Time) -> bool {
 fn accepted(
     request: &PlanRequest<'_>,
     now: &Inventory,
-    (accepted, state): (&[Acceptance], &dyn State),
+    accepted: &[Acceptance],
+    state: &dyn AcceptanceRecord,
 ) -> Result<Option<Inventory>, Problem> {
     let of_today = |source: &str| now.exports.iter().find(|export| export.spec.name == source);
     let is_other = |own: &Acceptance| of_today(&own.source).is_some_and(|export| now.digests_of(export) != own.files);
@@ -139,7 +140,7 @@ struct LastWhole {
 }
 
 /// Finds the latest apply that did all of its plan for the whole fleet.
-fn last_whole(state: &dyn State) -> Result<LastWhole, Problem> {
+fn last_whole(state: &dyn ApplyJournal) -> Result<LastWhole, Problem> {
     /// How many applies are searched: most days have a whole apply.
     const LATEST: usize = 50;
     let is_done = |word: &String| {
@@ -175,8 +176,10 @@ fn found_as(changes: &[Change], written: &[Option<WrittenRrset>]) -> Vec<FoundAs
 /// undo; or where a later update may have changed it.
 fn desired_since(
     changes: &[Change],
-    (written, later): (&[Option<WrittenRrset>], &[Option<ApplyId>]),
-    (apply, planned): (ApplyId, &PlanBasis),
+    written: &[Option<WrittenRrset>],
+    later: &[Option<ApplyId>],
+    apply: ApplyId,
+    planned: &PlanBasis,
 ) -> Vec<Option<u64>> {
     let is_open =
         |change: &Change| change.hosts().into_iter().all(|inv| !planned.blocked.contains(&Subject::Host(inv)));

@@ -8,10 +8,11 @@ use crate::apply::OutcomeCode;
 use crate::change::Change;
 use crate::dns::{Name, Rrset, Rtype};
 use crate::pipeline::apply::ApplyRun;
-use crate::plan::{Marker, SealedPlan};
+use crate::plan::SealedPlan;
 use crate::provider::memory::primary::LoggedUpdate;
 use crate::provider::memory::rules::RrsetDifference;
-use crate::state::{SentFate, Sqlite, State};
+use crate::state::{ApplyJournal, OwnershipRegister, SentFate, Sqlite};
+use crate::target::Marker;
 use crate::verify::truth;
 
 /// What a run said when it ended.

@@ -9,12 +9,11 @@ use crate::diag::{Files, Origin};
 use crate::dns::reverse::reverse_name;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::inventory::model::ProjectAdmin;
-use crate::inventory::pool_name::PoolName;
 use crate::inventory::value::Inv;
 use crate::plan::{Plan, SealedPlan, fixture};
 use crate::provider::memory::message::UpdateInstruction;
 use crate::provider::memory::primary::MemoryPrimary;
-use crate::provider::write::UpdateLimits;
+use crate::target::{PoolName, UpdateLimits};
 use crate::verify::truth;
 
 /// How many RRsets a host has: its address, a PTR for each address that it has or may get, and the address of a name

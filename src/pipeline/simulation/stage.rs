@@ -6,10 +6,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use super::fleet::{Fleet, slot};
 use crate::dns::{Rrset, Rtype};
-use crate::plan::Marker;
 use crate::provider::memory::message::{UpdateInstruction, UpdateMessage, UpdatePrerequisite};
 use crate::provider::memory::primary::{MemoryPrimary, UpdateFault};
 use crate::state::ApplyId;
+use crate::target::Marker;
 use crate::verify::truth::{self, Numbers};
 
 /// Which protection is switched off, to see that the simulation finds the faults that it is for.

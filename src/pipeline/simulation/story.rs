@@ -11,8 +11,9 @@ use super::stage::{Crash, Stage, Weakness};
 use super::wires::{Book, RunWire};
 use crate::apply::accept::PlanTerms;
 use crate::apply::shape::PlanBounds;
-use crate::apply::{OutcomeCode, ZoneAccess};
+use crate::apply::{CopyAccess, OutcomeCode};
 use crate::diag::Code;
+use crate::dns::ZoneName;
 use crate::inventory::model::Registry;
 use crate::inventory::value::Duration;
 use crate::pipeline::apply::{ApplyRun, ApplyWork, broken_off};
@@ -21,8 +22,8 @@ use crate::pipeline::guards::ApplyGuards;
 use crate::pipeline::settings::{WorkspaceSettings, load_settings};
 use crate::pipeline::targets::Targets;
 use crate::plan::SealedPlan;
-use crate::provider::write::WriteZone;
-use crate::state::{ApplyId, Sqlite, State};
+use crate::state::{ApplyId, ApplyJournal, Sqlite};
+use crate::target::{CopyId, PoolName, WriteTarget, ZoneId};
 
 /// How many sessions a run has at most before the faults end.
 const SESSIONS: usize = 4;
@@ -228,10 +229,12 @@ impl Run<'_> {
             auto: false,
         };
         let wire = RunWire { stage, run: number, changes: &plan.changes };
-        let writer: &dyn WriteZone = &wire;
+        let writer: &dyn WriteTarget = &wire;
         let is_fenced = stage.weakness != Weakness::Marker;
-        let zones = stage.fleet.zones.iter().map(|zone| ZoneAccess { zone, writer: Ok(writer), is_fenced });
-        let targets = Targets { zones: zones.collect(), writers: vec![writer] };
+        let id = |zone: &ZoneName| ZoneId { pool: PoolName::unknown(), name: zone.clone() };
+        let access = |zone| CopyAccess { copy: CopyId::only(&id(zone)), writer: Ok(writer), is_fenced };
+        let copies = stage.fleet.zones.iter().map(access).collect();
+        let targets = Targets { copies, writers: vec![writer] };
         let zones = stage.fleet.zones.iter().collect();
         let projects = stage.fleet.projects.iter().map(|(id, admin)| (id.as_str(), admin));
         let bounds = PlanBounds::new(zones, projects, Registry::Journal, "us", 1);

@@ -13,14 +13,15 @@ use crate::diff::waits::RrsetWaits;
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
-use crate::live::asked::{Answer, Question};
-use crate::pipeline::{Progress, RunStage};
-use crate::plan::Marker;
-use crate::provider::write::{RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteZone};
+use crate::progress::{Progress, RunStage};
 use crate::state::{
-    Acceptance, AcceptedFile, Acceptor, ApplyId, ApplySummary, Breaker, BreakerReset, ExportToAccept, KnownMarker,
-    LeftSubject, LiftedLimit, NewApply, PlanBasis, PlanText, Resumption, SentUpdate, Sqlite, State, StateIdentity,
-    UnsettledUpdate, WaitNews, WrittenRrset,
+    Acceptance, AcceptanceRecord, AcceptedFile, Acceptor, ApplyId, ApplyJournal, ApplySummary, Breaker, BreakerReset,
+    ChangeLedger, ExportToAccept, KnownMarker, LeftSubject, LiftedLimit, NewApply, OwnershipRegister, PlanBasis,
+    PlanText, Resumption, SentUpdate, Sqlite, State, StateAddress, StateIdentity, UnsettledUpdate, WaitList, WaitNews,
+    WrittenRrset,
+};
+use crate::target::{
+    Answer, Marker, Question, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteTarget,
 };
 
 /// The connection of a run to the primary.
@@ -45,9 +46,9 @@ impl RunWire<'_> {
     }
 }
 
-impl WriteZone for RunWire<'_> {
+impl WriteTarget for RunWire<'_> {
     fn place(&self, zone: &ZoneName) -> String {
-        WriteZone::place(&self.stage.primary, zone)
+        WriteTarget::place(&self.stage.primary, zone)
     }
 
     fn limits(&self) -> UpdateLimits {
@@ -147,36 +148,22 @@ macro_rules! write {
     };
 }
 
-impl State for Book<'_> {
+impl ApplyJournal for Book<'_> {
     read! {
-        fn identity() -> StateIdentity;
-        fn own() -> OwnRrsets;
         fn markers() -> BTreeMap<ZoneName, KnownMarker>;
-        fn breakers() -> Vec<Breaker>;
         fn applies(count: usize) -> Vec<ApplySummary>;
         fn last_finished() -> Option<ApplySummary>;
         fn unfinished() -> Vec<ApplySummary>;
-        fn changed_since(since: Time) -> Vec<(String, Subject, Time)>;
         fn apply(id: ApplyId) -> Option<ApplySummary>;
+        fn resumable(now: Time) -> Vec<ApplyId>;
         fn document(id: ApplyId) -> Option<String>;
         fn planned(id: ApplyId) -> Option<PlanBasis>;
         fn sent(id: ApplyId) -> Vec<SentUpdate>;
-        fn resumable(now: Time) -> Vec<ApplyId>;
         fn left_hosts(id: ApplyId) -> Vec<LeftSubject>;
         fn applies_of(host: Inv) -> Vec<ApplyId>;
         fn applies_at(name: &Name) -> Vec<ApplyId>;
         fn last_changed(after: ApplyId, rrsets: &[&RrKey]) -> Vec<Option<ApplyId>>;
-        fn created_by(rrsets: &[&RrKey]) -> Vec<Option<ApplyId>>;
-        fn last_written(rrsets: &[&RrKey]) -> Vec<Option<WrittenRrset>>;
-        fn version() -> u64;
         fn unsettled(id: ApplyId) -> Vec<UnsettledUpdate>;
-        fn exports() -> Vec<Acceptance>;
-        fn export_files(source: &str) -> Vec<AcceptedFile>;
-        fn l3_switches() -> Vec<String>;
-        fn allowed(apply: ApplyId) -> Vec<LiftedLimit>;
-        fn last_inputs() -> BTreeMap<String, String>;
-        fn waits() -> RrsetWaits;
-        fn perhaps_changed_since(since: Time) -> Vec<(String, Subject, Time)>;
     }
 
     write! {
@@ -184,15 +171,9 @@ impl State for Book<'_> {
         fn resume(id: ApplyId, resumption: &Resumption) -> ();
         fn note_settled(apply: ApplyId, batch: &Batch<'_>, settled: &BatchOutcome, now: Time) -> ();
         fn note_standing(zone: &ZoneName, live: &Marker, now: Time) -> usize;
-        fn disown(rrsets: &[&RrKey]) -> ();
         fn note_found(found: &UnsettledUpdate, now: Time) -> bool;
         fn finish(apply: ApplyId, applied: &ApplyOutcome, accepted: Option<&[ExportToAccept]>, now: Time) -> ();
         fn adopt_markers(markers: &[(ZoneName, Option<Marker>)], who: &str, reason: &str, now: Time) -> ();
-        fn accept(exports: &[ExportToAccept], acceptor: &Acceptor<'_>, now: Time) -> ();
-        fn trip(breaker: &Breaker) -> ();
-        fn reset(scope: &str, reset: BreakerReset<'_>) -> bool;
-        fn allow(apply: ApplyId, allowed: &[LiftedLimit]) -> ();
-        fn note_waits(news: &WaitNews) -> ();
     }
 
     fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), Problem> {
@@ -203,5 +184,66 @@ impl State for Book<'_> {
         self.stage.cast().journaled.push(entry);
         self.stage.point(self.run, "after note_sending");
         Ok(())
+    }
+}
+
+impl ChangeLedger for Book<'_> {
+    read! {
+        fn changed_since(since: Time) -> Vec<(String, Subject, Time)>;
+        fn perhaps_changed_since(since: Time) -> Vec<(String, Subject, Time)>;
+        fn breakers() -> Vec<Breaker>;
+        fn allowed(apply: ApplyId) -> Vec<LiftedLimit>;
+    }
+
+    write! {
+        fn trip(breaker: &Breaker) -> ();
+        fn reset(scope: &str, reset: BreakerReset<'_>) -> bool;
+        fn allow(apply: ApplyId, allowed: &[LiftedLimit]) -> ();
+    }
+}
+
+impl OwnershipRegister for Book<'_> {
+    read! {
+        fn own() -> OwnRrsets;
+        fn created_by(rrsets: &[&RrKey]) -> Vec<Option<ApplyId>>;
+        fn last_written(rrsets: &[&RrKey]) -> Vec<Option<WrittenRrset>>;
+    }
+
+    write! {
+        fn disown(rrsets: &[&RrKey]) -> ();
+    }
+}
+
+impl AcceptanceRecord for Book<'_> {
+    read! {
+        fn exports() -> Vec<Acceptance>;
+        fn export_files(source: &str) -> Vec<AcceptedFile>;
+        fn l3_switches() -> Vec<String>;
+        fn last_inputs() -> BTreeMap<String, String>;
+    }
+
+    write! {
+        fn accept(exports: &[ExportToAccept], acceptor: &Acceptor<'_>, now: Time) -> ();
+    }
+}
+
+impl WaitList for Book<'_> {
+    read! {
+        fn waits() -> RrsetWaits;
+    }
+
+    write! {
+        fn note_waits(news: &WaitNews) -> ();
+    }
+}
+
+impl State for Book<'_> {
+    fn address(&self) -> &StateAddress {
+        self.state.address()
+    }
+
+    read! {
+        fn identity() -> StateIdentity;
+        fn version() -> u64;
     }
 }

@@ -1,26 +1,8 @@
-//! SHA-256 in a document: `sha256:` and 64 hexadecimal digits. In memory the digits alone.
+//! SHA-256 in a plan: read and written as documents have it.
 
-use std::fmt;
+use serde::{Deserialize, Deserializer, Serializer};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-/// What comes before the digits.
-const PREFIX: &str = "sha256:";
-
-/// A digest as documents have it.
-pub(super) struct DigestText<'a>(pub &'a str);
-
-impl fmt::Display for DigestText<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{PREFIX}{}", self.0)
-    }
-}
-
-impl Serialize for DigestText<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
+use crate::disk::{DigestText, SHA256};
 
 /// A digest that was read.
 pub(super) struct HexDigest(pub String);
@@ -33,21 +15,15 @@ impl<'de> Deserialize<'de> for HexDigest {
 
 /// Writes the digits of a digest.
 pub fn serialize<S: Serializer>(digits: &str, serializer: S) -> Result<S::Ok, S::Error> {
-    DigestText(digits).serialize(serializer)
+    serializer.collect_str(&DigestText(digits))
 }
 
 /// Reads the digits of a digest.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text: std::borrow::Cow<'_, str> = Deserialize::deserialize(deserializer)?;
     let is_digit = |octet: u8| matches!(octet, b'0'..=b'9' | b'a'..=b'f');
-    match text.strip_prefix(PREFIX) {
+    match text.strip_prefix(SHA256) {
         Some(digits) if digits.len() == 64 && digits.bytes().all(is_digit) => Ok(digits.to_owned()),
-        _ => Err(serde::de::Error::custom(format_args!("`{text}` is not `{PREFIX}` and 64 hexadecimal digits"))),
+        _ => Err(serde::de::Error::custom(format_args!("`{text}` is not `{SHA256}` and 64 hexadecimal digits"))),
     }
-}
-
-/// SHA-256 as documents write it.
-pub(super) fn shown(digest: &[u8]) -> String {
-    let digits: String = digest.iter().map(|octet| format!("{octet:02x}")).collect();
-    DigestText(&digits).to_string()
 }

@@ -11,7 +11,8 @@ use serde::de;
 use serde::{Deserialize, Deserializer};
 
 use super::FORMAT;
-use super::digest::{DigestText, HexDigest};
+use super::digest::HexDigest;
+use crate::disk::DigestText;
 use crate::document::{Object, map, object, objects, present, present_object, some_objects};
 use crate::inventory::value::{Duration, Inv, Time};
 use crate::plan::{

@@ -9,9 +9,9 @@ use serde_json::ser::{CompactFormatter, Formatter};
 use sha2::{Digest as _, Sha256};
 
 use super::FORMAT;
-use super::digest::{DigestText, shown};
 use super::lines::Lines;
 use crate::change::WithoutReasons;
+use crate::disk::{DigestText, hex};
 use crate::plan::{Plan, SealedPlan, WorkspaceSeen};
 
 /// How much is digested at a time, in bytes.
@@ -41,7 +41,7 @@ fn digest(value: &impl Serialize) -> String {
     let mut hasher = BufWriter::with_capacity(DIGEST_BUFFER, Hashing(Sha256::new()));
     write(value, CompactFormatter, &mut hasher);
     let Hashing(hasher) = hasher.into_inner().unwrap_or_else(|_| unreachable!("a digest takes all that is written"));
-    shown(&hasher.finalize())
+    DigestText(&hex(&hasher.finalize())).to_string()
 }
 
 /// Digests what is written.
@@ -88,7 +88,7 @@ impl Serialize for PlanDocument<'_> {
         let PlanDocument { plan, effect, id } = self;
         let is_whole = id.is_some();
         let hosts = plan.hosts.iter().map(|(inv, host)| (inv.to_string(), host));
-        let inputs = plan.inputs.iter().map(|(file, digits)| (file.clone(), DigestText(digits)));
+        let inputs = plan.inputs.iter().map(|(file, digits)| (file.clone(), DigestText(digits).to_string()));
         let mut fields = serializer.serialize_map(None)?;
         fields.serialize_entry("blocked", &plan.blocked)?;
         fields.serialize_entry("changes", &plan.changes)?;

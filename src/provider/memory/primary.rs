@@ -13,7 +13,7 @@ use super::rules::{self, PrimaryQuirks, RrsetDifference, SerialStep};
 use super::zone::MemoryZone;
 use crate::dns::{Name, ZoneName};
 use crate::parallel::HELD;
-use crate::provider::write::UpdateLimits;
+use crate::target::UpdateLimits;
 
 /// What happens to one update.
 #[derive(Debug, Clone, PartialEq)]

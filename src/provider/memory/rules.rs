@@ -12,8 +12,7 @@ use domain::base::iana::Rcode;
 use super::hosts::is_host_data;
 use super::message::{UpdateInstruction, UpdateMessage, UpdatePrerequisite};
 use super::zone::MemoryZone;
-use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, Serial, Ttl};
-use crate::provider::is_zone_data;
+use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, Serial, Ttl, is_zone_data};
 
 /// What servers do otherwise than the RFC says; by default nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

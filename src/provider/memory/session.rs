@@ -10,12 +10,13 @@ use super::primary::MemoryPrimary;
 use super::zone::MemoryZone;
 use crate::diag::{Code, Problem};
 use crate::dns::{Name, NameRef, RdataRef, Rrset, Rtype, Ttl, ZoneBuilder, ZoneName};
-use crate::live::asked::{Answer, NameExistence, Question};
-use crate::provider::answers::{self, WholeZone};
 use crate::provider::entries::{self, UpdateEntry};
 use crate::provider::outage::place_of;
-use crate::provider::write::{RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteZone};
-use crate::provider::{AskZone, ReadZone, ZoneRead};
+use crate::target::answers::{self, WholeZone};
+use crate::target::{
+    Answer, NameExistence, Question, ReadTarget, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket,
+    UpdateZone, WriteTarget, ZoneRead,
+};
 
 impl WholeZone for MemoryZone {
     fn apex(&self) -> &ZoneName {
@@ -90,7 +91,11 @@ impl MemoryPrimary {
     }
 }
 
-impl ReadZone for MemoryPrimary {
+impl ReadTarget for MemoryPrimary {
+    fn place(&self, zone: &ZoneName) -> String {
+        place(zone)
+    }
+
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem> {
         let contents = self.look(zone, |found| {
             let mut builder = ZoneBuilder::new(zone.clone());
@@ -103,12 +108,6 @@ impl ReadZone for MemoryPrimary {
         })?;
         let contents = contents.map_err(|cause| error(zone, "bad-message", cause.to_string()))?;
         Ok(ZoneRead { contents, inputs: Vec::new(), findings: None })
-    }
-}
-
-impl AskZone for MemoryPrimary {
-    fn place(&self, zone: &ZoneName) -> String {
-        place(zone)
     }
 
     fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, Problem> {
@@ -128,7 +127,7 @@ impl AskZone for MemoryPrimary {
     }
 }
 
-impl WriteZone for MemoryPrimary {
+impl WriteTarget for MemoryPrimary {
     fn place(&self, zone: &ZoneName) -> String {
         place(zone)
     }

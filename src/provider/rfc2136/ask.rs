@@ -20,7 +20,7 @@ use super::settings::{ReadLimits, ServerAddress};
 use super::wire::{Connection, WireFault};
 use super::{explain_wire, query, random_id};
 use crate::dns::ZoneName;
-use crate::live::asked::{Answer, Question};
+use crate::target::{Answer, Question};
 
 /// How many questions are in flight where the settings say nothing: enough that neither side waits for the other (with
 /// 200 in flight BIND answers 46 000 a second on one core, with one 4 000).
@@ -202,8 +202,7 @@ mod tests {
     use super::*;
     use crate::diag::Problem;
     use crate::dns::{Name, Rtype};
-    use crate::live::asked::NameExistence;
-    use crate::provider::AskZone as _;
+    use crate::target::{NameExistence, ReadTarget as _};
 
     /// The header flags of an authoritative answer without an error.
     const GOOD: [u8; 2] = [0x84, 0];

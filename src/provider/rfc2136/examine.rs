@@ -26,7 +26,8 @@ use crate::parallel::side_by_side;
 use crate::provider::examine::{
     Capabilities, KeyExamined, KeylessAccess, PlaceExamined, ServerClock, TargetExamined, ZoneExamined, ZoneMeasures,
 };
-use crate::provider::{ProviderContext, ReadMethod};
+use crate::provider::ProviderContext;
+use crate::target::ReadingManner;
 
 /// How many servers of a target are looked at side by side (targets rarely have more).
 const SIDE_BY_SIDE: usize = 4;
@@ -57,7 +58,7 @@ impl NameServers {
                 fault,
             }),
             signs: true,
-            transfers: exchange.read != ReadMethod::Query,
+            transfers: exchange.read != ReadingManner::ByName,
             places: side_by_side(servers.iter().collect(), SIDE_BY_SIDE, |server: &ServerAddress| {
                 self.examine_server(server, zones, key.as_ref())
             }),
@@ -285,7 +286,7 @@ mod tests {
     use super::super::settings::ReadLimits;
     use super::super::tests::{Signer, answer, apex, framed, read, reader, soa, zone};
     use super::*;
-    use crate::provider::ExchangeSettings;
+    use crate::provider::exchange::ExchangeSettings;
 
     /// What a server does with a question.
     type Act = dyn Fn(&mut TcpStream, &[u8]) + Send + Sync;
@@ -433,7 +434,7 @@ mod tests {
     #[test]
     fn without_the_secret_servers_are_only_connected_to() {
         let (server, asked) = serve(Box::new(|_, _| {}));
-        let exchange = ExchangeSettings { timeout: Duration::from_secs(20), read: ReadMethod::Axfr, window: None };
+        let exchange = ExchangeSettings { timeout: Duration::from_secs(20), read: ReadingManner::Whole, window: None };
         let error = Problem::new("key", "secret-exposed", "others can read it").hint("run `chmod`");
         let servers = NameServers::new(
             ServerSettings {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use domain::base::iana::Rcode;
 
 use crate::inventory::value;
-use crate::live::asked::Question;
+use crate::target::Question;
 
 /// Why a zone could not be read from one server, or written to it.
 #[derive(Debug)]

@@ -21,8 +21,7 @@ use super::wire::Connection;
 use super::{NameServers, explain_wire, query, random_id};
 use crate::dns::{Name, RdataRef, Rrset, Rtype, ZoneContents, ZoneName};
 use crate::inventory::value::Time;
-use crate::live::asked::Question;
-use crate::plan::{Marker, marker_key};
+use crate::target::{marker_key, Marker, Question};
 use crate::provider::cache::{Cache, CachedZone, KeptSize};
 use crate::provider::outage::place_of;
 

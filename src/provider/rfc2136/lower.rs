@@ -17,7 +17,7 @@ use domain::tsig::{ClientTransaction, Key};
 use super::composed::ComposedMessage;
 use crate::dns::{NameRef, Rrset, Rtype, ZoneName};
 use crate::provider::entries::{self, UpdateEntry};
-use crate::provider::write::{RrsetEdit, Update, UpdateLimits};
+use crate::target::{RrsetEdit, Update, UpdateLimits};
 
 /// What one update may hold. A message holds some 1 700 new RRsets of short names; 500 edits leave most of them well
 /// below the limit, more make no server faster, and one refusal concerns fewer hosts. 60 KiB leave
@@ -120,8 +120,7 @@ mod tests {
 
     use super::super::tests::{apex, reader};
     use super::*;
-    use crate::change::ChangeKind;
-    use crate::dns::{Name, Rdata, RrKey, Ttl};
+    use crate::dns::{ChangeKind, Name, Rdata, RrKey, Ttl};
 
     /// An RRset: its TTL, and its RDATA in presentation format.
     fn rrset(rtype: Rtype, ttl: u64, rdata: &[&str]) -> Rrset {
@@ -179,6 +178,31 @@ mod tests {
         let added =
             ["a.example.net. 300 IN AAAA 2a02::1", "a.example.net. 300 IN AAAA 2a02::2", "a.example.net. 60 IN TXT x"];
         assert_eq!(updates, added);
+    }
+
+    #[test]
+    fn a_cname_goes_before_others_come_and_comes_after_others_went() {
+        let octets = lowered(&[
+            (key("a.example.net", Rtype::AAAA), ChangeKind::Create { after: rrset(Rtype::AAAA, 300, &["2a02::1"]) }),
+            (key("a.example.net", Rtype::CNAME), ChangeKind::Delete { before: rrset(Rtype::CNAME, 60, &["c."]) }),
+            (key("b.example.net", Rtype::CNAME), ChangeKind::Create { after: rrset(Rtype::CNAME, 60, &["c."]) }),
+            (key("b.example.net", Rtype::AAAA), ChangeKind::Delete { before: rrset(Rtype::AAAA, 300, &["2a02::2"]) }),
+        ]);
+        let (prerequisites, updates) = read(&octets);
+        let seen = [
+            "a.example.net. 0 NONE AAAA -",
+            "a.example.net. 0 IN CNAME c.",
+            "b.example.net. 0 NONE CNAME -",
+            "b.example.net. 0 IN AAAA 2a02::2",
+        ];
+        assert_eq!(prerequisites, seen);
+        let done = [
+            "a.example.net. 0 ANY CNAME -",
+            "b.example.net. 0 ANY AAAA -",
+            "a.example.net. 300 IN AAAA 2a02::1",
+            "b.example.net. 60 IN CNAME c.",
+        ];
+        assert_eq!(updates, done);
     }
 
     #[test]

@@ -64,18 +64,18 @@ use domain::dep::octseq::array::Array;
 use domain::rdata::tsig::Time48;
 use domain::tsig::{Key, KeyName};
 
-use super::{
-    AskZone, ExchangeSettings, OpenedTarget, OpenedWriter, ProviderContext, ReadMethod, ReadOrAsk, ReadZone,
-    TargetAccess, ZoneRead,
-};
+use super::exchange::ExchangeSettings;
+use super::{OpenedReader, OpenedWriter, Provider, ProviderContext};
 use crate::diag::{Diagnostics, Problem};
 use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::node::{SettingsNode, SourceText};
-use crate::live::asked::{Answer, NameExistence, Question};
+use crate::target::{
+    Answer, NameExistence, Question, ReadTarget, ReadingManner, TargetCapabilities, ZoneFence, ZoneHome, ZoneRead,
+};
 
 use self::ask::{Asker, DEFAULT_WINDOW, MAX_WINDOW};
 use self::axfr::ZoneTransfer;
-pub use self::examine::examine;
+use self::examine::examine;
 use self::failure::{ServerFailure, TransferProgress};
 use self::health::ServerHealth;
 use self::kept::ZoneStandings;
@@ -83,52 +83,40 @@ use self::meter::ReadMeter;
 use self::primary::Primary;
 use self::rooms::FreeRooms;
 use self::settings::{KeySettings, ServerAddress, ServerSettings};
-pub use self::settings::{place, server_names};
+use self::settings::{place, server_names};
 use self::wire::{Connection, WireFault};
 use super::cache::{Cache, KeptSize};
 use super::outage::place_of;
 use super::secret::SecretSource;
 
-/// Zones are on servers.
-pub const IS_LOCAL: bool = false;
-
-/// Any client with a key may write to a server's zones.
-pub const IS_FENCED: bool = true;
+/// Name servers that take UPDATE. Any client with a key may write to their zones.
+pub const PROVIDER: Provider = Provider {
+    capabilities: TargetCapabilities { home: ZoneHome::Servers, fence: ZoneFence::Marker },
+    check,
+    server_names,
+    place,
+    open,
+    open_writer,
+    examine,
+};
 
 /// Checks settings without using them.
-pub fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
+fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
     settings::parse(settings, source).1
 }
 
 /// Opens a target; fetches the key's secret, unless a command gives it: that runs when the first message is signed.
-pub fn open(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedTarget {
+fn open(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedReader {
     let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
-    let servers = open_servers(settings, context)?;
-    Ok(match servers.settings.exchange.read {
-        ReadMethod::Axfr => TargetAccess::Whole(Box::new(servers)),
-        ReadMethod::Query => TargetAccess::ByName(Box::new(servers)),
-        ReadMethod::Auto => TargetAccess::Either(Box::new(servers)),
-    })
+    Ok(Box::new(open_servers(settings, context)?))
 }
 
 /// Opens a target to write to it; fetches the key's secret as [`open`] does.
-pub fn open_writer(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedWriter {
+fn open_writer(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedWriter {
     let mut settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
     // One primary is fenced by its markers, not any of several.
     settings.servers.truncate(1);
     Ok(Box::new(Primary::new(open_servers(settings, context)?)))
-}
-
-/// Finds for each name the zone that holds it, where one of the servers has authority for such a zone.
-///
-/// Errors: the settings are wrong, or no server can be asked.
-pub fn find_apexes(
-    settings: &SettingsNode,
-    context: &ProviderContext<'_>,
-    names: &[Name],
-) -> Result<Vec<Option<ZoneName>>, Problem> {
-    let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
-    open_servers(settings, context)?.find_apexes(names)
 }
 
 /// Servers, the key's secret fetched unless a command gives it.
@@ -170,7 +158,15 @@ impl fmt::Debug for NameServers {
     }
 }
 
-impl ReadZone for NameServers {
+impl ReadTarget for NameServers {
+    fn manner(&self) -> ReadingManner {
+        self.settings.exchange.read
+    }
+
+    fn place(&self, zone: &ZoneName) -> String {
+        place_of(&self.places(), zone)
+    }
+
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem> {
         let contents = self.first_that_can(zone, |server, key| match &self.cache {
             Some(cache) => self.read_by_cache(cache, server, zone, key),
@@ -181,12 +177,6 @@ impl ReadZone for NameServers {
 
     fn prepare(&self, zones: &[&ZoneName]) {
         self.foresee(zones);
-    }
-}
-
-impl AskZone for NameServers {
-    fn place(&self, zone: &ZoneName) -> String {
-        place_of(&self.places(), zone)
     }
 
     fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, Problem> {
@@ -203,9 +193,32 @@ impl AskZone for NameServers {
             Asker { server, zone, key, timeout, window, limits }.ask_to(&questions, query::read_existence)
         })
     }
-}
 
-impl ReadOrAsk for NameServers {}
+    /// Asks the first server that answers which zones it has authority for.
+    ///
+    /// Knot does not sign its refusal for a name in no zone of its own. Then all questions are asked without the key:
+    /// the answers only show where to look, and a transfer proves the rest.
+    fn find_apexes(&self, names: &[Name]) -> Result<Vec<Option<ZoneName>>, Problem> {
+        let (timeout, limits) = (self.settings.exchange.timeout, self.settings.limits);
+        let questions = names.iter().cloned().map(|name| Question { name, rtype: Rtype::SOA });
+        let questions: Vec<Question> = questions.collect();
+        let root = ZoneName::new(Name::root());
+        self.first_that_can(&root, |server, key| {
+            let ask = |key| {
+                let asker = Asker { server, zone: &root, key, timeout, window: DEFAULT_WINDOW, limits };
+                asker.ask_to(&questions, query::read_apex)
+            };
+            match ask(key) {
+                Err(ServerFailure::AtQuestion(_, failure))
+                    if matches!(*failure, ServerFailure::QueryRefused { unproven: true, .. }) =>
+                {
+                    ask(None)
+                }
+                outcome => outcome,
+            }
+        })
+    }
+}
 
 impl NameServers {
     /// The servers of a target.
@@ -235,31 +248,6 @@ impl NameServers {
             foreseen: OnceLock::new(),
             rooms: FreeRooms::default(),
         }
-    }
-
-    /// Finds for each name the zone that holds it, where the first server that answers has authority for such a zone.
-    ///
-    /// Knot does not sign its refusal for a name in no zone of its own. Then all questions are asked without the key:
-    /// the answers only show where to look, and a transfer proves the rest.
-    fn find_apexes(&self, names: &[Name]) -> Result<Vec<Option<ZoneName>>, Problem> {
-        let (timeout, limits) = (self.settings.exchange.timeout, self.settings.limits);
-        let questions = names.iter().cloned().map(|name| Question { name, rtype: Rtype::SOA });
-        let questions: Vec<Question> = questions.collect();
-        let root = ZoneName::new(Name::root());
-        self.first_that_can(&root, |server, key| {
-            let ask = |key| {
-                let asker = Asker { server, zone: &root, key, timeout, window: DEFAULT_WINDOW, limits };
-                asker.ask_to(&questions, query::read_apex)
-            };
-            match ask(key) {
-                Err(ServerFailure::AtQuestion(_, failure))
-                    if matches!(*failure, ServerFailure::QueryRefused { unproven: true, .. }) =>
-                {
-                    ask(None)
-                }
-                outcome => outcome,
-            }
-        })
     }
 
     /// What the first server gives that can.

@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::dns::ZoneName;
-use crate::live::asked::{Answer, Question};
+use crate::target::{Answer, Question};
 
 /// The questions that recognize answers from wildcards, and their answers.
 pub struct WildcardProbes<'a> {

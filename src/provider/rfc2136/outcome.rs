@@ -16,7 +16,7 @@ use super::failure::ServerFailure;
 use super::message::{self, MessageHeader, bad};
 use super::read_error;
 use crate::dns::{NameBuffer, Rtype, ZoneName};
-use crate::provider::write::UpdateReply;
+use crate::target::UpdateReply;
 
 /// What a header says of the answer to an update: bit QR and the operation code UPDATE (RFC 2136 section 2.2).
 const UPDATE_ANSWER: u16 = 0x8000 | 5 << 11;
@@ -99,9 +99,8 @@ mod tests {
     use super::super::lower::lower;
     use super::super::tests::{Signer, apex, reader};
     use super::*;
-    use crate::change::ChangeKind;
-    use crate::dns::{Name, Rdata, RrKey, Rrset, Ttl};
-    use crate::provider::write::{RrsetEdit, Update};
+    use crate::dns::{ChangeKind, Name, Rdata, RrKey, Rrset, Ttl};
+    use crate::target::{RrsetEdit, Update};
 
     /// An answer to the update with ID 7: these flags, and the zone section in these octets.
     fn answer(flags: [u8; 2], zones: u8, zone: &[u8]) -> Vec<u8> {

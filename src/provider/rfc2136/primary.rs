@@ -13,7 +13,7 @@ use super::version::{ServerSoftware, software};
 use super::wire::{Connection, WireFault};
 use crate::diag::Problem;
 use crate::dns::ZoneName;
-use crate::provider::ExchangeSettings;
+use crate::provider::exchange::ExchangeSettings;
 use crate::provider::outage::place_of;
 
 /// The most updates in flight, regardless of the settings: each may be as long as a message.

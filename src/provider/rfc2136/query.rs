@@ -10,9 +10,8 @@ use domain::base::iana::{Class, Rcode};
 
 use super::failure::ServerFailure;
 use super::message::{self, HEADER, MessageHeader, bad, bad_wire, read_record};
-use crate::dns::{Name, NameBuffer, NameRef, Rdata, RdataRef, Rrset, Rtype, Ttl, WireOctets, ZoneName};
-use crate::live::asked::{Answer, NameExistence, Question};
-use crate::provider::is_zone_data;
+use crate::dns::{is_zone_data, Name, NameBuffer, NameRef, Rdata, RdataRef, Rrset, Rtype, Ttl, WireOctets, ZoneName};
+use crate::target::{Answer, NameExistence, Question};
 
 /// Reads an answer, its signature already taken off.
 pub fn read_answer(octets: &[u8], zone: &ZoneName, question: &Question) -> Result<Answer, ServerFailure> {

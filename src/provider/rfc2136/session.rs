@@ -19,7 +19,7 @@ use super::wire::{Connection, WireFault};
 use super::{random_id, read_error};
 use crate::diag::Problem;
 use crate::dns::ZoneName;
-use crate::provider::write::{Update, UpdateReply, UpdateTicket, UpdateZone};
+use crate::target::{Update, UpdateReply, UpdateTicket, UpdateZone};
 
 /// The way to write one zone.
 pub struct UpdateSession<'a> {
@@ -173,9 +173,8 @@ mod tests {
     use super::super::settings::ServerAddress;
     use super::super::tests::{Signer, apex, framed, read, reader};
     use super::*;
-    use crate::change::ChangeKind;
-    use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl};
-    use crate::provider::write::RrsetEdit;
+    use crate::dns::{ChangeKind, Name, Rdata, RrKey, Rrset, Rtype, Ttl};
+    use crate::target::RrsetEdit;
 
     /// An answer with this error to an update, signed as it is.
     fn answer(update: &[u8], rcode: u8) -> Vec<u8> {

@@ -11,7 +11,7 @@ use crate::dns::Name;
 use crate::inventory::config::node::{SettingsNode, SettingsValue, SourceText, TableReader};
 use crate::inventory::config::shared::{A_DURATION, A_SIZE, read_command};
 use crate::inventory::value;
-use crate::provider::ExchangeSettings;
+use crate::provider::exchange::ExchangeSettings;
 use crate::provider::secret::SecretSource;
 
 /// The port of DNS (RFC 1035 section 4.2).

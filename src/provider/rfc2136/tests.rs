@@ -17,8 +17,8 @@ use crate::diag::{Files, Origin, Problem};
 use crate::dns::{Name, Rtype};
 use crate::inventory::config::node::{SettingsKey, SettingsValue};
 use crate::provider::cache::CacheUse;
-use crate::provider::write::WriteZone as _;
-use crate::provider::{DEFAULT_TIMEOUT, ExchangeSettings};
+use crate::target::WriteTarget as _;
+use crate::provider::exchange::{DEFAULT_TIMEOUT, ExchangeSettings};
 
 /// The secret of all keys in base64, and its octets.
 pub(super) const SECRET: (&str, &[u8]) = ("c2VjcmV0IG9jdGV0cyBvZiBhIHRlc3Q=", b"secret octets of a test");
@@ -192,7 +192,7 @@ fn serve_octets(octets: impl FnOnce(&[u8]) -> Vec<u8> + Send + 'static) -> Serve
 pub(super) fn reader(servers: Vec<ServerAddress>, keyed: bool) -> NameServers {
     let name = KeyName::from_octets(Array::try_from(KEY_NAME).unwrap()).unwrap();
     let key = Key::new(Algorithm::Sha256, SECRET.1, name, None, None).unwrap();
-    let exchange = ExchangeSettings { timeout: Duration::from_secs(20), read: ReadMethod::Axfr, window: None };
+    let exchange = ExchangeSettings { timeout: Duration::from_secs(20), read: ReadingManner::Whole, window: None };
     let limits = ReadLimits::default();
     let settings = ServerSettings { servers, key: None, exchange, cache: false, cache_max_age: Duration::ZERO, limits };
     NameServers::new(settings, PathBuf::new(), OnceLock::from(Ok(keyed.then(|| Arc::new(key)))))
@@ -538,7 +538,7 @@ fn a_transfer_that_never_ends_is_ended() {
 fn what_a_zone_held_last_bounds_its_reads_to_plan_and_to_apply() {
     let folder = tempfile::tempdir().unwrap();
     let now = "2026-11-20T12:00:00Z".parse().unwrap();
-    let cache = Cache::next_to(&folder.path().join("state.db"), CacheUse::Renew, now);
+    let cache = Cache::inside(folder.path(), CacheUse::Renew, now);
     let good = serve_octets(|question| framed(&signed_zone(question)));
     let contents = reader(vec![good], true).read_zone(&apex()).unwrap().contents;
     cache.keep(&contents, "another server", now).unwrap();
@@ -652,7 +652,7 @@ fn settings_are_checked_whole() {
     assert_eq!(codes(minimal.clone()), []);
     let (settings, source) = table([minimal.clone(), vec![("tsig_key", key(good))]].concat());
     let settings = settings::parse(&settings, &source).0.unwrap();
-    assert_eq!((settings.exchange.timeout, settings.exchange.read), (DEFAULT_TIMEOUT, ReadMethod::Axfr));
+    assert_eq!((settings.exchange.timeout, settings.exchange.read), (DEFAULT_TIMEOUT, ReadingManner::Whole));
     let bad = vec![
         ("server", SettingsValue::List(vec![])),
         ("tsig_key", key(vec![("name", text("a..b")), ("algorithm", text("hmac-md5"))])),

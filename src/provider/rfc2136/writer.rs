@@ -15,11 +15,10 @@ use super::read_error;
 use super::session::UpdateSession;
 use crate::diag::Problem;
 use crate::dns::ZoneName;
-use crate::live::asked::{Answer, Question};
-use crate::provider::write::{RrsetEdit, UpdateLimits, UpdateZone, WriteZone};
-use crate::provider::{ExchangeSettings, ReadMethod, answers, transfer_is_cheaper};
+use crate::target::{answers, transfer_is_cheaper, Answer, Question, ReadingManner, RrsetEdit, UpdateLimits, UpdateZone, WriteTarget};
+use crate::provider::exchange::ExchangeSettings;
 
-impl WriteZone for Primary {
+impl WriteTarget for Primary {
     fn place(&self, zone: &ZoneName) -> String {
         Primary::place(self, zone)
     }
@@ -61,7 +60,7 @@ impl WriteZone for Primary {
 impl Primary {
     /// Whether a transfer costs the server less than so many questions.
     fn transfer_pays(&self, questions: usize, rrsets: Option<u64>) -> bool {
-        self.exchange().read != ReadMethod::Query
+        self.exchange().read != ReadingManner::ByName
             && rrsets.is_some_and(|rrsets| transfer_is_cheaper(questions as u64, rrsets))
     }
 
@@ -118,12 +117,12 @@ mod tests {
     use crate::dns::{Name, Rtype};
 
     /// A primary of a small zone that may be transferred or not, and each type that it was asked for.
-    fn primary(transfers: bool, read: ReadMethod) -> (Primary, Receiver<u8>) {
+    fn primary(transfers: bool, read: ReadingManner) -> (Primary, Receiver<u8>) {
         primary_that_says(if transfers { 0 } else { 5 }, read)
     }
 
     /// The same, which answers transfers with an error unless it is 0.
-    fn primary_that_says(rcode: u8, read: ReadMethod) -> (Primary, Receiver<u8>) {
+    fn primary_that_says(rcode: u8, read: ReadingManner) -> (Primary, Receiver<u8>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let (asked, is_asked) = mpsc::channel();
@@ -184,21 +183,21 @@ mod tests {
     #[test]
     fn a_zone_is_read_by_whatever_costs_the_server_least() {
         let (axfr, question) = (252, 1);
-        let open = || primary(true, ReadMethod::Axfr);
+        let open = || primary(true, ReadingManner::Whole);
         assert!(asked(open(), 0, Some(3)).is_empty());
         assert_eq!(asked(open(), 2, Some(3)), [axfr]);
         assert_eq!(asked(open(), 2, Some(11)), [question]);
         assert_eq!(asked(open(), 2, None), [question]);
-        assert_eq!(asked(primary(true, ReadMethod::Query), 2, Some(3)), [question]);
-        assert_eq!(asked(primary(true, ReadMethod::Auto), 2, Some(3)), [axfr]);
-        assert_eq!(asked(primary(false, ReadMethod::Axfr), 2, Some(3)), [axfr, question]);
-        let busy = primary_that_says(2, ReadMethod::Axfr);
+        assert_eq!(asked(primary(true, ReadingManner::ByName), 2, Some(3)), [question]);
+        assert_eq!(asked(primary(true, ReadingManner::Either), 2, Some(3)), [axfr]);
+        assert_eq!(asked(primary(false, ReadingManner::Whole), 2, Some(3)), [axfr, question]);
+        let busy = primary_that_says(2, ReadingManner::Whole);
         assert_eq!(asked(busy, 2, Some(3)), [axfr, question]);
     }
 
     #[test]
     fn the_settings_say_how_many_updates_are_in_flight() {
-        let (mut primary, _asked) = primary(true, ReadMethod::Axfr);
+        let (mut primary, _asked) = primary(true, ReadingManner::Whole);
         assert_eq!(primary.window(), 1);
         for (window, expected) in [(1, 1), (4, 4), (1000, MAX_IN_FLIGHT)] {
             primary = Primary::new(primary.servers);

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use crate::dns::{RdataRef, Rtype, Ttl, ZoneContents};
-use crate::provider::write::RrsetEdit;
+use crate::target::RrsetEdit;
 
 /// Whether `new` holds what `old` holds with the edits made, TTLs too, and a later serial.
 pub fn is_edited(old: &ZoneContents, new: &ZoneContents, edits: &[RrsetEdit<'_>]) -> bool {

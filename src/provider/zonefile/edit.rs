@@ -16,7 +16,7 @@ use super::layout::{LayoutKey, RecordLine, ZoneLayout};
 use super::parse::TtlFrom;
 use crate::diag::Origin;
 use crate::dns::{NameRef, Rdata, Rrset, Rtype, Serial, Ttl};
-use crate::provider::write::RrsetEdit;
+use crate::target::RrsetEdit;
 
 /// Why a file cannot be edited.
 #[derive(Debug, Clone, PartialEq, Eq)]

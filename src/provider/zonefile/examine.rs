@@ -9,7 +9,8 @@ use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::inventory::config::node::SettingsNode;
 use crate::provider::examine::{Capabilities, PlaceExamined, ServerClock, TargetExamined, ZoneExamined, ZoneMeasures};
-use crate::provider::{ProviderContext, ReadZone as _};
+use crate::provider::ProviderContext;
+use crate::target::ReadTarget as _;
 
 /// Looks at the folder of a target, and at the files of these zones.
 pub fn examine(settings: &SettingsNode, context: &ProviderContext<'_>, zones: &[&ZoneName]) -> TargetExamined {

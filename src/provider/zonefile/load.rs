@@ -9,6 +9,7 @@ use std::rc::Rc;
 use sha2::{Digest, Sha256};
 
 use crate::diag::{FileId, Files, Problem};
+use crate::disk::hex;
 
 /// The largest file, in octets: places in it are kept as 32 bits.
 const MAX_FILE: u64 = u32::MAX as u64;
@@ -151,8 +152,7 @@ impl<'a> FileLoader<'a> {
         }
         let text = read_regular(&whole)?;
         let name = target.shown(inside);
-        let digest = Sha256::digest(&text);
-        self.inputs.push((name.clone(), digest.iter().map(|octet| format!("{octet:02x}")).collect()));
+        self.inputs.push((name.clone(), hex(&Sha256::digest(&text))));
         self.loaded.push(LoadedFile { inside: inside.to_owned(), file: self.files.add(name), text: Rc::new(text) });
         Ok(self.loaded.len() - 1)
     }

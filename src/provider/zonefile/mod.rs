@@ -38,46 +38,48 @@ use std::path::{Component, Path};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::{ExchangeSettings, OpenedTarget, OpenedWriter, ProviderContext, ReadZone, TargetAccess, ZoneRead};
-use crate::diag::{Diagnostic, Diagnostics, FileFindings, Origin, Problem};
-use crate::dns::{ContentsError, Name, ZoneBuilder, ZoneContents, ZoneName};
+use super::exchange::ExchangeSettings;
+use super::{OpenedReader, OpenedWriter, Provider, ProviderContext};
+use crate::diag::{Diagnostic, Diagnostics, FileFindings, Problem};
+use crate::dns::{ContentsError, ZoneBuilder, ZoneContents, ZoneName};
 use crate::inventory::config::node::{SettingsNode, SourceText, TableReader};
 use crate::inventory::config::shared::read_command;
 use crate::process::BoundedCommand;
+use crate::target::{ReadTarget, TargetCapabilities, ZoneFence, ZoneHome, ZoneRead};
 
-pub use self::examine::examine;
+use self::examine::examine;
 use self::load::{FileLoader, TargetFolder};
 use self::writer::FileWriter;
 
-/// Zones are files of the workspace.
-pub const IS_LOCAL: bool = true;
-
-/// A file has no writer except the one that replaces it.
-pub const IS_FENCED: bool = false;
+/// A folder of the workspace. A file has no writer except the one that replaces it.
+pub const PROVIDER: Provider = Provider {
+    capabilities: TargetCapabilities { home: ZoneHome::Workspace, fence: ZoneFence::None },
+    check,
+    server_names: |_| Vec::new(),
+    place,
+    open,
+    open_writer,
+    examine,
+};
 
 /// Checks settings without using them.
-pub fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
+fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
     read_settings(settings, source).1
 }
 
-/// The names of servers in the settings: a folder has none.
-pub fn server_names(_: &SettingsNode) -> Vec<(Name, Origin)> {
-    Vec::new()
-}
-
 /// The folder.
-pub fn place(settings: &SettingsNode) -> String {
+fn place(settings: &SettingsNode) -> String {
     settings.get("dir").and_then(SettingsNode::as_text).map(|dir| format!("the folder `{dir}`")).unwrap_or_default()
 }
 
 /// Finds the folder of a target.
-pub fn open(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedTarget {
+fn open(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedReader {
     let FolderSettings { dir, .. } = read_settings(settings, context.source).0.expect("`check` passed the settings");
-    Ok(TargetAccess::Whole(Box::new(ZoneFiles { folder: TargetFolder::open(context.workspace, &dir)? })))
+    Ok(Box::new(ZoneFiles { folder: TargetFolder::open(context.workspace, &dir)? }))
 }
 
 /// Finds the folder of a target to write to it.
-pub fn open_writer(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedWriter {
+fn open_writer(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedWriter {
     let settings = read_settings(settings, context.source).0.expect("`check` passed the settings");
     let FolderSettings { dir, reload, timeout } = settings;
     let workspace = context.workspace.to_owned();
@@ -138,7 +140,11 @@ struct ZoneFiles {
     folder: TargetFolder,
 }
 
-impl ReadZone for ZoneFiles {
+impl ReadTarget for ZoneFiles {
+    fn place(&self, zone: &ZoneName) -> String {
+        self.folder.shown_file(&file_name(zone))
+    }
+
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem> {
         let mut loader = FileLoader::new(&self.folder);
         let first = self.load(zone, &mut loader)?;
@@ -147,11 +153,6 @@ impl ReadZone for ZoneFiles {
 }
 
 impl ZoneFiles {
-    /// The file of a zone, as messages name it.
-    fn place(&self, zone: &ZoneName) -> String {
-        self.folder.shown_file(&file_name(zone))
-    }
-
     /// Loads the file of a zone; gives its number.
     fn load(&self, zone: &ZoneName, loader: &mut FileLoader<'_>) -> Result<usize, Problem> {
         loader.load(None, &file_name(zone)).map_err(|error| {

@@ -17,10 +17,8 @@ use super::{ZoneFiles, compare, read_noting, serial};
 use crate::diag::{AttemptError, Code, Problem};
 use crate::disk::{self, PendingFile};
 use crate::dns::{Rtype, ZoneContents, ZoneName};
-use crate::live::asked::{Answer, Question};
+use crate::target::{answers, Answer, Question, ReadTarget, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteTarget};
 use crate::process::BoundedCommand;
-use crate::provider::answers;
-use crate::provider::write::{RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteZone};
 
 /// Writes the zones of one target.
 #[derive(Debug)]
@@ -37,9 +35,9 @@ pub struct FileWriter {
     pub is_changed: AtomicBool,
 }
 
-impl WriteZone for FileWriter {
+impl WriteTarget for FileWriter {
     fn place(&self, zone: &ZoneName) -> String {
-        self.files.place(zone)
+        ReadTarget::place(&self.files, zone)
     }
 
     fn limits(&self) -> UpdateLimits {
@@ -115,7 +113,7 @@ impl FileWriter {
         let mut loader = FileLoader::new(&self.files.folder);
         let read = self.read(zone, &mut loader, edits).map_err(UpdateReply::Failed)?;
         self.check_signatures(zone, &read.contents).map_err(UpdateReply::Refused)?;
-        if let Some(difference) = edits.iter().find_map(|edit| difference(&read.contents, *edit)) {
+        if let Some(difference) = edits.iter().find_map(|edit| difference(&read.contents, *edit, edits)) {
             return Err(UpdateReply::Prerequisite(difference));
         }
         let text = loader.get(read.first).text.clone();
@@ -224,7 +222,7 @@ impl FileWriter {
 
     /// An error about the file of a zone.
     fn error(&self, zone: &ZoneName, code: impl Into<Code>, message: String, hint: &str) -> Problem {
-        Problem::new(self.files.place(zone), code, message).hint(hint)
+        Problem::new(ReadTarget::place(&self.files, zone), code, message).hint(hint)
     }
 }
 
@@ -239,13 +237,17 @@ struct ZoneFileRead {
     layout: ZoneLayout,
 }
 
-/// How a zone differs from the state before an edit, in words; `None` where it does not.
-fn difference(contents: &ZoneContents, edit: RrsetEdit<'_>) -> Option<String> {
+/// How a zone differs from the state before an edit, in words; `None` where it does not. What is created may take the
+/// place of a CNAME that another of the edits deletes.
+fn difference(contents: &ZoneContents, edit: RrsetEdit<'_>, edits: &[RrsetEdit<'_>]) -> Option<String> {
     let (owner, rtype) = (&edit.key.owner, edit.key.rtype);
     let found = answers::answer(contents, &Question::of(edit.key));
     Some(match (found, edit.kind.before()) {
         (Answer::Holds(held, found), Some(before)) if held == rtype && found == *before => return None,
         (Answer::Nothing, None) => return None,
+        (Answer::Holds(Rtype::CNAME, _), None) if edits.iter().any(|other| other.deletes_cname_at(owner)) => {
+            return None;
+        }
         (Answer::Holds(held, _), _) if held != rtype => format!("there is a {held} at `{owner}`"),
         (Answer::Holds(_, found), Some(before)) if found.rdata() == before.rdata() => {
             format!("the TTL of the {rtype} records of `{owner}` is now {}", found.ttl())

@@ -1,209 +1,83 @@
 //! A diagnosis as JSON. `schemas/doctor.schema.json` describes it.
 
-use serde::Serialize;
-
-use crate::diag::Code;
-use crate::doctor::{Diagnosis, Finding, FindingLevel, TargetDiagnosis};
+use crate::doctor::{Diagnosis, FindingLevel, TargetDiagnosis};
+use crate::document::{object_in_documents, pretty};
 use crate::provider::examine::{
-    Capabilities, KeyExamined, KeylessAccess, PlaceExamined, ServerClock, UpdatesExamined, ZoneExamined,
+    Capabilities, KeyExamined, KeylessAccess, PlaceExamined, ServerClock, UpdatesExamined, ZoneExamined, ZoneMeasures,
 };
 
 /// What `format` says.
 const FORMAT: &str = "zonewright.doctor/1";
 
-/// The document.
-#[derive(Debug, Serialize)]
-struct DoctorDocument<'a> {
-    /// [`FORMAT`].
-    format: &'static str,
-    /// The program.
-    tool: &'a str,
-    /// When it looked.
-    created: String,
-    /// How many problems were found.
-    problems: usize,
-    /// How many warnings.
-    warnings: usize,
-    /// The targets.
-    targets: Vec<TargetView<'a>>,
-}
-
-/// A target.
-#[derive(Debug, Serialize)]
-struct TargetView<'a> {
-    /// Its pool.
-    pool: &'a str,
-    /// Its type.
-    #[serde(rename = "type")]
-    provider: &'a str,
-    /// The zones that were tested there.
-    zones: Vec<String>,
-    /// Its key.
-    key: Option<KeyView<'a>>,
-    /// Which updates it takes.
-    capabilities: Option<Vec<UpdatesView>>,
-    /// Its servers, or its folder.
-    places: Vec<DoctorPlaceView<'a>>,
-    /// What was found, in words.
-    findings: Vec<FindingView<'a>>,
-}
-
-/// A key.
-#[derive(Debug, Serialize)]
-struct KeyView<'a> {
-    /// Its name.
-    name: String,
-    /// Its algorithm.
-    algorithm: &'a str,
-    /// Whether its secret can be read.
-    readable: bool,
-}
-
-/// A server or folder.
-#[derive(Debug, Serialize)]
-struct DoctorPlaceView<'a> {
-    /// Its address or path.
-    place: &'a str,
-    /// Whether it can be reached.
-    reached: bool,
-    /// How many seconds its clock is ahead.
-    clock_ahead: Option<i64>,
-    /// The zones that were asked for.
-    zones: Vec<DoctorZoneView>,
-}
-
-/// A zone at one place.
-#[derive(Debug, Serialize)]
-struct DoctorZoneView {
-    /// Its name.
-    zone: String,
-    /// Whether the server answers with authority.
-    authoritative: Option<bool>,
-    /// Its serial.
-    serial: Option<u32>,
-    /// Whether it was read whole.
-    read: bool,
-    /// How many RRsets it has.
-    rrsets: Option<usize>,
-    /// How many records.
-    records: Option<usize>,
-    /// How many octets were read.
-    octets: Option<u64>,
-    /// How many seconds a transfer took.
-    seconds: Option<f64>,
-    /// Whether there are signatures in it.
-    signed: Option<bool>,
-    /// What a client without the key gets.
-    without_key: Option<&'static str>,
-    /// Whether its file can be written.
-    writable: Option<bool>,
-}
-
-/// A finding.
-#[derive(Debug, Serialize)]
-struct FindingView<'a> {
-    /// How bad it is.
-    level: &'static str,
-    /// Its code.
-    code: Code,
-    /// The server or folder.
-    place: Option<&'a str>,
-    /// The zone.
-    zone: Option<String>,
-    /// What was found.
-    message: &'a str,
-    /// What to do.
-    hint: Option<&'a str>,
-}
-
-/// Whether a zone takes updates.
-#[derive(Debug, Serialize)]
-struct UpdatesView {
-    /// Its name.
-    zone: String,
-    /// Whether it does.
-    updates: bool,
-}
-
 /// Renders a diagnosis.
 pub fn render(diagnosis: &Diagnosis) -> String {
-    let document = DoctorDocument {
-        format: FORMAT,
-        tool: &diagnosis.tool,
-        created: diagnosis.created.to_string(),
-        problems: diagnosis.count(FindingLevel::Problem),
-        warnings: diagnosis.count(FindingLevel::Warning),
-        targets: diagnosis.targets.iter().map(target).collect(),
-    };
-    serde_json::to_string_pretty(&document).expect("texts and numbers are JSON") + "\n"
+    pretty(diagnosis)
 }
 
-/// A target for the document.
-fn target(target: &TargetDiagnosis) -> TargetView<'_> {
-    let key = |key| {
-        let KeyExamined { name, algorithm, fault }: &KeyExamined = key;
-        KeyView { name: name.to_string(), algorithm, readable: fault.is_none() }
-    };
-    TargetView {
-        pool: &target.pool,
-        provider: &target.provider,
-        zones: target.zones.iter().map(ToString::to_string).collect(),
-        key: target.examined.key.as_ref().map(key),
-        capabilities: match &target.examined.capabilities {
-            Capabilities::NotAsked => None,
-            Capabilities::Asked(zones) => Some(zones.iter().map(updates).collect()),
-        },
-        places: target.examined.places.iter().map(place).collect(),
-        findings: target.findings.iter().map(finding).collect(),
-    }
-}
+object_in_documents!(Diagnosis, diagnosis => {
+    "format": FORMAT,
+    "tool": diagnosis.tool,
+    "created": diagnosis.created,
+    "problems": diagnosis.count(FindingLevel::Problem),
+    "warnings": diagnosis.count(FindingLevel::Warning),
+    "targets": diagnosis.targets,
+});
 
-/// Whether a zone takes updates, for the document.
-fn updates(examined: &UpdatesExamined) -> UpdatesView {
-    UpdatesView { zone: examined.zone.to_string(), updates: examined.fault.is_none() }
-}
+object_in_documents!(TargetDiagnosis, target => {
+    "pool": target.pool,
+    "type": target.provider,
+    "zones": target.zones,
+    "key": target.examined.key,
+    "capabilities": match &target.examined.capabilities {
+        Capabilities::NotAsked => None,
+        Capabilities::Asked(zones) => Some(zones),
+    },
+    "places": target.examined.places,
+    "findings": target.findings,
+});
 
-/// A place for the document.
-fn place(place: &PlaceExamined) -> DoctorPlaceView<'_> {
-    let PlaceExamined { place, fault, clock, zones } = place;
-    let clock_ahead = match clock {
-        ServerClock::Ahead(ahead) => Some(*ahead),
+object_in_documents!(KeyExamined, key => {
+    "name": key.name,
+    "algorithm": key.algorithm,
+    "readable": key.fault.is_none(),
+});
+
+object_in_documents!(UpdatesExamined, examined => {
+    "zone": examined.zone,
+    "updates": examined.fault.is_none(),
+});
+
+object_in_documents!(PlaceExamined, place => {
+    "place": place.place,
+    "reached": place.fault.is_none(),
+    "clock_ahead": match place.clock {
+        ServerClock::Ahead(ahead) => Some(ahead),
         ServerClock::NotTold | ServerClock::Repeats => None,
-    };
-    DoctorPlaceView { place, reached: fault.is_none(), clock_ahead, zones: zones.iter().map(zone).collect() }
-}
+    },
+    "zones": place.zones,
+});
 
-/// A zone for the document.
-fn zone(found: &ZoneExamined) -> DoctorZoneView {
-    let read = found.read.as_ref().ok();
-    DoctorZoneView {
-        zone: found.zone.to_string(),
-        authoritative: found.authority.as_ref().and_then(|known| known.as_ref().ok()).copied(),
-        serial: found.serial,
-        read: read.is_some(),
-        rrsets: read.map(|measures| measures.rrsets),
-        records: read.map(|measures| measures.records),
-        octets: read.map(|measures| measures.octets),
-        seconds: read.and_then(|measures| measures.took).map(|took| took.as_secs_f64()),
-        signed: read.map(|measures| measures.signed),
-        without_key: found.without_key.as_ref().map(|access| match access {
-            KeylessAccess::Allowed => "allowed",
-            KeylessAccess::Refused => "refused",
-            KeylessAccess::Unclear(_) => "unclear",
-        }),
-        writable: found.writable,
-    }
-}
+object_in_documents!(ZoneExamined, found => {
+    "zone": found.zone,
+    "authoritative": found.authority.as_ref().and_then(|known| known.as_ref().ok()),
+    "serial": found.serial,
+    "read": found.read.is_ok(),
+    "rrsets": found.measured(|measures| measures.rrsets),
+    "records": found.measured(|measures| measures.records),
+    "octets": found.measured(|measures| measures.octets),
+    "seconds": found.measured(|measures| measures.took).flatten().map(|took| took.as_secs_f64()),
+    "signed": found.measured(|measures| measures.signed),
+    "without_key": found.without_key.as_ref().map(|access| match access {
+        KeylessAccess::Allowed => "allowed",
+        KeylessAccess::Refused => "refused",
+        KeylessAccess::Unclear(_) => "unclear",
+    }),
+    "writable": found.writable,
+});
 
-/// A finding for the document.
-fn finding(finding: &Finding) -> FindingView<'_> {
-    let Finding { level, code, place, zone, message, hint } = finding;
-    FindingView {
-        level: level.as_str(),
-        code: *code,
-        place: place.as_deref(),
-        zone: zone.as_ref().map(ToString::to_string),
-        message,
-        hint: hint.as_deref(),
+impl ZoneExamined {
+    /// One of the measures of what was read.
+    fn measured<T>(&self, measure: impl Fn(&ZoneMeasures) -> T) -> Option<T> {
+        self.read.as_ref().ok().map(measure)
     }
 }

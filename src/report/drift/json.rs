@@ -6,156 +6,64 @@ use serde::Serialize;
 
 use super::{ShownDrift, StrayedRrset};
 use crate::change::RrsetText;
-use crate::drift::{EditorDeed, Mover};
+use crate::document::{object_in_documents, pretty};
+use crate::drift::Mover;
 use crate::inventory::value::Duration;
-use crate::plan::{Notice, Plan};
-use crate::state::WrittenRrset;
+use crate::plan::{Notice, NoticeCode, Plan};
 
 /// What `format` says.
 const FORMAT: &str = "zonewright.drift/1";
 
-/// The document.
-#[derive(Debug, Serialize)]
-struct DriftDocument<'a> {
-    /// [`FORMAT`].
-    format: &'static str,
-    /// The program.
-    tool: &'a str,
-    /// When it looked.
-    created: String,
-    /// Where the state is kept.
-    state: &'a str,
-    /// Whether there is one.
-    exists: bool,
-    /// The zones whose RRsets alone are there.
-    zones: Vec<String>,
-    /// What could not be read, or is not believed.
-    unread: Vec<UnreadView<'a>>,
-    /// How many RRsets of each class there are.
-    counts: BTreeMap<&'static str, usize>,
-    /// The RRsets that are not as desired.
-    rrsets: Vec<RrsetView<'a>>,
-    /// How many more are in other zones.
-    hidden: usize,
-    /// How many hosts are blocked.
-    blocked: usize,
-    /// How many are skipped.
-    skipped: usize,
-    /// How many RRsets wait to be deleted.
-    waiting: usize,
-    /// How many own RRsets are left at names that no host has.
-    left_behind: usize,
-}
-
-/// A source or zone that could not be read, or a source that is not believed.
+/// A source or zone that could not be read, or a source that is not believed: a notice about it, its name first.
 #[derive(Debug, Serialize)]
 struct UnreadView<'a> {
     /// Which.
     name: &'a str,
     /// Which of the two.
-    code: &'static str,
+    code: NoticeCode,
     /// Why.
     message: &'a str,
 }
 
-/// An RRset that is not as desired.
-#[derive(Debug, Serialize)]
-struct RrsetView<'a> {
-    /// Whether live DNS or the inventory changed.
-    class: &'static str,
-    /// What another editor did to it.
-    kind: Option<&'static str>,
-    /// The zone.
-    zone: String,
-    /// The owner name.
-    name: String,
-    /// The type.
-    #[serde(rename = "type")]
-    rtype: String,
-    /// The host.
-    host: Option<u64>,
-    /// The project.
-    project: &'a str,
-    /// What is there.
-    live: Option<RrsetText>,
-    /// What is desired there.
-    wanted: Option<RrsetText>,
-    /// What the latest apply left there.
-    written: Option<WrittenView<'a>>,
-    /// The apply that last left or found it as `written` says.
-    since: Option<SinceView>,
-    /// For how long it can differ from that at most, in seconds.
-    for_at_most: Option<u64>,
-}
-
-/// An apply that left or found something.
-#[derive(Debug, Serialize)]
-struct SinceView {
-    /// The apply.
-    apply: u64,
-    /// When that was.
-    at: String,
-}
-
-/// What an apply left.
-#[derive(Debug, Serialize)]
-struct WrittenView<'a> {
-    /// The apply.
-    apply: u64,
-    /// When it sent the update.
-    at: String,
-    /// What the update left.
-    after: Option<&'a RrsetText>,
-}
-
 /// Renders what is not as desired.
 pub fn render(shown: &ShownDrift<'_>) -> String {
-    let Plan { tool, created, notices, blocked, skipped, waiting, left_behind, .. } = shown.drift.plan;
-    let count = |mover: Mover| (mover.as_str(), shown.of(mover).len());
-    let document = DriftDocument {
-        format: FORMAT,
-        tool,
-        created: created.to_string(),
-        state: shown.drift.place,
-        exists: shown.drift.is_known,
-        zones: shown.zones.iter().map(ToString::to_string).collect(),
-        unread: notices.iter().filter(|notice| notice.code.tells_of_less()).map(unread).collect(),
-        counts: Mover::ALL.iter().copied().map(count).collect(),
-        rrsets: shown.all().map(rrset).collect(),
-        hidden: shown.hidden(),
-        blocked: blocked.len(),
-        skipped: skipped.len(),
-        waiting: waiting.len(),
-        left_behind: left_behind.len(),
-    };
-    serde_json::to_string_pretty(&document).expect("texts and numbers are JSON") + "\n"
+    pretty(shown)
 }
+
+object_in_documents!(ShownDrift<'_>, shown => {
+    "format": FORMAT,
+    "tool": shown.drift.plan.tool,
+    "created": shown.drift.plan.created,
+    "state": shown.drift.place,
+    "exists": shown.drift.is_known,
+    "zones": shown.zones,
+    "unread": unread(shown.drift.plan),
+    "counts": Mover::ALL.iter().map(|mover| (mover.as_str(), shown.of(*mover).len())).collect::<BTreeMap<_, _>>(),
+    "rrsets": shown.all().collect::<Vec<_>>(),
+    "hidden": shown.hidden(),
+    "blocked": shown.drift.plan.blocked.len(),
+    "skipped": shown.drift.plan.skipped.len(),
+    "waiting": shown.drift.plan.waiting.len(),
+    "left_behind": shown.drift.plan.left_behind.len(),
+});
 
 /// What could not be read.
-fn unread(notice: &Notice) -> UnreadView<'_> {
-    UnreadView { name: &notice.name, code: notice.code.as_str(), message: &notice.message }
+fn unread(plan: &Plan) -> Vec<UnreadView<'_>> {
+    let unread = plan.notices.iter().filter(|notice| notice.code.tells_of_less());
+    unread.map(|Notice { name, code, message, .. }| UnreadView { name, code: *code, message }).collect()
 }
 
-/// An RRset for the document.
-fn rrset<'a>((change, stray): StrayedRrset<'a>) -> RrsetView<'a> {
-    let rtype = change.key.rtype;
-    RrsetView {
-        class: stray.mover.as_str(),
-        kind: stray.deed.map(EditorDeed::as_str),
-        zone: change.zone.to_string(),
-        name: change.key.owner.to_string(),
-        rtype: rtype.to_string(),
-        host: change.subject.host().map(|host| host.0),
-        project: &change.project,
-        live: change.kind.before().map(|rrset| RrsetText::of(rtype, rrset)),
-        wanted: change.kind.after().map(|rrset| RrsetText::of(rtype, rrset)),
-        written: stray.written.as_ref().map(written),
-        since: stray.since.map(|(apply, at)| SinceView { apply: apply.0, at: at.to_string() }),
-        for_at_most: stray.for_at_most.map(Duration::as_secs),
-    }
-}
-
-/// What an apply left, for the document.
-fn written(written: &WrittenRrset) -> WrittenView<'_> {
-    WrittenView { apply: written.apply.0, at: written.at.to_string(), after: written.after.as_ref() }
-}
+object_in_documents!(StrayedRrset<'_>, strayed => {
+    "class": strayed.stray.mover,
+    "kind": strayed.stray.deed,
+    "zone": strayed.change.zone,
+    "name": strayed.change.key.owner,
+    "type": strayed.change.key.rtype.to_string(),
+    "host": strayed.change.subject.host().map(|inv| inv.0),
+    "project": strayed.change.project,
+    "live": strayed.change.kind.before().map(|rrset| RrsetText::of(strayed.change.key.rtype, rrset)),
+    "wanted": strayed.change.kind.after().map(|rrset| RrsetText::of(strayed.change.key.rtype, rrset)),
+    "written": strayed.stray.written,
+    "since": strayed.stray.since,
+    "for_at_most": strayed.stray.for_at_most.map(Duration::as_secs),
+});

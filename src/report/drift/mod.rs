@@ -29,20 +29,27 @@ struct ShownDrift<'a> {
     zones: &'a [ZoneName],
 }
 
-/// An RRset that is not as desired, and what is behind that.
-type StrayedRrset<'a> = (&'a Change, &'a StrayCause);
+/// An RRset that is not as desired.
+#[derive(Debug, Clone, Copy)]
+struct StrayedRrset<'a> {
+    /// The change that would make it so.
+    change: &'a Change,
+    /// Why it is not.
+    stray: &'a StrayCause,
+}
 
 impl<'a> ShownDrift<'a> {
     /// The RRsets that are shown, in the order of the plan.
     fn all(&self) -> impl Iterator<Item = StrayedRrset<'a>> {
         let zones = self.zones;
         let all = self.drift.plan.changes.iter().zip(self.drift.strays);
-        all.filter(move |(change, _)| zones.is_empty() || zones.contains(&change.zone))
+        let all = all.map(|(change, stray)| StrayedRrset { change, stray });
+        all.filter(move |strayed| zones.is_empty() || zones.contains(&strayed.change.zone))
     }
 
     /// Those whose difference this mover explains.
     fn of(&self, mover: Mover) -> Vec<StrayedRrset<'a>> {
-        self.all().filter(|(_, stray)| stray.mover == mover).collect()
+        self.all().filter(|strayed| strayed.stray.mover == mover).collect()
     }
 
     /// How many are not shown.

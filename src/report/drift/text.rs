@@ -6,7 +6,7 @@ use super::{ShownDrift, StrayedRrset};
 use crate::change::Change;
 use crate::change::RrsetText;
 use crate::dns::{Name, Rrset};
-use crate::drift::{EditorDeed, Mover, StrayCause};
+use crate::drift::{ApplyMoment, EditorDeed, Mover, StrayCause};
 use crate::inventory::value::Duration;
 use crate::inventory::value::Inv;
 use crate::plan::{NoticeCode, Plan, PlanScope};
@@ -51,7 +51,7 @@ impl TextPage<'_> {
         }
         let strayed: Vec<StrayedRrset<'_>> = shown.all().collect();
         let drifted: Vec<StrayedRrset<'_>> =
-            strayed.iter().filter(|(_, stray)| stray.mover.is_drift()).copied().collect();
+            strayed.iter().filter(|strayed| strayed.stray.mover.is_drift()).copied().collect();
         let says = match (drifted.len(), strayed.len()) {
             (0, 0) if is_partial || !plan.blocked.is_empty() => "What could be compared is as desired.".to_owned(),
             (0, 0) if shown.hidden() > 0 => "In these zones live DNS is as desired.".to_owned(),
@@ -95,17 +95,16 @@ impl TextPage<'_> {
         }
         self.heading(says);
         self.out.push_str("  - is live, + is desired\n");
-        for of_project in strayed.chunk_by(|(a, _), (b, _)| a.project == b.project) {
+        for of_project in strayed.chunk_by(|a, b| a.change.project == b.change.project) {
             self.project(of_project);
         }
     }
 
     /// Adds the RRsets of one project that are not as desired.
     fn project(&mut self, strayed: &[StrayedRrset<'_>]) {
-        let (change, _) = strayed[0];
-        self.line(2, &format!("Project {}: {}", change.project, of_hosts(strayed)));
+        self.line(2, &format!("Project {}: {}", strayed[0].change.project, of_hosts(strayed)));
         let hosts: Vec<&[StrayedRrset<'_>]> =
-            strayed.chunk_by(|(a, _), (b, _)| a.subject.host() == b.subject.host()).collect();
+            strayed.chunk_by(|a, b| a.change.subject.host() == b.change.subject.host()).collect();
         let (shown, rest) = hosts.split_at(self.options.shown(hosts.len()));
         shown.iter().for_each(|of_host| self.host(of_host));
         self.and_more(4, &of_hosts(&rest.concat()), rest.len());
@@ -113,9 +112,11 @@ impl TextPage<'_> {
 
     /// Adds the RRsets of one host. The time is in the heading where it is the same for all.
     fn host(&mut self, strayed: &[StrayedRrset<'_>]) {
-        let whose = strayed[0].0.subject.host().map_or_else(|| "no host".to_owned(), |host| format!("host {host}"));
+        let whose =
+            strayed[0].change.subject.host().map_or_else(|| "no host".to_owned(), |host| format!("host {host}"));
         let (first, others) = strayed.split_first().expect("a group has one at least");
-        let since = since(first.1).filter(|first| others.iter().all(|(_, stray)| since(stray).as_ref() == Some(first)));
+        let since =
+            since(first.stray).filter(|first| others.iter().all(|other| since(other.stray).as_ref() == Some(first)));
         let heading = since.iter().fold(whose, |whose, since| format!("{whose}, {since}"));
         self.line(4, &heading);
         let (shown, rest) = strayed.split_at(self.options.shown(strayed.len()));
@@ -124,7 +125,8 @@ impl TextPage<'_> {
     }
 
     /// Adds one RRset: live above desired, and which apply left what; with the time where the heading does not say it.
-    fn strayed(&mut self, (change, stray): &StrayedRrset<'_>, tells_since: bool) {
+    fn strayed(&mut self, strayed: &StrayedRrset<'_>, tells_since: bool) {
+        let StrayedRrset { change, stray } = strayed;
         let Change { key, kind, .. } = change;
         let word = stray.deed.map_or("differs", EditorDeed::as_str);
         let (before, after) = (kind.before(), kind.after());
@@ -152,7 +154,7 @@ impl TextPage<'_> {
             let depth = if self.options.verbose { 0 } else { 2 };
             self.line(depth, &format!("{}: {says}", of_hosts(strayed)));
             if self.options.verbose {
-                strayed.chunk_by(|(a, _), (b, _)| a.project == b.project).for_each(|project| self.project(project));
+                strayed.chunk_by(|a, b| a.change.project == b.change.project).for_each(|project| self.project(project));
             }
         }
         self.line(2, "hint: `zonewright plan` shows what would be changed, and why");
@@ -224,7 +226,7 @@ fn have(strayed: &[StrayedRrset<'_>]) -> String {
 
 /// How many RRsets of how many hosts.
 fn of_hosts(strayed: &[StrayedRrset<'_>]) -> String {
-    let hosts: BTreeSet<_> = strayed.iter().filter_map(|(change, _)| change.subject.host()).collect();
+    let hosts: BTreeSet<_> = strayed.iter().filter_map(|strayed| strayed.change.subject.host()).collect();
     let rrsets = counted(strayed.len(), "RRset");
     if hosts.is_empty() { rrsets } else { format!("{rrsets} of {}", counted(hosts.len(), "host")) }
 }
@@ -239,7 +241,7 @@ fn ttl(before: Option<&Rrset>, after: Option<&Rrset>) -> String {
 
 /// Since which apply an RRset can be as it is, and for how long; none where no apply is known to have written it.
 fn since(stray: &StrayCause) -> Option<String> {
-    let (apply, at) = stray.since?;
+    let ApplyMoment { apply, at } = stray.since?;
     let for_at_most = stray.for_at_most.map(|time| format!("for at most {}, ", rounded_up(time))).unwrap_or_default();
     Some(format!("{for_at_most}since apply {} of {}", apply.0, at.to_second()))
 }

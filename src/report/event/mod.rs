@@ -15,12 +15,13 @@ use super::counts::{self, PlanCounts};
 use super::outages::{no_plan, nothing_read, outages, short_of, unread};
 use super::outlook::{PlanOutlook, PlanVerdict};
 use super::summary::{counted, subjects};
-use crate::apply::{ApplyOutcome, OutcomeCode, arrange, hosts_of};
+use crate::apply::{ApplyOutcome, OutcomeCode};
 use crate::diag::{Code, Problem, sanitize};
 use crate::guard::Breaker;
 use crate::guard::UNKNOWN_LIMIT;
 use crate::inventory::config::notify::AttentionReason;
 use crate::plan::{Plan, SealedPlan};
+use crate::rollout::{hosts_of, units};
 use crate::state::ApplyId;
 
 /// What is the same in all events of a run.
@@ -170,10 +171,9 @@ pub struct ApplyFacts {
     /// What could not be read for the plan.
     #[serde(flatten)]
     unread: UnreadFacts,
-    /// The exit code.
-    exit: u8,
-    /// How long the run took.
-    seconds: f64,
+    /// How the run ended.
+    #[serde(flatten)]
+    end: EndFacts,
 }
 
 /// The facts of a breaker.
@@ -199,10 +199,9 @@ pub struct DriftFacts {
     /// What could not be read.
     #[serde(flatten)]
     unread: UnreadFacts,
-    /// The exit code.
-    exit: u8,
-    /// How long the run took.
-    seconds: f64,
+    /// How the run ended.
+    #[serde(flatten)]
+    end: EndFacts,
 }
 
 /// The facts of a run without an outcome.
@@ -210,14 +209,13 @@ pub struct DriftFacts {
 pub struct FailureFacts {
     /// What to do.
     hint: Option<String>,
-    /// The exit code.
-    exit: u8,
-    /// How long the run took.
-    seconds: f64,
+    /// How the run ended.
+    #[serde(flatten)]
+    end: EndFacts,
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub struct EndFacts {
     /// The exit code.
     pub exit: u8,
@@ -357,8 +355,7 @@ impl RunReport {
             problems: applied.problems.len(),
             unread: plan.map(UnreadFacts::of).unwrap_or_default(),
             outcomes,
-            exit: end.exit,
-            seconds: end.seconds,
+            end,
         };
         RunReport { event: event(facts), message, attention: attention(applied, end.exit) }
     }
@@ -375,8 +372,7 @@ impl RunReport {
     /// Live DNS, compared with what is desired; `drifted` RRsets are not as an apply left them.
     pub fn drift_checked(plan: &Plan, drifted: usize, end: EndFacts) -> RunReport {
         let rrsets = plan.changes.len();
-        let unread = UnreadFacts::of(plan);
-        let facts = DriftFacts { rrsets, drifted, unread, exit: end.exit, seconds: end.seconds };
+        let facts = DriftFacts { rrsets, drifted, unread: UnreadFacts::of(plan), end };
         let message = match nothing_read(plan) {
             Some(says) => format!("nothing could be compared: {says}"),
             None => in_words(plan, || {
@@ -393,7 +389,7 @@ impl RunReport {
 
     /// A run that ended before it had an outcome, and why a person is needed.
     pub fn failed(message: &str, hint: Option<&str>, attention: Option<AttentionReason>, end: EndFacts) -> RunReport {
-        let facts = FailureFacts { hint: hint.map(str::to_owned), exit: end.exit, seconds: end.seconds };
+        let facts = FailureFacts { hint: hint.map(str::to_owned), end };
         let message = format!("run failed: {message}");
         RunReport { event: RunEvent::RunFailed(facts), message, attention }
     }
@@ -432,7 +428,7 @@ fn names_without_host(plan: &Plan) -> usize {
         return 0;
     }
     let hosts = |unit| hosts_of(changes, unit).into_iter().filter(|(_, subject)| subject.host().is_none()).count();
-    arrange(changes).0.iter().map(hosts).sum()
+    units(changes).iter().map(hosts).sum()
 }
 
 /// What was done.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::document::pretty;
 use crate::explain::Explanation;
 use crate::report::TOOL;
 
@@ -19,7 +20,5 @@ struct ExplainDocument<'a> {
 
 /// Writes the document, with a final newline.
 pub fn render(explanation: &Explanation) -> String {
-    let document = ExplainDocument { format: "zonewright.explain/1", tool: TOOL, explanation };
-    let text = serde_json::to_string_pretty(&document).expect("texts, numbers and lists are JSON");
-    text + "\n"
+    pretty(&ExplainDocument { format: "zonewright.explain/1", tool: TOOL, explanation })
 }

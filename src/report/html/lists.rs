@@ -13,7 +13,7 @@ use crate::codes;
 use crate::inventory::value::Inv;
 use crate::plan::{BlockCode, BlockedSubject, Cause, Notice, Plan, Review, SkipCode, SkippedSubject, WaitingRrset};
 use crate::report::data::rrset;
-use crate::report::gather::gather;
+use crate::report::gather::{gather, waits};
 use crate::report::host_label::{host_label, subject_label};
 use crate::report::source_url::SourceUrl;
 use crate::report::words::ExplainedCode as _;
@@ -268,23 +268,18 @@ pub struct WaitsView {
     rrsets: ShownItems<(String, String)>,
 }
 
-/// What waits, by its times: what is due first comes first, and last what no apply has planned to delete yet.
+/// What waits, by its times.
 pub fn waiting(plan: &Plan) -> Vec<WaitsView> {
-    let mut sorted: Vec<&WaitingRrset> = plan.waiting.iter().collect();
-    sorted.sort_by_key(|waiting| (waiting.due.is_none(), waiting.due, waiting.since));
-    let of_times = |all: &[&WaitingRrset]| WaitsView {
-        times: match all[0].since.zip(all[0].due) {
-            Some((since, due)) => format!("since {since}, due {due}"),
-            None => "the wait begins when this plan is applied".to_owned(),
-        },
-        rrsets: shown(all, |waiting| {
+    let view = |(times, all): (String, Vec<&WaitingRrset>)| WaitsView {
+        times,
+        rrsets: shown(&all, |waiting| {
             let host =
                 waiting.subject.host().map(|host| format!("host {} of ", host_label(plan, host))).unwrap_or_default();
             let whose = format!("{} of {host}{}", waiting.rule.words().title, waiting.project);
             (rrset(waiting.key.rtype, waiting.key.owner.as_name()), whose)
         }),
     };
-    sorted.chunk_by(|a, b| (a.due, a.since) == (b.due, b.since)).map(of_times).collect()
+    waits(plan).into_iter().map(view).collect()
 }
 
 /// A table.

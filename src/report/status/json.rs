@@ -2,59 +2,45 @@
 
 use serde::Serialize;
 
-use super::sources::{self, SourceView};
-use crate::plan::{LimitState, Marker};
-use crate::report::applies::{self, ApplyView};
-use crate::state::{ApplySummary, KnownMarker, LockHolder, StateFacts, Status};
+use crate::document::{object_in_documents, pretty};
+use crate::plan::LimitState;
+use crate::report::applies::ApplyView;
+use crate::state::{ApplySummary, KnownMarker, StateFacts, Status};
+use crate::target::Marker;
 
 /// What `format` says.
 const FORMAT: &str = "zonewright.status/1";
 
-/// The document.
-#[derive(Debug, Serialize)]
-struct StatusDocument<'a> {
-    /// [`FORMAT`].
-    format: &'static str,
-    /// The program.
-    tool: &'a str,
-    /// When it looked.
-    created: String,
-    /// Where the state is kept.
-    state: &'a str,
-    /// Whether there is one.
-    exists: bool,
-    /// The run that holds the lock.
-    lock: Option<LockView<'a>>,
-    /// What did not end, and began after the last that did.
-    unfinished: Vec<ApplyView<'a>>,
-    /// The applies that can be resumed.
-    resumable: Vec<u64>,
-    /// The latest applies.
-    applies: Vec<ApplyView<'a>>,
-    /// The markers.
-    markers: Vec<MarkerView>,
-    /// The exports.
-    sources: Vec<SourceView<'a>>,
-    /// The limits of hosts.
-    limits: Vec<LimitView<'a>>,
-    /// The tripped breakers.
-    breakers: Vec<BreakerView<'a>>,
-    /// The names that no host has and that keep what applies created.
-    left_behind: Vec<String>,
+/// Renders a status.
+pub fn render(status: &Status) -> String {
+    pretty(status)
 }
 
-/// The run that holds the lock.
-#[derive(Debug, Serialize)]
-struct LockView<'a> {
-    /// The process.
-    pid: Option<u32>,
-    /// Who runs it.
-    who: &'a str,
-    /// Since when.
-    since: Option<String>,
+object_in_documents!(Status, status => {
+    "format": FORMAT,
+    "tool": status.tool,
+    "created": status.created,
+    "state": status.place,
+    "exists": status.memory.is_some(),
+    "lock": status.holder,
+    "unfinished": listed(status, |memory| &memory.unfinished),
+    "resumable": status.resumable().collect::<Vec<_>>(),
+    "applies": listed(status, |memory| &memory.applies),
+    "markers": status.memory.iter().flat_map(super::markers).map(|(zone, known)| marker(zone, known)).collect::<Vec<_>>(),
+    "sources": status.sources,
+    "limits": status.limits.iter().map(LimitView).collect::<Vec<_>>(),
+    "breakers": status.memory.as_ref().map(|memory| &memory.breakers[..]).unwrap_or_default(),
+    "left_behind": status.left_behind,
+});
+
+/// Some of the applies that a state lists.
+fn listed(status: &Status, list: fn(&StateFacts) -> &[ApplySummary]) -> Vec<ApplyView<'_>> {
+    let running = status.running();
+    let applies = status.memory.as_ref().map(list).unwrap_or_default();
+    applies.iter().map(|apply| ApplyView { apply, running }).collect()
 }
 
-/// The marker of a zone.
+/// The marker of a zone. A state has it by its zone, a document with its zone.
 #[derive(Debug, Serialize)]
 struct MarkerView {
     /// The zone.
@@ -65,78 +51,6 @@ struct MarkerView {
     open: Vec<String>,
 }
 
-/// How much of a limit of hosts is used.
-#[derive(Debug, Serialize)]
-struct LimitView<'a> {
-    /// What `--allow` names it by.
-    name: String,
-    /// Of what.
-    scope: &'a str,
-    /// The period.
-    period: &'a str,
-    /// How many hosts may change.
-    max: u64,
-    /// How many did.
-    used: u64,
-    /// How many still may.
-    left: u64,
-}
-
-/// A tripped breaker.
-#[derive(Debug, Serialize)]
-struct BreakerView<'a> {
-    /// Of what.
-    scope: &'a str,
-    /// When.
-    tripped: String,
-    /// Why.
-    why: &'a str,
-}
-
-/// Renders a status.
-pub fn render(status: &Status) -> String {
-    let memory = status.memory.as_ref();
-    let running = status.running();
-    let listed = |list: fn(&StateFacts) -> &Vec<ApplySummary>| {
-        memory.map(list).into_iter().flatten().map(|apply| applies::view(apply, running)).collect()
-    };
-    let breakers = memory.into_iter().flat_map(|memory| &memory.breakers);
-    let document = StatusDocument {
-        format: FORMAT,
-        tool: &status.tool,
-        created: status.created.to_string(),
-        state: &status.place,
-        exists: memory.is_some(),
-        lock: status.holder.as_ref().map(lock),
-        unfinished: listed(|memory| &memory.unfinished),
-        resumable: status.resumable().map(|id| id.0).collect(),
-        applies: listed(|memory| &memory.applies),
-        markers: memory.into_iter().flat_map(super::markers).map(|(zone, known)| marker(zone, known)).collect(),
-        sources: sources::views(status),
-        limits: status.limits.iter().map(limit).collect(),
-        breakers: breakers
-            .map(|breaker| BreakerView {
-                scope: &breaker.scope,
-                tripped: breaker.tripped.to_string(),
-                why: &breaker.why,
-            })
-            .collect(),
-        left_behind: status.left_behind.iter().map(ToString::to_string).collect(),
-    };
-    serde_json::to_string_pretty(&document).expect("texts and numbers are JSON") + "\n"
-}
-
-/// The run that holds the lock, for the document.
-fn lock(holder: &LockHolder) -> LockView<'_> {
-    LockView { pid: holder.pid, who: &holder.who, since: holder.since.map(|since| since.to_string()) }
-}
-
-/// A limit for the document.
-fn limit(limit: &LimitState) -> LimitView<'_> {
-    let LimitState { scope, period, max, used, .. } = limit;
-    LimitView { name: limit.name(), scope, period, max: *max, used: *used, left: super::left(limit) }
-}
-
 /// A zone's marker for the document.
 fn marker(zone: String, known: &KnownMarker) -> MarkerView {
     MarkerView {
@@ -145,3 +59,15 @@ fn marker(zone: String, known: &KnownMarker) -> MarkerView {
         open: known.open.iter().map(Marker::to_string).collect(),
     }
 }
+
+/// How much of a limit of hosts is used; a plan says otherwise what it uses of one.
+struct LimitView<'a>(&'a LimitState);
+
+object_in_documents!(LimitView<'_>, limit => {
+    "name": limit.0.name(),
+    "scope": limit.0.scope,
+    "period": limit.0.period,
+    "max": limit.0.max,
+    "used": limit.0.used,
+    "left": super::left(limit.0),
+});

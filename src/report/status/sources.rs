@@ -1,70 +1,36 @@
 //! The sources of a workspace in a status: what they are now, and what was last accepted.
 
-use serde::Serialize;
-
+use crate::document::object_in_documents;
 use crate::inventory::value::Time;
 use crate::report::page::TextPage;
 use crate::report::summary::counted;
 use crate::state::{Acceptance, SourceStatus, Status};
 
-/// A source for the document.
-#[derive(Debug, Serialize)]
-pub struct SourceView<'a> {
-    /// Its name.
-    source: &'a str,
-    /// How many rows it has.
-    rows: usize,
-    /// When it was made, by its own date.
-    dated: Option<String>,
-    /// Why it cannot be believed.
-    doubt: Option<&'a str>,
-    /// What was last accepted.
-    accepted: Option<AcceptedView<'a>>,
-}
+object_in_documents!(SourceStatus, status => {
+    "source": status.source,
+    "rows": status.rows,
+    "dated": status.dated,
+    "doubt": status.doubt,
+    "accepted": status.accepted.as_ref().map(|acceptance| AcceptedView { acceptance, same: status.is_accepted }),
+});
 
-/// An accepted export for the document.
-#[derive(Debug, Serialize)]
+/// What was last accepted of a source, for documents, which say whether the source is that export still.
 struct AcceptedView<'a> {
-    /// When.
-    at: String,
-    /// By which apply.
-    apply: Option<u64>,
-    /// Who ran that.
-    who: &'a str,
-    /// Why a person did.
-    reason: Option<&'a str>,
-    /// How many rows it had.
-    rows: usize,
-    /// When it was made, by its own date.
-    dated: Option<String>,
+    /// What was accepted.
+    acceptance: &'a Acceptance,
     /// Whether the source is that export still.
     same: bool,
 }
 
-/// The sources for the document.
-pub fn views(status: &Status) -> Vec<SourceView<'_>> {
-    status.sources.iter().map(view).collect()
-}
-
-/// A source for the document.
-fn view(status: &SourceStatus) -> SourceView<'_> {
-    let SourceStatus { source, rows, dated, doubt, accepted, is_accepted } = status;
-    let accepted = accepted.as_ref().map(|accepted| {
-        let Acceptance { rows, dated, at, apply, who, reason, .. } = accepted;
-        let (apply, dated) = (apply.map(|id| id.0), dated.as_ref().map(Time::to_string));
-        AcceptedView {
-            at: at.to_string(),
-            apply,
-            who,
-            reason: reason.as_deref(),
-            rows: *rows,
-            dated,
-            same: *is_accepted,
-        }
-    });
-    let dated = dated.as_ref().map(Time::to_string);
-    SourceView { source, rows: *rows, dated, doubt: doubt.as_deref(), accepted }
-}
+object_in_documents!(AcceptedView<'_>, view => {
+    "at": view.acceptance.at,
+    "apply": view.acceptance.apply,
+    "who": view.acceptance.who,
+    "reason": view.acceptance.reason,
+    "rows": view.acceptance.rows,
+    "dated": view.acceptance.dated,
+    "same": view.same,
+});
 
 impl TextPage<'_> {
     /// Adds the sources: what each is now, why it is not believed, and what was last accepted.

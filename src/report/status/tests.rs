@@ -2,12 +2,13 @@
 
 use super::*;
 use crate::inventory::value::{Duration, Time};
-use crate::plan::{LimitKind, Marker, fixture};
+use crate::plan::{LimitKind, fixture};
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
 use crate::state::{
     Acceptance, ApplyId, ApplySummary, Breaker, KnownMarker, LockHolder, NewApply, Resumption, SourceStatus, StateFacts,
 };
+use crate::target::Marker;
 
 /// So many seconds after some moment.
 fn at(seconds: u64) -> Time {

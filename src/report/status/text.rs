@@ -3,13 +3,14 @@
 use crate::diag::sanitize;
 use crate::dns::ZoneName;
 use crate::guard::{Breaker, words};
-use crate::plan::{LimitState, Marker};
+use crate::plan::LimitState;
 use crate::report::TextOptions;
 use crate::report::applies::{by, has_more_to_do, hosts, short, times, updates};
 use crate::report::page::TextPage;
 use crate::report::summary::counted;
 use crate::report::wrap::table;
 use crate::state::{ApplySummary, KnownMarker, LockHolder, StateFacts, Status};
+use crate::target::Marker;
 
 /// What to do about an apply that did not end.
 const UNFINISHED: &str = "finds out what took effect, and does what is missing";

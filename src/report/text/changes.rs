@@ -26,9 +26,17 @@ pub struct ProjectView {
     hosts: usize,
     /// How many changes there are.
     changes: usize,
-    /// What `plan-host.txt` makes of each host, one after another.
+    /// Its hosts.
+    #[serde(flatten)]
+    groups: RenderedGroups,
+}
+
+/// Hosts, or the orphans of projects, rendered as far as they are shown.
+#[derive(Serialize)]
+pub struct RenderedGroups {
+    /// What `plan-host.txt` makes of each, one after another; empty where there are none.
     text: String,
-    /// How many hosts are not shown.
+    /// How many are not shown.
     more_hosts: usize,
     /// How many changes they have.
     more_changes: usize,
@@ -77,18 +85,6 @@ struct ChangeView {
     also: Vec<String>,
 }
 
-/// The changes at names that no host has.
-#[derive(Serialize)]
-pub struct UnclaimedView {
-    /// What `plan-host.txt` makes of each host, or of the orphans of a project, one after another; empty where there
-    /// are none.
-    text: String,
-    /// How many such groups are not shown.
-    more_hosts: usize,
-    /// How many changes they have.
-    more_changes: usize,
-}
-
 /// What changes are rendered with.
 pub struct ChangesRenderer<'a> {
     /// The plan.
@@ -118,9 +114,8 @@ impl ChangesRenderer<'_> {
                 let changes: Vec<&Change> = of_project.iter().map(|(_, change)| *change).collect();
                 let groups: Vec<&[&Change]> = changes.chunk_by(|a, b| a.subject.host() == b.subject.host()).collect();
                 let hosts = groups.iter().filter(|group| group[0].subject.host().is_some()).count();
-                let RenderedGroups { text, more_hosts, more_changes } = self.groups(&groups, GroupHeading::Host)?;
-                let project = sanitize(of_project[0].0);
-                Ok(ProjectView { project, hosts, changes: changes.len(), text, more_hosts, more_changes })
+                let (project, groups) = (sanitize(of_project[0].0), self.groups(&groups, GroupHeading::Host)?);
+                Ok(ProjectView { project, hosts, changes: changes.len(), groups })
             })
             .collect()
     }
@@ -128,14 +123,13 @@ impl ChangesRenderer<'_> {
     /// Renders the changes at names that no host has, of all projects.
     ///
     /// Errors: [`TemplateError`].
-    pub fn unclaimed(&self) -> Result<UnclaimedView, TemplateError> {
+    pub fn unclaimed(&self) -> Result<RenderedGroups, TemplateError> {
         let ChangePlaces { unclaimed, .. } = ChangePlaces::find(self.plan);
         let changes: Vec<&Change> =
             self.plan.changes.iter().filter(|change| unclaimed.contains(&rrset_of(change))).collect();
         let groups: Vec<&[&Change]> =
             changes.chunk_by(|a, b| (&a.project, a.subject.host()) == (&b.project, b.subject.host())).collect();
-        let RenderedGroups { text, more_hosts, more_changes } = self.groups(&groups, GroupHeading::HostAndProject)?;
-        Ok(UnclaimedView { text, more_hosts, more_changes })
+        self.groups(&groups, GroupHeading::HostAndProject)
     }
 
     /// Renders groups of changes, as many as are shown.
@@ -430,16 +424,6 @@ impl<'a> ChangePlaces<'a> {
 /// The RRset of a change; of a TXT of the registry the one that it records.
 fn rrset_of(change: &Change) -> (Rtype, Name) {
     change.registered().unwrap_or_else(|| (change.key.rtype, change.key.owner.as_name().to_name()))
-}
-
-/// Groups of changes, rendered as far as they are shown.
-struct RenderedGroups {
-    /// The text.
-    text: String,
-    /// How many are not shown.
-    more_hosts: usize,
-    /// How many changes they have.
-    more_changes: usize,
 }
 
 /// The heading above the changes of a group.

@@ -15,7 +15,7 @@ mod waiting;
 use serde::Serialize;
 
 use self::causes::ClassView;
-use self::changes::{ChangesRenderer, ProjectView, UnclaimedView};
+use self::changes::{ChangesRenderer, ProjectView, RenderedGroups};
 use self::left::{BlockedView, SkippedView};
 use self::tables::TableCells;
 use self::waiting::WaitingView;
@@ -141,7 +141,7 @@ struct PlanView<'a> {
     /// The projects that have changes, sorted; without those at names that no host has.
     projects: Vec<ProjectView>,
     /// The changes at names that no host has.
-    unclaimed: UnclaimedView,
+    unclaimed: RenderedGroups,
     /// The RRsets at names that no host has, and that wait to be deleted, by time.
     waiting: Vec<WaitingView>,
     /// The causes of the changes, by class.

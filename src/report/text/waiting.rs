@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::super::data;
+use super::super::gather::waits;
 use super::super::words::ExplainedCode as _;
 use super::TextOptions;
 use crate::diag::sanitize;
@@ -19,23 +20,14 @@ pub struct WaitingView {
     more: usize,
 }
 
-/// Gathers what waits by its times: what is due first comes first, and last what no apply has planned to delete yet.
+/// What waits, by its times.
 pub fn waiting(plan: &Plan, options: &TextOptions) -> Vec<WaitingView> {
-    let mut sorted: Vec<&WaitingRrset> = plan.waiting.iter().collect();
-    sorted.sort_by_key(|waiting| (waiting.due.is_none(), waiting.due, waiting.since));
-    let of_times = sorted.chunk_by(|a, b| (a.due, a.since) == (b.due, b.since));
-    let view = |all: &[&WaitingRrset]| {
+    let view = |(times, all): (String, Vec<&WaitingRrset>)| {
         let shown = options.shown(all.len());
-        WaitingView {
-            times: match all[0].since.zip(all[0].due) {
-                Some((since, due)) => format!("since {since}, due {due}"),
-                None => "the wait begins when this plan is applied".to_owned(),
-            },
-            rrsets: all[..shown].iter().map(|waiting| rrset(waiting)).collect(),
-            more: all.len() - shown,
-        }
+        let rrsets = all[..shown].iter().map(|waiting| rrset(waiting)).collect();
+        WaitingView { times, rrsets, more: all.len() - shown }
     };
-    of_times.map(view).collect()
+    waits(plan).into_iter().map(view).collect()
 }
 
 /// An RRset that waits, with whose it was.

@@ -43,7 +43,7 @@ fn listing(folder: &Path) -> Vec<(String, Vec<u8>, std::time::SystemTime)> {
 fn reading_writes_nothing_and_works_where_nothing_may_be_written() {
     use std::os::unix::fs::PermissionsExt as _;
     let (folder, file) = place();
-    assert!(open_to_read(&file).unwrap().is_none() && StateLock::holder(&file).is_none());
+    assert!(open_to_read(&file).unwrap().is_none() && StateLock::holder(&address(&file)).is_none());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     begin(&mut *open_to_write(&file).unwrap(), &new_apply());
     let inside = file.parent().unwrap();
@@ -52,7 +52,7 @@ fn reading_writes_nothing_and_works_where_nothing_may_be_written() {
     fs::set_permissions(inside, fs::Permissions::from_mode(0o500)).unwrap();
     let state = open_to_read(&file).unwrap().unwrap();
     assert_eq!(state.unfinished().unwrap().len(), 1);
-    assert!(state.own().is_ok() && state.markers().is_ok() && StateLock::holder(&file).is_none());
+    assert!(state.own().is_ok() && state.markers().is_ok() && StateLock::holder(&address(&file)).is_none());
     drop(state);
     assert_eq!(listing(inside), before);
     fs::set_permissions(inside, fs::Permissions::from_mode(0o700)).unwrap();
@@ -87,7 +87,7 @@ fn a_crash_in_the_middle_of_a_write_is_taken_back_by_whoever_reads() {
     assert!(fs::metadata(journal(&crashed)).unwrap().len() > 0);
     let read_only = Connection::open_with_flags(&crashed, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let error = read_only.query_row("SELECT 1 FROM breakers", [], |_| Ok(())).unwrap_err();
-    assert!(error::needs_recovery(&error), "{error}");
+    assert!(sqlite::needs_recovery(&error), "{error}");
     let state = open_to_read(&crashed).unwrap().unwrap();
     assert!(state.breakers().unwrap().is_empty());
     assert_eq!(state.unfinished().unwrap().len(), 1);

@@ -21,23 +21,38 @@ mod waits;
 mod written;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
-use crate::apply::{MarkerSwap, OutcomeCode, Phase, SubjectOutcome};
-use crate::dns::Rtype;
-use crate::inventory::value::Duration;
-use crate::plan::Change;
-use crate::plan::fixture;
+use crate::apply::{ApplyOutcome, MarkerSwap, OutcomeCode, Phase, SubjectOutcome};
+use crate::dns::{Name, RrKey, Rtype};
+use crate::inventory::value::{Duration, Inv};
+use crate::plan::{Change, fixture};
+use crate::target::CopyId;
 
 /// A folder for a state, and the file in it.
 fn place() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(".zonewright").join("state.db");
     (folder, file)
+}
+
+/// The state that is kept in a file.
+fn address(file: &Path) -> StateAddress {
+    StateAddress::of_file(Path::new(""), file.to_str().unwrap())
+}
+
+/// Opens the state in a file to read it.
+fn open_to_read(file: &Path) -> OpenedState {
+    super::open_to_read(&address(file))
+}
+
+/// Opens the state in a file to write to it.
+fn open_to_write(file: &Path) -> Result<Box<dyn State>, Problem> {
+    super::open_to_write(&address(file))
 }
 
 /// So many seconds after some moment.
@@ -84,7 +99,13 @@ fn change(name: &str, before: Side<'_>, after: Side<'_>) -> Change {
 
 /// A batch of changes in one zone, fenced by a marker.
 fn batch<'a>(changes: &'a [Change], number: u64, swap: Option<MarkerSwap>) -> Batch<'a> {
-    Batch { number, zone: &changes[0].zone, phase: Phase::Forward, swap, changes: changes.iter().collect() }
+    Batch {
+        number,
+        copy: CopyId::only(&changes[0].zone_id()),
+        phase: Phase::Forward,
+        swap,
+        changes: changes.iter().collect(),
+    }
 }
 
 /// The swap of one marker for the next.

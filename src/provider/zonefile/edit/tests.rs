@@ -9,8 +9,7 @@ use super::super::compare;
 use super::super::load::FileLoader;
 use super::super::read_noting;
 use super::*;
-use crate::change::ChangeKind;
-use crate::dns::{Name, Rdata, RrKey, ZoneContents, ZoneName};
+use crate::dns::{ChangeKind, Name, Rdata, RrKey, ZoneContents, ZoneName};
 
 /// The zone of all tests.
 fn apex() -> ZoneName {

@@ -4,8 +4,7 @@ use std::fs;
 
 use super::super::load::TargetFolder;
 use super::*;
-use crate::change::ChangeKind;
-use crate::dns::{Name, Rdata, RrKey, Rrset, Ttl};
+use crate::dns::{ChangeKind, Name, Rdata, RrKey, Rrset, Ttl};
 
 /// A zone with one host, whose serial tells a date.
 const ZONE: &str = "$TTL 60\n@ SOA ns host 2026111903 2 3 4 5\n; a host\na AAAA ::1\nc CNAME a\n";
@@ -125,6 +124,29 @@ fn the_edits_of_an_update_are_one_file_and_one_serial() {
     ");
     assert_eq!(workspace.file_count(), 1);
     assert!(writer.finish().is_ok());
+}
+
+#[test]
+fn a_cname_gives_way_or_takes_the_place_of_others_in_one_file() {
+    let workspace = Workspace::new(&[("example.net.zone", ZONE)]);
+    let writer = workspace.writer(None);
+    let cname = |target: &str| {
+        let target = Name::parse(target).unwrap();
+        Rrset::new(Ttl::from_secs(60).unwrap(), vec![Rdata::from_name(target.as_name())]).unwrap()
+    };
+    let at = |host| RrKey { rtype: Rtype::CNAME, ..key(host) };
+    let gone = |target| (at("c"), ChangeKind::Delete { before: cname(target) });
+    assert_eq!(send(&writer, &[create("c"), gone("b.example.net")]), "prerequisite: the CNAME records of `c.example.net.` have changed");
+    assert_eq!(send(&writer, &[create("c"), gone("a.example.net")]), "done");
+    let alias = (at("a"), ChangeKind::Create { after: cname("c.example.net") });
+    assert_eq!(send(&writer, &[alias, delete("a", 60, "::1")]), "done");
+    insta::assert_snapshot!(workspace.text(), @r"
+    $TTL 60
+    @ SOA ns host 2026112001 2 3 4 5
+    ; a host
+    a 60 CNAME c.example.net.
+    c 60 AAAA ::9
+    ");
 }
 
 #[test]

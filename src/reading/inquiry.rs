@@ -7,28 +7,28 @@
 //! Other names of such a zone are not queried.
 
 use super::needed::{NeededNames, sorted};
-use super::pools::side_by_side;
-use super::progress::{Progress, RunStage};
+use super::side_by_side::side_by_side;
 use crate::diag::Problem;
 use crate::diff::own;
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::model::Registry;
-use crate::live::asked::{AskedZone, Question};
+use crate::live::asked::AskedZone;
 use crate::live::{Live, LiveZone, ZoneIndex};
-use crate::provider::{AskZone, ReadZone, transfer_is_cheaper};
+use crate::progress::{Progress, RunStage};
+use crate::target::{Question, ReadTarget, TargetId, transfer_is_cheaper};
 
 /// A zone that is queried name by name.
 pub struct QueriedZone<'t> {
     /// The zone.
     pub zone: ZoneIndex,
-    /// The pool of its target: zones of one pool share its servers.
-    pub pool: usize,
-    /// The target that is queried.
-    pub target: &'t dyn AskZone,
-    /// The target that transfers the zone where that is cheaper, and how many records the zone probably has; none where
-    /// it is always queried.
-    pub whole: Option<(&'t dyn ReadZone, u64)>,
+    /// Which target is queried: its zones share its servers.
+    pub target_id: &'t TargetId,
+    /// The target.
+    pub target: &'t dyn ReadTarget,
+    /// How many records the zone probably has, where the target transfers it if that is cheaper; none where it is always
+    /// queried.
+    pub records: Option<u64>,
     /// The answers so far.
     pub asked: AskedZone,
     /// Why it is unknown, if it is.
@@ -130,7 +130,7 @@ impl<'a, 't> InquiryRounds<'a, 't> {
         let mut questions: Vec<Vec<Question>> = self.asking.iter().map(|_| Vec::new()).collect();
         for name in names {
             if let Some(place) = self.place_of(name.as_name()) {
-                self.add_questions(place, (name, about), &mut questions[place]);
+                self.add_questions(place, name, about, &mut questions[place]);
             }
         }
         if about == QueryScope::Ipv4 {
@@ -155,7 +155,7 @@ impl<'a, 't> InquiryRounds<'a, 't> {
     /// that.
     ///
     /// A name may have been queried for another type: the registry TXT of one name can be at the name of another host.
-    fn add_questions(&self, place: usize, (name, about): (&Name, QueryScope), questions: &mut Vec<Question>) {
+    fn add_questions(&self, place: usize, name: &Name, about: QueryScope, questions: &mut Vec<Question>) {
         let asked = &self.asking[place].asked;
         let mut add = |name: &Name, rtypes: &[Rtype]| {
             let all = rtypes.iter().map(|rtype| Question { name: name.clone(), rtype: *rtype });
@@ -181,10 +181,10 @@ impl<'a, 't> InquiryRounds<'a, 't> {
     /// questions of the others.
     fn transfer(&mut self, questions: &mut [Vec<Question>]) {
         let asking = &*self.asking;
-        let pools: Vec<usize> = asking.iter().map(|asking| asking.pool).collect();
-        let read = side_by_side(&pools, |place| {
-            let QueriedZone { whole, failed, asked, .. } = &asking[place];
-            let (target, records) = whole.filter(|_| failed.is_none())?;
+        let targets: Vec<_> = asking.iter().map(|asking| asking.target_id).collect();
+        let read = side_by_side(&targets, |place| {
+            let QueriedZone { target, records, failed, asked, .. } = &asking[place];
+            let records = records.filter(|_| failed.is_none())?;
             let pays = transfer_is_cheaper(questions[place].len() as u64, records);
             // If the server refuses the transfer, queries are still possible; servers give no findings in files.
             pays.then(|| target.read_zone(asked.apex()).ok()).flatten().map(|read| read.contents)
@@ -201,8 +201,8 @@ impl<'a, 't> InquiryRounds<'a, 't> {
     /// Asks each zone its list of questions, and keeps the answers, or why there are none.
     fn exchange(&mut self, questions: Vec<Vec<Question>>) {
         let asking = &*self.asking;
-        let pools: Vec<usize> = asking.iter().map(|asking| asking.pool).collect();
-        let outcomes = side_by_side(&pools, |place| {
+        let targets: Vec<_> = asking.iter().map(|asking| asking.target_id).collect();
+        let outcomes = side_by_side(&targets, |place| {
             let QueriedZone { target, asked, failed, .. } = &asking[place];
             match questions[place].as_slice() {
                 questions if questions.is_empty() || failed.is_some() => Ok(Vec::new()),

@@ -3,10 +3,9 @@
 //! Comes in: changes of single RRsets. Goes out: what the primary answers to each update. A provider makes no choices:
 //! it sends what it is given, with what was seen before as prerequisites, and reports the proven outcome.
 
-use crate::change::ChangeKind;
+use super::question::{Answer, Question};
 use crate::diag::Problem;
-use crate::dns::{RrKey, ZoneName};
-use crate::live::asked::{Answer, Question};
+use crate::dns::{ChangeKind, OwnerName, RrKey, Rtype, ZoneName};
 
 /// One RRset of an update: what must be there before, and what is to be there after.
 #[derive(Debug, Clone, Copy)]
@@ -14,8 +13,15 @@ pub struct RrsetEdit<'a> {
     /// The RRset.
     pub key: &'a RrKey,
     /// Before and after. The state before is a prerequisite, also where there was no RRset; where something is added,
-    /// the absence of a CNAME is one, too.
+    /// the absence of a CNAME is one, too, unless an edit of the same update deletes the CNAME.
     pub kind: &'a ChangeKind,
+}
+
+impl RrsetEdit<'_> {
+    /// Whether it deletes the CNAME at a name.
+    pub fn deletes_cname_at(&self, owner: &OwnerName) -> bool {
+        self.key.rtype == Rtype::CNAME && self.key.owner == *owner && self.kind.after().is_none()
+    }
 }
 
 /// One update of one zone: all of it takes effect, or nothing.
@@ -32,7 +38,7 @@ pub struct Update<'a> {
 pub struct UpdateLimits {
     /// The most edits.
     pub edits: usize,
-    /// The most octets that [`WriteZone::octets`] gives for all edits.
+    /// The most octets that [`WriteTarget::octets`] gives for all edits.
     pub octets: usize,
 }
 
@@ -56,7 +62,7 @@ pub enum UpdateReply {
 pub struct UpdateTicket(pub u64);
 
 /// Writes zones of one target, and reads single RRsets from where they are written. Zones may be written side by side.
-pub trait WriteZone: Send + Sync {
+pub trait WriteTarget: Send + Sync {
     /// Where a zone is written, as errors name it.
     fn place(&self, zone: &ZoneName) -> String;
 
@@ -75,7 +81,7 @@ pub trait WriteZone: Send + Sync {
     /// Starts to write a zone. Nothing is sent and no connection made yet.
     fn open(&self, zone: &ZoneName) -> Box<dyn UpdateZone + '_>;
 
-    /// Assumes that an earlier run may have made updates, and ended before [`WriteZone::finish`].
+    /// Assumes that an earlier run may have made updates, and ended before [`WriteTarget::finish`].
     fn doubt(&self) {}
 
     /// Does the final work once, after the last update of all zones.

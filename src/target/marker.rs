@@ -6,8 +6,10 @@
 
 use std::fmt;
 
-use crate::diff::protect::MARKER_LABEL;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
+
+/// The first label of a marker's owner name.
+pub const MARKER_LABEL: &[u8] = b"_zonewright";
 
 /// The TTL of a marker: no resolver must cache it.
 const TTL: u64 = 0;

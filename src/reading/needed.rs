@@ -18,7 +18,7 @@ use crate::inventory::value::{Inv, Time};
 use crate::live::{Apexes, Live, LiveRrset, LiveZone, ZoneIndex};
 use crate::names::holders::held_name;
 use crate::names::{HolderRow, NameHolder, NameIndex};
-use crate::provider::transfer_is_cheaper;
+use crate::target::transfer_is_cheaper;
 
 /// How many questions are asked about a name of a host, and about a reverse name, where there are records: SOA, AAAA
 /// and A, or SOA and PTR; and one for a neighbour that no host has.

@@ -1,0 +1,53 @@
+//! What a change does to one RRset. Pure.
+
+use super::Rrset;
+
+/// Before and after; never equal.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChangeKind {
+    /// There is none before.
+    Create {
+        /// The new value.
+        after: Rrset,
+    },
+    /// It gets another value.
+    Modify {
+        /// The old value.
+        before: Rrset,
+        /// The new value.
+        after: Rrset,
+    },
+    /// There is none after.
+    Delete {
+        /// The old value.
+        before: Rrset,
+    },
+}
+
+impl ChangeKind {
+    /// The change between the old and the new value of an RRset, where these differ.
+    pub fn between(before: Option<Rrset>, after: Option<Rrset>) -> Option<ChangeKind> {
+        match (before, after) {
+            (None, Some(after)) => Some(ChangeKind::Create { after }),
+            (Some(before), None) => Some(ChangeKind::Delete { before }),
+            (Some(before), Some(after)) if before != after => Some(ChangeKind::Modify { before, after }),
+            _ => None,
+        }
+    }
+
+    /// The value before.
+    pub fn before(&self) -> Option<&Rrset> {
+        match self {
+            ChangeKind::Create { .. } => None,
+            ChangeKind::Modify { before, .. } | ChangeKind::Delete { before } => Some(before),
+        }
+    }
+
+    /// The value after.
+    pub fn after(&self) -> Option<&Rrset> {
+        match self {
+            ChangeKind::Delete { .. } => None,
+            ChangeKind::Create { after } | ChangeKind::Modify { after, .. } => Some(after),
+        }
+    }
+}

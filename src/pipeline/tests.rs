@@ -1,0 +1,95 @@
+//! A plan and its apply on targets of a provider that is nothing but its folder and its word in the list of providers.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use super::apply::{self, PlanToApply};
+use super::conduct::ApplyConduct;
+use super::{MadePlan, PlanRequest, init, make_plan, settings};
+use crate::dns::{Name, Rtype, ZoneName};
+use crate::inventory::value::Time;
+use crate::plan::SealedPlan;
+use crate::progress::{Progress, RunStage};
+use crate::provider::cache::CacheUse;
+use crate::reading::ReadingTerms;
+use crate::reading::open::open_targets;
+
+/// Shows no progress.
+struct Silent;
+
+impl Progress for Silent {
+    fn stage(&self, _: RunStage, _: Option<u64>) {}
+
+    fn step(&self) {}
+}
+
+/// The clock.
+fn now() -> Time {
+    "2026-11-20T12:00:00Z".parse().unwrap()
+}
+
+/// Makes the example's workspace in a folder, its targets of another type.
+fn write_example(folder: &Path, provider: &str) {
+    for file in init::of_folder(folder, "fleet-dns", now(), &Silent).unwrap().files {
+        let path = folder.join(file.path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let typed = file.text.replace("type = \"zonefile\"", &format!("type = \"{provider}\""));
+        fs::write(path, typed).unwrap();
+    }
+}
+
+/// A plan of a workspace.
+fn plan(workspace: &Path) -> MadePlan {
+    let request = PlanRequest {
+        workspace,
+        now: now(),
+        hosts: Vec::new(),
+        projects: Vec::new(),
+        live_snapshot: None,
+        base: None,
+        cache: CacheUse::Renew,
+    };
+    make_plan(&request, &Silent).unwrap()
+}
+
+/// The addresses at a name, as the targets of a workspace have them.
+fn addresses(workspace: &Path, zone: &str, owner: &str) -> Vec<String> {
+    let (config, _) = settings::load_config(workspace).unwrap();
+    let readers = open_targets(&config, &ReadingTerms { workspace, now: now(), cache: None });
+    let zone = ZoneName::new(Name::parse(zone).unwrap());
+    let read = readers.opened().next().unwrap().read_zone(&zone).unwrap();
+    let found = read.contents.rrset(Name::parse(owner).unwrap().as_name(), Rtype::AAAA);
+    found.map(|rrset| rrset.to_rrset().rdata_texts(Rtype::AAAA)).unwrap_or_default()
+}
+
+#[test]
+fn a_provider_is_one_folder_and_one_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = folder.path();
+    write_example(workspace, "sample");
+    let made = plan(workspace);
+    assert_eq!(made.targets, ["the primary of `zones`"]);
+    let sealed = SealedPlan::new(made.plan);
+    assert_eq!(sealed.plan().changes.len(), 2, "{:?}", sealed.plan());
+    assert!(addresses(workspace, "example.net", "dc0-0002.example.net").is_empty());
+
+    let conduct = ApplyConduct {
+        workspace,
+        now: now(),
+        read_at: None,
+        who: "tests",
+        reason: None,
+        max_failures: None,
+        run: 1,
+        interrupted: &AtomicBool::new(false),
+        allow: &[],
+        auto: false,
+    };
+    let given = PlanToApply { sealed: &sealed, place: "the plan", expect: None };
+    let ran = apply::apply(&given, &conduct, &Silent).unwrap();
+    assert!(ran.refusal.is_none() && ran.is_journaled, "{ran:?}");
+    assert_eq!(ran.applied.done(), 1, "{ran:?}");
+    assert_eq!(addresses(workspace, "example.net", "dc0-0002.example.net"), ["2001:db8:0:1:200:5eff:fe00:5302"]);
+    assert!(plan(workspace).plan.changes.is_empty());
+}

@@ -1,0 +1,185 @@
+//! Units: changes that are made together or not at all. Pure.
+//!
+//! Comes in: the changes of a plan. Goes out: units, which are accepted, refused and rolled out as a whole.
+
+use std::collections::HashMap;
+
+use crate::change::{Change, ChangeKind};
+use crate::claim::{OrphanName, Subject};
+use crate::diff::own::txt_name;
+use crate::dns::{Name, OwnerName, Rtype, ZoneName};
+use crate::inventory::value::Inv;
+
+/// Changes that are made together or not at all: those of hosts that share one, or of a name that no host has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeUnit {
+    /// The places of its changes in the plan, ascending; never empty.
+    pub changes: Vec<usize>,
+}
+
+/// What ties changes together.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum UnitTie {
+    /// A host.
+    Host(Inv),
+    /// A name that no host has.
+    Name(OrphanName),
+}
+
+/// The zone and the owner name of a change.
+type ChangeSite<'a> = (&'a ZoneName, &'a OwnerName);
+
+/// What ties changes to one another, in addition to their subjects: a TXT of the registry goes with the RRset that it
+/// records, and a CNAME with what it replaces or what replaces it.
+#[derive(Debug)]
+pub struct ChangeTies<'a> {
+    /// For each change that is a TXT of the registry: the place of the change of the RRset that it records.
+    companions: Vec<Option<usize>>,
+    /// The names where a CNAME is swapped for other types; with the place of the change of the CNAME.
+    replaced: HashMap<ChangeSite<'a>, usize>,
+}
+
+impl<'a> ChangeTies<'a> {
+    /// What ties these changes.
+    pub fn of(changes: &'a [Change]) -> ChangeTies<'a> {
+        ChangeTies { companions: companions(changes), replaced: replaced(changes) }
+    }
+
+    /// The change that one follows: for a TXT of the registry that of the RRset which it records, else itself.
+    pub fn leading(&self, changes: &'a [Change], place: usize) -> &'a Change {
+        &changes[self.companions[place].unwrap_or(place)]
+    }
+
+    /// Whether a CNAME and other types are swapped at the name of a change.
+    pub fn is_swapped(&self, change: &Change) -> bool {
+        self.replaced.contains_key(&site(change))
+    }
+}
+
+/// Joins changes into units, in the order of their first changes.
+pub fn units(changes: &[Change]) -> Vec<ChangeUnit> {
+    joined(changes, &ChangeTies::of(changes))
+}
+
+/// Joins changes into units by what ties them.
+pub fn joined(changes: &[Change], tied: &ChangeTies<'_>) -> Vec<ChangeUnit> {
+    let mut groups = DisjointSets::new(changes.len());
+    let mut first: HashMap<UnitTie, usize> = HashMap::new();
+    for (place, change) in changes.iter().enumerate() {
+        for tie in ties(change) {
+            groups.join(place, *first.entry(tie).or_insert(place));
+        }
+        for other in tied.companions[place].iter().chain(tied.replaced.get(&site(change))) {
+            groups.join(place, *other);
+        }
+    }
+    let mut units: Vec<ChangeUnit> = Vec::new();
+    let mut of_group: HashMap<usize, usize> = HashMap::new();
+    for place in 0..changes.len() {
+        let unit = *of_group.entry(groups.find(place)).or_insert_with(|| {
+            units.push(ChangeUnit { changes: Vec::new() });
+            units.len() - 1
+        });
+        units[unit].changes.push(place);
+    }
+    units
+}
+
+/// Names a subject of a unit, and its project.
+pub type UnitSubject<'a> = (&'a str, &'a Subject);
+
+/// The subjects whose changes a unit has, in the order of the plan, each once: a host is one with the names that it had,
+/// and one that comes from another project is of that in which something of it is to be.
+pub fn hosts_of<'a>(changes: &'a [Change], unit: &ChangeUnit) -> Vec<UnitSubject<'a>> {
+    let mut hosts: Vec<(UnitSubject<'_>, bool)> = Vec::new();
+    for place in &unit.changes {
+        let change = &changes[*place];
+        let key = (change.project.as_str(), &change.subject);
+        let lasts = change.kind.after().is_some();
+        match hosts.iter_mut().find(|((_, known), _)| is_one(known, key.1)) {
+            Some((_, known_lasts)) if *known_lasts || !lasts => {}
+            Some(known) => *known = (key, true),
+            None => hosts.push((key, lasts)),
+        }
+    }
+    hosts.into_iter().map(|(key, _)| key).collect()
+}
+
+/// Whether two subjects are applied as one: they are equal, or of one host.
+pub fn is_one(subject: &Subject, other: &Subject) -> bool {
+    subject == other || (subject.host().is_some() && subject.host() == other.host())
+}
+
+/// The names where a CNAME is deleted and other types are created, or the other way round; with the place of the change
+/// of the CNAME.
+fn replaced(changes: &[Change]) -> HashMap<ChangeSite<'_>, usize> {
+    let (cnames, others): (Vec<_>, Vec<_>) =
+        changes.iter().enumerate().partition(|(_, change)| change.key.rtype == Rtype::CNAME);
+    let cnames: HashMap<ChangeSite<'_>, usize> =
+        cnames.into_iter().map(|(place, cname)| (site(cname), place)).collect();
+    let swapped = others.into_iter().filter_map(|(_, change)| {
+        let place = *cnames.get(&site(change))?;
+        let is_swap = matches!(
+            (&changes[place].kind, &change.kind),
+            (ChangeKind::Delete { .. }, ChangeKind::Create { .. })
+                | (ChangeKind::Create { .. }, ChangeKind::Delete { .. })
+        );
+        is_swap.then_some((site(change), place))
+    });
+    swapped.collect()
+}
+
+/// Where a change is.
+fn site(change: &Change) -> ChangeSite<'_> {
+    (&change.zone, &change.key.owner)
+}
+
+/// For each change that is a TXT of the registry: the place of the change of the RRset that it records.
+fn companions(changes: &[Change]) -> Vec<Option<usize>> {
+    let mut recorded: HashMap<Name, usize> = HashMap::new();
+    for (place, change) in changes.iter().enumerate().filter(|(_, change)| !change.is_registry()) {
+        if let Some(Ok(name)) = txt_name(change.key.owner.as_name(), change.key.rtype) {
+            recorded.insert(name, place);
+        }
+    }
+    let companion = |change: &Change| recorded.get(change.key.owner.as_name().as_wire()).copied();
+    changes.iter().map(|change| if change.is_registry() { companion(change) } else { None }).collect()
+}
+
+/// What a change belongs to: its hosts; where it has none, its names without a host.
+fn ties(change: &Change) -> Vec<UnitTie> {
+    let hosts: Vec<UnitTie> = change.hosts().into_iter().map(UnitTie::Host).collect();
+    if change.subject.host().is_some() {
+        return hosts;
+    }
+    let name = |subject: &Subject| match subject {
+        Subject::Orphan(orphan) => Some(UnitTie::Name(orphan.clone())),
+        Subject::Host(_) | Subject::Released(_) => None,
+    };
+    change.subjects().filter_map(name).collect()
+}
+
+/// Disjoint sets of changes.
+struct DisjointSets(Vec<usize>);
+
+impl DisjointSets {
+    /// Each change by itself.
+    fn new(count: usize) -> DisjointSets {
+        DisjointSets((0..count).collect())
+    }
+
+    /// The least change of the set that a change is in.
+    fn find(&mut self, mut place: usize) -> usize {
+        while self.0[place] != place {
+            self.0[place] = self.0[self.0[place]];
+            place = self.0[place];
+        }
+        place
+    }
+
+    /// Makes one set of two.
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.find(a), self.find(b));
+        self.0[a.max(b)] = a.min(b);
+    }
+}

@@ -1,0 +1,118 @@
+//! Changes as the journal keeps them: what was there before and after, in the words of the plan document.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use crate::apply::Batch;
+use crate::change::{RrsetText, WithoutReasons};
+use crate::claim::Subject;
+use crate::dns::Rtype;
+use crate::plan::Change;
+
+/// One change.
+#[derive(Debug, Deserialize)]
+pub struct KeptChange {
+    /// What is there after.
+    pub after: Option<RrsetText>,
+    /// The other subjects, sorted.
+    #[serde(default)]
+    pub also: Vec<Subject>,
+    /// What was there before.
+    pub before: Option<RrsetText>,
+    /// The owner name.
+    pub name: String,
+    /// The project.
+    pub project: String,
+    /// What it was for.
+    pub subject: Subject,
+    /// The type.
+    #[serde(rename = "type")]
+    pub rtype: String,
+}
+
+/// The changes of a batch.
+pub fn kept(batch: &Batch<'_>) -> Vec<KeptChange> {
+    batch.changes.iter().map(|change| kept_change(change)).collect()
+}
+
+/// The changes of a batch as JSON.
+pub fn to_json(batch: &Batch<'_>) -> String {
+    let changes: Vec<WithoutReasons<'_>> = batch.changes.iter().map(|change| WithoutReasons(change)).collect();
+    serde_json::to_string(&changes).expect("texts and numbers are JSON")
+}
+
+/// What a change means for what is own, waits, and counts.
+#[derive(Debug)]
+pub struct ChangeEffect<'a> {
+    /// The owner name.
+    pub name: Cow<'a, str>,
+    /// The type.
+    pub rtype: Cow<'a, str>,
+    /// Whether something was there before, and is after.
+    pub is_there: (bool, bool),
+    /// What it is for.
+    pub subject: &'a Subject,
+    /// The project.
+    pub project: &'a str,
+}
+
+impl<'a> From<&'a KeptChange> for ChangeEffect<'a> {
+    fn from(kept: &'a KeptChange) -> ChangeEffect<'a> {
+        ChangeEffect {
+            name: Cow::Borrowed(&kept.name),
+            rtype: Cow::Borrowed(&kept.rtype),
+            is_there: (kept.before.is_some(), kept.after.is_some()),
+            subject: &kept.subject,
+            project: &kept.project,
+        }
+    }
+}
+
+impl<'a> From<&'a Change> for ChangeEffect<'a> {
+    fn from(change: &'a Change) -> ChangeEffect<'a> {
+        ChangeEffect {
+            name: Cow::Owned(change.key.owner.to_string()),
+            rtype: Cow::Owned(change.key.rtype.to_string()),
+            is_there: (change.kind.before().is_some(), change.kind.after().is_some()),
+            subject: &change.subject,
+            project: &change.project,
+        }
+    }
+}
+
+/// Where a change was made: all that is read of it where nothing else counts.
+#[derive(Deserialize)]
+struct KeptKey<'a> {
+    /// The owner name.
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    /// The type.
+    #[serde(borrow, rename = "type")]
+    rtype: Cow<'a, str>,
+}
+
+/// The owner names and types of changes as JSON; `None` where it is not what [`to_json`] writes.
+pub fn keys(text: &str) -> Option<Vec<(Cow<'_, str>, Cow<'_, str>)>> {
+    let keys: Vec<KeptKey<'_>> = serde_json::from_str(text).ok()?;
+    Some(keys.into_iter().map(|KeptKey { name, rtype }| (name, rtype)).collect())
+}
+
+/// One change for the journal.
+fn kept_change(Change { key, subject, also, project, kind, .. }: &Change) -> KeptChange {
+    KeptChange {
+        after: kind.after().map(|rrset| RrsetText::of(key.rtype, rrset)),
+        also: also.clone(),
+        before: kind.before().map(|rrset| RrsetText::of(key.rtype, rrset)),
+        name: key.owner.to_string(),
+        project: project.clone(),
+        subject: subject.clone(),
+        rtype: key.rtype.to_string(),
+    }
+}
+
+/// What is at a marker's place before a batch, one record on each line.
+pub fn marker_before(batch: &Batch<'_>) -> Option<String> {
+    let before = batch.swap.as_ref()?.before.as_ref()?;
+    Some(before.rdata_texts(Rtype::TXT).join("\n"))
+}

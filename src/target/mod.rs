@@ -1,0 +1,29 @@
+//! Targets: the servers and folders that hold zones, as the rest of the code sees them. No provider is named here.
+//!
+//! Comes in: nothing but names, RRsets and problems. Goes out: what a target can do ([`TargetCapabilities`]), one trait
+//! to read it ([`ReadTarget`]), one to write it ([`WriteTarget`]), the record that fences what is written
+//! ([`Marker`]), and the targets of pools side by side ([`TargetSet`]).
+
+pub mod answers;
+
+pub mod capabilities;
+
+pub mod marker;
+
+pub mod pool_name;
+
+pub mod question;
+
+pub mod read;
+
+pub mod set;
+
+pub mod write;
+
+pub use capabilities::{TargetCapabilities, ZoneFence, ZoneHome};
+pub use marker::{MARKER_LABEL, Marker, marker_key};
+pub use pool_name::PoolName;
+pub use question::{Answer, NameExistence, PROBE, Question};
+pub use read::{ReadTarget, ReadingManner, ZoneRead, transfer_is_cheaper};
+pub use set::{CopyId, OpenedTarget, TargetId, TargetSet, ZoneId};
+pub use write::{RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteTarget};

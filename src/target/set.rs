@@ -1,0 +1,100 @@
+//! The targets of pools, opened side by side; and what names a zone, a target, and a zone at a target. Pure.
+
+use std::fmt;
+
+use super::PoolName;
+use crate::diag::Problem;
+use crate::dns::ZoneName;
+
+/// Names a zone: by its pool and its name. Two pools may have zones of one name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ZoneId {
+    /// Its pool.
+    pub pool: PoolName,
+    /// Its name.
+    pub name: ZoneName,
+}
+
+/// Names a target: by its pool and its name there. A target without a name has that of its pool, which has no other.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TargetId {
+    /// Its pool.
+    pub pool: PoolName,
+    /// Its name among the targets of the pool.
+    pub name: String,
+}
+
+impl TargetId {
+    /// The one target of a pool, which has no name of its own.
+    pub fn only(pool: &PoolName) -> TargetId {
+        TargetId { pool: pool.clone(), name: pool.as_str().to_owned() }
+    }
+}
+
+impl fmt::Display for TargetId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// Names a copy: a zone as one target of its pool holds it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CopyId {
+    /// The target.
+    pub target: TargetId,
+    /// The zone's name; its pool is the target's.
+    pub zone: ZoneName,
+}
+
+impl CopyId {
+    /// The copy of a zone at the one target of its pool.
+    pub fn only(zone: &ZoneId) -> CopyId {
+        CopyId { target: TargetId::only(&zone.pool), zone: zone.name.clone() }
+    }
+
+    /// The zone.
+    pub fn zone_id(&self) -> ZoneId {
+        ZoneId { pool: self.target.pool.clone(), name: self.zone.clone() }
+    }
+}
+
+/// One target of a pool, opened.
+pub struct OpenedTarget<T: ?Sized> {
+    /// Which.
+    pub id: TargetId,
+    /// The way to it, or why there is none.
+    pub access: Result<Box<T>, Problem>,
+}
+
+/// The targets of pools, opened to be read or to be written; in the order of the settings.
+pub struct TargetSet<T: ?Sized>(Vec<OpenedTarget<T>>);
+
+impl<T: ?Sized> FromIterator<OpenedTarget<T>> for TargetSet<T> {
+    fn from_iter<I: IntoIterator<Item = OpenedTarget<T>>>(targets: I) -> TargetSet<T> {
+        TargetSet(targets.into_iter().collect())
+    }
+}
+
+impl<T: ?Sized> Default for TargetSet<T> {
+    /// No target.
+    fn default() -> TargetSet<T> {
+        TargetSet(Vec::new())
+    }
+}
+
+impl<T: ?Sized> TargetSet<T> {
+    /// All targets.
+    pub fn targets(&self) -> &[OpenedTarget<T>] {
+        &self.0
+    }
+
+    /// Those that could be opened.
+    pub fn opened(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().filter_map(|target| target.access.as_deref().ok())
+    }
+
+    /// One target, of which a configuration has this id.
+    pub fn target(&self, id: &TargetId) -> &OpenedTarget<T> {
+        self.0.iter().find(|target| target.id == *id).expect("all targets of the settings are opened")
+    }
+}
