@@ -23,10 +23,10 @@ use crate::diag::Problem;
 use crate::dns::{NameBuffer, RdataRef, Rtype, Serial, WireOctets, ZoneName};
 use crate::inventory::config::node::SettingsNode;
 use crate::parallel::side_by_side;
+use crate::provider::ProviderContext;
 use crate::provider::examine::{
     Capabilities, KeyExamined, KeylessAccess, PlaceExamined, ServerClock, TargetExamined, ZoneExamined, ZoneMeasures,
 };
-use crate::provider::ProviderContext;
 use crate::target::ReadingManner;
 
 /// How many servers of a target are looked at side by side (targets rarely have more).

@@ -21,9 +21,9 @@ use super::wire::Connection;
 use super::{NameServers, explain_wire, query, random_id};
 use crate::dns::{Name, RdataRef, Rrset, Rtype, ZoneContents, ZoneName};
 use crate::inventory::value::Time;
-use crate::target::{marker_key, Marker, Question};
 use crate::provider::cache::{Cache, CachedZone, KeptSize};
 use crate::provider::outage::place_of;
+use crate::target::{Marker, Question, marker_key};
 
 /// How long a server may be silent when it is asked what moved: a transfer waits as long as the settings say.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -10,7 +10,7 @@ use domain::base::iana::{Class, Rcode};
 
 use super::failure::ServerFailure;
 use super::message::{self, HEADER, MessageHeader, bad, bad_wire, read_record};
-use crate::dns::{is_zone_data, Name, NameBuffer, NameRef, Rdata, RdataRef, Rrset, Rtype, Ttl, WireOctets, ZoneName};
+use crate::dns::{Name, NameBuffer, NameRef, Rdata, RdataRef, Rrset, Rtype, Ttl, WireOctets, ZoneName, is_zone_data};
 use crate::target::{Answer, NameExistence, Question};
 
 /// Reads an answer, its signature already taken off.

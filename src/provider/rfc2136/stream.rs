@@ -18,7 +18,7 @@ use domain::tsig::{ClientSequence, Key};
 
 use super::failure::ServerFailure;
 use super::message::{self, HEADER, MessageHeader, RecordHead, bad, bad_wire, read_record};
-use crate::dns::{is_zone_data, NameBuffer, NameRef, WireOctets};
+use crate::dns::{NameBuffer, NameRef, WireOctets, is_zone_data};
 
 /// The answers to one question.
 pub struct AnswerStream {

@@ -17,8 +17,8 @@ use crate::diag::{Files, Origin, Problem};
 use crate::dns::{Name, Rtype};
 use crate::inventory::config::node::{SettingsKey, SettingsValue};
 use crate::provider::cache::CacheUse;
-use crate::target::WriteTarget as _;
 use crate::provider::exchange::{DEFAULT_TIMEOUT, ExchangeSettings};
+use crate::target::WriteTarget as _;
 
 /// The secret of all keys in base64, and its octets.
 pub(super) const SECRET: (&str, &[u8]) = ("c2VjcmV0IG9jdGV0cyBvZiBhIHRlc3Q=", b"secret octets of a test");

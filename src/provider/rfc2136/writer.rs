@@ -15,8 +15,10 @@ use super::read_error;
 use super::session::UpdateSession;
 use crate::diag::Problem;
 use crate::dns::ZoneName;
-use crate::target::{answers, transfer_is_cheaper, Answer, Question, ReadingManner, RrsetEdit, UpdateLimits, UpdateZone, WriteTarget};
 use crate::provider::exchange::ExchangeSettings;
+use crate::target::{
+    Answer, Question, ReadingManner, RrsetEdit, UpdateLimits, UpdateZone, WriteTarget, answers, transfer_is_cheaper,
+};
 
 impl WriteTarget for Primary {
     fn place(&self, zone: &ZoneName) -> String {

@@ -8,8 +8,8 @@ use super::{FolderSettings, ZoneFiles, file_name, read_settings};
 use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::inventory::config::node::SettingsNode;
-use crate::provider::examine::{Capabilities, PlaceExamined, ServerClock, TargetExamined, ZoneExamined, ZoneMeasures};
 use crate::provider::ProviderContext;
+use crate::provider::examine::{Capabilities, PlaceExamined, ServerClock, TargetExamined, ZoneExamined, ZoneMeasures};
 use crate::target::ReadTarget as _;
 
 /// Looks at the folder of a target, and at the files of these zones.

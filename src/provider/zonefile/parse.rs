@@ -4,7 +4,7 @@
 //! that is not one. Source: RFC 1035 section 5, RFC 2308 section 4 ($TTL), RFC 3597 section 5.
 
 use crate::diag::{Code, Diagnostic, Diagnostics, FileId, Origin};
-use crate::dns::{is_zone_data, ContentsError, Name, NameBuffer, NameError, NameRef, Rtype, Ttl, ZoneName};
+use crate::dns::{ContentsError, Name, NameBuffer, NameError, NameRef, Rtype, Ttl, ZoneName, is_zone_data};
 
 use super::entry::{EntrySplitter, FaultKind, FileEntry, Token};
 use super::load::{FileLoader, LoadError};

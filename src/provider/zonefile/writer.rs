@@ -17,8 +17,11 @@ use super::{ZoneFiles, compare, read_noting, serial};
 use crate::diag::{AttemptError, Code, Problem};
 use crate::disk::{self, PendingFile};
 use crate::dns::{Rtype, ZoneContents, ZoneName};
-use crate::target::{answers, Answer, Question, ReadTarget, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteTarget};
 use crate::process::BoundedCommand;
+use crate::target::{
+    Answer, Question, ReadTarget, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteTarget,
+    answers,
+};
 
 /// Writes the zones of one target.
 #[derive(Debug)]

@@ -136,7 +136,10 @@ fn a_cname_gives_way_or_takes_the_place_of_others_in_one_file() {
     };
     let at = |host| RrKey { rtype: Rtype::CNAME, ..key(host) };
     let gone = |target| (at("c"), ChangeKind::Delete { before: cname(target) });
-    assert_eq!(send(&writer, &[create("c"), gone("b.example.net")]), "prerequisite: the CNAME records of `c.example.net.` have changed");
+    assert_eq!(
+        send(&writer, &[create("c"), gone("b.example.net")]),
+        "prerequisite: the CNAME records of `c.example.net.` have changed"
+    );
     assert_eq!(send(&writer, &[create("c"), gone("a.example.net")]), "done");
     let alias = (at("a"), ChangeKind::Create { after: cname("c.example.net") });
     assert_eq!(send(&writer, &[alias, delete("a", 60, "::1")]), "done");
