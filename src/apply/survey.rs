@@ -209,10 +209,12 @@ pub fn survey<'a>(plan: &'a Plan, accesses: Vec<CopyAccess<'a>>, at_once: usize)
     }
     let mut accesses: BTreeMap<ZoneId, CopyAccess<'a>> =
         accesses.into_iter().map(|access| (access.copy.zone_id(), access)).collect();
-    let work: Vec<(CopyAccess<'a>, Vec<usize>)> = by_zone
+    let mut work: Vec<(CopyAccess<'a>, Vec<usize>)> = by_zone
         .into_iter()
         .map(|(zone, places)| (accesses.remove(&zone).expect("every zone of the plan has a way to it"), places))
         .collect();
+    // In the order in which outcomes list zones: by name, whatever their pools.
+    work.sort_by(|(a, _), (b, _)| (&a.copy.zone, &a.copy.target).cmp(&(&b.copy.zone, &b.copy.target)));
     let looked = side_by_side(work, at_once, |(access, places)| {
         let found = look(plan, &access, &places);
         (places, found)

@@ -37,6 +37,42 @@ impl<'a> UpdateEntry<'a> {
     }
 }
 
+/// The types that may be at a name where a CNAME is created, and that no edit needs to be about. A message can ask for
+/// the absence of an RRset, not of all others; what is not in this list is of no use beside host names.
+pub const BESIDE_CNAME: [Rtype; 26] = [
+    Rtype::A,
+    Rtype::NS,
+    Rtype::PTR,
+    Rtype::HINFO,
+    Rtype::MX,
+    Rtype::TXT,
+    Rtype::RP,
+    Rtype::AFSDB,
+    Rtype::AAAA,
+    Rtype::LOC,
+    Rtype::SRV,
+    Rtype::NAPTR,
+    Rtype::KX,
+    Rtype::CERT,
+    Rtype::DNAME,
+    Rtype::DS,
+    Rtype::SSHFP,
+    Rtype::IPSECKEY,
+    Rtype::DHCID,
+    Rtype::TLSA,
+    Rtype::SMIMEA,
+    Rtype::OPENPGPKEY,
+    Rtype::SVCB,
+    Rtype::HTTPS,
+    Rtype::URI,
+    Rtype::CAA,
+];
+
+/// Whether an edit creates a CNAME: nothing else may be at its name then.
+pub fn creates_cname(edit: &RrsetEdit<'_>) -> bool {
+    edit.key.rtype == Rtype::CNAME && edit.kind.before().is_none() && edit.kind.after().is_some()
+}
+
 /// Gives what must hold before the edits.
 ///
 /// Errors: what `push` gives.
@@ -59,6 +95,14 @@ pub fn prerequisites<'a, E>(
         // A server ignores a record next to a CNAME, and answers that all is well (section 3.4.2.2).
         if edit.kind.after().is_some() && without_cname.insert(entry.owner) {
             push(UpdateEntry { class: Class::NONE, rtype: Rtype::CNAME, ..entry })?;
+        }
+        // It ignores a CNAME next to other data, too: what the update deletes in its favour would be gone for nothing.
+        if creates_cname(edit) {
+            let is_edited = |rtype: &Rtype| {
+                edits.iter().any(|other| other.key.owner == edit.key.owner && other.key.rtype == *rtype)
+            };
+            let others = BESIDE_CNAME.into_iter().filter(|rtype| !is_edited(rtype));
+            others.into_iter().try_for_each(|rtype| push(UpdateEntry { class: Class::NONE, rtype, ..entry }))?;
         }
     }
     Ok(())

@@ -65,7 +65,7 @@ impl StateLock {
     pub fn take(address: &StateAddress, who: &str, now: Time) -> Result<StateLock, Problem> {
         let lock = address.next_to(END);
         let failed = |source| of_system(&lock, StateAttempt::Write, &source);
-        folder::prepare(lock.file()).map_err(failed)?;
+        folder::prepare(address.file()).map_err(failed)?;
         // The text about another holder stays until the lock is ours.
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);

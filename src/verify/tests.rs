@@ -241,6 +241,19 @@ fn a_cname_gives_way_or_takes_the_place_of_others_in_one_update() {
 }
 
 #[test]
+fn a_cname_takes_no_place_beside_what_the_plan_does_not_know() {
+    for is_fenced in [true, false] {
+        let plan = replacing(false);
+        let primary = primary(&plan, 1);
+        let RrKey { owner, .. } = plan.changes[0].key.clone();
+        put(&primary, &RrKey { owner, rtype: Rtype::TXT }, fixture::rrset(Rtype::TXT, 600, &["\"x\""]).as_ref());
+        assert_eq!(counts(&run(&plan, &primary, is_fenced, &Journal::default(), None)), "2 stale");
+        let kept = plan.changes.iter().map(|change| truth::standing(&primary, &change.key));
+        assert!(kept.eq(plan.changes.iter().map(|change| change.kind.before().cloned())), "nothing is lost");
+    }
+}
+
+#[test]
 fn what_is_not_in_the_wave_is_not_written() {
     let plan = plan(3);
     let (primary, journal) = (primary(&plan, 1), Journal::default());
