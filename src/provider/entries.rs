@@ -38,8 +38,8 @@ impl<'a> UpdateEntry<'a> {
 }
 
 /// The types that may be at a name where a CNAME is created, and that no edit needs to be about. A message can ask for
-/// the absence of an RRset, not of all others; what is not in this list is of no use beside host names.
-pub const BESIDE_CNAME: [Rtype; 26] = [
+/// the absence of an RRset, not of all others; what is not in this list is of no use next to host names.
+pub const NEXT_TO_CNAME: [Rtype; 26] = [
     Rtype::A,
     Rtype::NS,
     Rtype::PTR,
@@ -101,7 +101,7 @@ pub fn prerequisites<'a, E>(
             let is_edited = |rtype: &Rtype| {
                 edits.iter().any(|other| other.key.owner == edit.key.owner && other.key.rtype == *rtype)
             };
-            let others = BESIDE_CNAME.into_iter().filter(|rtype| !is_edited(rtype));
+            let others = NEXT_TO_CNAME.into_iter().filter(|rtype| !is_edited(rtype));
             others.into_iter().try_for_each(|rtype| push(UpdateEntry { class: Class::NONE, rtype, ..entry }))?;
         }
     }

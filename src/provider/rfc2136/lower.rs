@@ -89,8 +89,8 @@ pub fn octets(zone: &ZoneName, edit: RrsetEdit<'_>) -> usize {
         (None, _) => 0,
     };
     let added = after.map_or(0, |after| record(0) + records(after));
-    let beside = if entries::creates_cname(&edit) { entries::BESIDE_CNAME.len() * record(0) } else { 0 };
-    prerequisite + deleted + added + beside
+    let others = if entries::creates_cname(&edit) { entries::NEXT_TO_CNAME.len() * record(0) } else { 0 };
+    prerequisite + deleted + added + others
 }
 
 /// Signs a message.
@@ -192,12 +192,12 @@ mod tests {
         let (prerequisites, updates) = read(&octets);
         let seen = ["a.example.net. 0 NONE AAAA -", "a.example.net. 0 IN CNAME c.", "b.example.net. 0 NONE CNAME -"];
         let (first, rest) = prerequisites.split_at(seen.len());
-        let (beside, last) = rest.split_at(rest.len() - 1);
+        let (others, last) = rest.split_at(rest.len() - 1);
         assert_eq!((first, last), (&seen.map(str::to_owned)[..], &["b.example.net. 0 IN AAAA 2a02::2".to_owned()][..]));
         // No other type may be where the CNAME comes, but for what the update itself deletes.
-        assert_eq!(beside.len(), entries::BESIDE_CNAME.len() - 1);
-        assert!(beside.contains(&"b.example.net. 0 NONE MX -".to_owned()));
-        assert!(!beside.iter().any(|text| text.contains("AAAA")));
+        assert_eq!(others.len(), entries::NEXT_TO_CNAME.len() - 1);
+        assert!(others.contains(&"b.example.net. 0 NONE MX -".to_owned()));
+        assert!(!others.iter().any(|text| text.contains("AAAA")));
         let done = [
             "a.example.net. 0 ANY CNAME -",
             "b.example.net. 0 ANY AAAA -",
