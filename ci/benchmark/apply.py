@@ -90,6 +90,7 @@ dns_domain = "{FORWARD}"
 automation = "allowed"
 [limits]
 max_modify = "100%"
+max_loss = "100%"
 [pool.main]
 [[pool.main.target]]
 {server.target(folder)}{zones}""",
