@@ -62,6 +62,8 @@ pub mod guard;
 
 pub mod rollout;
 
+pub mod consensus;
+
 pub mod provider;
 
 pub mod apply;

@@ -58,6 +58,7 @@ const NO_CODES: &[&str] = &[
     "refuse-cname-clash",
     "replace-me",
     "rev-parse",
+    "serial-set-back",
     "serial-step",
     "state-init",
     "too-old",

@@ -38,6 +38,7 @@ const FILES: &[File] = &[
             ("A target with `type = \"rfc2136\"`", "/$defs/rfc2136"),
             ("`tsig_key` of a target", "/$defs/tsig_key"),
             ("A target with `type = \"zonefile\"`", "/$defs/zonefile"),
+            ("`[[pool.NAME.nameserver]]`", "/$defs/nameserver"),
             ("`[[zone]]`", "/$defs/zone"),
             ("`[limits]`", "/$defs/limits"),
             ("An entry of `hosts` in `[limits]`", "/$defs/limit"),

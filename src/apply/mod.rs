@@ -38,10 +38,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use crate::diag::Problem;
-use crate::dns::ZoneName;
 use crate::parallel::side_by_side;
 use crate::rollout::Wave;
-use crate::target::{Answer, Question, ZoneId};
+use crate::target::{Answer, CopyId, Question, ZoneId};
 
 use self::board::ApplyBoard;
 pub use self::board::UnitState;
@@ -64,8 +63,8 @@ pub struct Orders {
     pub run: u64,
     /// How many updates earlier parts of this apply sent: the numbers of further ones follow.
     pub sent: u64,
-    /// The greatest epoch that the state knows of each zone.
-    pub epochs: BTreeMap<ZoneName, u64>,
+    /// The greatest epoch that the state knows of each copy.
+    pub epochs: BTreeMap<CopyId, u64>,
     /// After how many failed hosts nothing more is sent.
     pub max_failures: Option<usize>,
 }

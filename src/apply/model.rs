@@ -9,6 +9,7 @@ use crate::change::Change;
 use crate::claim::{Subject, host_number};
 use crate::diag::Problem;
 use crate::dns::{Rrset, ZoneName};
+use crate::plan::Plan;
 use crate::target::{CopyId, Marker};
 
 /// In which order zones are written, so that a PTR never names what is not there yet or no longer.
@@ -142,7 +143,7 @@ pub struct SubjectOutcome {
     pub subject: Subject,
     /// Its project.
     pub project: String,
-    /// The shortest owner name in a forward zone that it has then; else the one of its changes that says most.
+    /// Its name in the plan; where the plan has none, the owner name that says most of those that change.
     pub name: String,
     /// How many changes it has.
     pub changes: usize,
@@ -156,6 +157,12 @@ pub struct SubjectOutcome {
     pub hint: Option<String>,
 }
 
+/// Whether there is none; documents leave the number out then.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
 /// What was sent to one zone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ZoneWritten {
@@ -165,6 +172,9 @@ pub struct ZoneWritten {
     pub updates: usize,
     /// How many changes were in them.
     pub changes: usize,
+    /// Of how many more it is not known whether they took effect, or will.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unknown: usize,
     /// From the first update sent to the last settled; zero where none was sent. It is in no document, so that two can be compared.
     #[serde(skip)]
     pub took: Duration,
@@ -208,6 +218,18 @@ impl ApplyOutcome {
             _ if fine + changed == 0 => ApplyEnding::Error,
             _ => ApplyEnding::InPart,
         }
+    }
+
+    /// The same, with the names of hosts that a plan knows.
+    pub fn with_names(mut self, plan: &Plan) -> ApplyOutcome {
+        for outcome in &mut self.hosts {
+            if let Subject::Host(inv) = outcome.subject
+                && let Some(name) = plan.name_of(inv)
+            {
+                outcome.name = name.to_owned();
+            }
+        }
+        self
     }
 
     /// How many hosts are as planned.

@@ -244,7 +244,7 @@ fn text(
         return no("a plan changes TXT only with `registry = \"txt\"`");
     }
     let Some((rtype, name)) = change.registered() else {
-        return no("a plan changes TXT only at the registry's names: `aaaa-LABEL` and `ptr-LABEL`");
+        return no("a plan changes TXT only at the registry's names, such as `aaaa-LABEL`");
     };
     let how = match (diff.added.as_slice(), diff.removed.as_slice(), diff.sets_ttl) {
         ([added], [], false) if **added == heritage(bounds.owner) => ExistenceChange::Created,

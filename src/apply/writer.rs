@@ -61,6 +61,8 @@ pub struct ZoneWriter<'a> {
     strikes: u32,
     /// How many updates and changes took effect.
     written: (usize, usize),
+    /// Of how many updates it is not known whether they took effect.
+    unknown: usize,
     /// When the first update was sent, and the last settled.
     clock: Option<(Instant, Instant)>,
 }
@@ -106,7 +108,7 @@ impl<'a> ZoneWriter<'a> {
     /// Starts; nothing is sent yet.
     pub fn new(board: &'a ApplyBoard<'a>, zone: &'a SurveyedCopy<'a>) -> ZoneWriter<'a> {
         let read = zone.marker().map_or(0, |marker| marker.epoch);
-        let known = board.orders.epochs.get(&zone.copy.zone).copied().unwrap_or(0);
+        let known = board.orders.epochs.get(&zone.copy).copied().unwrap_or(0);
         ZoneWriter {
             board,
             zone,
@@ -121,6 +123,7 @@ impl<'a> ZoneWriter<'a> {
             tries: 0,
             strikes: 0,
             written: (0, 0),
+            unknown: 0,
             clock: None,
         }
     }
@@ -182,7 +185,7 @@ impl<'a> ZoneWriter<'a> {
     pub fn finish(self) -> ZoneWritten {
         let (updates, changes) = self.written;
         let took = self.clock.map_or(Duration::ZERO, |(first, last)| last - first);
-        ZoneWritten { zone: self.zone.copy.zone.clone(), updates, changes, took }
+        ZoneWritten { zone: self.zone.copy.zone.clone(), updates, changes, unknown: self.unknown, took }
     }
 
     /// Sends batches as long as there is room in the window.
@@ -339,6 +342,7 @@ impl<'a> ZoneWriter<'a> {
     /// Reports the outcome of a batch.
     fn settle(&mut self, batch: &Batch<'a>, settled: BatchOutcome) {
         self.tick();
+        self.unknown += usize::from(matches!(settled, BatchOutcome::Unknown(_)));
         self.board.tell(ApplyEvent::Settled(batch, &settled));
     }
 
@@ -603,7 +607,7 @@ impl<'a> ZoneWriter<'a> {
         let standing: HashSet<usize> =
             read.filter(|(answer, place)| is_after(self.change(**place), answer)).map(|(_, place)| *place).collect();
         let message = match doubt {
-            BatchDoubt::Undone => why,
+            BatchDoubt::Undone => format!("its update has not taken effect, but may still: {why}"),
             BatchDoubt::Readable | BatchDoubt::Blind => format!("it is unknown whether its update took effect: {why}"),
         };
         let lost = UnitVerdict { outcome: OutcomeCode::Failed, message, hint: verdict.hint.clone() };

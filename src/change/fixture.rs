@@ -8,7 +8,7 @@ use crate::claim::{OrphanName, Subject};
 use crate::dns::reverse::reverse_name;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::inventory::value::Inv;
-use crate::target::PoolName;
+use crate::target::{CopyId, PoolName, ZoneId};
 
 /// A zone.
 pub fn zone(text: &str) -> ZoneName {
@@ -24,6 +24,11 @@ pub fn rrset(rtype: Rtype, ttl: u64, rdata: &[&str]) -> Option<Rrset> {
 /// The pool of all zones.
 pub fn pool() -> PoolName {
     "main".parse().unwrap()
+}
+
+/// The copy of a zone at the one target of that pool.
+pub fn copy(zone: &str) -> CopyId {
+    CopyId::only(&ZoneId { pool: pool(), name: self::zone(zone) })
 }
 
 /// A host; without a number an orphan.

@@ -96,9 +96,9 @@ impl Change {
     pub fn registered(&self) -> Option<(Rtype, Name)> {
         let owner = self.key.owner.as_name();
         let label = owner.first_label().filter(|_| self.is_registry())?;
-        let of_type = |rtype, prefix: &[u8]| label.strip_prefix(prefix).map(|label| (rtype, label));
-        let (rtype, label) = of_type(Rtype::AAAA, b"aaaa-").or(of_type(Rtype::PTR, b"ptr-"))?;
-        Some((rtype, Name::prepend(label, owner.parent()?).ok()?))
+        let dash = label.iter().position(|octet| *octet == b'-')?;
+        let rtype = std::str::from_utf8(&label[..dash]).ok()?.parse().ok()?;
+        Some((rtype, Name::prepend(&label[dash + 1..], owner.parent()?).ok()?))
     }
 }
 

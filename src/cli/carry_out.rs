@@ -1,7 +1,8 @@
 //! What `apply` and `fix` have in common: asking, applying, printing the outcome.
 
 use std::io::{IsTerminal as _, Write as _};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use super::args::{ApplyLimits, SharedArgs};
 use super::events;
@@ -216,8 +217,35 @@ pub fn conduct<T>(
         auto: reach.auto,
     };
     let progress = ProgressLine::start(shared);
-    let done = work(&request, &progress);
+    let (format, quiet, is_over) = (shared.log_format, shared.quiet, &AtomicBool::new(false));
+    let done = std::thread::scope(|scope| {
+        let announcer = scope.spawn(|| {
+            announce_interrupt(&interrupted, is_over, |text| {
+                progress.without_line(|| output::note(format, quiet, text))
+            });
+        });
+        let done = work(&request, &progress);
+        is_over.store(true, Ordering::SeqCst);
+        announcer.thread().unpark();
+        done
+    });
     Ok(ConductedWork { done, is_interrupted: interrupted.load(Ordering::SeqCst), stages: progress.finish() })
+}
+
+/// How often is looked whether a signal came.
+const LOOK_FOR_SIGNALS: Duration = Duration::from_millis(50);
+
+/// Says once that a signal came, and what is waited for, until the work is over.
+fn announce_interrupt(interrupted: &AtomicBool, is_over: &AtomicBool, say: impl FnOnce(&str)) {
+    while !is_over.load(Ordering::SeqCst) {
+        if interrupted.load(Ordering::SeqCst) {
+            return say(
+                "interrupted: waiting for the updates that are under way; nothing else is sent. The same signal \
+                        again ends at once; then run `zonewright resume`",
+            );
+        }
+        std::thread::park_timeout(LOOK_FOR_SIGNALS);
+    }
 }
 
 impl ApplyOutput<'_> {

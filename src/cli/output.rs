@@ -113,6 +113,16 @@ pub fn warning(shared: &SharedArgs, place: &str, code: impl Into<Code>, message:
     }
 }
 
+/// Says what is going on, which is neither an error nor a warning.
+pub fn note(format: LogFormat, quiet: bool, message: &str) {
+    match format {
+        LogFormat::Json => tracing::info!("{message}"),
+        LogFormat::Text if quiet => {}
+        // If standard error is closed, there is no place to report that.
+        LogFormat::Text => drop(writeln!(std::io::stderr().lock(), "note: {message}")),
+    }
+}
+
 /// Writes text to standard output.
 ///
 /// A reader that closes the pipe early, as `head` does, has read enough: that is no error.

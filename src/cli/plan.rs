@@ -37,10 +37,19 @@ fn plan(shared: &SharedArgs, args: &PlanArgs, notes: &RunNotes) -> Result<Exit, 
     output::findings_in_short(shared, findings);
     // A plan that cannot be saved is printed all the same: it took long to make.
     let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, sealed).map_err(CommandFailure::new));
-    let file = args.out.as_ref().map(|file| file.display().to_string());
+    let out = args.out.as_deref().filter(|_| saved.is_ok());
+    let file = out.map(|file| file.display().to_string());
     let source_url = source_url(shared, args.source_url.as_ref())?;
-    let command = args.out.as_deref().and_then(|file| apply_command(shared, file));
-    let outlook = PlanOutlook { refusal, file, command, url: args.plan_url.clone(), hidden: None, source_url };
+    let command = out.and_then(|file| apply_command(shared, file));
+    let outlook = PlanOutlook {
+        refusal,
+        file,
+        is_unsaved: saved.is_err(),
+        command,
+        url: args.plan_url.clone(),
+        hidden: None,
+        source_url,
+    };
     view.print(sealed, &outlook)?;
     saved?;
     events::outcome(shared, &RunReport::plan_made(sealed, &outlook));

@@ -54,6 +54,15 @@ impl ProgressLine {
         self.over.into_inner().expect("no thread panics while it holds the stages")
     }
 
+    /// Takes the line away while something else is printed.
+    pub fn without_line(&self, print: impl FnOnce()) {
+        let running = self.running.lock().expect("no thread panics while it holds the stage");
+        match &*running {
+            Some(stage) => stage.bar.suspend(print),
+            None => print(),
+        }
+    }
+
     /// Ends the stage that runs, and puts another in its place.
     fn replace(&self, next: Option<RunningStage>) {
         let mut running = self.running.lock().expect("no thread panics while it holds the stage");

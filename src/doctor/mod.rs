@@ -2,6 +2,8 @@
 //!
 //! Comes in: what providers found when they looked at their targets. Goes out: findings, each with what to do. Pure.
 
+pub mod follower;
+
 mod judge;
 
 use serde::Serialize;
@@ -11,6 +13,8 @@ use crate::dns::ZoneName;
 use crate::document::words;
 use crate::inventory::value::Time;
 use crate::provider::examine::TargetExamined;
+
+use self::follower::FollowerExamined;
 
 /// All targets, looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +78,19 @@ impl TargetDiagnosis {
     pub fn new(pool: String, provider: String, zones: Vec<ZoneName>, examined: TargetExamined) -> TargetDiagnosis {
         let findings = judge::judge(&zones, &examined);
         TargetDiagnosis { pool, provider, zones, examined, findings }
+    }
+}
+
+impl TargetDiagnosis {
+    /// The same, with what the name servers that follow the target serve.
+    pub fn with_followers(mut self, followers: &[FollowerExamined]) -> TargetDiagnosis {
+        self.findings.extend(followers.iter().map(FollowerExamined::finding));
+        self
+    }
+
+    /// The serial of a zone at the first place, where it is known.
+    pub fn serial(&self, zone: &ZoneName) -> Option<u32> {
+        self.examined.places.first()?.zones.iter().find(|found| found.zone == *zone)?.serial
     }
 }
 

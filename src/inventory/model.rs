@@ -14,7 +14,7 @@ use super::value::{Duration, HbfProjectId, Inv, Mac, Net64, Percent, Time, Vlan}
 use crate::diag::{FileId, Files, Origin};
 use crate::dns::{Name, Ttl, ZoneName};
 use crate::document::words;
-use crate::target::{PoolName, TargetId, ZoneFence};
+use crate::target::{CopyId, PoolName, TargetId, ZoneFence};
 
 /// A workspace, read and checked.
 #[derive(Debug)]
@@ -345,6 +345,11 @@ impl Config {
         &self.pools[zone.pool].targets[0]
     }
 
+    /// The copy of a zone on which hosts are derived.
+    pub fn reference_copy(&self, zone: &ZoneSpec) -> CopyId {
+        CopyId { target: self.reference(zone).id.clone(), zone: zone.name.clone() }
+    }
+
     /// The pool of a zone; [`PoolName::unknown`] where no `[[zone]]` has this name.
     pub fn pool_of(&self, zone: &ZoneName) -> PoolName {
         let spec = self.zones.iter().find(|spec| spec.name == *zone);
@@ -359,6 +364,19 @@ pub struct Pool {
     pub name: PoolName,
     /// Its targets, in the order of the settings; never empty.
     pub targets: Vec<TargetSpec>,
+    /// Its name servers, in the order of the settings.
+    pub name_servers: Vec<NameServerSpec>,
+}
+
+/// One `[[pool.X.nameserver]]`: a server that follows a target. It is asked, and never written to.
+#[derive(Debug, Clone)]
+pub struct NameServerSpec {
+    /// The target that it follows.
+    pub of: TargetId,
+    /// Whether it gets NOTIFY after an update.
+    pub notify: bool,
+    /// The whole table; the provider reads where it is and how messages are signed.
+    pub settings: SettingsNode,
 }
 
 /// One `[[pool.X.target]]`: the provider's name, and settings that only the provider reads.

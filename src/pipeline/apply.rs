@@ -3,7 +3,7 @@
 //! Comes in: a plan, a workspace for its targets and state, and how it is to be applied. Goes out: the outcome of every
 //! host, or why nothing was sent.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::Path;
 use std::sync::Mutex;
@@ -15,7 +15,7 @@ use super::conduct::ApplyConduct;
 use super::guards::{ApplyGuards, idle_refusal, rules_now};
 use super::settings::{OpenError, WorkspaceSettings, load_settings, state_address};
 use super::targets::{Targets, open_writers};
-use super::{acceptance, undo, waits};
+use super::{acceptance, name_servers, undo, waits};
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
 use crate::apply::{self, ApplyEvent, ApplyOutcome, ApplyWatch, Orders, SIDE_BY_SIDE, Survey, SurveyedCopy};
@@ -30,11 +30,12 @@ use crate::inventory::value::{self, Time};
 use crate::parallel::HELD;
 use crate::plan::{Plan, SealedPlan, document};
 use crate::progress::{Progress, RunStage};
+use crate::reading::ReadingTerms;
 use crate::rollout::hosts_of;
 use crate::rollout::wave::{self, Wave};
 use crate::state::status::unfinished;
 use crate::state::{
-    self, Acceptor, ApplyId, ApplyJournal, ChangeLedger, KnownMarker, LiftedLimit, NewApply, OwnershipRegister,
+    self, Acceptor, ApplyId, ApplyJournal, ChangeLedger, KnownMarkers, LiftedLimit, NewApply, OwnershipRegister,
     PlanText, SettledBatch, State, StateAddress, StateLock,
 };
 use crate::target::{Answer, PoolName, Question};
@@ -186,7 +187,7 @@ impl ApplyWork<'_> {
         waits::note(plan, state, self.request.now)?;
         if !survey.is_open() && killed.is_empty() {
             let written = apply::write(survey, &orders, &NoWatch);
-            let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new());
+            let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new()).with_names(plan);
             let accepting = if did_all(&applied) {
                 acceptance::of_plan((plan, self.settings), self.request, state)
             } else {
@@ -256,12 +257,12 @@ impl ApplyWork<'_> {
     }
 
     /// How a wave is to be applied; `sent` updates of it were sent before.
-    pub fn orders(&self, wave: Wave, known: &BTreeMap<ZoneName, KnownMarker>, sent: u64) -> Orders {
+    pub fn orders(&self, wave: Wave, known: &KnownMarkers, sent: u64) -> Orders {
         Orders {
             wave,
             run: self.request.run,
             sent,
-            epochs: known.iter().map(|(zone, known)| (zone.clone(), known.epoch())).collect(),
+            epochs: self.targets.copies.iter().map(|own| (own.copy.clone(), known.epoch(&own.copy))).collect(),
             max_failures: self.request.max_failures,
         }
     }
@@ -281,11 +282,12 @@ impl ApplyWork<'_> {
         let written = apply::write(survey, orders, &journal);
         let took = written.took;
         progress.stage(RunStage::ReadBack, None);
-        let problems = self.targets.finish();
+        let mut problems = self.targets.finish();
+        problems.extend(self.notify(&written));
         let begun_reading = Instant::now();
         let read_back = apply::read_back(&written);
         let read_for = begun_reading.elapsed();
-        let applied = verify::judge(&written, &read_back, problems);
+        let applied = verify::judge(&written, &read_back, problems).with_names(self.sealed.plan());
         // While the journal lacks the outcome of an update, the apply can be resumed.
         let accepts = did_all(&applied) && written.halted.is_none();
         let now = journal.now();
@@ -294,6 +296,17 @@ impl ApplyWork<'_> {
         let finished = state.finish(id, &applied, accepted.as_deref(), now);
         let is_journaled = written.halted.is_none() && disowned.is_ok() && finished.is_ok();
         ApplyRun { apply: Some(id), applied, is_journaled, took: (took, read_for), ..ApplyRun::default() }
+    }
+}
+
+impl ApplyWork<'_> {
+    /// Sends NOTIFY for the zones in which something was changed.
+    fn notify(&self, written: &apply::PlanWritten<'_>) -> Vec<Problem> {
+        let config = &self.settings.config;
+        let changed = written.zones.iter().filter(|zone| zone.updates > 0).map(|zone| &zone.zone).collect();
+        let ApplyConduct { workspace, now, .. } = *self.request;
+        let terms = ReadingTerms { workspace, now, cache: None };
+        name_servers::notify(config, &terms.context(config), &changed)
     }
 }
 
@@ -314,7 +327,7 @@ pub(super) fn settle_by_markers(
     let mut found = 0;
     for zone in &survey.copies {
         if let Some(live) = zone.marker() {
-            found += state.note_standing(&zone.copy.zone, &live, now)?;
+            found += state.note_standing(&zone.copy, &live, now)?;
         }
     }
     Ok(found)
@@ -339,9 +352,9 @@ pub(super) fn settle_found(
 ) -> Result<usize, Problem> {
     let mut found = 0;
     for open in state.unsettled(id)? {
-        let Some(writer) = targets.writer(&open.zone) else { continue };
+        let Some(writer) = targets.writer(&open.copy) else { continue };
         let questions: Vec<Question> = open.after.iter().map(|(question, _)| question.clone()).collect();
-        let Ok(answers) = writer.observe(&open.zone, &questions, None) else { continue };
+        let Ok(answers) = writer.observe(&open.copy.zone, &questions, None) else { continue };
         let is_there = |((question, after), answer): (&(Question, Option<RrsetText>), &Answer)| match (answer, after) {
             (Answer::Holds(rtype, rrset), Some(after)) => *rtype == question.rtype && after.is(*rtype, rrset),
             (answer, None) => *answer == Answer::Nothing,
@@ -403,12 +416,11 @@ pub(super) fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Resu
 }
 
 /// Refuses to write to a zone whose marker the state does not know, unless it is older than what the state knows.
-pub(super) fn state_lost(survey: &Survey<'_>, known: &BTreeMap<ZoneName, KnownMarker>) -> Option<Problem> {
-    let lost =
-        |zone: &&SurveyedCopy<'_>| zone.marker().is_some_and(|live| !state::knows(known, &zone.copy.zone, &live));
+pub(super) fn state_lost(survey: &Survey<'_>, known: &KnownMarkers) -> Option<Problem> {
+    let lost = |zone: &&SurveyedCopy<'_>| zone.marker().is_some_and(|live| !known.covers(&zone.copy, &live));
     let zone = survey.copies.iter().find(lost)?;
     let live = zone.marker()?;
-    let knows = match known.get(&zone.copy.zone).and_then(|known| known.marker.as_ref()) {
+    let knows = match known.of(&zone.copy).into_iter().find_map(|known| known.marker.as_ref()) {
         Some(marker) => format!("the last one in the state is `{marker}`"),
         None => "the state has none".to_owned(),
     };

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::TOOL;
 use super::findings::Findings;
 use super::settings::{load_config, local_folder};
+use super::{TOOL, name_servers};
 use crate::diag::did_you_mean;
 use crate::dns::ZoneName;
 use crate::doctor::{Diagnosis, TargetDiagnosis};
@@ -57,13 +57,16 @@ pub fn examine(
     let targets = side_by_side(&vec![0; examined.len()], |place| {
         let (target, zones) = &examined[place];
         let facts = provider::examine(target, &context, zones);
-        progress.step();
-        TargetDiagnosis::new(
+        let diagnosis = TargetDiagnosis::new(
             target.id.pool.to_string(),
             target.provider.clone(),
             zones.iter().map(|zone| (*zone).clone()).collect(),
             facts,
-        )
+        );
+        // After the target: a name server that has the newer serial by then does follow.
+        let followers = name_servers::examine(&config, &context, &target.id, &diagnosis);
+        progress.step();
+        diagnosis.with_followers(&followers)
     });
     Ok(Diagnosis { tool: TOOL.to_owned(), created: now, targets })
 }

@@ -3,7 +3,7 @@
 //! Comes in: the changes, and what the journal says was last written there. Goes out: the changes with the reason
 //! `edited-since`, or notices in place of them. Only RRsets that are about to change are looked up.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::inputs::PlanInput;
 use crate::change::{Change, Notice};
@@ -16,7 +16,7 @@ use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::plan::order;
 use crate::rollout::units;
-use crate::state::{KnownMarker, WrittenRrset};
+use crate::state::{KnownMarkers, WrittenRrset};
 use crate::target::{Marker, marker_key};
 
 /// What was decided, with what the journal says about it.
@@ -102,17 +102,22 @@ pub(super) fn mark(changes: &mut [Change], input: &PlanInput) -> Result<Vec<Opti
 /// state. A zone that is asked name by name is asked now, and not for its marker.
 fn current_zones<'c>(
     input: &PlanInput,
-    markers: &BTreeMap<ZoneName, KnownMarker>,
+    markers: &KnownMarkers,
     zones: impl Iterator<Item = &'c ZoneName>,
 ) -> BTreeSet<ZoneName> {
-    let is_current = |zone: &ZoneName| match markers.get(zone) {
-        None => input.snapshot.is_none(),
-        Some(_) if input.zones.asked.contains(zone) => true,
-        Some(known) => {
+    let config = &input.inventory.config;
+    let copy =
+        |zone: &ZoneName| config.zones.iter().find(|spec| spec.name == *zone).map(|spec| config.reference_copy(spec));
+    let known = |zone: &ZoneName| copy(zone).map(|copy| markers.of(&copy)).unwrap_or_default();
+    let is_current = |zone: &ZoneName| match known(zone) {
+        known if known.is_empty() => input.snapshot.is_none(),
+        _ if input.zones.asked.contains(zone) => true,
+        known => {
             let key = marker_key(zone);
             let live = key.and_then(|key| input.zones.live.rrset(key.owner.as_name(), key.rtype));
             let live = live.and_then(|found| Marker::of_rrset(&found.rrset.to_rrset()));
-            live.is_some_and(|live| known.marker.iter().chain(&known.open).any(|marker| *marker == live))
+            let mut markers = known.into_iter().flat_map(|known| known.marker.iter().chain(&known.open));
+            live.is_some_and(|live| markers.any(|marker| *marker == live))
         }
     };
     let zones: BTreeSet<&ZoneName> = zones.collect();

@@ -2,7 +2,7 @@
 //!
 //! Comes in: a request. Goes out: all that decisions are based on, or why it cannot be read.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -21,7 +21,7 @@ use crate::diff::{Selection, TrippedHosts};
 use crate::dns::ZoneName;
 use crate::explain::find_hosts;
 use crate::guard::trust;
-use crate::inventory::model::{Config, Inventory, ProjectIndex, Registry};
+use crate::inventory::model::{Config, Inventory, ProjectIndex, Registry, ZoneSpec};
 use crate::inventory::read::{LoadedWorkspace, SettingsFile, WorkspaceExtent};
 use crate::inventory::value::Time;
 use crate::live::OwnRrsets;
@@ -30,7 +30,7 @@ use crate::progress::{Progress, RunStage};
 use crate::provider::cache::{Cache, CacheUse};
 use crate::reading::{EarlyZones, ReadingTerms, Zones, ZonesRequest, zones};
 use crate::snapshot::Snapshot;
-use crate::state::{State, knows, open_to_read};
+use crate::state::{KnownMarkers, State, open_to_read};
 use crate::target::{Marker, marker_key};
 
 /// What to plan.
@@ -286,15 +286,15 @@ impl Progress for DeferredSteps<'_> {
 fn remember(config: &Config, zones: Zones, state: Option<&dyn State>) -> Result<(Zones, Vec<ZoneName>), Problem> {
     let (own, known) = match state {
         Some(state) => (state.own()?, state.markers()?),
-        None => (OwnRrsets::default(), BTreeMap::new()),
+        None => (OwnRrsets::default(), KnownMarkers::default()),
     };
-    let is_forgotten = |zone: &&ZoneName| {
-        let key = marker_key(zone);
+    let is_forgotten = |spec: &&ZoneSpec| {
+        let key = marker_key(&spec.name);
         let live = key.and_then(|key| zones.live.rrset(key.owner.as_name(), key.rtype));
         let live = live.and_then(|found| Marker::of_rrset(&found.rrset.to_rrset()));
-        live.is_some_and(|live| !knows(&known, zone, &live))
+        live.is_some_and(|live| !known.covers(&config.reference_copy(spec), &live))
     };
-    let forgotten = config.zones.iter().map(|spec| &spec.name).filter(is_forgotten).cloned().collect();
+    let forgotten = config.zones.iter().filter(is_forgotten).map(|spec| spec.name.clone()).collect();
     Ok((Zones { live: zones.live.with_own(own), ..zones }, forgotten))
 }
 

@@ -55,6 +55,8 @@ pub mod metrics;
 
 mod waits;
 
+mod name_servers;
+
 pub mod vocabulary;
 
 pub mod history;

@@ -213,6 +213,8 @@ fn both(earlier: Vec<ZoneWritten>, next: Vec<ZoneWritten>) -> Vec<ZoneWritten> {
             .and_modify(|sum| {
                 sum.updates += written.updates;
                 sum.changes += written.changes;
+                // The later round found out what the earlier one had to leave open.
+                sum.unknown = written.unknown;
                 sum.took += written.took;
             })
             .or_insert(written);
@@ -256,6 +258,7 @@ mod tests {
             zone: fixture::zone(name),
             updates: *updates,
             changes: 10 * updates,
+            unknown: 0,
             took: Duration::from_secs(1),
         };
         let applied = apply::ApplyOutcome { zones: sent.iter().map(zone).collect(), ..apply::ApplyOutcome::default() };

@@ -66,7 +66,7 @@ pub fn load_workspace(workspace: &Path, now: Time) -> Result<LoadedZones, Box<Fi
     let (config, files) = load_config(workspace)?;
     let mut loaded = LoadedZones { findings: Findings { files, ..Findings::default() }, ..LoadedZones::default() };
     let terms = ReadingTerms { workspace, now, cache: None };
-    local::read_local(&config, &terms, || {}).into_iter().for_each(|read| loaded.take(read));
+    local::read_local(&config, &terms, |read| read).into_iter().for_each(|read| loaded.take(read));
     Ok(loaded)
 }
 

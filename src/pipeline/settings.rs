@@ -93,9 +93,11 @@ fn checked(loaded: LoadedConfig) -> Result<(Config, Files), Box<Findings>> {
     }
 }
 
-/// Checks the settings of all targets.
+/// Checks the settings of all targets and name servers.
 pub fn check_targets(config: &Config) -> Diagnostics {
     let mut found = Diagnostics::default();
     config.targets().for_each(|target| found.append(provider::check(target, &config.source)));
+    let name_servers = config.pools.iter().flat_map(|pool| &pool.name_servers);
+    name_servers.for_each(|server| found.append(provider::check_name_server(&server.settings, &config.source)));
     found
 }

@@ -23,7 +23,7 @@ use crate::reading::side_by_side::side_by_side;
 use crate::state::{
     self, Acceptance, BreakerReset, ChangeLedger, OwnershipRegister, SourceStatus, StateFacts, StateLock, Status,
 };
-use crate::target::{Marker, Question, marker_key};
+use crate::target::{CopyId, Marker, Question, marker_key};
 
 /// Reads the state of a workspace, its sources, and at most `count` applies; queries no server and writes nothing.
 ///
@@ -132,8 +132,8 @@ pub struct AdoptionRequest<'a> {
 pub struct AdoptedMarkers {
     /// Where the state is kept.
     pub place: String,
-    /// The fenced zones that could be read, in the order of the configuration, with their markers.
-    pub markers: Vec<(ZoneName, Option<Marker>)>,
+    /// The copies of fenced zones that could be read, in the order of the configuration, with their markers.
+    pub markers: Vec<(CopyId, Option<Marker>)>,
     /// Those that could not.
     pub unread: Vec<ZoneName>,
     /// Why not.
@@ -150,11 +150,11 @@ pub fn init(adoption: &AdoptionRequest<'_>, progress: &dyn Progress) -> Result<A
     let _lock = StateLock::take(&address, who, now)?;
     let mut state = state::open_to_write(&address)?;
     let (mut markers, mut unread, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-    for (zone, found) in present_markers(&config, workspace, now, progress) {
+    for (copy, found) in present_markers(&config, workspace, now, progress) {
         match found {
-            Ok(marker) => markers.push((zone, marker)),
+            Ok(marker) => markers.push((copy, marker)),
             Err(error) => {
-                unread.push(zone);
+                unread.push(copy.zone);
                 errors.push(error);
             }
         }
@@ -170,7 +170,7 @@ fn present_markers(
     workspace: &Path,
     now: Time,
     progress: &dyn Progress,
-) -> Vec<(ZoneName, Result<Option<Marker>, Problem>)> {
+) -> Vec<(CopyId, Result<Option<Marker>, Problem>)> {
     let specs: Vec<&ZoneSpec> = config.zones.iter().filter(|spec| is_fenced(config, spec)).collect();
     let writers = open_writers(config, &specs, workspace, now);
     let fenced = accesses(config, &specs, &writers);
@@ -181,7 +181,7 @@ fn present_markers(
         progress.step();
         marker
     });
-    fenced.iter().map(|access| access.copy.zone.clone()).zip(found).collect()
+    fenced.iter().map(|access| access.copy.clone()).zip(found).collect()
 }
 
 /// The present marker of a zone; `None` where there is none, or where its name would be too long.

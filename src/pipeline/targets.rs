@@ -15,7 +15,7 @@ use crate::plan::Plan;
 use crate::provider;
 use crate::provider::cache::{Cache, CacheUse};
 use crate::reading::ReadingTerms;
-use crate::target::{CopyId, TargetId, TargetSet, WriteTarget, ZoneFence};
+use crate::target::{CopyId, PoolName, TargetId, TargetSet, WriteTarget, ZoneFence};
 
 /// The targets of zones.
 pub(super) struct Targets<'a> {
@@ -36,9 +36,11 @@ impl<'a> Targets<'a> {
         self.writers.iter().for_each(|writer| writer.doubt());
     }
 
-    /// The writer of a zone, where there is one.
-    pub fn writer(&self, zone: &ZoneName) -> Option<&'a dyn WriteTarget> {
-        let access = self.copies.iter().find(|access| access.copy.zone == *zone)?;
+    /// The writer of a copy, where there is one. What an older version sent names no pool; then it is the zone's.
+    pub fn writer(&self, copy: &CopyId) -> Option<&'a dyn WriteTarget> {
+        let is_old = copy.target.pool == PoolName::unknown();
+        let is_meant = |own: &CopyId| own == copy || is_old && own.zone == copy.zone;
+        let access = self.copies.iter().find(|access| is_meant(&access.copy))?;
         access.writer.as_ref().ok().copied()
     }
 
@@ -73,11 +75,11 @@ pub(super) fn accesses<'a>(
     writers: &'a TargetWriters,
 ) -> Vec<CopyAccess<'a>> {
     let access = |spec: &&'a ZoneSpec| {
-        let target = &config.reference(spec).id;
+        let copy = config.reference_copy(spec);
         CopyAccess {
-            copy: CopyId { target: target.clone(), zone: spec.name.clone() },
-            writer: writers.target(target).access.as_deref().map_err(Problem::clone),
+            writer: writers.target(&copy.target).access.as_deref().map_err(Problem::clone),
             is_fenced: is_fenced(config, spec),
+            copy,
         }
     };
     zones.iter().map(access).collect()

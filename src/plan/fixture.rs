@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-pub use crate::change::fixture::{Side, change, pool, reason, rrset, subject, zone};
+pub use crate::change::fixture::{Side, change, copy, pool, reason, rrset, subject, zone};
 use crate::dns::Rtype;
 use crate::inventory::model::Registry;
 use crate::inventory::value::Inv;

@@ -24,7 +24,7 @@ use crate::dns::{Name, ZoneName};
 use crate::inventory::config::node::{SettingsNode, SourceText};
 use crate::inventory::model::TargetSpec;
 use crate::inventory::value::Time;
-use crate::target::{OpenedTarget, ReadTarget, TargetCapabilities, TargetSet, WriteTarget};
+use crate::target::{NameServer, OpenedTarget, ReadTarget, TargetCapabilities, TargetSet, WriteTarget};
 
 /// Declares the providers: each word is a module with a `PROVIDER`, and what `type` says.
 macro_rules! providers {
@@ -155,6 +155,26 @@ pub fn open_all_writers<'s>(
     context: &ProviderContext<'_>,
 ) -> TargetSet<dyn WriteTarget> {
     targets.map(|target| OpenedTarget { id: target.id.clone(), access: open_writer(target, context) }).collect()
+}
+
+/// Checks the settings of a name server of a pool, which is asked and never written to.
+pub fn check_name_server(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
+    rfc2136::name_server::check(settings, source)
+}
+
+/// The address of a name server whose settings [`check_name_server`] passed.
+pub fn name_server_place(settings: &SettingsNode, source: &SourceText) -> String {
+    rfc2136::name_server::address(settings, source)
+}
+
+/// Opens a name server whose settings [`check_name_server`] passed.
+///
+/// Errors: settings that only use can judge, such as a secret that cannot be read.
+pub fn open_name_server(
+    settings: &SettingsNode,
+    context: &ProviderContext<'_>,
+) -> Result<Box<dyn NameServer>, Problem> {
+    rfc2136::name_server::open(settings, context)
 }
 
 /// Looks at a target whose settings [`check`] passed, and at these zones on it; what does not work is among the facts.

@@ -31,27 +31,34 @@ fn is_local(target: &TargetSpec) -> bool {
     provider::capabilities(target).is_some_and(|capabilities| capabilities.home == ZoneHome::Workspace)
 }
 
-/// Reads the zones that are files, in the order of the configuration; calls `step` after each.
-pub fn read_local(config: &Config, terms: &ReadingTerms<'_>, step: impl Fn() + Sync) -> Vec<Result<ZoneRead, Problem>> {
+/// Reads the zones that are files; gives what `keep` makes of each as soon as it is read, in the order of the
+/// configuration.
+pub fn read_local<T: Send>(
+    config: &Config,
+    terms: &ReadingTerms<'_>,
+    keep: impl Fn(Result<ZoneRead, Problem>) -> T + Sync,
+) -> Vec<T> {
     let specs: Vec<&ZoneSpec> = local_zones(config).collect();
     let readers = provider::open_all(config.targets().filter(|target| is_local(target)), &terms.context(config));
     let targets: Vec<&TargetId> = specs.iter().map(|spec| &config.reference(spec).id).collect();
     side_by_side(&targets, |place| {
         let access = readers.target(targets[place]).access.as_ref().map_err(Problem::clone);
-        let read = access.and_then(|target| target.read_zone(&specs[place].name));
-        step();
-        read
+        keep(access.and_then(|target| target.read_zone(&specs[place].name)))
     })
 }
 
 /// Reads the zones that are files, to find errors in them.
 pub fn check_local(config: &Config, terms: &ReadingTerms<'_>, progress: &dyn Progress) -> LocalZones {
     progress.stage(RunStage::ZoneFiles, Some(local_zones(config).count() as u64));
-    let outcomes = read_local(config, terms, || progress.step());
+    // The contents go at once, so that memory holds a few zones and not all of them.
+    let outcomes = read_local(config, terms, |read| {
+        progress.step();
+        read.map(|ZoneRead { inputs, findings, .. }| (inputs, findings))
+    });
     let mut local = LocalZones::default();
     for outcome in outcomes {
         match outcome {
-            Ok(ZoneRead { inputs, findings, .. }) => {
+            Ok((inputs, findings)) => {
                 // A file that several zones include is one file.
                 local.read.extend(inputs.into_iter().map(|(name, _)| name));
                 local.findings.extend(findings.map(|found| *found));

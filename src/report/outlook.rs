@@ -11,6 +11,8 @@ pub struct PlanOutlook {
     pub refusal: Option<Problem>,
     /// The file that holds all of it, as the command line names it.
     pub file: Option<String>,
+    /// Whether it was to be saved, and could not be.
+    pub is_unsaved: bool,
     /// The command that applies the plan in that file, as a shell takes it.
     pub command: Option<String>,
     /// Where readers of a report find all of it, such as the page of a pipeline's run.

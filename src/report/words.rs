@@ -391,7 +391,7 @@ impl ExplainedCode for OutcomeCode {
             ),
             OutcomeCode::Failed => words(
                 "failed",
-                "their changes could not be made: see below",
+                "their changes were not made, or it is not known: see below",
                 "The message names the case: the host's changes could not be sent; the server refused them; it is not \
                  known whether they were made; or they were made and could not be read back. Remove the cause, and let \
                  `zonewright resume` go on; or plan again. No change is made twice.",

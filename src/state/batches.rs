@@ -15,10 +15,11 @@ use crate::target::Question;
 pub fn keep_sending(change: &dyn SqlChange, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), Problem> {
     let hosts: BTreeSet<Inv> = batch.changes.iter().filter_map(|change| change.subject.host()).collect();
     let (apply, number) = (apply.0 as i64, batch.number as i64);
+    let (zone, pool, target) = effect::columns(&batch.copy);
     let row = BatchRow {
         apply,
         number,
-        zone: batch.copy.zone.to_string(),
+        zone,
         phase: batch.phase.as_str().to_owned(),
         marker_before: kept_change::marker_before(batch),
         marker_after: batch.swap.as_ref().map(|swap| swap.after.to_string()),
@@ -28,6 +29,8 @@ pub fn keep_sending(change: &dyn SqlChange, apply: ApplyId, batch: &Batch<'_>, n
         settled: None,
         why: None,
         settled_at: None,
+        pool,
+        target,
     };
     row.insert(change)?;
     let sql = "INSERT INTO batch_changes (apply, number, changes, seal) VALUES (?1, ?2, ?3, ?4)";
@@ -73,14 +76,15 @@ pub fn unsettled(state: &dyn SqlRead, id: ApplyId) -> Result<Vec<UnsettledUpdate
            AND batches.apply = ?1 ORDER BY batches.number",
         seal::SENT
     );
-    let unsettled = |(BatchRow { apply, number, zone, .. }, changes): (BatchRow, String)| {
+    let unsettled = |(BatchRow { apply, number, zone, pool, target, .. }, changes): (BatchRow, String)| {
         let kept = state.changes(&changes)?;
         let after = kept.into_iter().map(|KeptChange { name, rtype, after, .. }| {
             let (name, rtype) = state.rrset(&name, &rtype)?;
             Ok((Question { name, rtype }, after))
         });
         let after = after.collect::<Result<_, Problem>>()?;
-        Ok(UnsettledUpdate { apply: ApplyId(apply as u64), number: number as u64, zone: state.zone(&zone)?, after })
+        let copy = state.copy(&pool, &target, &zone)?;
+        Ok(UnsettledUpdate { apply: ApplyId(apply as u64), number: number as u64, copy, after })
     };
     state.rows(&sql, values![id], seal::sent)?.into_iter().map(unsettled).collect()
 }

@@ -12,20 +12,35 @@ use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::inventory::value::Time;
-use crate::target::Marker;
+use crate::target::{CopyId, Marker};
+
+/// Which rows are of a copy, with its [`columns`] as `?1` to `?3`: its own, and those of versions that kept no more than
+/// the zone.
+const OF_COPY: &str = "zone = ?1 AND (pool = ?2 AND target = ?3 OR pool = '-')";
+
+/// A copy in the columns `zone`, `pool` and `target`.
+pub fn columns(copy: &CopyId) -> (String, String, String) {
+    (copy.zone.to_string(), copy.target.pool.to_string(), copy.target.name.clone())
+}
+
+/// Forgets the marker of a copy.
+pub fn forget_marker(change: &dyn SqlChange, copy: &CopyId) -> Result<(), Problem> {
+    let (zone, pool, target) = columns(copy);
+    change.execute(&format!("DELETE FROM markers WHERE {OF_COPY}"), values![zone, pool, target]).map(drop)
+}
 
 /// Keeps that an update that has just settled took effect, and what that proves of others of its zone that are open.
 pub fn settled(change: &dyn SqlChange, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), Problem> {
     let effects = batch.changes.iter().copied().map(ChangeEffect::from).collect();
     match batch.swap.as_ref().map(|swap| &swap.after) {
         Some(after) => {
-            move_marker(change, &batch.copy.zone, after, now)?;
+            move_marker(change, &batch.copy, after, now)?;
             enter(change, apply, &batch.copy.zone, effects, now)?;
-            settle_by(change, &batch.copy.zone, after, now).map(drop)
+            settle_by(change, &batch.copy, after, now).map(drop)
         }
         None => {
             enter(change, apply, &batch.copy.zone, effects, now)?;
-            settle_overtaken(change, &batch.copy.zone, &kept_change::kept(batch), now)
+            settle_overtaken(change, &batch.copy, &kept_change::kept(batch), now)
         }
     }
 }
@@ -84,27 +99,29 @@ fn enter(
 }
 
 /// Records the marker of an update that took effect as the current one, unless an answer to a later update came first.
-fn move_marker(change: &dyn SqlChange, zone: &ZoneName, after: &Marker, now: Time) -> Result<(), Problem> {
-    let sql = "SELECT marker FROM markers WHERE zone = ?1";
-    let known = change.row(sql, values![zone.to_string()], |row| row.get::<String>(0))?;
+fn move_marker(change: &dyn SqlChange, copy: &CopyId, after: &Marker, now: Time) -> Result<(), Problem> {
+    let sql = "SELECT marker FROM markers WHERE zone = ?1 AND pool = ?2 AND target = ?3";
+    let (zone, pool, target) = columns(copy);
+    let known = change.row(sql, values![zone, pool, target], |row| row.get::<String>(0))?;
     let is_later = |known: &Marker| known.epoch == after.epoch && known.batch > after.batch;
     if known.and_then(|text| Marker::parse(&text)).is_some_and(|known| is_later(&known)) {
         Ok(())
     } else {
-        put_marker(change, zone, after, now)
+        put_marker(change, copy, after, now)
     }
 }
 
 /// Records a marker as the current one.
-pub fn put_marker(change: &dyn SqlChange, zone: &ZoneName, marker: &Marker, now: Time) -> Result<(), Problem> {
-    let sql = "INSERT INTO markers (zone, marker, at) VALUES (?1, ?2, ?3)
-         ON CONFLICT (zone) DO UPDATE SET marker = excluded.marker, at = excluded.at";
-    change.execute(sql, values![zone.to_string(), marker.to_string(), now]).map(drop)
+pub fn put_marker(change: &dyn SqlChange, copy: &CopyId, marker: &Marker, now: Time) -> Result<(), Problem> {
+    forget_marker(change, copy)?;
+    let sql = "INSERT INTO markers (zone, pool, target, marker, at) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let (zone, pool, target) = columns(copy);
+    change.execute(sql, values![zone, pool, target, marker.to_string(), now]).map(drop)
 }
 
 /// Stops waiting for the markers of a zone that are older than this one: their updates name markers that are gone.
-pub fn close_until(change: &dyn SqlChange, zone: &ZoneName, marker: &Marker) -> Result<(), Problem> {
-    let awaited = awaited_until(change, zone, marker)?;
+pub fn close_until(change: &dyn SqlChange, copy: &CopyId, marker: &Marker) -> Result<(), Problem> {
+    let awaited = awaited_until(change, copy, marker)?;
     awaited.into_iter().try_for_each(|AwaitedUpdate { batch, .. }| BatchRow { awaited: 0, ..batch }.update(change))
 }
 
@@ -121,11 +138,11 @@ struct AwaitedUpdate {
 /// open. Returns how many took effect.
 ///
 /// A marker that is not in the journal settles none of them.
-pub fn settle_by(change: &dyn SqlChange, zone: &ZoneName, live: &Marker, now: Time) -> Result<usize, Problem> {
-    let awaited = awaited_until(change, zone, live)?;
+pub fn settle_by(change: &dyn SqlChange, copy: &CopyId, live: &Marker, now: Time) -> Result<usize, Problem> {
+    let awaited = awaited_until(change, copy, live)?;
     let markers = awaited.iter().map(|awaited| &awaited.after);
     let Some(first) = markers.min_by_key(|marker| place(marker)) else { return Ok(0) };
-    let chain = chain(change, zone, first, live)?;
+    let chain = chain(change, &copy.zone, first, live)?;
     if chain.is_empty() {
         return Ok(0);
     }
@@ -135,8 +152,8 @@ pub fn settle_by(change: &dyn SqlChange, zone: &ZoneName, live: &Marker, now: Ti
         if chain.contains(&(apply, number)) {
             batch.settle_as_done(change, "its marker is there, or one that replaced it", now)?;
             let changes = kept(change, apply, number)?;
-            move_marker(change, zone, &after, now)?;
-            enter(change, ApplyId(apply as u64), zone, changes.iter().map(ChangeEffect::from).collect(), now)?;
+            move_marker(change, copy, &after, now)?;
+            enter(change, ApplyId(apply as u64), &copy.zone, changes.iter().map(ChangeEffect::from).collect(), now)?;
             count += 1;
         } else {
             batch.settle_as_undone(change, "another marker replaced it", now)?;
@@ -147,15 +164,15 @@ pub fn settle_by(change: &dyn SqlChange, zone: &ZoneName, live: &Marker, now: Ti
 
 /// Settles an update without a known marker: all RRsets are as it was to leave them. Returns whether it was still open.
 pub fn settle_found(change: &dyn SqlChange, found: &UnsettledUpdate, now: Time) -> Result<bool, Problem> {
-    let UnsettledUpdate { apply, number, zone, .. } = found;
+    let UnsettledUpdate { apply, number, copy, .. } = found;
     let (id, number) = (apply.0 as i64, *number as i64);
     let Some(batch) = BatchRow::load(change, id, number)?.filter(BatchRow::is_open) else {
         return Ok(false);
     };
     batch.settle_as_done(change, "all of it is there", now)?;
     let changes = kept(change, id, number)?;
-    enter(change, *apply, zone, changes.iter().map(ChangeEffect::from).collect(), now)?;
-    settle_overtaken(change, zone, &changes, now)?;
+    enter(change, *apply, &copy.zone, changes.iter().map(ChangeEffect::from).collect(), now)?;
+    settle_overtaken(change, copy, &changes, now)?;
     Ok(true)
 }
 
@@ -174,11 +191,12 @@ fn place(marker: &Marker) -> (u64, u64) {
 
 /// The updates of a zone whose markers may still be found there, up to this one and including it, in the order of
 /// sending.
-fn awaited_until(change: &dyn SqlChange, zone: &ZoneName, last: &Marker) -> Result<Vec<AwaitedUpdate>, Problem> {
+fn awaited_until(change: &dyn SqlChange, copy: &CopyId, last: &Marker) -> Result<Vec<AwaitedUpdate>, Problem> {
     let columns = BatchRow::COLUMNS;
-    let sql = format!("SELECT {columns} FROM batches WHERE zone = ?1 AND awaited = 1 ORDER BY apply, number");
+    let sql = format!("SELECT {columns} FROM batches WHERE {OF_COPY} AND awaited = 1 ORDER BY apply, number");
+    let (zone, pool, target) = self::columns(copy);
     let awaited = change
-        .rows(&sql, values![zone.to_string()], BatchRow::of)?
+        .rows(&sql, values![zone, pool, target], BatchRow::of)?
         .into_iter()
         .filter_map(|batch| Some(AwaitedUpdate { after: Marker::parse(batch.marker_after.as_deref()?)?, batch }));
     Ok(awaited.filter(|awaited| place(&awaited.after) <= place(last)).collect())
@@ -213,10 +231,11 @@ fn chain(
 
 /// Settles the updates without a marker that were open in a zone when another one took effect on an RRset that they
 /// found just as that one did: had they taken effect, its prerequisite would not have held, and now theirs does not.
-fn settle_overtaken(change: &dyn SqlChange, zone: &ZoneName, changes: &[KeptChange], now: Time) -> Result<(), Problem> {
+fn settle_overtaken(change: &dyn SqlChange, copy: &CopyId, changes: &[KeptChange], now: Time) -> Result<(), Problem> {
     let sent = seal::SENT;
-    let sql = format!("{sent} WHERE zone = ?1 AND marker_after IS NULL AND (settled IS NULL OR settled = 'unknown')");
-    let open = change.rows(&sql, values![zone.to_string()], seal::sent)?;
+    let sql = format!("{sent} WHERE {OF_COPY} AND marker_after IS NULL AND (settled IS NULL OR settled = 'unknown')");
+    let (zone, pool, target) = columns(copy);
+    let open = change.rows(&sql, values![zone, pool, target], seal::sent)?;
     let found: HashMap<(&str, &str), &Option<RrsetText>> =
         changes.iter().map(|kept| ((kept.name.as_str(), kept.rtype.as_str()), &kept.before)).collect();
     let is_overtaken = |kept: &KeptChange| found.get(&(kept.name.as_str(), kept.rtype.as_str())) == Some(&&kept.before);

@@ -1,23 +1,21 @@
 //! The journal: every apply with its plan, every update that was sent with its outcome, and the markers, which show what
 //! took effect in each zone.
 
-use std::collections::BTreeMap;
-
 use super::sql::{SqlDatabase, SqlRows as _, values};
 use super::{
-    ApplyId, ApplySummary, ExportToAccept, KnownMarker, LeftSubject, NewApply, PlanBasis, PlanText, Resumption,
+    ApplyId, ApplySummary, ExportToAccept, KnownMarkers, LeftSubject, NewApply, PlanBasis, PlanText, Resumption,
     SentUpdate, SettledBatch, UnsettledUpdate, applies, batches, effect, markers, past,
 };
 use crate::apply::{ApplyOutcome, Batch, BatchOutcome};
 use crate::diag::Problem;
-use crate::dns::{Name, RrKey, ZoneName};
+use crate::dns::{Name, RrKey};
 use crate::inventory::value::{Inv, Time};
-use crate::target::Marker;
+use crate::target::{CopyId, Marker};
 
 /// Applies, updates and markers. What a method wrote is durable when it returns.
 pub trait ApplyJournal: Send {
     /// What is known about the markers, by zone.
-    fn markers(&self) -> Result<BTreeMap<ZoneName, KnownMarker>, Problem>;
+    fn markers(&self) -> Result<KnownMarkers, Problem>;
 
     /// The latest applies, the latest first; at most `count`.
     fn applies(&self, count: usize) -> Result<Vec<ApplySummary>, Problem>;
@@ -92,7 +90,7 @@ pub trait ApplyJournal: Send {
     /// Settles the updates that earlier applies left open in a zone, by the marker that is there: those that led to it
     /// took effect, and the others never will. Returns how many took effect. A marker that the state does not know
     /// changes nothing.
-    fn note_standing(&mut self, zone: &ZoneName, live: &Marker, now: Time) -> Result<usize, Problem>;
+    fn note_standing(&mut self, copy: &CopyId, live: &Marker, now: Time) -> Result<usize, Problem>;
 
     /// The updates that an apply left open and that no marker will settle: those without a marker, and those whose
     /// marker is past.
@@ -116,7 +114,7 @@ pub trait ApplyJournal: Send {
     /// Treats the markers in these zones as known, because an operator says so, and why.
     fn adopt_markers(
         &mut self,
-        markers: &[(ZoneName, Option<Marker>)],
+        markers: &[(CopyId, Option<Marker>)],
         who: &str,
         reason: &str,
         now: Time,
@@ -124,7 +122,7 @@ pub trait ApplyJournal: Send {
 }
 
 impl<D: SqlDatabase> ApplyJournal for D {
-    fn markers(&self) -> Result<BTreeMap<ZoneName, KnownMarker>, Problem> {
+    fn markers(&self) -> Result<KnownMarkers, Problem> {
         markers::known(self)
     }
 
@@ -212,8 +210,8 @@ impl<D: SqlDatabase> ApplyJournal for D {
         })
     }
 
-    fn note_standing(&mut self, zone: &ZoneName, live: &Marker, now: Time) -> Result<usize, Problem> {
-        self.write(|change| effect::settle_by(change, zone, live, now))
+    fn note_standing(&mut self, copy: &CopyId, live: &Marker, now: Time) -> Result<usize, Problem> {
+        self.write(|change| effect::settle_by(change, copy, live, now))
     }
 
     fn unsettled(&self, id: ApplyId) -> Result<Vec<UnsettledUpdate>, Problem> {
@@ -236,7 +234,7 @@ impl<D: SqlDatabase> ApplyJournal for D {
 
     fn adopt_markers(
         &mut self,
-        markers: &[(ZoneName, Option<Marker>)],
+        markers: &[(CopyId, Option<Marker>)],
         who: &str,
         reason: &str,
         now: Time,

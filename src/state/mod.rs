@@ -65,9 +65,8 @@ use crate::apply::{Batch, BatchOutcome};
 use crate::change::RrsetText;
 use crate::claim::Subject;
 use crate::diag::Problem;
-use crate::dns::ZoneName;
 use crate::inventory::value::Time;
-use crate::target::{Marker, Question};
+use crate::target::{CopyId, Marker, Question};
 
 pub use crate::guard::Breaker;
 pub use acceptance::{Acceptance, AcceptedFile, Acceptor, ExportExchange, ExportToAccept, NewExport, SourceStatus};
@@ -210,7 +209,7 @@ impl ApplySummary {
     }
 }
 
-/// What the state knows of a zone's marker.
+/// What the state knows of the marker of a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownMarker {
     /// The latest that is known to be there; `None` where there was none.
@@ -232,9 +231,34 @@ impl KnownMarker {
     }
 }
 
-/// Whether a marker in a zone is one that the state knows, or an older one.
-pub fn knows(markers: &BTreeMap<ZoneName, KnownMarker>, zone: &ZoneName, live: &Marker) -> bool {
-    markers.get(zone).is_some_and(|known| known.covers(live))
+/// What the state knows of the markers of all copies.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KnownMarkers(pub BTreeMap<CopyId, KnownMarker>);
+
+impl KnownMarkers {
+    /// Whether a marker in a copy is one that the state knows, or an older one.
+    pub fn covers(&self, copy: &CopyId, live: &Marker) -> bool {
+        self.of(copy).into_iter().any(|known| known.covers(live))
+    }
+
+    /// The greatest known epoch of a copy; 0 where there is none.
+    pub fn epoch(&self, copy: &CopyId) -> u64 {
+        self.of(copy).into_iter().map(KnownMarker::epoch).max().unwrap_or(0)
+    }
+
+    /// What is known of the markers that may be in a copy.
+    ///
+    /// A copy that was not written to under its name may have another name since, or its zone another pool: then all of
+    /// its zone in its pool are meant, else all of its zone.
+    pub fn of(&self, copy: &CopyId) -> Vec<&KnownMarker> {
+        if let Some(own) = self.0.get(copy) {
+            return vec![own];
+        }
+        let of_zone = || self.0.iter().filter(|(other, _)| other.zone == copy.zone);
+        let of_pool: Vec<&KnownMarker> =
+            of_zone().filter(|(other, _)| other.target.pool == copy.target.pool).map(|(_, known)| known).collect();
+        if of_pool.is_empty() { of_zone().map(|(_, known)| known).collect() } else { of_pool }
+    }
 }
 
 /// Which workspace a state is of.
@@ -253,8 +277,8 @@ pub struct UnsettledUpdate {
     pub apply: ApplyId,
     /// Its number within that.
     pub number: u64,
-    /// The zone.
-    pub zone: ZoneName,
+    /// The copy that it was sent to.
+    pub copy: CopyId,
     /// The RRsets that it changes, each with what is there if it took effect.
     pub after: Vec<(Question, Option<RrsetText>)>,
 }

@@ -5,7 +5,7 @@
 //! final dot.
 
 /// What makes each version of the one before; the first is made of nothing.
-pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7];
+pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -228,6 +228,26 @@ CREATE TABLE blocked_subjects (
     subject TEXT NOT NULL,
     PRIMARY KEY (apply, subject)
 );
+";
+
+/// Version 8: markers and updates are of a copy, which is a zone as one target of a pool holds it. A hyphen is in place of
+/// the pool and the target of older ones.
+const V8: &str = "
+ALTER TABLE batches ADD COLUMN pool TEXT NOT NULL DEFAULT '-';
+ALTER TABLE batches ADD COLUMN target TEXT NOT NULL DEFAULT '-';
+ALTER TABLE adoptions ADD COLUMN pool TEXT NOT NULL DEFAULT '-';
+ALTER TABLE adoptions ADD COLUMN target TEXT NOT NULL DEFAULT '-';
+ALTER TABLE markers RENAME TO markers_of_zones;
+CREATE TABLE markers (
+    zone TEXT NOT NULL,
+    marker TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    pool TEXT NOT NULL,
+    target TEXT NOT NULL,
+    PRIMARY KEY (pool, target, zone)
+);
+INSERT INTO markers (zone, marker, at, pool, target) SELECT zone, marker, at, '-', '-' FROM markers_of_zones;
+DROP TABLE markers_of_zones;
 ";
 
 /// The first version whose rows have digests.

@@ -12,6 +12,7 @@ use super::error::unreadable;
 use super::sql::{SqlChange, SqlRow, SqlRows as _, values};
 use crate::diag::Problem;
 use crate::inventory::value::Time;
+use crate::target::PoolName;
 
 /// The digest of a row, as its columns come.
 struct Seal(Xxh3);
@@ -75,7 +76,7 @@ fn broken(row: &dyn SqlRow, what: String) -> Problem {
 macro_rules! batch_columns {
     () => {
         "batches.apply, batches.number, zone, phase, marker_before, marker_after, awaited, hosts, sent_at, settled, why, \
-         settled_at, batches.seal"
+         settled_at, pool, target, batches.seal"
     };
 }
 
@@ -106,6 +107,10 @@ pub struct BatchRow {
     pub why: Option<String>,
     /// When that was known.
     pub settled_at: Option<i64>,
+    /// The pool of the zone; a hyphen in rows of older versions.
+    pub pool: String,
+    /// The target that it was sent to; a hyphen in rows of older versions.
+    pub target: String,
 }
 
 impl BatchRow {
@@ -113,7 +118,7 @@ impl BatchRow {
     pub const COLUMNS: &str = batch_columns!();
 
     /// The column after these.
-    pub const END: usize = 13;
+    pub const END: usize = 15;
 
     /// Reads a row that begins with these columns, and checks it.
     pub fn of(row: &dyn SqlRow) -> Result<BatchRow, Problem> {
@@ -137,6 +142,8 @@ impl BatchRow {
             settled: row.get(9)?,
             why: row.get(10)?,
             settled_at: row.get(11)?,
+            pool: row.get(12)?,
+            target: row.get(13)?,
         })
     }
 
@@ -150,11 +157,12 @@ impl BatchRow {
     pub fn insert(&self, db: &dyn SqlChange) -> Result<(), Problem> {
         let sql =
             "INSERT INTO batches (apply, number, zone, phase, marker_before, marker_after, awaited, hosts, sent_at,
-             seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-        let BatchRow { apply, number, zone, phase, marker_before, marker_after, awaited, hosts, sent_at, .. } = self;
+             pool, target, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+        let BatchRow { apply, number, zone, phase, marker_before, marker_after, awaited, hosts, .. } = self;
+        let BatchRow { sent_at, pool, target, .. } = self;
         #[rustfmt::skip]
         db.execute(sql, values![
-            apply, number, zone, phase, marker_before, marker_after, awaited, hosts, sent_at, self.seal(),
+            apply, number, zone, phase, marker_before, marker_after, awaited, hosts, sent_at, pool, target, self.seal(),
         ])?;
         Ok(())
     }
@@ -188,9 +196,14 @@ impl BatchRow {
         self.settled.as_deref().is_none_or(|settled| settled == "unknown")
     }
 
+    /// Whether an older version wrote it, which kept no pool and no target.
+    fn is_of_any_copy(&self) -> bool {
+        self.pool == PoolName::unknown().as_str()
+    }
+
     /// The digest.
     fn seal(&self) -> i64 {
-        Seal::of("batches")
+        let seal = Seal::of("batches")
             .number(self.apply)
             .number(self.number)
             .text(&self.zone)
@@ -202,8 +215,9 @@ impl BatchRow {
             .number(self.sent_at)
             .maybe_text(self.settled.as_deref())
             .maybe_text(self.why.as_deref())
-            .maybe_number(self.settled_at)
-            .end()
+            .maybe_number(self.settled_at);
+        // Rows of older versions were sealed without them.
+        if self.is_of_any_copy() { seal.end() } else { seal.text(&self.pool).text(&self.target).end() }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::dns::{Name, Rtype, ZoneName};
 use crate::inventory::value::Time;
-use crate::target::Marker;
+use crate::target::{CopyId, Marker, TargetId};
 
 /// A value of a row or of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -217,6 +217,12 @@ pub trait SqlRows: SqlRead {
     /// Reads a zone's name.
     fn zone(&self, text: &str) -> Result<ZoneName, Problem> {
         Name::parse(text).map(ZoneName::new).map_err(|_| self.odd("name of a zone", text))
+    }
+
+    /// Reads what names a copy: its pool, its target and its zone.
+    fn copy(&self, pool: &str, target: &str, zone: &str) -> Result<CopyId, Problem> {
+        let pool = pool.parse().map_err(|_| self.odd("name of a pool", pool))?;
+        Ok(CopyId { target: TargetId { pool, name: target.to_owned() }, zone: self.zone(zone)? })
     }
 
     /// Reads a subject.

@@ -1,10 +1,8 @@
 //! What there is to say of a state as a whole. Pure.
 
-use std::collections::BTreeMap;
-
-use super::{ApplyId, ApplyJournal, ApplySummary, Breaker, KnownMarker, LockHolder, SourceStatus, State};
+use super::{ApplyId, ApplyJournal, ApplySummary, Breaker, KnownMarkers, LockHolder, SourceStatus, State};
 use crate::diag::Problem;
-use crate::dns::{Name, ZoneName};
+use crate::dns::Name;
 use crate::inventory::value::Time;
 use crate::plan::LimitState;
 
@@ -39,7 +37,7 @@ pub struct StateFacts {
     /// Those that can be taken up again, the latest first: their plan is kept and has not expired.
     pub resumable: Vec<ApplyId>,
     /// The markers, by zone.
-    pub markers: BTreeMap<ZoneName, KnownMarker>,
+    pub markers: KnownMarkers,
     /// The tripped breakers, sorted by scope.
     pub breakers: Vec<Breaker>,
 }

@@ -39,6 +39,16 @@ impl Client {
         Client { workspace, key }
     }
 
+    /// The line of settings that names the key; empty without one.
+    pub fn key_setting(&self) -> &str {
+        &self.key
+    }
+
+    /// The folder that paths in the settings are relative to.
+    pub fn workspace(&self) -> &Path {
+        self.workspace.path()
+    }
+
     /// Reads a zone from the server at `address`; each message may take `timeout`, as the settings write it.
     pub fn read(&self, address: &str, zone: &str, timeout: &str) -> Result<ZoneRead, Problem> {
         let settings = format!("server = \"{address}\"\ntimeout = \"{timeout}\"\n{}", self.key);

@@ -200,3 +200,40 @@ fn a_signed_zone_is_reported() {
     let (document, exit) = doctor(&[&bind.address()], Some(&key), &["example.net"]);
     assert_eq!((findings(&document), exit), (vec![expected("note", "signed-zone", true)], Some(0)));
 }
+
+/// The code of the finding about each zone at a place.
+fn codes_at(document: &Value, place: &str) -> Vec<(String, String)> {
+    let findings = document["targets"][0]["findings"].as_array().expect("findings").iter();
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let at = findings.filter(|finding| finding["place"] == place && finding["zone"] != Value::Null);
+    at.map(|finding| (text(&finding["zone"]), text(&finding["code"]))).collect()
+}
+
+#[test]
+fn name_servers_are_compared_with_their_target() {
+    let named = |name: &str, serial| (name.to_owned(), zone(serial, "").1);
+    let start = |kind, zones| Server::start(kind, &ServerConfig { zones, ..ServerConfig::default() });
+    let both = |serial| vec![named("a.example.net", serial), named("b.example.net", serial)];
+    let Some(target) = start(Kind::Bind, both(7)) else { return };
+    let (Some(follows), Some(behind)) = (start(Kind::Nsd, both(7)), start(Kind::Knot, vec![named("a.example.net", 6)]))
+    else {
+        return;
+    };
+    let workspace = workspace(&[&target.address()], None, &["a.example.net", "b.example.net"]);
+    let down = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port").local_addr().expect("it").to_string();
+    let servers = [follows.address(), behind.address(), down];
+    let tables = servers.iter().map(|server| format!("\n[[pool.main.nameserver]]\nserver = \"{server}\"\n"));
+    let file = workspace.path().join("zonewright.toml");
+    let text = fs::read_to_string(&file).expect("the settings") + &tables.collect::<String>();
+    fs::write(&file, text).expect("the settings");
+    let (document, exit) = run(&mut Command::new(env!("CARGO_BIN_EXE_zonewright")), workspace.path());
+    let found = servers.map(|server| codes_at(&document, &server));
+    let codes = |a: &str, b: &str| {
+        vec![("a.example.net.".to_owned(), a.to_owned()), ("b.example.net.".to_owned(), b.to_owned())]
+    };
+    assert_eq!(
+        found,
+        [codes("follows", "follows"), codes("behind", "not-authoritative"), codes("no-answer", "no-answer")]
+    );
+    assert_eq!((exit, &document["problems"]), (Some(1), &json!(3)));
+}

@@ -75,6 +75,7 @@ mod refusals;
 mod relay;
 mod resume_between;
 mod rig;
+mod serials;
 mod serve;
 mod serve_random;
 mod server;

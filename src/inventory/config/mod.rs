@@ -7,6 +7,8 @@ pub mod node;
 
 mod place;
 
+mod pools;
+
 pub mod toml;
 
 pub mod yaml;

@@ -5,19 +5,18 @@ use std::collections::{BTreeMap, HashMap};
 use ipnet::IpNet;
 
 use super::node::{SettingsKey, SettingsNode, SettingsTree, SourceText, TableReader};
-use super::notify;
 use super::shared::{A_DURATION, A_PERCENTAGE, read_host_limits, read_ttl};
 use super::sources::read_sources;
+use super::{notify, pools};
 use crate::diag::{Diagnostics, Origin};
 use crate::dns::reverse::reverse_zone;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::model::{
-    ClaimAddresses, Config, Limits, Permission, Pool, ProjectAdmin, ProtectPattern, Registry, ShareLimit, TargetSpec,
-    ZoneSpec,
+    ClaimAddresses, Config, Limits, Permission, Pool, ProjectAdmin, ProtectPattern, Registry, ShareLimit, ZoneSpec,
 };
 use crate::inventory::source::{KnownFormat, PathPattern, SourceSpec};
 use crate::inventory::value::{Duration, Percent};
-use crate::target::{PoolName, TargetId, ZoneFence};
+use crate::target::ZoneFence;
 
 /// What zonewright.toml says.
 #[derive(Debug)]
@@ -100,7 +99,7 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
     let (projects, sources) = read_sources(&mut reader, formats);
     let free_domain = free_domain.unwrap_or_else(|| Name::parse(FREE_DOMAIN).expect("a constant name"));
     let admins = read_admins(&mut reader, &free_domain);
-    let pools = read_pools(&mut reader);
+    let pools = pools::read(&mut reader);
     let zones = read_zones(&mut reader, &pools);
     diagnostics.append(reader.finish());
     let settings = match (owner, diagnostics.error_count()) {
@@ -241,62 +240,6 @@ fn check_id(key: &SettingsKey, reader: &mut TableReader<'_>) {
         let message = format!("`{}` cannot be the id of a project", key.name);
         reader.push(reader.source().error("bad-value", key.origin, key.width, message).hint(super::ID_HINT));
     }
-}
-
-/// Reads `[pool.X]`; a pool that is wrong keeps its place.
-fn read_pools(reader: &mut TableReader<'_>) -> Vec<(String, Option<Pool>)> {
-    let Some(node) = reader.take("pool") else { return Vec::new() };
-    let mut table = TableReader::new(node, reader.source());
-    let mut pools = Vec::new();
-    for (key, node) in table.take_all() {
-        let mut pool = TableReader::new(node, table.source());
-        let targets = pool.require("target").and_then(|list| pool.list_of(list));
-        let target = targets.and_then(|targets| read_target(node, targets, &mut pool));
-        table.append(pool.finish());
-        // A lone hyphen is what is written where a pool is not known.
-        let is_reserved = |name: &PoolName| *name == PoolName::unknown();
-        let refused = || format!("`{}` cannot be the name of a pool", key.name);
-        let name: Result<PoolName, String> = key.name.parse();
-        let name = name.and_then(|name| if is_reserved(&name) { Err(refused()) } else { Ok(name) });
-        if let Err(message) = &name {
-            let diagnostic = table.source().error("bad-value", key.origin, key.width, message);
-            table.push(diagnostic.hint("use letters, digits, `-`, `_` and `.`"));
-        }
-        let pool = name.ok().zip(target).map(|(name, (provider, settings))| {
-            let target = TargetSpec { id: TargetId::only(&name), provider, settings };
-            Pool { name, targets: vec![target] }
-        });
-        pools.push((key.name.clone(), pool));
-    }
-    reader.append(table.finish());
-    pools
-}
-
-/// Reads the one target of a pool: its type and its settings.
-fn read_target<'a>(
-    pool: &SettingsNode,
-    targets: &'a [SettingsNode],
-    reader: &mut TableReader<'a>,
-) -> Option<(String, SettingsNode)> {
-    let node = match targets {
-        [] => {
-            reader.error(pool, "no-target", "a pool without a target");
-            return None;
-        }
-        [node] => node,
-        [_, second, ..] => {
-            let message = "a second target in one pool";
-            let diagnostic = reader.source().error("several-targets", second.origin, second.width, message);
-            reader.push(diagnostic.hint("a pool has one target; give each target its own pool"));
-            return None;
-        }
-    };
-    // Only the provider knows its settings, so nothing else is asked of the table here.
-    let mut target = TableReader::new(node, reader.source());
-    let provider = target.require("type").and_then(|node| target.text_of(node)).map(str::to_owned);
-    target.take_all();
-    reader.append(target.finish());
-    Some((provider?, node.clone()))
 }
 
 /// Reads `[[zone]]`.

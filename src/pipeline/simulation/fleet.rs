@@ -13,7 +13,7 @@ use crate::inventory::value::Inv;
 use crate::plan::{Plan, SealedPlan, fixture};
 use crate::provider::memory::message::UpdateInstruction;
 use crate::provider::memory::primary::MemoryPrimary;
-use crate::target::{PoolName, UpdateLimits};
+use crate::target::UpdateLimits;
 use crate::verify::truth;
 
 /// How many RRsets a host has: its address, a PTR for each address that it has or may get, and the address of a name
@@ -135,7 +135,7 @@ impl Fleet {
                 zone: zone.clone(),
                 key: key.clone(),
                 subject: Subject::Host(Inv(host)),
-                pool: PoolName::unknown(),
+                pool: super::pool(),
                 also: Vec::new(),
                 project: "search".to_owned(),
                 reasons: reasons(key.rtype, &kind, host),

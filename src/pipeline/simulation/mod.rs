@@ -24,6 +24,12 @@ use std::time::Instant;
 use self::stage::Weakness;
 use self::story::{Violation, play};
 use crate::state::Sqlite;
+use crate::target::PoolName;
+
+/// The pool of all zones.
+fn pool() -> PoolName {
+    "main".parse().unwrap()
+}
 
 /// A number from the environment.
 fn number(name: &str, default: u64) -> u64 {

@@ -23,7 +23,7 @@ use crate::pipeline::settings::{WorkspaceSettings, load_settings};
 use crate::pipeline::targets::Targets;
 use crate::plan::SealedPlan;
 use crate::state::{ApplyId, ApplyJournal, Sqlite};
-use crate::target::{CopyId, PoolName, WriteTarget, ZoneId};
+use crate::target::{CopyId, WriteTarget, ZoneId};
 
 /// How many sessions a run has at most before the faults end.
 const SESSIONS: usize = 4;
@@ -231,7 +231,7 @@ impl Run<'_> {
         let wire = RunWire { stage, run: number, changes: &plan.changes };
         let writer: &dyn WriteTarget = &wire;
         let is_fenced = stage.weakness != Weakness::Marker;
-        let id = |zone: &ZoneName| ZoneId { pool: PoolName::unknown(), name: zone.clone() };
+        let id = |zone: &ZoneName| ZoneId { pool: super::pool(), name: zone.clone() };
         let access = |zone| CopyAccess { copy: CopyId::only(&id(zone)), writer: Ok(writer), is_fenced };
         let copies = stage.fleet.zones.iter().map(access).collect();
         let targets = Targets { copies, writers: vec![writer] };

@@ -16,12 +16,13 @@ use crate::live::OwnRrsets;
 use crate::progress::{Progress, RunStage};
 use crate::state::{
     Acceptance, AcceptanceRecord, AcceptedFile, Acceptor, ApplyId, ApplyJournal, ApplySummary, Breaker, BreakerReset,
-    ChangeLedger, ExportToAccept, KnownMarker, LeftSubject, LiftedLimit, NewApply, OwnershipRegister, PlanBasis,
+    ChangeLedger, ExportToAccept, KnownMarkers, LeftSubject, LiftedLimit, NewApply, OwnershipRegister, PlanBasis,
     PlanText, Resumption, SentUpdate, Sqlite, State, StateAddress, StateIdentity, UnsettledUpdate, WaitList, WaitNews,
     WrittenRrset,
 };
 use crate::target::{
-    Answer, Marker, Question, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteTarget,
+    Answer, CopyId, Marker, Question, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone,
+    WriteTarget,
 };
 
 /// The connection of a run to the primary.
@@ -150,7 +151,7 @@ macro_rules! write {
 
 impl ApplyJournal for Book<'_> {
     read! {
-        fn markers() -> BTreeMap<ZoneName, KnownMarker>;
+        fn markers() -> KnownMarkers;
         fn applies(count: usize) -> Vec<ApplySummary>;
         fn last_finished() -> Option<ApplySummary>;
         fn unfinished() -> Vec<ApplySummary>;
@@ -170,10 +171,10 @@ impl ApplyJournal for Book<'_> {
         fn begin(apply: &NewApply, plan: &PlanText<'_>) -> ApplyId;
         fn resume(id: ApplyId, resumption: &Resumption) -> ();
         fn note_settled(apply: ApplyId, batch: &Batch<'_>, settled: &BatchOutcome, now: Time) -> ();
-        fn note_standing(zone: &ZoneName, live: &Marker, now: Time) -> usize;
+        fn note_standing(copy: &CopyId, live: &Marker, now: Time) -> usize;
         fn note_found(found: &UnsettledUpdate, now: Time) -> bool;
         fn finish(apply: ApplyId, applied: &ApplyOutcome, accepted: Option<&[ExportToAccept]>, now: Time) -> ();
-        fn adopt_markers(markers: &[(ZoneName, Option<Marker>)], who: &str, reason: &str, now: Time) -> ();
+        fn adopt_markers(markers: &[(CopyId, Option<Marker>)], who: &str, reason: &str, now: Time) -> ();
     }
 
     fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), Problem> {

@@ -100,6 +100,11 @@ impl MessageHeader {
         self.flags & ANSWER_BITS == ANSWER
     }
 
+    /// Whether it is an answer that was cut short (bit TC).
+    pub fn is_cut(&self) -> bool {
+        self.flags & ANSWER_BITS == ANSWER | 0x0200
+    }
+
     /// Whether the server is the authority for what it says (bit AA).
     pub fn is_authoritative(&self) -> bool {
         self.flags & 0x0400 != 0

@@ -29,6 +29,9 @@
 //! | `version` | asks a server what it is |
 //! | `primary` | the server that zones are written to |
 //! | `writer` | writes to the primary, and reads for that |
+//! | `tsig_key` | a key with its secret |
+//! | `udp` | messages over UDP |
+//! | `name_server` | sends NOTIFY, and asks for serials |
 
 mod ask;
 mod axfr;
@@ -41,6 +44,7 @@ mod kept;
 mod lower;
 mod message;
 mod meter;
+pub mod name_server;
 mod observe;
 mod outcome;
 mod primary;
@@ -49,6 +53,8 @@ mod rooms;
 mod session;
 mod settings;
 mod stream;
+mod tsig_key;
+mod udp;
 mod version;
 mod wire;
 mod writer;
@@ -60,9 +66,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use domain::base::iana::Rcode;
-use domain::dep::octseq::array::Array;
 use domain::rdata::tsig::Time48;
-use domain::tsig::{Key, KeyName};
+use domain::tsig::Key;
 
 use super::exchange::ExchangeSettings;
 use super::{OpenedReader, OpenedWriter, Provider, ProviderContext};
@@ -289,13 +294,8 @@ impl NameServers {
     /// The key; fetches its secret the first time. Other threads wait meanwhile, so that a command runs once.
     fn key(&self) -> Result<Option<Arc<Key>>, Problem> {
         let fetch = || {
-            let Some(key) = &self.settings.key else { return Ok(None) };
-            let secret = key.secret.fetch(&self.workspace, self.settings.exchange.timeout)?;
-            let name = Array::try_from(key.name.as_name().as_wire()).expect("names have at most 255 octets");
-            let name = KeyName::from_octets(name).expect("names are wire format");
-            // Full length both ways: no signature may be truncated.
-            let key = Key::new(key.algorithm, secret.octets(), name, None, None).expect("no length is out of bounds");
-            Ok(Some(Arc::new(key)))
+            let key = self.settings.key.as_ref();
+            key.map(|key| tsig_key::fetch(key, &self.workspace, self.settings.exchange.timeout)).transpose()
         };
         self.key.get_or_init(fetch).clone()
     }

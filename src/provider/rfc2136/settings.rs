@@ -130,6 +130,36 @@ pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<ServerSett
     (settings.filter(|_| found.error_count() == 0), found)
 }
 
+/// The settings of a name server that is only asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NameServerSettings {
+    /// Where it is.
+    pub server: ServerAddress,
+    /// The key that messages are signed with, where they are.
+    pub key: Option<KeySettings>,
+}
+
+/// Reads the settings of a name server, of `[[pool.X.nameserver]]`; `None` where something in them is wrong.
+pub fn parse_name_server(settings: &SettingsNode, source: &SourceText) -> (Option<NameServerSettings>, Diagnostics) {
+    if let Some(misplaced) = misplaced_secret(settings) {
+        let mut found = Diagnostics::default();
+        found.push(misplaced);
+        return (None, found);
+    }
+    let mut reader = TableReader::new(settings, source);
+    // The pool reads these.
+    reader.take("of");
+    reader.take("notify");
+    let server = reader.require("server").and_then(|node| read_server(&mut reader, node, ""));
+    let key = match reader.take("tsig_key") {
+        None => Some(None),
+        Some(node) => parse_key(&mut reader, node).map(Some),
+    };
+    let found = reader.finish();
+    let settings = server.zip(key).map(|(server, key)| NameServerSettings { server, key });
+    (settings.filter(|_| found.error_count() == 0), found)
+}
+
 /// Reads how much one read may bring.
 fn parse_limits(reader: &mut TableReader<'_>) -> ReadLimits {
     let default = ReadLimits::default();
@@ -197,18 +227,19 @@ fn server_nodes(node: &SettingsNode) -> Vec<&SettingsNode> {
 
 /// Reads one server or a list of them.
 fn parse_servers(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<Vec<ServerAddress>> {
-    let servers: Vec<_> = server_nodes(node)
-        .into_iter()
-        .map(|node| {
-            let server = node.as_text().and_then(parse_server);
-            if server.is_none() {
-                let message = "a server is `HOST`, `HOST:PORT`, `ADDRESS` or `[ADDRESS]:PORT`, or a list of these";
-                reader.error(node, "bad-server", message);
-            }
-            server
-        })
-        .collect();
+    let servers: Vec<_> =
+        server_nodes(node).into_iter().map(|node| read_server(reader, node, ", or a list of these")).collect();
     servers.into_iter().collect()
+}
+
+/// Reads one server; `or` ends the message about what is none.
+fn read_server(reader: &mut TableReader<'_>, node: &SettingsNode, or: &str) -> Option<ServerAddress> {
+    let server = node.as_text().and_then(parse_server);
+    if server.is_none() {
+        let message = format!("a server is `HOST`, `HOST:PORT`, `ADDRESS` or `[ADDRESS]:PORT`{or}");
+        reader.error(node, "bad-server", message);
+    }
+    server
 }
 
 /// Reads one server.

@@ -6,8 +6,10 @@ use std::thread;
 use std::time::Duration;
 
 use domain::base::Message;
+use domain::dep::octseq::array::Array;
 use domain::rdata::tsig::Tsig;
 use domain::tsig::Algorithm;
+use domain::tsig::KeyName;
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 

@@ -37,6 +37,7 @@ fn applied(hosts: Vec<SubjectOutcome>, changes: usize) -> ApplyOutcome {
         zone: fixture::zone(name),
         updates,
         changes,
+        unknown: 0,
         took: Duration::from_millis(took),
     };
     let zones = vec![
@@ -136,6 +137,25 @@ fn the_verdict_stands_first() {
 }
 
 #[test]
+fn the_verdict_says_of_what_the_outcome_is_not_known() {
+    let verdict = |done: Vec<SubjectOutcome>, changes| {
+        let failed = hosts(20..37, OutcomeCode::Failed);
+        let mut applied = applied([done, failed].concat(), changes);
+        applied.zones[0].unknown = 3;
+        assert_eq!(document(&applied, None, 1)["zones"][0]["unknown"], 3);
+        assert_eq!(document(&applied, None, 1)["zones"][1]["unknown"], Value::Null);
+        shown(&applied, 0).split("\n\n").next().unwrap().to_owned()
+    };
+    let lines = [verdict(vec![], 0), verdict(hosts(1..3, OutcomeCode::Applied), 4)];
+    insta::assert_snapshot!(lines.join("\n"), @"
+    None known to be applied of 17 hosts: 17 failed; 3 updates may have taken
+      effect, or may still.
+    Applied in part: 2 of 19 hosts; 17 failed; 3 updates may have taken effect, or
+      may still.
+    ");
+}
+
+#[test]
 fn nothing_to_do_is_said_only_where_the_plan_is_whole_and_no_host_is_blocked() {
     let first_line = |plan: Plan| {
         let (sealed, applied) = (SealedPlan::new(plan), ApplyOutcome::default());
@@ -188,8 +208,8 @@ fn text_says_what_is_left_and_what_to_do() {
         CNAME
       hint: remove it
 
-    failed, 13 hosts and 1 name without a host: their changes could not be made: see
-      below
+    failed, 13 hosts and 1 name without a host: their changes were not made, or it
+      is not known: see below
       ns1.example.net:53 zone search.example.net.: the server answers REFUSED
         host 7 of search, sas1-0007.search.example.net.
         host 8 of search, sas1-0008.search.example.net.

@@ -176,6 +176,7 @@ fn verdict(report: &ApplyReport<'_>) -> String {
     let left = counts(applied);
     let already = applied.count(OutcomeCode::AlreadyApplied);
     let untouched = applied.zones.iter().all(|zone| zone.changes == 0);
+    let unknown = applied.zones.iter().map(|zone| zone.unknown).sum();
     if let Some(no_plan) = without_plan(report) {
         return format!("{no_plan}.");
     }
@@ -188,12 +189,18 @@ fn verdict(report: &ApplyReport<'_>) -> String {
             format!("Nothing was left to do: all {all} are as the plan says")
         }
         (total, done) if done == total => whole(applied),
+        (_, 0) if untouched && unknown > 0 => format!("None known to be applied of {all}: {left}"),
         (_, 0) if untouched => format!("None applied of {all}: {left}"),
         (_, done) if untouched && done == already => {
             format!("None applied of {all}: {already} already as the plan says, {left}")
         }
         _ if already > 0 => format!("Applied in part: {}, {already} of them before; {left}", done_of(applied)),
         _ => format!("Applied in part: {}; {left}", done_of(applied)),
+    };
+    let text = match unknown {
+        _ if report.done() == applied.hosts.len() => text,
+        0 => text,
+        unknown => format!("{text}; {} may have taken effect, or may still", counted(unknown, "update")),
     };
     match applied.problems.len() {
         0 => format!("{text}."),

@@ -126,7 +126,13 @@ fn full() -> Metrics {
         hint: None,
     };
     let hosts = [OutcomeCode::Applied, OutcomeCode::Applied, OutcomeCode::Stale].map(host).into();
-    let sent = |name, updates| ZoneWritten { zone: zone(name), updates, changes: updates * 3, took: Duration::ZERO };
+    let sent = |name, updates| ZoneWritten {
+        zone: zone(name),
+        updates,
+        changes: updates * 3,
+        unknown: 0,
+        took: Duration::ZERO,
+    };
     let zones = vec![sent("example.net", 2), sent("web.example.net", 1)];
     metrics.applied(&ApplyOutcome { hosts, zones, problems: vec![] });
     let tripped = "2026-11-20T00:00:00Z".parse().unwrap();

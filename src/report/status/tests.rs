@@ -6,7 +6,8 @@ use crate::plan::{LimitKind, fixture};
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
 use crate::state::{
-    Acceptance, ApplyId, ApplySummary, Breaker, KnownMarker, LockHolder, NewApply, Resumption, SourceStatus, StateFacts,
+    Acceptance, ApplyId, ApplySummary, Breaker, KnownMarker, KnownMarkers, LockHolder, NewApply, Resumption,
+    SourceStatus, StateFacts,
 };
 use crate::target::Marker;
 
@@ -90,7 +91,9 @@ fn full() -> StateFacts {
         applies: vec![begun(4), begun(3), ended(2), begun(1)],
         unfinished: vec![begun(4), begun(3)],
         resumable: vec![ApplyId(4), ApplyId(3)],
-        markers: [(fixture::zone("search.example.net"), known), (fixture::zone("example.net"), fresh)].into(),
+        markers: KnownMarkers(
+            [(fixture::copy("search.example.net"), known), (fixture::copy("example.net"), fresh)].into(),
+        ),
         breakers: vec![Breaker { scope: "project:search".into(), tripped: at(1), why: "31 hosts, 20 allowed".into() }],
     }
 }
@@ -204,8 +207,13 @@ fn text_of_little_is_short() {
     State: none yet at .zonewright/state.db; the first `apply` creates it
     Lock: free
     ");
-    let empty =
-        StateFacts { applies: vec![], unfinished: vec![], resumable: vec![], markers: [].into(), breakers: vec![] };
+    let empty = StateFacts {
+        applies: vec![],
+        unfinished: vec![],
+        resumable: vec![],
+        markers: KnownMarkers::default(),
+        breakers: vec![],
+    };
     insta::assert_snapshot!(text(&status(None, Some(empty))), @r"
     State: .zonewright/state.db
     Lock: free
@@ -256,7 +264,7 @@ fn the_document_fits_its_schema() {
 
 #[test]
 fn what_was_taken_for_known_is_told_by_zone() {
-    let markers = [(fixture::zone("example.net"), Some(marker(7, 12))), (fixture::zone("web.example.net"), None)];
+    let markers = [(fixture::copy("example.net"), Some(marker(7, 12))), (fixture::copy("web.example.net"), None)];
     let options = TextOptions { width: 80, ..TextOptions::default() };
     let unread = [fixture::zone("search.example.net")];
     insta::assert_snapshot!(adopted(".zonewright/state.db", &markers, &unread, &options), @"

@@ -10,7 +10,7 @@ use crate::report::page::TextPage;
 use crate::report::summary::counted;
 use crate::report::wrap::table;
 use crate::state::{ApplySummary, KnownMarker, LockHolder, StateFacts, Status};
-use crate::target::Marker;
+use crate::target::{CopyId, Marker};
 
 /// What to do about an apply that did not end.
 const UNFINISHED: &str = "finds out what took effect, and does what is missing";
@@ -49,13 +49,13 @@ pub fn reset(breaker: &Breaker, options: &TextOptions) -> String {
 /// Renders which markers a state took over, and which zones could not be read.
 pub fn adopted(
     place: &str,
-    markers: &[(ZoneName, Option<Marker>)],
+    markers: &[(CopyId, Option<Marker>)],
     unread: &[ZoneName],
     options: &TextOptions,
 ) -> String {
     let mut page = TextPage::new(options);
-    for (zone, marker) in markers {
-        page.line(0, &zone.to_string());
+    for (copy, marker) in markers {
+        page.line(0, &copy.zone.to_string());
         page.line(2, &marker.as_ref().map_or_else(|| "no marker".to_owned(), words));
     }
     for zone in unread {
@@ -135,7 +135,7 @@ impl TextPage<'_> {
 
     /// Adds the markers, zone by zone.
     fn markers(&mut self, memory: &StateFacts) {
-        if memory.markers.is_empty() {
+        if memory.markers.0.is_empty() {
             return;
         }
         self.heading("Markers");

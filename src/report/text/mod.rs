@@ -196,6 +196,7 @@ fn next(sealed: &SealedPlan, outlook: &PlanOutlook, options: &TextOptions) -> Op
         TextPurpose::Look => {
             Some("Nothing was changed. `plan --out FILE` saves the plan, `apply FILE` applies it.".to_owned())
         }
+        TextPurpose::Saved if outlook.is_unsaved => Some("Nothing was changed, and the plan was not saved.".to_owned()),
         TextPurpose::Saved => {
             let file = outlook.file.as_deref().map(sanitize);
             if no_plan(plan).is_some() {

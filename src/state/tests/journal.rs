@@ -8,7 +8,7 @@ fn what_was_written_is_there_after_opening_again() {
     let (_folder, file) = place();
     assert!(open_to_read(&file).unwrap().is_none());
     let mut state = open_to_write(&file).unwrap();
-    assert!(state.applies(10).unwrap().is_empty() && state.markers().unwrap().is_empty());
+    assert!(state.applies(10).unwrap().is_empty() && state.markers().unwrap().0.is_empty());
     let id = begin(&mut *state, &new_apply());
     let changes = [change(A, NONE, (600, &["2a02::1"]))];
     run(&mut *state, id, &batch(&changes, 1, swap(marker(1, 1))), Some(BatchOutcome::Done));
@@ -126,7 +126,6 @@ fn the_marker_that_stands_settles_what_a_crash_left_open() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
     let id = begin(&mut *state, &new_apply());
-    let zone = fixture::zone("search.example.net");
     let create = |name| [change(name, NONE, (600, &["2a02::1"]))];
     let (a, b, c) = (create(A), create(B), create("c.search.example.net"));
     let after = |marker: &Marker, number| {
@@ -138,7 +137,7 @@ fn the_marker_that_stands_settles_what_a_crash_left_open() {
     run(&mut *state, id, &batch(&b, 2, after(&marker(1, 1), 2)), Some(BatchOutcome::Unknown("no answer".into())));
     run(&mut *state, id, &batch(&b, 3, after(&marker(1, 1), 3)), None);
     run(&mut *state, id, &batch(&c, 4, after(&marker(1, 3), 4)), None);
-    assert_eq!(state.note_standing(&zone, &marker(2, 9), at(8)).unwrap(), 0, "another writer's says nothing");
+    assert_eq!(state.note_standing(&copy(), &marker(2, 9), at(8)).unwrap(), 0, "another writer's says nothing");
     assert_eq!(known(&*state).open.len(), 4);
     let perhaps = |state: &dyn State, since| {
         let hosts = state.perhaps_changed_since(at(since)).unwrap();
@@ -146,15 +145,15 @@ fn the_marker_that_stands_settles_what_a_crash_left_open() {
     };
     let sent = |seconds| ("search".to_owned(), 7, at(seconds));
     assert_eq!(perhaps(&*state, 2), [sent(2), sent(3), sent(4)], "one is older");
-    assert_eq!(state.note_standing(&zone, &marker(1, 3), at(9)).unwrap(), 2);
+    assert_eq!(state.note_standing(&copy(), &marker(1, 3), at(9)).unwrap(), 2);
     assert_eq!(perhaps(&*state, 0), [sent(4)], "of the others it is known");
     assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 3)), open: vec![marker(1, 4)] });
     assert!(is_own(&*state, A) && is_own(&*state, B) && !is_own(&*state, "c.search.example.net"));
     assert_eq!(state.changed_since(at(9)).unwrap(), [("search".to_owned(), Subject::Host(Inv(7)), at(9))]);
     assert_eq!((state.unfinished().unwrap()[0].updates_done, state.unfinished().unwrap()[0].updates_open), (2, 1));
-    assert_eq!(state.note_standing(&zone, &marker(1, 3), at(9)).unwrap(), 0, "once is enough");
+    assert_eq!(state.note_standing(&copy(), &marker(1, 3), at(9)).unwrap(), 0, "once is enough");
     // Adopting the marker has the same result.
-    state.adopt_markers(&[(zone, Some(marker(1, 4)))], "ops", "looked at", at(10)).unwrap();
+    state.adopt_markers(&[(copy(), Some(marker(1, 4)))], "ops", "looked at", at(10)).unwrap();
     assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 4)), open: vec![] });
     assert!(is_own(&*state, "c.search.example.net"));
 }
@@ -181,7 +180,7 @@ fn own_is_what_was_created_and_not_deleted_since() {
     assert!(then(state, one, two, BatchOutcome::Done));
     assert!(then(state, two, NONE, BatchOutcome::Undone("refused".into())));
     assert!(!then(state, two, NONE, BatchOutcome::Done));
-    assert!(state.markers().unwrap().is_empty(), "a zone without a fence has no marker");
+    assert!(state.markers().unwrap().0.is_empty(), "a zone without a fence has no marker");
 }
 
 #[test]
@@ -223,16 +222,43 @@ fn adopted_markers_are_known() {
     let id = begin(&mut *state, &new_apply());
     let changes = [change(A, NONE, (600, &["2a02::1"]))];
     run(&mut *state, id, &batch(&changes, 1, swap(marker(3, 1))), None);
-    let zones = [(fixture::zone("search.example.net"), Some(marker(9, 2))), (fixture::zone("example.net"), None)];
+    let zones = [(copy(), Some(marker(9, 2))), (fixture::copy("example.net"), None)];
     state.adopt_markers(&zones, "ops", "moved to another runner", at(1)).unwrap();
     assert_eq!(known(&*state), KnownMarker { marker: Some(marker(9, 2)), open: vec![] });
-    assert_eq!(state.markers().unwrap().len(), 1);
-    let gone = [(fixture::zone("search.example.net"), None)];
+    assert_eq!(state.markers().unwrap().0.len(), 1);
+    let gone = [(copy(), None)];
     state.adopt_markers(&gone, "ops", "made anew", at(2)).unwrap();
-    assert!(state.markers().unwrap().is_empty());
+    assert!(state.markers().unwrap().0.is_empty());
     let db = Connection::open(&file).unwrap();
     let kept = "SELECT count(*) FROM adoptions WHERE who = 'ops' AND reason <> ''";
     assert_eq!(db.query_row(kept, [], |row| row.get::<_, i64>(0)).unwrap(), 3);
+}
+
+#[test]
+fn two_copies_of_a_zone_have_their_own_markers_and_updates() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = begin(&mut *state, &new_apply());
+    let changes = [change(A, NONE, (600, &["2a02::1"]))];
+    let target = |name: &str| CopyId { target: TargetId { pool: fixture::pool(), name: name.into() }, ..copy() };
+    let at_target = |name, number, swap| Batch { copy: target(name), ..batch(&changes, number, swap) };
+    let lost = || Some(BatchOutcome::Unknown("no answer".into()));
+    run(&mut *state, id, &at_target("a", 1, swap(marker(1, 1))), lost());
+    run(&mut *state, id, &at_target("b", 2, swap(marker(3, 1))), lost());
+    run(&mut *state, id, &at_target("a", 3, None), lost());
+    run(&mut *state, id, &at_target("b", 4, None), Some(BatchOutcome::Done));
+    assert_eq!(fates(&*state, id), ["open", "open", "open", "done"], "an update overtakes none elsewhere");
+    assert_eq!(state.note_standing(&target("b"), &marker(3, 1), at(9)).unwrap(), 1);
+    assert_eq!(fates(&*state, id), ["open", "done", "open", "done"], "a marker settles none elsewhere");
+    let known = state.markers().unwrap();
+    assert_eq!(known.of(&target("a")), [&KnownMarker { marker: None, open: vec![marker(1, 1)] }]);
+    assert_eq!(known.of(&target("b")), [&KnownMarker { marker: Some(marker(3, 1)), open: vec![] }]);
+    assert!(!known.covers(&target("a"), &marker(3, 1)), "that of another copy");
+    // A target that got another name is still known by its pool.
+    assert_eq!((known.of(&target("c")).len(), known.epoch(&target("c"))), (2, 3));
+    assert_eq!(state.unsettled(id).unwrap()[0].copy, target("a"));
+    state.adopt_markers(&[(target("b"), None)], "ops", "made anew", at(10)).unwrap();
+    assert_eq!(state.markers().unwrap().0.into_keys().collect::<Vec<_>>(), [target("a")]);
 }
 
 #[test]

@@ -31,7 +31,7 @@ use crate::apply::{ApplyOutcome, MarkerSwap, OutcomeCode, Phase, SubjectOutcome}
 use crate::dns::{Name, RrKey, Rtype};
 use crate::inventory::value::{Duration, Inv};
 use crate::plan::{Change, fixture};
-use crate::target::CopyId;
+use crate::target::{CopyId, PoolName, TargetId, ZoneId};
 
 /// A folder for a state, and the file in it.
 fn place() -> (TempDir, PathBuf) {
@@ -108,6 +108,11 @@ fn batch<'a>(changes: &'a [Change], number: u64, swap: Option<MarkerSwap>) -> Ba
     }
 }
 
+/// The copy of the zone of [`change`].
+fn copy() -> CopyId {
+    fixture::copy("search.example.net")
+}
+
 /// The swap of one marker for the next.
 fn swap(after: Marker) -> Option<MarkerSwap> {
     let before = (after.batch > 1).then(|| marker(after.epoch, after.batch - 1).to_rrset());
@@ -124,7 +129,9 @@ fn run(state: &mut dyn State, apply: ApplyId, batch: &Batch<'_>, settled: Option
 
 /// What is known of the marker of the zone of [`change`].
 fn known(state: &dyn State) -> KnownMarker {
-    state.markers().unwrap().remove(&fixture::zone("search.example.net")).unwrap()
+    let markers = state.markers().unwrap();
+    let [known] = markers.of(&copy()).try_into().unwrap();
+    known.clone()
 }
 
 /// Whether the AAAA at a name is own.

@@ -89,7 +89,7 @@ fn an_undo_of_which_only_the_marker_tells_that_it_took_effect_counts_as_one() {
     let changes = [change(A, ONE, NONE), change(B, NONE, ONE)];
     run(state, undo, &batch(&changes, 1, swap(marker(1, 1))), Some(BatchOutcome::Unknown("no answer".into())));
     assert!(is_own(state, A) && !is_own(state, B));
-    assert_eq!(state.note_standing(&changes[0].zone, &marker(1, 1), at(9)).unwrap(), 1);
+    assert_eq!(state.note_standing(&copy(), &marker(1, 1), at(9)).unwrap(), 1);
     assert!(!is_own(state, A) && !is_own(state, B), "B is another editor's");
     assert_eq!(state.apply(undo).unwrap().unwrap().new.undoes, Some(first));
 }

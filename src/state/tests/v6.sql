@@ -1,4 +1,4 @@
--- A state as version 6 had it, made of one of version 7: of host 7 alone.
+-- A state as version 6 had it, made of one of this version: of host 7 alone.
 DROP TABLE ledger;
 DROP TABLE left_subjects;
 DROP TABLE blocked_subjects;
@@ -26,4 +26,18 @@ CREATE TABLE blocked_hosts (
     PRIMARY KEY (apply, host)
 );
 UPDATE batch_changes SET changes = replace(changes, '"subject":"host:7"', '"host":7');
+DROP INDEX batches_awaited;
+ALTER TABLE batches DROP COLUMN pool;
+ALTER TABLE batches DROP COLUMN target;
+CREATE INDEX batches_awaited ON batches (zone) WHERE awaited = 1;
+ALTER TABLE adoptions DROP COLUMN pool;
+ALTER TABLE adoptions DROP COLUMN target;
+ALTER TABLE markers RENAME TO markers_of_copies;
+CREATE TABLE markers (
+    zone TEXT NOT NULL PRIMARY KEY,
+    marker TEXT NOT NULL,
+    at BIGINT NOT NULL
+);
+INSERT INTO markers (zone, marker, at) SELECT zone, marker, at FROM markers_of_copies;
+DROP TABLE markers_of_copies;
 UPDATE schema_version SET version = 6;

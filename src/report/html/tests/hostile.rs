@@ -117,7 +117,15 @@ fn page_with(text: &str) -> String {
     let (file, url) = (Some(format!("plan{text}.json")), Some(format!("at {text}")));
     page_of(
         plan_with(text),
-        &PlanOutlook { file, url, refusal: Some(refusal), hidden: Some(7), command: None, source_url: None },
+        &PlanOutlook {
+            file,
+            url,
+            refusal: Some(refusal),
+            hidden: Some(7),
+            command: None,
+            source_url: None,
+            is_unsaved: false,
+        },
     )
 }
 

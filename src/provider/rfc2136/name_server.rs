@@ -1,0 +1,224 @@
+//! A name server that gets NOTIFY and is asked for serials, over UDP, and over TCP where an answer is cut short.
+//!
+//! Comes in: the settings of `[[pool.X.nameserver]]`. Goes out: what it answers for each of many zones. All questions
+//! are in flight at once, so that a server that is down costs one deadline, and not one for each zone.
+
+use std::collections::HashMap;
+use std::net::UdpSocket;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use domain::base::Message;
+use domain::base::iana::{Opcode, Rcode};
+use domain::rdata::tsig::Time48;
+use domain::tsig::{ClientTransaction, Key};
+
+use super::ask::{Asker, DEFAULT_WINDOW};
+use super::failure::ServerFailure;
+use super::message::{self, MessageHeader};
+use super::query;
+use super::settings::{self, ReadLimits, ServerAddress};
+use super::udp;
+use super::{random_id, tsig_key};
+use crate::diag::{Diagnostics, Problem};
+use crate::dns::{Rtype, ZoneName};
+use crate::inventory::config::node::{SettingsNode, SourceText};
+use crate::provider::ProviderContext;
+use crate::target::{NameServer, Question, SerialAnswer};
+
+/// How many questions are in flight at most: half of all IDs, so that a late answer seldom meets a new question.
+const AT_ONCE: usize = 1 << 15;
+
+/// After so many questions there is a short pause, in which answers are read: the buffers of sockets are small.
+const BURST: usize = 64;
+
+/// That pause.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// The longest answer over UDP that is read.
+const LONGEST: usize = 65_535;
+
+/// Checks the settings of a name server without using them.
+pub fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
+    settings::parse_name_server(settings, source).1
+}
+
+/// The address in settings that [`check`] passed.
+pub fn address(settings: &SettingsNode, source: &SourceText) -> String {
+    let (settings, _) = settings::parse_name_server(settings, source);
+    settings.expect("`check` passed the settings").server.to_string()
+}
+
+/// Opens a name server whose settings [`check`] passed; fetches the secret of its key.
+///
+/// Errors: the secret cannot be had.
+pub fn open(settings: &SettingsNode, context: &ProviderContext<'_>) -> Result<Box<dyn NameServer>, Problem> {
+    let (settings, _) = settings::parse_name_server(settings, context.source);
+    let settings = settings.expect("`check` passed the settings");
+    let place = settings.server.to_string();
+    let fetch = |key| tsig_key::fetch(key, context.workspace, super::super::exchange::DEFAULT_TIMEOUT);
+    let key = settings.key.as_ref().map(fetch).transpose().map_err(|error| error.at(place))?;
+    Ok(Box::new(PolledServer { address: settings.server, key }))
+}
+
+/// A name server.
+struct PolledServer {
+    /// Its address.
+    address: ServerAddress,
+    /// The key that messages are signed with, where they are.
+    key: Option<Arc<Key>>,
+}
+
+/// A question that waits for its answer.
+struct OpenQuestion {
+    /// The place of its zone.
+    place: usize,
+    /// What its answer's signature is checked with.
+    transaction: Option<ClientTransaction<Arc<Key>>>,
+}
+
+impl NameServer for PolledServer {
+    fn place(&self) -> String {
+        self.address.to_string()
+    }
+
+    fn notify(&self, zones: &[&ZoneName]) {
+        let Ok(socket) = udp::connect(&self.address) else { return };
+        for (number, zone) in zones.iter().enumerate() {
+            let mut message = message::question(zone.as_name(), Rtype::SOA, random_id());
+            message.header_mut().set_opcode(Opcode::NOTIFY);
+            // RFC 1996 section 3.8.
+            message.header_mut().set_aa(true);
+            self.sign(&mut message);
+            // It is sent once: a message that is lost costs the server its refresh time, and nothing else.
+            let _ = socket.send(&message.finish());
+            if number % BURST == BURST - 1 {
+                std::thread::sleep(PAUSE);
+            }
+        }
+    }
+
+    fn ask(&self, zones: &[&ZoneName], patience: Duration) -> Vec<SerialAnswer> {
+        let mut answers = vec![SerialAnswer::Silent; zones.len()];
+        for (zones, answers) in zones.chunks(AT_ONCE).zip(answers.chunks_mut(AT_ONCE)) {
+            if let Ok(socket) = udp::connect(&self.address) {
+                let cut = self.ask_over_udp(&socket, zones, patience, answers);
+                self.ask_over_tcp(zones, &cut, patience, answers);
+            }
+        }
+        answers
+    }
+}
+
+impl PolledServer {
+    /// Signs a message, where there is a key.
+    fn sign(
+        &self,
+        message: &mut domain::base::message_builder::AdditionalBuilder<Vec<u8>>,
+    ) -> Option<ClientTransaction<Arc<Key>>> {
+        let key = self.key.clone()?;
+        Some(ClientTransaction::request(key, message, Time48::now()).expect("a TSIG record fits"))
+    }
+
+    /// Asks for all zones over UDP; gives the places of those whose answers were cut short.
+    fn ask_over_udp(
+        &self,
+        socket: &UdpSocket,
+        zones: &[&ZoneName],
+        patience: Duration,
+        answers: &mut [SerialAnswer],
+    ) -> Vec<usize> {
+        let mut open: HashMap<u16, OpenQuestion> = HashMap::with_capacity(zones.len());
+        let mut cut = Vec::new();
+        let mut id = random_id();
+        for (place, zone) in zones.iter().enumerate() {
+            id = id.wrapping_add(1);
+            let mut message = message::question(zone.as_name(), Rtype::SOA, id);
+            let transaction = self.sign(&mut message);
+            if socket.send(&message.finish()).is_err() {
+                // The system knows from an earlier question that nothing listens there.
+                return cut;
+            }
+            open.insert(id, OpenQuestion { place, transaction });
+            if place % BURST == BURST - 1 {
+                self.receive(socket, Instant::now() + PAUSE, (zones, &mut open), (answers, &mut cut));
+            }
+        }
+        self.receive(socket, Instant::now() + patience, (zones, &mut open), (answers, &mut cut));
+        cut
+    }
+
+    /// Takes answers until none is awaited, or the deadline passes.
+    fn receive(
+        &self,
+        socket: &UdpSocket,
+        deadline: Instant,
+        (zones, open): (&[&ZoneName], &mut HashMap<u16, OpenQuestion>),
+        (answers, cut): (&mut [SerialAnswer], &mut Vec<usize>),
+    ) {
+        let mut buffer = vec![0; LONGEST];
+        while !open.is_empty() {
+            let Some(length) = udp::receive(socket, deadline, &mut buffer) else { return };
+            let mut octets = buffer[..length].to_vec();
+            let Some(header) = MessageHeader::read(&octets) else { continue };
+            let Some(sent) = open.get(&header.id) else { continue };
+            // What is not signed by the server may be from another sender: the server's own answer may still come.
+            if !is_signed(sent, &mut octets) {
+                continue;
+            }
+            let place = sent.place;
+            let answer = if header.is_cut() { None } else { read_soa(&octets, zones[place]) };
+            match answer {
+                Some(answer) => answers[place] = answer,
+                None if header.is_cut() => cut.push(place),
+                None => continue,
+            }
+            open.remove(&header.id);
+        }
+    }
+
+    /// Asks for the zones at these places over TCP; a server that does not answer there either stays silent.
+    fn ask_over_tcp(&self, zones: &[&ZoneName], places: &[usize], patience: Duration, answers: &mut [SerialAnswer]) {
+        for place in places {
+            let zone = zones[*place];
+            let (window, limits) = (DEFAULT_WINDOW, ReadLimits::default());
+            let asker = Asker { server: &self.address, zone, key: self.key.clone(), timeout: patience, window, limits };
+            let read = |octets: &[u8], zone: &ZoneName, _: &Question| {
+                read_soa(octets, zone).ok_or_else(|| message::bad("no answer to the question for the SOA"))
+            };
+            answers[*place] = match asker.ask_to(&[Question::soa(zone)], read) {
+                Ok(found) => found[0],
+                Err(ServerFailure::QueryRefused { rcode: Rcode::NOTAUTH | Rcode::REFUSED, .. }) => SerialAnswer::NoZone,
+                Err(_) => SerialAnswer::Silent,
+            };
+        }
+    }
+}
+
+/// Whether an answer has the signature that its question asks for; takes it off.
+fn is_signed(sent: &OpenQuestion, octets: &mut Vec<u8>) -> bool {
+    let Some(transaction) = &sent.transaction else { return true };
+    let Ok(mut message) = Message::from_octets(std::mem::take(octets)) else { return false };
+    let checked = transaction.answer(&mut message, Time48::now());
+    *octets = message.into_octets();
+    checked.is_ok()
+}
+
+/// Reads the answer to the question for the SOA of a zone; `None` for what is no such answer.
+///
+/// A server that refuses, or refers elsewhere, does not have the zone. One that has trouble (SERVFAIL) may have it: a
+/// secondary answers so while the zone has expired.
+fn read_soa(octets: &[u8], zone: &ZoneName) -> Option<SerialAnswer> {
+    let header = MessageHeader::read(octets)?;
+    if !header.is_whole_answer() {
+        return None;
+    }
+    match header.rcode() {
+        Rcode::NOTAUTH | Rcode::REFUSED => return Some(SerialAnswer::NoZone),
+        Rcode::NOERROR | Rcode::NXDOMAIN => {}
+        _ => return Some(SerialAnswer::Silent),
+    }
+    let own = query::read_own(octets, zone, &Question::soa(zone)).ok()?;
+    let serial = own.and_then(|rrset| rrset.rdata().first()?.as_rdata(Rtype::SOA).serial());
+    Some(serial.map_or(SerialAnswer::NoZone, SerialAnswer::Serves))
+}

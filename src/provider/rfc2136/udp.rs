@@ -1,0 +1,39 @@
+//! Messages over UDP (RFC 1035 section 4.2.1).
+
+use std::io::{self, ErrorKind};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::time::{Duration, Instant};
+
+use super::settings::ServerAddress;
+
+/// A socket to the first address of a server.
+///
+/// Errors: the name has no address, or the system gives no socket.
+pub fn connect(server: &ServerAddress) -> io::Result<UdpSocket> {
+    let mut addresses = (server.host.as_str(), server.port).to_socket_addrs()?;
+    let address = addresses.next().ok_or_else(|| io::Error::new(ErrorKind::NotFound, "the name has no address"))?;
+    // Port 0: a random one for each socket (RFC 5452 section 4.5).
+    let own: SocketAddr = match address {
+        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+    };
+    let socket = UdpSocket::bind(own)?;
+    socket.connect(address)?;
+    Ok(socket)
+}
+
+/// Receives one message before a deadline; `None` where none came, or nothing listens there.
+pub fn receive(socket: &UdpSocket, deadline: Instant, buffer: &mut [u8]) -> Option<usize> {
+    loop {
+        let patience = deadline.saturating_duration_since(Instant::now());
+        if patience == Duration::ZERO {
+            return None;
+        }
+        socket.set_read_timeout(Some(patience)).ok()?;
+        match socket.recv(buffer) {
+            Ok(length) => return Some(length),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! A name server as the rest of the code sees it: it gets NOTIFY, and is asked which serials it serves.
+
+use std::time::Duration;
+
+use crate::dns::{Serial, ZoneName};
+
+/// What a server answered to the question for the SOA of a zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SerialAnswer {
+    /// The serial that it serves, as an authoritative answer.
+    Serves(Serial),
+    /// It is not authoritative for the zone, or refuses to answer for it.
+    NoZone,
+    /// Nothing that says either.
+    Silent,
+}
+
+/// A name server that is asked, and never written to.
+pub trait NameServer: Sync {
+    /// Where it is, for messages.
+    fn place(&self) -> String;
+
+    /// Tells it that zones changed (RFC 1996). It is not waited for: whether that helped, the next question shows.
+    fn notify(&self, zones: &[&ZoneName]);
+
+    /// Asks for the SOA of each zone, all at once; waits for an answer as long as `patience`. The answers have the order
+    /// of the zones.
+    fn ask(&self, zones: &[&ZoneName], patience: Duration) -> Vec<SerialAnswer>;
+}
