@@ -69,9 +69,9 @@ impl Serialize for WithoutReasons<'_> {
 
 /// Writes a change, its fields in the order of their names.
 fn write_change<S: Serializer>(change: &Change, reasons: Option<&[Reason]>, serializer: S) -> Result<S::Ok, S::Error> {
-    let Change { pool, zone, key, subject, also, project, kind, .. } = change;
+    let Change { pool, zone, key, subject, also, targets, project, kind, .. } = change;
     let rrset = |rrset: Option<&Rrset>| rrset.map(|rrset| RrsetText::of(key.rtype, rrset));
-    let mut fields = serializer.serialize_struct("Change", 11)?;
+    let mut fields = serializer.serialize_struct("Change", 12)?;
     fields.serialize_field("after", &rrset(kind.after()))?;
     if !also.is_empty() {
         fields.serialize_field("also", also)?;
@@ -84,6 +84,9 @@ fn write_change<S: Serializer>(change: &Change, reasons: Option<&[Reason]>, seri
         fields.serialize_field("reasons", reasons)?;
     }
     fields.serialize_field("subject", subject)?;
+    if !targets.is_empty() {
+        fields.serialize_field("targets", targets)?;
+    }
     fields.serialize_field("type", &Mnemonic(key.rtype))?;
     fields.serialize_field("zone", zone)?;
     fields.end()
@@ -122,6 +125,9 @@ struct ChangeText {
     reasons: Vec<Reason>,
     /// What it is for.
     subject: Subject,
+    /// The targets; left out where it is for all.
+    #[serde(default, deserialize_with = "present")]
+    targets: Option<Vec<String>>,
     /// The type.
     #[serde(rename = "type", with = "crate::dns::rtype_text")]
     rtype: Rtype,
@@ -139,7 +145,7 @@ impl<'de> Deserialize<'de> for Change {
 ///
 /// Errors: no plan has such a change.
 fn change(text: ChangeText) -> Result<Change, String> {
-    let ChangeText { after, also, before, name, pool, project, reasons, subject, rtype, zone } = text;
+    let ChangeText { after, also, before, name, pool, project, reasons, subject, targets, rtype, zone } = text;
     let rrset = |rrset: Option<RrsetText>| rrset.map(|rrset| rrset.to_rrset(rtype)).transpose();
     let kind = ChangeKind::between(rrset(before)?, rrset(after)?);
     let kind = kind.ok_or_else(|| "`before` and `after` are the same".to_owned())?;
@@ -148,7 +154,12 @@ fn change(text: ChangeText) -> Result<Change, String> {
     if is_superfluous || !also.is_sorted_by(|a, b| a < b) || also.contains(&subject) {
         return Err("`also` is not a sorted list of other subjects, each once, left out where empty".to_owned());
     }
-    Ok(Change { key: key(&zone, &name, rtype)?, pool, zone, subject, also, project, kind, reasons })
+    let is_superfluous = targets.as_ref().is_some_and(Vec::is_empty);
+    let targets = targets.unwrap_or_default();
+    if is_superfluous || !targets.is_sorted_by(|a, b| a < b) {
+        return Err("`targets` is not a sorted list of targets, each once, left out where empty".to_owned());
+    }
+    Ok(Change { key: key(&zone, &name, rtype)?, pool, zone, subject, also, targets, project, kind, reasons })
 }
 
 /// The owner name and type of an RRset in a zone.

@@ -9,7 +9,7 @@ pub use crate::dns::ChangeKind;
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
 use crate::document::{nullable, words};
 use crate::inventory::value::{Inv, Time};
-use crate::target::{PoolName, ZoneId};
+use crate::target::{PoolName, TargetId, ZoneId};
 
 mod document;
 
@@ -32,6 +32,8 @@ pub struct Change {
     pub subject: Subject,
     /// The others whose rules contributed, sorted.
     pub also: Vec<Subject>,
+    /// The targets that it is for, by their names in the pool, sorted; all of the pool's where empty.
+    pub targets: Vec<String>,
     /// The project of the host, or the one whose orphan is removed.
     pub project: String,
     /// Before and after.
@@ -44,6 +46,11 @@ impl Change {
     /// The zone that it is made in.
     pub fn zone_id(&self) -> ZoneId {
         ZoneId { pool: self.pool.clone(), name: self.zone.clone() }
+    }
+
+    /// Whether it is for a target of its pool.
+    pub fn is_for(&self, target: &TargetId) -> bool {
+        target.pool == self.pool && (self.targets.is_empty() || self.targets.contains(&target.name))
     }
 
     /// What it is for, and the others that contributed.

@@ -55,6 +55,7 @@ fn merge_one(context: &RuleContext<'_>, acts: &[RuleAct]) -> Option<Change> {
         key: key(context, *zone, owner.as_name(), *rtype),
         subject: actor.subject.clone(),
         also,
+        targets: Vec::new(),
         project: context.project_id(actor.project).to_owned(),
         kind,
         reasons: reasons(context, &effective),

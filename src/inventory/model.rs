@@ -366,6 +366,44 @@ pub struct Pool {
     pub targets: Vec<TargetSpec>,
     /// Its name servers, in the order of the settings.
     pub name_servers: Vec<NameServerSpec>,
+    /// The share of its voters that must agree, in percent: 1 to 100.
+    pub threshold: u32,
+    /// How its name servers are asked.
+    pub polling: PollTerms,
+}
+
+/// How name servers are asked for serials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PollTerms {
+    /// How long an answer is waited for.
+    pub timeout: Duration,
+    /// From one question to the next.
+    pub retry_interval: Duration,
+    /// How many more questions there are after the first.
+    pub max_retries: u32,
+}
+
+impl Pool {
+    /// Whether it has several targets.
+    pub fn has_several(&self) -> bool {
+        self.targets.len() > 1
+    }
+
+    /// How many voters a target is or feeds: its name servers, or itself where none follows it.
+    pub fn votes(&self, target: &TargetId) -> usize {
+        self.name_servers.iter().filter(|server| server.of == *target).count().max(1)
+    }
+
+    /// How many voters there are.
+    pub fn voters(&self) -> usize {
+        self.targets.iter().map(|target| self.votes(&target.id)).sum()
+    }
+
+    /// Whether targets reach the threshold; each is given once.
+    pub fn is_reached<'t>(&self, targets: impl Iterator<Item = &'t TargetId>) -> bool {
+        let votes: usize = targets.map(|target| self.votes(target)).sum();
+        100 * votes >= self.threshold as usize * self.voters()
+    }
 }
 
 /// One `[[pool.X.nameserver]]`: a server that follows a target. It is asked, and never written to.

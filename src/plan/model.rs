@@ -36,7 +36,7 @@ pub struct Plan {
     pub fleet: Option<u64>,
     /// What the inventory says of the hosts that the plan names; without those that it lacks. Reports show their names.
     pub hosts: BTreeMap<Inv, HostSeen>,
-    /// The changes, sorted by project, subject, pool, zone, owner, type; the names as text.
+    /// The changes, sorted by project, subject, pool, zone, owner, type, targets; the names as text.
     pub changes: Vec<Change>,
     /// The causes of the changes; none where an apply is undone, and where there are neither changes nor a base.
     pub review: Option<Review>,

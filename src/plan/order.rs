@@ -13,6 +13,8 @@ use crate::claim::Subject;
 /// Sorts everything in a plan, and drops what a change has twice.
 pub fn settle(plan: &mut Plan) {
     for change in &mut plan.changes {
+        change.targets.sort_unstable();
+        change.targets.dedup();
         change.also.sort_unstable();
         change.also.dedup();
         change.reasons.sort_by(reasons);
@@ -38,13 +40,14 @@ pub fn settle(plan: &mut Plan) {
     plan.zones.sort_by(zones);
 }
 
-/// By project, subject, pool, zone, name, type.
+/// By project, subject, pool, zone, name, type, targets.
 pub fn changes(a: &Change, b: &Change) -> Ordering {
     // Names are printed only where project and subject are equal, which is among the few changes of one host.
     let texts = || {
         let zones = if a.zone == b.zone { Ordering::Equal } else { a.zone.to_string().cmp(&b.zone.to_string()) };
         let owners = || a.key.owner.to_string().cmp(&b.key.owner.to_string());
-        zones.then_with(owners).then_with(|| a.key.rtype.to_string().cmp(&b.key.rtype.to_string()))
+        let types = || a.key.rtype.to_string().cmp(&b.key.rtype.to_string());
+        zones.then_with(owners).then_with(types).then_with(|| a.targets.cmp(&b.targets))
     };
     let pools = || a.pool.cmp(&b.pool);
     a.project.cmp(&b.project).then_with(|| a.subject.cmp(&b.subject)).then_with(pools).then_with(texts)

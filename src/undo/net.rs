@@ -77,6 +77,7 @@ impl RrsetSpan<'_> {
             key: RrKey { owner, rtype: last.rtype },
             subject: last.subject.clone(),
             also: last.also.clone(),
+            targets: Vec::new(),
             project: last.project.clone(),
             kind,
             reasons: vec![Reason { evidence, rule: Rule::Undo, subject: last.subject.clone() }],

@@ -1,11 +1,26 @@
-//! `[pool.X]` of zonewright.toml: the target of the zones of a pool, and the name servers that follow it.
+//! `[pool.X]` of zonewright.toml: the targets of the zones of a pool, the name servers that follow them, and when they agree.
 
 use std::collections::HashMap;
 
-use super::node::{SettingsNode, TableReader};
+use super::node::{SettingsKey, SettingsNode, TableReader};
+use super::shared::A_DURATION;
 use crate::diag::Origin;
-use crate::inventory::model::{NameServerSpec, Pool, TargetSpec};
+use crate::inventory::model::{NameServerSpec, PollTerms, Pool, TargetSpec};
+use crate::inventory::value::Duration;
 use crate::target::{PoolName, TargetId};
+
+/// The share of the voters that must agree where nothing is said: all of them, so that no target is behind in silence.
+const THRESHOLD: u32 = 100;
+
+/// How name servers are asked where nothing is said: as OpenStack Designate documents it for its pool manager.
+const POLLING: PollTerms =
+    PollTerms { timeout: Duration::from_secs(30), retry_interval: Duration::from_secs(2), max_retries: 3 };
+
+/// The longest time between questions, and the longest wait for an answer, in seconds: a slip of the pen is likelier beyond.
+const MAX_POLL_TIME: u64 = 3600;
+
+/// The most questions after the first.
+const MAX_RETRIES: u32 = 1000;
 
 /// Reads `[pool.X]`; a pool that is wrong keeps its place.
 pub fn read(reader: &mut TableReader<'_>) -> Vec<(String, Option<Pool>)> {
@@ -14,93 +29,175 @@ pub fn read(reader: &mut TableReader<'_>) -> Vec<(String, Option<Pool>)> {
     let mut pools = Vec::new();
     for (key, node) in table.take_all() {
         let mut pool = TableReader::new(node, table.source());
-        let targets = pool.require("target").and_then(|list| pool.list_of(list));
-        let target = targets.and_then(|targets| read_target(node, targets, &mut pool));
-        let servers = pool.list("nameserver").unwrap_or_default();
-        let servers: Vec<_> = servers.iter().map(|node| (node, read_name_server(node, &key.name, &mut pool))).collect();
-        refuse_doubles(&servers, &mut pool);
+        let read = read_pool(key, node, &mut pool);
         table.append(pool.finish());
-        // A lone hyphen is what is written where a pool is not known.
-        let is_reserved = |name: &PoolName| *name == PoolName::unknown();
-        let refused = || format!("`{}` cannot be the name of a pool", key.name);
-        let name: Result<PoolName, String> = key.name.parse();
-        let name = name.and_then(|name| if is_reserved(&name) { Err(refused()) } else { Ok(name) });
-        if let Err(message) = &name {
-            let diagnostic = table.source().error("bad-value", key.origin, key.width, message);
-            table.push(diagnostic.hint("use letters, digits, `-`, `_` and `.`"));
-        }
-        let pool = name.ok().zip(target).map(|(name, (provider, settings))| {
-            let target = TargetSpec { id: TargetId::only(&name), provider, settings };
-            let name_server = |(node, notify): (&SettingsNode, bool)| NameServerSpec {
-                of: target.id.clone(),
-                notify,
-                settings: node.clone(),
-            };
-            let name_servers = servers.into_iter().map(name_server).collect();
-            Pool { name, targets: vec![target], name_servers }
-        });
-        pools.push((key.name.clone(), pool));
+        pools.push((key.name.clone(), read));
     }
     reader.append(table.finish());
     pools
 }
 
-/// Reads the one target of a pool: its type and its settings.
-fn read_target<'a>(
-    pool: &SettingsNode,
-    targets: &'a [SettingsNode],
-    reader: &mut TableReader<'a>,
-) -> Option<(String, SettingsNode)> {
-    let node = match targets {
-        [] => {
-            reader.error(pool, "no-target", "a pool without a target");
-            return None;
-        }
-        [node] => node,
-        [_, second, ..] => {
-            let message = "a second target in one pool";
-            let diagnostic = reader.source().error("several-targets", second.origin, second.width, message);
-            reader.push(diagnostic.hint("a pool has one target; give each target its own pool"));
-            return None;
-        }
+/// Reads one pool.
+fn read_pool(key: &SettingsKey, node: &SettingsNode, pool: &mut TableReader<'_>) -> Option<Pool> {
+    let name = pool_name(key, pool);
+    let targets = pool.require("target").and_then(|list| pool.list_of(list)).unwrap_or_default();
+    if node.get("target").is_some() && targets.is_empty() {
+        pool.error(node, "no-target", "a pool without a target");
+    }
+    let targets: Option<Vec<TargetSpec>> = {
+        let has_several = targets.len() > 1;
+        let read: Vec<_> =
+            targets.iter().map(|target| read_target(target, (name.as_ref(), has_several), pool)).collect();
+        refuse_twins(targets, has_several, pool);
+        read.into_iter().collect()
     };
-    // Only the provider knows its settings, so nothing else is asked of the table here.
-    let mut target = TableReader::new(node, reader.source());
-    let provider = target.require("type").and_then(|node| target.text_of(node)).map(str::to_owned);
-    target.take_all();
-    reader.append(target.finish());
-    Some((provider?, node.clone()))
+    let known: Vec<&str> = targets.iter().flatten().map(|target| target.id.name.as_str()).collect();
+    let servers = pool.list("nameserver").unwrap_or_default();
+    let name_servers: Vec<Option<NameServerSpec>> =
+        servers.iter().map(|server| read_name_server(server, (name.as_ref(), &known), pool)).collect();
+    refuse_doubles(servers, pool);
+    let threshold = read_number(pool, "threshold_percentage", 1..=100).unwrap_or(THRESHOLD);
+    let polling = PollTerms {
+        timeout: read_poll_time(pool, "poll_timeout").unwrap_or(POLLING.timeout),
+        retry_interval: read_poll_time(pool, "poll_retry_interval").unwrap_or(POLLING.retry_interval),
+        max_retries: read_number(pool, "poll_max_retries", 0..=MAX_RETRIES).unwrap_or(POLLING.max_retries),
+    };
+    let targets = targets.filter(|targets| !targets.is_empty())?;
+    let name_servers = name_servers.into_iter().collect::<Option<Vec<_>>>()?;
+    Some(Pool { name: name?, targets, name_servers, threshold, polling })
 }
 
-/// Reads what a pool must know of a name server: whether it gets NOTIFY. `pool` is the name of the one target that it can follow.
+/// The name of a pool.
+fn pool_name(key: &SettingsKey, pool: &mut TableReader<'_>) -> Option<PoolName> {
+    let name = plain_name(&key.name);
+    if name.is_none() {
+        let message = format!("`{}` cannot be the name of a pool", key.name);
+        let diagnostic = pool.source().error("bad-value", key.origin, key.width, message);
+        pool.push(diagnostic.hint(NAME_HINT));
+    }
+    name
+}
+
+/// What names of pools and targets are made of.
+const NAME_HINT: &str = "use letters, digits, `-`, `_` and `.`";
+
+/// A name of a pool or of a target. A lone hyphen is none: it is written where a pool is not known.
+fn plain_name(text: &str) -> Option<PoolName> {
+    text.parse().ok().filter(|name| *name != PoolName::unknown())
+}
+
+/// Reads what a pool must know of a target: its type, and its name, which a single one may leave out.
 ///
 /// Only the provider knows the other keys.
-fn read_name_server(node: &SettingsNode, pool: &str, reader: &mut TableReader<'_>) -> bool {
-    let mut server = TableReader::new(node, reader.source());
-    if let Some(of) = server.take("of")
-        && server.text_of(of).is_some_and(|text| text != pool)
-    {
-        let message = format!("the pool has no target `{}`", of.as_text().unwrap_or_default());
-        let diagnostic = server.source().error("bad-value", of.origin, of.width, message);
-        server.push(diagnostic.hint(format!("its one target has the name of the pool, `{pool}`; leave `of` out")));
+fn read_target(
+    node: &SettingsNode,
+    (pool, has_several): (Option<&PoolName>, bool),
+    reader: &mut TableReader<'_>,
+) -> Option<TargetSpec> {
+    let mut target = TableReader::new(node, reader.source());
+    let provider = target.require("type").and_then(|node| target.text_of(node)).map(str::to_owned);
+    let named = if has_several { target.require("name") } else { target.take("name") };
+    let name = match named.map(|named| (named, target.text_of(named))) {
+        None => pool.filter(|_| !has_several).map(|pool| pool.as_str().to_owned()),
+        Some((_, None)) => None,
+        Some((named, Some(text))) => {
+            if plain_name(text).is_none() {
+                let message = format!("`{text}` cannot be the name of a target");
+                let diagnostic = target.source().error("bad-value", named.origin, named.width, message);
+                target.push(diagnostic.hint(NAME_HINT));
+            }
+            Some(text.to_owned())
+        }
+    };
+    target.take_all();
+    reader.append(target.finish());
+    let id = TargetId { pool: pool?.clone(), name: name? };
+    Some(TargetSpec { id, provider: provider?, settings: node.clone() })
+}
+
+/// Refuses two targets of one name.
+fn refuse_twins(targets: &[SettingsNode], has_several: bool, reader: &mut TableReader<'_>) {
+    if has_several {
+        refuse_same(targets, "name", reader, |text| {
+            ("duplicate-target", format!("two targets of this pool have the name `{text}`"), "give each its own name")
+        });
     }
-    let notify = server.boolean("notify").unwrap_or(false);
-    server.take_all();
-    reader.append(server.finish());
-    notify
 }
 
 /// Refuses a name server that is in the pool twice: its vote would count twice.
-fn refuse_doubles(servers: &[(&SettingsNode, bool)], reader: &mut TableReader<'_>) {
+fn refuse_doubles(servers: &[SettingsNode], reader: &mut TableReader<'_>) {
+    refuse_same(servers, "server", reader, |text| {
+        ("duplicate-server", format!("name server `{text}` is in this pool twice"), "remove one of them")
+    });
+}
+
+/// Refuses tables that have one text under a key; `words` gives the code, what is wrong, and what to do.
+fn refuse_same(
+    tables: &[SettingsNode],
+    key: &'static str,
+    reader: &mut TableReader<'_>,
+    words: impl Fn(&str) -> (&'static str, String, &'static str),
+) {
     let mut seen: HashMap<&str, Origin> = HashMap::new();
-    for server in servers.iter().filter_map(|(node, _)| node.get("server")) {
-        let Some(text) = server.as_text() else { continue };
+    for node in tables.iter().filter_map(|table| table.get(key)) {
+        let Some(text) = node.as_text() else { continue };
         if let Some(first) = seen.get(text) {
-            let message = format!("name server `{text}` is in this pool twice");
-            let diagnostic = reader.source().error("duplicate-server", server.origin, server.width, message);
-            reader.push(diagnostic.also(format!("the first is on line {}", first.line)).hint("remove one of them"));
+            let (code, message, hint) = words(text);
+            let diagnostic = reader.source().error(code, node.origin, node.width, message);
+            reader.push(diagnostic.also(format!("the first is on line {}", first.line)).hint(hint));
         } else {
-            seen.insert(text, server.origin);
+            seen.insert(text, node.origin);
         }
     }
+}
+
+/// Reads what a pool must know of a name server: which target it follows, and whether it gets NOTIFY. `targets` are the
+/// names of the targets.
+///
+/// Only the provider knows the other keys.
+fn read_name_server(
+    node: &SettingsNode,
+    (pool, targets): (Option<&PoolName>, &[&str]),
+    reader: &mut TableReader<'_>,
+) -> Option<NameServerSpec> {
+    let mut server = TableReader::new(node, reader.source());
+    let of = if targets.len() > 1 { server.require("of") } else { server.take("of") };
+    let named = of.and_then(|of| server.text_of(of).map(|text| (of, text)));
+    let name = match named {
+        None => targets.first().map(|name| (*name).to_owned()),
+        Some((of, text)) if !targets.is_empty() && !targets.contains(&text) => {
+            let diagnostic =
+                server.source().error("bad-value", of.origin, of.width, format!("the pool has no target `{text}`"));
+            let names: Vec<String> = targets.iter().map(|name| format!("`{name}`")).collect();
+            server.push(diagnostic.hint(format!("its targets are {}", names.join(", "))));
+            None
+        }
+        Some((_, text)) => Some(text.to_owned()),
+    };
+    let notify = server.boolean("notify").unwrap_or(false);
+    server.take_all();
+    reader.append(server.finish());
+    Some(NameServerSpec { of: TargetId { pool: pool?.clone(), name: name? }, notify, settings: node.clone() })
+}
+
+/// Reads a number within bounds.
+fn read_number(reader: &mut TableReader<'_>, key: &'static str, bounds: std::ops::RangeInclusive<u32>) -> Option<u32> {
+    let (node, number) = reader.integer(key)?;
+    let valid = u32::try_from(number).ok().filter(|number| bounds.contains(number));
+    if valid.is_none() {
+        let message = format!("`{number}` is not a number of {} to {}", bounds.start(), bounds.end());
+        reader.error(node, "bad-value", message);
+    }
+    valid
+}
+
+/// Reads a time of polling.
+fn read_poll_time(reader: &mut TableReader<'_>, key: &'static str) -> Option<Duration> {
+    let node = reader.take(key)?;
+    let time = reader.parse_node::<Duration>(node, A_DURATION)?;
+    if !(1..=MAX_POLL_TIME).contains(&time.as_secs()) {
+        reader.error(node, "bad-value", "it must be between `1s` and `1h`");
+        return None;
+    }
+    Some(time)
 }

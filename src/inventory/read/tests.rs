@@ -313,7 +313,7 @@ fn any_error_in_zonewright_toml_is_fatal() {
         ("\"allowed\"", "\"on\"", "bad-value"),
         ("[\"old.example.net\"]", "\"old.example.net\"", "wrong-type"),
         ("[project.web]", "[project.\"w b\"]", "bad-value"),
-        ("[[pool.demo.target]]", "[[pool.main.target]]", "several-targets"),
+        ("[[pool.demo.target]]", "[[pool.main.target]]", "missing-key"),
         ("type = \"zonefile\"", "", "missing-key"),
         ("[[pool.demo.target]]\ntype = \"zonefile\"\ndir = \"zones\"", "target = []", "no-target"),
         ("pool = \"demo\"", "pool = \"dmeo\"", "unknown-pool"),

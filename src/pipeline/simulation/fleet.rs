@@ -137,6 +137,7 @@ impl Fleet {
                 subject: Subject::Host(Inv(host)),
                 pool: super::pool(),
                 also: Vec::new(),
+                targets: Vec::new(),
                 project: "search".to_owned(),
                 reasons: reasons(key.rtype, &kind, host),
                 kind,

@@ -103,18 +103,21 @@ fn subject() -> impl Strategy<Value = Subject> {
 fn change() -> impl Strategy<Value = Change> {
     let rtype = proptest::sample::select(vec![Rtype::AAAA, Rtype::PTR, Rtype::TXT]);
     let data = rtype.prop_flat_map(|rtype| (Just(rtype), 0..3, rrset(rtype), rrset(rtype)));
-    let whose = (subject(), btree_set(subject(), 0..3), "[a-z]{0,3}");
-    (owner(), data, whose, vec(reason(), 1..4)).prop_map(|((zone, name), data, (subject, also, project), reasons)| {
-        let (rtype, kind, before, after) = data;
-        let kind = match kind {
-            0 => ChangeKind::Create { after },
-            1 if before != after => ChangeKind::Modify { before, after },
-            _ => ChangeKind::Delete { before },
-        };
-        let owner = zone.owner(name.as_name()).unwrap();
-        let also = also.into_iter().filter(|other| *other != subject).collect();
-        Change { pool: fixture::pool(), zone, key: RrKey { owner, rtype }, subject, also, project, kind, reasons }
-    })
+    let whose = (subject(), btree_set(subject(), 0..3), btree_set("[ab]{1,2}", 0..3), "[a-z]{0,3}");
+    (owner(), data, whose, vec(reason(), 1..4)).prop_map(
+        |((zone, name), data, (subject, also, targets, project), reasons)| {
+            let (rtype, kind, before, after) = data;
+            let kind = match kind {
+                0 => ChangeKind::Create { after },
+                1 if before != after => ChangeKind::Modify { before, after },
+                _ => ChangeKind::Delete { before },
+            };
+            let owner = zone.owner(name.as_name()).unwrap();
+            let also = also.into_iter().filter(|other| *other != subject).collect();
+            let (pool, key, targets) = (fixture::pool(), RrKey { owner, rtype }, targets.into_iter().collect());
+            Change { pool, zone, key, subject, also, targets, project, kind, reasons }
+        },
+    )
 }
 
 /// A host with a text for all that is known of it, or with a datacenter alone.

@@ -114,6 +114,7 @@ pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<ServerSett
     }
     let mut reader = TableReader::new(settings, source);
     reader.take("type");
+    reader.take("name");
     let servers = reader.require("server").and_then(|node| parse_servers(&mut reader, node));
     let key = match reader.take("tsig_key") {
         None => Some(None),

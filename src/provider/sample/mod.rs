@@ -44,6 +44,7 @@ static PRIMARIES: Mutex<BTreeMap<PathBuf, Arc<MemoryPrimary>>> = Mutex::new(BTre
 fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
     let mut reader = TableReader::new(settings, source);
     reader.take("type");
+    reader.take("name");
     reader.require("dir").and_then(|node| reader.text_of(node));
     reader.finish()
 }

@@ -113,6 +113,7 @@ struct FolderSettings {
 fn read_settings(settings: &SettingsNode, source: &SourceText) -> (Option<FolderSettings>, Diagnostics) {
     let mut reader = TableReader::new(settings, source);
     reader.take("type");
+    reader.take("name");
     let dir = reader.require("dir").and_then(|node| reader.text_of(node).map(|text| (node, text)));
     let dir = dir.and_then(|(node, text)| {
         let inside = Path::new(text).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));

@@ -209,7 +209,17 @@ impl Maker<'_> {
         let subject = fixture::subject(host);
         let reasons = vec![fixture::reason(self.one(Rule::ALL), host, &[&self.value()])];
         let key = RrKey { owner: zone.owner(name.as_name()).unwrap(), rtype };
-        Change { pool: fixture::pool(), zone, key, subject, also: Vec::new(), project, kind, reasons }
+        Change {
+            pool: fixture::pool(),
+            zone,
+            key,
+            subject,
+            also: Vec::new(),
+            targets: Vec::new(),
+            project,
+            kind,
+            reasons,
+        }
     }
 
     /// A review of changes: each with a cause.
