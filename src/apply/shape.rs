@@ -271,10 +271,10 @@ fn reasons(change: &Change, diff: &RrsetDiff<'_>) -> ShapeVerdict {
     let Change { key, subject, reasons, .. } = change;
     let (adds, removes) = rules_of(key.rtype);
     let is_of_type = |rule: Rule| adds == rule || removes.contains(&rule);
-    // `edited-since` says something about any change, and makes none.
+    // `edited-since` and `copy-differs` say something about any change, and make none.
     let fits = |rule: Rule| match rule {
         Rule::Ttl => key.rtype != Rtype::TXT,
-        Rule::EditedSince => true,
+        rule if rule.is_remark() => true,
         rule => is_of_type(rule),
     };
     if let Some(Reason { rule, .. }) = reasons.iter().find(|reason| !fits(reason.rule)) {
@@ -291,7 +291,7 @@ fn reasons(change: &Change, diff: &RrsetDiff<'_>) -> ShapeVerdict {
         return no("sets the TTL without the reason `ttl`");
     }
     let fits_rule = |reason: &Reason| match reason.rule {
-        Rule::Registry | Rule::EditedSince => reason.subject == *subject,
+        Rule::Registry | Rule::EditedSince | Rule::CopyDiffers => reason.subject == *subject,
         Rule::Orphan => matches!(reason.subject, Subject::Orphan(_)),
         Rule::Released => matches!(reason.subject, Subject::Released(_)) && subject.host().is_some(),
         _ => matches!(reason.subject, Subject::Host(_)) && subject.host().is_some(),

@@ -76,20 +76,25 @@ impl Change {
         hosts
     }
 
-    /// The rules that make it. `edited-since` makes no change: it says something about one.
+    /// The rules that make it; without those that only say something about it.
     pub fn rules(&self) -> impl Iterator<Item = Rule> {
-        self.reasons.iter().map(|reason| reason.rule).filter(|rule| *rule != Rule::EditedSince)
+        self.reasons.iter().map(|reason| reason.rule).filter(|rule| !rule.is_remark())
     }
 
     /// The lines that its rules are based on; in an undo the updates of the apply.
     pub fn lines(&self) -> impl Iterator<Item = &String> {
-        let rules = self.reasons.iter().filter(|reason| reason.rule != Rule::EditedSince);
+        let rules = self.reasons.iter().filter(|reason| !reason.rule.is_remark());
         rules.flat_map(|reason| &reason.evidence)
     }
 
     /// Whether the RRset was edited after the latest apply that wrote it.
     pub fn is_edited_since(&self) -> bool {
         self.reasons.iter().any(|reason| reason.rule == Rule::EditedSince)
+    }
+
+    /// Whether the reference copy already has what it makes.
+    pub fn brings_in_line(&self) -> bool {
+        self.reasons.iter().any(|reason| reason.rule == Rule::CopyDiffers)
     }
 
     /// Whether it changes a TXT of the registry. An undo no longer knows the rule, but no rule changes any other TXT.
@@ -169,6 +174,8 @@ words! {
         NoZone = "no-zone",
         /// Such a zone could not be read completely.
         ZoneUnknown = "zone-unknown",
+        /// The copies hold different A records at its name.
+        CopiesDisagree = "copies-disagree",
         /// Such a name is at or below a delegation.
         Delegated = "delegated",
         /// There is a CNAME at such a name, or a DNAME above it.
@@ -222,6 +229,12 @@ words! {
         RemovalsRest = "removals-rest",
         /// Own RRsets are at a name that no host has.
         LeftBehind = "left-behind",
+        /// A zone that a subject needs is not known at a target, so that it gets no change there.
+        TargetUnknown = "target-unknown",
+        /// What is at a target would block a subject, so that it gets no change there.
+        CopyBlocked = "copy-blocked",
+        /// Copies differ in RRsets that no change brings in line.
+        CopiesDiffer = "copies-differ",
     }
 }
 
@@ -237,7 +250,10 @@ impl NoticeCode {
             | NoticeCode::PostState
             | NoticeCode::EditedSince
             | NoticeCode::RemovalsRest
-            | NoticeCode::LeftBehind => false,
+            | NoticeCode::LeftBehind
+            | NoticeCode::TargetUnknown
+            | NoticeCode::CopyBlocked
+            | NoticeCode::CopiesDiffer => false,
         }
     }
 

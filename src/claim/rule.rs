@@ -29,5 +29,14 @@ words! {
         Undo = "undo",
         /// The RRset is not as the latest apply that wrote it left it: a person, or another program, edited it since.
         EditedSince = "edited-since",
+        /// The reference copy already has the RRset as it is to be: the copies of other targets are brought in line.
+        CopyDiffers = "copy-differs",
+    }
+}
+
+impl Rule {
+    /// Whether it makes no change, and only says something about one that other rules make.
+    pub fn is_remark(self) -> bool {
+        matches!(self, Rule::EditedSince | Rule::CopyDiffers)
     }
 }

@@ -137,13 +137,15 @@ impl<'a, 'c> Claimant<'a, 'c> {
     /// Any of some values: removes all others, adds the first where there is none of them, sets the TTL.
     fn any_of(&mut self, site: &ClaimSite<'_, 'c>, claim: &RrsetClaim, values: &[WantedValue], adds: Rule) {
         let preferred = values.first().map_or(&[][..], |first| &first.evidence);
+        let data: Vec<Rdata> = values.iter().map(|value| value.rdata.clone()).collect();
+        let chosen = kept_or_added(self.context, (site.owner, site.rtype), &data, self.policy);
         if self.policy != Policy::CreateOnly {
-            let is_wanted = |rdata: &RdataRef<'_>| values.iter().any(|value| rdata.octets == value.rdata.as_octets());
+            let is_wanted =
+                |rdata: &RdataRef<'_>| chosen.iter().any(|place| rdata.octets == data[*place].as_octets());
             let cause = ActCause { rule: claim.removes, by_right: self.by_right, evidence: preferred };
             site.records().filter(|rdata| !is_wanted(rdata)).for_each(|rdata| self.remove(site, rdata, cause));
         }
-        let data: Vec<Rdata> = values.iter().map(|value| value.rdata.clone()).collect();
-        for place in kept_or_added(site.found, &data, self.policy) {
+        for place in chosen {
             self.ensure(site, &values[place], adds);
         }
         self.set_ttl(site, claim.ttl);

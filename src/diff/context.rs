@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::block::HostBlock;
 use super::held::HeldEdits;
+use super::host_standing::HostStandings;
 use super::waits::RrsetWaits;
 use crate::desired::{Collisions, DesiredHosts};
 use crate::diag::Origin;
@@ -10,7 +12,7 @@ use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Permission, ProjectAdmin, ProjectIndex, ProjectSettings, ZoneSpec};
 use crate::inventory::value::{Inv, Time};
-use crate::live::{Live, ZoneIndex};
+use crate::live::{Live, PoolCopies, ZoneIndex};
 use crate::names::{ForeseenNames, NameIndex};
 use crate::target::PoolName;
 
@@ -43,6 +45,24 @@ pub struct RuleContext<'a> {
     pub waits: &'a RrsetWaits,
     /// The hosts and RRsets that stay as they are, because a person edited them after an apply.
     pub held: &'a HeldEdits,
+    /// What blocks hosts because of other copies than the reference.
+    pub by_copies: &'a CopyBlocks,
+    /// From which target zones are seen; none where the reference copies are.
+    pub view: Option<TargetView<'a>>,
+}
+
+/// What blocks hosts because of copies.
+pub type CopyBlocks = BTreeMap<Inv, HostBlock>;
+
+/// DNS as it is seen from one target of a pool that has several.
+#[derive(Debug, Clone, Copy)]
+pub struct TargetView<'a> {
+    /// The copies of its pool.
+    pub copies: &'a PoolCopies,
+    /// The reference copies of all zones.
+    pub reference: &'a Live,
+    /// What the rules said of hosts by the reference: what it skips or blocks is skipped or blocked everywhere.
+    pub standings: &'a HostStandings,
 }
 
 /// The names of the servers that zones are written to, each with the line of zonewright.toml that holds it.

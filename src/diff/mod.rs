@@ -17,6 +17,8 @@ pub mod words;
 
 pub mod block;
 
+pub mod host_standing;
+
 pub mod standing;
 
 pub mod settled;
@@ -47,9 +49,13 @@ pub mod derive;
 
 mod refuse;
 
+pub mod judge;
+
+pub mod copies;
+
 pub mod decide;
 
 pub use act::RuleAct;
 pub use block::HostBlock;
 pub use context::{RuleContext, RuleGround, Selection, TrippedHosts};
-pub use standing::{HostStanding, HostStandings};
+pub use host_standing::{HostStanding, HostStandings};

@@ -1,10 +1,11 @@
-//! Whether a host's rules run: skipped, blocked, or open.
+//! Decides whether a host's rules run.
 
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::block::HostBlock;
 use super::choice::kept_or_added;
 use super::context::RuleContext;
+use super::host_standing::{HostStanding, HostStandings};
 use super::words;
 use crate::change::{BlockCode, SkipCode};
 use crate::desired::{DesiredHost, Interface};
@@ -13,23 +14,6 @@ use crate::dns::{Name, NameRef, Rdata, Rtype};
 use crate::inventory::model::{Host, HostStatus, Policy, ProjectFile, Trust};
 use crate::live::NamePlace;
 use crate::names::HolderRow;
-
-/// Whether a host's rules run, and if not, why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HostStanding {
-    /// Not in use: it is neither planned nor listed.
-    Free,
-    /// zonewright does not manage it now.
-    Skipped(SkipCode),
-    /// Something keeps its rules from running.
-    Blocked(HostBlock),
-    /// Its rules run, under this policy.
-    Open(Policy),
-}
-
-/// The standing of every host, in the order of [`crate::inventory::Inventory::hosts`].
-#[derive(Debug, Clone)]
-pub struct HostStandings(pub Vec<HostStanding>);
 
 /// Decides the standing of one host from the inventory alone. Gives the policy under which its rules run if its names
 /// permit it, or else the standing.
@@ -155,9 +139,9 @@ fn each_obstacle(
 
 /// The addresses that an interface keeps or gets at its name.
 pub fn kept_or_gained(context: &RuleContext<'_>, interface: &Interface, policy: Policy) -> Vec<Ipv6Addr> {
-    let found = context.live.rrset(interface.owner.as_name(), Rtype::AAAA);
     let acceptable = interface.acceptable.iter().map(|(address, _)| Rdata::from_address(IpAddr::V6(*address)));
-    let places = kept_or_added(found, &acceptable.collect::<Vec<Rdata>>(), policy);
+    let rrset = (interface.owner.as_name(), Rtype::AAAA);
+    let places = kept_or_added(context, rrset, &acceptable.collect::<Vec<Rdata>>(), policy);
     places.into_iter().map(|place| interface.acceptable[place].0).collect()
 }
 

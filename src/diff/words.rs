@@ -2,17 +2,18 @@
 
 use super::block::HostBlock;
 use super::context::RuleContext;
-use crate::change::BlockCode;
+use crate::change::{BlockCode, BlockedSubject};
 use crate::claim::Subject;
 use crate::desired::host::{FaultDetail, MissingNetwork};
 use crate::desired::network::Segment;
 use crate::diag::Origin;
-use crate::dns::{Name, NameError, NameRef, RdataRef, Rtype, reverse};
+use crate::dns::{Name, NameError, NameRef, RdataRef, RrKey, Rtype, reverse};
 use crate::inventory::model::{Host, LockRow, Trust};
 use crate::inventory::value::Inv;
 use crate::live::{NamePlace, ZoneIndex};
 use crate::names::holders::{lock_rows_of, name_of};
 use crate::names::{HolderRow, NameProspect, NameRefusal};
+use crate::target::TargetId;
 
 /// The block of a host by what the inventory says about it, or about hosts that it shares something with.
 pub fn inventory_block(context: &RuleContext<'_>, place: usize, code: BlockCode) -> HostBlock {
@@ -321,4 +322,31 @@ pub fn registry_unknown(context: &RuleContext<'_>, zone: ZoneIndex, name: &Name)
 pub fn foreign_name(subject: &Subject, rdata: RdataRef<'_>, name: NameRef<'_>) -> String {
     let whose = subject.host().map_or_else(|| subject.to_string(), |inv| format!("host {inv}"));
     format!("`{name}` holds `{rdata}`, an address of {whose}, and is not changed")
+}
+
+/// The block of a host at whose name copies hold different A records.
+pub fn copies_disagree(name: NameRef<'_>, target: &TargetId) -> HostBlock {
+    HostBlock {
+        code: BlockCode::CopiesDisagree,
+        message: format!("the copy at `{target}` holds other A records at {} than the reference", readable(name)),
+        hint: "make the A records the same at all targets of the pool".to_owned(),
+    }
+}
+
+/// What is so at one target of a pool.
+pub fn at_target(target: &TargetId, message: &str) -> String {
+    format!("at `{target}`: {message}")
+}
+
+/// Why a subject gets nothing at a target.
+pub fn nothing_at_target(target: &TargetId, blocked: &BlockedSubject) -> String {
+    format!("no change at `{target}`: {}", blocked.message)
+}
+
+/// How many RRsets of a zone differ at a target, with the first of them.
+pub fn copies_differ(target: &TargetId, count: usize, examples: &[RrKey]) -> String {
+    let rrsets = if count == 1 { "1 RRset".to_owned() } else { format!("{count} RRsets") };
+    let named: Vec<String> = examples.iter().map(|RrKey { owner, rtype }| format!("{rtype} of `{owner}`")).collect();
+    let more = if count > examples.len() { ", …" } else { "" };
+    format!("the copy at `{target}` differs from the reference in {rrsets} that the plan leaves: {}{more}", named.join(", "))
 }

@@ -7,3 +7,11 @@ use super::Rtype;
 pub fn is_zone_data(rtype: Rtype) -> bool {
     !matches!(rtype.to_int(), 0 | 41 | 128..=255)
 }
+
+/// Whether a signer makes RRsets of this type, which change when no editor changes anything (RFC 4034, RFC 5155, RFC 7344).
+pub fn is_of_signer(rtype: Rtype) -> bool {
+    matches!(
+        rtype,
+        Rtype::RRSIG | Rtype::NSEC | Rtype::NSEC3 | Rtype::NSEC3PARAM | Rtype::DNSKEY | Rtype::CDS | Rtype::CDNSKEY
+    )
+}

@@ -9,7 +9,7 @@ use crate::claim::Subject;
 use crate::desired::host::FaultDetail;
 use crate::diag::{Diagnostic, Origin};
 use crate::diff::rules;
-use crate::diff::standing::{self, HostStanding};
+use crate::diff::{HostStanding, standing};
 use crate::diff::{HostBlock, RuleContext, Selection, merge};
 use crate::inventory::model::{Host, Policy, ProjectFile};
 use crate::inventory::value::Inv;

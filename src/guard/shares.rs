@@ -87,7 +87,7 @@ pub(super) fn largest(counts: &BTreeMap<&str, u64>) -> Option<(u64, String)> {
 
 /// The lines that a change is based on. The updates of applies do not count.
 pub(super) fn places(change: &Change) -> BTreeSet<&str> {
-    let reasons = change.reasons.iter().filter(|reason| !matches!(reason.rule, Rule::Undo | Rule::EditedSince));
+    let reasons = change.reasons.iter().filter(|reason| reason.rule != Rule::Undo && !reason.rule.is_remark());
     reasons.flat_map(|reason| reason.evidence.iter().map(String::as_str)).collect()
 }
 

@@ -8,6 +8,8 @@ pub mod asked;
 
 mod bits;
 
+pub mod copies;
+
 mod index;
 
 mod knowledge;
@@ -21,13 +23,14 @@ mod zone;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv6Addr};
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use foldhash::{HashMap, HashSet};
 
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, Rdata, RdataRef, RrsetRef, Rtype, ZoneContents, ZoneName};
 
+pub use copies::{PoolCopies, TargetCopies};
 pub use knowledge::ZoneKnowledge;
 pub use own::OwnRrsets;
 pub use unpaired::PairedRecords;
@@ -41,10 +44,10 @@ pub struct ZoneIndex(pub u32);
 /// All configured zones.
 #[derive(Debug)]
 pub struct Live {
-    /// The zones, in the order of the configuration.
-    zones: Vec<LiveZone>,
+    /// The zones, in the order of the configuration; those of several views of DNS are shared.
+    zones: Vec<Arc<LiveZone>>,
     /// The zone of each apex.
-    apexes: Apexes,
+    apexes: Arc<Apexes>,
     /// The live records that cannot be found through the PTR or the address that belongs to them, because it is
     /// missing; found when first asked for.
     unpaired: OnceLock<UnpairedRecords>,
@@ -133,14 +136,25 @@ impl Apexes {
 impl Live {
     /// Joins the zones; they come in the order of `apexes`.
     pub fn new(zones: Vec<LiveZone>, apexes: Apexes) -> Live {
+        Live::of(zones.into_iter().map(Arc::new).collect(), Arc::new(apexes))
+    }
+
+    /// The same, with other copies of some zones; without what the state says of who created what.
+    pub fn with_copies(&self, copies: impl IntoIterator<Item = (ZoneIndex, Arc<LiveZone>)>) -> Live {
+        let mut zones = self.zones.clone();
+        copies.into_iter().for_each(|(zone, copy)| zones[zone.0 as usize] = copy);
+        Live::of(zones, self.apexes.clone())
+    }
+
+    /// Joins zones that may be shared.
+    fn of(zones: Vec<Arc<LiveZone>>, apexes: Arc<Apexes>) -> Live {
         let (mut exchangers, mut name_servers) = (HashSet::default(), HashMap::<Name, Name>::default());
-        let mut zones = zones;
-        for zone in &mut zones {
-            let found = zone.take_found();
-            exchangers.extend(found.exchangers);
-            for (server, owner) in found.name_servers {
-                let first = name_servers.entry(server).or_insert_with(|| owner.clone());
-                *first = std::cmp::min(&*first, &owner).clone();
+        for zone in &zones {
+            let found = zone.pointers();
+            exchangers.extend(found.exchangers.iter().cloned());
+            for (server, owner) in &found.name_servers {
+                let first = name_servers.entry(server.clone()).or_insert_with(|| owner.clone());
+                *first = std::cmp::min(&*first, owner).clone();
             }
         }
         let (unpaired, own) = (OnceLock::new(), OwnRrsets::default());
@@ -152,6 +166,11 @@ impl Live {
         Live { own, ..self }
     }
 
+    /// Takes what the state says of who created what.
+    pub fn know_own(&mut self, own: OwnRrsets) {
+        self.own = own;
+    }
+
     /// Whether the state says that zonewright created an RRset.
     pub fn is_recorded_own(&self, owner: NameRef<'_>, rtype: Rtype) -> bool {
         self.own.contains(owner, rtype)
@@ -160,19 +179,20 @@ impl Live {
     /// Joins zones of which more will be known: MX and NS data of theirs count for nothing yet.
     pub fn draft(zones: Vec<LiveZone>, apexes: Apexes) -> Live {
         let (unpaired, exchangers, name_servers, own) = Default::default();
-        Live { zones, apexes, unpaired, exchangers, name_servers, own }
+        let zones = zones.into_iter().map(Arc::new).collect();
+        Live { zones, apexes: Arc::new(apexes), unpaired, exchangers, name_servers, own }
     }
 
     /// Puts another zone in the place of one, of which more is known now, into a draft.
     pub fn put(&mut self, zone: ZoneIndex, known: LiveZone) {
-        self.zones[zone.0 as usize] = known;
+        self.zones[zone.0 as usize] = Arc::new(known);
         // Records that were found in the zone before may no longer be in it.
         self.unpaired = OnceLock::new();
     }
 
     /// Finishes the draft.
     pub fn finish(self) -> Live {
-        Live::new(self.zones, self.apexes).with_own(self.own)
+        Live::of(self.zones, self.apexes).with_own(self.own)
     }
 
     /// What finds the zone of a name.
@@ -185,9 +205,14 @@ impl Live {
         &self.zones[zone.0 as usize]
     }
 
+    /// A zone, to be shared with another view.
+    pub fn shared(&self, zone: ZoneIndex) -> Arc<LiveZone> {
+        Arc::clone(&self.zones[zone.0 as usize])
+    }
+
     /// All zones, in the order of the configuration.
     pub fn zones(&self) -> impl Iterator<Item = (ZoneIndex, &LiveZone)> {
-        self.zones.iter().enumerate().map(|(number, zone)| (ZoneIndex(number as u32), zone))
+        self.zones.iter().enumerate().map(|(number, zone)| (ZoneIndex(number as u32), &**zone))
     }
 
     /// The zone that a name belongs to.
@@ -448,13 +473,14 @@ mod tests {
     #[test]
     fn what_a_draft_holds_is_found_anew_once_more_is_known() {
         let records: Sample<'_> = ("example.net", &[("a.example.net", Rtype::AAAA, "2a02::1")]);
-        let Live { zones, apexes, .. } = live(&[records]);
+        let Live { zones, .. } = live(&[records]);
         let apex = zones[0].name().clone();
+        let apexes = Apexes::new(std::iter::once(&apex));
         let mut draft = Live::draft(vec![LiveZone::unknown(apex)], apexes);
         let count = |draft: &Live| draft.holding("2a02::1".parse().unwrap()).count();
         assert_eq!(count(&draft), 0);
         for known in zones {
-            draft.put(ZoneIndex(0), known);
+            draft.put(ZoneIndex(0), Arc::into_inner(known).unwrap());
         }
         assert_eq!(count(&draft), 1);
     }

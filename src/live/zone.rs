@@ -26,7 +26,7 @@ pub struct ZoneStructure {
     cuts: HashSet<Name>,
     /// The owners of DNAME.
     dnames: HashSet<Name>,
-    /// Which names it points to, until they are taken.
+    /// Which names it points to.
     found: ZonePointers,
     /// Whether there is any CNAME or PTR.
     has_pointers: bool,
@@ -151,9 +151,9 @@ impl LiveZone {
         self.cut_at_or_above(name).is_some() || self.dname_above(name).is_some()
     }
 
-    /// Hands over which names it points to.
-    pub(super) fn take_found(&mut self) -> ZonePointers {
-        std::mem::take(&mut self.structure.found)
+    /// Which names it points to.
+    pub(super) fn pointers(&self) -> &ZonePointers {
+        &self.structure.found
     }
 
     /// All live RRsets of a type whose names belong to this zone, which is number `own`.

@@ -10,7 +10,8 @@ use super::notices::found_notices;
 use super::plan::are_believed;
 use super::{edited, published};
 use crate::diag::{CallError, Diagnostics, Problem};
-use crate::diff::decide::{self, DecisionInput, FleetDecisions};
+use crate::diff::decide::{self, DecisionInput};
+use crate::diff::judge::{self, FleetDecisions};
 use crate::diff::{HostStandings, RuleContext, Selection};
 use crate::explain::published::PublishedRrset;
 use crate::explain::{self, ExplainCase, ExplainQuestion, Explanation, OtherDecision};
@@ -117,7 +118,7 @@ impl AnswerBasis<'_> {
     pub fn answer(&self, question: &ExplainQuestion, published: &[PublishedRrset]) -> Explanation {
         let AnswerBasis { context, standings, decided, diagnostics } = *self;
         let again = |selection: &Selection| {
-            let (standings, decided) = decide::judge_all(&RuleContext { selection, ..*context });
+            let (standings, decided) = judge::judge_all(&RuleContext { selection, ..*context });
             OtherDecision { changes: decided.changes, standings }
         };
         let FleetDecisions { changes, blocked, skipped, notices, waiting, left_behind, .. } = decided;

@@ -21,17 +21,15 @@ use crate::diff::{Selection, TrippedHosts};
 use crate::dns::ZoneName;
 use crate::explain::find_hosts;
 use crate::guard::trust;
-use crate::inventory::model::{Config, Inventory, ProjectIndex, Registry, ZoneSpec};
+use crate::inventory::model::{Config, Inventory, ProjectIndex, Registry};
 use crate::inventory::read::{LoadedWorkspace, SettingsFile, WorkspaceExtent};
 use crate::inventory::value::Time;
-use crate::live::OwnRrsets;
 use crate::parallel::HELD;
 use crate::progress::{Progress, RunStage};
 use crate::provider::cache::{Cache, CacheUse};
 use crate::reading::{EarlyZones, ReadingTerms, Zones, ZonesRequest, zones};
 use crate::snapshot::Snapshot;
-use crate::state::{KnownMarkers, State, open_to_read};
-use crate::target::{Marker, marker_key};
+use crate::state::{State, open_to_read};
 
 /// What to plan.
 #[derive(Debug, Clone)]
@@ -96,8 +94,8 @@ pub(super) struct PlanInput {
 impl PlanInput {
     /// What decisions depend on, without held edits.
     pub fn decision(&self) -> DecisionInput<'_> {
-        let PlanInput { now, servers, selection, tripped, waits, nothing, .. } = self;
-        DecisionInput { now: *now, servers, selection, tripped, waits, held: nothing }
+        let PlanInput { now, servers, selection, tripped, waits, nothing, zones, .. } = self;
+        DecisionInput { now: *now, servers, selection, tripped, waits, held: nothing, copies: &zones.copies }
     }
 }
 
@@ -161,10 +159,7 @@ pub(super) fn gather(
     let (zones, forgotten) = match inventory.config.registry {
         Registry::Journal => remember(&inventory.config, zones, state.as_deref())?,
         // The base may need the state.
-        Registry::Txt | Registry::Noop if request.base.is_some() => {
-            let own = state.as_deref().map(|state| state.own()).transpose()?.unwrap_or_default();
-            (Zones { live: zones.live.with_own(own), ..zones }, Vec::new())
-        }
+        Registry::Txt | Registry::Noop if request.base.is_some() => (with_own(zones, state.as_deref())?, Vec::new()),
         Registry::Txt | Registry::Noop => (zones, Vec::new()),
     };
     let remembered = GuardMemory::read(guards::rules_of(&inventory), state.as_deref(), request.now)?.about(&inventory);
@@ -284,18 +279,24 @@ impl Progress for DeferredSteps<'_> {
 /// Reads from the state which RRsets are own; also gives the zones whose markers show an apply that the state does not
 /// know.
 fn remember(config: &Config, zones: Zones, state: Option<&dyn State>) -> Result<(Zones, Vec<ZoneName>), Problem> {
-    let (own, known) = match state {
-        Some(state) => (state.own()?, state.markers()?),
-        None => (OwnRrsets::default(), KnownMarkers::default()),
-    };
-    let is_forgotten = |spec: &&ZoneSpec| {
-        let key = marker_key(&spec.name);
-        let live = key.and_then(|key| zones.live.rrset(key.owner.as_name(), key.rtype));
-        let live = live.and_then(|found| Marker::of_rrset(&found.rrset.to_rrset()));
-        live.is_some_and(|live| !known.covers(&config.reference_copy(spec), &live))
-    };
-    let forgotten = config.zones.iter().filter(is_forgotten).map(|spec| spec.name.clone()).collect();
-    Ok((Zones { live: zones.live.with_own(own), ..zones }, forgotten))
+    let known = state.map(|state| state.markers()).transpose()?.unwrap_or_default();
+    let lost = zones.markers.iter().filter(|(copy, marker)| !known.covers(copy, marker));
+    let lost: BTreeSet<&ZoneName> = lost.map(|(copy, _)| &copy.zone).collect();
+    let forgotten = config.zones.iter().map(|spec| &spec.name).filter(|zone| lost.contains(zone));
+    let forgotten = forgotten.cloned().collect();
+    Ok((with_own(zones, state)?, forgotten))
+}
+
+/// The same zones, with what the state says of who created what.
+fn with_own(zones: Zones, state: Option<&dyn State>) -> Result<Zones, Problem> {
+    let own = || state.map(|state| state.own()).transpose().map(Option::unwrap_or_default);
+    let mut copies = zones.copies;
+    for seen in copies.iter_mut().flat_map(|pool| &mut pool.others) {
+        seen.live.know_own(own()?);
+    }
+    let mut live = zones.live;
+    live.know_own(own()?);
+    Ok(Zones { live, copies, ..zones })
 }
 
 /// What is reported about the snapshot that is used in place of live DNS.

@@ -1,11 +1,14 @@
 //! The notices of a plan about sources, settings and zones.
 
+use std::collections::BTreeMap;
+
 use crate::change::{Notice, NoticeCode};
 use crate::diag::Problem;
 use crate::dns::{ZoneName, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::model::Trust;
 use crate::reading::Zones;
+use crate::target::TargetId;
 
 /// The notices about sources, settings and zones, and whether any of them could not be read completely.
 pub(super) fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice>, bool) {
@@ -13,6 +16,7 @@ pub(super) fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice
     notices.extend(inventory.settings_errors.iter().map(|(file, count)| bad_settings(file, *count)));
     notices.extend(zones.unread.iter().map(|(zone, error)| zone_unknown(zone, error)));
     let is_partial = notices.iter().any(|notice| notice.code.tells_of_failure());
+    notices.extend(unread_copies(zones));
     notices.extend(zones.asked.iter().map(|zone| not_looked_for(zone, zones.for_some)));
     (notices, is_partial)
 }
@@ -20,6 +24,30 @@ pub(super) fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice
 /// The notice about a zone that could not be read.
 pub(super) fn zone_unknown(zone: &ZoneName, error: &Problem) -> Notice {
     Notice { code: NoticeCode::ZoneUnknown, name: zone.to_string(), subject: None, message: error.to_string() }
+}
+
+/// How many zones of a target are named that could not be read.
+const ZONES_NAMED: usize = 3;
+
+/// The notices about targets from which zones could not be read that are known all the same: one for each error.
+fn unread_copies(zones: &Zones) -> impl Iterator<Item = Notice> {
+    let mut failures: BTreeMap<(&TargetId, String), Vec<&ZoneName>> = BTreeMap::new();
+    for (copy, problem) in &zones.unread_copies {
+        // One outage is one notice, whatever zone was asked for.
+        let said = problem.to_string().replace(&copy.zone.to_string(), "ZONE");
+        failures.entry((&copy.target, said)).or_default().push(&copy.zone);
+    }
+    failures.into_iter().map(|((target, said), zones)| {
+        let named: Vec<String> = zones.iter().take(ZONES_NAMED).map(|zone| format!("`{zone}`")).collect();
+        let more = if zones.len() > ZONES_NAMED { format!(" and {} more", zones.len() - ZONES_NAMED) } else { String::new() };
+        let said = if let [zone] = zones.as_slice() { said.replace("ZONE", &zone.to_string()) } else { said };
+        Notice {
+            code: NoticeCode::TargetUnknown,
+            message: format!("`{target}` did not give {}{more}: {said}", named.join(", ")),
+            name: target.name.clone(),
+            subject: None,
+        }
+    })
 }
 
 /// The notice about a settings file with errors.

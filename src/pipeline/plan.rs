@@ -14,7 +14,7 @@ use crate::change::Change;
 use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::diff::Selection;
-use crate::diff::decide::FleetDecisions;
+use crate::diff::judge::FleetDecisions;
 use crate::dns::ZoneName;
 use crate::guard::Breaker;
 use crate::inventory::model::{Config, Export, Inventory, Trust};

@@ -8,11 +8,11 @@ use super::review::Review;
 use crate::change::{BlockedSubject, Change, LeftBehindRrset, Notice, NoticeCode, SkippedSubject, WaitingRrset};
 use crate::claim::Subject;
 use crate::disk::hex;
-use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName};
+use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName, is_of_signer};
 use crate::document::{nullable, nullable_object, present, words};
 use crate::inventory::model::Registry;
 use crate::inventory::value::{Duration, Inv, Time};
-use crate::target::{PoolName, marker_key};
+use crate::target::{PoolName, TargetId, marker_key};
 
 /// All that a run would change, and all that it would not and why.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +54,7 @@ pub struct Plan {
     pub limits: Vec<LimitState>,
     /// The exports, sorted by source; none where an apply is undone, or in plans of an earlier version.
     pub sources: Vec<SourceSeen>,
-    /// The zones that were read whole, sorted by pool, name and target.
+    /// The copies that were read whole, sorted by pool, name and target.
     pub zones: Vec<ZoneSeen>,
 }
 
@@ -240,17 +240,17 @@ pub struct ZoneSeen {
     pub rrsets: u64,
     /// The SOA's serial.
     pub serial: u32,
-    /// The target, by its name; that of a pool with one target is the pool's.
+    /// The target, by its name; a single one without a name has that of its pool.
     pub target: String,
     /// The zone.
     pub zone: ZoneName,
 }
 
 impl ZoneSeen {
-    /// A zone of the one target of a pool.
-    pub fn new(pool: &PoolName, zone: ZoneName, seen: ContentsSeen) -> ZoneSeen {
+    /// The copy of a zone at a target.
+    pub fn new(target: &TargetId, zone: ZoneName, seen: ContentsSeen) -> ZoneSeen {
         let ContentsSeen { digest, managed, rrsets, serial } = seen;
-        ZoneSeen { digest, managed, pool: pool.clone(), rrsets, serial, target: pool.to_string(), zone }
+        ZoneSeen { digest, managed, pool: target.pool.clone(), rrsets, serial, target: target.name.clone(), zone }
     }
 }
 
@@ -284,16 +284,8 @@ impl ContentsSeen {
             managed += u64::from(matches!(rrset.rtype(), Rtype::AAAA | Rtype::PTR));
             let is_marker = |key: &RrKey| key.rtype == rrset.rtype() && rrset.is_at(key.owner.as_name());
             let marks = marker.as_ref().is_some_and(is_marker);
-            !marks && rrset.rtype() != Rtype::SOA && !is_dnssec(rrset.rtype())
+            !marks && rrset.rtype() != Rtype::SOA && !is_of_signer(rrset.rtype())
         });
         ContentsSeen { digest: hex(&digest), managed, rrsets, serial: contents.serial().into_int() }
     }
-}
-
-/// The types that a signer makes, which change when no editor changes anything (RFC 4034, RFC 5155, RFC 7344).
-fn is_dnssec(rtype: Rtype) -> bool {
-    matches!(
-        rtype,
-        Rtype::RRSIG | Rtype::NSEC | Rtype::NSEC3 | Rtype::NSEC3PARAM | Rtype::DNSKEY | Rtype::CDS | Rtype::CDNSKEY
-    )
 }

@@ -20,6 +20,7 @@ use super::file_name;
 use crate::disk::{self, private_file, private_folder};
 use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::value::Time;
+use crate::target::TargetId;
 
 /// What a run may make of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub enum CacheUse {
 pub struct Cache {
     /// Its folder.
     folder: PathBuf,
+    /// What the names of its files begin with: nothing, or what names a target.
+    prefix: String,
     /// The clock that ages are measured against.
     now: Time,
     /// What a run may make of it.
@@ -83,7 +86,12 @@ const FORSAKEN: Duration = Duration::from_secs(3600);
 impl Cache {
     /// The cache inside a folder on this machine.
     pub fn inside(folder: &Path, usage: CacheUse, now: Time) -> Cache {
-        Cache { folder: folder.join(FOLDER), now, usage }
+        Cache { folder: folder.join(FOLDER), prefix: String::new(), now, usage }
+    }
+
+    /// The cache of the copies of one target, where several targets have copies of a zone.
+    pub fn of_target(&self, target: &TargetId) -> Cache {
+        Cache { prefix: format!("{}@{}@", target.name, target.pool), ..self.clone() }
     }
 
     /// The clock of the run.
@@ -174,10 +182,14 @@ impl Cache {
         })
     }
 
-    /// Removes all stored zones except these, and temporary files of runs that were killed.
-    pub fn keep_only<'a>(&self, zones: impl Iterator<Item = &'a ZoneName>) {
+    /// Removes all stored zones except these, each with the target whose copy it is where several have one; and temporary
+    /// files of runs that were killed.
+    pub fn keep_only<'a>(&self, zones: impl Iterator<Item = (Option<&'a TargetId>, &'a ZoneName)>) {
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
-        let names: Vec<String> = zones.map(file_name).collect();
+        let name = |(target, zone): (Option<&TargetId>, &ZoneName)| {
+            target.map_or_else(|| self.clone(), |target| self.of_target(target)).file_name(zone)
+        };
+        let names: Vec<String> = zones.map(name).collect();
         for entry in entries.flatten() {
             let name = entry.file_name();
             let ending = Path::new(&name).extension().and_then(OsStr::to_str);
@@ -198,7 +210,7 @@ impl Cache {
     fn create_temporary(&self, zone: &ZoneName) -> io::Result<(PathBuf, File)> {
         let mut attempt = 0;
         loop {
-            let name = format!(".{}.{}-{attempt}.{UNFINISHED}", file_name(zone), std::process::id());
+            let name = format!(".{}.{}-{attempt}.{UNFINISHED}", self.file_name(zone), std::process::id());
             let temporary = self.folder.join(name);
             match private_file(OpenOptions::new().write(true).create_new(true)).open(&temporary) {
                 Ok(file) => return Ok((temporary, file)),
@@ -224,7 +236,12 @@ impl Cache {
 
     /// The file of a zone.
     fn file(&self, zone: &ZoneName) -> PathBuf {
-        self.folder.join(file_name(zone))
+        self.folder.join(self.file_name(zone))
+    }
+
+    /// The name of that file.
+    fn file_name(&self, zone: &ZoneName) -> String {
+        self.prefix.clone() + &file_name(zone)
     }
 }
 
@@ -516,10 +533,10 @@ mod tests {
             names.sort();
             names
         };
-        cache.keep_only([first.apex(), slashed.apex()].into_iter());
+        cache.keep_only([(None, first.apex()), (None, slashed.apex())].into_iter());
         let both = [".gitignore", ".x.zone.1.tmp", "0\\04725.2.0.192.in-addr.arpa.zone", "example.net.zone", "other"];
         assert_eq!(names(), both);
-        cache.keep_only([slashed.apex()].into_iter());
+        cache.keep_only([(None, slashed.apex())].into_iter());
         assert_eq!(names(), [both[0], both[1], both[2], both[4]]);
     }
 

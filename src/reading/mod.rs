@@ -4,6 +4,8 @@
 //! Goes out: [`crate::live::Live`] with what was seen of each zone, and why others are unknown. Zones are read in
 //! parallel here. Nothing is written but the cache.
 
+mod copies;
+
 mod inquiry;
 
 pub mod local;

@@ -1,8 +1,11 @@
-//! Reads the reference copies of all configured zones, in parallel.
+//! Reads all copies of all configured zones, in parallel.
+
+use std::collections::BTreeSet;
 
 use super::inquiry::{self, QueriedZone};
 use super::needed::{NeededNames, ReadingCost};
-use super::open::{ReadingTerms, TargetReaders, each_zone, open_targets};
+use super::copies::{CopiesRead, CopyReading};
+use super::open::{ReadingTerms, TargetReaders, all_copies, each_copy, open_targets};
 use super::side_by_side::side_by_side;
 use crate::diag::{FileFindings, Problem};
 use crate::diff::Selection;
@@ -10,19 +13,21 @@ use crate::dns::ZoneName;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::live::asked::AskedZone;
-use crate::live::{Apexes, Live, LiveZone, ZoneIndex, ZoneKnowledge, ZoneStructure};
+use crate::live::{Apexes, Live, LiveZone, PoolCopies, ZoneIndex, ZoneKnowledge, ZoneStructure};
 use crate::parallel;
 use crate::plan::{ContentsSeen, ZoneSeen};
 use crate::progress::{Progress, RunStage};
 use crate::snapshot::{SavedLive, Snapshot};
-use crate::target::{ReadTarget, ReadingManner, ZoneRead};
+use crate::target::{CopyId, Marker, OpenedTarget, ReadTarget, ReadingManner, TargetId, ZoneRead};
 
 /// The configured zones as they are live.
 #[derive(Debug)]
 pub struct Zones {
-    /// What they hold.
+    /// What their reference copies hold.
     pub live: Live,
-    /// Those that could be read, in the order of the configuration.
+    /// The copies of the pools that have several targets, in the order of the configuration.
+    pub copies: Vec<PoolCopies>,
+    /// The copies that could be read, in the order of the configuration.
     pub seen: Vec<ZoneSeen>,
     /// Those of them that were queried name by name.
     pub asked: Vec<ZoneName>,
@@ -30,6 +35,10 @@ pub struct Zones {
     pub for_some: bool,
     /// Those that could not be read, in the order of the configuration.
     pub unread: Vec<(ZoneName, Problem)>,
+    /// The copies that could not be read, of zones that are known all the same; in the same order.
+    pub unread_copies: Vec<(CopyId, Problem)>,
+    /// The markers in the copies that were read whole.
+    pub markers: Vec<(CopyId, Marker)>,
     /// The files they were read from, with their SHA-256.
     pub inputs: Vec<(String, String)>,
     /// What is questionable in those that were read.
@@ -55,15 +64,15 @@ struct AskedOpening<'t> {
 }
 
 /// A zone that was read completely, or taken from a snapshot.
-struct KnownZone {
+pub(super) struct KnownZone {
     /// The zone.
-    live: LiveZone,
+    pub live: LiveZone,
     /// How it was seen.
-    seen: ContentsSeen,
+    pub seen: ContentsSeen,
     /// The files it was read from.
-    inputs: Vec<(String, String)>,
+    pub inputs: Vec<(String, String)>,
     /// What is questionable in them.
-    findings: Option<Box<FileFindings>>,
+    pub findings: Option<Box<FileFindings>>,
 }
 
 /// Zones that were read completely before the inventory was known.
@@ -72,8 +81,8 @@ pub struct EarlyZones {
     source: String,
     /// The open targets.
     readers: TargetReaders,
-    /// What could be read of each zone; none for those that are queried name by name.
-    zones: Vec<Option<Result<Box<KnownZone>, Problem>>>,
+    /// What could be read of each copy; none for those that are queried name by name.
+    copies: Vec<Option<Result<Box<KnownZone>, Problem>>>,
 }
 
 impl EarlyZones {
@@ -81,12 +90,16 @@ impl EarlyZones {
     pub fn read(config: &Config, terms: &ReadingTerms<'_>, progress: &dyn Progress) -> EarlyZones {
         let readers = open_targets(config, terms);
         prepare(config, &readers, true);
-        let zones = each_zone(config, &readers, progress, |target, zone| match target.manner() {
-            ReadingManner::Whole | ReadingManner::Either => Ok(Some(known(target.read_zone(zone)?, None))),
-            ReadingManner::ByName => Ok(None),
+        let copies = each_copy(config, &readers, progress, |place, target| {
+            let read = |target: &dyn ReadTarget| match target.manner() {
+                ReadingManner::Whole | ReadingManner::Either => {
+                    Ok(Some(known(target.read_zone(&config.zones[place].name)?, None)))
+                }
+                ReadingManner::ByName => Ok(None),
+            };
+            reader(target).and_then(read).transpose()
         });
-        let zones = zones.into_iter().map(Result::transpose).collect();
-        EarlyZones { source: config.source.text.clone(), readers, zones }
+        EarlyZones { source: config.source.text.clone(), readers, copies }
     }
 
     /// Whether they were read with these settings, and not with what the file said a moment earlier.
@@ -111,7 +124,7 @@ pub fn read(request: &ZonesRequest<'_>, early: Option<EarlyZones>, progress: &dy
     let ZonesRequest { inventory, selection, terms } = *request;
     let config = &inventory.config;
     let zones = match early.filter(|early| early.are_by(config)) {
-        Some(EarlyZones { readers, zones, .. }) => read_rest(request, &readers, zones, progress),
+        Some(EarlyZones { readers, copies, .. }) => read_rest(request, &readers, copies, progress),
         None => {
             let readers = open_targets(config, &terms);
             if terms.cache.is_some() {
@@ -121,14 +134,16 @@ pub fn read(request: &ZonesRequest<'_>, early: Option<EarlyZones>, progress: &dy
         }
     };
     if let Some(cache) = terms.cache {
-        cache.keep_only(config.zones.iter().map(|spec| &spec.name));
+        let several = |place: usize| config.pools[config.zones[place].pool].has_several();
+        let copies = all_copies(config).into_iter();
+        cache.keep_only(copies.map(|(place, target)| (several(place).then_some(target), &config.zones[place].name)));
     }
     zones
 }
 
 /// Reads all configured zones from these targets, as [`read`] does.
 pub fn read_from(request: &ZonesRequest<'_>, readers: &TargetReaders, progress: &dyn Progress) -> Zones {
-    let none = request.inventory.config.zones.iter().map(|_| None).collect();
+    let none = all_copies(&request.inventory.config).iter().map(|_| None).collect();
     read_rest(request, readers, none, progress)
 }
 
@@ -144,14 +159,21 @@ fn prepare(config: &Config, readers: &TargetReaders, is_whole: bool) {
             ReadingManner::ByName => false,
         };
         if is_read {
-            let is_of_target = |spec: &&ZoneSpec| config.reference(spec).id == target.id;
+            let is_of_target = |spec: &&ZoneSpec| config.pools[spec.pool].name == target.id.pool;
             let zones: Vec<&ZoneName> = config.zones.iter().filter(is_of_target).map(|spec| &spec.name).collect();
             access.prepare(&zones);
         }
     });
 }
 
-/// Reads those of all configured zones that are not known already.
+/// The way to read a target.
+///
+/// Errors: there is none.
+fn reader<'t>(target: &'t OpenedTarget<dyn ReadTarget>) -> Result<&'t dyn ReadTarget, Problem> {
+    target.access.as_deref().map_err(Problem::clone)
+}
+
+/// Reads those of all copies that are not known already.
 fn read_rest(
     request: &ZonesRequest<'_>,
     readers: &TargetReaders,
@@ -170,19 +192,30 @@ fn read_rest(
     let may_choose = readers.opened().any(|target| target.manner() == ReadingManner::Either);
     let extents = needed.as_ref().filter(|_| may_choose).and_then(|needed| needed.extents(&apexes));
     let number = |zone: &ZoneName| apexes.zone_of(zone.as_name()).map(|number| number.0 as usize);
-    let is_early = |zone: &ZoneName| number(zone).is_some_and(|number| early[number].is_some());
-    let readings = if early.iter().all(Option::is_some) {
+    let copies = all_copies(config);
+    let is_early: BTreeSet<(usize, &TargetId)> =
+        copies.iter().zip(&early).filter(|(_, early)| early.is_some()).map(|(copy, _)| *copy).collect();
+    let readings = if is_early.len() == copies.len() {
         early.iter().map(|_| Ok(None)).collect()
     } else {
-        each_zone(config, readers, progress, |target, zone| {
+        each_copy(config, readers, progress, |place, target| {
+            if is_early.contains(&(place, &target.id)) {
+                return Ok(None);
+            }
+            let ZoneSpec { name: zone, pool, .. } = &config.zones[place];
+            let target = reader(target)?;
+            if config.pools[*pool].has_several() {
+                // Copies are compared, and so read whole.
+                return Ok(Some(ZoneReading::Known(known(target.read_zone(zone)?, None))));
+            }
             let extent = extents.as_ref().zip(number(zone)).map(|(extents, number)| extents[number]);
-            if is_early(zone) { Ok(None) } else { read_one(target, zone, extent).map(Some) }
+            read_one(target, zone, extent).map(Some)
         })
     };
     let known = |early: Result<Box<KnownZone>, Problem>| early.map(ZoneReading::Known);
     let either = |(early, reading): (Option<_>, Result<Option<_>, _>)| early.map(known).or(reading.transpose());
-    let readings = early.into_iter().zip(readings).map(|both| either(both).expect("a zone is known early or read now"));
-    let readings = readings.collect();
+    let readings = early.into_iter().zip(readings).map(|both| either(both).expect("a copy is known early or read now"));
+    let readings = ZoneReadings::of_copies(config, readings.collect());
     Zones { for_some: !selection.is_all(), ..join(inventory, needed, apexes, readings, progress) }
 }
 
@@ -194,7 +227,7 @@ pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, progress: &dyn 
     let readings = side_by_side(&vec![0; specs.len()], |place| {
         let read = snapshot.read_zone(&specs[place].name);
         progress.step();
-        read.map(|SavedLive { read, knowledge }| ZoneReading::Known(known(read, knowledge)))
+        ZoneReadings::Saved(read.map(|SavedLive { read, knowledge }| known(read, knowledge)))
     });
     let mut zones = join(inventory, None, apexes, readings, progress);
     zones.inputs.push(snapshot.input().clone());
@@ -233,56 +266,84 @@ fn known(read: ZoneRead, knowledge: Option<ZoneKnowledge>) -> Box<KnownZone> {
     Box::new(KnownZone { live, seen, inputs: read.inputs, findings: read.findings })
 }
 
+/// What was read of one zone.
+enum ZoneReadings<'t> {
+    /// The answers of the one target of its pool, so far about its apex.
+    Asked(AskedOpening<'t>),
+    /// Each of its copies, in the order of the targets of its pool.
+    Copies(Vec<CopyReading>),
+    /// What a snapshot says of all of them.
+    Saved(CopyReading),
+}
+
+impl<'t> ZoneReadings<'t> {
+    /// The readings of the zones, from those of their copies in the same order.
+    fn of_copies(config: &Config, readings: Vec<Result<ZoneReading<'t>, Problem>>) -> Vec<ZoneReadings<'t>> {
+        let mut readings = readings.into_iter();
+        let of_zone = |spec: &ZoneSpec| {
+            let count = config.pools[spec.pool].targets.len();
+            let mut copies = Vec::with_capacity(count);
+            for reading in readings.by_ref().take(count) {
+                match reading {
+                    // Only a pool of one target is asked name by name.
+                    Ok(ZoneReading::Asked(asked)) => return ZoneReadings::Asked(asked),
+                    Ok(ZoneReading::Known(known)) => copies.push(Ok(known)),
+                    Err(problem) => copies.push(Err(problem)),
+                }
+            }
+            ZoneReadings::Copies(copies)
+        };
+        config.zones.iter().map(of_zone).collect()
+    }
+}
+
 /// Joins what could be read, and queries names where zones are read name by name.
 fn join(
     inventory: &Inventory,
     needed: Option<NeededNames<'_>>,
     apexes: Apexes,
-    readings: Vec<Result<ZoneReading<'_>, Problem>>,
+    readings: Vec<ZoneReadings<'_>>,
     progress: &dyn Progress,
 ) -> Zones {
-    let (mut inputs, mut findings, mut zones, mut seen) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let config = &inventory.config;
+    let mut copies = CopiesRead::default();
+    let mut zones = Vec::new();
     let mut asking = Vec::new();
     let mut failed: Vec<(ZoneIndex, Problem)> = Vec::new();
-    for (place, (spec, reading)) in config.zones.iter().zip(readings).enumerate() {
+    for (place, (spec, readings)) in config.zones.iter().zip(readings).enumerate() {
         let zone = ZoneIndex(place as u32);
-        zones.push(match reading {
-            Ok(ZoneReading::Known(known)) => {
-                seen.push((zone, known.seen));
-                inputs.extend(known.inputs);
-                findings.extend(known.findings.map(|found| *found));
-                known.live
-            }
-            Ok(ZoneReading::Asked(AskedOpening { target, asked, records })) => {
+        let reading = match readings {
+            ZoneReadings::Copies(readings) => copies.take(config, zone, readings),
+            ZoneReadings::Saved(reading) => copies.take_saved(config, zone, reading),
+            ZoneReadings::Asked(AskedOpening { target, asked, records }) => {
                 let target_id = &config.reference(spec).id;
                 asking.push(QueriedZone { zone, target_id, target, records, asked, failed: None });
-                asking.last_mut().expect("just pushed").known()
+                Ok(asking.last_mut().expect("just pushed").known())
             }
-            Err(error) => {
-                failed.push((zone, error));
-                LiveZone::unknown(spec.name.clone())
-            }
-        });
+        };
+        zones.push(reading.unwrap_or_else(|error| {
+            failed.push((zone, error));
+            LiveZone::unknown(spec.name.clone())
+        }));
     }
     let mut live = Live::draft(zones, apexes);
     if let Some(mut needed) = needed.filter(|_| !asking.is_empty()) {
         live = inquiry::follow(inventory, &mut needed, live, &mut asking, progress);
     }
     let live = live.finish();
-    for QueriedZone { zone, failed: failure, .. } in asking {
-        seen.extend(live.zone(zone).contents().map(|contents| (zone, ContentsSeen::of(contents))));
+    let views = copies.views(config, &live);
+    let CopiesRead { mut seen, unread: unread_copies, markers, inputs, findings, .. } = copies;
+    for QueriedZone { zone, target_id, failed: failure, .. } in asking {
+        let known = live.zone(zone);
+        let found = known.contents().map(ContentsSeen::of);
+        seen.extend(found.map(|found| (zone, ZoneSeen::new(target_id, known.name().clone(), found))));
         failed.extend(failure.map(|failure| (zone, failure)));
     }
     let asked = live.zones().filter(|(_, zone)| zone.knowledge().is_some()).map(|(_, zone)| zone.name().clone());
     let asked = asked.collect();
     seen.sort_by_key(|(zone, _)| *zone);
     failed.sort_by_key(|(zone, _)| *zone);
-    let of_zone = |(zone, seen): (ZoneIndex, ContentsSeen)| {
-        let spec = &config.zones[zone.0 as usize];
-        ZoneSeen::new(&config.pools[spec.pool].name, spec.name.clone(), seen)
-    };
-    let seen = seen.into_iter().map(of_zone).collect();
+    let seen = seen.into_iter().map(|(_, seen)| seen).collect();
     let unread = failed.into_iter().map(|(zone, error)| (live.zone(zone).name().clone(), error)).collect();
-    Zones { live, seen, asked, for_some: false, unread, inputs, findings }
+    Zones { live, copies: views, seen, asked, for_some: false, unread, unread_copies, markers, inputs, findings }
 }

@@ -105,6 +105,12 @@ impl ExplainedCode for Rule {
                  say what is wrong with it now. The evidence names the apply, its update in the journal, and when that \
                  was sent. With `keep_edits = true` in `[project.ID]` the host is left as it is, with a notice.",
             ),
+            Rule::CopyDiffers => words(
+                "copy differs",
+                "the reference copy already has it",
+                "The pool has several targets. The reference copy already has the RRset as it is to be, and the copies of \
+                 the targets that the change names do not: they are brought in line.",
+            ),
         }
     }
 }
@@ -189,6 +195,12 @@ impl ExplainedCode for BlockCode {
                 "a zone that they need could not be read completely",
                 "A zone that holds the host's name or a reverse name could not be read completely, so its content is \
                  not known. Nothing that depends on it is changed. The errors say why.",
+            ),
+            BlockCode::CopiesDisagree => words(
+                "copies disagree",
+                "the copies of a zone hold different A records at their names",
+                "The addresses of a host with IPv4 follow from the A records at its name, and the targets of the pool hold \
+                 different ones. zonewright does not guess which is right. Make them the same at all targets.",
             ),
             BlockCode::Delegated => words(
                 "delegated",
@@ -323,6 +335,24 @@ impl ExplainedCode for NoticeCode {
                 "A row of hosts.csv or names.lock is bad, or a source is unknown, so it is not known which names no \
                  host has. No record is removed at such names. RRsets that wait for `delete_after` keep waiting, and \
                  their time runs on.",
+            ),
+            NoticeCode::TargetUnknown => words(
+                "target unknown",
+                "a zone could not be read from a target",
+                "A target of the pool did not give a zone. Enough others did, so the plan goes on. Subjects that need the zone \
+                 get no change at this target; what it lacks follows later.",
+            ),
+            NoticeCode::CopyBlocked => words(
+                "copy blocked",
+                "what a target holds keeps a change away from it",
+                "What the copy at this target holds would block the subject, such as a delegation at its name. It gets no \
+                 change at this target, and its changes elsewhere go on.",
+            ),
+            NoticeCode::CopiesDiffer => words(
+                "copies differ",
+                "the copies of a zone differ in what no change is about",
+                "The copy at a target differs from the reference copy in RRsets that the plan does not change. They are left. \
+                 SOA, NS of the apex, what a signer makes and the marker do not count.",
             ),
             NoticeCode::LeftBehind => words(
                 "left behind",

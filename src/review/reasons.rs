@@ -28,6 +28,9 @@ fn first_rule(change: &Change) -> Rule {
     if change.is_edited_since() {
         return Rule::EditedSince;
     }
+    if change.brings_in_line() {
+        return Rule::CopyDiffers;
+    }
     let rules = change.reasons.iter().map(|reason| reason.rule);
     rules.min_by_key(|rule| (*rule == Rule::Ttl, *rule)).unwrap_or(Rule::Undo)
 }
@@ -50,6 +53,7 @@ fn told(rule: Rule, undoes: Option<u64>) -> (CauseKind, String) {
         Rule::PtrElsewhere => (CauseKind::Other, "a PTR is at another address"),
         Rule::Registry => (CauseKind::Other, "an RRset is registered"),
         Rule::EditedSince => (CauseKind::Drift, "drift: edited after the apply that wrote it"),
+        Rule::CopyDiffers => (CauseKind::Drift, "drift: a copy differs from the reference"),
     };
     (kind, says.to_owned())
 }

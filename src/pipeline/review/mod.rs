@@ -13,7 +13,7 @@ use super::base::{Base, BaseError};
 use super::findings::BaseRemark;
 use super::inputs::{PlanInput, PlanRequest};
 use crate::diag::Problem;
-use crate::diff::decide::FleetDecisions;
+use crate::diff::judge::FleetDecisions;
 use crate::diff::held::HeldEdits;
 use crate::plan::{ComparisonBase, Review};
 use crate::progress::{Progress, RunStage};

@@ -1,0 +1,328 @@
+//! What is done at each target of a pool that has several. Pure.
+//!
+//! Comes in: what was decided by the reference copies, and DNS as each other target sees it. Goes out: the changes, each with
+//! the targets that it is for; which hosts get nothing at some target, and which get nothing anywhere because of that.
+//!
+//! The rules act on each copy by itself. What a claim leaves open is chosen by the reference (`choice`), so that all copies
+//! come to hold the same.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::block::HostBlock;
+use super::context::{CopyBlocks, RuleContext, RuleGround, TargetView};
+use super::host_standing::{HostStanding, HostStandings};
+use super::judge::{FleetDecisions, judge_all};
+use super::{derive, words};
+use crate::change::{BlockCode, BlockedSubject, Change, Notice, NoticeCode, Reason, Rule};
+use crate::claim::Subject;
+use crate::desired::DesiredHosts;
+use crate::dns::{NameRef, RrKey, Rtype, ZoneContents, ZoneName, is_of_signer};
+use crate::inventory::model::Pool;
+use crate::inventory::value::Inv;
+use crate::live::{Live, NamePlace, PoolCopies, TargetCopies, ZoneIndex};
+use crate::target::{TargetId, marker_key};
+
+/// How many RRsets are named that differ between two copies.
+const EXAMPLES: usize = 3;
+
+/// What was decided for the targets of a pool beside those whose copies are like the reference.
+pub struct PoolDecisions<'a> {
+    /// The copies.
+    copies: &'a PoolCopies,
+    /// What was decided by each of its other targets, in their order.
+    others: Vec<TargetDecisions<'a>>,
+}
+
+/// What was decided by what one target sees.
+struct TargetDecisions<'a> {
+    /// The target, and what it sees.
+    seen: &'a TargetCopies,
+    /// What was decided; with what the reference blocks, too.
+    decided: FleetDecisions,
+    /// The hosts whose A records differ from the reference.
+    disagreeing: BTreeMap<Inv, HostBlock>,
+}
+
+/// Decides for all targets whose copies are not like the reference; `standings` and `decided` are what the reference gave.
+pub fn decide_others<'a>(
+    context: &RuleContext<'_>,
+    standings: &HostStandings,
+    decided: &FleetDecisions,
+    pools: &'a [PoolCopies],
+) -> Vec<PoolDecisions<'a>> {
+    if pools.iter().all(|copies| copies.others.is_empty()) {
+        return pools.iter().map(|copies| PoolDecisions { copies, others: Vec::new() }).collect();
+    }
+    let standings = with_blocks(context, standings, &decided.blocked);
+    let of_pool = |copies: &'a PoolCopies| {
+        let view = TargetView { copies, reference: context.live, standings: &standings };
+        PoolDecisions { copies, others: copies.others.iter().map(|seen| decide_one(context, view, seen)).collect() }
+    };
+    pools.iter().map(of_pool).collect()
+}
+
+/// The standings with all that blocks hosts, also what their rules found.
+fn with_blocks(context: &RuleContext<'_>, standings: &HostStandings, blocked: &[BlockedSubject]) -> HostStandings {
+    let mut standings = standings.clone();
+    for BlockedSubject { code, message, hint, subject, .. } in blocked {
+        let Some(inv) = subject.host() else { continue };
+        let block = HostBlock { code: *code, message: message.clone(), hint: hint.clone() };
+        for place in context.inventory.places_of(inv) {
+            if matches!(standings.0[place], HostStanding::Open(_)) {
+                standings.0[place] = HostStanding::Blocked(block.clone());
+            }
+        }
+    }
+    standings
+}
+
+/// Decides by what one target sees.
+fn decide_one<'a>(reference: &RuleContext<'_>, view: TargetView<'_>, seen: &'a TargetCopies) -> TargetDecisions<'a> {
+    let ground = RuleGround { inventory: reference.inventory, live: &seen.live, servers: reference.servers };
+    let desired = DesiredHosts::new(reference.inventory, &seen.live, reference.now);
+    let (_, settled) = derive::all(ground, &desired).finish(ground, reference.names);
+    let context =
+        RuleContext { live: &seen.live, desired: &desired, settled: &settled, view: Some(view), ..*reference };
+    let (_, decided) = judge_all(&context);
+    let disagreeing = disagreeing(reference, &context, view.standings, &seen.target);
+    TargetDecisions { seen, decided, disagreeing }
+}
+
+/// The open hosts at whose names a copy has other A records than the reference: their addresses follow from these.
+fn disagreeing(
+    reference: &RuleContext<'_>,
+    context: &RuleContext<'_>,
+    standings: &HostStandings,
+    target: &TargetId,
+) -> BTreeMap<Inv, HostBlock> {
+    let hosts = &context.inventory.hosts;
+    let is_open = |place: &usize| matches!(standings.0[*place], HostStanding::Open(_));
+    let may_differ = |place: &usize| !(context.settled[*place] && reference.settled[*place]);
+    let places = (0..hosts.len()).into_par_iter().filter(is_open).filter(may_differ);
+    let found = places.filter_map(|place| {
+        let names = reference.desired[place].interfaces.iter().map(|interface| interface.owner.as_name());
+        let name = names.into_iter().find(|name| !have_same_a(reference.live, context.live, *name))?;
+        Some((hosts[place].inv, words::copies_disagree(name, target)))
+    });
+    found.collect()
+}
+
+/// Whether two views have the same A records at a name, as far as both are known.
+fn have_same_a(one: &Live, other: &Live, name: NameRef<'_>) -> bool {
+    let is_plain = |live: &Live| matches!(live.place(name), NamePlace::Open(_) | NamePlace::Cname(_));
+    if !is_plain(one) || !is_plain(other) {
+        return true;
+    }
+    let values = |live: &Live| {
+        let found = live.rrset(name, Rtype::A);
+        found.into_iter().flat_map(|found| found.rrset.to_rrset().rdata().to_vec()).collect::<Vec<_>>()
+    };
+    values(one) == values(other)
+}
+
+/// The hosts that get nothing anywhere: the targets at which nothing blocks them do not reach the threshold, or copies
+/// disagree about them.
+pub fn blocks(context: &RuleContext<'_>, decided: &FleetDecisions, pools: &[PoolDecisions<'_>]) -> CopyBlocks {
+    let known: BTreeSet<&Subject> = decided.blocked.iter().map(|blocked| &blocked.subject).collect();
+    let mut blocks = CopyBlocks::new();
+    for PoolDecisions { copies, others } in pools {
+        for other in others {
+            for (inv, block) in &other.disagreeing {
+                blocks.entry(*inv).or_insert_with(|| block.clone());
+            }
+        }
+        let pool = &context.inventory.config.pools[copies.pool];
+        for (inv, blocked) in blocked_at(others, &known) {
+            let left = pool.targets.iter().filter(|target| !blocked.iter().any(|(at, _)| **at == target.id));
+            if !pool.is_reached(left.map(|target| &target.id)) {
+                blocks.entry(inv).or_insert_with(|| first_block(&blocked));
+            }
+        }
+    }
+    blocks
+}
+
+/// What blocks a host at a target.
+type BlockAt<'a> = (&'a TargetId, &'a BlockedSubject);
+
+/// The hosts that are blocked at targets of a pool, but for those that the reference blocks; each with its blocks in the
+/// order of the targets.
+fn blocked_at<'a>(
+    others: &'a [TargetDecisions<'_>],
+    known: &BTreeSet<&Subject>,
+) -> BTreeMap<Inv, Vec<BlockAt<'a>>> {
+    let mut hosts: BTreeMap<Inv, Vec<BlockAt<'a>>> = BTreeMap::new();
+    for TargetDecisions { seen, decided, .. } in others {
+        for blocked in decided.blocked.iter().filter(|blocked| !known.contains(&blocked.subject)) {
+            let Some(inv) = blocked.subject.host() else { continue };
+            hosts.entry(inv).or_default().push((&seen.target, blocked));
+        }
+    }
+    hosts
+}
+
+/// The block that counts of several: what is wrong in a copy comes before that a copy is not known.
+fn first_block(blocked: &[BlockAt<'_>]) -> HostBlock {
+    let is_of_data = |(_, block): &&BlockAt<'_>| block.code != BlockCode::ZoneUnknown;
+    let (target, block) = blocked.iter().find(is_of_data).unwrap_or(&blocked[0]);
+    HostBlock { code: block.code, message: words::at_target(target, &block.message), hint: block.hint.clone() }
+}
+
+/// Joins what was decided for all targets: each change once, with the targets that it is for.
+pub fn join(context: &RuleContext<'_>, decided: &mut FleetDecisions, pools: Vec<PoolDecisions<'_>>) {
+    let known: BTreeSet<Subject> = decided.blocked.iter().map(|blocked| blocked.subject.clone()).collect();
+    for PoolDecisions { copies, others } in pools {
+        if others.is_empty() {
+            continue;
+        }
+        let pool = &context.inventory.config.pools[copies.pool];
+        let changes = std::mem::take(&mut decided.changes).into_iter();
+        let (own, rest): (Vec<Change>, Vec<Change>) = changes.partition(|change| change.pool == pool.name);
+        let mut joined = TargetChanges::default();
+        copies.alike.iter().for_each(|target| joined.add(target, &own));
+        for TargetDecisions { seen, decided: other, .. } in others {
+            let changes = other.changes.into_iter().filter(|change| change.pool == pool.name);
+            let changes: Vec<Change> = changes.map(|change| in_line(context.live, change)).collect();
+            decided.notices.extend(differences(context, copies, seen, &changes));
+            joined.add(&seen.target, &changes);
+            let blocked = other.blocked.iter().filter(|blocked| !known.contains(&blocked.subject));
+            decided.notices.extend(blocked.map(|blocked| left_at(&seen.target, blocked)));
+            let (notices, waiting) = (other.notices, other.waiting);
+            // What is found in all copies is told once, and what is found at this target alone with its name.
+            let is_new = |notice: &Notice| !decided.notices.contains(notice);
+            let notices: Vec<Notice> = notices.into_iter().filter(is_new).collect();
+            let told = |notice: Notice| Notice { message: words::at_target(&seen.target, &notice.message), ..notice };
+            decided.notices.extend(notices.into_iter().map(told));
+            let is_new = |rrset: &&_| !decided.waiting.contains(rrset);
+            let waiting: Vec<_> = waiting.iter().filter(is_new).cloned().collect();
+            decided.waiting.extend(waiting);
+        }
+        decided.changes = rest;
+        decided.changes.extend(joined.finish(pool));
+    }
+}
+
+/// The notice that a host gets nothing at a target.
+fn left_at(target: &TargetId, blocked: &BlockedSubject) -> Notice {
+    let code = match blocked.code {
+        BlockCode::ZoneUnknown => NoticeCode::TargetUnknown,
+        _ => NoticeCode::CopyBlocked,
+    };
+    Notice {
+        code,
+        message: words::nothing_at_target(target, blocked),
+        name: target.name.clone(),
+        subject: Some(blocked.subject.clone()),
+    }
+}
+
+/// A change at a target; where the reference already has what it makes, it only brings the copy in line.
+fn in_line(reference: &Live, change: Change) -> Change {
+    let RrKey { owner, rtype } = &change.key;
+    let found = reference.rrset(owner.as_name(), *rtype).map(|found| found.rrset.to_rrset());
+    if found.as_ref() != change.kind.after() {
+        return change;
+    }
+    let reason = Reason { evidence: Vec::new(), rule: Rule::CopyDiffers, subject: change.subject.clone() };
+    let mut change = change;
+    change.reasons.push(reason);
+    change
+}
+
+/// Changes of a pool, each once, with the names of the targets that it is for.
+#[derive(Default)]
+struct TargetChanges {
+    /// The changes, in the order in which they came.
+    changes: Vec<Change>,
+    /// Where the changes of an RRset are among them.
+    places: HashMap<(ZoneName, RrKey), Vec<usize>>,
+}
+
+impl TargetChanges {
+    /// Adds the changes of a target.
+    fn add(&mut self, target: &TargetId, changes: &[Change]) {
+        for change in changes {
+            let places = self.places.entry((change.zone.clone(), change.key.clone())).or_default();
+            let is_same = |place: &&usize| {
+                let other = &self.changes[**place];
+                *change == Change { targets: Vec::new(), ..other.clone() }
+            };
+            match places.iter().find(is_same) {
+                Some(place) => self.changes[*place].targets.push(target.name.clone()),
+                None => {
+                    places.push(self.changes.len());
+                    self.changes.push(Change { targets: vec![target.name.clone()], ..change.clone() });
+                }
+            }
+        }
+    }
+
+    /// The changes; those for all targets of the pool name none.
+    fn finish(self, pool: &Pool) -> Vec<Change> {
+        let mut changes = self.changes;
+        for change in &mut changes {
+            if change.targets.len() == pool.targets.len() {
+                change.targets.clear();
+            }
+            change.targets.sort_unstable();
+        }
+        changes
+    }
+}
+
+/// The notices about RRsets that differ between a copy and the reference, and that no change brings in line.
+fn differences(
+    context: &RuleContext<'_>,
+    copies: &PoolCopies,
+    seen: &TargetCopies,
+    changes: &[Change],
+) -> Vec<Notice> {
+    let changed: BTreeSet<(&ZoneName, &RrKey)> = changes.iter().map(|change| (&change.zone, &change.key)).collect();
+    let zones: Vec<ZoneIndex> = context.live.zones().map(|(zone, _)| zone).collect();
+    let own = zones.into_par_iter().filter(|zone| context.zone_spec(*zone).pool == copies.pool);
+    let notice = |zone: ZoneIndex| {
+        let (one, other) = (context.live.shared(zone), seen.live.shared(zone));
+        if Arc::ptr_eq(&one, &other) {
+            return None;
+        }
+        let (reference, copy) = (one.contents()?, other.contents()?);
+        let mut differing = differing(reference, copy);
+        let name = &context.zone_spec(zone).name;
+        differing.retain(|key| !changed.contains(&(name, key)));
+        let examples = &differing[..differing.len().min(EXAMPLES)];
+        (!differing.is_empty()).then(|| Notice {
+            code: NoticeCode::CopiesDiffer,
+            message: words::copies_differ(&seen.target, differing.len(), examples),
+            name: name.to_string(),
+            subject: None,
+        })
+    };
+    own.filter_map(notice).collect()
+}
+
+/// The RRsets that two copies of a zone do not have alike, sorted; without SOA, NS of the apex, what a signer makes, and the
+/// marker.
+fn differing(reference: &ZoneContents, copy: &ZoneContents) -> Vec<RrKey> {
+    let apex = reference.apex();
+    let marker = marker_key(apex);
+    let mut keys: BTreeSet<RrKey> = BTreeSet::new();
+    for (one, other) in [(reference, copy), (copy, reference)] {
+        for rrset in one.rrsets() {
+            let (owner, rtype) = (rrset.owner(), rrset.rtype());
+            let of_apex = matches!(rtype, Rtype::SOA | Rtype::NS) && owner.as_name() == apex.as_name();
+            let is_same = || {
+                let found = other.rrset(owner.as_name(), rtype);
+                found.is_some_and(|found| found.ttl() == rrset.ttl() && found.rdata().eq(rrset.rdata()))
+            };
+            if of_apex || is_of_signer(rtype) || is_same() {
+                continue;
+            }
+            let key = apex.owner(owner.as_name()).map(|owner| RrKey { owner, rtype });
+            keys.extend(key.filter(|key| Some(key) != marker.as_ref()));
+        }
+    }
+    keys.into_iter().collect()
+}
