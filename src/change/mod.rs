@@ -50,7 +50,12 @@ impl Change {
 
     /// Whether it is for a target of its pool.
     pub fn is_for(&self, target: &TargetId) -> bool {
-        target.pool == self.pool && (self.targets.is_empty() || self.targets.contains(&target.name))
+        target.pool == self.pool && self.is_at(&target.name)
+    }
+
+    /// Whether it is for the target of its pool that has a name.
+    pub fn is_at(&self, target: &str) -> bool {
+        self.targets.is_empty() || self.targets.iter().any(|name| name == target)
     }
 
     /// What it is for, and the others that contributed.

@@ -7,7 +7,7 @@ use super::breakers::GLOBAL;
 use super::causes::LineKind;
 use super::rules::LimitRules;
 use crate::change::{Change, ChangeKind, Rule};
-use crate::dns::Rtype;
+use crate::dns::{Rtype, ZoneName};
 use crate::inventory::value::Percent;
 use crate::plan::{LimitKind, LimitSetting, LimitState, Plan, ZoneSeen};
 
@@ -34,34 +34,60 @@ const MANY: u64 = 20;
 /// The period of limits that are about one plan.
 const THIS_PLAN: &str = "plan";
 
-/// The shares of zones in which a plan deletes or modifies something; none for zones that were not read completely.
+/// The shares of zones in which a plan deletes or modifies something; none for zones that were not read completely. They
+/// hold for each copy of a zone, and that of which most is used stands for all.
 pub(super) fn shares(plan: &Plan, rules: &LimitRules) -> Vec<LimitState> {
-    let mut counts: HashMap<String, [u64; 3]> = HashMap::new();
+    let mut changed: HashMap<&ZoneName, Vec<&Change>> = HashMap::new();
     for change in plan.changes.iter().filter(|change| matches!(change.key.rtype, Rtype::AAAA | Rtype::PTR)) {
+        changed.entry(&change.zone).or_default().push(change);
+    }
+    let mut limits: Vec<LimitState> = Vec::new();
+    for seen in &plan.zones {
+        let changes = changed.get(&seen.zone).map_or(&[][..], Vec::as_slice);
+        for limit in of_copy(seen, changes, rules) {
+            // The copies of a zone follow one another, and each has two limits at most.
+            let mut latest = limits.iter_mut().rev().take(2);
+            let same = latest.find(|other| other.scope == limit.scope && other.counts == limit.counts);
+            match same {
+                Some(other) if is_fuller(&limit, other) => *other = limit,
+                Some(_) => {}
+                None => limits.push(limit),
+            }
+        }
+    }
+    limits
+}
+
+/// Whether more of a limit is used than of another one.
+fn is_fuller(limit: &LimitState, other: &LimitState) -> bool {
+    u128::from(limit.planned) * u128::from(other.max) > u128::from(other.planned) * u128::from(limit.max)
+}
+
+/// The shares of one copy of a zone; `changes` are those of all its copies.
+fn of_copy(seen: &ZoneSeen, changes: &[&Change], rules: &LimitRules) -> Vec<LimitState> {
+    let mut counts = [0u64; 3];
+    let is_own = |change: &&&Change| change.pool == seen.pool && change.is_at(&seen.target);
+    for change in changes.iter().filter(is_own) {
         let place = match change.kind {
             ChangeKind::Delete { .. } => 0,
             ChangeKind::Modify { .. } => 1,
             ChangeKind::Create { .. } => 2,
         };
-        counts.entry(change.zone.to_string()).or_default()[place] += 1;
+        counts[place] += 1;
     }
-    let of_zone = |zone: &ZoneSeen| {
-        let name = zone.zone.to_string();
-        let [deleted, modified, created] = counts.get(&name).copied().unwrap_or_default();
-        let deletes = part(MAX_DELETE, zone.managed).max(LOST).max(created.min(MOVED));
-        let kinds = [
-            (LimitKind::MaxDelete, deleted, rules.max_delete, deletes),
-            (LimitKind::MaxModify, modified, rules.max_modify, part(MAX_MODIFY, zone.managed).max(MOVED)),
-        ];
-        let state = |(counts, planned, share, default): (LimitKind, u64, Option<Percent>, u64)| {
-            let max = share.map_or(default, |share| part(share, zone.managed).max(1));
-            let setting = rules.setting(counts, share);
-            let limit = PlanLimit { counts, setting, max, planned, of: zone.managed };
-            (planned > 0).then(|| limit.state(format!("zone:{name}")))
-        };
-        kinds.map(state).into_iter().flatten().collect::<Vec<_>>()
+    let [deleted, modified, created] = counts;
+    let deletes = part(MAX_DELETE, seen.managed).max(LOST).max(created.min(MOVED));
+    let kinds = [
+        (LimitKind::MaxDelete, deleted, rules.max_delete, deletes),
+        (LimitKind::MaxModify, modified, rules.max_modify, part(MAX_MODIFY, seen.managed).max(MOVED)),
+    ];
+    let state = |(counts, planned, share, default): (LimitKind, u64, Option<Percent>, u64)| {
+        let max = share.map_or(default, |share| part(share, seen.managed).max(1));
+        let setting = rules.setting(counts, share);
+        let limit = PlanLimit { counts, setting, max, planned, of: seen.managed };
+        (planned > 0).then(|| limit.state(format!("zone:{}", seen.zone)))
     };
-    plan.zones.iter().flat_map(of_zone).collect()
+    kinds.map(state).into_iter().flatten().collect()
 }
 
 /// The share of the changes that one new row or setting causes, where one does.
