@@ -1,6 +1,8 @@
 //! What must hold of every plan, on random fleets: it does what it says, it says the same whatever the order of its
 //! inputs and the number of threads, and a second plan finds nothing to do.
 
+#[path = "fleets/copies.rs"]
+mod copies;
 #[path = "support/fleet.rs"]
 mod fleet;
 #[path = "fleets/shortcuts.rs"]
@@ -42,7 +44,7 @@ impl Progress for Silent {
 }
 
 /// Runs `check` on the fleet of every seed, each in a folder of its own; skips where Python is missing.
-fn on_fleets(check: impl Fn(u64, &Path)) {
+fn on_fleets(mut check: impl FnMut(u64, &Path)) {
     let Some(python) = support::python() else {
         support::skip("Python 3.11 is not there, so that no fleets can be made");
         return;

@@ -140,8 +140,7 @@ impl<'a, 'c> Claimant<'a, 'c> {
         let data: Vec<Rdata> = values.iter().map(|value| value.rdata.clone()).collect();
         let chosen = kept_or_added(self.context, (site.owner, site.rtype), &data, self.policy);
         if self.policy != Policy::CreateOnly {
-            let is_wanted =
-                |rdata: &RdataRef<'_>| chosen.iter().any(|place| rdata.octets == data[*place].as_octets());
+            let is_wanted = |rdata: &RdataRef<'_>| chosen.iter().any(|place| rdata.octets == data[*place].as_octets());
             let cause = ActCause { rule: claim.removes, by_right: self.by_right, evidence: preferred };
             site.records().filter(|rdata| !is_wanted(rdata)).for_each(|rdata| self.remove(site, rdata, cause));
         }

@@ -23,6 +23,7 @@ use crate::dns::{NameRef, RrKey, Rtype, ZoneContents, ZoneName, is_of_signer};
 use crate::inventory::model::Pool;
 use crate::inventory::value::Inv;
 use crate::live::{Live, NamePlace, PoolCopies, TargetCopies, ZoneIndex};
+use crate::names::HolderRow;
 use crate::target::{TargetId, marker_key};
 
 /// How many RRsets are named that differ between two copies.
@@ -44,6 +45,16 @@ struct TargetDecisions<'a> {
     decided: FleetDecisions,
     /// The hosts whose A records differ from the reference.
     disagreeing: BTreeMap<Inv, HostBlock>,
+    /// The RRsets that differ from the reference.
+    differing: Vec<DifferingZone>,
+}
+
+/// The RRsets of one zone that a copy does not have as the reference has them.
+struct DifferingZone {
+    /// The zone.
+    zone: ZoneIndex,
+    /// The RRsets, sorted; never empty.
+    rrsets: Vec<RrKey>,
 }
 
 /// Decides for all targets whose copies are not like the reference; `standings` and `decided` are what the reference gave.
@@ -83,12 +94,28 @@ fn with_blocks(context: &RuleContext<'_>, standings: &HostStandings, blocked: &[
 fn decide_one<'a>(reference: &RuleContext<'_>, view: TargetView<'_>, seen: &'a TargetCopies) -> TargetDecisions<'a> {
     let ground = RuleGround { inventory: reference.inventory, live: &seen.live, servers: reference.servers };
     let desired = DesiredHosts::new(reference.inventory, &seen.live, reference.now);
-    let (_, settled) = derive::all(ground, &desired).finish(ground, reference.names);
+    let (_, mut settled) = derive::all(ground, &desired).finish(ground, reference.names);
+    let differing = all_differing(reference, view.copies, &seen.live);
+    // A host of which all is in order here may have another of its addresses in the reference.
+    for place in differing.iter().flat_map(|zone| &zone.rrsets).flat_map(|key| holders(reference, key)) {
+        settled[place] = false;
+    }
     let context =
         RuleContext { live: &seen.live, desired: &desired, settled: &settled, view: Some(view), ..*reference };
     let (_, decided) = judge_all(&context);
     let disagreeing = disagreeing(reference, &context, view.standings, &seen.target);
-    TargetDecisions { seen, decided, disagreeing }
+    TargetDecisions { seen, decided, disagreeing, differing }
+}
+
+/// The places of the hosts that have or had the owner name of an RRset.
+fn holders(context: &RuleContext<'_>, key: &RrKey) -> impl Iterator<Item = usize> {
+    let inventory = context.inventory;
+    let holders = context.names.holders(inventory, key.owner.as_name());
+    let places = holders.flat_map(|holder| match holder.by {
+        HolderRow::Host(place) => place as usize..place as usize + 1,
+        HolderRow::Lock(row) => inventory.places_of(inventory.lock[row as usize].inv),
+    });
+    places.collect::<Vec<usize>>().into_iter()
 }
 
 /// The open hosts at whose names a copy has other A records than the reference: their addresses follow from these.
@@ -150,10 +177,7 @@ type BlockAt<'a> = (&'a TargetId, &'a BlockedSubject);
 
 /// The hosts that are blocked at targets of a pool, but for those that the reference blocks; each with its blocks in the
 /// order of the targets.
-fn blocked_at<'a>(
-    others: &'a [TargetDecisions<'_>],
-    known: &BTreeSet<&Subject>,
-) -> BTreeMap<Inv, Vec<BlockAt<'a>>> {
+fn blocked_at<'a>(others: &'a [TargetDecisions<'_>], known: &BTreeSet<&Subject>) -> BTreeMap<Inv, Vec<BlockAt<'a>>> {
     let mut hosts: BTreeMap<Inv, Vec<BlockAt<'a>>> = BTreeMap::new();
     for TargetDecisions { seen, decided, .. } in others {
         for blocked in decided.blocked.iter().filter(|blocked| !known.contains(&blocked.subject)) {
@@ -183,10 +207,10 @@ pub fn join(context: &RuleContext<'_>, decided: &mut FleetDecisions, pools: Vec<
         let (own, rest): (Vec<Change>, Vec<Change>) = changes.partition(|change| change.pool == pool.name);
         let mut joined = TargetChanges::default();
         copies.alike.iter().for_each(|target| joined.add(target, &own));
-        for TargetDecisions { seen, decided: other, .. } in others {
+        for TargetDecisions { seen, decided: other, differing, .. } in others {
             let changes = other.changes.into_iter().filter(|change| change.pool == pool.name);
             let changes: Vec<Change> = changes.map(|change| in_line(context.live, change)).collect();
-            decided.notices.extend(differences(context, copies, seen, &changes));
+            decided.notices.extend(differences(context, &seen.target, differing, &changes));
             joined.add(&seen.target, &changes);
             let blocked = other.blocked.iter().filter(|blocked| !known.contains(&blocked.subject));
             decided.notices.extend(blocked.map(|blocked| left_at(&seen.target, blocked)));
@@ -276,31 +300,38 @@ impl TargetChanges {
 /// The notices about RRsets that differ between a copy and the reference, and that no change brings in line.
 fn differences(
     context: &RuleContext<'_>,
-    copies: &PoolCopies,
-    seen: &TargetCopies,
+    target: &TargetId,
+    differing: Vec<DifferingZone>,
     changes: &[Change],
 ) -> Vec<Notice> {
     let changed: BTreeSet<(&ZoneName, &RrKey)> = changes.iter().map(|change| (&change.zone, &change.key)).collect();
-    let zones: Vec<ZoneIndex> = context.live.zones().map(|(zone, _)| zone).collect();
-    let own = zones.into_par_iter().filter(|zone| context.zone_spec(*zone).pool == copies.pool);
-    let notice = |zone: ZoneIndex| {
-        let (one, other) = (context.live.shared(zone), seen.live.shared(zone));
-        if Arc::ptr_eq(&one, &other) {
-            return None;
-        }
-        let (reference, copy) = (one.contents()?, other.contents()?);
-        let mut differing = differing(reference, copy);
+    let notice = |DifferingZone { zone, mut rrsets }: DifferingZone| {
         let name = &context.zone_spec(zone).name;
-        differing.retain(|key| !changed.contains(&(name, key)));
-        let examples = &differing[..differing.len().min(EXAMPLES)];
-        (!differing.is_empty()).then(|| Notice {
+        rrsets.retain(|key| !changed.contains(&(name, key)));
+        let examples = &rrsets[..rrsets.len().min(EXAMPLES)];
+        (!rrsets.is_empty()).then(|| Notice {
             code: NoticeCode::CopiesDiffer,
-            message: words::copies_differ(&seen.target, differing.len(), examples),
+            message: words::copies_differ(target, rrsets.len(), examples),
             name: name.to_string(),
             subject: None,
         })
     };
-    own.filter_map(notice).collect()
+    differing.into_iter().filter_map(notice).collect()
+}
+
+/// The RRsets of a pool's zones that the copies of a target do not have as the reference has them.
+fn all_differing(context: &RuleContext<'_>, copies: &PoolCopies, seen: &Live) -> Vec<DifferingZone> {
+    let zones: Vec<ZoneIndex> = context.live.zones().map(|(zone, _)| zone).collect();
+    let own = zones.into_par_iter().filter(|zone| context.zone_spec(*zone).pool == copies.pool);
+    let of_zone = |zone: ZoneIndex| {
+        let (one, other) = (context.live.shared(zone), seen.shared(zone));
+        if Arc::ptr_eq(&one, &other) {
+            return None;
+        }
+        let rrsets = differing(one.contents()?, other.contents()?);
+        (!rrsets.is_empty()).then_some(DifferingZone { zone, rrsets })
+    };
+    own.filter_map(of_zone).collect()
 }
 
 /// The RRsets that two copies of a zone do not have alike, sorted; without SOA, NS of the apex, what a signer makes, and the

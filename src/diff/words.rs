@@ -348,5 +348,8 @@ pub fn copies_differ(target: &TargetId, count: usize, examples: &[RrKey]) -> Str
     let rrsets = if count == 1 { "1 RRset".to_owned() } else { format!("{count} RRsets") };
     let named: Vec<String> = examples.iter().map(|RrKey { owner, rtype }| format!("{rtype} of `{owner}`")).collect();
     let more = if count > examples.len() { ", …" } else { "" };
-    format!("the copy at `{target}` differs from the reference in {rrsets} that the plan leaves: {}{more}", named.join(", "))
+    format!(
+        "the copy at `{target}` differs from the reference in {rrsets} that the plan leaves: {}{more}",
+        named.join(", ")
+    )
 }

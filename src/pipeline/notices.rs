@@ -39,7 +39,8 @@ fn unread_copies(zones: &Zones) -> impl Iterator<Item = Notice> {
     }
     failures.into_iter().map(|((target, said), zones)| {
         let named: Vec<String> = zones.iter().take(ZONES_NAMED).map(|zone| format!("`{zone}`")).collect();
-        let more = if zones.len() > ZONES_NAMED { format!(" and {} more", zones.len() - ZONES_NAMED) } else { String::new() };
+        let more =
+            if zones.len() > ZONES_NAMED { format!(" and {} more", zones.len() - ZONES_NAMED) } else { String::new() };
         let said = if let [zone] = zones.as_slice() { said.replace("ZONE", &zone.to_string()) } else { said };
         Notice {
             code: NoticeCode::TargetUnknown,

@@ -86,12 +86,7 @@ impl CopiesRead {
     /// Takes what a snapshot says of a zone: it counts for all copies.
     ///
     /// Errors: the snapshot does not have the zone.
-    pub fn take_saved(
-        &mut self,
-        config: &Config,
-        zone: ZoneIndex,
-        reading: CopyReading,
-    ) -> Result<LiveZone, Problem> {
+    pub fn take_saved(&mut self, config: &Config, zone: ZoneIndex, reading: CopyReading) -> Result<LiveZone, Problem> {
         let spec = &config.zones[zone.0 as usize];
         let KnownZone { live, seen, inputs, findings } = *reading?;
         self.note_marker(&config.reference(spec).id, &live);
@@ -146,8 +141,7 @@ impl CopiesRead {
         let is_own = |zone: &&ZoneCopies| config.zones[zone.zone.0 as usize].pool == place;
         let own: Vec<&ZoneCopies> = self.zones.iter().filter(is_own).collect();
         let is_without_first = |zone: &&&ZoneCopies| zone.reference > 0;
-        let without_first: BTreeSet<ZoneIndex> =
-            own.iter().filter(is_without_first).map(|zone| zone.zone).collect();
+        let without_first: BTreeSet<ZoneIndex> = own.iter().filter(is_without_first).map(|zone| zone.zone).collect();
         let (mut alike, mut others) = (Vec::new(), Vec::new());
         for (number, target) in pool.targets.iter().enumerate() {
             let is_like = |zone: &&ZoneCopies| match &zone.copies[number] {
@@ -158,7 +152,8 @@ impl CopiesRead {
                 alike.push(target.id.clone());
                 continue;
             }
-            let copies = own.iter().filter_map(|zone| Some((zone.zone, Arc::clone(&zone.copies[number].as_ref()?.live))));
+            let copies =
+                own.iter().filter_map(|zone| Some((zone.zone, Arc::clone(&zone.copies[number].as_ref()?.live))));
             others.push(TargetCopies { target: target.id.clone(), live: live.with_copies(copies) });
         }
         PoolCopies { pool: place, alike, others, without_first }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::copies::{CopiesRead, CopyReading};
 use super::inquiry::{self, QueriedZone};
 use super::needed::{NeededNames, ReadingCost};
-use super::copies::{CopiesRead, CopyReading};
 use super::open::{ReadingTerms, TargetReaders, all_copies, each_copy, open_targets};
 use super::side_by_side::side_by_side;
 use crate::diag::{FileFindings, Problem};

@@ -9,7 +9,7 @@ use zonewright::pipeline::targets::server_names;
 use zonewright::diff::decide::{self, DecisionInput};
 use zonewright::diff::held::HeldEdits;
 use zonewright::diff::waits::RrsetWaits;
-use zonewright::diff::{RuleContext, Selection, TrippedHosts};
+use zonewright::diff::{RuleContext, Selection, TrippedHosts, judge};
 use zonewright::dns::{Name, NameRef, RdataRef, Rtype, reverse};
 use zonewright::inventory::value::Time;
 use zonewright::inventory::{self, Inventory};
@@ -79,11 +79,12 @@ fn the_rules_find_nothing_to_do_for_hosts_that_are_told_without_them() {
             tripped: &tripped,
             waits: &waits,
             held: &HeldEdits::default(),
+            copies: &[],
         };
         decide::decide_and(&inventory, &live, given, |context, standings, decided| {
             settled.set(settled.get() + context.settled.iter().filter(|is_settled| **is_settled).count());
             let unsettled = vec![false; inventory.hosts.len()];
-            let (all_standings, all) = decide::judge_all(&RuleContext { settled: &unsettled, ..*context });
+            let (all_standings, all) = judge::judge_all(&RuleContext { settled: &unsettled, ..*context });
             assert_eq!(standings.0, all_standings.0, "fleet {seed}");
             assert_eq!(decided.changes, all.changes, "fleet {seed}");
             assert_eq!(decided.blocked, all.blocked, "fleet {seed}");
@@ -112,6 +113,7 @@ fn what_holds_an_address_or_points_to_a_name_is_found_as_by_a_look_at_all_record
             tripped: &tripped,
             waits: &waits,
             held: &HeldEdits::default(),
+            copies: &[],
         };
         decide::decide(&inventory, &live, given);
         compare_look_ups(&live, seed);

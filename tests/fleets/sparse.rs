@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use zonewright::pipeline::targets::server_names;
 
 use zonewright::change::BlockCode;
-use zonewright::diff::decide::{DecisionInput, FleetDecisions, decide};
+use zonewright::diff::decide::{DecisionInput, decide};
 use zonewright::diff::held::HeldEdits;
+use zonewright::diff::judge::FleetDecisions;
 use zonewright::diff::waits::RrsetWaits;
 use zonewright::diff::{Selection, TrippedHosts};
 use zonewright::dns::{Name, ZoneBuilder, ZoneContents, ZoneName, reverse};
@@ -132,6 +133,7 @@ impl Fleet {
                 tripped: &tripped,
                 waits: &waits,
                 held: &HeldEdits::default(),
+                copies: &[],
             },
         )
     }

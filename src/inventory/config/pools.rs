@@ -112,7 +112,9 @@ fn read_target(
     if has_several && let Some(read) = node.get("read").filter(|read| read.as_text() == Some("query")) {
         let message = "the zones of a pool with several targets are read whole, so that copies can be compared";
         let diagnostic = target.source().error("bad-value", read.origin, read.width, message);
-        target.push(diagnostic.hint("remove `read`, and let the server allow transfers; or give the target its own pool"));
+        target.push(
+            diagnostic.hint("remove `read`, and let the server allow transfers; or give the target its own pool"),
+        );
     }
     target.take_all();
     reader.append(target.finish());

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
@@ -13,12 +13,14 @@ use serde::{Deserialize, Deserializer};
 use super::FORMAT;
 use super::digest::HexDigest;
 use crate::disk::DigestText;
+use crate::dns::{RrKey, ZoneName};
 use crate::document::{Object, map, object, objects, present, present_object, some_objects};
 use crate::inventory::value::{Duration, Inv, Time};
 use crate::plan::{
     BlockedSubject, Change, HostSeen, LeftBehindRrset, LimitKind, LimitState, Notice, Plan, PlanScope, Review,
     SealedPlan, SkippedSubject, SourceSeen, WaitingRrset, WorkspaceSeen, ZoneSeen, order,
 };
+use crate::target::PoolName;
 
 /// Why a text is no plan that may be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -184,13 +186,27 @@ fn check(plan: &Plan) -> Result<(), PlanReadError> {
         let message = "`review` does not have each change once, or its causes are not in order";
         return Err(PlanReadError::Inconsistent(message.to_owned()));
     }
-    let mut keys = HashSet::with_capacity(plan.changes.len());
-    match plan.changes.iter().find(|change| !keys.insert((&change.pool, &change.zone, &change.key))) {
+    match twice(&plan.changes) {
         Some(Change { key, .. }) => {
             Err(PlanReadError::Inconsistent(format!("`changes` holds `{}` {} twice", key.owner, key.rtype)))
         }
         None => Ok(()),
     }
+}
+
+/// The first change of an RRset that an earlier one changes at the same target.
+fn twice(changes: &[Change]) -> Option<&Change> {
+    let mut seen: HashMap<(&PoolName, &ZoneName, &RrKey), Vec<&Change>> = HashMap::with_capacity(changes.len());
+    changes.iter().find(|change| {
+        let others = seen.entry((&change.pool, &change.zone, &change.key)).or_default();
+        let is_twice = others.iter().any(|other| {
+            // One that names no target is for all of them.
+            other.targets.is_empty() || change.targets.iter().any(|target| other.is_at(target))
+        });
+        let is_twice = is_twice || change.targets.is_empty() && !others.is_empty();
+        others.push(change);
+        is_twice
+    })
 }
 
 /// Checks that the items of one list ascend.
