@@ -53,6 +53,12 @@ impl Change {
         target.pool == self.pool && (self.targets.is_empty() || self.targets.contains(&target.name))
     }
 
+    /// Whether there is a target that it and another change are for.
+    pub fn shares_target(&self, other: &Change) -> bool {
+        let is_common = || self.targets.iter().any(|target| other.targets.contains(target));
+        self.pool == other.pool && (self.targets.is_empty() || other.targets.is_empty() || is_common())
+    }
+
     /// What it is for, and the others that contributed.
     pub fn subjects(&self) -> impl Iterator<Item = &Subject> {
         std::iter::once(&self.subject).chain(&self.also)
@@ -222,6 +228,10 @@ words! {
         RemovalsRest = "removals-rest",
         /// Own RRsets are at a name that no host has.
         LeftBehind = "left-behind",
+        /// A zone that a subject needs is unknown at a target, so that the subject gets no change there.
+        TargetUnknown = "target-unknown",
+        /// Something in the copies of a target blocks a subject there, so that it gets no change there.
+        CopyBlocked = "copy-blocked",
     }
 }
 
@@ -237,7 +247,9 @@ impl NoticeCode {
             | NoticeCode::PostState
             | NoticeCode::EditedSince
             | NoticeCode::RemovalsRest
-            | NoticeCode::LeftBehind => false,
+            | NoticeCode::LeftBehind
+            | NoticeCode::TargetUnknown
+            | NoticeCode::CopyBlocked => false,
         }
     }
 

@@ -285,7 +285,7 @@ impl Progress for DeferredSteps<'_> {
 /// know.
 fn remember(config: &Config, zones: Zones, state: Option<&dyn State>) -> Result<(Zones, Vec<ZoneName>), Problem> {
     let (own, known) = match state {
-        Some(state) => (state.own()?, state.markers()?),
+        Some(state) => (state.own()?, state.markers()?.among(config.targets().map(|target| &target.id))),
         None => (OwnRrsets::default(), KnownMarkers::default()),
     };
     let is_forgotten = |spec: &&ZoneSpec| {

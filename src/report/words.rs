@@ -332,6 +332,20 @@ impl ExplainedCode for NoticeCode {
                  still gives the name to a number: `zonewright release` frees it. Policy `repair` deletes them if an \
                  operator runs `zonewright release HOST` before the host gets another name.",
             ),
+            NoticeCode::TargetUnknown => words(
+                "target unknown",
+                "a zone is unknown at one target of its pool",
+                "A zone that the host needs could not be read completely at this target. The other targets of the pool \
+                 reach its threshold, so the host is planned for them, and gets no change at this one. The state keeps \
+                 what the target lacks by that.",
+            ),
+            NoticeCode::CopyBlocked => words(
+                "copy blocked",
+                "the data at one target of a pool block a host",
+                "Records in the copies of this target block the host, such as a CNAME at its name. The other targets of \
+                 the pool reach its threshold, so the host is planned for them, and gets no change at this one. Fix \
+                 the records there.",
+            ),
             NoticeCode::EditedSince => words(
                 "edited since",
                 "an RRset was changed after the apply, so its host stays as it is",
