@@ -126,7 +126,7 @@ fn apply<'a>(
     let plan = sealed.plan();
     let zones: BTreeSet<ZoneId> = plan.changes.iter().map(Change::zone_id).collect();
     let writer = primary as &dyn WriteTarget;
-    let access = |zone| CopyAccess { copy: CopyId::only(&zone), writer: Ok(writer), is_fenced: true };
+    let access = |zone| CopyAccess { copy: CopyId::only(&zone), writer: Ok(writer), is_fenced: true, share: None };
     let survey = apply::survey(plan, zones.into_iter().map(access).collect(), SIDE_BY_SIDE);
     meanwhile();
     let clearance = guard::clear(sealed, &[], &[]).expect("no limit is about it");
@@ -203,7 +203,7 @@ fn what_somebody_changes_meanwhile_is_left_with_its_whole_unit() {
             Some(theirs),
             "fleet {seed}: what another editor changed is as it left it"
         );
-        let units = written.survey.units.iter().zip(&written.units);
+        let units = written.survey.units.iter().zip(&written.lanes[0]);
         for (unit, state) in units {
             let keys: BTreeSet<_> = unit.changes.iter().map(|place| shown(&changes[*place].key)).collect();
             let is_hit = keys.contains(&shown(&victim.key));

@@ -1,14 +1,15 @@
-//! How far each unit is, shared by the writers of all zones.
+//! How far each unit is in a lane, shared by the writers of its copies.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
-use super::Orders;
 use super::batch::UnitPiece;
-use super::model::{ApplyEvent, ApplyWatch, OutcomeCode};
-use super::survey::{Survey, UnitStanding, UnitVerdict};
+use super::hub::{ApplyHub, phases_done};
+use super::lane::{LaneSurvey, UnitStanding, UnitVerdict};
+use super::model::{ApplyEvent, OutcomeCode, Phase};
+use super::quorum::UnitTurn;
+use crate::diag::Problem;
 use crate::parallel::HELD;
-use crate::rollout::{ChangeUnit, UnitSubject, hosts_of};
 
 /// What was done for a unit, and why not everything.
 #[derive(Debug, Clone, Default)]
@@ -19,99 +20,71 @@ pub struct UnitState {
     pub verdict: Option<UnitVerdict>,
 }
 
-/// A unit of which nothing is done yet but what an earlier part of the apply did.
-fn made_already(survey: &Survey<'_>, unit: &ChangeUnit) -> UnitState {
-    let done = unit.changes.iter().copied().filter(|place| survey.made[*place]).collect();
-    UnitState { done, verdict: None }
-}
-
 /// Why a unit is left that is in no wave yet.
 fn later() -> UnitVerdict {
     UnitVerdict { outcome: OutcomeCode::NotReached, message: "it goes with a later wave".to_owned(), hint: None }
 }
 
-/// The state of an apply.
+/// The state of a lane.
 pub struct ApplyBoard<'a> {
+    /// What all lanes share.
+    pub hub: &'a ApplyHub<'a>,
+    /// The number of the lane.
+    number: usize,
     /// What was known before.
-    pub survey: &'a Survey<'a>,
-    /// Who gets the events.
-    watch: &'a dyn ApplyWatch,
-    /// How it is to be done.
-    pub orders: &'a Orders,
+    pub lane: &'a LaneSurvey<'a>,
     /// The units.
     units: Vec<Mutex<UnitState>>,
-    /// The latest number of a batch.
-    number: AtomicU64,
-    /// How many hosts failed.
-    failures: AtomicUsize,
-    /// Whether nothing more is to be sent.
-    stopped: AtomicBool,
     /// Whether a primary can no longer be asked.
     lost: AtomicBool,
-    /// Why the journal could not be kept, where it could not.
-    halted: Mutex<Option<String>>,
 }
 
 impl<'a> ApplyBoard<'a> {
     /// Begins: units that the survey left out, and those that are not in the wave, stay as they are.
-    pub fn new(survey: &'a Survey<'a>, orders: &'a Orders, watch: &'a dyn ApplyWatch) -> ApplyBoard<'a> {
-        let board = ApplyBoard {
-            survey,
-            watch,
-            orders,
-            units: survey.units.iter().map(|unit| Mutex::new(made_already(survey, unit))).collect(),
-            number: AtomicU64::new(orders.sent),
-            failures: AtomicUsize::new(0),
-            stopped: AtomicBool::new(false),
-            lost: AtomicBool::new(false),
-            halted: Mutex::new(None),
-        };
-        for (unit, standing) in survey.standings.iter().enumerate() {
-            match standing {
-                UnitStanding::Open if orders.wave.includes(unit) => board.tell_if_through(unit),
-                UnitStanding::Open => board.leave_unit(unit, &later()),
-                UnitStanding::Already => board.tell_hosts(unit),
-                UnitStanding::Left(verdict) => board.leave_unit(unit, verdict),
-            }
-        }
+    pub fn new(hub: &'a ApplyHub<'a>, number: usize) -> ApplyBoard<'a> {
+        let lane = &hub.survey.lanes[number];
+        let made = |places: &Vec<usize>| places.iter().copied().filter(|place| lane.made[*place]).collect();
+        let state = |places| Mutex::new(UnitState { done: made(places), verdict: None });
+        let units = lane.places.iter().map(state).collect();
+        let board = ApplyBoard { hub, number, lane, units, lost: AtomicBool::new(false) };
+        board.begin();
         board
     }
 
-    /// The number of the next batch.
-    pub fn next_number(&self) -> u64 {
-        self.number.fetch_add(1, Ordering::Relaxed) + 1
+    /// Notes which units are not to be written.
+    fn begin(&self) {
+        for (unit, standing) in self.lane.standings.iter().enumerate() {
+            if self.lane.places[unit].is_empty() {
+                continue;
+            }
+            match standing {
+                UnitStanding::Open if self.hub.orders.wave.includes(unit) => self.tell_if_through(unit),
+                UnitStanding::Open => self.leave_unit(unit, &later()),
+                UnitStanding::Already => self.hub.finish_unit(unit),
+                UnitStanding::Left(verdict) => self.leave_unit(unit, verdict),
+            }
+        }
+        if let (true, Some(error)) = (self.lane.is_out_of_reach(), self.lane.problems.first()) {
+            self.lose(error);
+        }
     }
 
     /// Reports an event; if it cannot be kept, nothing else is sent.
     pub fn tell(&self, event: ApplyEvent<'_>) -> bool {
-        self.tell_all(&[event])
+        self.hub.tell_all(&[event])
     }
 
-    /// Reports several events; if they cannot be kept, nothing else is sent.
-    pub fn tell_all(&self, events: &[ApplyEvent<'_>]) -> bool {
-        match self.watch.events(events) {
-            Ok(()) => true,
-            Err(error) => {
-                self.stopped.store(true, Ordering::SeqCst);
-                self.halted.lock().expect(HELD).get_or_insert(error.to_string());
-                false
-            }
-        }
-    }
-
-    /// Waits before something is tried again.
-    pub fn wait(&self, pause: std::time::Duration) {
-        self.watch.wait(pause);
-    }
-
-    /// Whether nothing more is to be sent.
-    pub fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::SeqCst) || self.watch.is_interrupted()
-    }
-
-    /// Notes that a primary can no longer be asked.
-    pub fn note_lost(&self) {
+    /// Notes that a primary can no longer be asked, and why.
+    pub fn note_lost(&self, error: &Problem) {
         self.lost.store(true, Ordering::SeqCst);
+        self.lose(error);
+    }
+
+    /// Gives up the target, where its pool has several.
+    fn lose(&self, error: &Problem) {
+        if self.lane.target.is_some() {
+            self.hub.lose(self.number, &UnitVerdict::of_error(OutcomeCode::NotReached, error));
+        }
     }
 
     /// Whether a primary can no longer be asked.
@@ -120,8 +93,10 @@ impl<'a> ApplyBoard<'a> {
     }
 
     /// Whether a unit is still to be written.
-    pub fn is_alive(&self, unit: usize) -> bool {
-        self.survey.standings[unit] == UnitStanding::Open && self.unit(unit).verdict.is_none()
+    fn is_alive(&self, unit: usize) -> bool {
+        self.lane.standings[unit] == UnitStanding::Open
+            && self.unit(unit).verdict.is_none()
+            && !self.hub.is_over(unit)
     }
 
     /// Whether a piece is still to be written.
@@ -129,21 +104,29 @@ impl<'a> ApplyBoard<'a> {
         self.is_alive(piece.unit) && !self.unit(piece.unit).done.contains(&piece.changes[0])
     }
 
+    /// Whether a piece may be written in a phase now.
+    pub fn turn(&self, piece: &UnitPiece, phase: Phase) -> UnitTurn {
+        self.hub.turn(piece.unit, self.number, phase as usize)
+    }
+
     /// Notes that pieces were written.
     pub fn done(&self, pieces: &[UnitPiece]) {
         for piece in pieces {
-            let mut state = self.unit(piece.unit);
-            state.done.extend(&piece.changes);
-            drop(state);
+            self.unit(piece.unit).done.extend(&piece.changes);
             self.tell_if_through(piece.unit);
         }
     }
 
-    /// Reports that the hosts of a unit are finished, if all of it was done.
+    /// Reports how far a unit is, and that its hosts are finished if all of it was done.
     fn tell_if_through(&self, unit: usize) {
-        let done = self.unit(unit).done.len();
-        if done == self.survey.units[unit].changes.len() {
-            self.tell_hosts(unit);
+        let places = &self.lane.places[unit];
+        let state = self.unit(unit);
+        let done = state.done.len();
+        let phases = phases_done(self.hub.survey, places, |place| state.done.contains(&place));
+        drop(state);
+        self.hub.reach(unit, self.number, phases);
+        if done == places.len() {
+            self.hub.finish_unit(unit);
         }
     }
 
@@ -163,7 +146,7 @@ impl<'a> ApplyBoard<'a> {
         }
     }
 
-    /// Notes why a unit is written no further.
+    /// Notes why a unit is written no further here.
     fn leave_unit(&self, unit: usize, verdict: &UnitVerdict) {
         let mut state = self.unit(unit);
         if state.verdict.is_some() {
@@ -171,54 +154,23 @@ impl<'a> ApplyBoard<'a> {
         }
         state.verdict = Some(verdict.clone());
         drop(state);
-        if verdict.outcome != OutcomeCode::NotReached {
-            let hosts = self.hosts(unit).len();
-            let failures = self.failures.fetch_add(hosts, Ordering::SeqCst) + hosts;
-            if self.orders.max_failures.is_some_and(|max| failures >= max) {
-                self.stopped.store(true, Ordering::SeqCst);
-            }
-        }
-        self.tell_hosts(unit);
+        self.hub.fail(unit, self.number, verdict);
+        self.hub.finish_unit(unit);
     }
 
-    /// Why nothing else is sent after a stop, for the hosts that are not yet processed.
-    pub fn stop_verdict(&self) -> UnitVerdict {
-        let halted = self.halted.lock().expect(HELD);
-        let is_interrupted = self.watch.is_interrupted();
-        let (message, hint) = match (&*halted, self.orders.max_failures) {
-            (Some(error), _) => {
-                (format!("the apply stopped: {error}"), "fix the state's disk; then `zonewright resume` continues")
-            }
-            (None, _) if is_interrupted => {
-                ("the apply was interrupted".to_owned(), "`zonewright resume` continues where it ended")
-            }
-            (None, Some(max)) => (
-                format!("the apply stopped after {max} failed hosts"),
-                "look at the failed hosts; `zonewright resume` continues where it ended",
-            ),
-            (None, None) => ("the apply stopped".to_owned(), "`zonewright resume` continues where it ended"),
-        };
-        UnitVerdict { outcome: OutcomeCode::NotReached, message, hint: Some(hint.to_owned()) }
+    /// Leaves all that is still to be written: the lane cannot begin.
+    pub fn leave_all(&self, verdict: &UnitVerdict) {
+        let open = (0..self.units.len()).filter(|unit| !self.lane.places[*unit].is_empty() && self.is_alive(*unit));
+        open.for_each(|unit| self.leave_unit(unit, verdict));
     }
 
-    /// Ends: the units, and why the journal could not be kept.
-    pub fn finish(self) -> (Vec<UnitState>, Option<String>) {
-        let units = self.units.into_iter().map(|unit| unit.into_inner().expect(HELD)).collect();
-        (units, self.halted.into_inner().expect(HELD))
+    /// Ends: the units.
+    pub fn finish(self) -> Vec<UnitState> {
+        self.units.into_iter().map(|unit| unit.into_inner().expect(HELD)).collect()
     }
 
     /// The state of a unit.
-    fn unit(&self, unit: usize) -> std::sync::MutexGuard<'_, UnitState> {
+    fn unit(&self, unit: usize) -> MutexGuard<'_, UnitState> {
         self.units[unit].lock().expect(HELD)
-    }
-
-    /// The hosts of a unit.
-    fn hosts(&self, unit: usize) -> Vec<UnitSubject<'_>> {
-        hosts_of(self.survey.changes, &self.survey.units[unit])
-    }
-
-    /// Reports that the hosts of a unit are finished.
-    fn tell_hosts(&self, unit: usize) {
-        self.tell(ApplyEvent::Hosts(self.hosts(unit).len()));
     }
 }

@@ -6,25 +6,28 @@ use crate::change::{Change, ChangeKind};
 use crate::dns::{OwnerName, Rrset, Rtype, ZoneName};
 use crate::target::Answer;
 
-/// The CNAMEs that changes delete, by zone and owner name: what is created there takes their place.
+/// The changes that delete a CNAME, by zone and owner name: what is created there at the same target takes its place.
 #[derive(Debug)]
-pub struct DeletedCnames<'a>(HashMap<(&'a ZoneName, &'a OwnerName), &'a Rrset>);
+pub struct DeletedCnames<'a>(HashMap<(&'a ZoneName, &'a OwnerName), Vec<&'a Change>>);
 
 impl<'a> DeletedCnames<'a> {
-    /// Those that these changes delete.
-    pub fn of(changes: &'a [Change]) -> DeletedCnames<'a> {
-        let deleted = changes.iter().filter_map(|change| match &change.kind {
-            ChangeKind::Delete { before } if change.key.rtype == Rtype::CNAME => {
-                Some(((&change.zone, &change.key.owner), before))
-            }
-            _ => None,
-        });
-        DeletedCnames(deleted.collect())
+    /// Those among these changes.
+    pub fn of(changes: impl IntoIterator<Item = &'a Change>) -> DeletedCnames<'a> {
+        let mut deleted: HashMap<(&ZoneName, &OwnerName), Vec<&Change>> = HashMap::new();
+        let is_deleted =
+            |change: &&Change| change.key.rtype == Rtype::CNAME && matches!(change.kind, ChangeKind::Delete { .. });
+        for change in changes.into_iter().filter(is_deleted) {
+            deleted.entry((&change.zone, &change.key.owner)).or_default().push(change);
+        }
+        DeletedCnames(deleted)
     }
 
     /// Whether an RRset is as [`is_before`] says, or the CNAME that it takes the place of is as the plan saw that.
     pub fn is_before(&self, change: &Change, answer: &Answer) -> bool {
-        let is_replaced = |cname: &Rrset| self.0.get(&(&change.zone, &change.key.owner)) == Some(&cname);
+        let is_replaced = |cname: &Rrset| {
+            let mut deleted = self.0.get(&(&change.zone, &change.key.owner)).into_iter().flatten();
+            deleted.any(|deleted| deleted.shares_target(change) && deleted.kind.before() == Some(cname))
+        };
         match (&change.kind, answer) {
             (ChangeKind::Create { .. }, Answer::Holds(Rtype::CNAME, cname)) => is_replaced(cname),
             _ => is_before(change, answer),

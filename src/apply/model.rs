@@ -10,7 +10,7 @@ use crate::claim::{Subject, host_number};
 use crate::diag::Problem;
 use crate::dns::{Rrset, ZoneName};
 use crate::plan::Plan;
-use crate::target::{CopyId, Marker};
+use crate::target::{CopyId, Marker, PoolName};
 
 /// In which order zones are written, so that a PTR never names what is not there yet or no longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -155,6 +155,22 @@ pub struct SubjectOutcome {
     /// What to do, where there is something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The targets of pools of several that do not have all its changes, although another one has; sorted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<TargetLack>,
+}
+
+/// That a target lacks changes which another target of its pool has.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct TargetLack {
+    /// The pool.
+    pub pool: PoolName,
+    /// The target.
+    pub target: String,
+    /// How many changes.
+    pub changes: usize,
+    /// Why, in words: lower case, no full stop.
+    pub message: String,
 }
 
 /// Whether there is none; documents leave the number out then.
@@ -163,11 +179,14 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// What was sent to one zone.
+/// What was sent to one copy of a zone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ZoneWritten {
     /// The zone.
     pub zone: ZoneName,
+    /// The target whose copy it is, where the pool has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// How many updates took effect.
     pub updates: usize,
     /// How many changes were in them.
@@ -185,7 +204,7 @@ pub struct ZoneWritten {
 pub struct ApplyOutcome {
     /// Every host of the plan's changes, in their order.
     pub hosts: Vec<SubjectOutcome>,
-    /// The zones of the plan's changes, sorted by name.
+    /// The zones of the plan's changes, sorted by name; of a pool of several each copy, sorted by target.
     pub zones: Vec<ZoneWritten>,
     /// What went wrong with targets and zones as a whole, each once.
     pub problems: Vec<Problem>,

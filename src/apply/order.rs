@@ -13,7 +13,7 @@ pub fn phases(changes: &[Change], tied: &ChangeTies<'_>) -> Vec<Phase> {
         let leading = tied.leading(changes, place);
         match phase(leading) {
             // A CNAME is alone at its name: what goes at its name makes room for what comes, so both are in one update.
-            Phase::Deletes if tied.is_swapped(leading) || tied.is_swapped(change) => Phase::Forward,
+            Phase::Deletes if tied.is_swapped(changes, leading) || tied.is_swapped(changes, change) => Phase::Forward,
             phase => phase,
         }
     };

@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 use super::batch::{self, UnitPiece};
 use super::board::ApplyBoard;
 use super::compare::is_after;
+use super::lane::{SurveyedCopy, UnitVerdict, differs, standing_marker};
 use super::model::{ApplyEvent, Batch, BatchOutcome, MarkerSwap, OutcomeCode, Phase, ZoneWritten};
-use super::survey::{SurveyedCopy, UnitVerdict, differs, standing_marker};
+use super::quorum::UnitTurn;
 use crate::change::{Change, ChangeKind};
 use crate::diag::Problem;
 use crate::dns::{RrKey, Rrset};
@@ -79,6 +80,15 @@ struct SentBatch<'a> {
     was_lost: bool,
 }
 
+/// What is to be written of a phase.
+#[derive(Default)]
+pub struct PhasePieces {
+    /// What may be written now.
+    pub ready: Vec<UnitPiece>,
+    /// Whether more waits for other pools.
+    pub waits: bool,
+}
+
 /// What a look at the primary says of a chain of batches.
 enum ChainLook {
     /// So many of its first took effect, and no others.
@@ -108,7 +118,7 @@ impl<'a> ZoneWriter<'a> {
     /// Starts; nothing is sent yet.
     pub fn new(board: &'a ApplyBoard<'a>, zone: &'a SurveyedCopy<'a>) -> ZoneWriter<'a> {
         let read = zone.marker().map_or(0, |marker| marker.epoch);
-        let known = board.orders.epochs.get(&zone.copy).copied().unwrap_or(0);
+        let known = board.hub.orders.epochs.get(&zone.copy).copied().unwrap_or(0);
         ZoneWriter {
             board,
             zone,
@@ -128,22 +138,30 @@ impl<'a> ZoneWriter<'a> {
         }
     }
 
-    /// The pieces of a phase that are to be written here.
-    pub fn pieces(&self, phase: Phase) -> Vec<UnitPiece> {
-        let survey = self.board.survey;
+    /// The pieces of a phase that are still to be written here.
+    pub fn pieces(&self, phase: Phase) -> PhasePieces {
+        let survey = self.board.hub.survey;
         let mut pieces = batch::pieces(
             &self.zone.places,
             |place| survey.unit_of[place],
-            |place| survey.phases[place] == phase && !survey.made[place],
+            |place| survey.phases[place] == phase && !self.board.lane.made[place],
         );
-        pieces.retain(|piece| self.board.is_alive(piece.unit));
-        pieces
+        pieces.retain(|piece| self.board.is_to_do(piece));
+        let mut of_phase = PhasePieces::default();
+        for piece in pieces {
+            match self.board.turn(&piece, phase) {
+                UnitTurn::Go => of_phase.ready.push(piece),
+                UnitTurn::Wait => of_phase.waits = true,
+                UnitTurn::Over => {}
+            }
+        }
+        of_phase
     }
 
     /// Writes the pieces of a phase.
     pub fn write(&mut self, phase: Phase, pieces: Vec<UnitPiece>) {
         let (zone, writer) = (&self.zone.copy.zone, self.zone.writer);
-        let changes = self.board.survey.changes;
+        let changes = self.board.lane.changes;
         let octets = |place: usize| {
             let change = &changes[place];
             writer.octets(zone, RrsetEdit { key: &change.key, kind: &change.kind })
@@ -162,7 +180,7 @@ impl<'a> ZoneWriter<'a> {
         }
         self.give_up_late();
         let rest: Vec<UnitPiece> = queue.into_iter().flatten().filter(|piece| self.board.is_to_do(piece)).collect();
-        let verdict = self.given_up.clone().unwrap_or_else(|| self.board.stop_verdict());
+        let verdict = self.given_up.clone().unwrap_or_else(|| self.board.hub.stop_verdict());
         self.board.leave(&rest, &verdict);
         // A connection is not kept until the next phase: the connections of a few hundred zones would leave a server
         // none for other clients (BIND's `tcp-clients` is 150).
@@ -185,14 +203,15 @@ impl<'a> ZoneWriter<'a> {
     pub fn finish(self) -> ZoneWritten {
         let (updates, changes) = self.written;
         let took = self.clock.map_or(Duration::ZERO, |(first, last)| last - first);
-        ZoneWritten { zone: self.zone.copy.zone.clone(), updates, changes, unknown: self.unknown, took }
+        let target = self.board.lane.target.as_ref().map(|target| target.name.clone());
+        ZoneWritten { zone: self.zone.copy.zone.clone(), target, updates, changes, unknown: self.unknown, took }
     }
 
     /// Sends batches as long as there is room in the window.
     fn fill(&mut self, phase: Phase, queue: &mut VecDeque<Vec<UnitPiece>>, flight: &mut VecDeque<SentBatch<'a>>) {
         // Without markers nothing would stop the batches behind one that is refused or lost.
         let most = if queue.len() > 1 && self.zone.fence.is_some() { self.session.window() } else { 1 };
-        while self.given_up.is_none() && !self.board.is_stopped() {
+        while self.given_up.is_none() && !self.board.hub.is_stopped() {
             // Behind a half that is probably refused again all would be in vain.
             let window = if self.halves > 0 { 1 } else { most };
             if flight.len() >= window {
@@ -219,15 +238,15 @@ impl<'a> ZoneWriter<'a> {
     fn tell_sending(&mut self, batch: &Batch<'a>) -> bool {
         let sending = ApplyEvent::Sending(batch);
         let Some(heard) = self.heard.take() else { return self.board.tell(sending) };
-        let is_kept = self.board.tell_all(&[ApplyEvent::Settled(&heard.batch, &BatchOutcome::Done), sending]);
+        let is_kept = self.board.hub.tell_all(&[ApplyEvent::Settled(&heard.batch, &BatchOutcome::Done), sending]);
         self.board.done(&heard.pieces);
         is_kept
     }
 
     /// Makes a batch of pieces, which swaps the marker `before` for one of its own.
     fn batch(&self, phase: Phase, pieces: &[UnitPiece], before: Option<Rrset>) -> Batch<'a> {
-        let number = self.board.next_number();
-        let orders = self.board.orders;
+        let number = self.board.hub.next_number();
+        let orders = self.board.hub.orders;
         let after = Marker {
             epoch: self.epoch,
             plan: orders.wave.plan().to_owned(),
@@ -245,7 +264,7 @@ impl<'a> ZoneWriter<'a> {
 
     /// A change of the plan.
     fn change(&self, place: usize) -> &'a Change {
-        &self.board.survey.changes[place]
+        &self.board.lane.changes[place]
     }
 
     /// Sends a batch.
@@ -371,7 +390,7 @@ impl<'a> ZoneWriter<'a> {
                 ChainLook::Moved(marker) => return self.give_up_moved(&marker, flight, &replies),
                 ChainLook::Mixed => return self.give_up_mixed(flight, &replies),
                 ChainLook::Unreadable(error) => {
-                    self.board.note_lost();
+                    self.board.note_lost(&error);
                     let verdict = UnitVerdict::of_error(OutcomeCode::NotReached, &error);
                     return self.give_up(&verdict, flight, &replies, BatchDoubt::Blind);
                 }
@@ -411,9 +430,9 @@ impl<'a> ZoneWriter<'a> {
     /// Whether the batch in front may be tried again; waits before that.
     fn may_try_again(&mut self) -> bool {
         self.tries += 1;
-        let may = self.tries < TRIES && !self.board.is_stopped();
+        let may = self.tries < TRIES && !self.board.hub.is_stopped();
         if may {
-            self.board.wait(PAUSE * (1 << (self.tries - 1)));
+            self.board.hub.wait(PAUSE * (1 << (self.tries - 1)));
         }
         may
     }
@@ -487,7 +506,7 @@ impl<'a> ZoneWriter<'a> {
 
     /// Whether an RRset is as the plan saw it.
     fn is_before(&self, change: &Change, answer: &Answer) -> bool {
-        self.board.survey.deleted_cnames.is_before(change, answer)
+        self.board.lane.deleted_cnames.is_before(change, answer)
     }
 
     /// Reads RRsets of changes.
@@ -511,7 +530,7 @@ impl<'a> ZoneWriter<'a> {
                     if tries == TRIES {
                         return ChainLook::Unreadable(error);
                     }
-                    self.board.wait(PAUSE * (1 << (tries - 1)));
+                    self.board.hub.wait(PAUSE * (1 << (tries - 1)));
                 }
             }
         }

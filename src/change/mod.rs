@@ -58,6 +58,12 @@ impl Change {
         self.targets.is_empty() || self.targets.iter().any(|name| name == target)
     }
 
+    /// Whether there is a target that it and another change are for.
+    pub fn shares_target(&self, other: &Change) -> bool {
+        let is_common = || self.targets.iter().any(|target| other.targets.contains(target));
+        self.pool == other.pool && (self.targets.is_empty() || other.targets.is_empty() || is_common())
+    }
+
     /// What it is for, and the others that contributed.
     pub fn subjects(&self) -> impl Iterator<Item = &Subject> {
         std::iter::once(&self.subject).chain(&self.also)

@@ -14,7 +14,7 @@ use super::value::{Duration, HbfProjectId, Inv, Mac, Net64, Percent, Time, Vlan}
 use crate::diag::{FileId, Files, Origin};
 use crate::dns::{Name, Ttl, ZoneName};
 use crate::document::words;
-use crate::target::{CopyId, PoolName, TargetId, ZoneFence};
+use crate::target::{CopyId, PoolName, TargetId, TargetScope, ZoneFence};
 
 /// A workspace, read and checked.
 #[derive(Debug)]
@@ -345,6 +345,23 @@ impl Config {
         &self.pools[zone.pool].targets[0]
     }
 
+    /// The pool of a zone.
+    pub fn pool(&self, zone: &ZoneSpec) -> &Pool {
+        &self.pools[zone.pool]
+    }
+
+    /// All copies of a zone: one for each target of its pool.
+    pub fn copies(&self, zone: &ZoneSpec) -> impl Iterator<Item = CopyId> {
+        let copy = |target: &TargetSpec| CopyId { target: target.id.clone(), zone: zone.name.clone() };
+        self.pool(zone).targets.iter().map(copy)
+    }
+
+    /// A target among those of its pool; alone where no pool has it.
+    pub fn scope(&self, target: &TargetId) -> TargetScope {
+        let pool = self.pools.iter().find(|pool| pool.name == target.pool);
+        pool.map_or_else(|| TargetScope::only(target.clone()), |pool| pool.scope(target))
+    }
+
     /// The copy of a zone on which hosts are derived.
     pub fn reference_copy(&self, zone: &ZoneSpec) -> CopyId {
         CopyId { target: self.reference(zone).id.clone(), zone: zone.name.clone() }
@@ -397,6 +414,12 @@ impl Pool {
     /// How many voters there are.
     pub fn voters(&self) -> usize {
         self.targets.iter().map(|target| self.votes(&target.id)).sum()
+    }
+
+    /// One of its targets among them all.
+    pub fn scope(&self, target: &TargetId) -> TargetScope {
+        let others = self.targets.iter().filter(|other| other.id != *target).map(|other| other.id.name.clone());
+        TargetScope { target: target.clone(), others: others.collect() }
     }
 
     /// Whether targets reach the threshold; each is given once.

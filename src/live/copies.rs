@@ -31,8 +31,15 @@ pub struct TargetCopies {
 }
 
 impl PoolCopies {
-    /// All targets of the pool.
-    pub fn targets(&self) -> impl Iterator<Item = &TargetId> {
-        self.alike.iter().chain(self.others.iter().map(|copies| &copies.target))
+    /// The targets whose copies the references may be: where they are of several, what is done at a target is not decided by
+    /// them.
+    pub fn references(&self) -> impl Iterator<Item = &TargetId> {
+        let others = self.others.iter().map(|copies| &copies.target);
+        self.alike.iter().take(1).chain(others.filter(|_| self.alike.is_empty()))
+    }
+
+    /// A target whose copies the references are; none where they are of several targets.
+    pub fn reference(&self) -> Option<&TargetId> {
+        self.alike.first()
     }
 }

@@ -5,13 +5,19 @@ use std::collections::{HashMap, HashSet};
 use crate::dns::{Name, NameRef, Rtype};
 
 /// Owner names and types; empty where there is no state.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct OwnRrsets(HashMap<Rtype, HashSet<Name>>);
 
 impl OwnRrsets {
     /// The owner names of the RRsets of a type, in no order.
     pub fn owners(&self, rtype: Rtype) -> impl Iterator<Item = &Name> {
         self.0.get(&rtype).into_iter().flatten()
+    }
+
+    /// These and others.
+    pub fn joined(mut self, others: OwnRrsets) -> OwnRrsets {
+        others.0.into_iter().for_each(|(rtype, owners)| self.0.entry(rtype).or_default().extend(owners));
+        self
     }
 
     /// Whether zonewright created this RRset.

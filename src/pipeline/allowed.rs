@@ -1,12 +1,12 @@
 //! What of a plan the settings still allow when it is applied: a plan may be a day old, and a stop must hold at once.
 //!
-//! Comes in: a survey, zonewright.toml and the project files as they are now, and the state. Goes out: which changes are
+//! Comes in: the survey of a lane, zonewright.toml and the project files as they are now, and the state. Goes out: which changes are
 //! refused, and why. The owner's switches are not asked again: a plan that names hosts overrides them.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::settings::WorkspaceSettings;
-use crate::apply::{OutcomeCode, Survey, UnitVerdict};
+use crate::apply::{LaneSurvey, OutcomeCode, UnitVerdict};
 use crate::change::Change;
 use crate::diag::Problem;
 use crate::diff::own::{names_owner, txt_name};
@@ -14,7 +14,7 @@ use crate::dns::{Name, RrKey, Rtype};
 use crate::inventory::model::{Config, Permission, Project, ProjectFile, Registry, ZoneSpec};
 use crate::inventory::read::SETTINGS;
 use crate::plan::{Plan, WorkspaceSeen};
-use crate::state::{OwnershipRegister, StateIdentity};
+use crate::state::{OwnershipRegister, SightedRrset, StateIdentity};
 use crate::target::{Answer, Question};
 
 /// Refuses a plan whose owner or registry zonewright.toml no longer has: they say which RRsets are own.
@@ -54,17 +54,17 @@ pub fn of_this_workspace(plan: &Plan, here: Option<&StateIdentity>, place: &str)
     Err(Problem::new(place, "other-workspace", message).hint(hint))
 }
 
-/// The changes that are still to be made and that the settings no longer allow, by place, each with its reason.
+/// The changes of a lane, of those at these places, that the settings no longer allow, by place, each with its reason.
 ///
 /// Errors: the state cannot be read.
 pub fn refused(
-    survey: &Survey<'_>,
+    survey: &LaneSurvey<'_>,
+    open: Vec<usize>,
     settings: &WorkspaceSettings,
     state: &dyn OwnershipRegister,
 ) -> Result<BTreeMap<usize, UnitVerdict>, Problem> {
     let by_id: HashMap<&str, &Project> = settings.projects.iter().map(|own| (own.id.as_str(), own)).collect();
     let zones: HashMap<_, &ZoneSpec> = settings.config.zones.iter().map(|spec| (&spec.name, spec)).collect();
-    let open = survey.open_places();
     let mut refused = BTreeMap::new();
     let mut foreign = ForeignChanges::default();
     for place in open {
@@ -172,15 +172,17 @@ impl ForeignChanges {
     /// Errors: the state cannot be read.
     fn places(
         self,
-        survey: &Survey<'_>,
+        survey: &LaneSurvey<'_>,
         config: &Config,
         state: &dyn OwnershipRegister,
     ) -> Result<Vec<SuspectChange>, Problem> {
         match config.registry {
             Registry::Noop => Ok(Vec::new()),
             Registry::Journal => {
-                let keys: Vec<&RrKey> = self.suspects.iter().map(|place| &survey.changes[*place].key).collect();
-                let created = state.created_by(&keys)?;
+                // All of a lane are of one target, or of pools that have no other.
+                let scope = survey.target.as_ref().map(|target| config.scope(target));
+                let sight = |place: &usize| SightedRrset { key: &survey.changes[*place].key, at: scope.as_ref() };
+                let created = state.created_by(&self.suspects.iter().map(sight).collect::<Vec<_>>())?;
                 let foreign = self.suspects.into_iter().zip(created).filter(|(_, created)| created.is_none());
                 Ok(foreign.map(|(place, _)| (place, None)).collect())
             }
@@ -191,7 +193,7 @@ impl ForeignChanges {
 
 /// The changes whose RRset has no TXT of the registry that names this owner alone; and those of zones
 /// that could not be asked.
-fn unregistered(survey: &Survey<'_>, suspects: Vec<usize>, owner: &str) -> Vec<SuspectChange> {
+fn unregistered(survey: &LaneSurvey<'_>, suspects: Vec<usize>, owner: &str) -> Vec<SuspectChange> {
     let mut foreign = Vec::new();
     for zone in &survey.copies {
         let id = zone.copy.zone_id();

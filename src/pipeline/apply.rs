@@ -18,8 +18,10 @@ use super::targets::{Targets, open_writers};
 use super::{acceptance, name_servers, undo, waits};
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
-use crate::apply::{self, ApplyEvent, ApplyOutcome, ApplyWatch, Orders, SIDE_BY_SIDE, Survey, SurveyedCopy};
-use crate::change::RrsetText;
+use crate::apply::{
+    self, ApplyEvent, ApplyOutcome, ApplyWatch, LaneSurvey, Orders, SIDE_BY_SIDE, Survey, SurveyedCopy,
+};
+use crate::change::{Change, RrsetText};
 use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::disk;
@@ -28,18 +30,19 @@ use crate::guard::{self, Allowance};
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::value::{self, Time};
 use crate::parallel::HELD;
-use crate::plan::{Plan, SealedPlan, document};
+use crate::plan::{Plan, SealedPlan, ZoneSeen, document};
 use crate::progress::{Progress, RunStage};
 use crate::reading::ReadingTerms;
 use crate::rollout::hosts_of;
 use crate::rollout::wave::{self, Wave};
 use crate::state::status::unfinished;
 use crate::state::{
-    self, Acceptor, ApplyId, ApplyJournal, ChangeLedger, KnownMarkers, LiftedLimit, NewApply, OwnershipRegister,
+    self, Acceptor, ApplyId, ApplyJournal, ChangeLedger, KnownMarkers, LiftedLimit, NewApply, NewLack,
+    OwnershipRegister,
     PlanText, SettledBatch, State, StateAddress, StateLock,
 };
-use crate::target::{Answer, PoolName, Question};
-use crate::verify;
+use crate::target::{Answer, PoolName, Question, TargetId};
+use crate::verify::{self, LackNews, lack_news};
 
 /// A plan to apply.
 #[derive(Debug, Clone, Copy)]
@@ -117,6 +120,7 @@ pub fn apply(
     drop(kept);
     let _lock = StateLock::take(&address, request.who, request.now)?;
     let mut state = state::open_to_write(&address)?;
+    release_targets(config, &mut *state)?;
     if let Some(refusal) = undo::refusal(plan, given.place, &settings.config, &*state)?.or(here.err()) {
         return Ok(ApplyRun::refused(refusal));
     }
@@ -137,6 +141,12 @@ pub fn apply(
         settings: &settings,
     };
     Ok(work.begin(&mut *state, &killed)?)
+}
+
+/// Lets what is own at targets that are no longer configured count at any target.
+pub(super) fn release_targets(config: &Config, state: &mut dyn State) -> Result<(), Problem> {
+    let present: Vec<TargetId> = config.targets().map(|target| target.id.clone()).collect();
+    state.release_targets(&present)
 }
 
 /// A plan to apply or to resume: all but the lock and the settings.
@@ -172,7 +182,7 @@ impl ApplyWork<'_> {
             settle_found(state, *killed, self.targets, self.request.now)?;
         }
         let survey = self.survey();
-        let known = state.markers()?;
+        let known = self.markers(state)?;
         if let Some(refusal) = state_lost(&survey, &known) {
             return Ok(ApplyRun::refused(refusal));
         }
@@ -218,10 +228,23 @@ impl ApplyWork<'_> {
         apply::survey(plan, self.targets.of_plan(plan), self.at_once)
     }
 
+    /// What the state knows of the markers, for the targets that there are now.
+    pub fn markers(&self, state: &dyn State) -> Result<KnownMarkers, Problem> {
+        Ok(state.markers()?.among(self.settings.config.targets().map(|target| &target.id)))
+    }
+
     /// Leaves what the settings no longer allow.
-    pub fn still_allowed<'s>(&self, survey: Survey<'s>, state: &dyn OwnershipRegister) -> Result<Survey<'s>, Problem> {
-        let refused = allowed::refused(&survey, self.settings, state)?;
-        Ok(survey.without(&refused))
+    pub fn still_allowed<'s>(
+        &self,
+        mut survey: Survey<'s>,
+        state: &dyn OwnershipRegister,
+    ) -> Result<Survey<'s>, Problem> {
+        for lane in &mut survey.lanes {
+            let open = lane.open_places(&survey.unit_of);
+            let refused = allowed::refused(lane, open, self.settings, state)?;
+            lane.refuse(&refused, &survey.unit_of);
+        }
+        Ok(survey)
     }
 
     /// Counts what is still to be made again, and gives the next wave of it; the limits of `earlier` were lifted for the
@@ -291,7 +314,9 @@ impl ApplyWork<'_> {
         // While the journal lacks the outcome of an update, the apply can be resumed.
         let accepts = did_all(&applied) && written.halted.is_none();
         let now = journal.now();
-        let disowned = state.disown(&verify::never_created(&written, &read_back));
+        let never = verify::never_created(&written, &read_back);
+        let never: Vec<_> = never.iter().map(|place| (&place.copy.target, place.key)).collect();
+        let disowned = state.disown(&never).and_then(|()| note_lacks(state, id, &lack_news(&written, &read_back), now));
         let accepted = accepts.then(|| acceptance::of_plan((self.sealed.plan(), self.settings), request, state));
         let finished = state.finish(id, &applied, accepted.as_deref(), now);
         let is_journaled = written.halted.is_none() && disowned.is_ok() && finished.is_ok();
@@ -310,6 +335,14 @@ impl ApplyWork<'_> {
     }
 }
 
+/// Keeps what targets lack after an apply, and drops what they no longer lack.
+fn note_lacks(state: &mut dyn State, id: ApplyId, news: &LackNews<'_>, now: Time) -> Result<(), Problem> {
+    let held: Vec<_> = news.held.iter().map(|(copy, change)| (copy, *change)).collect();
+    state.drop_replaced(&held)?;
+    let lacking = news.lacking.iter().map(|(copy, change, why)| NewLack { copy, change, why });
+    state.add_lacks(id, &lacking.collect::<Vec<_>>(), now)
+}
+
 /// Whether all hosts are as the plan says, and nothing went wrong.
 fn did_all(applied: &ApplyOutcome) -> bool {
     applied.done() == applied.hosts.len() && applied.problems.is_empty()
@@ -325,7 +358,7 @@ pub(super) fn settle_by_markers(
     now: Time,
 ) -> Result<usize, Problem> {
     let mut found = 0;
-    for zone in &survey.copies {
+    for zone in survey.copies() {
         if let Some(live) = zone.marker() {
             found += state.note_standing(&zone.copy, &live, now)?;
         }
@@ -394,8 +427,11 @@ fn new_apply(sealed: &SealedPlan, request: &ApplyConduct<'_>, survey: &Survey<'_
 
 /// The settings of the zones that a plan changes.
 ///
-/// Errors: one is not configured.
+/// Errors: one is not configured, or a target of it.
 pub(super) fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Result<Vec<&'c ZoneSpec>, Problem> {
+    if let Some(refusal) = unknown_target(plan, config, place) {
+        return Err(refusal);
+    }
     let zones: BTreeSet<(&PoolName, &ZoneName)> =
         plan.changes.iter().map(|change| (&change.pool, &change.zone)).collect();
     let unknown = |message: String, hint: &str| Problem::new(place, "unknown-zone", message).hint(hint);
@@ -415,10 +451,22 @@ pub(super) fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Resu
     zones.into_iter().map(spec).collect()
 }
 
+/// The refusal of a plan that has a change for a target which its pool does not have.
+fn unknown_target(plan: &Plan, config: &Config, place: &str) -> Option<Problem> {
+    let has = |change: &Change, name: &String| {
+        let mut targets = config.targets().filter(|target| target.id.pool == change.pool);
+        targets.any(|target| target.id.name == *name)
+    };
+    let stray = |change: &Change| Some((change.zone.clone(), change.targets.iter().find(|name| !has(change, name))?.clone()));
+    let (zone, name) = plan.changes.iter().find_map(stray)?;
+    let message = format!("the plan changes the zone `{zone}` at the target `{name}`, which its pool does not have");
+    Some(Problem::new(place, "unknown-target", message).hint("plan again"))
+}
+
 /// Refuses to write to a zone whose marker the state does not know, unless it is older than what the state knows.
 pub(super) fn state_lost(survey: &Survey<'_>, known: &KnownMarkers) -> Option<Problem> {
     let lost = |zone: &&SurveyedCopy<'_>| zone.marker().is_some_and(|live| !known.covers(&zone.copy, &live));
-    let zone = survey.copies.iter().find(lost)?;
+    let zone = survey.copies().find(lost)?;
     let live = zone.marker()?;
     let knows = match known.of(&zone.copy).into_iter().find_map(|known| known.marker.as_ref()) {
         Some(marker) => format!("the last one in the state is `{marker}`"),
@@ -440,10 +488,14 @@ pub(super) fn state_lost(survey: &Survey<'_>, known: &KnownMarkers) -> Option<Pr
 
 /// The zones and input files that have changed since the plan was made.
 pub(super) fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<String> {
-    let serial = |zone: &SurveyedCopy<'_>| {
-        let seen = plan.zones.iter().find(|seen| seen.zone == zone.copy.zone)?.serial;
+    let serial = |lane: &LaneSurvey<'_>, zone: &SurveyedCopy<'_>| {
+        let is_it = |seen: &&ZoneSeen| {
+            seen.zone == zone.copy.zone && lane.target.as_ref().is_none_or(|target| seen.target == target.name)
+        };
+        let seen = plan.zones.iter().find(is_it)?.serial;
         let now = zone.serial.filter(|now| *now != seen)?;
-        Some(format!("zone `{}`: serial {now}, the plan saw {seen}", zone.copy.zone))
+        let at = lane.target.as_ref().map(|target| format!(" at target `{target}`")).unwrap_or_default();
+        Some(format!("zone `{}`{at}: serial {now}, the plan saw {seen}", zone.copy.zone))
     };
     // The names of snapshot files begin with the folder as the operator gave it to `plan`.
     let found = |name: &str| disk::digest(&workspace.join(name)).or_else(|_| disk::digest(Path::new(name)));
@@ -452,7 +504,10 @@ pub(super) fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<S
         Ok(_) => Some(format!("{name}: changed")),
         Err(_) => Some(format!("{name}: no longer readable")),
     };
-    let mut moved: Vec<String> = survey.copies.iter().filter_map(serial).collect();
+    let of_lane = |lane: &LaneSurvey<'_>| -> Vec<String> {
+        lane.copies.iter().filter_map(|copy| serial(lane, copy)).collect()
+    };
+    let mut moved: Vec<String> = survey.lanes.iter().flat_map(of_lane).collect();
     moved.extend(plan.inputs.iter().filter_map(input));
     moved.sort();
     moved

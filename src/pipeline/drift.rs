@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::settings::{OpenError, load_config, state_address};
-use crate::dns::RrKey;
+use super::sights::last_written;
 use crate::drift::{Drift, StrayCause, strays};
 use crate::inventory::value::Time;
 use crate::plan::Plan;
@@ -37,10 +37,9 @@ pub fn find_drift(workspace: &Path, plan: &Plan, now: Time) -> Result<PlanDrift,
     let (config, _) = load_config(workspace)?;
     let address = state_address(workspace, &config);
     let state = open_to_read(&address)?;
-    let rrsets: Vec<&RrKey> = plan.changes.iter().map(|change| &change.key).collect();
     let written = match &state {
-        Some(state) => state.last_written(&rrsets)?,
-        None => vec![None; rrsets.len()],
+        Some(state) => last_written(&config, &plan.changes, &**state)?,
+        None => vec![None; plan.changes.len()],
     };
     Ok(PlanDrift { strays: strays(plan, written, now), place: address.setting().to_owned(), is_known: state.is_some() })
 }

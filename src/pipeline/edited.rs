@@ -6,12 +6,13 @@
 use std::collections::BTreeSet;
 
 use super::inputs::PlanInput;
+use super::sights::{ReferenceSights, last_written};
 use crate::change::{Change, Notice};
 use crate::diag::Problem;
 use crate::diff::decide::{self, DecisionInput};
 use crate::diff::judge::FleetDecisions;
 use crate::diff::held::HeldEdits;
-use crate::dns::{RrKey, ZoneName};
+use crate::dns::ZoneName;
 use crate::drift::edited;
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
@@ -71,8 +72,8 @@ pub(super) fn mark(changes: &mut [Change], input: &PlanInput) -> Result<Vec<Opti
     let Some(state) = input.state.as_deref().filter(|_| !changes.is_empty()) else {
         return Ok(vec![None; changes.len()]);
     };
-    let rrsets: Vec<&RrKey> = changes.iter().map(|change| &change.key).collect();
-    let written = state.last_written(&rrsets)?;
+    let config = &input.inventory.config;
+    let written = last_written(config, changes, state)?;
     let differs = |(change, written): (&Change, &Option<WrittenRrset>)| {
         written.as_ref().is_some_and(|written| edited::differs(change, written))
     };
@@ -82,10 +83,11 @@ pub(super) fn mark(changes: &mut [Change], input: &PlanInput) -> Result<Vec<Opti
     if places.is_empty() || input.version != Some(state.version()?) {
         return Ok(written);
     }
-    let markers = state.markers()?;
+    let markers = state.markers()?.among(config.targets().map(|target| &target.id));
     let current = current_zones(input, &markers, places.iter().map(|place| &changes[*place].zone));
-    let keys: Vec<&RrKey> = places.iter().map(|place| &changes[*place].key).collect();
-    let creators = state.created_by(&keys)?;
+    let sights = ReferenceSights::of(config);
+    let sought: Vec<_> = places.iter().map(|place| sights.sight(&changes[*place].pool, &changes[*place].key)).collect();
+    let creators = state.created_by(&sought)?;
     for (place, creator) in places.into_iter().zip(creators) {
         let (change, Some(left)) = (&mut changes[place], &written[place]) else { continue };
         // A server that said it created an RRset, and did not, left what others then created: it is not own.

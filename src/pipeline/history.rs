@@ -89,6 +89,7 @@ pub fn history(inquiry: &HistoryInquiry<'_>) -> Result<History, HistoryError> {
     history.resumable = state.resumable(*now)?;
     history.resumable.retain(|id| Some(*id) != history.running);
     history.told = inquiry.tell(&*state)?;
+    history.mark_targets(|pool| config.pools.iter().any(|own| own.name == *pool && own.has_several()));
     Ok(history)
 }
 

@@ -24,12 +24,14 @@ use crate::guard::trust;
 use crate::inventory::model::{Config, Inventory, ProjectIndex, Registry};
 use crate::inventory::read::{LoadedWorkspace, SettingsFile, WorkspaceExtent};
 use crate::inventory::value::Time;
+use crate::live::{OwnRrsets, PoolCopies, TargetCopies};
 use crate::parallel::HELD;
 use crate::progress::{Progress, RunStage};
 use crate::provider::cache::{Cache, CacheUse};
 use crate::reading::{EarlyZones, ReadingTerms, Zones, ZonesRequest, zones};
 use crate::snapshot::Snapshot;
 use crate::state::{State, open_to_read};
+use crate::target::TargetId;
 
 /// What to plan.
 #[derive(Debug, Clone)]
@@ -159,7 +161,7 @@ pub(super) fn gather(
     let (zones, forgotten) = match inventory.config.registry {
         Registry::Journal => remember(&inventory.config, zones, state.as_deref())?,
         // The base may need the state.
-        Registry::Txt | Registry::Noop if request.base.is_some() => (with_own(zones, state.as_deref())?, Vec::new()),
+        Registry::Txt | Registry::Noop if request.base.is_some() => (with_own(&inventory.config, zones, state.as_deref())?, Vec::new()),
         Registry::Txt | Registry::Noop => (zones, Vec::new()),
     };
     let remembered = GuardMemory::read(guards::rules_of(&inventory), state.as_deref(), request.now)?.about(&inventory);
@@ -280,22 +282,45 @@ impl Progress for DeferredSteps<'_> {
 /// know.
 fn remember(config: &Config, zones: Zones, state: Option<&dyn State>) -> Result<(Zones, Vec<ZoneName>), Problem> {
     let known = state.map(|state| state.markers()).transpose()?.unwrap_or_default();
+    let known = known.among(config.targets().map(|target| &target.id));
     let lost = zones.markers.iter().filter(|(copy, marker)| !known.covers(copy, marker));
     let lost: BTreeSet<&ZoneName> = lost.map(|(copy, _)| &copy.zone).collect();
     let forgotten = config.zones.iter().map(|spec| &spec.name).filter(|zone| lost.contains(zone));
     let forgotten = forgotten.cloned().collect();
-    Ok((with_own(zones, state)?, forgotten))
+    Ok((with_own(config, zones, state)?, forgotten))
 }
 
-/// The same zones, with what the state says of who created what.
-fn with_own(zones: Zones, state: Option<&dyn State>) -> Result<Zones, Problem> {
-    let own = || state.map(|state| state.own()).transpose().map(Option::unwrap_or_default);
-    let mut copies = zones.copies;
-    for seen in copies.iter_mut().flat_map(|pool| &mut pool.others) {
-        seen.live.know_own(own()?);
+/// The same zones, with what the state says of who created what: in pools of several targets at each of them.
+fn with_own(config: &Config, zones: Zones, state: Option<&dyn State>) -> Result<Zones, Problem> {
+    let Some(state) = state else { return Ok(zones) };
+    let Zones { mut live, mut copies, .. } = zones;
+    if copies.is_empty() {
+        live.know_own(state.own()?);
+        return Ok(Zones { live, copies, ..zones });
     }
-    let mut live = zones.live;
-    live.know_own(own()?);
+    let own_at = |target: &TargetId| state.own_at(&config.scope(target));
+    let alone = config.pools.iter().filter(|pool| !pool.has_several()).map(|pool| &pool.targets[0].id);
+    let references = alone.chain(copies.iter().flat_map(PoolCopies::references));
+    // A name is in one zone, and so in one pool.
+    let own = references.map(own_at).collect::<Result<Vec<OwnRrsets>, Problem>>()?;
+    live.know_own(own.into_iter().fold(OwnRrsets::default(), OwnRrsets::joined));
+    for pool in &mut copies {
+        let reference = pool.reference().map(own_at).transpose()?.unwrap_or_default();
+        // A copy that holds the same is like the reference only where the same of it is own.
+        let mut others = Vec::new();
+        for target in std::mem::take(&mut pool.alike) {
+            let own = own_at(&target)?;
+            if own == reference {
+                pool.alike.push(target);
+            } else {
+                others.push(TargetCopies { target, live: live.with_copies([]) });
+            }
+        }
+        pool.others.append(&mut others);
+        for seen in &mut pool.others {
+            seen.live.know_own(own_at(&seen.target)?);
+        }
+    }
     Ok(Zones { live, copies, ..zones })
 }
 

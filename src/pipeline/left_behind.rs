@@ -2,15 +2,26 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::sights::ReferenceSights;
 use crate::change::{LeftBehindRrset, Notice, NoticeCode};
 use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::diff::Selection;
 use crate::diff::left_behind::LeftOrphan;
-use crate::dns::{Name, RrKey, Rtype};
+use crate::dns::{Name, Rtype};
+use crate::inventory::model::Config;
 use crate::inventory::value::Inv;
 use crate::plan::Plan;
 use crate::state::{ApplyId, ApplyJournal, State};
+
+/// What is remembered of orphans.
+#[derive(Clone, Copy)]
+pub struct OrphanMemory<'a> {
+    /// The settings, which name the reference copies.
+    pub config: &'a Config,
+    /// The state, where there is one.
+    pub state: Option<&'a dyn State>,
+}
 
 /// Lists in a plan what it leaves, with a notice for each name.
 ///
@@ -22,11 +33,12 @@ pub fn list(
     plan: &mut Plan,
     mut left: Vec<LeftOrphan>,
     selection: &Selection,
-    state: Option<&dyn State>,
+    memory: OrphanMemory<'_>,
 ) -> Result<(), Problem> {
     if left.is_empty() {
         return Ok(());
     }
+    let OrphanMemory { config, state } = memory;
     if !selection.hosts.is_empty() {
         let published = match state {
             Some(state) if left.iter().any(|orphan| orphan.hosts.is_empty()) => published(state, &selection.hosts)?,
@@ -37,10 +49,12 @@ pub fn list(
         }
         left.retain(|orphan| !orphan.hosts.is_empty());
     }
-    let keys: Vec<&RrKey> = left.iter().flat_map(|orphan| &orphan.rrsets).map(|rrset| &rrset.key).collect();
+    let sights = ReferenceSights::of(config);
+    let rrsets = left.iter().flat_map(|orphan| &orphan.rrsets);
+    let sought: Vec<_> = rrsets.map(|rrset| sights.sight(&rrset.pool, &rrset.key)).collect();
     let applies = match state {
-        Some(state) => state.created_by(&keys)?,
-        None => vec![None; keys.len()],
+        Some(state) => state.created_by(&sought)?,
+        None => vec![None; sought.len()],
     };
     let mut applies = applies.into_iter();
     for orphan in &left {

@@ -67,6 +67,8 @@ pub mod init;
 
 mod settings;
 
+mod sights;
+
 mod findings;
 
 mod input_error;

@@ -9,7 +9,8 @@ use super::input_error::InputError;
 use super::inputs::{PlanInput, PlanRequest, ReadFor, SnapshotUsed, gather};
 use super::notices::found_notices;
 use super::review::{ReviewError, ReviewSubject};
-use super::{TOOL, left_behind, review};
+use super::left_behind::{self, OrphanMemory};
+use super::{TOOL, review};
 use crate::change::Change;
 use crate::claim::Subject;
 use crate::diag::Problem;
@@ -137,7 +138,7 @@ pub(super) fn made(
         sources: inventory.exports.iter().map(source_seen).collect(),
         zones: zones.seen,
     };
-    left_behind::list(&mut plan, left, &selection, state)?;
+    left_behind::list(&mut plan, left, &selection, OrphanMemory { config: &inventory.config, state })?;
     plan.limits = remembered.count(&plan, request.workspace);
     let unread = outage::gather(zones.unread.into_iter().map(|(_, error)| error));
     let files_read = plan.inputs.len();

@@ -7,7 +7,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::allowed::still_bound;
-use super::apply::{ApplyRun, ApplyWork, moved, settle_by_markers, settle_found, state_lost, zones_of};
+use super::apply::{
+    ApplyRun, ApplyWork, moved, release_targets, settle_by_markers, settle_found, state_lost, zones_of,
+};
 use super::conduct::ApplyConduct;
 use super::guards::{ApplyGuards, rules_now};
 use super::settings::{OpenError, load_settings, state_address};
@@ -19,8 +21,9 @@ use crate::apply::{self, ApplyEnding, MadeBefore, OutcomeCode, ZoneWritten};
 use crate::change::Change;
 use crate::diag::Problem;
 use crate::dns::{Name, Rtype, ZoneName};
+use crate::target::{CopyId, PoolName, TargetId};
 use crate::guard::Allowance;
-use crate::plan::{Plan, SealedPlan, document};
+use crate::plan::{SealedPlan, document};
 use crate::progress::{Progress, RunStage};
 use crate::state::{self, ApplyId, ApplyJournal, ApplySummary, Resumption, SentFate, SentUpdate, State, StateLock};
 
@@ -56,6 +59,7 @@ pub fn resume(
     }
     let _lock = StateLock::take(&address, request.who, request.now)?;
     let mut state = state::open_to_write(&address)?;
+    release_targets(config, &mut *state)?;
     let found = match id {
         Some(id) => state.apply(id)?,
         None => state.applies(1)?.pop(),
@@ -157,7 +161,7 @@ impl ApplyWork<'_> {
     fn round(&self, state: &mut dyn State, id: ApplyId, is_first: bool) -> Result<ApplyRun, Problem> {
         let ApplyConduct { workspace, now, who, reason, .. } = *self.request;
         let plan = self.sealed.plan();
-        let known = state.markers()?;
+        let known = self.markers(state)?;
         let (survey, _) = self.look(state, id)?;
         if let Some(refusal) = state_lost(&survey, &known) {
             return Ok(ApplyRun::refused(refusal));
@@ -167,7 +171,8 @@ impl ApplyWork<'_> {
         }
         let moved = moved(plan, &survey, workspace);
         let sent = state.sent(id)?;
-        let survey = self.still_allowed(survey.with_made(&made(plan, &sent)), state)?;
+        let made = MadeChanges::of(&sent);
+        let survey = self.still_allowed(survey.with_made(&|copy, change| made.get(copy, change)), state)?;
         // Limits that were lifted for this apply are still lifted.
         let earlier: Vec<Allowance> = state.allowed(id)?.into_iter().map(|allowed| allowed.allowance).collect();
         let wave = match self.next_wave(state, &survey, &earlier)? {
@@ -203,13 +208,14 @@ fn after(earlier: ApplyRun, next: Result<ApplyRun, Problem>) -> ApplyRun {
     ApplyRun { applied, is_journaled, ..earlier }
 }
 
-/// What was sent to each zone in two rounds, sorted by name.
+/// What was sent to each copy in two rounds, sorted by the name of the zone, and by target.
 fn both(earlier: Vec<ZoneWritten>, next: Vec<ZoneWritten>) -> Vec<ZoneWritten> {
-    let mut zones: BTreeMap<ZoneName, ZoneWritten> =
-        earlier.into_iter().map(|written| (written.zone.clone(), written)).collect();
+    let place = |written: &ZoneWritten| (written.zone.clone(), written.target.clone());
+    let mut zones: BTreeMap<(ZoneName, Option<String>), ZoneWritten> =
+        earlier.into_iter().map(|written| (place(&written), written)).collect();
     for written in next {
         zones
-            .entry(written.zone.clone())
+            .entry(place(&written))
             .and_modify(|sum| {
                 sum.updates += written.updates;
                 sum.changes += written.changes;
@@ -227,22 +233,34 @@ fn is_open(state: &dyn ApplyJournal, id: ApplyId) -> Result<bool, Problem> {
     Ok(state.apply(id)?.is_some_and(|apply| apply.updates_open > 0))
 }
 
-/// Which changes of a plan took effect, as the journal says; in the order of the plan.
-fn made(plan: &Plan, sent: &[SentUpdate]) -> Vec<MadeBefore> {
-    let mut made: HashMap<(&Name, Rtype), MadeBefore> = HashMap::new();
-    for SentUpdate { fate, changes, .. } in sent {
-        let of_all = match fate {
-            SentFate::Done => MadeBefore::Yes,
-            SentFate::Unknown(_) => MadeBefore::Perhaps,
-            SentFate::Undone(_) => MadeBefore::No,
-        };
-        for change in changes {
-            let known = made.entry((&change.name, change.rtype)).or_insert(of_all);
-            *known = of_all.max(*known);
+/// Which changes took effect, as the journal says: by target, owner name and type.
+struct MadeChanges<'s>(HashMap<(&'s TargetId, &'s Name, Rtype), MadeBefore>);
+
+impl<'s> MadeChanges<'s> {
+    /// Those of the updates of an apply.
+    fn of(sent: &'s [SentUpdate]) -> MadeChanges<'s> {
+        let mut made: HashMap<(&TargetId, &Name, Rtype), MadeBefore> = HashMap::new();
+        for SentUpdate { fate, changes, target, .. } in sent {
+            let of_all = match fate {
+                SentFate::Done => MadeBefore::Yes,
+                SentFate::Unknown(_) => MadeBefore::Perhaps,
+                SentFate::Undone(_) => MadeBefore::No,
+            };
+            for change in changes {
+                let known = made.entry((target, &change.name, change.rtype)).or_insert(of_all);
+                *known = of_all.max(*known);
+            }
         }
+        MadeChanges(made)
     }
-    let of = |change: &Change| made.get(&(&change.key.owner.as_name().to_name(), change.key.rtype)).copied();
-    plan.changes.iter().map(|change| of(change).unwrap_or(MadeBefore::No)).collect()
+
+    /// Whether a change was made in a copy. What an older version sent names no target.
+    fn get(&self, copy: &CopyId, change: &Change) -> MadeBefore {
+        let (name, rtype) = (change.key.owner.as_name().to_name(), change.key.rtype);
+        let any = TargetId { pool: PoolName::unknown(), name: PoolName::unknown().to_string() };
+        let of = |target: &TargetId| self.0.get(&(target, &name, rtype)).copied();
+        of(&copy.target).max(of(&any)).unwrap_or(MadeBefore::No)
+    }
 }
 
 #[cfg(test)]
@@ -256,6 +274,7 @@ mod tests {
     fn round(sent: &[(&str, usize)]) -> ApplyRun {
         let zone = |(name, updates): &(&str, usize)| ZoneWritten {
             zone: fixture::zone(name),
+            target: None,
             updates: *updates,
             changes: 10 * updates,
             unknown: 0,

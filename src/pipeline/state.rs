@@ -8,8 +8,7 @@ use super::inputs::load;
 use super::settings::{OpenError, load_config, state_address};
 use super::targets::{accesses, is_fenced, open_writers};
 use super::{TOOL, accepted};
-use crate::apply::CopyAccess;
-use crate::apply::survey::standing_marker;
+use crate::apply::{CopyAccess, standing_marker};
 use crate::diag::Problem;
 use crate::dns::{Name, Rtype, ZoneName};
 use crate::guard::Breaker;
@@ -23,7 +22,7 @@ use crate::reading::side_by_side::side_by_side;
 use crate::state::{
     self, Acceptance, BreakerReset, ChangeLedger, OwnershipRegister, SourceStatus, StateFacts, StateLock, Status,
 };
-use crate::target::{CopyId, Marker, Question, marker_key};
+use crate::target::{CopyId, Marker, Question, TargetId, marker_key};
 
 /// Reads the state of a workspace, its sources, and at most `count` applies; queries no server and writes nothing.
 ///
@@ -171,12 +170,17 @@ fn present_markers(
     now: Time,
     progress: &dyn Progress,
 ) -> Vec<(CopyId, Result<Option<Marker>, Problem>)> {
-    let specs: Vec<&ZoneSpec> = config.zones.iter().filter(|spec| is_fenced(config, spec)).collect();
+    let has_fence =
+        |spec: &&ZoneSpec| config.pool(spec).targets.iter().any(|target| is_fenced(spec, target));
+    let specs: Vec<&ZoneSpec> = config.zones.iter().filter(has_fence).collect();
     let writers = open_writers(config, &specs, workspace, now);
-    let fenced = accesses(config, &specs, &writers);
-    let pools: Vec<usize> = specs.iter().map(|spec| spec.pool).collect();
+    let fenced: Vec<CopyAccess<'_>> =
+        accesses(config, &specs, &writers).into_iter().filter(|access| access.is_fenced).collect();
+    let targets: Vec<&TargetId> = config.targets().map(|target| &target.id).collect();
+    let place = |access: &CopyAccess<'_>| targets.iter().position(|target| **target == access.copy.target);
+    let targets: Vec<usize> = fenced.iter().map(|access| place(access).unwrap_or_default()).collect();
     progress.stage(RunStage::Markers, Some(fenced.len() as u64));
-    let found = side_by_side(&pools, |place| {
+    let found = side_by_side(&targets, |place| {
         let marker = read_marker(&fenced[place]);
         progress.step();
         marker

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::settings::local_folder;
-use crate::apply::CopyAccess;
+use crate::apply::{CopyAccess, PoolShare, VoteTerms};
 use crate::diag::Problem;
 use crate::diff::context::ServerNames;
 use crate::dns::ZoneName;
 use crate::inventory::Inventory;
-use crate::inventory::model::{Config, ZoneSpec};
+use crate::inventory::model::{Config, Pool, TargetSpec, ZoneSpec};
 use crate::inventory::value::Time;
 use crate::plan::Plan;
 use crate::provider;
@@ -64,30 +64,39 @@ pub(super) fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Pat
     // What is read to apply is always live: only the sizes of the kept zones are used.
     let cache = Cache::inside(&local_folder(workspace, config), CacheUse::Renew, now);
     let context = ReadingTerms { workspace, now, cache: Some(&cache) }.context(config);
-    let needed: BTreeSet<&TargetId> = zones.iter().map(|spec| &config.reference(spec).id).collect();
+    let targets = zones.iter().flat_map(|spec| &config.pool(spec).targets);
+    let needed: BTreeSet<&TargetId> = targets.map(|target| &target.id).collect();
     provider::open_all_writers(config.targets().filter(|target| needed.contains(&target.id)), &context)
 }
 
-/// The copies of these zones.
+/// The copies of these zones, zone by zone, at all targets of their pools.
 pub(super) fn accesses<'a>(
     config: &'a Config,
     zones: &[&'a ZoneSpec],
     writers: &'a TargetWriters,
 ) -> Vec<CopyAccess<'a>> {
-    let access = |spec: &&'a ZoneSpec| {
-        let copy = config.reference_copy(spec);
-        CopyAccess {
-            writer: writers.target(&copy.target).access.as_deref().map_err(Problem::clone),
-            is_fenced: is_fenced(config, spec),
-            copy,
-        }
+    let access = |spec: &'a ZoneSpec, target: &'a TargetSpec| CopyAccess {
+        writer: writers.target(&target.id).access.as_deref().map_err(Problem::clone),
+        is_fenced: is_fenced(spec, target),
+        share: share(config.pool(spec), &target.id),
+        copy: CopyId { target: target.id.clone(), zone: spec.name.clone() },
     };
-    zones.iter().map(access).collect()
+    let of_zone = |spec: &&'a ZoneSpec| {
+        let spec = *spec;
+        config.pool(spec).targets.iter().map(move |target| access(spec, target))
+    };
+    zones.iter().flat_map(of_zone).collect()
 }
 
-/// Whether a zone has a marker as its fence: as its settings say, else as its provider needs it.
-pub(super) fn is_fenced(config: &Config, spec: &ZoneSpec) -> bool {
-    let usual = || provider::capabilities(config.reference(spec)).map(|capabilities| capabilities.fence);
+/// What a target counts in its pool, where that has several.
+fn share(pool: &Pool, target: &TargetId) -> Option<PoolShare> {
+    let terms = VoteTerms { threshold: pool.threshold, voters: pool.voters() };
+    pool.has_several().then(|| PoolShare { votes: pool.votes(target), terms })
+}
+
+/// Whether a copy of a zone has a marker as its fence: as the zone's settings say, else as its provider needs it.
+pub(super) fn is_fenced(spec: &ZoneSpec, target: &TargetSpec) -> bool {
+    let usual = || provider::capabilities(target).map(|capabilities| capabilities.fence);
     spec.fence.or_else(usual) == Some(ZoneFence::Marker)
 }
 

@@ -16,11 +16,12 @@ use super::plan::{targets, workspace_seen};
 use super::settings::{OpenError, load_settings, state_address};
 use super::targets::{accesses, open_writers};
 use crate::apply::{CopyAccess, SIDE_BY_SIDE};
-use crate::change::Change;
+use crate::change::{Change, Notice, NoticeCode};
+use crate::claim::Subject;
 use crate::diag::{CallError, Problem, did_you_mean};
 use crate::disk;
-use crate::dns::{Name, RrKey, ZoneName};
-use crate::inventory::model::{Config, ZoneSpec};
+use crate::dns::{Name, ZoneName};
+use crate::inventory::model::{Config, Pool, ZoneSpec};
 use crate::inventory::read::SETTINGS;
 use crate::inventory::value::{Inv, Time};
 use crate::parallel::side_by_side;
@@ -28,9 +29,9 @@ use crate::plan::{Plan, PlanScope};
 use crate::progress::{Progress, RunStage};
 use crate::provider::outage;
 use crate::state::status::at_work;
-use crate::state::{self, ApplyId, State, StateLock};
-use crate::target::{Answer, Question};
-use crate::undo::{self, UndoJudgement};
+use crate::state::{self, ApplyId, SightedRrset, State, StateLock};
+use crate::target::{Answer, CopyId, PoolName, Question, TargetId, TargetScope};
+use crate::undo::{self, EditedRrset, UndoJudgement, ZonePool};
 
 /// Why there is no plan that undoes an apply.
 #[derive(Debug)]
@@ -68,12 +69,14 @@ pub fn make_undo(request: &PlanRequest<'_>, id: ApplyId, progress: &dyn Progress
     let hosts = named_hosts(&done, &request.hosts, id)?;
     let done = narrowed(done, &hosts, &request.projects, id)?;
     progress.stage(RunStage::Survey, None);
-    let (present, unread) = observe(&done, config, request.workspace, request.now);
+    let ObservedChanges { done, present, unread, left_out } =
+        observe(done, config, request.workspace, request.now).without_dead(config);
     let UndoJudgement { changes, edited, blocked } = undo::judge(&done, &present);
-    let mut notices: Vec<_> = unread.iter().map(|(zone, error)| zone_unknown(zone, error)).collect();
+    let changes = undo::gathered(changes, |zone| zone_pool(config, zone));
+    let mut notices: Vec<_> = unread.iter().map(|(copy, error)| zone_unknown(&copy.zone, error)).collect();
     let is_partial = !notices.is_empty();
-    let rrsets: Vec<&RrKey> = edited.iter().map(|edited| &edited.inverse.key).collect();
-    let later = state.last_changed(id, &rrsets)?;
+    notices.extend(left_out);
+    let later = state.last_changed(id, &sights(&edited, &scopes(config, &edited)))?;
     notices.extend(edited.iter().zip(later).map(|(edited, later)| undo::notice(id, edited, later)));
     let digest = disk::digest(&request.workspace.join(SETTINGS)).ok();
     let remembered = GuardMemory::read(rules_now(&settings, None), Some(&*state), request.now)?;
@@ -119,10 +122,38 @@ fn unknown(id: ApplyId) -> UndoError {
 ///
 /// Errors: the state cannot be read, or the journal has an entry that zonewright never writes.
 fn net(state: &dyn State, id: ApplyId, config: &Config) -> Result<Vec<Change>, Problem> {
-    undo::net(id, &state.sent(id)?, |zone| config.pool_of(zone)).map_err(|odd| {
+    undo::net(id, &state.sent(id)?, |zone| zone_pool(config, zone)).map_err(|odd| {
         Problem::new(state.address().to_string(), "state-unreadable", odd.to_string())
             .hint("restore the last good copy of the state")
     })
+}
+
+/// The pool of a zone, with its targets where it has several.
+fn zone_pool(config: &Config, zone: &ZoneName) -> ZonePool {
+    let pool = config.pool_of(zone);
+    let several = config.pools.iter().find(|own| own.name == pool && own.has_several());
+    let mut targets: Vec<String> =
+        several.into_iter().flat_map(|own| &own.targets).map(|target| target.id.name.clone()).collect();
+    targets.sort();
+    ZonePool { pool, targets }
+}
+
+/// The targets of RRsets that were changed since; `None` where the pool has one alone.
+fn scopes(config: &Config, edited: &[EditedRrset]) -> Vec<Option<TargetScope>> {
+    let scope = |EditedRrset { inverse, .. }: &EditedRrset| {
+        let name = inverse.targets.first()?.clone();
+        Some(config.scope(&TargetId { pool: inverse.pool.clone(), name }))
+    };
+    edited.iter().map(scope).collect()
+}
+
+/// The RRsets that were changed since, as the state is asked for them.
+fn sights<'a>(edited: &'a [EditedRrset], scopes: &'a [Option<TargetScope>]) -> Vec<SightedRrset<'a>> {
+    let sight = |(edited, scope): (&'a EditedRrset, &'a Option<TargetScope>)| SightedRrset {
+        key: &edited.inverse.key,
+        at: scope.as_ref(),
+    };
+    edited.iter().zip(scopes).map(sight).collect()
 }
 
 /// Refuses a plan that undoes an apply of another journal, since only that journal says which RRsets are own after the
@@ -141,7 +172,8 @@ pub(super) fn refusal(
         return Ok(Some(refuse("unknown-apply", message, hint)));
     }
     let done = net(state, ApplyId(undoes), config)?;
-    Ok(undo::stray(&plan.changes, &done).map(|Change { key, .. }| {
+    let changes = undo::per_target(&plan.changes, |zone| zone_pool(config, zone));
+    Ok(undo::stray(&changes, &done).map(|Change { key, .. }| {
         let message = format!(
             "it changes {} of `{}`, but this does not put back what apply {undoes} changed there, and a plan that undoes \
              an apply does nothing else",
@@ -239,39 +271,98 @@ fn narrowed(
     Ok(undo::narrow(done, &hosts, projects))
 }
 
-/// Reads the RRsets that an apply changed, zones in parallel. Gives them in the order of the changes, none where they
-/// could not be read; and why zones could not be read, sorted by zone.
-fn observe(
-    done: &[Change],
-    config: &Config,
-    workspace: &Path,
-    now: Time,
-) -> (Vec<Option<Answer>>, Vec<(ZoneName, Problem)>) {
-    let mut places: BTreeMap<&ZoneName, Vec<usize>> = BTreeMap::new();
-    for (place, change) in done.iter().enumerate() {
-        places.entry(&change.zone).or_default().push(place);
+/// What an apply did, with what is there now.
+struct ObservedChanges {
+    /// What it did; in pools of several targets one change for each.
+    done: Vec<Change>,
+    /// What is read at each of them; `None` where it could not be read.
+    present: Vec<Option<Answer>>,
+    /// Why copies could not be read, sorted by zone.
+    unread: Vec<(CopyId, Problem)>,
+    /// The notices about targets that are left out, because they could not be read.
+    left_out: Vec<Notice>,
+}
+
+impl ObservedChanges {
+    /// The same, without targets that could not be read, where the others of their pool reach the threshold.
+    fn without_dead(mut self, config: &Config) -> ObservedChanges {
+        let is_dead = |target: &TargetId| self.unread.iter().any(|(copy, _)| copy.target == *target);
+        let is_reached = |pool: &&Pool| {
+            pool.has_several() && pool.is_reached(pool.targets.iter().map(|own| &own.id).filter(|id| !is_dead(id)))
+        };
+        let spared = config.pools.iter().filter(is_reached).flat_map(|pool| &pool.targets);
+        let spared: BTreeSet<TargetId> = spared.map(|own| own.id.clone()).filter(is_dead).collect();
+        let at_spared = |change: &Change| spared.iter().find(|target| is_at(change, target));
+        let mut told = BTreeSet::new();
+        for change in &self.done {
+            let Some(target) = at_spared(change) else { continue };
+            told.extend(change.subjects().map(|subject| (target.clone(), subject.clone())));
+        }
+        let is_left: Vec<bool> =
+            self.done.iter().map(|change| at_spared(change).is_none()).collect();
+        let mut kept = is_left.iter().copied();
+        self.done.retain(|_| kept.next().unwrap_or_default());
+        let mut kept = is_left.iter().copied();
+        self.present.retain(|_| kept.next().unwrap_or_default());
+        self.unread.retain(|(copy, _)| !spared.contains(&copy.target));
+        self.left_out = told.into_iter().map(|(target, subject)| target_left_out(&target, subject)).collect();
+        self
     }
-    let is_touched = |spec: &&ZoneSpec| places.contains_key(&spec.name);
+}
+
+/// Whether a change is for one target of several alone, and this is it.
+fn is_at(change: &Change, target: &TargetId) -> bool {
+    change.pool == target.pool && matches!(change.targets.as_slice(), [name] if *name == target.name)
+}
+
+/// The notice about a target that could not be read.
+fn target_left_out(target: &TargetId, subject: Subject) -> Notice {
+    let message = format!(
+        "what the apply changed for `{subject}` could not be read at target `{target}` of pool `{}`; undo leaves it there",
+        target.pool
+    );
+    Notice { code: NoticeCode::TargetUnknown, message, name: target.name.clone(), subject: Some(subject) }
+}
+
+/// Reads the RRsets that an apply changed, copies in parallel.
+fn observe(done: Vec<Change>, config: &Config, workspace: &Path, now: Time) -> ObservedChanges {
+    let mut places: BTreeMap<(ZoneName, Option<String>), Vec<usize>> = BTreeMap::new();
+    for (place, change) in done.iter().enumerate() {
+        places.entry((change.zone.clone(), change.targets.first().cloned())).or_default().push(place);
+    }
+    let touched: BTreeSet<&ZoneName> = places.keys().map(|(zone, _)| zone).collect();
+    let is_touched = |spec: &&ZoneSpec| touched.contains(&spec.name);
     let specs: Vec<&ZoneSpec> = config.zones.iter().filter(is_touched).collect();
     let configured: BTreeSet<&ZoneName> = specs.iter().map(|spec| &spec.name).collect();
-    let gone = places.keys().filter(|zone| !configured.contains(*zone));
-    let mut unread: Vec<(ZoneName, Problem)> = gone.map(|zone| ((*zone).clone(), not_configured(zone))).collect();
+    let gone = touched.iter().filter(|zone| !configured.contains(**zone));
+    let no_copy = |zone: &ZoneName| {
+        let pool = PoolName::unknown();
+        CopyId { target: TargetId::only(&pool), zone: zone.clone() }
+    };
+    let mut unread: Vec<(CopyId, Problem)> = gone.map(|zone| (no_copy(zone), not_configured(zone))).collect();
     let writers = open_writers(config, &specs, workspace, now);
-    let answered = side_by_side(accesses(config, &specs, &writers), SIDE_BY_SIDE, |access| {
-        let questions: Vec<Question> =
-            places[&access.copy.zone].iter().map(|place| Question::of(&done[*place].key)).collect();
+    let accesses: Vec<(CopyAccess<'_>, &Vec<usize>)> = accesses(config, &specs, &writers)
+        .into_iter()
+        .filter_map(|access| {
+            let target = access.share.map(|_| access.copy.target.name.clone());
+            let own = places.get(&(access.copy.zone.clone(), target))?;
+            Some((access, own))
+        })
+        .collect();
+    let answered = side_by_side(accesses, SIDE_BY_SIDE, |(access, places)| {
+        let questions: Vec<Question> = places.iter().map(|place| Question::of(&done[*place].key)).collect();
         let answers = read(&access, &questions);
-        (access.copy.zone, answers)
+        (access.copy, places, answers)
     });
     let mut present: Vec<Option<Answer>> = done.iter().map(|_| None).collect();
-    for (zone, answers) in answered {
+    for (copy, places, answers) in answered {
         match answers {
-            Ok(answers) => places[&zone].iter().zip(answers).for_each(|(place, answer)| present[*place] = Some(answer)),
-            Err(error) => unread.push((zone, error)),
+            Ok(answers) => places.iter().zip(answers).for_each(|(place, answer)| present[*place] = Some(answer)),
+            Err(error) => unread.push((copy, error)),
         }
     }
-    unread.sort_by_cached_key(|(zone, _)| zone.to_string());
-    (present, unread)
+    unread.sort_by_cached_key(|(copy, _)| (copy.zone.to_string(), copy.target.clone()));
+    ObservedChanges { done, present, unread, left_out: Vec::new() }
 }
 
 /// Reads RRsets of a zone.

@@ -336,18 +336,6 @@ impl ExplainedCode for NoticeCode {
                  host has. No record is removed at such names. RRsets that wait for `delete_after` keep waiting, and \
                  their time runs on.",
             ),
-            NoticeCode::TargetUnknown => words(
-                "target unknown",
-                "a zone could not be read from a target",
-                "A target of the pool did not give a zone. Enough others did, so the plan goes on. Subjects that need the zone \
-                 get no change at this target; what it lacks follows later.",
-            ),
-            NoticeCode::CopyBlocked => words(
-                "copy blocked",
-                "what a target holds keeps a change away from it",
-                "What the copy at this target holds would block the subject, such as a delegation at its name. It gets no \
-                 change at this target, and its changes elsewhere go on.",
-            ),
             NoticeCode::CopiesDiffer => words(
                 "copies differ",
                 "the copies of a zone differ in what no change is about",
@@ -361,6 +349,20 @@ impl ExplainedCode for NoticeCode {
                  got another name. The records stay. Policy `sync` deletes them, unless a current row of names.lock \
                  still gives the name to a number: `zonewright release` frees it. Policy `repair` deletes them if an \
                  operator runs `zonewright release HOST` before the host gets another name.",
+            ),
+            NoticeCode::TargetUnknown => words(
+                "target unknown",
+                "a zone is unknown at one target of its pool",
+                "A zone that the host needs could not be read completely at this target. The other targets of the pool \
+                 reach its threshold, so the host is planned for them, and gets no change at this one. The state keeps \
+                 what the target lacks by that.",
+            ),
+            NoticeCode::CopyBlocked => words(
+                "copy blocked",
+                "the data at one target of a pool block a host",
+                "Records in the copies of this target block the host, such as a CNAME at its name. The other targets of \
+                 the pool reach its threshold, so the host is planned for them, and gets no change at this one. Fix \
+                 the records there.",
             ),
             NoticeCode::EditedSince => words(
                 "edited since",

@@ -35,8 +35,9 @@ type ChangeSite<'a> = (&'a ZoneName, &'a OwnerName);
 pub struct ChangeTies<'a> {
     /// For each change that is a TXT of the registry: the place of the change of the RRset that it records.
     companions: Vec<Option<usize>>,
-    /// The names where a CNAME is swapped for other types; with the place of the change of the CNAME.
-    replaced: HashMap<ChangeSite<'a>, usize>,
+    /// The names where a CNAME is swapped for other types; with the places of the changes of the CNAME: one for each
+    /// set of targets.
+    replaced: HashMap<ChangeSite<'a>, Vec<usize>>,
 }
 
 impl<'a> ChangeTies<'a> {
@@ -50,9 +51,15 @@ impl<'a> ChangeTies<'a> {
         &changes[self.companions[place].unwrap_or(place)]
     }
 
-    /// Whether a CNAME and other types are swapped at the name of a change.
-    pub fn is_swapped(&self, change: &Change) -> bool {
-        self.replaced.contains_key(&site(change))
+    /// Whether a CNAME and other types are swapped at the name of a change, at a target that it is for.
+    pub fn is_swapped(&self, changes: &[Change], change: &Change) -> bool {
+        self.swapped(changes, change).next().is_some()
+    }
+
+    /// The changes of the CNAME that is swapped at the name of a change, at targets that it is for.
+    fn swapped<'c>(&'c self, changes: &'c [Change], change: &'c Change) -> impl Iterator<Item = usize> + 'c {
+        let places = self.replaced.get(&site(change)).into_iter().flatten().copied();
+        places.filter(|place| changes[*place].shares_target(change))
     }
 }
 
@@ -69,8 +76,8 @@ pub fn joined(changes: &[Change], tied: &ChangeTies<'_>) -> Vec<ChangeUnit> {
         for tie in ties(change) {
             groups.join(place, *first.entry(tie).or_insert(place));
         }
-        for other in tied.companions[place].iter().chain(tied.replaced.get(&site(change))) {
-            groups.join(place, *other);
+        for other in tied.companions[place].into_iter().chain(tied.swapped(changes, change)) {
+            groups.join(place, other);
         }
     }
     let mut units: Vec<ChangeUnit> = Vec::new();
@@ -110,23 +117,30 @@ pub fn is_one(subject: &Subject, other: &Subject) -> bool {
     subject == other || (subject.host().is_some() && subject.host() == other.host())
 }
 
-/// The names where a CNAME is deleted and other types are created, or the other way round; with the place of the change
-/// of the CNAME.
-fn replaced(changes: &[Change]) -> HashMap<ChangeSite<'_>, usize> {
+/// The names where a CNAME is deleted and other types are created, or the other way round; with the places of the
+/// changes of the CNAME.
+fn replaced(changes: &[Change]) -> HashMap<ChangeSite<'_>, Vec<usize>> {
     let (cnames, others): (Vec<_>, Vec<_>) =
         changes.iter().enumerate().partition(|(_, change)| change.key.rtype == Rtype::CNAME);
-    let cnames: HashMap<ChangeSite<'_>, usize> =
-        cnames.into_iter().map(|(place, cname)| (site(cname), place)).collect();
-    let swapped = others.into_iter().filter_map(|(_, change)| {
-        let place = *cnames.get(&site(change))?;
-        let is_swap = matches!(
-            (&changes[place].kind, &change.kind),
-            (ChangeKind::Delete { .. }, ChangeKind::Create { .. })
-                | (ChangeKind::Create { .. }, ChangeKind::Delete { .. })
-        );
-        is_swap.then_some((site(change), place))
-    });
-    swapped.collect()
+    let mut at: HashMap<ChangeSite<'_>, Vec<usize>> = HashMap::new();
+    for (place, cname) in cnames {
+        at.entry(site(cname)).or_default().push(place);
+    }
+    let mut swapped: HashMap<ChangeSite<'_>, Vec<usize>> = HashMap::new();
+    for (_, change) in others {
+        for place in at.get(&site(change)).into_iter().flatten() {
+            let is_swap = matches!(
+                (&changes[*place].kind, &change.kind),
+                (ChangeKind::Delete { .. }, ChangeKind::Create { .. })
+                    | (ChangeKind::Create { .. }, ChangeKind::Delete { .. })
+            );
+            if is_swap && changes[*place].shares_target(change) {
+                let places = swapped.entry(site(change)).or_default();
+                places.extend((!places.contains(place)).then_some(*place));
+            }
+        }
+    }
+    swapped
 }
 
 /// Where a change is.
@@ -134,15 +148,20 @@ fn site(change: &Change) -> ChangeSite<'_> {
     (&change.zone, &change.key.owner)
 }
 
-/// For each change that is a TXT of the registry: the place of the change of the RRset that it records.
+/// For each change that is a TXT of the registry: the place of the change of the RRset that it records, at a target of
+/// both.
 fn companions(changes: &[Change]) -> Vec<Option<usize>> {
-    let mut recorded: HashMap<Name, usize> = HashMap::new();
+    let mut recorded: HashMap<Name, Vec<usize>> = HashMap::new();
     for (place, change) in changes.iter().enumerate().filter(|(_, change)| !change.is_registry()) {
         if let Some(Ok(name)) = txt_name(change.key.owner.as_name(), change.key.rtype) {
-            recorded.insert(name, place);
+            recorded.entry(name).or_default().push(place);
         }
     }
-    let companion = |change: &Change| recorded.get(change.key.owner.as_name().as_wire()).copied();
+    let companion = |change: &Change| {
+        let places = recorded.get(change.key.owner.as_name().as_wire())?;
+        let is_its = |place: &usize| changes[*place].shares_target(change);
+        places.iter().copied().rev().find(is_its).or_else(|| places.last().copied())
+    };
     changes.iter().map(|change| if change.is_registry() { companion(change) } else { None }).collect()
 }
 

@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::kept_change::{self, ChangeEffect, KeptChange};
-use super::seal::{self, BatchRow};
+use super::seal::{self, BatchRow, OwnRow};
 use super::sql::{SqlChange, SqlRows as _, SqlValue, values};
-use super::{ApplyId, UnsettledUpdate, waits};
+use super::{ApplyId, UnsettledUpdate, lacks, ownership, waits};
 use crate::apply::Batch;
 use crate::change::RrsetText;
 use crate::claim::Subject;
@@ -35,52 +35,59 @@ pub fn settled(change: &dyn SqlChange, apply: ApplyId, batch: &Batch<'_>, now: T
     match batch.swap.as_ref().map(|swap| &swap.after) {
         Some(after) => {
             move_marker(change, &batch.copy, after, now)?;
-            enter(change, apply, &batch.copy.zone, effects, now)?;
+            enter(change, apply, &batch.copy, effects, now)?;
             settle_by(change, &batch.copy, after, now).map(drop)
         }
         None => {
-            enter(change, apply, &batch.copy.zone, effects, now)?;
+            enter(change, apply, &batch.copy, effects, now)?;
             settle_overtaken(change, &batch.copy, &kept_change::kept(batch), now)
         }
     }
 }
 
-/// Keeps what an update of a zone changed: makes created RRsets own and deleted ones not own, ends their waits, and
-/// enters the hosts in the ledger.
+/// Keeps what an update of a copy changed: makes created RRsets own and deleted ones not own, ends their waits, drops what
+/// the copy lacked of them, and enters the hosts in the ledger.
 fn enter(
     change: &dyn SqlChange,
     apply: ApplyId,
-    zone: &ZoneName,
+    copy: &CopyId,
     mut effects: Vec<ChangeEffect<'_>>,
     now: Time,
 ) -> Result<(), Problem> {
     // In the order of the tables, so that each page of them is looked for once.
     effects.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-    let zone = zone.to_string();
+    let (zone, pool, target) = columns(copy);
     let any = |sql: &str, values: &[SqlValue<'_>]| Ok::<bool, Problem>(change.row(sql, values, |_| Ok(()))?.is_some());
     let is_undo = any("SELECT 1 FROM applies WHERE id = ?1 AND undoes IS NOT NULL", values![apply])?;
     let any_waits = any("SELECT 1 FROM waits LIMIT 1", &[])?;
-    // What an undo puts back is ours only where it was before the apply that is undone removed it.
+    let any_lacks = any("SELECT 1 FROM lacks LIMIT 1", &[])?;
+    // What counts at any target stays as it is. What an undo puts back is ours only where it was before the apply that is
+    // undone removed it.
     let create = if !is_undo {
-        "INSERT INTO own_rrsets (name, type, zone, apply, seal) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"
+        "INSERT INTO own_rrsets (name, type, zone, apply, seal, pool, target) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
+         WHERE NOT EXISTS (SELECT 1 FROM own_rrsets WHERE name = ?1 AND type = ?2 AND pool = '-')
+         ON CONFLICT DO NOTHING"
     } else {
-        "INSERT INTO own_rrsets (name, type, zone, apply, seal) SELECT ?1, ?2, ?3, ?4, ?5
+        "INSERT INTO own_rrsets (name, type, zone, apply, seal, pool, target) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
          WHERE EXISTS (SELECT 1 FROM once_own, applies
-                       WHERE id = ?4 AND once_own.apply = undoes AND name = ?1 AND type = ?2)
+                       WHERE id = ?4 AND once_own.apply = undoes AND name = ?1 AND type = ?2
+                         AND (pool = ?6 AND target = ?7 OR pool = '-'))
          ON CONFLICT DO NOTHING"
     };
-    let keep = "INSERT INTO once_own (apply, name, type) SELECT ?3, name, type FROM own_rrsets
-         WHERE name = ?1 AND type = ?2 ON CONFLICT DO NOTHING";
-    let delete = "DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2";
+    let keep = "INSERT INTO once_own (apply, name, type, pool, target) SELECT ?3, name, type, pool, target FROM own_rrsets
+         WHERE name = ?1 AND type = ?2 AND (pool = ?4 AND target = ?5 OR pool = '-') ON CONFLICT DO NOTHING";
     for ChangeEffect { name, rtype, is_there, .. } in &effects {
+        if any_lacks {
+            lacks::drop_at(change, copy, name, rtype)?;
+        }
         match is_there {
             (false, _) => {
-                let seal = seal::of_own(name, rtype, &zone, apply.0 as i64);
-                change.execute(create, values![name, rtype, zone, apply, seal])?;
+                let seal = own_seal(copy, name, rtype, apply);
+                change.execute(create, values![name, rtype, zone, apply, seal, pool, target])?;
             }
             (true, false) => {
-                change.execute(keep, values![name, rtype, apply])?;
-                change.execute(delete, values![name, rtype])?;
+                change.execute(keep, values![name, rtype, apply, pool, target])?;
+                change.execute(ownership::DISOWN, values![name, rtype, pool, target])?;
             }
             (true, true) => continue,
         }
@@ -96,6 +103,12 @@ fn enter(
         change.execute(sql, values![apply, subject.to_string(), project, now])?;
     }
     Ok(())
+}
+
+/// The digest of the row of an RRset that an apply created in a copy.
+fn own_seal(copy: &CopyId, name: &str, rtype: &str, apply: ApplyId) -> i64 {
+    let (zone, pool, target) = columns(copy);
+    OwnRow { name: name.to_owned(), rtype: rtype.to_owned(), zone, apply: apply.0 as i64, pool, target }.seal()
 }
 
 /// Records the marker of an update that took effect as the current one, unless an answer to a later update came first.
@@ -153,7 +166,7 @@ pub fn settle_by(change: &dyn SqlChange, copy: &CopyId, live: &Marker, now: Time
             batch.settle_as_done(change, "its marker is there, or one that replaced it", now)?;
             let changes = kept(change, apply, number)?;
             move_marker(change, copy, &after, now)?;
-            enter(change, ApplyId(apply as u64), &copy.zone, changes.iter().map(ChangeEffect::from).collect(), now)?;
+            enter(change, ApplyId(apply as u64), copy, changes.iter().map(ChangeEffect::from).collect(), now)?;
             count += 1;
         } else {
             batch.settle_as_undone(change, "another marker replaced it", now)?;
@@ -171,7 +184,7 @@ pub fn settle_found(change: &dyn SqlChange, found: &UnsettledUpdate, now: Time) 
     };
     batch.settle_as_done(change, "all of it is there", now)?;
     let changes = kept(change, id, number)?;
-    enter(change, *apply, &copy.zone, changes.iter().map(ChangeEffect::from).collect(), now)?;
+    enter(change, *apply, copy, changes.iter().map(ChangeEffect::from).collect(), now)?;
     settle_overtaken(change, copy, &changes, now)?;
     Ok(true)
 }

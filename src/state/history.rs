@@ -11,6 +11,7 @@ use crate::claim::{Subject, host_number};
 use crate::dns::{Name, Rrset, Rtype, ZoneName};
 use crate::guard::Allowance;
 use crate::inventory::value::{Inv, Time};
+use crate::target::{PoolName, TargetId};
 
 /// One update of an apply.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,10 @@ pub struct SentUpdate {
     pub number: u64,
     /// The zone.
     pub zone: ZoneName,
+    /// The target that it was sent to; unknown in updates of older versions.
+    pub target: TargetId,
+    /// Whether the pool has several targets, so that the target says something.
+    pub is_of_several: bool,
     /// The word of its phase.
     pub phase: String,
     /// When it was sent.
@@ -38,6 +43,13 @@ pub enum SentFate {
     Undone(String),
     /// It is unknown, and why; without a reason where the apply ended before it could know.
     Unknown(Option<String>),
+}
+
+impl SentUpdate {
+    /// The target, where its pool has several.
+    pub fn told_target(&self) -> Option<&str> {
+        self.is_of_several.then_some(self.target.name.as_str())
+    }
 }
 
 impl SentFate {
@@ -160,6 +172,20 @@ pub struct History {
     pub told: HistoryAnswer,
 }
 
+impl History {
+    /// Marks the updates of pools that have several targets.
+    pub fn mark_targets(&mut self, has_several: impl Fn(&PoolName) -> bool) {
+        let past = match &mut self.told {
+            HistoryAnswer::Applies(..) => return,
+            HistoryAnswer::Apply(past) => std::slice::from_mut(&mut **past),
+            HistoryAnswer::Hosts(_, past) | HistoryAnswer::Name(_, past) => past,
+        };
+        for sent in past.iter_mut().flat_map(|past| &mut past.sent) {
+            sent.is_of_several = has_several(&sent.target.pool);
+        }
+    }
+}
+
 /// What is reported.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HistoryAnswer {
@@ -198,13 +224,14 @@ impl PastApply {
         self.left.retain(host);
     }
 
-    /// Each RRset that it changed or tried to change once, in the order of sending: with the last update that took
+    /// Each RRset of a copy that it changed or tried to change once, in the order of sending: with the last update that took
     /// effect, else of which it is not known, else that did not.
     pub fn changes(&self) -> Vec<(&SentUpdate, &SentChange)> {
-        let mut places: HashMap<(&Name, Rtype), usize> = HashMap::new();
+        let mut places: HashMap<(Option<&str>, &Name, Rtype), usize> = HashMap::new();
         let mut changes: Vec<(&SentUpdate, &SentChange)> = Vec::new();
         for (sent, change) in self.sent.iter().flat_map(|sent| sent.changes.iter().map(move |change| (sent, change))) {
-            let place = *places.entry((&change.name, change.rtype)).or_insert(changes.len());
+            let site = (sent.told_target(), &change.name, change.rtype);
+            let place = *places.entry(site).or_insert(changes.len());
             match changes.get_mut(place) {
                 None => changes.push((sent, change)),
                 Some(known) if known.0.fate.rank() <= sent.fate.rank() => *known = (sent, change),

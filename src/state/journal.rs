@@ -1,6 +1,7 @@
 //! The journal: every apply with its plan, every update that was sent with its outcome, and the markers, which show what
 //! took effect in each zone.
 
+use super::ownership::SightedRrset;
 use super::sql::{SqlDatabase, SqlRows as _, values};
 use super::{
     ApplyId, ApplySummary, ExportToAccept, KnownMarkers, LeftSubject, NewApply, PlanBasis, PlanText, Resumption,
@@ -8,7 +9,7 @@ use super::{
 };
 use crate::apply::{ApplyOutcome, Batch, BatchOutcome};
 use crate::diag::Problem;
-use crate::dns::{Name, RrKey};
+use crate::dns::Name;
 use crate::inventory::value::{Inv, Time};
 use crate::target::{CopyId, Marker};
 
@@ -53,7 +54,7 @@ pub trait ApplyJournal: Send {
     fn applies_at(&self, name: &Name) -> Result<Vec<ApplyId>, Problem>;
 
     /// The latest apply after another that changed, or may have changed, each of these RRsets; in their order.
-    fn last_changed(&self, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, Problem>;
+    fn last_changed(&self, after: ApplyId, rrsets: &[SightedRrset<'_>]) -> Result<Vec<Option<ApplyId>>, Problem>;
 
     /// Begins an apply, and keeps its plan. Plans that have expired are kept no longer.
     fn begin(&mut self, apply: &NewApply, plan: &PlanText<'_>) -> Result<ApplyId, Problem>;
@@ -171,7 +172,7 @@ impl<D: SqlDatabase> ApplyJournal for D {
         past::applies_at(self, name)
     }
 
-    fn last_changed(&self, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, Problem> {
+    fn last_changed(&self, after: ApplyId, rrsets: &[SightedRrset<'_>]) -> Result<Vec<Option<ApplyId>>, Problem> {
         past::last_changed(self, after, rrsets)
     }
 

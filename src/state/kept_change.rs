@@ -42,6 +42,16 @@ pub fn to_json(batch: &Batch<'_>) -> String {
     serde_json::to_string(&changes).expect("texts and numbers are JSON")
 }
 
+/// One change as JSON.
+pub fn one_to_json(change: &Change) -> String {
+    serde_json::to_string(&WithoutReasons(change)).expect("texts and numbers are JSON")
+}
+
+/// Reads one change; `None` where it is not what [`one_to_json`] writes.
+pub fn of_json(text: &str) -> Option<KeptChange> {
+    serde_json::from_str(text).ok()
+}
+
 /// What a change means for what is own, waits, and counts.
 #[derive(Debug)]
 pub struct ChangeEffect<'a> {

@@ -1,5 +1,7 @@
 //! The markers of zones: those that are known, and those that an operator lets count as known.
 
+use std::collections::BTreeMap;
+
 use super::seal::BatchRow;
 use super::sql::{SqlChange, SqlRead, SqlRow, SqlRows as _, values};
 use super::{KnownMarker, KnownMarkers, effect};
@@ -24,13 +26,13 @@ pub fn known(state: &dyn SqlRead) -> Result<KnownMarkers, Problem> {
         let copy = (row.get::<String>(12)?, row.get::<String>(13)?, row.get::<String>(2)?);
         Ok((copy, row.get::<String>(5)?, is_open))
     };
-    let mut known = KnownMarkers::default();
+    let mut known: BTreeMap<CopyId, KnownMarker> = BTreeMap::new();
     for ((pool, target, zone), marker, is_open) in state.rows(&sql, &[], row)? {
-        let of_copy = known.0.entry(state.copy(&pool, &target, &zone)?);
+        let of_copy = known.entry(state.copy(&pool, &target, &zone)?);
         let of_copy = of_copy.or_insert(KnownMarker { marker: None, open: Vec::new() });
         if is_open { of_copy.open.push(state.marker(&marker)?) } else { of_copy.marker = Some(state.marker(&marker)?) }
     }
-    Ok(known)
+    Ok(known.into_iter().collect())
 }
 
 /// Treats the markers in these zones as known, because an operator says so, and why.

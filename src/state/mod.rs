@@ -1,7 +1,8 @@
-//! What is remembered between runs: journal, ledger, own RRsets, markers, breakers and accepted sources.
+//! What is remembered between runs: journal, ledger, own RRsets, markers, breakers, accepted
+//! sources and what targets lack.
 //!
 //! Comes in: what is about to be done, and the outcome. Goes out: the same, also after a crash. An address says where a
-//! state is; its five parts are traits, done once for any database that has `sql::SqlDatabase`.
+//! state is; its six parts are traits, done once for any database that has `sql::SqlDatabase`.
 
 pub mod acceptance;
 
@@ -24,6 +25,8 @@ pub mod history;
 mod journal;
 
 mod kept_change;
+
+mod lacks;
 
 mod ledger;
 
@@ -66,7 +69,7 @@ use crate::change::RrsetText;
 use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::inventory::value::Time;
-use crate::target::{CopyId, Marker, Question};
+use crate::target::{CopyId, Marker, Question, TargetId};
 
 pub use crate::guard::Breaker;
 pub use acceptance::{Acceptance, AcceptedFile, Acceptor, ExportExchange, ExportToAccept, NewExport, SourceStatus};
@@ -77,9 +80,10 @@ pub use history::{
     WrittenRrset,
 };
 pub use journal::ApplyJournal;
+pub use lacks::{LackList, LackedChange, NewLack};
 pub use ledger::{BreakerReset, ChangeLedger};
 pub use lock::{LockHolder, StateLock};
-pub use ownership::OwnershipRegister;
+pub use ownership::{OwnershipRegister, SightedRrset};
 #[cfg(test)]
 pub use sqlite::Sqlite;
 pub use status::{StateFacts, Status};
@@ -105,8 +109,8 @@ pub fn open_to_read(address: &StateAddress) -> OpenedState {
     Ok(sqlite::Sqlite::open_to_read(address)?.map(|state| Box::new(state) as Box<dyn State>))
 }
 
-/// What is remembered between runs, in its five parts.
-pub trait State: ApplyJournal + ChangeLedger + OwnershipRegister + AcceptanceRecord + WaitList {
+/// What is remembered between runs, in its six parts.
+pub trait State: ApplyJournal + ChangeLedger + OwnershipRegister + AcceptanceRecord + WaitList + LackList {
     /// Where it is kept.
     fn address(&self) -> &StateAddress;
 
@@ -233,9 +237,30 @@ impl KnownMarker {
 
 /// What the state knows of the markers of all copies.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct KnownMarkers(pub BTreeMap<CopyId, KnownMarker>);
+pub struct KnownMarkers {
+    /// What is known of each copy.
+    copies: BTreeMap<CopyId, KnownMarker>,
+    /// The targets that there are now: what is known of their copies is about no other target of their pool.
+    present: BTreeSet<TargetId>,
+}
+
+impl FromIterator<(CopyId, KnownMarker)> for KnownMarkers {
+    fn from_iter<I: IntoIterator<Item = (CopyId, KnownMarker)>>(copies: I) -> KnownMarkers {
+        KnownMarkers { copies: copies.into_iter().collect(), present: BTreeSet::new() }
+    }
+}
 
 impl KnownMarkers {
+    /// The same, for the targets that there are now.
+    pub fn among<'t>(self, targets: impl IntoIterator<Item = &'t TargetId>) -> KnownMarkers {
+        KnownMarkers { present: targets.into_iter().cloned().collect(), ..self }
+    }
+
+    /// What is known, by copy.
+    pub fn copies(&self) -> &BTreeMap<CopyId, KnownMarker> {
+        &self.copies
+    }
+
     /// Whether a marker in a copy is one that the state knows, or an older one.
     pub fn covers(&self, copy: &CopyId, live: &Marker) -> bool {
         self.of(copy).into_iter().any(|known| known.covers(live))
@@ -249,12 +274,14 @@ impl KnownMarkers {
     /// What is known of the markers that may be in a copy.
     ///
     /// A copy that was not written to under its name may have another name since, or its zone another pool: then all of
-    /// its zone in its pool are meant, else all of its zone.
+    /// its zone in its pool are meant, else all of its zone; but never that of another target that the pool has now.
     pub fn of(&self, copy: &CopyId) -> Vec<&KnownMarker> {
-        if let Some(own) = self.0.get(copy) {
+        if let Some(own) = self.copies.get(copy) {
             return vec![own];
         }
-        let of_zone = || self.0.iter().filter(|(other, _)| other.zone == copy.zone);
+        let is_other = |target: &TargetId| target.pool == copy.target.pool && self.present.contains(target);
+        let of_zone =
+            || self.copies.iter().filter(|(other, _)| other.zone == copy.zone && !is_other(&other.target));
         let of_pool: Vec<&KnownMarker> =
             of_zone().filter(|(other, _)| other.target.pool == copy.target.pool).map(|(_, known)| known).collect();
         if of_pool.is_empty() { of_zone().map(|(_, known)| known).collect() } else { of_pool }

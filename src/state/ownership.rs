@@ -2,47 +2,76 @@
 //! at an RRset, read from the journal.
 
 use super::kept_change::{self, KeptChange};
-use super::seal::{self, BatchRow};
+use super::seal::{self, BatchRow, OwnRow};
 use super::sought::{RrsetNames, SoughtRrsets};
-use super::sql::{SqlDatabase, SqlRead, SqlRow, SqlRows as _, values};
+use super::sql::{SqlChange, SqlDatabase, SqlRead, SqlRow, SqlRows as _, values};
 use super::{ApplyId, WrittenRrset};
 use crate::diag::Problem;
 use crate::dns::RrKey;
 use crate::inventory::value::Time;
 use crate::live::OwnRrsets;
+use crate::target::{PoolName, TargetId, TargetScope};
+
+/// An RRset as a state is asked for it: in one copy, or in any.
+#[derive(Debug, Clone, Copy)]
+pub struct SightedRrset<'a> {
+    /// The RRset.
+    pub key: &'a RrKey,
+    /// The target whose copy is meant; any where there is none, as in pools of one target.
+    pub at: Option<&'a TargetScope>,
+}
+
+impl<'a> SightedRrset<'a> {
+    /// An RRset in any copy.
+    pub fn anywhere(key: &'a RrKey) -> SightedRrset<'a> {
+        SightedRrset { key, at: None }
+    }
+
+    /// Whether what is kept for a target is about it.
+    pub fn is_kept_as(&self, pool: &str, target: &str) -> bool {
+        self.at.is_none_or(|scope| scope.includes(pool, target))
+    }
+}
 
 /// Which RRsets are zonewright's, and what it left. What a method wrote is durable when it returns.
 pub trait OwnershipRegister: Send {
-    /// The RRsets that zonewright created.
+    /// The RRsets that zonewright created in any copy.
     fn own(&self) -> Result<OwnRrsets, Problem>;
 
+    /// The RRsets that zonewright created at a target.
+    fn own_at(&self, target: &TargetScope) -> Result<OwnRrsets, Problem>;
+
     /// The apply that created each of these RRsets, where it is own; in their order.
-    fn created_by(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, Problem>;
+    fn created_by(&self, rrsets: &[SightedRrset<'_>]) -> Result<Vec<Option<ApplyId>>, Problem>;
 
     /// What the latest update that took effect left at each of these RRsets; in their order. `None` where no update is
     /// known to have changed it, and where the outcome of a later one is unknown.
-    fn last_written(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<WrittenRrset>>, Problem>;
+    fn last_written(&self, rrsets: &[SightedRrset<'_>]) -> Result<Vec<Option<WrittenRrset>>, Problem>;
 
     /// Makes RRsets not own: a server said that it created them, but did not; if they appear later, others created
     /// them.
-    fn disown(&mut self, rrsets: &[&RrKey]) -> Result<(), Problem>;
+    fn disown(&mut self, rrsets: &[(&TargetId, &RrKey)]) -> Result<(), Problem>;
+
+    /// Lets what is own at targets that are no longer there count at any target: they may have other names now.
+    fn release_targets(&mut self, present: &[TargetId]) -> Result<(), Problem>;
 }
 
 impl<D: SqlDatabase> OwnershipRegister for D {
     fn own(&self) -> Result<OwnRrsets, Problem> {
-        let own = |row: &dyn SqlRow| {
-            let (name, rtype, _) = seal::own(row)?;
-            self.rrset(&name, &rtype)
-        };
-        let rows = self.rows(&format!("SELECT {} FROM own_rrsets", seal::OWN_COLUMNS), &[], own)?;
-        Ok(rows.into_iter().collect())
+        own_rrsets(self, |_| true)
     }
 
-    fn created_by(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, Problem> {
-        let sql = format!("SELECT {} FROM own_rrsets WHERE name = ?1 AND type = ?2", seal::OWN_COLUMNS);
-        let created = |key: &&RrKey| {
-            let own = self.row(&sql, values![key.owner.to_string(), key.rtype.to_string()], seal::own)?;
-            Ok(own.map(|(_, _, apply)| ApplyId(apply as u64)))
+    fn own_at(&self, target: &TargetScope) -> Result<OwnRrsets, Problem> {
+        own_rrsets(self, |own| target.includes(&own.pool, &own.target))
+    }
+
+    fn created_by(&self, rrsets: &[SightedRrset<'_>]) -> Result<Vec<Option<ApplyId>>, Problem> {
+        let sql = format!("SELECT {} FROM own_rrsets WHERE name = ?1 AND type = ?2", OwnRow::COLUMNS);
+        let created = |rrset: &SightedRrset<'_>| {
+            let RrKey { owner, rtype } = rrset.key;
+            let own = self.rows(&sql, values![owner.to_string(), rtype.to_string()], OwnRow::of)?;
+            let own = own.iter().filter(|own| rrset.is_kept_as(&own.pool, &own.target));
+            Ok(own.map(|own| ApplyId(own.apply as u64)).min())
         };
         rrsets.iter().map(created).collect()
     }
@@ -50,8 +79,8 @@ impl<D: SqlDatabase> OwnershipRegister for D {
     /// For many RRsets the journal is read once, and no further back than needed to find each. An apply that was
     /// resumed may have sent updates after those of a later apply: the update that was sent last counts, and clocks do
     /// not show which one that is.
-    fn last_written(&self, rrsets: &[&RrKey]) -> Result<Vec<Option<WrittenRrset>>, Problem> {
-        let names = RrsetNames::of(rrsets);
+    fn last_written(&self, rrsets: &[SightedRrset<'_>]) -> Result<Vec<Option<WrittenRrset>>, Problem> {
+        let names = RrsetNames::of(rrsets.iter().map(|rrset| rrset.key));
         let mut sought = SoughtRrsets::new(&names);
         let mut found = vec![None; rrsets.len()];
         if sought.is_over() {
@@ -61,7 +90,7 @@ impl<D: SqlDatabase> OwnershipRegister for D {
             "SELECT {} FROM batches WHERE settled IS NULL OR settled <> 'undone' ORDER BY rowid DESC",
             BatchRow::COLUMNS
         );
-        for BatchRow { apply, number, sent_at, settled, .. } in self.rows(&sql, &[], BatchRow::of)? {
+        for BatchRow { apply, number, sent_at, settled, pool, target, .. } in self.rows(&sql, &[], BatchRow::of)? {
             if sought.is_over() {
                 break;
             }
@@ -70,7 +99,7 @@ impl<D: SqlDatabase> OwnershipRegister for D {
             for KeptChange { name, rtype, before, after, .. } in wanted_changes(self, apply, number, &sought)? {
                 let is_new = before.is_none();
                 let written = || WrittenRrset { apply: id, number: number as u64, at, is_new, after: after.clone() };
-                for place in sought.find(&name, &rtype) {
+                for place in sought.find(&name, &rtype, |place| rrsets[place].is_kept_as(&pool, &target)) {
                     found[place] = took_effect.then(written);
                 }
             }
@@ -78,18 +107,75 @@ impl<D: SqlDatabase> OwnershipRegister for D {
         Ok(found)
     }
 
-    fn disown(&mut self, rrsets: &[&RrKey]) -> Result<(), Problem> {
+    fn disown(&mut self, rrsets: &[(&TargetId, &RrKey)]) -> Result<(), Problem> {
         if rrsets.is_empty() {
             return Ok(());
         }
-        let sql = "DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2";
         self.write(|change| {
-            for key in rrsets {
-                change.execute(sql, values![key.owner.to_string(), key.rtype.to_string()])?;
+            for (target, key) in rrsets {
+                let (name, rtype) = (key.owner.to_string(), key.rtype.to_string());
+                change.execute(DISOWN, values![name, rtype, target.pool.as_str(), target.name])?;
             }
             Ok(())
         })
     }
+
+    fn release_targets(&mut self, present: &[TargetId]) -> Result<(), Problem> {
+        let is_gone = |pool: &str, target: &str| {
+            let is_it = |present: &TargetId| present.pool.as_str() == pool && present.name == target;
+            pool != PoolName::unknown().as_str() && !present.iter().any(is_it)
+        };
+        let sql = format!("SELECT {} FROM own_rrsets", OwnRow::COLUMNS);
+        let mut gone = Vec::new();
+        self.query(&sql, &[], &mut |row| {
+            gone.extend(Some(OwnRow::of(row)?).filter(|own| is_gone(&own.pool, &own.target)));
+            Ok(())
+        })?;
+        let sql = "SELECT DISTINCT pool, target FROM once_own";
+        let mut once: Vec<(String, String)> = self.rows(sql, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        once.retain(|(pool, target)| is_gone(pool, target));
+        if gone.is_empty() && once.is_empty() {
+            return Ok(());
+        }
+        self.write(|change| {
+            gone.into_iter().try_for_each(|own| release(change, own))?;
+            once.iter().try_for_each(|(pool, target)| release_once(change, pool, target))
+        })
+    }
+}
+
+/// The statement that makes an RRset not own in a copy.
+pub const DISOWN: &str =
+    "DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2 AND (pool = ?3 AND target = ?4 OR pool = '-')";
+
+/// Lets an own RRset count at any target.
+fn release(change: &dyn SqlChange, own: OwnRow) -> Result<(), Problem> {
+    let sql = "DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2 AND pool = ?3 AND target = ?4";
+    change.execute(sql, values![own.name, own.rtype, own.pool, own.target])?;
+    let any = PoolName::unknown().as_str().to_owned();
+    let own = OwnRow { pool: any.clone(), target: any, ..own };
+    let sql = "INSERT INTO own_rrsets (name, type, zone, apply, pool, target, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT DO NOTHING";
+    let OwnRow { name, rtype, zone, apply, pool, target } = &own;
+    change.execute(sql, values![name, rtype, zone, apply, pool, target, own.seal()]).map(drop)
+}
+
+/// Lets what was own at a target count as own at any target, for applies that are undone later.
+fn release_once(change: &dyn SqlChange, pool: &str, target: &str) -> Result<(), Problem> {
+    let sql = "INSERT INTO once_own (apply, name, type, pool, target) SELECT apply, name, type, '-', '-' FROM once_own
+         WHERE pool = ?1 AND target = ?2 ON CONFLICT DO NOTHING";
+    change.execute(sql, values![pool, target])?;
+    change.execute("DELETE FROM once_own WHERE pool = ?1 AND target = ?2", values![pool, target]).map(drop)
+}
+
+/// The own RRsets of some rows.
+fn own_rrsets(state: &impl SqlRead, is_meant: impl Fn(&OwnRow) -> bool) -> Result<OwnRrsets, Problem> {
+    let own = |row: &dyn SqlRow| {
+        let own = OwnRow::of(row)?;
+        is_meant(&own).then(|| state.rrset(&own.name, &own.rtype)).transpose()
+    };
+    let rows = state.rows(&format!("SELECT {} FROM own_rrsets", OwnRow::COLUMNS), &[], own)?;
+    Ok(rows.into_iter().flatten().collect())
 }
 
 /// The changes of an update, where it changed anything that is looked for; most did not, and are not read in full.

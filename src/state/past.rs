@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::kept_change::{self, KeptChange};
+use super::ownership::SightedRrset;
 use super::seal::{self, BatchRow};
 use super::sought::{RrsetNames, SoughtRrsets};
 use super::sql::{SqlChange, SqlRead, SqlRow, SqlRows as _, ToSqlValue, values};
@@ -11,8 +12,9 @@ use super::{ApplyId, LeftSubject, PlanBasis, Resumption, SentChange, SentFate, S
 use crate::apply::ApplyOutcome;
 use crate::claim::Subject;
 use crate::diag::Problem;
-use crate::dns::{Name, RrKey};
+use crate::dns::Name;
 use crate::inventory::value::{Inv, Time};
+use crate::target::CopyId;
 
 /// All updates of an apply, in the order of sending.
 pub fn sent(state: &dyn SqlRead, id: ApplyId) -> Result<Vec<SentUpdate>, Problem> {
@@ -30,18 +32,25 @@ fn understood(state: &dyn SqlRead, batch: BatchRow, changes: &str) -> Result<Sen
         Some(other) => return Err(state.odd("fate of an update", other)),
     };
     let kept = state.changes(changes)?;
-    let change = |KeptChange { after, also, before, name, project, subject, rtype }: KeptChange| {
-        let (name, rtype) = state.rrset(&name, &rtype)?;
-        Ok(SentChange { subject, also, project, name, rtype, before, after })
-    };
+    let CopyId { target, zone } = state.copy(&batch.pool, &batch.target, &batch.zone)?;
+    let change = |kept| sent_change(state, kept);
     Ok(SentUpdate {
         number: batch.number as u64,
-        zone: state.zone(&batch.zone)?,
+        zone,
+        target,
+        is_of_several: false,
         phase: batch.phase,
         at: Time::from_nanos(batch.sent_at),
         fate,
         changes: kept.into_iter().map(change).collect::<Result<_, Problem>>()?,
     })
+}
+
+/// A change as the journal keeps it.
+pub fn sent_change(state: &dyn SqlRead, kept: KeptChange) -> Result<SentChange, Problem> {
+    let KeptChange { after, also, before, name, project, subject, rtype } = kept;
+    let (name, rtype) = state.rrset(&name, &rtype)?;
+    Ok(SentChange { subject, also, project, name, rtype, before, after })
 }
 
 /// Keeps the subjects that the plan of an apply leaves for what blocks them.
@@ -136,8 +145,12 @@ pub fn applies_at(state: &dyn SqlRead, name: &Name) -> Result<Vec<ApplyId>, Prob
 /// The latest apply after another that changed, or may have changed, each of some RRsets; in their order.
 ///
 /// Of many RRsets the journal is read once, and no further back than it takes to find each.
-pub fn last_changed(state: &dyn SqlRead, after: ApplyId, rrsets: &[&RrKey]) -> Result<Vec<Option<ApplyId>>, Problem> {
-    let names = RrsetNames::of(rrsets);
+pub fn last_changed(
+    state: &dyn SqlRead,
+    after: ApplyId,
+    rrsets: &[SightedRrset<'_>],
+) -> Result<Vec<Option<ApplyId>>, Problem> {
+    let names = RrsetNames::of(rrsets.iter().map(|rrset| rrset.key));
     let mut sought = SoughtRrsets::new(&names);
     let sql = "SELECT DISTINCT apply FROM batches WHERE apply > ?1 ORDER BY apply DESC";
     let later: Vec<i64> = state.rows(sql, values![after], |row| row.get(0))?;
@@ -147,10 +160,10 @@ pub fn last_changed(state: &dyn SqlRead, after: ApplyId, rrsets: &[&RrKey]) -> R
         if sought.is_over() {
             break;
         }
-        for (_, text) in state.rows(&sql, values![apply], seal::sent)? {
+        for (BatchRow { pool, target, .. }, text) in state.rows(&sql, values![apply], seal::sent)? {
             let changed = kept_change::keys(&text).ok_or_else(|| state.odd("list of changes", &text))?;
             for (name, rtype) in changed {
-                for place in sought.find(&name, &rtype) {
+                for place in sought.find(&name, &rtype, |place| rrsets[place].is_kept_as(&pool, &target)) {
                     found[place] = Some(ApplyId(apply as u64));
                 }
             }

@@ -5,7 +5,7 @@
 //! final dot.
 
 /// What makes each version of the one before; the first is made of nothing.
-pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8];
+pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -248,6 +248,49 @@ CREATE TABLE markers (
 );
 INSERT INTO markers (zone, marker, at, pool, target) SELECT zone, marker, at, '-', '-' FROM markers_of_zones;
 DROP TABLE markers_of_zones;
+";
+
+/// Version 9: own RRsets are of a copy, too, with a hyphen in place of the pool and the target of older ones, which count
+/// at any target; and there is a list of the changes that targets lack.
+const V9: &str = "
+ALTER TABLE own_rrsets RENAME TO own_rrsets_of_zones;
+CREATE TABLE own_rrsets (
+    name TEXT NOT NULL,
+    type TEXT NOT NULL,
+    zone TEXT NOT NULL,
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    seal BIGINT,
+    pool TEXT NOT NULL,
+    target TEXT NOT NULL,
+    PRIMARY KEY (name, type, pool, target)
+);
+INSERT INTO own_rrsets (name, type, zone, apply, seal, pool, target)
+  SELECT name, type, zone, apply, seal, '-', '-' FROM own_rrsets_of_zones;
+DROP TABLE own_rrsets_of_zones;
+ALTER TABLE once_own RENAME TO once_own_of_zones;
+CREATE TABLE once_own (
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    name TEXT NOT NULL,
+    type TEXT NOT NULL,
+    pool TEXT NOT NULL,
+    target TEXT NOT NULL,
+    PRIMARY KEY (apply, name, type, pool, target)
+);
+INSERT INTO once_own (apply, name, type, pool, target) SELECT apply, name, type, '-', '-' FROM once_own_of_zones;
+DROP TABLE once_own_of_zones;
+CREATE TABLE lacks (
+    pool TEXT NOT NULL,
+    target TEXT NOT NULL,
+    zone TEXT NOT NULL,
+    name TEXT NOT NULL,
+    type TEXT NOT NULL,
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    at BIGINT NOT NULL,
+    change TEXT NOT NULL,
+    why TEXT NOT NULL,
+    seal BIGINT,
+    PRIMARY KEY (pool, target, zone, name, type, apply)
+);
 ";
 
 /// The first version whose rows have digests.

@@ -255,20 +255,105 @@ pub fn sent(row: &dyn SqlRow) -> Result<(BatchRow, String), Problem> {
     Ok((batch, changes))
 }
 
-/// The digest of a row of `own_rrsets`.
-pub fn of_own(name: &str, rtype: &str, zone: &str, apply: i64) -> i64 {
-    Seal::of("own_rrsets").text(name).text(rtype).text(zone).number(apply).end()
+/// A row of `own_rrsets`.
+#[derive(Debug)]
+pub struct OwnRow {
+    /// The owner name.
+    pub name: String,
+    /// The type.
+    pub rtype: String,
+    /// The zone.
+    pub zone: String,
+    /// The apply that created it.
+    pub apply: i64,
+    /// The pool of the zone; a hyphen in rows of older versions.
+    pub pool: String,
+    /// The target; a hyphen in rows of older versions.
+    pub target: String,
 }
 
-/// The columns of `own_rrsets`, for [`own`].
-pub const OWN_COLUMNS: &str = "name, type, zone, apply, seal";
+impl OwnRow {
+    /// The columns to select.
+    pub const COLUMNS: &str = "name, type, zone, apply, pool, target, seal";
 
-/// Reads a row of these columns: owner name, type and apply.
-pub fn own(row: &dyn SqlRow) -> Result<(String, String, i64), Problem> {
-    let (name, rtype, zone, apply): (String, String, String, i64) =
-        (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-    check(row, 4, of_own(&name, &rtype, &zone, apply), || format!("own RRset `{name}` {rtype}"))?;
-    Ok((name, rtype, apply))
+    /// Reads a row of these columns, and checks it.
+    pub fn of(row: &dyn SqlRow) -> Result<OwnRow, Problem> {
+        let (name, rtype, zone) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let (apply, pool, target) = (row.get(3)?, row.get(4)?, row.get(5)?);
+        let own = OwnRow { name, rtype, zone, apply, pool, target };
+        check(row, 6, own.seal(), || format!("own RRset `{}` {}", own.name, own.rtype))?;
+        Ok(own)
+    }
+
+    /// The digest.
+    pub fn seal(&self) -> i64 {
+        let seal = of_own_in(&self.name, &self.rtype, &self.zone, self.apply);
+        // Rows of older versions were sealed without them.
+        if self.pool == PoolName::unknown().as_str() {
+            seal.end()
+        } else {
+            seal.text(&self.pool).text(&self.target).end()
+        }
+    }
+}
+
+/// The digest of a row of `own_rrsets` but for its copy.
+fn of_own_in(name: &str, rtype: &str, zone: &str, apply: i64) -> Seal {
+    Seal::of("own_rrsets").text(name).text(rtype).text(zone).number(apply)
+}
+
+/// A row of `lacks`.
+#[derive(Debug)]
+pub struct LackRow {
+    /// The pool.
+    pub pool: String,
+    /// The target.
+    pub target: String,
+    /// The zone.
+    pub zone: String,
+    /// The owner name.
+    pub name: String,
+    /// The type.
+    pub rtype: String,
+    /// The apply.
+    pub apply: i64,
+    /// When.
+    pub at: i64,
+    /// The change as JSON.
+    pub change: String,
+    /// Why.
+    pub why: String,
+}
+
+impl LackRow {
+    /// The columns to select.
+    pub const COLUMNS: &str = "pool, target, zone, name, type, apply, at, change, why, seal";
+
+    /// Reads a row of these columns, and checks it.
+    pub fn of(row: &dyn SqlRow) -> Result<LackRow, Problem> {
+        let (pool, target, zone) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let (name, rtype, apply) = (row.get(3)?, row.get(4)?, row.get(5)?);
+        let (at, change, why) = (row.get(6)?, row.get(7)?, row.get(8)?);
+        let lack = LackRow { pool, target, zone, name, rtype, apply, at, change, why };
+        check(row, 9, lack.seal(), || format!("what target `{}` lacks at `{}`", lack.target, lack.name))?;
+        Ok(lack)
+    }
+
+    /// Keeps a row in the place of the one of its copy, RRset and apply.
+    pub fn put(&self, db: &dyn SqlChange) -> Result<(), Problem> {
+        let sql = "INSERT INTO lacks (pool, target, zone, name, type, apply, at, change, why, seal)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+             ON CONFLICT (pool, target, zone, name, type, apply) DO UPDATE SET at = excluded.at,
+               change = excluded.change, why = excluded.why, seal = excluded.seal";
+        let LackRow { pool, target, zone, name, rtype, apply, at, change, why } = self;
+        db.execute(sql, values![pool, target, zone, name, rtype, apply, at, change, why, self.seal()]).map(drop)
+    }
+
+    /// The digest.
+    fn seal(&self) -> i64 {
+        let seal = Seal::of("lacks").text(&self.pool).text(&self.target).text(&self.zone).text(&self.name);
+        seal.text(&self.rtype).number(self.apply).number(self.at).text(&self.change).text(&self.why).end()
+    }
 }
 
 /// A row of `exports`.
@@ -384,7 +469,7 @@ pub fn seal_all(db: &dyn SqlChange) -> Result<(), Problem> {
     db.query(&all("own_rrsets", "name, type, zone, apply"), &[], &mut |row| {
         let (name, rtype, zone): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let (apply, place): (i64, i64) = (row.get(3)?, row.get(4)?);
-        db.execute(sql, values![place, of_own(&name, &rtype, &zone, apply)]).map(drop)
+        db.execute(sql, values![place, of_own_in(&name, &rtype, &zone, apply).end()]).map(drop)
     })?;
     let sql = "UPDATE exports SET seal = ?2 WHERE rowid = ?1";
     db.query(&all("exports", ExportRow::COLUMNS), &[], &mut |row| {

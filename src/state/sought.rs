@@ -9,8 +9,8 @@ pub struct RrsetNames(Vec<(String, String)>);
 
 impl RrsetNames {
     /// Those of some RRsets, in their order.
-    pub fn of(rrsets: &[&RrKey]) -> RrsetNames {
-        RrsetNames(rrsets.iter().map(|rrset| (rrset.owner.to_string(), rrset.rtype.to_string())).collect())
+    pub fn of<'k>(rrsets: impl Iterator<Item = &'k RrKey>) -> RrsetNames {
+        RrsetNames(rrsets.map(|rrset| (rrset.owner.to_string(), rrset.rtype.to_string())).collect())
     }
 }
 
@@ -42,10 +42,11 @@ impl<'a> SoughtRrsets<'a> {
         self.left.get(name).is_some_and(|places| places.iter().any(|place| self.names.0[*place].1 == rtype))
     }
 
-    /// The places of an RRset that is found: it is no longer looked for. Empty where it was not looked for.
-    pub fn find(&mut self, name: &str, rtype: &str) -> Vec<usize> {
+    /// The places of an RRset that is found in a copy that is meant: it is no longer looked for. Empty where it was not
+    /// looked for.
+    pub fn find(&mut self, name: &str, rtype: &str, is_meant: impl Fn(usize) -> bool) -> Vec<usize> {
         let Some(places) = self.left.get_mut(name) else { return Vec::new() };
-        let (found, left) = places.iter().partition(|place| self.names.0[**place].1 == rtype);
+        let (found, left) = places.iter().partition(|place| self.names.0[**place].1 == rtype && is_meant(**place));
         *places = left;
         if places.is_empty() {
             self.left.remove(name);

@@ -37,6 +37,28 @@ impl fmt::Display for TargetId {
     }
 }
 
+/// A target among those of its pool, for what was kept under other names: it counts for the target unless it is kept for
+/// another target that the pool has now. So a target, or its pool, may get another name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetScope {
+    /// The target.
+    pub target: TargetId,
+    /// The names of the other targets of its pool.
+    pub others: Vec<String>,
+}
+
+impl TargetScope {
+    /// The one target of a pool.
+    pub fn only(target: TargetId) -> TargetScope {
+        TargetScope { target, others: Vec::new() }
+    }
+
+    /// Whether what is kept for a target of a pool counts for this target.
+    pub fn includes(&self, pool: &str, name: &str) -> bool {
+        pool != self.target.pool.as_str() || !self.others.iter().any(|other| other == name)
+    }
+}
+
 /// Names a copy: a zone as one target of its pool holds it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CopyId {

@@ -16,4 +16,4 @@ mod net;
 mod tests;
 
 pub use judge::{EditedRrset, UndoJudgement, judge, narrow, notice, stray};
-pub use net::{OddChange, net};
+pub use net::{OddChange, ZonePool, gathered, net, per_target};

@@ -8,7 +8,7 @@ use crate::dns::{Name, Rdata, Rrset, Rtype, Ttl, ZoneName, reverse};
 use crate::inventory::value::Inv;
 use crate::plan::fixture::{self, rrset, zone};
 use crate::state::{ApplyId, SentChange, SentFate, SentUpdate};
-use crate::target::{Answer, PoolName};
+use crate::target::{Answer, TargetId};
 
 /// The apply that is undone.
 const APPLY: ApplyId = ApplyId(12);
@@ -40,8 +40,8 @@ fn kept(rtype: Rtype, side: Side<'_>) -> Option<RrsetText> {
 }
 
 /// The pool of a zone.
-fn pool_of(_: &ZoneName) -> PoolName {
-    fixture::pool()
+fn pool_of(_: &ZoneName) -> ZonePool {
+    ZonePool { pool: fixture::pool(), targets: Vec::new() }
 }
 
 /// A change as the journal keeps it, with its zone, by which hosts.
@@ -76,6 +76,8 @@ fn sent(updates: Vec<((String, SentChange), SentFate)>) -> Vec<SentUpdate> {
         .map(|(((of_zone, change), fate), number)| SentUpdate {
             number,
             zone: zone(&of_zone),
+            target: TargetId::only(&pool_of(&zone(&of_zone)).pool),
+            is_of_several: false,
             phase: "forward".to_owned(),
             at: "2026-11-20T02:00:00Z".parse().unwrap(),
             fate,

@@ -110,7 +110,7 @@ fn run(
 ) -> ApplyOutcome {
     let zones: BTreeSet<ZoneId> = plan.changes.iter().map(Change::zone_id).collect();
     let writer = primary as &dyn WriteTarget;
-    let access = |zone| CopyAccess { copy: CopyId::only(&zone), writer: Ok(writer), is_fenced };
+    let access = |zone| CopyAccess { copy: CopyId::only(&zone), writer: Ok(writer), is_fenced, share: None };
     let survey = survey(plan, zones.into_iter().map(access).collect(), SIDE_BY_SIDE);
     let orders = orders(plan, max_failures);
     let written = write(survey, &orders, journal);
@@ -259,7 +259,7 @@ fn what_is_not_in_the_wave_is_not_written() {
     let (primary, journal) = (primary(&plan, 1), Journal::default());
     let zones: BTreeSet<ZoneId> = plan.changes.iter().map(Change::zone_id).collect();
     let writer = &primary as &dyn WriteTarget;
-    let access = |zone| CopyAccess { copy: CopyId::only(&zone), writer: Ok(writer), is_fenced: true };
+    let access = |zone| CopyAccess { copy: CopyId::only(&zone), writer: Ok(writer), is_fenced: true, share: None };
     let surveyed = survey(&plan, zones.into_iter().map(access).collect(), SIDE_BY_SIDE);
     let clearance = guard::clear(&SealedPlan::new(plan.clone()), &[], &[]).unwrap();
     let orders = Orders { wave: wave::next([0], clearance), ..orders(&plan, None) };
@@ -390,10 +390,11 @@ fn a_create_that_a_server_swallows_was_never_made() {
     let names = plan.changes[1..].iter().map(|change| change.key.owner.as_name().to_name());
     primary.expect([UpdateFault::Swallowed(names.collect())]);
     let copy = CopyId::only(&plan.changes[0].zone_id());
-    let access = CopyAccess { copy, writer: Ok(&primary as &dyn WriteTarget), is_fenced: false };
+    let access = CopyAccess { copy, writer: Ok(&primary as &dyn WriteTarget), is_fenced: false, share: None };
     let orders = orders(&plan, None);
     let written = write(survey(&plan, vec![access], SIDE_BY_SIDE), &orders, &Journal::default());
     let never = super::never_created(&written, &read_back(&written));
+    let never: Vec<_> = never.iter().map(|place| place.key).collect();
     assert_eq!(never, [&plan.changes[1].key, &plan.changes[2].key]);
 }
 

@@ -51,7 +51,7 @@ impl Yard {
         if summary.finished.is_none() || summary.updates_open > 0 {
             return Err(format!("not ended: {summary:?}"));
         }
-        if let Some(open) = state.markers().expect("markers").0.into_values().find(|known| !known.open.is_empty()) {
+        if let Some(open) = state.markers().expect("markers").copies().values().find(|known| !known.open.is_empty()) {
             return Err(format!("markers are awaited: {open:?}"));
         }
         let own = self.own();

@@ -309,7 +309,7 @@ impl Stage {
         }
         for (zone, found) in found {
             let standing = found.rrset(&marker_name(zone), "TXT");
-            let known = markers.0.iter().find(|(copy, _)| copy.zone.to_string() == *zone);
+            let known = markers.copies().iter().find(|(copy, _)| copy.zone.to_string() == *zone);
             let known = known.and_then(|(_, known)| known.marker.as_ref().map(ToString::to_string));
             let is_known = match &known {
                 Some(known) => standing.iter().all(|line| line.contains(known.as_str())) && standing.len() == 1,

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::inputs::{PlanInput, PlanRequest};
+use super::super::sights::{ReferenceSights, ask_present};
 use super::ReviewSubject;
 use crate::apply::OutcomeCode;
 use crate::change::Change;
 use crate::claim::Subject;
 use crate::diag::Problem;
-use crate::dns::RrKey;
 use crate::guard::last;
 use crate::inventory::Inventory;
 use crate::inventory::read::{self, FileError, FileLayer, FindError, FoundBy, GLOB};
@@ -49,13 +49,14 @@ impl ReviewMemory {
         let exported: BTreeSet<&String> = inventory.exports.iter().flat_map(|export| &export.files).collect();
         let is_same = |(name, digest): (&String, &String)| exported.contains(name) || remembered.had(name, digest);
         let (changes, exports) = (&decided.changes, state.exports()?);
-        let rrsets: Vec<&RrKey> = changes.iter().map(|change| &change.key).collect();
         let is_kept = |last: &ApplySummary| {
             !is_undone && inventory.inputs.iter().all(is_same) && are_of(inventory, &exports, last.new.started)
         };
         let desired_since = match (&last, &planned) {
             (Some(last), Some(planned)) if is_kept(last) => {
-                let later = state.last_changed(last.id, &rrsets)?;
+                let sights = ReferenceSights::of(&inventory.config);
+                let later =
+                    ask_present(&sights.of_changes(changes), |present| state.last_changed(last.id, present))?;
                 desired_since(changes, written, &later, last.id, planned)
             }
             _ => Vec::new(),

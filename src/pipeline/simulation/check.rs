@@ -11,7 +11,7 @@ use crate::pipeline::apply::ApplyRun;
 use crate::plan::SealedPlan;
 use crate::provider::memory::primary::LoggedUpdate;
 use crate::provider::memory::rules::RrsetDifference;
-use crate::state::{ApplyJournal, OwnershipRegister, SentFate, Sqlite};
+use crate::state::{ApplyJournal, OwnershipRegister, SentFate, SightedRrset, Sqlite};
 use crate::target::Marker;
 use crate::verify::truth;
 
@@ -257,7 +257,7 @@ impl Checks {
         for (number, state) in states.iter().enumerate() {
             for key in &stage.fleet.keys {
                 let (name, rtype) = slot(key);
-                let Some(written) = state.last_written(&[key]).unwrap().remove(0) else { continue };
+                let Some(written) = state.last_written(&[SightedRrset::anywhere(key)]).unwrap().remove(0) else { continue };
                 if written.left(rtype, truth::standing(&stage.primary, key).as_ref()) {
                     continue;
                 }

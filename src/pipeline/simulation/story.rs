@@ -232,7 +232,7 @@ impl Run<'_> {
         let writer: &dyn WriteTarget = &wire;
         let is_fenced = stage.weakness != Weakness::Marker;
         let id = |zone: &ZoneName| ZoneId { pool: super::pool(), name: zone.clone() };
-        let access = |zone| CopyAccess { copy: CopyId::only(&id(zone)), writer: Ok(writer), is_fenced };
+        let access = |zone| CopyAccess { copy: CopyId::only(&id(zone)), writer: Ok(writer), is_fenced, share: None };
         let copies = stage.fleet.zones.iter().map(access).collect();
         let targets = Targets { copies, writers: vec![writer] };
         let zones = stage.fleet.zones.iter().collect();

@@ -16,12 +16,12 @@ use crate::live::OwnRrsets;
 use crate::progress::{Progress, RunStage};
 use crate::state::{
     Acceptance, AcceptanceRecord, AcceptedFile, Acceptor, ApplyId, ApplyJournal, ApplySummary, Breaker, BreakerReset,
-    ChangeLedger, ExportToAccept, KnownMarkers, LeftSubject, LiftedLimit, NewApply, OwnershipRegister, PlanBasis,
-    PlanText, Resumption, SentUpdate, Sqlite, State, StateAddress, StateIdentity, UnsettledUpdate, WaitList, WaitNews,
+    ChangeLedger, ExportToAccept, KnownMarkers, LackList, LackedChange, LeftSubject, LiftedLimit, NewApply, NewLack,
+    OwnershipRegister, PlanBasis, PlanText, Resumption, SentUpdate, SightedRrset, Sqlite, State, StateAddress, StateIdentity, UnsettledUpdate, WaitList, WaitNews,
     WrittenRrset,
 };
 use crate::target::{
-    Answer, CopyId, Marker, Question, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone,
+    Answer, CopyId, Marker, Question, RrsetEdit, TargetId, TargetScope, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone,
     WriteTarget,
 };
 
@@ -163,7 +163,7 @@ impl ApplyJournal for Book<'_> {
         fn left_hosts(id: ApplyId) -> Vec<LeftSubject>;
         fn applies_of(host: Inv) -> Vec<ApplyId>;
         fn applies_at(name: &Name) -> Vec<ApplyId>;
-        fn last_changed(after: ApplyId, rrsets: &[&RrKey]) -> Vec<Option<ApplyId>>;
+        fn last_changed(after: ApplyId, rrsets: &[SightedRrset<'_>]) -> Vec<Option<ApplyId>>;
         fn unsettled(id: ApplyId) -> Vec<UnsettledUpdate>;
     }
 
@@ -206,12 +206,33 @@ impl ChangeLedger for Book<'_> {
 impl OwnershipRegister for Book<'_> {
     read! {
         fn own() -> OwnRrsets;
-        fn created_by(rrsets: &[&RrKey]) -> Vec<Option<ApplyId>>;
-        fn last_written(rrsets: &[&RrKey]) -> Vec<Option<WrittenRrset>>;
+        fn own_at(target: &TargetScope) -> OwnRrsets;
+        fn created_by(rrsets: &[SightedRrset<'_>]) -> Vec<Option<ApplyId>>;
+        fn last_written(rrsets: &[SightedRrset<'_>]) -> Vec<Option<WrittenRrset>>;
     }
 
     write! {
-        fn disown(rrsets: &[&RrKey]) -> ();
+        fn disown(rrsets: &[(&TargetId, &RrKey)]) -> ();
+        fn release_targets(present: &[TargetId]) -> ();
+    }
+}
+
+impl LackList for Book<'_> {
+    read! {
+        fn lacks() -> Vec<LackedChange>;
+    }
+
+    // The zones of the simulation have one target, so that nothing is written here.
+    fn add_lacks(&mut self, apply: ApplyId, lacks: &[NewLack<'_>], now: Time) -> Result<(), Problem> {
+        self.state.add_lacks(apply, lacks, now)
+    }
+
+    fn drop_lack(&mut self, lack: &LackedChange) -> Result<(), Problem> {
+        self.state.drop_lack(lack)
+    }
+
+    fn drop_replaced(&mut self, held: &[(&CopyId, &Change)]) -> Result<(), Problem> {
+        self.state.drop_replaced(held)
     }
 }
 

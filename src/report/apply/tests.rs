@@ -23,6 +23,7 @@ fn host(inv: u64, outcome: OutcomeCode, message: &str, hint: &str) -> SubjectOut
         outcome,
         message: some(message),
         hint: some(hint),
+        lacks: Vec::new(),
     }
 }
 
@@ -35,6 +36,7 @@ fn hosts(range: std::ops::Range<u64>, outcome: OutcomeCode) -> Vec<SubjectOutcom
 fn applied(hosts: Vec<SubjectOutcome>, changes: usize) -> ApplyOutcome {
     let zone = |name, updates, changes, took| ZoneWritten {
         zone: fixture::zone(name),
+        target: None,
         updates,
         changes,
         unknown: 0,

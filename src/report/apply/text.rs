@@ -1,8 +1,11 @@
 //! The outcome of an apply as text: the verdict, what is left, what was written, and where to look it up.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::ApplyReport;
-use crate::apply::{ApplyOutcome, OutcomeCode, SubjectOutcome};
+use crate::apply::{ApplyOutcome, OutcomeCode, SubjectOutcome, TargetLack};
 use crate::diag::{Problem, sanitize};
+use crate::dns::ZoneName;
 use crate::plan::SealedPlan;
 use crate::report::TextOptions;
 use crate::report::applies::short;
@@ -12,6 +15,7 @@ use crate::report::page::TextPage;
 use crate::report::summary::{self, counted, nameless};
 use crate::report::words::ExplainedCode as _;
 use crate::report::wrap::table;
+use crate::target::PoolName;
 
 /// How many lines are read at a glance (the first terminals had 24).
 const SCREEN: usize = 24;
@@ -40,6 +44,7 @@ pub fn render(report: &ApplyReport<'_>, options: &TextOptions) -> String {
     for outcome in LEFT {
         page.outcome(outcome, report.applied);
     }
+    page.lacks(report.applied);
     page.zones(report.applied);
     page.moved(report.moved);
     page.reference(report);
@@ -125,6 +130,23 @@ impl TextPage<'_> {
         }
     }
 
+    /// Adds what targets lack that others of their pool have, by target and cause.
+    fn lacks(&mut self, applied: &ApplyOutcome) {
+        let mut causes: BTreeMap<(&PoolName, &str, &str), Vec<(&SubjectOutcome, usize)>> = BTreeMap::new();
+        for (host, TargetLack { pool, target, changes, message }) in lacks(applied) {
+            causes.entry((pool, target, message)).or_default().push((host, *changes));
+        }
+        if causes.is_empty() {
+            return;
+        }
+        self.heading("Targets that lack changes which others of their pool have");
+        for ((pool, target, message), hosts) in causes {
+            let changes = counted(hosts.iter().map(|(_, changes)| changes).sum(), "change");
+            let whose = subjects(hosts.iter().map(|(host, _)| *host));
+            self.line(2, &format!("target {target} of pool {pool}, {changes} of {whose}: {message}"));
+        }
+    }
+
     /// Adds what was written, zone by zone; the names last, for they may be long.
     fn zones(&mut self, applied: &ApplyOutcome) {
         if applied.zones.iter().all(|zone| zone.updates == 0) {
@@ -134,7 +156,9 @@ impl TextPage<'_> {
         let mut rows = vec![["updates", "changes", "seconds", "zone"].map(str::to_owned).to_vec()];
         rows.extend(applied.zones.iter().map(|zone| {
             let seconds = format!("{:.2}", zone.took.as_secs_f64());
-            vec![zone.updates.to_string(), zone.changes.to_string(), seconds, sanitize(&zone.zone.to_string())]
+            let at = zone.target.as_ref().map(|target| format!(" at {target}")).unwrap_or_default();
+            let name = sanitize(&format!("{}{at}", zone.zone));
+            vec![zone.updates.to_string(), zone.changes.to_string(), seconds, name]
         }));
         self.out.push_str(&table(&rows, "rrrl", 2));
     }
@@ -228,13 +252,33 @@ fn is_at_rest(report: &ApplyReport<'_>) -> bool {
 fn whole(applied: &ApplyOutcome) -> String {
     let changed = applied.hosts.iter().filter(|host| host.outcome == OutcomeCode::Applied);
     let written = applied.zones.iter().filter(|zone| zone.changes > 0);
-    let zones = counted(written.clone().count(), "zone");
+    let names: BTreeSet<&ZoneName> = written.clone().map(|zone| &zone.zone).collect();
+    let zones = counted(names.len(), "zone");
+    let zones = if written.clone().any(|zone| zone.target.is_some()) {
+        match written.clone().count() {
+            1 => format!("1 copy of {zones}"),
+            copies => format!("{copies} copies of {zones}"),
+        }
+    } else {
+        zones
+    };
     let rrsets = counted(written.map(|zone| zone.changes).sum(), "RRset");
     let already = match applied.count(OutcomeCode::AlreadyApplied) {
         0 => String::new(),
         already => format!(" {already} already done,"),
     };
-    format!("Applied: {} changed ({rrsets} in {zones}),{already} nothing left", subjects(changed))
+    let lacking: BTreeSet<(&PoolName, &String)> = lacks(applied).map(|(_, lack)| (&lack.pool, &lack.target)).collect();
+    let left = match lacking.len() {
+        0 => "nothing left".to_owned(),
+        1 => "1 target lacks changes".to_owned(),
+        targets => format!("{targets} targets lack changes"),
+    };
+    format!("Applied: {} changed ({rrsets} in {zones}),{already} {left}", subjects(changed))
+}
+
+/// What targets lack, with whose changes they are.
+fn lacks(applied: &ApplyOutcome) -> impl Iterator<Item = (&SubjectOutcome, &TargetLack)> {
+    applied.hosts.iter().flat_map(|host| host.lacks.iter().map(move |lack| (host, lack)))
 }
 
 /// How many had each outcome that leaves something to do: `2 stale, 1 failed`.

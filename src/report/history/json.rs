@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
+use crate::dns::ZoneName;
 use crate::document::{object_in_documents, pretty};
+use crate::inventory::value::Time;
 use crate::report::applies::ApplyView;
 use crate::state::{History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, SentChange, SentFate, SentUpdate};
 
@@ -51,7 +53,7 @@ struct EntryView<'a> {
     apply: ApplyView<'a>,
     /// Its updates.
     #[serde(skip_serializing_if = "Option::is_none")]
-    updates: Option<&'a [SentUpdate]>,
+    updates: Option<Vec<UpdateView<'a>>>,
     /// The hosts that it left.
     #[serde(skip_serializing_if = "Option::is_none")]
     left: Option<&'a [LeftSubject]>,
@@ -65,7 +67,7 @@ fn entries<'a>(history: &'a History) -> Vec<EntryView<'a>> {
     let view = |apply| ApplyView { apply, running: history.running };
     let full = |past: &'a PastApply| EntryView {
         apply: view(&past.summary),
-        updates: Some(&past.sent),
+        updates: Some(past.sent.iter().map(update).collect()),
         left: Some(&past.left),
         allowed: Some(&past.allowed),
     };
@@ -77,23 +79,38 @@ fn entries<'a>(history: &'a History) -> Vec<EntryView<'a>> {
     }
 }
 
-object_in_documents!(SentUpdate, sent => {
-    "number": sent.number,
-    "zone": sent.zone,
-    "phase": sent.phase,
-    "sent": sent.at,
-    "fate": match sent.fate {
-        SentFate::Done => "done",
-        SentFate::Undone(_) => "undone",
-        SentFate::Unknown(_) => "unknown",
-    },
-    "why": match &sent.fate {
-        SentFate::Undone(why) => Some(why),
-        SentFate::Done => None,
-        SentFate::Unknown(why) => why.as_ref(),
-    },
-    "changes": sent.changes,
-});
+/// An update in a document.
+#[derive(Debug, Serialize)]
+struct UpdateView<'a> {
+    /// Its number within the apply.
+    number: u64,
+    /// The zone.
+    zone: &'a ZoneName,
+    /// The target, where the pool has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<&'a str>,
+    /// The word of its phase.
+    phase: &'a str,
+    /// When it was sent.
+    sent: Time,
+    /// Its outcome.
+    fate: &'static str,
+    /// Why it is not done.
+    why: Option<&'a String>,
+    /// What it changes.
+    changes: &'a [SentChange],
+}
+
+/// An update as a document has it.
+fn update(sent: &SentUpdate) -> UpdateView<'_> {
+    let (fate, why) = match &sent.fate {
+        SentFate::Done => ("done", None),
+        SentFate::Undone(why) => ("undone", Some(why)),
+        SentFate::Unknown(why) => ("unknown", why.as_ref()),
+    };
+    let SentUpdate { number, zone, phase, at, changes, .. } = sent;
+    UpdateView { number: *number, zone, target: sent.told_target(), phase, sent: *at, fate, why, changes }
+}
 
 object_in_documents!(SentChange, change => {
     "host": change.subject.host().map(|inv| inv.0),

@@ -12,6 +12,7 @@ use crate::state::{
     ApplyId, ApplySummary, HistoryAnswer, LeftSubject, LiftedLimit, NewApply, PastApply, Resumption, SentChange,
     SentFate, SentUpdate,
 };
+use crate::target::TargetId;
 
 /// So many seconds after some moment.
 fn at(seconds: u64) -> Time {
@@ -65,7 +66,8 @@ fn change(name: &str, rtype: Rtype, before: Option<RrsetText>, after: Option<Rrs
 /// An update.
 fn sent(number: u64, fate: SentFate, changes: Vec<SentChange>) -> SentUpdate {
     let zone = fixture::zone(if changes[0].rtype == Rtype::PTR { "8.b.d.0.1.0.0.2.ip6.arpa" } else { "example.net" });
-    SentUpdate { number, zone, phase: "forward".into(), at: at(number), fate, changes }
+    let target = TargetId::only(&fixture::pool());
+    SentUpdate { number, zone, target, is_of_several: false, phase: "forward".into(), at: at(number), fate, changes }
 }
 
 /// A host that was left.

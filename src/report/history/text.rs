@@ -91,7 +91,7 @@ impl TextPage<'_> {
         self.heading("Zones");
         let mut zones: BTreeMap<String, [usize; 5]> = BTreeMap::new();
         for (sent, change) in changes {
-            zones.entry(sent.zone.to_string()).or_default()[column(&sent.fate, change)] += 1;
+            zones.entry(place(sent)).or_default()[column(&sent.fate, change)] += 1;
         }
         let head = ["created", "modified", "deleted", "perhaps", "not made", "zone"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
@@ -151,7 +151,7 @@ impl TextPage<'_> {
         };
         let others = change.other_hosts();
         let also = if others.is_empty() { String::new() } else { format!(", also {}", numbers(&others)) };
-        let update = format!("update {} to {}", sent.number, sent.zone);
+        let update = format!("update {} to {}", sent.number, place(sent));
         self.line(4, &format!("{whose}{also}; {update}: {}", fate(&sent.fate)));
     }
 
@@ -161,6 +161,12 @@ impl TextPage<'_> {
             self.line(depth, &format!("and {count} more (-v lists all)"));
         }
     }
+}
+
+/// The zone of an update, with the target where its pool has several.
+fn place(sent: &SentUpdate) -> String {
+    let at = sent.told_target().map(|target| format!(" at {target}")).unwrap_or_default();
+    format!("{}{at}", sent.zone)
 }
 
 /// The data of an RRset, none where there is none.

@@ -124,10 +124,12 @@ fn full() -> Metrics {
         outcome,
         message: None,
         hint: None,
+        lacks: Vec::new(),
     };
     let hosts = [OutcomeCode::Applied, OutcomeCode::Applied, OutcomeCode::Stale].map(host).into();
     let sent = |name, updates| ZoneWritten {
         zone: zone(name),
+        target: None,
         updates,
         changes: updates * 3,
         unknown: 0,

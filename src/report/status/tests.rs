@@ -91,9 +91,10 @@ fn full() -> StateFacts {
         applies: vec![begun(4), begun(3), ended(2), begun(1)],
         unfinished: vec![begun(4), begun(3)],
         resumable: vec![ApplyId(4), ApplyId(3)],
-        markers: KnownMarkers(
-            [(fixture::copy("search.example.net"), known), (fixture::copy("example.net"), fresh)].into(),
-        ),
+        markers: KnownMarkers::from_iter([
+            (fixture::copy("search.example.net"), known),
+            (fixture::copy("example.net"), fresh),
+        ]),
         breakers: vec![Breaker { scope: "project:search".into(), tripped: at(1), why: "31 hosts, 20 allowed".into() }],
     }
 }

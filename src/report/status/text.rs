@@ -135,7 +135,7 @@ impl TextPage<'_> {
 
     /// Adds the markers, zone by zone.
     fn markers(&mut self, memory: &StateFacts) {
-        if memory.markers.0.is_empty() {
+        if memory.markers.copies().is_empty() {
             return;
         }
         self.heading("Markers");

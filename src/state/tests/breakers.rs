@@ -70,6 +70,7 @@ fn the_last_inputs_are_those_of_an_apply_that_did_all_of_its_plan() {
             outcome,
             message: None,
             hint: None,
+            lacks: Vec::new(),
         };
         if let Some(outcome) = outcome {
             let applied = ApplyOutcome { hosts: vec![host(outcome)], ..ApplyOutcome::default() };

@@ -8,7 +8,7 @@ fn what_was_written_is_there_after_opening_again() {
     let (_folder, file) = place();
     assert!(open_to_read(&file).unwrap().is_none());
     let mut state = open_to_write(&file).unwrap();
-    assert!(state.applies(10).unwrap().is_empty() && state.markers().unwrap().0.is_empty());
+    assert!(state.applies(10).unwrap().is_empty() && state.markers().unwrap().copies().is_empty());
     let id = begin(&mut *state, &new_apply());
     let changes = [change(A, NONE, (600, &["2a02::1"]))];
     run(&mut *state, id, &batch(&changes, 1, swap(marker(1, 1))), Some(BatchOutcome::Done));
@@ -20,6 +20,7 @@ fn what_was_written_is_there_after_opening_again() {
         outcome: OutcomeCode::Applied,
         message: None,
         hint: None,
+        lacks: Vec::new(),
     };
     state.finish(id, &ApplyOutcome { hosts: vec![host], ..ApplyOutcome::default() }, Some(&[]), at(9)).unwrap();
     drop(state);
@@ -180,7 +181,7 @@ fn own_is_what_was_created_and_not_deleted_since() {
     assert!(then(state, one, two, BatchOutcome::Done));
     assert!(then(state, two, NONE, BatchOutcome::Undone("refused".into())));
     assert!(!then(state, two, NONE, BatchOutcome::Done));
-    assert!(state.markers().unwrap().0.is_empty(), "a zone without a fence has no marker");
+    assert!(state.markers().unwrap().copies().is_empty(), "a zone without a fence has no marker");
 }
 
 #[test]
@@ -211,7 +212,7 @@ fn what_was_never_created_is_not_own() {
     let data: Side<'_> = (600, &["2a02:6b8::1"]);
     let changes = ["a.search.example.net", "b.search.example.net"].map(|name| change(name, NONE, data));
     run(&mut *state, apply, &batch(&changes, 1, None), Some(BatchOutcome::Done));
-    state.disown(&[&changes[0].key]).unwrap();
+    state.disown(&[(&copy().target, &changes[0].key)]).unwrap();
     assert_eq!(["a.search.example.net", "b.search.example.net"].map(|name| is_own(&*state, name)), [false, true]);
 }
 
@@ -225,10 +226,10 @@ fn adopted_markers_are_known() {
     let zones = [(copy(), Some(marker(9, 2))), (fixture::copy("example.net"), None)];
     state.adopt_markers(&zones, "ops", "moved to another runner", at(1)).unwrap();
     assert_eq!(known(&*state), KnownMarker { marker: Some(marker(9, 2)), open: vec![] });
-    assert_eq!(state.markers().unwrap().0.len(), 1);
+    assert_eq!(state.markers().unwrap().copies().len(), 1);
     let gone = [(copy(), None)];
     state.adopt_markers(&gone, "ops", "made anew", at(2)).unwrap();
-    assert!(state.markers().unwrap().0.is_empty());
+    assert!(state.markers().unwrap().copies().is_empty());
     let db = Connection::open(&file).unwrap();
     let kept = "SELECT count(*) FROM adoptions WHERE who = 'ops' AND reason <> ''";
     assert_eq!(db.query_row(kept, [], |row| row.get::<_, i64>(0)).unwrap(), 3);
@@ -256,9 +257,12 @@ fn two_copies_of_a_zone_have_their_own_markers_and_updates() {
     assert!(!known.covers(&target("a"), &marker(3, 1)), "that of another copy");
     // A target that got another name is still known by its pool.
     assert_eq!((known.of(&target("c")).len(), known.epoch(&target("c"))), (2, 3));
+    let targets = ["b", "c"].map(|name| target(name).target);
+    let among = known.clone().among(&targets);
+    assert_eq!(among.of(&target("c")), known.of(&target("a")), "that of another target of the pool is not meant");
     assert_eq!(state.unsettled(id).unwrap()[0].copy, target("a"));
     state.adopt_markers(&[(target("b"), None)], "ops", "made anew", at(10)).unwrap();
-    assert_eq!(state.markers().unwrap().0.into_keys().collect::<Vec<_>>(), [target("a")]);
+    assert_eq!(state.markers().unwrap().copies().keys().collect::<Vec<_>>(), [&target("a")]);
 }
 
 #[test]

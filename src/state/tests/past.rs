@@ -20,6 +20,7 @@ fn host(inv: Option<u64>, name: &str, outcome: OutcomeCode) -> SubjectOutcome {
         outcome,
         message,
         hint: None,
+        lacks: Vec::new(),
     }
 }
 
@@ -350,7 +351,7 @@ fn the_latest_apply_after_another_that_changed_an_rrset_is_found() {
     let third = sends(&mut *state, &[text(A), create(Some(7), A)], None);
     sends(&mut *state, &[create(Some(7), A), text(B)], Some(&BatchOutcome::Undone("refused".into())));
     let rrsets = [create(None, A), create(None, quoted), create(None, B), text(A), text(B), create(None, A)];
-    let keys: Vec<_> = rrsets.iter().map(|change| &change.key).collect();
+    let keys: Vec<_> = rrsets.iter().map(|change| SightedRrset::anywhere(&change.key)).collect();
     let found = |after| state.last_changed(after, &keys).unwrap();
     assert_eq!(found(first), [Some(third), Some(second), None, Some(third), None, Some(third)]);
     assert_eq!(found(second), [Some(third), None, None, Some(third), None, Some(third)]);

@@ -32,7 +32,7 @@ fn written_to(copy: &CopyId) -> (TempDir, PathBuf) {
 fn found(file: &Path) -> Vec<String> {
     let mut state = open_to_write(file).unwrap();
     let keys = [A, B].map(|name| change(name, NONE, (600, &["2a02::1"])));
-    let keys: Vec<&RrKey> = keys.iter().map(|change| &change.key).collect();
+    let keys: Vec<_> = keys.iter().map(|change| SightedRrset::anywhere(&change.key)).collect();
     let mut errors = Vec::new();
     let mut note = |error: Option<Problem>| {
         if let Some(error) = error {
@@ -161,6 +161,6 @@ fn what_an_earlier_version_knew_of_a_zone_is_known_of_its_copy() {
     let known = KnownMarker { marker: Some(marker(1, 1)), open: vec![marker(1, 2)] };
     assert_eq!(state.markers().unwrap().of(&copy()), [&known]);
     assert_eq!(state.note_standing(&copy(), &marker(1, 2), at(6)).unwrap(), 1, "it settles what was open");
-    let markers = state.markers().unwrap().0;
-    assert_eq!(markers, [(copy(), KnownMarker { marker: Some(marker(1, 2)), open: vec![] })].into());
+    let markers = state.markers().unwrap();
+    assert_eq!(*markers.copies(), [(copy(), KnownMarker { marker: Some(marker(1, 2)), open: vec![] })].into());
 }

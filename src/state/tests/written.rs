@@ -55,7 +55,7 @@ fn the_latest_update_that_took_effect_says_what_it_left() {
         leaves("c.search.example.net", "::"),
         leaves(A, "::"),
     ];
-    let keys: Vec<&RrKey> = asked.iter().map(|change| &change.key).collect();
+    let keys: Vec<_> = asked.iter().map(|change| SightedRrset::anywhere(&change.key)).collect();
     let a = written((first, 2), 20, (true, Some("2a02::2")));
     let expected = [
         written((second, 3), 60, (true, Some("2a02::4"))),
@@ -83,7 +83,7 @@ fn an_update_that_may_have_taken_effect_leaves_an_unknown_rrset() {
     send(state, next, (1, 10), &other(A), Some(BatchOutcome::Unknown("no answer".into())));
     send(state, next, (2, 20), &other(B), None);
     let (a, b) = (leaves(A, "::"), leaves(B, "::"));
-    let found = |state: &dyn State| state.last_written(&[&a.key, &b.key]).unwrap();
+    let found = |state: &dyn State| state.last_written(&[&a.key, &b.key].map(SightedRrset::anywhere)).unwrap();
     assert_eq!(found(state), [None, None]);
     // Once it is found out, what it left counts, from when it was sent.
     for open in state.unsettled(next).unwrap() {
@@ -108,7 +108,7 @@ fn an_apply_that_is_taken_up_again_may_write_after_a_later_one() {
     let (a, b) = (leaves(A, "::"), leaves(B, "::"));
     let expected =
         [written((first, 1), 20, (true, Some("2a02::1"))), written((second, 3), 30, (true, Some("2a02::3")))];
-    assert_eq!(state.last_written(&[&a.key, &b.key]).unwrap(), expected);
+    assert_eq!(state.last_written(&[&a.key, &b.key].map(SightedRrset::anywhere)).unwrap(), expected);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_clock_that_was_set_back_changes_nothing_of_what_was_sent_last() {
     let second = begin(state, &new_apply());
     send(state, second, (1, 60), &leaves(A, "2a02::2"), Some(BatchOutcome::Done));
     assert_eq!(
-        state.last_written(&[&leaves(A, "::").key]).unwrap(),
+        state.last_written(&[SightedRrset::anywhere(&leaves(A, "::").key)]).unwrap(),
         [written((second, 1), 60, (true, Some("2a02::2")))]
     );
 }
@@ -132,7 +132,7 @@ fn what_version_1_wrote_is_known() {
     v1(&file);
     let state = open_to_read(&file).unwrap().unwrap();
     let (a, b) = (leaves(A, "::"), leaves(B, "::"));
-    let found = state.last_written(&[&a.key, &b.key]).unwrap();
+    let found = state.last_written(&[&a.key, &b.key].map(SightedRrset::anywhere)).unwrap();
     let after = found[0].clone().unwrap().after.unwrap();
     assert_eq!((after.ttl, after.rdata, &found[1]), (600, vec!["2a02::1".to_owned()], &None));
 }

@@ -1,0 +1,399 @@
+//! What is there in the copies of a lane before anything is sent: every RRset that a plan touches there, and the marker of
+//! every fenced copy.
+//!
+//! Copies that go through the phases together form a lane: those of all pools of one target, and those of each target of
+//! a pool of several. Comes in: a plan, and the writers of the copies. Goes out: for each unit whether it is done there
+//! already, stale, out of reach, or to be written. Nothing is sent but questions.
+
+use std::collections::BTreeMap;
+
+use super::compare::{DeletedCnames, is_after, shown, shown_before};
+use super::model::OutcomeCode;
+use super::quorum::{LaneVotes, VoteTerms};
+use crate::change::{Change, NoticeCode};
+use crate::diag::Problem;
+use crate::dns::{RrKey, Rrset, Rtype, Serial, ZoneName};
+use crate::parallel::side_by_side;
+use crate::plan::{Plan, ZoneSeen};
+use crate::rollout::ChangeUnit;
+use crate::target::{Answer, CopyId, Marker, Question, TargetId, WriteTarget, ZoneId, marker_key};
+
+/// The way to a copy of a zone that a plan changes.
+#[derive(Clone)]
+pub struct CopyAccess<'a> {
+    /// The copy.
+    pub copy: CopyId,
+    /// The writer of its target, or why there is none.
+    pub writer: Result<&'a dyn WriteTarget, Problem>,
+    /// Whether a marker fences it.
+    pub is_fenced: bool,
+    /// What its target counts in its pool; `None` where the pool has no other target.
+    pub share: Option<PoolShare>,
+}
+
+/// What a target counts in a pool of several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolShare {
+    /// How many voters it is or feeds.
+    pub votes: usize,
+    /// What the pool needs.
+    pub terms: VoteTerms,
+}
+
+/// Why a unit is not written, or no further.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnitVerdict {
+    /// The outcome, as long as nothing of the unit was written.
+    pub outcome: OutcomeCode,
+    /// Why: lower case, no full stop.
+    pub message: String,
+    /// What to do, where there is something.
+    pub hint: Option<String>,
+}
+
+impl UnitVerdict {
+    /// A host whose RRsets are not what the plan saw.
+    pub fn stale(message: String) -> UnitVerdict {
+        let hint = "plan again: the new plan starts from what is there now".to_owned();
+        UnitVerdict { outcome: OutcomeCode::Stale, message, hint: Some(hint) }
+    }
+
+    /// What a target's error means for a unit.
+    pub fn of_error(outcome: OutcomeCode, error: &Problem) -> UnitVerdict {
+        UnitVerdict { outcome, message: error.to_string(), hint: error.hint.clone() }
+    }
+}
+
+/// The state of a unit before anything is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UnitStanding {
+    /// All its RRsets are as planned.
+    Already,
+    /// All its RRsets are as the plan saw them.
+    Open,
+    /// It is left as it is.
+    Left(UnitVerdict),
+}
+
+/// Whether an earlier part of an apply made a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MadeBefore {
+    /// It did not.
+    No,
+    /// It is unknown.
+    Perhaps,
+    /// It did.
+    Yes,
+}
+
+/// What is known about a copy that can be written.
+pub struct SurveyedCopy<'a> {
+    /// The copy.
+    pub copy: CopyId,
+    /// The writer of its target.
+    pub writer: &'a dyn WriteTarget,
+    /// The place of its marker and what is there; `None` where the zone is not fenced.
+    pub fence: Option<(RrKey, Option<Rrset>)>,
+    /// The SOA's serial, where the target has one.
+    pub serial: Option<u32>,
+    /// How many RRsets the plan saw in it.
+    pub rrsets: Option<u64>,
+    /// The places of its changes in the plan, ascending; never empty.
+    pub places: Vec<usize>,
+}
+
+impl SurveyedCopy<'_> {
+    /// The marker that is in the zone.
+    pub fn marker(&self) -> Option<Marker> {
+        self.fence.as_ref()?.1.as_ref().and_then(Marker::of_rrset)
+    }
+}
+
+/// All that is known about a lane before anything is sent.
+pub struct LaneSurvey<'a> {
+    /// The target whose copies these are; `None` for those of all pools of one target.
+    pub target: Option<TargetId>,
+    /// Its group, and what it counts there.
+    pub votes: LaneVotes,
+    /// The target of each of its zones.
+    targets: BTreeMap<ZoneId, TargetId>,
+    /// The changes of the plan.
+    pub changes: &'a [Change],
+    /// The places of the changes of each unit that are for this lane, ascending.
+    pub places: Vec<Vec<usize>>,
+    /// The places of changes of each unit that the plan left out here, because it did not know the copy.
+    pub left_out: Vec<Vec<usize>>,
+    /// The CNAMEs that the plan deletes here.
+    pub deleted_cnames: DeletedCnames<'a>,
+    /// What the RRset of each change is read as; `None` of changes that are not for this lane.
+    answers: Vec<Option<Result<Answer, Problem>>>,
+    /// The state of each unit.
+    pub standings: Vec<UnitStanding>,
+    /// Whether each change was made already, by an earlier part of this apply.
+    pub made: Vec<bool>,
+    /// The copies that can be written, sorted by zone.
+    pub copies: Vec<SurveyedCopy<'a>>,
+    /// Why the others cannot, sorted by zone.
+    pub problems: Vec<Problem>,
+}
+
+/// What a lane is made of.
+pub struct LaneParts<'a> {
+    /// The target whose copies these are; `None` for those of all pools of one target.
+    pub target: Option<TargetId>,
+    /// Its group, and what it counts there.
+    pub votes: LaneVotes,
+    /// The ways to its copies.
+    pub accesses: Vec<CopyAccess<'a>>,
+    /// How many copies are read side by side.
+    pub at_once: usize,
+}
+
+impl<'a> LaneSurvey<'a> {
+    /// Looks at all that a plan touches in a lane.
+    pub fn of(plan: &'a Plan, units: &[ChangeUnit], parts: LaneParts<'a>) -> LaneSurvey<'a> {
+        let changes = &plan.changes;
+        let LaneParts { target, votes, accesses, at_once } = parts;
+        let targets = accesses.iter().map(|own| (own.copy.zone_id(), own.copy.target.clone())).collect();
+        let mut work: Vec<(CopyAccess<'a>, Vec<usize>)> = places_by_copy(changes, accesses);
+        // In the order in which outcomes list zones: by name, whatever their pools.
+        work.sort_by(|(a, _), (b, _)| (&a.copy.zone, &a.copy.target).cmp(&(&b.copy.zone, &b.copy.target)));
+        let looked = side_by_side(work, at_once, |(access, places)| {
+            let found = look(plan, &access, &places);
+            (places, found)
+        });
+        let mut answers: Vec<Option<Result<Answer, Problem>>> = changes.iter().map(|_| None).collect();
+        let (mut copies, mut problems) = (Vec::new(), Vec::new());
+        for (places, found) in looked {
+            match found {
+                Ok((surveyed, found)) => {
+                    places.into_iter().zip(found).for_each(|(place, answer)| answers[place] = Some(Ok(answer)));
+                    copies.push(surveyed);
+                }
+                Err(error) => {
+                    places.into_iter().for_each(|place| answers[place] = Some(Err(error.clone())));
+                    problems.push(error);
+                }
+            }
+        }
+        let own = |place: &usize| answers[*place].is_some();
+        let places = units.iter().map(|unit| unit.changes.iter().copied().filter(own).collect()).collect();
+        let left_out = units.iter().map(|unit| left_out(plan, target.as_ref(), unit)).collect();
+        let deleted_cnames = DeletedCnames::of((0..changes.len()).filter(own).map(|place| &changes[place]));
+        let (made, standings) = (vec![false; changes.len()], Vec::new());
+        #[rustfmt::skip]
+        let mut lane = LaneSurvey {
+            target, votes, targets, changes, places, left_out, deleted_cnames, answers, standings, made, copies, problems,
+        };
+        lane.find_standings();
+        lane
+    }
+
+    /// Whether it has anything to do with a unit.
+    pub fn has(&self, unit: usize) -> bool {
+        !self.places[unit].is_empty() || !self.left_out[unit].is_empty()
+    }
+
+    /// Whether a change is for this lane.
+    pub fn is_own(&self, place: usize) -> bool {
+        self.answers[place].is_some()
+    }
+
+    /// Whether the RRset of a change was already as planned when the copy was looked at.
+    pub fn was_there(&self, place: usize) -> bool {
+        matches!(&self.answers[place], Some(Ok(answer)) if is_after(&self.changes[place], answer))
+    }
+
+    /// Whether none of its copies can be written, although some should be.
+    pub fn is_out_of_reach(&self) -> bool {
+        self.copies.is_empty() && !self.problems.is_empty()
+    }
+
+    /// The copy that a change is made in.
+    pub fn copy_of(&self, change: &Change) -> CopyId {
+        let target = self.targets.get(&change.zone_id()).cloned();
+        CopyId { target: target.unwrap_or_else(|| TargetId::only(&change.pool)), zone: change.zone.clone() }
+    }
+
+    /// Takes over what an earlier part of the apply made. It is not made again; a unit that lost some of it since is left
+    /// as it is. A change with an unknown outcome counts as made if it is there.
+    pub fn take_made(&mut self, made: &dyn Fn(&CopyId, &Change) -> MadeBefore) {
+        let is_made = |(place, change): (usize, &Change)| {
+            let Some(answer) = &self.answers[place] else { return false };
+            match (made(&self.copy_of(change), change), answer) {
+                (MadeBefore::Yes, _) => true,
+                (MadeBefore::Perhaps, Ok(answer)) => is_after(change, answer),
+                (MadeBefore::Perhaps, Err(_)) | (MadeBefore::No, _) => false,
+            }
+        };
+        self.made = self.changes.iter().enumerate().map(is_made).collect();
+        self.find_standings();
+    }
+
+    /// Leaves the units that are not to be written, although they could be; by the place of each change that is not
+    /// allowed. What was made already stays made.
+    pub fn refuse(&mut self, refused: &BTreeMap<usize, UnitVerdict>, unit_of: &[usize]) {
+        for (place, verdict) in refused {
+            let standing = &mut self.standings[unit_of[*place]];
+            if *standing == UnitStanding::Open {
+                *standing = UnitStanding::Left(verdict.clone());
+            }
+        }
+    }
+
+    /// Finds the state of each unit.
+    fn find_standings(&mut self) {
+        self.standings = self.places.iter().map(|places| self.standing(places)).collect();
+    }
+
+    /// The state of a unit with changes at these places; one without changes here has nothing to be written.
+    fn standing(&self, places: &[usize]) -> UnitStanding {
+        let mut read = Vec::new();
+        for place in places {
+            match &self.answers[*place] {
+                Some(Ok(answer)) => read.push((&self.changes[*place], self.made[*place], answer)),
+                Some(Err(error)) => return UnitStanding::Left(UnitVerdict::of_error(OutcomeCode::Failed, error)),
+                None => {}
+            }
+        }
+        let is_as_planned = read.iter().all(|(change, _, answer)| is_after(change, answer));
+        if is_as_planned && (places.is_empty() || !read.iter().all(|(_, made, _)| *made)) {
+            return UnitStanding::Already;
+        }
+        let is_unchanged = |change: &Change, made: bool, answer: &Answer| {
+            if made { is_after(change, answer) } else { self.deleted_cnames.is_before(change, answer) }
+        };
+        match read.into_iter().find(|(change, made, answer)| !is_unchanged(change, *made, answer)) {
+            None => UnitStanding::Open,
+            Some((change, true, answer)) => UnitStanding::Left(UnitVerdict::stale(undone_since(change, answer))),
+            Some((change, false, answer)) => UnitStanding::Left(UnitVerdict::stale(differs(change, answer))),
+        }
+    }
+
+    /// The places of the changes that are to be sent, ascending.
+    pub fn open_places(&self, unit_of: &[usize]) -> Vec<usize> {
+        let is_open = |place: &usize| {
+            self.is_own(*place) && self.standings[unit_of[*place]] == UnitStanding::Open && !self.made[*place]
+        };
+        (0..self.changes.len()).filter(is_open).collect()
+    }
+}
+
+/// The places of the changes of each copy, without copies that get none.
+fn places_by_copy<'a>(changes: &[Change], accesses: Vec<CopyAccess<'a>>) -> Vec<(CopyAccess<'a>, Vec<usize>)> {
+    let mut by_copy: BTreeMap<CopyId, (CopyAccess<'a>, Vec<usize>)> =
+        accesses.into_iter().map(|access| (access.copy.clone(), (access, Vec::new()))).collect();
+    let mut of_zone: BTreeMap<_, Vec<CopyId>> = BTreeMap::new();
+    for copy in by_copy.keys() {
+        of_zone.entry(copy.zone_id()).or_default().push(copy.clone());
+    }
+    for (place, change) in changes.iter().enumerate() {
+        let copies = of_zone.get(&change.zone_id()).into_iter().flatten();
+        for copy in copies.filter(|copy| change.is_for(&copy.target)) {
+            by_copy.get_mut(copy).expect("both hold the same copies").1.push(place);
+        }
+    }
+    by_copy.into_values().filter(|(_, places)| !places.is_empty()).collect()
+}
+
+/// The places of the changes of a unit that a plan left out at a target, because it did not know the copy there: of that
+/// zone, or of another that the subject needs. An undo lists no zones: it names such targets in notices alone.
+fn left_out(plan: &Plan, target: Option<&TargetId>, unit: &ChangeUnit) -> Vec<usize> {
+    let Some(target) = target else { return Vec::new() };
+    let is_known = |zone: &ZoneName| {
+        let mut seen = plan.zones.iter().filter(|seen| seen.zone == *zone && seen.pool == target.pool);
+        plan.undoes.is_some() || seen.any(|seen| seen.target == target.name)
+    };
+    let is_told = |change: &Change| {
+        let mut told = plan.notices.iter().filter(|notice| notice.code == NoticeCode::TargetUnknown);
+        told.any(|notice| {
+            notice.name == target.name && change.subjects().any(|own| notice.subject.as_ref() == Some(own))
+        })
+    };
+    let is_left_out = |place: &usize| {
+        let change = &plan.changes[*place];
+        change.pool == target.pool && !change.is_for(target) && (!is_known(&change.zone) || is_told(change))
+    };
+    unit.changes.iter().copied().filter(is_left_out).collect()
+}
+
+/// Reads what a plan touches in one zone, and what must be known about the zone; the answers have the order of
+/// `places`.
+fn look<'a>(
+    plan: &Plan,
+    access: &CopyAccess<'a>,
+    places: &[usize],
+) -> Result<(SurveyedCopy<'a>, Vec<Answer>), Problem> {
+    let (zone, writer) = (&access.copy.zone, access.writer.clone()?);
+    let marker = if access.is_fenced { Some(marker_key(zone).ok_or_else(|| no_room(writer, zone))?) } else { None };
+    let mut questions = vec![Question::soa(zone)];
+    questions.extend(marker.iter().map(Question::of));
+    questions.extend(places.iter().map(|place| Question::of(&plan.changes[*place].key)));
+    // How much there is in a zone of which names were asked the plan does not know.
+    let in_part = plan.was_asked(zone);
+    let is_it = |seen: &ZoneSeen| {
+        seen.zone == *zone && !in_part && (access.share.is_none() || seen.target == access.copy.target.name)
+    };
+    let rrsets = plan.zones.iter().find(|seen| is_it(seen)).map(|seen| seen.rrsets);
+    let mut answers = writer.observe(zone, &questions, rrsets)?.into_iter();
+    let serial = answers.next().and_then(|answer| serial(&answer));
+    let fence = match marker {
+        None => None,
+        Some(key) => Some((key, standing_marker(writer, zone, answers.next())?)),
+    };
+    let places = places.to_vec();
+    let copy = access.copy.clone();
+    Ok((SurveyedCopy { copy, writer, fence, serial, rrsets, places }, answers.collect()))
+}
+
+/// The serial of a SOA.
+fn serial(answer: &Answer) -> Option<u32> {
+    let Answer::Holds(Rtype::SOA, rrset) = answer else { return None };
+    rrset.rdata().first()?.as_rdata(Rtype::SOA).serial().map(Serial::into_int)
+}
+
+/// What is at a marker's place.
+///
+/// Errors: something that no update can replace by a marker.
+pub fn standing_marker(
+    writer: &dyn WriteTarget,
+    zone: &ZoneName,
+    answer: Option<Answer>,
+) -> Result<Option<Rrset>, Problem> {
+    match answer {
+        Some(Answer::Holds(Rtype::TXT, rrset)) => Ok(Some(rrset)),
+        Some(Answer::Nothing) | None => Ok(None),
+        Some(other) => {
+            let message = format!("no marker can be at `_zonewright.{zone}`: there is {}", shown(&other));
+            Err(marker_error(writer, zone, message))
+        }
+    }
+}
+
+/// The error of a zone whose name is too long for a marker below it.
+fn no_room(writer: &dyn WriteTarget, zone: &ZoneName) -> Problem {
+    marker_error(writer, zone, format!("`{zone}` is too long for a marker at `_zonewright.{zone}`"))
+}
+
+/// The error of a zone that cannot be fenced.
+fn marker_error(writer: &dyn WriteTarget, zone: &ZoneName, message: String) -> Problem {
+    let hint = "delete the records at that name, or write the zone without a marker: `fence = \"none\"`".to_owned();
+    Problem::new(writer.place(zone), "no-marker", message).hint(hint)
+}
+
+/// What is there instead of what an earlier part of the apply made, in words.
+fn undone_since(change: &Change, answer: &Answer) -> String {
+    let RrKey { owner, rtype } = &change.key;
+    format!("{rtype} of `{owner}` was made, but has changed since: there is {}", shown(answer))
+}
+
+/// What is there instead of what the plan saw, in words.
+pub fn differs(change: &Change, answer: &Answer) -> String {
+    let RrKey { owner, rtype } = &change.key;
+    let (was, is) = (shown_before(change), shown(answer));
+    if is_after(change, answer) {
+        format!("{rtype} of `{owner}` is already as planned: {is}; other RRsets of the host are not")
+    } else {
+        format!("{rtype} of `{owner}` changed since the plan: it was {was}, and is {is}")
+    }
+}
