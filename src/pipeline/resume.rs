@@ -127,6 +127,7 @@ impl ApplyWork<'_> {
             let Some(next) = self.again(state, id, &ran).transpose() else { break };
             ran = after(ran, next);
         }
+        self.publish(state, &mut ran);
         Ok(ran)
     }
 

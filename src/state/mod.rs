@@ -1,7 +1,7 @@
 //! What is remembered between runs: journal, ledger, own RRsets, markers, breakers and accepted sources.
 //!
 //! Comes in: what is about to be done, and the outcome. Goes out: the same, also after a crash. An address says where a
-//! state is; its five parts are traits, done once for any database that has `sql::SqlDatabase`.
+//! state is; its six parts are traits, done once for any database that has `sql::SqlDatabase`.
 
 pub mod acceptance;
 
@@ -35,9 +35,13 @@ mod ownership;
 
 mod past;
 
+mod publication;
+
 mod schema;
 
 mod seal;
+
+pub mod served;
 
 mod sought;
 
@@ -80,6 +84,7 @@ pub use journal::ApplyJournal;
 pub use ledger::{BreakerReset, ChangeLedger};
 pub use lock::{LockHolder, StateLock};
 pub use ownership::OwnershipRegister;
+pub use publication::{PublicationRecord, PublishedRrset, RecordedZone, RrsetTally, ServerStanding, ZonePublication};
 #[cfg(test)]
 pub use sqlite::Sqlite;
 pub use status::{StateFacts, Status};
@@ -105,8 +110,10 @@ pub fn open_to_read(address: &StateAddress) -> OpenedState {
     Ok(sqlite::Sqlite::open_to_read(address)?.map(|state| Box::new(state) as Box<dyn State>))
 }
 
-/// What is remembered between runs, in its five parts.
-pub trait State: ApplyJournal + ChangeLedger + OwnershipRegister + AcceptanceRecord + WaitList {
+/// What is remembered between runs, in its six parts.
+pub trait State:
+    ApplyJournal + ChangeLedger + OwnershipRegister + AcceptanceRecord + WaitList + PublicationRecord
+{
     /// Where it is kept.
     fn address(&self) -> &StateAddress;
 
