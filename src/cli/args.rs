@@ -8,6 +8,7 @@ use clap_complete::Shell;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
 use super::candidates;
+use super::name_args::{AdoptArgs, AllocateArgs, ReleaseArgs};
 use super::process_run::ProcessRun;
 use super::values::{
     CheckFormat, Color, FormatArg, LogFormat, PlanFormatArg, SchemaKindArg, parse_address, parse_apply, parse_key_name,
@@ -30,7 +31,8 @@ Exit codes:
   2  `plan --detailed-exitcode`, `drift`: there are changes
   3  refused: a limit, a breaker, an untrusted source, an expired or altered
      plan; or every host of the plan is stale
-  4  applied in part: some hosts were changed, and others could not be
+  4  applied in part: some hosts were changed, and others could not be; or
+     too few name servers serve the changes
 
 First steps: `zonewright init DIR` makes a workspace, `zonewright plan` shows
 what would change. `zonewright help CODE` explains a code of a message, such as
@@ -140,6 +142,13 @@ pub enum Command {
     /// prerequisites. Nothing is sent twice, and nothing that changed since is overwritten: such a host is named and stays
     /// as it is. You can run it as often as you like.
     Resume(ResumeArgs),
+    /// Ask the name servers that did not serve the last changes yet.
+    ///
+    /// After an apply each name server of a pool must serve the new serials. `sync` goes on with what an apply did not see:
+    /// for each zone that not all voters serve at its newest step, it sends NOTIFY and asks every name server. Then it says
+    /// which RRsets are served, and which name server is behind. It reads no inventory and makes no plan.
+    #[command(after_help = SYNC_EXITS)]
+    Sync(SyncArgs),
     /// Revert what an apply changed (asks first).
     ///
     /// Restores every RRset that is still as the apply left it, by the journal; it reads no export. A host that was changed
@@ -244,7 +253,16 @@ Exit codes:
   1  error: nothing was planned, or a zone or source could not be read
   3  refused: a limit, a breaker, an untrusted source, an expired or altered
      plan; or every host of the plan is stale
-  4  applied in part: some hosts were changed, and others could not be";
+  4  applied in part: some hosts were changed, and others could not be; or
+     too few name servers serve the changes";
+
+/// What `sync --help` says below the flags.
+const SYNC_EXITS: &str = "\
+Exit codes:
+  0  all of these zones are ACTIVE, or there was nothing to do
+  1  error: settings are wrong, or the state cannot be used
+  4  a zone is ERROR or PENDING: run it again, or see which name server is
+     behind: `zonewright status --pool POOL`";
 
 impl Command {
     /// Its name, as events have it.
@@ -257,6 +275,7 @@ impl Command {
             Command::Apply(_) => "apply",
             Command::Fix(_) => "fix",
             Command::Resume(_) => "resume",
+            Command::Sync(_) => "sync",
             Command::Undo(_) => "undo",
             Command::Explain(_) => "explain",
             Command::Show(_) => "show",
@@ -413,6 +432,9 @@ pub struct ApplyLimits {
     /// Let this plan exceed one limit, up to a number, such as `project:search/1h=34` (repeatable). The journal keeps it.
     #[arg(long, value_name = "LIMIT=N")]
     pub allow: Vec<Allowance>,
+    /// Do not wait until the name servers serve the changes; `sync` asks them later.
+    #[arg(long)]
+    pub no_wait: bool,
 }
 
 /// What `resume` takes.
@@ -430,6 +452,9 @@ pub struct ResumeArgs {
     /// Let this plan exceed one limit, up to a number, such as `project:search/1h=34` (repeatable). The journal keeps it.
     #[arg(long, value_name = "LIMIT=N")]
     pub allow: Vec<Allowance>,
+    /// Do not wait until the name servers serve the changes; `sync` asks them later.
+    #[arg(long)]
+    pub no_wait: bool,
 }
 
 /// What `undo` takes.
@@ -442,7 +467,7 @@ pub struct UndoArgs {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: FormatArg,
     /// Save the plan to this file; do not apply it.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["yes", "max_failures", "allow"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["yes", "max_failures", "allow", "no_wait"])]
     pub out: Option<PathBuf>,
     /// How far it goes.
     #[command(flatten)]
@@ -534,6 +559,9 @@ pub struct StatusArgs {
     /// The format of the output.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: FormatArg,
+    /// Show the zones, servers and RRsets of this pool: what is served of what was applied.
+    #[arg(long, value_name = "POOL", conflicts_with = "reset")]
+    pub pool: Option<String>,
     /// Reset the breaker of this scope, `global` or `project:ID`; needs `--reason`, which the journal keeps.
     #[arg(long, value_name = "SCOPE", conflicts_with = "format")]
     pub reset: Option<String>,
@@ -559,63 +587,12 @@ pub struct AcceptArgs {
     pub source: String,
 }
 
-/// What `allocate` takes.
+/// What `sync` takes.
 #[derive(Debug, Args)]
-pub struct AllocateArgs {
-    /// The hosts, by inventory number or name; the same as `--host`.
-    #[arg(value_name = "HOST", add = candidates::hosts())]
-    pub subjects: Vec<String>,
-    /// Rename each HOST whose name does not fit its template; a name that fits stays.
-    #[arg(long)]
-    pub rename: bool,
-    /// Record that each HOST is in this project; it keeps its name.
-    #[arg(long, value_name = "ID", add = candidates::projects())]
-    pub to_project: Option<String>,
-    /// Read live DNS from this snapshot (its folder or manifest); ask no server, use no secret.
-    #[arg(long, value_name = "PATH")]
-    pub live_snapshot: Option<PathBuf>,
-    /// Whether it is written.
-    #[command(flatten)]
-    pub writing: WritingArgs,
-}
-
-/// What `release` takes.
-#[derive(Debug, Args)]
-pub struct ReleaseArgs {
-    /// The hosts, by inventory number or name; the same as `--host`.
-    #[arg(value_name = "HOST", add = candidates::hosts())]
-    pub subjects: Vec<String>,
-    /// Give each HOST a name in this project at once.
-    #[arg(long, value_name = "ID", add = candidates::projects())]
-    pub to_project: Option<String>,
-    /// With `--to-project`: read live DNS from this snapshot (its folder or manifest); ask no server, use no secret.
-    #[arg(long, value_name = "PATH", requires = "to_project")]
-    pub live_snapshot: Option<PathBuf>,
-    /// Whether it is written.
-    #[command(flatten)]
-    pub writing: WritingArgs,
-}
-
-/// What `adopt` takes.
-#[derive(Debug, Args)]
-pub struct AdoptArgs {
-    /// The hosts, by inventory number or name; the same as `--host`.
-    #[arg(value_name = "HOST", add = candidates::hosts())]
-    pub subjects: Vec<String>,
-    /// Whether it is written.
-    #[command(flatten)]
-    pub writing: WritingArgs,
-}
-
-/// What all commands take that change names.lock.
-#[derive(Debug, Args)]
-pub struct WritingArgs {
-    /// Write names.lock (on a terminal it asks first).
-    #[arg(long)]
-    pub write: bool,
-    /// Write without asking.
-    #[arg(long, requires = "write")]
-    pub yes: bool,
+pub struct SyncArgs {
+    /// Limit to this pool [default: all]
+    #[arg(long, value_name = "POOL")]
+    pub pool: Option<String>,
 }
 
 /// What `state` takes.

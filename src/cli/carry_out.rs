@@ -28,6 +28,7 @@ use crate::report;
 use crate::report::apply::{ApplyReport, YES, declined, question};
 use crate::report::event::{Applier, DoneFacts, RunReport};
 use crate::state::ApplyId;
+use crate::state::served::ServedOutcome;
 
 /// What is to be applied, and how the outcome is printed.
 #[derive(Debug, Clone, Copy)]
@@ -58,8 +59,8 @@ impl<'a> ApplyTask<'a> {
 
     /// How far it goes.
     fn reach(&self) -> ApplyReach<'_> {
-        let ApplyLimits { max_failures, allow, .. } = self.limits;
-        ApplyReach { max_failures: *max_failures, allow, auto: self.auto }
+        let ApplyLimits { max_failures, allow, no_wait, .. } = self.limits;
+        ApplyReach { max_failures: *max_failures, allow, auto: self.auto, waits: !no_wait }
     }
 
     /// How its outcome is printed.
@@ -90,6 +91,8 @@ pub struct ApplyReach<'a> {
     pub allow: &'a [Allowance],
     /// Whether the run is unattended.
     pub auto: bool,
+    /// Whether name servers are waited for.
+    pub waits: bool,
 }
 
 /// Refuses a plan that was just made, where it is known already that `apply` will refuse it: then no question is asked.
@@ -215,6 +218,7 @@ pub fn conduct<T>(
         interrupted: &interrupted,
         allow: reach.allow,
         auto: reach.auto,
+        waits: reach.waits,
     };
     let progress = ProgressLine::start(shared);
     let (format, quiet, is_over) = (shared.log_format, shared.quiet, &AtomicBool::new(false));
@@ -265,8 +269,16 @@ impl ApplyOutput<'_> {
             FormatArg::Text => {}
             FormatArg::Json => {
                 let (applied, exit) = (ApplyOutcome::default(), Exit::Done.code());
-                let report =
-                    ApplyReport { sealed: None, apply, started, refusal: None, applied: &applied, moved: &[], exit };
+                let report = ApplyReport {
+                    sealed: None,
+                    apply,
+                    started,
+                    refusal: None,
+                    applied: &applied,
+                    moved: &[],
+                    served: None,
+                    exit,
+                };
                 self.print(&report)?;
             }
         }
@@ -285,6 +297,7 @@ impl ApplyOutput<'_> {
             refusal: Some(refusal),
             applied: &applied,
             moved: &[],
+            served: None,
             exit: exit.code(),
         };
         self.print(&report)?;
@@ -294,7 +307,7 @@ impl ApplyOutput<'_> {
 
     /// Prints the outcome of an apply; `verdict` is how the command ends for the plan alone.
     pub fn tell(&self, ran: &ApplyRun, is_interrupted: bool, verdict: Exit) -> Result<Exit, CommandFailure> {
-        let ApplyRun { apply, refusal, applied, moved, is_journaled, took } = ran;
+        let ApplyRun { apply, refusal, applied, moved, is_journaled, took, served } = ran;
         let exit = exit(ran, is_interrupted).and(verdict);
         tracing::debug!("sending took {:.3} s, reading back {:.3} s", took.0.as_secs_f64(), took.1.as_secs_f64());
         let report = ApplyReport {
@@ -304,6 +317,7 @@ impl ApplyOutput<'_> {
             refusal: refusal.as_ref(),
             applied,
             moved,
+            served: served.as_ref(),
             exit: exit.code(),
         };
         output::details(self.shared, &applied.problems);
@@ -354,9 +368,10 @@ fn applier(shared: &SharedArgs) -> Applier {
 
 /// How a command ends that applied a plan.
 fn exit(ran: &ApplyRun, is_interrupted: bool) -> Exit {
-    let ApplyRun { refusal, applied, is_journaled, .. } = ran;
+    let ApplyRun { refusal, applied, is_journaled, served, .. } = ran;
     let is_untouched = applied.zones.iter().all(|zone| zone.updates == 0);
-    match (refusal, applied.ending()) {
+    let of_servers = if served.as_ref().is_some_and(ServedOutcome::is_short) { Exit::InPart } else { Exit::Done };
+    let exit = match (refusal, applied.ending()) {
         (Some(refusal), _) => refused_exit(refusal),
         _ if !is_journaled => Exit::Error,
         (_, ApplyEnding::InPart) if is_interrupted && is_untouched => Exit::Error,
@@ -364,5 +379,6 @@ fn exit(ran: &ApplyRun, is_interrupted: bool) -> Exit {
         (_, ApplyEnding::Error) => Exit::Error,
         (_, ApplyEnding::AllLeft) => Exit::Refused,
         (_, ApplyEnding::InPart) => Exit::InPart,
-    }
+    };
+    exit.and(of_servers)
 }

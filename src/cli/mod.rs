@@ -36,6 +36,8 @@ mod request;
 
 mod accept;
 
+mod name_args;
+
 mod names;
 
 mod check;
@@ -51,6 +53,8 @@ mod fix;
 mod carry_out;
 
 mod resume;
+
+mod sync;
 
 mod undo;
 
@@ -112,6 +116,7 @@ pub fn main() -> ExitCode {
         Command::Apply(args) => apply::run(&cli.shared, args),
         Command::Fix(args) => fix::run(&cli.shared, args),
         Command::Resume(args) => resume::run(&cli.shared, args),
+        Command::Sync(args) => sync::run(&cli.shared, args),
         Command::Undo(args) => undo::run(&cli.shared, args),
         Command::Explain(args) => explain::run(&cli.shared, args),
         Command::Show(args) => show::run(&cli.shared, args),

@@ -3,8 +3,9 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
-use super::args::{AdoptArgs, AllocateArgs, ReleaseArgs, SharedArgs, WritingArgs};
+use super::args::SharedArgs;
 use super::exit::Exit;
+use super::name_args::{AdoptArgs, AllocateArgs, ReleaseArgs, WritingArgs};
 use super::output::{self, CommandFailure};
 use super::progress::ProgressLine;
 use super::request::{not_read, request, tell_snapshot};

@@ -19,7 +19,7 @@ pub fn run(shared: &SharedArgs, args: &ResumeArgs) -> Result<Exit, CommandFailur
     }
     let now = output::now(shared)?;
     let id = args.id.map(ApplyId);
-    let reach = ApplyReach { max_failures: args.max_failures, allow: &args.allow, auto: false };
+    let reach = ApplyReach { max_failures: args.max_failures, allow: &args.allow, auto: false, waits: !args.no_wait };
     let ConductedWork { done, is_interrupted, .. } =
         carry_out::conduct(shared, now, reach, |request, progress| resume(id, request, progress))?;
     let output = ApplyOutput { shared, format: args.format, started: now, sealed: None };

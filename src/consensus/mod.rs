@@ -11,8 +11,11 @@
 //! | `server` | what a server answered to its row |
 //! | `count` | the rows of all voters to one verdict |
 //! | `rrsets` | the verdict to the statuses of RRsets and of the zone |
+//! | `record` | all of that for one zone, as it is remembered between runs |
 
 pub mod count;
+
+pub mod record;
 
 pub mod rrsets;
 
@@ -21,6 +24,9 @@ pub mod server;
 pub mod steps;
 
 pub use count::{StepVerdict, UpdateBallot, is_reached};
+pub use record::{
+    NewStep, SerialSeen, TakenRrset, TargetServed, TargetStanding, TimedRow, VoterId, VoterLag, VoterRoll, ZoneRecord,
+};
 pub use rrsets::{RrsetPublication, RrsetStatus, RrsetTask, ZoneStatus};
 pub use server::{ServerFault, ServerRow};
 pub use steps::{ServedSteps, StepNumber, StepSerial};

@@ -35,15 +35,17 @@ macro_rules! text_in_documents {
 
 pub(crate) use text_in_documents;
 
-/// Lets a type be in documents as an object of these fields, in this order, where that is not its own shape.
+/// Lets a type be in documents as an object of these fields, in this order, where that is not its own shape. Fields after a
+/// `?` are left out where there is no value.
 macro_rules! object_in_documents {
-    ($type:ty, $value:ident => { $($key:literal: $field:expr,)* }) => {
+    ($type:ty, $value:ident => { $($key:literal: $field:expr,)* $(? $rare:literal: $maybe:expr,)* }) => {
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 use serde::ser::SerializeMap as _;
                 let $value = self;
                 let mut object = serializer.serialize_map(None)?;
                 $(object.serialize_entry($key, &$field)?;)*
+                $(if let Some(value) = &$maybe { object.serialize_entry($rare, value)?; })*
                 object.end()
             }
         }

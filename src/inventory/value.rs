@@ -339,6 +339,11 @@ impl Duration {
     pub fn as_secs(self) -> u64 {
         (self.0 / SECOND) as u64
     }
+
+    /// The same as the standard library has it; beyond 584 years it is cut.
+    pub fn as_std(self) -> std::time::Duration {
+        std::time::Duration::from_nanos(u64::try_from(self.0).unwrap_or(u64::MAX))
+    }
 }
 
 text_in_documents!(Inv, |text| text.parse().map_err(|()| format!("`{text}` is not an inventory number")));

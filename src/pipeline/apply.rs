@@ -7,12 +7,15 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::allowed::{self, of_this_workspace, still_bound};
 use super::conduct::ApplyConduct;
 use super::guards::{ApplyGuards, idle_refusal, rules_now};
+use super::publication::step::{self, ApplyTaken};
+use super::publication::taken::TakingTargets;
+use super::publication::{PoolRolls, PublicationWatch};
 use super::settings::{OpenError, WorkspaceSettings, load_settings, state_address};
 use super::targets::{Targets, open_writers};
 use super::{acceptance, name_servers, undo, waits};
@@ -28,20 +31,20 @@ use crate::disk;
 use crate::dns::ZoneName;
 use crate::guard::{self, Allowance};
 use crate::inventory::model::{Config, ZoneSpec};
-use crate::inventory::value::{self, Time};
+use crate::inventory::value::Time;
 use crate::parallel::HELD;
 use crate::plan::{Plan, SealedPlan, ZoneSeen, document};
 use crate::progress::{Progress, RunStage};
 use crate::reading::ReadingTerms;
 use crate::rollout::hosts_of;
 use crate::rollout::wave::{self, Wave};
+use crate::state::served::ServedOutcome;
 use crate::state::status::unfinished;
 use crate::state::{
     self, Acceptor, ApplyId, ApplyJournal, ChangeLedger, KnownMarkers, LiftedLimit, NewApply, NewLack,
-    OwnershipRegister,
-    PlanText, SettledBatch, State, StateAddress, StateLock,
+    OwnershipRegister, PlanText, SettledBatch, State, StateAddress, StateLock,
 };
-use crate::target::{Answer, PoolName, Question, TargetId};
+use crate::target::{Answer, CopyId, PoolName, Question, TargetId};
 use crate::verify::{self, LackNews, lack_news};
 
 /// A plan to apply.
@@ -70,6 +73,8 @@ pub struct ApplyRun {
     pub is_journaled: bool,
     /// How long sending took, and reading back.
     pub took: (Duration, Duration),
+    /// Whether what it changed is served; none where no pool of it has a name server.
+    pub served: Option<ServedOutcome>,
 }
 
 impl ApplyRun {
@@ -212,13 +217,16 @@ impl ApplyWork<'_> {
         let blocked: Vec<Subject> = plan.blocked.iter().map(|blocked| blocked.subject.clone()).collect();
         let Plan { created: made, expires, .. } = *plan;
         let text = PlanText { document: &document, made, expires, blocked: &blocked };
+        killed.iter().try_for_each(|killed| self.note_steps_of(state, *killed))?;
         let id = state.begin(&new_apply(self.sealed, self.request, &survey), &text)?;
         self.note_allowed(state, id)?;
         let mut ran = self.run((id, survey, &orders), state);
         for killed in killed {
             // One of its updates may have taken effect after it was examined and before the survey.
             ran.is_journaled &= settle_found(state, *killed, self.targets, self.request.now).is_ok();
+            ran.is_journaled &= self.note_steps_of(state, *killed).is_ok();
         }
+        self.publish(state, &mut ran);
         Ok(ApplyRun { moved, ..ran })
     }
 
@@ -294,41 +302,83 @@ impl ApplyWork<'_> {
     pub fn run(&self, (id, survey, orders): (ApplyId, Survey<'_>, &Orders), state: &mut dyn State) -> ApplyRun {
         let ApplyWork { request, progress, .. } = *self;
         progress.stage(RunStage::Send, Some(host_count(&survey) as u64));
-        let journal = RunWatch {
-            state: Mutex::new(&mut *state),
-            id,
-            now: request.now,
-            read_at: request.read_at,
-            progress,
-            interrupted: request.interrupted,
-        };
+        let journal = RunWatch { state: Mutex::new(&mut *state), id, request, progress };
         let written = apply::write(survey, orders, &journal);
         let took = written.took;
         progress.stage(RunStage::ReadBack, None);
         let mut problems = self.targets.finish();
-        problems.extend(self.notify(&written));
         let begun_reading = Instant::now();
         let read_back = apply::read_back(&written);
         let read_for = begun_reading.elapsed();
-        let applied = verify::judge(&written, &read_back, problems).with_names(self.sealed.plan());
-        // While the journal lacks the outcome of an update, the apply can be resumed.
-        let accepts = did_all(&applied) && written.halted.is_none();
         let now = journal.now();
         let never = verify::never_created(&written, &read_back);
         let never: Vec<_> = never.iter().map(|place| (&place.copy.target, place.key)).collect();
-        let disowned = state.disown(&never).and_then(|()| note_lacks(state, id, &lack_news(&written, &read_back), now));
+        let noted = state.disown(&never).and_then(|()| note_lacks(state, id, &lack_news(&written, &read_back), now));
+        let stepped = noted.and_then(|()| self.note_steps(state, id, (&written, &read_back)));
+        problems.extend(self.notify(&written, stepped.as_deref().unwrap_or_default()));
+        let applied = verify::judge(&written, &read_back, problems).with_names(self.sealed.plan());
+        // While the journal lacks the outcome of an update, the apply can be resumed.
+        let accepts = did_all(&applied) && written.halted.is_none();
+        let now = request.clock();
         let accepted = accepts.then(|| acceptance::of_plan((self.sealed.plan(), self.settings), request, state));
         let finished = state.finish(id, &applied, accepted.as_deref(), now);
-        let is_journaled = written.halted.is_none() && disowned.is_ok() && finished.is_ok();
+        let is_journaled = written.halted.is_none() && stepped.is_ok() && finished.is_ok();
         ApplyRun { apply: Some(id), applied, is_journaled, took: (took, read_for), ..ApplyRun::default() }
     }
 }
 
 impl ApplyWork<'_> {
-    /// Sends NOTIFY for the zones in which something was changed.
-    fn notify(&self, written: &apply::PlanWritten<'_>) -> Vec<Problem> {
+    /// Waits until the name servers serve what a run changed, or tells what is known where it does not wait.
+    pub fn publish(&self, state: &mut dyn State, ran: &mut ApplyRun) {
+        let Some(apply) = ran.apply.filter(|_| ran.is_journaled) else { return };
+        let ApplyConduct { workspace, now, interrupted, waits, .. } = *self.request;
         let config = &self.settings.config;
-        let changed = written.zones.iter().filter(|zone| zone.updates > 0).map(|zone| &zone.zone).collect();
+        let terms = ReadingTerms { workspace, now, cache: None };
+        let (context, clock) = (terms.context(config), || self.request.clock());
+        let watch = PublicationWatch { config, context: &context, interrupted, clock: &clock, progress: self.progress };
+        match watch.of_apply(state, apply, waits) {
+            Ok(served) => ran.served = served,
+            Err(problem) => ran.applied.problems.push(problem),
+        }
+    }
+
+    /// Records the steps of an apply; gives their zones.
+    fn note_steps(
+        &self,
+        state: &mut dyn State,
+        id: ApplyId,
+        (written, read_back): (&apply::PlanWritten<'_>, &apply::ReadBack),
+    ) -> Result<Vec<ZoneName>, Problem> {
+        let lacking: BTreeSet<CopyId> = state.lacks()?.into_iter().map(|lack| lack.copy).collect();
+        let rolls = self.rolls();
+        let zones = self.taking(&rolls).of_plan(written, read_back, &lacking);
+        step::record(state, ApplyTaken { apply: id, zones }, &rolls, self.request.clock())
+    }
+
+    /// Records what an apply that was broken off changed, and that no step has yet.
+    fn note_steps_of(&self, state: &mut dyn State, killed: ApplyId) -> Result<(), Problem> {
+        let zones = self.taking(&self.rolls()).of_journal(&state.sent(killed)?);
+        step::record(state, ApplyTaken { apply: killed, zones }, &self.rolls(), self.request.now).map(drop)
+    }
+
+    /// The voters of all pools.
+    fn rolls(&self) -> PoolRolls<'_> {
+        let ApplyConduct { workspace, now, .. } = *self.request;
+        let config = &self.settings.config;
+        PoolRolls::of(config, ReadingTerms { workspace, now, cache: None }.context(config).source)
+    }
+
+    /// The targets of the zones.
+    fn taking<'r>(&'r self, rolls: &'r PoolRolls<'r>) -> TakingTargets<'r> {
+        TakingTargets { copies: &self.targets.copies, rolls }
+    }
+
+    /// Sends NOTIFY for the zones in which something was changed, or that have a new step: an earlier part of an apply
+    /// that is resumed may have changed them, and then ended.
+    fn notify(&self, written: &apply::PlanWritten<'_>, stepped: &[ZoneName]) -> Vec<Problem> {
+        let config = &self.settings.config;
+        let written = written.zones.iter().filter(|zone| zone.updates > 0).map(|zone| &zone.zone);
+        let changed = written.chain(stepped).collect();
         let ApplyConduct { workspace, now, .. } = *self.request;
         let terms = ReadingTerms { workspace, now, cache: None };
         name_servers::notify(config, &terms.context(config), &changed)
@@ -457,7 +507,8 @@ fn unknown_target(plan: &Plan, config: &Config, place: &str) -> Option<Problem> 
         let mut targets = config.targets().filter(|target| target.id.pool == change.pool);
         targets.any(|target| target.id.name == *name)
     };
-    let stray = |change: &Change| Some((change.zone.clone(), change.targets.iter().find(|name| !has(change, name))?.clone()));
+    let stray =
+        |change: &Change| Some((change.zone.clone(), change.targets.iter().find(|name| !has(change, name))?.clone()));
     let (zone, name) = plan.changes.iter().find_map(stray)?;
     let message = format!("the plan changes the zone `{zone}` at the target `{name}`, which its pool does not have");
     Some(Problem::new(place, "unknown-target", message).hint("plan again"))
@@ -504,9 +555,8 @@ pub(super) fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<S
         Ok(_) => Some(format!("{name}: changed")),
         Err(_) => Some(format!("{name}: no longer readable")),
     };
-    let of_lane = |lane: &LaneSurvey<'_>| -> Vec<String> {
-        lane.copies.iter().filter_map(|copy| serial(lane, copy)).collect()
-    };
+    let of_lane =
+        |lane: &LaneSurvey<'_>| -> Vec<String> { lane.copies.iter().filter_map(|copy| serial(lane, copy)).collect() };
     let mut moved: Vec<String> = survey.lanes.iter().flat_map(of_lane).collect();
     moved.extend(plan.inputs.iter().filter_map(input));
     moved.sort();
@@ -516,23 +566,19 @@ pub(super) fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<S
 /// Writes what happens to the state, and shows the operator how far the apply is.
 struct RunWatch<'a> {
     /// The state.
-    state: Mutex<&'a mut dyn ApplyJournal>,
+    state: Mutex<&'a mut dyn State>,
     /// Which apply this is.
     id: ApplyId,
-    /// The clock of the run.
-    now: Time,
-    /// When that clock was read; none where it does not run.
-    read_at: Option<Instant>,
+    /// How it is done: the clock of the run, and what is set once a signal asks the apply to end.
+    request: &'a ApplyConduct<'a>,
     /// Shows the operator how far the run is.
     progress: &'a dyn Progress,
-    /// Set once a signal asks the apply to end.
-    interrupted: &'a AtomicBool,
 }
 
 impl RunWatch<'_> {
     /// The clock.
     fn now(&self) -> Time {
-        self.now.plus(value::Duration::measured(self.read_at.map_or(Duration::ZERO, |read_at| read_at.elapsed())))
+        self.request.clock()
     }
 }
 
@@ -564,7 +610,7 @@ impl ApplyWatch for RunWatch<'_> {
     }
 
     fn is_interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::SeqCst)
+        self.request.interrupted.load(Ordering::SeqCst)
     }
 }
 

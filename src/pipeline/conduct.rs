@@ -2,10 +2,10 @@
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::guard::Allowance;
-use crate::inventory::value::Time;
+use crate::inventory::value::{self, Time};
 
 /// How to apply: where, when, who, and how far.
 #[derive(Debug, Clone, Copy)]
@@ -31,4 +31,13 @@ pub struct ApplyConduct<'a> {
     pub allow: &'a [Allowance],
     /// Whether the run is unattended, so that a limit that is exceeded trips its breaker.
     pub auto: bool,
+    /// Whether name servers are waited for.
+    pub waits: bool,
+}
+
+impl ApplyConduct<'_> {
+    /// The clock as it is now.
+    pub fn clock(&self) -> Time {
+        self.now.plus(value::Duration::measured(self.read_at.map_or(Duration::ZERO, |read_at| read_at.elapsed())))
+    }
 }

@@ -161,7 +161,9 @@ pub(super) fn gather(
     let (zones, forgotten) = match inventory.config.registry {
         Registry::Journal => remember(&inventory.config, zones, state.as_deref())?,
         // The base may need the state.
-        Registry::Txt | Registry::Noop if request.base.is_some() => (with_own(&inventory.config, zones, state.as_deref())?, Vec::new()),
+        Registry::Txt | Registry::Noop if request.base.is_some() => {
+            (with_own(&inventory.config, zones, state.as_deref())?, Vec::new())
+        }
         Registry::Txt | Registry::Noop => (zones, Vec::new()),
     };
     let remembered = GuardMemory::read(guards::rules_of(&inventory), state.as_deref(), request.now)?.about(&inventory);

@@ -41,11 +41,15 @@ pub mod fix;
 
 pub mod resume;
 
+pub mod sync;
+
 pub mod undo;
 
 mod left_behind;
 
 mod edited;
+
+mod publication;
 
 mod published;
 

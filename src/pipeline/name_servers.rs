@@ -10,10 +10,10 @@ use crate::doctor::follower::FollowerExamined;
 use crate::inventory::model::{Config, NameServerSpec, Pool};
 use crate::parallel;
 use crate::provider::{self, ProviderContext};
-use crate::target::{NameServer, SerialAnswer, TargetId};
+use crate::target::{NameServer, Patience, SerialAnswer, TargetId};
 
 /// How long an answer is waited for; what did not come is asked for once more.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LONGEST: Duration = Duration::from_secs(5);
 
 /// How many name servers are asked side by side: they are waited for, and cost no more than a thread each.
 const SIDE_BY_SIDE: usize = 64;
@@ -69,11 +69,14 @@ pub fn examine(
 
 /// Asks for the serials of zones, and once more for those that were not answered: a message may be lost.
 fn ask(server: &dyn NameServer, zones: &[&ZoneName]) -> Vec<SerialAnswer> {
-    let mut answers = server.ask(zones, PATIENCE);
+    let mut answers = server.ask(zones, Patience::of(LONGEST));
     let silent: Vec<usize> = (0..zones.len()).filter(|place| answers[*place] == SerialAnswer::Silent).collect();
     if !silent.is_empty() && silent.len() < zones.len() {
         let again: Vec<&ZoneName> = silent.iter().map(|place| zones[*place]).collect();
-        silent.into_iter().zip(server.ask(&again, PATIENCE)).for_each(|(place, answer)| answers[place] = answer);
+        silent
+            .into_iter()
+            .zip(server.ask(&again, Patience::of(LONGEST)))
+            .for_each(|(place, answer)| answers[place] = answer);
     }
     answers
 }

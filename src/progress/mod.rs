@@ -44,6 +44,8 @@ pub enum RunStage {
     Send,
     /// It reads back what it sent.
     ReadBack,
+    /// It waits until name servers serve what was applied; one step a name server and zone.
+    Publish,
     /// It reads the markers of zones.
     Markers,
     /// It examines targets.
@@ -62,7 +64,7 @@ pub enum RunStage {
 
 impl RunStage {
     /// All of them.
-    pub const ALL: [RunStage; 21] = [
+    pub const ALL: [RunStage; 22] = [
         RunStage::Inventory,
         RunStage::Zones,
         RunStage::ZoneFiles,
@@ -77,6 +79,7 @@ impl RunStage {
         RunStage::Survey,
         RunStage::Send,
         RunStage::ReadBack,
+        RunStage::Publish,
         RunStage::Markers,
         RunStage::Targets,
         RunStage::Folder,
@@ -113,6 +116,7 @@ impl RunStage {
             RunStage::Survey => ("survey", "reading live DNS before the changes"),
             RunStage::Send => ("send", "applying: hosts"),
             RunStage::ReadBack => ("read_back", "reading back"),
+            RunStage::Publish => ("publish", "waiting for name servers"),
             RunStage::Markers => ("markers", "reading markers"),
             RunStage::Targets => ("targets", "looking at targets"),
             RunStage::Folder => ("folder", "looking through the folder"),

@@ -62,6 +62,8 @@ mod paint;
 
 pub mod paste;
 
+pub mod publication;
+
 mod schema;
 
 mod scope;

@@ -2,7 +2,7 @@
 //! sources and what targets lack.
 //!
 //! Comes in: what is about to be done, and the outcome. Goes out: the same, also after a crash. An address says where a
-//! state is; its six parts are traits, done once for any database that has `sql::SqlDatabase`.
+//! state is; its seven parts are traits, done once for any database that has `sql::SqlDatabase`.
 
 pub mod acceptance;
 
@@ -38,9 +38,13 @@ mod ownership;
 
 mod past;
 
+mod publication;
+
 mod schema;
 
 mod seal;
+
+pub mod served;
 
 mod sought;
 
@@ -84,6 +88,7 @@ pub use lacks::{LackList, LackedChange, NewLack};
 pub use ledger::{BreakerReset, ChangeLedger};
 pub use lock::{LockHolder, StateLock};
 pub use ownership::{OwnershipRegister, SightedRrset};
+pub use publication::{PublicationRecord, PublishedRrset, RecordedZone, RrsetTally, ServerStanding, ZonePublication};
 #[cfg(test)]
 pub use sqlite::Sqlite;
 pub use status::{StateFacts, Status};
@@ -109,8 +114,10 @@ pub fn open_to_read(address: &StateAddress) -> OpenedState {
     Ok(sqlite::Sqlite::open_to_read(address)?.map(|state| Box::new(state) as Box<dyn State>))
 }
 
-/// What is remembered between runs, in its six parts.
-pub trait State: ApplyJournal + ChangeLedger + OwnershipRegister + AcceptanceRecord + WaitList + LackList {
+/// What is remembered between runs, in its seven parts.
+pub trait State:
+    ApplyJournal + ChangeLedger + OwnershipRegister + AcceptanceRecord + WaitList + LackList + PublicationRecord
+{
     /// Where it is kept.
     fn address(&self) -> &StateAddress;
 
@@ -280,8 +287,7 @@ impl KnownMarkers {
             return vec![own];
         }
         let is_other = |target: &TargetId| target.pool == copy.target.pool && self.present.contains(target);
-        let of_zone =
-            || self.copies.iter().filter(|(other, _)| other.zone == copy.zone && !is_other(&other.target));
+        let of_zone = || self.copies.iter().filter(|(other, _)| other.zone == copy.zone && !is_other(&other.target));
         let of_pool: Vec<&KnownMarker> =
             of_zone().filter(|(other, _)| other.target.pool == copy.target.pool).map(|(_, known)| known).collect();
         if of_pool.is_empty() { of_zone().map(|(_, known)| known).collect() } else { of_pool }

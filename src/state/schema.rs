@@ -5,7 +5,7 @@
 //! final dot.
 
 /// What makes each version of the one before; the first is made of nothing.
-pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9];
+pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -291,6 +291,68 @@ CREATE TABLE lacks (
     seal BIGINT,
     PRIMARY KEY (pool, target, zone, name, type, apply)
 );
+";
+
+/// What version 10 adds: whether what was applied is served. The steps of each zone of a pool; what each target reached, and
+/// the serials that it served then; a row for each server and action; the consensus step; and a row for each RRset,
+/// which a later step replaces. The server of a target that votes by itself is an empty text.
+const V10: &str = "
+CREATE TABLE zone_steps (
+    pool TEXT NOT NULL,
+    zone TEXT NOT NULL,
+    step BIGINT NOT NULL,
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    at BIGINT NOT NULL,
+    PRIMARY KEY (pool, zone, step)
+);
+CREATE INDEX zone_steps_apply ON zone_steps (apply);
+CREATE TABLE zone_consensus (
+    pool TEXT NOT NULL,
+    zone TEXT NOT NULL,
+    step BIGINT NOT NULL,
+    PRIMARY KEY (pool, zone)
+);
+CREATE TABLE target_steps (
+    pool TEXT NOT NULL,
+    zone TEXT NOT NULL,
+    target TEXT NOT NULL,
+    step BIGINT NOT NULL,
+    is_set_back BIGINT NOT NULL,
+    PRIMARY KEY (pool, zone, target)
+);
+CREATE TABLE target_serials (
+    pool TEXT NOT NULL,
+    zone TEXT NOT NULL,
+    target TEXT NOT NULL,
+    step BIGINT NOT NULL,
+    serial BIGINT NOT NULL,
+    PRIMARY KEY (pool, zone, target, step)
+);
+CREATE TABLE server_rows (
+    pool TEXT NOT NULL,
+    zone TEXT NOT NULL,
+    target TEXT NOT NULL,
+    server TEXT NOT NULL,
+    action TEXT NOT NULL,
+    status TEXT NOT NULL,
+    fault TEXT,
+    serial BIGINT,
+    step BIGINT NOT NULL,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (pool, zone, target, server, action)
+);
+CREATE TABLE rrset_rows (
+    pool TEXT NOT NULL,
+    zone TEXT NOT NULL,
+    name TEXT NOT NULL,
+    type TEXT NOT NULL,
+    step BIGINT NOT NULL,
+    task TEXT NOT NULL,
+    status TEXT NOT NULL,
+    PRIMARY KEY (pool, zone, name, type)
+);
+CREATE INDEX rrset_rows_open ON rrset_rows (pool, zone) WHERE status IN ('PENDING', 'ERROR');
+CREATE INDEX rrset_rows_step ON rrset_rows (pool, zone, step);
 ";
 
 /// The first version whose rows have digests.

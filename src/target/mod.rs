@@ -24,7 +24,7 @@ pub mod write;
 
 pub use capabilities::{TargetCapabilities, ZoneFence, ZoneHome};
 pub use marker::{MARKER_LABEL, Marker, marker_key};
-pub use name_server::{NameServer, SerialAnswer};
+pub use name_server::{NameServer, Patience, SerialAnswer};
 pub use pool_name::PoolName;
 pub use question::{Answer, NameExistence, PROBE, Question};
 pub use read::{ReadTarget, ReadingManner, ZoneRead, transfer_is_cheaper};

@@ -15,6 +15,22 @@ pub enum SerialAnswer {
     Silent,
 }
 
+/// How long an answer is waited for.
+#[derive(Clone, Copy)]
+pub struct Patience<'a> {
+    /// At most so long.
+    pub most: Duration,
+    /// Whether no answer is wanted any more; it is looked at every now and then.
+    pub is_over: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Patience<'static> {
+    /// So long.
+    pub fn of(most: Duration) -> Patience<'static> {
+        Patience { most, is_over: &|| false }
+    }
+}
+
 /// A name server that is asked, and never written to.
 pub trait NameServer: Sync {
     /// Where it is, for messages.
@@ -23,7 +39,6 @@ pub trait NameServer: Sync {
     /// Tells it that zones changed (RFC 1996). It is not waited for: whether that helped, the next question shows.
     fn notify(&self, zones: &[&ZoneName]);
 
-    /// Asks for the SOA of each zone, all at once; waits for an answer as long as `patience`. The answers have the order
-    /// of the zones.
-    fn ask(&self, zones: &[&ZoneName], patience: Duration) -> Vec<SerialAnswer>;
+    /// Asks for the SOA of each zone, all at once; The answers have the order of the zones.
+    fn ask(&self, zones: &[&ZoneName], patience: Patience<'_>) -> Vec<SerialAnswer>;
 }

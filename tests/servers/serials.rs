@@ -10,7 +10,7 @@ use zonewright::dns::{Serial, ZoneName};
 use zonewright::inventory::config::node::SourceText;
 use zonewright::inventory::config::toml;
 use zonewright::provider::{self, ProviderContext};
-use zonewright::target::{NameServer, SerialAnswer};
+use zonewright::target::{NameServer, Patience, SerialAnswer};
 
 use crate::client::{Client, zone_name};
 use crate::rig::Rig;
@@ -46,7 +46,7 @@ fn zone(number: u32) -> (String, String) {
 /// Asks for zones by their names.
 fn ask(server: &dyn NameServer, zones: &[&str], patience: Duration) -> Vec<SerialAnswer> {
     let zones: Vec<ZoneName> = zones.iter().map(|zone| zone_name(zone)).collect();
-    server.ask(&zones.iter().collect::<Vec<_>>(), patience)
+    server.ask(&zones.iter().collect::<Vec<_>>(), Patience::of(patience))
 }
 
 fn each_zone_is_answered_with_its_serial(kind: Kind) {

@@ -227,6 +227,7 @@ impl Run<'_> {
             interrupted: &interrupted,
             allow: &[],
             auto: false,
+            waits: false,
         };
         let wire = RunWire { stage, run: number, changes: &plan.changes };
         let writer: &dyn WriteTarget = &wire;

@@ -18,13 +18,13 @@ use super::failure::ServerFailure;
 use super::message::{self, MessageHeader};
 use super::query;
 use super::settings::{self, ReadLimits, ServerAddress};
-use super::udp;
+use super::udp::{self, Received};
 use super::{random_id, tsig_key};
 use crate::diag::{Diagnostics, Problem};
 use crate::dns::{Rtype, ZoneName};
 use crate::inventory::config::node::{SettingsNode, SourceText};
 use crate::provider::ProviderContext;
-use crate::target::{NameServer, Question, SerialAnswer};
+use crate::target::{NameServer, Patience, Question, SerialAnswer};
 
 /// How many questions are in flight at most: half of all IDs, so that a late answer seldom meets a new question.
 const AT_ONCE: usize = 1 << 15;
@@ -34,6 +34,9 @@ const BURST: usize = 64;
 
 /// That pause.
 const PAUSE: Duration = Duration::from_millis(1);
+
+/// After so long without an answer is looked whether one is still wanted.
+const LOOK_UP: Duration = Duration::from_millis(50);
 
 /// The longest answer over UDP that is read.
 const LONGEST: usize = 65_535;
@@ -98,7 +101,7 @@ impl NameServer for PolledServer {
         }
     }
 
-    fn ask(&self, zones: &[&ZoneName], patience: Duration) -> Vec<SerialAnswer> {
+    fn ask(&self, zones: &[&ZoneName], patience: Patience<'_>) -> Vec<SerialAnswer> {
         let mut answers = vec![SerialAnswer::Silent; zones.len()];
         for (zones, answers) in zones.chunks(AT_ONCE).zip(answers.chunks_mut(AT_ONCE)) {
             if let Ok(socket) = udp::connect(&self.address) {
@@ -125,7 +128,7 @@ impl PolledServer {
         &self,
         socket: &UdpSocket,
         zones: &[&ZoneName],
-        patience: Duration,
+        patience: Patience<'_>,
         answers: &mut [SerialAnswer],
     ) -> Vec<usize> {
         let mut open: HashMap<u16, OpenQuestion> = HashMap::with_capacity(zones.len());
@@ -141,24 +144,30 @@ impl PolledServer {
             }
             open.insert(id, OpenQuestion { place, transaction });
             if place % BURST == BURST - 1 {
-                self.receive(socket, Instant::now() + PAUSE, (zones, &mut open), (answers, &mut cut));
+                self.receive(socket, Patience { most: PAUSE, ..patience }, (zones, &mut open), (answers, &mut cut));
             }
         }
-        self.receive(socket, Instant::now() + patience, (zones, &mut open), (answers, &mut cut));
+        self.receive(socket, patience, (zones, &mut open), (answers, &mut cut));
         cut
     }
 
-    /// Takes answers until none is awaited, or the deadline passes.
+    /// Takes answers until none is awaited or wanted, or the time is over.
     fn receive(
         &self,
         socket: &UdpSocket,
-        deadline: Instant,
+        patience: Patience<'_>,
         (zones, open): (&[&ZoneName], &mut HashMap<u16, OpenQuestion>),
         (answers, cut): (&mut [SerialAnswer], &mut Vec<usize>),
     ) {
         let mut buffer = vec![0; LONGEST];
+        let deadline = Instant::now() + patience.most;
         while !open.is_empty() {
-            let Some(length) = udp::receive(socket, deadline, &mut buffer) else { return };
+            let slice = deadline.min(Instant::now() + LOOK_UP);
+            let length = match udp::receive(socket, slice, &mut buffer) {
+                Received::Message(length) => length,
+                Received::Nothing if Instant::now() < deadline && !(patience.is_over)() => continue,
+                Received::Nothing | Received::Closed => return,
+            };
             let mut octets = buffer[..length].to_vec();
             let Some(header) = MessageHeader::read(&octets) else { continue };
             let Some(sent) = open.get(&header.id) else { continue };
@@ -178,11 +187,11 @@ impl PolledServer {
     }
 
     /// Asks for the zones at these places over TCP; a server that does not answer there either stays silent.
-    fn ask_over_tcp(&self, zones: &[&ZoneName], places: &[usize], patience: Duration, answers: &mut [SerialAnswer]) {
-        for place in places {
+    fn ask_over_tcp(&self, zones: &[&ZoneName], places: &[usize], patience: Patience<'_>, answers: &mut [SerialAnswer]) {
+        for place in places.iter().take_while(|_| !(patience.is_over)()) {
             let zone = zones[*place];
             let (window, limits) = (DEFAULT_WINDOW, ReadLimits::default());
-            let asker = Asker { server: &self.address, zone, key: self.key.clone(), timeout: patience, window, limits };
+            let asker = Asker { server: &self.address, zone, key: self.key.clone(), timeout: patience.most, window, limits };
             let read = |octets: &[u8], zone: &ZoneName, _: &Question| {
                 read_soa(octets, zone).ok_or_else(|| message::bad("no answer to the question for the SOA"))
             };

@@ -22,18 +22,33 @@ pub fn connect(server: &ServerAddress) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// Receives one message before a deadline; `None` where none came, or nothing listens there.
-pub fn receive(socket: &UdpSocket, deadline: Instant, buffer: &mut [u8]) -> Option<usize> {
+/// What came before a deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Received {
+    /// A message of this length.
+    Message(usize),
+    /// Nothing yet.
+    Nothing,
+    /// Nothing, and nothing will come: the system says that nothing listens there.
+    Closed,
+}
+
+/// Receives one message before a deadline.
+pub fn receive(socket: &UdpSocket, deadline: Instant, buffer: &mut [u8]) -> Received {
     loop {
         let patience = deadline.saturating_duration_since(Instant::now());
         if patience == Duration::ZERO {
-            return None;
+            return Received::Nothing;
         }
-        socket.set_read_timeout(Some(patience)).ok()?;
-        match socket.recv(buffer) {
-            Ok(length) => return Some(length),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(_) => return None,
+        if socket.set_read_timeout(Some(patience)).is_err() {
+            return Received::Closed;
+        }
+        match socket.recv(buffer).map_err(|error| error.kind()) {
+            Ok(length) => return Received::Message(length),
+            Err(ErrorKind::Interrupted) => {}
+            // The time is over; systems say it differently.
+            Err(ErrorKind::WouldBlock | ErrorKind::TimedOut) => return Received::Nothing,
+            Err(_) => return Received::Closed,
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::apply::{ApplyOutcome, OutcomeCode};
 use crate::document::{object_in_documents, pretty};
 use crate::plan::SealedPlan;
 use crate::report::TOOL;
+use crate::report::publication::ServedView;
 
 /// What `format` says.
 const FORMAT: &str = "zonewright.apply/1";
@@ -30,6 +31,7 @@ object_in_documents!(ApplyReport<'_>, report => {
     "zones": report.applied.zones,
     "problems": report.applied.problems,
     "moved": report.moved,
+    ? "publication": report.served.map(ServedView::of),
 });
 
 /// How many hosts had each outcome; all outcomes are there.

@@ -12,6 +12,7 @@ use crate::diag::{Problem, sanitize};
 use crate::inventory::value::Time;
 use crate::plan::{Plan, SealedPlan};
 use crate::state::ApplyId;
+use crate::state::served::ServedOutcome;
 
 /// What is asked on a terminal before anything is written. Any answer but [`YES`] is a no.
 ///
@@ -53,6 +54,8 @@ pub struct ApplyReport<'a> {
     pub applied: &'a ApplyOutcome,
     /// The zones and input files that changed since the plan was made; sorted.
     pub moved: &'a [String],
+    /// Whether what was applied is served; none where no pool of it has a name server.
+    pub served: Option<&'a ServedOutcome>,
     /// The exit code of the command.
     pub exit: u8,
 }

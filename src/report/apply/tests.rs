@@ -89,6 +89,7 @@ fn report<T>(
         refusal,
         applied,
         moved: if exit == 0 { &[] } else { &moved },
+        served: None,
         exit,
     })
 }
@@ -163,7 +164,8 @@ fn nothing_to_do_is_said_only_where_the_plan_is_whole_and_no_host_is_blocked() {
         let (sealed, applied) = (SealedPlan::new(plan), ApplyOutcome::default());
         let started = "2026-11-20T02:00:00Z".parse().unwrap();
         let (sealed, applied) = (Some(&sealed), &applied);
-        let report = ApplyReport { sealed, apply: None, started, refusal: None, applied, moved: &[], exit: 0 };
+        let report =
+            ApplyReport { sealed, apply: None, started, refusal: None, applied, moved: &[], served: None, exit: 0 };
         text(&report, &TextOptions::default()).lines().next().unwrap().to_owned()
     };
     let Plan { blocked, changes, notices, .. } = fixture::fleet();

@@ -12,9 +12,11 @@ use crate::report::applies::short;
 use crate::report::gather::gather;
 use crate::report::outages::no_plan;
 use crate::report::page::TextPage;
+use crate::report::publication::clause;
 use crate::report::summary::{self, counted, nameless};
 use crate::report::words::ExplainedCode as _;
 use crate::report::wrap::table;
+use crate::state::served::ServedOutcome;
 use crate::target::PoolName;
 
 /// How many lines are read at a glance (the first terminals had 24).
@@ -46,6 +48,7 @@ pub fn render(report: &ApplyReport<'_>, options: &TextOptions) -> String {
     }
     page.lacks(report.applied);
     page.zones(report.applied);
+    report.served.iter().for_each(|served| page.name_servers(served));
     page.moved(report.moved);
     page.reference(report);
     // A report that fills a screen ends with the verdict, too: the first line has scrolled away.
@@ -61,7 +64,9 @@ impl TextPage<'_> {
     fn verdict(&mut self, report: &ApplyReport<'_>) {
         let ApplyOutcome { hosts, problems, .. } = report.applied;
         let is_whole = report.done() == hosts.len() && problems.is_empty() && without_plan(report).is_none();
-        let style = if report.refusal.is_none() && is_whole { &self.paint.create } else { &self.paint.alarm };
+        let is_short = report.served.is_some_and(ServedOutcome::is_short);
+        let style =
+            if report.refusal.is_none() && is_whole && !is_short { &self.paint.create } else { &self.paint.alarm };
         let style = style.clone();
         match report.refusal {
             Some(refusal) => {
@@ -226,6 +231,7 @@ fn verdict(report: &ApplyReport<'_>) -> String {
         0 => text,
         unknown => format!("{text}; {} may have taken effect, or may still", counted(unknown, "update")),
     };
+    let text = report.served.map_or_else(|| text.clone(), |served| format!("{text}; {}", clause(served)));
     match applied.problems.len() {
         0 => format!("{text}."),
         problems => format!("{text}; {}.", counted(problems, "problem")),

@@ -122,6 +122,7 @@ fn apply_exports(yard: &Yard, fleet: &Fleet, settings: Settings, [now, exported]
         interrupted: &AtomicBool::new(false),
         allow: &[],
         auto: false,
+        waits: false,
     };
     let ran = apply(&given, &conduct, &crate::yard::Silent).expect("settings and a state that can be used");
     let mut causes = stopped(sealed.plan());

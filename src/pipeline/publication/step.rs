@@ -1,0 +1,61 @@
+//! Steps: each apply that changes a zone is one. They are recorded once what was written has been read back.
+
+use std::collections::BTreeSet;
+
+use super::rolls::PoolRolls;
+use crate::consensus::{NewStep, TakenRrset, TargetServed};
+use crate::diag::Problem;
+use crate::dns::{Name, Rtype, ZoneName};
+use crate::inventory::value::Time;
+use crate::state::{ApplyId, PublicationRecord, RecordedZone};
+use crate::target::ZoneId;
+
+/// What an apply did to one zone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZoneTaken {
+    /// The zone.
+    pub zone: ZoneId,
+    /// The RRsets that at least one target took.
+    pub taken: Vec<TakenRrset>,
+    /// What each target of the pool that has the zone serves now.
+    pub targets: Vec<TargetServed>,
+}
+
+/// What an apply did to its zones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApplyTaken {
+    /// The apply.
+    pub apply: ApplyId,
+    /// The zones, each once.
+    pub zones: Vec<ZoneTaken>,
+}
+
+/// Records a step in each zone in which a target took something that no step of this apply has yet, all in one
+/// transaction; gives these zones.
+///
+/// Where a pool has no name server, its targets are all voters, and what is served is decided at once.
+pub fn record(
+    state: &mut dyn PublicationRecord,
+    done: ApplyTaken,
+    rolls: &PoolRolls<'_>,
+    now: Time,
+) -> Result<Vec<ZoneName>, Problem> {
+    let mut kept = Vec::new();
+    for ZoneTaken { zone, mut taken, targets } in done.zones {
+        let Some(roll) = rolls.roll(&zone) else { continue };
+        // A resumed apply says again what an earlier part of it did.
+        let told: BTreeSet<(Name, Rtype)> = state.rrsets_since(&zone, done.apply)?.into_iter().collect();
+        taken.retain(|rrset| !told.contains(&(rrset.name.clone(), rrset.rtype)));
+        if taken.is_empty() {
+            continue;
+        }
+        let mut record = state.zone_record(&zone)?;
+        record.begin_step(NewStep { taken, targets }, roll, now);
+        record.count(roll, !rolls.is_asked(&zone.pool));
+        kept.push(RecordedZone { zone, record, begun: Some(done.apply) });
+    }
+    if !kept.is_empty() {
+        state.keep_records(&kept, now)?;
+    }
+    Ok(kept.into_iter().map(|kept| kept.zone.name).collect())
+}

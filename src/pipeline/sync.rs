@@ -1,0 +1,160 @@
+//! `sync`: asks the name servers that did not serve the last changes yet.
+//!
+//! Comes in: a workspace, and perhaps a pool. Goes out: what its name servers show. No inventory is read, no plan made.
+
+use std::collections::BTreeSet;
+
+use super::conduct::ApplyConduct;
+use super::name_servers;
+use super::publication::taken::serial;
+use super::publication::{PoolRolls, PublicationWatch};
+use super::settings::{OpenError, load_config, state_address};
+use super::targets::{Targets, open_writers};
+use crate::consensus::{SerialSeen, ZoneRecord};
+use crate::diag::Problem;
+use crate::dns::ZoneName;
+use crate::inventory::model::{Config, ZoneSpec};
+use crate::progress::{Progress, RunStage};
+use crate::reading::ReadingTerms;
+use crate::state::served::ServedOutcome;
+use crate::state::{self, PublicationRecord, RecordedZone, State, StateLock};
+use crate::target::{CopyId, TargetId, ZoneId};
+
+/// Why nothing was asked.
+#[derive(Debug)]
+pub enum SyncError {
+    /// The settings or the state cannot be used.
+    Open(OpenError),
+    /// The settings have no pool of this name.
+    UnknownPool(UnknownPool),
+}
+
+impl<E: Into<OpenError>> From<E> for SyncError {
+    fn from(error: E) -> SyncError {
+        SyncError::Open(error.into())
+    }
+}
+
+/// A pool that the settings do not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownPool {
+    /// What was asked for.
+    pub name: String,
+    /// The pools that there are, in the order of the settings.
+    pub pools: Vec<String>,
+}
+
+impl UnknownPool {
+    /// Refuses a pool that the settings do not have.
+    pub fn check(config: &Config, name: Option<&str>) -> Result<(), UnknownPool> {
+        let pools: Vec<String> = config.pools.iter().map(|pool| pool.name.to_string()).collect();
+        match name.filter(|name| !pools.iter().any(|pool| pool == name)) {
+            Some(name) => Err(UnknownPool { name: name.to_owned(), pools }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a `sync` did.
+#[derive(Debug)]
+pub struct SyncRun {
+    /// What the zones that it asked for show.
+    pub served: ServedOutcome,
+    /// What went wrong with targets and name servers as a whole.
+    pub problems: Vec<Problem>,
+}
+
+/// Asks the name servers of every zone that a voter does not show at its newest step; `None` where there is no such zone.
+///
+/// Errors: [`SyncError`]; nothing was asked then.
+pub fn sync(
+    request: &ApplyConduct<'_>,
+    pool: Option<&str>,
+    progress: &dyn Progress,
+) -> Result<Option<SyncRun>, SyncError> {
+    let ApplyConduct { workspace, who, now, interrupted, .. } = *request;
+    let (config, _) = load_config(workspace)?;
+    UnknownPool::check(&config, pool).map_err(SyncError::UnknownPool)?;
+    let address = state_address(workspace, &config);
+    if state::open_to_read(&address)?.is_none() {
+        return Ok(None);
+    }
+    let _lock = StateLock::take(&address, who, now)?;
+    let mut state = state::open_to_write(&address)?;
+    let terms = ReadingTerms { workspace, now, cache: None };
+    let context = terms.context(&config);
+    let rolls = PoolRolls::of(&config, context.source);
+    let zones = open_zones(&*state, &config, &rolls, pool)?;
+    if zones.is_empty() {
+        return Ok(None);
+    }
+    progress.stage(RunStage::Survey, None);
+    let problems = look_again(&mut *state, &config, &rolls, (&zones, request))?;
+    let names: BTreeSet<&ZoneName> = zones.iter().map(|zone| &zone.name).collect();
+    let untold = name_servers::notify(&config, &context, &names);
+    let clock = || request.clock();
+    let watch = PublicationWatch { config: &config, context: &context, interrupted, clock: &clock, progress };
+    let served = watch.of_zones(&mut *state, &zones)?;
+    Ok(Some(SyncRun { served, problems: problems.into_iter().chain(untold).collect() }))
+}
+
+/// The zones of the settings that a voter does not show at the newest step; of one pool, or of all.
+fn open_zones(
+    state: &dyn PublicationRecord,
+    config: &Config,
+    rolls: &PoolRolls<'_>,
+    pool: Option<&str>,
+) -> Result<BTreeSet<ZoneId>, Problem> {
+    let mut open = BTreeSet::new();
+    for zone in state.zones_with_steps()? {
+        let is_meant = spec(config, &zone).is_some() && pool.is_none_or(|pool| zone.pool.as_str() == pool);
+        let Some(roll) = rolls.roll(&zone).filter(|_| is_meant) else { continue };
+        let record = state.zone_record(&zone)?;
+        if !roll.voters.iter().all(|voter| record.is_at_newest(voter)) {
+            open.insert(zone);
+        }
+    }
+    Ok(open)
+}
+
+/// The settings of a zone.
+fn spec<'c>(config: &'c Config, zone: &ZoneId) -> Option<&'c ZoneSpec> {
+    config.zones.iter().find(|spec| spec.name == zone.name && config.pools[spec.pool].name == zone.pool)
+}
+
+/// Reads the serials of targets again that are set back or not known, so that their name servers can show a step; gives
+/// which cannot be read.
+fn look_again(
+    state: &mut dyn State,
+    config: &Config,
+    rolls: &PoolRolls<'_>,
+    (zones, request): (&BTreeSet<ZoneId>, &ApplyConduct<'_>),
+) -> Result<Vec<Problem>, Problem> {
+    let mut unclear: Vec<(&ZoneId, ZoneRecord)> = Vec::new();
+    for zone in zones.iter().filter(|zone| rolls.is_asked(&zone.pool)) {
+        let record = state.zone_record(zone)?;
+        if record.targets.values().any(|standing| standing.is_unclear()) {
+            unclear.push((zone, record));
+        }
+    }
+    let specs: Vec<&ZoneSpec> = unclear.iter().filter_map(|(zone, _)| spec(config, zone)).collect();
+    let writers = open_writers(config, &specs, request.workspace, request.now);
+    let targets = Targets::new(config, &specs, &writers);
+    let mut kept = Vec::new();
+    for (zone, mut record) in unclear {
+        let Some(roll) = rolls.roll(zone) else { continue };
+        let names: Vec<String> =
+            record.targets.iter().filter(|(_, own)| own.is_unclear()).map(|(name, _)| name.clone()).collect();
+        for target in &names {
+            let id = TargetId { pool: zone.pool.clone(), name: target.clone() };
+            let writer = targets.writer(&CopyId { target: id, zone: zone.name.clone() });
+            if let Some(serial) = writer.and_then(|writer| serial(writer, &zone.name)) {
+                record.look_again(&SerialSeen { target, serial }, roll, request.clock());
+            }
+        }
+        kept.push(RecordedZone { zone: zone.clone(), record, begun: None });
+    }
+    state.keep_records(&kept, request.clock())?;
+    let unread = targets.copies.iter().filter_map(|access| access.writer.as_ref().err().cloned());
+    Ok(unread.collect())
+}

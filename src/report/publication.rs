@@ -1,0 +1,236 @@
+//! Whether what was applied is served, as text and in documents.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::gather::gather;
+use super::page::TextPage;
+use super::summary::counted;
+use super::text::TextOptions;
+use crate::consensus::{ServerFault, StepNumber, VoterId, VoterLag, ZoneStatus};
+use crate::diag::Problem;
+use crate::dns::Serial;
+use crate::inventory::value::Time;
+use crate::state::served::{ServedOutcome, StatusCounts, VoterShown, WaitEnding, ZoneServed};
+use crate::target::PoolName;
+
+/// What `sync` says where there is nothing to ask for.
+pub const NOTHING_OPEN: &str = "Nothing to do: every server serves the last changes.\n";
+
+/// How many lines are read at a glance (the first terminals had 24).
+const SCREEN: usize = 24;
+
+/// What goes on with what is not served.
+const SYNC: &str = "`zonewright sync` asks the name servers again";
+
+/// What an apply says of its name servers in its first line.
+pub fn clause(served: &ServedOutcome) -> String {
+    let rrsets = served.rrsets();
+    let (done, all) = (rrsets.done(), counted(rrsets.all(), "RRset"));
+    match served.ending {
+        _ if served.is_done() => format!("the name servers serve all of it ({all})"),
+        WaitEnding::Skipped => format!("the name servers were not asked: {} pending", counted(rrsets.pending, "RRset")),
+        WaitEnding::Interrupted => format!("interrupted while the name servers serve {done} of {all}"),
+        WaitEnding::Over => format!("the name servers serve {done} of {all}"),
+    }
+}
+
+/// Prints what a `sync` found: the verdict first, then what is not served, and the verdict last.
+pub fn sync(served: &ServedOutcome, problems: &[Problem], options: &TextOptions) -> String {
+    let mut page = TextPage::new(options);
+    page.sync_verdict(served);
+    if !problems.is_empty() {
+        page.heading("Problems");
+    }
+    for problem in problems {
+        page.line(2, &problem.to_string());
+        problem.hint.iter().for_each(|hint| page.line(4, &format!("hint: {hint}")));
+    }
+    page.open_zones(served);
+    page.name_servers(served);
+    if page.out.lines().count() > SCREEN {
+        page.out.push('\n');
+        page.sync_verdict(served);
+    }
+    page.out
+}
+
+/// How many of these zones have a status.
+fn count(served: &ServedOutcome, status: ZoneStatus) -> usize {
+    served.zones.iter().filter(|zone| zone.status == status).count()
+}
+
+/// A voter that does not show the newest step of a zone.
+struct LaggingVoter<'a> {
+    /// The zone.
+    zone: &'a ZoneServed,
+    /// Who it is, and what is wrong, in words.
+    words: String,
+}
+
+/// The voters that do not show the newest step of a zone.
+fn lagging(served: &ServedOutcome) -> Vec<LaggingVoter<'_>> {
+    let of_zone = |zone: &ZoneServed, shown: &VoterShown| {
+        let pool = &zone.zone.pool;
+        let who = match &shown.voter {
+            VoterId { server: Some(server), target } => format!("{server} (pool {pool}, follows {target})"),
+            VoterId { server: None, target } => format!("target {target} (pool {pool})"),
+        };
+        Some(format!("{who} {}", lag_words(shown.lag?)))
+    };
+    let all = served.zones.iter().flat_map(|zone| zone.voters.iter().map(move |shown| (zone, shown)));
+    all.filter_map(|(zone, shown)| Some(LaggingVoter { zone, words: of_zone(zone, shown)? })).collect()
+}
+
+/// What is wrong with a voter, in words.
+fn lag_words(lag: VoterLag) -> &'static str {
+    match lag {
+        VoterLag::Failed(ServerFault::Behind) => "is behind",
+        VoterLag::Failed(ServerFault::NoAnswer) => "does not answer",
+        VoterLag::Failed(ServerFault::NoZone) => "does not have the zone",
+        VoterLag::Failed(ServerFault::SerialSetBack) => "set its serial back",
+        VoterLag::NotAsked => "has not shown it yet, and is not waited for",
+    }
+}
+
+impl TextPage<'_> {
+    /// Adds which name servers do not serve what was applied, with their zones, and what to do.
+    pub(super) fn name_servers(&mut self, served: &ServedOutcome) {
+        let lagging = lagging(served);
+        if served.ending == WaitEnding::Skipped && !served.is_done() {
+            self.heading("Name servers");
+            return self.line(2, "hint: `zonewright sync` asks them whether they serve it");
+        }
+        if lagging.is_empty() {
+            return;
+        }
+        self.heading("Name servers");
+        for of_voter in gather(&lagging.iter().collect::<Vec<_>>(), |lagging| &lagging.words) {
+            let zones: Vec<String> = of_voter.iter().map(|lagging| lagging.zone.zone.name.to_string()).collect();
+            let (shown, rest) = zones.split_at(self.options.shown(zones.len()));
+            let more = if rest.is_empty() { String::new() } else { format!(" and {} more (-v lists all)", rest.len()) };
+            self.line(2, &format!("{}: {}{more}", of_voter[0].words, shown.join(", ")));
+        }
+        let pools: BTreeSet<&PoolName> = lagging.iter().map(|lagging| &lagging.zone.zone.pool).collect();
+        let pools: Vec<String> = pools.into_iter().map(|pool| format!("`zonewright status --pool {pool}`")).collect();
+        self.line(2, &format!("hint: {SYNC}; {} shows every row", pools.join(", ")));
+    }
+
+    /// Adds the verdict of a `sync`.
+    fn sync_verdict(&mut self, served: &ServedOutcome) {
+        let (zones, active) = (served.zones.len(), count(served, ZoneStatus::Active));
+        let style = if active == zones { &self.paint.create } else { &self.paint.alarm };
+        let style = style.clone();
+        let text = match (zones, active == zones) {
+            (_, true) => format!("Served: {} ACTIVE", counted(zones, "zone")),
+            (_, false) => {
+                let left = [ZoneStatus::Error, ZoneStatus::Pending].map(|status| (count(served, status), status));
+                let left: Vec<String> = left
+                    .iter()
+                    .filter(|(count, _)| *count > 0)
+                    .map(|(count, status)| format!("{count} {status}"))
+                    .collect();
+                format!("Not served everywhere: {active} of {} ACTIVE; {}", counted(zones, "zone"), left.join(", "))
+            }
+        };
+        let interrupted = if served.ending == WaitEnding::Interrupted { "; interrupted" } else { "" };
+        self.painted(0, &style, &format!("{text}{interrupted}."));
+    }
+
+    /// Adds the zones that are not served as applied.
+    fn open_zones(&mut self, served: &ServedOutcome) {
+        let open: Vec<&ZoneServed> = served.zones.iter().filter(|zone| zone.status != ZoneStatus::Active).collect();
+        if open.is_empty() {
+            return;
+        }
+        self.heading("Zones");
+        let (shown, rest) = open.split_at(self.options.shown(open.len()));
+        for zone in shown {
+            let ZoneServed { zone, status, newest, consensus, rrsets, .. } = zone;
+            let open = counted(rrsets.pending + rrsets.error, "RRset");
+            self.line(2, &format!("{}: {status}, step {consensus} of {newest}, {open} not served", zone.name));
+        }
+        if !rest.is_empty() {
+            self.line(2, &format!("and {} more (-v lists all)", rest.len()));
+        }
+    }
+}
+
+/// What was published, in a document.
+#[derive(Debug, Serialize)]
+pub(super) struct ServedView<'a> {
+    /// How the wait ended.
+    wait: WaitEnding,
+    /// The zones.
+    zones: Vec<ZoneServedView<'a>>,
+}
+
+/// A zone in a document.
+#[derive(Debug, Serialize)]
+struct ZoneServedView<'a> {
+    /// Its pool.
+    pool: String,
+    /// Its name.
+    zone: String,
+    /// Its status.
+    status: ZoneStatus,
+    /// The newest step.
+    step: StepNumber,
+    /// The consensus step.
+    consensus: StepNumber,
+    /// The RRsets.
+    rrsets: StatusCounts,
+    /// The voters.
+    servers: Vec<ServerView<'a>>,
+}
+
+/// A voter in a document.
+#[derive(Debug, Serialize)]
+pub(super) struct ServerView<'a> {
+    /// The target that it is or follows.
+    pub target: &'a str,
+    /// Its address; null for a target.
+    pub server: Option<&'a str>,
+    /// Its status; null where it was not asked yet.
+    pub status: Option<&'static str>,
+    /// Why it failed.
+    pub fault: Option<ServerFault>,
+    /// The highest serial that it answered.
+    pub serial: Option<u32>,
+    /// The step that it reached.
+    pub step: StepNumber,
+    /// When the row was written; left out where that is no matter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Time>,
+}
+
+impl<'a> ServedView<'a> {
+    /// The view of an outcome.
+    pub fn of(served: &'a ServedOutcome) -> ServedView<'a> {
+        ServedView { wait: served.ending, zones: served.zones.iter().map(zone_view).collect() }
+    }
+}
+
+/// A zone for a document.
+fn zone_view(served: &ZoneServed) -> ZoneServedView<'_> {
+    ZoneServedView {
+        pool: served.zone.pool.to_string(),
+        zone: served.zone.name.to_string(),
+        status: served.status,
+        step: served.newest,
+        consensus: served.consensus,
+        rrsets: served.rrsets,
+        servers: served.voters.iter().map(server_view).collect(),
+    }
+}
+
+/// A voter for a document.
+fn server_view(shown: &VoterShown) -> ServerView<'_> {
+    let VoterShown { voter, row, .. } = shown;
+    let status = row.map(|row| if row.fault.is_some() { "ERROR" } else { "SUCCESS" });
+    let row = row.unwrap_or_default();
+    let (target, server) = (voter.target.as_str(), voter.server.as_deref());
+    let serial = row.serial.map(Serial::into_int);
+    ServerView { target, server, status, fault: row.fault, serial, step: row.step, at: None }
+}

@@ -1,0 +1,148 @@
+//! Whether what an apply changed is served, for reports. Pure.
+
+use serde::Serialize;
+
+use super::publication::PublishedRrset;
+use crate::consensus::{RrsetStatus, ServerRow, StepNumber, VoterId, VoterLag, VoterRoll, ZoneRecord, ZoneStatus};
+use crate::target::ZoneId;
+
+crate::document::words! {
+    /// How the wait for name servers ended.
+    WaitEnding {
+        /// No name server was asked.
+        Skipped = "skipped",
+        /// It is known of each RRset, or each name server was asked as often as the settings say.
+        Over = "over",
+        /// A signal ended it.
+        Interrupted = "interrupted",
+    }
+}
+
+/// How many RRsets have each status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub struct StatusCounts {
+    /// It is not known yet.
+    pub pending: usize,
+    /// They are served as applied.
+    pub active: usize,
+    /// They are not.
+    pub error: usize,
+    /// They are gone as applied.
+    pub deleted: usize,
+}
+
+impl StatusCounts {
+    /// Counts.
+    pub fn of(statuses: impl IntoIterator<Item = RrsetStatus>) -> StatusCounts {
+        let mut counts = StatusCounts::default();
+        for status in statuses {
+            *match status {
+                RrsetStatus::Pending => &mut counts.pending,
+                RrsetStatus::Active => &mut counts.active,
+                RrsetStatus::Error => &mut counts.error,
+                RrsetStatus::Deleted => &mut counts.deleted,
+            } += 1;
+        }
+        counts
+    }
+
+    /// Those that are served, or gone, as applied.
+    pub fn done(&self) -> usize {
+        self.active + self.deleted
+    }
+
+    /// All of them.
+    pub fn all(&self) -> usize {
+        self.done() + self.pending + self.error
+    }
+
+    /// Both together.
+    pub fn and(self, other: StatusCounts) -> StatusCounts {
+        StatusCounts {
+            pending: self.pending + other.pending,
+            active: self.active + other.active,
+            error: self.error + other.error,
+            deleted: self.deleted + other.deleted,
+        }
+    }
+}
+
+/// A voter of a zone, and what it showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VoterShown {
+    /// Which.
+    pub voter: VoterId,
+    /// Its row; none where it has none.
+    pub row: Option<ServerRow>,
+    /// Why it does not show the newest step; none where it does.
+    pub lag: Option<VoterLag>,
+}
+
+/// A zone whose RRsets are published.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZoneServed {
+    /// The zone.
+    pub zone: ZoneId,
+    /// Its status.
+    pub status: ZoneStatus,
+    /// The newest step.
+    pub newest: StepNumber,
+    /// The consensus step.
+    pub consensus: StepNumber,
+    /// Its voters, in the order of the settings.
+    pub voters: Vec<VoterShown>,
+    /// How many of the RRsets in question have each status.
+    pub rrsets: StatusCounts,
+}
+
+impl ZoneServed {
+    /// What a record says of a zone, and how many of `rrsets` have each status.
+    pub fn of(zone: ZoneId, record: &ZoneRecord, roll: &VoterRoll, rrsets: StatusCounts) -> ZoneServed {
+        let shown = |voter: &VoterId| VoterShown {
+            voter: voter.clone(),
+            row: record.servers.get(voter).map(|kept| kept.row),
+            lag: record.fault(voter),
+        };
+        ZoneServed {
+            zone,
+            status: record.status(),
+            newest: record.newest,
+            consensus: record.consensus,
+            voters: roll.voters.iter().map(shown).collect(),
+            rrsets,
+        }
+    }
+}
+
+/// Whether what was applied is served, in the pools that have name servers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServedOutcome {
+    /// How the wait ended.
+    pub ending: WaitEnding,
+    /// The zones, sorted by pool and name.
+    pub zones: Vec<ZoneServed>,
+}
+
+impl ServedOutcome {
+    /// How many RRsets have each status.
+    pub fn rrsets(&self) -> StatusCounts {
+        self.zones.iter().fold(StatusCounts::default(), |sum, zone| sum.and(zone.rrsets))
+    }
+
+    /// Whether all RRsets are served, or gone, as applied.
+    pub fn is_done(&self) -> bool {
+        let rrsets = self.rrsets();
+        rrsets.done() == rrsets.all()
+    }
+
+    /// Whether name servers were asked, and not all RRsets are served.
+    pub fn is_short(&self) -> bool {
+        self.ending != WaitEnding::Skipped && !self.is_done()
+    }
+}
+
+/// How many rows of a zone have each status.
+pub fn counts_in(rows: &[PublishedRrset], zone: &ZoneId) -> StatusCounts {
+    StatusCounts::of(rows.iter().filter(|rrset| rrset.zone == *zone).map(|rrset| rrset.row.status))
+}
