@@ -38,8 +38,7 @@ use crate::rollout::wave::{self, Wave};
 use crate::state::status::unfinished;
 use crate::state::{
     self, Acceptor, ApplyId, ApplyJournal, ChangeLedger, KnownMarkers, LiftedLimit, NewApply, NewLack,
-    OwnershipRegister,
-    PlanText, SettledBatch, State, StateAddress, StateLock,
+    OwnershipRegister, PlanText, SettledBatch, State, StateAddress, StateLock,
 };
 use crate::target::{Answer, PoolName, Question, TargetId};
 use crate::verify::{self, LackNews, lack_news};
@@ -457,10 +456,11 @@ fn unknown_target(plan: &Plan, config: &Config, place: &str) -> Option<Problem> 
         let mut targets = config.targets().filter(|target| target.id.pool == change.pool);
         targets.any(|target| target.id.name == *name)
     };
-    let stray = |change: &Change| Some((change.zone.clone(), change.targets.iter().find(|name| !has(change, name))?.clone()));
+    let stray =
+        |change: &Change| Some((change.zone.clone(), change.targets.iter().find(|name| !has(change, name))?.clone()));
     let (zone, name) = plan.changes.iter().find_map(stray)?;
     let message = format!("the plan changes the zone `{zone}` at the target `{name}`, which its pool does not have");
-    Some(Problem::new(place, "unknown-target", message).hint("plan again"))
+    Some(Problem::new(place, "no-such-target", message).hint("plan again"))
 }
 
 /// Refuses to write to a zone whose marker the state does not know, unless it is older than what the state knows.
@@ -504,9 +504,8 @@ pub(super) fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<S
         Ok(_) => Some(format!("{name}: changed")),
         Err(_) => Some(format!("{name}: no longer readable")),
     };
-    let of_lane = |lane: &LaneSurvey<'_>| -> Vec<String> {
-        lane.copies.iter().filter_map(|copy| serial(lane, copy)).collect()
-    };
+    let of_lane =
+        |lane: &LaneSurvey<'_>| -> Vec<String> { lane.copies.iter().filter_map(|copy| serial(lane, copy)).collect() };
     let mut moved: Vec<String> = survey.lanes.iter().flat_map(of_lane).collect();
     moved.extend(plan.inputs.iter().filter_map(input));
     moved.sort();

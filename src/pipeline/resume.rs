@@ -21,11 +21,11 @@ use crate::apply::{self, ApplyEnding, MadeBefore, OutcomeCode, ZoneWritten};
 use crate::change::Change;
 use crate::diag::Problem;
 use crate::dns::{Name, Rtype, ZoneName};
-use crate::target::{CopyId, PoolName, TargetId};
 use crate::guard::Allowance;
 use crate::plan::{SealedPlan, document};
 use crate::progress::{Progress, RunStage};
 use crate::state::{self, ApplyId, ApplyJournal, ApplySummary, Resumption, SentFate, SentUpdate, State, StateLock};
+use crate::target::{CopyId, PoolName, TargetId};
 
 /// How many rounds there are where an update of the apply took effect late and stopped the one sent now.
 const ROUNDS: usize = 3;

@@ -170,8 +170,7 @@ fn present_markers(
     now: Time,
     progress: &dyn Progress,
 ) -> Vec<(CopyId, Result<Option<Marker>, Problem>)> {
-    let has_fence =
-        |spec: &&ZoneSpec| config.pool(spec).targets.iter().any(|target| is_fenced(spec, target));
+    let has_fence = |spec: &&ZoneSpec| config.pool(spec).targets.iter().any(|target| is_fenced(spec, target));
     let specs: Vec<&ZoneSpec> = config.zones.iter().filter(has_fence).collect();
     let writers = open_writers(config, &specs, workspace, now);
     let fenced: Vec<CopyAccess<'_>> =

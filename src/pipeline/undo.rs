@@ -298,8 +298,7 @@ impl ObservedChanges {
             let Some(target) = at_spared(change) else { continue };
             told.extend(change.subjects().map(|subject| (target.clone(), subject.clone())));
         }
-        let is_left: Vec<bool> =
-            self.done.iter().map(|change| at_spared(change).is_none()).collect();
+        let is_left: Vec<bool> = self.done.iter().map(|change| at_spared(change).is_none()).collect();
         let mut kept = is_left.iter().copied();
         self.done.retain(|_| kept.next().unwrap_or_default());
         let mut kept = is_left.iter().copied();

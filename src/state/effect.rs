@@ -74,7 +74,8 @@ fn enter(
                          AND (pool = ?6 AND target = ?7 OR pool = '-'))
          ON CONFLICT DO NOTHING"
     };
-    let keep = "INSERT INTO once_own (apply, name, type, pool, target) SELECT ?3, name, type, pool, target FROM own_rrsets
+    let keep =
+        "INSERT INTO once_own (apply, name, type, pool, target) SELECT ?3, name, type, pool, target FROM own_rrsets
          WHERE name = ?1 AND type = ?2 AND (pool = ?4 AND target = ?5 OR pool = '-') ON CONFLICT DO NOTHING";
     for ChangeEffect { name, rtype, is_there, .. } in &effects {
         if any_lacks {

@@ -280,8 +280,7 @@ impl KnownMarkers {
             return vec![own];
         }
         let is_other = |target: &TargetId| target.pool == copy.target.pool && self.present.contains(target);
-        let of_zone =
-            || self.copies.iter().filter(|(other, _)| other.zone == copy.zone && !is_other(&other.target));
+        let of_zone = || self.copies.iter().filter(|(other, _)| other.zone == copy.zone && !is_other(&other.target));
         let of_pool: Vec<&KnownMarker> =
             of_zone().filter(|(other, _)| other.target.pool == copy.target.pool).map(|(_, known)| known).collect();
         if of_pool.is_empty() { of_zone().map(|(_, known)| known).collect() } else { of_pool }

@@ -55,8 +55,7 @@ impl ReviewMemory {
         let desired_since = match (&last, &planned) {
             (Some(last), Some(planned)) if is_kept(last) => {
                 let sights = ReferenceSights::of(&inventory.config);
-                let later =
-                    ask_present(&sights.of_changes(changes), |present| state.last_changed(last.id, present))?;
+                let later = ask_present(&sights.of_changes(changes), |present| state.last_changed(last.id, present))?;
                 desired_since(changes, written, &later, last.id, planned)
             }
             _ => Vec::new(),

@@ -257,7 +257,9 @@ impl Checks {
         for (number, state) in states.iter().enumerate() {
             for key in &stage.fleet.keys {
                 let (name, rtype) = slot(key);
-                let Some(written) = state.last_written(&[SightedRrset::anywhere(key)]).unwrap().remove(0) else { continue };
+                let Some(written) = state.last_written(&[SightedRrset::anywhere(key)]).unwrap().remove(0) else {
+                    continue;
+                };
                 if written.left(rtype, truth::standing(&stage.primary, key).as_ref()) {
                     continue;
                 }

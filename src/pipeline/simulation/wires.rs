@@ -17,12 +17,12 @@ use crate::progress::{Progress, RunStage};
 use crate::state::{
     Acceptance, AcceptanceRecord, AcceptedFile, Acceptor, ApplyId, ApplyJournal, ApplySummary, Breaker, BreakerReset,
     ChangeLedger, ExportToAccept, KnownMarkers, LackList, LackedChange, LeftSubject, LiftedLimit, NewApply, NewLack,
-    OwnershipRegister, PlanBasis, PlanText, Resumption, SentUpdate, SightedRrset, Sqlite, State, StateAddress, StateIdentity, UnsettledUpdate, WaitList, WaitNews,
-    WrittenRrset,
+    OwnershipRegister, PlanBasis, PlanText, Resumption, SentUpdate, SightedRrset, Sqlite, State, StateAddress,
+    StateIdentity, UnsettledUpdate, WaitList, WaitNews, WrittenRrset,
 };
 use crate::target::{
-    Answer, CopyId, Marker, Question, RrsetEdit, TargetId, TargetScope, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone,
-    WriteTarget,
+    Answer, CopyId, Marker, Question, RrsetEdit, TargetId, TargetScope, Update, UpdateLimits, UpdateReply,
+    UpdateTicket, UpdateZone, WriteTarget,
 };
 
 /// The connection of a run to the primary.

@@ -26,7 +26,13 @@ fn scope(name: &str, others: &[&str]) -> TargetScope {
 }
 
 /// Sends changes to a target with this outcome.
-fn sends(state: &mut dyn State, apply: ApplyId, (name, number): (&str, u64), changes: &[Change], outcome: BatchOutcome) {
+fn sends(
+    state: &mut dyn State,
+    apply: ApplyId,
+    (name, number): (&str, u64),
+    changes: &[Change],
+    outcome: BatchOutcome,
+) {
     run(state, apply, &Batch { copy: copy_at(name), ..batch(changes, number, None) }, Some(outcome));
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::lack_news;
 use super::*;
-use crate::apply::{PoolShare, VoteTerms};
+use crate::apply::{MadeBefore, PoolShare, VoteTerms};
 use crate::diag::Problem;
 use crate::plan::ZoneSeen;
 use crate::target::{PoolName, TargetId};
@@ -58,8 +58,7 @@ fn run_in(plan: &Plan, pools: &[TestPool<'_>]) -> (ApplyOutcome, Vec<Lack>) {
     let written = write(survey, &orders, &Journal::default());
     let read_back = read_back(&written);
     let news = lack_news(&written, &read_back);
-    let lack =
-        |(copy, change, why): (CopyId, &Change, String)| (copy.target.name, change.key.owner.to_string(), why);
+    let lack = |(copy, change, why): (CopyId, &Change, String)| (copy.target.name, change.key.owner.to_string(), why);
     (judge(&written, &read_back, Vec::new()), news.lacking.into_iter().map(lack).collect())
 }
 
@@ -213,6 +212,27 @@ fn changes_of_one_rrset_for_different_targets_are_each_sent_to_their_own() {
     assert_eq!(standing(&a, &plan.changes[0].key), standing(&b, &plan.changes[0].key));
 }
 
+#[test]
+fn what_was_made_at_one_target_is_made_at_the_others_alone() {
+    let plan = plan_of(2, &["a", "b"]);
+    let (a, b) = (primary(&plan, 1), primary(&plan, 1));
+    plan.changes.iter().for_each(|change| put(&a, &change.key, change.kind.after()));
+    put(&a, &address_key(&plan, 0), Some(&foreign(1)));
+    let pools = [main(50, &[("a", Some(&a)), ("b", Some(&b))])];
+    let is_of_a = |copy: &CopyId, _: &Change| if copy.target.name == "a" { MadeBefore::Yes } else { MadeBefore::No };
+    let survey = survey(&plan, accesses(&plan, &pools), SIDE_BY_SIDE).with_made(&is_of_a);
+    let orders = orders(&plan, None);
+    let written = write(survey, &orders, &Journal::default());
+    let read_back = read_back(&written);
+    let applied = judge(&written, &read_back, Vec::new());
+    assert_eq!((counts(&applied).as_str(), made(&a).len()), ("2 applied", 0));
+    assert_eq!(done(&plan, &b), plan.changes.len());
+    let lack = &applied.hosts[0].lacks[0];
+    assert_eq!((lack.target.as_str(), lack.changes), ("a", 1));
+    assert!(lack.message.starts_with("AAAA of `h0.search.example.net.` was made, but has changed since"), "{lack:?}");
+    assert!(applied.hosts[1].lacks.is_empty());
+}
+
 /// The plan with its reverse zone in another pool.
 fn in_two_pools(hosts: usize) -> (Plan, PoolName) {
     let (mut plan, rev) = (plan_of(hosts, &["a", "b"]), "rev".parse::<PoolName>().unwrap());
@@ -285,13 +305,7 @@ fn whatever_happens_at_three_targets_nothing_foreign_is_overwritten_and_applied_
 }
 
 /// Checks what must hold at a target after any apply.
-fn check_copy(
-    plan: &Plan,
-    applied: &ApplyOutcome,
-    lacks: &[Lack],
-    (name, primary): (&str, &MemoryPrimary),
-    seed: u64,
-) {
+fn check_copy(plan: &Plan, applied: &ApplyOutcome, lacks: &[Lack], (name, primary): (&str, &MemoryPrimary), seed: u64) {
     primary.arrive();
     let foreign: HashMap<(Name, Rtype), Option<Rrset>> = truth::foreign(primary)
         .into_iter()
