@@ -94,9 +94,7 @@ impl<'a> ApplyBoard<'a> {
 
     /// Whether a unit is still to be written.
     fn is_alive(&self, unit: usize) -> bool {
-        self.lane.standings[unit] == UnitStanding::Open
-            && self.unit(unit).verdict.is_none()
-            && !self.hub.is_over(unit)
+        self.lane.standings[unit] == UnitStanding::Open && self.unit(unit).verdict.is_none() && !self.hub.is_over(unit)
     }
 
     /// Whether a piece is still to be written.

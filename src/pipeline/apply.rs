@@ -511,7 +511,7 @@ fn unknown_target(plan: &Plan, config: &Config, place: &str) -> Option<Problem> 
         |change: &Change| Some((change.zone.clone(), change.targets.iter().find(|name| !has(change, name))?.clone()));
     let (zone, name) = plan.changes.iter().find_map(stray)?;
     let message = format!("the plan changes the zone `{zone}` at the target `{name}`, which its pool does not have");
-    Some(Problem::new(place, "unknown-target", message).hint("plan again"))
+    Some(Problem::new(place, "no-such-target", message).hint("plan again"))
 }
 
 /// Refuses to write to a zone whose marker the state does not know, unless it is older than what the state knows.

@@ -41,7 +41,7 @@ pub trait LackList: Send {
     /// All that targets lack, the oldest apply first, then by pool, target, zone, name and type.
     fn lacks(&self) -> Result<Vec<LackedChange>, Problem>;
 
-    /// Keeps what an apply left undone at some targets. An older lack of the same RRset stays beside it.
+    /// Keeps what an apply left undone at some targets. An older lack of the same RRset stays.
     fn add_lacks(&mut self, apply: ApplyId, lacks: &[NewLack<'_>], now: Time) -> Result<(), Problem>;
 
     /// Forgets that a copy lacks a change.

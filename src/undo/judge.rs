@@ -86,7 +86,8 @@ pub fn judge(done: &[Change], now: &[Option<Answer>]) -> UndoJudgement {
 /// of them do. In pools of several targets both are one change for each target.
 pub fn stray<'a>(changes: &'a [Change], done: &[Change]) -> Option<&'a Change> {
     let rrset = |change: &Change| (change.zone.clone(), change.key.clone(), change.targets.clone());
-    let inverses: HashMap<(ZoneName, RrKey, Vec<String>), Change> = done.iter().map(|done| (rrset(done), inverse(done))).collect();
+    let inverses: HashMap<(ZoneName, RrKey, Vec<String>), Change> =
+        done.iter().map(|done| (rrset(done), inverse(done))).collect();
     let is_inverse = |change: &Change| {
         let inverse = inverses.get(&rrset(change))?;
         Some(*change == Change { reasons: change.reasons.clone(), ..inverse.clone() })

@@ -42,7 +42,8 @@ pub fn net(
     let mut places: HashMap<(Option<String>, &ZoneName, &Name, Rtype), usize> = HashMap::new();
     for update in sent.iter().filter(|update| !matches!(update.fate, SentFate::Undone(_))) {
         let targets = pool_of(&update.zone).sent_to(&update.target);
-        for (target, change) in targets.iter().flat_map(|target| update.changes.iter().map(move |change| (target, change)))
+        for (target, change) in
+            targets.iter().flat_map(|target| update.changes.iter().map(move |change| (target, change)))
         {
             let next = spans.len();
             match *places.entry((target.clone(), &update.zone, &change.name, change.rtype)).or_insert(next) {

@@ -362,3 +362,32 @@ fn a_text_of_the_registry_goes_with_the_rrset_that_it_records() {
     let phases = crate::apply::order::phases(&judged.changes, &tied);
     assert_eq!(phases, [crate::apply::Phase::Deletes; 2]);
 }
+
+#[test]
+fn an_undo_puts_back_what_each_target_got() {
+    let pool = |_: &ZoneName| ZonePool { pool: fixture::pool(), targets: vec!["a".to_owned(), "b".to_owned()] };
+    let at = |name: &str| TargetId { pool: fixture::pool(), name: name.to_owned() };
+    let create = || did(&[7], "a.search.example.net", Rtype::AAAA, (NONE, (600, &["2a02:6b8::1"])));
+    let both = || sent(vec![(create(), SentFate::Done), (create(), SentFate::Done)]);
+    let mut of_both = both();
+    of_both.iter_mut().zip(["a", "b"]).for_each(|(update, name)| update.target = at(name));
+    let done = net(APPLY, &of_both, pool).unwrap();
+    assert_eq!(done.iter().map(|change| change.targets.clone()).collect::<Vec<_>>(), [["a"], ["b"]]);
+    assert!(gathered(done.clone(), pool).iter().all(|change| change.targets.is_empty()), "one for all");
+    assert_eq!(gathered(done.clone(), pool).len(), 1);
+    assert_eq!(per_target(&gathered(done.clone(), pool), pool), done);
+    of_both.pop();
+    let of_one = gathered(net(APPLY, &of_both, pool).unwrap(), pool);
+    assert_eq!(of_one[0].targets, ["a"]);
+    // What an older version sent may be at any of them.
+    let of_old = net(APPLY, &both()[..1], pool).unwrap();
+    assert_eq!(of_old.len(), 2);
+    let back: Vec<Change> = done.iter().map(|change| Change { kind: inverse_kind(change), ..change.clone() }).collect();
+    assert_eq!(stray(&back, &done), None);
+    assert!(stray(&back, &done[..1]).is_some(), "the other target did not get it");
+}
+
+/// The inverse of a create.
+fn inverse_kind(change: &Change) -> ChangeKind {
+    ChangeKind::between(change.kind.after().cloned(), None).unwrap()
+}

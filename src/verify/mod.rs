@@ -44,11 +44,13 @@ pub fn judge(written: &PlanWritten<'_>, read_back: &ReadBack, problems: Vec<Prob
 }
 
 /// What kept zones from being looked at, and from being read back. Where the targets of a pool without any such problem
-/// reach the threshold, those of the others are told with what they lack.
+/// reach the threshold, those of the others are reported with what they lack.
 fn lane_problems(written: &PlanWritten<'_>, read_back: &ReadBack) -> (Vec<Problem>, Vec<Problem>) {
     let survey = &written.survey;
     let unread: Vec<Vec<&Problem>> = (0..survey.lanes.len())
-        .map(|lane| read_back.get(lane).into_iter().flat_map(|read| read.values()).filter_map(|read| read.as_ref().err()))
+        .map(|lane| {
+            read_back.get(lane).into_iter().flat_map(|read| read.values()).filter_map(|read| read.as_ref().err())
+        })
         .map(Iterator::collect)
         .collect();
     let is_well = |(lane, unread): &(&LaneSurvey<'_>, &Vec<&Problem>)| lane.problems.is_empty() && unread.is_empty();
@@ -106,7 +108,7 @@ pub fn never_created<'a>(written: &PlanWritten<'a>, read_back: &ReadBack) -> Vec
 pub struct LackNews<'a> {
     /// The changes that they lack, each with its copy and why.
     pub lacking: Vec<(CopyId, &'a Change, String)>,
-    /// The changes that they have: an older lack of the same RRset is no more.
+    /// The changes that they have: an older lack of the same RRset is dropped.
     pub held: Vec<(CopyId, &'a Change)>,
 }
 

@@ -1,5 +1,7 @@
 //! Facts about applies, shown on a primary in memory; and many random ones, with faults and other editors.
 
+mod pools;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::error::Error;
 use std::sync::Mutex;

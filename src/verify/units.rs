@@ -117,17 +117,17 @@ impl WrittenUnit<'_> {
 
     /// The outcome of a unit that is in DNS.
     fn reached(&self, outcomes: &[LaneOutcome]) -> UnitVerdict {
-        let was_written = |own: &LaneOutcome| {
-            matches!(own, LaneOutcome::Complete(UnitVerdict { outcome: OutcomeCode::Applied, .. }))
-        };
+        let was_written =
+            |own: &LaneOutcome| matches!(own, LaneOutcome::Complete(UnitVerdict { outcome: OutcomeCode::Applied, .. }));
         let outcome = if outcomes.iter().any(was_written) { OutcomeCode::Applied } else { OutcomeCode::AlreadyApplied };
         fine(outcome)
     }
 
     /// The outcome of a unit that is not, or not at enough targets.
     fn missed(&self, outcomes: &[LaneOutcome]) -> UnitVerdict {
-        let open: Vec<usize> =
-            (0..outcomes.len()).filter(|lane| self.lanes()[*lane].standings[self.unit] != UnitStanding::Already).collect();
+        let open: Vec<usize> = (0..outcomes.len())
+            .filter(|lane| self.lanes()[*lane].standings[self.unit] != UnitStanding::Already)
+            .collect();
         let done: usize = open.iter().map(|lane| self.state(*lane).done.len()).sum();
         let all: usize = open.iter().map(|lane| self.lanes()[*lane].places[self.unit].len()).sum();
         let cause = self.cause(outcomes);
@@ -140,12 +140,14 @@ impl WrittenUnit<'_> {
 
     /// Why a unit is not at enough targets.
     fn cause(&self, outcomes: &[LaneOutcome]) -> UnitVerdict {
-        let own = |(outcome, lane)| match outcome {
-            &LaneOutcome::Lacks(ref verdict) => Some((lane, verdict)),
-            LaneOutcome::Absent | LaneOutcome::Complete(_) | LaneOutcome::Ended => None,
-        };
-        let mut failed: Vec<(&LaneSurvey<'_>, &UnitVerdict)> =
-            outcomes.iter().zip(self.lanes()).filter_map(own).collect();
+        let mut failed: Vec<(&LaneSurvey<'_>, &UnitVerdict)> = outcomes
+            .iter()
+            .zip(self.lanes())
+            .filter_map(|(outcome, lane)| match outcome {
+                LaneOutcome::Lacks(verdict) => Some((lane, verdict)),
+                LaneOutcome::Absent | LaneOutcome::Complete(_) | LaneOutcome::Ended => None,
+            })
+            .collect();
         // What broke the threshold comes first.
         failed.sort_by_key(|(lane, _)| self.is_reached_in(lane.votes.group, outcomes));
         let end = self.written.ends[self.unit].as_ref();
@@ -211,7 +213,8 @@ fn at_target(lane: &LaneSurvey<'_>, verdict: &UnitVerdict) -> String {
 
 /// The error of a pool in which too few targets can be written.
 fn no_consensus(target: &TargetId, threshold: u32, told: &str) -> Problem {
-    let message = format!("without target `{target}` the others do not reach the threshold of {threshold} percent; {told}");
+    let message =
+        format!("without target `{target}` the others do not reach the threshold of {threshold} percent; {told}");
     Problem::new(format!("pool `{}`", target.pool), "no-consensus", message)
 }
 

@@ -67,6 +67,7 @@ mod once;
 mod ordinary_year;
 mod ours;
 mod pdns;
+mod pools;
 mod proxy;
 mod proxy_faults;
 mod query;

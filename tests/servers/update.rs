@@ -242,7 +242,8 @@ fn a_plan_that_replaces_a_cname_and_an_address_is_applied(kind: Kind) {
     let plan = Plan { changes, ..planned.clone() };
     let writer = Client::new(None).writer(&rig.server.address(), "");
     let applied = || {
-        let access = CopyAccess { copy: CopyId::only(&like.zone_id()), writer: Ok(&*writer), is_fenced: true, share: None };
+        let access =
+            CopyAccess { copy: CopyId::only(&like.zone_id()), writer: Ok(&*writer), is_fenced: true, share: None };
         let clearance = guard::clear(&SealedPlan::new(plan.clone()), &[], &[]).expect("no limit is exceeded");
         let survey = apply::survey(&plan, vec![access], 1);
         let wave = wave::next(survey.open_units(), clearance);

@@ -30,7 +30,8 @@ fn left(limit: &LimitState) -> u64 {
 
 /// The markers, sorted by the zone's name as text.
 fn markers(memory: &StateFacts) -> Vec<(String, &KnownMarker)> {
-    let mut markers: Vec<_> = memory.markers.copies().iter().map(|(copy, known)| (copy.zone.to_string(), known)).collect();
+    let mut markers: Vec<_> =
+        memory.markers.copies().iter().map(|(copy, known)| (copy.zone.to_string(), known)).collect();
     markers.sort_by(|a, b| a.0.cmp(&b.0));
     markers
 }

@@ -2,6 +2,8 @@
 
 mod breakers;
 
+mod copies;
+
 mod exports;
 
 mod file;
@@ -28,7 +30,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::apply::{ApplyOutcome, MarkerSwap, OutcomeCode, Phase, SubjectOutcome};
-use crate::dns::{Name, RrKey, Rtype};
+use crate::dns::{Name, Rtype};
 use crate::inventory::value::{Duration, Inv};
 use crate::plan::{Change, fixture};
 use crate::target::{CopyId, PoolName, TargetId, ZoneId};

@@ -40,4 +40,25 @@ CREATE TABLE markers (
 );
 INSERT INTO markers (zone, marker, at) SELECT zone, marker, at FROM markers_of_copies;
 DROP TABLE markers_of_copies;
+DROP TABLE lacks;
+ALTER TABLE own_rrsets RENAME TO own_rrsets_of_copies;
+CREATE TABLE own_rrsets (
+    name TEXT NOT NULL,
+    type TEXT NOT NULL,
+    zone TEXT NOT NULL,
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    seal BIGINT,
+    PRIMARY KEY (name, type)
+);
+INSERT INTO own_rrsets (name, type, zone, apply, seal) SELECT name, type, zone, apply, seal FROM own_rrsets_of_copies;
+DROP TABLE own_rrsets_of_copies;
+ALTER TABLE once_own RENAME TO once_own_of_copies;
+CREATE TABLE once_own (
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    name TEXT NOT NULL,
+    type TEXT NOT NULL,
+    PRIMARY KEY (apply, name, type)
+);
+INSERT INTO once_own (apply, name, type) SELECT apply, name, type FROM once_own_of_copies;
+DROP TABLE once_own_of_copies;
 UPDATE schema_version SET version = 6;
