@@ -69,6 +69,8 @@ mod ours;
 mod pdns;
 mod proxy;
 mod proxy_faults;
+mod publication;
+
 mod query;
 mod query_names;
 mod refusals;
