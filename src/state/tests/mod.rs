@@ -12,6 +12,8 @@ mod lock;
 
 mod past;
 
+mod publication;
+
 mod seal;
 
 mod undone;
