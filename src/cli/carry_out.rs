@@ -24,6 +24,7 @@ use crate::pipeline::conduct::ApplyConduct;
 use crate::pipeline::guards::foreseen;
 use crate::pipeline::metrics::standing;
 use crate::plan::SealedPlan;
+use crate::progress::RunStage;
 use crate::report;
 use crate::report::apply::{ApplyReport, YES, declined, question};
 use crate::report::event::{Applier, DoneFacts, RunReport};
@@ -225,6 +226,7 @@ pub fn conduct<T>(
     let done = std::thread::scope(|scope| {
         let announcer = scope.spawn(|| {
             announce_interrupt(&interrupted, is_over, |text| {
+                let text = if progress.is_in(RunStage::Publish) { WAIT_ENDS } else { text };
                 progress.without_line(|| output::note(format, quiet, text))
             });
         });
@@ -238,6 +240,9 @@ pub fn conduct<T>(
 
 /// How often is looked whether a signal came.
 const LOOK_FOR_SIGNALS: Duration = Duration::from_millis(50);
+
+/// What is said to a signal while name servers are waited for.
+const WAIT_ENDS: &str = "interrupted: name servers are no longer waited for; `zonewright sync` asks them again";
 
 /// Says once that a signal came, and what is waited for, until the work is over.
 fn announce_interrupt(interrupted: &AtomicBool, is_over: &AtomicBool, say: impl FnOnce(&str)) {

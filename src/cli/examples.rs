@@ -13,7 +13,7 @@ const COMMON: usize = 8;
 type CommandExample = (&'static str, &'static str, &'static str);
 
 /// All examples; each command has at least one.
-const EXAMPLES: [CommandExample; 42] = [
+const EXAMPLES: [CommandExample; 44] = [
     ("init", "zonewright init dns --from-axfr ns1.example.net example.net", "Make the workspace dns/ from live DNS."),
     ("check", "zonewright -C dns check", "Validate all files of the workspace dns/, offline."),
     ("plan", "zonewright plan --out plan.json", "Show what would change in DNS, and save the plan."),
@@ -43,6 +43,7 @@ const EXAMPLES: [CommandExample; 42] = [
     ("drift", "zonewright drift --format json", "The same, for a program."),
     ("fix", "zonewright fix sas0-0005", "Explain one host, show its plan, ask, and apply it."),
     ("resume", "zonewright resume 12", "Finish apply 12."),
+    ("sync", "zonewright sync --pool main", "Ask the name servers of one pool again."),
     (
         "undo",
         "zonewright undo 12 --host sas0-0005 --out undo.json",
@@ -53,6 +54,7 @@ const EXAMPLES: [CommandExample; 42] = [
     ("snapshot", "zonewright snapshot --out live", "Save live DNS, to plan from it without servers or secrets."),
     ("doctor", "zonewright doctor --zone example.net", "Test all servers of one zone."),
     ("status", "zonewright status", "Show the running apply, the last applies, limits and breakers."),
+    ("status", "zonewright status --pool main", "Show which name servers serve the last changes."),
     (
         "status",
         "zonewright status --reset project:search --reason 'the export is whole again'",

@@ -57,8 +57,9 @@ pub fn run(
     let notes = RunNotes(Some(RefCell::new(Metrics::new(command))));
     let outcome = work(&notes);
     let exit = outcome.as_ref().map_or(Exit::Error, |exit| *exit);
-    if let Some(StateMetrics { breakers, last, unfinished }) = standing(&shared.workspace) {
+    if let Some(StateMetrics { breakers, last, unfinished, published }) = standing(&shared.workspace) {
         notes.note(|metrics| metrics.state(&breakers, last.as_ref(), unfinished));
+        notes.note(|metrics| published.iter().for_each(|own| metrics.published(own.pool.as_str(), own.rrsets)));
     }
     let is_success = matches!(exit, Exit::Done | Exit::Changes);
     notes.note(|metrics| metrics.ended(RunEnd { began, took: started.elapsed(), exit: exit.code(), is_success }));

@@ -50,7 +50,7 @@ const COMMANDS: [PeerWord; 15] = [
     PeerWord { words: &["destroy", "delete", "remove"], hint: REMOVE },
     PeerWord { words: &["refresh"], hint: DRIFT },
     PeerWord {
-        words: &["push", "sync", "deploy", "reconcile", "update"],
+        words: &["push", "deploy", "reconcile", "update"],
         hint: "`zonewright apply` makes a plan, asks, and applies it",
     },
     PeerWord {

@@ -54,6 +54,12 @@ impl ProgressLine {
         self.over.into_inner().expect("no thread panics while it holds the stages")
     }
 
+    /// Whether this stage runs.
+    pub fn is_in(&self, what: RunStage) -> bool {
+        let running = self.running.lock().expect("no thread panics while it holds the stage");
+        running.as_ref().is_some_and(|stage| stage.what == what)
+    }
+
     /// Takes the line away while something else is printed.
     pub fn without_line(&self, print: impl FnOnce()) {
         let running = self.running.lock().expect("no thread panics while it holds the stage");

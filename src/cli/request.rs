@@ -44,6 +44,7 @@ pub fn refuse_zones(shared: &SharedArgs, command: &str) -> Result<(), CommandFai
         match command {
             "fix" => "the hosts that it names",
             "resume" => "nothing: it finishes the whole apply",
+            "sync" => "`--pool POOL`",
             _ => "`--host HOST` or `--project ID`",
         }
     );

@@ -4,10 +4,13 @@ use super::args::{SharedArgs, StatusArgs};
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::request::not_opened;
+use super::sync::unknown_pool;
 use super::who::who;
 use crate::diag::did_you_mean;
 use crate::inventory::value::Time;
+use crate::pipeline::pool_status::pool_status;
 use crate::pipeline::state::{self, WasReset};
+use crate::pipeline::sync::SyncError;
 use crate::report;
 use crate::state::BreakerReset;
 
@@ -22,7 +25,14 @@ pub fn run(shared: &SharedArgs, args: &StatusArgs) -> Result<Exit, CommandFailur
     }
     let count = if shared.verbose > 0 { usize::MAX } else { APPLIES };
     match state::status(&shared.workspace, now, count) {
-        Ok(status) => {
+        Ok(mut status) => {
+            if let Some(pool) = &args.pool {
+                status.pool = match pool_status(&shared.workspace, pool, now) {
+                    Ok(pool) => Some(pool),
+                    Err(SyncError::UnknownPool(unknown)) => return Err(unknown_pool(&unknown)),
+                    Err(SyncError::Open(error)) => return not_opened(shared, error),
+                };
+            }
             output::print(&report::status(&status, args.format.into(), &output::text_options(shared)))?;
             Ok(Exit::Done)
         }

@@ -9,11 +9,14 @@ use super::TOOL;
 use super::settings::{OpenError, load_config, state_address};
 use crate::diag::Problem;
 use crate::dns::{Name, ZoneName};
+use crate::inventory::model::Config;
 use crate::inventory::value::{Inv, Time};
 use crate::state::status::at_work;
 use crate::state::{
-    self, ApplyId, History, HistoryAnswer, LeftSubject, PastApply, SentChange, SentUpdate, State, StateLock,
+    self, ApplyId, History, HistoryAnswer, LeftSubject, PastApply, PublishedRrset, SentChange, SentUpdate, State,
+    StateLock,
 };
+use crate::target::PoolName;
 
 /// What an operator asks for.
 #[derive(Debug, Clone)]
@@ -90,7 +93,21 @@ pub fn history(inquiry: &HistoryInquiry<'_>) -> Result<History, HistoryError> {
     history.resumable.retain(|id| Some(*id) != history.running);
     history.told = inquiry.tell(&*state)?;
     history.mark_targets(|pool| config.pools.iter().any(|own| own.name == *pool && own.has_several()));
+    leave_unfollowed(&mut history.told, &config);
     Ok(history)
+}
+
+/// Leaves out whether RRsets are served where their pool has no name server that says so.
+fn leave_unfollowed(told: &mut HistoryAnswer, config: &Config) {
+    let pool = |name: &PoolName| config.pools.iter().find(|pool| pool.name == *name);
+    let is_followed = |rrset: &PublishedRrset| pool(&rrset.zone.pool).is_some_and(|pool| !pool.name_servers.is_empty());
+    match told {
+        HistoryAnswer::Applies(..) => {}
+        HistoryAnswer::Apply(past) => past.published.retain(is_followed),
+        HistoryAnswer::Hosts(_, applies) | HistoryAnswer::Name(_, applies) => {
+            applies.iter_mut().for_each(|past| past.published.retain(is_followed));
+        }
+    }
 }
 
 impl HistoryInquiry<'_> {
@@ -161,7 +178,8 @@ impl HistoryInquiry<'_> {
     fn past(&self, state: &dyn State, id: ApplyId) -> Result<Option<PastApply>, Problem> {
         let Some(summary) = state.apply(id)? else { return Ok(None) };
         let (sent, left, allowed) = (state.sent(id)?, state.left_hosts(id)?, state.allowed(id)?);
-        let mut past = PastApply { summary, sent, left, allowed };
+        let published = state.published_by(id)?;
+        let mut past = PastApply { summary, sent, left, allowed, published };
         let in_project = |project: &String| self.projects.is_empty() || self.projects.contains(project);
         let in_zone = |zone: &ZoneName| self.zones.is_empty() || self.zones.contains(zone);
         let change = |sent: &SentUpdate, change: &SentChange| in_project(&change.project) && in_zone(&sent.zone);

@@ -43,6 +43,8 @@ pub mod resume;
 
 pub mod sync;
 
+pub mod pool_status;
+
 pub mod undo;
 
 mod left_behind;

@@ -40,7 +40,7 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, OpenE
     let accepted = state.map(|state| state.exports()).transpose()?.unwrap_or_default();
     let sources = inventory.exports.iter().map(|export| source(&inventory, export, &accepted)).collect();
     let place = address.setting().to_owned();
-    Ok(Status { tool: TOOL.to_owned(), created: now, place, holder, sources, memory, limits, left_behind })
+    Ok(Status { tool: TOOL.to_owned(), created: now, place, holder, sources, memory, limits, left_behind, pool: None })
 }
 
 /// The names that no host has and at which applies created an AAAA RRset that no apply deleted since, sorted; none

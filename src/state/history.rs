@@ -1,10 +1,11 @@
 //! What the journal says of past applies: what was sent, its outcome, what it left, who resumed it, which limits were
 //! lifted. Pure.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
 
+use super::publication::PublishedRrset;
 use super::{ApplyId, ApplySummary};
 use crate::change::RrsetText;
 use crate::claim::{Subject, host_number};
@@ -210,6 +211,8 @@ pub struct PastApply {
     pub left: Vec<LeftSubject>,
     /// The limits that were lifted for it, sorted by name.
     pub allowed: Vec<LiftedLimit>,
+    /// Its RRsets in pools that have name servers, with whether they are served; without those that a later apply changed.
+    pub published: Vec<PublishedRrset>,
 }
 
 impl PastApply {
@@ -222,6 +225,9 @@ impl PastApply {
         }
         self.sent.retain(|sent| !sent.changes.is_empty());
         self.left.retain(host);
+        let changes = self.sent.iter().flat_map(|sent| &sent.changes);
+        let kept: HashSet<(&Name, Rtype)> = changes.map(|change| (&change.name, change.rtype)).collect();
+        self.published.retain(|rrset| kept.contains(&(&rrset.name, rrset.rtype)));
     }
 
     /// Each RRset of a copy that it changed or tried to change once, in the order of sending: with the last update that took

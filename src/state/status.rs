@@ -1,10 +1,14 @@
 //! What there is to say of a state as a whole. Pure.
 
-use super::{ApplyId, ApplyJournal, ApplySummary, Breaker, KnownMarkers, LockHolder, SourceStatus, State};
+use super::{
+    ApplyId, ApplyJournal, ApplySummary, Breaker, KnownMarkers, LockHolder, SourceStatus, State, ZonePublication,
+};
+use crate::consensus::VoterId;
 use crate::diag::Problem;
 use crate::dns::Name;
 use crate::inventory::value::Time;
 use crate::plan::LimitState;
+use crate::target::PoolName;
 
 /// A state, looked at.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +29,21 @@ pub struct Status {
     pub limits: Vec<LimitState>,
     /// The names that no host has and at which applies created an AAAA RRset that they did not delete since; sorted.
     pub left_behind: Vec<Name>,
+    /// The rows of a pool, where they are asked for.
+    pub pool: Option<PoolStatus>,
+}
+
+/// What a state says of a pool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PoolStatus {
+    /// Its name.
+    pub name: PoolName,
+    /// The share of its voters that must agree, in percent.
+    pub threshold: u32,
+    /// Its voters, in the order of the settings.
+    pub voters: Vec<VoterId>,
+    /// The zones of it that have steps, with all their rows, sorted by name.
+    pub zones: Vec<ZonePublication>,
 }
 
 /// What a state says.

@@ -70,6 +70,8 @@ mod pdns;
 mod pools;
 mod proxy;
 mod proxy_faults;
+mod publication;
+
 mod query;
 mod query_names;
 mod refusals;

@@ -45,6 +45,11 @@ impl<'c> PoolRolls<'c> {
         Some(&self.pools.get(zone.pool.as_str())?.roll)
     }
 
+    /// The voters of a pool.
+    pub fn of_pool(&self, pool: &PoolName) -> Vec<VoterId> {
+        self.pools.get(pool.as_str()).map(|own| own.roll.voters.clone()).unwrap_or_default()
+    }
+
     /// Whether any pool has a name server.
     pub fn has_name_servers(&self) -> bool {
         self.pools.values().any(|pool| !pool.name_servers.is_empty())

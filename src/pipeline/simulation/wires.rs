@@ -8,6 +8,7 @@ use super::stage::{Journaled, Stage, Weakness};
 use crate::apply::{ApplyOutcome, Batch, BatchOutcome};
 use crate::change::Change;
 use crate::claim::Subject;
+use crate::consensus::ZoneRecord;
 use crate::diag::Problem;
 use crate::diff::waits::RrsetWaits;
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
@@ -17,12 +18,13 @@ use crate::progress::{Progress, RunStage};
 use crate::state::{
     Acceptance, AcceptanceRecord, AcceptedFile, Acceptor, ApplyId, ApplyJournal, ApplySummary, Breaker, BreakerReset,
     ChangeLedger, ExportToAccept, KnownMarkers, LackList, LackedChange, LeftSubject, LiftedLimit, NewApply, NewLack,
-    OwnershipRegister, PlanBasis, PlanText, Resumption, SentUpdate, SightedRrset, Sqlite, State, StateAddress,
-    StateIdentity, UnsettledUpdate, WaitList, WaitNews, WrittenRrset,
+    OwnershipRegister, PlanBasis, PlanText, PublicationRecord, PublishedRrset, RecordedZone, Resumption, RrsetTally,
+    SentUpdate, SightedRrset, Sqlite, State, StateAddress, StateIdentity, UnsettledUpdate, WaitList, WaitNews,
+    WrittenRrset, ZonePublication,
 };
 use crate::target::{
-    Answer, CopyId, Marker, Question, RrsetEdit, TargetId, TargetScope, Update, UpdateLimits, UpdateReply,
-    UpdateTicket, UpdateZone, WriteTarget,
+    Answer, CopyId, Marker, PoolName, Question, RrsetEdit, TargetId, TargetScope, Update, UpdateLimits, UpdateReply,
+    UpdateTicket, UpdateZone, WriteTarget, ZoneId,
 };
 
 /// The connection of a run to the primary.
@@ -256,6 +258,21 @@ impl WaitList for Book<'_> {
 
     write! {
         fn note_waits(news: &WaitNews) -> ();
+    }
+}
+
+impl PublicationRecord for Book<'_> {
+    read! {
+        fn zone_record(zone: &ZoneId) -> ZoneRecord;
+        fn zones_with_steps() -> Vec<ZoneId>;
+        fn rrsets_since(zone: &ZoneId, apply: ApplyId) -> Vec<(Name, Rtype)>;
+        fn publications(pool: &PoolName) -> Vec<ZonePublication>;
+        fn published_by(apply: ApplyId) -> Vec<PublishedRrset>;
+        fn rrset_tallies() -> Vec<RrsetTally>;
+    }
+
+    write! {
+        fn keep_records(zones: &[RecordedZone], now: Time) -> ();
     }
 }
 

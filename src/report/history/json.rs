@@ -6,7 +6,9 @@ use crate::dns::ZoneName;
 use crate::document::{object_in_documents, pretty};
 use crate::inventory::value::Time;
 use crate::report::applies::ApplyView;
-use crate::state::{History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, SentChange, SentFate, SentUpdate};
+use crate::state::{
+    History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, PublishedRrset, SentChange, SentFate, SentUpdate,
+};
 
 /// What `format` says.
 const FORMAT: &str = "zonewright.history/1";
@@ -60,6 +62,9 @@ struct EntryView<'a> {
     /// The limits that were lifted for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     allowed: Option<&'a [LiftedLimit]>,
+    /// Whether its RRsets are served.
+    #[serde(skip_serializing_if = "<[PublishedRrset]>::is_empty")]
+    published: &'a [PublishedRrset],
 }
 
 /// The applies of a history; with what they did, unless all applies are listed.
@@ -70,8 +75,9 @@ fn entries<'a>(history: &'a History) -> Vec<EntryView<'a>> {
         updates: Some(past.sent.iter().map(update).collect()),
         left: Some(&past.left),
         allowed: Some(&past.allowed),
+        published: &past.published,
     };
-    let short = |apply| EntryView { apply: view(apply), updates: None, left: None, allowed: None };
+    let short = |apply| EntryView { apply: view(apply), updates: None, left: None, allowed: None, published: &[] };
     match &history.told {
         HistoryAnswer::Applies(applies, _) => applies.iter().map(short).collect(),
         HistoryAnswer::Apply(one) => vec![full(one)],

@@ -110,6 +110,7 @@ fn full() -> PastApply {
             at: at(1),
             who: "ops".into(),
         }],
+        published: Vec::new(),
     }
 }
 
@@ -214,8 +215,9 @@ fn what_was_done_for_a_host_is_told_apply_by_apply() {
     let PastApply { summary, mut sent, mut left, .. } = full();
     sent.truncate(1);
     left.truncate(1);
-    let earlier = PastApply { summary: begun(3), sent: vec![sent[0].clone()], left: vec![], allowed: vec![] };
-    insta::assert_snapshot!(text(HistoryAnswer::Hosts(vec![Inv(7), Inv(70)], vec![PastApply { summary, sent: vec![], left, allowed: vec![] }, earlier])), @r"
+    let earlier =
+        PastApply { summary: begun(3), sent: vec![sent[0].clone()], left: vec![], allowed: vec![], published: vec![] };
+    insta::assert_snapshot!(text(HistoryAnswer::Hosts(vec![Inv(7), Inv(70)], vec![PastApply { summary, sent: vec![], left, allowed: vec![], published: vec![] }, earlier])), @r"
     What was done for hosts 7, 70, the latest apply first
 
     Apply 12: begun 2026-11-20T02:12:00Z by ops, ended 2026-11-20T02:12:07Z
@@ -246,8 +248,13 @@ fn long_lists_are_cut_unless_somebody_asks_for_all() {
     let names: Vec<String> = (0..30).map(|number| format!("h{number}.example.net")).collect();
     let changes = names.iter().map(|name| change(name, Rtype::AAAA, None, rrset(600, &["2a02::1"]))).collect();
     let many = (0..30).map(|host| left(Some(host), "failed", Some("refused"))).collect();
-    let past =
-        PastApply { summary: summary(12), sent: vec![sent(1, SentFate::Done, changes)], left: many, allowed: vec![] };
+    let past = PastApply {
+        summary: summary(12),
+        sent: vec![sent(1, SentFate::Done, changes)],
+        left: many,
+        allowed: vec![],
+        published: vec![],
+    };
     let told = HistoryAnswer::Apply(Box::new(past));
     let shown = text(told.clone());
     assert_eq!(shown.matches("and 25 more (-v lists all)").count(), 2, "{shown}");

@@ -13,6 +13,7 @@ use crate::report::gather::gather;
 use crate::report::page::TextPage;
 use crate::report::summary::subjects;
 use crate::report::wrap::table;
+use crate::state::served::StatusCounts;
 use crate::state::{History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, SentChange, SentFate, SentUpdate};
 
 /// Renders a history.
@@ -52,6 +53,12 @@ impl TextPage<'_> {
             self.line(2, &format!("hint: `zonewright resume {}` continues it", summary.id.0));
         }
         self.narrowed(history);
+        let served = StatusCounts::of(past.published.iter().map(|rrset| rrset.row.status));
+        if served.all() > 0 {
+            let StatusCounts { pending, error, .. } = served;
+            let done = format!("{} of {} RRsets as applied", served.done(), served.all());
+            self.line(2, &format!("served  {done}; {pending} PENDING, {error} ERROR"));
+        }
         let changes = past.changes();
         self.counts(&changes);
         self.left(&past.left);

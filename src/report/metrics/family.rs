@@ -72,4 +72,6 @@ families! {
     LastApplyHosts = "zonewright_last_apply_hosts": "Hosts of the last finished apply, by outcome.";
     UnfinishedApplies = "zonewright_unfinished_applies":
         "Applies that began after the last finished one, and never ended.";
+    PublishedRrsets = "zonewright_published_rrsets":
+        "RRsets that applies changed, by pool and by whether they are served; of pools that have name servers.";
 }

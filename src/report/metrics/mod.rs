@@ -21,6 +21,7 @@ use crate::inventory::value::Time;
 use crate::plan::{LimitState, NoticeCode, Plan, Review};
 use crate::review;
 use crate::state::ApplySummary;
+use crate::state::served::StatusCounts;
 
 use family::MetricFamily;
 
@@ -120,6 +121,14 @@ impl Metrics {
         for outcome in OutcomeCode::ALL {
             let count = last.outcomes.get(outcome.as_str()).copied().unwrap_or(0);
             self.set(MetricFamily::LastApplyHosts, &[("outcome", outcome.as_str())], count as f64);
+        }
+    }
+
+    /// Adds how many RRsets of a pool that has name servers are served as applied.
+    pub fn published(&mut self, pool: &str, rrsets: StatusCounts) {
+        let StatusCounts { pending, active, error, deleted } = rrsets;
+        for (status, count) in [("PENDING", pending), ("ACTIVE", active), ("ERROR", error), ("DELETED", deleted)] {
+            self.set(MetricFamily::PublishedRrsets, &[("pool", pool), ("status", status)], count as f64);
         }
     }
 

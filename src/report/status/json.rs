@@ -31,6 +31,7 @@ object_in_documents!(Status, status => {
     "limits": status.limits.iter().map(LimitView).collect::<Vec<_>>(),
     "breakers": status.memory.as_ref().map(|memory| &memory.breakers[..]).unwrap_or_default(),
     "left_behind": status.left_behind,
+    ? "pool": status.pool.as_ref(),
 });
 
 /// Some of the applies that a state lists.

@@ -2,6 +2,8 @@
 
 mod json;
 
+mod pool;
+
 mod sources;
 
 mod text;
@@ -15,10 +17,13 @@ use crate::state::{KnownMarker, StateFacts, Status};
 
 pub use text::{adopted, reset};
 
-/// Prints what a state says.
+/// Prints what a state says; as text of a pool alone, where one is asked for.
 pub fn status(status: &Status, format: ReportFormat, options: &TextOptions) -> String {
     match format {
-        ReportFormat::Text => text::render(status, options),
+        ReportFormat::Text => match &status.pool {
+            Some(pool) => pool::render(pool, options),
+            None => text::render(status, options),
+        },
         ReportFormat::Json => json::render(status),
     }
 }

@@ -63,7 +63,17 @@ fn status(holder: Option<LockHolder>, memory: Option<StateFacts>) -> Status {
     } else {
         vec![]
     };
-    Status { tool, created: at(999), place, holder, sources: Vec::new(), memory, limits, left_behind: vec![] }
+    Status {
+        tool,
+        created: at(999),
+        place,
+        holder,
+        sources: Vec::new(),
+        memory,
+        limits,
+        left_behind: vec![],
+        pool: None,
+    }
 }
 
 /// A limit of hosts.

@@ -14,6 +14,8 @@ mod lock;
 
 mod past;
 
+mod publication;
+
 mod seal;
 
 mod undone;
