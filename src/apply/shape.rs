@@ -271,16 +271,19 @@ fn reasons(change: &Change, diff: &RrsetDiff<'_>) -> ShapeVerdict {
     let Change { key, subject, reasons, .. } = change;
     let (adds, removes) = rules_of(key.rtype);
     let is_of_type = |rule: Rule| adds == rule || removes.contains(&rule);
-    // `edited-since` says something about any change, and makes none.
+    // `edited-since` says something about any change, and makes none. Only a change that is not for all targets brings
+    // copies in line.
     let fits = |rule: Rule| match rule {
         Rule::Ttl => key.rtype != Rtype::TXT,
         Rule::EditedSince => true,
+        Rule::CopyDiffers => !change.targets.is_empty(),
         rule => is_of_type(rule),
     };
     if let Some(Reason { rule, .. }) = reasons.iter().find(|reason| !fits(reason.rule)) {
         return no(format!("`{rule}` is no reason to change {} in such a plan", key.rtype));
     }
-    let has = |rules: &[Rule]| reasons.iter().any(|reason| rules.contains(&reason.rule));
+    let does = |rule: Rule, rules: &[Rule]| rule == Rule::CopyDiffers || rules.contains(&rule);
+    let has = |rules: &[Rule]| reasons.iter().any(|reason| does(reason.rule, rules));
     if !diff.added.is_empty() && !has(&[adds]) {
         return no(format!("adds a record without the reason `{adds}`"));
     }
@@ -292,6 +295,8 @@ fn reasons(change: &Change, diff: &RrsetDiff<'_>) -> ShapeVerdict {
     }
     let fits_rule = |reason: &Reason| match reason.rule {
         Rule::Registry | Rule::EditedSince => reason.subject == *subject,
+        // Any subject may find a copy that differs; that it is one of the change's is asked below.
+        Rule::CopyDiffers => true,
         Rule::Orphan => matches!(reason.subject, Subject::Orphan(_)),
         Rule::Released => matches!(reason.subject, Subject::Released(_)) && subject.host().is_some(),
         _ => matches!(reason.subject, Subject::Host(_)) && subject.host().is_some(),

@@ -169,6 +169,8 @@ words! {
         NoZone = "no-zone",
         /// Such a zone could not be read completely.
         ZoneUnknown = "zone-unknown",
+        /// The copies of a zone hold different A records at its name.
+        CopiesDisagree = "copies-disagree",
         /// Such a name is at or below a delegation.
         Delegated = "delegated",
         /// There is a CNAME at such a name, or a DNAME above it.
@@ -222,6 +224,12 @@ words! {
         RemovalsRest = "removals-rest",
         /// Own RRsets are at a name that no host has.
         LeftBehind = "left-behind",
+        /// A zone that a subject needs could not be read from this target, so that it gets no change there.
+        TargetUnknown = "target-unknown",
+        /// Something at this target's copy would block a subject, so that it gets no change there.
+        CopyBlocked = "copy-blocked",
+        /// A copy differs from the reference copy in RRsets that no subject claims.
+        CopiesDiffer = "copies-differ",
     }
 }
 
@@ -237,7 +245,10 @@ impl NoticeCode {
             | NoticeCode::PostState
             | NoticeCode::EditedSince
             | NoticeCode::RemovalsRest
-            | NoticeCode::LeftBehind => false,
+            | NoticeCode::LeftBehind
+            | NoticeCode::TargetUnknown
+            | NoticeCode::CopyBlocked
+            | NoticeCode::CopiesDiffer => false,
         }
     }
 

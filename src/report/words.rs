@@ -105,6 +105,13 @@ impl ExplainedCode for Rule {
                  say what is wrong with it now. The evidence names the apply, its update in the journal, and when that \
                  was sent. With `keep_edits = true` in `[project.ID]` the host is left as it is, with a notice.",
             ),
+            Rule::CopyDiffers => words(
+                "copy differs",
+                "the reference copy already has it so",
+                "The reference copy of the zone already has the RRset as it is to be. The copies at the targets that \
+                 the change names hold something else, or nothing, and are brought in line. An edit at one server, a \
+                 new target, or a target that was away during an apply usually caused it.",
+            ),
         }
     }
 }
@@ -189,6 +196,13 @@ impl ExplainedCode for BlockCode {
                 "a zone that they need could not be read completely",
                 "A zone that holds the host's name or a reverse name could not be read completely, so its content is \
                  not known. Nothing that depends on it is changed. The errors say why.",
+            ),
+            BlockCode::CopiesDisagree => words(
+                "copies disagree",
+                "the copies of a zone hold different A records at their name",
+                "The targets of the pool hold different A records at a name of the host. Its addresses are made of \
+                 these, so it is not known which addresses it should have. Nothing of the host is changed at any \
+                 target. Make the A records the same at all targets by hand: zonewright changes no A records.",
             ),
             BlockCode::Delegated => words(
                 "delegated",
@@ -331,6 +345,27 @@ impl ExplainedCode for NoticeCode {
                  got another name. The records stay. Policy `sync` deletes them, unless a current row of names.lock \
                  still gives the name to a number: `zonewright release` frees it. Policy `repair` deletes them if an \
                  operator runs `zonewright release HOST` before the host gets another name.",
+            ),
+            NoticeCode::TargetUnknown => words(
+                "target unknown",
+                "a zone could not be read from a target, so nothing changes there",
+                "A zone that the host needs could not be read from this target. The host gets no change there, and \
+                 gets its changes at the other targets of the pool, because these reach the threshold. What the \
+                 target lacks comes with `zonewright sync`, or with the next plan that can read it.",
+            ),
+            NoticeCode::CopyBlocked => words(
+                "copy blocked",
+                "records at one target would block a host, so nothing changes there",
+                "Something that only this target holds would block the host, such as a CNAME at its name. The host \
+                 gets no change at this target, and gets its changes at the others, because these reach the \
+                 threshold. Remove at the target what the message names.",
+            ),
+            NoticeCode::CopiesDiffer => words(
+                "copies differ",
+                "a copy differs from the reference copy where no host claims anything",
+                "The copy of the zone at this target differs from the reference copy in RRsets that no subject \
+                 claims. They stay as they are. The SOA, the NS of the apex, types of DNSSEC and the marker do not \
+                 count. `zonewright doctor` shows examples. Make the copies the same by hand.",
             ),
             NoticeCode::EditedSince => words(
                 "edited since",
