@@ -7,7 +7,7 @@ use crate::consensus::{
 };
 use crate::dns::{Serial, ZoneName};
 use crate::state::served::StatusCounts;
-use crate::state::{PublicationRecord as _, RecordedZone};
+use crate::state::RecordedZone;
 
 /// The zone of all these tests.
 fn zone() -> ZoneId {
