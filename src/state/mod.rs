@@ -84,7 +84,7 @@ pub use journal::ApplyJournal;
 pub use ledger::{BreakerReset, ChangeLedger};
 pub use lock::{LockHolder, StateLock};
 pub use ownership::OwnershipRegister;
-pub use publication::{PublicationRecord, PublishedRrset, RecordedZone, RrsetTally, ServerStanding, ZonePublication};
+pub use publication::{PublicationRecord, RecordedZone, RrsetStanding, RrsetTally, ServerStanding, ZonePublication};
 #[cfg(test)]
 pub use sqlite::Sqlite;
 pub use status::{StateFacts, Status};
