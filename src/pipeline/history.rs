@@ -13,7 +13,7 @@ use crate::inventory::model::Config;
 use crate::inventory::value::{Inv, Time};
 use crate::state::status::at_work;
 use crate::state::{
-    self, ApplyId, History, HistoryAnswer, LeftSubject, PastApply, PublishedRrset, SentChange, SentUpdate, State,
+    self, ApplyId, History, HistoryAnswer, LeftSubject, PastApply, RrsetStanding, SentChange, SentUpdate, State,
     StateLock,
 };
 use crate::target::PoolName;
@@ -100,7 +100,7 @@ pub fn history(inquiry: &HistoryInquiry<'_>) -> Result<History, HistoryError> {
 /// Leaves out whether RRsets are served where their pool has no name server that says so.
 fn leave_unfollowed(told: &mut HistoryAnswer, config: &Config) {
     let pool = |name: &PoolName| config.pools.iter().find(|pool| pool.name == *name);
-    let is_followed = |rrset: &PublishedRrset| pool(&rrset.zone.pool).is_some_and(|pool| !pool.name_servers.is_empty());
+    let is_followed = |rrset: &RrsetStanding| pool(&rrset.zone.pool).is_some_and(|pool| !pool.name_servers.is_empty());
     match told {
         HistoryAnswer::Applies(..) => {}
         HistoryAnswer::Apply(past) => past.published.retain(is_followed),

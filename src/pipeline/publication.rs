@@ -26,7 +26,7 @@ use crate::inventory::value::Time;
 use crate::progress::Progress;
 use crate::provider::ProviderContext;
 use crate::state::served::{ServedOutcome, StatusCounts, WaitEnding, ZoneServed, counts_in};
-use crate::state::{ApplyId, PublicationRecord, PublishedRrset, RecordedZone};
+use crate::state::{ApplyId, PublicationRecord, RecordedZone, RrsetStanding};
 use crate::target::ZoneId;
 
 pub use self::rolls::PoolRolls;
@@ -119,7 +119,7 @@ impl PublicationWatch<'_> {
         state: &dyn PublicationRecord,
         rolls: &PoolRolls<'_>,
         zones: &BTreeSet<ZoneId>,
-        rows: &[PublishedRrset],
+        rows: &[RrsetStanding],
     ) -> Result<Vec<ZoneServed>, Problem> {
         let mut served = Vec::new();
         for zone in zones {
@@ -143,7 +143,7 @@ fn rows_of(
     state: &dyn PublicationRecord,
     apply: ApplyId,
     rolls: &PoolRolls<'_>,
-) -> Result<Vec<PublishedRrset>, Problem> {
+) -> Result<Vec<RrsetStanding>, Problem> {
     if !rolls.has_name_servers() {
         return Ok(Vec::new());
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
 
-use super::publication::PublishedRrset;
+use super::publication::RrsetStanding;
 use super::{ApplyId, ApplySummary};
 use crate::change::RrsetText;
 use crate::claim::{Subject, host_number};
@@ -212,7 +212,7 @@ pub struct PastApply {
     /// The limits that were lifted for it, sorted by name.
     pub allowed: Vec<LiftedLimit>,
     /// Its RRsets in pools that have name servers, with whether they are served; without those that a later apply changed.
-    pub published: Vec<PublishedRrset>,
+    pub published: Vec<RrsetStanding>,
 }
 
 impl PastApply {

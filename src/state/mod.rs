@@ -88,7 +88,7 @@ pub use lacks::{LackList, LackedChange, NewLack};
 pub use ledger::{BreakerReset, ChangeLedger};
 pub use lock::{LockHolder, StateLock};
 pub use ownership::{OwnershipRegister, SightedRrset};
-pub use publication::{PublicationRecord, PublishedRrset, RecordedZone, RrsetTally, ServerStanding, ZonePublication};
+pub use publication::{PublicationRecord, RecordedZone, RrsetStanding, RrsetTally, ServerStanding, ZonePublication};
 #[cfg(test)]
 pub use sqlite::Sqlite;
 pub use status::{StateFacts, Status};

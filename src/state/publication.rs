@@ -38,7 +38,7 @@ pub struct ServerStanding {
 
 /// A row of an RRset, for reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PublishedRrset {
+pub struct RrsetStanding {
     /// The zone.
     pub zone: ZoneId,
     /// The owner name.
@@ -65,7 +65,7 @@ pub struct ZonePublication {
     /// The rows of servers, sorted by target and address.
     pub servers: Vec<ServerStanding>,
     /// The rows of RRsets, sorted by name and type.
-    pub rrsets: Vec<PublishedRrset>,
+    pub rrsets: Vec<RrsetStanding>,
 }
 
 /// How many RRsets of a pool have a status.
@@ -97,7 +97,7 @@ pub trait PublicationRecord: Send {
     fn publications(&self, pool: &PoolName) -> Result<Vec<ZonePublication>, Problem>;
 
     /// The rows of the RRsets whose last step an apply made, sorted by zone, name and type.
-    fn published_by(&self, apply: ApplyId) -> Result<Vec<PublishedRrset>, Problem>;
+    fn published_by(&self, apply: ApplyId) -> Result<Vec<RrsetStanding>, Problem>;
 
     /// How many RRsets of each pool have each status that occurs.
     fn rrset_tallies(&self) -> Result<Vec<RrsetTally>, Problem>;
@@ -137,7 +137,7 @@ impl<D: SqlDatabase> PublicationRecord for D {
         of_pool.map(|zone| publication(self, zone)).collect()
     }
 
-    fn published_by(&self, apply: ApplyId) -> Result<Vec<PublishedRrset>, Problem> {
+    fn published_by(&self, apply: ApplyId) -> Result<Vec<RrsetStanding>, Problem> {
         let sql = format!("{PUBLISHED} WHERE s.apply = ?1");
         let mut rrsets = self.rows(&sql, values![apply], |row| published(self, row))?;
         sort(&mut rrsets);
@@ -250,14 +250,14 @@ fn rrset_row(state: &(impl SqlRead + ?Sized), row: &dyn SqlRow, first: usize) ->
 }
 
 /// Reads a row of [`PUBLISHED`].
-fn published(state: &impl SqlRead, row: &dyn SqlRow) -> Result<PublishedRrset, Problem> {
+fn published(state: &impl SqlRead, row: &dyn SqlRow) -> Result<RrsetStanding, Problem> {
     let (name, rtype) = state.rrset(&row.get::<String>(2)?, &row.get::<String>(3)?)?;
     let zone = zone_id(state, row)?;
-    Ok(PublishedRrset { zone, name, rtype, apply: row.get(7)?, row: rrset_row(state, row, 4)? })
+    Ok(RrsetStanding { zone, name, rtype, apply: row.get(7)?, row: rrset_row(state, row, 4)? })
 }
 
 /// Sorts rows of RRsets. A database would sort by the text of names.
-fn sort(rrsets: &mut [PublishedRrset]) {
+fn sort(rrsets: &mut [RrsetStanding]) {
     rrsets.sort_by(|a, b| (&a.zone, &a.name, a.rtype).cmp(&(&b.zone, &b.name, b.rtype)));
 }
 

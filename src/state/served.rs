@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::publication::PublishedRrset;
+use super::publication::RrsetStanding;
 use crate::consensus::{RrsetStatus, ServerRow, StepNumber, VoterId, VoterLag, VoterRoll, ZoneRecord, ZoneStatus};
 use crate::target::ZoneId;
 
@@ -143,6 +143,6 @@ impl ServedOutcome {
 }
 
 /// How many rows of a zone have each status.
-pub fn counts_in(rows: &[PublishedRrset], zone: &ZoneId) -> StatusCounts {
+pub fn counts_in(rows: &[RrsetStanding], zone: &ZoneId) -> StatusCounts {
     StatusCounts::of(rows.iter().filter(|rrset| rrset.zone == *zone).map(|rrset| rrset.row.status))
 }

@@ -20,7 +20,7 @@ pub enum SerialAnswer {
 pub struct Patience<'a> {
     /// At most so long.
     pub most: Duration,
-    /// Whether no answer is wanted any more; it is looked at every now and then.
+    /// Whether an answer is no longer wanted; it is looked at every now and then.
     pub is_over: &'a (dyn Fn() -> bool + Sync),
 }
 

@@ -51,7 +51,7 @@ pub struct PollWatch<'a> {
 struct PollBoard<'a, 'w> {
     /// The zones, with what is remembered of them.
     zones: Mutex<&'a mut [WatchedZone]>,
-    /// Whether no RRset is pending any more, so that nothing is waited for.
+    /// Whether no RRset is left pending, so that nothing is waited for.
     is_decided: AtomicBool,
     /// How it is done.
     watch: &'a PollWatch<'w>,

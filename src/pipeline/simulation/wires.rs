@@ -18,7 +18,7 @@ use crate::progress::{Progress, RunStage};
 use crate::state::{
     Acceptance, AcceptanceRecord, AcceptedFile, Acceptor, ApplyId, ApplyJournal, ApplySummary, Breaker, BreakerReset,
     ChangeLedger, ExportToAccept, KnownMarkers, LackList, LackedChange, LeftSubject, LiftedLimit, NewApply, NewLack,
-    OwnershipRegister, PlanBasis, PlanText, PublicationRecord, PublishedRrset, RecordedZone, Resumption, RrsetTally,
+    OwnershipRegister, PlanBasis, PlanText, PublicationRecord, RecordedZone, Resumption, RrsetStanding, RrsetTally,
     SentUpdate, SightedRrset, Sqlite, State, StateAddress, StateIdentity, UnsettledUpdate, WaitList, WaitNews,
     WrittenRrset, ZonePublication,
 };
@@ -267,7 +267,7 @@ impl PublicationRecord for Book<'_> {
         fn zones_with_steps() -> Vec<ZoneId>;
         fn rrsets_since(zone: &ZoneId, apply: ApplyId) -> Vec<(Name, Rtype)>;
         fn publications(pool: &PoolName) -> Vec<ZonePublication>;
-        fn published_by(apply: ApplyId) -> Vec<PublishedRrset>;
+        fn published_by(apply: ApplyId) -> Vec<RrsetStanding>;
         fn rrset_tallies() -> Vec<RrsetTally>;
     }
 

@@ -7,7 +7,7 @@ use crate::document::{object_in_documents, pretty};
 use crate::inventory::value::Time;
 use crate::report::applies::ApplyView;
 use crate::state::{
-    History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, PublishedRrset, SentChange, SentFate, SentUpdate,
+    History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, RrsetStanding, SentChange, SentFate, SentUpdate,
 };
 
 /// What `format` says.
@@ -63,8 +63,8 @@ struct EntryView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     allowed: Option<&'a [LiftedLimit]>,
     /// Whether its RRsets are served.
-    #[serde(skip_serializing_if = "<[PublishedRrset]>::is_empty")]
-    published: &'a [PublishedRrset],
+    #[serde(skip_serializing_if = "<[RrsetStanding]>::is_empty")]
+    published: &'a [RrsetStanding],
 }
 
 /// The applies of a history; with what they did, unless all applies are listed.

@@ -11,7 +11,7 @@ use crate::report::summary::counted;
 use crate::report::wrap::table;
 use crate::state::served::StatusCounts;
 use crate::state::status::PoolStatus;
-use crate::state::{PublishedRrset, ServerStanding, ZonePublication};
+use crate::state::{RrsetStanding, ServerStanding, ZonePublication};
 
 /// Renders the rows of a pool; the verdict first, and last where the page is long.
 pub fn render(status: &PoolStatus, options: &TextOptions) -> String {
@@ -101,10 +101,10 @@ impl TextPage<'_> {
     /// Adds the rows of RRsets, those first that are not served.
     fn pool_rrsets(&mut self, status: &PoolStatus) {
         self.heading("RRsets");
-        let mut rrsets: Vec<&PublishedRrset> = status.zones.iter().flat_map(|zone| &zone.rrsets).collect();
+        let mut rrsets: Vec<&RrsetStanding> = status.zones.iter().flat_map(|zone| &zone.rrsets).collect();
         rrsets.sort_by_key(|rrset| matches!(rrset.row.status, RrsetStatus::Active | RrsetStatus::Deleted));
         let (shown, rest) = rrsets.split_at(self.options.shown(rrsets.len()));
-        for PublishedRrset { name, rtype, apply, row, .. } in shown {
+        for RrsetStanding { name, rtype, apply, row, .. } in shown {
             let (status, task, step) = (row.status, row.task, row.step);
             self.line(2, &format!("{status} {task} {name} {rtype}, apply {}, step {step}", apply.0));
         }
@@ -154,7 +154,7 @@ fn server<'a>(zone: &ZonePublication, voter: &'a VoterId) -> ServerView<'a> {
     }
 }
 
-object_in_documents!(PublishedRrset, rrset => {
+object_in_documents!(RrsetStanding, rrset => {
     "zone": rrset.zone.name,
     "name": rrset.name,
     "type": rrset.rtype.to_string(),

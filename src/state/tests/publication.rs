@@ -6,8 +6,8 @@ use crate::consensus::{
     ZoneRecord, ZoneStatus,
 };
 use crate::dns::{Serial, ZoneName};
-use crate::state::served::StatusCounts;
 use crate::state::RecordedZone;
+use crate::state::served::StatusCounts;
 
 /// The zone of all these tests.
 fn zone() -> ZoneId {
