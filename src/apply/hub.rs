@@ -79,8 +79,11 @@ impl<'a> ApplyHub<'a> {
     /// Notes which units the plan left out in some lane.
     fn note_left_out(&self) {
         for (place, lane) in self.survey.lanes.iter().enumerate() {
-            let left_out = lane.left_out.iter().enumerate().filter(|(_, places)| !places.is_empty());
-            left_out.for_each(|(unit, _)| self.fail(unit, place, &unknown_copy()));
+            for unit in 0..self.survey.units.len() {
+                if let Some(verdict) = lane.missed(unit) {
+                    self.fail(unit, place, &verdict);
+                }
+            }
         }
     }
 
@@ -235,11 +238,4 @@ fn begun(survey: &Survey<'_>, lane: &LaneSurvey<'_>, unit: usize) -> LaneProgres
 pub fn phases_done(survey: &Survey<'_>, places: &[usize], is_made: impl Fn(usize) -> bool) -> usize {
     let left = places.iter().filter(|place| !is_made(**place)).map(|place| survey.phases[*place] as usize);
     left.min().unwrap_or(super::Phase::ALL.len())
-}
-
-/// Why a target gets nothing of a unit that the plan left out there.
-pub fn unknown_copy() -> UnitVerdict {
-    let message = "its copy was unknown when the plan was made".to_owned();
-    let hint = Some("plan again once the target can be read".to_owned());
-    UnitVerdict { outcome: OutcomeCode::Failed, message, hint }
 }

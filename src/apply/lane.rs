@@ -123,6 +123,8 @@ pub struct LaneSurvey<'a> {
     pub places: Vec<Vec<usize>>,
     /// The places of changes of each unit that the plan left out here, because it did not know the copy.
     pub left_out: Vec<Vec<usize>>,
+    /// Whether the data of the copies here block each unit, so that the plan has no change of some subject of it here.
+    pub is_blocked: Vec<bool>,
     /// The CNAMEs that the plan deletes here.
     pub deleted_cnames: DeletedCnames<'a>,
     /// What the RRset of each change is read as; `None` of changes that are not for this lane.
@@ -179,11 +181,13 @@ impl<'a> LaneSurvey<'a> {
         let own = |place: &usize| answers[*place].is_some();
         let places = units.iter().map(|unit| unit.changes.iter().copied().filter(own).collect()).collect();
         let left_out = units.iter().map(|unit| left_out(plan, target.as_ref(), unit)).collect();
+        let is_blocked = units.iter().map(|unit| is_blocked(plan, target.as_ref(), unit)).collect();
         let deleted_cnames = DeletedCnames::of((0..changes.len()).filter(own).map(|place| &changes[place]));
         let (made, standings) = (vec![false; changes.len()], Vec::new());
         #[rustfmt::skip]
         let mut lane = LaneSurvey {
-            target, votes, targets, changes, places, left_out, deleted_cnames, answers, standings, made, copies, problems,
+            target, votes, targets, changes, places, left_out, is_blocked, deleted_cnames, answers,
+            standings, made, copies, problems,
         };
         lane.find_standings();
         lane
@@ -191,7 +195,20 @@ impl<'a> LaneSurvey<'a> {
 
     /// Whether it has anything to do with a unit.
     pub fn has(&self, unit: usize) -> bool {
-        !self.places[unit].is_empty() || !self.left_out[unit].is_empty()
+        !self.places[unit].is_empty() || self.missed(unit).is_some()
+    }
+
+    /// Why the plan has not all of a unit here, where it has not: such a target does not count for the threshold.
+    pub fn missed(&self, unit: usize) -> Option<UnitVerdict> {
+        let (message, hint) = if !self.left_out[unit].is_empty() {
+            ("its copy was unknown when the plan was made", "plan again once the target can be read")
+        } else if self.is_blocked[unit] {
+            ("the data of its copy blocked the host when the plan was made", "fix the data there, and plan again")
+        } else {
+            return None;
+        };
+        let (message, hint) = (message.to_owned(), Some(hint.to_owned()));
+        Some(UnitVerdict { outcome: OutcomeCode::Failed, message, hint })
     }
 
     /// Whether a change is for this lane.
@@ -304,17 +321,28 @@ fn left_out(plan: &Plan, target: Option<&TargetId>, unit: &ChangeUnit) -> Vec<us
         let mut seen = plan.zones.iter().filter(|seen| seen.zone == *zone && seen.pool == target.pool);
         plan.undoes.is_some() || seen.any(|seen| seen.target == target.name)
     };
-    let is_told = |change: &Change| {
-        let mut told = plan.notices.iter().filter(|notice| notice.code == NoticeCode::TargetUnknown);
-        told.any(|notice| {
-            notice.name == target.name && change.subjects().any(|own| notice.subject.as_ref() == Some(own))
-        })
-    };
     let is_left_out = |place: &usize| {
         let change = &plan.changes[*place];
-        change.pool == target.pool && !change.is_for(target) && (!is_known(&change.zone) || is_told(change))
+        let is_unknown = || !is_known(&change.zone) || is_noticed(plan, NoticeCode::TargetUnknown, target, change);
+        change.pool == target.pool && !change.is_for(target) && is_unknown()
     };
     unit.changes.iter().copied().filter(is_left_out).collect()
+}
+
+/// Whether a plan left out a change of a unit at a target, because the data of the copies there block its subject.
+fn is_blocked(plan: &Plan, target: Option<&TargetId>, unit: &ChangeUnit) -> bool {
+    let is_blocked = |target: &TargetId, change: &Change| {
+        change.pool == target.pool
+            && !change.is_for(target)
+            && is_noticed(plan, NoticeCode::CopyBlocked, target, change)
+    };
+    target.is_some_and(|target| unit.changes.iter().any(|place| is_blocked(target, &plan.changes[*place])))
+}
+
+/// Whether a plan has a notice of this code about a target and a subject of a change.
+fn is_noticed(plan: &Plan, code: NoticeCode, target: &TargetId, change: &Change) -> bool {
+    let mut notices = plan.notices.iter().filter(|notice| notice.code == code && notice.name == target.name);
+    notices.any(|notice| change.subjects().any(|own| notice.subject.as_ref() == Some(own)))
 }
 
 /// Reads what a plan touches in one zone, and what must be known about the zone; the answers have the order of

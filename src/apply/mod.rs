@@ -57,7 +57,6 @@ use self::batch::UnitPiece;
 use self::board::ApplyBoard;
 pub use self::board::UnitState;
 use self::hub::ApplyHub;
-pub use self::hub::unknown_copy;
 pub use self::lane::{
     CopyAccess, LaneSurvey, MadeBefore, PoolShare, SurveyedCopy, UnitStanding, UnitVerdict, standing_marker,
 };

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::mismatch::unread;
 use crate::apply::compare::is_after;
 use crate::apply::{
-    LaneReadBack, LaneSurvey, OutcomeCode, PlanWritten, ReadBack, UnitStanding, UnitState, UnitVerdict, unknown_copy,
+    LaneReadBack, LaneSurvey, OutcomeCode, PlanWritten, ReadBack, UnitStanding, UnitState, UnitVerdict,
 };
 use crate::diag::Problem;
 use crate::target::TargetId;
@@ -86,8 +86,8 @@ impl WrittenUnit<'_> {
     fn outcome(&self, lane: usize) -> LaneOutcome {
         let (survey, state) = (&self.lanes()[lane], self.state(lane));
         let places = &survey.places[self.unit];
-        if !survey.left_out[self.unit].is_empty() {
-            return LaneOutcome::Lacks(unknown_copy());
+        if let Some(verdict) = survey.missed(self.unit) {
+            return LaneOutcome::Lacks(verdict);
         }
         if places.is_empty() {
             return LaneOutcome::Absent;

@@ -4,7 +4,7 @@ use super::super::lack_news;
 use super::*;
 use crate::apply::{MadeBefore, PoolShare, VoteTerms};
 use crate::diag::Problem;
-use crate::plan::ZoneSeen;
+use crate::plan::{Notice, NoticeCode, ZoneSeen};
 use crate::target::{PoolName, TargetId};
 
 /// A target of a pool: its name, and its primary where it can be reached.
@@ -195,6 +195,25 @@ fn a_target_that_the_plan_did_not_know_lacks_what_the_others_get() {
     let (applied, _) = run_in(&plan, &[main(100, &[("a", Some(&a)), ("b", Some(&b)), ("c", None)])]);
     assert_eq!(counts(&applied), "1 failed");
     assert!(made(&a).is_empty() && made(&b).is_empty());
+}
+
+#[test]
+fn a_target_whose_data_block_a_host_lacks_nothing_and_does_not_count() {
+    for (threshold, outcome) in [(66, "1 applied"), (100, "1 failed")] {
+        let mut plan = plan_of(1, &["a", "b", "c"]);
+        plan.changes.iter_mut().for_each(|change| change.targets = vec!["a".to_owned(), "b".to_owned()]);
+        plan.notices.push(Notice {
+            code: NoticeCode::CopyBlocked,
+            message: "a CNAME".to_owned(),
+            name: "c".to_owned(),
+            subject: Some(plan.changes[0].subject.clone()),
+        });
+        let [a, b, c] = [1, 1, 1].map(|window| primary(&plan, window));
+        let targets: [Target<'_>; 3] = [("a", Some(&a)), ("b", Some(&b)), ("c", Some(&c))];
+        let (applied, lacks) = run_in(&plan, &[main(threshold, &targets)]);
+        assert_eq!((counts(&applied).as_str(), lacks.len()), (outcome, 0));
+        assert!(made(&c).is_empty());
+    }
 }
 
 #[test]
