@@ -110,6 +110,7 @@ fn full() -> Metrics {
     let plan = sealed.plan();
     let mut metrics = Metrics::new("apply");
     metrics.plan(plan, Some(&refusal()));
+    metrics.published("main", crate::state::served::StatusCounts::default());
     let written = |place: usize| {
         let at = "2026-11-20T01:00:00Z".parse().unwrap();
         (place % 2 == 1).then_some(WrittenRrset { apply: ApplyId(12), number: 1, at, is_new: false, after: None })

@@ -100,7 +100,7 @@ fn rows_go_from_pending_to_served_or_failed_and_are_replaced_by_later_steps() {
         (Event::Show("b", 1, Some(Behind)), [0, 1, 1, 0], 1, ZoneStatus::Error),
         // A later step replaces the row that failed, and heals with it.
         (Event::Step(&[A], RrsetTask::Add, 9), [1, 1, 0, 0], 1, ZoneStatus::Pending),
-        (Event::Show("a", 3, None), [1, 1, 0, 0], 1, ZoneStatus::Pending),
+        (Event::Show("a", 3, None), [0, 1, 1, 0], 1, ZoneStatus::Error),
         (Event::Show("b", 3, None), [0, 2, 0, 0], 3, ZoneStatus::Active),
         (Event::Step(&[B], RrsetTask::Delete, 10), [1, 1, 0, 0], 3, ZoneStatus::Pending),
         (Event::Show("a", 4, None), [1, 1, 0, 0], 3, ZoneStatus::Pending),

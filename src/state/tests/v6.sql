@@ -1,4 +1,10 @@
 -- A state as version 6 had it, made of one of this version: of host 7 alone.
+DROP TABLE zone_steps;
+DROP TABLE zone_consensus;
+DROP TABLE target_steps;
+DROP TABLE target_serials;
+DROP TABLE server_rows;
+DROP TABLE rrset_rows;
 DROP TABLE ledger;
 DROP TABLE left_subjects;
 DROP TABLE blocked_subjects;
