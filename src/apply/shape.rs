@@ -271,12 +271,10 @@ fn reasons(change: &Change, diff: &RrsetDiff<'_>) -> ShapeVerdict {
     let Change { key, subject, reasons, .. } = change;
     let (adds, removes) = rules_of(key.rtype);
     let is_of_type = |rule: Rule| adds == rule || removes.contains(&rule);
-    // `edited-since` and `copy-differs` say something about any change, and make none. Only a change that is not for all
-    // targets brings copies in line.
+    // `edited-since` and `copy-differs` say something about any change, and make none.
     let fits = |rule: Rule| match rule {
         Rule::Ttl => key.rtype != Rtype::TXT,
-        Rule::EditedSince => true,
-        Rule::CopyDiffers => !change.targets.is_empty(),
+        rule if rule.is_remark() => true,
         rule => is_of_type(rule),
     };
     if let Some(Reason { rule, .. }) = reasons.iter().find(|reason| !fits(reason.rule)) {

@@ -185,7 +185,7 @@ words! {
         NoZone = "no-zone",
         /// Such a zone could not be read completely.
         ZoneUnknown = "zone-unknown",
-        /// The copies of a zone hold different A records at its name.
+        /// The copies hold different A records at its name.
         CopiesDisagree = "copies-disagree",
         /// Such a name is at or below a delegation.
         Delegated = "delegated",
@@ -240,11 +240,11 @@ words! {
         RemovalsRest = "removals-rest",
         /// Own RRsets are at a name that no host has.
         LeftBehind = "left-behind",
-        /// A zone that a subject needs could not be read from this target, so that it gets no change there.
+        /// A zone that a subject needs is not known at a target, so that it gets no change there.
         TargetUnknown = "target-unknown",
-        /// Something at this target's copy would block a subject, so that it gets no change there.
+        /// What is at a target would block a subject, so that it gets no change there.
         CopyBlocked = "copy-blocked",
-        /// A copy differs from the reference copy in RRsets that no subject claims.
+        /// Copies differ in RRsets that no change brings in line.
         CopiesDiffer = "copies-differ",
     }
 }

@@ -29,7 +29,7 @@ words! {
         Undo = "undo",
         /// The RRset is not as the latest apply that wrote it left it: a person, or another program, edited it since.
         EditedSince = "edited-since",
-        /// The reference copy already has the RRset as it is to be, and this copy does not.
+        /// The reference copy already has the RRset as it is to be: the copies of other targets are brought in line.
         CopyDiffers = "copy-differs",
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::findings::Findings;
 use crate::diag::{Diagnostics, Files, Problem};
-use crate::inventory::model::{Config, Project, TargetSpec};
+use crate::inventory::model::{Config, Project};
 use crate::inventory::read::{LoadedConfig, SettingsFile};
 use crate::inventory::source::SourceSpec;
 use crate::provider;
@@ -99,32 +99,5 @@ pub fn check_targets(config: &Config) -> Diagnostics {
     config.targets().for_each(|target| found.append(provider::check(target, &config.source)));
     let name_servers = config.pools.iter().flat_map(|pool| &pool.name_servers);
     name_servers.for_each(|server| found.append(provider::check_name_server(&server.settings, &config.source)));
-    refuse_shared_copies(config, &mut found);
     found
-}
-
-/// Refuses two targets that have one copy of a zone: it would be written twice, and its vote would count twice.
-fn refuse_shared_copies(config: &Config, found: &mut Diagnostics) {
-    let pools = config.pools.iter().enumerate();
-    let targets: Vec<_> = pools.flat_map(|(at, pool)| pool.targets.iter().map(move |target| (at, target))).collect();
-    for (later, (pool, target)) in targets.iter().enumerate() {
-        let is_shared = |(other_pool, other): &&(usize, &TargetSpec)| {
-            has_common_zone(config, *pool, *other_pool) && provider::is_one_place(target, other, &config.source)
-        };
-        let Some((_, first)) = targets[..later].iter().find(is_shared) else { continue };
-        let settings = &target.settings;
-        let message = format!(
-            "this target has the same copies of zones as target `{}` of pool `{}`",
-            first.id.name, first.id.pool
-        );
-        let diagnostic = config.source.error("shared-copy", settings.origin, settings.width, message);
-        let other = format!("the first is on line {}", first.settings.origin.line);
-        found.push(diagnostic.also(other).hint("remove one of them, or correct its address, folder or key"));
-    }
-}
-
-/// Whether two pools are one, or have a zone of one name.
-fn has_common_zone(config: &Config, one: usize, other: usize) -> bool {
-    let zones_of = |pool: usize| config.zones.iter().filter(move |zone| zone.pool == pool);
-    one == other || zones_of(one).any(|zone| zones_of(other).any(|twin| twin.name == zone.name))
 }

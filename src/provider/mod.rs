@@ -56,9 +56,6 @@ struct Provider {
     check: fn(&SettingsNode, &SourceText) -> Diagnostics,
     /// The names of servers in the settings, each with its place; without addresses.
     server_names: fn(&SettingsNode) -> Vec<(Name, Origin)>,
-    /// Where its zones are, with the key that opens them, in one spelling: what two targets have in common is one copy.
-    /// Empty where the settings are wrong.
-    endpoints: fn(&SettingsNode, &SourceText) -> Vec<String>,
     /// What people call the target: a server, a folder.
     place: fn(&SettingsNode) -> String,
     /// Opens a target to read it.
@@ -118,13 +115,6 @@ pub fn check(target: &TargetSpec, source: &SourceText) -> Diagnostics {
 /// The names of the servers of a target, each with its place in the settings; an unknown type has none.
 pub fn server_names(target: &TargetSpec) -> Vec<(Name, Origin)> {
     named(&target.provider).map_or_else(Vec::new, |known| (known.server_names)(&target.settings))
-}
-
-/// Whether two targets are of one type and have an endpoint in common, so that a zone has one copy at both.
-pub fn is_one_place(one: &TargetSpec, other: &TargetSpec, source: &SourceText) -> bool {
-    let Some(known) = named(&one.provider).filter(|_| one.provider == other.provider) else { return false };
-    let others = (known.endpoints)(&other.settings, source);
-    (known.endpoints)(&one.settings, source).iter().any(|endpoint| others.contains(endpoint))
 }
 
 /// What people call a target: the first of its servers, or its folder; empty for an unknown type.

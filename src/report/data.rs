@@ -40,11 +40,6 @@ pub fn rrset_of(change: &Change) -> String {
     }
 }
 
-/// The targets that a change is for, `at bind-a, pdns-b`; none where it is for all of its pool.
-pub fn at_targets(change: &Change) -> Option<String> {
-    (!change.targets.is_empty()).then(|| sanitize(&format!("at {}", change.targets.join(", "))))
-}
-
 /// What the changes of one host are sorted by for readers: whether they are at an address, whether not at the host's
 /// own name, the address and the name, whether a TXT of the registry, which follows what it records, and the type.
 pub type ReadingOrder = (bool, bool, Option<IpAddr>, String, bool, String);

@@ -107,10 +107,9 @@ impl ExplainedCode for Rule {
             ),
             Rule::CopyDiffers => words(
                 "copy differs",
-                "the reference copy already has it so",
-                "The reference copy of the zone already has the RRset as it is to be. The copies at the targets that \
-                 the change names hold something else, or nothing, and are brought in line. An edit at one server, a \
-                 new target, or a target that was away during an apply usually caused it.",
+                "the reference copy already has it",
+                "The pool has several targets. The reference copy already has the RRset as it is to be, and the copies of \
+                 the targets that the change names do not: they are brought in line.",
             ),
         }
     }
@@ -199,10 +198,9 @@ impl ExplainedCode for BlockCode {
             ),
             BlockCode::CopiesDisagree => words(
                 "copies disagree",
-                "the copies of a zone hold different A records at their name",
-                "The targets of the pool hold different A records at a name of the host. Its addresses are made of \
-                 these, so it is not known which addresses it should have. Nothing of the host is changed at any \
-                 target. Make the A records the same at all targets by hand: zonewright changes no A records.",
+                "the copies of a zone hold different A records at their names",
+                "The addresses of a host with IPv4 follow from the A records at its name, and the targets of the pool hold \
+                 different ones. zonewright does not guess which is right. Make them the same at all targets.",
             ),
             BlockCode::Delegated => words(
                 "delegated",
@@ -338,6 +336,12 @@ impl ExplainedCode for NoticeCode {
                  host has. No record is removed at such names. RRsets that wait for `delete_after` keep waiting, and \
                  their time runs on.",
             ),
+            NoticeCode::CopiesDiffer => words(
+                "copies differ",
+                "the copies of a zone differ in what no change is about",
+                "The copy at a target differs from the reference copy in RRsets that the plan does not change. They are left. \
+                 SOA, NS of the apex, what a signer makes and the marker do not count.",
+            ),
             NoticeCode::LeftBehind => words(
                 "left behind",
                 "records that zonewright created are at names that no host has",
@@ -348,24 +352,17 @@ impl ExplainedCode for NoticeCode {
             ),
             NoticeCode::TargetUnknown => words(
                 "target unknown",
-                "a zone could not be read from a target, so nothing changes there",
-                "A zone that the host needs could not be read from this target. The host gets no change there, and \
-                 gets its changes at the other targets of the pool, because these reach the threshold. What the \
-                 target lacks comes with `zonewright sync`, or with the next plan that can read it.",
+                "a zone is unknown at one target of its pool",
+                "A zone that the host needs could not be read completely at this target. The other targets of the pool \
+                 reach its threshold, so the host is planned for them, and gets no change at this one. The state keeps \
+                 what the target lacks by that.",
             ),
             NoticeCode::CopyBlocked => words(
                 "copy blocked",
-                "records at one target would block a host, so nothing changes there",
-                "Something that only this target holds would block the host, such as a CNAME at its name. The host \
-                 gets no change at this target, and gets its changes at the others, because these reach the \
-                 threshold. Remove at the target what the message names.",
-            ),
-            NoticeCode::CopiesDiffer => words(
-                "copies differ",
-                "a copy differs from the reference copy where no host claims anything",
-                "The copy of the zone at this target differs from the reference copy in RRsets that no subject \
-                 claims. They stay as they are. The SOA, the NS of the apex, types of DNSSEC and the marker do not \
-                 count. `zonewright doctor` shows examples. Make the copies the same by hand.",
+                "the data at one target of a pool block a host",
+                "Records in the copies of this target block the host, such as a CNAME at its name. The other targets of \
+                 the pool reach its threshold, so the host is planned for them, and gets no change at this one. Fix \
+                 the records there.",
             ),
             NoticeCode::EditedSince => words(
                 "edited since",

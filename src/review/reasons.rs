@@ -22,7 +22,7 @@ pub fn of_reasons(plan: &Plan) -> Review {
     review
 }
 
-/// The main rule of a change: that it was edited since, else that copies differ, else of several any but that of TTLs, which often accompanies
+/// The main rule of a change: that it was edited since, else of several any but that of TTLs, which often accompanies
 /// others.
 fn first_rule(change: &Change) -> Rule {
     if change.is_edited_since() {
@@ -53,7 +53,7 @@ fn told(rule: Rule, undoes: Option<u64>) -> (CauseKind, String) {
         Rule::PtrElsewhere => (CauseKind::Other, "a PTR is at another address"),
         Rule::Registry => (CauseKind::Other, "an RRset is registered"),
         Rule::EditedSince => (CauseKind::Drift, "drift: edited after the apply that wrote it"),
-        Rule::CopyDiffers => (CauseKind::Drift, "drift: a copy differs from the reference copy"),
+        Rule::CopyDiffers => (CauseKind::Drift, "drift: a copy differs from the reference"),
     };
     (kind, says.to_owned())
 }

@@ -62,8 +62,6 @@ fn read_pool(key: &SettingsKey, node: &SettingsNode, pool: &mut TableReader<'_>)
         retry_interval: read_poll_time(pool, "poll_retry_interval").unwrap_or(POLLING.retry_interval),
         max_retries: read_number(pool, "poll_max_retries", 0..=MAX_RETRIES).unwrap_or(POLLING.max_retries),
     };
-    // Only a service needs it: it is checked, so that settings for both are one file.
-    read_poll_time(pool, "periodic_sync_interval");
     let targets = targets.filter(|targets| !targets.is_empty())?;
     let name_servers = name_servers.into_iter().collect::<Option<Vec<_>>>()?;
     Some(Pool { name: name?, targets, name_servers, threshold, polling })

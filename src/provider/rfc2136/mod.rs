@@ -99,7 +99,6 @@ pub const PROVIDER: Provider = Provider {
     capabilities: TargetCapabilities { home: ZoneHome::Servers, fence: ZoneFence::Marker },
     check,
     server_names,
-    endpoints: settings::endpoints,
     place,
     open,
     open_writer,

@@ -1,7 +1,7 @@
 //! The settings of a name server: where it is, how messages to it are signed, and how much it may send.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use domain::tsig::Algorithm;
@@ -209,18 +209,6 @@ pub fn server_names(settings: &SettingsNode) -> Vec<(Name, Origin)> {
         Some((Name::parse(&host).ok().filter(|_| !is_address)?, node.origin))
     };
     nodes.into_iter().filter_map(name).collect()
-}
-
-/// The servers in one spelling, each with the name of the key: a server may have another view for each key.
-pub fn endpoints(settings: &SettingsNode, source: &SourceText) -> Vec<String> {
-    let Some(ServerSettings { servers, key, .. }) = parse(settings, source).0 else { return Vec::new() };
-    let key = key.map(|key| key.name.to_string()).unwrap_or_default();
-    let endpoint = |ServerAddress { host, port }: ServerAddress| {
-        let address = host.parse().map(|address: IpAddr| address.to_string());
-        let host = address.unwrap_or_else(|_| host.trim_end_matches('.').to_ascii_lowercase());
-        format!("{} {key}", ServerAddress { host, port })
-    };
-    servers.into_iter().map(endpoint).collect()
 }
 
 /// The first server, which updates are sent to; empty where it cannot be read.

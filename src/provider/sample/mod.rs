@@ -27,7 +27,6 @@ pub const PROVIDER: Provider = Provider {
     server_names: |_| Vec::new(),
     place: |settings| format!("the primary of `{}`", dir(settings)),
     open: |settings, context| -> OpenedReader { Ok(Box::new(find(settings, context)?)) },
-    endpoints: |settings, _| vec![dir(settings).to_owned()],
     open_writer: |settings, context| -> OpenedWriter { Ok(Box::new(find(settings, context)?)) },
     examine: |_, _, _| TargetExamined {
         key: None,

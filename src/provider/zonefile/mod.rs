@@ -56,7 +56,6 @@ pub const PROVIDER: Provider = Provider {
     capabilities: TargetCapabilities { home: ZoneHome::Workspace, fence: ZoneFence::None },
     check,
     server_names: |_| Vec::new(),
-    endpoints,
     place,
     open,
     open_writer,
@@ -66,16 +65,6 @@ pub const PROVIDER: Provider = Provider {
 /// Checks settings without using them.
 fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
     read_settings(settings, source).1
-}
-
-/// The folder, without `.` in its path.
-fn endpoints(settings: &SettingsNode, source: &SourceText) -> Vec<String> {
-    let dir = read_settings(settings, source).0.map(|settings| settings.dir);
-    let plain = |dir: String| {
-        let parts = Path::new(&dir).components().filter(|part| matches!(part, Component::Normal(_)));
-        parts.collect::<std::path::PathBuf>().to_string_lossy().into_owned()
-    };
-    dir.map(plain).into_iter().collect()
 }
 
 /// The folder.

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use super::super::data::at_targets;
 use super::super::mark::differing;
 use super::super::paint::Paint;
 use super::super::words::ExplainedCode as _;
@@ -89,8 +88,7 @@ fn whose(changes: &[&Change]) -> String {
             1 => format!("host {} of", hosts[0]),
             _ => format!("hosts {} of", hosts.join(", ")),
         };
-        let at = at_targets(change).map(|at| format!(" ({at})")).unwrap_or_default();
-        let who = format!("{who} {}{at}", sanitize(&change.project));
+        let who = format!("{who} {}", sanitize(&change.project));
         let titles = change.reasons.iter().map(|reason| reason.rule.words().title);
         match told.iter_mut().find(|(known, _)| *known == who) {
             Some((_, known)) => known.extend(titles),

@@ -49,8 +49,7 @@ pub fn is_one(a: &Change, b: &Change) -> bool {
 
 /// The records of a change, a line each: what goes, what comes, what stays.
 pub fn lines(change: &Change) -> String {
-    let at = data::at_targets(change).map(|at| format!(" ({})", plain(&at))).unwrap_or_default();
-    let rrset = format!("{}{at}", data::rrset_of(change));
+    let rrset = data::rrset_of(change);
     let records = |side: Option<&Rrset>| -> Vec<String> {
         let texts = |rrset: &Rrset| (rrset.ttl(), rrset.rdata_texts(change.key.rtype));
         let (ttl, texts) = side.map(texts).unzip();

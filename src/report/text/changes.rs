@@ -79,8 +79,6 @@ struct ChangeView {
     lines: Vec<DataLine>,
     /// Whether the only address at the name of the heading is replaced by another one, so that two lines say it all.
     is_moved_address: bool,
-    /// The targets that it is for, `at bind-a, pdns-b`, where it is not for all.
-    targets: Option<String>,
     /// Why, with the evidence; only what is new for the host, unless all is shown.
     reasons: Vec<String>,
     /// With `-v`: the other hosts that share the change.
@@ -225,7 +223,6 @@ impl ChangesRenderer<'_> {
             has_txt,
             lines,
             is_moved_address,
-            targets: data::at_targets(change),
             reasons: self.reasons(change, shown),
             also,
         }

@@ -105,27 +105,6 @@ fn a_plan_reads_well_at_eighty_columns() {
 }
 
 #[test]
-fn changes_that_are_not_for_all_targets_name_theirs() {
-    let mut some = fleet();
-    assert!(!shown(some.clone(), &TextOptions::default()).contains("(at "));
-    some.changes[0].targets = vec!["bind-a".to_owned(), "pdns-b".to_owned()];
-    for width in [60, 80] {
-        for verbose in [false, true] {
-            let text = shown(some.clone(), &TextOptions { width, verbose, ..TextOptions::default() });
-            assert_eq!(text.matches("\n      (at bind-a, pdns-b)\n").count(), 1, "{text}");
-        }
-    }
-    let templates = Templates::load(BTreeMap::new()).unwrap();
-    for (format, wanted) in
-        [(PlanFormat::Markdown, " (at bind-a, pdns-b)  "), (PlanFormat::Diff, " (at bind-a, pdns-b): ")]
-    {
-        let sealed = SealedPlan::new(some.clone());
-        let text = plan(&sealed, &PlanOutlook::default(), format, &templates, &TextOptions::default()).unwrap();
-        assert!(text.contains(wanted), "{text}");
-    }
-}
-
-#[test]
 fn a_plan_without_changes_says_so_in_one_line() {
     insta::assert_snapshot!(shown(fixture::empty(), &TextOptions::default()), @"No changes: live DNS matches the inventory.");
     let blocked = Plan { blocked: fleet().blocked, ..fixture::empty() };
