@@ -67,6 +67,8 @@ pub mod init;
 
 mod settings;
 
+mod shared_copies;
+
 mod findings;
 
 mod input_error;
