@@ -296,8 +296,15 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
     let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
     let held = HeldEdits::default();
     let servers = server_names(&inventory);
-    let given =
-        DecisionInput { now, servers: &servers, selection: &selection, tripped: &tripped, waits: &waits, held: &held, copies: &[] };
+    let given = DecisionInput {
+        now,
+        servers: &servers,
+        selection: &selection,
+        tripped: &tripped,
+        waits: &waits,
+        held: &held,
+        copies: &[],
+    };
     bench.part("hosts: derived and decided", hosts, || (), |()| decide::decide(&inventory, &live, given));
 
     let program = Command::new(env!("CARGO_BIN_EXE_zonewright"))

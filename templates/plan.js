@@ -5,7 +5,7 @@
   const PAGE = 100, PRINTED = 1000, BLOCKED = 5;
   const KINDS = ["create", "modify", "delete"], SIGNS = ["+", "~", "\u2212"];
   const { texts, places, causes, changes, blocked, hosts, source } = JSON.parse(document.getElementById("data").textContent);
-  const { zone, owner, rtype, registers, host, also, project, cause, before, after, reasons } = changes;
+  const { zone, owner, rtype, registers, host, also, project, cause, before, after, reasons, targets = [] } = changes;
   const count = zone.length;
   const by = (id) => document.getElementById(id);
   const search = by("search"), list = by("list"), told = by("told"), alike = by("also"), pages = by("pages");
@@ -105,7 +105,7 @@
   // Whether a change contains a term: `hit` is about texts, `inPlaces` about lists of evidence, `inCauses` about causes.
   const matches = (row, { hit, inPlaces, inCauses }) => {
     if (hit[registers[row]] || holdsHost(host[row], hit)) return true;
-    if (hit[owner[row]] || hit[project[row]] || hit[zone[row]] || hit[rtype[row]]) return true;
+    if (hit[owner[row]] || hit[project[row]] || hit[zone[row]] || hit[rtype[row]] || (targets[row] && hit[targets[row]])) return true;
     const old = beforeAt[row], now = afterAt[row], others = alsoAt[row];
     if (before[old] && holds(before, old + 2, old + 2 + before[old], hit)) return true;
     if (after[now] && holds(after, now + 2, now + 2 + after[now], hit)) return true;
@@ -235,6 +235,7 @@
       add("Cause", ...(of ? [element("span", `class ${texts[of]}`, texts[of]), " "] : []), ...sentence(texts[says]), " ", lines);
     }
     add("Zone", element("code", "", texts[zone[row]]));
+    if (targets[row]) add("Targets", texts[targets[row]]);
     const others = also.slice(alsoAt[row] + 1, alsoAt[row] + 1 + also[alsoAt[row]]);
     if (others.length) add("Shared with", others.map(labelOf).join(", "));
     add("Link", anchor("rrset", keyOf(row), "this change"));
@@ -248,7 +249,7 @@
     sign.setAttribute("aria-hidden", "true");
     const of = texts[classOf(row)];
     const summary = element("summary", "",
-      element("span", "kind", sign, ` ${KINDS[kind]}`), element("span", "name", nameOf(row)),
+      element("span", "kind", sign, ` ${KINDS[kind]}`), element("span", "name", nameOf(row), ...(targets[row] ? [` (at ${texts[targets[row]]})`] : [])),
       element("span", "data", ...dataOf(old.data, now.data)),
       element("span", "ttl", ttl, ...(of ? [" ", element("span", `class ${of}`, of)] : [])));
     const made = element("details", `change ${KINDS[kind]}`, summary);

@@ -19,17 +19,17 @@ use super::{derive, words};
 use crate::change::{BlockCode, BlockedSubject, Change, Notice, NoticeCode, Reason, Rule};
 use crate::claim::Subject;
 use crate::desired::DesiredHosts;
-use crate::dns::{NameRef, RrKey, Rtype, ZoneContents, ZoneName, is_of_signer};
+use crate::dns::{NameRef, RrKey, Rtype, ZoneName};
 use crate::inventory::model::Pool;
 use crate::inventory::value::Inv;
-use crate::live::{Live, NamePlace, PoolCopies, TargetCopies, ZoneIndex};
+use crate::live::{Live, NamePlace, PoolCopies, TargetCopies, ZoneIndex, differing_rrsets};
 use crate::names::HolderRow;
-use crate::target::{TargetId, marker_key};
+use crate::target::TargetId;
 
 /// How many RRsets are named that differ between two copies.
 const EXAMPLES: usize = 3;
 
-/// What was decided for the targets of a pool beside those whose copies are like the reference.
+/// What was decided for the targets of a pool, without those whose copies are like the reference.
 pub struct PoolDecisions<'a> {
     /// The copies.
     copies: &'a PoolCopies,
@@ -215,7 +215,7 @@ pub fn join(context: &RuleContext<'_>, decided: &mut FleetDecisions, pools: Vec<
             let blocked = other.blocked.iter().filter(|blocked| !known.contains(&blocked.subject));
             decided.notices.extend(blocked.map(|blocked| left_at(&seen.target, blocked)));
             let (notices, waiting) = (other.notices, other.waiting);
-            // What is found in all copies is told once, and what is found at this target alone with its name.
+            // What is found in all copies is one notice; what is found at this target alone has its name.
             let is_new = |notice: &Notice| !decided.notices.contains(notice);
             let notices: Vec<Notice> = notices.into_iter().filter(is_new).collect();
             let told = |notice: Notice| Notice { message: words::at_target(&seen.target, &notice.message), ..notice };
@@ -328,32 +328,8 @@ fn all_differing(context: &RuleContext<'_>, copies: &PoolCopies, seen: &Live) ->
         if Arc::ptr_eq(&one, &other) {
             return None;
         }
-        let rrsets = differing(one.contents()?, other.contents()?);
+        let rrsets = differing_rrsets(one.contents()?, other.contents()?);
         (!rrsets.is_empty()).then_some(DifferingZone { zone, rrsets })
     };
     own.filter_map(of_zone).collect()
-}
-
-/// The RRsets that two copies of a zone do not have alike, sorted; without SOA, NS of the apex, what a signer makes, and the
-/// marker.
-fn differing(reference: &ZoneContents, copy: &ZoneContents) -> Vec<RrKey> {
-    let apex = reference.apex();
-    let marker = marker_key(apex);
-    let mut keys: BTreeSet<RrKey> = BTreeSet::new();
-    for (one, other) in [(reference, copy), (copy, reference)] {
-        for rrset in one.rrsets() {
-            let (owner, rtype) = (rrset.owner(), rrset.rtype());
-            let of_apex = matches!(rtype, Rtype::SOA | Rtype::NS) && owner.as_name() == apex.as_name();
-            let is_same = || {
-                let found = other.rrset(owner.as_name(), rtype);
-                found.is_some_and(|found| found.ttl() == rrset.ttl() && found.rdata().eq(rrset.rdata()))
-            };
-            if of_apex || is_of_signer(rtype) || is_same() {
-                continue;
-            }
-            let key = apex.owner(owner.as_name()).map(|owner| RrKey { owner, rtype });
-            keys.extend(key.filter(|key| Some(key) != marker.as_ref()));
-        }
-    }
-    keys.into_iter().collect()
 }

@@ -328,8 +328,8 @@ pub fn foreign_name(subject: &Subject, rdata: RdataRef<'_>, name: NameRef<'_>) -
 pub fn copies_disagree(name: NameRef<'_>, target: &TargetId) -> HostBlock {
     HostBlock {
         code: BlockCode::CopiesDisagree,
-        message: format!("the copy at `{target}` holds other A records at {} than the reference", readable(name)),
-        hint: "make the A records the same at all targets of the pool".to_owned(),
+        message: format!("the copy at `{target}` holds other A records at {} than the reference copy", readable(name)),
+        hint: "make the A records at this name the same at all targets of the pool".to_owned(),
     }
 }
 
@@ -349,7 +349,7 @@ pub fn copies_differ(target: &TargetId, count: usize, examples: &[RrKey]) -> Str
     let named: Vec<String> = examples.iter().map(|RrKey { owner, rtype }| format!("{rtype} of `{owner}`")).collect();
     let more = if count > examples.len() { ", …" } else { "" };
     format!(
-        "the copy at `{target}` differs from the reference in {rrsets} that the plan leaves: {}{more}",
+        "the copy at `{target}` differs from the reference copy in {rrsets} that the plan leaves: {}{more}",
         named.join(", ")
     )
 }

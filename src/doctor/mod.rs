@@ -2,6 +2,8 @@
 //!
 //! Comes in: what providers found when they looked at their targets. Goes out: findings, each with what to do. Pure.
 
+pub mod copies;
+
 pub mod follower;
 
 mod judge;
@@ -32,6 +34,8 @@ pub struct Diagnosis {
 pub struct TargetDiagnosis {
     /// The pool that it belongs to.
     pub pool: String,
+    /// Its name, where the pool has several.
+    pub target: Option<String>,
     /// Its type.
     pub provider: String,
     /// The zones that it was looked at for, in the order of the configuration.
@@ -77,7 +81,7 @@ impl TargetDiagnosis {
     /// Judges what was found at a target.
     pub fn new(pool: String, provider: String, zones: Vec<ZoneName>, examined: TargetExamined) -> TargetDiagnosis {
         let findings = judge::judge(&zones, &examined);
-        TargetDiagnosis { pool, provider, zones, examined, findings }
+        TargetDiagnosis { pool, target: None, provider, zones, examined, findings }
     }
 }
 

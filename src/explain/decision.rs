@@ -9,8 +9,8 @@ use crate::claim::Subject;
 use crate::desired::host::FaultDetail;
 use crate::diag::{Diagnostic, Origin};
 use crate::diff::rules;
-use crate::diff::{HostStanding, standing};
 use crate::diff::{HostBlock, RuleContext, Selection, merge};
+use crate::diff::{HostStanding, standing};
 use crate::inventory::model::{Host, Policy, ProjectFile};
 use crate::inventory::value::Inv;
 

@@ -89,13 +89,17 @@ pub struct OtherDecision {
 /// Answers a question about a decision.
 pub fn explain(case: &ExplainCase<'_>, question: &ExplainQuestion) -> Explanation {
     // They are shown with the name or the host that they are about.
-    let is_of_names = |code| {
-        matches!(
-            code,
-            NoticeCode::ForeignName | NoticeCode::Protected | NoticeCode::PostState | NoticeCode::EditedSince
-        )
+    let is_of_names = |notice: &&Notice| match notice.code {
+        NoticeCode::ForeignName
+        | NoticeCode::Protected
+        | NoticeCode::PostState
+        | NoticeCode::EditedSince
+        | NoticeCode::CopyBlocked
+        | NoticeCode::CopiesDiffer => true,
+        NoticeCode::TargetUnknown => notice.subject.is_some(),
+        _ => false,
     };
-    let unseen = case.decision.notices.iter().filter(|notice| !is_of_names(notice.code));
+    let unseen = case.decision.notices.iter().filter(|notice| !is_of_names(notice));
     let unseen = unseen.map(|notice| notice.message.clone()).collect();
     let explanation = match question {
         ExplainQuestion::Host(inv) => host::explain(case, *inv),

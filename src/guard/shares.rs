@@ -35,7 +35,7 @@ const MANY: u64 = 20;
 const THIS_PLAN: &str = "plan";
 
 /// The shares of zones in which a plan deletes or modifies something; none for zones that were not read completely. They
-/// hold for each copy of a zone, and that of which most is used stands for all.
+/// hold for each copy of a zone, and the one of which most is used counts for all.
 pub(super) fn shares(plan: &Plan, rules: &LimitRules) -> Vec<LimitState> {
     let mut changed: HashMap<&ZoneName, Vec<&Change>> = HashMap::new();
     for change in plan.changes.iter().filter(|change| matches!(change.key.rtype, Rtype::AAAA | Rtype::PTR)) {

@@ -387,6 +387,8 @@ pub struct Pool {
     pub threshold: u32,
     /// How its name servers are asked.
     pub polling: PollTerms,
+    /// How often `run` brings in line what its targets lack.
+    pub sync_interval: Duration,
 }
 
 /// How name servers are asked for serials.

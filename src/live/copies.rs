@@ -6,7 +6,8 @@
 use std::collections::BTreeSet;
 
 use super::{Live, ZoneIndex};
-use crate::target::TargetId;
+use crate::dns::{RrKey, Rtype, ZoneContents, is_of_signer};
+use crate::target::{TargetId, marker_key};
 
 /// The copies of the zones of one pool that has several targets.
 #[derive(Debug)]
@@ -42,4 +43,28 @@ impl PoolCopies {
     pub fn reference(&self) -> Option<&TargetId> {
         self.alike.first()
     }
+}
+
+/// The RRsets that two copies of a zone do not have alike, sorted; without SOA, NS of the apex, what a signer makes, and the
+/// marker.
+pub fn differing_rrsets(reference: &ZoneContents, copy: &ZoneContents) -> Vec<RrKey> {
+    let apex = reference.apex();
+    let marker = marker_key(apex);
+    let mut keys: BTreeSet<RrKey> = BTreeSet::new();
+    for (one, other) in [(reference, copy), (copy, reference)] {
+        for rrset in one.rrsets() {
+            let (owner, rtype) = (rrset.owner(), rrset.rtype());
+            let of_apex = matches!(rtype, Rtype::SOA | Rtype::NS) && owner.as_name() == apex.as_name();
+            let is_same = || {
+                let found = other.rrset(owner.as_name(), rtype);
+                found.is_some_and(|found| found.ttl() == rrset.ttl() && found.rdata().eq(rrset.rdata()))
+            };
+            if of_apex || is_of_signer(rtype) || is_same() {
+                continue;
+            }
+            let key = apex.owner(owner.as_name()).map(|owner| RrKey { owner, rtype });
+            keys.extend(key.filter(|key| Some(key) != marker.as_ref()));
+        }
+    }
+    keys.into_iter().collect()
 }

@@ -1,18 +1,23 @@
 //! Examines all targets in parallel.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use super::findings::Findings;
 use super::settings::{load_config, local_folder};
 use super::{TOOL, name_servers};
 use crate::diag::did_you_mean;
-use crate::dns::ZoneName;
+use crate::dns::{ZoneContents, ZoneName};
+use crate::doctor::copies::CopyExamined;
 use crate::doctor::{Diagnosis, TargetDiagnosis};
+use crate::inventory::model::{Config, Pool, TargetSpec};
 use crate::inventory::value::Time;
+use crate::live::differing_rrsets;
 use crate::progress::{Progress, RunStage};
 use crate::provider::cache::{Cache, CacheUse};
 use crate::provider::{self, ProviderContext};
 use crate::reading::side_by_side::side_by_side;
+use crate::target::TargetId;
 
 /// Why nothing was examined.
 #[derive(Debug)]
@@ -68,5 +73,55 @@ pub fn examine(
         progress.step();
         diagnosis.with_followers(&followers)
     });
+    let targets: Vec<(&TargetSpec, TargetDiagnosis)> =
+        examined.iter().map(|(target, _)| *target).zip(targets).collect();
+    let targets = with_copies(&config, &context, targets, &zones_of);
     Ok(Diagnosis { tool: TOOL.to_owned(), created: now, targets })
+}
+
+/// Adds to the targets of pools with several what their copies differ in.
+fn with_copies<'c>(
+    config: &'c Config,
+    context: &ProviderContext<'_>,
+    targets: Vec<(&TargetSpec, TargetDiagnosis)>,
+    zones_of: &dyn Fn(usize) -> Vec<&'c ZoneName>,
+) -> Vec<TargetDiagnosis> {
+    let mut copies: HashMap<TargetId, Vec<CopyExamined>> = HashMap::new();
+    for (number, pool) in config.pools.iter().enumerate().filter(|(_, pool)| pool.has_several()) {
+        for (target, copy) in compared(pool, context, &zones_of(number)) {
+            copies.entry(target).or_default().push(copy);
+        }
+    }
+    let has_several =
+        |target: &TargetSpec| config.pools.iter().any(|pool| pool.name == target.id.pool && pool.has_several());
+    let with = |(target, diagnosis): (&TargetSpec, TargetDiagnosis)| {
+        if !has_several(target) {
+            return diagnosis;
+        }
+        let of_target = copies.get(&target.id).map(Vec::as_slice).unwrap_or_default();
+        diagnosis.with_copies(target.id.name.clone(), of_target)
+    };
+    targets.into_iter().map(with).collect()
+}
+
+/// The copies of zones that a pool has at more than one target, compared with the first of them that can be read.
+///
+/// Each zone is read once more for this, so that memory holds the copies of a few zones, and not of all.
+fn compared(pool: &Pool, context: &ProviderContext<'_>, zones: &[&ZoneName]) -> Vec<(TargetId, CopyExamined)> {
+    let readers = provider::open_all(pool.targets.iter(), context);
+    let of_zone = |place: usize| {
+        let zone = zones[place];
+        let read = |target: &TargetSpec| {
+            let access = readers.target(&target.id).access.as_ref().ok()?;
+            Some((target.id.clone(), access.read_zone(zone).ok()?.contents))
+        };
+        let mut known = pool.targets.iter().filter_map(read);
+        let Some((reference, contents)) = known.next() else { return Vec::new() };
+        let compare = |(target, copy): (TargetId, ZoneContents)| {
+            let differing = differing_rrsets(&contents, &copy);
+            (target, CopyExamined { zone: zone.clone(), reference: reference.name.clone(), differing })
+        };
+        known.map(compare).collect::<Vec<_>>()
+    };
+    side_by_side(&vec![0; zones.len()], of_zone).into_iter().flatten().collect()
 }

@@ -73,6 +73,8 @@ pub mod init;
 
 mod settings;
 
+mod shared_copies;
+
 mod sights;
 
 mod findings;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::findings::Findings;
+use super::shared_copies;
 use crate::diag::{Diagnostics, Files, Problem};
 use crate::inventory::model::{Config, Project};
 use crate::inventory::read::{LoadedConfig, SettingsFile};
@@ -99,5 +100,6 @@ pub fn check_targets(config: &Config) -> Diagnostics {
     config.targets().for_each(|target| found.append(provider::check(target, &config.source)));
     let name_servers = config.pools.iter().flat_map(|pool| &pool.name_servers);
     name_servers.for_each(|server| found.append(provider::check_name_server(&server.settings, &config.source)));
+    found.append(shared_copies::check(config));
     found
 }

@@ -56,6 +56,8 @@ struct Provider {
     check: fn(&SettingsNode, &SourceText) -> Diagnostics,
     /// The names of servers in the settings, each with its place; without addresses.
     server_names: fn(&SettingsNode) -> Vec<(Name, Origin)>,
+    /// Where the target's copies are, for settings that [`check`] passed.
+    endpoints: for<'s> fn(&'s SettingsNode) -> Vec<TargetEndpoint<'s>>,
     /// What people call the target: a server, a folder.
     place: fn(&SettingsNode) -> String,
     /// Opens a target to read it.
@@ -64,6 +66,15 @@ struct Provider {
     open_writer: fn(&SettingsNode, &ProviderContext<'_>) -> OpenedWriter,
     /// Looks at a target and some of its zones.
     examine: fn(&SettingsNode, &ProviderContext<'_>, &[&ZoneName]) -> TargetExamined,
+}
+
+/// One place where the copies of a target are, so that two targets are found that share them.
+#[derive(Debug)]
+pub struct TargetEndpoint<'s> {
+    /// The place in one spelling, with the key that is used there where that decides what is seen.
+    pub identity: String,
+    /// The setting that names it.
+    pub node: &'s SettingsNode,
 }
 
 /// The way to read a target, or why there is none.
@@ -115,6 +126,11 @@ pub fn check(target: &TargetSpec, source: &SourceText) -> Diagnostics {
 /// The names of the servers of a target, each with its place in the settings; an unknown type has none.
 pub fn server_names(target: &TargetSpec) -> Vec<(Name, Origin)> {
     named(&target.provider).map_or_else(Vec::new, |known| (known.server_names)(&target.settings))
+}
+
+/// Where the copies of a target are; an unknown type has no place.
+pub fn endpoints(target: &TargetSpec) -> Vec<TargetEndpoint<'_>> {
+    named(&target.provider).map_or_else(Vec::new, |known| (known.endpoints)(&target.settings))
 }
 
 /// What people call a target: the first of its servers, or its folder; empty for an unknown type.

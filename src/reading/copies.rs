@@ -3,12 +3,23 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::zones::KnownZone;
 use crate::diag::{FileFindings, Problem};
 use crate::inventory::model::{Config, Pool, ZoneSpec};
 use crate::live::{Live, LiveZone, PoolCopies, TargetCopies, ZoneIndex};
-use crate::plan::ZoneSeen;
+use crate::plan::{ContentsSeen, ZoneSeen};
 use crate::target::{CopyId, Marker, TargetId, marker_key};
+
+/// A zone that was read completely, or taken from a snapshot.
+pub struct KnownZone {
+    /// The zone.
+    pub live: LiveZone,
+    /// How it was seen.
+    pub seen: ContentsSeen,
+    /// The files it was read from.
+    pub inputs: Vec<(String, String)>,
+    /// What is questionable in them.
+    pub findings: Option<Box<FileFindings>>,
+}
 
 /// What was read of one copy that was read whole, or why it was not.
 pub type CopyReading = Result<Box<KnownZone>, Problem>;

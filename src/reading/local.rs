@@ -21,9 +21,22 @@ pub struct LocalZones {
     pub unread: Vec<Problem>,
 }
 
-/// The zones that are files of the workspace, in the order of the configuration.
-fn local_zones(config: &Config) -> impl Iterator<Item = &ZoneSpec> {
-    config.zones.iter().filter(|spec| is_local(config.reference(spec)))
+/// A zone that is a file of the workspace, as one target has it.
+#[derive(Clone, Copy)]
+struct LocalCopy<'c> {
+    /// The zone.
+    spec: &'c ZoneSpec,
+    /// The target.
+    target: &'c TargetId,
+}
+
+/// The zones that are files of the workspace, in the order of the configuration; of each the copies of all targets of its
+/// pool.
+fn local_copies(config: &Config) -> impl Iterator<Item = LocalCopy<'_>> {
+    config.zones.iter().flat_map(|spec| {
+        let targets = config.pools[spec.pool].targets.iter().filter(|target| is_local(target));
+        targets.map(move |target| LocalCopy { spec, target: &target.id })
+    })
 }
 
 /// Whether the zones of a target are files of the workspace.
@@ -31,27 +44,38 @@ fn is_local(target: &TargetSpec) -> bool {
     provider::capabilities(target).is_some_and(|capabilities| capabilities.home == ZoneHome::Workspace)
 }
 
-/// Reads the zones that are files; gives what `keep` makes of each as soon as it is read, in the order of the
-/// configuration.
+/// Reads the zones that are files, of each the copy of the first target; gives what `keep` makes of each as soon as it is
+/// read, in the order of the configuration.
 pub fn read_local<T: Send>(
     config: &Config,
     terms: &ReadingTerms<'_>,
     keep: impl Fn(Result<ZoneRead, Problem>) -> T + Sync,
 ) -> Vec<T> {
-    let specs: Vec<&ZoneSpec> = local_zones(config).collect();
+    let is_first = |copy: &LocalCopy<'_>| config.reference(copy.spec).id == *copy.target;
+    read_copies(config, terms, &local_copies(config).filter(is_first).collect::<Vec<_>>(), keep)
+}
+
+/// Reads copies that are files, as [`read_local`] does.
+fn read_copies<T: Send>(
+    config: &Config,
+    terms: &ReadingTerms<'_>,
+    copies: &[LocalCopy<'_>],
+    keep: impl Fn(Result<ZoneRead, Problem>) -> T + Sync,
+) -> Vec<T> {
     let readers = provider::open_all(config.targets().filter(|target| is_local(target)), &terms.context(config));
-    let targets: Vec<&TargetId> = specs.iter().map(|spec| &config.reference(spec).id).collect();
+    let targets: Vec<&TargetId> = copies.iter().map(|copy| copy.target).collect();
     side_by_side(&targets, |place| {
         let access = readers.target(targets[place]).access.as_ref().map_err(Problem::clone);
-        keep(access.and_then(|target| target.read_zone(&specs[place].name)))
+        keep(access.and_then(|target| target.read_zone(&copies[place].spec.name)))
     })
 }
 
-/// Reads the zones that are files, to find errors in them.
+/// Reads the zones that are files, the copies of all targets, to find errors in them.
 pub fn check_local(config: &Config, terms: &ReadingTerms<'_>, progress: &dyn Progress) -> LocalZones {
-    progress.stage(RunStage::ZoneFiles, Some(local_zones(config).count() as u64));
+    let copies: Vec<LocalCopy<'_>> = local_copies(config).collect();
+    progress.stage(RunStage::ZoneFiles, Some(copies.len() as u64));
     // The contents go at once, so that memory holds a few zones and not all of them.
-    let outcomes = read_local(config, terms, |read| {
+    let outcomes = read_copies(config, terms, &copies, |read| {
         progress.step();
         read.map(|ZoneRead { inputs, findings, .. }| (inputs, findings))
     });

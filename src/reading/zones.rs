@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::copies::{CopiesRead, CopyReading};
+use super::copies::{CopiesRead, CopyReading, KnownZone};
 use super::inquiry::{self, QueriedZone};
 use super::needed::{NeededNames, ReadingCost};
 use super::open::{ReadingTerms, TargetReaders, all_copies, each_copy, open_targets};
@@ -61,18 +61,6 @@ struct AskedOpening<'t> {
     asked: AskedZone,
     /// How many records the zone probably has, where the target may also transfer it.
     records: Option<u64>,
-}
-
-/// A zone that was read completely, or taken from a snapshot.
-pub(super) struct KnownZone {
-    /// The zone.
-    pub live: LiveZone,
-    /// How it was seen.
-    pub seen: ContentsSeen,
-    /// The files it was read from.
-    pub inputs: Vec<(String, String)>,
-    /// What is questionable in them.
-    pub findings: Option<Box<FileFindings>>,
 }
 
 /// Zones that were read completely before the inventory was known.

@@ -6,6 +6,8 @@
 
 mod accept;
 
+mod alike;
+
 pub mod apply;
 
 mod applies;
@@ -13,6 +15,8 @@ mod applies;
 mod checked;
 
 mod codes;
+
+mod copies;
 
 mod counts;
 

@@ -103,7 +103,7 @@ pub fn nothing_read(plan: &Plan) -> Option<String> {
 pub fn short_of(plan: &Plan) -> Vec<String> {
     let names = |code| plan.notices.iter().filter(move |notice| notice.code == code).map(|notice| notice.name.as_str());
     let unread = unread(plan);
-    let zones = (unread > 0 && !is_unread(plan)).then(|| match plan.zones.len() {
+    let zones = (unread > 0 && !is_unread(plan)).then(|| match zones_read(plan) {
         // A plan that undoes an apply does not say which zones it read.
         0 => format!("no plan for {}", counted(unread, "zone")),
         read => format!("no plan for {unread} of {}", counted(unread + read, "zone")),
@@ -129,6 +129,11 @@ pub fn short_of(plan: &Plan) -> Vec<String> {
 /// Whether no zone could be read, so that there is nothing to plan.
 fn is_unread(plan: &Plan) -> bool {
     unread(plan) > 0 && plan.zones.is_empty() && plan.changes.is_empty()
+}
+
+/// How many zones were read, however many copies of each.
+fn zones_read(plan: &Plan) -> usize {
+    plan.zones.chunk_by(|a, b| (&a.pool, &a.zone) == (&b.pool, &b.zone)).count()
 }
 
 /// How many zones could not be read.

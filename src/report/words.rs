@@ -108,8 +108,8 @@ impl ExplainedCode for Rule {
             Rule::CopyDiffers => words(
                 "copy differs",
                 "the reference copy already has it",
-                "The pool has several targets. The reference copy already has the RRset as it is to be, and the copies of \
-                 the targets that the change names do not: they are brought in line.",
+                "The pool has several targets. The reference copy already has the RRset as it is to be; the copies at the \
+                 targets that the change names do not. The change brings them in line.",
             ),
         }
     }
@@ -198,9 +198,9 @@ impl ExplainedCode for BlockCode {
             ),
             BlockCode::CopiesDisagree => words(
                 "copies disagree",
-                "the copies of a zone hold different A records at their names",
-                "The addresses of a host with IPv4 follow from the A records at its name, and the targets of the pool hold \
-                 different ones. zonewright does not guess which is right. Make them the same at all targets.",
+                "the targets hold different A records at their names",
+                "The IPv6 address of a host with IPv4 follows from the A records at its name, and the targets of the pool hold \
+                 different ones. zonewright does not guess which are right. Make them the same at all targets.",
             ),
             BlockCode::Delegated => words(
                 "delegated",
@@ -336,11 +336,26 @@ impl ExplainedCode for NoticeCode {
                  host has. No record is removed at such names. RRsets that wait for `delete_after` keep waiting, and \
                  their time runs on.",
             ),
+            NoticeCode::TargetUnknown => words(
+                "target unknown",
+                "a target did not give a zone; the others suffice",
+                "A target of the pool did not give a zone. Enough others did, so the plan goes on. Hosts that need the \
+                 zone get no change at this target. Find out what is wrong with the target; what it lacks is planned \
+                 again as soon as it can be read.",
+            ),
+            NoticeCode::CopyBlocked => words(
+                "copy blocked",
+                "what a target holds keeps changes away from it",
+                "What the copy at this target holds would block the host, such as a delegation at its name; the other \
+                 copies do not. The host gets no change at this target, and gets its changes at the others. Correct the \
+                 copy by hand.",
+            ),
             NoticeCode::CopiesDiffer => words(
                 "copies differ",
-                "the copies of a zone differ in what no change is about",
-                "The copy at a target differs from the reference copy in RRsets that the plan does not change. They are left. \
-                 SOA, NS of the apex, what a signer makes and the marker do not count.",
+                "copies of a zone differ, and the plan leaves that",
+                "The copy at a target differs from the reference copy in RRsets that the plan does not change, and leaves. \
+                 SOA, NS of the apex, what a signer makes and the marker do not count. Find out which copy is right, and \
+                 correct the other by hand.",
             ),
             NoticeCode::LeftBehind => words(
                 "left behind",
@@ -349,20 +364,6 @@ impl ExplainedCode for NoticeCode {
                  got another name. The records stay. Policy `sync` deletes them, unless a current row of names.lock \
                  still gives the name to a number: `zonewright release` frees it. Policy `repair` deletes them if an \
                  operator runs `zonewright release HOST` before the host gets another name.",
-            ),
-            NoticeCode::TargetUnknown => words(
-                "target unknown",
-                "a zone is unknown at one target of its pool",
-                "A zone that the host needs could not be read completely at this target. The other targets of the pool \
-                 reach its threshold, so the host is planned for them, and gets no change at this one. The state keeps \
-                 what the target lacks by that.",
-            ),
-            NoticeCode::CopyBlocked => words(
-                "copy blocked",
-                "the data at one target of a pool block a host",
-                "Records in the copies of this target block the host, such as a CNAME at its name. The other targets of \
-                 the pool reach its threshold, so the host is planned for them, and gets no change at this one. Fix \
-                 the records there.",
             ),
             NoticeCode::EditedSince => words(
                 "edited since",

@@ -16,8 +16,23 @@ const THRESHOLD: u32 = 100;
 const POLLING: PollTerms =
     PollTerms { timeout: Duration::from_secs(30), retry_interval: Duration::from_secs(2), max_retries: 3 };
 
-/// The longest time between questions, and the longest wait for an answer, in seconds: a slip of the pen is likelier beyond.
-const MAX_POLL_TIME: u64 = 3600;
+/// How often targets are brought in line where nothing is said: as OpenStack Designate does.
+const SYNC_INTERVAL: Duration = Duration::from_secs(120);
+
+/// The longest time between questions, and the longest wait for an answer: a slip of the pen is likelier beyond.
+const LONGEST_POLL: LongestTime = LongestTime { seconds: 3600, text: "1h" };
+
+/// The longest time for which targets may stay behind.
+const LONGEST_SYNC: LongestTime = LongestTime { seconds: 86_400, text: "1d" };
+
+/// The longest time that a setting may be.
+#[derive(Clone, Copy)]
+struct LongestTime {
+    /// In seconds.
+    seconds: u64,
+    /// As it is written.
+    text: &'static str,
+}
 
 /// The most questions after the first.
 const MAX_RETRIES: u32 = 1000;
@@ -58,13 +73,14 @@ fn read_pool(key: &SettingsKey, node: &SettingsNode, pool: &mut TableReader<'_>)
     refuse_doubles(servers, pool);
     let threshold = read_number(pool, "threshold_percentage", 1..=100).unwrap_or(THRESHOLD);
     let polling = PollTerms {
-        timeout: read_poll_time(pool, "poll_timeout").unwrap_or(POLLING.timeout),
-        retry_interval: read_poll_time(pool, "poll_retry_interval").unwrap_or(POLLING.retry_interval),
+        timeout: read_time(pool, "poll_timeout", LONGEST_POLL).unwrap_or(POLLING.timeout),
+        retry_interval: read_time(pool, "poll_retry_interval", LONGEST_POLL).unwrap_or(POLLING.retry_interval),
         max_retries: read_number(pool, "poll_max_retries", 0..=MAX_RETRIES).unwrap_or(POLLING.max_retries),
     };
+    let sync_interval = read_time(pool, "periodic_sync_interval", LONGEST_SYNC).unwrap_or(SYNC_INTERVAL);
     let targets = targets.filter(|targets| !targets.is_empty())?;
     let name_servers = name_servers.into_iter().collect::<Option<Vec<_>>>()?;
-    Some(Pool { name: name?, targets, name_servers, threshold, polling })
+    Some(Pool { name: name?, targets, name_servers, threshold, polling, sync_interval })
 }
 
 /// The name of a pool.
@@ -198,12 +214,12 @@ fn read_number(reader: &mut TableReader<'_>, key: &'static str, bounds: std::ops
     valid
 }
 
-/// Reads a time of polling.
-fn read_poll_time(reader: &mut TableReader<'_>, key: &'static str) -> Option<Duration> {
+/// Reads a time of a second or more.
+fn read_time(reader: &mut TableReader<'_>, key: &'static str, longest: LongestTime) -> Option<Duration> {
     let node = reader.take(key)?;
     let time = reader.parse_node::<Duration>(node, A_DURATION)?;
-    if !(1..=MAX_POLL_TIME).contains(&time.as_secs()) {
-        reader.error(node, "bad-value", "it must be between `1s` and `1h`");
+    if !(1..=longest.seconds).contains(&time.as_secs()) {
+        reader.error(node, "bad-value", format!("it must be between `1s` and `{}`", longest.text));
         return None;
     }
     Some(time)

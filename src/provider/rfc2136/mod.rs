@@ -88,7 +88,7 @@ use self::meter::ReadMeter;
 use self::primary::Primary;
 use self::rooms::FreeRooms;
 use self::settings::{KeySettings, ServerAddress, ServerSettings};
-use self::settings::{place, server_names};
+use self::settings::{endpoints, place, server_names};
 use self::wire::{Connection, WireFault};
 use super::cache::{Cache, KeptSize};
 use super::outage::place_of;
@@ -99,6 +99,7 @@ pub const PROVIDER: Provider = Provider {
     capabilities: TargetCapabilities { home: ZoneHome::Servers, fence: ZoneFence::Marker },
     check,
     server_names,
+    endpoints,
     place,
     open,
     open_writer,

@@ -187,11 +187,18 @@ impl PolledServer {
     }
 
     /// Asks for the zones at these places over TCP; a server that does not answer there either stays silent.
-    fn ask_over_tcp(&self, zones: &[&ZoneName], places: &[usize], patience: Patience<'_>, answers: &mut [SerialAnswer]) {
+    fn ask_over_tcp(
+        &self,
+        zones: &[&ZoneName],
+        places: &[usize],
+        patience: Patience<'_>,
+        answers: &mut [SerialAnswer],
+    ) {
         for place in places.iter().take_while(|_| !(patience.is_over)()) {
             let zone = zones[*place];
             let (window, limits) = (DEFAULT_WINDOW, ReadLimits::default());
-            let asker = Asker { server: &self.address, zone, key: self.key.clone(), timeout: patience.most, window, limits };
+            let asker =
+                Asker { server: &self.address, zone, key: self.key.clone(), timeout: patience.most, window, limits };
             let read = |octets: &[u8], zone: &ZoneName, _: &Question| {
                 read_soa(octets, zone).ok_or_else(|| message::bad("no answer to the question for the SOA"))
             };

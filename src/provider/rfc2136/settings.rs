@@ -1,7 +1,7 @@
 //! The settings of a name server: where it is, how messages to it are signed, and how much it may send.
 
 use std::fmt;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use domain::tsig::Algorithm;
@@ -11,6 +11,7 @@ use crate::dns::Name;
 use crate::inventory::config::node::{SettingsNode, SettingsValue, SourceText, TableReader};
 use crate::inventory::config::shared::{A_DURATION, A_SIZE, read_command};
 use crate::inventory::value;
+use crate::provider::TargetEndpoint;
 use crate::provider::exchange::ExchangeSettings;
 use crate::provider::secret::SecretSource;
 
@@ -216,6 +217,24 @@ pub fn place(settings: &SettingsNode) -> String {
     let first =
         settings.get("server").map(server_nodes).and_then(|nodes| nodes.first()?.as_text().and_then(parse_server));
     first.map(|server| server.to_string()).unwrap_or_default()
+}
+
+/// Each server with the name of the key: a server may show clients with another key another view of its zones.
+pub fn endpoints(settings: &SettingsNode) -> Vec<TargetEndpoint<'_>> {
+    let key = settings.get("tsig_key").and_then(|key| key.get("name")).and_then(SettingsNode::as_text);
+    let key = key.map(|name| Name::parse(name).map_or_else(|_| name.to_owned(), |name| name.to_string()));
+    let key = key.unwrap_or_default();
+    let nodes = settings.get("server").map(server_nodes).unwrap_or_default();
+    let endpoint = |node: &'_ SettingsNode| {
+        let ServerAddress { host, port } = node.as_text().and_then(parse_server)?;
+        // One address may be written in several ways, and so may a name.
+        let host = match host.parse::<IpAddr>() {
+            Ok(address) => address.to_string(),
+            Err(_) => host.trim_end_matches('.').to_ascii_lowercase(),
+        };
+        Some(format!("{} {key}", ServerAddress { host, port }))
+    };
+    nodes.into_iter().filter_map(|node| Some(TargetEndpoint { identity: endpoint(node)?, node })).collect()
 }
 
 /// The servers of a setting that is one or a list of them.

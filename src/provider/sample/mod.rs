@@ -25,6 +25,7 @@ pub const PROVIDER: Provider = Provider {
     capabilities: TargetCapabilities { home: ZoneHome::Servers, fence: ZoneFence::Marker },
     check,
     server_names: |_| Vec::new(),
+    endpoints: |_| Vec::new(),
     place: |settings| format!("the primary of `{}`", dir(settings)),
     open: |settings, context| -> OpenedReader { Ok(Box::new(find(settings, context)?)) },
     open_writer: |settings, context| -> OpenedWriter { Ok(Box::new(find(settings, context)?)) },

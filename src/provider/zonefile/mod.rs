@@ -34,12 +34,12 @@ mod serial;
 pub mod text;
 mod writer;
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::exchange::ExchangeSettings;
-use super::{OpenedReader, OpenedWriter, Provider, ProviderContext};
+use super::{OpenedReader, OpenedWriter, Provider, ProviderContext, TargetEndpoint};
 use crate::diag::{Diagnostic, Diagnostics, FileFindings, Problem};
 use crate::dns::{ContentsError, ZoneBuilder, ZoneContents, ZoneName};
 use crate::inventory::config::node::{SettingsNode, SourceText, TableReader};
@@ -56,6 +56,7 @@ pub const PROVIDER: Provider = Provider {
     capabilities: TargetCapabilities { home: ZoneHome::Workspace, fence: ZoneFence::None },
     check,
     server_names: |_| Vec::new(),
+    endpoints,
     place,
     open,
     open_writer,
@@ -70,6 +71,17 @@ fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
 /// The folder.
 fn place(settings: &SettingsNode) -> String {
     settings.get("dir").and_then(SettingsNode::as_text).map(|dir| format!("the folder `{dir}`")).unwrap_or_default()
+}
+
+/// The folder, in one spelling.
+fn endpoints(settings: &SettingsNode) -> Vec<TargetEndpoint<'_>> {
+    let folder = settings.get("dir").and_then(|node| Some((node, node.as_text()?)));
+    let endpoint = |(node, text)| {
+        // `./zones/` is `zones`.
+        let parts = Path::new(text).components().filter(|part| matches!(part, Component::Normal(_)));
+        TargetEndpoint { identity: parts.collect::<PathBuf>().to_string_lossy().into_owned(), node }
+    };
+    folder.map(endpoint).into_iter().collect()
 }
 
 /// Finds the folder of a target.

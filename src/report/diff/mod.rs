@@ -6,18 +6,20 @@
 
 mod hunk;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use self::hunk::Hunk;
+use super::copies::mark;
 use super::outages::said_once;
 use super::outlook::{PlanOutlook, PlanVerdict};
 use super::paint::Paint;
 use super::scope::scope;
 use super::text::TextOptions;
 use crate::diag::sanitize;
-use crate::dns::{NameRef, ZoneName};
+use crate::dns::NameRef;
 use crate::guard::words;
 use crate::plan::{Change, Plan, SealedPlan};
+use crate::target::PoolName;
 
 /// Renders a plan; empty where there is nothing to change and nothing wrong.
 ///
@@ -31,13 +33,13 @@ pub fn render(sealed: &SealedPlan, outlook: &PlanOutlook, options: &TextOptions)
         out.push_str(&paint.marked(&paint.alarm, &format!("# {}", sanitize(&remark)), &[]));
         out.push('\n');
     }
-    let mut zones: BTreeMap<String, (&ZoneName, Vec<&Change>)> = BTreeMap::new();
+    // What is for some targets alone is a file of its own: one RRset may change in other ways elsewhere.
+    let mut files: BTreeMap<(String, &PoolName, String), Vec<&Change>> = BTreeMap::new();
     for change in &plan.changes {
-        zones.entry(change.zone.to_string()).or_insert((&change.zone, Vec::new())).1.push(change);
+        files.entry((change.zone.to_string(), &change.pool, mark(change))).or_default().push(change);
     }
-    for (name, (zone, changes)) in zones {
-        let seen = plan.zones.iter().find(|seen| seen.zone == *zone);
-        let serial = seen.map_or_else(|| "live".to_owned(), |seen| format!("serial {}", seen.serial));
+    for ((zone, _, at), changes) in files {
+        let (name, serial) = (format!("{zone}{at}"), serial(plan, changes[0]));
         for head in [format!("--- {name}\t{serial}"), format!("+++ {name}\tplanned")] {
             out.push_str(&paint.marked(&paint.head, &head, &[]));
             out.push('\n');
@@ -45,6 +47,19 @@ pub fn render(sealed: &SealedPlan, outlook: &PlanOutlook, options: &TextOptions)
         self::zone(&mut out, changes, &paint);
     }
     out
+}
+
+/// As of which serial the copies were read that a change is for: `live` where they have none in common.
+fn serial(plan: &Plan, change: &Change) -> String {
+    let copies = plan
+        .zones
+        .iter()
+        .filter(|seen| (&seen.zone, &seen.pool) == (&change.zone, &change.pool) && change.is_at(&seen.target));
+    let serials: BTreeSet<u32> = copies.map(|seen| seen.serial).collect();
+    match serials.first() {
+        Some(serial) if serials.len() == 1 => format!("serial {serial}"),
+        _ => "live".to_owned(),
+    }
 }
 
 /// Writes the hunks of a zone, in the order of names that DNSSEC has (RFC 4034 section 6.1), so that reverse names are

@@ -25,6 +25,7 @@ object_in_documents!(Diagnosis, diagnosis => {
 
 object_in_documents!(TargetDiagnosis, target => {
     "pool": target.pool,
+    "target": target.target,
     "type": target.provider,
     "zones": target.zones,
     "key": target.examined.key,

@@ -26,8 +26,9 @@ pub fn render(diagnosis: &Diagnosis, width: usize, color: bool) -> String {
 /// Adds the block of one target.
 fn push_target(out: &mut String, target: &TargetDiagnosis, width: usize, paint: &Paint) {
     let (pool, kind) = (sanitize(&target.pool), sanitize(&target.provider));
+    let name = target.target.as_ref().map(|name| format!(", target {}", sanitize(name))).unwrap_or_default();
     let zones = counted(target.zones.len(), "zone");
-    out.push_str(&format!("{}Pool {pool}: {kind}, {zones}{}\n", paint.head, paint.off));
+    out.push_str(&format!("{}Pool {pool}{name}: {kind}, {zones}{}\n", paint.head, paint.off));
     let mut place = None;
     if target.findings.first().is_some_and(|finding| finding.place.is_none()) {
         out.push('\n');

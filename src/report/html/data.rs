@@ -14,6 +14,7 @@ use crate::dns::reverse::address_of;
 use crate::dns::{Rrset, Rtype};
 use crate::inventory::value::Inv;
 use crate::plan::{BlockedSubject, Cause, Change, HostSeen, Plan, Reason, Review};
+use crate::report::copies::targets;
 use crate::report::data::reading_order;
 use crate::report::source_url::SourceUrl;
 use crate::report::words::{ExplainedCode as _, edited_in_words};
@@ -62,6 +63,9 @@ struct ChangeColumns {
     after: Vec<u32>,
     /// How many reasons, then of each the rule, the host, and the place of its list of evidence.
     reasons: Vec<u32>,
+    /// The targets that it is for, otherwise 0; empty where each is for all targets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    targets: Vec<u32>,
 }
 
 /// Gathers the data of a plan; `source` is the template of addresses of lines.
@@ -70,8 +74,11 @@ pub fn data(plan: &Plan, review: Option<&Review>, source: Option<&SourceUrl>) ->
     tables.text("");
     let causes = review.map(|review| review.cause_of_each(plan.changes.len())).unwrap_or_default();
     let mut changes = ChangeColumns::default();
+    let has_targets = plan.changes.iter().any(|change| !change.targets.is_empty());
     for place in order(plan) {
-        changes.push(&plan.changes[place], &mut tables);
+        let change = &plan.changes[place];
+        changes.push(change, &mut tables);
+        changes.targets.extend(has_targets.then(|| targets(change).map_or(0, |targets| tables.text(&targets))));
         changes.cause.push(causes.get(place).map_or(0, |cause| *cause as u32));
     }
     let causes = review.iter().flat_map(|review| &review.causes).map(|cause| tables.cause(cause)).collect();

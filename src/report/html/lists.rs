@@ -12,6 +12,7 @@ use crate::claim::Subject;
 use crate::codes;
 use crate::inventory::value::Inv;
 use crate::plan::{BlockCode, BlockedSubject, Cause, Notice, Plan, Review, SkipCode, SkippedSubject, WaitingRrset};
+use crate::report::copies::SeveralTargets;
 use crate::report::data::rrset;
 use crate::report::gather::{gather, waits};
 use crate::report::host_label::{host_label, subject_label};
@@ -335,7 +336,14 @@ fn sources(plan: &Plan) -> ListTable {
 
 /// The zones.
 fn zones(plan: &Plan) -> ListTable {
-    let rows = shown(&plan.zones, |zone| vec![zone.zone.to_string(), zone.serial.to_string(), grouped(zone.rrsets)]);
-    let heads = vec!["zone", "serial", "RRsets"];
+    let several = SeveralTargets::find(plan);
+    let rows = shown(&plan.zones, |zone| {
+        let target = several.target_of(zone).map(str::to_owned).unwrap_or_default();
+        let target = (!several.is_empty()).then_some(target);
+        let cells = [zone.zone.to_string()].into_iter().chain(target);
+        cells.chain([zone.serial.to_string(), grouped(zone.rrsets)]).collect()
+    });
+    let target = (!several.is_empty()).then_some("target");
+    let heads = ["zone"].into_iter().chain(target).chain(["serial", "RRsets"]).collect();
     ListTable { id: "zones", word: "Zones", title: "Zones as they were read", heads, rows }
 }

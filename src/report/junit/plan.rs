@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::copies::{SeveralTargets, mark};
 use super::super::host_label::host_label;
 use super::super::outlook::PlanOutlook;
 use super::super::scope::scope;
@@ -45,8 +46,10 @@ fn inputs(plan: &Plan) -> Vec<TestCase> {
             TestCase::passed(name, format!("{}{dated}", number(source.rows as usize, "row"))),
         );
     }
+    let several = SeveralTargets::find(plan);
     for seen in &plan.zones {
-        let zone = seen.zone.to_string();
+        let at = several.target_of(seen).map(|target| format!(" at {target}")).unwrap_or_default();
+        let zone = format!("{}{at}", seen.zone);
         let says = format!("serial {}, {}", seen.serial, number(seen.rrsets as usize, "RRset"));
         passed.insert((true, zone.clone()), TestCase::passed(format!("zone {zone}"), says));
     }
@@ -149,14 +152,17 @@ impl ProjectPlan<'_> {
     }
 }
 
-/// How many RRsets are to be created, modified and deleted.
+/// How many RRsets are to be created, modified and deleted; those at some targets alone by themselves.
 fn counted(changes: &[&Change]) -> String {
-    let count = |wanted: fn(&ChangeKind) -> bool| changes.iter().filter(|change| wanted(&change.kind)).count();
-    let counts = [
-        ("create", count(|kind| matches!(kind, ChangeKind::Create { .. }))),
-        ("modify", count(|kind| matches!(kind, ChangeKind::Modify { .. }))),
-        ("delete", count(|kind| matches!(kind, ChangeKind::Delete { .. }))),
-    ];
-    let told = counts.iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("{what} {count}"));
+    let mut counts: BTreeMap<(String, u8), (&str, usize)> = BTreeMap::new();
+    for change in changes {
+        let (place, what) = match change.kind {
+            ChangeKind::Create { .. } => (0, "create"),
+            ChangeKind::Modify { .. } => (1, "modify"),
+            ChangeKind::Delete { .. } => (2, "delete"),
+        };
+        counts.entry((mark(change), place)).or_insert((what, 0)).1 += 1;
+    }
+    let told = counts.iter().map(|((at, _), (what, count))| format!("{what} {count}{at}"));
     told.collect::<Vec<_>>().join(", ")
 }

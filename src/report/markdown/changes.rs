@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::super::copies::targets;
 use super::super::data;
 use super::super::host_label::host_label;
 use super::escape::plain;
@@ -50,6 +51,7 @@ pub fn is_one(a: &Change, b: &Change) -> bool {
 /// The records of a change, a line each: what goes, what comes, what stays.
 pub fn lines(change: &Change) -> String {
     let rrset = data::rrset_of(change);
+    let at = targets(change).map(|targets| format!(" (at {})", plain(&targets))).unwrap_or_default();
     let records = |side: Option<&Rrset>| -> Vec<String> {
         let texts = |rrset: &Rrset| (rrset.ttl(), rrset.rdata_texts(change.key.rtype));
         let (ttl, texts) = side.map(texts).unzip();
@@ -65,12 +67,12 @@ pub fn lines(change: &Change) -> String {
     let (shown, rest) = all.split_at(all.len().min(RECORDS));
     let mut out = String::new();
     for (sign, text) in shown {
-        out.push_str(&format!("{sign} {rrset}  {}\n", plain(text)));
+        out.push_str(&format!("{sign} {rrset}  {}{at}\n", plain(text)));
     }
     if !rest.is_empty() {
         let of = |wanted: char| rest.iter().filter(|(sign, _)| *sign == wanted).count();
         let rest = [('-', "go"), ('+', "come"), (' ', "stay")].map(|(sign, word)| format!("{} {word}", of(sign)));
-        out.push_str(&format!("  {rrset}  and more records: {}\n", rest.join(", ")));
+        out.push_str(&format!("  {rrset}  and more records{at}: {}\n", rest.join(", ")));
     }
     out
 }

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::super::alike::{self, AlikeNotices};
 use super::super::gather::gather;
-use super::super::notice::says;
 use super::super::summary::counted;
 use super::super::words::ExplainedCode as _;
 use super::ReportSubject;
 use super::escape::{code, sentence, subject_label};
 use super::fit::PagePart;
-use crate::plan::{BlockCode, BlockedSubject, Notice, NoticeCode, Plan, Review, SkipCode};
+use crate::plan::{BlockCode, BlockedSubject, NoticeCode, Plan, Review, SkipCode};
 
 /// How many of several similar things are shown: five show what is going on.
 const FEW: usize = 5;
@@ -140,14 +140,14 @@ fn whose(plan: &Plan, hosts: &[&BlockedSubject]) -> String {
 /// The notices without those that the verdict has, folded; the items are the first few of each code.
 pub fn notices(plan: &Plan) -> PagePart<'_> {
     let mut of_code: HashMap<NoticeCode, usize> = HashMap::new();
-    let mut worth: Vec<&Notice> = Vec::new();
+    let mut worth: Vec<AlikeNotices> = Vec::new();
     let mut counts: BTreeMap<NoticeCode, usize> = BTreeMap::new();
-    for notice in plan.notices.iter().filter(|notice| !notice.code.tells_of_less()) {
-        *counts.entry(notice.code).or_default() += 1;
-        let seen = of_code.entry(notice.code).or_default();
+    for alike in alike::gather(plan, plan.notices.iter().filter(|notice| !notice.code.tells_of_less())) {
+        *counts.entry(alike.code).or_default() += alike.count;
+        let seen = of_code.entry(alike.code).or_default();
         *seen += 1;
         if *seen <= FEW {
-            worth.push(notice);
+            worth.push(alike);
         }
     }
     let items = worth.len();
@@ -160,9 +160,8 @@ pub fn notices(plan: &Plan) -> PagePart<'_> {
         if shown == 0 {
             return format!("Notices: {by_code}.\n");
         }
-        let list: String =
-            worth[..shown].iter().map(|notice| format!("- {}\n", sentence(&says(notice), code))).collect();
-        let more = match all - shown {
+        let list: String = worth[..shown].iter().map(|alike| format!("- {}\n", sentence(&alike.says, code))).collect();
+        let more = match all - worth[..shown].iter().map(|alike| alike.count).sum::<usize>() {
             0 => String::new(),
             more => format!("- and {}, not shown here\n", counted(more, "more notice")),
         };

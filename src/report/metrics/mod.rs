@@ -19,6 +19,7 @@ use crate::drift::Drift;
 use crate::guard::Breaker;
 use crate::inventory::value::Time;
 use crate::plan::{LimitState, NoticeCode, Plan, Review};
+use crate::report::copies::SeveralTargets;
 use crate::review;
 use crate::state::ApplySummary;
 use crate::state::served::StatusCounts;
@@ -222,11 +223,13 @@ impl Metrics {
         }
     }
 
-    /// Adds the zones: whether they were read, and as of which serial.
+    /// Adds the zones: whether they were read, and as of which serial; where their pool has several targets, from each.
     fn zones(&mut self, plan: &Plan) {
+        let several = SeveralTargets::find(plan);
         for seen in &plan.zones {
             let zone = seen.zone.to_string();
-            let labels = [("zone", zone.as_str())];
+            let target = several.target_of(seen).map(|target| ("target", target));
+            let labels: Vec<(&str, &str)> = [("zone", zone.as_str())].into_iter().chain(target).collect();
             self.set(MetricFamily::ZoneRead, &labels, 1.0);
             self.set(MetricFamily::ZoneSerial, &labels, seen.serial.into());
             self.set(MetricFamily::ZoneRrsets, &labels, seen.rrsets as f64);

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
+use super::super::copies::{mark, targets};
 use super::super::data::{self, DataLine};
 use super::super::host_label::{host_in_words, short_label};
 use super::super::templates::{TemplateError, Templates};
@@ -83,6 +84,18 @@ struct ChangeView {
     reasons: Vec<String>,
     /// With `-v`: the other hosts that share the change.
     also: Vec<String>,
+    /// The targets that it is for.
+    #[serde(flatten)]
+    targets: ChangeTargets,
+}
+
+/// The targets that a change is for, where it is not for all of its pool.
+#[derive(Serialize)]
+struct ChangeTargets {
+    /// ` (at a, b)` behind the line; empty where it is for all, or the line has no room for it.
+    at: String,
+    /// The same as a line of its own, `at a, b`, where the line has no room for it.
+    at_below: Option<String>,
 }
 
 /// What changes are rendered with.
@@ -155,7 +168,7 @@ impl ChangesRenderer<'_> {
         let is_shown = |change: &&&Change| self.options.verbose || !is_folded(change, &with_txt);
         let mut shown = ShownSoFar::default();
         let views = ordered.iter().filter(is_shown).map(|change| {
-            let has_txt = with_txt.contains(&(change.key.rtype, change.key.owner.as_name().to_name(), verb(change)));
+            let has_txt = with_txt.contains(&deed(change, change.key.rtype, change.key.owner.as_name().to_name()));
             self.change(change, name.as_ref(), has_txt, &mut shown)
         });
         HostView {
@@ -199,6 +212,7 @@ impl ChangesRenderer<'_> {
         let ttl = if verb == "delete" && !self.options.verbose { String::new() } else { format!("  ttl {ttl}") };
         let rest = 4 + verb.len() + 1 + rrset.width() + ttl.len() + txt;
         let record = record.filter(|record| rest + record.width() <= self.options.width);
+        let record_width = record.as_ref().map_or(0, |record| record.width());
         let lines = if record.is_some() { Vec::new() } else { self.lines(key.rtype, kind) };
         let record = record.map(|record| self.paint.marked(self.style(kind), &record, &[])).unwrap_or_default();
         let also = if self.options.verbose { change.other_hosts() } else { Vec::new() };
@@ -210,11 +224,10 @@ impl ChangesRenderer<'_> {
         // The first line of a moved address has the old address, too.
         let old = kind.before().filter(|_| is_moved_address).map(|rrset| rrset.rdata_texts(key.rtype));
         let of_old: usize = old.iter().flatten().map(|address| 1 + address.width()).sum();
-        let ttl = if rest + of_old > self.options.width && ttl.len() + txt > 0 {
-            format!("\n{}{ttl}", " ".repeat(if ttl.is_empty() { 7 } else { 6 }))
-        } else {
-            ttl
-        };
+        let is_long = rest + of_old > self.options.width && ttl.len() + txt > 0;
+        let line = if is_long { ttl.len() + txt + 7 } else { rest + of_old + record_width };
+        let ttl = if is_long { format!("\n{}{ttl}", " ".repeat(if ttl.is_empty() { 7 } else { 6 })) } else { ttl };
+        let targets = self.targets(change, line);
         ChangeView {
             verb,
             rrset,
@@ -225,7 +238,17 @@ impl ChangesRenderer<'_> {
             is_moved_address,
             reasons: self.reasons(change, shown),
             also,
+            targets,
         }
+    }
+
+    /// At which targets a change is made, behind a line of a width or below it.
+    fn targets(&self, change: &Change, line: usize) -> ChangeTargets {
+        let at = mark(change);
+        if line + at.width() <= self.options.width {
+            return ChangeTargets { at, at_below: None };
+        }
+        ChangeTargets { at: String::new(), at_below: targets(change).map(|targets| format!("at {targets}")) }
     }
 
     /// The data of a change. Where colours mark what differs, or with `-v`, no line of marks is left out.
@@ -359,21 +382,26 @@ fn verb(change: &Change) -> &'static str {
     }
 }
 
-/// An RRset, with what a change does to it.
-type ChangedRrset = (Rtype, Name, &'static str);
+/// An RRset, with what a change does to it, and at which targets.
+type ChangedRrset<'a> = (Rtype, Name, &'static str, &'a [String]);
+
+/// What a change does to an RRset.
+fn deed(change: &Change, rtype: Rtype, name: Name) -> ChangedRrset<'_> {
+    (rtype, name, verb(change), &change.targets)
+}
 
 /// The RRsets among changes whose TXT of the registry changes in the same way.
-fn with_txt(changes: &[&Change]) -> HashSet<ChangedRrset> {
-    let deed = |change: &&&Change| (change.key.rtype, change.key.owner.as_name().to_name(), verb(change));
-    let own: HashSet<ChangedRrset> =
-        changes.iter().filter(|change| !change.is_registry()).map(|change| deed(&change)).collect();
-    let registered = |change: &&Change| change.registered().map(|(rtype, name)| (rtype, name, verb(change)));
+fn with_txt<'a>(changes: &[&'a Change]) -> HashSet<ChangedRrset<'a>> {
+    let own = changes.iter().filter(|change| !change.is_registry());
+    let own: HashSet<ChangedRrset<'_>> =
+        own.map(|change| deed(change, change.key.rtype, change.key.owner.as_name().to_name())).collect();
+    let registered = |change: &&'a Change| change.registered().map(|(rtype, name)| deed(change, rtype, name));
     changes.iter().filter_map(registered).filter(|deed| own.contains(deed)).collect()
 }
 
 /// Whether a change is that of a TXT that is folded into the change of its RRset.
-fn is_folded(change: &Change, with_txt: &HashSet<ChangedRrset>) -> bool {
-    change.registered().is_some_and(|(rtype, name)| with_txt.contains(&(rtype, name, verb(change))))
+fn is_folded(change: &Change, with_txt: &HashSet<ChangedRrset<'_>>) -> bool {
+    change.registered().is_some_and(|(rtype, name)| with_txt.contains(&deed(change, rtype, name)))
 }
 
 /// The data of a change as far as the line itself can say it: ` 2a02:6b8::1` or ` to a.example.net.` for a single

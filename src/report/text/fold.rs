@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use unicode_width::UnicodeWidthStr as _;
 
+use super::super::alike::is_of_target;
 use super::super::host_label::short_subject;
 use super::TextOptions;
 use crate::claim::Subject;
@@ -14,8 +15,10 @@ use crate::plan::{BlockCode, NoticeCode, Plan, SkipCode};
 struct CodeLine {
     /// The code.
     code: &'static str,
-    /// What it is about: hosts, names, sources.
+    /// What it is about: hosts, names, sources, targets.
     labels: Vec<String>,
+    /// How many have the code.
+    count: usize,
 }
 
 /// The blocked hosts, one line a code, in the order in which the codes are tried.
@@ -39,15 +42,21 @@ fn by_code<'a, C: Ord>(
     for (code, subject) in subjects {
         codes.entry(code).or_default().push(sanitize(&short_subject(plan, subject)));
     }
-    lay_out(codes.into_iter().map(|(code, labels)| CodeLine { code: word(code), labels }).collect(), options)
+    let line = |(code, labels): (C, Vec<String>)| CodeLine { code: word(code), count: labels.len(), labels };
+    lay_out(codes.into_iter().map(line).collect(), options)
 }
 
 /// The notices that need no text of their own, one line a code.
 pub fn notices(plan: &Plan, options: &TextOptions) -> Vec<String> {
     let of_code = plan.notices.chunk_by(|a, b| a.code == b.code).filter(|notices| is_folded(notices[0].code));
-    let fold = |notices: &[crate::plan::Notice]| CodeLine {
-        code: notices[0].code.as_str(),
-        labels: notices.iter().map(|notice| sanitize(&notice.name)).collect(),
+    let fold = |notices: &[crate::plan::Notice]| {
+        let mut labels: Vec<String> = notices.iter().map(|notice| sanitize(&notice.name)).collect();
+        if is_of_target(notices[0].code) {
+            // There may be one for each host.
+            labels.sort();
+            labels.dedup();
+        }
+        CodeLine { code: notices[0].code.as_str(), labels, count: notices.len() }
     };
     lay_out(of_code.map(fold).collect(), options)
 }
@@ -61,9 +70,9 @@ pub fn is_folded(code: NoticeCode) -> bool {
 /// Lays lines out in columns: codes to the left, numbers to the right, and as many labels as the width has room for.
 fn lay_out(folds: Vec<CodeLine>, options: &TextOptions) -> Vec<String> {
     let code_width = folds.iter().map(|fold| fold.code.len()).max().unwrap_or(0);
-    let count_width = folds.iter().map(|fold| fold.labels.len().to_string().len()).max().unwrap_or(0);
-    let line = |CodeLine { code, labels }: CodeLine| {
-        let start = format!("{code:code_width$}  {:>count_width$}", labels.len());
+    let count_width = folds.iter().map(|fold| fold.count.to_string().len()).max().unwrap_or(0);
+    let line = |CodeLine { code, labels, count }: CodeLine| {
+        let start = format!("{code:code_width$}  {count:>count_width$}");
         // Two blanks before the line, two before the labels.
         let room = options.width.saturating_sub(2 + start.len() + 2);
         format!("{start}  {}", first_of(&labels, room))

@@ -19,6 +19,7 @@ use self::changes::{ChangesRenderer, ProjectView, RenderedGroups};
 use self::left::{BlockedView, SkippedView};
 use self::tables::TableCells;
 use self::waiting::WaitingView;
+use super::alike::{self, is_of_target};
 use super::host_label::host_label;
 use super::outages::{no_plan, said_once};
 use super::outlook::PlanOutlook;
@@ -29,7 +30,7 @@ use super::words::ExplainedCode as _;
 use crate::diag::sanitize;
 use crate::guard::LIMIT_EXCEEDED;
 use crate::inventory::value::Inv;
-use crate::plan::{Plan, PlanScope, SealedPlan};
+use crate::plan::{Notice, Plan, PlanScope, SealedPlan};
 
 /// What a plan is shown for, which decides how it closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,7 +173,7 @@ struct PlanView<'a> {
     exceeded: TableCells,
     /// What else keeps the plan from being applied, or from being whole.
     faults: Vec<String>,
-    /// For each zone: serial, RRsets, name; empty without `-v`.
+    /// For each zone: serial, RRsets, target where a pool has several, name; below a heading; empty without `-v`.
     zones: TableCells,
     /// Whether all is shown.
     verbose: bool,
@@ -268,16 +269,24 @@ fn notices(plan: &Plan, options: &TextOptions) -> Vec<NoticesView> {
     of_code
         .filter(|notices| options.verbose || !fold::is_folded(notices[0].code))
         .map(|notices| {
-            let messages = said_once(notices.iter());
+            let messages = messages(plan, notices);
             let shown = options.shown(messages.len());
             NoticesView {
                 code: notices[0].code.as_str(),
                 brief: notices[0].code.words().brief,
-                messages: messages[..shown].iter().map(|(_, says)| sanitize(says)).collect(),
+                messages: messages[..shown].iter().map(|says| sanitize(says)).collect(),
                 more: messages.len() - shown,
             }
         })
         .collect()
+}
+
+/// What notices of one code say; one message is for all that say the same.
+fn messages(plan: &Plan, notices: &[Notice]) -> Vec<String> {
+    if is_of_target(notices[0].code) {
+        return alike::gather(plan, notices.iter()).into_iter().map(|alike| alike.says).collect();
+    }
+    said_once(notices.iter()).into_iter().map(|(_, says)| says).collect()
 }
 
 #[cfg(test)]

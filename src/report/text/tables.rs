@@ -1,5 +1,6 @@
 //! The tables of a report, as rows of cells.
 
+use super::super::copies::SeveralTargets;
 use super::super::counts::{self, PlanCounts, is_near};
 use super::TextOptions;
 use crate::diag::sanitize;
@@ -48,10 +49,21 @@ pub fn exceeded(plan: &Plan) -> TableCells {
     plan.limits.iter().filter(|limit| limit.exceeded).map(words).collect()
 }
 
-/// The zones: serial, RRsets, and the name last, for it may be long.
+/// The zones, below a heading: serial, RRsets, the target where a pool has several, and the name last, for it may be long.
+/// Empty where there are none.
 pub fn zones(plan: &Plan) -> TableCells {
-    let row = |zone: &crate::plan::ZoneSeen| {
-        vec![zone.serial.to_string(), zone.rrsets.to_string(), sanitize(&zone.zone.to_string())]
+    if plan.zones.is_empty() {
+        return Vec::new();
+    }
+    let several = SeveralTargets::find(plan);
+    let cells = |[serial, rrsets, target, zone]: [String; 4]| {
+        let target = (!several.is_empty()).then_some(target);
+        [serial, rrsets].into_iter().chain(target).chain([zone]).collect::<Vec<String>>()
     };
-    plan.zones.iter().map(row).collect()
+    let row = |zone: &crate::plan::ZoneSeen| {
+        let target = several.target_of(zone).map(sanitize).unwrap_or_default();
+        cells([zone.serial.to_string(), zone.rrsets.to_string(), target, sanitize(&zone.zone.to_string())])
+    };
+    let head = cells(["serial", "rrsets", "target", "zone"].map(str::to_owned));
+    std::iter::once(head).chain(plan.zones.iter().map(row)).collect()
 }
