@@ -23,7 +23,7 @@ use zonewright::plan::{
     HostSeen, LimitKind, LimitState, Notice, NoticeCode, Plan, Reason, Review, Rule, SealedPlan, SkipCode,
     SkippedSubject, SourceSeen, WorkspaceSeen, ZoneSeen, document,
 };
-use zonewright::target::PoolName;
+use zonewright::target::{PoolName, TargetId};
 
 /// The datacenters.
 const LOCATIONS: [&str; 5] = ["sas", "vla", "myt", "iva", "man"];
@@ -153,6 +153,7 @@ impl Host {
             zone,
             subject: subject.clone(),
             also: Vec::new(),
+            targets: Vec::new(),
             project: self.project.clone(),
             kind: ChangeKind::between(rrset(sides.0), rrset(sides.1)).ok_or("no change")?,
             reasons: vec![Reason { evidence, rule, subject }],
@@ -345,7 +346,7 @@ fn zones(hosts: u64) -> Result<Vec<ZoneSeen>> {
     let seen = |name: String| -> Result<ZoneSeen> {
         let zone = ZoneName::new(Name::parse(&name)?);
         let seen = ContentsSeen { digest: "ab".repeat(32), managed: hosts / 2, rrsets: hosts, serial: 2_026_112_001 };
-        Ok(ZoneSeen::new(&pool()?, zone, seen))
+        Ok(ZoneSeen::new(&TargetId::only(&pool()?), zone, seen))
     };
     names.map(seen).collect()
 }

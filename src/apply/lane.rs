@@ -314,12 +314,13 @@ fn places_by_copy<'a>(changes: &[Change], accesses: Vec<CopyAccess<'a>>) -> Vec<
 }
 
 /// The places of the changes of a unit that a plan left out at a target, because it did not know the copy there: of that
-/// zone, or of another that the subject needs. An undo lists no zones: it names such targets in notices alone.
+/// zone, or of another that the subject needs. An undo, and what `sync` makes, lists no zones: it names such targets in notices
+/// alone.
 fn left_out(plan: &Plan, target: Option<&TargetId>, unit: &ChangeUnit) -> Vec<usize> {
     let Some(target) = target else { return Vec::new() };
     let is_known = |zone: &ZoneName| {
         let mut seen = plan.zones.iter().filter(|seen| seen.zone == *zone && seen.pool == target.pool);
-        plan.undoes.is_some() || seen.any(|seen| seen.target == target.name)
+        plan.zones.is_empty() || seen.any(|seen| seen.target == target.name)
     };
     let is_left_out = |place: &usize| {
         let change = &plan.changes[*place];

@@ -1,4 +1,4 @@
-//! `sync`: asks the name servers that did not serve the last changes yet.
+//! `sync`: tries again what targets lack, and asks the name servers that did not serve the last changes yet.
 
 use super::args::{SharedArgs, SyncArgs};
 use super::carry_out::{self, ApplyReach, ConductedWork};
@@ -7,8 +7,9 @@ use super::output::{self, CommandFailure};
 use super::request::{not_opened, refuse_zones};
 use crate::consensus::ZoneStatus;
 use crate::diag::did_you_mean;
-use crate::pipeline::sync::{SyncError, UnknownPool, sync};
+use crate::pipeline::sync::{SyncError, SyncRun, UnknownPool, sync};
 use crate::report;
+use crate::report::publication::SyncReport;
 
 /// Asks, and prints what is served.
 pub fn run(shared: &SharedArgs, args: &SyncArgs) -> Result<Exit, CommandFailure> {
@@ -29,9 +30,11 @@ pub fn run(shared: &SharedArgs, args: &SyncArgs) -> Result<Exit, CommandFailure>
             Ok(Exit::Done)
         }
         Ok(Some(ran)) => {
-            output::print(&report::publication::sync(&ran.served, &ran.problems, &options))?;
-            let is_active = ran.served.zones.iter().all(|zone| zone.status == ZoneStatus::Active);
-            Ok(if is_active { Exit::Done } else { Exit::InPart })
+            let SyncRun { served, lacks, problems } = &ran;
+            output::print(&report::publication::sync(SyncReport { served, lacks, problems }, &options))?;
+            let is_active = served.zones.iter().all(|zone| zone.status == ZoneStatus::Active);
+            let is_made = lacks.left.is_empty() && lacks.refusal.is_none();
+            Ok(if is_active && is_made { Exit::Done } else { Exit::InPart })
         }
         Err(SyncError::UnknownPool(unknown)) => Err(unknown_pool(&unknown)),
         Err(SyncError::Open(error)) => not_opened(shared, error),

@@ -187,6 +187,15 @@ impl ZoneRecord {
         self.rows_of_targets(roll, now);
     }
 
+    /// Takes what a target serves that lacks nothing any more: it has reached the newest step.
+    pub fn catch_up(&mut self, seen: &SerialSeen<'_>, roll: &VoterRoll, now: Time) {
+        let standing = self.targets.entry(seen.target.to_owned()).or_default();
+        standing.look_again(seen.serial);
+        standing.steps.reached = self.newest;
+        standing.keep(Some(seen.serial));
+        self.rows_of_targets(roll, now);
+    }
+
     /// Writes the rows of the targets that vote.
     fn rows_of_targets(&mut self, roll: &VoterRoll, at: Time) {
         for voter in roll.voters.iter().filter(|voter| voter.server.is_none()) {

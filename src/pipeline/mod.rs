@@ -75,6 +75,8 @@ mod settings;
 
 mod shared_copies;
 
+mod lacking;
+
 mod sights;
 
 mod findings;

@@ -1,14 +1,15 @@
-//! `sync`: asks the name servers that did not serve the last changes yet.
+//! `sync`: tries again what targets lack, and asks the name servers that did not serve the last changes yet.
 //!
 //! Comes in: a workspace, and perhaps a pool. Goes out: what its name servers show. No inventory is read, no plan made.
 
 use std::collections::BTreeSet;
 
 use super::conduct::ApplyConduct;
+use super::lacking::LackWork;
 use super::name_servers;
 use super::publication::taken::serial;
 use super::publication::{PoolRolls, PublicationWatch};
-use super::settings::{OpenError, load_config, state_address};
+use super::settings::{OpenError, load_settings, state_address};
 use super::targets::{Targets, open_writers};
 use crate::consensus::{SerialSeen, ZoneRecord};
 use crate::diag::Problem;
@@ -16,6 +17,7 @@ use crate::dns::ZoneName;
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::progress::{Progress, RunStage};
 use crate::reading::ReadingTerms;
+use crate::state::lacks::LackOutcome;
 use crate::state::served::ServedOutcome;
 use crate::state::{self, PublicationRecord, RecordedZone, State, StateLock};
 use crate::target::{CopyId, TargetId, ZoneId};
@@ -60,11 +62,14 @@ impl UnknownPool {
 pub struct SyncRun {
     /// What the zones that it asked for show.
     pub served: ServedOutcome,
+    /// What became of what targets lacked.
+    pub lacks: LackOutcome,
     /// What went wrong with targets and name servers as a whole.
     pub problems: Vec<Problem>,
 }
 
-/// Asks the name servers of every zone that a voter does not show at its newest step; `None` where there is no such zone.
+/// Tries again what targets lack, and asks the name servers of every zone that a voter does not show at its newest step;
+/// `None` where there is nothing of either.
 ///
 /// Errors: [`SyncError`]; nothing was asked then.
 pub fn sync(
@@ -73,29 +78,31 @@ pub fn sync(
     progress: &dyn Progress,
 ) -> Result<Option<SyncRun>, SyncError> {
     let ApplyConduct { workspace, who, now, interrupted, .. } = *request;
-    let (config, _) = load_config(workspace)?;
-    UnknownPool::check(&config, pool).map_err(SyncError::UnknownPool)?;
-    let address = state_address(workspace, &config);
+    let settings = load_settings(workspace)?;
+    let config = &settings.config;
+    UnknownPool::check(config, pool).map_err(SyncError::UnknownPool)?;
+    let address = state_address(workspace, config);
     if state::open_to_read(&address)?.is_none() {
         return Ok(None);
     }
     let _lock = StateLock::take(&address, who, now)?;
     let mut state = state::open_to_write(&address)?;
     let terms = ReadingTerms { workspace, now, cache: None };
-    let context = terms.context(&config);
-    let rolls = PoolRolls::of(&config, context.source);
-    let zones = open_zones(&*state, &config, &rolls, pool)?;
-    if zones.is_empty() {
+    let context = terms.context(config);
+    let rolls = PoolRolls::of(config, context.source);
+    progress.stage(RunStage::Survey, None);
+    let lacks = LackWork { settings: &settings, request, rolls: &rolls, progress }.retry(&mut *state, pool)?;
+    let zones = open_zones(&*state, config, &rolls, pool)?;
+    if zones.is_empty() && lacks.is_empty() {
         return Ok(None);
     }
-    progress.stage(RunStage::Survey, None);
-    let problems = look_again(&mut *state, &config, &rolls, (&zones, request))?;
+    let problems = look_again(&mut *state, config, &rolls, (&zones, request))?;
     let names: BTreeSet<&ZoneName> = zones.iter().map(|zone| &zone.name).collect();
-    let untold = name_servers::notify(&config, &context, &names);
+    let untold = name_servers::notify(config, &context, &names);
     let clock = || request.clock();
-    let watch = PublicationWatch { config: &config, context: &context, interrupted, clock: &clock, progress };
+    let watch = PublicationWatch { config, context: &context, interrupted, clock: &clock, progress };
     let served = watch.of_zones(&mut *state, &zones)?;
-    Ok(Some(SyncRun { served, problems: problems.into_iter().chain(untold).collect() }))
+    Ok(Some(SyncRun { served, lacks, problems: problems.into_iter().chain(untold).collect() }))
 }
 
 /// The zones of the settings that a voter does not show at the newest step; of one pool, or of all.

@@ -12,6 +12,7 @@ use crate::consensus::{ServerFault, StepNumber, VoterId, VoterLag, ZoneStatus};
 use crate::diag::Problem;
 use crate::dns::Serial;
 use crate::inventory::value::Time;
+use crate::state::lacks::{LackOutcome, LeftLack};
 use crate::state::served::{ServedOutcome, StatusCounts, VoterShown, WaitEnding, ZoneServed};
 use crate::target::PoolName;
 
@@ -36,10 +37,23 @@ pub fn clause(served: &ServedOutcome) -> String {
     }
 }
 
-/// Prints what a `sync` found: the verdict first, then what is not served, and the verdict last.
-pub fn sync(served: &ServedOutcome, problems: &[Problem], options: &TextOptions) -> String {
+/// What a `sync` did.
+#[derive(Debug, Clone, Copy)]
+pub struct SyncReport<'a> {
+    /// What the zones that it asked for show.
+    pub served: &'a ServedOutcome,
+    /// What became of what targets lacked.
+    pub lacks: &'a LackOutcome,
+    /// What went wrong with targets and name servers as a whole.
+    pub problems: &'a [Problem],
+}
+
+/// Prints what a `sync` did: the verdict first, then what is left, and the verdict last.
+pub fn sync(SyncReport { served, lacks, problems }: SyncReport<'_>, options: &TextOptions) -> String {
     let mut page = TextPage::new(options);
+    page.lacks_verdict(lacks);
     page.sync_verdict(served);
+    page.left_lacks(lacks);
     if !problems.is_empty() {
         page.heading("Problems");
     }
@@ -51,6 +65,7 @@ pub fn sync(served: &ServedOutcome, problems: &[Problem], options: &TextOptions)
     page.name_servers(served);
     if page.out.lines().count() > SCREEN {
         page.out.push('\n');
+        page.lacks_verdict(lacks);
         page.sync_verdict(served);
     }
     page.out
@@ -117,8 +132,47 @@ impl TextPage<'_> {
         self.line(2, &format!("hint: {SYNC}; {} shows every row", pools.join(", ")));
     }
 
+    /// Adds what became of what targets lacked, where they did.
+    fn lacks_verdict(&mut self, lacks: &LackOutcome) {
+        if lacks.is_empty() {
+            return;
+        }
+        let LackOutcome { made, settled, left, refusal } = lacks;
+        let is_done = left.is_empty() && refusal.is_none();
+        let style = if is_done { &self.paint.create } else { &self.paint.alarm };
+        let style = style.clone();
+        let start = if is_done { "Made up" } else { "Targets still lack changes" };
+        let more = if *settled > 0 { format!(", {settled} no longer lacking") } else { String::new() };
+        let still = if left.is_empty() { String::new() } else { format!("; {} left", counted(left.len(), "change")) };
+        self.painted(0, &style, &format!("{start}: {} made{more}{still}.", counted(*made, "change")));
+    }
+
+    /// Adds what targets still lack, and why.
+    fn left_lacks(&mut self, lacks: &LackOutcome) {
+        if let Some(refusal) = &lacks.refusal {
+            self.heading("Refused");
+            self.line(2, &refusal.to_string());
+            refusal.hint.iter().for_each(|hint| self.line(4, &format!("hint: {hint}")));
+        }
+        if lacks.left.is_empty() {
+            return;
+        }
+        self.heading("Lacking");
+        let (shown, rest) = lacks.left.split_at(self.options.shown(lacks.left.len()));
+        for LeftLack { target, key, why } in shown {
+            self.line(2, &format!("{target}: {} of {}: {why}", key.rtype, key.owner));
+        }
+        if !rest.is_empty() {
+            self.line(2, &format!("and {} more (-v lists all)", rest.len()));
+        }
+        self.line(2, "hint: run `zonewright sync` again once the target answers; the next plan decides about the rest");
+    }
+
     /// Adds the verdict of a `sync`.
     fn sync_verdict(&mut self, served: &ServedOutcome) {
+        if served.zones.is_empty() {
+            return;
+        }
         let (zones, active) = (served.zones.len(), count(served, ZoneStatus::Active));
         let style = if active == zones { &self.paint.create } else { &self.paint.alarm };
         let style = style.clone();

@@ -7,6 +7,7 @@ use super::sql::{SqlChange, SqlDatabase, SqlRows as _, values};
 use super::{ApplyId, SentChange};
 use crate::change::Change;
 use crate::diag::Problem;
+use crate::dns::RrKey;
 use crate::inventory::value::Time;
 use crate::target::CopyId;
 
@@ -34,6 +35,37 @@ pub struct NewLack<'a> {
     pub change: &'a Change,
     /// Why: lower case, no full stop.
     pub why: &'a str,
+}
+
+/// What a `sync` did about what targets lack.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct LackOutcome {
+    /// How many changes were made.
+    pub made: usize,
+    /// How many were there already, or are no longer at any other target.
+    pub settled: usize,
+    /// What is left, each with why.
+    pub left: Vec<LeftLack>,
+    /// Why nothing was sent, where limits or the state forbid it.
+    pub refusal: Option<Problem>,
+}
+
+/// A change that a target still lacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftLack {
+    /// The target.
+    pub target: String,
+    /// The RRset.
+    pub key: RrKey,
+    /// Why: lower case, no full stop.
+    pub why: String,
+}
+
+impl LackOutcome {
+    /// Whether targets lacked anything.
+    pub fn is_empty(&self) -> bool {
+        *self == LackOutcome::default()
+    }
 }
 
 /// What targets lack. What a method wrote is durable when it returns.

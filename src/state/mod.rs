@@ -26,7 +26,7 @@ mod journal;
 
 mod kept_change;
 
-mod lacks;
+pub mod lacks;
 
 mod ledger;
 

@@ -1,0 +1,372 @@
+//! What targets lack, tried again by `sync` in the order in which it was asked for.
+//!
+//! Comes in: what the state says that targets lack, and what they hold now. Goes out: what is made there; what is no longer
+//! lacking is forgotten. The inventory decides nothing here. What is made goes the way of an apply: with limits and
+//! breakers, a journal, markers, and what is there now as prerequisite.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::TOOL;
+use super::apply::{ApplyRun, ApplyWork};
+use super::conduct::ApplyConduct;
+use super::guards::{ApplyGuards, rules_now};
+use super::plan::workspace_seen;
+use super::publication::PoolRolls;
+use super::publication::taken::serial;
+use super::settings::WorkspaceSettings;
+use super::targets::{Targets, open_writers};
+use crate::apply::accept::PlanTerms;
+use crate::apply::shape::PlanBounds;
+use crate::apply::{SIDE_BY_SIDE, ZoneWritten};
+use crate::change::{Change, ChangeKind, Reason, RrsetText, Rule};
+use crate::consensus::SerialSeen;
+use crate::diag::Problem;
+use crate::dns::{RrKey, Rrset};
+use crate::inventory::model::{Config, ZoneSpec};
+use crate::plan::{Plan, PlanScope, SealedPlan};
+use crate::progress::Progress;
+use crate::state::lacks::{LackOutcome, LeftLack};
+use crate::state::{LackedChange, PublicationRecord, RecordedZone, State};
+use crate::target::{Answer, CopyId, Question, ZoneId};
+
+/// What is done about one lacking change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LackFate {
+    /// The RRset is as the change makes it.
+    Done,
+    /// No target that took the change still has it so.
+    Over,
+    /// The RRset is as it was before the change: it is made.
+    Make,
+    /// It is neither: the next plan decides.
+    Left,
+}
+
+/// Decides about a lacking change; `here` is what the target holds, and `others` what those hold that took it.
+///
+/// Source: the order in which a change is judged is that of the contract: done, over, made, left.
+fn fate(change: &ChangeKind, here: Option<&Rrset>, others: &[Option<Rrset>]) -> LackFate {
+    if here == change.after() {
+        LackFate::Done
+    } else if !others.iter().any(|other| other.as_ref() == change.after()) {
+        LackFate::Over
+    } else if here == change.before() {
+        LackFate::Make
+    } else {
+        LackFate::Left
+    }
+}
+
+/// A lacking change, ready to be judged.
+struct OpenLack {
+    /// What the state has.
+    lack: LackedChange,
+    /// Its RRset.
+    key: RrKey,
+    /// What it does.
+    kind: ChangeKind,
+}
+
+impl OpenLack {
+    /// Reads what the state has; none where that is no change.
+    fn of(lack: LackedChange) -> Option<OpenLack> {
+        let rtype = lack.change.rtype;
+        let rrset = |text: &Option<RrsetText>| text.as_ref().map(|text| text.to_rrset(rtype)).transpose().ok();
+        let kind = ChangeKind::between(rrset(&lack.change.before)?, rrset(&lack.change.after)?)?;
+        let owner = lack.copy.zone.owner(lack.change.name.as_name())?;
+        Some(OpenLack { key: RrKey { owner, rtype }, kind, lack })
+    }
+}
+
+/// What is to be made at a copy, and what becomes of its lacks.
+#[derive(Default)]
+struct CopyWork {
+    /// The changes: from what is there now to what the last of the lacks makes of it.
+    changes: Vec<Change>,
+    /// The lacks that are no more.
+    over: Vec<LackedChange>,
+    /// What is left.
+    left: Vec<LeftLack>,
+}
+
+/// What is needed to try again what targets lack.
+pub(super) struct LackWork<'a> {
+    /// The settings.
+    pub settings: &'a WorkspaceSettings,
+    /// How it is to be done.
+    pub request: &'a ApplyConduct<'a>,
+    /// The voters of all pools.
+    pub rolls: &'a PoolRolls<'a>,
+    /// Shows the operator how far it is.
+    pub progress: &'a dyn Progress,
+}
+
+impl LackWork<'_> {
+    /// Tries again what targets lack, of one pool or of all.
+    ///
+    /// Errors: the state cannot be read or written.
+    pub fn retry(&self, state: &mut dyn State, pool: Option<&str>) -> Result<LackOutcome, Problem> {
+        let config = &self.settings.config;
+        let is_meant = |lack: &LackedChange| {
+            let (zone, target) = (lack.copy.zone_id(), &lack.copy.target);
+            let is_there = config.targets().any(|own| own.id == *target);
+            let has_zone = config.zones.iter().any(|spec| is_of(config, spec, &zone));
+            is_there && has_zone && pool.is_none_or(|pool| target.pool.as_str() == pool)
+        };
+        let mut by_copy: BTreeMap<CopyId, Vec<OpenLack>> = BTreeMap::new();
+        for lack in state.lacks()?.into_iter().filter(is_meant).filter_map(OpenLack::of) {
+            by_copy.entry(lack.lack.copy.clone()).or_default().push(lack);
+        }
+        if by_copy.is_empty() {
+            return Ok(LackOutcome::default());
+        }
+        let names: BTreeSet<CopyId> = by_copy.keys().cloned().collect();
+        let zones: BTreeSet<ZoneId> = names.iter().map(CopyId::zone_id).collect();
+        let is_open = |spec: &&ZoneSpec| zones.iter().any(|zone| is_of(config, spec, zone));
+        let specs: Vec<&ZoneSpec> = config.zones.iter().filter(is_open).collect();
+        let writers = open_writers(config, &specs, self.request.workspace, self.request.now);
+        let targets = Targets::new(config, &specs, &writers);
+        let mut outcome = LackOutcome::default();
+        let mut changes = Vec::new();
+        for (copy, lacks) in by_copy {
+            let CopyWork { changes: own, over, left } = look(&targets, &copy, lacks);
+            outcome.settled += over.len();
+            over.iter().try_for_each(|lack| state.drop_lack(lack))?;
+            outcome.left.extend(left);
+            changes.extend(own);
+        }
+        if !changes.is_empty() {
+            self.make(state, changes, &targets, &mut outcome)?;
+        }
+        self.catch_up(state, &names, &targets)?;
+        Ok(outcome)
+    }
+
+    /// Makes changes, each at the one target that it is for.
+    fn make(
+        &self,
+        state: &mut dyn State,
+        changes: Vec<Change>,
+        targets: &Targets<'_>,
+        outcome: &mut LackOutcome,
+    ) -> Result<(), Problem> {
+        let LackWork { settings, request, progress, .. } = *self;
+        let config = &settings.config;
+        let asked = changes.len();
+        let sealed = SealedPlan::new(self.plan(state, changes)?);
+        let bounds = PlanBounds::of(config, &settings.projects);
+        let terms = PlanTerms { now: request.now, expires: config.plan_expires, expect: None, bounds: &bounds };
+        let rules = rules_now(settings, Some(sealed.plan()));
+        let work = ApplyWork {
+            sealed: &sealed,
+            place: "sync",
+            terms,
+            request,
+            progress,
+            targets,
+            at_once: SIDE_BY_SIDE,
+            guards: ApplyGuards { rules, allow: request.allow, auto: request.auto },
+            settings,
+        };
+        let ApplyRun { refusal, applied, .. } = work.begin(state, &[])?;
+        let made: usize = applied.zones.iter().map(|zone: &ZoneWritten| zone.changes).sum();
+        outcome.made += made;
+        outcome.refusal = refusal;
+        if made < asked {
+            let lacking: Vec<LackedChange> = state.lacks()?;
+            let is_left = |change: &&Change| {
+                let mut lacks = lacking.iter().filter(|lack| lack.copy.target.name == change.targets[0]);
+                lacks.any(|lack| lack.change.name == change.key.owner.as_name().to_name())
+            };
+            let why = |change: &Change| {
+                let outcome = applied.hosts.iter().find(|host| host.subject == change.subject);
+                let said = outcome.and_then(|host| host.message.clone().or(Some(host.lacks.first()?.message.clone())));
+                said.unwrap_or_else(|| "it was not made".to_owned())
+            };
+            let left = sealed.plan().changes.iter().filter(is_left).map(|change| LeftLack {
+                target: change.targets[0].clone(),
+                key: change.key.clone(),
+                why: why(change),
+            });
+            outcome.left.extend(left);
+        }
+        Ok(())
+    }
+
+    /// The plan of changes that targets lack. It reads no inventory: no hosts, sources or zones are in it.
+    fn plan(&self, state: &dyn State, changes: Vec<Change>) -> Result<Plan, Problem> {
+        let config = &self.settings.config;
+        let projects: BTreeSet<String> = changes.iter().map(|change| change.project.clone()).collect();
+        let projects: Vec<String> = projects.into_iter().collect();
+        Ok(Plan {
+            tool: TOOL.to_owned(),
+            created: self.request.now,
+            expires: self.request.now.plus(config.plan_expires),
+            workspace: workspace_seen(config, Some(state))?,
+            undoes: None,
+            // So that it says nothing about hosts and RRsets that it does not have.
+            only: PlanScope::new([], &projects),
+            inputs: BTreeMap::new(),
+            fleet: None,
+            hosts: BTreeMap::new(),
+            changes,
+            review: None,
+            waiting: Vec::new(),
+            left_behind: Vec::new(),
+            blocked: Vec::new(),
+            skipped: Vec::new(),
+            notices: Vec::new(),
+            limits: Vec::new(),
+            sources: Vec::new(),
+            zones: Vec::new(),
+        })
+    }
+
+    /// Notes that targets which lack nothing any more have reached the newest step of their zones.
+    fn catch_up(&self, state: &mut dyn State, copies: &BTreeSet<CopyId>, targets: &Targets<'_>) -> Result<(), Problem> {
+        let lacking: BTreeSet<CopyId> = state.lacks()?.into_iter().map(|lack| lack.copy).collect();
+        let mut kept: BTreeMap<ZoneId, RecordedZone> = BTreeMap::new();
+        for copy in copies.difference(&lacking) {
+            let zone = copy.zone_id();
+            let (Some(roll), Some(writer)) = (self.rolls.roll(&zone), targets.writer(copy)) else { continue };
+            let Some(serial) = serial(writer, &copy.zone) else { continue };
+            let recorded = match kept.remove(&zone) {
+                Some(recorded) => recorded,
+                None => RecordedZone { zone: zone.clone(), record: state.zone_record(&zone)?, begun: None },
+            };
+            let mut recorded = recorded;
+            let seen = SerialSeen { target: &copy.target.name, serial };
+            recorded.record.catch_up(&seen, roll, self.request.clock());
+            recorded.record.count(roll, !self.rolls.is_asked(&zone.pool));
+            kept.insert(zone, recorded);
+        }
+        let kept: Vec<RecordedZone> = kept.into_values().collect();
+        if kept.is_empty() {
+            return Ok(());
+        }
+        PublicationRecord::keep_records(state, &kept, self.request.clock())
+    }
+}
+
+/// Whether settings are those of a zone.
+fn is_of(config: &Config, spec: &ZoneSpec, zone: &ZoneId) -> bool {
+    spec.name == zone.name && config.pool(spec).name == zone.pool
+}
+
+/// Looks at the RRsets that a copy lacks, there and at the other targets, and decides about each.
+fn look(targets: &Targets<'_>, copy: &CopyId, lacks: Vec<OpenLack>) -> CopyWork {
+    let mut work = CopyWork::default();
+    let keys: BTreeSet<RrKey> = lacks.iter().map(|own| own.key.clone()).collect();
+    let keys: Vec<RrKey> = keys.into_iter().collect();
+    let here = match held(targets, copy, &keys) {
+        Ok(here) => here,
+        Err(problem) => {
+            let left =
+                |own: OpenLack| LeftLack { target: copy.target.name.clone(), key: own.key, why: problem.to_string() };
+            work.left = lacks.into_iter().map(left).collect();
+            return work;
+        }
+    };
+    let is_other =
+        |other: &&CopyId| other.zone == copy.zone && other.target.pool == copy.target.pool && **other != *copy;
+    let others = targets.copies.iter().map(|access| &access.copy).filter(is_other);
+    let others: Vec<BTreeMap<RrKey, Option<Rrset>>> =
+        others.filter_map(|other| held(targets, other, &keys).ok()).collect();
+    for key in keys {
+        let elsewhere: Vec<Option<Rrset>> = others.iter().map(|held| held[&key].clone()).collect();
+        let own: Vec<&OpenLack> = lacks.iter().filter(|own| own.key == key).collect();
+        judge(&mut work, &own, &here[&key], &elsewhere);
+    }
+    work
+}
+
+/// Decides about the lacks of one RRset, the oldest first: each finds what the one before it would leave.
+fn judge(work: &mut CopyWork, lacks: &[&OpenLack], here: &Option<Rrset>, others: &[Option<Rrset>]) {
+    let (mut now, mut last) = (here.clone(), None);
+    for own in lacks {
+        match fate(&own.kind, now.as_ref(), others) {
+            LackFate::Done if now == *here => work.over.push(own.lack.clone()),
+            // Once the one before it is made.
+            LackFate::Done => {}
+            LackFate::Over => work.over.push(own.lack.clone()),
+            LackFate::Make => {
+                now = own.kind.after().cloned();
+                last = Some(*own);
+            }
+            LackFate::Left => work.left.push(LeftLack {
+                target: own.lack.copy.target.name.clone(),
+                key: own.key.clone(),
+                why: "it was changed there since: the next plan decides".to_owned(),
+            }),
+        }
+    }
+    let kind = ChangeKind::between(here.clone(), now);
+    work.changes.extend(last.zip(kind).map(|(own, kind)| change(own, kind)));
+}
+
+/// The change that brings one copy what it lacks.
+fn change(own: &OpenLack, kind: ChangeKind) -> Change {
+    let LackedChange { copy, apply, change, .. } = &own.lack;
+    let reason = Reason {
+        evidence: vec![format!("apply:{}", apply.0)],
+        rule: Rule::CopyDiffers,
+        subject: change.subject.clone(),
+    };
+    Change {
+        pool: copy.target.pool.clone(),
+        zone: copy.zone.clone(),
+        key: own.key.clone(),
+        subject: change.subject.clone(),
+        also: change.also.clone(),
+        targets: vec![copy.target.name.clone()],
+        project: change.project.clone(),
+        kind,
+        reasons: vec![reason],
+    }
+}
+
+/// What a copy holds of these RRsets.
+///
+/// Errors: it cannot be asked.
+fn held(targets: &Targets<'_>, copy: &CopyId, keys: &[RrKey]) -> Result<BTreeMap<RrKey, Option<Rrset>>, Problem> {
+    let access = targets.copies.iter().find(|access| access.copy == *copy);
+    let writer = access.expect("the copies of a zone are opened together").writer.clone()?;
+    let questions: Vec<Question> = keys.iter().map(Question::of).collect();
+    let answers = writer.observe(&copy.zone, &questions, None)?;
+    let rrset = |(key, answer): (&RrKey, Answer)| match answer {
+        Answer::Holds(rtype, rrset) if rtype == key.rtype => (key.clone(), Some(rrset)),
+        _ => (key.clone(), None),
+    };
+    Ok(keys.iter().zip(answers).map(rrset).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::fixture;
+    use crate::dns::Rtype;
+
+    /// An AAAA RRset; none without an address.
+    fn aaaa(address: &str) -> Option<Rrset> {
+        (!address.is_empty()).then(|| fixture::rrset(Rtype::AAAA, 60, &[address])).flatten()
+    }
+
+    /// What becomes of a change from the first to the second address, where the third is at the target and the last are
+    /// at the others.
+    fn fate_of(before: &str, after: &str, here: &str, others: &[&str]) -> LackFate {
+        let kind = ChangeKind::between(aaaa(before), aaaa(after)).unwrap();
+        fate(&kind, aaaa(here).as_ref(), &others.iter().map(|other| aaaa(other)).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_lack_is_done_over_made_or_left() {
+        assert_eq!(fate_of("", "2a02::1", "2a02::1", &["2a02::1"]), LackFate::Done);
+        assert_eq!(fate_of("", "2a02::1", "2a02::1", &[""]), LackFate::Done, "what is there needs no other");
+        assert_eq!(fate_of("", "2a02::1", "", &["2a02::2", ""]), LackFate::Over);
+        assert_eq!(fate_of("", "2a02::1", "", &["2a02::2", "2a02::1"]), LackFate::Make);
+        assert_eq!(fate_of("2a02::1", "", "2a02::1", &[""]), LackFate::Make, "a delete");
+        assert_eq!(fate_of("2a02::1", "", "2a02::2", &[""]), LackFate::Left, "another editor was there");
+        assert_eq!(fate_of("2a02::1", "2a02::2", "2a02::3", &["2a02::2"]), LackFate::Left);
+        assert_eq!(fate_of("2a02::1", "2a02::2", "2a02::1", &[]), LackFate::Over, "none can say that it has it");
+    }
+}
