@@ -21,7 +21,8 @@ use crate::apply::{SIDE_BY_SIDE, ZoneWritten};
 use crate::change::{Change, ChangeKind, Reason, RrsetText, Rule};
 use crate::consensus::SerialSeen;
 use crate::diag::Problem;
-use crate::dns::{RrKey, Rrset};
+use crate::diff::own::heritage_owner;
+use crate::dns::{RrKey, Rrset, Rtype};
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::plan::{Plan, PlanScope, SealedPlan};
 use crate::progress::Progress;
@@ -307,11 +308,9 @@ fn judge(work: &mut CopyWork, lacks: &[&OpenLack], here: &Option<Rrset>, others:
 /// The change that brings one copy what it lacks.
 fn change(own: &OpenLack, kind: ChangeKind) -> Change {
     let LackedChange { copy, apply, change, .. } = &own.lack;
-    let reason = Reason {
-        evidence: vec![format!("apply:{}", apply.0)],
-        rule: Rule::CopyDiffers,
-        subject: change.subject.clone(),
-    };
+    let reason = |rule| Reason { evidence: vec![format!("apply:{}", apply.0)], rule, subject: change.subject.clone() };
+    // The journal does not keep rules; that a TXT is the registry's ties it to the RRset that it records.
+    let registry = is_registry(&own.key, &kind).then(|| reason(Rule::Registry));
     Change {
         pool: copy.target.pool.clone(),
         zone: copy.zone.clone(),
@@ -321,8 +320,14 @@ fn change(own: &OpenLack, kind: ChangeKind) -> Change {
         targets: vec![copy.target.name.clone()],
         project: change.project.clone(),
         kind,
-        reasons: vec![reason],
+        reasons: std::iter::once(reason(Rule::CopyDiffers)).chain(registry).collect(),
     }
+}
+
+/// Whether a change is one of a TXT of the registry.
+fn is_registry(key: &RrKey, kind: &ChangeKind) -> bool {
+    let rdata = kind.before().into_iter().chain(kind.after()).flat_map(Rrset::rdata);
+    key.rtype == Rtype::TXT && rdata.into_iter().any(|rdata| heritage_owner(rdata.as_rdata(Rtype::TXT)).is_some())
 }
 
 /// What a copy holds of these RRsets.
@@ -344,7 +349,6 @@ fn held(targets: &Targets<'_>, copy: &CopyId, keys: &[RrKey]) -> Result<BTreeMap
 mod tests {
     use super::*;
     use crate::change::fixture;
-    use crate::dns::Rtype;
 
     /// An AAAA RRset; none without an address.
     fn aaaa(address: &str) -> Option<Rrset> {

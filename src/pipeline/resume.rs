@@ -67,6 +67,11 @@ pub fn resume(
     let Some(found) = found else { return Ok(ResumeOutcome::NoSuchApply) };
     let place = format!("apply {}", found.id.0);
     let sealed = match state.document(found.id)?.map(|document| document::parse(&document)) {
+        // What `sync` makes up says nothing of the fleet: no inventory was read.
+        Some(Ok(sealed)) if sealed.plan().fleet.is_none() && sealed.plan().undoes.is_none() => {
+            let refusal = Problem::new(place, "plan-not-kept", "it is a `sync`, which needs no plan to go on");
+            return Ok(ResumeOutcome::Refused(refusal.hint("`zonewright sync` does what is missing")));
+        }
         Some(Ok(sealed)) => sealed,
         Some(Err(error)) => {
             let refusal = Problem::new(place, error.code(), error.to_string());
