@@ -157,7 +157,7 @@ fn prepare(config: &Config, readers: &TargetReaders, is_whole: bool) {
 /// The way to read a target.
 ///
 /// Errors: there is none.
-fn reader<'t>(target: &'t OpenedTarget<dyn ReadTarget>) -> Result<&'t dyn ReadTarget, Problem> {
+fn reader(target: &OpenedTarget<dyn ReadTarget>) -> Result<&dyn ReadTarget, Problem> {
     target.access.as_deref().map_err(Problem::clone)
 }
 

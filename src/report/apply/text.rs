@@ -19,6 +19,9 @@ use crate::report::wrap::table;
 use crate::state::served::ServedOutcome;
 use crate::target::PoolName;
 
+/// Hosts, each with how many of its changes a target lacks.
+type LackingHosts<'a> = Vec<(&'a SubjectOutcome, usize)>;
+
 /// How many lines are read at a glance (the first terminals had 24).
 const SCREEN: usize = 24;
 
@@ -137,7 +140,7 @@ impl TextPage<'_> {
 
     /// Adds what targets lack that others of their pool have, by target and cause.
     fn lacks(&mut self, applied: &ApplyOutcome) {
-        let mut causes: BTreeMap<(&PoolName, &str, &str), Vec<(&SubjectOutcome, usize)>> = BTreeMap::new();
+        let mut causes: BTreeMap<(&PoolName, &str, &str), LackingHosts<'_>> = BTreeMap::new();
         for (host, TargetLack { pool, target, changes, message }) in lacks(applied) {
             causes.entry((pool, target, message)).or_default().push((host, *changes));
         }
