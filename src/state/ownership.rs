@@ -1,6 +1,8 @@
 //! The RRsets that zonewright created, each with the apply that did so; and what the latest update that took effect left
 //! at an RRset, read from the journal.
 
+use std::collections::BTreeMap;
+
 use super::kept_change::{self, KeptChange};
 use super::seal::{self, BatchRow, OwnRow};
 use super::sought::{RrsetNames, SoughtRrsets};
@@ -52,7 +54,8 @@ pub trait OwnershipRegister: Send {
     /// them.
     fn disown(&mut self, rrsets: &[(&TargetId, &RrKey)]) -> Result<(), Problem>;
 
-    /// Lets what is own at targets that are no longer there count at any target: they may have other names now.
+    /// Gives what is own at targets that are no longer there to those that may be they under other names: to the new
+    /// targets of a pool of several, else to any target. It is own no more where the pool has no new target.
     fn release_targets(&mut self, present: &[TargetId]) -> Result<(), Problem>;
 }
 
@@ -62,16 +65,20 @@ impl<D: SqlDatabase> OwnershipRegister for D {
     }
 
     fn own_at(&self, target: &TargetScope) -> Result<OwnRrsets, Problem> {
-        own_rrsets(self, |own| target.includes(&own.pool, &own.target))
+        let is_new = is_new(self, &target.target)?;
+        own_rrsets(self, |own| target.has_own(is_new, own))
     }
 
     fn created_by(&self, rrsets: &[SightedRrset<'_>]) -> Result<Vec<Option<ApplyId>>, Problem> {
         let sql = format!("SELECT {} FROM own_rrsets WHERE name = ?1 AND type = ?2", OwnRow::COLUMNS);
         let created = |rrset: &SightedRrset<'_>| {
             let RrKey { owner, rtype } = rrset.key;
-            let own = self.rows(&sql, values![owner.to_string(), rtype.to_string()], OwnRow::of)?;
-            let own = own.iter().filter(|own| rrset.is_kept_as(&own.pool, &own.target));
-            Ok(own.map(|own| ApplyId(own.apply as u64)).min())
+            let mut own = self.rows(&sql, values![owner.to_string(), rtype.to_string()], OwnRow::of)?;
+            if let Some(scope) = rrset.at.filter(|_| !own.is_empty()) {
+                let is_new = is_new(self, &scope.target)?;
+                own.retain(|own| scope.has_own(is_new, own));
+            }
+            Ok(own.iter().map(|own| ApplyId(own.apply as u64)).min())
         };
         rrsets.iter().map(created).collect()
     }
@@ -137,34 +144,74 @@ impl<D: SqlDatabase> OwnershipRegister for D {
         if gone.is_empty() && once.is_empty() {
             return Ok(());
         }
+        let mut heirs = BTreeMap::new();
+        for pool in gone.iter().map(|own| &own.pool).chain(once.iter().map(|(pool, _)| pool)) {
+            if !heirs.contains_key(pool) {
+                heirs.insert(pool.clone(), heirs_in(self, pool, present)?);
+            }
+        }
         self.write(|change| {
-            gone.into_iter().try_for_each(|own| release(change, own))?;
-            once.iter().try_for_each(|(pool, target)| release_once(change, pool, target))
+            gone.iter().try_for_each(|own| release(change, own, &heirs[&own.pool]))?;
+            once.iter().try_for_each(|gone| release_once(change, gone, &heirs[&gone.0]))
         })
     }
+}
+
+impl TargetScope {
+    /// Whether a row makes its RRset own at this target. A target that is not new did not have the name of one that is
+    /// gone: what only that one had, others may have created here.
+    fn has_own(&self, is_new: bool, own: &OwnRow) -> bool {
+        let has_its_name = own.pool != self.target.pool.as_str() || own.target == self.target.name;
+        has_its_name || self.includes(&own.pool, &own.target) && (is_new || self.others.is_empty())
+    }
+}
+
+/// Whether no RRset is own at a target under its name: a new one, or one that has had another name.
+fn is_new(state: &impl SqlRead, target: &TargetId) -> Result<bool, Problem> {
+    let sql = "SELECT 1 FROM own_rrsets WHERE pool = ?1 AND target = ?2 LIMIT 1";
+    Ok(state.row(sql, values![target.pool.as_str(), target.name], |_| Ok(()))?.is_none())
+}
+
+/// The targets that may be what targets of a pool became that are no longer there.
+fn heirs_in(state: &impl SqlRead, pool: &str, present: &[TargetId]) -> Result<Vec<TargetId>, Problem> {
+    let of_pool: Vec<&TargetId> = present.iter().filter(|target| target.pool.as_str() == pool).collect();
+    if of_pool.len() < 2 {
+        return Ok(vec![TargetId::only(&PoolName::unknown())]);
+    }
+    let mut heirs = Vec::new();
+    for target in of_pool {
+        if is_new(state, target)? {
+            heirs.push(target.clone());
+        }
+    }
+    Ok(heirs)
 }
 
 /// The statement that makes an RRset not own in a copy.
 pub const DISOWN: &str =
     "DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2 AND (pool = ?3 AND target = ?4 OR pool = '-')";
 
-/// Lets an own RRset count at any target.
-fn release(change: &dyn SqlChange, own: OwnRow) -> Result<(), Problem> {
+/// Makes an RRset that is own at a target own at others instead.
+fn release(change: &dyn SqlChange, gone: &OwnRow, heirs: &[TargetId]) -> Result<(), Problem> {
     let sql = "DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2 AND pool = ?3 AND target = ?4";
-    change.execute(sql, values![own.name, own.rtype, own.pool, own.target])?;
-    let any = PoolName::unknown().as_str().to_owned();
-    let own = OwnRow { pool: any.clone(), target: any, ..own };
+    change.execute(sql, values![gone.name, gone.rtype, gone.pool, gone.target])?;
     let sql = "INSERT INTO own_rrsets (name, type, zone, apply, pool, target, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
          ON CONFLICT DO NOTHING";
-    let OwnRow { name, rtype, zone, apply, pool, target } = &own;
-    change.execute(sql, values![name, rtype, zone, apply, pool, target, own.seal()]).map(drop)
+    for heir in heirs {
+        let own = OwnRow { pool: heir.pool.as_str().to_owned(), target: heir.name.clone(), ..gone.clone() };
+        let OwnRow { name, rtype, zone, apply, pool, target } = &own;
+        change.execute(sql, values![name, rtype, zone, apply, pool, target, own.seal()])?;
+    }
+    Ok(())
 }
 
-/// Lets what was own at a target count as own at any target, for applies that are undone later.
-fn release_once(change: &dyn SqlChange, pool: &str, target: &str) -> Result<(), Problem> {
-    let sql = "INSERT INTO once_own (apply, name, type, pool, target) SELECT apply, name, type, '-', '-' FROM once_own
+/// Lets what was own at a target count as own at others instead, for applies that are undone later.
+fn release_once(change: &dyn SqlChange, (pool, target): &(String, String), heirs: &[TargetId]) -> Result<(), Problem> {
+    let sql = "INSERT INTO once_own (apply, name, type, pool, target) SELECT apply, name, type, ?3, ?4 FROM once_own
          WHERE pool = ?1 AND target = ?2 ON CONFLICT DO NOTHING";
-    change.execute(sql, values![pool, target])?;
+    for heir in heirs {
+        change.execute(sql, values![pool, target, heir.pool.as_str(), heir.name])?;
+    }
     change.execute("DELETE FROM once_own WHERE pool = ?1 AND target = ?2", values![pool, target]).map(drop)
 }
 

@@ -256,7 +256,7 @@ pub fn sent(row: &dyn SqlRow) -> Result<(BatchRow, String), Problem> {
 }
 
 /// A row of `own_rrsets`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct OwnRow {
     /// The owner name.
     pub name: String,

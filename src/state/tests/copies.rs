@@ -76,7 +76,26 @@ fn what_is_own_at_a_target_that_got_another_name_stays_own() {
     state.release_targets(&[target("a"), target("b")]).unwrap();
     assert_eq!(own(&*state, key), [true, true]);
     sends(&mut *state, id, ("a", 2), &delete, BatchOutcome::Done);
+    assert_eq!(own(&*state, key), [false, true]);
+}
+
+#[test]
+fn what_was_own_only_at_a_target_that_is_gone_is_not_own_at_those_that_stay() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = begin(&mut *state, &new_apply());
+    let (create, other) = ([change(A, NONE, ONE)], [change("b.search.example.net", NONE, ONE)]);
+    let key = &create[0].key;
+    sends(&mut *state, id, ("c", 1), &create, BatchOutcome::Done);
+    sends(&mut *state, id, ("a", 2), &other, BatchOutcome::Done);
+    assert_eq!(own(&*state, key), [false, true], "`a` has had its name, `b` may have been `c`");
+    sends(&mut *state, id, ("b", 3), &other, BatchOutcome::Done);
     assert_eq!(own(&*state, key), [false, false]);
+    assert_eq!(own(&*state, &other[0].key), [true, true]);
+    state.release_targets(&[target("a"), target("b")]).unwrap();
+    assert_eq!(own(&*state, key), [false, false]);
+    assert!(!state.own().unwrap().contains(key.owner.as_name(), key.rtype));
+    assert_eq!(own(&*state, &other[0].key), [true, true]);
 }
 
 #[test]
