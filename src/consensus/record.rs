@@ -187,7 +187,7 @@ impl ZoneRecord {
         self.rows_of_targets(roll, now);
     }
 
-    /// Takes what a target serves that lacks nothing any more: it has reached the newest step.
+    /// Takes what a target serves that no longer lacks anything: it has reached the newest step.
     pub fn catch_up(&mut self, seen: &SerialSeen<'_>, roll: &VoterRoll, now: Time) {
         let standing = self.targets.entry(seen.target.to_owned()).or_default();
         standing.look_again(seen.serial);

@@ -79,12 +79,12 @@ impl OpenLack {
     }
 }
 
-/// What is to be made at a copy, and what becomes of its lacks.
+/// What is to be made at a copy, and what happens to its lacks.
 #[derive(Default)]
 struct CopyWork {
     /// The changes: from what is there now to what the last of the lacks makes of it.
     changes: Vec<Change>,
-    /// The lacks that are no more.
+    /// The lacks that are over.
     over: Vec<LackedChange>,
     /// What is left.
     left: Vec<LeftLack>,
@@ -223,7 +223,7 @@ impl LackWork<'_> {
         })
     }
 
-    /// Notes that targets which lack nothing any more have reached the newest step of their zones.
+    /// Notes that targets which no longer lack anything have reached the newest step of their zones.
     fn catch_up(&self, state: &mut dyn State, copies: &BTreeSet<CopyId>, targets: &Targets<'_>) -> Result<(), Problem> {
         let lacking: BTreeSet<CopyId> = state.lacks()?.into_iter().map(|lack| lack.copy).collect();
         let mut kept: BTreeMap<ZoneId, RecordedZone> = BTreeMap::new();
@@ -355,7 +355,7 @@ mod tests {
         (!address.is_empty()).then(|| fixture::rrset(Rtype::AAAA, 60, &[address])).flatten()
     }
 
-    /// What becomes of a change from the first to the second address, where the third is at the target and the last are
+    /// What happens to a change from the first to the second address, where the third is at the target and the last are
     /// at the others.
     fn fate_of(before: &str, after: &str, here: &str, others: &[&str]) -> LackFate {
         let kind = ChangeKind::between(aaaa(before), aaaa(after)).unwrap();

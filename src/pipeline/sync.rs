@@ -62,7 +62,7 @@ impl UnknownPool {
 pub struct SyncRun {
     /// What the zones that it asked for show.
     pub served: ServedOutcome,
-    /// What became of what targets lacked.
+    /// What happened to what targets lacked.
     pub lacks: LackOutcome,
     /// What went wrong with targets and name servers as a whole.
     pub problems: Vec<Problem>,

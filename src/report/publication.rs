@@ -42,7 +42,7 @@ pub fn clause(served: &ServedOutcome) -> String {
 pub struct SyncReport<'a> {
     /// What the zones that it asked for show.
     pub served: &'a ServedOutcome,
-    /// What became of what targets lacked.
+    /// What happened to what targets lacked.
     pub lacks: &'a LackOutcome,
     /// What went wrong with targets and name servers as a whole.
     pub problems: &'a [Problem],
@@ -132,7 +132,7 @@ impl TextPage<'_> {
         self.line(2, &format!("hint: {SYNC}; {} shows every row", pools.join(", ")));
     }
 
-    /// Adds what became of what targets lacked, where they did.
+    /// Adds what happened to what targets lacked, where they did.
     fn lacks_verdict(&mut self, lacks: &LackOutcome) {
         if lacks.is_empty() {
             return;

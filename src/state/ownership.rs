@@ -55,7 +55,7 @@ pub trait OwnershipRegister: Send {
     fn disown(&mut self, rrsets: &[(&TargetId, &RrKey)]) -> Result<(), Problem>;
 
     /// Gives what is own at targets that are no longer there to those that may be they under other names: to the new
-    /// targets of a pool of several, else to any target. It is own no more where the pool has no new target.
+    /// targets of a pool of several, else to any target. It is no longer own where the pool has no new target.
     fn release_targets(&mut self, present: &[TargetId]) -> Result<(), Problem>;
 }
 

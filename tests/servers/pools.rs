@@ -205,7 +205,7 @@ fn plant(config: &mut ServerConfig, seed: usize) {
                 _ => planted += &format!("{line}\n"),
             }
         }
-        planted += &format!("only-{seed} TXT \"nobody's\"\n");
+        planted += &format!("only-{seed} TXT \"unclaimed\"\n");
         *text = planted;
     }
 }

@@ -18,7 +18,7 @@ use super::failure::ServerFailure;
 use super::message::{self, MessageHeader};
 use super::query;
 use super::settings::{self, ReadLimits, ServerAddress};
-use super::udp::{self, Received};
+use super::udp::{self, UdpReceipt};
 use super::{random_id, tsig_key};
 use crate::diag::{Diagnostics, Problem};
 use crate::dns::{Rtype, ZoneName};
@@ -164,9 +164,9 @@ impl PolledServer {
         while !open.is_empty() {
             let slice = deadline.min(Instant::now() + LOOK_UP);
             let length = match udp::receive(socket, slice, &mut buffer) {
-                Received::Message(length) => length,
-                Received::Nothing if Instant::now() < deadline && !(patience.is_over)() => continue,
-                Received::Nothing | Received::Closed => return,
+                UdpReceipt::Message(length) => length,
+                UdpReceipt::Nothing if Instant::now() < deadline && !(patience.is_over)() => continue,
+                UdpReceipt::Nothing | UdpReceipt::Closed => return,
             };
             let mut octets = buffer[..length].to_vec();
             let Some(header) = MessageHeader::read(&octets) else { continue };

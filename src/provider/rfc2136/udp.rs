@@ -24,7 +24,7 @@ pub fn connect(server: &ServerAddress) -> io::Result<UdpSocket> {
 
 /// What came before a deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Received {
+pub enum UdpReceipt {
     /// A message of this length.
     Message(usize),
     /// Nothing yet.
@@ -34,21 +34,21 @@ pub enum Received {
 }
 
 /// Receives one message before a deadline.
-pub fn receive(socket: &UdpSocket, deadline: Instant, buffer: &mut [u8]) -> Received {
+pub fn receive(socket: &UdpSocket, deadline: Instant, buffer: &mut [u8]) -> UdpReceipt {
     loop {
         let patience = deadline.saturating_duration_since(Instant::now());
         if patience == Duration::ZERO {
-            return Received::Nothing;
+            return UdpReceipt::Nothing;
         }
         if socket.set_read_timeout(Some(patience)).is_err() {
-            return Received::Closed;
+            return UdpReceipt::Closed;
         }
         match socket.recv(buffer).map_err(|error| error.kind()) {
-            Ok(length) => return Received::Message(length),
+            Ok(length) => return UdpReceipt::Message(length),
             Err(ErrorKind::Interrupted) => {}
             // The time is over; systems say it differently.
-            Err(ErrorKind::WouldBlock | ErrorKind::TimedOut) => return Received::Nothing,
-            Err(_) => return Received::Closed,
+            Err(ErrorKind::WouldBlock | ErrorKind::TimedOut) => return UdpReceipt::Nothing,
+            Err(_) => return UdpReceipt::Closed,
         }
     }
 }
