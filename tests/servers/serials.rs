@@ -198,7 +198,7 @@ fn an_apply_tells_the_name_servers_which_zones_changed() {
     let mut changed: Vec<String> = plan.changes().iter().map(|change| change.zone.clone()).collect();
     changed.sort();
     changed.dedup();
-    rig.apply(&plan, &[]).assert_all(0, "applied");
+    rig.apply(&plan, &["--no-wait"]).assert_all(0, "applied");
     let mut told = Vec::new();
     while told.len() < changed.len() {
         let message = received.recv_timeout(PATIENCE).expect("a message for each zone");
