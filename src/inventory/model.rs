@@ -14,7 +14,7 @@ use super::value::{Duration, HbfProjectId, Inv, Mac, Net64, Percent, Time, Vlan}
 use crate::diag::{FileId, Files, Origin};
 use crate::dns::{Name, Ttl, ZoneName};
 use crate::document::words;
-use crate::target::{CopyId, PoolName, TargetId, TargetScope, ZoneFence};
+use crate::target::{CopyId, PoolName, TargetId, TargetScope, ZoneFence, ZoneId};
 
 /// A workspace, read and checked.
 #[derive(Debug)]
@@ -343,6 +343,11 @@ impl Config {
     /// The target whose copy of a zone is the reference: the first of its pool.
     pub fn reference(&self, zone: &ZoneSpec) -> &TargetSpec {
         &self.pools[zone.pool].targets[0]
+    }
+
+    /// The settings of a zone, where they have it in its pool.
+    pub fn zone(&self, zone: &ZoneId) -> Option<&ZoneSpec> {
+        self.zones.iter().find(|spec| spec.name == zone.name && self.pool(spec).name == zone.pool)
     }
 
     /// The pool of a zone.

@@ -23,7 +23,7 @@ use crate::consensus::SerialSeen;
 use crate::diag::Problem;
 use crate::diff::own::heritage_owner;
 use crate::dns::{RrKey, Rrset, Rtype};
-use crate::inventory::model::{Config, ZoneSpec};
+use crate::inventory::model::ZoneSpec;
 use crate::plan::{Plan, PlanScope, SealedPlan};
 use crate::progress::Progress;
 use crate::state::lacks::{LackOutcome, LeftLack};
@@ -111,7 +111,7 @@ impl LackWork<'_> {
         let is_meant = |lack: &LackedChange| {
             let (zone, target) = (lack.copy.zone_id(), &lack.copy.target);
             let is_there = config.targets().any(|own| own.id == *target);
-            let has_zone = config.zones.iter().any(|spec| is_of(config, spec, &zone));
+            let has_zone = config.zone(&zone).is_some();
             is_there && has_zone && pool.is_none_or(|pool| target.pool.as_str() == pool)
         };
         let mut by_copy: BTreeMap<CopyId, Vec<OpenLack>> = BTreeMap::new();
@@ -123,8 +123,8 @@ impl LackWork<'_> {
         }
         let names: BTreeSet<CopyId> = by_copy.keys().cloned().collect();
         let zones: BTreeSet<ZoneId> = names.iter().map(CopyId::zone_id).collect();
-        let is_open = |spec: &&ZoneSpec| zones.iter().any(|zone| is_of(config, spec, zone));
-        let specs: Vec<&ZoneSpec> = config.zones.iter().filter(is_open).collect();
+        let zone_of = |spec: &ZoneSpec| ZoneId { pool: config.pool(spec).name.clone(), name: spec.name.clone() };
+        let specs: Vec<&ZoneSpec> = config.zones.iter().filter(|spec| zones.contains(&zone_of(spec))).collect();
         let writers = open_writers(config, &specs, self.request.workspace, self.request.now);
         let targets = Targets::new(config, &specs, &writers);
         let mut outcome = LackOutcome::default();
@@ -247,11 +247,6 @@ impl LackWork<'_> {
         }
         PublicationRecord::keep_records(state, &kept, self.request.clock())
     }
-}
-
-/// Whether settings are those of a zone.
-fn is_of(config: &Config, spec: &ZoneSpec, zone: &ZoneId) -> bool {
-    spec.name == zone.name && config.pool(spec).name == zone.pool
 }
 
 /// Looks at the RRsets that a copy lacks, there and at the other targets, and decides about each.

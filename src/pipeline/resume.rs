@@ -263,7 +263,7 @@ impl<'s> MadeChanges<'s> {
     /// Whether a change was made in a copy. What an older version sent names no target.
     fn get(&self, copy: &CopyId, change: &Change) -> MadeBefore {
         let (name, rtype) = (change.key.owner.as_name().to_name(), change.key.rtype);
-        let any = TargetId { pool: PoolName::unknown(), name: PoolName::unknown().to_string() };
+        let any = TargetId::only(&PoolName::unknown());
         let of = |target: &TargetId| self.0.get(&(target, &name, rtype)).copied();
         of(&copy.target).max(of(&any)).unwrap_or(MadeBefore::No)
     }

@@ -114,7 +114,7 @@ fn open_zones(
 ) -> Result<BTreeSet<ZoneId>, Problem> {
     let mut open = BTreeSet::new();
     for zone in state.zones_with_steps()? {
-        let is_meant = spec(config, &zone).is_some() && pool.is_none_or(|pool| zone.pool.as_str() == pool);
+        let is_meant = config.zone(&zone).is_some() && pool.is_none_or(|pool| zone.pool.as_str() == pool);
         let Some(roll) = rolls.roll(&zone).filter(|_| is_meant) else { continue };
         let record = state.zone_record(&zone)?;
         if !roll.voters.iter().all(|voter| record.is_at_newest(voter)) {
@@ -122,11 +122,6 @@ fn open_zones(
         }
     }
     Ok(open)
-}
-
-/// The settings of a zone.
-fn spec<'c>(config: &'c Config, zone: &ZoneId) -> Option<&'c ZoneSpec> {
-    config.zones.iter().find(|spec| spec.name == zone.name && config.pools[spec.pool].name == zone.pool)
 }
 
 /// Reads the serials of targets again that are set back or not known, so that their name servers can show a step; gives
@@ -144,7 +139,7 @@ fn look_again(
             unclear.push((zone, record));
         }
     }
-    let specs: Vec<&ZoneSpec> = unclear.iter().filter_map(|(zone, _)| spec(config, zone)).collect();
+    let specs: Vec<&ZoneSpec> = unclear.iter().filter_map(|(zone, _)| config.zone(zone)).collect();
     let writers = open_writers(config, &specs, request.workspace, request.now);
     let targets = Targets::new(config, &specs, &writers);
     let mut kept = Vec::new();
