@@ -20,7 +20,7 @@ use crate::change::{BlockCode, BlockedSubject, Change, Notice, NoticeCode, Reaso
 use crate::claim::Subject;
 use crate::desired::DesiredHosts;
 use crate::dns::{NameRef, RrKey, Rtype, ZoneName};
-use crate::inventory::model::Pool;
+use crate::inventory::pool::Pool;
 use crate::inventory::value::Inv;
 use crate::live::{Live, NamePlace, PoolCopies, TargetCopies, ZoneIndex, differing_rrsets};
 use crate::names::HolderRow;

@@ -15,6 +15,8 @@ pub mod source;
 
 pub mod config;
 
+pub mod pool;
+
 pub mod model;
 
 pub mod by_inv;

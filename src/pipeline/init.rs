@@ -14,7 +14,7 @@ use crate::dns::reverse::{is_reverse, reverse_zone};
 use crate::dns::{Name, RdataRef, Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::node::SourceText;
 use crate::inventory::config::toml::{self, quoted};
-use crate::inventory::model::TargetSpec;
+use crate::inventory::pool::TargetSpec;
 use crate::inventory::value::Time;
 use crate::live::{Apexes, Live, LiveZone};
 use crate::progress::{Progress, RunStage};

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::diag::Diagnostics;
-use crate::inventory::model::{Config, TargetSpec};
+use crate::inventory::model::Config;
+use crate::inventory::pool::TargetSpec;
 use crate::provider::{self, TargetEndpoint};
 
 /// A target with one of the places where it is.

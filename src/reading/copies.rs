@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::diag::{FileFindings, Problem};
-use crate::inventory::model::{Config, Pool, ZoneSpec};
+use crate::inventory::model::{Config, ZoneSpec};
+use crate::inventory::pool::Pool;
 use crate::live::{Live, LiveZone, PoolCopies, TargetCopies, ZoneIndex};
 use crate::plan::{ContentsSeen, ZoneSeen};
 use crate::target::{CopyId, Marker, TargetId, marker_key};

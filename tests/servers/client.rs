@@ -9,7 +9,7 @@ use zonewright::diag::Files;
 use zonewright::dns::{Name, Rtype, ZoneName};
 use zonewright::inventory::config::node::SourceText;
 use zonewright::inventory::config::toml;
-use zonewright::inventory::model::TargetSpec;
+use zonewright::inventory::pool::TargetSpec;
 use zonewright::inventory::value::Time;
 use zonewright::provider::cache::{Cache, CacheUse};
 use zonewright::provider::{self, OpenedReader, ProviderContext};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::node::{SettingsKey, SettingsNode, TableReader};
 use super::shared::A_DURATION;
 use crate::diag::Origin;
-use crate::inventory::model::{NameServerSpec, PollTerms, Pool, TargetSpec};
+use crate::inventory::pool::{NameServerSpec, PollTerms, Pool, TargetSpec};
 use crate::inventory::value::Duration;
 use crate::target::{PoolName, TargetId};
 

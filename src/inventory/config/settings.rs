@@ -12,8 +12,9 @@ use crate::diag::{Diagnostics, Origin};
 use crate::dns::reverse::reverse_zone;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::model::{
-    ClaimAddresses, Config, Limits, Permission, Pool, ProjectAdmin, ProtectPattern, Registry, ShareLimit, ZoneSpec,
+    ClaimAddresses, Config, Limits, Permission, ProjectAdmin, ProtectPattern, Registry, ShareLimit, ZoneSpec,
 };
+use crate::inventory::pool::Pool;
 use crate::inventory::source::{KnownFormat, PathPattern, SourceSpec};
 use crate::inventory::value::{Duration, Percent};
 use crate::target::ZoneFence;

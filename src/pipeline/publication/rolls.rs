@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::consensus::{VoterId, VoterRoll};
 use crate::inventory::config::node::SourceText;
-use crate::inventory::model::{Config, NameServerSpec, PollTerms, Pool};
+use crate::inventory::model::Config;
+use crate::inventory::pool::{NameServerSpec, PollTerms, Pool};
 use crate::provider;
 use crate::target::{PoolName, ZoneId};
 
