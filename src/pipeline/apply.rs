@@ -17,7 +17,7 @@ use super::publication::step::{self, ApplyTaken};
 use super::publication::taken::TakingTargets;
 use super::publication::{PoolRolls, PublicationWatch};
 use super::settings::{OpenError, WorkspaceSettings, load_settings, state_address};
-use super::targets::{Targets, open_writers};
+use super::targets::{OpenedZones, Targets};
 use super::{acceptance, name_servers, undo, waits};
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
@@ -132,8 +132,8 @@ pub fn apply(
     progress.stage(RunStage::Survey, None);
     let killed = broken_off(&*state)?;
     let to_finish = if killed.is_empty() { zones.clone() } else { config.zones.iter().collect() };
-    let writers = open_writers(config, &to_finish, request.workspace, request.now);
-    let targets = Targets::new(config, &to_finish, &writers);
+    let opened = OpenedZones::open(config, to_finish, request.workspace, request.now);
+    let targets = opened.targets();
     let work = ApplyWork {
         sealed: given.sealed,
         place: given.place,

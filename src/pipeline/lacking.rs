@@ -14,7 +14,7 @@ use super::plan::workspace_seen;
 use super::publication::PoolRolls;
 use super::publication::taken::serial;
 use super::settings::WorkspaceSettings;
-use super::targets::{Targets, open_writers};
+use super::targets::{OpenedZones, Targets};
 use crate::apply::accept::PlanTerms;
 use crate::apply::shape::PlanBounds;
 use crate::apply::{SIDE_BY_SIDE, ZoneWritten};
@@ -22,13 +22,13 @@ use crate::change::{Change, ChangeKind, Reason, RrsetText, Rule};
 use crate::consensus::SerialSeen;
 use crate::diag::Problem;
 use crate::diff::own::heritage_owner;
-use crate::dns::{RrKey, Rrset, Rtype};
+use crate::dns::{Name, RrKey, Rrset, Rtype};
 use crate::inventory::model::ZoneSpec;
 use crate::plan::{Plan, PlanScope, SealedPlan};
 use crate::progress::Progress;
 use crate::state::lacks::{LackOutcome, LeftLack};
 use crate::state::{LackedChange, PublicationRecord, RecordedZone, State};
-use crate::target::{Answer, CopyId, Question, ZoneId};
+use crate::target::{Answer, CopyId, Question, TargetId, ZoneId};
 
 /// What is done about one lacking change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,8 +125,8 @@ impl LackWork<'_> {
         let zones: BTreeSet<ZoneId> = names.iter().map(CopyId::zone_id).collect();
         let zone_of = |spec: &ZoneSpec| ZoneId { pool: config.pool(spec).name.clone(), name: spec.name.clone() };
         let specs: Vec<&ZoneSpec> = config.zones.iter().filter(|spec| zones.contains(&zone_of(spec))).collect();
-        let writers = open_writers(config, &specs, self.request.workspace, self.request.now);
-        let targets = Targets::new(config, &specs, &writers);
+        let opened = OpenedZones::open(config, specs, self.request.workspace, self.request.now);
+        let targets = opened.targets();
         let mut outcome = LackOutcome::default();
         let mut changes = Vec::new();
         for (copy, lacks) in by_copy {
@@ -174,17 +174,13 @@ impl LackWork<'_> {
         outcome.made += made;
         outcome.refusal = refusal;
         if made < asked {
-            let lacking: Vec<LackedChange> = state.lacks()?;
-            let is_left = |change: &&Change| {
-                let mut lacks = lacking.iter().filter(|lack| lack.copy.target.name == change.targets[0]);
-                lacks.any(|lack| lack.change.name == change.key.owner.as_name().to_name())
-            };
+            let lacking = state.lacks()?;
             let why = |change: &Change| {
                 let outcome = applied.hosts.iter().find(|host| host.subject == change.subject);
                 let said = outcome.and_then(|host| host.message.clone().or(Some(host.lacks.first()?.message.clone())));
                 said.unwrap_or_else(|| "it was not made".to_owned())
             };
-            let left = sealed.plan().changes.iter().filter(is_left).map(|change| LeftLack {
+            let left = still_lacking(&sealed.plan().changes, &lacking).into_iter().map(|change| LeftLack {
                 target: change.targets[0].clone(),
                 key: change.key.clone(),
                 why: why(change),
@@ -247,6 +243,18 @@ impl LackWork<'_> {
         }
         PublicationRecord::keep_records(state, &kept, self.request.clock())
     }
+}
+
+/// The changes, each for one target, that the state still says to be lacking there.
+fn still_lacking<'c>(changes: &'c [Change], lacks: &[LackedChange]) -> Vec<&'c Change> {
+    let lacking: BTreeSet<(&CopyId, &Name, Rtype)> =
+        lacks.iter().map(|lack| (&lack.copy, &lack.change.name, lack.change.rtype)).collect();
+    let is_lacking = |change: &&Change| {
+        let target = TargetId { pool: change.pool.clone(), name: change.targets[0].clone() };
+        let copy = CopyId { target, zone: change.zone.clone() };
+        lacking.contains(&(&copy, &change.key.owner.as_name().to_name(), change.key.rtype))
+    };
+    changes.iter().filter(is_lacking).collect()
 }
 
 /// Looks at the RRsets that a copy lacks, there and at the other targets, and decides about each.
@@ -329,8 +337,7 @@ fn is_registry(key: &RrKey, kind: &ChangeKind) -> bool {
 ///
 /// Errors: it cannot be asked.
 fn held(targets: &Targets<'_>, copy: &CopyId, keys: &[RrKey]) -> Result<BTreeMap<RrKey, Option<Rrset>>, Problem> {
-    let access = targets.copies.iter().find(|access| access.copy == *copy);
-    let writer = access.expect("the copies of a zone are opened together").writer.clone()?;
+    let writer = targets.access(copy).expect("the copies of a zone are opened together").writer.clone()?;
     let questions: Vec<Question> = keys.iter().map(Question::of).collect();
     let answers = writer.observe(&copy.zone, &questions, None)?;
     let rrset = |(key, answer): (&RrKey, Answer)| match answer {
@@ -344,6 +351,8 @@ fn held(targets: &Targets<'_>, copy: &CopyId, keys: &[RrKey]) -> Result<BTreeMap
 mod tests {
     use super::*;
     use crate::change::fixture;
+    use crate::state::{ApplyId, SentChange};
+    use crate::target::PoolName;
 
     /// An AAAA RRset; none without an address.
     fn aaaa(address: &str) -> Option<Rrset> {
@@ -367,5 +376,42 @@ mod tests {
         assert_eq!(fate_of("2a02::1", "", "2a02::2", &[""]), LackFate::Left, "another editor was there");
         assert_eq!(fate_of("2a02::1", "2a02::2", "2a02::3", &["2a02::2"]), LackFate::Left);
         assert_eq!(fate_of("2a02::1", "2a02::2", "2a02::1", &[]), LackFate::Over, "none can say that it has it");
+    }
+
+    /// A new RRset of this type at `a.example.net`, for the target `a` of a pool.
+    fn for_a(pool: &str, rtype: Rtype, rdata: &str) -> Change {
+        let pool: PoolName = pool.parse().unwrap();
+        let own = fixture::change(("p", Some(1)), ("a.example.net", rtype), ((60, &[]), (60, &[rdata])), &[]);
+        Change { pool, targets: vec!["a".to_owned()], ..own }
+    }
+
+    /// That the target of a change still lacks it.
+    fn lack(change: &Change) -> LackedChange {
+        let Change { pool, zone, key, subject, project, kind, .. } = change;
+        let sent = SentChange {
+            subject: subject.clone(),
+            also: Vec::new(),
+            project: project.clone(),
+            name: key.owner.as_name().to_name(),
+            rtype: key.rtype,
+            before: None,
+            after: kind.after().map(|rrset| RrsetText::of(key.rtype, rrset)),
+        };
+        let target = TargetId { pool: pool.clone(), name: "a".to_owned() };
+        let copy = CopyId { target, zone: zone.clone() };
+        let at = "2026-11-20T02:00:00Z".parse().unwrap();
+        LackedChange { copy, apply: ApplyId(1), at, change: sent, why: "the server was down".to_owned() }
+    }
+
+    #[test]
+    fn what_is_still_lacking_is_told_by_pool_and_type() {
+        let one = for_a("main", Rtype::AAAA, "2a02::1");
+        let other_type = for_a("main", Rtype::TXT, "\"x\"");
+        let other_pool = for_a("other", Rtype::AAAA, "2a02::1");
+        let all = [one.clone(), other_type, other_pool];
+        for (place, change) in all.iter().enumerate() {
+            assert_eq!(still_lacking(&all, &[lack(change)]), [&all[place]]);
+        }
+        assert_eq!(still_lacking(&all, &[]), Vec::<&Change>::new());
     }
 }

@@ -13,7 +13,7 @@ use super::apply::{
 use super::conduct::ApplyConduct;
 use super::guards::{ApplyGuards, rules_now};
 use super::settings::{OpenError, load_settings, state_address};
-use super::targets::{Targets, open_writers};
+use super::targets::OpenedZones;
 use super::undo;
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
@@ -87,8 +87,8 @@ pub fn resume(
         Ok(zones) => zones,
         Err(refusal) => return Ok(ResumeOutcome::Ran(Box::new(sealed), ApplyRun::refused(refusal))),
     };
-    let writers = open_writers(config, &zones, request.workspace, request.now);
-    let targets = Targets::new(config, &zones, &writers);
+    let opened = OpenedZones::open(config, zones, request.workspace, request.now);
+    let targets = opened.targets();
     let bounds = PlanBounds::of(config, &settings.projects);
     let terms = PlanTerms { now: request.now, expires: config.plan_expires, expect: None, bounds: &bounds };
     let place = &place;

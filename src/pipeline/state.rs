@@ -6,7 +6,7 @@ use super::findings::Findings;
 use super::guards::{limits_used, rules_of};
 use super::inputs::load;
 use super::settings::{OpenError, load_config, state_address};
-use super::targets::{accesses, is_fenced, open_writers};
+use super::targets::{OpenedZones, is_fenced};
 use super::{TOOL, accepted};
 use crate::apply::{CopyAccess, standing_marker};
 use crate::diag::Problem;
@@ -172,9 +172,8 @@ fn present_markers(
 ) -> Vec<(CopyId, Result<Option<Marker>, Problem>)> {
     let has_fence = |spec: &&ZoneSpec| config.pool(spec).targets.iter().any(|target| is_fenced(spec, target));
     let specs: Vec<&ZoneSpec> = config.zones.iter().filter(has_fence).collect();
-    let writers = open_writers(config, &specs, workspace, now);
-    let fenced: Vec<CopyAccess<'_>> =
-        accesses(config, &specs, &writers).into_iter().filter(|access| access.is_fenced).collect();
+    let opened = OpenedZones::open(config, specs, workspace, now);
+    let fenced: Vec<CopyAccess<'_>> = opened.copies().into_iter().filter(|access| access.is_fenced).collect();
     let targets: Vec<&TargetId> = config.targets().map(|target| &target.id).collect();
     let place = |access: &CopyAccess<'_>| targets.iter().position(|target| **target == access.copy.target);
     let targets: Vec<usize> = fenced.iter().map(|access| place(access).unwrap_or_default()).collect();

@@ -10,7 +10,7 @@ use super::name_servers;
 use super::publication::taken::serial;
 use super::publication::{PoolRolls, PublicationWatch};
 use super::settings::{OpenError, load_settings, state_address};
-use super::targets::{Targets, open_writers};
+use super::targets::OpenedZones;
 use crate::consensus::{SerialSeen, ZoneRecord};
 use crate::diag::Problem;
 use crate::dns::ZoneName;
@@ -140,8 +140,8 @@ fn look_again(
         }
     }
     let specs: Vec<&ZoneSpec> = unclear.iter().filter_map(|(zone, _)| config.zone(zone)).collect();
-    let writers = open_writers(config, &specs, request.workspace, request.now);
-    let targets = Targets::new(config, &specs, &writers);
+    let opened = OpenedZones::open(config, specs, request.workspace, request.now);
+    let targets = opened.targets();
     let mut kept = Vec::new();
     for (zone, mut record) in unclear {
         let Some(roll) = rolls.roll(zone) else { continue };

@@ -27,22 +27,21 @@ pub(super) struct Targets<'a> {
 }
 
 impl<'a> Targets<'a> {
-    /// The targets of these zones, from their open writers.
-    pub fn new(config: &'a Config, zones: &[&'a ZoneSpec], writers: &'a TargetWriters) -> Targets<'a> {
-        Targets { copies: accesses(config, zones, writers), writers: writers.opened().collect() }
-    }
-
     /// Makes all targets expect that an earlier run made updates and did not finish.
     pub fn doubt(&self) {
         self.writers.iter().for_each(|writer| writer.doubt());
     }
 
-    /// The writer of a copy, where there is one. What an older version sent names no pool; then it is the zone's.
-    pub fn writer(&self, copy: &CopyId) -> Option<&'a dyn WriteTarget> {
+    /// The way to a copy, where the settings have it. What an older version sent names no pool; then it is the zone's.
+    pub fn access(&self, copy: &CopyId) -> Option<&CopyAccess<'a>> {
         let is_old = copy.target.pool == PoolName::unknown();
         let is_meant = |own: &CopyId| own == copy || is_old && own.zone == copy.zone;
-        let access = self.copies.iter().find(|access| is_meant(&access.copy))?;
-        access.writer.as_ref().ok().copied()
+        self.copies.iter().find(|access| is_meant(&access.copy))
+    }
+
+    /// The writer of a copy, where it could be opened.
+    pub fn writer(&self, copy: &CopyId) -> Option<&'a dyn WriteTarget> {
+        self.access(copy)?.writer.as_ref().ok().copied()
     }
 
     /// The copies of the zones of a plan.
@@ -57,36 +56,48 @@ impl<'a> Targets<'a> {
     }
 }
 
-/// The targets that a plan needs, opened to be written.
-pub(super) type TargetWriters = TargetSet<dyn WriteTarget>;
-
-/// Opens the targets of these zones to write.
-pub(super) fn open_writers(config: &Config, zones: &[&ZoneSpec], workspace: &Path, now: Time) -> TargetWriters {
-    // What is read to apply is always live: only the sizes of the kept zones are used.
-    let cache = Cache::inside(&local_folder(workspace, config), CacheUse::Renew, now);
-    let context = ReadingTerms { workspace, now, cache: Some(&cache) }.context(config);
-    let targets = zones.iter().flat_map(|spec| &config.pool(spec).targets);
-    let needed: BTreeSet<&TargetId> = targets.map(|target| &target.id).collect();
-    provider::open_all_writers(config.targets().filter(|target| needed.contains(&target.id)), &context)
+/// Zones with the targets of their pools, opened to write to them.
+pub(super) struct OpenedZones<'c> {
+    /// The settings.
+    config: &'c Config,
+    /// The zones.
+    zones: Vec<&'c ZoneSpec>,
+    /// The targets.
+    writers: TargetSet<dyn WriteTarget>,
 }
 
-/// The copies of these zones, zone by zone, at all targets of their pools.
-pub(super) fn accesses<'a>(
-    config: &'a Config,
-    zones: &[&'a ZoneSpec],
-    writers: &'a TargetWriters,
-) -> Vec<CopyAccess<'a>> {
-    let access = |spec: &'a ZoneSpec, target: &'a TargetSpec| CopyAccess {
-        writer: writers.target(&target.id).access.as_deref().map_err(Problem::clone),
-        is_fenced: is_fenced(spec, target),
-        share: share(config.pool(spec), &target.id),
-        copy: CopyId { target: target.id.clone(), zone: spec.name.clone() },
-    };
-    let of_zone = |spec: &&'a ZoneSpec| {
-        let spec = *spec;
-        config.pool(spec).targets.iter().map(move |target| access(spec, target))
-    };
-    zones.iter().flat_map(of_zone).collect()
+impl<'c> OpenedZones<'c> {
+    /// Opens the targets of these zones.
+    pub fn open(config: &'c Config, zones: Vec<&'c ZoneSpec>, workspace: &Path, now: Time) -> OpenedZones<'c> {
+        // What is read to apply is always live: only the sizes of the kept zones are used.
+        let cache = Cache::inside(&local_folder(workspace, config), CacheUse::Renew, now);
+        let context = ReadingTerms { workspace, now, cache: Some(&cache) }.context(config);
+        let targets = zones.iter().flat_map(|spec| &config.pool(spec).targets);
+        let needed: BTreeSet<&TargetId> = targets.map(|target| &target.id).collect();
+        let needed = config.targets().filter(|target| needed.contains(&target.id));
+        let writers = provider::open_all_writers(needed, &context);
+        OpenedZones { config, zones, writers }
+    }
+
+    /// The targets.
+    pub fn targets(&self) -> Targets<'_> {
+        Targets { copies: self.copies(), writers: self.writers.opened().collect() }
+    }
+
+    /// The copies of the zones, zone by zone, at all targets of their pools.
+    pub fn copies(&self) -> Vec<CopyAccess<'_>> {
+        let access = |spec: &ZoneSpec, target: &TargetSpec| CopyAccess {
+            writer: self.writers.target(&target.id).access.as_deref().map_err(Problem::clone),
+            is_fenced: is_fenced(spec, target),
+            share: share(self.config.pool(spec), &target.id),
+            copy: CopyId { target: target.id.clone(), zone: spec.name.clone() },
+        };
+        let of_zone = |spec: &&'c ZoneSpec| {
+            let spec = *spec;
+            self.config.pool(spec).targets.iter().map(move |target| access(spec, target))
+        };
+        self.zones.iter().flat_map(of_zone).collect()
+    }
 }
 
 /// What a target counts in its pool, where that has several.

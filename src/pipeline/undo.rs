@@ -14,7 +14,7 @@ use super::notices::zone_unknown;
 use super::plan::MadePlan;
 use super::plan::{targets, workspace_seen};
 use super::settings::{OpenError, load_settings, state_address};
-use super::targets::{accesses, open_writers};
+use super::targets::OpenedZones;
 use crate::apply::{CopyAccess, SIDE_BY_SIDE};
 use crate::change::{Change, Notice, NoticeCode};
 use crate::claim::Subject;
@@ -340,8 +340,9 @@ fn observe(done: Vec<Change>, config: &Config, workspace: &Path, now: Time) -> O
         CopyId { target: TargetId::only(&pool), zone: zone.clone() }
     };
     let mut unread: Vec<(CopyId, Problem)> = gone.map(|zone| (no_copy(zone), not_configured(zone))).collect();
-    let writers = open_writers(config, &specs, workspace, now);
-    let accesses: Vec<(CopyAccess<'_>, &Vec<usize>)> = accesses(config, &specs, &writers)
+    let opened = OpenedZones::open(config, specs, workspace, now);
+    let accesses: Vec<(CopyAccess<'_>, &Vec<usize>)> = opened
+        .copies()
         .into_iter()
         .filter_map(|access| {
             let target = access.share.map(|_| access.copy.target.name.clone());
