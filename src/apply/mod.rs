@@ -43,7 +43,7 @@ mod survey;
 
 mod writer;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
@@ -100,6 +100,17 @@ pub struct PlanWritten<'a> {
     pub halted: Option<String>,
     /// From the first phase to the end of the last.
     pub took: Duration,
+}
+
+impl PlanWritten<'_> {
+    /// The copies in which something was changed, as their servers say.
+    pub fn copies(&self) -> impl Iterator<Item = CopyId> {
+        let of_lane = |(lane, units): (&'_ LaneSurvey<'_>, &'_ Vec<UnitState>)| -> BTreeSet<CopyId> {
+            let done = units.iter().flat_map(|unit| &unit.done);
+            done.map(|place| lane.copy_of(&self.survey.changes[*place])).collect()
+        };
+        self.survey.lanes.iter().zip(&self.lanes).flat_map(of_lane)
+    }
 }
 
 /// What the RRsets of a lane are read as that were written, by the place of their change.

@@ -342,13 +342,13 @@ impl ApplyWork<'_> {
         }
     }
 
-    /// Records the steps of an apply; gives their zones.
+    /// Records the steps of an apply; gives the copies that took something in them.
     fn note_steps(
         &self,
         state: &mut dyn State,
         id: ApplyId,
         (written, read_back): (&apply::PlanWritten<'_>, &apply::ReadBack),
-    ) -> Result<Vec<ZoneName>, Problem> {
+    ) -> Result<Vec<CopyId>, Problem> {
         let lacking: BTreeSet<CopyId> = state.lacks()?.into_iter().map(|lack| lack.copy).collect();
         let rolls = self.rolls();
         let zones = self.taking(&rolls).of_plan(written, read_back, &lacking);
@@ -373,15 +373,14 @@ impl ApplyWork<'_> {
         TakingTargets { copies: &self.targets.copies, rolls }
     }
 
-    /// Sends NOTIFY for the zones in which something was changed, or that have a new step: an earlier part of an apply
-    /// that is resumed may have changed them, and then ended.
-    fn notify(&self, written: &apply::PlanWritten<'_>, stepped: &[ZoneName]) -> Vec<Problem> {
-        let config = &self.settings.config;
-        let written = written.zones.iter().filter(|zone| zone.updates > 0).map(|zone| &zone.zone);
-        let changed = written.chain(stepped).collect();
+    /// Sends NOTIFY for the copies in which something was changed, or that took part in a new step: an earlier part of an
+    /// apply that is resumed may have changed them, and then ended.
+    fn notify(&self, written: &apply::PlanWritten<'_>, stepped: &[CopyId]) -> Vec<Problem> {
+        let copies = written.copies().chain(stepped.iter().cloned()).collect();
         let ApplyConduct { workspace, now, .. } = *self.request;
         let terms = ReadingTerms { workspace, now, cache: None };
-        name_servers::notify(config, &terms.context(config), &changed)
+        let config = &self.settings.config;
+        name_servers::notify(config, &terms.context(config), &copies)
     }
 }
 

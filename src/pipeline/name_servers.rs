@@ -8,10 +8,10 @@ use crate::dns::{Serial, ZoneName};
 use crate::doctor::TargetDiagnosis;
 use crate::doctor::follower::FollowerExamined;
 use crate::inventory::model::Config;
-use crate::inventory::pool::{NameServerSpec, Pool};
+use crate::inventory::pool::NameServerSpec;
 use crate::parallel;
 use crate::provider::{self, ProviderContext};
-use crate::target::{NameServer, Patience, SerialAnswer, TargetId};
+use crate::target::{CopyId, NameServer, Patience, SerialAnswer, TargetId};
 
 /// How long an answer is waited for; what did not come is asked for once more.
 const LONGEST: Duration = Duration::from_secs(5);
@@ -19,25 +19,31 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// How many name servers are asked side by side: they are waited for, and cost no more than a thread each.
 const SIDE_BY_SIDE: usize = 64;
 
-/// Sends NOTIFY about these zones to the name servers that get it (RFC 1996). No answer is waited for.
+/// Sends NOTIFY about these copies to the name servers that follow their targets and get it (RFC 1996). No answer is
+/// waited for.
 ///
 /// Gives why a name server got none: the secret of its key cannot be had.
-pub fn notify(config: &Config, context: &ProviderContext<'_>, zones: &BTreeSet<&ZoneName>) -> Vec<Problem> {
-    let told = |(number, pool): (usize, &Pool)| -> Vec<Problem> {
-        let of_pool = config.zones.iter().filter(|spec| spec.pool == number).map(|spec| &spec.name);
-        let changed: Vec<&ZoneName> = of_pool.filter(|zone| zones.contains(zone)).collect();
-        let servers = pool.name_servers.iter().filter(|server| server.notify && !changed.is_empty());
-        servers
-            .filter_map(|server| match provider::open_name_server(&server.settings, context) {
-                Ok(server) => {
-                    server.notify(&changed);
-                    None
-                }
-                Err(problem) => Some(problem),
-            })
-            .collect()
+pub fn notify(config: &Config, context: &ProviderContext<'_>, copies: &BTreeSet<CopyId>) -> Vec<Problem> {
+    let told = |server: &NameServerSpec| -> Option<Problem> {
+        let changed: Vec<&ZoneName> = zones_followed(server, copies);
+        if changed.is_empty() {
+            return None;
+        }
+        match provider::open_name_server(&server.settings, context) {
+            Ok(server) => {
+                server.notify(&changed);
+                None
+            }
+            Err(problem) => Some(problem),
+        }
     };
-    config.pools.iter().enumerate().flat_map(told).collect()
+    let servers = config.pools.iter().flat_map(|pool| &pool.name_servers);
+    servers.filter(|server| server.notify).filter_map(told).collect()
+}
+
+/// The zones of these copies that a name server follows.
+fn zones_followed<'c>(server: &NameServerSpec, copies: &'c BTreeSet<CopyId>) -> Vec<&'c ZoneName> {
+    copies.iter().filter(|copy| copy.target == server.of).map(|copy| &copy.zone).collect()
 }
 
 /// Asks the name servers that follow a target what they serve of these zones; `diagnosis` is that of the target.

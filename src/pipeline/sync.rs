@@ -13,7 +13,6 @@ use super::settings::{OpenError, load_settings, state_address};
 use super::targets::OpenedZones;
 use crate::consensus::{SerialSeen, ZoneRecord};
 use crate::diag::Problem;
-use crate::dns::ZoneName;
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::progress::{Progress, RunStage};
 use crate::reading::ReadingTerms;
@@ -97,8 +96,8 @@ pub fn sync(
         return Ok(None);
     }
     let problems = look_again(&mut *state, config, &rolls, (&zones, request))?;
-    let names: BTreeSet<&ZoneName> = zones.iter().map(|zone| &zone.name).collect();
-    let untold = name_servers::notify(config, &context, &names);
+    let copies = zones.iter().filter_map(|zone| config.zone(zone)).flat_map(|spec| config.copies(spec)).collect();
+    let untold = name_servers::notify(config, &context, &copies);
     let clock = || request.clock();
     let watch = PublicationWatch { config, context: &context, interrupted, clock: &clock, progress };
     let served = watch.of_zones(&mut *state, &zones)?;

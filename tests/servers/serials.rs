@@ -209,3 +209,32 @@ fn an_apply_tells_the_name_servers_which_zones_changed() {
     assert_eq!(told, changed);
     assert!(received.try_recv().is_err(), "one for each zone");
 }
+
+#[test]
+fn a_copy_that_was_not_written_is_told_to_no_name_server() {
+    let Some(rig) = Rig::demo(Kind::Bind) else { return };
+    let receiver = || {
+        let (send, received) = mpsc::channel();
+        let address = double(move |message| {
+            send.send(message.to_vec()).expect("the test waits");
+            vec![]
+        });
+        (address, received)
+    };
+    let ((of_bind, told), (of_dead, untold)) = (receiver(), receiver());
+    // Nothing listens at the second target, so that its copy stays as it is.
+    let file = rig.workspace.path().join("zonewright.toml");
+    let settings = std::fs::read_to_string(&file).expect("the settings");
+    let head = "[[pool.demo.target]]\n";
+    let named = settings.replacen(head, &format!("[pool.demo]\nthreshold_percentage = 50\n{head}name = \"bind\"\n"), 1);
+    let server = |of: &str, address: &str| {
+        format!("[[pool.demo.nameserver]]\nserver = \"{address}\"\nof = \"{of}\"\nnotify = true\n")
+    };
+    let dead = format!("{head}name = \"dead\"\ntype = \"rfc2136\"\nserver = \"127.0.0.1:9\"\n");
+    let tables = [dead, server("bind", &of_bind), server("dead", &of_dead), "[[zone]]\n".to_owned()].concat();
+    std::fs::write(&file, named.replacen("[[zone]]\n", &tables, 1)).expect("the settings");
+    let plan = rig.plan();
+    rig.apply(&plan, &["--no-wait"]).assert_all(0, "applied");
+    told.recv_timeout(PATIENCE).expect("a message");
+    assert!(untold.try_recv().is_err(), "the copy at the other target is as it was");
+}

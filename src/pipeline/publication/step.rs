@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use super::rolls::PoolRolls;
 use crate::consensus::{NewStep, TakenRrset, TargetServed};
 use crate::diag::Problem;
-use crate::dns::{Name, Rtype, ZoneName};
+use crate::dns::{Name, Rtype};
 use crate::inventory::value::Time;
 use crate::state::{ApplyId, PublicationRecord, RecordedZone};
-use crate::target::ZoneId;
+use crate::target::{CopyId, TargetId, ZoneId};
 
 /// What an apply did to one zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub struct ZoneTaken {
     pub zone: ZoneId,
     /// The RRsets that at least one target took.
     pub taken: Vec<TakenRrset>,
+    /// The targets that took any of them.
+    pub takers: BTreeSet<TargetId>,
     /// What each target of the pool that has the zone serves now.
     pub targets: Vec<TargetServed>,
 }
@@ -31,7 +33,7 @@ pub struct ApplyTaken {
 }
 
 /// Records a step in each zone in which a target took something that no step of this apply has yet, all in one
-/// transaction; gives these zones.
+/// transaction; gives the copies that took it.
 ///
 /// Where a pool has no name server, its targets are all voters, and what is served is decided at once.
 pub fn record(
@@ -39,9 +41,9 @@ pub fn record(
     done: ApplyTaken,
     rolls: &PoolRolls<'_>,
     now: Time,
-) -> Result<Vec<ZoneName>, Problem> {
-    let mut kept = Vec::new();
-    for ZoneTaken { zone, mut taken, targets } in done.zones {
+) -> Result<Vec<CopyId>, Problem> {
+    let (mut kept, mut copies) = (Vec::new(), Vec::new());
+    for ZoneTaken { zone, mut taken, takers, targets } in done.zones {
         let Some(roll) = rolls.roll(&zone) else { continue };
         // A resumed apply says again what an earlier part of it did.
         let told: BTreeSet<(Name, Rtype)> = state.rrsets_since(&zone, done.apply)?.into_iter().collect();
@@ -52,10 +54,11 @@ pub fn record(
         let mut record = state.zone_record(&zone)?;
         record.begin_step(NewStep { taken, targets }, roll, now);
         record.count(roll, !rolls.is_asked(&zone.pool));
+        copies.extend(takers.into_iter().map(|target| CopyId { target, zone: zone.name.clone() }));
         kept.push(RecordedZone { zone, record, begun: Some(done.apply) });
     }
     if !kept.is_empty() {
         state.keep_records(&kept, now)?;
     }
-    Ok(kept.into_iter().map(|kept| kept.zone.name).collect())
+    Ok(copies)
 }

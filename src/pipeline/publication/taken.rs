@@ -115,8 +115,9 @@ impl TakingTargets<'_> {
                 TargetServed { target, lacks, is_changed, serial }
             };
             let targets = copies.map(served).collect();
+            let takers = takes.by_target.into_keys().collect();
             let rrset = |((name, rtype), task)| TakenRrset { name, rtype, task };
-            ZoneTaken { zone, taken: takes.rrsets.into_iter().map(rrset).collect(), targets }
+            ZoneTaken { zone, taken: takes.rrsets.into_iter().map(rrset).collect(), takers, targets }
         })
     }
 
