@@ -12,8 +12,11 @@
 //! | `count` | the rows of all voters to one verdict |
 //! | `rrsets` | the verdict to the statuses of RRsets and of the zone |
 //! | `record` | all of that for one zone, as it is remembered between runs |
+//! | `merge` | what name servers showed, into a record that other runs went on with meanwhile |
 
 pub mod count;
+
+pub mod merge;
 
 pub mod record;
 
@@ -24,6 +27,7 @@ pub mod server;
 pub mod steps;
 
 pub use count::{StepVerdict, UpdateBallot, is_reached};
+pub use merge::ZonePolls;
 pub use record::{
     NewStep, SerialSeen, TakenRrset, TargetServed, TargetStanding, TimedRow, VoterId, VoterLag, VoterRoll, ZoneRecord,
 };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::count::UpdateBallot;
+use super::count::{StepVerdict, UpdateBallot};
 use super::rrsets::{RrsetPublication, RrsetStatus, RrsetTask, ZoneStatus};
 use super::server::{ServerFault, ServerRow};
 use super::steps::{ServedSteps, StepNumber, StepSerial, is_at_or_past};
@@ -219,13 +219,23 @@ impl ZoneRecord {
     /// Counts the rows of the voters, while `is_over` is false only those that reached a step: what has failed is known
     /// once all were asked as often as they are to be.
     pub fn count(&mut self, roll: &VoterRoll, is_over: bool) {
+        self.count_up_to(roll, is_over.then_some(self.newest));
+    }
+
+    /// Counts the rows of the voters. What has failed is known of steps up to `over`, of none where there is none.
+    pub(super) fn count_up_to(&mut self, roll: &VoterRoll, over: Option<StepNumber>) {
+        let failed = |row: &ServerRow, over: StepNumber| {
+            // Who has reached that step is behind a later one, of which nothing is known yet.
+            row.fault.is_some_and(|fault| fault != ServerFault::Behind || row.step < over)
+        };
         let voter = |voter: &VoterId| {
             let row = self.row(voter);
-            (row.step, is_over && row.fault.is_some())
+            (row.step, over.is_some_and(|over| failed(&row, over)))
         };
         let voters: Vec<(StepNumber, bool)> = roll.voters.iter().map(voter).collect();
-        let (threshold, last, newest) = (roll.threshold, self.consensus, self.newest);
+        let (threshold, last, newest) = (roll.threshold, self.consensus, over.unwrap_or(self.newest));
         let verdict = UpdateBallot { threshold, voters: &voters, last, newest }.count();
+        let verdict = StepVerdict { failed: verdict.failed.filter(|step| Some(*step) <= over), ..verdict };
         if verdict.rose || verdict.failed.is_some() {
             self.rrsets.values_mut().for_each(|rrset| *rrset = rrset.after(&verdict));
         }

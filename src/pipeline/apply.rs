@@ -41,7 +41,7 @@ use crate::rollout::wave::{self, Wave};
 use crate::state::served::ServedOutcome;
 use crate::state::status::unfinished;
 use crate::state::{
-    self, Acceptor, ApplyId, ApplyJournal, ChangeLedger, KnownMarkers, LiftedLimit, NewApply, NewLack,
+    self, Acceptor, ApplyId, ApplyJournal, ChangeLedger, HeldState, KnownMarkers, LiftedLimit, NewApply, NewLack,
     OwnershipRegister, PlanText, SettledBatch, State, StateAddress, StateLock,
 };
 use crate::target::{Answer, CopyId, PoolName, Question, TargetId};
@@ -123,14 +123,14 @@ pub fn apply(
         return Ok(ApplyRun { is_journaled: true, ..ApplyRun::default() });
     }
     drop(kept);
-    let _lock = StateLock::take(&address, request.who, request.now)?;
-    let mut state = state::open_to_write(&address)?;
-    release_targets(config, &mut *state)?;
-    if let Some(refusal) = undo::refusal(plan, given.place, &settings.config, &*state)?.or(here.err()) {
+    let mut held = HeldState::take(&address, request.who, request.now)?;
+    let state = &mut *held.state;
+    release_targets(config, state)?;
+    if let Some(refusal) = undo::refusal(plan, given.place, &settings.config, state)?.or(here.err()) {
         return Ok(ApplyRun::refused(refusal));
     }
     progress.stage(RunStage::Survey, None);
-    let killed = broken_off(&*state)?;
+    let killed = broken_off(state)?;
     let to_finish = if killed.is_empty() { zones.clone() } else { config.zones.iter().collect() };
     let opened = OpenedZones::open(config, to_finish, request.workspace, request.now);
     let targets = opened.targets();
@@ -145,7 +145,9 @@ pub fn apply(
         guards: ApplyGuards { rules: rules_now(&settings, Some(plan)), allow: request.allow, auto: request.auto },
         settings: &settings,
     };
-    Ok(work.begin(&mut *state, &killed)?)
+    let mut ran = work.begin(state, &killed)?;
+    work.publish(held, &mut ran);
+    Ok(ran)
 }
 
 /// Lets what is own at targets that are no longer configured count at any target.
@@ -226,7 +228,6 @@ impl ApplyWork<'_> {
             ran.is_journaled &= settle_found(state, *killed, self.targets, self.request.now).is_ok();
             ran.is_journaled &= self.note_steps_of(state, *killed).is_ok();
         }
-        self.publish(state, &mut ran);
         Ok(ApplyRun { moved, ..ran })
     }
 
@@ -328,15 +329,16 @@ impl ApplyWork<'_> {
 }
 
 impl ApplyWork<'_> {
-    /// Waits until the name servers serve what a run changed, or tells what is known where it does not wait.
-    pub fn publish(&self, state: &mut dyn State, ran: &mut ApplyRun) {
+    /// Waits until the name servers serve what a run changed, or tells what is known where it does not wait. The state is
+    /// given back meanwhile.
+    pub fn publish(&self, held: HeldState, ran: &mut ApplyRun) {
         let Some(apply) = ran.apply.filter(|_| ran.is_journaled) else { return };
-        let ApplyConduct { workspace, now, interrupted, waits, .. } = *self.request;
+        let ApplyConduct { workspace, now, who, interrupted, waits, .. } = *self.request;
         let config = &self.settings.config;
         let terms = ReadingTerms { workspace, now, cache: None };
-        let (context, clock) = (terms.context(config), || self.request.clock());
-        let watch = PublicationWatch { config, context: &context, interrupted, clock: &clock, progress: self.progress };
-        match watch.of_apply(state, apply, waits) {
+        let (context, clock, progress) = (terms.context(config), || self.request.clock(), self.progress);
+        let watch = PublicationWatch { config, context: &context, interrupted, clock: &clock, who, progress };
+        match watch.of_apply(held, apply, waits) {
             Ok(served) => ran.served = served,
             Err(problem) => ran.applied.problems.push(problem),
         }

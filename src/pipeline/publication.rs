@@ -2,6 +2,9 @@
 //!
 //! Comes in: what at least one target took, zone by zone, and what each target serves then. Goes out: the same in the
 //! state, and what name servers show of it. What the pool of a zone has no name server for is decided at once.
+//!
+//! The wait may take minutes. So the state and its lock are given back before name servers are asked, and taken again for
+//! what they showed, which is then merged with what other runs wrote meanwhile.
 
 pub mod polls;
 
@@ -13,23 +16,30 @@ pub mod taken;
 
 mod watched;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use self::polls::{PollTask, PollWatch, poll};
 use self::rolls::NamedServer;
 use self::watched::WatchedZone;
-use crate::consensus::RrsetStatus;
+use crate::consensus::{RrsetStatus, TimedRow, VoterId, VoterRoll, ZonePolls};
 use crate::diag::Problem;
 use crate::inventory::model::Config;
 use crate::inventory::value::Time;
 use crate::progress::Progress;
 use crate::provider::ProviderContext;
 use crate::state::served::{ServedOutcome, StatusCounts, WaitEnding, ZoneServed, counts_in};
-use crate::state::{ApplyId, PublicationRecord, RecordedZone, RrsetStanding};
+use crate::state::{ApplyId, HeldState, PublicationRecord, RecordedZone, RrsetStanding, StateAddress};
 use crate::target::ZoneId;
 
 pub use self::rolls::PoolRolls;
+
+/// How long another run is waited for that has the lock when name servers were asked: as long as they are by default.
+const LONGEST_LOCK: Duration = Duration::from_secs(120);
 
 /// How publication is watched.
 pub struct PublicationWatch<'a> {
@@ -41,6 +51,8 @@ pub struct PublicationWatch<'a> {
     pub interrupted: &'a AtomicBool,
     /// The clock.
     pub clock: &'a (dyn Fn() -> Time + Sync),
+    /// Who runs it, for the lock of the state.
+    pub who: &'a str,
     /// Shows the operator how far it is.
     pub progress: &'a dyn Progress,
 }
@@ -48,50 +60,50 @@ pub struct PublicationWatch<'a> {
 impl PublicationWatch<'_> {
     /// Waits until the name servers serve what an apply changed, or were asked often enough; asks none where `waits`
     /// says so. Gives none where no pool of the apply has a name server.
-    pub fn of_apply(
-        &self,
-        state: &mut dyn PublicationRecord,
-        apply: ApplyId,
-        waits: bool,
-    ) -> Result<Option<ServedOutcome>, Problem> {
+    ///
+    /// Other runs may go on meanwhile: the state is given back while name servers are asked.
+    pub fn of_apply(&self, held: HeldState, apply: ApplyId, waits: bool) -> Result<Option<ServedOutcome>, Problem> {
         let rolls = PoolRolls::of(self.config, self.context.source);
-        let rows = rows_of(state, apply, &rolls)?;
+        let rows = rows_of(&*held.state, apply, &rolls)?;
         if rows.is_empty() {
             return Ok(None);
         }
+        let zones: BTreeSet<ZoneId> = rows.iter().map(|rrset| rrset.zone.clone()).collect();
         let pending = rows.iter().filter(|rrset| rrset.row.status == RrsetStatus::Pending);
         let pending: BTreeSet<ZoneId> = pending.map(|rrset| rrset.zone.clone()).collect();
-        let ending = match (waits, pending.is_empty()) {
-            (false, _) => WaitEnding::Skipped,
-            (true, true) => WaitEnding::Over,
-            (true, false) => self.ask(state, &rolls, &pending, true)?.ending,
+        let (held, ending) = match (waits, pending.is_empty()) {
+            (false, _) => (held, WaitEnding::Skipped),
+            (true, true) => (held, WaitEnding::Over),
+            (true, false) => {
+                let AskedZones { held, ending, .. } = self.ask(held, &rolls, &pending, true)?;
+                (held, ending)
+            }
         };
-        let rows = rows_of(state, apply, &rolls)?;
-        let zones: BTreeSet<ZoneId> = rows.iter().map(|rrset| rrset.zone.clone()).collect();
-        Ok(Some(ServedOutcome { ending, zones: self.served(state, &rolls, &zones, &rows)? }))
+        // Those that a later apply changed meanwhile are that one's.
+        let rows = rows_of(&*held.state, apply, &rolls)?;
+        Ok(Some(ServedOutcome { ending, zones: self.served(&*held.state, &rolls, &zones, &rows)? }))
     }
 
     /// Asks all name servers of zones, and keeps what they show; gives what is known then. The RRsets in question are those
     /// that were open.
-    pub fn of_zones(
-        &self,
-        state: &mut dyn PublicationRecord,
-        zones: &BTreeSet<ZoneId>,
-    ) -> Result<ServedOutcome, Problem> {
+    ///
+    /// Other runs may go on meanwhile: the state is given back while name servers are asked.
+    pub fn of_zones(&self, held: HeldState, zones: &BTreeSet<ZoneId>) -> Result<ServedOutcome, Problem> {
         let rolls = PoolRolls::of(self.config, self.context.source);
-        let AskedZones { ending, zones } = self.ask(state, &rolls, zones, false)?;
-        let served = |WatchedZone { zone, record, roll, .. }: WatchedZone| {
+        let AskedZones { ending, zones, .. } = self.ask(held, &rolls, zones, false)?;
+        let served = |(RecordedZone { zone, record, .. }, roll): (RecordedZone, &VoterRoll)| {
             let rrsets = StatusCounts::of(record.rrsets.values().map(|rrset| rrset.status));
-            ZoneServed::of(zone, &record, &roll, rrsets)
+            ZoneServed::of(zone, &record, roll, rrsets)
         };
-        Ok(ServedOutcome { ending, zones: zones.into_iter().map(served).collect() })
+        let with_roll = |zone: RecordedZone| rolls.roll(&zone.zone).map(|roll| (zone, roll));
+        Ok(ServedOutcome { ending, zones: zones.into_iter().filter_map(with_roll).map(served).collect() })
     }
 
     /// Asks the name servers of zones, and keeps what they show. Where it `ends_early`, nothing more is asked as soon as
     /// no RRset is pending.
     fn ask(
         &self,
-        state: &mut dyn PublicationRecord,
+        held: HeldState,
         rolls: &PoolRolls<'_>,
         zones: &BTreeSet<ZoneId>,
         ends_early: bool,
@@ -99,18 +111,40 @@ impl PublicationWatch<'_> {
         let mut watched = Vec::new();
         for zone in zones {
             let Some(roll) = rolls.roll(zone) else { continue };
-            let record = state.zone_record(zone)?;
+            let record = held.state.zone_record(zone)?;
             watched.push(WatchedZone { zone: zone.clone(), record, roll: roll.clone(), asking: 0 });
         }
         let PublicationWatch { context, interrupted, clock, progress, .. } = *self;
-        let watch = PollWatch { context, interrupted, clock, progress, ends_early };
-        poll(tasks(rolls, &watched), &mut watched, &watch);
-        let keep =
-            |zone: &WatchedZone| RecordedZone { zone: zone.zone.clone(), record: zone.record.clone(), begun: None };
-        state.keep_records(&watched.iter().map(keep).collect::<Vec<_>>(), clock())?;
+        let before: Vec<BTreeMap<VoterId, TimedRow>> = watched.iter().map(|own| own.record.servers.clone()).collect();
+        let tasks = tasks(rolls, &watched);
+        let has_servers = !tasks.is_empty();
+        let address = held.state.address().clone();
+        let kept = (!has_servers).then_some(held);
+        poll(tasks, &mut watched, &PollWatch { context, interrupted, clock, progress, ends_early });
+        let mut held = kept.map_or_else(|| self.take_again(&address), Ok)?;
+        let polls = |(watched, before): (WatchedZone, BTreeMap<VoterId, TimedRow>)| {
+            let WatchedZone { zone, record, asking, .. } = watched;
+            (zone, ZonePolls { newest: record.newest, before, after: record.servers, is_over: asking == 0 })
+        };
+        let polls = watched.into_iter().zip(before).map(polls);
+        let zones = merge(&*held.state, rolls, polls)?;
+        held.state.keep_records(&zones, clock())?;
         let is_interrupted = interrupted.load(Ordering::SeqCst);
         let ending = if is_interrupted { WaitEnding::Interrupted } else { WaitEnding::Over };
-        Ok(AskedZones { ending, zones: watched })
+        Ok(AskedZones { held, ending, zones })
+    }
+
+    /// Takes the state again, once name servers were asked.
+    ///
+    /// Errors: another run has it for too long. What was applied is in the state; what name servers showed is not.
+    fn take_again(&self, address: &StateAddress) -> Result<HeldState, Problem> {
+        let end = Instant::now() + LONGEST_LOCK;
+        let goes_on = || Instant::now() < end && !self.interrupted.load(Ordering::SeqCst);
+        HeldState::take_patiently(address, self.who, (self.clock)(), &goes_on).map_err(|problem| {
+            let message = format!("what the name servers showed could not be kept: {}", problem.message);
+            let hint = "what was applied is in the state, and nothing is lost: `zonewright sync` asks them again";
+            Problem { message, ..problem }.hint(hint)
+        })
     }
 
     /// What the state says of zones, and of these rows there.
@@ -132,10 +166,28 @@ impl PublicationWatch<'_> {
 
 /// Zones whose name servers were asked.
 struct AskedZones {
+    /// The state, taken again.
+    held: HeldState,
     /// How that ended.
     ending: WaitEnding,
-    /// The zones.
-    zones: Vec<WatchedZone>,
+    /// The zones, as they are kept.
+    zones: Vec<RecordedZone>,
+}
+
+/// Takes what name servers showed into what the state says of their zones now: other runs may have gone on meanwhile.
+fn merge(
+    state: &dyn PublicationRecord,
+    rolls: &PoolRolls<'_>,
+    polls: impl Iterator<Item = (ZoneId, ZonePolls)>,
+) -> Result<Vec<RecordedZone>, Problem> {
+    let mut merged = Vec::new();
+    for (zone, polls) in polls {
+        let Some(roll) = rolls.roll(&zone) else { continue };
+        let mut record = state.zone_record(&zone)?;
+        record.take_polls(&polls, roll);
+        merged.push(RecordedZone { zone, record, begun: None });
+    }
+    Ok(merged)
 }
 
 /// The rows of an apply in pools that have name servers.

@@ -24,7 +24,7 @@ use crate::dns::{Name, Rtype, ZoneName};
 use crate::guard::Allowance;
 use crate::plan::{SealedPlan, document};
 use crate::progress::{Progress, RunStage};
-use crate::state::{self, ApplyId, ApplyJournal, ApplySummary, Resumption, SentFate, SentUpdate, State, StateLock};
+use crate::state::{self, ApplyId, ApplyJournal, ApplySummary, HeldState, Resumption, SentFate, SentUpdate, State};
 use crate::target::{CopyId, PoolName, TargetId};
 
 /// How many rounds there are where an update of the apply took effect late and stopped the one sent now.
@@ -57,9 +57,9 @@ pub fn resume(
     if state::open_to_read(&address)?.is_none() {
         return Ok(ResumeOutcome::NoSuchApply);
     }
-    let _lock = StateLock::take(&address, request.who, request.now)?;
-    let mut state = state::open_to_write(&address)?;
-    release_targets(config, &mut *state)?;
+    let mut held = HeldState::take(&address, request.who, request.now)?;
+    let state = &mut *held.state;
+    release_targets(config, state)?;
     let found = match id {
         Some(id) => state.apply(id)?,
         None => state.applies(1)?.pop(),
@@ -81,7 +81,7 @@ pub fn resume(
         None => return Ok(ResumeOutcome::Refused(not_kept(place))),
     };
     let zones = still_bound(&sealed.plan().workspace, config, &place);
-    let undone = undo::refusal(sealed.plan(), &place, config, &*state)?;
+    let undone = undo::refusal(sealed.plan(), &place, config, state)?;
     let zones = undone.map_or(zones, Err);
     let zones = match zones.and_then(|()| zones_of(sealed.plan(), config, &place)) {
         Ok(zones) => zones,
@@ -104,7 +104,8 @@ pub fn resume(
         guards: ApplyGuards { rules, allow: request.allow, auto: request.auto },
         settings: &settings,
     };
-    let ran = work.go_on(&mut *state, found.id)?;
+    let mut ran = work.go_on(state, found.id)?;
+    work.publish(held, &mut ran);
     Ok(ResumeOutcome::Ran(Box::new(sealed), ran))
 }
 
@@ -136,7 +137,6 @@ impl ApplyWork<'_> {
             let Some(next) = self.again(state, id, &ran).transpose() else { break };
             ran = after(ran, next);
         }
-        self.publish(state, &mut ran);
         Ok(ran)
     }
 

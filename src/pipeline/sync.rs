@@ -18,7 +18,7 @@ use crate::progress::{Progress, RunStage};
 use crate::reading::ReadingTerms;
 use crate::state::lacks::LackOutcome;
 use crate::state::served::ServedOutcome;
-use crate::state::{self, PublicationRecord, RecordedZone, State, StateLock};
+use crate::state::{self, HeldState, PublicationRecord, RecordedZone, State};
 use crate::target::{CopyId, TargetId, ZoneId};
 
 /// Why nothing was asked.
@@ -84,23 +84,23 @@ pub fn sync(
     if state::open_to_read(&address)?.is_none() {
         return Ok(None);
     }
-    let _lock = StateLock::take(&address, who, now)?;
-    let mut state = state::open_to_write(&address)?;
+    let mut held = HeldState::take(&address, who, now)?;
+    let state = &mut *held.state;
     let terms = ReadingTerms { workspace, now, cache: None };
     let context = terms.context(config);
     let rolls = PoolRolls::of(config, context.source);
     progress.stage(RunStage::Survey, None);
-    let lacks = LackWork { settings: &settings, request, rolls: &rolls, progress }.retry(&mut *state, pool)?;
-    let zones = open_zones(&*state, config, &rolls, pool)?;
+    let lacks = LackWork { settings: &settings, request, rolls: &rolls, progress }.retry(state, pool)?;
+    let zones = open_zones(state, config, &rolls, pool)?;
     if zones.is_empty() && lacks.is_empty() {
         return Ok(None);
     }
-    let problems = look_again(&mut *state, config, &rolls, (&zones, request))?;
+    let problems = look_again(state, config, &rolls, (&zones, request))?;
     let copies = zones.iter().filter_map(|zone| config.zone(zone)).flat_map(|spec| config.copies(spec)).collect();
     let untold = name_servers::notify(config, &context, &copies);
     let clock = || request.clock();
-    let watch = PublicationWatch { config, context: &context, interrupted, clock: &clock, progress };
-    let served = watch.of_zones(&mut *state, &zones)?;
+    let watch = PublicationWatch { config, context: &context, interrupted, clock: &clock, who, progress };
+    let served = watch.of_zones(held, &zones)?;
     Ok(Some(SyncRun { served, lacks, problems: problems.into_iter().chain(untold).collect() }))
 }
 

@@ -30,6 +30,7 @@ pub fn clause(served: &ServedOutcome) -> String {
     let rrsets = served.rrsets();
     let (done, all) = (rrsets.done(), counted(rrsets.all(), "RRset"));
     match served.ending {
+        _ if rrsets.all() == 0 => "later applies changed all of it again".to_owned(),
         _ if served.is_done() => format!("the name servers serve all of it ({all})"),
         WaitEnding::Skipped => format!("the name servers were not asked: {} pending", counted(rrsets.pending, "RRset")),
         WaitEnding::Interrupted => format!("interrupted while the name servers serve {done} of {all}"),

@@ -49,8 +49,8 @@ pub struct StateLock {
 /// The end of the name of the file that is locked, next to that of the state: so each state has its own.
 const END: &str = ".lock";
 
-/// How often a lock is tried that another process holds: `status` holds it for a moment, too.
-const TRIES: u32 = 10;
+/// How often at least a lock is tried that another process holds: `status` holds it for a moment, too.
+const TRIES: u64 = 10;
 
 /// How long to wait between two tries.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -63,6 +63,18 @@ impl StateLock {
     ///
     /// Errors: `locked`, where another process holds it; `state-unwritable`, where there can be no lock.
     pub fn take(address: &StateAddress, who: &str, now: Time) -> Result<StateLock, Problem> {
+        StateLock::take_patiently(address, who, now, &|| false)
+    }
+
+    /// Takes the lock of a state; while another process holds it, it is tried again as long as `goes_on` says so.
+    ///
+    /// Errors: as for [`StateLock::take`].
+    pub fn take_patiently(
+        address: &StateAddress,
+        who: &str,
+        now: Time,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<StateLock, Problem> {
         let lock = address.next_to(END);
         let failed = |source| of_system(&lock, StateAttempt::Write, &source);
         folder::prepare(address.file()).map_err(failed)?;
@@ -70,13 +82,15 @@ impl StateLock {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let held = private_file(&mut options).open(lock.file()).map_err(failed)?;
-        for attempt in 1..=TRIES {
+        let mut tries = 1;
+        loop {
             match held.try_lock() {
                 Ok(()) => break,
-                Err(TryLockError::WouldBlock) if attempt < TRIES => thread::sleep(PAUSE),
+                Err(TryLockError::WouldBlock) if tries < TRIES || goes_on() => thread::sleep(PAUSE),
                 Err(TryLockError::WouldBlock) => return Err(locked(&lock, &read(&held))),
                 Err(TryLockError::Error(source)) => return Err(failed(source)),
             }
+            tries += 1;
         }
         let lock = StateLock { file: held };
         lock.sign(who, now).map_err(failed)?;

@@ -20,6 +20,8 @@ mod exports;
 
 mod folder;
 
+mod held;
+
 pub mod history;
 
 mod journal;
@@ -79,6 +81,7 @@ pub use crate::guard::Breaker;
 pub use acceptance::{Acceptance, AcceptedFile, Acceptor, ExportExchange, ExportToAccept, NewExport, SourceStatus};
 pub use address::StateAddress;
 pub use exports::AcceptanceRecord;
+pub use held::HeldState;
 pub use history::{
     History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, Resumption, SentChange, SentFate, SentUpdate,
     WrittenRrset,

@@ -3,16 +3,16 @@
 use std::fs;
 use std::net::UdpSocket;
 use std::path::Path;
-use std::process::Command;
-use std::sync::Arc;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use serde_json::Value;
 
-use crate::rig::{Applied, NOW, Planned, Rig, plan_in};
+use crate::rig::{Applied, NOW, Planned, Rig, apply_command, plan_in};
 use crate::server::{Key, Kind, Server, ServerConfig};
-use crate::workspace::{demo_zones, zonewright};
+use crate::workspace::{demo_zones, edit, zonewright};
 
 /// How often name servers are asked here: on loopback a transfer takes less than a second.
 const POLLING: &str = "poll_timeout = \"1s\"\npoll_retry_interval = \"1s\"\npoll_max_retries = 6\n";
@@ -213,6 +213,33 @@ fn a_name_server_that_sets_its_serial_back_does_not_follow() {
     assert_sync(&rig, 4, "Not served everywhere: ");
     serial.fetch_add(1, Ordering::SeqCst);
     assert_sync(&rig, 0, "Served: ");
+}
+
+#[test]
+fn another_apply_goes_ahead_while_one_waits() {
+    let Some(rig) = Rig::unsigned_demo(Kind::Bind) else { return };
+    let (asked, waiting) = mpsc::channel();
+    let (go_on, gate) = mpsc::channel::<()>();
+    // It answers nothing until the second apply is over.
+    let gate = Mutex::new(gate);
+    let held_back = move || {
+        let _ = asked.send(());
+        // Once the other end is gone nothing is held back.
+        let _ = gate.lock().expect("no panic").recv();
+        2_026_999_999
+    };
+    follow(&rig, 100, &[double(held_back)]);
+    edit(rig.workspace.path(), "poll_timeout = \"1s\"", "poll_timeout = \"60s\"");
+    let (first, second) = (plan_of(&rig, 0), plan_of(&rig, 1));
+    let running =
+        apply_command(rig.workspace.path(), &first.file, &[]).stdout(Stdio::piped()).spawn().expect("it runs");
+    waiting.recv().expect("the first apply asks");
+    assert_served(&rig.apply(&second, &["--no-wait"]), 0, Some("PENDING"));
+    drop(go_on);
+    let first = Applied::new(running.wait_with_output().expect("it ends"));
+    assert_served(&first, 0, None);
+    assert_sync(&rig, 0, "Served: ");
+    assert_sync(&rig, 0, "Nothing to do: ");
 }
 
 /// A server that answers every question with an SOA of this serial; gives its address.
