@@ -239,6 +239,11 @@ impl KnownMarker {
         known().any(|marker| marker == live) || known().any(|marker| marker.epoch > live.epoch)
     }
 
+    /// Whether a marker is one of these.
+    fn is_at(&self, live: &Marker) -> bool {
+        self.marker.iter().chain(&self.open).any(|marker| marker == live)
+    }
+
     /// The greatest known epoch; 0 where there is none.
     pub fn epoch(&self) -> u64 {
         self.marker.iter().chain(&self.open).map(|marker| marker.epoch).max().unwrap_or(0)
@@ -272,8 +277,14 @@ impl KnownMarkers {
     }
 
     /// Whether a marker in a copy is one that the state knows, or an older one.
+    ///
+    /// A copy that was never written to may have been filled from another one of its pool: then it has the very marker of
+    /// that. An older one proves nothing, since each copy counts its epochs by itself.
     pub fn covers(&self, copy: &CopyId, live: &Marker) -> bool {
-        self.of(copy).into_iter().any(|known| known.covers(live))
+        let is_known = self.of(copy).into_iter().any(|known| known.covers(live));
+        let is_other = |other: &CopyId| other.zone == copy.zone && other.target.pool == copy.target.pool;
+        let mut others = self.copies.iter().filter(|(other, _)| is_other(other)).map(|(_, known)| known);
+        is_known || !self.copies.contains_key(copy) && others.any(|known| known.is_at(live))
     }
 
     /// The greatest known epoch of a copy; 0 where there is none.

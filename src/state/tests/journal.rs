@@ -260,6 +260,9 @@ fn two_copies_of_a_zone_have_their_own_markers_and_updates() {
     let targets = ["b", "c"].map(|name| target(name).target);
     let among = known.clone().among(&targets);
     assert_eq!(among.of(&target("c")), known.of(&target("a")), "that of another target of the pool is not meant");
+    // A new target may have been filled from another one, whose marker it has then.
+    assert!(among.covers(&target("c"), &marker(3, 1)));
+    assert!(!among.covers(&target("c"), &marker(2, 1)) && !among.covers(&target("c"), &marker(3, 2)));
     assert_eq!(state.unsettled(id).unwrap()[0].copy, target("a"));
     state.adopt_markers(&[(target("b"), None)], "ops", "made anew", at(10)).unwrap();
     assert_eq!(state.markers().unwrap().copies().keys().collect::<Vec<_>>(), [&target("a")]);
