@@ -12,6 +12,7 @@ use std::process::{Command, Output};
 use zonewright::apply::OutcomeCode;
 use zonewright::change::{BlockCode, NoticeCode, Rule, SkipCode};
 use zonewright::codes::{self, CodeKind, CodePage, families, pages};
+use zonewright::consensus::ServerFault;
 use zonewright::drift::Mover;
 use zonewright::names::NameCode;
 use zonewright::plan::{CauseKind, ChangeClass};
@@ -58,7 +59,6 @@ const NO_CODES: &[&str] = &[
     "refuse-cname-clash",
     "replace-me",
     "rev-parse",
-    "serial-set-back",
     "serial-step",
     "state-init",
     "too-old",
@@ -154,6 +154,7 @@ fn enumerated() -> Vec<(CodeKind, &'static str)> {
     all.extend(OutcomeCode::ALL.iter().map(|code| (CodeKind::Outcome, code.as_str())));
     all.extend(CauseKind::ALL.iter().map(|code| (CodeKind::Cause, code.as_str())));
     all.extend(ChangeClass::ALL.iter().map(|code| (CodeKind::Class, code.as_str())));
+    all.extend(ServerFault::ALL.iter().map(|code| (CodeKind::ServerFault, code.as_str())));
     all.extend(Mover::ALL.iter().map(|code| (CodeKind::Drift, code.as_str())));
     all
 }

@@ -126,6 +126,8 @@ crate::document::words! {
         Outcome = "outcome",
         /// Why a plan is not applied.
         Problem = "refusal",
+        /// Why a name server or a target does not count as serving what was applied.
+        ServerFault = "server fault",
         /// A finding of `doctor`: something works.
         DoctorOk = "doctor ok",
         /// One to know.
@@ -153,6 +155,7 @@ impl CodeKind {
             CodeKind::Names => "a reason for which a host gets no name",
             CodeKind::Outcome => "an outcome of a host",
             CodeKind::Problem => "a refusal of a plan",
+            CodeKind::ServerFault => "a reason for which a name server does not count as serving what was applied",
             CodeKind::DoctorOk => "a finding of `doctor`: it works",
             CodeKind::DoctorNote => "a note of `doctor`",
             CodeKind::DoctorWarning => "a warning of `doctor`",

@@ -7,6 +7,17 @@ use super::server::{ServerFault, ServerRow};
 use super::steps::{ServedSteps, StepNumber};
 use crate::target::SerialAnswer;
 
+/// A step that a name server does not show, although it serves its serial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnshownStep {
+    /// Which voter.
+    pub voter: VoterId,
+    /// The step.
+    pub step: StepNumber,
+    /// Why.
+    pub fault: ServerFault,
+}
+
 /// What the name servers of a zone showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ZonePolls {
@@ -16,8 +27,18 @@ pub struct ZonePolls {
     pub before: BTreeMap<VoterId, TimedRow>,
     /// Their rows after.
     pub after: BTreeMap<VoterId, TimedRow>,
+    /// The steps that name servers do not show, although they serve the serials.
+    pub unshown: Vec<UnshownStep>,
     /// Whether each name server was asked as often as it is to be.
     pub is_over: bool,
+}
+
+impl ZonePolls {
+    /// A row of a voter by its serial, as it is without the steps that it does not show.
+    fn shown(&self, voter: &VoterId, row: ServerRow) -> ServerRow {
+        let unshown = self.unshown.iter().filter(|own| own.voter == *voter);
+        unshown.min_by_key(|own| own.step).map_or(row, |own| row.without(own.step, own.fault))
+    }
 }
 
 impl ZoneRecord {
@@ -27,16 +48,17 @@ impl ZoneRecord {
         let asked = polls.after.iter().filter(|(voter, _)| voter.server.is_some());
         for (voter, seen) in asked {
             let (before, present) = (polls.before.get(voter), self.servers.get(voter));
-            if before == Some(seen) {
+            let shown = TimedRow { row: polls.shown(voter, seen.row), at: seen.at };
+            if before == Some(&shown) {
                 continue;
             }
             let row = match present.filter(|present| before != Some(*present)) {
                 // No other run has asked it since.
-                None => seen.row,
-                Some(present) if is_older(seen, present) => continue,
+                None => shown.row,
+                Some(present) if is_older(&shown, present) => continue,
                 Some(present) => {
                     let target = self.targets.get(&voter.target).map(|standing| standing.counted()).unwrap_or_default();
-                    seen.row.after_row(present.row, &target, polls.newest)
+                    polls.shown(voter, seen.row.after_row(present.row, &target, polls.newest))
                 }
             };
             self.servers.insert(voter.clone(), TimedRow { row, at: seen.at });
@@ -60,7 +82,8 @@ impl ServerRow {
             (Some(ServerFault::NoAnswer), _) => earlier.after(SerialAnswer::Silent, target, newest),
             (Some(ServerFault::NoZone), _) => earlier.after(SerialAnswer::NoZone, target, newest),
             (Some(ServerFault::SerialSetBack), _) => ServerRow { serial: earlier.serial.or(self.serial), ..self },
-            (None | Some(ServerFault::Behind), None) => self,
+            // A row by its serial alone has no such fault.
+            (Some(ServerFault::RecordsDiffer), _) | (None | Some(ServerFault::Behind), None) => self,
         }
     }
 }
@@ -100,7 +123,8 @@ mod tests {
         let row = record.row(&server()).after(answer, &record.targets["main"].counted(), record.newest);
         let mut after = record.servers.clone();
         after.insert(server(), TimedRow { row, at: at(seconds) });
-        ZonePolls { newest: record.newest, before: record.servers.clone(), after, is_over: true }
+        let (newest, before) = (record.newest, record.servers.clone());
+        ZonePolls { newest, before, after, unshown: Vec::new(), is_over: true }
     }
 
     /// Polls the server, and takes that at once.
@@ -172,6 +196,25 @@ mod tests {
         assert_eq!(later(SerialAnswer::Serves(Serial(10))), (0, Some(ServerFault::SerialSetBack)));
         assert_eq!(later(SerialAnswer::Silent), (3, Some(ServerFault::NoAnswer)));
         assert_eq!(later(SerialAnswer::NoZone), (0, Some(ServerFault::NoZone)));
+    }
+
+    #[test]
+    fn a_server_that_does_not_hold_what_a_step_changed_has_not_reached_it() {
+        let mut record = ZoneRecord::default();
+        begin(&mut record, "a.example.net", 9);
+        begin(&mut record, "b.example.net", 10);
+        let unshown = UnshownStep { voter: server(), step: StepNumber(2), fault: ServerFault::RecordsDiffer };
+        let polls = polls(&record, SerialAnswer::Serves(Serial(10)), 1);
+        record.take_polls(&ZonePolls { unshown: vec![unshown.clone()], ..polls }, &roll());
+        let statuses_now: Vec<RrsetStatus> = statuses(&record).into_iter().map(|(_, status)| status).collect();
+        assert_eq!(statuses_now, [RrsetStatus::Active, RrsetStatus::Error]);
+        assert_eq!(row(&record), (1, Some(ServerFault::RecordsDiffer)));
+        // Also where it held it before.
+        poll(&mut record, SerialAnswer::Serves(Serial(10)), 2);
+        assert_eq!((row(&record), record.is_at_newest(&server())), ((2, None), true));
+        let again = self::polls(&record, SerialAnswer::Serves(Serial(10)), 2);
+        record.take_polls(&ZonePolls { unshown: vec![unshown], ..again }, &roll());
+        assert_eq!((row(&record), record.consensus), ((1, Some(ServerFault::RecordsDiffer)), StepNumber(2)));
     }
 
     #[test]

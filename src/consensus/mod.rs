@@ -27,9 +27,10 @@ pub mod server;
 pub mod steps;
 
 pub use count::{StepVerdict, UpdateBallot, is_reached};
-pub use merge::ZonePolls;
+pub use merge::{UnshownStep, ZonePolls};
 pub use record::{
     NewStep, SerialSeen, TakenRrset, TargetServed, TargetStanding, TimedRow, VoterId, VoterLag, VoterRoll, ZoneRecord,
+    ZoneRrsets,
 };
 pub use rrsets::{RrsetPublication, RrsetStatus, RrsetTask, ZoneStatus};
 pub use server::{ServerFault, ServerRow};

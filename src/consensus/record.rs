@@ -149,6 +149,9 @@ impl TargetStanding {
     }
 }
 
+/// Rows of RRsets of a zone, by owner name and type.
+pub type ZoneRrsets = BTreeMap<(Name, Rtype), RrsetPublication>;
+
 /// What is remembered of one zone.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ZoneRecord {
@@ -161,7 +164,7 @@ pub struct ZoneRecord {
     /// The rows of its voters.
     pub servers: BTreeMap<VoterId, TimedRow>,
     /// The RRsets whose row is open, and those whose row closed since the record was read.
-    pub rrsets: BTreeMap<(Name, Rtype), RrsetPublication>,
+    pub rrsets: ZoneRrsets,
 }
 
 impl ZoneRecord {

@@ -15,6 +15,8 @@ crate::document::words! {
         NoZone = "no-zone",
         /// It serves a lower serial than before.
         SerialSetBack = "serial-set-back",
+        /// It serves the serial, and does not hold an RRset as it was changed.
+        RecordsDiffer = "records-differ",
     }
 }
 
@@ -50,6 +52,11 @@ impl ServerRow {
                 ServerRow { step, fault, serial: Some(highest) }
             }
         }
+    }
+
+    /// The row of a name server that does not hold what a step changed: it has reached the step before at most.
+    pub fn without(self, step: StepNumber, fault: ServerFault) -> ServerRow {
+        ServerRow { step: self.step.min(step.before()), fault: Some(fault), ..self }
     }
 
     /// The row of a target that votes by itself; `is_set_back` says that its serial went back.

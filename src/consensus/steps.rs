@@ -16,6 +16,11 @@ impl StepNumber {
     /// Before all steps.
     pub const NONE: StepNumber = StepNumber(0);
 
+    /// The one before it.
+    pub fn before(self) -> StepNumber {
+        StepNumber(self.0.saturating_sub(1))
+    }
+
     /// The one after it.
     pub fn next(self) -> StepNumber {
         StepNumber(self.0 + 1)

@@ -17,8 +17,19 @@ pub struct Pool {
     pub threshold: u32,
     /// How its name servers are asked.
     pub polling: PollTerms,
+    /// What shows that a name server has reached a step.
+    pub proof: FollowProof,
     /// How often `run` brings in line what its targets lack.
     pub sync_interval: Duration,
+}
+
+/// `verify`: what shows that a name server has reached a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FollowProof {
+    /// Its serial.
+    Serials,
+    /// Its serial, and each RRset that was changed.
+    Records,
 }
 
 /// How name servers are asked for serials.

@@ -8,6 +8,8 @@
 
 pub mod polls;
 
+mod records;
+
 mod rolls;
 
 pub mod step;
@@ -24,15 +26,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use self::polls::{PollTask, PollWatch, poll};
+use self::records::ExpectedRecords;
 use self::rolls::NamedServer;
 use self::watched::WatchedZone;
-use crate::consensus::{RrsetStatus, TimedRow, VoterId, VoterRoll, ZonePolls};
+use crate::consensus::{RrsetStatus, VoterRoll};
 use crate::diag::Problem;
 use crate::inventory::model::Config;
 use crate::inventory::value::Time;
 use crate::progress::Progress;
 use crate::provider::ProviderContext;
-use crate::state::served::{ServedOutcome, StatusCounts, WaitEnding, ZoneServed, counts_in};
+use crate::state::served::{DifferingRrset, ServedOutcome, StatusCounts, WaitEnding, ZoneServed, counts_in};
 use crate::state::{ApplyId, HeldState, PublicationRecord, RecordedZone, RrsetStanding, StateAddress};
 use crate::target::ZoneId;
 
@@ -71,17 +74,16 @@ impl PublicationWatch<'_> {
         let zones: BTreeSet<ZoneId> = rows.iter().map(|rrset| rrset.zone.clone()).collect();
         let pending = rows.iter().filter(|rrset| rrset.row.status == RrsetStatus::Pending);
         let pending: BTreeSet<ZoneId> = pending.map(|rrset| rrset.zone.clone()).collect();
-        let (held, ending) = match (waits, pending.is_empty()) {
-            (false, _) => (held, WaitEnding::Skipped),
-            (true, true) => (held, WaitEnding::Over),
-            (true, false) => {
-                let AskedZones { held, ending, .. } = self.ask(held, &rolls, &pending, true)?;
-                (held, ending)
-            }
+        let unasked = |held, ending| AskedZones { held, ending, zones: Vec::new(), differing: Vec::new() };
+        let asked = match (waits, pending.is_empty()) {
+            (false, _) => unasked(held, WaitEnding::Skipped),
+            (true, true) => unasked(held, WaitEnding::Over),
+            (true, false) => self.ask(held, &rolls, &pending, true)?,
         };
+        let AskedZones { held, ending, differing, .. } = asked;
         // Those that a later apply changed meanwhile are that one's.
         let rows = rows_of(&*held.state, apply, &rolls)?;
-        Ok(Some(ServedOutcome { ending, zones: self.served(&*held.state, &rolls, &zones, &rows)? }))
+        Ok(Some(ServedOutcome { ending, zones: self.served(&*held.state, &rolls, &zones, &rows)?, differing }))
     }
 
     /// Asks all name servers of zones, and keeps what they show; gives what is known then. The RRsets in question are those
@@ -90,13 +92,13 @@ impl PublicationWatch<'_> {
     /// Other runs may go on meanwhile: the state is given back while name servers are asked.
     pub fn of_zones(&self, held: HeldState, zones: &BTreeSet<ZoneId>) -> Result<ServedOutcome, Problem> {
         let rolls = PoolRolls::of(self.config, self.context.source);
-        let AskedZones { ending, zones, .. } = self.ask(held, &rolls, zones, false)?;
+        let AskedZones { ending, zones, differing, .. } = self.ask(held, &rolls, zones, false)?;
         let served = |(RecordedZone { zone, record, .. }, roll): (RecordedZone, &VoterRoll)| {
             let rrsets = StatusCounts::of(record.rrsets.values().map(|rrset| rrset.status));
             ZoneServed::of(zone, &record, roll, rrsets)
         };
         let with_roll = |zone: RecordedZone| rolls.roll(&zone.zone).map(|roll| (zone, roll));
-        Ok(ServedOutcome { ending, zones: zones.into_iter().filter_map(with_roll).map(served).collect() })
+        Ok(ServedOutcome { ending, zones: zones.into_iter().filter_map(with_roll).map(served).collect(), differing })
     }
 
     /// Asks the name servers of zones, and keeps what they show. Where it `ends_early`, nothing more is asked as soon as
@@ -111,27 +113,23 @@ impl PublicationWatch<'_> {
         let mut watched = Vec::new();
         for zone in zones {
             let Some(roll) = rolls.roll(zone) else { continue };
-            let record = held.state.zone_record(zone)?;
-            watched.push(WatchedZone { zone: zone.clone(), record, roll: roll.clone(), asking: 0 });
+            watched.push(WatchedZone::new(zone.clone(), held.state.zone_record(zone)?, roll.clone()));
         }
+        let expected = ExpectedRecords::read(&*held.state, self.config, rolls, &watched)?;
         let PublicationWatch { context, interrupted, clock, progress, .. } = *self;
-        let before: Vec<BTreeMap<VoterId, TimedRow>> = watched.iter().map(|own| own.record.servers.clone()).collect();
-        let tasks = tasks(rolls, &watched);
-        let has_servers = !tasks.is_empty();
+        let watch = PollWatch { context, interrupted, clock, progress, ends_early };
         let address = held.state.address().clone();
-        let kept = (!has_servers).then_some(held);
-        poll(tasks, &mut watched, &PollWatch { context, interrupted, clock, progress, ends_early });
+        let tasks = poll_tasks(rolls, &watched);
+        // Where no server is asked, the state is not given back.
+        let kept = tasks.is_empty().then_some(held);
+        poll(tasks, &mut watched, &watch);
+        let mut differing = expected.check(poll_tasks(rolls, &watched), &mut watched, &watch);
         let mut held = kept.map_or_else(|| self.take_again(&address), Ok)?;
-        let polls = |(watched, before): (WatchedZone, BTreeMap<VoterId, TimedRow>)| {
-            let WatchedZone { zone, record, asking, .. } = watched;
-            (zone, ZonePolls { newest: record.newest, before, after: record.servers, is_over: asking == 0 })
-        };
-        let polls = watched.into_iter().zip(before).map(polls);
-        let zones = merge(&*held.state, rolls, polls)?;
+        let zones = merge(&*held.state, rolls, watched, &mut differing)?;
         held.state.keep_records(&zones, clock())?;
         let is_interrupted = interrupted.load(Ordering::SeqCst);
         let ending = if is_interrupted { WaitEnding::Interrupted } else { WaitEnding::Over };
-        Ok(AskedZones { held, ending, zones })
+        Ok(AskedZones { held, ending, zones, differing })
     }
 
     /// Takes the state again, once name servers were asked.
@@ -172,18 +170,31 @@ struct AskedZones {
     ending: WaitEnding,
     /// The zones, as they are kept.
     zones: Vec<RecordedZone>,
+    /// The RRsets that name servers do not hold as they were changed.
+    differing: Vec<DifferingRrset>,
 }
 
 /// Takes what name servers showed into what the state says of their zones now: other runs may have gone on meanwhile.
+/// What differs because another run changed it again is dropped.
 fn merge(
     state: &dyn PublicationRecord,
     rolls: &PoolRolls<'_>,
-    polls: impl Iterator<Item = (ZoneId, ZonePolls)>,
+    watched: Vec<WatchedZone>,
+    differing: &mut Vec<DifferingRrset>,
 ) -> Result<Vec<RecordedZone>, Problem> {
     let mut merged = Vec::new();
-    for (zone, polls) in polls {
+    for own in watched {
+        let zone = own.zone.clone();
         let Some(roll) = rolls.roll(&zone) else { continue };
-        let mut record = state.zone_record(&zone)?;
+        let (mut record, mut polls) = (state.zone_record(&zone)?, own.into_polls());
+        if let Some(first) = polls.unshown.iter().map(|unshown| unshown.step).min() {
+            let rows = state.rrset_rows_after(&zone, first.before())?;
+            let is_present =
+                |own: &DifferingRrset| rows.get(&(own.name.clone(), own.rtype)).is_some_and(|row| row.step == own.step);
+            differing.retain(|own| own.zone != zone || is_present(own));
+            let of_zone = differing.iter().filter(|own| own.zone == zone);
+            polls.unshown = of_zone.map(DifferingRrset::unshown).collect();
+        }
         record.take_polls(&polls, roll);
         merged.push(RecordedZone { zone, record, begun: None });
     }
@@ -205,7 +216,7 @@ fn rows_of(
 }
 
 /// Which name servers are asked for which of these zones.
-fn tasks<'c>(rolls: &PoolRolls<'c>, zones: &[WatchedZone]) -> Vec<PollTask<'c>> {
+fn poll_tasks<'c>(rolls: &PoolRolls<'c>, zones: &[WatchedZone]) -> Vec<PollTask<'c>> {
     let mut of_pool: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, watched) in zones.iter().enumerate() {
         of_pool.entry(watched.zone.pool.as_str()).or_default().push(place);

@@ -38,7 +38,7 @@ pub enum ResumeOutcome {
     /// The apply did all of its plan.
     Complete(ApplyId),
     /// It was resumed; with its plan.
-    Ran(Box<SealedPlan>, ApplyRun),
+    Ran(Box<SealedPlan>, Box<ApplyRun>),
     /// It was not resumed, and why.
     Refused(Problem),
 }
@@ -85,7 +85,7 @@ pub fn resume(
     let zones = undone.map_or(zones, Err);
     let zones = match zones.and_then(|()| zones_of(sealed.plan(), config, &place)) {
         Ok(zones) => zones,
-        Err(refusal) => return Ok(ResumeOutcome::Ran(Box::new(sealed), ApplyRun::refused(refusal))),
+        Err(refusal) => return Ok(ResumeOutcome::Ran(Box::new(sealed), Box::new(ApplyRun::refused(refusal)))),
     };
     let opened = OpenedZones::open(config, zones, request.workspace, request.now);
     let targets = opened.targets();
@@ -106,7 +106,7 @@ pub fn resume(
     };
     let mut ran = work.go_on(state, found.id)?;
     work.publish(held, &mut ran);
-    Ok(ResumeOutcome::Ran(Box::new(sealed), ran))
+    Ok(ResumeOutcome::Ran(Box::new(sealed), Box::new(ran)))
 }
 
 /// Whether an apply did all of its plan, and the journal has the outcome of each update.

@@ -17,7 +17,7 @@ use crate::state::served::{ServedOutcome, StatusCounts, VoterShown, WaitEnding, 
 use crate::target::PoolName;
 
 /// What `sync` says where there is nothing to ask for.
-pub const NOTHING_OPEN: &str = "Nothing to do: every server serves the last changes.\n";
+const NOTHING_OPEN: &str = "Nothing to do: every server serves the last changes.\n";
 
 /// How many lines are read at a glance (the first terminals had 24).
 const SCREEN: usize = 24;
@@ -105,7 +105,8 @@ fn lag_words(lag: VoterLag) -> &'static str {
         VoterLag::Failed(ServerFault::Behind) => "is behind",
         VoterLag::Failed(ServerFault::NoAnswer) => "does not answer",
         VoterLag::Failed(ServerFault::NoZone) => "does not have the zone",
-        VoterLag::Failed(ServerFault::SerialSetBack) => "set its serial back",
+        VoterLag::Failed(ServerFault::SerialSetBack) => "set its serial back (serial-set-back)",
+        VoterLag::Failed(ServerFault::RecordsDiffer) => "does not hold what was applied (records-differ)",
         VoterLag::NotAsked => "has not shown it yet, and is not waited for",
     }
 }
@@ -153,6 +154,31 @@ impl TextPage<'_> {
         if let Some(refusal) = &lacks.refusal {
             self.heading("Refused");
             self.line(2, &refusal.to_string());
+        self.differing(&served.differing);
+    }
+
+    /// Adds the RRsets that name servers do not hold as they were changed.
+    fn differing(&mut self, differing: &[DifferingRrset]) {
+        if differing.is_empty() {
+            return;
+        }
+        self.heading("Records");
+        let (shown, rest) = differing.split_at(self.options.shown(differing.len()));
+        for own in shown {
+            let DifferingRrset { voter, name, rtype, written, found, .. } = own;
+            let server = voter.server.as_deref().unwrap_or_default();
+            let what = format!("{rtype} of `{name}`");
+            self.line(
+                2,
+                &match found {
+                    Some(found) => format!("{server}: error[records-differ]: {what} is {found}; {written} was applied"),
+                    None => format!("{server}: error[no-answer]: the server does not answer for {what}"),
+                },
+            );
+        }
+        if !rest.is_empty() {
+            self.line(2, &format!("and {} more (-v lists all)", rest.len()));
+        }
             refusal.hint.iter().for_each(|hint| self.line(4, &format!("hint: {hint}")));
         }
         if lacks.left.is_empty() {
@@ -241,6 +267,33 @@ struct ZoneServedView<'a> {
 }
 
 /// A voter in a document.
+    /// The RRsets that name servers do not hold as they were changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    differing: Vec<DifferingView<'a>>,
+}
+
+/// An RRset that a name server does not hold as it was changed, in a document.
+#[derive(Debug, Serialize)]
+struct DifferingView<'a> {
+    /// The pool.
+    pool: String,
+    /// The zone.
+    zone: String,
+    /// The target that the name server follows.
+    target: &'a str,
+    /// The address of the name server.
+    server: Option<&'a str>,
+    /// The owner name.
+    name: String,
+    /// The type.
+    #[serde(rename = "type")]
+    rtype: String,
+    /// Why.
+    fault: ServerFault,
+    /// What was applied, in words.
+    written: &'a str,
+    /// What the name server has, in words.
+    found: Option<&'a str>,
 #[derive(Debug, Serialize)]
 pub(super) struct ServerView<'a> {
     /// The target that it is or follows.
@@ -263,7 +316,23 @@ pub(super) struct ServerView<'a> {
 impl<'a> ServedView<'a> {
     /// The view of an outcome.
     pub fn of(served: &'a ServedOutcome) -> ServedView<'a> {
-        ServedView { wait: served.ending, zones: served.zones.iter().map(zone_view).collect() }
+        let differing = served.differing.iter().map(differing_view).collect();
+        ServedView { wait: served.ending, zones: served.zones.iter().map(zone_view).collect(), differing }
+    }
+}
+
+/// An RRset that a name server does not hold as it was changed, for a document.
+fn differing_view(own: &DifferingRrset) -> DifferingView<'_> {
+    DifferingView {
+        pool: own.zone.pool.to_string(),
+        zone: own.zone.name.to_string(),
+        target: &own.voter.target,
+        server: own.voter.server.as_deref(),
+        name: own.name.to_string(),
+        rtype: own.rtype.to_string(),
+        fault: own.fault(),
+        written: &own.written,
+        found: own.found.as_deref(),
     }
 }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::ApplyId;
-use super::sql::{SqlChange, SqlDatabase, SqlRead, SqlRow, SqlRows as _, values};
+use super::sql::{SqlChange, SqlDatabase, SqlRead, SqlRow, SqlRows as _, SqlValue, values};
 use crate::consensus::{
     RrsetPublication, RrsetStatus, RrsetTask, ServerFault, ServerRow, StepNumber, StepSerial, TargetStanding, TimedRow,
-    VoterId, ZoneRecord, ZoneStatus,
+    VoterId, ZoneRecord, ZoneRrsets, ZoneStatus,
 };
 use crate::diag::Problem;
 use crate::dns::{Name, Rtype, Serial};
@@ -90,6 +90,9 @@ pub trait PublicationRecord: Send {
     /// The RRsets of a zone that have a row at a step of this apply or at a later step.
     fn rrsets_since(&self, zone: &ZoneId, apply: ApplyId) -> Result<Vec<(Name, Rtype)>, Problem>;
 
+    /// The rows of the RRsets of a zone that a step after this one changed last, whatever their statuses.
+    fn rrset_rows_after(&self, zone: &ZoneId, step: StepNumber) -> Result<ZoneRrsets, Problem>;
+
     /// Keeps all of these records, in one transaction.
     fn keep_records(&mut self, zones: &[RecordedZone], now: Time) -> Result<(), Problem>;
 
@@ -126,6 +129,11 @@ impl<D: SqlDatabase> PublicationRecord for D {
              AND step >= (SELECT min(step) FROM zone_steps WHERE pool = ?1 AND zone = ?2 AND apply = ?3)";
         let (pool, name) = columns(zone);
         self.rows(sql, values![pool, name, apply], |row| self.rrset(&row.get::<String>(0)?, &row.get::<String>(1)?))
+    }
+
+    fn rrset_rows_after(&self, zone: &ZoneId, step: StepNumber) -> Result<ZoneRrsets, Problem> {
+        let (pool, name) = columns(zone);
+        rrsets(self, "step > ?3", values![pool, name, number(step)])
     }
 
     fn keep_records(&mut self, zones: &[RecordedZone], now: Time) -> Result<(), Problem> {
@@ -228,15 +236,20 @@ fn servers(state: &impl SqlRead, zone: &ZoneId) -> Result<BTreeMap<VoterId, Time
 }
 
 /// The RRsets of a zone whose row is open.
-fn open_rrsets(state: &impl SqlRead, zone: &ZoneId) -> Result<BTreeMap<(Name, Rtype), RrsetPublication>, Problem> {
+fn open_rrsets(state: &impl SqlRead, zone: &ZoneId) -> Result<ZoneRrsets, Problem> {
     let (pool, name) = columns(zone);
-    let sql = "SELECT name, type, step, task, status FROM rrset_rows
-         WHERE pool = ?1 AND zone = ?2 AND status IN ('PENDING', 'ERROR')";
+    rrsets(state, "status IN ('PENDING', 'ERROR')", values![pool, name])
+}
+
+/// The rows of RRsets of a zone that meet a condition, whose values come after the pool and the zone.
+fn rrsets(state: &impl SqlRead, condition: &str, values: &[SqlValue<'_>]) -> Result<ZoneRrsets, Problem> {
+    let sql =
+        format!("SELECT name, type, step, task, status FROM rrset_rows WHERE pool = ?1 AND zone = ?2 AND {condition}");
     let rrset = |row: &dyn SqlRow| {
         let key = state.rrset(&row.get::<String>(0)?, &row.get::<String>(1)?)?;
         Ok((key, rrset_row(state, row, 2)?))
     };
-    Ok(state.rows(sql, values![pool, name], rrset)?.into_iter().collect())
+    Ok(state.rows(&sql, values, rrset)?.into_iter().collect())
 }
 
 /// Reads the row of an RRset from three columns: step, task, status.

@@ -3,7 +3,10 @@
 use serde::Serialize;
 
 use super::publication::RrsetStanding;
-use crate::consensus::{RrsetStatus, ServerRow, StepNumber, VoterId, VoterLag, VoterRoll, ZoneRecord, ZoneStatus};
+use crate::consensus::{
+    RrsetStatus, ServerFault, ServerRow, StepNumber, UnshownStep, VoterId, VoterLag, VoterRoll, ZoneRecord, ZoneStatus,
+};
+use crate::dns::{Name, Rtype};
 use crate::target::ZoneId;
 
 crate::document::words! {
@@ -115,6 +118,37 @@ impl ZoneServed {
     }
 }
 
+/// An RRset that a name server does not hold as it was changed, although it serves the serial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DifferingRrset {
+    /// The zone.
+    pub zone: ZoneId,
+    /// The name server.
+    pub voter: VoterId,
+    /// The owner name.
+    pub name: Name,
+    /// The type.
+    pub rtype: Rtype,
+    /// The step that changed it last.
+    pub step: StepNumber,
+    /// What that left, in words.
+    pub written: String,
+    /// What the name server has, in words; none where it does not answer.
+    pub found: Option<String>,
+}
+
+impl DifferingRrset {
+    /// Why the name server does not count.
+    pub fn fault(&self) -> ServerFault {
+        if self.found.is_some() { ServerFault::RecordsDiffer } else { ServerFault::NoAnswer }
+    }
+
+    /// The step that the name server does not show.
+    pub fn unshown(&self) -> UnshownStep {
+        UnshownStep { voter: self.voter.clone(), step: self.step, fault: self.fault() }
+    }
+}
+
 /// Whether what was applied is served, in the pools that have name servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServedOutcome {
@@ -122,6 +156,8 @@ pub struct ServedOutcome {
     pub ending: WaitEnding,
     /// The zones, sorted by pool and name.
     pub zones: Vec<ZoneServed>,
+    /// The RRsets that name servers do not hold as they were changed; of pools that ask for it.
+    pub differing: Vec<DifferingRrset>,
 }
 
 impl ServedOutcome {

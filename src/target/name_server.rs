@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::question::{Answer, Question};
 use crate::dns::{Serial, ZoneName};
 
 /// What a server answered to the question for the SOA of a zone.
@@ -41,4 +42,8 @@ pub trait NameServer: Sync {
 
     /// Asks for the SOA of each zone, all at once; The answers have the order of the zones.
     fn ask(&self, zones: &[&ZoneName], patience: Patience<'_>) -> Vec<SerialAnswer>;
+
+    /// Asks for RRsets of a zone; the answers have the order of the questions, and what a wildcard gives counts as nothing.
+    /// None where it does not answer all of them.
+    fn read(&self, zone: &ZoneName, questions: &[Question], patience: Patience<'_>) -> Option<Vec<Answer>>;
 }

@@ -242,6 +242,30 @@ fn another_apply_goes_ahead_while_one_waits() {
     assert_sync(&rig, 0, "Nothing to do: ");
 }
 
+#[test]
+fn a_name_server_with_the_serial_and_other_records_does_not_follow() {
+    let Some(rig) = Rig::unsigned_demo(Kind::Bind) else { return };
+    // A primary by itself, which transfers nothing from the other one.
+    let Some(stray) = Rig::unsigned_demo(Kind::Bind) else { return };
+    follow(&rig, 100, &[stray.server.address()]);
+    edit(rig.workspace.path(), "poll_max_retries = 6\n", "poll_max_retries = 1\nverify = \"records\"\n");
+    // Its serials are past those that the target has after the apply.
+    for zone in &stray.zones {
+        (0..5).for_each(|number| stray.nsupdate(zone, &format!("update add x{number}.{zone} 60 TXT x")));
+    }
+    let applied = rig.apply(&plan_of(&rig, 0), &[]);
+    assert_served(&applied, 4, Some("ERROR"));
+    let publication = &applied.document["publication"];
+    assert_eq!(publication["zones"][0]["servers"][0]["fault"], "records-differ", "{}", applied.said());
+    let differing = publication["differing"].as_array().expect("RRsets");
+    assert_eq!(differing.len() as u64, count(&applied, &["ERROR"]), "{}", applied.said());
+    assert_sync(&rig, 4, "Not served everywhere: ");
+    // It gets the records, and follows.
+    stray.apply(&plan_of(&stray, 0), &[]).assert_all(0, "applied");
+    assert_sync(&rig, 0, "Served: ");
+    assert_sync(&rig, 0, "Nothing to do: ");
+}
+
 /// A server that answers every question with an SOA of this serial; gives its address.
 fn double(serial: impl Fn() -> u32 + Send + 'static) -> String {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");

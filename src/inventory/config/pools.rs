@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::node::{SettingsKey, SettingsNode, TableReader};
 use super::shared::A_DURATION;
 use crate::diag::Origin;
-use crate::inventory::pool::{NameServerSpec, PollTerms, Pool, TargetSpec};
+use crate::inventory::pool::{FollowProof, NameServerSpec, PollTerms, Pool, TargetSpec};
 use crate::inventory::value::Duration;
 use crate::target::{PoolName, TargetId};
 
@@ -77,10 +77,12 @@ fn read_pool(key: &SettingsKey, node: &SettingsNode, pool: &mut TableReader<'_>)
         retry_interval: read_time(pool, "poll_retry_interval", LONGEST_POLL).unwrap_or(POLLING.retry_interval),
         max_retries: read_number(pool, "poll_max_retries", 0..=MAX_RETRIES).unwrap_or(POLLING.max_retries),
     };
+    let proofs = [("serials", FollowProof::Serials), ("records", FollowProof::Records)];
+    let proof = pool.choice("verify", &proofs).unwrap_or(FollowProof::Serials);
     let sync_interval = read_time(pool, "periodic_sync_interval", LONGEST_SYNC).unwrap_or(SYNC_INTERVAL);
     let targets = targets.filter(|targets| !targets.is_empty())?;
     let name_servers = name_servers.into_iter().collect::<Option<Vec<_>>>()?;
-    Some(Pool { name: name?, targets, name_servers, threshold, polling, sync_interval })
+    Some(Pool { name: name?, targets, name_servers, threshold, polling, proof, sync_interval })
 }
 
 /// The name of a pool.

@@ -78,14 +78,6 @@ impl PollBoard<'_, '_> {
         self.is_decided.load(Ordering::SeqCst) || self.watch.interrupted.load(Ordering::SeqCst)
     }
 
-    /// Waits; ends early where nothing more is to be asked.
-    fn pause(&self, pause: Duration) {
-        let end = Instant::now() + pause;
-        while !self.is_over() && Instant::now() < end {
-            thread::sleep(LOOK_UP.min(end.saturating_duration_since(Instant::now())));
-        }
-    }
-
     /// Asks one name server until it shows the newest step of all its zones, or was asked often enough.
     fn follow(&self, task: &PollTask<'_>) {
         // Without the secret of its key it cannot be asked: that is no answer.
@@ -105,7 +97,7 @@ impl PollBoard<'_, '_> {
             if open.is_empty() {
                 return;
             }
-            self.pause(task.named.terms.retry_interval.as_std());
+            pause(task.named.terms.retry_interval.as_std(), &is_over);
             if self.is_over() {
                 return;
             }
@@ -152,6 +144,14 @@ impl PollBoard<'_, '_> {
             self.is_decided.store(true, Ordering::SeqCst);
         }
         again
+    }
+}
+
+/// Waits; ends early where nothing more is to be asked.
+pub fn pause(pause: Duration, is_over: &dyn Fn() -> bool) {
+    let end = Instant::now() + pause;
+    while !is_over() && Instant::now() < end {
+        thread::sleep(LOOK_UP.min(end.saturating_duration_since(Instant::now())));
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::consensus::{VoterId, VoterRoll};
 use crate::inventory::config::node::SourceText;
 use crate::inventory::model::Config;
-use crate::inventory::pool::{NameServerSpec, PollTerms, Pool};
+use crate::inventory::pool::{FollowProof, NameServerSpec, PollTerms, Pool};
 use crate::provider;
 use crate::target::{PoolName, ZoneId};
 
@@ -21,6 +21,8 @@ struct PoolRoll<'c> {
     roll: VoterRoll,
     /// Its name servers, in the order of the settings.
     name_servers: Vec<NamedServer<'c>>,
+    /// What shows that one of them has reached a step.
+    proof: FollowProof,
 }
 
 /// A name server of a pool, and which voter it is.
@@ -61,6 +63,11 @@ impl<'c> PoolRolls<'c> {
         self.pools.get(pool.as_str()).is_some_and(|pool| !pool.name_servers.is_empty())
     }
 
+    /// Whether what was changed is read from the name servers of a pool.
+    pub fn reads_records(&self, pool: &PoolName) -> bool {
+        self.pools.get(pool.as_str()).is_some_and(|pool| pool.proof == FollowProof::Records)
+    }
+
     /// The name servers of a pool.
     pub fn name_servers(&self, pool: &str) -> &[NamedServer<'c>] {
         self.pools.get(pool).map(|pool| &pool.name_servers[..]).unwrap_or_default()
@@ -79,6 +86,6 @@ impl<'c> PoolRoll<'c> {
         let alone = pool.targets.iter().filter(|target| pool.name_servers.iter().all(|own| own.of != target.id));
         let targets = alone.map(|target| VoterId { target: target.id.name.clone(), server: None });
         let voters = targets.chain(name_servers.iter().map(|named| named.voter.clone())).collect();
-        PoolRoll { roll: VoterRoll { threshold: pool.threshold, voters }, name_servers }
+        PoolRoll { roll: VoterRoll { threshold: pool.threshold, voters }, name_servers, proof: pool.proof }
     }
 }

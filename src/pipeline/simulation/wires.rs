@@ -8,7 +8,7 @@ use super::stage::{Journaled, Stage, Weakness};
 use crate::apply::{ApplyOutcome, Batch, BatchOutcome};
 use crate::change::Change;
 use crate::claim::Subject;
-use crate::consensus::ZoneRecord;
+use crate::consensus::{StepNumber, ZoneRecord, ZoneRrsets};
 use crate::diag::Problem;
 use crate::diff::waits::RrsetWaits;
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
@@ -266,6 +266,7 @@ impl PublicationRecord for Book<'_> {
         fn zone_record(zone: &ZoneId) -> ZoneRecord;
         fn zones_with_steps() -> Vec<ZoneId>;
         fn rrsets_since(zone: &ZoneId, apply: ApplyId) -> Vec<(Name, Rtype)>;
+        fn rrset_rows_after(zone: &ZoneId, step: StepNumber) -> ZoneRrsets;
         fn publications(pool: &PoolName) -> Vec<ZonePublication>;
         fn published_by(apply: ApplyId) -> Vec<RrsetStanding>;
         fn rrset_tallies() -> Vec<RrsetTally>;

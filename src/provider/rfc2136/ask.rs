@@ -16,6 +16,7 @@ use domain::tsig::{ClientTransaction, Key};
 use super::failure::{ServerFailure, TransferProgress};
 use super::message::{self, MessageHeader, bad};
 use super::meter::ReadMeter;
+use super::observe::WildcardProbes;
 use super::settings::{ReadLimits, ServerAddress};
 use super::wire::{Connection, WireFault};
 use super::{explain_wire, query, random_id};
@@ -75,6 +76,21 @@ impl Asker<'_> {
     /// Asks all questions; gives the answers in the order of the questions.
     pub fn ask(&self, questions: &[Question]) -> Result<Vec<Answer>, ServerFailure> {
         self.ask_to(questions, query::read_answer)
+    }
+
+    /// Asks all questions, and those that recognize answers from wildcards, which count as nothing.
+    pub fn observe(&self, questions: &[Question]) -> Result<Vec<Answer>, ServerFailure> {
+        let probe = |probes: Vec<Question>| -> Result<HashMap<Question, Answer>, ServerFailure> {
+            if probes.is_empty() {
+                return Ok(HashMap::new());
+            }
+            let answers = self.ask(&probes)?;
+            Ok(probes.into_iter().zip(answers).collect())
+        };
+        let probes = WildcardProbes { zone: self.zone, questions, answers: self.ask(questions)? };
+        let neighbours = probe(probes.neighbours())?;
+        let below = probe(probes.below(&neighbours))?;
+        Ok(probes.settle(&below))
     }
 
     /// Asks all questions; returns what is read from the answers, in the order of the questions.

@@ -1,4 +1,5 @@
-//! A name server that gets NOTIFY and is asked for serials, over UDP, and over TCP where an answer is cut short.
+//! A name server that gets NOTIFY and is asked for serials, over UDP, and over TCP where an answer is cut short; and for
+//! RRsets, over TCP.
 //!
 //! Comes in: the settings of `[[pool.X.nameserver]]`. Goes out: what it answers for each of many zones. All questions
 //! are in flight at once, so that a server that is down costs one deadline, and not one for each zone.
@@ -24,7 +25,7 @@ use crate::diag::{Diagnostics, Problem};
 use crate::dns::{Rtype, ZoneName};
 use crate::inventory::config::node::{SettingsNode, SourceText};
 use crate::provider::ProviderContext;
-use crate::target::{NameServer, Patience, Question, SerialAnswer};
+use crate::target::{Answer, NameServer, Patience, Question, SerialAnswer};
 
 /// How many questions are in flight at most: half of all IDs, so that a late answer seldom meets a new question.
 const AT_ONCE: usize = 1 << 15;
@@ -111,9 +112,19 @@ impl NameServer for PolledServer {
         }
         answers
     }
+
+    fn read(&self, zone: &ZoneName, questions: &[Question], patience: Patience<'_>) -> Option<Vec<Answer>> {
+        self.asker(zone, patience).observe(questions).ok()
+    }
 }
 
 impl PolledServer {
+    /// What asks about a zone over TCP.
+    fn asker<'a>(&'a self, zone: &'a ZoneName, patience: Patience<'_>) -> Asker<'a> {
+        let (window, limits) = (DEFAULT_WINDOW, ReadLimits::default());
+        Asker { server: &self.address, zone, key: self.key.clone(), timeout: patience.most, window, limits }
+    }
+
     /// Signs a message, where there is a key.
     fn sign(
         &self,
@@ -196,13 +207,10 @@ impl PolledServer {
     ) {
         for place in places.iter().take_while(|_| !(patience.is_over)()) {
             let zone = zones[*place];
-            let (window, limits) = (DEFAULT_WINDOW, ReadLimits::default());
-            let asker =
-                Asker { server: &self.address, zone, key: self.key.clone(), timeout: patience.most, window, limits };
             let read = |octets: &[u8], zone: &ZoneName, _: &Question| {
                 read_soa(octets, zone).ok_or_else(|| message::bad("no answer to the question for the SOA"))
             };
-            answers[*place] = match asker.ask_to(&[Question::soa(zone)], read) {
+            answers[*place] = match self.asker(zone, patience).ask_to(&[Question::soa(zone)], read) {
                 Ok(found) => found[0],
                 Err(ServerFailure::QueryRefused { rcode: Rcode::NOTAUTH | Rcode::REFUSED, .. }) => SerialAnswer::NoZone,
                 Err(_) => SerialAnswer::Silent,

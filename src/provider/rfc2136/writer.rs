@@ -1,6 +1,5 @@
 //! Writes zones to a primary, and reads of them what writing needs.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use domain::base::iana::Rcode;
@@ -9,7 +8,6 @@ use domain::tsig::Key;
 use super::ask::{Asker, DEFAULT_WINDOW, MAX_WINDOW};
 use super::failure::ServerFailure;
 use super::lower::{self, LIMITS};
-use super::observe::WildcardProbes;
 use super::primary::Primary;
 use super::read_error;
 use super::session::UpdateSession;
@@ -76,18 +74,7 @@ impl Primary {
         let &ExchangeSettings { timeout, window, .. } = self.exchange();
         let window = window.map_or(DEFAULT_WINDOW, |window| usize::from(window).min(MAX_WINDOW));
         let limits = self.servers.settings.limits;
-        let asker = Asker { server: self.server(), zone, key, timeout, window, limits };
-        let probe = |probes: Vec<Question>| -> Result<HashMap<Question, Answer>, ServerFailure> {
-            if probes.is_empty() {
-                return Ok(HashMap::new());
-            }
-            let answers = asker.ask(&probes)?;
-            Ok(probes.into_iter().zip(answers).collect())
-        };
-        let probes = WildcardProbes { zone, questions, answers: asker.ask(questions)? };
-        let neighbours = probe(probes.neighbours())?;
-        let below = probe(probes.below(&neighbours))?;
-        Ok(probes.settle(&below))
+        Asker { server: self.server(), zone, key, timeout, window, limits }.observe(questions)
     }
 }
 

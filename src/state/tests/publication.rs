@@ -128,6 +128,8 @@ fn an_apply_knows_the_rrsets_whose_last_step_it_made() {
     assert_eq!((names(first), names(second)), (vec![format!("{A}.")], vec![format!("{B}.")]));
     let since = |apply| state.rrsets_since(&zone(), apply).unwrap().len();
     assert_eq!((since(first), since(second), since(ApplyId(99))), (2, 1, 0));
+    let after = |step| state.rrset_rows_after(&zone(), StepNumber(step)).unwrap().len();
+    assert_eq!([0, 1, 2].map(after), [2, 1, 0]);
 }
 
 #[test]
