@@ -116,6 +116,28 @@ fn prometheus_reads_what_every_command_writes() {
 }
 
 #[test]
+fn of_pools_with_several_targets_each_copy_is_reported() {
+    let place = Place::new();
+    let workspace = place.workspace();
+    let pair = |name: &str, dir: &str| {
+        format!("[[pool.main.target]]\nname = \"{name}\"\ntype = \"zonefile\"\ndir = \"{dir}\"\n")
+    };
+    copy(&workspace.join("zones"), &workspace.join("copies"));
+    edit(&workspace, "copies/web.example.net.zone", "\nsas0-0001 AAAA", "\nsas0-9999 AAAA 2001:db8::1\nsas0-0001 AAAA");
+    let one = "[[pool.main.target]]\ntype = \"zonefile\"\ndir = \"zones\"\n";
+    edit(&workspace, "zonewright.toml", one, &[pair("a", "zones"), pair("b", "copies")].concat());
+    place.run(&["plan"], "plan.prom");
+    let value = |metric: &str, labels: &str| {
+        place.value("plan.prom", &format!("zonewright_{metric}{{command=\"plan\",{labels}}}"))
+    };
+    let of_copy = |metric, target| value(metric, &format!("zone=\"web.example.net.\",target=\"{target}\""));
+    assert_eq!([of_copy("zone_read", "a"), of_copy("zone_read", "b")], [Some(1.0); 2]);
+    assert_eq!(of_copy("zone_serial", "a"), of_copy("zone_serial", "b"));
+    assert_eq!(of_copy("zone_rrsets", "b"), of_copy("zone_rrsets", "a").map(|rrsets| rrsets + 1.0));
+    assert_eq!(value("zone_read", "zone=\"web.example.net.\""), None, "each sample is of one copy");
+}
+
+#[test]
 fn what_was_found_and_done_is_reported() {
     let place = Place::moved();
     assert_eq!(place.run(&["drift"], "drift.prom").status.code(), Some(2));
