@@ -117,6 +117,19 @@ fn documents_are_printed_all_the_same() {
 }
 
 #[test]
+fn a_sync_is_one_event() {
+    let place = Place::moved();
+    let (exit, events) = place.run(&["sync"]);
+    assert_eq!((exit, words(&events)), (0, vec!["sync-finished"]));
+    assert_eq!((&events[0]["zones"], &events[0]["attention"]), (&0.into(), &Value::Null));
+    let output = place.output(&["sync", "--format", "json"]);
+    let document: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    assert_eq!((&document["format"], words(&lines(&output))), (&"zonewright.sync/1".into(), vec!["sync-finished"]));
+    let (exit, events) = place.run(&["sync", "--pool", "nowhere"]);
+    assert_eq!((exit, words(&events)), (1, vec!["run-failed"]));
+}
+
+#[test]
 fn an_apply_its_undo_and_a_resume_are_events() {
     let place = Place::moved();
     let (exit, events) = place.run(&["apply", "--auto"]);

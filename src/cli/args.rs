@@ -146,7 +146,8 @@ pub enum Command {
     ///
     /// After an apply each name server of a pool must serve the new serials. `sync` goes on with what an apply did not see:
     /// for each zone that not all voters serve at its newest step, it sends NOTIFY and asks every name server. Then it says
-    /// which RRsets are served, and which name server is behind. It reads no inventory and makes no plan.
+    /// which RRsets are served, and which name server is behind. Before that it tries again what targets of pools with
+    /// several targets lack. It reads no inventory and makes no plan.
     #[command(after_help = SYNC_EXITS)]
     Sync(SyncArgs),
     /// Revert what an apply changed (asks first).
@@ -261,8 +262,9 @@ const SYNC_EXITS: &str = "\
 Exit codes:
   0  all of these zones are ACTIVE, or there was nothing to do
   1  error: settings are wrong, or the state cannot be used
-  4  a zone is ERROR or PENDING: run it again, or see which name server is
-     behind: `zonewright status --pool POOL`";
+  3  refused: a limit or a breaker forbids what targets lack
+  4  a zone is ERROR or PENDING, or a target still lacks changes: run it
+     again, or see who is behind: `zonewright status --pool POOL`";
 
 impl Command {
     /// Its name, as events have it.
@@ -306,6 +308,7 @@ impl Command {
                 | Command::Fix(_)
                 | Command::Resume(_)
                 | Command::Undo(_)
+                | Command::Sync(_)
         )
     }
 }
@@ -593,6 +596,12 @@ pub struct SyncArgs {
     /// Limit to this pool [default: all]
     #[arg(long, value_name = "POOL")]
     pub pool: Option<String>,
+    /// The format of the outcome.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: FormatArg,
+    /// Write metrics to this file, for the textfile collector of Prometheus; also if the run fails.
+    #[arg(long, value_name = "FILE")]
+    pub metrics: Option<PathBuf>,
 }
 
 /// What `state` takes.

@@ -37,7 +37,12 @@ pub const EXITS: [(&str, &str); 5] = [
          Nothing was changed. Also if every host of the plan is stale. Also if an export is not believed: then hosts \
          that do not need that export were changed. `plan --detailed-exitcode`: `apply` would refuse the plan.",
     ),
-    ("4", "Applied in part: some hosts were changed, and others could not be. `zonewright resume` goes on."),
+    (
+        "4",
+        "Applied in part: some hosts were changed, and others could not be. `zonewright resume` goes on. Also if too few \
+         name servers serve the changes, and for `sync`: if one does not, or a target still lacks changes. \
+         `zonewright sync` goes on.",
+    ),
 ];
 
 /// The files of a workspace that have their names from the program.

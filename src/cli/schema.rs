@@ -16,6 +16,7 @@ pub fn run(args: &SchemaArgs) -> Result<Exit, CommandFailure> {
         SchemaKindArg::Drift => report::SchemaKind::Drift,
         SchemaKindArg::Status => report::SchemaKind::Status,
         SchemaKindArg::History => report::SchemaKind::History,
+        SchemaKindArg::Sync => report::SchemaKind::Sync,
         SchemaKindArg::Apply => report::SchemaKind::Apply,
         SchemaKindArg::Event => report::SchemaKind::Event,
         SchemaKindArg::Doctor => report::SchemaKind::Doctor,

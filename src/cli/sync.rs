@@ -2,14 +2,21 @@
 
 use super::args::{SharedArgs, SyncArgs};
 use super::carry_out::{self, ApplyReach, ConductedWork};
+use super::events;
 use super::exit::Exit;
+use super::metrics::{self, RunNotes};
 use super::output::{self, CommandFailure};
 use super::request::{not_opened, refuse_zones};
+use super::values::FormatArg;
 use crate::consensus::ZoneStatus;
 use crate::diag::did_you_mean;
+use crate::pipeline::OpenError;
 use crate::pipeline::sync::{SyncError, SyncRun, UnknownPool, sync};
 use crate::report;
+use crate::report::event::RunReport;
 use crate::report::publication::SyncReport;
+use crate::state::lacks::LackOutcome;
+use crate::state::served::ServedOutcome;
 
 /// Asks, and prints what is served.
 pub fn run(shared: &SharedArgs, args: &SyncArgs) -> Result<Exit, CommandFailure> {
@@ -19,25 +26,60 @@ pub fn run(shared: &SharedArgs, args: &SyncArgs) -> Result<Exit, CommandFailure>
             CommandFailure::of_call("`sync` asks about whole zones: `--host` and `--project` limit only a plan");
         return Err(failure.hint("leave them out; `--pool POOL` limits it to a pool"));
     }
+    metrics::run(shared, "sync", args.metrics.as_deref(), |notes| bring_in_line(shared, args, notes))
+}
+
+/// Brings targets in line, asks name servers, and prints the outcome.
+fn bring_in_line(shared: &SharedArgs, args: &SyncArgs, notes: &RunNotes) -> Result<Exit, CommandFailure> {
     let now = output::now(shared)?;
     let reach = ApplyReach { max_failures: None, allow: &[], auto: false, waits: true };
-    let ConductedWork { done, .. } =
+    let ConductedWork { done, stages, .. } =
         carry_out::conduct(shared, now, reach, |request, progress| sync(request, args.pool.as_deref(), progress))?;
-    let options = output::text_options(shared);
-    match done {
-        Ok(None) => {
-            output::print(report::publication::NOTHING_OPEN)?;
-            Ok(Exit::Done)
-        }
-        Ok(Some(ran)) => {
-            let SyncRun { served, lacks, problems } = &ran;
-            output::print(&report::publication::sync(SyncReport { served, lacks, problems }, &options))?;
-            let is_active = served.zones.iter().all(|zone| zone.status == ZoneStatus::Active);
-            let is_made = lacks.left.is_empty() && lacks.refusal.is_none();
-            Ok(if is_active && is_made { Exit::Done } else { Exit::InPart })
-        }
-        Err(SyncError::UnknownPool(unknown)) => Err(unknown_pool(&unknown)),
-        Err(SyncError::Open(error)) => not_opened(shared, error),
+    notes.stages(&stages);
+    let SyncRun { served, lacks, problems } = match done {
+        Ok(ran) => ran,
+        Err(SyncError::UnknownPool(unknown)) => return Err(unknown_pool(&unknown)),
+        Err(SyncError::Open(error)) => return not_begun(shared, args.format, error),
+    };
+    let exit = exit(&served, &lacks);
+    let report = SyncReport {
+        started: now,
+        refusal: None,
+        served: &served,
+        lacks: &lacks,
+        problems: &problems,
+        exit: exit.code(),
+    };
+    print(shared, args.format, &report)?;
+    events::outcome(shared, &RunReport::synced(&report, events::end(shared, exit)));
+    Ok(exit)
+}
+
+/// How a `sync` ends.
+fn exit(served: &ServedOutcome, lacks: &LackOutcome) -> Exit {
+    let is_active = served.zones.iter().all(|zone| zone.status == ZoneStatus::Active);
+    let of_zones = if is_active && lacks.left.is_empty() { Exit::Done } else { Exit::InPart };
+    let of_lacks = if lacks.refusal.is_some() { Exit::Refused } else { Exit::Done };
+    of_zones.and(of_lacks)
+}
+
+/// Prints that nothing was begun, and why.
+fn not_begun(shared: &SharedArgs, format: FormatArg, error: OpenError) -> Result<Exit, CommandFailure> {
+    if let (FormatArg::Json, OpenError::State(refusal)) = (format, &error) {
+        let started = output::now(shared)?;
+        let (served, lacks) = (&ServedOutcome::none(), &LackOutcome::default());
+        let (refusal, exit) = (Some(refusal), Exit::Error.code());
+        print(shared, format, &SyncReport { started, refusal, served, lacks, problems: &[], exit })?;
+    }
+    not_opened(shared, error)
+}
+
+/// Prints a report.
+fn print(shared: &SharedArgs, format: FormatArg, report: &SyncReport<'_>) -> Result<(), CommandFailure> {
+    match format {
+        FormatArg::Json => output::print(&report::sync_document(report)),
+        FormatArg::Text if !output::shows_pages(shared) => Ok(()),
+        FormatArg::Text => output::print(&report::publication::sync(report, &output::text_options(shared))),
     }
 }
 

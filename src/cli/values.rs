@@ -66,6 +66,8 @@ pub enum SchemaKindArg {
     Status,
     /// What `history` prints as JSON.
     History,
+    /// What `sync` prints as JSON.
+    Sync,
     /// What `--log-format json` prints on standard error.
     Event,
 }

@@ -181,7 +181,7 @@ impl LackWork<'_> {
                 said.unwrap_or_else(|| "it was not made".to_owned())
             };
             let left = still_lacking(&sealed.plan().changes, &lacking).into_iter().map(|change| LeftLack {
-                target: change.targets[0].clone(),
+                target: target_of(change),
                 key: change.key.clone(),
                 why: why(change),
             });
@@ -245,13 +245,17 @@ impl LackWork<'_> {
     }
 }
 
+/// The one target that a change is for.
+fn target_of(change: &Change) -> TargetId {
+    TargetId { pool: change.pool.clone(), name: change.targets[0].clone() }
+}
+
 /// The changes, each for one target, that the state still says to be lacking there.
 fn still_lacking<'c>(changes: &'c [Change], lacks: &[LackedChange]) -> Vec<&'c Change> {
     let lacking: BTreeSet<(&CopyId, &Name, Rtype)> =
         lacks.iter().map(|lack| (&lack.copy, &lack.change.name, lack.change.rtype)).collect();
     let is_lacking = |change: &&Change| {
-        let target = TargetId { pool: change.pool.clone(), name: change.targets[0].clone() };
-        let copy = CopyId { target, zone: change.zone.clone() };
+        let copy = CopyId { target: target_of(change), zone: change.zone.clone() };
         lacking.contains(&(&copy, &change.key.owner.as_name().to_name(), change.key.rtype))
     };
     changes.iter().filter(is_lacking).collect()
@@ -265,8 +269,7 @@ fn look(targets: &Targets<'_>, copy: &CopyId, lacks: Vec<OpenLack>) -> CopyWork 
     let here = match held(targets, copy, &keys) {
         Ok(here) => here,
         Err(problem) => {
-            let left =
-                |own: OpenLack| LeftLack { target: copy.target.name.clone(), key: own.key, why: problem.to_string() };
+            let left = |own: OpenLack| LeftLack { target: copy.target.clone(), key: own.key, why: problem.to_string() };
             work.left = lacks.into_iter().map(left).collect();
             return work;
         }
@@ -298,7 +301,7 @@ fn judge(work: &mut CopyWork, lacks: &[&OpenLack], here: &Option<Rrset>, others:
                 last = Some(*own);
             }
             LackFate::Left => work.left.push(LeftLack {
-                target: own.lack.copy.target.name.clone(),
+                target: own.lack.copy.target.clone(),
                 key: own.key.clone(),
                 why: "it was changed there since: the next plan decides".to_owned(),
             }),

@@ -45,6 +45,13 @@ pub struct UnknownPool {
     pub pools: Vec<String>,
 }
 
+impl SyncRun {
+    /// Nothing was to be done.
+    fn idle() -> SyncRun {
+        SyncRun { served: ServedOutcome::none(), lacks: LackOutcome::default(), problems: Vec::new() }
+    }
+}
+
 impl UnknownPool {
     /// Refuses a pool that the settings do not have.
     pub fn check(config: &Config, name: Option<&str>) -> Result<(), UnknownPool> {
@@ -67,22 +74,17 @@ pub struct SyncRun {
     pub problems: Vec<Problem>,
 }
 
-/// Tries again what targets lack, and asks the name servers of every zone that a voter does not show at its newest step;
-/// `None` where there is nothing of either.
+/// Tries again what targets lack, and asks the name servers of every zone that a voter does not show at its newest step.
 ///
 /// Errors: [`SyncError`]; nothing was asked then.
-pub fn sync(
-    request: &ApplyConduct<'_>,
-    pool: Option<&str>,
-    progress: &dyn Progress,
-) -> Result<Option<SyncRun>, SyncError> {
+pub fn sync(request: &ApplyConduct<'_>, pool: Option<&str>, progress: &dyn Progress) -> Result<SyncRun, SyncError> {
     let ApplyConduct { workspace, who, now, interrupted, .. } = *request;
     let settings = load_settings(workspace)?;
     let config = &settings.config;
     UnknownPool::check(config, pool).map_err(SyncError::UnknownPool)?;
     let address = state_address(workspace, config);
     if state::open_to_read(&address)?.is_none() {
-        return Ok(None);
+        return Ok(SyncRun::idle());
     }
     let mut held = HeldState::take(&address, who, now)?;
     let state = &mut *held.state;
@@ -93,7 +95,7 @@ pub fn sync(
     let lacks = LackWork { settings: &settings, request, rolls: &rolls, progress }.retry(state, pool)?;
     let zones = open_zones(state, config, &rolls, pool)?;
     if zones.is_empty() && lacks.is_empty() {
-        return Ok(None);
+        return Ok(SyncRun::idle());
     }
     let problems = look_again(state, config, &rolls, (&zones, request))?;
     let copies = zones.iter().filter_map(|zone| config.zone(zone)).flat_map(|spec| config.copies(spec)).collect();
@@ -101,7 +103,7 @@ pub fn sync(
     let clock = || request.clock();
     let watch = PublicationWatch { config, context: &context, interrupted, clock: &clock, who, progress };
     let served = watch.of_zones(held, &zones)?;
-    Ok(Some(SyncRun { served, lacks, problems: problems.into_iter().chain(untold).collect() }))
+    Ok(SyncRun { served, lacks, problems: problems.into_iter().chain(untold).collect() })
 }
 
 /// The zones of the settings that a voter does not show at the newest step; of one pool, or of all.

@@ -84,6 +84,8 @@ mod status;
 
 mod summary;
 
+mod sync;
+
 mod templates;
 
 mod text;
@@ -114,6 +116,7 @@ pub use settlement::settlement;
 pub use source_url::SourceUrl;
 pub use status::{adopted, reset, status};
 pub use summary::{check_summary, counted, snapshot_summary};
+pub use sync::sync_document;
 pub use templates::{TemplateError, Templates};
 pub use text::{TextOptions, TextPurpose};
 pub use verdict::headline;

@@ -13,7 +13,7 @@ use crate::diag::Problem;
 use crate::dns::Serial;
 use crate::inventory::value::Time;
 use crate::state::lacks::{LackOutcome, LeftLack};
-use crate::state::served::{ServedOutcome, StatusCounts, VoterShown, WaitEnding, ZoneServed};
+use crate::state::served::{DifferingRrset, ServedOutcome, StatusCounts, VoterShown, WaitEnding, ZoneServed};
 use crate::target::PoolName;
 
 /// What `sync` says where there is nothing to ask for.
@@ -41,16 +41,38 @@ pub fn clause(served: &ServedOutcome) -> String {
 /// What a `sync` did.
 #[derive(Debug, Clone, Copy)]
 pub struct SyncReport<'a> {
+    /// When it began.
+    pub started: Time,
+    /// Why it could not begin.
+    pub refusal: Option<&'a Problem>,
     /// What the zones that it asked for show.
     pub served: &'a ServedOutcome,
     /// What happened to what targets lacked.
     pub lacks: &'a LackOutcome,
     /// What went wrong with targets and name servers as a whole.
     pub problems: &'a [Problem],
+    /// The exit code of the command.
+    pub exit: u8,
+}
+
+impl SyncReport<'_> {
+    /// Whether there was nothing to do.
+    pub fn is_idle(&self) -> bool {
+        self.refusal.is_none() && self.lacks.is_empty() && self.served.zones.is_empty()
+    }
+
+    /// How many of its zones are served as they were changed.
+    pub fn active(&self) -> usize {
+        count(self.served, ZoneStatus::Active)
+    }
 }
 
 /// Prints what a `sync` did: the verdict first, then what is left, and the verdict last.
-pub fn sync(SyncReport { served, lacks, problems }: SyncReport<'_>, options: &TextOptions) -> String {
+pub fn sync(report: &SyncReport<'_>, options: &TextOptions) -> String {
+    if report.is_idle() {
+        return NOTHING_OPEN.to_owned();
+    }
+    let SyncReport { served, lacks, problems, .. } = *report;
     let mut page = TextPage::new(options);
     page.lacks_verdict(lacks);
     page.sync_verdict(served);
@@ -132,28 +154,6 @@ impl TextPage<'_> {
         let pools: BTreeSet<&PoolName> = lagging.iter().map(|lagging| &lagging.zone.zone.pool).collect();
         let pools: Vec<String> = pools.into_iter().map(|pool| format!("`zonewright status --pool {pool}`")).collect();
         self.line(2, &format!("hint: {SYNC}; {} shows every row", pools.join(", ")));
-    }
-
-    /// Adds what happened to what targets lacked, where they did.
-    fn lacks_verdict(&mut self, lacks: &LackOutcome) {
-        if lacks.is_empty() {
-            return;
-        }
-        let LackOutcome { made, settled, left, refusal } = lacks;
-        let is_done = left.is_empty() && refusal.is_none();
-        let style = if is_done { &self.paint.create } else { &self.paint.alarm };
-        let style = style.clone();
-        let start = if is_done { "Made up" } else { "Targets still lack changes" };
-        let more = if *settled > 0 { format!(", {settled} no longer lacking") } else { String::new() };
-        let still = if left.is_empty() { String::new() } else { format!("; {} left", counted(left.len(), "change")) };
-        self.painted(0, &style, &format!("{start}: {} made{more}{still}.", counted(*made, "change")));
-    }
-
-    /// Adds what targets still lack, and why.
-    fn left_lacks(&mut self, lacks: &LackOutcome) {
-        if let Some(refusal) = &lacks.refusal {
-            self.heading("Refused");
-            self.line(2, &refusal.to_string());
         self.differing(&served.differing);
     }
 
@@ -179,6 +179,28 @@ impl TextPage<'_> {
         if !rest.is_empty() {
             self.line(2, &format!("and {} more (-v lists all)", rest.len()));
         }
+    }
+
+    /// Adds what happened to what targets lacked, where they did.
+    fn lacks_verdict(&mut self, lacks: &LackOutcome) {
+        if lacks.is_empty() {
+            return;
+        }
+        let LackOutcome { made, settled, left, refusal } = lacks;
+        let is_done = left.is_empty() && refusal.is_none();
+        let style = if is_done { &self.paint.create } else { &self.paint.alarm };
+        let style = style.clone();
+        let start = if is_done { "Made up" } else { "Targets still lack changes" };
+        let more = if *settled > 0 { format!(", {settled} no longer lacking") } else { String::new() };
+        let still = if left.is_empty() { String::new() } else { format!("; {} left", counted(left.len(), "change")) };
+        self.painted(0, &style, &format!("{start}: {} made{more}{still}.", counted(*made, "change")));
+    }
+
+    /// Adds what targets still lack, and why.
+    fn left_lacks(&mut self, lacks: &LackOutcome) {
+        if let Some(refusal) = &lacks.refusal {
+            self.heading("Refused");
+            self.line(2, &refusal.to_string());
             refusal.hint.iter().for_each(|hint| self.line(4, &format!("hint: {hint}")));
         }
         if lacks.left.is_empty() {
@@ -245,28 +267,6 @@ pub(super) struct ServedView<'a> {
     wait: WaitEnding,
     /// The zones.
     zones: Vec<ZoneServedView<'a>>,
-}
-
-/// A zone in a document.
-#[derive(Debug, Serialize)]
-struct ZoneServedView<'a> {
-    /// Its pool.
-    pool: String,
-    /// Its name.
-    zone: String,
-    /// Its status.
-    status: ZoneStatus,
-    /// The newest step.
-    step: StepNumber,
-    /// The consensus step.
-    consensus: StepNumber,
-    /// The RRsets.
-    rrsets: StatusCounts,
-    /// The voters.
-    servers: Vec<ServerView<'a>>,
-}
-
-/// A voter in a document.
     /// The RRsets that name servers do not hold as they were changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     differing: Vec<DifferingView<'a>>,
@@ -294,6 +294,28 @@ struct DifferingView<'a> {
     written: &'a str,
     /// What the name server has, in words.
     found: Option<&'a str>,
+}
+
+/// A zone in a document.
+#[derive(Debug, Serialize)]
+struct ZoneServedView<'a> {
+    /// Its pool.
+    pool: String,
+    /// Its name.
+    zone: String,
+    /// Its status.
+    status: ZoneStatus,
+    /// The newest step.
+    step: StepNumber,
+    /// The consensus step.
+    consensus: StepNumber,
+    /// The RRsets.
+    rrsets: StatusCounts,
+    /// The voters.
+    servers: Vec<ServerView<'a>>,
+}
+
+/// A voter in a document.
 #[derive(Debug, Serialize)]
 pub(super) struct ServerView<'a> {
     /// The target that it is or follows.

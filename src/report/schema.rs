@@ -21,6 +21,8 @@ pub enum SchemaKind {
     Status,
     /// What `history` prints as JSON.
     History,
+    /// What `sync` prints as JSON.
+    Sync,
     /// What a run reports.
     Event,
 }
@@ -35,6 +37,7 @@ pub fn schema(kind: SchemaKind) -> &'static str {
         SchemaKind::Drift => include_str!("../../schemas/drift.schema.json"),
         SchemaKind::Status => include_str!("../../schemas/status.schema.json"),
         SchemaKind::History => include_str!("../../schemas/history.schema.json"),
+        SchemaKind::Sync => include_str!("../../schemas/sync.schema.json"),
         SchemaKind::Event => include_str!("../../schemas/event.schema.json"),
         SchemaKind::Doctor => include_str!("../../schemas/doctor.schema.json"),
         SchemaKind::Project => include_str!("../../schemas/project.schema.json"),
@@ -50,7 +53,7 @@ pub mod tests {
     use crate::plan::{BlockCode, NoticeCode, Rule, SealedPlan, SkipCode, document, fixture};
 
     /// All schemas.
-    const ALL: [SchemaKind; 10] = [
+    const ALL: [SchemaKind; 11] = [
         SchemaKind::Plan,
         SchemaKind::Explain,
         SchemaKind::Config,
@@ -60,6 +63,7 @@ pub mod tests {
         SchemaKind::Drift,
         SchemaKind::Status,
         SchemaKind::History,
+        SchemaKind::Sync,
         SchemaKind::Event,
     ];
 
@@ -299,6 +303,10 @@ pub mod tests {
         let outcomes = words(OutcomeCode::ALL.iter().map(|word| word.as_str()).collect());
         assert_eq!(*apply.pointer("/$defs/host/properties/outcome/enum").unwrap(), outcomes);
         assert_eq!(*apply.pointer("/properties/counts/required").unwrap(), outcomes);
+        let sync = value(SchemaKind::Sync);
+        for shared in ["/$defs/publishedZone", "/$defs/differingRrset", "/$defs/count"] {
+            assert_eq!(sync.pointer(shared), apply.pointer(shared), "{shared}");
+        }
         let event = value(SchemaKind::Event);
         for event_kind in ["apply-finished", "resume-finished", "undo-finished"] {
             let listed = format!("/$defs/{event_kind}/properties/outcomes/propertyNames/enum");

@@ -9,7 +9,7 @@ use crate::change::Change;
 use crate::diag::Problem;
 use crate::dns::RrKey;
 use crate::inventory::value::Time;
-use crate::target::CopyId;
+use crate::target::{CopyId, TargetId};
 
 /// A change that a target lacks.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +54,7 @@ pub struct LackOutcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftLack {
     /// The target.
-    pub target: String,
+    pub target: TargetId,
     /// The RRset.
     pub key: RrKey,
     /// Why: lower case, no full stop.

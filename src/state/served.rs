@@ -161,6 +161,11 @@ pub struct ServedOutcome {
 }
 
 impl ServedOutcome {
+    /// That of no zone.
+    pub fn none() -> ServedOutcome {
+        ServedOutcome { ending: WaitEnding::Over, zones: Vec::new(), differing: Vec::new() }
+    }
+
     /// How many RRsets have each status.
     pub fn rrsets(&self) -> StatusCounts {
         self.zones.iter().fold(StatusCounts::default(), |sum, zone| sum.and(zone.rrsets))

@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::counts::{self, PlanCounts};
 use super::outages::{no_plan, nothing_read, outages, short_of, unread};
 use super::outlook::{PlanOutlook, PlanVerdict};
+use super::publication::SyncReport;
 use super::summary::{counted, subjects};
 use crate::apply::{ApplyOutcome, OutcomeCode};
 use crate::diag::{Code, Problem, sanitize};
@@ -23,6 +24,7 @@ use crate::inventory::config::notify::AttentionReason;
 use crate::plan::{Plan, SealedPlan};
 use crate::rollout::{hosts_of, units};
 use crate::state::ApplyId;
+use crate::state::lacks::LackOutcome;
 
 /// What is the same in all events of a run.
 #[derive(Debug, Clone, Serialize)]
@@ -51,6 +53,8 @@ pub enum RunEvent {
     ResumeFinished(ApplyFacts),
     /// An earlier apply was undone.
     UndoFinished(ApplyFacts),
+    /// Targets and name servers were brought in line.
+    SyncFinished(SyncFacts),
     /// A breaker tripped.
     BreakerTripped(BreakerFacts),
     /// Live DNS was compared with what is desired.
@@ -171,6 +175,26 @@ pub struct ApplyFacts {
     /// What could not be read for the plan.
     #[serde(flatten)]
     unread: UnreadFacts,
+    /// How the run ended.
+    #[serde(flatten)]
+    end: EndFacts,
+}
+
+/// The facts of a `sync`.
+#[derive(Debug, Clone, Serialize)]
+pub struct SyncFacts {
+    /// How many zones were not served at their newest step.
+    zones: usize,
+    /// How many of them are served now.
+    active: usize,
+    /// How many changes that targets lacked were made.
+    made: usize,
+    /// How many no longer lack.
+    settled: usize,
+    /// How many are left.
+    left: usize,
+    /// How many problems are about targets and name servers as a whole.
+    problems: usize,
     /// How the run ended.
     #[serde(flatten)]
     end: EndFacts,
@@ -358,6 +382,33 @@ impl RunReport {
             end,
         };
         RunReport { event: event(facts), message, attention: attention(applied, end.exit) }
+    }
+
+    /// A `sync`.
+    pub fn synced(report: &SyncReport<'_>, end: EndFacts) -> RunReport {
+        let (zones, active) = (report.served.zones.len(), report.active());
+        let LackOutcome { made, settled, left, .. } = report.lacks;
+        let facts = SyncFacts {
+            zones,
+            active,
+            made: *made,
+            settled: *settled,
+            left: left.len(),
+            problems: report.problems.len(),
+            end,
+        };
+        let of_zones = (zones > 0).then(|| format!("{active} of {} ACTIVE", counted(zones, "zone")));
+        let lacks =
+            (!report.lacks.is_empty()).then(|| format!("{} made, {} left", counted(*made, "change"), left.len()));
+        let done: Vec<String> = of_zones.into_iter().chain(lacks).collect();
+        let done = if done.is_empty() { "nothing to do".to_owned() } else { done.join("; ") };
+        let attention = match end.exit {
+            0 => None,
+            ERROR => Some(AttentionReason::Outage),
+            REFUSED => Some(AttentionReason::Refused),
+            _ => Some(AttentionReason::Partial),
+        };
+        RunReport { event: RunEvent::SyncFinished(facts), message: format!("sync finished: {done}"), attention }
     }
 
     /// A breaker that tripped.
