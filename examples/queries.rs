@@ -18,7 +18,7 @@ use zonewright::diag::Files;
 use zonewright::dns::{Name, Rtype, ZoneName};
 use zonewright::inventory::config::node::SourceText;
 use zonewright::inventory::config::toml;
-use zonewright::inventory::model::TargetSpec;
+use zonewright::inventory::pool::TargetSpec;
 use zonewright::provider::{self, ProviderContext};
 use zonewright::target::{Answer, PoolName, Question, TargetId};
 
