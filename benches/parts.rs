@@ -37,7 +37,7 @@ use zonewright::inventory::value::Time;
 use zonewright::live::Live;
 use zonewright::plan::{SealedPlan, document};
 use zonewright::progress::{Progress, RunStage};
-use zonewright::reading::{ReadingTerms, ZonesRequest, zones};
+use zonewright::reading::{CreationTerms, ReadingTerms, ZonesRequest, zones};
 
 #[expect(dead_code, reason = "it is a program of its own, of which the writer is used")]
 #[path = "../examples/fleet.rs"]
@@ -324,5 +324,10 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
 /// The zones of a workspace as they are live.
 fn read_live(inventory: &Inventory, workspace: &Path, now: Time) -> Live {
     let terms = ReadingTerms { workspace, now, cache: None };
-    zones::read(&ZonesRequest { inventory, selection: &Selection::default(), terms }, None, &Silent).live
+    zones::read(
+        &ZonesRequest { inventory, selection: &Selection::default(), terms, creation: &CreationTerms::NONE },
+        None,
+        &Silent,
+    )
+    .live
 }

@@ -213,6 +213,7 @@ fn plan(number: usize) -> Result<Plan> {
         limits: limits(hosts),
         left_behind: Vec::new(),
         sources: sources(hosts)?,
+        zone_changes: Vec::new(),
         zones: zones(hosts)?,
     };
     // Causes count by the order that sealing gives.

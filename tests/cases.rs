@@ -101,6 +101,8 @@ const UNSHOWN: &[(&str, &str)] = &[
     ("update-refused", NEEDS_A_SERVER),
     ("update-rejected", NEEDS_A_SERVER),
     ("update-too-large", NEEDS_A_SERVER),
+    ("zone-not-deleted", NEEDS_A_SERVER),
+    ("zone-not-made", NEEDS_A_SERVER),
     ("zone-not-served", NEEDS_A_SERVER),
 ];
 

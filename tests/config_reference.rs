@@ -40,6 +40,7 @@ const FILES: &[File] = &[
             ("A target with `type = \"zonefile\"`", "/$defs/zonefile"),
             ("`[[pool.NAME.nameserver]]`", "/$defs/nameserver"),
             ("`[[zone]]`", "/$defs/zone"),
+            ("`[zone.apex]`", "/$defs/apex"),
             ("`[limits]`", "/$defs/limits"),
             ("An entry of `hosts` in `[limits]`", "/$defs/limit"),
             ("`[notify]`", "/properties/notify"),

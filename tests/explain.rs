@@ -52,6 +52,7 @@ impl Workspace {
             live_snapshot: None,
             base: None,
             cache: CacheUse::Read,
+            allow: &[],
         }
     }
 

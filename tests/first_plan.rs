@@ -110,8 +110,16 @@ fn first_plan(forward: &[String], reverse: &[String], has_v4: bool) -> Option<Ve
     }
     let (hosts, projects) = (Vec::new(), Vec::new());
     let workspace = folder.path();
-    let request =
-        PlanRequest { workspace, now: now(), hosts, projects, live_snapshot: None, base: None, cache: CacheUse::Read };
+    let request = PlanRequest {
+        workspace,
+        now: now(),
+        hosts,
+        projects,
+        live_snapshot: None,
+        base: None,
+        cache: CacheUse::Read,
+        allow: &[],
+    };
     let made = make_plan(&request, &Silent).expect("a plan");
     assert_eq!(made.findings.diagnostics.error_count(), 0, "{:?}", made.findings.diagnostics);
     assert!(!made.is_partial);

@@ -24,12 +24,16 @@ use zonewright::inventory::value::Time;
 use zonewright::inventory::{self, Inventory, read};
 use zonewright::plan::{ChangeKind, Plan, document};
 use zonewright::progress::{Progress, RunStage};
-use zonewright::reading::{ReadingTerms, Zones, ZonesRequest, zones};
+use zonewright::reading::{CreationTerms, ReadingTerms, Zones, ZonesRequest, zones};
 
 /// The zones of a fleet.
 fn read_zones(inventory: &Inventory, fleet: &Path, now: Time) -> Zones {
     let terms = ReadingTerms { workspace: fleet, now, cache: None };
-    zones::read(&ZonesRequest { inventory, selection: &Selection::default(), terms }, None, &Silent)
+    zones::read(
+        &ZonesRequest { inventory, selection: &Selection::default(), terms, creation: &CreationTerms::NONE },
+        None,
+        &Silent,
+    )
 }
 
 /// The seeds: enough for every rule to happen many times.

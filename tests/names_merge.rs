@@ -157,6 +157,7 @@ fn request(folder: &Path, now: Time, host: Option<usize>) -> PlanRequest<'_> {
         live_snapshot: None,
         base: None,
         cache: CacheUse::Read,
+        allow: &[],
     }
 }
 

@@ -62,7 +62,7 @@ pub use self::lane::{
 };
 pub use self::model::{
     ApplyEnding, ApplyEvent, ApplyOutcome, ApplyWatch, Batch, BatchOutcome, MarkerSwap, OutcomeCode, Phase,
-    SubjectOutcome, TargetLack, ZoneWritten,
+    SubjectOutcome, TargetLack, ZoneOutcome, ZoneWritten,
 };
 pub use self::quorum::VoteTerms;
 pub use self::survey::{Survey, survey};

@@ -9,7 +9,7 @@ use crate::change::Change;
 use crate::claim::{Subject, host_number};
 use crate::diag::Problem;
 use crate::dns::{Rrset, ZoneName};
-use crate::plan::Plan;
+use crate::plan::{Plan, ZoneChange};
 use crate::target::{CopyId, Marker, PoolName};
 
 /// In which order zones are written, so that a PTR never names what is not there yet or no longer.
@@ -206,6 +206,8 @@ pub struct ApplyOutcome {
     pub hosts: Vec<SubjectOutcome>,
     /// The zones of the plan's changes, sorted by name; of a pool of several each copy, sorted by target.
     pub zones: Vec<ZoneWritten>,
+    /// What happened to zones that were to be made, listed or deleted, in the order in which it was tried.
+    pub zone_changes: Vec<ZoneOutcome>,
     /// What went wrong with targets and zones as a whole, each once.
     pub problems: Vec<Problem>,
 }
@@ -221,6 +223,15 @@ pub enum ApplyEnding {
     AllLeft,
     /// Some hosts are as planned or were changed, and others are not.
     InPart,
+}
+
+/// What happened to a change of a zone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZoneOutcome {
+    /// The change.
+    pub change: ZoneChange,
+    /// Why it is not done; none where it is.
+    pub why: Option<Problem>,
 }
 
 impl ApplyOutcome {

@@ -183,6 +183,8 @@ words! {
         AddressCollision = "address-collision",
         /// No configured zone holds its name or a reverse name.
         NoZone = "no-zone",
+        /// Such a zone does not exist, and its target cannot make it.
+        ZoneMissing = "zone-missing",
         /// Such a zone could not be read completely.
         ZoneUnknown = "zone-unknown",
         /// The copies hold different A records at its name.
@@ -199,6 +201,13 @@ words! {
         Protected = "protected",
         /// With its changes a zone would break a rule of DNS.
         PostState = "post-state",
+    }
+}
+
+impl BlockCode {
+    /// Whether what a zone holds is not known, or there is no such zone.
+    pub fn is_of_zone(self) -> bool {
+        matches!(self, BlockCode::ZoneUnknown | BlockCode::ZoneMissing)
     }
 }
 
@@ -246,6 +255,12 @@ words! {
         CopyBlocked = "copy-blocked",
         /// Copies differ in RRsets that no change brings in line.
         CopiesDiffer = "copies-differ",
+        /// A zone does not exist at a target, and the target cannot make it.
+        ZoneMissing = "zone-missing",
+        /// A zone is made, listed in the catalog, or deleted.
+        ZoneChange = "zone-change",
+        /// A zone that should be deleted stays.
+        ZoneKept = "zone-kept",
     }
 }
 
@@ -264,7 +279,10 @@ impl NoticeCode {
             | NoticeCode::LeftBehind
             | NoticeCode::TargetUnknown
             | NoticeCode::CopyBlocked
-            | NoticeCode::CopiesDiffer => false,
+            | NoticeCode::CopiesDiffer
+            | NoticeCode::ZoneMissing
+            | NoticeCode::ZoneChange
+            | NoticeCode::ZoneKept => false,
         }
     }
 

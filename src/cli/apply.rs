@@ -56,7 +56,7 @@ fn apply_saved(shared: &SharedArgs, args: &ApplyArgs, file: &Path, notes: &RunNo
 /// Makes a plan, shows it, asks, and applies it.
 fn plan_and_apply(shared: &SharedArgs, args: &ApplyArgs, notes: &RunNotes) -> Result<Exit, CommandFailure> {
     let now = output::now(shared)?;
-    let request = PlanRequest { cache: cache(&args.cache), ..request(shared, now, None) };
+    let request = PlanRequest { cache: cache(&args.cache), allow: &args.limits.allow, ..request(shared, now, None) };
     let view = ShowOptions::new(shared, PlanFormat::Text, TextPurpose::Apply)?;
     let made = match make(shared, &request) {
         Ok(made) => made,
@@ -81,7 +81,7 @@ fn plan_and_apply(shared: &SharedArgs, args: &ApplyArgs, notes: &RunNotes) -> Re
     if let Some(refused) = carry_out::foresee(shared, &task, &breakers, !shared.hosts.is_empty(), verdict) {
         return refused;
     }
-    let asks = task.may_be_expected() && !sealed.plan().changes.is_empty() && !args.auto;
+    let asks = task.may_be_expected() && !sealed.plan().is_idle() && !args.auto;
     if asks && !carry_out::consents(shared, &task, &targets)? {
         return Ok(Exit::Done);
     }

@@ -360,6 +360,10 @@ pub struct PlanArgs {
     /// make links of `file:line` then; `{commit}` is the commit of the workspace.
     #[arg(long, value_name = "TEMPLATE", value_parser = SourceUrl::parse)]
     pub source_url: Option<SourceUrl>,
+    /// Make a zone anew that an earlier apply saw at a target, and that is no longer there: `zone-create:example.net=1`
+    /// (repeatable).
+    #[arg(long, value_name = "LIMIT=N")]
+    pub allow: Vec<Allowance>,
     /// Exit 2 if there are changes, 3 if `apply` would refuse the plan.
     #[arg(long)]
     pub detailed_exitcode: bool,

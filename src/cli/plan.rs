@@ -7,6 +7,7 @@ use super::metrics::{self, RunNotes};
 use super::output::{self, CommandFailure};
 use super::request::{DigestedPlan, cache, make, not_planned, request, tell_breakers, tell_snapshot};
 use super::show::{ShowOptions, apply_command, source_url};
+use crate::guard::Allowance;
 use crate::pipeline::PlanRequest;
 use crate::plan::store;
 use crate::report::event::RunReport;
@@ -21,7 +22,9 @@ pub fn run(shared: &SharedArgs, args: &PlanArgs) -> Result<Exit, CommandFailure>
 fn plan(shared: &SharedArgs, args: &PlanArgs, notes: &RunNotes) -> Result<Exit, CommandFailure> {
     let now = output::now(shared)?;
     let (base, cache) = (args.base.as_deref(), cache(&args.cache));
-    let request = PlanRequest { base, cache, ..request(shared, now, args.live_snapshot.as_deref()) };
+    refuse_other_limits(&args.allow)?;
+    let request =
+        PlanRequest { base, cache, allow: &args.allow, ..request(shared, now, args.live_snapshot.as_deref()) };
     let purpose = if args.out.is_some() { TextPurpose::Saved } else { TextPurpose::Look };
     let view = ShowOptions::new(shared, args.format.into(), purpose)?.only_caused(args.only_caused);
     let made = match make(shared, &request) {
@@ -56,9 +59,16 @@ fn plan(shared: &SharedArgs, args: &PlanArgs, notes: &RunNotes) -> Result<Exit, 
     Ok(exit)
 }
 
+/// Refuses allowances that only an apply can use.
+fn refuse_other_limits(allow: &[Allowance]) -> Result<(), CommandFailure> {
+    let Some(other) = allow.iter().find(|allowance| allowance.zone_to_create().is_none()) else { return Ok(()) };
+    let message = format!("`plan` lets zones be made anew, and `{}` is something else", other.name);
+    Err(CommandFailure::of_call(message).hint("`apply --allow` lets a plan exceed a limit"))
+}
+
 /// How the command ends with a plan; `is_refused` says whether it would be, if it were applied as it is.
 fn exit(args: &PlanArgs, made: &DigestedPlan, is_refused: bool) -> Exit {
-    let changes = if made.sealed.plan().changes.is_empty() { Exit::Done } else { Exit::Changes };
+    let changes = if made.sealed.plan().is_idle() { Exit::Done } else { Exit::Changes };
     match (args.detailed_exitcode, is_refused) {
         (true, true) => made.verdict().and(Exit::Refused),
         (true, false) => made.verdict().and(changes),

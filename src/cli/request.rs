@@ -27,6 +27,7 @@ pub fn request<'a>(shared: &'a SharedArgs, now: Time, live_snapshot: Option<&'a 
         live_snapshot,
         base: None,
         cache: CacheUse::Renew,
+        allow: &[],
     }
 }
 

@@ -23,7 +23,7 @@ pub fn run(shared: &SharedArgs, args: &ShowArgs) -> Result<Exit, CommandFailure>
     let sealed = store::load(&args.file).map_err(CommandFailure::new)?;
     let file = args.file.display().to_string();
     // A plan that is too old is refused. A plan without changes is never applied, so its age does not matter.
-    let has_changes = !sealed.plan().changes.is_empty();
+    let has_changes = !sealed.plan().is_idle();
     let refusal = if has_changes { accept::expired(&sealed, "the plan", output::now(shared)?) } else { None };
     let source_url = source_url(shared, args.source_url.as_ref())?;
     let url = args.plan_url.clone();

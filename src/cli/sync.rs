@@ -36,17 +36,19 @@ fn bring_in_line(shared: &SharedArgs, args: &SyncArgs, notes: &RunNotes) -> Resu
     let ConductedWork { done, stages, .. } =
         carry_out::conduct(shared, now, reach, |request, progress| sync(request, args.pool.as_deref(), progress))?;
     notes.stages(&stages);
-    let SyncRun { served, lacks, problems } = match done {
+    let SyncRun { served, lacks, zone_changes, problems } = match done {
         Ok(ran) => ran,
         Err(SyncError::UnknownPool(unknown)) => return Err(unknown_pool(&unknown)),
         Err(SyncError::Open(error)) => return not_begun(shared, args.format, error),
     };
-    let exit = exit(&served, &lacks);
+    let is_left = zone_changes.iter().any(|outcome| outcome.why.is_some());
+    let exit = exit(&served, &lacks).and(if is_left { Exit::InPart } else { Exit::Done });
     let report = SyncReport {
         started: now,
         refusal: None,
         served: &served,
         lacks: &lacks,
+        zone_changes: &zone_changes,
         problems: &problems,
         exit: exit.code(),
     };
@@ -69,7 +71,7 @@ fn not_begun(shared: &SharedArgs, format: FormatArg, error: OpenError) -> Result
         let started = output::now(shared)?;
         let (served, lacks) = (&ServedOutcome::none(), &LackOutcome::default());
         let (refusal, exit) = (Some(refusal), Exit::Error.code());
-        print(shared, format, &SyncReport { started, refusal, served, lacks, problems: &[], exit })?;
+        print(shared, format, &SyncReport { started, refusal, served, lacks, zone_changes: &[], problems: &[], exit })?;
     }
     not_opened(shared, error)
 }

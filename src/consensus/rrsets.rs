@@ -40,6 +40,8 @@ crate::document::words! {
         Active = "ACTIVE",
         /// Some of its RRsets are not.
         Error = "ERROR",
+        /// It was deleted, at enough targets for the threshold.
+        Deleted = "DELETED",
     }
 }
 
@@ -81,7 +83,7 @@ impl ZoneStatus {
         rrsets.into_iter().fold(ZoneStatus::Active, |zone, rrset| match (zone, rrset) {
             (ZoneStatus::Error, _) | (_, RrsetStatus::Error) => ZoneStatus::Error,
             (ZoneStatus::Pending, _) | (_, RrsetStatus::Pending) => ZoneStatus::Pending,
-            (ZoneStatus::Active, RrsetStatus::Active | RrsetStatus::Deleted) => ZoneStatus::Active,
+            (zone, RrsetStatus::Active | RrsetStatus::Deleted) => zone,
         })
     }
 }

@@ -16,7 +16,7 @@ use super::context::{CopyBlocks, RuleContext, RuleGround, TargetView};
 use super::host_standing::{HostStanding, HostStandings};
 use super::judge::{FleetDecisions, judge_all};
 use super::{derive, words};
-use crate::change::{BlockCode, BlockedSubject, Change, Notice, NoticeCode, Reason, Rule};
+use crate::change::{BlockedSubject, Change, Notice, NoticeCode, Reason, Rule};
 use crate::claim::Subject;
 use crate::desired::DesiredHosts;
 use crate::dns::{NameRef, RrKey, Rtype, ZoneName};
@@ -190,7 +190,7 @@ fn blocked_at<'a>(others: &'a [TargetDecisions<'_>], known: &BTreeSet<&Subject>)
 
 /// The block that counts of several: what is wrong in a copy comes before that a copy is not known.
 fn first_block(blocked: &[BlockAt<'_>]) -> HostBlock {
-    let is_of_data = |(_, block): &&BlockAt<'_>| block.code != BlockCode::ZoneUnknown;
+    let is_of_data = |(_, block): &&BlockAt<'_>| !block.code.is_of_zone();
     let (target, block) = blocked.iter().find(is_of_data).unwrap_or(&blocked[0]);
     HostBlock { code: block.code, message: words::at_target(target, &block.message), hint: block.hint.clone() }
 }
@@ -232,7 +232,7 @@ pub fn join(context: &RuleContext<'_>, decided: &mut FleetDecisions, pools: Vec<
 /// The notice that a host gets nothing at a target.
 fn left_at(target: &TargetId, blocked: &BlockedSubject) -> Notice {
     let code = match blocked.code {
-        BlockCode::ZoneUnknown => NoticeCode::TargetUnknown,
+        code if code.is_of_zone() => NoticeCode::TargetUnknown,
         _ => NoticeCode::CopyBlocked,
     };
     Notice {

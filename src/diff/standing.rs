@@ -12,7 +12,7 @@ use crate::desired::{DesiredHost, Interface};
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, Rdata, Rtype};
 use crate::inventory::model::{Host, HostStatus, Policy, ProjectFile, Trust};
-use crate::live::NamePlace;
+use crate::live::{ContentsAbsence, NamePlace, ZoneIndex};
 use crate::names::HolderRow;
 
 /// Decides the standing of one host from the inventory alone. Gives the policy under which its rules run if its names
@@ -119,7 +119,7 @@ fn each_obstacle(
         let code = match place {
             NamePlace::Open(_) => return,
             NamePlace::NoZone => BlockCode::NoZone,
-            NamePlace::Unknown(_) => BlockCode::ZoneUnknown,
+            NamePlace::Unknown(zone) => unknown_code(context, zone),
             NamePlace::Delegated(..) => BlockCode::Delegated,
             NamePlace::BelowDname(..) | NamePlace::Cname(_) => BlockCode::Cname,
         };
@@ -145,6 +145,14 @@ pub fn kept_or_gained(context: &RuleContext<'_>, interface: &Interface, policy: 
     places.into_iter().map(|place| interface.acceptable[place].0).collect()
 }
 
+/// The code of what needs a zone that is not known.
+fn unknown_code(context: &RuleContext<'_>, zone: ZoneIndex) -> BlockCode {
+    match context.live.zone(zone).absence() {
+        Some(ContentsAbsence::Missing) => BlockCode::ZoneMissing,
+        _ => BlockCode::ZoneUnknown,
+    }
+}
+
 impl HostStandings {
     /// Whether no other host's rules may change a host's records: zonewright does not manage the host, or not all of it
     /// is known.
@@ -157,7 +165,8 @@ impl HostStandings {
             HostStanding::Free => false,
             HostStanding::Skipped(_) => true,
             HostStanding::Blocked(block) => {
-                matches!(block.code, BlockCode::BadInput | BlockCode::SourceUntrusted | BlockCode::ZoneUnknown)
+                matches!(block.code, BlockCode::BadInput | BlockCode::SourceUntrusted)
+                    || block.code.is_of_zone()
                     || context.desired[place].interfaces.iter().any(unknown)
             }
             HostStanding::Open(_) => false,

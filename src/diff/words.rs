@@ -247,6 +247,10 @@ pub fn place_block(context: &RuleContext<'_>, code: BlockCode, name: &Name, plac
             let message = format!("{shown} was not queried when `{}` was read", zone(unknown));
             block(code, message, "plan from the servers, or take a new snapshot with the current inventory")
         }
+        NamePlace::Unknown(unknown) if code == BlockCode::ZoneMissing => {
+            let message = format!("`{}` does not exist, and its target cannot make it", zone(unknown));
+            block(code, message, "give the target a `create_command`, or make the zone by hand; see the zone's notice")
+        }
         NamePlace::Unknown(unknown) => {
             // The name is not in the message: all hosts of the zone have one cause, and one message.
             let message = format!("`{}` could not be read completely", zone(unknown));
@@ -262,6 +266,10 @@ pub fn place_block(context: &RuleContext<'_>, code: BlockCode, name: &Name, plac
         NamePlace::Cname(_) => {
             let message = format!("there is a CNAME at {shown}");
             block(code, message, "remove the CNAME, or give the host another name")
+        }
+        NamePlace::NoZone if let Some(closed) = context.live.zone_of(name.as_name()) => {
+            let message = format!("{shown} is in `{}`, in which nothing may be asked for", zone(&closed));
+            block(code, message, "remove `state = \"absent\"` from its `[[zone]]`, or give the host another name")
         }
         NamePlace::NoZone | NamePlace::Open(_) => {
             block(code, format!("no configured zone holds {shown}"), "add a [[zone]] for it to zonewright.toml")

@@ -26,6 +26,14 @@ pub fn publish(path: &Path, content: &[u8]) -> io::Result<()> {
     replace_as(path, content, FileMode::Public)
 }
 
+/// Makes a file that is not there, with the mode that the umask lets it have.
+///
+/// Errors: the system's; [`io::ErrorKind::AlreadyExists`] where there is anything by that name.
+pub fn create(path: &Path, content: &[u8]) -> io::Result<()> {
+    PendingFile::create(path, content, FileMode::Usual)?.put_if_free()?;
+    sync_folder(path)
+}
+
 /// Puts `content` in the place of a file.
 fn replace_as(path: &Path, content: &[u8], mode: FileMode<'_>) -> io::Result<()> {
     if let Ok(found) = fs::symlink_metadata(path) {
@@ -104,6 +112,14 @@ impl PendingFile {
         }
         self.pending = None;
         Ok(())
+    }
+}
+
+impl PendingFile {
+    /// Puts it in its place, unless there is something.
+    fn put_if_free(self) -> io::Result<()> {
+        // A rename would replace what is there; a link does not, and its first name goes when this is dropped.
+        self.pending.as_ref().map_or(Ok(()), |pending| fs::hard_link(pending, &self.place))
     }
 }
 

@@ -33,7 +33,13 @@ impl Rdata {
         }
     }
 
-    /// The RDATA of a PTR record.
+    /// The RDATA of a SOA record: its names, then serial, refresh, retry, expire and minimum (RFC 1035 section 3.3.13).
+    pub fn of_soa(mname: NameRef<'_>, rname: NameRef<'_>, numbers: [u32; 5]) -> Rdata {
+        let numbers = numbers.map(u32::to_be_bytes);
+        Rdata([mname.as_wire(), rname.as_wire(), numbers.as_flattened()].concat().into())
+    }
+
+    /// The RDATA of a record that holds one name: NS, CNAME, PTR.
     pub fn from_name(name: NameRef<'_>) -> Rdata {
         Rdata(name.as_wire().into())
     }

@@ -5,7 +5,8 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::breakers::GLOBAL;
-use crate::plan::{LimitKind, LimitState, Plan, SealedPlan};
+use crate::dns::ZoneName;
+use crate::plan::{LimitKind, LimitState, Plan, SealedPlan, ZoneAction};
 
 /// The permission to apply one wave of a plan. Only [`clear`] gives it, nothing is written without it, and it cannot be
 /// used twice.
@@ -37,14 +38,46 @@ impl FromStr for Allowance {
 
     /// Reads `project:search/1h=34`.
     fn from_str(text: &str) -> Result<Allowance, String> {
-        let parts = text.rsplit_once('=').filter(|(name, _)| name.contains('/'));
+        let parts = text.rsplit_once('=').filter(|(name, _)| name.contains('/') || zone_lock(name).is_some());
         let parsed = parts.and_then(|(name, number)| Some((name, number.parse().ok()?)));
         let (name, number) = parsed.ok_or_else(|| {
             "give the name of a limit and a number, such as `project:search/1h=34`; a plan and `zonewright status` \
              list the limits"
                 .to_owned()
         })?;
-        Ok(Allowance { name: name.to_owned(), number })
+        // The name of a zone may lack its final dot.
+        let is_short = zone_lock(name).is_some_and(|zone| !zone.ends_with('.'));
+        Ok(Allowance { name: if is_short { format!("{name}.") } else { name.to_owned() }, number })
+    }
+}
+
+/// What an allowance begins with that lets a zone be made which an earlier apply saw.
+const ZONE_CREATE: &str = "zone-create:";
+
+/// What an allowance begins with that lets a zone be deleted.
+const ZONE_DELETE: &str = "zone-delete:";
+
+/// The zone of an allowance to make or to delete one.
+fn zone_lock(name: &str) -> Option<&str> {
+    let kinds = [ZONE_CREATE, ZONE_DELETE];
+    kinds.iter().find_map(|kind| name.strip_prefix(kind)).filter(|zone| !zone.is_empty())
+}
+
+impl Allowance {
+    /// The zone that may be made although an earlier apply saw it, as text with the final dot; none of other allowances,
+    /// and of one for any other number of zones than one.
+    pub fn zone_to_create(&self) -> Option<&str> {
+        self.name.strip_prefix(ZONE_CREATE).filter(|_| self.number == 1)
+    }
+
+    /// Lets a zone be deleted.
+    pub fn to_delete(zone: &ZoneName) -> Allowance {
+        Allowance { name: format!("{ZONE_DELETE}{zone}"), number: 1 }
+    }
+
+    /// Whether it lets a zone be deleted, whose name is given as text with the final dot.
+    pub fn lets_delete(&self, zone: &str) -> bool {
+        self.name.strip_prefix(ZONE_DELETE) == Some(zone) && self.number == 1
     }
 }
 
@@ -97,7 +130,14 @@ fn exists(plan: &Plan, counted: &[LimitState], name: &str) -> bool {
             }
         }
     };
-    counted.iter().any(|limit| limit.name() == name) || is_share().is_some()
+    let is_in_plan = |action: ZoneAction, kind: &str| {
+        let mut changes = plan.zone_changes.iter().filter(|change| change.action == action);
+        name.strip_prefix(kind).is_some_and(|zone| changes.any(|change| change.zone.to_string() == zone))
+    };
+    counted.iter().any(|limit| limit.name() == name)
+        || is_share().is_some()
+        || is_in_plan(ZoneAction::Create, ZONE_CREATE)
+        || is_in_plan(ZoneAction::Delete, ZONE_DELETE)
 }
 
 #[cfg(test)]

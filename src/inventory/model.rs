@@ -15,7 +15,7 @@ use super::value::{Duration, HbfProjectId, Inv, Mac, Net64, Percent, Time, Vlan}
 use crate::diag::{FileId, Files, Origin};
 use crate::dns::{Name, Ttl, ZoneName};
 use crate::document::words;
-use crate::target::{CopyId, PoolName, TargetId, TargetScope, ZoneFence, ZoneId};
+use crate::target::{CopyId, PoolName, TargetId, TargetScope, ZoneApex, ZoneFence, ZoneId};
 
 /// A workspace, read and checked.
 #[derive(Debug)]
@@ -302,10 +302,37 @@ pub struct ZoneSpec {
     pub fence: Option<ZoneFence>,
     /// The names of it that no rule may change.
     pub protect: Vec<ProtectPattern>,
+    /// What it is for.
+    pub purpose: ZonePurpose,
+    /// With which apex a target that lacks it gets it; none where it does not.
+    pub create: Option<ZoneApex>,
     /// Where it is configured.
     pub origin: Origin,
     /// Where `ttl` is set, for evidence.
     pub ttl_origin: Option<Origin>,
+}
+
+/// What a zone is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ZonePurpose {
+    /// It holds what is asked for.
+    Records,
+    /// It is to be deleted: nothing may be asked for in it.
+    Absent,
+    /// It lists zones for secondaries (RFC 9432), and holds nothing else.
+    Catalog,
+}
+
+impl ZoneSpec {
+    /// Whether nothing may be asked for in it.
+    pub fn is_closed(&self) -> bool {
+        self.purpose != ZonePurpose::Records
+    }
+
+    /// Whether it is no failure that a target lacks it.
+    pub fn may_be_missing(&self) -> bool {
+        self.create.is_some() || self.purpose == ZonePurpose::Absent
+    }
 }
 
 /// A name, or a glob of names, that no rule may change.

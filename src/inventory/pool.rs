@@ -2,6 +2,8 @@
 
 use super::config::node::SettingsNode;
 use super::value::Duration;
+use crate::diag::Origin;
+use crate::dns::ZoneName;
 use crate::target::{PoolName, TargetId, TargetScope};
 
 /// One `[pool.X]` with its targets.
@@ -21,6 +23,19 @@ pub struct Pool {
     pub proof: FollowProof,
     /// How often `run` brings in line what its targets lack.
     pub sync_interval: Duration,
+    /// The zone that lists its zones for secondaries; none where none does.
+    pub catalog: Option<CatalogSpec>,
+}
+
+/// `catalog` of a pool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CatalogSpec {
+    /// The zone.
+    pub zone: ZoneName,
+    /// Where it is written.
+    pub origin: Origin,
+    /// How wide it is there, for diagnostics.
+    pub width: usize,
 }
 
 /// `verify`: what shows that a name server has reached a step.

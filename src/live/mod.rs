@@ -35,7 +35,7 @@ pub use knowledge::ZoneKnowledge;
 pub use own::OwnRrsets;
 pub use unpaired::PairedRecords;
 use unpaired::UnpairedRecords;
-pub use zone::{LiveZone, ZoneStructure};
+pub use zone::{ContentsAbsence, LiveZone, ZoneStructure};
 
 /// The number of a zone in the list that [`Live::new`] got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -235,7 +235,10 @@ impl Live {
     fn place_if(&self, name: NameRef<'_>, covers: impl Fn(&ZoneKnowledge, NameRef<'_>) -> bool) -> NamePlace {
         let Some(number) = self.zone_of(name) else { return NamePlace::NoZone };
         let zone = self.zone(number);
-        let Some(contents) = zone.contents() else { return NamePlace::Unknown(number) };
+        let Some(contents) = zone.contents() else {
+            let is_closed = zone.absence() == Some(ContentsAbsence::Closed);
+            return if is_closed { NamePlace::NoZone } else { NamePlace::Unknown(number) };
+        };
         if let Some(cut) = zone.cut_at_or_above(name) {
             return NamePlace::Delegated(number, cut);
         }

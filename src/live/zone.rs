@@ -17,6 +17,19 @@ pub struct LiveZone {
     structure: ZoneStructure,
     /// The names that it is known for; none where it was read whole.
     knowledge: Option<Box<ZoneKnowledge>>,
+    /// Why it has no contents, where it has none.
+    absence: ContentsAbsence,
+}
+
+/// Why a zone has no contents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContentsAbsence {
+    /// It could not be read.
+    Unread,
+    /// It does not exist where it should, and cannot be made there.
+    Missing,
+    /// Nothing may be asked for in it.
+    Closed,
 }
 
 /// What in a zone hides names, and which names it points to.
@@ -72,7 +85,22 @@ pub struct ZonePointers {
 impl LiveZone {
     /// A zone that could not be read.
     pub fn unknown(name: ZoneName) -> LiveZone {
-        LiveZone { name, contents: None, structure: ZoneStructure::default(), knowledge: None }
+        LiveZone::without_contents(name, ContentsAbsence::Unread)
+    }
+
+    /// A zone that has no contents for rules.
+    pub fn without_contents(name: ZoneName, absence: ContentsAbsence) -> LiveZone {
+        LiveZone { name, contents: None, structure: ZoneStructure::default(), knowledge: None, absence }
+    }
+
+    /// Why it has no contents, where it has none.
+    pub fn absence(&self) -> Option<ContentsAbsence> {
+        self.contents.is_none().then_some(self.absence)
+    }
+
+    /// The same zone closed to all that asks for anything in it; gives its contents.
+    pub fn closed(self) -> (LiveZone, Option<ZoneContents>) {
+        (LiveZone::without_contents(self.name, ContentsAbsence::Closed), self.contents)
     }
 
     /// A zone that was read whole.
@@ -84,7 +112,8 @@ impl LiveZone {
 
     /// A zone that was read whole, of which every RRset was looked at.
     pub fn made_of(contents: ZoneContents, structure: ZoneStructure) -> LiveZone {
-        LiveZone { name: contents.apex().clone(), contents: Some(contents), structure, knowledge: None }
+        let absence = ContentsAbsence::Unread;
+        LiveZone { name: contents.apex().clone(), contents: Some(contents), structure, knowledge: None, absence }
     }
 
     /// A zone of which only the names asked for are known.

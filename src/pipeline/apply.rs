@@ -18,11 +18,12 @@ use super::publication::taken::TakingTargets;
 use super::publication::{PoolRolls, PublicationWatch};
 use super::settings::{OpenError, WorkspaceSettings, load_settings, state_address};
 use super::targets::{OpenedZones, Targets};
-use super::{acceptance, name_servers, undo, waits};
+use super::zone_making::{ZonePhase, ZoneWork};
+use super::{acceptance, name_servers, undo, waits, zone_changes};
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
 use crate::apply::{
-    self, ApplyEvent, ApplyOutcome, ApplyWatch, LaneSurvey, Orders, SIDE_BY_SIDE, Survey, SurveyedCopy,
+    self, ApplyEvent, ApplyOutcome, ApplyWatch, LaneSurvey, Orders, SIDE_BY_SIDE, Survey, SurveyedCopy, ZoneOutcome,
 };
 use crate::change::{Change, RrsetText};
 use crate::claim::Subject;
@@ -115,7 +116,8 @@ pub fn apply(
     if let (Err(refusal), None) = (&here, plan.undoes) {
         return Ok(ApplyRun::refused(refusal.clone()));
     }
-    if plan.changes.is_empty() && !was_killed(&address, known) && !waits::has_news(plan, &kept, request.now) {
+    let has_news = waits::has_news(plan, &kept, request.now) || zone_changes::has_news(plan, config, known);
+    if plan.is_idle() && !was_killed(&address, known) && !has_news {
         if let Some(refusal) = known.and_then(|state| idle_refusal((plan, given.place), state)) {
             return Ok(ApplyRun::refused(refusal));
         }
@@ -188,6 +190,10 @@ impl ApplyWork<'_> {
         for killed in killed {
             settle_found(state, *killed, self.targets, self.request.now)?;
         }
+        let zones_made = match self.make_zones(state, &[])? {
+            Ok(zones_made) => zones_made,
+            Err(refusal) => return Ok(ApplyRun::refused(refusal)),
+        };
         let survey = self.survey();
         let known = self.markers(state)?;
         if let Some(refusal) = state_lost(&survey, &known) {
@@ -202,7 +208,8 @@ impl ApplyWork<'_> {
         };
         let orders = self.orders(wave, &known, 0);
         waits::note(plan, state, self.request.now)?;
-        if !survey.is_open() && killed.is_empty() {
+        zone_changes::note_seen(plan, &self.settings.config, state, self.request.now)?;
+        if !survey.is_open() && killed.is_empty() && plan.zone_changes.is_empty() {
             let written = apply::write(survey, &orders, &NoWatch);
             let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new()).with_names(plan);
             let accepting = if did_all(&applied) {
@@ -228,7 +235,55 @@ impl ApplyWork<'_> {
             ran.is_journaled &= settle_found(state, *killed, self.targets, self.request.now).is_ok();
             ran.is_journaled &= self.note_steps_of(state, *killed).is_ok();
         }
+        self.finish_zones(state, &mut ran, zones_made);
         Ok(ApplyRun { moved, ..ran })
+    }
+
+    /// Makes and lists the zones of the plan, before anything is read from them; the limits of `earlier` were lifted for the
+    /// plan before. Gives what happened to each, or why the whole plan is refused.
+    pub fn make_zones(
+        &self,
+        state: &mut dyn State,
+        earlier: &[Allowance],
+    ) -> Result<Result<Vec<ZoneOutcome>, Problem>, Problem> {
+        let plan = self.sealed.plan();
+        if plan.zone_changes.is_empty() {
+            return Ok(Ok(Vec::new()));
+        }
+        // A plan that exceeds a limit makes no zone, either.
+        let changes: Vec<&Change> = plan.changes.iter().collect();
+        if let Err(refusal) =
+            self.guards.clear((self.sealed, self.place, &changes), earlier, state, self.request.now)?
+        {
+            return Ok(Err(refusal));
+        }
+        self.progress.stage(RunStage::MakeZones, None);
+        let made = self.zone_work(self.guards.allow).run(&plan.zone_changes, ZonePhase::Before, state)?;
+        Ok(Ok(made))
+    }
+
+    /// Deletes the zones of the plan, after all else, and joins what happened to zones to the outcome.
+    pub fn finish_zones(&self, state: &mut dyn State, ran: &mut ApplyRun, made: Vec<ZoneOutcome>) {
+        let plan = self.sealed.plan();
+        if plan.zone_changes.is_empty() || ran.refusal.is_some() {
+            return;
+        }
+        let work = self.zone_work(self.guards.allow);
+        let deleted = work.run(&plan.zone_changes, ZonePhase::After, state);
+        let mut outcomes = made;
+        match deleted {
+            Ok(deleted) => outcomes.extend(deleted),
+            Err(problem) => ran.applied.problems.push(problem),
+        }
+        ran.applied.problems.extend(work.without_consensus(&outcomes));
+        // Files that were made or deleted after the last update may need the target's last step, too.
+        ran.applied.problems.extend(self.targets.finish());
+        ran.applied.zone_changes = outcomes;
+    }
+
+    /// How zones are made and deleted.
+    fn zone_work<'w>(&'w self, lets: &'w [Allowance]) -> ZoneWork<'w> {
+        ZoneWork { config: &self.settings.config, targets: self.targets, request: self.request, lets }
     }
 
     /// Reads all that the plan touches.
@@ -483,8 +538,11 @@ pub(super) fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Resu
     if let Some(refusal) = unknown_target(plan, config, place) {
         return Err(refusal);
     }
-    let zones: BTreeSet<(&PoolName, &ZoneName)> =
-        plan.changes.iter().map(|change| (&change.pool, &change.zone)).collect();
+    let of_zones = plan.zone_changes.iter().flat_map(|change| {
+        [Some(&change.zone), change.catalog.as_ref()].into_iter().flatten().map(|zone| (&change.pool, zone))
+    });
+    let changes = plan.changes.iter().map(|change| (&change.pool, &change.zone));
+    let zones: BTreeSet<(&PoolName, &ZoneName)> = changes.chain(of_zones).collect();
     let unknown = |message: String, hint: &str| Problem::new(place, "unknown-zone", message).hint(hint);
     let spec = |(pool, name): (&PoolName, &ZoneName)| {
         let spec = config.zones.iter().find(|spec| spec.name == *name).ok_or_else(|| {
@@ -544,7 +602,7 @@ pub(super) fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<S
         let is_it = |seen: &&ZoneSeen| {
             seen.zone == zone.copy.zone && lane.target.as_ref().is_none_or(|target| seen.target == target.name)
         };
-        let seen = plan.zones.iter().find(is_it)?.serial;
+        let seen = plan.zones.iter().find(is_it)?.serial?;
         let now = zone.serial.filter(|now| *now != seen)?;
         let at = lane.target.as_ref().map(|target| format!(" at target `{target}`")).unwrap_or_default();
         Some(format!("zone `{}`{at}: serial {now}, the plan saw {seen}", zone.copy.zone))

@@ -11,7 +11,7 @@ use super::guards::{self, GuardMemory};
 use super::input_error::InputError;
 use super::settings::{check_targets, local_folder, state_address};
 use super::targets::server_names;
-use super::{accepted, published};
+use super::{accepted, published, zone_changes};
 use crate::diag::{CallError, Diagnostics, Problem, did_you_mean};
 use crate::diff::context::ServerNames;
 use crate::diff::decide::DecisionInput;
@@ -20,7 +20,7 @@ use crate::diff::waits::RrsetWaits;
 use crate::diff::{Selection, TrippedHosts};
 use crate::dns::ZoneName;
 use crate::explain::find_hosts;
-use crate::guard::trust;
+use crate::guard::{Allowance, trust};
 use crate::inventory::model::{Config, Inventory, ProjectIndex, Registry};
 use crate::inventory::read::{LoadedWorkspace, SettingsFile, WorkspaceExtent};
 use crate::inventory::value::Time;
@@ -50,6 +50,8 @@ pub struct PlanRequest<'a> {
     pub base: Option<&'a str>,
     /// How zones that earlier runs kept may be used.
     pub cache: CacheUse,
+    /// What an operator allows: only that zones are made which an earlier apply saw counts here.
+    pub allow: &'a [Allowance],
 }
 
 /// A snapshot that a plan was made from.
@@ -155,7 +157,9 @@ pub(super) fn gather(
         None => {
             let cache = cache_of(request, &inventory.config);
             let terms = ReadingTerms { workspace: request.workspace, now: request.now, cache: Some(&cache) };
-            zones::read(&ZonesRequest { inventory: &inventory, selection: &read_for, terms }, early, progress)
+            let creation = zone_changes::terms(state.as_deref(), request.allow)?;
+            let request = ZonesRequest { inventory: &inventory, selection: &read_for, terms, creation: &creation };
+            zones::read(&request, early, progress)
         }
     };
     let (zones, forgotten) = match inventory.config.registry {

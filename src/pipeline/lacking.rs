@@ -215,6 +215,7 @@ impl LackWork<'_> {
             notices: Vec::new(),
             limits: Vec::new(),
             sources: Vec::new(),
+            zone_changes: Vec::new(),
             zones: Vec::new(),
         })
     }

@@ -79,6 +79,10 @@ mod lacking;
 
 mod sights;
 
+mod zone_changes;
+
+mod zone_making;
+
 mod findings;
 
 mod input_error;

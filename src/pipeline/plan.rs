@@ -10,6 +10,7 @@ use super::inputs::{PlanInput, PlanRequest, ReadFor, SnapshotUsed, gather};
 use super::left_behind::{self, OrphanMemory};
 use super::notices::found_notices;
 use super::review::{ReviewError, ReviewSubject};
+use super::zone_changes::{self, ZonePlan};
 use super::{TOOL, review};
 use crate::change::Change;
 use crate::claim::Subject;
@@ -24,6 +25,7 @@ use crate::names::holders::name_of;
 use crate::plan::{HostSeen, Plan, PlanScope, Review, SourceSeen, WorkspaceSeen};
 use crate::progress::{Progress, RunStage};
 use crate::provider::{self, outage};
+use crate::reading::Zones;
 use crate::state::State;
 
 /// A plan, and the findings of the same run.
@@ -112,6 +114,8 @@ pub(super) fn made(
     let (mut notices, is_partial) = found_notices(&inventory, &zones);
     let hosts = hosts_seen(&inventory, &decided);
     notices.extend(decided.notices);
+    let of_zones = zone_changes_of(request, &inventory.config, (&zones, state), &decided.changes)?;
+    notices.extend(of_zones.notices);
     let mut inputs = inventory.inputs.clone();
     inputs.extend(zones.inputs);
     let settings = inventory.settings_errors.keys().cloned().collect();
@@ -136,6 +140,7 @@ pub(super) fn made(
         notices,
         limits: Vec::new(),
         sources: inventory.exports.iter().map(source_seen).collect(),
+        zone_changes: of_zones.changes,
         zones: zones.seen,
     };
     left_behind::list(&mut plan, left, &selection, OrphanMemory { config: &inventory.config, state })?;
@@ -154,6 +159,21 @@ pub(super) fn made(
         base: Vec::new(),
     };
     Ok(MadePlan { plan, findings, is_partial, snapshot: input.snapshot, breakers: remembered.breakers, targets })
+}
+
+/// What a plan does with zones as such: nothing from a snapshot, and for some hosts or projects no more than they need.
+fn zone_changes_of(
+    request: &PlanRequest<'_>,
+    config: &Config,
+    (zones, state): (&Zones, Option<&dyn State>),
+    changes: &[Change],
+) -> Result<ZonePlan, Problem> {
+    if request.live_snapshot.is_some() {
+        return Ok(ZonePlan::default());
+    }
+    let all = zone_changes::decide(config, zones, state)?;
+    let is_whole = request.hosts.is_empty() && request.projects.is_empty();
+    Ok(if is_whole { all } else { all.narrowed(changes) })
 }
 
 /// The targets of the zones that changes are in, each once.

@@ -5,10 +5,13 @@ use std::path::Path;
 use super::publication::PoolRolls;
 use super::settings::{load_config, state_address};
 use super::sync::{SyncError, UnknownPool};
+use crate::consensus::ZoneStatus;
 use crate::inventory::value::Time;
+use crate::plan::ZoneAction;
 use crate::reading::ReadingTerms;
 use crate::state::status::PoolStatus;
-use crate::state::{self, State};
+use crate::state::{self, State, ZoneActionRow};
+use crate::target::TargetId;
 
 /// Reads all rows of a pool.
 ///
@@ -20,7 +23,19 @@ pub fn pool_status(workspace: &Path, pool: &str, now: Time) -> Result<PoolStatus
     let context = ReadingTerms { workspace, now, cache: None };
     let context = context.context(&config);
     let state: Option<Box<dyn State>> = state::open_to_read(&state_address(workspace, &config))?;
-    let zones = state.map(|state| state.publications(&spec.name)).transpose()?.unwrap_or_default();
+    let state = state.as_deref();
+    let mut zones = state.map(|state| state.publications(&spec.name)).transpose()?.unwrap_or_default();
+    let mut made = state.map(|state| state.zone_rows()).transpose()?.unwrap_or_default();
+    made.retain(|row| row.copy.target.pool == spec.name);
+    for zone in &mut zones {
+        let is_deleted = |target: &TargetId| {
+            let is_it = |row: &&ZoneActionRow| row.copy.zone == zone.zone.name && row.copy.target == *target;
+            made.iter().filter(is_it).any(|row| row.action == ZoneAction::Delete && row.why.is_none())
+        };
+        if spec.is_reached(spec.targets.iter().map(|target| &target.id).filter(|target| is_deleted(target))) {
+            zone.status = ZoneStatus::Deleted;
+        }
+    }
     let voters = PoolRolls::of(&config, context.source).of_pool(&spec.name);
-    Ok(PoolStatus { name: spec.name.clone(), threshold: spec.threshold, voters, zones })
+    Ok(PoolStatus { name: spec.name.clone(), threshold: spec.threshold, voters, zones, made })
 }

@@ -129,6 +129,11 @@ impl ApplyWork<'_> {
     /// Settles open updates, and does what is missing.
     pub fn go_on(&self, state: &mut dyn State, id: ApplyId) -> Result<ApplyRun, Problem> {
         self.targets.doubt();
+        let earlier: Vec<Allowance> = state.allowed(id)?.into_iter().map(|allowed| allowed.allowance).collect();
+        let made = match self.make_zones(state, &earlier)? {
+            Ok(made) => made,
+            Err(refusal) => return Ok(ApplyRun::refused(refusal)),
+        };
         let mut ran = self.round(state, id, true)?;
         for _ in 1..ROUNDS {
             if ran.refusal.is_some() || !ran.is_journaled {
@@ -137,6 +142,7 @@ impl ApplyWork<'_> {
             let Some(next) = self.again(state, id, &ran).transpose() else { break };
             ran = after(ran, next);
         }
+        self.finish_zones(state, &mut ran, made);
         Ok(ran)
     }
 

@@ -13,6 +13,7 @@ use crate::dns::ZoneName;
 use crate::inventory::value::Time;
 use crate::progress::Progress;
 use crate::provider::outage;
+use crate::reading::CreationTerms;
 use crate::reading::open::{each_zone, open_targets};
 use crate::reading::{ReadingTerms, Zones, ZonesRequest, zones};
 use crate::snapshot::{SavedZone, SnapshotWriter, UnreadZone};
@@ -101,7 +102,8 @@ fn save_known(
     progress: &dyn Progress,
 ) -> Result<(Vec<SaveOutcome>, Findings), SnapshotError> {
     let (inventory, diagnostics) = load(terms.workspace, terms.now, progress).map_err(SnapshotError::Settings)?;
-    let request = ZonesRequest { inventory: &inventory, selection: &Selection::default(), terms };
+    let request =
+        ZonesRequest { inventory: &inventory, selection: &Selection::default(), terms, creation: &CreationTerms::NONE };
     let Zones { live, unread, findings, .. } = zones::read(&request, None, progress);
     let mut unread = unread.into_iter().map(|(_, error)| error);
     let outcomes = live.zones().map(|(_, zone)| match zone.contents() {

@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 
 use super::conduct::ApplyConduct;
 use super::lacking::LackWork;
-use super::name_servers;
 use super::publication::taken::serial;
 use super::publication::{PoolRolls, PublicationWatch};
 use super::settings::{OpenError, load_settings, state_address};
 use super::targets::OpenedZones;
+use super::{name_servers, zone_making};
+use crate::apply::ZoneOutcome;
 use crate::consensus::{SerialSeen, ZoneRecord};
 use crate::diag::Problem;
 use crate::inventory::model::{Config, ZoneSpec};
@@ -48,7 +49,12 @@ pub struct UnknownPool {
 impl SyncRun {
     /// Nothing was to be done.
     fn idle() -> SyncRun {
-        SyncRun { served: ServedOutcome::none(), lacks: LackOutcome::default(), problems: Vec::new() }
+        SyncRun {
+            served: ServedOutcome::none(),
+            lacks: LackOutcome::default(),
+            zone_changes: Vec::new(),
+            problems: Vec::new(),
+        }
     }
 }
 
@@ -70,6 +76,8 @@ pub struct SyncRun {
     pub served: ServedOutcome,
     /// What happened to what targets lacked.
     pub lacks: LackOutcome,
+    /// What happened to zones that could not be made or deleted before.
+    pub zone_changes: Vec<ZoneOutcome>,
     /// What went wrong with targets and name servers as a whole.
     pub problems: Vec<Problem>,
 }
@@ -92,9 +100,10 @@ pub fn sync(request: &ApplyConduct<'_>, pool: Option<&str>, progress: &dyn Progr
     let context = terms.context(config);
     let rolls = PoolRolls::of(config, context.source);
     progress.stage(RunStage::Survey, None);
+    let zone_changes = zone_making::retry(config, request, state, pool)?;
     let lacks = LackWork { settings: &settings, request, rolls: &rolls, progress }.retry(state, pool)?;
     let zones = open_zones(state, config, &rolls, pool)?;
-    if zones.is_empty() && lacks.is_empty() {
+    if zones.is_empty() && lacks.is_empty() && zone_changes.is_empty() {
         return Ok(SyncRun::idle());
     }
     let problems = look_again(state, config, &rolls, (&zones, request))?;
@@ -103,7 +112,7 @@ pub fn sync(request: &ApplyConduct<'_>, pool: Option<&str>, progress: &dyn Progr
     let clock = || request.clock();
     let watch = PublicationWatch { config, context: &context, interrupted, clock: &clock, who, progress };
     let served = watch.of_zones(held, &zones)?;
-    Ok(SyncRun { served, lacks, problems: problems.into_iter().chain(untold).collect() })
+    Ok(SyncRun { served, lacks, zone_changes, problems: problems.into_iter().chain(untold).collect() })
 }
 
 /// The zones of the settings that a voter does not show at the newest step; of one pool, or of all.

@@ -49,6 +49,7 @@ fn plan(workspace: &Path) -> MadePlan {
         live_snapshot: None,
         base: None,
         cache: CacheUse::Renew,
+        allow: &[],
     };
     make_plan(&request, &Silent).unwrap()
 }

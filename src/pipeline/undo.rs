@@ -100,6 +100,7 @@ pub fn make_undo(request: &PlanRequest<'_>, id: ApplyId, progress: &dyn Progress
         notices,
         limits: Vec::new(),
         sources: Vec::new(),
+        zone_changes: Vec::new(),
         zones: Vec::new(),
     };
     plan.limits = remembered.count(&plan, request.workspace);

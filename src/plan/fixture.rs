@@ -35,6 +35,7 @@ pub fn empty() -> Plan {
         notices: Vec::new(),
         limits: Vec::new(),
         sources: Vec::new(),
+        zone_changes: Vec::new(),
         zones: vec![
             seen("0.0.8.b.6.0.2.0.a.2.ip6.arpa", 2026112007, 81_240),
             seen("search.example.net", 2026112001, 62_018),
@@ -114,7 +115,7 @@ fn seen(name: &str, serial: u32, rrsets: u64) -> ZoneSeen {
         managed: rrsets / 2,
         pool: pool(),
         rrsets,
-        serial,
+        serial: Some(serial),
         target: "main".to_owned(),
         zone: zone(name),
     }
@@ -280,6 +281,7 @@ pub fn fleet() -> Plan {
                 ..of_hosts()
             },
         ],
+        zone_changes: Vec::new(),
         zones: empty().zones,
         ..empty()
     }

@@ -14,6 +14,8 @@ pub mod document;
 
 pub mod store;
 
+pub mod zone_change;
+
 #[cfg(test)]
 pub mod fixture;
 
@@ -27,3 +29,4 @@ pub use model::{
 };
 pub use review::{Cause, CauseKind, ChangeClass, ComparisonBase, Review};
 pub use sealed::SealedPlan;
+pub use zone_change::{ZoneAction, ZoneChange};

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::review::Review;
+use super::zone_change::ZoneChange;
 use crate::change::{BlockedSubject, Change, LeftBehindRrset, Notice, NoticeCode, SkippedSubject, WaitingRrset};
 use crate::claim::Subject;
 use crate::disk::hex;
@@ -54,11 +55,18 @@ pub struct Plan {
     pub limits: Vec<LimitState>,
     /// The exports, sorted by source; none where an apply is undone, or in plans of an earlier version.
     pub sources: Vec<SourceSeen>,
+    /// The zones that are made, listed or deleted, before and after all changes; sorted by pool, zone, target.
+    pub zone_changes: Vec<ZoneChange>,
     /// The copies that were read whole, sorted by pool, name and target.
     pub zones: Vec<ZoneSeen>,
 }
 
 impl Plan {
+    /// Whether it does nothing.
+    pub fn is_idle(&self) -> bool {
+        self.changes.is_empty() && self.zone_changes.is_empty()
+    }
+
     /// Whether the plan lists all RRsets that wait to be deleted, so that an RRset which waited and is not in the plan
     /// has the name of a host again.
     ///
@@ -238,8 +246,9 @@ pub struct ZoneSeen {
     pub pool: PoolName,
     /// How many RRsets it has.
     pub rrsets: u64,
-    /// The SOA's serial.
-    pub serial: u32,
+    /// The SOA's serial; none where the zone does not exist yet.
+    #[serde(deserialize_with = "nullable")]
+    pub serial: Option<u32>,
     /// The target, by its name; a single one without a name has that of its pool.
     pub target: String,
     /// The zone.
@@ -250,7 +259,8 @@ impl ZoneSeen {
     /// The copy of a zone at a target.
     pub fn new(target: &TargetId, zone: ZoneName, seen: ContentsSeen) -> ZoneSeen {
         let ContentsSeen { digest, managed, rrsets, serial } = seen;
-        ZoneSeen { digest, managed, pool: target.pool.clone(), rrsets, serial, target: target.name.clone(), zone }
+        let (pool, target) = (target.pool.clone(), target.name.clone());
+        ZoneSeen { digest, managed, pool, rrsets, serial: Some(serial), target, zone }
     }
 }
 

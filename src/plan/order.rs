@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use super::{
     BlockedSubject, Change, LeftBehindRrset, LimitState, Notice, Plan, Reason, SkippedSubject, SourceSeen,
-    WaitingRrset, ZoneSeen,
+    WaitingRrset, ZoneChange, ZoneSeen,
 };
 use crate::claim::Subject;
 
@@ -37,6 +37,7 @@ pub fn settle(plan: &mut Plan) {
     plan.notices.dedup();
     plan.limits.sort_by(limits);
     plan.sources.sort_by(sources);
+    plan.zone_changes.sort_by(zone_changes);
     plan.zones.sort_by(zones);
 }
 
@@ -109,6 +110,12 @@ pub fn sources(a: &SourceSeen, b: &SourceSeen) -> Ordering {
 /// By pool, name, target.
 pub fn zones(a: &ZoneSeen, b: &ZoneSeen) -> Ordering {
     let key = |seen: &ZoneSeen| (seen.pool.clone(), seen.zone.to_string(), seen.target.clone());
+    key(a).cmp(&key(b))
+}
+
+/// By pool, zone, target.
+pub fn zone_changes(a: &ZoneChange, b: &ZoneChange) -> Ordering {
+    let key = |change: &ZoneChange| (change.pool.clone(), change.zone.to_string(), change.target.clone());
     key(a).cmp(&key(b))
 }
 

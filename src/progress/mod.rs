@@ -38,6 +38,8 @@ pub enum RunStage {
     Accepted,
     /// It digests the plan.
     Digest,
+    /// It makes zones that targets lack.
+    MakeZones,
     /// It reads the RRsets that a plan changes, right before it changes them.
     Survey,
     /// It sends updates; one step a host.
@@ -64,7 +66,7 @@ pub enum RunStage {
 
 impl RunStage {
     /// All of them.
-    pub const ALL: [RunStage; 22] = [
+    pub const ALL: [RunStage; 23] = [
         RunStage::Inventory,
         RunStage::Zones,
         RunStage::ZoneFiles,
@@ -76,6 +78,7 @@ impl RunStage {
         RunStage::Base,
         RunStage::Accepted,
         RunStage::Digest,
+        RunStage::MakeZones,
         RunStage::Survey,
         RunStage::Send,
         RunStage::ReadBack,
@@ -113,6 +116,7 @@ impl RunStage {
             RunStage::Base => ("base", "deriving the base"),
             RunStage::Accepted => ("accepted", "deriving what was accepted last"),
             RunStage::Digest => ("digest", "digesting the plan"),
+            RunStage::MakeZones => ("make_zones", "making zones"),
             RunStage::Survey => ("survey", "reading live DNS before the changes"),
             RunStage::Send => ("send", "applying: hosts"),
             RunStage::ReadBack => ("read_back", "reading back"),

@@ -24,7 +24,7 @@ use crate::dns::{Name, ZoneName};
 use crate::inventory::config::node::{SettingsNode, SourceText};
 use crate::inventory::pool::TargetSpec;
 use crate::inventory::value::Time;
-use crate::target::{NameServer, OpenedTarget, ReadTarget, TargetCapabilities, TargetSet, WriteTarget};
+use crate::target::{NameServer, OpenedTarget, ReadTarget, TargetCapabilities, TargetSet, WriteTarget, ZoneMaking};
 
 /// Declares the providers: each word is a module with a `PROVIDER`, and what `type` says.
 macro_rules! providers {
@@ -52,6 +52,8 @@ pub use zonefile::{file_name, read_in};
 struct Provider {
     /// What its targets can do.
     capabilities: TargetCapabilities,
+    /// Whether a target can make and delete zones, for settings that [`check`] passed.
+    zone_making: fn(&SettingsNode) -> ZoneMaking,
     /// Checks settings without using them.
     check: fn(&SettingsNode, &SourceText) -> Diagnostics,
     /// The names of servers in the settings, each with its place; without addresses.
@@ -141,6 +143,12 @@ pub fn place(target: &TargetSpec) -> String {
 /// What a target can do by its type; none where the type is unknown.
 pub fn capabilities(target: &TargetSpec) -> Option<TargetCapabilities> {
     named(&target.provider).map(|known| known.capabilities)
+}
+
+/// Whether a target can make and delete zones; an unknown type cannot.
+pub fn zone_making(target: &TargetSpec) -> ZoneMaking {
+    let none = ZoneMaking { creates: false, deletes: false };
+    named(&target.provider).map_or(none, |known| (known.zone_making)(&target.settings))
 }
 
 /// Opens a target whose settings [`check`] passed, to read it.

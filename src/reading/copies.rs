@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::diag::{FileFindings, Problem};
-use crate::inventory::model::{Config, ZoneSpec};
-use crate::inventory::pool::Pool;
-use crate::live::{Live, LiveZone, PoolCopies, TargetCopies, ZoneIndex};
+use crate::diag::{Code, FileFindings, Problem};
+use crate::dns::{ZoneContents, ZoneName};
+use crate::inventory::model::{Config, ZonePurpose, ZoneSpec};
+use crate::inventory::pool::{Pool, TargetSpec};
+use crate::live::{ContentsAbsence, Live, LiveZone, PoolCopies, TargetCopies, ZoneIndex};
 use crate::plan::{ContentsSeen, ZoneSeen};
+use crate::provider;
 use crate::target::{CopyId, Marker, TargetId, marker_key};
 
 /// A zone that was read completely, or taken from a snapshot.
@@ -20,20 +22,55 @@ pub struct KnownZone {
     pub inputs: Vec<(String, String)>,
     /// What is questionable in them.
     pub findings: Option<Box<FileFindings>>,
+    /// Whether the target has no such zone: then `live` is the zone as it would be made.
+    pub is_missing: bool,
 }
+
+/// What decides whether a zone that a target lacks is made there.
+#[derive(Debug)]
+pub struct CreationTerms {
+    /// The copies that an earlier apply saw.
+    pub seen: BTreeSet<CopyId>,
+    /// The zones that are made although they were seen.
+    pub allowed: BTreeSet<ZoneName>,
+}
+
+impl CreationTerms {
+    /// Nothing was seen, and nothing is allowed.
+    pub const NONE: CreationTerms = CreationTerms { seen: BTreeSet::new(), allowed: BTreeSet::new() };
+}
+
+/// A copy of a zone in which nothing may be asked for: one to delete, or a catalog.
+#[derive(Debug)]
+pub struct ClosedCopy {
+    /// Which.
+    pub copy: CopyId,
+    /// What it holds.
+    pub contents: ZoneContents,
+}
+
+/// The code of a zone that does not exist, and that its target cannot make.
+const ZONE_MISSING: Code = Code::new("zone-missing");
 
 /// What was read of one copy that was read whole, or why it was not.
 pub type CopyReading = Result<Box<KnownZone>, Problem>;
 
-/// What was read of the copies of the zones of pools that have several targets.
-#[derive(Default)]
-pub struct CopiesRead {
+/// What was read of the copies of the zones.
+pub struct CopiesRead<'a> {
+    /// What decides whether zones are made.
+    terms: &'a CreationTerms,
     /// The zones that are known, in the order of the configuration.
     zones: Vec<ZoneCopies>,
     /// How the copies were seen, each with its zone.
     pub seen: Vec<(ZoneIndex, ZoneSeen)>,
     /// The copies that could not be read, of zones that are known all the same.
     pub unread: Vec<(CopyId, Problem)>,
+    /// The copies that do not exist and are to be made.
+    pub missing: Vec<CopyId>,
+    /// The copies that do not exist, and that their targets cannot make; each with what to do.
+    pub not_made: Vec<(CopyId, Problem)>,
+    /// The copies of zones in which nothing may be asked for.
+    pub closed: Vec<ClosedCopy>,
     /// The markers in the copies.
     pub markers: Vec<(CopyId, Marker)>,
     /// The files they were read from, with their SHA-256.
@@ -62,22 +99,47 @@ struct OtherCopy {
     digest: Option<String>,
 }
 
-impl CopiesRead {
+impl<'a> CopiesRead<'a> {
+    /// Nothing was read yet.
+    pub fn new(terms: &'a CreationTerms) -> CopiesRead<'a> {
+        CopiesRead {
+            terms,
+            zones: Vec::new(),
+            seen: Vec::new(),
+            unread: Vec::new(),
+            missing: Vec::new(),
+            not_made: Vec::new(),
+            closed: Vec::new(),
+            markers: Vec::new(),
+            inputs: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
     /// Takes what was read of the copies of a zone, in the order of the targets of its pool; gives the reference copy.
     ///
     /// Errors: the copies that are known do not reach the threshold, so that the zone is unknown; why the first is.
     pub fn take(&mut self, config: &Config, zone: ZoneIndex, readings: Vec<CopyReading>) -> Result<LiveZone, Problem> {
         let spec = &config.zones[zone.0 as usize];
         let pool = &config.pools[spec.pool];
+        let judged =
+            pool.targets.iter().zip(readings).map(|(target, reading)| self.judge_missing(spec, target, reading));
+        let readings: Vec<CopyReading> = judged.collect();
         let known = pool.targets.iter().zip(&readings).filter(|(_, reading)| reading.is_ok());
         let is_reached = pool.is_reached(known.map(|(target, _)| &target.id));
-        let reference = readings.iter().position(Result::is_ok).filter(|_| is_reached);
-        let Some(reference) = reference else {
+        let exists = |reading: &CopyReading| reading.as_ref().is_ok_and(|known| !known.is_missing);
+        // What is live somewhere is chosen from, and not what would be made.
+        let first = readings.iter().position(exists).or_else(|| readings.iter().position(Result::is_ok));
+        let Some(reference) = first.filter(|_| is_reached) else {
+            if readings.iter().any(|reading| reading.as_ref().is_err_and(|problem| problem.code == ZONE_MISSING)) {
+                return Ok(LiveZone::without_contents(spec.name.clone(), ContentsAbsence::Missing));
+            }
             return Err(readings.into_iter().find_map(Result::err).expect("where none is known, each has an error"));
         };
         let (mut live, mut digest, mut copies) = (None, String::new(), Vec::new());
         for (place, reading) in readings.into_iter().enumerate() {
             let target = &pool.targets[place].id;
+            let is_not_made = reading.as_ref().is_err_and(|problem| problem.code == ZONE_MISSING);
             let copy = self.note(target, spec, zone, reading);
             if place == reference {
                 let (known, of_reference) = copy.expect("the reference is known");
@@ -87,6 +149,7 @@ impl CopiesRead {
             }
             let (known, digest) = match copy {
                 Some((known, digest)) => (known, Some(digest)),
+                None if is_not_made => (LiveZone::without_contents(spec.name.clone(), ContentsAbsence::Missing), None),
                 None => (LiveZone::unknown(spec.name.clone()), None),
             };
             copies.push(Some(OtherCopy { live: Arc::new(known), digest }));
@@ -95,12 +158,33 @@ impl CopiesRead {
         Ok(live.expect("the reference is among the copies"))
     }
 
+    /// Whether a zone that a target lacks counts as it would be made there.
+    ///
+    /// Errors: it is not made there: an earlier apply saw it, or the target cannot make it.
+    fn judge_missing(&mut self, spec: &ZoneSpec, target: &TargetSpec, reading: CopyReading) -> CopyReading {
+        let known = reading?;
+        if !known.is_missing || spec.purpose == ZonePurpose::Absent {
+            return Ok(known);
+        }
+        let copy = CopyId { target: target.id.clone(), zone: spec.name.clone() };
+        if self.terms.seen.contains(&copy) && !self.terms.allowed.contains(&spec.name) {
+            return Err(no_longer_there(&copy));
+        }
+        if !provider::zone_making(target).creates {
+            let problem = cannot_be_made(&copy);
+            self.not_made.push((copy, problem.clone()));
+            return Err(problem);
+        }
+        self.missing.push(copy);
+        Ok(known)
+    }
+
     /// Takes what a snapshot says of a zone: it counts for all copies.
     ///
     /// Errors: the snapshot does not have the zone.
     pub fn take_saved(&mut self, config: &Config, zone: ZoneIndex, reading: CopyReading) -> Result<LiveZone, Problem> {
         let spec = &config.zones[zone.0 as usize];
-        let KnownZone { live, seen, inputs, findings } = *reading?;
+        let KnownZone { live, seen, inputs, findings, is_missing: _ } = *reading?;
         self.note_marker(&config.reference(spec).id, &live);
         for target in &config.pools[spec.pool].targets {
             self.seen.push((zone, ZoneSeen::new(&target.id, spec.name.clone(), seen.clone())));
@@ -118,8 +202,9 @@ impl CopiesRead {
         zone: ZoneIndex,
         reading: CopyReading,
     ) -> Option<(LiveZone, String)> {
-        let KnownZone { live, seen, inputs, findings } = match reading {
+        let KnownZone { live, seen, inputs, findings, is_missing } = match reading {
             Ok(known) => *known,
+            Err(problem) if problem.code == ZONE_MISSING => return None,
             Err(problem) => {
                 self.unread.push((CopyId { target: target.clone(), zone: spec.name.clone() }, problem));
                 return None;
@@ -127,9 +212,21 @@ impl CopiesRead {
         };
         self.note_marker(target, &live);
         let digest = seen.digest.clone();
-        self.seen.push((zone, ZoneSeen::new(target, spec.name.clone(), seen)));
+        let mut seen = ZoneSeen::new(target, spec.name.clone(), seen);
+        if is_missing {
+            seen.serial = None;
+        }
+        if !is_missing || spec.create.is_some() && spec.purpose != ZonePurpose::Absent {
+            self.seen.push((zone, seen));
+        }
         self.inputs.extend(inputs);
         self.findings.extend(findings.map(|found| *found));
+        if !spec.is_closed() {
+            return Some((live, digest));
+        }
+        let (live, contents) = live.closed();
+        let copy = CopyId { target: target.clone(), zone: spec.name.clone() };
+        self.closed.extend(contents.filter(|_| !is_missing).map(|contents| ClosedCopy { copy, contents }));
         Some((live, digest))
     }
 
@@ -170,4 +267,29 @@ impl CopiesRead {
         }
         PoolCopies { pool: place, alike, others, without_first }
     }
+}
+
+/// The error of a copy that an earlier apply saw, and that is not there now.
+fn no_longer_there(copy: &CopyId) -> Problem {
+    let CopyId { target, zone } = copy;
+    let message = format!("an earlier apply saw `{zone}` at `{target}`, and the target has no such zone now");
+    let hint = format!(
+        "find out why it is gone, and restore it with all that it held; `plan --allow zone-create:{zone}=1` makes it \
+         anew, with no more than zonewright knows of"
+    );
+    Problem::new(target.name.clone(), "zone-gone", message).hint(hint)
+}
+
+/// The error of a copy that its target cannot make.
+fn cannot_be_made(copy: &CopyId) -> Problem {
+    let CopyId { target, zone } = copy;
+    let name = zone.to_string();
+    let name = name.strip_suffix('.').unwrap_or(&name);
+    let message = format!("`{zone}` does not exist at `{target}`, which has no `create_command`");
+    let hint = format!(
+        "add `create_command = [\"/usr/local/sbin/create-zone\", \"{{zone}}\"]` to the target; or make the zone by hand, \
+         on BIND: `rndc addzone {name} '{{ type primary; file \"{name}.zone\"; }};'` \
+         (`zonewright help zone-missing` has more)"
+    );
+    Problem::new(target.name.clone(), ZONE_MISSING, message).hint(hint)
 }

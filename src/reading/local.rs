@@ -9,7 +9,7 @@ use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::pool::TargetSpec;
 use crate::progress::{Progress, RunStage};
 use crate::provider;
-use crate::target::{TargetId, ZoneHome, ZoneRead};
+use crate::target::{ReadTarget, TargetId, ZoneHome, ZoneRead};
 
 /// What a check of the zones that are files found.
 #[derive(Debug, Default)]
@@ -56,7 +56,7 @@ pub fn read_local<T: Send>(
     read_copies(config, terms, &local_copies(config).filter(is_first).collect::<Vec<_>>(), keep)
 }
 
-/// Reads copies that are files, as [`read_local`] does.
+/// Reads copies that are files, as [`read_local`] does; without those that may be missing, and are.
 fn read_copies<T: Send>(
     config: &Config,
     terms: &ReadingTerms<'_>,
@@ -65,10 +65,16 @@ fn read_copies<T: Send>(
 ) -> Vec<T> {
     let readers = provider::open_all(config.targets().filter(|target| is_local(target)), &terms.context(config));
     let targets: Vec<&TargetId> = copies.iter().map(|copy| copy.target).collect();
-    side_by_side(&targets, |place| {
+    let kept = side_by_side(&targets, |place| {
+        let spec = copies[place].spec;
         let access = readers.target(targets[place]).access.as_ref().map_err(Problem::clone);
-        keep(access.and_then(|target| target.read_zone(&copies[place].spec.name)))
-    })
+        let is_missing = |target: &dyn ReadTarget| spec.may_be_missing() && target.lacks_zone(&spec.name);
+        match access {
+            Ok(target) if is_missing(target.as_ref()) => None,
+            access => Some(keep(access.and_then(|target| target.read_zone(&spec.name)))),
+        }
+    });
+    kept.into_iter().flatten().collect()
 }
 
 /// Reads the zones that are files, the copies of all targets, to find errors in them.

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::copies::{CopiesRead, CopyReading, KnownZone};
+use super::copies::{ClosedCopy, CopiesRead, CopyReading, CreationTerms, KnownZone};
 use super::inquiry::{self, QueriedZone};
 use super::needed::{NeededNames, ReadingCost};
 use super::open::{ReadingTerms, TargetReaders, all_copies, each_copy, open_targets};
 use super::side_by_side::side_by_side;
 use crate::diag::{FileFindings, Problem};
 use crate::diff::Selection;
-use crate::dns::ZoneName;
+use crate::dns::{Name, ZoneName};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::live::asked::AskedZone;
@@ -18,7 +18,7 @@ use crate::parallel;
 use crate::plan::{ContentsSeen, ZoneSeen};
 use crate::progress::{Progress, RunStage};
 use crate::snapshot::{SavedLive, Snapshot};
-use crate::target::{CopyId, Marker, OpenedTarget, ReadTarget, ReadingManner, TargetId, ZoneRead};
+use crate::target::{CopyId, Marker, OpenedTarget, ReadTarget, ReadingManner, TargetId, ZoneApex, ZoneRead};
 
 /// The configured zones as they are live.
 #[derive(Debug)]
@@ -37,6 +37,12 @@ pub struct Zones {
     pub unread: Vec<(ZoneName, Problem)>,
     /// The copies that could not be read, of zones that are known all the same; in the same order.
     pub unread_copies: Vec<(CopyId, Problem)>,
+    /// The copies that do not exist and are to be made.
+    pub missing: Vec<CopyId>,
+    /// The copies that do not exist, and that their targets cannot make; each with what to do.
+    pub not_made: Vec<(CopyId, Problem)>,
+    /// The copies of zones in which nothing may be asked for.
+    pub closed: Vec<ClosedCopy>,
     /// The markers in the copies that were read whole.
     pub markers: Vec<(CopyId, Marker)>,
     /// The files they were read from, with their SHA-256.
@@ -80,9 +86,7 @@ impl EarlyZones {
         prepare(config, &readers, true);
         let copies = each_copy(config, &readers, progress, |place, target| {
             let read = |target: &dyn ReadTarget| match target.manner() {
-                ReadingManner::Whole | ReadingManner::Either => {
-                    Ok(Some(known(target.read_zone(&config.zones[place].name)?, None)))
-                }
+                ReadingManner::Whole | ReadingManner::Either => read_whole(target, &config.zones[place]).map(Some),
                 ReadingManner::ByName => Ok(None),
             };
             reader(target).and_then(read).transpose()
@@ -105,11 +109,13 @@ pub struct ZonesRequest<'a> {
     pub selection: &'a Selection,
     /// Where and when.
     pub terms: ReadingTerms<'a>,
+    /// What decides whether zones are made that targets lack.
+    pub creation: &'a CreationTerms,
 }
 
 /// Reads all configured zones as they are now, except those that `early` has.
 pub fn read(request: &ZonesRequest<'_>, early: Option<EarlyZones>, progress: &dyn Progress) -> Zones {
-    let ZonesRequest { inventory, selection, terms } = *request;
+    let ZonesRequest { inventory, selection, terms, .. } = *request;
     let config = &inventory.config;
     let zones = match early.filter(|early| early.are_by(config)) {
         Some(EarlyZones { readers, copies, .. }) => read_rest(request, &readers, copies, progress),
@@ -168,7 +174,7 @@ fn read_rest(
     early: Vec<Option<Result<Box<KnownZone>, Problem>>>,
     progress: &dyn Progress,
 ) -> Zones {
-    let ZonesRequest { inventory, selection, terms } = *request;
+    let ZonesRequest { inventory, selection, terms, creation } = *request;
     let config = &inventory.config;
     let apexes = Apexes::new(config.zones.iter().map(|spec| &spec.name));
     let asks = |target: &dyn ReadTarget| match target.manner() {
@@ -190,21 +196,24 @@ fn read_rest(
             if is_early.contains(&(place, &target.id)) {
                 return Ok(None);
             }
-            let ZoneSpec { name: zone, pool, .. } = &config.zones[place];
+            let spec = &config.zones[place];
             let target = reader(target)?;
-            if config.pools[*pool].has_several() {
+            if config.pools[spec.pool].has_several() {
                 // Copies are compared, and so read whole.
-                return Ok(Some(ZoneReading::Known(known(target.read_zone(zone)?, None))));
+                return Ok(Some(ZoneReading::Known(read_whole(target, spec)?)));
             }
-            let extent = extents.as_ref().zip(number(zone)).map(|(extents, number)| extents[number]);
-            read_one(target, zone, extent).map(Some)
+            let extent = extents.as_ref().zip(number(&spec.name)).map(|(extents, number)| extents[number]);
+            read_one(target, spec, extent).map(Some)
         })
     };
     let known = |early: Result<Box<KnownZone>, Problem>| early.map(ZoneReading::Known);
     let either = |(early, reading): (Option<_>, Result<Option<_>, _>)| early.map(known).or(reading.transpose());
     let readings = early.into_iter().zip(readings).map(|both| either(both).expect("a copy is known early or read now"));
     let readings = ZoneReadings::of_copies(config, readings.collect());
-    Zones { for_some: !selection.is_all(), ..join(inventory, needed, apexes, readings, progress) }
+    Zones {
+        for_some: !selection.is_all(),
+        ..join(inventory, CopiesRead::new(creation), (needed, apexes, readings), progress)
+    }
 }
 
 /// Reads all configured zones from a snapshot: no target is opened.
@@ -217,7 +226,9 @@ pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, progress: &dyn 
         progress.step();
         ZoneReadings::Saved(read.map(|SavedLive { read, knowledge }| known(read, knowledge)))
     });
-    let mut zones = join(inventory, None, apexes, readings, progress);
+    let terms = CreationTerms::NONE;
+    let copies = CopiesRead::new(&terms);
+    let mut zones = join(inventory, copies, (None, apexes, readings), progress);
     zones.inputs.push(snapshot.input().clone());
     zones
 }
@@ -226,19 +237,45 @@ pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, progress: &dyn 
 /// not about all hosts.
 fn read_one<'t>(
     target: &'t dyn ReadTarget,
-    zone: &ZoneName,
+    spec: &ZoneSpec,
     extent: Option<ReadingCost>,
 ) -> Result<ZoneReading<'t>, Problem> {
+    let zone = &spec.name;
     let records = match (target.manner(), extent) {
         (ReadingManner::ByName, _) => None,
         (ReadingManner::Either, Some(extent)) if extent.is_asked() => Some(extent.records),
         (ReadingManner::Either | ReadingManner::Whole, _) => {
-            return Ok(ZoneReading::Known(known(target.read_zone(zone)?, None)));
+            return Ok(ZoneReading::Known(read_whole(target, spec)?));
         }
     };
     let mut asked = AskedZone::new(zone.clone());
-    asked.open(target.ask(zone, &asked.opening())?);
+    match target.ask(zone, &asked.opening()) {
+        Ok(answers) => asked.open(answers),
+        Err(problem) => return missing(target, spec).map(ZoneReading::Known).ok_or(problem),
+    }
     Ok(ZoneReading::Asked(AskedOpening { target, asked, records }))
+}
+
+/// Reads one zone whole; one that the target lacks, and that may be made, is as it would be made.
+fn read_whole(target: &dyn ReadTarget, spec: &ZoneSpec) -> Result<Box<KnownZone>, Problem> {
+    let read = target.read_zone(&spec.name).map(|read| known(read, None));
+    read.or_else(|problem| missing(target, spec).ok_or(problem))
+}
+
+/// A zone that the target lacks, and that may be missing, as it would be made; none where it is there, or where it is no
+/// more than not readable.
+fn missing(target: &dyn ReadTarget, spec: &ZoneSpec) -> Option<Box<KnownZone>> {
+    if !spec.may_be_missing() || !target.lacks_zone(&spec.name) {
+        return None;
+    }
+    // One that is to be deleted may have no apex to be made with; nothing looks at what it would hold.
+    let apex = spec.create.clone().unwrap_or_else(|| {
+        let root = Name::root();
+        ZoneApex { mname: root.clone(), ns: vec![root.clone()], rname: root }
+    });
+    let read = ZoneRead { contents: apex.contents(&spec.name), inputs: Vec::new(), findings: None };
+    let known = known(read, None);
+    Some(Box::new(KnownZone { is_missing: true, ..*known }))
 }
 
 /// Makes the live zone from what was read; `knowledge` says which names are known, where it was not read completely.
@@ -251,7 +288,7 @@ fn known(read: ZoneRead, knowledge: Option<ZoneKnowledge>) -> Box<KnownZone> {
         Some(knowledge) => live.with_knowledge(knowledge),
         None => live,
     };
-    Box::new(KnownZone { live, seen, inputs: read.inputs, findings: read.findings })
+    Box::new(KnownZone { live, seen, inputs: read.inputs, findings: read.findings, is_missing: false })
 }
 
 /// What was read of one zone.
@@ -288,13 +325,11 @@ impl<'t> ZoneReadings<'t> {
 /// Joins what could be read, and queries names where zones are read name by name.
 fn join(
     inventory: &Inventory,
-    needed: Option<NeededNames<'_>>,
-    apexes: Apexes,
-    readings: Vec<ZoneReadings<'_>>,
+    mut copies: CopiesRead<'_>,
+    (needed, apexes, readings): (Option<NeededNames<'_>>, Apexes, Vec<ZoneReadings<'_>>),
     progress: &dyn Progress,
 ) -> Zones {
     let config = &inventory.config;
-    let mut copies = CopiesRead::default();
     let mut zones = Vec::new();
     let mut asking = Vec::new();
     let mut failed: Vec<(ZoneIndex, Problem)> = Vec::new();
@@ -320,7 +355,8 @@ fn join(
     }
     let live = live.finish();
     let views = copies.views(config, &live);
-    let CopiesRead { mut seen, unread: unread_copies, markers, inputs, findings, .. } = copies;
+    let CopiesRead { mut seen, unread: unread_copies, missing, not_made, closed, markers, inputs, findings, .. } =
+        copies;
     for QueriedZone { zone, target_id, failed: failure, .. } in asking {
         let known = live.zone(zone);
         let found = known.contents().map(ContentsSeen::of);
@@ -333,5 +369,10 @@ fn join(
     failed.sort_by_key(|(zone, _)| *zone);
     let seen = seen.into_iter().map(|(_, seen)| seen).collect();
     let unread = failed.into_iter().map(|(zone, error)| (live.zone(zone).name().clone(), error)).collect();
-    Zones { live, copies: views, seen, asked, for_some: false, unread, unread_copies, markers, inputs, findings }
+    #[rustfmt::skip]
+    let zones = Zones {
+        live, copies: views, seen, asked, for_some: false, unread, unread_copies, missing, not_made, closed, markers, inputs,
+        findings,
+    };
+    zones
 }

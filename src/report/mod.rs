@@ -96,6 +96,8 @@ mod words;
 
 mod wrap;
 
+mod zone_changes;
+
 use crate::explain::Explanation;
 use crate::plan::{SealedPlan, document};
 

@@ -42,7 +42,7 @@ impl PlanVerdict {
         match plan {
             _ if outlook.refusal.is_some() || plan.limits.iter().any(|limit| limit.exceeded) => PlanVerdict::Refused,
             plan if plan.notices.iter().any(|notice| notice.code.tells_of_less()) => PlanVerdict::Partial,
-            plan if plan.changes.is_empty() && outlook.hidden.unwrap_or(0) == 0 => PlanVerdict::Idle,
+            plan if plan.is_idle() && outlook.hidden.unwrap_or(0) == 0 => PlanVerdict::Idle,
             _ => PlanVerdict::Ready,
         }
     }

@@ -8,6 +8,7 @@ use super::gather::gather;
 use super::page::TextPage;
 use super::summary::counted;
 use super::text::TextOptions;
+use crate::apply::ZoneOutcome;
 use crate::consensus::{ServerFault, StepNumber, VoterId, VoterLag, ZoneStatus};
 use crate::diag::Problem;
 use crate::dns::Serial;
@@ -49,6 +50,8 @@ pub struct SyncReport<'a> {
     pub served: &'a ServedOutcome,
     /// What happened to what targets lacked.
     pub lacks: &'a LackOutcome,
+    /// What happened to zones that could not be made or deleted before.
+    pub zone_changes: &'a [ZoneOutcome],
     /// What went wrong with targets and name servers as a whole.
     pub problems: &'a [Problem],
     /// The exit code of the command.
@@ -58,7 +61,8 @@ pub struct SyncReport<'a> {
 impl SyncReport<'_> {
     /// Whether there was nothing to do.
     pub fn is_idle(&self) -> bool {
-        self.refusal.is_none() && self.lacks.is_empty() && self.served.zones.is_empty()
+        let is_idle = self.lacks.is_empty() && self.served.zones.is_empty() && self.zone_changes.is_empty();
+        self.refusal.is_none() && is_idle
     }
 
     /// How many of its zones are served as they were changed.
@@ -72,11 +76,12 @@ pub fn sync(report: &SyncReport<'_>, options: &TextOptions) -> String {
     if report.is_idle() {
         return NOTHING_OPEN.to_owned();
     }
-    let SyncReport { served, lacks, problems, .. } = *report;
+    let SyncReport { served, lacks, zone_changes, problems, .. } = *report;
     let mut page = TextPage::new(options);
     page.lacks_verdict(lacks);
     page.sync_verdict(served);
     page.left_lacks(lacks);
+    page.zone_changes(zone_changes);
     if !problems.is_empty() {
         page.heading("Problems");
     }

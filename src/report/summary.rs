@@ -33,6 +33,11 @@ pub fn nameless(names: usize) -> String {
     format!("{} without a host", counted(names, "name"))
 }
 
+/// A serial; a dash where a zone has none, since it does not exist yet.
+pub fn serial_text(serial: Option<u32>) -> String {
+    serial.map_or_else(|| "-".to_owned(), |serial| serial.to_string())
+}
+
 /// What a number counts, in the plural where that is right.
 pub fn plural(number: usize, what: &str) -> String {
     if number == 1 { what.to_owned() } else { format!("{what}s") }

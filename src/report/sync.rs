@@ -2,6 +2,7 @@
 
 use super::TOOL;
 use super::publication::{ServedView, SyncReport};
+use super::zone_changes::ZoneChangeView;
 use crate::document::{object_in_documents, pretty};
 use crate::state::lacks::{LackOutcome, LeftLack};
 
@@ -22,6 +23,7 @@ object_in_documents!(SyncReport<'_>, report => {
     "lacks": report.lacks,
     "publication": ServedView::of(report.served),
     "problems": report.problems,
+    ? "zone_changes": ZoneChangeView::of(report.zone_changes),
 });
 
 object_in_documents!(LackOutcome, lacks => {
@@ -107,8 +109,15 @@ mod tests {
         let (served, lacks) = (served(), lacks());
         let problems = [Problem::new("192.0.2.53:53", "secret-unreadable", "no such file")];
         let started = "2026-11-20T02:00:00Z".parse().unwrap();
-        let report =
-            SyncReport { started, refusal: None, served: &served, lacks: &lacks, problems: &problems, exit: 3 };
+        let report = SyncReport {
+            started,
+            refusal: None,
+            served: &served,
+            lacks: &lacks,
+            zone_changes: &[],
+            problems: &problems,
+            exit: 3,
+        };
         let (document, event) = checked(&report);
         assert_eq!(document["lacks"]["left"][0]["pool"], "main");
         assert_eq!(document["publication"]["differing"][0]["fault"], "records-differ");
@@ -122,7 +131,7 @@ mod tests {
         assert!(text.contains("error[records-differ]: AAAA of `a.example.net.` is nothing"), "{text}");
 
         let (served, lacks) = (ServedOutcome::none(), LackOutcome::default());
-        let idle = SyncReport { served: &served, lacks: &lacks, problems: &[], exit: 0, ..report };
+        let idle = SyncReport { served: &served, lacks: &lacks, zone_changes: &[], problems: &[], exit: 0, ..report };
         assert_eq!(checked(&idle).1.message, "sync finished: nothing to do");
         let refused = SyncReport { refusal: problems.first(), exit: 1, ..idle };
         assert_eq!(checked(&refused).0["refused"]["code"], "secret-unreadable");

@@ -2,13 +2,15 @@
 //!
 //! Comes in: a plan and its outlook. Goes out: text without a final full stop, with codes and names in backticks.
 
+use std::collections::BTreeSet;
+
 use super::counts::PlanCounts;
 use super::outages::{no_plan, short_of};
 use super::outlook::PlanOutlook;
 use super::summary::counted;
 use crate::diag::sanitize;
 use crate::guard::LIMIT_EXCEEDED;
-use crate::plan::{LimitState, NoticeCode, Plan};
+use crate::plan::{LimitState, NoticeCode, Plan, ZoneAction};
 
 /// What a plan comes to: `Plan: 54 to create, 26 to modify, 30 to delete for 28 of 111 hosts; 24 blocked, 7 skipped`.
 ///
@@ -22,7 +24,8 @@ pub fn headline(plan: &Plan, outlook: &PlanOutlook) -> String {
     let (left, short_of) = (left(plan), short_of(plan));
     let clauses = (!left.is_empty()).then(|| left.join(", ")).into_iter().chain(short_of);
     let clauses: String = clauses.map(|clause| format!("; {clause}")).collect();
-    if counts.all_changes() == 0 {
+    let zones = zones(plan);
+    if counts.all_changes() == 0 && zones.is_empty() {
         let matches = clauses.is_empty() && refused(plan, outlook).is_none();
         return format!("{}{clauses}{}", no_changes(plan, outlook, matches), hidden(outlook));
     }
@@ -32,8 +35,24 @@ pub fn headline(plan: &Plan, outlook: &PlanOutlook) -> String {
         None => "Plan".to_owned(),
     };
     let [create, modify, delete] = counts.changes;
-    let hosts = of_hosts(&counts, plan.fleet);
-    format!("{what}: {create} to create, {modify} to modify, {delete} to delete {hosts}{clauses}{}", hidden(outlook))
+    let rrsets = (counts.all_changes() > 0).then(|| {
+        let hosts = of_hosts(&counts, plan.fleet);
+        format!("{create} to create, {modify} to modify, {delete} to delete {hosts}")
+    });
+    let parts: Vec<String> = zones.into_iter().chain(rrsets).collect();
+    format!("{what}: {}{clauses}{}", parts.join("; "), hidden(outlook))
+}
+
+/// The zones that are made, listed in a catalog, or deleted, in numbers; empty where there are none.
+fn zones(plan: &Plan) -> Vec<String> {
+    let count = |action: ZoneAction, what: &str| {
+        let zones = plan.zone_changes.iter().filter(|change| change.action == action);
+        let zones: BTreeSet<String> = zones.map(|change| format!("{}/{}", change.pool, change.zone)).collect();
+        (!zones.is_empty()).then(|| format!("{} {what}", counted(zones.len(), "zone")))
+    };
+    let made = count(ZoneAction::Create, "to make");
+    let listed = count(ZoneAction::List, "to list in the catalog");
+    made.into_iter().chain(listed).chain(count(ZoneAction::Delete, "to delete")).collect()
 }
 
 /// Why a plan would be refused: `Refused by the limit `global/1h``; none where nothing refuses it.

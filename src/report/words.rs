@@ -190,6 +190,12 @@ impl ExplainedCode for BlockCode {
                 "The name, or the reverse name of an address that the host keeps or gets, is in no zone of \
                  zonewright.toml. Add the zone, or correct the network.",
             ),
+            BlockCode::ZoneMissing => words(
+                "zone missing",
+                "a zone that they need does not exist, and is not made",
+                "The zone is to be made where it is missing (`create = true`), and its target cannot make it: it has no \
+                 `create_command`. Give it one, or make the zone by hand.",
+            ),
             BlockCode::ZoneUnknown => words(
                 "zone unknown",
                 "a zone that they need could not be read completely",
@@ -349,6 +355,24 @@ impl ExplainedCode for NoticeCode {
                 "What the copy at this target holds would block the host, such as a delegation at its name; the other \
                  copies do not. The host gets no change at this target, and gets its changes at the others. Correct the \
                  copy by hand.",
+            ),
+            NoticeCode::ZoneMissing => words(
+                "zone missing",
+                "a zone does not exist at a target, and is not made there",
+                "The zone is to be made where it is missing (`create = true`), and the target cannot make it: it has no \
+                 `create_command`. Give it one, or make the zone by hand.",
+            ),
+            NoticeCode::ZoneChange => words(
+                "zone change",
+                "zones are made, listed in the catalog, or deleted",
+                "An apply makes the zone at the target before it changes any record, and lists it in the catalog of the \
+                 pool. It deletes zones after all records are changed.",
+            ),
+            NoticeCode::ZoneKept => words(
+                "zone kept",
+                "a zone that should be deleted stays",
+                "The zone has `state = \"absent\"`, and it is not deleted: it holds more than its apex, or zonewright did \
+                 not make it.",
             ),
             NoticeCode::CopiesDiffer => words(
                 "copies differ",

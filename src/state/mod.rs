@@ -2,7 +2,7 @@
 //! sources and what targets lack.
 //!
 //! Comes in: what is about to be done, and the outcome. Goes out: the same, also after a crash. An address says where a
-//! state is; its seven parts are traits, done once for any database that has `sql::SqlDatabase`.
+//! state is; its eight parts are traits, done once for any database that has `sql::SqlDatabase`.
 
 pub mod acceptance;
 
@@ -64,6 +64,8 @@ mod waits;
 
 mod workspace;
 
+pub mod zones;
+
 #[cfg(test)]
 mod tests;
 
@@ -97,6 +99,7 @@ pub use sqlite::Sqlite;
 pub use status::{StateFacts, Status};
 pub use wait_news::WaitNews;
 pub use waits::WaitList;
+pub use zones::{ZoneActionRow, ZoneRegister};
 
 /// Opens a state to write to it; creates it where there is none.
 ///
@@ -117,9 +120,16 @@ pub fn open_to_read(address: &StateAddress) -> OpenedState {
     Ok(sqlite::Sqlite::open_to_read(address)?.map(|state| Box::new(state) as Box<dyn State>))
 }
 
-/// What is remembered between runs, in its seven parts.
+/// What is remembered between runs, in its eight parts.
 pub trait State:
-    ApplyJournal + ChangeLedger + OwnershipRegister + AcceptanceRecord + WaitList + LackList + PublicationRecord
+    ApplyJournal
+    + ChangeLedger
+    + OwnershipRegister
+    + AcceptanceRecord
+    + WaitList
+    + LackList
+    + PublicationRecord
+    + ZoneRegister
 {
     /// Where it is kept.
     fn address(&self) -> &StateAddress;

@@ -5,7 +5,7 @@
 //! final dot.
 
 /// What makes each version of the one before; the first is made of nothing.
-pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10];
+pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -353,6 +353,19 @@ CREATE TABLE rrset_rows (
 );
 CREATE INDEX rrset_rows_open ON rrset_rows (pool, zone) WHERE status IN ('PENDING', 'ERROR');
 CREATE INDEX rrset_rows_step ON rrset_rows (pool, zone, step);
+";
+
+/// What version 11 adds: the copies that applies saw, of zones that are made where they are missing; and why a zone was not
+/// made or deleted.
+const V11: &str = "
+CREATE TABLE seen_copies (
+    pool TEXT NOT NULL,
+    target TEXT NOT NULL,
+    zone TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (pool, target, zone)
+);
+ALTER TABLE server_rows ADD COLUMN why TEXT;
 ";
 
 /// The first version whose rows have digests.

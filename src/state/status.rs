@@ -1,7 +1,8 @@
 //! What there is to say of a state as a whole. Pure.
 
 use super::{
-    ApplyId, ApplyJournal, ApplySummary, Breaker, KnownMarkers, LockHolder, SourceStatus, State, ZonePublication,
+    ApplyId, ApplyJournal, ApplySummary, Breaker, KnownMarkers, LockHolder, SourceStatus, State, ZoneActionRow,
+    ZonePublication,
 };
 use crate::consensus::VoterId;
 use crate::diag::Problem;
@@ -44,6 +45,8 @@ pub struct PoolStatus {
     pub voters: Vec<VoterId>,
     /// The zones of it that have steps, with all their rows, sorted by name.
     pub zones: Vec<ZonePublication>,
+    /// The rows of zones that were made or deleted, the oldest first.
+    pub made: Vec<ZoneActionRow>,
 }
 
 /// What a state says.

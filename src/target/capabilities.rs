@@ -9,6 +9,15 @@ pub struct TargetCapabilities {
     pub fence: ZoneFence,
 }
 
+/// Whether one target can make and delete zones, by its settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ZoneMaking {
+    /// Whether it can make them.
+    pub creates: bool,
+    /// Whether it can delete them.
+    pub deletes: bool,
+}
+
 /// Where the zones of a target are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ZoneHome {

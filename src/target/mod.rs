@@ -6,6 +6,8 @@
 
 pub mod answers;
 
+pub mod apex;
+
 pub mod capabilities;
 
 pub mod marker;
@@ -22,7 +24,8 @@ pub mod set;
 
 pub mod write;
 
-pub use capabilities::{TargetCapabilities, ZoneFence, ZoneHome};
+pub use apex::ZoneApex;
+pub use capabilities::{TargetCapabilities, ZoneFence, ZoneHome, ZoneMaking};
 pub use marker::{MARKER_LABEL, Marker, marker_key};
 pub use name_server::{NameServer, Patience, SerialAnswer};
 pub use pool_name::PoolName;

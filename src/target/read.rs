@@ -33,6 +33,12 @@ pub trait ReadTarget: Send + Sync {
     /// Errors: any reason why the zone is not fully known; nothing is left out in silence.
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem>;
 
+    /// Whether the target provably has no zone of this name. It does not say so of a zone that it could not read for any
+    /// other reason.
+    fn lacks_zone(&self, _zone: &ZoneName) -> bool {
+        false
+    }
+
     /// Gets the zones that are about to be read, so that it can ask about all of them at once.
     fn prepare(&self, _zones: &[&ZoneName]) {}
 

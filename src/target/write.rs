@@ -3,6 +3,7 @@
 //! Comes in: changes of single RRsets. Goes out: what the primary answers to each update. A provider makes no choices:
 //! it sends what it is given, with what was seen before as prerequisites, and reports the proven outcome.
 
+use super::apex::ZoneApex;
 use super::question::{Answer, Question};
 use crate::diag::Problem;
 use crate::dns::{ChangeKind, OwnerName, RrKey, Rtype, ZoneName};
@@ -80,6 +81,20 @@ pub trait WriteTarget: Send + Sync {
 
     /// Starts to write a zone. Nothing is sent and no connection made yet.
     fn open(&self, zone: &ZoneName) -> Box<dyn UpdateZone + '_>;
+
+    /// Makes a zone that the target does not have, with this apex and nothing else, and waits until it can be written.
+    ///
+    /// Errors: it could not be made, or is there already; the target makes no zones.
+    fn create_zone(&self, zone: &ZoneName, _apex: &ZoneApex) -> Result<(), Problem> {
+        Err(Problem::new(self.place(zone), "zone-not-made", "this target makes no zones"))
+    }
+
+    /// Deletes a zone with all that is in it.
+    ///
+    /// Errors: it could not be deleted; the target deletes no zones.
+    fn delete_zone(&self, zone: &ZoneName) -> Result<(), Problem> {
+        Err(Problem::new(self.place(zone), "zone-not-deleted", "this target deletes no zones"))
+    }
 
     /// Assumes that an earlier run may have made updates, and ended before [`WriteTarget::finish`].
     fn doubt(&self) {}

@@ -40,7 +40,7 @@ pub fn judge(written: &PlanWritten<'_>, read_back: &ReadBack, problems: Vec<Prob
     let mut said = HashSet::new();
     problems.retain(|problem| said.insert(problem.to_string()));
     let hosts = hosts.into_iter().map(|(_, host)| host).collect();
-    ApplyOutcome { hosts, zones: written.zones.clone(), problems }
+    ApplyOutcome { hosts, zones: written.zones.clone(), zone_changes: Vec::new(), problems }
 }
 
 /// What kept zones from being looked at, and from being read back. Where the targets of a pool without any such problem

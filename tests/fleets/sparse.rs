@@ -18,7 +18,7 @@ use zonewright::inventory::model::{Inventory, ProjectIndex};
 use zonewright::inventory::pool::TargetSpec;
 use zonewright::inventory::value::{Inv, Time};
 use zonewright::live::{Live, NamePlace};
-use zonewright::reading::{ReadingTerms, ZonesRequest, zones};
+use zonewright::reading::{CreationTerms, ReadingTerms, ZonesRequest, zones};
 use zonewright::target::{Answer, NameExistence, OpenedTarget, Question, ReadTarget, ReadingManner, ZoneRead, answers};
 use zonewright::{inventory, parallel};
 
@@ -116,7 +116,11 @@ impl Fleet {
         };
         let readers = self.inventory.config.targets().map(open).collect();
         let terms = ReadingTerms { workspace: Path::new("."), now: self.now, cache: None };
-        let zones = zones::read_from(&ZonesRequest { inventory: &self.inventory, selection, terms }, &readers, &Silent);
+        let zones = zones::read_from(
+            &ZonesRequest { inventory: &self.inventory, selection, terms, creation: &CreationTerms::NONE },
+            &readers,
+            &Silent,
+        );
         (zones.live, servers.asked.load(Ordering::Relaxed))
     }
 

@@ -15,7 +15,7 @@ use zonewright::pipeline::{PlanRequest, make_plan};
 use zonewright::plan::Plan;
 use zonewright::progress::{Progress, RunStage};
 use zonewright::provider::cache::CacheUse;
-use zonewright::reading::{ReadingTerms, ZonesRequest, zones};
+use zonewright::reading::{CreationTerms, ReadingTerms, ZonesRequest, zones};
 
 use crate::copy::copy;
 use crate::fleet::{Fleet, Records};
@@ -186,6 +186,7 @@ impl Yard {
             live_snapshot: None,
             base: None,
             cache: CacheUse::Read,
+            allow: &[],
         };
         make_plan(&request, &Silent).expect("settings that can be used").plan
     }
@@ -196,7 +197,12 @@ impl Yard {
         let loaded = inventory::load_workspace(self.path(), now, &|_| {});
         let inventory = loaded.inventory.expect("settings that can be used");
         let terms = ReadingTerms { workspace: self.path(), now, cache: None };
-        let request = ZonesRequest { inventory: &inventory, selection: &Selection::default(), terms };
+        let request = ZonesRequest {
+            inventory: &inventory,
+            selection: &Selection::default(),
+            terms,
+            creation: &CreationTerms::NONE,
+        };
         let zones = zones::read(&request, None, &Silent);
         assert!(zones.unread.is_empty(), "{:?}", zones.unread);
         let mut records = Records::new();

@@ -196,8 +196,16 @@ fn run(world: &World, folder: &Path, command: &Command) -> Option<LockRewrite> {
     let now = stamp(world.now).parse().expect("a time");
     let hosts = hosts.iter().map(ToString::to_string).collect();
     let projects = project.iter().map(id).collect();
-    let request =
-        PlanRequest { workspace: folder, now, hosts, projects, live_snapshot: None, base: None, cache: CacheUse::Read };
+    let request = PlanRequest {
+        workspace: folder,
+        now,
+        hosts,
+        projects,
+        live_snapshot: None,
+        base: None,
+        cache: CacheUse::Read,
+        allow: &[],
+    };
     let (done, findings) = rewrite(&request, NamesOrder { task: &task, hosts: &[] }, &Silent);
     let faults: Vec<_> = findings.diagnostics.iter().filter(|it| it.severity == Severity::Error).collect();
     assert!(faults.is_empty(), "{faults:?}");

@@ -117,6 +117,7 @@ pub fn plan(workspace: &Path, base: Option<&Path>) -> Result<MadePlan, PlanError
         live_snapshot: None,
         base,
         cache: CacheUse::Read,
+        allow: &[],
     };
     make_plan(&request, &Silent)
 }

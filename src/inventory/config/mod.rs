@@ -3,6 +3,10 @@
 //! Comes in: their text. Goes out: a tree of located values, then checked settings with all that is wrong. Touches no
 //! disk.
 
+mod apexes;
+
+mod catalogs;
+
 pub mod node;
 
 mod place;

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::node::{SettingsKey, SettingsNode, TableReader};
 use super::shared::A_DURATION;
 use crate::diag::Origin;
-use crate::inventory::pool::{FollowProof, NameServerSpec, PollTerms, Pool, TargetSpec};
+use crate::dns::{Name, ZoneName};
+use crate::inventory::pool::{CatalogSpec, FollowProof, NameServerSpec, PollTerms, Pool, TargetSpec};
 use crate::inventory::value::Duration;
 use crate::target::{PoolName, TargetId};
 
@@ -80,9 +81,23 @@ fn read_pool(key: &SettingsKey, node: &SettingsNode, pool: &mut TableReader<'_>)
     let proofs = [("serials", FollowProof::Serials), ("records", FollowProof::Records)];
     let proof = pool.choice("verify", &proofs).unwrap_or(FollowProof::Serials);
     let sync_interval = read_time(pool, "periodic_sync_interval", LONGEST_SYNC).unwrap_or(SYNC_INTERVAL);
+    let catalog = read_catalog(pool);
     let targets = targets.filter(|targets| !targets.is_empty())?;
     let name_servers = name_servers.into_iter().collect::<Option<Vec<_>>>()?;
-    Some(Pool { name: name?, targets, name_servers, threshold, polling, proof, sync_interval })
+    Some(Pool { name: name?, targets, name_servers, threshold, polling, proof, sync_interval, catalog })
+}
+
+/// Reads `catalog`.
+fn read_catalog(pool: &mut TableReader<'_>) -> Option<CatalogSpec> {
+    let node = pool.take("catalog")?;
+    let text = pool.text_of(node)?;
+    match Name::parse(text) {
+        Ok(name) => Some(CatalogSpec { zone: ZoneName::new(name), origin: node.origin, width: node.width }),
+        Err(error) => {
+            pool.error(node, "bad-name", format!("`{text}` is not a zone: {error}"));
+            None
+        }
+    }
 }
 
 /// The name of a pool.

@@ -7,12 +7,13 @@ use ipnet::IpNet;
 use super::node::{SettingsKey, SettingsNode, SettingsTree, SourceText, TableReader};
 use super::shared::{A_DURATION, A_PERCENTAGE, read_host_limits, read_ttl};
 use super::sources::read_sources;
-use super::{notify, pools};
+use super::{apexes, catalogs, notify, pools};
 use crate::diag::{Diagnostics, Origin};
 use crate::dns::reverse::reverse_zone;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::model::{
-    ClaimAddresses, Config, Limits, Permission, ProjectAdmin, ProtectPattern, Registry, ShareLimit, ZoneSpec,
+    ClaimAddresses, Config, Limits, Permission, ProjectAdmin, ProtectPattern, Registry, ShareLimit, ZonePurpose,
+    ZoneSpec,
 };
 use crate::inventory::pool::Pool;
 use crate::inventory::source::{KnownFormat, PathPattern, SourceSpec};
@@ -101,7 +102,8 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
     let free_domain = free_domain.unwrap_or_else(|| Name::parse(FREE_DOMAIN).expect("a constant name"));
     let admins = read_admins(&mut reader, &free_domain);
     let pools = pools::read(&mut reader);
-    let zones = read_zones(&mut reader, &pools);
+    let mut zones = read_zones(&mut reader, &pools);
+    catalogs::add(&mut reader, &pools, &mut zones);
     diagnostics.append(reader.finish());
     let settings = match (owner, diagnostics.error_count()) {
         (Some(owner), 0) => {
@@ -260,6 +262,9 @@ fn read_zones(reader: &mut TableReader<'_>, pools: &[(String, Option<Pool>)]) ->
         let ttl = ttl_entry.and_then(|(_, node)| read_ttl(node, &mut table));
         let fence = table.choice("fence", &[("marker", ZoneFence::Marker), ("none", ZoneFence::None)]);
         let protect = read_protect(&mut table, apex.as_ref().map(|(_, name)| name));
+        let states = [("present", ZonePurpose::Records), ("absent", ZonePurpose::Absent)];
+        let purpose = table.choice("state", &states).unwrap_or(ZonePurpose::Records);
+        let create = apexes::read(&mut table);
         if let Some((node, name)) = &apex {
             if let Some(first) = seen.get(name) {
                 let message = format!("the zone `{name}` is configured twice");
@@ -272,7 +277,10 @@ fn read_zones(reader: &mut TableReader<'_>, pools: &[(String, Option<Pool>)]) ->
         reader.append(table.finish());
         if let (Some((_, name)), Some(pool)) = (apex, pool) {
             let (origin, ttl_origin) = (node.origin, ttl_entry.map(|(key, _)| key.origin));
-            zones.push(ZoneSpec { name, pool, permission, claim_addresses, ttl, fence, protect, origin, ttl_origin });
+            #[rustfmt::skip]
+            zones.push(ZoneSpec {
+                name, pool, permission, claim_addresses, ttl, fence, protect, purpose, create, origin, ttl_origin,
+            });
         }
     }
     zones

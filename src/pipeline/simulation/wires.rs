@@ -1,7 +1,7 @@
 //! What is between a run and the world: before and after each request and each line of the journal other editors may
 //! act, and the run may die.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::stage::{Journaled, Stage, Weakness};
@@ -20,7 +20,7 @@ use crate::state::{
     ChangeLedger, ExportToAccept, KnownMarkers, LackList, LackedChange, LeftSubject, LiftedLimit, NewApply, NewLack,
     OwnershipRegister, PlanBasis, PlanText, PublicationRecord, RecordedZone, Resumption, RrsetStanding, RrsetTally,
     SentUpdate, SightedRrset, Sqlite, State, StateAddress, StateIdentity, UnsettledUpdate, WaitList, WaitNews,
-    WrittenRrset, ZonePublication,
+    WrittenRrset, ZoneActionRow, ZonePublication, ZoneRegister,
 };
 use crate::target::{
     Answer, CopyId, Marker, PoolName, Question, RrsetEdit, TargetId, TargetScope, Update, UpdateLimits, UpdateReply,
@@ -274,6 +274,19 @@ impl PublicationRecord for Book<'_> {
 
     write! {
         fn keep_records(zones: &[RecordedZone], now: Time) -> ();
+    }
+}
+
+impl ZoneRegister for Book<'_> {
+    read! {
+        fn seen_copies() -> BTreeSet<CopyId>;
+        fn zone_rows() -> Vec<ZoneActionRow>;
+    }
+
+    write! {
+        fn note_seen(copies: &[CopyId], now: Time) -> ();
+        fn note_zones(rows: &[ZoneActionRow]) -> ();
+        fn drop_zone_row(row: &ZoneActionRow) -> ();
     }
 }
 

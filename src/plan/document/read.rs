@@ -18,7 +18,7 @@ use crate::document::{Object, map, object, objects, present, present_object, som
 use crate::inventory::value::{Duration, Inv, Time};
 use crate::plan::{
     BlockedSubject, Change, HostSeen, LeftBehindRrset, LimitKind, LimitState, Notice, Plan, PlanScope, Review,
-    SealedPlan, SkippedSubject, SourceSeen, WaitingRrset, WorkspaceSeen, ZoneSeen, order,
+    SealedPlan, SkippedSubject, SourceSeen, WaitingRrset, WorkspaceSeen, ZoneChange, ZoneSeen, order,
 };
 use crate::target::PoolName;
 
@@ -113,6 +113,7 @@ pub fn parse(text: &str) -> Result<SealedPlan, PlanReadError> {
         notices: document.notices,
         limits: document.limits,
         sources: document.sources,
+        zone_changes: document.zone_changes,
         zones: document.zones,
     };
     check(&plan)?;
@@ -181,6 +182,7 @@ fn check(plan: &Plan) -> Result<(), PlanReadError> {
     ascending("notices", &plan.notices, order::notices)?;
     ascending("limits", &plan.limits, order::limits)?;
     ascending("sources", &plan.sources, order::sources)?;
+    ascending("zone_changes", &plan.zone_changes, order::zone_changes)?;
     ascending("zones", &plan.zones, order::zones)?;
     if plan.review.as_ref().is_some_and(|review| !review.is_whole(plan.changes.len())) {
         let message = "`review` does not have each change once, or its causes are not in order";
@@ -284,6 +286,9 @@ struct DocumentFields {
     /// The workspace that it is for.
     #[serde(deserialize_with = "object")]
     workspace: WorkspaceSeen,
+    /// The zones that are made, listed or deleted; left out where there are none.
+    #[serde(default, deserialize_with = "some_objects")]
+    zone_changes: Vec<ZoneChange>,
     /// The zones.
     #[serde(deserialize_with = "objects")]
     zones: Vec<ZoneSeen>,

@@ -225,11 +225,12 @@ fn plan() -> impl Strategy<Value = Plan> {
                     max_age: (at % 3 == 0).then(|| Duration::from_secs(3600)),
                 })
                 .collect(),
+            zone_changes: Vec::new(),
             zones: zones
                 .into_iter()
                 .map(|(_, name)| ZoneSeen {
                     zone: ZoneName::new(name),
-                    serial: seen.0,
+                    serial: Some(seen.0),
                     rrsets: seen.1,
                     managed: seen.1 / 2,
                     digest: "c4".repeat(32),

@@ -69,7 +69,14 @@ struct PlanEffect<'a>(&'a Plan);
 
 impl Serialize for PlanEffect<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.changes.iter().map(WithoutReasons))
+        let changes = self.0.changes.iter().map(WithoutReasons);
+        if self.0.zone_changes.is_empty() {
+            return serializer.collect_seq(changes);
+        }
+        let mut fields = serializer.serialize_map(None)?;
+        fields.serialize_entry("changes", &changes.collect::<Vec<_>>())?;
+        fields.serialize_entry("zone_changes", &self.0.zone_changes)?;
+        fields.end()
     }
 }
 
@@ -119,6 +126,7 @@ impl Serialize for PlanDocument<'_> {
             let bound = BTreeMap::from([("owner", owner.as_str()), ("registry", registry.as_str())]);
             fields.serialize_entry("workspace", &bound)?;
         }
+        write_some(&mut fields, "zone_changes", not_empty(&plan.zone_changes))?;
         fields.serialize_entry("zones", &plan.zones)?;
         fields.end()
     }

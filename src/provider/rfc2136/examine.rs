@@ -283,7 +283,7 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    use super::super::settings::ReadLimits;
+    use super::super::settings::{ReadLimits, ZoneCommands};
     use super::super::tests::{Signer, answer, apex, framed, read, reader, soa, zone};
     use super::*;
     use crate::provider::exchange::ExchangeSettings;
@@ -444,6 +444,7 @@ mod tests {
                 cache: false,
                 cache_max_age: Duration::ZERO,
                 limits: ReadLimits::default(),
+                making: ZoneCommands::default(),
             },
             PathBuf::new(),
             OnceLock::from(Err(error)),

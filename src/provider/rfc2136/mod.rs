@@ -21,6 +21,7 @@
 //! | `meter` | how much one read may bring |
 //! | `examine` | asks each server what works |
 //! | `lower` | pure: updates to messages |
+//! | `making` | makes and deletes zones by commands, and tells whether a server has a zone |
 //! | `composed` | pure: the octets of a message, names compressed |
 //! | `outcome` | pure: the answer to an update to its outcome |
 //! | `rooms` | memory for zones, reused by the next transfer |
@@ -42,6 +43,7 @@ mod health;
 mod ixfr;
 mod kept;
 mod lower;
+mod making;
 mod message;
 mod meter;
 pub mod name_server;
@@ -86,9 +88,10 @@ use self::health::ServerHealth;
 use self::kept::ZoneStandings;
 use self::meter::ReadMeter;
 use self::primary::Primary;
+use self::query::ZonePresence;
 use self::rooms::FreeRooms;
 use self::settings::{KeySettings, ServerAddress, ServerSettings};
-use self::settings::{endpoints, place, server_names};
+use self::settings::{endpoints, place, server_names, zone_making};
 use self::wire::{Connection, WireFault};
 use super::cache::{Cache, KeptSize};
 use super::outage::place_of;
@@ -97,6 +100,7 @@ use super::secret::SecretSource;
 /// Name servers that take UPDATE. Any client with a key may write to their zones.
 pub const PROVIDER: Provider = Provider {
     capabilities: TargetCapabilities { home: ZoneHome::Servers, fence: ZoneFence::Marker },
+    zone_making,
     check,
     server_names,
     endpoints,
@@ -179,6 +183,10 @@ impl ReadTarget for NameServers {
             None => self.transfer_patiently(server, zone, key, None),
         })?;
         Ok(ZoneRead { contents, inputs: Vec::new(), findings: None })
+    }
+
+    fn lacks_zone(&self, zone: &ZoneName) -> bool {
+        self.presence(zone) == ZonePresence::Absent
     }
 
     fn prepare(&self, zones: &[&ZoneName]) {

@@ -63,6 +63,47 @@ pub fn read_apex(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Opt
     Ok(above.filter(|record| !is_made_up(record)).map(|record| ZoneName::new(record.owner.clone())))
 }
 
+/// Whether a server has a zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ZonePresence {
+    /// It answers as the authority for it.
+    Present,
+    /// It says that it has no such zone.
+    Absent,
+    /// It does not say.
+    Unproven,
+}
+
+/// Reads the answer to a question for the SOA of a zone: whether the server has the zone, where that is proven.
+pub fn read_presence(octets: &[u8], _: &ZoneName, question: &Question) -> Result<ZonePresence, ServerFailure> {
+    let header = MessageHeader::read(octets).ok_or_else(|| bad("a message shorter than its header"))?;
+    if !header.is_whole_answer() || header.counts[0] != 1 {
+        return Err(bad("a message that is not a whole answer"));
+    }
+    if matches!(header.rcode(), Rcode::REFUSED | Rcode::NOTAUTH) {
+        return Ok(ZonePresence::Absent);
+    }
+    if !matches!(header.rcode(), Rcode::NOERROR | Rcode::NXDOMAIN) {
+        return Ok(ZonePresence::Unproven);
+    }
+    let mut owner = NameBuffer::default();
+    let name = question.name.as_name();
+    let start = message::check_question(octets, name, question.rtype, &mut owner)?;
+    let (answers, end) = read_section(octets, start, header.counts[1], &mut owner)?;
+    let (authority, _) = read_section(octets, end, header.counts[2], &mut owner)?;
+    if header.is_authoritative() && answers.iter().any(|record| record.rtype == Rtype::SOA && !is_made_up(record)) {
+        return Ok(ZonePresence::Present);
+    }
+    // The authority for a zone above says that there is nothing, or refers to others.
+    let is_of_zone_above = |record: &AnswerRecord| {
+        let is_above = name != record.owner.as_name() && name.is_at_or_below(record.owner.as_name());
+        let is_referral = record.rtype == Rtype::NS && name.is_at_or_below(record.owner.as_name());
+        record.rtype == Rtype::SOA && is_above && header.is_authoritative() || is_referral && !header.is_authoritative()
+    };
+    let is_absent = answers.is_empty() && authority.iter().any(is_of_zone_above);
+    Ok(if is_absent { ZonePresence::Absent } else { ZonePresence::Unproven })
+}
+
 /// Reads the RRset at a name from an authoritative answer; `None` for any other answer.
 pub fn read_own(octets: &[u8], _: &ZoneName, question: &Question) -> Result<Option<Rrset>, ServerFailure> {
     let header = MessageHeader::read(octets).ok_or_else(|| bad("a message shorter than its header"))?;

@@ -14,6 +14,7 @@ use crate::inventory::value;
 use crate::provider::TargetEndpoint;
 use crate::provider::exchange::ExchangeSettings;
 use crate::provider::secret::SecretSource;
+use crate::target::ZoneMaking;
 
 /// The port of DNS (RFC 1035 section 4.2).
 const DEFAULT_PORT: u16 = 53;
@@ -49,7 +50,21 @@ pub struct ServerSettings {
     pub cache_max_age: Duration,
     /// How much one read may bring.
     pub limits: ReadLimits,
+    /// The commands that make and delete zones.
+    pub making: ZoneCommands,
 }
+
+/// The commands that make and delete zones, each a program with its arguments; none where they are not given.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ZoneCommands {
+    /// Makes a zone.
+    pub create: Option<Vec<String>>,
+    /// Deletes a zone.
+    pub delete: Option<Vec<String>>,
+}
+
+/// What is replaced by the name of the zone, without the final dot, in the arguments of commands.
+pub const ZONE_WORD: &str = "{zone}";
 
 /// The limits of each read of a zone: a transfer, or all questions about its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,9 +141,13 @@ pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<ServerSett
     let cache_max_age = reader.parsed::<value::Duration>("cache_max_age", "a length of time such as `12h`");
     let cache_max_age = cache_max_age.map_or(CACHE_MAX_AGE, |age| Duration::from_secs(age.as_secs()));
     let limits = parse_limits(&mut reader);
+    let create = read_zone_command(&mut reader, "create_command");
+    let making = ZoneCommands { create, delete: read_zone_command(&mut reader, "delete_command") };
     let found = reader.finish();
-    let settings =
-        servers.zip(key).map(|(servers, key)| ServerSettings { servers, key, exchange, cache, cache_max_age, limits });
+    #[rustfmt::skip]
+    let settings = servers.zip(key).map(|(servers, key)| ServerSettings {
+        servers, key, exchange, cache, cache_max_age, limits, making,
+    });
     (settings.filter(|_| found.error_count() == 0), found)
 }
 
@@ -160,6 +179,23 @@ pub fn parse_name_server(settings: &SettingsNode, source: &SourceText) -> (Optio
     let found = reader.finish();
     let settings = server.zip(key).map(|(server, key)| NameServerSettings { server, key });
     (settings.filter(|_| found.error_count() == 0), found)
+}
+
+/// Whether a target has commands that make and delete zones.
+pub fn zone_making(settings: &SettingsNode) -> ZoneMaking {
+    let has = |key: &str| settings.get(key).is_some();
+    ZoneMaking { creates: has("create_command"), deletes: has("delete_command") }
+}
+
+/// Reads a command that is about one zone: an argument of it names the zone.
+fn read_zone_command(reader: &mut TableReader<'_>, key: &'static str) -> Option<Vec<String>> {
+    let node = reader.take(key)?;
+    let words = read_command(reader, node)?;
+    if !words.iter().skip(1).any(|word| word.contains(ZONE_WORD)) {
+        let message = format!("no argument of the command has `{ZONE_WORD}`, so that it does not know the zone");
+        reader.error(node, "bad-command", message);
+    }
+    Some(words)
 }
 
 /// Reads how much one read may bring.

@@ -13,7 +13,7 @@ use domain::tsig::KeyName;
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
-use super::settings::ReadLimits;
+use super::settings::{ReadLimits, ZoneCommands};
 use super::*;
 use crate::diag::{Files, Origin, Problem};
 use crate::dns::{Name, Rtype};
@@ -196,7 +196,11 @@ pub(super) fn reader(servers: Vec<ServerAddress>, keyed: bool) -> NameServers {
     let key = Key::new(Algorithm::Sha256, SECRET.1, name, None, None).unwrap();
     let exchange = ExchangeSettings { timeout: Duration::from_secs(20), read: ReadingManner::Whole, window: None };
     let limits = ReadLimits::default();
-    let settings = ServerSettings { servers, key: None, exchange, cache: false, cache_max_age: Duration::ZERO, limits };
+    let making = ZoneCommands::default();
+    #[rustfmt::skip]
+    let settings = ServerSettings {
+        servers, key: None, exchange, cache: false, cache_max_age: Duration::ZERO, limits, making,
+    };
     NameServers::new(settings, PathBuf::new(), OnceLock::from(Ok(keyed.then(|| Arc::new(key)))))
 }
 

@@ -8,6 +8,7 @@ use domain::tsig::Key;
 use super::ask::{Asker, DEFAULT_WINDOW, MAX_WINDOW};
 use super::failure::ServerFailure;
 use super::lower::{self, LIMITS};
+use super::making;
 use super::primary::Primary;
 use super::read_error;
 use super::session::UpdateSession;
@@ -15,7 +16,8 @@ use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::provider::exchange::ExchangeSettings;
 use crate::target::{
-    Answer, Question, ReadingManner, RrsetEdit, UpdateLimits, UpdateZone, WriteTarget, answers, transfer_is_cheaper,
+    Answer, Question, ReadingManner, RrsetEdit, UpdateLimits, UpdateZone, WriteTarget, ZoneApex, answers,
+    transfer_is_cheaper,
 };
 
 impl WriteTarget for Primary {
@@ -50,6 +52,14 @@ impl WriteTarget for Primary {
 
     fn open(&self, zone: &ZoneName) -> Box<dyn UpdateZone + '_> {
         Box::new(UpdateSession::new(self, zone))
+    }
+
+    fn create_zone(&self, zone: &ZoneName, apex: &ZoneApex) -> Result<(), Problem> {
+        making::create(self, zone, apex)
+    }
+
+    fn delete_zone(&self, zone: &ZoneName) -> Result<(), Problem> {
+        making::delete(self, zone)
     }
 
     fn finish(&self) -> Result<(), Problem> {

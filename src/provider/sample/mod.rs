@@ -17,12 +17,13 @@ use crate::inventory::config::node::{SettingsNode, SourceText, TableReader};
 use crate::parallel::HELD;
 use crate::target::{
     Answer, Question, ReadTarget, RrsetEdit, TargetCapabilities, UpdateLimits, UpdateZone, WriteTarget, ZoneFence,
-    ZoneHome, ZoneRead,
+    ZoneHome, ZoneMaking, ZoneRead,
 };
 
 /// A primary in memory, which other editors may write to as well.
 pub const PROVIDER: Provider = Provider {
     capabilities: TargetCapabilities { home: ZoneHome::Servers, fence: ZoneFence::Marker },
+    zone_making: |_| ZoneMaking { creates: false, deletes: false },
     check,
     server_names: |_| Vec::new(),
     endpoints: |_| Vec::new(),

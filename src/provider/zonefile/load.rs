@@ -78,6 +78,16 @@ impl TargetFolder {
         Ok(TargetFolder { shown: slashed(inside), root })
     }
 
+    /// Whether the folder is still there: a folder that is not mounted lacks all its files.
+    pub fn is_there(&self) -> bool {
+        self.root.is_dir()
+    }
+
+    /// The path of a file in the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
     /// The name in messages of a file in the folder.
     fn shown(&self, inside: &Path) -> String {
         match self.shown.as_str() {

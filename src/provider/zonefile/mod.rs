@@ -45,7 +45,7 @@ use crate::dns::{ContentsError, ZoneBuilder, ZoneContents, ZoneName};
 use crate::inventory::config::node::{SettingsNode, SourceText, TableReader};
 use crate::inventory::config::shared::read_command;
 use crate::process::BoundedCommand;
-use crate::target::{ReadTarget, TargetCapabilities, ZoneFence, ZoneHome, ZoneRead};
+use crate::target::{ReadTarget, TargetCapabilities, ZoneFence, ZoneHome, ZoneMaking, ZoneRead};
 
 use self::examine::examine;
 use self::load::{FileLoader, TargetFolder};
@@ -54,6 +54,7 @@ use self::writer::FileWriter;
 /// A folder of the workspace. A file has no writer except the one that replaces it.
 pub const PROVIDER: Provider = Provider {
     capabilities: TargetCapabilities { home: ZoneHome::Workspace, fence: ZoneFence::None },
+    zone_making: |_| ZoneMaking { creates: true, deletes: true },
     check,
     server_names: |_| Vec::new(),
     endpoints,
@@ -162,6 +163,11 @@ impl ReadTarget for ZoneFiles {
         let mut loader = FileLoader::new(&self.folder);
         let first = self.load(zone, &mut loader)?;
         read_loaded(zone, loader, first).map_err(|refused| self.explain(zone, refused))
+    }
+
+    fn lacks_zone(&self, zone: &ZoneName) -> bool {
+        let loaded = FileLoader::new(&self.folder).load(None, &file_name(zone));
+        loaded.is_err_and(|error| error.is_missing()) && self.folder.is_there()
     }
 }
 

@@ -13,14 +13,14 @@ use jiff::civil::Date;
 use super::edit::{self, UnfitFile};
 use super::layout::ZoneLayout;
 use super::load::{FileLoader, read_regular};
-use super::{ZoneFiles, compare, read_noting, serial};
+use super::{ZoneFiles, compare, file_name, read_noting, serial};
 use crate::diag::{AttemptError, Code, Problem};
 use crate::disk::{self, PendingFile};
 use crate::dns::{Rtype, ZoneContents, ZoneName};
 use crate::process::BoundedCommand;
 use crate::target::{
     Answer, Question, ReadTarget, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteTarget,
-    answers,
+    ZoneApex, answers,
 };
 
 /// Writes the zones of one target.
@@ -57,6 +57,32 @@ impl WriteTarget for FileWriter {
         self.check_signatures(zone, &read.contents)?;
         edit::check(&read.layout).map_err(|unfit| self.explain(zone, &loader, unfit))?;
         Ok(questions.iter().map(|question| answers::answer(&read.contents, question)).collect())
+    }
+
+    /// Makes the file of a zone; one that is there already is left.
+    fn create_zone(&self, zone: &ZoneName, apex: &ZoneApex) -> Result<(), Problem> {
+        let path = self.files.folder.path(&file_name(zone));
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::AlreadyExists => {
+                let hint = "plan again: the next plan reads it";
+                self.error(zone, "zone-not-made", "there is a file by now".to_owned(), hint)
+            }
+            _ => self.error(zone, "zone-not-made", error.to_string().to_lowercase(), "the folder must be writable"),
+        };
+        disk::create(&path, apex.text(zone).as_bytes()).map_err(failed)?;
+        self.is_changed.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Deletes the file of a zone.
+    fn delete_zone(&self, zone: &ZoneName) -> Result<(), Problem> {
+        let path = self.files.folder.path(&file_name(zone));
+        let deleted = fs::remove_file(&path).and_then(|()| disk::sync_folder(&path));
+        let hint = "the folder must be writable";
+        let failed = |error: io::Error| self.error(zone, "zone-not-deleted", error.to_string().to_lowercase(), hint);
+        deleted.map_err(failed)?;
+        self.is_changed.store(true, Ordering::Release);
+        Ok(())
     }
 
     fn open(&self, zone: &ZoneName) -> Box<dyn UpdateZone + '_> {

@@ -8,6 +8,7 @@ use crate::document::{object_in_documents, pretty};
 use crate::plan::SealedPlan;
 use crate::report::TOOL;
 use crate::report::publication::ServedView;
+use crate::report::zone_changes::ZoneChangeView;
 
 /// What `format` says.
 const FORMAT: &str = "zonewright.apply/1";
@@ -32,6 +33,7 @@ object_in_documents!(ApplyReport<'_>, report => {
     "problems": report.applied.problems,
     "moved": report.moved,
     ? "publication": report.served.map(ServedView::of),
+    ? "zone_changes": ZoneChangeView::of(&report.applied.zone_changes),
 });
 
 /// How many hosts had each outcome; all outcomes are there.

@@ -46,7 +46,7 @@ fn applied(hosts: Vec<SubjectOutcome>, changes: usize) -> ApplyOutcome {
         zone("0.0.8.b.6.0.2.0.a.2.ip6.arpa", 0, 0, 0),
         zone("search.example.net", usize::from(changes > 0), changes, 1_234),
     ];
-    ApplyOutcome { hosts, zones, problems: Vec::new() }
+    ApplyOutcome { hosts, zones, zone_changes: Vec::new(), problems: Vec::new() }
 }
 
 /// One in which every outcome occurs, with problems.

@@ -16,6 +16,7 @@ use crate::report::publication::clause;
 use crate::report::summary::{self, counted, nameless};
 use crate::report::words::ExplainedCode as _;
 use crate::report::wrap::table;
+use crate::report::zone_changes::zones_done;
 use crate::state::served::ServedOutcome;
 use crate::target::PoolName;
 
@@ -50,6 +51,7 @@ pub fn render(report: &ApplyReport<'_>, options: &TextOptions) -> String {
         page.outcome(outcome, report.applied);
     }
     page.lacks(report.applied);
+    page.zone_changes(&report.applied.zone_changes);
     page.zones(report.applied);
     report.served.iter().for_each(|served| page.name_servers(served));
     page.moved(report.moved);
@@ -228,6 +230,11 @@ fn verdict(report: &ApplyReport<'_>) -> String {
         }
         _ if already > 0 => format!("Applied in part: {}, {already} of them before; {left}", done_of(applied)),
         _ => format!("Applied in part: {}; {left}", done_of(applied)),
+    };
+    let text = match zones_done(&applied.zone_changes) {
+        None => text,
+        Some(zones) if applied.hosts.is_empty() => format!("Applied: {zones}"),
+        Some(zones) => format!("{text}; {zones}"),
     };
     let text = match unknown {
         _ if report.done() == applied.hosts.len() => text,

@@ -18,7 +18,7 @@ use super::text::TextOptions;
 use crate::diag::sanitize;
 use crate::dns::NameRef;
 use crate::guard::words;
-use crate::plan::{Change, Plan, SealedPlan};
+use crate::plan::{Change, Notice, NoticeCode, Plan, SealedPlan};
 use crate::target::PoolName;
 
 /// Renders a plan; empty where there is nothing to change and nothing wrong.
@@ -55,7 +55,7 @@ fn serial(plan: &Plan, change: &Change) -> String {
         .zones
         .iter()
         .filter(|seen| (&seen.zone, &seen.pool) == (&change.zone, &change.pool) && change.is_at(&seen.target));
-    let serials: BTreeSet<u32> = copies.map(|seen| seen.serial).collect();
+    let serials: BTreeSet<u32> = copies.filter_map(|seen| seen.serial).collect();
     match serials.first() {
         Some(serial) if serials.len() == 1 => format!("serial {serial}"),
         _ => "live".to_owned(),
@@ -101,6 +101,8 @@ fn remarks(plan: &Plan, outlook: &PlanOutlook) -> Vec<String> {
     let less = plan.notices.iter().filter(|notice| notice.code.tells_of_less());
     let less = said_once(less).into_iter().map(|(code, says)| format!("not complete: {code}: {says}"));
     remarks.extend(less);
+    let of_zones = |notice: &&Notice| matches!(notice.code, NoticeCode::ZoneChange | NoticeCode::ZoneMissing);
+    remarks.extend(plan.notices.iter().filter(of_zones).map(|notice| notice.message.clone()));
     remarks.extend(scope(plan, outlook));
     remarks
 }

@@ -17,6 +17,7 @@ use crate::report::data::rrset;
 use crate::report::gather::{gather, waits};
 use crate::report::host_label::{host_label, subject_label};
 use crate::report::source_url::SourceUrl;
+use crate::report::summary::serial_text;
 use crate::report::words::ExplainedCode as _;
 
 /// How many items of a list are in the page at most: more than a person reads, and little to lay out.
@@ -341,7 +342,7 @@ fn zones(plan: &Plan) -> ListTable {
         let target = several.target_of(zone).map(str::to_owned).unwrap_or_default();
         let target = (!several.is_empty()).then_some(target);
         let cells = [zone.zone.to_string()].into_iter().chain(target);
-        cells.chain([zone.serial.to_string(), grouped(zone.rrsets)]).collect()
+        cells.chain([serial_text(zone.serial), grouped(zone.rrsets)]).collect()
     });
     let target = (!several.is_empty()).then_some("target");
     let heads = ["zone"].into_iter().chain(target).chain(["serial", "RRsets"]).collect();

@@ -178,7 +178,7 @@ fn page<'a>(sealed: &'a SealedPlan, outlook: &'a PlanOutlook, review: Option<&Re
         tool: &plan.tool,
         created: plan.created.to_string(),
         expires: plan.expires.to_string(),
-        apply: file.filter(|_| !is_view && !plan.changes.is_empty()).map(|file| apply(file, sealed.effect())),
+        apply: file.filter(|_| !is_view && !plan.is_idle()).map(|file| apply(file, sealed.effect())),
         is_refused,
         is_view,
         list: list(outlook),

@@ -6,7 +6,7 @@ use super::super::copies::{SeveralTargets, mark};
 use super::super::host_label::host_label;
 use super::super::outlook::PlanOutlook;
 use super::super::scope::scope;
-use super::super::summary::counted as number;
+use super::super::summary::{counted as number, serial_text};
 use super::super::verdict;
 use super::super::words::ExplainedCode as _;
 use super::{CaseOutcome, TestCase, TestSuite, document};
@@ -50,7 +50,7 @@ fn inputs(plan: &Plan) -> Vec<TestCase> {
     for seen in &plan.zones {
         let at = several.target_of(seen).map(|target| format!(" at {target}")).unwrap_or_default();
         let zone = format!("{}{at}", seen.zone);
-        let says = format!("serial {}, {}", seen.serial, number(seen.rrsets as usize, "RRset"));
+        let says = format!("serial {}, {}", serial_text(seen.serial), number(seen.rrsets as usize, "RRset"));
         passed.insert((true, zone.clone()), TestCase::passed(format!("zone {zone}"), says));
     }
     for Notice { code, name, message, .. } in &plan.notices {

@@ -49,7 +49,7 @@ impl<'a> ReportFoot<'a> {
         }
         out.push_str(&format!("Plan {}, effect {}", code(id), code(effect)));
         let expires = code(&plan.expires.to_string());
-        out.push_str(&match (outlook.hidden.is_some(), plan.changes.is_empty()) {
+        out.push_str(&match (outlook.hidden.is_some(), plan.is_idle()) {
             (true, _) => ". A view cannot be applied.\n".to_owned(),
             (false, true) => ".\n".to_owned(),
             (false, false) => format!(", valid until {expires}. {}\n\n{}", self.how(), fenced("sh", &self.command())),

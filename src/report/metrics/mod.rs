@@ -231,7 +231,9 @@ impl Metrics {
             let target = several.target_of(seen).map(|target| ("target", target));
             let labels: Vec<(&str, &str)> = [("zone", zone.as_str())].into_iter().chain(target).collect();
             self.set(MetricFamily::ZoneRead, &labels, 1.0);
-            self.set(MetricFamily::ZoneSerial, &labels, seen.serial.into());
+            if let Some(serial) = seen.serial {
+                self.set(MetricFamily::ZoneSerial, &labels, serial.into());
+            }
             self.set(MetricFamily::ZoneRrsets, &labels, seen.rrsets as f64);
         }
         for notice in &plan.notices {

@@ -137,7 +137,7 @@ fn full() -> Metrics {
         took: Duration::ZERO,
     };
     let zones = vec![sent("example.net", 2), sent("web.example.net", 1)];
-    metrics.applied(&ApplyOutcome { hosts, zones, problems: vec![] });
+    metrics.applied(&ApplyOutcome { hosts, zones, zone_changes: vec![], problems: vec![] });
     let tripped = "2026-11-20T00:00:00Z".parse().unwrap();
     let breaker = Breaker { scope: "project:search".into(), tripped, why: "31 hosts".into() };
     metrics.state(&[breaker], Some(&last()), 2);

@@ -11,12 +11,13 @@ use crate::report::summary::counted;
 use crate::report::wrap::table;
 use crate::state::served::StatusCounts;
 use crate::state::status::PoolStatus;
-use crate::state::{RrsetStanding, ServerStanding, ZonePublication};
+use crate::state::{RrsetStanding, ServerStanding, ZoneActionRow, ZonePublication};
 
 /// Renders the rows of a pool; the verdict first, and last where the page is long.
 pub fn render(status: &PoolStatus, options: &TextOptions) -> String {
     let mut page = TextPage::new(options);
     page.pool_verdict(status);
+    page.pool_made(status);
     if status.zones.is_empty() {
         return page.out;
     }
@@ -57,6 +58,21 @@ impl TextPage<'_> {
         self.painted(0, &style, &format!("Pool {}: {active} of {zones} ACTIVE{left}; {terms}.", status.name));
         if active != all {
             self.line(2, &format!("hint: `zonewright sync --pool {}` asks the name servers again", status.name));
+        }
+    }
+
+    /// Adds the zones that were made or deleted, target by target.
+    fn pool_made(&mut self, status: &PoolStatus) {
+        if status.made.is_empty() {
+            return;
+        }
+        self.heading("Zones that were made or deleted");
+        for ZoneActionRow { copy, action, why, .. } in &status.made {
+            let about = sanitize(&format!("{action} {} at {}", copy.zone, copy.target));
+            match why.as_deref() {
+                None => self.line(2, &format!("SUCCESS {about}")),
+                Some(why) => self.line(2, &format!("ERROR {about}: {}", sanitize(why))),
+            }
         }
     }
 
@@ -126,6 +142,16 @@ object_in_documents!(PoolStatus, pool => {
     "name": pool.name.as_str(),
     "threshold": pool.threshold,
     "zones": pool.zones.iter().map(|zone| ZoneView { zone, pool }).collect::<Vec<_>>(),
+    ? "zone_rows": (!pool.made.is_empty()).then_some(&pool.made),
+});
+
+object_in_documents!(ZoneActionRow, row => {
+    "zone": row.copy.zone,
+    "target": row.copy.target.name,
+    "action": row.action,
+    "status": if row.why.is_some() { "ERROR" } else { "SUCCESS" },
+    "why": row.why,
+    "at": row.at,
 });
 
 object_in_documents!(ZoneView<'_>, view => {

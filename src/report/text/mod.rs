@@ -187,7 +187,7 @@ struct PlanView<'a> {
 fn next(sealed: &SealedPlan, outlook: &PlanOutlook, options: &TextOptions) -> Option<String> {
     let plan = sealed.plan();
     match options.purpose {
-        TextPurpose::Look if plan.changes.is_empty() || outlook.hidden.is_some() || no_plan(plan).is_some() => None,
+        TextPurpose::Look if plan.is_idle() || outlook.hidden.is_some() || no_plan(plan).is_some() => None,
         TextPurpose::Look if refused(plan, outlook).is_some() => {
             Some("Nothing was changed. An apply of this plan is refused.".to_owned())
         }
@@ -216,7 +216,7 @@ fn next(sealed: &SealedPlan, outlook: &PlanOutlook, options: &TextOptions) -> Op
 fn command(sealed: &SealedPlan, outlook: &PlanOutlook, options: &TextOptions) -> Option<String> {
     let plan = sealed.plan();
     let is_ready = options.purpose == TextPurpose::Saved
-        && !plan.changes.is_empty()
+        && !plan.is_idle()
         && outlook.hidden.is_none()
         && refused(plan, outlook).is_none();
     outlook.command.clone().filter(|_| is_ready)

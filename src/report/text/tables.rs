@@ -2,6 +2,7 @@
 
 use super::super::copies::SeveralTargets;
 use super::super::counts::{self, PlanCounts, is_near};
+use super::super::summary::serial_text;
 use super::TextOptions;
 use crate::diag::sanitize;
 use crate::guard::words;
@@ -62,7 +63,7 @@ pub fn zones(plan: &Plan) -> TableCells {
     };
     let row = |zone: &crate::plan::ZoneSeen| {
         let target = several.target_of(zone).map(sanitize).unwrap_or_default();
-        cells([zone.serial.to_string(), zone.rrsets.to_string(), target, sanitize(&zone.zone.to_string())])
+        cells([serial_text(zone.serial), zone.rrsets.to_string(), target, sanitize(&zone.zone.to_string())])
     };
     let head = cells(["serial", "rrsets", "target", "zone"].map(str::to_owned));
     std::iter::once(head).chain(plan.zones.iter().map(row)).collect()

@@ -76,7 +76,7 @@ fn plan_of(hosts: usize, targets: &[&str]) -> Plan {
         managed: 0,
         pool: zone.pool,
         rrsets: 10,
-        serial: 0,
+        serial: Some(0),
         target: target.to_owned(),
         zone: zone.name,
     };
