@@ -68,8 +68,8 @@ def write_inventory(folder, hosts):
     write_keys(folder)
 
 
-def write_settings(folder, server):
-    """Writes zonewright.toml for a server."""
+def write_settings(folder, targets):
+    """Writes zonewright.toml for these targets, each the lines of its settings."""
     zones = "".join(
         f'[[zone]]\n{zone}\npool = "main"\npermission = "full"\n' for zone in (f'name = "{FORWARD}"', f'network = "{NETWORK}"')
     )
@@ -92,8 +92,7 @@ automation = "allowed"
 max_modify = "100%"
 max_loss = "100%"
 [pool.main]
-[[pool.main.target]]
-{server.target(folder)}{zones}""",
+{fleet.pool_of(targets)}{zones}""",
     )
 
 
@@ -112,7 +111,7 @@ def write_script(path, port, hosts, size):
 
 def ours(folder, server, _hosts):
     """Plans and applies; gives the seconds of sending, of reading back, and of the server's processor time."""
-    write_settings(folder, server)
+    write_settings(folder, [server.target(folder)])
     measure.run(fleet.zonewright(folder, "-q", "plan", "--out", f"{folder}/plan"))
     before = server.cpu()
     _, log = measure.run(fleet.zonewright(folder, "-vv", "apply", f"{folder}/plan", "--yes"), f"{folder}/output")

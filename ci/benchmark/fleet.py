@@ -10,6 +10,7 @@ from .tools import NOW, built, fail, read, write, write_keys
 
 DRIFT = 0.005
 # The lines of a fleet's zonewright.toml about files, which a server's lines replace.
+TARGET = "[[pool.main.target]]\n"
 FILES = 'type = "zonefile"\ndir = "zones"\n'
 
 
@@ -37,12 +38,22 @@ class Fleet:
 
     def at(self, server, folder, more=""):
         """The same fleet in another folder, with live DNS on a server; gives the folder. `more` are lines for the target."""
+        return self.with_targets([server.target(folder, more)], folder)
+
+    def with_targets(self, targets, folder):
+        """The same fleet in another folder, with these targets in its pool, each the lines of its settings; gives the folder."""
         shutil.copytree(self.folder, folder, copy_function=os.link, ignore=shutil.ignore_patterns("zones", "zonewright.toml"))
         settings = read(f"{self.folder}/zonewright.toml")
-        if FILES not in settings:
+        if TARGET + FILES not in settings:
             fail("examples/fleet writes other settings than ci/benchmark/fleet.py knows")
-        write(f"{folder}/zonewright.toml", settings.replace(FILES, server.target(folder, more)))
+        write(f"{folder}/zonewright.toml", settings.replace(TARGET + FILES, pool_of(targets)))
         return folder
+
+
+def pool_of(targets):
+    """The lines of a pool that has these targets; where there are several, each has a name."""
+    named = (f'{TARGET}name = "t{number}"\n{lines}' for number, lines in enumerate(targets))
+    return "".join(named) if len(targets) > 1 else TARGET + targets[0]
 
 
 def zonewright(folder, *command):
@@ -57,11 +68,17 @@ def plan(folder, document, *options, env=None):
     return measure.run(zonewright(folder, "plan", "--format", "json", "--out", document, *options), env=env)[0]
 
 
-def check_plan(document, hosts, zones=None):
-    """Whether a plan changes so many hosts, blocks and skips none, and has seen all zones, if that is asked."""
+def changed_hosts(document):
+    """The hosts that a plan changes, and the plan."""
     with open(document) as file:
         found = json.load(file)
-    changed = len({change["subject"] for change in found["changes"]})
+    return {change["subject"] for change in found["changes"]}, found
+
+
+def check_plan(document, hosts, zones=None):
+    """Whether a plan changes so many hosts, blocks and skips none, and has seen all zones, if that is asked."""
+    changed, found = changed_hosts(document)
+    changed = len(changed)
     stopped = len(found["blocked"]) + len(found["skipped"])
     seen = len(found["zones"])
     if (changed, stopped, seen) != (hosts, 0, zones or seen):

@@ -1,4 +1,7 @@
-"""BIND and Knot on loopback, each on a free port with its files in a folder of its own; everything is signed."""
+"""BIND, Knot, PowerDNS and doubles on loopback, each on a free port with its files in a folder of its own; everything is signed.
+
+A double is `zonewright serve`: its zones are in memory, and it starts and answers at once.
+"""
 
 import os
 import socket
@@ -10,6 +13,9 @@ from .tools import KEY, SECRET, built, fail, program, read, write
 # How long a server may take to load its zones, in seconds.
 START = 600
 KINDS = ("BIND", "Knot")
+DOUBLE, PDNS = "a double", "PowerDNS"
+# The tables of PowerDNS's database.
+SCHEMA = "/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql"
 
 
 def free_port():
@@ -93,6 +99,46 @@ zone:
         os.makedirs(f"{self.folder}/db")
         return [program("knotd"), "-c", f"{self.folder}/knot.conf"]
 
+    def double_command(self):
+        """The command that runs a double."""
+        write(f"{self.folder}/secret", SECRET, 0o600)
+        key = ["--key", f"{self.folder}/secret", "--key-name", KEY]
+        return [built("zonewright"), "serve", f"{self.folder}/zones", "--listen", f"127.0.0.1:{self.port}", *key]
+
+    def pdns_command(self):
+        """Writes the settings and the database of PowerDNS; gives the command that runs it."""
+        write(
+            f"{self.folder}/pdns.conf",
+            f"""launch=gsqlite3
+gsqlite3-database={self.folder}/zones.db
+gsqlite3-dnssec=yes
+gsqlite3-pragma-synchronous=0
+local-address=127.0.0.1
+local-port={self.port}
+socket-dir={self.folder}
+allow-axfr-ips=
+allow-dnsupdate-from=
+dnsupdate=yes
+security-poll-suffix=
+""",
+        )
+        self.sql(f"PRAGMA journal_mode=WAL;\n.read {SCHEMA}\n")
+        for zone in self.zones:
+            load = [program("pdnsutil"), f"--config-dir={self.folder}", "load-zone", zone, self.file(zone)]
+            subprocess.run(load, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        key = f"INSERT INTO tsigkeys (name, algorithm, secret) VALUES ('{KEY}', 'hmac-sha256', '{SECRET}');\n"
+        allowed = {"ALLOW-DNSUPDATE-FROM": "127.0.0.0/8", "TSIG-ALLOW-AXFR": KEY, "TSIG-ALLOW-DNSUPDATE": KEY}
+        self.sql(key + "".join(
+            f"INSERT INTO domainmetadata (domain_id, kind, content) SELECT id, '{kind}', '{content}' FROM domains;\n"
+            for kind, content in allowed.items()
+        ))
+        return [program("pdns_server"), f"--config-dir={self.folder}", "--guardian=no", "--daemon=no"]
+
+    def sql(self, statements):
+        """Runs statements on PowerDNS's database."""
+        command = [program("sqlite3"), "-bail", f"{self.folder}/zones.db"]
+        subprocess.run(command, input=statements.encode(), check=True, stdout=subprocess.DEVNULL)
+
     def answers(self, zone):
         """Whether the server answers for a zone's SOA."""
         labels = b"".join(bytes([len(label)]) + label.encode() for label in zone.split(".")) + b"\0"
@@ -107,7 +153,8 @@ zone:
 
     def __enter__(self):
         """Starts the server, and waits until it has all zones."""
-        command = {"BIND": self.bind_command, "Knot": self.knot_command}[self.kind]()
+        commands = {"BIND": self.bind_command, "Knot": self.knot_command, DOUBLE: self.double_command, PDNS: self.pdns_command}
+        command = commands[self.kind]()
         log = f"{self.folder}/log"
         with open(log, "wb") as file:
             self.process = subprocess.Popen(command, stdout=file, stderr=file, cwd=self.folder)
@@ -129,10 +176,10 @@ zone:
             self.process.kill()
             self.process.wait()
 
-    def target(self, folder, more=""):
-        """The lines of zonewright.toml that name this server; the key's secret is in a folder."""
+    def target(self, folder, more="", port=None):
+        """The lines of zonewright.toml that name this server; the key's secret is in a folder. `port` is another way to it."""
         key = f'{{ name = "{KEY}", algorithm = "hmac-sha256", secret_file = "{folder}/secret" }}'
-        return f'type = "rfc2136"\nserver = "127.0.0.1:{self.port}"\ntimeout = "120s"\ntsig_key = {key}\n{more}'
+        return f'type = "rfc2136"\nserver = "127.0.0.1:{port or self.port}"\ntimeout = "120s"\ntsig_key = {key}\n{more}'
 
     def reader(self, folder, zones, floor=False):
         """The command by which examples/axfr reads zones, or counts their bytes."""
