@@ -1,5 +1,6 @@
 """Domain names and reverse names, in one canonical text form: lower case, absolute, with the final dot."""
 
+import functools
 import ipaddress
 import re
 
@@ -46,9 +47,14 @@ def _canonical_label(raw_label):
     return "".join(chr(byte) if byte in _PLAIN_BYTES else f"\\{byte:03d}" for byte in data)
 
 
+@functools.cache
+def _labels_of(name):
+    return tuple(re.findall(r"(?:\\.|[^.\\])+", name))
+
+
 def labels_of(name):
     """The labels of a canonical (or escaped) name, split at the dots that are not escaped."""
-    return re.findall(r"(?:\\.|[^.\\])+", name)
+    return list(_labels_of(name))
 
 
 def master_name(text, origin):
@@ -69,12 +75,15 @@ def master_name(text, origin):
     return name
 
 
+@functools.cache
+def _ancestors_and_self(name):
+    labels = labels_of(name)
+    return (*(".".join(labels[start:]) + "." for start in range(len(labels))), ".")
+
+
 def ancestors_and_self(name):
     """The name, its parent, and so on up to and including the root."""
-    labels = labels_of(name)
-    for start in range(len(labels)):
-        yield ".".join(labels[start:]) + "."
-    yield "."
+    return iter(_ancestors_and_self(name))
 
 
 def parent(name):
@@ -98,6 +107,7 @@ def longest_suffix(name, candidates):
     return None
 
 
+@functools.cache
 def reverse_name(address):
     return address.reverse_pointer + "."
 

@@ -9,6 +9,7 @@ import sys
 
 import config
 import derive
+import dnsnames
 import exports
 import leftbehind
 import livedns
@@ -156,7 +157,7 @@ def _hosts_of(result, name, rtype):
             is_owner = (
                 interface.name == name
                 if rtype == "AAAA"
-                else any(name == address.reverse_pointer + "." for address in addresses)
+                else any(name == dnsnames.reverse_name(address) for address in addresses)
             )
             if is_owner:
                 owners.add(inv)
