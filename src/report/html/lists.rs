@@ -11,7 +11,10 @@ use super::escape::{counted, grouped};
 use crate::claim::Subject;
 use crate::codes;
 use crate::inventory::value::Inv;
-use crate::plan::{BlockCode, BlockedSubject, Cause, Notice, Plan, Review, SkipCode, SkippedSubject, WaitingRrset};
+use crate::plan::{
+    BlockCode, BlockedSubject, Cause, Notice, NoticeCode, Plan, Review, SkipCode, SkippedSubject, WaitingRrset,
+};
+use crate::report::alike::{self, is_of_target};
 use crate::report::copies::SeveralTargets;
 use crate::report::data::rrset;
 use crate::report::gather::{gather, waits};
@@ -37,8 +40,13 @@ pub struct ShownItems<T> {
 
 /// Shows the first items of a list.
 fn shown<A, T>(all: &[A], view: impl FnMut(&A) -> T) -> ShownItems<T> {
-    let items = all.iter().take(LONG).map(view).collect();
-    let more = all.len().saturating_sub(LONG);
+    shown_up_to(LONG, all, view)
+}
+
+/// Shows the first `most` items of a list.
+fn shown_up_to<A, T>(most: usize, all: &[A], view: impl FnMut(&A) -> T) -> ShownItems<T> {
+    let items = all.iter().take(most).map(view).collect();
+    let more = all.len().saturating_sub(most);
     ShownItems { items, more: (more > 0).then(|| grouped(more as u64)) }
 }
 
@@ -242,23 +250,33 @@ fn hosts<'a>(plan: &Plan, hosts: impl Iterator<Item = (&'a Subject, &'a str)>) -
     }
 }
 
-/// The notices by code.
+/// The notices by code. A pool of several targets may have one for each host or zone: of these a few are enough.
 pub fn notices(plan: &Plan) -> Vec<CodeItems<String>> {
-    let of_code = |all: &[Notice]| CodeItems {
-        code: all[0].code.as_str(),
-        brief: all[0].code.words().brief,
-        help: help(all[0].code.as_str()),
-        count: counted(all.len(), "notice"),
-        is_short: all.len() <= FEW,
-        groups: shown(all, |notice| {
-            if notice.message.contains(&notice.name) {
-                notice.message.clone()
-            } else {
-                format!("`{}`: {}", notice.name, notice.message)
-            }
-        }),
+    let of_code = |all: &[Notice]| {
+        let code = all[0].code;
+        let is_of_copies = is_of_target(code) || code == NoticeCode::CopiesDiffer;
+        let says = messages(plan, all);
+        CodeItems {
+            code: code.as_str(),
+            brief: code.words().brief,
+            help: help(code.as_str()),
+            count: counted(all.len(), "notice"),
+            is_short: says.len() <= FEW || is_of_copies,
+            groups: shown_up_to(if is_of_copies { FEW } else { LONG }, &says, String::clone),
+        }
     };
     plan.notices.chunk_by(|a, b| a.code == b.code).map(of_code).collect()
+}
+
+/// What notices of one code say; those about a target that say the same of several hosts are one.
+fn messages(plan: &Plan, all: &[Notice]) -> Vec<String> {
+    if is_of_target(all[0].code) {
+        return alike::gather(plan, all.iter()).into_iter().map(|alike| alike.says).collect();
+    }
+    let says = |Notice { name, message, .. }: &Notice| {
+        if message.contains(name) { message.clone() } else { format!("`{name}`: {message}") }
+    };
+    all.iter().map(says).collect()
 }
 
 /// What waits since one time, until one.

@@ -11,7 +11,9 @@ use sha2::{Digest as _, Sha256};
 use self::decoded::{decoded, expected};
 use self::parsed::Parsed;
 use super::*;
+use crate::claim::Subject;
 use crate::diag::Problem;
+use crate::inventory::value::Inv;
 use crate::plan::{LimitState, Notice, NoticeCode, Plan, fixture};
 use crate::report::SourceUrl;
 
@@ -216,6 +218,28 @@ fn long_lists_are_cut_and_say_so() {
     let limits = page.by_id("limits");
     assert!(limits.text.contains("and 250 more: zonewright show -v plan.json lists all"), "{}", limits.text);
     assert!(limits.text.contains("project:p199/1d") && !limits.text.contains("project:p200/1d"));
+}
+
+#[test]
+fn what_is_said_of_each_host_of_a_target_is_said_once() {
+    let notice = |code, name: &str, subject, message: String| Notice { code, name: name.to_owned(), subject, message };
+    let of_host = |inv: u64| {
+        let says = "no change at `b`: `web.example.net.` could not be read completely".to_owned();
+        notice(NoticeCode::TargetUnknown, "b", Some(Subject::Host(Inv(inv))), says)
+    };
+    let of_zone = |number: u64| {
+        let says = "the copy at `b` differs from the reference copy in 1 RRset that the plan leaves".to_owned();
+        notice(NoticeCode::CopiesDiffer, &format!("z{number}.example.net."), None, says)
+    };
+    let down = notice(NoticeCode::TargetUnknown, "b", None, "`b` did not give `web.example.net.`: timeout".to_owned());
+    let notices = [down].into_iter().chain((1..=2000).map(of_host)).chain((1..=1000).map(of_zone)).collect();
+    let page = Parsed::new(&page_of(Plan { notices, ..fixture::fleet() }, &outlook()));
+    let text = &page.by_id("notices").text;
+    assert!(text.contains("2001 notices") && text.contains("1000 notices"), "{text}");
+    assert_eq!(text.matches("could not be read completely").count(), 1, "{text}");
+    assert!(text.contains("2000 hosts (1, 2, 3, 4, 5 and 1995 more)"), "{text}");
+    assert_eq!(text.matches("the plan leaves").count(), 12 + 1, "a few examples, and what the code means: {text}");
+    assert!(text.contains("and 988 more: zonewright show -v plan.json lists all"), "{text}");
 }
 
 #[test]
