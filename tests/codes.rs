@@ -56,6 +56,8 @@ const NO_CODES: &[&str] = &[
     "net-layout",
     "own-a",
     "project-id",
+    "read-back",
+    "records-and-ttl",
     "refuse-cname-clash",
     "replace-me",
     "rev-parse",
@@ -63,6 +65,7 @@ const NO_CODES: &[&str] = &[
     "state-init",
     "too-old",
     "upsert-only",
+    "zone-file",
 ];
 
 /// The share of an example's words that the source which is named must have: the rest are values.

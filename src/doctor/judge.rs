@@ -108,7 +108,7 @@ fn serials(zone: &ZoneName, examined: &TargetExamined) -> Option<Finding> {
 
 /// Reports which zones accept updates. A finding that is equal for all of them is reported once.
 fn updates(examined: &TargetExamined) -> Vec<Finding> {
-    let Capabilities::Asked(zones) = &examined.capabilities else { return Vec::new() };
+    let Capabilities::Asked { updates: zones, .. } = &examined.capabilities else { return Vec::new() };
     // A zone that cannot be read is reported elsewhere, and cannot be written either.
     let primary = examined.places.first();
     let is_read = |zone: &ZoneName| {

@@ -15,6 +15,7 @@ use crate::dns::ZoneName;
 use crate::document::words;
 use crate::inventory::value::Time;
 use crate::provider::examine::TargetExamined;
+use crate::target::TargetCapabilities;
 
 use self::follower::FollowerExamined;
 
@@ -40,10 +41,21 @@ pub struct TargetDiagnosis {
     pub provider: String,
     /// The zones that it was looked at for, in the order of the configuration.
     pub zones: Vec<ZoneName>,
+    /// What it can do.
+    pub abilities: TargetAbilities,
     /// What was found.
     pub examined: TargetExamined,
     /// What that means, first what concerns the target as a whole, then by place, then by zone.
     pub findings: Vec<Finding>,
+}
+
+/// What a target can do, as far as no question to it is needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetAbilities {
+    /// What it can do by its type and its settings.
+    pub capabilities: TargetCapabilities,
+    /// Those of its zones that a marker fences.
+    pub fenced: Vec<ZoneName>,
 }
 
 words! {
@@ -79,9 +91,15 @@ pub struct Finding {
 
 impl TargetDiagnosis {
     /// Judges what was found at a target.
-    pub fn new(pool: String, provider: String, zones: Vec<ZoneName>, examined: TargetExamined) -> TargetDiagnosis {
+    pub fn new(
+        pool: String,
+        provider: String,
+        zones: Vec<ZoneName>,
+        abilities: TargetAbilities,
+        examined: TargetExamined,
+    ) -> TargetDiagnosis {
         let findings = judge::judge(&zones, &examined);
-        TargetDiagnosis { pool, target: None, provider, zones, examined, findings }
+        TargetDiagnosis { pool, target: None, provider, zones, abilities, examined, findings }
     }
 }
 

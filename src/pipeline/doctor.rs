@@ -5,12 +5,13 @@ use std::path::Path;
 
 use super::findings::Findings;
 use super::settings::{load_config, local_folder};
+use super::targets::is_fenced;
 use super::{TOOL, name_servers};
 use crate::diag::did_you_mean;
 use crate::dns::{ZoneContents, ZoneName};
 use crate::doctor::copies::CopyExamined;
-use crate::doctor::{Diagnosis, TargetDiagnosis};
-use crate::inventory::model::Config;
+use crate::doctor::{Diagnosis, TargetAbilities, TargetDiagnosis};
+use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::pool::{Pool, TargetSpec};
 use crate::inventory::value::Time;
 use crate::live::differing_rrsets;
@@ -67,6 +68,7 @@ pub fn examine(
             target.id.pool.to_string(),
             target.provider.clone(),
             zones.iter().map(|zone| (*zone).clone()).collect(),
+            abilities(&config, target, zones),
             facts,
         );
         // After the target: a name server that has the newer serial by then does follow.
@@ -78,6 +80,14 @@ pub fn examine(
         examined.iter().map(|(target, _)| *target).zip(targets).collect();
     let targets = with_copies(&config, &context, targets, &zones_of);
     Ok(Diagnosis { tool: TOOL.to_owned(), created: now, targets })
+}
+
+/// What a target can do in these zones.
+fn abilities(config: &Config, target: &TargetSpec, zones: &[&ZoneName]) -> TargetAbilities {
+    let is_here = |spec: &&ZoneSpec| config.pool(spec).name == target.id.pool && zones.contains(&&spec.name);
+    let fenced = config.zones.iter().filter(is_here).filter(|spec| is_fenced(spec, target));
+    let capabilities = provider::capabilities(target).expect("`check` passed the type");
+    TargetAbilities { capabilities, fenced: fenced.map(|spec| spec.name.clone()).collect() }
 }
 
 /// Adds to the targets of pools with several what their copies differ in.

@@ -23,6 +23,16 @@ pub struct TargetExamined {
     pub capabilities: Capabilities,
 }
 
+impl TargetExamined {
+    /// How many updates of a zone are in flight at once, where the target was asked.
+    pub fn pace(&self) -> Option<usize> {
+        match self.capabilities {
+            Capabilities::NotAsked => None,
+            Capabilities::Asked { pace, .. } => pace,
+        }
+    }
+}
+
 /// A TSIG key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyExamined {
@@ -39,8 +49,13 @@ pub struct KeyExamined {
 pub enum Capabilities {
     /// It was not asked, since it cannot be reached or its key cannot be read.
     NotAsked,
-    /// Whether it takes updates of each zone, in the order of the zones.
-    Asked(Vec<UpdatesExamined>),
+    /// It was.
+    Asked {
+        /// Whether it takes updates of each zone, in the order of the zones.
+        updates: Vec<UpdatesExamined>,
+        /// How many updates of a zone are in flight at once; none without a zone.
+        pace: Option<usize>,
+    },
 }
 
 /// Whether updates of a zone are taken where it is written.

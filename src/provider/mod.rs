@@ -24,7 +24,7 @@ use crate::dns::{Name, ZoneName};
 use crate::inventory::config::node::{SettingsNode, SourceText};
 use crate::inventory::pool::TargetSpec;
 use crate::inventory::value::Time;
-use crate::target::{NameServer, OpenedTarget, ReadTarget, TargetCapabilities, TargetSet, WriteTarget, ZoneMaking};
+use crate::target::{NameServer, OpenedTarget, ReadTarget, TargetCapabilities, TargetSet, WriteTarget};
 
 /// Declares the providers: each word is a module with a `PROVIDER`, and what `type` says.
 macro_rules! providers {
@@ -50,10 +50,8 @@ pub use zonefile::{file_name, read_in};
 
 /// One provider.
 struct Provider {
-    /// What its targets can do.
-    capabilities: TargetCapabilities,
-    /// Whether a target can make and delete zones, for settings that [`check`] passed.
-    zone_making: fn(&SettingsNode) -> ZoneMaking,
+    /// What a target can do, by settings that may be wrong.
+    capabilities: fn(&SettingsNode) -> TargetCapabilities,
     /// Checks settings without using them.
     check: fn(&SettingsNode, &SourceText) -> Diagnostics,
     /// The names of servers in the settings, each with its place; without addresses.
@@ -140,15 +138,9 @@ pub fn place(target: &TargetSpec) -> String {
     named(&target.provider).map_or_else(String::new, |known| (known.place)(&target.settings))
 }
 
-/// What a target can do by its type; none where the type is unknown.
+/// What a target can do by its type and its settings; none where the type is unknown.
 pub fn capabilities(target: &TargetSpec) -> Option<TargetCapabilities> {
-    named(&target.provider).map(|known| known.capabilities)
-}
-
-/// Whether a target can make and delete zones; an unknown type cannot.
-pub fn zone_making(target: &TargetSpec) -> ZoneMaking {
-    let none = ZoneMaking { creates: false, deletes: false };
-    named(&target.provider).map_or(none, |known| (known.zone_making)(&target.settings))
+    named(&target.provider).map(|known| (known.capabilities)(&target.settings))
 }
 
 /// Opens a target whose settings [`check`] passed, to read it.
@@ -209,7 +201,9 @@ pub fn examine(target: &TargetSpec, context: &ProviderContext<'_>, zones: &[&Zon
     let can_sign = examined.key.as_ref().is_none_or(|key| key.fault.is_none());
     let capabilities = match open_writer(target, context) {
         Ok(writer) if is_reached && can_sign => {
-            Capabilities::Asked(zones.iter().map(|zone| examine::try_update(&*writer, zone)).collect())
+            let updates = zones.iter().map(|zone| examine::try_update(&*writer, zone)).collect();
+            let pace = zones.first().map(|zone| writer.open(zone).window());
+            Capabilities::Asked { updates, pace }
         }
         _ => Capabilities::NotAsked,
     };

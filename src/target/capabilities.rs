@@ -1,15 +1,33 @@
 //! What targets of a type can do, as a value.
 
-/// What targets of one type can do.
+use super::write::UpdateLimits;
+use crate::dns::Ttl;
+use crate::document::words;
+
+/// What a target can do by its type and its settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TargetCapabilities {
-    /// Where their zones are.
+    /// Where its zones are.
     pub home: ZoneHome,
+    /// Whether it can make and delete zones.
+    pub making: ZoneMaking,
+    /// What takes effect as a whole or not at all.
+    pub unit: AtomicUnit,
+    /// What one unit may hold.
+    pub limits: UpdateLimits,
+    /// What of an RRset is compared, as a part of the write, with what was seen before.
+    pub comparison: RrsetComparison,
     /// What fences a zone where its settings do not say.
     pub fence: ZoneFence,
+    /// Which types of records it holds.
+    pub types: RecordTypes,
+    /// The largest TTL that it holds; the least is 0.
+    pub most_ttl: Ttl,
+    /// What proves that it serves what was written.
+    pub proof: PublicationProof,
 }
 
-/// Whether one target can make and delete zones, by its settings.
+/// Whether a target can make and delete zones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ZoneMaking {
     /// Whether it can make them.
@@ -27,11 +45,50 @@ pub enum ZoneHome {
     Servers,
 }
 
-/// What keeps two writers of a zone apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ZoneFence {
-    /// A marker, since others may write at the same time.
-    Marker,
-    /// Nothing: there is one writer alone.
-    None,
+words! {
+    /// What takes effect as a whole or not at all.
+    AtomicUnit {
+        /// A message about one zone.
+        Message = "message",
+        /// The file of a zone.
+        ZoneFile = "zone-file",
+    }
+}
+
+words! {
+    /// What of an RRset is compared before it is replaced.
+    RrsetComparison {
+        /// Its records. A TTL that another editor changed since is not noticed.
+        Records = "records",
+        /// Its records and its TTL.
+        RecordsAndTtl = "records-and-ttl",
+    }
+}
+
+words! {
+    /// What keeps two writers of a zone apart.
+    ZoneFence {
+        /// A marker, since others may write at the same time.
+        Marker = "marker",
+        /// Nothing: there is one writer alone.
+        None = "none",
+    }
+}
+
+words! {
+    /// Types of records.
+    RecordTypes {
+        /// All that a zone can hold.
+        All = "all",
+    }
+}
+
+words! {
+    /// What proves that a target serves what was written to it.
+    PublicationProof {
+        /// It holds so when it is read again.
+        ReadBack = "read-back",
+        /// The command that loads its files succeeds.
+        Reload = "reload",
+    }
 }

@@ -25,7 +25,9 @@ pub mod set;
 pub mod write;
 
 pub use apex::ZoneApex;
-pub use capabilities::{TargetCapabilities, ZoneFence, ZoneHome, ZoneMaking};
+pub use capabilities::{
+    AtomicUnit, PublicationProof, RecordTypes, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome, ZoneMaking,
+};
 pub use marker::{MARKER_LABEL, Marker, marker_key};
 pub use name_server::{NameServer, Patience, SerialAnswer};
 pub use pool_name::PoolName;

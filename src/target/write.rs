@@ -43,6 +43,11 @@ pub struct UpdateLimits {
     pub octets: usize,
 }
 
+impl UpdateLimits {
+    /// An update may hold any number of edits.
+    pub const NONE: UpdateLimits = UpdateLimits { edits: usize::MAX, octets: usize::MAX };
+}
+
 /// The outcome of an update.
 #[derive(Debug, Clone)]
 pub enum UpdateReply {

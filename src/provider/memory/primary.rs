@@ -114,7 +114,7 @@ impl MemoryPrimary {
     /// A primary of these zones, without faults; one update is in flight at once, and may hold anything.
     pub fn new(zones: impl IntoIterator<Item = MemoryZone>) -> MemoryPrimary {
         let zones = zones.into_iter().map(|zone| (zone.apex().clone(), zone)).collect();
-        let limits = UpdateLimits { edits: usize::MAX, octets: usize::MAX };
+        let limits = UpdateLimits::NONE;
         MemoryPrimary { world: Mutex::new(MemoryWorld { zones, ..MemoryWorld::default() }), window: 1, limits }
     }
 

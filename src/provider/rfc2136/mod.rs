@@ -74,10 +74,10 @@ use domain::tsig::Key;
 use super::exchange::ExchangeSettings;
 use super::{OpenedReader, OpenedWriter, Provider, ProviderContext};
 use crate::diag::{Diagnostics, Problem};
-use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
+use crate::dns::{Name, Rtype, Ttl, ZoneContents, ZoneName};
 use crate::inventory::config::node::{SettingsNode, SourceText};
 use crate::target::{
-    Answer, NameExistence, Question, ReadTarget, ReadingManner, TargetCapabilities, ZoneFence, ZoneHome, ZoneRead,
+    Answer, AtomicUnit, NameExistence, PublicationProof, Question, ReadTarget, ReadingManner, RecordTypes, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome, ZoneRead,
 };
 
 use self::ask::{Asker, DEFAULT_WINDOW, MAX_WINDOW};
@@ -86,6 +86,7 @@ use self::examine::examine;
 use self::failure::{ServerFailure, TransferProgress};
 use self::health::ServerHealth;
 use self::kept::ZoneStandings;
+use self::lower::LIMITS;
 use self::meter::ReadMeter;
 use self::primary::Primary;
 use self::query::ZonePresence;
@@ -99,8 +100,7 @@ use super::secret::SecretSource;
 
 /// Name servers that take UPDATE. Any client with a key may write to their zones.
 pub const PROVIDER: Provider = Provider {
-    capabilities: TargetCapabilities { home: ZoneHome::Servers, fence: ZoneFence::Marker },
-    zone_making,
+    capabilities,
     check,
     server_names,
     endpoints,
@@ -109,6 +109,21 @@ pub const PROVIDER: Provider = Provider {
     open_writer,
     examine,
 };
+
+/// Prerequisites name no TTL (RFC 2136 section 2.4.2).
+fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
+    TargetCapabilities {
+        home: ZoneHome::Servers,
+        making: zone_making(settings),
+        unit: AtomicUnit::Message,
+        limits: LIMITS,
+        comparison: RrsetComparison::Records,
+        fence: ZoneFence::Marker,
+        types: RecordTypes::All,
+        most_ttl: Ttl::MAX,
+        proof: PublicationProof::ReadBack,
+    }
+}
 
 /// Checks settings without using them.
 fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {

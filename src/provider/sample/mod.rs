@@ -12,18 +12,27 @@ use super::memory::primary::MemoryPrimary;
 use super::memory::zone::MemoryZone;
 use super::{OpenedReader, OpenedWriter, Provider, ProviderContext};
 use crate::diag::{Diagnostics, Problem};
-use crate::dns::{Name, ZoneName};
+use crate::dns::{Name, Ttl, ZoneName};
 use crate::inventory::config::node::{SettingsNode, SourceText, TableReader};
 use crate::parallel::HELD;
 use crate::target::{
-    Answer, Question, ReadTarget, RrsetEdit, TargetCapabilities, UpdateLimits, UpdateZone, WriteTarget, ZoneFence,
+    Answer, AtomicUnit, PublicationProof, Question, ReadTarget, RecordTypes, RrsetComparison, RrsetEdit, TargetCapabilities, UpdateLimits, UpdateZone, WriteTarget, ZoneFence,
     ZoneHome, ZoneMaking, ZoneRead,
 };
 
 /// A primary in memory, which other editors may write to as well.
 pub const PROVIDER: Provider = Provider {
-    capabilities: TargetCapabilities { home: ZoneHome::Servers, fence: ZoneFence::Marker },
-    zone_making: |_| ZoneMaking { creates: false, deletes: false },
+    capabilities: |_| TargetCapabilities {
+        home: ZoneHome::Servers,
+        unit: AtomicUnit::Message,
+        limits: UpdateLimits::NONE,
+        comparison: RrsetComparison::RecordsAndTtl,
+        fence: ZoneFence::Marker,
+        types: RecordTypes::All,
+        most_ttl: Ttl::MAX,
+        making: ZoneMaking { creates: false, deletes: false },
+        proof: PublicationProof::ReadBack,
+    },
     check,
     server_names: |_| Vec::new(),
     endpoints: |_| Vec::new(),

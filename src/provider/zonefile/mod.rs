@@ -41,11 +41,11 @@ use std::time::Duration;
 use super::exchange::ExchangeSettings;
 use super::{OpenedReader, OpenedWriter, Provider, ProviderContext, TargetEndpoint};
 use crate::diag::{Diagnostic, Diagnostics, FileFindings, Problem};
-use crate::dns::{ContentsError, ZoneBuilder, ZoneContents, ZoneName};
+use crate::dns::{ContentsError, Ttl, ZoneBuilder, ZoneContents, ZoneName};
 use crate::inventory::config::node::{SettingsNode, SourceText, TableReader};
 use crate::inventory::config::shared::read_command;
 use crate::process::BoundedCommand;
-use crate::target::{ReadTarget, TargetCapabilities, ZoneFence, ZoneHome, ZoneMaking, ZoneRead};
+use crate::target::{AtomicUnit, PublicationProof, ReadTarget, RecordTypes, RrsetComparison, TargetCapabilities, UpdateLimits, ZoneFence, ZoneHome, ZoneMaking, ZoneRead};
 
 use self::examine::examine;
 use self::load::{FileLoader, TargetFolder};
@@ -53,8 +53,7 @@ use self::writer::FileWriter;
 
 /// A folder of the workspace. A file has no writer except the one that replaces it.
 pub const PROVIDER: Provider = Provider {
-    capabilities: TargetCapabilities { home: ZoneHome::Workspace, fence: ZoneFence::None },
-    zone_making: |_| ZoneMaking { creates: true, deletes: true },
+    capabilities,
     check,
     server_names: |_| Vec::new(),
     endpoints,
@@ -63,6 +62,21 @@ pub const PROVIDER: Provider = Provider {
     open_writer,
     examine,
 };
+
+/// A server has what the files say once `reload` has loaded them.
+fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
+    TargetCapabilities {
+        home: ZoneHome::Workspace,
+        making: ZoneMaking { creates: true, deletes: true },
+        unit: AtomicUnit::ZoneFile,
+        limits: UpdateLimits::NONE,
+        comparison: RrsetComparison::RecordsAndTtl,
+        fence: ZoneFence::None,
+        types: RecordTypes::All,
+        most_ttl: Ttl::MAX,
+        proof: settings.get("reload").map_or(PublicationProof::ReadBack, |_| PublicationProof::Reload),
+    }
+}
 
 /// Checks settings without using them.
 fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {

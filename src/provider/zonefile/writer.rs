@@ -44,7 +44,7 @@ impl WriteTarget for FileWriter {
     }
 
     fn limits(&self) -> UpdateLimits {
-        UpdateLimits { edits: usize::MAX, octets: usize::MAX }
+        UpdateLimits::NONE
     }
 
     fn octets(&self, _: &ZoneName, _: RrsetEdit<'_>) -> usize {

@@ -1,5 +1,6 @@
 //! A diagnosis as JSON. `schemas/doctor.schema.json` describes it.
 
+use super::abilities::AbilitiesDocument;
 use crate::doctor::{Diagnosis, FindingLevel, TargetDiagnosis};
 use crate::document::{object_in_documents, pretty};
 use crate::provider::examine::{
@@ -31,8 +32,9 @@ object_in_documents!(TargetDiagnosis, target => {
     "key": target.examined.key,
     "capabilities": match &target.examined.capabilities {
         Capabilities::NotAsked => None,
-        Capabilities::Asked(zones) => Some(zones),
+        Capabilities::Asked { updates, .. } => Some(updates),
     },
+    "abilities": AbilitiesDocument(target),
     "places": target.examined.places,
     "findings": target.findings,
 });

@@ -1,5 +1,7 @@
 //! A diagnosis as text for people, or as JSON.
 
+mod abilities;
+
 mod json;
 
 mod text;

@@ -4,14 +4,18 @@ use std::time::Duration;
 
 use super::*;
 use crate::diag::{Code, Problem};
-use crate::dns::{Name, ZoneName};
-use crate::doctor::{FindingLevel, TargetDiagnosis};
+use crate::dns::{Name, Ttl, ZoneName};
+use crate::doctor::{FindingLevel, TargetAbilities, TargetDiagnosis};
 use crate::provider::examine::{
     Capabilities, KeyExamined, KeylessAccess, PlaceExamined, ServerClock, TargetExamined, UpdatesExamined,
     ZoneExamined, ZoneMeasures,
 };
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
+use crate::target::{
+    AtomicUnit, PublicationProof, RecordTypes, RrsetComparison, TargetCapabilities, UpdateLimits, ZoneFence, ZoneHome,
+    ZoneMaking,
+};
 
 /// A zone's name.
 fn zone(name: &str) -> ZoneName {
@@ -52,7 +56,8 @@ fn signed(algorithm: &str, places: Vec<PlaceExamined>) -> TargetExamined {
 /// A diagnosis of targets, for two zones each.
 fn diagnosis(targets: Vec<TargetExamined>) -> Diagnosis {
     let zones = vec![zone("a.example"), zone("b.example")];
-    let target = |examined| TargetDiagnosis::new("main".to_owned(), "rfc2136".to_owned(), zones.clone(), examined);
+    let target =
+        |examined| TargetDiagnosis::new("main".to_owned(), "rfc2136".to_owned(), zones.clone(), abilities(), examined);
     Diagnosis {
         tool: "zonewright 0.1.0".to_owned(),
         created: "2026-11-20T02:00:00Z".parse().unwrap(),
@@ -60,11 +65,27 @@ fn diagnosis(targets: Vec<TargetExamined>) -> Diagnosis {
     }
 }
 
+/// What a name server can do; the second zone has no marker.
+fn abilities() -> TargetAbilities {
+    let capabilities = TargetCapabilities {
+        home: ZoneHome::Servers,
+        making: ZoneMaking { creates: true, deletes: false },
+        unit: AtomicUnit::Message,
+        limits: UpdateLimits { edits: 500, octets: 61_440 },
+        comparison: RrsetComparison::Records,
+        fence: ZoneFence::Marker,
+        types: RecordTypes::All,
+        most_ttl: Ttl::MAX,
+        proof: PublicationProof::ReadBack,
+    };
+    TargetAbilities { capabilities, fenced: vec![zone("a.example")] }
+}
+
 /// Why each of two zones takes no updates; of those that take them nothing.
 fn updates(faults: [Option<Problem>; 2]) -> Capabilities {
     let zones = ["a.example", "b.example"].into_iter().zip(faults);
     let examined = |(name, fault)| UpdatesExamined { zone: zone(name), place: "ns1:53".into(), fault };
-    Capabilities::Asked(zones.map(examined).collect())
+    Capabilities::Asked { updates: zones.map(examined).collect(), pace: Some(4) }
 }
 
 /// One that has something of everything.
@@ -118,6 +139,15 @@ fn everything() -> Diagnosis {
 fn text_says_what_is_wrong_and_what_to_do() {
     insta::assert_snapshot!(doctor(&everything(), ReportFormat::Text, &TextOptions::default()), @r#"
     Pool main: rfc2136, 2 zones
+
+      atomic unit  a message about one zone, with at most 500 RRsets and 61440 bytes
+      comparison   the records of each RRset, but not its TTL
+      fence        a marker in `a.example.`
+      types        all
+      TTLs         0 to 2147483647
+      zones        it can make them, but not delete them (no `delete_command`)
+      pace         4 updates of a zone at a time
+      proof        what was written is read back
 
       ok       the secret of the key `zonewright.` (hmac-sha1) can be read
       warning  the key `zonewright.` uses hmac-sha1; RFC 8945 section 6 no longer
@@ -176,6 +206,14 @@ fn text_says_what_is_wrong_and_what_to_do() {
 
     Pool main: rfc2136, 2 zones
 
+      atomic unit  a message about one zone, with at most 500 RRsets and 61440 bytes
+      comparison   the records of each RRset, but not its TTL
+      fence        a marker in `a.example.`
+      types        all
+      TTLs         0 to 2147483647
+      zones        it can make them, but not delete them (no `delete_command`)
+      proof        what was written is read back
+
       problem  others can read `key`
                hint: do something
       note     zonewright did not ask for any zone, because that needs the key
@@ -186,6 +224,15 @@ fn text_says_what_is_wrong_and_what_to_do() {
       zonewright did not test whether it takes updates: first fix what is above.
 
     Pool main: rfc2136, 2 zones
+
+      atomic unit  a message about one zone, with at most 500 RRsets and 61440 bytes
+      comparison   the records of each RRset, but not its TTL
+      fence        a marker in `a.example.`
+      types        all
+      TTLs         0 to 2147483647
+      zones        it can make them, but not delete them (no `delete_command`)
+      pace         4 updates of a zone at a time
+      proof        what was written is read back
 
       warning  a.example.: `apply` cannot write it: it holds signatures
                hint: do something
@@ -205,6 +252,15 @@ fn text_says_what_is_wrong_and_what_to_do() {
                applies cannot change it
 
     Pool main: rfc2136, 2 zones
+
+      atomic unit  a message about one zone, with at most 500 RRsets and 61440 bytes
+      comparison   the records of each RRset, but not its TTL
+      fence        a marker in `a.example.`
+      types        all
+      TTLs         0 to 2147483647
+      zones        it can make them, but not delete them (no `delete_command`)
+      pace         4 updates of a zone at a time
+      proof        what was written is read back
 
       warning  messages are not signed: anyone on the network path can change the
                answers
@@ -229,6 +285,15 @@ fn what_works_is_a_line_a_zone() {
     assert_eq!((diagnosis.count(FindingLevel::Problem), diagnosis.count(FindingLevel::Warning)), (0, 0));
     insta::assert_snapshot!(doctor(&diagnosis, ReportFormat::Text, &TextOptions::default()), @"
     Pool main: rfc2136, 2 zones
+
+      atomic unit  a message about one zone, with at most 500 RRsets and 61440 bytes
+      comparison   the records of each RRset, but not its TTL
+      fence        a marker in `a.example.`
+      types        all
+      TTLs         0 to 2147483647
+      zones        it can make them, but not delete them (no `delete_command`)
+      pace         4 updates of a zone at a time
+      proof        what was written is read back
 
       ok       the secret of the key `zonewright.` (hmac-sha256) can be read
       ok       each of the 2 zones: takes updates

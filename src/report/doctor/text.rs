@@ -1,5 +1,6 @@
 //! A diagnosis as text: one block a target, one paragraph a finding.
 
+use super::abilities::push_abilities;
 use crate::diag::sanitize;
 use crate::doctor::{Diagnosis, Finding, FindingLevel, TargetDiagnosis};
 use crate::provider::examine::Capabilities;
@@ -29,6 +30,8 @@ fn push_target(out: &mut String, target: &TargetDiagnosis, width: usize, paint: 
     let name = target.target.as_ref().map(|name| format!(", target {}", sanitize(name))).unwrap_or_default();
     let zones = counted(target.zones.len(), "zone");
     out.push_str(&format!("{}Pool {pool}{name}: {kind}, {zones}{}\n", paint.head, paint.off));
+    out.push('\n');
+    push_abilities(out, target, width, paint);
     let mut place = None;
     if target.findings.first().is_some_and(|finding| finding.place.is_none()) {
         out.push('\n');
