@@ -386,7 +386,7 @@ fn plain(output: Vec<u8>, what: &str, workspace: &Path) -> Result<String, Failur
     match text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
         Some(control) => Err(format!("{what} holds the control character {control:?}:\n{}", text.escape_debug())),
         None if text.contains(&*workspace.to_string_lossy()) => Err(format!("{what} names the folder:\n{text}")),
-        None => Ok(without_state_id(text)),
+        None => Ok(without_work(&without_state_id(text))),
     }
 }
 
@@ -405,6 +405,22 @@ fn without_state_id(mut text: String) -> String {
         }
     }
     text
+}
+
+/// The text with dashes for the updates and seconds that each zone took in an apply: they depend on the machine.
+fn without_work(text: &str) -> String {
+    let without = |line: &str| {
+        let mut words = line.split_whitespace();
+        let [updates, changes, seconds, zone] =
+            [words.next(), words.next(), words.next(), words.next()].map(Option::unwrap_or_default);
+        let is_number = |word: &str| word.parse::<u32>().is_ok();
+        let is_work = is_number(updates) && is_number(changes) && seconds.parse::<f64>().is_ok() && zone.ends_with('.');
+        match line.find(zone).filter(|_| is_work) {
+            Some(place) => format!("{:>9}{changes:>9}{:>9}  {}", "-", "-", &line[place..]),
+            None => line.to_owned(),
+        }
+    };
+    text.split_inclusive('\n').map(without).collect()
 }
 
 impl Found {

@@ -41,7 +41,7 @@ fn drift(shared: &SharedArgs, args: &DriftArgs, notes: &RunNotes) -> Result<Exit
     }
     let changes = if plan.changes.is_empty() { Exit::Done } else { Exit::Changes };
     let exit = made.verdict().and(changes);
-    let strayed = drifted.of(plan).strays.iter().filter(|stray| stray.mover.is_drift()).count();
+    let strayed = drifted.of(plan).strays.iter().filter(|stray| stray.cause.mover.is_drift()).count();
     events::outcome(shared, &RunReport::drift_checked(plan, strayed, events::end(shared, exit)));
     Ok(exit)
 }

@@ -4,7 +4,7 @@ use super::args::{SharedArgs, SnapshotArgs};
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::progress::ProgressLine;
-use crate::pipeline::snapshot::{self, SavedSnapshot, SnapshotError};
+use crate::pipeline::snapshot::{self, SnapshotError};
 use crate::report;
 
 /// Saves all configured zones that can be read, and says why the others cannot.
@@ -13,7 +13,7 @@ pub fn run(shared: &SharedArgs, args: &SnapshotArgs) -> Result<Exit, CommandFail
     let progress = ProgressLine::start(shared);
     let saved = snapshot::save(&shared.workspace, now, &args.out, &progress);
     progress.finish();
-    let SavedSnapshot { zones, records, unread, findings } = match saved {
+    let saved = match saved {
         Ok(saved) => saved,
         Err(SnapshotError::Settings(findings)) => {
             output::findings(shared, &findings);
@@ -26,9 +26,9 @@ pub fn run(shared: &SharedArgs, args: &SnapshotArgs) -> Result<Exit, CommandFail
         }
         Err(SnapshotError::Save(error)) => return Err(error.into()),
     };
-    output::findings_in_short(shared, &findings);
+    output::findings_in_short(shared, &saved.findings);
     if !shared.quiet {
-        output::print(&report::snapshot_summary(zones, records, unread))?;
+        output::print(&report::snapshot_summary(saved.counts))?;
     }
-    Ok(if unread > 0 { Exit::Error } else { Exit::Done })
+    Ok(if saved.counts.unread > 0 { Exit::Error } else { Exit::Done })
 }

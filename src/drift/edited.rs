@@ -1,5 +1,6 @@
 //! Changes of RRsets that a person, or another program, edited after the latest apply that wrote them.
 
+use super::WrittenCopy;
 use crate::apply::compare::{shown_before, shown_or_nothing};
 use crate::change::RrsetText;
 use crate::change::{Change, Notice, NoticeCode, Reason};
@@ -22,8 +23,11 @@ pub fn mark(change: &mut Change, written: &WrittenRrset) {
     change.reasons.sort_by(order::reasons);
 }
 
-/// The notice about an RRset that stays as it was edited; `hosts` stay with it.
-pub fn notice(change: &Change, written: &WrittenRrset, hosts: &[Inv]) -> Notice {
+/// The notice about an RRset that stays as it was edited in a copy; `hosts` stay with it. There is none where nothing is
+/// known to have been written there.
+pub fn notice(change: &Change, copy: &WrittenCopy, hosts: &[Inv]) -> Option<Notice> {
+    let written = copy.written.as_ref()?;
+    let place = copy.target.as_ref().map(|target| format!(" at `{}`", target.name)).unwrap_or_default();
     let Change { key, subject, project, .. } = change;
     let host = subject.host();
     let (owner, rtype) = (&key.owner, key.rtype);
@@ -36,12 +40,12 @@ pub fn notice(change: &Change, written: &WrittenRrset, hosts: &[Inv]) -> Notice 
         _ => format!(", and with it hosts {}", others.join(", ")),
     };
     let message = format!(
-        "{rtype} of `{owner}`: apply {} of {} left {left}, but there is {found}; `keep_edits` of [project.{project}] \
+        "{rtype} of `{owner}`{place}: apply {} of {} left {left}, but there is {found}; `keep_edits` of [project.{project}] \
          leaves {whose} as it is{with}",
         written.apply.0,
         written.at.to_second(),
     );
-    Notice { code: NoticeCode::EditedSince, message, name: owner.to_string(), subject: Some(subject.clone()) }
+    Some(Notice { code: NoticeCode::EditedSince, message, name: owner.to_string(), subject: Some(subject.clone()) })
 }
 
 /// What an update left, in words.

@@ -18,18 +18,45 @@ use crate::document::words;
 use crate::inventory::value::{Duration, Time};
 use crate::plan::{CauseKind, ComparisonBase, Plan, Review};
 use crate::state::{ApplyId, WrittenRrset};
+use crate::target::TargetId;
 
 /// Live DNS compared with what is desired, with what the journal says about the differences.
 #[derive(Debug, Clone, Copy)]
 pub struct Drift<'a> {
     /// The plan that would make the two agree.
     pub plan: &'a Plan,
-    /// The cause of each of its changes, in their order.
-    pub strays: &'a [StrayCause],
+    /// The copies of RRsets that its changes are about, in the order of the changes.
+    pub strays: &'a [StrayedCopy],
     /// Where the state is kept.
     pub place: &'a str,
     /// Whether there is one.
     pub is_known: bool,
+}
+
+/// What the latest update left at an RRset of a copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenCopy {
+    /// The target, where its pool has several.
+    pub target: Option<TargetId>,
+    /// What was left; none where no update is known to have written it.
+    pub written: Option<WrittenRrset>,
+}
+
+/// What was left at RRsets of pools of one target, for tests.
+#[cfg(test)]
+pub fn of_one_target(written: impl Iterator<Item = Option<WrittenRrset>>) -> Vec<Vec<WrittenCopy>> {
+    written.map(|written| vec![WrittenCopy { target: None, written }]).collect()
+}
+
+/// A copy of an RRset that is not as desired.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StrayedCopy {
+    /// The place of the change that would make it so, in its plan.
+    pub change: usize,
+    /// The name of the target, where its pool has several.
+    pub target: Option<String>,
+    /// Why it is not.
+    pub cause: StrayCause,
 }
 
 /// The cause of an RRset that is not as desired.
@@ -91,14 +118,20 @@ words! {
     }
 }
 
-/// The cause of each change of a plan; `written` has the order of its changes.
+/// The cause of each change of a plan, in each copy that it is for; `written` has the order of its changes.
 ///
 /// An RRset that no apply wrote can have drifted, too: if an apply did all of its plan, and the inventory has not
 /// changed since, every RRset was as it is wanted now. The plan's review knows where this is so.
-pub fn strays(plan: &Plan, written: Vec<Option<WrittenRrset>>, now: Time) -> Vec<StrayCause> {
+pub fn strays(plan: &Plan, written: Vec<Vec<WrittenCopy>>, now: Time) -> Vec<StrayedCopy> {
     let wanted_after = wanted_after(plan);
-    let judged = plan.changes.iter().zip(written).zip(wanted_after);
-    judged.map(|((change, written), wanted_after)| judge(change, written, wanted_after, now)).collect()
+    let copies =
+        written.into_iter().enumerate().flat_map(|(place, copies)| copies.into_iter().map(move |copy| (place, copy)));
+    let stray = |(place, WrittenCopy { target, written }): (usize, WrittenCopy)| StrayedCopy {
+        change: place,
+        target: target.map(|target| target.name),
+        cause: judge(&plan.changes[place], written, wanted_after[place], now),
+    };
+    copies.map(stray).collect()
 }
 
 /// For each change the apply after which its RRset was as it is wanted now, where the plan's review knows one.

@@ -3,9 +3,10 @@
 use super::*;
 use crate::change::RrsetText;
 use crate::change::{Reason, Rule};
-use crate::dns::Rtype;
+use crate::dns::{Rrset, Rtype};
 use crate::plan::fixture::{self, rrset};
 use crate::state::ApplyId;
+use crate::target::TargetId;
 
 /// One side of a change.
 type Side<'a> = (u64, &'a [&'a str]);
@@ -119,12 +120,33 @@ fn whether_a_txt_stood_beside_what_others_made_nobody_knows() {
 }
 
 #[test]
+fn each_copy_is_compared_with_what_was_left_there() {
+    let name = "a.search.example.net";
+    let change = fixture::change(("search", Some(7)), (name, Rtype::AAAA), (TWO, ONE), &[]);
+    let plan = Plan { changes: vec![change.clone()], ..fixture::empty() };
+    let copy = |target: &str, rdata: Option<&Rrset>| {
+        let after = rdata.map(|rrset| RrsetText::of(Rtype::AAAA, rrset));
+        let written = WrittenRrset { apply: ApplyId(3), number: 1, at: at(0), is_new: false, after };
+        let target = TargetId { pool: change.pool.clone(), name: target.to_owned() };
+        WrittenCopy { target: Some(target), written: Some(written) }
+    };
+    let (live, wanted) = (change.kind.before(), change.kind.after());
+    let mut copies = vec![copy("a", live), copy("b", wanted), copy("c", None)];
+    copies.push(WrittenCopy { written: None, ..copy("d", None) });
+    let found = strays(&plan, vec![copies], at(60));
+    let told: Vec<_> = found.iter().map(|stray| (stray.change, stray.target.as_deref(), stray.cause.mover)).collect();
+    let expected = [("a", Mover::Inventory), ("b", Mover::Dns), ("c", Mover::Both), ("d", Mover::Unknown)];
+    assert_eq!(told, expected.map(|(target, mover)| (0, Some(target), mover)));
+}
+
+#[test]
 fn the_review_of_a_plan_says_what_stood() {
     let plan = fixture::reviewed();
     let drifted = |against: ComparisonBase| {
         let review = plan.review.clone().map(|review| Review { against, ..review });
-        let strays = strays(&Plan { review, ..plan.clone() }, vec![None; plan.changes.len()], at(3600));
-        strays.iter().filter(|stray| stray.mover == Mover::Dns).count()
+        let strays =
+            strays(&Plan { review, ..plan.clone() }, of_one_target(plan.changes.iter().map(|_| None)), at(3600));
+        strays.iter().filter(|stray| stray.cause.mover == Mover::Dns).count()
     };
     assert_eq!(drifted(ComparisonBase::Journal { apply: 12, at: at(0) }), 2);
     assert_eq!(drifted(ComparisonBase::Nothing), 0);

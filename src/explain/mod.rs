@@ -37,6 +37,7 @@ use crate::diag::{Diagnostics, Origin};
 use crate::diff::left_behind::LeftOrphan;
 use crate::diff::{HostStandings, RuleContext, Selection};
 use crate::inventory::value::{Duration, Time};
+use crate::live::PoolCopies;
 
 pub use host_name::find_hosts;
 pub use model::Explanation;
@@ -50,6 +51,8 @@ pub struct ExplainCase<'a> {
     pub context: &'a RuleContext<'a>,
     /// The standings of all hosts.
     pub standings: &'a HostStandings,
+    /// The copies of the pools that have several targets.
+    pub copies: &'a [PoolCopies],
     /// What was decided.
     pub decision: ExplainedDecisions<'a>,
     /// What is wrong in the inventory's files.

@@ -255,8 +255,33 @@ pub struct LiveSite {
     pub place: &'static str,
     /// The same in words.
     pub said: String,
-    /// The RRsets that are there and that rules look at, or all where a name was asked for.
+    /// The RRsets that are there and that rules look at, or all where a name was asked for; in a pool of several targets those
+    /// of the reference copy.
     pub rrsets: Vec<LiveFacts>,
+    /// The targets whose copies hold other RRsets of these types there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<CopySite>,
+}
+
+/// What a copy holds at a name, where the reference copy holds something else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CopySite {
+    /// The name of the target.
+    pub target: String,
+    /// The RRsets; none where nothing is there.
+    pub rrsets: Vec<CopyFacts>,
+}
+
+/// An RRset of a copy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CopyFacts {
+    /// The type.
+    #[serde(rename = "type")]
+    pub rtype: String,
+    /// The TTL in seconds.
+    pub ttl: u32,
+    /// The data, sorted.
+    pub rdata: Vec<String>,
 }
 
 /// A live RRset.

@@ -4,28 +4,32 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::ExplainCase;
-use super::model::{HoldingName, LiveFacts, LiveSite};
+use super::model::{CopyFacts, CopySite, HoldingName, LiveFacts, LiveSite};
 use crate::desired::InterfaceKind;
 use crate::diff::own::{self, Registration};
 use crate::dns::{NameRef, Rtype, reverse};
 use crate::inventory::model::{Permission, ProjectIndex};
-use crate::live::{LiveRrset, NamePlace, ZoneIndex};
+use crate::live::{Live, LiveRrset, NamePlace, ZoneIndex, is_of_one_copy};
 use crate::names::HolderRow;
 
 impl ExplainCase<'_> {
     /// What is live at a name of the given types, with the desired TTL of a project.
     pub(super) fn site(&self, name: NameRef<'_>, rtypes: &[Rtype], project: Option<ProjectIndex>) -> LiveSite {
-        let mut site = self.whole_site(name, project);
-        site.rrsets.retain(|rrset| rtypes.iter().any(|rtype| rtype.to_string() == rrset.rtype));
-        site
+        self.site_of(name, project, |rtype| rtypes.contains(&rtype))
     }
 
     /// What is live at a name.
     pub(super) fn whole_site(&self, name: NameRef<'_>, project: Option<ProjectIndex>) -> LiveSite {
+        self.site_of(name, project, |_| true)
+    }
+
+    /// What is live at a name, of the types that `is_wanted` takes.
+    fn site_of(&self, name: NameRef<'_>, project: Option<ProjectIndex>, is_wanted: impl Fn(Rtype) -> bool) -> LiveSite {
         let live = self.context.live;
         let place = live.place(name);
         let zone = live.zone_of(name);
-        let rrsets = live.rrsets_at(name).map(|found| self.live_facts(found, project));
+        let rrsets = live.rrsets_at(name).filter(|found| is_wanted(found.rrset.rtype()));
+        let rrsets = rrsets.map(|found| self.live_facts(found, project));
         let (code, said) = self.place_words(&place);
         LiveSite {
             name: name.to_string(),
@@ -34,7 +38,24 @@ impl ExplainCase<'_> {
             place: code,
             said,
             rrsets: rrsets.collect(),
+            copies: zone.map(|zone| self.other_copies(zone, name, &is_wanted)).unwrap_or_default(),
         }
+    }
+
+    /// What the copies of a zone hold at a name that do not hold what the reference does.
+    fn other_copies(&self, zone: ZoneIndex, name: NameRef<'_>, is_wanted: impl Fn(Rtype) -> bool) -> Vec<CopySite> {
+        let pool = self.context.zone_spec(zone).pool;
+        let targets = self.copies.iter().filter(|copies| copies.pool == pool).flat_map(|copies| &copies.others);
+        let known = targets.filter(|seen| seen.live.zone(zone).contents().is_some());
+        let held = |live: &Live| {
+            let apex = live.zone(zone).name();
+            let is_shown = |rtype: Rtype| is_wanted(rtype) && !is_of_one_copy(apex, name, rtype);
+            let found = live.rrsets_at(name).filter(|found| is_shown(found.rrset.rtype()));
+            found.map(|found| copy_facts(found)).collect::<Vec<CopyFacts>>()
+        };
+        let of_reference = held(self.context.live);
+        let copies = known.map(|seen| CopySite { target: seen.target.name.clone(), rrsets: held(&seen.live) });
+        copies.filter(|copy| copy.rrsets != of_reference).collect()
     }
 
     /// A zone's permission.
@@ -157,6 +178,12 @@ impl ExplainCase<'_> {
         }
         claimants
     }
+}
+
+/// One RRset of a copy.
+fn copy_facts(found: LiveRrset<'_>) -> CopyFacts {
+    let (rtype, rrset) = (found.rrset.rtype(), found.rrset.to_rrset());
+    CopyFacts { rtype: rtype.to_string(), ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(rtype) }
 }
 
 /// Whose an address is that these hosts may have, in words.

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::{Live, ZoneIndex};
-use crate::dns::{RrKey, Rtype, ZoneContents, is_of_signer};
+use crate::dns::{NameRef, RrKey, Rtype, ZoneContents, ZoneName, is_of_signer};
 use crate::target::{TargetId, marker_key};
 
 /// The copies of the zones of one pool that has several targets.
@@ -49,22 +49,26 @@ impl PoolCopies {
 /// marker.
 pub fn differing_rrsets(reference: &ZoneContents, copy: &ZoneContents) -> Vec<RrKey> {
     let apex = reference.apex();
-    let marker = marker_key(apex);
     let mut keys: BTreeSet<RrKey> = BTreeSet::new();
     for (one, other) in [(reference, copy), (copy, reference)] {
         for rrset in one.rrsets() {
             let (owner, rtype) = (rrset.owner(), rrset.rtype());
-            let of_apex = matches!(rtype, Rtype::SOA | Rtype::NS) && owner.as_name() == apex.as_name();
             let is_same = || {
                 let found = other.rrset(owner.as_name(), rtype);
                 found.is_some_and(|found| found.ttl() == rrset.ttl() && found.rdata().eq(rrset.rdata()))
             };
-            if of_apex || is_of_signer(rtype) || is_same() {
+            if is_same() || is_of_one_copy(apex, owner.as_name(), rtype) {
                 continue;
             }
-            let key = apex.owner(owner.as_name()).map(|owner| RrKey { owner, rtype });
-            keys.extend(key.filter(|key| Some(key) != marker.as_ref()));
+            keys.extend(apex.owner(owner.as_name()).map(|owner| RrKey { owner, rtype }));
         }
     }
     keys.into_iter().collect()
+}
+
+/// Whether each copy of a zone has an RRset of its own: SOA, NS of the apex, what a signer makes, the marker.
+pub fn is_of_one_copy(apex: &ZoneName, owner: NameRef<'_>, rtype: Rtype) -> bool {
+    let of_apex = matches!(rtype, Rtype::SOA | Rtype::NS) && owner == apex.as_name();
+    let is_marker = || marker_key(apex).is_some_and(|key| key.rtype == rtype && key.owner.as_name() == owner);
+    of_apex || is_of_signer(rtype) || is_marker()
 }

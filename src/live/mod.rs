@@ -30,7 +30,7 @@ use foldhash::{HashMap, HashSet};
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, Rdata, RdataRef, RrsetRef, Rtype, ZoneContents, ZoneName};
 
-pub use copies::{PoolCopies, TargetCopies, differing_rrsets};
+pub use copies::{PoolCopies, TargetCopies, differing_rrsets, is_of_one_copy};
 pub use knowledge::ZoneKnowledge;
 pub use own::OwnRrsets;
 pub use unpaired::PairedRecords;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::settings::{OpenError, load_config, state_address};
 use super::sights::last_written;
-use crate::drift::{Drift, StrayCause, strays};
+use crate::drift::{Drift, StrayedCopy, strays};
 use crate::inventory::value::Time;
 use crate::plan::Plan;
 use crate::state::open_to_read;
@@ -14,8 +14,8 @@ use crate::state::open_to_read;
 /// The causes of the changes of a plan.
 #[derive(Debug)]
 pub struct PlanDrift {
-    /// The cause of each change, in the order of the plan.
-    strays: Vec<StrayCause>,
+    /// The cause of each change, in each copy that it is for, in the order of the plan.
+    strays: Vec<StrayedCopy>,
     /// Where the state is kept.
     place: String,
     /// Whether there is one.
@@ -37,9 +37,6 @@ pub fn find_drift(workspace: &Path, plan: &Plan, now: Time) -> Result<PlanDrift,
     let (config, _) = load_config(workspace)?;
     let address = state_address(workspace, &config);
     let state = open_to_read(&address)?;
-    let written = match &state {
-        Some(state) => last_written(&config, &plan.changes, &**state)?,
-        None => vec![None; plan.changes.len()],
-    };
+    let written = last_written(&config, &plan.changes, state.as_deref())?;
     Ok(PlanDrift { strays: strays(plan, written, now), place: address.setting().to_owned(), is_known: state.is_some() })
 }

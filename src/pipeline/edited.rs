@@ -3,30 +3,29 @@
 //! Comes in: the changes, and what the journal says was last written there. Goes out: the changes with the reason
 //! `edited-since`, or notices in place of them. Only RRsets that are about to change are looked up.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::inputs::PlanInput;
-use super::sights::{ReferenceSights, last_written};
+use super::sights::{CopySights, last_written};
 use crate::change::{Change, Notice};
 use crate::diag::Problem;
 use crate::diff::decide::{self, DecisionInput};
 use crate::diff::held::HeldEdits;
 use crate::diff::judge::FleetDecisions;
-use crate::dns::ZoneName;
-use crate::drift::edited;
+use crate::drift::{WrittenCopy, edited};
 use crate::inventory::Inventory;
 use crate::inventory::value::Inv;
 use crate::plan::order;
 use crate::rollout::units;
-use crate::state::{KnownMarkers, WrittenRrset};
-use crate::target::{Marker, marker_key};
+use crate::state::{KnownMarkers, State};
+use crate::target::{CopyId, Marker, ZoneId};
 
 /// What was decided, with what the journal says about it.
 pub(super) struct MarkedDecisions {
     /// What was decided; the changes as a plan sorts them.
     pub decided: FleetDecisions,
-    /// What the latest update left at the RRset of each change, in their order.
-    pub written: Vec<Option<WrittenRrset>>,
+    /// What the latest update left at the RRset of each change in one of its copies, in their order.
+    pub written: Vec<WrittenCopy>,
     /// What stays as it was edited.
     pub held: HeldEdits,
 }
@@ -64,77 +63,104 @@ pub(super) fn held(input: &PlanInput) -> Result<(HeldEdits, Vec<Notice>), Proble
     Ok((held, decided.notices))
 }
 
-/// Adds the reason `edited-since` to the changes of RRsets that are not as the latest update left them, if that is
-/// proven. Gives what the latest update left at each.
+/// Adds the reason `edited-since` to the changes of RRsets that are not as the latest update left them in some copy, if
+/// that is proven. Gives what the latest update left at each: in the first copy that was edited, else in the first of all.
 ///
 /// Errors: the state cannot be read.
-pub(super) fn mark(changes: &mut [Change], input: &PlanInput) -> Result<Vec<Option<WrittenRrset>>, Problem> {
-    let Some(state) = input.state.as_deref().filter(|_| !changes.is_empty()) else {
-        return Ok(vec![None; changes.len()]);
-    };
+pub(super) fn mark(changes: &mut [Change], input: &PlanInput) -> Result<Vec<WrittenCopy>, Problem> {
     let config = &input.inventory.config;
-    let written = last_written(config, changes, state)?;
-    let differs = |(change, written): (&Change, &Option<WrittenRrset>)| {
-        written.as_ref().is_some_and(|written| edited::differs(change, written))
+    let state = input.state.as_deref();
+    let mut written = last_written(config, changes, state)?;
+    let edited = match state {
+        Some(state) => edited_copies(changes, &written, input, state)?,
+        None => Vec::new(),
     };
-    let places: Vec<usize> =
-        changes.iter().zip(&written).enumerate().filter(|(_, pair)| differs(*pair)).map(|(place, _)| place).collect();
-    // What another process wrote since zones were read may be in the journal and not in these zones.
-    if places.is_empty() || input.version != Some(state.version()?) {
-        return Ok(written);
-    }
-    let markers = state.markers()?.among(config.targets().map(|target| &target.id));
-    let current = current_zones(input, &markers, places.iter().map(|place| &changes[*place].zone));
-    let sights = ReferenceSights::of(config);
-    let sought: Vec<_> = places.iter().map(|place| sights.sight(&changes[*place].pool, &changes[*place].key)).collect();
-    let creators = state.created_by(&sought)?;
-    for (place, creator) in places.into_iter().zip(creators) {
-        let (change, Some(left)) = (&mut changes[place], &written[place]) else { continue };
-        // A server that said it created an RRset, and did not, left what others then created: it is not own.
-        let was_there = creator.is_some() || !left.is_new || left.after.is_none();
-        if was_there && current.contains(&change.zone) {
+    let mut told = vec![0; changes.len()];
+    for EditedCopy { change: place, copy } in edited {
+        let (change, found) = (&mut changes[place], &written[place][copy]);
+        if let Some(left) = found.written.as_ref().filter(|_| !change.is_edited_since()) {
             edited::mark(change, left);
+            told[place] = copy;
         }
     }
-    Ok(written)
+    Ok(written.iter_mut().zip(told).map(|(copies, told)| copies.swap_remove(told)).collect())
 }
 
-/// Those of some zones whose data hold all that this state wrote to them.
+/// A copy of the RRset of a change, by their places.
+#[derive(Debug, Clone, Copy)]
+struct EditedCopy {
+    /// The change.
+    change: usize,
+    /// The copy, among those that the change is for.
+    copy: usize,
+}
+
+/// The copies of RRsets that are provably not as the latest update left them, in the order of the changes.
 ///
-/// A zone with another marker than the latest is older, was restored from an older copy, or was written to with another
-/// state. A zone that is asked name by name is asked now, and not for its marker.
-fn current_zones<'c>(
+/// Errors: the state cannot be read.
+fn edited_copies(
+    changes: &[Change],
+    written: &[Vec<WrittenCopy>],
     input: &PlanInput,
-    markers: &KnownMarkers,
-    zones: impl Iterator<Item = &'c ZoneName>,
-) -> BTreeSet<ZoneName> {
+    state: &dyn State,
+) -> Result<Vec<EditedCopy>, Problem> {
+    let differs = |change: &Change, copy: &WrittenCopy| {
+        copy.written.as_ref().is_some_and(|written| edited::differs(change, written))
+    };
+    let of_change = |(place, (change, copies)): (usize, (&Change, &Vec<WrittenCopy>))| {
+        let differing = copies.iter().enumerate().filter(|(_, copy)| differs(change, copy));
+        differing.map(|(copy, _)| EditedCopy { change: place, copy }).collect::<Vec<_>>()
+    };
+    let mut found: Vec<EditedCopy> = changes.iter().zip(written).enumerate().flat_map(of_change).collect();
+    // What another process wrote since zones were read may be in the journal and not in these zones.
+    if found.is_empty() || input.version != Some(state.version()?) {
+        return Ok(Vec::new());
+    }
     let config = &input.inventory.config;
-    let copy =
-        |zone: &ZoneName| config.zones.iter().find(|spec| spec.name == *zone).map(|spec| config.reference_copy(spec));
-    let known = |zone: &ZoneName| copy(zone).map(|copy| markers.of(&copy)).unwrap_or_default();
-    let is_current = |zone: &ZoneName| match known(zone) {
+    let markers = state.markers()?.among(config.targets().map(|target| &target.id));
+    let copy_of = |found: &EditedCopy| {
+        let change = &changes[found.change];
+        let spec = config.zone(&ZoneId { pool: change.pool.clone(), name: change.zone.clone() })?;
+        let target = written[found.change][found.copy].target.as_ref().unwrap_or(&config.reference(spec).id);
+        Some(CopyId { target: target.clone(), zone: change.zone.clone() })
+    };
+    let current = current_copies(input, &markers, found.iter().filter_map(copy_of).collect());
+    let sights = CopySights::of(config);
+    let sought: Vec<_> =
+        found.iter().map(|found| sights.of_change(&changes[found.change]).swap_remove(found.copy)).collect();
+    let mut creators = state.created_by(&sought)?.into_iter();
+    found.retain(|found| {
+        let creator = creators.next().expect("each RRset has an answer");
+        // A server that said it created an RRset, and did not, left what others then created: it is not own.
+        let was_there = written[found.change][found.copy]
+            .written
+            .as_ref()
+            .is_some_and(|left| creator.is_some() || !left.is_new || left.after.is_none());
+        was_there && copy_of(found).is_some_and(|copy| current.contains(&copy))
+    });
+    Ok(found)
+}
+
+/// Those of some copies whose data hold all that this state wrote to them.
+///
+/// A copy with another marker than the latest is older, was restored from an older one, or was written to with another
+/// state. A zone that is asked name by name is asked now, and not for its marker.
+fn current_copies(input: &PlanInput, markers: &KnownMarkers, copies: BTreeSet<CopyId>) -> BTreeSet<CopyId> {
+    let live: HashMap<&CopyId, &Marker> = input.zones.markers.iter().map(|(copy, marker)| (copy, marker)).collect();
+    let is_current = |copy: &CopyId| match markers.of(copy) {
         known if known.is_empty() => input.snapshot.is_none(),
-        _ if input.zones.asked.contains(zone) => true,
+        _ if input.zones.asked.contains(&copy.zone) => true,
         known => {
-            let key = marker_key(zone);
-            let live = key.and_then(|key| input.zones.live.rrset(key.owner.as_name(), key.rtype));
-            let live = live.and_then(|found| Marker::of_rrset(&found.rrset.to_rrset()));
             let mut markers = known.into_iter().flat_map(|known| known.marker.iter().chain(&known.open));
-            live.is_some_and(|live| markers.any(|marker| *marker == live))
+            live.get(copy).is_some_and(|live| markers.any(|marker| marker == *live))
         }
     };
-    let zones: BTreeSet<&ZoneName> = zones.collect();
-    zones.into_iter().filter(|zone| is_current(zone)).cloned().collect()
+    copies.into_iter().filter(is_current).collect()
 }
 
 /// Holds the hosts with an edited RRset whose project keeps edits, and all hosts that share a change with them. Gives
 /// the notices about the edited RRsets.
-fn keep(
-    inventory: &Inventory,
-    changes: &[Change],
-    written: &[Option<WrittenRrset>],
-    held: &mut HeldEdits,
-) -> Vec<Notice> {
+fn keep(inventory: &Inventory, changes: &[Change], written: &[WrittenCopy], held: &mut HeldEdits) -> Vec<Notice> {
     let keeps = |change: &Change| {
         let project = inventory.projects.iter().find(|project| project.id == change.project);
         change.is_edited_since() && project.is_some_and(|project| project.keeps_edits())
@@ -150,8 +176,7 @@ fn keep(
         let hosts: BTreeSet<Inv> = own().flat_map(Change::hosts).collect();
         let hosts: Vec<Inv> = hosts.into_iter().collect();
         let edited = unit.changes.iter().filter(|place| changes[**place].is_edited_since());
-        let told = edited.filter_map(|place| Some((&changes[*place], written[*place].as_ref()?)));
-        notices.extend(told.map(|(change, written)| edited::notice(change, written, &hosts)));
+        notices.extend(edited.filter_map(|place| edited::notice(&changes[*place], &written[*place], &hosts)));
     }
     notices
 }

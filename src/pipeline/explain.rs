@@ -16,6 +16,7 @@ use crate::diff::{HostStandings, RuleContext, Selection};
 use crate::explain::published::PublishedRrset;
 use crate::explain::{self, ExplainCase, ExplainQuestion, Explanation, OtherDecision};
 use crate::inventory::Inventory;
+use crate::live::PoolCopies;
 use crate::plan::{Notice, order};
 use crate::progress::{Progress, RunStage};
 use crate::provider::outage;
@@ -50,7 +51,13 @@ pub fn explain(request: &PlanRequest<'_>, asked: &str, progress: &dyn Progress) 
             let found = ExplainQuestion::find(context, asked);
             let found = with_journal(&input.inventory, input.state.as_deref(), asked, found)?;
             let decided = &with_notices(notices, decided);
-            let basis = AnswerBasis { context, standings, decided, diagnostics: &input.diagnostics };
+            let basis = AnswerBasis {
+                context,
+                standings,
+                copies: &input.zones.copies,
+                decided,
+                diagnostics: &input.diagnostics,
+            };
             Ok(found.map(|(question, published)| basis.answer(&question, &published)))
         });
     let explanation = explanation?;
@@ -107,6 +114,8 @@ pub(super) struct AnswerBasis<'a> {
     pub context: &'a RuleContext<'a>,
     /// The standings of all hosts.
     pub standings: &'a HostStandings,
+    /// The copies of the pools that have several targets.
+    pub copies: &'a [PoolCopies],
     /// What was decided, with all notices.
     pub decided: &'a FleetDecisions,
     /// What is wrong in the inventory's files.
@@ -116,13 +125,14 @@ pub(super) struct AnswerBasis<'a> {
 impl AnswerBasis<'_> {
     /// Answers a question; `published` is what the journal says about its subject.
     pub fn answer(&self, question: &ExplainQuestion, published: &[PublishedRrset]) -> Explanation {
-        let AnswerBasis { context, standings, decided, diagnostics } = *self;
+        let AnswerBasis { context, standings, copies, decided, diagnostics } = *self;
         let again = |selection: &Selection| {
             let (standings, decided) = judge::judge_all(&RuleContext { selection, ..*context });
             OtherDecision { changes: decided.changes, standings }
         };
         let FleetDecisions { changes, blocked, skipped, notices, waiting, left_behind, .. } = decided;
         let decision = explain::ExplainedDecisions { changes, blocked, skipped, notices, waiting, left_behind };
-        explain::explain(&ExplainCase { context, standings, decision, diagnostics, again: &again, published }, question)
+        let case = ExplainCase { context, standings, copies, decision, diagnostics, again: &again, published };
+        explain::explain(&case, question)
     }
 }

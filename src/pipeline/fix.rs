@@ -33,7 +33,13 @@ pub fn fix(
             decided.notices.extend(kept);
             let own = decided.notices.clone();
             let all = with_notices(notices, decided);
-            let basis = AnswerBasis { context, standings, decided: &all, diagnostics: &input.diagnostics };
+            let basis = AnswerBasis {
+                context,
+                standings,
+                copies: &input.zones.copies,
+                decided: &all,
+                diagnostics: &input.diagnostics,
+            };
             let explain = |inv: &Inv| basis.answer(&ExplainQuestion::Host(*inv), &[]);
             let explanations = input.selection.hosts.iter().map(explain).collect();
             Ok((FleetDecisions { notices: own, ..all }, explanations))

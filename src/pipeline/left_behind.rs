@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::sights::ReferenceSights;
+use super::sights::CopySights;
 use crate::change::{LeftBehindRrset, Notice, NoticeCode};
 use crate::claim::Subject;
 use crate::diag::Problem;
@@ -49,9 +49,9 @@ pub fn list(
         }
         left.retain(|orphan| !orphan.hosts.is_empty());
     }
-    let sights = ReferenceSights::of(config);
+    let sights = CopySights::of(config);
     let rrsets = left.iter().flat_map(|orphan| &orphan.rrsets);
-    let sought: Vec<_> = rrsets.map(|rrset| sights.sight(&rrset.pool, &rrset.key)).collect();
+    let sought: Vec<_> = rrsets.map(|rrset| sights.reference(&rrset.pool, &rrset.key)).collect();
     let applies = match state {
         Some(state) => state.created_by(&sought)?,
         None => vec![None; sought.len()],

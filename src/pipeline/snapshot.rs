@@ -1,6 +1,7 @@
 //! Makes a snapshot from targets: each zone is saved as soon as it is read, so that few are in memory at once. Only
 //! where zones are queried name by name are all of them read first, because the inventory says which names.
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::TOOL;
@@ -10,24 +11,22 @@ use super::settings::load_config;
 use crate::diag::{FileFindings, Problem};
 use crate::diff::Selection;
 use crate::dns::ZoneName;
+use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::value::Time;
+use crate::live::{LiveZone, ZoneIndex};
 use crate::progress::Progress;
 use crate::provider::outage;
 use crate::reading::CreationTerms;
-use crate::reading::open::{each_zone, open_targets};
+use crate::reading::open::{all_copies, each_copy, open_targets};
 use crate::reading::{ReadingTerms, Zones, ZonesRequest, zones};
-use crate::snapshot::{SavedZone, SnapshotWriter, UnreadZone};
-use crate::target::{ReadTarget, ReadingManner};
+use crate::snapshot::{SavedZone, SnapshotCounts, SnapshotWriter, UnreadZone};
+use crate::target::{OpenedTarget, ReadTarget, ReadingManner, TargetId};
 
 /// What was saved, and what was found.
 #[derive(Debug)]
 pub struct SavedSnapshot {
-    /// How many zones were saved.
-    pub zones: usize,
-    /// How many records they have.
-    pub records: usize,
-    /// How many zones could not be read.
-    pub unread: usize,
+    /// How much was saved.
+    pub counts: SnapshotCounts,
     /// What was found in zone files, and with zones that could not be read.
     pub findings: Findings,
 }
@@ -43,7 +42,7 @@ pub enum SnapshotError {
     Unread(Box<Findings>),
 }
 
-/// Reads all configured zones and saves them as `target`.
+/// Reads all configured zones, each copy of them, and saves them as `target`.
 pub fn save(
     workspace: &Path,
     now: Time,
@@ -54,15 +53,22 @@ pub fn save(
     let writer = SnapshotWriter::begin(target).map_err(SnapshotError::Save)?;
     let terms = ReadingTerms { workspace, now, cache: None };
     let readers = open_targets(&config, &terms);
-    let (outcomes, findings) = if readers.opened().any(|target| target.manner() == ReadingManner::ByName) {
+    let (known, mut findings) = if readers.opened().any(|target| target.manner() == ReadingManner::ByName) {
         save_known(terms, &writer, progress)?
     } else {
-        let outcomes = each_zone(&config, &readers, progress, |target, zone| save_whole(&writer, target, zone));
-        (outcomes, Findings { files, ..Findings::default() })
+        (Vec::new(), Findings { files, ..Findings::default() })
     };
+    let mut known: HashMap<usize, SaveOutcome> = known.into_iter().collect();
+    let is_known: HashSet<usize> = known.keys().copied().collect();
+    let outcomes = each_copy(&config, &readers, progress, |place, target| {
+        let spec = &config.zones[place];
+        let name = shown_target(&config, spec, &target.id);
+        (!is_known.contains(&place)).then(|| save_whole(&writer, target, &spec.name, name))
+    });
     let (mut saved, mut unread, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-    let mut findings = findings;
-    for (spec, outcome) in config.zones.iter().zip(outcomes) {
+    for ((place, target), outcome) in all_copies(&config).into_iter().zip(outcomes) {
+        let spec = &config.zones[place];
+        let outcome = outcome.or_else(|| known.remove(&place)).expect("a zone is known or was just read");
         match outcome {
             Ok(written) => {
                 let (zone, found) = written.map_err(SnapshotError::Save)?;
@@ -70,7 +76,7 @@ pub fn save(
                 findings.zones.extend(found.map(|found| *found));
             }
             Err(error) => {
-                unread.push(list(spec.name.clone(), &error));
+                unread.push(list(spec.name.clone(), shown_target(&config, spec, target), &error));
                 errors.push(error);
             }
         }
@@ -80,42 +86,74 @@ pub fn save(
         // An earlier snapshot is worth more than one of nothing.
         return Err(SnapshotError::Unread(Box::new(findings)));
     }
-    let records = saved.iter().map(|zone| zone.records as usize).sum();
-    let (zones, unread_count) = (saved.len(), unread.len());
+    let records = saved.iter().map(|copy| copy.records as usize).sum();
+    let zones = saved.chunk_by(|a, b| a.zone == b.zone).count();
+    let counts = SnapshotCounts { zones, copies: saved.len(), records, unread: unread.len() };
     writer.finish(TOOL, now, saved, unread).map_err(SnapshotError::Save)?;
-    Ok(SavedSnapshot { zones, records, unread: unread_count, findings })
+    Ok(SavedSnapshot { counts, findings })
 }
 
-/// A zone that was saved, with what is questionable in it; or why it could not be saved; or why it could not be read.
+/// The name of a target, where its pool has several.
+fn shown_target<'t>(config: &Config, spec: &ZoneSpec, target: &'t TargetId) -> Option<&'t str> {
+    config.pool(spec).has_several().then_some(target.name.as_str())
+}
+
+/// A copy of a zone that was saved, with what is questionable in it; or why it could not be saved; or why it could not
+/// be read.
 type SaveOutcome = Result<Result<(SavedZone, Option<Box<FileFindings>>), Problem>, Problem>;
 
-/// Reads and saves one zone.
-fn save_whole(writer: &SnapshotWriter, target: &dyn ReadTarget, zone: &ZoneName) -> SaveOutcome {
-    let read = target.read_zone(zone)?;
-    Ok(writer.write_zone(&read.contents, None).map(|saved| (saved, read.findings)))
+/// Reads and saves one copy of a zone; `name` is that of the target, where its pool has several.
+fn save_whole(
+    writer: &SnapshotWriter,
+    target: &OpenedTarget<dyn ReadTarget>,
+    zone: &ZoneName,
+    name: Option<&str>,
+) -> SaveOutcome {
+    let read = target.access.as_deref().map_err(Problem::clone)?.read_zone(zone)?;
+    let saved = match name {
+        None => writer.write_zone(&read.contents, None),
+        Some(name) => writer.write_copy(name, &read.contents),
+    };
+    Ok(saved.map(|saved| (saved, read.findings)))
 }
 
-/// Reads all zones and saves what is known about them: which names are queried depends on the inventory.
+/// Reads all zones and saves what is known about those of pools of one target, each with its place in the settings:
+/// which names are queried depends on the inventory.
 fn save_known(
     terms: ReadingTerms<'_>,
     writer: &SnapshotWriter,
     progress: &dyn Progress,
-) -> Result<(Vec<SaveOutcome>, Findings), SnapshotError> {
+) -> Result<(Vec<(usize, SaveOutcome)>, Findings), SnapshotError> {
     let (inventory, diagnostics) = load(terms.workspace, terms.now, progress).map_err(SnapshotError::Settings)?;
     let request =
         ZonesRequest { inventory: &inventory, selection: &Selection::default(), terms, creation: &CreationTerms::NONE };
-    let Zones { live, unread, findings, .. } = zones::read(&request, None, progress);
-    let mut unread = unread.into_iter().map(|(_, error)| error);
-    let outcomes = live.zones().map(|(_, zone)| match zone.contents() {
-        Some(contents) => Ok(writer.write_zone(contents, zone.knowledge()).map(|saved| (saved, None))),
-        None => Err(unread.next().expect("a zone without contents has an error")),
-    });
-    let outcomes = outcomes.collect();
+    let Zones { live, unread, missing, findings, .. } = zones::read(&request, None, progress);
+    let mut unread: HashMap<ZoneName, Problem> = unread.into_iter().collect();
+    let missing: HashSet<&ZoneName> = missing.iter().map(|copy| &copy.zone).collect();
+    let config = &inventory.config;
+    // Others are read whole afterwards: what would be made is not live, and a closed zone is not kept in `live`.
+    let save = |(place, zone): (ZoneIndex, &LiveZone)| {
+        let place = place.0 as usize;
+        let has_one = !config.pool(&config.zones[place]).has_several();
+        let contents = zone.contents().filter(|_| has_one && !missing.contains(zone.name()));
+        let saved = contents.map(|contents| writer.write_zone(contents, zone.knowledge()));
+        let error = has_one.then(|| unread.remove(zone.name())).flatten();
+        let outcome = saved.map(|saved| Ok(saved.map(|saved| (saved, None)))).or(error.map(Err))?;
+        Some((place, outcome))
+    };
+    let outcomes = live.zones().filter_map(save).collect();
     Ok((outcomes, Findings { files: inventory.files, diagnostics, zones: findings, ..Findings::default() }))
 }
 
-/// What the manifest says about a zone that could not be read.
-fn list(zone: ZoneName, error: &Problem) -> UnreadZone {
+/// What the manifest says about a copy of a zone that could not be read.
+fn list(zone: ZoneName, target: Option<&str>, error: &Problem) -> UnreadZone {
     let Problem { place, code, message, hint, .. } = error;
-    UnreadZone { zone, place: place.clone(), code: code.to_string(), message: message.clone(), hint: hint.clone() }
+    UnreadZone {
+        zone,
+        target: target.map(str::to_owned),
+        place: place.clone(),
+        code: code.to_string(),
+        message: message.clone(),
+        hint: hint.clone(),
+    }
 }

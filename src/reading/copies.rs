@@ -170,7 +170,7 @@ impl<'a> CopiesRead<'a> {
         if self.terms.seen.contains(&copy) && !self.terms.allowed.contains(&spec.name) {
             return Err(no_longer_there(&copy));
         }
-        if !provider::zone_making(target).creates {
+        if !provider::capabilities(target).is_some_and(|able| able.making.creates) {
             let problem = cannot_be_made(&copy);
             self.not_made.push((copy, problem.clone()));
             return Err(problem);
@@ -179,7 +179,7 @@ impl<'a> CopiesRead<'a> {
         Ok(known)
     }
 
-    /// Takes what a snapshot says of a zone: it counts for all copies.
+    /// Takes what a snapshot without targets says of a zone: it counts for all copies.
     ///
     /// Errors: the snapshot does not have the zone.
     pub fn take_saved(&mut self, config: &Config, zone: ZoneIndex, reading: CopyReading) -> Result<LiveZone, Problem> {

@@ -1,10 +1,8 @@
-//! The targets of a workspace, opened to be read, and work on each copy of the zones, or on the reference copies alone.
+//! The targets of a workspace, opened to be read, and work on each copy of the zones.
 
 use std::path::Path;
 
 use super::side_by_side::side_by_side;
-use crate::diag::Problem;
-use crate::dns::ZoneName;
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::value::Time;
 use crate::progress::{Progress, RunStage};
@@ -67,45 +65,4 @@ pub fn each_copy<'t, T: Send>(
         progress.step();
         outcome
     })
-}
-
-/// Runs `act` for the reference copy of each configured zone, in parallel: that of the first target of its pool for which
-/// it succeeds. The answers are in the order of the configuration; an error is that of the first target.
-pub fn each_zone<'t, T: Send>(
-    config: &'t Config,
-    readers: &'t TargetReaders,
-    progress: &dyn Progress,
-    act: impl Fn(&'t dyn ReadTarget, &ZoneName) -> Result<T, Problem> + Sync,
-) -> Vec<Result<T, Problem>> {
-    progress.stage(RunStage::Zones, Some(config.zones.len() as u64));
-    let firsts: Vec<&TargetId> = config.zones.iter().map(|spec| &config.reference(spec).id).collect();
-    side_by_side(&firsts, |place| {
-        let spec = &config.zones[place];
-        let outcome = first_that_can(config, readers, spec, |target| act(target, &spec.name));
-        progress.step();
-        outcome
-    })
-}
-
-/// The outcome of the first target of a zone's pool for which `act` succeeds.
-///
-/// Errors: none succeeds; that of the first.
-pub fn first_that_can<'t, T>(
-    config: &'t Config,
-    readers: &'t TargetReaders,
-    spec: &ZoneSpec,
-    act: impl Fn(&'t dyn ReadTarget) -> Result<T, Problem>,
-) -> Result<T, Problem> {
-    let outcomes = config.pools[spec.pool].targets.iter().map(|target| match &readers.target(&target.id).access {
-        Ok(target) => act(target.as_ref()),
-        Err(error) => Err(error.clone()),
-    });
-    let mut first = None;
-    for outcome in outcomes {
-        match outcome {
-            Ok(outcome) => return Ok(outcome),
-            Err(error) => drop(first.get_or_insert(error)),
-        }
-    }
-    Err(first.expect("a pool has a target"))
 }

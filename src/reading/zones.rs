@@ -12,6 +12,7 @@ use crate::diff::Selection;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Config, ZoneSpec};
+use crate::inventory::pool::TargetSpec;
 use crate::live::asked::AskedZone;
 use crate::live::{Apexes, Live, LiveZone, PoolCopies, ZoneIndex, ZoneKnowledge, ZoneStructure};
 use crate::parallel;
@@ -222,9 +223,17 @@ pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, progress: &dyn 
     progress.stage(RunStage::Snapshot, Some(specs.len() as u64));
     let apexes = Apexes::new(specs.iter().map(|spec| &spec.name));
     let readings = side_by_side(&vec![0; specs.len()], |place| {
-        let read = snapshot.read_zone(&specs[place].name);
+        let ZoneSpec { name: zone, pool, .. } = &specs[place];
+        let known = |SavedLive { read, knowledge }| known(read, knowledge);
+        let pool = &inventory.config.pools[*pool];
+        let readings = if pool.has_several() && snapshot.has_copies(zone) {
+            let copy = |target: &TargetSpec| snapshot.read_copy(zone, &target.id.name).map(known);
+            ZoneReadings::Copies(pool.targets.iter().map(copy).collect())
+        } else {
+            ZoneReadings::Saved(snapshot.read_zone(zone).map(known))
+        };
         progress.step();
-        ZoneReadings::Saved(read.map(|SavedLive { read, knowledge }| known(read, knowledge)))
+        readings
     });
     let terms = CreationTerms::NONE;
     let copies = CopiesRead::new(&terms);
@@ -297,7 +306,7 @@ enum ZoneReadings<'t> {
     Asked(AskedOpening<'t>),
     /// Each of its copies, in the order of the targets of its pool.
     Copies(Vec<CopyReading>),
-    /// What a snapshot says of all of them.
+    /// What a snapshot without targets says of all of them.
     Saved(CopyReading),
 }
 

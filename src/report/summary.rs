@@ -1,17 +1,22 @@
 //! The last line of a check or snapshot.
 
+use crate::snapshot::SnapshotCounts;
+
 /// Counts what was checked and what was found: `12 files, 3 errors, 1 warning`.
 pub fn check_summary(files: usize, errors: usize, warnings: usize) -> String {
     format!("{}, {}, {}\n", counted(files, "file"), counted(errors, "error"), counted(warnings, "warning"))
 }
 
-/// Counts what was saved: `3 zones with 120 records saved, 1 zone could not be read`.
-pub fn snapshot_summary(zones: usize, records: usize, unread: usize) -> String {
+/// Counts what was saved: `3 zones with 120 records saved, 1 zone could not be read`; of several targets the copies, too.
+pub fn snapshot_summary(counts: SnapshotCounts) -> String {
+    let SnapshotCounts { zones, copies, records, unread } = counts;
     let left = match unread {
         0 => String::new(),
+        _ if copies > zones => format!(", {unread} more could not be read"),
         _ => format!(", {} could not be read", counted(unread, "zone")),
     };
-    format!("{} with {} saved{left}\n", counted(zones, "zone"), counted(records, "record"))
+    let copies = if copies > zones { format!(" in {copies} copies") } else { String::new() };
+    format!("{}{copies} with {} saved{left}\n", counted(zones, "zone"), counted(records, "record"))
 }
 
 /// A number with what it counts, in the plural where that is right.

@@ -42,9 +42,9 @@ pub struct CauseFinder<'g, 'a> {
     /// What is given.
     given: &'g ReviewInput<'a>,
     /// The changes that would be made by the base.
-    of_base: HashMap<(&'a ZoneName, &'a RrKey), &'a Change>,
+    of_base: ChangesByRrset<'a>,
     /// The changes that would be made by what was accepted last; none where that is the inventory.
-    of_accepted: Option<HashMap<(&'a ZoneName, &'a RrKey), &'a Change>>,
+    of_accepted: Option<ChangesByRrset<'a>>,
     /// The hosts that the base blocks, with the code.
     blocked: HashMap<Inv, &'a BlockedSubject>,
     /// The hosts that the base skips.
@@ -52,13 +52,30 @@ pub struct CauseFinder<'g, 'a> {
     /// The hosts that are blocked.
     blocked_now: HashMap<Inv, &'a BlockedSubject>,
     /// Where in the plan each RRset is changed, for the TXT that record them.
-    places: HashMap<(Rtype, Name), usize>,
+    places: HashMap<(Rtype, Name), Vec<usize>>,
     /// The hosts of changes to RRsets that an apply wrote.
     published: HashSet<Inv>,
     /// What is known of each host that was asked about.
     hosts: HashMap<Inv, KnownHost<'a>>,
     /// Who has which name.
     holders: Holders,
+}
+
+/// Changes by their RRset. In a pool of several targets an RRset may have several, each for other targets.
+struct ChangesByRrset<'a>(HashMap<(&'a ZoneName, &'a RrKey), Vec<&'a Change>>);
+
+impl<'a> ChangesByRrset<'a> {
+    /// These.
+    fn of(changes: impl IntoIterator<Item = &'a Change>) -> ChangesByRrset<'a> {
+        let mut by_rrset: HashMap<_, Vec<&Change>> = HashMap::new();
+        changes.into_iter().for_each(|change| by_rrset.entry((&change.zone, &change.key)).or_default().push(change));
+        ChangesByRrset(by_rrset)
+    }
+
+    /// The first that is about the RRset of a change, at a target that it is for.
+    fn like(&self, change: &Change) -> Option<&'a Change> {
+        self.0.get(&(&change.zone, &change.key))?.iter().copied().find(|own| own.shares_target(change))
+    }
 }
 
 /// What is known of one host.
@@ -79,20 +96,21 @@ impl<'g, 'a> CauseFinder<'g, 'a> {
     /// Starts.
     pub fn new(given: &'g ReviewInput<'a>) -> CauseFinder<'g, 'a> {
         let base = given.base.as_ref().map(|(_, decided)| *decided);
-        let keyed = |change: &'a Change| ((&change.zone, &change.key), change);
-        let of_accepted = given.by_accepted.map(|decided| decided.changes.iter().map(keyed).collect());
+        let of_accepted = given.by_accepted.map(|decided| ChangesByRrset::of(decided.changes));
         let registers = given.decided.changes.iter().any(Change::is_registry);
         let changes = given.decided.changes.iter().enumerate().filter(|_| registers);
         let by_host = |blocked: &'a BlockedSubject| Some((blocked.subject.host()?, blocked));
         let key = |change: &Change| (change.key.rtype, change.key.owner.as_name().to_name());
+        let mut places: HashMap<(Rtype, Name), Vec<usize>> = HashMap::new();
+        changes.for_each(|(place, change)| places.entry(key(change)).or_default().push(place));
         CauseFinder {
             given,
-            of_base: base.iter().flat_map(|base| base.changes).map(keyed).collect(),
+            of_base: ChangesByRrset::of(base.iter().flat_map(|base| base.changes)),
             of_accepted,
             blocked: base.iter().flat_map(|base| base.blocked).filter_map(by_host).collect(),
             skipped: base.iter().flat_map(|base| base.skipped).filter_map(|skipped| skipped.subject.host()).collect(),
             blocked_now: given.decided.blocked.iter().filter_map(by_host).collect(),
-            places: changes.map(|(place, change)| (key(change), place)).collect(),
+            places,
             published: published(given),
             hosts: HashMap::new(),
             holders: Holders::default(),
@@ -102,7 +120,7 @@ impl<'g, 'a> CauseFinder<'g, 'a> {
     /// Finds the cause of a change.
     pub fn find(&mut self, place: usize, change: &'a Change) -> FoundCause {
         // A TXT that records an RRset has the cause of that RRset, but a class of its own.
-        let told = change.registered().and_then(|rrset| self.places.get(&rrset).copied()).unwrap_or(place);
+        let told = change.registered().and_then(|rrset| self.place_of(&rrset, change)).unwrap_or(place);
         let class = self.class(change);
         let told_of = &self.given.decided.changes[told];
         let (kind, says, line, is_explained) = match class {
@@ -112,10 +130,16 @@ impl<'g, 'a> CauseFinder<'g, 'a> {
         FoundCause { key: CauseKey { class, kind, says, is_explained }, place: line }
     }
 
+    /// Where in the plan an RRset is changed at a target that a change of its TXT is for.
+    fn place_of(&self, rrset: &(Rtype, Name), told: &Change) -> Option<usize> {
+        let changes = self.given.decided.changes;
+        self.places.get(rrset)?.iter().copied().find(|place| changes[*place].shares_target(told))
+    }
+
     /// Whether the difference to the base causes a change; none without a base.
     fn class(&self, change: &Change) -> Option<ChangeClass> {
         self.given.base.as_ref()?;
-        Some(match self.of_base.get(&(&change.zone, &change.key)) {
+        Some(match self.of_base.like(change) {
             None => ChangeClass::Caused,
             Some(before) if before.kind.after() == change.kind.after() => ChangeClass::Pending,
             Some(_) => ChangeClass::Mixed,
@@ -126,7 +150,7 @@ impl<'g, 'a> CauseFinder<'g, 'a> {
     fn caused(&mut self, change: &'a Change) -> (CauseKind, String, Option<String>, bool) {
         let mut invs = hosts_of(change);
         // With the base other hosts may change the RRset.
-        let with_base = self.of_base.get(&(&change.zone, &change.key)).map(|before| hosts_of(before));
+        let with_base = self.of_base.like(change).map(hosts_of);
         with_base.into_iter().flatten().for_each(|inv| push_new(&mut invs, inv));
         let is_ttl = self.differs_by_ttl(change);
         if let Some(found) = self.by_difference(change, &invs, is_ttl).or_else(|| self.by_others(change, is_ttl)) {
@@ -141,7 +165,7 @@ impl<'g, 'a> CauseFinder<'g, 'a> {
 
     /// Whether the result of a change differs by its TTL alone from what the RRset is with the base.
     fn differs_by_ttl(&self, change: &Change) -> bool {
-        let with_base = match self.of_base.get(&(&change.zone, &change.key)) {
+        let with_base = match self.of_base.like(change) {
             Some(before) => before.kind.after(),
             None => change.kind.before(),
         };
@@ -226,7 +250,7 @@ impl<'g, 'a> CauseFinder<'g, 'a> {
     /// Whether a change would be made by what was accepted last too; none where that is the inventory.
     fn is_of_accepted(&self, change: &Change) -> Option<bool> {
         let of_accepted = self.of_accepted.as_ref()?;
-        let with_accepted = of_accepted.get(&(&change.zone, &change.key));
+        let with_accepted = of_accepted.like(change);
         Some(with_accepted.is_some_and(|before| before.kind.after() == change.kind.after()))
     }
 

@@ -20,7 +20,7 @@ pub struct Manifest {
     /// When it was made.
     #[serde(with = "as_text")]
     pub created: Time,
-    /// The zones that were read, in the order of the configuration.
+    /// The copies of zones that were read, in the order of the configuration.
     pub zones: Vec<SavedZone>,
     /// The zones that could not be read, in the same order.
     pub unread: Vec<UnreadZone>,
@@ -53,6 +53,9 @@ pub struct SavedZone {
     /// Its name.
     #[serde(with = "zone_name")]
     pub zone: ZoneName,
+    /// The name of the target that has this copy, where its pool has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// The name of its file in the folder.
     pub file: String,
     /// The digest of the file.
@@ -76,6 +79,9 @@ pub struct UnreadZone {
     /// Its name.
     #[serde(with = "zone_name")]
     pub zone: ZoneName,
+    /// The name of the target that has this copy, where its pool has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// Where it went wrong: a file, or server and zone.
     pub place: String,
     /// The code of the error.
@@ -102,11 +108,15 @@ impl Manifest {
             None => return Err("it is not a JSON object with a `format`".to_owned()),
         }
         let manifest: Manifest = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-        let mut names: Vec<&ZoneName> = manifest.zones.iter().map(|saved| &saved.zone).collect();
-        names.extend(manifest.unread.iter().map(|unread| &unread.zone));
-        names.sort_unstable();
-        match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(format!("the zone `{}` is in it twice", pair[0])),
+        let mut copies: Vec<_> = manifest.zones.iter().map(|saved| (&saved.zone, &saved.target)).collect();
+        copies.extend(manifest.unread.iter().map(|unread| (&unread.zone, &unread.target)));
+        copies.sort_unstable();
+        // A zone without a target counts for all of its copies.
+        let is_twice = |pair: &&[(&ZoneName, &Option<String>)]| {
+            pair[0] == pair[1] || pair[0].0 == pair[1].0 && pair[0].1.is_none()
+        };
+        match copies.windows(2).find(is_twice) {
+            Some(pair) => Err(format!("the zone `{}` is in it twice", pair[0].0)),
             None => Ok(manifest),
         }
     }

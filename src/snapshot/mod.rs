@@ -25,6 +25,19 @@ pub use manifest::{SavedZone, UnreadZone};
 pub use read::{SavedLive, Snapshot};
 pub use write::SnapshotWriter;
 
+/// How much a snapshot has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SnapshotCounts {
+    /// Zones.
+    pub zones: usize,
+    /// Copies of them: more, where a pool has several targets.
+    pub copies: usize,
+    /// Records of all copies.
+    pub records: usize,
+    /// Copies that could not be read.
+    pub unread: usize,
+}
+
 /// The name of the manifest in the folder.
 const MANIFEST: &str = "manifest.json";
 
@@ -38,9 +51,9 @@ const NAMES_SUFFIX: &str = ".names";
 const MAX_STEM: usize = 200;
 
 /// What the names of a zone's files begin with: letters, digits, hyphens, underscores and dots unchanged, other octets
-/// as `%` and two hexadecimal digits; a long name is cut, with a digest behind a tilde. No two zones have the same file
-/// name.
-fn file_stem(zone: &ZoneName) -> String {
+/// as `%` and two hexadecimal digits; then `@` and the target, where one is given. A long name is cut, with a digest behind
+/// a tilde. No two copies have the same file name.
+fn file_stem(zone: &ZoneName, target: Option<&str>) -> String {
     let labels = zone.as_name().labels().map(|label| {
         let shown = label.iter().map(|octet| match octet {
             b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => char::from(*octet).to_string(),
@@ -49,11 +62,12 @@ fn file_stem(zone: &ZoneName) -> String {
         shown.collect::<String>()
     });
     let labels: Vec<String> = labels.collect();
-    match labels.join(".") {
+    let at_target = target.map(|target| format!("@{target}")).unwrap_or_default();
+    match labels.join(".") + &at_target {
         // A percent sign alone has no other meaning.
-        root if root.is_empty() => "%".to_owned(),
+        root if labels.is_empty() => format!("%{root}"),
         long if long.len() > MAX_STEM => {
-            let digest = hex(&Sha256::digest(zone.as_name().as_wire()));
+            let digest = hex(&Sha256::digest([zone.as_name().as_wire(), at_target.as_bytes()].concat()));
             format!("{}~{}", &long[..MAX_STEM - 33], &digest[..32])
         }
         stem => stem,

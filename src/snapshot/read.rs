@@ -75,15 +75,36 @@ impl Snapshot {
         &self.input
     }
 
-    /// Reads one zone, and checks all that the manifest says of it.
+    /// Whether it has copies of a zone by their targets.
+    pub fn has_copies(&self, zone: &ZoneName) -> bool {
+        let saved = self.manifest.zones.iter().map(|saved| (&saved.zone, &saved.target));
+        let mut all = saved.chain(self.manifest.unread.iter().map(|unread| (&unread.zone, &unread.target)));
+        all.any(|(own, target)| own == zone && target.is_some())
+    }
+
+    /// Reads one zone, of several copies the first that could be read when it was made, and checks all that the manifest
+    /// says of it.
     ///
     /// Errors: it is not in the snapshot, could not be read when that was made, or is damaged.
     pub fn read_zone(&self, zone: &ZoneName) -> Result<SavedLive, Problem> {
-        if let Some(saved) = self.manifest.zones.iter().find(|saved| saved.zone == *zone) {
+        self.read(zone, |_| true)
+    }
+
+    /// Reads the copy of a zone at one of several targets, as [`Snapshot::read_zone`] does.
+    ///
+    /// Errors: as for that.
+    pub fn read_copy(&self, zone: &ZoneName, target: &str) -> Result<SavedLive, Problem> {
+        self.read(zone, |own| own == Some(target))
+    }
+
+    /// Reads the first copy of a zone at a target that `is_wanted` takes.
+    fn read(&self, zone: &ZoneName, is_wanted: impl Fn(Option<&str>) -> bool) -> Result<SavedLive, Problem> {
+        let is_it = |own: &ZoneName, target: &Option<String>| own == zone && is_wanted(target.as_deref());
+        if let Some(saved) = self.manifest.zones.iter().find(|saved| is_it(&saved.zone, &saved.target)) {
             return self.read_saved(saved);
         }
         let place = format!("{} zone {zone}", self.input.0);
-        let Some(unread) = self.manifest.unread.iter().find(|unread| unread.zone == *zone) else {
+        let Some(unread) = self.manifest.unread.iter().find(|unread| is_it(&unread.zone, &unread.target)) else {
             return Err(Problem::new(
                 place,
                 "snapshot-lacks-zone",

@@ -270,21 +270,21 @@ proptest! {
     #[test]
     fn two_zones_never_share_a_file(a in name(Name::root()), b in name(Name::root())) {
         let (a, b) = (ZoneName::new(a), ZoneName::new(b));
-        prop_assert_eq!(a == b, file_stem(&a) == file_stem(&b));
+        prop_assert_eq!(a == b, file_stem(&a, None) == file_stem(&b, None));
         let plain = |octet: u8| octet.is_ascii_lowercase() || octet.is_ascii_digit() || b"-_.%~".contains(&octet);
-        let file = file_stem(&a);
+        let file = file_stem(&a, None);
         prop_assert!(file.len() <= 200 && file.bytes().all(plain) && !file.starts_with('.'), "{}", file);
     }
 }
 
 #[test]
 fn files_are_named_for_their_zones() {
-    let names = ["example.net", "0/25.2.0.192.in-addr.arpa", "a\\.b", "."].map(|name| file_stem(&zone(name)));
+    let names = ["example.net", "0/25.2.0.192.in-addr.arpa", "a\\.b", "."].map(|name| file_stem(&zone(name), None));
     assert_eq!(names, ["example.net", "0%2f25.2.0.192.in-addr.arpa", "a%2eb", "%"]);
     let label = "\\000".repeat(60);
     let (a, b) = (zone(&format!("a.{label}.{label}")), zone(&format!("b.{label}.{label}")));
-    assert_eq!(file_stem(&a).len(), MAX_STEM);
-    assert_ne!(file_stem(&a), file_stem(&b));
+    assert_eq!(file_stem(&a, None).len(), MAX_STEM);
+    assert_ne!(file_stem(&a, None), file_stem(&b, None));
 }
 
 /// A small zone.
@@ -296,6 +296,7 @@ fn save(target: &Path) -> Result<(), Problem> {
     let zones = ["example.net", "0/25.2.0.192.in-addr.arpa"].map(|name| writer.write_zone(&parsed(name, SMALL), None));
     let zones = zones.into_iter().collect::<Result<Vec<_>, _>>()?;
     let unread = UnreadZone {
+        target: None,
         zone: zone("lost.example"),
         place: "192.0.2.53:53 zone lost.example.".to_owned(),
         code: "timeout".to_owned(),

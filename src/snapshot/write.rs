@@ -67,21 +67,37 @@ impl SnapshotWriter {
 
     /// Saves one zone, or what is known about it; returns what the manifest says about it.
     pub fn write_zone(&self, contents: &ZoneContents, knowledge: Option<&ZoneKnowledge>) -> Result<SavedZone, Problem> {
+        self.write(None, contents, knowledge)
+    }
+
+    /// Saves the copy of a zone at one of several targets.
+    pub fn write_copy(&self, target: &str, contents: &ZoneContents) -> Result<SavedZone, Problem> {
+        self.write(Some(target), contents, None)
+    }
+
+    /// Saves a copy of a zone.
+    fn write(
+        &self,
+        target: Option<&str>,
+        contents: &ZoneContents,
+        knowledge: Option<&ZoneKnowledge>,
+    ) -> Result<SavedZone, Problem> {
         let ContentsSeen { serial, rrsets, digest, .. } = ContentsSeen::of(contents);
         let zone = contents.apex().clone();
-        let file = file_stem(&zone) + SUFFIX;
+        let stem = file_stem(&zone, target);
+        let file = format!("{stem}{SUFFIX}");
         let sha256 = self.write_file(&file, |out| text::write_zone(contents, out))?;
         let extent = match knowledge {
             None => ZoneExtent::Whole,
             Some(knowledge) => {
-                let file = file_stem(&zone) + NAMES_SUFFIX;
+                let file = stem + NAMES_SUFFIX;
                 let sha256 = self.write_file(&file, |out| out.write_all(names::to_text(knowledge).as_bytes()))?;
                 ZoneExtent::Asked(NamesFile { file, sha256 })
             }
         };
         let records = contents.record_count() as u64;
         let digest = DigestText(&digest).to_string();
-        Ok(SavedZone { zone, file, sha256, extent, serial, rrsets, records, digest })
+        Ok(SavedZone { zone, target: target.map(str::to_owned), file, sha256, extent, serial, rrsets, records, digest })
     }
 
     /// Writes and syncs a file; gives its digest.

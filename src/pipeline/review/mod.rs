@@ -15,10 +15,10 @@ use super::inputs::{PlanInput, PlanRequest};
 use crate::diag::Problem;
 use crate::diff::held::HeldEdits;
 use crate::diff::judge::FleetDecisions;
+use crate::drift::WrittenCopy;
 use crate::plan::{ComparisonBase, Review};
 use crate::progress::{Progress, RunStage};
 use crate::review::{self, InventorySide};
-use crate::state::WrittenRrset;
 use based::DecidedBase;
 use past::ReviewMemory;
 
@@ -31,8 +31,8 @@ pub(super) struct ReviewSubject<'a> {
     pub held: &'a HeldEdits,
     /// What was decided; the changes as a plan sorts them.
     pub decided: &'a FleetDecisions,
-    /// What the latest update left at the RRset of each change, in their order.
-    pub written: &'a [Option<WrittenRrset>],
+    /// What the latest update left at the RRset of each change in one of its copies, in their order.
+    pub written: &'a [WrittenCopy],
 }
 
 /// Why causes cannot be found.

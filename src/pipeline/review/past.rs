@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::inputs::{PlanInput, PlanRequest};
-use super::super::sights::{ReferenceSights, ask_present};
+use super::super::sights::CopySights;
 use super::ReviewSubject;
 use crate::apply::OutcomeCode;
 use crate::change::Change;
 use crate::claim::Subject;
 use crate::diag::Problem;
+use crate::drift::WrittenCopy;
 use crate::guard::last;
 use crate::inventory::Inventory;
 use crate::inventory::read::{self, FileError, FileLayer, FindError, FoundBy, GLOB};
@@ -16,7 +17,7 @@ use crate::inventory::source::PathPattern;
 use crate::inventory::value::Time;
 use crate::plan::ComparisonBase;
 use crate::review::FoundAs;
-use crate::state::{Acceptance, AcceptanceRecord, ApplyId, ApplyJournal, ApplySummary, PlanBasis, State, WrittenRrset};
+use crate::state::{Acceptance, AcceptanceRecord, ApplyId, ApplyJournal, ApplySummary, PlanBasis, State};
 
 /// What the state remembers.
 #[derive(Default)]
@@ -54,8 +55,9 @@ impl ReviewMemory {
         };
         let desired_since = match (&last, &planned) {
             (Some(last), Some(planned)) if is_kept(last) => {
-                let sights = ReferenceSights::of(&inventory.config);
-                let later = ask_present(&sights.of_changes(changes), |present| state.last_changed(last.id, present))?;
+                let sights = CopySights::of(&inventory.config);
+                let sought: Vec<_> = changes.iter().map(|change| sights.first_of(change)).collect();
+                let later = state.last_changed(last.id, &sought)?;
                 desired_since(changes, written, &later, last.id, planned)
             }
             _ => Vec::new(),
@@ -157,9 +159,9 @@ fn last_whole(state: &dyn ApplyJournal) -> Result<LastWhole, Problem> {
 }
 
 /// For each change, whether applies wrote what it finds.
-fn found_as(changes: &[Change], written: &[Option<WrittenRrset>]) -> Vec<FoundAs> {
-    let of_change = |(change, written): (&Change, &Option<WrittenRrset>)| {
-        let Some(written) = written else { return FoundAs::Unwritten };
+fn found_as(changes: &[Change], written: &[WrittenCopy]) -> Vec<FoundAs> {
+    let of_change = |(change, copy): (&Change, &WrittenCopy)| {
+        let Some(written) = &copy.written else { return FoundAs::Unwritten };
         let left = |rrset| written.left(change.key.rtype, rrset);
         match (left(change.kind.before()), left(change.kind.after())) {
             (true, _) => FoundAs::Left,
@@ -176,14 +178,14 @@ fn found_as(changes: &[Change], written: &[Option<WrittenRrset>]) -> Vec<FoundAs
 /// undo; or where a later update may have changed it.
 fn desired_since(
     changes: &[Change],
-    written: &[Option<WrittenRrset>],
+    written: &[WrittenCopy],
     later: &[Option<ApplyId>],
     apply: ApplyId,
     planned: &PlanBasis,
 ) -> Vec<Option<u64>> {
     let is_open =
         |change: &Change| change.hosts().into_iter().all(|inv| !planned.blocked.contains(&Subject::Host(inv)));
-    let is_others = |change: &Change, written: &Option<WrittenRrset>, later: &Option<ApplyId>| match written {
+    let is_others = |change: &Change, copy: &WrittenCopy, later: &Option<ApplyId>| match &copy.written {
         Some(written) => !written.left(change.key.rtype, change.kind.before()),
         None => later.is_none(),
     };

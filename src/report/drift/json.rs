@@ -57,6 +57,7 @@ object_in_documents!(StrayedRrset<'_>, strayed => {
     "class": strayed.stray.mover,
     "kind": strayed.stray.deed,
     "zone": strayed.change.zone,
+    "target": strayed.target,
     "name": strayed.change.key.owner,
     "type": strayed.change.key.rtype.to_string(),
     "host": strayed.change.subject.host().map(|inv| inv.0),

@@ -10,7 +10,7 @@ mod tests;
 use super::{ReportFormat, TextOptions};
 use crate::change::Change;
 use crate::dns::ZoneName;
-use crate::drift::{Drift, Mover, StrayCause};
+use crate::drift::{Drift, Mover, StrayCause, StrayedCopy};
 
 /// Prints what is not as desired, and what is behind it; of some zones, or of all where none is named.
 pub fn drift(drift: &Drift<'_>, zones: &[ZoneName], format: ReportFormat, options: &TextOptions) -> String {
@@ -34,16 +34,22 @@ struct ShownDrift<'a> {
 struct StrayedRrset<'a> {
     /// The change that would make it so.
     change: &'a Change,
+    /// The name of the target, where its pool has several.
+    target: Option<&'a str>,
     /// Why it is not.
     stray: &'a StrayCause,
 }
 
 impl<'a> ShownDrift<'a> {
-    /// The RRsets that are shown, in the order of the plan.
+    /// The RRsets that are shown, in the order of the plan; those of several copies one by one.
     fn all(&self) -> impl Iterator<Item = StrayedRrset<'a>> {
+        let Drift { plan, strays, .. } = *self.drift;
         let zones = self.zones;
-        let all = self.drift.plan.changes.iter().zip(self.drift.strays);
-        let all = all.map(|(change, stray)| StrayedRrset { change, stray });
+        let all = strays.iter().map(|StrayedCopy { change, target, cause }| StrayedRrset {
+            change: &plan.changes[*change],
+            target: target.as_deref(),
+            stray: cause,
+        });
         all.filter(move |strayed| zones.is_empty() || zones.contains(&strayed.change.zone))
     }
 
@@ -54,6 +60,6 @@ impl<'a> ShownDrift<'a> {
 
     /// How many are not shown.
     fn hidden(&self) -> usize {
-        self.drift.plan.changes.len() - self.all().count()
+        self.drift.strays.len() - self.all().count()
     }
 }

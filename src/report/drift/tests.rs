@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::change::RrsetText;
-use crate::drift::strays;
+use crate::drift::{of_one_target, strays};
 use crate::inventory::value::{Duration, Time};
 use crate::plan::fixture::{self, fleet, zone};
 use crate::plan::{NoticeCode, Plan, SealedPlan};
@@ -36,7 +36,7 @@ fn sides(change: &Change) -> (Option<RrsetText>, Option<RrsetText>) {
 }
 
 /// The fleet of the fixtures, of which every change has something else behind it.
-fn found(plan: &Plan) -> Vec<StrayCause> {
+fn found(plan: &Plan) -> Vec<StrayedCopy> {
     let other = Some(RrsetText { ttl: 60, rdata: vec!["2a02::\u{1b}[31m".into(), "2a02::2".into()] });
     let of_place = |(place, change): (usize, &Change)| {
         let (wanted, live) = sides(change);
@@ -48,11 +48,11 @@ fn found(plan: &Plan) -> Vec<StrayCause> {
             _ => None,
         }
     };
-    strays(plan, plan.changes.iter().enumerate().map(of_place).collect(), now())
+    strays(plan, of_one_target(plan.changes.iter().enumerate().map(of_place)), now())
 }
 
 /// The fixture as text.
-fn text(plan: &Plan, strays: &[StrayCause], zones: &[ZoneName], options: &TextOptions) -> String {
+fn text(plan: &Plan, strays: &[StrayedCopy], zones: &[ZoneName], options: &TextOptions) -> String {
     let known = Drift { plan, strays, place: ".zonewright/state.db", is_known: true };
     drift(&known, zones, ReportFormat::Text, options)
 }
@@ -157,7 +157,7 @@ fn many_are_counted() {
     };
     let sealed = SealedPlan::new(Plan { changes: (0..9).flat_map(of_host).collect(), ..fixture::empty() });
     let plan = sealed.plan();
-    let written = plan.changes.iter().map(|change| left(3, 59, sides(change).0)).collect();
+    let written = of_one_target(plan.changes.iter().map(|change| left(3, 59, sides(change).0)));
     let strays = strays(plan, written, now());
     let shown = text(plan, &strays, &[], &TextOptions::default());
     assert_eq!(shown.lines().filter(|line| line.contains("removed AAAA")).count(), 25, "{shown}");
@@ -184,7 +184,7 @@ fn nothing_is_said_in_one_line() {
 fn without_a_state_nothing_is_told_as_drift() {
     let sealed = SealedPlan::new(fleet());
     let plan = sealed.plan();
-    let strays = strays(plan, vec![None; plan.changes.len()], now());
+    let strays = strays(plan, of_one_target(plan.changes.iter().map(|_| None)), now());
     let unknown = Drift { plan, strays: &strays, place: ".zonewright/state.db", is_known: false };
     insta::assert_snapshot!(drift(&unknown, &[], ReportFormat::Text, &TextOptions::default()), @"
     Not everything could be read. What could not be read is not listed here.
@@ -231,6 +231,7 @@ fn the_document_fits_its_schema() {
         "apply": 12,
         "at": "2026-11-16T21:59:59Z"
       },
+      "target": null,
       "type": "PTR",
       "wanted": {
         "rdata": [

@@ -126,12 +126,13 @@ impl TextPage<'_> {
 
     /// Adds one RRset: live above desired, and which apply left what; with the time where the heading does not say it.
     fn strayed(&mut self, strayed: &StrayedRrset<'_>, tells_since: bool) {
-        let StrayedRrset { change, stray } = strayed;
+        let StrayedRrset { change, target, stray } = strayed;
         let Change { key, kind, .. } = change;
         let word = stray.deed.map_or("differs", EditorDeed::as_str);
         let (before, after) = (kind.before(), kind.after());
         let name = rrset(key.rtype, key.owner.as_name());
-        self.line(6, &format!("{word} {name} ttl {}", ttl(before, after)));
+        let place = target.map(|target| format!(" at `{target}`")).unwrap_or_default();
+        self.line(6, &format!("{word} {name} ttl {}{place}", ttl(before, after)));
         let texts = |rrset: Option<&Rrset>| rrset.map(|rrset| rrset.rdata_texts(key.rtype)).unwrap_or_default();
         for line in lines(&texts(before), &texts(after), &self.paint) {
             self.out.push_str(&format!("        {} {}\n", line.sign, line.text));

@@ -1,7 +1,7 @@
 //! What is live at a name, and at a reverse name.
 
 use super::page::ExplainPage;
-use crate::explain::model::{LiveFacts, LiveSite};
+use crate::explain::model::{CopyFacts, CopySite, LiveFacts, LiveSite};
 
 /// What is live at a name.
 pub fn render(page: &mut ExplainPage, label: &str, site: &LiveSite) {
@@ -17,6 +17,21 @@ pub fn render(page: &mut ExplainPage, label: &str, site: &LiveSite) {
     for rrset in &site.rrsets {
         self::rrset(page, 6, rrset);
     }
+    copies(page, 6, site);
+}
+
+/// What copies hold that do not hold this.
+fn copies(page: &mut ExplainPage, depth: usize, site: &LiveSite) {
+    for CopySite { target, rrsets } in &site.copies {
+        if rrsets.is_empty() {
+            page.item(depth, &format!("at `{target}` nothing is live"));
+            continue;
+        }
+        page.item(depth, &format!("at `{target}`:"));
+        for CopyFacts { rtype, ttl, rdata } in rrsets {
+            rdata.iter().for_each(|rdata| page.item(depth + 2, &format!("{rtype} {rdata}  ttl {ttl}")));
+        }
+    }
 }
 
 /// What is live at a reverse name, in a line where that will do.
@@ -29,6 +44,7 @@ pub fn reverse(page: &mut ExplainPage, depth: usize, label: &str, site: &LiveSit
         (said, _) => page.item(depth, &format!("{label}, {zone}: {said}")),
     }
     site.rrsets.iter().for_each(|own| rrset(page, depth + 2, own));
+    copies(page, depth + 2, site);
 }
 
 /// A live RRset.

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use crate::apply::{ApplyOutcome, OutcomeCode};
 use crate::diag::{Problem, sanitize};
-use crate::drift::Drift;
+use crate::drift::{Drift, StrayedCopy};
 use crate::guard::Breaker;
 use crate::inventory::value::Time;
 use crate::plan::{LimitState, NoticeCode, Plan, Review};
@@ -86,13 +86,10 @@ impl Metrics {
     /// Adds what is behind the changes of a plan.
     pub fn drift(&mut self, drift: &Drift<'_>) {
         self.set(MetricFamily::DriftedRrsets, &[], 0.0);
-        for (change, stray) in drift.plan.changes.iter().zip(drift.strays) {
-            self.add(
-                MetricFamily::StrayedRrsets,
-                &[("class", stray.mover.as_str()), ("project", &change.project)],
-                1.0,
-            );
-            if stray.mover.is_drift() {
+        for StrayedCopy { change, cause, .. } in drift.strays {
+            let project = &drift.plan.changes[*change].project;
+            self.add(MetricFamily::StrayedRrsets, &[("class", cause.mover.as_str()), ("project", project)], 1.0);
+            if cause.mover.is_drift() {
                 self.add(MetricFamily::DriftedRrsets, &[], 1.0);
             }
         }

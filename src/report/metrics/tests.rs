@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::apply::{SubjectOutcome, ZoneWritten};
 use crate::diag::Problem;
-use crate::drift::strays;
+use crate::drift::{of_one_target, strays};
 use crate::inventory::value::Inv;
 use crate::plan::fixture::{self, fleet, reviewed, zone};
 use crate::plan::{BlockedSubject, Notice, SealedPlan, WaitingRrset};
@@ -115,7 +115,7 @@ fn full() -> Metrics {
         let at = "2026-11-20T01:00:00Z".parse().unwrap();
         (place % 2 == 1).then_some(WrittenRrset { apply: ApplyId(12), number: 1, at, is_new: false, after: None })
     };
-    let strays = strays(plan, (0..plan.changes.len()).map(written).collect(), plan.created);
+    let strays = strays(plan, of_one_target((0..plan.changes.len()).map(written)), plan.created);
     metrics.drift(&Drift { plan, strays: &strays, place: "state.db", is_known: true });
     let host = |outcome| SubjectOutcome {
         subject: crate::claim::Subject::Host(Inv(7)),
