@@ -197,7 +197,8 @@ impl PolledServer {
         }
     }
 
-    /// Asks for the zones at these places over TCP; a server that does not answer there either stays silent.
+    /// Asks for the zones at these places over TCP, all over one connection; a server that does not answer there either
+    /// stays silent, and all of it costs one deadline.
     fn ask_over_tcp(
         &self,
         zones: &[&ZoneName],
@@ -205,18 +206,42 @@ impl PolledServer {
         patience: Patience<'_>,
         answers: &mut [SerialAnswer],
     ) {
-        for place in places.iter().take_while(|_| !(patience.is_over)()) {
-            let zone = zones[*place];
-            let read = |octets: &[u8], zone: &ZoneName, _: &Question| {
-                read_soa(octets, zone).ok_or_else(|| message::bad("no answer to the question for the SOA"))
+        let deadline = Instant::now() + patience.most;
+        let mut waiting = places.to_vec();
+        while !waiting.is_empty() && Instant::now() < deadline && !(patience.is_over)() {
+            let timeout = deadline.saturating_duration_since(Instant::now());
+            let limits = ReadLimits { time: timeout, ..ReadLimits::default() };
+            let asker = Asker { limits, timeout, ..self.asker(zones[waiting[0]], patience) };
+            let questions: Vec<Question> = waiting.iter().map(|place| Question::soa(zones[*place])).collect();
+            let failure = match asker.ask_to(&questions, read_question) {
+                Ok(found) => {
+                    waiting.iter().zip(found).for_each(|(place, answer)| answers[*place] = answer);
+                    return;
+                }
+                Err(failure) => failure,
             };
-            answers[*place] = match self.asker(zone, patience).ask_to(&[Question::soa(zone)], read) {
-                Ok(found) => found[0],
-                Err(ServerFailure::QueryRefused { rcode: Rcode::NOTAUTH | Rcode::REFUSED, .. }) => SerialAnswer::NoZone,
-                Err(_) => SerialAnswer::Silent,
+            // What concerns one zone leaves the others to be asked for.
+            let (number, failure) = match failure {
+                ServerFailure::AtQuestion(question, failure) => {
+                    (questions.iter().position(|own| own.name == question.name), *failure)
+                }
+                failure => (Some(0), failure),
             };
+            let (Some(number), ServerFailure::QueryRefused { rcode, .. }) = (number, failure) else { return };
+            let place = waiting.remove(number);
+            if matches!(rcode, Rcode::NOTAUTH | Rcode::REFUSED) {
+                answers[place] = SerialAnswer::NoZone;
+            }
         }
     }
+}
+
+/// Reads the answer to a question for the SOA of a zone.
+///
+/// Errors: it is no such answer.
+fn read_question(octets: &[u8], _: &ZoneName, question: &Question) -> Result<SerialAnswer, ServerFailure> {
+    let zone = ZoneName::new(question.name.clone());
+    read_soa(octets, &zone).ok_or_else(|| message::bad("no answer to the question for the SOA"))
 }
 
 /// Whether an answer has the signature that its question asks for; takes it off.
@@ -245,4 +270,78 @@ fn read_soa(octets: &[u8], zone: &ZoneName) -> Option<SerialAnswer> {
     let own = query::read_own(octets, zone, &Question::soa(zone)).ok()?;
     let serial = own.and_then(|rrset| rrset.rdata().first()?.as_rdata(Rtype::SOA).serial());
     Some(serial.map_or(SerialAnswer::NoZone, SerialAnswer::Serves))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+
+    use super::super::tests::{framed, read};
+    use super::*;
+    use crate::dns::Name;
+
+    /// The zones `z0.example.net.` and so on.
+    fn zones(count: usize) -> Vec<ZoneName> {
+        (0..count).map(|number| ZoneName::new(Name::parse(&format!("z{number}.example.net")).unwrap())).collect()
+    }
+
+    /// The header of an answer that is cut short.
+    const CUT: [u8; 10] = [0x86, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+
+    /// The answer to a question: the SOA with serial 7.
+    fn answer(question: &[u8]) -> Vec<u8> {
+        let end = 12 + question[12..].iter().position(|octet| *octet == 0).unwrap() + 5;
+        let soa = [&[0xc0, 12, 0, 6, 0, 1, 0, 0, 0, 60, 0, 22, 0, 0][..], &[0, 0, 0, 7], &[0; 16]].concat();
+        let counts = [0x84, 0, 0, 1, 0, 1, 0, 0, 0, 0];
+        [&question[..2], &counts, &question[12..end], &soa].concat()
+    }
+
+    /// A server that cuts each answer over UDP short, and serves connections as `act` says; with the count of these.
+    fn cutting(act: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> (PolledServer, Arc<AtomicUsize>) {
+        let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = tcp.local_addr().unwrap();
+        let udp = UdpSocket::bind(address).unwrap();
+        thread::spawn(move || {
+            let mut room = [0; 512];
+            while let Ok((length, sender)) = udp.recv_from(&mut room) {
+                udp.send_to(&[&room[..2], &CUT, &room[12..length]].concat(), sender).unwrap();
+            }
+        });
+        let (connections, act) = (Arc::new(AtomicUsize::new(0)), Arc::new(act));
+        let counted = Arc::clone(&connections);
+        thread::spawn(move || {
+            for stream in tcp.incoming() {
+                counted.fetch_add(1, Ordering::SeqCst);
+                let (act, mut stream) = (Arc::clone(&act), stream.unwrap());
+                thread::spawn(move || act(&mut stream));
+            }
+        });
+        let address = ServerAddress { host: "127.0.0.1".into(), port: address.port() };
+        (PolledServer { address, key: None }, connections)
+    }
+
+    #[test]
+    fn all_answers_that_are_cut_short_are_asked_for_over_one_connection() {
+        let (server, connections) = cutting(|stream| {
+            while let Some(question) = read(stream) {
+                std::io::Write::write_all(stream, &framed(&[answer(&question)])).unwrap();
+            }
+        });
+        let zones = zones(300);
+        let answers = server.ask(&zones.iter().collect::<Vec<_>>(), Patience::of(Duration::from_secs(30)));
+        assert_eq!(answers, vec![SerialAnswer::Serves(crate::dns::Serial(7)); 300]);
+        assert_eq!(connections.load(Ordering::SeqCst), 1);
+    }
+
+    #[test]
+    fn where_tcp_is_silent_all_zones_cost_one_connection() {
+        let (server, connections) = cutting(|stream| while read(stream).is_some() {});
+        let zones = zones(50);
+        let answers = server.ask(&zones.iter().collect::<Vec<_>>(), Patience::of(Duration::from_millis(300)));
+        assert_eq!(answers, vec![SerialAnswer::Silent; 50]);
+        assert_eq!(connections.load(Ordering::SeqCst), 1);
+    }
 }
