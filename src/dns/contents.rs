@@ -4,6 +4,7 @@
 //! the digest needs no other sort. Owner names are kept without the zone's own name, which is half of each below
 //! ip6.arpa.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use domain::base::{Rtype, Serial};
@@ -131,6 +132,26 @@ impl ZoneContents {
         let goes_on = |number: u32| number > 0 && self.is_same_rrset(number - 1, number);
         let from = part.clone().find(|number| !goes_on(*number)).unwrap_or(part.end);
         self.rrsets_from(from, self.places.len() as u32).take_while(move |rrset| rrset.first < part.end)
+    }
+
+    /// The RRsets that this zone and another of the same name do not have alike, each as one of them has it; in no order
+    /// that counts. Both are walked through side by side: they have one order, and nearly always the same octets.
+    pub fn differing<'z>(&'z self, other: &'z ZoneContents) -> Vec<RrsetRef<'z>> {
+        let (mut ours, mut theirs) = (self.rrsets().peekable(), other.rrsets().peekable());
+        let mut differing = Vec::new();
+        loop {
+            let order = match (ours.peek(), theirs.peek()) {
+                (None, None) => return differing,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(one), Some(two)) => one.cmp_place(*two),
+            };
+            let one = ours.next_if(|_| order != Ordering::Greater);
+            let two = theirs.next_if(|_| order != Ordering::Less);
+            if !one.zip(two).is_some_and(|(one, two)| one.has_content_of(two)) {
+                differing.extend(one.or(two));
+            }
+        }
     }
 
     /// Looks up many owner names at once, each in its zone; returns the numbers of the records of each.
@@ -364,6 +385,26 @@ impl<'a> RrsetRef<'a> {
         (self.first + 1..self.end).all(|number| ttl(number) == ttl(self.first))
     }
 
+    /// Which of two RRsets, perhaps of two zones of one name, comes first in the order of all: by the hash of the owner,
+    /// the owner, and the type.
+    fn cmp_place(self, other: RrsetRef<'_>) -> Ordering {
+        let (one, two) = (self.zone.record(self.first), other.zone.record(other.first));
+        if one.owner == two.owner {
+            return one.rtype.cmp(&two.rtype);
+        }
+        (xxh3_64(one.owner), one.owner).cmp(&(xxh3_64(two.owner), two.owner))
+    }
+
+    /// All its records, as the arena has them.
+    fn octets(self) -> &'a [u8] {
+        &self.zone.arena[self.zone.octets_of(self)]
+    }
+
+    /// Whether two RRsets of one owner and type have the same TTL and RDATA.
+    fn has_content_of(self, other: RrsetRef<'_>) -> bool {
+        self.octets() == other.octets() || (self.ttl() == other.ttl() && self.rdata().eq(other.rdata()))
+    }
+
     /// How many records it has.
     pub fn record_count(self) -> usize {
         (self.end - self.first) as usize
@@ -533,5 +574,38 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_differs_is_in_one_zone_alone_or_has_another_ttl_or_rdata() {
+        let names: Vec<String> = (0..300).map(|number| format!("h{number}.example.net")).collect();
+        let records = |change: &dyn Fn(usize) -> Option<(u64, u8)>| {
+            let rows: Vec<(&str, u64, u8)> = names
+                .iter()
+                .enumerate()
+                .filter_map(|(number, name)| change(number).map(|(ttl, last)| (name.as_str(), ttl, last)))
+                .collect();
+            zone(&rows)
+        };
+        let one = records(&|number| (number % 7 != 1).then_some((60, number as u8)));
+        let other = records(&|number| match number % 7 {
+            2 => None,
+            3 => Some((90, number as u8)),
+            4 => Some((60, !(number as u8))),
+            _ => Some((60, number as u8)),
+        });
+        let named = |found: Vec<RrsetRef<'_>>| {
+            let mut found: Vec<String> = found.iter().map(|rrset| rrset.owner().to_string()).collect();
+            found.sort_unstable();
+            found
+        };
+        let mut expected: Vec<String> = (0..300)
+            .filter(|number| matches!(number % 7, 1..=4))
+            .map(|number| format!("h{number}.example.net."))
+            .collect();
+        expected.sort_unstable();
+        assert_eq!(named(one.differing(&other)), expected);
+        assert_eq!(named(other.differing(&one)), expected);
+        assert!(one.differing(&one).is_empty());
     }
 }

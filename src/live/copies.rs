@@ -49,21 +49,15 @@ impl PoolCopies {
 /// marker.
 pub fn differing_rrsets(reference: &ZoneContents, copy: &ZoneContents) -> Vec<RrKey> {
     let apex = reference.apex();
-    let mut keys: BTreeSet<RrKey> = BTreeSet::new();
-    for (one, other) in [(reference, copy), (copy, reference)] {
-        for rrset in one.rrsets() {
-            let (owner, rtype) = (rrset.owner(), rrset.rtype());
-            let is_same = || {
-                let found = other.rrset(owner.as_name(), rtype);
-                found.is_some_and(|found| found.ttl() == rrset.ttl() && found.rdata().eq(rrset.rdata()))
-            };
-            if is_same() || is_of_one_copy(apex, owner.as_name(), rtype) {
-                continue;
-            }
+    let mut keys = Vec::new();
+    for rrset in reference.differing(copy) {
+        let (owner, rtype) = (rrset.owner(), rrset.rtype());
+        if !is_of_one_copy(apex, owner.as_name(), rtype) {
             keys.extend(apex.owner(owner.as_name()).map(|owner| RrKey { owner, rtype }));
         }
     }
-    keys.into_iter().collect()
+    keys.sort_unstable();
+    keys
 }
 
 /// Whether each copy of a zone has an RRset of its own: SOA, NS of the apex, what a signer makes, the marker.
