@@ -45,6 +45,7 @@ mod writer;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
+use std::panic::resume_unwind;
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
@@ -143,7 +144,8 @@ fn write_lanes(boards: &[ApplyBoard<'_>]) -> Vec<ZoneWritten> {
             }
         }
         let mut zones = write_lane(first);
-        threads.into_iter().for_each(|thread| zones.extend(thread.join().expect("no lane panics")));
+        // A panic in one lane goes on as it is.
+        threads.into_iter().for_each(|thread| zones.extend(thread.join().unwrap_or_else(|cause| resume_unwind(cause))));
         zones
     })
 }

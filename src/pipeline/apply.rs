@@ -19,7 +19,7 @@ use super::publication::{PoolRolls, PublicationWatch};
 use super::settings::{OpenError, WorkspaceSettings, load_settings, state_address};
 use super::targets::{OpenedZones, Targets};
 use super::zone_making::{ZonePhase, ZoneWork};
-use super::{acceptance, name_servers, undo, waits, zone_changes};
+use super::{acceptance, broken_off, name_servers, undo, waits, zone_changes};
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
 use crate::apply::{
@@ -226,7 +226,7 @@ impl ApplyWork<'_> {
         let blocked: Vec<Subject> = plan.blocked.iter().map(|blocked| blocked.subject.clone()).collect();
         let Plan { created: made, expires, .. } = *plan;
         let text = PlanText { document: &document, made, expires, blocked: &blocked };
-        killed.iter().try_for_each(|killed| self.note_steps_of(state, *killed))?;
+        self.take_up(state, killed)?;
         let id = state.begin(&new_apply(self.sealed, self.request, &survey), &text)?;
         self.note_allowed(state, id)?;
         let mut ran = self.run((id, survey, &orders), state);
@@ -412,10 +412,33 @@ impl ApplyWork<'_> {
         step::record(state, ApplyTaken { apply: id, zones }, &rolls, self.request.clock())
     }
 
+    /// Notes what applies that were broken off changed, and what targets may lack of it.
+    pub fn take_up(&self, state: &mut dyn State, killed: &[ApplyId]) -> Result<(), Problem> {
+        killed.iter().try_for_each(|killed| {
+            self.note_lacks_of(state, *killed)?;
+            self.note_steps_of(state, *killed)
+        })
+    }
+
     /// Records what an apply that was broken off changed, and that no step has yet.
     fn note_steps_of(&self, state: &mut dyn State, killed: ApplyId) -> Result<(), Problem> {
-        let zones = self.taking(&self.rolls()).of_journal(&state.sent(killed)?);
+        let lacking = state.lacks()?.into_iter().map(|lack| lack.copy).collect();
+        let zones = self.taking(&self.rolls()).of_journal(&state.sent(killed)?, &lacking);
         step::record(state, ApplyTaken { apply: killed, zones }, &self.rolls(), self.request.now).map(drop)
+    }
+
+    /// Keeps what an apply that was broken off left undone at some targets, as it would have done at its end.
+    fn note_lacks_of(&self, state: &mut dyn State, killed: ApplyId) -> Result<(), Problem> {
+        let Some(Ok(sealed)) = state.document(killed)?.map(|document| document::parse(&document)) else {
+            return Ok(());
+        };
+        let sent = state.sent(killed)?;
+        let lacking = broken_off::lacking(sealed.plan(), &sent, &self.targets.copies);
+        let lacking: Vec<NewLack<'_>> = lacking
+            .iter()
+            .map(|(copy, change)| NewLack { copy, change, why: "the apply was broken off before it was made here" })
+            .collect();
+        state.add_lacks(killed, &lacking, self.request.now)
     }
 
     /// The voters of all pools.

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::TOOL;
-use super::apply::{ApplyRun, ApplyWork};
+use super::apply::{ApplyRun, ApplyWork, broken_off};
 use super::conduct::ApplyConduct;
 use super::guards::{ApplyGuards, rules_now};
 use super::plan::workspace_seen;
@@ -41,16 +41,26 @@ enum LackFate {
     Make,
     /// It is neither: the next plan decides.
     Left,
+    /// No target that can be read still has the change, but another one may: it waits.
+    Unclear,
 }
 
-/// Decides about a lacking change; `here` is what the target holds, and `others` what those hold that took it.
+/// What the other copies hold of an RRset.
+struct HeldElsewhere {
+    /// In those that could be read.
+    held: Vec<Option<Rrset>>,
+    /// Whether these are all.
+    is_all: bool,
+}
+
+/// Decides about a lacking change; `here` is what the target holds.
 ///
 /// Source: the order in which a change is judged is that of the contract: done, over, made, left.
-fn fate(change: &ChangeKind, here: Option<&Rrset>, others: &[Option<Rrset>]) -> LackFate {
+fn fate(change: &ChangeKind, here: Option<&Rrset>, others: &HeldElsewhere) -> LackFate {
     if here == change.after() {
         LackFate::Done
-    } else if !others.iter().any(|other| other.as_ref() == change.after()) {
-        LackFate::Over
+    } else if !others.held.iter().any(|other| other.as_ref() == change.after()) {
+        if others.is_all { LackFate::Over } else { LackFate::Unclear }
     } else if here == change.before() {
         LackFate::Make
     } else {
@@ -59,7 +69,7 @@ fn fate(change: &ChangeKind, here: Option<&Rrset>, others: &[Option<Rrset>]) -> 
 }
 
 /// A lacking change, ready to be judged.
-struct OpenLack {
+pub(super) struct OpenLack {
     /// What the state has.
     lack: LackedChange,
     /// Its RRset.
@@ -108,6 +118,56 @@ impl LackWork<'_> {
     /// Errors: the state cannot be read or written.
     pub fn retry(&self, state: &mut dyn State, pool: Option<&str>) -> Result<LackOutcome, Problem> {
         let config = &self.settings.config;
+        let lacks = self.open_lacks(state, pool)?;
+        let mut zones: BTreeSet<ZoneId> = lacks.keys().map(CopyId::zone_id).collect();
+        for killed in broken_off(state)? {
+            let sent = state.sent(killed)?.into_iter();
+            zones.extend(sent.map(|sent| ZoneId { pool: sent.target.pool, name: sent.zone }));
+        }
+        zones.extend(behind(state)?.into_iter().map(|copy| copy.zone_id()));
+        zones.retain(|zone| pool.is_none_or(|pool| zone.pool.as_str() == pool));
+        if zones.is_empty() {
+            return Ok(LackOutcome::default());
+        }
+        let zone_of = |spec: &ZoneSpec| ZoneId { pool: config.pool(spec).name.clone(), name: spec.name.clone() };
+        let specs: Vec<&ZoneSpec> = config.zones.iter().filter(|spec| zones.contains(&zone_of(spec))).collect();
+        let opened = OpenedZones::open(config, specs, self.request.workspace, self.request.now);
+        let targets = opened.targets();
+        self.take_up(state, &targets)?;
+        let lacks = self.open_lacks(state, pool)?;
+        self.retry_at(state, lacks, &targets)
+    }
+
+    /// Notes what applies that were broken off changed, and what targets may lack of it.
+    pub fn take_up(&self, state: &mut dyn State, targets: &Targets<'_>) -> Result<(), Problem> {
+        let killed = broken_off(state)?;
+        let sealed = SealedPlan::new(self.plan(state, Vec::new())?);
+        self.work(&sealed, &PlanBounds::of(&self.settings.config, &self.settings.projects), targets)
+            .take_up(state, &killed)
+    }
+
+    /// How changes are made at targets that are open.
+    fn work<'w>(
+        &'w self,
+        sealed: &'w SealedPlan,
+        bounds: &'w PlanBounds<'w>,
+        targets: &'w Targets<'w>,
+    ) -> ApplyWork<'w> {
+        let LackWork { settings, request, progress, .. } = *self;
+        let expires = settings.config.plan_expires;
+        let terms = PlanTerms { now: request.now, expires, expect: None, bounds };
+        let rules = rules_now(settings, Some(sealed.plan()));
+        let guards = ApplyGuards { rules, allow: request.allow, auto: request.auto };
+        ApplyWork { sealed, place: "sync", terms, request, progress, targets, at_once: SIDE_BY_SIDE, guards, settings }
+    }
+
+    /// What targets of the settings lack, of one pool or of all, by copy.
+    pub fn open_lacks(
+        &self,
+        state: &dyn State,
+        pool: Option<&str>,
+    ) -> Result<BTreeMap<CopyId, Vec<OpenLack>>, Problem> {
+        let config = &self.settings.config;
         let is_meant = |lack: &LackedChange| {
             let (zone, target) = (lack.copy.zone_id(), &lack.copy.target);
             let is_there = config.targets().any(|own| own.id == *target);
@@ -118,28 +178,33 @@ impl LackWork<'_> {
         for lack in state.lacks()?.into_iter().filter(is_meant).filter_map(OpenLack::of) {
             by_copy.entry(lack.lack.copy.clone()).or_default().push(lack);
         }
-        if by_copy.is_empty() {
-            return Ok(LackOutcome::default());
-        }
-        let names: BTreeSet<CopyId> = by_copy.keys().cloned().collect();
-        let zones: BTreeSet<ZoneId> = names.iter().map(CopyId::zone_id).collect();
-        let zone_of = |spec: &ZoneSpec| ZoneId { pool: config.pool(spec).name.clone(), name: spec.name.clone() };
-        let specs: Vec<&ZoneSpec> = config.zones.iter().filter(|spec| zones.contains(&zone_of(spec))).collect();
-        let opened = OpenedZones::open(config, specs, self.request.workspace, self.request.now);
-        let targets = opened.targets();
+        Ok(by_copy)
+    }
+
+    /// Tries again what copies lack at targets that are open.
+    pub fn retry_at(
+        &self,
+        state: &mut dyn State,
+        by_copy: BTreeMap<CopyId, Vec<OpenLack>>,
+        targets: &Targets<'_>,
+    ) -> Result<LackOutcome, Problem> {
+        // A run that was killed may have made the last change of a copy, and not noted that the copy has reached the step.
+        let is_open = |copy: &CopyId| targets.access(copy).is_some();
+        let names: BTreeSet<CopyId> =
+            by_copy.keys().cloned().chain(behind(state)?.into_iter().filter(is_open)).collect();
         let mut outcome = LackOutcome::default();
         let mut changes = Vec::new();
         for (copy, lacks) in by_copy {
-            let CopyWork { changes: own, over, left } = look(&targets, &copy, lacks);
+            let CopyWork { changes: own, over, left } = look(targets, &copy, lacks);
             outcome.settled += over.len();
             over.iter().try_for_each(|lack| state.drop_lack(lack))?;
             outcome.left.extend(left);
             changes.extend(own);
         }
         if !changes.is_empty() {
-            self.make(state, changes, &targets, &mut outcome)?;
+            self.make(state, changes, targets, &mut outcome)?;
         }
-        self.catch_up(state, &names, &targets)?;
+        self.catch_up(state, &names, targets)?;
         Ok(outcome)
     }
 
@@ -151,25 +216,10 @@ impl LackWork<'_> {
         targets: &Targets<'_>,
         outcome: &mut LackOutcome,
     ) -> Result<(), Problem> {
-        let LackWork { settings, request, progress, .. } = *self;
-        let config = &settings.config;
         let asked = changes.len();
         let sealed = SealedPlan::new(self.plan(state, changes)?);
-        let bounds = PlanBounds::of(config, &settings.projects);
-        let terms = PlanTerms { now: request.now, expires: config.plan_expires, expect: None, bounds: &bounds };
-        let rules = rules_now(settings, Some(sealed.plan()));
-        let work = ApplyWork {
-            sealed: &sealed,
-            place: "sync",
-            terms,
-            request,
-            progress,
-            targets,
-            at_once: SIDE_BY_SIDE,
-            guards: ApplyGuards { rules, allow: request.allow, auto: request.auto },
-            settings,
-        };
-        let ApplyRun { refusal, applied, .. } = work.begin(state, &[])?;
+        let bounds = PlanBounds::of(&self.settings.config, &self.settings.projects);
+        let ApplyRun { refusal, applied, .. } = self.work(&sealed, &bounds, targets).begin(state, &[])?;
         let made: usize = applied.zones.iter().map(|zone: &ZoneWritten| zone.changes).sum();
         outcome.made += made;
         outcome.refusal = refusal;
@@ -246,6 +296,19 @@ impl LackWork<'_> {
     }
 }
 
+/// The copies that have not reached the newest step of their zone.
+fn behind(state: &dyn State) -> Result<Vec<CopyId>, Problem> {
+    let mut behind = Vec::new();
+    for zone in state.zones_with_steps()? {
+        let record = state.zone_record(&zone)?;
+        for (name, _) in record.targets.iter().filter(|(_, standing)| standing.steps.reached < record.newest) {
+            let target = TargetId { pool: zone.pool.clone(), name: name.clone() };
+            behind.push(CopyId { target, zone: zone.name.clone() });
+        }
+    }
+    Ok(behind)
+}
+
 /// The one target that a change is for.
 fn target_of(change: &Change) -> TargetId {
     TargetId { pool: change.pool.clone(), name: change.targets[0].clone() }
@@ -278,10 +341,13 @@ fn look(targets: &Targets<'_>, copy: &CopyId, lacks: Vec<OpenLack>) -> CopyWork 
     let is_other =
         |other: &&CopyId| other.zone == copy.zone && other.target.pool == copy.target.pool && **other != *copy;
     let others = targets.copies.iter().map(|access| &access.copy).filter(is_other);
-    let others: Vec<BTreeMap<RrKey, Option<Rrset>>> =
-        others.filter_map(|other| held(targets, other, &keys).ok()).collect();
+    let others: Vec<Option<BTreeMap<RrKey, Option<Rrset>>>> =
+        others.map(|other| held(targets, other, &keys).ok()).collect();
     for key in keys {
-        let elsewhere: Vec<Option<Rrset>> = others.iter().map(|held| held[&key].clone()).collect();
+        let elsewhere = HeldElsewhere {
+            held: others.iter().flatten().map(|held| held[&key].clone()).collect(),
+            is_all: others.iter().all(Option::is_some),
+        };
         let own: Vec<&OpenLack> = lacks.iter().filter(|own| own.key == key).collect();
         judge(&mut work, &own, &here[&key], &elsewhere);
     }
@@ -289,9 +355,13 @@ fn look(targets: &Targets<'_>, copy: &CopyId, lacks: Vec<OpenLack>) -> CopyWork 
 }
 
 /// Decides about the lacks of one RRset, the oldest first: each finds what the one before it would leave.
-fn judge(work: &mut CopyWork, lacks: &[&OpenLack], here: &Option<Rrset>, others: &[Option<Rrset>]) {
+fn judge(work: &mut CopyWork, lacks: &[&OpenLack], here: &Option<Rrset>, others: &HeldElsewhere) {
     let (mut now, mut last) = (here.clone(), None);
     for own in lacks {
+        let mut leave = |why: &str| {
+            let target = own.lack.copy.target.clone();
+            work.left.push(LeftLack { target, key: own.key.clone(), why: why.to_owned() });
+        };
         match fate(&own.kind, now.as_ref(), others) {
             LackFate::Done if now == *here => work.over.push(own.lack.clone()),
             // Once the one before it is made.
@@ -301,11 +371,8 @@ fn judge(work: &mut CopyWork, lacks: &[&OpenLack], here: &Option<Rrset>, others:
                 now = own.kind.after().cloned();
                 last = Some(*own);
             }
-            LackFate::Left => work.left.push(LeftLack {
-                target: own.lack.copy.target.clone(),
-                key: own.key.clone(),
-                why: "it was changed there since: the next plan decides".to_owned(),
-            }),
+            LackFate::Left => leave("it was changed there since: the next plan decides"),
+            LackFate::Unclear => leave("the targets that took the change cannot be read"),
         }
     }
     let kind = ChangeKind::between(here.clone(), now);
@@ -364,10 +431,25 @@ mod tests {
     }
 
     /// What happens to a change from the first to the second address, where the third is at the target and the last are
-    /// at the others.
-    fn fate_of(before: &str, after: &str, here: &str, others: &[&str]) -> LackFate {
+    /// at the others that can be read; `is_all` says whether all can.
+    fn fate_where(is_all: bool, [before, after, here]: [&str; 3], others: &[&str]) -> LackFate {
         let kind = ChangeKind::between(aaaa(before), aaaa(after)).unwrap();
-        fate(&kind, aaaa(here).as_ref(), &others.iter().map(|other| aaaa(other)).collect::<Vec<_>>())
+        let others = HeldElsewhere { held: others.iter().map(|other| aaaa(other)).collect(), is_all };
+        fate(&kind, aaaa(here).as_ref(), &others)
+    }
+
+    /// The same where all can be read.
+    fn fate_of(before: &str, after: &str, here: &str, others: &[&str]) -> LackFate {
+        fate_where(true, [before, after, here], others)
+    }
+
+    #[test]
+    fn a_lack_waits_while_those_that_took_the_change_cannot_be_read() {
+        let new = ["", "2a02::1", ""];
+        assert_eq!(fate_where(false, new, &[]), LackFate::Unclear);
+        assert_eq!(fate_where(false, new, &["2a02::2"]), LackFate::Unclear);
+        assert_eq!(fate_where(false, new, &["2a02::1"]), LackFate::Make, "one that has it is enough");
+        assert_eq!(fate_where(false, ["", "2a02::1", "2a02::1"], &[]), LackFate::Done);
     }
 
     #[test]

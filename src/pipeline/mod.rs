@@ -37,6 +37,8 @@ pub mod apply;
 
 mod allowed;
 
+mod broken_off;
+
 pub mod fix;
 
 pub mod resume;

@@ -126,6 +126,13 @@ fn a_rule_adds_one_address_and_keeps_or_removes_others() {
         aaaa(&[Rule::WrongAddress], A, BOTH, ONE),
     ]);
     refused(aaaa(&[Rule::Missing], A, NONE, BOTH), "adds 2 addresses");
+    // One copy of a pool gets all that the reference copy keeps.
+    let for_one = |targets: &[&str]| Change {
+        targets: targets.iter().map(|&name| name.to_owned()).collect(),
+        ..aaaa(&[Rule::Missing, Rule::CopyDiffers], A, NONE, BOTH)
+    };
+    taken([for_one(&["b"])]);
+    refused(for_one(&[]), "adds 2 addresses");
 }
 
 #[test]

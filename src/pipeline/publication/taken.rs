@@ -38,11 +38,6 @@ impl ZoneTakes {
         self.by_target.entry(target).or_default().insert((name.clone(), rtype));
         self.rrsets.entry((name, rtype)).or_insert(task);
     }
-
-    /// Whether a target took less than others.
-    fn is_less(&self, target: &TargetId) -> bool {
-        self.by_target.get(target).map_or(0, BTreeSet::len) < self.rrsets.len()
-    }
 }
 
 /// What a target did in a step.
@@ -80,14 +75,15 @@ impl TakingTargets<'_> {
         })
     }
 
-    /// What was taken of an apply that was broken off, as the journal says. A target that took less than another may lack
-    /// the rest.
-    pub fn of_journal(&self, sent: &[SentUpdate]) -> Vec<ZoneTaken> {
+    /// What was taken of an apply that was broken off, as the journal says. `lacking` are the copies that may lack a change of
+    /// it or of an earlier apply.
+    pub fn of_journal(&self, sent: &[SentUpdate], lacking: &BTreeSet<CopyId>) -> Vec<ZoneTaken> {
         let mut taken: BTreeMap<ZoneId, ZoneTakes> = BTreeMap::new();
         for sent in sent.iter().filter(|sent| sent.fate == SentFate::Done) {
             let is_it = |access: &&CopyAccess<'_>| {
                 let copy = &access.copy;
-                copy.zone == sent.zone && (copy.target == sent.target || !sent.is_of_several)
+                // The one target of a pool may have had another name.
+                copy.zone == sent.zone && (copy.target == sent.target || access.share.is_none())
             };
             let Some(access) = self.copies.iter().find(is_it) else { continue };
             let takes = taken.entry(access.copy.zone_id()).or_default();
@@ -98,7 +94,7 @@ impl TakingTargets<'_> {
             }
         }
         // Its serials may be older than what an earlier run saw there since.
-        self.zones(taken, |takes, copy| TargetTakes { lacks: takes.is_less(&copy.target), is_changed: false })
+        self.zones(taken, |_, copy| TargetTakes { lacks: lacking.contains(copy), is_changed: false })
     }
 
     /// Zones with what their targets serve now.

@@ -110,7 +110,7 @@ impl Fleet {
     }
 
     /// The RRset that a plan sets at a place; `None` where it removes it.
-    fn wanted(&self, place: usize, run: usize) -> Option<Rrset> {
+    pub fn wanted(&self, place: usize, run: usize) -> Option<Rrset> {
         let (host, part) = (place / OF_HOST, place % OF_HOST);
         match part {
             0 => Some(one(Rdata::from_address(address(host, 2 + run, 0)))),
@@ -122,30 +122,34 @@ impl Fleet {
     /// The plan of a run, made from what a primary holds.
     pub fn plan(&self, run: usize, primary: &MemoryPrimary) -> SealedPlan {
         let change = |(place, key): (usize, &RrKey)| {
-            let kind = match (truth::standing(primary, key), self.wanted(place, run)) {
-                (None, None) => return None,
-                (Some(before), Some(after)) if before == after => return None,
-                (None, Some(after)) => ChangeKind::Create { after },
-                (Some(before), Some(after)) => ChangeKind::Modify { before, after },
-                (Some(before), None) => ChangeKind::Delete { before },
-            };
-            let host = (place / OF_HOST) as u64;
-            let zone = self.zones.iter().find(|zone| key.owner.as_name().is_at_or_below(zone.as_name())).unwrap();
-            Some(Change {
-                zone: zone.clone(),
-                key: key.clone(),
-                subject: Subject::Host(Inv(host)),
-                pool: super::pool(),
-                also: Vec::new(),
-                targets: Vec::new(),
-                project: "search".to_owned(),
-                reasons: reasons(key.rtype, &kind, host),
-                kind,
-            })
+            let kind = ChangeKind::between(truth::standing(primary, key), self.wanted(place, run))?;
+            Some(self.change(place, kind))
         };
         let changes = self.keys.iter().enumerate().filter_map(change).collect();
         let tool = format!("run {run}");
         SealedPlan::new(Plan { tool, changes, inputs: Default::default(), zones: Vec::new(), ..fixture::empty() })
+    }
+
+    /// The change of an RRset, at all targets.
+    pub fn change(&self, place: usize, kind: ChangeKind) -> Change {
+        let (key, host) = (&self.keys[place], self.host(place) as u64);
+        let zone = self.zones.iter().find(|zone| key.owner.as_name().is_at_or_below(zone.as_name())).unwrap();
+        Change {
+            zone: zone.clone(),
+            key: key.clone(),
+            subject: Subject::Host(Inv(host)),
+            pool: super::pool(),
+            also: Vec::new(),
+            targets: Vec::new(),
+            project: "search".to_owned(),
+            reasons: reasons(key.rtype, &kind, host),
+            kind,
+        }
+    }
+
+    /// The host of an RRset.
+    pub fn host(&self, place: usize) -> usize {
+        place / OF_HOST
     }
 
     /// An RRset that no plan sets at a place.

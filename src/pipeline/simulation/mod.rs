@@ -11,6 +11,8 @@ mod check;
 
 mod fleet;
 
+mod pools;
+
 mod stage;
 
 mod story;

@@ -381,7 +381,7 @@ impl Stage {
 }
 
 /// Whether a prerequisite is about a marker.
-fn is_of_marker(prerequisite: &UpdatePrerequisite) -> bool {
+pub fn is_of_marker(prerequisite: &UpdatePrerequisite) -> bool {
     let (UpdatePrerequisite::InUse(name)
     | UpdatePrerequisite::NotInUse(name)
     | UpdatePrerequisite::Exists(name, _)

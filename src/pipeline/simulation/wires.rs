@@ -118,10 +118,40 @@ impl Progress for RunWire<'_> {
     }
 }
 
+/// What a run's state reports to: other editors may act there, and the run may die there.
+pub trait RunPoints: Sync {
+    /// A point between two steps of a run.
+    fn point(&self, run: usize, what: &str);
+
+    /// A point of what only pools of several targets write.
+    fn pool_point(&self, run: usize, what: &str);
+
+    /// An apply begins, with the document of its plan.
+    fn note_begun(&self, apply: ApplyId, document: &str);
+
+    /// A batch is in the journal.
+    fn note_journaled(&self, entry: Journaled);
+}
+
+impl RunPoints for Stage {
+    fn point(&self, run: usize, what: &str) {
+        Stage::point(self, run, what);
+    }
+
+    // The zones of this simulation have one target.
+    fn pool_point(&self, _: usize, _: &str) {}
+
+    fn note_begun(&self, _: ApplyId, _: &str) {}
+
+    fn note_journaled(&self, entry: Journaled) {
+        self.cast().journaled.push(entry);
+    }
+}
+
 /// The state of a run.
-pub struct Book<'s> {
+pub struct Book<'s, S: RunPoints = Stage> {
     /// The stage.
-    pub stage: &'s Stage,
+    pub stage: &'s S,
     /// The run that writes.
     pub run: usize,
     /// Which state it is.
@@ -151,7 +181,7 @@ macro_rules! write {
     };
 }
 
-impl ApplyJournal for Book<'_> {
+impl<S: RunPoints> ApplyJournal for Book<'_, S> {
     read! {
         fn markers() -> KnownMarkers;
         fn applies(count: usize) -> Vec<ApplySummary>;
@@ -170,7 +200,6 @@ impl ApplyJournal for Book<'_> {
     }
 
     write! {
-        fn begin(apply: &NewApply, plan: &PlanText<'_>) -> ApplyId;
         fn resume(id: ApplyId, resumption: &Resumption) -> ();
         fn note_settled(apply: ApplyId, batch: &Batch<'_>, settled: &BatchOutcome, now: Time) -> ();
         fn note_standing(copy: &CopyId, live: &Marker, now: Time) -> usize;
@@ -179,18 +208,25 @@ impl ApplyJournal for Book<'_> {
         fn adopt_markers(markers: &[(CopyId, Option<Marker>)], who: &str, reason: &str, now: Time) -> ();
     }
 
+    fn begin(&mut self, apply: &NewApply, plan: &PlanText<'_>) -> Result<ApplyId, Problem> {
+        self.stage.point(self.run, "before begin");
+        let begun = self.state.begin(apply, plan)?;
+        self.stage.note_begun(begun, plan.document);
+        self.stage.point(self.run, "after begin");
+        Ok(begun)
+    }
+
     fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), Problem> {
         self.stage.point(self.run, "before note_sending");
         self.state.note_sending(apply, batch, now)?;
         let marker = batch.swap.as_ref().map(|swap| swap.after.clone());
-        let entry = Journaled { state: self.number, apply, number: batch.number, marker };
-        self.stage.cast().journaled.push(entry);
+        self.stage.note_journaled(Journaled { state: self.number, apply, number: batch.number, marker });
         self.stage.point(self.run, "after note_sending");
         Ok(())
     }
 }
 
-impl ChangeLedger for Book<'_> {
+impl<S: RunPoints> ChangeLedger for Book<'_, S> {
     read! {
         fn changed_since(since: Time) -> Vec<(String, Subject, Time)>;
         fn perhaps_changed_since(since: Time) -> Vec<(String, Subject, Time)>;
@@ -205,7 +241,7 @@ impl ChangeLedger for Book<'_> {
     }
 }
 
-impl OwnershipRegister for Book<'_> {
+impl<S: RunPoints> OwnershipRegister for Book<'_, S> {
     read! {
         fn own() -> OwnRrsets;
         fn own_at(target: &TargetScope) -> OwnRrsets;
@@ -219,26 +255,30 @@ impl OwnershipRegister for Book<'_> {
     }
 }
 
-impl LackList for Book<'_> {
+impl<S: RunPoints> LackList for Book<'_, S> {
     read! {
         fn lacks() -> Vec<LackedChange>;
     }
 
-    // The zones of the simulation have one target, so that nothing is written here.
     fn add_lacks(&mut self, apply: ApplyId, lacks: &[NewLack<'_>], now: Time) -> Result<(), Problem> {
-        self.state.add_lacks(apply, lacks, now)
+        self.stage.pool_point(self.run, "before add_lacks");
+        self.state.add_lacks(apply, lacks, now)?;
+        self.stage.pool_point(self.run, "after add_lacks");
+        Ok(())
     }
 
     fn drop_lack(&mut self, lack: &LackedChange) -> Result<(), Problem> {
+        self.stage.pool_point(self.run, "before drop_lack");
         self.state.drop_lack(lack)
     }
 
     fn drop_replaced(&mut self, held: &[(&CopyId, &Change)]) -> Result<(), Problem> {
+        self.stage.pool_point(self.run, "before drop_replaced");
         self.state.drop_replaced(held)
     }
 }
 
-impl AcceptanceRecord for Book<'_> {
+impl<S: RunPoints> AcceptanceRecord for Book<'_, S> {
     read! {
         fn exports() -> Vec<Acceptance>;
         fn export_files(source: &str) -> Vec<AcceptedFile>;
@@ -251,7 +291,7 @@ impl AcceptanceRecord for Book<'_> {
     }
 }
 
-impl WaitList for Book<'_> {
+impl<S: RunPoints> WaitList for Book<'_, S> {
     read! {
         fn waits() -> RrsetWaits;
     }
@@ -261,7 +301,7 @@ impl WaitList for Book<'_> {
     }
 }
 
-impl PublicationRecord for Book<'_> {
+impl<S: RunPoints> PublicationRecord for Book<'_, S> {
     read! {
         fn zone_record(zone: &ZoneId) -> ZoneRecord;
         fn zones_with_steps() -> Vec<ZoneId>;
@@ -277,7 +317,7 @@ impl PublicationRecord for Book<'_> {
     }
 }
 
-impl ZoneRegister for Book<'_> {
+impl<S: RunPoints> ZoneRegister for Book<'_, S> {
     read! {
         fn seen_copies() -> BTreeSet<CopyId>;
         fn zone_rows() -> Vec<ZoneActionRow>;
@@ -290,7 +330,7 @@ impl ZoneRegister for Book<'_> {
     }
 }
 
-impl State for Book<'_> {
+impl<S: RunPoints> State for Book<'_, S> {
     fn address(&self) -> &StateAddress {
         self.state.address()
     }
