@@ -144,12 +144,6 @@ fn a_dead_target_lacks_what_the_others_get_or_stops_them() {
     }
 }
 
-/// Sends a signal to a server.
-fn signal(server: &Server, signal: &str) {
-    let sent = std::process::Command::new("kill").args([signal, &server.process().to_string()]).status();
-    assert!(sent.expect("`kill` runs").success());
-}
-
 #[test]
 fn what_a_target_lacks_that_was_away_comes_with_sync() {
     let Some(three) = Three::start(66) else { return };
@@ -157,7 +151,7 @@ fn what_a_target_lacks_that_was_away_comes_with_sync() {
     let knot = three.servers[1].address();
     edit(path, &format!("server = \"{knot}\"\n"), &format!("server = \"{knot}\"\ntimeout = \"1s\"\n"));
     let plan = plan_in(path, &[]);
-    signal(&three.servers[1], "-STOP");
+    three.servers[1].signal("-STOP");
     let applied = apply_in(path, &plan.file, &[]);
     applied.assert_all(0, "applied");
     assert_eq!(applied.document["hosts"][0]["lacks"][0]["target"], "knot", "{}", applied.said());
@@ -171,7 +165,7 @@ fn what_a_target_lacks_that_was_away_comes_with_sync() {
     let (exit, said) = sync();
     assert_eq!(exit, Some(4), "{said}");
     assert!(said.starts_with("Targets still lack changes: 0 changes made"), "{said}");
-    signal(&three.servers[1], "-CONT");
+    three.servers[1].signal("-CONT");
     let (exit, said) = sync();
     assert_eq!(exit, Some(0), "{said}");
     assert!(said.starts_with("Made up: "), "{said}");

@@ -4,13 +4,15 @@
 //! touched, and nothing outlives the test.
 
 use std::collections::hash_map::RandomState;
-use std::fs::{self, File};
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
 use std::hash::BuildHasher as _;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::ops::Range;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -159,7 +161,11 @@ pub struct Server {
     /// What it is.
     kind: Kind,
     /// The process.
-    child: Child,
+    child: Mutex<Child>,
+    /// What runs it, by its program and arguments.
+    program: Vec<OsString>,
+    /// The names of its zones, without the final dot.
+    zones: Vec<String>,
     /// Its files.
     folder: TempDir,
     /// Its addresses.
@@ -207,7 +213,40 @@ impl Server {
 
     /// The number of its process.
     pub fn process(&self) -> u32 {
-        self.child.id()
+        self.child().id()
+    }
+
+    /// Sends its process a signal, such as `-STOP`.
+    pub fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.process().to_string()]).status();
+        assert!(sent.expect("`kill` runs").success());
+    }
+
+    /// Ends its process at once, as `kill -9` does.
+    pub fn kill(&self) {
+        let mut child = self.child();
+        child.kill().expect("a child");
+        child.wait().expect("a child");
+    }
+
+    /// Runs it again, on the same files and port, and waits until it answers for every zone.
+    pub fn start_again(&self) {
+        let log = OpenOptions::new().append(true).open(self.folder().join("log")).expect("a log");
+        let mut command = Command::new(&self.program[0]);
+        command.args(&self.program[1..]).current_dir(self.folder()).stdin(Stdio::null());
+        command.stdout(log.try_clone().expect("a log")).stderr(log);
+        *self.child() = command.spawn().expect("the server's program runs");
+        let deadline = Instant::now() + START;
+        while !self.serves_all() {
+            let log = || fs::read_to_string(self.folder().join("log")).unwrap_or_default();
+            assert!(self.is_running() && Instant::now() < deadline, "it does not start again:\n{}", log());
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Its process.
+    fn child(&self) -> MutexGuard<'_, Child> {
+        self.child.lock().expect("nothing panics with it")
     }
 
     /// The folder of its files: `NAME.zone` for each zone, and `log`.
@@ -232,13 +271,15 @@ impl Server {
         let log = File::create(folder.path().join("log")).expect("a log");
         command.current_dir(folder.path()).stdin(Stdio::null());
         command.stdout(log.try_clone().expect("a log")).stderr(log);
-        let child = command.spawn().expect("the server's program runs");
-        let mut server = Server { kind, child, folder, addresses, port };
+        let program = std::iter::once(command.get_program()).chain(command.get_args()).map(OsString::from).collect();
+        let child = Mutex::new(command.spawn().expect("the server's program runs"));
+        let zones = config.zones.iter().map(|(name, _)| name.clone()).collect();
+        let server = Server { kind, child, program, zones, folder, addresses, port };
         let deadline = Instant::now() + START;
         loop {
-            match server.state(&identity, config) {
+            match server.state(&identity) {
                 State::Ready => return Ok(server),
-                State::Starting if Instant::now() < deadline && server.runs() => {}
+                State::Starting if Instant::now() < deadline && server.is_running() => {}
                 State::Starting | State::Foreign => {
                     return Err(fs::read_to_string(server.folder().join("log")).unwrap_or_default());
                 }
@@ -247,13 +288,13 @@ impl Server {
         }
     }
 
-    /// Whether the process runs.
-    fn runs(&mut self) -> bool {
-        self.child.try_wait().expect("a child").is_none()
+    /// Whether its process runs.
+    pub fn is_running(&self) -> bool {
+        self.child().try_wait().expect("a child").is_none()
     }
 
     /// How far it is.
-    fn state(&self, identity: &str, config: &ServerConfig) -> State {
+    fn state(&self, identity: &str) -> State {
         for address in &self.addresses {
             match ask(SocketAddr::new(*address, self.port), "id.server", TXT_CH) {
                 None => return State::Starting,
@@ -264,19 +305,25 @@ impl Server {
                 Some(_) => {}
             }
         }
-        let serves = |name: &str| {
+        if self.serves_all() { State::Ready } else { State::Starting }
+    }
+
+    /// Whether it answers for every zone.
+    fn serves_all(&self) -> bool {
+        let serves = |name: &String| {
             let answer = ask(SocketAddr::new(self.addresses[0], self.port), name, SOA_IN).unwrap_or_default();
             answer.get(3).is_some_and(|flags| flags & 0x0f == 0)
         };
-        if config.zones.iter().all(|(name, _)| serves(name)) { State::Ready } else { State::Starting }
+        self.zones.iter().all(serves)
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
         // It may have ended by itself; there is nothing to save.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let mut child = self.child();
+        let _ = child.kill();
+        let _ = child.wait();
     }
 }
 
