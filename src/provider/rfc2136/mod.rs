@@ -77,7 +77,8 @@ use crate::diag::{Diagnostics, Problem};
 use crate::dns::{Name, Rtype, Ttl, ZoneContents, ZoneName};
 use crate::inventory::config::node::{SettingsNode, SourceText};
 use crate::target::{
-    Answer, AtomicUnit, NameExistence, PublicationProof, Question, ReadTarget, ReadingManner, RecordTypes, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome, ZoneRead,
+    Answer, AtomicUnit, NameExistence, PublicationProof, Question, ReadTarget, ReadingManner, RecordTypes,
+    RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome, ZoneRead,
 };
 
 use self::ask::{Asker, DEFAULT_WINDOW, MAX_WINDOW};
@@ -99,16 +100,8 @@ use super::outage::place_of;
 use super::secret::SecretSource;
 
 /// Name servers that take UPDATE. Any client with a key may write to their zones.
-pub const PROVIDER: Provider = Provider {
-    capabilities,
-    check,
-    server_names,
-    endpoints,
-    place,
-    open,
-    open_writer,
-    examine,
-};
+pub const PROVIDER: Provider =
+    Provider { capabilities, check, server_names, endpoints, place, open, open_writer, examine };
 
 /// Prerequisites name no TTL (RFC 2136 section 2.4.2).
 fn capabilities(settings: &SettingsNode) -> TargetCapabilities {

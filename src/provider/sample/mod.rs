@@ -16,8 +16,8 @@ use crate::dns::{Name, Ttl, ZoneName};
 use crate::inventory::config::node::{SettingsNode, SourceText, TableReader};
 use crate::parallel::HELD;
 use crate::target::{
-    Answer, AtomicUnit, PublicationProof, Question, ReadTarget, RecordTypes, RrsetComparison, RrsetEdit, TargetCapabilities, UpdateLimits, UpdateZone, WriteTarget, ZoneFence,
-    ZoneHome, ZoneMaking, ZoneRead,
+    Answer, AtomicUnit, PublicationProof, Question, ReadTarget, RecordTypes, RrsetComparison, RrsetEdit,
+    TargetCapabilities, UpdateLimits, UpdateZone, WriteTarget, ZoneFence, ZoneHome, ZoneMaking, ZoneRead,
 };
 
 /// A primary in memory, which other editors may write to as well.

@@ -45,23 +45,18 @@ use crate::dns::{ContentsError, Ttl, ZoneBuilder, ZoneContents, ZoneName};
 use crate::inventory::config::node::{SettingsNode, SourceText, TableReader};
 use crate::inventory::config::shared::read_command;
 use crate::process::BoundedCommand;
-use crate::target::{AtomicUnit, PublicationProof, ReadTarget, RecordTypes, RrsetComparison, TargetCapabilities, UpdateLimits, ZoneFence, ZoneHome, ZoneMaking, ZoneRead};
+use crate::target::{
+    AtomicUnit, PublicationProof, ReadTarget, RecordTypes, RrsetComparison, TargetCapabilities, UpdateLimits,
+    ZoneFence, ZoneHome, ZoneMaking, ZoneRead,
+};
 
 use self::examine::examine;
 use self::load::{FileLoader, TargetFolder};
 use self::writer::FileWriter;
 
 /// A folder of the workspace. A file has no writer except the one that replaces it.
-pub const PROVIDER: Provider = Provider {
-    capabilities,
-    check,
-    server_names: |_| Vec::new(),
-    endpoints,
-    place,
-    open,
-    open_writer,
-    examine,
-};
+pub const PROVIDER: Provider =
+    Provider { capabilities, check, server_names: |_| Vec::new(), endpoints, place, open, open_writer, examine };
 
 /// A server has what the files say once `reload` has loaded them.
 fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
