@@ -150,9 +150,11 @@ impl ZoneWork<'_> {
         match change.action {
             ZoneAction::Create => {
                 let apex = change.apex.as_ref().ok_or_else(|| self.problem(change, "the plan has no apex for it"))?;
-                // One that an earlier run began, and that is there by now, was made by it.
-                if !is_again || reader.lacks_zone(&change.zone) {
-                    writer.create_zone(&change.zone, apex)?;
+                if let Err(problem) = writer.create_zone(&change.zone, apex) {
+                    // The command of an earlier run that was killed may have gone on: then that run made the zone.
+                    if !is_again || reader.read_zone(&change.zone).is_err() {
+                        return Err(problem);
+                    }
                 }
                 self.list(change, &*reader)
             }
