@@ -216,6 +216,11 @@ impl<'a> LaneSurvey<'a> {
         self.answers[place].is_some()
     }
 
+    /// Whether the plan found that a change of a unit is not needed here: it knew the copies, and nothing in them blocked the unit.
+    pub fn needs_none(&self, unit: usize, place: usize) -> bool {
+        !self.is_own(place) && !self.left_out[unit].contains(&place) && !self.is_blocked[unit]
+    }
+
     /// Whether the RRset of a change was already as planned when the copy was looked at.
     pub fn was_there(&self, place: usize) -> bool {
         matches!(&self.answers[place], Some(Ok(answer)) if is_after(&self.changes[place], answer))

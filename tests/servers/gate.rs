@@ -7,9 +7,10 @@ use std::io::{self, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::faults::listen;
-use crate::proxy::{framed, read_message};
+use crate::proxy::{WATCHDOG, framed, read_message};
 
 /// What is done before a message passes.
 type Stop = Box<dyn FnOnce() + Send>;
@@ -39,6 +40,8 @@ struct GateState {
     stop: Option<(usize, Stop)>,
     /// Whether nothing passes.
     is_shut: bool,
+    /// How many clients it serves.
+    clients: usize,
     /// Both ends of each connection.
     connections: Vec<TcpStream>,
 }
@@ -49,7 +52,11 @@ impl Gate {
         let shared = Arc::new(Shared { server: server.to_owned(), state: Mutex::default() });
         let of_thread = Arc::clone(&shared);
         // A client or a server that hangs up ends its connection, and nothing else.
-        let port = listen(move |client| drop(of_thread.serve(client)));
+        let port = listen(move |client| {
+            of_thread.state().clients += 1;
+            drop(of_thread.serve(client));
+            of_thread.state().clients -= 1;
+        });
         Gate { port, shared }
     }
 
@@ -75,6 +82,15 @@ impl Gate {
     /// How many messages passed, both ways.
     pub fn passed(&self) -> usize {
         self.shared.state().passed
+    }
+
+    /// Waits until it serves no client: the server then has all that a client sent before it died.
+    pub fn wait_until_quiet(&self) {
+        let deadline = Instant::now() + WATCHDOG;
+        while self.shared.state().clients > 0 {
+            assert!(Instant::now() < deadline, "a connection does not end");
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Ends all connections, and lets no client in; or lets clients in again.

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::gate::Gate;
 use crate::planted::{COPIES, FORWARD, Place, PlantedFleet, name, rrsets_of};
 use crate::proxy::WATCHDOG;
 use crate::rig::{Planned, apply_command, apply_in, key_of, plan_in, text_of};
@@ -182,6 +183,10 @@ impl Sweep {
             }
         }
         self.trio.gates[case.at].stop_nowhere();
+        // What a killed run has sent is on its way, and comes before anything else is done.
+        if matches!(case.deed, Deed::KillAndResume | Deed::KillAndPlan) {
+            self.trio.gates.iter().for_each(Gate::wait_until_quiet);
+        }
         Ok((happened, edits))
     }
 
@@ -269,6 +274,9 @@ impl Sweep {
                 return Err(format!("the new plan: {}", applied.said()));
             }
             faults = trio.fleet.faults(&before, &trio.copies(), false);
+            if !faults.is_empty() {
+                return Err(format!("{faults:#?}\n{}", applied.said()));
+            }
         }
         if !faults.is_empty() {
             return Err(format!("{faults:#?}"));

@@ -232,6 +232,20 @@ fn changes_of_one_rrset_for_different_targets_are_each_sent_to_their_own() {
 }
 
 #[test]
+fn a_change_that_one_target_alone_needs_is_lacking_there() {
+    let mut plan = plan_of(1, &["a", "b", "c"]);
+    plan.changes.iter_mut().for_each(|change| change.targets = vec!["b".to_owned()]);
+    for (threshold, outcome, lacking) in [(66, "1 already-applied", plan.changes.len()), (100, "1 stale", 0)] {
+        let [a, b, c] = [1, 1, 1].map(|window| primary(&plan, window));
+        put(&b, &plan.changes[0].key, Some(&foreign(1)));
+        let targets: [Target<'_>; 3] = [("a", Some(&a)), ("b", Some(&b)), ("c", Some(&c))];
+        let (applied, lacks) = run_in(&plan, &[main(threshold, &targets)]);
+        assert_eq!((counts(&applied).as_str(), lacks.len()), (outcome, lacking));
+        assert!(made(&b).is_empty() && lacks.iter().all(|(target, ..)| target == "b"));
+    }
+}
+
+#[test]
 fn what_was_made_at_one_target_is_made_at_the_others_alone() {
     let plan = plan_of(2, &["a", "b"]);
     let (a, b) = (primary(&plan, 1), primary(&plan, 1));
