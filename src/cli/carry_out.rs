@@ -343,7 +343,7 @@ impl ApplyOutput<'_> {
             return events::outcome(shared, &RunReport::applied(applier(shared), &done, events::end(shared, exit)));
         };
         events::outcome(shared, &RunReport::plan_refused(sealed, refusal, exit.code()));
-        let breakers = standing(&shared.workspace).map(|standing| standing.breakers).unwrap_or_default();
+        let breakers = standing(&shared.workspace, started).map(|standing| standing.breakers).unwrap_or_default();
         for breaker in breakers.iter().filter(|breaker| breaker.tripped == started) {
             events::report(shared, &RunReport::tripped(breaker));
         }

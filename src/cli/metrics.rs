@@ -57,9 +57,10 @@ pub fn run(
     let notes = RunNotes(Some(RefCell::new(Metrics::new(command))));
     let outcome = work(&notes);
     let exit = outcome.as_ref().map_or(Exit::Error, |exit| *exit);
-    if let Some(StateMetrics { breakers, last, unfinished, published }) = standing(&shared.workspace) {
+    let standing = began.and_then(|now| standing(&shared.workspace, now));
+    if let Some(StateMetrics { breakers, last, unfinished, pools }) = standing {
         notes.note(|metrics| metrics.state(&breakers, last.as_ref(), unfinished));
-        notes.note(|metrics| published.iter().for_each(|own| metrics.published(own.pool.as_str(), own.rrsets)));
+        notes.note(|metrics| pools.iter().for_each(|pool| metrics.pool(pool)));
     }
     let is_success = matches!(exit, Exit::Done | Exit::Changes);
     notes.note(|metrics| metrics.ended(RunEnd { began, took: started.elapsed(), exit: exit.code(), is_success }));

@@ -2,15 +2,21 @@
 
 use std::path::Path;
 
+use super::pool_status::without_zone;
+use super::publication::PoolRolls;
 use super::settings::{load_config, state_address};
+use crate::consensus::ZoneStatus;
 use crate::diag::Problem;
 use crate::guard::Breaker;
 use crate::inventory::model::Config;
 use crate::inventory::pool::Pool;
+use crate::inventory::value::Time;
+use crate::reading::ReadingTerms;
 use crate::state::served::StatusCounts;
 use crate::state::status::unfinished;
-use crate::state::{ApplySummary, State, open_to_read};
-use crate::target::PoolName;
+use crate::state::tallies::{PoolTally, ServedTally, VoterTally};
+use crate::state::{ApplySummary, LackedChange, RrsetTally, State, ZoneActionRow, open_to_read};
+use crate::target::ZoneId;
 
 /// What a state says.
 #[derive(Debug, Default)]
@@ -21,39 +27,76 @@ pub struct StateMetrics {
     pub last: Option<ApplySummary>,
     /// How many later applies did not end.
     pub unfinished: usize,
-    /// How many RRsets of each pool that has name servers have each status.
-    pub published: Vec<PoolCounts>,
-}
-
-/// How many RRsets of a pool have each status.
-#[derive(Debug)]
-pub struct PoolCounts {
-    /// The pool.
-    pub pool: PoolName,
-    /// How many.
-    pub rrsets: StatusCounts,
+    /// What it says of each pool.
+    pub pools: Vec<PoolTally>,
 }
 
 /// What the state of a workspace says; where there is no state yet, nothing is tripped and nothing was applied.
 ///
 /// None where it cannot be read: the part of the run that needs the state has reported why.
-pub fn standing(workspace: &Path) -> Option<StateMetrics> {
+pub fn standing(workspace: &Path, now: Time) -> Option<StateMetrics> {
     let (config, _) = load_config(workspace).ok()?;
+    let rolls = PoolRolls::of(&config, ReadingTerms { workspace, now, cache: None }.context(&config).source);
     match open_to_read(&state_address(workspace, &config)).ok()? {
-        Some(state) => read(&*state, &config).ok(),
+        Some(state) => StateReader { state: &*state, config: &config, rolls: &rolls }.read().ok(),
         None => Some(StateMetrics::default()),
     }
 }
 
-/// Reads it.
-fn read(state: &dyn State, config: &Config) -> Result<StateMetrics, Problem> {
-    let (breakers, last) = (state.breakers()?, state.last_finished()?);
-    let tallies = state.rrset_tallies()?;
-    let counts = |pool: &Pool| {
+/// What a state is read with.
+struct StateReader<'a> {
+    /// The state.
+    state: &'a dyn State,
+    /// The settings.
+    config: &'a Config,
+    /// The voters of all pools.
+    rolls: &'a PoolRolls<'a>,
+}
+
+impl StateReader<'_> {
+    /// Reads it.
+    fn read(&self) -> Result<StateMetrics, Problem> {
+        let (breakers, last) = (self.state.breakers()?, self.state.last_finished()?);
+        let (tallies, lacks) = (self.state.rrset_tallies()?, self.state.lacks()?);
+        let (made, zones) = (self.state.zone_rows()?, self.state.zones_with_steps()?);
+        let mut pools = Vec::new();
+        for pool in &self.config.pools {
+            let made: Vec<_> = made.iter().filter(|row| row.copy.target.pool == pool.name).cloned().collect();
+            let served =
+                if pool.name_servers.is_empty() { None } else { Some(self.served(pool, &zones, &tallies, &made)?) };
+            pools.push(PoolTally { pool: pool.name.clone(), served, lacking: lacking(pool, &lacks), made });
+        }
+        Ok(StateMetrics { breakers, last, unfinished: unfinished(self.state)?.len(), pools })
+    }
+
+    /// How much of a pool is served.
+    fn served(
+        &self,
+        pool: &Pool,
+        zones: &[ZoneId],
+        tallies: &[RrsetTally],
+        made: &[ZoneActionRow],
+    ) -> Result<ServedTally, Problem> {
         let own = tallies.iter().filter(|tally| tally.pool == pool.name);
-        let statuses = own.flat_map(|tally| std::iter::repeat_n(tally.status, tally.count));
-        PoolCounts { pool: pool.name.clone(), rrsets: StatusCounts::of(statuses) }
-    };
-    let followed = config.pools.iter().filter(|pool| !pool.name_servers.is_empty());
-    Ok(StateMetrics { breakers, last, unfinished: unfinished(state)?.len(), published: followed.map(counts).collect() })
+        let rrsets = StatusCounts::of(own.flat_map(|tally| std::iter::repeat_n(tally.status, tally.count)));
+        let unknown = |voter| VoterTally { voter, at_newest: 0, failed: 0 };
+        let mut voters: Vec<VoterTally> = self.rolls.of_pool(&pool.name).into_iter().map(unknown).collect();
+        let mut statuses = Vec::new();
+        for zone in zones.iter().filter(|zone| zone.pool == pool.name) {
+            let record = self.state.zone_record(zone)?;
+            statuses.push(if without_zone(pool, &zone.name, made) { ZoneStatus::Deleted } else { record.status() });
+            for VoterTally { voter, at_newest, failed } in &mut voters {
+                let Some(kept) = record.servers.get(voter) else { continue };
+                *(if kept.row.fault.is_none() { at_newest } else { failed }) += 1;
+            }
+        }
+        Ok(ServedTally { rrsets, zones: statuses, voters })
+    }
+}
+
+/// How many changes each target of a pool of several lacks.
+fn lacking(pool: &Pool, lacks: &[LackedChange]) -> Vec<(String, usize)> {
+    let targets = pool.targets.iter().filter(|_| pool.has_several());
+    let count = |target| lacks.iter().filter(|lack| lack.copy.target == target).count();
+    targets.map(|target| (target.id.name.clone(), count(target.id.clone()))).collect()
 }

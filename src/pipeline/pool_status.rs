@@ -6,6 +6,8 @@ use super::publication::PoolRolls;
 use super::settings::{load_config, state_address};
 use super::sync::{SyncError, UnknownPool};
 use crate::consensus::ZoneStatus;
+use crate::dns::ZoneName;
+use crate::inventory::pool::Pool;
 use crate::inventory::value::Time;
 use crate::plan::ZoneAction;
 use crate::reading::ReadingTerms;
@@ -27,15 +29,18 @@ pub fn pool_status(workspace: &Path, pool: &str, now: Time) -> Result<PoolStatus
     let mut zones = state.map(|state| state.publications(&spec.name)).transpose()?.unwrap_or_default();
     let mut made = state.map(|state| state.zone_rows()).transpose()?.unwrap_or_default();
     made.retain(|row| row.copy.target.pool == spec.name);
-    for zone in &mut zones {
-        let is_deleted = |target: &TargetId| {
-            let is_it = |row: &&ZoneActionRow| row.copy.zone == zone.zone.name && row.copy.target == *target;
-            made.iter().filter(is_it).any(|row| row.action == ZoneAction::Delete && row.why.is_none())
-        };
-        if spec.is_reached(spec.targets.iter().map(|target| &target.id).filter(|target| is_deleted(target))) {
-            zone.status = ZoneStatus::Deleted;
-        }
+    for zone in zones.iter_mut().filter(|zone| without_zone(spec, &zone.zone.name, &made)) {
+        zone.status = ZoneStatus::Deleted;
     }
     let voters = PoolRolls::of(&config, context.source).of_pool(&spec.name);
     Ok(PoolStatus { name: spec.name.clone(), threshold: spec.threshold, voters, zones, made })
+}
+
+/// Whether a zone of a pool was deleted, at enough of its targets, by the rows of zones of that pool.
+pub(super) fn without_zone(pool: &Pool, zone: &ZoneName, rows: &[ZoneActionRow]) -> bool {
+    let is_deleted = |target: &TargetId| {
+        let mut own = rows.iter().filter(|row| row.copy.zone == *zone && row.copy.target == *target);
+        own.any(|row| row.action == ZoneAction::Delete && row.why.is_none())
+    };
+    pool.is_reached(pool.targets.iter().map(|target| &target.id).filter(|target| is_deleted(target)))
 }

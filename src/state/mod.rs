@@ -58,6 +58,8 @@ pub mod status;
 
 mod subjects;
 
+pub mod tallies;
+
 mod wait_news;
 
 mod waits;

@@ -74,4 +74,9 @@ families! {
         "Applies that began after the last finished one, and never ended.";
     PublishedRrsets = "zonewright_published_rrsets":
         "RRsets that applies changed, by pool and by whether they are served; of pools that have name servers.";
+    PublishedZones = "zonewright_published_zones": "Zones that applies changed, by pool and status; of pools that have name servers.";
+    VoterZones = "zonewright_voter_zones":
+        "Zones by whether a voter serves them as of the newest step, as far as it was asked; of pools that have name servers.";
+    LackingChanges = "zonewright_lacking_changes": "Changes that a target lacks; of pools that have several.";
+    ZoneActions = "zonewright_zone_actions": "Zones that were made or deleted, or were to be, by target.";
 }

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::apply::{ApplyOutcome, OutcomeCode};
+use crate::consensus::ZoneStatus;
 use crate::diag::{Problem, sanitize};
 use crate::drift::{Drift, StrayedCopy};
 use crate::guard::Breaker;
@@ -23,6 +24,7 @@ use crate::report::copies::SeveralTargets;
 use crate::review;
 use crate::state::ApplySummary;
 use crate::state::served::StatusCounts;
+use crate::state::tallies::{PoolTally, VoterTally};
 
 use family::MetricFamily;
 
@@ -122,11 +124,34 @@ impl Metrics {
         }
     }
 
-    /// Adds how many RRsets of a pool that has name servers are served as applied.
-    pub fn published(&mut self, pool: &str, rrsets: StatusCounts) {
-        let StatusCounts { pending, active, error, deleted } = rrsets;
+    /// Adds what the state says of a pool: what is served as applied, what targets lack, the zones that were made or deleted.
+    pub fn pool(&mut self, tally: &PoolTally) {
+        let pool = tally.pool.as_str();
+        for (target, count) in &tally.lacking {
+            self.set(MetricFamily::LackingChanges, &[("pool", pool), ("target", target)], *count as f64);
+        }
+        for row in &tally.made {
+            let target = row.copy.target.name.as_str();
+            let (action, status) = (row.action.as_str(), row_status(row.why.is_none()));
+            let labels = [("pool", pool), ("target", target), ("action", action), ("status", status)];
+            self.add(MetricFamily::ZoneActions, &labels, 1.0);
+        }
+        let Some(served) = &tally.served else { return };
+        let StatusCounts { pending, active, error, deleted } = served.rrsets;
         for (status, count) in [("PENDING", pending), ("ACTIVE", active), ("ERROR", error), ("DELETED", deleted)] {
             self.set(MetricFamily::PublishedRrsets, &[("pool", pool), ("status", status)], count as f64);
+        }
+        for status in ZoneStatus::ALL {
+            let count = served.zones.iter().filter(|zone| *zone == status).count();
+            self.set(MetricFamily::PublishedZones, &[("pool", pool), ("status", status.as_str())], count as f64);
+        }
+        for VoterTally { voter, at_newest, failed } in &served.voters {
+            let server = voter.server.as_deref().unwrap_or_default();
+            for (count, is_success) in [(at_newest, true), (failed, false)] {
+                let labels =
+                    [("pool", pool), ("target", &voter.target), ("server", server), ("status", row_status(is_success))];
+                self.set(MetricFamily::VoterZones, &labels, *count as f64);
+            }
         }
     }
 
@@ -262,6 +287,11 @@ impl Metrics {
 /// A point in time for metrics: seconds since 1970-01-01T00:00:00Z.
 fn seconds(time: Time) -> f64 {
     time.as_nanos() as f64 / 1e9
+}
+
+/// The status of a row.
+fn row_status(is_success: bool) -> &'static str {
+    if is_success { "SUCCESS" } else { "ERROR" }
 }
 
 /// Whether something is so.

@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::apply::{SubjectOutcome, ZoneWritten};
+use crate::consensus::{VoterId, ZoneStatus};
 use crate::diag::Problem;
 use crate::drift::{of_one_target, strays};
 use crate::inventory::value::Inv;
 use crate::plan::fixture::{self, fleet, reviewed, zone};
-use crate::plan::{BlockedSubject, Notice, SealedPlan, WaitingRrset};
-use crate::state::{ApplyId, NewApply, WrittenRrset};
+use crate::plan::{BlockedSubject, Notice, SealedPlan, WaitingRrset, ZoneAction};
+use crate::state::tallies::{ServedTally, VoterTally};
+use crate::state::{ApplyId, NewApply, WrittenRrset, ZoneActionRow};
+use crate::target::{CopyId, TargetId};
 
 /// A sample as it is read back: the family, the labels, the value.
 type Sample = (String, Vec<(String, String)>, f64);
@@ -104,13 +107,32 @@ fn last() -> ApplySummary {
     }
 }
 
+/// What a state says of a pool with one of everything.
+fn tally() -> PoolTally {
+    let copy =
+        CopyId { target: TargetId { pool: fixture::pool(), name: "a".to_owned() }, zone: zone("new.example.net") };
+    let at = "2026-11-20T01:00:00Z".parse().unwrap();
+    let row = |why: Option<&str>| ZoneActionRow {
+        copy: copy.clone(),
+        action: ZoneAction::Create,
+        why: why.map(str::to_owned),
+        at,
+    };
+    let voter = VoterId { target: "a".to_owned(), server: Some("192.0.2.1:53".to_owned()) };
+    let voters = vec![VoterTally { voter, at_newest: 3, failed: 1 }];
+    let zones = vec![ZoneStatus::Active, ZoneStatus::Active, ZoneStatus::Error];
+    let served = Some(ServedTally { rrsets: StatusCounts::default(), zones, voters });
+    let lacking = vec![("a".to_owned(), 0), ("b".to_owned(), 5)];
+    PoolTally { pool: fixture::pool(), served, lacking, made: vec![row(None), row(Some("no"))] }
+}
+
 /// Metrics of a run in which there is something of everything.
 fn full() -> Metrics {
     let sealed = SealedPlan::new(reviewed());
     let plan = sealed.plan();
     let mut metrics = Metrics::new("apply");
     metrics.plan(plan, Some(&refusal()));
-    metrics.published("main", crate::state::served::StatusCounts::default());
+    metrics.pool(&tally());
     let written = |place: usize| {
         let at = "2026-11-20T01:00:00Z".parse().unwrap();
         (place % 2 == 1).then_some(WrittenRrset { apply: ApplyId(12), number: 1, at, is_new: false, after: None })
