@@ -5,16 +5,26 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::super::fleet::slot;
 use super::super::stage::shown as shown_update;
 use super::stage::{NAMES, PoolStage};
-use super::story::SessionEnd;
 use crate::change::{Change, ChangeKind};
 use crate::claim::Subject;
 use crate::dns::{Name, Rrset, Rtype};
+use crate::pipeline::apply::ApplyRun;
 use crate::plan::Plan;
 use crate::provider::memory::primary::LoggedUpdate;
 use crate::provider::memory::rules::RrsetDifference;
 use crate::state::{ApplyId, ApplyJournal, LackList, OwnershipRegister, PublicationRecord as _, SentFate, Sqlite};
 use crate::target::{Marker, TargetScope, ZoneId};
 use crate::verify::truth;
+
+/// How a session ended.
+pub enum SessionEnd {
+    /// The run died.
+    Died,
+    /// An apply ended.
+    Ran(Box<ApplyRun>),
+    /// A `sync` ended.
+    Synced(Box<crate::state::lacks::LackOutcome>),
+}
 
 /// What was found so far.
 #[derive(Default)]

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use super::super::stage::Weakness;
 use super::super::story::Violation;
 use super::super::wires::Book;
-use super::check::PoolChecks;
+use super::check::{PoolChecks, SessionEnd};
 use super::stage::{NAMES, PoolStage};
 use super::wires::{Hasty, TargetWire};
 use crate::apply::accept::PlanTerms;
@@ -19,7 +19,7 @@ use crate::change::{Change, ChangeKind};
 use crate::dns::ZoneName;
 use crate::inventory::model::Registry;
 use crate::inventory::value::Duration;
-use crate::pipeline::apply::{ApplyRun, ApplyWork, broken_off};
+use crate::pipeline::apply::{ApplyWork, broken_off};
 use crate::pipeline::conduct::ApplyConduct;
 use crate::pipeline::guards::ApplyGuards;
 use crate::pipeline::lacking::LackWork;
@@ -43,16 +43,6 @@ enum Errand<'p> {
     Resume(ApplyId, &'p SealedPlan),
     /// Tries again what targets lack.
     Sync,
-}
-
-/// How a session ended.
-pub enum SessionEnd {
-    /// The run died.
-    Died,
-    /// An apply ended.
-    Ran(Box<ApplyRun>),
-    /// A `sync` ended.
-    Synced(Box<crate::state::lacks::LackOutcome>),
 }
 
 /// A seed that is played.
