@@ -22,7 +22,7 @@ use crate::pipeline::OpenError;
 use crate::pipeline::apply::{ApplyRun, PlanToApply, apply};
 use crate::pipeline::conduct::ApplyConduct;
 use crate::pipeline::guards::foreseen;
-use crate::pipeline::metrics::standing;
+use crate::pipeline::metrics::breakers;
 use crate::plan::SealedPlan;
 use crate::progress::RunStage;
 use crate::report;
@@ -343,8 +343,7 @@ impl ApplyOutput<'_> {
             return events::outcome(shared, &RunReport::applied(applier(shared), &done, events::end(shared, exit)));
         };
         events::outcome(shared, &RunReport::plan_refused(sealed, refusal, exit.code()));
-        let breakers = standing(&shared.workspace, started).map(|standing| standing.breakers).unwrap_or_default();
-        for breaker in breakers.iter().filter(|breaker| breaker.tripped == started) {
+        for breaker in breakers(&shared.workspace).iter().filter(|breaker| breaker.tripped == started) {
             events::report(shared, &RunReport::tripped(breaker));
         }
     }

@@ -57,8 +57,7 @@ pub fn run(
     let notes = RunNotes(Some(RefCell::new(Metrics::new(command))));
     let outcome = work(&notes);
     let exit = outcome.as_ref().map_or(Exit::Error, |exit| *exit);
-    let standing = began.and_then(|now| standing(&shared.workspace, now));
-    if let Some(StateMetrics { breakers, last, unfinished, pools }) = standing {
+    if let Some(StateMetrics { breakers, last, unfinished, pools }) = standing(&shared.workspace) {
         notes.note(|metrics| metrics.state(&breakers, last.as_ref(), unfinished));
         notes.note(|metrics| pools.iter().for_each(|pool| metrics.pool(pool)));
     }

@@ -33,7 +33,7 @@ pub use record::{
     ZoneRrsets,
 };
 pub use rrsets::{RrsetPublication, RrsetStatus, RrsetTask, ZoneStatus};
-pub use server::{ServerFault, ServerRow};
+pub use server::{RowStatus, ServerFault, ServerRow};
 pub use steps::{ServedSteps, StepNumber, StepSerial};
 
 #[cfg(test)]

@@ -20,6 +20,23 @@ crate::document::words! {
     }
 }
 
+crate::document::words! {
+    /// How an action at a server ended.
+    RowStatus {
+        /// It is done.
+        Success = "SUCCESS",
+        /// It is not.
+        Error = "ERROR",
+    }
+}
+
+impl RowStatus {
+    /// That of something that is done or not.
+    pub fn of(is_done: bool) -> RowStatus {
+        if is_done { RowStatus::Success } else { RowStatus::Error }
+    }
+}
+
 /// What is kept of one server, for one zone and one kind of action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ServerRow {
@@ -32,6 +49,11 @@ pub struct ServerRow {
 }
 
 impl ServerRow {
+    /// Its status.
+    pub fn status(self) -> RowStatus {
+        RowStatus::of(self.fault.is_none())
+    }
+
     /// The row of a name server after an answer; `target` is what is kept of the target that it follows.
     ///
     /// A server that does not answer keeps its step: what it served it may still serve.

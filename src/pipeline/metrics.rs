@@ -5,13 +5,11 @@ use std::path::Path;
 use super::pool_status::without_zone;
 use super::publication::PoolRolls;
 use super::settings::{load_config, state_address};
-use crate::consensus::ZoneStatus;
+use crate::consensus::{RowStatus, VoterId, ZoneStatus};
 use crate::diag::Problem;
 use crate::guard::Breaker;
 use crate::inventory::model::Config;
 use crate::inventory::pool::Pool;
-use crate::inventory::value::Time;
-use crate::reading::ReadingTerms;
 use crate::state::served::StatusCounts;
 use crate::state::status::unfinished;
 use crate::state::tallies::{PoolTally, ServedTally, VoterTally};
@@ -34,13 +32,19 @@ pub struct StateMetrics {
 /// What the state of a workspace says; where there is no state yet, nothing is tripped and nothing was applied.
 ///
 /// None where it cannot be read: the part of the run that needs the state has reported why.
-pub fn standing(workspace: &Path, now: Time) -> Option<StateMetrics> {
+pub fn standing(workspace: &Path) -> Option<StateMetrics> {
     let (config, _) = load_config(workspace).ok()?;
-    let rolls = PoolRolls::of(&config, ReadingTerms { workspace, now, cache: None }.context(&config).source);
     match open_to_read(&state_address(workspace, &config)).ok()? {
-        Some(state) => StateReader { state: &*state, config: &config, rolls: &rolls }.read().ok(),
+        Some(state) => StateReader { state: &*state, config: &config }.read().ok(),
         None => Some(StateMetrics::default()),
     }
+}
+
+/// The tripped breakers of a workspace, sorted by scope; none where they cannot be read.
+pub fn breakers(workspace: &Path) -> Vec<Breaker> {
+    let state =
+        load_config(workspace).ok().and_then(|(config, _)| open_to_read(&state_address(workspace, &config)).ok());
+    state.flatten().and_then(|state| state.breakers().ok()).unwrap_or_default()
 }
 
 /// What a state is read with.
@@ -49,8 +53,6 @@ struct StateReader<'a> {
     state: &'a dyn State,
     /// The settings.
     config: &'a Config,
-    /// The voters of all pools.
-    rolls: &'a PoolRolls<'a>,
 }
 
 impl StateReader<'_> {
@@ -59,39 +61,50 @@ impl StateReader<'_> {
         let (breakers, last) = (self.state.breakers()?, self.state.last_finished()?);
         let (tallies, lacks) = (self.state.rrset_tallies()?, self.state.lacks()?);
         let (made, zones) = (self.state.zone_rows()?, self.state.zones_with_steps()?);
-        let mut pools = Vec::new();
+        let (rolls, mut pools) = (PoolRolls::of(self.config, &self.config.source), Vec::new());
         for pool in &self.config.pools {
             let made: Vec<_> = made.iter().filter(|row| row.copy.target.pool == pool.name).cloned().collect();
-            let served =
-                if pool.name_servers.is_empty() { None } else { Some(self.served(pool, &zones, &tallies, &made)?) };
+            let mut served = None;
+            if !pool.name_servers.is_empty() {
+                let rrsets = rrsets_of(pool, &tallies);
+                let (zones, voters) = self.zones_and_voters(pool, rolls.of_pool(&pool.name), &zones, &made)?;
+                served = Some(ServedTally { rrsets, zones, voters });
+            }
             pools.push(PoolTally { pool: pool.name.clone(), served, lacking: lacking(pool, &lacks), made });
         }
         Ok(StateMetrics { breakers, last, unfinished: unfinished(self.state)?.len(), pools })
     }
 
-    /// How much of a pool is served.
-    fn served(
+    /// The status of each zone of a pool, and what is known of its voters.
+    fn zones_and_voters(
         &self,
         pool: &Pool,
+        voters: Vec<VoterId>,
         zones: &[ZoneId],
-        tallies: &[RrsetTally],
         made: &[ZoneActionRow],
-    ) -> Result<ServedTally, Problem> {
-        let own = tallies.iter().filter(|tally| tally.pool == pool.name);
-        let rrsets = StatusCounts::of(own.flat_map(|tally| std::iter::repeat_n(tally.status, tally.count)));
+    ) -> Result<(Vec<ZoneStatus>, Vec<VoterTally>), Problem> {
         let unknown = |voter| VoterTally { voter, at_newest: 0, failed: 0 };
-        let mut voters: Vec<VoterTally> = self.rolls.of_pool(&pool.name).into_iter().map(unknown).collect();
+        let mut voters: Vec<VoterTally> = voters.into_iter().map(unknown).collect();
         let mut statuses = Vec::new();
         for zone in zones.iter().filter(|zone| zone.pool == pool.name) {
             let record = self.state.zone_record(zone)?;
             statuses.push(if without_zone(pool, &zone.name, made) { ZoneStatus::Deleted } else { record.status() });
             for VoterTally { voter, at_newest, failed } in &mut voters {
-                let Some(kept) = record.servers.get(voter) else { continue };
-                *(if kept.row.fault.is_none() { at_newest } else { failed }) += 1;
+                match record.servers.get(voter).map(|kept| kept.row.status()) {
+                    Some(RowStatus::Success) => *at_newest += 1,
+                    Some(RowStatus::Error) => *failed += 1,
+                    None => {}
+                }
             }
         }
-        Ok(ServedTally { rrsets, zones: statuses, voters })
+        Ok((statuses, voters))
     }
+}
+
+/// How many RRsets of a pool have each status.
+fn rrsets_of(pool: &Pool, tallies: &[RrsetTally]) -> StatusCounts {
+    let own = tallies.iter().filter(|tally| tally.pool == pool.name);
+    StatusCounts::of(own.flat_map(|tally| std::iter::repeat_n(tally.status, tally.count)))
 }
 
 /// How many changes each target of a pool of several lacks.

@@ -9,7 +9,7 @@ use super::page::TextPage;
 use super::summary::counted;
 use super::text::TextOptions;
 use crate::apply::ZoneOutcome;
-use crate::consensus::{ServerFault, StepNumber, VoterId, VoterLag, ZoneStatus};
+use crate::consensus::{RowStatus, ServerFault, ServerRow, StepNumber, VoterId, VoterLag, ZoneStatus};
 use crate::diag::Problem;
 use crate::dns::Serial;
 use crate::inventory::value::Time;
@@ -328,7 +328,7 @@ pub(super) struct ServerView<'a> {
     /// Its address; null for a target.
     pub server: Option<&'a str>,
     /// Its status; null where it was not asked yet.
-    pub status: Option<&'static str>,
+    pub status: Option<RowStatus>,
     /// Why it failed.
     pub fault: Option<ServerFault>,
     /// The highest serial that it answered.
@@ -372,16 +372,16 @@ fn zone_view(served: &ZoneServed) -> ZoneServedView<'_> {
         step: served.newest,
         consensus: served.consensus,
         rrsets: served.rrsets,
-        servers: served.voters.iter().map(server_view).collect(),
+        servers: served.voters.iter().map(|shown| ServerView::of(&shown.voter, shown.row, None)).collect(),
     }
 }
 
-/// A voter for a document.
-fn server_view(shown: &VoterShown) -> ServerView<'_> {
-    let VoterShown { voter, row, .. } = shown;
-    let status = row.map(|row| if row.fault.is_some() { "ERROR" } else { "SUCCESS" });
-    let row = row.unwrap_or_default();
-    let (target, server) = (voter.target.as_str(), voter.server.as_deref());
-    let serial = row.serial.map(Serial::into_int);
-    ServerView { target, server, status, fault: row.fault, serial, step: row.step, at: None }
+impl<'a> ServerView<'a> {
+    /// The view of a voter, with its row where there is one, and when that was written where it matters.
+    pub fn of(voter: &'a VoterId, row: Option<ServerRow>, at: Option<Time>) -> ServerView<'a> {
+        let status = row.map(ServerRow::status);
+        let ServerRow { step, fault, serial } = row.unwrap_or_default();
+        let (target, server) = (voter.target.as_str(), voter.server.as_deref());
+        ServerView { target, server, status, fault, serial: serial.map(Serial::into_int), step, at }
+    }
 }

@@ -338,7 +338,7 @@ fn keep_target(change: &dyn SqlChange, zone: &ZoneId, target: &str, standing: &T
 fn keep_server(change: &dyn SqlChange, zone: &ZoneId, voter: &VoterId, kept: &TimedRow) -> Result<(), Problem> {
     let (pool, name) = columns(zone);
     let TimedRow { row: ServerRow { step, fault, serial }, at } = kept;
-    let status = if fault.is_some() { "ERROR" } else { "SUCCESS" };
+    let status = kept.row.status().as_str();
     let (server, fault) = (voter.server.as_deref().unwrap_or_default(), fault.map(|fault| fault.as_str().to_owned()));
     let serial = serial.map(|serial| i64::from(serial.0));
     let sql = "INSERT INTO server_rows (pool, zone, target, server, action, status, fault, serial, step, at)

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::sql::{SqlChange, SqlDatabase, SqlRead, SqlRow, SqlRows as _, values};
+use crate::consensus::RowStatus;
 use crate::diag::Problem;
 use crate::inventory::value::Time;
 use crate::plan::ZoneAction;
@@ -19,6 +20,13 @@ pub struct ZoneActionRow {
     pub why: Option<String>,
     /// When that was noted.
     pub at: Time,
+}
+
+impl ZoneActionRow {
+    /// Its status.
+    pub fn status(&self) -> RowStatus {
+        RowStatus::of(self.why.is_none())
+    }
 }
 
 /// Zones that are made and deleted. What a method wrote is durable when it returns.
@@ -59,7 +67,7 @@ impl<D: SqlDatabase> ZoneRegister for D {
             let (action, status): (String, String) = (row.get(3)?, row.get(4)?);
             let action = ZoneAction::parse(&action).ok_or_else(|| self.odd("action", &action))?;
             let why: Option<String> = row.get(5)?;
-            let why = if status == SUCCESS { None } else { Some(why.unwrap_or_default()) };
+            let why = if status == RowStatus::Success.as_str() { None } else { Some(why.unwrap_or_default()) };
             Ok(ZoneActionRow { copy: copy(self, row)?, action, why, at: row.get(6)? })
         };
         let mut rows = self.rows(sql, &[], row)?;
@@ -79,9 +87,6 @@ impl<D: SqlDatabase> ZoneRegister for D {
     }
 }
 
-/// The status of what is done.
-const SUCCESS: &str = "SUCCESS";
-
 /// Reads the copy of a row.
 fn copy(state: &impl SqlRead, row: &dyn SqlRow) -> Result<CopyId, Problem> {
     state.copy(&row.get::<String>(0)?, &row.get::<String>(1)?, &row.get::<String>(2)?)
@@ -99,7 +104,7 @@ fn see(db: &dyn SqlChange, copy: &CopyId, now: Time) -> Result<(), Problem> {
 fn note(db: &dyn SqlChange, row: &ZoneActionRow) -> Result<(), Problem> {
     let ZoneActionRow { copy, action, why, at } = row;
     let (pool, target, zone) = (copy.target.pool.as_str(), &copy.target.name, copy.zone.to_string());
-    let status = if why.is_some() { "ERROR" } else { SUCCESS };
+    let status = row.status().as_str();
     let sql = "INSERT INTO server_rows (pool, zone, target, server, action, status, step, at, why)
          VALUES (?1, ?2, ?3, '', ?4, ?5, 0, ?6, ?7)
          ON CONFLICT (pool, zone, target, server, action)

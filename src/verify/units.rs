@@ -174,14 +174,16 @@ impl WrittenUnit<'_> {
     /// What targets of pools of several lack that another of the pool has: by this apply, or, of a unit that is in DNS, from
     /// before the plan, which has no change for that target then.
     fn lacks(&self, outcomes: &[LaneOutcome]) -> Vec<LackingChange> {
-        let (mut lacks, is_in_dns) = (Vec::new(), self.is_reached(outcomes));
+        let mut lacks = Vec::new();
         for (lane, survey) in self.lanes().iter().enumerate().filter(|(_, lane)| lane.target.is_some()) {
             let own = survey.places[self.unit].iter().copied().filter(|place| !self.has(lane, *place));
             let missing = own.chain(survey.left_out[self.unit].iter().copied());
             let is_elsewhere = |place: &usize| {
                 let is_of_group = |(_, other): &(usize, &LaneSurvey<'_>)| other.votes.group == survey.votes.group;
                 let mut others = self.lanes().iter().enumerate().filter(is_of_group);
-                others.any(|(other, lane)| self.has(other, *place) || (is_in_dns && lane.needs_none(self.unit, *place)))
+                others.any(|(other, lane)| {
+                    self.has(other, *place) || (lane.needs_none(self.unit, *place) && self.is_reached(outcomes))
+                })
             };
             let why = match &outcomes[lane] {
                 LaneOutcome::Lacks(verdict) => verdict.message.clone(),

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::apply::{ApplyOutcome, OutcomeCode};
-use crate::consensus::ZoneStatus;
+use crate::consensus::{RowStatus, ZoneStatus};
 use crate::diag::{Problem, sanitize};
 use crate::drift::{Drift, StrayedCopy};
 use crate::guard::Breaker;
@@ -132,7 +132,7 @@ impl Metrics {
         }
         for row in &tally.made {
             let target = row.copy.target.name.as_str();
-            let (action, status) = (row.action.as_str(), row_status(row.why.is_none()));
+            let (action, status) = (row.action.as_str(), row.status().as_str());
             let labels = [("pool", pool), ("target", target), ("action", action), ("status", status)];
             self.add(MetricFamily::ZoneActions, &labels, 1.0);
         }
@@ -147,9 +147,9 @@ impl Metrics {
         }
         for VoterTally { voter, at_newest, failed } in &served.voters {
             let server = voter.server.as_deref().unwrap_or_default();
-            for (count, is_success) in [(at_newest, true), (failed, false)] {
+            for (count, status) in [(at_newest, RowStatus::Success), (failed, RowStatus::Error)] {
                 let labels =
-                    [("pool", pool), ("target", &voter.target), ("server", server), ("status", row_status(is_success))];
+                    [("pool", pool), ("target", &voter.target), ("server", server), ("status", status.as_str())];
                 self.set(MetricFamily::VoterZones, &labels, *count as f64);
             }
         }
@@ -287,11 +287,6 @@ impl Metrics {
 /// A point in time for metrics: seconds since 1970-01-01T00:00:00Z.
 fn seconds(time: Time) -> f64 {
     time.as_nanos() as f64 / 1e9
-}
-
-/// The status of a row.
-fn row_status(is_success: bool) -> &'static str {
-    if is_success { "SUCCESS" } else { "ERROR" }
 }
 
 /// Whether something is so.

@@ -2,7 +2,6 @@
 
 use crate::consensus::{RrsetStatus, ServerRow, VoterId, ZoneStatus};
 use crate::diag::sanitize;
-use crate::dns::Serial;
 use crate::document::object_in_documents;
 use crate::report::TextOptions;
 use crate::report::page::TextPage;
@@ -67,12 +66,11 @@ impl TextPage<'_> {
             return;
         }
         self.heading("Zones that were made or deleted");
-        for ZoneActionRow { copy, action, why, .. } in &status.made {
+        for row in &status.made {
+            let ZoneActionRow { copy, action, why, .. } = row;
             let about = sanitize(&format!("{action} {} at {}", copy.zone, copy.target));
-            match why.as_deref() {
-                None => self.line(2, &format!("SUCCESS {about}")),
-                Some(why) => self.line(2, &format!("ERROR {about}: {}", sanitize(why))),
-            }
+            let why = why.as_deref().map(|why| format!(": {}", sanitize(why))).unwrap_or_default();
+            self.line(2, &format!("{} {about}{why}", row.status()));
         }
     }
 
@@ -99,16 +97,13 @@ impl TextPage<'_> {
         for zone in &status.zones {
             rows.extend(status.voters.iter().map(|voter| {
                 let kept = row(zone, voter).map(|own| own.kept.row);
-                let said = match kept.map(|row| row.fault) {
-                    None => "not asked".to_owned(),
-                    Some(None) => "SUCCESS".to_owned(),
-                    Some(Some(fault)) => format!("ERROR {fault}"),
-                };
+                let said = kept.map_or_else(|| "not asked".to_owned(), |row| row.status().to_string());
+                let fault = kept.and_then(|row| row.fault).map(|fault| format!(" {fault}")).unwrap_or_default();
                 let ServerRow { step, serial, .. } = kept.unwrap_or_default();
                 let serial = serial.map_or_else(|| "-".to_owned(), |serial| serial.to_string());
                 let server = voter.server.clone().unwrap_or_else(|| format!("target {}", voter.target));
                 let zone = zone.zone.name.to_string();
-                vec![said, step.to_string(), serial, sanitize(&server), sanitize(&zone)]
+                vec![said + &fault, step.to_string(), serial, sanitize(&server), sanitize(&zone)]
             }));
         }
         self.out.push_str(&table(&rows, "lrrll", 2));
@@ -149,7 +144,7 @@ object_in_documents!(ZoneActionRow, row => {
     "zone": row.copy.zone,
     "target": row.copy.target.name,
     "action": row.action,
-    "status": if row.why.is_some() { "ERROR" } else { "SUCCESS" },
+    "status": row.status(),
     "why": row.why,
     "at": row.at,
 });
@@ -166,18 +161,7 @@ object_in_documents!(ZoneView<'_>, view => {
 /// The row of a voter for the document.
 fn server<'a>(zone: &ZonePublication, voter: &'a VoterId) -> ServerView<'a> {
     let kept = row(zone, voter).map(|own| own.kept);
-    let status = kept.map(|kept| if kept.row.fault.is_some() { "ERROR" } else { "SUCCESS" });
-    let ServerRow { step, fault, serial } = kept.map(|kept| kept.row).unwrap_or_default();
-    let (target, server) = (voter.target.as_str(), voter.server.as_deref());
-    ServerView {
-        target,
-        server,
-        status,
-        fault,
-        serial: serial.map(Serial::into_int),
-        step,
-        at: kept.map(|kept| kept.at),
-    }
+    ServerView::of(voter, kept.map(|kept| kept.row), kept.map(|kept| kept.at))
 }
 
 object_in_documents!(RrsetStanding, rrset => {
