@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use crate::apply_round::fleet;
 use crate::relay::{Fate, Relay};
-use crate::rig::{Applied, Edit, NOW, Planned, Rig, Zone, apply_command, folded, key_of, marker_name, text_of};
+use crate::rig::{Applied, Edit, Planned, Rig, Zone, apply_command, folded, key_of, marker_name, quiet_in, text_of};
 use crate::server::Kind;
-use crate::workspace::{edit, zonewright};
+use crate::workspace::edit;
 
 on_every_primary! {
     what_an_apply_did_is_put_back_to_the_last_record
@@ -256,9 +256,7 @@ fn an_apply_that_was_killed_is_undone_but_not_while_it_is_at_work(kind: Kind) {
 
 /// Runs `undo`.
 fn undo(rig: &Rig, args: &[&str]) -> Output {
-    let mut command = zonewright();
-    command.args(["-q", "--color", "never", "--now", NOW, "-C"]).arg(rig.workspace.path()).arg("undo").args(args);
-    command.output().expect("the program runs")
+    quiet_in(rig.workspace.path()).arg("undo").args(args).output().expect("the program runs")
 }
 
 /// The result of an undo that was applied.

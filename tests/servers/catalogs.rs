@@ -2,14 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use crate::client::transfer;
 use crate::made::{Makers, SPARE};
 use crate::maker::{CATALOG, CATALOG_TEXT, pdnsutil};
 use crate::planted::{FORWARD, REVERSE};
-use crate::proxy::WATCHDOG;
+use crate::proxy::wait_until;
 use crate::rig::{apply_in, plan_in};
 use crate::server::{Key, Kind, Server, ServerConfig};
 
@@ -68,11 +66,8 @@ fn follow(kind: Kind, (folder, key): (&Path, &Key), port: &str) {
 
 /// Waits until a secondary serves a zone, or no longer serves it.
 fn wait(secondary: &Server, zone: &str, is_wanted: bool) {
-    let deadline = Instant::now() + WATCHDOG;
-    while transfer(&secondary.address(), None, zone).is_ok() != is_wanted {
-        assert!(Instant::now() < deadline, "`{zone}` wanted: {is_wanted}\n{}", log(secondary));
-        thread::sleep(Duration::from_millis(100));
-    }
+    let is_so = || transfer(&secondary.address(), None, zone).is_ok() == is_wanted;
+    wait_until(is_so, || format!("`{zone}` wanted: {is_wanted}\n{}", log(secondary)));
 }
 
 /// What a server logged.

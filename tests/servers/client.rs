@@ -1,7 +1,5 @@
 //! The client under test: zonewright's own readers of name servers and zone files, through their public interface.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -30,13 +28,9 @@ impl Client {
     /// A client with this key.
     pub fn new(key: Option<&Key>) -> Client {
         let workspace = tempfile::tempdir().expect("a folder");
-        let Some(Key { name, algorithm, secret }) = key else { return Client { workspace, key: String::new() } };
-        let file = workspace.path().join("secret");
-        fs::write(&file, secret).expect("a file");
-        fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("it is ours");
-        let key =
-            format!("tsig_key = {{ name = \"{name}\", algorithm = \"{algorithm}\", secret_file = \"secret\" }}\n");
-        Client { workspace, key }
+        let Some(key) = key else { return Client { workspace, key: String::new() } };
+        key.write_secret(workspace.path());
+        Client { workspace, key: key.setting() }
     }
 
     /// The line of settings that names the key; empty without one.

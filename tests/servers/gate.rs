@@ -7,10 +7,9 @@ use std::io::{self, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use crate::faults::listen;
-use crate::proxy::{WATCHDOG, framed, read_message};
+use crate::proxy::{framed, read_message, wait_until};
 
 /// What is done before a message passes.
 type Stop = Box<dyn FnOnce() + Send>;
@@ -86,11 +85,7 @@ impl Gate {
 
     /// Waits until it serves no client: the server then has all that a client sent before it died.
     pub fn wait_until_quiet(&self) {
-        let deadline = Instant::now() + WATCHDOG;
-        while self.shared.state().clients > 0 {
-            assert!(Instant::now() < deadline, "a connection does not end");
-            thread::sleep(Duration::from_millis(1));
-        }
+        wait_until(|| self.shared.state().clients == 0, || "a connection does not end".to_owned());
     }
 
     /// Ends all connections, and lets no client in; or lets clients in again.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::rig::{Edit, Planned, Rig, Zone, resume_in, text_of};
+use crate::rig::{Edit, Planned, Rig, Zone, quiet_in, resume_in, text_of};
 use crate::server::Kind;
-use crate::workspace::{edit, zonewright};
+use crate::workspace::edit;
 
 on_every_primary! {
     hand_edits_are_told_put_back_or_kept
@@ -83,8 +83,7 @@ fn keep_edits(rig: &Rig, keeps: bool) {
 
 /// Plans by the command line; gives the exit code.
 fn detailed(rig: &Rig) -> Option<i32> {
-    let mut command = zonewright();
-    command.args(["-q", "--color", "never", "--now", crate::rig::NOW, "-C"]).arg(rig.workspace.path());
+    let mut command = quiet_in(rig.workspace.path());
     command.args(["plan", "--detailed-exitcode"]).output().expect("the program runs").status.code()
 }
 
@@ -158,9 +157,7 @@ fn what_zonewright_did_itself_is_no_hand_edit(kind: Kind) {
     assert!(told("after the second apply").changes().is_empty());
     assert_eq!(resume_in(workspace).exit, Some(0));
     for apply in ["2", "1"] {
-        let mut command = zonewright();
-        command.args(["-q", "--color", "never", "--now", crate::rig::NOW, "-C"]).arg(workspace);
-        let output = command.args(["undo", apply, "--yes"]).output().expect("the program runs");
+        let output = quiet_in(workspace).args(["undo", apply, "--yes"]).output().expect("the program runs");
         assert_eq!(output.status.code(), Some(0), "{}", text_of(&output.stdout));
         assert!(!told("after an undo").changes().is_empty());
     }

@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Output;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -13,10 +11,10 @@ use tempfile::TempDir;
 use crate::client::{lines, transfer};
 use crate::maker::{CATALOG, Maker};
 use crate::planted::{FORWARD, PlantedFleet, REVERSE};
-use crate::proxy::WATCHDOG;
-use crate::rig::{NOW, Planned, apply_command, apply_in, plan_in, text_of, write_secret};
+use crate::proxy::wait_until;
+use crate::rig::{Planned, apply_command, apply_in, plan_in, quiet_in, text_of};
 use crate::server::{Key, Kind};
-use crate::workspace::{edit, zonewright};
+use crate::workspace::edit;
 
 /// How many hosts the fleet has.
 const HOSTS: usize = 6;
@@ -44,7 +42,7 @@ impl Makers {
         let key = Key::new("zonewright");
         let makers: Option<Vec<Maker>> = kinds.iter().map(|kind| Maker::start(*kind, &key)).collect();
         let workspace = tempfile::tempdir().expect("a folder");
-        write_secret(workspace.path(), &key);
+        key.write_secret(workspace.path());
         let makers = Makers { makers: makers?, workspace, key };
         makers.configure("");
         Some(makers)
@@ -89,9 +87,7 @@ impl Makers {
 
     /// Runs a command of the program in the workspace.
     fn run(&self, args: &[&str]) -> Output {
-        let mut command = zonewright();
-        command.args(["-q", "--color", "never", "--now", NOW, "-C"]).arg(self.path()).args(args);
-        command.output().expect("the program runs")
+        quiet_in(self.path()).args(args).output().expect("the program runs")
     }
 }
 
@@ -207,39 +203,30 @@ fn a_server_that_cannot_be_asked_lacks_no_zone() {
 fn an_apply_that_is_killed_while_a_zone_is_made_is_taken_up() {
     for kind in KINDS {
         // Before the command does anything, and after it made the zone.
-        for (number, (first, last)) in
-            [("touch begun; sleep 2\n", ""), ("", "touch begun; sleep 2\n")].into_iter().enumerate()
-        {
+        for is_before in [true, false] {
             let Some(makers) = Makers::start(&[kind]) else { return };
-            makers.makers[0]
-                .add_to_create(&first.replace("begun", &begun(&makers)), &last.replace("begun", &begun(&makers)));
+            let begun = makers.path().join("begun");
+            let wait = format!("touch {}; sleep 2\n", begun.display());
+            let (first, last) = if is_before { (wait.as_str(), "") } else { ("", wait.as_str()) };
+            makers.makers[0].add_to_create(first, last);
             let plan = plan_in(makers.path(), &[]);
             let mut child = apply_command(makers.path(), &plan.file, &[]).spawn().expect("the program runs");
-            let deadline = Instant::now() + WATCHDOG;
-            while !makers.path().join("begun").exists() {
-                assert!(Instant::now() < deadline, "{kind:?}: the command does not begin");
-                thread::sleep(Duration::from_millis(5));
-            }
+            wait_until(|| begun.exists(), || format!("{kind:?}: the command does not begin"));
             child.kill().expect("a child");
             child.wait().expect("a child");
             let resumed = makers.run(&["resume"]);
             let said = text_of(&resumed.stdout) + &text_of(&resumed.stderr);
             let rest = plan_in(makers.path(), &[]);
             let applied = apply_in(makers.path(), &rest.file, &[]);
-            assert_eq!(applied.exit, Some(0), "{kind:?} {number}: {said}{}", applied.said());
+            assert_eq!(applied.exit, Some(0), "{kind:?} {is_before}: {said}{}", applied.said());
             let again = plan_in(makers.path(), &[]);
             assert_eq!(
                 (zone_changes(&again), again.changes().len()),
                 (BTreeSet::new(), 0),
-                "{kind:?} {number}: {said}"
+                "{kind:?} {is_before}: {said}"
             );
             let forward = makers.records(0, "example.net").expect("it was made");
-            assert!(forward.len() > HOSTS, "{kind:?} {number}: {forward:?}\n{said}");
+            assert!(forward.len() > HOSTS, "{kind:?} {is_before}: {forward:?}\n{said}");
         }
     }
-}
-
-/// The file that says that a command has begun.
-fn begun(makers: &Makers) -> String {
-    makers.path().join("begun").display().to_string()
 }

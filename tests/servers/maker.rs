@@ -95,10 +95,10 @@ impl Maker {
         let (address, folder) = (self.server.address(), self.server.folder().display());
         format!(
             "[[pool.main.target]]\nname = \"{name}\"\ntype = \"rfc2136\"\nserver = \"{address}\"\n\
-             tsig_key = {{ name = \"{}\", algorithm = \"{}\", secret_file = \"secret\" }}\n\
+             {}\
              create_command = [\"{folder}/create-zone\", \"{{zone}}\"]\n\
              delete_command = [\"{folder}/delete-zone\", \"{{zone}}\"]\n",
-            key.name, key.algorithm
+            key.setting()
         )
     }
 
@@ -189,10 +189,8 @@ fn prepare(kind: Kind, key: &Key, folder: &Path) {
             replace("knot.conf", "  acl: all\n", "  acl: [ all, reader ]\n");
         }
         _ => {
-            let file = folder.join("pdns.conf");
-            let text = fs::read_to_string(&file).expect("the settings");
-            let text = text.replace("allow-axfr-ips=\n", "allow-axfr-ips=127.0.0.0/8\nzone-cache-refresh-interval=0\n");
-            fs::write(&file, text).expect("the settings");
+            let allowed = "allow-axfr-ips=127.0.0.0/8\nzone-cache-refresh-interval=0\n";
+            replace("pdns.conf", "allow-axfr-ips=\n", allowed);
         }
     }
 }

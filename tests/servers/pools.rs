@@ -8,9 +8,9 @@ use tempfile::TempDir;
 use zonewright::state::{self, StateAddress};
 
 use crate::client::{lines, transfer};
-use crate::rig::{Applied, NOW, apply_in, key_of, plan_in};
+use crate::rig::{Applied, apply_in, key_of, plan_in, quiet_in};
 use crate::server::{Key, Kind, Server, ServerConfig};
-use crate::workspace::{demo_zones, edit, reading_from, zonewright};
+use crate::workspace::{demo_zones, edit, reading_from};
 
 /// The names of the targets, in the order of the settings.
 const NAMES: [&str; 3] = ["bind", "knot", "pdns"];
@@ -42,7 +42,7 @@ impl Three {
             Server::start(Kind::PowerDns, &pdns)?,
         ];
         let workspace = reading_from(&[servers[0].address()], &key);
-        let (head, signed) = ("[[pool.demo.target]]\n", key_text(&key));
+        let (head, signed) = ("[[pool.demo.target]]\n", key.setting());
         let first = format!("[pool.demo]\nthreshold_percentage = {threshold}\n{head}name = \"bind\"\n");
         edit(workspace.path(), head, &first);
         let others = [1, 2].map(|place| {
@@ -69,16 +69,9 @@ impl Three {
     }
 }
 
-/// What a target says of its key.
-fn key_text(key: &Key) -> String {
-    format!("tsig_key = {{ name = \"{}\", algorithm = \"{}\", secret_file = \"secret\" }}\n", key.name, key.algorithm)
-}
-
 /// The document of a command that asks nothing of DNS.
 fn document(workspace: &Path, args: &[&str]) -> Value {
-    let mut command = zonewright();
-    command.args(["-q", "--color", "never", "--now", NOW, "-C"]).arg(workspace).args(args);
-    let output = command.args(["--format", "json"]).output().expect("the program runs");
+    let output = quiet_in(workspace).args(args).args(["--format", "json"]).output().expect("the program runs");
     serde_json::from_slice(&output.stdout).expect("a document")
 }
 
@@ -102,8 +95,7 @@ fn an_apply_changes_all_targets_and_an_undo_puts_all_back() {
     assert_eq!(sent_to(workspace, "1"), NAMES.map(str::to_owned).into());
     apply_in(workspace, &plan.file, &[]).assert_all(0, "already-applied");
 
-    let mut undo = zonewright();
-    undo.args(["-q", "--color", "never", "--now", NOW, "-C"]).arg(workspace);
+    let mut undo = quiet_in(workspace);
     let undone = Applied::new(undo.args(["undo", "1", "--yes", "--format", "json"]).output().expect("it runs"));
     undone.assert_all(0, "applied");
     assert_eq!(three.all_records(), before);
@@ -157,9 +149,7 @@ fn what_a_target_lacks_that_was_away_comes_with_sync() {
     assert_eq!(applied.document["hosts"][0]["lacks"][0]["target"], "knot", "{}", applied.said());
     assert_eq!(three.records(0), three.records(2));
     let sync = || {
-        let mut command = zonewright();
-        command.args(["-q", "--color", "never", "--now", NOW, "-C"]).arg(path).arg("sync");
-        let output = command.output().expect("it runs");
+        let output = quiet_in(path).arg("sync").output().expect("it runs");
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     };
     let (exit, said) = sync();

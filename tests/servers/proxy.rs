@@ -8,10 +8,19 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Condvar, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long anything may take that must not hang: far more than it takes anywhere, far less than a person waits.
 pub const WATCHDOG: Duration = Duration::from_secs(120);
+
+/// Waits until something is so; `fault` says what is wrong where it does not come.
+pub fn wait_until(is_so: impl Fn() -> bool, fault: impl Fn() -> String) {
+    let deadline = Instant::now() + WATCHDOG;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "{}", fault());
+        thread::sleep(Duration::from_millis(5));
+    }
+}
 
 /// How many more may ask a server at the moment: it refuses more than a few transfers at once (BIND: `transfers-out`
 /// 10).

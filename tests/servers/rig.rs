@@ -5,9 +5,8 @@
 //! knows anything of zonewright.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -65,7 +64,7 @@ impl Rig {
         let config = ServerConfig { keys: Vec::new(), ..demo_zones(&key) };
         Rig::start(kind, &config, &|_| {}, |server| {
             let workspace = reading_from(&[server.address()], &key);
-            edit(workspace.path(), &key_line(&key), "");
+            edit(workspace.path(), &key.setting(), "");
             workspace
         })
     }
@@ -73,7 +72,7 @@ impl Rig {
     /// A copy of a workspace whose only target is its folder `zones`, served.
     pub fn of_files(kind: Kind, from: &Path) -> Option<Rig> {
         let key = Key::new("zonewright");
-        Rig::of_files_for(kind, from, (std::slice::from_ref(&key), &key_line(&key)))
+        Rig::of_files_for(kind, from, (std::slice::from_ref(&key), &key.setting()))
     }
 
     /// The same for a server that lets every client do everything, and whose answers are not signed.
@@ -89,7 +88,7 @@ impl Rig {
             let folder = tempfile::tempdir().expect("a folder");
             copy(from, folder.path());
             fs::remove_dir_all(folder.path().join("zones")).expect("the copy of the zones");
-            keys.iter().for_each(|key| write_secret(folder.path(), key));
+            keys.iter().for_each(|key| key.write_secret(folder.path()));
             let target = format!("type = \"rfc2136\"\nserver = \"{}\"\n{signed}", server.address());
             edit(folder.path(), "type = \"zonefile\"\ndir = \"zones\"\n", &target);
             folder
@@ -155,12 +154,8 @@ impl Rig {
 
     /// Says `state init`.
     pub fn adopt(&self, workspace: &Path) {
-        let output = zonewright()
-            .args(["-q", "--color", "never", "--now", NOW, "-C"])
-            .arg(workspace)
-            .args(["state", "init", "--reason", "a test"])
-            .output()
-            .expect("the program runs");
+        let mut command = quiet_in(workspace);
+        let output = command.args(["state", "init", "--reason", "a test"]).output().expect("the program runs");
         assert!(output.status.success(), "{}", stderr(&output));
     }
 
@@ -258,17 +253,11 @@ impl Rig {
     }
 }
 
-/// What the settings of a target say of a key.
-fn key_line(key: &Key) -> String {
-    let Key { name, algorithm, .. } = key;
-    format!("tsig_key = {{ name = \"{name}\", algorithm = \"{algorithm}\", secret_file = \"secret\" }}\n")
-}
-
-/// Writes the secret of a key where a workspace looks for it.
-pub fn write_secret(workspace: &Path, key: &Key) {
-    let secret = workspace.join("secret");
-    fs::write(&secret, &key.secret).expect("a file");
-    fs::set_permissions(&secret, Permissions::from_mode(0o600)).expect("it is ours");
+/// The program in a workspace, quiet and by the clock of the tests; its command follows.
+pub fn quiet_in(workspace: &Path) -> Command {
+    let mut command = zonewright();
+    command.args(["-q", "--color", "never", "--now", NOW, "-C"]).arg(workspace);
+    command
 }
 
 /// What `status` prints of a workspace.
@@ -284,14 +273,9 @@ pub fn status_in(workspace: &Path) -> String {
 pub fn plan_in(workspace: &Path, args: &[&str]) -> Planned {
     static PLANS: AtomicUsize = AtomicUsize::new(0);
     let file = workspace.join(format!("plan-{}.json", PLANS.fetch_add(1, Ordering::Relaxed)));
-    let output = zonewright()
-        .args(["plan", "--format", "json", "-q", "--color", "never", "--now", NOW, "-C"])
-        .arg(workspace)
-        .arg("--out")
-        .arg(&file)
-        .args(args)
-        .output()
-        .expect("the program runs");
+    let mut command = quiet_in(workspace);
+    command.args(["plan", "--format", "json", "--out"]).arg(&file).args(args);
+    let output = command.output().expect("the program runs");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let document = serde_json::from_str(&fs::read_to_string(&file).expect("the plan")).expect("a plan is JSON");
     Planned { file, document }
@@ -304,9 +288,7 @@ pub fn apply_in(workspace: &Path, plan: &Path, args: &[&str]) -> Applied {
 
 /// Takes up the latest apply of a workspace.
 pub fn resume_in(workspace: &Path) -> Applied {
-    let mut command = zonewright();
-    command.args(["-q", "--color", "never", "--now", NOW, "-C"]).arg(workspace);
-    Applied::new(command.args(["resume", "--format", "json"]).output().expect("the program runs"))
+    Applied::new(quiet_in(workspace).args(["resume", "--format", "json"]).output().expect("the program runs"))
 }
 
 /// The command that applies a plan.

@@ -5,11 +5,12 @@
 
 use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::hash::BuildHasher as _;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::ops::Range;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard};
@@ -56,6 +57,19 @@ impl Key {
     pub fn with_algorithm(name: &str, algorithm: &str) -> Key {
         let secret = "bm8gc2VjcmV0IGF0IGFsbCwgZm9yIGEgdGVzdCBvbmx5".to_owned();
         Key { name: name.to_owned(), algorithm: algorithm.to_owned(), secret }
+    }
+
+    /// What the settings of a target say of it, where its secret is in the file `secret`.
+    pub fn setting(&self) -> String {
+        let Key { name, algorithm, .. } = self;
+        format!("tsig_key = {{ name = \"{name}\", algorithm = \"{algorithm}\", secret_file = \"secret\" }}\n")
+    }
+
+    /// Writes its secret where [`Key::setting`] says, for a workspace.
+    pub fn write_secret(&self, workspace: &Path) {
+        let secret = workspace.join("secret");
+        fs::write(&secret, &self.secret).expect("a file");
+        fs::set_permissions(&secret, Permissions::from_mode(0o600)).expect("it is ours");
     }
 
     /// A key that every server here knows, and lets do nothing.

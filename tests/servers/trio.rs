@@ -2,16 +2,15 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use tempfile::TempDir;
 use zonewright::state::{self, StateAddress};
 
 use crate::gate::Gate;
 use crate::planted::{COPIES, Copies, Place, PlantedFleet, rrsets_of};
-use crate::rig::{NOW, Rig, key_of, write_secret};
+use crate::rig::{Rig, key_of, quiet_in};
 use crate::server::{Key, Kind};
-use crate::workspace::zonewright;
 
 /// The names of the targets, in the order of the settings.
 pub const NAMES: [&str; COPIES] = ["bind", "knot", "pdns"];
@@ -60,7 +59,7 @@ impl Trio {
         let gates = [0, 1, 2].map(|copy: usize| Gate::open(&rigs[copy].server.address()));
         let workspace = tempfile::tempdir().expect("a folder");
         let key = Key::new("zonewright");
-        write_secret(workspace.path(), &key);
+        key.write_secret(workspace.path());
         let before = [0, 1, 2].map(|copy: usize| rigs[copy].all_zones());
         let trio = Trio { fleet, rigs, gates, workspace, key, before };
         trio.set(manner);
@@ -70,12 +69,12 @@ impl Trio {
     /// Writes the settings of the workspace.
     pub fn set(&self, manner: PoolManner) {
         let PoolManner { threshold, timeout } = manner;
-        let Key { name, algorithm, .. } = &self.key;
+        let signed = self.key.setting();
         let target = |(target, gate): (&str, &Gate)| {
             let server = gate.address();
             format!(
                 "[[pool.main.target]]\nname = \"{target}\"\ntype = \"rfc2136\"\nserver = \"{server}\"\ntimeout = \"{timeout}s\"\n\
-                 tsig_key = {{ name = \"{name}\", algorithm = \"{algorithm}\", secret_file = \"secret\" }}\n"
+                 {signed}"
             )
         };
         let targets: String = NAMES.into_iter().zip(&self.gates).map(target).collect();
@@ -94,9 +93,7 @@ impl Trio {
 
     /// Runs a command of the program in the workspace.
     pub fn run(&self, args: &[&str]) -> Output {
-        let mut command: Command = zonewright();
-        command.args(["-q", "--color", "never", "--now", NOW, "-C"]).arg(self.path()).args(args);
-        command.output().expect("the program runs")
+        quiet_in(self.path()).args(args).output().expect("the program runs")
     }
 
     /// What the state says that targets lack, one line each.

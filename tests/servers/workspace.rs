@@ -1,7 +1,6 @@
 //! Copies of the demo that read its zones from servers, and what the built binary says of them.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -33,14 +32,8 @@ pub fn reading_from(addresses: &[String], key: &Key) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     copy(&demo(), folder.path());
     fs::remove_dir_all(folder.path().join("zones")).expect("the copy of the zones");
-    let secret = folder.path().join("secret");
-    fs::write(&secret, &key.secret).expect("a file");
-    fs::set_permissions(&secret, Permissions::from_mode(0o600)).expect("it is ours");
-    let target = format!(
-        "[[pool.demo.target]]\ntype = \"rfc2136\"\nserver = {addresses:?}\n\
-         tsig_key = {{ name = \"{}\", algorithm = \"{}\", secret_file = \"secret\" }}\n",
-        key.name, key.algorithm
-    );
+    key.write_secret(folder.path());
+    let target = format!("[[pool.demo.target]]\ntype = \"rfc2136\"\nserver = {addresses:?}\n{}", key.setting());
     edit(folder.path(), TARGET, &target);
     folder
 }

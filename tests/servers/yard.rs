@@ -12,10 +12,10 @@ use zonewright::state::ApplyId;
 
 use crate::fleet::{self, REVERSE_APEX, ZONE};
 use crate::hindsight::{differences, without_marker, without_ttl};
-use crate::rig::{Applied, NOW, Planned, Rig, Zone, apply_command, apply_in, key_of, plan_in};
+use crate::rig::{Applied, Planned, Rig, Zone, apply_command, apply_in, key_of, plan_in, quiet_in};
 use crate::server::Kind;
 use crate::syscalls::{self, Maker, Point};
-use crate::workspace::{copy, edit, zonewright};
+use crate::workspace::{copy, edit};
 
 /// The folder of the state.
 pub const STATE: &str = ".zonewright";
@@ -118,8 +118,7 @@ impl Yard {
 
     /// The command that takes it up again.
     pub fn resume_command(&self) -> Command {
-        let mut command = zonewright();
-        command.args(["-q", "--color", "never", "--now", NOW, "-C"]).arg(self.workspace());
+        let mut command = quiet_in(self.workspace());
         command.args(["resume", "--format", "json"]);
         command
     }
