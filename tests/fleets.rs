@@ -1,6 +1,8 @@
 //! What must hold of every plan, on random fleets: it does what it says, it says the same whatever the order of its
 //! inputs and the number of threads, and a second plan finds nothing to do.
 
+#[path = "fleets/carried.rs"]
+mod carried;
 #[path = "fleets/copies.rs"]
 mod copies;
 #[path = "support/fleet.rs"]

@@ -81,11 +81,11 @@ impl Collisions {
     /// Compares all assigned hosts, by what they use.
     ///
     /// Free hosts, and current rows of names.lock whose host hosts.csv lacks, take part with their names.
-    pub fn find(inventory: &Inventory, names: &NameIndex, used: UsedValues) -> Collisions {
+    pub fn find(inventory: &Inventory, names: &NameIndex, used: &UsedValues) -> Collisions {
         let mut collisions = Collisions::default();
         collisions.find_names(inventory, names);
-        collisions.find_macs(&used);
-        collisions.find_addresses(&used);
+        collisions.find_macs(used);
+        collisions.find_addresses(used);
         collisions
     }
 

@@ -6,7 +6,7 @@ use super::block::HostBlock;
 use super::held::HeldEdits;
 use super::host_standing::HostStandings;
 use super::waits::RrsetWaits;
-use crate::desired::{Collisions, DesiredHosts};
+use crate::desired::{Collisions, DesiredHosts, UsedValues};
 use crate::diag::Origin;
 use crate::dns::Name;
 use crate::inventory::Inventory;
@@ -29,6 +29,8 @@ pub struct RuleContext<'a> {
     pub desired: &'a DesiredHosts<'a>,
     /// Whether live DNS already holds all that a host needs, in the same order.
     pub settled: &'a [bool],
+    /// What hosts use, by the reference copies.
+    pub used: &'a UsedValues,
     /// Which hosts share a name, MAC or address.
     pub collisions: &'a Collisions,
     /// What `allocate` would give to hosts without a name.

@@ -7,23 +7,23 @@
 //! come to hold the same.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::block::HostBlock;
-use super::context::{CopyBlocks, RuleContext, RuleGround, TargetView};
+use super::context::{CopyBlocks, RuleContext, TargetView};
 use super::host_standing::{HostStanding, HostStandings};
 use super::judge::{FleetDecisions, judge_all};
-use super::{derive, words};
+use super::{carry, words};
 use crate::change::{BlockedSubject, Change, Notice, NoticeCode, Reason, Rule};
 use crate::claim::Subject;
 use crate::desired::DesiredHosts;
 use crate::dns::{NameRef, RrKey, Rtype, ZoneName};
 use crate::inventory::pool::Pool;
 use crate::inventory::value::Inv;
-use crate::live::{Live, NamePlace, PoolCopies, TargetCopies, ZoneIndex, differing_rrsets};
-use crate::names::HolderRow;
+use crate::live::{
+    ComparedViews, ComparedZone, Live, NamePlace, PoolCopies, TargetCopies, ZoneIndex, differing_rrsets,
+};
 use crate::target::TargetId;
 
 /// How many RRsets are named that differ between two copies.
@@ -92,30 +92,15 @@ fn with_blocks(context: &RuleContext<'_>, standings: &HostStandings, blocked: &[
 
 /// Decides by what one target sees.
 fn decide_one<'a>(reference: &RuleContext<'_>, view: TargetView<'_>, seen: &'a TargetCopies) -> TargetDecisions<'a> {
-    let ground = RuleGround { inventory: reference.inventory, live: &seen.live, servers: reference.servers };
+    let compared = ComparedViews::of(reference.live, &seen.live);
     let desired = DesiredHosts::new(reference.inventory, &seen.live, reference.now);
-    let (_, mut settled) = derive::all(ground, &desired).finish(ground, reference.names);
-    let differing = all_differing(reference, view.copies, &seen.live);
-    // A host of which all is in order here may have another of its addresses in the reference.
-    for place in differing.iter().flat_map(|zone| &zone.rrsets).flat_map(|key| holders(reference, key)) {
-        settled[place] = false;
-    }
+    let settled = carry::settled_there(reference, &compared, &desired);
+    let differing = all_differing(&compared);
     let context =
         RuleContext { live: &seen.live, desired: &desired, settled: &settled, view: Some(view), ..*reference };
     let (_, decided) = judge_all(&context);
     let disagreeing = disagreeing(reference, &context, view.standings, &seen.target);
     TargetDecisions { seen, decided, disagreeing, differing }
-}
-
-/// The places of the hosts that have or had the owner name of an RRset.
-fn holders(context: &RuleContext<'_>, key: &RrKey) -> impl Iterator<Item = usize> {
-    let inventory = context.inventory;
-    let holders = context.names.holders(inventory, key.owner.as_name());
-    let places = holders.flat_map(|holder| match holder.by {
-        HolderRow::Host(place) => place as usize..place as usize + 1,
-        HolderRow::Lock(row) => inventory.places_of(inventory.lock[row as usize].inv),
-    });
-    places.collect::<Vec<usize>>().into_iter()
 }
 
 /// The open hosts at whose names a copy has other A records than the reference: their addresses follow from these.
@@ -319,17 +304,11 @@ fn differences(
     differing.into_iter().filter_map(notice).collect()
 }
 
-/// The RRsets of a pool's zones that the copies of a target do not have as the reference has them.
-fn all_differing(context: &RuleContext<'_>, copies: &PoolCopies, seen: &Live) -> Vec<DifferingZone> {
-    let zones: Vec<ZoneIndex> = context.live.zones().map(|(zone, _)| zone).collect();
-    let own = zones.into_par_iter().filter(|zone| context.zone_spec(*zone).pool == copies.pool);
-    let of_zone = |zone: ZoneIndex| {
-        let (one, other) = (context.live.shared(zone), seen.shared(zone));
-        if Arc::ptr_eq(&one, &other) {
-            return None;
-        }
-        let rrsets = differing_rrsets(one.contents()?, other.contents()?);
-        (!rrsets.is_empty()).then_some(DifferingZone { zone, rrsets })
+/// The RRsets that the copies of a target do not have as the reference has them.
+fn all_differing(views: &ComparedViews<'_>) -> Vec<DifferingZone> {
+    let of_zone = |ComparedZone { zone, compared }: &ComparedZone<'_>| {
+        let rrsets = differing_rrsets(views.view.zone(*zone).name(), compared);
+        (!rrsets.is_empty()).then_some(DifferingZone { zone: *zone, rrsets })
     };
-    own.filter_map(of_zone).collect()
+    views.zones.iter().filter_map(of_zone).collect()
 }

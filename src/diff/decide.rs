@@ -47,13 +47,14 @@ pub fn decide_and<T>(
     let index = || rayon::join(|| NameIndex::new(inventory), || ForeseenNames::find(inventory, live, now));
     let ((names, foreseen), derived) = rayon::join(index, || derive::all(ground, &desired));
     let (used, settled) = derived.finish(ground, &names);
-    let collisions = Collisions::find(inventory, &names, used);
+    let collisions = Collisions::find(inventory, &names, &used);
     let context = RuleContext {
         inventory,
         live,
         names: &names,
         desired: &desired,
         settled: &settled,
+        used: &used,
         collisions: &collisions,
         foreseen: &foreseen,
         now,

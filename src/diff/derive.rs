@@ -43,25 +43,29 @@ struct HostNotes {
 }
 
 impl DerivedHosts {
-    /// What hosts use, and which are settled, in the inventory's order. A host is not settled if its name or address is
-    /// also somewhere else.
+    /// What hosts use, and which are settled, in the inventory's order.
     pub fn finish(self, ground: RuleGround<'_>, names: &NameIndex) -> (UsedValues, Vec<bool>) {
-        let RuleGround { inventory, live, .. } = ground;
         let DerivedHosts { noted: HostNotes { used, mut settled }, paired } = self;
-        live.pair(paired);
-        for (address, place) in used.addresses() {
-            if live.may_be_held_unanswered(address) {
-                settled[place] = false;
-            }
-        }
-        for name in live.pointed_to_in_vain() {
-            for holder in names.holders(inventory, name) {
-                if let HolderRow::Host(place) = holder.by {
-                    settled[place as usize] = false;
-                }
-            }
-        }
+        ground.live.pair(paired);
+        unsettle_shared(ground, names, &used, &mut settled);
         (used, settled)
+    }
+}
+
+/// Unsettles the hosts whose names or addresses are also somewhere else in live DNS.
+pub fn unsettle_shared(ground: RuleGround<'_>, names: &NameIndex, used: &UsedValues, settled: &mut [bool]) {
+    let RuleGround { inventory, live, .. } = ground;
+    for (address, place) in used.addresses() {
+        if live.may_be_held_unanswered(address) {
+            settled[place] = false;
+        }
+    }
+    for name in live.pointed_to_in_vain() {
+        for holder in names.holders(inventory, name) {
+            if let HolderRow::Host(place) = holder.by {
+                settled[place as usize] = false;
+            }
+        }
     }
 }
 

@@ -51,6 +51,8 @@ mod refuse;
 
 pub mod judge;
 
+pub mod carry;
+
 pub mod copies;
 
 pub mod decide;

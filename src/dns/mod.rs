@@ -7,6 +7,8 @@ pub mod builder;
 
 pub mod change_kind;
 
+pub mod comparison;
+
 pub mod contents;
 
 pub mod directory;
@@ -31,6 +33,7 @@ pub mod wire;
 
 pub use builder::{MessageRecord, PushError, ZoneBuilder, ZoneRoom};
 pub use change_kind::ChangeKind;
+pub use comparison::{UnlikeRrset, ZoneComparison};
 pub use contents::{RrsetRef, ZoneContents};
 pub use domain::base::Rtype;
 pub use domain::base::Serial;

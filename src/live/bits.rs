@@ -17,6 +17,11 @@ impl Bits {
         self.0[number as usize / 64].fetch_or(1 << (number % 64), Ordering::Relaxed);
     }
 
+    /// Clears a bit.
+    pub fn clear(&self, number: u32) {
+        self.0[number as usize / 64].fetch_and(!(1 << (number % 64)), Ordering::Relaxed);
+    }
+
     /// Whether a bit is set. What other threads set is seen once they are joined.
     pub fn has(&self, number: u32) -> bool {
         self.0[number as usize / 64].load(Ordering::Relaxed) >> (number % 64) & 1 == 1
@@ -33,5 +38,7 @@ mod tests {
         [0, 63, 64, 129].into_iter().for_each(|number| bits.set(number));
         let set: Vec<u32> = (0..130).filter(|number| bits.has(*number)).collect();
         assert_eq!(set, [0, 63, 64, 129]);
+        bits.clear(64);
+        assert!(!bits.has(64) && bits.has(63) && bits.has(129));
     }
 }

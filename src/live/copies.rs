@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::{Live, ZoneIndex};
-use crate::dns::{NameRef, RrKey, Rtype, ZoneContents, ZoneName, is_of_signer};
+use crate::dns::{NameRef, RrKey, RrsetRef, Rtype, ZoneComparison, ZoneName, is_of_signer};
 use crate::target::{TargetId, marker_key};
 
 /// The copies of the zones of one pool that has several targets.
@@ -47,15 +47,13 @@ impl PoolCopies {
 
 /// The RRsets that two copies of a zone do not have alike, sorted; without SOA, NS of the apex, what a signer makes, and the
 /// marker.
-pub fn differing_rrsets(reference: &ZoneContents, copy: &ZoneContents) -> Vec<RrKey> {
-    let apex = reference.apex();
-    let mut keys = Vec::new();
-    for rrset in reference.differing(copy) {
+pub fn differing_rrsets(apex: &ZoneName, compared: &ZoneComparison<'_>) -> Vec<RrKey> {
+    let key = |rrset: RrsetRef<'_>| {
         let (owner, rtype) = (rrset.owner(), rrset.rtype());
-        if !is_of_one_copy(apex, owner.as_name(), rtype) {
-            keys.extend(apex.owner(owner.as_name()).map(|owner| RrKey { owner, rtype }));
-        }
-    }
+        let owner = apex.owner(owner.as_name()).filter(|_| !is_of_one_copy(apex, owner.as_name(), rtype))?;
+        Some(RrKey { owner, rtype })
+    };
+    let mut keys: Vec<RrKey> = compared.differing.iter().filter_map(|found| key(found.both().next()?)).collect();
     keys.sort_unstable();
     keys
 }

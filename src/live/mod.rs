@@ -8,6 +8,8 @@ pub mod asked;
 
 mod bits;
 
+pub mod compared;
+
 pub mod copies;
 
 mod index;
@@ -30,6 +32,7 @@ use foldhash::{HashMap, HashSet};
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, Rdata, RdataRef, RrsetRef, Rtype, ZoneContents, ZoneName};
 
+pub use compared::{ComparedViews, ComparedZone};
 pub use copies::{PoolCopies, TargetCopies, differing_rrsets, is_of_one_copy};
 pub use knowledge::ZoneKnowledge;
 pub use own::OwnRrsets;

@@ -11,10 +11,12 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::bits::Bits;
+use super::compared::is_shared;
 use super::index::HashIndex;
-use super::{Live, LiveRrset, ZoneIndex};
+use super::{ComparedViews, ComparedZone, Live, LiveRrset, LiveZone, ZoneIndex};
+use crate::dns::comparison::AlikeRecords;
 use crate::dns::reverse::{self, ReverseName};
-use crate::dns::{Name, NameRef, RdataRef, RrsetRef, Rtype, ZoneContents};
+use crate::dns::{Name, NameRef, RdataRef, RrsetRef, Rtype};
 
 /// How many records one piece of work has.
 const PART: u32 = 16 * 1024;
@@ -29,8 +31,45 @@ pub struct PairedRecords(Vec<Bits>);
 impl PairedRecords {
     /// Nothing is known of any record of the zones yet.
     pub fn none(live: &Live) -> PairedRecords {
-        let records = live.zones().map(|(_, zone)| zone.contents().map_or(0, ZoneContents::record_count));
-        PairedRecords(records.map(Bits::new).collect())
+        PairedRecords(live.zones().map(|(_, zone)| Bits::new(record_count(zone) as usize)).collect())
+    }
+
+    /// What of this is known of another view of DNS: its records that the reference has, too, if their counterparts are
+    /// no others there. Both views must hide the same names.
+    pub fn carried(compared: &ComparedViews<'_>) -> PairedRecords {
+        let ComparedViews { reference, view, zones, .. } = compared;
+        let (known, carried) = (&reference.unpaired().paired, PairedRecords::none(view));
+        for (zone, own) in view.zones().filter(|(zone, _)| is_shared(reference, view, *zone)) {
+            carried.take(zone, known, 0..record_count(own), 0);
+        }
+        zones.par_iter().for_each(|ComparedZone { zone, compared }| {
+            for AlikeRecords { one, other } in &compared.alike {
+                carried.take(*zone, known, one.clone(), *other);
+            }
+        });
+        for rrset in zones.iter().flat_map(|zone| &zone.compared.differing).flat_map(|found| found.both()) {
+            rrset.rdata().for_each(|rdata| carried.forget_counterpart(view, rrset.rtype(), rdata));
+        }
+        carried
+    }
+
+    /// Takes what is known of some records of a zone for as many others, of which the first has the number `own`.
+    fn take(&self, zone: ZoneIndex, known: &PairedRecords, records: Range<u32>, own: u32) {
+        let first = records.start;
+        let paired = records.filter(|number| known.has(zone, *number));
+        paired.for_each(|number| self.set(zone, own + (number - first)));
+    }
+
+    /// Forgets that the records that may be the counterparts of a record have one.
+    fn forget_counterpart(&self, live: &Live, rtype: Rtype, rdata: RdataRef<'_>) {
+        let counterpart = match (rdata.address(), rdata.target().filter(|_| rtype == Rtype::PTR)) {
+            (Some(address), _) => live.rrset(ReverseName::of(address).as_name(), Rtype::PTR),
+            (None, Some(target)) => live.rrset(target, Rtype::AAAA),
+            (None, None) => None,
+        };
+        if let Some(found) = counterpart {
+            found.rrset.numbers().for_each(|number| self.0[found.zone.0 as usize].clear(number));
+        }
     }
 
     /// Notes that the live AAAA and the live PTR that two RRsets of one record each are answer each other.
@@ -69,7 +108,7 @@ impl UnpairedRecords {
     /// Looks through all zones, for records of which it is not known already that they have a counterpart.
     pub fn find(live: &Live, known: PairedRecords) -> UnpairedRecords {
         let paired = known;
-        let parts: Vec<RecordRange> = live.zones().flat_map(|(zone, known)| parts(zone, known.contents())).collect();
+        let parts: Vec<RecordRange> = live.zones().flat_map(|(zone, known)| parts(zone, known)).collect();
         let addresses = parts.par_iter().flat_map_iter(|part| unanswered(live, part, &paired));
         let by_address = HashIndex::new(addresses.collect());
         let targets = parts.par_iter().flat_map_iter(|part| in_vain(live, part, &paired));
@@ -95,7 +134,7 @@ impl UnpairedRecords {
     /// The names that pass a test, of those at which an AAAA or A is and of those that a PTR of a whole address points to;
     /// sorted. Pairs that were known beforehand are left out: of their names a host was found to be the holder.
     pub fn names(&self, live: &Live, is_wanted: impl Fn(NameRef<'_>) -> bool + Sync) -> Vec<Name> {
-        let parts: Vec<RecordRange> = live.zones().flat_map(|(zone, known)| parts(zone, known.contents())).collect();
+        let parts: Vec<RecordRange> = live.zones().flat_map(|(zone, known)| parts(zone, known)).collect();
         let found = parts.par_iter().flat_map_iter(|part| {
             let rrsets = live_in(live, part, &[Rtype::AAAA, Rtype::A, Rtype::PTR], &self.paired);
             let mut names = Vec::new();
@@ -122,12 +161,17 @@ impl UnpairedRecords {
     }
 }
 
+/// How many records of a zone are known.
+fn record_count(zone: &LiveZone) -> u32 {
+    zone.contents().map_or(0, |contents| contents.record_count() as u32)
+}
+
 /// Some of the records of a zone, by number.
 type RecordRange = (ZoneIndex, Range<u32>);
 
 /// The pieces of work that a zone is.
-fn parts(zone: ZoneIndex, contents: Option<&ZoneContents>) -> impl Iterator<Item = RecordRange> {
-    let records = contents.map_or(0, |contents| contents.record_count() as u32);
+fn parts(zone: ZoneIndex, known: &LiveZone) -> impl Iterator<Item = RecordRange> {
+    let records = record_count(known);
     (0..records).step_by(PART as usize).map(move |from| (zone, from..records.min(from.saturating_add(PART))))
 }
 

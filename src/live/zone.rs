@@ -175,6 +175,12 @@ impl LiveZone {
         !self.structure.cuts.is_empty() || !self.structure.dnames.is_empty()
     }
 
+    /// Whether another copy of this zone has the same delegations and DNAME, so that it hides the same names.
+    pub fn hides_as(&self, other: &LiveZone) -> bool {
+        let (one, other) = (&self.structure, &other.structure);
+        one.cuts == other.cuts && one.dnames == other.dnames
+    }
+
     /// Whether data at a name of this zone is hidden by a delegation or a DNAME.
     pub fn hides(&self, name: NameRef<'_>) -> bool {
         self.cut_at_or_above(name).is_some() || self.dname_above(name).is_some()

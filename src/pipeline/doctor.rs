@@ -8,7 +8,7 @@ use super::settings::{load_config, local_folder};
 use super::targets::is_fenced;
 use super::{TOOL, name_servers};
 use crate::diag::did_you_mean;
-use crate::dns::{ZoneContents, ZoneName};
+use crate::dns::{ZoneComparison, ZoneContents, ZoneName};
 use crate::doctor::copies::CopyExamined;
 use crate::doctor::{Diagnosis, TargetAbilities, TargetDiagnosis};
 use crate::inventory::model::{Config, ZoneSpec};
@@ -129,7 +129,7 @@ fn compared(pool: &Pool, context: &ProviderContext<'_>, zones: &[&ZoneName]) -> 
         let mut known = pool.targets.iter().filter_map(read);
         let Some((reference, contents)) = known.next() else { return Vec::new() };
         let compare = |(target, copy): (TargetId, ZoneContents)| {
-            let differing = differing_rrsets(&contents, &copy);
+            let differing = differing_rrsets(zone, &ZoneComparison::of(&contents, &copy));
             (target, CopyExamined { zone: zone.clone(), reference: reference.name.clone(), differing })
         };
         known.map(compare).collect::<Vec<_>>()

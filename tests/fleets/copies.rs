@@ -36,11 +36,11 @@ fn give_targets(fleet: &Path, threshold: u32) -> bool {
 }
 
 /// A few random numbers.
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
     /// A number below another.
-    fn below(&mut self, limit: u64) -> u64 {
+    pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }

@@ -8,8 +8,9 @@ use zonewright::pipeline::targets::server_names;
 
 use zonewright::diff::decide::{self, DecisionInput};
 use zonewright::diff::held::HeldEdits;
+use zonewright::diff::judge::{self, FleetDecisions};
 use zonewright::diff::waits::RrsetWaits;
-use zonewright::diff::{RuleContext, Selection, TrippedHosts, judge};
+use zonewright::diff::{HostStandings, RuleContext, Selection, TrippedHosts};
 use zonewright::dns::{Name, NameRef, RdataRef, Rtype, reverse};
 use zonewright::inventory::value::Time;
 use zonewright::inventory::{self, Inventory};
@@ -18,7 +19,7 @@ use zonewright::live::{Live, LiveRrset};
 use super::{on_fleets, plan_of};
 
 /// A fleet's inventory and zones; none where its settings are refused.
-fn read(fleet: &Path, now: Time) -> Option<(Inventory, Live)> {
+pub fn read(fleet: &Path, now: Time) -> Option<(Inventory, Live)> {
     plan_of(fleet)?;
     let inventory = inventory::load_workspace(fleet, now, &|_| {}).inventory.expect("settings that `plan` took");
     let live = crate::read_zones(&inventory, fleet, now).live;
@@ -26,7 +27,7 @@ fn read(fleet: &Path, now: Time) -> Option<(Inventory, Live)> {
 }
 
 /// The clock of the fleets.
-fn now() -> Time {
+pub fn now() -> Time {
     "2026-11-20T02:00:00Z".parse().expect("a time")
 }
 
@@ -43,7 +44,7 @@ fn all_with<'l>(live: &'l Live, rtype: Rtype, is_meant: impl Fn(RdataRef<'l>) ->
 }
 
 /// Looks up every address and every name of the zones, and compares with a look at all records.
-fn compare_look_ups(live: &Live, seed: u64) {
+pub fn compare_look_ups(live: &Live, seed: u64) {
     let rdata = |rtype| live.rrsets_of(rtype).flat_map(|found| found.rrset.rdata());
     let addresses: BTreeSet<Ipv6Addr> = rdata(Rtype::AAAA)
         .chain(rdata(Rtype::A))
@@ -65,23 +66,31 @@ fn compare_look_ups(live: &Live, seed: u64) {
     }
 }
 
+/// Decides for all hosts, and shows `look` what this is based on.
+pub fn decide_all(
+    inventory: &Inventory,
+    live: &Live,
+    look: impl FnOnce(&RuleContext<'_>, &HostStandings, FleetDecisions),
+) {
+    let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
+    let given = DecisionInput {
+        servers: &server_names(inventory),
+        now: now(),
+        selection: &selection,
+        tripped: &tripped,
+        waits: &waits,
+        held: &HeldEdits::default(),
+        copies: &[],
+    };
+    decide::decide_and(inventory, live, given, look);
+}
+
 #[test]
 fn the_rules_find_nothing_to_do_for_hosts_that_are_told_without_them() {
     let settled = Cell::new(0);
     on_fleets(|seed, fleet| {
         let Some((inventory, live)) = read(fleet, now()) else { return };
-        let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
-        let servers = server_names(&inventory);
-        let given = DecisionInput {
-            servers: &servers,
-            now: now(),
-            selection: &selection,
-            tripped: &tripped,
-            waits: &waits,
-            held: &HeldEdits::default(),
-            copies: &[],
-        };
-        decide::decide_and(&inventory, &live, given, |context, standings, decided| {
+        decide_all(&inventory, &live, |context, standings, decided| {
             settled.set(settled.get() + context.settled.iter().filter(|is_settled| **is_settled).count());
             let unsettled = vec![false; inventory.hosts.len()];
             let (all_standings, all) = judge::judge_all(&RuleContext { settled: &unsettled, ..*context });
@@ -104,18 +113,7 @@ fn what_holds_an_address_or_points_to_a_name_is_found_as_by_a_look_at_all_record
         compare_look_ups(&live, seed);
         // Deciding tells beforehand what it found to be in order.
         let (_, live) = read(fleet, now()).expect("as before");
-        let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
-        let servers = server_names(&inventory);
-        let given = DecisionInput {
-            servers: &servers,
-            now: now(),
-            selection: &selection,
-            tripped: &tripped,
-            waits: &waits,
-            held: &HeldEdits::default(),
-            copies: &[],
-        };
-        decide::decide(&inventory, &live, given);
+        decide_all(&inventory, &live, |_, _, _| {});
         compare_look_ups(&live, seed);
     });
 }
