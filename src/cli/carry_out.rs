@@ -61,7 +61,7 @@ impl<'a> ApplyTask<'a> {
     /// How far it goes.
     fn reach(&self) -> ApplyReach<'_> {
         let ApplyLimits { max_failures, allow, no_wait, .. } = self.limits;
-        ApplyReach { max_failures: *max_failures, allow, auto: self.auto, waits: !no_wait }
+        ApplyReach { max_failures: *max_failures, allow, auto: self.auto, waits: !no_wait, goes_on: RESUME }
     }
 
     /// How its outcome is printed.
@@ -94,6 +94,8 @@ pub struct ApplyReach<'a> {
     pub auto: bool,
     /// Whether name servers are waited for.
     pub waits: bool,
+    /// The command that goes on where this one is broken off.
+    pub goes_on: &'a str,
 }
 
 /// Refuses a plan that was just made, where it is known already that `apply` will refuse it: then no question is asked.
@@ -225,9 +227,10 @@ pub fn conduct<T>(
     let (format, quiet, is_over) = (shared.log_format, shared.quiet, &AtomicBool::new(false));
     let done = std::thread::scope(|scope| {
         let announcer = scope.spawn(|| {
-            announce_interrupt(&interrupted, is_over, |text| {
-                let text = if progress.is_in(RunStage::Publish) { WAIT_ENDS } else { text };
-                progress.without_line(|| output::note(format, quiet, text))
+            announce_interrupt(&interrupted, is_over, || {
+                let is_waiting = progress.is_in(RunStage::Publish);
+                let text = if is_waiting { WAIT_ENDS.to_owned() } else { ends_soon(reach.goes_on) };
+                progress.without_line(|| output::note(format, quiet, &text))
             });
         });
         let done = work(&request, &progress);
@@ -244,14 +247,22 @@ const LOOK_FOR_SIGNALS: Duration = Duration::from_millis(50);
 /// What is said to a signal while name servers are waited for.
 const WAIT_ENDS: &str = "interrupted: name servers are no longer waited for; `zonewright sync` asks them again";
 
+/// The command that goes on with an apply.
+pub const RESUME: &str = "zonewright resume";
+
+/// What is said to a signal while updates are sent; and the command that goes on.
+fn ends_soon(goes_on: &str) -> String {
+    format!(
+        "interrupted: waiting for the updates that are under way; nothing else is sent. The same signal again ends at \
+         once; then run `{goes_on}`"
+    )
+}
+
 /// Says once that a signal came, and what is waited for, until the work is over.
-fn announce_interrupt(interrupted: &AtomicBool, is_over: &AtomicBool, say: impl FnOnce(&str)) {
+fn announce_interrupt(interrupted: &AtomicBool, is_over: &AtomicBool, say: impl FnOnce()) {
     while !is_over.load(Ordering::SeqCst) {
         if interrupted.load(Ordering::SeqCst) {
-            return say(
-                "interrupted: waiting for the updates that are under way; nothing else is sent. The same signal \
-                        again ends at once; then run `zonewright resume`",
-            );
+            return say();
         }
         std::thread::park_timeout(LOOK_FOR_SIGNALS);
     }

@@ -1,11 +1,12 @@
 //! `resume`: finishes an apply that did not do all of its plan.
 
 use super::args::{ResumeArgs, SharedArgs};
-use super::carry_out::{self, ApplyOutput, ApplyReach, ConductedWork};
+use super::carry_out::{self, ApplyOutput, ApplyReach, ConductedWork, RESUME};
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::request::refuse_zones;
 use crate::pipeline::resume::{ResumeOutcome, resume};
+use crate::report;
 use crate::state::ApplyId;
 
 /// Continues an apply, and prints the outcome.
@@ -19,7 +20,13 @@ pub fn run(shared: &SharedArgs, args: &ResumeArgs) -> Result<Exit, CommandFailur
     }
     let now = output::now(shared)?;
     let id = args.id.map(ApplyId);
-    let reach = ApplyReach { max_failures: args.max_failures, allow: &args.allow, auto: false, waits: !args.no_wait };
+    let reach = ApplyReach {
+        max_failures: args.max_failures,
+        allow: &args.allow,
+        auto: false,
+        waits: !args.no_wait,
+        goes_on: RESUME,
+    };
     let ConductedWork { done, is_interrupted, .. } =
         carry_out::conduct(shared, now, reach, |request, progress| resume(id, request, progress))?;
     let output = ApplyOutput { shared, format: args.format, started: now, sealed: None };
@@ -27,9 +34,8 @@ pub fn run(shared: &SharedArgs, args: &ResumeArgs) -> Result<Exit, CommandFailur
         Ok(ResumeOutcome::Ran(sealed, ran)) => {
             ApplyOutput { sealed: Some(&sealed), ..output }.tell(&ran, is_interrupted, Exit::Done)
         }
-        Ok(ResumeOutcome::Complete(id)) => {
-            let words = format!("Nothing to resume: apply {} did all of its plan.\n", id.0);
-            output.tell_nothing(Some(id), &words)
+        Ok(ResumeOutcome::Complete(id, lacking)) => {
+            output.tell_nothing(Some(id), &report::apply::complete(id, lacking))
         }
         Ok(ResumeOutcome::NoSuchApply) => match args.id {
             Some(id) => Err(CommandFailure::of_call(format!("the journal has no apply {id}"))

@@ -15,10 +15,11 @@ use super::publication::PoolRolls;
 use super::publication::taken::serial;
 use super::settings::WorkspaceSettings;
 use super::targets::{OpenedZones, Targets};
+use crate::apply::SIDE_BY_SIDE;
 use crate::apply::accept::PlanTerms;
 use crate::apply::shape::PlanBounds;
-use crate::apply::{SIDE_BY_SIDE, ZoneWritten};
 use crate::change::{Change, ChangeKind, Reason, RrsetText, Rule};
+use crate::claim::Subject;
 use crate::consensus::SerialSeen;
 use crate::diag::Problem;
 use crate::diff::own::heritage_owner;
@@ -97,7 +98,53 @@ struct CopyWork {
     /// The lacks that are over.
     over: Vec<LackedChange>,
     /// What is left.
-    left: Vec<LeftLack>,
+    left: Vec<LackToLeave>,
+}
+
+/// What is left at a copy, and whose it is.
+struct LackToLeave {
+    /// What the report says.
+    told: LeftLack,
+    /// Whose it is.
+    subjects: Vec<Subject>,
+}
+
+impl LackToLeave {
+    /// Leaves a lack, and says why.
+    fn of(own: &OpenLack, why: String) -> LackToLeave {
+        let LackedChange { copy, change, .. } = &own.lack;
+        let subjects = std::iter::once(&change.subject).chain(&change.also).cloned().collect();
+        LackToLeave { told: LeftLack { target: copy.target.clone(), key: own.key.clone(), why }, subjects }
+    }
+}
+
+/// Takes out the changes of subjects of which something is left at the same target, with what is left of them: a host is
+/// made up as a whole, or waits as a whole.
+fn take_waiting(changes: &mut Vec<Change>, left: &[LackToLeave]) -> Vec<LeftLack> {
+    let of_subjects = |(target, subjects): (&TargetId, &[Subject])| {
+        subjects.iter().map(|subject| (target.clone(), subject.clone())).collect::<Vec<_>>()
+    };
+    let mut stopped: BTreeSet<(TargetId, Subject)> =
+        left.iter().flat_map(|own| of_subjects((&own.told.target, &own.subjects))).collect();
+    let mut waiting = Vec::new();
+    loop {
+        let waits = |change: &Change| {
+            let target = target_of(change);
+            change.subjects().any(|subject| stopped.contains(&(target.clone(), subject.clone())))
+        };
+        let (wait, go): (Vec<Change>, Vec<Change>) = changes.drain(..).partition(waits);
+        *changes = go;
+        if wait.is_empty() {
+            return waiting;
+        }
+        for change in wait {
+            let target = target_of(&change);
+            // What they share with others makes those wait, too.
+            stopped.extend(change.subjects().map(|subject| (target.clone(), subject.clone())));
+            let why = "it waits: something else of its host is left there".to_owned();
+            waiting.push(LeftLack { target, key: change.key, why });
+        }
+    }
 }
 
 /// What is needed to try again what targets lack.
@@ -193,14 +240,16 @@ impl LackWork<'_> {
         let names: BTreeSet<CopyId> =
             by_copy.keys().cloned().chain(behind(state)?.into_iter().filter(is_open)).collect();
         let mut outcome = LackOutcome::default();
-        let mut changes = Vec::new();
+        let (mut changes, mut left) = (Vec::new(), Vec::new());
         for (copy, lacks) in by_copy {
-            let CopyWork { changes: own, over, left } = look(targets, &copy, lacks);
-            outcome.settled += over.len();
-            over.iter().try_for_each(|lack| state.drop_lack(lack))?;
-            outcome.left.extend(left);
-            changes.extend(own);
+            let work = look(targets, &copy, lacks);
+            outcome.settled += work.over.len();
+            work.over.iter().try_for_each(|lack| state.drop_lack(lack))?;
+            changes.extend(work.changes);
+            left.extend(work.left);
         }
+        let waiting = take_waiting(&mut changes, &left);
+        outcome.left.extend(left.into_iter().map(|own| own.told).chain(waiting));
         if !changes.is_empty() {
             self.make(state, changes, targets, &mut outcome)?;
         }
@@ -216,27 +265,23 @@ impl LackWork<'_> {
         targets: &Targets<'_>,
         outcome: &mut LackOutcome,
     ) -> Result<(), Problem> {
-        let asked = changes.len();
         let sealed = SealedPlan::new(self.plan(state, changes)?);
         let bounds = PlanBounds::of(&self.settings.config, &self.settings.projects);
         let ApplyRun { refusal, applied, .. } = self.work(&sealed, &bounds, targets).begin(state, &[])?;
-        let made: usize = applied.zones.iter().map(|zone: &ZoneWritten| zone.changes).sum();
-        outcome.made += made;
+        // A server may take an update and ignore a part of it: what was read back there counts, not what was sent.
+        let lacking = state.lacks()?;
+        let changes = &sealed.plan().changes;
+        let left = still_lacking(changes, &lacking);
+        outcome.made += changes.len() - left.len();
         outcome.refusal = refusal;
-        if made < asked {
-            let lacking = state.lacks()?;
-            let why = |change: &Change| {
-                let outcome = applied.hosts.iter().find(|host| host.subject == change.subject);
-                let said = outcome.and_then(|host| host.message.clone().or(Some(host.lacks.first()?.message.clone())));
-                said.unwrap_or_else(|| "it was not made".to_owned())
-            };
-            let left = still_lacking(&sealed.plan().changes, &lacking).into_iter().map(|change| LeftLack {
-                target: target_of(change),
-                key: change.key.clone(),
-                why: why(change),
-            });
-            outcome.left.extend(left);
-        }
+        let why = |change: &Change| {
+            let outcome = applied.hosts.iter().find(|host| host.subject == change.subject);
+            let said = outcome.and_then(|host| host.message.clone().or(Some(host.lacks.first()?.message.clone())));
+            said.unwrap_or_else(|| "it was not made".to_owned())
+        };
+        let told =
+            left.iter().map(|change| LeftLack { target: target_of(change), key: change.key.clone(), why: why(change) });
+        outcome.left.extend(told);
         Ok(())
     }
 
@@ -333,8 +378,7 @@ fn look(targets: &Targets<'_>, copy: &CopyId, lacks: Vec<OpenLack>) -> CopyWork 
     let here = match held(targets, copy, &keys) {
         Ok(here) => here,
         Err(problem) => {
-            let left = |own: OpenLack| LeftLack { target: copy.target.clone(), key: own.key, why: problem.to_string() };
-            work.left = lacks.into_iter().map(left).collect();
+            work.left = lacks.iter().map(|own| LackToLeave::of(own, problem.to_string())).collect();
             return work;
         }
     };
@@ -358,10 +402,7 @@ fn look(targets: &Targets<'_>, copy: &CopyId, lacks: Vec<OpenLack>) -> CopyWork 
 fn judge(work: &mut CopyWork, lacks: &[&OpenLack], here: &Option<Rrset>, others: &HeldElsewhere) {
     let (mut now, mut last) = (here.clone(), None);
     for own in lacks {
-        let mut leave = |why: &str| {
-            let target = own.lack.copy.target.clone();
-            work.left.push(LeftLack { target, key: own.key.clone(), why: why.to_owned() });
-        };
+        let mut leave = |why: &str| work.left.push(LackToLeave::of(own, why.to_owned()));
         match fate(&own.kind, now.as_ref(), others) {
             LackFate::Done if now == *here => work.over.push(own.lack.clone()),
             // Once the one before it is made.
@@ -422,6 +463,7 @@ fn held(targets: &Targets<'_>, copy: &CopyId, keys: &[RrKey]) -> Result<BTreeMap
 mod tests {
     use super::*;
     use crate::change::fixture;
+    use crate::inventory::value::Inv;
     use crate::state::{ApplyId, SentChange};
     use crate::target::PoolName;
 
@@ -487,6 +529,33 @@ mod tests {
         let copy = CopyId { target, zone: zone.clone() };
         let at = "2026-11-20T02:00:00Z".parse().unwrap();
         LackedChange { copy, apply: ApplyId(1), at, change: sent, why: "the server was down".to_owned() }
+    }
+
+    #[test]
+    fn what_is_left_of_a_host_makes_the_rest_of_it_wait_at_that_target() {
+        let of = |target: &str, hosts: &[u64], name: &str| {
+            let what = (name, Rtype::AAAA);
+            let own = fixture::change(("p", Some(hosts[0])), what, ((60, &[]), (60, &["2a02::1"])), &[]);
+            let also = hosts[1..].iter().map(|host| Subject::Host(Inv(*host))).collect();
+            Change { targets: vec![target.to_owned()], also, ..own }
+        };
+        let left = lack(&of("a", &[1], "one.example.net"));
+        let left = LackToLeave::of(&OpenLack::of(left).unwrap(), "it was changed".to_owned());
+        let mut changes = vec![
+            of("a", &[3, 4], "three-four.example.net"),
+            of("a", &[2, 3], "two-three.example.net"),
+            of("a", &[1, 2], "one-two.example.net"),
+            of("a", &[5], "five.example.net"),
+            of("b", &[1], "one.example.net"),
+        ];
+        let waiting = take_waiting(&mut changes, &[left]);
+        let names = |keys: Vec<&RrKey>| keys.iter().map(|key| key.owner.to_string()).collect::<Vec<_>>();
+        assert_eq!(
+            names(waiting.iter().map(|own| &own.key).collect()),
+            ["one-two.example.net.", "two-three.example.net.", "three-four.example.net."]
+        );
+        assert!(waiting.iter().all(|own| own.target.name == "a"));
+        assert_eq!(names(changes.iter().map(|own| &own.key).collect()), ["five.example.net.", "one.example.net."]);
     }
 
     #[test]

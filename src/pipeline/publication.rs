@@ -62,7 +62,7 @@ pub struct PublicationWatch<'a> {
 
 impl PublicationWatch<'_> {
     /// Waits until the name servers serve what an apply changed, or were asked often enough; asks none where `waits`
-    /// says so. Gives none where no pool of the apply has a name server.
+    /// says so. Gives none where no pool of the apply has a name server, and its targets agree.
     ///
     /// Other runs may go on meanwhile: the state is given back while name servers are asked.
     pub fn of_apply(&self, held: HeldState, apply: ApplyId, waits: bool) -> Result<Option<ServedOutcome>, Problem> {
@@ -76,8 +76,8 @@ impl PublicationWatch<'_> {
         let pending: BTreeSet<ZoneId> = pending.map(|rrset| rrset.zone.clone()).collect();
         let unasked = |held, ending| AskedZones { held, ending, zones: Vec::new(), differing: Vec::new() };
         let asked = match (waits, pending.is_empty()) {
-            (false, _) => unasked(held, WaitEnding::Skipped),
-            (true, true) => unasked(held, WaitEnding::Over),
+            (_, true) => unasked(held, WaitEnding::Over),
+            (false, false) => unasked(held, WaitEnding::Skipped),
             (true, false) => self.ask(held, &rolls, &pending, true)?,
         };
         let AskedZones { held, ending, differing, .. } = asked;
@@ -201,17 +201,20 @@ fn merge(
     Ok(merged)
 }
 
-/// The rows of an apply in pools that have name servers.
+/// The rows of an apply in pools that have name servers, and those of zones that too few targets of a pool without any have
+/// as they were changed.
 fn rows_of(
     state: &dyn PublicationRecord,
     apply: ApplyId,
     rolls: &PoolRolls<'_>,
 ) -> Result<Vec<RrsetStanding>, Problem> {
-    if !rolls.has_name_servers() {
+    if !rolls.is_counted() {
         return Ok(Vec::new());
     }
     let mut rows = state.published_by(apply)?;
-    rows.retain(|rrset| rolls.is_asked(&rrset.zone.pool));
+    let short: BTreeSet<ZoneId> =
+        rows.iter().filter(|rrset| rrset.row.status == RrsetStatus::Error).map(|rrset| rrset.zone.clone()).collect();
+    rows.retain(|rrset| rolls.is_asked(&rrset.zone.pool) || short.contains(&rrset.zone));
     Ok(rows)
 }
 

@@ -35,8 +35,8 @@ const ROUNDS: usize = 3;
 pub enum ResumeOutcome {
     /// The journal has no apply, or none of this number.
     NoSuchApply,
-    /// The apply did all of its plan.
-    Complete(ApplyId),
+    /// The apply did all of its plan; with how many changes targets lack, of it and of others.
+    Complete(ApplyId, usize),
     /// It was resumed; with its plan.
     Ran(Box<SealedPlan>, Box<ApplyRun>),
     /// It was not resumed, and why.
@@ -62,7 +62,8 @@ pub fn resume(
     release_targets(config, state)?;
     let found = match id {
         Some(id) => state.apply(id)?,
-        None => state.applies(1)?.pop(),
+        // What `sync` makes up is its own to go on with.
+        None => state.last_of_plan()?,
     };
     let Some(found) = found else { return Ok(ResumeOutcome::NoSuchApply) };
     let place = format!("apply {}", found.id.0);
@@ -77,7 +78,7 @@ pub fn resume(
             let refusal = Problem::new(place, error.code(), error.to_string());
             return Ok(ResumeOutcome::Refused(refusal.hint("plan again: a new plan starts from what DNS holds now")));
         }
-        None if is_complete(&found) => return Ok(ResumeOutcome::Complete(found.id)),
+        None if is_complete(&found) => return Ok(ResumeOutcome::Complete(found.id, state.lacks()?.len())),
         None => return Ok(ResumeOutcome::Refused(not_kept(place))),
     };
     let zones = still_bound(&sealed.plan().workspace, config, &place);

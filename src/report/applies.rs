@@ -74,12 +74,13 @@ pub fn has_more_to_do(apply: &ApplySummary) -> bool {
 /// What else there is to say of an apply: why it was run, what it undoes, who resumed it.
 pub fn remarks(apply: &ApplySummary) -> Vec<String> {
     let reason = apply.new.reason.iter().map(|reason| format!("reason: {reason}"));
+    let sync = apply.is_sync.then(|| "made by `zonewright sync`: what targets lacked".to_owned());
     let undoes = apply.new.undoes.iter().map(|undone| format!("undoes apply {}", undone.0));
     let resumed = apply.resumed.iter().map(|Resumption { at, who, reason }| {
         let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
         format!("resumed {}{}{reason}", at.to_second(), by(who))
     });
-    reason.chain(undoes).chain(resumed).collect()
+    reason.chain(sync).chain(undoes).chain(resumed).collect()
 }
 
 /// An apply for documents, which say whether it is running.
@@ -106,4 +107,5 @@ object_in_documents!(ApplyView<'_>, view => {
     "outcomes": view.apply.outcomes,
     "updates_done": view.apply.updates_done,
     "updates_open": view.apply.updates_open,
+    ? "sync": view.apply.is_sync.then_some(true),
 });

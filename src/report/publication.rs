@@ -32,12 +32,16 @@ pub fn clause(served: &ServedOutcome) -> String {
     let (done, all) = (rrsets.done(), counted(rrsets.all(), "RRset"));
     match served.ending {
         _ if rrsets.all() == 0 => "later applies changed all of it again".to_owned(),
+        _ if !served.has_name_servers() => format!("enough targets have {done} of {all}"),
         _ if served.is_done() => format!("the name servers serve all of it ({all})"),
         WaitEnding::Skipped => format!("the name servers were not asked: {} pending", counted(rrsets.pending, "RRset")),
         WaitEnding::Interrupted => format!("interrupted while the name servers serve {done} of {all}"),
         WaitEnding::Over => format!("the name servers serve {done} of {all}"),
     }
 }
+
+/// What goes on with what targets lack.
+const SYNC_TARGETS: &str = "`zonewright sync` makes at targets what they lack";
 
 /// What a `sync` did.
 #[derive(Debug, Clone, Copy)]
@@ -149,7 +153,8 @@ impl TextPage<'_> {
         if lagging.is_empty() {
             return;
         }
-        self.heading("Name servers");
+        let has_name_servers = served.has_name_servers();
+        self.heading(if has_name_servers { "Name servers" } else { "Targets" });
         for of_voter in gather(&lagging.iter().collect::<Vec<_>>(), |lagging| &lagging.words) {
             let zones: Vec<String> = of_voter.iter().map(|lagging| lagging.zone.zone.name.to_string()).collect();
             let (shown, rest) = zones.split_at(self.options.shown(zones.len()));
@@ -158,7 +163,8 @@ impl TextPage<'_> {
         }
         let pools: BTreeSet<&PoolName> = lagging.iter().map(|lagging| &lagging.zone.zone.pool).collect();
         let pools: Vec<String> = pools.into_iter().map(|pool| format!("`zonewright status --pool {pool}`")).collect();
-        self.line(2, &format!("hint: {SYNC}; {} shows every row", pools.join(", ")));
+        let next = if has_name_servers { SYNC } else { SYNC_TARGETS };
+        self.line(2, &format!("hint: {next}; {} shows every row", pools.join(", ")));
         self.differing(&served.differing);
     }
 

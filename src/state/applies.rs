@@ -8,10 +8,13 @@ use crate::apply::{ApplyOutcome, OutcomeCode};
 use crate::diag::Problem;
 use crate::inventory::value::Time;
 
+/// Whether an apply is one of a `sync`: what it made up was read from no input.
+pub const SYNC: &str = "(inputs = '{}' AND undoes IS NULL)";
+
 /// The applies that a condition picks, the latest first.
 pub fn summaries(state: &dyn SqlRead, rest: &str, values: &[SqlValue<'_>]) -> Result<Vec<ApplySummary>, Problem> {
     let sql = format!(
-        "SELECT id, plan, effect, started, who, reason, hosts, finished, outcomes, undoes, is_whole,
+        "SELECT id, plan, effect, started, who, reason, hosts, finished, outcomes, undoes, is_whole, {SYNC},
            (SELECT count(*) FROM batches WHERE apply = applies.id AND settled = 'done'),
            (SELECT count(*) FROM batches WHERE apply = applies.id AND (settled IS NULL OR settled = 'unknown'))
          FROM applies {rest}"
@@ -47,8 +50,9 @@ fn summary(row: &dyn SqlRow) -> Result<ApplySummary, Problem> {
         },
         finished: row.get(7)?,
         outcomes: BTreeMap::new(),
-        updates_done: row.get::<i64>(11)? as usize,
-        updates_open: row.get::<i64>(12)? as usize,
+        is_sync: row.get(11)?,
+        updates_done: row.get::<i64>(12)? as usize,
+        updates_open: row.get::<i64>(13)? as usize,
         resumed: Vec::new(),
     })
 }

@@ -1,6 +1,7 @@
 //! The journal: every apply with its plan, every update that was sent with its outcome, and the markers, which show what
 //! took effect in each zone.
 
+use super::applies::SYNC;
 use super::ownership::SightedRrset;
 use super::sql::{SqlDatabase, SqlRows as _, values};
 use super::{
@@ -30,7 +31,11 @@ pub trait ApplyJournal: Send {
     /// One apply; `None` where there is none of this number.
     fn apply(&self, id: ApplyId) -> Result<Option<ApplySummary>, Problem>;
 
-    /// The applies that can be taken up again at a time: their plan is kept and has not expired. The latest first.
+    /// The latest apply that is not one of a `sync`.
+    fn last_of_plan(&self) -> Result<Option<ApplySummary>, Problem>;
+
+    /// The applies that can be taken up again at a time: their plan is kept and has not expired, and no `sync` made them.
+    /// The latest first.
     fn resumable(&self, now: Time) -> Result<Vec<ApplyId>, Problem>;
 
     /// The document of the plan of an apply; `None` once nothing of it can be taken up again.
@@ -143,9 +148,16 @@ impl<D: SqlDatabase> ApplyJournal for D {
         Ok(applies::summaries(self, "WHERE id = ?1", values![id])?.pop())
     }
 
+    fn last_of_plan(&self) -> Result<Option<ApplySummary>, Problem> {
+        Ok(applies::summaries(self, &format!("WHERE NOT {SYNC} ORDER BY id DESC LIMIT 1"), &[])?.pop())
+    }
+
     fn resumable(&self, now: Time) -> Result<Vec<ApplyId>, Problem> {
-        let sql = "SELECT apply FROM plans WHERE expires >= ?1 ORDER BY apply DESC";
-        self.rows(sql, values![now], |row| row.get(0))
+        let sql = format!(
+            "SELECT apply FROM plans WHERE expires >= ?1 AND apply NOT IN (SELECT id FROM applies WHERE {SYNC})
+             ORDER BY apply DESC"
+        );
+        self.rows(&sql, values![now], |row| row.get(0))
     }
 
     fn document(&self, id: ApplyId) -> Result<Option<String>, Problem> {

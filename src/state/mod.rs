@@ -226,6 +226,8 @@ pub struct ApplySummary {
     pub updates_open: usize,
     /// Who took it up again, in the order of time.
     pub resumed: Vec<Resumption>,
+    /// Whether a `sync` made it: it has no inputs, and undoes nothing. Such an apply is never resumed.
+    pub is_sync: bool,
 }
 
 impl ApplySummary {

@@ -149,7 +149,8 @@ impl DifferingRrset {
     }
 }
 
-/// Whether what was applied is served, in the pools that have name servers.
+/// Whether what was applied is served, in the pools that have name servers; and of pools without any, what too few targets
+/// have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServedOutcome {
     /// How the wait ended.
@@ -175,6 +176,11 @@ impl ServedOutcome {
     pub fn is_done(&self) -> bool {
         let rrsets = self.rrsets();
         rrsets.done() == rrsets.all()
+    }
+
+    /// Whether any of its zones has a name server.
+    pub fn has_name_servers(&self) -> bool {
+        self.zones.iter().flat_map(|zone| &zone.voters).any(|shown| shown.voter.server.is_some())
     }
 
     /// Whether name servers were asked, and not all RRsets are served.

@@ -181,9 +181,10 @@ impl WrittenUnit<'_> {
             let is_elsewhere = |place: &usize| {
                 let is_of_group = |(_, other): &(usize, &LaneSurvey<'_>)| other.votes.group == survey.votes.group;
                 let mut others = self.lanes().iter().enumerate().filter(is_of_group);
-                others.any(|(other, lane)| {
-                    self.has(other, *place) || (lane.needs_none(self.unit, *place) && self.is_reached(outcomes))
-                })
+                // What only brings a target in line is in the reference copy, whatever happens to the unit.
+                let is_in_dns = || survey.changes[*place].brings_in_line() || self.is_reached(outcomes);
+                others
+                    .any(|(other, lane)| self.has(other, *place) || (lane.needs_none(self.unit, *place) && is_in_dns()))
             };
             let why = match &outcomes[lane] {
                 LaneOutcome::Lacks(verdict) => verdict.message.clone(),

@@ -62,6 +62,7 @@ mod hindsight;
 mod init;
 mod kill_sweep;
 mod knot;
+mod lacking;
 mod made;
 mod maker;
 mod names;

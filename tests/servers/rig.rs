@@ -358,7 +358,7 @@ pub struct Edit {
 
 impl Edit {
     /// Reads a change.
-    fn of(change: &Value) -> Edit {
+    pub fn of(change: &Value) -> Edit {
         let text = |key: &str| change[key].as_str().expect("text").to_owned();
         let (name, rtype) = (text("name"), text("type"));
         let lines = |side: &str| -> BTreeSet<String> {

@@ -53,9 +53,9 @@ impl<'c> PoolRolls<'c> {
         self.pools.get(pool.as_str()).map(|own| own.roll.voters.clone()).unwrap_or_default()
     }
 
-    /// Whether any pool has a name server.
-    pub fn has_name_servers(&self) -> bool {
-        self.pools.values().any(|pool| !pool.name_servers.is_empty())
+    /// Whether any pool has another voter than the one target that is written.
+    pub fn is_counted(&self) -> bool {
+        self.pools.values().any(|pool| pool.roll.voters.len() > 1 || !pool.name_servers.is_empty())
     }
 
     /// Whether a pool has a name server.

@@ -39,6 +39,15 @@ pub fn declined(answer: &str) -> String {
     }
 }
 
+/// What is said where an apply did all of its plan; targets may lack so many changes, of it and of others.
+pub fn complete(apply: ApplyId, lacking: usize) -> String {
+    let done = format!("Nothing to resume: apply {} did all of its plan.", apply.0);
+    match lacking {
+        0 => format!("{done}\n"),
+        _ => format!("{done} Targets lack {}: `zonewright sync` makes them there.\n", counted(lacking, "change")),
+    }
+}
+
 /// All that is reported of an apply.
 #[derive(Debug, Clone, Copy)]
 pub struct ApplyReport<'a> {

@@ -42,6 +42,7 @@ fn summary(id: u64) -> ApplySummary {
         outcomes: [("applied".to_owned(), 37), ("stale".to_owned(), 2), ("failed".to_owned(), 1)].into(),
         updates_done: 2,
         updates_open: 1,
+        is_sync: false,
         resumed: vec![Resumption { at: at(id * 60 + 5), who: "night".into(), reason: Some("after the reboot".into()) }],
     }
 }

@@ -103,6 +103,7 @@ fn last() -> ApplySummary {
         outcomes: [("applied".to_owned(), 2), ("stale".to_owned(), 1)].into(),
         updates_done: 1,
         updates_open: 0,
+        is_sync: false,
         resumed: vec![],
     }
 }

@@ -39,6 +39,7 @@ fn begun(id: u64) -> ApplySummary {
         outcomes: [].into(),
         updates_done: 2,
         updates_open: 1,
+        is_sync: false,
         resumed: vec![],
     }
 }

@@ -100,22 +100,31 @@ impl TextPage<'_> {
             let done = updates(apply);
             self.line(2, &format!("apply {}, begun {}{}: {done}", apply.id.0, apply.new.started, by(&apply.new.who)));
         }
-        // Without a number `resume` continues the latest apply, which may be a later one.
-        let is_last = memory.applies.first().is_none_or(|last| last.id == latest.id);
-        let number = if is_last { String::new() } else { format!(" {}", latest.id.0) };
-        self.line(
-            2,
-            &if status.resumable().any(|id| id == latest.id) {
-                format!("hint: `zonewright resume{number}` {UNFINISHED}")
-            } else {
-                format!("hint: {NOT_KEPT}")
-            },
-        );
+        // Without a number `resume` continues the latest apply of a plan, which may be a later one.
+        let last = memory.applies.iter().find(|apply| !apply.is_sync);
+        let number_of = |apply: &ApplySummary| match last {
+            Some(last) if last.id != apply.id => format!(" {}", apply.id.0),
+            _ => String::new(),
+        };
+        if latest.is_sync {
+            self.line(2, &format!("hint: `zonewright sync` {UNFINISHED}"));
+        }
+        if let Some(apply) = broken.iter().find(|apply| !apply.is_sync) {
+            self.line(
+                2,
+                &if status.resumable().any(|id| id == apply.id) {
+                    format!("hint: `zonewright resume{}` {UNFINISHED}", number_of(apply))
+                } else {
+                    format!("hint: {NOT_KEPT}")
+                },
+            );
+        }
     }
 
     /// Adds what the latest apply left, where that can be resumed.
     fn in_part(&mut self, status: &Status, memory: &StateFacts) {
-        let Some(latest) = memory.applies.first().filter(|apply| apply.finished.is_some()) else { return };
+        let latest = memory.applies.iter().find(|apply| !apply.is_sync);
+        let Some(latest) = latest.filter(|apply| apply.finished.is_some()) else { return };
         if !has_more_to_do(latest) || status.resumable().all(|id| id != latest.id) {
             return;
         }

@@ -32,6 +32,7 @@ fn what_was_written_is_there_after_opening_again() {
             outcomes: [("applied".to_owned(), 1)].into(),
             updates_done: 1,
             updates_open: 0,
+            is_sync: false,
             resumed: vec![],
         };
         assert_eq!(state.applies(10).unwrap(), [expected]);

@@ -77,6 +77,23 @@ fn a_plan_is_kept_until_all_of_it_is_done_or_it_has_expired() {
 }
 
 #[test]
+fn what_a_sync_made_is_its_own_to_go_on_with() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let planned = state.begin(&new_apply(), &text("planned", at(100))).unwrap();
+    let synced = NewApply { inputs: [].into(), ..new_apply() };
+    state.begin(&synced, &text("synced", at(100))).unwrap();
+    let undone = NewApply { undoes: Some(planned), ..synced };
+    assert_eq!(state.last_of_plan().unwrap().unwrap().id, planned);
+    assert_eq!(state.resumable(at(50)).unwrap(), [planned]);
+    let undo = state.begin(&undone, &text("undo", at(100))).unwrap();
+    let are_syncs: Vec<bool> = state.applies(9).unwrap().into_iter().map(|apply| apply.is_sync).collect();
+    assert_eq!(are_syncs, [false, true, false]);
+    assert_eq!(state.last_of_plan().unwrap().unwrap().id, undo);
+    assert_eq!(state.resumable(at(50)).unwrap(), [undo, planned]);
+}
+
+#[test]
 fn what_a_plan_left_is_kept_until_a_later_one_did_all_of_the_fleets() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();

@@ -246,6 +246,26 @@ fn a_change_that_one_target_alone_needs_is_lacking_there() {
 }
 
 #[test]
+fn what_a_target_swallows_that_only_brings_it_in_line_is_lacking_there() {
+    let mut plan = plan_of(1, &["a", "b", "c"]);
+    for change in &mut plan.changes {
+        change.targets = vec!["b".to_owned()];
+        change.reasons = vec![fixture::reason(Rule::CopyDiffers, None, &[])];
+    }
+    for (threshold, outcome) in [(66, "1 already-applied"), (100, "1 not-applied")] {
+        let [a, b, c] = [1, 1, 1].map(|window| primary(&plan, window));
+        b.decide({
+            let plan = plan.clone();
+            move |_| swallowed(&plan)
+        });
+        let targets: [Target<'_>; 3] = [("a", Some(&a)), ("b", Some(&b)), ("c", Some(&c))];
+        let (applied, lacks) = run_in(&plan, &[main(threshold, &targets)]);
+        assert_eq!((counts(&applied).as_str(), lacks.len()), (outcome, plan.changes.len()), "{threshold}");
+        assert!(lacks.iter().all(|(target, ..)| target == "b"));
+    }
+}
+
+#[test]
 fn what_was_made_at_one_target_is_made_at_the_others_alone() {
     let plan = plan_of(2, &["a", "b"]);
     let (a, b) = (primary(&plan, 1), primary(&plan, 1));

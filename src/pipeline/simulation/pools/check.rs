@@ -6,13 +6,14 @@ use super::super::fleet::slot;
 use super::super::stage::shown as shown_update;
 use super::stage::{NAMES, PoolStage};
 use crate::change::{Change, ChangeKind};
-use crate::claim::Subject;
-use crate::dns::{Name, Rrset, Rtype};
+use crate::dns::{Name, RrKey, Rrset, Rtype};
 use crate::pipeline::apply::ApplyRun;
 use crate::plan::Plan;
 use crate::provider::memory::primary::LoggedUpdate;
 use crate::provider::memory::rules::RrsetDifference;
-use crate::state::{ApplyId, ApplyJournal, LackList, OwnershipRegister, PublicationRecord as _, SentFate, Sqlite};
+use crate::state::{
+    ApplyId, ApplyJournal, LackList, LeftSubject, OwnershipRegister, PublicationRecord as _, SentFate, Sqlite,
+};
 use crate::target::{Marker, TargetScope, ZoneId};
 use crate::verify::truth;
 
@@ -31,8 +32,8 @@ pub enum SessionEnd {
 pub struct PoolChecks {
     /// What must not happen.
     pub faults: Vec<String>,
-    /// The hosts that the latest apply of theirs did not finish.
-    unfinished: BTreeSet<Subject>,
+    /// What the latest `sync` left, by target.
+    left: HashSet<(String, RrKey)>,
 }
 
 /// An update of a run that took effect in a copy.
@@ -48,20 +49,29 @@ fn words(rtype: Rtype, rrset: Option<&Rrset>) -> String {
     rrset.map_or("nothing".to_owned(), |rrset| rrset.rdata_texts(rtype).join(", "))
 }
 
+/// Whether a plan knew what a copy holds.
+fn is_known(plan: &Plan, copy: usize) -> bool {
+    plan.zones.iter().any(|seen| seen.target == NAMES[copy])
+}
+
+/// What a plan asks of a copy at a key. In one that was unknown the change of the reference is tried, if there are not
+/// several.
+fn asked_of<'p>(plan: &'p Plan, copy: usize, key: &'p RrKey) -> impl Iterator<Item = &'p Change> {
+    let is_alone = plan.changes.iter().filter(|own| own.key == *key).count() == 1;
+    let is_tried = is_alone && !is_known(plan, copy);
+    plan.changes.iter().filter(move |own| own.key == *key && (own.is_at(NAMES[copy]) || is_tried))
+}
+
 impl PoolChecks {
     /// Checks what a session says when it ends: what it applied is in as many copies as reach the threshold, or was.
     pub fn ended(&mut self, stage: &PoolStage, end: &SessionEnd) {
+        if let SessionEnd::Synced(outcome) = end {
+            self.left = outcome.left.iter().map(|own| (own.target.name.clone(), own.key.clone())).collect();
+        }
         let SessionEnd::Ran(ran) = end else { return };
         let Some(apply) = ran.apply else { return };
         let begun = stage.begun.lock().unwrap();
         let changes = &begun[&apply].changes;
-        for host in &ran.applied.hosts {
-            if host.outcome.is_done() {
-                self.unfinished.remove(&host.subject);
-            } else {
-                self.unfinished.insert(host.subject.clone());
-            }
-        }
         for host in ran.applied.hosts.iter().filter(|host| host.outcome.is_done()) {
             let own: Vec<&Change> = changes.iter().filter(|change| change.subject == host.subject).collect();
             let has_all = |copy: &usize| {
@@ -79,23 +89,40 @@ impl PoolChecks {
         }
     }
 
+    /// Whether `sync` left a change at a copy with reason: something of its host that it left there is neither as before
+    /// the plan nor as planned, or is of an earlier plan.
+    fn is_left(&self, stage: &PoolStage, plan: &Plan, copy: usize, change: &Change) -> bool {
+        let host = |key: &RrKey| {
+            let place = stage.fleet.place(&key.owner.as_name().to_name(), key.rtype);
+            place.map(|place| stage.fleet.host(place))
+        };
+        let is_odd = |key: &RrKey| {
+            let held = truth::standing(&stage.primaries[copy], key);
+            let asked: Vec<&Change> = asked_of(plan, copy, key).collect();
+            asked.iter().all(|own| held.as_ref() != own.kind.before() && held.as_ref() != own.kind.after())
+        };
+        let mut of_host = self.left.iter().filter(|(name, key)| name == NAMES[copy] && host(key) == host(&change.key));
+        self.left.contains(&(NAMES[copy].to_owned(), change.key.clone())) && of_host.any(|(_, key)| is_odd(key))
+    }
+
     /// Checks, once all is calm and after a `sync`, that a change of a plan which one copy took is in all copies that it is for,
-    /// where no other editor was at its host. What an apply did not finish, for want of targets, is left to the next plan.
-    pub fn synced(&mut self, stage: &PoolStage, plan: &Plan) {
-        let is_known = |copy: usize| plan.zones.iter().any(|seen| seen.target == NAMES[copy]);
+    /// where no other editor was at its host. What an apply did not finish, for want of targets, is left to the next plan;
+    /// and so is a host at a target where something of it is neither as before the plan nor as planned.
+    pub fn synced(&mut self, stage: &PoolStage, plan: &Plan, unfinished: &[LeftSubject]) {
+        let is_unfinished = |change: &Change| unfinished.iter().any(|own| own.subject == change.subject);
         for change in &plan.changes {
             let (name, rtype) = (change.key.owner.as_name().to_name(), change.key.rtype);
             let place = stage.fleet.place(&name, rtype).unwrap();
-            if stage.is_host_edited(place) || self.unfinished.contains(&change.subject) {
+            if stage.is_host_edited(place) || is_unfinished(change) {
                 continue;
             }
-            // In a copy that was unknown the change of the reference is tried, if there are several.
-            let is_alone = plan.changes.iter().filter(|own| own.key == change.key).count() == 1;
             let held: Vec<(usize, Option<Rrset>)> = (0..stage.primaries.len())
-                .filter(|copy| change.is_at(NAMES[*copy]) || !is_known(*copy) && is_alone)
+                .filter(|copy| asked_of(plan, *copy, &change.key).any(|own| own.kind == change.kind))
+                .filter(|copy| !self.is_left(stage, plan, *copy, change))
                 .map(|copy| (copy, truth::standing(&stage.primaries[copy], &change.key)))
                 .collect();
-            let is_taken = held.iter().any(|(copy, held)| is_known(*copy) && held.as_ref() == change.kind.after());
+            let is_taken =
+                held.iter().any(|(copy, held)| is_known(plan, *copy) && held.as_ref() == change.kind.after());
             if is_taken && held.iter().any(|(_, held)| held.as_ref() == change.kind.before()) {
                 let shown = |(copy, held): &(usize, Option<Rrset>)| {
                     format!("{}: {}", NAMES[*copy], words(rtype, held.as_ref()))

@@ -28,7 +28,7 @@ use crate::pipeline::settings::{WorkspaceSettings, load_settings};
 use crate::pipeline::targets::Targets;
 use crate::plan::{Plan, SealedPlan, ZoneSeen, fixture};
 use crate::reading::ReadingTerms;
-use crate::state::{ApplyId, ApplyJournal, Sqlite};
+use crate::state::{ApplyId, ApplyJournal, ApplySummary, Sqlite};
 use crate::target::{CopyId, WriteTarget};
 use crate::verify::truth;
 
@@ -98,14 +98,15 @@ impl PoolStory<'_> {
         self.resume();
         self.run(&Errand::Sync);
         // An update that may still come late is not known to `sync`, and a killed apply may have sent one.
-        let is_known = |plan: &&SealedPlan| {
-            let applies = self.state.applies(20).unwrap();
-            applies
-                .iter()
-                .any(|apply| apply.new.plan == plan.id() && apply.finished.is_some() && apply.updates_open == 0)
-        };
-        if let Some(plan) = self.last.as_ref().filter(is_known) {
-            self.checks.synced(self.stage, plan.plan());
+        let applies = self.state.applies(20).unwrap();
+        let ended = self.last.as_ref().and_then(|plan| {
+            let is_its = |apply: &&ApplySummary| apply.new.plan == plan.id();
+            let is_known = |apply: &&ApplySummary| apply.finished.is_some() && apply.updates_open == 0;
+            Some((plan, applies.iter().filter(is_its).find(is_known)?.id))
+        });
+        if let Some((plan, id)) = ended {
+            let unfinished = self.state.left_hosts(id).unwrap();
+            self.checks.synced(self.stage, plan.plan(), &unfinished);
         }
         let run = 1 - self.stage.below(2);
         let plan = self.plan(run);
