@@ -103,7 +103,36 @@ impl TargetDiagnosis {
     }
 }
 
+/// A zone that a target lacks, as the settings allow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LackedZone {
+    /// The zone.
+    pub zone: ZoneName,
+    /// Whether it is to be deleted everywhere; else an apply makes it.
+    pub is_absent: bool,
+}
+
+impl LackedZone {
+    /// What that means.
+    fn finding(self) -> Finding {
+        let message = if self.is_absent {
+            "the zone is not here, as `state = \"absent\"` says"
+        } else {
+            "the zone does not exist here yet: an apply makes it (`create = true`)"
+        };
+        let (code, message) = (Code::new("zone-not-here"), message.to_owned());
+        Finding { level: FindingLevel::Note, code, place: None, zone: Some(self.zone), message, hint: None }
+    }
+}
+
 impl TargetDiagnosis {
+    /// The same, with the zones that it lacks with reason.
+    pub fn with_lacking(mut self, lacking: Vec<LackedZone>) -> TargetDiagnosis {
+        // They concern the target as a whole: no place has them.
+        self.findings.splice(..0, lacking.into_iter().map(LackedZone::finding));
+        self
+    }
+
     /// The same, with what the name servers that follow the target serve.
     pub fn with_followers(mut self, followers: &[FollowerExamined]) -> TargetDiagnosis {
         self.findings.extend(followers.iter().map(FollowerExamined::finding));

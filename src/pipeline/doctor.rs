@@ -10,8 +10,8 @@ use super::{TOOL, name_servers};
 use crate::diag::did_you_mean;
 use crate::dns::{ZoneComparison, ZoneContents, ZoneName};
 use crate::doctor::copies::CopyExamined;
-use crate::doctor::{Diagnosis, TargetAbilities, TargetDiagnosis};
-use crate::inventory::model::{Config, ZoneSpec};
+use crate::doctor::{Diagnosis, LackedZone, TargetAbilities, TargetDiagnosis};
+use crate::inventory::model::{Config, ZonePurpose, ZoneSpec};
 use crate::inventory::pool::{Pool, TargetSpec};
 use crate::inventory::value::Time;
 use crate::live::differing_rrsets;
@@ -63,14 +63,16 @@ pub fn examine(
     let context = ProviderContext { workspace, source: &config.source, now, cache: Some(&cache) };
     let targets = side_by_side(&vec![0; examined.len()], |place| {
         let (target, zones) = &examined[place];
-        let facts = provider::examine(target, &context, zones);
+        let (zones, lacking) = there_and_lacking(&config, &context, target, zones);
+        let facts = provider::examine(target, &context, &zones);
         let diagnosis = TargetDiagnosis::new(
             target.id.pool.to_string(),
             target.provider.clone(),
             zones.iter().map(|zone| (*zone).clone()).collect(),
-            abilities(&config, target, zones),
+            abilities(&config, target, &zones),
             facts,
-        );
+        )
+        .with_lacking(lacking);
         // After the target: a name server that has the newer serial by then does follow.
         let followers = name_servers::examine(&config, &context, &target.id, &diagnosis);
         progress.step();
@@ -80,6 +82,29 @@ pub fn examine(
         examined.iter().map(|(target, _)| *target).zip(targets).collect();
     let targets = with_copies(&config, &context, targets, &zones_of);
     Ok(Diagnosis { tool: TOOL.to_owned(), created: now, targets })
+}
+
+/// The zones that a target has, and those that it lacks with reason.
+fn there_and_lacking<'z>(
+    config: &Config,
+    context: &ProviderContext<'_>,
+    target: &TargetSpec,
+    zones: &[&'z ZoneName],
+) -> (Vec<&'z ZoneName>, Vec<LackedZone>) {
+    let spec = |zone: &ZoneName| {
+        config.zones.iter().find(|spec| spec.name == *zone && config.pool(spec).name == target.id.pool)
+    };
+    let may_be_missing = |zone: &ZoneName| spec(zone).is_some_and(ZoneSpec::may_be_missing);
+    let any = zones.iter().any(|zone| may_be_missing(zone));
+    let access = any.then(|| provider::open(target, context).ok()).flatten();
+    let is_lacking =
+        |zone: &&&ZoneName| may_be_missing(zone) && access.as_ref().is_some_and(|access| access.lacks_zone(zone));
+    let (lacking, there): (Vec<&ZoneName>, Vec<&ZoneName>) = zones.iter().partition(|zone| is_lacking(&zone));
+    let of_zone = |zone: &ZoneName| LackedZone {
+        zone: zone.clone(),
+        is_absent: spec(zone).is_some_and(|spec| spec.purpose == ZonePurpose::Absent),
+    };
+    (there, lacking.into_iter().map(of_zone).collect())
 }
 
 /// What a target can do in these zones.

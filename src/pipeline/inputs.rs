@@ -28,6 +28,7 @@ use crate::live::{OwnRrsets, PoolCopies, TargetCopies};
 use crate::parallel::HELD;
 use crate::progress::{Progress, RunStage};
 use crate::provider::cache::{Cache, CacheUse};
+use crate::reading::open::all_copies;
 use crate::reading::{EarlyZones, ReadingTerms, Zones, ZonesRequest, zones};
 use crate::snapshot::Snapshot;
 use crate::state::{State, open_to_read};
@@ -216,7 +217,7 @@ fn load_beside_zones(
     let Some((config, state)) = early else {
         return ReadFirst { loaded: load(), early: None, state: None };
     };
-    let total = config.zones.len() as u64;
+    let total = all_copies(&config).len() as u64;
     let steps = DeferredSteps { progress, done: Mutex::new(Some(0)) };
     let cache = cache_of(request, &config);
     let terms = ReadingTerms { workspace: request.workspace, now: request.now, cache: Some(&cache) };

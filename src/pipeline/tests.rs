@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use super::apply::{self, PlanToApply};
@@ -24,6 +25,20 @@ impl Progress for Silent {
     fn step(&self) {}
 }
 
+/// Counts the steps of stages.
+#[derive(Default)]
+struct CountedStages(Mutex<Vec<(RunStage, Option<u64>, u64)>>);
+
+impl Progress for CountedStages {
+    fn stage(&self, stage: RunStage, total: Option<u64>) {
+        self.0.lock().unwrap().push((stage, total, 0));
+    }
+
+    fn step(&self) {
+        self.0.lock().unwrap().last_mut().unwrap().2 += 1;
+    }
+}
+
 /// The clock.
 fn now() -> Time {
     "2026-11-20T12:00:00Z".parse().unwrap()
@@ -41,6 +56,11 @@ fn write_example(folder: &Path, provider: &str) {
 
 /// A plan of a workspace.
 fn plan(workspace: &Path) -> MadePlan {
+    plan_watched(workspace, &Silent)
+}
+
+/// The same, with its progress.
+fn plan_watched(workspace: &Path, progress: &dyn Progress) -> MadePlan {
     let request = PlanRequest {
         workspace,
         now: now(),
@@ -51,7 +71,7 @@ fn plan(workspace: &Path) -> MadePlan {
         cache: CacheUse::Renew,
         allow: &[],
     };
-    make_plan(&request, &Silent).unwrap()
+    make_plan(&request, progress).unwrap()
 }
 
 /// The addresses at a name, as the targets of a workspace have them.
@@ -94,4 +114,29 @@ fn a_provider_is_one_folder_and_one_word() {
     assert_eq!(ran.applied.done(), 1, "{ran:?}");
     assert_eq!(addresses(workspace, "example.net", "dc0-0002.example.net"), ["2001:db8:0:1:200:5eff:fe00:5302"]);
     assert!(plan(workspace).plan.changes.is_empty());
+}
+
+#[test]
+fn progress_counts_the_copies_of_zones() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = folder.path();
+    write_example(workspace, "zonefile");
+    let settings = workspace.join("zonewright.toml");
+    let (config, _) = settings::load_config(workspace).unwrap();
+    let [pool] = &config.pools[..] else { panic!("{:?}", config.pools) };
+    let text = fs::read_to_string(&settings).unwrap();
+    let second = format!("[[pool.{}.target]]\nname = \"second\"\ntype = \"zonefile\"\ndir = \"zones-2\"\n", pool.name);
+    let first = text.replace("type = \"zonefile\"", "name = \"first\"\ntype = \"zonefile\"");
+    fs::write(&settings, format!("{first}\n{second}")).unwrap();
+    fs::create_dir(workspace.join("zones-2")).unwrap();
+    for zone in fs::read_dir(workspace.join("zones")).unwrap() {
+        let zone = zone.unwrap();
+        fs::copy(zone.path(), workspace.join("zones-2").join(zone.file_name())).unwrap();
+    }
+    let stages = CountedStages::default();
+    plan_watched(workspace, &stages);
+    let stages = stages.0.into_inner().unwrap();
+    let zones = stages.iter().find(|(stage, ..)| *stage == RunStage::Zones).unwrap();
+    let copies = 2 * config.zones.len() as u64;
+    assert_eq!(zones, &(RunStage::Zones, Some(copies), copies), "{stages:?}");
 }

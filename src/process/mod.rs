@@ -53,7 +53,7 @@ impl BoundedCommand {
     /// Errors: as for [`BoundedCommand::run`].
     pub fn read(&self, max: u64) -> Result<Vec<u8>, AttemptError> {
         let deadline = Instant::now() + self.timeout;
-        let mut command = self.command();
+        let mut command = self.command().map_err(|error| self.not_run(&error))?;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| self.not_run(&error))?;
         let output = child.stdout.take().expect("the output is piped");
@@ -97,21 +97,26 @@ impl BoundedCommand {
     }
 
     /// The command in its folder, in a group of its own, so that its children end with it at the deadline.
-    fn command(&self) -> Command {
-        // What a relative path of a program is relative to differs between systems.
+    fn command(&self) -> io::Result<Command> {
         let program = self.program();
-        let path = if program.contains('/') { self.workspace.join(program) } else { Path::new(program).to_owned() };
+        let path = if program.contains('/') { self.in_workspace(program)? } else { Path::new(program).to_owned() };
         let mut command = Command::new(path);
         command.args(&self.words[1..]).current_dir(&self.workspace);
         #[cfg(unix)]
         command.process_group(0);
-        command
+        Ok(command)
+    }
+
+    /// The path of a program in the workspace. Where a relative path of a program starts differs between systems: before the
+    /// change of the folder, or after.
+    fn in_workspace(&self, program: &str) -> io::Result<PathBuf> {
+        std::path::absolute(self.workspace.join(program))
     }
 
     /// Starts the command; gives it, and what will bring the end of its output.
     fn start(&self, input: &[u8]) -> io::Result<(Child, Receiver<String>)> {
         let (reader, writer) = io::pipe()?;
-        let mut command = self.command();
+        let mut command = self.command()?;
         // Both go into one pipe, so that messages keep their order.
         command.stdin(Stdio::piped()).stdout(writer.try_clone()?).stderr(writer);
         let mut child = command.spawn()?;
@@ -245,6 +250,25 @@ mod tests {
         assert_eq!(run(&script, 1).unwrap_err(), "`sh` did not end within 1 s");
         thread::sleep(Duration::from_secs(2));
         assert!(!mark.exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_of_the_workspace_is_found_from_any_folder() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("here");
+        std::fs::write(&program, "#!/bin/sh\ntest -e here\n").unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let root: PathBuf = std::env::current_dir().unwrap().components().skip(1).map(|_| "..").collect();
+        let relative = root.join(folder.path().strip_prefix("/").unwrap());
+        for workspace in [folder.path().to_owned(), relative] {
+            let words = vec!["./here".to_owned()];
+            let command = BoundedCommand { words, workspace, timeout: Duration::from_secs(20) };
+            assert!(command.run(b"").is_ok(), "{command:?}");
+            assert!(command.read(10).is_ok(), "{command:?}");
+        }
     }
 
     #[test]
