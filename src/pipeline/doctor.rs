@@ -99,7 +99,7 @@ fn there_and_lacking<'z>(
     let access = any.then(|| provider::open(target, context).ok()).flatten();
     let is_lacking =
         |zone: &&&ZoneName| may_be_missing(zone) && access.as_ref().is_some_and(|access| access.lacks_zone(zone));
-    let (lacking, there): (Vec<&ZoneName>, Vec<&ZoneName>) = zones.iter().partition(|zone| is_lacking(&zone));
+    let (lacking, there): (Vec<&ZoneName>, Vec<&ZoneName>) = zones.iter().partition(is_lacking);
     let of_zone = |zone: &ZoneName| LackedZone {
         zone: zone.clone(),
         is_absent: spec(zone).is_some_and(|spec| spec.purpose == ZonePurpose::Absent),

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::pool_status::without_zone;
 use super::publication::PoolRolls;
 use super::settings::{load_config, state_address};
+use super::zone_changes::without_zone;
 use crate::consensus::{RowStatus, VoterId, ZoneStatus};
 use crate::diag::Problem;
 use crate::guard::Breaker;
@@ -47,6 +47,11 @@ pub fn breakers(workspace: &Path) -> Vec<Breaker> {
     state.flatten().and_then(|state| state.breakers().ok()).unwrap_or_default()
 }
 
+/// What a state says of each pool, in the order of the settings.
+pub(super) fn pools(state: &dyn State, config: &Config) -> Result<Vec<PoolTally>, Problem> {
+    StateReader { state, config }.pools()
+}
+
 /// What a state is read with.
 struct StateReader<'a> {
     /// The state.
@@ -59,6 +64,11 @@ impl StateReader<'_> {
     /// Reads it.
     fn read(&self) -> Result<StateMetrics, Problem> {
         let (breakers, last) = (self.state.breakers()?, self.state.last_finished()?);
+        Ok(StateMetrics { breakers, last, unfinished: unfinished(self.state)?.len(), pools: self.pools()? })
+    }
+
+    /// What it says of each pool.
+    fn pools(&self) -> Result<Vec<PoolTally>, Problem> {
         let (tallies, lacks) = (self.state.rrset_tallies()?, self.state.lacks()?);
         let (made, zones) = (self.state.zone_rows()?, self.state.zones_with_steps()?);
         let (rolls, mut pools) = (PoolRolls::of(self.config, &self.config.source), Vec::new());
@@ -72,7 +82,7 @@ impl StateReader<'_> {
             }
             pools.push(PoolTally { pool: pool.name.clone(), served, lacking: lacking(pool, &lacks), made });
         }
-        Ok(StateMetrics { breakers, last, unfinished: unfinished(self.state)?.len(), pools })
+        Ok(pools)
     }
 
     /// The status of each zone of a pool, and what is known of its voters.

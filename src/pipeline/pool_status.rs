@@ -5,15 +5,12 @@ use std::path::Path;
 use super::publication::PoolRolls;
 use super::settings::{load_config, state_address};
 use super::sync::{SyncError, UnknownPool};
+use super::zone_changes::without_zone;
 use crate::consensus::ZoneStatus;
-use crate::dns::ZoneName;
-use crate::inventory::pool::Pool;
 use crate::inventory::value::Time;
-use crate::plan::ZoneAction;
 use crate::reading::ReadingTerms;
 use crate::state::status::PoolStatus;
-use crate::state::{self, State, ZoneActionRow};
-use crate::target::TargetId;
+use crate::state::{self, State};
 
 /// Reads all rows of a pool.
 ///
@@ -34,13 +31,4 @@ pub fn pool_status(workspace: &Path, pool: &str, now: Time) -> Result<PoolStatus
     }
     let voters = PoolRolls::of(&config, context.source).of_pool(&spec.name);
     Ok(PoolStatus { name: spec.name.clone(), threshold: spec.threshold, voters, zones, made })
-}
-
-/// Whether a zone of a pool was deleted, at enough of its targets, by the rows of zones of that pool.
-pub(super) fn without_zone(pool: &Pool, zone: &ZoneName, rows: &[ZoneActionRow]) -> bool {
-    let is_deleted = |target: &TargetId| {
-        let mut own = rows.iter().filter(|row| row.copy.zone == *zone && row.copy.target == *target);
-        own.any(|row| row.action == ZoneAction::Delete && row.why.is_none())
-    };
-    pool.is_reached(pool.targets.iter().map(|target| &target.id).filter(|target| is_deleted(target)))
 }

@@ -7,7 +7,7 @@ use super::guards::{limits_used, rules_of};
 use super::inputs::load;
 use super::settings::{OpenError, load_config, state_address};
 use super::targets::{OpenedZones, is_fenced};
-use super::{TOOL, accepted};
+use super::{TOOL, accepted, metrics};
 use crate::apply::{CopyAccess, standing_marker};
 use crate::diag::Problem;
 use crate::dns::{Name, Rtype, ZoneName};
@@ -37,10 +37,13 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, OpenE
     accepted::hold_against(&mut inventory, state.as_deref())?;
     let limits = limits_used(&rules_of(&inventory), state.as_deref(), now)?;
     let left_behind = state.as_deref().map_or_else(|| Ok(Vec::new()), |state| left_behind(&inventory, state))?;
+    let pools = state.as_deref().map(|state| metrics::pools(state, &inventory.config)).transpose()?;
+    let pools = pools.unwrap_or_default();
     let accepted = state.map(|state| state.exports()).transpose()?.unwrap_or_default();
     let sources = inventory.exports.iter().map(|export| source(&inventory, export, &accepted)).collect();
     let place = address.setting().to_owned();
-    Ok(Status { tool: TOOL.to_owned(), created: now, place, holder, sources, memory, limits, left_behind, pool: None })
+    let (tool, created) = (TOOL.to_owned(), now);
+    Ok(Status { tool, created, place, holder, sources, memory, pools, limits, left_behind, pool: None })
 }
 
 /// The names that no host has and at which applies created an AAAA RRset that no apply deleted since, sorted; none

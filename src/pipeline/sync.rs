@@ -10,6 +10,7 @@ use super::publication::taken::serial;
 use super::publication::{PoolRolls, PublicationWatch};
 use super::settings::{OpenError, load_settings, state_address};
 use super::targets::OpenedZones;
+use super::zone_changes::without_zone;
 use super::{name_servers, zone_making};
 use crate::apply::ZoneOutcome;
 use crate::consensus::{SerialSeen, ZoneRecord};
@@ -102,7 +103,10 @@ pub fn sync(request: &ApplyConduct<'_>, pool: Option<&str>, progress: &dyn Progr
     progress.stage(RunStage::Survey, None);
     let zone_changes = zone_making::retry(config, request, state, pool)?;
     let lacks = LackWork { settings: &settings, request, rolls: &rolls, progress }.retry(state, pool)?;
-    let zones = open_zones(state, config, &rolls, pool)?;
+    let made = state.zone_rows()?;
+    let mut zones = open_zones(state, config, &rolls, pool)?;
+    // No server has a zone that was deleted.
+    zones.retain(|zone| config.zone(zone).is_some_and(|spec| !without_zone(config.pool(spec), &zone.name, &made)));
     if zones.is_empty() && lacks.is_empty() && zone_changes.is_empty() {
         return Ok(SyncRun::idle());
     }

@@ -9,6 +9,7 @@ use crate::diag::Problem;
 use crate::dns::{Name, RrsetRef, Rtype, ZoneContents, ZoneName, is_of_signer};
 use crate::guard::Allowance;
 use crate::inventory::model::{Config, ZonePurpose, ZoneSpec};
+use crate::inventory::pool::Pool;
 use crate::inventory::value::Time;
 use crate::plan::zone_change::members;
 use crate::plan::{Plan, ZoneAction, ZoneChange, ZoneSeen};
@@ -22,6 +23,15 @@ pub(super) fn terms(state: Option<&dyn State>, allowed: &[Allowance]) -> Result<
     let allowed = allowed.iter().filter_map(Allowance::zone_to_create);
     let allowed = allowed.filter_map(|zone| Name::parse(zone).ok()).map(ZoneName::new).collect();
     Ok(CreationTerms { seen, allowed })
+}
+
+/// Whether a zone of a pool was deleted, at enough of its targets, by the rows of zones of that pool.
+pub(super) fn without_zone(pool: &Pool, zone: &ZoneName, rows: &[ZoneActionRow]) -> bool {
+    let is_deleted = |target: &TargetId| {
+        let mut own = rows.iter().filter(|row| row.copy.zone == *zone && row.copy.target == *target);
+        own.any(|row| row.action == ZoneAction::Delete && row.why.is_none())
+    };
+    pool.is_reached(pool.targets.iter().map(|target| &target.id).filter(|target| is_deleted(target)))
 }
 
 /// The zones that a plan makes, lists or deletes, and what is said of these and of others.

@@ -1,5 +1,7 @@
 //! Zones of a plan that could not be read, gathered by outage: each is reported once, and not once a zone.
 
+use std::collections::BTreeSet;
+
 use super::notice::says;
 use super::summary::counted;
 use crate::diag::sanitize;
@@ -122,8 +124,19 @@ pub fn short_of(plan: &Plan) -> Vec<String> {
     });
     let unknown = sources(NoticeCode::SourceUnknown, "could not be read");
     let untrusted = sources(NoticeCode::SourceUntrusted, "failed a test");
-    let clauses = [zones, unknown, untrusted, settings];
+    let clauses = [zones, unread_targets(plan), unknown, untrusted, settings];
     clauses.into_iter().flatten().map(|clause| sanitize(&clause)).collect()
+}
+
+/// The targets of which a copy could not be read, while enough others were: `target `b` could not be read`; none where
+/// there is no such target. Not sanitized.
+pub fn unread_targets(plan: &Plan) -> Option<String> {
+    let is_unread = |notice: &&Notice| notice.code == NoticeCode::TargetUnknown && notice.subject.is_none();
+    let names: BTreeSet<&str> = plan.notices.iter().filter(is_unread).map(|notice| notice.name.as_str()).collect();
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let quoted: Vec<&str> = quoted.iter().map(String::as_str).collect();
+    let target = if quoted.len() == 1 { "target" } else { "targets" };
+    (!quoted.is_empty()).then(|| format!("{target} {} could not be read", listed(&quoted, FEW)))
 }
 
 /// Whether no zone could be read, so that there is nothing to plan.
@@ -144,6 +157,8 @@ pub fn unread(plan: &Plan) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claim::Subject;
+    use crate::inventory::value::Inv;
     use crate::plan::fixture;
 
     /// Notices about zones, each with the place of its error.
@@ -187,11 +202,16 @@ mod tests {
         let notice = |code, name: &str| Notice { code, name: name.to_owned(), subject: None, message: String::new() };
         let notices = vec![
             notice(NoticeCode::SourceUnknown, "hosts"),
+            notice(NoticeCode::TargetUnknown, "knot"),
+            notice(NoticeCode::TargetUnknown, "bind"),
+            notice(NoticeCode::TargetUnknown, "knot"),
+            Notice { subject: Some(Subject::Host(Inv(7))), ..notice(NoticeCode::TargetUnknown, "of a host") },
             notice(NoticeCode::BadSettings, "projects/a.yaml"),
             notice(NoticeCode::BadSettings, "projects/b.yaml"),
             notice(NoticeCode::SourceUntrusted, "eine"),
         ];
         insta::assert_snapshot!(short_of(&Plan { notices, ..fixture::empty() }).join("\n"), @"
+        targets `bind`, `knot` could not be read
         no plan for hosts that need source `hosts`, which could not be read
         no plan for hosts that need source `eine`, which failed a test
         2 settings files have errors: projects/a.yaml, projects/b.yaml

@@ -33,7 +33,8 @@ pub fn clause(served: &ServedOutcome) -> String {
     match served.ending {
         _ if rrsets.all() == 0 => "later applies changed all of it again".to_owned(),
         _ if !served.has_name_servers() => format!("enough targets have {done} of {all}"),
-        _ if served.is_done() => format!("the name servers serve all of it ({all})"),
+        _ if served.is_done() && served.is_everywhere() => format!("the name servers serve all of it ({all})"),
+        _ if served.is_done() => format!("enough servers have all of it ({all}), others do not show it yet"),
         WaitEnding::Skipped => format!("the name servers were not asked: {} pending", counted(rrsets.pending, "RRset")),
         WaitEnding::Interrupted => format!("interrupted while the name servers serve {done} of {all}"),
         WaitEnding::Over => format!("the name servers serve {done} of {all}"),
@@ -82,6 +83,7 @@ pub fn sync(report: &SyncReport<'_>, options: &TextOptions) -> String {
     }
     let SyncReport { served, lacks, zone_changes, problems, .. } = *report;
     let mut page = TextPage::new(options);
+    page.zone_verdict(zone_changes);
     page.lacks_verdict(lacks);
     page.sync_verdict(served);
     page.left_lacks(lacks);
@@ -97,6 +99,7 @@ pub fn sync(report: &SyncReport<'_>, options: &TextOptions) -> String {
     page.name_servers(served);
     if page.out.lines().count() > SCREEN {
         page.out.push('\n');
+        page.zone_verdict(zone_changes);
         page.lacks_verdict(lacks);
         page.sync_verdict(served);
     }
@@ -153,8 +156,14 @@ impl TextPage<'_> {
         if lagging.is_empty() {
             return;
         }
-        let has_name_servers = served.has_name_servers();
-        self.heading(if has_name_servers { "Name servers" } else { "Targets" });
+        let is_target = |shown: &VoterShown| shown.voter.server.is_none();
+        let mut late = served.zones.iter().flat_map(|zone| &zone.voters).filter(|shown| shown.lag.is_some());
+        let are_targets = late.clone().all(is_target);
+        self.heading(match (are_targets, late.any(is_target)) {
+            (true, _) => "Targets",
+            (false, true) => "Targets and name servers",
+            (false, false) => "Name servers",
+        });
         for of_voter in gather(&lagging.iter().collect::<Vec<_>>(), |lagging| &lagging.words) {
             let zones: Vec<String> = of_voter.iter().map(|lagging| lagging.zone.zone.name.to_string()).collect();
             let (shown, rest) = zones.split_at(self.options.shown(zones.len()));
@@ -163,7 +172,7 @@ impl TextPage<'_> {
         }
         let pools: BTreeSet<&PoolName> = lagging.iter().map(|lagging| &lagging.zone.zone.pool).collect();
         let pools: Vec<String> = pools.into_iter().map(|pool| format!("`zonewright status --pool {pool}`")).collect();
-        let next = if has_name_servers { SYNC } else { SYNC_TARGETS };
+        let next = if are_targets { SYNC_TARGETS } else { SYNC };
         self.line(2, &format!("hint: {next}; {} shows every row", pools.join(", ")));
         self.differing(&served.differing);
     }
@@ -201,7 +210,7 @@ impl TextPage<'_> {
         let is_done = left.is_empty() && refusal.is_none();
         let style = if is_done { &self.paint.create } else { &self.paint.alarm };
         let style = style.clone();
-        let start = if is_done { "Made up" } else { "Targets still lack changes" };
+        let start = if is_done { "Targets have what they lacked" } else { "Targets still lack changes" };
         let more = if *settled > 0 { format!(", {settled} no longer lacking") } else { String::new() };
         let still = if left.is_empty() { String::new() } else { format!("; {} left", counted(left.len(), "change")) };
         self.painted(0, &style, &format!("{start}: {} made{more}{still}.", counted(*made, "change")));

@@ -10,6 +10,18 @@ use crate::document::object_in_documents;
 use crate::plan::ZoneAction;
 
 impl TextPage<'_> {
+    /// Adds how many zones were made, listed or deleted, and how many could not be; nothing where none was tried.
+    pub fn zone_verdict(&mut self, outcomes: &[ZoneOutcome]) {
+        if outcomes.is_empty() {
+            return;
+        }
+        let failed = outcomes.iter().filter(|outcome| outcome.why.is_some()).count();
+        let style = if failed == 0 { self.paint.create.clone() } else { self.paint.alarm.clone() };
+        let left = (failed > 0).then(|| format!("{failed} of {} failed", counted(outcomes.len(), "attempt")));
+        let said: Vec<String> = zones_done(outcomes).into_iter().chain(left).collect();
+        self.painted(0, &style, &format!("Zones: {}.", said.join("; ")));
+    }
+
     /// Adds what happened to zones that were to be made, listed or deleted.
     pub fn zone_changes(&mut self, outcomes: &[ZoneOutcome]) {
         if outcomes.is_empty() {

@@ -172,6 +172,11 @@ impl ServedOutcome {
         self.zones.iter().fold(StatusCounts::default(), |sum, zone| sum.and(zone.rrsets))
     }
 
+    /// Whether every voter shows the newest step of its zones.
+    pub fn is_everywhere(&self) -> bool {
+        self.zones.iter().flat_map(|zone| &zone.voters).all(|shown| shown.lag.is_none())
+    }
+
     /// Whether all RRsets are served, or gone, as applied.
     pub fn is_done(&self) -> bool {
         let rrsets = self.rrsets();

@@ -1,5 +1,6 @@
 //! What there is to say of a state as a whole. Pure.
 
+use super::tallies::PoolTally;
 use super::{
     ApplyId, ApplyJournal, ApplySummary, Breaker, KnownMarkers, LockHolder, SourceStatus, State, ZoneActionRow,
     ZonePublication,
@@ -26,6 +27,8 @@ pub struct Status {
     pub sources: Vec<SourceStatus>,
     /// What the state says; none where there is no state yet.
     pub memory: Option<StateFacts>,
+    /// What it says of each pool, in the order of the settings.
+    pub pools: Vec<PoolTally>,
     /// The limits of hosts, with what of them is used.
     pub limits: Vec<LimitState>,
     /// The names that no host has and at which applies created an AAAA RRset that they did not delete since; sorted.

@@ -6,7 +6,7 @@ use crate::consensus::{VoterId, ZoneStatus};
 use crate::target::PoolName;
 
 /// What a state says of a pool.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolTally {
     /// The pool.
     pub pool: PoolName,
@@ -18,8 +18,22 @@ pub struct PoolTally {
     pub made: Vec<ZoneActionRow>,
 }
 
+impl PoolTally {
+    /// Whether there is anything to say of it: it has name servers, or several targets.
+    pub fn is_counted(&self) -> bool {
+        self.served.is_some() || !self.lacking.is_empty()
+    }
+
+    /// What is left: how many zones are not served as they were changed, and how many changes targets lack.
+    pub fn open(&self) -> (usize, usize) {
+        let is_open = |status: &&ZoneStatus| !matches!(status, ZoneStatus::Active | ZoneStatus::Deleted);
+        let zones = self.served.iter().flat_map(|served| &served.zones).filter(is_open).count();
+        (zones, self.lacking.iter().map(|(_, count)| count).sum())
+    }
+}
+
 /// How much of a pool is served as it was applied.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServedTally {
     /// How many RRsets have each status.
     pub rrsets: StatusCounts,
@@ -30,7 +44,7 @@ pub struct ServedTally {
 }
 
 /// What is known of the zones of a voter.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VoterTally {
     /// The voter.
     pub voter: VoterId,

@@ -158,7 +158,7 @@ fn what_a_target_lacks_that_was_away_comes_with_sync() {
     three.servers[1].signal("-CONT");
     let (exit, said) = sync();
     assert_eq!(exit, Some(0), "{said}");
-    assert!(said.starts_with("Made up: "), "{said}");
+    assert!(said.starts_with("Targets have what they lacked: "), "{said}");
     assert_eq!(three.records(1), three.records(0));
     assert!(lacks(path).is_empty());
     let (exit, said) = sync();

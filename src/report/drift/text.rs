@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{ShownDrift, StrayedRrset};
 use crate::change::Change;
 use crate::change::RrsetText;
+use crate::diag::sanitize;
 use crate::dns::{Name, Rrset};
 use crate::drift::{ApplyMoment, EditorDeed, Mover, StrayCause};
 use crate::inventory::value::Duration;
@@ -12,7 +13,7 @@ use crate::inventory::value::Inv;
 use crate::plan::{NoticeCode, Plan, PlanScope};
 use crate::report::TextOptions;
 use crate::report::data::{lines, rrset};
-use crate::report::outages::nothing_read;
+use crate::report::outages::{nothing_read, unread_targets};
 use crate::report::page::TextPage;
 use crate::report::summary::counted;
 use crate::state::WrittenRrset;
@@ -42,10 +43,15 @@ impl TextPage<'_> {
             self.looked_at(shown);
             return;
         }
-        let is_partial = plan.notices.iter().any(|notice| notice.code.tells_of_failure());
-        if is_partial {
+        let is_failed = plan.notices.iter().any(|notice| notice.code.tells_of_failure());
+        if is_failed {
             self.alarm("Not everything could be read. What could not be read is not listed here.");
         }
+        let unread_targets = unread_targets(plan);
+        if let Some(targets) = &unread_targets {
+            self.alarm(&format!("Not all copies were compared: {}.", sanitize(targets)));
+        }
+        let is_partial = is_failed || unread_targets.is_some();
         if plan.notices.iter().any(|notice| notice.code == NoticeCode::SourceUntrusted) {
             self.alarm("A source is not believed. Hosts that need it are not listed here.");
         }

@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 
+use super::MarkedCopy;
 use crate::document::{object_in_documents, pretty};
 use crate::plan::LimitState;
 use crate::report::applies::ApplyView;
+use crate::state::tallies::PoolTally;
 use crate::state::{ApplySummary, KnownMarker, StateFacts, Status};
 use crate::target::Marker;
 
@@ -26,12 +28,33 @@ object_in_documents!(Status, status => {
     "unfinished": listed(status, |memory| &memory.unfinished),
     "resumable": status.resumable().collect::<Vec<_>>(),
     "applies": listed(status, |memory| &memory.applies),
-    "markers": status.memory.iter().flat_map(super::markers).map(|(zone, known)| marker(zone, known)).collect::<Vec<_>>(),
+    "markers": status.memory.iter().flat_map(super::markers).map(|(copy, known)| marker(copy, known)).collect::<Vec<_>>(),
     "sources": status.sources,
     "limits": status.limits.iter().map(LimitView).collect::<Vec<_>>(),
     "breakers": status.memory.as_ref().map(|memory| &memory.breakers[..]).unwrap_or_default(),
     "left_behind": status.left_behind,
     ? "pool": status.pool.as_ref(),
+    ? "pools": pools(status),
+});
+
+/// The pools of which there is something to count; none where there are none.
+fn pools(status: &Status) -> Option<Vec<&PoolTally>> {
+    let pools: Vec<&PoolTally> = status.pools.iter().filter(|pool| pool.is_counted()).collect();
+    (!pools.is_empty()).then_some(pools)
+}
+
+object_in_documents!(PoolTally, pool => {
+    "name": pool.pool.as_str(),
+    "zones_not_served": pool.open().0,
+    "lacking": pool.lacking.iter().map(LackingView).collect::<Vec<_>>(),
+});
+
+/// How many changes a target lacks.
+struct LackingView<'a>(&'a (String, usize));
+
+object_in_documents!(LackingView<'_>, lacking => {
+    "target": lacking.0.0,
+    "changes": lacking.0.1,
 });
 
 /// Some of the applies that a state lists.
@@ -46,6 +69,9 @@ fn listed(status: &Status, list: fn(&StateFacts) -> &[ApplySummary]) -> Vec<Appl
 struct MarkerView {
     /// The zone.
     zone: String,
+    /// The target, where several copies of the zone have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
     /// The latest one that is known to be there.
     marker: Option<String>,
     /// Those that may be there.
@@ -53,9 +79,10 @@ struct MarkerView {
 }
 
 /// A zone's marker for the document.
-fn marker(zone: String, known: &KnownMarker) -> MarkerView {
+fn marker(copy: MarkedCopy, known: &KnownMarker) -> MarkerView {
     MarkerView {
-        zone,
+        zone: copy.zone,
+        target: copy.target,
         marker: known.marker.as_ref().map(Marker::to_string),
         open: known.open.iter().map(Marker::to_string).collect(),
     }

@@ -12,8 +12,10 @@ mod text;
 mod tests;
 
 use super::{ReportFormat, TextOptions};
+use crate::diag::sanitize;
 use crate::plan::LimitState;
 use crate::state::{KnownMarker, StateFacts, Status};
+use crate::target::CopyId;
 
 pub use text::{adopted, reset};
 
@@ -33,10 +35,32 @@ fn left(limit: &LimitState) -> u64 {
     limit.max.saturating_sub(limit.used)
 }
 
-/// The markers, sorted by the zone's name as text.
-fn markers(memory: &StateFacts) -> Vec<(String, &KnownMarker)> {
-    let mut markers: Vec<_> =
-        memory.markers.copies().iter().map(|(copy, known)| (copy.zone.to_string(), known)).collect();
+/// Whose marker it is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct MarkedCopy {
+    /// The zone's name.
+    zone: String,
+    /// The target, where several copies of the zone have one.
+    target: Option<String>,
+}
+
+impl MarkedCopy {
+    /// It in words.
+    fn shown(&self) -> String {
+        let at = self.target.as_deref().map(|target| format!(" at {target}")).unwrap_or_default();
+        sanitize(&format!("{}{at}", self.zone))
+    }
+}
+
+/// The markers, sorted by the zone's name as text, then by target.
+fn markers(memory: &StateFacts) -> Vec<(MarkedCopy, &KnownMarker)> {
+    let copies = memory.markers.copies();
+    let is_one_of_several = |copy: &CopyId| copies.keys().filter(|other| other.zone_id() == copy.zone_id()).count() > 1;
+    let marked = |copy: &CopyId| {
+        let target = is_one_of_several(copy).then(|| copy.target.name.clone());
+        MarkedCopy { zone: copy.zone.to_string(), target }
+    };
+    let mut markers: Vec<_> = copies.iter().map(|(copy, known)| (marked(copy), known)).collect();
     markers.sort_by(|a, b| a.0.cmp(&b.0));
     markers
 }

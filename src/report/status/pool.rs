@@ -42,16 +42,20 @@ impl TextPage<'_> {
     /// Adds the verdict.
     fn pool_verdict(&mut self, status: &PoolStatus) {
         let count = |wanted| status.zones.iter().filter(|zone| zone.status == wanted).count();
-        let (all, active) = (status.zones.len(), count(ZoneStatus::Active));
+        let deleted = count(ZoneStatus::Deleted);
+        let (all, active) = (status.zones.len() - deleted, count(ZoneStatus::Active));
         let (voters, threshold) = (counted(status.voters.len(), "voter"), status.threshold);
         let terms = format!("{voters}, threshold {threshold} percent");
-        if all == 0 {
+        if status.zones.is_empty() {
             return self.line(0, &format!("Pool {}: no apply has changed a zone of it yet; {terms}.", status.name));
         }
-        let left = match (count(ZoneStatus::Error), count(ZoneStatus::Pending)) {
+        let mut left = match (count(ZoneStatus::Error), count(ZoneStatus::Pending)) {
             (0, 0) => String::new(),
             (errors, pending) => format!(", {errors} ERROR, {pending} PENDING"),
         };
+        if deleted > 0 {
+            left.push_str(&format!(", {deleted} deleted"));
+        }
         let style = if active == all { self.paint.create.clone() } else { self.paint.alarm.clone() };
         let zones = counted(all, "zone");
         self.painted(0, &style, &format!("Pool {}: {active} of {zones} ACTIVE{left}; {terms}.", status.name));

@@ -1,15 +1,18 @@
 //! A status in both forms.
 
 use super::*;
+use crate::consensus::ZoneStatus;
 use crate::inventory::value::{Duration, Time};
 use crate::plan::{LimitKind, fixture};
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
+use crate::state::served::StatusCounts;
+use crate::state::tallies::{PoolTally, ServedTally};
 use crate::state::{
     Acceptance, ApplyId, ApplySummary, Breaker, KnownMarker, KnownMarkers, LockHolder, NewApply, Resumption,
     SourceStatus, StateFacts,
 };
-use crate::target::Marker;
+use crate::target::{CopyId, Marker, TargetId};
 
 /// So many seconds after some moment.
 fn at(seconds: u64) -> Time {
@@ -71,6 +74,7 @@ fn status(holder: Option<LockHolder>, memory: Option<StateFacts>) -> Status {
         holder,
         sources: Vec::new(),
         memory,
+        pools: vec![],
         limits,
         left_behind: vec![],
         pool: None,
@@ -330,4 +334,43 @@ fn text_says_how_to_go_on_as_long_as_one_can() {
     let older = shown(vec![ended(5), begun(4)], vec![ApplyId(4)]);
     assert!(older.contains("hint: `zonewright resume 4` finds out what took effect"), "{older}");
     assert!(shown(vec![begun(4)], vec![]).contains("hint: its plan has expired: make a new plan and apply it"));
+}
+
+#[test]
+fn what_is_open_in_pools_is_listed_and_copies_of_a_zone_are_told_apart() {
+    let at_target = |name: &str| {
+        let copy = fixture::copy("example.net");
+        CopyId { target: TargetId { name: name.to_owned(), ..copy.target }, ..copy }
+    };
+    let known = KnownMarker { marker: Some(marker(7, 12)), open: vec![] };
+    let markers = KnownMarkers::from_iter([(at_target("a"), known.clone()), (at_target("b"), known)]);
+    let served = ServedTally {
+        rrsets: StatusCounts::default(),
+        zones: vec![ZoneStatus::Active, ZoneStatus::Pending, ZoneStatus::Deleted],
+        voters: vec![],
+    };
+    let tally = |pool: &str, served, lacking| PoolTally { pool: pool.parse().unwrap(), served, lacking, made: vec![] };
+    let pools = vec![
+        tally("one", None, vec![]),
+        tally("calm", None, vec![("a".to_owned(), 0), ("b".to_owned(), 0)]),
+        tally("main", Some(served), vec![("a".to_owned(), 0), ("b".to_owned(), 3)]),
+    ];
+    let memory = StateFacts { markers, ..full() };
+    let status = Status { pools, ..status(None, Some(memory)) };
+    let text = text(&status);
+    for line in [
+        "  calm: nothing is open\n",
+        "  main: 1 zone not served as changed; target b lacks 3 changes\n",
+        "    hint: `zonewright sync` makes at targets what they lack;",
+        "  example.net. at a\n",
+        "  example.net. at b\n",
+    ] {
+        assert!(text.contains(line), "{line}{text}");
+    }
+    assert!(!text.contains("one:"), "{text}");
+    let document: serde_json::Value = serde_json::from_str(&json::render(&status)).unwrap();
+    assert_eq!(check_one(SchemaKind::Status, document.clone()), "");
+    assert_eq!(document["markers"][1]["target"], "b");
+    assert_eq!(document["pools"][1]["zones_not_served"], 1);
+    assert_eq!(document["pools"][1]["lacking"][1]["changes"], 3);
 }

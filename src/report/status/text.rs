@@ -9,6 +9,7 @@ use crate::report::applies::{by, has_more_to_do, hosts, short, times, updates};
 use crate::report::page::TextPage;
 use crate::report::summary::counted;
 use crate::report::wrap::table;
+use crate::state::tallies::PoolTally;
 use crate::state::{ApplySummary, KnownMarker, LockHolder, StateFacts, Status};
 use crate::target::{CopyId, Marker};
 
@@ -31,6 +32,7 @@ pub fn render(status: &Status, options: &TextOptions) -> String {
         page.applies(status, memory);
         page.markers(memory);
     }
+    page.pools(status);
     page.sources(status);
     page.limits(&status.limits);
     page.left_behind(status);
@@ -148,12 +150,36 @@ impl TextPage<'_> {
             return;
         }
         self.heading("Markers");
-        for (zone, KnownMarker { marker, open }) in super::markers(memory) {
-            self.line(2, &zone);
+        for (copy, KnownMarker { marker, open }) in super::markers(memory) {
+            self.line(2, &copy.shown());
             self.line(4, &marker.as_ref().map_or_else(|| "none known".to_owned(), words));
             for open in open {
                 self.line(4, &format!("perhaps: {}", words(open)));
             }
+        }
+    }
+
+    /// Adds what is open in pools: zones that are not served, and changes that targets lack.
+    fn pools(&mut self, status: &Status) {
+        let counted_pools: Vec<&PoolTally> = status.pools.iter().filter(|pool| pool.is_counted()).collect();
+        if counted_pools.is_empty() {
+            return;
+        }
+        self.heading("Pools");
+        for pool in counted_pools {
+            let (zones, changes) = pool.open();
+            let name = &pool.pool;
+            let lacking = pool.lacking.iter().filter(|(_, count)| *count > 0);
+            let lacking = lacking.map(|(target, count)| format!("target {target} lacks {}", counted(*count, "change")));
+            let unserved = (zones > 0).then(|| format!("{} not served as changed", counted(zones, "zone")));
+            let open: Vec<String> = unserved.into_iter().chain(lacking).collect();
+            if open.is_empty() {
+                self.line(2, &format!("{name}: nothing is open"));
+                continue;
+            }
+            self.line(2, &format!("{name}: {}", open.join("; ")));
+            let next = if changes > 0 { "makes at targets what they lack" } else { "asks the name servers again" };
+            self.line(4, &format!("hint: `zonewright sync` {next}; `zonewright status --pool {name}` shows every row"));
         }
     }
 
