@@ -3,7 +3,7 @@
 //! Comes in: the number of an apply. Goes out: a plan. The exports are not read, so that an error that they caused can
 //! be undone while they are still wrong.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use super::TOOL;
@@ -20,7 +20,7 @@ use crate::change::{Change, Notice, NoticeCode};
 use crate::claim::Subject;
 use crate::diag::{CallError, Problem, did_you_mean};
 use crate::disk;
-use crate::dns::{Name, ZoneName};
+use crate::dns::{Name, Rtype, ZoneName};
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::pool::Pool;
 use crate::inventory::read::SETTINGS;
@@ -30,7 +30,7 @@ use crate::plan::{Plan, PlanScope};
 use crate::progress::{Progress, RunStage};
 use crate::provider::outage;
 use crate::state::status::at_work;
-use crate::state::{self, ApplyId, SightedRrset, State, StateLock};
+use crate::state::{self, ApplyId, SentChange, SentFate, SentUpdate, SightedRrset, State, StateLock};
 use crate::target::{Answer, CopyId, PoolName, Question, TargetId, TargetScope};
 use crate::undo::{self, EditedRrset, UndoJudgement, ZonePool};
 
@@ -120,11 +120,32 @@ fn unknown(id: ApplyId) -> UndoError {
     refuse(format!("the journal has no apply {}", id.0), "`zonewright history` lists the applies")
 }
 
+/// The updates of an apply, and those by which a later `sync` made the same at other targets of its pools.
+fn sent_and_made_up(state: &dyn State, id: ApplyId) -> Result<Vec<SentUpdate>, Problem> {
+    let mut sent = state.sent(id)?;
+    let mut left: HashMap<(PoolName, ZoneName), HashMap<(Name, Rtype), SentChange>> = HashMap::new();
+    for update in sent.iter().filter(|update| !matches!(update.fate, SentFate::Undone(_))) {
+        let of_zone = left.entry((update.target.pool.clone(), update.zone.clone())).or_default();
+        of_zone.extend(update.changes.iter().map(|change| ((change.name.clone(), change.rtype), change.clone())));
+    }
+    for sync in state.syncs_after(id)? {
+        for mut update in state.sent(sync)? {
+            let Some(of_zone) = left.get(&(update.target.pool.clone(), update.zone.clone())) else { continue };
+            update.changes.retain(|change| {
+                let own = of_zone.get(&(change.name.clone(), change.rtype));
+                own.is_some_and(|own| own.subject == change.subject && own.after == change.after)
+            });
+            sent.extend((!update.changes.is_empty()).then_some(update));
+        }
+    }
+    Ok(sent)
+}
+
 /// What an apply did in all, as the journal says.
 ///
 /// Errors: the state cannot be read, or the journal has an entry that zonewright never writes.
 fn net(state: &dyn State, id: ApplyId, config: &Config) -> Result<Vec<Change>, Problem> {
-    undo::net(id, &state.sent(id)?, |zone| zone_pool(config, zone)).map_err(|odd| {
+    undo::net(id, &sent_and_made_up(state, id)?, |zone| zone_pool(config, zone)).map_err(|odd| {
         Problem::new(state.address().to_string(), "state-unreadable", odd.to_string())
             .hint("restore the last good copy of the state")
     })

@@ -34,6 +34,9 @@ pub trait ApplyJournal: Send {
     /// The latest apply that is not one of a `sync`.
     fn last_of_plan(&self) -> Result<Option<ApplySummary>, Problem>;
 
+    /// The applies of a `sync` that began after this one, the earliest first.
+    fn syncs_after(&self, id: ApplyId) -> Result<Vec<ApplyId>, Problem>;
+
     /// The applies that can be taken up again at a time: their plan is kept and has not expired, and no `sync` made them.
     /// The latest first.
     fn resumable(&self, now: Time) -> Result<Vec<ApplyId>, Problem>;
@@ -150,6 +153,12 @@ impl<D: SqlDatabase> ApplyJournal for D {
 
     fn last_of_plan(&self) -> Result<Option<ApplySummary>, Problem> {
         Ok(applies::summaries(self, &format!("WHERE NOT {SYNC} ORDER BY id DESC LIMIT 1"), &[])?.pop())
+    }
+
+    fn syncs_after(&self, id: ApplyId) -> Result<Vec<ApplyId>, Problem> {
+        self.rows(&format!("SELECT id FROM applies WHERE id > ?1 AND {SYNC} ORDER BY id"), values![id], |row| {
+            row.get(0)
+        })
     }
 
     fn resumable(&self, now: Time) -> Result<Vec<ApplyId>, Problem> {

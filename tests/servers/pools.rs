@@ -142,7 +142,7 @@ fn what_a_target_lacks_that_was_away_comes_with_sync() {
     let path = three.workspace.path();
     let knot = three.servers[1].address();
     edit(path, &format!("server = \"{knot}\"\n"), &format!("server = \"{knot}\"\ntimeout = \"1s\"\n"));
-    let plan = plan_in(path, &[]);
+    let (plan, before) = (plan_in(path, &[]), three.all_records());
     three.servers[1].signal("-STOP");
     let applied = apply_in(path, &plan.file, &[]);
     applied.assert_all(0, "applied");
@@ -163,6 +163,11 @@ fn what_a_target_lacks_that_was_away_comes_with_sync() {
     assert!(lacks(path).is_empty());
     let (exit, said) = sync();
     assert_eq!((exit, said.as_str()), (Some(0), "Nothing to do: every server serves the last changes.\n"));
+
+    // What `sync` made of the apply is undone with it.
+    let undone = quiet_in(path).args(["undo", "1", "--yes", "--format", "json"]).output().expect("it runs");
+    Applied::new(undone).assert_all(0, "applied");
+    assert_eq!(three.all_records(), before);
 }
 
 /// What the state says that targets lack.

@@ -189,6 +189,7 @@ impl<S: RunPoints> ApplyJournal for Book<'_, S> {
         fn unfinished() -> Vec<ApplySummary>;
         fn apply(id: ApplyId) -> Option<ApplySummary>;
         fn last_of_plan() -> Option<ApplySummary>;
+        fn syncs_after(id: ApplyId) -> Vec<ApplyId>;
         fn resumable(now: Time) -> Vec<ApplyId>;
         fn document(id: ApplyId) -> Option<String>;
         fn planned(id: ApplyId) -> Option<PlanBasis>;

@@ -85,6 +85,7 @@ fn what_a_sync_made_is_its_own_to_go_on_with() {
     state.begin(&synced, &text("synced", at(100))).unwrap();
     let undone = NewApply { undoes: Some(planned), ..synced };
     assert_eq!(state.last_of_plan().unwrap().unwrap().id, planned);
+    assert_eq!(state.syncs_after(planned).unwrap().len(), 1);
     assert_eq!(state.resumable(at(50)).unwrap(), [planned]);
     let undo = state.begin(&undone, &text("undo", at(100))).unwrap();
     let are_syncs: Vec<bool> = state.applies(9).unwrap().into_iter().map(|apply| apply.is_sync).collect();
