@@ -52,14 +52,24 @@ fn done_to(action: ZoneAction) -> &'static str {
 
 /// How many zones were made, listed or deleted, at whatever targets: `2 zones made, 1 zone deleted`; none where none was.
 pub fn zones_done(outcomes: &[ZoneOutcome]) -> Option<String> {
+    zones_in_words(outcomes, |outcome| outcome.why.is_none(), "")
+}
+
+/// How many zones of these outcomes, by what was to be done with them; none where there are none.
+fn zones_in_words(outcomes: &[ZoneOutcome], is_meant: fn(&ZoneOutcome) -> bool, not: &str) -> Option<String> {
     let count = |action: &ZoneAction| {
-        let done = outcomes.iter().filter(|outcome| outcome.why.is_none() && outcome.change.action == *action);
+        let meant = outcomes.iter().filter(|outcome| is_meant(outcome) && outcome.change.action == *action);
         let zones: BTreeSet<String> =
-            done.map(|outcome| format!("{}/{}", outcome.change.pool, outcome.change.zone)).collect();
-        (!zones.is_empty()).then(|| format!("{} {}", counted(zones.len(), "zone"), done_to(*action)))
+            meant.map(|outcome| format!("{}/{}", outcome.change.pool, outcome.change.zone)).collect();
+        (!zones.is_empty()).then(|| format!("{} {not}{}", counted(zones.len(), "zone"), done_to(*action)))
     };
     let counts: Vec<String> = ZoneAction::ALL.iter().filter_map(count).collect();
     (!counts.is_empty()).then(|| counts.join(", "))
+}
+
+/// How many zones could not be made, listed or deleted, or were left: `1 zone not deleted`; none where all is done.
+pub fn zones_left(outcomes: &[ZoneOutcome]) -> Option<String> {
+    zones_in_words(outcomes, |outcome| outcome.why.is_some(), "not ")
 }
 
 /// A change of a zone, with what happened to it.

@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{ApplyReport, text};
-use crate::apply::{ApplyOutcome, OutcomeCode, SubjectOutcome, ZoneWritten};
-use crate::diag::Problem;
-use crate::plan::{Change, Notice, NoticeCode, Plan, Rule, SealedPlan, WaitingRrset, fixture};
+use crate::apply::{ApplyOutcome, OutcomeCode, SubjectOutcome, ZoneOutcome, ZoneWritten};
+use crate::diag::{Code, Problem};
+use crate::plan::{Change, Notice, NoticeCode, Plan, Rule, SealedPlan, WaitingRrset, ZoneAction, ZoneChange, fixture};
 use crate::report::schema::tests::check_one;
 use crate::report::{SchemaKind, TextOptions};
 use crate::state::ApplyId;
@@ -190,6 +190,39 @@ fn nothing_to_do_is_said_only_where_the_plan_is_whole_and_no_host_is_blocked() {
     ] {
         assert_eq!(first_line(plan), "Nothing was changed: the plan has no changes.");
     }
+}
+
+#[test]
+fn the_verdict_counts_zones_that_are_made_and_those_that_are_left() {
+    let outcome = |action, zone: &str, target: &str, why: Option<&str>| ZoneOutcome {
+        change: ZoneChange {
+            action,
+            apex: None,
+            catalog: None,
+            pool: fixture::pool(),
+            target: target.to_owned(),
+            zone: fixture::zone(zone),
+        },
+        why: why.map(|code| Problem::new("", Code::new("zone-not-made"), code.to_owned())),
+    };
+    let made = outcome(ZoneAction::Create, "a.example", "one", None);
+    let not_made = outcome(ZoneAction::Create, "b.example", "one", Some("the disk is full"));
+    let kept = |target| outcome(ZoneAction::Delete, "c.example", target, Some("no leave"));
+    let verdict = |zone_changes: &[&ZoneOutcome], hosts: Vec<SubjectOutcome>| {
+        let zone_changes = zone_changes.iter().map(|outcome| (*outcome).clone()).collect();
+        shown(&ApplyOutcome { zone_changes, ..applied(hosts, 2) }, 0).split("\n\n").next().unwrap().to_owned()
+    };
+    let lines = [
+        verdict(&[&kept("one"), &kept("two")], vec![]),
+        verdict(&[&made, &not_made], vec![]),
+        verdict(&[&made, &kept("one")], hosts(1..2, OutcomeCode::Applied)),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @"
+    Nothing was changed: 1 zone not deleted.
+    Applied in part: 1 zone made; 1 zone not made.
+    Applied: 1 host changed (2 RRsets in 1 zone), nothing left; 1 zone made; 1 zone
+      not deleted.
+    ");
 }
 
 #[test]

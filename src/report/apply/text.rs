@@ -16,7 +16,7 @@ use crate::report::publication::clause;
 use crate::report::summary::{self, counted, nameless};
 use crate::report::words::ExplainedCode as _;
 use crate::report::wrap::table;
-use crate::report::zone_changes::zones_done;
+use crate::report::zone_changes::{zones_done, zones_left};
 use crate::state::served::ServedOutcome;
 use crate::target::PoolName;
 
@@ -231,10 +231,12 @@ fn verdict(report: &ApplyReport<'_>) -> String {
         _ if already > 0 => format!("Applied in part: {}, {already} of them before; {left}", done_of(applied)),
         _ => format!("Applied in part: {}; {left}", done_of(applied)),
     };
-    let text = match zones_done(&applied.zone_changes) {
-        None => text,
-        Some(zones) if applied.hosts.is_empty() => format!("Applied: {zones}"),
-        Some(zones) => format!("{text}; {zones}"),
+    let text = match (zones_done(&applied.zone_changes), zones_left(&applied.zone_changes)) {
+        (None, None) => text,
+        (None, Some(left)) if applied.hosts.is_empty() => format!("Nothing was changed: {left}"),
+        (Some(zones), None) if applied.hosts.is_empty() => format!("Applied: {zones}"),
+        (Some(zones), Some(left)) if applied.hosts.is_empty() => format!("Applied in part: {zones}; {left}"),
+        (zones, left) => std::iter::once(text).chain(zones).chain(left).collect::<Vec<_>>().join("; "),
     };
     let text = match unknown {
         _ if report.done() == applied.hosts.len() => text,

@@ -62,9 +62,10 @@ pub fn notices(plan: &Plan, options: &TextOptions) -> Vec<String> {
 }
 
 /// Whether notices of a code are folded into a line. Those that say that the plan or an undo is not
-/// complete are shown in full.
+/// complete are shown in full, and so is what happens to whole zones.
 pub fn is_folded(code: NoticeCode) -> bool {
-    !code.tells_of_less() && !matches!(code, NoticeCode::EditedSince | NoticeCode::RemovalsRest)
+    use NoticeCode::{EditedSince, RemovalsRest, ZoneChange, ZoneKept};
+    !code.tells_of_less() && !matches!(code, EditedSince | RemovalsRest | ZoneChange | ZoneKept)
 }
 
 /// Lays lines out in columns: codes to the left, numbers to the right, and as many labels as the width has room for.
