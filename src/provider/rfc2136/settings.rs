@@ -265,8 +265,12 @@ pub fn endpoints(settings: &SettingsNode) -> Vec<TargetEndpoint<'_>> {
         let ServerAddress { host, port } = node.as_text().and_then(parse_server)?;
         // One address may be written in several ways, and so may a name.
         let host = match host.parse::<IpAddr>() {
-            Ok(address) => address.to_string(),
-            Err(_) => host.trim_end_matches('.').to_ascii_lowercase(),
+            Ok(address) => address.to_canonical().to_string(),
+            Err(_) => match host.trim_end_matches('.').to_ascii_lowercase() {
+                // The one name whose address is known without a question (RFC 6761 section 6.3).
+                name if name == "localhost" => Ipv4Addr::LOCALHOST.to_string(),
+                name => name,
+            },
         };
         Some(format!("{} {key}", ServerAddress { host, port }))
     };
