@@ -32,7 +32,7 @@ Exit codes:
   3  refused: a limit, a breaker, an untrusted source, an expired or altered
      plan; or every host of the plan is stale
   4  applied in part: some hosts were changed, and others could not be; or
-     too few name servers serve the changes
+     too few servers of a pool have the changes
 
 First steps: `zonewright init DIR` makes a workspace, `zonewright plan` shows
 what would change. `zonewright help CODE` explains a code of a message, such as
@@ -255,7 +255,7 @@ Exit codes:
   3  refused: a limit, a breaker, an untrusted source, an expired or altered
      plan; or every host of the plan is stale
   4  applied in part: some hosts were changed, and others could not be; or
-     too few name servers serve the changes";
+     too few servers of a pool have the changes";
 
 /// What `sync --help` says below the flags.
 const SYNC_EXITS: &str = "\

@@ -40,8 +40,8 @@ pub const EXITS: [(&str, &str); 5] = [
     (
         "4",
         "Applied in part: some hosts were changed, and others could not be. `zonewright resume` goes on. Also if too few \
-         name servers serve the changes, and for `sync`: if one does not, or a target still lacks changes. \
-         `zonewright sync` goes on.",
+         name servers or targets of a pool have the changes, and for `sync`: if that is so, or a target still lacks \
+         changes. `zonewright sync` goes on.",
     ),
 ];
 
