@@ -24,6 +24,7 @@ pub fn facts(change: &Change) -> ChangeFacts {
         address: reverse::address_of(change.key.owner.as_name()),
         registers: registered(change),
         rtype: rtype.to_string(),
+        targets: change.targets.clone(),
         host: change.subject.host().map(|inv| inv.0),
         before: change.kind.before().map(data),
         after: change.kind.after().map(data),

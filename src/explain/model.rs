@@ -385,6 +385,9 @@ pub struct ChangeFacts {
     /// The type.
     #[serde(rename = "type")]
     pub rtype: String,
+    /// The targets that it is for, where it is not for all of its pool.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<String>,
     /// Whose change it is; none for orphans.
     pub host: Option<u64>,
     /// What is there.

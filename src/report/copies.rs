@@ -8,12 +8,22 @@ use crate::target::PoolName;
 
 /// The targets that a change is for, where it is not for all of its pool: `bind-a, pdns-b`.
 pub fn targets(change: &Change) -> Option<String> {
-    (!change.targets.is_empty()).then(|| sanitize(&change.targets.join(", ")))
+    listed(&change.targets)
+}
+
+/// Targets by their names; none where there are none.
+fn listed(targets: &[String]) -> Option<String> {
+    (!targets.is_empty()).then(|| sanitize(&targets.join(", ")))
 }
 
 /// The same as a mark behind the change: ` (at bind-a, pdns-b)`; empty where it is for all targets.
 pub fn mark(change: &Change) -> String {
-    targets(change).map(|targets| format!(" (at {targets})")).unwrap_or_default()
+    mark_of(&change.targets)
+}
+
+/// The same of targets.
+pub fn mark_of(targets: &[String]) -> String {
+    listed(targets).map(|targets| format!(" (at {targets})")).unwrap_or_default()
 }
 
 /// The pools of a plan that have several targets, as far as a plan shows that.
