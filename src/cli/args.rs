@@ -177,8 +177,10 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Show the running apply, the last applies, limits and breakers.
     ///
-    /// Lists the last applies, the markers, applies that can be resumed, how many hosts each limit still lets change, and
-    /// which breakers are tripped, since when and why. `--reset SCOPE --reason TEXT` resets a breaker.
+    /// Lists the last applies, the markers, applies that can be resumed, what is open in pools (zones that are not served
+    /// yet, changes that targets lack), how many hosts each limit still lets change, and which breakers are tripped, since
+    /// when and why. No server is asked. `--reset SCOPE --reason TEXT` resets a breaker.
+    #[command(after_help = STATUS_WORDS)]
     Status(StatusArgs),
     /// Show what was applied: when, by whom, why, with which outcome.
     ///
@@ -265,6 +267,17 @@ Exit codes:
   3  refused: a limit or a breaker forbids what targets lack
   4  a zone is ERROR or PENDING, or a target still lacks changes: run it
      again, or see who is behind: `zonewright status --pool POOL`";
+
+/// What `status --help` says below the flags.
+const STATUS_WORDS: &str = "\
+Words of `status --pool`:
+  PENDING  it is not known yet whether enough servers have it
+  ACTIVE   enough servers have it as it was applied
+  ERROR    so many servers failed that too few have it: `zonewright sync`
+  DELETED  enough servers no longer have it, as it was applied
+Each apply that changes a zone is a step of it: `newest` is the last one, and
+`step` the last one that enough servers have reached. After the status of an
+RRset is what is still to be done: ADD, UPDATE, DELETE, or NONE.";
 
 impl Command {
     /// Its name, as events have it.
