@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::allowed::{self, of_this_workspace, still_bound};
 use super::conduct::ApplyConduct;
 use super::guards::{ApplyGuards, idle_refusal, rules_now};
+use super::open_lack::forget_made;
 use super::publication::step::{self, ApplyTaken};
 use super::publication::taken::TakingTargets;
 use super::publication::{PoolRolls, PublicationWatch};
@@ -370,6 +371,7 @@ impl ApplyWork<'_> {
         let never = verify::never_created(&written, &read_back);
         let never: Vec<_> = never.iter().map(|place| (&place.copy.target, place.key)).collect();
         let noted = state.disown(&never).and_then(|()| note_lacks(state, id, &lack_news(&written, &read_back), now));
+        let noted = noted.and_then(|()| forget_made(state, self.targets, id));
         let stepped = noted.and_then(|()| self.note_steps(state, id, (&written, &read_back)));
         problems.extend(self.notify(&written, stepped.as_deref().unwrap_or_default()));
         let applied = verify::judge(&written, &read_back, problems).with_names(self.sealed.plan());

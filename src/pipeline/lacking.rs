@@ -10,6 +10,7 @@ use super::TOOL;
 use super::apply::{ApplyRun, ApplyWork, broken_off};
 use super::conduct::ApplyConduct;
 use super::guards::{ApplyGuards, rules_now};
+use super::open_lack::{OpenLack, held};
 use super::plan::workspace_seen;
 use super::publication::PoolRolls;
 use super::publication::taken::serial;
@@ -18,7 +19,7 @@ use super::targets::{OpenedZones, Targets};
 use crate::apply::SIDE_BY_SIDE;
 use crate::apply::accept::PlanTerms;
 use crate::apply::shape::PlanBounds;
-use crate::change::{Change, ChangeKind, Reason, RrsetText, Rule};
+use crate::change::{Change, ChangeKind, Reason, Rule};
 use crate::claim::Subject;
 use crate::consensus::SerialSeen;
 use crate::diag::Problem;
@@ -29,7 +30,7 @@ use crate::plan::{Plan, PlanScope, SealedPlan};
 use crate::progress::Progress;
 use crate::state::lacks::{LackOutcome, LeftLack};
 use crate::state::{LackedChange, PublicationRecord, RecordedZone, State};
-use crate::target::{Answer, CopyId, Question, TargetId, ZoneId};
+use crate::target::{CopyId, TargetId, ZoneId};
 
 /// What is done about one lacking change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,27 +67,6 @@ fn fate(change: &ChangeKind, here: Option<&Rrset>, others: &HeldElsewhere) -> La
         LackFate::Make
     } else {
         LackFate::Left
-    }
-}
-
-/// A lacking change, ready to be judged.
-pub(super) struct OpenLack {
-    /// What the state has.
-    lack: LackedChange,
-    /// Its RRset.
-    key: RrKey,
-    /// What it does.
-    kind: ChangeKind,
-}
-
-impl OpenLack {
-    /// Reads what the state has; none where that is no change.
-    fn of(lack: LackedChange) -> Option<OpenLack> {
-        let rtype = lack.change.rtype;
-        let rrset = |text: &Option<RrsetText>| text.as_ref().map(|text| text.to_rrset(rtype)).transpose().ok();
-        let kind = ChangeKind::between(rrset(&lack.change.before)?, rrset(&lack.change.after)?)?;
-        let owner = lack.copy.zone.owner(lack.change.name.as_name())?;
-        Some(OpenLack { key: RrKey { owner, rtype }, kind, lack })
     }
 }
 
@@ -445,24 +425,10 @@ fn is_registry(key: &RrKey, kind: &ChangeKind) -> bool {
     key.rtype == Rtype::TXT && rdata.into_iter().any(|rdata| heritage_owner(rdata.as_rdata(Rtype::TXT)).is_some())
 }
 
-/// What a copy holds of these RRsets.
-///
-/// Errors: it cannot be asked.
-fn held(targets: &Targets<'_>, copy: &CopyId, keys: &[RrKey]) -> Result<BTreeMap<RrKey, Option<Rrset>>, Problem> {
-    let writer = targets.access(copy).expect("the copies of a zone are opened together").writer.clone()?;
-    let questions: Vec<Question> = keys.iter().map(Question::of).collect();
-    let answers = writer.observe(&copy.zone, &questions, None)?;
-    let rrset = |(key, answer): (&RrKey, Answer)| match answer {
-        Answer::Holds(rtype, rrset) if rtype == key.rtype => (key.clone(), Some(rrset)),
-        _ => (key.clone(), None),
-    };
-    Ok(keys.iter().zip(answers).map(rrset).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::fixture;
+    use crate::change::{RrsetText, fixture};
     use crate::inventory::value::Inv;
     use crate::state::{ApplyId, SentChange};
     use crate::target::PoolName;

@@ -75,6 +75,8 @@ pub mod init;
 
 mod settings;
 
+mod open_lack;
+
 mod shared_copies;
 
 mod lacking;
