@@ -392,7 +392,7 @@ fn judge(work: &mut CopyWork, lacks: &[&OpenLack], here: &Option<Rrset>, others:
                 now = own.kind.after().cloned();
                 last = Some(*own);
             }
-            LackFate::Left => leave("it was changed there since: the next plan decides"),
+            LackFate::Left => leave("the target holds something else than the change expects: the next plan decides"),
             LackFate::Unclear => leave("the targets that took the change cannot be read"),
         }
     }
