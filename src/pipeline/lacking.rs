@@ -98,33 +98,19 @@ impl LackToLeave {
     }
 }
 
-/// Takes out the changes of subjects of which something is left at the same target, with what is left of them: a host is
-/// made up as a whole, or waits as a whole.
+/// Takes out the deletes of subjects of which something is left at the same target, with what is left of them: what is to
+/// take the place of an RRset may be among it, and a host must not be gone meanwhile.
 fn take_waiting(changes: &mut Vec<Change>, left: &[LackToLeave]) -> Vec<LeftLack> {
-    let of_subjects = |(target, subjects): (&TargetId, &[Subject])| {
-        subjects.iter().map(|subject| (target.clone(), subject.clone())).collect::<Vec<_>>()
+    let stopped: BTreeSet<(&TargetId, &Subject)> =
+        left.iter().flat_map(|own| own.subjects.iter().map(move |subject| (&own.told.target, subject))).collect();
+    let waits = |change: &Change| {
+        let target = target_of(change);
+        change.kind.after().is_none() && change.subjects().any(|subject| stopped.contains(&(&target, subject)))
     };
-    let mut stopped: BTreeSet<(TargetId, Subject)> =
-        left.iter().flat_map(|own| of_subjects((&own.told.target, &own.subjects))).collect();
-    let mut waiting = Vec::new();
-    loop {
-        let waits = |change: &Change| {
-            let target = target_of(change);
-            change.subjects().any(|subject| stopped.contains(&(target.clone(), subject.clone())))
-        };
-        let (wait, go): (Vec<Change>, Vec<Change>) = changes.drain(..).partition(waits);
-        *changes = go;
-        if wait.is_empty() {
-            return waiting;
-        }
-        for change in wait {
-            let target = target_of(&change);
-            // What they share with others makes those wait, too.
-            stopped.extend(change.subjects().map(|subject| (target.clone(), subject.clone())));
-            let why = "it waits: something else of its host is left there".to_owned();
-            waiting.push(LeftLack { target, key: change.key, why });
-        }
-    }
+    let (wait, go): (Vec<Change>, Vec<Change>) = changes.drain(..).partition(waits);
+    *changes = go;
+    let why = "it waits: something else of its host is left there";
+    wait.into_iter().map(|own| LeftLack { target: target_of(&own), key: own.key, why: why.to_owned() }).collect()
 }
 
 /// What is needed to try again what targets lack.
@@ -498,30 +484,34 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_of_a_host_makes_the_rest_of_it_wait_at_that_target() {
-        let of = |target: &str, hosts: &[u64], name: &str| {
+    fn while_something_of_a_host_is_left_at_a_target_nothing_of_it_is_deleted_there() {
+        let of = |target: &str, hosts: &[u64], name: &str, [before, after]: [&[&str]; 2]| {
             let what = (name, Rtype::AAAA);
-            let own = fixture::change(("p", Some(hosts[0])), what, ((60, &[]), (60, &["2a02::1"])), &[]);
+            let own = fixture::change(("p", Some(hosts[0])), what, ((60, before), (60, after)), &[]);
             let also = hosts[1..].iter().map(|host| Subject::Host(Inv(*host))).collect();
             Change { targets: vec![target.to_owned()], also, ..own }
         };
-        let left = lack(&of("a", &[1], "one.example.net"));
+        let (create, delete): ([&[&str]; 2], [&[&str]; 2]) = ([&[], &["2a02::1"]], [&["2a02::1"], &[]]);
+        let left = lack(&of("a", &[1], "one.example.net", create));
         let left = LackToLeave::of(&OpenLack::of(left).unwrap(), "it was changed".to_owned());
         let mut changes = vec![
-            of("a", &[3, 4], "three-four.example.net"),
-            of("a", &[2, 3], "two-three.example.net"),
-            of("a", &[1, 2], "one-two.example.net"),
-            of("a", &[5], "five.example.net"),
-            of("b", &[1], "one.example.net"),
+            of("a", &[1], "old-one.example.net", delete),
+            of("a", &[2, 1], "old-two-one.example.net", delete),
+            of("a", &[1], "new-one.example.net", create),
+            of("a", &[2], "old-two.example.net", delete),
+            of("b", &[1], "old-one.example.net", delete),
         ];
         let waiting = take_waiting(&mut changes, &[left]);
         let names = |keys: Vec<&RrKey>| keys.iter().map(|key| key.owner.to_string()).collect::<Vec<_>>();
         assert_eq!(
             names(waiting.iter().map(|own| &own.key).collect()),
-            ["one-two.example.net.", "two-three.example.net.", "three-four.example.net."]
+            ["old-one.example.net.", "old-two-one.example.net."]
         );
         assert!(waiting.iter().all(|own| own.target.name == "a"));
-        assert_eq!(names(changes.iter().map(|own| &own.key).collect()), ["five.example.net.", "one.example.net."]);
+        assert_eq!(
+            names(changes.iter().map(|own| &own.key).collect()),
+            ["new-one.example.net.", "old-two.example.net.", "old-one.example.net."]
+        );
     }
 
     #[test]
