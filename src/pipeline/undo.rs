@@ -3,7 +3,7 @@
 //! Comes in: the number of an apply. Goes out: a plan. The exports are not read, so that an error that they caused can
 //! be undone while they are still wrong.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::TOOL;
@@ -20,7 +20,7 @@ use crate::change::{Change, Notice, NoticeCode};
 use crate::claim::Subject;
 use crate::diag::{CallError, Problem, did_you_mean};
 use crate::disk;
-use crate::dns::{Name, Rtype, ZoneName};
+use crate::dns::{Name, ZoneName};
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::pool::Pool;
 use crate::inventory::read::SETTINGS;
@@ -30,7 +30,7 @@ use crate::plan::{Plan, PlanScope};
 use crate::progress::{Progress, RunStage};
 use crate::provider::outage;
 use crate::state::status::at_work;
-use crate::state::{self, ApplyId, SentChange, SentFate, SentUpdate, SightedRrset, State, StateLock};
+use crate::state::{self, ApplyId, SentUpdate, SightedRrset, State, StateLock};
 use crate::target::{Answer, CopyId, PoolName, Question, TargetId, TargetScope};
 use crate::undo::{self, EditedRrset, UndoJudgement, ZonePool};
 
@@ -123,21 +123,16 @@ fn unknown(id: ApplyId) -> UndoError {
 /// The updates of an apply, and those by which a later `sync` made the same at other targets of its pools.
 fn sent_and_made_up(state: &dyn State, id: ApplyId) -> Result<Vec<SentUpdate>, Problem> {
     let mut sent = state.sent(id)?;
-    let mut left: HashMap<(PoolName, ZoneName), HashMap<(Name, Rtype), SentChange>> = HashMap::new();
-    for update in sent.iter().filter(|update| !matches!(update.fate, SentFate::Undone(_))) {
-        let of_zone = left.entry((update.target.pool.clone(), update.zone.clone())).or_default();
-        of_zone.extend(update.changes.iter().map(|change| ((change.name.clone(), change.rtype), change.clone())));
+    // What a sync made is what an earlier apply asked for: a later one does not make it up.
+    if state.apply(id)?.is_some_and(|apply| apply.is_sync) {
+        return Ok(sent);
     }
+    let mut later = Vec::new();
     for sync in state.syncs_after(id)? {
-        for mut update in state.sent(sync)? {
-            let Some(of_zone) = left.get(&(update.target.pool.clone(), update.zone.clone())) else { continue };
-            update.changes.retain(|change| {
-                let own = of_zone.get(&(change.name.clone(), change.rtype));
-                own.is_some_and(|own| own.subject == change.subject && own.after == change.after)
-            });
-            sent.extend((!update.changes.is_empty()).then_some(update));
-        }
+        later.extend(state.sent(sync)?);
     }
+    let made_up = undo::made_up(&sent, later);
+    sent.extend(made_up);
     Ok(sent)
 }
 

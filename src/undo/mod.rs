@@ -6,9 +6,12 @@
 //! | part | what it does |
 //! |---|---|
 //! | `net` | what an apply did in all, RRset by RRset |
+//! | `made_up` | what a `sync` made up for it at other targets |
 //! | `judge` | how to undo it, host by host |
 
 mod judge;
+
+mod made_up;
 
 mod net;
 
@@ -16,4 +19,5 @@ mod net;
 mod tests;
 
 pub use judge::{EditedRrset, UndoJudgement, judge, narrow, notice, stray};
+pub use made_up::made_up;
 pub use net::{OddChange, ZonePool, gathered, net, per_target};

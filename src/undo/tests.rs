@@ -394,3 +394,22 @@ fn an_undo_puts_back_what_each_target_got() {
 fn inverse_kind(change: &Change) -> ChangeKind {
     ChangeKind::between(change.kind.after().cloned(), None).unwrap()
 }
+
+#[test]
+fn a_sync_made_up_for_an_apply_what_went_from_and_to_the_same() {
+    let of = |host, name, sides| did(&[host], name, Rtype::AAAA, sides);
+    let apply = |fate| sent(vec![(of(1, A, (NONE, ONE)), fate)]);
+    let made = |asked: &[SentUpdate], later| {
+        let later = sent(vec![(later, SentFate::Done)]);
+        made_up(asked, later).into_iter().flat_map(|update| update.changes).collect::<Vec<SentChange>>()
+    };
+    let asked = apply(SentFate::Done);
+    let same = of(1, A, (NONE, ONE));
+    assert_eq!(made(&asked, same.clone()), [same.1.clone()]);
+    // A later apply put it back, and the sync made that one; a sync made two applies at once; another RRset; another host.
+    for other in [(1, A, (TWO, ONE)), (1, A, (NONE, TWO)), (1, B, (NONE, ONE)), (2, A, (NONE, ONE))] {
+        let (host, name, sides) = other;
+        assert_eq!(made(&asked, of(host, name, sides)), [], "{other:?}");
+    }
+    assert_eq!(made(&apply(SentFate::Undone("refused".to_owned())), same), []);
+}
