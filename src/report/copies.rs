@@ -3,26 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::sanitize;
-use crate::plan::{Change, NoticeCode, Plan, ZoneSeen};
+use crate::plan::{NoticeCode, Plan, ZoneSeen};
 use crate::target::PoolName;
 
-/// The targets that a change is for, where it is not for all of its pool: `bind-a, pdns-b`.
-pub fn targets(change: &Change) -> Option<String> {
-    listed(&change.targets)
-}
-
-/// Targets by their names; none where there are none.
-fn listed(targets: &[String]) -> Option<String> {
+/// The targets of a change by their names, where it is not for all of its pool: `bind-a, pdns-b`.
+pub fn listed(targets: &[String]) -> Option<String> {
     (!targets.is_empty()).then(|| sanitize(&targets.join(", ")))
 }
 
 /// The same as a mark behind the change: ` (at bind-a, pdns-b)`; empty where it is for all targets.
-pub fn mark(change: &Change) -> String {
-    mark_of(&change.targets)
-}
-
-/// The same of targets.
-pub fn mark_of(targets: &[String]) -> String {
+pub fn mark(targets: &[String]) -> String {
     listed(targets).map(|targets| format!(" (at {targets})")).unwrap_or_default()
 }
 

@@ -36,7 +36,7 @@ pub fn render(sealed: &SealedPlan, outlook: &PlanOutlook, options: &TextOptions)
     // What is for some targets alone is a file of its own: one RRset may change in other ways elsewhere.
     let mut files: BTreeMap<(String, &PoolName, String), Vec<&Change>> = BTreeMap::new();
     for change in &plan.changes {
-        files.entry((change.zone.to_string(), &change.pool, mark(change))).or_default().push(change);
+        files.entry((change.zone.to_string(), &change.pool, mark(&change.targets))).or_default().push(change);
     }
     for ((zone, _, at), changes) in files {
         let (name, serial) = (format!("{zone}{at}"), serial(plan, changes[0]));

@@ -1,6 +1,6 @@
 //! What is done about a host, or why nothing is, and what would change that.
 
-use super::super::copies::mark_of;
+use super::super::copies::mark;
 use super::super::words::{ExplainedCode as _, edited_after_in_words};
 use super::page::ExplainPage;
 use crate::change::{BlockCode, Rule};
@@ -87,7 +87,7 @@ fn by_hand(page: &mut ExplainPage, inv: u64, own: &ByHand) {
 /// One change, with its reasons; `host` is the one whose changes are shown, where it is one host's.
 pub fn change(page: &mut ExplainPage, change: &ChangeFacts, host: Option<u64>) {
     let ChangeFacts { verb, before, after, targets, .. } = change;
-    let at = title(change) + &mark_of(targets);
+    let at = title(change) + &mark(targets);
     let whose = match change.host {
         own if own == host && host.is_some() => String::new(),
         Some(own) => format!("  (of host {own})"),

@@ -14,7 +14,7 @@ use crate::dns::reverse::address_of;
 use crate::dns::{Rrset, Rtype};
 use crate::inventory::value::Inv;
 use crate::plan::{BlockedSubject, Cause, Change, HostSeen, Plan, Reason, Review};
-use crate::report::copies::targets;
+use crate::report::copies::listed;
 use crate::report::data::reading_order;
 use crate::report::source_url::SourceUrl;
 use crate::report::words::{ExplainedCode as _, edited_in_words};
@@ -78,7 +78,7 @@ pub fn data(plan: &Plan, review: Option<&Review>, source: Option<&SourceUrl>) ->
     for place in order(plan) {
         let change = &plan.changes[place];
         changes.push(change, &mut tables);
-        changes.targets.extend(has_targets.then(|| targets(change).map_or(0, |targets| tables.text(&targets))));
+        changes.targets.extend(has_targets.then(|| listed(&change.targets).map_or(0, |targets| tables.text(&targets))));
         changes.cause.push(causes.get(place).map_or(0, |cause| *cause as u32));
     }
     let causes = review.iter().flat_map(|review| &review.causes).map(|cause| tables.cause(cause)).collect();

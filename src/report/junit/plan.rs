@@ -161,7 +161,7 @@ fn counted(changes: &[&Change]) -> String {
             ChangeKind::Modify { .. } => (1, "modify"),
             ChangeKind::Delete { .. } => (2, "delete"),
         };
-        counts.entry((mark(change), place)).or_insert((what, 0)).1 += 1;
+        counts.entry((mark(&change.targets), place)).or_insert((what, 0)).1 += 1;
     }
     let told = counts.iter().map(|((at, _), (what, count))| format!("{what} {count}{at}"));
     told.collect::<Vec<_>>().join(", ")

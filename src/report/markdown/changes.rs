@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::super::copies::targets;
+use super::super::copies::listed;
 use super::super::data;
 use super::super::host_label::host_label;
 use super::escape::plain;
@@ -51,7 +51,7 @@ pub fn is_one(a: &Change, b: &Change) -> bool {
 /// The records of a change, a line each: what goes, what comes, what stays.
 pub fn lines(change: &Change) -> String {
     let rrset = data::rrset_of(change);
-    let at = targets(change).map(|targets| format!(" (at {})", plain(&targets))).unwrap_or_default();
+    let at = listed(&change.targets).map(|targets| format!(" (at {})", plain(&targets))).unwrap_or_default();
     let records = |side: Option<&Rrset>| -> Vec<String> {
         let texts = |rrset: &Rrset| (rrset.ttl(), rrset.rdata_texts(change.key.rtype));
         let (ttl, texts) = side.map(texts).unzip();

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::super::copies::{mark, targets};
+use super::super::copies::{listed, mark};
 use super::super::data::{self, DataLine};
 use super::super::host_label::{host_in_words, short_label};
 use super::super::templates::{TemplateError, Templates};
@@ -244,11 +244,11 @@ impl ChangesRenderer<'_> {
 
     /// At which targets a change is made, behind a line of a width or below it.
     fn targets(&self, change: &Change, line: usize) -> ChangeTargets {
-        let at = mark(change);
+        let at = mark(&change.targets);
         if line + at.width() <= self.options.width {
             return ChangeTargets { at, at_below: None };
         }
-        ChangeTargets { at: String::new(), at_below: targets(change).map(|targets| format!("at {targets}")) }
+        ChangeTargets { at: String::new(), at_below: listed(&change.targets).map(|targets| format!("at {targets}")) }
     }
 
     /// The data of a change. Where colours mark what differs, or with `-v`, no line of marks is left out.
