@@ -10,7 +10,7 @@ mod judge;
 
 use serde::Serialize;
 
-use crate::diag::Code;
+use crate::diag::{Code, Problem};
 use crate::dns::ZoneName;
 use crate::document::words;
 use crate::inventory::value::Time;
@@ -103,30 +103,41 @@ impl TargetDiagnosis {
     }
 }
 
-/// A zone that a target lacks, as the settings allow.
+/// A zone that a target lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LackedZone {
     /// The zone.
     pub zone: ZoneName,
-    /// Whether it is to be deleted everywhere; else an apply makes it.
-    pub is_absent: bool,
+    /// What that means.
+    pub meaning: LackedMeaning,
+}
+
+/// What it means that a target lacks a zone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LackedMeaning {
+    /// It is to be gone everywhere.
+    Absent,
+    /// An apply makes it.
+    ToBeMade,
+    /// No apply makes it, and why.
+    NotMade(Problem),
 }
 
 impl LackedZone {
-    /// What that means.
+    /// The finding: something to do where no apply makes the zone.
     fn finding(self) -> Finding {
-        let message = if self.is_absent {
-            "the zone is not here, as `state = \"absent\"` says"
-        } else {
-            "the zone does not exist here yet: an apply makes it (`create = true`)"
+        let note = |message: &str| (FindingLevel::Note, Code::new("zone-not-here"), message.to_owned(), None);
+        let (level, code, message, hint) = match self.meaning {
+            LackedMeaning::Absent => note("the zone is not here, as `state = \"absent\"` says"),
+            LackedMeaning::ToBeMade => note("the zone does not exist here yet: an apply makes it (`create = true`)"),
+            LackedMeaning::NotMade(Problem { code, message, hint, .. }) => (FindingLevel::Problem, code, message, hint),
         };
-        let (code, message) = (Code::new("zone-not-here"), message.to_owned());
-        Finding { level: FindingLevel::Note, code, place: None, zone: Some(self.zone), message, hint: None }
+        Finding { level, code, place: None, zone: Some(self.zone), message, hint }
     }
 }
 
 impl TargetDiagnosis {
-    /// The same, with the zones that it lacks with reason.
+    /// The same, with the zones that it lacks.
     pub fn with_lacking(mut self, lacking: Vec<LackedZone>) -> TargetDiagnosis {
         // They concern the target as a whole: no place has them.
         self.findings.splice(..0, lacking.into_iter().map(LackedZone::finding));

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::findings::Findings;
-use super::settings::{load_config, local_folder};
+use super::settings::{load_config, local_folder, state_address};
 use super::targets::is_fenced;
-use super::{TOOL, name_servers};
+use super::{TOOL, name_servers, zone_changes};
 use crate::diag::did_you_mean;
 use crate::dns::{ZoneComparison, ZoneContents, ZoneName};
 use crate::doctor::copies::CopyExamined;
-use crate::doctor::{Diagnosis, LackedZone, TargetAbilities, TargetDiagnosis};
+use crate::doctor::{Diagnosis, LackedMeaning, LackedZone, TargetAbilities, TargetDiagnosis};
 use crate::inventory::model::{Config, ZonePurpose, ZoneSpec};
 use crate::inventory::pool::{Pool, TargetSpec};
 use crate::inventory::value::Time;
@@ -18,8 +18,10 @@ use crate::live::differing_rrsets;
 use crate::progress::{Progress, RunStage};
 use crate::provider::cache::{Cache, CacheUse};
 use crate::provider::{self, ProviderContext};
+use crate::reading::CreationTerms;
 use crate::reading::side_by_side::side_by_side;
-use crate::target::TargetId;
+use crate::state;
+use crate::target::{TargetId, ZoneId};
 
 /// Why nothing was examined.
 #[derive(Debug)]
@@ -58,12 +60,13 @@ pub fn examine(
     let targets = pools.flat_map(|(number, pool)| pool.targets.iter().map(move |target| (target, zones_of(number))));
     let examined: Vec<_> = targets.filter(|(_, zones)| only.is_empty() || !zones.is_empty()).collect();
     progress.stage(RunStage::Targets, Some(examined.len() as u64));
+    let terms = creation_terms(workspace, &config);
     // What is looked at is always live: only the sizes of the kept zones are used.
     let cache = Cache::inside(&local_folder(workspace, &config), CacheUse::Renew, now);
     let context = ProviderContext { workspace, source: &config.source, now, cache: Some(&cache) };
     let targets = side_by_side(&vec![0; examined.len()], |place| {
         let (target, zones) = &examined[place];
-        let (zones, lacking) = there_and_lacking(&config, &context, target, zones);
+        let (zones, lacking) = there_and_lacking((&config, &terms), &context, target, zones);
         let facts = provider::examine(target, &context, &zones);
         let diagnosis = TargetDiagnosis::new(
             target.id.pool.to_string(),
@@ -84,27 +87,32 @@ pub fn examine(
     Ok(Diagnosis { tool: TOOL.to_owned(), created: now, targets })
 }
 
-/// The zones that a target has, and those that it lacks with reason.
+/// The zones that a target has, and those that it lacks although the settings allow for that.
 fn there_and_lacking<'z>(
-    config: &Config,
+    (config, terms): (&Config, &CreationTerms),
     context: &ProviderContext<'_>,
     target: &TargetSpec,
     zones: &[&'z ZoneName],
 ) -> (Vec<&'z ZoneName>, Vec<LackedZone>) {
-    let spec = |zone: &ZoneName| {
-        config.zones.iter().find(|spec| spec.name == *zone && config.pool(spec).name == target.id.pool)
-    };
+    let spec = |zone: &ZoneName| config.zone(&ZoneId { pool: target.id.pool.clone(), name: zone.clone() });
     let may_be_missing = |zone: &ZoneName| spec(zone).is_some_and(ZoneSpec::may_be_missing);
     let any = zones.iter().any(|zone| may_be_missing(zone));
     let access = any.then(|| provider::open(target, context).ok()).flatten();
     let is_lacking =
         |zone: &&&ZoneName| may_be_missing(zone) && access.as_ref().is_some_and(|access| access.lacks_zone(zone));
     let (lacking, there): (Vec<&ZoneName>, Vec<&ZoneName>) = zones.iter().partition(is_lacking);
-    let of_zone = |zone: &ZoneName| LackedZone {
-        zone: zone.clone(),
-        is_absent: spec(zone).is_some_and(|spec| spec.purpose == ZonePurpose::Absent),
+    let meaning = |zone: &ZoneName| match spec(zone) {
+        Some(spec) if spec.purpose == ZonePurpose::Absent => LackedMeaning::Absent,
+        _ => terms.check(target, zone).map_or_else(LackedMeaning::NotMade, |()| LackedMeaning::ToBeMade),
     };
+    let of_zone = |zone: &ZoneName| LackedZone { zone: zone.clone(), meaning: meaning(zone) };
     (there, lacking.into_iter().map(of_zone).collect())
+}
+
+/// What decides whether zones are made that targets lack; nothing was seen where the state cannot be read.
+fn creation_terms(workspace: &Path, config: &Config) -> CreationTerms {
+    let state = state::open_to_read(&state_address(workspace, config)).ok().flatten();
+    zone_changes::terms(state.as_deref(), &[]).unwrap_or(CreationTerms::NONE)
 }
 
 /// What a target can do in these zones.

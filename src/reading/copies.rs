@@ -38,6 +38,18 @@ pub struct CreationTerms {
 impl CreationTerms {
     /// Nothing was seen, and nothing is allowed.
     pub const NONE: CreationTerms = CreationTerms { seen: BTreeSet::new(), allowed: BTreeSet::new() };
+
+    /// Whether a zone that a target lacks is made there.
+    ///
+    /// Errors: it is not: an earlier apply saw it (`zone-gone`), or the target cannot make it (`zone-missing`).
+    pub fn check(&self, target: &TargetSpec, zone: &ZoneName) -> Result<(), Problem> {
+        let copy = CopyId { target: target.id.clone(), zone: zone.clone() };
+        if self.seen.contains(&copy) && !self.allowed.contains(zone) {
+            return Err(no_longer_there(&copy));
+        }
+        let creates = provider::capabilities(target).is_some_and(|able| able.making.creates);
+        if creates { Ok(()) } else { Err(cannot_be_made(&copy)) }
+    }
 }
 
 /// A copy of a zone in which nothing may be asked for: one to delete, or a catalog.
@@ -167,16 +179,18 @@ impl<'a> CopiesRead<'a> {
             return Ok(known);
         }
         let copy = CopyId { target: target.id.clone(), zone: spec.name.clone() };
-        if self.terms.seen.contains(&copy) && !self.terms.allowed.contains(&spec.name) {
-            return Err(no_longer_there(&copy));
+        match self.terms.check(target, &spec.name) {
+            Ok(()) => {
+                self.missing.push(copy);
+                Ok(known)
+            }
+            Err(problem) => {
+                if problem.code == ZONE_MISSING {
+                    self.not_made.push((copy, problem.clone()));
+                }
+                Err(problem)
+            }
         }
-        if !provider::capabilities(target).is_some_and(|able| able.making.creates) {
-            let problem = cannot_be_made(&copy);
-            self.not_made.push((copy, problem.clone()));
-            return Err(problem);
-        }
-        self.missing.push(copy);
-        Ok(known)
     }
 
     /// Takes what a snapshot without targets says of a zone: it counts for all copies.
