@@ -69,13 +69,18 @@ impl StateReader<'_> {
 
     /// What it says of each pool.
     fn pools(&self) -> Result<Vec<PoolTally>, Problem> {
-        let (tallies, lacks) = (self.state.rrset_tallies()?, self.state.lacks()?);
-        let (made, zones) = (self.state.zone_rows()?, self.state.zones_with_steps()?);
+        let (tallies, mut lacks) = (self.state.rrset_tallies()?, self.state.lacks()?);
+        let (mut made, mut zones) = (self.state.zone_rows()?, self.state.zones_with_steps()?);
+        // Nothing goes on with zones that the settings no longer have.
+        let is_known = |zone: &ZoneId| self.config.zone(zone).is_some();
+        lacks.retain(|lack| is_known(&lack.copy.zone_id()));
+        made.retain(|row| is_known(&row.copy.zone_id()));
+        zones.retain(is_known);
         let (rolls, mut pools) = (PoolRolls::of(self.config, &self.config.source), Vec::new());
         for pool in &self.config.pools {
             let made: Vec<_> = made.iter().filter(|row| row.copy.target.pool == pool.name).cloned().collect();
             let mut served = None;
-            if !pool.name_servers.is_empty() {
+            if !pool.name_servers.is_empty() || pool.has_several() {
                 let rrsets = rrsets_of(pool, &tallies);
                 let (zones, voters) = self.zones_and_voters(pool, rolls.of_pool(&pool.name), &zones, &made)?;
                 served = Some(ServedTally { rrsets, zones, voters });

@@ -24,7 +24,7 @@ const NOTHING_OPEN: &str = "Nothing to do: every server serves the last changes.
 const SCREEN: usize = 24;
 
 /// What goes on with what is not served.
-const SYNC: &str = "`zonewright sync` asks the name servers again";
+pub const SYNC: &str = "`zonewright sync` asks the name servers again";
 
 /// What an apply says of its name servers in its first line.
 pub fn clause(served: &ServedOutcome) -> String {
@@ -35,14 +35,17 @@ pub fn clause(served: &ServedOutcome) -> String {
         _ if !served.has_name_servers() => format!("enough targets have {done} of {all}"),
         _ if served.is_done() && served.is_everywhere() => format!("the name servers serve all of it ({all})"),
         _ if served.is_done() => format!("enough servers have all of it ({all}), others do not show it yet"),
-        WaitEnding::Skipped => format!("the name servers were not asked: {} pending", counted(rrsets.pending, "RRset")),
+        WaitEnding::Skipped => {
+            let failed = if rrsets.error > 0 { format!(", {} ERROR", rrsets.error) } else { String::new() };
+            format!("the name servers were not asked: {} pending{failed}", counted(rrsets.pending, "RRset"))
+        }
         WaitEnding::Interrupted => format!("interrupted while the name servers serve {done} of {all}"),
         WaitEnding::Over => format!("the name servers serve {done} of {all}"),
     }
 }
 
 /// What goes on with what targets lack.
-const SYNC_TARGETS: &str = "`zonewright sync` makes at targets what they lack";
+pub const SYNC_TARGETS: &str = "`zonewright sync` makes at targets what they lack";
 
 /// What a `sync` did.
 #[derive(Debug, Clone, Copy)]
@@ -148,16 +151,19 @@ fn lag_words(lag: VoterLag) -> &'static str {
 impl TextPage<'_> {
     /// Adds which name servers do not serve what was applied, with their zones, and what to do.
     pub(super) fn name_servers(&mut self, served: &ServedOutcome) {
-        let lagging = lagging(served);
+        let mut lagging = lagging(served);
         if served.ending == WaitEnding::Skipped && !served.is_done() {
             self.heading("Name servers");
-            return self.line(2, "hint: `zonewright sync` asks them whether they serve it");
+            self.line(2, "hint: `zonewright sync` asks them whether they serve it");
+            // What is known without them is in pools that have none.
+            lagging.retain(|lagging| !lagging.zone.has_name_servers());
         }
         if lagging.is_empty() {
             return;
         }
         let is_target = |shown: &VoterShown| shown.voter.server.is_none();
-        let mut late = served.zones.iter().flat_map(|zone| &zone.voters).filter(|shown| shown.lag.is_some());
+        let zones = lagging.iter().map(|lagging| lagging.zone);
+        let mut late = zones.flat_map(|zone| &zone.voters).filter(|shown| shown.lag.is_some());
         let are_targets = late.clone().all(is_target);
         self.heading(match (are_targets, late.any(is_target)) {
             (true, _) => "Targets",

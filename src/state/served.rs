@@ -116,6 +116,11 @@ impl ZoneServed {
             rrsets,
         }
     }
+
+    /// Whether it has a name server.
+    pub fn has_name_servers(&self) -> bool {
+        self.voters.iter().any(|shown| shown.voter.server.is_some())
+    }
 }
 
 /// An RRset that a name server does not hold as it was changed, although it serves the serial.
@@ -185,12 +190,13 @@ impl ServedOutcome {
 
     /// Whether any of its zones has a name server.
     pub fn has_name_servers(&self) -> bool {
-        self.zones.iter().flat_map(|zone| &zone.voters).any(|shown| shown.voter.server.is_some())
+        self.zones.iter().any(ZoneServed::has_name_servers)
     }
 
-    /// Whether name servers were asked, and not all RRsets are served.
+    /// Whether RRsets are not served: of those that are pending, only once their name servers were asked.
     pub fn is_short(&self) -> bool {
-        self.ending != WaitEnding::Skipped && !self.is_done()
+        let StatusCounts { error, pending, .. } = self.rrsets();
+        error > 0 || pending > 0 && self.ending != WaitEnding::Skipped
     }
 }
 

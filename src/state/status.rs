@@ -37,6 +37,13 @@ pub struct Status {
     pub pool: Option<PoolStatus>,
 }
 
+impl Status {
+    /// The pools of which there is something to say.
+    pub fn counted_pools(&self) -> impl Iterator<Item = &PoolTally> {
+        self.pools.iter().filter(|pool| pool.is_counted())
+    }
+}
+
 /// What a state says of a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolStatus {

@@ -1,8 +1,11 @@
 //! What a state says of a pool, counted.
 
+use std::collections::BTreeSet;
+
 use super::ZoneActionRow;
 use super::served::StatusCounts;
 use crate::consensus::{VoterId, ZoneStatus};
+use crate::dns::ZoneName;
 use crate::target::PoolName;
 
 /// What a state says of a pool.
@@ -10,7 +13,7 @@ use crate::target::PoolName;
 pub struct PoolTally {
     /// The pool.
     pub pool: PoolName,
-    /// How much of it is served; none where the pool has no name server.
+    /// How much of it is served; none where the pool has one target and no name server.
     pub served: Option<ServedTally>,
     /// How many changes each target lacks, in the order of the settings; of a pool of several.
     pub lacking: Vec<(String, usize)>,
@@ -19,16 +22,27 @@ pub struct PoolTally {
 }
 
 impl PoolTally {
-    /// Whether there is anything to say of it: it has name servers, or several targets.
+    /// Whether there is anything to say of it: it has name servers, or several targets, or a zone could not be made
+    /// or deleted.
     pub fn is_counted(&self) -> bool {
-        self.served.is_some() || !self.lacking.is_empty()
+        self.served.is_some() || !self.lacking.is_empty() || self.zones_failed() > 0
     }
 
-    /// What is left: how many zones are not served as they were changed, and how many changes targets lack.
-    pub fn open(&self) -> (usize, usize) {
+    /// How many of its zones are not served as they were changed.
+    pub fn zones_not_served(&self) -> usize {
         let is_open = |status: &&ZoneStatus| !matches!(status, ZoneStatus::Active | ZoneStatus::Deleted);
-        let zones = self.served.iter().flat_map(|served| &served.zones).filter(is_open).count();
-        (zones, self.lacking.iter().map(|(_, count)| count).sum())
+        self.served.iter().flat_map(|served| &served.zones).filter(is_open).count()
+    }
+
+    /// How many changes its targets lack.
+    pub fn changes_lacking(&self) -> usize {
+        self.lacking.iter().map(|(_, count)| count).sum()
+    }
+
+    /// How many zones could not be made or deleted at some target.
+    pub fn zones_failed(&self) -> usize {
+        let failed = self.made.iter().filter(|row| row.why.is_some());
+        failed.map(|row| &row.copy.zone).collect::<BTreeSet<&ZoneName>>().len()
     }
 }
 

@@ -39,13 +39,14 @@ object_in_documents!(Status, status => {
 
 /// The pools of which there is something to count; none where there are none.
 fn pools(status: &Status) -> Option<Vec<&PoolTally>> {
-    let pools: Vec<&PoolTally> = status.pools.iter().filter(|pool| pool.is_counted()).collect();
+    let pools: Vec<&PoolTally> = status.counted_pools().collect();
     (!pools.is_empty()).then_some(pools)
 }
 
 object_in_documents!(PoolTally, pool => {
     "name": pool.pool.as_str(),
-    "zones_not_served": pool.open().0,
+    "zones_not_served": pool.zones_not_served(),
+    "zones_failed": pool.zones_failed(),
     "lacking": pool.lacking.iter().map(LackingView).collect::<Vec<_>>(),
 });
 

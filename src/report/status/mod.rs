@@ -11,11 +11,13 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+
 use super::{ReportFormat, TextOptions};
 use crate::diag::sanitize;
 use crate::plan::LimitState;
 use crate::state::{KnownMarker, StateFacts, Status};
-use crate::target::CopyId;
+use crate::target::{CopyId, ZoneId};
 
 pub use text::{adopted, reset};
 
@@ -55,9 +57,10 @@ impl MarkedCopy {
 /// The markers, sorted by the zone's name as text, then by target.
 fn markers(memory: &StateFacts) -> Vec<(MarkedCopy, &KnownMarker)> {
     let copies = memory.markers.copies();
-    let is_one_of_several = |copy: &CopyId| copies.keys().filter(|other| other.zone_id() == copy.zone_id()).count() > 1;
+    let mut counts: BTreeMap<ZoneId, usize> = BTreeMap::new();
+    copies.keys().for_each(|copy| *counts.entry(copy.zone_id()).or_default() += 1);
     let marked = |copy: &CopyId| {
-        let target = is_one_of_several(copy).then(|| copy.target.name.clone());
+        let target = (counts[&copy.zone_id()] > 1).then(|| copy.target.name.clone());
         MarkedCopy { zone: copy.zone.to_string(), target }
     };
     let mut markers: Vec<_> = copies.iter().map(|(copy, known)| (marked(copy), known)).collect();

@@ -3,14 +3,14 @@
 use super::*;
 use crate::consensus::ZoneStatus;
 use crate::inventory::value::{Duration, Time};
-use crate::plan::{LimitKind, fixture};
+use crate::plan::{LimitKind, ZoneAction, fixture};
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
 use crate::state::served::StatusCounts;
 use crate::state::tallies::{PoolTally, ServedTally};
 use crate::state::{
     Acceptance, ApplyId, ApplySummary, Breaker, KnownMarker, KnownMarkers, LockHolder, NewApply, Resumption,
-    SourceStatus, StateFacts,
+    SourceStatus, StateFacts, ZoneActionRow,
 };
 use crate::target::{CopyId, Marker, TargetId};
 
@@ -350,10 +350,17 @@ fn what_is_open_in_pools_is_listed_and_copies_of_a_zone_are_told_apart() {
         voters: vec![],
     };
     let tally = |pool: &str, served, lacking| PoolTally { pool: pool.parse().unwrap(), served, lacking, made: vec![] };
+    let failed = |name: &str| ZoneActionRow {
+        copy: at_target(name),
+        action: ZoneAction::Create,
+        why: Some("the server is down".to_owned()),
+        at: "2026-11-20T01:00:00Z".parse().unwrap(),
+    };
     let pools = vec![
         tally("one", None, vec![]),
         tally("calm", None, vec![("a".to_owned(), 0), ("b".to_owned(), 0)]),
         tally("main", Some(served), vec![("a".to_owned(), 0), ("b".to_owned(), 3)]),
+        PoolTally { made: ["a", "b"].map(failed).to_vec(), ..tally("new", None, vec![]) },
     ];
     let memory = StateFacts { markers, ..full() };
     let status = Status { pools, ..status(None, Some(memory)) };
@@ -362,6 +369,8 @@ fn what_is_open_in_pools_is_listed_and_copies_of_a_zone_are_told_apart() {
         "  calm: nothing is open\n",
         "  main: 1 zone not served as changed; target b lacks 3 changes\n",
         "    hint: `zonewright sync` makes at targets what they lack;",
+        "  new: 1 zone not made or deleted\n",
+        "    hint: `zonewright sync` tries again;",
         "  example.net. at a\n",
         "  example.net. at b\n",
     ] {
@@ -373,4 +382,5 @@ fn what_is_open_in_pools_is_listed_and_copies_of_a_zone_are_told_apart() {
     assert_eq!(document["markers"][1]["target"], "b");
     assert_eq!(document["pools"][1]["zones_not_served"], 1);
     assert_eq!(document["pools"][1]["lacking"][1]["changes"], 3);
+    assert_eq!(document["pools"][2]["zones_failed"], 1);
 }

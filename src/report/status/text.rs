@@ -7,6 +7,7 @@ use crate::plan::LimitState;
 use crate::report::TextOptions;
 use crate::report::applies::{by, has_more_to_do, hosts, short, times, updates};
 use crate::report::page::TextPage;
+use crate::report::publication::{SYNC, SYNC_TARGETS};
 use crate::report::summary::counted;
 use crate::report::wrap::table;
 use crate::state::tallies::PoolTally;
@@ -161,25 +162,31 @@ impl TextPage<'_> {
 
     /// Adds what is open in pools: zones that are not served, and changes that targets lack.
     fn pools(&mut self, status: &Status) {
-        let counted_pools: Vec<&PoolTally> = status.pools.iter().filter(|pool| pool.is_counted()).collect();
+        let counted_pools: Vec<&PoolTally> = status.counted_pools().collect();
         if counted_pools.is_empty() {
             return;
         }
         self.heading("Pools");
         for pool in counted_pools {
-            let (zones, changes) = pool.open();
             let name = &pool.pool;
             let lacking = pool.lacking.iter().filter(|(_, count)| *count > 0);
             let lacking = lacking.map(|(target, count)| format!("target {target} lacks {}", counted(*count, "change")));
-            let unserved = (zones > 0).then(|| format!("{} not served as changed", counted(zones, "zone")));
-            let open: Vec<String> = unserved.into_iter().chain(lacking).collect();
+            let of_zones =
+                [(pool.zones_failed(), "not made or deleted"), (pool.zones_not_served(), "not served as changed")];
+            let of_zones = of_zones.into_iter().filter(|(count, _)| *count > 0);
+            let of_zones = of_zones.map(|(count, what)| format!("{} {what}", counted(count, "zone")));
+            let open: Vec<String> = of_zones.chain(lacking).collect();
             if open.is_empty() {
                 self.line(2, &format!("{name}: nothing is open"));
                 continue;
             }
             self.line(2, &format!("{name}: {}", open.join("; ")));
-            let next = if changes > 0 { "makes at targets what they lack" } else { "asks the name servers again" };
-            self.line(4, &format!("hint: `zonewright sync` {next}; `zonewright status --pool {name}` shows every row"));
+            let next = match (pool.zones_failed(), pool.changes_lacking()) {
+                (0, 0) => SYNC,
+                (0, _) => SYNC_TARGETS,
+                _ => "`zonewright sync` tries again",
+            };
+            self.line(4, &format!("hint: {next}; `zonewright status --pool {name}` shows every row"));
         }
     }
 
