@@ -378,6 +378,11 @@ impl Config {
         self.zones.iter().find(|spec| spec.name == zone.name && self.pool(spec).name == zone.pool)
     }
 
+    /// The name of a zone, with that of its pool.
+    pub fn zone_id(&self, zone: &ZoneSpec) -> ZoneId {
+        ZoneId { pool: self.pool(zone).name.clone(), name: zone.name.clone() }
+    }
+
     /// The pool of a zone.
     pub fn pool(&self, zone: &ZoneSpec) -> &Pool {
         &self.pools[zone.pool]

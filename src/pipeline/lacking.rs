@@ -10,7 +10,8 @@ use super::TOOL;
 use super::apply::{ApplyRun, ApplyWork, broken_off};
 use super::conduct::ApplyConduct;
 use super::guards::{ApplyGuards, rules_now};
-use super::open_lack::{OpenLack, held};
+use super::hold_back::{AddressSight, NamedZones, PointerChange, hold_back, target_of};
+use super::open_lack::{LackToLeave, OpenLack, held};
 use super::plan::workspace_seen;
 use super::publication::PoolRolls;
 use super::publication::taken::serial;
@@ -20,7 +21,6 @@ use crate::apply::SIDE_BY_SIDE;
 use crate::apply::accept::PlanTerms;
 use crate::apply::shape::PlanBounds;
 use crate::change::{Change, ChangeKind, Reason, Rule};
-use crate::claim::Subject;
 use crate::consensus::SerialSeen;
 use crate::diag::Problem;
 use crate::diff::own::heritage_owner;
@@ -81,38 +81,6 @@ struct CopyWork {
     left: Vec<LackToLeave>,
 }
 
-/// What is left at a copy, and whose it is.
-struct LackToLeave {
-    /// What the report says.
-    told: LeftLack,
-    /// Whose it is.
-    subjects: Vec<Subject>,
-}
-
-impl LackToLeave {
-    /// Leaves a lack, and says why.
-    fn of(own: &OpenLack, why: String) -> LackToLeave {
-        let LackedChange { copy, change, .. } = &own.lack;
-        let subjects = std::iter::once(&change.subject).chain(&change.also).cloned().collect();
-        LackToLeave { told: LeftLack { target: copy.target.clone(), key: own.key.clone(), why }, subjects }
-    }
-}
-
-/// Takes out the deletes of subjects of which something is left at the same target, with what is left of them: what is to
-/// take the place of an RRset may be among it, and a host must not be gone meanwhile.
-fn take_waiting(changes: &mut Vec<Change>, left: &[LackToLeave]) -> Vec<LeftLack> {
-    let stopped: BTreeSet<(&TargetId, &Subject)> =
-        left.iter().flat_map(|own| own.subjects.iter().map(move |subject| (&own.told.target, subject))).collect();
-    let waits = |change: &Change| {
-        let target = target_of(change);
-        change.kind.after().is_none() && change.subjects().any(|subject| stopped.contains(&(&target, subject)))
-    };
-    let (wait, go): (Vec<Change>, Vec<Change>) = changes.drain(..).partition(waits);
-    *changes = go;
-    let why = "it waits: something else of its host is left there";
-    wait.into_iter().map(|own| LeftLack { target: target_of(&own), key: own.key, why: why.to_owned() }).collect()
-}
-
 /// What is needed to try again what targets lack.
 pub(super) struct LackWork<'a> {
     /// The settings.
@@ -138,12 +106,14 @@ impl LackWork<'_> {
             zones.extend(sent.map(|sent| ZoneId { pool: sent.target.pool, name: sent.zone }));
         }
         zones.extend(behind(state)?.into_iter().map(|copy| copy.zone_id()));
+        let pointers = lacks.values().flatten().filter_map(PointerChange::of_lack);
+        let named = NamedZones::of(config);
+        zones.extend(pointers.flat_map(|own| own.sites(&named)).map(|site| config.zone_id(site.zone)));
         zones.retain(|zone| pool.is_none_or(|pool| zone.pool.as_str() == pool));
         if zones.is_empty() {
             return Ok(LackOutcome::default());
         }
-        let zone_of = |spec: &ZoneSpec| ZoneId { pool: config.pool(spec).name.clone(), name: spec.name.clone() };
-        let specs: Vec<&ZoneSpec> = config.zones.iter().filter(|spec| zones.contains(&zone_of(spec))).collect();
+        let specs: Vec<&ZoneSpec> = config.zones.iter().filter(|spec| zones.contains(&config.zone_id(spec))).collect();
         let opened = OpenedZones::open(config, specs, self.request.workspace, self.request.now);
         let targets = opened.targets();
         self.take_up(state, &targets)?;
@@ -205,6 +175,11 @@ impl LackWork<'_> {
         let is_open = |copy: &CopyId| targets.access(copy).is_some();
         let names: BTreeSet<CopyId> =
             by_copy.keys().cloned().chain(behind(state)?.into_iter().filter(is_open)).collect();
+        let keys = |(copy, lacks): (&CopyId, &Vec<OpenLack>)| {
+            let copy = copy.clone();
+            lacks.iter().map(move |own| (copy.clone(), own.key.clone())).collect::<Vec<_>>()
+        };
+        let lacking = by_copy.iter().flat_map(keys).collect();
         let mut outcome = LackOutcome::default();
         let (mut changes, mut left) = (Vec::new(), Vec::new());
         for (copy, lacks) in by_copy {
@@ -214,7 +189,8 @@ impl LackWork<'_> {
             changes.extend(work.changes);
             left.extend(work.left);
         }
-        let waiting = take_waiting(&mut changes, &left);
+        let sight = AddressSight::of(&self.settings.config, &changes, targets, lacking);
+        let waiting = hold_back(&mut changes, &left, &sight);
         outcome.left.extend(left.into_iter().map(|own| own.told).chain(waiting));
         if !changes.is_empty() {
             self.make(state, changes, targets, &mut outcome)?;
@@ -320,11 +296,6 @@ fn behind(state: &dyn State) -> Result<Vec<CopyId>, Problem> {
     Ok(behind)
 }
 
-/// The one target that a change is for.
-fn target_of(change: &Change) -> TargetId {
-    TargetId { pool: change.pool.clone(), name: change.targets[0].clone() }
-}
-
 /// The changes, each for one target, that the state still says to be lacking there.
 fn still_lacking<'c>(changes: &'c [Change], lacks: &[LackedChange]) -> Vec<&'c Change> {
     let lacking: BTreeSet<(&CopyId, &Name, Rtype)> =
@@ -364,26 +335,35 @@ fn look(targets: &Targets<'_>, copy: &CopyId, lacks: Vec<OpenLack>) -> CopyWork 
     work
 }
 
-/// Decides about the lacks of one RRset, the oldest first: each finds what the one before it would leave.
+/// Decides about the lacks of one RRset, the oldest first: each finds what the one before it would have left.
 fn judge(work: &mut CopyWork, lacks: &[&OpenLack], here: &Option<Rrset>, others: &HeldElsewhere) {
-    let (mut now, mut last) = (here.clone(), None);
+    let (mut now, mut made) = (here.clone(), Vec::new());
     for own in lacks {
         let mut leave = |why: &str| work.left.push(LackToLeave::of(own, why.to_owned()));
         match fate(&own.kind, now.as_ref(), others) {
-            LackFate::Done if now == *here => work.over.push(own.lack.clone()),
+            LackFate::Done if made.is_empty() => work.over.push(own.lack.clone()),
             // Once the one before it is made.
             LackFate::Done => {}
-            LackFate::Over => work.over.push(own.lack.clone()),
+            LackFate::Over => {
+                // A later change went on from it: a target that was away for both goes from the first to the last.
+                if now.as_ref() == own.kind.before() {
+                    now = own.kind.after().cloned();
+                }
+                work.over.push(own.lack.clone());
+            }
             LackFate::Make => {
                 now = own.kind.after().cloned();
-                last = Some(*own);
+                made.push(*own);
             }
             LackFate::Left => leave("the target holds something else than the change expects: the next plan decides"),
             LackFate::Unclear => leave("the targets that took the change cannot be read"),
         }
     }
-    let kind = ChangeKind::between(here.clone(), now);
-    work.changes.extend(last.zip(kind).map(|(own, kind)| change(own, kind)));
+    let Some(last) = made.last() else { return };
+    match ChangeKind::between(here.clone(), last.kind.after().cloned()) {
+        Some(kind) => work.changes.push(change(last, kind)),
+        None => work.over.extend(made.iter().map(|own| own.lack.clone())),
+    }
 }
 
 /// The change that brings one copy what it lacks.
@@ -415,7 +395,6 @@ fn is_registry(key: &RrKey, kind: &ChangeKind) -> bool {
 mod tests {
     use super::*;
     use crate::change::{RrsetText, fixture};
-    use crate::inventory::value::Inv;
     use crate::state::{ApplyId, SentChange};
     use crate::target::PoolName;
 
@@ -483,35 +462,37 @@ mod tests {
         LackedChange { copy, apply: ApplyId(1), at, change: sent, why: "the server was down".to_owned() }
     }
 
-    #[test]
-    fn while_something_of_a_host_is_left_at_a_target_nothing_of_it_is_deleted_there() {
-        let of = |target: &str, hosts: &[u64], name: &str, [before, after]: [&[&str]; 2]| {
-            let what = (name, Rtype::AAAA);
-            let own = fixture::change(("p", Some(hosts[0])), what, ((60, before), (60, after)), &[]);
-            let also = hosts[1..].iter().map(|host| Subject::Host(Inv(*host))).collect();
-            Change { targets: vec![target.to_owned()], also, ..own }
+    /// What becomes of lacks of one RRset, each from the first to the second address, where the target holds `here` and the
+    /// only other one holds `there`: how many are over and left, and what is made in all.
+    fn judged(lacks: &[[&str; 2]], [here, there]: [&str; 2]) -> (usize, usize, Option<ChangeKind>) {
+        let change = for_a("main", Rtype::AAAA, "2a02::1");
+        let of = |sides: &[&str; 2]| {
+            let [before, after] = sides.map(|side| aaaa(side).map(|rrset| RrsetText::of(Rtype::AAAA, &rrset)));
+            let lack = lack(&change);
+            OpenLack::of(LackedChange { change: SentChange { before, after, ..lack.change }, ..lack }).unwrap()
         };
-        let (create, delete): ([&[&str]; 2], [&[&str]; 2]) = ([&[], &["2a02::1"]], [&["2a02::1"], &[]]);
-        let left = lack(&of("a", &[1], "one.example.net", create));
-        let left = LackToLeave::of(&OpenLack::of(left).unwrap(), "it was changed".to_owned());
-        let mut changes = vec![
-            of("a", &[1], "old-one.example.net", delete),
-            of("a", &[2, 1], "old-two-one.example.net", delete),
-            of("a", &[1], "new-one.example.net", create),
-            of("a", &[2], "old-two.example.net", delete),
-            of("b", &[1], "old-one.example.net", delete),
-        ];
-        let waiting = take_waiting(&mut changes, &[left]);
-        let names = |keys: Vec<&RrKey>| keys.iter().map(|key| key.owner.to_string()).collect::<Vec<_>>();
-        assert_eq!(
-            names(waiting.iter().map(|own| &own.key).collect()),
-            ["old-one.example.net.", "old-two-one.example.net."]
-        );
-        assert!(waiting.iter().all(|own| own.target.name == "a"));
-        assert_eq!(
-            names(changes.iter().map(|own| &own.key).collect()),
-            ["new-one.example.net.", "old-two.example.net.", "old-one.example.net."]
-        );
+        let lacks: Vec<OpenLack> = lacks.iter().map(of).collect();
+        let mut work = CopyWork::default();
+        let others = HeldElsewhere { held: vec![aaaa(there)], is_all: true };
+        judge(&mut work, &lacks.iter().collect::<Vec<_>>(), &aaaa(here), &others);
+        let made = work.changes.pop();
+        assert!(work.changes.is_empty());
+        (work.over.len(), work.left.len(), made.map(|change| change.kind))
+    }
+
+    #[test]
+    fn a_target_that_was_away_for_several_changes_of_an_rrset_goes_from_the_first_to_the_last() {
+        let (one, two, three) = ("2a02::1", "2a02::2", "2a02::3");
+        let made = |before, after| ChangeKind::between(aaaa(before), aaaa(after));
+        let twice = [["", one], [one, two]];
+        assert_eq!(judged(&twice, ["", two]), (1, 0, made("", two)));
+        assert_eq!(judged(&twice, [one, two]), (1, 0, made(one, two)));
+        assert_eq!(judged(&twice, [two, two]), (2, 0, None));
+        assert_eq!(judged(&twice, [three, two]), (1, 1, None), "another editor was there");
+        assert_eq!(judged(&twice, ["", three]), (2, 0, None), "at the other one, too");
+        // There and back.
+        assert_eq!(judged(&[["", one], [one, ""]], ["", ""]), (2, 0, None));
+        assert_eq!(judged(&[["", one], [one, ""], ["", two]], ["", two]), (2, 0, made("", two)));
     }
 
     #[test]

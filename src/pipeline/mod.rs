@@ -77,6 +77,8 @@ mod settings;
 
 mod open_lack;
 
+mod hold_back;
+
 mod shared_copies;
 
 mod lacking;

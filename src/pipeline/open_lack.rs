@@ -8,9 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::targets::Targets;
 use crate::apply::SIDE_BY_SIDE;
 use crate::change::{ChangeKind, RrsetText};
+use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::dns::{RrKey, Rrset};
 use crate::parallel::side_by_side;
+use crate::state::lacks::LeftLack;
 use crate::state::{ApplyId, LackList, LackedChange};
 use crate::target::{Answer, CopyId, Question, TargetId};
 
@@ -35,6 +37,23 @@ impl OpenLack {
     }
 }
 
+/// What is left at a copy, and whose it is.
+pub(super) struct LackToLeave {
+    /// What the report says.
+    pub told: LeftLack,
+    /// Whose it is.
+    pub subjects: Vec<Subject>,
+}
+
+impl LackToLeave {
+    /// Leaves a lack, and says why.
+    pub fn of(own: &OpenLack, why: String) -> LackToLeave {
+        let LackedChange { copy, change, .. } = &own.lack;
+        let subjects = std::iter::once(&change.subject).chain(&change.also).cloned().collect();
+        LackToLeave { told: LeftLack { target: copy.target.clone(), key: own.key.clone(), why }, subjects }
+    }
+}
+
 /// Forgets what copies of open targets lack by earlier applies and hold by now: an update that was not answered may have
 /// taken effect, and another person may have made it.
 ///
@@ -52,7 +71,11 @@ pub(super) fn forget_made(state: &mut dyn LackList, targets: &Targets<'_>, apply
         let keys: Vec<RrKey> = lacks.iter().map(|own| own.key.clone()).collect();
         // What cannot be read stays.
         let Ok(here) = held(targets, &copy, &keys) else { return Vec::new() };
-        lacks.into_iter().filter(|own| here[&own.key].as_ref() == own.kind.after()).collect()
+        // The newest of an RRset decides: a later change went on from the others.
+        let newest: BTreeMap<&RrKey, &OpenLack> = lacks.iter().map(|own| (&own.key, own)).collect();
+        let is_made = |own: &OpenLack| here[&own.key].as_ref() == newest[&own.key].kind.after();
+        let made: Vec<bool> = lacks.iter().map(is_made).collect();
+        lacks.into_iter().zip(made).filter(|(_, made)| *made).map(|(own, _)| own).collect()
     });
     made.into_iter().flatten().try_for_each(|own| state.drop_lack(&own.lack))
 }

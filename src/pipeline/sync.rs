@@ -20,7 +20,7 @@ use crate::progress::{Progress, RunStage};
 use crate::reading::ReadingTerms;
 use crate::state::lacks::LackOutcome;
 use crate::state::served::ServedOutcome;
-use crate::state::{self, HeldState, PublicationRecord, RecordedZone, State};
+use crate::state::{self, HeldState, RecordedZone, State};
 use crate::target::{CopyId, TargetId, ZoneId};
 
 /// Why nothing was asked.
@@ -103,10 +103,7 @@ pub fn sync(request: &ApplyConduct<'_>, pool: Option<&str>, progress: &dyn Progr
     progress.stage(RunStage::Survey, None);
     let zone_changes = zone_making::retry(config, request, state, pool)?;
     let lacks = LackWork { settings: &settings, request, rolls: &rolls, progress }.retry(state, pool)?;
-    let made = state.zone_rows()?;
-    let mut zones = open_zones(state, config, &rolls, pool)?;
-    // No server has a zone that was deleted.
-    zones.retain(|zone| config.zone(zone).is_some_and(|spec| !without_zone(config.pool(spec), &zone.name, &made)));
+    let zones = open_zones(state, config, &rolls, pool)?;
     if zones.is_empty() && lacks.is_empty() && zone_changes.is_empty() {
         return Ok(SyncRun::idle());
     }
@@ -121,14 +118,18 @@ pub fn sync(request: &ApplyConduct<'_>, pool: Option<&str>, progress: &dyn Progr
 
 /// The zones of the settings that a voter does not show at the newest step; of one pool, or of all.
 fn open_zones(
-    state: &dyn PublicationRecord,
+    state: &dyn State,
     config: &Config,
     rolls: &PoolRolls<'_>,
     pool: Option<&str>,
 ) -> Result<BTreeSet<ZoneId>, Problem> {
+    let made = state.zone_rows()?;
+    // No server has a zone that was deleted.
+    let is_there =
+        |zone: &ZoneId| config.zone(zone).is_some_and(|spec| !without_zone(config.pool(spec), &zone.name, &made));
     let mut open = BTreeSet::new();
     for zone in state.zones_with_steps()? {
-        let is_meant = config.zone(&zone).is_some() && pool.is_none_or(|pool| zone.pool.as_str() == pool);
+        let is_meant = is_there(&zone) && pool.is_none_or(|pool| zone.pool.as_str() == pool);
         let Some(roll) = rolls.roll(&zone).filter(|_| is_meant) else { continue };
         let record = state.zone_record(&zone)?;
         if !roll.voters.iter().all(|voter| record.is_at_newest(voter)) {
