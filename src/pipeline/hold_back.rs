@@ -6,17 +6,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::open_lack::{LackToLeave, OpenLack, held};
+use super::open_lack::{LackToLeave, held};
+use super::pointers::{AddressSite, NamedZones, PointerChange, PointerTakers};
 use super::targets::Targets;
 use crate::apply::SIDE_BY_SIDE;
-use crate::change::{Change, ChangeKind};
+use crate::change::Change;
 use crate::claim::Subject;
-use crate::dns::reverse::address_of;
-use crate::dns::{NameRef, Rdata, RrKey, Rrset, Rtype};
-use crate::inventory::model::{Config, ZoneSpec};
+use crate::dns::{RrKey, Rrset};
+use crate::inventory::model::Config;
 use crate::parallel::side_by_side;
 use crate::state::lacks::LeftLack;
-use crate::target::{CopyId, PoolName, TargetId, ZoneId};
+use crate::target::{CopyId, TargetId, ZoneId};
 
 /// Takes out what waits at its target, and says why; `left` is what is left there.
 pub(super) fn hold_back(changes: &mut Vec<Change>, left: &[LackToLeave], sight: &AddressSight<'_>) -> Vec<LeftLack> {
@@ -68,100 +68,23 @@ pub(super) fn target_of(change: &Change) -> TargetId {
     TargetId { pool: change.pool.clone(), name: change.targets[0].clone() }
 }
 
-/// What a host's PTR RRset points to, in the copy of one target.
-#[derive(Clone, Copy)]
-pub(super) struct PointerChange<'a> {
-    /// Its pool.
-    pool: &'a PoolName,
-    /// The RRset.
-    key: &'a RrKey,
-    /// What happens to it.
-    kind: &'a ChangeKind,
-}
-
-impl<'a> PointerChange<'a> {
-    /// That of a change; none if it is another RRset, or not of a host.
-    fn of_change(change: &'a Change) -> Option<PointerChange<'a>> {
-        let is_pointer = change.key.rtype == Rtype::PTR && change.subject.host().is_some();
-        is_pointer.then_some(PointerChange { pool: &change.pool, key: &change.key, kind: &change.kind })
-    }
-
-    /// The same of what a target lacks.
-    pub fn of_lack(lack: &'a OpenLack) -> Option<PointerChange<'a>> {
-        let is_pointer = lack.key.rtype == Rtype::PTR && lack.lack.change.subject.host().is_some();
-        is_pointer.then_some(PointerChange { pool: &lack.lack.copy.target.pool, key: &lack.key, kind: &lack.kind })
-    }
-
-    /// The names that it adds; those that it removes where it deletes the RRset.
-    fn names(self) -> impl Iterator<Item = NameRef<'a>> {
-        let (before, after) = (self.kind.before(), self.kind.after());
-        let (of, without) = if after.is_some() { (after, before) } else { (before, after) };
-        let is_new = move |rdata: &&Rdata| !without.is_some_and(|without| without.rdata().contains(rdata));
-        let rdata = of.into_iter().flat_map(|rrset| rrset.rdata()).filter(is_new);
-        rdata.filter_map(|rdata| rdata.as_rdata(Rtype::PTR).target())
-    }
-
-    /// Where the addresses of these names are; none of a name in no zone, or in one of another pool: there, the rules look at
-    /// the reference copy alone.
-    pub fn sites<'z>(self, zones: &'z NamedZones<'a>) -> impl Iterator<Item = AddressSite<'a>> + use<'a, 'z> {
-        let address = address_of(self.key.owner.as_name());
-        let rtype = if address.is_some_and(|address| address.is_ipv4()) { Rtype::A } else { Rtype::AAAA };
-        let site = move |name: NameRef<'a>| {
-            let zone = zones.of_name(name).filter(|zone| zones.config.pool(zone).name == *self.pool)?;
-            Some(AddressSite { name, zone, key: RrKey { owner: zone.name.owner(name)?, rtype } })
-        };
-        self.names().filter(move |_| address.is_some()).filter_map(site)
-    }
-}
-
-/// The zones of the settings, by name.
-pub(super) struct NamedZones<'a> {
-    /// The settings.
-    config: &'a Config,
-    /// The zones.
-    by_name: BTreeMap<NameRef<'a>, &'a ZoneSpec>,
-}
-
-impl<'a> NamedZones<'a> {
-    /// Those of the settings.
-    pub fn of(config: &'a Config) -> NamedZones<'a> {
-        let by_name = config.zones.iter().map(|zone| (zone.name.as_name(), zone)).collect();
-        NamedZones { config, by_name }
-    }
-
-    /// The zone that a name is in.
-    fn of_name(&self, name: NameRef<'_>) -> Option<&'a ZoneSpec> {
-        name.ancestors().find_map(|above| self.by_name.get(&above)).copied()
-    }
-}
-
-/// Where the address of a name is.
-pub(super) struct AddressSite<'a> {
-    /// The name.
-    name: NameRef<'a>,
-    /// Its zone.
-    pub zone: &'a ZoneSpec,
-    /// The RRset.
-    key: RrKey,
-}
-
 /// PTR RRsets, and the address RRsets at the names that they point to, in all copies of a pool.
 pub(super) struct AddressSight<'a> {
     /// In which zone a name is.
     zones: NamedZones<'a>,
     /// What copies hold, of those that can be read.
     held: BTreeMap<CopyId, BTreeMap<RrKey, Option<Rrset>>>,
-    /// What copies lack: one that holds it all the same does so for another reason.
-    lacking: BTreeSet<(CopyId, RrKey)>,
+    /// Which copies took a change, and which lack one.
+    takers: PointerTakers,
 }
 
 impl<'a> AddressSight<'a> {
-    /// Reads what these changes of PTR RRsets are to be compared with; `lacking` is what copies lack.
+    /// Reads what these changes of PTR RRsets are to be compared with; `takers` says with which copies.
     pub fn of(
         config: &'a Config,
         changes: &[Change],
         targets: &Targets<'_>,
-        lacking: BTreeSet<(CopyId, RrKey)>,
+        takers: PointerTakers,
     ) -> AddressSight<'a> {
         let zones = NamedZones::of(config);
         let mut keys: BTreeMap<ZoneId, BTreeSet<RrKey>> = BTreeMap::new();
@@ -176,7 +99,7 @@ impl<'a> AddressSight<'a> {
             let keys: Vec<RrKey> = keys.iter().cloned().collect();
             Some((copy.clone(), held(targets, copy, &keys).ok()?))
         });
-        AddressSight { held: held.into_iter().flatten().collect(), zones, lacking }
+        AddressSight { held: held.into_iter().flatten().collect(), zones, takers }
     }
 
     /// The places of the changes of PTR RRsets that do not fit the addresses at their targets once all of the changes are
@@ -191,24 +114,22 @@ impl<'a> AddressSight<'a> {
     /// Why a change does not fit; none where it does: where a name that it adds or removes has the addresses that it has at
     /// a target that took the change.
     fn misfit(&self, change: &Change, made: &BTreeMap<(CopyId, &RrKey), &Change>) -> Option<String> {
-        let own = target_of(change);
-        let has_taken = |copy: &CopyId, held: &BTreeMap<RrKey, Option<Rrset>>| {
-            copy.zone_id() == change.zone_id()
-                && copy.target != own
-                && !self.lacking.contains(&(copy.clone(), change.key.clone()))
-                && held.get(&change.key).is_some_and(|held| held.as_ref() == change.kind.after())
-        };
-        let taken = || self.held.iter().filter(|(copy, held)| has_taken(copy, held)).map(|(copy, _)| &copy.target);
+        let own = copy_of(change);
+        let holds_it =
+            |copy: &&CopyId| self.held[*copy].get(&change.key).is_some_and(|held| held.as_ref() == change.kind.after());
+        let of_zone = self.held.keys().filter(|copy| copy.zone_id() == change.zone_id());
+        let others = self.takers.among(of_zone.filter(holds_it), &own, &change.key);
         for AddressSite { name, zone, key } in PointerChange::of_change(change)?.sites(&self.zones) {
             let copy = |target: &TargetId| CopyId { target: target.clone(), zone: zone.name.clone() };
             let now = |target: &TargetId| self.held.get(&copy(target))?.get(&key);
-            let then = match made.get(&(copy(&own), &key)) {
+            let then = match made.get(&(copy(&own.target), &key)) {
                 Some(change) => Some(change.kind.after()),
-                None => now(&own).map(Option::as_ref),
+                None => now(&own.target).map(Option::as_ref),
             };
-            let fits =
-                |other: &TargetId| then.zip(now(other)).is_some_and(|(here, there)| has_same(here, there.as_ref()));
-            if !taken().any(fits) {
+            let fits = |other: &&CopyId| {
+                then.zip(now(&other.target)).is_some_and(|(here, there)| has_same(here, there.as_ref()))
+            };
+            if !others.iter().any(fits) {
                 return Some(format!(
                     "it waits: the addresses of {name} are others there than where the change was made"
                 ));
@@ -232,7 +153,7 @@ fn copy_of(change: &Change) -> CopyId {
 mod tests {
     use super::*;
     use crate::change::fixture;
-    use crate::dns::ZoneName;
+    use crate::dns::{Rtype, ZoneName};
     use crate::inventory::value::Inv;
     use crate::pipeline::settings::load_settings;
 
@@ -272,12 +193,12 @@ mod tests {
     /// owners of what goes on. The target `b` took all of the changes of PTR RRsets. Of the names with addresses both targets
     /// hold the AAAA RRsets that `live` gives: `a` and `b`.
     fn outcome(left: Option<u64>, live: &[(&str, [&[&str]; 2])], changes: Vec<Change>) -> [Vec<String>; 2] {
-        outcome_where(BTreeSet::new(), left, live, changes)
+        outcome_where(PointerTakers::default(), left, live, changes)
     }
 
-    /// The same where copies lack something.
+    /// The same where it is known which copies took or lack something.
     fn outcome_where(
-        lacking: BTreeSet<(CopyId, RrKey)>,
+        takers: PointerTakers,
         left: Option<u64>,
         live: &[(&str, [&[&str]; 2])],
         mut changes: Vec<Change>,
@@ -295,7 +216,7 @@ mod tests {
             let after = change.kind.after().cloned();
             held.entry(copy("b", &change.zone)).or_default().insert(change.key.clone(), after);
         }
-        let sight = AddressSight { zones: NamedZones::of(&config), held, lacking };
+        let sight = AddressSight { zones: NamedZones::of(&config), held, takers };
         let left = left.map(|host| LackToLeave {
             told: LeftLack {
                 target: target("a"),
@@ -358,9 +279,10 @@ mod tests {
         // The other target holds it, but did not take the change.
         let change = ptr(1, [&[], one]);
         let other = TargetId { name: "b".to_owned(), ..target_of(&change) };
-        let lacking = BTreeSet::from([(CopyId { target: other, ..copy_of(&change) }, change.key.clone())]);
+        let lacking = [(CopyId { target: other, ..copy_of(&change) }, change.key.clone())];
         let live = [("one.example.net", [first, first])];
-        assert_eq!(outcome_where(lacking, None, &live, vec![change])[0].len(), 1);
+        let takers = PointerTakers::new([], lacking);
+        assert_eq!(outcome_where(takers, None, &live, vec![change])[0].len(), 1);
         // A name in no zone, one in a zone of another pool, and a PTR that no host asked for.
         for foreign in ["one.example.com.", "one.example.org."] {
             assert!(!waits([second, first], vec![ptr(1, [&[], &[foreign]])]), "{foreign}");

@@ -10,9 +10,10 @@ use super::TOOL;
 use super::apply::{ApplyRun, ApplyWork, broken_off};
 use super::conduct::ApplyConduct;
 use super::guards::{ApplyGuards, rules_now};
-use super::hold_back::{AddressSight, NamedZones, PointerChange, hold_back, target_of};
+use super::hold_back::{AddressSight, hold_back, target_of};
 use super::open_lack::{LackToLeave, OpenLack, held};
 use super::plan::workspace_seen;
+use super::pointers::{NamedZones, PointerChange, PointerTakers};
 use super::publication::PoolRolls;
 use super::publication::taken::serial;
 use super::settings::WorkspaceSettings;
@@ -175,11 +176,7 @@ impl LackWork<'_> {
         let is_open = |copy: &CopyId| targets.access(copy).is_some();
         let names: BTreeSet<CopyId> =
             by_copy.keys().cloned().chain(behind(state)?.into_iter().filter(is_open)).collect();
-        let keys = |(copy, lacks): (&CopyId, &Vec<OpenLack>)| {
-            let copy = copy.clone();
-            lacks.iter().map(move |own| (copy.clone(), own.key.clone())).collect::<Vec<_>>()
-        };
-        let lacking = by_copy.iter().flat_map(keys).collect();
+        let takers = PointerTakers::find(state, &by_copy)?;
         let mut outcome = LackOutcome::default();
         let (mut changes, mut left) = (Vec::new(), Vec::new());
         for (copy, lacks) in by_copy {
@@ -189,7 +186,7 @@ impl LackWork<'_> {
             changes.extend(work.changes);
             left.extend(work.left);
         }
-        let sight = AddressSight::of(&self.settings.config, &changes, targets, lacking);
+        let sight = AddressSight::of(&self.settings.config, &changes, targets, takers);
         let waiting = hold_back(&mut changes, &left, &sight);
         outcome.left.extend(left.into_iter().map(|own| own.told).chain(waiting));
         if !changes.is_empty() {

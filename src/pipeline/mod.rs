@@ -79,6 +79,8 @@ mod open_lack;
 
 mod hold_back;
 
+mod pointers;
+
 mod shared_copies;
 
 mod lacking;
