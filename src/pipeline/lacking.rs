@@ -332,27 +332,30 @@ fn look(targets: &Targets<'_>, copy: &CopyId, lacks: Vec<OpenLack>) -> CopyWork 
     work
 }
 
-/// Decides about the lacks of one RRset, the oldest first: each finds what the one before it would have left.
+/// Decides about the lacks of one RRset, the oldest first: each finds what is there, what the one before it makes, or what those
+/// before it would have made that are over.
 fn judge(work: &mut CopyWork, lacks: &[&OpenLack], here: &Option<Rrset>, others: &HeldElsewhere) {
     let (mut now, mut made) = (here.clone(), Vec::new());
+    // A target that was away for several changes goes from the first to the last.
+    let mut gone_through = here.clone();
     for own in lacks {
         let mut leave = |why: &str| work.left.push(LackToLeave::of(own, why.to_owned()));
+        let goes_on = gone_through.as_ref() == own.kind.before();
         match fate(&own.kind, now.as_ref(), others) {
             LackFate::Done if made.is_empty() => work.over.push(own.lack.clone()),
             // Once the one before it is made.
             LackFate::Done => {}
             LackFate::Over => {
-                // A later change went on from it: a target that was away for both goes from the first to the last.
-                if now.as_ref() == own.kind.before() {
-                    now = own.kind.after().cloned();
-                }
+                gone_through = if goes_on { own.kind.after().cloned() } else { gone_through };
                 work.over.push(own.lack.clone());
             }
-            LackFate::Make => {
-                now = own.kind.after().cloned();
+            LackFate::Left if !goes_on => {
+                leave("the target holds something else than the change expects: the next plan decides");
+            }
+            LackFate::Make | LackFate::Left => {
+                (now, gone_through) = (own.kind.after().cloned(), own.kind.after().cloned());
                 made.push(*own);
             }
-            LackFate::Left => leave("the target holds something else than the change expects: the next plan decides"),
             LackFate::Unclear => leave("the targets that took the change cannot be read"),
         }
     }
@@ -487,6 +490,11 @@ mod tests {
         assert_eq!(judged(&twice, [two, two]), (2, 0, None));
         assert_eq!(judged(&twice, [three, two]), (1, 1, None), "another editor was there");
         assert_eq!(judged(&twice, ["", three]), (2, 0, None), "at the other one, too");
+        assert_eq!(
+            judged(&[["", one], ["", two]], ["", two]),
+            (1, 0, made("", two)),
+            "it was there for the later plan"
+        );
         // There and back.
         assert_eq!(judged(&[["", one], [one, ""]], ["", ""]), (2, 0, None));
         assert_eq!(judged(&[["", one], [one, ""], ["", two]], ["", two]), (2, 0, made("", two)));
