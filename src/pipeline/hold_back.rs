@@ -68,18 +68,22 @@ pub(super) fn target_of(change: &Change) -> TargetId {
     TargetId { pool: change.pool.clone(), name: change.targets[0].clone() }
 }
 
+/// What copies hold of some RRsets.
+type HeldOfCopies = BTreeMap<CopyId, BTreeMap<RrKey, Option<Rrset>>>;
+
 /// PTR RRsets, and the address RRsets at the names that they point to, in all copies of a pool.
 pub(super) struct AddressSight<'a> {
     /// In which zone a name is.
     zones: NamedZones<'a>,
-    /// What copies hold, of those that can be read.
-    held: BTreeMap<CopyId, BTreeMap<RrKey, Option<Rrset>>>,
-    /// Which copies took a change, and which lack one.
+    /// What copies hold, by zone, of those that can be read.
+    held: BTreeMap<ZoneId, HeldOfCopies>,
+    /// Which copies took a change, and which plans left out.
     takers: PointerTakers,
 }
 
 impl<'a> AddressSight<'a> {
-    /// Reads what these changes of PTR RRsets are to be compared with; `takers` says with which copies.
+    /// Reads what changes of PTR RRsets are to be compared with, at copies that a plan left out; `takers` says with which
+    /// copies.
     pub fn of(
         config: &'a Config,
         changes: &[Change],
@@ -88,18 +92,22 @@ impl<'a> AddressSight<'a> {
     ) -> AddressSight<'a> {
         let zones = NamedZones::of(config);
         let mut keys: BTreeMap<ZoneId, BTreeSet<RrKey>> = BTreeMap::new();
-        for change in changes {
+        for change in changes.iter().filter(|change| takers.is_left_out(&copy_of(change), &change.key)) {
             for site in PointerChange::of_change(change).into_iter().flat_map(|own| own.sites(&zones)) {
                 keys.entry(config.zone_id(site.zone)).or_default().insert(site.key);
                 keys.entry(change.zone_id()).or_default().insert(change.key.clone());
             }
         }
         let asked = targets.copies.iter().filter_map(|access| Some((&access.copy, keys.get(&access.copy.zone_id())?)));
-        let held = side_by_side(asked.collect(), SIDE_BY_SIDE, |(copy, keys): (&CopyId, &BTreeSet<RrKey>)| {
+        let read = side_by_side(asked.collect(), SIDE_BY_SIDE, |(copy, keys): (&CopyId, &BTreeSet<RrKey>)| {
             let keys: Vec<RrKey> = keys.iter().cloned().collect();
             Some((copy.clone(), held(targets, copy, &keys).ok()?))
         });
-        AddressSight { held: held.into_iter().flatten().collect(), zones, takers }
+        let mut held: BTreeMap<ZoneId, HeldOfCopies> = BTreeMap::new();
+        for (copy, of_copy) in read.into_iter().flatten() {
+            held.entry(copy.zone_id()).or_default().insert(copy, of_copy);
+        }
+        AddressSight { held, zones, takers }
     }
 
     /// The places of the changes of PTR RRsets that do not fit the addresses at their targets once all of the changes are
@@ -107,31 +115,39 @@ impl<'a> AddressSight<'a> {
     fn misfits(&self, changes: &[Change]) -> BTreeMap<usize, String> {
         let made: BTreeMap<(CopyId, &RrKey), &Change> =
             changes.iter().map(|change| ((copy_of(change), &change.key), change)).collect();
+        let is_left_out = |(_, change): &(usize, &Change)| self.takers.is_left_out(&copy_of(change), &change.key);
         let misfit = |(place, change)| Some((place, self.misfit(change, &made)?));
-        changes.iter().enumerate().filter_map(misfit).collect()
+        changes.iter().enumerate().filter(is_left_out).filter_map(misfit).collect()
     }
 
     /// Why a change does not fit; none where it does: where a name that it adds or removes has the addresses that it has at
-    /// a target that took the change.
+    /// a target that took the change. A PTR is deleted only together with a change of those addresses: else another name of
+    /// the host may be the reason, and have another address at this target.
     fn misfit(&self, change: &Change, made: &BTreeMap<(CopyId, &RrKey), &Change>) -> Option<String> {
         let own = copy_of(change);
-        let holds_it =
-            |copy: &&CopyId| self.held[*copy].get(&change.key).is_some_and(|held| held.as_ref() == change.kind.after());
-        let of_zone = self.held.keys().filter(|copy| copy.zone_id() == change.zone_id());
-        let others = self.takers.among(of_zone.filter(holds_it), &own, &change.key);
+        let is_delete = change.kind.after().is_none();
+        let holds_it = |(_, held): &(&CopyId, &BTreeMap<RrKey, Option<Rrset>>)| {
+            held.get(&change.key).is_some_and(|held| held.as_ref() == change.kind.after())
+        };
+        let holding = self.held.get(&change.zone_id()).into_iter().flatten().filter(holds_it).map(|(copy, _)| copy);
+        let others = self.takers.among(holding, &own, &change.key);
         for AddressSite { name, zone, key } in PointerChange::of_change(change)?.sites(&self.zones) {
             let copy = |target: &TargetId| CopyId { target: target.clone(), zone: zone.name.clone() };
-            let now = |target: &TargetId| self.held.get(&copy(target))?.get(&key);
-            let then = match made.get(&(copy(&own.target), &key)) {
-                Some(change) => Some(change.kind.after()),
-                None => now(&own.target).map(Option::as_ref),
-            };
+            let of_zone = self.held.get(&copy(&own.target).zone_id());
+            let now = |target: &TargetId| of_zone?.get(&copy(target))?.get(&key);
+            let changed = made.get(&(copy(&own.target), &key));
+            if is_delete && changed.is_none_or(|made| made.subject != change.subject) {
+                return Some(format!(
+                    "it waits: the addresses of {name} are not changed with it; the next plan decides"
+                ));
+            }
+            let then = changed.map(|made| made.kind.after()).or_else(|| now(&own.target).map(Option::as_ref));
             let fits = |other: &&CopyId| {
                 then.zip(now(&other.target)).is_some_and(|(here, there)| has_same(here, there.as_ref()))
             };
             if !others.iter().any(fits) {
                 return Some(format!(
-                    "it waits: the addresses of {name} are others there than where the change was made"
+                    "it waits: {name} has other addresses there than where the change was made; the next plan decides"
                 ));
             }
         }
@@ -193,7 +209,8 @@ mod tests {
     /// owners of what goes on. The target `b` took all of the changes of PTR RRsets. Of the names with addresses both targets
     /// hold the AAAA RRsets that `live` gives: `a` and `b`.
     fn outcome(left: Option<u64>, live: &[(&str, [&[&str]; 2])], changes: Vec<Change>) -> [Vec<String>; 2] {
-        outcome_where(PointerTakers::default(), left, live, changes)
+        let lacking: Vec<_> = changes.iter().map(|change| (copy_of(change), change.key.clone())).collect();
+        outcome_where(PointerTakers::new(&[], &lacking), left, live, changes)
     }
 
     /// The same where it is known which copies took or lack something.
@@ -206,15 +223,19 @@ mod tests {
         let config = config();
         let target = |name: &str| TargetId { pool: fixture::pool(), name: name.to_owned() };
         let copy = |name: &str, zone: &ZoneName| CopyId { target: target(name), zone: zone.clone() };
-        let mut held: BTreeMap<CopyId, BTreeMap<RrKey, Option<Rrset>>> = BTreeMap::new();
+        let mut read: HeldOfCopies = BTreeMap::new();
         for (name, data) in live {
             for (target, data) in ["a", "b"].iter().zip(data) {
-                held.entry(copy(target, &fixture::zone("example.net"))).or_default().extend([aaaa(name, data)]);
+                read.entry(copy(target, &fixture::zone("example.net"))).or_default().extend([aaaa(name, data)]);
             }
         }
         for change in changes.iter().filter(|change| change.key.rtype == Rtype::PTR) {
             let after = change.kind.after().cloned();
-            held.entry(copy("b", &change.zone)).or_default().insert(change.key.clone(), after);
+            read.entry(copy("b", &change.zone)).or_default().insert(change.key.clone(), after);
+        }
+        let mut held: BTreeMap<ZoneId, HeldOfCopies> = BTreeMap::new();
+        for (copy, of_copy) in read {
+            held.entry(copy.zone_id()).or_default().insert(copy, of_copy);
         }
         let sight = AddressSight { zones: NamedZones::of(&config), held, takers };
         let left = left.map(|host| LackToLeave {
@@ -269,9 +290,13 @@ mod tests {
         assert!(waits([second, first], vec![ptr(1, [&[], one])]));
         assert!(waits([&[], first], vec![ptr(1, [old, one])]));
         assert!(!waits([first, first], vec![ptr(1, [old, one])]), "only the name that it adds counts");
+        // It is deleted with the address of its name alone.
         assert!(waits([first, second], vec![ptr(1, [one, &[]])]));
-        assert!(waits([&[], second], vec![ptr(1, [one, &[]])]), "the copy may choose the first one yet");
-        assert!(!waits([second, second], vec![ptr(1, [one, &[]])]));
+        assert!(waits([second, second], vec![ptr(1, [one, &[]])]));
+        assert!(!waits([first, second], vec![address([first, second]), ptr(1, [one, &[]])]));
+        assert!(waits([first, &[]], vec![address([first, second]), ptr(1, [one, &[]])]));
+        let of_another = change("a", &[2], ("one.example.net", Rtype::AAAA), [first, second]);
+        assert!(waits([first, second], vec![of_another, ptr(1, [one, &[]])]));
         // What is made with it counts.
         assert!(!waits([&[], first], vec![address([&[], first]), ptr(1, [&[], one])]));
         assert!(!waits([second, first], vec![address([second, first]), ptr(1, [&[], one])]));
@@ -279,10 +304,13 @@ mod tests {
         // The other target holds it, but did not take the change.
         let change = ptr(1, [&[], one]);
         let other = TargetId { name: "b".to_owned(), ..target_of(&change) };
-        let lacking = [(CopyId { target: other, ..copy_of(&change) }, change.key.clone())];
+        let key = |target: &TargetId| (CopyId { target: target.clone(), ..copy_of(&change) }, change.key.clone());
         let live = [("one.example.net", [first, first])];
-        let takers = PointerTakers::new([], lacking);
-        assert_eq!(outcome_where(takers, None, &live, vec![change])[0].len(), 1);
+        let takers = PointerTakers::new(&[], &[key(&target_of(&change)), key(&other)]);
+        assert_eq!(outcome_where(takers, None, &live, vec![change.clone()])[0].len(), 1);
+        // The plan knew the copy.
+        let live = [("one.example.net", [second, first])];
+        assert_eq!(outcome_where(PointerTakers::default(), None, &live, vec![change])[0].len(), 0);
         // A name in no zone, one in a zone of another pool, and a PTR that no host asked for.
         for foreign in ["one.example.com.", "one.example.org."] {
             assert!(!waits([second, first], vec![ptr(1, [&[], &[foreign]])]), "{foreign}");
@@ -298,7 +326,7 @@ mod tests {
         let changes = || {
             vec![
                 of(2, "old.example.net", [&["2a02:6b8::1"], &[]]),
-                ptr(3, [&["old.example.net."], &[]]),
+                ptr(3, [&[], &["old.example.net."]]),
                 of(3, "three.example.net", [&[], &["2a02:6b8::3"]]),
                 of(4, "four.example.net", [&[], &["2a02:6b8::4"]]),
             ]

@@ -107,7 +107,8 @@ impl LackWork<'_> {
             zones.extend(sent.map(|sent| ZoneId { pool: sent.target.pool, name: sent.zone }));
         }
         zones.extend(behind(state)?.into_iter().map(|copy| copy.zone_id()));
-        let pointers = lacks.values().flatten().filter_map(PointerChange::of_lack);
+        let left_out = lacks.values().flatten().filter(|own| own.lack.is_left_out);
+        let pointers = left_out.filter_map(PointerChange::of_lack);
         let named = NamedZones::of(config);
         zones.extend(pointers.flat_map(|own| own.sites(&named)).map(|site| config.zone_id(site.zone)));
         zones.retain(|zone| pool.is_none_or(|pool| zone.pool.as_str() == pool));
@@ -459,7 +460,14 @@ mod tests {
         let target = TargetId { pool: pool.clone(), name: "a".to_owned() };
         let copy = CopyId { target, zone: zone.clone() };
         let at = "2026-11-20T02:00:00Z".parse().unwrap();
-        LackedChange { copy, apply: ApplyId(1), at, change: sent, why: "the server was down".to_owned() }
+        LackedChange {
+            copy,
+            apply: ApplyId(1),
+            at,
+            change: sent,
+            why: "the server was down".to_owned(),
+            is_left_out: false,
+        }
     }
 
     /// What becomes of lacks of one RRset, each from the first to the second address, where the target holds `here` and the

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::open_lack::OpenLack;
 use crate::change::{Change, ChangeKind};
+use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::dns::reverse::address_of;
 use crate::dns::{NameRef, Rdata, RrKey, Rtype};
@@ -25,13 +26,13 @@ pub(super) struct PointerChange<'a> {
 impl<'a> PointerChange<'a> {
     /// That of a change; none if it is another RRset, or not of a host.
     pub fn of_change(change: &'a Change) -> Option<PointerChange<'a>> {
-        let is_pointer = change.key.rtype == Rtype::PTR && change.subject.host().is_some();
+        let is_pointer = change.key.rtype == Rtype::PTR && matches!(change.subject, Subject::Host(_));
         is_pointer.then_some(PointerChange { pool: &change.pool, key: &change.key, kind: &change.kind })
     }
 
     /// The same of what a target lacks.
     pub fn of_lack(lack: &'a OpenLack) -> Option<PointerChange<'a>> {
-        let is_pointer = lack.key.rtype == Rtype::PTR && lack.lack.change.subject.host().is_some();
+        let is_pointer = lack.key.rtype == Rtype::PTR && matches!(lack.lack.change.subject, Subject::Host(_));
         is_pointer.then_some(PointerChange { pool: &lack.lack.copy.target.pool, key: &lack.key, kind: &lack.kind })
     }
 
@@ -88,14 +89,17 @@ pub(super) struct AddressSite<'a> {
     pub key: RrKey,
 }
 
-/// Which copies took changes of hosts' PTR RRsets that others lack, and which lack them. One that holds what it lacks, or what
-/// it did not take, does so for another reason than those that the change had.
+/// Which copies took changes of hosts' PTR RRsets that others lack, which lack them, and which a plan left out: it did not know
+/// which address of a host they hold. One that holds what it lacks, or what it did not take, does so for another reason than
+/// those that the change had.
 #[derive(Debug, Default)]
 pub(super) struct PointerTakers {
-    /// By the journal.
+    /// Those that took one, by the journal.
     taken: BTreeSet<(CopyId, RrKey)>,
     /// Those that lack one.
     lacking: BTreeSet<(CopyId, RrKey)>,
+    /// Those of them that a plan left out.
+    left_out: BTreeSet<(CopyId, RrKey)>,
 }
 
 impl PointerTakers {
@@ -111,6 +115,9 @@ impl PointerTakers {
         for (copy, own) in lacks.iter().flat_map(|(copy, lacks)| lacks.iter().map(move |own| (copy, own))) {
             if PointerChange::of_lack(own).is_some() {
                 takers.lacking.insert((copy.clone(), own.key.clone()));
+                if own.lack.is_left_out {
+                    takers.left_out.insert((copy.clone(), own.key.clone()));
+                }
                 asked.entry(own.lack.apply).or_default().insert((copy.zone_id(), own.key.clone()));
             }
         }
@@ -131,6 +138,11 @@ impl PointerTakers {
         Ok(takers)
     }
 
+    /// Whether a plan left a copy out of a change of this RRset.
+    pub fn is_left_out(&self, copy: &CopyId, key: &RrKey) -> bool {
+        self.left_out.contains(&(copy.clone(), key.clone()))
+    }
+
     /// Of copies that hold a change, those with which another copy is compared before it gets it: those that took it; of a
     /// change that only brought copies in line, those that do not lack it.
     pub fn among<'c>(&self, holding: impl Iterator<Item = &'c CopyId>, own: &CopyId, key: &RrKey) -> Vec<&'c CopyId> {
@@ -143,12 +155,10 @@ impl PointerTakers {
 
 #[cfg(test)]
 impl PointerTakers {
-    /// Copies that took changes, and copies that lack some.
-    pub fn new<const TAKEN: usize, const LACKING: usize>(
-        taken: [(CopyId, RrKey); TAKEN],
-        lacking: [(CopyId, RrKey); LACKING],
-    ) -> PointerTakers {
-        PointerTakers { taken: BTreeSet::from(taken), lacking: BTreeSet::from(lacking) }
+    /// Copies that took changes, and copies that lack some, which a plan left out.
+    pub fn new(taken: &[(CopyId, RrKey)], lacking: &[(CopyId, RrKey)]) -> PointerTakers {
+        let set = |own: &[(CopyId, RrKey)]| own.iter().cloned().collect::<BTreeSet<(CopyId, RrKey)>>();
+        PointerTakers { taken: set(taken), lacking: set(lacking), left_out: set(lacking) }
     }
 }
 
@@ -170,9 +180,9 @@ mod tests {
         let all = [&a, &b, &c];
         let of = |copy: &CopyId| (copy.clone(), key.clone());
         let among = |takers: PointerTakers| takers.among(all.into_iter(), &a, &key);
-        assert_eq!(among(PointerTakers::new([of(&b)], [of(&a)])), [&b], "another holds it by chance");
-        assert_eq!(among(PointerTakers::new([], [of(&a)])), [&b, &c], "it only brought copies in line");
-        assert_eq!(among(PointerTakers::new([], [of(&a), of(&c)])), [&b]);
-        assert_eq!(among(PointerTakers::new([of(&a), of(&b)], [of(&a), of(&b)])), [&c]);
+        assert_eq!(among(PointerTakers::new(&[of(&b)], &[of(&a)])), [&b], "another holds it by chance");
+        assert_eq!(among(PointerTakers::new(&[], &[of(&a)])), [&b, &c], "it only brought copies in line");
+        assert_eq!(among(PointerTakers::new(&[], &[of(&a), of(&c)])), [&b]);
+        assert_eq!(among(PointerTakers::new(&[of(&a), of(&b)], &[of(&a), of(&b)])), [&c]);
     }
 }

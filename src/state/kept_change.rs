@@ -26,6 +26,9 @@ pub struct KeptChange {
     pub project: String,
     /// What it was for.
     pub subject: Subject,
+    /// The targets that it was for; none where it was for all of its pool.
+    #[serde(default)]
+    pub targets: Vec<String>,
     /// The type.
     #[serde(rename = "type")]
     pub rtype: String,
@@ -109,7 +112,7 @@ pub fn keys(text: &str) -> Option<Vec<(Cow<'_, str>, Cow<'_, str>)>> {
 }
 
 /// One change for the journal.
-fn kept_change(Change { key, subject, also, project, kind, .. }: &Change) -> KeptChange {
+fn kept_change(Change { key, subject, also, targets, project, kind, .. }: &Change) -> KeptChange {
     KeptChange {
         after: kind.after().map(|rrset| RrsetText::of(key.rtype, rrset)),
         also: also.clone(),
@@ -117,6 +120,7 @@ fn kept_change(Change { key, subject, also, project, kind, .. }: &Change) -> Kep
         name: key.owner.to_string(),
         project: project.clone(),
         subject: subject.clone(),
+        targets: targets.clone(),
         rtype: key.rtype.to_string(),
     }
 }

@@ -24,6 +24,8 @@ pub struct LackedChange {
     pub change: SentChange,
     /// Why it is not made here: lower case, no full stop.
     pub why: String,
+    /// Whether the plan left the copy out: it did not know what the copy held.
+    pub is_left_out: bool,
 }
 
 /// What an apply says of a copy: that it lacks a change, and why.
@@ -96,7 +98,8 @@ impl<D: SqlDatabase> LackList for D {
             let copy = self.copy(&pool, &target, &zone)?;
             let kept = kept_change::of_json(&change).ok_or_else(|| self.odd("change", &change))?;
             let (apply, at) = (ApplyId(apply as u64), Time::from_nanos(at));
-            Ok(LackedChange { copy, apply, at, change: sent_change(self, kept)?, why })
+            let is_left_out = !kept.targets.is_empty() && !kept.targets.contains(&target);
+            Ok(LackedChange { copy, apply, at, change: sent_change(self, kept)?, why, is_left_out })
         };
         rows.into_iter().map(lacked).collect()
     }

@@ -48,7 +48,7 @@ fn understood(state: &dyn SqlRead, batch: BatchRow, changes: &str) -> Result<Sen
 
 /// A change as the journal keeps it.
 pub fn sent_change(state: &dyn SqlRead, kept: KeptChange) -> Result<SentChange, Problem> {
-    let KeptChange { after, also, before, name, project, subject, rtype } = kept;
+    let KeptChange { after, also, before, name, project, subject, rtype, targets: _ } = kept;
     let (name, rtype) = state.rrset(&name, &rtype)?;
     Ok(SentChange { subject, also, project, name, rtype, before, after })
 }

@@ -145,3 +145,21 @@ fn what_a_target_lacks_is_kept_until_it_gets_the_rrset() {
     state.drop_lack(&first).unwrap();
     assert!(state.lacks().unwrap().is_empty());
 }
+
+#[test]
+fn a_lack_says_whether_the_plan_left_the_copy_out() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = begin(&mut *state, &new_apply());
+    let change = |name: &str, targets: &[&str]| {
+        let targets = targets.iter().map(|target| (*target).to_owned()).collect();
+        Change { targets, ..change(name, NONE, ONE) }
+    };
+    let changes = [change(A, &[]), change("b.search.example.net", &["a"]), change("c.search.example.net", &["b", "c"])];
+    let copy = copy_at("b");
+    let lacks: Vec<NewLack<'_>> =
+        changes.iter().map(|change| NewLack { copy: &copy, change, why: "it was dead" }).collect();
+    state.add_lacks(id, &lacks, at(5)).unwrap();
+    let left_out: Vec<bool> = state.lacks().unwrap().iter().map(|lack| lack.is_left_out).collect();
+    assert_eq!(left_out, [false, true, false]);
+}
