@@ -121,7 +121,7 @@ impl<'a> AddressSight<'a> {
     }
 
     /// Why a change does not fit; none where it does: where a name that it adds or removes has the addresses that it has at
-    /// a target that took the change. A PTR is deleted only together with a change of those addresses: else another name of
+    /// a target that took the change. A PTR is deleted only where the same apply changed those addresses: else another name of
     /// the host may be the reason, and have another address at this target.
     fn misfit(&self, change: &Change, made: &BTreeMap<(CopyId, &RrKey), &Change>) -> Option<String> {
         let own = copy_of(change);
@@ -135,13 +135,13 @@ impl<'a> AddressSight<'a> {
             let copy = |target: &TargetId| CopyId { target: target.clone(), zone: zone.name.clone() };
             let of_zone = self.held.get(&copy(&own.target).zone_id());
             let now = |target: &TargetId| of_zone?.get(&copy(target))?.get(&key);
-            let changed = made.get(&(copy(&own.target), &key));
-            if is_delete && changed.is_none_or(|made| made.subject != change.subject) {
+            if is_delete && !self.takers.is_moved(name, &change.subject) {
                 return Some(format!(
-                    "it waits: the addresses of {name} are not changed with it; the next plan decides"
+                    "it waits: the addresses of {name} were not changed with it; the next plan decides"
                 ));
             }
-            let then = changed.map(|made| made.kind.after()).or_else(|| now(&own.target).map(Option::as_ref));
+            let changed = made.get(&(copy(&own.target), &key)).map(|made| made.kind.after());
+            let then = changed.or_else(|| now(&own.target).map(Option::as_ref));
             let fits = |other: &&CopyId| {
                 then.zip(now(&other.target)).is_some_and(|(here, there)| has_same(here, there.as_ref()))
             };
@@ -169,7 +169,7 @@ fn copy_of(change: &Change) -> CopyId {
 mod tests {
     use super::*;
     use crate::change::fixture;
-    use crate::dns::{Rtype, ZoneName};
+    use crate::dns::{Name, Rtype, ZoneName};
     use crate::inventory::value::Inv;
     use crate::pipeline::settings::load_settings;
 
@@ -290,17 +290,21 @@ mod tests {
         assert!(waits([second, first], vec![ptr(1, [&[], one])]));
         assert!(waits([&[], first], vec![ptr(1, [old, one])]));
         assert!(!waits([first, first], vec![ptr(1, [old, one])]), "only the name that it adds counts");
-        // It is deleted with the address of its name alone.
-        assert!(waits([first, second], vec![ptr(1, [one, &[]])]));
+        // It is deleted only where the addresses of its name were changed with it.
         assert!(waits([second, second], vec![ptr(1, [one, &[]])]));
-        assert!(!waits([first, second], vec![address([first, second]), ptr(1, [one, &[]])]));
-        assert!(waits([first, &[]], vec![address([first, second]), ptr(1, [one, &[]])]));
-        let of_another = change("a", &[2], ("one.example.net", Rtype::AAAA), [first, second]);
-        assert!(waits([first, second], vec![of_another, ptr(1, [one, &[]])]));
+        let moves = |data: [&[&str]; 2], host: u64| {
+            let change = ptr(1, [one, &[]]);
+            let name = Name::parse("one.example.net").unwrap();
+            let takers = PointerTakers::new(&[], &[(copy_of(&change), change.key.clone())]);
+            let takers = takers.with_moved(name.as_name(), &Subject::Host(Inv(host)));
+            outcome_where(takers, None, &[("one.example.net", data)], vec![change])[0].is_empty()
+        };
+        assert!(moves([second, second], 1));
+        assert!(!moves([second, second], 2), "for another host");
+        assert!(!moves([first, second], 1));
         // What is made with it counts.
         assert!(!waits([&[], first], vec![address([&[], first]), ptr(1, [&[], one])]));
         assert!(!waits([second, first], vec![address([second, first]), ptr(1, [&[], one])]));
-        assert!(!waits([first, &[]], vec![address([first, &[]]), ptr(1, [one, &[]])]));
         // The other target holds it, but did not take the change.
         let change = ptr(1, [&[], one]);
         let other = TargetId { name: "b".to_owned(), ..target_of(&change) };

@@ -7,7 +7,7 @@ use crate::change::{Change, ChangeKind};
 use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::dns::reverse::address_of;
-use crate::dns::{NameRef, Rdata, RrKey, Rtype};
+use crate::dns::{Name, NameRef, Rdata, RrKey, Rtype};
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::state::{ApplyId, ApplyJournal, SentFate, SentUpdate};
 use crate::target::{CopyId, PoolName, ZoneId};
@@ -100,6 +100,8 @@ pub(super) struct PointerTakers {
     lacking: BTreeSet<(CopyId, RrKey)>,
     /// Those of them that a plan left out.
     left_out: BTreeSet<(CopyId, RrKey)>,
+    /// The names whose addresses the same applies changed, for which host.
+    moved: BTreeSet<(Name, Subject)>,
 }
 
 impl PointerTakers {
@@ -127,6 +129,8 @@ impl PointerTakers {
                 sent.into_iter().filter(|sent| !matches!(sent.fate, SentFate::Undone(_)))
             {
                 let copy = CopyId { target, zone };
+                let addresses = changes.iter().filter(|change| matches!(change.rtype, Rtype::A | Rtype::AAAA));
+                takers.moved.extend(addresses.map(|change| (change.name.clone(), change.subject.clone())));
                 let pointers = changes.iter().filter(|change| change.rtype == Rtype::PTR);
                 let owners = pointers.filter_map(|change| copy.zone.owner(change.name.as_name()));
                 let keys = owners
@@ -143,6 +147,11 @@ impl PointerTakers {
         self.left_out.contains(&(copy.clone(), key.clone()))
     }
 
+    /// Whether the addresses of a name were changed with a PTR RRset, for the same host.
+    pub fn is_moved(&self, name: NameRef<'_>, host: &Subject) -> bool {
+        self.moved.contains(&(name.to_name(), host.clone()))
+    }
+
     /// Of copies that hold a change, those with which another copy is compared before it gets it: those that took it; of a
     /// change that only brought copies in line, those that do not lack it.
     pub fn among<'c>(&self, holding: impl Iterator<Item = &'c CopyId>, own: &CopyId, key: &RrKey) -> Vec<&'c CopyId> {
@@ -155,10 +164,17 @@ impl PointerTakers {
 
 #[cfg(test)]
 impl PointerTakers {
+    /// The same, where the addresses of a name were changed for a host.
+    pub fn with_moved(mut self, name: NameRef<'_>, host: &Subject) -> PointerTakers {
+        self.moved.insert((name.to_name(), host.clone()));
+        self
+    }
+
     /// Copies that took changes, and copies that lack some, which a plan left out.
     pub fn new(taken: &[(CopyId, RrKey)], lacking: &[(CopyId, RrKey)]) -> PointerTakers {
         let set = |own: &[(CopyId, RrKey)]| own.iter().cloned().collect::<BTreeSet<(CopyId, RrKey)>>();
-        PointerTakers { taken: set(taken), lacking: set(lacking), left_out: set(lacking) }
+        let moved = BTreeSet::new();
+        PointerTakers { taken: set(taken), lacking: set(lacking), left_out: set(lacking), moved }
     }
 }
 
