@@ -470,7 +470,7 @@ mod tests {
         }
     }
 
-    /// What becomes of lacks of one RRset, each from the first to the second address, where the target holds `here` and the
+    /// What happens to lacks of one RRset, each from the first to the second address, where the target holds `here` and the
     /// only other one holds `there`: how many are over and left, and what is made in all.
     fn judged(lacks: &[[&str; 2]], [here, there]: [&str; 2]) -> (usize, usize, Option<ChangeKind>) {
         let change = for_a("main", Rtype::AAAA, "2a02::1");

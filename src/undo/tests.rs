@@ -405,7 +405,7 @@ fn a_sync_made_up_for_an_apply_what_went_from_and_to_the_same() {
     };
     let asked = apply(SentFate::Done);
     let same = of(1, A, (NONE, ONE));
-    assert_eq!(made(&asked, same.clone()), [same.1.clone()]);
+    assert_eq!(made(&asked, same.clone()), std::slice::from_ref(&same.1));
     // A later apply put it back, and the sync made that one; a sync made two applies at once; another RRset; another host.
     for other in [(1, A, (TWO, ONE)), (1, A, (NONE, TWO)), (1, B, (NONE, ONE)), (2, A, (NONE, ONE))] {
         let (host, name, sides) = other;
