@@ -119,8 +119,8 @@ impl PointerTakers {
                 takers.lacking.insert((copy.clone(), own.key.clone()));
                 if own.lack.is_left_out {
                     takers.left_out.insert((copy.clone(), own.key.clone()));
+                    asked.entry(own.lack.apply).or_default().insert((copy.zone_id(), own.key.clone()));
                 }
-                asked.entry(own.lack.apply).or_default().insert((copy.zone_id(), own.key.clone()));
             }
         }
         for (apply, keys) in asked {
