@@ -10,7 +10,7 @@ use crate::apply::SIDE_BY_SIDE;
 use crate::change::{ChangeKind, RrsetText};
 use crate::claim::Subject;
 use crate::diag::Problem;
-use crate::dns::{RrKey, Rrset};
+use crate::dns::{Rdata, RrKey, Rrset};
 use crate::parallel::side_by_side;
 use crate::state::lacks::LeftLack;
 use crate::state::{ApplyId, LackList, LackedChange};
@@ -34,6 +34,11 @@ impl OpenLack {
         let kind = ChangeKind::between(rrset(&lack.change.before)?, rrset(&lack.change.after)?)?;
         let owner = lack.copy.zone.owner(lack.change.name.as_name())?;
         Some(OpenLack { key: RrKey { owner, rtype }, kind, lack })
+    }
+
+    /// What is to be there: the RRset, and its data; none where it is to be gone.
+    pub fn wish(&self) -> (&RrKey, Option<&[Rdata]>) {
+        (&self.key, self.kind.after().map(Rrset::rdata))
     }
 }
 

@@ -114,10 +114,13 @@ impl PointerTakers {
     ) -> Result<PointerTakers, Problem> {
         let mut takers = PointerTakers::default();
         let mut asked: BTreeMap<ApplyId, BTreeSet<(ZoneId, RrKey)>> = BTreeMap::new();
-        for (copy, own) in lacks.iter().flat_map(|(copy, lacks)| lacks.iter().map(move |own| (copy, own))) {
-            if PointerChange::of_lack(own).is_some() {
+        for (copy, of_copy) in lacks {
+            // What a plan asked for that knew the copy.
+            let known = of_copy.iter().filter(|own| !own.lack.is_left_out);
+            let known: BTreeSet<(&RrKey, Option<&[Rdata]>)> = known.map(OpenLack::wish).collect();
+            for own in of_copy.iter().filter(|own| PointerChange::of_lack(own).is_some()) {
                 takers.lacking.insert((copy.clone(), own.key.clone()));
-                if own.lack.is_left_out {
+                if own.lack.is_left_out && !known.contains(&own.wish()) {
                     takers.left_out.insert((copy.clone(), own.key.clone()));
                     asked.entry(own.lack.apply).or_default().insert((copy.zone_id(), own.key.clone()));
                 }
