@@ -1,7 +1,8 @@
 //! The vocabulary of DNS: names, RRsets, zone contents, reverse names.
 //!
 //! Comes in: octets or presentation text. Goes out: values that cannot be wrong. May not do input or output, and
-//! imports from outside only `domain::base` (types of RFC 1035), `domain::rdata`, `ipnet`, and the two hash crates.
+//! imports from outside only `domain::base` (types of RFC 1035), `domain::rdata`, `domain::utils`, `ipnet`, `memchr`, and the
+//! two hash crates.
 
 pub mod builder;
 
@@ -16,6 +17,8 @@ pub mod directory;
 pub mod edits;
 
 pub mod name;
+
+pub mod presentation;
 
 pub mod record;
 

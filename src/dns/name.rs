@@ -300,6 +300,9 @@ pub fn unescape(text: &[u8]) -> Result<(u8, usize), NameError> {
 }
 
 impl<'a> NameRef<'a> {
+    /// The root.
+    pub const ROOT: NameRef<'static> = NameRef(&[0]);
+
     /// Takes octets that are known to be lower-case wire format, as those inside a zone's arena are.
     pub(super) fn trusted(wire: &'a [u8]) -> NameRef<'a> {
         NameRef(wire)

@@ -1,14 +1,10 @@
 //! RDATA and RRsets.
 
-use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 
-use domain::base::zonefile_fmt::{DisplayKind, ZonefileFmt};
-use domain::base::{ParseRecordData, ParsedName, Rtype, Serial};
-use domain::dep::octseq::Parser;
-use domain::rdata::ZoneRecordData;
+use domain::base::{Rtype, Serial};
 
-use super::name::{Name, NameRef, OwnerName, write_escaped};
+use super::name::{NameRef, OwnerName};
 use super::ttl::Ttl;
 
 /// The key of an RRset within its zone.
@@ -64,45 +60,6 @@ impl Rdata {
     pub fn as_rdata(&self, rtype: Rtype) -> RdataRef<'_> {
         RdataRef { rtype, octets: &self.0 }
     }
-
-    /// Parses the presentation format of the types that a plan changes: A, AAAA, CNAME, PTR, TXT.
-    ///
-    /// `None` where the text is not of the type, or the type is another.
-    pub fn parse(rtype: Rtype, text: &str) -> Option<Rdata> {
-        match rtype {
-            Rtype::A => text.parse::<Ipv4Addr>().ok().map(|v4| Rdata::from_address(v4.into())),
-            Rtype::AAAA => text.parse::<Ipv6Addr>().ok().map(|v6| Rdata::from_address(v6.into())),
-            Rtype::CNAME | Rtype::PTR => Name::parse(text).ok().map(|name| Rdata::from_name(name.as_name())),
-            Rtype::TXT => parse_strings(text).map(|octets| Rdata(octets.into())),
-            _ => None,
-        }
-    }
-}
-
-/// Parses quoted character strings into their wire format.
-fn parse_strings(text: &str) -> Option<Vec<u8>> {
-    let mut octets = Vec::new();
-    let mut rest = text.as_bytes();
-    while !rest.is_empty() {
-        rest = rest.strip_prefix(b" ").unwrap_or(rest).strip_prefix(b"\"")?;
-        let length_at = octets.len();
-        octets.push(0);
-        loop {
-            let (&octet, after) = rest.split_first()?;
-            rest = after;
-            match octet {
-                b'"' => break,
-                b'\\' => {
-                    let (value, used) = super::name::unescape(rest).ok()?;
-                    octets.push(value);
-                    rest = &rest[used..];
-                }
-                _ => octets.push(octet),
-            }
-        }
-        octets[length_at] = u8::try_from(octets.len() - length_at - 1).ok()?;
-    }
-    (!octets.is_empty()).then_some(octets)
 }
 
 /// Borrowed RDATA with its type; displays as presentation format.
@@ -154,58 +111,6 @@ impl<'a> RdataRef<'a> {
     /// An owned copy.
     pub fn to_rdata(self) -> Rdata {
         Rdata::trusted(self.octets)
-    }
-}
-
-impl fmt::Display for RdataRef<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(address) = self.address() {
-            return address.fmt(f);
-        }
-        match self.rtype {
-            Rtype::NS | Rtype::CNAME | Rtype::DNAME | Rtype::PTR => NameRef::trusted(self.octets).fmt(f),
-            Rtype::TXT => {
-                for (place, string) in self.strings().enumerate() {
-                    f.write_str(if place == 0 { "\"" } else { " \"" })?;
-                    // Blanks are kept as they are between quotes.
-                    for part in string.split_inclusive(|octet| *octet == b' ') {
-                        let (text, blank) = match part.strip_suffix(b" ") {
-                            Some(text) => (text, " "),
-                            None => (part, ""),
-                        };
-                        write_escaped(f, text, b"\"\\")?;
-                        f.write_str(blank)?;
-                    }
-                    f.write_str("\"")?;
-                }
-                Ok(())
-            }
-            _ => self.fmt_other(f),
-        }
-    }
-}
-
-impl RdataRef<'_> {
-    /// Writes any further type: as `domain` does where it knows the type, else as RFC 3597 section 5 says.
-    ///
-    /// The library (0.12.3) leaves out some escapes in names, so that its text may mean something else: `;`
-    /// would begin a comment. Data with such a name are written in the notation of RFC 3597 too, and so are service
-    /// parameters of which its text is not plain.
-    fn fmt_other(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut parser = Parser::from_ref(self.octets);
-        let data = ZoneRecordData::<&[u8], ParsedName<&[u8]>>::parse_rdata(self.rtype, &mut parser);
-        if let Ok(Some(data)) = data
-            && !matches!(data, ZoneRecordData::Unknown(_))
-            && super::wire::has_plain_names(self.rtype, self.octets)
-            && super::wire::has_plain_params(self.rtype, self.octets)
-        {
-            return write!(f, "{}", data.display_zonefile(DisplayKind::Simple));
-        }
-        write!(f, "\\# {}", self.octets.len())?;
-        for (place, octet) in self.octets.iter().enumerate() {
-            write!(f, "{}{octet:02x}", if place == 0 { " " } else { "" })?;
-        }
-        Ok(())
     }
 }
 

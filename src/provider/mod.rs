@@ -45,7 +45,7 @@ providers! {
 
 use self::cache::Cache;
 use self::examine::{Capabilities, TargetExamined};
-pub use zonefile::text::{RdataCheck, parse_text};
+pub use zonefile::text::parse_text;
 pub use zonefile::{file_name, read_in};
 
 /// One provider.

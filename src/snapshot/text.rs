@@ -1,13 +1,11 @@
 //! Contents to the text of a master file: one record a line, every name and TTL written out.
 //!
 //! The order is that of RFC 4034 section 6.1, the apex and its SOA first, so that two snapshots can be compared line by
-//! line. Every record is read back as it is written: where its presentation format would be read as something else, or
-//! as nothing, it is written as RFC 3597 section 5 says.
+//! line. Every record is read back as it is written.
 
 use std::io::{self, Write};
 
 use crate::dns::{NameRef, RdataRef, RrsetRef, Rtype, ZoneContents};
-use crate::provider::RdataCheck;
 
 /// The last line: a text without it was cut.
 pub const END: &str = "; end of the zone\n";
@@ -21,34 +19,24 @@ pub fn write_zone(contents: &ZoneContents, out: &mut impl Write) -> io::Result<(
         (canonical_key(rrset.owner().as_name()), rrset.rtype() != Rtype::SOA, rrset.rtype())
     });
     writeln!(out, "; zone {}, serial {}, {} records", contents.apex(), contents.serial(), contents.record_count())?;
-    let mut check = RdataCheck::default();
     let mut line = String::new();
     for rrset in rrsets {
         let owner = rrset.owner().to_string();
         for (ttl, rdata) in rrset.records() {
             line.clear();
-            push_data(&mut line, rdata, &mut check);
+            push_data(&mut line, rdata);
             write!(out, "{owner} {ttl} IN {line}")?;
         }
     }
     out.write_all(END.as_bytes())
 }
 
-/// Appends type and RDATA, and the end of the line.
-fn push_data(line: &mut String, rdata: RdataRef<'_>, check: &mut RdataCheck) {
-    let text = format!("{rdata}\n");
-    if check.reads_as(rdata.rtype, &text, rdata.octets) {
-        line.extend([&*rdata.rtype.to_string(), " ", &*text]);
-    } else {
-        line.push_str(&generic(rdata));
-    }
-}
-
-/// Type and RDATA in the notation of RFC 3597, which every server reads of every type.
-fn generic(rdata: RdataRef<'_>) -> String {
-    let blank = if rdata.octets.is_empty() { "" } else { " " };
-    let digits = crate::disk::hex(rdata.octets);
-    format!("TYPE{} \\# {}{blank}{digits}\n", rdata.rtype.to_int(), rdata.octets.len())
+/// Appends type and RDATA, and the end of the line. What is written in the notation of RFC 3597 has its type as a number,
+/// which every server reads.
+fn push_data(line: &mut String, rdata: RdataRef<'_>) {
+    let text = rdata.to_string();
+    let rtype = if text.starts_with("\\#") { format!("TYPE{}", rdata.rtype.to_int()) } else { rdata.rtype.to_string() };
+    line.extend([&*rtype, " ", &*text, "\n"]);
 }
 
 /// Octets that compare as names do in the canonical order: label by label from the right, a shorter one first.

@@ -4,7 +4,7 @@
 //! files in which RRsets are edited and everything else is unchanged. No file outside the target's folder is opened.
 //!
 //! The library `domain` (0.12.3) has a parser of whole files, and a scanner of RDATA for each type that it knows. We
-//! use the scanners (`scan`), and cut entries ourselves (`entry`), for its parser, as tried:
+//! use the scanners, and cut entries ourselves (`dns::presentation`), for its parser, as tried:
 //!
 //! - panics when it is asked for more after most errors, so that a file with three errors would take three runs to fix;
 //! - places an error after the token that is wrong, often in the next line, and does not place good records at all, which
@@ -14,22 +14,17 @@
 //! - leaves `$INCLUDE` to the caller, who can hand on the origin, but not `$TTL`;
 //! - allocates for each record.
 //!
-//! The library's scanners know no mnemonics of algorithms and no rare types such as LOC, CERT and DHCID, and misread
-//! service parameters (SVCB, HTTPS): those are read here (`rdata`). One record that cannot be read makes its zone
-//! unknown, and blocks every host in it.
+//! One record that cannot be read makes its zone unknown, and blocks every host in it.
 //!
 //! What both lack: `$GENERATE`.
 
 mod compare;
 mod consistency;
 mod edit;
-mod entry;
 mod examine;
 mod layout;
 mod load;
 mod parse;
-mod rdata;
-mod scan;
 mod serial;
 pub mod text;
 mod writer;

@@ -6,10 +6,10 @@
 use crate::diag::{Code, Diagnostic, Diagnostics, FileId, Origin};
 use crate::dns::{ContentsError, Name, NameBuffer, NameError, NameRef, Rtype, Ttl, ZoneName, is_zone_data};
 
-use super::entry::{EntrySplitter, FaultKind, FileEntry, Token};
 use super::load::{FileLoader, LoadError};
-use super::rdata::{
-    self, NAME_TOO_LONG, RdataFault, RdataReader, RdataText, UNKNOWN_TYPE, name_fault, parse_period, parse_rtype,
+use crate::dns::presentation::entry::{EntrySplitter, FaultKind, FileEntry, Token};
+use crate::dns::presentation::{
+    RdataFault, RdataFaultKind, RdataReader, RdataText, name_fault, parse_period, parse_rtype,
 };
 
 /// How deep $INCLUDE may nest below the zone file (enough for every sensible layout).
@@ -485,7 +485,7 @@ fn parse_type(place: &EntryPlace<'_>, token: Token) -> Result<Rtype, ParseError>
         None => {
             let message = format!("`{}` is not a type", place.shown(token));
             let hint = "write types without a mnemonic as `TYPE` and their number, their data as `\\# LENGTH HEX`";
-            Err(place.error(UNKNOWN_TYPE, token, message).hint(hint).into())
+            Err(place.error(code_of(RdataFaultKind::UnknownType), token, message).hint(hint).into())
         }
     }
 }
@@ -496,11 +496,21 @@ const LONG_NAME: &str = "a label has at most 63 bytes, a name 255; check the ori
 /// What to do about a name that is not valid.
 const BAD_NAME: &str = "labels are separated by single dots; bytes other than letters and digits are written `\\DDD`";
 
+/// The code of a fault of RDATA.
+fn code_of(kind: RdataFaultKind) -> Code {
+    match kind {
+        RdataFaultKind::UnknownType => Code::new("unknown-type"),
+        RdataFaultKind::NameTooLong => Code::new("name-too-long"),
+        RdataFaultKind::BadName => Code::new("bad-name"),
+        RdataFaultKind::BadData => Code::new("bad-rdata"),
+    }
+}
+
 /// Says what is wrong with a name.
 fn explain_name(place: &EntryPlace<'_>, token: Token, error: &NameError) -> ParseError {
-    let (code, message) = name_fault(error);
-    let hint = if code == NAME_TOO_LONG { LONG_NAME } else { BAD_NAME };
-    place.error(code, token, message).hint(hint).into()
+    let (kind, message) = name_fault(error);
+    let hint = if kind == RdataFaultKind::NameTooLong { LONG_NAME } else { BAD_NAME };
+    place.error(code_of(kind), token, message).hint(hint).into()
 }
 
 /// Says what is wrong with RDATA, and where.
@@ -509,11 +519,11 @@ fn explain_rdata(place: &EntryPlace<'_>, tokens: &[Token], rtype: Rtype, fault: 
         Some(number) => tokens.get(number).copied(),
         None => tokens.last().copied(),
     };
-    let error = place.error(fault.code, token.unwrap_or(place.tokens[place.tokens.len() - 1]), fault.message);
-    let hint = match (fault.code, rtype) {
-        (UNKNOWN_TYPE, _) => "write the data as `\\# LENGTH HEX`",
-        (NAME_TOO_LONG, _) => LONG_NAME,
-        (rdata::BAD_NAME, _) => BAD_NAME,
+    let error = place.error(code_of(fault.kind), token.unwrap_or(place.tokens[place.tokens.len() - 1]), fault.message);
+    let hint = match (fault.kind, rtype) {
+        (RdataFaultKind::UnknownType, _) => "write the data as `\\# LENGTH HEX`",
+        (RdataFaultKind::NameTooLong, _) => LONG_NAME,
+        (RdataFaultKind::BadName, _) => BAD_NAME,
         _ if tokens.first().is_some_and(|first| place.word(*first) == b"\\#") => "the notation is `\\# LENGTH HEX`",
         (_, Rtype::A) => "an A record holds one address such as `192.0.2.1`",
         (_, Rtype::AAAA) => "an AAAA record holds one address such as `2001:db8::1`",

@@ -1,9 +1,25 @@
-//! RDATA from tokens: the common types by a small table, rare ones field by field, all others by the library.
+//! Presentation format of RDATA, of every type: the common types by a small table, rare ones field by field, all others
+//! by the library.
+//!
+//! Comes in: text, or the tokens of one. Goes out: canonical wire format, or the token that is wrong and why.
+//!
+//! The library `domain` (0.12.3) has scanners for the types that it knows. They know no mnemonics of algorithms and no
+//! rare types such as LOC, CERT and DHCID, and misread service parameters (SVCB, HTTPS): those are read here.
+
+pub mod entry;
 
 mod fields;
+
 mod mnemonic;
+
 mod rare;
+
+mod scan;
+
 mod svcb;
+
+mod write;
+
 #[cfg(test)]
 mod tests;
 
@@ -12,11 +28,14 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use domain::base::rdata::ComposeRecordData;
 use domain::rdata::ZoneRecordData;
 
+use self::entry::{EntrySplitter, Token};
 pub use self::mnemonic::rtype as parse_rtype;
-use super::entry::Token;
-use super::scan::TokenScanner;
-use crate::diag::Code;
-use crate::dns::{NameBuffer, NameError, NameRef, Rtype, Ttl, WireOctets, name};
+use self::scan::TokenScanner;
+use super::Rtype;
+use super::name::{self, Name, NameError, NameRef};
+use super::rrset::Rdata;
+use super::ttl::Ttl;
+use super::wire::{NameBuffer, WireOctets};
 
 /// One part of RDATA in presentation format.
 #[derive(Debug, Clone, Copy)]
@@ -57,25 +76,26 @@ fn parts(rtype: Rtype) -> Option<&'static [RdataField]> {
     })
 }
 
-/// The code of a type that is not known by name.
-pub const UNKNOWN_TYPE: Code = Code::new("unknown-type");
-
-/// The code of a name or a label that is too long (RFC 1035 section 2.3.4).
-pub const NAME_TOO_LONG: Code = Code::new("name-too-long");
-
-/// The code of RDATA that its type does not allow.
-pub const BAD_RDATA: Code = Code::new("bad-rdata");
-
-/// The code of a name that is not valid.
-pub const BAD_NAME: Code = Code::new("bad-name");
+/// What kind of fault RDATA have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RdataFaultKind {
+    /// The type is not known by name, so that only the notation of RFC 3597 says what its data are.
+    UnknownType,
+    /// A name or a label is too long (RFC 1035 section 2.3.4).
+    NameTooLong,
+    /// A name is not valid.
+    BadName,
+    /// The type does not allow it.
+    BadData,
+}
 
 /// What is wrong with RDATA.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RdataFault {
     /// The number of the token that it is about; `None` where one is missing.
     pub token: Option<usize>,
-    /// A code for messages.
-    pub code: Code,
+    /// What kind it is.
+    pub kind: RdataFaultKind,
     /// What it is.
     pub message: String,
 }
@@ -121,7 +141,7 @@ impl RdataReader {
             loop {
                 let token = *source.tokens.get(taken).ok_or_else(|| ends_early(*part))?;
                 let read = self.read_part(*part, token.text(source.text), token.quoted, source.origin);
-                read.map_err(|(code, message)| RdataFault { token: Some(taken), code, message })?;
+                read.map_err(|(kind, message)| RdataFault { token: Some(taken), kind, message })?;
                 taken += 1;
                 if !matches!(part, RdataField::Texts) || taken == source.tokens.len() {
                     break;
@@ -144,8 +164,9 @@ impl RdataReader {
         word: &[u8],
         quoted: bool,
         origin: NameRef<'_>,
-    ) -> Result<(), (Code, String)> {
-        let wrong = |what: &str| (BAD_RDATA, format!("`{}` is not {what}", String::from_utf8_lossy(word)));
+    ) -> Result<(), (RdataFaultKind, String)> {
+        let wrong =
+            |what: &str| (RdataFaultKind::BadData, format!("`{}` is not {what}", String::from_utf8_lossy(word)));
         match part {
             RdataField::Name => {
                 match word {
@@ -175,9 +196,11 @@ impl RdataReader {
                 let period = parse_period(word).ok_or_else(|| wrong("a length of time of 0 to 2147483647 seconds"))?;
                 self.rdata.extend_from_slice(&period.as_secs().to_be_bytes());
             }
-            RdataField::Texts => push_string(&mut self.rdata, word, true).map_err(|message| (BAD_RDATA, message))?,
+            RdataField::Texts => {
+                push_string(&mut self.rdata, word, true).map_err(|message| (RdataFaultKind::BadData, message))?
+            }
             RdataField::LongText => {
-                push_string(&mut self.rdata, word, false).map_err(|message| (BAD_RDATA, message))?
+                push_string(&mut self.rdata, word, false).map_err(|message| (RdataFaultKind::BadData, message))?
             }
         }
         Ok(())
@@ -185,7 +208,8 @@ impl RdataReader {
 
     /// Reads the notation of RFC 3597 section 5, which any type may have.
     fn read_generic(&mut self, rtype: Rtype, source: RdataText<'_>) -> Result<(), RdataFault> {
-        let missing = || RdataFault { token: None, code: BAD_RDATA, message: "`\\#` needs a length".to_owned() };
+        let missing =
+            || RdataFault { token: None, kind: RdataFaultKind::BadData, message: "`\\#` needs a length".to_owned() };
         let length = source.tokens.get(1).ok_or_else(missing)?;
         let length = digits(length.text(source.text)).filter(|length| *length <= 0xffff);
         let length = length.ok_or_else(|| bad(1, "the length after `\\#` must be 0 to 65535".to_owned()))? as usize;
@@ -217,16 +241,22 @@ impl RdataReader {
         let data = data.map_err(|error| match &*error.to_string() {
             "unknown record type with concrete data" => {
                 let message = format!("the RDATA of {rtype} can be read only in the notation of RFC 3597");
-                RdataFault { token: Some(0).filter(|_| !tokens.is_empty()), code: UNKNOWN_TYPE, message }
+                RdataFault { token: Some(0).filter(|_| !tokens.is_empty()), kind: RdataFaultKind::UnknownType, message }
             }
-            said => RdataFault { token, code: BAD_RDATA, message: format!("bad RDATA of {rtype}: {said}") },
+            said => {
+                RdataFault { token, kind: RdataFaultKind::BadData, message: format!("bad RDATA of {rtype}: {said}") }
+            }
         })?;
         if taken < tokens.len() {
             return Err(bad(taken, "this follows the last field of the RDATA".to_owned()));
         }
         let mut octets = Vec::new();
         data.compose_rdata(&mut octets).expect("a vector has room");
-        self.canonicalize(rtype, &octets).map_err(|message| RdataFault { token, code: BAD_RDATA, message })
+        self.canonicalize(rtype, &octets).map_err(|message| RdataFault {
+            token,
+            kind: RdataFaultKind::BadData,
+            message,
+        })
     }
 
     /// Checks that octets are RDATA of the type, and lowers the names in them.
@@ -234,6 +264,42 @@ impl RdataReader {
         let done = WireOctets::rdata(octets).append_rdata(rtype, 0..octets.len(), &mut self.rdata);
         done.map_err(|error| format!("bad RDATA of {rtype}: {error}"))
     }
+}
+
+impl Rdata {
+    /// Parses the presentation format of any type; names are absolute, with the final dot or without.
+    ///
+    /// `None` where the text is not of the type.
+    pub fn parse(rtype: Rtype, text: &str) -> Option<Rdata> {
+        match rtype {
+            Rtype::A => text.parse::<Ipv4Addr>().ok().map(|v4| Rdata::from_address(v4.into())),
+            Rtype::AAAA => text.parse::<Ipv6Addr>().ok().map(|v6| Rdata::from_address(v6.into())),
+            Rtype::CNAME | Rtype::PTR => Name::parse(text).ok().map(|name| Rdata::from_name(name.as_name())),
+            _ => Rdata::read(rtype, text, NameRef::ROOT).ok(),
+        }
+    }
+
+    /// Reads the presentation format of any type, as a line of a master file holds it; names without a final dot are
+    /// completed by `origin`.
+    ///
+    /// Errors: [`RdataFault`].
+    pub fn read(rtype: Rtype, text: &str, origin: NameRef<'_>) -> Result<Rdata, RdataFault> {
+        read_octets(rtype, text, origin).map(|octets| Rdata::trusted(&octets))
+    }
+}
+
+/// Reads the RDATA that a text holds, and that end with it.
+///
+/// Errors: [`RdataFault`].
+fn read_octets(rtype: Rtype, text: &str, origin: NameRef<'_>) -> Result<Vec<u8>, RdataFault> {
+    let line = format!("{text}\n");
+    let mut splitter = EntrySplitter::new(line.as_bytes());
+    let is_whole = splitter.next_entry().is_none_or(|entry| entry.fault.is_none() && entry.range.end == line.len());
+    if !is_whole {
+        return Err(bad(0, "a quote, a parenthesis or a comment that is not closed".to_owned()));
+    }
+    let source = RdataText { text: line.as_bytes(), tokens: splitter.tokens(), origin };
+    RdataReader::default().read(rtype, source).map(<[u8]>::to_vec)
 }
 
 /// Appends the octets of a string, with their number before them where it is a character string.
@@ -270,7 +336,7 @@ fn unescaped(word: &[u8]) -> Result<Vec<u8>, String> {
 
 /// A fault of a token.
 fn bad(token: usize, message: String) -> RdataFault {
-    RdataFault { token: Some(token), code: BAD_RDATA, message }
+    RdataFault { token: Some(token), kind: RdataFaultKind::BadData, message }
 }
 
 /// The fault of RDATA that lack a part.
@@ -283,16 +349,16 @@ fn ends_early(part: RdataField) -> RdataFault {
         RdataField::Period => "a length of time",
         RdataField::Texts | RdataField::LongText => "a string",
     };
-    RdataFault { token: None, code: BAD_RDATA, message: format!("the RDATA end before {what}") }
+    RdataFault { token: None, kind: RdataFaultKind::BadData, message: format!("the RDATA end before {what}") }
 }
 
-/// The code and message of a name that is not valid.
-pub fn name_fault(error: &NameError) -> (Code, String) {
-    let code = match error {
-        NameError::LabelTooLong(_) | NameError::NameTooLong => NAME_TOO_LONG,
-        _ => BAD_NAME,
+/// The kind of fault, and the message, of a name that is not valid.
+pub fn name_fault(error: &NameError) -> (RdataFaultKind, String) {
+    let kind = match error {
+        NameError::LabelTooLong(_) | NameError::NameTooLong => RdataFaultKind::NameTooLong,
+        _ => RdataFaultKind::BadName,
     };
-    (code, format!("bad name: {error}"))
+    (kind, format!("bad name: {error}"))
 }
 
 /// A value of the standard library from a token.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use domain::utils::{base16, base64};
 
-use super::{BAD_RDATA, RdataFault, RdataText, bad, digits, mnemonic, name_fault, parsed, push_string};
-use crate::dns::NameBuffer;
-use crate::provider::zonefile::entry::Token;
+use super::entry::Token;
+use super::{RdataFault, RdataFaultKind, RdataText, bad, digits, mnemonic, name_fault, parsed, push_string};
+use crate::dns::wire::NameBuffer;
 
 /// What reading a field gives.
 pub type FieldResult<T = ()> = Result<T, RdataFault>;
@@ -42,7 +42,11 @@ impl<'a, 'o> RdataFields<'a, 'o> {
     ///
     /// Errors: there is none, and `what` is missing.
     pub fn token(&mut self, what: &str) -> FieldResult<Token> {
-        let missing = || RdataFault { token: None, code: BAD_RDATA, message: format!("the RDATA end before {what}") };
+        let missing = || RdataFault {
+            token: None,
+            kind: RdataFaultKind::BadData,
+            message: format!("the RDATA end before {what}"),
+        };
         let token = self.peek().ok_or_else(missing)?;
         self.taken += 1;
         Ok(token)
@@ -137,8 +141,8 @@ impl<'a, 'o> RdataFields<'a, 'o> {
         match self.text_of(token) {
             b"@" if !token.quoted => name.set(self.source.origin),
             word => name.parse(word, self.source.origin).map_err(|error| {
-                let (code, message) = name_fault(&error);
-                RdataFault { token: Some(self.taken - 1), code, message }
+                let (kind, message) = name_fault(&error);
+                RdataFault { token: Some(self.taken - 1), kind, message }
             })?,
         }
         self.out.extend_from_slice(name.as_name().as_wire());

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::dns::Name;
-use crate::provider::zonefile::entry::EntrySplitter;
 
 /// Reads the RDATA of a type.
 fn read(rtype: &str, text: &str) -> Result<String, String> {
@@ -136,4 +135,55 @@ fn what_is_wrong_in_a_rare_type_is_said() {
     NXT . TYPE128: NXT has no room for types over 127
     UINFO 1: the RDATA of UINFO can be read only in the notation of RFC 3597
     "#);
+}
+
+/// The wire format of every line of the list of rare types.
+fn rare() -> impl Iterator<Item = (Rtype, Vec<u8>)> {
+    let lines = RARE.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    lines.map(|line| {
+        let (left, hex) = line.split_once(" = ").unwrap();
+        let rtype = left.split_once(' ').map_or(left, |(rtype, _)| rtype);
+        let octets = (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap());
+        (parse_rtype(rtype.as_bytes()).unwrap(), octets.collect())
+    })
+}
+
+#[test]
+fn what_is_written_is_read_as_the_same_octets() {
+    for (rtype, octets) in rare() {
+        let rdata = Rdata::trusted(&octets);
+        let text = rdata.as_rdata(rtype).to_string();
+        assert_eq!(Rdata::parse(rtype, &text), Some(rdata), "{rtype} {text}");
+    }
+}
+
+#[test]
+fn common_types_are_written_as_people_write_them() {
+    let texts = [
+        (Rtype::MX, "10 mail.example.net."),
+        (Rtype::SRV, "0 5 5060 sip.example.net."),
+        (Rtype::CAA, "0 issue \"letsencrypt.org\""),
+        (Rtype::NAPTR, "100 10 \"S\" \"SIP+D2U\" \"!^.*$!sip:a@b!\" _sip._udp.example.net."),
+        (Rtype::DS, "60485 5 1 2BB183AF5F22588179A53B0A98631FAD1A292118"),
+        (Rtype::TLSA, "3 1 1 D2ABDE240D7CD3EE6B4B28C54DF034B97983A1D16E8A410E4561CB106618E971"),
+        (Rtype::SSHFP, "1 1 DD465C09CFA51FB45020CC83316FFF21B9EC74AC"),
+        (Rtype::HTTPS, "1 . alpn=h2,h3 ipv4hint=192.0.2.1"),
+        (Rtype::DNAME, "example.org."),
+        (Rtype::NS, "ns1.example.net."),
+    ];
+    for (rtype, text) in texts {
+        let rdata = Rdata::parse(rtype, text).unwrap_or_else(|| panic!("{rtype} {text}"));
+        assert_eq!(rdata.as_rdata(rtype).to_string(), text, "{rtype}");
+    }
+}
+
+#[test]
+fn text_that_holds_more_than_rdata_is_refused() {
+    for text in ["\"a", "\"a\"\n\"b\"", "( \"a\"", "\"a\" )", ""] {
+        assert_eq!(Rdata::parse(Rtype::TXT, text), None, "{text}");
+    }
+    let origin = Name::parse("example.net").unwrap();
+    let relative = Rdata::read(Rtype::MX, "10 mail", origin.as_name()).unwrap();
+    assert_eq!(relative.as_rdata(Rtype::MX).to_string(), "10 mail.example.net.");
+    assert_eq!(Rdata::read(Rtype::MX, "10", origin.as_name()).unwrap_err().message, "the RDATA end before a name");
 }
