@@ -21,7 +21,7 @@ use domain::rdata::tsig::Time48;
 use domain::tsig::{Algorithm, ClientSequence, Key, KeyName};
 use zonewright::diag::Files;
 use zonewright::dns::{Name, ZoneName};
-use zonewright::inventory::config::node::SourceText;
+use zonewright::inventory::node::SourceText;
 use zonewright::inventory::config::toml;
 use zonewright::inventory::pool::TargetSpec;
 use zonewright::provider::{self, ProviderContext};

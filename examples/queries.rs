@@ -16,7 +16,7 @@ use std::time::Instant;
 use clap::Parser;
 use zonewright::diag::Files;
 use zonewright::dns::{Name, Rtype, ZoneName};
-use zonewright::inventory::config::node::SourceText;
+use zonewright::inventory::node::SourceText;
 use zonewright::inventory::config::toml;
 use zonewright::inventory::pool::TargetSpec;
 use zonewright::provider::{self, ProviderContext};

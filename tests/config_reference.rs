@@ -32,6 +32,7 @@ const FILES: &[File] = &[
             ("`hosts` of `[sources]` as a table", "/$defs/hosts_table"),
             ("Another source as a table", "/$defs/trusted_source"),
             ("`[[sources.mac]]`", "/$defs/mac_source"),
+            ("`[[sources.records]]`", "/$defs/records_source"),
             ("`[project.ID]`", "/$defs/project"),
             ("`[pool.NAME]`", "/$defs/pool"),
             ("`[[pool.NAME.target]]`", "/$defs/target"),

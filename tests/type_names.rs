@@ -1,4 +1,4 @@
-//! A type's name says of what: `HostStanding`, `BatchOutcome`, not `Standing`, `Outcome`. No name is there twice in the
+//! A type's name says of what: `SubjectStanding`, `BatchOutcome`, not `Standing`, `Outcome`. No name is there twice in the
 //! crate, and none is a participle alone.
 
 use std::collections::BTreeMap;

@@ -12,7 +12,8 @@
 //! | AAAA that adds, or sets the TTL | one address more at most, unless it is for some targets of its pool alone; its name is directly below a domain of its project |
 //! | PTR | at the reverse name of a whole address |
 //! | PTR that adds | it points to a name directly below a domain of a project |
-//! | TXT | `registry = "txt"`; it adds or removes the registry's text for an RRset that the plan creates or deletes |
+//! | TXT of the registry | `registry = "txt"`; it adds or removes the registry's text for an RRset that the plan creates or deletes |
+//! | any that a file states | not the SOA; its name is at or below a domain of its project, and may be an apex or a wildcard |
 //!
 //! Each also has the reasons that rules give for what it does. Removals have few limits: they are about what was found,
 //! and other editors may have put that at any name.
@@ -26,7 +27,7 @@ use crate::change::{Change, ChangeKind, Reason, Rule};
 use crate::claim::{OrphanName, Subject};
 use crate::diff::own::{heritage, heritage_owner};
 
-use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, ZoneName, reverse};
+use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, ZoneName, is_of_signer, reverse};
 use crate::inventory::model::{Config, Project, ProjectAdmin, Registry};
 use crate::live::Apexes;
 use crate::plan::Plan;
@@ -167,8 +168,12 @@ fn does(
 ) -> ShapeVerdict {
     let Change { zone, key, kind, .. } = change;
     let (name, apex) = (key.owner.as_name(), zone.as_name());
-    if name == apex {
-        return no("no plan changes the apex of a zone");
+    let is_stated = is_of_files(change);
+    if key.rtype == Rtype::SOA || is_of_signer(key.rtype) {
+        return no("no plan changes this type");
+    }
+    if name == apex && !is_stated {
+        return no("of an apex a plan changes only what a file states");
     }
     if is_marker(name, apex) {
         return no(NOT_A_MARKER);
@@ -188,9 +193,32 @@ fn does(
     }
     reasons(change, &diff)?;
     match key.rtype {
+        _ if is_stated && !change.is_registry() => stated(change, bounds),
         Rtype::AAAA => address(change, &diff, bounds),
         Rtype::PTR => pointer(change, &diff, bounds),
         _ => text(change, &diff, bounds, is_made),
+    }
+}
+
+/// Whether a change is about what a file states, or stated: its subject says so, or it removes what no host ever has.
+fn is_of_files(change: &Change) -> bool {
+    let is_of_hosts = matches!(change.key.rtype, Rtype::AAAA | Rtype::PTR) || change.is_registry();
+    let is_orphan = matches!(change.subject, Subject::Orphan(_)) && !is_of_hosts;
+    is_orphan || change.subjects().any(|subject| subject.stated_name().is_some())
+}
+
+/// Judges a change of what a file states: at its name, in a domain of its project.
+fn stated(change: &Change, bounds: &PlanBounds<'_>) -> ShapeVerdict {
+    let name = change.key.owner.as_name();
+    let mut named = change.subjects().filter_map(Subject::stated_name);
+    if named.any(|own| own.as_name() != name) {
+        return no("a file states it for another name");
+    }
+    match bounds.projects.get(change.project.as_str()) {
+        Some(admin) if admin.contains(name) => Ok(()),
+        Some(_) => no(format!("it is at or below no domain of project `{}`", change.project)),
+        // It may be gone since the plan: that is no matter of shape.
+        None => Ok(()),
     }
 }
 
@@ -271,11 +299,11 @@ fn is_ours(rdata: &Rdata, owner: &str) -> bool {
 /// Judges the reasons of a change: rules of its type, and of what it does.
 fn reasons(change: &Change, diff: &RrsetDiff<'_>) -> ShapeVerdict {
     let Change { key, subject, reasons, .. } = change;
-    let (adds, removes) = rules_of(key.rtype);
-    let is_of_type = |rule: Rule| adds == rule || removes.contains(&rule);
+    let (adds, removes) = rules_of(change);
+    let is_of_type = |rule: Rule| adds.contains(&rule) || removes.contains(&rule);
     // `edited-since` and `copy-differs` say something about any change, and make none.
     let fits = |rule: Rule| match rule {
-        Rule::Ttl => key.rtype != Rtype::TXT,
+        Rule::Ttl => !change.is_registry(),
         rule if rule.is_remark() => true,
         rule => is_of_type(rule),
     };
@@ -283,20 +311,23 @@ fn reasons(change: &Change, diff: &RrsetDiff<'_>) -> ShapeVerdict {
         return no(format!("`{rule}` is no reason to change {} in such a plan", key.rtype));
     }
     let has = |rules: &[Rule]| reasons.iter().any(|reason| rules.contains(&reason.rule));
-    if !diff.added.is_empty() && !has(&[adds]) {
-        return no(format!("adds a record without the reason `{adds}`"));
+    if !diff.added.is_empty() && !has(&adds) {
+        let adds: Vec<String> = adds.iter().map(|rule| format!("`{rule}`")).collect();
+        return no(format!("adds a record without the reason {}", adds.join(" or ")));
     }
-    if !diff.removed.is_empty() && !has(removes) {
+    if !diff.removed.is_empty() && !has(&removes) {
         return no("removes a record, and none of its reasons is one to remove");
     }
-    if diff.sets_ttl && !has(&[Rule::Ttl]) && key.rtype != Rtype::TXT {
+    if diff.sets_ttl && !has(&[Rule::Ttl]) && !change.is_registry() {
         return no("sets the TTL without the reason `ttl`");
     }
     let fits_rule = |reason: &Reason| match reason.rule {
         Rule::Registry | Rule::EditedSince | Rule::CopyDiffers => reason.subject == *subject,
         Rule::Orphan => matches!(reason.subject, Subject::Orphan(_)),
-        Rule::Released => matches!(reason.subject, Subject::Released(_)) && subject.host().is_some(),
-        _ => matches!(reason.subject, Subject::Host(_)) && subject.host().is_some(),
+        Rule::Released => matches!(reason.subject, Subject::Released(_)) && subject.counted().is_some(),
+        Rule::Stated | Rule::NotStated | Rule::MakesRoom => reason.subject.stated_name().is_some(),
+        Rule::Ttl => reason.subject.counted().is_some() && subject.counted().is_some(),
+        _ => matches!(reason.subject, Subject::Host(_)) && subject.counted().is_some(),
     };
     let is_right = |reason: &Reason| fits_rule(reason) && change.subjects().any(|own| *own == reason.subject);
     if let Some(orphan) = change.subjects().find(|own| !is_about(change, own, diff)) {
@@ -315,19 +346,33 @@ fn is_about(change: &Change, subject: &Subject, diff: &RrsetDiff<'_>) -> bool {
     let is_name = |other: NameRef<'_>| other == name.as_name();
     match change.key.rtype {
         Rtype::AAAA => is_name(change.key.owner.as_name()) && change.pool == *pool,
-        Rtype::PTR => diff.removed.iter().any(|rdata| rdata.as_rdata(Rtype::PTR).target().is_some_and(is_name)),
+        Rtype::PTR => {
+            let points = |rdata: &&Rdata| rdata.as_rdata(Rtype::PTR).target().is_some_and(is_name);
+            is_name(change.key.owner.as_name()) || diff.removed.iter().any(points)
+        }
+        _ if is_of_files(change) && !change.is_registry() => {
+            is_name(change.key.owner.as_name()) && change.pool == *pool
+        }
         // The TXT of a PTR does not say what the PTR pointed to.
         _ => !matches!(change.registered(), Some((Rtype::AAAA, recorded)) if !is_name(recorded.as_name())),
     }
 }
 
-/// The rule that adds records of a type, and the rules that remove them.
-fn rules_of(rtype: Rtype) -> (Rule, &'static [Rule]) {
-    match rtype {
-        Rtype::AAAA => (Rule::Missing, &[Rule::WrongAddress, Rule::AddressElsewhere, Rule::Released, Rule::Orphan]),
-        Rtype::PTR => (Rule::MissingPtr, &[Rule::WrongPtr, Rule::PtrElsewhere, Rule::Released, Rule::Orphan]),
-        _ => (Rule::Registry, &[Rule::Registry]),
+/// The rules that add records of a change, and the rules that remove them.
+fn rules_of(change: &Change) -> (Vec<Rule>, Vec<Rule>) {
+    let (mut adds, mut removes) = match change.key.rtype {
+        Rtype::AAAA => {
+            (vec![Rule::Missing], vec![Rule::WrongAddress, Rule::AddressElsewhere, Rule::Released, Rule::Orphan])
+        }
+        Rtype::PTR => (vec![Rule::MissingPtr], vec![Rule::WrongPtr, Rule::PtrElsewhere, Rule::Released, Rule::Orphan]),
+        _ if change.is_registry() => (vec![Rule::Registry], vec![Rule::Registry]),
+        _ => (Vec::new(), Vec::new()),
+    };
+    if is_of_files(change) && !change.is_registry() {
+        adds.push(Rule::Stated);
+        removes.extend([Rule::NotStated, Rule::MakesRoom, Rule::Orphan]);
     }
+    (adds, removes)
 }
 
 /// What a change does to an RRset.

@@ -181,6 +181,8 @@ words! {
         NoIpv4Network = "no-ipv4-network",
         /// Another interface has one of its addresses.
         AddressCollision = "address-collision",
+        /// What another subject claims contradicts it.
+        ClaimConflict = "claim-conflict",
         /// No configured zone holds its name or a reverse name.
         NoZone = "no-zone",
         /// Such a zone does not exist, and its target cannot make it.
@@ -197,6 +199,8 @@ words! {
         Conflict = "conflict",
         /// A wrong record that is not ours is where its own belongs.
         NotOwner = "not-owner",
+        /// It demands what no target of its pool can hold.
+        TargetLimit = "target-limit",
         /// Its name is protected.
         Protected = "protected",
         /// With its changes a zone would break a rule of DNS.
@@ -261,6 +265,12 @@ words! {
         ZoneChange = "zone-change",
         /// A zone that should be deleted stays.
         ZoneKept = "zone-kept",
+        /// A host's address, or a PTR to its name, is where a file states it.
+        AddressShared = "address-shared",
+        /// A part of what a file states has no effect.
+        WithoutEffect = "without-effect",
+        /// An entry of a file counts for nothing, because another one of its source is preferred.
+        EntryLost = "entry-lost",
     }
 }
 
@@ -282,7 +292,10 @@ impl NoticeCode {
             | NoticeCode::CopiesDiffer
             | NoticeCode::ZoneMissing
             | NoticeCode::ZoneChange
-            | NoticeCode::ZoneKept => false,
+            | NoticeCode::ZoneKept
+            | NoticeCode::AddressShared
+            | NoticeCode::WithoutEffect
+            | NoticeCode::EntryLost => false,
         }
     }
 

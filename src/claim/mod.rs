@@ -11,7 +11,7 @@ use crate::diag::Origin;
 use crate::dns::{Name, Rdata, Rtype, Ttl};
 
 pub use rule::Rule;
-pub use subject::{OrphanName, Subject, host_number};
+pub use subject::{EndpointName, OrphanName, RecordName, Subject, host_number};
 
 /// What a subject asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,11 +49,11 @@ pub enum Want {
         /// The rule that adds one.
         adds: Rule,
     },
-    /// This value alone.
+    /// These values alone, all of them.
     Exactly {
-        /// The value.
-        value: WantedValue,
-        /// The rule that adds it.
+        /// The values; never empty.
+        values: Vec<WantedValue>,
+        /// The rule that adds them.
         adds: Rule,
     },
     /// Nothing; with the lines that say so.
@@ -76,6 +76,17 @@ pub struct WantedTtl {
     pub ttl: Ttl,
     /// The line that says so.
     pub origin: Origin,
+    /// When it holds.
+    pub hold: TtlHold,
+}
+
+/// When a TTL that is wanted holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TtlHold {
+    /// Always: an RRset that has another gets it.
+    Always,
+    /// Where the RRset is created: the live TTL stays.
+    WhenCreated,
 }
 
 /// What happens to a wrong value that is not ours.

@@ -19,6 +19,12 @@ words! {
         PtrElsewhere = "ptr-elsewhere",
         /// The TTL differs.
         Ttl = "ttl",
+        /// A file states the value.
+        Stated = "stated",
+        /// No file states the value, at an RRset that a file states or stated.
+        NotStated = "not-stated",
+        /// The RRset cannot stand beside one that a file states.
+        MakesRoom = "makes-room",
         /// The name was released.
         Released = "released",
         /// No host has the name.

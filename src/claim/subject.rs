@@ -18,6 +18,10 @@ pub enum Subject {
     Host(Inv),
     /// The names that a host had and that are released: `released:100105`.
     Released(Inv),
+    /// What a manifest states for one name: `endpoint:apps/prod/web/www.example.net.`.
+    Endpoint(Box<EndpointName>),
+    /// What a source of records states for one name without a manifest: `record:static/www.example.net.`.
+    Record(Box<RecordName>),
     /// A name with own RRsets that no host has: `orphan:main/old.example.net.`.
     Orphan(OrphanName),
 }
@@ -28,13 +32,36 @@ impl Subject {
     pub fn host(&self) -> Option<Inv> {
         match self {
             Subject::Host(inv) | Subject::Released(inv) => Some(*inv),
+            Subject::Endpoint(_) | Subject::Record(_) | Subject::Orphan(_) => None,
+        }
+    }
+
+    /// What limits over time count it as, and what is blocked or held as a whole: a host and the names that it had are
+    /// one. They do not count orphans.
+    pub fn counted(&self) -> Option<Subject> {
+        match self {
+            Subject::Host(inv) | Subject::Released(inv) => Some(Subject::Host(*inv)),
+            Subject::Endpoint(_) | Subject::Record(_) => Some(self.clone()),
             Subject::Orphan(_) => None,
         }
     }
 
-    /// What limits over time count it as: a host and the names that it had are one. They do not count orphans.
-    pub fn counted(&self) -> Option<Subject> {
-        self.host().map(Subject::Host)
+    /// What states a name in a file: `apps/prod/web` for a manifest, `static` for a source of zones; none for other kinds.
+    pub fn stated_by(&self) -> Option<String> {
+        match self {
+            Subject::Endpoint(own) => Some(format!("{}/{}/{}", own.source, own.namespace, own.manifest)),
+            Subject::Record(own) => Some(own.source.clone()),
+            Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => None,
+        }
+    }
+
+    /// The name for which a file states records; none for other kinds.
+    pub fn stated_name(&self) -> Option<&Name> {
+        match self {
+            Subject::Endpoint(endpoint) => Some(&endpoint.name),
+            Subject::Record(record) => Some(&record.name),
+            Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => None,
+        }
     }
 }
 
@@ -43,6 +70,8 @@ impl fmt::Display for Subject {
         match self {
             Subject::Host(inv) => write!(f, "host:{inv}"),
             Subject::Released(inv) => write!(f, "released:{inv}"),
+            Subject::Endpoint(endpoint) => write!(f, "endpoint:{endpoint}"),
+            Subject::Record(record) => write!(f, "record:{record}"),
             Subject::Orphan(OrphanName { pool, name }) => write!(f, "orphan:{pool}/{name}"),
         }
     }
@@ -56,6 +85,8 @@ impl FromStr for Subject {
         match text.split_once(':') {
             Some(("host", digits)) => number(digits).map(Subject::Host),
             Some(("released", digits)) => number(digits).map(Subject::Released),
+            Some(("endpoint", endpoint)) => endpoint_name(endpoint).map(|name| Subject::Endpoint(Box::new(name))),
+            Some(("record", record)) => record_name(record).map(|name| Subject::Record(Box::new(name))),
             Some(("orphan", orphan)) => orphan_name(orphan).map(Subject::Orphan),
             _ => Err(format!("`{text}` is not a subject, such as `host:100105`")),
         }
@@ -67,6 +98,101 @@ text_in_documents!(Subject, str::parse);
 /// Writes the number of a subject's host, as documents do that name hosts by their numbers; null where it has none.
 pub fn host_number<S: Serializer>(subject: &Subject, serializer: S) -> Result<S::Ok, S::Error> {
     subject.host().map(|inv| inv.0).serialize(serializer)
+}
+
+/// A manifest, and a name for which it states records.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct EndpointName {
+    /// The name of the source.
+    pub source: String,
+    /// The namespace of the manifest.
+    pub namespace: String,
+    /// The name of the manifest.
+    pub manifest: String,
+    /// The owner name.
+    pub name: Name,
+}
+
+impl fmt::Display for EndpointName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}/{}", self.source, self.namespace, self.manifest, self.name)
+    }
+}
+
+impl Ord for EndpointName {
+    fn cmp(&self, other: &EndpointName) -> Ordering {
+        let parts = |endpoint: &EndpointName| {
+            [&endpoint.source, &endpoint.namespace, &endpoint.manifest].map(|part| format!("{part}/"))
+        };
+        parts(self).cmp(&parts(other)).then_with(|| by_text(&self.name, &other.name))
+    }
+}
+
+impl PartialOrd for EndpointName {
+    fn partial_cmp(&self, other: &EndpointName) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// A source of records without manifests, and a name for which it states records.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RecordName {
+    /// The name of the source.
+    pub source: String,
+    /// The owner name.
+    pub name: Name,
+}
+
+impl fmt::Display for RecordName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.source, self.name)
+    }
+}
+
+impl Ord for RecordName {
+    fn cmp(&self, other: &RecordName) -> Ordering {
+        let source = |record: &RecordName| format!("{}/", record.source);
+        source(self).cmp(&source(other)).then_with(|| by_text(&self.name, &other.name))
+    }
+}
+
+impl PartialOrd for RecordName {
+    fn partial_cmp(&self, other: &RecordName) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Compares names as their texts.
+fn by_text(one: &Name, other: &Name) -> Ordering {
+    if one == other { Ordering::Equal } else { one.to_string().cmp(&other.to_string()) }
+}
+
+/// Reads the source, namespace, manifest and name of an endpoint. Only a DNS name may have a slash.
+fn endpoint_name(text: &str) -> Result<EndpointName, String> {
+    let parts: Vec<&str> = text.splitn(4, '/').collect();
+    let [source, namespace, manifest, name] = parts[..] else {
+        return Err(format!("`{text}` is not a source, a namespace, a manifest and a name"));
+    };
+    if [source, namespace, manifest].contains(&"") {
+        return Err(format!("`{text}` has an empty part"));
+    }
+    let [source, namespace, manifest] = [source, namespace, manifest].map(str::to_owned);
+    Ok(EndpointName { source, namespace, manifest, name: dns_name(name)? })
+}
+
+/// Reads the source and the name of a record.
+fn record_name(text: &str) -> Result<RecordName, String> {
+    match text.split_once('/') {
+        Some((source, name)) if !source.is_empty() => {
+            Ok(RecordName { source: source.to_owned(), name: dns_name(name)? })
+        }
+        _ => Err(format!("`{text}` is not a source and a name")),
+    }
+}
+
+/// Reads a DNS name.
+fn dns_name(text: &str) -> Result<Name, String> {
+    Name::parse(text).map_err(|error| format!("`{text}` is not a name: {error}"))
 }
 
 /// A name that no host has, and the pool whose zone holds it.
@@ -82,8 +208,7 @@ pub struct OrphanName {
 fn orphan_name(text: &str) -> Result<OrphanName, String> {
     let (pool, name) = text.split_once('/').ok_or_else(|| format!("`{text}` is not a pool and a name"))?;
     let pool = pool.parse()?;
-    let name = Name::parse(name).map_err(|error| format!("`{name}` is not a name: {error}"))?;
-    Ok(OrphanName { pool, name })
+    Ok(OrphanName { pool, name: dns_name(name)? })
 }
 
 impl Ord for OrphanName {
@@ -91,7 +216,7 @@ impl Ord for OrphanName {
         // As `POOL/NAME` compares: after the shorter of two pool names comes its slash.
         let pool = |orphan: &OrphanName| format!("{}/", orphan.pool);
         let pools = if self.pool == other.pool { Ordering::Equal } else { pool(self).cmp(&pool(other)) };
-        pools.then_with(|| self.name.to_string().cmp(&other.name.to_string()))
+        pools.then_with(|| by_text(&self.name, &other.name))
     }
 }
 
@@ -105,15 +230,21 @@ impl PartialOrd for OrphanName {
 mod tests {
     use super::*;
 
+    const ORPHAN: &str = "orphan:main/a/b.example.net.";
+
     #[test]
     fn every_subject_is_read_from_its_text_alone() {
-        for text in ["host:0", "host:18446744073709551615", "released:7", "orphan:main/a/b.example.net."] {
+        let endpoint = "endpoint:apps/prod/web/a/b.example.net.";
+        let texts =
+            ["host:0", "host:18446744073709551615", "released:7", endpoint, "record:static/*.example.net.", ORPHAN];
+        for text in texts {
             assert_eq!(text.parse::<Subject>().unwrap().to_string(), text);
             assert_eq!(serde_json::to_string(&text.parse::<Subject>().unwrap()).unwrap(), format!("\"{text}\""));
         }
         let error = |text: &str| serde_json::from_str::<Subject>(&format!("\"{text}\"")).unwrap_err().to_string();
-        for text in ["", "host", "host:", "host:-1", "hosts:1", "pod:a/b", "orphan:main", "orphan:/a.", "orphan:a b/c."]
-        {
+        let wrong =
+            ["", "host", "host:", "host:-1", "hosts:1", "pod:a/b", "orphan:main", "orphan:/a.", "orphan:a b/c."];
+        for text in wrong.into_iter().chain(["endpoint:a/b/c", "endpoint:a//c/d.", "record:a.", "record:/a."]) {
             error(text);
         }
         assert!(error("host:007").starts_with("`host:007` should be written `host:7`"));
@@ -122,8 +253,20 @@ mod tests {
 
     #[test]
     fn kinds_come_first_then_numbers_by_value_and_names_as_text() {
-        let sorted =
-            ["host:9", "host:10", "released:2", "orphan:a-b/z.", "orphan:a/b.", "orphan:a/c.a.", "orphan:b/a."];
+        let sorted = [
+            "host:9",
+            "host:10",
+            "released:2",
+            "endpoint:a-b/c/d/e.",
+            "endpoint:a/b-c/d/e.",
+            "endpoint:a/b/d/e.",
+            "record:a-b/c.",
+            "record:a/b.",
+            "orphan:a-b/z.",
+            "orphan:a/b.",
+            "orphan:a/c.a.",
+            "orphan:b/a.",
+        ];
         let subjects: Vec<Subject> = sorted.iter().map(|text| text.parse().unwrap()).collect();
         assert!(subjects.is_sorted_by(|a, b| a < b), "{subjects:?}");
     }

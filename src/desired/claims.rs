@@ -6,7 +6,9 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::{DesiredHost, Interface, InterfaceKind};
-use crate::claim::{Claim, ElsewhereClaim, ElsewhereReach, IfForeign, RrsetClaim, Rule, Want, WantedTtl, WantedValue};
+use crate::claim::{
+    Claim, ElsewhereClaim, ElsewhereReach, IfForeign, RrsetClaim, Rule, TtlHold, Want, WantedTtl, WantedValue,
+};
 use crate::diag::Origin;
 use crate::dns::reverse::reverse_name;
 use crate::dns::{Name, Rdata, Rtype};
@@ -84,7 +86,7 @@ impl HostClaims<'_> {
         let owner = reverse_name(IpAddr::V6(address));
         let want = if is_kept {
             let value = WantedValue { rdata: Rdata::from_name(interface.owner.as_name()), evidence };
-            Want::Exactly { value, adds: Rule::MissingPtr }
+            Want::Exactly { values: vec![value], adds: Rule::MissingPtr }
         } else {
             Want::Absent(evidence)
         };
@@ -105,7 +107,7 @@ impl HostClaims<'_> {
             ttl: self.ttl(&owner),
             owner,
             rtype: Rtype::PTR,
-            want: Want::Exactly { value: self.name(interface), adds: Rule::MissingPtr },
+            want: Want::Exactly { values: vec![self.name(interface)], adds: Rule::MissingPtr },
             removes: Rule::WrongPtr,
             if_foreign: IfForeign::Leave,
         }
@@ -135,7 +137,7 @@ impl HostClaims<'_> {
         let spec = &self.inventory.config.zones[zone.0 as usize];
         let of_project = self.settings().and_then(|settings| settings.ttl).map(|(_, origin)| origin);
         let origin = of_project.or(spec.ttl_origin).unwrap_or(spec.origin);
-        Some(WantedTtl { ttl: self.inventory.wanted_ttl(self.host.project, spec), origin })
+        Some(WantedTtl { ttl: self.inventory.wanted_ttl(self.host.project, spec), origin, hold: TtlHold::Always })
     }
 
     /// The settings of its project, where the project file is valid.

@@ -1,4 +1,4 @@
-//! What the inventory says must be there: hosts to interfaces with their acceptable addresses.
+//! What the inventory says must be there: hosts to interfaces with their acceptable addresses, and what files state.
 //!
 //! Comes in: the inventory, and the A records of live DNS. Goes out: for each host its interfaces, and the faults of
 //! the inventory that keep it from having them; for the fleet, which hosts share a name, a MAC or an address. Pure.
@@ -14,6 +14,10 @@ pub mod host;
 pub mod claims;
 
 pub mod gone;
+
+pub mod records;
+
+pub mod rivals;
 
 pub mod all;
 

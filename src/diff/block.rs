@@ -4,7 +4,7 @@ use crate::change::BlockCode;
 
 /// Why a host is blocked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostBlock {
+pub struct SubjectBlock {
     /// The code.
     pub code: BlockCode,
     /// What is wrong, with its values.

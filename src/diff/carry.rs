@@ -34,6 +34,7 @@ pub fn settled_there(
         derive::all(ground, desired).finish(ground, names).1
     };
     unsettle_differing(reference, compared, &mut settled);
+    reference.stated.contradicted_hosts().for_each(|place| settled[place] = false);
     settled
 }
 

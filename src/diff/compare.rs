@@ -4,14 +4,14 @@
 //! subject.
 
 use super::act::{RrsetDeed, RuleAct, RuleActor};
-use super::block::HostBlock;
+use super::block::SubjectBlock;
 use super::choice::kept_or_added;
 use super::context::RuleContext;
 use super::own::{self, Registration, RegistryName};
 use super::{protect, words};
 use crate::change::{Notice, NoticeCode, Rule};
 use crate::claim::{
-    Claim, ElsewhereClaim, ElsewhereReach, IfForeign, RrsetClaim, Subject, Want, WantedTtl, WantedValue,
+    Claim, ElsewhereClaim, ElsewhereReach, IfForeign, RrsetClaim, Subject, TtlHold, Want, WantedTtl, WantedValue,
 };
 use crate::diag::Origin;
 use crate::dns::{NameRef, Rdata, RdataRef, Rtype};
@@ -26,12 +26,12 @@ pub struct ClaimsResult {
     /// What was found and left; once settled, empty where the subject is blocked.
     pub notices: Vec<Notice>,
     /// Why none of it can be done, in the order in which it was found.
-    pub blocks: Vec<HostBlock>,
+    pub blocks: Vec<SubjectBlock>,
 }
 
 impl ClaimsResult {
     /// Why none of it is done: the first of the blocks, by the order of codes.
-    pub fn block(&self) -> Option<HostBlock> {
+    pub fn block(&self) -> Option<SubjectBlock> {
         self.blocks.iter().min_by_key(|block| block.code).cloned()
     }
 }
@@ -126,10 +126,16 @@ impl<'a, 'c> Claimant<'a, 'c> {
         let owner = claim.owner.as_name();
         let Some(zone) = live.zone_of(owner) else { return };
         let (rtype, if_foreign) = (claim.rtype, claim.if_foreign);
-        let site = ClaimSite { zone, owner, rtype, found: live.rrset(owner, rtype), if_foreign };
+        let is_stated = self.subject.stated_name().is_some();
+        // What a subject only prefers gives way to what a file states.
+        if if_foreign == IfForeign::Leave && !is_stated && self.context.stated.on(owner, rtype).next().is_some() {
+            return;
+        }
+        let found = if is_stated { live.stated_rrset(owner, rtype) } else { live.rrset(owner, rtype) };
+        let site = ClaimSite { zone, owner, rtype, found, if_foreign };
         match &claim.want {
             Want::AnyOf { values, adds } => self.any_of(&site, claim, values, *adds),
-            Want::Exactly { value, adds } => self.exactly(&site, claim, value, *adds),
+            Want::Exactly { values, adds } => self.exactly(&site, claim, values, *adds),
             Want::Absent(evidence) => self.absent(&site, claim, evidence),
         }
     }
@@ -150,20 +156,67 @@ impl<'a, 'c> Claimant<'a, 'c> {
         self.set_ttl(site, claim.ttl);
     }
 
-    /// One value: removes all others, adds it where it is missing, sets the TTL. Where nothing depends on it, it is made
-    /// only where it may be written.
-    fn exactly(&mut self, site: &ClaimSite<'_, 'c>, claim: &RrsetClaim, value: &WantedValue, adds: Rule) {
+    /// All of some values: removes all others, adds those that are missing, sets the TTL. Where nothing depends on it, it is
+    /// made only where it may be written.
+    fn exactly(&mut self, site: &ClaimSite<'_, 'c>, claim: &RrsetClaim, values: &[WantedValue], adds: Rule) {
         let is_open = || matches!(self.context.live.place(site.owner), NamePlace::Open(_));
         if claim.if_foreign == IfForeign::Leave && !is_open() {
             return;
         }
         if self.policy != Policy::CreateOnly {
-            let cause = ActCause { rule: claim.removes, by_right: self.by_right, evidence: &value.evidence };
-            let others = site.records().filter(|rdata| rdata.octets != value.rdata.as_octets());
-            others.for_each(|rdata| self.remove(site, rdata, cause));
+            let evidence = values.first().map_or(&[][..], |first| &first.evidence);
+            let cause = ActCause { rule: claim.removes, by_right: self.by_right, evidence };
+            let is_wanted = |rdata: &RdataRef<'_>| values.iter().any(|value| rdata.octets == value.rdata.as_octets());
+            site.records().filter(|rdata| !is_wanted(rdata)).for_each(|rdata| self.remove(site, rdata, cause));
+            self.block_incomplete(site, values);
         }
-        self.ensure(site, value, adds);
+        for value in values {
+            self.ensure(site, value, adds);
+        }
         self.set_ttl(site, claim.ttl);
+    }
+
+    /// Blocks the subject where an RRset that is not ours lacks one of several values: with one value, it holds another,
+    /// which has blocked the subject or not.
+    fn block_incomplete(&mut self, site: &ClaimSite<'_, 'c>, values: &[WantedValue]) {
+        let Some(found) = site.found.filter(|_| site.if_foreign == IfForeign::Block && values.len() > 1) else {
+            return;
+        };
+        let has = |value: &&WantedValue| site.records().any(|own| own.octets == value.rdata.as_octets());
+        let missing = values.iter().find(|value| !has(value));
+        if let Some(missing) = missing.filter(|_| !own::is_writable(self.context, found)) {
+            self.block(words::lacks_value(self.context, site.owner, missing.rdata.as_rdata(site.rtype)));
+        }
+    }
+
+    /// Removes the RRsets of other types that cannot stand beside a claim: a CNAME is alone at its name. Only own RRsets
+    /// make room, and only under a policy that deletes.
+    pub fn make_room(&mut self, claim: &RrsetClaim) {
+        let (context, owner) = (self.context, claim.owner.as_name());
+        let bars = |rtype: Rtype| {
+            rtype != claim.rtype
+                && (rtype == Rtype::CNAME || claim.rtype == Rtype::CNAME)
+                && !crate::dns::is_of_signer(rtype)
+        };
+        let barring: Vec<LiveRrset<'c>> =
+            context.live.rrsets_at(owner).filter(|found| bars(found.rrset.rtype())).collect();
+        for found in barring {
+            let (zone, rtype) = (found.zone, found.rrset.rtype());
+            let unknown = own::unknown_registry(context, zone, owner, rtype);
+            if let Some(registry) = unknown {
+                self.block(words::registry_unknown(context, zone, &registry));
+            } else if self.deletes() && own::is_own(context, found) {
+                let evidence = match &claim.want {
+                    Want::Exactly { values, .. } => values.first().map_or(&[][..], |first| &first.evidence),
+                    Want::AnyOf { .. } | Want::Absent(_) => &[],
+                };
+                let cause = ActCause { rule: Rule::MakesRoom, by_right: self.by_right, evidence };
+                let site = ClaimSite { zone, owner, rtype, found: Some(found), if_foreign: IfForeign::Block };
+                site.records().for_each(|rdata| self.act(&site, RrsetDeed::Remove(rdata.to_rdata()), cause));
+            } else {
+                self.block(words::no_room(context, owner, rtype, claim.rtype, own::is_own(context, found)));
+            }
+        }
     }
 
     /// Nothing: removes what is there, under a policy that deletes.
@@ -188,7 +241,14 @@ impl<'a, 'c> Claimant<'a, 'c> {
                 continue;
             }
             let rdata = claim.value.rdata.as_rdata(claim.rtype);
-            if claim.reach == ElsewhereReach::KnownNames
+            if context.stated.has_value(name, claim.rtype, &claim.value.rdata) {
+                self.result.notices.push(Notice {
+                    code: NoticeCode::AddressShared,
+                    message: words::address_shared(&self.subject, rdata, name),
+                    name: name.to_string(),
+                    subject: Some(self.subject.clone()),
+                });
+            } else if claim.reach == ElsewhereReach::KnownNames
                 && (protect::is_untouchable(context, name) || !self.knows(found))
             {
                 self.result.notices.push(Notice {
@@ -260,7 +320,7 @@ impl<'a, 'c> Claimant<'a, 'c> {
     }
 
     /// Why the registry does not permit an RRset to be created.
-    fn registry_block(&self, site: &ClaimSite<'_, '_>) -> Option<HostBlock> {
+    fn registry_block(&self, site: &ClaimSite<'_, '_>) -> Option<SubjectBlock> {
         let context = self.context;
         let ClaimSite { zone, owner, rtype, .. } = *site;
         if context.inventory.config.registry != Registry::Txt {
@@ -280,9 +340,12 @@ impl<'a, 'c> Claimant<'a, 'c> {
 
     /// Sets the TTL of an RRset that exists or is created.
     fn set_ttl(&mut self, site: &ClaimSite<'_, 'c>, wanted: Option<WantedTtl>) {
-        let Some(WantedTtl { ttl, origin }) = wanted else { return };
+        let Some(WantedTtl { ttl, origin, hold }) = wanted else { return };
         let acts = site.found.is_none_or(|found| {
-            self.policy != Policy::CreateOnly && found.rrset.ttl() != ttl && own::is_writable(self.context, found)
+            hold == TtlHold::Always
+                && self.policy != Policy::CreateOnly
+                && found.rrset.ttl() != ttl
+                && own::is_writable(self.context, found)
         });
         if acts {
             let cause = ActCause { rule: Rule::Ttl, by_right: self.by_right, evidence: &[origin] };
@@ -300,7 +363,7 @@ impl<'a, 'c> Claimant<'a, 'c> {
     }
 
     /// Notes that the subject is blocked.
-    fn block(&mut self, block: HostBlock) {
+    fn block(&mut self, block: SubjectBlock) {
         self.result.blocks.push(block);
     }
 }

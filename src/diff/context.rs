@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::block::HostBlock;
+use super::block::SubjectBlock;
 use super::held::HeldEdits;
-use super::host_standing::HostStandings;
+use super::stated::StatedClaims;
+use super::statements::KeptStatements;
+use super::subject_standing::SubjectStandings;
 use super::waits::RrsetWaits;
+use crate::claim::Subject;
 use crate::desired::{Collisions, DesiredHosts, UsedValues};
 use crate::diag::Origin;
 use crate::dns::Name;
@@ -47,14 +50,18 @@ pub struct RuleContext<'a> {
     pub waits: &'a RrsetWaits,
     /// The hosts and RRsets that stay as they are, because a person edited them after an apply.
     pub held: &'a HeldEdits,
-    /// What blocks hosts because of other copies than the reference.
+    /// What files of records claim.
+    pub stated: &'a StatedClaims,
+    /// What claims which RRset, as applies noted it.
+    pub statements: &'a KeptStatements,
+    /// What blocks subjects because of other copies than the reference.
     pub by_copies: &'a CopyBlocks,
     /// From which target zones are seen; none where the reference copies are.
     pub view: Option<TargetView<'a>>,
 }
 
-/// What blocks hosts because of copies.
-pub type CopyBlocks = BTreeMap<Inv, HostBlock>;
+/// What blocks subjects because of copies.
+pub type CopyBlocks = BTreeMap<Subject, SubjectBlock>;
 
 /// DNS as it is seen from one target of a pool that has several.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +71,7 @@ pub struct TargetView<'a> {
     /// The reference copies of all zones.
     pub reference: &'a Live,
     /// What the rules said of hosts by the reference: what it skips or blocks is skipped or blocked everywhere.
-    pub standings: &'a HostStandings,
+    pub standings: &'a SubjectStandings,
 }
 
 /// The names of the servers that zones are written to, each with the line of zonewright.toml that holds it.
@@ -123,6 +130,11 @@ impl Selection {
         (self.hosts.is_empty() || self.hosts.contains(&inv)) && self.includes_project(project)
     }
 
+    /// Whether the selection lets the rules of what files state for a project run: they do not where hosts are named.
+    pub fn includes_stated(&self, project: ProjectIndex) -> bool {
+        self.hosts.is_empty() && self.includes_project(project)
+    }
+
     /// Whether a project is among those selected.
     pub fn includes_project(&self, project: ProjectIndex) -> bool {
         self.projects.is_empty() || self.projects.contains(&project)
@@ -168,6 +180,13 @@ impl<'a> RuleContext<'a> {
     /// Whether a breaker stops automatic changes for a project.
     pub fn is_tripped(&self, project: ProjectIndex) -> bool {
         self.tripped.all || self.tripped.projects.contains(&project)
+    }
+
+    /// Whether nothing is removed for a project that its files may still state: an entry of theirs is bad, or a source is
+    /// unknown.
+    pub fn files_rest(&self, project: ProjectIndex) -> bool {
+        let mut sources = self.inventory.stated.sources.iter().filter(|source| source.project == project);
+        sources.any(|source| source.has_bad || source.trust.doubt().is_some())
     }
 
     /// Whether removals of names that no host has are paused: a bad row may be a host that has one.

@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rayon::prelude::*;
 
-use super::block::HostBlock;
+use super::block::SubjectBlock;
 use super::context::{CopyBlocks, RuleContext, TargetView};
-use super::host_standing::{HostStanding, HostStandings};
 use super::judge::{FleetDecisions, judge_all};
+use super::subject_standing::{SubjectStanding, SubjectStandings};
 use super::{carry, words};
 use crate::change::{BlockedSubject, Change, Notice, NoticeCode, Reason, Rule};
 use crate::claim::Subject;
@@ -44,7 +44,7 @@ struct TargetDecisions<'a> {
     /// What was decided; with what the reference blocks, too.
     decided: FleetDecisions,
     /// The hosts whose A records differ from the reference.
-    disagreeing: BTreeMap<Inv, HostBlock>,
+    disagreeing: BTreeMap<Inv, SubjectBlock>,
     /// The RRsets that differ from the reference.
     differing: Vec<DifferingZone>,
 }
@@ -60,7 +60,7 @@ struct DifferingZone {
 /// Decides for all targets whose copies are not like the reference; `standings` and `decided` are what the reference gave.
 pub fn decide_others<'a>(
     context: &RuleContext<'_>,
-    standings: &HostStandings,
+    standings: &SubjectStandings,
     decided: &FleetDecisions,
     pools: &'a [PoolCopies],
 ) -> Vec<PoolDecisions<'a>> {
@@ -76,14 +76,23 @@ pub fn decide_others<'a>(
 }
 
 /// The standings with all that blocks hosts, also what their rules found.
-fn with_blocks(context: &RuleContext<'_>, standings: &HostStandings, blocked: &[BlockedSubject]) -> HostStandings {
+fn with_blocks(
+    context: &RuleContext<'_>,
+    standings: &SubjectStandings,
+    blocked: &[BlockedSubject],
+) -> SubjectStandings {
     let mut standings = standings.clone();
     for BlockedSubject { code, message, hint, subject, .. } in blocked {
-        let Some(inv) = subject.host() else { continue };
-        let block = HostBlock { code: *code, message: message.clone(), hint: hint.clone() };
-        for place in context.inventory.places_of(inv) {
-            if matches!(standings.0[place], HostStanding::Open(_)) {
-                standings.0[place] = HostStanding::Blocked(block.clone());
+        let block = SubjectBlock { code: *code, message: message.clone(), hint: hint.clone() };
+        let set = |standing: &mut SubjectStanding| {
+            if matches!(standing, SubjectStanding::Open(_)) {
+                *standing = SubjectStanding::Blocked(block.clone());
+            }
+        };
+        match subject.host() {
+            Some(inv) => context.inventory.places_of(inv).for_each(|place| set(&mut standings.hosts[place])),
+            None => {
+                context.stated.place_of(subject).into_iter().for_each(|place| set(&mut standings.stated[place]));
             }
         }
     }
@@ -107,11 +116,11 @@ fn decide_one<'a>(reference: &RuleContext<'_>, view: TargetView<'_>, seen: &'a T
 fn disagreeing(
     reference: &RuleContext<'_>,
     context: &RuleContext<'_>,
-    standings: &HostStandings,
+    standings: &SubjectStandings,
     target: &TargetId,
-) -> BTreeMap<Inv, HostBlock> {
+) -> BTreeMap<Inv, SubjectBlock> {
     let hosts = &context.inventory.hosts;
-    let is_open = |place: &usize| matches!(standings.0[*place], HostStanding::Open(_));
+    let is_open = |place: &usize| matches!(standings.hosts[*place], SubjectStanding::Open(_));
     let may_differ = |place: &usize| !(context.settled[*place] && reference.settled[*place]);
     let places = (0..hosts.len()).into_par_iter().filter(is_open).filter(may_differ);
     let found = places.filter_map(|place| {
@@ -135,7 +144,7 @@ fn have_same_a(one: &Live, other: &Live, name: NameRef<'_>) -> bool {
     values(one) == values(other)
 }
 
-/// The hosts that get nothing anywhere: the targets at which nothing blocks them do not reach the threshold, or copies
+/// The subjects that get nothing anywhere: the targets at which nothing blocks them do not reach the threshold, or copies
 /// disagree about them.
 pub fn blocks(context: &RuleContext<'_>, decided: &FleetDecisions, pools: &[PoolDecisions<'_>]) -> CopyBlocks {
     let known: BTreeSet<&Subject> = decided.blocked.iter().map(|blocked| &blocked.subject).collect();
@@ -143,41 +152,44 @@ pub fn blocks(context: &RuleContext<'_>, decided: &FleetDecisions, pools: &[Pool
     for PoolDecisions { copies, others } in pools {
         for other in others {
             for (inv, block) in &other.disagreeing {
-                blocks.entry(*inv).or_insert_with(|| block.clone());
+                blocks.entry(Subject::Host(*inv)).or_insert_with(|| block.clone());
             }
         }
         let pool = &context.inventory.config.pools[copies.pool];
-        for (inv, blocked) in blocked_at(others, &known) {
+        for (subject, blocked) in blocked_at(others, &known) {
             let left = pool.targets.iter().filter(|target| !blocked.iter().any(|(at, _)| **at == target.id));
             if !pool.is_reached(left.map(|target| &target.id)) {
-                blocks.entry(inv).or_insert_with(|| first_block(&blocked));
+                blocks.entry(subject).or_insert_with(|| first_block(&blocked));
             }
         }
     }
     blocks
 }
 
-/// What blocks a host at a target.
+/// What blocks a subject at a target.
 type BlockAt<'a> = (&'a TargetId, &'a BlockedSubject);
 
-/// The hosts that are blocked at targets of a pool, but for those that the reference blocks; each with its blocks in the
+/// The subjects that are blocked at targets of a pool, but for those that the reference blocks; each with its blocks in the
 /// order of the targets.
-fn blocked_at<'a>(others: &'a [TargetDecisions<'_>], known: &BTreeSet<&Subject>) -> BTreeMap<Inv, Vec<BlockAt<'a>>> {
-    let mut hosts: BTreeMap<Inv, Vec<BlockAt<'a>>> = BTreeMap::new();
+fn blocked_at<'a>(
+    others: &'a [TargetDecisions<'_>],
+    known: &BTreeSet<&Subject>,
+) -> BTreeMap<Subject, Vec<BlockAt<'a>>> {
+    let mut subjects: BTreeMap<Subject, Vec<BlockAt<'a>>> = BTreeMap::new();
     for TargetDecisions { seen, decided, .. } in others {
         for blocked in decided.blocked.iter().filter(|blocked| !known.contains(&blocked.subject)) {
-            let Some(inv) = blocked.subject.host() else { continue };
-            hosts.entry(inv).or_default().push((&seen.target, blocked));
+            let Some(subject) = blocked.subject.counted() else { continue };
+            subjects.entry(subject).or_default().push((&seen.target, blocked));
         }
     }
-    hosts
+    subjects
 }
 
 /// The block that counts of several: what is wrong in a copy comes before that a copy is not known.
-fn first_block(blocked: &[BlockAt<'_>]) -> HostBlock {
+fn first_block(blocked: &[BlockAt<'_>]) -> SubjectBlock {
     let is_of_data = |(_, block): &&BlockAt<'_>| !block.code.is_of_zone();
     let (target, block) = blocked.iter().find(is_of_data).unwrap_or(&blocked[0]);
-    HostBlock { code: block.code, message: words::at_target(target, &block.message), hint: block.hint.clone() }
+    SubjectBlock { code: block.code, message: words::at_target(target, &block.message), hint: block.hint.clone() }
 }
 
 /// Joins what was decided for all targets: each change once, with the targets that it is for.

@@ -3,8 +3,10 @@
 use super::context::{CopyBlocks, ServerNames};
 use super::held::HeldEdits;
 use super::judge::{FleetDecisions, judge_all};
+use super::stated::StatedClaims;
+use super::statements::KeptStatements;
 use super::waits::RrsetWaits;
-use super::{HostStandings, RuleContext, RuleGround, Selection, TrippedHosts, copies, derive};
+use super::{RuleContext, RuleGround, Selection, SubjectStandings, TrippedHosts, copies, derive};
 use crate::desired::{Collisions, DesiredHosts};
 use crate::inventory::Inventory;
 use crate::inventory::value::Time;
@@ -24,6 +26,8 @@ pub struct DecisionInput<'a> {
     pub tripped: &'a TrippedHosts,
     /// The RRsets that wait to be deleted.
     pub waits: &'a RrsetWaits,
+    /// What claims which RRset, as applies noted it.
+    pub statements: &'a KeptStatements,
     /// The hosts and RRsets that stay as they are, because a person edited them after an apply.
     pub held: &'a HeldEdits,
     /// The copies of the pools that have several targets.
@@ -39,14 +43,16 @@ pub fn decide(inventory: &Inventory, live: &Live, given: DecisionInput<'_>) -> F
 pub fn decide_and<T>(
     inventory: &Inventory,
     live: &Live,
-    DecisionInput { now, servers, selection, tripped, waits, held, copies: pools }: DecisionInput<'_>,
-    look: impl FnOnce(&RuleContext<'_>, &HostStandings, FleetDecisions) -> T,
+    DecisionInput { now, servers, selection, tripped, waits, statements, held, copies: pools }: DecisionInput<'_>,
+    look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions) -> T,
 ) -> T {
     let desired = DesiredHosts::new(inventory, live, now);
     let ground = RuleGround { inventory, live, servers };
     let index = || rayon::join(|| NameIndex::new(inventory), || ForeseenNames::find(inventory, live, now));
     let ((names, foreseen), derived) = rayon::join(index, || derive::all(ground, &desired));
-    let (used, settled) = derived.finish(ground, &names);
+    let (used, mut settled) = derived.finish(ground, &names);
+    let stated = StatedClaims::find(inventory, live, &names, &used);
+    stated.contradicted_hosts().for_each(|place| settled[place] = false);
     let collisions = Collisions::find(inventory, &names, &used);
     let context = RuleContext {
         inventory,
@@ -63,6 +69,8 @@ pub fn decide_and<T>(
         servers,
         waits,
         held,
+        stated: &stated,
+        statements,
         by_copies: &CopyBlocks::new(),
         view: None,
     };

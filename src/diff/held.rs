@@ -1,25 +1,26 @@
-//! What stays as it is because a person edited it after an apply: hosts, and RRsets of names that no host has.
+//! What stays as it is because a person edited it after an apply: subjects, and RRsets of names that no host has.
 
 use std::collections::BTreeSet;
 
 use super::act::RuleAct;
 use crate::change::Change;
+use crate::claim::Subject;
 use crate::dns::{Name, Rtype};
 use crate::inventory::value::Inv;
 
-/// The hosts and RRsets for which no rule does anything.
+/// The subjects and RRsets for which no rule does anything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HeldEdits {
-    /// The hosts.
-    hosts: BTreeSet<Inv>,
+    /// The subjects: hosts, and what files state.
+    subjects: BTreeSet<Subject>,
     /// The RRsets, by owner name and type.
     rrsets: BTreeSet<(Name, Rtype)>,
 }
 
 impl HeldEdits {
-    /// Adds a change: its hosts and its RRset stay as they are.
+    /// Adds a change: its subjects and its RRset stay as they are.
     pub fn add(&mut self, change: &Change) {
-        self.hosts.extend(change.hosts());
+        self.subjects.extend(change.subjects().filter_map(Subject::counted));
         self.rrsets.insert((change.key.owner.as_name().to_name(), change.key.rtype));
     }
 
@@ -30,7 +31,7 @@ impl HeldEdits {
 
     /// Whether a host is held.
     pub fn has_host(&self, host: Inv) -> bool {
-        self.hosts.contains(&host)
+        self.subjects.contains(&Subject::Host(host))
     }
 
     /// Whether an RRset is held.
@@ -40,6 +41,7 @@ impl HeldEdits {
 
     /// Whether an act is not done.
     pub fn holds(&self, act: &RuleAct) -> bool {
-        act.actor.subject.host().is_some_and(|inv| self.has_host(inv)) || self.has_rrset(&act.owner, act.rtype)
+        act.actor.subject.counted().is_some_and(|own| self.subjects.contains(&own))
+            || self.has_rrset(&act.owner, act.rtype)
     }
 }

@@ -6,8 +6,11 @@ use super::act::RuleAct;
 use super::compare::ClaimsResult;
 use super::left_behind::{self, LeftOrphan};
 use super::refuse::{self, SettledActs};
-use super::rules;
-use super::{HostBlock, HostStanding, HostStandings, RuleContext, delay, orphans, protect, released, standing};
+use super::statements::RrsetStatement;
+use super::{
+    RuleContext, SubjectBlock, SubjectStanding, SubjectStandings, delay, orphans, protect, released, standing,
+};
+use super::{records, rules, unstated};
 use crate::change::{BlockedSubject, Change, Notice, SkippedSubject, WaitingRrset};
 use crate::claim::Subject;
 use crate::inventory::model::Policy;
@@ -27,33 +30,52 @@ pub struct FleetDecisions {
     pub waiting: Vec<WaitingRrset>,
     /// The own records of names that no host has, and that stay.
     pub left_behind: Vec<LeftOrphan>,
+    /// What an apply notes of what files state.
+    pub statements: Vec<RrsetStatement>,
 }
 
-/// Decides the standing of each derived host, runs the rules, and joins what they do.
-pub fn judge_all(context: &RuleContext<'_>) -> (HostStandings, FleetDecisions) {
+/// Decides the standing of each subject, runs the rules, and joins what they do.
+pub fn judge_all(context: &RuleContext<'_>) -> (SubjectStandings, FleetDecisions) {
     let judged = (0..context.inventory.hosts.len()).into_par_iter().map(|place| judge(context, place));
-    let (standings, mut outcomes): (Vec<HostStanding>, Vec<RuleOutcome>) = judged.unzip();
-    let mut standings = HostStandings(standings);
+    let (hosts, mut outcomes): (Vec<SubjectStanding>, Vec<RuleOutcome>) = judged.unzip();
+    let judged = (0..context.stated.subjects.len()).into_par_iter().map(|place| judge_stated(context, place));
+    let (stated, of_stated): (Vec<SubjectStanding>, Vec<RuleOutcome>) = judged.unzip();
+    let mut standings = SubjectStandings { hosts, stated };
     outcomes.par_iter_mut().enumerate().for_each(|(place, outcome)| {
         if let Some(outcome) = outcome {
             rules::settle(context, &standings, place, outcome);
         }
     });
-    let decided = collect(context, &mut standings, outcomes);
+    let decided = collect(context, &mut standings, outcomes, of_stated);
     (standings, decided)
+}
+
+/// Decides the standing of what files state for a name, and runs its rules.
+fn judge_stated(context: &RuleContext<'_>, place: usize) -> (SubjectStanding, RuleOutcome) {
+    let standing = records::standing(context, place);
+    let outcome = match &standing {
+        SubjectStanding::Open(policy) if context.selection.includes_stated(context.stated.subjects[place].project) => {
+            let result = records::reconcile(context, place, *policy);
+            // Nearly always there is nothing to do.
+            let is_idle = result.acts.is_empty() && result.notices.is_empty() && result.blocks.is_empty();
+            (!is_idle).then(|| Box::new(result))
+        }
+        _ => None,
+    };
+    (standing, outcome)
 }
 
 /// The result of a host's rules, where they ran: nearly no host needs them.
 type RuleOutcome = Option<Box<ClaimsResult>>;
 
 /// Decides the standing of a host, and runs its rules.
-fn judge(context: &RuleContext<'_>, place: usize) -> (HostStanding, RuleOutcome) {
+fn judge(context: &RuleContext<'_>, place: usize) -> (SubjectStanding, RuleOutcome) {
     let policy = match policy(context, place) {
         Ok(policy) => policy,
         Err(standing) => return (standing, None),
     };
     if context.settled[place] {
-        return (HostStanding::Open(policy), None);
+        return (SubjectStanding::Open(policy), None);
     }
     let standing = standing::by_places(context, place, policy);
     let outcome = run_rules(context, &standing, place);
@@ -62,65 +84,69 @@ fn judge(context: &RuleContext<'_>, place: usize) -> (HostStanding, RuleOutcome)
 
 /// The policy under which a host's rules run if its names permit it, or else its standing: by the inventory, and by what
 /// was decided by the reference where this is the view of a target.
-fn policy(context: &RuleContext<'_>, place: usize) -> Result<Policy, HostStanding> {
+fn policy(context: &RuleContext<'_>, place: usize) -> Result<Policy, SubjectStanding> {
     if let Some(view) = context.view {
-        return match &view.standings.0[place] {
-            HostStanding::Open(policy) => Ok(*policy),
+        return match &view.standings.hosts[place] {
+            SubjectStanding::Open(policy) => Ok(*policy),
             standing => Err(standing.clone()),
         };
     }
     let policy = standing::by_inventory(context, place)?;
-    match context.by_copies.get(&context.inventory.hosts[place].inv) {
-        Some(block) => Err(HostStanding::Blocked(block.clone())),
+    match context.by_copies.get(&Subject::Host(context.inventory.hosts[place].inv)) {
+        Some(block) => Err(SubjectStanding::Blocked(block.clone())),
         None => Ok(policy),
     }
 }
 
 /// Runs the rules of one host, where they run.
-fn run_rules(context: &RuleContext<'_>, standing: &HostStanding, place: usize) -> RuleOutcome {
+fn run_rules(context: &RuleContext<'_>, standing: &SubjectStanding, place: usize) -> RuleOutcome {
     let host = &context.inventory.hosts[place];
     match standing {
-        HostStanding::Open(policy) if context.selection.includes(host.inv, host.project) => {
+        SubjectStanding::Open(policy) if context.selection.includes(host.inv, host.project) => {
             Some(Box::new(rules::reconcile(context, place, *policy)))
         }
-        HostStanding::Free | HostStanding::Skipped(_) | HostStanding::Blocked(_) | HostStanding::Open(_) => None,
+        SubjectStanding::Free
+        | SubjectStanding::Skipped(_)
+        | SubjectStanding::Blocked(_)
+        | SubjectStanding::Open(_) => None,
     }
 }
 
-/// Joins what the rules of all selected hosts do, and adds released names and orphans. Then blocks hosts whose changes
-/// would break a rule of DNS.
-fn collect(context: &RuleContext<'_>, standings: &mut HostStandings, outcomes: Vec<RuleOutcome>) -> FleetDecisions {
-    let mut decided = FleetDecisions::default();
-    let mut acts = Vec::new();
-    for ((host, standing), outcome) in context.inventory.hosts.iter().zip(&standings.0).zip(outcomes) {
-        if !context.selection.includes(host.inv, host.project) {
-            continue;
-        }
-        let project = || context.project_id(host.project).to_owned();
+/// Joins what the rules of all selected subjects do, and adds released names and orphans. Then blocks subjects whose
+/// changes would break a rule of DNS.
+fn collect(
+    context: &RuleContext<'_>,
+    standings: &mut SubjectStandings,
+    of_hosts: Vec<RuleOutcome>,
+    of_stated: Vec<RuleOutcome>,
+) -> FleetDecisions {
+    let (mut decided, mut acts) = (FleetDecisions::default(), Vec::new());
+    let mut note = |subject: &dyn Fn() -> Subject, project, standing: &SubjectStanding, outcome: RuleOutcome| {
+        let project = || context.project_id(project).to_owned();
         let block = match standing {
-            HostStanding::Blocked(block) => Some(block.clone()),
-            HostStanding::Skipped(code) => {
-                decided.skipped.push(SkippedSubject {
-                    code: *code,
-                    project: project(),
-                    subject: Subject::Host(host.inv),
-                });
+            SubjectStanding::Blocked(block) => Some(block.clone()),
+            SubjectStanding::Skipped(code) => {
+                decided.skipped.push(SkippedSubject { code: *code, project: project(), subject: subject() });
                 None
             }
-            HostStanding::Free | HostStanding::Open(_) => outcome.as_ref().and_then(|outcome| outcome.block()),
+            SubjectStanding::Free | SubjectStanding::Open(_) => outcome.as_ref().and_then(|outcome| outcome.block()),
         };
-        if let Some(HostBlock { code, message, hint }) = block {
-            decided.blocked.push(BlockedSubject {
-                code,
-                hint,
-                message,
-                project: project(),
-                subject: Subject::Host(host.inv),
-            });
+        if let Some(SubjectBlock { code, message, hint }) = block {
+            decided.blocked.push(BlockedSubject { code, hint, message, project: project(), subject: subject() });
         }
         if let Some(outcome) = outcome {
             acts.extend(outcome.acts);
             decided.notices.extend(outcome.notices);
+        }
+    };
+    for ((host, standing), outcome) in context.inventory.hosts.iter().zip(&standings.hosts).zip(of_hosts) {
+        if context.selection.includes(host.inv, host.project) {
+            note(&|| Subject::Host(host.inv), host.project, standing, outcome);
+        }
+    }
+    for ((stated, standing), outcome) in context.stated.subjects.iter().zip(&standings.stated).zip(of_stated) {
+        if context.selection.includes_stated(stated.project) {
+            note(&|| stated.subject.clone(), stated.project, standing, outcome);
         }
     }
     let mut without_host: Vec<RuleAct> =
@@ -129,6 +155,8 @@ fn collect(context: &RuleContext<'_>, standings: &mut HostStandings, outcomes: V
     without_host.extend(orphans::remove(context, &orphans));
     let (without_host, left) = protect::leave(context, without_host);
     acts.extend(without_host);
+    acts.extend(unstated::remove(context, standings));
+    decided.statements = unstated::news(context, standings);
     if !context.held.is_empty() {
         acts.retain(|act| !context.held.holds(act));
     }
@@ -158,21 +186,34 @@ fn collect(context: &RuleContext<'_>, standings: &mut HostStandings, outcomes: V
 /// zones.
 fn refuse_faults(
     context: &RuleContext<'_>,
-    standings: &mut HostStandings,
+    standings: &mut SubjectStandings,
     acts: Vec<RuleAct>,
     decided: &mut FleetDecisions,
 ) {
     let SettledActs { changes, blocked, notices, waiting } = refuse::settle(context, acts);
     decided.changes = changes;
     decided.waiting = waiting;
-    // A host that is blocked here gets no notices, like every other blocked host.
-    decided.notices.retain(|notice| notice.host().is_none_or(|inv| !blocked.contains_key(&inv)));
+    // A subject that is blocked here gets no notices, like every other blocked subject.
+    let is_blocked = |notice: &Notice| {
+        let subject = notice.subject.as_ref().and_then(Subject::counted);
+        subject.is_some_and(|subject| blocked.contains_key(&subject))
+    };
+    decided.notices.retain(|notice| !is_blocked(notice));
     decided.notices.extend(notices);
-    for (inv, block) in blocked {
-        let place = context.inventory.place_of(inv).expect("rules run for hosts of the inventory");
-        let project = context.project_id(context.inventory.hosts[place].project).to_owned();
-        let HostBlock { code, message, hint } = block.clone();
-        decided.blocked.push(BlockedSubject { code, hint, message, project, subject: Subject::Host(inv) });
-        standings.0[place] = HostStanding::Blocked(block);
+    for (subject, block) in blocked {
+        let (standing, project) = match subject.host() {
+            Some(inv) => {
+                let place = context.inventory.place_of(inv).expect("rules run for hosts of the inventory");
+                (&mut standings.hosts[place], context.inventory.hosts[place].project)
+            }
+            None => {
+                let place = context.stated.place_of(&subject).expect("rules run for what files state");
+                (&mut standings.stated[place], context.stated.subjects[place].project)
+            }
+        };
+        let project = context.project_id(project).to_owned();
+        let SubjectBlock { code, message, hint } = block.clone();
+        decided.blocked.push(BlockedSubject { code, hint, message, project, subject });
+        *standing = SubjectStanding::Blocked(block);
     }
 }

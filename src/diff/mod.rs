@@ -7,6 +7,10 @@
 //! [`rules::reconcile`] runs them, unless live DNS already holds all that the host needs ([`settled`]). After all
 //! hosts, [`rules::settle`] can still block a host: only then it is known which hosts' records are protected.
 
+pub mod heritage;
+
+pub mod stated;
+
 pub mod context;
 
 pub mod own;
@@ -17,7 +21,7 @@ pub mod words;
 
 pub mod block;
 
-pub mod host_standing;
+pub mod subject_standing;
 
 pub mod standing;
 
@@ -28,6 +32,10 @@ mod choice;
 pub mod compare;
 
 pub mod rules;
+
+pub mod records;
+
+mod unstated;
 
 pub mod released;
 
@@ -40,6 +48,8 @@ pub mod merge;
 pub mod protect;
 
 pub mod waits;
+
+pub mod statements;
 
 pub mod delay;
 
@@ -58,6 +68,6 @@ pub mod copies;
 pub mod decide;
 
 pub use act::RuleAct;
-pub use block::HostBlock;
+pub use block::SubjectBlock;
 pub use context::{RuleContext, RuleGround, Selection, TrippedHosts};
-pub use host_standing::{HostStanding, HostStandings};
+pub use subject_standing::{SubjectStanding, SubjectStandings};

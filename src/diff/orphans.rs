@@ -29,8 +29,9 @@ pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
     if context.inventory.config.registry == Registry::Noop {
         return Vec::new();
     }
-    let has_host = |name: NameRef<'_>| context.names.has_host(context.inventory, name);
-    let names = context.live.names_beside_settled(|name| !has_host(name));
+    let has_subject =
+        |name: NameRef<'_>| context.names.has_host(context.inventory, name) || context.stated.has_name(name);
+    let names = context.live.names_beside_settled(|name| !has_subject(name));
     let orphan = |name: Name| {
         let at = name.as_name();
         let addresses = context.live.rrset(at, Rtype::AAAA).filter(|found| own::is_own(context, *found));
@@ -76,7 +77,10 @@ pub fn remove(context: &RuleContext<'_>, orphans: &[Orphan<'_>]) -> Vec<RuleAct>
 pub fn removes(context: &RuleContext<'_>, project: ProjectIndex) -> bool {
     let sync = context.settings(project).is_some_and(|own| own.automation && own.policy == Policy::Sync);
     let allowed = context.admin(project).is_some_and(|admin| admin.automation_allowed);
-    sync && allowed && !context.is_tripped(project) && context.selection.includes_project(project)
+    sync && allowed
+        && !context.files_rest(project)
+        && !context.is_tripped(project)
+        && context.selection.includes_project(project)
 }
 
 /// Which project a name is in: the one that has the longest suffix of it as a domain.

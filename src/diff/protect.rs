@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use super::act::{RrsetDeed, RuleAct, removes_unheld_name};
-use super::block::HostBlock;
+use super::block::SubjectBlock;
 use super::context::{RuleContext, RuleGround};
 use super::standing::kept_or_gained;
 use super::words;
@@ -72,7 +72,7 @@ pub fn protection_in<'c>(ground: RuleGround<'c>, zone: ZoneIndex, name: NameRef<
 ///
 /// A protected name blocks its host even if nothing would change: the operator who protects it must see that zonewright
 /// does not manage the host.
-pub fn blocks(context: &RuleContext<'_>, desired: &DesiredHost, policy: Policy) -> Vec<HostBlock> {
+pub fn blocks(context: &RuleContext<'_>, desired: &DesiredHost, policy: Policy) -> Vec<SubjectBlock> {
     let mut blocks = Vec::new();
     let mut note = |name: NameRef<'_>| blocks.extend(protection(context, name).map(|why| block(context, name, why)));
     for interface in &desired.interfaces {
@@ -85,14 +85,14 @@ pub fn blocks(context: &RuleContext<'_>, desired: &DesiredHost, policy: Policy) 
 }
 
 /// The block of a host one of whose names is protected.
-fn block(context: &RuleContext<'_>, name: NameRef<'_>, why: Protection<'_>) -> HostBlock {
+fn block(context: &RuleContext<'_>, name: NameRef<'_>, why: Protection<'_>) -> SubjectBlock {
     let hint = match why {
         Protection::Listed(_) => "remove it from `protect`, or edit the host's records by hand",
         Protection::NameServer(_) | Protection::Target(_) => "edit the host's records by hand, or give it another name",
         Protection::Apex | Protection::Marker => "give the host another name",
     };
     let message = format!("{} is protected: {}", words::readable(name), reason(context, why));
-    HostBlock { code: BlockCode::Protected, message, hint: hint.to_owned() }
+    SubjectBlock { code: BlockCode::Protected, message, hint: hint.to_owned() }
 }
 
 /// Why a name is protected, in words.

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use super::act::{RrsetDeed, RuleAct, removes_unheld_name};
-use super::{HostBlock, RuleContext, delay, merge};
+use super::{RuleContext, SubjectBlock, delay, merge};
 use crate::change::{BlockCode, Change, Notice, NoticeCode, Rule, WaitingRrset};
+use crate::claim::Subject;
 use crate::dns::{Name, Rdata, Rtype};
-use crate::inventory::value::Inv;
 use crate::live::{Live, ZoneIndex};
 use crate::post_state::words::{self, notices};
 use crate::post_state::{CausedFault, FoundFaults, PostCheck, ZoneFaultKind};
@@ -20,8 +20,8 @@ use crate::post_state::{CausedFault, FoundFaults, PostCheck, ZoneFaultKind};
 pub struct SettledActs {
     /// The changes; they cause no fault.
     pub changes: Vec<Change>,
-    /// The hosts whose changes would cause one, with the first fault of each.
-    pub blocked: BTreeMap<Inv, HostBlock>,
+    /// The subjects whose changes would cause one, with the first fault of each.
+    pub blocked: BTreeMap<Subject, SubjectBlock>,
     /// What is left at names that no host has, and what was wrong before.
     pub notices: Vec<Notice>,
     /// The RRsets of names that no host has and that wait to be deleted.
@@ -94,8 +94,8 @@ fn is_for_a_while(caused: &CausedFault<'_>, changes: &[Change], waiting_pointers
 struct RefusedActs {
     /// How many records an RRset may have.
     max_rrset: usize,
-    /// The hosts whose rules do nothing.
-    blocked: BTreeMap<Inv, HostBlock>,
+    /// The subjects whose rules do nothing.
+    blocked: BTreeMap<Subject, SubjectBlock>,
     /// The RRsets of names that no host has and that are left, with the notices about them.
     left: BTreeMap<(Name, Rtype), Notice>,
 }
@@ -122,9 +122,10 @@ impl RefusedActs {
             }
             if clearing.is_empty() {
                 let (message, hint) = words::caused(&caused.fault, self.max_rrset);
-                let block = HostBlock { code: BlockCode::PostState, message, hint };
-                for inv in caused.by.iter().flat_map(|place| changes[*place].hosts()) {
-                    self.blocked.entry(inv).or_insert_with(|| block.clone());
+                let block = SubjectBlock { code: BlockCode::PostState, message, hint };
+                let subjects = caused.by.iter().flat_map(|place| changes[*place].subjects());
+                for subject in subjects.filter_map(Subject::counted) {
+                    self.blocked.entry(subject).or_insert_with(|| block.clone());
                 }
             }
         }
@@ -135,7 +136,7 @@ impl RefusedActs {
         if removes_unheld_name(act.rule) {
             self.left.contains_key(&(act.owner.clone(), act.rtype))
         } else {
-            act.actor.subject.host().is_some_and(|inv| self.blocked.contains_key(&inv))
+            act.actor.subject.counted().is_some_and(|subject| self.blocked.contains_key(&subject))
         }
     }
 }

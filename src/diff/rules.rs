@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::act::RrsetDeed;
-use super::block::HostBlock;
+use super::block::SubjectBlock;
 use super::compare::{Claimant, ClaimsResult};
 use super::context::RuleContext;
-use super::host_standing::{HostStanding, HostStandings};
 use super::standing::{self, kept_or_gained};
+use super::subject_standing::{SubjectStanding, SubjectStandings};
 use super::{protect, words};
 use crate::change::BlockCode;
 use crate::claim::Subject;
@@ -37,7 +37,7 @@ pub fn reconcile(context: &RuleContext<'_>, place: usize, policy: Policy) -> Cla
 /// Blocks a host whose rules would remove a protected host's record, and drops the acts and notices of a blocked host.
 ///
 /// It needs the standing of all hosts, and so runs after the rules of all of them.
-pub fn settle(context: &RuleContext<'_>, standings: &HostStandings, place: usize, outcome: &mut ClaimsResult) {
+pub fn settle(context: &RuleContext<'_>, standings: &SubjectStandings, place: usize, outcome: &mut ClaimsResult) {
     for act in &outcome.acts {
         let RrsetDeed::Remove(rdata) = &act.deed else { continue };
         let owner = act.owner.as_name();
@@ -58,10 +58,15 @@ pub fn settle(context: &RuleContext<'_>, standings: &HostStandings, place: usize
 /// afterwards. Empty where nothing does.
 ///
 /// Live DNS can be compared only where the host's addresses are known.
-pub fn obstacles(context: &RuleContext<'_>, standings: &HostStandings, place: usize, policy: Policy) -> Vec<HostBlock> {
+pub fn obstacles(
+    context: &RuleContext<'_>,
+    standings: &SubjectStandings,
+    place: usize,
+    policy: Policy,
+) -> Vec<SubjectBlock> {
     let desired = &context.desired[place];
     let mut blocks = standing::obstacles(context, place, policy);
-    let unsure = |block: &HostBlock| matches!(block.code, BlockCode::BadInput | BlockCode::SourceUntrusted);
+    let unsure = |block: &SubjectBlock| matches!(block.code, BlockCode::BadInput | BlockCode::SourceUntrusted);
     let derived = !desired.interfaces.is_empty() && desired.interfaces.iter().all(|own| !own.acceptable.is_empty());
     if derived && !blocks.iter().any(unsure) {
         let mut outcome = reconcile(context, place, policy);
@@ -69,7 +74,7 @@ pub fn obstacles(context: &RuleContext<'_>, standings: &HostStandings, place: us
         blocks.extend(outcome.blocks);
     }
     // The zones were tested with all hosts' changes; that result cannot be computed for one host.
-    if let HostStanding::Blocked(block) = &standings.0[place]
+    if let SubjectStanding::Blocked(block) = &standings.hosts[place]
         && block.code == BlockCode::PostState
     {
         blocks.push(block.clone());

@@ -2,10 +2,10 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-use super::block::HostBlock;
+use super::block::SubjectBlock;
 use super::choice::kept_or_added;
 use super::context::RuleContext;
-use super::host_standing::{HostStanding, HostStandings};
+use super::subject_standing::{SubjectStanding, SubjectStandings};
 use super::words;
 use crate::change::{BlockCode, SkipCode};
 use crate::desired::{DesiredHost, Interface};
@@ -17,23 +17,23 @@ use crate::names::HolderRow;
 
 /// Decides the standing of one host from the inventory alone. Gives the policy under which its rules run if its names
 /// permit it, or else the standing.
-pub fn by_inventory(context: &RuleContext<'_>, place: usize) -> Result<Policy, HostStanding> {
+pub fn by_inventory(context: &RuleContext<'_>, place: usize) -> Result<Policy, SubjectStanding> {
     let host = &context.inventory.hosts[place];
     if host.status == HostStatus::Free {
-        return Err(HostStanding::Free);
+        return Err(SubjectStanding::Free);
     }
-    let policy = skip_or_policy(context, host).map_err(HostStanding::Skipped)?;
+    let policy = skip_or_policy(context, host).map_err(SubjectStanding::Skipped)?;
     match inventory_block(context, place) {
-        Some(block) => Err(HostStanding::Blocked(block)),
+        Some(block) => Err(SubjectStanding::Blocked(block)),
         None => Ok(policy),
     }
 }
 
 /// Decides the standing of a host that the inventory lets run under a policy, from the zones that its names are in.
-pub fn by_places(context: &RuleContext<'_>, place: usize, policy: Policy) -> HostStanding {
+pub fn by_places(context: &RuleContext<'_>, place: usize, policy: Policy) -> SubjectStanding {
     match place_block(context, &context.desired[place], policy) {
-        Some(block) => HostStanding::Blocked(block),
-        None => HostStanding::Open(policy),
+        Some(block) => SubjectStanding::Blocked(block),
+        None => SubjectStanding::Open(policy),
     }
 }
 
@@ -75,9 +75,10 @@ fn is_first_publication(context: &RuleContext<'_>, host: &Host) -> bool {
 }
 
 /// Everything in the inventory, and every place of a host's names, that keeps its rules from running; in the order of codes.
-pub fn obstacles(context: &RuleContext<'_>, place: usize, policy: Policy) -> Vec<HostBlock> {
+pub fn obstacles(context: &RuleContext<'_>, place: usize, policy: Policy) -> Vec<SubjectBlock> {
     let mut blocks = words::fault_blocks(context, place);
     blocks.extend(words::shared_blocks(context, place));
+    blocks.extend(context.stated.conflict_of_host(place).cloned());
     each_obstacle(context, &context.desired[place], policy, |code, name, place| {
         blocks.push(words::place_block(context, code, &name.to_name(), &place));
     });
@@ -88,16 +89,17 @@ pub fn obstacles(context: &RuleContext<'_>, place: usize, policy: Policy) -> Vec
 }
 
 /// The first code that the inventory gives: what the host's own lines say, or what it shares with others.
-fn inventory_block(context: &RuleContext<'_>, place: usize) -> Option<HostBlock> {
+fn inventory_block(context: &RuleContext<'_>, place: usize) -> Option<SubjectBlock> {
     // A settled host has no fault, and its derived values were not kept.
     let fault = || context.desired[place].faults.first().map(|fault| fault.code);
     let fault = if context.settled[place] { None } else { fault() };
-    let code = context.collisions.codes(place).chain(fault).min()?;
-    Some(words::inventory_block(context, place, code))
+    let code = context.collisions.codes(place).chain(fault).min();
+    let of_inventory = code.map(|code| words::inventory_block(context, place, code));
+    of_inventory.or_else(|| context.stated.conflict_of_host(place).cloned())
 }
 
 /// The first code that the places of a host's names give: no zone, an unknown one, a delegation, a CNAME.
-fn place_block(context: &RuleContext<'_>, desired: &DesiredHost, policy: Policy) -> Option<HostBlock> {
+fn place_block(context: &RuleContext<'_>, desired: &DesiredHost, policy: Policy) -> Option<SubjectBlock> {
     let mut first: Option<(BlockCode, Name, NamePlace)> = None;
     each_obstacle(context, desired, policy, |code, name, place| {
         if first.as_ref().is_none_or(|(earlier, _, _)| code < *earlier) {
@@ -146,14 +148,14 @@ pub fn kept_or_gained(context: &RuleContext<'_>, interface: &Interface, policy: 
 }
 
 /// The code of what needs a zone that is not known.
-fn unknown_code(context: &RuleContext<'_>, zone: ZoneIndex) -> BlockCode {
+pub fn unknown_code(context: &RuleContext<'_>, zone: ZoneIndex) -> BlockCode {
     match context.live.zone(zone).absence() {
         Some(ContentsAbsence::Missing) => BlockCode::ZoneMissing,
         _ => BlockCode::ZoneUnknown,
     }
 }
 
-impl HostStandings {
+impl SubjectStandings {
     /// Whether no other host's rules may change a host's records: zonewright does not manage the host, or not all of it
     /// is known.
     fn protects(&self, context: &RuleContext<'_>, place: usize) -> bool {
@@ -161,15 +163,15 @@ impl HostStandings {
             let place = context.live.place(interface.owner.as_name());
             matches!(place, NamePlace::Unknown(_))
         };
-        match &self.0[place] {
-            HostStanding::Free => false,
-            HostStanding::Skipped(_) => true,
-            HostStanding::Blocked(block) => {
+        match &self.hosts[place] {
+            SubjectStanding::Free => false,
+            SubjectStanding::Skipped(_) => true,
+            SubjectStanding::Blocked(block) => {
                 matches!(block.code, BlockCode::BadInput | BlockCode::SourceUntrusted)
                     || block.code.is_of_zone()
                     || context.desired[place].interfaces.iter().any(unknown)
             }
-            HostStanding::Open(_) => false,
+            SubjectStanding::Open(_) => false,
         }
     }
 

@@ -1,14 +1,15 @@
 //! What blocks a host, in words, and what to do about it.
 
-use super::block::HostBlock;
+use super::block::SubjectBlock;
 use super::context::RuleContext;
 use crate::change::{BlockCode, BlockedSubject};
 use crate::claim::Subject;
 use crate::desired::host::{FaultDetail, MissingNetwork};
 use crate::desired::network::Segment;
+use crate::desired::records::StatedSubject;
 use crate::diag::Origin;
 use crate::dns::{Name, NameError, NameRef, RdataRef, RrKey, Rtype, reverse};
-use crate::inventory::model::{Host, LockRow, Trust};
+use crate::inventory::model::{Host, LockRow, ProjectIndex, Trust};
 use crate::inventory::value::Inv;
 use crate::live::{NamePlace, ZoneIndex};
 use crate::names::holders::{lock_rows_of, name_of};
@@ -16,7 +17,7 @@ use crate::names::{HolderRow, NameProspect, NameRefusal};
 use crate::target::TargetId;
 
 /// The block of a host by what the inventory says about it, or about hosts that it shares something with.
-pub fn inventory_block(context: &RuleContext<'_>, place: usize, code: BlockCode) -> HostBlock {
+pub fn inventory_block(context: &RuleContext<'_>, place: usize, code: BlockCode) -> SubjectBlock {
     let detail = context.desired[place].faults.iter().find(|fault| fault.code == code).map(|fault| &fault.detail);
     match detail {
         Some(detail) => fault_block(context, place, code, detail),
@@ -25,19 +26,19 @@ pub fn inventory_block(context: &RuleContext<'_>, place: usize, code: BlockCode)
 }
 
 /// The blocks by all faults of a host's own lines, in the order of codes.
-pub fn fault_blocks(context: &RuleContext<'_>, place: usize) -> Vec<HostBlock> {
+pub fn fault_blocks(context: &RuleContext<'_>, place: usize) -> Vec<SubjectBlock> {
     let faults = context.desired[place].faults.iter();
     faults.map(|fault| fault_block(context, place, fault.code, &fault.detail)).collect()
 }
 
 /// The blocks by all that a host shares with others.
-pub fn shared_blocks(context: &RuleContext<'_>, place: usize) -> Vec<HostBlock> {
+pub fn shared_blocks(context: &RuleContext<'_>, place: usize) -> Vec<SubjectBlock> {
     context.collisions.codes(place).map(|code| shared_block(context, place, code)).collect()
 }
 
 /// Puts a block together.
-fn block(code: BlockCode, message: String, hint: impl Into<String>) -> HostBlock {
-    HostBlock { code, message, hint: hint.into() }
+fn block(code: BlockCode, message: String, hint: impl Into<String>) -> SubjectBlock {
+    SubjectBlock { code, message, hint: hint.into() }
 }
 
 /// A place as `file:line`.
@@ -46,7 +47,7 @@ fn at(context: &RuleContext<'_>, origin: Origin) -> String {
 }
 
 /// The block by a fault of the host's own lines.
-fn fault_block(context: &RuleContext<'_>, place: usize, code: BlockCode, detail: &FaultDetail) -> HostBlock {
+fn fault_block(context: &RuleContext<'_>, place: usize, code: BlockCode, detail: &FaultDetail) -> SubjectBlock {
     let host = &context.inventory.hosts[place];
     let project = context.project_id(host.project);
     match detail {
@@ -155,7 +156,7 @@ fn no_network(
     host: &Host,
     MissingNetwork { vlan, switch, segment }: MissingNetwork,
     code: BlockCode,
-) -> HostBlock {
+) -> SubjectBlock {
     let symbols = &context.inventory.symbols;
     let location = symbols.text(host.location);
     let is_former = switch.is_some_and(|switch| context.inventory.tors.former.contains(&switch));
@@ -183,7 +184,7 @@ fn no_network(
 }
 
 /// The block of a host that shares a name, MAC or address.
-fn shared_block(context: &RuleContext<'_>, place: usize, code: BlockCode) -> HostBlock {
+fn shared_block(context: &RuleContext<'_>, place: usize, code: BlockCode) -> SubjectBlock {
     let number = place as u32;
     let inventory = context.inventory;
     let own = &inventory.hosts[place];
@@ -234,7 +235,7 @@ fn is_doubtful(context: &RuleContext<'_>, zone: ZoneIndex, name: NameRef<'_>) ->
 }
 
 /// The block of a host one of whose names cannot be written.
-pub fn place_block(context: &RuleContext<'_>, code: BlockCode, name: &Name, place: &NamePlace) -> HostBlock {
+pub fn place_block(context: &RuleContext<'_>, code: BlockCode, name: &Name, place: &NamePlace) -> SubjectBlock {
     let shown = readable(name.as_name());
     let zone = |zone: &crate::live::ZoneIndex| context.zone_spec(*zone).name.to_string();
     match place {
@@ -278,7 +279,7 @@ pub fn place_block(context: &RuleContext<'_>, code: BlockCode, name: &Name, plac
 }
 
 /// The block of a host whose RRset holds a wrong record and is not ours.
-pub fn not_owner(context: &RuleContext<'_>, owner: NameRef<'_>, wrong: RdataRef<'_>) -> HostBlock {
+pub fn not_owner(context: &RuleContext<'_>, owner: NameRef<'_>, wrong: RdataRef<'_>) -> SubjectBlock {
     let (shown, us) = (readable(owner), &context.inventory.config.owner);
     let message =
         format!("{shown} {} holds `{wrong}`, which is wrong, and `{us}` did not create the RRset", wrong.rtype);
@@ -286,7 +287,13 @@ pub fn not_owner(context: &RuleContext<'_>, owner: NameRef<'_>, wrong: RdataRef<
 }
 
 /// The block of a host whose RRset is registered to another owner, by the TXT at `registry`.
-pub fn registered(context: &RuleContext<'_>, owner: NameRef<'_>, rtype: Rtype, by: &str, registry: &Name) -> HostBlock {
+pub fn registered(
+    context: &RuleContext<'_>,
+    owner: NameRef<'_>,
+    rtype: Rtype,
+    by: &str,
+    registry: &Name,
+) -> SubjectBlock {
     let (shown, us) = (readable(owner), &context.inventory.config.owner);
     let message = match by {
         "" => format!("{shown} {rtype} is registered without an owner, by the TXT at `{registry}`"),
@@ -296,7 +303,7 @@ pub fn registered(context: &RuleContext<'_>, owner: NameRef<'_>, rtype: Rtype, b
 }
 
 /// The block of a host whose rules would remove a protected host's record.
-pub fn conflict(context: &RuleContext<'_>, owner: NameRef<'_>, rdata: RdataRef<'_>, protector: &Host) -> HostBlock {
+pub fn conflict(context: &RuleContext<'_>, owner: NameRef<'_>, rdata: RdataRef<'_>, protector: &Host) -> SubjectBlock {
     let (shown, rtype) = (readable(owner), rdata.rtype);
     let message = format!(
         "{shown} {rtype} `{rdata}` would be removed, but it is a record of host {}, whose records are not changed",
@@ -308,13 +315,13 @@ pub fn conflict(context: &RuleContext<'_>, owner: NameRef<'_>, rdata: RdataRef<'
 }
 
 /// The block of a host whose RRset cannot be registered because the TXT's name would not be valid.
-pub fn registry_too_long(owner: NameRef<'_>, rtype: Rtype, error: &NameError) -> HostBlock {
+pub fn registry_too_long(owner: NameRef<'_>, rtype: Rtype, error: &NameError) -> SubjectBlock {
     let message = format!("the registry TXT of {} {rtype} would have {error}", readable(owner));
     block(BlockCode::PostState, message, "shorten the host's name")
 }
 
 /// The block of a host whose RRset cannot be registered because there is a CNAME at the TXT's name.
-pub fn registry_at_cname(owner: NameRef<'_>, rtype: Rtype, name: &Name) -> HostBlock {
+pub fn registry_at_cname(owner: NameRef<'_>, rtype: Rtype, name: &Name) -> SubjectBlock {
     let message =
         format!("there is a CNAME at `{name}`, where the registry TXT of {} {rtype} belongs", readable(owner));
     block(BlockCode::PostState, message, "remove the CNAME")
@@ -322,7 +329,7 @@ pub fn registry_at_cname(owner: NameRef<'_>, rtype: Rtype, name: &Name) -> HostB
 
 /// The block of a host whose RRset can be neither registered nor removed, because it is not known what its TXT's name
 /// holds.
-pub fn registry_unknown(context: &RuleContext<'_>, zone: ZoneIndex, name: &Name) -> HostBlock {
+pub fn registry_unknown(context: &RuleContext<'_>, zone: ZoneIndex, name: &Name) -> SubjectBlock {
     place_block(context, BlockCode::ZoneUnknown, name, &NamePlace::Unknown(zone))
 }
 
@@ -333,8 +340,8 @@ pub fn foreign_name(subject: &Subject, rdata: RdataRef<'_>, name: NameRef<'_>) -
 }
 
 /// The block of a host at whose name copies hold different A records.
-pub fn copies_disagree(name: NameRef<'_>, target: &TargetId) -> HostBlock {
-    HostBlock {
+pub fn copies_disagree(name: NameRef<'_>, target: &TargetId) -> SubjectBlock {
+    SubjectBlock {
         code: BlockCode::CopiesDisagree,
         message: format!("the copy at `{target}` holds other A records at {} than the reference copy", readable(name)),
         hint: "make the A records at this name the same at all targets of the pool".to_owned(),
@@ -360,4 +367,99 @@ pub fn copies_differ(target: &TargetId, count: usize, examples: &[RrKey]) -> Str
         "the copy at `{target}` differs from the reference copy in {rrsets} that the plan leaves: {}{more}",
         named.join(", ")
     )
+}
+
+/// The block of a subject one of whose entries is wrong.
+pub fn bad_entry(context: &RuleContext<'_>, origin: Origin, message: &str) -> SubjectBlock {
+    block(
+        BlockCode::BadInput,
+        format!("{}: {message}", at(context, origin)),
+        "correct the entry; `zonewright check` shows it",
+    )
+}
+
+/// The block of a subject whose project has no usable file.
+pub fn bad_project(context: &RuleContext<'_>, project: ProjectIndex) -> SubjectBlock {
+    let message = format!("the file of project `{}` is missing or bad", context.project_id(project));
+    block(BlockCode::BadInput, message, "correct the project file; `zonewright check` shows what is wrong")
+}
+
+/// The block of a subject whose source is not believed.
+pub fn untrusted_records(reason: &str) -> SubjectBlock {
+    let hint = "correct the source; or, if it is right, `zonewright accept SOURCE --reason TEXT`";
+    block(BlockCode::SourceUntrusted, reason.to_owned(), hint)
+}
+
+/// The block of a subject whose name is in none of its project's domains.
+pub fn foreign_record(context: &RuleContext<'_>, subject: &StatedSubject) -> SubjectBlock {
+    let project = context.project_id(subject.project);
+    let place = at(context, subject.origin);
+    let message = format!("`{}` ({place}) is at or below no domain of project `{project}`", subject.name());
+    block(BlockCode::ForeignDomain, message, "add the domain to `also_domains` of the project, or correct the name")
+}
+
+/// The block of a subject whose name is in a zone of another pool than its source's.
+pub fn other_pool(context: &RuleContext<'_>, name: &Name, zone: ZoneIndex, pool: &str) -> SubjectBlock {
+    let (zone, own) = (&context.zone_spec(zone).name, context.pool_of(zone));
+    let message = format!("`{name}` is in `{zone}` of pool `{own}`, and its source is for pool `{pool}`");
+    block(BlockCode::NoZone, message, "correct `pool` of the source, or let a source without `pool` state the name")
+}
+
+/// The block of a subject that demands what no target can hold.
+pub fn unsupported(context: &RuleContext<'_>, origin: Origin, message: &str) -> SubjectBlock {
+    let message = format!("{}: {message}", at(context, origin));
+    block(BlockCode::TargetLimit, message, "write plain records, or keep this entry with the tool that understands it")
+}
+
+/// The block of a subject whose name is protected.
+pub fn protected_record(name: &Name, reason: &str) -> SubjectBlock {
+    let hint = "remove it from `protect`, or remove the entry";
+    block(BlockCode::Protected, format!("`{name}` is protected: {reason}"), hint)
+}
+
+/// The block of a subject at whose name an RRset of another type cannot stand beside its own.
+pub fn no_room(
+    context: &RuleContext<'_>,
+    owner: NameRef<'_>,
+    live: Rtype,
+    wanted: Rtype,
+    is_own: bool,
+) -> SubjectBlock {
+    let (shown, us) = (readable(owner), &context.inventory.config.owner);
+    let code = if live == Rtype::CNAME { BlockCode::Cname } else { BlockCode::NotOwner };
+    let why = if is_own {
+        "and the project's policy deletes nothing".to_owned()
+    } else {
+        format!("and `{us}` did not create it")
+    };
+    let message = format!("{shown} has {live}, which cannot stand beside {wanted}, {why}");
+    let hint = if is_own {
+        "let the policy be `repair`, or remove it by hand"
+    } else {
+        "remove it by hand, or `zonewright adopt` it"
+    };
+    block(code, message, hint)
+}
+
+/// The block of a subject whose RRset is not ours and lacks a value.
+pub fn lacks_value(context: &RuleContext<'_>, owner: NameRef<'_>, missing: RdataRef<'_>) -> SubjectBlock {
+    let (shown, us) = (readable(owner), &context.inventory.config.owner);
+    let message = format!("{shown} {} lacks `{missing}`, and `{us}` did not create the RRset", missing.rtype);
+    block(BlockCode::NotOwner, message, "correct it by hand, or set `permission = \"full\"` for its zone")
+}
+
+/// That a host's address, or a PTR to its name, stays where a file states it.
+pub fn address_shared(subject: &Subject, rdata: RdataRef<'_>, name: NameRef<'_>) -> String {
+    let whose = subject.host().map_or_else(|| subject.to_string(), |inv| format!("host {inv}"));
+    format!("{} holds `{rdata}` of {whose}, because a file states it there", readable(name))
+}
+
+/// That a part of an entry has no effect.
+pub fn without_effect(context: &RuleContext<'_>, origin: Origin, what: &str) -> String {
+    format!("{}: `{what}` has no effect", at(context, origin))
+}
+
+/// That an entry loses to another.
+pub fn entry_lost(context: &RuleContext<'_>, origin: Origin, what: &str) -> String {
+    format!("{}: {what}", at(context, origin))
 }

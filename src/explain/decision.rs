@@ -9,13 +9,13 @@ use crate::claim::Subject;
 use crate::desired::host::FaultDetail;
 use crate::diag::{Diagnostic, Origin};
 use crate::diff::rules;
-use crate::diff::{HostBlock, RuleContext, Selection, merge};
-use crate::diff::{HostStanding, standing};
+use crate::diff::{RuleContext, Selection, SubjectBlock, merge};
+use crate::diff::{SubjectStanding, standing};
 use crate::inventory::model::{Host, Policy, ProjectFile};
 use crate::inventory::value::Inv;
 
 /// A block, as an explanation shows it.
-fn obstacle(case: &ExplainCase<'_>, place: usize, block: HostBlock) -> HostObstacle {
+fn obstacle(case: &ExplainCase<'_>, place: usize, block: SubjectBlock) -> HostObstacle {
     let findings = case.findings(place, &block);
     HostObstacle { code: block.code.as_str().into(), message: block.message, findings, hint: block.hint }
 }
@@ -33,8 +33,8 @@ impl ExplainCase<'_> {
         let context = self.context;
         let host = &context.inventory.hosts[place];
         let mut facts = self.changes_of(host.inv, Some(place));
-        match &self.standings.0[place] {
-            HostStanding::Free => {
+        match &self.standings.hosts[place] {
+            SubjectStanding::Free => {
                 facts.outcome = "free";
                 facts.said = "a free host is not planned and not listed; its name counts as taken".to_owned();
             }
@@ -42,17 +42,17 @@ impl ExplainCase<'_> {
                 facts.outcome = "left-out";
                 facts.said = "`--host` or `--project` names others; without these it is in the plan".to_owned();
             }
-            HostStanding::Skipped(code) => {
+            SubjectStanding::Skipped(code) => {
                 facts.outcome = "skipped";
                 facts.skipped = Some(code.as_str());
                 facts.said = self.skip_words(host, *code);
                 facts.by_hand = Some(self.by_hand(place, *code));
             }
-            HostStanding::Blocked(_) => {
+            SubjectStanding::Blocked(_) => {
                 facts.although = self.although(host);
                 self.blocked(place, &mut facts);
             }
-            HostStanding::Open(policy) => {
+            SubjectStanding::Open(policy) => {
                 facts.although = self.although(host);
                 facts.policy = Some(policy.as_str());
                 let is_blocked = self.decision.blocked.iter().any(|blocked| blocked.subject == Subject::Host(host.inv));
@@ -93,7 +93,7 @@ impl ExplainCase<'_> {
     }
 
     /// What is wrong with the line that blocks a host, where a line does.
-    fn findings(&self, place: usize, block: &HostBlock) -> Vec<String> {
+    fn findings(&self, place: usize, block: &SubjectBlock) -> Vec<String> {
         let faults = self.context.desired[place].faults.iter();
         let lines = faults.filter_map(|fault| match fault.detail {
             FaultDetail::Line(origin) if fault.code == block.code => Some(origin),
@@ -192,7 +192,7 @@ impl ExplainCase<'_> {
         let OtherDecision { changes: decided, standings } = (self.again)(&selection);
         let context = RuleContext { selection: &selection, ..*self.context };
         let command = format!("zonewright plan --host {inv}");
-        if let HostStanding::Skipped(still) = &standings.0[place] {
+        if let SubjectStanding::Skipped(still) = &standings.hosts[place] {
             debug_assert_eq!(*still, code);
             return ByHand { command, passes: false, obstacles: Vec::new(), changes: Vec::new() };
         }

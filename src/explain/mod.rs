@@ -35,7 +35,7 @@ use std::fmt;
 use crate::change::{BlockedSubject, Change, Notice, NoticeCode, SkippedSubject, WaitingRrset};
 use crate::diag::{Diagnostics, Origin};
 use crate::diff::left_behind::LeftOrphan;
-use crate::diff::{HostStandings, RuleContext, Selection};
+use crate::diff::{RuleContext, Selection, SubjectStandings};
 use crate::inventory::value::{Duration, Time};
 use crate::live::PoolCopies;
 
@@ -50,7 +50,7 @@ pub struct ExplainCase<'a> {
     /// What the rules may look at.
     pub context: &'a RuleContext<'a>,
     /// The standings of all hosts.
-    pub standings: &'a HostStandings,
+    pub standings: &'a SubjectStandings,
     /// The copies of the pools that have several targets.
     pub copies: &'a [PoolCopies],
     /// What was decided.
@@ -86,7 +86,7 @@ pub struct OtherDecision {
     /// The changes.
     pub changes: Vec<Change>,
     /// The standings that all hosts would have.
-    pub standings: HostStandings,
+    pub standings: SubjectStandings,
 }
 
 /// Answers a question about a decision.

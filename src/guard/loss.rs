@@ -7,6 +7,7 @@ use super::causes::LineKind;
 use super::rules::LimitRules;
 use super::shares::{PlanLimit, largest, part, places};
 use crate::change::Change;
+use crate::claim::Subject;
 use crate::dns::{Rdata, Rrset, Rtype};
 use crate::inventory::value::{Inv, Percent};
 use crate::plan::{LimitKind, LimitState, Plan};
@@ -27,12 +28,12 @@ const BY_LINE: Percent = Percent::from_whole(5);
 /// rack, and networks that move on purpose move in all racks of a datacenter.
 const BY_LONE_ROW: u64 = 10;
 
-/// The live AAAA or PTR records that a change takes away, whatever it puts in their place. What is only added, or gets
+/// The live records that a change takes away, without those of the registry, whatever it puts in their place. What is only added, or gets
 /// another TTL, takes nothing.
 fn taken(change: &Change) -> impl Iterator<Item = &Rdata> {
     let kept = change.kind.after().map(Rrset::rdata).unwrap_or_default();
     let before = change.kind.before().map(Rrset::rdata).unwrap_or_default();
-    let is_counted = matches!(change.key.rtype, Rtype::AAAA | Rtype::PTR);
+    let is_counted = !change.is_registry();
     before.iter().filter(move |record| is_counted && !kept.contains(record))
 }
 
@@ -54,6 +55,7 @@ enum Loser {
 fn losers(change: &Change) -> Vec<Loser> {
     match change.subject.host() {
         Some(host) => vec![Loser::Host(host)],
+        None if change.subject.stated_name().is_some() => vec![Loser::Name(change.key.owner.to_string())],
         None if change.key.rtype == Rtype::PTR => {
             taken(change).map(|record| Loser::Name(record.as_rdata(Rtype::PTR).to_string())).collect()
         }
@@ -68,14 +70,28 @@ fn losers(change: &Change) -> Vec<Loser> {
 pub(super) fn loss(plan: &Plan, rules: &LimitRules) -> Option<LimitState> {
     let fleet = plan.fleet?;
     let losing: BTreeSet<Loser> = plan.changes.iter().filter(|change| takes(change)).flat_map(losers).collect();
-    // Where hosts.csv is empty, the names that lose their records are the fleet that was.
-    let fleet = fleet + losing.iter().filter(|loser| matches!(loser, Loser::Name(_))).count() as u64;
+    // Where hosts.csv is empty, the names that lose their records are the fleet that was; and what files state is a part of
+    // it.
+    let names = losing.iter().filter(|loser| matches!(loser, Loser::Name(_))).count() as u64;
+    let fleet = fleet + names.max(stated(plan));
     let default = part(MAX_LOSS, fleet).max(LOSING);
     let max = rules.max_loss.map_or(default, |share| part(share, fleet).max(1));
     let setting = rules.setting(LimitKind::MaxLoss, rules.max_loss);
     let planned = losing.len() as u64;
     let limit = PlanLimit { counts: LimitKind::MaxLoss, setting, max, planned, of: fleet };
     (planned > 0).then(|| limit.state(GLOBAL.to_owned()))
+}
+
+/// How many records the files state of which a change loses some.
+fn stated(plan: &Plan) -> u64 {
+    let of_change = |change: &Change| match &change.subject {
+        Subject::Endpoint(own) => Some(own.source.clone()),
+        Subject::Record(own) => Some(own.source.clone()),
+        Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => None,
+    };
+    let losing = plan.changes.iter().filter(|change| takes(change));
+    let sources: BTreeSet<String> = losing.filter_map(of_change).collect();
+    plan.sources.iter().filter(|seen| sources.contains(&seen.source)).map(|seen| seen.rows).sum()
 }
 
 /// How many hosts lose live records because of one new line, where one of them makes hosts do so. It holds where

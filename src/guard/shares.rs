@@ -7,7 +7,7 @@ use super::breakers::GLOBAL;
 use super::causes::LineKind;
 use super::rules::LimitRules;
 use crate::change::{Change, ChangeKind, Rule};
-use crate::dns::{Rtype, ZoneName};
+use crate::dns::ZoneName;
 use crate::inventory::value::Percent;
 use crate::plan::{LimitKind, LimitSetting, LimitState, Plan, ZoneSeen};
 
@@ -35,10 +35,11 @@ const MANY: u64 = 20;
 const THIS_PLAN: &str = "plan";
 
 /// The shares of zones in which a plan deletes or modifies something; none for zones that were not read completely. They
-/// hold for each copy of a zone, and the one of which most is used counts for all.
+/// hold for each copy of a zone, and the one of which most is used counts for all. Where a file states what changes in a
+/// zone, they are shares of all its RRsets, else of those that hosts have.
 pub(super) fn shares(plan: &Plan, rules: &LimitRules) -> Vec<LimitState> {
     let mut changed: HashMap<&ZoneName, Vec<&Change>> = HashMap::new();
-    for change in plan.changes.iter().filter(|change| matches!(change.key.rtype, Rtype::AAAA | Rtype::PTR)) {
+    for change in plan.changes.iter().filter(|change| !change.is_registry()) {
         changed.entry(&change.zone).or_default().push(change);
     }
     let mut limits: Vec<LimitState> = Vec::new();
@@ -66,6 +67,8 @@ fn is_fuller(limit: &LimitState, other: &LimitState) -> bool {
 /// The shares of one copy of a zone; `changes` are those of all its copies.
 fn of_copy(seen: &ZoneSeen, changes: &[&Change], rules: &LimitRules) -> Vec<LimitState> {
     let mut counts = [0u64; 3];
+    let is_stated = changes.iter().any(|change| change.subjects().any(|subject| subject.stated_name().is_some()));
+    let of = if is_stated { seen.rrsets } else { seen.managed };
     let is_own = |change: &&&Change| change.pool == seen.pool && change.is_at(&seen.target);
     for change in changes.iter().filter(is_own) {
         let place = match change.kind {
@@ -76,15 +79,15 @@ fn of_copy(seen: &ZoneSeen, changes: &[&Change], rules: &LimitRules) -> Vec<Limi
         counts[place] += 1;
     }
     let [deleted, modified, created] = counts;
-    let deletes = part(MAX_DELETE, seen.managed).max(LOST).max(created.min(MOVED));
+    let deletes = part(MAX_DELETE, of).max(LOST).max(created.min(MOVED));
     let kinds = [
         (LimitKind::MaxDelete, deleted, rules.max_delete, deletes),
-        (LimitKind::MaxModify, modified, rules.max_modify, part(MAX_MODIFY, seen.managed).max(MOVED)),
+        (LimitKind::MaxModify, modified, rules.max_modify, part(MAX_MODIFY, of).max(MOVED)),
     ];
     let state = |(counts, planned, share, default): (LimitKind, u64, Option<Percent>, u64)| {
-        let max = share.map_or(default, |share| part(share, seen.managed).max(1));
+        let max = share.map_or(default, |share| part(share, of).max(1));
         let setting = rules.setting(counts, share);
-        let limit = PlanLimit { counts, setting, max, planned, of: seen.managed };
+        let limit = PlanLimit { counts, setting, max, planned, of };
         (planned > 0).then(|| limit.state(format!("zone:{}", seen.zone)))
     };
     kinds.map(state).into_iter().flatten().collect()

@@ -11,11 +11,23 @@ pub mod repeats;
 
 pub mod template;
 
+pub mod selector;
+
 pub mod source;
+
+pub mod place;
+
+pub mod node;
+
+pub mod yaml;
 
 pub mod config;
 
 pub mod pool;
+
+pub mod trust;
+
+pub mod stated;
 
 pub mod model;
 

@@ -5,12 +5,14 @@ use std::ops::Range;
 
 use ipnet::Ipv4Net;
 
-use super::config::node::SourceText;
 use super::devices::Devices;
+use super::node::SourceText;
 use super::pool::{Pool, TargetSpec};
 use super::source::SourceSpec;
+use super::stated::StatedRecords;
 use super::symbol::{Symbol, Symbols};
 use super::template::{FastboneTemplate, ShortnameTemplate};
+pub use super::trust::{ProjectIndex, Trust};
 use super::value::{Duration, HbfProjectId, Inv, Mac, Net64, Percent, Time, Vlan};
 use crate::diag::{FileId, Files, Origin};
 use crate::dns::{Name, Ttl, ZoneName};
@@ -55,6 +57,8 @@ pub struct Inventory {
     pub inputs: BTreeMap<String, String>,
     /// Whether some row of hosts.csv or names.lock was bad.
     pub has_bad_names: bool,
+    /// What files state.
+    pub stated: StatedRecords,
     /// How many errors each settings file has, by its name in messages: project files, and zonewright.toml for projects
     /// without a file. Only files with errors are here.
     pub settings_errors: BTreeMap<String, usize>,
@@ -94,7 +98,9 @@ impl Inventory {
             ("ipv4_map", &trust.ipv4_map),
             ("names.lock", &trust.names_lock),
         ];
-        named.into_iter().chain(self.mac_sources.iter().map(|source| (source.name.as_str(), &source.trust)))
+        let of_macs = self.mac_sources.iter().map(|source| (source.name.as_str(), &source.trust));
+        let of_records = self.stated.sources.iter().map(|source| (source.name.as_str(), &source.trust));
+        named.into_iter().chain(of_macs).chain(of_records)
     }
 
     /// The trust in one of [`Inventory::exports`].
@@ -132,6 +138,10 @@ impl Inventory {
             "l3_tors" => &mut self.trust.l3_tors,
             "net_layout" => &mut self.trust.net_layout,
             "ipv4_map" => &mut self.trust.ipv4_map,
+            "records" => {
+                let source = self.stated.sources.iter_mut().find(|source| source.name == spec.name);
+                &mut source.expect("every source of records is in the list").trust
+            }
             _ => {
                 let source = self.mac_sources.iter_mut().find(|source| source.name == spec.name);
                 &mut source.expect("every other export is one of MACs").trust
@@ -155,37 +165,6 @@ pub struct Export {
     pub bad: usize,
     /// When it was made, according to its content: the earliest date of its files. `None` where a file has no date.
     pub dated: Option<Time>,
-}
-
-/// The number of a project in [`Inventory::projects`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ProjectIndex(pub u32);
-
-/// Whether a source may be believed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trust {
-    /// It was read whole.
-    Known,
-    /// It was cut, empty, unreadable, or too much of it was wrong: nothing may be concluded from it.
-    Unknown {
-        /// The source and what is wrong with it, for people: ``source `hosts`: racktables/hosts.csv was cut``.
-        reason: String,
-    },
-    /// It was read whole, and failed a test of what makes it believable: as unknown as the other.
-    Distrusted {
-        /// The source, the test and its numbers, for people.
-        reason: String,
-    },
-}
-
-impl Trust {
-    /// The reason not to trust, if there is one.
-    pub fn doubt(&self) -> Option<&str> {
-        match self {
-            Trust::Known => None,
-            Trust::Unknown { reason } | Trust::Distrusted { reason } => Some(reason),
-        }
-    }
 }
 
 /// The trust in each source but those of MACs, which carry theirs.
@@ -446,6 +425,12 @@ pub struct ProjectAdmin {
 }
 
 impl ProjectAdmin {
+    /// Whether a name is at or below one of the project's domains.
+    pub fn contains(&self, name: crate::dns::NameRef<'_>) -> bool {
+        let mut domains = std::iter::once(&self.dns_domain).chain(&self.also_domains);
+        domains.any(|own| name.is_at_or_below(own.as_name()))
+    }
+
     /// Whether a name is directly below one of the project's domains.
     pub fn has_name(&self, name: crate::dns::NameRef<'_>) -> bool {
         let domain = name.parent();

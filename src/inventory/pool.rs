@@ -1,6 +1,6 @@
 //! What zonewright.toml says of pools: their targets, their name servers, and when they agree.
 
-use super::config::node::SettingsNode;
+use super::node::SettingsNode;
 use super::value::Duration;
 use crate::diag::Origin;
 use crate::dns::ZoneName;

@@ -8,10 +8,10 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::config::node::SourceText;
 use super::config::settings::{self, Settings};
 use super::config::toml;
 use super::model::{Config, Export, Inventory, Project, SourceTrust, Trust};
+use super::node::SourceText;
 use super::reports;
 use super::source::{NAMES_LOCK, Occurrence, SourceSpec};
 use super::sources::{
@@ -172,6 +172,7 @@ fn load(
     // No export was read yet: what was found is about settings.
     let settings_errors = workspace.errors_by_file();
     let (mut draft, exports) = workspace.read_sources(&settings, extent, now, progress);
+    sources::warn_of_left_out(&mut draft, &workspace.files);
     let projects = projects::join(&mut draft, settings.admins, project_files, &mut workspace.diagnostics);
     let OpenWorkspace { folder, mut files, inputs, mut diagnostics } = workspace;
     files.mark_crowded(&draft.crowded);
@@ -210,6 +211,7 @@ fn load(
         exports,
         inputs,
         has_bad_names: draft.has_bad_names,
+        stated: draft.stated,
         settings_errors,
     };
     (LoadedWorkspace { inventory: Ok(inventory), diagnostics }, folder)
@@ -487,7 +489,9 @@ impl SourceJob<'_> {
         let read = |file| match self.format.occurs {
             // Agents append to their reports, and a report that is not there yet is no error.
             Occurrence::Listed => folder.read_appended(file, max),
-            Occurrence::Required | Occurrence::Optional | Occurrence::Fixed(_) => folder.read(file, max),
+            Occurrence::Required | Occurrence::Optional | Occurrence::Stated | Occurrence::Fixed(_) => {
+                folder.read(file, max)
+            }
         };
         let contents: Vec<_> = self.files.par_iter().map(read).collect();
         let mut readable = Vec::new();

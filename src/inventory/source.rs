@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use super::selector::KeySelector;
 use super::value::{Duration, Percent, Size};
 use crate::diag::Origin;
+use crate::dns::Rtype;
 
 /// One export, as it is configured.
 #[derive(Debug, Clone)]
@@ -28,10 +30,43 @@ pub struct SourceSpec {
     pub penalty: Duration,
     /// What an export of another system calls what is looked for.
     pub mapping: FieldMapping,
+    /// Of a source of records: what it is for, and what of its files counts.
+    pub records: Option<RecordsSpec>,
+}
+
+/// What zonewright.toml says of a source of records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordsSpec {
+    /// The project whose switches, policy, limits and domains hold.
+    pub project: String,
+    /// The pool in whose zones its records are; any where none is said.
+    pub pool: Option<String>,
+    /// The namespace of the manifests that count; all where none is said.
+    pub namespace: Option<String>,
+    /// Which labels the manifests that count have.
+    pub labels: KeySelector,
+    /// Which annotations the manifests that count have.
+    pub annotations: KeySelector,
+    /// The types that count; those of the format where none are said.
+    pub record_types: Option<Vec<Rtype>>,
+    /// What happens where two entries say different things.
+    pub conflicts: RecordConflicts,
+}
+
+/// What happens where two entries of a source of records say different things of one name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordConflicts {
+    /// All of them are blocked.
+    Block,
+    /// One of them is chosen as external-dns does.
+    ExternalDns,
 }
 
 /// The word under `format` of the formats that are our own.
 pub const OWN: &str = "zonewright";
+
+/// The word under `format` of manifests of the kind DNSEndpoint.
+pub const MANIFESTS: &str = "dnsendpoint";
 
 /// A format, as far as zonewright.toml can name it.
 #[derive(Debug, Clone, Copy)]
@@ -156,6 +191,11 @@ impl ExportDemands {
             "hosts" | "mac" => 50,
             "l3_tors" | "ipv4_map" => 20,
             "net_layout" => 3,
+            // People write these files, and each may hold many records: half of them may go at once.
+            "records" => {
+                let half = ExportTolerance { share: Percent::from_whole(50), at_least: None };
+                return ExportDemands { max_shrink: Some(half), ..ExportDemands::default() };
+            }
             _ => return ExportDemands::default(),
         };
         let tolerance = Some(ExportTolerance { share: DEFAULT_SHARE, at_least: Some(at_least) });
@@ -199,6 +239,8 @@ pub enum Occurrence {
     Optional,
     /// As a list of tables, each with a `name`.
     Listed,
+    /// As a list of tables, each with a `name` and a `project`.
+    Stated,
     /// Not at all: the file has this name, and need not exist.
     Fixed(&'static str),
 }

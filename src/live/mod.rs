@@ -233,6 +233,47 @@ impl Live {
         self.place_if(name, ZoneKnowledge::covers_text)
     }
 
+    /// The zone of a name, and what prevents a file from stating records of a type there. Where a zone was asked name by
+    /// name, nothing is known of types that were not asked for.
+    ///
+    /// NS and DS at a delegation's own name are the zone's, and so are the addresses of the name servers below it.
+    pub fn stated_place(&self, name: NameRef<'_>, rtype: Rtype) -> NamePlace {
+        let covers: fn(&ZoneKnowledge, NameRef<'_>) -> bool = match rtype {
+            Rtype::A | Rtype::AAAA | Rtype::CNAME | Rtype::PTR => ZoneKnowledge::covers,
+            Rtype::TXT => ZoneKnowledge::covers_text,
+            _ => |_, _| false,
+        };
+        match self.place_if(name, covers) {
+            NamePlace::Delegated(zone, cut) if self.is_of_parent(zone, &cut, name, rtype) => NamePlace::Open(zone),
+            place => place,
+        }
+    }
+
+    /// A live RRset, also one that belongs to a zone though it is at or below a delegation; see [`Live::stated_place`].
+    pub fn stated_rrset(&self, name: NameRef<'_>, rtype: Rtype) -> Option<LiveRrset<'_>> {
+        let number = self.zone_of(name)?;
+        let zone = self.zone(number);
+        let cut = zone.cut_at_or_above(name).filter(|cut| self.is_of_parent(number, cut, name, rtype));
+        match cut {
+            Some(_) => zone.contents()?.rrset(name, rtype).map(|rrset| LiveRrset { zone: number, rrset }),
+            None => self.rrset(name, rtype),
+        }
+    }
+
+    /// Whether an RRset at or below a delegation of a zone belongs to the zone: NS and DS at it, and the addresses of its
+    /// name servers (RFC 1034 section 4.2.1, RFC 4035 section 3.1.4.1).
+    fn is_of_parent(&self, zone: ZoneIndex, cut: &Name, name: NameRef<'_>, rtype: Rtype) -> bool {
+        match rtype {
+            Rtype::NS | Rtype::DS => cut.as_name() == name,
+            Rtype::A | Rtype::AAAA => {
+                let servers = self.zone(zone).contents().and_then(|contents| contents.rrset(cut.as_name(), Rtype::NS));
+                let mut targets = servers.into_iter().flat_map(|servers| servers.rdata()).filter_map(RdataRef::target);
+                targets.any(|target| target == name)
+            }
+            _ => false,
+        }
+    }
+
     /// The zone of a name, and what prevents writing to it; `covers` says whether enough is known about the name, where
     /// its zone was asked name by name.
     fn place_if(&self, name: NameRef<'_>, covers: impl Fn(&ZoneKnowledge, NameRef<'_>) -> bool) -> NamePlace {

@@ -20,7 +20,7 @@ use super::publication::{PoolRolls, PublicationWatch};
 use super::settings::{OpenError, WorkspaceSettings, load_settings, state_address};
 use super::targets::{OpenedZones, Targets};
 use super::zone_making::{ZonePhase, ZoneWork};
-use super::{acceptance, broken_off, name_servers, undo, waits, zone_changes};
+use super::{acceptance, broken_off, name_servers, statements, undo, waits, zone_changes};
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
 use crate::apply::{
@@ -117,7 +117,9 @@ pub fn apply(
     if let (Err(refusal), None) = (&here, plan.undoes) {
         return Ok(ApplyRun::refused(refusal.clone()));
     }
-    let has_news = waits::has_news(plan, &kept, request.now) || zone_changes::has_news(plan, config, known);
+    let has_news = waits::has_news(plan, &kept, request.now)
+        || statements::has_news(plan, known)
+        || zone_changes::has_news(plan, config, known);
     if plan.is_idle() && !was_killed(&address, known) && !has_news {
         if let Some(refusal) = known.and_then(|state| idle_refusal((plan, given.place), state)) {
             return Ok(ApplyRun::refused(refusal));
@@ -209,6 +211,7 @@ impl ApplyWork<'_> {
         };
         let orders = self.orders(wave, &known, 0);
         waits::note(plan, state, self.request.now)?;
+        statements::note(plan, state)?;
         zone_changes::note_seen(plan, &self.settings.config, state, self.request.now)?;
         if !survey.is_open() && killed.is_empty() && plan.zone_changes.is_empty() {
             let written = apply::write(survey, &orders, &NoWatch);

@@ -12,7 +12,7 @@ use super::{edited, published};
 use crate::diag::{CallError, Diagnostics, Problem};
 use crate::diff::decide::{self, DecisionInput};
 use crate::diff::judge::{self, FleetDecisions};
-use crate::diff::{HostStandings, RuleContext, Selection};
+use crate::diff::{RuleContext, Selection, SubjectStandings};
 use crate::explain::published::PublishedRrset;
 use crate::explain::{self, ExplainCase, ExplainQuestion, Explanation, OtherDecision};
 use crate::inventory::Inventory;
@@ -113,7 +113,7 @@ pub(super) struct AnswerBasis<'a> {
     /// What the rules may look at.
     pub context: &'a RuleContext<'a>,
     /// The standings of all hosts.
-    pub standings: &'a HostStandings,
+    pub standings: &'a SubjectStandings,
     /// The copies of the pools that have several targets.
     pub copies: &'a [PoolCopies],
     /// What was decided, with all notices.

@@ -16,6 +16,7 @@ use crate::diag::{CallError, Diagnostics, Problem, did_you_mean};
 use crate::diff::context::ServerNames;
 use crate::diff::decide::DecisionInput;
 use crate::diff::held::HeldEdits;
+use crate::diff::statements::KeptStatements;
 use crate::diff::waits::RrsetWaits;
 use crate::diff::{Selection, TrippedHosts};
 use crate::dns::ZoneName;
@@ -82,6 +83,8 @@ pub(super) struct PlanInput {
     pub tripped: TrippedHosts,
     /// The RRsets that wait to be deleted.
     pub waits: RrsetWaits,
+    /// What claims which RRset, as applies noted it.
+    pub statements: KeptStatements,
     /// The zones whose markers show an apply that the state does not know, where the state says what is own.
     pub forgotten: Vec<ZoneName>,
     /// The snapshot that is used in place of live DNS, where given.
@@ -99,8 +102,9 @@ pub(super) struct PlanInput {
 impl PlanInput {
     /// What decisions depend on, without held edits.
     pub fn decision(&self) -> DecisionInput<'_> {
-        let PlanInput { now, servers, selection, tripped, waits, nothing, zones, .. } = self;
-        DecisionInput { now: *now, servers, selection, tripped, waits, held: nothing, copies: &zones.copies }
+        let PlanInput { now, servers, selection, tripped, waits, statements, nothing, zones, .. } = self;
+        let copies = &zones.copies;
+        DecisionInput { now: *now, servers, selection, tripped, waits, statements, held: nothing, copies }
     }
 }
 
@@ -152,6 +156,7 @@ pub(super) fn gather(
     diagnostics.settle();
     let selection = select(&inventory, request, state.as_deref())?;
     let waits = state.as_deref().map(|state| state.waits()).transpose()?.unwrap_or_default();
+    let statements = state.as_deref().map(|state| state.statements()).transpose()?.unwrap_or_default();
     let read_for = read_for.selection(request, &inventory, &selection);
     let zones = match &snapshot {
         Some(snapshot) => zones::read_snapshot(&inventory, snapshot, progress),
@@ -183,6 +188,7 @@ pub(super) fn gather(
         servers,
         tripped,
         waits,
+        statements,
         forgotten,
         snapshot,
         remembered,

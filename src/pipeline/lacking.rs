@@ -244,6 +244,7 @@ impl LackWork<'_> {
             changes,
             review: None,
             waiting: Vec::new(),
+            stated: Vec::new(),
             left_behind: Vec::new(),
             blocked: Vec::new(),
             skipped: Vec::new(),

@@ -61,6 +61,8 @@ pub mod drift;
 
 pub mod metrics;
 
+mod statements;
+
 mod waits;
 
 mod name_servers;

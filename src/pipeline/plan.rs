@@ -133,6 +133,7 @@ pub(super) fn made(
         hosts,
         changes: decided.changes,
         review,
+        stated: decided.statements,
         waiting: decided.waiting,
         left_behind: Vec::new(),
         blocked: decided.blocked,

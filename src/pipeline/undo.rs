@@ -94,6 +94,7 @@ pub fn make_undo(request: &PlanRequest<'_>, id: ApplyId, progress: &dyn Progress
         changes,
         review: None,
         waiting: Vec::new(),
+        stated: Vec::new(),
         left_behind: Vec::new(),
         blocked,
         skipped: Vec::new(),

@@ -29,6 +29,7 @@ pub fn empty() -> Plan {
         changes: Vec::new(),
         review: None,
         waiting: Vec::new(),
+        stated: Vec::new(),
         left_behind: Vec::new(),
         blocked: Vec::new(),
         skipped: Vec::new(),

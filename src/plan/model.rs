@@ -8,6 +8,7 @@ use super::review::Review;
 use super::zone_change::ZoneChange;
 use crate::change::{BlockedSubject, Change, LeftBehindRrset, Notice, NoticeCode, SkippedSubject, WaitingRrset};
 use crate::claim::Subject;
+use crate::diff::statements::RrsetStatement;
 use crate::disk::hex;
 use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName, is_of_signer};
 use crate::document::{nullable, nullable_object, present, words};
@@ -45,6 +46,9 @@ pub struct Plan {
     pub waiting: Vec<WaitingRrset>,
     /// The own RRsets of names that no host has and that the plan leaves, sorted by name, zone, owner, type.
     pub left_behind: Vec<LeftBehindRrset>,
+    /// What an apply notes of what files state: which manifest or zone file claims which RRset from now on, and which no
+    /// longer does; sorted.
+    pub stated: Vec<RrsetStatement>,
     /// The subjects that get no change although they should, sorted by subject.
     pub blocked: Vec<BlockedSubject>,
     /// The subjects that zonewright leaves alone on purpose, sorted by subject.

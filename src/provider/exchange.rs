@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::inventory::config::node::TableReader;
+use crate::inventory::node::TableReader;
 use crate::inventory::value;
 use crate::target::ReadingManner;
 

@@ -21,7 +21,7 @@ use std::path::Path;
 
 use crate::diag::{Diagnostics, Origin, Problem};
 use crate::dns::{Name, ZoneName};
-use crate::inventory::config::node::{SettingsNode, SourceText};
+use crate::inventory::node::{SettingsNode, SourceText};
 use crate::inventory::pool::TargetSpec;
 use crate::inventory::value::Time;
 use crate::target::{NameServer, OpenedTarget, ReadTarget, TargetCapabilities, TargetSet, WriteTarget};

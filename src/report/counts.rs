@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::claim::Subject;
 use crate::guard::ledger::LimitScope;
 use crate::inventory::value::Inv;
 use crate::plan::{Change, ChangeKind, LimitKind, LimitState, Plan};
@@ -11,9 +12,11 @@ use crate::plan::{Change, ChangeKind, LimitKind, LimitState, Plan};
 pub struct PlanCounts {
     /// The hosts that have changes; one that comes from another project counts in both, and in their sum once.
     pub hosts: HashSet<Inv>,
+    /// The names that files state and that have changes; of one name each manifest or zone file counts.
+    pub stated: HashSet<Subject>,
     /// RRsets that are created, modified, deleted.
     pub changes: [usize; 3],
-    /// Hosts that are blocked, skipped.
+    /// Hosts, and names that files state, that are blocked, skipped.
     pub left: [usize; 2],
 }
 
@@ -28,6 +31,7 @@ impl PlanCounts {
     /// Counts a change.
     pub fn count(&mut self, change: &Change) {
         self.hosts.extend(change.subject.host());
+        self.stated.extend(change.subject.stated_name().map(|_| change.subject.clone()));
         self.changes[match change.kind {
             ChangeKind::Create { .. } => 0,
             ChangeKind::Modify { .. } => 1,
@@ -45,16 +49,17 @@ impl PlanCounts {
         let mut total = PlanCounts::default();
         for counts in counts {
             total.hosts.extend(&counts.hosts);
+            total.stated.extend(counts.stated.iter().cloned());
             total.changes.iter_mut().zip(counts.changes).for_each(|(sum, more)| *sum += more);
             total.left.iter_mut().zip(counts.left).for_each(|(sum, more)| *sum += more);
         }
         total
     }
 
-    /// The numbers in the order of a table: hosts, create, modify, delete, blocked, skipped. A dash means 0, so that
+    /// The numbers in the order of a table: hosts and names that files state, create, modify, delete, blocked, skipped. A dash means 0, so that
     /// the eye finds the other numbers.
     pub fn cells(&self) -> Vec<String> {
-        let numbers = [&[self.hosts.len()][..], &self.changes, &self.left].concat();
+        let numbers = [&[self.hosts.len() + self.stated.len()][..], &self.changes, &self.left].concat();
         numbers.into_iter().map(|number| if number == 0 { "-".to_owned() } else { number.to_string() }).collect()
     }
 }

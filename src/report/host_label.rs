@@ -31,15 +31,33 @@ pub fn short_label(plan: &Plan, host: Inv) -> String {
 
 /// A subject, as [`host_label`] shows a host.
 pub fn subject_label(plan: &Plan, subject: &Subject) -> String {
-    subject.host().map_or_else(|| subject.to_string(), |host| host_label(plan, host))
+    subject.host().map_or_else(|| stated_label(subject), |host| host_label(plan, host))
 }
 
 /// A subject, as [`host_in_words`] shows a host.
 pub fn subject_in_words(plan: &Plan, subject: &Subject) -> String {
-    subject.host().map_or_else(|| subject.to_string(), |host| host_in_words(plan, host))
+    subject.host().map_or_else(|| stated_label(subject), |host| host_in_words(plan, host))
 }
 
 /// A subject, as [`short_label`] shows a host.
 pub fn short_subject(plan: &Plan, subject: &Subject) -> String {
-    subject.host().map_or_else(|| subject.to_string(), |host| short_label(plan, host))
+    let stated = || subject.stated_name().map_or_else(|| subject.to_string(), ToString::to_string);
+    subject.host().map_or_else(stated, |host| short_label(plan, host))
+}
+
+/// A name that a file states, with what states it: `www.example.net. (apps/prod/web)`; any other subject as its text.
+fn stated_label(subject: &Subject) -> String {
+    match (subject.stated_name(), subject.stated_by()) {
+        (Some(name), Some(by)) => format!("{name} ({by})"),
+        _ => subject.to_string(),
+    }
+}
+
+/// A subject with its project: `host 7 of search`, `static in search`, `name without a host in search`.
+pub fn of_project(subject: &Subject, project: &str) -> String {
+    match (subject.host(), subject.stated_by()) {
+        (Some(host), _) => format!("host {host} of {project}"),
+        (None, Some(by)) => format!("{by} of {project}"),
+        (None, None) => format!("name without a host in {project}"),
+    }
 }

@@ -201,7 +201,7 @@ pub mod tests {
             ("/tool", Value::Null),
             ("/inputs/x", json!(1)),
             ("/changes/0/more", json!(1)),
-            ("/changes/0/type", json!("CNAME")),
+            ("/changes/0/type", json!("cname")),
             ("/changes/0/name", json!("Lab.example.net.")),
             ("/changes/0/name", json!("lab.example.net")),
             ("/changes/0/also", json!([])),

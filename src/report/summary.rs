@@ -1,5 +1,6 @@
 //! The last line of a check or snapshot.
 
+use crate::claim::Subject;
 use crate::snapshot::SnapshotCounts;
 
 /// Counts what was checked and what was found: `12 files, 3 errors, 1 warning`.
@@ -24,13 +25,63 @@ pub fn counted(number: usize, what: &str) -> String {
     format!("{number} {}", plural(number, what))
 }
 
-/// Counts hosts, and names that no host has: `28 hosts and 1 name without a host`.
-pub fn subjects(hosts: usize, names: usize) -> String {
-    match (hosts, names) {
-        (hosts, 0) => counted(hosts, "host"),
-        (0, names) => nameless(names),
-        (hosts, names) => format!("{} and {}", counted(hosts, "host"), nameless(names)),
+/// How many subjects there are of each kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SubjectCounts {
+    /// Hosts.
+    pub hosts: usize,
+    /// Names that files state.
+    pub stated: usize,
+    /// Names that no host has.
+    pub nameless: usize,
+}
+
+impl SubjectCounts {
+    /// Counts subjects.
+    pub fn of<'a>(subjects: impl IntoIterator<Item = &'a Subject>) -> SubjectCounts {
+        let mut counts = SubjectCounts::default();
+        for subject in subjects {
+            let count = match subject {
+                Subject::Host(_) | Subject::Released(_) => &mut counts.hosts,
+                Subject::Endpoint(_) | Subject::Record(_) => &mut counts.stated,
+                Subject::Orphan(_) => &mut counts.nameless,
+            };
+            *count += 1;
+        }
+        counts
     }
+
+    /// In words: `28 hosts, 3 names in files and 1 name without a host`.
+    pub fn in_words(self) -> String {
+        self.joined(|_, what| what)
+    }
+
+    /// How many of these others are these, kind by kind: `27 of 28 hosts and 3 of 3 names in files`.
+    pub fn out_of(self, all: SubjectCounts) -> String {
+        let done = [self.hosts, self.stated, self.nameless];
+        all.joined(|kind, what| format!("{} of {what}", done[kind]))
+    }
+
+    /// The kinds that there are, joined; `say` words one of them by its number and its count in words.
+    fn joined(self, say: impl Fn(usize, String) -> String) -> String {
+        let kinds = [
+            (self.hosts, counted(self.hosts, "host")),
+            (self.stated, stated(self.stated)),
+            (self.nameless, nameless(self.nameless)),
+        ];
+        let said = kinds.into_iter().enumerate().filter(|(_, (count, _))| *count > 0);
+        let said: Vec<String> = said.map(|(kind, (_, what))| say(kind, what)).collect();
+        match said.as_slice() {
+            [] => say(0, counted(0, "host")),
+            [only] => only.clone(),
+            [all @ .., last] => format!("{} and {last}", all.join(", ")),
+        }
+    }
+}
+
+/// Counts names that files state.
+pub fn stated(names: usize) -> String {
+    format!("{} in files", counted(names, "name"))
 }
 
 /// Counts names that no host has.
@@ -51,6 +102,17 @@ pub fn plural(number: usize, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn subjects_are_counted_by_kind() {
+        let subjects = |texts: &[&str]| -> Vec<Subject> { texts.iter().map(|text| text.parse().unwrap()).collect() };
+        let all = subjects(&["host:1", "released:2", "record:a/b.", "orphan:main/c."]);
+        let counts = SubjectCounts::of(&all);
+        assert_eq!(counts.in_words(), "2 hosts, 1 name in files and 1 name without a host");
+        let done = SubjectCounts::of(&all[1..3]);
+        assert_eq!(done.out_of(counts), "1 of 2 hosts, 1 of 1 name in files and 0 of 1 name without a host");
+        assert_eq!(SubjectCounts::default().in_words(), "0 hosts");
+    }
 
     #[test]
     fn errors_and_warnings_are_counted_apart() {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use super::counts::PlanCounts;
 use super::outages::{no_plan, short_of};
 use super::outlook::PlanOutlook;
-use super::summary::counted;
+use super::summary::{counted, stated};
 use crate::diag::sanitize;
 use crate::guard::LIMIT_EXCEEDED;
 use crate::plan::{LimitState, NoticeCode, Plan, ZoneAction};
@@ -68,13 +68,18 @@ pub fn refused(plan: &Plan, outlook: &PlanOutlook) -> Option<String> {
     }
 }
 
-/// The changed hosts: `for 28 of 111 hosts`; names that no host has have changes, too.
+/// What has changes: `for 28 of 111 hosts and 3 names in files`; names that no host has have changes, too.
 fn of_hosts(counts: &PlanCounts, fleet: Option<u64>) -> String {
     let changed = counts.hosts.len();
-    match fleet {
-        _ if changed == 0 => "at names without a host".to_owned(),
-        Some(fleet) => format!("for {changed} of {}", counted(fleet as usize, "host")),
-        None => format!("for {}", counted(changed, "host")),
+    let of_files = (!counts.stated.is_empty()).then(|| stated(counts.stated.len()));
+    let hosts = (changed > 0).then(|| match fleet {
+        Some(fleet) => format!("{changed} of {}", counted(fleet as usize, "host")),
+        None => counted(changed, "host"),
+    });
+    match (hosts, of_files) {
+        (None, None) => "at names without a host".to_owned(),
+        (Some(only), None) | (None, Some(only)) => format!("for {only}"),
+        (Some(hosts), Some(of_files)) => format!("for {hosts} and {of_files}"),
     }
 }
 

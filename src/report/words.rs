@@ -73,6 +73,24 @@ impl ExplainedCode for Rule {
                 "The TTL of an RRset of the interface is not the desired one: the project's `ttl`, else the zone's, \
                  else 3600 seconds. RRsets that only lose a record keep their TTL.",
             ),
+            Rule::Stated => words(
+                "stated",
+                "a file states the record",
+                "A manifest or a zone file of `[[sources.records]]` states the value, and live DNS does not hold it, so it \
+                 is added. The evidence is the entry.",
+            ),
+            Rule::NotStated => words(
+                "not stated",
+                "no file states the record",
+                "A manifest or a zone file states what the RRset holds, and this value is not in it: or the file no longer \
+                 states the RRset, which zonewright created. It is removed.",
+            ),
+            Rule::MakesRoom => words(
+                "makes room",
+                "it cannot stand beside what a file states",
+                "A CNAME is alone at its name. A file states a CNAME where zonewright created other records, or other \
+                 records where it created a CNAME. What is there goes in the same update in which the new records come.",
+            ),
             Rule::Released => words(
                 "released name",
                 "the host gave it up",
@@ -184,6 +202,13 @@ impl ExplainedCode for BlockCode {
                  too, perhaps of the same host. All these hosts are blocked. Look for a network or a project id that \
                  occurs twice.",
             ),
+            BlockCode::ClaimConflict => words(
+                "claim conflict",
+                "something else claims their name and says otherwise",
+                "Two manifests, zone files or hosts say different things of one RRset; or one wants a CNAME where another \
+                 wants other records; or one is below the delegation or the DNAME of another. All of them are blocked, and \
+                 each names the others with file and line. Let all say the same, or keep one.",
+            ),
             BlockCode::NoZone => words(
                 "no zone",
                 "no configured zone holds their name or a reverse name",
@@ -234,6 +259,12 @@ impl ExplainedCode for BlockCode {
                  zonewright did not create it. Remove it by hand, or let the administrator set `permission = \
                  \"full\"`. The other cause: another owner has registered a record that zonewright would create. That \
                  owner must release it.",
+            ),
+            BlockCode::TargetLimit => words(
+                "target limit",
+                "no target of the pool can hold what they demand",
+                "The entry asks for what no plain record has: one of several sets of records at a name, an alias, or \
+                 routing. Write plain records, or leave the entry to the tool that understands it.",
             ),
             BlockCode::Protected => words(
                 "protected",
@@ -288,6 +319,25 @@ impl ExplainedCode for NoticeCode {
                 "a host's address is at a name that no host has",
                 "An address of a host is at a name that no host has or had. It may be a useful alias, so it stays. \
                  With `claim_addresses = \"all\"` zonewright would remove it.",
+            ),
+            NoticeCode::AddressShared => words(
+                "address shared",
+                "a file states a host's address at another name",
+                "A service may have a host's address: the record stays, because a file of `[[sources.records]]` states it \
+                 there. Without that file the rules of the host would remove it.",
+            ),
+            NoticeCode::WithoutEffect => words(
+                "without effect",
+                "a part of an entry means nothing here",
+                "An entry has `providerSpecific` settings, or settings of octoDNS, that no target of the pool knows. The \
+                 records are made without them.",
+            ),
+            NoticeCode::EntryLost => words(
+                "entry lost",
+                "another entry of the source is preferred",
+                "The source has `conflicts = \"external-dns\"`, and two of its entries say different things of one name. As \
+                 external-dns does, zonewright takes one: beside other types no CNAME, else the one with fewer targets, or \
+                 with the lower first target. The other says nothing.",
             ),
             NoticeCode::SourceUnknown => words(
                 "source unknown",

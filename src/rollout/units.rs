@@ -8,7 +8,6 @@ use crate::change::{Change, ChangeKind};
 use crate::claim::{OrphanName, Subject};
 use crate::diff::own::txt_name;
 use crate::dns::{Name, OwnerName, Rtype, ZoneName};
-use crate::inventory::value::Inv;
 
 /// Changes that are made together or not at all: those of hosts that share one, or of a name that no host has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +19,8 @@ pub struct ChangeUnit {
 /// What ties changes together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum UnitTie {
-    /// A host.
-    Host(Inv),
+    /// A host, or what a file states for a name.
+    Subject(Subject),
     /// A name that no host has.
     Name(OrphanName),
 }
@@ -165,15 +164,14 @@ fn companions(changes: &[Change]) -> Vec<Option<usize>> {
     changes.iter().map(|change| if change.is_registry() { companion(change) } else { None }).collect()
 }
 
-/// What a change belongs to: its hosts; where it has none, its names without a host.
+/// What a change belongs to: its hosts and what files state; where it has none, its names without a host.
 fn ties(change: &Change) -> Vec<UnitTie> {
-    let hosts: Vec<UnitTie> = change.hosts().into_iter().map(UnitTie::Host).collect();
-    if change.subject.host().is_some() {
-        return hosts;
+    if change.subject.counted().is_some() {
+        return change.subjects().filter_map(Subject::counted).map(UnitTie::Subject).collect();
     }
     let name = |subject: &Subject| match subject {
         Subject::Orphan(orphan) => Some(UnitTie::Name(orphan.clone())),
-        Subject::Host(_) | Subject::Released(_) => None,
+        _ => None,
     };
     change.subjects().filter_map(name).collect()
 }

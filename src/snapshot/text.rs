@@ -31,12 +31,9 @@ pub fn write_zone(contents: &ZoneContents, out: &mut impl Write) -> io::Result<(
     out.write_all(END.as_bytes())
 }
 
-/// Appends type and RDATA, and the end of the line. What is written in the notation of RFC 3597 has its type as a number,
-/// which every server reads.
+/// Appends type and RDATA, and the end of the line.
 fn push_data(line: &mut String, rdata: RdataRef<'_>) {
-    let text = rdata.to_string();
-    let rtype = if text.starts_with("\\#") { format!("TYPE{}", rdata.rtype.to_int()) } else { rdata.rtype.to_string() };
-    line.extend([&*rtype, " ", &*text, "\n"]);
+    line.extend([&*rdata.rtype.to_string(), " ", &*rdata.to_string(), "\n"]);
 }
 
 /// Octets that compare as names do in the canonical order: label by label from the right, a shorter one first.

@@ -54,6 +54,8 @@ mod sql;
 
 mod sqlite;
 
+mod statements;
+
 pub mod status;
 
 mod subjects;
@@ -98,6 +100,7 @@ pub use ownership::{OwnershipRegister, SightedRrset};
 pub use publication::{PublicationRecord, RecordedZone, RrsetStanding, RrsetTally, ServerStanding, ZonePublication};
 #[cfg(test)]
 pub use sqlite::Sqlite;
+pub use statements::StatementRegister;
 pub use status::{StateFacts, Status};
 pub use wait_news::WaitNews;
 pub use waits::WaitList;
@@ -129,6 +132,7 @@ pub trait State:
     + OwnershipRegister
     + AcceptanceRecord
     + WaitList
+    + StatementRegister
     + LackList
     + PublicationRecord
     + ZoneRegister

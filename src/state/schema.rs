@@ -5,7 +5,7 @@
 //! final dot.
 
 /// What makes each version of the one before; the first is made of nothing.
-pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11];
+pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -366,6 +366,16 @@ CREATE TABLE seen_copies (
     PRIMARY KEY (pool, target, zone)
 );
 ALTER TABLE server_rows ADD COLUMN why TEXT;
+";
+
+/// What version 12 adds: which manifest or zone file claims which RRset.
+const V12: &str = "
+CREATE TABLE stated_rrsets (
+    name TEXT NOT NULL,
+    type TEXT NOT NULL,
+    stated_by TEXT NOT NULL,
+    PRIMARY KEY (name, type, stated_by)
+);
 ";
 
 /// The first version whose rows have digests.

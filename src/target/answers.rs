@@ -31,11 +31,16 @@ impl WholeZone for ZoneContents {
 ///
 /// Source: RFC 1034 section 4.3.2 for the order: a delegation comes before names at or below it, a DNAME before names
 /// below it (RFC 6672 section 3.2), and the highest of those above the name comes first; then the type that was asked
-/// for, then a CNAME. A delegation answers for DS, too, although the zone itself has that (RFC 4035 section 3.1.4.1).
+/// for, then a CNAME. What the zone itself has at a delegation, NS, DS and the addresses of name servers, it answers.
 pub fn answer(contents: &impl WholeZone, question: &Question) -> Answer {
     let name = question.name.as_name();
-    if let Some(above) = answer_from_above(contents, name) {
-        return above;
+    match answer_from_above(contents, name) {
+        Some(Answer::Delegated(cut, Some(servers))) if question.is_of_parent(cut.as_name(), &servers) => {
+            let found = contents.rrset(name, question.rtype);
+            return found.map_or(Answer::Nothing, |rrset| Answer::Holds(question.rtype, rrset));
+        }
+        Some(above) => return above,
+        None => {}
     }
     let found =
         [question.rtype, Rtype::CNAME].into_iter().find_map(|rtype| Some((rtype, contents.rrset(name, rtype)?)));

@@ -1,6 +1,6 @@
 //! Questions about single names of a zone, and what a target answers. Pure.
 
-use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
+use crate::dns::{Name, NameRef, Rdata, RrKey, Rrset, Rtype, ZoneName};
 
 /// The first label of names that no host has.
 pub const PROBE: &[u8] = b"_zonewright-probe";
@@ -29,6 +29,18 @@ impl Question {
     /// distinguishes it from this zone.
     pub fn whether(name: Name) -> Question {
         Question { name, rtype: Rtype::SOA }
+    }
+
+    /// Whether the zone above a delegation has the answer, by the delegation's NS: they themselves, DS (RFC 4035 section
+    /// 3.1.4.1), and the addresses of the name servers (RFC 1034 section 4.2.1).
+    pub fn is_of_parent(&self, cut: NameRef<'_>, servers: &Rrset) -> bool {
+        let name = self.name.as_name();
+        let is_server = |rdata: &Rdata| rdata.as_rdata(Rtype::NS).target() == Some(name);
+        match self.rtype {
+            Rtype::NS | Rtype::DS => name == cut,
+            Rtype::A | Rtype::AAAA => servers.rdata().iter().any(is_server),
+            _ => false,
+        }
     }
 
     /// The question for a neighbour that no host has; `None` where its name would be too long.

@@ -9,8 +9,9 @@ use zonewright::pipeline::targets::server_names;
 use zonewright::diff::decide::{self, DecisionInput};
 use zonewright::diff::held::HeldEdits;
 use zonewright::diff::judge::{self, FleetDecisions};
+use zonewright::diff::statements::KeptStatements;
 use zonewright::diff::waits::RrsetWaits;
-use zonewright::diff::{HostStandings, RuleContext, Selection, TrippedHosts};
+use zonewright::diff::{RuleContext, Selection, SubjectStandings, TrippedHosts};
 use zonewright::dns::{Name, NameRef, RdataRef, Rtype, reverse};
 use zonewright::inventory::value::Time;
 use zonewright::inventory::{self, Inventory};
@@ -70,7 +71,7 @@ pub fn compare_look_ups(live: &Live, seed: u64) {
 pub fn decide_all(
     inventory: &Inventory,
     live: &Live,
-    look: impl FnOnce(&RuleContext<'_>, &HostStandings, FleetDecisions),
+    look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions),
 ) {
     let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
     let given = DecisionInput {
@@ -79,6 +80,7 @@ pub fn decide_all(
         selection: &selection,
         tripped: &tripped,
         waits: &waits,
+        statements: &KeptStatements::default(),
         held: &HeldEdits::default(),
         copies: &[],
     };
@@ -94,7 +96,7 @@ fn the_rules_find_nothing_to_do_for_hosts_that_are_told_without_them() {
             settled.set(settled.get() + context.settled.iter().filter(|is_settled| **is_settled).count());
             let unsettled = vec![false; inventory.hosts.len()];
             let (all_standings, all) = judge::judge_all(&RuleContext { settled: &unsettled, ..*context });
-            assert_eq!(standings.0, all_standings.0, "fleet {seed}");
+            assert_eq!(standings.hosts, all_standings.hosts, "fleet {seed}");
             assert_eq!(decided.changes, all.changes, "fleet {seed}");
             assert_eq!(decided.blocked, all.blocked, "fleet {seed}");
             assert_eq!(decided.skipped, all.skipped, "fleet {seed}");

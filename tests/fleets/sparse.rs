@@ -11,6 +11,7 @@ use zonewright::change::BlockCode;
 use zonewright::diff::decide::{DecisionInput, decide};
 use zonewright::diff::held::HeldEdits;
 use zonewright::diff::judge::FleetDecisions;
+use zonewright::diff::statements::KeptStatements;
 use zonewright::diff::waits::RrsetWaits;
 use zonewright::diff::{Selection, TrippedHosts};
 use zonewright::dns::{Name, ZoneBuilder, ZoneContents, ZoneName, reverse};
@@ -137,6 +138,7 @@ impl Fleet {
                 selection,
                 tripped: &tripped,
                 waits: &waits,
+                statements: &KeptStatements::default(),
                 held: &HeldEdits::default(),
                 copies: &[],
             },

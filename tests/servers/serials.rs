@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use zonewright::diag::Files;
 use zonewright::dns::{Serial, ZoneName};
-use zonewright::inventory::config::node::SourceText;
 use zonewright::inventory::config::toml;
+use zonewright::inventory::node::SourceText;
 use zonewright::provider::{self, ProviderContext};
 use zonewright::target::{NameServer, Patience, SerialAnswer};
 

@@ -103,7 +103,7 @@ fn addresses_are_added_at_names_that_hosts_can_have() {
         create("a.old.example.net"),
     ]);
     for (name, words) in [
-        ("search.example.net", "no plan changes the apex of a zone"),
+        ("search.example.net", "of an apex a plan changes only what a file states"),
         ("*.search.example.net", "no plan changes a wildcard"),
         ("_zonewright.search.example.net", "the zone's marker"),
         ("a.b.search.example.net", "a host of project `search` has no such name"),
@@ -144,7 +144,7 @@ fn an_address_is_removed_wherever_it_was_found() {
     );
     taken([remove("x.0.0.8.b.6.0.2.0.a.2.ip6.arpa")]);
     refused(remove("*.example.net"), "no plan changes a wildcard");
-    refused(remove("web.example.net"), "no plan changes the apex of a zone");
+    refused(remove("web.example.net"), "of an apex a plan changes only what a file states");
     let released = aaaa(&[Rule::Released], "x.example.net", BOTH, NONE);
     let orphan = change(("web", None), (A, Rtype::AAAA), (ONE, NONE), &[reason(Rule::Orphan, None, &[])]);
     taken([released, orphan]);

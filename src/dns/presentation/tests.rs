@@ -14,7 +14,7 @@ fn read(rtype: &str, text: &str) -> Result<String, String> {
     let rtype = parse_rtype(rtype.as_bytes()).unwrap();
     let mut reader = RdataReader::default();
     let octets = reader.read(rtype, source).map_err(|fault| fault.message)?;
-    Ok(crate::disk::hex(octets))
+    Ok(octets.iter().map(|octet| format!("{octet:02x}")).collect())
 }
 
 /// Each: type, presentation format, wire format. The wire format is that of `named-compilezone` 9.18.49: it prints both

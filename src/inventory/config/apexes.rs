@@ -1,7 +1,7 @@
 //! `create` and `apex` of `[[zone]]`: with what a zone is made where a target lacks it.
 
-use super::node::{SettingsNode, TableReader};
 use crate::dns::Name;
+use crate::inventory::node::{SettingsNode, TableReader};
 use crate::target::ZoneApex;
 
 /// Reads `create` and `apex`; gives the apex where the zone is to be made.

@@ -2,8 +2,8 @@
 //!
 //! A catalog is a zone like others: it is read with them, and its copies are at the targets of its pool.
 
-use super::node::TableReader;
 use crate::inventory::model::{ClaimAddresses, Permission, ZonePurpose, ZoneSpec};
+use crate::inventory::node::TableReader;
 use crate::inventory::pool::Pool;
 
 /// Adds the catalogs of pools to the zones; one that is among them as a `[[zone]]` is a catalog from then on.

@@ -7,15 +7,9 @@ mod apexes;
 
 mod catalogs;
 
-pub mod node;
-
-mod place;
-
 mod pools;
 
 pub mod toml;
-
-pub mod yaml;
 
 pub mod shared;
 

@@ -2,10 +2,10 @@
 
 use std::time;
 
-use super::node::{SettingsNode, SettingsValue, SourceText, TableReader};
 use super::shared::{A_DURATION, read_command};
 use super::toml;
 use crate::diag::Files;
+use crate::inventory::node::{SettingsNode, SettingsValue, SourceText, TableReader};
 use crate::inventory::value::Duration;
 
 /// Why an event needs a person.

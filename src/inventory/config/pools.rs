@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::node::{SettingsKey, SettingsNode, TableReader};
 use super::shared::A_DURATION;
 use crate::diag::Origin;
 use crate::dns::{Name, ZoneName};
+use crate::inventory::node::{SettingsKey, SettingsNode, TableReader};
 use crate::inventory::pool::{CatalogSpec, FollowProof, NameServerSpec, PollTerms, Pool, TargetSpec};
 use crate::inventory::value::Duration;
 use crate::target::{PoolName, TargetId};

@@ -1,9 +1,9 @@
 //! A project file: its tree to checked settings.
 
-use super::node::{SettingsNode, SettingsTree, SettingsValue, SourceText, TableReader};
 use super::shared::{read_host_limits, read_ttl};
 use crate::diag::{Diagnostics, Origin};
 use crate::inventory::model::{HostLimit, Policy, ProjectSettings, Registry, VlanScheme};
+use crate::inventory::node::{SettingsNode, SettingsTree, SettingsValue, SourceText, TableReader};
 use crate::inventory::template::{FastboneTemplate, NameTemplateError, ShortnameTemplate};
 use crate::inventory::value::{HbfProjectId, Vlan};
 
@@ -238,7 +238,7 @@ fn read_policy(reader: &mut TableReader<'_>, registry: Registry) -> Option<(Poli
 mod tests {
     use super::*;
     use crate::diag::Files;
-    use crate::inventory::config::yaml;
+    use crate::inventory::yaml;
 
     /// What is wrong in a project file with these lines, each with its line, column and width.
     fn faults(lines: &str) -> Vec<(u32, u32, usize, String)> {

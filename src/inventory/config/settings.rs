@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use ipnet::IpNet;
 
-use super::node::{SettingsKey, SettingsNode, SettingsTree, SourceText, TableReader};
 use super::shared::{A_DURATION, A_PERCENTAGE, read_host_limits, read_ttl};
-use super::sources::read_sources;
+use super::sources::{NamedTables, read_sources};
 use super::{apexes, catalogs, notify, pools};
 use crate::diag::{Diagnostics, Origin};
 use crate::dns::reverse::reverse_zone;
@@ -15,6 +14,7 @@ use crate::inventory::model::{
     ClaimAddresses, Config, Limits, Permission, ProjectAdmin, ProtectPattern, Registry, ShareLimit, ZonePurpose,
     ZoneSpec,
 };
+use crate::inventory::node::{SettingsKey, SettingsNode, SettingsTree, SourceText, TableReader};
 use crate::inventory::pool::Pool;
 use crate::inventory::source::{KnownFormat, PathPattern, SourceSpec};
 use crate::inventory::value::{Duration, Percent};
@@ -98,10 +98,10 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
     let limits = read_limits(&mut reader);
     // Read for what is wrong in it; a run that needs it reads it again, alone.
     notify::read(&mut reader);
-    let (projects, sources) = read_sources(&mut reader, formats);
     let free_domain = free_domain.unwrap_or_else(|| Name::parse(FREE_DOMAIN).expect("a constant name"));
     let admins = read_admins(&mut reader, &free_domain);
     let pools = pools::read(&mut reader);
+    let (projects, sources) = read_sources(&mut reader, formats, NamedTables { projects: &admins, pools: &pools });
     let mut zones = read_zones(&mut reader, &pools);
     catalogs::add(&mut reader, &pools, &mut zones);
     diagnostics.append(reader.finish());

@@ -1,9 +1,9 @@
 //! What both kinds of settings have in common.
 
-use super::node::{SettingsNode, SettingsValue, TableReader};
 use crate::diag::Diagnostics;
 use crate::dns::Ttl;
 use crate::inventory::model::HostLimit;
+use crate::inventory::node::{SettingsNode, SettingsValue, TableReader};
 use crate::inventory::value::Duration;
 
 /// What a duration looks like, for messages.

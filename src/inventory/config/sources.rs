@@ -3,14 +3,19 @@
 //! Comes in: the tree below `[sources]`, and the known formats. Goes out: a specification of each source. Only the
 //! format knows what its own keys mean.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use super::node::{SettingsNode, SettingsValue, TableReader};
 use super::shared::{A_DURATION, A_PERCENTAGE, A_SIZE};
 use crate::diag::Origin;
+use crate::dns::presentation::parse_rtype;
+use crate::dns::{Rtype, is_of_signer, is_zone_data};
+use crate::inventory::model::ProjectAdmin;
+use crate::inventory::node::{SettingsNode, SettingsValue, TableReader};
+use crate::inventory::pool::Pool;
+use crate::inventory::selector::KeySelector;
 use crate::inventory::source::{
-    ExportDemands, ExportTolerance, FieldMapping, KnownFormat, MaxAge, OWN, Occurrence, PathPattern, SourceKeys,
-    SourceSpec,
+    ExportDemands, ExportTolerance, FieldMapping, KnownFormat, MANIFESTS, MaxAge, OWN, Occurrence, PathPattern,
+    RecordConflicts, RecordsSpec, SourceKeys, SourceSpec,
 };
 use crate::inventory::value::{Duration, Size};
 
@@ -21,8 +26,21 @@ const OTHER_SOURCES: [&str; 6] = ["projects", "hosts", "l3_tors", "net_layout", 
 /// How large a file of a source may be where the settings say nothing: the rows of 5 million hosts, of 100 octets each.
 const MAX_SOURCE: Size = Size::of(512 << 20);
 
+/// What the tables of sources of records name.
+#[derive(Debug, Clone, Copy)]
+pub struct NamedTables<'a> {
+    /// The ids of `[project.X]`.
+    pub projects: &'a BTreeMap<String, ProjectAdmin>,
+    /// The names of `[pool.X]`.
+    pub pools: &'a [(String, Option<Pool>)],
+}
+
 /// Reads `[sources]`: where project files are, and the sources, in the order of the formats.
-pub fn read_sources(reader: &mut TableReader<'_>, formats: &[KnownFormat]) -> (Vec<PathPattern>, Vec<SourceSpec>) {
+pub fn read_sources(
+    reader: &mut TableReader<'_>,
+    formats: &[KnownFormat],
+    context: NamedTables<'_>,
+) -> (Vec<PathPattern>, Vec<SourceSpec>) {
     let mut specs = Vec::new();
     let Some(node) = reader.require("sources") else { return (Vec::new(), specs) };
     let mut table = TableReader::new(node, reader.source());
@@ -45,7 +63,14 @@ pub fn read_sources(reader: &mut TableReader<'_>, formats: &[KnownFormat]) -> (V
                 let items = table.list(format.key).unwrap_or_default();
                 let listed = items.iter().map(|item| read_mac_source(&of_key, item, &mut table));
                 let listed: Vec<_> = listed.collect();
-                check_names(&listed, &mut table);
+                check_names(&listed, &[], &mut table);
+                specs.extend(listed.into_iter().map(|(_, spec)| spec));
+            }
+            Occurrence::Stated => {
+                let items = table.list(format.key).unwrap_or_default();
+                let listed: Vec<_> =
+                    items.iter().map(|item| read_records_source(&of_key, item, context, &mut table)).collect();
+                check_names(&listed, &specs, &mut table);
                 specs.extend(listed.into_iter().map(|(_, spec)| spec));
             }
             Occurrence::Fixed(file) => {
@@ -72,6 +97,7 @@ fn unnamed(key: &'static str) -> SourceSpec {
         max_age: None,
         penalty: Duration::from_secs(0),
         mapping: FieldMapping::default(),
+        records: None,
     }
 }
 
@@ -124,6 +150,92 @@ fn read_mac_source<'a>(
     spec.penalty = table.parsed("penalty", A_DURATION).unwrap_or(spec.penalty);
     outer.append(table.finish());
     (name, spec)
+}
+
+/// Reads one `[[sources.records]]`; gives the node of its name too.
+fn read_records_source<'a>(
+    formats: &[KnownFormat],
+    node: &'a SettingsNode,
+    context: NamedTables<'_>,
+    outer: &mut TableReader<'a>,
+) -> (Option<&'a SettingsNode>, SourceSpec) {
+    let mut table = TableReader::new(node, outer.source());
+    // Each of the formats is another system's, so that none is the default.
+    if table.node().get("format").is_none() && matches!(node.value, SettingsValue::Table(_)) {
+        table.require("format");
+    }
+    let mut spec = read_trusted(formats, &mut table);
+    if let Some(node) = table.node().get("require_end") {
+        table.error(node, "bad-value", "`require_end` is for exports of rows, and these files have none");
+    }
+    let name = table.require("name");
+    if let Some(node) = name
+        && let Some(text) = table.text_of(node)
+    {
+        // Subjects have it before a slash.
+        if !super::is_id(text) || text.contains('/') {
+            let message = format!("`{text}` cannot be the name of a source of records");
+            let diagnostic = table.source().error("bad-value", node.origin, node.width, message);
+            table.push(diagnostic.hint("use one word without blanks, slashes and control characters"));
+        }
+        spec.name = text.to_owned();
+    }
+    let project = table.require("project");
+    let ids: Vec<(&str, &str)> = context.projects.keys().map(|id| (id.as_str(), id.as_str())).collect();
+    let project = project.and_then(|node| table.choice_of(node, &ids)).unwrap_or_default().to_owned();
+    let pools: Vec<(&str, &str)> = context.pools.iter().map(|(name, _)| (name.as_str(), name.as_str())).collect();
+    let pool = table.choice("pool", &pools).map(str::to_owned);
+    let takes_manifests = spec.word == MANIFESTS;
+    let mut of_manifests = |key: &'static str| {
+        let node = table.take(key)?;
+        if !takes_manifests {
+            table.error(node, "bad-value", format!("`{key}` selects manifests, and `{}` has none", spec.word));
+            return None;
+        }
+        Some(node)
+    };
+    let (namespace, labels, annotations) =
+        (of_manifests("namespace"), of_manifests("label_filter"), of_manifests("annotation_filter"));
+    let namespace = namespace.and_then(|node| table.text_of(node)).map(str::to_owned);
+    let labels = labels.map(|node| read_selector(node, &mut table)).unwrap_or_default();
+    let annotations = annotations.map(|node| read_selector(node, &mut table)).unwrap_or_default();
+    let record_types = table.take("record_types").map(|node| read_types(node, &mut table));
+    let conflicts = [("block", RecordConflicts::Block), ("external-dns", RecordConflicts::ExternalDns)];
+    let conflicts = table.choice("conflicts", &conflicts).unwrap_or(RecordConflicts::Block);
+    outer.append(table.finish());
+    spec.records = Some(RecordsSpec { project, pool, namespace, labels, annotations, record_types, conflicts });
+    (name, spec)
+}
+
+/// Reads a selector of labels or annotations.
+fn read_selector<'a>(node: &'a SettingsNode, table: &mut TableReader<'a>) -> KeySelector {
+    let Some(text) = table.text_of(node) else { return KeySelector::default() };
+    text.parse().unwrap_or_else(|error| {
+        let diagnostic = table.source().error("bad-value", node.origin, node.width, format!("{error}"));
+        table
+            .push(diagnostic.hint("a selector is `key=value, key!=value, key, !key, key in (a, b), key notin (a, b)`"));
+        KeySelector::default()
+    })
+}
+
+/// Reads `record_types`.
+fn read_types<'a>(node: &'a SettingsNode, table: &mut TableReader<'a>) -> Vec<Rtype> {
+    let items = table.list_of(node).unwrap_or_default();
+    if items.is_empty() && matches!(node.value, SettingsValue::List(_)) {
+        table.error(node, "bad-value", "an empty list of types selects no record");
+    }
+    let mut types = Vec::new();
+    for item in items {
+        let Some(text) = table.text_of(item) else { continue };
+        match parse_rtype(text.as_bytes()).filter(|rtype| is_zone_data(*rtype) && *rtype != Rtype::SOA) {
+            Some(rtype) if is_of_signer(rtype) => {
+                table.error(item, "bad-value", format!("`{text}` records are made by who signs the zone"));
+            }
+            Some(rtype) => types.push(rtype),
+            None => table.error(item, "bad-value", format!("`{text}` is not a type of records that files can state")),
+        }
+    }
+    types
 }
 
 /// Reads what any table of a source may hold.
@@ -218,12 +330,12 @@ fn read_digest(node: &SettingsNode, table: &mut TableReader<'_>) -> bool {
     }
 }
 
-/// Reports sources with the name of an earlier one.
-fn check_names(listed: &[(Option<&SettingsNode>, SourceSpec)], table: &mut TableReader<'_>) {
+/// Reports sources with the name of an earlier one; `others` are those of other keys.
+fn check_names(listed: &[(Option<&SettingsNode>, SourceSpec)], others: &[SourceSpec], table: &mut TableReader<'_>) {
     let mut seen: HashMap<&str, Origin> = HashMap::new();
     for (node, spec) in listed {
         let Some(node) = node else { continue };
-        if OTHER_SOURCES.contains(&spec.name.as_str()) {
+        if OTHER_SOURCES.contains(&spec.name.as_str()) || others.iter().any(|other| other.name == spec.name) {
             table.error(node, "bad-value", format!("another source is called `{}`", spec.name));
         } else if let Some(first) = seen.get(spec.name.as_str()) {
             let message = format!("there are two sources `{}`", spec.name);

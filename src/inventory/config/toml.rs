@@ -3,9 +3,9 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::node::{SettingsKey, SettingsNode, SettingsTree, SettingsValue, SourceText};
-use super::place::TextPlaces;
 use crate::diag::Diagnostics;
+use crate::inventory::node::{SettingsKey, SettingsNode, SettingsTree, SettingsValue, SourceText};
+use crate::inventory::place::TextPlaces;
 
 /// Parses a TOML document; reports every fault of its syntax.
 ///

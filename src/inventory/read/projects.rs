@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use super::{OpenWorkspace, disk};
 use crate::diag::{Diagnostic, Diagnostics, Origin};
-use crate::inventory::config::node::SourceText;
+use crate::inventory::config::project;
 use crate::inventory::config::settings::Settings;
-use crate::inventory::config::{project, yaml};
 use crate::inventory::model::{Project, ProjectAdmin, ProjectFile, ProjectIndex, ProjectSettings, Trust};
+use crate::inventory::node::SourceText;
 use crate::inventory::sources::Draft;
+use crate::inventory::yaml;
 
 /// A project file whose id could be read.
 pub struct ProjectRead {
@@ -150,7 +151,8 @@ fn renumber(draft: &mut Draft, projects: &[Project]) {
     let place = |id: &str| place(id).expect("every id that a row names is in the list") as u32;
     let numbers: Vec<ProjectIndex> = draft.projects.texts().map(|id| ProjectIndex(place(id))).collect();
     let of_hosts = draft.hosts.iter_mut().map(|host| &mut host.project);
-    for project in of_hosts.chain(draft.lock.iter_mut().map(|row| &mut row.project)) {
+    let of_sources = draft.stated.sources.iter_mut().map(|source| &mut source.project);
+    for project in of_hosts.chain(draft.lock.iter_mut().map(|row| &mut row.project)).chain(of_sources) {
         *project = numbers[project.0 as usize];
     }
 }

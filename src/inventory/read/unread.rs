@@ -4,7 +4,7 @@ use std::io;
 
 use super::steady::AGAIN;
 use crate::diag::{Diagnostic, FileId};
-use crate::inventory::config::node::SourceText;
+use crate::inventory::node::SourceText;
 use crate::inventory::source::PathPattern;
 use crate::inventory::value::Size;
 

@@ -10,6 +10,7 @@ use crate::diag::Files;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, Ipv4Map, MacReport, NetLayout, Project, ProjectIndex, Tors, Trust};
 use crate::inventory::source::SourceSpec;
+use crate::inventory::stated::StatedRecords;
 use crate::inventory::symbol::Symbols;
 use crate::inventory::value::Time;
 
@@ -32,7 +33,9 @@ pub struct ExportRows<'a> {
     pub ipv4_map: &'a Ipv4Map,
     /// The reports of all sources of MACs, those of one host and source in the order of files and rows.
     pub reports: Vec<&'a [MacReport]>,
-    /// Which source of MACs is asked about.
+    /// What files state.
+    pub stated: &'a StatedRecords,
+    /// Which source of MACs or records is asked about, by its place among those of its kind.
     pub source: u16,
 }
 
@@ -44,7 +47,8 @@ impl<'a> ExportRows<'a> {
 
     /// What an inventory says, with an eye on one source.
     fn of_inventory(inventory: &'a Inventory, spec: &SourceSpec) -> ExportRows<'a> {
-        let source = inventory.mac_sources.iter().position(|source| source.name == spec.name);
+        let of_macs = inventory.mac_sources.iter().position(|source| source.name == spec.name);
+        let source = of_macs.or(inventory.stated.sources.iter().position(|source| source.name == spec.name));
         ExportRows {
             symbols: &inventory.symbols,
             projects: inventory.projects.iter().map(|project| project.id.as_str()).collect(),
@@ -53,6 +57,7 @@ impl<'a> ExportRows<'a> {
             layout: &inventory.layout,
             ipv4_map: &inventory.ipv4_map,
             reports: vec![&inventory.reports],
+            stated: &inventory.stated,
             source: source.unwrap_or_default() as u16,
         }
     }
@@ -67,6 +72,7 @@ impl<'a> ExportRows<'a> {
             layout: &draft.layout,
             ipv4_map: &draft.ipv4_map,
             reports: draft.reports.iter().map(Vec::as_slice).collect(),
+            stated: &draft.stated,
             source: 0,
         }
     }

@@ -5,20 +5,25 @@
 //! it says.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::devices::Devices;
 use super::model::{Host, Ipv4Map, LockRow, MacReport, MacSource, NetLayout, ProjectAdmin, ProjectIndex, Tors, Trust};
 use super::source::{KnownFormat, Occurrence, SourceKeys, SourceSpec};
+use super::stated::{StatedBy, StatedRecords};
 use super::symbol::{Symbol, Symbols};
 use super::value::{Duration, Percent, Time};
-use crate::diag::{Diagnostic, Diagnostics, FileId, Files};
+use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin};
 use crate::dns::Name;
 pub use hosts_csv::HEADER as HOSTS_HEADER;
 use meaning::{ExportRows, RowMeaning};
+pub use stated::warn_of_left_out;
 
 mod text;
 
 mod records;
+
+mod stated;
 
 mod other;
 
@@ -49,6 +54,8 @@ formats! {
     mac_reports,
     netbox_interfaces,
     racktables_ports,
+    dnsendpoint,
+    octodns,
     names_lock,
 }
 
@@ -261,6 +268,10 @@ pub struct Draft {
     pub lock_trust: Trust,
     /// Whether some row of hosts.csv or names.lock was bad.
     pub has_bad_names: bool,
+    /// What files state.
+    pub stated: StatedRecords,
+    /// The manifests that the selections of sources leave out.
+    pub left_out: Vec<(Arc<StatedBy>, Origin)>,
 }
 
 impl Default for Draft {
@@ -285,6 +296,8 @@ impl Default for Draft {
             stray_names: Vec::new(),
             lock_trust: Trust::Known,
             has_bad_names: false,
+            stated: StatedRecords::default(),
+            left_out: Vec::new(),
         }
     }
 }

@@ -6,7 +6,8 @@ use super::*;
 use crate::diag::{Origin, render};
 use crate::inventory::model::{ExportEntry, HostStatus, Sighting};
 use crate::inventory::reports::in_order;
-use crate::inventory::source::{ExportDemands, FieldMapping, OWN, PathPattern};
+use crate::inventory::selector::KeySelector;
+use crate::inventory::source::{ExportDemands, FieldMapping, OWN, PathPattern, RecordConflicts, RecordsSpec};
 use crate::inventory::value::{Inv, Size, Vlan};
 
 /// The outcome of one source.
@@ -71,6 +72,15 @@ fn read_as(
         max_size: Size::of(1 << 20),
         max_age: None,
         penalty: Duration::from_secs(0),
+        records: (key == "records").then(|| RecordsSpec {
+            project: "search".to_owned(),
+            pool: None,
+            namespace: None,
+            labels: KeySelector::default(),
+            annotations: KeySelector::default(),
+            record_types: None,
+            conflicts: RecordConflicts::Block,
+        }),
     };
     adjust(&mut spec);
     let search = ProjectAdmin {

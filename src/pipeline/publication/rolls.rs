@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::consensus::{VoterId, VoterRoll};
-use crate::inventory::config::node::SourceText;
 use crate::inventory::model::Config;
+use crate::inventory::node::SourceText;
 use crate::inventory::pool::{FollowProof, NameServerSpec, PollTerms, Pool};
 use crate::provider;
 use crate::target::{PoolName, ZoneId};

@@ -10,6 +10,7 @@ use crate::change::Change;
 use crate::claim::Subject;
 use crate::consensus::{StepNumber, ZoneRecord, ZoneRrsets};
 use crate::diag::Problem;
+use crate::diff::statements::{KeptStatements, RrsetStatement};
 use crate::diff::waits::RrsetWaits;
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
@@ -19,8 +20,8 @@ use crate::state::{
     Acceptance, AcceptanceRecord, AcceptedFile, Acceptor, ApplyId, ApplyJournal, ApplySummary, Breaker, BreakerReset,
     ChangeLedger, ExportToAccept, KnownMarkers, LackList, LackedChange, LeftSubject, LiftedLimit, NewApply, NewLack,
     OwnershipRegister, PlanBasis, PlanText, PublicationRecord, RecordedZone, Resumption, RrsetStanding, RrsetTally,
-    SentUpdate, SightedRrset, Sqlite, State, StateAddress, StateIdentity, UnsettledUpdate, WaitList, WaitNews,
-    WrittenRrset, ZoneActionRow, ZonePublication, ZoneRegister,
+    SentUpdate, SightedRrset, Sqlite, State, StateAddress, StateIdentity, StatementRegister, UnsettledUpdate, WaitList,
+    WaitNews, WrittenRrset, ZoneActionRow, ZonePublication, ZoneRegister,
 };
 use crate::target::{
     Answer, CopyId, Marker, PoolName, Question, RrsetEdit, TargetId, TargetScope, Update, UpdateLimits, UpdateReply,
@@ -300,6 +301,16 @@ impl<S: RunPoints> WaitList for Book<'_, S> {
 
     write! {
         fn note_waits(news: &WaitNews) -> ();
+    }
+}
+
+impl<S: RunPoints> StatementRegister for Book<'_, S> {
+    read! {
+        fn statements() -> KeptStatements;
+    }
+
+    write! {
+        fn note_statements(news: &[RrsetStatement]) -> ();
     }
 }
 

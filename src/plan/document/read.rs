@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::FORMAT;
 use super::digest::HexDigest;
+use crate::diff::statements::RrsetStatement;
 use crate::disk::DigestText;
 use crate::dns::{RrKey, ZoneName};
 use crate::document::{Object, map, object, objects, present, present_object, some_objects};
@@ -106,6 +107,7 @@ pub fn parse(text: &str) -> Result<SealedPlan, PlanReadError> {
         hosts: document.hosts,
         changes: document.changes,
         review: document.review,
+        stated: document.stated,
         waiting: document.waiting,
         left_behind: document.left_behind,
         blocked: document.blocked,
@@ -175,6 +177,7 @@ fn check(plan: &Plan) -> Result<(), PlanReadError> {
         return Err(PlanReadError::Inconsistent(format!("`{period}` is not a length of time such as `1h`")));
     }
     ascending("changes", &plan.changes, order::changes)?;
+    ascending("stated", &plan.stated, Ord::cmp)?;
     ascending("waiting", &plan.waiting, order::waiting)?;
     ascending("left_behind", &plan.left_behind, order::left_behind)?;
     ascending("blocked", &plan.blocked, order::blocked)?;
@@ -275,6 +278,9 @@ struct DocumentFields {
     /// The exports; left out where there are none.
     #[serde(default, deserialize_with = "some_objects")]
     sources: Vec<SourceSeen>,
+    /// What files state that an apply notes; left out where there is nothing.
+    #[serde(default, deserialize_with = "some_objects")]
+    stated: Vec<RrsetStatement>,
     /// The program that made it.
     tool: String,
     /// The apply that it undoes; left out where there is none.

@@ -183,6 +183,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             review: (!changes.is_empty()).then(|| reviewed(changes.len() as u32, seen.1, text(1))),
             changes,
             waiting,
+            stated: Vec::new(),
             left_behind,
             blocked: hosts.iter().rev().enumerate().map(blocked).collect(),
             skipped: hosts

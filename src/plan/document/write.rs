@@ -114,6 +114,7 @@ impl Serialize for PlanDocument<'_> {
         write_some(&mut fields, "review", plan.review.as_ref())?;
         fields.serialize_entry("skipped", &plan.skipped)?;
         write_some(&mut fields, "sources", not_empty(&plan.sources))?;
+        write_some(&mut fields, "stated", not_empty(&plan.stated))?;
         fields.serialize_entry("tool", &plan.tool)?;
         write_some(&mut fields, "undoes", plan.undoes)?;
         write_some(&mut fields, "waiting", not_empty(&plan.waiting))?;

@@ -21,7 +21,7 @@ use super::wire::Connection;
 use super::{NameServers, explain_wire, random_id, read_error};
 use crate::diag::Problem;
 use crate::dns::{NameBuffer, RdataRef, Rtype, Serial, WireOctets, ZoneName};
-use crate::inventory::config::node::SettingsNode;
+use crate::inventory::node::SettingsNode;
 use crate::parallel::side_by_side;
 use crate::provider::ProviderContext;
 use crate::provider::examine::{

@@ -75,7 +75,7 @@ use super::exchange::ExchangeSettings;
 use super::{OpenedReader, OpenedWriter, Provider, ProviderContext};
 use crate::diag::{Diagnostics, Problem};
 use crate::dns::{Name, Rtype, Ttl, ZoneContents, ZoneName};
-use crate::inventory::config::node::{SettingsNode, SourceText};
+use crate::inventory::node::{SettingsNode, SourceText};
 use crate::target::{
     Answer, AtomicUnit, NameExistence, PublicationProof, Question, ReadTarget, ReadingManner, RecordTypes,
     RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome, ZoneRead,

@@ -23,7 +23,7 @@ use super::udp::{self, UdpReceipt};
 use super::{random_id, tsig_key};
 use crate::diag::{Diagnostics, Problem};
 use crate::dns::{Rtype, ZoneName};
-use crate::inventory::config::node::{SettingsNode, SourceText};
+use crate::inventory::node::{SettingsNode, SourceText};
 use crate::provider::ProviderContext;
 use crate::target::{Answer, NameServer, Patience, Question, SerialAnswer};
 

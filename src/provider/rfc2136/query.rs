@@ -28,8 +28,31 @@ pub fn read_answer(octets: &[u8], zone: &ZoneName, question: &Question) -> Resul
     let mut owner = NameBuffer::default();
     let start = message::check_question(octets, question.name.as_name(), question.rtype, &mut owner)?;
     let (answers, end) = read_section(octets, start, header.counts[1], &mut owner)?;
-    let (authority, _) = read_section(octets, end, header.counts[2], &mut owner)?;
-    AnswerSections { zone, question, is_authoritative: header.is_authoritative(), answers, authority }.answer()
+    let (authority, end) = read_section(octets, end, header.counts[2], &mut owner)?;
+    let additional = read_additional(octets, end, header.counts[3], &mut owner)?;
+    AnswerSections { zone, question, is_authoritative: header.is_authoritative(), answers, authority, additional }
+        .answer()
+}
+
+/// Reads what the additional section, which begins at `at`, has of zones: not EDNS or signatures.
+fn read_additional(
+    octets: &[u8],
+    mut at: usize,
+    count: u16,
+    owner: &mut NameBuffer,
+) -> Result<Vec<AnswerRecord>, ServerFailure> {
+    let mut records = Vec::new();
+    for _ in 0..count {
+        let message::RecordHead { rtype, class, ttl, start, end } = read_record(octets, at, owner)?;
+        if class == Class::IN.to_int() && matches!(rtype, Rtype::A | Rtype::AAAA) {
+            let mut rdata = Vec::new();
+            WireOctets::message(octets).append_rdata(rtype, start..end, &mut rdata).map_err(bad_wire)?;
+            let rdata = RdataRef { rtype, octets: &rdata }.to_rdata();
+            records.push(AnswerRecord { owner: owner.as_name().to_name(), rtype, ttl, rdata });
+        }
+        at = end;
+    }
+    Ok(records)
 }
 
 /// Reads an answer for whether the name exists. That a name does not exist says the message as a whole, and where a
@@ -179,6 +202,8 @@ struct AnswerSections<'a> {
     answers: Vec<AnswerRecord>,
     /// The authority section.
     authority: Vec<AnswerRecord>,
+    /// What the additional section has of zones.
+    additional: Vec<AnswerRecord>,
 }
 
 impl AnswerSections<'_> {
@@ -222,11 +247,18 @@ impl AnswerSections<'_> {
         owner != apex && owner.is_at_or_below(apex) && self.question.name.as_name().is_at_or_below(owner)
     }
 
-    /// A referral to a child zone.
+    /// A referral to a child zone; or what the zone itself has at the delegation, where that was asked for. Its server sends
+    /// the addresses of name servers below the delegation with it (RFC 1034 section 4.3.2, step 3b).
     fn referral(&self) -> Option<Answer> {
         let is_cut = |record: &&AnswerRecord| record.rtype == Rtype::NS && self.is_cut(record.owner.as_name());
         let cut = &self.authority.iter().find(is_cut)?.owner;
-        Some(Answer::Delegated(cut.clone(), rrset(&self.authority, cut.as_name(), Rtype::NS)))
+        let servers = rrset(&self.authority, cut.as_name(), Rtype::NS)?;
+        if !self.question.is_of_parent(cut.as_name(), &servers) {
+            return Some(Answer::Delegated(cut.clone(), Some(servers)));
+        }
+        let (name, rtype) = (self.question.name.as_name(), self.question.rtype);
+        let found = rrset(if rtype == Rtype::NS { &self.authority } else { &self.additional }, name, rtype);
+        Some(found.map_or(Answer::Nothing, |rrset| Answer::Holds(rtype, rrset)))
     }
 
     /// What an answer without records says: its SOA names the zone (RFC 2308 section 3).

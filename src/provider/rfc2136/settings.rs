@@ -8,8 +8,8 @@ use domain::tsig::Algorithm;
 
 use crate::diag::{Diagnostic, Diagnostics, Origin};
 use crate::dns::Name;
-use crate::inventory::config::node::{SettingsNode, SettingsValue, SourceText, TableReader};
 use crate::inventory::config::shared::{A_DURATION, A_SIZE, read_command};
+use crate::inventory::node::{SettingsNode, SettingsValue, SourceText, TableReader};
 use crate::inventory::value;
 use crate::provider::TargetEndpoint;
 use crate::provider::exchange::ExchangeSettings;
@@ -377,7 +377,7 @@ fn parse_secret(reader: &mut TableReader<'_>) -> Option<SecretSource> {
 mod tests {
     use super::*;
     use crate::diag::Files;
-    use crate::inventory::config::node::SettingsKey;
+    use crate::inventory::node::SettingsKey;
 
     #[test]
     fn servers_are_written_in_many_ways() {

@@ -17,7 +17,7 @@ use super::settings::{ReadLimits, ZoneCommands};
 use super::*;
 use crate::diag::{Files, Origin, Problem};
 use crate::dns::{Name, Rtype};
-use crate::inventory::config::node::{SettingsKey, SettingsValue};
+use crate::inventory::node::{SettingsKey, SettingsValue};
 use crate::provider::cache::CacheUse;
 use crate::provider::exchange::{DEFAULT_TIMEOUT, ExchangeSettings};
 use crate::target::WriteTarget as _;

@@ -13,7 +13,7 @@ use super::memory::zone::MemoryZone;
 use super::{OpenedReader, OpenedWriter, Provider, ProviderContext};
 use crate::diag::{Diagnostics, Problem};
 use crate::dns::{Name, Ttl, ZoneName};
-use crate::inventory::config::node::{SettingsNode, SourceText, TableReader};
+use crate::inventory::node::{SettingsNode, SourceText, TableReader};
 use crate::parallel::HELD;
 use crate::target::{
     Answer, AtomicUnit, PublicationProof, Question, ReadTarget, RecordTypes, RrsetComparison, RrsetEdit,

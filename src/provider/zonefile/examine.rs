@@ -7,7 +7,7 @@ use super::load::TargetFolder;
 use super::{FolderSettings, ZoneFiles, file_name, read_settings};
 use crate::diag::Problem;
 use crate::dns::ZoneName;
-use crate::inventory::config::node::SettingsNode;
+use crate::inventory::node::SettingsNode;
 use crate::provider::ProviderContext;
 use crate::provider::examine::{Capabilities, PlaceExamined, ServerClock, TargetExamined, ZoneExamined, ZoneMeasures};
 use crate::target::ReadTarget as _;

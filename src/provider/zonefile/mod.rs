@@ -37,8 +37,8 @@ use super::exchange::ExchangeSettings;
 use super::{OpenedReader, OpenedWriter, Provider, ProviderContext, TargetEndpoint};
 use crate::diag::{Diagnostic, Diagnostics, FileFindings, Problem};
 use crate::dns::{ContentsError, Ttl, ZoneBuilder, ZoneContents, ZoneName};
-use crate::inventory::config::node::{SettingsNode, SourceText, TableReader};
 use crate::inventory::config::shared::read_command;
+use crate::inventory::node::{SettingsNode, SourceText, TableReader};
 use crate::process::BoundedCommand;
 use crate::target::{
     AtomicUnit, PublicationProof, ReadTarget, RecordTypes, RrsetComparison, TargetCapabilities, UpdateLimits,

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::diag::{self, Files, Origin, Problem};
 use crate::dns::{Name, NameBuffer, Rtype, Ttl, WireOctets};
-use crate::inventory::config::node::{SettingsKey, SettingsValue};
+use crate::inventory::node::{SettingsKey, SettingsValue};
 
 /// A SOA and a TTL that most tests do not care about.
 const HEAD: &str = "$TTL 3600\n@ SOA ns hostmaster 1 2 3 4 5\n";

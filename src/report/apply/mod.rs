@@ -6,7 +6,7 @@ mod text;
 
 use super::TextOptions;
 use super::counts::PlanCounts;
-use super::summary::counted;
+use super::summary::{SubjectCounts, counted};
 use crate::apply::ApplyOutcome;
 use crate::diag::{Problem, sanitize};
 use crate::inventory::value::Time;
@@ -20,9 +20,10 @@ use crate::state::served::ServedOutcome;
 pub fn question(plan: &Plan, targets: &[String], workspace: &str) -> String {
     let counts = PlanCounts::of_plan(plan);
     let changes = counted(counts.all_changes(), "change");
-    let hosts = match counts.hosts.len() {
-        0 => "at names without a host".to_owned(),
-        hosts => format!("for {}", counted(hosts, "host")),
+    let kinds = SubjectCounts { hosts: counts.hosts.len(), stated: counts.stated.len(), nameless: 0 };
+    let hosts = match kinds {
+        SubjectCounts { hosts: 0, stated: 0, .. } => "at names without a host".to_owned(),
+        kinds => format!("for {}", kinds.in_words()),
     };
     let targets = sanitize(&targets.join(", "));
     format!("Type `{YES}` to apply {changes} {hosts} to {targets} (workspace {}): ", sanitize(workspace))

@@ -10,10 +10,11 @@ use crate::plan::SealedPlan;
 use crate::report::TextOptions;
 use crate::report::applies::short;
 use crate::report::gather::gather;
+use crate::report::host_label::of_project;
 use crate::report::outages::no_plan;
 use crate::report::page::TextPage;
 use crate::report::publication::clause;
-use crate::report::summary::{self, counted, nameless};
+use crate::report::summary::{SubjectCounts, counted};
 use crate::report::words::ExplainedCode as _;
 use crate::report::wrap::table;
 use crate::report::zone_changes::{zones_done, zones_left};
@@ -305,30 +306,19 @@ fn counts(applied: &ApplyOutcome) -> String {
     found.map(|(count, outcome)| format!("{count} {outcome}")).collect::<Vec<_>>().join(", ")
 }
 
-/// How many are as planned of the hosts, and of the names that no host has.
+/// How many are as planned of the hosts, of the names that files state, and of those that no host has.
 fn done_of(applied: &ApplyOutcome) -> String {
-    let (hosts, names): (Vec<_>, Vec<_>) = applied.hosts.iter().partition(|host| host.subject.host().is_some());
-    let done = |all: &[&SubjectOutcome]| all.iter().filter(|host| host.outcome.is_done()).count();
-    let of_hosts = format!("{} of {}", done(&hosts), counted(hosts.len(), "host"));
-    let of_names = format!("{} of {}", done(&names), nameless(names.len()));
-    match (hosts.len(), names.len()) {
-        (_, 0) => of_hosts,
-        (0, _) => of_names,
-        _ => format!("{of_hosts} and {of_names}"),
-    }
+    let done = applied.hosts.iter().filter(|host| host.outcome.is_done()).map(|host| &host.subject);
+    SubjectCounts::of(done).out_of(SubjectCounts::of(applied.hosts.iter().map(|host| &host.subject)))
 }
 
 /// How many hosts, and names that no host has.
 fn subjects<'a>(all: impl IntoIterator<Item = &'a SubjectOutcome>) -> String {
-    let (hosts, names): (Vec<_>, Vec<_>) = all.into_iter().partition(|host| host.subject.host().is_some());
-    summary::subjects(hosts.len(), names.len())
+    SubjectCounts::of(all.into_iter().map(|host| &host.subject)).in_words()
 }
 
 /// One host, or name that no host has.
 fn subject(found: &SubjectOutcome) -> String {
     let SubjectOutcome { subject, project, name, .. } = found;
-    match subject.host() {
-        Some(host) => format!("host {host} of {project}, {name}"),
-        None => format!("name without a host in {project}, {name}"),
-    }
+    format!("{}, {name}", of_project(subject, project))
 }

@@ -15,7 +15,7 @@ use super::counts::{self, PlanCounts};
 use super::outages::{no_plan, nothing_read, outages, short_of, unread};
 use super::outlook::{PlanOutlook, PlanVerdict};
 use super::publication::SyncReport;
-use super::summary::{counted, subjects};
+use super::summary::{SubjectCounts, counted};
 use crate::apply::{ApplyOutcome, OutcomeCode};
 use crate::diag::{Code, Problem, sanitize};
 use crate::guard::Breaker;
@@ -305,9 +305,10 @@ impl RunReport {
         let total = PlanCounts::sum(counts::by_project(plan).values());
         let [create, modify, delete] = total.changes;
         let [blocked, skipped] = total.left;
-        let (hosts, names) = (total.hosts.len(), names_without_host(plan));
+        let nameless = names_without_host(plan);
+        let subjects = SubjectCounts { hosts: total.hosts.len(), stated: total.stated.len(), nameless };
         let message = in_words(plan, || {
-            let subjects = subjects(hosts, names);
+            let subjects = subjects.in_words();
             let changes = format!("{create} to create, {modify} to modify, {delete} to delete for {subjects}");
             format!("plan made: {changes}; {blocked} blocked, {skipped} skipped")
         });
@@ -318,8 +319,8 @@ impl RunReport {
             verdict: word,
             code: outlook.refusal.as_ref().map(|refusal| refusal.code),
             changes: ChangeCounts { create, modify, delete },
-            hosts,
-            names,
+            hosts: subjects.hosts,
+            names: subjects.stated + subjects.nameless,
             blocked,
             skipped,
             unread: UnreadFacts::of(plan),
@@ -475,10 +476,10 @@ fn in_words(plan: &Plan, headline: impl FnOnce() -> String) -> String {
 fn names_without_host(plan: &Plan) -> usize {
     let changes = &plan.changes;
     // Most plans change none, and to arrange a large one takes time.
-    if changes.iter().all(|change| change.subject.host().is_some()) {
+    if changes.iter().all(|change| change.subject.counted().is_some()) {
         return 0;
     }
-    let hosts = |unit| hosts_of(changes, unit).into_iter().filter(|(_, subject)| subject.host().is_none()).count();
+    let hosts = |unit| hosts_of(changes, unit).into_iter().filter(|(_, subject)| subject.counted().is_none()).count();
     units(changes).iter().map(hosts).sum()
 }
 

@@ -10,8 +10,9 @@ use crate::report::TextOptions;
 use crate::report::applies::{by, has_more_to_do, remarks, times, totals};
 use crate::report::data::{lines, rrset};
 use crate::report::gather::gather;
+use crate::report::host_label::of_project;
 use crate::report::page::TextPage;
-use crate::report::summary::subjects;
+use crate::report::summary::SubjectCounts;
 use crate::report::wrap::table;
 use crate::state::served::StatusCounts;
 use crate::state::{History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, SentChange, SentFate, SentUpdate};
@@ -120,8 +121,8 @@ impl TextPage<'_> {
             for of_cause in gather(&of_outcome, |host| host.message.as_deref().unwrap_or_default()) {
                 let LeftSubject { outcome, message, .. } = of_cause[0];
                 let message = message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
-                let hosts = of_cause.iter().filter(|left| left.subject.host().is_some()).count();
-                self.line(2, &format!("{outcome}, {}{message}", subjects(hosts, of_cause.len() - hosts)));
+                let subjects = SubjectCounts::of(of_cause.iter().map(|left| &left.subject)).in_words();
+                self.line(2, &format!("{outcome}, {subjects}{message}"));
                 let (shown, rest) = of_cause.split_at(self.options.shown(of_cause.len()));
                 shown.iter().for_each(|host| self.line(4, &whose(host)));
                 self.more(4, rest.len());
@@ -152,10 +153,7 @@ impl TextPage<'_> {
             self.out.push_str(&format!("    {} {}\n", line.sign, line.text));
         }
         let project = &change.project;
-        let whose = match change.subject.host() {
-            Some(host) => format!("host {host} of {project}"),
-            None => format!("name without a host in {project}"),
-        };
+        let whose = of_project(&change.subject, project);
         let others = change.other_hosts();
         let also = if others.is_empty() { String::new() } else { format!(", also {}", numbers(&others)) };
         let update = format!("update {} to {}", sent.number, place(sent));
@@ -211,10 +209,7 @@ fn numbers(hosts: &[Inv]) -> String {
 /// A host, or a name that no host has, with its project.
 fn whose(left: &LeftSubject) -> String {
     let LeftSubject { subject, project, name, .. } = left;
-    match subject.host() {
-        Some(host) => format!("host {host} of {project}, {name}"),
-        None => format!("name without a host in {project}, {name}"),
-    }
+    format!("{}, {name}", of_project(subject, project))
 }
 
 /// A host that was left, and why.

@@ -23,8 +23,6 @@ use crate::report::paint::Paint;
 pub struct ProjectView {
     /// Its id.
     project: String,
-    /// How many hosts have changes; an orphan has no host.
-    hosts: usize,
     /// How many changes there are.
     changes: usize,
     /// Its hosts.
@@ -52,8 +50,10 @@ struct HostView<'a> {
     width: usize,
     /// The project, where the heading above does not name it.
     project: Option<String>,
-    /// The inventory number; none for orphans.
+    /// The inventory number; none where it is no host.
     host: Option<u64>,
+    /// What states the name in a file; none elsewhere.
+    by: Option<String>,
     /// The backbone name: the inventory's, else as far as the changes show it.
     name: Option<String>,
     /// The names that the host had before, where it has others now.
@@ -120,15 +120,18 @@ impl ChangesRenderer<'_> {
         let home = |change: &Change| change.subject.host().and_then(|host| homes.get(&host).copied());
         let mut changes: Vec<(&str, &Change)> =
             changes.map(|change| (home(change).unwrap_or(&change.project), change)).collect();
-        changes.sort_by_key(|(project, change)| (*project, change.subject.host().is_none(), change.subject.host()));
+        changes.sort_by_cached_key(|(project, change)| {
+            let own = change.subject.counted();
+            (*project, own.is_none(), own)
+        });
         let of_project = changes.chunk_by(|a, b| a.0 == b.0);
         of_project
             .map(|of_project| {
                 let changes: Vec<&Change> = of_project.iter().map(|(_, change)| *change).collect();
-                let groups: Vec<&[&Change]> = changes.chunk_by(|a, b| a.subject.host() == b.subject.host()).collect();
-                let hosts = groups.iter().filter(|group| group[0].subject.host().is_some()).count();
+                let groups: Vec<&[&Change]> =
+                    changes.chunk_by(|a, b| a.subject.counted() == b.subject.counted()).collect();
                 let (project, groups) = (sanitize(of_project[0].0), self.groups(&groups, GroupHeading::Host)?);
-                Ok(ProjectView { project, hosts, changes: changes.len(), groups })
+                Ok(ProjectView { project, changes: changes.len(), groups })
             })
             .collect()
     }
@@ -141,7 +144,7 @@ impl ChangesRenderer<'_> {
         let changes: Vec<&Change> =
             self.plan.changes.iter().filter(|change| unclaimed.contains(&rrset_of(change))).collect();
         let groups: Vec<&[&Change]> =
-            changes.chunk_by(|a, b| (&a.project, a.subject.host()) == (&b.project, b.subject.host())).collect();
+            changes.chunk_by(|a, b| (&a.project, a.subject.counted()) == (&b.project, b.subject.counted())).collect();
         self.groups(&groups, GroupHeading::HostAndProject)
     }
 
@@ -160,7 +163,8 @@ impl ChangesRenderer<'_> {
     /// The changes of one host, or of all orphans of a project.
     fn host(&self, changes: &[&Change]) -> HostView<'_> {
         let known = changes[0].subject.host().and_then(|host| Name::parse(self.plan.name_of(host)?).ok());
-        let name = known.or_else(|| changes[0].subject.host().and_then(|_| backbone(changes)).map(NameRef::to_name));
+        let of_host = || changes[0].subject.host().and_then(|_| backbone(changes)).map(NameRef::to_name);
+        let name = known.or_else(of_host).or_else(|| changes[0].subject.stated_name().cloned());
         let former = name.as_ref().map(|name| former(changes, name.as_name())).unwrap_or_default();
         let former = former.into_iter().map(|name| sanitize(&name.to_string())).collect();
         let ordered = by_name(changes, name.as_ref());
@@ -176,6 +180,7 @@ impl ChangesRenderer<'_> {
             width: self.options.width,
             project: None,
             host: changes[0].subject.host().map(|inv| inv.0),
+            by: changes[0].subject.stated_by().map(|by| sanitize(&by)),
             name: name.as_ref().map(|name| sanitize(&name.to_string())),
             former,
             changes: views.collect(),

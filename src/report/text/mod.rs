@@ -24,9 +24,11 @@ use super::host_label::host_label;
 use super::outages::{no_plan, said_once};
 use super::outlook::PlanOutlook;
 use super::paint::Paint;
+use super::summary::SubjectCounts;
 use super::templates::{TemplateError, Templates};
 use super::verdict::{headline, refused};
 use super::words::ExplainedCode as _;
+use crate::claim::Subject;
 use crate::diag::sanitize;
 use crate::guard::LIMIT_EXCEEDED;
 use crate::inventory::value::Inv;
@@ -103,10 +105,10 @@ pub fn render(
         summary: tables::summary(plan),
         blocked: if options.verbose { left::blocked(plan) } else { Vec::new() },
         blocked_folded: fold::blocked(plan, options),
-        blocked_count: plan.blocked.len(),
+        blocked_who: who(plan.blocked.iter().map(|blocked| &blocked.subject), ["gets", "get"]),
         skipped: if options.verbose { left::skipped(plan) } else { Vec::new() },
         skipped_folded: fold::skipped(plan, options),
-        skipped_count: plan.skipped.len(),
+        skipped_who: who(plan.skipped.iter().map(|skipped| &skipped.subject), ["is", "are"]),
         notices: notices(plan, options),
         notices_folded: if options.verbose { Vec::new() } else { fold::notices(plan, options) },
         limits: tables::limits(plan, options),
@@ -155,14 +157,14 @@ struct PlanView<'a> {
     blocked: Vec<BlockedView>,
     /// The blocked hosts, one line a code.
     blocked_folded: Vec<String>,
-    /// How many hosts are blocked.
-    blocked_count: usize,
+    /// How many subjects are blocked: `3 hosts get`.
+    blocked_who: String,
     /// The skipped hosts by code, in full; empty without `-v`.
     skipped: Vec<SkippedView>,
     /// The skipped hosts, one line a code.
     skipped_folded: Vec<String>,
-    /// How many hosts are skipped.
-    skipped_count: usize,
+    /// How many subjects are skipped: `1 host is`.
+    skipped_who: String,
     /// The notices by code that are said in full.
     notices: Vec<NoticesView>,
     /// The other notices, one line a code.
@@ -287,6 +289,12 @@ fn messages(plan: &Plan, notices: &[Notice]) -> Vec<String> {
         return alike::gather(plan, notices.iter()).into_iter().map(|alike| alike.says).collect();
     }
     said_once(notices.iter()).into_iter().map(|(_, says)| says).collect()
+}
+
+/// How many subjects there are, by kind, with a verb for one and for several.
+fn who<'a>(subjects: impl Iterator<Item = &'a Subject> + Clone, [one, several]: [&str; 2]) -> String {
+    let verb = if subjects.clone().count() == 1 { one } else { several };
+    format!("{} {verb}", SubjectCounts::of(subjects).in_words())
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ fn what_is_delegated_or_renamed_is_answered_from_above() {
     let questions: Vec<_> = names.iter().map(|name| (name.as_str(), Rtype::A)).collect();
     insta::assert_snapshot!(answers(records, &questions), @r"
     sub.example.net A: delegated at sub.example.net. to ns.sub.example.net.
-    ns.sub.example.net A: delegated at sub.example.net. to ns.sub.example.net.
+    ns.sub.example.net A: nothing
     x.low.sub.example.net A: delegated at sub.example.net. to ns.sub.example.net.
     d.example.net A: holds A 60 192.0.2.1
     x.d.example.net A: below d.example.net. DNAME sub.example.net.

@@ -99,7 +99,7 @@ impl SettingsNode {
     }
 
     /// Whether there is no value: an unquoted null of YAML is not a name (YAML 1.2.2 section 10.3.2).
-    fn is_null(&self) -> bool {
+    pub fn is_null(&self) -> bool {
         matches!(&self.value, SettingsValue::Plain(text) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 

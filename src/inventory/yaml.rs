@@ -1,7 +1,7 @@
-//! YAML to a tree: the plain part of it that settings need.
+//! YAML to trees: the plain part of it that settings and files of records need. JSON is a part of YAML.
 //!
 //! Scalars stay as they are written, so that `12e5` is not a number until a reader asks for one. Everything that makes
-//! YAML mean more than its text shows is refused: anchors, aliases, tags, merge keys, several documents.
+//! YAML mean more than its text shows is refused: anchors, aliases, tags, merge keys; in settings several documents, too.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -15,24 +15,72 @@ use crate::diag::{Code, Diagnostic, Diagnostics};
 /// How deep lists and mappings may nest: twice what a project file needs.
 const MAX_DEPTH: usize = 16;
 
+/// How deep they may nest in files with several documents: those of other kinds may be anything.
+const MAX_DEPTH_OF_SEVERAL: usize = 100;
+
 /// How many faults of one file are reported.
 const MAX_FAULTS: usize = 50;
+
+/// One document of a file.
+#[derive(Debug)]
+pub struct YamlDocument {
+    /// Its outermost value.
+    pub root: SettingsNode,
+    /// What is refused in it: none of it can be relied on, then.
+    pub faults: Diagnostics,
+}
+
+/// The documents of a file, as far as it could be read.
+#[derive(Debug)]
+pub struct YamlDocuments {
+    /// Those that could be read to their ends.
+    pub documents: Vec<YamlDocument>,
+    /// What ended the reading early.
+    pub broken: Option<Diagnostic>,
+}
+
+/// Parses all documents of a file; what is refused in one concerns no other.
+///
+/// Source: <https://yaml.org/spec/1.2.2/>.
+pub fn parse_documents(source: &SourceText) -> YamlDocuments {
+    let mut builder = TreeBuilder::new(source, true);
+    let mut documents = Vec::new();
+    for event in Parser::new_from_str_with_options(&source.text, parser_options(MAX_DEPTH_OF_SEVERAL)) {
+        match event {
+            Ok((Event::DocumentEnd, _)) => {
+                let faults = std::mem::take(&mut builder.faults);
+                documents.extend(builder.root.take().map(|root| YamlDocument { root, faults }));
+            }
+            Ok((event, span)) => {
+                builder.take(event, span);
+            }
+            Err(error) => {
+                builder.faults = Diagnostics::default();
+                builder.syntax(&error);
+                return YamlDocuments { documents, broken: builder.faults.iter().next().cloned() };
+            }
+        }
+    }
+    YamlDocuments { documents, broken: None }
+}
+
+/// The options of the parser, with a limit to nesting. Aliases are not resolved, so that none can grow.
+fn parser_options(depth: usize) -> granit_parser::Options {
+    granit_parser::options! {
+        emit_anchor_events: true,
+        emit_unresolved_aliases: true,
+        block_nesting_limit: depth,
+        flow_nesting_limit: depth,
+    }
+}
 
 /// Parses a YAML document; reports every construct that is refused, and the first fault of syntax, where reading ends.
 ///
 /// Source: <https://yaml.org/spec/1.2.2/>.
 pub fn parse(source: &SourceText) -> SettingsTree {
-    let options = granit_parser::options! {
-        emit_anchor_events: true,
-        emit_unresolved_aliases: true,
-        block_nesting_limit: MAX_DEPTH,
-        flow_nesting_limit: MAX_DEPTH,
-    };
-    let places = TextPlaces::new(source.file, &source.text);
-    let mut builder =
-        TreeBuilder { source, places, open: Vec::new(), root: None, documents: 0, faults: Diagnostics::default() };
+    let mut builder = TreeBuilder::new(source, false);
     let mut whole = true;
-    for event in Parser::new_from_str_with_options(&source.text, options) {
+    for event in Parser::new_from_str_with_options(&source.text, parser_options(MAX_DEPTH)) {
         let more = match event {
             Ok((event, span)) => builder.take(event, span),
             Err(error) => builder.syntax(&error),
@@ -82,18 +130,27 @@ struct TreeBuilder<'a> {
     root: Option<SettingsNode>,
     /// How many documents began.
     documents: usize,
+    /// Whether there may be several, and reading goes on after what is refused.
+    several: bool,
     /// What is wrong.
     faults: Diagnostics,
 }
 
-impl TreeBuilder<'_> {
+impl<'a> TreeBuilder<'a> {
+    /// Starts on a text.
+    fn new(source: &'a SourceText, several: bool) -> TreeBuilder<'a> {
+        let places = TextPlaces::new(source.file, &source.text);
+        let (open, faults) = (Vec::new(), Diagnostics::default());
+        TreeBuilder { source, places, open, root: None, documents: 0, several, faults }
+    }
+
     /// Adds one event; `false` ends the reading.
     fn take(&mut self, event: Event<'_>, span: Span) -> bool {
         let range = span.byte_range().unwrap_or_default();
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
-                if self.documents > 1 {
+                if self.documents > 1 && !self.several {
                     self.refuse(range, "yaml-documents", "a second document begins", "keep one document in each file");
                     return false;
                 }
@@ -104,7 +161,9 @@ impl TreeBuilder<'_> {
                 return false;
             }
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
-                self.refuse(range, "yaml-alias", "aliases are refused", "write the value out");
+                self.refuse(range.clone(), "yaml-alias", "aliases are refused", "write the value out");
+                // What stands for the value keeps keys and values in step.
+                self.scalar(range, SettingsValue::Plain(String::new()));
                 return false;
             }
             Event::Scalar(text, style, _, tag) => {
@@ -159,13 +218,15 @@ impl TreeBuilder<'_> {
 
     /// Opens a list or mapping; `false` ends the reading.
     fn begin(&mut self, range: Range<usize>, content: OpenContent) -> bool {
-        if self.open.len() == MAX_DEPTH {
+        if !self.several && self.open.len() == MAX_DEPTH {
             self.too_deep(range);
             return false;
         }
         if self.wants_key() {
-            self.refuse(range, "yaml-key", "a key is a list or mapping", "use text as the key");
-            return false;
+            self.refuse(range.clone(), "yaml-key", "a key is a list or mapping", "use text as the key");
+            if !self.several {
+                return false;
+            }
         }
         self.open.push(OpenNode { range, content });
         self.faults.error_count() < MAX_FAULTS
@@ -190,7 +251,8 @@ impl TreeBuilder<'_> {
             Some(OpenContent::List(items)) => items.push(node),
             Some(OpenContent::Table { entries, key, dropped, .. }) => match key.take() {
                 Some(key) => entries.push((key, node)),
-                None => *dropped = false,
+                // The value of a key that cannot be used; or such a key itself, whose value comes next.
+                None => *dropped = !*dropped,
             },
         }
     }
@@ -222,8 +284,11 @@ impl TreeBuilder<'_> {
         self.refuse(range, "yaml-too-deep", &message, "no setting needs such depth");
     }
 
-    /// Reports what is refused.
+    /// Reports what is refused; no more than a person reads.
     fn refuse(&mut self, range: Range<usize>, code: impl Into<Code>, message: &str, hint: &str) {
+        if self.faults.error_count() >= MAX_FAULTS {
+            return;
+        }
         let (origin, width) = (self.places.origin(range.start), self.places.width(range));
         let diagnostic: Diagnostic = self.source.error(code, origin, width, message);
         self.faults.push(diagnostic.rule(RULE).hint(hint));
@@ -241,7 +306,7 @@ impl TreeBuilder<'_> {
 }
 
 /// The rule that refused constructs break.
-const RULE: &str = "a settings file is one document without hidden meaning";
+const RULE: &str = "zonewright reads only YAML whose text shows what it means";
 
 #[cfg(test)]
 mod tests {
@@ -281,25 +346,52 @@ mod tests {
         x.yaml:2:4: error[yaml-tag]: tags are refused
           2 | z: !!str 1
             |    ^^^^^
-            = rule: a settings file is one document without hidden meaning (zonewright help yaml-tag)
+            = rule: zonewright reads only YAML whose text shows what it means (zonewright help yaml-tag)
             = hint: leave the tag out
         x.yaml:3:1: error[yaml-merge-key]: merge keys are refused
           3 | <<: {m: 1}
             | ^^
-            = rule: a settings file is one document without hidden meaning (zonewright help yaml-merge-key)
+            = rule: zonewright reads only YAML whose text shows what it means (zonewright help yaml-merge-key)
             = hint: write the keys out
         x.yaml:4:1: error[duplicate-key]: the key is in this mapping twice
           4 | id: two
             | ^^
-            = rule: a settings file is one document without hidden meaning (zonewright help duplicate-key)
+            = rule: zonewright reads only YAML whose text shows what it means (zonewright help duplicate-key)
             = hint: keep one of them
         x.yaml:5:1: error[yaml-documents]: a second document begins
           5 | ---
-            = rule: a settings file is one document without hidden meaning (zonewright help yaml-documents)
+            = rule: zonewright reads only YAML whose text shows what it means (zonewright help yaml-documents)
             = hint: keep one document in each file
         ");
         let SettingsValue::Table(entries) = &parsed.root.value else { panic!("the root is a mapping") };
         assert_eq!(entries[0].1.as_text(), Some("one"));
+    }
+
+    #[test]
+    fn of_several_documents_one_that_is_refused_spoils_no_other() {
+        let text = "a: &x 1\nb: *x\n? [k]\n: v\nc: 1\nc: 2\n---\na: 2\n---\n{\"a\": [\n\t3]}\n---\n- - [\n";
+        let source = SourceText { file: Files::default().add("x.yaml"), text: text.into() };
+        let YamlDocuments { documents, broken } = parse_documents(&source);
+        let codes =
+            |document: &YamlDocument| document.faults.iter().map(|found| found.code.as_str()).collect::<Vec<_>>();
+        let all: Vec<_> = documents.iter().map(codes).collect();
+        assert_eq!(all, [vec!["yaml-anchor", "yaml-alias", "yaml-key", "duplicate-key"], vec![], vec![]]);
+        assert_eq!(documents[0].root.get("c").and_then(SettingsNode::as_text), Some("1"));
+        assert!(matches!(&documents[2].root.get("a").unwrap().value, SettingsValue::List(items) if items.len() == 1));
+        assert_eq!(broken.map(|found| (found.code.as_str(), found.origin.line)), Some(("yaml-syntax", 13)));
+    }
+
+    #[test]
+    fn bombs_in_files_of_several_documents_do_not_grow() {
+        let mut bomb = String::from("a0: &a0 x\n");
+        for level in 1..60 {
+            bomb += &format!("a{level}: &a{level} [*a{0}, *a{0}]\n", level - 1);
+        }
+        let source = SourceText { file: Files::default().add("x.yaml"), text: bomb };
+        let YamlDocuments { documents, broken } = parse_documents(&source);
+        assert!(broken.is_none() && documents.len() == 1 && documents[0].faults.error_count() == MAX_FAULTS);
+        let source = SourceText { text: "[".repeat(500_000), ..source };
+        assert_eq!(parse_documents(&source).broken.unwrap().code.as_str(), "yaml-too-deep");
     }
 
     #[test]

@@ -1,0 +1,144 @@
+//! The rules of what files state for a name: whether they run, what they do, and what blocks the subject.
+
+use super::compare::{Claimant, ClaimsResult};
+use super::context::RuleContext;
+use super::protect::{self, Protection};
+use super::words;
+use super::{SubjectBlock, SubjectStanding};
+use crate::change::{BlockCode, Notice, NoticeCode, SkipCode};
+use crate::desired::records::{StatedClaim, StatedSubject};
+use crate::dns::{Name, Rtype};
+use crate::inventory::model::{Policy, ProjectFile};
+use crate::live::NamePlace;
+
+/// Decides whether the rules of a subject run, by the order of codes.
+pub fn standing(context: &RuleContext<'_>, place: usize) -> SubjectStanding {
+    let subject = &context.stated.subjects[place];
+    if let Some(view) = context.view {
+        let standing = &view.standings.stated[place];
+        return match standing {
+            SubjectStanding::Open(_) => by_places(context, place, standing),
+            standing => standing.clone(),
+        };
+    }
+    let policy = match skip_or_policy(context, subject) {
+        Ok(policy) => policy,
+        Err(code) => return SubjectStanding::Skipped(code),
+    };
+    if let Some(block) = by_inputs(context, place) {
+        return SubjectStanding::Blocked(block);
+    }
+    if let Some(block) = context.by_copies.get(&subject.subject) {
+        return SubjectStanding::Blocked(block.clone());
+    }
+    by_places(context, place, &SubjectStanding::Open(policy))
+}
+
+/// The policy under which a subject is planned, or why it is skipped.
+fn skip_or_policy(context: &RuleContext<'_>, subject: &StatedSubject) -> Result<Policy, SkipCode> {
+    if !context.admin(subject.project).is_some_and(|admin| admin.automation_allowed) {
+        return Err(SkipCode::AutomationOff);
+    }
+    let policy = match &context.inventory.projects[subject.project.0 as usize].file {
+        ProjectFile::Good(settings) if settings.automation => settings.policy,
+        ProjectFile::Good(_) => return Err(SkipCode::AutomationOff),
+        // The switch and policy of the file are unknown; the subject is blocked because of the file.
+        ProjectFile::Missing | ProjectFile::Bad { .. } => Policy::CreateOnly,
+    };
+    if context.is_tripped(subject.project) { Err(SkipCode::Breaker) } else { Ok(policy) }
+}
+
+/// What the files themselves give to block a subject.
+fn by_inputs(context: &RuleContext<'_>, place: usize) -> Option<SubjectBlock> {
+    let subject = &context.stated.subjects[place];
+    let source = &context.inventory.stated.sources[usize::from(subject.source)];
+    let fault = subject.faults.iter().find(|fault| !fault.is_unsupported);
+    let bad = fault.map(|fault| words::bad_entry(context, fault.origin, &fault.message));
+    let project = || match &context.inventory.projects[subject.project.0 as usize].file {
+        ProjectFile::Good(_) => None,
+        ProjectFile::Missing | ProjectFile::Bad { .. } => Some(words::bad_project(context, subject.project)),
+    };
+    let doubt = || source.trust.doubt().map(words::untrusted_records);
+    let foreign = || {
+        let name = subject.name().as_name();
+        let is_own = context.admin(subject.project)?.contains(name);
+        (!is_own).then(|| words::foreign_record(context, subject))
+    };
+    bad.or_else(project).or_else(doubt).or_else(foreign).or_else(|| context.stated.conflict(place).cloned())
+}
+
+/// What the zones of a subject's name give to block it; the CNAME that its own claims replace does not.
+fn by_places(context: &RuleContext<'_>, place: usize, open: &SubjectStanding) -> SubjectStanding {
+    let subject = &context.stated.subjects[place];
+    let blocked = subject.claims.iter().find_map(|own| place_block(context, subject, own));
+    blocked.map_or_else(|| open.clone(), SubjectStanding::Blocked)
+}
+
+/// What the place of a claim gives to block its subject.
+fn place_block(context: &RuleContext<'_>, subject: &StatedSubject, own: &StatedClaim) -> Option<SubjectBlock> {
+    let (name, rtype): (&Name, Rtype) = (&own.claim.owner, own.claim.rtype);
+    let source = &context.inventory.stated.sources[usize::from(subject.source)];
+    let place = context.live.stated_place(name.as_name(), rtype);
+    let code = match &place {
+        NamePlace::Open(zone) | NamePlace::Cname(zone) => {
+            let pool = source.pool.as_ref().filter(|pool| pool.as_str() != context.pool_of(*zone).as_str())?;
+            return Some(words::other_pool(context, name, *zone, pool));
+        }
+        NamePlace::NoZone => BlockCode::NoZone,
+        NamePlace::Unknown(zone) => super::standing::unknown_code(context, *zone),
+        NamePlace::Delegated(..) => BlockCode::Delegated,
+        NamePlace::BelowDname(..) => BlockCode::Cname,
+    };
+    Some(words::place_block(context, code, name, &place))
+}
+
+/// Runs the rules of an open subject.
+pub fn reconcile(context: &RuleContext<'_>, place: usize, policy: Policy) -> ClaimsResult {
+    let subject = &context.stated.subjects[place];
+    let mut claimant = Claimant::by_right(context, subject.subject.clone(), subject.project, policy);
+    for own in &subject.claims {
+        claimant.make_room(&own.claim);
+        claimant.compare_rrset(&own.claim);
+    }
+    let ClaimsResult { mut acts, mut notices, mut blocks } = claimant.finish();
+    blocks.extend(limits(context, subject));
+    blocks.extend(protection(context, subject));
+    notices.extend(unused(context, subject));
+    if !blocks.is_empty() {
+        acts.clear();
+        notices.clear();
+    }
+    ClaimsResult { acts, notices, blocks }
+}
+
+/// What of a subject's entries no target can hold.
+fn limits(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<SubjectBlock> {
+    let fault = subject.faults.iter().find(|fault| fault.is_unsupported)?;
+    Some(words::unsupported(context, fault.origin, &fault.message))
+}
+
+/// The block of a subject whose name the operator protects, or which is that of a marker. What else is protected from the
+/// rules of hosts, an apex or a name server, is what such files are for.
+fn protection(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<SubjectBlock> {
+    let why = protect::protection(context, subject.name().as_name())?;
+    let is_barred = matches!(why, Protection::Listed(_) | Protection::Marker);
+    is_barred.then(|| words::protected_record(subject.name(), &protect::reason(context, why)))
+}
+
+/// The notices about what has no effect, and about what loses to other entries.
+fn unused(context: &RuleContext<'_>, subject: &StatedSubject) -> Vec<Notice> {
+    let notice = |code: NoticeCode, message: String| Notice {
+        code,
+        message,
+        name: subject.name().to_string(),
+        subject: Some(subject.subject.clone()),
+    };
+    let unused = subject.unused.iter().map(|unused| {
+        notice(NoticeCode::WithoutEffect, words::without_effect(context, unused.origin, &unused.message))
+    });
+    let lost = subject
+        .lost
+        .iter()
+        .map(|lost| notice(NoticeCode::EntryLost, words::entry_lost(context, lost.origin, &lost.message)));
+    unused.chain(lost).collect()
+}

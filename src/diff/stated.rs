@@ -1,0 +1,368 @@
+//! What files of records claim, by name; and which claims contradict each other.
+//!
+//! Comes in: the subjects of files with their claims, and which host has which name and address. Goes out: what is claimed
+//! at a name, and for each subject and host what contradicts it. Pure.
+//!
+//! Claims conflict when two subjects do not say the same of one RRset, when one claims a CNAME and another any other type
+//! there, and when one is below the DNAME of another, or at or below its NS (glue and DS excepted). All sides are blocked:
+//! which of them is right is not known.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, Ipv6Addr};
+
+use foldhash::HashMap;
+
+use super::{SubjectBlock, heritage};
+use crate::change::BlockCode;
+use crate::claim::{RrsetClaim, Subject, TtlHold, Want};
+use crate::desired::UsedValues;
+use crate::desired::records::{StatedClaim, StatedSubject, subjects};
+use crate::desired::rivals;
+use crate::dns::{Name, NameRef, Rdata, Rtype, reverse};
+use crate::inventory::Inventory;
+use crate::inventory::source::RecordConflicts;
+use crate::live::Live;
+use crate::names::{HolderRow, NameIndex};
+
+/// How many others a message names.
+const NAMED: usize = 3;
+
+/// What files of records claim.
+#[derive(Debug, Default)]
+pub struct StatedClaims {
+    /// The subjects, sorted.
+    pub subjects: Vec<StatedSubject>,
+    /// The claims at each name.
+    at: HashMap<Name, Vec<ClaimPlace>>,
+    /// What contradicts a subject, by its place.
+    conflicts: BTreeMap<usize, SubjectBlock>,
+    /// What contradicts a host, by its place in the inventory.
+    of_hosts: BTreeMap<usize, SubjectBlock>,
+}
+
+/// Where a claim is: its subject, and its place among the subject's claims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ClaimPlace {
+    /// The place of the subject.
+    subject: u32,
+    /// The place of the claim.
+    claim: u32,
+}
+
+/// One side of a conflict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum ConflictSide {
+    /// A claim of a file.
+    Stated(ClaimPlace),
+    /// A host, by its place in the inventory.
+    Host(usize),
+}
+
+impl StatedClaims {
+    /// Collects the claims of all files, and finds what contradicts what.
+    pub fn find(inventory: &Inventory, live: &Live, names: &NameIndex, used: &UsedValues) -> StatedClaims {
+        if inventory.stated.entries.is_empty() {
+            return StatedClaims::default();
+        }
+        let mut subjects = subjects(inventory, live);
+        settle_rivals(inventory, live, &mut subjects);
+        let mut at: HashMap<Name, Vec<ClaimPlace>> = HashMap::default();
+        for (place, subject) in subjects.iter().enumerate() {
+            for claim in 0..subject.claims.len() {
+                let claim = ClaimPlace { subject: place as u32, claim: claim as u32 };
+                at.entry(subject.name().clone()).or_default().push(claim);
+            }
+        }
+        let stated = StatedClaims { subjects, at, conflicts: BTreeMap::new(), of_hosts: BTreeMap::new() };
+        let found = ConflictSearch { inventory, live, names, used, stated: &stated, found: BTreeMap::new() }.search();
+        let of_side = |side: &ConflictSide, others: &BTreeSet<ConflictSide>| stated.block(inventory, *side, others);
+        let (mut conflicts, mut of_hosts) = (BTreeMap::new(), BTreeMap::new());
+        for (side, others) in &found {
+            let block = of_side(side, others);
+            match side {
+                ConflictSide::Stated(place) => drop(conflicts.entry(place.subject as usize).or_insert(block)),
+                ConflictSide::Host(place) => drop(of_hosts.insert(*place, block)),
+            }
+        }
+        StatedClaims { conflicts, of_hosts, ..stated }
+    }
+
+    /// The place of a subject.
+    pub fn place_of(&self, subject: &Subject) -> Option<usize> {
+        self.subjects.binary_search_by(|own| own.subject.cmp(subject)).ok()
+    }
+
+    /// Whether any file claims something at a name.
+    pub fn has_name(&self, name: NameRef<'_>) -> bool {
+        self.at.contains_key(name.as_wire())
+    }
+
+    /// The claims on an RRset.
+    pub fn on(&self, name: NameRef<'_>, rtype: Rtype) -> impl Iterator<Item = &RrsetClaim> {
+        let places = self.at.get(name.as_wire()).into_iter().flatten();
+        places.map(|place| &self.claim(*place).claim).filter(move |claim| claim.rtype == rtype)
+    }
+
+    /// Whether a claim on an RRset has a value.
+    pub fn has_value(&self, name: NameRef<'_>, rtype: Rtype, rdata: &Rdata) -> bool {
+        self.on(name, rtype).any(|claim| values(claim).any(|own| own == rdata))
+    }
+
+    /// What contradicts a subject.
+    pub fn conflict(&self, place: usize) -> Option<&SubjectBlock> {
+        self.conflicts.get(&place)
+    }
+
+    /// What contradicts a host, by its place in the inventory.
+    pub fn conflict_of_host(&self, place: usize) -> Option<&SubjectBlock> {
+        self.of_hosts.get(&place)
+    }
+
+    /// The hosts that files contradict, by their places in the inventory.
+    pub fn contradicted_hosts(&self) -> impl Iterator<Item = usize> {
+        self.of_hosts.keys().copied()
+    }
+
+    /// A claim.
+    fn claim(&self, place: ClaimPlace) -> &StatedClaim {
+        &self.subjects[place.subject as usize].claims[place.claim as usize]
+    }
+
+    /// The block of one side of a conflict.
+    fn block(&self, inventory: &Inventory, side: ConflictSide, others: &BTreeSet<ConflictSide>) -> SubjectBlock {
+        let shown = |other: &ConflictSide| match other {
+            ConflictSide::Stated(place) => {
+                let StatedClaim { claim, origin } = self.claim(*place);
+                let subject = &self.subjects[place.subject as usize].subject;
+                format!("{} of {subject} ({})", claim.rtype, inventory.files.place(*origin))
+            }
+            ConflictSide::Host(place) => {
+                let host = &inventory.hosts[*place];
+                format!("host {} ({})", host.inv, inventory.files.place(host.origin))
+            }
+        };
+        let mut named: Vec<String> = others.iter().take(NAMED).map(shown).collect();
+        if others.len() > NAMED {
+            named.push(format!("{} more", others.len() - NAMED));
+        }
+        let own = match side {
+            ConflictSide::Stated(place) => {
+                let claim = &self.claim(place).claim;
+                format!("{} of `{}`", claim.rtype, claim.owner)
+            }
+            ConflictSide::Host(_) => "what the host has".to_owned(),
+        };
+        SubjectBlock {
+            code: BlockCode::ClaimConflict,
+            message: format!("{own} contradicts {}", named.join(", ")),
+            hint: "let all of them say the same, or keep one of them; all wait until then".to_owned(),
+        }
+    }
+}
+
+/// Lets the sources with `conflicts = "external-dns"` decide which of their entries count.
+fn settle_rivals(inventory: &Inventory, live: &Live, subjects: &mut [StatedSubject]) {
+    let recorded = |name: &Name, rtype: Rtype| recorded_manifest(live, name, rtype);
+    for (number, source) in inventory.stated.sources.iter().enumerate() {
+        if source.conflicts == RecordConflicts::ExternalDns {
+            let of_source = subjects.iter_mut().filter(|subject| usize::from(subject.source) == number);
+            rivals::settle(&mut of_source.collect::<Vec<_>>(), &recorded);
+        }
+    }
+}
+
+/// The manifest that the registry records for an RRset, as `NAMESPACE/NAME`.
+fn recorded_manifest(live: &Live, name: &Name, rtype: Rtype) -> Option<String> {
+    let at = heritage::txt_name(name.as_name(), rtype)?.ok()?;
+    let found = live.rrset(at.as_name(), Rtype::TXT)?;
+    found.rrset.rdata().find_map(heritage::heritage_manifest)
+}
+
+/// The values that a claim wants.
+fn values(claim: &RrsetClaim) -> impl Iterator<Item = &Rdata> {
+    let values = match &claim.want {
+        Want::Exactly { values, .. } | Want::AnyOf { values, .. } => &values[..],
+        Want::Absent(_) => &[],
+    };
+    values.iter().map(|value| &value.rdata)
+}
+
+/// Whether two claims of files say the same of one RRset. Values are in order.
+fn say_the_same(one: &RrsetClaim, other: &RrsetClaim) -> bool {
+    let ttl = |claim: &RrsetClaim| claim.ttl.filter(|ttl| ttl.hold == TtlHold::Always).map(|ttl| ttl.ttl);
+    values(one).eq(values(other)) && ttl(one) == ttl(other)
+}
+
+/// Finds what contradicts what.
+struct ConflictSearch<'a> {
+    /// The inventory.
+    inventory: &'a Inventory,
+    /// In which zone a name is.
+    live: &'a Live,
+    /// Which host has which name.
+    names: &'a NameIndex,
+    /// Which host has which address.
+    used: &'a UsedValues,
+    /// The claims.
+    stated: &'a StatedClaims,
+    /// What contradicts each side.
+    found: BTreeMap<ConflictSide, BTreeSet<ConflictSide>>,
+}
+
+impl ConflictSearch<'_> {
+    /// Searches all names.
+    fn search(mut self) -> BTreeMap<ConflictSide, BTreeSet<ConflictSide>> {
+        let stated = self.stated;
+        for places in stated.at.values() {
+            self.at_one_name(places);
+        }
+        self.below_cuts();
+        self.with_hosts();
+        self.found
+    }
+
+    /// Notes that two sides contradict each other.
+    fn note(&mut self, one: ConflictSide, other: ConflictSide) {
+        self.found.entry(one).or_default().insert(other);
+        self.found.entry(other).or_default().insert(one);
+    }
+
+    /// Compares the claims of files at one name.
+    fn at_one_name(&mut self, places: &[ClaimPlace]) {
+        for (number, place) in places.iter().enumerate() {
+            let one = &self.stated.claim(*place).claim;
+            for other in &places[number + 1..] {
+                let second = &self.stated.claim(*other).claim;
+                let is_conflict = if one.rtype == second.rtype {
+                    !say_the_same(one, second)
+                } else {
+                    [one.rtype, second.rtype].contains(&Rtype::CNAME)
+                };
+                if is_conflict {
+                    self.note(ConflictSide::Stated(*place), ConflictSide::Stated(*other));
+                }
+            }
+        }
+    }
+
+    /// The claims of DNAME, and of NS below an apex, at a name: what they hide belongs to nobody else.
+    fn cuts_at(&self, name: NameRef<'_>) -> Vec<ClaimPlace> {
+        let is_apex = self.live.is_apex(name);
+        let is_cut = |rtype: Rtype| rtype == Rtype::DNAME || (rtype == Rtype::NS && !is_apex);
+        let places = self.stated.at.get(name.as_wire()).into_iter().flatten().copied();
+        places.filter(|place| is_cut(self.stated.claim(*place).claim.rtype)).collect()
+    }
+
+    /// Whether there is any such claim.
+    fn has_cuts(&self) -> bool {
+        let mut claims = self.stated.subjects.iter().flat_map(|subject| &subject.claims);
+        claims.any(|own| matches!(own.claim.rtype, Rtype::DNAME | Rtype::NS))
+    }
+
+    /// Compares the claims of files with the cuts at and above their names.
+    fn below_cuts(&mut self) {
+        if !self.has_cuts() {
+            return;
+        }
+        let stated = self.stated;
+        for (name, places) in &stated.at {
+            for cut in self.cuts_around(name.as_name()) {
+                let cutting = &stated.claim(cut).claim;
+                for place in places.iter().filter(|place| **place != cut) {
+                    let claim = &stated.claim(*place).claim;
+                    if is_cut_off(cutting, claim.owner.as_name(), claim.rtype) {
+                        self.note(ConflictSide::Stated(cut), ConflictSide::Stated(*place));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The cuts at a name and above it, in its zone.
+    fn cuts_around(&self, name: NameRef<'_>) -> Vec<ClaimPlace> {
+        let zone = self.live.zone_of(name);
+        let above = std::iter::successors(Some(name), |name| name.parent());
+        let own = above.take_while(|above| self.live.zone_of(*above) == zone);
+        own.flat_map(|above| self.cuts_at(above)).collect()
+    }
+
+    /// Compares the claims of files with the names and addresses of hosts.
+    fn with_hosts(&mut self) {
+        let stated = self.stated;
+        let mut pointers: Vec<(Ipv6Addr, ClaimPlace)> = Vec::new();
+        for (name, places) in &stated.at {
+            for place in places {
+                match stated.claim(*place).claim.rtype {
+                    Rtype::AAAA | Rtype::CNAME => {
+                        for host in self.holders(name.as_name()) {
+                            self.note(ConflictSide::Stated(*place), ConflictSide::Host(host));
+                        }
+                    }
+                    Rtype::PTR => {
+                        if let Some(IpAddr::V6(address)) = reverse::address_of(name.as_name()) {
+                            pointers.push((address, *place));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        self.pointers_of_hosts(pointers);
+        if self.has_cuts() {
+            for name in self.names.names(self.inventory) {
+                let cuts = self.cuts_around(name.as_name());
+                let cuts =
+                    cuts.iter().filter(|cut| is_cut_off(&stated.claim(**cut).claim, name.as_name(), Rtype::AAAA));
+                for cut in cuts {
+                    for host in self.holders(name.as_name()) {
+                        self.note(ConflictSide::Stated(*cut), ConflictSide::Host(host));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Compares claims of PTR with the hosts that have their addresses: they say the same where the PTR has the host's name.
+    fn pointers_of_hosts(&mut self, pointers: Vec<(Ipv6Addr, ClaimPlace)>) {
+        if pointers.is_empty() {
+            return;
+        }
+        let mut by_address: HashMap<Ipv6Addr, Vec<ClaimPlace>> = HashMap::default();
+        pointers.into_iter().for_each(|(address, place)| by_address.entry(address).or_default().push(place));
+        for (address, host) in self.used.addresses() {
+            for place in by_address.get(&address).into_iter().flatten().copied() {
+                let claim = &self.stated.claim(place).claim;
+                let target = |rdata: &Rdata| rdata.as_rdata(Rtype::PTR).target().map(NameRef::to_name);
+                let is_own = values(claim)
+                    .all(|rdata| target(rdata).is_some_and(|name| self.holders(name.as_name()).contains(&host)));
+                if !is_own {
+                    self.note(ConflictSide::Stated(place), ConflictSide::Host(host));
+                }
+            }
+        }
+    }
+
+    /// The hosts that have a name now.
+    fn holders(&self, name: NameRef<'_>) -> Vec<usize> {
+        let holders = self.names.holders(self.inventory, name).filter(|holder| holder.now);
+        let places = holders.filter_map(|holder| match holder.by {
+            HolderRow::Host(place) => Some(place as usize),
+            HolderRow::Lock(row) => self.inventory.place_of(self.inventory.lock[row as usize].inv),
+        });
+        places.collect()
+    }
+}
+
+/// Whether a cut keeps an RRset of a type from being at a name: a DNAME what is below it; NS what is at and below them,
+/// but for DS and the addresses of the name servers themselves.
+fn is_cut_off(cut: &RrsetClaim, name: NameRef<'_>, rtype: Rtype) -> bool {
+    let is_at = cut.owner.as_name() == name;
+    match cut.rtype {
+        Rtype::DNAME => !is_at,
+        _ if is_at && matches!(rtype, Rtype::NS | Rtype::DS) => false,
+        _ => {
+            let is_server = || values(cut).any(|rdata| rdata.as_rdata(Rtype::NS).target() == Some(name));
+            !(matches!(rtype, Rtype::A | Rtype::AAAA) && is_server())
+        }
+    }
+}

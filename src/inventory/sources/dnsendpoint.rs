@@ -1,0 +1,336 @@
+//! Manifests of the kind DNSEndpoint, as external-dns reads them: YAML or JSON, several documents a file, lists of them.
+//!
+//! Source: external-dns v0.22, config/crd/standard, source/crd.go and endpoint/endpoint.go.
+
+use rayon::prelude::*;
+
+use super::stated::rdata::{self, FinalDots};
+use super::stated::{
+    BAD_MANIFEST, NodeFault, ReadEntry, StatedPiece, StatedText, join, meanings, records_of, rtype_of, text_of,
+    to_ascii,
+};
+use super::{ExportFormat, RowContext, SourceFile, SourceInput, SourcePart};
+use crate::diag::{Origin, did_you_mean};
+use crate::dns::{Name, Rdata, Rtype, Ttl};
+use crate::inventory::node::{SettingsNode, SettingsValue};
+use crate::inventory::source::{MANIFESTS, Occurrence, RecordsSpec, SourceKeys};
+use crate::inventory::stated::{EntryContent, StatedBy, StatedRrset};
+use crate::inventory::yaml::{self, YamlDocument, YamlDocuments};
+
+/// The format.
+pub const FORMAT: ExportFormat = ExportFormat {
+    key: "records",
+    word: MANIFESTS,
+    keys: SourceKeys::NONE,
+    occurs: Occurrence::Stated,
+    gives_names: false,
+    read,
+    meanings,
+};
+
+/// The kind of the manifests.
+const KIND: &str = "DNSEndpoint";
+
+/// The group of the manifests.
+const GROUP: &str = "externaldns.k8s.io/";
+
+/// The only version of the group.
+const VERSION: &str = "externaldns.k8s.io/v1alpha1";
+
+/// The types that count where nothing is said: those that external-dns manages then.
+const DEFAULT_TYPES: [Rtype; 3] = [Rtype::A, Rtype::AAAA, Rtype::CNAME];
+
+/// The keys of an endpoint.
+const KEYS: [&str; 7] =
+    ["dnsName", "labels", "providerSpecific", "recordTTL", "recordType", "setIdentifier", "targets"];
+
+/// What of `providerSpecific` asks for routing, which no RRset can say.
+const ROUTING: [&str; 7] = [
+    "aws/weight",
+    "aws/region",
+    "aws/failover",
+    "aws/geolocation-continent-code",
+    "aws/geolocation-country-code",
+    "aws/geolocation-subdivision-code",
+    "aws/multi-value-answer",
+];
+
+/// Reads a source of manifests.
+fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
+    let records = records_of(input);
+    let pieces = input.files.par_iter().map(|file| read_file(file, records)).collect();
+    join(input, context, pieces)
+}
+
+/// Reads one file.
+fn read_file(file: &SourceFile<'_>, records: &RecordsSpec) -> StatedPiece {
+    let mut piece = StatedPiece::default();
+    let text = match StatedText::read(file) {
+        Ok(text) => text,
+        Err(diagnostic) => {
+            piece.refuse(diagnostic);
+            return piece;
+        }
+    };
+    let YamlDocuments { documents, broken } = yaml::parse_documents(&text.source);
+    let mut reader = ManifestReader { text: &text, records, piece };
+    for YamlDocument { root, faults } in &documents {
+        // What is refused in a document of another kind does not matter.
+        if faults.is_empty() || !reader.holds_manifest(root) {
+            reader.read_document(root);
+        } else {
+            let first = faults.iter().next().expect("there are faults").clone();
+            reader.piece.refuse(first);
+        }
+    }
+    if let Some(broken) = broken {
+        reader.piece.refuse(broken);
+    }
+    reader.piece
+}
+
+/// Reads the documents of a file.
+struct ManifestReader<'a> {
+    /// The text.
+    text: &'a StatedText,
+    /// What counts.
+    records: &'a RecordsSpec,
+    /// What was read so far.
+    piece: StatedPiece,
+}
+
+impl ManifestReader<'_> {
+    /// Whether a document is a manifest of the kind, or a list that holds one; or may be, where its kind cannot be read.
+    fn holds_manifest(&self, node: &SettingsNode) -> bool {
+        let kind = node.get("kind").and_then(SettingsNode::as_text);
+        match (kind, node.get("items").map(|items| &items.value)) {
+            (Some(kind), Some(SettingsValue::List(items))) if kind.ends_with("List") => {
+                items.iter().any(|item| self.holds_manifest(item))
+            }
+            (Some(kind), _) => kind == KIND,
+            (None, _) => true,
+        }
+    }
+
+    /// Reads a document: a manifest, a list of them, or something else.
+    fn read_document(&mut self, node: &SettingsNode) {
+        if node.is_null() {
+            return;
+        }
+        let kind = node.get("kind").and_then(SettingsNode::as_text);
+        let version = node.get("apiVersion").and_then(SettingsNode::as_text);
+        match (kind, version) {
+            (Some(kind), Some(_)) if kind.ends_with("List") => match node.get("items").map(|items| &items.value) {
+                Some(SettingsValue::List(items)) => items.iter().for_each(|item| self.read_document(item)),
+                _ => self.piece.pass_over(),
+            },
+            (Some(KIND), Some(VERSION)) => self.read_manifest(node),
+            (Some(KIND), Some(version)) if version.starts_with(GROUP) => {
+                let message = format!("`{version}` is not the version of a DNSEndpoint");
+                self.refuse(node.get("apiVersion").unwrap_or(node), message, format!("write `{VERSION}`"));
+            }
+            (Some(_), Some(_)) => self.piece.pass_over(),
+            _ => {
+                let message = "the document is no manifest: it has no `apiVersion` and `kind`";
+                let hint = "remove it, or let `path` match manifests alone";
+                self.refuse(node, message.to_owned(), hint.to_owned());
+            }
+        }
+    }
+
+    /// Notes a document that cannot be read.
+    fn refuse(&mut self, node: &SettingsNode, message: String, hint: String) {
+        let fault = NodeFault::of(node, message, hint);
+        self.piece.refuse(self.text.error(BAD_MANIFEST, &fault));
+    }
+
+    /// Reads a manifest.
+    fn read_manifest(&mut self, node: &SettingsNode) {
+        let metadata = node.get("metadata");
+        let text = |key: &str| metadata.and_then(|metadata| metadata.get(key)).filter(|node| !node.is_null());
+        let Some(name) = text("name").and_then(SettingsNode::as_text).filter(|name| is_kubernetes_name(name)) else {
+            let message = "the manifest has no valid `metadata.name`".to_owned();
+            let hint = "a name is of lower-case letters, digits, hyphens and dots";
+            return self.refuse(text("name").or(metadata).unwrap_or(node), message, hint.to_owned());
+        };
+        let namespace = match text("namespace") {
+            None => "default",
+            Some(node) => match node.as_text().filter(|namespace| is_kubernetes_name(namespace)) {
+                Some(namespace) => namespace,
+                None => {
+                    let message = "`metadata.namespace` is not the name of a namespace".to_owned();
+                    let hint = "a namespace is of lower-case letters, digits and hyphens";
+                    return self.refuse(node, message, hint.to_owned());
+                }
+            },
+        };
+        let by = StatedBy::Manifest { namespace: namespace.to_owned(), name: name.to_owned() };
+        let value = |table: &str, key: &str| {
+            let table = metadata.and_then(|metadata| metadata.get(table));
+            table.and_then(|table| table.get(key)).and_then(SettingsNode::as_text)
+        };
+        let RecordsSpec { namespace: only, labels, annotations, .. } = self.records;
+        let is_taken = only.as_ref().is_none_or(|only| only == namespace)
+            && labels.fits(|key| value("labels", key))
+            && annotations.fits(|key| value("annotations", key));
+        if !is_taken {
+            return self.piece.leave_out(by, node.origin);
+        }
+        self.piece.begin(by, node.origin);
+        let endpoints = node.get("spec").and_then(|spec| spec.get("endpoints")).filter(|node| !node.is_null());
+        match endpoints.map(|endpoints| (&endpoints.value, endpoints)) {
+            // External-dns takes a manifest without endpoints for one that states nothing.
+            None => {}
+            Some((SettingsValue::List(items), _)) => items.iter().for_each(|item| self.read_endpoint(item)),
+            Some((_, endpoints)) => {
+                self.piece.cut_short();
+                let message = "`spec.endpoints` is not a list".to_owned();
+                self.refuse(endpoints, message, "write a list of endpoints".to_owned());
+            }
+        }
+    }
+
+    /// Reads an endpoint, unless its type does not count.
+    fn read_endpoint(&mut self, node: &SettingsNode) {
+        let rtype = match node.get("recordType") {
+            Some(node) => rtype_of(node),
+            None => Err(NodeFault::of(node, "`recordType` is missing", "write the type of the records, such as `A`")),
+        };
+        let types = self.records.record_types.as_deref().unwrap_or(&DEFAULT_TYPES);
+        if rtype.as_ref().is_ok_and(|rtype| !types.contains(rtype)) {
+            return;
+        }
+        let mut faults = Vec::new();
+        let owner = match node.get("dnsName") {
+            Some(node) => text_of(node, "a name").and_then(|text| read_owner(node, text)),
+            None => Err(NodeFault::of(node, "`dnsName` is missing", "write the name of the records")),
+        };
+        let owner = owner.map_err(|fault| faults.push(fault)).ok();
+        faults.extend(unknown_keys(node));
+        let read = rtype.map_err(|fault| faults.push(fault)).ok().and_then(|rtype| {
+            let ttl = read_ttl(node.get("recordTTL")).map_err(|fault| faults.push(fault)).ok()?;
+            let values = read_targets(node, rtype, &mut faults);
+            Some(StatedRrset { rtype, ttl, values })
+        });
+        let read = match read.filter(|_| faults.is_empty()) {
+            Some(rrset) => judged(node, rrset),
+            None => ReadEntry::Bad(faults),
+        };
+        let origin: Origin = node.origin;
+        self.piece.add(self.text, owner, origin, read);
+    }
+}
+
+/// Whether a text can be the name of an object or a namespace. Source: Kubernetes, "Object Names and IDs".
+fn is_kubernetes_name(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
+    let is_end = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    text.len() <= 253 && text.chars().all(is_plain) && is_end(text.chars().next()) && is_end(text.chars().next_back())
+}
+
+/// Reads an owner name; a final dot changes nothing.
+fn read_owner(node: &SettingsNode, text: &str) -> Result<Name, NodeFault> {
+    let wrong = |why: String| NodeFault::of(node, format!("`{text}` is not a name: {why}"), "write a whole DNS name");
+    if text.is_empty() || text == "." || text.contains(char::is_whitespace) {
+        return Err(wrong("a name has labels, and no blanks".to_owned()));
+    }
+    let ascii = if text.is_ascii() { text.to_owned() } else { to_ascii(text).map_err(wrong)? };
+    Name::parse(&ascii).map_err(|error| wrong(error.to_string()))
+}
+
+/// The keys that no endpoint has.
+fn unknown_keys(node: &SettingsNode) -> Vec<NodeFault> {
+    let SettingsValue::Table(entries) = &node.value else {
+        return vec![NodeFault::of(
+            node,
+            "the endpoint is not a mapping",
+            "write `dnsName`, `recordType` and `targets`",
+        )];
+    };
+    let unknown = entries.iter().filter(|(key, _)| !KEYS.contains(&key.name.as_str()));
+    let fault = |(key, _): &(crate::inventory::node::SettingsKey, SettingsNode)| {
+        let near = did_you_mean(&key.name, KEYS.iter().copied());
+        let hint = near.unwrap_or_else(|| format!("the keys are {}", KEYS.join(", ")));
+        NodeFault { origin: key.origin, width: key.width, message: format!("no endpoint has `{}`", key.name), hint }
+    };
+    unknown.map(fault).collect()
+}
+
+/// Reads `recordTTL`; 0 says none, as to external-dns.
+fn read_ttl(node: Option<&SettingsNode>) -> Result<Option<(Ttl, Origin)>, NodeFault> {
+    let Some(node) = node.filter(|node| !node.is_null()) else { return Ok(None) };
+    let ttl = match &node.value {
+        SettingsValue::Plain(text) => text.parse::<u64>().ok().and_then(Ttl::from_secs),
+        _ => None,
+    };
+    let wrong = || NodeFault::of(node, "this is not a TTL", "a TTL is a number of 0 to 2147483647 seconds");
+    let ttl = ttl.ok_or_else(wrong)?;
+    Ok((ttl.as_secs() > 0).then_some((ttl, node.origin)))
+}
+
+/// Reads `targets` to values: sorted, each once.
+fn read_targets(node: &SettingsNode, rtype: Rtype, faults: &mut Vec<NodeFault>) -> Vec<Rdata> {
+    let items = match node.get("targets").map(|targets| &targets.value) {
+        Some(SettingsValue::List(items)) if !items.is_empty() => items,
+        _ => {
+            let at = node.get("targets").unwrap_or(node);
+            faults.push(NodeFault::of(at, "the endpoint has no `targets`", "write one value at least, as a list"));
+            return Vec::new();
+        }
+    };
+    let read = |item: &SettingsNode| text_of(item, "a value").and_then(|text| read_target(item, rtype, text));
+    let mut values = Vec::new();
+    for item in items {
+        match read(item) {
+            Ok(value) => values.push(value),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    values.sort_unstable();
+    values.dedup();
+    if values.len() > 1 && matches!(rtype, Rtype::CNAME | Rtype::DNAME) {
+        let hint = "keep one of them";
+        faults.push(NodeFault::of(&items[1], format!("a {rtype} has one target, and this is another"), hint));
+    }
+    values
+}
+
+/// Reads one target, with final dots as external-dns wants them.
+fn read_target(node: &SettingsNode, rtype: Rtype, text: &str) -> Result<Rdata, NodeFault> {
+    match rtype {
+        Rtype::TXT => match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+            Some(_) => rdata::read(node, rtype, text, FinalDots::Any),
+            None => Ok(rdata::of_text(text.as_bytes())),
+        },
+        Rtype::NS | Rtype::PTR => rdata::read(node, rtype, text, FinalDots::None),
+        Rtype::SRV | Rtype::NAPTR => rdata::read(node, rtype, text, FinalDots::All),
+        _ => rdata::read(node, rtype, text, FinalDots::Any),
+    }
+}
+
+/// Decides whether an endpoint that is right can be had: not one with a set identifier, an alias or routing.
+fn judged(node: &SettingsNode, rrset: StatedRrset) -> ReadEntry {
+    let unsupported = |what: String| ReadEntry::Good { content: EntryContent::Unsupported(what), unused: Vec::new() };
+    let set = node.get("setIdentifier").and_then(SettingsNode::as_text).filter(|set| !set.is_empty() && *set != "~");
+    if let Some(set) = set {
+        return unsupported(format!("`setIdentifier: {set}` asks for one of several sets of records at one name"));
+    }
+    let mut unused = Vec::new();
+    let specific = match node.get("providerSpecific").map(|specific| &specific.value) {
+        Some(SettingsValue::List(items)) => &items[..],
+        _ => &[],
+    };
+    for item in specific {
+        let text = |key: &str| item.get(key).and_then(SettingsNode::as_text).unwrap_or_default();
+        match (text("name"), text("value")) {
+            ("alias", "true") => {
+                return unsupported("`alias` asks for a record that only some providers have".to_owned());
+            }
+            (name, _) if ROUTING.contains(&name) => {
+                return unsupported(format!("`{name}` asks for routing, which no plain record has"));
+            }
+            (name, value) => unused.push(format!("{name}={value}")),
+        }
+    }
+    ReadEntry::Good { content: EntryContent::Rrset(rrset), unused }
+}

@@ -1,0 +1,307 @@
+//! What the formats of records share: places in their files, faults, and what is read of one file and one source.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::meaning::{ExportRows, RowMeaning};
+use super::{Draft, RowContext, SourceFile, SourceInput, SourcePart, SourceTally, project_index};
+use crate::diag::{Code, Diagnostic, Files, Origin};
+use crate::dns::presentation::parse_rtype;
+use crate::dns::{Name, Rtype, is_zone_data};
+use crate::inventory::model::Trust;
+use crate::inventory::node::{SettingsNode, SettingsValue, SourceText};
+use crate::inventory::source::RecordsSpec;
+use crate::inventory::stated::{EntryContent, RecordSource, StatedBy, StatedDocument, StatedEntry};
+
+pub mod rdata;
+
+/// The code of a manifest or file that is not one.
+pub const BAD_MANIFEST: Code = Code::new("bad-manifest");
+
+/// The code of an entry that cannot be used.
+pub const BAD_RECORD: Code = Code::new("bad-record");
+
+/// The code of a manifest or zone that a source has twice.
+const DUPLICATE: Code = Code::new("duplicate-manifest");
+
+/// The rule of all entries.
+const RULE: &str = "a record that cannot be used blocks its name, and no other";
+
+/// What is wrong at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeFault {
+    /// Where it begins.
+    pub origin: Origin,
+    /// How many characters are meant.
+    pub width: usize,
+    /// What it is.
+    pub message: String,
+    /// What to do.
+    pub hint: String,
+}
+
+impl NodeFault {
+    /// A fault of a node.
+    pub fn of(node: &SettingsNode, message: impl Into<String>, hint: impl Into<String>) -> NodeFault {
+        NodeFault { origin: node.origin, width: node.width, message: message.into(), hint: hint.into() }
+    }
+}
+
+/// The text of a file, with its lines.
+pub struct StatedText {
+    /// The text.
+    pub source: SourceText,
+    /// Where each line begins.
+    starts: Vec<usize>,
+}
+
+impl StatedText {
+    /// Takes the text of a file.
+    ///
+    /// Errors: it is not UTF-8.
+    pub fn read(file: &SourceFile<'_>) -> Result<StatedText, Diagnostic> {
+        let text = str::from_utf8(file.bytes).map_err(|error| {
+            let line = 1 + memchr::memchr_iter(b'\n', &file.bytes[..error.valid_up_to()]).count() as u32;
+            let diagnostic = Diagnostic::error("not-utf-8", Origin::line(file.id, line), "the line is not UTF-8");
+            diagnostic.hint("save the file as UTF-8")
+        })?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
+        let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1)).collect();
+        Ok(StatedText { source: SourceText { file: file.id, text }, starts })
+    }
+
+    /// A finding at a place, with its line.
+    pub fn error(&self, code: Code, fault: &NodeFault) -> Diagnostic {
+        let line = fault.origin.line as usize;
+        let start = self.starts.get(line.saturating_sub(1)).copied().unwrap_or_default();
+        let line = self.source.text[start..].lines().next().unwrap_or_default();
+        let diagnostic = Diagnostic::error(code, fault.origin, fault.message.as_str()).excerpt(line, fault.width);
+        diagnostic.hint(fault.hint.as_str())
+    }
+}
+
+/// What is read of one file.
+#[derive(Default)]
+pub struct StatedPiece {
+    /// The manifests or the zone.
+    documents: Vec<StatedDocument>,
+    /// The entries.
+    entries: Vec<StatedEntry>,
+    /// The manifests that the source's selection leaves out.
+    left_out: Vec<(Arc<StatedBy>, Origin)>,
+    /// How much of it is wrong.
+    tally: SourceTally,
+}
+
+impl StatedPiece {
+    /// Notes that the file, or a part of it, cannot be read.
+    pub fn refuse(&mut self, diagnostic: Diagnostic) {
+        self.tally.rows += 1;
+        self.tally.bad += 1;
+        self.tally.diagnostics.push(diagnostic);
+    }
+
+    /// Notes a manifest or a zone; the entries that follow are its own.
+    pub fn begin(&mut self, by: StatedBy, origin: Origin) {
+        self.documents.push(StatedDocument { source: 0, by: Arc::new(by), origin, is_whole: true });
+    }
+
+    /// Notes that not all of what it began last can be read.
+    pub fn cut_short(&mut self) {
+        if let Some(document) = self.documents.last_mut() {
+            document.is_whole = false;
+        }
+    }
+
+    /// Notes a manifest that the selection leaves out.
+    pub fn leave_out(&mut self, by: StatedBy, origin: Origin) {
+        self.left_out.push((Arc::new(by), origin));
+    }
+
+    /// Notes something that is of no kind that is looked for.
+    pub fn pass_over(&mut self) {
+        self.tally.passed_over += 1;
+    }
+
+    /// Adds an entry of what it began last: what it states, and what is wrong with it.
+    pub fn add(&mut self, text: &StatedText, owner: Option<Name>, origin: Origin, read: ReadEntry) {
+        self.tally.rows += 1;
+        let (content, unused) = match read {
+            ReadEntry::Good { content, unused } => (content, unused),
+            ReadEntry::Bad(faults) => {
+                self.tally.bad += 1;
+                self.cut_short();
+                for fault in &faults {
+                    self.tally.diagnostics.push(text.error(BAD_RECORD, fault).rule(RULE));
+                }
+                let first = faults.into_iter().next().expect("a bad entry has a fault");
+                (EntryContent::Bad(first.message), Vec::new())
+            }
+        };
+        let document = self.documents.last().expect("entries are in a manifest or a zone");
+        let by = Arc::clone(&document.by);
+        self.entries.extend(owner.map(|owner| StatedEntry { source: 0, by, owner, origin, content, unused }));
+    }
+}
+
+/// An entry as it was read.
+pub enum ReadEntry {
+    /// It can be used, or it demands what no target can do.
+    Good {
+        /// What it states.
+        content: EntryContent,
+        /// What of it has no effect.
+        unused: Vec<String>,
+    },
+    /// It is wrong; never empty.
+    Bad(Vec<NodeFault>),
+}
+
+/// Joins what was read of the files of a source.
+pub fn join(input: &SourceInput<'_>, context: &RowContext<'_>, pieces: Vec<StatedPiece>) -> SourcePart {
+    let records = records_of(input).clone();
+    let mut all = StatedPiece::default();
+    for piece in pieces {
+        all.documents.extend(piece.documents);
+        all.entries.extend(piece.entries);
+        all.left_out.extend(piece.left_out);
+        all.tally.append(piece.tally);
+    }
+    refuse_twins(&mut all, context);
+    let StatedPiece { mut documents, mut entries, left_out, tally } = all;
+    let name = input.spec.name.clone();
+    let has_bad = tally.bad > 0;
+    let fold = move |draft: &mut Draft, trust: Trust| {
+        let source = draft.stated.sources.len() as u16;
+        let project = project_index(&mut draft.projects, &records.project);
+        let (pool, conflicts) = (records.pool, records.conflicts);
+        draft.stated.sources.push(RecordSource { name, project, pool, conflicts, trust, has_bad });
+        documents.iter_mut().for_each(|document| document.source = source);
+        entries.iter_mut().for_each(|entry| entry.source = source);
+        draft.left_out.extend(left_out);
+        draft.stated.documents.append(&mut documents);
+        draft.stated.entries.append(&mut entries);
+    };
+    SourcePart { tally, fold: Box::new(fold) }
+}
+
+/// What zonewright.toml says of a source of records.
+pub fn records_of<'a>(input: &SourceInput<'a>) -> &'a RecordsSpec {
+    input.spec.records.as_ref().expect("sources of records say what they are for")
+}
+
+/// Makes all entries bad of manifests and zones that the source has twice: it is not known which of them counts.
+fn refuse_twins(all: &mut StatedPiece, context: &RowContext<'_>) {
+    let mut first: HashMap<Arc<StatedBy>, usize> = HashMap::new();
+    let mut twins: Vec<(usize, usize)> = Vec::new();
+    for (place, document) in all.documents.iter().enumerate() {
+        match first.get(&document.by) {
+            Some(first) => twins.push((*first, place)),
+            None => {
+                first.insert(Arc::clone(&document.by), place);
+            }
+        }
+    }
+    for (first, second) in &twins {
+        let (one, other) = (all.documents[*first].origin, all.documents[*second].origin);
+        let said = shown(&all.documents[*first].by);
+        for (at, other) in [(one, other), (other, one)] {
+            let message = format!("{said} is in this source twice");
+            all.tally.diagnostics.push(
+                Diagnostic::error(DUPLICATE, at, message)
+                    .also(format!("the other is {}", context.files.place(other)))
+                    .rule("it is not known which of two is right, so that the names of both are blocked")
+                    .hint("remove one of them, or select one with `namespace`, `label_filter` or `path`"),
+            );
+        }
+    }
+    let twice: HashSet<Arc<StatedBy>> = twins.iter().map(|(first, _)| Arc::clone(&all.documents[*first].by)).collect();
+    for entry in all.entries.iter_mut().filter(|entry| twice.contains(&entry.by)) {
+        if !matches!(entry.content, EntryContent::Bad(_)) {
+            all.tally.bad += 1;
+            entry.content = EntryContent::Bad(format!("{} is in its source twice", shown(&entry.by)));
+        }
+    }
+    for document in all.documents.iter_mut().filter(|document| twice.contains(&document.by)) {
+        document.is_whole = false;
+    }
+}
+
+/// A manifest or zone in words.
+pub fn shown(by: &StatedBy) -> String {
+    match by {
+        StatedBy::Manifest { namespace, name } => format!("the manifest `{namespace}/{name}`"),
+        StatedBy::Zone(zone) => format!("the zone `{zone}`"),
+    }
+}
+
+/// What the entries of a source say, each under what states it, its name and its type.
+pub fn meanings(rows: &ExportRows<'_>) -> Vec<RowMeaning> {
+    let own = rows.stated.entries.iter().filter(|entry| entry.source == rows.source);
+    let meaning = |entry: &StatedEntry| {
+        let EntryContent::Rrset(rrset) = &entry.content else { return None };
+        let by = match &*entry.by {
+            StatedBy::Manifest { namespace, name } => format!("{namespace}/{name} "),
+            StatedBy::Zone(_) => String::new(),
+        };
+        let values: Vec<String> = rrset.values.iter().map(|value| value.as_rdata(rrset.rtype).to_string()).collect();
+        let ttl = rrset.ttl.map(|(ttl, _)| format!(", TTL {ttl}")).unwrap_or_default();
+        Some((format!("{by}{} {}", entry.owner, rrset.rtype), format!("{}{ttl}", values.join(", "))))
+    };
+    own.filter_map(meaning).collect()
+}
+
+/// Warns of manifests that sources left out and none took.
+pub fn warn_of_left_out(draft: &mut Draft, files: &Files) {
+    let taken: HashSet<(&str, &StatedBy)> =
+        draft.stated.documents.iter().map(|document| (files.name(document.origin.file), &*document.by)).collect();
+    let mut left: Vec<(&str, &StatedBy, Origin)> = Vec::new();
+    for (by, origin) in &draft.left_out {
+        let key = (files.name(origin.file), &**by);
+        if !taken.contains(&key) && !left.iter().rev().take(8).any(|(file, other, _)| (*file, *other) == key) {
+            left.push((key.0, key.1, *origin));
+        }
+    }
+    left.sort_by_key(|(file, by, origin)| (*file, *by, *origin));
+    left.dedup_by_key(|(file, by, _)| (*file, *by));
+    let Some((_, first, origin)) = left.first() else { return };
+    let message = match left.len() {
+        1 => format!("{} is taken by no source", shown(first)),
+        count => format!("{count} manifests are taken by no source; the first is {}", shown(first)),
+    };
+    let hint = "`namespace`, `label_filter` and `annotation_filter` of [[sources.records]] select manifests";
+    let origin = *origin;
+    draft.found.push(Diagnostic::warning("manifest-left-out", origin, message).hint(hint));
+}
+
+/// The text of a scalar.
+///
+/// Errors: it is a list or a mapping, or there is nothing; `what` says what would be right.
+pub fn text_of<'n>(node: &'n SettingsNode, what: &str) -> Result<&'n str, NodeFault> {
+    match &node.value {
+        SettingsValue::Text(text) => Ok(text),
+        SettingsValue::Plain(text) if !node.is_null() => Ok(text),
+        _ => Err(NodeFault::of(node, format!("this is not {what}"), format!("write {what}"))),
+    }
+}
+
+/// The type that a node names.
+///
+/// Errors: it names none that files can state.
+pub fn rtype_of(node: &SettingsNode) -> Result<Rtype, NodeFault> {
+    let text = text_of(node, "a type of records")?;
+    let found = parse_rtype(text.as_bytes());
+    found.filter(|rtype| is_zone_data(*rtype)).ok_or_else(|| {
+        let hint = "write types without a mnemonic as `TYPE` and their number";
+        NodeFault::of(node, format!("`{text}` is not a type of records of a zone"), hint)
+    })
+}
+
+/// A name with other letters than those of ASCII, as DNS has it (IDNA, UTS 46).
+///
+/// Errors: it has none.
+pub fn to_ascii(text: &str) -> Result<String, String> {
+    idna::domain_to_ascii_cow(text.as_bytes(), idna::AsciiDenyList::EMPTY)
+        .map(|ascii| ascii.into_owned())
+        .map_err(|_| "it has characters that no name in DNS can have".to_owned())
+}

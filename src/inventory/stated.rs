@@ -1,0 +1,104 @@
+//! Records that files state: manifests, and zones in YAML.
+//!
+//! Each entry keeps its place, and whether it can be used. What of it is live or wanted elsewhere does not matter here.
+
+use std::sync::Arc;
+
+use super::source::RecordConflicts;
+use super::trust::{ProjectIndex, Trust};
+use crate::diag::Origin;
+use crate::dns::{Name, Rdata, Rtype, Ttl};
+
+/// What all sources of records state.
+#[derive(Debug, Default)]
+pub struct StatedRecords {
+    /// The sources, in the file's order.
+    pub sources: Vec<RecordSource>,
+    /// The entries, by source, file and place.
+    pub entries: Vec<StatedEntry>,
+    /// The manifests and zone files that are there, by source and file.
+    pub documents: Vec<StatedDocument>,
+}
+
+/// One `[[sources.records]]`.
+#[derive(Debug)]
+pub struct RecordSource {
+    /// Its name.
+    pub name: String,
+    /// Its project.
+    pub project: ProjectIndex,
+    /// The pool in whose zones its records are; any where none is said.
+    pub pool: Option<String>,
+    /// What happens where two entries say different things.
+    pub conflicts: RecordConflicts,
+    /// Whether it may be believed.
+    pub trust: Trust,
+    /// Whether any of its entries, manifests or files is bad.
+    pub has_bad: bool,
+}
+
+/// What states records: a manifest, or the file of a zone.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum StatedBy {
+    /// A manifest.
+    Manifest {
+        /// Its namespace.
+        namespace: String,
+        /// Its name.
+        name: String,
+    },
+    /// The file of a zone.
+    Zone(Name),
+}
+
+/// A manifest or zone file that is there.
+#[derive(Debug, Clone)]
+pub struct StatedDocument {
+    /// The source's place in [`StatedRecords::sources`].
+    pub source: u16,
+    /// Which it is.
+    pub by: Arc<StatedBy>,
+    /// Where it is.
+    pub origin: Origin,
+    /// Whether all of it could be read.
+    pub is_whole: bool,
+}
+
+/// What a file states of one RRset.
+#[derive(Debug, Clone)]
+pub struct StatedEntry {
+    /// The source's place in [`StatedRecords::sources`].
+    pub source: u16,
+    /// What states it.
+    pub by: Arc<StatedBy>,
+    /// The owner name.
+    pub owner: Name,
+    /// Where it is.
+    pub origin: Origin,
+    /// What it states.
+    pub content: EntryContent,
+    /// What of it has no effect.
+    pub unused: Vec<String>,
+}
+
+/// What an entry states, or why it cannot be used.
+#[derive(Debug, Clone)]
+pub enum EntryContent {
+    /// An RRset.
+    Rrset(StatedRrset),
+    /// It is wrong; with what is wrong.
+    Bad(String),
+    /// It demands what no target can do; with what that is.
+    Unsupported(String),
+}
+
+/// An RRset as a file states it.
+#[derive(Debug, Clone)]
+pub struct StatedRrset {
+    /// The type.
+    pub rtype: Rtype,
+    /// The TTL, where one is said, and where.
+    pub ttl: Option<(Ttl, Origin)>,
+    /// The values, sorted by octets, each once; never empty.
+    pub values: Vec<Rdata>,
+}
