@@ -21,7 +21,7 @@ const POINTER: &str = "zonewright help ";
 const WRITTEN_BY_INIT: &str = "src/starter";
 
 /// The documents that describe the keys of settings files.
-const SETTINGS_PAGES: [&str; 3] = ["docs/workspace.md", "docs/netbox.md", "docs/targets.md"];
+const SETTINGS_PAGES: [&str; 4] = ["docs/workspace.md", "docs/netbox.md", "docs/targets.md", "docs/records.md"];
 
 /// How many bytes README may have: what a newcomer reads in a few minutes.
 const MAX_README_BYTES: usize = 8_000;

@@ -23,7 +23,7 @@ words! {
         Stated = "stated",
         /// No file states the value, at an RRset that a file states or stated.
         NotStated = "not-stated",
-        /// The RRset cannot stand beside one that a file states.
+        /// The RRset cannot be next to one that a file states.
         MakesRoom = "makes-room",
         /// The name was released.
         Released = "released",

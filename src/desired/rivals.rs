@@ -57,7 +57,7 @@ fn settle_name(
     let has_others = types.iter().any(|rtype| *rtype != Rtype::CNAME);
     let mut winners: BTreeMap<Rtype, usize> = BTreeMap::new();
     for (place, rtype) in types.iter().enumerate() {
-        // Beside other types a CNAME never counts.
+        // Next to other types a CNAME never counts.
         if *rtype == Rtype::CNAME && has_others {
             continue;
         }

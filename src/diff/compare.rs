@@ -189,7 +189,7 @@ impl<'a, 'c> Claimant<'a, 'c> {
         }
     }
 
-    /// Removes the RRsets of other types that cannot stand beside a claim: a CNAME is alone at its name. Only own RRsets
+    /// Removes the RRsets of other types that cannot be next to a claim: a CNAME is alone at its name. Only own RRsets
     /// make room, and only under a policy that deletes.
     pub fn make_room(&mut self, claim: &RrsetClaim) {
         let (context, owner) = (self.context, claim.owner.as_name());

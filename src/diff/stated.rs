@@ -178,7 +178,7 @@ fn recorded_manifest(live: &Live, name: &Name, rtype: Rtype) -> Option<String> {
     found.rrset.rdata().find_map(heritage::heritage_manifest)
 }
 
-/// The values that a claim wants.
+/// The values that a claim asks for.
 fn values(claim: &RrsetClaim) -> impl Iterator<Item = &Rdata> {
     let values = match &claim.want {
         Want::Exactly { values, .. } | Want::AnyOf { values, .. } => &values[..],
@@ -245,7 +245,7 @@ impl ConflictSearch<'_> {
         }
     }
 
-    /// The claims of DNAME, and of NS below an apex, at a name: what they hide belongs to nobody else.
+    /// The claims of DNAME, and of NS below an apex, at a name: what they hide belongs to no other subject.
     fn cuts_at(&self, name: NameRef<'_>) -> Vec<ClaimPlace> {
         let is_apex = self.live.is_apex(name);
         let is_cut = |rtype: Rtype| rtype == Rtype::DNAME || (rtype == Rtype::NS && !is_apex);

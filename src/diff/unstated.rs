@@ -74,8 +74,8 @@ impl<'c> DocumentIndex<'c> {
 
 /// Removes own RRsets that files stated and no longer state.
 ///
-/// Under `repair` those whose manifest or zone file is still there; under `sync` also those at names that nothing has any
-/// more.
+/// Under `repair` those whose manifest or zone file is still there; under `sync` also those at names that nothing
+/// has now.
 pub fn remove(context: &RuleContext<'_>, standings: &SubjectStandings) -> Vec<RuleAct> {
     let (mut acts, index) = (Vec::new(), DocumentIndex::of(context));
     for (name, rtype, by) in context.statements.iter() {

@@ -417,7 +417,7 @@ pub fn protected_record(name: &Name, reason: &str) -> SubjectBlock {
     block(BlockCode::Protected, format!("`{name}` is protected: {reason}"), hint)
 }
 
-/// The block of a subject at whose name an RRset of another type cannot stand beside its own.
+/// The block of a subject at whose name an RRset of another type cannot be next to its own.
 pub fn no_room(
     context: &RuleContext<'_>,
     owner: NameRef<'_>,
@@ -432,7 +432,7 @@ pub fn no_room(
     } else {
         format!("and `{us}` did not create it")
     };
-    let message = format!("{shown} has {live}, which cannot stand beside {wanted}, {why}");
+    let message = format!("{shown} has {live}, which cannot be next to {wanted}, {why}");
     let hint = if is_own {
         "let the policy be `repair`, or remove it by hand"
     } else {

@@ -162,7 +162,7 @@ impl<'a> TreeBuilder<'a> {
             }
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
                 self.refuse(range.clone(), "yaml-alias", "aliases are refused", "write the value out");
-                // What stands for the value keeps keys and values in step.
+                // What takes the place of the value keeps keys and values in step.
                 self.scalar(range, SettingsValue::Plain(String::new()));
                 return false;
             }

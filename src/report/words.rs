@@ -87,7 +87,7 @@ impl ExplainedCode for Rule {
             ),
             Rule::MakesRoom => words(
                 "makes room",
-                "it cannot stand beside what a file states",
+                "it cannot be next to what a file states",
                 "A CNAME is alone at its name. A file states a CNAME where zonewright created other records, or other \
                  records where it created a CNAME. What is there goes in the same update in which the new records come.",
             ),
@@ -205,8 +205,8 @@ impl ExplainedCode for BlockCode {
             BlockCode::ClaimConflict => words(
                 "claim conflict",
                 "something else claims their name and says otherwise",
-                "Two manifests, zone files or hosts say different things of one RRset; or one wants a CNAME where another \
-                 wants other records; or one is below the delegation or the DNAME of another. All of them are blocked, and \
+                "Two manifests, zone files or hosts say different things of one RRset; or one asks for a CNAME where another \
+                 asks for other records; or one is below the delegation or the DNAME of another. All of them are blocked, and \
                  each names the others with file and line. Let all say the same, or keep one.",
             ),
             BlockCode::NoZone => words(
@@ -336,7 +336,7 @@ impl ExplainedCode for NoticeCode {
                 "entry lost",
                 "another entry of the source is preferred",
                 "The source has `conflicts = \"external-dns\"`, and two of its entries say different things of one name. As \
-                 external-dns does, zonewright takes one: beside other types no CNAME, else the one with fewer targets, or \
+                 external-dns does, zonewright takes one: next to other types no CNAME, else the one with fewer targets, or \
                  with the lower first target. The other says nothing.",
             ),
             NoticeCode::SourceUnknown => words(

@@ -295,7 +295,7 @@ fn read_targets(node: &SettingsNode, rtype: Rtype, faults: &mut Vec<NodeFault>) 
     values
 }
 
-/// Reads one target, with final dots as external-dns wants them.
+/// Reads one target, with final dots as external-dns needs them.
 fn read_target(node: &SettingsNode, rtype: Rtype, text: &str) -> Result<Rdata, NodeFault> {
     match rtype {
         Rtype::TXT => match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {

@@ -48,7 +48,7 @@ enum ValuePart {
     Name(&'static [&'static str]),
     /// Text, which goes between quotes.
     Text(&'static [&'static str]),
-    /// Something that may be left out, with what stands for it then.
+    /// Something that may be left out, with what it means then.
     Metres(&'static str, &'static str),
     /// The parameters of a service.
     Params,
