@@ -95,6 +95,7 @@ mod several;
 mod snapshot;
 mod spy;
 mod sweep;
+mod stated;
 mod syscalls;
 mod tamper;
 mod tamper_query;
