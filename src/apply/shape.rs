@@ -277,7 +277,7 @@ fn text(
         return no("a plan changes TXT only at the registry's names, such as `aaaa-LABEL`");
     };
     let how = match (diff.added.as_slice(), diff.removed.as_slice(), diff.sets_ttl) {
-        ([added], [], false) if **added == heritage(bounds.owner) => ExistenceChange::Created,
+        ([added], [], false) if **added == heritage(bounds.owner, &change.subject) => ExistenceChange::Created,
         ([], removed, false) if removed.iter().all(|rdata| is_ours(rdata, bounds.owner)) => ExistenceChange::Deleted,
         _ => {
             let owner = bounds.owner;

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use crate::claim::Subject;
 use crate::dns::{Name, NameError, NameRef, Rdata, RdataRef, Rtype};
 
 /// The name of the TXT of an RRset of `rtype` at `owner`, whether the TXT can be there or not; none for the root.
@@ -23,10 +24,13 @@ pub fn names_owner(records: &[Rdata], owner: &str) -> bool {
     owners.peek().is_some() && owners.all(|named| named == owner)
 }
 
-/// The TXT that says that an RRset is ours.
-pub fn heritage(owner: &str) -> Rdata {
-    let text = format!("heritage=external-dns,external-dns/owner={owner}");
-    Rdata::from_text(&text).expect("an owner has at most 100 octets")
+/// The TXT that says that an RRset is ours; of what a manifest states it also names the manifest.
+pub fn heritage(owner: &str, subject: &Subject) -> Rdata {
+    let mut text = format!("heritage=external-dns,external-dns/owner={owner}");
+    if let Subject::Endpoint(own) = subject {
+        text += &format!(",external-dns/resource={MANIFEST}{}/{}", own.namespace, own.manifest);
+    }
+    Rdata::from_long_text(text.as_bytes())
 }
 
 /// The owner that a heritage TXT names, empty where it names none; none where it is another kind of TXT.

@@ -106,7 +106,7 @@ fn registry_change(context: &RuleContext<'_>, zone: ZoneIndex, change: &Change) 
     let mut rdata: Vec<Rdata> = before.iter().flat_map(|before| before.rdata().iter().cloned()).collect();
     let ttl = match (&change.kind, said) {
         (ChangeKind::Create { after }, Registration::None) => {
-            rdata.push(own::heritage(&context.inventory.config.owner));
+            rdata.push(own::heritage(&context.inventory.config.owner, &change.subject));
             before.as_ref().map_or(after.ttl(), Rrset::ttl)
         }
         (ChangeKind::Delete { .. }, Registration::Ours(ours)) => {

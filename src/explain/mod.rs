@@ -98,7 +98,10 @@ pub fn explain(case: &ExplainCase<'_>, question: &ExplainQuestion) -> Explanatio
         | NoticeCode::PostState
         | NoticeCode::EditedSince
         | NoticeCode::CopyBlocked
-        | NoticeCode::CopiesDiffer => true,
+        | NoticeCode::CopiesDiffer
+        | NoticeCode::AddressShared
+        | NoticeCode::WithoutEffect
+        | NoticeCode::EntryLost => true,
         NoticeCode::TargetUnknown => notice.subject.is_some(),
         _ => false,
     };

@@ -423,6 +423,8 @@ pub struct ReasonFacts {
 pub struct NameFacts {
     /// Who has or had it; those who have it now come first.
     pub holders: Vec<HolderFacts>,
+    /// What files state for it.
+    pub stated: Vec<StatementFacts>,
     /// What is live at it.
     pub live: LiveSite,
     /// The addresses whose PTR point to it.
@@ -434,6 +436,21 @@ pub struct NameFacts {
     pub changes: Vec<ChangeFacts>,
     /// What else is to be known, in words.
     pub remarks: Vec<String>,
+}
+
+/// What a manifest or zone file states for a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StatementFacts {
+    /// The subject.
+    pub subject: String,
+    /// What states it: `apps/prod/web`.
+    pub by: String,
+    /// The entry, as `file:line`.
+    pub line: String,
+    /// What it states, in words; or what is wrong with it.
+    pub says: String,
+    /// Why the subject gets no change; none where it does.
+    pub blocked: Option<String>,
 }
 
 /// A host that has or had a name.

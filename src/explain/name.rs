@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::model::{ExplainSubject, Explanation, HolderFacts, NameFacts};
+use super::model::{ExplainSubject, Explanation, HolderFacts, NameFacts, StatementFacts};
 use super::{ExplainCase, changes, claimed_by, host};
 use crate::change::WaitingRrset;
+use crate::claim::{RrsetClaim, TtlHold, Want};
 use crate::diff::protect::is_untouchable;
 use crate::diff::{RuleContext, protect};
 use crate::dns::{Name, NameRef, Rtype, reverse};
@@ -25,6 +26,7 @@ pub fn explain(case: &ExplainCase<'_>, name: &Name) -> Explanation {
     let whose = match (now.as_slice(), facts.holders.first()) {
         ([inv], Some(holder)) => format!("{name} is the {} name of host {inv}.", holder.interface),
         ([], Some(first)) => case.gone_words(name, latest(&facts.holders).unwrap_or(first)),
+        ([], None) if !facts.stated.is_empty() => stated_words(name, &facts.stated),
         ([], None) => match case.published_name_words(name) {
             Some(published) => format!("No host has the name {name} now.{} {published}", case.next_words(name)),
             None => format!("{name} has no host: no host has or had it.{}", case.next_words(name)),
@@ -43,6 +45,28 @@ pub fn explain(case: &ExplainCase<'_>, name: &Name) -> Explanation {
         name: Some(facts),
         address: None,
         host: chain,
+    }
+}
+
+/// What a claim asks for, in words.
+fn claim_words(claim: &RrsetClaim) -> String {
+    let values = match &claim.want {
+        Want::Exactly { values, .. } | Want::AnyOf { values, .. } => &values[..],
+        Want::Absent(_) => &[],
+    };
+    let texts: Vec<String> = values.iter().map(|value| value.rdata.as_rdata(claim.rtype).to_string()).collect();
+    let ttl = claim.ttl.filter(|ttl| ttl.hold == TtlHold::Always).map(|ttl| format!(" ttl {}", ttl.ttl));
+    format!("{} {}{}", claim.rtype, texts.join(", "), ttl.unwrap_or_default())
+}
+
+/// What states a name that no host has, in a sentence.
+fn stated_words(name: &Name, stated: &[StatementFacts]) -> String {
+    let mut by: Vec<&str> = stated.iter().map(|own| own.by.as_str()).collect();
+    by.dedup();
+    let blocked = stated.iter().find_map(|own| Some((own, own.blocked.as_ref()?)));
+    match blocked {
+        Some((own, why)) => format!("Files state {name}: {}. {} is blocked: {why}.", by.join(", "), own.subject),
+        None => format!("Files state {name}: {}.", by.join(", ")),
     }
 }
 
@@ -95,6 +119,7 @@ impl ExplainCase<'_> {
         let stays = if changes.is_empty() { self.stays(name) } else { None };
         NameFacts {
             holders: holders.into_iter().map(|holder| self.holder(holder)).collect(),
+            stated: self.stated(name),
             live: self.whole_site(name, project),
             pointers: self.addresses_pointing(name, |_| false),
             unread_reverse: self.unread_reverse(),
@@ -103,11 +128,34 @@ impl ExplainCase<'_> {
         }
     }
 
+    /// What files state for a name.
+    fn stated(&self, name: NameRef<'_>) -> Vec<StatementFacts> {
+        let subjects = self.context.stated.subjects.iter().filter(|subject| subject.name().as_name() == name);
+        let mut facts = Vec::new();
+        for subject in subjects {
+            let blocked = self.decision.blocked.iter().find(|blocked| blocked.subject == subject.subject);
+            let entry = |origin, says: String| StatementFacts {
+                subject: subject.subject.to_string(),
+                by: subject.subject.stated_by().unwrap_or_default(),
+                line: self.line(origin),
+                says,
+                blocked: blocked.map(|blocked| format!("{}: {}", blocked.code, blocked.message)),
+            };
+            facts.extend(subject.claims.iter().map(|own| entry(own.origin, claim_words(&own.claim))));
+            let faults = subject.faults.iter().chain(&subject.lost);
+            facts.extend(faults.map(|fault| entry(fault.origin, fault.message.clone())));
+        }
+        facts
+    }
+
     /// Says that `allocate` does not give a free name because of the records there.
     fn stays(&self, name: NameRef<'_>) -> Option<String> {
         let RuleContext { inventory, live, names, .. } = self.context;
         let is_given = name.parent().is_some_and(|parent| taken::domains(inventory).contains(parent.as_wire()));
-        let is_ignored = is_given && !names.is_held(inventory, name) && live.rrsets_at(name).next().is_some();
+        let is_ignored = is_given
+            && !names.is_held(inventory, name)
+            && !self.context.stated.has_name(name)
+            && live.rrsets_at(name).next().is_some();
         is_ignored.then(|| "`allocate` gives it to no host while live DNS has records at it".to_owned())
     }
 
@@ -216,7 +264,8 @@ impl ExplainCase<'_> {
         if name.is_wildcard() {
             remarks.push("it is a wildcard, which no rule touches".to_owned());
         }
-        let is_nobodys = context.names.holders(context.inventory, name).next().is_none();
+        let is_stated = context.stated.has_name(name);
+        let is_nobodys = !is_stated && context.names.holders(context.inventory, name).next().is_none();
         if is_nobodys && !is_untouchable(context, name) && context.live.rrset(name, Rtype::AAAA).is_some() {
             remarks.push(
                 "no host has or had it. zonewright removes only records that it created there, and only if they hold a \

@@ -279,6 +279,18 @@ impl Rdata {
         }
     }
 
+    /// The RDATA of a TXT record of one text, in as many strings as it takes: each but the last has 255 octets.
+    pub fn from_long_text(text: &[u8]) -> Rdata {
+        let mut octets = Vec::with_capacity(text.len() + 1 + text.len() / 255);
+        let empty: &[&[u8]] = &[b""];
+        let strings: Vec<&[u8]> = text.chunks(255).collect();
+        for string in if strings.is_empty() { empty } else { &strings } {
+            octets.push(string.len() as u8);
+            octets.extend_from_slice(string);
+        }
+        Rdata::trusted(&octets)
+    }
+
     /// Reads the presentation format of any type, as a line of a master file holds it; names without a final dot are
     /// completed by `origin`.
     ///

@@ -300,7 +300,7 @@ fn read_target(node: &SettingsNode, rtype: Rtype, text: &str) -> Result<Rdata, N
     match rtype {
         Rtype::TXT => match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
             Some(_) => rdata::read(node, rtype, text, FinalDots::Any),
-            None => Ok(rdata::of_text(text.as_bytes())),
+            None => Ok(Rdata::from_long_text(text.as_bytes())),
         },
         Rtype::NS | Rtype::PTR => rdata::read(node, rtype, text, FinalDots::None),
         Rtype::SRV | Rtype::NAPTR => rdata::read(node, rtype, text, FinalDots::All),

@@ -337,7 +337,7 @@ fn read_value(node: &SettingsNode, rtype: Rtype) -> Result<Rdata, NodeFault> {
             let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
             let text = inner.map_or_else(|| text.to_owned(), |inner| inner.replace("\" \"", ""));
             let octets = rdata::unescaped(node, &text)?;
-            Ok(rdata::of_text(&octets))
+            Ok(Rdata::from_long_text(&octets))
         }
         _ => rdata::read(node, rtype, text, FinalDots::All),
     }

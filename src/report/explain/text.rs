@@ -4,7 +4,9 @@ use super::super::text::TextOptions;
 use super::page::ExplainPage;
 use super::{chain, site, verdict};
 use crate::explain::Explanation;
-use crate::explain::model::{AddressClaim, AddressFacts, ChangeFacts, HolderFacts, HoldingName, NameFacts};
+use crate::explain::model::{
+    AddressClaim, AddressFacts, ChangeFacts, HolderFacts, HoldingName, NameFacts, StatementFacts,
+};
 
 /// Renders an explanation.
 pub fn render(explanation: &Explanation, options: &TextOptions) -> String {
@@ -29,7 +31,10 @@ pub fn render(explanation: &Explanation, options: &TextOptions) -> String {
 /// All about a name.
 fn name_section(page: &mut ExplainPage, facts: &NameFacts, host: Option<u64>) {
     page.heading(&format!("The name {}", facts.live.name));
-    if facts.holders.is_empty() {
+    for StatementFacts { by, line, says, .. } in &facts.stated {
+        page.fact("stated", &format!("by {by} ({line}): {says}"));
+    }
+    if facts.holders.is_empty() && facts.stated.is_empty() {
         page.fact("whose", "no host: no row of hosts.csv or names.lock has it as a backbone or fastbone name");
     }
     for HolderFacts { inv, interface, said, line, .. } in &facts.holders {

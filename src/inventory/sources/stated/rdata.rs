@@ -78,23 +78,6 @@ fn not_an_address(text: &str) -> &'static str {
     }
 }
 
-/// A TXT of one text, in as many strings as it takes; each but the last has 255 octets.
-pub fn of_text(text: &[u8]) -> Rdata {
-    let mut quoted = String::new();
-    let mut strings: Vec<&[u8]> = text.chunks(255).collect();
-    if strings.is_empty() {
-        strings.push(b"");
-    }
-    for string in strings {
-        quoted.push('"');
-        for octet in string {
-            write!(quoted, "\\{octet:03}").expect("a string has room");
-        }
-        quoted.push_str("\" ");
-    }
-    Rdata::parse(Rtype::TXT, quoted.trim_end()).expect("strings of at most 255 octets")
-}
-
 /// The octets that a text means in which `\DDD` and `\X` are escapes, as between quotes of a master file.
 ///
 /// Errors: a bad escape.
