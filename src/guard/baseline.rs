@@ -91,7 +91,7 @@ fn things(export: &Export) -> &'static str {
     match export.spec.key {
         "hosts" | "l3_tors" | "ipv4_map" => "rows",
         "net_layout" => "VLANs",
-        "records" => "records",
+        "records" => "names",
         _ => "hosts",
     }
 }

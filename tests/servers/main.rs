@@ -96,6 +96,7 @@ mod snapshot;
 mod spy;
 mod sweep;
 mod stated;
+mod stated_swap;
 mod syscalls;
 mod tamper;
 mod tamper_query;

@@ -235,7 +235,7 @@ pub fn shown(by: &StatedBy) -> String {
     }
 }
 
-/// What the entries of a source say, each under what states it, its name and its type.
+/// What the entries of a source say, each under what states it and its name.
 pub fn meanings(rows: &ExportRows<'_>) -> Vec<RowMeaning> {
     let own = rows.stated.entries.iter().filter(|entry| entry.source == rows.source);
     let meaning = |entry: &StatedEntry| {
@@ -246,7 +246,8 @@ pub fn meanings(rows: &ExportRows<'_>) -> Vec<RowMeaning> {
         };
         let values: Vec<String> = rrset.values.iter().map(|value| value.as_rdata(rrset.rtype).to_string()).collect();
         let ttl = rrset.ttl.map(|(ttl, _)| format!(", TTL {ttl}")).unwrap_or_default();
-        Some((format!("{by}{} {}", entry.owner, rrset.rtype), format!("{}{ttl}", values.join(", "))))
+        // A type that changes is another meaning of the name, and not one that is gone.
+        Some((format!("{by}{}", entry.owner), format!("{} {}{ttl}", rrset.rtype, values.join(", "))))
     };
     own.filter_map(meaning).collect()
 }
