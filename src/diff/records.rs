@@ -6,6 +6,7 @@ use super::protect::{self, Protection};
 use super::words;
 use super::{SubjectBlock, SubjectStanding};
 use crate::change::{BlockCode, Notice, NoticeCode, SkipCode};
+use crate::claim::{Want, WantedValue};
 use crate::desired::records::{StatedClaim, StatedSubject};
 use crate::dns::{Name, Rtype};
 use crate::inventory::model::{Policy, ProjectFile};
@@ -103,7 +104,9 @@ pub fn reconcile(context: &RuleContext<'_>, place: usize, policy: Policy) -> Cla
     let ClaimsResult { mut acts, mut notices, mut blocks } = claimant.finish();
     blocks.extend(limits(context, subject));
     blocks.extend(protection(context, subject));
+    blocks.extend(missing_glue(context, subject));
     notices.extend(unused(context, subject));
+    notices.extend(named_aliases(context, subject));
     if !blocks.is_empty() {
         acts.clear();
         notices.clear();
@@ -141,4 +144,52 @@ fn unused(context: &RuleContext<'_>, subject: &StatedSubject) -> Vec<Notice> {
         .iter()
         .map(|lost| notice(NoticeCode::EntryLost, words::entry_lost(context, lost.origin, &lost.message)));
     unused.chain(lost).collect()
+}
+
+/// The names that the values of a claim name as servers, with the claim.
+fn servers<'s>(subject: &'s StatedSubject, of: &[Rtype]) -> Vec<(&'s StatedClaim, Name)> {
+    let own = subject.claims.iter().filter(|own| of.contains(&own.claim.rtype));
+    let servers = own.flat_map(|own| {
+        let values = match &own.claim.want {
+            Want::Exactly { values, .. } | Want::AnyOf { values, .. } => &values[..],
+            Want::Absent(_) => &[],
+        };
+        let named =
+            move |value: &WantedValue| value.rdata.as_rdata(own.claim.rtype).server().map(|name| name.to_name());
+        values.iter().filter_map(named).map(move |name| (own, name))
+    });
+    servers.collect()
+}
+
+/// The block of a subject that delegates to a name server below the delegation whose address is nowhere (RFC 1034 section
+/// 4.2.1).
+fn missing_glue(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<SubjectBlock> {
+    let owner = subject.name().as_name();
+    let has_address = |name: &Name| {
+        [Rtype::A, Rtype::AAAA].into_iter().any(|rtype| {
+            let is_stated = context.stated.on(name.as_name(), rtype).next().is_some();
+            is_stated || context.live.stated_rrset(name.as_name(), rtype).is_some()
+        })
+    };
+    let needs =
+        |name: &Name| name.as_name().is_at_or_below(owner) && !context.live.is_apex(owner) && !has_address(name);
+    let (_, server) = servers(subject, &[Rtype::NS]).into_iter().find(|(_, name)| needs(name))?;
+    Some(words::missing_glue(subject.name(), &server))
+}
+
+/// The notices about MX and SRV that name a CNAME (RFC 2181 section 10.3, RFC 2782).
+fn named_aliases(context: &RuleContext<'_>, subject: &StatedSubject) -> Vec<Notice> {
+    let is_alias = |name: &Name| {
+        let is_stated = context.stated.on(name.as_name(), Rtype::CNAME).next().is_some();
+        let is_live = || matches!(context.live.place(name.as_name()), NamePlace::Cname(_));
+        is_stated || (is_live() && !context.stated.has_name(name.as_name()))
+    };
+    let named = servers(subject, &[Rtype::MX, Rtype::SRV]).into_iter().filter(|(_, name)| is_alias(name));
+    let notice = |(own, name): (&StatedClaim, Name)| Notice {
+        code: NoticeCode::PostState,
+        message: words::named_alias(context, own.origin, own.claim.rtype, &name),
+        name: subject.name().to_string(),
+        subject: Some(subject.subject.clone()),
+    };
+    named.map(notice).collect()
 }

@@ -463,3 +463,14 @@ pub fn without_effect(context: &RuleContext<'_>, origin: Origin, what: &str) -> 
 pub fn entry_lost(context: &RuleContext<'_>, origin: Origin, what: &str) -> String {
     format!("{}: {what}", at(context, origin))
 }
+
+/// The block of a subject that delegates to a name server of which no address is known.
+pub fn missing_glue(owner: &Name, server: &Name) -> SubjectBlock {
+    let message = format!("NS of `{owner}` names `{server}`, which is below the delegation and has no address");
+    block(BlockCode::PostState, message, "state an A or AAAA at the name of the name server, too")
+}
+
+/// That a MX or SRV names a CNAME.
+pub fn named_alias(context: &RuleContext<'_>, origin: Origin, rtype: Rtype, name: &Name) -> String {
+    format!("{}: {rtype} names `{name}`, where a CNAME is; it must name one with addresses", at(context, origin))
+}

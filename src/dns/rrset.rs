@@ -90,6 +90,17 @@ impl<'a> RdataRef<'a> {
         }
     }
 
+    /// The name of the server that this names, where this is NS, MX or SRV; none of the last two where it is the root,
+    /// which says that there is no server (RFC 7505 section 3, RFC 2782).
+    pub fn server(self) -> Option<NameRef<'a>> {
+        let named = match self.rtype {
+            Rtype::NS | Rtype::MX => self.target(),
+            Rtype::SRV => self.octets.get(6..).map(NameRef::trusted),
+            _ => None,
+        };
+        named.filter(|name| *name != NameRef::ROOT)
+    }
+
     /// The serial, where this is SOA: the first of the five numbers at its end (RFC 1035 section 3.3.13).
     pub fn serial(self) -> Option<Serial> {
         let start = self.octets.len().checked_sub(20).filter(|_| self.rtype == Rtype::SOA)?;

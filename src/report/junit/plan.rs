@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::copies::{SeveralTargets, mark};
-use super::super::host_label::host_label;
+use super::super::host_label::{host_label, subject_label};
 use super::super::outlook::PlanOutlook;
 use super::super::scope::scope;
 use super::super::summary::{counted as number, serial_text};
@@ -13,7 +13,6 @@ use super::{CaseOutcome, TestCase, TestSuite, document};
 use crate::claim::Subject;
 use crate::guard::LIMIT_EXCEEDED;
 use crate::guard::words;
-use crate::inventory::value::Inv;
 use crate::plan::{BlockedSubject, Change, ChangeKind, LimitState, Notice, NoticeCode, Plan, SealedPlan, SkipCode};
 
 /// Renders a plan: a suite of what it was made from, one of its limits, and one for each project with a case for each
@@ -96,8 +95,8 @@ struct ProjectPlan<'a> {
     blocked: BTreeMap<Subject, &'a BlockedSubject>,
     /// The skipped hosts.
     skipped: BTreeMap<Subject, SkipCode>,
-    /// The changes by host; those at names that no host has last.
-    changes: BTreeMap<(bool, Option<Inv>), Vec<&'a Change>>,
+    /// The changes by host, and by name that a file states; those at names that no host has last.
+    changes: BTreeMap<(bool, Option<Subject>), Vec<&'a Change>>,
 }
 
 /// A suite for each project, sorted; `?` is that of hosts whose row is too bad to say their project.
@@ -110,8 +109,8 @@ fn projects(plan: &Plan) -> Vec<TestSuite> {
         projects.entry(&skipped.project).or_default().skipped.insert(skipped.subject.clone(), skipped.code);
     }
     for change in &plan.changes {
-        let of_host = (change.subject.host().is_none(), change.subject.host());
-        projects.entry(&change.project).or_default().changes.entry(of_host).or_default().push(change);
+        let own = change.subject.counted();
+        projects.entry(&change.project).or_default().changes.entry((own.is_none(), own)).or_default().push(change);
     }
     let name = |project: &str| format!("zonewright.project.{}", if project.is_empty() { "?" } else { project });
     projects.into_iter().map(|(project, held)| TestSuite::new(name(project), held.cases(plan))).collect()
@@ -121,7 +120,7 @@ impl ProjectPlan<'_> {
     /// A case for each host, sorted, and one for the names that no host has. The case of a blocked or skipped host says
     /// what changes all the same.
     fn cases(&self, plan: &Plan) -> Vec<TestCase> {
-        let hosts = self.changes.keys().filter_map(|(_, host)| host.map(Subject::Host));
+        let hosts = self.changes.keys().filter_map(|(_, own)| own.clone());
         let left = self.blocked.keys().chain(self.skipped.keys()).cloned();
         let subjects: BTreeSet<Subject> = hosts.chain(left).collect();
         let mut cases: Vec<TestCase> = subjects.iter().map(|subject| self.case(plan, subject)).collect();
@@ -134,10 +133,9 @@ impl ProjectPlan<'_> {
     fn case(&self, plan: &Plan, subject: &Subject) -> TestCase {
         let name = match subject.host() {
             Some(host) => format!("host {}", host_label(plan, host)),
-            None => subject.to_string(),
+            None => subject_label(plan, subject),
         };
-        let changes =
-            subject.host().and_then(|host| self.changes.get(&(false, Some(host)))).map(|changes| counted(changes));
+        let changes = self.changes.get(&(false, subject.counted())).map(|changes| counted(changes));
         // What it leaves behind may change all the same: a name that it gave up.
         let changed = changes.as_ref().map(|changes| format!("; changed all the same: {changes}"));
         let changed = changed.unwrap_or_default();

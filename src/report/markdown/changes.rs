@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::super::copies::listed;
 use super::super::data;
-use super::super::host_label::host_label;
+use super::super::host_label::{host_label, subject_label};
 use super::escape::plain;
 use crate::dns::Rrset;
 use crate::plan::{Change, ChangeKind, Plan};
@@ -37,15 +37,16 @@ fn rank(change: &Change) -> u8 {
 /// The heading above the changes of a host, or those of a project at names without a host.
 pub fn heading(plan: &Plan, change: &Change) -> String {
     let project = plain(&change.project);
-    match change.subject.host() {
-        Some(host) => format!("@@ host {} of {project} @@\n", plain(&host_label(plan, host))),
-        None => format!("@@ no host, project {project} @@\n"),
+    match (change.subject.host(), change.subject.stated_name()) {
+        (Some(host), _) => format!("@@ host {} of {project} @@\n", plain(&host_label(plan, host))),
+        (None, Some(_)) => format!("@@ {} of {project} @@\n", plain(&subject_label(plan, &change.subject))),
+        (None, None) => format!("@@ no host, project {project} @@\n"),
     }
 }
 
 /// Whether two changes have one heading.
 pub fn is_one(a: &Change, b: &Change) -> bool {
-    (&a.project, a.subject.host()) == (&b.project, b.subject.host())
+    (&a.project, a.subject.counted()) == (&b.project, b.subject.counted())
 }
 
 /// The records of a change, a line each: what goes, what comes, what stays.
