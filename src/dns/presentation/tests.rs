@@ -170,6 +170,10 @@ fn common_types_are_written_as_people_write_them() {
         (Rtype::HTTPS, "1 . alpn=h2,h3 ipv4hint=192.0.2.1"),
         (Rtype::DNAME, "example.org."),
         (Rtype::NS, "ns1.example.net."),
+        (Rtype::LOC, "52 22 23.000 N 4 53 32.500 W -2.00m 1.00m 10000.00m 10.00m"),
+        (Rtype::URI, "10 1 \"ftp://ftp.example.net/a;b\""),
+        (Rtype::AFSDB, "1 afs.example.net."),
+        (Rtype::SPF, "\"v=spf1\" \"-all\""),
     ];
     for (rtype, text) in texts {
         let rdata = Rdata::parse(rtype, text).unwrap_or_else(|| panic!("{rtype} {text}"));
