@@ -29,6 +29,7 @@ use zonewright::diag::Files;
 use zonewright::diff::context::{Selection, TrippedHosts};
 use zonewright::diff::decide::{self, DecisionInput};
 use zonewright::diff::held::HeldEdits;
+use zonewright::diff::statements::KeptStatements;
 use zonewright::diff::waits::RrsetWaits;
 use zonewright::dns::{Name, Rtype, Ttl, ZoneBuilder, ZoneContents, ZoneName};
 use zonewright::inventory::model::Inventory;
@@ -294,7 +295,7 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
         |()| DesiredHosts::new(&inventory, &live, now).iter().count(),
     );
     let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
-    let held = HeldEdits::default();
+    let (statements, held) = (KeptStatements::default(), HeldEdits::default());
     let servers = server_names(&inventory);
     let given = DecisionInput {
         now,
@@ -302,6 +303,7 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
         selection: &selection,
         tripped: &tripped,
         waits: &waits,
+        statements: &statements,
         held: &held,
         copies: &[],
     };

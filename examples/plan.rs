@@ -212,6 +212,7 @@ fn plan(number: usize) -> Result<Plan> {
         }],
         limits: limits(hosts),
         left_behind: Vec::new(),
+        stated: Vec::new(),
         sources: sources(hosts)?,
         zone_changes: Vec::new(),
         zones: zones(hosts)?,

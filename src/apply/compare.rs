@@ -6,7 +6,7 @@ use crate::change::{Change, ChangeKind};
 use crate::dns::{OwnerName, Rrset, Rtype, ZoneName};
 use crate::target::Answer;
 
-/// The changes that delete a CNAME, by zone and owner name: what is created there at the same target takes its place.
+/// The changes that delete a CNAME or the NS of a delegation, by zone and owner name: what is created there at the same target takes its place.
 #[derive(Debug)]
 pub struct DeletedCnames<'a>(HashMap<(&'a ZoneName, &'a OwnerName), Vec<&'a Change>>);
 
@@ -14,15 +14,16 @@ impl<'a> DeletedCnames<'a> {
     /// Those among these changes.
     pub fn of(changes: impl IntoIterator<Item = &'a Change>) -> DeletedCnames<'a> {
         let mut deleted: HashMap<(&ZoneName, &OwnerName), Vec<&Change>> = HashMap::new();
-        let is_deleted =
-            |change: &&Change| change.key.rtype == Rtype::CNAME && matches!(change.kind, ChangeKind::Delete { .. });
+        let is_deleted = |change: &&Change| {
+            matches!(change.key.rtype, Rtype::CNAME | Rtype::NS) && matches!(change.kind, ChangeKind::Delete { .. })
+        };
         for change in changes.into_iter().filter(is_deleted) {
             deleted.entry((&change.zone, &change.key.owner)).or_default().push(change);
         }
         DeletedCnames(deleted)
     }
 
-    /// Whether an RRset is as [`is_before`] says, or the CNAME that it takes the place of is as the plan saw that.
+    /// Whether an RRset is as [`is_before`] says, or the CNAME or NS that it takes the place of is as the plan saw that.
     pub fn is_before(&self, change: &Change, answer: &Answer) -> bool {
         let is_replaced = |cname: &Rrset| {
             let mut deleted = self.0.get(&(&change.zone, &change.key.owner)).into_iter().flatten();
@@ -30,6 +31,11 @@ impl<'a> DeletedCnames<'a> {
         };
         match (&change.kind, answer) {
             (ChangeKind::Create { .. }, Answer::Holds(Rtype::CNAME, cname)) => is_replaced(cname),
+            (ChangeKind::Create { .. }, Answer::Delegated(cut, Some(servers)))
+                if cut.as_name() == change.key.owner.as_name() =>
+            {
+                is_replaced(servers)
+            }
             _ => is_before(change, answer),
         }
     }

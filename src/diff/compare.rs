@@ -128,7 +128,9 @@ impl<'a, 'c> Claimant<'a, 'c> {
         let (rtype, if_foreign) = (claim.rtype, claim.if_foreign);
         let is_stated = self.subject.stated_name().is_some();
         // What a subject only prefers gives way to what a file states.
-        if if_foreign == IfForeign::Leave && !is_stated && self.context.stated.on(owner, rtype).next().is_some() {
+        let stated = self.context.stated;
+        let is_of_files = || stated.on(owner, rtype).next().is_some() || stated.holds(owner, rtype);
+        if if_foreign == IfForeign::Leave && !is_stated && is_of_files() {
             return;
         }
         let found = if is_stated { live.stated_rrset(owner, rtype) } else { live.rrset(owner, rtype) };
@@ -198,14 +200,17 @@ impl<'a, 'c> Claimant<'a, 'c> {
                 && (rtype == Rtype::CNAME || claim.rtype == Rtype::CNAME)
                 && !crate::dns::is_of_signer(rtype)
         };
-        let barring: Vec<LiveRrset<'c>> =
+        let mut barring: Vec<LiveRrset<'c>> =
             context.live.rrsets_at(owner).filter(|found| bars(found.rrset.rtype())).collect();
+        if !matches!(claim.rtype, Rtype::NS | Rtype::DS) && own::is_delegation_over(context, owner) {
+            barring.extend(context.live.delegation_at(owner));
+        }
         for found in barring {
             let (zone, rtype) = (found.zone, found.rrset.rtype());
             let unknown = own::unknown_registry(context, zone, owner, rtype);
             if let Some(registry) = unknown {
                 self.block(words::registry_unknown(context, zone, &registry));
-            } else if self.deletes() && own::is_own(context, found) {
+            } else if self.deletes() && own::is_own(context, found) && context.stated.counts(&self.subject, rtype) {
                 let evidence = match &claim.want {
                     Want::Exactly { values, .. } => values.first().map_or(&[][..], |first| &first.evidence),
                     Want::AnyOf { .. } | Want::Absent(_) => &[],

@@ -243,7 +243,7 @@ fn left_at(target: &TargetId, blocked: &BlockedSubject) -> Notice {
 /// A change at a target; where the reference already has what it makes, it only brings the copy in line.
 fn in_line(reference: &Live, change: Change) -> Change {
     let RrKey { owner, rtype } = &change.key;
-    let found = reference.rrset(owner.as_name(), *rtype).map(|found| found.rrset.to_rrset());
+    let found = reference.stated_rrset(owner.as_name(), *rtype).map(|found| found.rrset.to_rrset());
     if found.as_ref() != change.kind.after() {
         return change;
     }

@@ -51,7 +51,7 @@ pub fn decide_and<T>(
     let index = || rayon::join(|| NameIndex::new(inventory), || ForeseenNames::find(inventory, live, now));
     let ((names, foreseen), derived) = rayon::join(index, || derive::all(ground, &desired));
     let (used, mut settled) = derived.finish(ground, &names);
-    let stated = StatedClaims::find(inventory, live, &names, &used);
+    let stated = StatedClaims::find(inventory, live, (&names, &used), statements);
     stated.contradicted_hosts().for_each(|place| settled[place] = false);
     let collisions = Collisions::find(inventory, &names, &used);
     let context = RuleContext {

@@ -18,6 +18,14 @@ pub fn txt_name(owner: NameRef<'_>, rtype: Rtype) -> Option<Result<Name, NameErr
     Some(Name::prepend(&prefixed, rest))
 }
 
+/// The RRset whose TXT would be at a name: the other way round as [`txt_name`]; none where the name is no such name.
+pub fn recorded_by(name: NameRef<'_>) -> Option<(Rtype, Name)> {
+    let label = name.first_label()?;
+    let dash = label.iter().position(|octet| *octet == b'-')?;
+    let rtype = std::str::from_utf8(&label[..dash]).ok()?.to_ascii_uppercase().parse().ok()?;
+    Some((rtype, Name::prepend(&label[dash + 1..], name.parent()?).ok()?))
+}
+
 /// Whether the TXT of an RRset say that it is this owner's: one does, and none names another.
 pub fn names_owner(records: &[Rdata], owner: &str) -> bool {
     let mut owners = records.iter().filter_map(|rdata| heritage_owner(rdata.as_rdata(Rtype::TXT))).peekable();

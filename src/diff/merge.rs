@@ -28,7 +28,8 @@ pub fn merge(context: &RuleContext<'_>, acts: &mut [RuleAct]) -> Vec<Change> {
 /// Joins the acts on one RRset; none where they change nothing.
 fn merge_one(context: &RuleContext<'_>, acts: &[RuleAct]) -> Option<Change> {
     let RuleAct { zone, owner, rtype, .. } = &acts[0];
-    let before = context.live.rrset(owner.as_name(), *rtype).map(|found| found.rrset.to_rrset());
+    // What files state may be at a delegation: NS, DS and glue.
+    let before = context.live.stated_rrset(owner.as_name(), *rtype).map(|found| found.rrset.to_rrset());
     let mut rdata: BTreeSet<Rdata> = before.iter().flat_map(|before| before.rdata().iter().cloned()).collect();
     for act in acts {
         if let RrsetDeed::Remove(gone) = &act.deed {

@@ -34,8 +34,15 @@ pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
     let names = context.live.names_beside_settled(|name| !has_subject(name));
     let orphan = |name: Name| {
         let at = name.as_name();
-        let addresses = context.live.rrset(at, Rtype::AAAA).filter(|found| own::is_own(context, *found));
-        let pointers = context.live.pointing_to(at).filter(|found| own::is_own(context, *found));
+        let is_of_host = |found: &LiveRrset<'_>| {
+            let (owner, rtype) = (found.rrset.owner(), found.rrset.rtype());
+            let is_of_file = context.stated.on(owner.as_name(), rtype).next().is_some()
+                || context.stated.holds(owner.as_name(), rtype)
+                || context.statements.has_any(&owner, rtype);
+            own::is_own(context, *found) && !is_of_file
+        };
+        let addresses = context.live.rrset(at, Rtype::AAAA).filter(is_of_host);
+        let pointers = context.live.pointing_to(at).filter(is_of_host);
         let pointers: Vec<LiveRrset<'c>> = pointers.collect();
         let is_any = addresses.is_some() || !pointers.is_empty();
         let locked_for = is_any.then(|| context.names.locked_for(context.inventory, at)).flatten();

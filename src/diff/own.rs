@@ -90,3 +90,11 @@ pub fn unknown_registry(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameR
 pub fn is_writable(context: &RuleContext<'_>, found: LiveRrset<'_>) -> bool {
     context.is_full(found.zone) || is_own(context, found)
 }
+
+/// Whether there is a delegation at a name that is own, and that no file states any longer: other records may take its
+/// place.
+pub fn is_delegation_over(context: &RuleContext<'_>, name: NameRef<'_>) -> bool {
+    let found = context.live.delegation_at(name);
+    let is_all_own = found.iter().all(|found| is_own(context, *found));
+    !found.is_empty() && is_all_own && context.stated.on(name, Rtype::NS).next().is_none()
+}

@@ -2,14 +2,15 @@
 
 use super::compare::{Claimant, ClaimsResult};
 use super::context::RuleContext;
+use super::heritage::{heritage_owner, recorded_by};
 use super::protect::{self, Protection};
-use super::words;
 use super::{SubjectBlock, SubjectStanding};
+use super::{own, words};
 use crate::change::{BlockCode, Notice, NoticeCode, SkipCode};
 use crate::claim::{Want, WantedValue};
 use crate::desired::records::{StatedClaim, StatedSubject};
 use crate::dns::{Name, Rtype};
-use crate::inventory::model::{Policy, ProjectFile};
+use crate::inventory::model::{Policy, ProjectFile, Registry};
 use crate::live::NamePlace;
 
 /// Decides whether the rules of a subject run, by the order of codes.
@@ -87,6 +88,8 @@ fn place_block(context: &RuleContext<'_>, subject: &StatedSubject, own: &StatedC
         }
         NamePlace::NoZone => BlockCode::NoZone,
         NamePlace::Unknown(zone) => super::standing::unknown_code(context, *zone),
+        // Other records may take the place of a delegation that is over.
+        NamePlace::Delegated(_, cut) if cut == name && own::is_delegation_over(context, name.as_name()) => return None,
         NamePlace::Delegated(..) => BlockCode::Delegated,
         NamePlace::BelowDname(..) => BlockCode::Cname,
     };
@@ -105,6 +108,8 @@ pub fn reconcile(context: &RuleContext<'_>, place: usize, policy: Policy) -> Cla
     blocks.extend(limits(context, subject));
     blocks.extend(protection(context, subject));
     blocks.extend(missing_glue(context, subject));
+    blocks.extend(misplaced(context, subject));
+    blocks.extend(registry_name(context, subject));
     notices.extend(unused(context, subject));
     notices.extend(named_aliases(context, subject));
     if !blocks.is_empty() {
@@ -175,6 +180,48 @@ fn missing_glue(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<Su
         |name: &Name| name.as_name().is_at_or_below(owner) && !context.live.is_apex(owner) && !has_address(name);
     let (_, server) = servers(subject, &[Rtype::NS]).into_iter().find(|(_, name)| needs(name))?;
     Some(words::missing_glue(subject.name(), &server))
+}
+
+/// The block of a subject that states a TXT where one of the registry is, or is to be.
+fn registry_name(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<SubjectBlock> {
+    let has_text = subject.claims.iter().any(|own| own.claim.rtype == Rtype::TXT);
+    if context.inventory.config.registry != Registry::Txt || !has_text {
+        return None;
+    }
+    let name = subject.name().as_name();
+    let live = context.live.rrset(name, Rtype::TXT);
+    let is_mark = live.is_some_and(|found| found.rrset.rdata().any(|rdata| heritage_owner(rdata).is_some()));
+    let recorded = recorded_by(name).filter(|(rtype, name)| {
+        let is_of_host = || matches!(*rtype, Rtype::AAAA) && context.names.has_host(context.inventory, name.as_name());
+        context.stated.on(name.as_name(), *rtype).next().is_some() || is_of_host()
+    });
+    (is_mark || recorded.is_some()).then(|| words::registry_text(subject.name()))
+}
+
+/// The block of a subject that asks for what a zone cannot have at its name: NS or DS of an apex, which are the server's and
+/// the parent's; NS of a wildcard; DS without a delegation; NS or a DNAME above what is live.
+fn misplaced(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<SubjectBlock> {
+    let name = subject.name().as_name();
+    let claims = || subject.claims.iter().map(|own| own.claim.rtype);
+    let (is_ns, is_ds) = (claims().any(|rtype| rtype == Rtype::NS), claims().any(|rtype| rtype == Rtype::DS));
+    if (is_ns || is_ds) && context.live.is_apex(name) {
+        return Some(words::of_apex(subject.name()));
+    }
+    if is_ns && name.is_wildcard() {
+        return Some(words::wildcard_delegation(subject.name()));
+    }
+    let has_ns =
+        || context.stated.on(name, Rtype::NS).next().is_some() || context.live.stated_rrset(name, Rtype::NS).is_some();
+    if is_ds && !has_ns() {
+        return Some(words::ds_without_ns(subject.name()));
+    }
+    let cutting = claims().find(|rtype| matches!(*rtype, Rtype::NS | Rtype::DNAME))?;
+    if context.live.stated_rrset(name, cutting).is_some() {
+        return None;
+    }
+    let glue: Vec<Name> = servers(subject, &[Rtype::NS]).into_iter().map(|(_, name)| name).collect();
+    let hidden = context.live.would_hide(name, cutting, &glue)?;
+    Some(words::would_hide(subject.name(), cutting, hidden.rrset.owner().as_name(), hidden.rrset.rtype()))
 }
 
 /// The notices about MX and SRV that name a CNAME (RFC 2181 section 10.3, RFC 2782).

@@ -12,6 +12,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use foldhash::HashMap;
 
+use super::statements::KeptStatements;
 use super::{SubjectBlock, heritage};
 use crate::change::BlockCode;
 use crate::claim::{RrsetClaim, Subject, TtlHold, Want};
@@ -21,8 +22,12 @@ use crate::desired::rivals;
 use crate::dns::{Name, NameRef, Rdata, Rtype, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::source::RecordConflicts;
+use crate::inventory::stated::StatedDocument;
 use crate::live::Live;
 use crate::names::{HolderRow, NameIndex};
+
+/// With how many claims that differ from each other a claim at the same name is compared.
+const COMPARED: usize = 16;
 
 /// How many others a message names.
 const NAMED: usize = 3;
@@ -34,10 +39,23 @@ pub struct StatedClaims {
     pub subjects: Vec<StatedSubject>,
     /// The claims at each name.
     at: HashMap<Name, Vec<ClaimPlace>>,
+    /// The types that each source has; all where none are said.
+    types: Vec<Option<Vec<Rtype>>>,
+    /// What applies noted of files that cannot be read now, by name: it may still be stated.
+    held: HashMap<Name, Vec<HeldStatement>>,
     /// What contradicts a subject, by its place.
     conflicts: BTreeMap<usize, SubjectBlock>,
     /// What contradicts a host, by its place in the inventory.
     of_hosts: BTreeMap<usize, SubjectBlock>,
+}
+
+/// An RRset that a manifest or zone file claimed when an apply noted it, and that cannot be read now.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct HeldStatement {
+    /// The type.
+    rtype: Rtype,
+    /// What claimed it.
+    by: String,
 }
 
 /// Where a claim is: its subject, and its place among the subject's claims.
@@ -56,12 +74,22 @@ enum ConflictSide {
     Stated(ClaimPlace),
     /// A host, by its place in the inventory.
     Host(usize),
+    /// A subject one of whose entries is bad, by its place: what it asks for is not known.
+    Bad(u32),
+    /// What a file claimed that cannot be read now, by its place in a list.
+    Held(usize),
 }
 
 impl StatedClaims {
     /// Collects the claims of all files, and finds what contradicts what.
-    pub fn find(inventory: &Inventory, live: &Live, names: &NameIndex, used: &UsedValues) -> StatedClaims {
-        if inventory.stated.entries.is_empty() {
+    pub fn find(
+        inventory: &Inventory,
+        live: &Live,
+        (names, used): (&NameIndex, &UsedValues),
+        statements: &KeptStatements,
+    ) -> StatedClaims {
+        let held = held(inventory, statements);
+        if inventory.stated.entries.is_empty() && held.is_empty() {
             return StatedClaims::default();
         }
         let mut subjects = subjects(inventory, live);
@@ -73,7 +101,8 @@ impl StatedClaims {
                 at.entry(subject.name().clone()).or_default().push(claim);
             }
         }
-        let stated = StatedClaims { subjects, at, conflicts: BTreeMap::new(), of_hosts: BTreeMap::new() };
+        let types = inventory.stated.sources.iter().map(|source| source.types.clone()).collect();
+        let stated = StatedClaims { subjects, at, types, held, conflicts: BTreeMap::new(), of_hosts: BTreeMap::new() };
         let found = ConflictSearch { inventory, live, names, used, stated: &stated, found: BTreeMap::new() }.search();
         let of_side = |side: &ConflictSide, others: &BTreeSet<ConflictSide>| stated.block(inventory, *side, others);
         let (mut conflicts, mut of_hosts) = (BTreeMap::new(), BTreeMap::new());
@@ -82,6 +111,8 @@ impl StatedClaims {
             match side {
                 ConflictSide::Stated(place) => drop(conflicts.entry(place.subject as usize).or_insert(block)),
                 ConflictSide::Host(place) => drop(of_hosts.insert(*place, block)),
+                // Both are blocked, or claim nothing, anyway.
+                ConflictSide::Bad(_) | ConflictSide::Held(_) => {}
             }
         }
         StatedClaims { conflicts, of_hosts, ..stated }
@@ -92,9 +123,20 @@ impl StatedClaims {
         self.subjects.binary_search_by(|own| own.subject.cmp(subject)).ok()
     }
 
-    /// Whether any file claims something at a name.
+    /// Whether the source of a subject has records of a type: what `record_types` leaves out is neither created nor deleted.
+    pub fn counts(&self, subject: &Subject, rtype: Rtype) -> bool {
+        let source = self.place_of(subject).map(|place| usize::from(self.subjects[place].source));
+        source.is_none_or(|source| self.types[source].as_ref().is_none_or(|types| types.contains(&rtype)))
+    }
+
+    /// Whether any file claims something at a name, or may.
     pub fn has_name(&self, name: NameRef<'_>) -> bool {
-        self.at.contains_key(name.as_wire())
+        self.at.contains_key(name.as_wire()) || self.held.contains_key(name.as_wire())
+    }
+
+    /// Whether a file that cannot be read now claimed an RRset.
+    pub fn holds(&self, name: NameRef<'_>, rtype: Rtype) -> bool {
+        self.held.get(name.as_wire()).into_iter().flatten().any(|held| held.rtype == rtype)
     }
 
     /// The claims on an RRset.
@@ -103,9 +145,9 @@ impl StatedClaims {
         places.map(|place| &self.claim(*place).claim).filter(move |claim| claim.rtype == rtype)
     }
 
-    /// Whether a claim on an RRset has a value.
+    /// Whether a claim on an RRset has a value, or may have it.
     pub fn has_value(&self, name: NameRef<'_>, rtype: Rtype, rdata: &Rdata) -> bool {
-        self.on(name, rtype).any(|claim| values(claim).any(|own| own == rdata))
+        self.holds(name, rtype) || self.on(name, rtype).any(|claim| values(claim).any(|own| own == rdata))
     }
 
     /// What contradicts a subject.
@@ -121,6 +163,14 @@ impl StatedClaims {
     /// The hosts that files contradict, by their places in the inventory.
     pub fn contradicted_hosts(&self) -> impl Iterator<Item = usize> {
         self.of_hosts.keys().copied()
+    }
+
+    /// All that files claimed that cannot be read now, sorted.
+    fn all_held(&self) -> Vec<(&Name, &HeldStatement)> {
+        let mut all: Vec<_> =
+            self.held.iter().flat_map(|(name, held)| held.iter().map(move |held| (name, held))).collect();
+        all.sort();
+        all
     }
 
     /// A claim.
@@ -140,6 +190,14 @@ impl StatedClaims {
                 let host = &inventory.hosts[*place];
                 format!("host {} ({})", host.inv, inventory.files.place(host.origin))
             }
+            ConflictSide::Bad(place) => {
+                let StatedSubject { subject, origin, .. } = &self.subjects[*place as usize];
+                format!("a bad entry of {subject} ({})", inventory.files.place(*origin))
+            }
+            ConflictSide::Held(place) => {
+                let (name, HeldStatement { rtype, by }) = self.all_held()[*place];
+                format!("{rtype} of `{name}`, which `{by}` claimed, and which cannot be read now")
+            }
         };
         let mut named: Vec<String> = others.iter().take(NAMED).map(shown).collect();
         if others.len() > NAMED {
@@ -151,6 +209,7 @@ impl StatedClaims {
                 format!("{} of `{}`", claim.rtype, claim.owner)
             }
             ConflictSide::Host(_) => "what the host has".to_owned(),
+            ConflictSide::Bad(_) | ConflictSide::Held(_) => String::new(),
         };
         SubjectBlock {
             code: BlockCode::ClaimConflict,
@@ -158,6 +217,32 @@ impl StatedClaims {
             hint: "let all of them say the same, or keep one of them; all wait until then".to_owned(),
         }
     }
+}
+
+/// What applies noted of files that cannot be read now: their source is not believed; or an entry of the manifest is bad; or
+/// it is not there, and a file of the source is broken.
+fn held(inventory: &Inventory, statements: &KeptStatements) -> HashMap<Name, Vec<HeldStatement>> {
+    let stated = &inventory.stated;
+    let documents: HashMap<String, &StatedDocument> = stated
+        .documents
+        .iter()
+        .map(|document| (stated.sources[usize::from(document.source)].noted(&document.by), document))
+        .collect();
+    let is_held = |by: &String| {
+        let source = by.split_once('/').and_then(|(name, _)| stated.sources.iter().find(|source| source.name == name));
+        source.is_some_and(|source| match documents.get(by) {
+            _ if source.trust.doubt().is_some() => true,
+            Some(document) => !document.is_whole,
+            None => source.has_bad,
+        })
+    };
+    let mut found: HashMap<Name, Vec<HeldStatement>> = HashMap::default();
+    for (name, rtype, by) in statements.iter() {
+        for by in by.iter().filter(|by| is_held(by)) {
+            found.entry(name.clone()).or_default().push(HeldStatement { rtype, by: by.clone() });
+        }
+    }
+    found
 }
 
 /// Lets the sources with `conflicts = "external-dns"` decide which of their entries count.
@@ -218,6 +303,7 @@ impl ConflictSearch<'_> {
         }
         self.below_cuts();
         self.with_hosts();
+        self.with_unreadable();
         self.found
     }
 
@@ -227,19 +313,64 @@ impl ConflictSearch<'_> {
         self.found.entry(other).or_default().insert(one);
     }
 
-    /// Compares the claims of files at one name.
+    /// Compares the claims of files at one name. Each is compared with a few that differ: more would name no other cause.
     fn at_one_name(&mut self, places: &[ClaimPlace]) {
-        for (number, place) in places.iter().enumerate() {
+        let mut differing: Vec<ClaimPlace> = Vec::new();
+        for place in places {
             let one = &self.stated.claim(*place).claim;
-            for other in &places[number + 1..] {
-                let second = &self.stated.claim(*other).claim;
+            let (mut is_new, known) = (true, differing.clone());
+            for other in known {
+                let second = &self.stated.claim(other).claim;
                 let is_conflict = if one.rtype == second.rtype {
+                    is_new &= !say_the_same(one, second);
                     !say_the_same(one, second)
                 } else {
                     [one.rtype, second.rtype].contains(&Rtype::CNAME)
                 };
                 if is_conflict {
-                    self.note(ConflictSide::Stated(*place), ConflictSide::Stated(*other));
+                    self.note(ConflictSide::Stated(*place), ConflictSide::Stated(other));
+                }
+            }
+            if is_new && differing.len() < COMPARED {
+                differing.push(*place);
+            }
+        }
+        // Of those that say the same as one that is contradicted, only the first was compared with what came later.
+        for place in places {
+            let one = &self.stated.claim(*place).claim;
+            let same = differing.iter().find(|other| {
+                let second = &self.stated.claim(**other).claim;
+                one.rtype == second.rtype && say_the_same(one, second)
+            });
+            let Some(others) = same.and_then(|same| self.found.get(&ConflictSide::Stated(*same)).cloned()) else {
+                continue;
+            };
+            for other in others.into_iter().filter(|other| *other != ConflictSide::Stated(*place)).take(NAMED) {
+                self.note(ConflictSide::Stated(*place), other);
+            }
+        }
+    }
+
+    /// Compares the claims of files with what others claim that cannot be read: bad entries, and what applies noted.
+    fn with_unreadable(&mut self) {
+        let stated = self.stated;
+        for (number, subject) in stated.subjects.iter().enumerate() {
+            if subject.faults.iter().any(|fault| !fault.is_unsupported) {
+                for place in stated.at.get(subject.name()).into_iter().flatten() {
+                    if place.subject as usize != number {
+                        self.note(ConflictSide::Stated(*place), ConflictSide::Bad(number as u32));
+                    }
+                }
+            }
+        }
+        for (number, (name, HeldStatement { rtype, by })) in stated.all_held().into_iter().enumerate() {
+            for place in stated.at.get(name).into_iter().flatten() {
+                let own = stated.claim(*place).claim.rtype;
+                let subject = &stated.subjects[place.subject as usize];
+                let source = &self.inventory.stated.sources[usize::from(subject.source)];
+                let is_barred = own == *rtype || [own, *rtype].contains(&Rtype::CNAME);
+                if is_barred && source.noted(&subject.by) != *by {
+                    self.note(ConflictSide::Stated(*place), ConflictSide::Held(number));
                 }
             }
         }

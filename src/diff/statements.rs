@@ -33,7 +33,12 @@ impl KeptStatements {
         self.0.iter().map(|((name, rtype), by)| (name, *rtype, by))
     }
 
-    /// Whether something is noted to claim an RRset.
+    /// Whether anything is noted to claim an RRset.
+    pub fn has_any(&self, name: &Name, rtype: Rtype) -> bool {
+        self.0.contains_key(&(name.clone(), rtype))
+    }
+
+    /// Whether this is noted to claim an RRset.
     pub fn has(&self, name: &Name, rtype: Rtype, by: &str) -> bool {
         self.0.get(&(name.clone(), rtype)).is_some_and(|known| known.contains(by))
     }

@@ -19,16 +19,8 @@ use crate::claim::{EndpointName, OrphanName, RecordName, Subject};
 use crate::diag::Origin;
 use crate::dns::{Name, Rtype};
 use crate::inventory::model::{Policy, ProjectFile, ProjectIndex};
-use crate::inventory::stated::{EntryContent, RecordSource, StatedBy, StatedDocument};
+use crate::inventory::stated::{EntryContent, RecordSource, StatedDocument};
 use crate::live::LiveRrset;
-
-/// What claims an RRset, as applies note it: `SOURCE/NAMESPACE/NAME`, or `SOURCE/ZONE`.
-fn noted(source: &RecordSource, by: &StatedBy) -> String {
-    match by {
-        StatedBy::Manifest { namespace, name } => format!("{}/{namespace}/{name}", source.name),
-        StatedBy::Zone(zone) => format!("{}/{zone}", source.name),
-    }
-}
 
 /// A manifest or zone file that an apply noted, as far as it is there now.
 struct NotedDocument<'c, 'n> {
@@ -52,9 +44,8 @@ impl<'c> DocumentIndex<'c> {
     /// Collects them.
     fn of(context: &RuleContext<'c>) -> DocumentIndex<'c> {
         let stated = &context.inventory.stated;
-        let of_document = |document: &'c StatedDocument| {
-            (noted(&stated.sources[usize::from(document.source)], &document.by), document)
-        };
+        let of_document =
+            |document: &'c StatedDocument| (stated.sources[usize::from(document.source)].noted(&document.by), document);
         DocumentIndex { sources: &stated.sources, documents: stated.documents.iter().map(of_document).collect() }
     }
 
@@ -79,7 +70,9 @@ impl<'c> DocumentIndex<'c> {
 pub fn remove(context: &RuleContext<'_>, standings: &SubjectStandings) -> Vec<RuleAct> {
     let (mut acts, index) = (Vec::new(), DocumentIndex::of(context));
     for (name, rtype, by) in context.statements.iter() {
-        if context.stated.on(name.as_name(), rtype).next().is_some() {
+        let is_kept =
+            context.stated.on(name.as_name(), rtype).next().is_some() || context.stated.holds(name.as_name(), rtype);
+        if is_kept {
             continue;
         }
         let Some(found) = context.live.stated_rrset(name.as_name(), rtype) else { continue };
@@ -87,6 +80,12 @@ pub fn remove(context: &RuleContext<'_>, standings: &SubjectStandings) -> Vec<Ru
             continue;
         }
         let documents: Vec<NotedDocument<'_, '_>> = by.iter().filter_map(|by| index.find(by)).collect();
+        // What `record_types` leaves out is neither created nor deleted.
+        let is_left_out =
+            |noted: &NotedDocument<'_, '_>| noted.source.types.as_ref().is_some_and(|types| !types.contains(&rtype));
+        if documents.iter().any(is_left_out) {
+            continue;
+        }
         let Some((removal, project)) = removal(context, standings, name, found, &documents) else { continue };
         let Removal { subject, rule, origin } = removal;
         let actor = RuleActor { subject, project, by_right: false };
@@ -194,7 +193,7 @@ pub fn news(context: &RuleContext<'_>, standings: &SubjectStandings) -> Vec<Rrse
     for entry in &inventory.stated.entries {
         let source = &inventory.stated.sources[usize::from(entry.source)];
         if let EntryContent::Rrset(rrset) = &entry.content {
-            now.insert((&entry.owner, rrset.rtype, noted(source, &entry.by)));
+            now.insert((&entry.owner, rrset.rtype, source.noted(&entry.by)));
         }
     }
     let (mut news, index) = (Vec::new(), DocumentIndex::of(context));
@@ -202,7 +201,7 @@ pub fn news(context: &RuleContext<'_>, standings: &SubjectStandings) -> Vec<Rrse
         if !matches!(standing, SubjectStanding::Open(_)) || !context.selection.includes_stated(subject.project) {
             continue;
         }
-        let (by, name) = (noted(&inventory.stated.sources[usize::from(subject.source)], &subject.by), subject.name());
+        let (by, name) = (inventory.stated.sources[usize::from(subject.source)].noted(&subject.by), subject.name());
         for own in &subject.claims {
             let rtype = own.claim.rtype;
             if !context.statements.has(name, rtype, &by) {

@@ -474,3 +474,40 @@ pub fn missing_glue(owner: &Name, server: &Name) -> SubjectBlock {
 pub fn named_alias(context: &RuleContext<'_>, origin: Origin, rtype: Rtype, name: &Name) -> String {
     format!("{}: {rtype} names `{name}`, where a CNAME is; it must name one with addresses", at(context, origin))
 }
+
+/// The block of a subject with NS or DS of an apex.
+pub fn of_apex(name: &Name) -> SubjectBlock {
+    let message = format!("`{name}` is the apex of its zone: its NS are the server's, and DS are in the zone above");
+    block(BlockCode::Protected, message, "leave NS and DS of an apex out of the files")
+}
+
+/// The block of a subject with NS at a wildcard (RFC 4592 section 4.2).
+pub fn wildcard_delegation(name: &Name) -> SubjectBlock {
+    let message = format!("`{name}` is a wildcard, and servers take no NS there");
+    block(BlockCode::PostState, message, "delegate a name")
+}
+
+/// The block of a subject with DS where no delegation is (RFC 4035 section 2.4).
+pub fn ds_without_ns(name: &Name) -> SubjectBlock {
+    block(
+        BlockCode::PostState,
+        format!("DS of `{name}` have no NS next to them"),
+        "state the NS of the delegation, too",
+    )
+}
+
+/// The block of a subject whose NS or DNAME would hide what is live.
+pub fn would_hide(name: &Name, rtype: Rtype, hidden: NameRef<'_>, of: Rtype) -> SubjectBlock {
+    let message = format!("{rtype} of `{name}` would hide {of} of `{hidden}`, which is live");
+    let hint = match rtype {
+        Rtype::NS => "remove that first; or, if it is an address of a name server, name it in the NS",
+        _ => "remove that first",
+    };
+    block(BlockCode::PostState, message, hint)
+}
+
+/// The block of a subject with a TXT where the registry has its own.
+pub fn registry_text(name: &Name) -> SubjectBlock {
+    let message = format!("the TXT at `{name}` is one by which the registry records an owner");
+    block(BlockCode::ClaimConflict, message, "give the record another name")
+}

@@ -2,6 +2,7 @@
 //!
 //! TOML and YAML become the same tree, so that both are checked by one reader that reports everything it finds.
 
+use std::collections::HashSet;
 use std::str::FromStr;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, FileId, Origin, did_you_mean};
@@ -32,7 +33,7 @@ pub enum SettingsValue {
     Other(String),
     /// A list.
     List(Vec<SettingsNode>),
-    /// A table or mapping, in the file's order; no key twice.
+    /// A table or mapping, in the file's order; in settings no key twice.
     Table(Vec<(SettingsKey, SettingsNode)>),
 }
 
@@ -86,6 +87,19 @@ impl SettingsNode {
     pub fn get(&self, key: &str) -> Option<&SettingsNode> {
         match &self.value {
             SettingsValue::Table(entries) => entries.iter().find(|(own, _)| own.name == key).map(|(_, node)| node),
+            _ => None,
+        }
+    }
+
+    /// The first key that a mapping in it has twice, at its second place.
+    pub fn key_twice(&self) -> Option<&SettingsKey> {
+        match &self.value {
+            SettingsValue::Table(entries) => {
+                let mut names = HashSet::new();
+                let own = entries.iter().map(|(key, _)| key).find(|key| !names.insert(key.name.as_str()));
+                own.or_else(|| entries.iter().find_map(|(_, node)| node.key_twice()))
+            }
+            SettingsValue::List(items) => items.iter().find_map(SettingsNode::key_twice),
             _ => None,
         }
     }

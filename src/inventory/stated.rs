@@ -31,10 +31,22 @@ pub struct RecordSource {
     pub pool: Option<String>,
     /// What happens where two entries say different things.
     pub conflicts: RecordConflicts,
+    /// The types that it has; all that files may state where none are said.
+    pub types: Option<Vec<Rtype>>,
     /// Whether it may be believed.
     pub trust: Trust,
     /// Whether any of its entries, manifests or files is bad.
     pub has_bad: bool,
+}
+
+impl RecordSource {
+    /// What states records, as applies note it: `SOURCE/NAMESPACE/NAME` of a manifest, `SOURCE/ZONE` of a zone file.
+    pub fn noted(&self, by: &StatedBy) -> String {
+        match by {
+            StatedBy::Manifest { namespace, name } => format!("{}/{namespace}/{name}", self.name),
+            StatedBy::Zone(zone) => format!("{}/{zone}", self.name),
+        }
+    }
 }
 
 /// What states records: a manifest, or the file of a zone.

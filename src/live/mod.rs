@@ -249,6 +249,31 @@ impl Live {
         }
     }
 
+    /// The RRsets of the delegation at a name itself, NS and DS; none where there is no delegation, or it is above the name.
+    pub fn delegation_at(&self, name: NameRef<'_>) -> Vec<LiveRrset<'_>> {
+        let is_own =
+            |number: &ZoneIndex| self.zone(*number).cut_at_or_above(name).is_some_and(|cut| cut.as_name() == name);
+        let Some(zone) = self.zone_of(name).filter(is_own) else { return Vec::new() };
+        let contents = self.zone(zone).contents().expect("its delegations are known");
+        let found = [Rtype::NS, Rtype::DS].into_iter().filter_map(|rtype| contents.rrset(name, rtype));
+        found.map(|rrset| LiveRrset { zone, rrset }).collect()
+    }
+
+    /// A live RRset that a zone would hide if there were NS or a DNAME at a name: below it, and for NS at it, but for glue.
+    pub fn would_hide(&self, name: NameRef<'_>, rtype: Rtype, servers: &[Name]) -> Option<LiveRrset<'_>> {
+        let zone = self.zone_of(name)?;
+        let hides = |rrset: &RrsetRef<'_>| {
+            let owner = rrset.owner();
+            let is_below = owner.as_name() != name && owner.as_name().is_at_or_below(name);
+            let is_at = owner.as_name() == name && !matches!(rrset.rtype(), Rtype::NS | Rtype::DS);
+            let is_glue = matches!(rrset.rtype(), Rtype::A | Rtype::AAAA) && servers.contains(&owner);
+            let is_meant = is_below || (is_at && rtype == Rtype::NS);
+            is_meant && !is_glue && !crate::dns::is_of_signer(rrset.rtype())
+        };
+        let mut rrsets = self.zone(zone).contents()?.rrsets();
+        rrsets.find(|rrset| hides(rrset)).map(|rrset| LiveRrset { zone, rrset })
+    }
+
     /// A live RRset, also one that belongs to a zone though it is at or below a delegation; see [`Live::stated_place`].
     pub fn stated_rrset(&self, name: NameRef<'_>, rtype: Rtype) -> Option<LiveRrset<'_>> {
         let number = self.zone_of(name)?;

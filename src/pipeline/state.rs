@@ -1,5 +1,6 @@
 //! The state itself: what it says, and how it learns markers that another state's run wrote.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::findings::Findings;
@@ -19,9 +20,7 @@ use crate::names::NameIndex;
 use crate::progress::{Progress, RunStage};
 use crate::provider::outage;
 use crate::reading::side_by_side::side_by_side;
-use crate::state::{
-    self, Acceptance, BreakerReset, ChangeLedger, OwnershipRegister, SourceStatus, StateFacts, StateLock, Status,
-};
+use crate::state::{self, Acceptance, BreakerReset, ChangeLedger, SourceStatus, State, StateFacts, StateLock, Status};
 use crate::target::{CopyId, Marker, Question, TargetId, marker_key};
 
 /// Reads the state of a workspace, its sources, and at most `count` applies; queries no server and writes nothing.
@@ -46,17 +45,20 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, OpenE
     Ok(Status { tool, created, place, holder, sources, memory, pools, limits, left_behind, pool: None })
 }
 
-/// The names that no host has and at which applies created an AAAA RRset that no apply deleted since, sorted; none
-/// where hosts.csv or names.lock is in doubt, or where every RRset is own.
-fn left_behind(inventory: &Inventory, state: &dyn OwnershipRegister) -> Result<Vec<Name>, Problem> {
+/// The names that no host has and at which applies created an AAAA RRset for a host that no apply deleted since,
+/// sorted; none where hosts.csv or names.lock is in doubt, or where every RRset is own.
+fn left_behind(inventory: &Inventory, state: &dyn State) -> Result<Vec<Name>, Problem> {
     let doubted = [&inventory.trust.hosts, &inventory.trust.names_lock].map(|trust| trust.doubt().is_some());
     if doubted.contains(&true) || inventory.config.registry == Registry::Noop {
         return Ok(Vec::new());
     }
-    let (own, names) = (state.own()?, NameIndex::new(inventory));
+    let (own, names, statements) = (state.own()?, NameIndex::new(inventory), state.statements()?);
+    let stated: HashSet<&Name> =
+        statements.iter().filter(|(_, rtype, _)| *rtype == Rtype::AAAA).map(|(name, ..)| name).collect();
     let is_left = |name: &&Name| {
+        let is_stated = stated.contains(name);
         let name = name.as_name();
-        !names.has_host(inventory, name) && !names.may_be_held(inventory, name)
+        !is_stated && !names.has_host(inventory, name) && !names.may_be_held(inventory, name)
     };
     let mut left: Vec<Name> = own.owners(Rtype::AAAA).filter(is_left).cloned().collect();
     left.sort();

@@ -195,7 +195,7 @@ mod tests {
             shown(b"{\n  \"fromat\": 1}"),
             "plan.json:2:10: error[plan-malformed]: unknown field `fromat`, expected one of `blocked`, \
              `changes`, `created`, `effect`, `expires`, `fleet`, `format`, `hosts`, `id`, `inputs`, `left_behind`, `limits`, \
-             `notices`, `only`, `review`, `skipped`, `sources`, `tool`, `undoes`, `waiting`, `workspace`, `zone_changes`, `zones`"
+             `notices`, `only`, `review`, `skipped`, `sources`, `stated`, `tool`, `undoes`, `waiting`, `workspace`, `zone_changes`, `zones`"
         );
         assert_eq!(
             shown(b"{\"format\": \"zonewright.plan/1\", \"more\": []}"),

@@ -27,7 +27,7 @@ mod tests;
 
 use crate::change::{Change, ChangeKind};
 use crate::dns::{Name, NameRef, Rdata, Rrset, RrsetRef, Rtype, reverse};
-use crate::live::{Live, ZoneIndex};
+use crate::live::{Live, NamePlace, ZoneIndex};
 use view::LayeredView;
 
 /// The result of the check.
@@ -147,7 +147,10 @@ impl<'a> PostCheck<'a> {
         let Some(after) = change.kind.after() else { return };
         let rtype = change.key.rtype;
         let contents = live.zone(zone);
-        let hidden = contents.cut_at_or_above(owner).map(|cut| ZoneFaultKind::Delegated(rtype, cut));
+        // NS and DS at a delegation, and the addresses of its name servers, are this zone's own.
+        let is_open = matches!(live.stated_place(owner, rtype), NamePlace::Open(_));
+        let cut = contents.cut_at_or_above(owner).filter(|_| !is_open);
+        let hidden = cut.map(|cut| ZoneFaultKind::Delegated(rtype, cut));
         let hidden =
             hidden.or_else(|| contents.dname_above(owner).map(|dname| ZoneFaultKind::BelowDname(rtype, dname)));
         if let Some(kind) = hidden {

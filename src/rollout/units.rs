@@ -116,11 +116,11 @@ pub fn is_one(subject: &Subject, other: &Subject) -> bool {
     subject == other || (subject.host().is_some() && subject.host() == other.host())
 }
 
-/// The names where a CNAME is deleted and other types are created, or the other way round; with the places of the
-/// changes of the CNAME.
+/// The names where a CNAME, or a delegation, is deleted and other types are created, or the other way round; with the
+/// places of the changes of the CNAME, or of the NS.
 fn replaced(changes: &[Change]) -> HashMap<ChangeSite<'_>, Vec<usize>> {
     let (cnames, others): (Vec<_>, Vec<_>) =
-        changes.iter().enumerate().partition(|(_, change)| change.key.rtype == Rtype::CNAME);
+        changes.iter().enumerate().partition(|(_, change)| matches!(change.key.rtype, Rtype::CNAME | Rtype::NS));
     let mut at: HashMap<ChangeSite<'_>, Vec<usize>> = HashMap::new();
     for (place, cname) in cnames {
         at.entry(site(cname)).or_default().push(place);

@@ -339,7 +339,7 @@ fn random_zones_of_all_types_are_held_as_they_are_stated(kind: Kind) {
     writeln!(std::io::stderr(), "{kind:?}: {count} zones with {rrsets} RRsets").expect("stderr is open");
 }
 
-/// The changes that the server refused, as it would be told them.
+/// The changes that the server refused, in the words of the apply.
 fn refused(plan: &Planned, applied: &Applied) -> Vec<String> {
     let hosts = applied.document["hosts"].as_array().into_iter().flatten();
     let failed: BTreeSet<&str> =

@@ -2,17 +2,20 @@
 //!
 //! Source: external-dns v0.22, config/crd/standard, source/crd.go and endpoint/endpoint.go.
 
+use std::collections::HashSet;
+
 use rayon::prelude::*;
 
 use super::stated::rdata::{self, FinalDots};
 use super::stated::{
-    BAD_MANIFEST, NodeFault, ReadEntry, StatedPiece, StatedText, join, meanings, records_of, rtype_of, text_of,
-    to_ascii,
+    BAD_MANIFEST, NodeFault, ReadEntry, StatedPiece, StatedText, join, key_twice, meanings, records_of, rtype_of,
+    text_of, to_ascii,
 };
 use super::{ExportFormat, RowContext, SourceFile, SourceInput, SourcePart};
 use crate::diag::{Origin, did_you_mean};
+use crate::dns::presentation::parse_rtype;
 use crate::dns::{Name, Rdata, Rtype, Ttl};
-use crate::inventory::node::{SettingsNode, SettingsValue};
+use crate::inventory::node::{SettingsKey, SettingsNode, SettingsValue};
 use crate::inventory::source::{MANIFESTS, Occurrence, RecordsSpec, SourceKeys};
 use crate::inventory::stated::{EntryContent, StatedBy, StatedRrset};
 use crate::inventory::yaml::{self, YamlDocument, YamlDocuments};
@@ -44,6 +47,12 @@ const DEFAULT_TYPES: [Rtype; 3] = [Rtype::A, Rtype::AAAA, Rtype::CNAME];
 const KEYS: [&str; 7] =
     ["dnsName", "labels", "providerSpecific", "recordTTL", "recordType", "setIdentifier", "targets"];
 
+/// The keys of a manifest.
+const MANIFEST_KEYS: [&str; 5] = ["apiVersion", "kind", "metadata", "spec", "status"];
+
+/// The keys of its `spec`.
+const SPEC_KEYS: [&str; 1] = ["endpoints"];
+
 /// What of `providerSpecific` asks for routing, which no RRset can say.
 const ROUTING: [&str; 7] = [
     "aws/weight",
@@ -59,7 +68,7 @@ const ROUTING: [&str; 7] = [
 fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
     let records = records_of(input);
     let pieces = input.files.par_iter().map(|file| read_file(file, records)).collect();
-    join(input, context, pieces)
+    join(input, context, pieces, &DEFAULT_TYPES)
 }
 
 /// Reads one file.
@@ -68,7 +77,7 @@ fn read_file(file: &SourceFile<'_>, records: &RecordsSpec) -> StatedPiece {
     let text = match StatedText::read(file) {
         Ok(text) => text,
         Err(diagnostic) => {
-            piece.refuse(diagnostic);
+            piece.refuse(*diagnostic);
             return piece;
         }
     };
@@ -148,6 +157,10 @@ impl ManifestReader<'_> {
     fn read_manifest(&mut self, node: &SettingsNode) {
         let metadata = node.get("metadata");
         let text = |key: &str| metadata.and_then(|metadata| metadata.get(key)).filter(|node| !node.is_null());
+        let of_head = [node, metadata.unwrap_or(node)].into_iter().find_map(own_key_twice);
+        if let Some(fault) = of_head {
+            return self.piece.refuse(self.text.error(BAD_MANIFEST, &fault));
+        }
         let Some(name) = text("name").and_then(SettingsNode::as_text).filter(|name| is_kubernetes_name(name)) else {
             let message = "the manifest has no valid `metadata.name`".to_owned();
             let hint = "a name is of lower-case letters, digits, hyphens and dots";
@@ -177,30 +190,42 @@ impl ManifestReader<'_> {
             return self.piece.leave_out(by, node.origin);
         }
         self.piece.begin(by, node.origin);
-        let endpoints = node.get("spec").and_then(|spec| spec.get("endpoints")).filter(|node| !node.is_null());
-        match endpoints.map(|endpoints| (&endpoints.value, endpoints)) {
-            // External-dns takes a manifest without endpoints for one that states nothing.
-            None => {}
-            Some((SettingsValue::List(items), _)) => items.iter().for_each(|item| self.read_endpoint(item)),
-            Some((_, endpoints)) => {
+        let spec = node.get("spec");
+        let unknown = unknown_key(node, &MANIFEST_KEYS).or_else(|| unknown_key(spec.unwrap_or(node), &SPEC_KEYS));
+        let spec_twice = spec.and_then(own_key_twice);
+        if let Some(fault) = unknown.filter(|_| spec.is_some()).or(spec_twice) {
+            self.piece.cut_short();
+            return self.piece.refuse(self.text.error(BAD_MANIFEST, &fault));
+        }
+        match spec.and_then(|spec| spec.get("endpoints")) {
+            Some(SettingsNode { value: SettingsValue::List(items), .. }) => {
+                items.iter().for_each(|item| self.read_endpoint(item));
+            }
+            // A manifest that states nothing says so with an empty list: it may also be one that was cut.
+            found => {
                 self.piece.cut_short();
-                let message = "`spec.endpoints` is not a list".to_owned();
-                self.refuse(endpoints, message, "write a list of endpoints".to_owned());
+                let message = "the manifest has no list `spec.endpoints`".to_owned();
+                let hint = "write `endpoints: []` where it is to state nothing".to_owned();
+                self.refuse(found.or(spec).unwrap_or(node), message, hint);
             }
         }
     }
 
     /// Reads an endpoint, unless its type does not count.
     fn read_endpoint(&mut self, node: &SettingsNode) {
+        let types = self.records.record_types.as_deref().unwrap_or(&DEFAULT_TYPES);
+        // What is of no type that counts is not read any further. A word that is no type is: in `AAA` for `A` the name
+        // would lose its records.
+        let named = node.get("recordType").and_then(SettingsNode::as_text);
+        let is_other = |text: &str| parse_rtype(text.as_bytes()).is_some_and(|rtype| !types.contains(&rtype));
+        if named.is_some_and(is_other) && node.key_twice().is_none() {
+            return;
+        }
         let rtype = match node.get("recordType") {
             Some(node) => rtype_of(node),
             None => Err(NodeFault::of(node, "`recordType` is missing", "write the type of the records, such as `A`")),
         };
-        let types = self.records.record_types.as_deref().unwrap_or(&DEFAULT_TYPES);
-        if rtype.as_ref().is_ok_and(|rtype| !types.contains(rtype)) {
-            return;
-        }
-        let mut faults = Vec::new();
+        let mut faults: Vec<NodeFault> = key_twice(node).into_iter().collect();
         let owner = match node.get("dnsName") {
             Some(node) => text_of(node, "a name").and_then(|text| read_owner(node, text)),
             None => Err(NodeFault::of(node, "`dnsName` is missing", "write the name of the records")),
@@ -212,6 +237,7 @@ impl ManifestReader<'_> {
             let values = read_targets(node, rtype, &mut faults);
             Some(StatedRrset { rtype, ttl, values })
         });
+        faults.extend(misshapen(node));
         let read = match read.filter(|_| faults.is_empty()) {
             Some(rrset) => judged(node, rrset),
             None => ReadEntry::Bad(faults),
@@ -240,20 +266,47 @@ fn read_owner(node: &SettingsNode, text: &str) -> Result<Name, NodeFault> {
 
 /// The keys that no endpoint has.
 fn unknown_keys(node: &SettingsNode) -> Vec<NodeFault> {
-    let SettingsValue::Table(entries) = &node.value else {
-        return vec![NodeFault::of(
-            node,
-            "the endpoint is not a mapping",
-            "write `dnsName`, `recordType` and `targets`",
-        )];
+    match &node.value {
+        SettingsValue::Table(_) => unknown_key(node, &KEYS).into_iter().collect(),
+        _ => vec![NodeFault::of(node, "the endpoint is not a mapping", "write `dnsName`, `recordType` and `targets`")],
+    }
+}
+
+/// The first key of a mapping that is none of these.
+fn unknown_key(node: &SettingsNode, known: &[&str]) -> Option<NodeFault> {
+    let SettingsValue::Table(entries) = &node.value else { return None };
+    let (SettingsKey { name, origin, width }, _) =
+        entries.iter().find(|(key, _)| !known.contains(&key.name.as_str()))?;
+    let near = did_you_mean(name, known.iter().copied());
+    let hint = near.unwrap_or_else(|| format!("the keys are {}", known.join(", ")));
+    Some(NodeFault { origin: *origin, width: *width, message: format!("there is no key `{name}` here"), hint })
+}
+
+/// The fault of a key that a mapping itself has twice; what is in its values is not looked at.
+fn own_key_twice(node: &SettingsNode) -> Option<NodeFault> {
+    let SettingsValue::Table(entries) = &node.value else { return None };
+    let mut names = HashSet::new();
+    let (key, _) = entries.iter().find(|(key, _)| !names.insert(key.name.as_str()))?;
+    let message = format!("the key `{}` is there twice", key.name);
+    Some(NodeFault { origin: key.origin, width: key.width, message, hint: "keep one of them".to_owned() })
+}
+
+/// What is wrong with how `setIdentifier` and `providerSpecific` are written: they may ask for what no plain record has.
+fn misshapen(node: &SettingsNode) -> Option<NodeFault> {
+    let set = node.get("setIdentifier").filter(|set| set.as_text().is_none());
+    if let Some(set) = set {
+        return Some(NodeFault::of(set, "`setIdentifier` is not a text", "write a text, or remove it"));
+    }
+    let specific = node.get("providerSpecific").filter(|specific| !specific.is_null())?;
+    let hint = "write a list of `name` and `value`";
+    let SettingsValue::List(items) = &specific.value else {
+        return Some(NodeFault::of(specific, "`providerSpecific` is not a list", hint));
     };
-    let unknown = entries.iter().filter(|(key, _)| !KEYS.contains(&key.name.as_str()));
-    let fault = |(key, _): &(crate::inventory::node::SettingsKey, SettingsNode)| {
-        let near = did_you_mean(&key.name, KEYS.iter().copied());
-        let hint = near.unwrap_or_else(|| format!("the keys are {}", KEYS.join(", ")));
-        NodeFault { origin: key.origin, width: key.width, message: format!("no endpoint has `{}`", key.name), hint }
+    let is_right = |item: &&SettingsNode| {
+        ["name", "value"].iter().all(|key| item.get(key).is_some_and(|node| node.as_text().is_some()))
     };
-    unknown.map(fault).collect()
+    let wrong = items.iter().find(|item| !is_right(item))?;
+    Some(NodeFault::of(wrong, "an item of `providerSpecific` has no `name` and `value`", hint))
 }
 
 /// Reads `recordTTL`; 0 says none, as to external-dns.
@@ -300,7 +353,7 @@ fn read_target(node: &SettingsNode, rtype: Rtype, text: &str) -> Result<Rdata, N
     match rtype {
         Rtype::TXT => match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
             Some(_) => rdata::read(node, rtype, text, FinalDots::Any),
-            None => Ok(Rdata::from_long_text(text.as_bytes())),
+            None => rdata::long_text(node, text.as_bytes()),
         },
         Rtype::NS | Rtype::PTR => rdata::read(node, rtype, text, FinalDots::None),
         Rtype::SRV | Rtype::NAPTR => rdata::read(node, rtype, text, FinalDots::All),

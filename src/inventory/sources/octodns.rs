@@ -2,17 +2,18 @@
 //!
 //! Source: octoDNS 1.10, octodns/provider/yaml.py and octodns/record.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use rayon::prelude::*;
 
 use super::stated::rdata::{self, FinalDots};
 use super::stated::{
-    BAD_MANIFEST, NodeFault, ReadEntry, StatedPiece, StatedText, join, meanings, records_of, rtype_of, text_of,
-    to_ascii,
+    BAD_MANIFEST, NodeFault, ReadEntry, StatedPiece, StatedText, join, key_twice, meanings, records_of, rtype_of,
+    text_of, to_ascii,
 };
 use super::{ExportFormat, RowContext, SourceFile, SourceInput, SourcePart};
-use crate::diag::{Diagnostic, Origin};
+use crate::diag::{Diagnostic, Origin, did_you_mean};
 use crate::dns::{Name, Rdata, Rtype, Ttl};
 use crate::inventory::node::{SettingsKey, SettingsNode, SettingsValue};
 use crate::inventory::source::{Occurrence, RecordsSpec, SourceKeys};
@@ -33,6 +34,9 @@ pub const FORMAT: ExportFormat = ExportFormat {
 /// The TTL of records that state none: octoDNS' default.
 const DEFAULT_TTL: u64 = 3600;
 
+/// The keys of a record.
+const KEYS: [&str; 9] = ["dynamic", "geo", "lenient", "octodns", "ttl", "type", "value", "values", "weighted"];
+
 /// The keys of a record that ask for what no plain record has.
 const ROUTING: [&str; 3] = ["geo", "dynamic", "weighted"];
 
@@ -48,7 +52,9 @@ enum ValuePart {
     Name(&'static [&'static str]),
     /// Text, which goes between quotes.
     Text(&'static [&'static str]),
-    /// Something that may be left out, with what it means then.
+    /// A number that may be left out, with what it is then.
+    Default(&'static str, &'static str),
+    /// Metres that may be left out, with how many they are then.
     Metres(&'static str, &'static str),
     /// The parameters of a service.
     Params,
@@ -56,11 +62,11 @@ enum ValuePart {
 
 /// The parts of the values of a type, each with the keys that it may have; none for types whose values are texts.
 fn parts(rtype: Rtype) -> &'static [ValuePart] {
-    use ValuePart::{Metres, Name, Params, Text, Word};
+    use ValuePart::{Default, Metres, Name, Params, Text, Word};
     match rtype {
         Rtype::MX => &[Word(&["preference", "priority"]), Name(&["exchange", "value"])],
         Rtype::SRV => &[Word(&["priority"]), Word(&["weight"]), Word(&["port"]), Name(&["target"])],
-        Rtype::CAA => &[Word(&["flags"]), Word(&["tag"]), Text(&["value"])],
+        Rtype::CAA => &[Default("flags", "0"), Word(&["tag"]), Text(&["value"])],
         Rtype::DS => &[Word(&["key_tag"]), Word(&["algorithm"]), Word(&["digest_type"]), Word(&["digest"])],
         Rtype::SSHFP => &[Word(&["algorithm"]), Word(&["fingerprint_type"]), Word(&["fingerprint"])],
         Rtype::TLSA => &[
@@ -102,7 +108,7 @@ fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
     let records = records_of(input);
     let piece = |file: &SourceFile<'_>| read_file(file, context.files.name(file.id), records);
     let pieces = input.files.par_iter().map(piece).collect();
-    join(input, context, pieces)
+    join(input, context, pieces, &[])
 }
 
 /// The zone that a file is for: its name without the ending.
@@ -124,7 +130,7 @@ fn read_file(file: &SourceFile<'_>, name: &str, records: &RecordsSpec) -> Stated
     let text = match StatedText::read(file) {
         Ok(text) => text,
         Err(diagnostic) => {
-            piece.refuse(diagnostic);
+            piece.refuse(*diagnostic);
             return piece;
         }
     };
@@ -173,8 +179,20 @@ impl ZoneReader<'_> {
             self.piece.cut_short();
             return self.piece.refuse(self.text.error(BAD_MANIFEST, &fault));
         };
+        let mut names: HashMap<&str, usize> = HashMap::new();
+        entries.iter().for_each(|(key, _)| *names.entry(key.name.as_str()).or_default() += 1);
         for (key, node) in entries {
             let owner = self.owner(key);
+            if names[key.name.as_str()] > 1 {
+                let fault = NodeFault {
+                    origin: key.origin,
+                    width: key.width,
+                    message: format!("the name `{}` is there twice", key.name),
+                    hint: "join its records in one list".to_owned(),
+                };
+                self.piece.add(self.text, owner.ok(), node.origin, ReadEntry::Bad(vec![fault]));
+                continue;
+            }
             match &node.value {
                 SettingsValue::List(records) => records.iter().for_each(|record| self.read_record(&owner, record)),
                 _ => self.read_record(&owner, node),
@@ -184,7 +202,7 @@ impl ZoneReader<'_> {
 
     /// The owner name of a key, which is relative to the zone.
     fn owner(&self, key: &SettingsKey) -> Result<Name, NodeFault> {
-        let text = if key.name == "~" { "" } else { key.name.as_str() };
+        let text = key.name.as_str();
         let wrong = |why: String, hint: &str| NodeFault {
             origin: key.origin,
             width: key.width,
@@ -194,6 +212,7 @@ impl ZoneReader<'_> {
         let relative = "names are relative to the zone; the zone itself is `''`";
         match text {
             "" => Ok(self.zone.clone()),
+            "@" | "~" => Err(wrong("it has no name".to_owned(), relative)),
             _ if text.ends_with('.') => Err(wrong("it ends with a dot".to_owned(), relative)),
             _ if text.contains(char::is_whitespace) => Err(wrong("it has a blank".to_owned(), relative)),
             _ => {
@@ -220,6 +239,7 @@ impl ZoneReader<'_> {
             return;
         }
         let mut faults: Vec<NodeFault> = owner.as_ref().err().cloned().into_iter().collect();
+        faults.extend(key_twice(node).or_else(|| unknown_key(node)));
         let read = match (rtype, of_provider) {
             (_, Some(word)) => {
                 let what = format!("`{word}` is a type of some providers, and not one of DNS");
@@ -245,6 +265,17 @@ impl ZoneReader<'_> {
             }
         }
     }
+}
+
+/// The first key that no record has.
+fn unknown_key(node: &SettingsNode) -> Option<NodeFault> {
+    let SettingsValue::Table(entries) = &node.value else {
+        return Some(NodeFault::of(node, "the record is not a mapping", "write `type` and `values`"));
+    };
+    let (key, _) = entries.iter().find(|(key, _)| !KEYS.contains(&key.name.as_str()))?;
+    let near = did_you_mean(&key.name, KEYS.iter().copied());
+    let hint = near.unwrap_or_else(|| format!("the keys are {}", KEYS.join(", ")));
+    Some(NodeFault { origin: key.origin, width: key.width, message: format!("no record has `{}`", key.name), hint })
 }
 
 /// Whether octoDNS would leave a record alone.
@@ -337,7 +368,7 @@ fn read_value(node: &SettingsNode, rtype: Rtype) -> Result<Rdata, NodeFault> {
             let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
             let text = inner.map_or_else(|| text.to_owned(), |inner| inner.replace("\" \"", ""));
             let octets = rdata::unescaped(node, &text)?;
-            Ok(Rdata::from_long_text(&octets))
+            rdata::long_text(node, &octets)
         }
         _ => rdata::read(node, rtype, text, FinalDots::All),
     }
@@ -364,6 +395,10 @@ fn joined(node: &SettingsNode, parts: &[ValuePart]) -> Result<String, NodeFault>
             ValuePart::Text(keys) => {
                 let (part, word) = word(keys)?;
                 rdata::quoted(&rdata::unescaped(part, word)?)
+            }
+            ValuePart::Default(key, default) => {
+                let number = found(&[key]).map(|part| text_of(part, "a number")).transpose()?;
+                number.unwrap_or(default).to_owned()
             }
             ValuePart::Metres(key, default) => {
                 let metres = found(&[key]).map(|part| text_of(part, "a number of metres")).transpose()?;

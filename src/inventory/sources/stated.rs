@@ -7,9 +7,9 @@ use super::meaning::{ExportRows, RowMeaning};
 use super::{Draft, RowContext, SourceFile, SourceInput, SourcePart, SourceTally, project_index};
 use crate::diag::{Code, Diagnostic, Files, Origin};
 use crate::dns::presentation::parse_rtype;
-use crate::dns::{Name, Rtype, is_zone_data};
+use crate::dns::{Name, Rtype, is_of_signer, is_zone_data};
 use crate::inventory::model::Trust;
-use crate::inventory::node::{SettingsNode, SettingsValue, SourceText};
+use crate::inventory::node::{SettingsKey, SettingsNode, SettingsValue, SourceText};
 use crate::inventory::source::RecordsSpec;
 use crate::inventory::stated::{EntryContent, RecordSource, StatedBy, StatedDocument, StatedEntry};
 
@@ -59,11 +59,11 @@ impl StatedText {
     /// Takes the text of a file.
     ///
     /// Errors: it is not UTF-8.
-    pub fn read(file: &SourceFile<'_>) -> Result<StatedText, Diagnostic> {
+    pub fn read(file: &SourceFile<'_>) -> Result<StatedText, Box<Diagnostic>> {
         let text = str::from_utf8(file.bytes).map_err(|error| {
             let line = 1 + memchr::memchr_iter(b'\n', &file.bytes[..error.valid_up_to()]).count() as u32;
             let diagnostic = Diagnostic::error("not-utf-8", Origin::line(file.id, line), "the line is not UTF-8");
-            diagnostic.hint("save the file as UTF-8")
+            Box::new(diagnostic.hint("save the file as UTF-8"))
         })?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
         let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1)).collect();
@@ -158,8 +158,16 @@ pub enum ReadEntry {
 }
 
 /// Joins what was read of the files of a source.
-pub fn join(input: &SourceInput<'_>, context: &RowContext<'_>, pieces: Vec<StatedPiece>) -> SourcePart {
+///
+/// `types` are those that count where zonewright.toml says nothing; all where it is empty.
+pub fn join(
+    input: &SourceInput<'_>,
+    context: &RowContext<'_>,
+    pieces: Vec<StatedPiece>,
+    types: &[Rtype],
+) -> SourcePart {
     let records = records_of(input).clone();
+    let types = records.record_types.clone().or_else(|| (!types.is_empty()).then(|| types.to_vec()));
     let mut all = StatedPiece::default();
     for piece in pieces {
         all.documents.extend(piece.documents);
@@ -175,7 +183,7 @@ pub fn join(input: &SourceInput<'_>, context: &RowContext<'_>, pieces: Vec<State
         let source = draft.stated.sources.len() as u16;
         let project = project_index(&mut draft.projects, &records.project);
         let (pool, conflicts) = (records.pool, records.conflicts);
-        draft.stated.sources.push(RecordSource { name, project, pool, conflicts, trust, has_bad });
+        draft.stated.sources.push(RecordSource { name, project, pool, conflicts, types, trust, has_bad });
         documents.iter_mut().for_each(|document| document.source = source);
         entries.iter_mut().for_each(|entry| entry.source = source);
         draft.left_out.extend(left_out);
@@ -292,10 +300,22 @@ pub fn text_of<'n>(node: &'n SettingsNode, what: &str) -> Result<&'n str, NodeFa
 pub fn rtype_of(node: &SettingsNode) -> Result<Rtype, NodeFault> {
     let text = text_of(node, "a type of records")?;
     let found = parse_rtype(text.as_bytes());
-    found.filter(|rtype| is_zone_data(*rtype)).ok_or_else(|| {
+    let found = found.filter(|rtype| is_zone_data(*rtype)).ok_or_else(|| {
         let hint = "write types without a mnemonic as `TYPE` and their number";
         NodeFault::of(node, format!("`{text}` is not a type of records of a zone"), hint)
-    })
+    })?;
+    if is_of_signer(found) || found == Rtype::SOA {
+        let hint = "remove it: who signs the zone, or its server, makes such records";
+        return Err(NodeFault::of(node, format!("`{text}` records are not stated by files"), hint));
+    }
+    Ok(found)
+}
+
+/// The fault of a key that is twice in an entry.
+pub fn key_twice(node: &SettingsNode) -> Option<NodeFault> {
+    let SettingsKey { name, origin, width } = node.key_twice()?;
+    let message = format!("the key `{name}` is there twice");
+    Some(NodeFault { origin: *origin, width: *width, message, hint: "keep one of them".to_owned() })
 }
 
 /// A name with other letters than those of ASCII, as DNS has it (IDNA, UTS 46).

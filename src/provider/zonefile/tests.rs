@@ -156,7 +156,7 @@ w MX \# 6 000A 01 41 00 00 ; trailing
     r.example.net. 3600 IN RRSIG A 5 3 86400 1900431063 1897839063 2642 example.net. AAAA
     s.example.net. 3600 IN SRV 0 5 5060 sip.example.net.
     t.example.net. 3600 IN TYPE65280 \# 4 deadbeef
-    u.example.net. 3600 IN URI \# 20 000a00016674703a2f2f612e6578616d706c652f
+    u.example.net. 3600 IN URI 10 1 "ftp://a.example/"
     v.example.net. 3600 IN A 192.0.2.1
     "#);
 }

@@ -1,4 +1,5 @@
 -- A state as version 6 had it, made of one of this version: of host 7 alone.
+DROP TABLE stated_rrsets;
 DROP TABLE seen_copies;
 DROP TABLE zone_steps;
 DROP TABLE zone_consensus;

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::NodeFault;
-use crate::dns::{Name, NameRef, Rdata, Rtype, name};
+use super::{NodeFault, to_ascii};
+use crate::dns::{Name, NameRef, Rdata, Rtype, WireOctets, name};
 use crate::inventory::node::SettingsNode;
 
 /// Whether the names in a value end with a dot.
@@ -32,7 +32,11 @@ pub fn read(node: &SettingsNode, rtype: Rtype, text: &str, dots: FinalDots) -> R
         };
         NodeFault::of(node, format!("`{text}` is not the data of {rtype}: {why}"), hint)
     };
+    let plain = if text.is_ascii() { text.to_owned() } else { ascii_names(rtype, text).map_err(|why| wrong(&why))? };
+    let text = plain.as_str();
     match rtype {
+        // The notation of RFC 3597 is one of any type.
+        _ if text.starts_with("\\#") => {}
         Rtype::A => {
             let address = text.parse::<Ipv4Addr>().map_err(|_| wrong(not_an_address(text)))?;
             return Ok(Rdata::from_address(IpAddr::V4(address)));
@@ -41,15 +45,18 @@ pub fn read(node: &SettingsNode, rtype: Rtype, text: &str, dots: FinalDots) -> R
             let address = text.parse::<Ipv6Addr>().map_err(|_| wrong(not_an_address(text)))?;
             return Ok(Rdata::from_address(IpAddr::V6(address)));
         }
-        Rtype::CNAME | Rtype::DNAME | Rtype::NS | Rtype::PTR => {
-            if text.is_empty() || text.contains(char::is_whitespace) {
-                return Err(wrong("it is not a name"));
-            }
+        Rtype::CNAME | Rtype::DNAME | Rtype::NS | Rtype::PTR
+            if text.is_empty() || text.contains(char::is_whitespace) =>
+        {
+            return Err(wrong("it is not a name"));
         }
         _ => {}
     }
     let read = |origin: NameRef<'_>| Rdata::read(rtype, text, origin).map_err(|fault| wrong(&fault.message));
     let rdata = read(NameRef::ROOT)?;
+    if let Some(why) = refused_by_servers(&rdata, rtype) {
+        return Err(wrong(&why));
+    }
     // A name without a final dot would end in what completes it.
     let marker = Name::parse("no-final-dot.invalid").expect("a constant name");
     let lacks_dot = read(marker.as_name()).map_or(true, |other| other != rdata);
@@ -64,6 +71,73 @@ pub fn read(node: &SettingsNode, rtype: Rtype, text: &str, dots: FinalDots) -> R
         }
         _ => Ok(rdata),
     }
+}
+
+/// A value whose names have other letters than those of ASCII, as DNS has them.
+///
+/// Errors: it has some elsewhere, or no such name can be in DNS.
+fn ascii_names(rtype: Rtype, text: &str) -> Result<String, String> {
+    let has_names = matches!(
+        rtype,
+        Rtype::CNAME | Rtype::DNAME | Rtype::NS | Rtype::PTR | Rtype::MX | Rtype::SRV | Rtype::SVCB | Rtype::HTTPS
+    );
+    if !has_names {
+        return Err("it has characters that are not ASCII".to_owned());
+    }
+    let words = text.split(' ').map(|word| if word.is_ascii() { Ok(word.to_owned()) } else { to_ascii(word) });
+    words.collect::<Result<Vec<String>, String>>().map(|words| words.join(" "))
+}
+
+/// Why servers refuse a value that can be written, where they do: digests of another length than their kind has (RFC 4509,
+/// RFC 6605, RFC 4255, RFC 6594), and service parameters that need others (RFC 9460 sections 7.1.1 and 8).
+fn refused_by_servers(rdata: &Rdata, rtype: Rtype) -> Option<String> {
+    let octets = rdata.as_octets();
+    let expected = match (rtype, octets) {
+        (Rtype::DS, [_, _, _, kind, ..]) => {
+            [(1, 20), (2, 32), (4, 48)].iter().find(|(own, _)| own == kind).map(|(_, len)| len + 4)
+        }
+        (Rtype::SSHFP, [_, kind, ..]) => [(1, 20), (2, 32)].iter().find(|(own, _)| own == kind).map(|(_, len)| len + 2),
+        _ => None,
+    };
+    if expected.is_some_and(|expected| expected != octets.len()) {
+        return Some("the digest has another length than its kind".to_owned());
+    }
+    if !matches!(rtype, Rtype::SVCB | Rtype::HTTPS) {
+        return None;
+    }
+    let params = service_params(octets)?;
+    let has = |key: u16| params.iter().any(|(own, _)| *own == key);
+    let (mandatory, alpn, no_default_alpn) = (0, 1, 2);
+    if has(no_default_alpn) && !has(alpn) {
+        return Some("`no-default-alpn` needs `alpn`".to_owned());
+    }
+    let listed = params.iter().find(|(key, _)| *key == mandatory)?.1;
+    let lacks = listed.chunks_exact(2).any(|key| !has(u16::from_be_bytes([key[0], key[1]])));
+    lacks.then(|| "`mandatory` names a parameter that is not there".to_owned())
+}
+
+/// The service parameters of SVCB and HTTPS: numbers and values.
+fn service_params(octets: &[u8]) -> Option<Vec<(u16, &[u8])>> {
+    let end = WireOctets::rdata(octets).skip_name(2).ok()?;
+    let (mut rest, mut params) = (&octets[end..], Vec::new());
+    while let Some(([k0, k1, l0, l1], after)) = rest.split_first_chunk::<4>() {
+        let (value, after) = after.split_at_checked(usize::from(u16::from_be_bytes([*l0, *l1])))?;
+        params.push((u16::from_be_bytes([*k0, *k1]), value));
+        rest = after;
+    }
+    Some(params)
+}
+
+/// A TXT of one text.
+///
+/// Errors: no record holds so much.
+pub fn long_text(node: &SettingsNode, text: &[u8]) -> Result<Rdata, NodeFault> {
+    let octets = text.len() + text.len().div_ceil(255).max(1);
+    if octets > usize::from(u16::MAX) {
+        let message = format!("the text has {} bytes, and no record holds so many", text.len());
+        return Err(NodeFault::of(node, message, "divide it into several values"));
+    }
+    Ok(Rdata::from_long_text(text))
 }
 
 /// What is wrong with a text that is no address of its type.
