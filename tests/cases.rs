@@ -67,6 +67,7 @@ const ROOMS: [&str; 4] = ["src/guard", "src/inventory", "src/provider", "src/sna
 const NO_CODES: &[&str] = &[
     "automated-dns",
     "create-only",
+    "external-dns",
     "hmac-sha1",
     "hmac-sha256",
     "hmac-sha384",
