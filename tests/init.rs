@@ -230,6 +230,46 @@ fn what_comes_next_fits_80_columns() {
 }
 
 #[test]
+fn files_that_state_records_are_planned_with_and_without_hosts() {
+    let put = |folder: &Path, path: &str, text: &str| {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder");
+        fs::write(path, text).expect("it can be written");
+    };
+    let manifest = "apiVersion: externaldns.k8s.io/v1alpha1\nkind: DNSEndpoint\nmetadata: {name: web}\nspec:\n  \
+                    endpoints:\n  - {dnsName: www.example.org, recordType: A, targets: [192.0.2.1]}\n";
+    let folder = empty();
+    put(folder.path(), "k8s/prod/web.yaml", manifest);
+    put(folder.path(), "config/example.net.yaml", "www:\n  type: A\n  value: 192.0.2.9\n");
+    put(folder.path(), "config/production.yaml", "providers: {}\n");
+    let said = done(folder.path(), &["init"]);
+    for part in ["1 file of manifests: k8s/prod/web.yaml", "1 zone in YAML: config/example.net.yaml", "--txt-owner-id"]
+    {
+        assert!(said.contains(part), "{said}");
+    }
+    assert_eq!(done(folder.path(), &["check"]), "6 files, 0 errors, 0 warnings\n");
+    let plan = done(folder.path(), &["plan"]);
+    assert!(plan.contains("2 to create, 0 to modify, 0 to delete for 2 names in files"), "{plan}");
+
+    // The project of the hosts keeps its domain; that of the records may use it, too.
+    let folder = demo();
+    put(
+        folder.path(),
+        "k8s/web.json",
+        "{\"kind\": \"DNSEndpoint\", \"apiVersion\": \"externaldns.k8s.io/v1alpha1\", \
+        \"metadata\": {\"name\": \"web\"}, \"spec\": {\"endpoints\": [{\"dnsName\": \"www.search.example.net\", \
+        \"recordType\": \"A\", \"targets\": [\"192.0.2.1\"]}]}}\n",
+    );
+    done(folder.path(), &["init"]);
+    let settings = fs::read_to_string(folder.path().join("zonewright.toml")).expect("it was made");
+    for part in ["[project.records]\ndns_domain = \"records.search.example.net\"", "path = \"k8s/*.json\""] {
+        assert!(settings.contains(part), "{settings}");
+    }
+    let plan = done(folder.path(), &["plan"]);
+    assert!(plan.contains("1 name in files"), "{plan}");
+}
+
+#[test]
 fn a_server_that_is_not_there_and_zones_that_are_none_are_reported() {
     let folder = empty();
     for (args, message) in [

@@ -12,7 +12,7 @@ use crate::diag::Origin;
 use crate::dns::{Name, NameError, RrsetRef, Rtype};
 use crate::inventory::Inventory;
 use crate::inventory::model::{
-    ExportEntry, Host, HostStatus, LockRow, MacReport, MacSource, ProjectFile, ProjectSettings,
+    ExportEntry, Host, HostStatus, LockRow, MacReport, MacSource, ProjectFile, ProjectSettings, VlanScheme,
 };
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::{Time, Vlan};
@@ -91,6 +91,8 @@ pub enum FaultDetail {
     Line(Origin),
     /// No project file has the id.
     NoProjectFile,
+    /// The project says that it has no hosts: where.
+    NoVlans(Origin),
     /// A source, and why it is not believed.
     Source(String),
     /// The host's name, where it has one.
@@ -192,6 +194,9 @@ fn note_bad_rows(inventory: &Inventory, host: &Host, rows: &[LockRow], desired: 
     match &inventory.projects[host.project.0 as usize].file {
         ProjectFile::Missing => desired.fault(BlockCode::BadInput, FaultDetail::NoProjectFile),
         ProjectFile::Bad { origin } => desired.fault(BlockCode::BadInput, FaultDetail::Line(*origin)),
+        ProjectFile::Good(settings) if settings.vlans == VlanScheme::None => {
+            desired.fault(BlockCode::BadInput, FaultDetail::NoVlans(settings.vlans_origin));
+        }
         ProjectFile::Good(_) => {}
     }
     if let Some(origin) = desired.mac.frozen_by {
@@ -228,15 +233,16 @@ struct HostDerivation<'d> {
 fn derive_interfaces(this: &HostDerivation<'_>, fastbone: Option<Name>, desired: &mut DesiredHost) {
     // A host without a name has no A records.
     let own_a = this.name.map_or_else(|| Some(Vec::new()), |name| (this.own_a)(InterfaceKind::Backbone, name));
-    let acceptable = match (this.settings, own_a.as_deref()) {
+    let of_backbone = this.settings.and_then(|settings| Some((settings, settings.vlans.main()?)));
+    let acceptable = match (of_backbone, own_a.as_deref()) {
         // Nothing more can be said of the host than that it has this name.
         (None, _) => AcceptableAddresses::new(),
-        (Some(settings), Some([])) => by_network(this, settings, settings.vlans.main(), desired),
-        (Some(settings), Some(own_a)) => by_ipv4(this, settings.vlans.main(), own_a, desired),
-        (Some(settings), None) => {
+        (Some((settings, vlan)), Some([])) => by_network(this, settings, vlan, desired),
+        (Some((_, vlan)), Some(own_a)) => by_ipv4(this, vlan, own_a, desired),
+        (Some((settings, vlan)), None) => {
             // An IPv4 host needs neither a MAC nor a network for this interface: no fault of these is certain.
             let certain = desired.faults.len();
-            let acceptable = by_network(this, settings, settings.vlans.main(), desired);
+            let acceptable = by_network(this, settings, vlan, desired);
             desired.faults.truncate(certain);
             acceptable
         }

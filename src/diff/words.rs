@@ -59,6 +59,10 @@ fn fault_block(context: &RuleContext<'_>, place: usize, code: BlockCode, detail:
             let hint = format!("add a project file with `id: {project}`, or correct the one that cannot be read");
             block(code, format!("no readable project file has the id `{project}`"), hint)
         }
+        FaultDetail::NoVlans(origin) => {
+            let message = format!("{} says that the project `{project}` has no hosts", at(context, *origin));
+            block(code, message, "write `vlan_scheme: static` and the VLAN of its hosts there")
+        }
         FaultDetail::Source(reason) => {
             let is_distrusted = |trust: &Trust| matches!(trust, Trust::Distrusted { reason: doubt } if doubt == reason);
             let hint = if context.inventory.sources().any(|(_, trust)| is_distrusted(trust)) {
@@ -93,7 +97,8 @@ fn fault_block(context: &RuleContext<'_>, place: usize, code: BlockCode, detail:
         FaultDetail::Ipv4(addresses) => {
             let location = context.inventory.symbols.text(host.location);
             let list: Vec<String> = addresses.iter().map(|address| format!("`{address}`")).collect();
-            let vlan = context.settings(host.project).map(|settings| settings.vlans.main().to_string());
+            let vlan =
+                context.settings(host.project).and_then(|settings| settings.vlans.main()).map(|vlan| vlan.to_string());
             let vlan = vlan.unwrap_or_default();
             let message = format!("ipv4-map has no network for {} in `{location}`, VLAN {vlan}", list.join(", "));
             block(code, message, format!("add `IPV4-NETWORK {location} {vlan} IPV6-NETWORK` to ipv4-map"))

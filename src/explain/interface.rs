@@ -80,7 +80,7 @@ impl InterfaceDerivation<'_> {
     fn vlan(&self) -> Option<Vlan> {
         let vlans = self.settings?.vlans;
         match self.kind {
-            InterfaceKind::Backbone => Some(vlans.main()),
+            InterfaceKind::Backbone => vlans.main(),
             InterfaceKind::Fastbone => vlans.fastbone(),
         }
     }

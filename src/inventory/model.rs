@@ -470,7 +470,7 @@ pub struct ProjectSettings {
     pub shortname_template: ShortnameTemplate,
     /// Which interfaces its hosts have.
     pub vlans: VlanScheme,
-    /// Where `vlans` is written.
+    /// Where `vlans` is written; `vlan_scheme` where there are none.
     pub vlans_origin: Origin,
     /// How a fastbone name is made.
     pub fastbone_name: FastboneTemplate,
@@ -505,13 +505,16 @@ pub enum VlanScheme {
         /// Its VLAN.
         main: Vlan,
     },
+    /// None: the project has no hosts, and only records that files state.
+    None,
 }
 
 impl VlanScheme {
-    /// The backbone's VLAN.
-    pub fn main(self) -> Vlan {
+    /// The backbone's VLAN, where the project has hosts.
+    pub fn main(self) -> Option<Vlan> {
         match self {
-            VlanScheme::Search { main, .. } | VlanScheme::Static { main } => main,
+            VlanScheme::Search { main, .. } | VlanScheme::Static { main } => Some(main),
+            VlanScheme::None => None,
         }
     }
 
@@ -519,7 +522,7 @@ impl VlanScheme {
     pub fn fastbone(self) -> Option<Vlan> {
         match self {
             VlanScheme::Search { fastbone, .. } => Some(fastbone),
-            VlanScheme::Static { .. } => None,
+            VlanScheme::Static { .. } | VlanScheme::None => None,
         }
     }
 }

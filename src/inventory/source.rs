@@ -65,6 +65,9 @@ pub enum RecordConflicts {
 /// The word under `format` of the formats that are our own.
 pub const OWN: &str = "zonewright";
 
+/// The word in the place of a path that says that there is no such source.
+pub const NO_SOURCE: &str = "none";
+
 /// The word under `format` of manifests of the kind DNSEndpoint.
 pub const MANIFESTS: &str = "dnsendpoint";
 
@@ -233,7 +236,7 @@ pub fn is_base_marker(line: &str) -> bool {
 /// How often a format occurs in `[sources]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occurrence {
-    /// Once, and it must be there.
+    /// Once, and it must be there; the word `none` says that it has no rows.
     Required,
     /// At most once; a source that is not there has no rows.
     Optional,

@@ -57,15 +57,15 @@ pub enum InitError {
     Folder(PathBuf, io::Error),
 }
 
-/// Makes a workspace around the files of a folder; an example where no file describes a fleet.
+/// Makes a workspace around the files of a folder; an example where no file describes a fleet or states records.
 ///
-/// Where there are zones and no hosts.csv, the hosts are taken from the zones.
+/// Where there are zones, and neither hosts.csv nor files that state records, the hosts are taken from the zones.
 pub fn of_folder(folder: &Path, owner: &str, now: Time, progress: &dyn Progress) -> Result<Starter, InitError> {
     progress.stage(RunStage::Folder, None);
     let seen = look::look(folder).map_err(|error| InitError::Folder(folder.to_owned(), error))?;
     let folders = found::zone_folders(&seen);
     let has_hosts = found::has_hosts(&seen);
-    if has_hosts || folders.is_empty() {
+    if has_hosts || found::has_records(&seen) || folders.is_empty() {
         let mut starter = found::make(&seen, owner, now);
         if !has_hosts && folder.join(HOSTS).exists() {
             starter.remarks.insert(0, format!("`{HOSTS}` was not used: {UNLIKE_HOSTS}."));

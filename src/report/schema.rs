@@ -263,6 +263,8 @@ pub mod tests {
         let project = project();
         for edit in [
             ("/id", json!("a b")),
+            ("/vlans", Value::Null),
+            ("/vlan_scheme", json!("none")),
             ("/vlans/main", json!(4095)),
             ("/vlans/fastbone", Value::Null),
             ("/hbf_project_id", json!(12e5)),
@@ -279,6 +281,8 @@ pub mod tests {
         }
         let backbone_only = [("/vlan_scheme", json!("static")), ("/vlans/fastbone", Value::Null)];
         assert!(fits(SchemaKind::Project, &project, &backbone_only));
+        let no_hosts = [("/vlan_scheme", json!("none")), ("/vlans", Value::Null)];
+        assert!(fits(SchemaKind::Project, &project, &no_hosts));
     }
 
     #[test]

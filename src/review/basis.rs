@@ -73,7 +73,7 @@ fn on_network(change: &Change, facts: &SideFacts<'_>) -> Option<(String, Origin)
     let is_meant = |(address, _): &&(Ipv6Addr, Origin)| concerns(change, *address);
     let (address, origin) = interface.acceptable.iter().find(is_meant).or(interface.acceptable.first())?;
     let vlans = facts.settings()?.vlans;
-    let vlan = if kind == InterfaceKind::Backbone { vlans.main() } else { vlans.fastbone()? };
+    let vlan = if kind == InterfaceKind::Backbone { vlans.main()? } else { vlans.fastbone()? };
     Some((format!("VLAN {vlan} of {}: {}", facts.site(), network(*address)), *origin))
 }
 

@@ -219,7 +219,7 @@ fn addresses(before: &SideFacts<'_>, now: &SideFacts<'_>, kind: InterfaceKind) -
 fn vlan(facts: &SideFacts<'_>, kind: InterfaceKind) -> Option<Vlan> {
     let vlans = facts.settings()?.vlans;
     match kind {
-        InterfaceKind::Backbone => Some(vlans.main()),
+        InterfaceKind::Backbone => vlans.main(),
         InterfaceKind::Fastbone => vlans.fastbone(),
     }
 }

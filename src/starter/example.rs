@@ -45,7 +45,7 @@ pub fn make(owner: &str, now: Time) -> Starter {
     let project = StarterProject {
         id: "example".to_owned(),
         head: vec!["The example project. Its id is that of [project.example] in zonewright.toml, and of its hosts in hosts.csv.".to_owned()],
-        vlan: (1, "The VLAN of the hosts' interface: with the switch it says in which network a host is.".to_owned()),
+        vlan: Some((1, "The VLAN of the hosts' interface: with the switch it says in which network a host is.".to_owned())),
         automation: (true, "The owner's switch; the administrator's is in zonewright.toml, and both must be on.".to_owned()),
         shared_bits: None,
     };
@@ -88,6 +88,7 @@ fn settings(owner: &str) -> StarterSettings {
             source("hosts", "exports/hosts.csv", "one row a host"),
             source("l3_tors", "exports/l3-tors.txt", "switch and VLAN to the one /64 behind it"),
         ],
+        records: Vec::new(),
         macs: vec![("agent".to_owned(), "agents/*.jsonl".to_owned(), "what the agents on the hosts report".to_owned())],
         admins: vec![StarterAdmin {
             id: "example".to_owned(),

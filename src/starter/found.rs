@@ -8,7 +8,11 @@ use super::imported::pool_name;
 use super::project::StarterProject;
 use super::recognise::{FileKind, HostRow};
 use super::settings::{StarterAdmin, StarterPool, StarterSettings, StarterSource, StarterZone};
-use super::{SETTINGS, Starter, StarterFile, common, count, editors, example, fresh_slug, parent, plain, slug, some};
+use super::stated::StatedFiles;
+use super::{
+    SETTINGS, Starter, StarterFile, common, count, editors, example, folder_of, fresh_slug, in_folder, parent, plain,
+    slug, some,
+};
 use crate::dns::reverse::reverse_zone;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::config::toml::quoted;
@@ -45,6 +49,8 @@ struct SortedFiles {
     macs: BTreeSet<String>,
     /// The project files, by id.
     projects: BTreeMap<String, String>,
+    /// The files that state records.
+    stated: StatedFiles,
 }
 
 /// The folders of master files, each with its zones; a zone that is in several belongs to the first.
@@ -66,9 +72,14 @@ pub fn has_hosts(found: &[RecognisedFile]) -> bool {
     found.iter().any(|found| matches!(&found.kind, FileKind::Hosts(rows) if !rows.is_empty()))
 }
 
-/// Makes a workspace around what was found; an example where no hosts were.
+/// Whether any files were found that state records.
+pub fn has_records(found: &[RecognisedFile]) -> bool {
+    found.iter().any(|found| matches!(&found.kind, FileKind::Manifests(_) | FileKind::YamlZone(_)))
+}
+
+/// Makes a workspace around what was found; an example where neither hosts nor records were.
 pub fn make(found: &[RecognisedFile], owner: &str, now: Time) -> Starter {
-    if !has_hosts(found) {
+    if !has_hosts(found) && !has_records(found) {
         let mut starter = example::make(owner, now);
         if !found.is_empty() {
             let paths: Vec<&String> = found.iter().map(|found| &found.path).collect();
@@ -84,8 +95,18 @@ pub fn make(found: &[RecognisedFile], owner: &str, now: Time) -> Starter {
         sorted.take(path, kind);
     }
     let zones = zone_folders(found);
-    let domains = CommonDomains::of(&sorted.hosts.1);
-    let stand_ins = if zones.is_empty() { stand_ins(&domains, &sorted.l3_tors.2) } else { Vec::new() };
+    let mut domains = CommonDomains::of(&sorted.hosts.1);
+    let made: Vec<String> =
+        domains.0.iter().map(|(id, _)| id).filter(|id| !sorted.projects.contains_key(*id)).cloned().collect();
+    let of_records = sorted.project_of_records(&domains);
+    if let Some(id) = &of_records {
+        domains.0.push((id.clone(), sorted.stated.domains()));
+    }
+    let mut stand_ins = if zones.is_empty() { stand_ins(&domains, &sorted.l3_tors.2) } else { Vec::new() };
+    if zones.is_empty() {
+        let missing = sorted.stated.zones().into_iter().filter(|zone| !stand_ins.contains(zone)).cloned();
+        stand_ins.extend(missing.collect::<Vec<_>>());
+    }
     let (pools, in_pools) = pools_and_zones(&zones, &stand_ins);
     let settings = StarterSettings {
         head: vec![head(now)],
@@ -93,15 +114,21 @@ pub fn make(found: &[RecognisedFile], owner: &str, now: Time) -> Starter {
         projects: project_globs(&sorted),
         sources: sources(&sorted),
         macs: macs(&sorted.macs),
+        records: of_records.iter().flat_map(|id| sorted.stated.sources(id)).collect(),
         admins: domains.admins(),
         pools,
         zones: in_pools,
     };
     let mut files = vec![StarterFile::new(SETTINGS, "points at what was found", settings.to_text())];
-    let made: Vec<_> = domains.0.keys().filter(|id| !sorted.projects.contains_key(*id)).collect();
     let unsure: Vec<&str> = made.iter().filter(|id| sorted.vlan(id).1.is_err()).map(|id| id.as_str()).collect();
     let mut stems: BTreeSet<String> = sorted.projects.values().map(|path| stem_of(path)).collect();
     files.extend(made.iter().map(|id| project(&sorted, id, &fresh_slug(id, &mut stems))));
+    files.extend(of_records.iter().map(|id| {
+        sorted
+            .stated
+            .project(id)
+            .to_file(&in_folder(&sorted.projects_folder(), &format!("{}.yaml", fresh_slug(id, &mut stems))))
+    }));
     files.extend(stand_ins.iter().map(stand_in));
     files.extend(editors::schemas());
     files.extend(common::for_git(None));
@@ -133,8 +160,21 @@ impl SortedFiles {
             FileKind::Project(id) => {
                 self.projects.insert(id.clone(), path);
             }
+            FileKind::Manifests(names) => self.stated.take_manifests(path, names),
+            FileKind::YamlZone(zone) => self.stated.take_zone(path, zone.clone()),
             FileKind::Zone(_) => {}
         }
+    }
+
+    /// The id of a project for the records that files state, which no project of hosts has; none without such files.
+    fn project_of_records(&self, domains: &CommonDomains) -> Option<String> {
+        let ids = domains.0.iter().map(|(id, _)| id).chain(self.projects.keys());
+        (!self.stated.is_empty()).then(|| fresh_slug("records", &mut ids.cloned().collect()))
+    }
+
+    /// The folder of project files.
+    fn projects_folder(&self) -> String {
+        self.projects.values().map(|path| folder_of(path)).min().unwrap_or_else(|| PROJECTS.to_owned())
     }
 
     /// The VLAN of a project's hosts, as far as l3-tors says: with how it is known, or why it is not certain.
@@ -171,8 +211,9 @@ fn is_published(domain: &Name) -> bool {
     domain.as_name().labels().last().is_some_and(|label| label != b"invalid")
 }
 
-/// The domains in which the hosts of each project have names, the commonest first.
-struct CommonDomains(BTreeMap<String, Vec<Name>>);
+/// The domains in which the hosts of each project have names, the commonest first; a project that comes first may have a
+/// domain that others share.
+struct CommonDomains(Vec<(String, Vec<Name>)>);
 
 impl CommonDomains {
     /// Counts them.
@@ -227,7 +268,7 @@ impl CommonDomains {
 
     /// The topmost of all domains.
     fn topmost(&self) -> Vec<&Name> {
-        let all: BTreeSet<&Name> = self.0.values().flatten().collect();
+        let all: BTreeSet<&Name> = self.0.iter().flat_map(|(_, domains)| domains).collect();
         let is_below =
             |name: &Name| all.iter().any(|other| *other != name && name.as_name().is_at_or_below(other.as_name()));
         all.iter().copied().filter(|name| !is_below(name)).collect()
@@ -352,17 +393,20 @@ fn project(sorted: &SortedFiles, id: &str, stem: &str) -> StarterFile {
     let project = StarterProject {
         id: id.to_owned(),
         head: vec![format!("Project {id}: {} in the export.", count(hosts, "host", "hosts"))],
-        vlan: (vlan, known.unwrap_or_else(|why| why)),
+        vlan: Some((vlan, known.unwrap_or_else(|why| why))),
         automation,
         shared_bits: None,
     };
-    let folder = sorted.projects.values().map(|path| folder_of(path)).min();
-    project.to_file(&in_folder(&folder.unwrap_or(PROJECTS.to_owned()), &format!("{stem}.yaml")))
+    project.to_file(&in_folder(&sorted.projects_folder(), &format!("{stem}.yaml")))
 }
 
 /// What was found.
 fn told(sorted: &SortedFiles, zones: &[(String, Vec<ZoneName>)]) -> Vec<String> {
-    let mut told = vec![format!("{} in {}", count(sorted.hosts.1.len(), "host", "hosts"), some(&sorted.hosts.0))];
+    let mut told = Vec::new();
+    if !sorted.hosts.0.is_empty() {
+        told.push(format!("{} in {}", count(sorted.hosts.1.len(), "host", "hosts"), some(&sorted.hosts.0)));
+    }
+    told.extend(sorted.stated.told());
     for files in [&sorted.l3_tors.0, &sorted.net_layout, &sorted.ipv4_map] {
         told.extend((!files.is_empty()).then(|| some(files)));
     }
@@ -402,6 +446,17 @@ fn remarks(sorted: &SortedFiles, stand_ins: &[ZoneName], unsure: &[&str], domain
     if !made_up.is_empty() {
         remarks.push(format!("The domain of {} was made up: see [project] in zonewright.toml.", some(&made_up)));
     }
+    if sorted.stated.has_manifests() {
+        remarks.push(
+            "To take over what external-dns created, set `registry = \"txt\"` and `owner` to its `--txt-owner-id` \
+             (docs/migrate.md)."
+                .to_owned(),
+        );
+    }
+    if sorted.hosts.0.is_empty() {
+        remarks.push("There are no hosts: `hosts = \"none\"` says so, until you name their export there.".to_owned());
+        return remarks;
+    }
     if sorted.l3_tors.0.is_empty() && sorted.net_layout.is_empty() {
         remarks.push(
             "No l3-tors or net-layout was found: hosts are blocked `no-network` until one of them gives their networks."
@@ -414,20 +469,10 @@ fn remarks(sorted: &SortedFiles, stand_ins: &[ZoneName], unsure: &[&str], domain
     remarks
 }
 
-/// A file in a folder.
-fn in_folder(folder: &str, file: &str) -> String {
-    if folder == "." { file.to_owned() } else { format!("{folder}/{file}") }
-}
-
 /// The name of a file, without its ending.
 fn stem_of(path: &str) -> String {
     let file = path.rsplit('/').next().unwrap_or(path);
     file.rsplit_once('.').map_or(file, |(stem, _)| stem).to_owned()
-}
-
-/// The folder of a path; a dot for the workspace itself.
-fn folder_of(path: &str) -> String {
-    path.rsplit_once('/').map_or(".", |(folder, _)| folder).to_owned()
 }
 
 #[cfg(test)]

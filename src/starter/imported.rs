@@ -179,6 +179,7 @@ fn settings(basis: &ImportBasis<'_>, numbered: &NumberedHosts) -> StarterSetting
         owner: basis.owner.to_owned(),
         projects: vec!["projects/*.yaml".to_owned()],
         sources,
+        records: Vec::new(),
         macs: macs.into_iter().collect(),
         admins: admins(numbered),
         pools: pools(basis.origin),
@@ -289,10 +290,10 @@ fn projects(numbered: &NumberedHosts) -> Vec<StarterFile> {
         let project = StarterProject {
             id: id.clone(),
             head: vec![format!("The hosts of the zone {}.", plain(zone.as_name()))],
-            vlan: (
+            vlan: Some((
                 VLAN,
                 format!("Made up, as in l3-tors.txt: all networks are VLAN {VLAN} until you give the real ones."),
-            ),
+            )),
             automation: (true, "The owner's switch; the administrator's is in zonewright.toml.".to_owned()),
             shared_bits,
         };

@@ -23,6 +23,8 @@ pub mod recognise;
 
 mod settings;
 
+mod stated;
+
 use std::collections::BTreeSet;
 
 use crate::dns::{Name, NameRef};
@@ -63,6 +65,16 @@ pub const SETTINGS: &str = "zonewright.toml";
 fn plain(name: NameRef<'_>) -> String {
     let text = name.to_string();
     text.strip_suffix('.').filter(|short| !short.is_empty()).unwrap_or(&text).to_owned()
+}
+
+/// A file in a folder.
+fn in_folder(folder: &str, file: &str) -> String {
+    if folder == "." { file.to_owned() } else { format!("{folder}/{file}") }
+}
+
+/// The folder of a path; a dot for the workspace itself.
+fn folder_of(path: &str) -> String {
+    path.rsplit_once('/').map_or(".", |(folder, _)| folder).to_owned()
 }
 
 /// The name without its first label; none for the root.

@@ -10,8 +10,8 @@ pub struct StarterProject {
     pub id: String,
     /// The comment at the top.
     pub head: Vec<String>,
-    /// The VLAN of the backbone, and why it is that one.
-    pub vlan: (u16, String),
+    /// The VLAN of the backbone, and why it is that one; none where the project has no hosts.
+    pub vlan: Option<(u16, String)>,
     /// Whether the owner's switch is on, and why.
     pub automation: (bool, String),
     /// What is known of 32 bits that addresses share, said in a comment.
@@ -21,8 +21,9 @@ pub struct StarterProject {
 impl StarterProject {
     /// The file, at a path.
     pub fn to_file(&self, path: &str) -> StarterFile {
-        let StarterProject { id, head, vlan: (vlan, of_vlan), automation: (is_on, of_switch), shared_bits } = self;
+        let StarterProject { id, head, vlan, automation: (is_on, of_switch), shared_bits } = self;
         let head: String = head.iter().map(|line| commented(line)).collect();
+        let Some((vlan, of_vlan)) = vlan else { return self.without_hosts(path, &head) };
         let bits = match shared_bits {
             Some(remark) => format!("\n{}", commented(remark)),
             None => "\n# With a project id, 32 bits in hexadecimal, addresses are made of that id instead of EUI-64:\n\
@@ -42,6 +43,24 @@ impl StarterProject {
              # that zonewright created for hosts that left the inventory, `delete_after` later; it deletes no others.\n\
              policy: sync\n",
             commented(of_vlan),
+            commented(of_switch),
+        );
+        StarterFile::new(path, "what the project's owner decides", text)
+    }
+
+    /// The file of a project without hosts.
+    fn without_hosts(&self, path: &str, head: &str) -> StarterFile {
+        let id_text = serde_json::Value::from(self.id.as_str());
+        let (is_on, of_switch) = &self.automation;
+        let text = format!(
+            "{}{head}id: {id_text}\n\n\
+             # The project has no hosts. `static` and `vlans: {{main: VLAN}}` are for one that has.\n\
+             vlan_scheme: none\n\n\
+             {}automation: {is_on}\n\n\
+             # How far it goes: create-only, upsert-only, repair, sync (docs/records.md). `repair` deletes what zonewright\n\
+             # created and a file no longer states; `sync` also what was stated by a file that is gone.\n\
+             policy: repair\n",
+            editors::project_line(path),
             commented(of_switch),
         );
         StarterFile::new(path, "what the project's owner decides", text)

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ipnet::{Ipv4Net, Ipv6Net};
 
+use crate::dns::presentation::parse_rtype;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::sources::HOSTS_HEADER;
 use crate::inventory::value::Mac;
@@ -31,6 +32,10 @@ pub enum FileKind {
     Zone(ZoneName),
     /// A project file, with its id.
     Project(String),
+    /// Manifests of the kind DNSEndpoint, with the names that they state.
+    Manifests(Vec<Name>),
+    /// A zone in YAML, called by its name.
+    YamlZone(ZoneName),
 }
 
 /// What of a row of hosts.csv is needed.
@@ -54,7 +59,8 @@ pub fn recognise(path: &str, text: &str) -> Option<FileKind> {
         "xml" => text.contains("<net-layout").then_some(FileKind::NetLayout),
         "jsonl" => mac_reports(text),
         "zone" => zone(file, text),
-        "yaml" | "yml" => project(text),
+        "yaml" | "yml" => project(text).or_else(|| manifests(text)).or_else(|| yaml_zone(file, text)),
+        "json" => manifests(text),
         _ => None,
     }
 }
@@ -139,9 +145,67 @@ fn project(text: &str) -> Option<FileKind> {
     (!id.is_empty() && value("vlans").is_some()).then(|| FileKind::Project(id.to_owned()))
 }
 
+/// Manifests: a line says their kind.
+fn manifests(text: &str) -> Option<FileKind> {
+    let is_kind = |(value, key): (Option<&str>, bool)| key && value == Some("DNSEndpoint");
+    let of = |key: &'static str| {
+        text.match_indices(key).map(move |(at, _)| {
+            // A key is behind nothing, a blank, a bracket or a comma.
+            let is_key = text[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || "\"'{,".contains(c));
+            (scalar(&text[at + key.len()..]), is_key)
+        })
+    };
+    if !of("kind").any(is_kind) {
+        return None;
+    }
+    let names = of("dnsName").filter(|(_, is_key)| *is_key).filter_map(|(value, _)| Name::parse(value?).ok());
+    Some(FileKind::Manifests(names.collect()))
+}
+
+/// The scalar behind a key of YAML or JSON.
+fn scalar(text: &str) -> Option<&str> {
+    let value = text.trim_start_matches(['"', '\'']).trim_start().strip_prefix(':')?;
+    let value = value.trim_start_matches([' ', '\t']).trim_start_matches(['"', '\'']);
+    value.split(|c: char| c.is_whitespace() || "\"',}".contains(c)).next()
+}
+
+/// A zone in YAML, as octoDNS has it: called as its zone, with a type for each record.
+fn yaml_zone(file: &str, text: &str) -> Option<FileKind> {
+    let (stem, _) = file.rsplit_once('.')?;
+    let name = Name::parse(stem).ok().filter(|name| name.as_name().labels().count() > 1)?;
+    let has_type = text.lines().any(|line| {
+        let words = line.trim_start_matches([' ', '\t', '-']);
+        let word = words.strip_prefix("type").and_then(scalar);
+        line != words && word.is_some_and(|word| parse_rtype(word.as_bytes()).is_some())
+    });
+    has_type.then(|| FileKind::YamlZone(ZoneName::new(name)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_that_state_records_are_recognised() {
+        let names =
+            |names: &[&str]| Some(FileKind::Manifests(names.iter().map(|name| Name::parse(name).unwrap()).collect()));
+        let block = "apiVersion: externaldns.k8s.io/v1alpha1\nkind: DNSEndpoint\nspec:\n  endpoints:\n  - dnsName: \"a.example.net\"\n";
+        assert_eq!(recognise("m/a.yml", block), names(&["a.example.net"]));
+        let flow =
+            "kind: List\nitems:\n- {kind: DNSEndpoint, spec: {endpoints: [{dnsName: b.example.net, recordType: A}]}}\n";
+        assert_eq!(recognise("m/b.yaml", flow), names(&["b.example.net"]));
+        let json = "{\"kind\":\"DNSEndpoint\",\"spec\":{\"endpoints\":[{\"dnsName\":\"c.example.net\"}]}}";
+        assert_eq!(recognise("m/c.json", json), names(&["c.example.net"]));
+        assert_eq!(recognise("m/d.yaml", "kind: Service\nmetadata: {name: DNSEndpoint}\n"), None);
+        let zone = FileKind::YamlZone(ZoneName::new(Name::parse("example.net").unwrap()));
+        assert_eq!(
+            recognise("z/example.net.yaml", "---\n'':\n  - type: A\n    value: 192.0.2.1\n"),
+            Some(zone.clone())
+        );
+        assert_eq!(recognise("z/example.net.yaml", "www:\n  ttl: 60\n  type: CNAME\n  value: a.\n"), Some(zone));
+        assert_eq!(recognise("z/example.net.yaml", "type: A\n"), None);
+        assert_eq!(recognise("z/production.yaml", "www:\n  type: A\n"), None);
+    }
 
     #[test]
     fn the_files_of_the_demo_are_recognised() {

@@ -6,6 +6,7 @@ use super::{editors, plain};
 use crate::dns::ZoneName;
 use crate::dns::reverse::network_of_zone;
 use crate::inventory::config::toml::quoted;
+use crate::inventory::source::NO_SOURCE;
 
 /// Where the comment behind a setting begins.
 const COLUMN: usize = 42;
@@ -36,6 +37,8 @@ pub struct StarterSettings {
     pub sources: Vec<StarterSource>,
     /// The sources of MACs: name, path and what they are, in the order of preference.
     pub macs: Vec<(String, String, String)>,
+    /// The files that state records.
+    pub records: Vec<StarterRecords>,
     /// The administrator's halves of the projects.
     pub admins: Vec<StarterAdmin>,
     /// The pools.
@@ -53,6 +56,21 @@ pub struct StarterSource {
     pub paths: Vec<String>,
     /// What it says.
     pub about: &'static str,
+}
+
+/// A source of files that state records.
+#[derive(Debug)]
+pub struct StarterRecords {
+    /// What messages call it.
+    pub name: &'static str,
+    /// Its format.
+    pub format: &'static str,
+    /// What its files are.
+    pub about: &'static str,
+    /// Its files; one or more.
+    pub paths: Vec<String>,
+    /// The id of its project.
+    pub project: String,
 }
 
 /// The administrator's half of a project.
@@ -104,6 +122,7 @@ impl StarterSettings {
         let about = "how long records stay at a name that no host has: time to see a mistake";
         set(&mut text, &format!("delete_after = \"{DELETE_AFTER}\""), about);
         self.write_sources(&mut text);
+        self.write_records(&mut text);
         self.write_admins(&mut text);
         self.write_pools(&mut text);
         self.write_zones(&mut text);
@@ -119,8 +138,15 @@ impl StarterSettings {
     fn write_sources(&self, text: &mut String) {
         text.push_str("\n# Where the inventory is: exports of other systems, each a file, a glob, or a list of such.\n\n[sources]\n");
         set(text, &format!("projects = {}", one_or_list(&self.projects)), "the project owners' files");
+        let has_hosts = self.sources.iter().any(|source| source.key == "hosts");
+        if !has_hosts {
+            set(text, &format!("hosts = {}", quoted(NO_SOURCE)), "there are none; later the export with a row a host");
+        }
         for StarterSource { key, paths, about } in &self.sources {
             set(text, &format!("{key} = {}", one_or_list(paths)), about);
+        }
+        if !has_hosts {
+            return;
         }
         if let Some([path]) = self.sources.first().map(|source| &source.paths[..]) {
             let path = quoted(path);
@@ -144,6 +170,19 @@ impl StarterSettings {
             text.push_str("\n[[sources.mac]]\n");
             set(text, &format!("name = {}", quoted(name)), "what messages call it");
             set(text, &format!("path = {}", quoted(path)), about);
+        }
+    }
+
+    /// Writes `[[sources.records]]`.
+    fn write_records(&self, text: &mut String) {
+        for StarterRecords { name, format, about, paths, project } in &self.records {
+            text.push('\n');
+            comment(text, &format!("Records that files state: {about} (docs/records.md)."));
+            text.push_str("[[sources.records]]\n");
+            set(text, &format!("name = {}", quoted(name)), "what messages call it");
+            set(text, &format!("format = {}", quoted(format)), "whose files they are");
+            set(text, &format!("path = {}", one_or_list(paths)), "the files");
+            set(text, &format!("project = {}", quoted(project)), "whose domains, limits and policy hold for them");
         }
     }
 

@@ -133,9 +133,19 @@ fn read_vlans(reader: &mut TableReader<'_>) -> Option<(VlanScheme, Origin)> {
     let has_fastbone = match scheme.and_then(|node| reader.text_of(node)) {
         Some("search") => Some(true),
         Some("static") => Some(false),
+        Some("none") => {
+            let origin = scheme.expect("its text was read").origin;
+            let Some((_, node)) = reader.take_entry("vlans") else { return Some((VlanScheme::None, origin)) };
+            reader.error(
+                node,
+                "bad-value",
+                "`vlan_scheme: none` says that there are no hosts, and these are their VLANs",
+            );
+            return None;
+        }
         Some(other) => {
             let node = scheme.expect("its text was read");
-            reader.error(node, "bad-value", format!("`{other}` is not `search` or `static`"));
+            reader.error(node, "bad-value", format!("`{other}` is not `search`, `static` or `none`"));
             None
         }
         None => None,

@@ -14,8 +14,8 @@ use crate::inventory::node::{SettingsNode, SettingsValue, TableReader};
 use crate::inventory::pool::Pool;
 use crate::inventory::selector::KeySelector;
 use crate::inventory::source::{
-    ExportDemands, ExportTolerance, FieldMapping, KnownFormat, MANIFESTS, MaxAge, OWN, Occurrence, PathPattern,
-    RecordConflicts, RecordsSpec, SourceKeys, SourceSpec,
+    ExportDemands, ExportTolerance, FieldMapping, KnownFormat, MANIFESTS, MaxAge, NO_SOURCE, OWN, Occurrence,
+    PathPattern, RecordConflicts, RecordsSpec, SourceKeys, SourceSpec,
 };
 use crate::inventory::value::{Duration, Size};
 
@@ -54,7 +54,9 @@ pub fn read_sources(
         let of_key: Vec<KnownFormat> = formats.iter().filter(|other| other.key == format.key).copied().collect();
         match format.occurs {
             Occurrence::Required => {
-                specs.extend(table.require(format.key).map(|node| read_source(&of_key, node, &mut table)));
+                // That there is none must be said: a line that is lost must not take the records of all hosts with it.
+                let node = table.require(format.key).filter(|node| node.as_text() != Some(NO_SOURCE));
+                specs.extend(node.map(|node| read_source(&of_key, node, &mut table)));
             }
             Occurrence::Optional => {
                 specs.extend(table.take(format.key).map(|node| read_source(&of_key, node, &mut table)));

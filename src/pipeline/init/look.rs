@@ -56,7 +56,7 @@ fn walk(folder: &Path, below: &str, depth: usize, left: &mut usize, found: &mut 
 /// The text of a file that may be an export, by the ending of its name; none where it cannot be read.
 fn read(path: &Path) -> Option<String> {
     /// The endings of the names of such files.
-    const ENDINGS: [&str; 7] = ["csv", "txt", "xml", "jsonl", "zone", "yaml", "yml"];
+    const ENDINGS: [&str; 8] = ["csv", "txt", "xml", "jsonl", "json", "zone", "yaml", "yml"];
     let ending = path.extension()?.to_str()?;
     let file = File::open(path).ok().filter(|_| ENDINGS.contains(&ending))?;
     let mut octets = Vec::new();
