@@ -121,10 +121,10 @@ impl fmt::Display for EndpointName {
 
 impl Ord for EndpointName {
     fn cmp(&self, other: &EndpointName) -> Ordering {
-        let parts = |endpoint: &EndpointName| {
-            [&endpoint.source, &endpoint.namespace, &endpoint.manifest].map(|part| format!("{part}/"))
-        };
-        parts(self).cmp(&parts(other)).then_with(|| by_text(&self.name, &other.name))
+        by_part(&self.source, &other.source)
+            .then_with(|| by_part(&self.namespace, &other.namespace))
+            .then_with(|| by_part(&self.manifest, &other.manifest))
+            .then_with(|| self.name.as_name().cmp_text(other.name.as_name()))
     }
 }
 
@@ -151,8 +151,7 @@ impl fmt::Display for RecordName {
 
 impl Ord for RecordName {
     fn cmp(&self, other: &RecordName) -> Ordering {
-        let source = |record: &RecordName| format!("{}/", record.source);
-        source(self).cmp(&source(other)).then_with(|| by_text(&self.name, &other.name))
+        by_part(&self.source, &other.source).then_with(|| self.name.as_name().cmp_text(other.name.as_name()))
     }
 }
 
@@ -162,9 +161,9 @@ impl PartialOrd for RecordName {
     }
 }
 
-/// Compares names as their texts.
-fn by_text(one: &Name, other: &Name) -> Ordering {
-    if one == other { Ordering::Equal } else { one.to_string().cmp(&other.to_string()) }
+/// Compares parts of a text as the whole text compares: behind the shorter of two comes its slash.
+fn by_part(one: &str, other: &str) -> Ordering {
+    if one == other { Ordering::Equal } else { one.bytes().chain([b'/']).cmp(other.bytes().chain([b'/'])) }
 }
 
 /// Reads the source, namespace, manifest and name of an endpoint. Only a DNS name may have a slash.
@@ -213,10 +212,9 @@ fn orphan_name(text: &str) -> Result<OrphanName, String> {
 
 impl Ord for OrphanName {
     fn cmp(&self, other: &OrphanName) -> Ordering {
-        // As `POOL/NAME` compares: after the shorter of two pool names comes its slash.
-        let pool = |orphan: &OrphanName| format!("{}/", orphan.pool);
-        let pools = if self.pool == other.pool { Ordering::Equal } else { pool(self).cmp(&pool(other)) };
-        pools.then_with(|| by_text(&self.name, &other.name))
+        let pools = || by_part(&self.pool.to_string(), &other.pool.to_string());
+        let pools = if self.pool == other.pool { Ordering::Equal } else { pools() };
+        pools.then_with(|| self.name.as_name().cmp_text(other.name.as_name()))
     }
 }
 

@@ -3,8 +3,9 @@
 //! Comes in: the entries of files. Goes out: subjects, sorted, each with its claims and with what is wrong with its
 //! entries.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use rayon::prelude::*;
 
 use crate::claim::{
     EndpointName, IfForeign, RecordName, RrsetClaim, Rule, Subject, TtlHold, Want, WantedTtl, WantedValue,
@@ -68,33 +69,49 @@ pub struct StatedClaim {
 
 /// The subjects of all sources of records, sorted; `live` says in which zone a name is.
 pub fn subjects(inventory: &Inventory, live: &Live) -> Vec<StatedSubject> {
-    let mut found: BTreeMap<Subject, StatedSubject> = BTreeMap::new();
-    for entry in &inventory.stated.entries {
-        let source = &inventory.stated.sources[usize::from(entry.source)];
-        let subject = subject_of(source, entry);
-        let own = found.entry(subject.clone()).or_insert_with(|| StatedSubject {
-            subject,
-            source: entry.source,
-            project: source.project,
-            by: Arc::clone(&entry.by),
-            origin: entry.origin,
-            faults: Vec::new(),
-            unused: Vec::new(),
-            claims: Vec::new(),
-            lost: Vec::new(),
-        });
-        let said = |message: String, is_unsupported| StatedFault { origin: entry.origin, message, is_unsupported };
-        own.unused.extend(entry.unused.iter().map(|unused| said(unused.clone(), false)));
-        match &entry.content {
-            EntryContent::Bad(message) => own.faults.push(said(message.clone(), false)),
-            EntryContent::Unsupported(message) => own.faults.push(said(message.clone(), true)),
-            EntryContent::Rrset(rrset) => {
-                let claim = claim(inventory, live, source, entry, rrset);
-                own.claims.push(StatedClaim { claim, origin: entry.origin });
-            }
+    let entries = inventory.stated.entries.par_iter();
+    let mut found: Vec<StatedSubject> = entries.map(|entry| of_entry(inventory, live, entry)).collect();
+    // Entries of one subject stay in their order.
+    found.par_sort_by(|one, other| one.subject.cmp(&other.subject));
+    found.dedup_by(|next, own| {
+        let is_same = next.subject == own.subject;
+        if is_same {
+            own.faults.append(&mut next.faults);
+            own.unused.append(&mut next.unused);
+            own.claims.append(&mut next.claims);
+        }
+        is_same
+    });
+    found
+}
+
+/// What one entry states.
+fn of_entry(inventory: &Inventory, live: &Live, entry: &StatedEntry) -> StatedSubject {
+    let source = &inventory.stated.sources[usize::from(entry.source)];
+    let said = |message: &String, is_unsupported| {
+        let message = message.clone();
+        StatedFault { origin: entry.origin, message, is_unsupported }
+    };
+    let (mut faults, mut claims) = (Vec::new(), Vec::new());
+    match &entry.content {
+        EntryContent::Bad(message) => faults.push(said(message, false)),
+        EntryContent::Unsupported(message) => faults.push(said(message, true)),
+        EntryContent::Rrset(rrset) => {
+            let claim = claim(inventory, live, source, entry, rrset);
+            claims.push(StatedClaim { claim, origin: entry.origin });
         }
     }
-    found.into_values().collect()
+    StatedSubject {
+        subject: subject_of(source, entry),
+        source: entry.source,
+        project: source.project,
+        by: Arc::clone(&entry.by),
+        origin: entry.origin,
+        faults,
+        unused: entry.unused.iter().map(|unused| said(unused, false)).collect(),
+        claims,
+        lost: Vec::new(),
+    }
 }
 
 /// The subject of an entry.

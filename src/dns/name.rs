@@ -2,6 +2,7 @@
 //!
 //! Case is settled on the way in, so that names compare, hash and sort as octets.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
@@ -394,6 +395,25 @@ impl<'a> NameRef<'a> {
     }
 }
 
+impl NameRef<'_> {
+    /// Compares as the texts of the names do; hardly any text is made for it.
+    pub fn cmp_text(self, other: NameRef<'_>) -> Ordering {
+        if self == other {
+            return Ordering::Equal;
+        }
+        if !(self.is_plain() && other.is_plain()) {
+            return self.to_string().cmp(&other.to_string());
+        }
+        let octets = self.labels().flat_map(|label| label.iter().chain(b"."));
+        octets.cmp(other.labels().flat_map(|label| label.iter().chain(b".")))
+    }
+
+    /// Whether the labels are their own text; the root has no labels.
+    fn is_plain(self) -> bool {
+        self.0 != [0] && self.labels().all(is_plain)
+    }
+}
+
 impl fmt::Display for NameRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 == [0] {
@@ -407,7 +427,7 @@ impl fmt::Display for NameRef<'_> {
         let plain = self.labels().all(|label| {
             dot += 1 + label.len();
             text[dot] = b'.';
-            label.iter().all(|octet| octet.is_ascii_graphic() && !SPECIAL.contains(octet))
+            is_plain(label)
         });
         if plain && let Ok(text) = std::str::from_utf8(&text[1..self.0.len()]) {
             return f.write_str(text);
@@ -418,6 +438,11 @@ impl fmt::Display for NameRef<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a label is its own text.
+fn is_plain(label: &[u8]) -> bool {
+    label.iter().all(|octet| octet.is_ascii_graphic() && !SPECIAL.contains(octet))
 }
 
 /// The octets that are written behind a backslash in names: those with a meaning in a master file.
@@ -524,6 +549,19 @@ impl Serialize for OwnerName {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_compare_as_their_texts() {
+        let texts =
+            [".", "a.", "a-b.", "a.b.", "a\\.b.", "a\\032b.c.", "\\000.x.", "*.x.", "_x.x.", "ab.c.", "b.", "\\255."];
+        let names: Vec<Name> = texts.iter().map(|text| Name::parse(text).unwrap()).collect();
+        for one in &names {
+            for other in &names {
+                let due = one.to_string().cmp(&other.to_string());
+                assert_eq!(one.as_name().cmp_text(other.as_name()), due, "{one} and {other}");
+            }
+        }
+    }
 
     #[test]
     fn presentation_round_trips_in_lower_case() {
