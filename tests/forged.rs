@@ -133,7 +133,13 @@ fn what_no_rule_makes_is_refused_and_nothing_is_written() {
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let host = "sas0-0001.web.example.net";
     for (name, rtype, rdata, rule, words) in [
-        ("web.example.net", Rtype::AAAA, &address[..], Rule::Missing, "of an apex a plan changes only what a file states"),
+        (
+            "web.example.net",
+            Rtype::AAAA,
+            &address[..],
+            Rule::Missing,
+            "of an apex a plan changes only what a file states",
+        ),
         ("*.web.example.net", Rtype::AAAA, &address, Rule::Missing, "no plan changes a wildcard"),
         (
             "_acme-challenge.web.example.net",
