@@ -60,6 +60,16 @@ pub enum Want {
     Absent(Vec<Origin>),
 }
 
+impl Want {
+    /// The values.
+    pub fn values(&self) -> &[WantedValue] {
+        match self {
+            Want::Exactly { values, .. } | Want::AnyOf { values, .. } => values,
+            Want::Absent(_) => &[],
+        }
+    }
+}
+
 /// A value that is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WantedValue {

@@ -102,7 +102,7 @@ fn of_entry(inventory: &Inventory, live: &Live, entry: &StatedEntry) -> StatedSu
         }
     }
     StatedSubject {
-        subject: subject_of(source, entry),
+        subject: subject_of(source, &entry.by, &entry.owner),
         source: entry.source,
         project: source.project,
         by: Arc::clone(&entry.by),
@@ -114,10 +114,10 @@ fn of_entry(inventory: &Inventory, live: &Live, entry: &StatedEntry) -> StatedSu
     }
 }
 
-/// The subject of an entry.
-fn subject_of(source: &RecordSource, entry: &StatedEntry) -> Subject {
-    let (source, owner) = (source.name.clone(), entry.owner.clone());
-    match &*entry.by {
+/// The subject that a manifest or zone file has at a name.
+pub fn subject_of(source: &RecordSource, by: &StatedBy, name: &Name) -> Subject {
+    let (source, owner) = (source.name.clone(), name.clone());
+    match by {
         StatedBy::Manifest { namespace, name } => Subject::Endpoint(Box::new(EndpointName {
             source,
             namespace: namespace.clone(),

@@ -7,7 +7,7 @@ use super::protect::{self, Protection};
 use super::{SubjectBlock, SubjectStanding};
 use super::{own, words};
 use crate::change::{BlockCode, Notice, NoticeCode, SkipCode};
-use crate::claim::{Want, WantedValue};
+use crate::claim::WantedValue;
 use crate::desired::records::{StatedClaim, StatedSubject};
 use crate::dns::{Name, Rtype};
 use crate::inventory::model::{Policy, ProjectFile, Registry};
@@ -155,13 +155,9 @@ fn unused(context: &RuleContext<'_>, subject: &StatedSubject) -> Vec<Notice> {
 fn servers<'s>(subject: &'s StatedSubject, of: &[Rtype]) -> Vec<(&'s StatedClaim, Name)> {
     let own = subject.claims.iter().filter(|own| of.contains(&own.claim.rtype));
     let servers = own.flat_map(|own| {
-        let values = match &own.claim.want {
-            Want::Exactly { values, .. } | Want::AnyOf { values, .. } => &values[..],
-            Want::Absent(_) => &[],
-        };
         let named =
             move |value: &WantedValue| value.rdata.as_rdata(own.claim.rtype).server().map(|name| name.to_name());
-        values.iter().filter_map(named).map(move |name| (own, name))
+        own.claim.want.values().iter().filter_map(named).map(move |name| (own, name))
     });
     servers.collect()
 }

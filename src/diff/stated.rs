@@ -15,14 +15,14 @@ use foldhash::HashMap;
 use super::statements::KeptStatements;
 use super::{SubjectBlock, heritage};
 use crate::change::BlockCode;
-use crate::claim::{RrsetClaim, Subject, TtlHold, Want};
+use crate::claim::{RrsetClaim, Subject, TtlHold};
 use crate::desired::UsedValues;
 use crate::desired::records::{StatedClaim, StatedSubject, subjects};
 use crate::desired::rivals;
 use crate::dns::{Name, NameRef, Rdata, Rtype, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::source::RecordConflicts;
-use crate::inventory::stated::StatedDocument;
+use crate::inventory::stated::{DocumentIndex, NotedDocument};
 use crate::live::Live;
 use crate::names::{HolderRow, NameIndex};
 
@@ -222,15 +222,9 @@ impl StatedClaims {
 /// What applies noted of files that cannot be read now: their source is not believed; or an entry of the manifest is bad; or
 /// it is not there, and a file of the source is broken.
 fn held(inventory: &Inventory, statements: &KeptStatements) -> HashMap<Name, Vec<HeldStatement>> {
-    let stated = &inventory.stated;
-    let documents: HashMap<String, &StatedDocument> = stated
-        .documents
-        .iter()
-        .map(|document| (stated.sources[usize::from(document.source)].noted(&document.by), document))
-        .collect();
+    let documents = DocumentIndex::of(&inventory.stated);
     let is_held = |by: &String| {
-        let source = by.split_once('/').and_then(|(name, _)| stated.sources.iter().find(|source| source.name == name));
-        source.is_some_and(|source| match documents.get(by) {
+        documents.find(by).is_some_and(|NotedDocument { source, document }| match document {
             _ if source.trust.doubt().is_some() => true,
             Some(document) => !document.is_whole,
             None => source.has_bad,
@@ -265,11 +259,7 @@ fn recorded_manifest(live: &Live, name: &Name, rtype: Rtype) -> Option<String> {
 
 /// The values that a claim asks for.
 fn values(claim: &RrsetClaim) -> impl Iterator<Item = &Rdata> {
-    let values = match &claim.want {
-        Want::Exactly { values, .. } | Want::AnyOf { values, .. } => &values[..],
-        Want::Absent(_) => &[],
-    };
-    values.iter().map(|value| &value.rdata)
+    claim.want.values().iter().map(|value| &value.rdata)
 }
 
 /// Whether two claims of files say the same of one RRset. Values are in order.
@@ -315,6 +305,9 @@ impl ConflictSearch<'_> {
 
     /// Compares the claims of files at one name. Each is compared with a few that differ: more would name no other cause.
     fn at_one_name(&mut self, places: &[ClaimPlace]) {
+        if places.len() < 2 {
+            return;
+        }
         let mut differing: Vec<ClaimPlace> = Vec::new();
         for place in places {
             let one = &self.stated.claim(*place).claim;

@@ -33,6 +33,11 @@ impl KeptStatements {
         self.0.iter().map(|((name, rtype), by)| (name, *rtype, by))
     }
 
+    /// Whether nothing is noted.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether anything is noted to claim an RRset.
     pub fn has_any(&self, name: &Name, rtype: Rtype) -> bool {
         self.0.contains_key(&(name.clone(), rtype))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::model::{ExplainSubject, Explanation, HolderFacts, NameFacts, StatementFacts};
 use super::{ExplainCase, changes, claimed_by, host};
 use crate::change::WaitingRrset;
-use crate::claim::{RrsetClaim, TtlHold, Want};
+use crate::claim::{RrsetClaim, TtlHold};
 use crate::diff::protect::is_untouchable;
 use crate::diff::{RuleContext, protect};
 use crate::dns::{Name, NameRef, Rtype, reverse};
@@ -50,11 +50,8 @@ pub fn explain(case: &ExplainCase<'_>, name: &Name) -> Explanation {
 
 /// What a claim asks for, in words.
 fn claim_words(claim: &RrsetClaim) -> String {
-    let values = match &claim.want {
-        Want::Exactly { values, .. } | Want::AnyOf { values, .. } => &values[..],
-        Want::Absent(_) => &[],
-    };
-    let texts: Vec<String> = values.iter().map(|value| value.rdata.as_rdata(claim.rtype).to_string()).collect();
+    let texts: Vec<String> =
+        claim.want.values().iter().map(|value| value.rdata.as_rdata(claim.rtype).to_string()).collect();
     let ttl = claim.ttl.filter(|ttl| ttl.hold == TtlHold::Always).map(|ttl| format!(" ttl {}", ttl.ttl));
     format!("{} {}{}", claim.rtype, texts.join(", "), ttl.unwrap_or_default())
 }

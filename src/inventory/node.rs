@@ -95,13 +95,18 @@ impl SettingsNode {
     pub fn key_twice(&self) -> Option<&SettingsKey> {
         match &self.value {
             SettingsValue::Table(entries) => {
-                let mut names = HashSet::new();
-                let own = entries.iter().map(|(key, _)| key).find(|key| !names.insert(key.name.as_str()));
-                own.or_else(|| entries.iter().find_map(|(_, node)| node.key_twice()))
+                self.own_key_twice().or_else(|| entries.iter().find_map(|(_, node)| node.key_twice()))
             }
             SettingsValue::List(items) => items.iter().find_map(SettingsNode::key_twice),
             _ => None,
         }
+    }
+
+    /// The first key that the mapping itself has twice, at its second place; what is in its values is not looked at.
+    pub fn own_key_twice(&self) -> Option<&SettingsKey> {
+        let SettingsValue::Table(entries) = &self.value else { return None };
+        let mut names = HashSet::new();
+        entries.iter().map(|(key, _)| key).find(|key| !names.insert(key.name.as_str()))
     }
 
     /// The text of a scalar that was written as text.

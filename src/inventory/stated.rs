@@ -2,6 +2,7 @@
 //!
 //! Each entry keeps its place, and whether it can be used. What of it is live or wanted elsewhere does not matter here.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::source::RecordConflicts;
@@ -46,6 +47,40 @@ impl RecordSource {
             StatedBy::Manifest { namespace, name } => format!("{}/{namespace}/{name}", self.name),
             StatedBy::Zone(zone) => format!("{}/{zone}", self.name),
         }
+    }
+}
+
+/// A manifest or zone file that an apply noted, as far as it is there now.
+#[derive(Debug, Clone, Copy)]
+pub struct NotedDocument<'s> {
+    /// Its source.
+    pub source: &'s RecordSource,
+    /// The manifest or file, where it is there.
+    pub document: Option<&'s StatedDocument>,
+}
+
+/// The manifests and zone files that are there, by what applies note of them.
+#[derive(Debug)]
+pub struct DocumentIndex<'s> {
+    /// The sources.
+    sources: &'s [RecordSource],
+    /// The documents.
+    documents: HashMap<String, &'s StatedDocument>,
+}
+
+impl<'s> DocumentIndex<'s> {
+    /// Collects them.
+    pub fn of(stated: &'s StatedRecords) -> DocumentIndex<'s> {
+        let of_document =
+            |document: &'s StatedDocument| (stated.sources[usize::from(document.source)].noted(&document.by), document);
+        DocumentIndex { sources: &stated.sources, documents: stated.documents.iter().map(of_document).collect() }
+    }
+
+    /// Finds what an apply noted; none where its source is no longer configured.
+    pub fn find(&self, noted_by: &str) -> Option<NotedDocument<'s>> {
+        let (name, _) = noted_by.split_once('/')?;
+        let source = self.sources.iter().find(|source| source.name == name)?;
+        Some(NotedDocument { source, document: self.documents.get(noted_by).copied() })
     }
 }
 

@@ -1,6 +1,5 @@
 //! The state itself: what it says, and how it learns markers that another state's run wrote.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use super::findings::Findings;
@@ -53,10 +52,8 @@ fn left_behind(inventory: &Inventory, state: &dyn State) -> Result<Vec<Name>, Pr
         return Ok(Vec::new());
     }
     let (own, names, statements) = (state.own()?, NameIndex::new(inventory), state.statements()?);
-    let stated: HashSet<&Name> =
-        statements.iter().filter(|(_, rtype, _)| *rtype == Rtype::AAAA).map(|(name, ..)| name).collect();
     let is_left = |name: &&Name| {
-        let is_stated = stated.contains(name);
+        let is_stated = statements.has_any(name, Rtype::AAAA);
         let name = name.as_name();
         !is_stated && !names.has_host(inventory, name) && !names.may_be_held(inventory, name)
     };

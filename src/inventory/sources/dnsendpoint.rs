@@ -2,20 +2,18 @@
 //!
 //! Source: external-dns v0.22, config/crd/standard, source/crd.go and endpoint/endpoint.go.
 
-use std::collections::HashSet;
-
 use rayon::prelude::*;
 
 use super::stated::rdata::{self, FinalDots};
 use super::stated::{
-    BAD_MANIFEST, NodeFault, ReadEntry, StatedPiece, StatedText, join, key_twice, meanings, records_of, rtype_of,
-    text_of, to_ascii,
+    BAD_MANIFEST, NodeFault, ReadEntry, StatedPiece, StatedText, first_unknown, join, meanings, records_of, rtype_of,
+    text_of, to_ascii, ttl_of, twice,
 };
 use super::{ExportFormat, RowContext, SourceFile, SourceInput, SourcePart};
-use crate::diag::{Origin, did_you_mean};
+use crate::diag::Origin;
 use crate::dns::presentation::parse_rtype;
 use crate::dns::{Name, Rdata, Rtype, Ttl};
-use crate::inventory::node::{SettingsKey, SettingsNode, SettingsValue};
+use crate::inventory::node::{SettingsNode, SettingsValue};
 use crate::inventory::source::{MANIFESTS, Occurrence, RecordsSpec, SourceKeys};
 use crate::inventory::stated::{EntryContent, StatedBy, StatedRrset};
 use crate::inventory::yaml::{self, YamlDocument, YamlDocuments};
@@ -74,13 +72,7 @@ fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
 /// Reads one file.
 fn read_file(file: &SourceFile<'_>, records: &RecordsSpec) -> StatedPiece {
     let mut piece = StatedPiece::default();
-    let text = match StatedText::read(file) {
-        Ok(text) => text,
-        Err(diagnostic) => {
-            piece.refuse(*diagnostic);
-            return piece;
-        }
-    };
+    let Some(text) = piece.text_of(file) else { return piece };
     let YamlDocuments { documents, broken } = yaml::parse_documents(&text.source);
     let mut reader = ManifestReader { text: &text, records, piece };
     for YamlDocument { root, faults } in &documents {
@@ -157,8 +149,8 @@ impl ManifestReader<'_> {
     fn read_manifest(&mut self, node: &SettingsNode) {
         let metadata = node.get("metadata");
         let text = |key: &str| metadata.and_then(|metadata| metadata.get(key)).filter(|node| !node.is_null());
-        let of_head = [node, metadata.unwrap_or(node)].into_iter().find_map(own_key_twice);
-        if let Some(fault) = of_head {
+        let of_head = [node, metadata.unwrap_or(node)].into_iter().find_map(SettingsNode::own_key_twice);
+        if let Some(fault) = of_head.map(twice) {
             return self.piece.refuse(self.text.error(BAD_MANIFEST, &fault));
         }
         let Some(name) = text("name").and_then(SettingsNode::as_text).filter(|name| is_kubernetes_name(name)) else {
@@ -192,7 +184,7 @@ impl ManifestReader<'_> {
         self.piece.begin(by, node.origin);
         let spec = node.get("spec");
         let unknown = unknown_key(node, &MANIFEST_KEYS).or_else(|| unknown_key(spec.unwrap_or(node), &SPEC_KEYS));
-        let spec_twice = spec.and_then(own_key_twice);
+        let spec_twice = spec.and_then(SettingsNode::own_key_twice).map(twice);
         if let Some(fault) = unknown.filter(|_| spec.is_some()).or(spec_twice) {
             self.piece.cut_short();
             return self.piece.refuse(self.text.error(BAD_MANIFEST, &fault));
@@ -225,7 +217,7 @@ impl ManifestReader<'_> {
             Some(node) => rtype_of(node),
             None => Err(NodeFault::of(node, "`recordType` is missing", "write the type of the records, such as `A`")),
         };
-        let mut faults: Vec<NodeFault> = key_twice(node).into_iter().collect();
+        let mut faults: Vec<NodeFault> = node.key_twice().map(twice).into_iter().collect();
         let owner = match node.get("dnsName") {
             Some(node) => text_of(node, "a name").and_then(|text| read_owner(node, text)),
             None => Err(NodeFault::of(node, "`dnsName` is missing", "write the name of the records")),
@@ -272,23 +264,9 @@ fn unknown_keys(node: &SettingsNode) -> Vec<NodeFault> {
     }
 }
 
-/// The first key of a mapping that is none of these.
+/// The fault of a key that is none of these.
 fn unknown_key(node: &SettingsNode, known: &[&str]) -> Option<NodeFault> {
-    let SettingsValue::Table(entries) = &node.value else { return None };
-    let (SettingsKey { name, origin, width }, _) =
-        entries.iter().find(|(key, _)| !known.contains(&key.name.as_str()))?;
-    let near = did_you_mean(name, known.iter().copied());
-    let hint = near.unwrap_or_else(|| format!("the keys are {}", known.join(", ")));
-    Some(NodeFault { origin: *origin, width: *width, message: format!("there is no key `{name}` here"), hint })
-}
-
-/// The fault of a key that a mapping itself has twice; what is in its values is not looked at.
-fn own_key_twice(node: &SettingsNode) -> Option<NodeFault> {
-    let SettingsValue::Table(entries) = &node.value else { return None };
-    let mut names = HashSet::new();
-    let (key, _) = entries.iter().find(|(key, _)| !names.insert(key.name.as_str()))?;
-    let message = format!("the key `{}` is there twice", key.name);
-    Some(NodeFault { origin: key.origin, width: key.width, message, hint: "keep one of them".to_owned() })
+    first_unknown(node, known, |name| format!("there is no key `{name}` here"))
 }
 
 /// What is wrong with how `setIdentifier` and `providerSpecific` are written: they may ask for what no plain record has.
@@ -312,12 +290,7 @@ fn misshapen(node: &SettingsNode) -> Option<NodeFault> {
 /// Reads `recordTTL`; 0 says none, as to external-dns.
 fn read_ttl(node: Option<&SettingsNode>) -> Result<Option<(Ttl, Origin)>, NodeFault> {
     let Some(node) = node.filter(|node| !node.is_null()) else { return Ok(None) };
-    let ttl = match &node.value {
-        SettingsValue::Plain(text) => text.parse::<u64>().ok().and_then(Ttl::from_secs),
-        _ => None,
-    };
-    let wrong = || NodeFault::of(node, "this is not a TTL", "a TTL is a number of 0 to 2147483647 seconds");
-    let ttl = ttl.ok_or_else(wrong)?;
+    let ttl = ttl_of(node)?;
     Ok((ttl.as_secs() > 0).then_some((ttl, node.origin)))
 }
 

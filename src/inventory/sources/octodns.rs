@@ -9,11 +9,11 @@ use rayon::prelude::*;
 
 use super::stated::rdata::{self, FinalDots};
 use super::stated::{
-    BAD_MANIFEST, NodeFault, ReadEntry, StatedPiece, StatedText, join, key_twice, meanings, records_of, rtype_of,
-    text_of, to_ascii,
+    BAD_MANIFEST, NodeFault, ReadEntry, StatedPiece, StatedText, first_unknown, join, meanings, records_of, rtype_of,
+    text_of, to_ascii, ttl_of, twice,
 };
 use super::{ExportFormat, RowContext, SourceFile, SourceInput, SourcePart};
-use crate::diag::{Diagnostic, Origin, did_you_mean};
+use crate::diag::{Diagnostic, Origin};
 use crate::dns::{Name, Rdata, Rtype, Ttl};
 use crate::inventory::node::{SettingsKey, SettingsNode, SettingsValue};
 use crate::inventory::source::{Occurrence, RecordsSpec, SourceKeys};
@@ -127,13 +127,7 @@ fn read_file(file: &SourceFile<'_>, name: &str, records: &RecordsSpec) -> Stated
         piece.refuse(diagnostic.hint("name it as its zone, such as `example.net.yaml`; or let `path` leave it out"));
         return piece;
     };
-    let text = match StatedText::read(file) {
-        Ok(text) => text,
-        Err(diagnostic) => {
-            piece.refuse(*diagnostic);
-            return piece;
-        }
-    };
+    let Some(text) = piece.text_of(file) else { return piece };
     let YamlDocuments { documents, broken } = yaml::parse_documents(&text.source);
     let faults = documents.iter().flat_map(|document| document.faults.iter());
     let broken = broken.or_else(|| faults.into_iter().next().cloned());
@@ -203,11 +197,8 @@ impl ZoneReader<'_> {
     /// The owner name of a key, which is relative to the zone.
     fn owner(&self, key: &SettingsKey) -> Result<Name, NodeFault> {
         let text = key.name.as_str();
-        let wrong = |why: String, hint: &str| NodeFault {
-            origin: key.origin,
-            width: key.width,
-            message: format!("`{text}` is not a name in the zone: {why}"),
-            hint: hint.to_owned(),
+        let wrong = |why: String, hint: &str| {
+            NodeFault::of_key(key, format!("`{text}` is not a name in the zone: {why}"), hint)
         };
         let relative = "names are relative to the zone; the zone itself is `''`";
         match text {
@@ -239,7 +230,7 @@ impl ZoneReader<'_> {
             return;
         }
         let mut faults: Vec<NodeFault> = owner.as_ref().err().cloned().into_iter().collect();
-        faults.extend(key_twice(node).or_else(|| unknown_key(node)));
+        faults.extend(node.key_twice().map(twice).or_else(|| unknown_key(node)));
         let read = match (rtype, of_provider) {
             (_, Some(word)) => {
                 let what = format!("`{word}` is a type of some providers, and not one of DNS");
@@ -269,13 +260,10 @@ impl ZoneReader<'_> {
 
 /// The first key that no record has.
 fn unknown_key(node: &SettingsNode) -> Option<NodeFault> {
-    let SettingsValue::Table(entries) = &node.value else {
+    if !matches!(node.value, SettingsValue::Table(_)) {
         return Some(NodeFault::of(node, "the record is not a mapping", "write `type` and `values`"));
-    };
-    let (key, _) = entries.iter().find(|(key, _)| !KEYS.contains(&key.name.as_str()))?;
-    let near = did_you_mean(&key.name, KEYS.iter().copied());
-    let hint = near.unwrap_or_else(|| format!("the keys are {}", KEYS.join(", ")));
-    Some(NodeFault { origin: key.origin, width: key.width, message: format!("no record has `{}`", key.name), hint })
+    }
+    first_unknown(node, &KEYS, |name| format!("no record has `{name}`"))
 }
 
 /// Whether octoDNS would leave a record alone.
@@ -319,12 +307,7 @@ fn read_rrset(node: &SettingsNode, rtype: Rtype, faults: &mut Vec<NodeFault>) ->
 fn read_ttl(node: &SettingsNode) -> Result<Option<(Ttl, Origin)>, NodeFault> {
     let default = || (Ttl::from_secs(DEFAULT_TTL).expect("a constant TTL"), node.origin);
     let Some(node) = node.get("ttl").filter(|node| !node.is_null()) else { return Ok(Some(default())) };
-    let ttl = match &node.value {
-        SettingsValue::Plain(text) => text.parse::<u64>().ok().and_then(Ttl::from_secs),
-        _ => None,
-    };
-    let wrong = || NodeFault::of(node, "this is not a TTL", "a TTL is a number of 0 to 2147483647 seconds");
-    ttl.map(|ttl| Some((ttl, node.origin))).ok_or_else(wrong)
+    ttl_of(node).map(|ttl| Some((ttl, node.origin)))
 }
 
 /// The nodes of the values: `value` or `values`, one or a list.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::meaning::{ExportRows, RowMeaning};
 use super::{Draft, RowContext, SourceFile, SourceInput, SourcePart, SourceTally, project_index};
-use crate::diag::{Code, Diagnostic, Files, Origin};
+use crate::diag::{Code, Diagnostic, Files, Origin, did_you_mean};
 use crate::dns::presentation::parse_rtype;
-use crate::dns::{Name, Rtype, is_of_signer, is_zone_data};
+use crate::dns::{Name, Rtype, Ttl, is_of_signer, is_zone_data};
 use crate::inventory::model::Trust;
 use crate::inventory::node::{SettingsKey, SettingsNode, SettingsValue, SourceText};
 use crate::inventory::source::RecordsSpec;
@@ -45,6 +45,11 @@ impl NodeFault {
     pub fn of(node: &SettingsNode, message: impl Into<String>, hint: impl Into<String>) -> NodeFault {
         NodeFault { origin: node.origin, width: node.width, message: message.into(), hint: hint.into() }
     }
+
+    /// A fault of a key.
+    pub fn of_key(key: &SettingsKey, message: impl Into<String>, hint: impl Into<String>) -> NodeFault {
+        NodeFault { origin: key.origin, width: key.width, message: message.into(), hint: hint.into() }
+    }
 }
 
 /// The text of a file, with its lines.
@@ -59,7 +64,7 @@ impl StatedText {
     /// Takes the text of a file.
     ///
     /// Errors: it is not UTF-8.
-    pub fn read(file: &SourceFile<'_>) -> Result<StatedText, Box<Diagnostic>> {
+    fn read(file: &SourceFile<'_>) -> Result<StatedText, Box<Diagnostic>> {
         let text = str::from_utf8(file.bytes).map_err(|error| {
             let line = 1 + memchr::memchr_iter(b'\n', &file.bytes[..error.valid_up_to()]).count() as u32;
             let diagnostic = Diagnostic::error("not-utf-8", Origin::line(file.id, line), "the line is not UTF-8");
@@ -94,6 +99,11 @@ pub struct StatedPiece {
 }
 
 impl StatedPiece {
+    /// The text of the file; none where it cannot be read, which is noted.
+    pub fn text_of(&mut self, file: &SourceFile<'_>) -> Option<StatedText> {
+        StatedText::read(file).map_err(|diagnostic| self.refuse(*diagnostic)).ok()
+    }
+
     /// Notes that the file, or a part of it, cannot be read.
     pub fn refuse(&mut self, diagnostic: Diagnostic) {
         self.tally.rows += 1;
@@ -311,11 +321,29 @@ pub fn rtype_of(node: &SettingsNode) -> Result<Rtype, NodeFault> {
     Ok(found)
 }
 
-/// The fault of a key that is twice in an entry.
-pub fn key_twice(node: &SettingsNode) -> Option<NodeFault> {
-    let SettingsKey { name, origin, width } = node.key_twice()?;
-    let message = format!("the key `{name}` is there twice");
-    Some(NodeFault { origin: *origin, width: *width, message, hint: "keep one of them".to_owned() })
+/// The TTL that a node says.
+///
+/// Errors: it is no number, or larger than a TTL can be.
+pub fn ttl_of(node: &SettingsNode) -> Result<Ttl, NodeFault> {
+    let ttl = match &node.value {
+        SettingsValue::Plain(text) => text.parse::<u64>().ok().and_then(Ttl::from_secs),
+        _ => None,
+    };
+    ttl.ok_or_else(|| NodeFault::of(node, "this is not a TTL", "a TTL is a number of 0 to 2147483647 seconds"))
+}
+
+/// The fault of a key that is there twice.
+pub fn twice(key: &SettingsKey) -> NodeFault {
+    NodeFault::of_key(key, format!("the key `{}` is there twice", key.name), "keep one of them")
+}
+
+/// The fault of the first key of a mapping that is none of these; `says` makes the message of its name.
+pub fn first_unknown(node: &SettingsNode, known: &[&str], says: impl Fn(&str) -> String) -> Option<NodeFault> {
+    let SettingsValue::Table(entries) = &node.value else { return None };
+    let (key, _) = entries.iter().find(|(key, _)| !known.contains(&key.name.as_str()))?;
+    let near = did_you_mean(&key.name, known.iter().copied());
+    let hint = near.unwrap_or_else(|| format!("the keys are {}", known.join(", ")));
+    Some(NodeFault::of_key(key, says(&key.name), hint))
 }
 
 /// A name with other letters than those of ASCII, as DNS has it (IDNA, UTS 46).
