@@ -24,6 +24,8 @@ pub mod diag;
 
 pub mod target;
 
+pub mod registry;
+
 pub mod inventory;
 
 pub mod claim;

@@ -45,6 +45,7 @@ impl Workspace {
     fn request(&self, hosts: &[u64]) -> PlanRequest<'_> {
         let hosts = hosts.iter().map(ToString::to_string).collect();
         PlanRequest {
+            adopt: None,
             workspace: &self.folder,
             now: self.now,
             hosts,

@@ -88,6 +88,7 @@ fn change((zone, name, rtype): (&str, &str, Rtype), (before, after): (&[&str], &
         zone,
         subject: rules.first().map_or(Subject::Host(Inv(101)), subject),
         also: Vec::new(),
+        registers: None,
         targets: Vec::new(),
         project: "web".to_owned(),
         kind: ChangeKind::between(rrset(rtype, before), rrset(rtype, after)).expect("a change"),

@@ -81,8 +81,8 @@ pub fn expired(sealed: &SealedPlan, place: &str, now: Time) -> Option<Problem> {
 mod tests {
 
     use super::*;
-    use crate::inventory::model::Registry;
     use crate::plan::fixture;
+    use crate::registry::{Marking, Registry};
 
     /// The outcome for a plan without changes, at most a day old, at a time and with an expectation.
     fn outcome(change: impl FnOnce(&mut Plan), now: &str, expect: Option<&str>) -> Result<(), Problem> {
@@ -91,7 +91,8 @@ mod tests {
         plan.expires = "2026-11-21T02:00:00Z".parse().unwrap();
         change(&mut plan);
         let sealed = SealedPlan::new(plan);
-        let bounds = PlanBounds::new(Vec::new(), [], Registry::Journal, "us", 100);
+        let marking = Marking::sample("us", Registry::Journal);
+        let bounds = PlanBounds::new(Vec::new(), [], &marking, 100);
         let (now, expires) = (now.parse().unwrap(), Duration::from_secs(86_400));
         accept(&sealed, "plan.json", &PlanTerms { now, expires, expect, bounds: &bounds })
     }

@@ -21,17 +21,16 @@
 //! A plan that undoes an apply puts back what was there, so that only its reasons and its names are tested here. That its
 //! apply changed all of it is tested by the journal (`undo::stray`).
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::change::{Change, ChangeKind, Reason, Rule};
 use crate::claim::{OrphanName, Subject};
-use crate::diff::own::{heritage, heritage_owner};
-
 use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, ZoneName, is_of_signer, reverse};
-use crate::inventory::model::{Config, Project, ProjectAdmin, Registry};
+use crate::inventory::model::{Config, Project, ProjectAdmin};
 use crate::live::Apexes;
 use crate::plan::Plan;
-use crate::target::MARKER_LABEL;
+use crate::registry::{MarkLabels, Marking, Registry};
+use crate::target::{MARKER_LABEL, PoolName};
 
 /// What the settings say of what a plan can hold.
 #[derive(Debug)]
@@ -44,10 +43,10 @@ pub struct PlanBounds<'a> {
     projects: BTreeMap<&'a str, &'a ProjectAdmin>,
     /// The domains of all projects, in wire format.
     domains: HashSet<&'a [u8]>,
-    /// How own RRsets are known.
-    registry: Registry,
-    /// Who we are, as registry TXT say.
-    owner: &'a str,
+    /// How own RRsets are known where a pool says nothing.
+    marking: &'a Marking,
+    /// How they are known in the zones of pools.
+    markings: HashMap<&'a PoolName, &'a Marking>,
     /// How many records an RRset may have after the plan.
     max_rrset: usize,
 }
@@ -57,22 +56,28 @@ impl<'a> PlanBounds<'a> {
     pub fn of(config: &'a Config, projects: &'a [Project]) -> PlanBounds<'a> {
         let zones = config.zones.iter().map(|spec| &spec.name).collect();
         let projects = projects.iter().filter_map(|project| Some((project.id.as_str(), project.admin.as_ref()?)));
-        PlanBounds::new(zones, projects, config.registry, &config.owner, config.limits.max_rrset)
+        let bounds = PlanBounds::new(zones, projects, &config.marking, config.limits.max_rrset);
+        let markings = config.pools.iter().map(|pool| (&pool.name, &pool.marking)).collect();
+        PlanBounds { markings, ..bounds }
     }
 
-    /// The bounds of zones, and of projects by id; with the registry, and the owner that its TXT name.
+    /// The bounds of zones, and of projects by id; with how own RRsets are known.
     pub fn new(
         zones: Vec<&'a ZoneName>,
         projects: impl IntoIterator<Item = (&'a str, &'a ProjectAdmin)>,
-        registry: Registry,
-        owner: &'a str,
+        marking: &'a Marking,
         max_rrset: usize,
     ) -> PlanBounds<'a> {
         let projects: BTreeMap<&str, &ProjectAdmin> = projects.into_iter().collect();
         let apexes = Apexes::new(zones.iter().copied());
         let of = |admin: &'a ProjectAdmin| std::iter::once(&admin.dns_domain).chain(&admin.also_domains);
         let domains = projects.values().copied().flat_map(of).map(Name::as_wire).collect();
-        PlanBounds { zones, apexes, projects, domains, registry, owner, max_rrset }
+        PlanBounds { zones, apexes, projects, domains, marking, markings: HashMap::new(), max_rrset }
+    }
+
+    /// How own RRsets are known in the zones of a pool.
+    fn marking(&self, pool: &PoolName) -> &'a Marking {
+        self.markings.get(pool).copied().unwrap_or(self.marking)
     }
 
     /// The zone that a name belongs to.
@@ -270,17 +275,25 @@ fn text(
     bounds: &PlanBounds<'_>,
     is_made: &dyn Fn((Rtype, Name, ExistenceChange)) -> bool,
 ) -> ShapeVerdict {
-    if bounds.registry != Registry::Txt {
+    let Marking { owner, registry, form } = bounds.marking(&change.pool);
+    if *registry != Registry::Txt {
         return no("a plan changes TXT only with `registry = \"txt\"`");
     }
     let Some((rtype, name)) = change.registered() else {
         return no("a plan changes TXT only at the registry's names, such as `aaaa-LABEL`");
     };
+    match form.txt_name(name.as_name(), rtype) {
+        Some(Ok(own)) if own.as_name() == change.key.owner.as_name() => {}
+        _ => return no(format!("the registry has the TXT of the {rtype} of `{name}` at another name")),
+    }
+    if change.adopts() {
+        return adopted(diff, owner);
+    }
+    let ours = || MarkLabels::new(owner, change.subject.manifest()).to_rdata();
     let how = match (diff.added.as_slice(), diff.removed.as_slice(), diff.sets_ttl) {
-        ([added], [], false) if **added == heritage(bounds.owner, &change.subject) => ExistenceChange::Created,
-        ([], removed, false) if removed.iter().all(|rdata| is_ours(rdata, bounds.owner)) => ExistenceChange::Deleted,
+        ([added], [], false) if **added == ours() => ExistenceChange::Created,
+        ([], removed, false) if removed.iter().all(|rdata| is_ours(rdata, owner)) => ExistenceChange::Deleted,
         _ => {
-            let owner = bounds.owner;
             return no(format!("does something else than to add or remove the registry's text of owner `{owner}`"));
         }
     };
@@ -291,9 +304,23 @@ fn text(
     no(format!("it does not {what} the RRset that this TXT is for, the {rtype} of `{name}`"))
 }
 
+/// Judges a change of TXT that takes RRsets over: the owner in each becomes ours, and nothing else changes.
+fn adopted(diff: &RrsetDiff<'_>, owner: &str) -> ShapeVerdict {
+    let swapped = |rdata: &&Rdata| {
+        let labels = MarkLabels::read(rdata.as_rdata(Rtype::TXT)).filter(|labels| labels.owner() != owner);
+        labels.map(|labels| labels.of_owner(owner).to_rdata())
+    };
+    let swapped: Option<BTreeSet<Rdata>> = diff.removed.iter().map(swapped).collect();
+    let is_added = |rdata: &Rdata| swapped.as_ref().is_some_and(|swapped| swapped.contains(rdata));
+    if swapped.is_some() && !diff.sets_ttl && diff.added.iter().all(|rdata| is_added(rdata)) {
+        return Ok(());
+    }
+    no(format!("does something else than to make `{owner}` the owner"))
+}
+
 /// Whether a TXT says that an RRset is of an owner.
 fn is_ours(rdata: &Rdata, owner: &str) -> bool {
-    heritage_owner(rdata.as_rdata(Rtype::TXT)).as_deref() == Some(owner)
+    MarkLabels::read(rdata.as_rdata(Rtype::TXT)).is_some_and(|labels| labels.owner() == owner)
 }
 
 /// Judges the reasons of a change: rules of its type, and of what it does.
@@ -322,7 +349,7 @@ fn reasons(change: &Change, diff: &RrsetDiff<'_>) -> ShapeVerdict {
         return no("sets the TTL without the reason `ttl`");
     }
     let fits_rule = |reason: &Reason| match reason.rule {
-        Rule::Registry | Rule::EditedSince | Rule::CopyDiffers => reason.subject == *subject,
+        Rule::Registry | Rule::Adopted | Rule::EditedSince | Rule::CopyDiffers => reason.subject == *subject,
         Rule::Orphan => matches!(reason.subject, Subject::Orphan(_)),
         Rule::Released => matches!(reason.subject, Subject::Released(_)) && subject.counted().is_some(),
         Rule::Stated | Rule::NotStated | Rule::MakesRoom => reason.subject.stated_name().is_some(),
@@ -365,7 +392,10 @@ fn rules_of(change: &Change) -> (Vec<Rule>, Vec<Rule>) {
             (vec![Rule::Missing], vec![Rule::WrongAddress, Rule::AddressElsewhere, Rule::Released, Rule::Orphan])
         }
         Rtype::PTR => (vec![Rule::MissingPtr], vec![Rule::WrongPtr, Rule::PtrElsewhere, Rule::Released, Rule::Orphan]),
-        _ if change.is_registry() => (vec![Rule::Registry], vec![Rule::Registry]),
+        _ if change.is_registry() => {
+            let rules = vec![Rule::Registry, Rule::Adopted];
+            (rules.clone(), rules)
+        }
         _ => (Vec::new(), Vec::new()),
     };
     if is_of_files(change) && !change.is_registry() {

@@ -4,7 +4,7 @@ use serde::de::Error as _;
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Change, ChangeKind, LeftBehindRrset, Reason, Rule, WaitingRrset};
+use super::{Change, ChangeKind, LeftBehindRrset, Reason, RecordedRrset, Rule, WaitingRrset};
 use crate::claim::Subject;
 use crate::dns::{Name, OwnerName, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::document::{nullable, nullable_object, objects, present};
@@ -69,9 +69,9 @@ impl Serialize for WithoutReasons<'_> {
 
 /// Writes a change, its fields in the order of their names.
 fn write_change<S: Serializer>(change: &Change, reasons: Option<&[Reason]>, serializer: S) -> Result<S::Ok, S::Error> {
-    let Change { pool, zone, key, subject, also, targets, project, kind, .. } = change;
+    let Change { pool, zone, key, subject, also, registers, targets, project, kind, .. } = change;
     let rrset = |rrset: Option<&Rrset>| rrset.map(|rrset| RrsetText::of(key.rtype, rrset));
-    let mut fields = serializer.serialize_struct("Change", 12)?;
+    let mut fields = serializer.serialize_struct("Change", 13)?;
     fields.serialize_field("after", &rrset(kind.after()))?;
     if !also.is_empty() {
         fields.serialize_field("also", also)?;
@@ -82,6 +82,9 @@ fn write_change<S: Serializer>(change: &Change, reasons: Option<&[Reason]>, seri
     fields.serialize_field("project", project)?;
     if let Some(reasons) = reasons {
         fields.serialize_field("reasons", reasons)?;
+    }
+    if let Some(registers) = registers {
+        fields.serialize_field("registers", registers)?;
     }
     fields.serialize_field("subject", subject)?;
     if !targets.is_empty() {
@@ -123,6 +126,9 @@ struct ChangeText {
     /// Why.
     #[serde(deserialize_with = "objects")]
     reasons: Vec<Reason>,
+    /// What a TXT of the registry records; left out where its name says it.
+    #[serde(default, deserialize_with = "present")]
+    registers: Option<RecordedRrset>,
     /// What it is for.
     subject: Subject,
     /// The targets; left out where it is for all.
@@ -145,7 +151,8 @@ impl<'de> Deserialize<'de> for Change {
 ///
 /// Errors: no plan has such a change.
 fn change(text: ChangeText) -> Result<Change, String> {
-    let ChangeText { after, also, before, name, pool, project, reasons, subject, targets, rtype, zone } = text;
+    let ChangeText { after, also, before, name, pool, project, reasons, registers, subject, targets, rtype, zone } =
+        text;
     let rrset = |rrset: Option<RrsetText>| rrset.map(|rrset| rrset.to_rrset(rtype)).transpose();
     let kind = ChangeKind::between(rrset(before)?, rrset(after)?);
     let kind = kind.ok_or_else(|| "`before` and `after` are the same".to_owned())?;
@@ -159,7 +166,11 @@ fn change(text: ChangeText) -> Result<Change, String> {
     if is_superfluous || !targets.is_sorted_by(|a, b| a < b) {
         return Err("`targets` is not a sorted list of targets, each once, left out where empty".to_owned());
     }
-    Ok(Change { key: key(&zone, &name, rtype)?, pool, zone, subject, also, targets, project, kind, reasons })
+    let key = key(&zone, &name, rtype)?;
+    if registers.is_some() && registers.clone().and_then(|own| own.unless_said_by(name.as_name())) != registers {
+        return Err("`registers` is not left out where the name says it".to_owned());
+    }
+    Ok(Change { key, pool, zone, subject, also, registers, targets, project, kind, reasons })
 }
 
 /// The owner name and type of an RRset in a zone.

@@ -87,6 +87,7 @@ pub fn change(
         zone,
         key: RrKey { owner, rtype },
         also: also.into_iter().collect(),
+        registers: None,
         targets: Vec::new(),
         subject,
         project: project.to_owned(),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::claim::Subject;
 pub use crate::dns::ChangeKind;
-use crate::dns::{Name, RrKey, Rtype, ZoneName};
+use crate::dns::{Name, NameRef, RrKey, Rtype, ZoneName};
 use crate::document::{nullable, words};
 use crate::inventory::value::{Inv, Time};
 use crate::target::{PoolName, TargetId, ZoneId};
@@ -32,6 +32,8 @@ pub struct Change {
     pub subject: Subject,
     /// The others whose rules contributed, sorted.
     pub also: Vec<Subject>,
+    /// Of a TXT of the registry the RRset that it records, where the name of the TXT does not say it; otherwise none.
+    pub registers: Option<RecordedRrset>,
     /// The targets that it is for, by their names in the pool, sorted; all of the pool's where empty.
     pub targets: Vec<String>,
     /// The project of the host, or the one whose orphan is removed.
@@ -110,18 +112,48 @@ impl Change {
 
     /// Whether it changes a TXT of the registry. An undo no longer knows the rule, but no rule changes any other TXT.
     pub fn is_registry(&self) -> bool {
-        let of_registry = |reason: &Reason| matches!(reason.rule, Rule::Registry | Rule::Undo);
+        let of_registry = |reason: &Reason| matches!(reason.rule, Rule::Registry | Rule::Adopted | Rule::Undo);
         self.key.rtype == Rtype::TXT && self.reasons.iter().any(of_registry)
     }
 
-    /// The RRset that is recorded by the TXT, where it changes a TXT of the registry: `t-LABEL.REST` belongs to type T
-    /// at LABEL.REST.
+    /// Whether it only takes over an RRset from another owner.
+    pub fn adopts(&self) -> bool {
+        self.reasons.iter().any(|reason| reason.rule == Rule::Adopted)
+    }
+
+    /// The RRset that is recorded by the TXT, where it changes a TXT of the registry.
     pub fn registered(&self) -> Option<(Rtype, Name)> {
-        let owner = self.key.owner.as_name();
-        let label = owner.first_label().filter(|_| self.is_registry())?;
+        if !self.is_registry() {
+            return None;
+        }
+        let own = self.registers.clone().or_else(|| RecordedRrset::said_by(self.key.owner.as_name()));
+        own.map(|own| (own.rtype, own.name))
+    }
+}
+
+/// An RRset that a TXT of the registry records.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedRrset {
+    /// Its owner name.
+    pub name: Name,
+    /// Its type.
+    #[serde(rename = "type", with = "crate::dns::rtype_text")]
+    pub rtype: Rtype,
+}
+
+impl RecordedRrset {
+    /// What the name of a TXT without a prefix or suffix says: `t-LABEL.REST` belongs to type T at LABEL.REST.
+    pub fn said_by(txt: NameRef<'_>) -> Option<RecordedRrset> {
+        let label = txt.first_label()?;
         let dash = label.iter().position(|octet| *octet == b'-')?;
         let rtype = std::str::from_utf8(&label[..dash]).ok()?.parse().ok()?;
-        Some((rtype, Name::prepend(&label[dash + 1..], owner.parent()?).ok()?))
+        Some(RecordedRrset { name: Name::prepend(&label[dash + 1..], txt.parent()?).ok()?, rtype })
+    }
+
+    /// What a change of the TXT at a name must say of the RRset that it records: nothing where the name says it.
+    pub fn unless_said_by(self, txt: NameRef<'_>) -> Option<RecordedRrset> {
+        Some(self).filter(|own| RecordedRrset::said_by(txt).as_ref() != Some(own))
     }
 }
 
@@ -271,6 +303,8 @@ words! {
         WithoutEffect = "without-effect",
         /// An entry of a file counts for nothing, because another one of its source is preferred.
         EntryLost = "entry-lost",
+        /// RRsets of another owner keep it, although others of that owner are taken over.
+        OwnerKept = "owner-kept",
     }
 }
 
@@ -295,7 +329,8 @@ impl NoticeCode {
             | NoticeCode::ZoneKept
             | NoticeCode::AddressShared
             | NoticeCode::WithoutEffect
-            | NoticeCode::EntryLost => false,
+            | NoticeCode::EntryLost
+            | NoticeCode::OwnerKept => false,
         }
     }
 

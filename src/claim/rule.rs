@@ -31,6 +31,8 @@ words! {
         Orphan = "orphan",
         /// The TXT that records the owner of an RRset.
         Registry = "registry",
+        /// The RRset is taken over from another owner.
+        Adopted = "adopted",
         /// An apply is undone.
         Undo = "undo",
         /// The RRset is not as the latest apply that wrote it left it: a person, or another program, edited it since.

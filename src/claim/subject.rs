@@ -55,6 +55,14 @@ impl Subject {
         }
     }
 
+    /// The namespace and name of the manifest that states its records; none for other kinds.
+    pub fn manifest(&self) -> Option<(&str, &str)> {
+        match self {
+            Subject::Endpoint(endpoint) => Some((&endpoint.namespace, &endpoint.manifest)),
+            Subject::Record(_) | Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => None,
+        }
+    }
+
     /// The name for which a file states records; none for other kinds.
     pub fn stated_name(&self) -> Option<&Name> {
         match self {

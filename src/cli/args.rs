@@ -207,10 +207,14 @@ pub enum Command {
     /// Each HOST gets `free-INV` below `free_domain` as its name, which is never published. The next plan removes the records
     /// of its old name. No host gets the old name within `name_cooldown`. With `--to-project` it gets a name there at once.
     Release(ReleaseArgs),
-    /// Copy names of hosts.csv into names.lock.
+    /// Copy names of hosts.csv into names.lock, or take over records.
     ///
     /// Copies a name where the project's template gives it, no other host has it, and no host had it within `name_cooldown`.
     /// For all hosts that names.lock does not have, or for each HOST, or for the hosts of `--project`.
+    ///
+    /// With `--from-owner`, after external-dns or another zonewright: makes a plan that only replaces the owner in the TXT of
+    /// the registry, at RRsets that a host, a manifest or a file claims. `apply` takes the plan as any other. Nothing else
+    /// changes in DNS, and a TXT that was changed since the plan stays as it is.
     Adopt(AdoptArgs),
     /// Manage the state, the journal of all applies.
     State(StateArgs),

@@ -127,7 +127,10 @@ pub fn main() -> ExitCode {
         Command::Accept(args) => accept::run(&cli.shared, args),
         Command::Allocate(args) => names::allocate(&cli.shared, args),
         Command::Release(args) => names::release(&cli.shared, args),
-        Command::Adopt(args) => names::adopt(&cli.shared, args),
+        Command::Adopt(args) => match &args.from_owner {
+            Some(from) => plan::adopt(&cli.shared, args, from),
+            None => names::adopt(&cli.shared, args),
+        },
         Command::State(args) => state::run(&cli.shared, args),
         Command::Serve(args) => serve::run(&cli.shared, args),
         Command::Init(args) => init::run(&cli.shared, args),

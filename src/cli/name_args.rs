@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::candidates;
+use super::values::PlanFormatArg;
 
 /// What `allocate` takes.
 #[derive(Debug, Args)]
@@ -49,6 +50,18 @@ pub struct AdoptArgs {
     /// The hosts, by inventory number or name; the same as `--host`.
     #[arg(value_name = "HOST", add = candidates::hosts())]
     pub subjects: Vec<String>,
+    /// Take over the RRsets of this owner in place of names: make a plan that replaces the owner in TXT of the registry.
+    #[arg(long, value_name = "OWNER", conflicts_with_all = ["write", "subjects"])]
+    pub from_owner: Option<String>,
+    /// With `--from-owner`: also RRsets that no host, manifest or file claims. Policy `sync` may delete them then.
+    #[arg(long, requires = "from_owner")]
+    pub all: bool,
+    /// With `--from-owner`: save the plan to this file, for `zonewright apply FILE`.
+    #[arg(long, value_name = "FILE", requires = "from_owner")]
+    pub out: Option<PathBuf>,
+    /// With `--from-owner`: the format of the plan.
+    #[arg(long, value_name = "FORMAT", default_value = "text", requires = "from_owner")]
+    pub format: PlanFormatArg,
     /// Whether it is written.
     #[command(flatten)]
     pub writing: WritingArgs,

@@ -1,12 +1,16 @@
 //! `plan`: what would be changed, and why.
 
+use std::path::Path;
+
 use super::args::{PlanArgs, SharedArgs};
 use super::events;
 use super::exit::Exit;
 use super::metrics::{self, RunNotes};
+use super::name_args::AdoptArgs;
 use super::output::{self, CommandFailure};
 use super::request::{DigestedPlan, cache, make, not_planned, request, tell_breakers, tell_snapshot};
 use super::show::{ShowOptions, apply_command, source_url};
+use crate::diff::adopt::AdoptionTerms;
 use crate::guard::Allowance;
 use crate::pipeline::PlanRequest;
 use crate::plan::store;
@@ -25,38 +29,62 @@ fn plan(shared: &SharedArgs, args: &PlanArgs, notes: &RunNotes) -> Result<Exit, 
     refuse_other_limits(&args.allow)?;
     let request =
         PlanRequest { base, cache, allow: &args.allow, ..request(shared, now, args.live_snapshot.as_deref()) };
-    let purpose = if args.out.is_some() { TextPurpose::Saved } else { TextPurpose::Look };
-    let view = ShowOptions::new(shared, args.format.into(), purpose)?.only_caused(args.only_caused);
+    let view =
+        ShowOptions::new(shared, args.format.into(), purpose(args.out.as_deref()))?.only_caused(args.only_caused);
     let made = match make(shared, &request) {
         Ok(made) => made,
         Err(error) => return not_planned(shared, error),
     };
-    let DigestedPlan { sealed, findings, snapshot, breakers, .. } = &made;
     let refusal = made.refusal(shared);
     let exit = exit(args, &made, refusal.is_some());
     made.note(notes, refusal.as_ref());
-    tell_snapshot(shared, &request, snapshot.as_ref());
+    tell_snapshot(shared, &request, made.snapshot.as_ref());
+    let source_url = source_url(shared, args.source_url.as_ref())?;
+    let outlook = PlanOutlook { refusal, url: args.plan_url.clone(), source_url, ..PlanOutlook::default() };
+    print(shared, &made, &view, (args.out.as_deref(), outlook))?;
+    Ok(exit)
+}
+
+/// Makes the plan that takes over RRsets of another owner, prints it, and saves it where that is asked for.
+pub fn adopt(shared: &SharedArgs, args: &AdoptArgs, from: &str) -> Result<Exit, CommandFailure> {
+    let terms = AdoptionTerms { from, is_all: args.all };
+    let request = PlanRequest { adopt: Some(terms), ..request(shared, output::now(shared)?, None) };
+    let view = ShowOptions::new(shared, args.format.into(), purpose(args.out.as_deref()))?;
+    let made = match make(shared, &request) {
+        Ok(made) => made,
+        Err(error) => return not_planned(shared, error),
+    };
+    let refusal = made.refusal(shared);
+    let outlook = PlanOutlook { refusal, ..PlanOutlook::default() };
+    print(shared, &made, &view, (args.out.as_deref(), outlook))?;
+    Ok(if made.is_partial { Exit::Error } else { Exit::Done })
+}
+
+/// What a plan is printed for.
+fn purpose(out: Option<&Path>) -> TextPurpose {
+    if out.is_some() { TextPurpose::Saved } else { TextPurpose::Look }
+}
+
+/// Saves a plan where that is asked for, and prints it.
+fn print(
+    shared: &SharedArgs,
+    made: &DigestedPlan,
+    view: &ShowOptions<'_>,
+    (out, outlook): (Option<&Path>, PlanOutlook),
+) -> Result<(), CommandFailure> {
+    let DigestedPlan { sealed, findings, breakers, .. } = made;
     tell_breakers(shared, breakers);
     output::findings_in_short(shared, findings);
     // A plan that cannot be saved is printed all the same: it took long to make.
-    let saved = args.out.as_ref().map_or(Ok(()), |file| store::save(file, sealed).map_err(CommandFailure::new));
-    let out = args.out.as_deref().filter(|_| saved.is_ok());
+    let saved = out.map_or(Ok(()), |file| store::save(file, sealed).map_err(CommandFailure::new));
+    let out = out.filter(|_| saved.is_ok());
     let file = out.map(|file| file.display().to_string());
-    let source_url = source_url(shared, args.source_url.as_ref())?;
     let command = out.and_then(|file| apply_command(shared, file));
-    let outlook = PlanOutlook {
-        refusal,
-        file,
-        is_unsaved: saved.is_err(),
-        command,
-        url: args.plan_url.clone(),
-        hidden: None,
-        source_url,
-    };
+    let outlook = PlanOutlook { file, is_unsaved: saved.is_err(), command, ..outlook };
     view.print(sealed, &outlook)?;
     saved?;
     events::outcome(shared, &RunReport::plan_made(sealed, &outlook));
-    Ok(exit)
+    Ok(())
 }
 
 /// Refuses allowances that only an apply can use.

@@ -28,6 +28,7 @@ pub fn request<'a>(shared: &'a SharedArgs, now: Time, live_snapshot: Option<&'a 
         base: None,
         cache: CacheUse::Renew,
         allow: &[],
+        adopt: None,
     }
 }
 

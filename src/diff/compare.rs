@@ -15,8 +15,9 @@ use crate::claim::{
 };
 use crate::diag::Origin;
 use crate::dns::{NameRef, Rdata, RdataRef, Rtype};
-use crate::inventory::model::{ClaimAddresses, Policy, ProjectIndex, Registry};
+use crate::inventory::model::{ClaimAddresses, Policy, ProjectIndex};
 use crate::live::{LiveRrset, NamePlace, ZoneIndex};
+use crate::registry::Registry;
 
 /// The result of the claims of one subject.
 #[derive(Debug, Default)]
@@ -187,7 +188,7 @@ impl<'a, 'c> Claimant<'a, 'c> {
         let has = |value: &&WantedValue| site.records().any(|own| own.octets == value.rdata.as_octets());
         let missing = values.iter().find(|value| !has(value));
         if let Some(missing) = missing.filter(|_| !own::is_writable(self.context, found)) {
-            self.block(words::lacks_value(self.context, site.owner, missing.rdata.as_rdata(site.rtype)));
+            self.block(words::lacks_value(self.context, (site.zone, site.owner), missing.rdata.as_rdata(site.rtype)));
         }
     }
 
@@ -211,15 +212,13 @@ impl<'a, 'c> Claimant<'a, 'c> {
             if let Some(registry) = unknown {
                 self.block(words::registry_unknown(context, zone, &registry));
             } else if self.deletes() && own::is_own(context, found) && context.stated.counts(&self.subject, rtype) {
-                let evidence = match &claim.want {
-                    Want::Exactly { values, .. } => values.first().map_or(&[][..], |first| &first.evidence),
-                    Want::AnyOf { .. } | Want::Absent(_) => &[],
-                };
+                let evidence = claim.want.values().first().map_or(&[][..], |first| &first.evidence);
                 let cause = ActCause { rule: Rule::MakesRoom, by_right: self.by_right, evidence };
                 let site = ClaimSite { zone, owner, rtype, found: Some(found), if_foreign: IfForeign::Block };
                 site.records().for_each(|rdata| self.act(&site, RrsetDeed::Remove(rdata.to_rdata()), cause));
             } else {
-                self.block(words::no_room(context, owner, rtype, claim.rtype, own::is_own(context, found)));
+                let is_own = own::is_own(context, found);
+                self.block(words::no_room(context, (zone, owner), (rtype, claim.rtype), is_own));
             }
         }
     }
@@ -295,7 +294,7 @@ impl<'a, 'c> Claimant<'a, 'c> {
         } else if site.found.is_some_and(|found| own::is_writable(context, found)) {
             self.act(site, RrsetDeed::Remove(rdata.to_rdata()), cause);
         } else if site.if_foreign == IfForeign::Block {
-            self.block(words::not_owner(context, site.owner, rdata));
+            self.block(words::not_owner(context, (site.zone, site.owner), rdata));
         }
     }
 
@@ -328,7 +327,7 @@ impl<'a, 'c> Claimant<'a, 'c> {
     fn registry_block(&self, site: &ClaimSite<'_, '_>) -> Option<SubjectBlock> {
         let context = self.context;
         let ClaimSite { zone, owner, rtype, .. } = *site;
-        if context.inventory.config.registry != Registry::Txt {
+        if context.marking(zone).registry != Registry::Txt {
             return None;
         }
         match own::registry_name(context, zone, owner, rtype) {
@@ -336,8 +335,10 @@ impl<'a, 'c> Claimant<'a, 'c> {
             RegistryName::AtCname(name) => Some(words::registry_at_cname(owner, rtype, &name)),
             RegistryName::Unknown(name) => Some(words::registry_unknown(context, zone, &name)),
             RegistryName::Outside => None,
-            RegistryName::At(name) => match own::registration(context, zone, owner, rtype) {
-                Registration::Foreign(by) => Some(words::registered(context, owner, rtype, &by, &name)),
+            RegistryName::At(_) => match own::registration(context, zone, owner, rtype) {
+                Registration::Foreign { owner: by, at } => {
+                    Some(words::registered(context, (zone, owner, rtype), &by, &at))
+                }
                 Registration::None | Registration::Ours(_) => None,
             },
         }

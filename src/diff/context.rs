@@ -17,6 +17,7 @@ use crate::inventory::model::{Permission, ProjectAdmin, ProjectIndex, ProjectSet
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Live, PoolCopies, ZoneIndex};
 use crate::names::{ForeseenNames, NameIndex};
+use crate::registry::Marking;
 use crate::target::PoolName;
 
 /// The values that all rules share.
@@ -142,6 +143,11 @@ impl Selection {
 }
 
 impl<'a> RuleContext<'a> {
+    /// How own RRsets are known in a zone.
+    pub fn marking(&self, zone: ZoneIndex) -> &'a Marking {
+        self.inventory.config.marking(self.zone_spec(zone))
+    }
+
     /// The settings of a zone.
     pub fn zone_spec(&self, zone: ZoneIndex) -> &'a ZoneSpec {
         self.ground().zone_spec(zone)

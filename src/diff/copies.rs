@@ -19,6 +19,7 @@ use crate::change::{BlockedSubject, Change, Notice, NoticeCode, Reason, Rule};
 use crate::claim::Subject;
 use crate::desired::DesiredHosts;
 use crate::dns::{NameRef, RrKey, Rtype, ZoneName};
+use crate::inventory::Inventory;
 use crate::inventory::pool::Pool;
 use crate::inventory::value::Inv;
 use crate::live::{
@@ -224,6 +225,28 @@ pub fn join(context: &RuleContext<'_>, decided: &mut FleetDecisions, pools: Vec<
         decided.changes = rest;
         decided.changes.extend(joined.finish(pool));
     }
+}
+
+/// Joins changes by the reference with those by each other target of pools that have several.
+pub fn at_all_targets(
+    inventory: &Inventory,
+    mut changes: Vec<Change>,
+    pools: &[PoolCopies],
+    by_target: impl Fn(&TargetCopies) -> Vec<Change>,
+) -> Vec<Change> {
+    for copies in pools.iter().filter(|copies| !copies.others.is_empty()) {
+        let pool = &inventory.config.pools[copies.pool];
+        let (own, rest): (Vec<Change>, Vec<Change>) = changes.into_iter().partition(|change| change.pool == pool.name);
+        let mut joined = TargetChanges::default();
+        copies.alike.iter().for_each(|target| joined.add(target, &own));
+        for seen in &copies.others {
+            let of_pool = by_target(seen).into_iter().filter(|change| change.pool == pool.name);
+            joined.add(&seen.target, &of_pool.collect::<Vec<_>>());
+        }
+        changes = rest;
+        changes.extend(joined.finish(pool));
+    }
+    changes
 }
 
 /// The notice that a host gets nothing at a target.

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::act::{RrsetDeed, RuleAct, RuleActor};
 use super::context::RuleContext;
 use super::own::{self, Registration, RegistryName};
-use crate::change::{Change, ChangeKind, Reason, Rule};
+use crate::change::{Change, ChangeKind, Reason, RecordedRrset, Rule};
 use crate::claim::Subject;
-use crate::dns::{NameRef, Rdata, RrKey, Rrset, Rtype};
-use crate::inventory::model::Registry;
+use crate::dns::{Name, NameRef, Rdata, RrKey, Rrset, Rtype, ZoneName};
 use crate::live::ZoneIndex;
+use crate::registry::{MarkForm, MarkLabels, Registry};
 
 /// Sorts acts and joins them into one change for each RRset; changes of the registry's TXT are next to them.
 pub fn merge(context: &RuleContext<'_>, acts: &mut [RuleAct]) -> Vec<Change> {
@@ -22,7 +22,59 @@ pub fn merge(context: &RuleContext<'_>, acts: &mut [RuleAct]) -> Vec<Change> {
         changes.push(change);
         changes.extend(txt);
     }
+    if context.inventory.config.pools.iter().any(|pool| pool.marking.form.wildcard.is_some()) {
+        changes = with_shared_marks(context, changes);
+    }
     changes
+}
+
+/// The same changes, where a wildcard and a name like its replacement may share a TXT: that is created once, and stays while
+/// one of the two does.
+fn with_shared_marks(context: &RuleContext<'_>, changes: Vec<Change>) -> Vec<Change> {
+    let mark = |change: &Change| {
+        let marking = context.inventory.config.marking_in(&change.pool);
+        let is_txt = marking.registry == Registry::Txt && !change.is_registry();
+        let name = is_txt.then(|| marking.form.txt_name(change.key.owner.as_name(), change.key.rtype))??;
+        name.ok().map(|name| (change.zone.clone(), name))
+    };
+    let created: BTreeSet<(ZoneName, Name)> =
+        changes.iter().filter(|change| matches!(change.kind, ChangeKind::Create { .. })).filter_map(mark).collect();
+    let mut joined: Vec<Change> = Vec::with_capacity(changes.len());
+    let mut places: BTreeMap<(ZoneName, Name), usize> = BTreeMap::new();
+    for change in changes {
+        if change.is_registry() {
+            let at = (change.zone.clone(), change.key.owner.as_name().to_name());
+            let goes = change.kind.after().is_none_or(|after| {
+                change.kind.before().is_some_and(|before| before.rdata().len() > after.rdata().len())
+            });
+            if goes && created.contains(&at) {
+                continue;
+            }
+            if let Some(place) = places.get(&at) {
+                let own = &mut joined[*place];
+                let others: BTreeSet<Subject> =
+                    own.also.iter().chain(change.subjects()).filter(|other| **other != own.subject).cloned().collect();
+                own.also = others.into_iter().collect();
+                continue;
+            }
+            places.insert(at, joined.len());
+        }
+        joined.push(change);
+    }
+    joined
+}
+
+/// Whether a wildcard, or a name like the replacement of one, is live that shares the TXT of an RRset.
+fn shares_mark(context: &RuleContext<'_>, form: &MarkForm, owner: NameRef<'_>, rtype: Rtype) -> bool {
+    let (Some(wildcard), Some((label, rest))) = (&form.wildcard, owner.first_label().zip(owner.parent())) else {
+        return false;
+    };
+    let other: &[u8] = match label {
+        b"*" => wildcard.as_bytes(),
+        label if label == wildcard.as_bytes() => b"*",
+        _ => return false,
+    };
+    Name::prepend(other, rest).is_ok_and(|name| context.live.rrset(name.as_name(), rtype).is_some())
 }
 
 /// Joins the acts on one RRset; none where they change nothing.
@@ -56,6 +108,7 @@ fn merge_one(context: &RuleContext<'_>, acts: &[RuleAct]) -> Option<Change> {
         key: key(context, *zone, owner.as_name(), *rtype),
         subject: actor.subject.clone(),
         also,
+        registers: None,
         targets: Vec::new(),
         project: context.project_id(actor.project).to_owned(),
         kind,
@@ -97,7 +150,8 @@ fn reasons(context: &RuleContext<'_>, acts: &[&RuleAct]) -> Vec<Reason> {
 
 /// The change of the TXT that registers an RRset which is created or deleted.
 fn registry_change(context: &RuleContext<'_>, zone: ZoneIndex, change: &Change) -> Option<Change> {
-    if context.inventory.config.registry != Registry::Txt {
+    let marking = context.marking(zone);
+    if marking.registry != Registry::Txt {
         return None;
     }
     let (owner, rtype) = (change.key.owner.as_name(), change.key.rtype);
@@ -107,18 +161,20 @@ fn registry_change(context: &RuleContext<'_>, zone: ZoneIndex, change: &Change) 
     let mut rdata: Vec<Rdata> = before.iter().flat_map(|before| before.rdata().iter().cloned()).collect();
     let ttl = match (&change.kind, said) {
         (ChangeKind::Create { after }, Registration::None) => {
-            rdata.push(own::heritage(&context.inventory.config.owner, &change.subject));
+            rdata.push(MarkLabels::new(&marking.owner, change.subject.manifest()).to_rdata());
             before.as_ref().map_or(after.ttl(), Rrset::ttl)
         }
-        (ChangeKind::Delete { .. }, Registration::Ours(ours)) => {
+        (ChangeKind::Delete { .. }, Registration::Ours(ours)) if !shares_mark(context, &marking.form, owner, rtype) => {
             rdata.retain(|own| !ours.contains(own));
             before.as_ref()?.ttl()
         }
         _ => return None,
     };
+    let recorded = RecordedRrset { name: owner.to_name(), rtype };
     Some(Change {
         kind: ChangeKind::between(before, Rrset::new(ttl, rdata))?,
         key: key(context, zone, name.as_name(), Rtype::TXT),
+        registers: recorded.unless_said_by(name.as_name()),
         reasons: registry_reason(change),
         ..change.clone()
     })

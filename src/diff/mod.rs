@@ -7,8 +7,6 @@
 //! [`rules::reconcile`] runs them, unless live DNS already holds all that the host needs ([`settled`]). After all
 //! hosts, [`rules::settle`] can still block a host: only then it is known which hosts' records are protected.
 
-pub mod heritage;
-
 pub mod stated;
 
 pub mod context;
@@ -64,6 +62,8 @@ pub mod judge;
 pub mod carry;
 
 pub mod copies;
+
+pub mod adopt;
 
 pub mod decide;
 

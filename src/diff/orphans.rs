@@ -7,9 +7,10 @@ use super::protect::is_untouchable;
 use crate::change::Rule;
 use crate::claim::{OrphanName, Subject};
 use crate::dns::{Name, NameRef, Rdata, Rtype};
-use crate::inventory::model::{Policy, ProjectAdmin, ProjectIndex, Registry};
+use crate::inventory::model::{Policy, ProjectAdmin, ProjectIndex};
 use crate::inventory::value::Inv;
 use crate::live::LiveRrset;
+use crate::registry::Registry;
 
 /// A name that no host of hosts.csv has, and at which own RRsets are.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub struct Orphan<'c> {
 
 /// Finds all orphans, sorted by name; none where own RRsets cannot be distinguished from others.
 pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
-    if context.inventory.config.registry == Registry::Noop {
+    if context.inventory.config.is_marked_by(Registry::Noop) {
         return Vec::new();
     }
     let has_subject =
@@ -39,7 +40,7 @@ pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
             let is_of_file = context.stated.on(owner.as_name(), rtype).next().is_some()
                 || context.stated.holds(owner.as_name(), rtype)
                 || context.statements.has_any(&owner, rtype);
-            own::is_own(context, *found) && !is_of_file
+            context.marking(found.zone).registry != Registry::Noop && own::is_own(context, *found) && !is_of_file
         };
         let addresses = context.live.rrset(at, Rtype::AAAA).filter(is_of_host);
         let pointers = context.live.pointing_to(at).filter(is_of_host);

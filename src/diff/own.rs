@@ -1,22 +1,24 @@
-//! Which RRsets are own, and the TXT that say so.
-//!
-//! [`heritage`](super::heritage) has the texts.
+//! Which RRsets are own, by the state or by the TXT of the registry.
 
 use super::context::RuleContext;
-pub use super::heritage::{heritage, heritage_owner, names_owner, txt_name};
 use crate::dns::{Name, NameError, NameRef, Rdata, Rtype};
-use crate::inventory::model::Registry;
 use crate::live::{LiveRrset, NamePlace, ZoneIndex};
+use crate::registry::{MarkLabels, Registry};
 
 /// What the registry says of an RRset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Registration {
     /// Nothing.
     None,
-    /// It is ours: every heritage TXT there names our owner. They are listed.
+    /// It is ours: every heritage TXT at the name that counts names our owner. Those are listed that are where we write them.
     Ours(Vec<Rdata>),
-    /// A heritage TXT there names this other owner, or none (an empty text).
-    Foreign(String),
+    /// A heritage TXT at this name says that it is another owner's.
+    Foreign {
+        /// The owner, empty where the TXT names none.
+        owner: String,
+        /// The name of the TXT.
+        at: Name,
+    },
 }
 
 /// Where the TXT of an RRset would be.
@@ -36,7 +38,7 @@ pub enum RegistryName {
 
 /// Where the TXT of an RRset of `rtype` at `owner` in `zone` would be.
 pub fn registry_name(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> RegistryName {
-    let name = match txt_name(owner, rtype) {
+    let name = match context.marking(zone).form.txt_name(owner, rtype) {
         None => return RegistryName::Outside,
         Some(Ok(name)) => name,
         Some(Err(error)) => return RegistryName::TooLong(error),
@@ -49,24 +51,34 @@ pub fn registry_name(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<
     }
 }
 
-/// What the registry's TXT of an RRset say.
+/// What the registry's TXT of an RRset say: at the first of their names that has one.
 pub fn registration(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Registration {
-    let RegistryName::At(name) = registry_name(context, zone, owner, rtype) else { return Registration::None };
-    let Some(found) = context.live.rrset(name.as_name(), Rtype::TXT) else { return Registration::None };
-    let mut ours = Vec::new();
-    for rdata in found.rrset.rdata() {
-        match heritage_owner(rdata) {
-            None => {}
-            Some(owner) if owner == context.inventory.config.owner => ours.push(rdata.to_rdata()),
-            Some(owner) => return Registration::Foreign(owner),
+    let marking = context.marking(zone);
+    let names = marking.form.names(owner, rtype);
+    let is_open =
+        |name: &Name| matches!(context.live.place_of_text(name.as_name()), NamePlace::Open(place) if place == zone);
+    for at in names.filter(is_open) {
+        let Some(found) = context.live.rrset(at.as_name(), Rtype::TXT) else { continue };
+        let mut ours = Vec::new();
+        for rdata in found.rrset.rdata() {
+            match MarkLabels::read(rdata) {
+                None => {}
+                Some(labels) if labels.owner() == marking.owner => ours.push(rdata.to_rdata()),
+                Some(labels) => return Registration::Foreign { owner: labels.owner().to_owned(), at },
+            }
+        }
+        if !ours.is_empty() {
+            // What is where earlier versions of external-dns wrote it may record other types, too: it stays.
+            let is_written_there = matches!(marking.form.txt_name(owner, rtype), Some(Ok(name)) if name == at);
+            return Registration::Ours(if is_written_there { ours } else { Vec::new() });
         }
     }
-    if ours.is_empty() { Registration::None } else { Registration::Ours(ours) }
+    Registration::None
 }
 
 /// Whether an RRset is own.
 pub fn is_own(context: &RuleContext<'_>, found: LiveRrset<'_>) -> bool {
-    match context.inventory.config.registry {
+    match context.marking(found.zone).registry {
         Registry::Journal => context.live.is_recorded_own(found.rrset.owner().as_name(), found.rrset.rtype()),
         Registry::Noop => true,
         Registry::Txt => {
@@ -79,7 +91,7 @@ pub fn is_own(context: &RuleContext<'_>, found: LiveRrset<'_>) -> bool {
 /// The name of the TXT of an RRset, where it is not known what is at that name. Then it is not known to which owner the
 /// RRset is registered, and its TXT can be neither created nor deleted with it.
 pub fn unknown_registry(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Option<Name> {
-    let is_asked = context.inventory.config.registry == Registry::Txt;
+    let is_asked = context.marking(zone).registry == Registry::Txt;
     match is_asked.then(|| registry_name(context, zone, owner, rtype))? {
         RegistryName::Unknown(name) => Some(name),
         _ => None,

@@ -2,7 +2,6 @@
 
 use super::compare::{Claimant, ClaimsResult};
 use super::context::RuleContext;
-use super::heritage::{heritage_owner, recorded_by};
 use super::protect::{self, Protection};
 use super::{SubjectBlock, SubjectStanding};
 use super::{own, words};
@@ -10,8 +9,9 @@ use crate::change::{BlockCode, Notice, NoticeCode, SkipCode};
 use crate::claim::WantedValue;
 use crate::desired::records::{StatedClaim, StatedSubject};
 use crate::dns::{Name, Rtype};
-use crate::inventory::model::{Policy, ProjectFile, Registry};
+use crate::inventory::model::{Policy, ProjectFile};
 use crate::live::NamePlace;
+use crate::registry::{MarkLabels, Registry};
 
 /// Decides whether the rules of a subject run, by the order of codes.
 pub fn standing(context: &RuleContext<'_>, place: usize) -> SubjectStanding {
@@ -181,17 +181,19 @@ fn missing_glue(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<Su
 /// The block of a subject that states a TXT where one of the registry is, or is to be.
 fn registry_name(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<SubjectBlock> {
     let has_text = subject.claims.iter().any(|own| own.claim.rtype == Rtype::TXT);
-    if context.inventory.config.registry != Registry::Txt || !has_text {
+    let name = subject.name().as_name();
+    let marking = context.marking(context.live.zone_of(name).filter(|_| has_text)?);
+    if marking.registry != Registry::Txt {
         return None;
     }
-    let name = subject.name().as_name();
     let live = context.live.rrset(name, Rtype::TXT);
-    let is_mark = live.is_some_and(|found| found.rrset.rdata().any(|rdata| heritage_owner(rdata).is_some()));
-    let recorded = recorded_by(name).filter(|(rtype, name)| {
-        let is_of_host = || matches!(*rtype, Rtype::AAAA) && context.names.has_host(context.inventory, name.as_name());
-        context.stated.on(name.as_name(), *rtype).next().is_some() || is_of_host()
-    });
-    (is_mark || recorded.is_some()).then(|| words::registry_text(subject.name()))
+    let is_mark = live.is_some_and(|found| found.rrset.rdata().any(|rdata| MarkLabels::read(rdata).is_some()));
+    let is_recorded = || {
+        let Some((Some(rtype), recorded)) = marking.form.recorded_by(name) else { return false };
+        let is_of_host = rtype == Rtype::AAAA && context.names.has_host(context.inventory, recorded.as_name());
+        is_of_host || context.stated.on(recorded.as_name(), rtype).next().is_some()
+    };
+    (is_mark || is_recorded()).then(|| words::registry_text(subject.name()))
 }
 
 /// The block of a subject that asks for what a zone cannot have at its name: NS or DS of an apex, which are the server's and

@@ -12,19 +12,21 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use foldhash::HashMap;
 
+use super::SubjectBlock;
 use super::statements::KeptStatements;
-use super::{SubjectBlock, heritage};
 use crate::change::BlockCode;
 use crate::claim::{RrsetClaim, Subject, TtlHold};
 use crate::desired::UsedValues;
 use crate::desired::records::{StatedClaim, StatedSubject, subjects};
 use crate::desired::rivals;
+use crate::diag::Origin;
 use crate::dns::{Name, NameRef, Rdata, Rtype, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::source::RecordConflicts;
 use crate::inventory::stated::{DocumentIndex, NotedDocument};
 use crate::live::Live;
 use crate::names::{HolderRow, NameIndex};
+use crate::registry::MarkLabels;
 
 /// With how many claims that differ from each other a claim at the same name is compared.
 const COMPARED: usize = 16;
@@ -127,6 +129,14 @@ impl StatedClaims {
     pub fn counts(&self, subject: &Subject, rtype: Rtype) -> bool {
         let source = self.place_of(subject).map(|place| usize::from(self.subjects[place].source));
         source.is_none_or(|source| self.types[source].as_ref().is_none_or(|types| types.contains(&rtype)))
+    }
+
+    /// The place of the first subject that claims an RRset, and its entry.
+    pub fn claimant(&self, name: NameRef<'_>, rtype: Rtype) -> Option<(usize, Origin)> {
+        let places = self.at.get(name.as_wire())?;
+        let claim = |place: &ClaimPlace| &self.subjects[place.subject as usize].claims[place.claim as usize];
+        let place = places.iter().find(|place| claim(place).claim.rtype == rtype)?;
+        Some((place.subject as usize, claim(place).origin))
     }
 
     /// Whether any file claims something at a name, or may.
@@ -241,7 +251,7 @@ fn held(inventory: &Inventory, statements: &KeptStatements) -> HashMap<Name, Vec
 
 /// Lets the sources with `conflicts = "external-dns"` decide which of their entries count.
 fn settle_rivals(inventory: &Inventory, live: &Live, subjects: &mut [StatedSubject]) {
-    let recorded = |name: &Name, rtype: Rtype| recorded_manifest(live, name, rtype);
+    let recorded = |name: &Name, rtype: Rtype| recorded_manifest(inventory, live, name, rtype);
     for (number, source) in inventory.stated.sources.iter().enumerate() {
         if source.conflicts == RecordConflicts::ExternalDns {
             let of_source = subjects.iter_mut().filter(|subject| usize::from(subject.source) == number);
@@ -251,10 +261,11 @@ fn settle_rivals(inventory: &Inventory, live: &Live, subjects: &mut [StatedSubje
 }
 
 /// The manifest that the registry records for an RRset, as `NAMESPACE/NAME`.
-fn recorded_manifest(live: &Live, name: &Name, rtype: Rtype) -> Option<String> {
-    let at = heritage::txt_name(name.as_name(), rtype)?.ok()?;
-    let found = live.rrset(at.as_name(), Rtype::TXT)?;
-    found.rrset.rdata().find_map(heritage::heritage_manifest)
+fn recorded_manifest(inventory: &Inventory, live: &Live, name: &Name, rtype: Rtype) -> Option<String> {
+    let zone = live.zone_of(name.as_name())?;
+    let marking = inventory.config.marking(&inventory.config.zones[zone.0 as usize]);
+    let found = marking.form.names(name.as_name(), rtype).find_map(|at| live.rrset(at.as_name(), Rtype::TXT))?;
+    found.rrset.rdata().find_map(|rdata| Some(MarkLabels::read(rdata)?.manifest()?.to_owned()))
 }
 
 /// The values that a claim asks for.

@@ -6,13 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::dns::{Name, Rtype, rtype_text};
 
+/// What is noted in the place of a manifest or zone file: an RRset was taken over from another owner.
+pub const ADOPTED: &str = "adopted";
+
 /// That a manifest or zone file claims an RRset.
 ///
 /// The fields are in the order of their names in documents (RFC 8785 section 3.2.3).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RrsetStatement {
-    /// What claims it: `SOURCE/NAMESPACE/NAME` of a manifest, `SOURCE/ZONE` of a zone file.
+    /// What claims it: `SOURCE/NAMESPACE/NAME` of a manifest, `SOURCE/ZONE` of a zone file; or [`ADOPTED`].
     pub by: String,
     /// Whether it is claimed from now on, or no longer.
     pub is_kept: bool,

@@ -10,9 +10,10 @@ use std::collections::HashSet;
 
 use super::act::{RuleAct, RuleActor};
 use super::context::RuleContext;
+use super::orphans::ProjectDomains;
 use super::own;
 use super::protect::{self, Protection};
-use super::statements::RrsetStatement;
+use super::statements::{ADOPTED, RrsetStatement};
 use super::subject_standing::{SubjectStanding, SubjectStandings};
 use crate::change::Rule;
 use crate::claim::{OrphanName, Subject};
@@ -46,7 +47,12 @@ pub fn remove(context: &RuleContext<'_>, standings: &SubjectStandings) -> Vec<Ru
         if documents.iter().any(is_left_out) {
             continue;
         }
-        let Some((removal, project)) = removal(context, standings, name, found, &documents) else { continue };
+        let removal = if documents.is_empty() && by.contains(ADOPTED) {
+            adopted(context, name, found)
+        } else {
+            removal(context, standings, name, found, &documents)
+        };
+        let Some((removal, project)) = removal else { continue };
         let Removal { subject, rule, origin } = removal;
         let actor = RuleActor { subject, project, by_right: false };
         let removed =
@@ -109,6 +115,17 @@ fn removal(
         && documents.iter().all(|noted| noted.document.is_none());
     let origin = context.settings(project).map(|settings| settings.policy_origin);
     removes.then(|| (Removal { subject: of_nobody(), rule: Rule::Orphan, origin }, project))
+}
+
+/// Whether and why an RRset is removed that was taken over and that nothing claims: under `sync`, at a name that nothing has.
+fn adopted(context: &RuleContext<'_>, name: &Name, found: LiveRrset<'_>) -> Option<(Removal, ProjectIndex)> {
+    let is_free =
+        !context.stated.has_name(name.as_name()) && !context.names.has_host(context.inventory, name.as_name());
+    let project = ProjectDomains::of_all(context).project_of(name.as_name()).filter(|_| is_free)?;
+    let removes = policy(context, project) == Some(Policy::Sync);
+    let subject = Subject::Orphan(OrphanName { pool: context.pool_of(found.zone).clone(), name: name.clone() });
+    let origin = context.settings(project).map(|settings| settings.policy_origin);
+    removes.then(|| (Removal { subject, rule: Rule::Orphan, origin }, project))
 }
 
 /// The policy by which a project's files remove what they no longer state; none where nothing is removed now.

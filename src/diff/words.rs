@@ -284,8 +284,12 @@ pub fn place_block(context: &RuleContext<'_>, code: BlockCode, name: &Name, plac
 }
 
 /// The block of a host whose RRset holds a wrong record and is not ours.
-pub fn not_owner(context: &RuleContext<'_>, owner: NameRef<'_>, wrong: RdataRef<'_>) -> SubjectBlock {
-    let (shown, us) = (readable(owner), &context.inventory.config.owner);
+pub fn not_owner(
+    context: &RuleContext<'_>,
+    (zone, owner): (ZoneIndex, NameRef<'_>),
+    wrong: RdataRef<'_>,
+) -> SubjectBlock {
+    let (shown, us) = (readable(owner), &context.marking(zone).owner);
     let message =
         format!("{shown} {} holds `{wrong}`, which is wrong, and `{us}` did not create the RRset", wrong.rtype);
     block(BlockCode::NotOwner, message, "correct it by hand, or set `permission = \"full\"` for its zone")
@@ -294,17 +298,21 @@ pub fn not_owner(context: &RuleContext<'_>, owner: NameRef<'_>, wrong: RdataRef<
 /// The block of a host whose RRset is registered to another owner, by the TXT at `registry`.
 pub fn registered(
     context: &RuleContext<'_>,
-    owner: NameRef<'_>,
-    rtype: Rtype,
+    (zone, owner, rtype): (ZoneIndex, NameRef<'_>, Rtype),
     by: &str,
     registry: &Name,
 ) -> SubjectBlock {
-    let (shown, us) = (readable(owner), &context.inventory.config.owner);
+    let (shown, us) = (readable(owner), &context.marking(zone).owner);
     let message = match by {
         "" => format!("{shown} {rtype} is registered without an owner, by the TXT at `{registry}`"),
         by => format!("{shown} {rtype} is registered to `{by}`, not to `{us}`, by the TXT at `{registry}`"),
     };
-    block(BlockCode::NotOwner, message, "ask its owner to remove the record and that TXT")
+    let ask = "ask its owner to remove the record and that TXT";
+    let hint = match by {
+        "" => ask.to_owned(),
+        by => format!("{ask}, or take it over: `zonewright adopt --from-owner {by}`"),
+    };
+    block(BlockCode::NotOwner, message, hint)
 }
 
 /// The block of a host whose rules would remove a protected host's record.
@@ -425,12 +433,11 @@ pub fn protected_record(name: &Name, reason: &str) -> SubjectBlock {
 /// The block of a subject at whose name an RRset of another type cannot be next to its own.
 pub fn no_room(
     context: &RuleContext<'_>,
-    owner: NameRef<'_>,
-    live: Rtype,
-    wanted: Rtype,
+    (zone, owner): (ZoneIndex, NameRef<'_>),
+    (live, wanted): (Rtype, Rtype),
     is_own: bool,
 ) -> SubjectBlock {
-    let (shown, us) = (readable(owner), &context.inventory.config.owner);
+    let (shown, us) = (readable(owner), &context.marking(zone).owner);
     let code = if live == Rtype::CNAME { BlockCode::Cname } else { BlockCode::NotOwner };
     let why = if is_own {
         "and the project's policy deletes nothing".to_owned()
@@ -438,17 +445,17 @@ pub fn no_room(
         format!("and `{us}` did not create it")
     };
     let message = format!("{shown} has {live}, which cannot be next to {wanted}, {why}");
-    let hint = if is_own {
-        "let the policy be `repair`, or remove it by hand"
-    } else {
-        "remove it by hand, or `zonewright adopt` it"
-    };
+    let hint = if is_own { "let the policy be `repair`, or remove it by hand" } else { "remove it by hand" };
     block(code, message, hint)
 }
 
 /// The block of a subject whose RRset is not ours and lacks a value.
-pub fn lacks_value(context: &RuleContext<'_>, owner: NameRef<'_>, missing: RdataRef<'_>) -> SubjectBlock {
-    let (shown, us) = (readable(owner), &context.inventory.config.owner);
+pub fn lacks_value(
+    context: &RuleContext<'_>,
+    (zone, owner): (ZoneIndex, NameRef<'_>),
+    missing: RdataRef<'_>,
+) -> SubjectBlock {
+    let (shown, us) = (readable(owner), &context.marking(zone).owner);
     let message = format!("{shown} {} lacks `{missing}`, and `{us}` did not create the RRset", missing.rtype);
     block(BlockCode::NotOwner, message, "correct it by hand, or set `permission = \"full\"` for its zone")
 }

@@ -101,7 +101,8 @@ pub fn explain(case: &ExplainCase<'_>, question: &ExplainQuestion) -> Explanatio
         | NoticeCode::CopiesDiffer
         | NoticeCode::AddressShared
         | NoticeCode::WithoutEffect
-        | NoticeCode::EntryLost => true,
+        | NoticeCode::EntryLost
+        | NoticeCode::OwnerKept => true,
         NoticeCode::TargetUnknown => notice.subject.is_some(),
         _ => false,
     };

@@ -96,7 +96,7 @@ impl ExplainCase<'_> {
             rdata: found.rrset.to_rrset().rdata_texts(rtype),
             own: own::is_own(self.context, found),
             registered_to: match own::registration(self.context, found.zone, owner.as_name(), rtype) {
-                Registration::Foreign(by) => Some(by),
+                Registration::Foreign { owner, .. } => Some(owner),
                 Registration::None | Registration::Ours(_) => None,
             },
             writable: is_managed && own::is_writable(self.context, found),

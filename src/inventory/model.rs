@@ -16,7 +16,7 @@ pub use super::trust::{ProjectIndex, Trust};
 use super::value::{Duration, HbfProjectId, Inv, Mac, Net64, Percent, Time, Vlan};
 use crate::diag::{FileId, Files, Origin};
 use crate::dns::{Name, Ttl, ZoneName};
-use crate::document::words;
+use crate::registry::{Marking, Registry};
 use crate::target::{CopyId, PoolName, TargetId, TargetScope, ZoneApex, ZoneFence, ZoneId};
 
 /// A workspace, read and checked.
@@ -188,10 +188,8 @@ pub struct SourceTrust {
 /// zonewright.toml.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Who we are, recorded with every record that we create.
-    pub owner: String,
-    /// How own RRsets are known.
-    pub registry: Registry,
+    /// How own RRsets are known where a pool says nothing.
+    pub marking: Marking,
     /// Where released hosts get their name; never published.
     pub free_domain: Name,
     /// How long a released name stays taken.
@@ -250,18 +248,6 @@ pub struct HostLimit {
     pub max: u64,
     /// Where it is written.
     pub origin: Origin,
-}
-
-words! {
-    /// How it is known which RRsets zonewright created.
-    Registry {
-        /// The state keeps them.
-        Journal = "journal",
-        /// A TXT record for each of them.
-        Txt = "txt",
-        /// Every RRset counts as own.
-        Noop = "noop",
-    }
 }
 
 /// One `[[zone]]`.
@@ -365,6 +351,21 @@ impl Config {
     /// The pool of a zone.
     pub fn pool(&self, zone: &ZoneSpec) -> &Pool {
         &self.pools[zone.pool]
+    }
+
+    /// How own RRsets are known in the zones of a pool.
+    pub fn marking_in(&self, pool: &PoolName) -> &Marking {
+        self.pools.iter().find(|own| own.name == *pool).map_or(&self.marking, |own| &own.marking)
+    }
+
+    /// How own RRsets are known in a zone.
+    pub fn marking(&self, zone: &ZoneSpec) -> &Marking {
+        &self.pool(zone).marking
+    }
+
+    /// Whether own RRsets are known in this way in all zones.
+    pub fn is_marked_by(&self, registry: Registry) -> bool {
+        self.pools.iter().all(|pool| pool.marking.registry == registry)
     }
 
     /// All copies of a zone: one for each target of its pool.

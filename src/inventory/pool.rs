@@ -4,6 +4,7 @@ use super::node::SettingsNode;
 use super::value::Duration;
 use crate::diag::Origin;
 use crate::dns::ZoneName;
+use crate::registry::Marking;
 use crate::target::{PoolName, TargetId, TargetScope};
 
 /// One `[pool.X]` with its targets.
@@ -25,6 +26,8 @@ pub struct Pool {
     pub sync_interval: Duration,
     /// The zone that lists its zones for secondaries; none where none does.
     pub catalog: Option<CatalogSpec>,
+    /// How own RRsets are known in its zones.
+    pub marking: Marking,
 }
 
 /// `catalog` of a pool.

@@ -3,36 +3,46 @@
 //! Comes in: the survey of a lane, zonewright.toml and the project files as they are now, and the state. Goes out: which changes are
 //! refused, and why. The owner's switches are not asked again: a plan that names hosts overrides them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::settings::WorkspaceSettings;
 use crate::apply::{LaneSurvey, OutcomeCode, UnitVerdict};
 use crate::change::Change;
 use crate::diag::Problem;
-use crate::diff::own::{names_owner, txt_name};
-use crate::dns::{Name, RrKey, Rtype};
-use crate::inventory::model::{Config, Permission, Project, ProjectFile, Registry, ZoneSpec};
+use crate::dns::{RrKey, Rtype};
+use crate::inventory::model::{Config, Permission, Project, ProjectFile, ZoneSpec};
 use crate::inventory::read::SETTINGS;
-use crate::plan::{Plan, WorkspaceSeen};
+use crate::plan::Plan;
+use crate::registry::{Marking, Registry, names_owner};
 use crate::state::{OwnershipRegister, SightedRrset, StateIdentity};
-use crate::target::{Answer, Question};
+use crate::target::{Answer, PoolName, Question};
 
 /// Refuses a plan whose owner or registry zonewright.toml no longer has: they say which RRsets are own.
-pub fn still_bound(seen: &WorkspaceSeen, config: &Config, place: &str) -> Result<(), Problem> {
-    let differs = |key: &str, was: &str, is: &str| {
+pub fn still_bound(plan: &Plan, config: &Config, place: &str) -> Result<(), Problem> {
+    let differs = |(key, of): (&str, String), was: &str, is: &str| {
         let hint = "if this is the right workspace, plan again; else apply the plan where it was made";
         Err(Problem::new(
             place.to_owned(),
             OutcomeCode::NoLongerAllowed.as_str(),
-            format!("the plan was made with `{key} = \"{was}\"`, and {SETTINGS} has `{key} = \"{is}\"` now"),
+            format!("the plan was made with `{key} = \"{was}\"`{of}, and {SETTINGS} has `{key} = \"{is}\"` now"),
         )
         .hint(hint))
     };
-    match (seen.owner == config.owner, seen.registry == config.registry) {
-        (false, _) => differs("owner", &seen.owner, &config.owner),
-        (_, false) => differs("registry", seen.registry.as_str(), config.registry.as_str()),
-        (true, true) => Ok(()),
-    }
+    let compare = |(owner, registry): (&str, Registry), now: &Marking, of: &dyn Fn() -> String| {
+        if owner != now.owner {
+            differs(("owner", of()), owner, &now.owner)
+        } else if registry != now.registry {
+            differs(("registry", of()), registry.as_str(), now.registry.as_str())
+        } else {
+            Ok(())
+        }
+    };
+    let seen = &plan.workspace;
+    compare((&seen.owner, seen.registry), &config.marking, &String::new)?;
+    let pools: BTreeSet<&PoolName> = plan.zones.iter().map(|zone| &zone.pool).collect();
+    pools
+        .into_iter()
+        .try_for_each(|pool| compare(seen.marking_in(pool), config.marking_in(pool), &|| format!(" for pool `{pool}`")))
 }
 
 /// Refuses a plan that was made with another state than the one here, or with none although the one here had applies
@@ -176,60 +186,70 @@ impl ForeignChanges {
         config: &Config,
         state: &dyn OwnershipRegister,
     ) -> Result<Vec<SuspectChange>, Problem> {
-        match config.registry {
-            Registry::Noop => Ok(Vec::new()),
-            Registry::Journal => {
-                // All of a lane are of one target, or of pools that have no other.
-                let scope = survey.target.as_ref().map(|target| config.scope(target));
-                let sight = |place: &usize| SightedRrset { key: &survey.changes[*place].key, at: scope.as_ref() };
-                let created = state.created_by(&self.suspects.iter().map(sight).collect::<Vec<_>>())?;
-                let foreign = self.suspects.into_iter().zip(created).filter(|(_, created)| created.is_none());
-                Ok(foreign.map(|(place, _)| (place, None)).collect())
-            }
-            Registry::Txt => Ok(unregistered(survey, self.suspects, &config.owner)),
+        let of = |registry: Registry| {
+            let is_of = |place: &usize| config.marking_in(&survey.changes[*place].pool).registry == registry;
+            self.suspects.iter().copied().filter(is_of).collect::<Vec<usize>>()
+        };
+        let mut foreign = unregistered(survey, of(Registry::Txt), config);
+        let kept = of(Registry::Journal);
+        if !kept.is_empty() {
+            // All of a lane are of one target, or of pools that have no other.
+            let scope = survey.target.as_ref().map(|target| config.scope(target));
+            let sight = |place: &usize| SightedRrset { key: &survey.changes[*place].key, at: scope.as_ref() };
+            let created = state.created_by(&kept.iter().map(sight).collect::<Vec<_>>())?;
+            let others = kept.into_iter().zip(created).filter(|(_, created)| created.is_none());
+            foreign.extend(others.map(|(place, _)| (place, None)));
         }
+        Ok(foreign)
     }
 }
 
-/// The changes whose RRset has no TXT of the registry that names this owner alone; and those of zones
-/// that could not be asked.
-fn unregistered(survey: &LaneSurvey<'_>, suspects: Vec<usize>, owner: &str) -> Vec<SuspectChange> {
+/// The changes whose RRset has no TXT of the registry that names us alone; and those of zones that could not be asked.
+fn unregistered(survey: &LaneSurvey<'_>, suspects: Vec<usize>, config: &Config) -> Vec<SuspectChange> {
     let mut foreign = Vec::new();
     for zone in &survey.copies {
         let id = zone.copy.zone_id();
         let asked = suspects.iter().copied().filter(|place| survey.changes[*place].zone_id() == id);
-        // Where there can be no TXT, the RRset is never own.
         let (mut places, mut questions) = (Vec::new(), Vec::new());
         for place in asked {
-            match question(&survey.changes[place]) {
-                Some(question) => {
-                    places.push(place);
-                    questions.push(question);
-                }
-                None => foreign.push((place, None)),
-            }
+            let own = questions_of(&survey.changes[place], config);
+            places.push((place, own.len()));
+            questions.extend(own);
         }
-        if places.is_empty() {
+        if questions.is_empty() {
+            // Where there can be no TXT, the RRset is never own.
+            foreign.extend(places.into_iter().map(|(place, _)| (place, None)));
             continue;
         }
-        let answers = zone.writer.observe(&zone.copy.zone, &questions, zone.rrsets);
-        let is_ours = |answer: &Answer| match answer {
-            Answer::Holds(Rtype::TXT, rrset) => names_owner(rrset.rdata(), owner),
-            _ => false,
-        };
-        match answers {
+        match zone.writer.observe(&zone.copy.zone, &questions, zone.rrsets) {
             Ok(answers) => {
-                let others = places.into_iter().zip(&answers).filter(|(_, answer)| !is_ours(answer));
-                foreign.extend(others.map(|(place, _)| (place, None)));
+                let mut rest = answers.as_slice();
+                for (place, count) in places {
+                    let (own, others) = rest.split_at(count);
+                    rest = others;
+                    if !names_us(own, &config.marking_in(&survey.changes[place].pool).owner) {
+                        foreign.push((place, None));
+                    }
+                }
             }
-            Err(error) => foreign.extend(places.into_iter().map(|place| (place, Some(error.clone())))),
+            Err(error) => foreign.extend(places.into_iter().map(|(place, _)| (place, Some(error.clone())))),
         }
     }
     foreign
 }
 
-/// The question for the TXT of the registry of a change's RRset; none where there can be none.
-fn question(Change { zone, key, .. }: &Change) -> Option<Question> {
-    let name: Name = txt_name(key.owner.as_name(), key.rtype)?.ok()?;
-    Some(Question::of(&RrKey { owner: zone.owner(name.as_name())?, rtype: Rtype::TXT }))
+/// The questions for the TXT of the registry of a change's RRset, at the names that count, in their order.
+fn questions_of(Change { pool, zone, key, .. }: &Change, config: &Config) -> Vec<Question> {
+    let names = config.marking_in(pool).form.names(key.owner.as_name(), key.rtype);
+    let owners = names.filter_map(|name| zone.owner(name.as_name()));
+    owners.map(|owner| Question::of(&RrKey { owner, rtype: Rtype::TXT })).collect()
+}
+
+/// Whether the first of the answers that has a TXT of the registry names us alone.
+fn names_us(answers: &[Answer], owner: &str) -> bool {
+    let texts = answers.iter().filter_map(|answer| match answer {
+        Answer::Holds(Rtype::TXT, rrset) => Some(rrset.rdata()),
+        _ => None,
+    });
+    texts.into_iter().find_map(|texts| names_owner(texts, owner)).unwrap_or(false)
 }

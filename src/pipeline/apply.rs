@@ -100,7 +100,7 @@ pub fn apply(
     let terms = PlanTerms { now: request.now, expires: config.plan_expires, expect: given.expect, bounds: &bounds };
     let plan = given.sealed.plan();
     // Another owner or registry gives other TXT, which the plan cannot have.
-    let accepted = still_bound(&plan.workspace, config, given.place)
+    let accepted = still_bound(plan, config, given.place)
         .and_then(|()| accept(given.sealed, given.place, &terms))
         .and_then(|()| zones_of(plan, config, given.place));
     let zones = match accepted {

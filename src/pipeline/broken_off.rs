@@ -74,7 +74,8 @@ mod tests {
     fn sent(target: &str, change: &Change, fate: SentFate) -> SentUpdate {
         let name = change.key.owner.as_name().to_name();
         let (rtype, subject, project) = (change.key.rtype, change.subject.clone(), change.project.clone());
-        let kept = SentChange { subject, also: Vec::new(), project, name, rtype, before: None, after: None };
+        let kept =
+            SentChange { subject, also: Vec::new(), project, name, rtype, before: None, after: None, registers: None };
         SentUpdate {
             number: 1,
             zone: change.zone.clone(),

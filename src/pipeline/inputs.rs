@@ -13,6 +13,7 @@ use super::settings::{check_targets, local_folder, state_address};
 use super::targets::server_names;
 use super::{accepted, published, zone_changes};
 use crate::diag::{CallError, Diagnostics, Problem, did_you_mean};
+use crate::diff::adopt::AdoptionTerms;
 use crate::diff::context::ServerNames;
 use crate::diff::decide::DecisionInput;
 use crate::diff::held::HeldEdits;
@@ -22,7 +23,7 @@ use crate::diff::{Selection, TrippedHosts};
 use crate::dns::ZoneName;
 use crate::explain::find_hosts;
 use crate::guard::{Allowance, trust};
-use crate::inventory::model::{Config, Inventory, ProjectIndex, Registry};
+use crate::inventory::model::{Config, Inventory, ProjectIndex};
 use crate::inventory::read::{LoadedWorkspace, SettingsFile, WorkspaceExtent};
 use crate::inventory::value::Time;
 use crate::live::{OwnRrsets, PoolCopies, TargetCopies};
@@ -31,6 +32,7 @@ use crate::progress::{Progress, RunStage};
 use crate::provider::cache::{Cache, CacheUse};
 use crate::reading::open::all_copies;
 use crate::reading::{EarlyZones, ReadingTerms, Zones, ZonesRequest, zones};
+use crate::registry::Registry;
 use crate::snapshot::Snapshot;
 use crate::state::{State, open_to_read};
 use crate::target::TargetId;
@@ -54,6 +56,8 @@ pub struct PlanRequest<'a> {
     pub cache: CacheUse,
     /// What an operator allows: only that zones are made which an earlier apply saw counts here.
     pub allow: &'a [Allowance],
+    /// Whose RRsets are taken over; none where rules run.
+    pub adopt: Option<AdoptionTerms<'a>>,
 }
 
 /// A snapshot that a plan was made from.
@@ -168,13 +172,14 @@ pub(super) fn gather(
             zones::read(&request, early, progress)
         }
     };
-    let (zones, forgotten) = match inventory.config.registry {
-        Registry::Journal => remember(&inventory.config, zones, state.as_deref())?,
+    let is_kept = inventory.config.pools.iter().any(|pool| pool.marking.registry == Registry::Journal);
+    let (zones, forgotten) = if is_kept {
+        remember(&inventory.config, zones, state.as_deref())?
+    } else if request.base.is_some() {
         // The base may need the state.
-        Registry::Txt | Registry::Noop if request.base.is_some() => {
-            (with_own(&inventory.config, zones, state.as_deref())?, Vec::new())
-        }
-        Registry::Txt | Registry::Noop => (zones, Vec::new()),
+        (with_own(&inventory.config, zones, state.as_deref())?, Vec::new())
+    } else {
+        (zones, Vec::new())
     };
     let remembered = GuardMemory::read(guards::rules_of(&inventory), state.as_deref(), request.now)?.about(&inventory);
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
@@ -298,7 +303,8 @@ fn remember(config: &Config, zones: Zones, state: Option<&dyn State>) -> Result<
     let known = known.among(config.targets().map(|target| &target.id));
     let lost = zones.markers.iter().filter(|(copy, marker)| !known.covers(copy, marker));
     let lost: BTreeSet<&ZoneName> = lost.map(|(copy, _)| &copy.zone).collect();
-    let forgotten = config.zones.iter().map(|spec| &spec.name).filter(|zone| lost.contains(zone));
+    let kept = config.zones.iter().filter(|spec| config.marking(spec).registry == Registry::Journal);
+    let forgotten = kept.map(|spec| &spec.name).filter(|zone| lost.contains(zone));
     let forgotten = forgotten.cloned().collect();
     Ok((with_own(config, zones, state)?, forgotten))
 }

@@ -24,11 +24,11 @@ use crate::apply::shape::PlanBounds;
 use crate::change::{Change, ChangeKind, Reason, Rule};
 use crate::consensus::SerialSeen;
 use crate::diag::Problem;
-use crate::diff::own::heritage_owner;
 use crate::dns::{Name, RrKey, Rrset, Rtype};
 use crate::inventory::model::ZoneSpec;
 use crate::plan::{Plan, PlanScope, SealedPlan};
 use crate::progress::Progress;
+use crate::registry::MarkLabels;
 use crate::state::lacks::{LackOutcome, LeftLack};
 use crate::state::{LackedChange, PublicationRecord, RecordedZone, State};
 use crate::target::{CopyId, TargetId, ZoneId};
@@ -380,6 +380,7 @@ fn change(own: &OpenLack, kind: ChangeKind) -> Change {
         key: own.key.clone(),
         subject: change.subject.clone(),
         also: change.also.clone(),
+        registers: change.registers.clone(),
         targets: vec![copy.target.name.clone()],
         project: change.project.clone(),
         kind,
@@ -390,7 +391,7 @@ fn change(own: &OpenLack, kind: ChangeKind) -> Change {
 /// Whether a change is one of a TXT of the registry.
 fn is_registry(key: &RrKey, kind: &ChangeKind) -> bool {
     let rdata = kind.before().into_iter().chain(kind.after()).flat_map(Rrset::rdata);
-    key.rtype == Rtype::TXT && rdata.into_iter().any(|rdata| heritage_owner(rdata.as_rdata(Rtype::TXT)).is_some())
+    key.rtype == Rtype::TXT && rdata.into_iter().any(|rdata| MarkLabels::read(rdata.as_rdata(Rtype::TXT)).is_some())
 }
 
 #[cfg(test)]
@@ -450,6 +451,7 @@ mod tests {
     fn lack(change: &Change) -> LackedChange {
         let Change { pool, zone, key, subject, project, kind, .. } = change;
         let sent = SentChange {
+            registers: None,
             subject: subject.clone(),
             also: Vec::new(),
             project: project.clone(),

@@ -15,17 +15,24 @@ use super::{TOOL, review};
 use crate::change::Change;
 use crate::claim::Subject;
 use crate::diag::Problem;
-use crate::diff::Selection;
+use crate::diff::adopt::{self, AdoptionTerms};
+use crate::diff::decide::{self, DecisionInput};
+use crate::diff::held::HeldEdits;
 use crate::diff::judge::FleetDecisions;
+use crate::diff::{RuleContext, Selection, SubjectStandings};
 use crate::dns::ZoneName;
 use crate::guard::Breaker;
 use crate::inventory::model::{Config, Export, Inventory, Trust};
+use crate::inventory::pool::Pool;
+use crate::inventory::read::SETTINGS;
 use crate::inventory::value::Inv;
 use crate::names::holders::name_of;
-use crate::plan::{HostSeen, Plan, PlanScope, Review, SourceSeen, WorkspaceSeen};
+use crate::plan::order;
+use crate::plan::{HostSeen, Plan, PlanScope, PoolMarkSeen, Review, SourceSeen, WorkspaceSeen};
 use crate::progress::{Progress, RunStage};
 use crate::provider::{self, outage};
 use crate::reading::Zones;
+use crate::registry::{Marking, Registry};
 use crate::state::State;
 
 /// A plan, and the findings of the same run.
@@ -81,6 +88,9 @@ impl From<Problem> for PlanError {
 pub fn make_plan(request: &PlanRequest<'_>, progress: &dyn Progress) -> Result<MadePlan, PlanError> {
     let input = gather(request, &ReadFor::Selected, progress)?;
     progress.stage(RunStage::Compare, None);
+    if let Some(terms) = request.adopt {
+        return Ok(adopt(input, request, terms)?);
+    }
     let MarkedDecisions { decided, written, held } = edited::decide(&input)?;
     let reviewed = ReviewSubject { input: &input, held: &held, decided: &decided, written: &written };
     let (review, remarks) = review::review(request, reviewed, progress)?;
@@ -89,12 +99,40 @@ pub fn make_plan(request: &PlanRequest<'_>, progress: &dyn Progress) -> Result<M
     Ok(made)
 }
 
+/// Makes the plan that takes over RRsets of another owner.
+///
+/// Errors: no TXT says who owns what, or the owner is not another; or the state cannot be read.
+fn adopt(input: PlanInput, request: &PlanRequest<'_>, terms: AdoptionTerms<'_>) -> Result<MadePlan, Problem> {
+    let mut pools = input.inventory.config.pools.iter();
+    if !pools.any(|pool| pool.marking.registry == Registry::Txt) {
+        let message = "only with `registry = \"txt\"` TXT records say who owns an RRset";
+        let hint = "set `registry = \"txt\"` in zonewright.toml, or in the pool whose records are taken over";
+        return Err(Problem::new(SETTINGS, "not-registered", message).hint(hint));
+    }
+    let nothing = HeldEdits::default();
+    let given = DecisionInput { held: &nothing, ..input.decision() };
+    let look = |context: &RuleContext<'_>, standings: &SubjectStandings, _| {
+        adopt::decide(context, standings, given.copies, terms)
+    };
+    let mut decided = decide::decide_and(&input.inventory, &input.zones.live, given, look);
+    decided.changes.sort_by(order::changes);
+    made(input, request, decided, None)
+}
+
 /// The workspace that a plan is for.
 ///
 /// Errors: the state cannot be read.
 pub(super) fn workspace_seen(config: &Config, state: Option<&dyn State>) -> Result<WorkspaceSeen, Problem> {
     let id = state.map(|state| state.identity()).transpose()?.map(|identity| identity.id);
-    Ok(WorkspaceSeen { owner: config.owner.clone(), registry: config.registry, id })
+    let of_pool = |pool: &Pool| PoolMarkSeen {
+        owner: pool.marking.owner.clone(),
+        pool: pool.name.clone(),
+        registry: pool.marking.registry,
+    };
+    let Marking { owner, registry, .. } = &config.marking;
+    let differs = |seen: &PoolMarkSeen| (&seen.owner, seen.registry) != (owner, *registry);
+    let pools = config.pools.iter().map(of_pool).filter(differs).collect();
+    Ok(WorkspaceSeen { owner: owner.clone(), pools, registry: *registry, id })
 }
 
 /// Makes a plan from what was decided, with what the state knows: the use of limits, the tripped breakers, and the

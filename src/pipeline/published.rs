@@ -172,6 +172,7 @@ mod tests {
         for (apply, before, after) in changes {
             let kept = |rdata: &Option<&str>| rdata.map(|text| RrsetText { ttl: 600, rdata: vec![text.to_owned()] });
             let change = SentChange {
+                registers: None,
                 subject: crate::claim::Subject::Host(Inv(1)),
                 also: Vec::new(),
                 project: "web".to_owned(),

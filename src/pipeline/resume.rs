@@ -81,7 +81,7 @@ pub fn resume(
         None if is_complete(&found) => return Ok(ResumeOutcome::Complete(found.id, state.lacks()?.len())),
         None => return Ok(ResumeOutcome::Refused(not_kept(place))),
     };
-    let zones = still_bound(&sealed.plan().workspace, config, &place);
+    let zones = still_bound(sealed.plan(), config, &place);
     let undone = undo::refusal(sealed.plan(), &place, config, state)?;
     let zones = undone.map_or(zones, Err);
     let zones = match zones.and_then(|()| zones_of(sealed.plan(), config, &place)) {

@@ -13,12 +13,13 @@ use crate::diag::Problem;
 use crate::dns::{Name, Rtype, ZoneName};
 use crate::guard::Breaker;
 use crate::inventory::Inventory;
-use crate::inventory::model::{Config, Export, Registry, ZoneSpec};
+use crate::inventory::model::{Config, Export, ZoneSpec};
 use crate::inventory::value::Time;
 use crate::names::NameIndex;
 use crate::progress::{Progress, RunStage};
 use crate::provider::outage;
 use crate::reading::side_by_side::side_by_side;
+use crate::registry::Registry;
 use crate::state::{self, Acceptance, BreakerReset, ChangeLedger, SourceStatus, State, StateFacts, StateLock, Status};
 use crate::target::{CopyId, Marker, Question, TargetId, marker_key};
 
@@ -48,7 +49,7 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, OpenE
 /// sorted; none where hosts.csv or names.lock is in doubt, or where every RRset is own.
 fn left_behind(inventory: &Inventory, state: &dyn State) -> Result<Vec<Name>, Problem> {
     let doubted = [&inventory.trust.hosts, &inventory.trust.names_lock].map(|trust| trust.doubt().is_some());
-    if doubted.contains(&true) || inventory.config.registry == Registry::Noop {
+    if doubted.contains(&true) || inventory.config.is_marked_by(Registry::Noop) {
         return Ok(Vec::new());
     }
     let (own, names, statements) = (state.own()?, NameIndex::new(inventory), state.statements()?);

@@ -62,6 +62,7 @@ fn plan(workspace: &Path) -> MadePlan {
 /// The same, with its progress.
 fn plan_watched(workspace: &Path, progress: &dyn Progress) -> MadePlan {
     let request = PlanRequest {
+        adopt: None,
         workspace,
         now: now(),
         hosts: Vec::new(),

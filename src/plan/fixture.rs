@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::*;
 pub use crate::change::fixture::{Side, change, copy, pool, reason, rrset, subject, zone};
 use crate::dns::Rtype;
-use crate::inventory::model::Registry;
 use crate::inventory::value::Inv;
+use crate::registry::Registry;
 
 /// An empty plan.
 pub fn empty() -> Plan {
@@ -16,6 +16,7 @@ pub fn empty() -> Plan {
         expires: "2026-11-21T01:30:00Z".parse().unwrap(),
         workspace: WorkspaceSeen {
             owner: "fleet-dns".to_owned(),
+            pools: Vec::new(),
             registry: Registry::Txt,
             id: Some("2f61c0a49be07d35".repeat(2)),
         },

@@ -11,9 +11,9 @@ use crate::claim::Subject;
 use crate::diff::statements::RrsetStatement;
 use crate::disk::hex;
 use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName, is_of_signer};
-use crate::document::{nullable, nullable_object, present, words};
-use crate::inventory::model::Registry;
+use crate::document::{nullable, nullable_object, objects, present, words};
 use crate::inventory::value::{Duration, Inv, Time};
+use crate::registry::Registry;
 use crate::target::{PoolName, TargetId, marker_key};
 
 /// All that a run would change, and all that it would not and why.
@@ -104,8 +104,31 @@ pub struct WorkspaceSeen {
     pub id: Option<String>,
     /// `owner` of zonewright.toml.
     pub owner: String,
+    /// The pools that have another owner or registry, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "objects")]
+    pub pools: Vec<PoolMarkSeen>,
     /// `registry` of zonewright.toml: a plan says what is own by it.
     pub registry: Registry,
+}
+
+/// Who a pool of its own owner or registry says we are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PoolMarkSeen {
+    /// `owner` of the pool.
+    pub owner: String,
+    /// The pool.
+    pub pool: PoolName,
+    /// `registry` of the pool.
+    pub registry: Registry,
+}
+
+impl WorkspaceSeen {
+    /// The owner and the registry in the zones of a pool.
+    pub fn marking_in(&self, pool: &PoolName) -> (&str, Registry) {
+        let own = self.pools.iter().find(|own| own.pool == *pool);
+        own.map_or((&self.owner, self.registry), |own| (&own.owner, own.registry))
+    }
 }
 
 /// A host as the inventory has it.

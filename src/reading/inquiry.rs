@@ -9,13 +9,12 @@
 use super::needed::{NeededNames, sorted};
 use super::side_by_side::side_by_side;
 use crate::diag::Problem;
-use crate::diff::own;
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::Inventory;
-use crate::inventory::model::Registry;
 use crate::live::asked::AskedZone;
 use crate::live::{Live, LiveZone, ZoneIndex};
 use crate::progress::{Progress, RunStage};
+use crate::registry::Registry;
 use crate::target::{Question, ReadTarget, TargetId, transfer_is_cheaper};
 
 /// A zone that is queried name by name.
@@ -163,12 +162,14 @@ impl<'a, 't> InquiryRounds<'a, 't> {
         };
         let is_reverse = reverse::address_of(name.as_name()).is_some();
         let managed = if is_reverse { Rtype::PTR } else { Rtype::AAAA };
-        if about == QueryScope::All
-            && self.inventory.config.registry == Registry::Txt
-            && let Some(Ok(txt)) = own::txt_name(name.as_name(), managed)
-            && self.place_of(txt.as_name()) == Some(place)
-        {
-            add(&txt, &[Rtype::SOA, Rtype::TXT]);
+        let config = &self.inventory.config;
+        let marking = config.marking(&config.zones[self.asking[place].zone.0 as usize]);
+        if about == QueryScope::All && marking.registry == Registry::Txt {
+            for txt in marking.form.names(name.as_name(), managed) {
+                if self.place_of(txt.as_name()) == Some(place) {
+                    add(&txt, &[Rtype::SOA, Rtype::TXT]);
+                }
+            }
         }
         match (about, is_reverse) {
             (QueryScope::Ipv4, _) => add(name, &[Rtype::SOA, Rtype::A]),

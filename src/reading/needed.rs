@@ -13,11 +13,12 @@ use crate::diff::Selection;
 use crate::diff::derive;
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::Inventory;
-use crate::inventory::model::{Policy, Project, ProjectIndex, Registry};
+use crate::inventory::model::{Policy, Project, ProjectIndex};
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Apexes, Live, LiveRrset, LiveZone, ZoneIndex};
 use crate::names::holders::held_name;
 use crate::names::{HolderRow, NameHolder, NameIndex};
+use crate::registry::Registry;
 use crate::target::transfer_is_cheaper;
 
 /// How many questions are asked about a name of a host, and about a reverse name, where there are records: SOA, AAAA
@@ -100,9 +101,10 @@ impl<'a> NeededNames<'a> {
         }
         let mut extents =
             vec![ReadingCost { questions: OPENING, ..ReadingCost::default() }; self.inventory.config.zones.len()];
-        let has_registry = self.inventory.config.registry == Registry::Txt;
+        let config = &self.inventory.config;
         let mut note = |name: NameRef<'_>, questions: Option<u64>, is_held: bool| {
             let Some(ZoneIndex(zone)) = apexes.zone_of(name) else { return };
+            let has_registry = config.marking(&config.zones[zone as usize]).registry == Registry::Txt;
             let extent = &mut extents[zone as usize];
             if let Some(questions) = questions {
                 extent.is_needed = true;

@@ -109,6 +109,12 @@ impl ExplainedCode for Rule {
                 "With `registry = \"txt\"` a TXT record next to each RRset that zonewright creates says so. It is \
                  written and removed in the same message as its RRset.",
             ),
+            Rule::Adopted => words(
+                "adopted",
+                "another owner's RRset becomes zonewright's",
+                "`zonewright adopt --from-owner` replaces the owner in the TXT of the registry. The RRset itself stays as it \
+                 is, and is own from then on.",
+            ),
             Rule::Undo => words(
                 "undo",
                 "as it was before the apply",
@@ -338,6 +344,12 @@ impl ExplainedCode for NoticeCode {
                 "The source has `conflicts = \"external-dns\"`, and two of its entries say different things of one name. As \
                  external-dns does, zonewright takes one: next to other types no CNAME, else the one with fewer targets, or \
                  with the lower first target. The other says nothing.",
+            ),
+            NoticeCode::OwnerKept => words(
+                "owner kept",
+                "RRsets keep another owner",
+                "`zonewright adopt --from-owner` takes over RRsets that a host, a manifest or a file claims, in a TXT of today's \
+                 form. These are not among them; the notice says why.",
             ),
             NoticeCode::SourceUnknown => words(
                 "source unknown",

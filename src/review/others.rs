@@ -9,7 +9,7 @@ use super::side::InventorySide;
 use crate::change::{Change, Rule};
 use crate::dns::{Name, NameRef, Rrset, Rtype, Ttl};
 use crate::inventory::Inventory;
-use crate::inventory::model::{LockRow, Project, ProtectPattern, Registry, ZoneSpec};
+use crate::inventory::model::{LockRow, Project, ProtectPattern, ZoneSpec};
 use crate::inventory::read::SETTINGS;
 use crate::inventory::value::Inv;
 use crate::names::NameIndex;
@@ -98,10 +98,13 @@ fn project<'i>(inventory: &'i Inventory, id: &str) -> Option<&'i Project> {
 /// What differs in the workspace as a whole, as far as a change can depend on it.
 pub fn workspace_setting([base, now]: [&InventorySide<'_>; 2], change: &Change) -> Option<HostDifference> {
     let [old, new] = [base, now].map(|side| &side.inventory.config);
-    let says = if old.registry != new.registry {
-        format!("the registry is `{}`, no longer `{}`", word(new.registry), word(old.registry))
-    } else if old.owner != new.owner {
-        format!("the owner is `{}`, no longer `{}`", new.owner, old.owner)
+    let [was, is] = [old, new].map(|config| config.marking_in(&change.pool));
+    let says = if was.registry != is.registry {
+        format!("the registry is `{}`, no longer `{}`", is.registry, was.registry)
+    } else if was.owner != is.owner {
+        format!("the owner is `{}`, no longer `{}`", is.owner, was.owner)
+    } else if was.form != is.form {
+        "the names of the registry's TXT are formed in another way".to_owned()
     } else if !is_without_host(change) {
         return None;
     } else if old.delete_after != new.delete_after {
@@ -115,15 +118,6 @@ pub fn workspace_setting([base, now]: [&InventorySide<'_>; 2], change: &Change) 
         return None;
     };
     Some(HostDifference { about: HostPart::Host, kind: CauseKind::Setting, says, place: Some(SETTINGS.to_owned()) })
-}
-
-/// The word for a registry, as zonewright.toml has it.
-fn word(registry: Registry) -> &'static str {
-    match registry {
-        Registry::Journal => "journal",
-        Registry::Txt => "txt",
-        Registry::Noop => "noop",
-    }
 }
 
 /// Whether a change removes records at a name that no host has.

@@ -55,6 +55,7 @@ fn told(rule: Rule, undoes: Option<u64>) -> (CauseKind, String) {
         Rule::NotStated => (CauseKind::Other, "no file states the record"),
         Rule::MakesRoom => (CauseKind::Other, "a record makes room for another"),
         Rule::Registry => (CauseKind::Other, "an RRset is registered"),
+        Rule::Adopted => (CauseKind::Other, "an RRset is taken over from another owner"),
         Rule::EditedSince => (CauseKind::Drift, "drift: edited after the apply that wrote it"),
         Rule::CopyDiffers => (CauseKind::Drift, "drift: a copy differs from the reference"),
     };

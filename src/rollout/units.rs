@@ -6,8 +6,7 @@ use std::collections::HashMap;
 
 use crate::change::{Change, ChangeKind};
 use crate::claim::{OrphanName, Subject};
-use crate::diff::own::txt_name;
-use crate::dns::{Name, OwnerName, Rtype, ZoneName};
+use crate::dns::{NameRef, OwnerName, Rtype, ZoneName};
 
 /// Changes that are made together or not at all: those of hosts that share one, or of a name that no host has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,14 +149,13 @@ fn site(change: &Change) -> ChangeSite<'_> {
 /// For each change that is a TXT of the registry: the place of the change of the RRset that it records, at a target of
 /// both.
 fn companions(changes: &[Change]) -> Vec<Option<usize>> {
-    let mut recorded: HashMap<Name, Vec<usize>> = HashMap::new();
+    let mut recorded: HashMap<(Rtype, NameRef<'_>), Vec<usize>> = HashMap::new();
     for (place, change) in changes.iter().enumerate().filter(|(_, change)| !change.is_registry()) {
-        if let Some(Ok(name)) = txt_name(change.key.owner.as_name(), change.key.rtype) {
-            recorded.entry(name).or_default().push(place);
-        }
+        recorded.entry((change.key.rtype, change.key.owner.as_name())).or_default().push(place);
     }
     let companion = |change: &Change| {
-        let places = recorded.get(change.key.owner.as_name().as_wire())?;
+        let (rtype, name) = change.registered()?;
+        let places = recorded.get(&(rtype, name.as_name()))?;
         let is_its = |place: &usize| changes[*place].shares_target(change);
         places.iter().copied().rev().find(is_its).or_else(|| places.last().copied())
     };

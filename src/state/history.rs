@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::publication::RrsetStanding;
 use super::{ApplyId, ApplySummary};
-use crate::change::RrsetText;
+use crate::change::{RecordedRrset, RrsetText};
 use crate::claim::{Subject, host_number};
 use crate::dns::{Name, Rrset, Rtype, ZoneName};
 use crate::guard::Allowance;
@@ -81,6 +81,8 @@ pub struct SentChange {
     pub before: Option<RrsetText>,
     /// What is there after.
     pub after: Option<RrsetText>,
+    /// What a TXT of the registry records, where its name does not say it.
+    pub registers: Option<RecordedRrset>,
 }
 
 /// That an apply was taken up again.

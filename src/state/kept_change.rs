@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use crate::apply::Batch;
-use crate::change::{RrsetText, WithoutReasons};
+use crate::change::{RecordedRrset, RrsetText, WithoutReasons};
 use crate::claim::Subject;
 use crate::dns::Rtype;
 use crate::plan::Change;
@@ -24,6 +24,9 @@ pub struct KeptChange {
     pub name: String,
     /// The project.
     pub project: String,
+    /// What a TXT of the registry records, where its name does not say it.
+    #[serde(default)]
+    pub registers: Option<RecordedRrset>,
     /// What it was for.
     pub subject: Subject,
     /// The targets that it was for; none where it was for all of its pool.
@@ -112,13 +115,14 @@ pub fn keys(text: &str) -> Option<Vec<(Cow<'_, str>, Cow<'_, str>)>> {
 }
 
 /// One change for the journal.
-fn kept_change(Change { key, subject, also, targets, project, kind, .. }: &Change) -> KeptChange {
+fn kept_change(Change { key, subject, also, registers, targets, project, kind, .. }: &Change) -> KeptChange {
     KeptChange {
         after: kind.after().map(|rrset| RrsetText::of(key.rtype, rrset)),
         also: also.clone(),
         before: kind.before().map(|rrset| RrsetText::of(key.rtype, rrset)),
         name: key.owner.to_string(),
         project: project.clone(),
+        registers: registers.clone(),
         subject: subject.clone(),
         targets: targets.clone(),
         rtype: key.rtype.to_string(),

@@ -48,9 +48,9 @@ fn understood(state: &dyn SqlRead, batch: BatchRow, changes: &str) -> Result<Sen
 
 /// A change as the journal keeps it.
 pub fn sent_change(state: &dyn SqlRead, kept: KeptChange) -> Result<SentChange, Problem> {
-    let KeptChange { after, also, before, name, project, subject, rtype, targets: _ } = kept;
+    let KeptChange { after, also, before, name, project, registers, subject, rtype, targets: _ } = kept;
     let (name, rtype) = state.rrset(&name, &rtype)?;
-    Ok(SentChange { subject, also, project, name, rtype, before, after })
+    Ok(SentChange { subject, also, project, name, rtype, before, after, registers })
 }
 
 /// Keeps the subjects that the plan of an apply leaves for what blocks them.

@@ -142,6 +142,7 @@ impl RrsetSpan<'_> {
             key: RrKey { owner, rtype: last.rtype },
             subject: last.subject.clone(),
             also: last.also.clone(),
+            registers: last.registers.clone(),
             targets: self.target.iter().cloned().collect(),
             project: last.project.clone(),
             kind,

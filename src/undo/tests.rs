@@ -58,6 +58,7 @@ fn did(hosts: &[u64], name: &str, rtype: Rtype, (before, after): (Side<'_>, Side
         Subject::Orphan(OrphanName { pool: fixture::pool(), name })
     };
     let change = SentChange {
+        registers: None,
         subject: hosts.next().unwrap_or_else(orphan),
         also: hosts.collect(),
         project: "search".to_owned(),

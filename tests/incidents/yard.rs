@@ -179,6 +179,7 @@ impl Yard {
         let now = now.parse().expect("a time");
         let (hosts, projects) = (Vec::new(), Vec::new());
         let request = PlanRequest {
+            adopt: None,
             workspace: self.path(),
             now,
             hosts,

@@ -71,7 +71,8 @@ fn judged(registry: Registry, max_rrset: usize, plan: &Plan) -> Option<String> {
     let zones = ["example.net", "search.example.net", "web.example.net", "0.0.8.b.6.0.2.0.a.2.ip6.arpa"].map(zone);
     let projects = projects();
     let projects = projects.iter().map(|(id, admin)| (id.as_str(), admin));
-    stray(plan, &PlanBounds::new(zones.iter().collect(), projects, registry, "us", max_rrset))
+    let marking = Marking::sample("us", registry);
+    stray(plan, &PlanBounds::new(zones.iter().collect(), projects, &marking, max_rrset))
 }
 
 /// The same with a registry of TXT and at most 2 records.

@@ -7,6 +7,8 @@ mod apexes;
 
 mod catalogs;
 
+mod marking;
+
 mod pools;
 
 pub mod toml;

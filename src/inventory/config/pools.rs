@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 
+use super::marking;
 use super::shared::A_DURATION;
 use crate::diag::Origin;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::node::{SettingsKey, SettingsNode, TableReader};
 use crate::inventory::pool::{CatalogSpec, FollowProof, NameServerSpec, PollTerms, Pool, TargetSpec};
 use crate::inventory::value::Duration;
+use crate::registry::Marking;
 use crate::target::{PoolName, TargetId};
 
 /// The share of the voters that must agree where nothing is said: all of them, so that no target is behind in silence.
@@ -38,14 +40,14 @@ struct LongestTime {
 /// The most questions after the first.
 const MAX_RETRIES: u32 = 1000;
 
-/// Reads `[pool.X]`; a pool that is wrong keeps its place.
-pub fn read(reader: &mut TableReader<'_>) -> Vec<(String, Option<Pool>)> {
+/// Reads `[pool.X]`; a pool that is wrong keeps its place. `marking` is what holds for all pools.
+pub fn read(reader: &mut TableReader<'_>, marking: Option<&Marking>) -> Vec<(String, Option<Pool>)> {
     let Some(node) = reader.take("pool") else { return Vec::new() };
     let mut table = TableReader::new(node, reader.source());
     let mut pools = Vec::new();
     for (key, node) in table.take_all() {
         let mut pool = TableReader::new(node, table.source());
-        let read = read_pool(key, node, &mut pool);
+        let read = read_pool((key, node), &mut pool, marking);
         table.append(pool.finish());
         pools.push((key.name.clone(), read));
     }
@@ -54,7 +56,11 @@ pub fn read(reader: &mut TableReader<'_>) -> Vec<(String, Option<Pool>)> {
 }
 
 /// Reads one pool.
-fn read_pool(key: &SettingsKey, node: &SettingsNode, pool: &mut TableReader<'_>) -> Option<Pool> {
+fn read_pool(
+    (key, node): (&SettingsKey, &SettingsNode),
+    pool: &mut TableReader<'_>,
+    marking: Option<&Marking>,
+) -> Option<Pool> {
     let name = pool_name(key, pool);
     let targets = pool.require("target").and_then(|list| pool.list_of(list)).unwrap_or_default();
     if node.get("target").is_some() && targets.is_empty() {
@@ -82,9 +88,11 @@ fn read_pool(key: &SettingsKey, node: &SettingsNode, pool: &mut TableReader<'_>)
     let proof = pool.choice("verify", &proofs).unwrap_or(FollowProof::Serials);
     let sync_interval = read_time(pool, "periodic_sync_interval", LONGEST_SYNC).unwrap_or(SYNC_INTERVAL);
     let catalog = read_catalog(pool);
+    let marking = marking::read_of_pool(pool, marking);
     let targets = targets.filter(|targets| !targets.is_empty())?;
     let name_servers = name_servers.into_iter().collect::<Option<Vec<_>>>()?;
-    Some(Pool { name: name?, targets, name_servers, threshold, polling, proof, sync_interval, catalog })
+    let (name, marking) = (name?, marking?);
+    Some(Pool { name, targets, name_servers, threshold, polling, proof, sync_interval, catalog, marking })
 }
 
 /// Reads `catalog`.

@@ -2,10 +2,11 @@
 
 use super::shared::{read_host_limits, read_ttl};
 use crate::diag::{Diagnostics, Origin};
-use crate::inventory::model::{HostLimit, Policy, ProjectSettings, Registry, VlanScheme};
+use crate::inventory::model::{HostLimit, Policy, ProjectSettings, VlanScheme};
 use crate::inventory::node::{SettingsNode, SettingsTree, SettingsValue, SourceText, TableReader};
 use crate::inventory::template::{FastboneTemplate, NameTemplateError, ShortnameTemplate};
 use crate::inventory::value::{HbfProjectId, Vlan};
+use crate::registry::Registry;
 
 /// What a project file says, as far as it could be read.
 #[derive(Debug)]

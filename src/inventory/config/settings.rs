@@ -6,13 +6,12 @@ use ipnet::IpNet;
 
 use super::shared::{A_DURATION, A_PERCENTAGE, read_host_limits, read_ttl};
 use super::sources::{NamedTables, read_sources};
-use super::{apexes, catalogs, notify, pools};
+use super::{apexes, catalogs, marking, notify, pools};
 use crate::diag::{Diagnostics, Origin};
 use crate::dns::reverse::reverse_zone;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::model::{
-    ClaimAddresses, Config, Limits, Permission, ProjectAdmin, ProtectPattern, Registry, ShareLimit, ZonePurpose,
-    ZoneSpec,
+    ClaimAddresses, Config, Limits, Permission, ProjectAdmin, ProtectPattern, ShareLimit, ZonePurpose, ZoneSpec,
 };
 use crate::inventory::node::{SettingsKey, SettingsNode, SettingsTree, SourceText, TableReader};
 use crate::inventory::pool::Pool;
@@ -35,10 +34,6 @@ pub struct Settings {
 
 /// What kept the settings from being used, or what to know about them.
 pub type CheckedSettings = (Option<Settings>, Diagnostics);
-
-/// The longest owner, in octets, so that `heritage=external-dns,external-dns/owner=OWNER` fits one string of a TXT (RFC
-/// 1035 section 3.3: 255 octets) with room for what external-dns appends.
-const MAX_OWNER: usize = 100;
 
 /// How long a released name stays taken where nothing says: the project's documented default.
 const NAME_COOLDOWN: Duration = Duration::from_secs(7 * 86_400);
@@ -86,9 +81,7 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
         return (None, diagnostics);
     }
     let mut reader = TableReader::new(&root, &source);
-    let owner = read_owner(&mut reader);
-    let registries = Registry::ALL.iter().map(|registry| (registry.as_str(), *registry)).collect::<Vec<_>>();
-    let registry = reader.choice("registry", &registries).unwrap_or(Registry::Journal);
+    let marking = marking::read(&mut reader);
     let free_domain = reader.take("free_domain").and_then(|node| read_domain(node, &mut reader));
     let name_cooldown = reader.parsed("name_cooldown", A_DURATION).unwrap_or(NAME_COOLDOWN);
     let max_bad_rows = reader.parsed("max_bad_rows", A_PERCENTAGE).unwrap_or(MAX_BAD_ROWS);
@@ -100,17 +93,17 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
     notify::read(&mut reader);
     let free_domain = free_domain.unwrap_or_else(|| Name::parse(FREE_DOMAIN).expect("a constant name"));
     let admins = read_admins(&mut reader, &free_domain);
-    let pools = pools::read(&mut reader);
+    let pools = pools::read(&mut reader, marking.as_ref());
     let (projects, sources) = read_sources(&mut reader, formats, NamedTables { projects: &admins, pools: &pools });
     let mut zones = read_zones(&mut reader, &pools);
     catalogs::add(&mut reader, &pools, &mut zones);
     diagnostics.append(reader.finish());
-    let settings = match (owner, diagnostics.error_count()) {
-        (Some(owner), 0) => {
+    let settings = match (marking, diagnostics.error_count()) {
+        (Some(marking), 0) => {
             let pools = pools.into_iter().filter_map(|(_, pool)| pool).collect();
             #[rustfmt::skip]
             let config = Config {
-                owner, registry, free_domain, name_cooldown, max_bad_rows, plan_expires, state_file, limits, delete_after,
+                marking, free_domain, name_cooldown, max_bad_rows, plan_expires, state_file, limits, delete_after,
                 zones, pools, source,
             };
             Some(Settings { config, admins, projects, sources })
@@ -118,23 +111,6 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
         _ => None,
     };
     (settings, diagnostics)
-}
-
-/// Reads `owner`: text that is written into a heritage TXT unchanged.
-fn read_owner(reader: &mut TableReader<'_>) -> Option<String> {
-    let node = reader.require("owner")?;
-    let owner = reader.text_of(node)?;
-    let plain =
-        owner.chars().all(|c| !c.is_control() && !c.is_whitespace() && !matches!(c, ',' | '=' | '"' | '\'' | '\\'));
-    if owner.is_empty() || owner.len() > MAX_OWNER || !plain {
-        let message = format!("`{owner}` cannot be an owner");
-        let diagnostic = reader.source().error("bad-owner", node.origin, node.width, message);
-        reader.push(diagnostic.rule("it is recorded as `heritage=external-dns,external-dns/owner=OWNER`").hint(
-            "use 1 to 100 bytes without commas, equals signs, quotes, backslashes, blanks and control characters",
-        ));
-        return None;
-    }
-    Some(owner.to_owned())
 }
 
 /// Reports a project's domain in which every name counts as none.

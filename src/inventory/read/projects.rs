@@ -43,7 +43,7 @@ pub fn read(workspace: &mut OpenWorkspace, settings: &Settings) -> (Vec<ProjectR
             nameless.push(file.name);
             continue;
         };
-        let document = project::read(&source, &yaml::parse(&source), settings.config.registry);
+        let document = project::read(&source, &yaml::parse(&source), settings.config.marking.registry);
         workspace.diagnostics.append(document.diagnostics);
         let Some((id, origin)) = document.id else {
             nameless.push(file.name);

@@ -5,10 +5,9 @@ use std::fs;
 use super::*;
 use crate::diag::{Severity, render};
 use crate::dns::Ttl;
-use crate::inventory::model::{
-    ClaimAddresses, Permission, Policy, ProjectFile, ProjectSettings, Registry, Trust, VlanScheme,
-};
+use crate::inventory::model::{ClaimAddresses, Permission, Policy, ProjectFile, ProjectSettings, Trust, VlanScheme};
 use crate::inventory::value::{Duration, HbfProjectId, Vlan};
+use crate::registry::Registry;
 
 /// zonewright.toml with every key there is.
 const TOML: &str = r#"owner = "fleet-dns"
@@ -202,7 +201,8 @@ fn a_workspace_is_read_whole() {
     assert_eq!(render(&loaded.diagnostics, loaded.files()), "");
     let inventory = loaded.inventory.unwrap();
     let config = &inventory.config;
-    assert_eq!((config.owner.as_str(), config.registry), ("fleet-dns", Registry::Journal));
+    let marking = &config.marking;
+    assert_eq!((marking.owner.as_str(), marking.registry), ("fleet-dns", Registry::Journal));
     assert_eq!(config.name_cooldown, Duration::from_secs(8 * 86_400));
     assert_eq!(config.plan_expires, Duration::from_secs(43_200));
     let [forward, reverse] = config.zones.as_slice() else { panic!("two zones") };

@@ -140,6 +140,7 @@ impl Fleet {
             subject: Subject::Host(Inv(host)),
             pool: super::pool(),
             also: Vec::new(),
+            registers: None,
             targets: Vec::new(),
             project: "search".to_owned(),
             reasons: reasons(key.rtype, &kind, host),

@@ -14,7 +14,6 @@ use crate::apply::shape::PlanBounds;
 use crate::apply::{CopyAccess, OutcomeCode};
 use crate::diag::Code;
 use crate::dns::ZoneName;
-use crate::inventory::model::Registry;
 use crate::inventory::value::Duration;
 use crate::pipeline::apply::{ApplyRun, ApplyWork, broken_off};
 use crate::pipeline::conduct::ApplyConduct;
@@ -22,6 +21,7 @@ use crate::pipeline::guards::ApplyGuards;
 use crate::pipeline::settings::{WorkspaceSettings, load_settings};
 use crate::pipeline::targets::Targets;
 use crate::plan::SealedPlan;
+use crate::registry::{Marking, Registry};
 use crate::state::{ApplyId, ApplyJournal, Sqlite};
 use crate::target::{CopyId, WriteTarget, ZoneId};
 
@@ -238,7 +238,8 @@ impl Run<'_> {
         let targets = Targets { copies, writers: vec![writer] };
         let zones = stage.fleet.zones.iter().collect();
         let projects = stage.fleet.projects.iter().map(|(id, admin)| (id.as_str(), admin));
-        let bounds = PlanBounds::new(zones, projects, Registry::Journal, "us", 1);
+        let marking = Marking::sample("us", Registry::Journal);
+        let bounds = PlanBounds::new(zones, projects, &marking, 1);
         let expires = Duration::from_secs(86_400);
         let terms = PlanTerms { now: plan.created, expires, expect: None, bounds: &bounds };
         let place = "plan";

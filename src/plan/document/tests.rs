@@ -9,9 +9,9 @@ use super::super::*;
 use super::*;
 use crate::claim::{OrphanName, Subject};
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
-use crate::inventory::model::Registry;
 use crate::inventory::value::{Duration, Inv, Time};
 use crate::plan::SealedPlan;
+use crate::registry::Registry;
 
 /// `sha256:` and the digest of a value's canonical text, made by a library that shares no code with ours.
 fn independent_digest(value: &serde_json::Value) -> String {
@@ -115,7 +115,7 @@ fn change() -> impl Strategy<Value = Change> {
             let owner = zone.owner(name.as_name()).unwrap();
             let also = also.into_iter().filter(|other| *other != subject).collect();
             let (pool, key, targets) = (fixture::pool(), RrKey { owner, rtype }, targets.into_iter().collect());
-            Change { pool, zone, key, subject, also, targets, project, kind, reasons }
+            Change { pool, zone, key, subject, also, registers: None, targets, project, kind, reasons }
         },
     )
 }
@@ -169,6 +169,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             expires: created.plus(Duration::from_secs(u64::from(seen.0))),
             workspace: WorkspaceSeen {
                 owner: text(2),
+                pools: Vec::new(),
                 registry: Registry::ALL[seen.0 as usize % 3],
                 id: (seen.0 % 2 == 0).then(|| text(3)),
             },

@@ -249,6 +249,7 @@ fn plan() -> impl Strategy<Value = Plan> {
                 subject: fixture::subject(Some(u64::from(number))),
                 pool: fixture::pool(),
                 also: Vec::new(),
+                registers: None,
                 targets: Vec::new(),
                 project: "p".to_owned(),
                 kind: ChangeKind::between(old, new)?,

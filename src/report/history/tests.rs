@@ -61,7 +61,16 @@ fn rrset(ttl: u32, rdata: &[&str]) -> Option<RrsetText> {
 /// A change for host 7.
 fn change(name: &str, rtype: Rtype, before: Option<RrsetText>, after: Option<RrsetText>) -> SentChange {
     let name = Name::parse(name).unwrap();
-    SentChange { subject: subject(Some(7)), also: vec![], project: "search".into(), name, rtype, before, after }
+    SentChange {
+        subject: subject(Some(7)),
+        also: vec![],
+        project: "search".into(),
+        name,
+        rtype,
+        before,
+        after,
+        registers: None,
+    }
 }
 
 /// An update.

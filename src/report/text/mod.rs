@@ -196,6 +196,9 @@ fn next(sealed: &SealedPlan, outlook: &PlanOutlook, options: &TextOptions) -> Op
         TextPurpose::Look if plan.undoes.is_some() => {
             Some("Nothing was changed. `--yes` applies this plan; `--out FILE` saves it.".to_owned())
         }
+        TextPurpose::Look if plan.changes.iter().all(|change| change.adopts()) => {
+            Some("Nothing was changed. With `--out FILE` the plan is saved, `apply FILE` applies it.".to_owned())
+        }
         TextPurpose::Look => {
             Some("Nothing was changed. `plan --out FILE` saves the plan, `apply FILE` applies it.".to_owned())
         }

@@ -214,6 +214,7 @@ fn what_became_of_each_update_is_told_in_the_order_of_sending() {
     assert_eq!((zone, phase.as_str(), *when), (&fixture::zone("search.example.net"), "forward", at(3)));
     let rrset = |ttl, text: &str| Some(RrsetText { ttl, rdata: vec![text.to_owned()] });
     let expected = SentChange {
+        registers: None,
         subject: Subject::Host(Inv(7)),
         also: vec![Subject::Host(Inv(8)), Subject::Host(Inv(9))],
         project: "search".into(),

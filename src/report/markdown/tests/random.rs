@@ -215,6 +215,7 @@ impl Maker<'_> {
             key,
             subject,
             also: Vec::new(),
+            registers: None,
             targets: Vec::new(),
             project,
             kind,

@@ -1,0 +1,299 @@
+//! Takes over RRsets of another owner: only the owner in the TXT of the registry changes. Pure.
+//!
+//! Comes in: live DNS, and what hosts and files claim. Goes out: a change for each TXT that names the other owner, at RRsets that
+//! a subject claims, or at all; what an apply notes of them; and what keeps its owner, in notices.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+
+use super::act::{RrsetDeed, RuleAct, RuleActor};
+use super::context::RuleContext;
+use super::judge::FleetDecisions;
+use super::orphans::ProjectDomains;
+use super::protect::{self, Protection};
+use super::statements::{ADOPTED, RrsetStatement};
+use super::subject_standing::{SubjectStanding, SubjectStandings};
+use super::{copies, merge, words};
+use crate::change::{Change, Notice, NoticeCode, RecordedRrset};
+use crate::claim::{OrphanName, Rule, Subject};
+use crate::diag::Origin;
+use crate::dns::{Name, NameRef, Rdata, Rtype, reverse};
+use crate::inventory::model::ProjectIndex;
+use crate::live::{LiveRrset, PoolCopies, ZoneIndex};
+use crate::names::HolderRow;
+use crate::registry::{MarkLabels, Registry};
+
+/// Whose RRsets are taken over.
+#[derive(Debug, Clone, Copy)]
+pub struct AdoptionTerms<'a> {
+    /// The owner that TXT name now.
+    pub from: &'a str,
+    /// Whether those are taken over, too, that no subject claims.
+    pub is_all: bool,
+}
+
+/// Decides what is taken over, by the reference copies and by those of each other target.
+pub fn decide(
+    context: &RuleContext<'_>,
+    standings: &SubjectStandings,
+    pools: &[PoolCopies],
+    terms: AdoptionTerms<'_>,
+) -> FleetDecisions {
+    let claimed = ClaimedPointers::of(context);
+    let adopt = |context: &RuleContext<'_>| Adoption { context, standings, terms, claimed: &claimed }.find();
+    let AdoptionParts { changes, notices, statements } = adopt(context);
+    let changes = copies::at_all_targets(context.inventory, changes, pools, |seen| {
+        adopt(&RuleContext { live: &seen.live, ..*context }).changes
+    });
+    FleetDecisions { changes, notices, statements, ..FleetDecisions::default() }
+}
+
+/// Which host has which address now.
+struct ClaimedPointers(HashMap<IpAddr, usize>);
+
+impl ClaimedPointers {
+    /// The addresses of all hosts.
+    fn of(context: &RuleContext<'_>) -> ClaimedPointers {
+        let address = |(address, place): (std::net::Ipv6Addr, usize)| {
+            let address = address.to_ipv4_mapped().map_or(IpAddr::V6(address), IpAddr::V4);
+            (address, place)
+        };
+        ClaimedPointers(context.used.addresses().map(address).collect())
+    }
+}
+
+/// What was found in one view of DNS.
+struct AdoptionParts {
+    /// The changes.
+    changes: Vec<Change>,
+    /// What keeps its owner.
+    notices: Vec<Notice>,
+    /// What an apply notes.
+    statements: Vec<RrsetStatement>,
+}
+
+/// Who gets an RRset, and by which line.
+struct Heir {
+    /// The subject.
+    subject: Subject,
+    /// The project.
+    project: ProjectIndex,
+    /// The line that claims the RRset; none where nothing does.
+    evidence: Option<Origin>,
+}
+
+/// Why an RRset keeps its owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum KeptOwner {
+    /// The TXT is where an earlier version of external-dns wrote it, and may record several RRsets.
+    Earlier,
+    /// The TXT at the name also name a third owner.
+    Several,
+    /// No subject claims it.
+    Unclaimed,
+    /// It is in no project's domains.
+    NoProject,
+    /// What claims it is left out of plans, or its name is protected.
+    LeftOut,
+}
+
+/// The search in one view of DNS.
+struct Adoption<'s, 'c> {
+    /// What decisions are based on.
+    context: &'s RuleContext<'c>,
+    /// Which subjects are skipped.
+    standings: &'s SubjectStandings,
+    /// Whose RRsets.
+    terms: AdoptionTerms<'s>,
+    /// Which host has which address.
+    claimed: &'s ClaimedPointers,
+}
+
+impl Adoption<'_, '_> {
+    /// Searches all TXT of zones with this registry.
+    fn find(&self) -> AdoptionParts {
+        let context = self.context;
+        let (mut acts, mut statements) = (Vec::new(), Vec::new());
+        let mut recorded_at: HashMap<(ZoneIndex, Name), RecordedRrset> = HashMap::new();
+        let mut kept: BTreeMap<(ZoneIndex, KeptOwner), Vec<RecordedRrset>> = BTreeMap::new();
+        for found in context.live.rrsets_of(Rtype::TXT) {
+            let marking = context.marking(found.zone);
+            if marking.registry != Registry::Txt || !self.names_other(found) {
+                continue;
+            }
+            for recorded in self.recorded(found) {
+                match self.heir(found, &recorded) {
+                    Err(why) => kept.entry((found.zone, why)).or_default().push(recorded),
+                    Ok(Heir { subject, project, evidence }) => {
+                        if subject.host().is_none() {
+                            let RecordedRrset { name, rtype } = recorded.clone();
+                            statements.push(RrsetStatement { by: ADOPTED.to_owned(), is_kept: true, name, rtype });
+                        }
+                        let actor = RuleActor { subject, project, by_right: true };
+                        acts.extend(self.swaps(found, &actor, evidence));
+                        recorded_at.insert((found.zone, found.rrset.owner()), recorded);
+                        // A wildcard and a name like its replacement share a TXT.
+                        break;
+                    }
+                }
+            }
+        }
+        let mut changes = merge::merge(context, &mut acts);
+        for change in &mut changes {
+            let name = change.key.owner.as_name();
+            let zone = context.live.zone_of(name).expect("it was found in a zone");
+            let recorded = recorded_at.remove(&(zone, name.to_name())).expect("each change is of such a TXT");
+            change.registers = recorded.unless_said_by(name);
+        }
+        statements.sort();
+        statements.dedup();
+        let notice = |((_, why), rrsets): ((ZoneIndex, KeptOwner), Vec<RecordedRrset>)| Notice {
+            code: NoticeCode::OwnerKept,
+            message: owner_kept(self.terms.from, why, &rrsets),
+            name: rrsets[0].name.to_string(),
+            subject: None,
+        };
+        AdoptionParts { changes, notices: kept.into_iter().map(notice).collect(), statements }
+    }
+
+    /// Whether a TXT names the other owner.
+    fn names_other(&self, found: LiveRrset<'_>) -> bool {
+        found.rrset.rdata().any(|rdata| MarkLabels::read(rdata).is_some_and(|labels| labels.owner() == self.terms.from))
+    }
+
+    /// The live RRsets that a TXT records.
+    fn recorded(&self, found: LiveRrset<'_>) -> Vec<RecordedRrset> {
+        let (context, form) = (self.context, &self.context.marking(found.zone).form);
+        let Some((rtype, name)) = form.recorded_by(found.rrset.owner().as_name()) else { return Vec::new() };
+        let is_replaced = |label: &[u8]| form.wildcard.as_ref().is_some_and(|wildcard| wildcard.as_bytes() == label);
+        let label = name.as_name().first_label().filter(|label| is_replaced(label));
+        let wildcard = label.and_then(|_| Name::prepend(b"*", name.as_name().parent()?).ok());
+        let live = |name: Name| match rtype {
+            Some(rtype) => {
+                let is_live = context.live.stated_rrset(name.as_name(), rtype).is_some();
+                is_live.then_some(RecordedRrset { name, rtype }).into_iter().collect()
+            }
+            None => {
+                let types = context.live.rrsets_at(name.as_name()).map(|found| found.rrset.rtype());
+                let counted = types.filter(|rtype| !matches!(*rtype, Rtype::AAAA | Rtype::TXT));
+                counted.map(|rtype| RecordedRrset { name: name.clone(), rtype }).collect::<Vec<_>>()
+            }
+        };
+        wildcard.into_iter().chain([name]).flat_map(live).collect()
+    }
+
+    /// Who gets an RRset that a TXT records, or why it keeps its owner.
+    fn heir(&self, found: LiveRrset<'_>, recorded: &RecordedRrset) -> Result<Heir, KeptOwner> {
+        let (context, marking) = (self.context, self.context.marking(found.zone));
+        let at = found.rrset.owner();
+        let name = recorded.name.as_name();
+        match marking.form.txt_name(name, recorded.rtype) {
+            Some(Ok(own)) if own == at && context.live.zone_of(name) == Some(found.zone) => {}
+            _ => return Err(KeptOwner::Earlier),
+        }
+        let is_third = |rdata| {
+            let labels = MarkLabels::read(rdata);
+            labels.is_some_and(|labels| labels.owner() != self.terms.from && labels.owner() != marking.owner)
+        };
+        if found.rrset.rdata().any(is_third) {
+            return Err(KeptOwner::Several);
+        }
+        if matches!(protect::protection(context, name), Some(Protection::Listed(_) | Protection::Marker)) {
+            return Err(KeptOwner::LeftOut);
+        }
+        match self.claimant(name, recorded.rtype) {
+            Some(heir) => heir,
+            None if self.terms.is_all => self.heir_of_unclaimed(found.zone, name),
+            None => Err(KeptOwner::Unclaimed),
+        }
+    }
+
+    /// The subject that claims an RRset; none where none does.
+    fn claimant(&self, name: NameRef<'_>, rtype: Rtype) -> Option<Result<Heir, KeptOwner>> {
+        let context = self.context;
+        if let Some((place, origin)) = context.stated.claimant(name, rtype) {
+            let subject = &context.stated.subjects[place];
+            let (is_out, project) = (self.is_left_out(&self.standings.stated[place]), subject.project);
+            let is_selected = context.selection.includes_stated(project);
+            return Some(match is_out || !is_selected {
+                true => Err(KeptOwner::LeftOut),
+                false => Ok(Heir { subject: subject.subject.clone(), project, evidence: Some(origin) }),
+            });
+        }
+        let place = match rtype {
+            Rtype::PTR => *self.claimed.0.get(&reverse::address_of(name)?)?,
+            Rtype::A | Rtype::AAAA => {
+                let holders = context.names.holders(context.inventory, name).filter(|holder| holder.now);
+                holders.into_iter().find_map(|holder| match holder.by {
+                    HolderRow::Host(place) => Some(place as usize),
+                    HolderRow::Lock(row) => context.inventory.place_of(context.inventory.lock[row as usize].inv),
+                })?
+            }
+            _ => return None,
+        };
+        let host = &context.inventory.hosts[place];
+        let is_out = self.is_left_out(&self.standings.hosts[place]);
+        Some(if is_out || !context.selection.includes(host.inv, host.project) {
+            Err(KeptOwner::LeftOut)
+        } else {
+            Ok(Heir { subject: Subject::Host(host.inv), project: host.project, evidence: Some(host.origin) })
+        })
+    }
+
+    /// Who gets an RRset that no subject claims: the project in whose domain it is.
+    fn heir_of_unclaimed(&self, zone: ZoneIndex, name: NameRef<'_>) -> Result<Heir, KeptOwner> {
+        let context = self.context;
+        let project = ProjectDomains::of_all(context).project_of(name).ok_or(KeptOwner::NoProject)?;
+        let is_on = context.admin(project).is_some_and(|admin| admin.automation_allowed);
+        if !is_on || !context.selection.includes_stated(project) {
+            return Err(KeptOwner::LeftOut);
+        }
+        let subject = Subject::Orphan(OrphanName { pool: context.pool_of(zone).clone(), name: name.to_name() });
+        Ok(Heir { subject, project, evidence: None })
+    }
+
+    /// Whether a subject is in no plan, whatever it needs.
+    fn is_left_out(&self, standing: &SubjectStanding) -> bool {
+        matches!(standing, SubjectStanding::Skipped(_) | SubjectStanding::Free)
+    }
+
+    /// Replaces the owner in each TXT that names the other one.
+    fn swaps(&self, found: LiveRrset<'_>, actor: &RuleActor, evidence: Option<Origin>) -> Vec<RuleAct> {
+        let owner = &self.context.marking(found.zone).owner;
+        let act = |deed: RrsetDeed| RuleAct {
+            zone: found.zone,
+            owner: found.rrset.owner(),
+            rtype: Rtype::TXT,
+            deed,
+            rule: Rule::Adopted,
+            actor: actor.clone(),
+            evidence: evidence.into_iter().collect(),
+        };
+        let swap = |rdata: Rdata| {
+            let labels = MarkLabels::read(rdata.as_rdata(Rtype::TXT))?;
+            let is_other = labels.owner() == self.terms.from;
+            is_other.then(|| [act(RrsetDeed::Remove(rdata)), act(RrsetDeed::Add(labels.of_owner(owner).to_rdata()))])
+        };
+        found.rrset.rdata().filter_map(|rdata| swap(rdata.to_rdata())).flatten().collect()
+    }
+}
+
+/// That RRsets keep another owner; `rrsets` is not empty.
+fn owner_kept(from: &str, why: KeptOwner, rrsets: &[RecordedRrset]) -> String {
+    let RecordedRrset { name, rtype } = &rrsets[0];
+    let first = format!("{rtype} of {}", words::readable(name.as_name()));
+    let what = match rrsets.len() {
+        1 => format!("the {first} keeps its owner `{from}`"),
+        count => format!("{count} RRsets keep their owner `{from}`, the {first} first"),
+    };
+    let why = match why {
+        KeptOwner::Earlier => {
+            "the TXT is where an earlier version of external-dns wrote it; let a newer one write it anew"
+        }
+        KeptOwner::Several => "the TXT at the same name also name another owner",
+        KeptOwner::Unclaimed => "no host, manifest or file claims it; `--all` takes it over, too",
+        KeptOwner::NoProject => "it is at or below no domain of a project",
+        KeptOwner::LeftOut => "it is protected, or what claims it is in no plan",
+    };
+    format!("{what}: {why}")
+}

@@ -1,0 +1,119 @@
+//! The texts that record who owns an RRset.
+//!
+//! Source: external-dns v0.22, endpoint/labels.go.
+
+use std::collections::BTreeMap;
+
+use crate::dns::{Rdata, RdataRef, Rtype};
+
+/// What a text of external-dns says, and what its keys begin with.
+const HERITAGE: &str = "external-dns";
+
+/// The key of the owner.
+const OWNER: &str = "owner";
+
+/// The key of what an RRset was made for.
+const RESOURCE: &str = "resource";
+
+/// What the resource of a manifest begins with.
+const MANIFEST: &str = "crd/";
+
+/// What a TXT says of the RRset that it records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MarkLabels(BTreeMap<String, String>);
+
+impl MarkLabels {
+    /// That an RRset is an owner's; with the manifest that states it, by its namespace and name.
+    pub fn new(owner: &str, manifest: Option<(&str, &str)>) -> MarkLabels {
+        let resource = manifest.map(|(namespace, name)| (RESOURCE.to_owned(), format!("{MANIFEST}{namespace}/{name}")));
+        MarkLabels(std::iter::once((OWNER.to_owned(), owner.to_owned())).chain(resource).collect())
+    }
+
+    /// Reads a TXT; none where it is of another kind.
+    ///
+    /// The rules are those of external-dns, so that both tools see the same owner: a token without `=` is ignored, another
+    /// `heritage` anywhere makes it another kind of TXT, and the last owner counts. A first-token rule would claim
+    /// `…owner=us,external-dns/owner=other` for us, which external-dns changes as the owner `other`.
+    pub fn read(rdata: RdataRef<'_>) -> Option<MarkLabels> {
+        let text = rdata.strings().collect::<Vec<_>>().concat();
+        let text = String::from_utf8_lossy(&text);
+        let (mut is_heritage, mut labels) = (false, BTreeMap::new());
+        for (key, value) in text.trim_matches('"').split(',').filter_map(|token| token.split_once('=')) {
+            match key {
+                "heritage" if value == HERITAGE => is_heritage = true,
+                "heritage" => return None,
+                _ => {
+                    let own = key.strip_prefix(HERITAGE).map(|rest| rest.strip_prefix('/').unwrap_or(key));
+                    labels.extend(own.map(|own| (own.to_owned(), value.to_owned())));
+                }
+            }
+        }
+        is_heritage.then_some(MarkLabels(labels))
+    }
+
+    /// The owner that it names, empty where it names none.
+    pub fn owner(&self) -> &str {
+        self.0.get(OWNER).map_or("", String::as_str)
+    }
+
+    /// The manifest that it names, as `NAMESPACE/NAME`; none where it names none.
+    pub fn manifest(&self) -> Option<&str> {
+        self.0.get(RESOURCE)?.strip_prefix(MANIFEST)
+    }
+
+    /// The same of another owner.
+    pub fn of_owner(mut self, owner: &str) -> MarkLabels {
+        self.0.insert(OWNER.to_owned(), owner.to_owned());
+        self
+    }
+
+    /// The TXT that says this.
+    pub fn to_rdata(&self) -> Rdata {
+        let labels = self.0.iter().map(|(key, value)| format!(",{HERITAGE}/{key}={value}"));
+        let text: String = std::iter::once(format!("heritage={HERITAGE}")).chain(labels).collect();
+        Rdata::from_long_text(text.as_bytes())
+    }
+}
+
+/// Whether the TXT at a name of the registry say that an RRset is this owner's, and none names another; none where no TXT
+/// there names an owner.
+pub fn names_owner(records: &[Rdata], owner: &str) -> Option<bool> {
+    let mut said = records.iter().filter_map(|rdata| MarkLabels::read(rdata.as_rdata(Rtype::TXT))).peekable();
+    said.peek()?;
+    Some(said.all(|labels| labels.owner() == owner))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The owner that a TXT of one string names.
+    fn owner(text: &str) -> Option<String> {
+        MarkLabels::read(Rdata::from_text(text).unwrap().as_rdata(Rtype::TXT)).map(|labels| labels.owner().to_owned())
+    }
+
+    #[test]
+    fn heritage_is_read_as_external_dns_writes_it() {
+        assert_eq!(owner("heritage=external-dns,external-dns/owner=us").as_deref(), Some("us"));
+        let with_more = "\"heritage=external-dns,external-dns/owner=us,external-dns/resource=crd/a/b\"";
+        assert_eq!(owner(with_more).as_deref(), Some("us"));
+        assert_eq!(owner("heritage=external-dns").as_deref(), Some(""));
+        assert_eq!(owner("heritage=other,external-dns/owner=us"), None);
+        assert_eq!(owner("v=spf1 -all"), None);
+    }
+
+    #[test]
+    fn heritage_is_read_as_external_dns_reads_it() {
+        let twice = "heritage=external-dns,external-dns/owner=us,external-dns/owner=other";
+        assert_eq!(owner(twice).as_deref(), Some("other"));
+        assert_eq!(owner("heritage=external-dns,external-dns/owner=us,heritage=other"), None);
+        assert_eq!(owner("heritage=other,heritage=external-dns,external-dns/owner=us"), None);
+        assert_eq!(owner("external-dns/owner=us,heritage=external-dns").as_deref(), Some("us"));
+        // A value may have a `=`, since v0.22.
+        assert_eq!(owner("heritage=external-dns,external-dns/owner=us,external-dns/owner=a=b").as_deref(), Some("a=b"));
+        assert_eq!(owner("heritage=external-dns,external-dns/owner=us,heritage=a=b"), None);
+        assert_eq!(owner("heritage=external-dns,external-dns/owner=us,heritage=,x"), None);
+        assert_eq!(owner("heritage=external-dns,external-dns/owner=us,external-dns/owner=").as_deref(), Some(""));
+        assert_eq!(owner("heritage=external-dns, external-dns/owner=us").as_deref(), Some(""));
+    }
+}
