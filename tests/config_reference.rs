@@ -30,6 +30,7 @@ const FILES: &[File] = &[
             ("`[plan]`", "/properties/plan"),
             ("`[sources]`", "/properties/sources"),
             ("`hosts` of `[sources]` as a table", "/$defs/hosts_table"),
+            ("`addresses` of `[sources]` as a table", "/$defs/addresses_table"),
             ("Another source as a table", "/$defs/trusted_source"),
             ("`[[sources.mac]]`", "/$defs/mac_source"),
             ("`[[sources.records]]`", "/$defs/records_source"),
@@ -52,6 +53,7 @@ const FILES: &[File] = &[
         schema: "schemas/project.schema.json",
         tables: &[
             ("A project file", ""),
+            ("`interfaces`", "/properties/interfaces"),
             ("`vlans`", "/properties/vlans"),
             ("`limits` of a project", "/$defs/limits"),
             ("An entry of `limits: hosts`", "/$defs/limit"),
@@ -222,7 +224,7 @@ fn tables(part: &Value, place: &str, found: &mut BTreeSet<String>) {
     if is_table(members) && members.contains_key("description") {
         found.insert(place.to_owned());
     }
-    for (key, member) in members.iter().filter(|(key, _)| !["if", "then", "allOf"].contains(&key.as_str())) {
+    for (key, member) in members.iter().filter(|(key, _)| !["if", "then", "else", "allOf"].contains(&key.as_str())) {
         tables(member, &format!("{place}/{key}"), found);
     }
 }

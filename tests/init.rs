@@ -198,6 +198,27 @@ fn hosts_without_zones_get_stand_ins_and_a_plan() {
 }
 
 #[test]
+fn addresses_that_an_export_lists_are_planned_as_they_are() {
+    let folder = empty();
+    let hosts = "inv,name,project,status,location,queue,rack,switch,port,restrictions\n\
+                 1,a.example.net,app,assigned,fra,,,,,\n2,b.example.net,app,assigned,fra,,,,,\n";
+    let addresses = "inv,interface,address\n1,ens3,192.0.2.1\n1,ens3,2001:db8::1\n2,ens3,192.0.2.2\n2,ipmi,10.0.0.2\n";
+    fs::write(folder.path().join("hosts.csv"), hosts).expect("a file");
+    fs::write(folder.path().join("addresses.csv"), addresses).expect("a file");
+    let now = ["--now", "2026-11-20T02:00:00Z"];
+    let said = done(folder.path(), &[&["init"][..], &now].concat());
+    assert!(said.contains("`ens3`, counts as the main one"), "{said}");
+    assert!(!said.contains("no-mac") && !said.contains("no-network"), "{said}");
+    let project = fs::read_to_string(folder.path().join("projects/app.yaml")).expect("a project file");
+    assert!(project.contains("\naddresses: inventory\ninterfaces: {backbone: \"ens3\"}\n"), "{project}");
+    let plan = done(folder.path(), &[&["plan", "--format", "json", "-q"][..], &now].concat());
+    let plan: serde_json::Value = serde_json::from_str(&plan).expect("a plan");
+    let changes = plan["changes"].as_array().expect("a list");
+    let count = |rtype: &str| changes.iter().filter(|change| change["type"] == rtype).count();
+    assert_eq!((count("A"), count("AAAA"), count("PTR")), (2, 1, 3), "{plan}");
+}
+
+#[test]
 fn the_errors_of_a_server_say_what_to_do_about_just_them() {
     let folder = empty();
     let error = |args: &[&str]| stderr(&run(folder.path(), &[&["init", "x", "--from-axfr"], args].concat()));

@@ -8,8 +8,9 @@
 //! |---|---|
 //! | any | its name is in its zone and in no zone below it; it is no apex and no marker |
 //! | any | its RRset has at most `max_rrset` records afterwards, or no more than before |
-//! | AAAA | not at a wildcard |
-//! | AAAA that adds, or sets the TTL | one address more at most, unless it is for some targets of its pool alone; its name is directly below a domain of its project |
+//! | AAAA, A | not at a wildcard |
+//! | A that adds, or sets the TTL | the inventory lists the addresses of its project |
+//! | AAAA or A that adds, or sets the TTL | one address more at most, unless it is for some targets of its pool alone or the inventory lists them; its name is directly below a domain of its project |
 //! | PTR | at the reverse name of a whole address |
 //! | PTR that adds | it points to a name directly below a domain of a project |
 //! | TXT of the registry | `registry = "txt"`; it adds or removes the registry's text for an RRset that the plan creates or deletes |
@@ -41,6 +42,8 @@ pub struct PlanBounds<'a> {
     apexes: Apexes,
     /// The projects by id.
     projects: BTreeMap<&'a str, &'a ProjectAdmin>,
+    /// The projects whose addresses the inventory lists: exactly these are at a name, of both families.
+    listing: HashSet<&'a str>,
     /// The domains of all projects, in wire format.
     domains: HashSet<&'a [u8]>,
     /// How own RRsets are known where a pool says nothing.
@@ -55,10 +58,12 @@ impl<'a> PlanBounds<'a> {
     /// The bounds that settings set.
     pub fn of(config: &'a Config, projects: &'a [Project]) -> PlanBounds<'a> {
         let zones = config.zones.iter().map(|spec| &spec.name).collect();
-        let projects = projects.iter().filter_map(|project| Some((project.id.as_str(), project.admin.as_ref()?)));
-        let bounds = PlanBounds::new(zones, projects, &config.marking, config.limits.max_rrset);
+        let of_admins = projects.iter().filter_map(|project| Some((project.id.as_str(), project.admin.as_ref()?)));
+        let bounds = PlanBounds::new(zones, of_admins, &config.marking, config.limits.max_rrset);
         let markings = config.pools.iter().map(|pool| (&pool.name, &pool.marking)).collect();
-        PlanBounds { markings, ..bounds }
+        let is_listing = |project: &&Project| project.file.settings().is_some_and(|own| own.listed().is_some());
+        let listing = projects.iter().filter(is_listing).map(|project| project.id.as_str()).collect();
+        PlanBounds { listing, markings, ..bounds }
     }
 
     /// The bounds of zones, and of projects by id; with how own RRsets are known.
@@ -72,7 +77,16 @@ impl<'a> PlanBounds<'a> {
         let apexes = Apexes::new(zones.iter().copied());
         let of = |admin: &'a ProjectAdmin| std::iter::once(&admin.dns_domain).chain(&admin.also_domains);
         let domains = projects.values().copied().flat_map(of).map(Name::as_wire).collect();
-        PlanBounds { zones, apexes, projects, domains, marking, markings: HashMap::new(), max_rrset }
+        PlanBounds {
+            zones,
+            apexes,
+            projects,
+            listing: HashSet::new(),
+            domains,
+            marking,
+            markings: HashMap::new(),
+            max_rrset,
+        }
     }
 
     /// How own RRsets are known in the zones of a pool.
@@ -199,7 +213,7 @@ fn does(
     reasons(change, &diff)?;
     match key.rtype {
         _ if is_stated && !change.is_registry() => stated(change, bounds),
-        Rtype::AAAA => address(change, &diff, bounds),
+        Rtype::AAAA | Rtype::A => address(change, &diff, bounds),
         Rtype::PTR => pointer(change, &diff, bounds),
         _ => text(change, &diff, bounds, is_made),
     }
@@ -238,6 +252,10 @@ fn address(change: &Change, diff: &RrsetDiff<'_>, bounds: &PlanBounds<'_>) -> Sh
         return Ok(());
     }
     let project = &change.project;
+    let is_listed = bounds.listing.contains(project.as_str());
+    if change.key.rtype == Rtype::A && !is_listed {
+        return no(format!("the A records of the hosts of project `{project}` are not ours to set"));
+    }
     match bounds.projects.get(project.as_str()) {
         Some(admin) if admin.has_name(name) && has_host_label(name) => {}
         Some(_) => return no(format!("a host of project `{project}` has no such name: see its domains")),
@@ -246,6 +264,7 @@ fn address(change: &Change, diff: &RrsetDiff<'_>, bounds: &PlanBounds<'_>) -> Sh
     }
     match diff.added.len() {
         0 | 1 => Ok(()),
+        _ if is_listed => Ok(()),
         // The reference copy keeps all that a host may have, and the other copies get all of it.
         _ if !change.targets.is_empty() => Ok(()),
         added => no(format!("adds {added} addresses, and no plan adds more than one at a name")),
@@ -388,7 +407,7 @@ fn is_about(change: &Change, subject: &Subject, diff: &RrsetDiff<'_>) -> bool {
 /// The rules that add records of a change, and the rules that remove them.
 fn rules_of(change: &Change) -> (Vec<Rule>, Vec<Rule>) {
     let (mut adds, mut removes) = match change.key.rtype {
-        Rtype::AAAA => {
+        Rtype::AAAA | Rtype::A => {
             (vec![Rule::Missing], vec![Rule::WrongAddress, Rule::AddressElsewhere, Rule::Released, Rule::Orphan])
         }
         Rtype::PTR => (vec![Rule::MissingPtr], vec![Rule::WrongPtr, Rule::PtrElsewhere, Rule::Released, Rule::Orphan]),

@@ -211,6 +211,8 @@ words! {
         NoNetwork = "no-network",
         /// None of its IPv4 addresses is in the map.
         NoIpv4Network = "no-ipv4-network",
+        /// The inventory lists no address for it.
+        NoAddress = "no-address",
         /// Another interface has one of its addresses.
         AddressCollision = "address-collision",
         /// What another subject claims contradicts it.

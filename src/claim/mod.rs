@@ -106,6 +106,8 @@ pub enum IfForeign {
     Block,
     /// The value is left.
     Leave,
+    /// The value is left, also where all may be changed: only an own RRset loses it.
+    Keep,
 }
 
 /// What a subject asks for of one value: that no other RRset holds it.

@@ -3,9 +3,9 @@
 //! Comes in: a host with its interfaces, and which of their addresses they keep or get. Goes out: claims, each with the
 //! lines that it follows from. They are made an interface at a time, and only for hosts whose rules run.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 
-use super::{DesiredHost, Interface, InterfaceKind};
+use super::{DesiredHost, Interface};
 use crate::claim::{
     Claim, ElsewhereClaim, ElsewhereReach, IfForeign, RrsetClaim, Rule, TtlHold, Want, WantedTtl, WantedValue,
 };
@@ -30,8 +30,19 @@ pub struct HostClaims<'a> {
 }
 
 impl HostClaims<'_> {
-    /// The addresses at an interface's name (rules 1, 2, 4 and 6).
-    pub fn addresses(self, interface: &Interface) -> RrsetClaim {
+    /// The addresses at an interface's name (rules 1, 2, 4 and 6); of addresses that the inventory lists, both families.
+    pub fn addresses(self, interface: &Interface) -> impl Iterator<Item = RrsetClaim> {
+        let (first, second) = if interface.is_listed() {
+            let [v6, v4] = [Rtype::AAAA, Rtype::A].map(|family| self.listed(interface, family));
+            (v6, Some(v4))
+        } else {
+            (self.acceptable(interface), None)
+        };
+        std::iter::once(first).chain(second)
+    }
+
+    /// Any of the acceptable addresses at an interface's name.
+    fn acceptable(self, interface: &Interface) -> RrsetClaim {
         let values = interface.acceptable.iter().map(|(address, network)| WantedValue {
             rdata: Rdata::from_address(IpAddr::V6(*address)),
             evidence: self.of_address(interface, *network),
@@ -46,27 +57,58 @@ impl HostClaims<'_> {
         }
     }
 
-    /// All else that an interface claims; `kept` are the addresses that it keeps or gets.
-    pub fn beside_addresses<'i>(self, interface: &'i Interface, kept: &'i [Ipv6Addr]) -> impl Iterator<Item = Claim> {
-        let acceptable = || interface.acceptable.iter();
-        let elsewhere =
-            acceptable().map(move |(address, network)| self.address_elsewhere(interface, *address, *network));
-        let pointers = acceptable().map(move |(address, network)| {
-            let evidence = self.of_address(interface, *network);
-            self.pointer_at_acceptable(interface, *address, kept.contains(address), evidence)
+    /// Exactly the addresses of a family that the inventory lists. Where it lists none, what is there may be another's, so
+    /// that only an own RRset goes.
+    fn listed(self, interface: &Interface, rtype: Rtype) -> RrsetClaim {
+        let addresses = interface.addresses().filter(|(address, _)| address_rtype(*address) == rtype);
+        let values = addresses.map(|(address, row)| WantedValue {
+            rdata: Rdata::from_address(address),
+            evidence: self.of_address(interface, row),
         });
-        let at_own_a = interface.own_a.iter().map(move |address| self.pointer_at_own_a(interface, *address));
+        let values: Vec<WantedValue> = values.collect();
+        let is_any = !values.is_empty();
+        let setting = self.settings().and_then(|settings| settings.listed()).map(|listed| listed.origin);
+        RrsetClaim {
+            owner: interface.owner.clone(),
+            rtype,
+            want: if is_any {
+                Want::Exactly { values, adds: Rule::Missing }
+            } else {
+                Want::Absent(setting.into_iter().chain(self.desired.name_origin).collect())
+            },
+            ttl: if is_any { self.ttl(&interface.owner) } else { None },
+            removes: Rule::WrongAddress,
+            if_foreign: if is_any { IfForeign::Block } else { IfForeign::Keep },
+        }
+    }
+
+    /// All else that an interface claims; `kept` are the addresses that it keeps or gets, and `spared` others that stay at
+    /// its name, with what points back from them.
+    pub fn beside_addresses<'i>(
+        self,
+        interface: &'i Interface,
+        kept: &'i [IpAddr],
+        spared: &'i [IpAddr],
+    ) -> impl Iterator<Item = Claim> {
+        let addresses = || interface.addresses();
+        let elsewhere = addresses().map(move |(address, line)| self.address_elsewhere(interface, address, line));
+        let pointers = addresses().map(move |(address, line)| {
+            let evidence = self.of_address(interface, line);
+            self.pointer_at_address(interface, address, kept.contains(&address), evidence)
+        });
+        let own_a = if interface.is_listed() { &[] } else { interface.own_a.as_slice() };
+        let at_own_a = own_a.iter().map(move |address| self.pointer_at_own_a(interface, *address));
         let rrsets = pointers.chain(at_own_a).map(Claim::Rrset);
-        let pointer_elsewhere = std::iter::once_with(move || self.pointer_elsewhere(interface));
+        let pointer_elsewhere = std::iter::once_with(move || self.pointer_elsewhere(interface, spared));
         elsewhere.map(Claim::NowhereElse).chain(rrsets).chain(pointer_elsewhere.map(Claim::NowhereElse))
     }
 
     /// That an address is at no other name (rule 3).
-    fn address_elsewhere(self, interface: &Interface, address: Ipv6Addr, network: Origin) -> ElsewhereClaim {
-        let evidence = self.of_address(interface, network);
+    fn address_elsewhere(self, interface: &Interface, address: IpAddr, line: Origin) -> ElsewhereClaim {
+        let evidence = self.of_address(interface, line);
         ElsewhereClaim {
-            rtype: Rtype::AAAA,
-            value: WantedValue { rdata: Rdata::from_address(IpAddr::V6(address)), evidence },
+            rtype: address_rtype(address),
+            value: WantedValue { rdata: Rdata::from_address(address), evidence },
             removes: Rule::AddressElsewhere,
             here: vec![interface.owner.clone()],
             own: self.desired.interfaces.iter().map(|own| own.owner.clone()).collect(),
@@ -74,16 +116,16 @@ impl HostClaims<'_> {
         }
     }
 
-    /// What points back from an acceptable address: the name if the interface keeps or gets it, else nothing (rules 5
+    /// What points back from an address that an interface may have: the name if it keeps or gets it, else nothing (rules 5
     /// and 6).
-    fn pointer_at_acceptable(
+    fn pointer_at_address(
         self,
         interface: &Interface,
-        address: Ipv6Addr,
+        address: IpAddr,
         is_kept: bool,
         evidence: Vec<Origin>,
     ) -> RrsetClaim {
-        let owner = reverse_name(IpAddr::V6(address));
+        let owner = reverse_name(address);
         let want = if is_kept {
             let value = WantedValue { rdata: Rdata::from_name(interface.owner.as_name()), evidence };
             Want::Exactly { values: vec![value], adds: Rule::MissingPtr }
@@ -114,12 +156,12 @@ impl HostClaims<'_> {
     }
 
     /// That no other address points back to the interface's name (rule 5).
-    fn pointer_elsewhere(self, interface: &Interface) -> ElsewhereClaim {
+    fn pointer_elsewhere(self, interface: &Interface, spared: &[IpAddr]) -> ElsewhereClaim {
         ElsewhereClaim {
             rtype: Rtype::PTR,
             value: self.name(interface),
             removes: Rule::PtrElsewhere,
-            here: reverse_names(interface).collect(),
+            here: reverse_names(interface).chain(spared.iter().map(|address| reverse_name(*address))).collect(),
             own: self.desired.interfaces.iter().flat_map(reverse_names).collect(),
             reach: ElsewhereReach::Everywhere,
         }
@@ -145,16 +187,25 @@ impl HostClaims<'_> {
         self.inventory.projects[self.host.project.0 as usize].file.settings()
     }
 
-    /// The lines that an address follows from; `network` is that of its network.
+    /// The lines that an address follows from; `network` is that of its network, or that lists it.
     fn of_address(&self, interface: &Interface, network: Origin) -> Vec<Origin> {
         let settings = self.settings();
-        let by_ipv4 = interface.kind == InterfaceKind::Backbone && !interface.own_a.is_empty();
+        if interface.is_listed() {
+            let setting = settings.and_then(|settings| settings.listed()).map(|listed| listed.origin);
+            return [Some(network), setting, self.desired.name_origin].into_iter().flatten().collect();
+        }
+        let by_ipv4 = interface.is_by_ipv4();
         let mac = self.desired.mac.active.map(|active| active.origin).filter(|_| !by_ipv4);
         let vlan = settings.map(|settings| settings.vlans_origin);
         let project_id = settings.and_then(|settings| settings.hbf_project_id).filter(|_| !by_ipv4);
         let project_id = project_id.map(|(_, origin)| origin);
         [mac, Some(network), vlan, project_id, self.desired.name_origin].into_iter().flatten().collect()
     }
+}
+
+/// The type of the records that hold an address.
+fn address_rtype(address: IpAddr) -> Rtype {
+    if address.is_ipv4() { Rtype::A } else { Rtype::AAAA }
 }
 
 /// The reverse names of the addresses of an interface.

@@ -11,8 +11,9 @@ use crate::change::BlockCode;
 use crate::diag::Origin;
 use crate::dns::{Name, NameError, RrsetRef, Rtype};
 use crate::inventory::Inventory;
+use crate::inventory::addresses::ListedInterfaces;
 use crate::inventory::model::{
-    ExportEntry, Host, HostStatus, LockRow, MacReport, MacSource, ProjectFile, ProjectSettings, VlanScheme,
+    ExportEntry, Host, HostStatus, LockRow, MacReport, MacSource, ProjectFile, ProjectSettings,
 };
 use crate::inventory::symbol::Symbol;
 use crate::inventory::value::{Time, Vlan};
@@ -32,7 +33,8 @@ pub struct DesiredHost {
     pub faults: Vec<HostFault>,
 }
 
-/// Addresses that are right for an interface, each with the line of its network: nearly always one, or two.
+/// Addresses that are right for an interface, each with the line of its network, or that lists it: nearly always one, or
+/// two.
 pub type AcceptableAddresses = SmallVec<[(Ipv6Addr, Origin); 2]>;
 
 /// One interface of a host.
@@ -42,10 +44,13 @@ pub struct Interface {
     pub kind: InterfaceKind,
     /// Its name.
     pub owner: Name,
-    /// The addresses that are right for it, the preferred one first, each once, each with the line of its network.
+    /// The IPv6 addresses that are right for it, the preferred one first, each once, each with the line of its network. Of
+    /// those that the inventory lists all are to be there.
     pub acceptable: AcceptableAddresses,
-    /// The A records at its name, in numeric order.
+    /// The A records at its name, in numeric order; where the inventory lists its addresses, the IPv4 ones of these.
     pub own_a: Vec<Ipv4Addr>,
+    /// Where the inventory lists its addresses: the lines of those in `own_a`.
+    pub listed: Option<Vec<Origin>>,
     /// Whether it could be read what is at its name. Where not, A records may be there: the addresses of a backbone are then
     /// those that it has without.
     pub is_read: bool,
@@ -55,6 +60,28 @@ impl Interface {
     /// Whether an address is acceptable.
     pub fn accepts(&self, address: Ipv6Addr) -> bool {
         self.acceptable.iter().any(|(own, _)| *own == address)
+    }
+
+    /// Whether the inventory lists its addresses: it has exactly these.
+    pub fn is_listed(&self) -> bool {
+        self.listed.is_some()
+    }
+
+    /// Whether its addresses are made of the A records at its name.
+    pub fn is_by_ipv4(&self) -> bool {
+        self.kind == InterfaceKind::Backbone && !self.is_listed() && !self.own_a.is_empty()
+    }
+
+    /// Whether there is an address that it may have.
+    pub fn has_addresses(&self) -> bool {
+        !self.acceptable.is_empty() || (self.is_listed() && !self.own_a.is_empty())
+    }
+
+    /// The addresses that it may have, with the lines that give them; without A records that are only live.
+    pub fn addresses(&self) -> impl Iterator<Item = (IpAddr, Origin)> {
+        let v6 = self.acceptable.iter().map(|(address, origin)| (IpAddr::V6(*address), *origin));
+        let v4 = self.own_a.iter().zip(self.listed.iter().flatten());
+        v6.chain(v4.map(|(address, origin)| (IpAddr::V4(*address), *origin)))
     }
 
     /// Whether an address is acceptable, or one of the A records at its name.
@@ -105,6 +132,10 @@ pub enum FaultDetail {
     Vlan(MissingNetwork),
     /// The IPv4 addresses without an entry.
     Ipv4(Vec<Ipv4Addr>),
+    /// The inventory lists no address for it.
+    NoAddress,
+    /// An address that the inventory lists is in no network of the project; with its line.
+    OutsideNetworks(IpAddr, Origin),
 }
 
 /// A VLAN without networks where a host is.
@@ -148,7 +179,10 @@ pub fn derive_by(
     LookedUp { rows, reports, fastbone }: LookedUp<'_>,
     own_a: OwnALookup<'_>,
 ) -> DesiredHost {
-    let mac = mac::choose(inventory, reports, now);
+    let settings = inventory.projects[host.project.0 as usize].file.settings();
+    let is_listed = settings.is_some_and(|settings| settings.listed().is_some());
+    // An address that the inventory lists needs no MAC, so that no report blocks the host.
+    let mac = if is_listed { MacChoice::default() } else { mac::choose(inventory, reports, now) };
     let named = name_among(rows, host);
     let name_origin = named.map(|(_, row)| row.map_or(host.origin, |row| row.origin));
     let mut desired = DesiredHost { name_origin, interfaces: SmallVec::new(), mac, faults: Vec::new() };
@@ -166,7 +200,6 @@ pub fn derive_by(
         }
         Some(_) => {}
     }
-    let settings = project.file.settings();
     derive_interfaces(&HostDerivation { inventory, own_a, reports, host, name, settings }, fastbone, &mut desired);
     desired.faults.sort_by_key(|fault| fault.code);
     desired.faults.dedup();
@@ -194,7 +227,7 @@ fn note_bad_rows(inventory: &Inventory, host: &Host, rows: &[LockRow], desired: 
     match &inventory.projects[host.project.0 as usize].file {
         ProjectFile::Missing => desired.fault(BlockCode::BadInput, FaultDetail::NoProjectFile),
         ProjectFile::Bad { origin } => desired.fault(BlockCode::BadInput, FaultDetail::Line(*origin)),
-        ProjectFile::Good(settings) if settings.vlans == VlanScheme::None => {
+        ProjectFile::Good(settings) if settings.has_no_hosts() => {
             desired.fault(BlockCode::BadInput, FaultDetail::NoVlans(settings.vlans_origin));
         }
         ProjectFile::Good(_) => {}
@@ -231,6 +264,9 @@ struct HostDerivation<'d> {
 
 /// Derives backbone and fastbone, whose name may have been made already.
 fn derive_interfaces(this: &HostDerivation<'_>, fastbone: Option<Name>, desired: &mut DesiredHost) {
+    if let Some((settings, listed)) = this.settings.and_then(|settings| Some((settings, settings.listed()?))) {
+        return list_interfaces(this, settings, listed, fastbone, desired);
+    }
     // A host without a name has no A records.
     let own_a = this.name.map_or_else(|| Some(Vec::new()), |name| (this.own_a)(InterfaceKind::Backbone, name));
     let of_backbone = this.settings.and_then(|settings| Some((settings, settings.vlans.main()?)));
@@ -265,6 +301,81 @@ fn derive_interfaces(this: &HostDerivation<'_>, fastbone: Option<Name>, desired:
     }
 }
 
+/// Lists the addresses of backbone and fastbone. Nothing of them depends on live DNS.
+fn list_interfaces(
+    this: &HostDerivation<'_>,
+    settings: &ProjectSettings,
+    listed: &ListedInterfaces,
+    fastbone: Option<Name>,
+    desired: &mut DesiredHost,
+) {
+    if let Some(reason) = this.inventory.trust.addresses.doubt() {
+        desired.fault(BlockCode::SourceUntrusted, FaultDetail::Source(reason.to_owned()));
+    }
+    let names =
+        [(InterfaceKind::Backbone, Some(&listed.backbone)), (InterfaceKind::Fastbone, listed.fastbone.as_ref())];
+    let mut has_none = true;
+    let mut fastbone = fastbone.map(Ok);
+    for (kind, name) in names {
+        let Some(name) = name else { continue };
+        let (acceptable, v4) = listed_addresses(this, listed, (kind, name), desired);
+        has_none &= acceptable.is_empty() && v4.is_empty();
+        let owner = match kind {
+            InterfaceKind::Backbone => this.name.cloned().map(Ok),
+            InterfaceKind::Fastbone => {
+                fastbone.take().or_else(|| Some(settings.fastbone_name.expand(this.name?.as_name())))
+            }
+        };
+        let (own_a, lines) = v4.into_iter().unzip();
+        match owner {
+            Some(Ok(owner)) => desired.interfaces.push(Interface {
+                kind,
+                owner,
+                acceptable,
+                own_a,
+                listed: Some(lines),
+                is_read: true,
+            }),
+            Some(Err(error)) => desired.fault(BlockCode::BadInput, FaultDetail::FastboneName(error)),
+            None => {}
+        }
+    }
+    if has_none {
+        desired.fault(BlockCode::NoAddress, FaultDetail::NoAddress);
+    }
+}
+
+/// The addresses that the inventory lists for an interface, in numeric order, each once.
+fn listed_addresses(
+    this: &HostDerivation<'_>,
+    listed: &ListedInterfaces,
+    (kind, name): (InterfaceKind, &str),
+    desired: &mut DesiredHost,
+) -> (AcceptableAddresses, Vec<(Ipv4Addr, Origin)>) {
+    let (mut v6, mut v4) = (AcceptableAddresses::new(), Vec::new());
+    let symbols = &this.inventory.symbols;
+    let is_backbone = kind == InterfaceKind::Backbone;
+    let rows = this.inventory.addresses_of(this.host.inv).iter();
+    for row in rows.filter(|row| row.interface.may_be(name, is_backbone, symbols)) {
+        let Some(address) = row.address else {
+            desired.fault(BlockCode::BadInput, FaultDetail::Line(row.origin));
+            continue;
+        };
+        if !listed.admits(address) {
+            desired.fault(BlockCode::BadInput, FaultDetail::OutsideNetworks(address, row.origin));
+        }
+        match address {
+            IpAddr::V6(address) => v6.push((address, row.origin)),
+            IpAddr::V4(address) => v4.push((address, row.origin)),
+        }
+    }
+    v6.sort_unstable();
+    v6.dedup_by_key(|(address, _)| *address);
+    v4.sort_unstable();
+    v4.dedup_by_key(|(address, _)| *address);
+    (v6, v4)
+}
+
 /// Puts an interface together.
 fn interface(
     kind: InterfaceKind,
@@ -272,7 +383,7 @@ fn interface(
     acceptable: AcceptableAddresses,
     own_a: Option<Vec<Ipv4Addr>>,
 ) -> Interface {
-    Interface { kind, owner, acceptable, is_read: own_a.is_some(), own_a: own_a.unwrap_or_default() }
+    Interface { kind, owner, acceptable, is_read: own_a.is_some(), own_a: own_a.unwrap_or_default(), listed: None }
 }
 
 /// The live A records at a name, in numeric order; none where its zone could not be read.

@@ -215,9 +215,10 @@ impl Adoption<'_, '_> {
             let subject = &context.stated.subjects[place];
             let (is_out, project) = (self.is_left_out(&self.standings.stated[place]), subject.project);
             let is_selected = context.selection.includes_stated(project);
-            return Some(match is_out || !is_selected {
-                true => Err(KeptOwner::LeftOut),
-                false => Ok(Heir { subject: subject.subject.clone(), project, evidence: Some(origin) }),
+            return Some(if is_out || !is_selected {
+                Err(KeptOwner::LeftOut)
+            } else {
+                Ok(Heir { subject: subject.subject.clone(), project, evidence: Some(origin) })
             });
         }
         let place = match rtype {

@@ -131,7 +131,7 @@ impl<'a, 'c> Claimant<'a, 'c> {
         // What a subject only prefers gives way to what a file states.
         let stated = self.context.stated;
         let is_of_files = || stated.on(owner, rtype).next().is_some() || stated.holds(owner, rtype);
-        if if_foreign == IfForeign::Leave && !is_stated && is_of_files() {
+        if if_foreign != IfForeign::Block && !is_stated && is_of_files() {
             return;
         }
         let found = if is_stated { live.stated_rrset(owner, rtype) } else { live.rrset(owner, rtype) };
@@ -291,7 +291,10 @@ impl<'a, 'c> Claimant<'a, 'c> {
             if site.if_foreign == IfForeign::Block {
                 self.block(words::registry_unknown(context, site.zone, &registry));
             }
-        } else if site.found.is_some_and(|found| own::is_writable(context, found)) {
+        } else if site.found.is_some_and(|found| {
+            let must_be_own = site.if_foreign == IfForeign::Keep;
+            if must_be_own { own::is_own(context, found) } else { own::is_writable(context, found) }
+        }) {
             self.act(site, RrsetDeed::Remove(rdata.to_rdata()), cause);
         } else if site.if_foreign == IfForeign::Block {
             self.block(words::not_owner(context, (site.zone, site.owner), rdata));

@@ -178,6 +178,12 @@ impl<'a> RuleContext<'a> {
         self.inventory.projects[project.0 as usize].file.settings()
     }
 
+    /// Whether the inventory lists the addresses of the hosts of any project.
+    pub fn lists_addresses(&self) -> bool {
+        let mut settings = self.inventory.projects.iter().filter_map(|project| project.file.settings());
+        settings.any(|settings| settings.listed().is_some())
+    }
+
     /// A project's id.
     pub fn project_id(&self, project: ProjectIndex) -> &'a str {
         &self.inventory.projects[project.0 as usize].id

@@ -125,7 +125,9 @@ fn disagreeing(
     let may_differ = |place: &usize| !(context.settled[*place] && reference.settled[*place]);
     let places = (0..hosts.len()).into_par_iter().filter(is_open).filter(may_differ);
     let found = places.filter_map(|place| {
-        let names = reference.desired[place].interfaces.iter().map(|interface| interface.owner.as_name());
+        // What the inventory lists does not follow from A records: these are brought in line.
+        let derived = reference.desired[place].interfaces.iter().filter(|interface| !interface.is_listed());
+        let names = derived.map(|interface| interface.owner.as_name());
         let name = names.into_iter().find(|name| !have_same_a(reference.live, context.live, *name))?;
         Some((hosts[place].inv, words::copies_disagree(name, target)))
     });

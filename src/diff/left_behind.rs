@@ -78,7 +78,8 @@ pub fn left(
         !strays.contains(&orphan.name) && !context.names.may_be_held(context.inventory, orphan.name.as_name())
     };
     let left = orphans.iter().filter(has_no_host).filter_map(|orphan| {
-        let rrsets = orphan.addresses.iter().chain(&orphan.pointers).map(|found| left_rrset(context, *found));
+        let rrsets =
+            orphan.address_rrsets().chain(orphan.pointers.iter().copied()).map(|found| left_rrset(context, found));
         let rrsets: Vec<LeftRrset> = rrsets.filter(|left| !settled.contains(&(&left.zone, &left.key))).collect();
         if rrsets.is_empty() {
             return None;
@@ -163,13 +164,15 @@ fn remedy(context: &RuleContext<'_>, orphan: &Orphan<'_>, project: Option<(Proje
     let id = context.project_id(project);
     let name = orphan.name.as_name();
     let is_kept = is_untouchable(context, name) || protect::protection(context, name).is_some();
-    let mut rrsets = orphan.addresses.iter().chain(&orphan.pointers).map(|found| &found.rrset);
+    let mut rrsets = orphan.address_rrsets().chain(orphan.pointers.iter().copied()).map(|found| found.rrset);
     match context.settings(project) {
         _ if rrsets.any(|rrset| context.held.has_rrset(&rrset.owner(), rrset.rtype())) => {
             by_hand("a person edited one of them after an apply, and the project has `keep_edits`")
         }
         _ if is_kept => by_hand("the name is protected"),
-        _ if orphan.addresses.is_none() => by_hand("policy `sync` deletes PTR only together with an own AAAA"),
+        _ if orphan.address_rrsets().next().is_none() => {
+            by_hand("policy `sync` deletes PTR only together with an own AAAA")
+        }
         _ if !is_searched => by_hand(&format!("policy `sync` does not look for names in `also_domains` of `{id}`")),
         None => format!("correct the project file of `{id}`, so that its policy is known"),
         Some(settings) if settings.policy != Policy::Sync => {
@@ -203,5 +206,9 @@ fn records(rrsets: &[LeftRrset]) -> String {
         let shown = addresses[..addresses.len() - more].join(", ");
         (!addresses.is_empty()).then(|| format!("{what} {shown}{rest}"))
     };
-    [of_type(Rtype::AAAA, "AAAA"), of_type(Rtype::PTR, "PTR of")].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    [of_type(Rtype::AAAA, "AAAA"), of_type(Rtype::A, "A"), of_type(Rtype::PTR, "PTR of")]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(", ")
 }

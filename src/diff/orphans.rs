@@ -19,10 +19,19 @@ pub struct Orphan<'c> {
     pub name: Name,
     /// The own AAAA RRset at it.
     pub addresses: Option<LiveRrset<'c>>,
+    /// The own A RRset at it, in the domain of a project whose addresses the inventory lists.
+    pub ipv4: Option<LiveRrset<'c>>,
     /// The own PTR RRsets that name it.
     pub pointers: Vec<LiveRrset<'c>>,
     /// The number to which names.lock still gives the name, and which hosts.csv does not have.
     pub locked_for: Option<Inv>,
+}
+
+impl<'c> Orphan<'c> {
+    /// The own RRsets of addresses at the name.
+    pub fn address_rrsets(&self) -> impl Iterator<Item = LiveRrset<'c>> {
+        self.addresses.into_iter().chain(self.ipv4)
+    }
 }
 
 /// Finds all orphans, sorted by name; none where own RRsets cannot be distinguished from others.
@@ -33,6 +42,11 @@ pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
     let has_subject =
         |name: NameRef<'_>| context.names.has_host(context.inventory, name) || context.stated.has_name(name);
     let names = context.live.names_beside_settled(|name| !has_subject(name));
+    let domains = ProjectDomains::of_all(context);
+    let is_listed = |name: NameRef<'_>| {
+        let settings = domains.project_of(name).and_then(|project| context.settings(project));
+        settings.is_some_and(|settings| settings.listed().is_some())
+    };
     let orphan = |name: Name| {
         let at = name.as_name();
         let is_of_host = |found: &LiveRrset<'_>| {
@@ -42,17 +56,19 @@ pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
                 || context.statements.has_any(&owner, rtype);
             context.marking(found.zone).registry != Registry::Noop && own::is_own(context, *found) && !is_of_file
         };
+        let live_a = || context.live.rrset(at, Rtype::A);
         let addresses = context.live.rrset(at, Rtype::AAAA).filter(is_of_host);
         let pointers = context.live.pointing_to(at).filter(is_of_host);
         let pointers: Vec<LiveRrset<'c>> = pointers.collect();
-        let is_any = addresses.is_some() || !pointers.is_empty();
+        let ipv4 = live_a().filter(|_| is_listed(at)).filter(is_of_host);
+        let is_any = addresses.is_some() || ipv4.is_some() || !pointers.is_empty();
         let locked_for = is_any.then(|| context.names.locked_for(context.inventory, at)).flatten();
-        is_any.then_some(Orphan { name, addresses, pointers, locked_for })
+        is_any.then_some(Orphan { name, addresses, ipv4, pointers, locked_for })
     };
     names.into_iter().filter_map(orphan).collect()
 }
 
-/// Removes the own AAAA RRsets of orphans in the domains of `sync` projects, and the own PTR that name them.
+/// Removes the own AAAA and A RRsets of orphans in the domains of `sync` projects, and the own PTR that name them.
 ///
 /// A current row of names.lock keeps what is at its name. Nothing is removed while removals are paused, for projects whose breaker has tripped, or where the command line
 /// names single hosts.
@@ -64,16 +80,18 @@ pub fn remove(context: &RuleContext<'_>, orphans: &[Orphan<'_>]) -> Vec<RuleAct>
     let domains = ProjectDomains::of_sync(context);
     for orphan in orphans.iter().filter(|orphan| orphan.locked_for.is_none()) {
         let name = orphan.name.as_name();
-        let Some(addresses) = orphan.addresses.filter(|_| !is_untouchable(context, name)) else { continue };
+        let Some(first) = orphan.address_rrsets().next().filter(|_| !is_untouchable(context, name)) else { continue };
         let Some(project) = domains.project_of(name).filter(|project| removes(context, *project)) else { continue };
         let subject =
-            Subject::Orphan(OrphanName { pool: context.pool_of(addresses.zone).clone(), name: orphan.name.clone() });
+            Subject::Orphan(OrphanName { pool: context.pool_of(first.zone).clone(), name: orphan.name.clone() });
         let actor = RuleActor { subject, project, by_right: false };
         let evidence = context.settings(project).map(|settings| settings.policy_origin);
         let mut remove = |found: LiveRrset<'_>, rdata: Rdata| {
             acts.push(RuleAct::removal(found, rdata, Rule::Orphan, actor.clone(), evidence));
         };
-        addresses.rrset.rdata().for_each(|rdata| remove(addresses, rdata.to_rdata()));
+        for found in orphan.address_rrsets() {
+            found.rrset.rdata().for_each(|rdata| remove(found, rdata.to_rdata()));
+        }
         for pointer in &orphan.pointers {
             remove(*pointer, Rdata::from_name(name));
         }

@@ -5,9 +5,6 @@
 //! the names of the configured servers, and the names of markers. Delegations, and what is below them, need no
 //! protection: no rule reads or changes what is there, and a host there is blocked `delegated`.
 
-use std::collections::BTreeMap;
-use std::net::IpAddr;
-
 use super::act::{RrsetDeed, RuleAct, removes_unheld_name};
 use super::block::SubjectBlock;
 use super::context::{RuleContext, RuleGround};
@@ -20,6 +17,7 @@ use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, Rdata, Rtype};
 use crate::inventory::model::{Policy, ProtectPattern};
 use crate::live::ZoneIndex;
+use std::collections::BTreeMap;
 
 /// The label of a marker, directly below the apex of its zone.
 pub const MARKER_LABEL: &[u8] = b"_zonewright";
@@ -78,7 +76,7 @@ pub fn blocks(context: &RuleContext<'_>, desired: &DesiredHost, policy: Policy) 
     for interface in &desired.interfaces {
         note(interface.owner.as_name());
         for address in kept_or_gained(context, interface, policy) {
-            note(ReverseName::of(IpAddr::V6(address)).as_name());
+            note(ReverseName::of(address).as_name());
         }
     }
     blocks

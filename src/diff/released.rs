@@ -39,7 +39,8 @@ pub enum SpareReason {
     Protected,
 }
 
-/// Removes the AAAA of a released name and of its fastbone name, and the PTR that name them.
+/// Removes the AAAA of a released name and of its fastbone name, and the PTR that name them; with addresses that the
+/// inventory lists, the own A, too.
 ///
 /// Nothing is removed while removals are paused, long after the release, or where the administrator, the policy, a
 /// breaker or the host's restrictions forbid it. What blocks the host does not matter, and the owner's switch does not,
@@ -48,10 +49,11 @@ pub fn release(context: &RuleContext<'_>, row: &LockRow) -> Vec<RuleAct> {
     let Some(backbone) = row.name.as_ref().filter(|_| spared_row(context, row).is_none()) else { return Vec::new() };
     let fastbone = fastbone_of(context.inventory, row.project, backbone.as_name());
     let names = std::iter::once(backbone).chain(&fastbone);
+    let is_listed = context.settings(row.project).is_some_and(|settings| settings.listed().is_some());
     // `spared_row` tested the policy: it deletes.
     let mut claimant = Claimant::of_former(context, Subject::Released(row.inv), row.project, Policy::Repair);
     for name in names.filter(|name| spared_name(context, name.as_name()).is_none()) {
-        gone::claims(name, row.origin).iter().for_each(|claim| claimant.compare(claim));
+        gone::claims(name, row.origin, is_listed).for_each(|claim| claimant.compare(&claim));
     }
     claimant.finish().acts
 }

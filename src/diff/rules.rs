@@ -6,11 +6,12 @@ use super::act::RrsetDeed;
 use super::block::SubjectBlock;
 use super::compare::{Claimant, ClaimsResult};
 use super::context::RuleContext;
-use super::standing::{self, kept_or_gained};
+use super::standing::{self, kept_or_gained, spared_addresses};
 use super::subject_standing::{SubjectStanding, SubjectStandings};
 use super::{protect, words};
 use crate::change::BlockCode;
 use crate::claim::Subject;
+use crate::desired::Interface;
 use crate::desired::claims::HostClaims;
 use crate::dns::Rtype;
 use crate::inventory::model::Policy;
@@ -23,8 +24,9 @@ pub fn reconcile(context: &RuleContext<'_>, place: usize, policy: Policy) -> Cla
     let mut claimant = Claimant::by_right(context, Subject::Host(host.inv), host.project, policy);
     for interface in &desired.interfaces {
         let kept = kept_or_gained(context, interface, policy);
-        claimant.compare_rrset(&claims.addresses(interface));
-        claims.beside_addresses(interface, &kept).for_each(|claim| claimant.compare(&claim));
+        claims.addresses(interface).for_each(|claim| claimant.compare_rrset(&claim));
+        let spared = spared_addresses(context, interface);
+        claims.beside_addresses(interface, &kept, &spared).for_each(|claim| claimant.compare(&claim));
     }
     let ClaimsResult { acts, notices, mut blocks } = claimant.finish();
     let protected = protect::blocks(context, desired, policy);
@@ -67,7 +69,10 @@ pub fn obstacles(
     let desired = &context.desired[place];
     let mut blocks = standing::obstacles(context, place, policy);
     let unsure = |block: &SubjectBlock| matches!(block.code, BlockCode::BadInput | BlockCode::SourceUntrusted);
-    let derived = !desired.interfaces.is_empty() && desired.interfaces.iter().all(|own| !own.acceptable.is_empty());
+    let is_derived = |own: &Interface| own.is_listed() || own.has_addresses();
+    let derived = !desired.interfaces.is_empty()
+        && desired.interfaces.iter().all(is_derived)
+        && desired.interfaces.iter().any(Interface::has_addresses);
     if derived && !blocks.iter().any(unsure) {
         let mut outcome = reconcile(context, place, policy);
         settle(context, standings, place, &mut outcome);

@@ -63,6 +63,10 @@ fn is_as_desired(
     paired: &PairedRecords,
 ) -> bool {
     let owner = interface.owner.as_name();
+    if interface.is_listed() && (interface.acceptable.len() != 1 || !interface.own_a.is_empty()) {
+        // All of several addresses are to be there.
+        return false;
+    }
     let Some((found, held)) = the_only(ground, project, owner, sights.name, Rtype::AAAA) else { return false };
     let mut is_right = false;
     for ((address, _), spot) in interface.acceptable.iter().zip(sights.reverse) {

@@ -1,18 +1,18 @@
 //! Decides whether a host's rules run.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 use super::block::SubjectBlock;
 use super::choice::kept_or_added;
 use super::context::RuleContext;
 use super::subject_standing::{SubjectStanding, SubjectStandings};
-use super::words;
+use super::{own, words};
 use crate::change::{BlockCode, SkipCode};
 use crate::desired::{DesiredHost, Interface};
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, Rdata, Rtype};
 use crate::inventory::model::{Host, HostStatus, Policy, ProjectFile, Trust};
-use crate::live::{ContentsAbsence, NamePlace, ZoneIndex};
+use crate::live::{ContentsAbsence, LiveRrset, NamePlace, ZoneIndex};
 use crate::names::HolderRow;
 
 /// Decides the standing of one host from the inventory alone. Gives the policy under which its rules run if its names
@@ -71,7 +71,10 @@ fn is_first_publication(context: &RuleContext<'_>, host: &Host) -> bool {
     let Some((name, Some(row))) = crate::names::holders::name_of(inventory, host) else { return false };
     let known = !row.bad && inventory.trust.names_lock == Trust::Known;
     let place = context.live.place(name.as_name());
-    known && !matches!(place, NamePlace::Unknown(_)) && context.live.rrset(name.as_name(), Rtype::AAAA).is_none()
+    let is_listed = context.settings(host.project).is_some_and(|settings| settings.listed().is_some());
+    let types: &[Rtype] = if is_listed { &[Rtype::AAAA, Rtype::A] } else { &[Rtype::AAAA] };
+    let is_bare = || types.iter().all(|rtype| context.live.rrset(name.as_name(), *rtype).is_none());
+    known && !matches!(place, NamePlace::Unknown(_)) && is_bare()
 }
 
 /// Everything in the inventory, and every place of a host's names, that keeps its rules from running; in the order of codes.
@@ -128,23 +131,53 @@ fn each_obstacle(
         visit(code, name, place);
     };
     for interface in &desired.interfaces {
+        if interface.is_listed() && !interface.has_addresses() {
+            // It claims nothing.
+            continue;
+        }
         note(interface.owner.as_name());
         if !interface.is_read {
             // Which addresses it keeps is not known.
             continue;
         }
         for address in kept_or_gained(context, interface, policy) {
-            note(ReverseName::of(IpAddr::V6(address)).as_name());
+            note(ReverseName::of(address).as_name());
         }
     }
 }
 
 /// The addresses that an interface keeps or gets at its name.
-pub fn kept_or_gained(context: &RuleContext<'_>, interface: &Interface, policy: Policy) -> Vec<Ipv6Addr> {
+pub fn kept_or_gained(context: &RuleContext<'_>, interface: &Interface, policy: Policy) -> Vec<IpAddr> {
+    if interface.is_listed() {
+        let is_kept = |address: &IpAddr| {
+            let rtype = if address.is_ipv4() { Rtype::A } else { Rtype::AAAA };
+            let found = context.live.rrset(interface.owner.as_name(), rtype);
+            // Under `create-only` an RRset that exists gets none.
+            policy != Policy::CreateOnly
+                || found.is_none_or(|found| found.rrset.rdata().any(|rdata| rdata.address() == Some(*address)))
+        };
+        return interface.addresses().map(|(address, _)| address).filter(is_kept).collect();
+    }
     let acceptable = interface.acceptable.iter().map(|(address, _)| Rdata::from_address(IpAddr::V6(*address)));
     let rrset = (interface.owner.as_name(), Rtype::AAAA);
     let places = kept_or_added(context, rrset, &acceptable.collect::<Vec<Rdata>>(), policy);
-    places.into_iter().map(|place| interface.acceptable[place].0).collect()
+    places.into_iter().map(|place| IpAddr::V6(interface.acceptable[place].0)).collect()
+}
+
+/// The addresses that stay at the name of an interface though the inventory does not list them: of a family of which it
+/// lists none, where the RRset is not own.
+pub fn spared_addresses(context: &RuleContext<'_>, interface: &Interface) -> Vec<IpAddr> {
+    if !interface.is_listed() {
+        return Vec::new();
+    }
+    let is_unlisted = |found: &LiveRrset<'_>| {
+        let is_v4 = found.rrset.rtype() == Rtype::A;
+        !interface.addresses().any(|(address, _)| address.is_ipv4() == is_v4)
+    };
+    let live = [Rtype::AAAA, Rtype::A].into_iter();
+    let live = live.filter_map(|rtype| context.live.rrset(interface.owner.as_name(), rtype));
+    let spared = live.filter(is_unlisted).filter(|found| !own::is_own(context, *found));
+    spared.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address()).collect()
 }
 
 /// The code of what needs a zone that is not known.

@@ -428,15 +428,19 @@ impl ConflictSearch<'_> {
         for (name, places) in &stated.at {
             for place in places {
                 match stated.claim(*place).claim.rtype {
-                    Rtype::AAAA | Rtype::CNAME => {
-                        for host in self.holders(name.as_name()) {
+                    rtype @ (Rtype::AAAA | Rtype::A | Rtype::CNAME) => {
+                        let is_concerned = |place: &usize| rtype != Rtype::A || self.is_listed(*place);
+                        for host in self.holders(name.as_name()).into_iter().filter(is_concerned).collect::<Vec<_>>() {
                             self.note(ConflictSide::Stated(*place), ConflictSide::Host(host));
                         }
                     }
                     Rtype::PTR => {
-                        if let Some(IpAddr::V6(address)) = reverse::address_of(name.as_name()) {
-                            pointers.push((address, *place));
-                        }
+                        let address = match reverse::address_of(name.as_name()) {
+                            Some(IpAddr::V6(address)) => address,
+                            Some(IpAddr::V4(address)) => address.to_ipv6_mapped(),
+                            None => continue,
+                        };
+                        pointers.push((address, *place));
                     }
                     _ => {}
                 }
@@ -464,7 +468,9 @@ impl ConflictSearch<'_> {
         }
         let mut by_address: HashMap<Ipv6Addr, Vec<ClaimPlace>> = HashMap::default();
         pointers.into_iter().for_each(|(address, place)| by_address.entry(address).or_default().push(place));
-        for (address, host) in self.used.addresses() {
+        // To the PTR of an A record that is only live a file has the better right.
+        let is_firm = |(address, host): &(Ipv6Addr, usize)| address.to_ipv4_mapped().is_none() || self.is_listed(*host);
+        for (address, host) in self.used.addresses().filter(is_firm).collect::<Vec<_>>() {
             for place in by_address.get(&address).into_iter().flatten().copied() {
                 let claim = &self.stated.claim(place).claim;
                 let target = |rdata: &Rdata| rdata.as_rdata(Rtype::PTR).target().map(NameRef::to_name);
@@ -475,6 +481,12 @@ impl ConflictSearch<'_> {
                 }
             }
         }
+    }
+
+    /// Whether the inventory lists the addresses of a host.
+    fn is_listed(&self, place: usize) -> bool {
+        let project = self.inventory.hosts[place].project;
+        self.inventory.projects[project.0 as usize].file.settings().is_some_and(|settings| settings.listed().is_some())
     }
 
     /// The hosts that have a name now.

@@ -1,5 +1,7 @@
 //! What blocks a host, in words, and what to do about it.
 
+use std::collections::BTreeSet;
+
 use super::block::SubjectBlock;
 use super::context::RuleContext;
 use crate::change::{BlockCode, BlockedSubject};
@@ -9,6 +11,7 @@ use crate::desired::network::Segment;
 use crate::desired::records::StatedSubject;
 use crate::diag::Origin;
 use crate::dns::{Name, NameError, NameRef, RdataRef, RrKey, Rtype, reverse};
+use crate::inventory::addresses::ListedInterface;
 use crate::inventory::model::{Host, LockRow, ProjectIndex, Trust};
 use crate::inventory::value::Inv;
 use crate::live::{NamePlace, ZoneIndex};
@@ -54,6 +57,14 @@ fn fault_block(context: &RuleContext<'_>, place: usize, code: BlockCode, detail:
         FaultDetail::Line(origin) => {
             let line = at(context, *origin);
             block(code, format!("{line} is bad"), "correct the line; `zonewright check` shows what is wrong with it")
+        }
+        FaultDetail::NoAddress => no_address(context, host, code),
+        FaultDetail::OutsideNetworks(address, origin) => {
+            let listed = context.settings(host.project).and_then(|settings| settings.listed());
+            let setting = listed.and_then(|listed| listed.networks.first()).map(|(_, origin)| at(context, *origin));
+            let message = format!("{}: `{address}` is in none of the `networks` of `{project}`", at(context, *origin));
+            let hint = format!("correct the address, or add its network ({})", setting.unwrap_or_default());
+            block(code, message, hint)
         }
         FaultDetail::NoProjectFile => {
             let hint = format!("add a project file with `id: {project}`, or correct the one that cannot be read");
@@ -104,6 +115,31 @@ fn fault_block(context: &RuleContext<'_>, place: usize, code: BlockCode, detail:
             block(code, message, format!("add `IPV4-NETWORK {location} {vlan} IPV6-NETWORK` to ipv4-map"))
         }
     }
+}
+
+/// The block of a host for which the inventory lists no address.
+fn no_address(context: &RuleContext<'_>, host: &Host, code: BlockCode) -> SubjectBlock {
+    let inventory = context.inventory;
+    if !inventory.exports.iter().any(|export| export.spec.key == "addresses") {
+        let message = "zonewright.toml has no source `addresses`, which would list its addresses".to_owned();
+        return block(code, message, "add `addresses = \"FILE\"` to [sources]");
+    }
+    let listed = context.settings(host.project).and_then(|settings| settings.listed());
+    let names = listed.into_iter().flat_map(|listed| std::iter::once(&listed.backbone).chain(&listed.fastbone));
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    let others = inventory.addresses_of(host.inv).iter().filter_map(|row| match row.interface {
+        ListedInterface::Named(name) => Some(inventory.symbols.text(name)),
+        ListedInterface::Primary | ListedInterface::Unreadable => None,
+    });
+    let others: BTreeSet<String> = others.map(|name| format!("`{name}`")).collect();
+    let others: Vec<String> = others.into_iter().collect();
+    let (seen, hint) = if others.is_empty() {
+        (String::new(), "add its addresses to the source")
+    } else {
+        let has = format!("; it has addresses of {}", others.join(", "));
+        (has, "add its addresses to the source, or correct `interfaces` in the project's file")
+    };
+    block(code, format!("the source `addresses` lists none for {}{seen}", names.join(" or ")), hint)
 }
 
 /// The message that a host has no name, with its last one.
@@ -221,7 +257,13 @@ fn shared_block(context: &RuleContext<'_>, place: usize, code: BlockCode) -> Sub
         _ => {
             let (address, other) = context.collisions.addresses[&number];
             let message = format!("`{address}` is also an address of {}", whose(other));
-            block(code, message, "give one of them another MAC, network or A record; both wait until then")
+            let is_listed = context.settings(own.project).is_some_and(|settings| settings.listed().is_some());
+            let hint = if is_listed {
+                "correct the source `addresses`; both wait until then"
+            } else {
+                "give one of them another MAC, network or A record; both wait until then"
+            };
+            block(code, message, hint)
         }
     }
 }

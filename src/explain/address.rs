@@ -6,7 +6,7 @@ use super::model::{AddressClaim, AddressFacts, ExplainSubject, Explanation, Hold
 use super::site::kind_word;
 use super::{ExplainCase, changes, claimed_by, host};
 use crate::desired::Interface;
-use crate::dns::{Rtype, reverse};
+use crate::dns::reverse;
 use crate::inventory::value::Inv;
 
 /// Explains an address.
@@ -47,6 +47,7 @@ fn role_words(role: &str) -> &'static str {
     match role {
         "preferred" => "the preferred address of",
         "own-a" => "the address of an A record at",
+        "listed" => "an address of",
         _ => "an acceptable address of",
     }
 }
@@ -68,18 +69,7 @@ impl ExplainCase<'_> {
 
     /// The names that hold an address.
     fn held_by(&self, address: IpAddr) -> Vec<HoldingName> {
-        match address {
-            IpAddr::V6(v6) => self.names_holding(v6, None),
-            IpAddr::V4(_) => {
-                let holds = |found: &crate::live::LiveRrset<'_>| {
-                    found.rrset.rdata().any(|rdata| rdata.address() == Some(address))
-                };
-                let found = self.context.live.rrsets_of(Rtype::A).filter(holds);
-                let mut names: Vec<HoldingName> = found.map(|found| self.name_holding(found)).collect();
-                names.sort_by(|a, b| a.at.cmp(&b.at));
-                names
-            }
-        }
+        self.names_holding(address, None)
     }
 
     /// The interfaces that may have an address, in the order of hosts.
@@ -94,17 +84,19 @@ impl ExplainCase<'_> {
 
     /// What an address is to an interface that may have it.
     fn claim(&self, inv: Inv, interface: &Interface, address: IpAddr) -> AddressClaim {
-        let found = interface.acceptable.iter().position(|(own, _)| IpAddr::V6(*own) == address);
+        let found = interface.addresses().position(|(own, _)| own == address);
+        let line = found.and_then(|place| interface.addresses().nth(place)).map(|(_, line)| self.line(line));
         AddressClaim {
             inv: inv.0,
             interface: kind_word(interface.kind),
             name: interface.owner.to_string(),
             role: match found {
+                Some(_) if interface.is_listed() => super::interface::LISTED,
                 Some(0) => "preferred",
                 Some(_) => "acceptable",
                 None => "own-a",
             },
-            line: found.map(|place| self.line(interface.acceptable[place].1)),
+            line,
         }
     }
 }

@@ -48,7 +48,11 @@ pub fn answer(host: &HostFacts) -> String {
 fn has_foreign_ttl(host: &HostFacts) -> bool {
     let sites = host.interfaces.iter().flat_map(|own| {
         let reverse = own.networks.iter().filter_map(|network| network.address.as_ref()).filter(|own| own.kept);
-        own.live.iter().chain(reverse.map(|address| &address.reverse)).chain(own.own_a.iter().map(|a| &a.reverse))
+        own.live
+            .iter()
+            .chain(reverse.map(|address| &address.reverse))
+            .chain(own.own_a.iter().map(|a| &a.reverse))
+            .chain(own.listed.iter().filter(|own| own.kept).map(|own| &own.reverse))
     });
     let mut rrsets = sites.flat_map(|site| &site.rrsets);
     rrsets.any(|rrset| rrset.wanted_ttl.is_some() && !rrset.writable)
@@ -122,15 +126,17 @@ impl ExplainCase<'_> {
         let host = &self.context.inventory.hosts[place];
         let desired = &self.context.desired[place];
         let is_free = host.status == HostStatus::Free;
+        // An address that the inventory lists needs no MAC and no switch.
+        let is_listed = self.is_listed(host.project);
         HostFacts {
             inv: inv.0,
             row: Some(self.row(host)),
             project: Some(self.project(host.project)),
             name: self.given_name(inv),
             other_names: self.other_names(inv),
-            reports: self.reports(inv),
+            reports: if is_listed { Vec::new() } else { self.reports(inv) },
             mac: desired.mac.active.map(|active| active.mac.to_string()),
-            switch: self.switch(place),
+            switch: if is_listed { None } else { self.switch(place) },
             interfaces: if is_free { Vec::new() } else { self.interfaces(place, self.policy_of(place)) },
             decision: self.decide(place),
         }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::ExplainCase;
 use super::made::{self, AddressIngredients};
-use super::model::{InterfaceFacts, MadeAddress, NetworkFacts, OwnA};
+use super::model::{InterfaceFacts, ListedAddress, MadeAddress, NetworkFacts, OwnA};
 use super::site::kind_word;
 use crate::desired::network::{self, InterfaceNetworks, Segment};
 use crate::desired::{Interface, InterfaceKind};
@@ -15,13 +15,16 @@ use crate::inventory::model::{ExportEntry, Host, Policy, ProjectSettings};
 use crate::inventory::value::{Net64, Vlan};
 use crate::live::NamePlace;
 
+/// The word for addresses that are not made, but listed.
+pub const LISTED: &str = "listed";
+
 impl ExplainCase<'_> {
     /// The interfaces that a host has or would have.
     pub(super) fn interfaces(&self, place: usize, policy: Policy) -> Vec<InterfaceFacts> {
         let context = self.context;
         let (host, desired) = (&context.inventory.hosts[place], &context.desired[place]);
         let settings = context.settings(host.project);
-        let fastbone = settings.is_some_and(|settings| settings.vlans.fastbone().is_some());
+        let fastbone = settings.is_some_and(ProjectSettings::has_fastbone);
         let kinds = [(InterfaceKind::Backbone, true), (InterfaceKind::Fastbone, fastbone)];
         let kinds = kinds.into_iter().filter(|(_, exists)| *exists);
         kinds
@@ -59,16 +62,19 @@ impl InterfaceDerivation<'_> {
         let own = self.own;
         let is_fastbone = self.kind == InterfaceKind::Fastbone;
         let vlan = self.vlan();
+        let is_listed = case.is_listed(self.host.project);
+        let own_a = own.filter(|_| !is_listed).map(|own| &own.own_a);
         InterfaceFacts {
             kind: kind_word(self.kind),
             name: own.map(|own| own.owner.to_string()),
             name_line: self.settings.filter(|_| is_fastbone).map(|settings| case.line(settings.fastbone_origin)),
             vlan: vlan.and_then(|vlan| vlan.to_string().parse().ok()),
             vlan_line: self.settings.map(|settings| case.line(settings.vlans_origin)),
-            method: ingredients.map(AddressIngredients::method),
+            method: if is_listed { Some(LISTED) } else { ingredients.map(AddressIngredients::method) },
             networks_from: vlan.map(|vlan| self.networks_from(vlan)).unwrap_or_default(),
             networks: self.networks(),
-            own_a: own.into_iter().flat_map(|own| &own.own_a).map(|address| self.own_a(*address)).collect(),
+            own_a: own_a.into_iter().flatten().map(|address| self.own_a(*address)).collect(),
+            listed: own.filter(|_| is_listed).map(|own| self.listed(own)).unwrap_or_default(),
             live: own.map(|own| case.site(own.owner.as_name(), &[Rtype::A, Rtype::AAAA, Rtype::CNAME], project)),
             ptr_elsewhere: own
                 .map(|own| case.addresses_pointing(own.owner.as_name(), |address| own.is_at(address)))
@@ -87,7 +93,7 @@ impl InterfaceDerivation<'_> {
 
     /// Whether the addresses are made of A records.
     fn is_by_ipv4(&self) -> bool {
-        self.kind == InterfaceKind::Backbone && self.own.is_some_and(|own| !own.own_a.is_empty())
+        self.own.is_some_and(Interface::is_by_ipv4)
     }
 
     /// What addresses are made of; any IPv4 address is an example of all.
@@ -150,7 +156,7 @@ impl InterfaceDerivation<'_> {
         let made = |(rank, (address, origin)): (usize, &(Ipv6Addr, Origin))| NetworkFacts {
             network: made::network_of(*address).to_string(),
             line: self.case.line(*origin),
-            address: Some(self.address(*address, rank == 0, kept.contains(address))),
+            address: Some(self.address(*address, rank == 0, kept.contains(&IpAddr::V6(*address)))),
         };
         acceptable.iter().enumerate().map(made).collect()
     }
@@ -185,16 +191,33 @@ impl InterfaceDerivation<'_> {
         MadeAddress {
             address,
             preferred,
-            live: self.is_live(address),
+            live: self.is_live(IpAddr::V6(address)),
             kept,
             steps: ingredients.map(|own| own.steps(made::network_of(address))).unwrap_or_default(),
             reverse: self.case.site(reverse_name.as_name(), &[Rtype::PTR, Rtype::CNAME], Some(self.host.project)),
-            elsewhere: self.case.names_holding(address, owner),
+            elsewhere: self.case.names_holding(IpAddr::V6(address), owner),
         }
     }
 
+    /// The addresses that the inventory lists.
+    fn listed(&self, own: &Interface) -> Vec<ListedAddress> {
+        let kept = kept_or_gained(self.case.context, own, self.policy);
+        let listed = |(address, row): (IpAddr, Origin)| {
+            let name = reverse::reverse_name(address);
+            ListedAddress {
+                address,
+                line: self.case.line(row),
+                live: self.is_live(address),
+                kept: kept.contains(&address),
+                reverse: self.case.site(name.as_name(), &[Rtype::PTR, Rtype::CNAME], Some(self.host.project)),
+                elsewhere: self.case.names_holding(address, Some(own.owner.as_name())),
+            }
+        };
+        own.addresses().map(listed).collect()
+    }
+
     /// Whether an address is live at the interface's name; none where that is not known.
-    fn is_live(&self, address: Ipv6Addr) -> Option<bool> {
+    fn is_live(&self, address: IpAddr) -> Option<bool> {
         let owner = self.own?.owner.as_name();
         let known = !matches!(self.case.context.live.place(owner), NamePlace::Unknown(_));
         known.then(|| self.case.context.live.holding(address).any(|found| found.rrset.is_at(owner)))

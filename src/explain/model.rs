@@ -177,14 +177,17 @@ pub struct InterfaceFacts {
     pub vlan: Option<u64>,
     /// The line of the VLAN.
     pub vlan_line: Option<String>,
-    /// How its addresses are made: `project-id`, `eui-64` or `ipv4`.
+    /// How its addresses are made: `project-id`, `eui-64` or `ipv4`; `listed` where the inventory lists them.
     pub method: Option<&'static str>,
     /// Where its networks come from, in words.
     pub networks_from: String,
     /// Its networks, with or without an address in them, the preferred one first.
     pub networks: Vec<NetworkFacts>,
-    /// The A records at its name.
+    /// The A records at its name; none where the inventory lists its addresses.
     pub own_a: Vec<OwnA>,
+    /// Its addresses, where the inventory lists them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub listed: Vec<ListedAddress>,
     /// What is live at its name.
     pub live: Option<LiveSite>,
     /// PTR that name it at addresses that are not its own.
@@ -239,6 +242,23 @@ pub struct OwnA {
     pub address: Ipv4Addr,
     /// What is live at its reverse name.
     pub reverse: LiveSite,
+}
+
+/// An address that the inventory lists for an interface.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ListedAddress {
+    /// The address.
+    pub address: IpAddr,
+    /// The row that lists it.
+    pub line: String,
+    /// Whether it is live at the interface's name; none where that is not known.
+    pub live: Option<bool>,
+    /// Whether the interface keeps or gets it.
+    pub kept: bool,
+    /// What is live at its reverse name.
+    pub reverse: LiveSite,
+    /// Other names that hold it.
+    pub elsewhere: Vec<HoldingName>,
 }
 
 /// A name in live DNS.
@@ -494,8 +514,8 @@ pub struct AddressClaim {
     pub interface: &'static str,
     /// The interface's name.
     pub name: String,
-    /// `preferred`, `acceptable`, or `own-a` for an A record at the name.
+    /// `preferred`, `acceptable`, `own-a` for an A record at the name, or `listed` for one that the inventory lists.
     pub role: &'static str,
-    /// The line of the network, where it was made from one.
+    /// The line of the network, where it was made from one, or the row that lists it.
     pub line: Option<String>,
 }

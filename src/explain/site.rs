@@ -1,7 +1,7 @@
 //! What is live at a name, and whose it is.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 use super::ExplainCase;
 use super::model::{CopyFacts, CopySite, HoldingName, LiveFacts, LiveSite};
@@ -88,7 +88,8 @@ impl ExplainCase<'_> {
         let (owner, rtype, ttl) = (found.rrset.owner(), found.rrset.rtype(), found.rrset.ttl());
         let wanted =
             project.map(|project| self.context.inventory.wanted_ttl(project, self.context.zone_spec(found.zone)));
-        let is_managed = matches!(rtype, Rtype::AAAA | Rtype::PTR);
+        let is_managed = matches!(rtype, Rtype::AAAA | Rtype::PTR)
+            || (rtype == Rtype::A && project.is_some_and(|project| self.is_listed(project)));
         LiveFacts {
             rtype: rtype.to_string(),
             ttl: ttl.as_secs(),
@@ -103,8 +104,13 @@ impl ExplainCase<'_> {
         }
     }
 
+    /// Whether the inventory lists the addresses of a project's hosts.
+    pub(super) fn is_listed(&self, project: ProjectIndex) -> bool {
+        self.context.settings(project).is_some_and(|settings| settings.listed().is_some())
+    }
+
     /// The names that hold an address, but for one of them.
-    pub(super) fn names_holding(&self, address: Ipv6Addr, but: Option<NameRef<'_>>) -> Vec<HoldingName> {
+    pub(super) fn names_holding(&self, address: IpAddr, but: Option<NameRef<'_>>) -> Vec<HoldingName> {
         let is_other = |found: &LiveRrset<'_>| but.is_none_or(|but| !found.rrset.is_at(but));
         let found = self.context.live.holding(address).filter(is_other);
         let mut names: Vec<HoldingName> = found.map(|found| self.name_holding(found)).collect();

@@ -90,6 +90,7 @@ pub fn test(inventory: &mut Inventory, baselines: &[Baseline]) -> Diagnostics {
 fn things(export: &Export) -> &'static str {
     match export.spec.key {
         "hosts" | "l3_tors" | "ipv4_map" => "rows",
+        "addresses" => "interfaces",
         "net_layout" => "VLANs",
         "records" => "names",
         _ => "hosts",

@@ -29,6 +29,8 @@ pub mod trust;
 
 pub mod stated;
 
+pub mod addresses;
+
 pub mod model;
 
 pub mod by_inv;

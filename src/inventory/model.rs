@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use ipnet::Ipv4Net;
 
+use super::addresses::{AddressRow, HostAddresses, ListedInterfaces};
 use super::devices::Devices;
 use super::node::SourceText;
 use super::pool::{Pool, TargetSpec};
@@ -40,6 +41,8 @@ pub struct Inventory {
     pub layout: NetLayout,
     /// ipv4-map.txt.
     pub ipv4_map: Ipv4Map,
+    /// The addresses that the inventory lists, sorted by `inv`, then file and line.
+    pub addresses: Vec<AddressRow>,
     /// The sources of MACs, in order of preference.
     pub mac_sources: Vec<MacSource>,
     /// All MAC reports, sorted by `inv`, then source, file and line.
@@ -87,6 +90,13 @@ impl Inventory {
         in_use.or_else(|| places.next())
     }
 
+    /// The rows that list the addresses of a host.
+    pub fn addresses_of(&self, inv: Inv) -> &[AddressRow] {
+        let from = self.addresses.partition_point(|row| row.inv < inv);
+        let length = self.addresses[from..].partition_point(|row| row.inv == inv);
+        &self.addresses[from..from + length]
+    }
+
     /// Every source with the trust in it, by the name that people know it by.
     pub fn sources(&self) -> impl Iterator<Item = (&str, &Trust)> {
         let trust = &self.trust;
@@ -96,6 +106,7 @@ impl Inventory {
             ("l3_tors", &trust.l3_tors),
             ("net_layout", &trust.net_layout),
             ("ipv4_map", &trust.ipv4_map),
+            ("addresses", &trust.addresses),
             ("names.lock", &trust.names_lock),
         ];
         let of_macs = self.mac_sources.iter().map(|source| (source.name.as_str(), &source.trust));
@@ -138,6 +149,7 @@ impl Inventory {
             "l3_tors" => &mut self.trust.l3_tors,
             "net_layout" => &mut self.trust.net_layout,
             "ipv4_map" => &mut self.trust.ipv4_map,
+            "addresses" => &mut self.trust.addresses,
             "records" => {
                 let source = self.stated.sources.iter_mut().find(|source| source.name == spec.name);
                 &mut source.expect("every source of records is in the list").trust
@@ -181,6 +193,8 @@ pub struct SourceTrust {
     pub net_layout: Trust,
     /// ipv4-map.txt.
     pub ipv4_map: Trust,
+    /// The addresses that the inventory lists.
+    pub addresses: Trust,
     /// names.lock; known where there is no file.
     pub names_lock: Trust,
 }
@@ -469,9 +483,11 @@ impl ProjectFile {
 pub struct ProjectSettings {
     /// How hosts are named.
     pub shortname_template: ShortnameTemplate,
-    /// Which interfaces its hosts have.
+    /// Where the addresses of its hosts come from.
+    pub addresses: HostAddresses,
+    /// Which interfaces its hosts have, where their addresses are derived; `None` where the inventory lists them.
     pub vlans: VlanScheme,
-    /// Where `vlans` is written; `vlan_scheme` where there are none.
+    /// Where `vlans` is written; `vlan_scheme` or `addresses` where there are none.
     pub vlans_origin: Origin,
     /// How a fastbone name is made.
     pub fastbone_name: FastboneTemplate,
@@ -489,6 +505,29 @@ pub struct ProjectSettings {
     pub policy_origin: Origin,
     /// How many of its hosts may change within a period; in the file's order.
     pub limits: Vec<HostLimit>,
+}
+
+impl ProjectSettings {
+    /// The interfaces whose addresses the inventory lists; none where they are derived.
+    pub fn listed(&self) -> Option<&ListedInterfaces> {
+        match &self.addresses {
+            HostAddresses::Listed(listed) => Some(listed),
+            HostAddresses::Derived => None,
+        }
+    }
+
+    /// Whether its hosts have a fastbone.
+    pub fn has_fastbone(&self) -> bool {
+        match &self.addresses {
+            HostAddresses::Listed(listed) => listed.fastbone.is_some(),
+            HostAddresses::Derived => self.vlans.fastbone().is_some(),
+        }
+    }
+
+    /// Whether the project says that it has no hosts.
+    pub fn has_no_hosts(&self) -> bool {
+        self.vlans == VlanScheme::None && self.listed().is_none()
+    }
 }
 
 /// Which interfaces a project's hosts have.

@@ -191,6 +191,7 @@ fn load(
         l3_tors: unless_left_out("l3_tors", draft.tors_trust),
         net_layout: unless_left_out("net_layout", draft.layout_trust),
         ipv4_map: unless_left_out("ipv4_map", draft.ipv4_map_trust),
+        addresses: unless_left_out("addresses", draft.addresses_trust),
         names_lock: draft.lock_trust,
     };
     let inventory = Inventory {
@@ -203,6 +204,7 @@ fn load(
         tors: draft.tors,
         layout: draft.layout,
         ipv4_map: draft.ipv4_map,
+        addresses: draft.addresses,
         mac_sources: draft.mac_sources,
         reports: reports::in_order(draft.reports),
         lock: draft.lock,

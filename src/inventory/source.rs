@@ -191,7 +191,7 @@ impl ExportDemands {
     /// of L3 segments those of a few racks, and of other networks those of a VLAN in three datacenters.
     pub fn of(key: &str) -> ExportDemands {
         let at_least = match key {
-            "hosts" | "mac" => 50,
+            "hosts" | "addresses" | "mac" => 50,
             "l3_tors" | "ipv4_map" => 20,
             "net_layout" => 3,
             // People write these files, and each may hold many records: half of them may go at once.

@@ -343,25 +343,25 @@ impl Live {
         })
     }
 
-    /// Every live AAAA RRset that holds an address, by zone.
+    /// Every live AAAA or A RRset that holds an address, by zone.
     ///
     /// Nearly every one is found by the PTR of the address; those to which no PTR points are listed.
-    pub fn holding(&self, address: Ipv6Addr) -> impl Iterator<Item = LiveRrset<'_>> {
-        let wanted = IpAddr::V6(address);
+    pub fn holding(&self, wanted: IpAddr) -> impl Iterator<Item = LiveRrset<'_>> {
+        let rtype = if wanted.is_ipv4() { Rtype::A } else { Rtype::AAAA };
         let holds = move |found: &LiveRrset<'_>| found.rrset.rdata().any(|rdata| rdata.address() == Some(wanted));
         let pointer = self.rrset(ReverseName::of(wanted).as_name(), Rtype::PTR);
         let targets = pointer.into_iter().flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.target());
-        let pointed_to = targets.filter_map(|name| self.rrset(name, Rtype::AAAA));
-        let unpaired = self.unpaired().holding(address).map(|(zone, id)| self.found(zone, id));
+        let pointed_to = targets.filter_map(move |name| self.rrset(name, rtype));
+        let unpaired = self.unpaired().holding(wanted).map(|(zone, id)| self.found(zone, id));
         in_order(pointed_to.chain(unpaired).filter(holds).collect())
     }
 
-    /// Every live RRset of a type that holds a value, by zone: an AAAA that holds an address, or a PTR that points to a
+    /// Every live RRset of a type that holds a value, by zone: an AAAA or A that holds an address, or a PTR that points to a
     /// name. Of other types none is known.
     pub fn holding_rdata(&self, rtype: Rtype, rdata: &Rdata) -> Vec<LiveRrset<'_>> {
         let value = rdata.as_rdata(rtype);
         match (value.address(), value.target()) {
-            (Some(IpAddr::V6(address)), _) => self.holding(address).collect(),
+            (Some(address), _) => self.holding(address).collect(),
             (_, Some(name)) if rtype == Rtype::PTR => self.pointing_to(name).collect(),
             _ => Vec::new(),
         }
@@ -382,7 +382,7 @@ impl Live {
 
     /// Whether an AAAA may hold an address whose PTR does not point to it.
     pub fn may_be_held_unanswered(&self, address: Ipv6Addr) -> bool {
-        self.unpaired().holding(address).next().is_some()
+        self.unpaired().holding(IpAddr::V6(address)).next().is_some()
     }
 
     /// The names that PTR of whole addresses point to without holding the address.

@@ -4,7 +4,7 @@
 //! other. In a fleet in order that is nearly every record, so that only the rest is listed: by address, and by the name
 //! pointed to.
 
-use std::net::Ipv6Addr;
+use std::net::IpAddr;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -93,7 +93,7 @@ impl PairedRecords {
 /// The live records without a counterpart.
 #[derive(Debug)]
 pub struct UnpairedRecords {
-    /// AAAA RRsets, by each address in them whose PTR does not point back.
+    /// AAAA and A RRsets, by each address in them whose PTR does not point back.
     by_address: HashIndex,
     /// PTR RRsets of whole addresses, by each name that they point to and that does not have the address.
     by_target: HashIndex,
@@ -116,9 +116,12 @@ impl UnpairedRecords {
         UnpairedRecords { by_address, by_target, paired }
     }
 
-    /// The places, by zone and id, of AAAA RRsets that may hold an address.
-    pub fn holding(&self, address: Ipv6Addr) -> impl Iterator<Item = (u32, u32)> {
-        self.by_address.find(xxh3_64(&address.octets()))
+    /// The places, by zone and id, of AAAA or A RRsets that may hold an address.
+    pub fn holding(&self, address: IpAddr) -> impl Iterator<Item = (u32, u32)> {
+        self.by_address.find(match address {
+            IpAddr::V4(address) => xxh3_64(&address.octets()),
+            IpAddr::V6(address) => xxh3_64(&address.octets()),
+        })
     }
 
     /// Whether all records of a PTR RRset point to names that have the address.
@@ -192,8 +195,7 @@ fn live_in<'l>(
     meant.filter(is_own).filter(|rrset| !own.hides_any() || !own.hides(rrset.owner().as_name()))
 }
 
-/// The AAAA in a part of a zone to whose names no PTR points back; notes of the PTR that do, and of those of A, that
-/// they are answered.
+/// The AAAA and A in a part of a zone to whose names no PTR points back; notes of the PTR that do that they are answered.
 fn unanswered(live: &Live, part: &RecordRange, paired: &PairedRecords) -> Vec<HashEntry> {
     let zone = part.0;
     let held = live_in(live, part, &[Rtype::AAAA, Rtype::A], paired);
@@ -209,8 +211,7 @@ fn unanswered(live: &Live, part: &RecordRange, paired: &PairedRecords) -> Vec<Ha
         for (rrset, rdata, reverse) in &some {
             match live.rrset(reverse.as_name(), Rtype::PTR).and_then(|found| pointer(found, *rrset)) {
                 Some((zone, number)) => paired.set(zone, number),
-                None if rdata.rtype == Rtype::AAAA => unanswered.push((xxh3_64(rdata.octets), zone.0, rrset.id())),
-                None => {}
+                None => unanswered.push((xxh3_64(rdata.octets), zone.0, rrset.id())),
             }
         }
     }

@@ -112,8 +112,8 @@ pub fn name_among<'i>(rows: &'i [LockRow], host: &'i Host) -> Option<NameAndRow<
 /// too long.
 pub fn fastbone_of(inventory: &Inventory, project: ProjectIndex, backbone: NameRef<'_>) -> Option<Name> {
     let settings = inventory.projects[project.0 as usize].file.settings()?;
-    settings.vlans.fastbone()?;
-    settings.fastbone_name.expand(backbone).ok()
+    let fastbone = settings.has_fastbone().then(|| settings.fastbone_name.expand(backbone));
+    fastbone?.ok()
 }
 
 impl NameIndex {
@@ -234,7 +234,7 @@ impl NameIndexParts<'_> {
             }
             return;
         };
-        if settings.vlans.fastbone().is_some()
+        if settings.has_fastbone()
             && let Ok(fastbone) = settings.fastbone_name.expand(name.as_name())
         {
             let holder = NameHolder { fastbone: true, ..backbone };
@@ -251,7 +251,7 @@ fn has_name(inventory: &Inventory, holder: NameHolder, name: NameRef<'_>) -> boo
         return backbone == name;
     }
     let settings = inventory.projects[project.0 as usize].file.settings();
-    let settings = settings.filter(|settings| settings.vlans.fastbone().is_some());
+    let settings = settings.filter(|settings| settings.has_fastbone());
     backbone.parent() == name.parent()
         && backbone
             .first_label()

@@ -291,7 +291,7 @@ impl FoundClaims<'_> {
 /// The fastbone's short name for a backbone's; `None` where the project has no fastbones, or its file is not good.
 pub fn fastbone_label(inventory: &Inventory, project: ProjectIndex, label: &[u8]) -> Option<Vec<u8>> {
     let settings = inventory.projects[project.0 as usize].file.settings()?;
-    settings.vlans.fastbone().map(|_| settings.fastbone_name.label(label))
+    settings.has_fastbone().then(|| settings.fastbone_name.label(label))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::side_by_side::side_by_side;
 use crate::diag::Problem;
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::Inventory;
+use crate::inventory::model::Project;
 use crate::live::asked::AskedZone;
 use crate::live::{Live, LiveZone, ZoneIndex};
 use crate::progress::{Progress, RunStage};
@@ -161,11 +162,17 @@ impl<'a, 't> InquiryRounds<'a, 't> {
             questions.extend(all.filter(|one| !asked.has_answer(one)));
         };
         let is_reverse = reverse::address_of(name.as_name()).is_some();
-        let managed = if is_reverse { Rtype::PTR } else { Rtype::AAAA };
+        let projects = &self.inventory.projects;
+        let is_listed = |project: &Project| project.file.settings().is_some_and(|own| own.listed().is_some());
+        let managed: &[Rtype] = match is_reverse {
+            true => &[Rtype::PTR],
+            false if projects.iter().any(is_listed) => &[Rtype::AAAA, Rtype::A],
+            false => &[Rtype::AAAA],
+        };
         let config = &self.inventory.config;
         let marking = config.marking(&config.zones[self.asking[place].zone.0 as usize]);
         if about == QueryScope::All && marking.registry == Registry::Txt {
-            for txt in marking.form.names(name.as_name(), managed) {
+            for txt in managed.iter().flat_map(|rtype| marking.form.names(name.as_name(), *rtype)) {
                 if self.place_of(txt.as_name()) == Some(place) {
                     add(&txt, &[Rtype::SOA, Rtype::TXT]);
                 }

@@ -119,9 +119,9 @@ impl<'a> NeededNames<'a> {
             let is_selected = selected.next_if_eq(&&place).is_some();
             for interface in &desired.interfaces {
                 note(interface.owner.as_name(), None, true);
-                for (number, (address, _)) in interface.acceptable.iter().enumerate() {
+                for (number, (address, _)) in interface.addresses().enumerate() {
                     if number == 0 || is_selected {
-                        let name = reverse::reverse_name(IpAddr::V6(*address));
+                        let name = reverse::reverse_name(address);
                         note(name.as_name(), is_selected.then_some(of_address), number == 0);
                     }
                 }
@@ -237,16 +237,16 @@ impl<'a> NeededNames<'a> {
     }
 
     /// The addresses that the selected hosts may have.
-    fn own_addresses(&self) -> HashSet<Ipv6Addr> {
+    fn own_addresses(&self) -> HashSet<IpAddr> {
         let interfaces = self.selected_hosts().flat_map(|host| &host.interfaces);
-        interfaces.flat_map(|interface| &interface.acceptable).map(|(address, _)| *address).collect()
+        interfaces.flat_map(Interface::addresses).map(|(address, _)| address).collect()
     }
 
     /// The hosts that would have one of these addresses if there were no A records at their names.
-    fn sharing(&self, own: &HashSet<Ipv6Addr>) -> Vec<usize> {
+    fn sharing(&self, own: &HashSet<IpAddr>) -> Vec<usize> {
         let shares = |host: &DesiredHost| {
-            let mut acceptable = host.interfaces.iter().flat_map(|interface| &interface.acceptable);
-            acceptable.any(|(address, _)| own.contains(address))
+            let mut addresses = host.interfaces.iter().flat_map(Interface::addresses);
+            addresses.any(|(address, _)| own.contains(&address))
         };
         let hosts = self.desired.iter().enumerate();
         hosts.filter(|(_, host)| shares(host)).map(|(place, _)| place).collect()
@@ -287,19 +287,20 @@ impl<'a> NeededNames<'a> {
 }
 
 /// The names, in zones that were read completely, that hold one of these addresses: sorted.
-fn reached(live: &Live, own: &HashSet<Ipv6Addr>) -> Vec<Name> {
-    let in_whole = live.rrsets_of(Rtype::AAAA).filter(|found| live.zone(found.zone).knowledge().is_none());
+fn reached(live: &Live, own: &HashSet<IpAddr>) -> Vec<Name> {
+    let all = [Rtype::AAAA, Rtype::A].into_iter().flat_map(|rtype| live.rrsets_of(rtype));
+    let in_whole = all.filter(|found| live.zone(found.zone).knowledge().is_none());
     let holds = |found: &LiveRrset<'_>| {
         let mut addresses = found.rrset.rdata().filter_map(|rdata| rdata.address());
-        addresses.any(|address| matches!(address, IpAddr::V6(v6) if own.contains(&v6)))
+        addresses.any(|address| own.contains(&address))
     };
     sorted(in_whole.filter(holds).map(|found| found.rrset.owner()))
 }
 
 /// The reverse names of all addresses that these hosts may have, and of those at any of `names`: sorted.
 fn reverse_names<'h>(live: &Live, names: &[Name], hosts: impl Iterator<Item = &'h DesiredHost>) -> Vec<Name> {
-    let acceptable = hosts.flat_map(|host| &host.interfaces).flat_map(|interface| &interface.acceptable);
-    let mut addresses: Vec<IpAddr> = acceptable.map(|(address, _)| IpAddr::V6(*address)).collect();
+    let wanted = hosts.flat_map(|host| &host.interfaces).flat_map(Interface::addresses);
+    let mut addresses: Vec<IpAddr> = wanted.map(|(address, _)| address).collect();
     for (name, rtype) in names.iter().flat_map(|name| [(name, Rtype::AAAA), (name, Rtype::A)]) {
         let found = live.rrset(name.as_name(), rtype).into_iter();
         addresses.extend(found.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address()));

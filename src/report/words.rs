@@ -201,6 +201,13 @@ impl ExplainedCode for BlockCode {
                  ipv4-map.txt gives for their IPv4 network, the host's location and the main VLAN. There is no row \
                  for any of them. Add one, or remove the A records if the host no longer has IPv4.",
             ),
+            BlockCode::NoAddress => words(
+                "no address",
+                "the source `addresses` lists no address for them",
+                "The project says `addresses: inventory`, and the source `addresses` lists no address for an interface \
+                 of the host that the project knows. Its records are left. Add its addresses to the source, or \
+                 correct `interfaces` in the project's file.",
+            ),
             BlockCode::AddressCollision => words(
                 "address collision",
                 "another interface has one of their addresses",

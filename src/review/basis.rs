@@ -44,6 +44,9 @@ pub fn of<'f, 'a: 'f>(
     let Some(known) = known else {
         return (CauseKind::Other, format!("the names of hosts of `{project}`"), first_line());
     };
+    if let Some((says, place)) = listed(change, known) {
+        return (CauseKind::Other, says, Some(side.place(place)));
+    }
     match on_network(change, known) {
         Some((says, place)) => (CauseKind::Network, says, Some(side.place(place))),
         None => {
@@ -65,25 +68,36 @@ fn stated(subject: &Subject) -> Option<String> {
     }
 }
 
+/// That the inventory lists the addresses of the interface that a change is about, in words, and the line: that of the
+/// address, where it is about one.
+fn listed(change: &Change, facts: &SideFacts<'_>) -> Option<(String, Origin)> {
+    let listed = facts.settings()?.listed()?;
+    let kind = ChangeConcern::of(change, [Some(facts), None], false).interface?;
+    let interface = facts.interface(kind)?;
+    let meant = interface.addresses().find(|(address, _)| concerns(change, *address));
+    let place = meant.map_or(listed.origin, |(_, line)| line);
+    Some((format!("the addresses that the inventory lists for hosts of `{}`", facts.project().id), place))
+}
+
 /// The network that a change depends on, in words, and its line: that of the address that it is about, where it is
 /// about one.
 fn on_network(change: &Change, facts: &SideFacts<'_>) -> Option<(String, Origin)> {
     let kind = ChangeConcern::of(change, [Some(facts), None], false).interface?;
     let interface = facts.interface(kind)?;
-    let is_meant = |(address, _): &&(Ipv6Addr, Origin)| concerns(change, *address);
+    let is_meant = |(address, _): &&(Ipv6Addr, Origin)| concerns(change, IpAddr::V6(*address));
     let (address, origin) = interface.acceptable.iter().find(is_meant).or(interface.acceptable.first())?;
     let vlans = facts.settings()?.vlans;
     let vlan = if kind == InterfaceKind::Backbone { vlans.main()? } else { vlans.fastbone()? };
     Some((format!("VLAN {vlan} of {}: {}", facts.site(), network(*address)), *origin))
 }
 
-/// Whether a change is about an address: of a PTR at it, or of AAAA that hold it before or after.
-fn concerns(change: &Change, address: Ipv6Addr) -> bool {
+/// Whether a change is about an address: of a PTR at it, or of AAAA or A that hold it before or after.
+fn concerns(change: &Change, address: IpAddr) -> bool {
     match change.key.rtype {
-        Rtype::PTR => address_of(change.key.owner.as_name()) == Some(IpAddr::V6(address)),
+        Rtype::PTR => address_of(change.key.owner.as_name()) == Some(address),
         _ => [change.kind.after(), change.kind.before()].into_iter().flatten().any(|rrset| {
-            let held = |rdata: &Rdata| rdata.as_rdata(Rtype::AAAA).address();
-            rrset.rdata().iter().any(|rdata| held(rdata) == Some(IpAddr::V6(address)))
+            let held = |rdata: &Rdata| rdata.as_rdata(change.key.rtype).address();
+            rrset.rdata().iter().any(|rdata| held(rdata) == Some(address))
         }),
     }
 }

@@ -48,10 +48,11 @@ fn is_about(change: &Change, interface: &Interface) -> bool {
         rrset.rdata().iter().any(|rdata| rdata.as_rdata(Rtype::PTR).target() == Some(interface.owner.as_name()))
     };
     match change.key.rtype {
-        Rtype::AAAA => {
+        Rtype::AAAA | Rtype::A => {
             let held = |rrset: &Rrset| {
-                let mut addresses = rrset.rdata().iter().filter_map(|rdata| rdata.as_rdata(Rtype::AAAA).address());
-                addresses.any(|address| matches!(address, IpAddr::V6(address) if interface.accepts(address)))
+                let data = rrset.rdata().iter();
+                let mut addresses = data.filter_map(|rdata| rdata.as_rdata(change.key.rtype).address());
+                addresses.any(|address| interface.addresses().any(|(own, _)| own == address))
             };
             owner == interface.owner.as_name() || change.kind.before().is_some_and(held)
         }

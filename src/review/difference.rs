@@ -1,10 +1,10 @@
 //! In what two inventories differ about one host.
 
-use std::net::Ipv6Addr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use super::side::SideFacts;
-use crate::desired::InterfaceKind;
 use crate::desired::network::Segment;
+use crate::desired::{Interface, InterfaceKind};
 use crate::diag::Origin;
 use crate::inventory::model::{HostStatus, ProjectAdmin};
 use crate::inventory::value::Vlan;
@@ -171,7 +171,7 @@ fn moved(before: &SideFacts<'_>, now: &SideFacts<'_>) -> Vec<HostDifference> {
 
 /// Whether an interface has its addresses for the A records at its name.
 fn is_of_ipv4(facts: &SideFacts<'_>, kind: InterfaceKind) -> bool {
-    kind == InterfaceKind::Backbone && facts.interface(kind).is_some_and(|interface| !interface.own_a.is_empty())
+    facts.interface(kind).is_some_and(Interface::is_by_ipv4)
 }
 
 /// What changed in how the addresses of an interface are made.
@@ -182,6 +182,10 @@ fn addresses(before: &SideFacts<'_>, now: &SideFacts<'_>, kind: InterfaceKind) -
     let mut push = |kind, says: String, place: Option<Origin>| {
         found.push(HostDifference { about, kind, says, place: place.map(|place| now.place(place)) });
     };
+    let are_listed = [before, now].map(|facts| facts.settings().is_some_and(|settings| settings.listed().is_some()));
+    if are_listed[1] {
+        return listed(before, now, kind, are_listed[0]).into_iter().collect();
+    }
     let vlans = [before, now].map(|facts| vlan(facts, kind));
     let vlans_origin = now.settings().map(|settings| settings.vlans_origin);
     if vlans[0] != vlans[1] {
@@ -213,6 +217,36 @@ fn addresses(before: &SideFacts<'_>, now: &SideFacts<'_>, kind: InterfaceKind) -
         push(CauseKind::Mac, says, now.desired.mac.active.map(|active| active.origin));
     }
     found
+}
+
+/// What changed in the addresses that the inventory lists for an interface; `was_listed` says whether it listed any before.
+fn listed(
+    before: &SideFacts<'_>,
+    now: &SideFacts<'_>,
+    kind: InterfaceKind,
+    was_listed: bool,
+) -> Option<HostDifference> {
+    let id = &now.project().id;
+    let about = HostPart::Interface(kind);
+    if !was_listed {
+        let says = format!("the addresses of project `{id}` are those that the inventory lists, and no longer derived");
+        let place = now.settings().and_then(|settings| settings.listed()).map(|listed| now.place(listed.origin));
+        return Some(HostDifference { about, kind: CauseKind::Setting, says, place });
+    }
+    let [old, new] = [before, now].map(|facts| {
+        let interface = facts.interface(kind);
+        interface.map(|interface| interface.addresses().collect::<Vec<_>>()).unwrap_or_default()
+    });
+    let is_in = |list: &[(IpAddr, Origin)], address: IpAddr| list.iter().any(|(own, _)| *own == address);
+    let fresh = new.iter().find(|(address, _)| !is_in(&old, *address));
+    let gone = old.iter().any(|(address, _)| !is_in(&new, *address));
+    let place = match fresh {
+        Some((_, row)) => *row,
+        None if gone => new.first().map(|(_, row)| *row).or(now.desired.name_origin).unwrap_or(now.host.origin),
+        None => return None,
+    };
+    let says = format!("hosts of `{id}` for which the inventory lists other addresses");
+    Some(HostDifference { about, kind: CauseKind::Network, says, place: Some(now.place(place)) })
 }
 
 /// The VLAN of an interface.

@@ -103,7 +103,7 @@ impl<'a> SideFacts<'a> {
     /// addresses.
     pub fn has_name(&self, is_such: impl Fn(NameRef<'_>) -> bool) -> bool {
         self.desired.interfaces.iter().any(|interface| {
-            let mut addresses = interface.acceptable.iter().map(|(address, _)| reverse_name((*address).into()));
+            let mut addresses = interface.addresses().map(|(address, _)| reverse_name(address));
             is_such(interface.owner.as_name()) || addresses.any(|name| is_such(name.as_name()))
         })
     }

@@ -47,6 +47,7 @@ pub fn make(owner: &str, now: Time) -> Starter {
         head: vec!["The example project. Its id is that of [project.example] in zonewright.toml, and of its hosts in hosts.csv.".to_owned()],
         vlan: Some((1, "The VLAN of the hosts' interface: with the switch it says in which network a host is.".to_owned())),
         automation: (true, "The owner's switch; the administrator's is in zonewright.toml, and both must be on.".to_owned()),
+        listed: None,
         shared_bits: None,
     };
     let mut files = vec![

@@ -6,7 +6,7 @@ use ipnet::Ipv6Net;
 
 use super::imported::pool_name;
 use super::project::StarterProject;
-use super::recognise::{FileKind, HostRow};
+use super::recognise::{FileKind, HostRow, ListedFacts};
 use super::settings::{StarterAdmin, StarterPool, StarterSettings, StarterSource, StarterZone};
 use super::stated::StatedFiles;
 use super::{
@@ -45,6 +45,8 @@ struct SortedFiles {
     net_layout: Vec<String>,
     /// The files of ipv4-map.
     ipv4_map: Vec<String>,
+    /// The files of addresses, and what is in them.
+    addresses: (Vec<String>, ListedFacts),
     /// The files of MAC reports.
     macs: BTreeSet<String>,
     /// The project files, by id.
@@ -102,8 +104,11 @@ pub fn make(found: &[RecognisedFile], owner: &str, now: Time) -> Starter {
     if let Some(id) = &of_records {
         domains.0.push((id.clone(), sorted.stated.domains()));
     }
-    let mut stand_ins = if zones.is_empty() { stand_ins(&domains, &sorted.l3_tors.2) } else { Vec::new() };
+    let mut stand_ins = if zones.is_empty() { stand_ins(&domains, &sorted.networks()) } else { Vec::new() };
     if zones.is_empty() {
+        if sorted.lists_addresses() {
+            stand_ins.extend(sorted.addresses.1.v4.iter().filter_map(|network| reverse_zone((*network).into())));
+        }
         let missing = sorted.stated.zones().into_iter().filter(|zone| !stand_ins.contains(zone)).cloned();
         stand_ins.extend(missing.collect::<Vec<_>>());
     }
@@ -120,7 +125,9 @@ pub fn make(found: &[RecognisedFile], owner: &str, now: Time) -> Starter {
         zones: in_pools,
     };
     let mut files = vec![StarterFile::new(SETTINGS, "points at what was found", settings.to_text())];
-    let unsure: Vec<&str> = made.iter().filter(|id| sorted.vlan(id).1.is_err()).map(|id| id.as_str()).collect();
+    let is_derived = !sorted.lists_addresses();
+    let unsure: Vec<&str> =
+        made.iter().filter(|id| is_derived && sorted.vlan(id).1.is_err()).map(|id| id.as_str()).collect();
     let mut stems: BTreeSet<String> = sorted.projects.values().map(|path| stem_of(path)).collect();
     files.extend(made.iter().map(|id| project(&sorted, id, &fresh_slug(id, &mut stems))));
     files.extend(of_records.iter().map(|id| {
@@ -154,6 +161,17 @@ impl SortedFiles {
             }
             FileKind::NetLayout => self.net_layout.push(path),
             FileKind::Ipv4Map => self.ipv4_map.push(path),
+            FileKind::Addresses(ListedFacts { interfaces, v6, v4 }) => {
+                self.addresses.0.push(path);
+                let known = &mut self.addresses.1;
+                for name in interfaces {
+                    if !known.interfaces.contains(name) {
+                        known.interfaces.push(name.clone());
+                    }
+                }
+                known.v6.extend(v6);
+                known.v4.extend(v4);
+            }
             FileKind::MacReports => {
                 self.macs.insert(path);
             }
@@ -175,6 +193,16 @@ impl SortedFiles {
     /// The folder of project files.
     fn projects_folder(&self) -> String {
         self.projects.values().map(|path| folder_of(path)).min().unwrap_or_else(|| PROJECTS.to_owned())
+    }
+
+    /// The IPv6 networks of hosts.
+    fn networks(&self) -> BTreeSet<Ipv6Net> {
+        if self.lists_addresses() { self.addresses.1.v6.clone() } else { self.l3_tors.2.clone() }
+    }
+
+    /// Whether the addresses of hosts are listed, and nothing is there that they could be derived from.
+    fn lists_addresses(&self) -> bool {
+        !self.addresses.0.is_empty() && self.l3_tors.0.is_empty() && self.net_layout.is_empty()
     }
 
     /// The VLAN of a project's hosts, as far as l3-tors says: with how it is known, or why it is not certain.
@@ -319,6 +347,7 @@ fn sources(sorted: &SortedFiles) -> Vec<StarterSource> {
         source("l3_tors", &sorted.l3_tors.0, "switch and VLAN to the one /64 behind it"),
         source("net_layout", &sorted.net_layout, "datacenter and VLAN to networks, for L2 segments"),
         source("ipv4_map", &sorted.ipv4_map, "where a host with an A record has its IPv6 address"),
+        source("addresses", &sorted.addresses.0, "the addresses of hosts, one a row"),
     ];
     sources.into_iter().flatten().collect()
 }
@@ -390,7 +419,15 @@ fn project(sorted: &SortedFiles, id: &str, stem: &str) -> StarterFile {
         ),
     };
     let hosts = sorted.hosts.1.iter().filter(|row| row.project == id).count();
+    let listed = sorted.lists_addresses().then(|| sorted.addresses.1.interfaces.first().cloned().unwrap_or_default());
+    let automation = match &listed {
+        Some(_) => {
+            (true, "The owner's switch; the administrator's is in zonewright.toml, and both must be on.".to_owned())
+        }
+        None => automation,
+    };
     let project = StarterProject {
+        listed,
         id: id.to_owned(),
         head: vec![format!("Project {id}: {} in the export.", count(hosts, "host", "hosts"))],
         vlan: Some((vlan, known.unwrap_or_else(|why| why))),
@@ -407,7 +444,7 @@ fn told(sorted: &SortedFiles, zones: &[(String, Vec<ZoneName>)]) -> Vec<String> 
         told.push(format!("{} in {}", count(sorted.hosts.1.len(), "host", "hosts"), some(&sorted.hosts.0)));
     }
     told.extend(sorted.stated.told());
-    for files in [&sorted.l3_tors.0, &sorted.net_layout, &sorted.ipv4_map] {
+    for files in [&sorted.l3_tors.0, &sorted.net_layout, &sorted.ipv4_map, &sorted.addresses.0] {
         told.extend((!files.is_empty()).then(|| some(files)));
     }
     let macs: Vec<&String> = sorted.macs.iter().collect();
@@ -455,6 +492,17 @@ fn remarks(sorted: &SortedFiles, stand_ins: &[ZoneName], unsure: &[&str], domain
     }
     if sorted.hosts.0.is_empty() {
         remarks.push("There are no hosts: `hosts = \"none\"` says so, until you name their export there.".to_owned());
+        return remarks;
+    }
+    if sorted.lists_addresses() {
+        let more = match sorted.addresses.1.interfaces.as_slice() {
+            [] | [_] => String::new(),
+            [main, ..] => format!(
+                " The interface with the most rows, `{main}`, counts as the main one; another name is in `interfaces` of \
+                 the project's file."
+            ),
+        };
+        remarks.push(format!("Addresses are taken from {} as they are.{more}", some(&sorted.addresses.0)));
         return remarks;
     }
     if sorted.l3_tors.0.is_empty() && sorted.net_layout.is_empty() {

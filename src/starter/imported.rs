@@ -288,6 +288,7 @@ fn projects(numbered: &NumberedHosts) -> Vec<StarterFile> {
             )
         });
         let project = StarterProject {
+            listed: None,
             id: id.clone(),
             head: vec![format!("The hosts of the zone {}.", plain(zone.as_name()))],
             vlan: Some((

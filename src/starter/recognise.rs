@@ -4,12 +4,13 @@
 //! recognised with certainty is left alone. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 use ipnet::{Ipv4Net, Ipv6Net};
 
 use crate::dns::presentation::parse_rtype;
 use crate::dns::{Name, ZoneName};
-use crate::inventory::sources::HOSTS_HEADER;
+use crate::inventory::sources::{ADDRESSES_HEADER, HOSTS_HEADER};
 use crate::inventory::value::Mac;
 
 /// How many rows of a text decide what it is.
@@ -26,6 +27,8 @@ pub enum FileKind {
     NetLayout,
     /// ipv4-map.txt.
     Ipv4Map,
+    /// The addresses of hosts.
+    Addresses(ListedFacts),
     /// MAC reports.
     MacReports,
     /// The master file of a zone.
@@ -36,6 +39,17 @@ pub enum FileKind {
     Manifests(Vec<Name>),
     /// A zone in YAML, called by its name.
     YamlZone(ZoneName),
+}
+
+/// What of a file of addresses is needed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListedFacts {
+    /// The names of interfaces, the commonest first.
+    pub interfaces: Vec<String>,
+    /// The /64s that addresses are in.
+    pub v6: BTreeSet<Ipv6Net>,
+    /// The /16s that addresses are in.
+    pub v4: BTreeSet<Ipv4Net>,
 }
 
 /// What of a row of hosts.csv is needed.
@@ -54,7 +68,7 @@ pub fn recognise(path: &str, text: &str) -> Option<FileKind> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let file = path.rsplit('/').next().unwrap_or(path);
     match file.rsplit_once('.')?.1 {
-        "csv" => hosts(text),
+        "csv" => hosts(text).or_else(|| addresses(text)),
         "txt" => l3_tors(text).or_else(|| ipv4_map(text)),
         "xml" => text.contains("<net-layout").then_some(FileKind::NetLayout),
         "jsonl" => mac_reports(text),
@@ -82,6 +96,31 @@ fn hosts(text: &str) -> Option<FileKind> {
             Some(HostRow { name, project: (*project).to_owned(), switch: (*switch).to_owned() })
         };
         FileKind::Hosts(lines.filter_map(row).filter(|row| is_id(&row.project)).collect())
+    })
+}
+
+/// The addresses of hosts.
+fn addresses(text: &str) -> Option<FileKind> {
+    let mut lines = text.lines().filter(|line| !line.starts_with('#'));
+    (lines.next()? == ADDRESSES_HEADER).then(|| {
+        let mut facts = ListedFacts::default();
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for line in lines {
+            let fields: Vec<&str> = line.split(',').map(|field| field.trim_matches('"').trim()).collect();
+            let [_, interface, address] = fields[..] else { continue };
+            if !interface.is_empty() {
+                *counts.entry(interface).or_default() += 1;
+            }
+            match address.parse() {
+                Ok(IpAddr::V6(v6)) => facts.v6.extend(Ipv6Net::new(v6, 64).map(|network| network.trunc())),
+                Ok(IpAddr::V4(v4)) => facts.v4.extend(Ipv4Net::new(v4, 16).map(|network| network.trunc())),
+                Err(_) => {}
+            }
+        }
+        let mut interfaces: Vec<(&str, usize)> = counts.into_iter().collect();
+        interfaces.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
+        facts.interfaces = interfaces.into_iter().map(|(name, _)| name.to_owned()).collect();
+        FileKind::Addresses(facts)
     })
 }
 

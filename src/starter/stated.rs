@@ -102,6 +102,7 @@ impl StatedFiles {
                 true,
                 "The owner's switch; the administrator's is in zonewright.toml, and both must be on.".to_owned(),
             ),
+            listed: None,
             shared_bits: None,
         }
     }

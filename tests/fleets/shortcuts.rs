@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::path::Path;
 use zonewright::pipeline::targets::server_names;
 
@@ -47,15 +47,11 @@ fn all_with<'l>(live: &'l Live, rtype: Rtype, is_meant: impl Fn(RdataRef<'l>) ->
 /// Looks up every address and every name of the zones, and compares with a look at all records.
 pub fn compare_look_ups(live: &Live, seed: u64) {
     let rdata = |rtype| live.rrsets_of(rtype).flat_map(|found| found.rrset.rdata());
-    let addresses: BTreeSet<Ipv6Addr> = rdata(Rtype::AAAA)
-        .chain(rdata(Rtype::A))
-        .filter_map(|rdata| match rdata.address()? {
-            IpAddr::V6(v6) => Some(v6),
-            IpAddr::V4(v4) => Some(v4.to_ipv6_mapped()),
-        })
-        .collect();
+    let addresses: BTreeSet<IpAddr> =
+        rdata(Rtype::AAAA).chain(rdata(Rtype::A)).filter_map(|rdata| rdata.address()).collect();
     for address in addresses {
-        let all = all_with(live, Rtype::AAAA, |rdata| rdata.address() == Some(IpAddr::V6(address)));
+        let rtype = if address.is_ipv4() { Rtype::A } else { Rtype::AAAA };
+        let all = all_with(live, rtype, |rdata| rdata.address() == Some(address));
         assert_eq!(places(live.holding(address)), all, "fleet {seed}: {address}");
     }
     let owners = [Rtype::AAAA, Rtype::A, Rtype::PTR].into_iter().flat_map(|rtype| live.rrsets_of(rtype));

@@ -137,6 +137,27 @@ fn a_rule_adds_one_address_and_keeps_or_removes_others() {
 }
 
 #[test]
+fn addresses_that_the_inventory_lists_come_all_at_once_and_of_both_families() {
+    let v4 = |after: Side<'_>| by(&[Rule::Missing], A, Rtype::A, NONE, after);
+    let several = || aaaa(&[Rule::Missing], A, NONE, BOTH);
+    let of_listing = |listing: &[&'static str], change: Change| {
+        let zones = ["search.example.net"].map(zone);
+        let projects = projects();
+        let projects = projects.iter().map(|(id, admin)| (id.as_str(), admin));
+        let marking = Marking::sample("us", Registry::Journal);
+        let bounds = PlanBounds::new(zones.iter().collect(), projects, &marking, 100);
+        let listing = listing.iter().copied().collect();
+        stray(&Plan { changes: vec![change], ..empty() }, &PlanBounds { listing, ..bounds })
+    };
+    let two = (600, &["192.0.2.1", "192.0.2.2"][..]);
+    assert_eq!(of_listing(&["search"], v4(two)), None);
+    assert_eq!(of_listing(&["search"], several()), None);
+    for (listing, change) in [(&[][..], v4(two)), (&["web"], v4(two)), (&["web"], several())] {
+        assert!(of_listing(listing, change).is_some(), "{listing:?}");
+    }
+}
+
+#[test]
 fn an_address_is_removed_wherever_it_was_found() {
     let remove = |name: &str| aaaa(&[Rule::AddressElsewhere], name, ONE, NONE);
     taken(

@@ -1,7 +1,10 @@
 //! A project file: its tree to checked settings.
 
+use ipnet::IpNet;
+
 use super::shared::{read_host_limits, read_ttl};
 use crate::diag::{Diagnostics, Origin};
+use crate::inventory::addresses::{HostAddresses, ListedInterfaces};
 use crate::inventory::model::{HostLimit, Policy, ProjectSettings, VlanScheme};
 use crate::inventory::node::{SettingsNode, SettingsTree, SettingsValue, SourceText, TableReader};
 use crate::inventory::template::{FastboneTemplate, NameTemplateError, ShortnameTemplate};
@@ -67,7 +70,13 @@ fn read_settings(reader: &mut TableReader<'_>, registry: Registry) -> Option<Box
     let top = Origin::line(file, 1);
     let shortname_template =
         read_template(reader, "shortname_template", SHORTNAME_TEMPLATE, ShortnameTemplate::parse).map(|(it, _)| it);
-    let vlans = read_vlans(reader);
+    let (addresses, vlans) = match read_addresses(reader) {
+        Some(origin) => (read_listed(reader, origin), Some((VlanScheme::None, origin))),
+        None => {
+            refuse_listed(reader);
+            (HostAddresses::Derived, read_vlans(reader))
+        }
+    };
     let fastbone = read_template(reader, "fastbone_name", FASTBONE_NAME, FastboneTemplate::parse);
     let hbf_project_id = read_hbf_project_id(reader);
     let ttl = reader.take_entry("ttl").and_then(|(key, node)| Some((read_ttl(node, reader)?, key.origin)));
@@ -79,7 +88,7 @@ fn read_settings(reader: &mut TableReader<'_>, registry: Registry) -> Option<Box
     #[rustfmt::skip]
     let settings = ProjectSettings {
         shortname_template: shortname_template?,
-        vlans, vlans_origin,
+        addresses, vlans, vlans_origin,
         fastbone_name, fastbone_origin: fastbone_origin.unwrap_or(top),
         hbf_project_id, ttl, automation, policy, policy_origin, limits,
     };
@@ -126,6 +135,107 @@ fn place_inside(node: &SettingsNode, text: &str, error: &NameTemplateError, sour
     } else {
         (node.origin, node.width)
     }
+}
+
+/// Reads `addresses`: where it is written that the inventory lists them; none where they are derived.
+fn read_addresses(reader: &mut TableReader<'_>) -> Option<Origin> {
+    let (key, node) = reader.take_entry("addresses")?;
+    let is_listed = reader.choice_of(node, &[("derived", false), ("inventory", true)]);
+    // Behind a wrong word, which is reported, keys of either kind may be right.
+    is_listed.unwrap_or(true).then_some(key.origin)
+}
+
+/// What the backbone is called in lists of addresses where nothing says: what it is called here.
+const BACKBONE: &str = "backbone";
+
+/// What the fastbone is called in lists of addresses where nothing says.
+const FASTBONE: &str = "fastbone";
+
+/// Reads what else is said of addresses that the inventory lists, which is written at `origin`. VLANs are not needed.
+///
+/// Hosts have a fastbone where `interfaces` names one, where `vlan_scheme` has one, or where there is neither.
+fn read_listed(reader: &mut TableReader<'_>, origin: Origin) -> HostAddresses {
+    let scheme = reader.take("vlan_scheme").and_then(|node| {
+        let scheme = reader.choice_of(node, &[("search", Some(true)), ("static", Some(false)), ("none", None)])?;
+        if scheme.is_none() {
+            let message = "`vlan_scheme: none` says that there are no hosts, and `addresses: inventory` is about hosts";
+            let diagnostic = reader.source().error("bad-value", node.origin, node.width, message);
+            reader.push(diagnostic.hint("remove one of them"));
+        }
+        scheme
+    });
+    if let Some(node) = reader.take("vlans") {
+        let mut vlans = TableReader::new(node, reader.source());
+        for node in ["main", "fastbone"].map(|key| vlans.take(key)).into_iter().flatten() {
+            read_vlan(node, &mut vlans);
+        }
+        reader.append(vlans.finish());
+    }
+    let interfaces = reader.take("interfaces");
+    let has_fastbone = scheme.unwrap_or(interfaces.is_none());
+    let [backbone, fastbone] = interfaces.map_or([const { None }; 2], |node| read_interfaces(node, reader));
+    let networks = reader.take("networks").map(|node| read_networks(node, reader)).unwrap_or_default();
+    let backbone = backbone.unwrap_or_else(|| BACKBONE.to_owned());
+    let fastbone = fastbone.or_else(|| has_fastbone.then(|| FASTBONE.to_owned()));
+    HostAddresses::Listed(Box::new(ListedInterfaces { origin, backbone, fastbone, networks }))
+}
+
+/// Refuses the keys that only addresses have that the inventory lists.
+fn refuse_listed(reader: &mut TableReader<'_>) {
+    for key in ["interfaces", "networks"] {
+        let Some((name, _)) = reader.take_entry(key) else { continue };
+        let message =
+            format!("`{key}` is for addresses that the inventory lists, and those of this project are derived");
+        let diagnostic = reader.source().error("bad-value", name.origin, key.len(), message);
+        reader.push(diagnostic.hint(format!("write `addresses: inventory`, or remove `{key}`")));
+    }
+}
+
+/// Reads what the inventory calls the backbone and the fastbone.
+fn read_interfaces(node: &SettingsNode, reader: &mut TableReader<'_>) -> [Option<String>; 2] {
+    let mut names = TableReader::new(node, reader.source());
+    let nodes = ["backbone", "fastbone"].map(|key| names.take(key));
+    let mut read = nodes.map(|node| {
+        let name = node.and_then(|node| names.text_of(node))?;
+        if name.trim().is_empty() {
+            names.error(node?, "bad-value", "an interface needs a name");
+        }
+        Some(name.to_owned())
+    });
+    if let ([Some(one), Some(other)], Some(node)) = (&read, nodes[1])
+        && one == other
+    {
+        names.error(node, "bad-value", format!("`{other}` cannot be both interfaces"));
+        read[1] = None;
+    }
+    reader.append(names.finish());
+    read
+}
+
+/// Reads the networks in which all addresses are.
+fn read_networks<'a>(node: &'a SettingsNode, reader: &mut TableReader<'a>) -> Vec<(IpNet, Origin)> {
+    let items = reader.list_of(node).unwrap_or_default();
+    if items.is_empty() && matches!(node.value, SettingsValue::List(_)) {
+        reader.error(node, "bad-value", "an empty list of networks admits no address");
+    }
+    let mut networks = Vec::new();
+    for item in items {
+        let Some(text) = reader.text_of(item) else { continue };
+        match text.parse::<IpNet>() {
+            Ok(network) if network.trunc() == network => networks.push((network, item.origin)),
+            Ok(network) => {
+                let message = format!("`{text}` has bits behind its prefix");
+                let diagnostic = reader.source().error("bad-network", item.origin, item.width, message);
+                reader.push(diagnostic.hint(format!("write `{}`", network.trunc())));
+            }
+            Err(_) => {
+                let message = format!("`{text}` is not a network");
+                let diagnostic = reader.source().error("bad-network", item.origin, item.width, message);
+                reader.push(diagnostic.hint("write an address, a slash and a prefix length, such as `192.0.2.0/24`"));
+            }
+        }
+    }
+    networks
 }
 
 /// Reads `vlan_scheme` and `vlans`.

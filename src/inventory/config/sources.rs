@@ -21,7 +21,7 @@ use crate::inventory::value::{Duration, Size};
 
 /// The names of the sources other than those of MACs: messages, the state and `accept` know sources by their names
 /// alone.
-const OTHER_SOURCES: [&str; 6] = ["projects", "hosts", "l3_tors", "net_layout", "ipv4_map", "names.lock"];
+const OTHER_SOURCES: [&str; 7] = ["projects", "hosts", "l3_tors", "net_layout", "ipv4_map", "addresses", "names.lock"];
 
 /// How large a file of a source may be where the settings say nothing: the rows of 5 million hosts, of 100 octets each.
 const MAX_SOURCE: Size = Size::of(512 << 20);

@@ -257,6 +257,7 @@ fn for_names_no_more_is_read_than_what_they_come_from() {
             ("l3_tors", false),
             ("net_layout", false),
             ("ipv4_map", false),
+            ("addresses", false),
             ("names.lock", true)
         ]
     );

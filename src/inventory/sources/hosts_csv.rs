@@ -216,11 +216,11 @@ fn mark_duplicates(hosts: &mut [Host], input: &SourceInput<'_>, context: &RowCon
 
 /// One field.
 #[derive(Default)]
-struct RowField<'a> {
+pub struct RowField<'a> {
     /// Its text, quotes taken off.
-    text: Cow<'a, str>,
+    pub text: Cow<'a, str>,
     /// Its octets in the row, quotes included.
-    at: Range<usize>,
+    pub at: Range<usize>,
 }
 
 /// The fields of a row.
@@ -285,8 +285,8 @@ fn marks(eight: u64, octet: u8) -> u64 {
 }
 
 /// Cuts a row at its commas; fields that are not there are empty, which is reported.
-fn split<'a>(line: &'a str, faults: &mut RowFaults<'_, '_>) -> [RowField<'a>; COLUMNS] {
-    let mut fields: [RowField<'a>; COLUMNS] = std::array::from_fn(|_| RowField::default());
+pub fn split<'a, const N: usize>(line: &'a str, faults: &mut RowFaults<'_, '_>) -> [RowField<'a>; N] {
+    let mut fields: [RowField<'a>; N] = std::array::from_fn(|_| RowField::default());
     let mut count = 0;
     let mut at = 0;
     loop {
@@ -304,8 +304,8 @@ fn split<'a>(line: &'a str, faults: &mut RowFaults<'_, '_>) -> [RowField<'a>; CO
         at = end + 1;
     }
     // Where a quote does not pair the row is cut in the wrong places, and the number of its fields means nothing.
-    if count != COLUMNS && !faults.found() {
-        faults.add_whole(&CSV_FIELDS, || format!("{} instead of {COLUMNS}", text::fields(count)));
+    if count != N && !faults.found() {
+        faults.add_whole(&CSV_FIELDS, || format!("{} instead of {N}", text::fields(count)));
     }
     fields
 }

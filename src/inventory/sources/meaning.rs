@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::{Draft, RowContext, SourceFile, SourceInput, format_of};
 use crate::diag::Files;
 use crate::inventory::Inventory;
+use crate::inventory::addresses::AddressRow;
 use crate::inventory::model::{Host, Ipv4Map, MacReport, NetLayout, Project, ProjectIndex, Tors, Trust};
 use crate::inventory::source::SourceSpec;
 use crate::inventory::stated::StatedRecords;
@@ -31,6 +32,8 @@ pub struct ExportRows<'a> {
     pub layout: &'a NetLayout,
     /// ipv4-map.txt.
     pub ipv4_map: &'a Ipv4Map,
+    /// The addresses that the inventory lists.
+    pub addresses: &'a [AddressRow],
     /// The reports of all sources of MACs, those of one host and source in the order of files and rows.
     pub reports: Vec<&'a [MacReport]>,
     /// What files state.
@@ -56,6 +59,7 @@ impl<'a> ExportRows<'a> {
             tors: &inventory.tors,
             layout: &inventory.layout,
             ipv4_map: &inventory.ipv4_map,
+            addresses: &inventory.addresses,
             reports: vec![&inventory.reports],
             stated: &inventory.stated,
             source: source.unwrap_or_default() as u16,
@@ -71,6 +75,7 @@ impl<'a> ExportRows<'a> {
             tors: &draft.tors,
             layout: &draft.layout,
             ipv4_map: &draft.ipv4_map,
+            addresses: &draft.addresses,
             reports: draft.reports.iter().map(Vec::as_slice).collect(),
             stated: &draft.stated,
             source: 0,

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::addresses::AddressRow;
 use super::devices::Devices;
 use super::model::{Host, Ipv4Map, LockRow, MacReport, MacSource, NetLayout, ProjectAdmin, ProjectIndex, Tors, Trust};
 use super::source::{KnownFormat, Occurrence, SourceKeys, SourceSpec};
@@ -15,6 +16,7 @@ use super::symbol::{Symbol, Symbols};
 use super::value::{Duration, Percent, Time};
 use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin};
 use crate::dns::Name;
+pub use addresses_csv::HEADER as ADDRESSES_HEADER;
 pub use hosts_csv::HEADER as HOSTS_HEADER;
 use meaning::{ExportRows, RowMeaning};
 pub use stated::warn_of_left_out;
@@ -51,6 +53,8 @@ formats! {
     l3_tors,
     net_layout,
     ipv4_map,
+    addresses_csv,
+    netbox_addresses,
     mac_reports,
     netbox_interfaces,
     racktables_ports,
@@ -256,6 +260,10 @@ pub struct Draft {
     pub ipv4_map: Ipv4Map,
     /// Whether it may be believed.
     pub ipv4_map_trust: Trust,
+    /// The addresses that the inventory lists, sorted by `inv`, then file and line.
+    pub addresses: Vec<AddressRow>,
+    /// Whether they may be believed.
+    pub addresses_trust: Trust,
     /// The sources of MACs.
     pub mac_sources: Vec<MacSource>,
     /// Runs of their reports, in the order of files and rows.
@@ -290,6 +298,8 @@ impl Default for Draft {
             layout_trust: Trust::Known,
             ipv4_map: Ipv4Map::default(),
             ipv4_map_trust: Trust::Known,
+            addresses: Vec::new(),
+            addresses_trust: Trust::Known,
             mac_sources: Vec::new(),
             reports: Vec::new(),
             lock: Vec::new(),

@@ -1,11 +1,14 @@
 //! Exports of other systems, translated into our terms.
 //!
-//! Comes in: rows of any format, and what zonewright.toml says about their fields. Goes out: hosts, and MAC reports.
+//! Comes in: rows of any format, and what zonewright.toml says about their fields. Goes out: hosts, MAC reports, and
+//! addresses.
 //! The module of a system knows what the system calls its fields, and what its statuses mean.
 
 use super::records::{ExportRecord, WantedField};
 use super::text::RowFaults;
 use crate::inventory::source::FieldMapping;
+
+pub mod addresses;
 
 pub mod hosts;
 

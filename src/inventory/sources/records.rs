@@ -211,7 +211,12 @@ where
     let tally = &mut all.tally;
     tally.rows -= std::mem::take(&mut tally.passed_over);
     if let (0, None, Some(file)) = (tally.rows, &tally.doubt, input.files.first()) {
-        let diagnostic = Diagnostic::file_error("source-empty", file.id, "`only` selects none of the rows");
+        let words = if input.spec.mapping.only.is_empty() {
+            "none of the rows has what is looked for"
+        } else {
+            "`only` selects none of the rows"
+        };
+        let diagnostic = Diagnostic::file_error("source-empty", file.id, words);
         let diagnostic = diagnostic.rule("zonewright treats an empty export as unknown, not as a source without rows");
         tally.distrust(file.id, context.files, "has no rows", diagnostic.hint("correct `only`, or export again"));
     }

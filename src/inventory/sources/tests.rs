@@ -284,6 +284,7 @@ fn empty_files_are_unknown() {
         ("hosts", HEADER),
         ("l3_tors", "# generated: 2026-11-20T01:00:00Z\n"),
         ("ipv4_map", "\n"),
+        ("addresses", "inv,interface,address\n"),
         ("mac", "# nothing\n"),
         ("names_lock", "# nothing\n"),
         ("net_layout", "<net-layout><datacenter name='a'/></net-layout>"),
@@ -716,6 +717,7 @@ fn whole(key: &str) -> String {
             format!("{HEADER}1,a.search.example.net,search,assigned,sas,,,s,,\n2,,search,free,\"m,an\",,,,,\n# end 2\n")
         }
         "l3_tors" => "sas1-s1 604 2a02:6b8:0:1::/64\nsas1-s2 604 2a02:6b8:0:2::/64\n# end 2\n".into(),
+        "addresses" => "inv,interface,address\n1,eth0,192.0.2.1\n1,\"eth\u{e4}\",2001:db8::1\n# end 2\n".into(),
         "ipv4_map" => "10.0.0.0/8 sas 604 2a02:6b8:0:1::/64\n10.1.0.0/16 sas 604 2a02:6b8:0:1::/64\n# end 2\n".into(),
         "net_layout" => "<net-layout><datacenter name=\"s\u{e4}s\"><vlan id=\"604\"><network>2a02::/64</network>\
                          <network>2a02:1::/64</network></vlan></datacenter></net-layout>"
@@ -778,6 +780,7 @@ fn exports_date_themselves() {
     for (key, file) in [
         ("hosts", format!("# generated: DATE\r\n# more\n{HEADER}ROW,,search,free,man,,,,,\n")),
         ("l3_tors", "\u{feff}# generated: DATE\nsas1-s1 604 2a02:6b8:0:1::/64\n".into()),
+        ("addresses", "# generated: DATE\ninv,interface,address\n1,eth0,192.0.2.1\n".into()),
         ("ipv4_map", "# generated:DATE \n10.0.0.0/8 sas 604 2a02:6b8:0:3::/64\n".into()),
         (
             "net_layout",

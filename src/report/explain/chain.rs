@@ -3,8 +3,8 @@
 use super::page::ExplainPage;
 use super::{site, verdict};
 use crate::explain::model::{
-    AddressStep, HoldingName, HostFacts, HostsCsvRow, InterfaceFacts, MadeAddress, NetworkFacts, OtherName, OwnA,
-    ProjectFacts, ReportFacts, SwitchFacts,
+    AddressStep, HoldingName, HostFacts, HostsCsvRow, InterfaceFacts, ListedAddress, MadeAddress, NetworkFacts,
+    OtherName, OwnA, ProjectFacts, ReportFacts, SwitchFacts,
 };
 
 /// Renders all about a host.
@@ -17,7 +17,10 @@ pub fn render(page: &mut ExplainPage, host: &HostFacts) {
         switches(page, project);
     }
     names(page, host);
-    reports(page, host);
+    // Addresses that the inventory lists are made of no MAC.
+    if !host.interfaces.iter().any(is_listed) {
+        reports(page, host);
+    }
     host.interfaces.iter().for_each(|own| interface(page, own));
     verdict::render(page, host);
 }
@@ -118,6 +121,9 @@ fn interface(page: &mut ExplainPage, own: &InterfaceFacts) {
     if let (Some(vlan), Some(line)) = (own.vlan, &own.vlan_line) {
         page.fact("VLAN", &format!("{vlan} ({line})"));
     }
+    if is_listed(own) {
+        return listed(page, own);
+    }
     page.fact(
         "networks",
         if own.networks_from.is_empty() { "unknown without its project's file" } else { &own.networks_from },
@@ -139,6 +145,38 @@ fn interface(page: &mut ExplainPage, own: &InterfaceFacts) {
         } else {
             page.fact("PTR to it", &format!("of {at}, ttl {ttl}; whether that is right is not known"))
         }
+    }
+}
+
+/// Whether the inventory lists the addresses of an interface.
+fn is_listed(own: &InterfaceFacts) -> bool {
+    own.method == Some("listed")
+}
+
+/// The addresses that the inventory lists for an interface, and what is live.
+fn listed(page: &mut ExplainPage, own: &InterfaceFacts) {
+    if own.listed.is_empty() {
+        page.fact("addresses", "the source `addresses` lists none");
+    }
+    for ListedAddress { address, line, live, kept, reverse: site, elsewhere } in &own.listed {
+        let live = match live {
+            Some(true) => "it is live",
+            Some(false) if *kept => "it is not live yet",
+            Some(false) => "it is not live",
+            None => "whether it is live is not known",
+        };
+        let style = if *kept { page.paint.head.clone() } else { String::new() };
+        page.styled(4, &style, &format!("{address} ({line}; {live})"));
+        site::reverse(page, 6, "PTR", site);
+        for HoldingName { at, ttl, whose } in elsewhere {
+            page.item(6, &format!("also held by {at}, ttl {ttl}: {whose}"));
+        }
+    }
+    if let Some(site) = &own.live {
+        site::render(page, "live", site);
+    }
+    for HoldingName { at, ttl, whose } in &own.ptr_elsewhere {
+        page.fact("PTR astray", &format!("of {at}, ttl {ttl}, names it; that is {whose}"));
     }
 }
 

@@ -60,12 +60,13 @@ fn address_section(page: &mut ExplainPage, facts: &AddressFacts, host: Option<u6
         page.fact("whose", "no host: it is not an address that any host may have");
     }
     for AddressClaim { inv, interface, name, role, line } in &facts.claims {
-        let role = match *role {
-            "own-a" => "an A record at its name",
-            "preferred" => "its preferred address",
-            _ => "acceptable",
+        let (role, what) = match *role {
+            "own-a" => ("an A record at its name", ""),
+            "listed" => ("an address that the inventory lists for it", ""),
+            "preferred" => ("its preferred address", "network: "),
+            _ => ("acceptable", "network: "),
         };
-        let line = line.as_ref().map(|line| format!(" (network: {line})")).unwrap_or_default();
+        let line = line.as_ref().map(|line| format!(" ({what}{line})")).unwrap_or_default();
         page.fact("whose", &format!("host {inv}, {interface} {name}: {role}{line}"));
     }
     holdings(page, "held by", "no live name holds it", &facts.held_by, "");

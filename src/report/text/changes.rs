@@ -207,7 +207,7 @@ impl ChangesRenderer<'_> {
             | ChangeKind::Modify { before: rrset, .. } => rrset.ttl().to_string(),
         };
         let verb = verb(change);
-        if key.rtype == Rtype::AAAA {
+        if matches!(key.rtype, Rtype::AAAA | Rtype::A) {
             shown.owner = Some(key.owner.as_name());
         }
         let is_clear = |name: NameRef<'_>| Some(name) == heading.map(Name::as_name) || Some(name) == shown.owner;
@@ -279,8 +279,7 @@ impl ChangesRenderer<'_> {
     /// host above do not: most changes of a host follow from the same lines of the inventory.
     fn reasons<'p>(&self, change: &'p Change, shown: &mut ShownSoFar<'p>) -> Vec<String> {
         if self.options.verbose {
-            let in_full =
-                |reason| edited_in_words(reason).unwrap_or_else(|| self.in_full(reason, change.subject.host(), shown));
+            let in_full = |reason| edited_in_words(reason).unwrap_or_else(|| self.in_full(reason, change, shown));
             return change.reasons.iter().map(in_full).collect();
         }
         let mut rules: Vec<Rule> = change.rules().collect();
@@ -324,13 +323,20 @@ impl ChangesRenderer<'_> {
     }
 
     /// A reason in full: the rule, for which host where that is another one, what it means, and the shown.
-    fn in_full<'p>(&self, reason: &'p Reason, host: Option<Inv>, shown: &mut ShownSoFar<'p>) -> String {
+    fn in_full<'p>(&self, reason: &'p Reason, change: &Change, shown: &mut ShownSoFar<'p>) -> String {
         let places = match reason.evidence.as_slice() {
             [] => String::new(),
             places if shown.last.replace(places) == Some(places) => " (as above)".to_owned(),
             places => format!(" ({})", sanitize(&places.join(", "))),
         };
-        format!("{}: {}{places}", self.title(reason, host), reason.rule.words().brief)
+        // Of several addresses that the inventory lists, some may be there.
+        let brief = match (reason.rule, &change.kind) {
+            (Rule::Missing, ChangeKind::Modify { before, after }) if shares_records(before, after) => {
+                "not all of the host's addresses are here"
+            }
+            (rule, _) => rule.words().brief,
+        };
+        format!("{}: {brief}{places}", self.title(reason, change.subject.host()))
     }
 
     /// A rule in a few words, for which host where that is another one.
@@ -498,6 +504,11 @@ fn pointed_to(rtype: Rtype, rrset: &Rrset) -> Option<NameRef<'_>> {
     rrset.rdata().first()?.as_rdata(rtype).target()
 }
 
+/// Whether two RRsets have a record in common.
+fn shares_records(one: &Rrset, other: &Rrset) -> bool {
+    one.rdata().iter().any(|rdata| other.rdata().contains(rdata))
+}
+
 /// The backbone name of the host whose changes these are, where they show one of its names.
 ///
 /// A plan does not say which name is the backbone's, but a fastbone name is always made by adding to it, so that the
@@ -510,7 +521,7 @@ fn backbone<'a>(changes: &[&'a Change]) -> Option<NameRef<'a>> {
             change.reasons.iter().any(|reason| own(reason.rule) && reason.subject.host() == change.subject.host());
         let undone = change.kind.before().filter(|_| change.reasons.iter().any(|reason| reason.rule == Rule::Undo));
         match change.key.rtype {
-            Rtype::AAAA if acts || undone.is_some() => Some(change.key.owner.as_name()),
+            Rtype::AAAA | Rtype::A if acts || undone.is_some() => Some(change.key.owner.as_name()),
             Rtype::PTR => undone.or(change.kind.after()).and_then(|rrset| pointed_to(change.key.rtype, rrset)),
             _ => None,
         }
@@ -529,7 +540,7 @@ fn former<'a>(changes: &[&'a Change], now: NameRef<'_>) -> Vec<NameRef<'a>> {
             .any(|reason| reason.rule == Rule::Released && reason.subject.host() == change.subject.host())
     };
     let names = changes.iter().filter(gives_up).filter_map(|change| match change.key.rtype {
-        Rtype::AAAA => Some(change.key.owner.as_name()),
+        Rtype::AAAA | Rtype::A => Some(change.key.owner.as_name()),
         Rtype::PTR => pointed_to(change.key.rtype, change.kind.before()?),
         _ => None,
     });

@@ -49,7 +49,7 @@ const SEVERAL_MACS: RowFault = RowFault {
 };
 
 /// A device that may be several hosts.
-const AMBIGUOUS: RowFault = RowFault {
+pub const AMBIGUOUS: RowFault = RowFault {
     code: Code::new("ambiguous-device"),
     rule: "an interface belongs to one host",
     hint: "export as JSON, where devices have numbers, or give the devices different names",
@@ -142,7 +142,7 @@ pub fn read(input: &SourceInput<'_>, context: &RowContext<'_>, system: &MacSyste
 
 /// Hosts as devices, where no export of hosts says what they are called: by their names, each whole and by its first
 /// label.
-fn devices_of(hosts: &[Host]) -> Devices {
+pub fn devices_of(hosts: &[Host]) -> Devices {
     let named = hosts.iter().filter_map(|host| Some((host.inv, host.name.as_ref()?.to_string())));
     let names = named.flat_map(|(inv, name)| {
         let whole = name.trim_end_matches('.');
