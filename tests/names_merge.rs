@@ -150,6 +150,7 @@ fn lock_of(folder: &Path) -> String {
 /// What is asked of a workspace.
 fn request(folder: &Path, now: Time, host: Option<usize>) -> PlanRequest<'_> {
     PlanRequest {
+        adopt: None,
         workspace: folder,
         now,
         hosts: host.map(|host| inv(host).to_string()).into_iter().collect(),

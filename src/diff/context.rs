@@ -11,12 +11,12 @@ use super::waits::RrsetWaits;
 use crate::claim::Subject;
 use crate::desired::{Collisions, DesiredHosts, UsedValues};
 use crate::diag::Origin;
-use crate::dns::Name;
+use crate::dns::{Name, NameRef};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Permission, ProjectAdmin, ProjectIndex, ProjectSettings, ZoneSpec};
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Live, PoolCopies, ZoneIndex};
-use crate::names::{ForeseenNames, NameIndex};
+use crate::names::{ForeseenNames, HolderRow, NameIndex};
 use crate::registry::Marking;
 use crate::target::PoolName;
 
@@ -178,10 +178,15 @@ impl<'a> RuleContext<'a> {
         self.inventory.projects[project.0 as usize].file.settings()
     }
 
-    /// Whether the inventory lists the addresses of the hosts of any project.
-    pub fn lists_addresses(&self) -> bool {
-        let mut settings = self.inventory.projects.iter().filter_map(|project| project.file.settings());
-        settings.any(|settings| settings.listed().is_some())
+    /// Whether a host has a name now whose addresses the inventory lists.
+    pub fn has_listed_host(&self, name: NameRef<'_>) -> bool {
+        let now = self.names.holders(self.inventory, name).take_while(|holder| holder.now);
+        let mut hosts = now.filter_map(|holder| match holder.by {
+            HolderRow::Host(place) => Some(place as usize),
+            HolderRow::Lock(row) => self.inventory.place_of(self.inventory.lock[row as usize].inv),
+        });
+        let is_listed = |project: ProjectIndex| self.settings(project).is_some_and(|own| own.listed().is_some());
+        hosts.any(|place| is_listed(self.inventory.hosts[place].project))
     }
 
     /// A project's id.

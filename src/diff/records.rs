@@ -190,8 +190,11 @@ fn registry_name(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<S
     let is_mark = live.is_some_and(|found| found.rrset.rdata().any(|rdata| MarkLabels::read(rdata).is_some()));
     let is_recorded = || {
         let Some((Some(rtype), recorded)) = marking.form.recorded_by(name) else { return false };
-        let is_of_hosts = rtype == Rtype::AAAA || (rtype == Rtype::A && context.lists_addresses());
-        let is_of_host = is_of_hosts && context.names.has_host(context.inventory, recorded.as_name());
+        let is_of_host = match rtype {
+            Rtype::AAAA => context.names.has_host(context.inventory, recorded.as_name()),
+            Rtype::A => context.has_listed_host(recorded.as_name()),
+            _ => false,
+        };
         is_of_host || context.stated.on(recorded.as_name(), rtype).next().is_some()
     };
     (is_mark || is_recorded()).then(|| words::registry_text(subject.name()))

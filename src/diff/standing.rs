@@ -176,7 +176,13 @@ pub fn spared_addresses(context: &RuleContext<'_>, interface: &Interface) -> Vec
     };
     let live = [Rtype::AAAA, Rtype::A].into_iter();
     let live = live.filter_map(|rtype| context.live.rrset(interface.owner.as_name(), rtype));
-    let spared = live.filter(is_unlisted).filter(|found| !own::is_own(context, *found));
+    // What a file states there is not the host's either.
+    let is_of_file = |found: &LiveRrset<'_>| {
+        let (name, rtype) = (interface.owner.as_name(), found.rrset.rtype());
+        context.stated.on(name, rtype).next().is_some() || context.stated.holds(name, rtype)
+    };
+    let stays = |found: &LiveRrset<'_>| !own::is_own(context, *found) || is_of_file(found);
+    let spared = live.filter(is_unlisted).filter(stays);
     spared.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address()).collect()
 }
 

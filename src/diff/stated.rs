@@ -22,6 +22,7 @@ use crate::desired::rivals;
 use crate::diag::Origin;
 use crate::dns::{Name, NameRef, Rdata, Rtype, reverse};
 use crate::inventory::Inventory;
+use crate::inventory::addresses::AddressRow;
 use crate::inventory::source::RecordConflicts;
 use crate::inventory::stated::{DocumentIndex, NotedDocument};
 use crate::live::Live;
@@ -429,7 +430,7 @@ impl ConflictSearch<'_> {
             for place in places {
                 match stated.claim(*place).claim.rtype {
                     rtype @ (Rtype::AAAA | Rtype::A | Rtype::CNAME) => {
-                        let is_concerned = |place: &usize| rtype != Rtype::A || self.is_listed(*place);
+                        let is_concerned = |place: &usize| self.may_claim(*place, rtype);
                         for host in self.holders(name.as_name()).into_iter().filter(is_concerned).collect::<Vec<_>>() {
                             self.note(ConflictSide::Stated(*place), ConflictSide::Host(host));
                         }
@@ -481,6 +482,27 @@ impl ConflictSearch<'_> {
                 }
             }
         }
+    }
+
+    /// Whether a host may claim records of a type at its names. Where the inventory lists its addresses, it claims those of
+    /// the families of which it lists some.
+    fn may_claim(&self, place: usize, rtype: Rtype) -> bool {
+        let host = &self.inventory.hosts[place];
+        let settings = self.inventory.projects[host.project.0 as usize].file.settings();
+        let Some(listed) = settings.and_then(|settings| settings.listed()) else { return rtype != Rtype::A };
+        let is_of_type = |address: IpAddr| match rtype {
+            Rtype::A => address.is_ipv4(),
+            Rtype::AAAA => address.is_ipv6(),
+            _ => true,
+        };
+        let symbols = &self.inventory.symbols;
+        let is_claimed = |row: &AddressRow| {
+            let is_known = listed.names().any(|(name, is_main)| row.interface.may_be(name, is_main, symbols));
+            // What a bad row says is not known.
+            is_known && row.address.is_none_or(is_of_type)
+        };
+        let mut rows = self.inventory.addresses_of(host.inv).iter();
+        self.inventory.trust.addresses.doubt().is_some() || rows.any(is_claimed)
     }
 
     /// Whether the inventory lists the addresses of a host.

@@ -33,7 +33,8 @@ pub fn remove(context: &RuleContext<'_>, standings: &SubjectStandings) -> Vec<Ru
     for (name, rtype, by) in context.statements.iter() {
         let is_kept =
             context.stated.on(name.as_name(), rtype).next().is_some() || context.stated.holds(name.as_name(), rtype);
-        if is_kept {
+        // What a host may claim is for its rules to decide: it may have the address now that a file had.
+        if is_kept || is_of_host(context, name, rtype) {
             continue;
         }
         let Some(found) = context.live.stated_rrset(name.as_name(), rtype) else { continue };
@@ -60,6 +61,15 @@ pub fn remove(context: &RuleContext<'_>, standings: &SubjectStandings) -> Vec<Ru
         acts.extend(removed);
     }
     acts
+}
+
+/// Whether an RRset is one that the rules of a host are about.
+fn is_of_host(context: &RuleContext<'_>, name: &Name, rtype: Rtype) -> bool {
+    match rtype {
+        Rtype::AAAA => context.names.has_host(context.inventory, name.as_name()),
+        Rtype::A => context.has_listed_host(name.as_name()),
+        _ => false,
+    }
 }
 
 /// How an RRset is removed.

@@ -66,6 +66,12 @@ pub struct ListedInterfaces {
 }
 
 impl ListedInterfaces {
+    /// The interfaces: what the inventory calls each, and whether it is the backbone.
+    pub fn names(&self) -> impl Iterator<Item = (&str, bool)> {
+        let fastbone = self.fastbone.as_deref().map(|name| (name, false));
+        std::iter::once((self.backbone.as_str(), true)).chain(fastbone)
+    }
+
     /// Whether a host may have an address.
     pub fn admits(&self, address: IpAddr) -> bool {
         self.networks.is_empty() || self.networks.iter().any(|(network, _)| network.contains(&address))

@@ -211,14 +211,14 @@ where
     let tally = &mut all.tally;
     tally.rows -= std::mem::take(&mut tally.passed_over);
     if let (0, None, Some(file)) = (tally.rows, &tally.doubt, input.files.first()) {
-        let words = if input.spec.mapping.only.is_empty() {
-            "none of the rows has what is looked for"
+        let (words, hint) = if input.spec.mapping.only.is_empty() {
+            ("none of the rows has what is looked for", "export whole objects, and those that have it")
         } else {
-            "`only` selects none of the rows"
+            ("`only` selects none of the rows", "correct `only`, or export again")
         };
         let diagnostic = Diagnostic::file_error("source-empty", file.id, words);
         let diagnostic = diagnostic.rule("zonewright treats an empty export as unknown, not as a source without rows");
-        tally.distrust(file.id, context.files, "has no rows", diagnostic.hint("correct `only`, or export again"));
+        tally.distrust(file.id, context.files, "has no rows", diagnostic.hint(hint));
     }
     all
 }
