@@ -16,13 +16,13 @@ use std::process::ExitCode;
 use zonewright::claim::Subject;
 use zonewright::dns::reverse::reverse_name;
 use zonewright::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
-use zonewright::inventory::model::Registry;
 use zonewright::inventory::value::Inv;
 use zonewright::plan::{
     BlockCode, BlockedSubject, Cause, CauseKind, Change, ChangeClass, ChangeKind, ComparisonBase, ContentsSeen,
     HostSeen, LimitKind, LimitState, Notice, NoticeCode, Plan, Reason, Review, Rule, SealedPlan, SkipCode,
     SkippedSubject, SourceSeen, WorkspaceSeen, ZoneSeen, document,
 };
+use zonewright::registry::Registry;
 use zonewright::target::{PoolName, TargetId};
 
 /// The datacenters.
@@ -153,6 +153,7 @@ impl Host {
             zone,
             subject: subject.clone(),
             also: Vec::new(),
+            registers: None,
             targets: Vec::new(),
             project: self.project.clone(),
             kind: ChangeKind::between(rrset(sides.0), rrset(sides.1)).ok_or("no change")?,
@@ -193,7 +194,12 @@ fn plan(number: usize) -> Result<Plan> {
         tool: concat!("zonewright ", env!("CARGO_PKG_VERSION")).to_owned(),
         created: time("2026-11-20T01:30:00Z")?,
         expires: time("2026-11-21T01:30:00Z")?,
-        workspace: WorkspaceSeen { owner: "example".to_owned(), registry: Registry::Journal, id: None },
+        workspace: WorkspaceSeen {
+            owner: "example".to_owned(),
+            pools: Vec::new(),
+            registry: Registry::Journal,
+            id: None,
+        },
         undoes: None,
         only: None,
         inputs: [("racktables/l3-tors.txt".to_owned(), "1".repeat(64))].into(),

@@ -223,6 +223,8 @@ impl Adoption<'_, '_> {
         }
         let place = match rtype {
             Rtype::PTR => *self.claimed.0.get(&reverse::address_of(name)?)?,
+            // Only listed addresses are claims of A.
+            Rtype::A if !context.has_listed_host(name) => return None,
             Rtype::A | Rtype::AAAA => {
                 let holders = context.names.holders(context.inventory, name).filter(|holder| holder.now);
                 holders.into_iter().find_map(|holder| match holder.by {
