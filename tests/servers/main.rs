@@ -94,6 +94,7 @@ mod session;
 mod several;
 mod snapshot;
 mod spy;
+mod master_file;
 mod stated;
 mod stated_swap;
 mod sweep;
