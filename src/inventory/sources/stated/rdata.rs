@@ -102,6 +102,10 @@ fn refused_by_servers(rdata: &Rdata, rtype: Rtype) -> Option<String> {
     if expected.is_some_and(|expected| expected != octets.len()) {
         return Some("the digest has another length than its kind".to_owned());
     }
+    // Both begin with numbers of one octet each.
+    if matches!((rtype, octets.len()), (Rtype::TLSA | Rtype::SMIMEA, 3) | (Rtype::SSHFP, 2)) {
+        return Some("the data of the certificate or key are missing".to_owned());
+    }
     if !matches!(rtype, Rtype::SVCB | Rtype::HTTPS) {
         return None;
     }
