@@ -105,6 +105,9 @@ pub enum Command {
     /// With `--from-axfr` the fleet comes from your DNS: `init` transfers the zones, and the reverse zones of their addresses
     /// that the server has, and writes a hosts.csv with a row for each name that looks like a host's. It reads MACs from
     /// EUI-64 addresses. It only asks the server questions, and the first plan removes nothing.
+    ///
+    /// With `--records`, too, no hosts are looked for: each zone becomes a file in YAML that states all its records, as
+    /// octoDNS has it, and the first plan is empty.
     Init(InitArgs),
     /// Validate every file of the workspace, offline.
     ///
@@ -339,6 +342,10 @@ pub struct InitArgs {
     /// Start from the zones of a server: HOST, HOST:PORT or an address, then the zones. DIR comes before.
     #[arg(long, num_args = 2.., value_names = ["SERVER", "ZONE"])]
     pub from_axfr: Vec<String>,
+    /// Write the zones as files that state all their records, in YAML as octoDNS has it, instead of looking for hosts. From
+    /// then on these files are the source.
+    #[arg(long, requires = "from_axfr")]
+    pub records: bool,
     /// The file of the TSIG key for transfers: as `tsig-keygen` prints it, or the secret alone in base64. Only its owner may
     /// read it (chmod 600). The settings will name this file.
     #[arg(long, value_name = "FILE", requires = "from_axfr")]

@@ -13,7 +13,7 @@ const COMMON: usize = 8;
 type CommandExample = (&'static str, &'static str, &'static str);
 
 /// All examples; each command has at least one.
-const EXAMPLES: [CommandExample; 44] = [
+const EXAMPLES: [CommandExample; 45] = [
     ("init", "zonewright init dns --from-axfr ns1.example.net example.net", "Make the workspace dns/ from live DNS."),
     ("check", "zonewright -C dns check", "Validate all files of the workspace dns/, offline."),
     ("plan", "zonewright plan --out plan.json", "Show what would change in DNS, and save the plan."),
@@ -27,6 +27,11 @@ const EXAMPLES: [CommandExample; 44] = [
         "init",
         "zonewright init dns --from-axfr ns1.example.net example.net --tsig-secret-file zonewright.key",
         "The same, signed with a key that `tsig-keygen zonewright. > zonewright.key` makes.",
+    ),
+    (
+        "init",
+        "zonewright init dns --from-axfr ns1.example.net example.net --records",
+        "Make files that state all records of the zone, to move from another tool.",
     ),
     ("check", "zonewright check --fix-lock", "Resolve conflicts in names.lock after a merge."),
     ("plan", "zonewright plan --host sas0-0005", "Show what would change for one host."),

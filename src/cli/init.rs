@@ -43,7 +43,15 @@ pub fn run(shared: &SharedArgs, args: &InitArgs) -> Result<Exit, CommandFailure>
         None => init::of_folder(&folder, &owner, now, &progress).map(|starter| (starter, None)),
         Some((server, zones)) => {
             let zones = named_zones(zones)?;
-            let request = TransferRequest { server, zones: &zones, key: None, key_file: None, owner: &owner, now };
+            let request = TransferRequest {
+                server,
+                zones: &zones,
+                key: None,
+                key_file: None,
+                owner: &owner,
+                now,
+                of_records: args.records,
+            };
             transfer(args, &folder, request, &progress)?.map(|(starter, zones)| (starter, Some(zones)))
         }
     };
@@ -52,7 +60,7 @@ pub fn run(shared: &SharedArgs, args: &InitArgs) -> Result<Exit, CommandFailure>
         Ok(made) => made,
         Err(error) => return Err(failure(shared, args, error)),
     };
-    let kept = kept(&folder, &starter, imported.is_some())?;
+    let kept = kept(&folder, &starter, imported.as_ref().is_some_and(ImportedZones::has_snapshot))?;
     let made = NewWorkspace { folder: &folder, starter, imported, kept, secret: args.tsig_secret_file.as_deref() };
     made.write(now)?;
     if !shared.quiet {
@@ -242,7 +250,7 @@ impl<'a> NewWorkspace<'a> {
         let mut next =
             vec![(command("check"), "every file, offline"), (command("plan"), "what would be changed in DNS, and why")];
         let mut others = Vec::new();
-        if imported.is_some() {
+        if imported.as_ref().is_some_and(ImportedZones::has_snapshot) {
             others.push((format!("{SNAPSHOT}/"), "the zones as they were transferred".to_owned()));
             next.push((
                 command(&format!(
@@ -251,6 +259,8 @@ impl<'a> NewWorkspace<'a> {
                 )),
                 "the same, without the server",
             ));
+        }
+        if imported.is_some() {
             next.push((command("doctor"), "what the server allows"));
         } else {
             next.push((command("explain HOST"), "where a host's name and addresses come from"));

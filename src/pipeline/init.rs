@@ -23,7 +23,7 @@ use crate::reading::side_by_side::side_by_side;
 use crate::snapshot::SnapshotWriter;
 use crate::starter::fleet::FoundFleet;
 use crate::starter::imported::{self, ImportBasis, ImportSource, KeyGiven, SNAPSHOT, subnet};
-use crate::starter::{Starter, found};
+use crate::starter::{Starter, found, transferred};
 use crate::target::{PoolName, ReadTarget, TargetId, ZoneRead};
 
 /// The type of target whose settings name servers.
@@ -94,23 +94,31 @@ pub struct TransferRequest<'a> {
     pub owner: &'a str,
     /// The clock.
     pub now: Time,
+    /// Whether the workspace is to state the zones' records; else it has their hosts.
+    pub of_records: bool,
 }
 
 /// The zones of a server that a workspace was made of.
 #[derive(Debug)]
 pub struct ImportedZones {
-    /// The zones.
-    live: Live,
+    /// The zones; none where files of the workspace state what is in them.
+    live: Option<Live>,
 }
 
 impl ImportedZones {
-    /// Saves them below a folder, as a snapshot; gives its place there.
-    pub fn save(&self, folder: &Path, now: Time) -> Result<&'static str, Problem> {
+    /// Whether there is something to save.
+    pub fn has_snapshot(&self) -> bool {
+        self.live.is_some()
+    }
+
+    /// Saves them below a folder, as a snapshot, where files do not have them already.
+    pub fn save(&self, folder: &Path, now: Time) -> Result<(), Problem> {
+        let Some(live) = &self.live else { return Ok(()) };
         let writer = SnapshotWriter::begin(&folder.join(SNAPSHOT))?;
-        let contents = self.live.zones().filter_map(|(_, zone)| zone.contents());
+        let contents = live.zones().filter_map(|(_, zone)| zone.contents());
         let saved = contents.map(|contents| writer.write_zone(contents, None)).collect::<Result<Vec<_>, _>>()?;
         writer.finish(TOOL, now, saved, Vec::new())?;
-        Ok(SNAPSHOT)
+        Ok(())
     }
 }
 
@@ -135,17 +143,24 @@ pub fn key_of(file: &Path, name: Option<&Name>, algorithm: Option<&str>) -> Resu
 
 /// Transfers zones, and the reverse zones of the addresses in them that the server has; makes a workspace from them.
 ///
-/// Gives all files except the snapshot, which the zones are saved as.
+/// Gives all files except the snapshot, which the zones are saved as; there is none where the files state the records.
 pub fn of_server(
     transfer: &TransferRequest<'_>,
     progress: &dyn Progress,
 ) -> Result<(Starter, ImportedZones), InitError> {
-    let TransferRequest { server, zones: asked, key, key_file, owner, now } = transfer;
+    let TransferRequest { server, zones: asked, key, key_file, owner, now, of_records } = transfer;
     let (target, source) = target(server, key.as_ref())?;
     let context = ProviderContext { workspace: Path::new("/"), source: &source, now: *now, cache: None };
     let access = provider::open(&target, &context).map_err(|error| InitError::Unread(vec![error]))?;
     let access = access.as_ref();
     let mut all = contents(read(access, asked, RunStage::Zones, progress))?;
+    let named = key.as_ref().zip(key_file.as_ref()).map(|(key, file)| KeyGiven { file: file.clone(), ..key.clone() });
+    let origin = ImportSource::Server(server, named.as_ref());
+    if *of_records {
+        let live = live(all);
+        let basis = ImportBasis { live: &live, unread: &[], now: *now, owner, origin };
+        return Ok((transferred::make(&basis), ImportedZones { live: None }));
+    }
     progress.stage(RunStage::FindReverse, None);
     let (reverse, mut unread) = match find_reverse(access, &all) {
         Ok(found) => (found, Vec::new()),
@@ -160,12 +175,10 @@ pub fn of_server(
     }
     let unread: Vec<(Option<ZoneName>, String)> =
         unread.into_iter().map(|(zone, error)| (zone, reason(&error))).collect();
-    let named = key.as_ref().zip(key_file.as_ref()).map(|(key, file)| KeyGiven { file: file.clone(), ..key.clone() });
     let live = live(all);
-    let origin = ImportSource::Server(server, named.as_ref());
     let starter = imported::make(&ImportBasis { live: &live, unread: &unread, now: *now, owner, origin })
         .map_err(|fleet| InitError::NoHosts(Box::new(fleet)))?;
-    Ok((starter, ImportedZones { live }))
+    Ok((starter, ImportedZones { live: Some(live) }))
 }
 
 /// What happened, with what to do about it.

@@ -486,7 +486,7 @@ fn remarks(sorted: &SortedFiles, stand_ins: &[ZoneName], unsure: &[&str], domain
     if sorted.stated.has_manifests() {
         remarks.push(
             "To take over what external-dns created, set `registry = \"txt\"` and `owner` to its `--txt-owner-id` \
-             (docs/migrate.md)."
+             (docs/migrate/external-dns.md)."
                 .to_owned(),
         );
     }

@@ -192,7 +192,7 @@ const UNSIGNED: &str = "Most servers accept only signed updates. `tsig-keygen zo
                         for its owner alone, and keys/ is not kept in git.";
 
 /// The pools.
-fn pools(origin: ImportSource<'_>) -> Vec<StarterPool> {
+pub(super) fn pools(origin: ImportSource<'_>) -> Vec<StarterPool> {
     let kind = |kind: &str, about: &str| (format!("type = {}", quoted(kind)), about.to_owned());
     match origin {
         ImportSource::Server(server, key) => {
@@ -441,25 +441,30 @@ fn remarks(basis: &ImportBasis<'_>, numbered: &NumberedHosts) -> Vec<String> {
             ));
         }
     }
-    let marked =
-        basis.live.zones().map(|(_, zone)| zone.name()).filter(|zone| {
-            marker_key(zone).is_some_and(|key| basis.live.rrset(key.owner.as_name(), key.rtype).is_some())
-        });
-    let marked: Vec<String> = marked.map(|zone| plain(zone.as_name())).collect();
-    if !marked.is_empty() {
-        remarks.push(format!(
-            "A marker in {} shows that zonewright wrote there before. The state of those runs lists the records that \
-             zonewright created: copy that state here (.zonewright/). Without it, `apply` refuses until an operator \
-             runs `zonewright state init --reason TEXT`.",
-            some(&marked)
-        ));
-    }
+    remarks.extend(marked(basis.live));
     remarks.push(
         "Inventory numbers, switches, VLAN and locations are made up. Every zone has `permission = \"own\"`, so \
          zonewright removes and changes only what it created."
             .to_owned(),
     );
     remarks
+}
+
+/// What to know where zonewright wrote before.
+pub(super) fn marked(live: &Live) -> Option<String> {
+    let marked = live
+        .zones()
+        .map(|(_, zone)| zone.name())
+        .filter(|zone| marker_key(zone).is_some_and(|key| live.rrset(key.owner.as_name(), key.rtype).is_some()));
+    let marked: Vec<String> = marked.map(|zone| plain(zone.as_name())).collect();
+    (!marked.is_empty()).then(|| {
+        format!(
+            "A marker in {} shows that zonewright wrote there before. The state of those runs lists the records that \
+             zonewright created: copy that state here (.zonewright/). Without it, `apply` refuses until an operator \
+             runs `zonewright state init --reason TEXT`.",
+            some(&marked)
+        )
+    })
 }
 
 /// The networks in which hosts have addresses, and no reverse zone could be read.

@@ -25,6 +25,8 @@ mod settings;
 
 mod stated;
 
+pub mod transferred;
+
 use std::collections::BTreeSet;
 
 use crate::dns::{Name, NameRef};

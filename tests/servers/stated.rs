@@ -6,15 +6,16 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::copy::copy;
-use crate::rig::{Applied, Planned, Rig, text_of};
+use crate::rig::{Applied, Planned, Rig, plan_in, text_of};
 use crate::server::Kind;
-use crate::workspace::edit;
+use crate::workspace::{edit, zonewright};
 
 on_every_primary! {
     random_zones_of_all_types_are_held_as_they_are_stated
@@ -373,5 +374,28 @@ fn try_zones(kind: Kind, zones: &[(String, TwiceWritten)]) -> bool {
     }
     let again = rig.plan();
     assert_eq!(again.document["changes"], serde_json::json!([]), "{kind:?}");
+    assert_taken_over(&rig, folder.path(), zones);
     true
+}
+
+/// The zones of the server become files that ask for just what is there: planned with the state of the workspace that filled
+/// them.
+fn assert_taken_over(rig: &Rig, folder: &Path, zones: &[(String, TwiceWritten)]) {
+    let taken = folder.join("taken");
+    let mut init = zonewright();
+    init.args(["init", "--from-axfr", &rig.server.address()]).args(zones.iter().map(|(name, _)| name)).arg("--records");
+    let (key, own) = (rig.server.folder().join("key"), folder.join("taken.key"));
+    if key.exists() {
+        fs::copy(key, &own).expect("a file");
+        fs::set_permissions(&own, Permissions::from_mode(0o600)).expect("it is ours");
+        init.arg("--tsig-secret-file").arg(&own);
+    }
+    let made = init.arg("-C").arg(&taken).output().expect("it runs");
+    assert!(made.status.success(), "{}", text_of(&made.stderr));
+    let said = text_of(&made.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!said.contains("not in the files, since YAML"), "{said}");
+    copy(&rig.workspace.path().join(".zonewright"), &taken.join(".zonewright"));
+    let plan = plan_in(&taken, &[]);
+    assert_eq!(plan.document["changes"], serde_json::json!([]), "{said}");
+    assert_eq!(plan.document["blocked"], serde_json::json!([]), "{said}");
 }

@@ -20,6 +20,7 @@ pub use addresses_csv::HEADER as ADDRESSES_HEADER;
 pub use hosts_csv::HEADER as HOSTS_HEADER;
 use meaning::{ExportRows, RowMeaning};
 pub use stated::warn_of_left_out;
+pub use zone_yaml::{ZoneYaml, zone_yaml};
 
 mod text;
 
@@ -30,6 +31,8 @@ mod stated;
 mod other;
 
 pub mod meaning;
+
+mod zone_yaml;
 
 #[cfg(test)]
 mod tests;

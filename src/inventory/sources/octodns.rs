@@ -45,7 +45,7 @@ const OF_PROVIDERS: [&str; 3] = ["ALIAS", "URLFWD", "ANAME"];
 
 /// One part of a value.
 #[derive(Debug, Clone, Copy)]
-enum ValuePart {
+pub(super) enum ValuePart {
     /// A number or a word.
     Word(&'static [&'static str]),
     /// A name.
@@ -61,7 +61,7 @@ enum ValuePart {
 }
 
 /// The parts of the values of a type, each with the keys that it may have; none for types whose values are texts.
-fn parts(rtype: Rtype) -> &'static [ValuePart] {
+pub(super) fn parts(rtype: Rtype) -> &'static [ValuePart] {
     use ValuePart::{Default, Metres, Name, Params, Text, Word};
     match rtype {
         Rtype::MX => &[Word(&["preference", "priority"]), Name(&["exchange", "value"])],
@@ -273,7 +273,7 @@ fn is_ignored(node: &SettingsNode) -> bool {
 }
 
 /// Reads TTL and values.
-fn read_rrset(node: &SettingsNode, rtype: Rtype, faults: &mut Vec<NodeFault>) -> ReadEntry {
+pub(super) fn read_rrset(node: &SettingsNode, rtype: Rtype, faults: &mut Vec<NodeFault>) -> ReadEntry {
     let asks = ROUTING.iter().find(|key| node.get(key).is_some_and(|node| !node.is_null()));
     if let Some(key) = asks {
         let what = format!("`{key}` asks for routing, which no plain record has");
