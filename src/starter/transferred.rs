@@ -19,7 +19,9 @@ pub fn make(basis: &ImportBasis<'_>) -> Starter {
     let contents: Vec<&ZoneContents> = basis.live.zones().filter_map(|(_, zone)| zone.contents()).collect();
     let written: Vec<ZoneYaml> = contents.iter().map(|contents| written(contents)).collect();
     let mut stated = StatedFiles::default();
-    let path = |contents: &ZoneContents| format!("{ZONES}/{}.yaml", plain(contents.apex().as_name()));
+    // No name of a file has a slash, which zones of RFC 2317 have.
+    let file = |contents: &ZoneContents| plain(contents.apex().as_name()).replace('/', "\\047");
+    let path = |contents: &ZoneContents| format!("{ZONES}/{}.yaml", file(contents));
     contents.iter().for_each(|contents| stated.take_zone(path(contents), contents.apex().clone()));
     let (server, key) = match basis.origin {
         ImportSource::Server(server, key) => (server, key),
