@@ -155,7 +155,7 @@ fn collect(
     without_host.extend(orphans::remove(context, &orphans));
     let (without_host, left) = protect::leave(context, without_host);
     acts.extend(without_host);
-    acts.extend(unstated::remove(context, standings));
+    acts.extend(unstated::remove(context, standings, &decided.blocked));
     decided.statements = unstated::news(context, standings);
     if !context.held.is_empty() {
         acts.retain(|act| !context.held.holds(act));

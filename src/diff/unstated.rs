@@ -15,7 +15,7 @@ use super::own;
 use super::protect::{self, Protection};
 use super::statements::{ADOPTED, RrsetStatement};
 use super::subject_standing::{SubjectStanding, SubjectStandings};
-use crate::change::Rule;
+use crate::change::{BlockedSubject, Rule};
 use crate::claim::{OrphanName, Subject};
 use crate::desired::records::subject_of;
 use crate::diag::Origin;
@@ -27,10 +27,18 @@ use crate::live::LiveRrset;
 /// Removes own RRsets that files stated and no longer state.
 ///
 /// Under `repair` those whose manifest or zone file is still there; under `sync` also those at names that nothing
-/// has now.
-pub fn remove(context: &RuleContext<'_>, standings: &SubjectStandings) -> Vec<RuleAct> {
+/// has now. `blocked` are the subjects that their own rules blocked.
+pub fn remove(context: &RuleContext<'_>, standings: &SubjectStandings, blocked: &[BlockedSubject]) -> Vec<RuleAct> {
+    if context.statements.is_empty() {
+        return Vec::new();
+    }
     let (mut acts, index) = (Vec::new(), DocumentIndex::of(&context.inventory.stated));
+    let resting = resting_names(context, standings, blocked);
     for (name, rtype, by) in context.statements.iter() {
+        // Such a name keeps all that it has: what is to take the place of an RRset may be what is blocked.
+        if resting.contains(name) {
+            continue;
+        }
         let is_kept =
             context.stated.on(name.as_name(), rtype).next().is_some() || context.stated.holds(name.as_name(), rtype);
         // What a host may claim is for its rules to decide: it may have the address now that a file had.
@@ -51,7 +59,7 @@ pub fn remove(context: &RuleContext<'_>, standings: &SubjectStandings) -> Vec<Ru
         let removal = if documents.is_empty() && by.contains(ADOPTED) {
             adopted(context, name, found)
         } else {
-            removal(context, standings, name, found, &documents)
+            removal(context, name, found, &documents)
         };
         let Some((removal, project)) = removal else { continue };
         let Removal { subject, rule, origin } = removal;
@@ -61,6 +69,18 @@ pub fn remove(context: &RuleContext<'_>, standings: &SubjectStandings) -> Vec<Ru
         acts.extend(removed);
     }
     acts
+}
+
+/// The names at which an entry is blocked or skipped.
+fn resting_names<'c>(
+    context: &RuleContext<'c>,
+    standings: &SubjectStandings,
+    blocked: &'c [BlockedSubject],
+) -> HashSet<&'c Name> {
+    let all = context.stated.subjects.iter().zip(&standings.stated);
+    let resting = all.filter(|(_, standing)| !matches!(standing, SubjectStanding::Open(_)));
+    let resting = resting.map(|(stated, _)| stated.name());
+    resting.chain(blocked.iter().filter_map(|blocked| blocked.subject.stated_name())).collect()
 }
 
 /// Whether an RRset is one that the rules of a host are about.
@@ -85,7 +105,6 @@ struct Removal {
 /// Whether, for whom and why an RRset is removed that no file states; and the project.
 fn removal(
     context: &RuleContext<'_>,
-    standings: &SubjectStandings,
     name: &Name,
     found: LiveRrset<'_>,
     documents: &[NotedDocument<'_>],
@@ -107,8 +126,6 @@ fn removal(
         let origin = Some(document.origin);
         let own = subject_of(source, &document.by, name);
         let removal = match context.stated.place_of(&own) {
-            // A subject that is blocked or skipped keeps all that it has.
-            Some(place) if !matches!(standings.stated[place], SubjectStanding::Open(_)) => return None,
             Some(_) => Removal { subject: own, rule: Rule::NotStated, origin },
             None => Removal { subject: of_nobody(), rule: Rule::Orphan, origin },
         };
