@@ -54,6 +54,7 @@ mod clock;
 mod demo;
 mod doctor;
 mod error_sweep;
+mod external_dns;
 mod faults;
 mod fleet;
 mod gate;
