@@ -148,7 +148,8 @@ impl MarkForm {
     /// versions of external-dns wrote it, which knew no type or no type in the prefix. Names that would not be valid are left
     /// out.
     ///
-    /// Source: external-dns v0.22, registry/txt/registry.go: a name without a type counts for all types but AAAA.
+    /// Source: external-dns v0.22, registry/txt/registry.go: a name without a type counts for all types but AAAA. A TXT does not
+    /// record the RRset that it is in: the other texts there may be of another editor.
     pub fn names(&self, owner: NameRef<'_>, rtype: Rtype) -> impl Iterator<Item = Name> {
         let now = std::iter::once_with(move || self.txt_name(owner, rtype));
         let is_templated = self.affix_text().contains(TEMPLATE);
@@ -157,7 +158,9 @@ impl MarkForm {
         let earlier = typed.into_iter().chain(untyped).map(move |named: Option<Rtype>| {
             let head = named.map(|rtype| format!("{}-", rtype.to_string().to_ascii_lowercase())).unwrap_or_default();
             let name = self.around(owner, "", &head)?;
-            name.map(|name| self.is_read_as(&name, owner, named).then_some(name)).transpose()
+            let records_itself = |name: &Name| rtype == Rtype::TXT && name.as_name() == owner;
+            name.map(|name| (self.is_read_as(&name, owner, named) && !records_itself(&name)).then_some(name))
+                .transpose()
         });
         now.chain(earlier).filter_map(|name| name?.ok())
     }
