@@ -10,6 +10,8 @@ mod form;
 mod owners;
 #[path = "external_dns/plans.rs"]
 mod plans;
+#[path = "external_dns/rounds.rs"]
+mod rounds;
 mod support;
 #[path = "external_dns/workspace.rs"]
 mod workspace;
