@@ -51,7 +51,7 @@ pub struct AdoptArgs {
     #[arg(value_name = "HOST", add = candidates::hosts())]
     pub subjects: Vec<String>,
     /// Take over the RRsets of this owner in place of names: make a plan that replaces the owner in TXT of the registry.
-    #[arg(long, value_name = "OWNER", conflicts_with_all = ["write", "subjects"])]
+    #[arg(long, value_name = "OWNER", conflicts_with_all = ["write", "yes", "subjects"])]
     pub from_owner: Option<String>,
     /// With `--from-owner`: also RRsets that no host, manifest or file claims. Policy `sync` may delete them then.
     #[arg(long, requires = "from_owner")]

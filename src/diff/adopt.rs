@@ -14,7 +14,7 @@ use super::protect::{self, Protection};
 use super::statements::{ADOPTED, RrsetStatement};
 use super::subject_standing::{SubjectStanding, SubjectStandings};
 use super::{copies, merge, words};
-use crate::change::{Change, Notice, NoticeCode, RecordedRrset};
+use crate::change::{BlockCode, Change, Notice, NoticeCode, RecordedRrset};
 use crate::claim::{OrphanName, Rule, Subject};
 use crate::diag::Origin;
 use crate::dns::{Name, NameRef, Rdata, Rtype, reverse};
@@ -247,17 +247,25 @@ impl Adoption<'_, '_> {
     fn heir_of_unclaimed(&self, zone: ZoneIndex, name: NameRef<'_>) -> Result<Heir, KeptOwner> {
         let context = self.context;
         let project = ProjectDomains::of_all(context).project_of(name).ok_or(KeptOwner::NoProject)?;
-        let is_on = context.admin(project).is_some_and(|admin| admin.automation_allowed);
-        if !is_on || !context.selection.includes_stated(project) {
+        let is_allowed = context.admin(project).is_some_and(|admin| admin.automation_allowed);
+        let is_on = is_allowed && context.settings(project).is_some_and(|settings| settings.automation);
+        // What is not read may claim it.
+        let rests = context.removals_rest() || context.files_rest(project) || context.is_tripped(project);
+        if !is_on || rests || !context.selection.includes_stated(project) {
             return Err(KeptOwner::LeftOut);
         }
         let subject = Subject::Orphan(OrphanName { pool: context.pool_of(zone).clone(), name: name.to_name() });
         Ok(Heir { subject, project, evidence: None })
     }
 
-    /// Whether a subject is in no plan, whatever it needs.
+    /// Whether a subject is in no plan: it is skipped, or what is said of it is not believed.
     fn is_left_out(&self, standing: &SubjectStanding) -> bool {
-        matches!(standing, SubjectStanding::Skipped(_) | SubjectStanding::Free)
+        match standing {
+            SubjectStanding::Skipped(_) | SubjectStanding::Free => true,
+            // That it is another owner's is why it is taken over.
+            SubjectStanding::Blocked(block) => block.code != BlockCode::NotOwner,
+            SubjectStanding::Open(_) => false,
+        }
     }
 
     /// Replaces the owner in each TXT that names the other one.
@@ -296,7 +304,9 @@ fn owner_kept(from: &str, why: KeptOwner, rrsets: &[RecordedRrset]) -> String {
         KeptOwner::Several => "the TXT at the same name also name another owner",
         KeptOwner::Unclaimed => "no host, manifest or file claims it; `--all` takes it over, too",
         KeptOwner::NoProject => "it is at or below no domain of a project",
-        KeptOwner::LeftOut => "it is protected, or what claims it is in no plan",
+        KeptOwner::LeftOut => {
+            "it is protected, or what claims it is skipped, blocked or not believed (`zonewright plan` says why)"
+        }
     };
     format!("{what}: {why}")
 }

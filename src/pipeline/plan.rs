@@ -101,7 +101,7 @@ pub fn make_plan(request: &PlanRequest<'_>, progress: &dyn Progress) -> Result<M
 
 /// Makes the plan that takes over RRsets of another owner.
 ///
-/// Errors: no TXT says who owns what, or the owner is not another; or the state cannot be read.
+/// Errors: no TXT says who owns what; or the state cannot be read.
 fn adopt(input: PlanInput, request: &PlanRequest<'_>, terms: AdoptionTerms<'_>) -> Result<MadePlan, Problem> {
     let mut pools = input.inventory.config.pools.iter();
     if !pools.any(|pool| pool.marking.registry == Registry::Txt) {

@@ -93,7 +93,11 @@ fn read_text<T>(
         Err(fault) => {
             let message = format!("`{text}` cannot be `{key}`: {fault}");
             let diagnostic = reader.source().error("bad-value", node.origin, node.width, message);
-            reader.push(diagnostic.hint("use letters, digits, `-`, `_`, `.`, and `%{record_type}` for the type"));
+            let hint = match key {
+                "txt_wildcard_replacement" => "use one label of letters, digits, `-` and `_`",
+                _ => "use letters, digits, `-`, `_`, `.`, and `%{record_type}` for the type",
+            };
+            reader.push(diagnostic.hint(hint));
             None
         }
     })
