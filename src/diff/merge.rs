@@ -39,6 +39,16 @@ fn with_shared_marks(context: &RuleContext<'_>, changes: Vec<Change>) -> Vec<Cha
     };
     let created: BTreeSet<(ZoneName, Name)> =
         changes.iter().filter(|change| matches!(change.kind, ChangeKind::Create { .. })).filter_map(mark).collect();
+    let deleted: BTreeSet<(Name, Rtype)> = changes
+        .iter()
+        .filter(|change| matches!(change.kind, ChangeKind::Delete { .. }) && !change.is_registry())
+        .map(|change| (change.key.owner.as_name().to_name(), change.key.rtype))
+        .collect();
+    let is_needed = |change: &Change| {
+        let form = &context.inventory.config.marking_in(&change.pool).form;
+        let other = change.registered().and_then(|(rtype, name)| Some((partner(form, name.as_name())?, rtype)));
+        other.is_some_and(|other| context.live.rrset(other.0.as_name(), other.1).is_some() && !deleted.contains(&other))
+    };
     let mut joined: Vec<Change> = Vec::with_capacity(changes.len());
     let mut places: BTreeMap<(ZoneName, Name), usize> = BTreeMap::new();
     for change in changes {
@@ -47,7 +57,7 @@ fn with_shared_marks(context: &RuleContext<'_>, changes: Vec<Change>) -> Vec<Cha
             let goes = change.kind.after().is_none_or(|after| {
                 change.kind.before().is_some_and(|before| before.rdata().len() > after.rdata().len())
             });
-            if goes && created.contains(&at) {
+            if goes && (created.contains(&at) || is_needed(&change)) {
                 continue;
             }
             if let Some(place) = places.get(&at) {
@@ -64,17 +74,16 @@ fn with_shared_marks(context: &RuleContext<'_>, changes: Vec<Change>) -> Vec<Cha
     joined
 }
 
-/// Whether a wildcard, or a name like the replacement of one, is live that shares the TXT of an RRset.
-fn shares_mark(context: &RuleContext<'_>, form: &MarkForm, owner: NameRef<'_>, rtype: Rtype) -> bool {
-    let (Some(wildcard), Some((label, rest))) = (&form.wildcard, owner.first_label().zip(owner.parent())) else {
-        return false;
-    };
+/// The name that shares the TXT of an RRset: of a wildcard one like its replacement, and the other way round.
+fn partner(form: &MarkForm, owner: NameRef<'_>) -> Option<Name> {
+    let wildcard = form.wildcard.as_ref()?.as_bytes();
+    let (label, rest) = owner.first_label().zip(owner.parent())?;
     let other: &[u8] = match label {
-        b"*" => wildcard.as_bytes(),
-        label if label == wildcard.as_bytes() => b"*",
-        _ => return false,
+        b"*" => wildcard,
+        label if label == wildcard => b"*",
+        _ => return None,
     };
-    Name::prepend(other, rest).is_ok_and(|name| context.live.rrset(name.as_name(), rtype).is_some())
+    Name::prepend(other, rest).ok()
 }
 
 /// Joins the acts on one RRset; none where they change nothing.
@@ -164,7 +173,7 @@ fn registry_change(context: &RuleContext<'_>, zone: ZoneIndex, change: &Change) 
             rdata.push(MarkLabels::new(&marking.owner, change.subject.manifest()).to_rdata());
             before.as_ref().map_or(after.ttl(), Rrset::ttl)
         }
-        (ChangeKind::Delete { .. }, Registration::Ours(ours)) if !shares_mark(context, &marking.form, owner, rtype) => {
+        (ChangeKind::Delete { .. }, Registration::Ours(ours)) => {
             rdata.retain(|own| !ours.contains(own));
             before.as_ref()?.ttl()
         }

@@ -32,6 +32,7 @@ const PLANS: &[(&str, &str, &[&str])] = &[
     ("Records of types that are not managed do not block.", NEXT_TO_CNAME, &[]),
     ("Type change under upsert-only: the create stays, the delete goes.", NEXT_TO_CNAME, &[]),
     ("Type change under create-only: the create stays, the delete goes.", NEXT_TO_CNAME, &[]),
+    ("TestDualStackToSingleStack", STATED_BY_ANOTHER, &[]),
     ("TestRecordOwnerIdMigration", "`zonewright adopt --from-owner` does this, never a plan", &[]),
     (
         "After a pair that is equal only as an address, the rest is not compared.",
@@ -53,6 +54,9 @@ const NEXT_TO_CNAME: &str =
 
 /// A name at which an RRset that is to change or give way is another's.
 const AS_A_WHOLE: &str = "a name of which one RRset cannot be brought in line is blocked as a whole, and keeps all";
+
+/// A name that another manifest still states.
+const STATED_BY_ANOTHER: &str = "what a manifest that is gone had is removed where nothing has its name any longer";
 
 /// A name at which others have another type.
 const OF_OTHERS: &str = "an RRset is owned, not a name: another type there is no obstacle";

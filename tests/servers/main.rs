@@ -81,6 +81,7 @@ mod proxy;
 mod proxy_faults;
 mod publication;
 
+mod master_file;
 mod query;
 mod query_names;
 mod refusals;
@@ -95,7 +96,6 @@ mod session;
 mod several;
 mod snapshot;
 mod spy;
-mod master_file;
 mod stated;
 mod stated_swap;
 mod sweep;

@@ -70,7 +70,7 @@ const TEXTS: &[(&str, &[&str])] = &[
 const KNOWN: &[(&str, &str, &str)] = &[
     ("A", "\\# 3 c00002", "Knot does not look at the length of generic data"),
     ("TYPE1", "\\# 5 c000020100", "Knot does not look at the length of generic data"),
-    ("TXT", "\"a\"\"b\"", "Knot wants a blank between strings, RFC 1035 does not"),
+    ("TXT", "\"a\"\"b\"", "Knot needs a blank between strings, RFC 1035 does not"),
     ("CAA", "0 \"issue\" \"x\"", "BIND takes no tag in quotes, RFC 8659 section 4.1.1 has none"),
     ("CAA", "0 is-sue \"x\"", "Knot takes a tag that RFC 8659 section 4.1 does not allow"),
     ("DS", "60485 5 1 2BB1", "the digest is too short; refused where a file states it"),
@@ -79,7 +79,7 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("SSHFP", "2 1 12 34", "the digest is too short, which Knot does not see; refused where a file states it"),
     ("SSHFP", "2 1", "there is no digest; refused where a file states it"),
     ("SVCB", "1 svc mandatory=alpn", "what is mandatory is not there; refused where a file states it"),
-    ("SVCB", "1 svc no-default-alpn", "RFC 9460 section 7.1.1 wants `alpn`, which Knot does not see; refused where a file states it"),
+    ("SVCB", "1 svc no-default-alpn", "RFC 9460 section 7.1.1 asks for `alpn`, which Knot does not see; refused where a file states it"),
 ];
 
 /// Whether BIND accepts a zone; with its records as unknown types where it does.
@@ -128,8 +128,8 @@ fn texts_of_each_type_are_accepted_and_understood_as_by_bind_and_knot() {
         for text in *texts {
             tried += 1;
             // DS needs a delegation next to it.
-            let beside = if *rtype == "DS" { "x 300 IN NS ns.example.org.\n" } else { "" };
-            let zone = format!("$ORIGIN {ZONE}.\n{APEX}{beside}x 300 IN {rtype} {text}\n");
+            let with = if *rtype == "DS" { "x 300 IN NS ns.example.org.\n" } else { "" };
+            let zone = format!("$ORIGIN {ZONE}.\n{APEX}{with}x 300 IN {rtype} {text}\n");
             let (bind_says, knot_says) = (bind(folder.path(), &zone), knot(folder.path(), &zone));
             let our_zone = ours(folder.path(), &zone);
             let seen = [our_zone.is_some(), bind_says.is_some(), knot_says];
