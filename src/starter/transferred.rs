@@ -33,7 +33,9 @@ pub fn make(basis: &ImportBasis<'_>) -> Starter {
          `zonewright plan`. `zonewright help` lists the commands."
             .to_owned(),
     ];
-    let mut domains = stated.domains().into_iter().map(|domain| plain(domain.as_name()));
+    let mut domains: Vec<String> = stated.domains().iter().filter_map(domain_of).collect();
+    domains.dedup();
+    let mut domains = domains.into_iter();
     let admin = StarterAdmin {
         id: PROJECT.to_owned(),
         dns_domain: domains.next().expect("a zone was read"),
@@ -65,6 +67,13 @@ pub fn make(basis: &ImportBasis<'_>) -> Starter {
     let names: Vec<String> = contents.iter().map(|contents| plain(contents.apex().as_name())).collect();
     let from = vec![format!("{}: {}", count(names.len(), "zone", "zones"), some(&names))];
     Starter { files, basis: from, remarks: remarks(basis, &written) }
+}
+
+/// The domain that a project may have for the records of a zone: the zone itself, or, where its name is no host's, such as that
+/// of a zone of RFC 2317, what is above.
+fn domain_of(zone: &Name) -> Option<String> {
+    let mut names = zone.as_name().ancestors().map(plain);
+    names.find(|name| Name::parse_host(name).is_ok())
 }
 
 /// A zone without our marker.
