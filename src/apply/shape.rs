@@ -61,8 +61,8 @@ impl<'a> PlanBounds<'a> {
         let of_admins = projects.iter().filter_map(|project| Some((project.id.as_str(), project.admin.as_ref()?)));
         let bounds = PlanBounds::new(zones, of_admins, &config.marking, config.limits.max_rrset);
         let markings = config.pools.iter().map(|pool| (&pool.name, &pool.marking)).collect();
-        let is_listing = |project: &&Project| project.file.settings().is_some_and(|own| own.listed().is_some());
-        let listing = projects.iter().filter(is_listing).map(|project| project.id.as_str()).collect();
+        let listing = projects.iter().filter(|project| project.lists_addresses()).map(|project| project.id.as_str());
+        let listing = listing.collect();
         PlanBounds { listing, markings, ..bounds }
     }
 

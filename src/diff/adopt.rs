@@ -20,7 +20,6 @@ use crate::diag::Origin;
 use crate::dns::{Name, NameRef, Rdata, Rtype, reverse};
 use crate::inventory::model::ProjectIndex;
 use crate::live::{LiveRrset, PoolCopies, ZoneIndex};
-use crate::names::HolderRow;
 use crate::registry::{MarkLabels, Registry};
 
 /// Whose RRsets are taken over.
@@ -39,8 +38,9 @@ pub fn decide(
     pools: &[PoolCopies],
     terms: AdoptionTerms<'_>,
 ) -> FleetDecisions {
-    let claimed = ClaimedPointers::of(context);
-    let adopt = |context: &RuleContext<'_>| Adoption { context, standings, terms, claimed: &claimed }.find();
+    let (claimed, domains) = (ClaimedPointers::of(context), ProjectDomains::of_all(context));
+    let adopt =
+        |context: &RuleContext<'_>| Adoption { context, standings, terms, claimed: &claimed, domains: &domains }.find();
     let AdoptionParts { changes, notices, statements } = adopt(context);
     let changes = copies::at_all_targets(context.inventory, changes, pools, |seen| {
         adopt(&RuleContext { live: &seen.live, ..*context }).changes
@@ -107,6 +107,8 @@ struct Adoption<'s, 'c> {
     terms: AdoptionTerms<'s>,
     /// Which host has which address.
     claimed: &'s ClaimedPointers,
+    /// Which project a name is in.
+    domains: &'s ProjectDomains<'s>,
 }
 
 impl Adoption<'_, '_> {
@@ -165,9 +167,7 @@ impl Adoption<'_, '_> {
     fn recorded(&self, found: LiveRrset<'_>) -> Vec<RecordedRrset> {
         let (context, form) = (self.context, &self.context.marking(found.zone).form);
         let Some((rtype, name)) = form.recorded_by(found.rrset.owner().as_name()) else { return Vec::new() };
-        let is_replaced = |label: &[u8]| form.wildcard.as_ref().is_some_and(|wildcard| wildcard.as_bytes() == label);
-        let label = name.as_name().first_label().filter(|label| is_replaced(label));
-        let wildcard = label.and_then(|_| Name::prepend(b"*", name.as_name().parent()?).ok());
+        let wildcard = form.partner(name.as_name()).filter(|other| other.as_name().is_wildcard());
         let live = |name: Name| match rtype {
             Some(rtype) => {
                 let is_live = context.live.stated_rrset(name.as_name(), rtype).is_some();
@@ -225,13 +225,7 @@ impl Adoption<'_, '_> {
             Rtype::PTR => *self.claimed.0.get(&reverse::address_of(name)?)?,
             // Only listed addresses are claims of A.
             Rtype::A if !context.has_listed_host(name) => return None,
-            Rtype::A | Rtype::AAAA => {
-                let holders = context.names.holders(context.inventory, name).filter(|holder| holder.now);
-                holders.into_iter().find_map(|holder| match holder.by {
-                    HolderRow::Host(place) => Some(place as usize),
-                    HolderRow::Lock(row) => context.inventory.place_of(context.inventory.lock[row as usize].inv),
-                })?
-            }
+            Rtype::A | Rtype::AAAA => context.names.hosts_now(context.inventory, name).next()?,
             _ => return None,
         };
         let host = &context.inventory.hosts[place];
@@ -246,7 +240,7 @@ impl Adoption<'_, '_> {
     /// Who gets an RRset that no subject claims: the project in whose domain it is.
     fn heir_of_unclaimed(&self, zone: ZoneIndex, name: NameRef<'_>) -> Result<Heir, KeptOwner> {
         let context = self.context;
-        let project = ProjectDomains::of_all(context).project_of(name).ok_or(KeptOwner::NoProject)?;
+        let project = self.domains.project_of(name).ok_or(KeptOwner::NoProject)?;
         let is_allowed = context.admin(project).is_some_and(|admin| admin.automation_allowed);
         let is_on = is_allowed && context.settings(project).is_some_and(|settings| settings.automation);
         // What is not read may claim it.

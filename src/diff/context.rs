@@ -16,7 +16,7 @@ use crate::inventory::Inventory;
 use crate::inventory::model::{Permission, ProjectAdmin, ProjectIndex, ProjectSettings, ZoneSpec};
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Live, PoolCopies, ZoneIndex};
-use crate::names::{ForeseenNames, HolderRow, NameIndex};
+use crate::names::{ForeseenNames, NameIndex};
 use crate::registry::Marking;
 use crate::target::PoolName;
 
@@ -180,13 +180,8 @@ impl<'a> RuleContext<'a> {
 
     /// Whether a host has a name now whose addresses the inventory lists.
     pub fn has_listed_host(&self, name: NameRef<'_>) -> bool {
-        let now = self.names.holders(self.inventory, name).take_while(|holder| holder.now);
-        let mut hosts = now.filter_map(|holder| match holder.by {
-            HolderRow::Host(place) => Some(place as usize),
-            HolderRow::Lock(row) => self.inventory.place_of(self.inventory.lock[row as usize].inv),
-        });
-        let is_listed = |project: ProjectIndex| self.settings(project).is_some_and(|own| own.listed().is_some());
-        hosts.any(|place| is_listed(self.inventory.hosts[place].project))
+        let mut hosts = self.names.hosts_now(self.inventory, name);
+        hosts.any(|place| self.inventory.lists_addresses(self.inventory.hosts[place].project))
     }
 
     /// A project's id.

@@ -9,7 +9,7 @@ use crate::change::{Change, ChangeKind, Reason, RecordedRrset, Rule};
 use crate::claim::Subject;
 use crate::dns::{Name, NameRef, Rdata, RrKey, Rrset, Rtype, ZoneName};
 use crate::live::ZoneIndex;
-use crate::registry::{MarkForm, MarkLabels, Registry};
+use crate::registry::{MarkLabels, Registry};
 
 /// Sorts acts and joins them into one change for each RRset; changes of the registry's TXT are next to them.
 pub fn merge(context: &RuleContext<'_>, acts: &mut [RuleAct]) -> Vec<Change> {
@@ -46,7 +46,7 @@ fn with_shared_marks(context: &RuleContext<'_>, changes: Vec<Change>) -> Vec<Cha
         .collect();
     let is_needed = |change: &Change| {
         let form = &context.inventory.config.marking_in(&change.pool).form;
-        let other = change.registered().and_then(|(rtype, name)| Some((partner(form, name.as_name())?, rtype)));
+        let other = change.registered().and_then(|(rtype, name)| Some((form.partner(name.as_name())?, rtype)));
         other.is_some_and(|other| context.live.rrset(other.0.as_name(), other.1).is_some() && !deleted.contains(&other))
     };
     let mut joined: Vec<Change> = Vec::with_capacity(changes.len());
@@ -72,18 +72,6 @@ fn with_shared_marks(context: &RuleContext<'_>, changes: Vec<Change>) -> Vec<Cha
         joined.push(change);
     }
     joined
-}
-
-/// The name that shares the TXT of an RRset: of a wildcard one like its replacement, and the other way round.
-fn partner(form: &MarkForm, owner: NameRef<'_>) -> Option<Name> {
-    let wildcard = form.wildcard.as_ref()?.as_bytes();
-    let (label, rest) = owner.first_label().zip(owner.parent())?;
-    let other: &[u8] = match label {
-        b"*" => wildcard,
-        label if label == wildcard => b"*",
-        _ => return None,
-    };
-    Name::prepend(other, rest).ok()
 }
 
 /// Joins the acts on one RRset; none where they change nothing.

@@ -43,10 +43,8 @@ pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
         |name: NameRef<'_>| context.names.has_host(context.inventory, name) || context.stated.has_name(name);
     let names = context.live.names_beside_settled(|name| !has_subject(name));
     let domains = ProjectDomains::of_all(context);
-    let is_listed = |name: NameRef<'_>| {
-        let settings = domains.project_of(name).and_then(|project| context.settings(project));
-        settings.is_some_and(|settings| settings.listed().is_some())
-    };
+    let is_listed =
+        |name: NameRef<'_>| domains.project_of(name).is_some_and(|project| context.inventory.lists_addresses(project));
     let orphan = |name: Name| {
         let at = name.as_name();
         let is_of_host = |found: &LiveRrset<'_>| {

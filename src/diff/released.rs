@@ -49,7 +49,7 @@ pub fn release(context: &RuleContext<'_>, row: &LockRow) -> Vec<RuleAct> {
     let Some(backbone) = row.name.as_ref().filter(|_| spared_row(context, row).is_none()) else { return Vec::new() };
     let fastbone = fastbone_of(context.inventory, row.project, backbone.as_name());
     let names = std::iter::once(backbone).chain(&fastbone);
-    let is_listed = context.settings(row.project).is_some_and(|settings| settings.listed().is_some());
+    let is_listed = context.inventory.lists_addresses(row.project);
     // `spared_row` tested the policy: it deletes.
     let mut claimant = Claimant::of_former(context, Subject::Released(row.inv), row.project, Policy::Repair);
     for name in names.filter(|name| spared_name(context, name.as_name()).is_none()) {

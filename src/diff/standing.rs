@@ -71,7 +71,7 @@ fn is_first_publication(context: &RuleContext<'_>, host: &Host) -> bool {
     let Some((name, Some(row))) = crate::names::holders::name_of(inventory, host) else { return false };
     let known = !row.bad && inventory.trust.names_lock == Trust::Known;
     let place = context.live.place(name.as_name());
-    let is_listed = context.settings(host.project).is_some_and(|settings| settings.listed().is_some());
+    let is_listed = inventory.lists_addresses(host.project);
     let types: &[Rtype] = if is_listed { &[Rtype::AAAA, Rtype::A] } else { &[Rtype::AAAA] };
     let is_bare = || types.iter().all(|rtype| context.live.rrset(name.as_name(), *rtype).is_none());
     known && !matches!(place, NamePlace::Unknown(_)) && is_bare()

@@ -26,7 +26,7 @@ use crate::inventory::addresses::AddressRow;
 use crate::inventory::source::RecordConflicts;
 use crate::inventory::stated::{DocumentIndex, NotedDocument};
 use crate::live::Live;
-use crate::names::{HolderRow, NameIndex};
+use crate::names::NameIndex;
 use crate::registry::MarkLabels;
 
 /// With how many claims that differ from each other a claim at the same name is compared.
@@ -507,18 +507,12 @@ impl ConflictSearch<'_> {
 
     /// Whether the inventory lists the addresses of a host.
     fn is_listed(&self, place: usize) -> bool {
-        let project = self.inventory.hosts[place].project;
-        self.inventory.projects[project.0 as usize].file.settings().is_some_and(|settings| settings.listed().is_some())
+        self.inventory.lists_addresses(self.inventory.hosts[place].project)
     }
 
     /// The hosts that have a name now.
     fn holders(&self, name: NameRef<'_>) -> Vec<usize> {
-        let holders = self.names.holders(self.inventory, name).filter(|holder| holder.now);
-        let places = holders.filter_map(|holder| match holder.by {
-            HolderRow::Host(place) => Some(place as usize),
-            HolderRow::Lock(row) => self.inventory.place_of(self.inventory.lock[row as usize].inv),
-        });
-        places.collect()
+        self.names.hosts_now(self.inventory, name).collect()
     }
 }
 

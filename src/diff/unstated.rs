@@ -33,7 +33,7 @@ pub fn remove(context: &RuleContext<'_>, standings: &SubjectStandings, blocked: 
         return Vec::new();
     }
     let (mut acts, index) = (Vec::new(), DocumentIndex::of(&context.inventory.stated));
-    let resting = resting_names(context, standings, blocked);
+    let (resting, domains) = (resting_names(context, standings, blocked), ProjectDomains::of_all(context));
     for (name, rtype, by) in context.statements.iter() {
         // Such a name keeps all that it has: what is to take the place of an RRset may be what is blocked.
         if resting.contains(name) {
@@ -57,7 +57,9 @@ pub fn remove(context: &RuleContext<'_>, standings: &SubjectStandings, blocked: 
             continue;
         }
         let removal = if documents.is_empty() && by.contains(ADOPTED) {
-            adopted(context, name, found)
+            // Taken over from another owner: it is of the project in whose domain it is.
+            let project = domains.project_of(name.as_name());
+            project.and_then(|project| Some((orphaned(context, name, found, project)?, project)))
         } else {
             removal(context, name, found, &documents)
         };
@@ -109,10 +111,6 @@ fn removal(
     found: LiveRrset<'_>,
     documents: &[NotedDocument<'_>],
 ) -> Option<(Removal, ProjectIndex)> {
-    let of_nobody = || {
-        let pool = context.pool_of(found.zone).clone();
-        Subject::Orphan(OrphanName { pool, name: name.clone() })
-    };
     let present = documents.iter().find_map(|noted| {
         let document = noted.document.filter(|document| document.is_whole)?;
         Some((noted.source, document))
@@ -127,32 +125,30 @@ fn removal(
         let own = subject_of(source, &document.by, name);
         let removal = match context.stated.place_of(&own) {
             Some(_) => Removal { subject: own, rule: Rule::NotStated, origin },
-            None => Removal { subject: of_nobody(), rule: Rule::Orphan, origin },
+            None => Removal { subject: orphan(context, name, found), rule: Rule::Orphan, origin },
         };
         return Some((removal, project));
     }
     let noted = documents.first()?;
     let project = noted.source.project;
-    let is_free =
-        !context.stated.has_name(name.as_name()) && !context.names.has_host(context.inventory, name.as_name());
     let is_of_project = context.admin(project).is_some_and(|admin| admin.contains(name.as_name()));
-    let removes = policy(context, project) == Some(Policy::Sync)
-        && is_free
-        && is_of_project
-        && documents.iter().all(|noted| noted.document.is_none());
-    let origin = context.settings(project).map(|settings| settings.policy_origin);
-    removes.then(|| (Removal { subject: of_nobody(), rule: Rule::Orphan, origin }, project))
+    let are_gone = documents.iter().all(|noted| noted.document.is_none());
+    let removal = orphaned(context, name, found, project).filter(|_| is_of_project && are_gone);
+    Some((removal?, project))
 }
 
-/// Whether and why an RRset is removed that was taken over and that nothing claims: under `sync`, at a name that nothing has.
-fn adopted(context: &RuleContext<'_>, name: &Name, found: LiveRrset<'_>) -> Option<(Removal, ProjectIndex)> {
+/// How an RRset is removed that nothing claims: under `sync`, at a name that nothing has.
+fn orphaned(context: &RuleContext<'_>, name: &Name, found: LiveRrset<'_>, project: ProjectIndex) -> Option<Removal> {
     let is_free =
         !context.stated.has_name(name.as_name()) && !context.names.has_host(context.inventory, name.as_name());
-    let project = ProjectDomains::of_all(context).project_of(name.as_name()).filter(|_| is_free)?;
-    let removes = policy(context, project) == Some(Policy::Sync);
-    let subject = Subject::Orphan(OrphanName { pool: context.pool_of(found.zone).clone(), name: name.clone() });
+    let removes = is_free && policy(context, project) == Some(Policy::Sync);
     let origin = context.settings(project).map(|settings| settings.policy_origin);
-    removes.then(|| (Removal { subject, rule: Rule::Orphan, origin }, project))
+    removes.then(|| Removal { subject: orphan(context, name, found), rule: Rule::Orphan, origin })
+}
+
+/// The subject of an RRset that no subject claims.
+fn orphan(context: &RuleContext<'_>, name: &Name, found: LiveRrset<'_>) -> Subject {
+    Subject::Orphan(OrphanName { pool: context.pool_of(found.zone).clone(), name: name.clone() })
 }
 
 /// The policy by which a project's files remove what they no longer state; none where nothing is removed now.

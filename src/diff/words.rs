@@ -257,7 +257,7 @@ fn shared_block(context: &RuleContext<'_>, place: usize, code: BlockCode) -> Sub
         _ => {
             let (address, other) = context.collisions.addresses[&number];
             let message = format!("`{address}` is also an address of {}", whose(other));
-            let is_listed = context.settings(own.project).is_some_and(|settings| settings.listed().is_some());
+            let is_listed = context.inventory.lists_addresses(own.project);
             let hint = if is_listed {
                 "correct the source `addresses`; both wait until then"
             } else {

@@ -106,7 +106,7 @@ impl ExplainCase<'_> {
 
     /// Whether the inventory lists the addresses of a project's hosts.
     pub(super) fn is_listed(&self, project: ProjectIndex) -> bool {
-        self.context.settings(project).is_some_and(|settings| settings.listed().is_some())
+        self.context.inventory.lists_addresses(project)
     }
 
     /// The names that hold an address, but for one of them.

@@ -75,6 +75,11 @@ impl Inventory {
         own.or(zone.ttl).unwrap_or(Ttl::DEFAULT)
     }
 
+    /// Whether it lists the addresses of a project's hosts.
+    pub fn lists_addresses(&self, project: ProjectIndex) -> bool {
+        self.projects[project.0 as usize].lists_addresses()
+    }
+
     /// The places in `hosts` of all rows with a number: usually one; several rows with the same number are all bad.
     pub fn places_of(&self, inv: Inv) -> Range<usize> {
         let first = self.hosts.partition_point(|host| host.inv < inv);
@@ -418,6 +423,11 @@ pub struct Project {
 }
 
 impl Project {
+    /// Whether the inventory lists the addresses of its hosts.
+    pub fn lists_addresses(&self) -> bool {
+        self.file.settings().is_some_and(|settings| settings.listed().is_some())
+    }
+
     /// Whether what a person edited after an apply stays as it is.
     pub fn keeps_edits(&self) -> bool {
         self.admin.as_ref().is_some_and(|admin| admin.keep_edits)

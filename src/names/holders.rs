@@ -175,6 +175,15 @@ impl NameIndex {
         same_hash.map(|entry| entry.holder()).filter(move |holder| has_name(inventory, *holder, name))
     }
 
+    /// The hosts of hosts.csv that hold a name now, by their places in [`Inventory::hosts`].
+    pub fn hosts_now(&self, inventory: &Inventory, name: NameRef<'_>) -> impl Iterator<Item = usize> {
+        let now = self.holders(inventory, name).take_while(|holder| holder.now);
+        now.filter_map(|holder| match holder.by {
+            HolderRow::Host(place) => Some(place as usize),
+            HolderRow::Lock(row) => inventory.place_of(inventory.lock[row as usize].inv),
+        })
+    }
+
     /// Whether a host holds a name now.
     pub fn is_held(&self, inventory: &Inventory, name: NameRef<'_>) -> bool {
         self.holders(inventory, name).take_while(|holder| holder.now).next().is_some()

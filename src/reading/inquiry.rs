@@ -113,6 +113,8 @@ struct InquiryRounds<'a, 't> {
     asking: &'a mut [QueriedZone<'t>],
     /// For each zone its place among those that are queried; none where it is known completely, or not at all.
     places: Vec<Option<usize>>,
+    /// The types that hosts claim at their names.
+    of_names: &'static [Rtype],
 }
 
 impl<'a, 't> InquiryRounds<'a, 't> {
@@ -122,7 +124,9 @@ impl<'a, 't> InquiryRounds<'a, 't> {
         for (place, asking) in asking.iter().enumerate() {
             places[asking.zone.0 as usize] = Some(place);
         }
-        InquiryRounds { inventory, live, asking, places }
+        let are_listed = inventory.projects.iter().any(Project::lists_addresses);
+        let of_names: &[Rtype] = if are_listed { &[Rtype::AAAA, Rtype::A] } else { &[Rtype::AAAA] };
+        InquiryRounds { inventory, live, asking, places, of_names }
     }
 
     /// Queries names, each in its zone where that is one of the queried zones, and keeps the answers.
@@ -162,13 +166,7 @@ impl<'a, 't> InquiryRounds<'a, 't> {
             questions.extend(all.filter(|one| !asked.has_answer(one)));
         };
         let is_reverse = reverse::address_of(name.as_name()).is_some();
-        let projects = &self.inventory.projects;
-        let is_listed = |project: &Project| project.file.settings().is_some_and(|own| own.listed().is_some());
-        let managed: &[Rtype] = match is_reverse {
-            true => &[Rtype::PTR],
-            false if projects.iter().any(is_listed) => &[Rtype::AAAA, Rtype::A],
-            false => &[Rtype::AAAA],
-        };
+        let managed: &[Rtype] = if is_reverse { &[Rtype::PTR] } else { self.of_names };
         let config = &self.inventory.config;
         let marking = config.marking(&config.zones[self.asking[place].zone.0 as usize]);
         if about == QueryScope::All && marking.registry == Registry::Txt {

@@ -227,13 +227,7 @@ impl<'a> NeededNames<'a> {
 
     /// The hosts that have a name now.
     fn holders(&self, name: NameRef<'_>) -> Vec<usize> {
-        let inventory = self.inventory;
-        let holders = self.names.holders(inventory, name).take_while(|holder| holder.now);
-        let place = |holder: NameHolder| match holder.by {
-            HolderRow::Host(place) => Some(place as usize),
-            HolderRow::Lock(row) => inventory.place_of(inventory.lock[row as usize].inv),
-        };
-        holders.filter_map(place).collect()
+        self.names.hosts_now(self.inventory, name).collect()
     }
 
     /// The addresses that the selected hosts may have.

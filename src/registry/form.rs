@@ -165,6 +165,18 @@ impl MarkForm {
         now.chain(earlier).filter_map(|name| name?.ok())
     }
 
+    /// The name that shares the TXT of an RRset: of a wildcard one like its replacement, and the other way round.
+    pub fn partner(&self, owner: NameRef<'_>) -> Option<Name> {
+        let wildcard = self.wildcard.as_ref()?.as_bytes();
+        let (label, rest) = owner.first_label().zip(owner.parent())?;
+        let other: &[u8] = match label {
+            b"*" => wildcard,
+            label if label == wildcard => b"*",
+            _ => return None,
+        };
+        Name::prepend(other, rest).ok()
+    }
+
     /// The text of the prefix or suffix.
     fn affix_text(&self) -> &str {
         match &self.affix {
@@ -207,14 +219,8 @@ impl MarkForm {
         }
         let read = self.recorded_by(name.as_name());
         read.is_some_and(|(read, recorded)| {
-            let is_owner = match (&self.wildcard, owner.is_wildcard()) {
-                (Some(wildcard), true) => {
-                    let rest = owner.parent().and_then(|rest| Name::prepend(wildcard.as_bytes(), rest).ok());
-                    rest.is_some_and(|name| name == recorded)
-                }
-                _ => recorded.as_name() == owner,
-            };
-            is_owner && read == rtype
+            let replaced = self.partner(owner).filter(|_| owner.is_wildcard());
+            recorded.as_name() == replaced.as_ref().map_or(owner, Name::as_name) && read == rtype
         })
     }
 

@@ -159,24 +159,34 @@ fn listed(page: &mut ExplainPage, own: &InterfaceFacts) {
         page.fact("addresses", "the source `addresses` lists none");
     }
     for ListedAddress { address, line, live, kept, reverse: site, elsewhere } in &own.listed {
-        let live = match live {
-            Some(true) => "it is live",
-            Some(false) if *kept => "it is not live yet",
-            Some(false) => "it is not live",
-            None => "whether it is live is not known",
-        };
+        let live = whether_live(*live, *kept);
         let style = if *kept { page.paint.head.clone() } else { String::new() };
         page.styled(4, &style, &format!("{address} ({line}; {live})"));
         site::reverse(page, 6, "PTR", site);
-        for HoldingName { at, ttl, whose } in elsewhere {
-            page.item(6, &format!("also held by {at}, ttl {ttl}: {whose}"));
-        }
+        held_elsewhere(page, 6, elsewhere);
     }
     if let Some(site) = &own.live {
         site::render(page, "live", site);
     }
     for HoldingName { at, ttl, whose } in &own.ptr_elsewhere {
         page.fact("PTR astray", &format!("of {at}, ttl {ttl}, names it; that is {whose}"));
+    }
+}
+
+/// Whether an address is live at its name.
+fn whether_live(live: Option<bool>, kept: bool) -> &'static str {
+    match live {
+        Some(true) => "it is live",
+        Some(false) if kept => "it is not live yet",
+        Some(false) => "it is not live",
+        None => "whether it is live is not known",
+    }
+}
+
+/// The other names that hold an address.
+fn held_elsewhere(page: &mut ExplainPage, indent: usize, elsewhere: &[HoldingName]) {
+    for HoldingName { at, ttl, whose } in elsewhere {
+        page.item(indent, &format!("also held by {at}, ttl {ttl}: {whose}"));
     }
 }
 
@@ -194,16 +204,9 @@ fn network(page: &mut ExplainPage, own: &NetworkFacts, first: bool, lacks: &str)
         page.exact(6, &format!("{value:<width$}  {bits}{what}"));
     }
     let rank = if *preferred { "the preferred one" } else { "acceptable" };
-    let live = match live {
-        Some(true) => "it is live",
-        Some(false) if *kept => "it is not live yet",
-        Some(false) => "it is not live",
-        None => "whether it is live is not known",
-    };
+    let live = whether_live(*live, *kept);
     let style = if *kept { page.paint.head.clone() } else { String::new() };
     page.styled(6, &style, &format!("= {address} ({rank}; {live})"));
     site::reverse(page, 8, "PTR", site);
-    for HoldingName { at, ttl, whose } in elsewhere {
-        page.item(8, &format!("also held by {at}, ttl {ttl}: {whose}"));
-    }
+    held_elsewhere(page, 8, elsewhere);
 }
