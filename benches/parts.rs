@@ -18,6 +18,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 use zonewright::pipeline::targets::server_names;
+use zonewright::target::PoolTypes;
 
 use clap::Parser;
 use domain::base::message_builder::HashCompressor;
@@ -296,10 +297,11 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
     );
     let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
     let (statements, held) = (KeptStatements::default(), HeldEdits::default());
-    let servers = server_names(&inventory);
+    let (servers, types) = (server_names(&inventory), PoolTypes::new());
     let given = DecisionInput {
         now,
         servers: &servers,
+        types: &types,
         selection: &selection,
         tripped: &tripped,
         waits: &waits,

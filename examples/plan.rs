@@ -197,6 +197,7 @@ fn plan(number: usize) -> Result<Plan> {
         workspace: WorkspaceSeen {
             owner: "example".to_owned(),
             pools: Vec::new(),
+            txt: None,
             registry: Registry::Journal,
             id: None,
         },

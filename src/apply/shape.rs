@@ -294,7 +294,8 @@ fn text(
     bounds: &PlanBounds<'_>,
     is_made: &dyn Fn((Rtype, Name, ExistenceChange)) -> bool,
 ) -> ShapeVerdict {
-    let Marking { owner, registry, form } = bounds.marking(&change.pool);
+    let marking = bounds.marking(&change.pool);
+    let Marking { owner, registry, form, .. } = marking;
     if *registry != Registry::Txt {
         return no("a plan changes TXT only with `registry = \"txt\"`");
     }
@@ -306,12 +307,12 @@ fn text(
         _ => return no(format!("the registry has the TXT of the {rtype} of `{name}` at another name")),
     }
     if change.adopts() {
-        return adopted(diff, owner);
+        return adopted(diff, marking);
     }
     let ours = || MarkLabels::new(owner, change.subject.manifest()).to_rdata();
     let how = match (diff.added.as_slice(), diff.removed.as_slice(), diff.sets_ttl) {
         ([added], [], false) if **added == ours() => ExistenceChange::Created,
-        ([], removed, false) if removed.iter().all(|rdata| is_ours(rdata, owner)) => ExistenceChange::Deleted,
+        ([], removed, false) if removed.iter().all(|rdata| is_ours(rdata, marking)) => ExistenceChange::Deleted,
         _ => {
             return no(format!("does something else than to add or remove the registry's text of owner `{owner}`"));
         }
@@ -324,9 +325,10 @@ fn text(
 }
 
 /// Judges a change of TXT that takes RRsets over: the owner in each becomes ours, and nothing else changes.
-fn adopted(diff: &RrsetDiff<'_>, owner: &str) -> ShapeVerdict {
+fn adopted(diff: &RrsetDiff<'_>, marking: &Marking) -> ShapeVerdict {
+    let owner = &marking.owner;
     let swapped = |rdata: &&Rdata| {
-        let labels = MarkLabels::read(rdata.as_rdata(Rtype::TXT)).filter(|labels| labels.owner() != owner);
+        let labels = marking.labels(rdata.as_rdata(Rtype::TXT)).filter(|labels| labels.owner() != owner);
         labels.map(|labels| labels.of_owner(owner).to_rdata())
     };
     let swapped: Option<BTreeSet<Rdata>> = diff.removed.iter().map(swapped).collect();
@@ -337,9 +339,9 @@ fn adopted(diff: &RrsetDiff<'_>, owner: &str) -> ShapeVerdict {
     no(format!("does something else than to make `{owner}` the owner"))
 }
 
-/// Whether a TXT says that an RRset is of an owner.
-fn is_ours(rdata: &Rdata, owner: &str) -> bool {
-    MarkLabels::read(rdata.as_rdata(Rtype::TXT)).is_some_and(|labels| labels.owner() == owner)
+/// Whether a TXT says that an RRset is ours.
+fn is_ours(rdata: &Rdata, marking: &Marking) -> bool {
+    marking.labels(rdata.as_rdata(Rtype::TXT)).is_some_and(|labels| labels.owner() == marking.owner)
 }
 
 /// Judges the reasons of a change: rules of its type, and of what it does.

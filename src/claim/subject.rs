@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
@@ -50,7 +51,7 @@ impl Subject {
     pub fn stated_by(&self) -> Option<String> {
         match self {
             Subject::Endpoint(own) => Some(format!("{}/{}/{}", own.source, own.namespace, own.manifest)),
-            Subject::Record(own) => Some(own.source.clone()),
+            Subject::Record(own) => Some(own.source.to_string()),
             Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => None,
         }
     }
@@ -112,11 +113,11 @@ pub fn host_number<S: Serializer>(subject: &Subject, serializer: S) -> Result<S:
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EndpointName {
     /// The name of the source.
-    pub source: String,
+    pub source: Arc<str>,
     /// The namespace of the manifest.
-    pub namespace: String,
+    pub namespace: Arc<str>,
     /// The name of the manifest.
-    pub manifest: String,
+    pub manifest: Arc<str>,
     /// The owner name.
     pub name: Name,
 }
@@ -146,7 +147,7 @@ impl PartialOrd for EndpointName {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RecordName {
     /// The name of the source.
-    pub source: String,
+    pub source: Arc<str>,
     /// The owner name.
     pub name: Name,
 }
@@ -183,16 +184,14 @@ fn endpoint_name(text: &str) -> Result<EndpointName, String> {
     if [source, namespace, manifest].contains(&"") {
         return Err(format!("`{text}` has an empty part"));
     }
-    let [source, namespace, manifest] = [source, namespace, manifest].map(str::to_owned);
+    let [source, namespace, manifest] = [source, namespace, manifest].map(Arc::from);
     Ok(EndpointName { source, namespace, manifest, name: dns_name(name)? })
 }
 
 /// Reads the source and the name of a record.
 fn record_name(text: &str) -> Result<RecordName, String> {
     match text.split_once('/') {
-        Some((source, name)) if !source.is_empty() => {
-            Ok(RecordName { source: source.to_owned(), name: dns_name(name)? })
-        }
+        Some((source, name)) if !source.is_empty() => Ok(RecordName { source: source.into(), name: dns_name(name)? }),
         _ => Err(format!("`{text}` is not a source and a name")),
     }
 }

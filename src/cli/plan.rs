@@ -13,7 +13,7 @@ use super::show::{ShowOptions, apply_command, source_url};
 use crate::diff::adopt::AdoptionTerms;
 use crate::guard::Allowance;
 use crate::pipeline::PlanRequest;
-use crate::plan::store;
+use crate::plan::{NoticeCode, Plan, WorkspaceSeen, store};
 use crate::report::event::RunReport;
 use crate::report::{PlanOutlook, TextPurpose};
 
@@ -55,9 +55,21 @@ pub fn adopt(shared: &SharedArgs, args: &AdoptArgs, from: &str) -> Result<Exit, 
         Err(error) => return not_planned(shared, error),
     };
     let refusal = made.refusal(shared);
-    let outlook = PlanOutlook { refusal, ..PlanOutlook::default() };
+    let outlook =
+        PlanOutlook { refusal, idle: Some(nothing_adopted(made.sealed.plan(), from)), ..PlanOutlook::default() };
     print(shared, &made, &view, (args.out.as_deref(), outlook))?;
     Ok(if made.is_partial { Exit::Error } else { Exit::Done })
+}
+
+/// Why a plan takes over nothing of an owner.
+fn nothing_adopted(plan: &Plan, from: &str) -> String {
+    let WorkspaceSeen { owner, pools, .. } = &plan.workspace;
+    let is_ours = owner == from || pools.iter().any(|pool| pool.owner == from);
+    match plan.notices.iter().filter(|notice| notice.code == NoticeCode::OwnerKept).count() {
+        0 if is_ours => format!("`{from}` is our own owner"),
+        0 => format!("no TXT of the registry names the owner `{from}`"),
+        _ => format!("all RRsets of the owner `{from}` keep it, see the notices"),
+    }
 }
 
 /// What a plan is printed for.

@@ -28,7 +28,10 @@ pub fn run(shared: &SharedArgs, args: &ShowArgs) -> Result<Exit, CommandFailure>
     let source_url = source_url(shared, args.source_url.as_ref())?;
     let url = args.plan_url.clone();
     let (file, command) = (Some(file), apply_command(shared, &args.file));
-    view.print(&sealed, &PlanOutlook { refusal, file, command, url, hidden: None, source_url, is_unsaved: false })?;
+    view.print(
+        &sealed,
+        &PlanOutlook { refusal, file, command, url, hidden: None, source_url, is_unsaved: false, idle: None },
+    )?;
     Ok(Exit::Done)
 }
 

@@ -11,7 +11,7 @@ use crate::claim::{
 };
 use crate::diag::Origin;
 use crate::dns::reverse::reverse_name;
-use crate::dns::{Name, Rdata, Rtype};
+use crate::dns::{Name, Rdata, Rtype, address_type};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, ProjectSettings};
 use crate::live::Live;
@@ -60,7 +60,7 @@ impl HostClaims<'_> {
     /// Exactly the addresses of a family that the inventory lists. Where it lists none, what is there may be another's, so
     /// that only an own RRset goes.
     fn listed(self, interface: &Interface, rtype: Rtype) -> RrsetClaim {
-        let addresses = interface.addresses().filter(|(address, _)| address_rtype(*address) == rtype);
+        let addresses = interface.addresses().filter(|(address, _)| address_type(*address) == rtype);
         let values = addresses.map(|(address, row)| WantedValue {
             rdata: Rdata::from_address(address),
             evidence: self.of_address(interface, row),
@@ -107,7 +107,7 @@ impl HostClaims<'_> {
     fn address_elsewhere(self, interface: &Interface, address: IpAddr, line: Origin) -> ElsewhereClaim {
         let evidence = self.of_address(interface, line);
         ElsewhereClaim {
-            rtype: address_rtype(address),
+            rtype: address_type(address),
             value: WantedValue { rdata: Rdata::from_address(address), evidence },
             removes: Rule::AddressElsewhere,
             here: vec![interface.owner.clone()],
@@ -201,11 +201,6 @@ impl HostClaims<'_> {
         let project_id = project_id.map(|(_, origin)| origin);
         [mac, Some(network), vlan, project_id, self.desired.name_origin].into_iter().flatten().collect()
     }
-}
-
-/// The type of the records that hold an address.
-fn address_rtype(address: IpAddr) -> Rtype {
-    if address.is_ipv4() { Rtype::A } else { Rtype::AAAA }
 }
 
 /// The reverse names of the addresses of an interface.

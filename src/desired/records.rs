@@ -116,12 +116,12 @@ fn of_entry(inventory: &Inventory, live: &Live, entry: &StatedEntry) -> StatedSu
 
 /// The subject that a manifest or zone file has at a name.
 pub fn subject_of(source: &RecordSource, by: &StatedBy, name: &Name) -> Subject {
-    let (source, owner) = (source.name.clone(), name.clone());
+    let (source, owner) = (Arc::clone(&source.name), name.clone());
     match by {
         StatedBy::Manifest { namespace, name } => Subject::Endpoint(Box::new(EndpointName {
             source,
-            namespace: namespace.clone(),
-            manifest: name.clone(),
+            namespace: Arc::clone(namespace),
+            manifest: Arc::clone(name),
             name: owner,
         })),
         StatedBy::Zone(_) => Subject::Record(Box::new(RecordName { source, name: owner })),

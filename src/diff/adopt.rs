@@ -11,6 +11,7 @@ use super::context::RuleContext;
 use super::judge::FleetDecisions;
 use super::orphans::ProjectDomains;
 use super::protect::{self, Protection};
+use super::standing::kept_or_gained;
 use super::statements::{ADOPTED, RrsetStatement};
 use super::subject_standing::{SubjectStanding, SubjectStandings};
 use super::{copies, merge, words};
@@ -18,9 +19,12 @@ use crate::change::{BlockCode, Change, Notice, NoticeCode, RecordedRrset};
 use crate::claim::{OrphanName, Rule, Subject};
 use crate::diag::Origin;
 use crate::dns::{Name, NameRef, Rdata, Rtype, reverse};
-use crate::inventory::model::ProjectIndex;
+use crate::inventory::model::{Policy, ProjectIndex};
 use crate::live::{LiveRrset, PoolCopies, ZoneIndex};
-use crate::registry::{MarkLabels, Registry};
+use crate::registry::Registry;
+
+/// How many RRsets a notice names.
+const NAMED: usize = 3;
 
 /// Whose RRsets are taken over.
 #[derive(Debug, Clone, Copy)]
@@ -41,10 +45,17 @@ pub fn decide(
     let (claimed, domains) = (ClaimedPointers::of(context), ProjectDomains::of_all(context));
     let adopt =
         |context: &RuleContext<'_>| Adoption { context, standings, terms, claimed: &claimed, domains: &domains }.find();
-    let AdoptionParts { changes, notices, statements } = adopt(context);
+    let AdoptionParts { changes, mut notices, mut statements } = adopt(context);
     let changes = copies::at_all_targets(context.inventory, changes, pools, |seen| {
-        adopt(&RuleContext { live: &seen.live, ..*context }).changes
+        let other = adopt(&RuleContext { live: &seen.live, ..*context });
+        let new: Vec<Notice> = other.notices.into_iter().filter(|notice| !notices.contains(notice)).collect();
+        let told = |notice: Notice| Notice { message: words::at_target(&seen.target, &notice.message), ..notice };
+        notices.extend(new.into_iter().map(told));
+        statements.extend(other.statements);
+        other.changes
     });
+    statements.sort();
+    statements.dedup();
     FleetDecisions { changes, notices, statements, ..FleetDecisions::default() }
 }
 
@@ -93,8 +104,19 @@ enum KeptOwner {
     Unclaimed,
     /// It is in no project's domains.
     NoProject,
-    /// What claims it is left out of plans, or its name is protected.
+    /// Its name is protected.
+    Protected,
+    /// What claims it is left out of plans.
     LeftOut,
+    /// The command line names something else.
+    NotSelected,
+}
+
+impl KeptOwner {
+    /// Whether it only keeps an RRset from being looked for, so that its TXT may change for another one.
+    fn is_of_unclaimed(self) -> bool {
+        matches!(self, KeptOwner::Unclaimed | KeptOwner::NoProject)
+    }
 }
 
 /// The search in one view of DNS.
@@ -123,22 +145,32 @@ impl Adoption<'_, '_> {
             if marking.registry != Registry::Txt || !self.names_other(found) {
                 continue;
             }
+            // A wildcard and a name like its replacement share a TXT: both are taken over, or none.
+            let (mut heirs, mut without) = (Vec::new(), Vec::new());
             for recorded in self.recorded(found) {
                 match self.heir(found, &recorded) {
-                    Err(why) => kept.entry((found.zone, why)).or_default().push(recorded),
-                    Ok(Heir { subject, project, evidence }) => {
-                        if subject.host().is_none() {
-                            let RecordedRrset { name, rtype } = recorded.clone();
-                            statements.push(RrsetStatement { by: ADOPTED.to_owned(), is_kept: true, name, rtype });
-                        }
-                        let actor = RuleActor { subject, project, by_right: true };
-                        acts.extend(self.swaps(found, &actor, evidence));
-                        recorded_at.insert((found.zone, found.rrset.owner()), recorded);
-                        // A wildcard and a name like its replacement share a TXT.
-                        break;
-                    }
+                    Ok(heir) => heirs.push((recorded, heir)),
+                    Err(why) => without.push((recorded, why)),
                 }
             }
+            if heirs.is_empty() || without.iter().any(|(_, why)| !why.is_of_unclaimed()) {
+                for (recorded, why) in without.into_iter().filter(|(_, why)| *why != KeptOwner::NotSelected) {
+                    kept.entry((found.zone, why)).or_default().push(recorded);
+                }
+                continue;
+            }
+            let of_files = heirs.iter().filter(|(_, heir)| heir.subject.host().is_none());
+            let live = of_files.filter(|(recorded, _)| self.is_live(recorded));
+            statements.extend(live.map(|(RecordedRrset { name, rtype }, _)| RrsetStatement {
+                by: ADOPTED.to_owned(),
+                is_kept: true,
+                name: name.clone(),
+                rtype: *rtype,
+            }));
+            let (recorded, Heir { subject, project, evidence }) = heirs.swap_remove(0);
+            let actor = RuleActor { subject, project, by_right: true };
+            acts.extend(self.swaps(found, &actor, evidence));
+            recorded_at.insert((found.zone, found.rrset.owner()), recorded);
         }
         let mut changes = merge::merge(context, &mut acts);
         for change in &mut changes {
@@ -147,8 +179,6 @@ impl Adoption<'_, '_> {
             let recorded = recorded_at.remove(&(zone, name.to_name())).expect("each change is of such a TXT");
             change.registers = recorded.unless_said_by(name);
         }
-        statements.sort();
-        statements.dedup();
         let notice = |((_, why), rrsets): ((ZoneIndex, KeptOwner), Vec<RecordedRrset>)| Notice {
             code: NoticeCode::OwnerKept,
             message: owner_kept(self.terms.from, why, &rrsets),
@@ -160,18 +190,25 @@ impl Adoption<'_, '_> {
 
     /// Whether a TXT names the other owner.
     fn names_other(&self, found: LiveRrset<'_>) -> bool {
-        found.rrset.rdata().any(|rdata| MarkLabels::read(rdata).is_some_and(|labels| labels.owner() == self.terms.from))
+        let marking = self.context.marking(found.zone);
+        found.rrset.rdata().any(|rdata| marking.labels(rdata).is_some_and(|labels| labels.owner() == self.terms.from))
     }
 
-    /// The live RRsets that a TXT records.
+    /// Whether there is an RRset.
+    fn is_live(&self, RecordedRrset { name, rtype }: &RecordedRrset) -> bool {
+        self.context.live.stated_rrset(name.as_name(), *rtype).is_some()
+    }
+
+    /// The RRsets that a TXT records: those that are live, and those that a subject is to create.
     fn recorded(&self, found: LiveRrset<'_>) -> Vec<RecordedRrset> {
         let (context, form) = (self.context, &self.context.marking(found.zone).form);
         let Some((rtype, name)) = form.recorded_by(found.rrset.owner().as_name()) else { return Vec::new() };
         let wildcard = form.partner(name.as_name()).filter(|other| other.as_name().is_wildcard());
         let live = |name: Name| match rtype {
             Some(rtype) => {
-                let is_live = context.live.stated_rrset(name.as_name(), rtype).is_some();
-                is_live.then_some(RecordedRrset { name, rtype }).into_iter().collect()
+                let recorded = RecordedRrset { name, rtype };
+                let counts = self.is_live(&recorded) || self.claimant(recorded.name.as_name(), rtype).is_some();
+                counts.then_some(recorded).into_iter().collect()
             }
             None => {
                 let types = context.live.rrsets_at(name.as_name()).map(|found| found.rrset.rtype());
@@ -192,18 +229,19 @@ impl Adoption<'_, '_> {
             _ => return Err(KeptOwner::Earlier),
         }
         let is_third = |rdata| {
-            let labels = MarkLabels::read(rdata);
+            let labels = marking.labels(rdata);
             labels.is_some_and(|labels| labels.owner() != self.terms.from && labels.owner() != marking.owner)
         };
         if found.rrset.rdata().any(is_third) {
             return Err(KeptOwner::Several);
         }
         if matches!(protect::protection(context, name), Some(Protection::Listed(_) | Protection::Marker)) {
-            return Err(KeptOwner::LeftOut);
+            return Err(KeptOwner::Protected);
         }
         match self.claimant(name, recorded.rtype) {
             Some(heir) => heir,
-            None if self.terms.is_all => self.heir_of_unclaimed(found.zone, name),
+            None if self.terms.is_all => self.heir_of_unclaimed(found.zone, recorded),
+            None if self.is_unselected(recorded) => Err(KeptOwner::NotSelected),
             None => Err(KeptOwner::Unclaimed),
         }
     }
@@ -215,14 +253,19 @@ impl Adoption<'_, '_> {
             let subject = &context.stated.subjects[place];
             let (is_out, project) = (self.is_left_out(&self.standings.stated[place]), subject.project);
             let is_selected = context.selection.includes_stated(project);
-            return Some(if is_out || !is_selected {
-                Err(KeptOwner::LeftOut)
-            } else {
-                Ok(Heir { subject: subject.subject.clone(), project, evidence: Some(origin) })
+            return Some(match (is_selected, is_out) {
+                (false, _) => Err(KeptOwner::NotSelected),
+                (true, true) => Err(KeptOwner::LeftOut),
+                (true, false) => Ok(Heir { subject: subject.subject.clone(), project, evidence: Some(origin) }),
             });
         }
         let place = match rtype {
-            Rtype::PTR => *self.claimed.0.get(&reverse::address_of(name)?)?,
+            Rtype::PTR => {
+                let address = reverse::address_of(name)?;
+                let place = *self.claimed.0.get(&address)?;
+                // A PTR of an address that the host does not have in the end is not claimed.
+                Some(place).filter(|place| self.keeps(*place, address))?
+            }
             // Only listed addresses are claims of A.
             Rtype::A if !context.has_listed_host(name) => return None,
             Rtype::A | Rtype::AAAA => context.names.hosts_now(context.inventory, name).next()?,
@@ -230,25 +273,61 @@ impl Adoption<'_, '_> {
         };
         let host = &context.inventory.hosts[place];
         let is_out = self.is_left_out(&self.standings.hosts[place]);
-        Some(if is_out || !context.selection.includes(host.inv, host.project) {
-            Err(KeptOwner::LeftOut)
-        } else {
-            Ok(Heir { subject: Subject::Host(host.inv), project: host.project, evidence: Some(host.origin) })
+        let is_selected = context.selection.includes(host.inv, host.project);
+        Some(match (is_selected, is_out) {
+            (false, _) => Err(KeptOwner::NotSelected),
+            (true, true) => Err(KeptOwner::LeftOut),
+            (true, false) => {
+                Ok(Heir { subject: Subject::Host(host.inv), project: host.project, evidence: Some(host.origin) })
+            }
         })
     }
 
-    /// Who gets an RRset that no subject claims: the project in whose domain it is.
-    fn heir_of_unclaimed(&self, zone: ZoneIndex, name: NameRef<'_>) -> Result<Heir, KeptOwner> {
+    /// Whether a host has an address once its rules have run.
+    fn keeps(&self, place: usize, address: IpAddr) -> bool {
         let context = self.context;
-        let project = self.domains.project_of(name).ok_or(KeptOwner::NoProject)?;
+        let policy = match &self.standings.hosts[place] {
+            SubjectStanding::Open(policy) => *policy,
+            _ => context.settings(context.inventory.hosts[place].project).map_or(Policy::CreateOnly, |own| own.policy),
+        };
+        let mut interfaces = context.desired[place].interfaces.iter();
+        interfaces.any(|interface| {
+            kept_or_gained(context, interface, policy).contains(&address)
+                || matches!(address, IpAddr::V4(v4) if interface.own_a.contains(&v4))
+        })
+    }
+
+    /// The project in whose domain an RRset is; that of a PTR follows from what it points to, unless its own name is in one.
+    fn project_of(&self, RecordedRrset { name, rtype }: &RecordedRrset) -> Option<ProjectIndex> {
+        let of_targets = || {
+            let found = self.context.live.rrset(name.as_name(), *rtype).filter(|_| *rtype == Rtype::PTR)?;
+            let mut targets = found.rrset.rdata().filter_map(|rdata| rdata.target());
+            targets.find_map(|target| self.domains.project_of(target))
+        };
+        self.domains.project_of(name.as_name()).or_else(of_targets)
+    }
+
+    /// Whether the command line names something else than the project in whose domain an RRset is.
+    fn is_unselected(&self, recorded: &RecordedRrset) -> bool {
+        let selection = self.context.selection;
+        !selection.is_all() && self.project_of(recorded).is_none_or(|project| !selection.includes_stated(project))
+    }
+
+    /// Who gets an RRset that no subject claims: the project in whose domain it is.
+    fn heir_of_unclaimed(&self, zone: ZoneIndex, recorded: &RecordedRrset) -> Result<Heir, KeptOwner> {
+        let context = self.context;
+        if self.is_unselected(recorded) {
+            return Err(KeptOwner::NotSelected);
+        }
+        let project = self.project_of(recorded).ok_or(KeptOwner::NoProject)?;
         let is_allowed = context.admin(project).is_some_and(|admin| admin.automation_allowed);
         let is_on = is_allowed && context.settings(project).is_some_and(|settings| settings.automation);
         // What is not read may claim it.
         let rests = context.removals_rest() || context.files_rest(project) || context.is_tripped(project);
-        if !is_on || rests || !context.selection.includes_stated(project) {
+        if !is_on || rests {
             return Err(KeptOwner::LeftOut);
         }
-        let subject = Subject::Orphan(OrphanName { pool: context.pool_of(zone).clone(), name: name.to_name() });
+        let subject = Subject::Orphan(OrphanName { pool: context.pool_of(zone).clone(), name: recorded.name.clone() });
         Ok(Heir { subject, project, evidence: None })
     }
 
@@ -264,7 +343,7 @@ impl Adoption<'_, '_> {
 
     /// Replaces the owner in each TXT that names the other one.
     fn swaps(&self, found: LiveRrset<'_>, actor: &RuleActor, evidence: Option<Origin>) -> Vec<RuleAct> {
-        let owner = &self.context.marking(found.zone).owner;
+        let marking = self.context.marking(found.zone);
         let act = |deed: RrsetDeed| RuleAct {
             zone: found.zone,
             owner: found.rrset.owner(),
@@ -275,9 +354,11 @@ impl Adoption<'_, '_> {
             evidence: evidence.into_iter().collect(),
         };
         let swap = |rdata: Rdata| {
-            let labels = MarkLabels::read(rdata.as_rdata(Rtype::TXT))?;
+            let labels = marking.labels(rdata.as_rdata(Rtype::TXT))?;
             let is_other = labels.owner() == self.terms.from;
-            is_other.then(|| [act(RrsetDeed::Remove(rdata)), act(RrsetDeed::Add(labels.of_owner(owner).to_rdata()))])
+            is_other.then(|| {
+                [act(RrsetDeed::Remove(rdata)), act(RrsetDeed::Add(labels.of_owner(&marking.owner).to_rdata()))]
+            })
         };
         found.rrset.rdata().filter_map(|rdata| swap(rdata.to_rdata())).flatten().collect()
     }
@@ -285,11 +366,16 @@ impl Adoption<'_, '_> {
 
 /// That RRsets keep another owner; `rrsets` is not empty.
 fn owner_kept(from: &str, why: KeptOwner, rrsets: &[RecordedRrset]) -> String {
-    let RecordedRrset { name, rtype } = &rrsets[0];
-    let first = format!("{rtype} of {}", words::readable(name.as_name()));
-    let what = match rrsets.len() {
-        1 => format!("the {first} keeps its owner `{from}`"),
-        count => format!("{count} RRsets keep their owner `{from}`, the {first} first"),
+    let shown =
+        |RecordedRrset { name, rtype }: &RecordedRrset| format!("{rtype} of {}", words::readable(name.as_name()));
+    let what = match rrsets {
+        [one] => format!("the {} keeps its owner `{from}`", shown(one)),
+        _ => {
+            let named: Vec<String> = rrsets.iter().take(NAMED).map(shown).collect();
+            let more = rrsets.len() - named.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{} RRsets keep their owner `{from}` ({}{more})", rrsets.len(), named.join(", "))
+        }
     };
     let why = match why {
         KeptOwner::Earlier => {
@@ -297,10 +383,10 @@ fn owner_kept(from: &str, why: KeptOwner, rrsets: &[RecordedRrset]) -> String {
         }
         KeptOwner::Several => "the TXT at the same name also name another owner",
         KeptOwner::Unclaimed => "no host, manifest or file claims it; `--all` takes it over, too",
-        KeptOwner::NoProject => "it is at or below no domain of a project",
-        KeptOwner::LeftOut => {
-            "it is protected, or what claims it is skipped, blocked or not believed (`zonewright plan` says why)"
-        }
+        KeptOwner::NoProject => "in no project's domain",
+        KeptOwner::Protected => "`protect` of the zone lists the name, or it is that of a marker",
+        KeptOwner::LeftOut => "what claims it is skipped, blocked or not believed (`zonewright plan` says why)",
+        KeptOwner::NotSelected => "the command line names something else",
     };
     format!("{what}: {why}")
 }

@@ -234,7 +234,7 @@ pub fn at_all_targets(
     inventory: &Inventory,
     mut changes: Vec<Change>,
     pools: &[PoolCopies],
-    by_target: impl Fn(&TargetCopies) -> Vec<Change>,
+    mut by_target: impl FnMut(&TargetCopies) -> Vec<Change>,
 ) -> Vec<Change> {
     for copies in pools.iter().filter(|copies| !copies.others.is_empty()) {
         let pool = &inventory.config.pools[copies.pool];

@@ -12,6 +12,7 @@ use crate::inventory::Inventory;
 use crate::inventory::value::Time;
 use crate::live::{Live, PoolCopies};
 use crate::names::{ForeseenNames, NameIndex};
+use crate::target::PoolTypes;
 
 /// What decisions depend on, in addition to the inventory and live DNS.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +21,8 @@ pub struct DecisionInput<'a> {
     pub now: Time,
     /// The servers that zones are written to.
     pub servers: &'a ServerNames,
+    /// Which types the targets of pools hold.
+    pub types: &'a PoolTypes,
     /// The hosts whose rules run.
     pub selection: &'a Selection,
     /// The hosts whose rules do not run because of a breaker.
@@ -43,7 +46,9 @@ pub fn decide(inventory: &Inventory, live: &Live, given: DecisionInput<'_>) -> F
 pub fn decide_and<T>(
     inventory: &Inventory,
     live: &Live,
-    DecisionInput { now, servers, selection, tripped, waits, statements, held, copies: pools }: DecisionInput<'_>,
+    DecisionInput { now, servers, types, selection, tripped, waits, statements, held, copies: pools }: DecisionInput<
+        '_,
+    >,
     look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions) -> T,
 ) -> T {
     let desired = DesiredHosts::new(inventory, live, now);
@@ -67,6 +72,7 @@ pub fn decide_and<T>(
         selection,
         tripped,
         servers,
+        types,
         waits,
         held,
         stated: &stated,

@@ -10,10 +10,11 @@ use super::statements::RrsetStatement;
 use super::{
     RuleContext, SubjectBlock, SubjectStanding, SubjectStandings, delay, orphans, protect, released, standing,
 };
-use super::{records, rules, unstated};
+use super::{left_unstated, records, rules, unstated};
 use crate::change::{BlockedSubject, Change, Notice, SkippedSubject, WaitingRrset};
 use crate::claim::Subject;
 use crate::inventory::model::Policy;
+use crate::live::NameSpot;
 
 /// All that was decided.
 #[derive(Debug, Default)]
@@ -34,11 +35,20 @@ pub struct FleetDecisions {
     pub statements: Vec<RrsetStatement>,
 }
 
+/// How many subjects of files are judged at a time.
+const AT_ONCE: usize = 32;
+
 /// Decides the standing of each subject, runs the rules, and joins what they do.
 pub fn judge_all(context: &RuleContext<'_>) -> (SubjectStandings, FleetDecisions) {
     let judged = (0..context.inventory.hosts.len()).into_par_iter().map(|place| judge(context, place));
     let (hosts, mut outcomes): (Vec<SubjectStanding>, Vec<RuleOutcome>) = judged.unzip();
-    let judged = (0..context.stated.subjects.len()).into_par_iter().map(|place| judge_stated(context, place));
+    let judged = context.stated.subjects.par_chunks(AT_ONCE).enumerate();
+    let judged = judged.flat_map_iter(|(number, subjects)| {
+        // Memory answers many look-ups together.
+        let spots = context.live.look_up(subjects.iter().map(|stated| stated.name().as_name()));
+        let first = number * AT_ONCE;
+        spots.into_iter().zip(first..).map(|(spot, place)| judge_stated(context, place, spot.as_ref()))
+    });
     let (stated, of_stated): (Vec<SubjectStanding>, Vec<RuleOutcome>) = judged.unzip();
     let mut standings = SubjectStandings { hosts, stated };
     outcomes.par_iter_mut().enumerate().for_each(|(place, outcome)| {
@@ -51,9 +61,11 @@ pub fn judge_all(context: &RuleContext<'_>) -> (SubjectStandings, FleetDecisions
 }
 
 /// Decides the standing of what files state for a name, and runs its rules.
-fn judge_stated(context: &RuleContext<'_>, place: usize) -> (SubjectStanding, RuleOutcome) {
-    let standing = records::standing(context, place);
+fn judge_stated(context: &RuleContext<'_>, place: usize, spot: Option<&NameSpot>) -> (SubjectStanding, RuleOutcome) {
+    let is_settled = records::is_settled(context, place, spot);
+    let standing = records::standing(context, place, is_settled);
     let outcome = match &standing {
+        _ if is_settled => None,
         SubjectStanding::Open(policy) if context.selection.includes_stated(context.stated.subjects[place].project) => {
             let result = records::reconcile(context, place, *policy);
             // Nearly always there is nothing to do.
@@ -171,6 +183,8 @@ fn collect(
     decided.notices.extend(left);
     decided.notices.extend(delay::resting(context));
     decided.left_behind = left_behind::left(context, &orphans, &decided.changes, &decided.waiting);
+    let resting = unstated::resting_names(context, standings, &decided.blocked);
+    decided.left_behind.extend(left_unstated::left(context, &resting, &decided.changes));
     // An inventory number that several rows claim is one host.
     let FleetDecisions { blocked, skipped, .. } = &mut decided;
     let key = |own: &BlockedSubject| (own.subject.clone(), own.project.clone(), own.code, own.message.clone());

@@ -23,6 +23,8 @@ pub struct LeftOrphan {
     pub orphan: OrphanName,
     /// The hosts that had the name, by names.lock and hosts.csv, lowest first.
     pub hosts: Vec<Inv>,
+    /// Whether files could state its records, and none does; else they are those of a host.
+    pub is_of_files: bool,
     /// The project whose domain the name is in; none where it is in no project's.
     pub project: Option<String>,
     /// The own RRsets that are left, AAAA first.
@@ -34,7 +36,11 @@ pub struct LeftOrphan {
 impl LeftOrphan {
     /// The notice about it; `created` says which applies created the RRsets.
     pub fn message(&self, created: &str) -> String {
-        let LeftOrphan { orphan: OrphanName { name, .. }, rrsets, remedy, .. } = self;
+        let LeftOrphan { orphan: OrphanName { name, .. }, rrsets, remedy, is_of_files, .. } = self;
+        if *is_of_files {
+            let types: Vec<String> = rrsets.iter().map(|left| left.key.rtype.to_string()).collect();
+            return format!("no file states {} of `{name}`, and they are left{created}; {remedy}", types.join(", "));
+        }
         let records = records(rrsets);
         format!("no host has the name `{name}`, and its records are left{created}: {records}; {remedy}")
     }
@@ -94,6 +100,7 @@ pub fn left(
         Some(LeftOrphan {
             orphan: OrphanName { pool, name: orphan.name.clone() },
             hosts,
+            is_of_files: false,
             project: project_id,
             rrsets,
             remedy,
@@ -133,7 +140,7 @@ fn selected_holders(context: &RuleContext<'_>, name: NameRef<'_>, project: Optio
 }
 
 /// One RRset that is left.
-fn left_rrset(context: &RuleContext<'_>, found: LiveRrset<'_>) -> LeftRrset {
+pub fn left_rrset(context: &RuleContext<'_>, found: LiveRrset<'_>) -> LeftRrset {
     let owner = found.rrset.owner();
     let zone = context.zone_spec(found.zone).name.clone();
     let addresses = match found.rrset.rtype() {

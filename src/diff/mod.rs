@@ -41,6 +41,8 @@ pub mod orphans;
 
 pub mod left_behind;
 
+mod left_unstated;
+
 pub mod merge;
 
 pub mod protect;

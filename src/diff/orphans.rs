@@ -51,7 +51,7 @@ pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
             let (owner, rtype) = (found.rrset.owner(), found.rrset.rtype());
             let is_of_file = context.stated.on(owner.as_name(), rtype).next().is_some()
                 || context.stated.holds(owner.as_name(), rtype)
-                || context.statements.has_any(&owner, rtype);
+                || !context.statements.by(owner.as_name(), rtype).is_empty();
             context.marking(found.zone).registry != Registry::Noop && own::is_own(context, *found) && !is_of_file
         };
         let live_a = || context.live.rrset(at, Rtype::A);

@@ -3,7 +3,7 @@
 use super::context::RuleContext;
 use crate::dns::{Name, NameError, NameRef, Rdata, Rtype};
 use crate::live::{LiveRrset, NamePlace, ZoneIndex};
-use crate::registry::{MarkLabels, Registry};
+use crate::registry::Registry;
 
 /// What the registry says of an RRset.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub fn registration(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<'
         let Some(found) = context.live.rrset(at.as_name(), Rtype::TXT) else { continue };
         let mut ours = Vec::new();
         for rdata in found.rrset.rdata() {
-            match MarkLabels::read(rdata) {
+            match marking.labels(rdata) {
                 None => {}
                 Some(labels) if labels.owner() == marking.owner => ours.push(rdata.to_rdata()),
                 Some(labels) => return Registration::Foreign { owner: labels.owner().to_owned(), at },

@@ -6,20 +6,20 @@ use super::protect::{self, Protection};
 use super::{SubjectBlock, SubjectStanding};
 use super::{own, words};
 use crate::change::{BlockCode, Notice, NoticeCode, SkipCode};
-use crate::claim::WantedValue;
+use crate::claim::{TtlHold, WantedValue};
 use crate::desired::records::{StatedClaim, StatedSubject};
 use crate::dns::{Name, Rtype};
 use crate::inventory::model::{Policy, ProjectFile};
-use crate::live::NamePlace;
-use crate::registry::{MarkLabels, Registry};
+use crate::live::{NamePlace, NameSpot};
+use crate::registry::Registry;
 
-/// Decides whether the rules of a subject run, by the order of codes.
-pub fn standing(context: &RuleContext<'_>, place: usize) -> SubjectStanding {
+/// Decides whether the rules of a subject run, by the order of codes. The places of its names are open where it is settled.
+pub fn standing(context: &RuleContext<'_>, place: usize, is_settled: bool) -> SubjectStanding {
     let subject = &context.stated.subjects[place];
     if let Some(view) = context.view {
         let standing = &view.standings.stated[place];
         return match standing {
-            SubjectStanding::Open(_) => by_places(context, place, standing),
+            SubjectStanding::Open(_) if !is_settled => by_places(context, place, standing),
             standing => standing.clone(),
         };
     }
@@ -33,7 +33,31 @@ pub fn standing(context: &RuleContext<'_>, place: usize) -> SubjectStanding {
     if let Some(block) = context.by_copies.get(&subject.subject) {
         return SubjectStanding::Blocked(block.clone());
     }
-    by_places(context, place, &SubjectStanding::Open(policy))
+    let open = SubjectStanding::Open(policy);
+    if is_settled { open } else { by_places(context, place, &open) }
+}
+
+/// Whether the rules would find nothing to do for an open subject, nothing to report, and nothing that blocks it: its one
+/// claim is all that is live at its name, which was looked up.
+///
+/// Where it cannot be proven so, the rules run.
+pub fn is_settled(context: &RuleContext<'_>, place: usize, spot: Option<&NameSpot>) -> bool {
+    let subject = &context.stated.subjects[place];
+    let ([StatedClaim { claim, .. }], Some(spot)) = (subject.claims.as_slice(), spot) else { return false };
+    let is_plain = subject.faults.is_empty() && subject.unused.is_empty() && subject.lost.is_empty();
+    // What these name, or hide, is looked at, too.
+    let is_of_many = matches!(claim.rtype, Rtype::NS | Rtype::DS | Rtype::DNAME | Rtype::MX | Rtype::SRV | Rtype::TXT);
+    let mut rrsets = context.live.at(spot);
+    let (Some(rrset), None) = (rrsets.next(), rrsets.next()) else { return false };
+    let values = claim.want.values();
+    let is_live = rrset.rtype() == claim.rtype
+        && rrset.record_count() == values.len()
+        && rrset.rdata().all(|rdata| values.iter().any(|value| value.rdata.as_octets() == rdata.octets))
+        && claim.ttl.as_ref().is_none_or(|ttl| ttl.hold == TtlHold::WhenCreated || ttl.ttl == rrset.ttl());
+    let pool = context.inventory.stated.sources[usize::from(subject.source)].pool.as_ref();
+    let is_in_pool = || pool.is_none_or(|pool| pool.as_str() == context.pool_of(spot.zone).as_str());
+    let is_allowed = || limits(context, subject).is_none() && protection(context, subject).is_none();
+    is_plain && !is_of_many && is_live && is_in_pool() && is_allowed()
 }
 
 /// The policy under which a subject is planned, or why it is skipped.
@@ -119,10 +143,17 @@ pub fn reconcile(context: &RuleContext<'_>, place: usize, policy: Policy) -> Cla
     ClaimsResult { acts, notices, blocks }
 }
 
-/// What of a subject's entries no target can hold.
+/// What of a subject's entries no target can hold, or one of its pool cannot.
 fn limits(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<SubjectBlock> {
-    let fault = subject.faults.iter().find(|fault| fault.is_unsupported)?;
-    Some(words::unsupported(context, fault.origin, &fault.message))
+    if let Some(fault) = subject.faults.iter().find(|fault| fault.is_unsupported) {
+        return Some(words::unsupported(context, fault.origin, &fault.message));
+    }
+    let pool = context.pool_of(context.live.zone_of(subject.name().as_name())?);
+    let targets = context.types.get(pool)?;
+    subject.claims.iter().find_map(|StatedClaim { claim, origin }| {
+        let (target, _) = targets.iter().find(|(_, types)| !types.holds(claim.rtype))?;
+        Some(words::type_refused(context, *origin, claim.rtype, target))
+    })
 }
 
 /// The block of a subject whose name the operator protects, or which is that of a marker. What else is protected from the
@@ -187,7 +218,7 @@ fn registry_name(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<S
         return None;
     }
     let live = context.live.rrset(name, Rtype::TXT);
-    let is_mark = live.is_some_and(|found| found.rrset.rdata().any(|rdata| MarkLabels::read(rdata).is_some()));
+    let is_mark = live.is_some_and(|found| found.rrset.rdata().any(|rdata| marking.labels(rdata).is_some()));
     let is_recorded = || {
         let Some((Some(rtype), recorded)) = marking.form.recorded_by(name) else { return false };
         let is_of_host = match rtype {

@@ -10,7 +10,7 @@ use super::{own, words};
 use crate::change::{BlockCode, SkipCode};
 use crate::desired::{DesiredHost, Interface};
 use crate::dns::reverse::ReverseName;
-use crate::dns::{Name, NameRef, Rdata, Rtype};
+use crate::dns::{Name, NameRef, Rdata, Rtype, address_type};
 use crate::inventory::model::{Host, HostStatus, Policy, ProjectFile, Trust};
 use crate::live::{ContentsAbsence, LiveRrset, NamePlace, ZoneIndex};
 use crate::names::HolderRow;
@@ -150,8 +150,7 @@ fn each_obstacle(
 pub fn kept_or_gained(context: &RuleContext<'_>, interface: &Interface, policy: Policy) -> Vec<IpAddr> {
     if interface.is_listed() {
         let is_kept = |address: &IpAddr| {
-            let rtype = if address.is_ipv4() { Rtype::A } else { Rtype::AAAA };
-            let found = context.live.rrset(interface.owner.as_name(), rtype);
+            let found = context.live.rrset(interface.owner.as_name(), address_type(*address));
             // Under `create-only` an RRset that exists gets none.
             policy != Policy::CreateOnly
                 || found.is_none_or(|found| found.rrset.rdata().any(|rdata| rdata.address() == Some(*address)))

@@ -20,14 +20,12 @@ use crate::desired::UsedValues;
 use crate::desired::records::{StatedClaim, StatedSubject, subjects};
 use crate::desired::rivals;
 use crate::diag::Origin;
-use crate::dns::{Name, NameRef, Rdata, Rtype, reverse};
+use crate::dns::{Name, NameRef, Rdata, Rtype, address_type, reverse};
 use crate::inventory::Inventory;
-use crate::inventory::addresses::AddressRow;
 use crate::inventory::source::RecordConflicts;
-use crate::inventory::stated::{DocumentIndex, NotedDocument};
+use crate::inventory::stated::{DocumentIndex, NotedDocument, StatedBy};
 use crate::live::Live;
 use crate::names::NameIndex;
-use crate::registry::MarkLabels;
 
 /// With how many claims that differ from each other a claim at the same name is compared.
 const COMPARED: usize = 16;
@@ -161,6 +159,15 @@ impl StatedClaims {
         self.holds(name, rtype) || self.on(name, rtype).any(|claim| values(claim).any(|own| own == rdata))
     }
 
+    /// Whether a manifest or zone file, of those that subjects have, claims an RRset; `is_it` knows it, and its source.
+    pub fn is_claimed_by(&self, name: NameRef<'_>, rtype: Rtype, is_it: impl Fn(u16, &StatedBy) -> bool) -> bool {
+        let mut places = self.at.get(name.as_wire()).into_iter().flatten();
+        places.any(|place| {
+            let subject = &self.subjects[place.subject as usize];
+            self.claim(*place).claim.rtype == rtype && is_it(subject.source, &subject.by)
+        })
+    }
+
     /// What contradicts a subject.
     pub fn conflict(&self, place: usize) -> Option<&SubjectBlock> {
         self.conflicts.get(&place)
@@ -234,7 +241,7 @@ impl StatedClaims {
 /// it is not there, and a file of the source is broken.
 fn held(inventory: &Inventory, statements: &KeptStatements) -> HashMap<Name, Vec<HeldStatement>> {
     let documents = DocumentIndex::of(&inventory.stated);
-    let is_held = |by: &String| {
+    let is_held = |by: &str| {
         documents.find(by).is_some_and(|NotedDocument { source, document }| match document {
             _ if source.trust.doubt().is_some() => true,
             Some(document) => !document.is_whole,
@@ -243,8 +250,8 @@ fn held(inventory: &Inventory, statements: &KeptStatements) -> HashMap<Name, Vec
     };
     let mut found: HashMap<Name, Vec<HeldStatement>> = HashMap::default();
     for (name, rtype, by) in statements.iter() {
-        for by in by.iter().filter(|by| is_held(by)) {
-            found.entry(name.clone()).or_default().push(HeldStatement { rtype, by: by.clone() });
+        for by in by.into_iter().filter(|by| is_held(by)) {
+            found.entry(name.clone()).or_default().push(HeldStatement { rtype, by: by.to_owned() });
         }
     }
     found
@@ -266,7 +273,7 @@ fn recorded_manifest(inventory: &Inventory, live: &Live, name: &Name, rtype: Rty
     let zone = live.zone_of(name.as_name())?;
     let marking = inventory.config.marking(&inventory.config.zones[zone.0 as usize]);
     let found = marking.form.names(name.as_name(), rtype).find_map(|at| live.rrset(at.as_name(), Rtype::TXT))?;
-    found.rrset.rdata().find_map(|rdata| Some(MarkLabels::read(rdata)?.manifest()?.to_owned()))
+    found.rrset.rdata().find_map(|rdata| Some(marking.labels(rdata)?.manifest()?.to_owned()))
 }
 
 /// The values that a claim asks for.
@@ -430,9 +437,13 @@ impl ConflictSearch<'_> {
             for place in places {
                 match stated.claim(*place).claim.rtype {
                     rtype @ (Rtype::AAAA | Rtype::A | Rtype::CNAME) => {
-                        let is_concerned = |place: &usize| self.may_claim(*place, rtype);
-                        for host in self.holders(name.as_name()).into_iter().filter(is_concerned).collect::<Vec<_>>() {
-                            self.note(ConflictSide::Stated(*place), ConflictSide::Host(host));
+                        let claim = &stated.claim(*place).claim;
+                        let interfaces = self.names.interfaces_now(self.inventory, name.as_name());
+                        for (host, is_fastbone) in interfaces.collect::<Vec<_>>() {
+                            let listed = self.listed(host, is_fastbone);
+                            if may_claim(listed.as_ref(), rtype) && !self.says_the_same(host, listed.as_ref(), claim) {
+                                self.note(ConflictSide::Stated(*place), ConflictSide::Host(host));
+                            }
                         }
                     }
                     Rtype::PTR => {
@@ -484,25 +495,27 @@ impl ConflictSearch<'_> {
         }
     }
 
-    /// Whether a host may claim records of a type at its names. Where the inventory lists its addresses, it claims those of
-    /// the families of which it lists some.
-    fn may_claim(&self, place: usize, rtype: Rtype) -> bool {
+    /// What the inventory lists for an interface of a host; none where its addresses are derived.
+    fn listed(&self, place: usize, is_fastbone: bool) -> Option<ListedValues> {
         let host = &self.inventory.hosts[place];
         let settings = self.inventory.projects[host.project.0 as usize].file.settings();
-        let Some(listed) = settings.and_then(|settings| settings.listed()) else { return rtype != Rtype::A };
-        let is_of_type = |address: IpAddr| match rtype {
-            Rtype::A => address.is_ipv4(),
-            Rtype::AAAA => address.is_ipv6(),
-            _ => true,
-        };
-        let symbols = &self.inventory.symbols;
-        let is_claimed = |row: &AddressRow| {
-            let is_known = listed.names().any(|(name, is_main)| row.interface.may_be(name, is_main, symbols));
-            // What a bad row says is not known.
-            is_known && row.address.is_none_or(is_of_type)
-        };
-        let mut rows = self.inventory.addresses_of(host.inv).iter();
-        self.inventory.trust.addresses.doubt().is_some() || rows.any(is_claimed)
+        let (name, is_main) = settings?.listed()?.names().find(|(_, is_main)| *is_main != is_fastbone)?;
+        let rows = self.inventory.addresses_of(host.inv).iter();
+        let own = rows.filter(|row| row.interface.may_be(name, is_main, &self.inventory.symbols));
+        let addresses = own.map(|row| row.address).collect::<Option<Vec<IpAddr>>>();
+        Some(ListedValues(addresses.filter(|_| self.inventory.trust.addresses.doubt().is_none())))
+    }
+
+    /// Whether a host whose addresses the inventory lists says the same of an RRset as a file does, with the same TTL.
+    fn says_the_same(&self, place: usize, listed: Option<&ListedValues>, claim: &RrsetClaim) -> bool {
+        let Some(ListedValues(Some(addresses))) = listed else { return false };
+        let of_type = addresses.iter().filter(|address| address_type(**address) == claim.rtype);
+        let own: BTreeSet<Rdata> = of_type.map(|address| Rdata::from_address(*address)).collect();
+        let Some(zone) = self.live.zone_of(claim.owner.as_name()) else { return false };
+        let spec = &self.inventory.config.zones[zone.0 as usize];
+        let ttl = self.inventory.wanted_ttl(self.inventory.hosts[place].project, spec);
+        let has_ttl = claim.ttl.as_ref().is_some_and(|own| own.hold == TtlHold::Always && own.ttl == ttl);
+        has_ttl && values(claim).eq(&own)
     }
 
     /// Whether the inventory lists the addresses of a host.
@@ -513,6 +526,22 @@ impl ConflictSearch<'_> {
     /// The hosts that have a name now.
     fn holders(&self, name: NameRef<'_>) -> Vec<usize> {
         self.names.hosts_now(self.inventory, name).collect()
+    }
+}
+
+/// The addresses that the inventory lists for an interface; none where they are not known.
+struct ListedValues(Option<Vec<IpAddr>>);
+
+/// Whether a host may claim records of a type at the name of an interface: where the inventory lists its addresses, those of
+/// the families of which it lists some.
+fn may_claim(listed: Option<&ListedValues>, rtype: Rtype) -> bool {
+    match listed {
+        None => rtype != Rtype::A,
+        Some(ListedValues(None)) => true,
+        Some(ListedValues(Some(addresses))) if matches!(rtype, Rtype::A | Rtype::AAAA) => {
+            addresses.iter().any(|address| address_type(*address) == rtype)
+        }
+        Some(ListedValues(Some(addresses))) => !addresses.is_empty(),
     }
 }
 

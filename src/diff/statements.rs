@@ -1,10 +1,13 @@
 //! Which manifest or zone file claims which RRset, as applies noted it; and what an apply notes anew. Pure.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+use xxhash_rust::xxh3::xxh3_64;
 
-use crate::dns::{Name, Rtype, rtype_text};
+use crate::dns::{Name, NameRef, Rtype, rtype_text};
+use crate::names::by_hash::ByHash;
 
 /// What is noted in the place of a manifest or zone file: an RRset was taken over from another owner.
 pub const ADOPTED: &str = "adopted";
@@ -26,38 +29,133 @@ pub struct RrsetStatement {
     pub rtype: Rtype,
 }
 
+/// What claims an RRset, sorted: nearly always one manifest or zone file.
+pub type ClaimNotes<'s> = SmallVec<[&'s str; 1]>;
+
 /// What claims each RRset, as applies noted it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct KeptStatements(BTreeMap<(Name, Rtype), BTreeSet<String>>);
+#[derive(Debug)]
+pub struct KeptStatements {
+    /// What claims RRsets, each text once.
+    texts: Vec<String>,
+    /// What is noted, in the order in which it came.
+    rows: Vec<KeptRow>,
+    /// The places of the rows, by the hashes of their names.
+    by_name: ByHash<(u64, u32)>,
+}
+
+/// That something claims an RRset.
+#[derive(Debug)]
+struct KeptRow {
+    /// The owner name.
+    name: Name,
+    /// The type.
+    rtype: Rtype,
+    /// The place of what claims it, among the texts.
+    text: u32,
+}
 
 impl KeptStatements {
-    /// Each RRset with all that claims it, sorted by name and type.
-    pub fn iter(&self) -> impl Iterator<Item = (&Name, Rtype, &BTreeSet<String>)> {
-        self.0.iter().map(|((name, rtype), by)| (name, *rtype, by))
+    /// Each RRset with all that claims it.
+    pub fn iter(&self) -> impl Iterator<Item = (&Name, Rtype, ClaimNotes<'_>)> {
+        self.by_name.rows().iter().filter_map(|(_, place)| {
+            let KeptRow { name, rtype, .. } = &self.rows[*place as usize];
+            let (first, by) = self.found(name.as_name(), *rtype);
+            (first == Some(*place)).then_some((name, *rtype, by))
+        })
     }
 
     /// Whether nothing is noted.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.rows.is_empty()
     }
 
-    /// Whether anything is noted to claim an RRset.
-    pub fn has_any(&self, name: &Name, rtype: Rtype) -> bool {
-        self.0.contains_key(&(name.clone(), rtype))
+    /// What is noted to claim an RRset.
+    pub fn by(&self, name: NameRef<'_>, rtype: Rtype) -> ClaimNotes<'_> {
+        self.found(name, rtype).1
     }
 
     /// Whether this is noted to claim an RRset.
     pub fn has(&self, name: &Name, rtype: Rtype, by: &str) -> bool {
-        self.0.get(&(name.clone(), rtype)).is_some_and(|known| known.contains(by))
+        self.by(name.as_name(), rtype).contains(&by)
+    }
+
+    /// The place of the first row of an RRset, and what is noted to claim it.
+    fn found(&self, name: NameRef<'_>, rtype: Rtype) -> (Option<u32>, ClaimNotes<'_>) {
+        if self.rows.is_empty() {
+            return (None, ClaimNotes::new());
+        }
+        let hash = xxh3_64(name.as_wire());
+        let near = self.by_name.near(hash).iter().filter(|(own, _)| *own == hash).map(|(_, place)| *place);
+        let is_its = |place: &u32| {
+            let row = &self.rows[*place as usize];
+            row.rtype == rtype && row.name.as_name() == name
+        };
+        let mut places = near.filter(is_its).peekable();
+        let first = places.peek().copied();
+        let mut by: ClaimNotes<'_> =
+            places.map(|place| self.texts[self.rows[place as usize].text as usize].as_str()).collect();
+        by.sort_unstable();
+        (first, by)
+    }
+}
+
+impl Default for KeptStatements {
+    fn default() -> KeptStatements {
+        std::iter::empty().collect()
     }
 }
 
 impl FromIterator<(Name, Rtype, String)> for KeptStatements {
-    fn from_iter<T: IntoIterator<Item = (Name, Rtype, String)>>(rows: T) -> KeptStatements {
-        let mut kept = KeptStatements::default();
-        for (name, rtype, by) in rows {
-            kept.0.entry((name, rtype)).or_default().insert(by);
+    fn from_iter<T: IntoIterator<Item = (Name, Rtype, String)>>(notes: T) -> KeptStatements {
+        let (mut places, mut texts, mut rows) = (HashMap::<String, u32>::new(), Vec::new(), Vec::new());
+        for (name, rtype, by) in notes {
+            let text = match places.get(&by) {
+                Some(place) => *place,
+                None => {
+                    let place = texts.len() as u32;
+                    texts.push(by.clone());
+                    places.insert(by, place);
+                    place
+                }
+            };
+            rows.push(KeptRow { name, rtype, text });
         }
-        kept
+        let hashes: Vec<(u64, u32)> =
+            rows.iter().zip(0..).map(|(row, place)| (xxh3_64(row.name.as_name().as_wire()), place)).collect();
+        KeptStatements { texts, rows, by_name: ByHash::new(hashes, |(hash, _)| *hash) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_claims_an_rrset_is_found_by_its_name_and_type() {
+        let name = |text: &str| Name::parse(text).unwrap();
+        let note = |owner: &str, rtype, by: &str| (name(owner), rtype, by.to_owned());
+        let notes = [
+            note("a.example.net.", Rtype::A, "s/default/two"),
+            note("a.example.net.", Rtype::AAAA, "s/default/one"),
+            note("b.example.net.", Rtype::A, "s/default/one"),
+            note("a.example.net.", Rtype::A, "s/default/one"),
+        ];
+        let kept: KeptStatements = notes.into_iter().collect();
+        assert_eq!(kept.by(name("a.example.net.").as_name(), Rtype::A).as_slice(), ["s/default/one", "s/default/two"]);
+        assert!(kept.has(&name("a.example.net."), Rtype::AAAA, "s/default/one"));
+        assert!(!kept.has(&name("b.example.net."), Rtype::A, "s/default/two"));
+        assert!(kept.by(name("b.example.net.").as_name(), Rtype::AAAA).is_empty());
+        let mut all: Vec<String> =
+            kept.iter().map(|(name, rtype, by)| format!("{name} {rtype} {}", by.join(","))).collect();
+        all.sort();
+        assert_eq!(
+            all,
+            [
+                "a.example.net. A s/default/one,s/default/two",
+                "a.example.net. AAAA s/default/one",
+                "b.example.net. A s/default/one"
+            ]
+        );
+        assert!(KeptStatements::default().is_empty() && KeptStatements::default().iter().next().is_none());
     }
 }

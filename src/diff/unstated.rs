@@ -6,6 +6,7 @@
 //! Only own RRsets are removed, and only where it is known that no file states them: while an entry of the project's sources
 //! is bad, or a source is unknown, nothing is.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use super::act::{RuleAct, RuleActor};
@@ -21,7 +22,7 @@ use crate::desired::records::subject_of;
 use crate::diag::Origin;
 use crate::dns::{Name, Rtype};
 use crate::inventory::model::{Policy, ProjectFile, ProjectIndex};
-use crate::inventory::stated::{DocumentIndex, EntryContent, NotedDocument};
+use crate::inventory::stated::{DocumentIndex, EntryContent, NotedDocument, StatedBy, StatedRecords};
 use crate::live::LiveRrset;
 
 /// Removes own RRsets that files stated and no longer state.
@@ -56,7 +57,7 @@ pub fn remove(context: &RuleContext<'_>, standings: &SubjectStandings, blocked: 
         if documents.iter().any(is_left_out) {
             continue;
         }
-        let removal = if documents.is_empty() && by.contains(ADOPTED) {
+        let removal = if documents.is_empty() && by.contains(&ADOPTED) {
             // Taken over from another owner: it is of the project in whose domain it is.
             let project = domains.project_of(name.as_name());
             project.and_then(|project| Some((orphaned(context, name, found, project)?, project)))
@@ -74,7 +75,7 @@ pub fn remove(context: &RuleContext<'_>, standings: &SubjectStandings, blocked: 
 }
 
 /// The names at which an entry is blocked or skipped.
-fn resting_names<'c>(
+pub fn resting_names<'c>(
     context: &RuleContext<'c>,
     standings: &SubjectStandings,
     blocked: &'c [BlockedSubject],
@@ -137,11 +138,13 @@ fn removal(
     Some((removal?, project))
 }
 
-/// How an RRset is removed that nothing claims: under `sync`, at a name that nothing has.
+/// How an RRset is removed that nothing claims: under `sync`, at a name that nothing has, and that other records do not
+/// point to (rules 3 and 8).
 fn orphaned(context: &RuleContext<'_>, name: &Name, found: LiveRrset<'_>, project: ProjectIndex) -> Option<Removal> {
-    let is_free =
-        !context.stated.has_name(name.as_name()) && !context.names.has_host(context.inventory, name.as_name());
-    let removes = is_free && policy(context, project) == Some(Policy::Sync);
+    let at = name.as_name();
+    let is_free = !context.stated.has_name(at) && !context.names.has_host(context.inventory, at);
+    let is_spared = protect::is_untouchable(context, at) || protect::protection(context, at).is_some();
+    let removes = is_free && !is_spared && policy(context, project) == Some(Policy::Sync);
     let origin = context.settings(project).map(|settings| settings.policy_origin);
     removes.then(|| Removal { subject: orphan(context, name, found), rule: Rule::Orphan, origin })
 }
@@ -173,7 +176,8 @@ fn is_spared(context: &RuleContext<'_>, name: &Name, rtype: Rtype) -> bool {
     }
 }
 
-/// What an apply notes: all that open subjects claim now, and what it forgets of what was noted.
+/// What an apply notes: what open subjects claim now of RRsets that are own, or that it creates; and what it forgets of what
+/// was noted.
 ///
 /// Forgotten is what another manifest claims while the one that was noted is there and does not; and what is no longer live.
 pub fn news(context: &RuleContext<'_>, standings: &SubjectStandings) -> Vec<RrsetStatement> {
@@ -183,11 +187,19 @@ pub fn news(context: &RuleContext<'_>, standings: &SubjectStandings) -> Vec<Rrse
         if !matches!(standing, SubjectStanding::Open(_)) || !context.selection.includes_stated(subject.project) {
             continue;
         }
-        let (by, name) = (inventory.stated.sources[usize::from(subject.source)].noted(&subject.by), subject.name());
+        let (source, name) = (&inventory.stated.sources[usize::from(subject.source)], subject.name());
         for own in &subject.claims {
             let rtype = own.claim.rtype;
-            if !context.statements.has(name, rtype, &by) {
-                news.push(RrsetStatement { by: by.clone(), is_kept: true, name: name.clone(), rtype });
+            let known = context.statements.by(name.as_name(), rtype);
+            let is_known = known.iter().any(|note| source.is_noted(&subject.by, note));
+            // What is another's stays another's, and is never removed.
+            let may_be_own = || {
+                let found = context.live.stated_rrset(name.as_name(), rtype);
+                found.is_none_or(|found| own::is_own(context, found))
+            };
+            if !is_known && may_be_own() {
+                let by = source.noted(&subject.by);
+                news.push(RrsetStatement { by, is_kept: true, name: name.clone(), rtype });
             }
         }
     }
@@ -201,26 +213,34 @@ pub fn news(context: &RuleContext<'_>, standings: &SubjectStandings) -> Vec<Rrse
 
 /// Adds what an apply forgets of what was noted.
 fn forget(context: &RuleContext<'_>, news: &mut Vec<RrsetStatement>) {
-    let stated = &context.inventory.stated;
-    let mut now: HashSet<(&Name, Rtype, String)> = HashSet::new();
-    for entry in &stated.entries {
-        let source = &stated.sources[usize::from(entry.source)];
-        if let EntryContent::Rrset(rrset) = &entry.content {
-            now.insert((&entry.owner, rrset.rtype, source.noted(&entry.by)));
-        }
-    }
-    let index = DocumentIndex::of(stated);
+    let (stated, index) = (&context.inventory.stated, DocumentIndex::of(&context.inventory.stated));
+    // What counts for nothing, and what a second zone file says of a name, is claimed by no subject. It is rarely asked for.
+    let entries: OnceCell<HashSet<(&Name, Rtype, String)>> = OnceCell::new();
+    let entries = || entries.get_or_init(|| said_by_entries(stated));
     let is_whole = |by: &str| index.find(by).and_then(|noted| noted.document).is_some_and(|document| document.is_whole);
     for (name, rtype, by) in context.statements.iter() {
-        let is_claimed = context.stated.on(name.as_name(), rtype).next().is_some();
-        let is_live = context.live.stated_rrset(name.as_name(), rtype).is_some();
-        let is_known =
-            context.live.zone_of(name.as_name()).is_some_and(|zone| context.live.zone(zone).contents().is_some());
-        let is_over = |by: &String| {
-            let is_said = now.contains(&(name, rtype, by.clone()));
-            !is_said && ((is_claimed && is_whole(by)) || (is_known && !is_live))
+        let at = name.as_name();
+        let is_said = |by: &str| {
+            let is_it = |source: u16, own: &StatedBy| stated.sources[usize::from(source)].is_noted(own, by);
+            context.stated.is_claimed_by(at, rtype, is_it) || entries().contains(&(name, rtype, by.to_owned()))
         };
-        let over = by.iter().filter(|by| is_over(by));
-        news.extend(over.map(|by| RrsetStatement { by: by.clone(), is_kept: false, name: name.clone(), rtype }));
+        let is_claimed = || context.stated.on(at, rtype).next().is_some();
+        let is_gone = || {
+            let zone = context.live.zone_of(at);
+            let is_known = zone.is_some_and(|zone| context.live.zone(zone).contents().is_some());
+            is_known && context.live.stated_rrset(at, rtype).is_none()
+        };
+        let is_over = |by: &&str| !is_said(by) && ((is_claimed() && is_whole(by)) || is_gone());
+        let over = by.into_iter().filter(is_over);
+        news.extend(over.map(|by| RrsetStatement { by: by.to_owned(), is_kept: false, name: name.clone(), rtype }));
     }
+}
+
+/// What all entries say, with what states it.
+fn said_by_entries(stated: &StatedRecords) -> HashSet<(&Name, Rtype, String)> {
+    let said = stated.entries.iter().filter_map(|entry| {
+        let EntryContent::Rrset(rrset) = &entry.content else { return None };
+        Some((&entry.owner, rrset.rtype, stated.sources[usize::from(entry.source)].noted(&entry.by)))
+    });
+    said.collect()
 }

@@ -466,6 +466,13 @@ pub fn unsupported(context: &RuleContext<'_>, origin: Origin, message: &str) -> 
     block(BlockCode::TargetLimit, message, "write plain records, or keep this entry with the tool that understands it")
 }
 
+/// The block of a subject that states a type which a target of its pool does not take.
+pub fn type_refused(context: &RuleContext<'_>, origin: Origin, rtype: Rtype, target: &TargetId) -> SubjectBlock {
+    let message = format!("{}: the target `{target}` does not take {rtype}", at(context, origin));
+    let hint = "its server knows no type of this number: give the name to a pool whose targets do, or remove the entry";
+    block(BlockCode::TargetLimit, message, hint)
+}
+
 /// The block of a subject whose name is protected.
 pub fn protected_record(name: &Name, reason: &str) -> SubjectBlock {
     let hint = "remove it from `protect`, or remove the entry";

@@ -44,6 +44,6 @@ pub use edits::{EditContradiction, ZoneEdits};
 pub use name::{Name, NameError, NameRef, OwnerName, ZoneName};
 pub use record::ContentsError;
 pub use rrset::{Rdata, RdataRef, RrKey, Rrset};
-pub use rtypes::{is_of_signer, is_zone_data};
+pub use rtypes::{address_type, is_of_signer, is_zone_data};
 pub use ttl::Ttl;
 pub use wire::{NameBuffer, WireError, WireOctets};

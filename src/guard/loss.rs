@@ -85,8 +85,8 @@ pub(super) fn loss(plan: &Plan, rules: &LimitRules) -> Option<LimitState> {
 /// How many records the files state of which a change loses some.
 fn stated(plan: &Plan) -> u64 {
     let of_change = |change: &Change| match &change.subject {
-        Subject::Endpoint(own) => Some(own.source.clone()),
-        Subject::Record(own) => Some(own.source.clone()),
+        Subject::Endpoint(own) => Some(own.source.to_string()),
+        Subject::Record(own) => Some(own.source.to_string()),
         Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => None,
     };
     let losing = plan.changes.iter().filter(|change| takes(change));

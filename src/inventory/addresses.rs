@@ -33,6 +33,14 @@ pub enum ListedInterface {
 }
 
 impl ListedInterface {
+    /// Its name, where the source says one.
+    pub fn name(self, symbols: &Symbols) -> Option<&str> {
+        match self {
+            ListedInterface::Named(own) => Some(symbols.text(own)),
+            ListedInterface::Primary | ListedInterface::Unreadable => None,
+        }
+    }
+
     /// Whether a row about it is also about the interface with this name.
     pub fn may_be(self, name: &str, is_main: bool, symbols: &Symbols) -> bool {
         match self {

@@ -7,7 +7,7 @@ use ipnet::Ipv4Net;
 
 use super::addresses::{AddressRow, HostAddresses, ListedInterfaces};
 use super::devices::Devices;
-use super::node::SourceText;
+use super::node::{SettingsNode, SourceText};
 use super::pool::{Pool, TargetSpec};
 use super::source::SourceSpec;
 use super::stated::StatedRecords;
@@ -115,7 +115,7 @@ impl Inventory {
             ("names.lock", &trust.names_lock),
         ];
         let of_macs = self.mac_sources.iter().map(|source| (source.name.as_str(), &source.trust));
-        let of_records = self.stated.sources.iter().map(|source| (source.name.as_str(), &source.trust));
+        let of_records = self.stated.sources.iter().map(|source| (&*source.name, &source.trust));
         named.into_iter().chain(of_macs).chain(of_records)
     }
 
@@ -156,7 +156,7 @@ impl Inventory {
             "ipv4_map" => &mut self.trust.ipv4_map,
             "addresses" => &mut self.trust.addresses,
             "records" => {
-                let source = self.stated.sources.iter_mut().find(|source| source.name == spec.name);
+                let source = self.stated.sources.iter_mut().find(|source| *source.name == *spec.name);
                 &mut source.expect("every source of records is in the list").trust
             }
             _ => {
@@ -209,6 +209,8 @@ pub struct SourceTrust {
 pub struct Config {
     /// How own RRsets are known where a pool says nothing.
     pub marking: Marking,
+    /// Where the key of encrypted TXT is, for pools that say nothing of their own.
+    pub txt_key: Option<SettingsNode>,
     /// Where released hosts get their name; never published.
     pub free_domain: Name,
     /// How long a released name stays taken.

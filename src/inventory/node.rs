@@ -82,6 +82,9 @@ fn unquoted(message: &str) -> String {
     }
 }
 
+/// Up to so many keys are compared with each other; more are hashed.
+const FEW_KEYS: usize = 12;
+
 impl SettingsNode {
     /// The value of a key, where it is a table.
     pub fn get(&self, key: &str) -> Option<&SettingsNode> {
@@ -105,6 +108,10 @@ impl SettingsNode {
     /// The first key that the mapping itself has twice, at its second place; what is in its values is not looked at.
     pub fn own_key_twice(&self) -> Option<&SettingsKey> {
         let SettingsValue::Table(entries) = &self.value else { return None };
+        if entries.len() <= FEW_KEYS {
+            let is_before = |place: usize| entries[..place].iter().any(|(key, _)| key.name == entries[place].0.name);
+            return (1..entries.len()).find(|place| is_before(*place)).map(|place| &entries[place].0);
+        }
         let mut names = HashSet::new();
         entries.iter().map(|(key, _)| key).find(|key| !names.insert(key.name.as_str()))
     }

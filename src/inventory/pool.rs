@@ -28,6 +28,8 @@ pub struct Pool {
     pub catalog: Option<CatalogSpec>,
     /// How own RRsets are known in its zones.
     pub marking: Marking,
+    /// Where the key of encrypted TXT is, by its own settings.
+    pub txt_key: Option<SettingsNode>,
 }
 
 /// `catalog` of a pool.

@@ -30,6 +30,8 @@ mod disk;
 
 mod layer;
 
+mod listed;
+
 mod projects;
 
 mod steady;
@@ -177,7 +179,6 @@ fn load(
     let OpenWorkspace { folder, mut files, inputs, mut diagnostics } = workspace;
     files.mark_crowded(&draft.crowded);
     diagnostics.append(draft.found);
-    diagnostics.settle();
     // A source that is left out must not look empty.
     let unless_left_out = |name: &str, trust: Trust| match extent {
         WorkspaceExtent::Whole => trust,
@@ -216,6 +217,10 @@ fn load(
         stated: draft.stated,
         settings_errors,
     };
+    if extent == WorkspaceExtent::Whole {
+        listed::warn(&inventory, settings.sources.iter().any(|spec| spec.name == "addresses"), &mut diagnostics);
+    }
+    diagnostics.settle();
     (LoadedWorkspace { inventory: Ok(inventory), diagnostics }, folder)
 }
 

@@ -25,7 +25,7 @@ pub struct StatedRecords {
 #[derive(Debug)]
 pub struct RecordSource {
     /// Its name.
-    pub name: String,
+    pub name: Arc<str>,
     /// Its project.
     pub project: ProjectIndex,
     /// The pool in whose zones its records are; any where none is said.
@@ -47,6 +47,17 @@ impl RecordSource {
             StatedBy::Manifest { namespace, name } => format!("{}/{namespace}/{name}", self.name),
             StatedBy::Zone(zone) => format!("{}/{zone}", self.name),
         }
+    }
+
+    /// Whether a note of an apply is about what states records.
+    pub fn is_noted(&self, by: &StatedBy, note: &str) -> bool {
+        let of_source = note.strip_prefix(&*self.name).and_then(|rest| rest.strip_prefix('/'));
+        of_source.is_some_and(|rest| match by {
+            StatedBy::Manifest { namespace, name } => {
+                rest.strip_prefix(&**namespace).and_then(|rest| rest.strip_prefix('/')) == Some(&**name)
+            }
+            StatedBy::Zone(zone) => rest == zone.to_string(),
+        })
     }
 }
 
@@ -79,7 +90,7 @@ impl<'s> DocumentIndex<'s> {
     /// Finds what an apply noted; none where its source is no longer configured.
     pub fn find(&self, noted_by: &str) -> Option<NotedDocument<'s>> {
         let (name, _) = noted_by.split_once('/')?;
-        let source = self.sources.iter().find(|source| source.name == name)?;
+        let source = self.sources.iter().find(|source| &*source.name == name)?;
         Some(NotedDocument { source, document: self.documents.get(noted_by).copied() })
     }
 }
@@ -90,9 +101,9 @@ pub enum StatedBy {
     /// A manifest.
     Manifest {
         /// Its namespace.
-        namespace: String,
+        namespace: Arc<str>,
         /// Its name.
-        name: String,
+        name: Arc<str>,
     },
     /// The file of a zone.
     Zone(Name),

@@ -3,6 +3,8 @@
 //! Scalars stay as they are written, so that `12e5` is not a number until a reader asks for one. Everything that makes
 //! YAML mean more than its text shows is refused: anchors, aliases, tags, merge keys; in settings several documents, too.
 
+mod plain;
+
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -43,6 +45,14 @@ pub struct YamlDocuments {
 ///
 /// Source: <https://yaml.org/spec/1.2.2/>.
 pub fn parse_documents(source: &SourceText) -> YamlDocuments {
+    match plain::documents(source.file, &source.text) {
+        Some(documents) => YamlDocuments { documents, broken: None },
+        None => parse_all(source),
+    }
+}
+
+/// Parses all documents of a file, whatever YAML they have.
+fn parse_all(source: &SourceText) -> YamlDocuments {
     let mut builder = TreeBuilder::new(source, true);
     let mut documents = Vec::new();
     for event in Parser::new_from_str_with_options(&source.text, parser_options(MAX_DEPTH_OF_SEVERAL)) {
@@ -203,13 +213,16 @@ impl<'a> TreeBuilder<'a> {
         if !self.wants_key() {
             return self.put(node);
         }
-        let name = node.as_text().unwrap_or_default().to_owned();
+        let name = match node.value {
+            SettingsValue::Plain(name) | SettingsValue::Text(name) => name,
+            _ => String::new(),
+        };
         let Some(OpenNode { content: OpenContent::Table { names, key, dropped, .. }, .. }) = self.open.last_mut()
         else {
             return;
         };
         // In files of several documents who reads a mapping says which entry a key spoils that is there twice.
-        if names.insert(name.clone()) || self.several {
+        if self.several || names.insert(name.clone()) {
             *key = Some(SettingsKey { name, origin, width });
         } else {
             *dropped = true;

@@ -30,7 +30,7 @@ use std::sync::{Arc, OnceLock};
 use foldhash::{HashMap, HashSet};
 
 use crate::dns::reverse::ReverseName;
-use crate::dns::{Name, NameRef, Rdata, RdataRef, RrsetRef, Rtype, ZoneContents, ZoneName};
+use crate::dns::{Name, NameRef, Rdata, RdataRef, RrsetRef, Rtype, ZoneContents, ZoneName, address_type};
 
 pub use compared::{ComparedViews, ComparedZone};
 pub use copies::{PoolCopies, TargetCopies, differing_rrsets, is_of_one_copy};
@@ -177,6 +177,11 @@ impl Live {
     /// Whether the state says that zonewright created an RRset.
     pub fn is_recorded_own(&self, owner: NameRef<'_>, rtype: Rtype) -> bool {
         self.own.contains(owner, rtype)
+    }
+
+    /// The RRsets that the state says zonewright created, in no order.
+    pub fn recorded_own(&self) -> impl Iterator<Item = (&Name, Rtype)> {
+        self.own.all()
     }
 
     /// Joins zones of which more will be known: MX and NS data of theirs count for nothing yet.
@@ -347,7 +352,7 @@ impl Live {
     ///
     /// Nearly every one is found by the PTR of the address; those to which no PTR points are listed.
     pub fn holding(&self, wanted: IpAddr) -> impl Iterator<Item = LiveRrset<'_>> {
-        let rtype = if wanted.is_ipv4() { Rtype::A } else { Rtype::AAAA };
+        let rtype = address_type(wanted);
         let holds = move |found: &LiveRrset<'_>| found.rrset.rdata().any(|rdata| rdata.address() == Some(wanted));
         let pointer = self.rrset(ReverseName::of(wanted).as_name(), Rtype::PTR);
         let targets = pointer.into_iter().flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.target());

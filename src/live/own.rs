@@ -14,6 +14,11 @@ impl OwnRrsets {
         self.0.get(&rtype).into_iter().flatten()
     }
 
+    /// All, in no order.
+    pub fn all(&self) -> impl Iterator<Item = (&Name, Rtype)> {
+        self.0.iter().flat_map(|(rtype, owners)| owners.iter().map(|owner| (owner, *rtype)))
+    }
+
     /// These and others.
     pub fn joined(mut self, others: OwnRrsets) -> OwnRrsets {
         others.0.into_iter().for_each(|(rtype, owners)| self.0.entry(rtype).or_default().extend(owners));

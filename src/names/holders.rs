@@ -177,10 +177,18 @@ impl NameIndex {
 
     /// The hosts of hosts.csv that hold a name now, by their places in [`Inventory::hosts`].
     pub fn hosts_now(&self, inventory: &Inventory, name: NameRef<'_>) -> impl Iterator<Item = usize> {
+        self.interfaces_now(inventory, name).map(|(place, _)| place)
+    }
+
+    /// The same, each with whether it is the name of the fastbone.
+    pub fn interfaces_now(&self, inventory: &Inventory, name: NameRef<'_>) -> impl Iterator<Item = (usize, bool)> {
         let now = self.holders(inventory, name).take_while(|holder| holder.now);
-        now.filter_map(|holder| match holder.by {
-            HolderRow::Host(place) => Some(place as usize),
-            HolderRow::Lock(row) => inventory.place_of(inventory.lock[row as usize].inv),
+        now.filter_map(|holder| {
+            let place = match holder.by {
+                HolderRow::Host(place) => place as usize,
+                HolderRow::Lock(row) => inventory.place_of(inventory.lock[row as usize].inv)?,
+            };
+            Some((place, holder.fastbone))
         })
     }
 

@@ -12,37 +12,56 @@ use crate::diag::Problem;
 use crate::dns::{RrKey, Rtype};
 use crate::inventory::model::{Config, Permission, Project, ProjectFile, ZoneSpec};
 use crate::inventory::read::SETTINGS;
-use crate::plan::Plan;
-use crate::registry::{Marking, Registry, names_owner};
+use crate::plan::{MarkSeen, Plan, TxtFormSeen};
+use crate::registry::{Marking, Registry};
 use crate::state::{OwnershipRegister, SightedRrset, StateIdentity};
 use crate::target::{Answer, PoolName, Question};
 
-/// Refuses a plan whose owner or registry zonewright.toml no longer has: they say which RRsets are own.
+/// Refuses a plan whose owner, registry or form of TXT zonewright.toml no longer has: they say which RRsets are own.
 pub fn still_bound(plan: &Plan, config: &Config, place: &str) -> Result<(), Problem> {
-    let differs = |(key, of): (&str, String), was: &str, is: &str| {
+    let compare = |seen: MarkSeen<'_>, now: &Marking, of: &dyn Fn() -> String| {
+        let Some(setting) = first_other(seen, now) else { return Ok(()) };
+        let OtherSetting { key, was, is } = setting;
+        let was = was.map_or(format!("without `{key}`"), |was| format!("with `{key} = \"{was}\"`"));
+        let is = is.map_or(format!("no `{key}`"), |is| format!("`{key} = \"{is}\"`"));
+        let message = format!("the plan was made {was}{}, and {SETTINGS} has {is} now", of());
         let hint = "if this is the right workspace, plan again; else apply the plan where it was made";
-        Err(Problem::new(
-            place.to_owned(),
-            OutcomeCode::NoLongerAllowed.as_str(),
-            format!("the plan was made with `{key} = \"{was}\"`{of}, and {SETTINGS} has `{key} = \"{is}\"` now"),
-        )
-        .hint(hint))
+        Err(Problem::new(place.to_owned(), OutcomeCode::NoLongerAllowed.as_str(), message).hint(hint))
     };
-    let compare = |(owner, registry): (&str, Registry), now: &Marking, of: &dyn Fn() -> String| {
-        if owner != now.owner {
-            differs(("owner", of()), owner, &now.owner)
-        } else if registry != now.registry {
-            differs(("registry", of()), registry.as_str(), now.registry.as_str())
-        } else {
-            Ok(())
-        }
-    };
-    let seen = &plan.workspace;
-    compare((&seen.owner, seen.registry), &config.marking, &String::new)?;
+    compare(plan.workspace.marking(), &config.marking, &String::new)?;
     let pools: BTreeSet<&PoolName> = plan.zones.iter().map(|zone| &zone.pool).collect();
-    pools
-        .into_iter()
-        .try_for_each(|pool| compare(seen.marking_in(pool), config.marking_in(pool), &|| format!(" for pool `{pool}`")))
+    pools.into_iter().try_for_each(|pool| {
+        compare(plan.workspace.marking_in(pool), config.marking_in(pool), &|| format!(" for pool `{pool}`"))
+    })
+}
+
+/// A setting that is another one since a plan was made.
+struct OtherSetting {
+    /// Its key.
+    key: &'static str,
+    /// What it was; none where it was not set.
+    was: Option<String>,
+    /// What it is now.
+    is: Option<String>,
+}
+
+/// The first setting of those that say which RRsets are own that is another one now.
+fn first_other(seen: MarkSeen<'_>, now: &Marking) -> Option<OtherSetting> {
+    let form = TxtFormSeen::of(&now.form);
+    let of_form = |key, of: fn(&TxtFormSeen) -> Option<String>| OtherSetting {
+        key,
+        was: seen.txt.and_then(of),
+        is: form.as_ref().and_then(of),
+    };
+    let text = |text: &str| Some(text.to_owned());
+    let settings = [
+        OtherSetting { key: "owner", was: text(seen.owner), is: text(&now.owner) },
+        OtherSetting { key: "registry", was: text(seen.registry.as_str()), is: text(now.registry.as_str()) },
+        of_form("txt_prefix", |form| form.prefix.clone()),
+        of_form("txt_suffix", |form| form.suffix.clone()),
+        of_form("txt_wildcard_replacement", |form| form.wildcard_replacement.clone()),
+    ];
+    settings.into_iter().find(|setting| setting.was != setting.is)
 }
 
 /// Refuses a plan that was made with another state than the one here, or with none although the one here had applies
@@ -227,7 +246,7 @@ fn unregistered(survey: &LaneSurvey<'_>, suspects: Vec<usize>, config: &Config) 
                 for (place, count) in places {
                     let (own, others) = rest.split_at(count);
                     rest = others;
-                    if !names_us(own, &config.marking_in(&survey.changes[place].pool).owner) {
+                    if !names_us(own, config.marking_in(&survey.changes[place].pool)) {
                         foreign.push((place, None));
                     }
                 }
@@ -246,10 +265,10 @@ fn questions_of(Change { pool, zone, key, .. }: &Change, config: &Config) -> Vec
 }
 
 /// Whether the first of the answers that has a TXT of the registry names us alone.
-fn names_us(answers: &[Answer], owner: &str) -> bool {
+fn names_us(answers: &[Answer], marking: &Marking) -> bool {
     let texts = answers.iter().filter_map(|answer| match answer {
         Answer::Holds(Rtype::TXT, rrset) => Some(rrset.rdata()),
         _ => None,
     });
-    texts.into_iter().find_map(|texts| names_owner(texts, owner)).unwrap_or(false)
+    texts.into_iter().find_map(|texts| marking.is_ours(texts)).unwrap_or(false)
 }

@@ -10,8 +10,8 @@ use super::findings::Findings;
 use super::guards::{self, GuardMemory};
 use super::input_error::InputError;
 use super::settings::{check_targets, local_folder, state_address};
-use super::targets::server_names;
-use super::{accepted, published, zone_changes};
+use super::targets::{server_names, types_of_pools};
+use super::{accepted, published, txt_keys, zone_changes};
 use crate::diag::{CallError, Diagnostics, Problem, did_you_mean};
 use crate::diff::adopt::AdoptionTerms;
 use crate::diff::context::ServerNames;
@@ -29,13 +29,14 @@ use crate::inventory::value::Time;
 use crate::live::{OwnRrsets, PoolCopies, TargetCopies};
 use crate::parallel::HELD;
 use crate::progress::{Progress, RunStage};
+use crate::provider::ProviderContext;
 use crate::provider::cache::{Cache, CacheUse};
 use crate::reading::open::all_copies;
 use crate::reading::{EarlyZones, ReadingTerms, Zones, ZonesRequest, zones};
 use crate::registry::Registry;
 use crate::snapshot::Snapshot;
 use crate::state::{State, open_to_read};
-use crate::target::TargetId;
+use crate::target::{PoolTypes, TargetId};
 
 /// What to plan.
 #[derive(Debug, Clone)]
@@ -83,6 +84,8 @@ pub(super) struct PlanInput {
     pub zones: Zones,
     /// The servers that zones are written to.
     pub servers: ServerNames,
+    /// Which types the targets hold.
+    pub types: PoolTypes,
     /// The hosts whose rules do not run because of a breaker.
     pub tripped: TrippedHosts,
     /// The RRsets that wait to be deleted.
@@ -106,9 +109,9 @@ pub(super) struct PlanInput {
 impl PlanInput {
     /// What decisions depend on, without held edits.
     pub fn decision(&self) -> DecisionInput<'_> {
-        let PlanInput { now, servers, selection, tripped, waits, statements, nothing, zones, .. } = self;
+        let PlanInput { now, servers, types, selection, tripped, waits, statements, nothing, zones, .. } = self;
         let copies = &zones.copies;
-        DecisionInput { now: *now, servers, selection, tripped, waits, statements, held: nothing, copies }
+        DecisionInput { now: *now, servers, types, selection, tripped, waits, statements, held: nothing, copies }
     }
 }
 
@@ -147,6 +150,7 @@ pub(super) fn gather(
     let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(InputError::Snapshot)?;
     let ReadFirst { loaded, early, state } = load_beside_zones(request, read_for, snapshot.is_none(), progress);
     let (mut inventory, mut diagnostics) = loaded?;
+    txt_keys::fetch(&mut inventory.config, request.workspace)?;
     // A state that is opened now was not there, or zones are not read yet.
     let (state, version) = match state {
         Some((state, version)) => (Some(state), Some(version)),
@@ -184,6 +188,10 @@ pub(super) fn gather(
     let remembered = GuardMemory::read(guards::rules_of(&inventory), state.as_deref(), request.now)?.about(&inventory);
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
     let (servers, tripped) = (server_names(&inventory), remembered.tripped(&inventory));
+    let source = &inventory.config.source;
+    let context = ProviderContext { workspace: request.workspace, source, now: request.now, cache: None };
+    // From a snapshot a plan is made without any server.
+    let types = if snapshot.is_some() { PoolTypes::new() } else { types_of_pools(&inventory, &context) };
     Ok(PlanInput {
         now: request.now,
         inventory,
@@ -191,6 +199,7 @@ pub(super) fn gather(
         selection,
         zones,
         servers,
+        types,
         tripped,
         waits,
         statements,

@@ -373,7 +373,8 @@ fn change(own: &OpenLack, kind: ChangeKind) -> Change {
     let LackedChange { copy, apply, change, .. } = &own.lack;
     let reason = |rule| Reason { evidence: vec![format!("apply:{}", apply.0)], rule, subject: change.subject.clone() };
     // The journal does not keep rules; that a TXT is the registry's ties it to the RRset that it records.
-    let registry = is_registry(&own.key, &kind).then(|| reason(Rule::Registry));
+    let rule = if takes_over(&kind) { Rule::Adopted } else { Rule::Registry };
+    let registry = is_registry(&own.key, &kind).then(|| reason(rule));
     Change {
         pool: copy.target.pool.clone(),
         zone: copy.zone.clone(),
@@ -386,6 +387,11 @@ fn change(own: &OpenLack, kind: ChangeKind) -> Change {
         kind,
         reasons: std::iter::once(reason(Rule::CopyDiffers)).chain(registry).collect(),
     }
+}
+
+/// Whether a change of a TXT of the registry takes an RRset over: a text takes the place of another one.
+fn takes_over(kind: &ChangeKind) -> bool {
+    matches!(kind, ChangeKind::Modify { before, after } if before.rdata().len() == after.rdata().len())
 }
 
 /// Whether a change is one of a TXT of the registry.

@@ -85,6 +85,8 @@ mod pointers;
 
 mod shared_copies;
 
+mod txt_keys;
+
 mod lacking;
 
 mod sights;

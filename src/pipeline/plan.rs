@@ -28,7 +28,7 @@ use crate::inventory::read::SETTINGS;
 use crate::inventory::value::Inv;
 use crate::names::holders::name_of;
 use crate::plan::order;
-use crate::plan::{HostSeen, Plan, PlanScope, PoolMarkSeen, Review, SourceSeen, WorkspaceSeen};
+use crate::plan::{HostSeen, Plan, PlanScope, PoolMarkSeen, Review, SourceSeen, TxtFormSeen, WorkspaceSeen};
 use crate::progress::{Progress, RunStage};
 use crate::provider::{self, outage};
 use crate::reading::Zones;
@@ -128,11 +128,13 @@ pub(super) fn workspace_seen(config: &Config, state: Option<&dyn State>) -> Resu
         owner: pool.marking.owner.clone(),
         pool: pool.name.clone(),
         registry: pool.marking.registry,
+        txt: TxtFormSeen::of(&pool.marking.form),
     };
-    let Marking { owner, registry, .. } = &config.marking;
-    let differs = |seen: &PoolMarkSeen| (&seen.owner, seen.registry) != (owner, *registry);
+    let Marking { owner, registry, form, .. } = &config.marking;
+    let txt = TxtFormSeen::of(form);
+    let differs = |seen: &PoolMarkSeen| (&seen.owner, seen.registry, &seen.txt) != (owner, *registry, &txt);
     let pools = config.pools.iter().map(of_pool).filter(differs).collect();
-    Ok(WorkspaceSeen { owner: owner.clone(), pools, registry: *registry, id })
+    Ok(WorkspaceSeen { owner: owner.clone(), pools, registry: *registry, txt, id })
 }
 
 /// Makes a plan from what was decided, with what the state knows: the use of limits, the tripped breakers, and the

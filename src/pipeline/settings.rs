@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::findings::Findings;
-use super::shared_copies;
+use super::{shared_copies, txt_keys};
 use crate::diag::{Diagnostics, Files, Problem};
 use crate::inventory::model::{Config, Project};
 use crate::inventory::read::{LoadedConfig, SettingsFile};
@@ -16,7 +16,7 @@ use crate::state::StateAddress;
 pub enum OpenError {
     /// zonewright.toml cannot be used.
     Settings(Box<Findings>),
-    /// The state cannot be used, or is in use.
+    /// The state cannot be used, or is in use; or a key of the registry cannot be had.
     State(Problem),
 }
 
@@ -54,10 +54,11 @@ pub struct WorkspaceSettings {
 
 /// Loads zonewright.toml and the project files, and checks the targets' settings.
 ///
-/// Errors: what is wrong, where zonewright.toml cannot be used.
-pub fn load_settings(workspace: &Path) -> Result<WorkspaceSettings, Box<Findings>> {
+/// Errors: what is wrong, where zonewright.toml cannot be used; or a key of the registry cannot be had.
+pub fn load_settings(workspace: &Path) -> Result<WorkspaceSettings, OpenError> {
     let (loaded, projects, sources) = SettingsFile::read(workspace).into_projects();
-    let (config, files) = checked(loaded)?;
+    let (mut config, files) = checked(loaded)?;
+    txt_keys::fetch(&mut config, workspace)?;
     Ok(WorkspaceSettings { config, files, projects, sources })
 }
 
@@ -100,6 +101,8 @@ pub fn check_targets(config: &Config) -> Diagnostics {
     config.targets().for_each(|target| found.append(provider::check(target, &config.source)));
     let name_servers = config.pools.iter().flat_map(|pool| &pool.name_servers);
     name_servers.for_each(|server| found.append(provider::check_name_server(&server.settings, &config.source)));
+    let keys = config.txt_key.iter().chain(config.pools.iter().filter_map(|pool| pool.txt_key.as_ref()));
+    keys.for_each(|key| found.append(provider::txt_key::check(key, &config.source)));
     found.append(shared_copies::check(config));
     found
 }

@@ -54,7 +54,7 @@ fn left_behind(inventory: &Inventory, state: &dyn State) -> Result<Vec<Name>, Pr
     }
     let (own, names, statements) = (state.own()?, NameIndex::new(inventory), state.statements()?);
     let is_left = |name: &&Name| {
-        let is_stated = statements.has_any(name, Rtype::AAAA);
+        let is_stated = !statements.by(name.as_name(), Rtype::AAAA).is_empty();
         let name = name.as_name();
         !is_stated && !names.has_host(inventory, name) && !names.may_be_held(inventory, name)
     };

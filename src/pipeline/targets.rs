@@ -11,12 +11,13 @@ use crate::dns::ZoneName;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::pool::{Pool, TargetSpec};
+use crate::inventory::stated::{EntryContent, StatedEntry};
 use crate::inventory::value::Time;
 use crate::plan::Plan;
-use crate::provider;
 use crate::provider::cache::{Cache, CacheUse};
+use crate::provider::{self, ProviderContext};
 use crate::reading::ReadingTerms;
-use crate::target::{CopyId, PoolName, TargetId, TargetSet, WriteTarget, ZoneFence};
+use crate::target::{CopyId, PoolName, PoolTypes, RecordTypes, TargetId, TargetSet, WriteTarget, ZoneFence};
 
 /// The targets of zones.
 pub(super) struct Targets<'a> {
@@ -110,6 +111,20 @@ fn share(pool: &Pool, target: &TargetId) -> Option<PoolShare> {
 pub(super) fn is_fenced(spec: &ZoneSpec, target: &TargetSpec) -> bool {
     let usual = || provider::capabilities(target).map(|capabilities| capabilities.fence);
     spec.fence.or_else(usual) == Some(ZoneFence::Marker)
+}
+
+/// Which types the targets of pools take, as far as it matters: targets are asked only where a file states a rare type.
+pub fn types_of_pools(inventory: &Inventory, context: &ProviderContext<'_>) -> PoolTypes {
+    let is_rare = |entry: &StatedEntry| match &entry.content {
+        EntryContent::Rrset(rrset) => !RecordTypes::COMMON.holds(rrset.rtype),
+        EntryContent::Bad(_) | EntryContent::Unsupported(_) => false,
+    };
+    if !inventory.stated.entries.iter().any(is_rare) {
+        return PoolTypes::new();
+    }
+    let types = |target: &TargetSpec| (target.id.clone(), provider::types(target, context));
+    let pools = inventory.config.pools.iter();
+    pools.map(|pool| (pool.name.clone(), pool.targets.iter().map(types).collect())).collect()
 }
 
 /// The names of the servers that zones are written to, each with the first place in the settings that holds it.

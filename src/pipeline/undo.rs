@@ -43,9 +43,9 @@ pub enum UndoError {
     Call(CallError),
 }
 
-impl From<Box<Findings>> for UndoError {
-    fn from(findings: Box<Findings>) -> UndoError {
-        UndoError::Open(findings.into())
+impl From<OpenError> for UndoError {
+    fn from(error: OpenError) -> UndoError {
+        UndoError::Open(error)
     }
 }
 

@@ -18,6 +18,7 @@ pub fn empty() -> Plan {
             owner: "fleet-dns".to_owned(),
             pools: Vec::new(),
             registry: Registry::Txt,
+            txt: None,
             id: Some("2f61c0a49be07d35".repeat(2)),
         },
         undoes: None,

@@ -25,8 +25,8 @@ pub use crate::change::{
 };
 
 pub use model::{
-    ContentsSeen, HostSeen, LimitKind, LimitSetting, LimitState, Plan, PlanScope, PoolMarkSeen, SourceSeen,
-    WorkspaceSeen, ZoneSeen,
+    ContentsSeen, HostSeen, LimitKind, LimitSetting, LimitState, MarkSeen, Plan, PlanScope, PoolMarkSeen, SourceSeen,
+    TxtFormSeen, WorkspaceSeen, ZoneSeen,
 };
 pub use review::{Cause, CauseKind, ChangeClass, ComparisonBase, Review};
 pub use sealed::SealedPlan;

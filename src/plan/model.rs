@@ -11,9 +11,9 @@ use crate::claim::Subject;
 use crate::diff::statements::RrsetStatement;
 use crate::disk::hex;
 use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName, is_of_signer};
-use crate::document::{nullable, nullable_object, objects, present, words};
+use crate::document::{nullable, nullable_object, objects, present, present_object, words};
 use crate::inventory::value::{Duration, Inv, Time};
-use crate::registry::Registry;
+use crate::registry::{MarkAffix, MarkForm, Registry};
 use crate::target::{PoolName, TargetId, marker_key};
 
 /// All that a run would change, and all that it would not and why.
@@ -104,14 +104,17 @@ pub struct WorkspaceSeen {
     pub id: Option<String>,
     /// `owner` of zonewright.toml.
     pub owner: String,
-    /// The pools that have another owner or registry, in their order.
+    /// The pools that have another owner, registry or form of TXT, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "objects")]
     pub pools: Vec<PoolMarkSeen>,
     /// `registry` of zonewright.toml: a plan says what is own by it.
     pub registry: Registry,
+    /// Where the TXT of the registry are, by zonewright.toml; none where it says nothing of it.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present_object")]
+    pub txt: Option<TxtFormSeen>,
 }
 
-/// Who a pool of its own owner or registry says we are.
+/// Who a pool of its own owner, registry or form of TXT says we are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PoolMarkSeen {
@@ -121,13 +124,66 @@ pub struct PoolMarkSeen {
     pub pool: PoolName,
     /// `registry` of the pool.
     pub registry: Registry,
+    /// Where the TXT of the registry are in its zones; none where neither it nor zonewright.toml says anything of it.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present_object")]
+    pub txt: Option<TxtFormSeen>,
+}
+
+/// How the names of the registry's TXT are formed, in the words of the settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TxtFormSeen {
+    /// `txt_prefix`.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub prefix: Option<String>,
+    /// `txt_suffix`.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub suffix: Option<String>,
+    /// `txt_wildcard_replacement`.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub wildcard_replacement: Option<String>,
+}
+
+impl TxtFormSeen {
+    /// What is set of a form; none where nothing is.
+    pub fn of(form: &MarkForm) -> Option<TxtFormSeen> {
+        let (prefix, suffix) = match form.affix.clone() {
+            Some(MarkAffix::Prefix(prefix)) => (Some(prefix), None),
+            Some(MarkAffix::Suffix(suffix)) => (None, Some(suffix)),
+            None => (None, None),
+        };
+        (*form != MarkForm::default()).then(|| TxtFormSeen {
+            prefix,
+            suffix,
+            wildcard_replacement: form.wildcard.clone(),
+        })
+    }
+}
+
+/// How own RRsets were known in the zones of a pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MarkSeen<'p> {
+    /// The owner.
+    pub owner: &'p str,
+    /// The registry.
+    pub registry: Registry,
+    /// Where its TXT are.
+    pub txt: Option<&'p TxtFormSeen>,
 }
 
 impl WorkspaceSeen {
-    /// The owner and the registry in the zones of a pool.
-    pub fn marking_in(&self, pool: &PoolName) -> (&str, Registry) {
+    /// What zonewright.toml said for all pools.
+    pub fn marking(&self) -> MarkSeen<'_> {
+        MarkSeen { owner: &self.owner, registry: self.registry, txt: self.txt.as_ref() }
+    }
+
+    /// What held in the zones of a pool.
+    pub fn marking_in(&self, pool: &PoolName) -> MarkSeen<'_> {
         let own = self.pools.iter().find(|own| own.pool == *pool);
-        own.map_or((&self.owner, self.registry), |own| (&own.owner, own.registry))
+        own.map_or_else(
+            || self.marking(),
+            |own| MarkSeen { owner: &own.owner, registry: own.registry, txt: own.txt.as_ref() },
+        )
     }
 }
 

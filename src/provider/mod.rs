@@ -17,6 +17,8 @@ pub mod outage;
 
 pub mod secret;
 
+pub mod txt_key;
+
 use std::path::Path;
 
 use crate::diag::{Diagnostics, Origin, Problem};
@@ -24,7 +26,7 @@ use crate::dns::{Name, ZoneName};
 use crate::inventory::node::{SettingsNode, SourceText};
 use crate::inventory::pool::TargetSpec;
 use crate::inventory::value::Time;
-use crate::target::{NameServer, OpenedTarget, ReadTarget, TargetCapabilities, TargetSet, WriteTarget};
+use crate::target::{NameServer, OpenedTarget, ReadTarget, RecordTypes, TargetCapabilities, TargetSet, WriteTarget};
 
 /// Declares the providers: each word is a module with a `PROVIDER`, and what `type` says.
 macro_rules! providers {
@@ -64,6 +66,8 @@ struct Provider {
     open: fn(&SettingsNode, &ProviderContext<'_>) -> OpenedReader,
     /// Opens a target to write to it.
     open_writer: fn(&SettingsNode, &ProviderContext<'_>) -> OpenedWriter,
+    /// Which types a target takes; where its settings do not say, it is asked.
+    types: fn(&SettingsNode, &ProviderContext<'_>) -> RecordTypes,
     /// Looks at a target and some of its zones.
     examine: fn(&SettingsNode, &ProviderContext<'_>, &[&ZoneName]) -> TargetExamined,
 }
@@ -104,6 +108,11 @@ fn named(provider: &str) -> Option<&'static Provider> {
 /// The provider of a target whose settings [`check`] passed.
 fn of_target(target: &TargetSpec) -> &'static Provider {
     named(&target.provider).expect("`check` passed the type")
+}
+
+/// Which types a target takes whose settings [`check`] passed; where they do not say, its server is asked.
+pub fn types(target: &TargetSpec, context: &ProviderContext<'_>) -> RecordTypes {
+    (of_target(target).types)(&target.settings, context)
 }
 
 /// Checks the settings of a target; an unknown type is a finding too.

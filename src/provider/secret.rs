@@ -13,6 +13,8 @@ use ring::rand;
 
 use crate::diag::Problem;
 use crate::dns::Name;
+use crate::inventory::config::shared::read_command;
+use crate::inventory::node::TableReader;
 use crate::process::BoundedCommand;
 
 /// The most octets that a secret may have as text, by far: a longer file is another file.
@@ -61,15 +63,54 @@ pub enum SecretSource {
 }
 
 impl SecretSource {
+    /// Reads where the secret is: exactly one of four keys says so.
+    pub fn read(reader: &mut TableReader<'_>) -> Option<SecretSource> {
+        let file = reader.text("secret_file").map(|path| SecretSource::File(path.to_owned()));
+        let variable = reader.text("secret_env").map(|name| SecretSource::Variable(name.to_owned()));
+        let credential = reader.text("secret_credential").map(|name| SecretSource::Credential(name.to_owned()));
+        let command = reader.take("secret_command");
+        let command = command.map(|node| read_command(reader, node).map(SecretSource::Command));
+        let mut sources: Vec<_> =
+            [file.map(Some), variable.map(Some), credential.map(Some), command].into_iter().flatten().collect();
+        if sources.len() != 1 {
+            let message = "set exactly one of `secret_file`, `secret_env`, `secret_credential` and `secret_command`";
+            reader.error(reader.node(), "bad-secret", message);
+            return None;
+        }
+        let source = sources.pop()?;
+        if let Some(SecretSource::File(text) | SecretSource::Variable(text)) = &source
+            && text.is_empty()
+        {
+            reader.error(reader.node(), "bad-secret", "an empty name of a file or variable");
+            return None;
+        }
+        if let Some(SecretSource::Credential(name)) = &source
+            && (matches!(name.as_str(), "" | "." | "..") || name.contains('/'))
+        {
+            reader.error(
+                reader.node(),
+                "bad-secret",
+                "the name of a credential is the name of a file, without a folder",
+            );
+            return None;
+        }
+        source
+    }
+
     /// Fetches the secret; a command may take as long as `timeout`.
     pub fn fetch(&self, workspace: &Path, timeout: Duration) -> Result<Secret, Problem> {
+        decode(&self.fetch_text(workspace, timeout)?, &self.to_string())
+    }
+
+    /// Fetches what is there, whatever it is; a command may take as long as `timeout`.
+    pub fn fetch_text(&self, workspace: &Path, timeout: Duration) -> Result<Vec<u8>, Problem> {
         let text = match self {
             SecretSource::File(path) => read_file(&workspace.join(path), path),
             SecretSource::Variable(name) => read_variable(name),
             SecretSource::Credential(name) => read_credential(name, std::env::var_os(CREDENTIALS).map(PathBuf::from)),
             SecretSource::Command(words) => run(words, workspace, timeout),
         };
-        decode(&text.map_err(|error| self.pasted().unwrap_or(error))?, &self.to_string())
+        text.map_err(|error| self.pasted().unwrap_or(error))
     }
 
     /// The error of settings that hold what looks like the secret itself in place of its name.

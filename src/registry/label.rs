@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::dns::{Rdata, RdataRef, Rtype};
+use super::TxtKey;
+use crate::dns::{Rdata, RdataRef};
 
 /// What a text of external-dns says, and what its keys begin with.
 const HERITAGE: &str = "external-dns";
@@ -35,8 +36,18 @@ impl MarkLabels {
     /// `heritage` anywhere makes it another kind of TXT, and the last owner counts. A first-token rule would claim
     /// `…owner=us,external-dns/owner=other` for us, which external-dns changes as the owner `other`.
     pub fn read(rdata: RdataRef<'_>) -> Option<MarkLabels> {
+        MarkLabels::read_with(rdata, None)
+    }
+
+    /// Reads a TXT that may be encrypted with a key; what was not encrypted with it is read as it is.
+    pub fn read_with(rdata: RdataRef<'_>, key: Option<&TxtKey>) -> Option<MarkLabels> {
         let text = rdata.strings().collect::<Vec<_>>().concat();
-        let text = String::from_utf8_lossy(&text);
+        let opened = key.and_then(|key| key.open(unquoted(&text)));
+        MarkLabels::parse(&String::from_utf8_lossy(&opened.unwrap_or(text)))
+    }
+
+    /// Reads a text.
+    fn parse(text: &str) -> Option<MarkLabels> {
         let (mut is_heritage, mut labels) = (false, BTreeMap::new());
         for (key, value) in text.trim_matches('"').split(',').filter_map(|token| token.split_once('=')) {
             match key {
@@ -75,17 +86,17 @@ impl MarkLabels {
     }
 }
 
-/// Whether the TXT at a name of the registry say that an RRset is this owner's, and none names another; none where no TXT
-/// there names an owner.
-pub fn names_owner(records: &[Rdata], owner: &str) -> Option<bool> {
-    let mut said = records.iter().filter_map(|rdata| MarkLabels::read(rdata.as_rdata(Rtype::TXT))).peekable();
-    said.peek()?;
-    Some(said.all(|labels| labels.owner() == owner))
+/// A text without the quotes around it.
+fn unquoted(text: &[u8]) -> &[u8] {
+    let begin = text.iter().take_while(|octet| **octet == b'"').count();
+    let end = text[begin..].iter().rev().take_while(|octet| **octet == b'"').count();
+    &text[begin..text.len() - end]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dns::Rtype;
 
     /// The owner that a TXT of one string names.
     fn owner(text: &str) -> Option<String> {

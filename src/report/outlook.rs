@@ -17,6 +17,8 @@ pub struct PlanOutlook {
     pub command: Option<String>,
     /// Where readers of a report find all of it, such as the page of a pipeline's run.
     pub url: Option<String>,
+    /// Where it takes over RRsets and changes nothing: why, in words.
+    pub idle: Option<String>,
     /// Where only some of its changes are shown: how many are not.
     pub hidden: Option<usize>,
     /// Where readers find the lines of the exports, in formats that have links.

@@ -89,10 +89,11 @@ fn no_changes(plan: &Plan, outlook: &PlanOutlook, matches: bool) -> String {
         _ if is_view(outlook) => "No changes in this part of the plan".to_owned(),
         Some(apply) if plan.notices.is_empty() => format!("No changes: apply {apply} needs no undo"),
         Some(apply) => format!("No changes: what is left of apply {apply} was edited since, see the notices"),
-        None if matches => "No changes: live DNS matches the inventory".to_owned(),
-        None => match plan.fleet {
-            Some(fleet) => format!("No changes for {}", counted(fleet as usize, "host")),
-            None => "No changes".to_owned(),
+        None => match (&outlook.idle, plan.fleet) {
+            (Some(why), _) => format!("No changes: {why}"),
+            _ if matches => "No changes: live DNS matches the inventory".to_owned(),
+            (None, Some(fleet)) => format!("No changes for {}", counted(fleet as usize, "host")),
+            (None, None) => "No changes".to_owned(),
         },
     }
 }

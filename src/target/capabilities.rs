@@ -1,7 +1,13 @@
 //! What targets of a type can do, as a value.
 
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+
+use super::pool_name::PoolName;
+use super::set::TargetId;
 use super::write::UpdateLimits;
-use crate::dns::Ttl;
+use crate::dns::{Rtype, Ttl};
 use crate::document::words;
 
 /// What a target can do by its type and its settings.
@@ -75,13 +81,57 @@ words! {
     }
 }
 
-words! {
-    /// Types of records.
-    RecordTypes {
-        /// All that a zone can hold.
-        All = "all",
+/// Types of records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordTypes {
+    /// All that a zone can hold.
+    All,
+    /// These alone.
+    These(&'static [Rtype]),
+}
+
+impl RecordTypes {
+    /// Those that every target takes.
+    pub const COMMON: RecordTypes = RecordTypes::These(&[
+        Rtype::A,
+        Rtype::AAAA,
+        Rtype::CAA,
+        Rtype::CNAME,
+        Rtype::DNAME,
+        Rtype::DS,
+        Rtype::HTTPS,
+        Rtype::LOC,
+        Rtype::MX,
+        Rtype::NAPTR,
+        Rtype::NS,
+        Rtype::PTR,
+        Rtype::SRV,
+        Rtype::SSHFP,
+        Rtype::SVCB,
+        Rtype::TLSA,
+        Rtype::TXT,
+    ]);
+
+    /// Whether a type is among them.
+    pub fn holds(self, rtype: Rtype) -> bool {
+        match self {
+            RecordTypes::All => true,
+            RecordTypes::These(types) => types.contains(&rtype),
+        }
     }
 }
+
+impl Serialize for RecordTypes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            RecordTypes::All => "all",
+            RecordTypes::These(_) => "some",
+        })
+    }
+}
+
+/// Which types the targets of each pool hold, in the pool's order of targets.
+pub type PoolTypes = BTreeMap<PoolName, Vec<(TargetId, RecordTypes)>>;
 
 words! {
     /// What proves that a target serves what was written to it.

@@ -26,7 +26,8 @@ pub mod write;
 
 pub use apex::ZoneApex;
 pub use capabilities::{
-    AtomicUnit, PublicationProof, RecordTypes, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome, ZoneMaking,
+    AtomicUnit, PoolTypes, PublicationProof, RecordTypes, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome,
+    ZoneMaking,
 };
 pub use marker::{MARKER_LABEL, Marker, marker_key};
 pub use name_server::{NameServer, Patience, SerialAnswer};

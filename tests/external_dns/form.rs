@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use zonewright::dns::{Name, Rdata, Rtype};
-use zonewright::registry::{MarkAffix, MarkForm, MarkLabels};
+use zonewright::registry::{MarkAffix, MarkForm, MarkLabels, TxtKey};
 
 use super::{Differences, cases, tables, text};
 
@@ -110,16 +110,11 @@ fn joined(rdata: &Rdata) -> String {
 fn texts_are_read_and_written_as_external_dns_does() {
     let tables = tables("registry.json");
     let mut texts = Differences::new([]);
-    let mut encrypted = 0;
+    let key = |case: &Value| case["aes_key"].as_str().map(|key| TxtKey::parse(key.as_bytes()).expect("a key"));
     for table in ["labels", "labels_extra"] {
         for case in cases(&tables, table) {
-            // Encrypted texts are not read.
-            if case["nonce"].is_string() {
-                encrypted += 1;
-                continue;
-            }
             let rdata = Rdata::from_long_text(text(case, "text").as_bytes());
-            let labels = MarkLabels::read(rdata.as_rdata(Rtype::TXT));
+            let labels = MarkLabels::read_with(rdata.as_rdata(Rtype::TXT), key(case).as_ref());
             let ours = labels.as_ref().map(|labels| joined(&labels.to_rdata()));
             let owner = labels.as_ref().map(|labels| labels.owner().to_owned());
             let expected_owner = case["labels"].as_object().map(|_| text(&case["labels"], "owner").to_owned());
@@ -127,12 +122,19 @@ fn texts_are_read_and_written_as_external_dns_does() {
         }
     }
     for case in cases(&tables, "serialize") {
-        if case["aes_key"].is_string() {
-            encrypted += 1;
+        let made = expected_text(&case["labels"]).expect("labels");
+        if let Some(key) = key(case) {
+            // What external-dns encrypts is read, and zonewright writes it plainly.
+            let sealed = Rdata::from_long_text(text(case, "text").as_bytes());
+            let read = MarkLabels::read_with(sealed.as_rdata(Rtype::TXT), Some(&key));
+            texts.compare(
+                text(case, "text"),
+                (Some(made), None),
+                (read.map(|labels| joined(&labels.to_rdata())), None),
+            );
             continue;
         }
         // Labels are made by reading them; the quotes are those of a master file.
-        let made = expected_text(&case["labels"]).expect("labels");
         let read = MarkLabels::read(Rdata::from_long_text(made.as_bytes()).as_rdata(Rtype::TXT));
         let ours = read.map(|labels| joined(&labels.to_rdata()));
         texts.compare(text(case, "text"), (Some(text(case, "text").trim_matches('"').to_owned()), None), (ours, None));
@@ -151,6 +153,22 @@ fn texts_are_read_and_written_as_external_dns_does() {
         });
         texts.compare(text(case, "name"), (theirs, None), (ours, None));
     }
-    assert_eq!(encrypted, 4, "texts that are encrypted, which zonewright does not read");
-    assert_eq!(texts.end(), 38);
+    assert_eq!(texts.end(), 42);
+}
+
+#[test]
+fn encrypted_texts_are_opened_as_external_dns_does() {
+    let tables = tables("registry.json");
+    let mut opened = Differences::new([]);
+    for case in cases(&tables, "aes_keys") {
+        let given = text(case, "given");
+        let taken = |is_taken: bool| is_taken.then(|| "a key".to_owned());
+        opened.compare(given, taken(case["accepted"] == true), taken(TxtKey::parse(given.as_bytes()).is_some()));
+    }
+    for case in cases(&tables, "decrypt") {
+        let key = TxtKey::parse(text(case, "aes_key").as_bytes()).expect("a key");
+        let ours = key.open(text(case, "text").as_bytes()).map(|plain| String::from_utf8(plain).expect("UTF-8"));
+        opened.compare(text(case, "text"), case["plain"].as_str().map(str::to_owned), ours);
+    }
+    assert_eq!(opened.end(), 6);
 }

@@ -171,6 +171,7 @@ fn planned(case: &Value) -> BTreeSet<String> {
         prefix: "",
         suffix: "",
         wildcard: "",
+        key: "",
         zone: ZONE,
         domains: if included.is_empty() { vec![ZONE.to_owned()] } else { included },
         protect: filter("exclude").iter().flat_map(|name| [name.clone(), format!("*.{name}")]).collect(),

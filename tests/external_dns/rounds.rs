@@ -47,6 +47,7 @@ fn round(case: &Value, policy: &str) -> BTreeSet<String> {
         prefix: text(config, "prefix"),
         suffix: text(config, "suffix"),
         wildcard: text(config, "wildcard_replacement"),
+        key: text(config, "aes_key"),
         zone: ZONE,
         domains: vec![ZONE.to_owned()],
         protect: Vec::new(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -23,6 +24,8 @@ pub struct Settings<'c> {
     pub suffix: &'c str,
     /// What takes the place of `*`, the same.
     pub wildcard: &'c str,
+    /// The key of encrypted TXT, the same.
+    pub key: &'c str,
     /// The zone, without the final dot.
     pub zone: &'c str,
     /// The domains of the project, without the final dot.
@@ -42,9 +45,10 @@ impl Settings<'_> {
             [("txt_prefix", self.prefix), ("txt_suffix", self.suffix), ("txt_wildcard_replacement", self.wildcard)];
         let set = forms.iter().filter(|(_, value)| !value.is_empty());
         let forms: String = set.map(|(key, value)| format!("{key} = \"{value}\"\n")).collect();
+        let key = if self.key.is_empty() { "" } else { "txt_encrypt_aes_key = { secret_file = \"txt.key\" }\n" };
         let (first, others) = self.domains.split_first().expect("a project has a domain");
         format!(
-            "owner = \"{owner}\"\nregistry = \"txt\"\n{forms}\n\
+            "owner = \"{owner}\"\nregistry = \"txt\"\n{forms}{key}\n\
              [sources]\nprojects = \"projects/*.yaml\"\nhosts = \"none\"\n\n\
              [[sources.records]]\nname = \"apps\"\nformat = \"dnsendpoint\"\npath = \"manifests.json\"\n\
              project = \"apps\"\nconflicts = \"external-dns\"\nmax_shrink = \"100%\"\nrecord_types = {types:?}\n\n\
@@ -148,6 +152,8 @@ impl Workspace {
             fs::create_dir(folder.path().join(name)).expect("a folder");
         }
         write("zonewright.toml", &settings.text());
+        write("txt.key", settings.key);
+        fs::set_permissions(folder.path().join("txt.key"), fs::Permissions::from_mode(0o600)).expect("a mode");
         let project = format!("id: apps\nvlan_scheme: none\nautomation: true\npolicy: {}\n", settings.policy);
         write("projects/apps.yaml", &project);
         let apex =

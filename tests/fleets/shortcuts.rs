@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::path::Path;
 use zonewright::pipeline::targets::server_names;
+use zonewright::target::PoolTypes;
 
 use zonewright::diff::decide::{self, DecisionInput};
 use zonewright::diff::held::HeldEdits;
@@ -72,6 +73,7 @@ pub fn decide_all(
     let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
     let given = DecisionInput {
         servers: &server_names(inventory),
+        types: &PoolTypes::new(),
         now: now(),
         selection: &selection,
         tripped: &tripped,

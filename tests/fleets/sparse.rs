@@ -20,7 +20,9 @@ use zonewright::inventory::pool::TargetSpec;
 use zonewright::inventory::value::{Inv, Time};
 use zonewright::live::{Live, NamePlace};
 use zonewright::reading::{CreationTerms, ReadingTerms, ZonesRequest, zones};
-use zonewright::target::{Answer, NameExistence, OpenedTarget, Question, ReadTarget, ReadingManner, ZoneRead, answers};
+use zonewright::target::{
+    Answer, NameExistence, OpenedTarget, PoolTypes, Question, ReadTarget, ReadingManner, ZoneRead, answers,
+};
 use zonewright::{inventory, parallel};
 
 use crate::{Silent, fleet, support};
@@ -135,6 +137,7 @@ impl Fleet {
             DecisionInput {
                 now: self.now,
                 servers: &servers,
+                types: &PoolTypes::new(),
                 selection,
                 tripped: &tripped,
                 waits: &waits,

@@ -19,6 +19,7 @@ use crate::workspace::{edit, zonewright};
 
 on_every_primary! {
     random_zones_of_all_types_are_held_as_they_are_stated
+    types_that_a_server_refuses_are_blocked_and_no_others
 }
 
 /// How many zones a server has at a time.
@@ -338,6 +339,69 @@ fn random_zones_of_all_types_are_held_as_they_are_stated(kind: Kind) {
         rrsets += zones.iter().map(|(_, zone)| zone.rrsets).sum::<usize>();
     }
     writeln!(std::io::stderr(), "{kind:?}: {count} zones with {rrsets} RRsets").expect("stderr is open");
+}
+
+/// Types that few programs know, each with data that any program takes that does, as octets in hexadecimal.
+const RARE_TYPES: &[(u16, &str)] = &[
+    (10, "abcd"),
+    (13, "0361626303646566"),
+    (17, "016100016200"),
+    (18, "0001016100"),
+    (31, "abcd"),
+    (32, "abcd"),
+    (36, "0001016100"),
+    (37, "00010002036869"),
+    (40, "01010101"),
+    (42, "00011803c00002"),
+    (45, "0a0102c0000226aabb"),
+    (49, "000201636fc0b8271c82825bb1ac5c41cf5351aa69b4febd94e8f17cdb95000da48c40"),
+    (53, "030000aabbccdd"),
+    (56, "0161"),
+    (61, "68656c6c6f"),
+    (62, "000000420003000460000008"),
+    (100, "0161"),
+    (104, "000a00144fffff20ee64"),
+    (105, "000a0a010200"),
+    (106, "000a20010db811401000"),
+    (107, "000a016100"),
+    (108, "00005e00532a"),
+    (109, "00005eef1000002a"),
+    (256, "0001000268747470733a2f2f612f"),
+    (258, "0161"),
+    (262, "0161"),
+    (600, ""),
+    (64999, "ff"),
+    (65400, "00000000"),
+];
+
+/// What a server refuses by UPDATE is blocked in the plan; all else is applied.
+fn types_that_a_server_refuses_are_blocked_and_no_others(kind: Kind) {
+    let mut yaml = String::new();
+    for (number, value) in RARE_TYPES {
+        let value = format!("\\# {} {value}", value.len() / 2);
+        writeln!(yaml, "t{number}: {{type: TYPE{number}, value: '{}'}}", value.trim_end()).expect("a string has room");
+    }
+    // Text as that of a TXT.
+    yaml.push_str("t99: {type: SPF, value: v=spf1 -all}\n");
+    let folder = tempfile::tempdir().expect("a folder");
+    let zones = [("rare.example".to_owned(), TwiceWritten { yaml, ..TwiceWritten::default() })];
+    let Some(rig) = Rig::of_files(kind, &workspace(folder.path(), &zones)) else { return };
+    let plan = rig.plan();
+    let blocked = plan.document["blocked"].as_array().expect("a list");
+    assert!(blocked.iter().all(|own| own["code"] == "target-limit"), "{blocked:#?}");
+    let number = |own: &serde_json::Value| {
+        let subject = own["subject"].as_str().expect("a subject");
+        subject.strip_prefix("record:static/t")?.split('.').next()?.parse::<u16>().ok()
+    };
+    let blocked: Vec<u16> = blocked.iter().filter_map(number).collect();
+    let expected: &[u16] = match kind {
+        Kind::PowerDns => &[10, 31, 32, 40, 56, 99, 100, 258, 262, 600, 64999, 65400],
+        _ => &[],
+    };
+    let applied = rig.apply(&plan, &[]);
+    assert_eq!(refused(&plan, &applied), Vec::<String>::new(), "{kind:?}");
+    let listed: BTreeSet<u16> = blocked.into_iter().collect();
+    assert_eq!(listed, expected.iter().copied().collect(), "{kind:?}");
 }
 
 /// The changes that the server refused, in the words of the apply.

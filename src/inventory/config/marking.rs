@@ -15,7 +15,7 @@ pub fn read(reader: &mut TableReader<'_>) -> Option<Marking> {
     };
     let registry = read_registry(reader).unwrap_or(Registry::Journal);
     let form = read_form(reader, None)?;
-    Some(Marking { owner: owner?, registry, form })
+    Some(Marking { owner: owner?, registry, form, key: None })
 }
 
 /// Reads what a pool says, over what holds for all; none where something in it is wrong.
@@ -26,7 +26,12 @@ pub fn read_of_pool(pool: &mut TableReader<'_>, of_all: Option<&Marking>) -> Opt
     };
     let registry = read_registry(pool).or(of_all.map(|marking| marking.registry));
     let form = read_form(pool, of_all.map(|marking| &marking.form))?;
-    Some(Marking { owner: owner?, registry: registry?, form })
+    Some(Marking { owner: owner?, registry: registry?, form, key: None })
+}
+
+/// Where the key of encrypted TXT is: the provider of secrets reads it.
+pub fn read_key(reader: &mut TableReader<'_>) -> Option<SettingsNode> {
+    reader.take("txt_encrypt_aes_key").cloned()
 }
 
 /// Reads `registry`.

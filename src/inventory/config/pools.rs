@@ -88,11 +88,11 @@ fn read_pool(
     let proof = pool.choice("verify", &proofs).unwrap_or(FollowProof::Serials);
     let sync_interval = read_time(pool, "periodic_sync_interval", LONGEST_SYNC).unwrap_or(SYNC_INTERVAL);
     let catalog = read_catalog(pool);
-    let marking = marking::read_of_pool(pool, marking);
+    let (marking, txt_key) = (marking::read_of_pool(pool, marking), marking::read_key(pool));
     let targets = targets.filter(|targets| !targets.is_empty())?;
     let name_servers = name_servers.into_iter().collect::<Option<Vec<_>>>()?;
     let (name, marking) = (name?, marking?);
-    Some(Pool { name, targets, name_servers, threshold, polling, proof, sync_interval, catalog, marking })
+    Some(Pool { name, targets, name_servers, threshold, polling, proof, sync_interval, catalog, marking, txt_key })
 }
 
 /// Reads `catalog`.

@@ -81,7 +81,7 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
         return (None, diagnostics);
     }
     let mut reader = TableReader::new(&root, &source);
-    let marking = marking::read(&mut reader);
+    let (marking, txt_key) = (marking::read(&mut reader), marking::read_key(&mut reader));
     let free_domain = reader.take("free_domain").and_then(|node| read_domain(node, &mut reader));
     let name_cooldown = reader.parsed("name_cooldown", A_DURATION).unwrap_or(NAME_COOLDOWN);
     let max_bad_rows = reader.parsed("max_bad_rows", A_PERCENTAGE).unwrap_or(MAX_BAD_ROWS);
@@ -103,7 +103,7 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
             let pools = pools.into_iter().filter_map(|(_, pool)| pool).collect();
             #[rustfmt::skip]
             let config = Config {
-                marking, free_domain, name_cooldown, max_bad_rows, plan_expires, state_file, limits, delete_after,
+                marking, txt_key, free_domain, name_cooldown, max_bad_rows, plan_expires, state_file, limits, delete_after,
                 zones, pools, source,
             };
             Some(Settings { config, admins, projects, sources })

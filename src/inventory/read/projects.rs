@@ -10,6 +10,7 @@ use crate::inventory::model::{Project, ProjectAdmin, ProjectFile, ProjectIndex, 
 use crate::inventory::node::SourceText;
 use crate::inventory::sources::Draft;
 use crate::inventory::yaml;
+use crate::registry::Registry;
 
 /// A project file whose id could be read.
 pub struct ProjectRead {
@@ -35,6 +36,9 @@ pub fn read(workspace: &mut OpenWorkspace, settings: &Settings) -> (Vec<ProjectR
             }
         }
     }
+    // `sync` leaves the zones of a pool with `noop` alone; where all are such, it could do nothing.
+    let mut of_pools = settings.config.pools.iter().map(|pool| pool.marking.registry);
+    let registry = of_pools.find(|registry| *registry != Registry::Noop).unwrap_or(settings.config.marking.registry);
     let mut documents = Vec::new();
     let mut nameless = Vec::new();
     for file in disk::number(listing, &mut workspace.files) {
@@ -43,7 +47,7 @@ pub fn read(workspace: &mut OpenWorkspace, settings: &Settings) -> (Vec<ProjectR
             nameless.push(file.name);
             continue;
         };
-        let document = project::read(&source, &yaml::parse(&source), settings.config.marking.registry);
+        let document = project::read(&source, &yaml::parse(&source), registry);
         workspace.diagnostics.append(document.diagnostics);
         let Some((id, origin)) = document.id else {
             nameless.push(file.name);

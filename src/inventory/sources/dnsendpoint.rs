@@ -169,7 +169,7 @@ impl ManifestReader<'_> {
                 }
             },
         };
-        let by = StatedBy::Manifest { namespace: namespace.to_owned(), name: name.to_owned() };
+        let by = StatedBy::Manifest { namespace: namespace.into(), name: name.into() };
         let value = |table: &str, key: &str| {
             let table = metadata.and_then(|metadata| metadata.get(table));
             table.and_then(|table| table.get(key)).and_then(SettingsNode::as_text)

@@ -51,7 +51,7 @@ impl<'a> ExportRows<'a> {
     /// What an inventory says, with an eye on one source.
     fn of_inventory(inventory: &'a Inventory, spec: &SourceSpec) -> ExportRows<'a> {
         let of_macs = inventory.mac_sources.iter().position(|source| source.name == spec.name);
-        let source = of_macs.or(inventory.stated.sources.iter().position(|source| source.name == spec.name));
+        let source = of_macs.or(inventory.stated.sources.iter().position(|source| *source.name == *spec.name));
         ExportRows {
             symbols: &inventory.symbols,
             projects: inventory.projects.iter().map(|project| project.id.as_str()).collect(),

@@ -187,7 +187,7 @@ pub fn join(
     }
     refuse_twins(&mut all, context);
     let StatedPiece { mut documents, mut entries, left_out, tally } = all;
-    let name = input.spec.name.clone();
+    let name = input.spec.name.as_str().into();
     let has_bad = tally.bad > 0;
     let fold = move |draft: &mut Draft, trust: Trust| {
         let source = draft.stated.sources.len() as u16;

@@ -48,6 +48,7 @@ impl DecidedBase {
             &state.as_deref().map(|state| state.l3_switches()).transpose()?.unwrap_or_default(),
         );
         share_doubts(inventory, now, request.now);
+        share_keys(inventory, now);
         let zones = align_zones(inventory, now);
         let mut decided = decide_by(inventory, request, reviewed);
         let side = InventorySide { inventory, live, now: request.now };
@@ -74,6 +75,14 @@ pub fn decide_by(
     let (servers, tripped) = (&server_names(inventory), &input.remembered.tripped(inventory));
     let given = DecisionInput { servers, selection, tripped, held, ..input.decision() };
     decide::decide(inventory, &input.zones.live, given)
+}
+
+/// Gives the base the keys of encrypted TXT.
+fn share_keys(base: &mut Inventory, now: &Inventory) {
+    for pool in &mut base.config.pools {
+        let present = now.config.pools.iter().find(|present| present.name == pool.name);
+        pool.marking.key = present.and_then(|present| present.marking.key.clone());
+    }
 }
 
 /// Gives the base the present doubts: an export that is the same, under the same demands, is believed on both sides or

@@ -10,7 +10,7 @@ use super::*;
 use crate::claim::{OrphanName, Subject};
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::inventory::value::{Duration, Inv, Time};
-use crate::plan::SealedPlan;
+use crate::plan::{SealedPlan, TxtFormSeen};
 use crate::registry::Registry;
 
 /// `sha256:` and the digest of a value's canonical text, made by a library that shares no code with ours.
@@ -171,6 +171,11 @@ fn plan() -> impl Strategy<Value = Plan> {
                 owner: text(2),
                 pools: Vec::new(),
                 registry: Registry::ALL[seen.0 as usize % 3],
+                txt: (seen.1 % 2 == 0).then(|| TxtFormSeen {
+                    prefix: Some(text(1)),
+                    suffix: None,
+                    wildcard_replacement: None,
+                }),
                 id: (seen.0 % 2 == 0).then(|| text(3)),
             },
             undoes: (seen.1 % 2 == 0).then_some(seen.1 | 1),

@@ -1,6 +1,5 @@
 //! Plan to document.
 
-use std::collections::BTreeMap;
 use std::io::{self, BufWriter};
 
 use serde::ser::SerializeMap;
@@ -123,12 +122,25 @@ impl Serialize for PlanDocument<'_> {
         } else {
             // The state's id is left out, so that the same plan has one id wherever it is made. Any other than that of
             // the state is refused by itself.
-            let WorkspaceSeen { owner, registry, .. } = &plan.workspace;
-            let bound = BTreeMap::from([("owner", owner.as_str()), ("registry", registry.as_str())]);
-            fields.serialize_entry("workspace", &bound)?;
+            fields.serialize_entry("workspace", &BoundWorkspace(&plan.workspace))?;
         }
         write_some(&mut fields, "zone_changes", not_empty(&plan.zone_changes))?;
         fields.serialize_entry("zones", &plan.zones)?;
+        fields.end()
+    }
+}
+
+/// A workspace without the id of its state.
+struct BoundWorkspace<'p>(&'p WorkspaceSeen);
+
+impl Serialize for BoundWorkspace<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let WorkspaceSeen { id: _, owner, pools, registry, txt } = self.0;
+        let mut fields = serializer.serialize_map(None)?;
+        fields.serialize_entry("owner", owner)?;
+        write_some(&mut fields, "pools", not_empty(pools))?;
+        fields.serialize_entry("registry", registry)?;
+        write_some(&mut fields, "txt", txt.as_ref())?;
         fields.end()
     }
 }

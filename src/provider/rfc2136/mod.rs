@@ -92,8 +92,9 @@ use self::meter::ReadMeter;
 use self::primary::Primary;
 use self::query::ZonePresence;
 use self::rooms::FreeRooms;
-use self::settings::{KeySettings, ServerAddress, ServerSettings};
+use self::settings::{KeySettings, POWERDNS_TYPES, ServerAddress, ServerSettings};
 use self::settings::{endpoints, place, server_names, zone_making};
+use self::version::{ServerSoftware, software};
 use self::wire::{Connection, WireFault};
 use super::cache::{Cache, KeptSize};
 use super::outage::place_of;
@@ -101,7 +102,7 @@ use super::secret::SecretSource;
 
 /// Name servers that take UPDATE. Any client with a key may write to their zones.
 pub const PROVIDER: Provider =
-    Provider { capabilities, check, server_names, endpoints, place, open, open_writer, examine };
+    Provider { capabilities, check, server_names, endpoints, place, open, open_writer, types, examine };
 
 /// Prerequisites name no TTL (RFC 2136 section 2.4.2).
 fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
@@ -112,7 +113,7 @@ fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
         limits: LIMITS,
         comparison: RrsetComparison::Records,
         fence: ZoneFence::Marker,
-        types: RecordTypes::All,
+        types: settings::types(settings),
         most_ttl: Ttl::MAX,
         proof: PublicationProof::ReadBack,
     }
@@ -127,6 +128,19 @@ fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
 fn open(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedReader {
     let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
     Ok(Box::new(open_servers(settings, context)?))
+}
+
+/// Which types the server takes that is written to. One that does not say what it is takes all, as far as is known.
+fn types(settings: &SettingsNode, context: &ProviderContext<'_>) -> RecordTypes {
+    let said = settings::types(settings);
+    if settings.get("software").is_some() {
+        return said;
+    }
+    let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
+    match software(&settings.servers[0], settings.exchange.timeout) {
+        ServerSoftware::PowerDns => POWERDNS_TYPES,
+        ServerSoftware::Bind | ServerSoftware::Knot | ServerSoftware::Other => said,
+    }
 }
 
 /// Opens a target to write to it; fetches the key's secret as [`open`] does.

@@ -66,7 +66,7 @@ impl Primary {
             None => match software(self.server(), self.timeout()) {
                 ServerSoftware::Knot => IN_FLIGHT_TO_KNOT,
                 ServerSoftware::Bind => IN_FLIGHT_TO_BIND,
-                ServerSoftware::Other => 1,
+                ServerSoftware::PowerDns | ServerSoftware::Other => 1,
             },
         })
     }

@@ -7,14 +7,14 @@ use std::time::Duration;
 use domain::tsig::Algorithm;
 
 use crate::diag::{Diagnostic, Diagnostics, Origin};
-use crate::dns::Name;
+use crate::dns::{Name, Rtype};
 use crate::inventory::config::shared::{A_DURATION, A_SIZE, read_command};
 use crate::inventory::node::{SettingsNode, SettingsValue, SourceText, TableReader};
 use crate::inventory::value;
 use crate::provider::TargetEndpoint;
 use crate::provider::exchange::ExchangeSettings;
 use crate::provider::secret::SecretSource;
-use crate::target::ZoneMaking;
+use crate::target::{RecordTypes, ZoneMaking};
 
 /// The port of DNS (RFC 1035 section 4.2).
 const DEFAULT_PORT: u16 = 53;
@@ -143,6 +143,8 @@ pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<ServerSett
     let limits = parse_limits(&mut reader);
     let create = read_zone_command(&mut reader, "create_command");
     let making = ZoneCommands { create, delete: read_zone_command(&mut reader, "delete_command") };
+    // What a target can do is asked for without the rest.
+    reader.choice("software", &SOFTWARE);
     let found = reader.finish();
     #[rustfmt::skip]
     let settings = servers.zip(key).map(|(servers, key)| ServerSettings {
@@ -179,6 +181,58 @@ pub fn parse_name_server(settings: &SettingsNode, source: &SourceText) -> (Optio
     let found = reader.finish();
     let settings = server.zip(key).map(|(server, key)| NameServerSettings { server, key });
     (settings.filter(|_| found.error_count() == 0), found)
+}
+
+/// The types that PowerDNS takes by UPDATE: it refuses those that it does not know, where BIND and Knot take any by its number.
+///
+/// Source: each was sent to PowerDNS 4.7 (tests/servers/stated.rs).
+pub const POWERDNS_TYPES: RecordTypes = RecordTypes::These(&[
+    Rtype::A,
+    Rtype::AAAA,
+    Rtype::AFSDB,
+    Rtype::APL,
+    Rtype::CAA,
+    Rtype::CERT,
+    Rtype::CNAME,
+    Rtype::CSYNC,
+    Rtype::DHCID,
+    Rtype::DNAME,
+    Rtype::DS,
+    Rtype::EUI48,
+    Rtype::EUI64,
+    Rtype::HINFO,
+    Rtype::HTTPS,
+    Rtype::IPSECKEY,
+    Rtype::KX,
+    Rtype::L32,
+    Rtype::L64,
+    Rtype::LOC,
+    Rtype::LP,
+    Rtype::MX,
+    Rtype::NAPTR,
+    Rtype::NID,
+    Rtype::NS,
+    Rtype::OPENPGPKEY,
+    Rtype::PTR,
+    Rtype::RP,
+    Rtype::SMIMEA,
+    Rtype::SRV,
+    Rtype::SSHFP,
+    Rtype::SVCB,
+    Rtype::TLSA,
+    Rtype::TXT,
+    Rtype::URI,
+]);
+
+/// The programs that a server may be, with the types that their UPDATE takes.
+///
+const SOFTWARE: [(&str, RecordTypes); 4] =
+    [("bind", RecordTypes::All), ("knot", RecordTypes::All), ("nsd", RecordTypes::All), ("powerdns", POWERDNS_TYPES)];
+
+/// Which types a target holds, by what `software` says that its servers are.
+pub fn types(settings: &SettingsNode) -> RecordTypes {
+    let said = settings.get("software").and_then(SettingsNode::as_text);
+    SOFTWARE.iter().find(|(word, _)| Some(*word) == said).map_or(RecordTypes::All, |(_, types)| *types)
 }
 
 /// Whether a target has commands that make and delete zones.
@@ -338,39 +392,9 @@ fn parse_key(outer: &mut TableReader<'_>, node: &SettingsNode) -> Option<KeySett
     });
     let has_algorithm = reader.require("algorithm").is_some();
     let algorithm = if has_algorithm { reader.choice("algorithm", &ALGORITHMS) } else { None };
-    let secret = parse_secret(&mut reader);
+    let secret = SecretSource::read(&mut reader);
     outer.append(reader.finish());
     Some(KeySettings { name: name?, algorithm: algorithm?, secret: secret? })
-}
-
-/// Reads where the secret is: exactly one of four keys says so.
-fn parse_secret(reader: &mut TableReader<'_>) -> Option<SecretSource> {
-    let file = reader.text("secret_file").map(|path| SecretSource::File(path.to_owned()));
-    let variable = reader.text("secret_env").map(|name| SecretSource::Variable(name.to_owned()));
-    let credential = reader.text("secret_credential").map(|name| SecretSource::Credential(name.to_owned()));
-    let command = reader.take("secret_command");
-    let command = command.map(|node| read_command(reader, node).map(SecretSource::Command));
-    let mut sources: Vec<_> =
-        [file.map(Some), variable.map(Some), credential.map(Some), command].into_iter().flatten().collect();
-    if sources.len() != 1 {
-        let message = "set exactly one of `secret_file`, `secret_env`, `secret_credential` and `secret_command`";
-        reader.error(reader.node(), "bad-secret", message);
-        return None;
-    }
-    let source = sources.pop()?;
-    if let Some(SecretSource::File(text) | SecretSource::Variable(text)) = &source
-        && text.is_empty()
-    {
-        reader.error(reader.node(), "bad-secret", "an empty name of a file or variable");
-        return None;
-    }
-    if let Some(SecretSource::Credential(name)) = &source
-        && (matches!(name.as_str(), "" | "." | "..") || name.contains('/'))
-    {
-        reader.error(reader.node(), "bad-secret", "the name of a credential is the name of a file, without a folder");
-        return None;
-    }
-    source
 }
 
 #[cfg(test)]

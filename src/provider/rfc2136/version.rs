@@ -1,4 +1,4 @@
-//! The software of a server, if it says so: some software is faster with several updates in flight.
+//! The software of a server, if it says so: some is faster with several updates in flight, and some takes not all types.
 //!
 //! Source: RFC 4892 section 3.1 and the customs that it describes: the name `version.bind`, and `version.server` as
 //! well.
@@ -21,13 +21,15 @@ const DEADLINE: Duration = Duration::from_secs(5);
 /// The names that servers answer for, in wire format.
 const NAMES: [&[u8]; 2] = [b"\x07version\x06server\0", b"\x07version\x04bind\0"];
 
-/// The software of servers; each is fastest with another number of updates in flight.
+/// The software of servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerSoftware {
     /// BIND.
     Bind,
     /// Knot DNS.
     Knot,
+    /// PowerDNS.
+    PowerDns,
     /// Another, or one that does not say.
     Other,
 }
@@ -43,10 +45,11 @@ pub fn software(server: &ServerAddress, timeout: Duration) -> ServerSoftware {
     known.unwrap_or(ServerSoftware::Other)
 }
 
-/// The software that gives itself this text: Knot its name and version, BIND its bare version, all of which begin
-/// alike.
+/// The software that gives itself this text: Knot and PowerDNS their names and versions, BIND its bare version, all of which
+/// begin alike.
 fn software_of(text: &[u8]) -> ServerSoftware {
     match text {
+        _ if text.starts_with(b"PowerDNS ") => ServerSoftware::PowerDns,
         [b'K', b'n', b'o', b't', ..] => ServerSoftware::Knot,
         [b'9', b'.', ..] => ServerSoftware::Bind,
         _ => ServerSoftware::Other,
@@ -101,7 +104,7 @@ mod tests {
             [
                 ServerSoftware::Bind,
                 ServerSoftware::Knot,
-                ServerSoftware::Other,
+                ServerSoftware::PowerDns,
                 ServerSoftware::Other,
                 ServerSoftware::Other
             ]

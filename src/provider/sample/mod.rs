@@ -39,6 +39,7 @@ pub const PROVIDER: Provider = Provider {
     place: |settings| format!("the primary of `{}`", dir(settings)),
     open: |settings, context| -> OpenedReader { Ok(Box::new(find(settings, context)?)) },
     open_writer: |settings, context| -> OpenedWriter { Ok(Box::new(find(settings, context)?)) },
+    types: |_, _| RecordTypes::All,
     examine: |_, _, _| TargetExamined {
         key: None,
         signs: false,

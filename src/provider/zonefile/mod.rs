@@ -51,7 +51,12 @@ use self::writer::FileWriter;
 
 /// A folder of the workspace. A file has no writer except the one that replaces it.
 pub const PROVIDER: Provider =
-    Provider { capabilities, check, server_names: |_| Vec::new(), endpoints, place, open, open_writer, examine };
+    Provider { capabilities, check, server_names: |_| Vec::new(), endpoints, place, open, open_writer, types, examine };
+
+/// Files hold all types.
+fn types(_: &SettingsNode, _: &ProviderContext<'_>) -> RecordTypes {
+    RecordTypes::All
+}
 
 /// A server has what the files say once `reload` has loaded them.
 fn capabilities(settings: &SettingsNode) -> TargetCapabilities {

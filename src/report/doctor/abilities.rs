@@ -95,6 +95,7 @@ fn fence(target: &TargetDiagnosis) -> String {
 fn types(types: RecordTypes) -> &'static str {
     match types {
         RecordTypes::All => "all",
+        RecordTypes::These(_) => "those that its server knows; not `TYPE65400` and the like",
     }
 }
 

@@ -127,6 +127,7 @@ fn page_with(text: &str) -> String {
             command: None,
             source_url: None,
             is_unsaved: false,
+            idle: None,
         },
     )
 }

@@ -336,7 +336,7 @@ impl Maker<'_> {
         let mut some = |value: String| (self.below(2) == 0).then_some(value);
         let url = some(url);
         let file = some("plans/".to_owned()).map(|folder| folder + &self.value());
-        PlanOutlook { refusal, file, url, hidden: None, command: None, source_url: None, is_unsaved: false }
+        PlanOutlook { refusal, file, url, hidden: None, command: None, source_url: None, is_unsaved: false, idle: None }
     }
 }
 

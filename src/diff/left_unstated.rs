@@ -1,0 +1,104 @@
+//! Own records in the domains of projects with sources of records that nothing states, and that a plan leaves.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::context::RuleContext;
+use super::left_behind::{LeftOrphan, LeftRrset, left_rrset};
+use super::orphans::ProjectDomains;
+use super::own;
+use super::protect;
+use super::statements::ADOPTED;
+use crate::change::Change;
+use crate::claim::OrphanName;
+use crate::dns::{Name, NameRef, RrKey, Rtype, ZoneName};
+use crate::inventory::model::{Policy, ProjectIndex};
+use crate::inventory::stated::DocumentIndex;
+use crate::live::LiveRrset;
+use crate::registry::Registry;
+
+/// What a plan neither changes nor removes of them, by name.
+///
+/// There is nothing while a source of the project is not believed or has a bad entry: it may state them; and at `resting`
+/// names, where an entry is blocked or skipped. AAAA and PTR, and A where the inventory lists addresses, are looked for at
+/// the names of hosts.
+pub fn left(context: &RuleContext<'_>, resting: &HashSet<&Name>, changes: &[Change]) -> Vec<LeftOrphan> {
+    let sources = &context.inventory.stated.sources;
+    if sources.is_empty() || !context.selection.hosts.is_empty() {
+        return Vec::new();
+    }
+    let changed: BTreeSet<(&ZoneName, &RrKey)> = changes.iter().map(|change| (&change.zone, &change.key)).collect();
+    let domains = ProjectDomains::of_all(context);
+    let manages = |project: ProjectIndex, rtype: Rtype| {
+        let mut own = sources.iter().filter(|source| source.project == project);
+        own.any(|source| source.types.as_ref().is_none_or(|types| types.contains(&rtype)))
+    };
+    let mut found: BTreeMap<Name, (ProjectIndex, BTreeMap<Rtype, LiveRrset<'_>>)> = BTreeMap::new();
+    let mut consider = |at: NameRef<'_>, rtype: Rtype| {
+        // What only hosts have is looked for at their names.
+        if matches!(rtype, Rtype::AAAA | Rtype::PTR) || context.stated.on(at, rtype).next().is_some() {
+            return;
+        }
+        let Some(project) = domains.project_of(at).filter(|project| manages(*project, rtype)) else { return };
+        let is_of_host = rtype == Rtype::A && context.inventory.lists_addresses(project);
+        let is_unknown = context.files_rest(project) || !context.selection.includes_stated(project);
+        if is_of_host || is_unknown || context.stated.holds(at, rtype) || is_of_zone(context, at, rtype) {
+            return;
+        }
+        if let Some(rrset) = context.live.stated_rrset(at, rtype).filter(|rrset| own::is_own(context, *rrset)) {
+            let (_, rrsets) = found.entry(at.to_name()).or_insert_with(|| (project, BTreeMap::new()));
+            rrsets.insert(rtype, rrset);
+        }
+    };
+    context.live.recorded_own().for_each(|(name, rtype)| consider(name.as_name(), rtype));
+    if context.inventory.config.pools.iter().any(|pool| pool.marking.registry == Registry::Txt) {
+        for mark in context.live.rrsets_of(Rtype::TXT) {
+            let form = &context.marking(mark.zone).form;
+            if let Some((Some(rtype), name)) = form.recorded_by(mark.rrset.owner().as_name()) {
+                consider(name.as_name(), rtype);
+            }
+        }
+    }
+    let found = found.into_iter().filter(|(name, _)| !resting.contains(name));
+    let left = found.filter_map(|(name, (project, rrsets))| {
+        let rrsets: Vec<LeftRrset> = rrsets.into_values().map(|rrset| left_rrset(context, rrset)).collect();
+        let rrsets: Vec<LeftRrset> =
+            rrsets.into_iter().filter(|left| !changed.contains(&(&left.zone, &left.key))).collect();
+        let pool = rrsets.first()?.pool.clone();
+        let remedy = remedy(context, &name, project, &rrsets);
+        let project = Some(context.project_id(project).to_owned());
+        let orphan = OrphanName { pool, name };
+        Some(LeftOrphan { orphan, hosts: Vec::new(), is_of_files: true, project, rrsets, remedy })
+    });
+    left.collect()
+}
+
+/// Whether an RRset is what its zone needs to be served.
+fn is_of_zone(context: &RuleContext<'_>, name: NameRef<'_>, rtype: Rtype) -> bool {
+    matches!(rtype, Rtype::SOA | Rtype::NS) && context.live.is_apex(name)
+}
+
+/// What deletes them, in words.
+fn remedy(context: &RuleContext<'_>, name: &Name, project: ProjectIndex, rrsets: &[LeftRrset]) -> String {
+    let id = context.project_id(project);
+    let at = name.as_name();
+    let index = DocumentIndex::of(&context.inventory.stated);
+    let is_known = |left: &LeftRrset| {
+        let notes = context.statements.by(at, left.key.rtype);
+        notes.iter().any(|by| *by == ADOPTED || index.find(by).is_some())
+    };
+    let by_hand = |why: &str| format!("state them, or delete them by hand: {why}");
+    if protect::is_untouchable(context, at) || protect::protection(context, at).is_some() {
+        return by_hand("the name is an apex, a wildcard or protected, or other records point to it");
+    }
+    if context.stated.has_name(at) || context.names.has_host(context.inventory, at) {
+        return by_hand("something else has the name, and policy `sync` deletes at free names alone");
+    }
+    match context.settings(project).map(|settings| settings.policy) {
+        _ if !rrsets.iter().all(is_known) => by_hand("no apply knows that a source stated them"),
+        Some(Policy::Sync) => by_hand("another notice says why policy `sync` leaves them"),
+        Some(policy) => {
+            format!("policy `sync` would delete them, but project `{id}` has policy `{}`", policy.as_str())
+        }
+        None => format!("correct the project file of `{id}`, so that its policy is known"),
+    }
+}

@@ -1,0 +1,40 @@
+//! Where the key is with which external-dns encrypted TXT of its registry.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::secret::SecretSource;
+use crate::diag::{Diagnostics, Problem};
+use crate::inventory::node::{SettingsNode, SourceText, TableReader};
+
+/// How long a command may take that gives the key.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Checks the settings of a key without using them.
+pub fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
+    parse(settings, source).1
+}
+
+/// Fetches the text of a key, whose settings [`check`] passed, and reads it with `read`.
+///
+/// Errors: it cannot be had, or is no key.
+pub fn fetch<K>(
+    settings: &SettingsNode,
+    source: &SourceText,
+    workspace: &Path,
+    read: fn(&[u8]) -> Option<K>,
+) -> Result<K, Problem> {
+    let from = parse(settings, source).0.expect("`check` passed the settings");
+    read(&from.fetch_text(workspace, PATIENCE)?).ok_or_else(|| {
+        Problem::new(from.to_string(), "secret-malformed", format!("the key from {from} is no key for AES-256"))
+            .hint("`--txt-encrypt-aes-key` of external-dns has it: 32 characters, or 32 bytes in base64")
+    })
+}
+
+/// Reads where the key is, and what is wrong with the settings.
+fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<SecretSource>, Diagnostics) {
+    let mut reader = TableReader::new(settings, source);
+    let from = SecretSource::read(&mut reader);
+    let found = reader.finish();
+    (from.filter(|_| found.error_count() == 0), found)
+}
