@@ -7,6 +7,7 @@ use super::compare::ClaimsResult;
 use super::left_behind::{self, LeftOrphan};
 use super::refuse::{self, SettledActs};
 use super::statements::RrsetStatement;
+use super::unstated::NoteCheck;
 use super::{
     RuleContext, SubjectBlock, SubjectStanding, SubjectStandings, delay, orphans, protect, released, standing,
 };
@@ -63,6 +64,8 @@ pub fn judge_all(context: &RuleContext<'_>) -> (SubjectStandings, FleetDecisions
 /// Decides the standing of what files state for a name, and runs its rules.
 fn judge_stated(context: &RuleContext<'_>, place: usize, spot: Option<&NameSpot>) -> (SubjectStanding, RuleOutcome) {
     let is_settled = records::is_settled(context, place, spot);
+    // Every test with records of files thus tests the shortcut, too.
+    debug_assert!(!is_settled || records::is_idle(context, place), "the rules find something at a settled name");
     let standing = records::standing(context, place, is_settled);
     let outcome = match &standing {
         _ if is_settled => None,
@@ -167,8 +170,10 @@ fn collect(
     without_host.extend(orphans::remove(context, &orphans));
     let (without_host, left) = protect::leave(context, without_host);
     acts.extend(without_host);
-    acts.extend(unstated::remove(context, standings, &decided.blocked));
-    decided.statements = unstated::news(context, standings);
+    let check = NoteCheck::of(context);
+    let resting = unstated::resting_names(context, standings, &decided.blocked);
+    acts.extend(unstated::remove(context, &resting, &check));
+    decided.statements = unstated::news(context, standings, &check);
     if !context.held.is_empty() {
         acts.retain(|act| !context.held.holds(act));
     }

@@ -60,6 +60,17 @@ pub fn is_settled(context: &RuleContext<'_>, place: usize, spot: Option<&NameSpo
     is_plain && !is_of_many && is_live && is_in_pool() && is_allowed()
 }
 
+/// Whether the rules find nothing to do for a subject, nothing to report, and nothing that blocks it by what is live.
+pub fn is_idle(context: &RuleContext<'_>, place: usize) -> bool {
+    let standing = standing(context, place, false);
+    if standing != self::standing(context, place, true) {
+        return false;
+    }
+    let SubjectStanding::Open(policy) = standing else { return true };
+    let ClaimsResult { acts, notices, blocks } = reconcile(context, place, policy);
+    acts.is_empty() && notices.is_empty() && blocks.is_empty()
+}
+
 /// The policy under which a subject is planned, or why it is skipped.
 fn skip_or_policy(context: &RuleContext<'_>, subject: &StatedSubject) -> Result<Policy, SkipCode> {
     if !context.admin(subject.project).is_some_and(|admin| admin.automation_allowed) {

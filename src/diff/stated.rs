@@ -240,6 +240,12 @@ impl StatedClaims {
 /// What applies noted of files that cannot be read now: their source is not believed; or an entry of the manifest is bad; or
 /// it is not there, and a file of the source is broken.
 fn held(inventory: &Inventory, statements: &KeptStatements) -> HashMap<Name, Vec<HeldStatement>> {
+    let (sources, documents) = (&inventory.stated.sources, &inventory.stated.documents);
+    let is_all_read = sources.iter().all(|source| source.trust.doubt().is_none() && !source.has_bad)
+        && documents.iter().all(|document| document.is_whole);
+    if is_all_read {
+        return HashMap::default();
+    }
     let documents = DocumentIndex::of(&inventory.stated);
     let is_held = |by: &str| {
         documents.find(by).is_some_and(|NotedDocument { source, document }| match document {

@@ -43,6 +43,19 @@ pub struct KeptStatements {
     by_name: ByHash<(u64, u32)>,
 }
 
+/// An RRset, and what is noted to claim it.
+#[derive(Debug)]
+pub struct NotedRrset<'s> {
+    /// The owner name.
+    pub name: &'s Name,
+    /// The type.
+    pub rtype: Rtype,
+    /// All that is noted to claim it.
+    pub by: ClaimNotes<'s>,
+    /// Whether some of that is known.
+    pub has_known: bool,
+}
+
 /// That something claims an RRset.
 #[derive(Debug)]
 struct KeptRow {
@@ -57,10 +70,20 @@ struct KeptRow {
 impl KeptStatements {
     /// Each RRset with all that claims it.
     pub fn iter(&self) -> impl Iterator<Item = (&Name, Rtype, ClaimNotes<'_>)> {
-        self.by_name.rows().iter().filter_map(|(_, place)| {
-            let KeptRow { name, rtype, .. } = &self.rows[*place as usize];
-            let (first, by) = self.found(name.as_name(), *rtype);
-            (first == Some(*place)).then_some((name, *rtype, by))
+        self.without(&[]).map(|group| (group.name, group.rtype, group.by))
+    }
+
+    /// Each RRset with a note that is not among `known`, which is by [`KeptStatements::place_of`]; empty says none is.
+    pub fn without<'s>(&'s self, known: &'s [bool]) -> impl Iterator<Item = NotedRrset<'s>> {
+        let is_known = |place: u32| known.get(place as usize).copied().unwrap_or(false);
+        let rows = self.by_name.rows().iter().map(|(_, place)| *place).filter(move |place| !is_known(*place));
+        rows.filter_map(move |place| {
+            let KeptRow { name, rtype, .. } = &self.rows[place as usize];
+            let places: SmallVec<[u32; 1]> = self.places(name.as_name(), *rtype).collect();
+            let first = places.iter().find(|place| !is_known(**place));
+            let has_known = places.iter().any(|place| is_known(*place));
+            let group = || NotedRrset { name, rtype: *rtype, by: self.notes(places.iter().copied()), has_known };
+            (first == Some(&place)).then(group)
         })
     }
 
@@ -69,33 +92,46 @@ impl KeptStatements {
         self.rows.is_empty()
     }
 
+    /// How many notes there are.
+    pub fn count(&self) -> usize {
+        self.rows.len()
+    }
+
     /// What is noted to claim an RRset.
     pub fn by(&self, name: NameRef<'_>, rtype: Rtype) -> ClaimNotes<'_> {
-        self.found(name, rtype).1
+        self.notes(self.places(name, rtype))
     }
 
     /// Whether this is noted to claim an RRset.
     pub fn has(&self, name: &Name, rtype: Rtype, by: &str) -> bool {
-        self.by(name.as_name(), rtype).contains(&by)
+        self.place_of(name.as_name(), rtype, |note| note == by).is_some()
     }
 
-    /// The place of the first row of an RRset, and what is noted to claim it.
-    fn found(&self, name: NameRef<'_>, rtype: Rtype) -> (Option<u32>, ClaimNotes<'_>) {
-        if self.rows.is_empty() {
-            return (None, ClaimNotes::new());
-        }
-        let hash = xxh3_64(name.as_wire());
-        let near = self.by_name.near(hash).iter().filter(|(own, _)| *own == hash).map(|(_, place)| *place);
-        let is_its = |place: &u32| {
+    /// The place of the first note about an RRset that passes a test.
+    pub fn place_of(&self, name: NameRef<'_>, rtype: Rtype, is_it: impl Fn(&str) -> bool) -> Option<usize> {
+        self.places(name, rtype).find(|place| is_it(self.text(*place))).map(|place| place as usize)
+    }
+
+    /// The places of the rows of an RRset.
+    fn places(&self, name: NameRef<'_>, rtype: Rtype) -> impl Iterator<Item = u32> {
+        let hash = if self.rows.is_empty() { 0 } else { xxh3_64(name.as_wire()) };
+        let near = self.by_name.near(hash).iter().filter(move |(own, _)| *own == hash).map(|(_, place)| *place);
+        near.filter(move |place| {
             let row = &self.rows[*place as usize];
             row.rtype == rtype && row.name.as_name() == name
-        };
-        let mut places = near.filter(is_its).peekable();
-        let first = places.peek().copied();
-        let mut by: ClaimNotes<'_> =
-            places.map(|place| self.texts[self.rows[place as usize].text as usize].as_str()).collect();
-        by.sort_unstable();
-        (first, by)
+        })
+    }
+
+    /// What rows say, sorted.
+    fn notes(&self, places: impl Iterator<Item = u32>) -> ClaimNotes<'_> {
+        let mut notes: ClaimNotes<'_> = places.map(|place| self.text(place)).collect();
+        notes.sort_unstable();
+        notes
+    }
+
+    /// What a row says.
+    fn text(&self, place: u32) -> &str {
+        &self.texts[self.rows[place as usize].text as usize]
     }
 }
 

@@ -14,7 +14,7 @@ use super::context::RuleContext;
 use super::orphans::ProjectDomains;
 use super::own;
 use super::protect::{self, Protection};
-use super::statements::{ADOPTED, RrsetStatement};
+use super::statements::{ADOPTED, NotedRrset, RrsetStatement};
 use super::subject_standing::{SubjectStanding, SubjectStandings};
 use crate::change::{BlockedSubject, Rule};
 use crate::claim::{OrphanName, Subject};
@@ -28,16 +28,16 @@ use crate::live::LiveRrset;
 /// Removes own RRsets that files stated and no longer state.
 ///
 /// Under `repair` those whose manifest or zone file is still there; under `sync` also those at names that nothing
-/// has now. `blocked` are the subjects that their own rules blocked.
-pub fn remove(context: &RuleContext<'_>, standings: &SubjectStandings, blocked: &[BlockedSubject]) -> Vec<RuleAct> {
+/// has now; at none of the `resting` names, where an entry is blocked or skipped.
+pub fn remove(context: &RuleContext<'_>, resting: &HashSet<&Name>, check: &NoteCheck) -> Vec<RuleAct> {
     if context.statements.is_empty() {
         return Vec::new();
     }
     let (mut acts, index) = (Vec::new(), DocumentIndex::of(&context.inventory.stated));
-    let (resting, domains) = (resting_names(context, standings, blocked), ProjectDomains::of_all(context));
-    for (name, rtype, by) in context.statements.iter() {
-        // Such a name keeps all that it has: what is to take the place of an RRset may be what is blocked.
-        if resting.contains(name) {
+    let domains = ProjectDomains::of_all(context);
+    for NotedRrset { name, rtype, by, has_known } in context.statements.without(&check.known) {
+        // A resting name keeps all that it has: what is to take the place of an RRset may be what is blocked.
+        if has_known || resting.contains(name) {
             continue;
         }
         let is_kept =
@@ -176,35 +176,54 @@ fn is_spared(context: &RuleContext<'_>, name: &Name, rtype: Rtype) -> bool {
     }
 }
 
+/// What of the notes still holds, and which claims have none.
+pub struct NoteCheck {
+    /// Which notes are of what claims the RRset now, by their places.
+    known: Vec<bool>,
+    /// The claims without a note, each with the place of its subject.
+    fresh: Vec<(usize, usize)>,
+}
+
+impl NoteCheck {
+    /// Compares the notes with all claims.
+    pub fn of(context: &RuleContext<'_>) -> NoteCheck {
+        let (statements, sources) = (context.statements, &context.inventory.stated.sources);
+        let mut check = NoteCheck { known: vec![false; statements.count()], fresh: Vec::new() };
+        for (place, subject) in context.stated.subjects.iter().enumerate() {
+            let (source, name) = (&sources[usize::from(subject.source)], subject.name().as_name());
+            for (number, own) in subject.claims.iter().enumerate() {
+                match statements.place_of(name, own.claim.rtype, |note| source.is_noted(&subject.by, note)) {
+                    Some(note) => check.known[note] = true,
+                    None => check.fresh.push((place, number)),
+                }
+            }
+        }
+        check
+    }
+}
+
 /// What an apply notes: what open subjects claim now of RRsets that are own, or that it creates; and what it forgets of what
 /// was noted.
 ///
 /// Forgotten is what another manifest claims while the one that was noted is there and does not; and what is no longer live.
-pub fn news(context: &RuleContext<'_>, standings: &SubjectStandings) -> Vec<RrsetStatement> {
+pub fn news(context: &RuleContext<'_>, standings: &SubjectStandings, check: &NoteCheck) -> Vec<RrsetStatement> {
     let inventory = context.inventory;
     let mut news = Vec::new();
-    for (subject, standing) in context.stated.subjects.iter().zip(&standings.stated) {
+    for (place, number) in &check.fresh {
+        let (subject, standing) = (&context.stated.subjects[*place], &standings.stated[*place]);
         if !matches!(standing, SubjectStanding::Open(_)) || !context.selection.includes_stated(subject.project) {
             continue;
         }
-        let (source, name) = (&inventory.stated.sources[usize::from(subject.source)], subject.name());
-        for own in &subject.claims {
-            let rtype = own.claim.rtype;
-            let known = context.statements.by(name.as_name(), rtype);
-            let is_known = known.iter().any(|note| source.is_noted(&subject.by, note));
-            // What is another's stays another's, and is never removed.
-            let may_be_own = || {
-                let found = context.live.stated_rrset(name.as_name(), rtype);
-                found.is_none_or(|found| own::is_own(context, found))
-            };
-            if !is_known && may_be_own() {
-                let by = source.noted(&subject.by);
-                news.push(RrsetStatement { by, is_kept: true, name: name.clone(), rtype });
-            }
+        let (name, rtype) = (subject.name(), subject.claims[*number].claim.rtype);
+        // What is another's stays another's, and is never removed.
+        let found = context.live.stated_rrset(name.as_name(), rtype);
+        if found.is_none_or(|found| own::is_own(context, found)) {
+            let by = inventory.stated.sources[usize::from(subject.source)].noted(&subject.by);
+            news.push(RrsetStatement { by, is_kept: true, name: name.clone(), rtype });
         }
     }
     if context.selection.is_all() && !context.statements.is_empty() {
-        forget(context, &mut news);
+        forget(context, check, &mut news);
     }
     news.sort();
     news.dedup();
@@ -212,13 +231,13 @@ pub fn news(context: &RuleContext<'_>, standings: &SubjectStandings) -> Vec<Rrse
 }
 
 /// Adds what an apply forgets of what was noted.
-fn forget(context: &RuleContext<'_>, news: &mut Vec<RrsetStatement>) {
+fn forget(context: &RuleContext<'_>, check: &NoteCheck, news: &mut Vec<RrsetStatement>) {
     let (stated, index) = (&context.inventory.stated, DocumentIndex::of(&context.inventory.stated));
     // What counts for nothing, and what a second zone file says of a name, is claimed by no subject. It is rarely asked for.
     let entries: OnceCell<HashSet<(&Name, Rtype, String)>> = OnceCell::new();
     let entries = || entries.get_or_init(|| said_by_entries(stated));
     let is_whole = |by: &str| index.find(by).and_then(|noted| noted.document).is_some_and(|document| document.is_whole);
-    for (name, rtype, by) in context.statements.iter() {
+    for NotedRrset { name, rtype, by, .. } in context.statements.without(&check.known) {
         let at = name.as_name();
         let is_said = |by: &str| {
             let is_it = |source: u16, own: &StatedBy| stated.sources[usize::from(source)].is_noted(own, by);

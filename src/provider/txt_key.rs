@@ -10,6 +10,9 @@ use crate::inventory::node::{SettingsNode, SourceText, TableReader};
 /// How long a command may take that gives the key.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// What a key is.
+const HINT: &str = "`--txt-encrypt-aes-key` of external-dns has the key: 32 characters, or 32 bytes in base64";
+
 /// Checks the settings of a key without using them.
 pub fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
     parse(settings, source).1
@@ -25,9 +28,14 @@ pub fn fetch<K>(
     read: fn(&[u8]) -> Option<K>,
 ) -> Result<K, Problem> {
     let from = parse(settings, source).0.expect("`check` passed the settings");
-    read(&from.fetch_text(workspace, PATIENCE)?).ok_or_else(|| {
-        Problem::new(from.to_string(), "secret-malformed", format!("the key from {from} is no key for AES-256"))
-            .hint("`--txt-encrypt-aes-key` of external-dns has it: 32 characters, or 32 bytes in base64")
+    // What is said of other secrets is about keys of TSIG.
+    let text = from.fetch_text(workspace, PATIENCE).map_err(|problem| match problem.code.as_str() {
+        "secret-exposed" => problem,
+        _ => problem.hint(HINT),
+    })?;
+    read(&text).ok_or_else(|| {
+        let message = format!("the key from {from} is no key for AES-256");
+        Problem::new(from.to_string(), "secret-malformed", message).hint(HINT)
     })
 }
 
