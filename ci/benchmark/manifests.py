@@ -2,7 +2,7 @@
 
 The endpoints are A of names below a domain of their own. They are live and right; or they are new, so that the plan creates
 all of them. Live and right they are planned without a state, and with that of the apply
-that made them just before, which is told only: the fleet alone has none.
+that made them just before; the fleet alone has none, so that this has no limit.
 """
 
 import glob

@@ -189,7 +189,7 @@ fn collect(
     decided.notices.extend(delay::resting(context));
     decided.left_behind = left_behind::left(context, &orphans, &decided.changes, &decided.waiting);
     let resting = unstated::resting_names(context, standings, &decided.blocked);
-    decided.left_behind.extend(left_unstated::left(context, &resting, &decided.changes));
+    decided.left_behind.extend(left_unstated::left(context, &resting, (&decided.changes, &decided.waiting)));
     // An inventory number that several rows claim is one host.
     let FleetDecisions { blocked, skipped, .. } = &mut decided;
     let key = |own: &BlockedSubject| (own.subject.clone(), own.project.clone(), own.code, own.message.clone());

@@ -8,7 +8,7 @@ use super::orphans::ProjectDomains;
 use super::own;
 use super::protect;
 use super::statements::ADOPTED;
-use crate::change::Change;
+use crate::change::{Change, WaitingRrset};
 use crate::claim::OrphanName;
 use crate::dns::{Name, NameRef, RrKey, Rtype, ZoneName};
 use crate::inventory::model::{Policy, ProjectIndex};
@@ -16,17 +16,23 @@ use crate::inventory::stated::DocumentIndex;
 use crate::live::LiveRrset;
 use crate::registry::Registry;
 
-/// What a plan neither changes nor removes of them, by name.
+/// What a plan neither changes nor lists as waiting of them, by name.
 ///
 /// There is nothing while a source of the project is not believed or has a bad entry: it may state them; and at `resting`
 /// names, where an entry is blocked or skipped. AAAA and PTR, and A where the inventory lists addresses, are looked for at
 /// the names of hosts.
-pub fn left(context: &RuleContext<'_>, resting: &HashSet<&Name>, changes: &[Change]) -> Vec<LeftOrphan> {
+pub fn left(
+    context: &RuleContext<'_>,
+    resting: &HashSet<&Name>,
+    (changes, waiting): (&[Change], &[WaitingRrset]),
+) -> Vec<LeftOrphan> {
     let sources = &context.inventory.stated.sources;
     if sources.is_empty() || !context.selection.hosts.is_empty() {
         return Vec::new();
     }
-    let changed: BTreeSet<(&ZoneName, &RrKey)> = changes.iter().map(|change| (&change.zone, &change.key)).collect();
+    let changed = changes.iter().map(|change| (&change.zone, &change.key));
+    let changed: BTreeSet<(&ZoneName, &RrKey)> =
+        changed.chain(waiting.iter().map(|waiting| (&waiting.zone, &waiting.key))).collect();
     let domains = ProjectDomains::of_all(context);
     let manages = |project: ProjectIndex, rtype: Rtype| {
         let mut own = sources.iter().filter(|source| source.project == project);
