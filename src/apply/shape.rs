@@ -23,6 +23,7 @@
 //! apply changed all of it is tested by the journal (`undo::stray`).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::slice;
 
 use crate::change::{Change, ChangeKind, Reason, Rule};
 use crate::claim::{OrphanName, Subject};
@@ -312,7 +313,9 @@ fn text(
     let ours = || MarkLabels::new(owner, change.subject.manifest()).to_rdata();
     let how = match (diff.added.as_slice(), diff.removed.as_slice(), diff.sets_ttl) {
         ([added], [], false) if **added == ours() => ExistenceChange::Created,
-        ([], removed, false) if removed.iter().all(|rdata| is_ours(rdata, marking)) => ExistenceChange::Deleted,
+        ([], removed, false) if removed.iter().all(|rdata| marking.is_ours(slice::from_ref(rdata)) == Some(true)) => {
+            ExistenceChange::Deleted
+        }
         _ => {
             return no(format!("does something else than to add or remove the registry's text of owner `{owner}`"));
         }
@@ -337,11 +340,6 @@ fn adopted(diff: &RrsetDiff<'_>, marking: &Marking) -> ShapeVerdict {
         return Ok(());
     }
     no(format!("does something else than to make `{owner}` the owner"))
-}
-
-/// Whether a TXT says that an RRset is ours.
-fn is_ours(rdata: &Rdata, marking: &Marking) -> bool {
-    marking.labels(rdata.as_rdata(Rtype::TXT)).is_some_and(|labels| labels.owner() == marking.owner)
 }
 
 /// Judges the reasons of a change: rules of its type, and of what it does.

@@ -17,6 +17,7 @@ use super::subject_standing::{SubjectStanding, SubjectStandings};
 use super::{copies, merge, words};
 use crate::change::{BlockCode, Change, Notice, NoticeCode, RecordedRrset};
 use crate::claim::{OrphanName, Rule, Subject};
+use crate::desired::records::StatedSubject;
 use crate::diag::Origin;
 use crate::dns::{Name, NameRef, Rdata, Rtype, reverse};
 use crate::inventory::model::{Policy, ProjectIndex};
@@ -48,9 +49,7 @@ pub fn decide(
     let AdoptionParts { changes, mut notices, mut statements } = adopt(context);
     let changes = copies::at_all_targets(context.inventory, changes, pools, |seen| {
         let other = adopt(&RuleContext { live: &seen.live, ..*context });
-        let new: Vec<Notice> = other.notices.into_iter().filter(|notice| !notices.contains(notice)).collect();
-        let told = |notice: Notice| Notice { message: words::at_target(&seen.target, &notice.message), ..notice };
-        notices.extend(new.into_iter().map(told));
+        copies::add_notices(&mut notices, &seen.target, other.notices);
         statements.extend(other.statements);
         other.changes
     });
@@ -250,14 +249,10 @@ impl Adoption<'_, '_> {
     fn claimant(&self, name: NameRef<'_>, rtype: Rtype) -> Option<Result<Heir, KeptOwner>> {
         let context = self.context;
         if let Some((place, origin)) = context.stated.claimant(name, rtype) {
-            let subject = &context.stated.subjects[place];
-            let (is_out, project) = (self.is_left_out(&self.standings.stated[place]), subject.project);
-            let is_selected = context.selection.includes_stated(project);
-            return Some(match (is_selected, is_out) {
-                (false, _) => Err(KeptOwner::NotSelected),
-                (true, true) => Err(KeptOwner::LeftOut),
-                (true, false) => Ok(Heir { subject: subject.subject.clone(), project, evidence: Some(origin) }),
-            });
+            let StatedSubject { subject, project, .. } = &context.stated.subjects[place];
+            let heir = Heir { subject: subject.clone(), project: *project, evidence: Some(origin) };
+            let is_selected = context.selection.includes_stated(*project);
+            return Some(self.inherits(heir, is_selected, &self.standings.stated[place]));
         }
         let place = match rtype {
             Rtype::PTR => {
@@ -272,15 +267,18 @@ impl Adoption<'_, '_> {
             _ => return None,
         };
         let host = &context.inventory.hosts[place];
-        let is_out = self.is_left_out(&self.standings.hosts[place]);
+        let heir = Heir { subject: Subject::Host(host.inv), project: host.project, evidence: Some(host.origin) };
         let is_selected = context.selection.includes(host.inv, host.project);
-        Some(match (is_selected, is_out) {
-            (false, _) => Err(KeptOwner::NotSelected),
-            (true, true) => Err(KeptOwner::LeftOut),
-            (true, false) => {
-                Ok(Heir { subject: Subject::Host(host.inv), project: host.project, evidence: Some(host.origin) })
-            }
-        })
+        Some(self.inherits(heir, is_selected, &self.standings.hosts[place]))
+    }
+
+    /// An heir, where the command line names it and plans have it.
+    fn inherits(&self, heir: Heir, is_selected: bool, standing: &SubjectStanding) -> Result<Heir, KeptOwner> {
+        match standing {
+            _ if !is_selected => Err(KeptOwner::NotSelected),
+            standing if self.is_left_out(standing) => Err(KeptOwner::LeftOut),
+            _ => Ok(heir),
+        }
     }
 
     /// Whether a host has an address once its rules have run.

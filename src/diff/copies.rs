@@ -215,11 +215,7 @@ pub fn join(context: &RuleContext<'_>, decided: &mut FleetDecisions, pools: Vec<
             let blocked = other.blocked.iter().filter(|blocked| !known.contains(&blocked.subject));
             decided.notices.extend(blocked.map(|blocked| left_at(&seen.target, blocked)));
             let (notices, waiting) = (other.notices, other.waiting);
-            // What is found in all copies is one notice; what is found at this target alone has its name.
-            let is_new = |notice: &Notice| !decided.notices.contains(notice);
-            let notices: Vec<Notice> = notices.into_iter().filter(is_new).collect();
-            let told = |notice: Notice| Notice { message: words::at_target(&seen.target, &notice.message), ..notice };
-            decided.notices.extend(notices.into_iter().map(told));
+            add_notices(&mut decided.notices, &seen.target, notices);
             let is_new = |rrset: &&_| !decided.waiting.contains(rrset);
             let waiting: Vec<_> = waiting.iter().filter(is_new).cloned().collect();
             decided.waiting.extend(waiting);
@@ -227,6 +223,13 @@ pub fn join(context: &RuleContext<'_>, decided: &mut FleetDecisions, pools: Vec<
         decided.changes = rest;
         decided.changes.extend(joined.finish(pool));
     }
+}
+
+/// Adds the notices of a target: what is found in all copies is one notice, what is found at this target alone has its name.
+pub fn add_notices(known: &mut Vec<Notice>, target: &TargetId, notices: Vec<Notice>) {
+    let new: Vec<Notice> = notices.into_iter().filter(|notice| !known.contains(notice)).collect();
+    let told = |notice: Notice| Notice { message: words::at_target(target, &notice.message), ..notice };
+    known.extend(new.into_iter().map(told));
 }
 
 /// Joins changes by the reference with those by each other target of pools that have several.

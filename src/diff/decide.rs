@@ -46,11 +46,10 @@ pub fn decide(inventory: &Inventory, live: &Live, given: DecisionInput<'_>) -> F
 pub fn decide_and<T>(
     inventory: &Inventory,
     live: &Live,
-    DecisionInput { now, servers, types, selection, tripped, waits, statements, held, copies: pools }: DecisionInput<
-        '_,
-    >,
+    given: DecisionInput<'_>,
     look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions) -> T,
 ) -> T {
+    let DecisionInput { now, servers, types, selection, tripped, waits, statements, held, copies: pools } = given;
     let desired = DesiredHosts::new(inventory, live, now);
     let ground = RuleGround { inventory, live, servers };
     let index = || rayon::join(|| NameIndex::new(inventory), || ForeseenNames::find(inventory, live, now));

@@ -64,13 +64,13 @@ pub fn left(
             }
         }
     }
+    let index = DocumentIndex::of(&context.inventory.stated);
     let found = found.into_iter().filter(|(name, _)| !resting.contains(name));
     let left = found.filter_map(|(name, (project, rrsets))| {
-        let rrsets: Vec<LeftRrset> = rrsets.into_values().map(|rrset| left_rrset(context, rrset)).collect();
-        let rrsets: Vec<LeftRrset> =
-            rrsets.into_iter().filter(|left| !changed.contains(&(&left.zone, &left.key))).collect();
+        let rrsets = rrsets.into_values().map(|rrset| left_rrset(context, rrset));
+        let rrsets: Vec<LeftRrset> = rrsets.filter(|left| !changed.contains(&(&left.zone, &left.key))).collect();
         let pool = rrsets.first()?.pool.clone();
-        let remedy = remedy(context, &name, project, &rrsets);
+        let remedy = remedy(context, &index, (&name, project), &rrsets);
         let project = Some(context.project_id(project).to_owned());
         let orphan = OrphanName { pool, name };
         Some(LeftOrphan { orphan, hosts: Vec::new(), is_of_files: true, project, rrsets, remedy })
@@ -84,10 +84,14 @@ fn is_of_zone(context: &RuleContext<'_>, name: NameRef<'_>, rtype: Rtype) -> boo
 }
 
 /// What deletes them, in words.
-fn remedy(context: &RuleContext<'_>, name: &Name, project: ProjectIndex, rrsets: &[LeftRrset]) -> String {
+fn remedy(
+    context: &RuleContext<'_>,
+    index: &DocumentIndex<'_>,
+    (name, project): (&Name, ProjectIndex),
+    rrsets: &[LeftRrset],
+) -> String {
     let id = context.project_id(project);
     let at = name.as_name();
-    let index = DocumentIndex::of(&context.inventory.stated);
     let is_known = |left: &LeftRrset| {
         let notes = context.statements.by(at, left.key.rtype);
         notes.iter().any(|by| *by == ADOPTED || index.find(by).is_some())

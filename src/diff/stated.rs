@@ -23,7 +23,7 @@ use crate::diag::Origin;
 use crate::dns::{Name, NameRef, Rdata, Rtype, address_type, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::source::RecordConflicts;
-use crate::inventory::stated::{DocumentIndex, NotedDocument, StatedBy};
+use crate::inventory::stated::{DocumentIndex, NotedDocument};
 use crate::live::Live;
 use crate::names::NameIndex;
 
@@ -157,15 +157,6 @@ impl StatedClaims {
     /// Whether a claim on an RRset has a value, or may have it.
     pub fn has_value(&self, name: NameRef<'_>, rtype: Rtype, rdata: &Rdata) -> bool {
         self.holds(name, rtype) || self.on(name, rtype).any(|claim| values(claim).any(|own| own == rdata))
-    }
-
-    /// Whether a manifest or zone file, of those that subjects have, claims an RRset; `is_it` knows it, and its source.
-    pub fn is_claimed_by(&self, name: NameRef<'_>, rtype: Rtype, is_it: impl Fn(u16, &StatedBy) -> bool) -> bool {
-        let mut places = self.at.get(name.as_wire()).into_iter().flatten();
-        places.any(|place| {
-            let subject = &self.subjects[place.subject as usize];
-            self.claim(*place).claim.rtype == rtype && is_it(subject.source, &subject.by)
-        })
     }
 
     /// What contradicts a subject.

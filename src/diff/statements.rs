@@ -50,9 +50,9 @@ pub struct NotedRrset<'s> {
     pub name: &'s Name,
     /// The type.
     pub rtype: Rtype,
-    /// All that is noted to claim it.
+    /// What is noted to claim it, without what is known.
     pub by: ClaimNotes<'s>,
-    /// Whether some of that is known.
+    /// Whether any note of it is known.
     pub has_known: bool,
 }
 
@@ -73,17 +73,17 @@ impl KeptStatements {
         self.without(&[]).map(|group| (group.name, group.rtype, group.by))
     }
 
-    /// Each RRset with a note that is not among `known`, which is by [`KeptStatements::place_of`]; empty says none is.
+    /// Each RRset with its notes that are not among `known`, where there are any; `known` is by [`KeptStatements::place_of`]; empty says none is.
     pub fn without<'s>(&'s self, known: &'s [bool]) -> impl Iterator<Item = NotedRrset<'s>> {
         let is_known = |place: u32| known.get(place as usize).copied().unwrap_or(false);
         let rows = self.by_name.rows().iter().map(|(_, place)| *place).filter(move |place| !is_known(*place));
         rows.filter_map(move |place| {
             let KeptRow { name, rtype, .. } = &self.rows[place as usize];
             let places: SmallVec<[u32; 1]> = self.places(name.as_name(), *rtype).collect();
-            let first = places.iter().find(|place| !is_known(**place));
-            let has_known = places.iter().any(|place| is_known(*place));
-            let group = || NotedRrset { name, rtype: *rtype, by: self.notes(places.iter().copied()), has_known };
-            (first == Some(&place)).then(group)
+            let others: SmallVec<[u32; 1]> = places.iter().copied().filter(|place| !is_known(*place)).collect();
+            let has_known = others.len() < places.len();
+            let is_first = others.first() == Some(&place);
+            is_first.then(|| NotedRrset { name, rtype: *rtype, by: self.notes(others.into_iter()), has_known })
         })
     }
 

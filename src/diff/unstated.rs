@@ -22,7 +22,7 @@ use crate::desired::records::subject_of;
 use crate::diag::Origin;
 use crate::dns::{Name, Rtype};
 use crate::inventory::model::{Policy, ProjectFile, ProjectIndex};
-use crate::inventory::stated::{DocumentIndex, EntryContent, NotedDocument, StatedBy, StatedRecords};
+use crate::inventory::stated::{DocumentIndex, EntryContent, NotedDocument, StatedRecords};
 use crate::live::LiveRrset;
 
 /// Removes own RRsets that files stated and no longer state.
@@ -239,10 +239,7 @@ fn forget(context: &RuleContext<'_>, check: &NoteCheck, news: &mut Vec<RrsetStat
     let is_whole = |by: &str| index.find(by).and_then(|noted| noted.document).is_some_and(|document| document.is_whole);
     for NotedRrset { name, rtype, by, .. } in context.statements.without(&check.known) {
         let at = name.as_name();
-        let is_said = |by: &str| {
-            let is_it = |source: u16, own: &StatedBy| stated.sources[usize::from(source)].is_noted(own, by);
-            context.stated.is_claimed_by(at, rtype, is_it) || entries().contains(&(name, rtype, by.to_owned()))
-        };
+        let is_said = |by: &str| entries().contains(&(name, rtype, by.to_owned()));
         let is_claimed = || context.stated.on(at, rtype).next().is_some();
         let is_gone = || {
             let zone = context.live.zone_of(at);

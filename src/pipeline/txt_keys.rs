@@ -11,10 +11,20 @@ use crate::registry::{Registry, TxtKey};
 ///
 /// Errors: a key cannot be had.
 pub fn fetch(config: &mut Config, workspace: &Path) -> Result<(), Problem> {
+    let (source, of_all) = (&config.source, config.txt_key.as_ref());
+    let fetch = |settings| txt_key::fetch(settings, source, workspace, TxtKey::parse);
+    // A command may give it: it runs once for all pools.
+    let mut shared: Option<TxtKey> = None;
     for pool in config.pools.iter_mut().filter(|pool| pool.marking.registry == Registry::Txt) {
-        let settings = pool.txt_key.as_ref().or(config.txt_key.as_ref());
-        let fetch = |settings| txt_key::fetch(settings, &config.source, workspace, TxtKey::parse);
-        pool.marking.key = settings.map(fetch).transpose()?;
+        pool.marking.key = match (&pool.txt_key, of_all) {
+            (Some(own), _) => Some(fetch(own)?),
+            (None, Some(of_all)) => {
+                let key = shared.take().map_or_else(|| fetch(of_all), Ok)?;
+                shared = Some(key.clone());
+                Some(key)
+            }
+            (None, None) => None,
+        };
     }
     Ok(())
 }

@@ -225,7 +225,6 @@ pub const POWERDNS_TYPES: RecordTypes = RecordTypes::These(&[
 ]);
 
 /// The programs that a server may be, with the types that their UPDATE takes.
-///
 const SOFTWARE: [(&str, RecordTypes); 4] =
     [("bind", RecordTypes::All), ("knot", RecordTypes::All), ("nsd", RecordTypes::All), ("powerdns", POWERDNS_TYPES)];
 
