@@ -272,6 +272,8 @@ words! {
         ZoneUnknown = "zone-unknown",
         /// A settings file has errors, so that hosts are not planned.
         BadSettings = "bad-settings",
+        /// A part of a file of records could not be read, so that it is not known which names it states.
+        RecordsUnread = "records-unread",
         /// A zone was queried name by name, so that not all of it was read.
         ReadByQuery = "read-by-query",
         /// A source fails a test, and is not believed.
@@ -314,7 +316,10 @@ impl NoticeCode {
     /// Whether something could not be read, or not be used, so that the plan is incomplete.
     pub fn tells_of_failure(self) -> bool {
         match self {
-            NoticeCode::SourceUnknown | NoticeCode::ZoneUnknown | NoticeCode::BadSettings => true,
+            NoticeCode::SourceUnknown
+            | NoticeCode::ZoneUnknown
+            | NoticeCode::BadSettings
+            | NoticeCode::RecordsUnread => true,
             NoticeCode::ForeignName
             | NoticeCode::ReadByQuery
             | NoticeCode::SourceUntrusted

@@ -28,8 +28,8 @@ use crate::progress::RunStage;
 use crate::report;
 use crate::report::apply::{ApplyReport, YES, declined, question};
 use crate::report::event::{Applier, DoneFacts, RunReport};
-use crate::state::ApplyId;
 use crate::state::served::ServedOutcome;
+use crate::state::{ApplyId, StateNotes};
 
 /// What is to be applied, and how the outcome is printed.
 #[derive(Debug, Clone, Copy)]
@@ -291,6 +291,7 @@ impl ApplyOutput<'_> {
                     started,
                     refusal: None,
                     applied: &applied,
+                    noted: StateNotes::default(),
                     moved: &[],
                     served: None,
                     exit,
@@ -312,6 +313,7 @@ impl ApplyOutput<'_> {
             started: self.started,
             refusal: Some(refusal),
             applied: &applied,
+            noted: StateNotes::default(),
             moved: &[],
             served: None,
             exit: exit.code(),
@@ -323,7 +325,7 @@ impl ApplyOutput<'_> {
 
     /// Prints the outcome of an apply; `verdict` is how the command ends for the plan alone.
     pub fn tell(&self, ran: &ApplyRun, is_interrupted: bool, verdict: Exit) -> Result<Exit, CommandFailure> {
-        let ApplyRun { apply, refusal, applied, moved, is_journaled, took, served } = ran;
+        let ApplyRun { apply, refusal, applied, noted, moved, is_journaled, took, served } = ran;
         let exit = exit(ran, is_interrupted).and(verdict);
         tracing::debug!("sending took {:.3} s, reading back {:.3} s", took.0.as_secs_f64(), took.1.as_secs_f64());
         let report = ApplyReport {
@@ -332,6 +334,7 @@ impl ApplyOutput<'_> {
             started: self.started,
             refusal: refusal.as_ref(),
             applied,
+            noted: *noted,
             moved,
             served: served.as_ref(),
             exit: exit.code(),

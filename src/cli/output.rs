@@ -308,11 +308,17 @@ pub fn reason<'a>(shared: &'a SharedArgs, message: &str, hint: &str) -> Result<&
     given.ok_or_else(|| CommandFailure::new(message).hint(hint))
 }
 
-/// The clock that ages are measured against: what the command line says, else the machine's.
+/// The clock that ages are measured against: what the command line says, else the machine's, to the millisecond.
 pub fn now(shared: &SharedArgs) -> Result<Time, CommandFailure> {
+    let of_machine = || {
+        // People read these times, and nothing needs more digits.
+        let now = jiff::Timestamp::now();
+        let cut = jiff::TimestampRound::new().smallest(jiff::Unit::Millisecond).mode(jiff::RoundMode::Trunc);
+        Time::from_timestamp(now.round(cut).unwrap_or(now))
+    };
     match shared.now {
         Some(now) => Ok(now),
-        None => Time::from_timestamp(jiff::Timestamp::now())
+        None => of_machine()
             .ok_or_else(|| CommandFailure::new("the machine's clock is centuries off").hint("set it, or give `--now`")),
     }
 }

@@ -11,7 +11,7 @@ use crate::claim::{
     EndpointName, IfForeign, RecordName, RrsetClaim, Rule, Subject, TtlHold, Want, WantedTtl, WantedValue,
 };
 use crate::diag::Origin;
-use crate::dns::Name;
+use crate::dns::{Name, Rtype};
 use crate::inventory::Inventory;
 use crate::inventory::model::ProjectIndex;
 use crate::inventory::stated::{EntryContent, RecordSource, StatedBy, StatedEntry, StatedRrset};
@@ -37,7 +37,7 @@ pub struct StatedSubject {
     /// Its claims, each with its place, in the order of the entries.
     pub claims: Vec<StatedClaim>,
     /// What of its entries counts for nothing, because another entry of its source is preferred.
-    pub lost: Vec<StatedFault>,
+    pub lost: Vec<LostClaim>,
 }
 
 impl StatedSubject {
@@ -56,6 +56,17 @@ pub struct StatedFault {
     pub message: String,
     /// Whether the entry is right, and no target can do what it demands.
     pub is_unsupported: bool,
+}
+
+/// A claim that counts for nothing.
+#[derive(Debug)]
+pub struct LostClaim {
+    /// Where the entry is.
+    pub origin: Origin,
+    /// The type of what it states.
+    pub rtype: Rtype,
+    /// The type of what is preferred, and where that entry is.
+    pub winner: (Rtype, Origin),
 }
 
 /// A claim of an entry.

@@ -9,8 +9,9 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use super::records::{StatedClaim, StatedFault, StatedSubject};
+use super::records::{LostClaim, StatedClaim, StatedSubject};
 use crate::claim::{RrsetClaim, Subject, TtlHold, Want, WantedValue};
+use crate::diag::Origin;
 use crate::dns::{Name, Rdata, Rtype, Ttl};
 
 /// Claims that external-dns takes for one: of one type, with one TTL.
@@ -51,7 +52,7 @@ fn settle_name(
         }
     }
     let joined: Vec<Vec<RivalPlace>> = groups.into_values().chain(alone).collect();
-    let values: Vec<Vec<WantedValue>> = joined.iter().map(|group| values_of(subjects, group)).collect();
+    let values: Vec<Vec<Rdata>> = joined.iter().map(|group| values_of(subjects, group)).collect();
     let rtype = |group: &[RivalPlace]| subjects[group[0].0].claims[group[0].1].claim.rtype;
     let types: Vec<Rtype> = joined.iter().map(|group| rtype(group)).collect();
     let has_others = types.iter().any(|rtype| *rtype != Rtype::CNAME);
@@ -74,24 +75,43 @@ fn settle_name(
             winners.insert(*rtype, place);
         }
     }
-    let mut lost: BTreeSet<RivalPlace> = BTreeSet::new();
-    for (place, (group, values)) in joined.iter().zip(values).enumerate() {
-        if winners.get(&types[place]) != Some(&place) {
-            lost.extend(group);
-            continue;
+    let first_of_others = winners.iter().find(|(rtype, _)| **rtype != Rtype::CNAME).map(|(_, place)| *place);
+    let mut lost: BTreeMap<RivalPlace, RivalPlace> = BTreeMap::new();
+    for (place, group) in joined.iter().enumerate() {
+        let winner = winners.get(&types[place]).copied().or(first_of_others).expect("another type hides a CNAME");
+        let says_the_same = || {
+            let ttl = |place: usize| ttl_of(&claim_at(subjects, joined[place][0]).claim);
+            types[place] == types[winner] && ttl(place) == ttl(winner) && values[place] == values[winner]
+        };
+        if winner != place && !says_the_same() {
+            lost.extend(group.iter().map(|own| (*own, joined[winner][0])));
         }
+    }
+    for (group, values) in joined.iter().zip(values) {
         for (subject, number) in group {
-            let claim = &mut subjects[*subject].claims[*number].claim;
+            let StatedClaim { claim, origin } = &mut subjects[*subject].claims[*number];
             if let Want::Exactly { values: own, .. } = &mut claim.want {
-                own.clone_from(&values);
+                // Each entry answers for itself, and for no line of another.
+                let by_entry = |rdata: &Rdata| WantedValue { rdata: rdata.clone(), evidence: vec![*origin] };
+                *own = values.iter().map(by_entry).collect();
             }
         }
     }
-    for (subject, number) in lost.into_iter().rev() {
+    // Before the first is removed, for their places change then.
+    let lost = lost.into_iter().map(|(place, winner)| {
+        let StatedClaim { claim, origin } = claim_at(subjects, winner);
+        (place, (claim.rtype, *origin))
+    });
+    let lost: Vec<(RivalPlace, (Rtype, Origin))> = lost.collect();
+    for ((subject, number), winner) in lost.into_iter().rev() {
         let StatedClaim { claim, origin } = subjects[subject].claims.remove(number);
-        let message = format!("{} of `{}` loses to another entry of its source", claim.rtype, claim.owner);
-        subjects[subject].lost.push(StatedFault { origin, message, is_unsupported: false });
+        subjects[subject].lost.push(LostClaim { origin, rtype: claim.rtype, winner });
     }
+}
+
+/// The claim at a place.
+fn claim_at<'s>(subjects: &'s [&mut StatedSubject], (subject, number): RivalPlace) -> &'s StatedClaim {
+    &subjects[subject].claims[number]
 }
 
 /// The TTL that a claim states.
@@ -100,22 +120,16 @@ fn ttl_of(claim: &RrsetClaim) -> Option<Ttl> {
 }
 
 /// The values of all claims of a group, sorted, each once.
-fn values_of(subjects: &[&mut StatedSubject], group: &[RivalPlace]) -> Vec<WantedValue> {
-    let claims = group.iter().map(|(place, number)| &subjects[*place].claims[*number].claim);
-    let mut values: Vec<WantedValue> = claims
+fn values_of(subjects: &[&mut StatedSubject], group: &[RivalPlace]) -> Vec<Rdata> {
+    let claims = group.iter().map(|place| &claim_at(subjects, *place).claim);
+    let values: BTreeSet<&Rdata> = claims
         .flat_map(|claim| match &claim.want {
-            Want::Exactly { values, .. } => values.clone(),
-            Want::AnyOf { .. } | Want::Absent(_) => Vec::new(),
+            Want::Exactly { values, .. } => values.as_slice(),
+            Want::AnyOf { .. } | Want::Absent(_) => &[],
         })
+        .map(|value| &value.rdata)
         .collect();
-    values.sort_by(|a, b| a.rdata.cmp(&b.rdata));
-    values.dedup_by(|b, a| {
-        a.rdata == b.rdata && {
-            a.evidence.append(&mut b.evidence);
-            true
-        }
-    });
-    values
+    values.into_iter().cloned().collect()
 }
 
 /// The manifest of a subject, as the registry records it.
@@ -128,10 +142,9 @@ fn manifest_of(subject: &Subject) -> Option<String> {
 
 /// Which of two candidates external-dns prefers: with fewer targets; then by the first that differs, an address before a
 /// name, addresses by their numbers, names as text.
-fn by_values(rtype: Rtype, one: &[WantedValue], other: &[WantedValue]) -> Ordering {
-    let texts = |values: &[WantedValue]| {
-        let text = |value: &WantedValue| shown(rtype, &value.rdata);
-        let mut texts: Vec<String> = values.iter().map(text).collect();
+fn by_values(rtype: Rtype, one: &[Rdata], other: &[Rdata]) -> Ordering {
+    let texts = |values: &[Rdata]| {
+        let mut texts: Vec<String> = values.iter().map(|value| shown(rtype, value)).collect();
         texts.sort_unstable();
         texts
     };

@@ -186,10 +186,8 @@ fn unused(context: &RuleContext<'_>, subject: &StatedSubject) -> Vec<Notice> {
     let unused = subject.unused.iter().map(|unused| {
         notice(NoticeCode::WithoutEffect, words::without_effect(context, unused.origin, &unused.message))
     });
-    let lost = subject
-        .lost
-        .iter()
-        .map(|lost| notice(NoticeCode::EntryLost, words::entry_lost(context, lost.origin, &lost.message)));
+    let lost =
+        subject.lost.iter().map(|lost| notice(NoticeCode::EntryLost, words::entry_lost(context, subject.name(), lost)));
     unused.chain(lost).collect()
 }
 

@@ -73,7 +73,8 @@ impl KeptStatements {
         self.without(&[]).map(|group| (group.name, group.rtype, group.by))
     }
 
-    /// Each RRset with its notes that are not among `known`, where there are any; `known` is by [`KeptStatements::place_of`]; empty says none is.
+    /// Each RRset with its notes that are not among `known`, where there are any. `known` is by
+    /// [`KeptStatements::place_of`]; empty, it says that none is.
     pub fn without<'s>(&'s self, known: &'s [bool]) -> impl Iterator<Item = NotedRrset<'s>> {
         let is_known = |place: u32| known.get(place as usize).copied().unwrap_or(false);
         let rows = self.by_name.rows().iter().map(|(_, place)| *place).filter(move |place| !is_known(*place));

@@ -8,7 +8,7 @@ use crate::change::{BlockCode, BlockedSubject};
 use crate::claim::Subject;
 use crate::desired::host::{FaultDetail, MissingNetwork};
 use crate::desired::network::Segment;
-use crate::desired::records::StatedSubject;
+use crate::desired::records::{LostClaim, StatedSubject};
 use crate::diag::Origin;
 use crate::dns::{Name, NameError, NameRef, RdataRef, RrKey, Rtype, reverse};
 use crate::inventory::addresses::ListedInterface;
@@ -521,8 +521,14 @@ pub fn without_effect(context: &RuleContext<'_>, origin: Origin, what: &str) -> 
 }
 
 /// That an entry loses to another.
-pub fn entry_lost(context: &RuleContext<'_>, origin: Origin, what: &str) -> String {
-    format!("{}: {what}", at(context, origin))
+pub fn entry_lost(context: &RuleContext<'_>, owner: &Name, lost: &LostClaim) -> String {
+    let (by, place) = lost.winner;
+    let why = match (lost.rtype, by) {
+        (Rtype::CNAME, by) if by != Rtype::CNAME => "no CNAME counts next to other types",
+        _ => "the same manifest as before counts, else the entry with fewer targets, or with the lower first target",
+    };
+    let (own, other) = (at(context, lost.origin), at(context, place));
+    format!("{own}: {} of `{owner}` counts for nothing, because of {by} at {other}: {why}", lost.rtype)
 }
 
 /// The block of a subject that delegates to a name server of which no address is known.

@@ -144,6 +144,20 @@ impl TargetDiagnosis {
         self
     }
 
+    /// The same, with what keeps the encrypted TXT of the registry from being read, where there is something.
+    pub fn with_unreadable_registry(mut self, problem: Option<&Problem>) -> TargetDiagnosis {
+        let finding = problem.map(|problem| Finding {
+            level: FindingLevel::Problem,
+            code: problem.code,
+            place: None,
+            zone: None,
+            message: format!("`txt_encrypt_aes_key`: {}", problem.message),
+            hint: problem.hint.clone(),
+        });
+        self.findings.splice(..0, finding);
+        self
+    }
+
     /// The same, with what the name servers that follow the target serve.
     pub fn with_followers(mut self, followers: &[FollowerExamined]) -> TargetDiagnosis {
         self.findings.extend(followers.iter().map(FollowerExamined::finding));

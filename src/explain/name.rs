@@ -6,8 +6,11 @@ use super::model::{ExplainSubject, Explanation, HolderFacts, NameFacts, Statemen
 use super::{ExplainCase, changes, claimed_by, host};
 use crate::change::WaitingRrset;
 use crate::claim::{RrsetClaim, TtlHold};
+use crate::desired::records::LostClaim;
+use crate::diff::left_behind::LeftOrphan;
 use crate::diff::protect::is_untouchable;
-use crate::diff::{RuleContext, protect};
+use crate::diff::statements::ADOPTED;
+use crate::diff::{RuleContext, protect, words};
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::model::HostStatus;
 use crate::inventory::value::{Inv, Time};
@@ -29,7 +32,10 @@ pub fn explain(case: &ExplainCase<'_>, name: &Name) -> Explanation {
         ([], None) if !facts.stated.is_empty() => stated_words(name, &facts.stated),
         ([], None) => match case.published_name_words(name) {
             Some(published) => format!("No host has the name {name} now.{} {published}", case.next_words(name)),
-            None => format!("{name} has no host: no host has or had it.{}", case.next_words(name)),
+            None => match case.noted_words(name.as_name()) {
+                Some(noted) => format!("No host has {name}, and no file states it now. {noted}"),
+                None => format!("{name} has no host: no host has or had it.{}", case.next_words(name)),
+            },
         },
         (several, _) => claimed_by(name, several),
     };
@@ -95,6 +101,33 @@ impl ExplainCase<'_> {
         format!("{name} has no host now{then}{}", self.next_words(name))
     }
 
+    /// What stated a name, as applies noted it, in a sentence; none where no apply noted anything about what is there.
+    fn noted_words(&self, name: NameRef<'_>) -> Option<String> {
+        let context = self.context;
+        let noted: Vec<String> = context
+            .live
+            .rrsets_at(name)
+            .filter_map(|found| {
+                let rtype = found.rrset.rtype();
+                let by = context.statements.by(name, rtype);
+                let by: Vec<String> = by.iter().filter(|by| **by != ADOPTED).map(|by| format!("`{by}`")).collect();
+                (!by.is_empty()).then(|| format!("{} stated its {rtype}", by.join(", ")))
+            })
+            .collect();
+        (!noted.is_empty()).then(|| format!("When it was applied last, {}.", noted.join("; ")))
+    }
+
+    /// The files that may state a name, and that could not be read completely: a sentence for each.
+    fn unread_files(&self, name: NameRef<'_>) -> impl Iterator<Item = String> {
+        let RuleContext { inventory, .. } = self.context;
+        let may_state = move |project| self.context.admin(project).is_none_or(|admin| admin.contains(name));
+        let sources = inventory.stated.sources.iter().filter(move |source| may_state(source.project));
+        sources.flat_map(|source| source.unread.keys()).map(|file| {
+            let file = inventory.files.name(*file);
+            format!("{file} may state it, and could not be read completely: `zonewright check` shows why")
+        })
+    }
+
     /// The host that would get a name that no host has, in a sentence.
     fn next_words(&self, name: &Name) -> String {
         let said = |(inv, is_fastbone)| {
@@ -139,8 +172,9 @@ impl ExplainCase<'_> {
                 blocked: blocked.map(|blocked| format!("{}: {}", blocked.code, blocked.message)),
             };
             facts.extend(subject.claims.iter().map(|own| entry(own.origin, claim_words(&own.claim))));
-            let faults = subject.faults.iter().chain(&subject.lost);
-            facts.extend(faults.map(|fault| entry(fault.origin, fault.message.clone())));
+            facts.extend(subject.faults.iter().map(|fault| entry(fault.origin, fault.message.clone())));
+            let lost = |lost: &LostClaim| words::entry_lost(self.context, subject.name(), lost);
+            facts.extend(subject.lost.iter().map(|own| entry(own.origin, lost(own))));
         }
         facts
     }
@@ -263,7 +297,11 @@ impl ExplainCase<'_> {
         }
         let is_stated = context.stated.has_name(name);
         let is_nobodys = !is_stated && context.names.holders(context.inventory, name).next().is_none();
-        if is_nobodys && !is_untouchable(context, name) && context.live.rrset(name, Rtype::AAAA).is_some() {
+        if !is_stated {
+            remarks.extend(self.unread_files(name));
+        }
+        let has_host_rules = is_nobodys && self.noted_words(name).is_none();
+        if has_host_rules && !is_untouchable(context, name) && context.live.rrset(name, Rtype::AAAA).is_some() {
             remarks.push(
                 "no host has or had it. zonewright removes only records that it created there, and only if they hold a \
                  host's address, or if the name is in the domain of a project with policy `sync`. If the zone has \
@@ -273,8 +311,10 @@ impl ExplainCase<'_> {
         }
         let notices = self.decision.notices.iter().filter(|notice| notice.name == name.to_string());
         remarks.extend(notices.map(|notice| notice.message.clone()));
-        // Of a name that only the journal knows, the answer says it.
-        let left = self.decision.left_behind.iter().filter(|left| !is_nobodys && left.orphan.name.as_name() == name);
+        // Of a name of a host that only the journal knows, the answer says it.
+        let is_said = |left: &LeftOrphan| is_nobodys && !left.is_of_files;
+        let left = self.decision.left_behind.iter();
+        let left = left.filter(|left| !is_said(left) && left.orphan.name.as_name() == name);
         remarks.extend(left.map(|left| left.message("")));
         remarks
     }

@@ -78,12 +78,22 @@ pub fn test(inventory: &mut Inventory, baselines: &[Baseline]) -> Diagnostics {
         for (code, cause) in [("source-shrunk", shrunk), ("source-churned", churned)] {
             let (Some(cause), Some(first)) = (cause, first) else { continue };
             let reason = format!("source `{name}`: {cause}");
-            let hint = format!("export it again; or, if it is correct, `zonewright accept {name} --reason TEXT`");
+            let hint = match unread_file(inventory, &name) {
+                Some(file) => format!("correct {file} first: it could not be read completely"),
+                None => format!("export it again; or, if it is correct, `zonewright accept {name} --reason TEXT`"),
+            };
             found.push(Diagnostic::file_error(code, first, reason.as_str()).rule(RULE).hint(hint));
             inventory.distrust(baseline.place, reason);
         }
     }
     found
+}
+
+/// The first file of a source of records that could not be read completely: what it stated is not gone.
+fn unread_file<'i>(inventory: &'i Inventory, source: &str) -> Option<&'i str> {
+    let source = inventory.stated.sources.iter().find(|own| &*own.name == source)?;
+    let (file, _) = source.unread.first_key_value()?;
+    Some(inventory.files.name(*file))
 }
 
 /// The things that an export describes, in words: rows, where each row is about another thing.

@@ -51,7 +51,7 @@ enum Loser {
     Name(String),
 }
 
-/// Who loses records by a change. A name without a host loses its AAAA, and the PTR that name it.
+/// Who loses records by a change. An unclaimed name loses its AAAA, and the PTR that name it.
 fn losers(change: &Change) -> Vec<Loser> {
     match change.subject.host() {
         Some(host) => vec![Loser::Host(host)],
@@ -63,7 +63,7 @@ fn losers(change: &Change) -> Vec<Loser> {
     }
 }
 
-/// How many hosts, and names without a host, lose live records; none where none does, and where an apply is undone: what
+/// How many hosts, and unclaimed names, lose live records; none where none does, and where an apply is undone: what
 /// it created is taken back, and the size of the fleet is not known.
 ///
 /// Names count because a list of names that was cut, such as names.lock, takes the host from each of them.

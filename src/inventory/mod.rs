@@ -41,6 +41,10 @@ pub mod devices;
 
 pub mod sources;
 
+pub mod near_type;
+
+pub mod outside;
+
 pub mod read;
 
 pub use model::Inventory;

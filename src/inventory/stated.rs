@@ -2,12 +2,12 @@
 //!
 //! Each entry keeps its place, and whether it can be used. What of it is live or wanted elsewhere does not matter here.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::source::RecordConflicts;
 use super::trust::{ProjectIndex, Trust};
-use crate::diag::Origin;
+use crate::diag::{FileId, Origin};
 use crate::dns::{Name, Rdata, Rtype, Ttl};
 
 /// What all sources of records state.
@@ -38,6 +38,9 @@ pub struct RecordSource {
     pub trust: Trust,
     /// Whether any of its entries, manifests or files is bad.
     pub has_bad: bool,
+    /// The files of which a whole part could not be read, so that it is not known which names it states; each with how
+    /// many such parts there are.
+    pub unread: BTreeMap<FileId, usize>,
 }
 
 impl RecordSource {

@@ -44,7 +44,7 @@ use crate::state::served::ServedOutcome;
 use crate::state::status::unfinished;
 use crate::state::{
     self, Acceptor, ApplyId, ApplyJournal, ChangeLedger, HeldState, KnownMarkers, LiftedLimit, NewApply, NewLack,
-    OwnershipRegister, PlanText, SettledBatch, State, StateAddress, StateLock,
+    OwnershipRegister, PlanText, SettledBatch, State, StateAddress, StateLock, StateNotes,
 };
 use crate::target::{Answer, CopyId, PoolName, Question, TargetId};
 use crate::verify::{self, LackNews, lack_news};
@@ -69,6 +69,8 @@ pub struct ApplyRun {
     pub refusal: Option<Problem>,
     /// The outcome of its hosts; empty where the plan was refused.
     pub applied: ApplyOutcome,
+    /// What the state notes of the plan, apart from changes.
+    pub noted: StateNotes,
     /// The zones and input files that have changed since the plan was made, sorted.
     pub moved: Vec<String>,
     /// Whether the journal could be written to the end.
@@ -210,8 +212,10 @@ impl ApplyWork<'_> {
             Err(refusal) => return Ok(ApplyRun::refused(refusal)),
         };
         let orders = self.orders(wave, &known, 0);
-        waits::note(plan, state, self.request.now)?;
-        statements::note(plan, state)?;
+        let noted = StateNotes {
+            waits: waits::note(plan, state, self.request.now)?,
+            statements: statements::note(plan, state)?,
+        };
         zone_changes::note_seen(plan, &self.settings.config, state, self.request.now)?;
         if !survey.is_open() && killed.is_empty() && plan.zone_changes.is_empty() {
             let written = apply::write(survey, &orders, &NoWatch);
@@ -224,7 +228,7 @@ impl ApplyWork<'_> {
             if !accepting.is_empty() {
                 state.accept(&accepting, &Acceptor::IdleApply(self.request.who), self.request.now)?;
             }
-            return Ok(ApplyRun { applied, moved, is_journaled: true, ..ApplyRun::default() });
+            return Ok(ApplyRun { applied, noted, moved, is_journaled: true, ..ApplyRun::default() });
         }
         let document = document::to_json(self.sealed);
         let blocked: Vec<Subject> = plan.blocked.iter().map(|blocked| blocked.subject.clone()).collect();
@@ -240,7 +244,7 @@ impl ApplyWork<'_> {
             ran.is_journaled &= self.note_steps_of(state, *killed).is_ok();
         }
         self.finish_zones(state, &mut ran, zones_made);
-        Ok(ApplyRun { moved, ..ran })
+        Ok(ApplyRun { noted, moved, ..ran })
     }
 
     /// Makes and lists the zones of the plan, before anything is read from them; the limits of `earlier` were lifted for the

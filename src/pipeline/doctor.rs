@@ -6,7 +6,7 @@ use std::path::Path;
 use super::findings::Findings;
 use super::settings::{load_config, local_folder, state_address};
 use super::targets::is_fenced;
-use super::{TOOL, name_servers, zone_changes};
+use super::{TOOL, name_servers, txt_keys, zone_changes};
 use crate::diag::did_you_mean;
 use crate::dns::{ZoneComparison, ZoneContents, ZoneName};
 use crate::doctor::copies::CopyExamined;
@@ -21,7 +21,7 @@ use crate::provider::{self, ProviderContext};
 use crate::reading::CreationTerms;
 use crate::reading::side_by_side::side_by_side;
 use crate::state;
-use crate::target::{TargetId, ZoneId};
+use crate::target::{TargetCapabilities, TargetId, ZoneId};
 
 /// Why nothing was examined.
 #[derive(Debug)]
@@ -60,6 +60,7 @@ pub fn examine(
     let targets = pools.flat_map(|(number, pool)| pool.targets.iter().map(move |target| (target, zones_of(number))));
     let examined: Vec<_> = targets.filter(|(_, zones)| only.is_empty() || !zones.is_empty()).collect();
     progress.stage(RunStage::Targets, Some(examined.len() as u64));
+    let of_keys = txt_keys::faults(&config, workspace);
     let terms = creation_terms(workspace, &config);
     // What is looked at is always live: only the sizes of the kept zones are used.
     let cache = Cache::inside(&local_folder(workspace, &config), CacheUse::Renew, now);
@@ -72,10 +73,11 @@ pub fn examine(
             target.id.pool.to_string(),
             target.provider.clone(),
             zones.iter().map(|zone| (*zone).clone()).collect(),
-            abilities(&config, target, &zones),
+            abilities(&config, target, &context, &zones),
             facts,
         )
-        .with_lacking(lacking);
+        .with_lacking(lacking)
+        .with_unreadable_registry(of_keys.get(&target.id.pool));
         // After the target: a name server that has the newer serial by then does follow.
         let followers = name_servers::examine(&config, &context, &target.id, &diagnosis);
         progress.step();
@@ -116,10 +118,17 @@ fn creation_terms(workspace: &Path, config: &Config) -> CreationTerms {
 }
 
 /// What a target can do in these zones.
-fn abilities(config: &Config, target: &TargetSpec, zones: &[&ZoneName]) -> TargetAbilities {
+fn abilities(
+    config: &Config,
+    target: &TargetSpec,
+    context: &ProviderContext<'_>,
+    zones: &[&ZoneName],
+) -> TargetAbilities {
     let is_here = |spec: &&ZoneSpec| config.pool(spec).name == target.id.pool && zones.contains(&&spec.name);
     let fenced = config.zones.iter().filter(is_here).filter(|spec| is_fenced(spec, target));
     let capabilities = provider::capabilities(target).expect("`check` passed the type");
+    // Where the settings do not say which types it takes, its server does.
+    let capabilities = TargetCapabilities { types: provider::types(target, context), ..capabilities };
     TargetAbilities { capabilities, fenced: fenced.map(|spec| spec.name.clone()).collect() }
 }
 

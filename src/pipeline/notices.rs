@@ -15,6 +15,7 @@ pub(super) fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice
     let mut notices = unknown_sources(inventory);
     notices.extend(inventory.settings_errors.iter().map(|(file, count)| bad_settings(file, *count)));
     notices.extend(zones.unread.iter().map(|(zone, error)| zone_unknown(zone, error)));
+    notices.extend(unread_records(inventory));
     let is_partial = notices.iter().any(|notice| notice.code.tells_of_failure());
     notices.extend(unread_copies(zones));
     notices.extend(zones.asked.iter().map(|zone| not_looked_for(zone, zones.for_some)));
@@ -56,6 +57,22 @@ pub(super) fn bad_settings(file: &str, count: usize) -> Notice {
     let errors = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
     let message = format!("{file} has {errors}; `zonewright check` shows them");
     Notice { code: NoticeCode::BadSettings, name: file.to_owned(), subject: None, message }
+}
+
+/// The notices about files of records, of sources that are believed all the same, that could not be read completely.
+fn unread_records(inventory: &Inventory) -> impl Iterator<Item = Notice> {
+    let sources = inventory.stated.sources.iter().filter(|source| source.trust == Trust::Known);
+    let files = sources.flat_map(|source| source.unread.iter().map(move |(file, count)| (source, *file, *count)));
+    files.map(|(source, file, count)| {
+        let file = inventory.files.name(file);
+        let errors = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
+        let message = format!(
+            "{file} of source `{}` has {errors}, so not all names that it states are known; no record that the source \
+             may have stated is removed; `zonewright check` shows them",
+            source.name
+        );
+        Notice { code: NoticeCode::RecordsUnread, name: file.to_owned(), subject: None, message }
+    })
 }
 
 /// The notice about a zone that was queried name by name, perhaps `for_some` hosts only: which data were not read.

@@ -11,11 +11,15 @@ pub fn has_news(plan: &Plan, state: Option<&dyn State>) -> bool {
     news(plan, &kept).next().is_some()
 }
 
-/// Notes which manifest or zone file claims which RRset, by the plan that is about to be applied.
-pub fn note(plan: &Plan, state: &mut dyn State) -> Result<(), Problem> {
+/// Notes which manifest or zone file claims which RRset, by the plan that is about to be applied; gives how many notes
+/// are new.
+pub fn note(plan: &Plan, state: &mut dyn State) -> Result<usize, Problem> {
     let kept = state.statements()?;
     let news: Vec<RrsetStatement> = news(plan, &kept).cloned().collect();
-    if news.is_empty() { Ok(()) } else { state.note_statements(&news) }
+    if !news.is_empty() {
+        state.note_statements(&news)?;
+    }
+    Ok(news.len())
 }
 
 /// What of a plan the state does not say yet.

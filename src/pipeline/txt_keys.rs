@@ -1,11 +1,24 @@
 //! The keys of encrypted TXT of the registry, fetched where the settings say.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::diag::Problem;
 use crate::inventory::model::Config;
 use crate::provider::txt_key;
 use crate::registry::{Registry, TxtKey};
+use crate::target::PoolName;
+
+/// The pools with `registry = "txt"` whose key cannot be had, and why.
+pub fn faults(config: &Config, workspace: &Path) -> BTreeMap<PoolName, Problem> {
+    let pools = config.pools.iter().filter(|pool| pool.marking.registry == Registry::Txt);
+    let faults = pools.filter_map(|pool| {
+        let settings = pool.txt_key.as_ref().or(config.txt_key.as_ref())?;
+        let key = txt_key::fetch(settings, &config.source, workspace, TxtKey::parse);
+        Some((pool.name.clone(), key.err()?))
+    });
+    faults.collect()
+}
 
 /// Fetches the keys, so that encrypted TXT can be read; where nothing says so, there is none.
 ///

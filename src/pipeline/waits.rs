@@ -17,8 +17,12 @@ pub fn has_news(plan: &Plan, kept: &OpenedState, now: Time) -> bool {
     waits.map_or(!plan.waiting.is_empty(), |waits| !WaitNews::of(plan, &waits, now).is_empty())
 }
 
-/// Notes which RRsets wait from now on and which no longer wait, by the plan that is about to be applied.
-pub fn note(plan: &Plan, state: &mut dyn WaitList, now: Time) -> Result<(), Problem> {
+/// Notes which RRsets wait from now on and which no longer wait, by the plan that is about to be applied; gives how many
+/// begin to wait.
+pub fn note(plan: &Plan, state: &mut dyn WaitList, now: Time) -> Result<usize, Problem> {
     let news = WaitNews::of(plan, &state.waits()?, now);
-    if news.is_empty() { Ok(()) } else { state.note_waits(&news) }
+    if !news.is_empty() {
+        state.note_waits(&news)?;
+    }
+    Ok(news.begun.len())
 }

@@ -46,6 +46,29 @@ fn listed(things: &[&str]) -> String {
     }
 }
 
+/// A text of a page without the marks of its links; a link to another document says which one that is.
+fn without_links(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, says, path, behind)) = next_link(rest) {
+        out.push_str(before);
+        out.push_str(says);
+        if path.starts_with("../") {
+            out.push_str(&format!(" ({})", told("", path)));
+        }
+        rest = behind;
+    }
+    out + rest
+}
+
+/// The first link of a text: what is before it, its words, where it leads, and what is behind it.
+fn next_link(text: &str) -> Option<(&str, &str, &str, &str)> {
+    let (middle, _) = text.match_indices("](").next()?;
+    let start = text[..middle].rfind('[')?;
+    let (path, behind) = text[middle + 2..].split_once(')')?;
+    Some((&text[..start], &text[start + 1..middle], path, behind))
+}
+
 /// Where a document says more: a path from the root of the project, with the section if there is one.
 fn told(says: &str, path: &str) -> String {
     let file = path.split('#').next().unwrap_or(path).trim_start_matches("../");
@@ -59,7 +82,7 @@ impl TextPage<'_> {
     /// Adds a part of a page: its heading, and a paragraph.
     fn part(&mut self, heading: &str, text: &str) {
         self.heading(heading);
-        self.out.push_str(&wrap(text, self.options.width, 2, 2));
+        self.out.push_str(&wrap(&without_links(text), self.options.width, 2, 2));
         self.out.push('\n');
     }
 

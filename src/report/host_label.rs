@@ -53,11 +53,11 @@ fn stated_label(subject: &Subject) -> String {
     }
 }
 
-/// A subject with its project: `host 7 of search`, `static in search`, `name without a host in search`.
+/// A subject with its project: `host 7 of search`, `static in search`, `unclaimed name in search`.
 pub fn of_project(subject: &Subject, project: &str) -> String {
     match (subject.host(), subject.stated_by()) {
         (Some(host), _) => format!("host {host} of {project}"),
         (None, Some(by)) => format!("{by} of {project}"),
-        (None, None) => format!("name without a host in {project}"),
+        (None, None) => format!("unclaimed name in {project}"),
     }
 }

@@ -116,15 +116,16 @@ pub fn short_of(plan: &Plan) -> Vec<String> {
         let named = format!("{} {}", if quoted.len() == 1 { "source" } else { "sources" }, listed(&quoted, FEW));
         (!quoted.is_empty()).then(|| format!("no plan for hosts that need {named}, which {what}"))
     };
-    let settings: Vec<&str> = names(NoticeCode::BadSettings).collect();
-    let have = if settings.len() == 1 { "has" } else { "have" };
-    let settings = (!settings.is_empty()).then(|| {
-        let counted = counted(settings.len(), "settings file");
-        format!("{counted} {have} errors: {}", listed(&settings, FEW))
-    });
+    let files = |code, what: &str| {
+        let files: Vec<&str> = names(code).collect();
+        let have = if files.len() == 1 { "has" } else { "have" };
+        (!files.is_empty()).then(|| format!("{} {have} errors: {}", counted(files.len(), what), listed(&files, FEW)))
+    };
+    let settings = files(NoticeCode::BadSettings, "settings file");
+    let records = files(NoticeCode::RecordsUnread, "records file");
     let unknown = sources(NoticeCode::SourceUnknown, "could not be read");
     let untrusted = sources(NoticeCode::SourceUntrusted, "failed a test");
-    let clauses = [zones, unread_targets(plan), unknown, untrusted, settings];
+    let clauses = [zones, unread_targets(plan), unknown, untrusted, settings, records];
     clauses.into_iter().flatten().map(|clause| sanitize(&clause)).collect()
 }
 
@@ -208,6 +209,7 @@ mod tests {
             Notice { subject: Some(Subject::Host(Inv(7))), ..notice(NoticeCode::TargetUnknown, "of a host") },
             notice(NoticeCode::BadSettings, "projects/a.yaml"),
             notice(NoticeCode::BadSettings, "projects/b.yaml"),
+            notice(NoticeCode::RecordsUnread, "manifests/web.yaml"),
             notice(NoticeCode::SourceUntrusted, "eine"),
         ];
         insta::assert_snapshot!(short_of(&Plan { notices, ..fixture::empty() }).join("\n"), @"
@@ -215,6 +217,7 @@ mod tests {
         no plan for hosts that need source `hosts`, which could not be read
         no plan for hosts that need source `eine`, which failed a test
         2 settings files have errors: projects/a.yaml, projects/b.yaml
+        1 records file has errors: manifests/web.yaml
         ");
     }
 }

@@ -51,7 +51,7 @@ impl SubjectCounts {
         counts
     }
 
-    /// In words: `28 hosts, 3 names in files and 1 name without a host`.
+    /// In words: `28 hosts, 3 names in files and 1 unclaimed name`.
     pub fn in_words(self) -> String {
         self.joined(|_, what| what)
     }
@@ -86,7 +86,7 @@ pub fn stated(names: usize) -> String {
 
 /// Counts names that no host has.
 pub fn nameless(names: usize) -> String {
-    format!("{} without a host", counted(names, "name"))
+    counted(names, "unclaimed name")
 }
 
 /// A serial; a dash where a zone has none, since it does not exist yet.
@@ -108,9 +108,9 @@ mod tests {
         let subjects = |texts: &[&str]| -> Vec<Subject> { texts.iter().map(|text| text.parse().unwrap()).collect() };
         let all = subjects(&["host:1", "released:2", "record:a/b.", "orphan:main/c."]);
         let counts = SubjectCounts::of(&all);
-        assert_eq!(counts.in_words(), "2 hosts, 1 name in files and 1 name without a host");
+        assert_eq!(counts.in_words(), "2 hosts, 1 name in files and 1 unclaimed name");
         let done = SubjectCounts::of(&all[1..3]);
-        assert_eq!(done.out_of(counts), "1 of 2 hosts, 1 of 1 name in files and 0 of 1 name without a host");
+        assert_eq!(done.out_of(counts), "1 of 2 hosts, 1 of 1 name in files and 0 of 1 unclaimed name");
         assert_eq!(SubjectCounts::default().in_words(), "0 hosts");
     }
 

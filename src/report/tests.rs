@@ -94,8 +94,13 @@ fn told(format: PlanFormat, text: &str) -> [bool; 4] {
 }
 
 /// The notices that say that a plan is not complete.
-const LESS: [NoticeCode; 4] =
-    [NoticeCode::SourceUnknown, NoticeCode::ZoneUnknown, NoticeCode::BadSettings, NoticeCode::SourceUntrusted];
+const LESS: [NoticeCode; 5] = [
+    NoticeCode::SourceUnknown,
+    NoticeCode::ZoneUnknown,
+    NoticeCode::BadSettings,
+    NoticeCode::RecordsUnread,
+    NoticeCode::SourceUntrusted,
+];
 
 /// The formats for people and their tools.
 const FORMATS: [PlanFormat; 5] =

@@ -72,12 +72,13 @@ pub fn refused(plan: &Plan, outlook: &PlanOutlook) -> Option<String> {
 fn of_hosts(counts: &PlanCounts, fleet: Option<u64>) -> String {
     let changed = counts.hosts.len();
     let of_files = (!counts.stated.is_empty()).then(|| stated(counts.stated.len()));
-    let hosts = (changed > 0).then(|| match fleet {
+    // A workspace may have records in files alone.
+    let hosts = (changed > 0).then(|| match fleet.filter(|fleet| *fleet > 0) {
         Some(fleet) => format!("{changed} of {}", counted(fleet as usize, "host")),
         None => counted(changed, "host"),
     });
     match (hosts, of_files) {
-        (None, None) => "at names without a host".to_owned(),
+        (None, None) => "at unclaimed names".to_owned(),
         (Some(only), None) | (None, Some(only)) => format!("for {only}"),
         (Some(hosts), Some(of_files)) => format!("for {hosts} and {of_files}"),
     }
@@ -92,8 +93,8 @@ fn no_changes(plan: &Plan, outlook: &PlanOutlook, matches: bool) -> String {
         None => match (&outlook.idle, plan.fleet) {
             (Some(why), _) => format!("No changes: {why}"),
             _ if matches => "No changes: live DNS matches the inventory".to_owned(),
-            (None, Some(fleet)) => format!("No changes for {}", counted(fleet as usize, "host")),
-            (None, None) => "No changes".to_owned(),
+            (None, Some(fleet @ 1..)) => format!("No changes for {}", counted(fleet as usize, "host")),
+            (None, _) => "No changes".to_owned(),
         },
     }
 }

@@ -99,7 +99,7 @@ impl ExplainedCode for Rule {
             ),
             Rule::Orphan => words(
                 "orphan",
-                "no host has the name",
+                "no host and no file has the name",
                 "zonewright created the record in the domain of a project with `policy: sync`. No host of the \
                  inventory and no current row of names.lock has its name. The record is removed.",
             ),
@@ -374,6 +374,13 @@ impl ExplainedCode for NoticeCode {
                 "a settings file has errors",
                 "A project file, or a project of zonewright.toml, has errors. The hosts of that project are blocked \
                  `bad-input`; the rest is planned. `zonewright check` shows each error with its line.",
+            ),
+            NoticeCode::RecordsUnread => words(
+                "records unread",
+                "a file of records could not be read completely",
+                "A file of `[[sources.records]]`, or a document in it, could not be read, so it is not known which names \
+                 it states. Records that its source may have stated stay as they are; other files, and entries that can \
+                 be read, are planned. `zonewright check` shows each error with its line.",
             ),
             NoticeCode::ReadByQuery => words(
                 "read by query",

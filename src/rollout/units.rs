@@ -162,7 +162,7 @@ fn companions(changes: &[Change]) -> Vec<Option<usize>> {
     changes.iter().map(|change| if change.is_registry() { companion(change) } else { None }).collect()
 }
 
-/// What a change belongs to: its hosts and what files state; where it has none, its names without a host.
+/// What a change belongs to: its hosts and what files state; where it has none, its unclaimed names.
 fn ties(change: &Change) -> Vec<UnitTie> {
     if change.subject.counted().is_some() {
         return change.subjects().filter_map(Subject::counted).map(UnitTie::Subject).collect();

@@ -186,19 +186,21 @@ fn project(text: &str) -> Option<FileKind> {
 
 /// Manifests: a line says their kind.
 fn manifests(text: &str) -> Option<FileKind> {
-    let is_kind = |(value, key): (Option<&str>, bool)| key && value == Some("DNSEndpoint");
-    let of = |key: &'static str| {
-        text.match_indices(key).map(move |(at, _)| {
-            // A key is behind nothing, a blank, a bracket or a comma.
-            let is_key = text[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || "\"'{,".contains(c));
-            (scalar(&text[at + key.len()..]), is_key)
-        })
+    let of = |key: &'static str| keys(text, key).filter_map(move |at| scalar(&text[at + key.len()..]));
+    of("kind").any(|kind| kind == "DNSEndpoint").then(|| {
+        let names = of("dnsName").filter_map(|name| Name::parse(name).ok());
+        FileKind::Manifests(names.collect())
+    })
+}
+
+/// Where a word is that may be a key of YAML or JSON: behind nothing, a blank, a quote, a bracket or a comma, and in no
+/// line that is a comment.
+fn keys<'t>(text: &'t str, key: &'static str) -> impl Iterator<Item = usize> + 't {
+    let is_key = |before: &str| {
+        let is_comment = before.lines().next_back().is_some_and(|line| line.trim_start().starts_with('#'));
+        !is_comment && before.chars().next_back().is_none_or(|c| c.is_whitespace() || "\"'{,".contains(c))
     };
-    if !of("kind").any(is_kind) {
-        return None;
-    }
-    let names = of("dnsName").filter(|(_, is_key)| *is_key).filter_map(|(value, _)| Name::parse(value?).ok());
-    Some(FileKind::Manifests(names.collect()))
+    text.match_indices(key).map(|(at, _)| at).filter(move |at| is_key(&text[..*at]))
 }
 
 /// The scalar behind a key of YAML or JSON.
@@ -212,10 +214,11 @@ fn scalar(text: &str) -> Option<&str> {
 fn yaml_zone(file: &str, text: &str) -> Option<FileKind> {
     let (stem, _) = file.rsplit_once('.')?;
     let name = Name::parse(stem).ok().filter(|name| name.as_name().labels().count() > 1)?;
-    let has_type = text.lines().any(|line| {
-        let words = line.trim_start_matches([' ', '\t', '-']);
-        let word = words.strip_prefix("type").and_then(scalar);
-        line != words && word.is_some_and(|word| parse_rtype(word.as_bytes()).is_some())
+    // The key of a record is further in than that of its name, or in brackets.
+    let has_type = keys(text, "type").any(|at| {
+        let is_deep = !text[..at].ends_with('\n') && at > 0;
+        let word = scalar(&text[at + "type".len()..]);
+        is_deep && word.is_some_and(|word| parse_rtype(word.as_bytes()).is_some())
     });
     has_type.then(|| FileKind::YamlZone(ZoneName::new(name)))
 }
@@ -241,8 +244,14 @@ mod tests {
             recognise("z/example.net.yaml", "---\n'':\n  - type: A\n    value: 192.0.2.1\n"),
             Some(zone.clone())
         );
-        assert_eq!(recognise("z/example.net.yaml", "www:\n  ttl: 60\n  type: CNAME\n  value: a.\n"), Some(zone));
+        assert_eq!(
+            recognise("z/example.net.yaml", "www:\n  ttl: 60\n  type: CNAME\n  value: a.\n"),
+            Some(zone.clone())
+        );
+        let flow = "? ''\n: {type: A, values: [192.0.2.1]}\n";
+        assert_eq!(recognise("z/example.net.yaml", flow), Some(zone));
         assert_eq!(recognise("z/example.net.yaml", "type: A\n"), None);
+        assert_eq!(recognise("z/example.net.yaml", "# type: A\nwww: {ttl: 60}\n"), None);
         assert_eq!(recognise("z/production.yaml", "www:\n  type: A\n"), None);
     }
 

@@ -88,7 +88,9 @@ impl StatedFiles {
             "manifests of the kind DNSEndpoint; documents of other kinds are ignored",
             folders.into_iter().collect(),
         );
-        let zones = source("zones", "octodns", "zones in YAML; the name of a file is that of its zone", zones);
+        let of_zones =
+            "zones in YAML; the name of a file is that of its zone; `FOLDER/*.yaml` would take new files, too";
+        let zones = source("zones", "octodns", of_zones, zones);
         manifests.into_iter().chain(zones).collect()
     }
 

@@ -36,6 +36,8 @@ pub mod lock;
 
 mod markers;
 
+mod noted;
+
 mod ownership;
 
 mod past;
@@ -96,6 +98,7 @@ pub use journal::ApplyJournal;
 pub use lacks::{LackList, LackedChange, NewLack};
 pub use ledger::{BreakerReset, ChangeLedger};
 pub use lock::{LockHolder, StateLock};
+pub use noted::StateNotes;
 pub use ownership::{OwnershipRegister, SightedRrset};
 pub use publication::{PublicationRecord, RecordedZone, RrsetStanding, RrsetTally, ServerStanding, ZonePublication};
 #[cfg(test)]

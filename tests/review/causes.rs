@@ -248,7 +248,7 @@ fn what_another_host_brings_about_is_explained_by_that_host() {
     let zone = case.live.get_mut("zones/p0.example.net.zone").expect("a zone");
     *zone = zone.lines().filter(|line| !line.contains("sas-00002")).map(|line| format!("{line}\n")).collect();
     assert!(case.review().causes.iter().all(|cause| cause.is_explained), "{:#?}", case.review());
-    // A name without a host becomes that of a free host, so the address is cleared there.
+    // An unclaimed name becomes that of a free host, so the address is cleared there.
     let case = Case::new()
         .live("zones/p0.example.net.zone", "other-6.p0.example.net. AAAA 2001:db8:0:11:0:1470:0:1")
         .with(Act::HostFree, 5, 0)

@@ -380,9 +380,9 @@ fn a_host_is_retired(year: &mut Year) {
     assert_eq!(year.changed(), [""; 0]);
     year.step(&Step {
         day: "2026-05-06T08:00:00Z",
-        plan: "Plan: 0 to create, 0 to modify, 2 to delete at names without a host.",
-        why: "Deleted: no host has the name",
-        applied: "Applied: 1 name without a host changed (2 RRsets in 2 zones), nothing left.",
+        plan: "Plan: 0 to create, 0 to modify, 2 to delete at unclaimed names.",
+        why: "Deleted: no host and no file has the name",
+        applied: "Applied: 1 unclaimed name changed (2 RRsets in 2 zones), nothing left.",
         served: &[
             "- 2001:db8:0:1:200:5eff:fe00:5306 3600 PTR dc0-0006.example.net.",
             "- dc0-0006.example.net. 3600 AAAA 2001:db8:0:1:200:5eff:fe00:5306",

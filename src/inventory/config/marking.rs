@@ -1,6 +1,8 @@
 //! `owner`, `registry` and the names of the registry's TXT: for all pools, and for one.
 
+use crate::diag::Diagnostic;
 use crate::inventory::node::{SettingsNode, TableReader};
+use crate::inventory::pool::Pool;
 use crate::registry::{AffixFault, MarkAffix, MarkForm, Marking, Registry};
 
 /// The longest owner, in octets, so that `heritage=external-dns,external-dns/owner=OWNER` fits one string of a TXT (RFC
@@ -32,6 +34,20 @@ pub fn read_of_pool(pool: &mut TableReader<'_>, of_all: Option<&Marking>) -> Opt
 /// Where the key of encrypted TXT is: the provider of secrets reads it.
 pub fn read_key(reader: &mut TableReader<'_>) -> Option<SettingsNode> {
     reader.take("txt_encrypt_aes_key").cloned()
+}
+
+/// Warns of a key that nothing needs: no pool has its registry in TXT.
+pub fn warn_of_idle_key<'p>(
+    key: &SettingsNode,
+    mut pools: impl Iterator<Item = &'p Pool>,
+    reader: &mut TableReader<'_>,
+) {
+    if pools.any(|pool| pool.marking.registry == Registry::Txt) {
+        return;
+    }
+    let message = "`txt_encrypt_aes_key` has no effect: no pool has `registry = \"txt\"`";
+    let diagnostic = Diagnostic::warning("without-effect", key.origin, message);
+    reader.push(diagnostic.hint("set `registry = \"txt\"`, or remove the key"));
 }
 
 /// Reads `registry`.

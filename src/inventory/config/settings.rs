@@ -1,13 +1,13 @@
 //! zonewright.toml: its tree to checked settings.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ipnet::IpNet;
 
 use super::shared::{A_DURATION, A_PERCENTAGE, read_host_limits, read_ttl};
 use super::sources::{NamedTables, read_sources};
 use super::{apexes, catalogs, marking, notify, pools};
-use crate::diag::{Diagnostics, Origin};
+use crate::diag::{Diagnostics, Origin, did_you_mean};
 use crate::dns::reverse::reverse_zone;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::model::{
@@ -95,6 +95,9 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
     let admins = read_admins(&mut reader, &free_domain);
     let pools = pools::read(&mut reader, marking.as_ref());
     let (projects, sources) = read_sources(&mut reader, formats, NamedTables { projects: &admins, pools: &pools });
+    if let Some(key) = &txt_key {
+        marking::warn_of_idle_key(key, pools.iter().filter_map(|(_, pool)| pool.as_ref()), &mut reader);
+    }
     let mut zones = read_zones(&mut reader, &pools);
     catalogs::add(&mut reader, &pools, &mut zones);
     diagnostics.append(reader.finish());
@@ -307,14 +310,15 @@ fn read_pool<'a>(node: &'a SettingsNode, places: &HashMap<&str, usize>, table: &
     let name = table.text_of(node)?;
     let place = places.get(name).copied();
     if place.is_none() {
-        let mut known: Vec<String> = places.keys().map(|name| format!("`{name}`")).collect();
-        known.sort();
+        let known: BTreeSet<&str> = places.keys().copied().collect();
         let diagnostic =
             table.source().error("unknown-pool", node.origin, node.width, format!("there is no pool `{name}`"));
+        let all = || known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let near = || did_you_mean(name, known.iter().copied());
         table.push(if known.is_empty() {
             diagnostic.hint(format!("add `[[pool.{name}.target]]`"))
         } else {
-            diagnostic.hint(format!("the pools are {}", known.join(", ")))
+            diagnostic.hint(near().unwrap_or_else(|| format!("the pools are {}", all())))
         });
     }
     place

@@ -10,6 +10,7 @@ use crate::diag::Origin;
 use crate::dns::presentation::parse_rtype;
 use crate::dns::{Rtype, is_of_signer, is_zone_data};
 use crate::inventory::model::ProjectAdmin;
+use crate::inventory::near_type;
 use crate::inventory::node::{SettingsNode, SettingsValue, TableReader};
 use crate::inventory::pool::Pool;
 use crate::inventory::selector::KeySelector;
@@ -234,7 +235,11 @@ fn read_types<'a>(node: &'a SettingsNode, table: &mut TableReader<'a>) -> Vec<Rt
                 table.error(item, "bad-value", format!("`{text}` records are made by who signs the zone"));
             }
             Some(rtype) => types.push(rtype),
-            None => table.error(item, "bad-value", format!("`{text}` is not a type of records that files can state")),
+            None => {
+                let message = format!("`{text}` is not a type of records that files can state");
+                let diagnostic = table.source().error("bad-value", item.origin, item.width, message);
+                table.push(diagnostic.hint(near_type::hint(text)));
+            }
         }
     }
     types

@@ -10,7 +10,7 @@ use super::stated::{
     text_of, to_ascii, ttl_of, twice,
 };
 use super::{ExportFormat, RowContext, SourceFile, SourceInput, SourcePart};
-use crate::diag::Origin;
+use crate::diag::{Origin, did_you_mean};
 use crate::dns::presentation::parse_rtype;
 use crate::dns::{Name, Rdata, Rtype, Ttl};
 use crate::inventory::node::{SettingsNode, SettingsValue};
@@ -130,6 +130,14 @@ impl ManifestReader<'_> {
                 let message = format!("`{version}` is not the version of a DNSEndpoint");
                 self.refuse(node.get("apiVersion").unwrap_or(node), message, format!("write `{VERSION}`"));
             }
+            (Some(kind), Some(version)) if version.starts_with(GROUP) => {
+                let message = format!("`{kind}` is not a kind of `{version}`");
+                self.refuse(node.get("kind").unwrap_or(node), message, format!("write `{KIND}`"));
+            }
+            (Some(KIND), Some(version)) if did_you_mean(version, std::iter::once(VERSION)).is_some() => {
+                let message = format!("`{version}` is not the version of a DNSEndpoint");
+                self.refuse(node.get("apiVersion").unwrap_or(node), message, format!("write `{VERSION}`"));
+            }
             (Some(_), Some(_)) => self.piece.pass_over(),
             _ => {
                 let message = "the document is no manifest: it has no `apiVersion` and `kind`";
@@ -210,7 +218,10 @@ impl ManifestReader<'_> {
         // would lose its records.
         let named = node.get("recordType").and_then(SettingsNode::as_text);
         let is_other = |text: &str| parse_rtype(text.as_bytes()).is_some_and(|rtype| !types.contains(&rtype));
-        if named.is_some_and(is_other) && node.key_twice().is_none() {
+        if let Some(other) = named.filter(|text| is_other(text) && node.key_twice().is_none()) {
+            if self.records.record_types.is_none() {
+                self.piece.leave_out_type(other, node.origin);
+            }
             return;
         }
         let rtype = match node.get("recordType") {

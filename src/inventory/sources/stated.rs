@@ -1,14 +1,15 @@
 //! What the formats of records share: places in their files, faults, and what is read of one file and one source.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::meaning::{ExportRows, RowMeaning};
 use super::{Draft, RowContext, SourceFile, SourceInput, SourcePart, SourceTally, project_index};
-use crate::diag::{Code, Diagnostic, Files, Origin, did_you_mean};
+use crate::diag::{Code, Diagnostic, FileId, Files, Origin, did_you_mean};
 use crate::dns::presentation::parse_rtype;
 use crate::dns::{Name, Rtype, Ttl, is_of_signer, is_zone_data};
 use crate::inventory::model::Trust;
+use crate::inventory::near_type;
 use crate::inventory::node::{SettingsKey, SettingsNode, SettingsValue, SourceText};
 use crate::inventory::source::RecordsSpec;
 use crate::inventory::stated::{EntryContent, RecordSource, StatedBy, StatedDocument, StatedEntry};
@@ -94,6 +95,10 @@ pub struct StatedPiece {
     entries: Vec<StatedEntry>,
     /// The manifests that the source's selection leaves out.
     left_out: Vec<(Arc<StatedBy>, Origin)>,
+    /// The types that are left out although zonewright.toml does not say so: how many entries, and where the first is.
+    untaken: BTreeMap<String, (usize, Origin)>,
+    /// The files of the parts that could not be read.
+    refused: Vec<FileId>,
     /// How much of it is wrong.
     tally: SourceTally,
 }
@@ -108,6 +113,7 @@ impl StatedPiece {
     pub fn refuse(&mut self, diagnostic: Diagnostic) {
         self.tally.rows += 1;
         self.tally.bad += 1;
+        self.refused.push(diagnostic.origin.file);
         self.tally.diagnostics.push(diagnostic);
     }
 
@@ -126,6 +132,12 @@ impl StatedPiece {
     /// Notes a manifest that the selection leaves out.
     pub fn leave_out(&mut self, by: StatedBy, origin: Origin) {
         self.left_out.push((Arc::new(by), origin));
+    }
+
+    /// Notes an entry of a type that does not count, because zonewright.toml says nothing of types.
+    pub fn leave_out_type(&mut self, rtype: &str, origin: Origin) {
+        let (count, _) = self.untaken.entry(rtype.to_owned()).or_insert((0, origin));
+        *count += 1;
     }
 
     /// Notes something that is of no kind that is looked for.
@@ -183,17 +195,28 @@ pub fn join(
         all.documents.extend(piece.documents);
         all.entries.extend(piece.entries);
         all.left_out.extend(piece.left_out);
+        all.refused.extend(piece.refused);
+        for (rtype, (count, origin)) in piece.untaken {
+            all.untaken.entry(rtype).or_insert((0, origin)).0 += count;
+        }
         all.tally.append(piece.tally);
     }
     refuse_twins(&mut all, context);
-    let StatedPiece { mut documents, mut entries, left_out, tally } = all;
+    let StatedPiece { mut documents, mut entries, left_out, untaken, refused, mut tally } = all;
+    if let Some(warning) = types_left_out(&input.spec.name, &untaken) {
+        tally.diagnostics.push(warning);
+    }
     let name = input.spec.name.as_str().into();
     let has_bad = tally.bad > 0;
+    let mut unread = BTreeMap::new();
+    for file in refused {
+        *unread.entry(file).or_insert(0) += 1;
+    }
     let fold = move |draft: &mut Draft, trust: Trust| {
         let source = draft.stated.sources.len() as u16;
         let project = project_index(&mut draft.projects, &records.project);
         let (pool, conflicts) = (records.pool, records.conflicts);
-        draft.stated.sources.push(RecordSource { name, project, pool, conflicts, types, trust, has_bad });
+        draft.stated.sources.push(RecordSource { name, project, pool, conflicts, types, trust, has_bad, unread });
         documents.iter_mut().for_each(|document| document.source = source);
         entries.iter_mut().for_each(|entry| entry.source = source);
         draft.left_out.extend(left_out);
@@ -201,6 +224,15 @@ pub fn join(
         draft.stated.entries.append(&mut entries);
     };
     SourcePart { tally, fold: Box::new(fold) }
+}
+
+/// The warning of entries whose types do not count, though zonewright.toml does not say so.
+fn types_left_out(source: &str, untaken: &BTreeMap<String, (usize, Origin)>) -> Option<Diagnostic> {
+    let first = untaken.values().map(|(_, origin)| *origin).min()?;
+    let counts: Vec<String> = untaken.iter().map(|(rtype, (count, _))| format!("{count} of type {rtype}")).collect();
+    let message = format!("source `{source}` leaves entries out: {}", counts.join(", "));
+    let hint = "add their types to `record_types` of the source, which has A, AAAA and CNAME where nothing is said";
+    Some(Diagnostic::warning("type-left-out", first, message).hint(hint))
 }
 
 /// What zonewright.toml says of a source of records.
@@ -311,8 +343,7 @@ pub fn rtype_of(node: &SettingsNode) -> Result<Rtype, NodeFault> {
     let text = text_of(node, "a type of records")?;
     let found = parse_rtype(text.as_bytes());
     let found = found.filter(|rtype| is_zone_data(*rtype)).ok_or_else(|| {
-        let hint = "write types without a mnemonic as `TYPE` and their number";
-        NodeFault::of(node, format!("`{text}` is not a type of records of a zone"), hint)
+        NodeFault::of(node, format!("`{text}` is not a type of records of a zone"), near_type::hint(text))
     })?;
     if is_of_signer(found) || found == Rtype::SOA {
         let hint = "remove it: who signs the zone, or its server, makes such records";

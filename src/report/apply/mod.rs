@@ -11,8 +11,8 @@ use crate::apply::ApplyOutcome;
 use crate::diag::{Problem, sanitize};
 use crate::inventory::value::Time;
 use crate::plan::{Plan, SealedPlan};
-use crate::state::ApplyId;
 use crate::state::served::ServedOutcome;
+use crate::state::{ApplyId, StateNotes};
 
 /// What is asked on a terminal before anything is written. Any answer but [`YES`] is a no.
 ///
@@ -22,7 +22,7 @@ pub fn question(plan: &Plan, targets: &[String], workspace: &str) -> String {
     let changes = counted(counts.all_changes(), "change");
     let kinds = SubjectCounts { hosts: counts.hosts.len(), stated: counts.stated.len(), nameless: 0 };
     let hosts = match kinds {
-        SubjectCounts { hosts: 0, stated: 0, .. } => "at names without a host".to_owned(),
+        SubjectCounts { hosts: 0, stated: 0, .. } => "at unclaimed names".to_owned(),
         kinds => format!("for {}", kinds.in_words()),
     };
     let targets = sanitize(&targets.join(", "));
@@ -62,6 +62,8 @@ pub struct ApplyReport<'a> {
     pub refusal: Option<&'a Problem>,
     /// The outcomes; empty where it was refused.
     pub applied: &'a ApplyOutcome,
+    /// What the state notes of the plan, apart from changes.
+    pub noted: StateNotes,
     /// The zones and input files that changed since the plan was made; sorted.
     pub moved: &'a [String],
     /// Whether what was applied is served; none where no pool of it has a name server.

@@ -10,7 +10,7 @@ use crate::diag::{Code, Problem};
 use crate::plan::{Change, Notice, NoticeCode, Plan, Rule, SealedPlan, WaitingRrset, ZoneAction, ZoneChange, fixture};
 use crate::report::schema::tests::check_one;
 use crate::report::{SchemaKind, TextOptions};
-use crate::state::ApplyId;
+use crate::state::{ApplyId, StateNotes};
 
 /// A host of the project `search`; orphans where `inv` is 0.
 fn host(inv: u64, outcome: OutcomeCode, message: &str, hint: &str) -> SubjectOutcome {
@@ -88,6 +88,7 @@ fn report<T>(
         started: "2026-11-20T02:00:00Z".parse().unwrap(),
         refusal,
         applied,
+        noted: StateNotes::default(),
         moved: if exit == 0 { &[] } else { &moved },
         served: None,
         exit,
@@ -129,8 +130,8 @@ fn the_verdict_stands_first() {
     Nothing to do: 1 host was already as the plan says.
     Nothing to do: all 28 hosts were already as the plan says.
     Applied: 28 hosts changed (110 RRsets in 1 zone), nothing left.
-    Applied: 2 hosts and 1 name without a host changed (1 RRset in 1 zone), 2
-      already done, nothing left.
+    Applied: 2 hosts and 1 unclaimed name changed (1 RRset in 1 zone), 2 already
+      done, nothing left.
     Applied in part: 25 of 28 hosts; 1 failed, 2 stale.
     Applied in part: 27 of 28 hosts, 2 of them before; 1 failed.
     None applied of 28 hosts: 28 stale.
@@ -160,12 +161,21 @@ fn the_verdict_says_of_what_the_outcome_is_not_known() {
 
 #[test]
 fn nothing_to_do_is_said_only_where_the_plan_is_whole_and_no_host_is_blocked() {
-    let first_line = |plan: Plan| {
+    let first_line = |plan: Plan, waits: usize| {
         let (sealed, applied) = (SealedPlan::new(plan), ApplyOutcome::default());
         let started = "2026-11-20T02:00:00Z".parse().unwrap();
         let (sealed, applied) = (Some(&sealed), &applied);
-        let report =
-            ApplyReport { sealed, apply: None, started, refusal: None, applied, moved: &[], served: None, exit: 0 };
+        let report = ApplyReport {
+            sealed,
+            apply: None,
+            started,
+            refusal: None,
+            applied,
+            noted: StateNotes { waits, statements: 3 },
+            moved: &[],
+            served: None,
+            exit: 0,
+        };
         text(&report, &TextOptions::default()).lines().next().unwrap().to_owned()
     };
     let Plan { blocked, changes, notices, .. } = fixture::fleet();
@@ -182,13 +192,15 @@ fn nothing_to_do_is_said_only_where_the_plan_is_whole_and_no_host_is_blocked() {
         due: None,
     };
     assert!(!blocked.is_empty());
-    assert_eq!(first_line(fixture::empty()), "Nothing to do: the plan has no changes.");
+    assert_eq!(first_line(fixture::empty(), 0), "Nothing to do: the plan has no changes.");
+    let waits = Plan { waiting: vec![waiting.clone()], ..fixture::empty() };
+    assert_eq!(first_line(waits, 1), "Nothing was changed; 1 RRset begins to wait to be deleted.");
     for plan in [
         Plan { blocked, ..fixture::empty() },
         Plan { waiting: vec![waiting], ..fixture::empty() },
         Plan { notices: vec![unread], ..fixture::empty() },
     ] {
-        assert_eq!(first_line(plan), "Nothing was changed: the plan has no changes.");
+        assert_eq!(first_line(plan, 0), "Nothing was changed: the plan has no changes.");
     }
 }
 
@@ -228,8 +240,8 @@ fn the_verdict_counts_zones_that_are_made_and_those_that_are_left() {
 #[test]
 fn text_says_what_is_left_and_what_to_do() {
     insta::assert_snapshot!(shown(&everything(), 4), @r"
-    Applied in part: 3 of 27 hosts and 0 of 1 name without a host, 1 of them before;
-      1 partial, 1 not-applied, 14 failed, 2 stale, 7 not-reached; 1 problem.
+    Applied in part: 3 of 27 hosts and 0 of 1 unclaimed name, 1 of them before; 1
+      partial, 1 not-applied, 14 failed, 2 stale, 7 not-reached; 1 problem.
 
     Problems
       zones: error[reload-failed]: `rndc` ended with 1: \u{1b}[2J
@@ -245,8 +257,8 @@ fn text_says_what_is_left_and_what_to_do() {
         CNAME
       hint: remove it
 
-    failed, 13 hosts and 1 name without a host: their changes were not made, or it
-      is not known: see below
+    failed, 13 hosts and 1 unclaimed name: their changes were not made, or it is not
+      known: see below
       ns1.example.net:53 zone search.example.net.: the server answers REFUSED
         host 7 of search, sas1-0007.search.example.net.
         host 8 of search, sas1-0008.search.example.net.
@@ -255,8 +267,7 @@ fn text_says_what_is_left_and_what_to_do() {
         host 11 of search, sas1-0011.search.example.net.
         and 8 hosts more (-v lists all)
       hint: let `update-policy` grant the key this type
-      name without a host in search, sas1-0000.search.example.net.: the answer was
-        lost
+      unclaimed name in search, sas1-0000.search.example.net.: the answer was lost
 
     stale, 2 hosts: another editor changed their records after the plan: plan again
       host 3 of search, sas1-0003.search.example.net.:
@@ -286,8 +297,8 @@ fn text_says_what_is_left_and_what_to_do() {
     Apply 12 in the journal, begun 2026-11-20T02:00:00Z; plan sha256:cfdc85387d36.
     `zonewright resume 12` goes on with what is left.
 
-    Applied in part: 3 of 27 hosts and 0 of 1 name without a host, 1 of them before;
-      1 partial, 1 not-applied, 14 failed, 2 stale, 7 not-reached; 1 problem.
+    Applied in part: 3 of 27 hosts and 0 of 1 unclaimed name, 1 of them before; 1
+      partial, 1 not-applied, 14 failed, 2 stale, 7 not-reached; 1 problem.
     ");
 }
 

@@ -191,7 +191,13 @@ impl TextPage<'_> {
     fn reference(&mut self, report: &ApplyReport<'_>) {
         let apply = match report.apply {
             Some(apply) => format!("Apply {} in the journal, begun {}", apply.0, report.started),
-            None => "Nothing was added to the journal".to_owned(),
+            None => match report.noted.statements {
+                0 => "Nothing was added to the journal".to_owned(),
+                count => {
+                    let notes = counted(count, "note");
+                    format!("Nothing was added to the journal; the state has {notes} about what files state")
+                }
+            },
         };
         let style = self.paint.dim.clone();
         self.out.push('\n');
@@ -217,7 +223,13 @@ fn verdict(report: &ApplyReport<'_>) -> String {
     }
     let text = match (applied.hosts.len(), report.done()) {
         (0, _) if is_at_rest(report) => "Nothing to do: the plan has no changes".to_owned(),
-        (0, _) => "Nothing was changed: the plan has no changes".to_owned(),
+        (0, _) => match report.noted.waits {
+            0 => "Nothing was changed: the plan has no changes".to_owned(),
+            waits => {
+                let begin = if waits == 1 { "begins" } else { "begin" };
+                format!("Nothing was changed; {} {begin} to wait to be deleted", counted(waits, "RRset"))
+            }
+        },
         (1, 1) if already == 1 => format!("Nothing to do: {all} was already as the plan says"),
         (total, _) if already == total => format!("Nothing to do: all {all} were already as the plan says"),
         (total, done) if done == total && untouched => {

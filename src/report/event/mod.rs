@@ -123,7 +123,7 @@ pub struct PlanFacts {
     changes: ChangeCounts,
     /// How many hosts it changes.
     hosts: usize,
-    /// How many names without a host it changes.
+    /// How many unclaimed names it changes.
     names: usize,
     /// How many hosts are blocked.
     blocked: usize,
@@ -162,7 +162,7 @@ pub struct ApplyFacts {
     effect: Option<String>,
     /// How many hosts the plan changes.
     hosts: usize,
-    /// How many names without a host it changes.
+    /// How many unclaimed names it changes.
     names: usize,
     /// How many of them had which outcome.
     outcomes: BTreeMap<&'static str, usize>,
@@ -472,7 +472,7 @@ fn in_words(plan: &Plan, headline: impl FnOnce() -> String) -> String {
     }
 }
 
-/// How many names without a host a plan changes, as an apply counts them.
+/// How many unclaimed names a plan changes, as an apply counts them.
 fn names_without_host(plan: &Plan) -> usize {
     let changes = &plan.changes;
     // Most plans change none, and to arrange a large one takes time.

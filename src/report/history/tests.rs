@@ -189,8 +189,8 @@ fn one_apply_is_told_in_full() {
         host 72 of search, h72.example.net.
       stale, 1 host: `h70.example.net.` AAAA is 2a02::5
         host 70 of search, h70.example.net.
-      not-reached, 1 name without a host
-        name without a host in search, h0.example.net.
+      not-reached, 1 unclaimed name
+        unclaimed name in search, h0.example.net.
 
     Changes
       create AAAA a.example.net. ttl 600
@@ -202,7 +202,7 @@ fn one_apply_is_told_in_full() {
         host 7 of search; update 4 to example.net.: done
       delete AAAA c.example.net. ttl 60
         - 2a02::3
-        name without a host in search; update 4 to example.net.: done
+        unclaimed name in search; update 4 to example.net.: done
       modify PTR of 2001:db8::1 ttl 600
         - b.example.net.
         + a.example.net.

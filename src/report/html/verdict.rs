@@ -59,7 +59,7 @@ pub fn verdict(plan: &Plan, outlook: &PlanOutlook) -> VerdictView {
 fn ready(plan: &Plan) -> String {
     let changed = changed_hosts(plan);
     match plan.fleet {
-        _ if changed == 0 => "Ready to apply to names without a host".to_owned(),
+        _ if changed == 0 => "Ready to apply to unclaimed names".to_owned(),
         Some(fleet) => format!("Ready to apply to {} of {}", grouped(changed as u64), counted(fleet as usize, "host")),
         None => format!("Ready to apply to {}", counted(changed, "host")),
     }

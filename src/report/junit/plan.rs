@@ -56,6 +56,7 @@ fn inputs(plan: &Plan) -> Vec<TestCase> {
         let (is_zone, what) = match code {
             NoticeCode::ZoneUnknown => (true, "zone"),
             NoticeCode::BadSettings => (false, "settings"),
+            NoticeCode::RecordsUnread => (false, "records"),
             NoticeCode::SourceUnknown | NoticeCode::SourceUntrusted => (false, "source"),
             _ => continue,
         };
@@ -125,7 +126,7 @@ impl ProjectPlan<'_> {
         let subjects: BTreeSet<Subject> = hosts.chain(left).collect();
         let mut cases: Vec<TestCase> = subjects.iter().map(|subject| self.case(plan, subject)).collect();
         let without_host = self.changes.get(&(true, None));
-        cases.extend(without_host.map(|changes| TestCase::passed("names without a host", counted(changes))));
+        cases.extend(without_host.map(|changes| TestCase::passed("unclaimed names", counted(changes))));
         cases
     }
 

@@ -34,7 +34,7 @@ fn rank(change: &Change) -> u8 {
     }
 }
 
-/// The heading above the changes of a host, or those of a project at names without a host.
+/// The heading above the changes of a host, or those of a project at unclaimed names.
 pub fn heading(plan: &Plan, change: &Change) -> String {
     let project = plain(&change.project);
     match (change.subject.host(), change.subject.stated_name()) {

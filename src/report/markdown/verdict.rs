@@ -35,6 +35,7 @@ impl<'a> ReportHead<'a> {
         let unread = said_once(unread(subject.plan)).into_iter().map(|(notice, says)| {
             let what = match notice {
                 NoticeCode::BadSettings => "errors in settings",
+                NoticeCode::RecordsUnread => "errors in records",
                 notice if notice.tells_of_failure() => "not read",
                 _ => "not trusted",
             };
@@ -133,15 +134,17 @@ fn missing(plan: &Plan) -> String {
     let unread = unread.map(|(code, what)| (count(code), what)).into_iter().filter(|(number, _)| *number > 0);
     let unread: Vec<String> = unread.map(|(number, what)| counted(number, what)).collect();
     let unread = (!unread.is_empty()).then(|| format!("{} could not be read", unread.join(" and ")));
-    let settings = match count(NoticeCode::BadSettings) {
+    let files = |code, what: &str| match count(code) {
         0 => None,
-        1 => Some("1 settings file has errors".to_owned()),
-        many => Some(format!("{many} settings files have errors")),
+        1 => Some(format!("1 {what} file has errors")),
+        many => Some(format!("{many} {what} files have errors")),
     };
+    let settings = files(NoticeCode::BadSettings, "settings");
+    let records = files(NoticeCode::RecordsUnread, "records");
     let untrusted = match count(NoticeCode::SourceUntrusted) {
         0 => None,
         1 => Some("1 source is not trusted".to_owned()),
         many => Some(format!("{many} sources are not trusted")),
     };
-    unread.into_iter().chain(settings).chain(untrusted).collect::<Vec<_>>().join(", ")
+    unread.into_iter().chain(settings).chain(records).chain(untrusted).collect::<Vec<_>>().join(", ")
 }

@@ -24,7 +24,7 @@ use super::host_label::host_label;
 use super::outages::{no_plan, said_once};
 use super::outlook::PlanOutlook;
 use super::paint::Paint;
-use super::summary::SubjectCounts;
+use super::summary::{SubjectCounts, counted};
 use super::templates::{TemplateError, Templates};
 use super::verdict::{headline, refused};
 use super::words::ExplainedCode as _;
@@ -197,7 +197,14 @@ fn next(sealed: &SealedPlan, outlook: &PlanOutlook, options: &TextOptions) -> Op
             Some("Nothing was changed. `--yes` applies this plan; `--out FILE` saves it.".to_owned())
         }
         TextPurpose::Look if plan.changes.iter().all(|change| change.adopts()) => {
-            Some("Nothing was changed. With `--out FILE` the plan is saved, `apply FILE` applies it.".to_owned())
+            let unclaimed = plan.changes.iter().filter(|change| matches!(change.subject, Subject::Orphan(_))).count();
+            let then = match unclaimed {
+                0 => String::new(),
+                count => {
+                    format!(" Policy `sync` may then delete {} of it, which nothing claims.", counted(count, "RRset"))
+                }
+            };
+            Some(format!("Nothing was changed. With `--out FILE` the plan is saved, `apply FILE` applies it.{then}"))
         }
         TextPurpose::Look => {
             Some("Nothing was changed. `plan --out FILE` saves the plan, `apply FILE` applies it.".to_owned())

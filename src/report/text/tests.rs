@@ -65,7 +65,7 @@ fn a_plan_reads_well_at_eighty_columns() {
           registry (zonewright.toml:2)
         create PTR of 178.154.132.91  ttl 3600
 
-    Deleted: no host has the name
+    Deleted: no host and no file has the name
       host 300044 of lab
         delete AAAA lab-old-3.example.net. 2a02:6b8:0:77::1
           released name (names.lock:902)
@@ -358,12 +358,12 @@ fn names_without_a_host_are_shown_apart_whether_they_go_or_wait() {
       waiting.
     Narrowed to hosts 7, 8 of project search.
 
-    Deleted: no host has the name
+    Deleted: no host and no file has the name
       host 7 of search
         delete AAAA sas1-0009.search.example.net. ::1
           released name (names.lock:7)
 
-    Waits to be deleted: no host has the name
+    Waits to be deleted: no host and no file has the name
       since 2026-11-20T01:00:00Z, due 2026-11-27T01:00:00Z
         PTR of 2a02:6b8::7: released name of host 7 of search
         AAAA sas1-0007.search.example.net.: released name of host 7 of search
@@ -396,7 +396,7 @@ fn the_txt_of_the_registry_is_with_its_rrset() {
         change("aaaa-b.web.example.net.", Rtype::TXT, Rule::Registry, heritage),
     ];
     let text = shown(plan, &TextOptions { verbose: true, ..TextOptions::default() });
-    let (others, unclaimed) = text.split_once("Deleted: no host has the name").unwrap();
+    let (others, unclaimed) = text.split_once("Deleted: no host and no file has the name").unwrap();
     let names = |part: &str| -> Vec<String> {
         let titles = part.lines().filter_map(|line| line.strip_prefix("    delete "));
         titles.map(|title| title.split(' ').nth(1).unwrap().to_owned()).collect()
