@@ -49,6 +49,7 @@ impl Workspace {
             workspace: &self.folder,
             now: self.now,
             hosts,
+            subjects: Vec::new(),
             projects: Vec::new(),
             live_snapshot: None,
             base: None,

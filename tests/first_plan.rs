@@ -111,6 +111,7 @@ fn first_plan(forward: &[String], reverse: &[String], has_v4: bool) -> Option<Ve
     let (hosts, projects) = (Vec::new(), Vec::new());
     let workspace = folder.path();
     let request = PlanRequest {
+        subjects: Vec::new(),
         adopt: None,
         workspace,
         now: now(),

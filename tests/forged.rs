@@ -173,7 +173,7 @@ fn a_plan_says_what_limits_and_breakers_are_counted_by() {
     let only = PlanScope::new([Inv(999_999)], &[]);
     for (forged, words) in [
         (Plan { fleet: None, ..real.clone() }, "it does not say how many hosts the fleet has"),
-        (Plan { only, ..real }, "but the plan is narrowed to hosts of which this is none"),
+        (Plan { only, ..real }, "but the plan is narrowed to subjects of which this is none"),
     ] {
         let before = held(folder.path());
         let applied = run(folder.path(), &["apply", &saved(folder.path(), forged)]);

@@ -154,6 +154,7 @@ fn request(folder: &Path, now: Time, host: Option<usize>) -> PlanRequest<'_> {
         workspace: folder,
         now,
         hosts: host.map(|host| inv(host).to_string()).into_iter().collect(),
+        subjects: Vec::new(),
         projects: vec![],
         live_snapshot: None,
         base: None,

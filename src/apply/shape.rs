@@ -158,11 +158,11 @@ fn no(why: impl Into<String>) -> ShapeVerdict {
 
 /// Judges a change of a plan that is narrowed to hosts: no breaker holds up hosts that a person named.
 fn narrowed(plan: &Plan, change: &Change) -> ShapeVerdict {
-    let Some(only) = plan.only.as_ref().filter(|only| !only.subjects.is_empty()) else { return Ok(()) };
-    if change.subjects().any(|subject| only.subjects.contains(subject)) {
+    let Some(only) = &plan.only else { return Ok(()) };
+    if change.subjects().any(|subject| only.includes(subject)) {
         return Ok(());
     }
-    no("the plan is narrowed to hosts of which this is none")
+    no("the plan is narrowed to subjects of which this is none")
 }
 
 /// Judges a change of a plan that undoes an apply.
@@ -222,8 +222,16 @@ fn does(
 
 /// Whether a change is about what a file states, or stated: its subject says so, or it removes what no host ever has.
 fn is_of_files(change: &Change) -> bool {
-    let is_of_hosts = matches!(change.key.rtype, Rtype::AAAA | Rtype::PTR) || change.is_registry();
-    let is_orphan = matches!(change.subject, Subject::Orphan(_)) && !is_of_hosts;
+    let name = change.key.owner.as_name();
+    let is_of_hosts = |orphan: &OrphanName| match change.key.rtype {
+        _ if change.is_registry() => true,
+        // Rules of hosts remove none of these two.
+        Rtype::AAAA => !name.is_wildcard() && name != change.zone.as_name(),
+        // One of hosts names what no host has, and has that name as its orphan.
+        Rtype::PTR => orphan.name.as_name() != name,
+        _ => false,
+    };
+    let is_orphan = matches!(&change.subject, Subject::Orphan(orphan) if !is_of_hosts(orphan));
     is_orphan || change.subjects().any(|subject| subject.stated_name().is_some())
 }
 

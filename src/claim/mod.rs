@@ -5,11 +5,14 @@
 
 pub mod subject;
 
+pub mod pick;
+
 pub mod rule;
 
 use crate::diag::Origin;
 use crate::dns::{Name, Rdata, Rtype, Ttl};
 
+pub use pick::{SubjectPattern, SubjectPick};
 pub use rule::Rule;
 pub use subject::{EndpointName, OrphanName, RecordName, Subject, host_number};
 

@@ -30,9 +30,10 @@ pub fn run(shared: &SharedArgs, args: &ApplyArgs) -> Result<Exit, CommandFailure
 
 /// Applies a saved plan.
 fn apply_saved(shared: &SharedArgs, args: &ApplyArgs, file: &Path, notes: &RunNotes) -> Result<Exit, CommandFailure> {
-    if !shared.hosts.is_empty() || !shared.projects.is_empty() {
-        let failure =
-            CommandFailure::of_call("a saved plan is applied as it is: `--host` and `--project` limit only a new plan");
+    if shared.limits_plans() {
+        let failure = CommandFailure::of_call(
+            "a saved plan is applied as it is: `--host`, `--subject` and `--project` limit only a new plan",
+        );
         return Err(failure.hint("make a new plan with them, and apply that"));
     }
     let now = output::now(shared)?;
@@ -78,7 +79,7 @@ fn plan_and_apply(shared: &SharedArgs, args: &ApplyArgs, notes: &RunNotes) -> Re
         }
     }
     let task = task(&sealed, "the plan", now, args, notes);
-    if let Some(refused) = carry_out::foresee(shared, &task, &breakers, !shared.hosts.is_empty(), verdict) {
+    if let Some(refused) = carry_out::foresee(shared, &task, &breakers, shared.names_subjects(), verdict) {
         return refused;
     }
     let asks = task.may_be_expected() && !sealed.plan().is_idle() && !args.auto;

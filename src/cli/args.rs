@@ -14,6 +14,7 @@ use super::values::{
     CheckFormat, Color, FormatArg, LogFormat, PlanFormatArg, SchemaKindArg, parse_address, parse_apply, parse_key_name,
     parse_time, parse_url,
 };
+use crate::claim::SubjectPick;
 use crate::codes;
 use crate::dns::Name;
 use crate::guard::Allowance;
@@ -63,6 +64,11 @@ pub struct SharedArgs {
     /// `automation: false`, and breakers.
     #[arg(long = "host", value_name = "HOST", global = true, add = candidates::hosts())]
     pub hosts: Vec<String>,
+    /// Limit to this subject of any kind, as plans name it: `endpoint:SOURCE/NAMESPACE/NAME/DNSNAME`,
+    /// `record:SOURCE/DNSNAME`, `orphan:POOL/DNSNAME`, `host:NUMBER` (repeatable). It overrides what `--host` overrides.
+    /// With `*` or `?` it is all that are like it, and overrides nothing.
+    #[arg(long = "subject", value_name = "SUBJECT", global = true, id = "picked", value_parser = str::parse::<SubjectPick>)]
+    pub picked: Vec<SubjectPick>,
     /// Limit to this project (repeatable). It overrides nothing.
     #[arg(long = "project", value_name = "ID", global = true, add = candidates::projects())]
     pub projects: Vec<String>,
@@ -90,6 +96,18 @@ pub struct SharedArgs {
     /// This run of the program; no argument.
     #[arg(skip)]
     pub process: ProcessRun,
+}
+
+impl SharedArgs {
+    /// Whether the command line limits what is planned.
+    pub fn limits_plans(&self) -> bool {
+        !self.hosts.is_empty() || !self.picked.is_empty() || !self.projects.is_empty()
+    }
+
+    /// Whether it names hosts or other subjects, so that breakers do not stop them.
+    pub fn names_subjects(&self) -> bool {
+        !self.hosts.is_empty() || self.picked.iter().any(|pick| matches!(pick, SubjectPick::One(_)))
+    }
 }
 
 /// The commands.

@@ -18,8 +18,8 @@ use crate::report::{self, PlanFormat, PlanOutlook, TextPurpose};
 
 /// Explains the hosts, shows their plan, asks, and applies it.
 pub fn run(shared: &SharedArgs, args: &FixArgs) -> Result<Exit, CommandFailure> {
-    if !shared.hosts.is_empty() {
-        let failure = CommandFailure::of_call("`fix` takes hosts as arguments, not with `--host`");
+    if !shared.hosts.is_empty() || !shared.picked.is_empty() {
+        let failure = CommandFailure::of_call("`fix` takes hosts as arguments, not with `--host` or `--subject`");
         return Err(failure.hint("`zonewright fix HOST` names a host by number or name"));
     }
     refuse_zones(shared, "fix")?;

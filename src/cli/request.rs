@@ -23,6 +23,7 @@ pub fn request<'a>(shared: &'a SharedArgs, now: Time, live_snapshot: Option<&'a 
         workspace: &shared.workspace,
         now,
         hosts: shared.hosts.clone(),
+        subjects: shared.picked.clone(),
         projects: shared.projects.clone(),
         live_snapshot,
         base: None,
@@ -47,7 +48,7 @@ pub fn refuse_zones(shared: &SharedArgs, command: &str) -> Result<(), CommandFai
             "fix" => "the hosts that it names",
             "resume" => "nothing: it finishes the whole apply",
             "sync" => "`--pool POOL`",
-            _ => "`--host HOST` or `--project ID`",
+            _ => "`--host HOST`, `--subject SUBJECT` or `--project ID`",
         }
     );
     Err(CommandFailure::of_call(message).hint(hint))
@@ -79,7 +80,7 @@ pub struct DigestedPlan {
 impl DigestedPlan {
     /// Why it would be refused if it were applied as it is.
     pub fn refusal(&self, shared: &SharedArgs) -> Option<Problem> {
-        foreseen(&self.sealed, "the plan", &[], &self.breakers, !shared.hosts.is_empty())
+        foreseen(&self.sealed, "the plan", &[], &self.breakers, shared.names_subjects())
     }
 
     /// Notes the plan, why it would be refused, and how long it took.

@@ -12,9 +12,9 @@ use crate::state::ApplyId;
 /// Continues an apply, and prints the outcome.
 pub fn run(shared: &SharedArgs, args: &ResumeArgs) -> Result<Exit, CommandFailure> {
     refuse_zones(shared, "resume")?;
-    if !shared.hosts.is_empty() || !shared.projects.is_empty() {
+    if shared.limits_plans() {
         let failure = CommandFailure::of_call(
-            "`resume` finishes the whole apply: `--host` and `--project` limit only a new plan",
+            "`resume` finishes the whole apply: `--host`, `--subject` and `--project` limit only a new plan",
         );
         return Err(failure.hint("make a new plan with them, and apply that"));
     }

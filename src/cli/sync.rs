@@ -21,9 +21,10 @@ use crate::state::served::ServedOutcome;
 /// Asks, and prints what is served.
 pub fn run(shared: &SharedArgs, args: &SyncArgs) -> Result<Exit, CommandFailure> {
     refuse_zones(shared, "sync")?;
-    if !shared.hosts.is_empty() || !shared.projects.is_empty() {
-        let failure =
-            CommandFailure::of_call("`sync` asks about whole zones: `--host` and `--project` limit only a plan");
+    if shared.limits_plans() {
+        let failure = CommandFailure::of_call(
+            "`sync` asks about whole zones: `--host`, `--subject` and `--project` limit only a plan",
+        );
         return Err(failure.hint("leave them out; `--pool POOL` limits it to a pool"));
     }
     metrics::run(shared, "sync", args.metrics.as_deref(), |notes| bring_in_line(shared, args, notes))

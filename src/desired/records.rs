@@ -81,6 +81,7 @@ pub struct StatedClaim {
 /// The subjects of all sources of records, sorted; `live` says in which zone a name is.
 pub fn subjects(inventory: &Inventory, live: &Live) -> Vec<StatedSubject> {
     let entries = inventory.stated.entries.par_iter();
+    let entries = entries.filter(|entry| !matches!(entry.content, EntryContent::LeftAlone(_)));
     let mut found: Vec<StatedSubject> = entries.map(|entry| of_entry(inventory, live, entry)).collect();
     // Entries of one subject stay in their order.
     found.par_sort_by(|one, other| one.subject.cmp(&other.subject));
@@ -105,8 +106,9 @@ fn of_entry(inventory: &Inventory, live: &Live, entry: &StatedEntry) -> StatedSu
     };
     let (mut faults, mut claims) = (Vec::new(), Vec::new());
     match &entry.content {
-        EntryContent::Bad(message) => faults.push(said(message, false)),
+        EntryContent::Bad(origin, message) => faults.push(StatedFault { origin: *origin, ..said(message, false) }),
         EntryContent::Unsupported(message) => faults.push(said(message, true)),
+        EntryContent::LeftAlone(_) => {}
         EntryContent::Rrset(rrset) => {
             let claim = claim(inventory, live, source, entry, rrset);
             claims.push(StatedClaim { claim, origin: entry.origin });

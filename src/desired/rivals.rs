@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use super::records::{LostClaim, StatedClaim, StatedSubject};
+use super::records::{LostClaim, StatedClaim, StatedFault, StatedSubject};
 use crate::claim::{RrsetClaim, Subject, TtlHold, Want, WantedValue};
 use crate::diag::Origin;
 use crate::dns::{Name, Rdata, Rtype, Ttl};
@@ -19,6 +19,9 @@ type RivalKey = (Rtype, Option<Ttl>);
 
 /// A claim: the place of its subject, and its place there.
 type RivalPlace = (usize, usize);
+
+/// How many entries are joined to one RRset.
+const MAX_JOINED: usize = 1000;
 
 /// Lets claims of one RRset say the same; `subjects` are those of one source. `recorded` gives the manifest, as
 /// `NAMESPACE/NAME`, that the registry has for an RRset.
@@ -87,7 +90,20 @@ fn settle_name(
             lost.extend(group.iter().map(|own| (*own, joined[winner][0])));
         }
     }
-    for (group, values) in joined.iter().zip(values) {
+    for (place, (group, values)) in joined.iter().zip(values).enumerate() {
+        if group.len() > MAX_JOINED {
+            // Each would have all values of all, and no zone holds so many records of one type at a name.
+            let why =
+                format!("{} entries of one type are at this name, and at most {MAX_JOINED} are joined", group.len());
+            for (subject, number) in group {
+                let origin = claim_at(subjects, (*subject, *number)).origin;
+                subjects[*subject].faults.push(StatedFault { origin, message: why.clone(), is_unsupported: true });
+            }
+            continue;
+        }
+        if winners.get(&types[place]) != Some(&place) {
+            continue;
+        }
         for (subject, number) in group {
             let StatedClaim { claim, origin } = &mut subjects[*subject].claims[*number];
             if let Want::Exactly { values: own, .. } = &mut claim.want {

@@ -240,7 +240,7 @@ impl Adoption<'_, '_> {
         match self.claimant(name, recorded.rtype) {
             Some(heir) => heir,
             None if self.terms.is_all => self.heir_of_unclaimed(found.zone, recorded),
-            None if self.is_unselected(recorded) => Err(KeptOwner::NotSelected),
+            None if self.is_unselected(found.zone, recorded) => Err(KeptOwner::NotSelected),
             None => Err(KeptOwner::Unclaimed),
         }
     }
@@ -251,7 +251,7 @@ impl Adoption<'_, '_> {
         if let Some((place, origin)) = context.stated.claimant(name, rtype) {
             let StatedSubject { subject, project, .. } = &context.stated.subjects[place];
             let heir = Heir { subject: subject.clone(), project: *project, evidence: Some(origin) };
-            let is_selected = context.selection.includes_stated(*project);
+            let is_selected = context.selection.includes_subject(subject, *project);
             return Some(self.inherits(heir, is_selected, &self.standings.stated[place]));
         }
         let place = match rtype {
@@ -305,16 +305,24 @@ impl Adoption<'_, '_> {
         self.domains.project_of(name.as_name()).or_else(of_targets)
     }
 
-    /// Whether the command line names something else than the project in whose domain an RRset is.
-    fn is_unselected(&self, recorded: &RecordedRrset) -> bool {
+    /// Whether the command line names something else than an RRset that no subject claims, or the project in whose domain
+    /// it is.
+    fn is_unselected(&self, zone: ZoneIndex, recorded: &RecordedRrset) -> bool {
         let selection = self.context.selection;
-        !selection.is_all() && self.project_of(recorded).is_none_or(|project| !selection.includes_stated(project))
+        let subject = self.unclaimed(zone, recorded);
+        let is_selected = |project| selection.includes_subject(&subject, project);
+        !selection.is_all() && !self.project_of(recorded).is_some_and(is_selected)
+    }
+
+    /// The subject of an RRset that no other claims.
+    fn unclaimed(&self, zone: ZoneIndex, recorded: &RecordedRrset) -> Subject {
+        Subject::Orphan(OrphanName { pool: self.context.pool_of(zone).clone(), name: recorded.name.clone() })
     }
 
     /// Who gets an RRset that no subject claims: the project in whose domain it is.
     fn heir_of_unclaimed(&self, zone: ZoneIndex, recorded: &RecordedRrset) -> Result<Heir, KeptOwner> {
         let context = self.context;
-        if self.is_unselected(recorded) {
+        if self.is_unselected(zone, recorded) {
             return Err(KeptOwner::NotSelected);
         }
         let project = self.project_of(recorded).ok_or(KeptOwner::NoProject)?;
@@ -325,8 +333,7 @@ impl Adoption<'_, '_> {
         if !is_on || rests {
             return Err(KeptOwner::LeftOut);
         }
-        let subject = Subject::Orphan(OrphanName { pool: context.pool_of(zone).clone(), name: recorded.name.clone() });
-        Ok(Heir { subject, project, evidence: None })
+        Ok(Heir { subject: self.unclaimed(zone, recorded), project, evidence: None })
     }
 
     /// Whether a subject is in no plan: it is skipped, or what is said of it is not believed.

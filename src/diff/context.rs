@@ -8,7 +8,7 @@ use super::stated::StatedClaims;
 use super::statements::KeptStatements;
 use super::subject_standing::SubjectStandings;
 use super::waits::RrsetWaits;
-use crate::claim::Subject;
+use crate::claim::{Subject, SubjectPattern};
 use crate::desired::{Collisions, DesiredHosts, UsedValues};
 use crate::diag::Origin;
 use crate::dns::{Name, NameRef};
@@ -107,11 +107,15 @@ pub struct TrippedHosts {
     pub projects: BTreeSet<ProjectIndex>,
 }
 
-/// The hosts whose rules run: all, or those that the command line names.
+/// The subjects whose rules run: all, or those that the command line names.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    /// The named hosts; all where empty.
+    /// The named hosts.
     pub hosts: BTreeSet<Inv>,
+    /// The other named subjects.
+    pub subjects: BTreeSet<Subject>,
+    /// What subjects may also be like.
+    pub patterns: Vec<SubjectPattern>,
     /// The named projects; all where empty.
     pub projects: BTreeSet<ProjectIndex>,
 }
@@ -119,7 +123,17 @@ pub struct Selection {
 impl Selection {
     /// Whether all rules run.
     pub fn is_all(&self) -> bool {
-        self.hosts.is_empty() && self.projects.is_empty()
+        !self.picks_subjects() && self.projects.is_empty()
+    }
+
+    /// Whether the command line names subjects, of any kind.
+    pub fn picks_subjects(&self) -> bool {
+        !self.hosts.is_empty() || self.picks_others()
+    }
+
+    /// Whether it may name subjects that are no hosts.
+    pub fn picks_others(&self) -> bool {
+        !self.subjects.is_empty() || !self.patterns.is_empty()
     }
 
     /// Whether the command line names this host. Such a host is planned despite the owner's switch, restrictions and
@@ -128,14 +142,25 @@ impl Selection {
         self.hosts.contains(&inv)
     }
 
-    /// Whether the selection lets the rules of a host of a project run.
-    pub fn includes(&self, inv: Inv, project: ProjectIndex) -> bool {
-        (self.hosts.is_empty() || self.hosts.contains(&inv)) && self.includes_project(project)
+    /// Whether the command line names this subject by its text: the same holds for it.
+    pub fn names(&self, subject: &Subject) -> bool {
+        self.subjects.contains(subject)
     }
 
-    /// Whether the selection lets the rules of what files state for a project run: they do not where hosts are named.
-    pub fn includes_stated(&self, project: ProjectIndex) -> bool {
-        self.hosts.is_empty() && self.includes_project(project)
+    /// Whether the selection lets the rules of a host of a project run.
+    pub fn includes(&self, inv: Inv, project: ProjectIndex) -> bool {
+        let is_like = || [Subject::Host(inv), Subject::Released(inv)].iter().any(|subject| self.is_like(subject));
+        (!self.picks_subjects() || self.hosts.contains(&inv) || is_like()) && self.includes_project(project)
+    }
+
+    /// Whether the selection lets the rules of a subject of a project run that is no host.
+    pub fn includes_subject(&self, subject: &Subject, project: ProjectIndex) -> bool {
+        (!self.picks_subjects() || self.names(subject) || self.is_like(subject)) && self.includes_project(project)
+    }
+
+    /// Whether a subject is like one of the patterns.
+    fn is_like(&self, subject: &Subject) -> bool {
+        self.patterns.iter().any(|pattern| pattern.matches(subject))
     }
 
     /// Whether a project is among those selected.
@@ -201,6 +226,14 @@ impl<'a> RuleContext<'a> {
     pub fn files_rest(&self, project: ProjectIndex) -> bool {
         let mut sources = self.inventory.stated.sources.iter().filter(|source| source.project == project);
         sources.any(|source| source.has_bad || source.trust.doubt().is_some())
+    }
+
+    /// The same for a name: files of any project in whose domains it is may state it.
+    pub fn files_rest_at(&self, project: ProjectIndex, name: NameRef<'_>) -> bool {
+        let is_over = |other: ProjectIndex| self.admin(other).is_some_and(|admin| admin.contains(name));
+        let sources = self.inventory.stated.sources.iter();
+        let mut projects = sources.map(|source| source.project).filter(|other| *other == project || is_over(*other));
+        projects.any(|other| self.files_rest(other))
     }
 
     /// Whether removals of names that no host has are paused: a bad row may be a host that has one.

@@ -14,6 +14,7 @@ use super::{
 use super::{left_unstated, records, rules, unstated};
 use crate::change::{BlockedSubject, Change, Notice, SkippedSubject, WaitingRrset};
 use crate::claim::Subject;
+use crate::desired::records::StatedSubject;
 use crate::inventory::model::Policy;
 use crate::live::NameSpot;
 
@@ -69,7 +70,7 @@ fn judge_stated(context: &RuleContext<'_>, place: usize, spot: Option<&NameSpot>
     let standing = records::standing(context, place, is_settled);
     let outcome = match &standing {
         _ if is_settled => None,
-        SubjectStanding::Open(policy) if context.selection.includes_stated(context.stated.subjects[place].project) => {
+        SubjectStanding::Open(policy) if is_selected(context, &context.stated.subjects[place]) => {
             let result = records::reconcile(context, place, *policy);
             // Nearly always there is nothing to do.
             let is_idle = result.acts.is_empty() && result.notices.is_empty() && result.blocks.is_empty();
@@ -78,6 +79,11 @@ fn judge_stated(context: &RuleContext<'_>, place: usize, spot: Option<&NameSpot>
         _ => None,
     };
     (standing, outcome)
+}
+
+/// Whether the command line lets the rules run of what files state for a name.
+fn is_selected(context: &RuleContext<'_>, stated: &StatedSubject) -> bool {
+    context.selection.includes_subject(&stated.subject, stated.project)
 }
 
 /// The result of a host's rules, where they ran: nearly no host needs them.
@@ -160,7 +166,7 @@ fn collect(
         }
     }
     for ((stated, standing), outcome) in context.stated.subjects.iter().zip(&standings.stated).zip(of_stated) {
-        if context.selection.includes_stated(stated.project) {
+        if is_selected(context, stated) {
             note(&|| stated.subject.clone(), stated.project, standing, outcome);
         }
     }
@@ -172,7 +178,9 @@ fn collect(
     acts.extend(without_host);
     let check = NoteCheck::of(context);
     let resting = unstated::resting_names(context, standings, &decided.blocked);
-    acts.extend(unstated::remove(context, &resting, &check));
+    let (removed, kept) = unstated::remove(context, &resting, &check);
+    acts.extend(removed);
+    decided.notices.extend(kept);
     decided.statements = unstated::news(context, standings, &check);
     if !context.held.is_empty() {
         acts.retain(|act| !context.held.holds(act));

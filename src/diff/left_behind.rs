@@ -129,7 +129,7 @@ fn selected_holders(context: &RuleContext<'_>, name: NameRef<'_>, project: Optio
         return is_in_project.then(Vec::new);
     }
     let includes = |(inv, project): &(Inv, ProjectIndex)| {
-        if selection.hosts.is_empty() {
+        if !selection.picks_subjects() {
             is_in_project || selection.includes_project(*project)
         } else {
             selection.includes(*inv, *project)
@@ -185,8 +185,8 @@ fn remedy(context: &RuleContext<'_>, orphan: &Orphan<'_>, project: Option<(Proje
         Some(settings) if settings.policy != Policy::Sync => {
             format!("policy `sync` would delete them, but project `{id}` has policy `{}`", settings.policy.as_str())
         }
-        Some(_) if !context.selection.hosts.is_empty() => {
-            "a plan without `--host` deletes them, as policy `sync` says".to_owned()
+        Some(_) if context.selection.picks_subjects() => {
+            "a plan that no `--host` and `--subject` narrow deletes them, as policy `sync` says".to_owned()
         }
         Some(_) if context.removals_rest() => {
             "policy `sync` deletes them once no row of hosts.csv and names.lock is bad and all sources are believed"

@@ -9,7 +9,7 @@ use super::own;
 use super::protect;
 use super::statements::ADOPTED;
 use crate::change::{Change, WaitingRrset};
-use crate::claim::OrphanName;
+use crate::claim::{OrphanName, Subject};
 use crate::dns::{Name, NameRef, RrKey, Rtype, ZoneName};
 use crate::inventory::model::{Policy, ProjectIndex};
 use crate::inventory::stated::DocumentIndex;
@@ -27,7 +27,8 @@ pub fn left(
     (changes, waiting): (&[Change], &[WaitingRrset]),
 ) -> Vec<LeftOrphan> {
     let sources = &context.inventory.stated.sources;
-    if sources.is_empty() || !context.selection.hosts.is_empty() {
+    let selection = context.selection;
+    if sources.is_empty() || (selection.picks_subjects() && !selection.picks_others()) {
         return Vec::new();
     }
     let changed = changes.iter().map(|change| (&change.zone, &change.key));
@@ -46,7 +47,7 @@ pub fn left(
         }
         let Some(project) = domains.project_of(at).filter(|project| manages(*project, rtype)) else { return };
         let is_of_host = rtype == Rtype::A && context.inventory.lists_addresses(project);
-        let is_unknown = context.files_rest(project) || !context.selection.includes_stated(project);
+        let is_unknown = context.files_rest(project) || !selection.includes_project(project);
         if is_of_host || is_unknown || context.stated.holds(at, rtype) || is_of_zone(context, at, rtype) {
             return;
         }
@@ -69,10 +70,12 @@ pub fn left(
     let left = found.filter_map(|(name, (project, rrsets))| {
         let rrsets = rrsets.into_values().map(|rrset| left_rrset(context, rrset));
         let rrsets: Vec<LeftRrset> = rrsets.filter(|left| !changed.contains(&(&left.zone, &left.key))).collect();
-        let pool = rrsets.first()?.pool.clone();
+        let orphan = OrphanName { pool: rrsets.first()?.pool.clone(), name: name.clone() };
+        if !selection.includes_subject(&Subject::Orphan(orphan.clone()), project) {
+            return None;
+        }
         let remedy = remedy(context, &index, (&name, project), &rrsets);
         let project = Some(context.project_id(project).to_owned());
-        let orphan = OrphanName { pool, name };
         Some(LeftOrphan { orphan, hosts: Vec::new(), is_of_files: true, project, rrsets, remedy })
     });
     left.collect()
@@ -107,7 +110,12 @@ fn remedy(
         _ if !rrsets.iter().all(is_known) => by_hand("no apply knows that a source stated them"),
         Some(Policy::Sync) => by_hand("another notice says why policy `sync` leaves them"),
         Some(policy) => {
-            format!("policy `sync` would delete them, but project `{id}` has policy `{}`", policy.as_str())
+            let is_there = |left: &LeftRrset| {
+                let notes = context.statements.by(at, left.key.rtype);
+                notes.iter().any(|by| index.find(by).is_some_and(|noted| noted.document.is_some()))
+            };
+            let needed = if rrsets.iter().all(is_there) { "policy `repair` or `sync`" } else { "policy `sync`" };
+            format!("{needed} would delete them, but project `{id}` has policy `{}`", policy.as_str())
         }
         None => format!("correct the project file of `{id}`, so that its policy is known"),
     }

@@ -157,6 +157,8 @@ fn registry_change(context: &RuleContext<'_>, zone: ZoneIndex, change: &Change) 
     let before = context.live.rrset(name.as_name(), Rtype::TXT).map(|found| found.rrset.to_rrset());
     let mut rdata: Vec<Rdata> = before.iter().flat_map(|before| before.rdata().iter().cloned()).collect();
     let ttl = match (&change.kind, said) {
+        // No server would answer with it.
+        (ChangeKind::Create { .. }, _) if is_below_new_delegation(context, zone, name.as_name()) => return None,
         (ChangeKind::Create { after }, Registration::None) => {
             rdata.push(MarkLabels::new(&marking.owner, change.subject.manifest()).to_rdata());
             before.as_ref().map_or(after.ttl(), Rrset::ttl)
@@ -175,6 +177,13 @@ fn registry_change(context: &RuleContext<'_>, zone: ZoneIndex, change: &Change) 
         reasons: registry_reason(change),
         ..change.clone()
     })
+}
+
+/// Whether files delegate a name of a zone to others.
+fn is_below_new_delegation(context: &RuleContext<'_>, zone: ZoneIndex, name: NameRef<'_>) -> bool {
+    let apex = context.zone_spec(zone).name.as_name();
+    let own = std::iter::successors(Some(name), |name| name.parent()).take_while(|above| *above != apex);
+    own.into_iter().any(|above| context.stated.on(above, Rtype::NS).next().is_some())
 }
 
 /// The one reason of a registry's change: all lines of the change that causes it.

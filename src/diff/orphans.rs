@@ -68,11 +68,11 @@ pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
 
 /// Removes the own AAAA and A RRsets of orphans in the domains of `sync` projects, and the own PTR that name them.
 ///
-/// A current row of names.lock keeps what is at its name. Nothing is removed while removals are paused, for projects whose breaker has tripped, or where the command line
-/// names single hosts.
+/// A current row of names.lock keeps what is at its name. Nothing is removed while removals are paused, for projects whose
+/// breaker has tripped, or where the command line names other subjects.
 pub fn remove(context: &RuleContext<'_>, orphans: &[Orphan<'_>]) -> Vec<RuleAct> {
     let mut acts = Vec::new();
-    if !context.selection.hosts.is_empty() || context.removals_rest() {
+    if context.removals_rest() {
         return acts;
     }
     let domains = ProjectDomains::of_sync(context);
@@ -82,6 +82,9 @@ pub fn remove(context: &RuleContext<'_>, orphans: &[Orphan<'_>]) -> Vec<RuleAct>
         let Some(project) = domains.project_of(name).filter(|project| removes(context, *project)) else { continue };
         let subject =
             Subject::Orphan(OrphanName { pool: context.pool_of(first.zone).clone(), name: orphan.name.clone() });
+        if !context.selection.includes_subject(&subject, project) {
+            continue;
+        }
         let actor = RuleActor { subject, project, by_right: false };
         let evidence = context.settings(project).map(|settings| settings.policy_origin);
         let mut remove = |found: LiveRrset<'_>, rdata: Rdata| {

@@ -76,6 +76,16 @@ pub fn registration(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<'
     Registration::None
 }
 
+/// The first TXT at a name of the registry of an RRset that may be encrypted and cannot be read.
+pub fn unreadable_text(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Option<Name> {
+    let marking = context.marking(zone);
+    let mut names = marking.form.names(owner, rtype);
+    names.find(|name| {
+        let found = context.live.rrset(name.as_name(), Rtype::TXT);
+        found.is_some_and(|found| found.rrset.rdata().any(|rdata| marking.is_unreadable(rdata)))
+    })
+}
+
 /// Whether an RRset is own.
 pub fn is_own(context: &RuleContext<'_>, found: LiveRrset<'_>) -> bool {
     match context.marking(found.zone).registry {

@@ -76,13 +76,14 @@ fn skip_or_policy(context: &RuleContext<'_>, subject: &StatedSubject) -> Result<
     if !context.admin(subject.project).is_some_and(|admin| admin.automation_allowed) {
         return Err(SkipCode::AutomationOff);
     }
+    let by_hand = context.selection.names(&subject.subject);
     let policy = match &context.inventory.projects[subject.project.0 as usize].file {
-        ProjectFile::Good(settings) if settings.automation => settings.policy,
+        ProjectFile::Good(settings) if settings.automation || by_hand => settings.policy,
         ProjectFile::Good(_) => return Err(SkipCode::AutomationOff),
         // The switch and policy of the file are unknown; the subject is blocked because of the file.
         ProjectFile::Missing | ProjectFile::Bad { .. } => Policy::CreateOnly,
     };
-    if context.is_tripped(subject.project) { Err(SkipCode::Breaker) } else { Ok(policy) }
+    if context.is_tripped(subject.project) && !by_hand { Err(SkipCode::Breaker) } else { Ok(policy) }
 }
 
 /// What the files themselves give to block a subject.

@@ -23,7 +23,7 @@ use crate::diag::Origin;
 use crate::dns::{Name, NameRef, Rdata, Rtype, address_type, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::source::RecordConflicts;
-use crate::inventory::stated::{DocumentIndex, NotedDocument};
+use crate::inventory::stated::{DocumentIndex, EntryContent, NotedDocument};
 use crate::live::Live;
 use crate::names::NameIndex;
 
@@ -44,6 +44,8 @@ pub struct StatedClaims {
     types: Vec<Option<Vec<Rtype>>>,
     /// What applies noted of files that cannot be read now, by name: it may still be stated.
     held: HashMap<Name, Vec<HeldStatement>>,
+    /// The RRsets that files leave alone: they are neither created nor deleted.
+    left_alone: HashMap<Name, Vec<Rtype>>,
     /// What contradicts a subject, by its place.
     conflicts: BTreeMap<usize, SubjectBlock>,
     /// What contradicts a host, by its place in the inventory.
@@ -75,7 +77,7 @@ enum ConflictSide {
     Stated(ClaimPlace),
     /// A host, by its place in the inventory.
     Host(usize),
-    /// A subject one of whose entries is bad, by its place: what it asks for is not known.
+    /// A subject one of whose entries cannot be used, by its place: what it asks for is not known.
     Bad(u32),
     /// What a file claimed that cannot be read now, by its place in a list.
     Held(usize),
@@ -103,7 +105,14 @@ impl StatedClaims {
             }
         }
         let types = inventory.stated.sources.iter().map(|source| source.types.clone()).collect();
-        let stated = StatedClaims { subjects, at, types, held, conflicts: BTreeMap::new(), of_hosts: BTreeMap::new() };
+        let mut left_alone: HashMap<Name, Vec<Rtype>> = HashMap::default();
+        for entry in &inventory.stated.entries {
+            if let EntryContent::LeftAlone(rtype) = entry.content {
+                left_alone.entry(entry.owner.clone()).or_default().push(rtype);
+            }
+        }
+        let (conflicts, of_hosts) = (BTreeMap::new(), BTreeMap::new());
+        let stated = StatedClaims { subjects, at, types, held, left_alone, conflicts, of_hosts };
         let found = ConflictSearch { inventory, live, names, used, stated: &stated, found: BTreeMap::new() }.search();
         let of_side = |side: &ConflictSide, others: &BTreeSet<ConflictSide>| stated.block(inventory, *side, others);
         let (mut conflicts, mut of_hosts) = (BTreeMap::new(), BTreeMap::new());
@@ -140,12 +149,23 @@ impl StatedClaims {
 
     /// Whether any file claims something at a name, or may.
     pub fn has_name(&self, name: NameRef<'_>) -> bool {
-        self.at.contains_key(name.as_wire()) || self.held.contains_key(name.as_wire())
+        let name = name.as_wire();
+        self.at.contains_key(name) || self.held.contains_key(name) || self.left_alone.contains_key(name)
+    }
+
+    /// Whether a file that cannot be read now claimed an RRset, or one that can be read leaves it alone.
+    pub fn holds(&self, name: NameRef<'_>, rtype: Rtype) -> bool {
+        self.is_held(name, rtype) || self.leaves_alone(name, rtype)
     }
 
     /// Whether a file that cannot be read now claimed an RRset.
-    pub fn holds(&self, name: NameRef<'_>, rtype: Rtype) -> bool {
+    pub fn is_held(&self, name: NameRef<'_>, rtype: Rtype) -> bool {
         self.held.get(name.as_wire()).into_iter().flatten().any(|held| held.rtype == rtype)
+    }
+
+    /// Whether a file says that an RRset is neither created nor deleted.
+    pub fn leaves_alone(&self, name: NameRef<'_>, rtype: Rtype) -> bool {
+        self.left_alone.get(name.as_wire()).is_some_and(|types| types.contains(&rtype))
     }
 
     /// The claims on an RRset.
@@ -201,7 +221,7 @@ impl StatedClaims {
             }
             ConflictSide::Bad(place) => {
                 let StatedSubject { subject, origin, .. } = &self.subjects[*place as usize];
-                format!("a bad entry of {subject} ({})", inventory.files.place(*origin))
+                format!("an entry of {subject} that cannot be used ({})", inventory.files.place(*origin))
             }
             ConflictSide::Held(place) => {
                 let (name, HeldStatement { rtype, by }) = self.all_held()[*place];
@@ -364,7 +384,7 @@ impl ConflictSearch<'_> {
     fn with_unreadable(&mut self) {
         let stated = self.stated;
         for (number, subject) in stated.subjects.iter().enumerate() {
-            if subject.faults.iter().any(|fault| !fault.is_unsupported) {
+            if !subject.faults.is_empty() {
                 for place in stated.at.get(subject.name()).into_iter().flatten() {
                     if place.subject as usize != number {
                         self.note(ConflictSide::Stated(*place), ConflictSide::Bad(number as u32));

@@ -7,7 +7,7 @@
 //! is bad, or a source is unknown, nothing is.
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::act::{RuleAct, RuleActor};
 use super::context::RuleContext;
@@ -16,7 +16,7 @@ use super::own;
 use super::protect::{self, Protection};
 use super::statements::{ADOPTED, NotedRrset, RrsetStatement};
 use super::subject_standing::{SubjectStanding, SubjectStandings};
-use crate::change::{BlockedSubject, Rule};
+use crate::change::{BlockedSubject, Notice, NoticeCode, Rule};
 use crate::claim::{OrphanName, Subject};
 use crate::desired::records::subject_of;
 use crate::diag::Origin;
@@ -29,10 +29,13 @@ use crate::live::LiveRrset;
 ///
 /// Under `repair` those whose manifest or zone file is still there; under `sync` also those at names that nothing
 /// has now; at none of the `resting` names, where an entry is blocked or skipped.
-pub fn remove(context: &RuleContext<'_>, resting: &HashSet<&Name>, check: &NoteCheck) -> Vec<RuleAct> {
+///
+/// While an entry of the project is bad, or a source of it is not believed, nothing goes; a notice then counts what stays.
+pub fn remove(context: &RuleContext<'_>, resting: &HashSet<&Name>, check: &NoteCheck) -> (Vec<RuleAct>, Vec<Notice>) {
     if context.statements.is_empty() {
-        return Vec::new();
+        return (Vec::new(), Vec::new());
     }
+    let mut kept: BTreeMap<ProjectIndex, usize> = BTreeMap::new();
     let (mut acts, index) = (Vec::new(), DocumentIndex::of(&context.inventory.stated));
     let domains = ProjectDomains::of_all(context);
     for NotedRrset { name, rtype, by, has_known } in context.statements.without(&check.known) {
@@ -40,8 +43,8 @@ pub fn remove(context: &RuleContext<'_>, resting: &HashSet<&Name>, check: &NoteC
         if has_known || resting.contains(name) {
             continue;
         }
-        let is_kept =
-            context.stated.on(name.as_name(), rtype).next().is_some() || context.stated.holds(name.as_name(), rtype);
+        let at = name.as_name();
+        let is_kept = context.stated.on(at, rtype).next().is_some() || context.stated.leaves_alone(at, rtype);
         // What a host may claim is for its rules to decide: it may have the address now that a file had.
         if is_kept || is_of_host(context, name, rtype) {
             continue;
@@ -57,6 +60,13 @@ pub fn remove(context: &RuleContext<'_>, resting: &HashSet<&Name>, check: &NoteC
         if documents.iter().any(is_left_out) {
             continue;
         }
+        if context.stated.is_held(at, rtype) {
+            let project = documents.first().map(|noted| noted.source.project);
+            if let Some(project) = project.filter(|project| removes(context, *project)) {
+                *kept.entry(project).or_default() += 1;
+            }
+            continue;
+        }
         let removal = if documents.is_empty() && by.contains(&ADOPTED) {
             // Taken over from another owner: it is of the project in whose domain it is.
             let project = domains.project_of(name.as_name());
@@ -66,12 +76,30 @@ pub fn remove(context: &RuleContext<'_>, resting: &HashSet<&Name>, check: &NoteC
         };
         let Some((removal, project)) = removal else { continue };
         let Removal { subject, rule, origin } = removal;
+        if !context.selection.includes_subject(&subject, project) {
+            continue;
+        }
+        if context.files_rest_at(project, name.as_name()) {
+            *kept.entry(project).or_default() += 1;
+            continue;
+        }
         let actor = RuleActor { subject, project, by_right: false };
         let removed =
             found.rrset.rdata().map(|rdata| RuleAct::removal(found, rdata.to_rdata(), rule, actor.clone(), origin));
         acts.extend(removed);
     }
-    acts
+    (acts, kept.into_iter().map(|(project, count)| rests(context, project, count)).collect())
+}
+
+/// The notice that RRsets stay which no file states any longer.
+fn rests(context: &RuleContext<'_>, project: ProjectIndex, count: usize) -> Notice {
+    let id = context.project_id(project);
+    let (rrsets, stay) = if count == 1 { ("RRset", "stays") } else { ("RRsets", "stay") };
+    let message = format!(
+        "{count} {rrsets} of project `{id}` {stay} although no file that can be read states it: an entry is bad, or a \
+         source is not believed, and may state it"
+    );
+    Notice { code: NoticeCode::RemovalsRest, name: id.to_owned(), subject: None, message }
 }
 
 /// The names at which an entry is blocked or skipped.
@@ -118,8 +146,8 @@ fn removal(
     });
     if let Some((source, document)) = present {
         let project = source.project;
-        let policy = policy(context, project)?;
-        if !matches!(policy, Policy::Repair | Policy::Sync) {
+        let is_of_project = context.admin(project).is_some_and(|admin| admin.contains(name.as_name()));
+        if !removes(context, project) || !is_of_project {
             return None;
         }
         let origin = Some(document.origin);
@@ -154,6 +182,11 @@ fn orphan(context: &RuleContext<'_>, name: &Name, found: LiveRrset<'_>) -> Subje
     Subject::Orphan(OrphanName { pool: context.pool_of(found.zone).clone(), name: name.clone() })
 }
 
+/// Whether a project's files remove what they no longer state.
+fn removes(context: &RuleContext<'_>, project: ProjectIndex) -> bool {
+    matches!(policy(context, project), Some(Policy::Repair | Policy::Sync))
+}
+
 /// The policy by which a project's files remove what they no longer state; none where nothing is removed now.
 fn policy(context: &RuleContext<'_>, project: ProjectIndex) -> Option<Policy> {
     let is_allowed = context.admin(project).is_some_and(|admin| admin.automation_allowed);
@@ -161,9 +194,7 @@ fn policy(context: &RuleContext<'_>, project: ProjectIndex) -> Option<Policy> {
         ProjectFile::Good(settings) if settings.automation && is_allowed => settings,
         _ => return None,
     };
-    let runs =
-        !context.files_rest(project) && !context.is_tripped(project) && context.selection.includes_stated(project);
-    runs.then_some(settings.policy)
+    (!context.is_tripped(project)).then_some(settings.policy)
 }
 
 /// Whether no rule removes an RRset: what a zone needs to be served, and what the operator protects.
@@ -211,7 +242,8 @@ pub fn news(context: &RuleContext<'_>, standings: &SubjectStandings, check: &Not
     let mut news = Vec::new();
     for (place, number) in &check.fresh {
         let (subject, standing) = (&context.stated.subjects[*place], &standings.stated[*place]);
-        if !matches!(standing, SubjectStanding::Open(_)) || !context.selection.includes_stated(subject.project) {
+        let is_selected = context.selection.includes_subject(&subject.subject, subject.project);
+        if !matches!(standing, SubjectStanding::Open(_)) || !is_selected {
             continue;
         }
         let (name, rtype) = (subject.name(), subject.claims[*number].claim.rtype);
@@ -244,7 +276,8 @@ fn forget(context: &RuleContext<'_>, check: &NoteCheck, news: &mut Vec<RrsetStat
         let is_gone = || {
             let zone = context.live.zone_of(at);
             let is_known = zone.is_some_and(|zone| context.live.zone(zone).contents().is_some());
-            is_known && context.live.stated_rrset(at, rtype).is_none()
+            // What cannot be read now may state it still.
+            is_known && context.live.stated_rrset(at, rtype).is_none() && !context.stated.holds(at, rtype)
         };
         let is_over = |by: &&str| !is_said(by) && ((is_claimed() && is_whole(by)) || is_gone());
         let over = by.into_iter().filter(is_over);

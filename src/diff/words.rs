@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::block::SubjectBlock;
 use super::context::RuleContext;
+use super::own;
 use crate::change::{BlockCode, BlockedSubject};
 use crate::claim::Subject;
 use crate::desired::host::{FaultDetail, MissingNetwork};
@@ -17,6 +18,7 @@ use crate::inventory::value::Inv;
 use crate::live::{NamePlace, ZoneIndex};
 use crate::names::holders::{lock_rows_of, name_of};
 use crate::names::{HolderRow, NameProspect, NameRefusal};
+use crate::registry::Registry;
 use crate::target::TargetId;
 
 /// The block of a host by what the inventory says about it, or about hosts that it shares something with.
@@ -334,6 +336,18 @@ pub fn not_owner(
     let (shown, us) = (readable(owner), &context.marking(zone).owner);
     let message =
         format!("{shown} {} holds `{wrong}`, which is wrong, and `{us}` did not create the RRset", wrong.rtype);
+    let unread = match context.marking(zone).registry {
+        Registry::Txt => own::unreadable_text(context, zone, owner, wrong.rtype),
+        Registry::Journal | Registry::Noop => None,
+    };
+    if let Some(at) = unread {
+        let message = format!(
+            "{shown} {} holds `{wrong}`, which is wrong, and the TXT at `{at}` does not say whose it is: it may be encrypted",
+            wrong.rtype
+        );
+        let hint = "set `txt_encrypt_aes_key` to the key of external-dns, or correct it";
+        return block(BlockCode::NotOwner, message, hint);
+    }
     block(BlockCode::NotOwner, message, "correct it by hand, or set `permission = \"full\"` for its zone")
 }
 

@@ -188,7 +188,7 @@ impl ExplainCase<'_> {
     /// What would happen if an operator named a skipped host on the command line.
     fn by_hand(&self, place: usize, code: SkipCode) -> ByHand {
         let inv = self.context.inventory.hosts[place].inv;
-        let selection = Selection { hosts: [inv].into(), projects: BTreeSet::new() };
+        let selection = Selection { hosts: [inv].into(), ..Selection::default() };
         let OtherDecision { changes: decided, standings } = (self.again)(&selection);
         let context = RuleContext { selection: &selection, ..*self.context };
         let command = format!("zonewright plan --host {inv}");

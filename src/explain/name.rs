@@ -33,7 +33,11 @@ pub fn explain(case: &ExplainCase<'_>, name: &Name) -> Explanation {
         ([], None) => match case.published_name_words(name) {
             Some(published) => format!("No host has the name {name} now.{} {published}", case.next_words(name)),
             None => match case.noted_words(name.as_name()) {
-                Some(noted) => format!("No host has {name}, and no file states it now. {noted}"),
+                Some(noted) => {
+                    let is_sure = case.unread_files(name.as_name()).next().is_none();
+                    let file = if is_sure { "no file states it now" } else { "no file that could be read states it" };
+                    format!("No host has {name}, and {file}. {noted}")
+                }
                 None => format!("{name} has no host: no host has or had it.{}", case.next_words(name)),
             },
         },

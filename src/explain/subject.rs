@@ -59,12 +59,14 @@ impl ExplainQuestion {
         if !text.contains('.') {
             return short_name(context, text);
         }
-        let known = live.zone_of(name.as_name()).is_some() || names.holders(inventory, name.as_name()).next().is_some();
+        let known = live.zone_of(name.as_name()).is_some()
+            || names.holders(inventory, name.as_name()).next().is_some()
+            || context.stated.has_name(name.as_name());
         if known {
             Ok(ExplainQuestion::Name(name))
         } else {
             error(
-                format!("no configured zone holds `{name}`, and no host has or had it"),
+                format!("no configured zone holds `{name}`, no host has or had it, and no file states it"),
                 suggested(inventory, names, text)
                     .unwrap_or_else(|| "check the spelling, or add a [[zone]] for it to zonewright.toml".to_owned()),
             )

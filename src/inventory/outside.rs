@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::Inventory;
-use super::stated::StatedEntry;
+use super::stated::{EntryContent, StatedEntry};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::dns::NameRef;
 
@@ -20,7 +20,8 @@ const FOREIGN_DOMAIN: &str = "foreign-domain";
 pub fn check(inventory: &Inventory) -> Diagnostics {
     let zones: HashSet<NameRef<'_>> = inventory.config.zones.iter().map(|zone| zone.name.as_name()).collect();
     let mut found: BTreeMap<(u16, &str), (usize, &StatedEntry)> = BTreeMap::new();
-    for entry in &inventory.stated.entries {
+    let is_claim = |entry: &&StatedEntry| !matches!(entry.content, EntryContent::LeftAlone(_));
+    for entry in inventory.stated.entries.iter().filter(is_claim) {
         if let Some(code) = fault(inventory, &zones, entry) {
             found.entry((entry.source, code)).or_insert((0, entry)).0 += 1;
         }
@@ -35,13 +36,15 @@ pub fn check(inventory: &Inventory) -> Diagnostics {
 /// What a plan would block an entry for.
 fn fault(inventory: &Inventory, zones: &HashSet<NameRef<'_>>, entry: &StatedEntry) -> Option<&'static str> {
     let name = entry.owner.as_name();
-    let mut above = std::iter::successors(Some(name), |name| name.parent());
-    if !above.any(|name| zones.contains(&name)) {
-        return Some(NO_ZONE);
-    }
     let project = inventory.stated.sources[usize::from(entry.source)].project;
-    let admin = inventory.projects[project.0 as usize].admin.as_ref()?;
-    (!admin.contains(name)).then_some(FOREIGN_DOMAIN)
+    let admin = inventory.projects[project.0 as usize].admin.as_ref();
+    let mut above = std::iter::successors(Some(name), |name| name.parent());
+    match admin {
+        // A plan finds this first, too.
+        Some(admin) if !admin.contains(name) => Some(FOREIGN_DOMAIN),
+        _ if !above.any(|name| zones.contains(&name)) => Some(NO_ZONE),
+        _ => None,
+    }
 }
 
 /// The warning of so many entries.

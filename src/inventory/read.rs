@@ -408,7 +408,9 @@ impl OpenWorkspace {
         let (mut draft, mut exports) = (Draft::default(), Vec::new());
         for SourceRead { spec, first, tally: mut found, fold, digests, disagrees } in done {
             let is_export = !matches!(format_of(&spec).occurs, Occurrence::Fixed(_));
-            let limit = is_export.then_some(settings.config.max_bad_rows);
+            // An entry of a file blocks its name, and no other.
+            let is_of_rows = is_export && spec.records.is_none();
+            let limit = is_of_rows.then_some(settings.config.max_bad_rows);
             let trust = match (found.judge(&spec.name, limit, first), disagrees) {
                 (Trust::Known, Some(cause)) => Trust::Distrusted { reason: format!("source `{}`: {cause}", spec.name) },
                 (trust, _) => trust,

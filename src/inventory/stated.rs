@@ -147,10 +147,12 @@ pub struct StatedEntry {
 pub enum EntryContent {
     /// An RRset.
     Rrset(StatedRrset),
-    /// It is wrong; with what is wrong.
-    Bad(String),
+    /// It is wrong; where, and with what is wrong.
+    Bad(Origin, String),
     /// It demands what no target can do; with what that is.
     Unsupported(String),
+    /// It says that an RRset of this type is neither created nor deleted.
+    LeftAlone(Rtype),
 }
 
 /// An RRset as a file states it.

@@ -95,7 +95,9 @@ fn used(plan: &Plan, settings: &WorkspaceSettings, workspace: &Path) -> Vec<Expo
         return Vec::new();
     }
     let mut exports = read::export_files(workspace, &settings.config, &settings.sources);
-    let is_doubt = |code| matches!(code, NoticeCode::SourceUnknown | NoticeCode::SourceUntrusted);
+    // What a file states that cannot be read is not known: a later export would be compared with too little.
+    let is_doubt =
+        |code| matches!(code, NoticeCode::SourceUnknown | NoticeCode::SourceUntrusted | NoticeCode::RecordsUnread);
     let doubted = plan.notices.iter().filter(|notice| is_doubt(notice.code)).map(|notice| notice.name.as_str());
     let doubted: BTreeSet<&str> = doubted.collect();
     let is_doubted = |export: &ExportFiles| doubted.contains(export.source.as_str());

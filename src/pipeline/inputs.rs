@@ -11,7 +11,8 @@ use super::guards::{self, GuardMemory};
 use super::input_error::InputError;
 use super::settings::{check_targets, local_folder, state_address};
 use super::targets::{server_names, types_of_pools};
-use super::{accepted, published, txt_keys, zone_changes};
+use super::{accepted, published, subjects, txt_keys, zone_changes};
+use crate::claim::SubjectPick;
 use crate::diag::{CallError, Diagnostics, Problem, did_you_mean};
 use crate::diff::adopt::AdoptionTerms;
 use crate::diff::context::ServerNames;
@@ -47,6 +48,8 @@ pub struct PlanRequest<'a> {
     pub now: Time,
     /// Hosts whose rules run, by number or name; all where empty.
     pub hosts: Vec<String>,
+    /// Subjects of any kind whose rules run, with the hosts; all where both are empty.
+    pub subjects: Vec<SubjectPick>,
     /// Projects whose rules run; all where empty.
     pub projects: Vec<String>,
     /// The snapshot that is used in place of the targets; no target is opened then.
@@ -59,6 +62,13 @@ pub struct PlanRequest<'a> {
     pub allow: &'a [Allowance],
     /// Whose RRsets are taken over; none where rules run.
     pub adopt: Option<AdoptionTerms<'a>>,
+}
+
+impl PlanRequest<'_> {
+    /// Whether it names subjects, of any kind.
+    pub fn picks_subjects(&self) -> bool {
+        !self.hosts.is_empty() || !self.subjects.is_empty()
+    }
 }
 
 /// A snapshot that a plan was made from.
@@ -131,7 +141,8 @@ impl ReadFor<'_> {
     fn selection(&self, request: &PlanRequest<'_>, inventory: &Inventory, selection: &Selection) -> Selection {
         match self {
             ReadFor::AllHosts => Selection::default(),
-            ReadFor::Selected if request.base.is_some() => Selection::default(),
+            // Where the names of other subjects are is not known before all is read.
+            ReadFor::Selected if request.base.is_some() || selection.picks_others() => Selection::default(),
             ReadFor::Selected => selection.clone(),
             ReadFor::Named(texts) => {
                 let hosts = find_hosts(inventory, texts);
@@ -162,9 +173,9 @@ pub(super) fn gather(
     };
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
     diagnostics.settle();
-    let selection = select(&inventory, request, state.as_deref())?;
-    let waits = state.as_deref().map(|state| state.waits()).transpose()?.unwrap_or_default();
     let statements = state.as_deref().map(|state| state.statements()).transpose()?.unwrap_or_default();
+    let selection = select(&inventory, request, (state.as_deref(), &statements))?;
+    let waits = state.as_deref().map(|state| state.waits()).transpose()?.unwrap_or_default();
     let read_for = read_for.selection(request, &inventory, &selection);
     let zones = match &snapshot {
         Some(snapshot) => zones::read_snapshot(&inventory, snapshot, progress),
@@ -222,8 +233,7 @@ fn load_beside_zones(
     are_zones_read: bool,
     progress: &dyn Progress,
 ) -> ReadFirst {
-    let is_narrowed =
-        !request.hosts.is_empty() || !request.projects.is_empty() || matches!(read_for, ReadFor::Named(_));
+    let is_narrowed = request.picks_subjects() || !request.projects.is_empty() || matches!(read_for, ReadFor::Named(_));
     let settings = SettingsFile::read(request.workspace);
     let config = settings.config().filter(|config| check_targets(config).error_count() == 0);
     let config = config.filter(|_| !is_narrowed && are_zones_read).cloned();
@@ -408,14 +418,28 @@ fn go_on(
 pub(super) fn select(
     inventory: &Inventory,
     request: &PlanRequest<'_>,
-    state: Option<&dyn State>,
+    (state, statements): (Option<&dyn State>, &KeptStatements),
 ) -> Result<Selection, InputError> {
     let mut projects = BTreeSet::new();
     for id in &request.projects {
         projects.insert(find_project(inventory, id)?);
     }
-    let hosts = published::find_named(inventory, state, &request.hosts)??;
-    Ok(Selection { hosts, projects })
+    let mut selection = Selection { projects, ..Selection::default() };
+    let mut hosts = request.hosts.clone();
+    for pick in &request.subjects {
+        match pick {
+            SubjectPick::Like(pattern) => selection.patterns.push(pattern.clone()),
+            SubjectPick::One(subject) => match subject.host() {
+                Some(inv) => hosts.push(inv.to_string()),
+                None => {
+                    subjects::check_known(inventory, statements, subject)?;
+                    selection.subjects.insert(subject.clone());
+                }
+            },
+        }
+    }
+    selection.hosts = published::find_named(inventory, state, &hosts)??;
+    Ok(selection)
 }
 
 /// How many projects are listed where the command line names an unknown one.

@@ -39,7 +39,7 @@ pub fn list(
         return Ok(());
     }
     let OrphanMemory { config, state } = memory;
-    if !selection.hosts.is_empty() {
+    if selection.picks_subjects() {
         let published = match state {
             Some(state) if left.iter().any(|orphan| orphan.hosts.is_empty()) => published(state, &selection.hosts)?,
             Some(_) | None => BTreeMap::new(),
@@ -47,7 +47,11 @@ pub fn list(
         for orphan in left.iter_mut().filter(|orphan| orphan.hosts.is_empty()) {
             orphan.hosts.extend(published.get(&orphan.orphan.name));
         }
-        left.retain(|orphan| !orphan.hosts.is_empty());
+        let is_picked = |left: &LeftOrphan| {
+            let subject = Subject::Orphan(left.orphan.clone());
+            selection.names(&subject) || selection.patterns.iter().any(|pattern| pattern.matches(&subject))
+        };
+        left.retain(|orphan| !orphan.hosts.is_empty() || is_picked(orphan));
     }
     let sights = CopySights::of(config);
     let rrsets = left.iter().flat_map(|orphan| &orphan.rrsets);

@@ -63,6 +63,8 @@ pub mod metrics;
 
 mod statements;
 
+mod subjects;
+
 mod waits;
 
 mod name_servers;

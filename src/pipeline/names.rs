@@ -16,8 +16,10 @@ use super::inputs::{PlanRequest, SnapshotUsed, used};
 use super::inputs::{find_project, load_extent, select};
 use super::settings::state_address;
 use super::{accepted, published};
+use crate::claim::SubjectPick;
 use crate::diag::CallError;
 use crate::diff::Selection;
+use crate::diff::statements::KeptStatements;
 use crate::disk::{self, PendingFile};
 use crate::dns::{ZoneContents, ZoneName};
 use crate::inventory::Inventory;
@@ -193,7 +195,15 @@ fn work(
     progress: &dyn Progress,
 ) -> Result<LockRewrite, NamesError> {
     let (inventory, state) = (&read.inventory, read.state.as_deref());
-    let mut selection = select(inventory, request, state)?;
+    let of_files = request.subjects.iter().find_map(|pick| match pick {
+        SubjectPick::One(subject) => Some(subject).filter(|subject| subject.host().is_none()),
+        SubjectPick::Like(_) => None,
+    });
+    if let Some(subject) = of_files {
+        let message = format!("`{subject}` is no host, and names.lock has names of hosts alone");
+        return Err(InputError::from(CallError { message, hint: "name a host".to_owned() }).into());
+    }
+    let mut selection = select(inventory, request, (state, &KeptStatements::default()))?;
     let named = published::find_named(inventory, state, hosts).map_err(InputError::from)?;
     selection.hosts.extend(named.map_err(InputError::from)?);
     trusted(inventory)?;
@@ -247,7 +257,7 @@ fn trusted(inventory: &Inventory) -> Result<(), NamesError> {
     Ok(())
 }
 
-/// The hosts that a task is about, in order.
+/// The hosts that a task is about, in order: `--subject` may name them, too.
 fn subjects(inventory: &Inventory, selection: &Selection, task: &NamesTask) -> Result<Vec<Inv>, NamesError> {
     let is_about_named = match task {
         NamesTask::Allocate { rename, to } => *rename || to.is_some(),

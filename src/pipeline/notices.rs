@@ -7,6 +7,7 @@ use crate::diag::Problem;
 use crate::dns::{ZoneName, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::model::Trust;
+use crate::inventory::stated::RecordSource;
 use crate::reading::Zones;
 use crate::target::TargetId;
 
@@ -59,19 +60,20 @@ pub(super) fn bad_settings(file: &str, count: usize) -> Notice {
     Notice { code: NoticeCode::BadSettings, name: file.to_owned(), subject: None, message }
 }
 
-/// The notices about files of records, of sources that are believed all the same, that could not be read completely.
+/// The notices about files of records that could not be read completely, where the source is not unknown as a whole.
 fn unread_records(inventory: &Inventory) -> impl Iterator<Item = Notice> {
-    let sources = inventory.stated.sources.iter().filter(|source| source.trust == Trust::Known);
+    let is_read = |source: &&RecordSource| !matches!(source.trust, Trust::Unknown { .. });
+    let sources = inventory.stated.sources.iter().filter(is_read);
     let files = sources.flat_map(|source| source.unread.iter().map(move |(file, count)| (source, *file, *count)));
     files.map(|(source, file, count)| {
         let file = inventory.files.name(file);
         let errors = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
+        let name = source.name.to_string();
         let message = format!(
-            "{file} of source `{}` has {errors}, so not all names that it states are known; no record that the source \
-             may have stated is removed; `zonewright check` shows them",
-            source.name
+            "{file} of source `{name}` has {errors}, so not all names that it states are known; no record that the \
+             source may have stated is removed; `zonewright check` shows them"
         );
-        Notice { code: NoticeCode::RecordsUnread, name: file.to_owned(), subject: None, message }
+        Notice { code: NoticeCode::RecordsUnread, name, subject: None, message }
     })
 }
 

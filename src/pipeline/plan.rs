@@ -13,7 +13,7 @@ use super::review::{ReviewError, ReviewSubject};
 use super::zone_changes::{self, ZonePlan};
 use super::{TOOL, review};
 use crate::change::Change;
-use crate::claim::Subject;
+use crate::claim::{Subject, SubjectPattern};
 use crate::diag::Problem;
 use crate::diff::adopt::{self, AdoptionTerms};
 use crate::diff::decide::{self, DecisionInput};
@@ -167,7 +167,7 @@ pub(super) fn made(
         expires: now.plus(inventory.config.plan_expires),
         workspace,
         undoes: None,
-        only: PlanScope::new(selection.hosts.iter().copied(), &request.projects),
+        only: narrowed(&selection, &request.projects),
         inputs,
         fleet: Some(fleet(&inventory, &selection)),
         hosts,
@@ -226,6 +226,18 @@ pub(super) fn targets(config: &Config, changes: &[Change]) -> Vec<String> {
     let mut places: Vec<String> = targets.map(provider::place).collect();
     places.dedup();
     places
+}
+
+/// What the command line narrowed the plan to.
+fn narrowed(selection: &Selection, projects: &[String]) -> Option<PlanScope> {
+    let Selection { hosts, subjects, patterns, .. } = selection;
+    let of_hosts = hosts.iter().flat_map(|inv| [Subject::Host(*inv), Subject::Released(*inv)]);
+    PlanScope {
+        patterns: patterns.iter().map(SubjectPattern::to_string).collect(),
+        projects: projects.to_vec(),
+        subjects: of_hosts.chain(subjects.iter().cloned()).collect(),
+    }
+    .if_any()
 }
 
 /// How many hosts hosts.csv has, of those that are selected; a number on several rows is one host.

@@ -117,7 +117,7 @@ pub(super) fn is_fenced(spec: &ZoneSpec, target: &TargetSpec) -> bool {
 pub fn types_of_pools(inventory: &Inventory, context: &ProviderContext<'_>) -> PoolTypes {
     let is_rare = |entry: &StatedEntry| match &entry.content {
         EntryContent::Rrset(rrset) => !RecordTypes::COMMON.holds(rrset.rtype),
-        EntryContent::Bad(_) | EntryContent::Unsupported(_) => false,
+        EntryContent::Bad(..) | EntryContent::Unsupported(_) | EntryContent::LeftAlone(_) => false,
     };
     if !inventory.stated.entries.iter().any(is_rare) {
         return PoolTypes::new();

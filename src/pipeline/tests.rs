@@ -66,6 +66,7 @@ fn plan_watched(workspace: &Path, progress: &dyn Progress) -> MadePlan {
         workspace,
         now: now(),
         hosts: Vec::new(),
+        subjects: Vec::new(),
         projects: Vec::new(),
         live_snapshot: None,
         base: None,

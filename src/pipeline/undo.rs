@@ -17,7 +17,7 @@ use super::settings::{OpenError, load_settings, state_address};
 use super::targets::OpenedZones;
 use crate::apply::{CopyAccess, SIDE_BY_SIDE};
 use crate::change::{Change, Notice, NoticeCode};
-use crate::claim::Subject;
+use crate::claim::{Subject, SubjectPick};
 use crate::diag::{CallError, Problem, did_you_mean};
 use crate::disk;
 use crate::dns::{Name, ZoneName};
@@ -68,7 +68,8 @@ pub fn make_undo(request: &PlanRequest<'_>, id: ApplyId, progress: &dyn Progress
     check_ended(&*state, id)?;
     let done = net(&*state, id, config)?;
     let hosts = named_hosts(&done, &request.hosts, id)?;
-    let done = narrowed(done, &hosts, &request.projects, id)?;
+    let only = scope(&done, &hosts, request, id)?;
+    let done = only.as_ref().map_or(done.clone(), |only| undo::narrow(done, only));
     progress.stage(RunStage::Survey, None);
     let ObservedChanges { done, present, unread, left_out } =
         observe(done, config, request.workspace, request.now).without_dead(config);
@@ -87,7 +88,7 @@ pub fn make_undo(request: &PlanRequest<'_>, id: ApplyId, progress: &dyn Progress
         expires: request.now.plus(config.plan_expires),
         workspace: workspace_seen(config, Some(&*state))?,
         undoes: Some(id.0),
-        only: PlanScope::new(hosts.iter().copied(), &request.projects),
+        only,
         inputs: digest.map(|digest| (SETTINGS.to_owned(), digest)).into_iter().collect(),
         fleet: None,
         hosts: BTreeMap::new(),
@@ -271,23 +272,35 @@ fn unchanged(whose: &str, text: &str, known: &[String], id: ApplyId) -> UndoErro
     refuse(format!("apply {} changed nothing for {whose}", id.0), hint)
 }
 
-/// What an apply did to some hosts and projects.
+/// What the request narrows the undo to; none where it names nothing.
 ///
-/// Errors: it did nothing to one of the projects.
-fn narrowed(
-    done: Vec<Change>,
+/// Errors: the apply did nothing to one of the projects, or to one of the other subjects.
+fn scope(
+    done: &[Change],
     hosts: &BTreeSet<Inv>,
-    projects: &[String],
+    request: &PlanRequest<'_>,
     id: ApplyId,
-) -> Result<Vec<Change>, UndoError> {
+) -> Result<Option<PlanScope>, UndoError> {
+    let PlanRequest { projects, subjects, .. } = request;
     for project in projects {
         if done.iter().all(|change| change.project != *project) {
             let known: Vec<String> = done.iter().map(|change| change.project.clone()).collect();
             return Err(unchanged(&format!("project `{project}`"), project, &known, id));
         }
     }
-    let hosts: Vec<Inv> = hosts.iter().copied().collect();
-    Ok(undo::narrow(done, &hosts, projects))
+    let mut only = PlanScope::new(hosts.iter().copied(), projects).unwrap_or_default();
+    for pick in subjects {
+        let changed = || done.iter().flat_map(Change::subjects);
+        match pick {
+            SubjectPick::Like(pattern) => only.patterns.push(pattern.to_string()),
+            SubjectPick::One(subject) if changed().any(|own| own == subject) => only.subjects.push(subject.clone()),
+            SubjectPick::One(subject) => {
+                let known: Vec<String> = changed().map(Subject::to_string).collect();
+                return Err(unchanged(&format!("`{subject}`"), &subject.to_string(), &known, id));
+            }
+        }
+    }
+    Ok(only.if_any())
 }
 
 /// What an apply did, with what is there now.

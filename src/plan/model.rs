@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::review::Review;
 use super::zone_change::ZoneChange;
 use crate::change::{BlockedSubject, Change, LeftBehindRrset, Notice, NoticeCode, SkippedSubject, WaitingRrset};
-use crate::claim::Subject;
+use crate::claim::{Subject, SubjectPattern};
 use crate::diff::statements::RrsetStatement;
 use crate::disk::hex;
 use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName, is_of_signer};
@@ -205,12 +205,15 @@ pub struct HostSeen {
 }
 
 /// What the command line narrowed a plan to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanScope {
+    /// What subjects may also be like, with `*` and `?`, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patterns: Vec<String>,
     /// The projects, sorted; all where empty.
     pub projects: Vec<String>,
-    /// The subjects, sorted; all of the projects where empty.
+    /// The subjects, sorted; all of the projects where this and the patterns are empty.
     pub subjects: Vec<Subject>,
 }
 
@@ -219,8 +222,30 @@ impl PlanScope {
     pub fn new(hosts: impl IntoIterator<Item = Inv>, projects: &[String]) -> Option<PlanScope> {
         let of_host = |inv: Inv| [Subject::Host(inv), Subject::Released(inv)];
         let subjects: BTreeSet<Subject> = hosts.into_iter().flat_map(of_host).collect();
-        let only = PlanScope { projects: projects.to_vec(), subjects: subjects.into_iter().collect() };
-        (!only.projects.is_empty() || !only.subjects.is_empty()).then_some(only)
+        PlanScope { patterns: Vec::new(), projects: projects.to_vec(), subjects: subjects.into_iter().collect() }
+            .if_any()
+    }
+
+    /// The same, where it narrows anything.
+    pub fn if_any(self) -> Option<PlanScope> {
+        (self.picks_subjects() || !self.projects.is_empty()).then_some(self)
+    }
+
+    /// Whether it narrows to subjects, by their texts or by patterns.
+    pub fn picks_subjects(&self) -> bool {
+        !self.subjects.is_empty() || !self.patterns.is_empty()
+    }
+
+    /// Whether a subject is among those that it narrows to; all are where it names none.
+    pub fn includes(&self, subject: &Subject) -> bool {
+        let is_like = |pattern: &String| pattern.parse().is_ok_and(|own: SubjectPattern| own.matches(subject));
+        !self.picks_subjects() || self.subjects.contains(subject) || self.patterns.iter().any(is_like)
+    }
+
+    /// The texts of the subjects that are no hosts, and the patterns, in backquotes.
+    pub fn others(&self) -> Vec<String> {
+        let others = self.subjects.iter().filter(|subject| subject.host().is_none()).map(Subject::to_string);
+        others.chain(self.patterns.iter().cloned()).map(|text| format!("`{text}`")).collect()
     }
 
     /// The hosts among the subjects, each once.

@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 
 use super::{
-    BlockedSubject, Change, LeftBehindRrset, LimitState, Notice, Plan, Reason, SkippedSubject, SourceSeen,
+    BlockedSubject, Change, LeftBehindRrset, LimitState, Notice, Plan, PlanScope, Reason, SkippedSubject, SourceSeen,
     WaitingRrset, ZoneChange, ZoneSeen,
 };
 use crate::claim::Subject;
@@ -20,9 +20,10 @@ pub fn settle(plan: &mut Plan) {
         change.reasons.sort_by(reasons);
         change.reasons.dedup();
     }
-    // Without subjects and projects it narrows nothing.
-    plan.only.take_if(|only| only.subjects.is_empty() && only.projects.is_empty());
+    plan.only = plan.only.take().and_then(PlanScope::if_any);
     if let Some(only) = &mut plan.only {
+        only.patterns.sort_unstable();
+        only.patterns.dedup();
         only.subjects.sort_unstable();
         only.subjects.dedup();
         only.projects.sort_unstable();

@@ -266,7 +266,7 @@ impl<'a> NeededNames<'a> {
     /// The domains in which names that no host has lose their records; none where single hosts are selected.
     fn cleared_domains(&self) -> Vec<NameRef<'a>> {
         let inventory = self.inventory;
-        if !self.selection.hosts.is_empty() {
+        if self.selection.picks_subjects() {
             return Vec::new();
         }
         let projects = inventory.projects.iter().enumerate();

@@ -87,7 +87,7 @@ impl MarkLabels {
 }
 
 /// A text without the quotes around it.
-fn unquoted(text: &[u8]) -> &[u8] {
+pub fn unquoted(text: &[u8]) -> &[u8] {
     let begin = text.iter().take_while(|octet| **octet == b'"').count();
     let end = text[begin..].iter().rev().take_while(|octet| **octet == b'"').count();
     &text[begin..text.len() - end]

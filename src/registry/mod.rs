@@ -45,6 +45,12 @@ impl Marking {
         MarkLabels::read_with(rdata, self.key.as_ref())
     }
 
+    /// Whether a TXT may be one that external-dns encrypted, with another key than this one.
+    pub fn is_unreadable(&self, rdata: RdataRef<'_>) -> bool {
+        let text = rdata.strings().collect::<Vec<_>>().concat();
+        self.labels(rdata).is_none() && sealed::may_be_sealed(label::unquoted(&text))
+    }
+
     /// Whether the TXT at a name of the registry say that an RRset is ours, and none names another owner; none where no TXT
     /// there names an owner.
     pub fn is_ours(&self, records: &[Rdata]) -> Option<bool> {

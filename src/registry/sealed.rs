@@ -50,6 +50,12 @@ impl TxtKey {
     }
 }
 
+/// Whether a text may be an encrypted one: base64 of more than a nonce and the tag of AES-256-GCM.
+pub fn may_be_sealed(text: &[u8]) -> bool {
+    let octets = str::from_utf8(text).ok().and_then(|text| base64::decode::<Vec<u8>>(text).ok());
+    octets.is_some_and(|octets| octets.len() > NONCE_LEN + AES_256_GCM.tag_len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

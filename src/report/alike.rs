@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::host_label::short_subject;
 use super::notice::says;
-use super::summary::counted;
+use super::summary::SubjectCounts;
 use crate::plan::{Notice, NoticeCode, Plan};
 
 /// How many subjects are named.
@@ -59,13 +59,14 @@ fn of_group(plan: &Plan, group: &[&Notice]) -> AlikeNotices {
         .map(|subject| short_subject(plan, subject))
         .collect();
     let named = subjects.iter().take(FEW).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let counted = SubjectCounts::of(group.iter().filter_map(|notice| notice.subject.as_ref())).in_words();
     let says = match (says(group[0]), subjects.len()) {
         (says, 0) => says,
         // Most messages name their subject.
         (says, 1) if says.contains(&named) => says,
         (says, 1) => format!("{says} ({named})"),
-        (says, all) if all <= FEW => format!("{says}: {} ({named})", counted(all, "host")),
-        (says, all) => format!("{says}: {} ({named} and {} more)", counted(all, "host"), all - FEW),
+        (says, all) if all <= FEW => format!("{says}: {counted} ({named})"),
+        (says, all) => format!("{says}: {counted} ({named} and {} more)", all - FEW),
     };
     AlikeNotices { code, says, count }
 }

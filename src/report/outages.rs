@@ -111,22 +111,33 @@ pub fn short_of(plan: &Plan) -> Vec<String> {
         read => format!("no plan for {unread} of {}", counted(unread + read, "zone")),
     });
     let sources = |code, what: &str| {
-        let quoted: Vec<String> = names(code).map(|name| format!("`{name}`")).collect();
-        let quoted: Vec<&str> = quoted.iter().map(String::as_str).collect();
-        let named = format!("{} {}", if quoted.len() == 1 { "source" } else { "sources" }, listed(&quoted, FEW));
-        (!quoted.is_empty()).then(|| format!("no plan for hosts that need {named}, which {what}"))
+        sources_with(plan, code).map(|named| format!("no plan for what needs {named}, which {what}"))
     };
-    let files = |code, what: &str| {
-        let files: Vec<&str> = names(code).collect();
-        let have = if files.len() == 1 { "has" } else { "have" };
-        (!files.is_empty()).then(|| format!("{} {have} errors: {}", counted(files.len(), what), listed(&files, FEW)))
-    };
-    let settings = files(NoticeCode::BadSettings, "settings file");
-    let records = files(NoticeCode::RecordsUnread, "records file");
+    let settings: Vec<&str> = names(NoticeCode::BadSettings).collect();
+    let have = if settings.len() == 1 { "has" } else { "have" };
+    let settings = (!settings.is_empty()).then(|| {
+        let counted = counted(settings.len(), "settings file");
+        format!("{counted} {have} errors: {}", listed(&settings, FEW))
+    });
     let unknown = sources(NoticeCode::SourceUnknown, "could not be read");
     let untrusted = sources(NoticeCode::SourceUntrusted, "failed a test");
-    let clauses = [zones, unread_targets(plan), unknown, untrusted, settings, records];
+    let clauses = [zones, unread_targets(plan), unknown, untrusted, settings, unread_records(plan)];
     clauses.into_iter().flatten().map(|clause| sanitize(&clause)).collect()
+}
+
+/// The sources with this notice: `sources `a`, `b``; none where there is none.
+fn sources_with(plan: &Plan, code: NoticeCode) -> Option<String> {
+    let notices = plan.notices.iter().filter(|notice| notice.code == code);
+    let quoted: BTreeSet<String> = notices.map(|notice| format!("`{}`", notice.name)).collect();
+    let quoted: Vec<&str> = quoted.iter().map(String::as_str).collect();
+    let source = if quoted.len() == 1 { "source" } else { "sources" };
+    (!quoted.is_empty()).then(|| format!("{source} {}", listed(&quoted, FEW)))
+}
+
+/// The sources of records of which files could not be read completely, in a clause; none where there is none. Not sanitized.
+pub fn unread_records(plan: &Plan) -> Option<String> {
+    let sources = sources_with(plan, NoticeCode::RecordsUnread);
+    sources.map(|sources| format!("files of {sources} could not be read completely"))
 }
 
 /// The targets of which a copy could not be read, while enough others were: `target `b` could not be read`; none where
@@ -209,15 +220,16 @@ mod tests {
             Notice { subject: Some(Subject::Host(Inv(7))), ..notice(NoticeCode::TargetUnknown, "of a host") },
             notice(NoticeCode::BadSettings, "projects/a.yaml"),
             notice(NoticeCode::BadSettings, "projects/b.yaml"),
-            notice(NoticeCode::RecordsUnread, "manifests/web.yaml"),
+            notice(NoticeCode::RecordsUnread, "apps"),
+            notice(NoticeCode::RecordsUnread, "apps"),
             notice(NoticeCode::SourceUntrusted, "eine"),
         ];
         insta::assert_snapshot!(short_of(&Plan { notices, ..fixture::empty() }).join("\n"), @"
         targets `bind`, `knot` could not be read
-        no plan for hosts that need source `hosts`, which could not be read
-        no plan for hosts that need source `eine`, which failed a test
+        no plan for what needs source `hosts`, which could not be read
+        no plan for what needs source `eine`, which failed a test
         2 settings files have errors: projects/a.yaml, projects/b.yaml
-        1 records file has errors: manifests/web.yaml
+        files of source `apps` could not be read completely
         ");
     }
 }

@@ -26,7 +26,13 @@ pub fn narrowed(only: &PlanScope) -> String {
         format!("{what}{} {shown}{more}", if items.len() == 1 { "" } else { "s" })
     };
     let hosts = only.hosts().iter().map(ToString::to_string).collect::<Vec<_>>();
-    let parts = [("host", hosts), ("project", only.projects.clone())];
-    let parts = parts.into_iter().filter(|(_, items)| !items.is_empty()).map(|(what, items)| list(what, items));
-    format!("Narrowed to {}", parts.collect::<Vec<_>>().join(" of "))
+    let listed = |what, items: Vec<String>| (!items.is_empty()).then(|| list(what, items));
+    in_words(listed("host", hosts), listed("subject", only.others()), listed("project", only.projects.clone()))
+}
+
+/// What is said of hosts and of other subjects, and of the projects that these are of.
+pub fn in_words(hosts: Option<String>, others: Option<String>, projects: Option<String>) -> String {
+    let subjects: Vec<String> = hosts.into_iter().chain(others).collect();
+    let subjects = (!subjects.is_empty()).then(|| subjects.join(" and "));
+    format!("Narrowed to {}", subjects.into_iter().chain(projects).collect::<Vec<_>>().join(" of "))
 }

@@ -158,7 +158,7 @@ mod tests {
         let unread = Plan { notices: fixture::fleet().notices, ..fixture::empty() };
         assert_eq!(
             whole(&unread),
-            "No changes for 62000 hosts; no plan for hosts that need source `eine`, which could not be read"
+            "No changes for 62000 hosts; no plan for what needs source `eine`, which could not be read"
         );
     }
 

@@ -164,9 +164,10 @@ impl ExplainedCode for BlockCode {
             ),
             BlockCode::ForeignDomain => words(
                 "foreign domain",
-                "their name is not directly below a domain of their project",
-                "The host's name must be directly below its project's `dns_domain` or one of its `also_domains`. \
-                 Correct the name or the project of the host, or let the administrator add the domain.",
+                "their name is in no domain of their project",
+                "A host's name must be directly below its project's `dns_domain` or one of its `also_domains`, and a name \
+                 in a file at or below one of them. Correct the name or the project, or let the administrator add the \
+                 domain.",
             ),
             BlockCode::DuplicateName => words(
                 "duplicate name",
@@ -413,10 +414,10 @@ impl ExplainedCode for NoticeCode {
             ),
             NoticeCode::RemovalsRest => words(
                 "removals rest",
-                "RRsets that wait to be deleted keep waiting",
-                "A row of hosts.csv or names.lock is bad, or a source is unknown, so it is not known which names no \
-                 host has. No record is removed at such names. RRsets that wait for `delete_after` keep waiting, and \
-                 their time runs on.",
+                "RRsets that may have to be deleted stay for now",
+                "A row of hosts.csv or names.lock is bad, an entry of a file is, or a source is unknown, so it is not known \
+                 which names no host and no file has. No record is removed at such names. RRsets that wait for \
+                 `delete_after` keep waiting, and their time runs on.",
             ),
             NoticeCode::TargetUnknown => words(
                 "target unknown",

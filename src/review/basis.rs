@@ -34,7 +34,7 @@ pub fn of<'f, 'a: 'f>(
         return (CauseKind::Released, format!("names that hosts of `{project}` gave up"), first_line());
     }
     if rules().any(|rule| rule == Rule::Orphan) {
-        return (CauseKind::Released, format!("names of `{project}` that no host has"), first_line());
+        return (CauseKind::Released, format!("names of `{project}` that no host and no file has"), first_line());
     }
     let known = change
         .subject

@@ -123,7 +123,7 @@ impl StatedFiles {
 /// All files of a file's folder that end as it does.
 fn glob(path: &str) -> String {
     let ending = path.rsplit_once('.').map_or("yaml", |(_, ending)| ending);
-    in_folder(&folder_of(path), &format!("*.{ending}"))
+    in_folder(&glob::Pattern::escape(&folder_of(path)), &format!("*.{ending}"))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::apply::compare::{DeletedCnames, shown, shown_before};
 use crate::change::{BlockCode, BlockedSubject, Change, ChangeKind, Notice, NoticeCode};
 use crate::dns::{RrKey, ZoneName};
 use crate::inventory::value::Inv;
+use crate::plan::PlanScope;
 use crate::rollout::{ChangeUnit, UnitSubject, hosts_of, units};
 use crate::state::ApplyId;
 use crate::target::Answer;
@@ -32,12 +33,11 @@ pub struct EditedRrset {
     pub hosts: Vec<Inv>,
 }
 
-/// Leaves of what an apply did that of some hosts and projects, with what shares changes with it; all where none are
-/// named.
-pub fn narrow(done: Vec<Change>, hosts: &[Inv], projects: &[String]) -> Vec<Change> {
+/// Leaves of what an apply did that of some subjects and projects, with what shares changes with it.
+pub fn narrow(done: Vec<Change>, only: &PlanScope) -> Vec<Change> {
     let is_named = |change: &Change| {
-        (hosts.is_empty() || change.hosts().iter().any(|inv| hosts.contains(inv)))
-            && (projects.is_empty() || projects.contains(&change.project))
+        change.subjects().any(|subject| only.includes(subject))
+            && (only.projects.is_empty() || only.projects.contains(&change.project))
     };
     let units = units(&done);
     let mut is_kept = vec![false; done.len()];

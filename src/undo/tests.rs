@@ -6,6 +6,7 @@ use crate::change::{Change, ChangeKind, Notice, Rule};
 use crate::claim::{OrphanName, Subject};
 use crate::dns::{Name, Rdata, Rrset, Rtype, Ttl, ZoneName, reverse};
 use crate::inventory::value::Inv;
+use crate::plan::PlanScope;
 use crate::plan::fixture::{self, rrset, zone};
 use crate::state::{ApplyId, SentChange, SentFate, SentUpdate};
 use crate::target::{Answer, TargetId};
@@ -323,9 +324,9 @@ fn hosts_that_are_named_are_put_back_with_whom_they_share_changes() {
         ])
     };
     let kept = |hosts: &[u64], projects: &[&str]| -> Vec<u64> {
-        let hosts: Vec<Inv> = hosts.iter().copied().map(Inv).collect();
         let projects: Vec<String> = projects.iter().map(|id| (*id).to_owned()).collect();
-        narrow(done(), &hosts, &projects).iter().map(|change| change.subject.host().unwrap().0).collect()
+        let only = PlanScope::new(hosts.iter().copied().map(Inv), &projects).unwrap_or_default();
+        narrow(done(), &only).iter().map(|change| change.subject.host().unwrap().0).collect()
     };
     assert_eq!(kept(&[], &[]), [1, 2, 3]);
     assert_eq!(kept(&[2], &[]), [1, 2]);

@@ -183,6 +183,7 @@ impl Yard {
             workspace: self.path(),
             now,
             hosts,
+            subjects: Vec::new(),
             projects,
             live_snapshot: None,
             base: None,

@@ -197,6 +197,7 @@ fn run(world: &World, folder: &Path, command: &Command) -> Option<LockRewrite> {
     let hosts = hosts.iter().map(ToString::to_string).collect();
     let projects = project.iter().map(id).collect();
     let request = PlanRequest {
+        subjects: Vec::new(),
         adopt: None,
         workspace: folder,
         now,

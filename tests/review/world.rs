@@ -110,6 +110,7 @@ pub fn write(folder: &Path, files: &Files) {
 pub fn plan(workspace: &Path, base: Option<&Path>) -> Result<MadePlan, PlanError> {
     let base = base.map(|base| base.to_str().expect("UTF-8"));
     let request = PlanRequest {
+        subjects: Vec::new(),
         adopt: None,
         workspace,
         now: now(),

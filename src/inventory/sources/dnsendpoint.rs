@@ -10,7 +10,7 @@ use super::stated::{
     text_of, to_ascii, ttl_of, twice,
 };
 use super::{ExportFormat, RowContext, SourceFile, SourceInput, SourcePart};
-use crate::diag::{Origin, did_you_mean};
+use crate::diag::{Diagnostic, Origin};
 use crate::dns::presentation::parse_rtype;
 use crate::dns::{Name, Rdata, Rtype, Ttl};
 use crate::inventory::node::{SettingsNode, SettingsValue};
@@ -48,6 +48,26 @@ const KEYS: [&str; 7] =
 /// The keys of a manifest.
 const MANIFEST_KEYS: [&str; 5] = ["apiVersion", "kind", "metadata", "spec", "status"];
 
+/// The keys of its `metadata`. Source: Kubernetes API, ObjectMeta.
+const METADATA_KEYS: [&str; 16] = [
+    "annotations",
+    "clusterName",
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "finalizers",
+    "generateName",
+    "generation",
+    "labels",
+    "managedFields",
+    "name",
+    "namespace",
+    "ownerReferences",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
 /// The keys of its `spec`.
 const SPEC_KEYS: [&str; 1] = ["endpoints"];
 
@@ -84,8 +104,14 @@ fn read_file(file: &SourceFile<'_>, records: &RecordsSpec) -> StatedPiece {
             reader.piece.refuse(first);
         }
     }
-    if let Some(broken) = broken {
-        reader.piece.refuse(broken);
+    match broken {
+        Some(broken) => reader.piece.refuse(broken),
+        None if documents.iter().all(|document| document.root.is_null()) => {
+            let diagnostic = Diagnostic::file_error(BAD_MANIFEST, file.id, "the file has no document");
+            let hint = "restore it, or remove the file; a manifest that is to state nothing has `endpoints: []`";
+            reader.piece.refuse(diagnostic.hint(hint));
+        }
+        None => {}
     }
     reader.piece
 }
@@ -120,11 +146,22 @@ impl ManifestReader<'_> {
         }
         let kind = node.get("kind").and_then(SettingsNode::as_text);
         let version = node.get("apiVersion").and_then(SettingsNode::as_text);
+        // Which of two counts is not known; what other kinds have twice further down does not matter.
+        let heads = ["apiVersion", "kind", "items"];
+        if let Some(key) = node.own_key_twice().filter(|key| heads.contains(&key.name.as_str())) {
+            return self.piece.refuse(self.text.error(BAD_MANIFEST, &twice(key)));
+        }
         match (kind, version) {
-            (Some(kind), Some(_)) if kind.ends_with("List") => match node.get("items").map(|items| &items.value) {
-                Some(SettingsValue::List(items)) => items.iter().for_each(|item| self.read_document(item)),
-                _ => self.piece.pass_over(),
-            },
+            (Some(kind), Some(version)) if kind.ends_with("List") => {
+                match node.get("items").map(|items| &items.value) {
+                    Some(SettingsValue::List(items)) => items.iter().for_each(|item| self.read_document(item)),
+                    _ if kind == "List" || version.starts_with(GROUP) => {
+                        let message = "the list has no `items`".to_owned();
+                        self.refuse(node, message, "write the manifests as a list in `items`".to_owned());
+                    }
+                    _ => self.piece.pass_over(),
+                }
+            }
             (Some(KIND), Some(VERSION)) => self.read_manifest(node),
             (Some(KIND), Some(version)) if version.starts_with(GROUP) => {
                 let message = format!("`{version}` is not the version of a DNSEndpoint");
@@ -134,7 +171,7 @@ impl ManifestReader<'_> {
                 let message = format!("`{kind}` is not a kind of `{version}`");
                 self.refuse(node.get("kind").unwrap_or(node), message, format!("write `{KIND}`"));
             }
-            (Some(KIND), Some(version)) if did_you_mean(version, std::iter::once(VERSION)).is_some() => {
+            (Some(KIND), Some(version)) => {
                 let message = format!("`{version}` is not the version of a DNSEndpoint");
                 self.refuse(node.get("apiVersion").unwrap_or(node), message, format!("write `{VERSION}`"));
             }
@@ -157,8 +194,16 @@ impl ManifestReader<'_> {
     fn read_manifest(&mut self, node: &SettingsNode) {
         let metadata = node.get("metadata");
         let text = |key: &str| metadata.and_then(|metadata| metadata.get(key)).filter(|node| !node.is_null());
-        let of_head = [node, metadata.unwrap_or(node)].into_iter().find_map(SettingsNode::own_key_twice);
-        if let Some(fault) = of_head.map(twice) {
+        let tables = ["labels", "annotations"].map(|key| text(key).unwrap_or(node));
+        let heads = [node, metadata.unwrap_or(node)].into_iter().chain(tables);
+        let of_head = heads.filter_map(SettingsNode::own_key_twice).map(twice).next();
+        let misshapen = ["labels", "annotations"]
+            .into_iter()
+            .filter_map(text)
+            .find(|node| !matches!(node.value, SettingsValue::Table(_)));
+        let misshapen = misshapen.map(|node| NodeFault::of(node, "this is not a mapping", "write keys and values"));
+        let unknown = metadata.and_then(|metadata| unknown_key(metadata, &METADATA_KEYS));
+        if let Some(fault) = of_head.or(misshapen).or(unknown) {
             return self.piece.refuse(self.text.error(BAD_MANIFEST, &fault));
         }
         let Some(name) = text("name").and_then(SettingsNode::as_text).filter(|name| is_kubernetes_name(name)) else {
@@ -309,9 +354,15 @@ fn read_ttl(node: Option<&SettingsNode>) -> Result<Option<(Ttl, Origin)>, NodeFa
 fn read_targets(node: &SettingsNode, rtype: Rtype, faults: &mut Vec<NodeFault>) -> Vec<Rdata> {
     let items = match node.get("targets").map(|targets| &targets.value) {
         Some(SettingsValue::List(items)) if !items.is_empty() => items,
-        _ => {
+        found => {
             let at = node.get("targets").unwrap_or(node);
-            faults.push(NodeFault::of(at, "the endpoint has no `targets`", "write one value at least, as a list"));
+            let is_scalar = matches!(found, Some(SettingsValue::Text(_) | SettingsValue::Plain(_))) && !at.is_null();
+            let (message, hint) = if is_scalar {
+                ("`targets` is a text, and not a list", "write it as a list, such as `[192.0.2.1]`")
+            } else {
+                ("the endpoint has no `targets`", "write one value at least, as a list")
+            };
+            faults.push(NodeFault::of(at, message, hint));
             return Vec::new();
         }
     };

@@ -140,8 +140,12 @@ fn read_file(file: &SourceFile<'_>, name: &str, records: &RecordsSpec) -> Stated
     }
     let mut reader = ZoneReader { text: &text, records, zone, piece };
     match &documents[..] {
+        all if all.iter().all(|document| document.root.is_null()) => {
+            reader.piece.cut_short();
+            let diagnostic = Diagnostic::file_error(BAD_MANIFEST, file.id, "the file has no document");
+            reader.piece.refuse(diagnostic.hint("restore it; the file of a zone that is to have no records says `{}`"));
+        }
         [] => {}
-        [document] if document.root.is_null() => {}
         [document] => reader.read_zone(&document.root),
         [_, second, ..] => {
             let fault =
@@ -226,7 +230,11 @@ impl ZoneReader<'_> {
         if rtype.as_ref().is_ok_and(|rtype| !self.counts(owner, *rtype, of_provider.is_some())) {
             return;
         }
-        if is_ignored(node) {
+        if let (true, Ok(_), Ok(rtype)) = (is_ignored(node), owner, &rtype) {
+            if of_provider.is_none() {
+                let read = ReadEntry::Good { content: EntryContent::LeftAlone(*rtype), unused: Vec::new() };
+                self.piece.add(self.text, owner.as_ref().ok().cloned(), node.origin, read);
+            }
             return;
         }
         let mut faults: Vec<NodeFault> = owner.as_ref().err().cloned().into_iter().collect();

@@ -22,6 +22,9 @@ pub const BAD_MANIFEST: Code = Code::new("bad-manifest");
 /// The code of an entry that cannot be used.
 pub const BAD_RECORD: Code = Code::new("bad-record");
 
+/// The keys that select manifests.
+const SELECTORS: &str = "`namespace`, `label_filter` and `annotation_filter`";
+
 /// The code of a manifest or zone that a source has twice.
 const DUPLICATE: Code = Code::new("duplicate-manifest");
 
@@ -157,7 +160,11 @@ impl StatedPiece {
                     self.tally.diagnostics.push(text.error(BAD_RECORD, fault).rule(RULE));
                 }
                 let first = faults.into_iter().next().expect("a bad entry has a fault");
-                (EntryContent::Bad(first.message), Vec::new())
+                if owner.is_none() {
+                    // No subject can be blocked for it.
+                    self.refused.push(first.origin.file);
+                }
+                (EntryContent::Bad(first.origin, first.message), Vec::new())
             }
         };
         let document = self.documents.last().expect("entries are in a manifest or a zone");
@@ -205,6 +212,22 @@ pub fn join(
     let StatedPiece { mut documents, mut entries, left_out, untaken, refused, mut tally } = all;
     if let Some(warning) = types_left_out(&input.spec.name, &untaken) {
         tally.diagnostics.push(warning);
+    }
+    if let (Some((by, origin)), true, true) = (left_out.first(), documents.is_empty(), refused.is_empty()) {
+        // A word that is wrong in a selector is no order to delete.
+        let message = format!(
+            "source `{}` takes none of its manifests, such as {}: {SELECTORS} leave all of them out",
+            input.spec.name,
+            shown(by).trim_start_matches("the manifest ")
+        );
+        let diagnostic = Diagnostic::error("source-empty", *origin, message);
+        let diagnostic = diagnostic.rule("zonewright treats an empty export as unknown, not as a source without rows");
+        tally.distrust(
+            origin.file,
+            context.files,
+            "is left out, as all manifests are",
+            diagnostic.hint("correct them"),
+        );
     }
     let name = input.spec.name.as_str().into();
     let has_bad = tally.bad > 0;
@@ -261,15 +284,20 @@ fn refuse_twins(all: &mut StatedPiece, context: &RowContext<'_>) {
                 Diagnostic::error(DUPLICATE, at, message)
                     .also(format!("the other is {}", context.files.place(other)))
                     .rule("it is not known which of two is right, so that the names of both are blocked")
-                    .hint("remove one of them, or select one with `namespace`, `label_filter` or `path`"),
+                    .hint(match *all.documents[*first].by {
+                        StatedBy::Manifest { .. } => {
+                            "remove one of them, or select one with `namespace`, `label_filter` or `path`"
+                        }
+                        StatedBy::Zone(_) => "remove one of them, or let `path` leave one out",
+                    }),
             );
         }
     }
     let twice: HashSet<Arc<StatedBy>> = twins.iter().map(|(first, _)| Arc::clone(&all.documents[*first].by)).collect();
     for entry in all.entries.iter_mut().filter(|entry| twice.contains(&entry.by)) {
-        if !matches!(entry.content, EntryContent::Bad(_)) {
+        if !matches!(entry.content, EntryContent::Bad(..)) {
             all.tally.bad += 1;
-            entry.content = EntryContent::Bad(format!("{} is in its source twice", shown(&entry.by)));
+            entry.content = EntryContent::Bad(entry.origin, format!("{} is in its source twice", shown(&entry.by)));
         }
     }
     for document in all.documents.iter_mut().filter(|document| twice.contains(&document.by)) {
@@ -289,15 +317,22 @@ pub fn shown(by: &StatedBy) -> String {
 pub fn meanings(rows: &ExportRows<'_>) -> Vec<RowMeaning> {
     let own = rows.stated.entries.iter().filter(|entry| entry.source == rows.source);
     let meaning = |entry: &StatedEntry| {
-        let EntryContent::Rrset(rrset) = &entry.content else { return None };
         let by = match &*entry.by {
             StatedBy::Manifest { namespace, name } => format!("{namespace}/{name} "),
             StatedBy::Zone(_) => String::new(),
         };
+        let key = format!("{by}{}", entry.owner);
+        let rrset = match &entry.content {
+            EntryContent::Rrset(rrset) => rrset,
+            // The name is there, whatever can be done with it.
+            EntryContent::Unsupported(what) => return Some((key, what.clone())),
+            EntryContent::LeftAlone(rtype) => return Some((key, format!("{rtype}, left alone"))),
+            EntryContent::Bad(..) => return None,
+        };
         let values: Vec<String> = rrset.values.iter().map(|value| value.as_rdata(rrset.rtype).to_string()).collect();
         let ttl = rrset.ttl.map(|(ttl, _)| format!(", TTL {ttl}")).unwrap_or_default();
         // A type that changes is another meaning of the name, and not one that is gone.
-        Some((format!("{by}{}", entry.owner), format!("{} {}{ttl}", rrset.rtype, values.join(", "))))
+        Some((key, format!("{} {}{ttl}", rrset.rtype, values.join(", "))))
     };
     own.filter_map(meaning).collect()
 }
@@ -320,7 +355,7 @@ pub fn warn_of_left_out(draft: &mut Draft, files: &Files) {
         1 => format!("{} is taken by no source", shown(first)),
         count => format!("{count} manifests are taken by no source; the first is {}", shown(first)),
     };
-    let hint = "`namespace`, `label_filter` and `annotation_filter` of [[sources.records]] select manifests";
+    let hint = format!("{SELECTORS} of [[sources.records]] select manifests");
     let origin = *origin;
     draft.found.push(Diagnostic::warning("manifest-left-out", origin, message).hint(hint));
 }

@@ -71,7 +71,7 @@ pub fn decide_by(
     request: &PlanRequest<'_>,
     ReviewSubject { input, held, .. }: ReviewSubject<'_>,
 ) -> FleetDecisions {
-    let selection = &select(inventory, &input.selection.hosts, &request.projects);
+    let selection = &select(inventory, &input.selection, &request.projects);
     let (servers, tripped) = (&server_names(inventory), &input.remembered.tripped(inventory));
     let given = DecisionInput { servers, selection, tripped, held, ..input.decision() };
     decide::decide(inventory, &input.zones.live, given)
@@ -187,10 +187,10 @@ fn lies_in(side: &InventorySide<'_>, inv: Inv, zones: &BTreeSet<ZoneName>) -> bo
     side.facts(inv).is_some_and(|facts| facts.has_name(is_in))
 }
 
-/// The hosts of a base whose rules run: those that the command line names, as far as the base knows them.
-fn select(base: &Inventory, hosts: &BTreeSet<Inv>, projects: &[String]) -> Selection {
+/// The subjects of a base whose rules run: those that the command line names, as far as the base knows them.
+fn select(base: &Inventory, now: &Selection, projects: &[String]) -> Selection {
     let place = |id: &String| base.projects.iter().position(|project| project.id == *id);
     // A project that the base lacks still narrows the selection: it selects no host.
     let index = |id| ProjectIndex(place(id).map_or(u32::MAX, |place| place as u32));
-    Selection { hosts: hosts.clone(), projects: projects.iter().map(index).collect() }
+    Selection { projects: projects.iter().map(index).collect(), ..now.clone() }
 }

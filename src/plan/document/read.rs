@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::FORMAT;
 use super::digest::HexDigest;
+use crate::claim::SubjectPattern;
 use crate::diff::statements::RrsetStatement;
 use crate::disk::DigestText;
 use crate::dns::{RrKey, ZoneName};
@@ -160,14 +161,21 @@ fn check(plan: &Plan) -> Result<(), PlanReadError> {
         return Err(PlanReadError::Inconsistent(format!("`reasons` of `{}` {} {message}", key.owner, key.rtype)));
     }
     if let Some(only) = &plan.only
-        && (!only.subjects.is_sorted_by(|a, b| a < b) || !only.projects.is_sorted_by(|a, b| a < b))
+        && !(only.subjects.is_sorted_by(|a, b| a < b)
+            && only.projects.is_sorted_by(|a, b| a < b)
+            && only.patterns.is_sorted_by(|a, b| a < b))
     {
         return Err(PlanReadError::Inconsistent(
             "`only` names subjects or projects that are not sorted, or one twice".to_owned(),
         ));
     }
-    if plan.only.as_ref().is_some_and(|only| only.subjects.is_empty() && only.projects.is_empty()) {
+    if plan.only.as_ref().is_some_and(|only| !only.picks_subjects() && only.projects.is_empty()) {
         return Err(PlanReadError::Inconsistent("`only` names neither subjects nor projects".to_owned()));
+    }
+    if let Some(only) = &plan.only
+        && let Some(wrong) = only.patterns.iter().find_map(|pattern| pattern.parse::<SubjectPattern>().err())
+    {
+        return Err(PlanReadError::Inconsistent(format!("`only`: {wrong}")));
     }
     let has_period = |limit: &&LimitState| match limit.counts {
         LimitKind::Hosts => Duration::from_str(&limit.period).is_ok(),

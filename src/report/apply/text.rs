@@ -6,12 +6,12 @@ use super::ApplyReport;
 use crate::apply::{ApplyOutcome, OutcomeCode, SubjectOutcome, TargetLack};
 use crate::diag::{Problem, sanitize};
 use crate::dns::ZoneName;
-use crate::plan::SealedPlan;
+use crate::plan::{NoticeCode, SealedPlan};
 use crate::report::TextOptions;
 use crate::report::applies::short;
 use crate::report::gather::gather;
 use crate::report::host_label::of_project;
-use crate::report::outages::no_plan;
+use crate::report::outages::{no_plan, unread_records};
 use crate::report::page::TextPage;
 use crate::report::publication::clause;
 use crate::report::summary::{SubjectCounts, counted};
@@ -235,7 +235,7 @@ fn verdict(report: &ApplyReport<'_>) -> String {
         (total, done) if done == total && untouched => {
             format!("Nothing was left to do: all {all} are as the plan says")
         }
-        (total, done) if done == total => whole(applied),
+        (total, done) if done == total => whole(applied, edited(report)),
         (_, 0) if untouched && unknown > 0 => format!("None known to be applied of {all}: {left}"),
         (_, 0) if untouched => format!("None applied of {all}: {left}"),
         (_, done) if untouched && done == already => {
@@ -256,6 +256,8 @@ fn verdict(report: &ApplyReport<'_>) -> String {
         0 => text,
         unknown => format!("{text}; {} may have taken effect, or may still", counted(unknown, "update")),
     };
+    let unread = report.sealed.and_then(|sealed| unread_records(sealed.plan())).map(|clause| sanitize(&clause));
+    let text = std::iter::once(text).chain(unread).collect::<Vec<_>>().join("; ");
     let text = report.served.map_or_else(|| text.clone(), |served| format!("{text}; {}", clause(served)));
     match applied.problems.len() {
         0 => format!("{text}."),
@@ -279,8 +281,14 @@ fn is_at_rest(report: &ApplyReport<'_>) -> bool {
     })
 }
 
-/// The verdict where all of it is done, and something was sent.
-fn whole(applied: &ApplyOutcome) -> String {
+/// How many RRsets an undo leaves, because they were edited since.
+fn edited(report: &ApplyReport<'_>) -> usize {
+    let plan = report.sealed.map(SealedPlan::plan).filter(|plan| plan.undoes.is_some());
+    plan.map_or(0, |plan| plan.notices.iter().filter(|notice| notice.code == NoticeCode::EditedSince).count())
+}
+
+/// The verdict where all of it is done, and something was sent; an undo leaves so many RRsets as they were `edited`.
+fn whole(applied: &ApplyOutcome, edited: usize) -> String {
     let changed = applied.hosts.iter().filter(|host| host.outcome == OutcomeCode::Applied);
     let written = applied.zones.iter().filter(|zone| zone.changes > 0);
     let names: BTreeSet<&ZoneName> = written.clone().map(|zone| &zone.zone).collect();
@@ -300,6 +308,7 @@ fn whole(applied: &ApplyOutcome) -> String {
     };
     let lacking: BTreeSet<(&PoolName, &String)> = lacks(applied).map(|(_, lack)| (&lack.pool, &lack.target)).collect();
     let left = match lacking.len() {
+        0 if edited > 0 => format!("{} left as edited", counted(edited, "RRset")),
         0 => "nothing left".to_owned(),
         1 => "1 target lacks changes".to_owned(),
         targets => format!("{targets} targets lack changes"),

@@ -88,7 +88,8 @@ fn what_drifted_comes_first() {
           changed AAAA sas1-0012.search.example.net. ttl 3600 -> 600
               2a02:6b8:0:160b:0:1478:b508:93b1
               2a02:6b8:0:160c:0:1478:b508:93b1
-        no host, for at most 3d5h, since apply 12 of 2026-11-16T21:59:59Z
+        no host and no file, for at most 3d5h, since apply 12 of
+          2026-11-16T21:59:59Z
           added AAAA sas1-0931.search.example.net. ttl 600
             - 2a02:6b8:0:160b:0:1478:b508:1111
 

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::super::scope;
 use super::{ShownDrift, StrayedRrset};
 use crate::change::Change;
 use crate::change::RrsetText;
+use crate::claim::Subject;
 use crate::diag::sanitize;
 use crate::dns::{Name, Rrset};
 use crate::drift::{ApplyMoment, EditorDeed, Mover, StrayCause};
@@ -15,7 +17,7 @@ use crate::report::TextOptions;
 use crate::report::data::{lines, rrset};
 use crate::report::outages::{nothing_read, unread_targets};
 use crate::report::page::TextPage;
-use crate::report::summary::counted;
+use crate::report::summary::{SubjectCounts, counted};
 use crate::state::WrittenRrset;
 
 /// Renders what is not as desired.
@@ -51,9 +53,10 @@ impl TextPage<'_> {
         if let Some(targets) = &unread_targets {
             self.alarm(&format!("Not all copies were compared: {}.", sanitize(targets)));
         }
-        let is_partial = is_failed || unread_targets.is_some();
-        if plan.notices.iter().any(|notice| notice.code == NoticeCode::SourceUntrusted) {
-            self.alarm("A source is not believed. Hosts that need it are not listed here.");
+        let is_doubted = plan.notices.iter().any(|notice| notice.code == NoticeCode::SourceUntrusted);
+        let is_partial = is_failed || is_doubted || unread_targets.is_some();
+        if is_doubted {
+            self.alarm("A source is not believed. What needs it is not listed here.");
         }
         let strayed: Vec<StrayedRrset<'_>> = shown.all().collect();
         let drifted: Vec<StrayedRrset<'_>> =
@@ -118,8 +121,7 @@ impl TextPage<'_> {
 
     /// Adds the RRsets of one host. The time is in the heading where it is the same for all.
     fn host(&mut self, strayed: &[StrayedRrset<'_>]) {
-        let whose =
-            strayed[0].change.subject.host().map_or_else(|| "no host".to_owned(), |host| format!("host {host}"));
+        let whose = subject_words(&strayed[0].change.subject);
         let (first, others) = strayed.split_first().expect("a group has one at least");
         let since =
             since(first.stray).filter(|first| others.iter().all(|other| since(other.stray).as_ref() == Some(first)));
@@ -184,14 +186,14 @@ impl TextPage<'_> {
         names[..shown].iter().for_each(|name| self.line(2, &name.to_string()));
         let more = names.len() - shown;
         self.and_more(2, &more.to_string(), more);
-        self.line(2, "hint: `zonewright plan` says what deletes them");
+        self.line(2, "hint: `zonewright plan -v` says what deletes them");
     }
 
     /// Adds what was not compared with live DNS, and what waits to be deleted.
     fn not_told(&mut self, plan: &Plan) {
         let counts = [
-            (counted(plan.blocked.len(), "host") + " blocked", plan.blocked.len()),
-            (counted(plan.skipped.len(), "host") + " skipped", plan.skipped.len()),
+            (subjects_of(plan.blocked.iter().map(|own| &own.subject)) + " blocked", plan.blocked.len()),
+            (subjects_of(plan.skipped.iter().map(|own| &own.subject)) + " skipped", plan.skipped.len()),
             (counted(plan.waiting.len(), "RRset") + " waiting to be deleted", plan.waiting.len()),
         ];
         let some: Vec<String> = counts.into_iter().filter(|(_, count)| *count > 0).map(|(says, _)| says).collect();
@@ -216,9 +218,8 @@ fn narrowed(only: &PlanScope) -> String {
         [one] => Some(format!("{what} {one}")),
         [first, ..] => Some(format!("{what} {first} and {} more", items.len() - 1)),
     };
-    let lists =
-        [list("host", only.hosts().iter().map(Inv::to_string).collect()), list("project", only.projects.clone())];
-    format!("Narrowed to {}.", lists.into_iter().flatten().collect::<Vec<_>>().join(" of "))
+    let hosts = list("host", only.hosts().iter().map(Inv::to_string).collect());
+    format!("{}.", scope::in_words(hosts, list("subject", only.others()), list("project", only.projects.clone())))
 }
 
 /// How many RRsets, with the verb that fits.
@@ -236,6 +237,11 @@ fn of_hosts(strayed: &[StrayedRrset<'_>]) -> String {
     let hosts: BTreeSet<_> = strayed.iter().filter_map(|strayed| strayed.change.subject.host()).collect();
     let rrsets = counted(strayed.len(), "RRset");
     if hosts.is_empty() { rrsets } else { format!("{rrsets} of {}", counted(hosts.len(), "host")) }
+}
+
+/// How many subjects of each kind.
+fn subjects_of<'p>(subjects: impl Iterator<Item = &'p Subject>) -> String {
+    SubjectCounts::of(subjects).in_words()
 }
 
 /// The TTL, or the live one and the desired one.
@@ -270,4 +276,13 @@ fn rounded_up(time: Duration) -> Duration {
         _ => 1,
     };
     Duration::from_secs(secs.div_ceil(unit) * unit)
+}
+
+/// What a change is of, in a word or two.
+fn subject_words(subject: &Subject) -> String {
+    match subject {
+        Subject::Host(inv) | Subject::Released(inv) => format!("host {inv}"),
+        Subject::Endpoint(_) | Subject::Record(_) => subject.stated_by().unwrap_or_default(),
+        Subject::Orphan(_) => "no host and no file".to_owned(),
+    }
 }

@@ -56,8 +56,7 @@ fn inputs(plan: &Plan) -> Vec<TestCase> {
         let (is_zone, what) = match code {
             NoticeCode::ZoneUnknown => (true, "zone"),
             NoticeCode::BadSettings => (false, "settings"),
-            NoticeCode::RecordsUnread => (false, "records"),
-            NoticeCode::SourceUnknown | NoticeCode::SourceUntrusted => (false, "source"),
+            NoticeCode::SourceUnknown | NoticeCode::SourceUntrusted | NoticeCode::RecordsUnread => (false, "source"),
             _ => continue,
         };
         let case = TestCase::failed(format!("{what} {name}"), code.as_str(), message, Some(code.words().long));

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::super::counts::{self, PlanCounts, is_near};
-use super::super::summary::counted;
+use super::super::summary::{SubjectCounts, counted};
 use super::ReportSubject;
 use super::escape::{cell, code, subject_label};
 use super::fit::PagePart;
@@ -101,7 +101,7 @@ pub fn against<'a>(ReportSubject { plan, causes, review, .. }: &'a ReportSubject
             };
             out.push_str(&format!(
                 " **It blocks {} that the base does not{named}.**",
-                counted(newly_blocked.len(), "host")
+                SubjectCounts::of(newly_blocked).in_words()
             ));
         }
         out + "\n"

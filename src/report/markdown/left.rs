@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::alike::{self, AlikeNotices};
 use super::super::gather::gather;
-use super::super::summary::counted;
+use super::super::summary::{SubjectCounts, counted};
 use super::super::words::ExplainedCode as _;
 use super::ReportSubject;
 use super::escape::{code, sentence, subject_label};
 use super::fit::PagePart;
+use crate::claim::Subject;
 use crate::plan::{BlockCode, BlockedSubject, NoticeCode, Plan, Review, SkipCode};
 
 /// How many of several similar things are shown: five show what is going on.
@@ -61,13 +62,13 @@ fn is_new(subject: &ReportSubject<'_>, blocked: &BlockedSubject) -> bool {
 fn part<'a>(plan: &'a Plan, BlockedPart { name, title, hosts, is_folded }: BlockedPart<'a>) -> PagePart<'a> {
     let groups = groups(&hosts);
     let items = groups.len();
-    let mut codes: BTreeMap<BlockCode, usize> = BTreeMap::new();
-    hosts.iter().for_each(|blocked| *codes.entry(blocked.code).or_default() += 1);
+    let mut codes: BTreeMap<BlockCode, Vec<&Subject>> = BTreeMap::new();
+    hosts.iter().for_each(|blocked| codes.entry(blocked.code).or_default().push(&blocked.subject));
     let text = move |shown: usize| {
         if codes.is_empty() {
             return String::new();
         }
-        let by_code = codes.iter().map(|(code, count)| format!("{count} {code}")).collect::<Vec<_>>().join(", ");
+        let by_code = codes.iter().map(|(code, all)| format!("{} {code}", all.len())).collect::<Vec<_>>().join(", ");
         if shown == 0 {
             return format!("{title}: {by_code}.\n");
         }
@@ -76,19 +77,20 @@ fn part<'a>(plan: &'a Plan, BlockedPart { name, title, hosts, is_folded }: Block
             format!("<details>\n<summary>{title}: {by_code}</summary>\n\n{list}\n</details>\n")
         } else {
             let (gets, this) = if hosts.len() == 1 { ("gets", "it") } else { ("get", "them") };
-            let head = counted(hosts.len(), "host");
+            let head = SubjectCounts::of(hosts.iter().map(|blocked| &blocked.subject)).in_words();
             format!("#### {title}: {head} {gets} no change until what blocks {this} is fixed\n\n{list}")
         }
     };
     PagePart { name, items, share: 50, text: Box::new(text) }
 }
 
-/// The list of the hosts that some causes block, by code; `codes` says how many each blocks in all.
-fn list(plan: &Plan, shown: &[BlockedGroup<'_>], codes: &BTreeMap<BlockCode, usize>) -> String {
+/// The list of what some causes block, by code; `codes` says what each blocks in all.
+fn list(plan: &Plan, shown: &[BlockedGroup<'_>], codes: &BTreeMap<BlockCode, Vec<&Subject>>) -> String {
     let mut out = String::new();
-    for (block, count) in codes {
+    for (block, all) in codes {
+        let in_words = SubjectCounts::of(all.iter().copied()).in_words();
         let of_code: Vec<&BlockedGroup<'_>> = shown.iter().filter(|group| group.code == *block).collect();
-        out.push_str(&format!("- **{block}**, {}: {}\n", counted(*count, "host"), block.words().brief));
+        out.push_str(&format!("- **{block}**, {in_words}: {}\n", block.words().brief));
         let mut told = 0;
         for of_hint in gather(&of_code, |group| group.hint) {
             for group in &of_hint {
@@ -97,10 +99,10 @@ fn list(plan: &Plan, shown: &[BlockedGroup<'_>], codes: &BTreeMap<BlockCode, usi
             }
             out.push_str(&format!("  - **hint:** {}\n", sentence(of_hint[0].hint, code)));
         }
-        match count - told {
+        match all.len() - told {
             0 => {}
-            more if told == 0 => out.push_str(&format!("  - {}, not shown here\n", counted(more, "host"))),
-            more => out.push_str(&format!("  - and {}, not shown here\n", counted(more, "more host"))),
+            _ if told == 0 => out.push_str(&format!("  - {in_words}, not shown here\n")),
+            more => out.push_str(&format!("  - and {more} more, not shown here\n")),
         }
     }
     out
@@ -179,7 +181,7 @@ pub fn rest(plan: &Plan) -> PagePart<'_> {
         let by_code = codes.iter().map(|(code, count)| format!("{count} {code}")).collect::<Vec<_>>().join(", ");
         out.push_str(&format!(
             "Skipped, zonewright leaves them alone: {} ({by_code}).\n",
-            counted(plan.skipped.len(), "host")
+            SubjectCounts::of(plan.skipped.iter().map(|skipped| &skipped.subject)).in_words()
         ));
     }
     if !plan.waiting.is_empty() {

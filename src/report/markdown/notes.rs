@@ -1,5 +1,6 @@
 //! What a plan is about, where that is not the whole fleet or not all of it is shown.
 
+use super::super::scope;
 use super::super::summary::counted;
 use super::escape::{code, host};
 use crate::plan::{Plan, PlanScope};
@@ -22,9 +23,10 @@ pub fn of(plan: &Plan, hidden: Option<usize>) -> Vec<String> {
 fn narrowed(plan: &Plan, only: &PlanScope) -> String {
     let hosts: Vec<String> = only.hosts().iter().map(|inv| host(plan, *inv)).collect();
     let projects: Vec<String> = only.projects.iter().map(|project| code(project)).collect();
-    let parts = [listed("host", &hosts), listed("project", &projects)];
-    let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(" of ");
-    format!("- **narrowed** to {parts}: nothing else was looked at\n")
+    let others: Vec<String> = only.others().iter().map(|other| code(other.trim_matches('`'))).collect();
+    let narrowed = scope::in_words(listed("host", &hosts), listed("subject", &others), listed("project", &projects));
+    let to = narrowed.strip_prefix("Narrowed ").expect("it begins so");
+    format!("- **narrowed** {to}: nothing else was looked at\n")
 }
 
 /// How many there are, with them where these are short; none where there are none.

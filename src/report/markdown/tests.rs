@@ -31,7 +31,7 @@ fn saved() -> PlanOutlook {
 fn a_plan_reads_well() {
     insta::assert_snapshot!(report(&(fixture::reviewed(), saved()), false, MAX), @r#"
     <!-- zonewright plan -->
-    ### ⛔ Plan: 6 to create, 4 to modify, 4 to delete for 5 of 62000 hosts; 50 blocked, 1205 skipped; no plan for hosts that need source `eine`, which could not be read
+    ### ⛔ Plan: 6 to create, 4 to modify, 4 to delete for 5 of 62000 hosts; 50 blocked, 1205 skipped; no plan for what needs source `eine`, which could not be read
 
     **Refused by the limit `project:search/1h`.**
 
@@ -148,7 +148,7 @@ fn a_plan_reads_well() {
       - host `200103` of `web`: no source reports a MAC of host 200103
       - host `200104` of `web`: no source reports a MAC of host 200104
       - **hint:** see whether the host's agent runs and reports
-      - and 4 more hosts, not shown here
+      - and 4 more, not shown here
     - **not-owner**, 1 host: a wrong record that zonewright did not create is in place of theirs
       - host `300007` of `lab`: AAAA at `lab-7.example.net.` is wrong and was not created by us
       - **hint:** `adopt` the name, or remove the record by hand
@@ -178,7 +178,7 @@ fn a_plan_reads_well() {
     zonewright apply plan.json --expect sha256:2222222222222222222222222222222222222222222222222222222222222222
     ```
 
-    ⛔ **Plan: 6 to create, 4 to modify, 4 to delete for 5 of 62000 hosts; 50 blocked, 1205 skipped; no plan for hosts that need source `eine`, which could not be read. Refused by the limit `project:search/1h`.**
+    ⛔ **Plan: 6 to create, 4 to modify, 4 to delete for 5 of 62000 hosts; 50 blocked, 1205 skipped; no plan for what needs source `eine`, which could not be read. Refused by the limit `project:search/1h`.**
     "#);
 }
 
@@ -260,7 +260,7 @@ fn of_many_causes_the_first_have_examples() {
 fn fifteen_hundred_octets_still_tell_the_verdict_and_how_much_is_left_out() {
     insta::assert_snapshot!(report(&(fixture::reviewed(), saved()), false, 1500), @"
     <!-- zonewright plan -->
-    ### ⛔ Plan: 6 to create, 4 to modify, 4 to delete for 5 of 62000 hosts; 50 blocked, 1205 skipped; no plan for hosts that need source `eine`, which could not be read
+    ### ⛔ Plan: 6 to create, 4 to modify, 4 to delete for 5 of 62000 hosts; 50 blocked, 1205 skipped; no plan for what needs source `eine`, which could not be read
 
     **Refused by the limit `project:search/1h`.**
 
@@ -272,15 +272,15 @@ fn fifteen_hundred_octets_still_tell_the_verdict_and_how_much_is_left_out() {
 
     3 projects, not shown here.
 
+    By datacenter: `SAS` 3 hosts, `MYT` 1 host.
+
     6 causes with 14 changes, not shown here.
 
     1 limit with room left, not shown here.
 
-    Notices: 1 foreign-name.
-
     ---
 
-    **Cut to fit here:** 14 of 14 changes are not listed; nothing is shown of blocked, datacenters, skipped. All of it: `zonewright show plan.json`.
+    **Cut to fit here:** 14 of 14 changes are not listed; nothing is shown of blocked, skipped, notices. All of it: `zonewright show plan.json`.
 
     Plan `sha256:1111111111111111111111111111111111111111111111111111111111111111`, effect `sha256:2222222222222222222222222222222222222222222222222222222222222222`, valid until `2026-11-21T01:30:00Z`. `apply` refuses it until the problems above are fixed:
 
@@ -288,7 +288,7 @@ fn fifteen_hundred_octets_still_tell_the_verdict_and_how_much_is_left_out() {
     zonewright apply plan.json --expect sha256:2222222222222222222222222222222222222222222222222222222222222222
     ```
 
-    ⛔ **Plan: 6 to create, 4 to modify, 4 to delete for 5 of 62000 hosts; 50 blocked, 1205 skipped; no plan for hosts that need source `eine`, which could not be read. Refused by the limit `project:search/1h`.**
+    ⛔ **Plan: 6 to create, 4 to modify, 4 to delete for 5 of 62000 hosts; 50 blocked, 1205 skipped; no plan for what needs source `eine`, which could not be read. Refused by the limit `project:search/1h`.**
     ");
 }
 

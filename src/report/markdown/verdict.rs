@@ -136,11 +136,11 @@ fn missing(plan: &Plan) -> String {
     let unread = (!unread.is_empty()).then(|| format!("{} could not be read", unread.join(" and ")));
     let files = |code, what: &str| match count(code) {
         0 => None,
-        1 => Some(format!("1 {what} file has errors")),
-        many => Some(format!("{many} {what} files have errors")),
+        1 => Some(format!("1 {what} has errors")),
+        many => Some(format!("{many} {} have errors", what.replace("file", "files"))),
     };
-    let settings = files(NoticeCode::BadSettings, "settings");
-    let records = files(NoticeCode::RecordsUnread, "records");
+    let settings = files(NoticeCode::BadSettings, "settings file");
+    let records = files(NoticeCode::RecordsUnread, "file of records");
     let untrusted = match count(NoticeCode::SourceUntrusted) {
         0 => None,
         1 => Some("1 source is not trusted".to_owned()),

@@ -24,6 +24,7 @@ use super::host_label::host_label;
 use super::outages::{no_plan, said_once};
 use super::outlook::PlanOutlook;
 use super::paint::Paint;
+use super::scope;
 use super::summary::{SubjectCounts, counted};
 use super::templates::{TemplateError, Templates};
 use super::verdict::{headline, refused};
@@ -246,9 +247,9 @@ fn narrowed(plan: &Plan, only: &PlanScope, options: &TextOptions) -> String {
     let label = |inv: &Inv| plan.name_of(*inv).map_or_else(|| inv.to_string(), |_| sanitize(&host_label(plan, *inv)));
     let hosts = only.hosts().iter().map(label).collect::<Vec<_>>();
     let projects = only.projects.iter().map(|project| sanitize(project)).collect::<Vec<_>>();
-    let parts = [("host", hosts), ("project", projects)];
-    let parts = parts.into_iter().filter(|(_, items)| !items.is_empty()).map(|(what, items)| list(what, items));
-    format!("Narrowed to {}", parts.collect::<Vec<_>>().join(" of "))
+    let others = only.others().iter().map(|other| sanitize(other)).collect::<Vec<_>>();
+    let listed = |what, items: Vec<String>| (!items.is_empty()).then(|| list(what, items));
+    scope::in_words(listed("host", hosts), listed("subject", others), listed("project", projects))
 }
 
 /// What keeps a plan from being applied, other than limits, which are said one by one.

@@ -21,8 +21,7 @@ fn a_plan_reads_well_at_eighty_columns() {
     insta::assert_snapshot!(shown(fleet(), &TextOptions::default()), @r#"
     Refused by the limit `project:search/1h`.
     Plan: 6 to create, 4 to modify, 4 to delete for 5 of 62000 hosts; 50 blocked,
-      1205 skipped; no plan for hosts that need source `eine`, which could not be
-      read.
+      1205 skipped; no plan for what needs source `eine`, which could not be read.
 
     Summary
       project  hosts  create  modify  delete  blocked  skipped
@@ -98,8 +97,7 @@ fn a_plan_reads_well_at_eighty_columns() {
 
     Refused by the limit `project:search/1h`.
     Plan: 6 to create, 4 to modify, 4 to delete for 5 of 62000 hosts; 50 blocked,
-      1205 skipped; no plan for hosts that need source `eine`, which could not be
-      read.
+      1205 skipped; no plan for what needs source `eine`, which could not be read.
     Nothing was changed. An apply of this plan is refused.
     "#);
 }

@@ -30,8 +30,12 @@ pub fn read(node: &SettingsNode, rtype: Rtype, text: &str, dots: FinalDots) -> R
             Rtype::SRV => "write priority, weight, port and a name, such as `0 5 5060 sip.example.net.`",
             _ => "write the data as a line of a master file holds them",
         };
-        NodeFault::of(node, format!("`{text}` is not the data of {rtype}: {why}"), hint)
+        NodeFault::of(node, format!("`{}` is not the data of {rtype}: {why}", in_short(text)), hint)
     };
+    if begins_comment(text) {
+        let message = format!("`{}`: a `;` begins a comment, so what is behind it would be lost", in_short(text));
+        return Err(NodeFault::of(node, message, "put the text with the `;` in double quotes, or write `\\;`"));
+    }
     let plain = if text.is_ascii() { text.to_owned() } else { ascii_names(rtype, text).map_err(|why| wrong(&why))? };
     let text = plain.as_str();
     match rtype {
@@ -46,7 +50,7 @@ pub fn read(node: &SettingsNode, rtype: Rtype, text: &str, dots: FinalDots) -> R
             return Ok(Rdata::from_address(IpAddr::V6(address)));
         }
         Rtype::CNAME | Rtype::DNAME | Rtype::NS | Rtype::PTR
-            if text.is_empty() || text.contains(char::is_whitespace) =>
+            if text.is_empty() || text == "@" || text.contains(char::is_whitespace) =>
         {
             return Err(wrong("it is not a name"));
         }
@@ -71,6 +75,31 @@ pub fn read(node: &SettingsNode, rtype: Rtype, text: &str, dots: FinalDots) -> R
         }
         _ => Ok(rdata),
     }
+}
+
+/// How many characters of a value a message has.
+const SHOWN: usize = 120;
+
+/// A value as a message has it.
+fn in_short(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// Whether a comment begins in a value, as in a line of a master file (RFC 1035 section 5.1).
+fn begins_comment(text: &str) -> bool {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    text.chars().any(|c| {
+        let is_plain = !std::mem::take(&mut is_escaped);
+        match c {
+            '\\' => is_escaped = is_plain,
+            '"' if is_plain => is_quoted = !is_quoted,
+            _ => {}
+        }
+        c == ';' && is_plain && !is_quoted
+    })
 }
 
 /// A value whose names have other letters than those of ASCII, as DNS has them.

@@ -64,7 +64,7 @@ fn the_verdict_stands_first() {
     let partial = state(with_notice(Some(NoticeCode::SourceUntrusted)), &none);
     assert_eq!(partial, "Not complete: some sources or zones could not be read, or are not trusted; deletes 4 RRsets");
     let refused = "Refused by the limit project:search/1h; deletes 4 RRsets";
-    let short = "; no plan for hosts that need source eine, which could not be read";
+    let short = "; no plan for what needs source eine, which could not be read";
     assert_eq!(headline(fixture::reviewed(), &none), format!("\u{2715} {counts}{short}"));
     assert_eq!(state(fixture::reviewed(), &none), refused);
     assert_eq!(state(fixture::reviewed(), &refusal("limit-exceeded")), refused);
