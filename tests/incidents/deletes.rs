@@ -27,7 +27,7 @@ fn what_a_short_export_lost_waits_to_be_deleted_until_it_is_back() {
     }
     let next_day = "2026-11-23T02:00:00Z";
     yard.export(&short, LATER_EXPORTS);
-    yard.apply(LATER, &[]).tells(0, &["Waits to be deleted: no host has the name"]);
+    yard.apply(LATER, &[]).tells(0, &["Waits to be deleted: no host and no file has the name"]);
     yard.apply(next_day, &[]).tells(0, &["2026-11-24T02:00:00Z"]);
     assert_eq!(yard.records(), good);
 
