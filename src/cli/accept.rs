@@ -1,10 +1,11 @@
 //! `accept`: makes the export of a source the accepted one.
 
-use super::args::{AcceptArgs, SharedArgs};
+use super::args::AcceptArgs;
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::progress::ProgressLine;
 use super::request::not_opened;
+use super::shared_args::SharedArgs;
 use super::who::who;
 use crate::diag::did_you_mean;
 use crate::pipeline::accept::{AcceptError, AcceptRefusal, AcceptRequest, accept};

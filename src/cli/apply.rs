@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use super::args::{ApplyArgs, SharedArgs};
+use super::args::ApplyArgs;
 use super::carry_out::{self, ApplyOutput, ApplyTask};
 use super::events;
 use super::exit::Exit;
 use super::metrics::{self, RunNotes};
 use super::output::{self, CommandFailure};
 use super::request::{DigestedPlan, cache, make, not_planned, refuse_zones, request, tell_breakers};
+use super::shared_args::SharedArgs;
 use super::show::ShowOptions;
 use super::values::FormatArg;
 use crate::diag::Problem;

@@ -4,13 +4,14 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::args::{ApplyLimits, SharedArgs};
+use super::args::ApplyLimits;
 use super::events;
 use super::exit::Exit;
 use super::metrics::RunNotes;
 use super::output::{self, CommandFailure};
 use super::progress::{ProgressLine, StageTime};
 use super::request::not_opened;
+use super::shared_args::SharedArgs;
 use super::signals;
 use super::values::FormatArg;
 use super::who::who;

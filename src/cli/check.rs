@@ -1,11 +1,12 @@
 //! `check`: every file of the workspace, offline.
 
-use super::args::{CheckArgs, SharedArgs};
+use super::args::CheckArgs;
 use super::exit::Exit;
 use super::names;
 use super::output::{self, CommandFailure};
 use super::progress::ProgressLine;
 use super::request::request;
+use super::shared_args::SharedArgs;
 use super::values::CheckFormat;
 use crate::pipeline;
 use crate::pipeline::names::{NamesError, SettledLock, fix_lock, write};

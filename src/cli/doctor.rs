@@ -1,9 +1,10 @@
 //! `doctor`: whether the targets work, and what to do where they do not.
 
-use super::args::{DoctorArgs, SharedArgs};
+use super::args::DoctorArgs;
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::progress::ProgressLine;
+use super::shared_args::SharedArgs;
 use super::show;
 use crate::doctor::FindingLevel;
 use crate::pipeline::doctor::{self, DoctorError};

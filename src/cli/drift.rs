@@ -1,11 +1,12 @@
 //! `drift`: live DNS compared with what is desired, and what the journal says about the difference.
 
-use super::args::{DriftArgs, SharedArgs};
+use super::args::DriftArgs;
 use super::events;
 use super::exit::Exit;
 use super::metrics::{self, RunNotes};
 use super::output::{self, CommandFailure};
 use super::request::{DigestedPlan, make, not_opened, not_planned, request, tell_breakers, tell_snapshot};
+use super::shared_args::SharedArgs;
 use super::show::known_zones;
 use super::values::FormatArg;
 use crate::pipeline::drift::find_drift;

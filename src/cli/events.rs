@@ -2,10 +2,10 @@
 
 use std::io::Write as _;
 
-use super::args::SharedArgs;
 use super::exit::Exit;
 use super::log::timestamp;
 use super::output::{CommandFailure, FailureKind};
+use super::shared_args::SharedArgs;
 use super::values::LogFormat;
 use super::who::who;
 use crate::diag::sanitize;

@@ -1,10 +1,11 @@
 //! `explain`: the whole chain behind a host, a name or an address.
 
-use super::args::{ExplainArgs, SharedArgs};
+use super::args::ExplainArgs;
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::progress::ProgressLine;
 use super::request::{cache, not_read, request, tell_snapshot};
+use super::shared_args::SharedArgs;
 use crate::pipeline::PlanRequest;
 use crate::pipeline::explain::{MadeExplanation, explain};
 use crate::report;

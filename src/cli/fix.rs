@@ -1,6 +1,6 @@
 //! `fix`: a few hosts explained, planned and applied.
 
-use super::args::{FixArgs, SharedArgs};
+use super::args::FixArgs;
 use super::carry_out::{self, ApplyTask};
 use super::events;
 use super::exit::Exit;
@@ -8,6 +8,7 @@ use super::metrics::RunNotes;
 use super::output::{self, CommandFailure};
 use super::progress::ProgressLine;
 use super::request::{cache, not_read, refuse_zones, request, verdict};
+use super::shared_args::SharedArgs;
 use super::show::ShowOptions;
 use super::values::FormatArg;
 use crate::pipeline::PlanRequest;

@@ -2,11 +2,12 @@
 
 use clap::CommandFactory as _;
 
-use super::args::{Cli, HelpArgs, SharedArgs};
+use super::args::{Cli, HelpArgs};
 use super::examples;
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::peers;
+use super::shared_args::SharedArgs;
 use crate::codes::{self, CodePage};
 use crate::diag::did_you_mean;
 use crate::report;

@@ -1,9 +1,10 @@
 //! `history`: what was applied, when, by whom and why; of one apply, for hosts or at a name.
 
-use super::args::{HistoryArgs, SharedArgs};
+use super::args::HistoryArgs;
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::request::not_opened;
+use super::shared_args::SharedArgs;
 use super::show::zones;
 use crate::dns::Name;
 use crate::dns::reverse::reverse_name;

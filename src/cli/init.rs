@@ -6,10 +6,11 @@ use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use super::args::{InitArgs, SharedArgs};
+use super::args::InitArgs;
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::progress::ProgressLine;
+use super::shared_args::SharedArgs;
 use super::signals;
 use crate::disk::together::PendingFiles;
 use crate::dns::{Name, ZoneName};

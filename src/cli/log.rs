@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-use super::args::SharedArgs;
+use super::shared_args::SharedArgs;
 use super::values::LogFormat;
 
 /// Sends messages to standard error, from the level and in the format that the command line asks for.

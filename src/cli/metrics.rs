@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::time::Instant;
 
-use super::args::SharedArgs;
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::progress::StageTime;
+use super::shared_args::SharedArgs;
 use super::signals;
 use crate::disk;
 use crate::pipeline::metrics::{StateMetrics, standing};

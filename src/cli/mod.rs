@@ -2,6 +2,8 @@
 
 mod values;
 
+mod shared_args;
+
 mod args;
 
 mod candidates;

@@ -3,12 +3,12 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
-use super::args::SharedArgs;
 use super::exit::Exit;
 use super::name_args::{AdoptArgs, AllocateArgs, ReleaseArgs, WritingArgs};
 use super::output::{self, CommandFailure};
 use super::progress::ProgressLine;
 use super::request::{not_read, request, tell_snapshot};
+use super::shared_args::SharedArgs;
 use crate::names::NamesOutcome;
 use crate::pipeline::merging::{ATTRIBUTES, UNION, is_merged_by_line};
 use crate::pipeline::names::{LockRewrite, NamesError, NamesOrder, NamesTask, rewrite, write};

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _};
 use std::sync::atomic::Ordering;
 use std::thread;
 
-use super::args::SharedArgs;
+use super::shared_args::SharedArgs;
 use super::{output, signals};
 use crate::inventory::config::notify;
 use crate::notify::deliver;

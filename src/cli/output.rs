@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::args::SharedArgs;
+use super::shared_args::SharedArgs;
 use super::values::{Color, LogFormat};
 use crate::diag::{CallError, Code, Diagnostics, Files, Problem, Severity, fit, render_in, sanitize};
 use crate::inventory::value::Time;

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use super::args::{PlanArgs, SharedArgs};
+use super::args::PlanArgs;
 use super::events;
 use super::exit::Exit;
 use super::metrics::{self, RunNotes};
 use super::name_args::AdoptArgs;
 use super::output::{self, CommandFailure};
 use super::request::{DigestedPlan, cache, make, not_planned, request, tell_breakers, tell_snapshot};
+use super::shared_args::SharedArgs;
 use super::show::{ShowOptions, apply_command, source_url};
 use crate::diff::adopt::AdoptionTerms;
 use crate::guard::Allowance;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::args::SharedArgs;
+use super::shared_args::SharedArgs;
 use super::values::LogFormat;
 use crate::progress::{Progress, RunStage};
 

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use super::args::{CacheArgs, SharedArgs};
+use super::args::CacheArgs;
 use super::exit::Exit;
 use super::metrics::RunNotes;
 use super::output::{self, CommandFailure};
 use super::progress::{ProgressLine, StageTime};
+use super::shared_args::SharedArgs;
 use crate::diag::Problem;
 use crate::guard::Breaker;
 use crate::inventory::value::Time;

@@ -1,10 +1,11 @@
 //! `resume`: finishes an apply that did not do all of its plan.
 
-use super::args::{ResumeArgs, SharedArgs};
+use super::args::ResumeArgs;
 use super::carry_out::{self, ApplyOutput, ApplyReach, ConductedWork, RESUME};
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::request::refuse_zones;
+use super::shared_args::SharedArgs;
 use crate::pipeline::resume::{ResumeOutcome, resume};
 use crate::report;
 use crate::state::ApplyId;

@@ -7,9 +7,10 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use super::args::{ServeArgs, SharedArgs};
+use super::args::ServeArgs;
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
+use super::shared_args::SharedArgs;
 use super::signals;
 use crate::dns::{Name, ZoneContents};
 use crate::pipeline::serve::{self, ALGORITHM, LoadedZones, SECRET_FILE, ServedAt};

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::args::{SharedArgs, ShowArgs};
+use super::args::ShowArgs;
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
+use super::shared_args::SharedArgs;
 use super::values::{self, FormatArg};
 use crate::apply::accept;
 use crate::change::Change;

@@ -1,9 +1,10 @@
 //! `snapshot`: live DNS as it is read, in a folder.
 
-use super::args::{SharedArgs, SnapshotArgs};
+use super::args::SnapshotArgs;
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::progress::ProgressLine;
+use super::shared_args::SharedArgs;
 use crate::pipeline::snapshot::{self, SnapshotError};
 use crate::report;
 

@@ -1,10 +1,11 @@
 //! `state`: manages the state.
 
-use super::args::{SharedArgs, StateArgs, StateCommand};
+use super::args::{StateArgs, StateCommand};
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::progress::ProgressLine;
 use super::request::not_opened;
+use super::shared_args::SharedArgs;
 use super::who::who;
 use crate::pipeline::state::{self, AdoptionRequest};
 use crate::report;

@@ -1,9 +1,10 @@
 //! `status`: which apply is running, and what the state says; and breakers reset.
 
-use super::args::{SharedArgs, StatusArgs};
+use super::args::StatusArgs;
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::request::not_opened;
+use super::shared_args::SharedArgs;
 use super::sync::unknown_pool;
 use super::who::who;
 use crate::diag::did_you_mean;

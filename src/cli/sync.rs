@@ -1,12 +1,13 @@
 //! `sync`: tries again what targets lack, and asks the name servers that did not serve the last changes yet.
 
-use super::args::{SharedArgs, SyncArgs};
+use super::args::SyncArgs;
 use super::carry_out::{self, ApplyReach, ConductedWork};
 use super::events;
 use super::exit::Exit;
 use super::metrics::{self, RunNotes};
 use super::output::{self, CommandFailure};
 use super::request::{not_opened, refuse_zones};
+use super::shared_args::SharedArgs;
 use super::values::FormatArg;
 use crate::consensus::ZoneStatus;
 use crate::diag::did_you_mean;

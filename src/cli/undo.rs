@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use super::args::{SharedArgs, UndoArgs};
+use super::args::UndoArgs;
 use super::carry_out::{self, ApplyTask};
 use super::events;
 use super::exit::Exit;
 use super::metrics::RunNotes;
 use super::output::{self, CommandFailure};
 use super::request::{DigestedPlan, not_opened, refuse_zones, request, seal};
+use super::shared_args::SharedArgs;
 use super::show::ShowOptions;
 use super::values::FormatArg;
 use crate::inventory::value::Time;
