@@ -6,6 +6,7 @@ use std::str::FromStr;
 use glob::Pattern;
 
 use super::Subject;
+use crate::document::text_in_documents;
 
 /// What picks subjects.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,8 +25,9 @@ impl FromStr for SubjectPick {
     }
 }
 
-/// A pattern of the texts of subjects: `*` is any text, `?` any character, and all else is itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A pattern of the texts of subjects: `*` is any text, `?` any character, and all else is itself. The order is that of the
+/// texts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SubjectPattern {
     /// The text.
     text: String,
@@ -54,6 +56,8 @@ impl FromStr for SubjectPattern {
         Ok(SubjectPattern { text: text.to_owned(), pattern })
     }
 }
+
+text_in_documents!(SubjectPattern, str::parse);
 
 impl fmt::Display for SubjectPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -149,18 +149,18 @@ impl Selection {
 
     /// Whether the selection lets the rules of a host of a project run.
     pub fn includes(&self, inv: Inv, project: ProjectIndex) -> bool {
-        let is_like = || [Subject::Host(inv), Subject::Released(inv)].iter().any(|subject| self.is_like(subject));
+        let is_like = || [Subject::Host(inv), Subject::Released(inv)].iter().any(|subject| self.picks(subject));
         (!self.picks_subjects() || self.hosts.contains(&inv) || is_like()) && self.includes_project(project)
     }
 
     /// Whether the selection lets the rules of a subject of a project run that is no host.
     pub fn includes_subject(&self, subject: &Subject, project: ProjectIndex) -> bool {
-        (!self.picks_subjects() || self.names(subject) || self.is_like(subject)) && self.includes_project(project)
+        (!self.picks_subjects() || self.picks(subject)) && self.includes_project(project)
     }
 
-    /// Whether a subject is like one of the patterns.
-    fn is_like(&self, subject: &Subject) -> bool {
-        self.patterns.iter().any(|pattern| pattern.matches(subject))
+    /// Whether the command line names a subject that is no host by its text, or any subject by a pattern.
+    pub fn picks(&self, subject: &Subject) -> bool {
+        self.names(subject) || self.patterns.iter().any(|pattern| pattern.matches(subject))
     }
 
     /// Whether a project is among those selected.

@@ -47,10 +47,7 @@ pub fn list(
         for orphan in left.iter_mut().filter(|orphan| orphan.hosts.is_empty()) {
             orphan.hosts.extend(published.get(&orphan.orphan.name));
         }
-        let is_picked = |left: &LeftOrphan| {
-            let subject = Subject::Orphan(left.orphan.clone());
-            selection.names(&subject) || selection.patterns.iter().any(|pattern| pattern.matches(&subject))
-        };
+        let is_picked = |left: &LeftOrphan| selection.picks(&Subject::Orphan(left.orphan.clone()));
         left.retain(|orphan| !orphan.hosts.is_empty() || is_picked(orphan));
     }
     let sights = CopySights::of(config);

@@ -13,7 +13,7 @@ use super::review::{ReviewError, ReviewSubject};
 use super::zone_changes::{self, ZonePlan};
 use super::{TOOL, review};
 use crate::change::Change;
-use crate::claim::{Subject, SubjectPattern};
+use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::diff::adopt::{self, AdoptionTerms};
 use crate::diff::decide::{self, DecisionInput};
@@ -233,7 +233,7 @@ fn narrowed(selection: &Selection, projects: &[String]) -> Option<PlanScope> {
     let Selection { hosts, subjects, patterns, .. } = selection;
     let of_hosts = hosts.iter().flat_map(|inv| [Subject::Host(*inv), Subject::Released(*inv)]);
     PlanScope {
-        patterns: patterns.iter().map(SubjectPattern::to_string).collect(),
+        patterns: patterns.clone(),
         projects: projects.to_vec(),
         subjects: of_hosts.chain(subjects.iter().cloned()).collect(),
     }

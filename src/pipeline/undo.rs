@@ -292,7 +292,7 @@ fn scope(
     for pick in subjects {
         let changed = || done.iter().flat_map(Change::subjects);
         match pick {
-            SubjectPick::Like(pattern) => only.patterns.push(pattern.to_string()),
+            SubjectPick::Like(pattern) => only.patterns.push(pattern.clone()),
             SubjectPick::One(subject) if changed().any(|own| own == subject) => only.subjects.push(subject.clone()),
             SubjectPick::One(subject) => {
                 let known: Vec<String> = changed().map(Subject::to_string).collect();

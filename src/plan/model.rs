@@ -210,7 +210,7 @@ pub struct HostSeen {
 pub struct PlanScope {
     /// What subjects may also be like, with `*` and `?`, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub patterns: Vec<String>,
+    pub patterns: Vec<SubjectPattern>,
     /// The projects, sorted; all where empty.
     pub projects: Vec<String>,
     /// The subjects, sorted; all of the projects where this and the patterns are empty.
@@ -238,14 +238,14 @@ impl PlanScope {
 
     /// Whether a subject is among those that it narrows to; all are where it names none.
     pub fn includes(&self, subject: &Subject) -> bool {
-        let is_like = |pattern: &String| pattern.parse().is_ok_and(|own: SubjectPattern| own.matches(subject));
-        !self.picks_subjects() || self.subjects.contains(subject) || self.patterns.iter().any(is_like)
+        let is_like = || self.patterns.iter().any(|pattern| pattern.matches(subject));
+        !self.picks_subjects() || self.subjects.contains(subject) || is_like()
     }
 
-    /// The texts of the subjects that are no hosts, and the patterns, in backquotes.
-    pub fn others(&self) -> Vec<String> {
+    /// The texts of the subjects that are no hosts, and the patterns.
+    pub fn others(&self) -> impl Iterator<Item = String> {
         let others = self.subjects.iter().filter(|subject| subject.host().is_none()).map(Subject::to_string);
-        others.chain(self.patterns.iter().cloned()).map(|text| format!("`{text}`")).collect()
+        others.chain(self.patterns.iter().map(SubjectPattern::to_string))
     }
 
     /// The hosts among the subjects, each once.

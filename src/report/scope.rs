@@ -27,7 +27,12 @@ pub fn narrowed(only: &PlanScope) -> String {
     };
     let hosts = only.hosts().iter().map(ToString::to_string).collect::<Vec<_>>();
     let listed = |what, items: Vec<String>| (!items.is_empty()).then(|| list(what, items));
-    in_words(listed("host", hosts), listed("subject", only.others()), listed("project", only.projects.clone()))
+    in_words(listed("host", hosts), listed("subject", others(only)), listed("project", only.projects.clone()))
+}
+
+/// The subjects that are no hosts, and the patterns, as texts name them.
+pub fn others(only: &PlanScope) -> Vec<String> {
+    only.others().map(|text| format!("`{text}`")).collect()
 }
 
 /// What is said of hosts and of other subjects, and of the projects that these are of.

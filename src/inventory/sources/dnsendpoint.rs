@@ -163,17 +163,13 @@ impl ManifestReader<'_> {
                 }
             }
             (Some(KIND), Some(VERSION)) => self.read_manifest(node),
-            (Some(KIND), Some(version)) if version.starts_with(GROUP) => {
+            (Some(KIND), Some(version)) => {
                 let message = format!("`{version}` is not the version of a DNSEndpoint");
                 self.refuse(node.get("apiVersion").unwrap_or(node), message, format!("write `{VERSION}`"));
             }
             (Some(kind), Some(version)) if version.starts_with(GROUP) => {
                 let message = format!("`{kind}` is not a kind of `{version}`");
                 self.refuse(node.get("kind").unwrap_or(node), message, format!("write `{KIND}`"));
-            }
-            (Some(KIND), Some(version)) => {
-                let message = format!("`{version}` is not the version of a DNSEndpoint");
-                self.refuse(node.get("apiVersion").unwrap_or(node), message, format!("write `{VERSION}`"));
             }
             (Some(_), Some(_)) => self.piece.pass_over(),
             _ => {
@@ -194,13 +190,10 @@ impl ManifestReader<'_> {
     fn read_manifest(&mut self, node: &SettingsNode) {
         let metadata = node.get("metadata");
         let text = |key: &str| metadata.and_then(|metadata| metadata.get(key)).filter(|node| !node.is_null());
-        let tables = ["labels", "annotations"].map(|key| text(key).unwrap_or(node));
-        let heads = [node, metadata.unwrap_or(node)].into_iter().chain(tables);
-        let of_head = heads.filter_map(SettingsNode::own_key_twice).map(twice).next();
-        let misshapen = ["labels", "annotations"]
-            .into_iter()
-            .filter_map(text)
-            .find(|node| !matches!(node.value, SettingsValue::Table(_)));
+        let tables: Vec<&SettingsNode> = ["labels", "annotations"].into_iter().filter_map(text).collect();
+        let mut heads = std::iter::once(node).chain(metadata).chain(tables.iter().copied());
+        let of_head = heads.find_map(SettingsNode::own_key_twice).map(twice);
+        let misshapen = tables.iter().find(|node| !matches!(node.value, SettingsValue::Table(_)));
         let misshapen = misshapen.map(|node| NodeFault::of(node, "this is not a mapping", "write keys and values"));
         let unknown = metadata.and_then(|metadata| unknown_key(metadata, &METADATA_KEYS));
         if let Some(fault) = of_head.or(misshapen).or(unknown) {

@@ -140,18 +140,17 @@ fn read_file(file: &SourceFile<'_>, name: &str, records: &RecordsSpec) -> Stated
     }
     let mut reader = ZoneReader { text: &text, records, zone, piece };
     match &documents[..] {
-        all if all.iter().all(|document| document.root.is_null()) => {
-            reader.piece.cut_short();
-            let diagnostic = Diagnostic::file_error(BAD_MANIFEST, file.id, "the file has no document");
-            reader.piece.refuse(diagnostic.hint("restore it; the file of a zone that is to have no records says `{}`"));
-        }
-        [] => {}
-        [document] => reader.read_zone(&document.root),
-        [_, second, ..] => {
+        [document] if !document.root.is_null() => reader.read_zone(&document.root),
+        [_, second, ..] if documents.iter().any(|document| !document.root.is_null()) => {
             let fault =
                 NodeFault::of(&second.root, "a second document begins", "keep one document in the file of a zone");
             reader.piece.cut_short();
             reader.piece.refuse(text.error(BAD_MANIFEST, &fault));
+        }
+        _ => {
+            let diagnostic = Diagnostic::file_error(BAD_MANIFEST, file.id, "the file has no document");
+            reader.piece.cut_short();
+            reader.piece.refuse(diagnostic.hint("restore it; the file of a zone that is to have no records says `{}`"));
         }
     }
     reader.piece

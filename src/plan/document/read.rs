@@ -12,7 +12,6 @@ use serde::{Deserialize, Deserializer};
 
 use super::FORMAT;
 use super::digest::HexDigest;
-use crate::claim::SubjectPattern;
 use crate::diff::statements::RrsetStatement;
 use crate::disk::DigestText;
 use crate::dns::{RrKey, ZoneName};
@@ -171,11 +170,6 @@ fn check(plan: &Plan) -> Result<(), PlanReadError> {
     }
     if plan.only.as_ref().is_some_and(|only| !only.picks_subjects() && only.projects.is_empty()) {
         return Err(PlanReadError::Inconsistent("`only` names neither subjects nor projects".to_owned()));
-    }
-    if let Some(only) = &plan.only
-        && let Some(wrong) = only.patterns.iter().find_map(|pattern| pattern.parse::<SubjectPattern>().err())
-    {
-        return Err(PlanReadError::Inconsistent(format!("`only`: {wrong}")));
     }
     let has_period = |limit: &&LimitState| match limit.counts {
         LimitKind::Hosts => Duration::from_str(&limit.period).is_ok(),

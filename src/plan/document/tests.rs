@@ -180,7 +180,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             },
             undoes: (seen.1 % 2 == 0).then_some(seen.1 | 1),
             only: (seen.1 % 3 == 0 && !hosts.is_empty()).then(|| PlanScope {
-                patterns: if seen.1 % 2 == 0 { vec!["record:*".to_owned()] } else { Vec::new() },
+                patterns: if seen.1 % 2 == 0 { vec!["record:*".parse().unwrap()] } else { Vec::new() },
                 projects: Vec::new(),
                 subjects: hosts.iter().rev().map(|inv| Subject::Host(*inv)).collect(),
             }),

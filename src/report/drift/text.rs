@@ -219,7 +219,7 @@ fn narrowed(only: &PlanScope) -> String {
         [first, ..] => Some(format!("{what} {first} and {} more", items.len() - 1)),
     };
     let hosts = list("host", only.hosts().iter().map(Inv::to_string).collect());
-    format!("{}.", scope::in_words(hosts, list("subject", only.others()), list("project", only.projects.clone())))
+    format!("{}.", scope::in_words(hosts, list("subject", scope::others(only)), list("project", only.projects.clone())))
 }
 
 /// How many RRsets, with the verb that fits.

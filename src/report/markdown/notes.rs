@@ -23,7 +23,7 @@ pub fn of(plan: &Plan, hidden: Option<usize>) -> Vec<String> {
 fn narrowed(plan: &Plan, only: &PlanScope) -> String {
     let hosts: Vec<String> = only.hosts().iter().map(|inv| host(plan, *inv)).collect();
     let projects: Vec<String> = only.projects.iter().map(|project| code(project)).collect();
-    let others: Vec<String> = only.others().iter().map(|other| code(other.trim_matches('`'))).collect();
+    let others: Vec<String> = only.others().map(|other| code(&other)).collect();
     let narrowed = scope::in_words(listed("host", &hosts), listed("subject", &others), listed("project", &projects));
     let to = narrowed.strip_prefix("Narrowed ").expect("it begins so");
     format!("- **narrowed** {to}: nothing else was looked at\n")

@@ -247,7 +247,7 @@ fn narrowed(plan: &Plan, only: &PlanScope, options: &TextOptions) -> String {
     let label = |inv: &Inv| plan.name_of(*inv).map_or_else(|| inv.to_string(), |_| sanitize(&host_label(plan, *inv)));
     let hosts = only.hosts().iter().map(label).collect::<Vec<_>>();
     let projects = only.projects.iter().map(|project| sanitize(project)).collect::<Vec<_>>();
-    let others = only.others().iter().map(|other| sanitize(other)).collect::<Vec<_>>();
+    let others = scope::others(only).iter().map(|other| sanitize(other)).collect::<Vec<_>>();
     let listed = |what, items: Vec<String>| (!items.is_empty()).then(|| list(what, items));
     scope::in_words(listed("host", hosts), listed("subject", others), listed("project", projects))
 }
