@@ -208,7 +208,10 @@ fn plan(number: usize) -> Result<Plan> {
         hosts: seen(&changes)?,
         changes,
         review: None,
+        groups: Vec::new(),
+        delayed: Vec::new(),
         waiting: Vec::new(),
+        waves: Vec::new(),
         blocked: (0..hosts / 50).map(|index| blocked(FIRST + hosts + index)).collect(),
         skipped: (0..hosts / 40).map(|index| skipped(FIRST + 2 * hosts + index)).collect(),
         notices: vec![Notice {

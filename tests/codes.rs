@@ -15,7 +15,7 @@ use zonewright::codes::{self, CodeKind, CodePage, families, pages};
 use zonewright::consensus::ServerFault;
 use zonewright::drift::Mover;
 use zonewright::names::NameCode;
-use zonewright::plan::{CauseKind, ChangeClass};
+use zonewright::plan::{CauseKind, ChangeClass, WaitCode};
 
 /// The columns of what is no terminal.
 const COLUMNS: usize = 80;
@@ -27,6 +27,7 @@ const NO_CODES: &[&str] = &[
     "below-dname",
     "by-location",
     "by-project",
+    "by-wave",
     "cat-file",
     "check-config",
     "check-dns",
@@ -155,6 +156,7 @@ fn enumerated() -> Vec<(CodeKind, &'static str)> {
     all.extend(NoticeCode::ALL.iter().map(|code| (CodeKind::Notice, code.as_str())));
     all.extend(NameCode::ALL.iter().map(|code| (CodeKind::Names, code.code())));
     all.extend(OutcomeCode::ALL.iter().map(|code| (CodeKind::Outcome, code.as_str())));
+    all.extend(WaitCode::ALL.iter().map(|code| (CodeKind::Wait, code.as_str())));
     all.extend(CauseKind::ALL.iter().map(|code| (CodeKind::Cause, code.as_str())));
     all.extend(ChangeClass::ALL.iter().map(|code| (CodeKind::Class, code.as_str())));
     all.extend(ServerFault::ALL.iter().map(|code| (CodeKind::ServerFault, code.as_str())));

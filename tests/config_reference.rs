@@ -56,6 +56,7 @@ const FILES: &[File] = &[
             ("A project file", ""),
             ("`interfaces`", "/properties/interfaces"),
             ("`vlans`", "/properties/vlans"),
+            ("`rollout`", "/properties/rollout"),
             ("`limits` of a project", "/$defs/limits"),
             ("An entry of `limits: hosts`", "/$defs/limit"),
         ],

@@ -32,7 +32,7 @@ fn run(workspace: &Path, now: &str, args: &[&str]) -> Value {
 /// Which RRsets wait, as a plan of a time says, and since when, sorted: `TYPE SINCE`.
 fn waiting(workspace: &Path, now: &str) -> Vec<String> {
     let plan = run(workspace, now, &["plan"]);
-    let list = plan["waiting"].as_array().cloned().unwrap_or_default();
+    let list = plan["delayed"].as_array().cloned().unwrap_or_default();
     let mut waiting: Vec<String> =
         list.iter().map(|waits| format!("{} {}", waits["type"], waits["since"]).replace('"', "")).collect();
     waiting.sort();

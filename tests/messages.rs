@@ -24,7 +24,7 @@ use zonewright::provider;
 use zonewright::provider::memory::message::UpdateInstruction;
 use zonewright::provider::memory::primary::MemoryPrimary;
 use zonewright::provider::memory::zone::MemoryZone;
-use zonewright::rollout::wave;
+use zonewright::rollout::{RolloutChoice, wave};
 use zonewright::target::{CopyId, UpdateLimits, WriteTarget, ZoneId};
 
 /// The seeds to run.
@@ -130,7 +130,7 @@ fn apply<'a>(
     let survey = apply::survey(plan, zones.into_iter().map(access).collect(), SIDE_BY_SIDE);
     meanwhile();
     let clearance = guard::clear(sealed, &[], &[]).expect("no limit is about it");
-    let wave = wave::next(survey.open_units(), clearance);
+    let wave = wave::next(&RolloutChoice::default(), clearance);
     let orders = Orders { wave, run: 1, sent: 0, epochs: Default::default(), max_failures: None };
     apply::write(survey, &orders, watch)
 }

@@ -18,6 +18,8 @@ pub struct PlanTerms<'a> {
     pub now: Time,
     /// How long a plan may be applied, `[plan] expires`.
     pub expires: Duration,
+    /// Until when its later waves may go, where its first one has gone.
+    pub waves_expire: Option<Time>,
     /// The effect that was reviewed, where `--expect` names it.
     pub expect: Option<&'a str>,
     /// What a plan can hold.
@@ -53,7 +55,17 @@ pub fn accept(sealed: &SealedPlan, place: &str, terms: &PlanTerms<'_>) -> Result
         );
     }
     if let Some(expired) = expired(sealed, place, terms.now) {
-        return Err(Problem { message: format!("{}, and it is {} now", expired.message, terms.now), ..expired });
+        match terms.waves_expire.filter(|until| until > expires) {
+            Some(until) if terms.now <= until => {}
+            Some(until) => {
+                let message = format!("its later waves could go until {until}, and it is {} now", terms.now);
+                return refuse("plan-expired", message, "plan again");
+            }
+            None => {
+                let message = format!("{}, and it is {} now", expired.message, terms.now);
+                return Err(Problem { message, ..expired });
+            }
+        }
     }
     if let Some(message) = shape::stray(plan, terms.bounds) {
         return refuse("plan-malformed", message, NOT_OURS);
@@ -94,7 +106,7 @@ mod tests {
         let marking = Marking::sample("us", Registry::Journal);
         let bounds = PlanBounds::new(Vec::new(), [], &marking, 100);
         let (now, expires) = (now.parse().unwrap(), Duration::from_secs(86_400));
-        accept(&sealed, "plan.json", &PlanTerms { now, expires, expect, bounds: &bounds })
+        accept(&sealed, "plan.json", &PlanTerms { now, expires, waves_expire: None, expect, bounds: &bounds })
     }
 
     /// The code of the refusal, where there is one.

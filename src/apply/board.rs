@@ -10,6 +10,7 @@ use super::model::{ApplyEvent, OutcomeCode, Phase};
 use super::quorum::UnitTurn;
 use crate::diag::Problem;
 use crate::parallel::HELD;
+use crate::rollout::board::HeldBack;
 
 /// What was done for a unit, and why not everything.
 #[derive(Debug, Clone, Default)]
@@ -20,9 +21,9 @@ pub struct UnitState {
     pub verdict: Option<UnitVerdict>,
 }
 
-/// Why a unit is left that is in no wave yet.
-fn later() -> UnitVerdict {
-    UnitVerdict { outcome: OutcomeCode::NotReached, message: "it goes with a later wave".to_owned(), hint: None }
+/// Why a unit is left that does not go with this wave.
+fn waits(held: &HeldBack) -> UnitVerdict {
+    UnitVerdict { outcome: OutcomeCode::Waiting, message: held.message.clone(), hint: None }
 }
 
 /// The state of a lane.
@@ -58,8 +59,10 @@ impl<'a> ApplyBoard<'a> {
                 continue;
             }
             match standing {
-                UnitStanding::Open if self.hub.orders.wave.includes(unit) => self.tell_if_through(unit),
-                UnitStanding::Open => self.leave_unit(unit, &later()),
+                UnitStanding::Open => match self.hub.orders.wave.held(unit) {
+                    None => self.tell_if_through(unit),
+                    Some(held) => self.leave_unit(unit, &waits(held)),
+                },
                 UnitStanding::Already => self.hub.finish_unit(unit),
                 UnitStanding::Left(verdict) => self.leave_unit(unit, verdict),
             }

@@ -12,7 +12,7 @@ use super::model::OutcomeCode;
 use super::quorum::{LaneVotes, VoteTerms};
 use crate::change::{Change, NoticeCode};
 use crate::diag::Problem;
-use crate::dns::{RrKey, Rrset, Rtype, Serial, ZoneName};
+use crate::dns::{RrKey, Rrset, Rtype, Serial, Ttl, ZoneName};
 use crate::parallel::side_by_side;
 use crate::plan::{Plan, ZoneSeen};
 use crate::rollout::ChangeUnit;
@@ -96,6 +96,8 @@ pub struct SurveyedCopy<'a> {
     pub fence: Option<(RrKey, Option<Rrset>)>,
     /// The SOA's serial, where the target has one.
     pub serial: Option<u32>,
+    /// How long caches hold that a name in it does not exist, where its SOA says so.
+    pub negative_ttl: Option<Ttl>,
     /// How many RRsets the plan saw in it.
     pub rrsets: Option<u64>,
     /// The places of its changes in the plan, ascending; never empty.
@@ -370,20 +372,27 @@ fn look<'a>(
     };
     let rrsets = plan.zones.iter().find(|seen| is_it(seen)).map(|seen| seen.rrsets);
     let mut answers = writer.observe(zone, &questions, rrsets)?.into_iter();
-    let serial = answers.next().and_then(|answer| serial(&answer));
+    let soa = answers.next();
+    let (serial, negative_ttl) = (soa.as_ref().and_then(serial), soa.as_ref().and_then(negative_ttl));
     let fence = match marker {
         None => None,
         Some(key) => Some((key, standing_marker(writer, zone, answers.next())?)),
     };
     let places = places.to_vec();
     let copy = access.copy.clone();
-    Ok((SurveyedCopy { copy, writer, fence, serial, rrsets, places }, answers.collect()))
+    Ok((SurveyedCopy { copy, writer, fence, serial, negative_ttl, rrsets, places }, answers.collect()))
 }
 
 /// The serial of a SOA.
 fn serial(answer: &Answer) -> Option<u32> {
     let Answer::Holds(Rtype::SOA, rrset) = answer else { return None };
     rrset.rdata().first()?.as_rdata(Rtype::SOA).serial().map(Serial::into_int)
+}
+
+/// The time for which caches hold that a name does not exist, as a SOA says.
+fn negative_ttl(answer: &Answer) -> Option<Ttl> {
+    let Answer::Holds(Rtype::SOA, rrset) = answer else { return None };
+    rrset.rdata().first()?.as_rdata(Rtype::SOA).negative_ttl(rrset.ttl())
 }
 
 /// What is at a marker's place.

@@ -125,6 +125,8 @@ crate::document::words! {
         Failed = "failed",
         /// It was not its turn before the apply stopped.
         NotReached = "not-reached",
+        /// It goes with a later wave.
+        Waiting = "waiting",
     }
 }
 
@@ -223,6 +225,8 @@ pub enum ApplyEnding {
     AllLeft,
     /// Some hosts are as planned or were changed, and others are not.
     InPart,
+    /// Some hosts wait for a later wave, and all others are as planned.
+    Waiting,
 }
 
 /// What happened to a change of a zone.
@@ -239,7 +243,9 @@ impl ApplyOutcome {
     pub fn ending(&self) -> ApplyEnding {
         let fine = self.done();
         let changed = self.count(OutcomeCode::Partial) + self.count(OutcomeCode::NotApplied);
-        match self.hosts.len() {
+        let waiting = self.count(OutcomeCode::Waiting);
+        match self.hosts.len() - waiting {
+            all if fine == all && self.problems.is_empty() && waiting > 0 => ApplyEnding::Waiting,
             all if fine == all && self.problems.is_empty() => ApplyEnding::Done,
             all if fine == all => ApplyEnding::Error,
             all if self.count(OutcomeCode::Stale) + self.count(OutcomeCode::NoLongerAllowed) == all => {

@@ -45,19 +45,24 @@ impl<'a> Survey<'a> {
 
     /// The changes of all that is to be sent, each once, in the order of the plan.
     pub fn open(&self) -> Vec<&'a Change> {
-        let places: BTreeSet<usize> = self.lanes.iter().flat_map(|lane| lane.open_places(&self.unit_of)).collect();
-        places.into_iter().map(|place| &self.changes[place]).collect()
+        self.places_to_send().into_iter().map(|place| &self.changes[place]).collect()
     }
 
-    /// The places of the units that are still to be written in some lane, ascending.
-    pub fn open_units(&self) -> impl Iterator<Item = usize> {
-        let is_open = |unit: &usize| self.lanes.iter().any(|lane| lane.standings[*unit] == UnitStanding::Open);
-        (0..self.units.len()).filter(is_open)
+    /// The places of the changes that are to be sent in some lane.
+    pub fn places_to_send(&self) -> BTreeSet<usize> {
+        self.lanes.iter().flat_map(|lane| lane.open_places(&self.unit_of)).collect()
     }
 
-    /// Whether there is anything to be sent.
+    /// The places of the units of which something is to be sent, ascending. What an earlier part of the apply made is not
+    /// sent again.
+    pub fn open_units(&self) -> BTreeSet<usize> {
+        self.places_to_send().into_iter().map(|place| self.unit_of[place]).collect()
+    }
+
+    /// Whether a unit is still to be written in some lane, or was made by an earlier part of the apply.
     pub fn is_open(&self) -> bool {
-        self.open_units().next().is_some()
+        let is_open = |lane: &LaneSurvey<'_>| lane.standings.contains(&UnitStanding::Open);
+        self.lanes.iter().any(is_open)
     }
 
     /// Why copies cannot be written.

@@ -4,7 +4,7 @@ use serde::de::Error as _;
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Change, ChangeKind, LeftBehindRrset, Reason, RecordedRrset, Rule, WaitingRrset};
+use super::{Change, ChangeKind, DelayedRrset, LeftBehindRrset, Reason, RecordedRrset, Rule};
 use crate::claim::Subject;
 use crate::dns::{Name, OwnerName, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::document::{nullable, nullable_object, objects, present};
@@ -185,7 +185,7 @@ fn key(zone: &ZoneName, name: &Name, rtype: Rtype) -> Result<RrKey, String> {
 /// An RRset that waits, in a document.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WaitingText {
+pub(super) struct DelayedText {
     /// When it may go.
     #[serde(deserialize_with = "nullable")]
     due: Option<Time>,
@@ -209,19 +209,19 @@ pub(super) struct WaitingText {
     zone: ZoneName,
 }
 
-impl From<WaitingRrset> for WaitingText {
-    fn from(waiting: WaitingRrset) -> WaitingText {
-        let WaitingRrset { pool, zone, key: RrKey { owner, rtype }, subject, project, rule, since, due } = waiting;
-        WaitingText { due, name: owner.as_name().to_name(), pool, project, rule, since, subject, rtype, zone }
+impl From<DelayedRrset> for DelayedText {
+    fn from(waiting: DelayedRrset) -> DelayedText {
+        let DelayedRrset { pool, zone, key: RrKey { owner, rtype }, subject, project, rule, since, due } = waiting;
+        DelayedText { due, name: owner.as_name().to_name(), pool, project, rule, since, subject, rtype, zone }
     }
 }
 
-impl TryFrom<WaitingText> for WaitingRrset {
+impl TryFrom<DelayedText> for DelayedRrset {
     type Error = String;
 
-    fn try_from(text: WaitingText) -> Result<WaitingRrset, String> {
-        let WaitingText { due, name, pool, project, rule, since, subject, rtype, zone } = text;
-        Ok(WaitingRrset { key: key(&zone, &name, rtype)?, pool, zone, subject, project, rule, since, due })
+    fn try_from(text: DelayedText) -> Result<DelayedRrset, String> {
+        let DelayedText { due, name, pool, project, rule, since, subject, rtype, zone } = text;
+        Ok(DelayedRrset { key: key(&zone, &name, rtype)?, pool, zone, subject, project, rule, since, due })
     }
 }
 

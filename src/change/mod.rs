@@ -349,8 +349,8 @@ impl NoticeCode {
 
 /// An RRset that waits: a rule will remove records of it, because no host has the name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(into = "document::WaitingText", try_from = "document::WaitingText")]
-pub struct WaitingRrset {
+#[serde(into = "document::DelayedText", try_from = "document::DelayedText")]
+pub struct DelayedRrset {
     /// The pool of the zone.
     pub pool: PoolName,
     /// The zone.

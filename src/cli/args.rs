@@ -12,10 +12,12 @@ use super::name_args::{AdoptArgs, AllocateArgs, ReleaseArgs};
 use super::shared_args::SharedArgs;
 use super::values::{
     CheckFormat, FormatArg, PlanFormatArg, SchemaKindArg, parse_address, parse_apply, parse_key_name, parse_url,
+    parse_wait,
 };
 use crate::codes;
 use crate::dns::Name;
 use crate::guard::Allowance;
+use crate::inventory::value::Duration;
 use crate::report::SourceUrl;
 use crate::serve::fault::{FATES, TrialFault};
 use crate::serve::quirk::{QUIRKS, ServerQuirk};
@@ -31,6 +33,7 @@ Exit codes:
      plan; or every host of the plan is stale
   4  applied in part: some hosts were changed, and others could not be; or
      too few servers of a pool have the changes
+  5  some hosts wait for a later wave of the rollout; nothing went wrong
 
 First steps: `zonewright init DIR` makes a workspace, `zonewright plan` shows
 what would change. `zonewright help CODE` explains a code of a message, such as
@@ -102,7 +105,7 @@ pub enum Command {
     ///
     /// Finds by the journal and by the zones' markers which changes took effect, and sends the missing ones with their
     /// prerequisites. Nothing is sent twice, and nothing that changed since is overwritten: such a host is named and stays
-    /// as it is. You can run it as often as you like.
+    /// as it is. You can run it as often as you like. Of a rollout it sends the next wave, as soon as that can go.
     Resume(ResumeArgs),
     /// Ask the name servers that did not serve the last changes yet.
     ///
@@ -140,8 +143,8 @@ pub enum Command {
     /// Show the running apply, the last applies, limits and breakers.
     ///
     /// Lists the last applies, the markers, applies that can be resumed, what is open in pools (zones that are not served
-    /// yet, changes that targets lack), how many hosts each limit still lets change, and which breakers are tripped, since
-    /// when and why. No server is asked. `--reset SCOPE --reason TEXT` resets a breaker.
+    /// yet, changes that targets lack), what waits for a later wave of a rollout and which hosts clients may not reach yet,
+    /// how many hosts each limit still lets change, and which breakers are tripped, since when and why. No server is asked. `--reset SCOPE --reason TEXT` resets a breaker.
     #[command(after_help = STATUS_WORDS)]
     Status(StatusArgs),
     /// Show what was applied: when, by whom, why, with which outcome.
@@ -223,7 +226,8 @@ Exit codes:
   3  refused: a limit, a breaker, an untrusted source, an expired or altered
      plan; or every host of the plan is stale
   4  applied in part: some hosts were changed, and others could not be; or
-     too few servers of a pool have the changes";
+     too few servers of a pool have the changes
+  5  some hosts wait for a later wave of the rollout; nothing went wrong";
 
 /// What `sync --help` says below the flags.
 const SYNC_EXITS: &str = "\
@@ -425,6 +429,9 @@ pub struct ApplyLimits {
     /// Do not wait until the name servers serve the changes; `sync` asks them later.
     #[arg(long)]
     pub no_wait: bool,
+    /// Wait for so long in all until later waves of the rollout can go, and send them: `2h`. Without it one wave goes.
+    #[arg(long, value_name = "DURATION", value_parser = parse_wait)]
+    pub wait: Option<Duration>,
 }
 
 /// What `resume` takes.
@@ -445,6 +452,9 @@ pub struct ResumeArgs {
     /// Do not wait until the name servers serve the changes; `sync` asks them later.
     #[arg(long)]
     pub no_wait: bool,
+    /// Wait for so long in all until later waves of the rollout can go, and send them: `2h`. Without it one wave goes.
+    #[arg(long, value_name = "DURATION", value_parser = parse_wait)]
+    pub wait: Option<Duration>,
 }
 
 /// What `undo` takes.
@@ -457,7 +467,7 @@ pub struct UndoArgs {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: FormatArg,
     /// Save the plan to this file; do not apply it.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["yes", "max_failures", "allow", "no_wait"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["yes", "max_failures", "allow", "no_wait", "wait"])]
     pub out: Option<PathBuf>,
     /// How far it goes.
     #[command(flatten)]

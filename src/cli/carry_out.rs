@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Thread;
 use std::time::Duration;
 
 use super::args::ApplyLimits;
@@ -20,9 +21,10 @@ use crate::diag::Problem;
 use crate::guard::{Allowance, Breaker, LIMIT_EXCEEDED, UNKNOWN_LIMIT};
 use crate::inventory::value::Time;
 use crate::pipeline::OpenError;
-use crate::pipeline::apply::{ApplyRun, PlanToApply, apply};
+use crate::pipeline::apply::{ApplyRun, PlanToApply};
 use crate::pipeline::conduct::ApplyConduct;
 use crate::pipeline::guards::foreseen;
+use crate::pipeline::later_waves::apply_in_waves;
 use crate::pipeline::metrics::breakers;
 use crate::plan::SealedPlan;
 use crate::progress::RunStage;
@@ -172,7 +174,9 @@ fn workspace(shared: &SharedArgs) -> String {
 pub fn carry_out(shared: &SharedArgs, task: &ApplyTask<'_>, verdict: Exit) -> Result<Exit, CommandFailure> {
     let given = PlanToApply { sealed: task.sealed, place: task.place, expect: task.expect };
     let ConductedWork { done, is_interrupted, stages } =
-        conduct(shared, task.now, task.reach(), |request, progress| apply(&given, request, progress))?;
+        conduct(shared, task.now, task.reach(), |request, progress| {
+            apply_in_waves(&given, request, progress, task.limits.wait)
+        })?;
     task.notes.stages(&stages);
     match done {
         Ok(ran) => {
@@ -215,6 +219,7 @@ pub fn conduct<T>(
         workspace: &shared.workspace,
         now,
         read_at: shared.now.is_none().then_some(shared.process.began),
+        began: shared.process.began,
         who: &who,
         reason: shared.reason.as_deref(),
         max_failures: reach.max_failures.map(|most| most as usize),
@@ -229,17 +234,33 @@ pub fn conduct<T>(
     let done = std::thread::scope(|scope| {
         let announcer = scope.spawn(|| {
             announce_interrupt(&interrupted, is_over, || {
-                let is_waiting = progress.is_in(RunStage::Publish);
-                let text = if is_waiting { WAIT_ENDS.to_owned() } else { ends_soon(reach.goes_on) };
+                let text = match progress.stage_now() {
+                    Some(RunStage::Publish) => WAIT_ENDS.to_owned(),
+                    Some(RunStage::Waves) => no_more_waves(reach.goes_on),
+                    _ => ends_soon(reach.goes_on),
+                };
                 progress.without_line(|| output::note(format, quiet, &text))
             });
         });
-        let done = work(&request, &progress);
-        is_over.store(true, Ordering::SeqCst);
-        announcer.thread().unpark();
-        done
+        let _ends = WorkEnds { is_over, announcer: announcer.thread().clone() };
+        work(&request, &progress)
     });
     Ok(ConductedWork { done, is_interrupted: interrupted.load(Ordering::SeqCst), stages: progress.finish() })
+}
+
+/// Ends the thread that announces signals once the work ends, also by a panic: the scope waits for that thread.
+struct WorkEnds<'a> {
+    /// Whether the work is over.
+    is_over: &'a AtomicBool,
+    /// The thread.
+    announcer: Thread,
+}
+
+impl Drop for WorkEnds<'_> {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        self.announcer.unpark();
+    }
 }
 
 /// How often is looked whether a signal came.
@@ -247,6 +268,11 @@ const LOOK_FOR_SIGNALS: Duration = Duration::from_millis(50);
 
 /// What is said to a signal while name servers are waited for.
 const WAIT_ENDS: &str = "interrupted: name servers are no longer waited for; `zonewright sync` asks them again";
+
+/// What is said to a signal while a later wave is waited for.
+fn no_more_waves(goes_on: &str) -> String {
+    format!("interrupted: no further wave is sent; `{goes_on}` goes on")
+}
 
 /// The command that goes on with an apply.
 pub const RESUME: &str = "zonewright resume";
@@ -295,6 +321,9 @@ impl ApplyOutput<'_> {
                     noted: StateNotes::default(),
                     moved: &[],
                     served: None,
+                    waiting: &[],
+                    waves: &[],
+                    waves_until: None,
                     exit,
                 };
                 self.print(&report)?;
@@ -317,6 +346,9 @@ impl ApplyOutput<'_> {
             noted: StateNotes::default(),
             moved: &[],
             served: None,
+            waiting: &[],
+            waves: &[],
+            waves_until: None,
             exit: exit.code(),
         };
         self.print(&report)?;
@@ -326,7 +358,8 @@ impl ApplyOutput<'_> {
 
     /// Prints the outcome of an apply; `verdict` is how the command ends for the plan alone.
     pub fn tell(&self, ran: &ApplyRun, is_interrupted: bool, verdict: Exit) -> Result<Exit, CommandFailure> {
-        let ApplyRun { apply, refusal, applied, noted, moved, is_journaled, took, served } = ran;
+        let ApplyRun { apply, refusal, applied, noted, moved, is_journaled, took, served, waiting, waves, waves_until } =
+            ran;
         let exit = exit(ran, is_interrupted).and(verdict);
         tracing::debug!("sending took {:.3} s, reading back {:.3} s", took.0.as_secs_f64(), took.1.as_secs_f64());
         let report = ApplyReport {
@@ -338,6 +371,9 @@ impl ApplyOutput<'_> {
             noted: *noted,
             moved,
             served: served.as_ref(),
+            waiting,
+            waves,
+            waves_until: *waves_until,
             exit: exit.code(),
         };
         output::details(self.shared, &applied.problems);
@@ -398,6 +434,7 @@ fn exit(ran: &ApplyRun, is_interrupted: bool) -> Exit {
         (_, ApplyEnding::Error) => Exit::Error,
         (_, ApplyEnding::AllLeft) => Exit::Refused,
         (_, ApplyEnding::InPart) => Exit::InPart,
+        (_, ApplyEnding::Waiting) => Exit::Waiting,
     };
     exit.and(of_servers)
 }

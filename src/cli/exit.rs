@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// How a command ended. Where several apply, `Error` wins over `Refused`, that over `InPart`, and that over `Changes`.
+/// How a command ended. Where several apply, `Error` wins over `Refused`, that over `InPart`, that over `Waiting`, and that over `Changes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// Done; for `plan`, without `--detailed-exitcode`, whatever it found.
@@ -17,6 +17,8 @@ pub enum Exit {
     Refused,
     /// Some hosts were changed, and others could not be.
     InPart,
+    /// Some hosts wait for a later wave of the rollout; nothing went wrong.
+    Waiting,
 }
 
 impl Exit {
@@ -26,8 +28,9 @@ impl Exit {
             Exit::Error => 0,
             Exit::Refused => 1,
             Exit::InPart => 2,
-            Exit::Changes => 3,
-            Exit::Done => 4,
+            Exit::Waiting => 3,
+            Exit::Changes => 4,
+            Exit::Done => 5,
         };
         std::cmp::min_by_key(self, other, place)
     }
@@ -40,6 +43,7 @@ impl Exit {
             Exit::Changes => 2,
             Exit::Refused => 3,
             Exit::InPart => 4,
+            Exit::Waiting => 5,
         }
     }
 }
@@ -56,7 +60,7 @@ mod tests {
 
     #[test]
     fn of_several_codes_the_gravest_wins() {
-        let order = [Exit::Error, Exit::Refused, Exit::InPart, Exit::Changes, Exit::Done];
+        let order = [Exit::Error, Exit::Refused, Exit::InPart, Exit::Waiting, Exit::Changes, Exit::Done];
         for (place, first) in order.into_iter().enumerate() {
             for second in &order[place..] {
                 assert_eq!((first.and(*second), second.and(first)), (first, first));

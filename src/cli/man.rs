@@ -17,7 +17,7 @@ use crate::disk;
 const EPOCH: &str = "SOURCE_DATE_EPOCH";
 
 /// What each exit code means.
-pub const EXITS: [(&str, &str); 5] = [
+pub const EXITS: [(&str, &str); 6] = [
     (
         "0",
         "Done. For `plan` without `--detailed-exitcode`: whatever it found. For `apply`: also if the answer was not \
@@ -42,6 +42,11 @@ pub const EXITS: [(&str, &str); 5] = [
         "Applied in part: some hosts were changed, and others could not be. `zonewright resume` goes on. Also if too few \
          name servers or targets of a pool have the changes, and for `sync`: if that is so, or a target still lacks \
          changes. `zonewright sync` goes on.",
+    ),
+    (
+        "5",
+        "Some hosts wait for a later wave of the rollout, and nothing went wrong. `zonewright resume` sends the next wave \
+         once it can go; `--wait` does so by itself.",
     ),
 ];
 

@@ -54,10 +54,10 @@ impl ProgressLine {
         self.over.into_inner().expect("no thread panics while it holds the stages")
     }
 
-    /// Whether this stage runs.
-    pub fn is_in(&self, what: RunStage) -> bool {
+    /// The stage that runs; none between stages.
+    pub fn stage_now(&self) -> Option<RunStage> {
         let running = self.running.lock().expect("no thread panics while it holds the stage");
-        running.as_ref().is_some_and(|stage| stage.what == what)
+        running.as_ref().map(|stage| stage.what)
     }
 
     /// Takes the line away while something else is printed.

@@ -6,7 +6,8 @@ use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::request::refuse_zones;
 use super::shared_args::SharedArgs;
-use crate::pipeline::resume::{ResumeOutcome, resume};
+use crate::pipeline::later_waves::resume_in_waves;
+use crate::pipeline::resume::ResumeOutcome;
 use crate::report;
 use crate::state::ApplyId;
 
@@ -29,7 +30,7 @@ pub fn run(shared: &SharedArgs, args: &ResumeArgs) -> Result<Exit, CommandFailur
         goes_on: RESUME,
     };
     let ConductedWork { done, is_interrupted, .. } =
-        carry_out::conduct(shared, now, reach, |request, progress| resume(id, request, progress))?;
+        carry_out::conduct(shared, now, reach, |request, progress| resume_in_waves(id, request, progress, args.wait))?;
     let output = ApplyOutput { shared, format: args.format, started: now, sealed: None };
     match done {
         Ok(ResumeOutcome::Ran(sealed, ran)) => {

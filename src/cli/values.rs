@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::diag::is_formatting;
 use crate::dns::Name;
-use crate::inventory::value::Time;
+use crate::inventory::value::{Duration, Time};
 
 /// How a plan is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -106,6 +106,11 @@ pub fn parse_key_name(text: &str) -> Result<Name, String> {
 pub fn parse_apply(text: &str) -> Result<u64, String> {
     let number = text.parse().ok().filter(|number| *number > 0);
     number.ok_or_else(|| "the number of an apply is a whole number from 1; `zonewright history` lists them".to_owned())
+}
+
+/// Reads how long to wait.
+pub fn parse_wait(text: &str) -> Result<Duration, String> {
+    text.parse().map_err(|()| "write whole numbers with units, such as `90s`, `2h` or `1h30m`".to_owned())
 }
 
 /// Reads the address of a page, for reports to show.

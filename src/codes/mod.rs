@@ -16,7 +16,7 @@ pub use find::{find, normalize};
 pub use parse::{PageFault, parse};
 
 /// The files of docs/codes, in the order in which they are listed.
-const TEXTS: [(&str, &str); 12] = [
+const TEXTS: [(&str, &str); 13] = [
     ("settings.md", include_str!("../../docs/codes/settings.md")),
     ("exports.md", include_str!("../../docs/codes/exports.md")),
     ("trust.md", include_str!("../../docs/codes/trust.md")),
@@ -26,6 +26,7 @@ const TEXTS: [(&str, &str); 12] = [
     ("changes.md", include_str!("../../docs/codes/changes.md")),
     ("hosts.md", include_str!("../../docs/codes/hosts.md")),
     ("apply.md", include_str!("../../docs/codes/apply.md")),
+    ("waves.md", include_str!("../../docs/codes/waves.md")),
     ("state.md", include_str!("../../docs/codes/state.md")),
     ("files.md", include_str!("../../docs/codes/files.md")),
     ("doctor.md", include_str!("../../docs/codes/doctor.md")),
@@ -124,6 +125,8 @@ crate::document::words! {
         Names = "names",
         /// The outcome of a host.
         Outcome = "outcome",
+        /// Why a host goes with a later wave.
+        Wait = "wait",
         /// Why a plan is not applied.
         Problem = "refusal",
         /// Why a name server or a target does not count as serving what was applied.
@@ -154,6 +157,7 @@ impl CodeKind {
             CodeKind::Notice => "a notice of a plan",
             CodeKind::Names => "a reason for which a host gets no name",
             CodeKind::Outcome => "an outcome of a host",
+            CodeKind::Wait => "a reason for which a host goes with a later wave",
             CodeKind::Problem => "a refusal of a plan",
             CodeKind::ServerFault => "a reason for which a name server does not count as serving what was applied",
             CodeKind::DoctorOk => "a finding of `doctor`: it works",

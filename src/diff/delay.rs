@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::act::{RrsetDeed, RuleAct, removes_unheld_name};
 use super::context::RuleContext;
-use crate::change::{Notice, NoticeCode, WaitingRrset};
+use crate::change::{DelayedRrset, Notice, NoticeCode};
 use crate::dns::{Name, Rdata, RrKey, Rtype};
 use crate::inventory::value::{Duration, Time};
 
@@ -35,7 +35,7 @@ pub fn hold(context: &RuleContext<'_>, acts: Vec<RuleAct>, held: &mut Vec<RuleAc
 }
 
 /// The RRsets of the held acts, each once.
-pub fn waiting(context: &RuleContext<'_>, held: &[RuleAct]) -> Vec<WaitingRrset> {
+pub fn waiting(context: &RuleContext<'_>, held: &[RuleAct]) -> Vec<DelayedRrset> {
     let mut rrsets: BTreeMap<(&Name, Rtype), &RuleAct> = BTreeMap::new();
     for act in held {
         // The first subject has it, as with changes.
@@ -59,13 +59,13 @@ fn credible(context: &RuleContext<'_>, act: &RuleAct) -> Option<Time> {
 }
 
 /// The RRset of an act, as one that waits.
-fn waits(context: &RuleContext<'_>, act: &RuleAct) -> WaitingRrset {
+fn waits(context: &RuleContext<'_>, act: &RuleAct) -> DelayedRrset {
     let RuleAct { zone, owner, rtype, rule, actor, .. } = act;
     let pool = context.pool_of(*zone).clone();
     let zone = &context.zone_spec(*zone).name;
     let since = credible(context, act);
     let owner = zone.owner(owner.as_name()).expect("rules act on names in their zones");
-    WaitingRrset {
+    DelayedRrset {
         pool,
         zone: zone.clone(),
         key: RrKey { owner, rtype: *rtype },

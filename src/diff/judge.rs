@@ -12,7 +12,7 @@ use super::{
     RuleContext, SubjectBlock, SubjectStanding, SubjectStandings, delay, orphans, protect, released, standing,
 };
 use super::{left_unstated, records, rules, unstated};
-use crate::change::{BlockedSubject, Change, Notice, SkippedSubject, WaitingRrset};
+use crate::change::{BlockedSubject, Change, DelayedRrset, Notice, SkippedSubject};
 use crate::claim::Subject;
 use crate::desired::records::StatedSubject;
 use crate::inventory::model::Policy;
@@ -30,7 +30,7 @@ pub struct FleetDecisions {
     /// What was found and left.
     pub notices: Vec<Notice>,
     /// The RRsets of names that no host has and that wait to be deleted.
-    pub waiting: Vec<WaitingRrset>,
+    pub waiting: Vec<DelayedRrset>,
     /// The own records of names that no host has, and that stay.
     pub left_behind: Vec<LeftOrphan>,
     /// What an apply notes of what files state.

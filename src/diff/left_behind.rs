@@ -7,7 +7,7 @@ use super::context::RuleContext;
 use super::orphans::{self, Orphan, ProjectDomains};
 use super::protect;
 use super::protect::is_untouchable;
-use crate::change::{Change, WaitingRrset};
+use crate::change::{Change, DelayedRrset};
 use crate::claim::OrphanName;
 use crate::dns::{Name, NameRef, RdataRef, RrKey, Rtype, ZoneName, reverse};
 use crate::inventory::model::{Policy, ProjectIndex};
@@ -69,7 +69,7 @@ pub fn left(
     context: &RuleContext<'_>,
     orphans: &[Orphan<'_>],
     changes: &[Change],
-    waiting: &[WaitingRrset],
+    waiting: &[DelayedRrset],
 ) -> Vec<LeftOrphan> {
     let trust = &context.inventory.trust;
     if trust.hosts.doubt().is_some() || trust.names_lock.doubt().is_some() {

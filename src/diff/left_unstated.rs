@@ -8,7 +8,7 @@ use super::orphans::ProjectDomains;
 use super::own;
 use super::protect;
 use super::statements::ADOPTED;
-use crate::change::{Change, WaitingRrset};
+use crate::change::{Change, DelayedRrset};
 use crate::claim::{OrphanName, Subject};
 use crate::dns::{Name, NameRef, RrKey, Rtype, ZoneName};
 use crate::inventory::model::{Policy, ProjectIndex};
@@ -24,7 +24,7 @@ use crate::registry::Registry;
 pub fn left(
     context: &RuleContext<'_>,
     resting: &HashSet<&Name>,
-    (changes, waiting): (&[Change], &[WaitingRrset]),
+    (changes, waiting): (&[Change], &[DelayedRrset]),
 ) -> Vec<LeftOrphan> {
     let sources = &context.inventory.stated.sources;
     let selection = context.selection;

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::act::{RrsetDeed, RuleAct, removes_unheld_name};
 use super::{RuleContext, SubjectBlock, delay, merge};
-use crate::change::{BlockCode, Change, Notice, NoticeCode, Rule, WaitingRrset};
+use crate::change::{BlockCode, Change, DelayedRrset, Notice, NoticeCode, Rule};
 use crate::claim::Subject;
 use crate::dns::{Name, Rdata, Rtype};
 use crate::live::{Live, ZoneIndex};
@@ -25,7 +25,7 @@ pub struct SettledActs {
     /// What is left at names that no host has, and what was wrong before.
     pub notices: Vec<Notice>,
     /// The RRsets of names that no host has and that wait to be deleted.
-    pub waiting: Vec<WaitingRrset>,
+    pub waiting: Vec<DelayedRrset>,
 }
 
 /// Joins acts, and drops those that cause a fault until the others cause none: the acts of one host may depend on those

@@ -108,6 +108,14 @@ impl<'a> RdataRef<'a> {
         Some(Serial(u32::from_be_bytes(octets)))
     }
 
+    /// How long caches hold that a name does not exist, where this is a SOA with this TTL: the last of the five numbers at
+    /// its end, or the TTL where that is less (RFC 2308 section 5).
+    pub fn negative_ttl(self, ttl: Ttl) -> Option<Ttl> {
+        let start = self.octets.len().checked_sub(4).filter(|_| self.rtype == Rtype::SOA)?;
+        let octets = self.octets[start..].try_into().expect("four octets");
+        Some(Ttl::from_wire(u32::from_be_bytes(octets)).min(ttl))
+    }
+
     /// The character strings of a TXT record.
     pub fn strings(self) -> impl Iterator<Item = &'a [u8]> {
         let mut rest = if self.rtype == Rtype::TXT { self.octets } else { &[] };

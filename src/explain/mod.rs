@@ -32,7 +32,7 @@ mod address;
 
 use std::fmt;
 
-use crate::change::{BlockedSubject, Change, Notice, NoticeCode, SkippedSubject, WaitingRrset};
+use crate::change::{BlockedSubject, Change, DelayedRrset, Notice, NoticeCode, SkippedSubject};
 use crate::diag::{Diagnostics, Origin};
 use crate::diff::left_behind::LeftOrphan;
 use crate::diff::{RuleContext, Selection, SubjectStandings};
@@ -75,7 +75,7 @@ pub struct ExplainedDecisions<'a> {
     /// What was found and left.
     pub notices: &'a [Notice],
     /// The RRsets at names that no host has, and that wait to be deleted.
-    pub waiting: &'a [WaitingRrset],
+    pub waiting: &'a [DelayedRrset],
     /// The own RRsets of names that no host has, and that are left.
     pub left_behind: &'a [LeftOrphan],
 }

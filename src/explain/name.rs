@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::model::{ExplainSubject, Explanation, HolderFacts, NameFacts, StatementFacts};
 use super::{ExplainCase, changes, claimed_by, host};
-use crate::change::WaitingRrset;
+use crate::change::DelayedRrset;
 use crate::claim::{RrsetClaim, TtlHold};
 use crate::desired::records::LostClaim;
 use crate::diff::left_behind::LeftOrphan;
@@ -243,18 +243,18 @@ impl ExplainCase<'_> {
 
     /// Until when the records of a name that no host has wait, and PTR that name it: a sentence for each time.
     pub(super) fn waits_of(&self, name: NameRef<'_>) -> Vec<String> {
-        let points = |waiting: &WaitingRrset| {
+        let points = |waiting: &DelayedRrset| {
             let found = self.context.live.rrset(waiting.key.owner.as_name(), waiting.key.rtype);
             found.is_some_and(|found| found.rrset.rdata().any(|rdata| rdata.target() == Some(name)))
         };
-        let is_of_name = |waiting: &&WaitingRrset| waiting.key.owner.as_name() == name || points(waiting);
+        let is_of_name = |waiting: &&DelayedRrset| waiting.key.owner.as_name() == name || points(waiting);
         self.waits_words(self.decision.waiting.iter().filter(is_of_name), Some(name))
     }
 
     /// Until when RRsets wait: a sentence for each time. The name that they are `about` is not repeated.
     pub(super) fn waits_words<'w>(
         &self,
-        waiting: impl Iterator<Item = &'w WaitingRrset>,
+        waiting: impl Iterator<Item = &'w DelayedRrset>,
         about: Option<NameRef<'_>>,
     ) -> Vec<String> {
         let mut times: BTreeMap<(Option<Time>, Option<Time>), Vec<String>> = BTreeMap::new();

@@ -2,7 +2,7 @@
 
 use super::ExplainCase;
 use super::model::{ExplainSubject, Explanation};
-use crate::change::WaitingRrset;
+use crate::change::DelayedRrset;
 use crate::diff::left_behind::LeftOrphan;
 use crate::diff::own;
 use crate::dns::{Name, NameRef, RrKey, Rtype, ZoneName, reverse};
@@ -159,7 +159,7 @@ impl ExplainCase<'_> {
         if kept.is_empty() {
             return "The plan changes what is left of it.".to_owned();
         }
-        let is_waiting = |found: &LiveRrset<'_>, waiting: &WaitingRrset| self.is_at(found, &waiting.zone, &waiting.key);
+        let is_waiting = |found: &LiveRrset<'_>, waiting: &DelayedRrset| self.is_at(found, &waiting.zone, &waiting.key);
         let waiting = self.decision.waiting.iter().filter(|own| kept.iter().any(|found| is_waiting(found, own)));
         let mut said: Vec<String> =
             self.waits_words(waiting, None).iter().map(|wait| format!("Of our own records, {wait}.")).collect();

@@ -31,6 +31,8 @@ pub mod stated;
 
 pub mod addresses;
 
+pub mod rollout;
+
 pub mod model;
 
 pub mod by_inv;
@@ -44,6 +46,8 @@ pub mod sources;
 pub mod near_type;
 
 pub mod outside;
+
+pub mod budgets;
 
 pub mod read;
 

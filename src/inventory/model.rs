@@ -9,6 +9,7 @@ use super::addresses::{AddressRow, HostAddresses, ListedInterfaces};
 use super::devices::Devices;
 use super::node::{SettingsNode, SourceText};
 use super::pool::{Pool, TargetSpec};
+use super::rollout::RolloutTerms;
 use super::source::SourceSpec;
 use super::stated::StatedRecords;
 use super::symbol::{Symbol, Symbols};
@@ -219,6 +220,8 @@ pub struct Config {
     pub max_bad_rows: Percent,
     /// How long a saved plan may be applied.
     pub plan_expires: Duration,
+    /// How long the later waves of a plan may be applied.
+    pub waves_expire: Duration,
     /// Where the state is kept: a file, relative to the workspace.
     pub state_file: String,
     /// What may change within a time, and in one plan.
@@ -517,6 +520,8 @@ pub struct ProjectSettings {
     pub policy_origin: Origin,
     /// How many of its hosts may change within a period; in the file's order.
     pub limits: Vec<HostLimit>,
+    /// How its hosts are rolled out; none where nothing is said, and all of a plan goes at once.
+    pub rollout: Option<RolloutTerms>,
 }
 
 impl ProjectSettings {

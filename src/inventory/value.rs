@@ -225,6 +225,12 @@ impl Time {
         Time(self.0.saturating_sub(self.0.rem_euclid(NANOS)))
     }
 
+    /// The first whole second from it on.
+    pub fn from_second(self) -> Time {
+        let second = self.to_second();
+        if second == self { self } else { second.plus(Duration::from_secs(1)) }
+    }
+
     /// How much later this is than `earlier`; `None` where it is not later.
     pub fn since(self, earlier: Time) -> Option<Duration> {
         let nanos = i128::from(self.0) - i128::from(earlier.0);

@@ -19,8 +19,9 @@ use super::publication::taken::TakingTargets;
 use super::publication::{PoolRolls, PublicationWatch};
 use super::settings::{OpenError, WorkspaceSettings, load_settings, state_address};
 use super::targets::{OpenedZones, Targets};
+use super::waves::GroupSettings;
 use super::zone_making::{ZonePhase, ZoneWork};
-use super::{acceptance, broken_off, name_servers, statements, undo, waits, zone_changes};
+use super::{acceptance, broken_off, name_servers, statements, undo, waits, waves, zone_changes};
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
 use crate::apply::{
@@ -30,24 +31,28 @@ use crate::change::{Change, RrsetText};
 use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::disk;
-use crate::dns::ZoneName;
+use crate::dns::{Rtype, ZoneName};
 use crate::guard::{self, Allowance};
 use crate::inventory::model::{Config, ZoneSpec};
-use crate::inventory::value::Time;
+use crate::inventory::value::{self, Time};
 use crate::parallel::HELD;
-use crate::plan::{Plan, SealedPlan, ZoneSeen, document};
+use crate::plan::{GroupWaves, Plan, SealedPlan, WaitingSubject, ZoneSeen, document};
 use crate::progress::{Progress, RunStage};
 use crate::reading::ReadingTerms;
-use crate::rollout::hosts_of;
 use crate::rollout::wave::{self, Wave};
+use crate::rollout::{RolloutChoice, hosts_of};
 use crate::state::served::ServedOutcome;
 use crate::state::status::unfinished;
 use crate::state::{
     self, Acceptor, ApplyId, ApplyJournal, ChangeLedger, HeldState, KnownMarkers, LiftedLimit, NewApply, NewLack,
-    OwnershipRegister, PlanText, SettledBatch, State, StateAddress, StateLock, StateNotes,
+    OwnershipRegister, PlanText, SentFate, SettledBatch, State, StateAddress, StateLock, StateNotes,
 };
-use crate::target::{Answer, CopyId, PoolName, Question, TargetId};
+use crate::target::{Answer, CopyId, Marker, PoolName, Question, TargetId, marker_key};
 use crate::verify::{self, LackNews, lack_news};
+
+/// How long after it was sent an update without an answer may still take effect. A connection ends within minutes, also
+/// where the run died; what did not take effect within an hour is lost.
+const LATEST: value::Duration = value::Duration::from_secs(3600);
 
 /// A plan to apply.
 #[derive(Debug, Clone, Copy)]
@@ -79,6 +84,12 @@ pub struct ApplyRun {
     pub took: (Duration, Duration),
     /// Whether what it changed is served; none where no pool of it has a name server.
     pub served: Option<ServedOutcome>,
+    /// What waits for a later wave, sorted by subject.
+    pub waiting: Vec<WaitingSubject>,
+    /// In how many waves each group goes at least, from this one on.
+    pub waves: Vec<GroupWaves>,
+    /// Until when its later waves may go; none where nothing waits.
+    pub waves_until: Option<Time>,
 }
 
 impl ApplyRun {
@@ -99,7 +110,18 @@ pub fn apply(
     let settings = load_settings(request.workspace)?;
     let config = &settings.config;
     let bounds = PlanBounds::of(config, &settings.projects);
-    let terms = PlanTerms { now: request.now, expires: config.plan_expires, expect: given.expect, bounds: &bounds };
+    let address = state_address(request.workspace, config);
+    let kept = state::open_to_read(&address);
+    // A state that cannot be read refuses nothing here: what follows reports it.
+    let known = kept.as_ref().ok().and_then(Option::as_deref);
+    let waves_expire = known.and_then(|state| state.waves_expire(given.sealed.id()).ok()).flatten();
+    let terms = PlanTerms {
+        now: request.now,
+        expires: config.plan_expires,
+        waves_expire,
+        expect: given.expect,
+        bounds: &bounds,
+    };
     let plan = given.sealed.plan();
     // Another owner or registry gives other TXT, which the plan cannot have.
     let accepted = still_bound(plan, config, given.place)
@@ -109,10 +131,6 @@ pub fn apply(
         Ok(zones) => zones,
         Err(refusal) => return Ok(ApplyRun::refused(refusal)),
     };
-    let address = state_address(request.workspace, config);
-    let kept = state::open_to_read(&address);
-    // A state that cannot be read refuses nothing here: what follows reports it.
-    let known = kept.as_ref().ok().and_then(Option::as_deref);
     let identity = known.and_then(|state| state.identity().ok());
     let here = of_this_workspace(plan, identity.as_ref(), given.place);
     // Of an undo the journal says more: which apply it does not have.
@@ -121,7 +139,8 @@ pub fn apply(
     }
     let has_news = waits::has_news(plan, &kept, request.now)
         || statements::has_news(plan, known)
-        || zone_changes::has_news(plan, config, known);
+        || zone_changes::has_news(plan, config, known)
+        || waves::has_news(known);
     if plan.is_idle() && !was_killed(&address, known) && !has_news {
         if let Some(refusal) = known.and_then(|state| idle_refusal((plan, given.place), state)) {
             return Ok(ApplyRun::refused(refusal));
@@ -138,9 +157,12 @@ pub fn apply(
     }
     progress.stage(RunStage::Survey, None);
     let killed = broken_off(state)?;
-    let to_finish = if killed.is_empty() { zones.clone() } else { config.zones.iter().collect() };
+    // What died, or is not known to be served, may be of any zone.
+    let is_clear = killed.is_empty() && state.unserved()?.is_empty();
+    let to_finish = if is_clear { zones.clone() } else { config.zones.iter().collect() };
     let opened = OpenedZones::open(config, to_finish, request.workspace, request.now);
     let targets = opened.targets();
+    let groups = waves::settings_of(&settings.projects);
     let work = ApplyWork {
         sealed: given.sealed,
         place: given.place,
@@ -151,6 +173,7 @@ pub fn apply(
         at_once: SIDE_BY_SIDE,
         guards: ApplyGuards { rules: rules_now(&settings, Some(plan)), allow: request.allow, auto: request.auto },
         settings: &settings,
+        groups: &groups,
     };
     let mut ran = work.begin(state, &killed)?;
     work.publish(held, &mut ran);
@@ -183,6 +206,8 @@ pub(super) struct ApplyWork<'a> {
     pub guards: ApplyGuards<'a>,
     /// What people set, as it is now.
     pub settings: &'a WorkspaceSettings,
+    /// The budgets of groups; without any all of a plan goes at once.
+    pub groups: &'a GroupSettings,
 }
 
 impl ApplyWork<'_> {
@@ -207,7 +232,9 @@ impl ApplyWork<'_> {
         settle_by_markers(state, &survey, self.request.now)?;
         let moved = moved(plan, &survey, self.request.workspace);
         let survey = self.still_allowed(survey, state)?;
-        let wave = match self.next_wave(state, &survey, &[])? {
+        self.settle_earlier(state)?;
+        let mut choice = self.choose(state, &survey)?;
+        let wave = match self.next_wave(state, &survey, (&choice, &[]))? {
             Ok(wave) => wave,
             Err(refusal) => return Ok(ApplyRun::refused(refusal)),
         };
@@ -217,7 +244,9 @@ impl ApplyWork<'_> {
             statements: statements::note(plan, state)?,
         };
         zone_changes::note_seen(plan, &self.settings.config, state, self.request.now)?;
-        if !survey.is_open() && killed.is_empty() && plan.zone_changes.is_empty() {
+        let (waiting, waves) = (choice.waiting(), std::mem::take(&mut choice.waves));
+        if choice.goes.is_empty() && killed.is_empty() && plan.zone_changes.is_empty() {
+            state.note_waves(&choice)?;
             let written = apply::write(survey, &orders, &NoWatch);
             let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new()).with_names(plan);
             let accepting = if did_all(&applied) {
@@ -228,14 +257,18 @@ impl ApplyWork<'_> {
             if !accepting.is_empty() {
                 state.accept(&accepting, &Acceptor::IdleApply(self.request.who), self.request.now)?;
             }
-            return Ok(ApplyRun { applied, noted, moved, is_journaled: true, ..ApplyRun::default() });
+            let is_journaled = true;
+            return Ok(ApplyRun { applied, noted, moved, waiting, waves, is_journaled, ..ApplyRun::default() });
         }
         let document = document::to_json(self.sealed);
         let blocked: Vec<Subject> = plan.blocked.iter().map(|blocked| blocked.subject.clone()).collect();
         let Plan { created: made, expires, .. } = *plan;
+        // The later waves have more time, and the plan is kept for them.
+        let waves_until = (!waiting.is_empty()).then(|| made.plus(self.settings.config.waves_expire).max(expires));
+        let expires = waves_until.unwrap_or(expires);
         let text = PlanText { document: &document, made, expires, blocked: &blocked };
         self.take_up(state, killed)?;
-        let id = state.begin(&new_apply(self.sealed, self.request, &survey), &text)?;
+        let id = state.begin(&new_apply(self.sealed, self.request, &survey), &text, &choice)?;
         self.note_allowed(state, id)?;
         let mut ran = self.run((id, survey, &orders), state);
         for killed in killed {
@@ -244,7 +277,7 @@ impl ApplyWork<'_> {
             ran.is_journaled &= self.note_steps_of(state, *killed).is_ok();
         }
         self.finish_zones(state, &mut ran, zones_made);
-        Ok(ApplyRun { noted, moved, ..ran })
+        Ok(ApplyRun { noted, moved, waiting, waves, waves_until, ..ran })
     }
 
     /// Makes and lists the zones of the plan, before anything is read from them; the limits of `earlier` were lifted for the
@@ -319,21 +352,21 @@ impl ApplyWork<'_> {
         Ok(survey)
     }
 
-    /// Counts what is still to be made again, and gives the next wave of it; the limits of `earlier` were lifted for the
-    /// plan before.
+    /// Counts what is still to be made again, and gives the leave to write what was chosen of it; the limits of `earlier`
+    /// were lifted for the plan before.
     pub fn next_wave(
         &self,
         state: &mut dyn ChangeLedger,
         survey: &Survey<'_>,
-        earlier: &[Allowance],
+        (choice, earlier): (&RolloutChoice, &[Allowance]),
     ) -> Result<Result<Wave, Problem>, Problem> {
         if !survey.is_open() {
             // Nothing will be sent, so nothing is counted.
             let clearance = guard::clear(self.sealed, &[], &[]).expect("no limit is counted");
-            return Ok(Ok(wave::next([], clearance)));
+            return Ok(Ok(wave::next(choice, clearance)));
         }
         let cleared = self.guards.clear((self.sealed, self.place, &survey.open()), earlier, state, self.request.now)?;
-        Ok(cleared.map(|clearance| wave::next(survey.open_units(), clearance)))
+        Ok(cleared.map(|clearance| wave::next(choice, clearance)))
     }
 
     /// Writes to the state which limits are lifted for an apply, and by whom.
@@ -427,6 +460,51 @@ impl ApplyWork<'_> {
             self.note_lacks_of(state, *killed)?;
             self.note_steps_of(state, *killed)
         })
+    }
+
+    /// Decides which of the units that are still to be written go now. What `sync` makes up says nothing of what waits.
+    pub fn choose(&self, state: &dyn State, survey: &Survey<'_>) -> Result<RolloutChoice, Problem> {
+        let known = waves::known_projects(&self.settings.projects);
+        waves::choose_now((self.groups, &known), (self.sealed.plan(), survey), state, self.request.now)
+    }
+
+    /// Finds out what earlier applies did that is not known to be served: what a run changed that died, and that no later one
+    /// took up, has no step yet, and would be in flux for ever.
+    pub fn settle_earlier(&self, state: &mut dyn State) -> Result<(), Problem> {
+        for earlier in state.unserved()? {
+            let is_read = self.settle_marked(state, earlier)?;
+            settle_found(state, earlier, self.targets, self.request.now)?;
+            if is_read {
+                state.give_up(earlier, self.request.now.minus(LATEST))?;
+            }
+            self.note_steps_of(state, earlier)?;
+        }
+        state.settle_flux(self.request.now)
+    }
+
+    /// Settles the updates of an apply whose outcome is not known by the markers of their zones, which the plan may not be
+    /// about. Gives whether all of these zones could be read.
+    fn settle_marked(&self, state: &mut dyn State, earlier: ApplyId) -> Result<bool, Problem> {
+        let sent = state.sent(earlier)?;
+        let open = sent.iter().filter(|sent| matches!(sent.fate, SentFate::Unknown(_)));
+        let zones: BTreeSet<&ZoneName> = open.map(|sent| &sent.zone).collect();
+        let mut is_read = true;
+        for access in self.targets.copies.iter().filter(|own| zones.contains(&own.copy.zone)) {
+            let zone = &access.copy.zone;
+            let key = marker_key(zone).filter(|_| access.is_fenced);
+            let question = key.as_ref().map_or_else(|| Question::soa(zone), Question::of);
+            let answers = access.writer.as_ref().ok().and_then(|writer| writer.observe(zone, &[question], None).ok());
+            let Some(answer) = answers.and_then(|answers| answers.into_iter().next()) else {
+                is_read = false;
+                continue;
+            };
+            if let (Some(_), Answer::Holds(Rtype::TXT, rrset)) = (key, &answer)
+                && let Some(live) = Marker::of_rrset(rrset)
+            {
+                state.note_standing(&access.copy, &live, self.request.now)?;
+            }
+        }
+        Ok(is_read)
     }
 
     /// Records what an apply that was broken off changed, and that no step has yet.
@@ -706,7 +784,7 @@ impl ApplyWatch for RunWatch<'_> {
 }
 
 /// The watch of an apply that sends nothing.
-struct NoWatch;
+pub(super) struct NoWatch;
 
 impl ApplyWatch for NoWatch {
     fn event(&self, _: ApplyEvent<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {

@@ -17,6 +17,8 @@ pub struct ApplyConduct<'a> {
     /// When that clock was read, so that later times are measured; none where the clock is set by hand, and does not
     /// run.
     pub read_at: Option<Instant>,
+    /// When the command began, by a clock that runs on even where the other one is set by hand.
+    pub began: Instant,
     /// Who applies it; empty where the system does not say.
     pub who: &'a str,
     /// Why, where the operator says so.
@@ -39,5 +41,10 @@ impl ApplyConduct<'_> {
     /// The clock as it is now.
     pub fn clock(&self) -> Time {
         self.now.plus(value::Duration::measured(self.read_at.map_or(Duration::ZERO, |read_at| read_at.elapsed())))
+    }
+
+    /// The clock of waves, which runs on while the command runs.
+    pub fn wave_clock(&self) -> Time {
+        self.now.plus(value::Duration::measured(self.began.elapsed()))
     }
 }

@@ -285,6 +285,7 @@ mod tests {
     use crate::dns::Rtype;
     use crate::inventory::value::Percent;
     use crate::plan::{Rule, fixture};
+    use crate::rollout::RolloutChoice;
     use crate::state::{NewApply, PlanText, StateAddress};
     use crate::target::CopyId;
 
@@ -345,7 +346,9 @@ mod tests {
             undoes: None,
             is_whole: true,
         };
-        let id = state.begin(&new, &PlanText { document: "{}", made: now, expires: now, blocked: &[] }).unwrap();
+        let id = state
+            .begin(&new, &PlanText { document: "{}", made: now, expires: now, blocked: &[] }, &RolloutChoice::default())
+            .unwrap();
         let sides = ((0, &[][..]), (600, &["2a02::1"][..]));
         let change = fixture::change(("search", Some(7)), ("a.search.example.net", Rtype::AAAA), sides, &[]);
         let batch = Batch {

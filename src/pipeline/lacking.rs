@@ -18,6 +18,7 @@ use super::publication::PoolRolls;
 use super::publication::taken::serial;
 use super::settings::WorkspaceSettings;
 use super::targets::{OpenedZones, Targets};
+use super::waves::NO_BUDGETS;
 use crate::apply::SIDE_BY_SIDE;
 use crate::apply::accept::PlanTerms;
 use crate::apply::shape::PlanBounds;
@@ -140,10 +141,11 @@ impl LackWork<'_> {
     ) -> ApplyWork<'w> {
         let LackWork { settings, request, progress, .. } = *self;
         let expires = settings.config.plan_expires;
-        let terms = PlanTerms { now: request.now, expires, expect: None, bounds };
+        let terms = PlanTerms { now: request.now, expires, waves_expire: None, expect: None, bounds };
         let rules = rules_now(settings, Some(sealed.plan()));
         let guards = ApplyGuards { rules, allow: request.allow, auto: request.auto };
-        ApplyWork { sealed, place: "sync", terms, request, progress, targets, at_once: SIDE_BY_SIDE, guards, settings }
+        let (place, at_once, groups) = ("sync", SIDE_BY_SIDE, &NO_BUDGETS);
+        ApplyWork { sealed, place, terms, request, progress, targets, at_once, guards, settings, groups }
     }
 
     /// What targets of the settings lack, of one pool or of all, by copy.
@@ -243,7 +245,10 @@ impl LackWork<'_> {
             hosts: BTreeMap::new(),
             changes,
             review: None,
+            groups: Vec::new(),
+            delayed: Vec::new(),
             waiting: Vec::new(),
+            waves: Vec::new(),
             stated: Vec::new(),
             left_behind: Vec::new(),
             blocked: Vec::new(),

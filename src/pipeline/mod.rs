@@ -67,9 +67,13 @@ mod subjects;
 
 mod waits;
 
+pub mod waves;
+
 mod name_servers;
 
 pub mod vocabulary;
+
+pub mod later_waves;
 
 pub mod history;
 

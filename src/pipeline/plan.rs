@@ -11,7 +11,7 @@ use super::left_behind::{self, OrphanMemory};
 use super::notices::found_notices;
 use super::review::{ReviewError, ReviewSubject};
 use super::zone_changes::{self, ZonePlan};
-use super::{TOOL, review};
+use super::{TOOL, review, waves};
 use crate::change::Change;
 use crate::claim::Subject;
 use crate::diag::Problem;
@@ -174,7 +174,10 @@ pub(super) fn made(
         changes: decided.changes,
         review,
         stated: decided.statements,
-        waiting: decided.waiting,
+        groups: Vec::new(),
+        delayed: decided.waiting,
+        waiting: Vec::new(),
+        waves: Vec::new(),
         left_behind: Vec::new(),
         blocked: decided.blocked,
         skipped: decided.skipped,
@@ -186,6 +189,8 @@ pub(super) fn made(
     };
     left_behind::list(&mut plan, left, &selection, OrphanMemory { config: &inventory.config, state })?;
     plan.limits = remembered.count(&plan, request.workspace);
+    plan.groups = waves::groups_seen(&inventory, &plan);
+    waves::foresee(&mut plan, &inventory.projects, (Some(&zones.live), state))?;
     let unread = outage::gather(zones.unread.into_iter().map(|(_, error)| error));
     let files_read = plan.inputs.len();
     let findings = Findings {

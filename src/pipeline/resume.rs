@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::allowed::still_bound;
 use super::apply::{
-    ApplyRun, ApplyWork, moved, release_targets, settle_by_markers, settle_found, state_lost, zones_of,
+    ApplyRun, ApplyWork, NoWatch, moved, release_targets, settle_by_markers, settle_found, state_lost, zones_of,
 };
 use super::conduct::ApplyConduct;
 use super::guards::{ApplyGuards, rules_now};
 use super::settings::{OpenError, load_settings, state_address};
 use super::targets::OpenedZones;
-use super::undo;
+use super::{undo, waves};
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
 use crate::apply::{self, ApplyEnding, MadeBefore, OutcomeCode, ZoneWritten};
@@ -26,6 +26,7 @@ use crate::plan::{SealedPlan, document};
 use crate::progress::{Progress, RunStage};
 use crate::state::{self, ApplyId, ApplyJournal, ApplySummary, HeldState, Resumption, SentFate, SentUpdate, State};
 use crate::target::{CopyId, PoolName, TargetId};
+use crate::verify;
 
 /// How many rounds there are where an update of the apply took effect late and stopped the one sent now.
 const ROUNDS: usize = 3;
@@ -88,11 +89,15 @@ pub fn resume(
         Ok(zones) => zones,
         Err(refusal) => return Ok(ResumeOutcome::Ran(Box::new(sealed), Box::new(ApplyRun::refused(refusal)))),
     };
+    let zones = if state.unserved()?.is_empty() { zones } else { config.zones.iter().collect() };
     let opened = OpenedZones::open(config, zones, request.workspace, request.now);
     let targets = opened.targets();
     let bounds = PlanBounds::of(config, &settings.projects);
-    let terms = PlanTerms { now: request.now, expires: config.plan_expires, expect: None, bounds: &bounds };
+    let waves_expire = state.waves_expire(sealed.id())?;
+    let (now, expires) = (request.now, config.plan_expires);
+    let terms = PlanTerms { now, expires, waves_expire, expect: None, bounds: &bounds };
     let place = &place;
+    let groups = waves::settings_of(&settings.projects);
     let rules = rules_now(&settings, Some(sealed.plan()));
     let work = ApplyWork {
         sealed: &sealed,
@@ -104,6 +109,7 @@ pub fn resume(
         at_once: apply::SIDE_BY_SIDE,
         guards: ApplyGuards { rules, allow: request.allow, auto: request.auto },
         settings: &settings,
+        groups: &groups,
     };
     let mut ran = work.go_on(state, found.id)?;
     work.publish(held, &mut ran);
@@ -188,25 +194,39 @@ impl ApplyWork<'_> {
         let survey = self.still_allowed(survey.with_made(&|copy, change| made.get(copy, change)), state)?;
         // Limits that were lifted for this apply are still lifted.
         let earlier: Vec<Allowance> = state.allowed(id)?.into_iter().map(|allowed| allowed.allowance).collect();
-        let wave = match self.next_wave(state, &survey, &earlier)? {
+        self.settle_earlier(state)?;
+        let mut choice = self.choose(state, &survey)?;
+        let wave = match self.next_wave(state, &survey, (&choice, &earlier))? {
             Ok(wave) => wave,
             Err(refusal) => return Ok(ApplyRun::refused(refusal)),
         };
-        if is_first {
-            let (who, reason) = (who.to_owned(), reason.map(str::to_owned));
-            state.resume(id, &Resumption { at: now, who, reason })?;
-            self.note_allowed(state, id)?;
-        }
+        let (waiting, waves) = (choice.waiting(), std::mem::take(&mut choice.waves));
+        let waves_until = self.terms.waves_expire.filter(|_| !waiting.is_empty());
         let numbers = sent.iter().map(|sent| sent.number).max().unwrap_or(0);
         let orders = self.orders(wave, &known, numbers);
+        if choice.goes.is_empty() && !waiting.is_empty() {
+            // Nothing can go yet: the journal keeps that the apply ended as it did.
+            state.note_waves(&choice)?;
+            let written = apply::write(survey, &orders, &NoWatch);
+            let applied = verify::judge(&written, &apply::read_back(&written), Vec::new()).with_names(plan);
+            let ran = ApplyRun { applied, moved, waiting, waves, waves_until, ..ApplyRun::default() };
+            return Ok(ApplyRun { apply: Some(id), is_journaled: true, ..ran });
+        }
+        if is_first {
+            let (who, reason) = (who.to_owned(), reason.map(str::to_owned));
+            state.resume(id, &Resumption { at: now, who, reason }, &choice)?;
+            self.note_allowed(state, id)?;
+        } else {
+            state.begin_wave(id, &choice)?;
+        }
         let ran = self.run((id, survey, &orders), state);
-        Ok(ApplyRun { moved, ..ran })
+        Ok(ApplyRun { moved, waiting, waves, waves_until, ..ran })
     }
 }
 
 /// The result of an earlier round and the next one together. Where the next round was refused or failed, the result of
 /// the earlier one stays, and the cause is added as a problem. It is no refusal, because updates were sent.
-fn after(earlier: ApplyRun, next: Result<ApplyRun, Problem>) -> ApplyRun {
+pub(super) fn after(earlier: ApplyRun, next: Result<ApplyRun, Problem>) -> ApplyRun {
     let (problem, is_journaled) = match next {
         Ok(ApplyRun { refusal: Some(refusal), .. }) => (refusal, earlier.is_journaled),
         Err(error) => (error, false),

@@ -7,7 +7,7 @@ use super::guards::{limits_used, rules_of};
 use super::inputs::load;
 use super::settings::{OpenError, load_config, state_address};
 use super::targets::{OpenedZones, is_fenced};
-use super::{TOOL, accepted, metrics};
+use super::{TOOL, accepted, metrics, waves};
 use crate::apply::{CopyAccess, standing_marker};
 use crate::diag::Problem;
 use crate::dns::{Name, Rtype, ZoneName};
@@ -32,7 +32,10 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, OpenE
     // The lock is read first, so that an apply that is seen as running has not ended before the journal is read.
     let holder = StateLock::holder(&address);
     let state = state::open_to_read(&address)?;
-    let memory = state.as_deref().map(|state| StateFacts::read(state, count, now)).transpose()?;
+    let mut memory = state.as_deref().map(|state| StateFacts::read(state, count, now)).transpose()?;
+    // What a project without a rollout kept waiting goes with its next apply.
+    let groups = waves::settings_of(&inventory.projects);
+    memory.iter_mut().for_each(|memory| memory.waiting.retain(|waiting| groups.contains_key(&waiting.project)));
     accepted::hold_against(&mut inventory, state.as_deref())?;
     let limits = limits_used(&rules_of(&inventory), state.as_deref(), now)?;
     let left_behind = state.as_deref().map_or_else(|| Ok(Vec::new()), |state| left_behind(&inventory, state))?;

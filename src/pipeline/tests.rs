@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use super::apply::{self, PlanToApply};
 use super::conduct::ApplyConduct;
@@ -101,6 +102,7 @@ fn a_provider_is_one_folder_and_one_word() {
         workspace,
         now: now(),
         read_at: None,
+        began: Instant::now(),
         who: "tests",
         reason: None,
         max_failures: None,

@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::TOOL;
 use super::findings::Findings;
 use super::guards::{GuardMemory, rules_now};
 use super::inputs::PlanRequest;
@@ -15,6 +14,7 @@ use super::plan::MadePlan;
 use super::plan::{targets, workspace_seen};
 use super::settings::{OpenError, load_settings, state_address};
 use super::targets::OpenedZones;
+use super::{TOOL, waves};
 use crate::apply::{CopyAccess, SIDE_BY_SIDE};
 use crate::change::{Change, Notice, NoticeCode};
 use crate::claim::{Subject, SubjectPick};
@@ -94,7 +94,10 @@ pub fn make_undo(request: &PlanRequest<'_>, id: ApplyId, progress: &dyn Progress
         hosts: BTreeMap::new(),
         changes,
         review: None,
+        groups: Vec::new(),
+        delayed: Vec::new(),
         waiting: Vec::new(),
+        waves: Vec::new(),
         stated: Vec::new(),
         left_behind: Vec::new(),
         blocked,
@@ -106,6 +109,7 @@ pub fn make_undo(request: &PlanRequest<'_>, id: ApplyId, progress: &dyn Progress
         zones: Vec::new(),
     };
     plan.limits = remembered.count(&plan, request.workspace);
+    waves::foresee(&mut plan, &settings.projects, (None, Some(&*state)))?;
     let targets = targets(config, &plan.changes);
     let unread = outage::gather(unread.into_iter().map(|(_, error)| error));
     let findings = Findings { files: settings.files, unread, ..Findings::default() };

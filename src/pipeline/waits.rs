@@ -14,7 +14,7 @@ pub fn has_news(plan: &Plan, kept: &OpenedState, now: Time) -> bool {
         Ok(None) => Some(Default::default()),
         Err(_) => None,
     };
-    waits.map_or(!plan.waiting.is_empty(), |waits| !WaitNews::of(plan, &waits, now).is_empty())
+    waits.map_or(!plan.delayed.is_empty(), |waits| !WaitNews::of(plan, &waits, now).is_empty())
 }
 
 /// Notes which RRsets wait from now on and which no longer wait, by the plan that is about to be applied; gives how many

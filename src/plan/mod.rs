@@ -14,14 +14,16 @@ pub mod document;
 
 pub mod store;
 
+pub mod waves;
+
 pub mod zone_change;
 
 #[cfg(test)]
 pub mod fixture;
 
 pub use crate::change::{
-    BlockCode, BlockedSubject, Change, ChangeKind, LeftBehindRrset, Notice, NoticeCode, Reason, Rule, SkipCode,
-    SkippedSubject, WaitingRrset,
+    BlockCode, BlockedSubject, Change, ChangeKind, DelayedRrset, LeftBehindRrset, Notice, NoticeCode, Reason, Rule,
+    SkipCode, SkippedSubject,
 };
 
 pub use model::{
@@ -30,4 +32,5 @@ pub use model::{
 };
 pub use review::{Cause, CauseKind, ChangeClass, ComparisonBase, Review};
 pub use sealed::SealedPlan;
+pub use waves::{GroupSeen, GroupWaves, WaitCode, WaitingSubject};
 pub use zone_change::{ZoneAction, ZoneChange};

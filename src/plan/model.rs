@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::review::Review;
+use super::waves::{GroupSeen, GroupWaves, WaitingSubject};
 use super::zone_change::ZoneChange;
-use crate::change::{BlockedSubject, Change, LeftBehindRrset, Notice, NoticeCode, SkippedSubject, WaitingRrset};
+use crate::change::{BlockedSubject, Change, DelayedRrset, LeftBehindRrset, Notice, NoticeCode, SkippedSubject};
 use crate::claim::{Subject, SubjectPattern};
 use crate::diff::statements::RrsetStatement;
 use crate::disk::hex;
@@ -42,8 +43,14 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// The causes of the changes; none where an apply is undone, and where there are neither changes nor a base.
     pub review: Option<Review>,
+    /// The groups whose subjects it changes and that have a budget, sorted by group.
+    pub groups: Vec<GroupSeen>,
     /// The RRsets at names that no host has, and that wait before they are deleted; sorted as `changes`.
-    pub waiting: Vec<WaitingRrset>,
+    pub delayed: Vec<DelayedRrset>,
+    /// The subjects that would wait for a wave if it were applied now, sorted by subject.
+    pub waiting: Vec<WaitingSubject>,
+    /// In how many waves each group goes, sorted by group; without groups all of which goes at once.
+    pub waves: Vec<GroupWaves>,
     /// The own RRsets of names that no host has and that the plan leaves, sorted by name, zone, owner, type.
     pub left_behind: Vec<LeftBehindRrset>,
     /// What an apply notes of what files state: which manifest or zone file claims which RRset from now on, and which no

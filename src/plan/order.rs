@@ -5,8 +5,8 @@
 use std::cmp::Ordering;
 
 use super::{
-    BlockedSubject, Change, LeftBehindRrset, LimitState, Notice, Plan, PlanScope, Reason, SkippedSubject, SourceSeen,
-    WaitingRrset, ZoneChange, ZoneSeen,
+    BlockedSubject, Change, DelayedRrset, LeftBehindRrset, LimitState, Notice, Plan, PlanScope, Reason, SkippedSubject,
+    SourceSeen, ZoneChange, ZoneSeen,
 };
 use crate::claim::Subject;
 
@@ -30,7 +30,10 @@ pub fn settle(plan: &mut Plan) {
         only.projects.dedup();
     }
     plan.changes.sort_by(changes);
-    plan.waiting.sort_by(waiting);
+    plan.delayed.sort_by(delayed);
+    plan.groups.sort_by(|a, b| a.group.cmp(&b.group));
+    plan.waiting.sort_by(|a, b| a.subject.cmp(&b.subject));
+    plan.waves.sort_by(|a, b| a.group.cmp(&b.group));
     plan.left_behind.sort_by_cached_key(left_behind_key);
     plan.blocked.sort_by(blocked);
     plan.skipped.sort_by(skipped);
@@ -62,9 +65,9 @@ pub fn reasons(a: &Reason, b: &Reason) -> Ordering {
 }
 
 /// By project, subject, pool, zone, name, type.
-pub fn waiting(a: &WaitingRrset, b: &WaitingRrset) -> Ordering {
-    let rrset = |waiting: &WaitingRrset| {
-        let WaitingRrset { pool, zone, key, .. } = waiting;
+pub fn delayed(a: &DelayedRrset, b: &DelayedRrset) -> Ordering {
+    let rrset = |delayed: &DelayedRrset| {
+        let DelayedRrset { pool, zone, key, .. } = delayed;
         (pool.clone(), zone.to_string(), key.owner.to_string(), key.rtype.to_string())
     };
     (&a.project, &a.subject).cmp(&(&b.project, &b.subject)).then_with(|| rrset(a).cmp(&rrset(b)))

@@ -194,8 +194,9 @@ mod tests {
         assert_eq!(
             shown(b"{\n  \"fromat\": 1}"),
             "plan.json:2:10: error[plan-malformed]: unknown field `fromat`, expected one of `blocked`, \
-             `changes`, `created`, `effect`, `expires`, `fleet`, `format`, `hosts`, `id`, `inputs`, `left_behind`, `limits`, \
-             `notices`, `only`, `review`, `skipped`, `sources`, `stated`, `tool`, `undoes`, `waiting`, `workspace`, `zone_changes`, `zones`"
+             `changes`, `created`, `delayed`, `effect`, `expires`, `fleet`, `format`, `groups`, `hosts`, `id`, `inputs`, \
+             `left_behind`, `limits`, \
+             `notices`, `only`, `review`, `skipped`, `sources`, `stated`, `tool`, `undoes`, `waiting`, `waves`, `workspace`, `zone_changes`, `zones`"
         );
         assert_eq!(
             shown(b"{\"format\": \"zonewright.plan/1\", \"more\": []}"),

@@ -48,6 +48,8 @@ pub enum RunStage {
     ReadBack,
     /// It waits until name servers serve what was applied; one step a name server and zone.
     Publish,
+    /// It waits until the next wave can go.
+    Waves,
     /// It reads the markers of zones.
     Markers,
     /// It examines targets.
@@ -66,7 +68,7 @@ pub enum RunStage {
 
 impl RunStage {
     /// All of them.
-    pub const ALL: [RunStage; 23] = [
+    pub const ALL: [RunStage; 24] = [
         RunStage::Inventory,
         RunStage::Zones,
         RunStage::ZoneFiles,
@@ -83,6 +85,7 @@ impl RunStage {
         RunStage::Send,
         RunStage::ReadBack,
         RunStage::Publish,
+        RunStage::Waves,
         RunStage::Markers,
         RunStage::Targets,
         RunStage::Folder,
@@ -121,6 +124,7 @@ impl RunStage {
             RunStage::Send => ("send", "applying: hosts"),
             RunStage::ReadBack => ("read_back", "reading back"),
             RunStage::Publish => ("publish", "waiting for name servers"),
+            RunStage::Waves => ("waves", "waiting for the next wave"),
             RunStage::Markers => ("markers", "reading markers"),
             RunStage::Targets => ("targets", "looking at targets"),
             RunStage::Folder => ("folder", "looking through the folder"),

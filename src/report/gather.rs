@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::plan::{Plan, WaitingRrset};
+use crate::plan::{DelayedRrset, Plan};
 
 /// Gathers items by a text of theirs: the groups with most items first, and of equal ones the one that begins first.
 pub fn gather<'a, T>(items: &[&'a T], text: impl Fn(&'a T) -> &'a str) -> Vec<Vec<&'a T>> {
@@ -21,10 +21,10 @@ pub fn gather<'a, T>(items: &[&'a T], text: impl Fn(&'a T) -> &'a str) -> Vec<Ve
 
 /// What waits to be deleted, by its times in words: what is due first comes first, and last what no apply has planned to
 /// delete yet.
-pub fn waits(plan: &Plan) -> Vec<(String, Vec<&WaitingRrset>)> {
-    let mut sorted: Vec<&WaitingRrset> = plan.waiting.iter().collect();
+pub fn waits(plan: &Plan) -> Vec<(String, Vec<&DelayedRrset>)> {
+    let mut sorted: Vec<&DelayedRrset> = plan.delayed.iter().collect();
     sorted.sort_by_key(|waiting| (waiting.due.is_none(), waiting.due, waiting.since));
-    let of_times = |all: &[&'_ WaitingRrset]| match all[0].since.zip(all[0].due) {
+    let of_times = |all: &[&'_ DelayedRrset]| match all[0].since.zip(all[0].due) {
         Some((since, due)) => format!("since {since}, due {due}"),
         None => "the wait begins when this plan is applied".to_owned(),
     };

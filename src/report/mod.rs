@@ -92,6 +92,8 @@ mod text;
 
 mod verdict;
 
+mod waves;
+
 mod words;
 
 mod wrap;

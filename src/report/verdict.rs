@@ -10,7 +10,7 @@ use super::outlook::PlanOutlook;
 use super::summary::{counted, stated};
 use crate::diag::sanitize;
 use crate::guard::LIMIT_EXCEEDED;
-use crate::plan::{LimitState, NoticeCode, Plan, ZoneAction};
+use crate::plan::{LimitState, NoticeCode, Plan, WaitCode, ZoneAction};
 
 /// What a plan comes to: `Plan: 54 to create, 26 to modify, 30 to delete for 28 of 111 hosts; 24 blocked, 7 skipped`.
 ///
@@ -103,12 +103,16 @@ fn no_changes(plan: &Plan, outlook: &PlanOutlook, matches: bool) -> String {
 fn left(plan: &Plan) -> Vec<String> {
     let hosts = [(plan.blocked.len(), "blocked"), (plan.skipped.len(), "skipped")];
     let hosts = hosts.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
-    let waiting = (!plan.waiting.is_empty()).then(|| format!("{} waiting", counted(plan.waiting.len(), "RRset")));
+    let waiting = (!plan.delayed.is_empty()).then(|| format!("{} waiting", counted(plan.delayed.len(), "RRset")));
+    let misfits = plan.waiting.iter().filter(|waiting| waiting.code == WaitCode::DoesNotFit).count();
+    let later = plan.waiting.len() - misfits;
+    let waves = [(later, "in later waves"), (misfits, "that fit no wave")];
+    let waves = waves.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
     let left_behind = plan.notices.iter().filter(|notice| notice.code == NoticeCode::LeftBehind).count();
     let edited = plan.notices.iter().filter(|notice| notice.code == NoticeCode::EditedSince).count();
     let edited = (edited > 0 && plan.undoes.is_none()).then(|| format!("{} left as edited", counted(edited, "RRset")));
     let left_behind = (left_behind > 0).then(|| format!("{} left behind", counted(left_behind, "name")));
-    hosts.chain(waiting).chain(left_behind).chain(edited).collect()
+    hosts.chain(waves).chain(waiting).chain(left_behind).chain(edited).collect()
 }
 
 /// Whether only some of a plan's changes are shown.

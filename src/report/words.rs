@@ -2,7 +2,7 @@
 
 use crate::apply::OutcomeCode;
 use crate::change::edited_after;
-use crate::plan::{BlockCode, NoticeCode, Reason, Rule, SkipCode};
+use crate::plan::{BlockCode, NoticeCode, Reason, Rule, SkipCode, WaitCode};
 
 /// What a code means.
 #[derive(Debug, Clone, Copy)]
@@ -537,6 +537,44 @@ impl ExplainedCode for OutcomeCode {
                  `--max-failures`, a server that refused one host after another, a lost answer, or another run that \
                  writes the zone. `zonewright resume` goes on; or plan again.",
             ),
+            OutcomeCode::Waiting => words(
+                "waiting",
+                "they wait for a later wave of the rollout: see below",
+                "The change would take a live address, and the project's `rollout` lets only some of its hosts be \
+                 unreachable at once. Nothing was changed for the host. `zonewright resume`, or another apply of the \
+                 plan, sends the next wave as soon as there is room; `--wait` does so by itself.",
+            ),
+        }
+    }
+}
+
+impl ExplainedCode for WaitCode {
+    fn words(self) -> CodeWords {
+        match self {
+            WaitCode::Budget => words(
+                "budget",
+                "as many of their project may be unreachable as the budget allows",
+                "As many hosts of the project as `max_unavailable` allows may be unreachable by name, because their \
+                 addresses have just changed. The host goes once some of them have settled.",
+            ),
+            WaitCode::Location => words(
+                "location",
+                "hosts at another location may be unreachable",
+                "Hosts of the project at another location may be unreachable by name, and only one location may be \
+                 touched at a time. The host goes once all of them have settled.",
+            ),
+            WaitCode::Canary => words(
+                "canary",
+                "the first wave of the batch has not settled",
+                "The first wave of a batch goes alone, with as many hosts as `canary` says. The others go once it has \
+                 settled.",
+            ),
+            WaitCode::DoesNotFit => words(
+                "does not fit",
+                "they fit no wave, however long they wait",
+                "Hosts share a change, and are more than the budget allows at once, or are at several locations. They \
+                 go when they are named: the message has the command.",
+            ),
         }
     }
 }
@@ -571,8 +609,14 @@ mod tests {
 
     #[test]
     fn every_code_has_words_that_fit_eighty_columns() {
-        let kinds =
-            [all(Rule::ALL), all(BlockCode::ALL), all(SkipCode::ALL), all(NoticeCode::ALL), all(OutcomeCode::ALL)];
+        let kinds = [
+            all(Rule::ALL),
+            all(BlockCode::ALL),
+            all(SkipCode::ALL),
+            all(NoticeCode::ALL),
+            all(OutcomeCode::ALL),
+            all(WaitCode::ALL),
+        ];
         for (code, CodeWords { title, brief, long }) in kinds.into_iter().flatten() {
             assert!(title.len() < 24 && brief.len() < 72, "{code}");
             assert!(long.ends_with('.') && !long.contains("  "), "{code}");

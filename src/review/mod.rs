@@ -24,7 +24,7 @@ pub use reasons::of_reasons;
 pub use side::InventorySide;
 
 use self::find::{CauseFinder, CauseKey, FoundCause};
-use crate::change::{BlockedSubject, Change, SkippedSubject, WaitingRrset};
+use crate::change::{BlockedSubject, Change, DelayedRrset, SkippedSubject};
 use crate::claim::Subject;
 use crate::diag::split_place;
 use crate::dns::{RrKey, ZoneName};
@@ -49,7 +49,7 @@ pub struct InventoryDecisions<'a> {
     /// The skipped hosts.
     pub skipped: &'a [SkippedSubject],
     /// What waits to be deleted.
-    pub waiting: &'a [WaitingRrset],
+    pub waiting: &'a [DelayedRrset],
 }
 
 /// What applies have to do with the RRset that a change finds.

@@ -1,11 +1,32 @@
 //! Which units of a plan go now. Pure.
 //!
-//! Comes in: the units that are still to be written, and the leave that `guard` gave. Goes out: the next wave. It
-//! decides which units go now and which later, never what a plan does.
+//! Comes in: the units that are still to be written, the budgets of groups, what is remembered of earlier waves, the clock,
+//! and the leave that `guard` gave. Goes out: the next wave. It decides which units go now and which later, never what a
+//! plan does.
+//!
+//! | part | what it does |
+//! |---|---|
+//! | `units` | joins changes that are made together or not at all |
+//! | `flux` | what is remembered: changes that may not have reached all clients, batches, waits |
+//! | `members` | the subjects of a unit that a budget counts |
+//! | `board` | chooses waves, one after another |
+//! | `choice` | which units of a plan go now, and why the others wait |
+//! | `wave` | the units that go, with the leave to write them |
 
 pub mod units;
 
+pub mod flux;
+
+pub mod members;
+
+pub mod board;
+
+pub mod choice;
+
 pub mod wave;
 
+pub use choice::{RolloutChoice, choose};
+pub use flux::{FluxRow, FluxStage, FormerRrset, GroupBatch, RolloutMemory, WaitRecord};
+pub use members::{CacheTimes, GroupTerms, RolloutView};
 pub use units::{ChangeUnit, UnitSubject, hosts_of, is_one, units};
 pub use wave::Wave;

@@ -1,7 +1,9 @@
 //! Waves: the units that go now, with the leave to write them. Pure.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
+use super::board::HeldBack;
+use super::choice::RolloutChoice;
 use crate::guard::Clearance;
 
 /// The units that go together, and the leave to write them. Nothing else makes one, and `apply` writes no other unit.
@@ -9,8 +11,8 @@ use crate::guard::Clearance;
 pub struct Wave {
     /// The leave that `guard` gave after it counted what is still to be made; each wave has its own.
     clearance: Clearance,
-    /// The places of its units among those of the plan.
-    units: BTreeSet<usize>,
+    /// Why units wait, by their places among those of the plan; all other open ones go.
+    held: BTreeMap<usize, HeldBack>,
 }
 
 impl Wave {
@@ -19,14 +21,13 @@ impl Wave {
         self.clearance.plan()
     }
 
-    /// Whether a unit goes with it.
-    pub fn includes(&self, unit: usize) -> bool {
-        self.units.contains(&unit)
+    /// Why a unit does not go with it; none where it does.
+    pub fn held(&self, unit: usize) -> Option<&HeldBack> {
+        self.held.get(&unit)
     }
 }
 
-/// The next wave of the units that are open, by their places among those of the plan. While nothing has a budget, all
-/// of them go at once.
-pub fn next(open: impl IntoIterator<Item = usize>, clearance: Clearance) -> Wave {
-    Wave { clearance, units: open.into_iter().collect() }
+/// The wave of what was chosen.
+pub fn next(choice: &RolloutChoice, clearance: Clearance) -> Wave {
+    Wave { clearance, held: choice.held.clone() }
 }

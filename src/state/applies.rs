@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::sql::{SqlChange, SqlRead, SqlRow, SqlRows as _, SqlValue, values};
-use super::{Acceptor, ApplyId, ApplySummary, ExportToAccept, NewApply, PlanText, Resumption, exports, past};
+use super::{Acceptor, ApplyId, ApplySummary, ExportToAccept, NewApply, PlanText, Resumption, exports, past, rollouts};
 use crate::apply::{ApplyOutcome, OutcomeCode};
 use crate::diag::Problem;
 use crate::inventory::value::Time;
+use crate::rollout::RolloutChoice;
 
 /// Whether an apply is one of a `sync`: what it made up was read from no input.
 pub const SYNC: &str = "(inputs = '{}' AND undoes IS NULL)";
@@ -57,8 +58,13 @@ fn summary(row: &dyn SqlRow) -> Result<ApplySummary, Problem> {
     })
 }
 
-/// Begins an apply, and keeps its plan. Plans that have expired are kept no longer.
-pub fn begin(change: &dyn SqlChange, apply: &NewApply, text: &PlanText<'_>) -> Result<ApplyId, Problem> {
+/// Begins an apply, and keeps its plan and its first wave. Plans that have expired are kept no longer.
+pub fn begin(
+    change: &dyn SqlChange,
+    apply: &NewApply,
+    text: &PlanText<'_>,
+    wave: &RolloutChoice,
+) -> Result<ApplyId, Problem> {
     let NewApply { plan, effect, started, who, reason, inputs, hosts, undoes, is_whole } = apply;
     let inputs = serde_json::to_string(inputs).expect("texts are JSON");
     let next = change.row("SELECT COALESCE(MAX(id), 0) + 1 FROM applies", &[], |row| row.get(0))?;
@@ -76,17 +82,24 @@ pub fn begin(change: &dyn SqlChange, apply: &NewApply, text: &PlanText<'_>) -> R
     change.execute("DELETE FROM plans WHERE expires < ?1", values![started])?;
     let sql = "INSERT INTO plans (apply, expires, document) VALUES (?1, ?2, ?3)";
     change.execute(sql, values![id, text.expires, text.document])?;
+    rollouts::begin_wave(change, id, wave)?;
     Ok(id)
 }
 
-/// Keeps that an apply is taken up again: it has not ended from then on.
-pub fn resume(change: &dyn SqlChange, id: ApplyId, resumption: &Resumption) -> Result<(), Problem> {
+/// Keeps that an apply is taken up again: it has not ended from then on; and its next wave.
+pub fn resume(
+    change: &dyn SqlChange,
+    id: ApplyId,
+    resumption: &Resumption,
+    wave: &RolloutChoice,
+) -> Result<(), Problem> {
     let Resumption { at, who, reason } = resumption;
     let sql = "UPDATE applies SET finished = NULL, outcomes = NULL WHERE id = ?1";
     change_one(change, id, sql, values![id])?;
     change.execute("DELETE FROM left_subjects WHERE apply = ?1", values![id])?;
     let sql = "INSERT INTO resumptions (apply, at, who, reason) VALUES (?1, ?2, ?3, ?4)";
-    change.execute(sql, values![id, at, who, reason]).map(drop)
+    change.execute(sql, values![id, at, who, reason])?;
+    rollouts::begin_wave(change, id, wave)
 }
 
 /// Ends an apply. If it did all of its plan, these exports become the accepted ones, and its plan is deleted, unless the

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::kept_change::{self, KeptChange};
 use super::seal::{self, BatchRow};
 use super::sql::{SqlChange, SqlRead, SqlRows as _, values};
-use super::{ApplyId, SettledBatch, UnsettledUpdate, effect};
+use super::{ApplyId, SettledBatch, UnsettledUpdate, effect, rollouts};
 use crate::apply::{Batch, BatchOutcome};
 use crate::diag::Problem;
 use crate::inventory::value::{Inv, Time};
@@ -36,7 +36,8 @@ pub fn keep_sending(change: &dyn SqlChange, apply: ApplyId, batch: &Batch<'_>, n
     let sql = "INSERT INTO batch_changes (apply, number, changes, seal) VALUES (?1, ?2, ?3, ?4)";
     let changes = kept_change::to_json(batch);
     let seal = seal::of_changes(apply, number, &changes);
-    change.execute(sql, values![apply, number, changes, seal]).map(drop)
+    change.execute(sql, values![apply, number, changes, seal])?;
+    rollouts::note_sending(change, ApplyId(apply as u64), batch)
 }
 
 /// Keeps the outcome of a batch.

@@ -12,6 +12,7 @@ use crate::apply::{ApplyOutcome, Batch, BatchOutcome};
 use crate::diag::Problem;
 use crate::dns::Name;
 use crate::inventory::value::{Inv, Time};
+use crate::rollout::RolloutChoice;
 use crate::target::{CopyId, Marker};
 
 /// Applies, updates and markers. What a method wrote is durable when it returns.
@@ -44,6 +45,9 @@ pub trait ApplyJournal: Send {
     /// The document of the plan of an apply; `None` once nothing of it can be taken up again.
     fn document(&self, id: ApplyId) -> Result<Option<String>, Problem>;
 
+    /// Until when the later waves of a plan may go, by its `id`; `None` where no apply of it began, or none is kept.
+    fn waves_expire(&self, plan: &str) -> Result<Option<Time>, Problem>;
+
     /// What the plan of an apply was made by; `None` where an earlier version of the state began the apply.
     fn planned(&self, id: ApplyId) -> Result<Option<PlanBasis>, Problem>;
 
@@ -64,11 +68,11 @@ pub trait ApplyJournal: Send {
     /// The latest apply after another that changed, or may have changed, each of these RRsets; in their order.
     fn last_changed(&self, after: ApplyId, rrsets: &[SightedRrset<'_>]) -> Result<Vec<Option<ApplyId>>, Problem>;
 
-    /// Begins an apply, and keeps its plan. Plans that have expired are kept no longer.
-    fn begin(&mut self, apply: &NewApply, plan: &PlanText<'_>) -> Result<ApplyId, Problem>;
+    /// Begins an apply, and keeps its plan and its first wave. Plans that have expired are kept no longer.
+    fn begin(&mut self, apply: &NewApply, plan: &PlanText<'_>, wave: &RolloutChoice) -> Result<ApplyId, Problem>;
 
-    /// Keeps that an apply is taken up again: it has not ended from then on.
-    fn resume(&mut self, id: ApplyId, resumption: &Resumption) -> Result<(), Problem>;
+    /// Keeps that an apply is taken up again: it has not ended from then on; and its next wave.
+    fn resume(&mut self, id: ApplyId, resumption: &Resumption, wave: &RolloutChoice) -> Result<(), Problem>;
 
     /// Keeps a batch that is about to be sent.
     fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), Problem>;
@@ -173,6 +177,11 @@ impl<D: SqlDatabase> ApplyJournal for D {
         self.row("SELECT document FROM plans WHERE apply = ?1", values![id], |row| row.get(0))
     }
 
+    fn waves_expire(&self, plan: &str) -> Result<Option<Time>, Problem> {
+        let sql = "SELECT max(expires) FROM plans JOIN applies ON id = apply WHERE plan = ?1";
+        Ok(self.row(sql, values![plan], |row| row.get::<Option<Time>>(0))?.flatten())
+    }
+
     fn planned(&self, id: ApplyId) -> Result<Option<PlanBasis>, Problem> {
         past::planned(self, id)
     }
@@ -197,12 +206,12 @@ impl<D: SqlDatabase> ApplyJournal for D {
         past::last_changed(self, after, rrsets)
     }
 
-    fn begin(&mut self, apply: &NewApply, text: &PlanText<'_>) -> Result<ApplyId, Problem> {
-        self.write(|change| applies::begin(change, apply, text))
+    fn begin(&mut self, apply: &NewApply, text: &PlanText<'_>, wave: &RolloutChoice) -> Result<ApplyId, Problem> {
+        self.write(|change| applies::begin(change, apply, text, wave))
     }
 
-    fn resume(&mut self, id: ApplyId, resumption: &Resumption) -> Result<(), Problem> {
-        self.write(|change| applies::resume(change, id, resumption))
+    fn resume(&mut self, id: ApplyId, resumption: &Resumption, wave: &RolloutChoice) -> Result<(), Problem> {
+        self.write(|change| applies::resume(change, id, resumption, wave))
     }
 
     fn note_sending(&mut self, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), Problem> {

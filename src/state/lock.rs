@@ -52,6 +52,9 @@ const END: &str = ".lock";
 /// How often at least a lock is tried that another process holds: `status` holds it for a moment, too.
 const TRIES: u64 = 10;
 
+/// The code of a state that another process holds.
+pub const IN_USE: &str = "locked";
+
 /// How long to wait between two tries.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -141,5 +144,5 @@ fn locked(lock: &StateAddress, holder: &LockHolder) -> Problem {
     let process = holder.pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}{who}"));
     let since = holder.since.map(|since| format!(", since {since}")).unwrap_or_default();
     let hint = "wait until it is done, or see `zonewright status`; the lock ends with its process";
-    error(lock, "locked", format!("another run has the lock: {process}{since}"), hint)
+    error(lock, IN_USE, format!("another run has the lock: {process}{since}"), hint)
 }

@@ -2,7 +2,7 @@
 //! sources and what targets lack.
 //!
 //! Comes in: what is about to be done, and the outcome. Goes out: the same, also after a crash. An address says where a
-//! state is; its eight parts are traits, done once for any database that has `sql::SqlDatabase`.
+//! state is; its parts are traits, done once for any database that has `sql::SqlDatabase`.
 
 pub mod acceptance;
 
@@ -43,6 +43,8 @@ mod ownership;
 mod past;
 
 mod publication;
+
+mod rollouts;
 
 mod schema;
 
@@ -101,6 +103,7 @@ pub use lock::{LockHolder, StateLock};
 pub use noted::StateNotes;
 pub use ownership::{OwnershipRegister, SightedRrset};
 pub use publication::{PublicationRecord, RecordedZone, RrsetStanding, RrsetTally, ServerStanding, ZonePublication};
+pub use rollouts::{FormerTtls, RolloutRegister};
 #[cfg(test)]
 pub use sqlite::Sqlite;
 pub use statements::StatementRegister;
@@ -128,7 +131,7 @@ pub fn open_to_read(address: &StateAddress) -> OpenedState {
     Ok(sqlite::Sqlite::open_to_read(address)?.map(|state| Box::new(state) as Box<dyn State>))
 }
 
-/// What is remembered between runs, in its eight parts.
+/// What is remembered between runs, in its parts.
 pub trait State:
     ApplyJournal
     + ChangeLedger
@@ -139,6 +142,7 @@ pub trait State:
     + LackList
     + PublicationRecord
     + ZoneRegister
+    + RolloutRegister
 {
     /// Where it is kept.
     fn address(&self) -> &StateAddress;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ApplyId;
+use super::rollouts::{self, StepsKnown};
 use super::sql::{SqlChange, SqlDatabase, SqlRead, SqlRow, SqlRows as _, SqlValue, values};
 use crate::consensus::{
     RrsetPublication, RrsetStatus, RrsetTask, ServerFault, ServerRow, StepNumber, StepSerial, TargetStanding, TimedRow,
@@ -137,7 +138,10 @@ impl<D: SqlDatabase> PublicationRecord for D {
     }
 
     fn keep_records(&mut self, zones: &[RecordedZone], now: Time) -> Result<(), Problem> {
-        self.write(|change| zones.iter().try_for_each(|zone| keep(change, zone, now)))
+        self.write(|change| {
+            zones.iter().try_for_each(|zone| keep(change, zone, now))?;
+            rollouts::serve(change, StepsKnown::Some, now)
+        })
     }
 
     fn publications(&self, pool: &PoolName) -> Result<Vec<ZonePublication>, Problem> {

@@ -5,7 +5,7 @@
 //! final dot.
 
 /// What makes each version of the one before; the first is made of nothing.
-pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12];
+pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12, V13];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -375,6 +375,59 @@ CREATE TABLE stated_rrsets (
     type TEXT NOT NULL,
     stated_by TEXT NOT NULL,
     PRIMARY KEY (name, type, stated_by)
+);
+";
+
+/// What version 13 adds: the changes of subjects that have a budget, with the updates that had them and the zones in which
+/// they are served or not yet; the batches of groups; and the subjects that wait. A change of a later part of an apply has
+/// the row of the earlier one.
+const V13: &str = "
+CREATE TABLE flux (
+    subject TEXT NOT NULL,
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    group_name TEXT NOT NULL,
+    location TEXT NOT NULL,
+    settle BIGINT NOT NULL,
+    is_disruptive BIGINT NOT NULL,
+    is_repair BIGINT NOT NULL,
+    canary_of BIGINT,
+    former TEXT NOT NULL,
+    is_over BIGINT NOT NULL,
+    PRIMARY KEY (subject, apply)
+);
+CREATE INDEX flux_apply ON flux (apply);
+CREATE TABLE flux_updates (
+    apply BIGINT NOT NULL,
+    subject TEXT NOT NULL,
+    number BIGINT NOT NULL,
+    is_lost BIGINT NOT NULL,
+    PRIMARY KEY (apply, subject, number)
+);
+CREATE TABLE flux_zones (
+    apply BIGINT NOT NULL,
+    subject TEXT NOT NULL,
+    pool TEXT NOT NULL,
+    zone TEXT NOT NULL,
+    after_step BIGINT NOT NULL,
+    served BIGINT,
+    PRIMARY KEY (apply, subject, pool, zone)
+);
+CREATE INDEX flux_zones_open ON flux_zones (pool, zone) WHERE served IS NULL;
+CREATE TABLE rollout_batches (
+    group_name TEXT NOT NULL PRIMARY KEY,
+    number BIGINT NOT NULL,
+    is_canary_settled BIGINT NOT NULL,
+    in_service BIGINT NOT NULL
+);
+CREATE TABLE rollout_waits (
+    subject TEXT NOT NULL PRIMARY KEY,
+    project TEXT NOT NULL,
+    group_name TEXT NOT NULL,
+    batch BIGINT NOT NULL,
+    since BIGINT NOT NULL,
+    code TEXT NOT NULL,
+    until BIGINT,
+    message TEXT NOT NULL
 );
 ";
 

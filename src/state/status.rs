@@ -9,7 +9,8 @@ use crate::consensus::VoterId;
 use crate::diag::Problem;
 use crate::dns::Name;
 use crate::inventory::value::Time;
-use crate::plan::LimitState;
+use crate::plan::{LimitState, WaitingSubject};
+use crate::rollout::{FluxRow, RolloutMemory};
 use crate::target::PoolName;
 
 /// A state, looked at.
@@ -72,6 +73,10 @@ pub struct StateFacts {
     pub markers: KnownMarkers,
     /// The tripped breakers, sorted by scope.
     pub breakers: Vec<Breaker>,
+    /// The subjects that wait for a later wave, sorted.
+    pub waiting: Vec<WaitingSubject>,
+    /// The changes that take live addresses and have not settled, sorted by subject.
+    pub in_flux: Vec<FluxRow>,
 }
 
 impl StateFacts {
@@ -79,7 +84,12 @@ impl StateFacts {
     pub fn read(state: &dyn State, count: usize, now: Time) -> Result<StateFacts, Problem> {
         let (applies, unfinished) = (state.applies(count)?, unfinished(state)?);
         let (resumable, markers, breakers) = (state.resumable(now)?, state.markers()?, state.breakers()?);
-        Ok(StateFacts { applies, unfinished, resumable, markers, breakers })
+        let memory = state.rollouts()?;
+        let now_of_waves = memory.now(now);
+        let RolloutMemory { flux, waits, .. } = memory;
+        let waiting = waits.into_values().map(|record| record.wait).collect();
+        let in_flux = flux.into_iter().filter(|row| row.is_disruptive && row.is_in_flux(now_of_waves)).collect();
+        Ok(StateFacts { applies, unfinished, resumable, markers, breakers, waiting, in_flux })
     }
 }
 

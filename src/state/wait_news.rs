@@ -25,13 +25,13 @@ impl WaitNews {
     /// An RRset that the plan changes waits until that is done.
     pub fn of(plan: &Plan, waits: &RrsetWaits, now: Time) -> WaitNews {
         let is_begun = |owner: &Name, rtype: Rtype| waits.since(owner, rtype).is_none_or(|since| since > now);
-        let listed = plan.waiting.iter().map(|waiting| (waiting.key.owner.as_name().to_name(), waiting.key.rtype));
+        let listed = plan.delayed.iter().map(|waiting| (waiting.key.owner.as_name().to_name(), waiting.key.rtype));
         let begun = listed.filter(|(owner, rtype)| is_begun(owner, *rtype));
         let begun = begun.map(|(owner, rtype)| (owner, rtype, now)).collect();
         if !plan.tells_all_waits() {
             return WaitNews { begun, over: Vec::new() };
         }
-        let keys = plan.waiting.iter().map(|waiting| &waiting.key).chain(plan.changes.iter().map(|change| &change.key));
+        let keys = plan.delayed.iter().map(|waiting| &waiting.key).chain(plan.changes.iter().map(|change| &change.key));
         let listed: BTreeSet<(NameRef<'_>, Rtype)> = keys.map(|key| (key.owner.as_name(), key.rtype)).collect();
         let ended = waits.iter().filter(|(owner, rtype, _)| !listed.contains(&(owner.as_name(), *rtype)));
         WaitNews { begun, over: ended.map(|(owner, rtype, _)| (owner.clone(), rtype)).collect() }

@@ -17,9 +17,11 @@ use crate::change::{Change, Rule};
 use crate::dns::{Name, RrKey, Rrset, Rtype};
 use crate::guard;
 use crate::inventory::value::Inv;
+use crate::plan::WaitCode;
 use crate::plan::{Plan, SealedPlan, fixture};
 use crate::provider::memory::primary::{MemoryPrimary, UpdateFault};
-use crate::rollout::wave;
+use crate::rollout::board::HeldBack;
+use crate::rollout::{RolloutChoice, wave};
 use crate::target::{CopyId, Marker, UpdateLimits, WriteTarget, ZoneId, marker_key};
 
 /// What a journal noted: the markers of batches, and how each settled.
@@ -98,7 +100,7 @@ fn swallowed(plan: &Plan) -> UpdateFault {
 /// How a plan is applied that no limit is about.
 fn orders(plan: &Plan, max_failures: Option<usize>) -> Orders {
     let clearance = guard::clear(&SealedPlan::new(plan.clone()), &[], &[]).unwrap();
-    let wave = wave::next(0..plan.changes.len(), clearance);
+    let wave = wave::next(&RolloutChoice::default(), clearance);
     Orders { wave, run: 7, sent: 0, epochs: BTreeMap::new(), max_failures }
 }
 
@@ -264,10 +266,12 @@ fn what_is_not_in_the_wave_is_not_written() {
     let access = |zone| CopyAccess { copy: CopyId::only(&zone), writer: Ok(writer), is_fenced: true, share: None };
     let surveyed = survey(&plan, zones.into_iter().map(access).collect(), SIDE_BY_SIDE);
     let clearance = guard::clear(&SealedPlan::new(plan.clone()), &[], &[]).unwrap();
-    let orders = Orders { wave: wave::next([0], clearance), ..orders(&plan, None) };
+    let why = HeldBack { code: WaitCode::Budget, message: "one at a time".to_owned() };
+    let held = RolloutChoice { held: [(1, why.clone()), (2, why)].into(), ..RolloutChoice::default() };
+    let orders = Orders { wave: wave::next(&held, clearance), ..orders(&plan, None) };
     let written = write(surveyed, &orders, &journal);
     let applied = judge(&written, &read_back(&written), Vec::new());
-    assert_eq!(counts(&applied), "1 applied, 2 not-reached");
+    assert_eq!(counts(&applied), "1 applied, 2 waiting");
     for change in plan.changes.iter().filter(|change| change.subject.host() != Some(Inv(0))) {
         assert_eq!(truth::standing(&primary, &change.key).as_ref(), change.kind.before(), "{:?}", change.key);
     }

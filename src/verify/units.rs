@@ -61,6 +61,14 @@ impl WrittenUnit<'_> {
     /// Gives the unit its outcome.
     pub fn judge(&self) -> UnitJudgement {
         let outcomes: Vec<LaneOutcome> = (0..self.lanes().len()).map(|lane| self.outcome(lane)).collect();
+        let waits = outcomes.iter().find_map(|own| match own {
+            LaneOutcome::Lacks(verdict) if verdict.outcome == OutcomeCode::Waiting => Some(verdict.clone()),
+            _ => None,
+        });
+        // It is the unit that waits, whatever the state of its targets.
+        if let Some(verdict) = waits {
+            return UnitJudgement { verdict, lacks: Vec::new() };
+        }
         let mut present = outcomes.iter().zip(self.lanes()).filter(|(own, _)| !matches!(own, LaneOutcome::Absent));
         let verdict = match (present.next(), present.next()) {
             (Some((LaneOutcome::Complete(own) | LaneOutcome::Lacks(own), LaneSurvey { target: None, .. })), None) => {

@@ -132,7 +132,7 @@ fn check(World { seed, drift, registry, edits }: &World) -> Result<(), TestCaseE
     let planned = outcomes(&alone);
     let is_gone = |change: &&Change| {
         let key = key(change);
-        !planned.contains_key(&key) && !alone.waiting.iter().any(|own| own.zone == key.0 && own.key == key.1)
+        !planned.contains_key(&key) && !alone.delayed.iter().any(|own| own.zone == key.0 && own.key == key.1)
     };
     let left: BTreeSet<Inv> =
         alone.skipped.iter().filter_map(|own| own.subject.host()).chain(blocked(&alone)).collect();

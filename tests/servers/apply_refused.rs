@@ -140,6 +140,6 @@ fn is_accepted(octets: &[u8]) -> bool {
     let config = settings.config.expect("the settings of the demo");
     let bounds = PlanBounds::of(&config, &projects);
     let (now, expires) = (NOW.parse().expect("a time"), Duration::from_secs(86_400));
-    let terms = PlanTerms { now, expires, expect: None, bounds: &bounds };
+    let terms = PlanTerms { now, expires, waves_expire: None, expect: None, bounds: &bounds };
     accept(&sealed, &Path::new("plan.json").display().to_string(), &terms).is_ok()
 }

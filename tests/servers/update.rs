@@ -14,7 +14,7 @@ use zonewright::change::{Change, ChangeKind};
 use zonewright::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl};
 use zonewright::guard;
 use zonewright::plan::{Plan, SealedPlan, document};
-use zonewright::rollout::wave;
+use zonewright::rollout::{RolloutChoice, wave};
 use zonewright::target::{Answer, CopyId, Question, RrsetEdit, Update, UpdateReply, WriteTarget};
 
 use zonewright::verify;
@@ -246,7 +246,7 @@ fn a_plan_that_replaces_a_cname_and_an_address_is_applied(kind: Kind) {
             CopyAccess { copy: CopyId::only(&like.zone_id()), writer: Ok(&*writer), is_fenced: true, share: None };
         let clearance = guard::clear(&SealedPlan::new(plan.clone()), &[], &[]).expect("no limit is exceeded");
         let survey = apply::survey(&plan, vec![access], 1);
-        let wave = wave::next(survey.open_units(), clearance);
+        let wave = wave::next(&RolloutChoice::default(), clearance);
         let orders = Orders { wave, run: 7, sent: 0, epochs: BTreeMap::new(), max_failures: None };
         let written = apply::write(survey, &orders, &Unwatched);
         let outcome = verify::judge(&written, &apply::read_back(&written), Vec::new());

@@ -23,6 +23,8 @@ mod sources;
 
 pub mod settings;
 
+mod rollout;
+
 pub mod project;
 
 /// Whether a text can be the id of a project: something that can be seen, in one word.

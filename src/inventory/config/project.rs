@@ -2,6 +2,7 @@
 
 use ipnet::IpNet;
 
+use super::rollout;
 use super::shared::{read_host_limits, read_ttl};
 use crate::diag::{Diagnostics, Origin};
 use crate::inventory::addresses::{HostAddresses, ListedInterfaces};
@@ -83,6 +84,7 @@ fn read_settings(reader: &mut TableReader<'_>, registry: Registry) -> Option<Box
     let automation = reader.boolean("automation").unwrap_or(false);
     let (policy, policy_origin) = read_policy(reader, registry).unwrap_or((Policy::Repair, top));
     let limits = read_limits(reader);
+    let rollout = rollout::read(reader);
     let (vlans, vlans_origin) = vlans?;
     let (fastbone_name, fastbone_origin) = fastbone?;
     #[rustfmt::skip]
@@ -90,7 +92,7 @@ fn read_settings(reader: &mut TableReader<'_>, registry: Registry) -> Option<Box
         shortname_template: shortname_template?,
         addresses, vlans, vlans_origin,
         fastbone_name, fastbone_origin: fastbone_origin.unwrap_or(top),
-        hbf_project_id, ttl, automation, policy, policy_origin, limits,
+        hbf_project_id, ttl, automation, policy, policy_origin, limits, rollout,
     };
     Some(Box::new(settings))
 }

@@ -44,6 +44,10 @@ const MAX_BAD_ROWS: Percent = Percent::from_whole(1);
 /// How long a saved plan may be applied where nothing says: the project's documented default.
 const PLAN_EXPIRES: Duration = Duration::from_secs(86_400);
 
+/// How long the later waves of a plan may be applied where nothing says: a week, so that a rollout that begins on a Monday
+/// can end, and a forgotten one does not go on for ever.
+const WAVES_EXPIRE: Duration = Duration::from_secs(604_800);
+
 /// How long deletes wait where nothing says: not at all, as the project documents.
 const DELETE_AFTER: Duration = Duration::from_secs(0);
 
@@ -87,7 +91,7 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
     let max_bad_rows = reader.parsed("max_bad_rows", A_PERCENTAGE).unwrap_or(MAX_BAD_ROWS);
     let delete_after = reader.parsed("delete_after", A_DURATION).unwrap_or(DELETE_AFTER);
     let state_file = read_state(&mut reader).unwrap_or_else(|| STATE_FILE.to_owned());
-    let plan_expires = read_plan(&mut reader).unwrap_or(PLAN_EXPIRES);
+    let PlanLifetimes { expires: plan_expires, waves_expire } = read_plan(&mut reader);
     let limits = read_limits(&mut reader);
     // Read for what is wrong in it; a run that needs it reads it again, alone.
     notify::read(&mut reader);
@@ -106,7 +110,8 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
             let pools = pools.into_iter().filter_map(|(_, pool)| pool).collect();
             #[rustfmt::skip]
             let config = Config {
-                marking, txt_key, free_domain, name_cooldown, max_bad_rows, plan_expires, state_file, limits, delete_after,
+                marking, txt_key, free_domain, name_cooldown, max_bad_rows, plan_expires, waves_expire, state_file,
+                limits, delete_after,
                 zones, pools, source,
             };
             Some(Settings { config, admins, projects, sources })
@@ -167,13 +172,23 @@ fn read_state(reader: &mut TableReader<'_>) -> Option<String> {
     file
 }
 
-/// Reads `[plan]`: how long a plan may be applied.
-fn read_plan(reader: &mut TableReader<'_>) -> Option<Duration> {
-    let node = reader.take("plan")?;
+/// How long plans may be applied.
+struct PlanLifetimes {
+    /// The first wave.
+    expires: Duration,
+    /// The others.
+    waves_expire: Duration,
+}
+
+/// Reads `[plan]`.
+fn read_plan(reader: &mut TableReader<'_>) -> PlanLifetimes {
+    let mut lifetimes = PlanLifetimes { expires: PLAN_EXPIRES, waves_expire: WAVES_EXPIRE };
+    let Some(node) = reader.take("plan") else { return lifetimes };
     let mut plan = TableReader::new(node, reader.source());
-    let expires = plan.parsed("expires", A_DURATION);
+    lifetimes.expires = plan.parsed("expires", A_DURATION).unwrap_or(PLAN_EXPIRES);
+    lifetimes.waves_expire = plan.parsed("waves_expire", A_DURATION).unwrap_or(WAVES_EXPIRE);
     reader.append(plan.finish());
-    expires
+    lifetimes
 }
 
 /// Reads `[project.X]`, whose domains must be outside `free_domain`.

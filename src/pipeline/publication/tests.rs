@@ -12,6 +12,7 @@ use crate::dns::{Name, Rtype, Serial, ZoneName};
 use crate::pipeline::settings::{WorkspaceSettings, load_settings, state_address};
 use crate::progress::RunStage;
 use crate::reading::ReadingTerms;
+use crate::rollout::RolloutChoice;
 use crate::state::{NewApply, PlanText, StateLock};
 
 /// Shows nothing.
@@ -95,7 +96,7 @@ fn apply(address: &StateAddress, name: &str, serial: u32) -> ApplyId {
         is_whole: true,
     };
     let text = PlanText { document: "{}", made: now(), expires: now(), blocked: &[] };
-    let apply = held.state.begin(&new, &text).unwrap();
+    let apply = held.state.begin(&new, &text, &RolloutChoice::default()).unwrap();
     let mut record = held.state.zone_record(&zone()).unwrap();
     let taken = TakenRrset { name: Name::parse(name).unwrap(), rtype: Rtype::AAAA, task: RrsetTask::Add };
     let served =

@@ -13,6 +13,8 @@ mod fleet;
 
 mod pools;
 
+mod rollout;
+
 mod stage;
 
 mod story;

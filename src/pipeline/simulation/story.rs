@@ -5,7 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
+use super::super::waves::NO_BUDGETS;
 use super::check::{Checks, Told};
 use super::stage::{Crash, Stage, Weakness};
 use super::wires::{Book, RunWire};
@@ -220,6 +222,7 @@ impl Run<'_> {
             workspace: Path::new("."),
             now: plan.created,
             read_at: None,
+            began: Instant::now(),
             who: "",
             reason: None,
             max_failures: None,
@@ -241,12 +244,22 @@ impl Run<'_> {
         let marking = Marking::sample("us", Registry::Journal);
         let bounds = PlanBounds::new(zones, projects, &marking, 1);
         let expires = Duration::from_secs(86_400);
-        let terms = PlanTerms { now: plan.created, expires, expect: None, bounds: &bounds };
-        let place = "plan";
+        let terms = PlanTerms { now: plan.created, expires, waves_expire: None, expect: None, bounds: &bounds };
+        let (place, groups) = ("plan", &NO_BUDGETS);
         let (targets, guards) = (&targets, ApplyGuards::default());
         let (settings, progress) = (settings(), &wire);
-        let work =
-            ApplyWork { sealed, place, terms, request: &conduct, progress, targets, at_once: 1, guards, settings };
+        let work = ApplyWork {
+            sealed,
+            place,
+            terms,
+            request: &conduct,
+            progress,
+            targets,
+            at_once: 1,
+            guards,
+            settings,
+            groups,
+        };
         let id = earlier.map(|apply| apply.id);
         stage.tell(|| format!("run {number} {}", if id.is_some() { "is resumed" } else { "begins" }));
         let end = self.book.carry_out(&work, id);

@@ -16,12 +16,13 @@ use crate::dns::{Name, RrKey, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
 use crate::progress::{Progress, RunStage};
+use crate::rollout::{RolloutChoice, RolloutMemory};
 use crate::state::{
     Acceptance, AcceptanceRecord, AcceptedFile, Acceptor, ApplyId, ApplyJournal, ApplySummary, Breaker, BreakerReset,
-    ChangeLedger, ExportToAccept, KnownMarkers, LackList, LackedChange, LeftSubject, LiftedLimit, NewApply, NewLack,
-    OwnershipRegister, PlanBasis, PlanText, PublicationRecord, RecordedZone, Resumption, RrsetStanding, RrsetTally,
-    SentUpdate, SightedRrset, Sqlite, State, StateAddress, StateIdentity, StatementRegister, UnsettledUpdate, WaitList,
-    WaitNews, WrittenRrset, ZoneActionRow, ZonePublication, ZoneRegister,
+    ChangeLedger, ExportToAccept, FormerTtls, KnownMarkers, LackList, LackedChange, LeftSubject, LiftedLimit, NewApply,
+    NewLack, OwnershipRegister, PlanBasis, PlanText, PublicationRecord, RecordedZone, Resumption, RolloutRegister,
+    RrsetStanding, RrsetTally, SentUpdate, SightedRrset, Sqlite, State, StateAddress, StateIdentity, StatementRegister,
+    UnsettledUpdate, WaitList, WaitNews, WrittenRrset, ZoneActionRow, ZonePublication, ZoneRegister,
 };
 use crate::target::{
     Answer, CopyId, Marker, PoolName, Question, RrsetEdit, TargetId, TargetScope, Update, UpdateLimits, UpdateReply,
@@ -132,6 +133,16 @@ pub trait RunPoints: Sync {
 
     /// A batch is in the journal.
     fn note_journaled(&self, entry: Journaled);
+
+    /// Whether the state keeps what goes with a wave.
+    fn keeps_waves(&self) -> bool {
+        true
+    }
+
+    /// Whether the journal is asked for TTLs that were lowered.
+    fn knows_former_ttls(&self) -> bool {
+        true
+    }
 }
 
 impl RunPoints for Stage {
@@ -200,10 +211,11 @@ impl<S: RunPoints> ApplyJournal for Book<'_, S> {
         fn applies_at(name: &Name) -> Vec<ApplyId>;
         fn last_changed(after: ApplyId, rrsets: &[SightedRrset<'_>]) -> Vec<Option<ApplyId>>;
         fn unsettled(id: ApplyId) -> Vec<UnsettledUpdate>;
+        fn waves_expire(plan: &str) -> Option<Time>;
     }
 
     write! {
-        fn resume(id: ApplyId, resumption: &Resumption) -> ();
+        fn resume(id: ApplyId, resumption: &Resumption, wave: &RolloutChoice) -> ();
         fn note_settled(apply: ApplyId, batch: &Batch<'_>, settled: &BatchOutcome, now: Time) -> ();
         fn note_standing(copy: &CopyId, live: &Marker, now: Time) -> usize;
         fn note_found(found: &UnsettledUpdate, now: Time) -> bool;
@@ -211,9 +223,11 @@ impl<S: RunPoints> ApplyJournal for Book<'_, S> {
         fn adopt_markers(markers: &[(CopyId, Option<Marker>)], who: &str, reason: &str, now: Time) -> ();
     }
 
-    fn begin(&mut self, apply: &NewApply, plan: &PlanText<'_>) -> Result<ApplyId, Problem> {
+    fn begin(&mut self, apply: &NewApply, plan: &PlanText<'_>, wave: &RolloutChoice) -> Result<ApplyId, Problem> {
         self.stage.point(self.run, "before begin");
-        let begun = self.state.begin(apply, plan)?;
+        let nothing = RolloutChoice::default();
+        let wave = if self.stage.keeps_waves() { wave } else { &nothing };
+        let begun = self.state.begin(apply, plan, wave)?;
         self.stage.note_begun(begun, plan.document);
         self.stage.point(self.run, "after begin");
         Ok(begun)
@@ -301,6 +315,28 @@ impl<S: RunPoints> WaitList for Book<'_, S> {
 
     write! {
         fn note_waits(news: &WaitNews) -> ();
+    }
+}
+
+impl<S: RunPoints> RolloutRegister for Book<'_, S> {
+    read! {
+        fn rollouts() -> RolloutMemory;
+        fn unserved() -> Vec<ApplyId>;
+    }
+
+    fn former_ttls(&self, asked: &BTreeSet<(String, String)>, now: Time) -> Result<FormerTtls, Problem> {
+        if self.stage.knows_former_ttls() { self.state.former_ttls(asked, now) } else { Ok(FormerTtls::new()) }
+    }
+
+    write! {
+        fn begin_wave(apply: ApplyId, choice: &RolloutChoice) -> ();
+        fn give_up(apply: ApplyId, before: Time) -> ();
+        fn note_waves(choice: &RolloutChoice) -> ();
+    }
+
+    // No story here has a rollout, so that it writes nothing.
+    fn settle_flux(&mut self, now: Time) -> Result<(), Problem> {
+        self.state.settle_flux(now)
     }
 }
 

@@ -18,8 +18,9 @@ use crate::dns::{RrKey, ZoneName};
 use crate::document::{Object, map, object, objects, present, present_object, some_objects};
 use crate::inventory::value::{Duration, Inv, Time};
 use crate::plan::{
-    BlockedSubject, Change, HostSeen, LeftBehindRrset, LimitKind, LimitState, Notice, Plan, PlanScope, Review,
-    SealedPlan, SkippedSubject, SourceSeen, WaitingRrset, WorkspaceSeen, ZoneChange, ZoneSeen, order,
+    BlockedSubject, Change, DelayedRrset, GroupSeen, GroupWaves, HostSeen, LeftBehindRrset, LimitKind, LimitState,
+    Notice, Plan, PlanScope, Review, SealedPlan, SkippedSubject, SourceSeen, WaitingSubject, WorkspaceSeen, ZoneChange,
+    ZoneSeen, order,
 };
 use crate::target::PoolName;
 
@@ -108,7 +109,10 @@ pub fn parse(text: &str) -> Result<SealedPlan, PlanReadError> {
         changes: document.changes,
         review: document.review,
         stated: document.stated,
+        groups: document.groups,
+        delayed: document.delayed,
         waiting: document.waiting,
+        waves: document.waves,
         left_behind: document.left_behind,
         blocked: document.blocked,
         skipped: document.skipped,
@@ -180,7 +184,10 @@ fn check(plan: &Plan) -> Result<(), PlanReadError> {
     }
     ascending("changes", &plan.changes, order::changes)?;
     ascending("stated", &plan.stated, Ord::cmp)?;
-    ascending("waiting", &plan.waiting, order::waiting)?;
+    ascending("delayed", &plan.delayed, order::delayed)?;
+    ascending("groups", &plan.groups, |a, b| a.group.cmp(&b.group))?;
+    ascending("waiting", &plan.waiting, |a, b| a.subject.cmp(&b.subject))?;
+    ascending("waves", &plan.waves, |a, b| a.group.cmp(&b.group))?;
     ascending("left_behind", &plan.left_behind, order::left_behind)?;
     ascending("blocked", &plan.blocked, order::blocked)?;
     ascending("skipped", &plan.skipped, order::skipped)?;
@@ -241,6 +248,9 @@ struct DocumentFields {
     changes: Vec<Change>,
     /// When it was made.
     created: Time,
+    /// The RRsets that wait before they are deleted; left out where there are none.
+    #[serde(default, deserialize_with = "some_objects")]
+    delayed: Vec<DelayedRrset>,
     /// The digest of the changes.
     effect: HexDigest,
     /// When it may no longer be applied.
@@ -251,6 +261,9 @@ struct DocumentFields {
     /// The format and its version.
     #[serde(rename = "format", deserialize_with = "format")]
     _format: (),
+    /// The groups that have a budget; left out where there are none.
+    #[serde(default, deserialize_with = "some_objects")]
+    groups: Vec<GroupSeen>,
     /// The hosts that the plan names; left out where there are none.
     #[serde(default, deserialize_with = "hosts")]
     hosts: BTreeMap<Inv, HostSeen>,
@@ -288,9 +301,12 @@ struct DocumentFields {
     /// The apply that it undoes; left out where there is none.
     #[serde(default, deserialize_with = "present")]
     undoes: Option<NonZeroU64>,
-    /// The RRsets that wait; left out where there are none.
-    #[serde(default, deserialize_with = "some_objects")]
-    waiting: Vec<WaitingRrset>,
+    /// The subjects that wait for a wave, sorted by subject.
+    #[serde(deserialize_with = "objects")]
+    waiting: Vec<WaitingSubject>,
+    /// How the groups go in waves, sorted by group.
+    #[serde(deserialize_with = "objects")]
+    waves: Vec<GroupWaves>,
     /// The workspace that it is for.
     #[serde(deserialize_with = "object")]
     workspace: WorkspaceSeen,

@@ -142,7 +142,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             hint: text(at + 2),
         };
         let created: Time = "2026-11-20T01:30:00.5Z".parse().unwrap();
-        let waits = |change: &Change| WaitingRrset {
+        let waits = |change: &Change| DelayedRrset {
             zone: change.zone.clone(),
             key: change.key.clone(),
             pool: change.pool.clone(),
@@ -152,7 +152,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             since: (seen.0 % 2 == 0).then_some(created),
             due: (seen.0 % 2 == 0).then_some(created.plus(Duration::from_secs(seen.1 % 1000))),
         };
-        let waiting = changes.iter().map(waits).collect();
+        let delayed = changes.iter().map(waits).collect();
         let left = |change: &Change| LeftBehindRrset {
             zone: change.zone.clone(),
             key: change.key.clone(),
@@ -189,7 +189,10 @@ fn plan() -> impl Strategy<Value = Plan> {
             hosts: hosts.iter().map(|host| (*host, host_seen(text(host.0 as usize % 4), *host))).collect(),
             review: (!changes.is_empty()).then(|| reviewed(changes.len() as u32, seen.1, text(1))),
             changes,
-            waiting,
+            groups: Vec::new(),
+            delayed,
+            waiting: Vec::new(),
+            waves: Vec::new(),
             stated: Vec::new(),
             left_behind,
             blocked: hosts.iter().rev().enumerate().map(blocked).collect(),
@@ -339,7 +342,7 @@ fn the_document_is_laid_out_for_people() {
       "expires": "2026-11-21T01:30:00Z",
       "fleet": 62000,
       "format": "zonewright.plan/2",
-      "id": "sha256:c93edd69bd4e26fd13e31e28597e402edbe4fb57b9663d4656ae442db3eb7209",
+      "id": "sha256:9c6ed6b5f24e70e46904444313191d693e9a0bbf0af488f7b7cef624e803a45b",
       "inputs": {
         "racktables/hosts.csv": "sha256:1111111111111111111111111111111111111111111111111111111111111111",
         "racktables/l3-tors.txt": "sha256:2222222222222222222222222222222222222222222222222222222222222222"
@@ -354,6 +357,8 @@ fn the_document_is_laid_out_for_people() {
         }
       ],
       "tool": "zonewright 0.1.0",
+      "waiting": [],
+      "waves": [],
       "workspace": {
         "id": "2f61c0a49be07d352f61c0a49be07d35",
         "owner": "fleet-dns",

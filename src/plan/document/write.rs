@@ -99,10 +99,12 @@ impl Serialize for PlanDocument<'_> {
         fields.serialize_entry("blocked", &plan.blocked)?;
         fields.serialize_entry("changes", &plan.changes)?;
         write_some(&mut fields, "created", is_whole.then_some(&plan.created))?;
+        write_some(&mut fields, "delayed", not_empty(&plan.delayed))?;
         fields.serialize_entry("effect", effect)?;
         write_some(&mut fields, "expires", is_whole.then_some(&plan.expires))?;
         write_some(&mut fields, "fleet", plan.fleet)?;
         fields.serialize_entry("format", FORMAT)?;
+        write_some(&mut fields, "groups", not_empty(&plan.groups))?;
         write_some(&mut fields, "hosts", (!plan.hosts.is_empty()).then(|| SortedObject(hosts.collect())))?;
         write_some(&mut fields, "id", *id)?;
         fields.serialize_entry("inputs", &SortedObject(inputs.collect()))?;
@@ -116,7 +118,8 @@ impl Serialize for PlanDocument<'_> {
         write_some(&mut fields, "stated", not_empty(&plan.stated))?;
         fields.serialize_entry("tool", &plan.tool)?;
         write_some(&mut fields, "undoes", plan.undoes)?;
-        write_some(&mut fields, "waiting", not_empty(&plan.waiting))?;
+        fields.serialize_entry("waiting", &plan.waiting)?;
+        fields.serialize_entry("waves", &plan.waves)?;
         if is_whole {
             fields.serialize_entry("workspace", &plan.workspace)?;
         } else {

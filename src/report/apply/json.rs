@@ -32,6 +32,8 @@ object_in_documents!(ApplyReport<'_>, report => {
     "zones": report.applied.zones,
     "problems": report.applied.problems,
     "moved": report.moved,
+    "waiting": report.waiting,
+    "waves": report.waves,
     ? "publication": report.served.map(ServedView::of),
     ? "zone_changes": ZoneChangeView::of(&report.applied.zone_changes),
 });

@@ -10,7 +10,7 @@ use super::summary::{SubjectCounts, counted};
 use crate::apply::ApplyOutcome;
 use crate::diag::{Problem, sanitize};
 use crate::inventory::value::Time;
-use crate::plan::{Plan, SealedPlan};
+use crate::plan::{GroupWaves, Plan, SealedPlan, WaitingSubject};
 use crate::state::served::ServedOutcome;
 use crate::state::{ApplyId, StateNotes};
 
@@ -68,6 +68,12 @@ pub struct ApplyReport<'a> {
     pub moved: &'a [String],
     /// Whether what was applied is served; none where no pool of it has a name server.
     pub served: Option<&'a ServedOutcome>,
+    /// What waits for a later wave, sorted by subject.
+    pub waiting: &'a [WaitingSubject],
+    /// In how many waves each group goes at least, from this one on.
+    pub waves: &'a [GroupWaves],
+    /// Until when its later waves may go; none where nothing waits.
+    pub waves_until: Option<Time>,
     /// The exit code of the command.
     pub exit: u8,
 }

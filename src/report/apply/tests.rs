@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{ApplyReport, text};
 use crate::apply::{ApplyOutcome, OutcomeCode, SubjectOutcome, ZoneOutcome, ZoneWritten};
 use crate::diag::{Code, Problem};
-use crate::plan::{Change, Notice, NoticeCode, Plan, Rule, SealedPlan, WaitingRrset, ZoneAction, ZoneChange, fixture};
+use crate::plan::{Change, DelayedRrset, Notice, NoticeCode, Plan, Rule, SealedPlan, ZoneAction, ZoneChange, fixture};
 use crate::report::schema::tests::check_one;
 use crate::report::{SchemaKind, TextOptions};
 use crate::state::{ApplyId, StateNotes};
@@ -91,6 +91,9 @@ fn report<T>(
         noted: StateNotes::default(),
         moved: if exit == 0 { &[] } else { &moved },
         served: None,
+        waiting: &[],
+        waves: &[],
+        waves_until: None,
         exit,
     })
 }
@@ -174,6 +177,9 @@ fn nothing_to_do_is_said_only_where_the_plan_is_whole_and_no_host_is_blocked() {
             noted: StateNotes { waits, statements: 3 },
             moved: &[],
             served: None,
+            waiting: &[],
+            waves: &[],
+            waves_until: None,
             exit: 0,
         };
         text(&report, &TextOptions::default()).lines().next().unwrap().to_owned()
@@ -181,7 +187,7 @@ fn nothing_to_do_is_said_only_where_the_plan_is_whole_and_no_host_is_blocked() {
     let Plan { blocked, changes, notices, .. } = fixture::fleet();
     let unread = Notice { code: NoticeCode::ZoneUnknown, ..notices[0].clone() };
     let Change { zone, key, project, .. } = changes[0].clone();
-    let waiting = WaitingRrset {
+    let waiting = DelayedRrset {
         pool: fixture::pool(),
         zone,
         key,
@@ -193,11 +199,11 @@ fn nothing_to_do_is_said_only_where_the_plan_is_whole_and_no_host_is_blocked() {
     };
     assert!(!blocked.is_empty());
     assert_eq!(first_line(fixture::empty(), 0), "Nothing to do: the plan has no changes.");
-    let waits = Plan { waiting: vec![waiting.clone()], ..fixture::empty() };
+    let waits = Plan { delayed: vec![waiting.clone()], ..fixture::empty() };
     assert_eq!(first_line(waits, 1), "Nothing was changed; 1 RRset begins to wait to be deleted.");
     for plan in [
         Plan { blocked, ..fixture::empty() },
-        Plan { waiting: vec![waiting], ..fixture::empty() },
+        Plan { delayed: vec![waiting], ..fixture::empty() },
         Plan { notices: vec![unread], ..fixture::empty() },
     ] {
         assert_eq!(first_line(plan, 0), "Nothing was changed: the plan has no changes.");
@@ -239,7 +245,7 @@ fn the_verdict_counts_zones_that_are_made_and_those_that_are_left() {
 
 #[test]
 fn text_says_what_is_left_and_what_to_do() {
-    insta::assert_snapshot!(shown(&everything(), 4), @r"
+    insta::assert_snapshot!(shown(&everything(), 4), @r#"
     Applied in part: 3 of 27 hosts and 0 of 1 unclaimed name, 1 of them before; 1
       partial, 1 not-applied, 14 failed, 2 stale, 7 not-reached; 1 problem.
 
@@ -294,12 +300,12 @@ fn text_says_what_is_left_and_what_to_do() {
       racktables/hosts.csv
       zone search.example.net.
 
-    Apply 12 in the journal, begun 2026-11-20T02:00:00Z; plan sha256:cfdc85387d36.
+    Apply 12 in the journal, begun 2026-11-20T02:00:00Z; plan sha256:62c02ab375cf.
     `zonewright resume 12` goes on with what is left.
 
     Applied in part: 3 of 27 hosts and 0 of 1 unclaimed name, 1 of them before; 1
       partial, 1 not-applied, 14 failed, 2 stale, 7 not-reached; 1 problem.
-    ");
+    "#);
 }
 
 #[test]
@@ -317,7 +323,7 @@ fn a_refused_plan_says_that_nothing_was_changed() {
       racktables/hosts.csv
       zone search.example.net.
 
-    Nothing was added to the journal; plan sha256:cfdc85387d36.
+    Nothing was added to the journal; plan sha256:62c02ab375cf.
     ");
 }
 
@@ -351,6 +357,7 @@ fn the_document_has_everything_and_fits_its_schema() {
     assert_eq!(check_one(SchemaKind::Apply, document.clone()), "");
     let counts = json!({
         "applied": 2, "already-applied": 1, "stale": 2, "no-longer-allowed": 0, "partial": 1, "not-applied": 1, "failed": 14, "not-reached": 7,
+        "waiting": 0,
     });
     assert_eq!(document["counts"], counts);
     assert_eq!(document["hosts"].as_array().unwrap().len(), 28);

@@ -15,6 +15,7 @@ use crate::report::outages::{no_plan, unread_records};
 use crate::report::page::TextPage;
 use crate::report::publication::clause;
 use crate::report::summary::{SubjectCounts, counted};
+use crate::report::waves::{group_lines, next_wave};
 use crate::report::words::ExplainedCode as _;
 use crate::report::wrap::table;
 use crate::report::zone_changes::{zones_done, zones_left};
@@ -28,17 +29,19 @@ type LackingHosts<'a> = Vec<(&'a SubjectOutcome, usize)>;
 const SCREEN: usize = 24;
 
 /// The outcomes that leave something to do, those first that need a person most.
-const LEFT: [OutcomeCode; 6] = [
+const LEFT: [OutcomeCode; 7] = [
     OutcomeCode::Partial,
     OutcomeCode::NotApplied,
     OutcomeCode::Failed,
     OutcomeCode::NoLongerAllowed,
     OutcomeCode::Stale,
     OutcomeCode::NotReached,
+    OutcomeCode::Waiting,
 ];
 
 /// The outcomes of hosts that `resume` goes on with.
-const RESUMABLE: [OutcomeCode; 3] = [OutcomeCode::Partial, OutcomeCode::Failed, OutcomeCode::NotReached];
+const RESUMABLE: [OutcomeCode; 4] =
+    [OutcomeCode::Partial, OutcomeCode::Failed, OutcomeCode::NotReached, OutcomeCode::Waiting];
 
 /// Renders the outcome of an apply.
 pub fn render(report: &ApplyReport<'_>, options: &TextOptions) -> String {
@@ -55,6 +58,7 @@ pub fn render(report: &ApplyReport<'_>, options: &TextOptions) -> String {
     page.zone_changes(&report.applied.zone_changes);
     page.zones(report.applied);
     report.served.iter().for_each(|served| page.name_servers(served));
+    page.waves(report);
     page.moved(report.moved);
     page.reference(report);
     // A report that fills a screen ends with the verdict, too: the first line has scrolled away.
@@ -69,7 +73,8 @@ impl TextPage<'_> {
     /// Adds the first line, which is the verdict, and what to do where the plan was refused.
     fn verdict(&mut self, report: &ApplyReport<'_>) {
         let ApplyOutcome { hosts, problems, .. } = report.applied;
-        let is_whole = report.done() == hosts.len() && problems.is_empty() && without_plan(report).is_none();
+        let fine = report.done() + report.applied.count(OutcomeCode::Waiting);
+        let is_whole = fine == hosts.len() && problems.is_empty() && without_plan(report).is_none();
         let is_short = report.served.is_some_and(ServedOutcome::is_short);
         let style =
             if report.refusal.is_none() && is_whole && !is_short { &self.paint.create } else { &self.paint.alarm };
@@ -174,6 +179,15 @@ impl TextPage<'_> {
         self.out.push_str(&table(&rows, "rrrl", 2));
     }
 
+    /// Adds how groups go in waves, where something waits for a later one.
+    fn waves(&mut self, report: &ApplyReport<'_>) {
+        let Some(next) = next_wave(report.waiting) else { return };
+        self.heading("Waves, from this one on");
+        group_lines(report.waves).iter().for_each(|line| self.line(2, line));
+        let until = report.waves_until.map(|until| format!(", and the last one until {until}")).unwrap_or_default();
+        self.line(2, &format!("the next one can go from {next} on{until}"));
+    }
+
     /// Adds the zones and input files that changed since the plan was made.
     fn moved(&mut self, moved: &[String]) {
         if moved.is_empty() {
@@ -206,6 +220,8 @@ impl TextPage<'_> {
         let is_left = RESUMABLE.iter().any(|outcome| report.applied.count(*outcome) > 0);
         if let (true, Some(apply)) = (is_left, report.apply) {
             self.line(0, &format!("`zonewright resume {}` goes on with what is left.", apply.0));
+        } else if next_wave(report.waiting).is_some() {
+            self.line(0, "Apply the plan again later, or let `apply` wait with `--wait`. `zonewright sync` asks name servers that were behind.");
         }
     }
 }
@@ -236,6 +252,14 @@ fn verdict(report: &ApplyReport<'_>) -> String {
             format!("Nothing was left to do: all {all} are as the plan says")
         }
         (total, done) if done == total => whole(applied, edited(report)),
+        (total, 0) if untouched && applied.count(OutcomeCode::Waiting) == total => {
+            format!("Nothing was changed: {all} {} for a later wave", if total == 1 { "waits" } else { "wait" })
+        }
+        (total, done) if done + applied.count(OutcomeCode::Waiting) == total => {
+            let waiting = total - done;
+            let wait = if waiting == 1 { "waits" } else { "wait" };
+            format!("Applied so far: {}; {waiting} {wait} for a later wave", done_of(applied))
+        }
         (_, 0) if untouched && unknown > 0 => format!("None known to be applied of {all}: {left}"),
         (_, 0) if untouched => format!("None applied of {all}: {left}"),
         (_, done) if untouched && done == already => {
@@ -277,7 +301,7 @@ fn without_plan(report: &ApplyReport<'_>) -> Option<String> {
 fn is_at_rest(report: &ApplyReport<'_>) -> bool {
     report.sealed.map(SealedPlan::plan).is_some_and(|plan| {
         let is_short = plan.notices.iter().any(|notice| notice.code.tells_of_failure());
-        plan.blocked.is_empty() && plan.waiting.is_empty() && !is_short
+        plan.blocked.is_empty() && plan.delayed.is_empty() && !is_short
     })
 }
 

@@ -43,7 +43,7 @@ object_in_documents!(ShownDrift<'_>, shown => {
     "hidden": shown.hidden(),
     "blocked": shown.drift.plan.blocked.len(),
     "skipped": shown.drift.plan.skipped.len(),
-    "waiting": shown.drift.plan.waiting.len(),
+    "waiting": shown.drift.plan.delayed.len(),
     "left_behind": shown.drift.plan.left_behind.len(),
 });
 

@@ -194,7 +194,7 @@ impl TextPage<'_> {
         let counts = [
             (subjects_of(plan.blocked.iter().map(|own| &own.subject)) + " blocked", plan.blocked.len()),
             (subjects_of(plan.skipped.iter().map(|own| &own.subject)) + " skipped", plan.skipped.len()),
-            (counted(plan.waiting.len(), "RRset") + " waiting to be deleted", plan.waiting.len()),
+            (counted(plan.delayed.len(), "RRset") + " waiting to be deleted", plan.delayed.len()),
         ];
         let some: Vec<String> = counts.into_iter().filter(|(_, count)| *count > 0).map(|(says, _)| says).collect();
         if !some.is_empty() {

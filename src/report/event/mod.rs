@@ -500,12 +500,17 @@ const ERROR: u8 = 1;
 /// The exit code of a refusal.
 const REFUSED: u8 = 3;
 
+/// The exit code of an apply of which something waits for a later wave.
+const WAITING: u8 = 5;
+
 /// Why an apply needs a person.
 fn attention(applied: &ApplyOutcome, exit: u8) -> Option<AttentionReason> {
     let is_done = applied.hosts.iter().all(|host| host.outcome.is_done());
     match exit {
         0 => None,
         ERROR => Some(AttentionReason::Outage),
+        // Hosts wait for a later wave, and nothing went wrong.
+        WAITING => None,
         // A source is not believed, and what did not need it was done.
         REFUSED if is_done => Some(AttentionReason::Refused),
         _ => Some(AttentionReason::Partial),

@@ -12,7 +12,8 @@ use crate::claim::Subject;
 use crate::codes;
 use crate::inventory::value::Inv;
 use crate::plan::{
-    BlockCode, BlockedSubject, Cause, Notice, NoticeCode, Plan, Review, SkipCode, SkippedSubject, WaitingRrset,
+    BlockCode, BlockedSubject, Cause, DelayedRrset, Notice, NoticeCode, Plan, Review, SkipCode, SkippedSubject,
+    WaitingSubject,
 };
 use crate::report::alike::{self, is_of_target};
 use crate::report::copies::SeveralTargets;
@@ -290,7 +291,7 @@ pub struct WaitsView {
 
 /// What waits, by its times.
 pub fn waiting(plan: &Plan) -> Vec<WaitsView> {
-    let view = |(times, all): (String, Vec<&WaitingRrset>)| WaitsView {
+    let view = |(times, all): (String, Vec<&DelayedRrset>)| WaitsView {
         times,
         rrsets: shown(&all, |waiting| {
             let host =
@@ -319,8 +320,26 @@ pub struct ListTable {
 
 /// The tables that have any rows.
 pub fn tables(plan: &Plan) -> Vec<ListTable> {
-    let all = [limits(plan), sources(plan), zones(plan)];
+    let all = [later_waves(plan), limits(plan), sources(plan), zones(plan)];
     all.into_iter().filter(|table| !table.rows.items.is_empty()).collect()
+}
+
+/// The subjects that would wait for a later wave.
+fn later_waves(plan: &Plan) -> ListTable {
+    let sorted: Vec<&WaitingSubject> = plan.waiting.iter().collect();
+    let rows = shown(&sorted, |waiting| {
+        let whose = waiting.subject.host().map(|host| host_label(plan, host));
+        let until = waiting.until.map(|until| until.to_string());
+        vec![
+            whose.unwrap_or_else(|| waiting.subject.to_string()),
+            waiting.project.clone(),
+            waiting.code.to_string(),
+            waiting.message.clone(),
+            until.unwrap_or_else(|| "\u{2013}".to_owned()),
+        ]
+    });
+    let heads = vec!["subject", "project", "code", "why", "from"];
+    ListTable { id: "later", word: "Later waves", title: "Goes with later waves", heads, rows }
 }
 
 /// The limits; exceeded ones first.

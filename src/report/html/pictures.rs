@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::escape::{counted, grouped};
 use crate::guard::words;
 use crate::inventory::value::Duration;
-use crate::plan::{Change, ChangeKind, LimitKind, LimitState, Plan, SourceSeen};
+use crate::plan::{Change, ChangeKind, GroupWaves, LimitKind, LimitState, Plan, SourceSeen, WaitingSubject};
 
 /// How many bars a picture has at most: what fits on a screen.
 const BARS: usize = 12;
@@ -63,7 +63,7 @@ pub struct BarPart {
 
 /// The pictures of a plan that have anything to show.
 pub fn pictures(plan: &Plan) -> Vec<Picture> {
-    let all = [projects(plan), locations(plan), limits(plan), sources(plan)];
+    let all = [projects(plan), locations(plan), waves(plan), limits(plan), sources(plan)];
     all.into_iter().flatten().collect()
 }
 
@@ -124,6 +124,38 @@ fn of_kind(label: String, kinds: KindCounts, full: usize) -> Bar {
     let parts = parts(named().map(|((class, ..), count)| (class, count as f64)), full as f64);
     let desc = format!("{}: {}", counted(kinds.iter().sum(), "change"), words.join(", "));
     Bar { label, numbers: numbers.join("  "), desc, parts, mark: None }
+}
+
+/// What of each group would go now, and what with later waves; none where all goes at once.
+fn waves(plan: &Plan) -> Option<Picture> {
+    let sized = || plan.waves.iter().filter(|own| own.waves > 1);
+    let full = sized().map(|own| own.subjects).max()? as f64;
+    let more = sized().count().saturating_sub(BARS);
+    let bars = sized().take(BARS).map(|own| wave_bar(plan, own, full)).collect();
+    let more = if more > 0 { format!("; {} more groups", grouped(more as u64)) } else { String::new() };
+    let note = format!("now, and later{more}");
+    Some(Picture { id: "by-wave", title: "Waves", note, of_kinds: false, is_folded: false, bars })
+}
+
+/// The bar of a group that goes in waves; `full` subjects would fill it.
+fn wave_bar(plan: &Plan, own: &GroupWaves, full: f64) -> Bar {
+    let GroupWaves { group, seconds, subjects, waves } = own;
+    let waits = |waiting: &&WaitingSubject| waiting.project == *group && waiting.until.is_some();
+    let later = (plan.waiting.iter().filter(waits).count() as u64).min(*subjects);
+    let now = subjects - later;
+    let lasts = Duration::from_secs(*seconds);
+    Bar {
+        label: group.clone(),
+        numbers: format!("{} now + {} later, {} waves, {lasts}", grouped(now), grouped(later), grouped(*waves)),
+        desc: format!(
+            "{} now and {} later, in {} waves; the last one {lasts} after the first at the earliest",
+            grouped(now),
+            grouped(later),
+            grouped(*waves)
+        ),
+        parts: parts([("used", now as f64), ("planned", later as f64)], full),
+        mark: None,
+    }
 }
 
 /// How much of each limit is used: exceeded ones first, then the fullest.

@@ -118,7 +118,7 @@ pub fn counts(plan: &Plan) -> Vec<CountView> {
         None => "hosts".to_owned(),
     };
     let of = |wanted: fn(&ChangeKind) -> bool| plan.changes.iter().filter(|change| wanted(&change.kind)).count();
-    let left = [("blocked", plan.blocked.len()), ("skipped", plan.skipped.len()), ("waiting", plan.waiting.len())];
+    let left = [("blocked", plan.blocked.len()), ("skipped", plan.skipped.len()), ("waiting", plan.delayed.len())];
     let changes = [
         count("", plan.changes.len(), if plan.changes.len() == 1 { "change" } else { "changes" }),
         count("", hosts, &of_hosts),

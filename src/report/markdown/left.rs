@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::super::alike::{self, AlikeNotices};
 use super::super::gather::gather;
 use super::super::summary::{SubjectCounts, counted};
+use super::super::waves::{group_lines, next_wave};
 use super::super::words::ExplainedCode as _;
 use super::ReportSubject;
-use super::escape::{code, sentence, subject_label};
+use super::escape::{code, plain, sentence, subject_label};
 use super::fit::PagePart;
 use crate::claim::Subject;
 use crate::plan::{BlockCode, BlockedSubject, NoticeCode, Plan, Review, SkipCode};
@@ -185,11 +186,19 @@ pub fn rest(plan: &Plan) -> PagePart<'_> {
         ));
     }
     if !plan.waiting.is_empty() {
-        let wait = if plan.waiting.len() == 1 { "waits" } else { "wait" };
-        let due = plan.waiting.iter().filter_map(|waiting| waiting.due).min();
+        let blank = if out.is_empty() { "" } else { "\n" };
+        let waiting = SubjectCounts::of(plan.waiting.iter().map(|waiting| &waiting.subject)).in_words();
+        let next = next_wave(&plan.waiting);
+        let next = next.map(|next| format!(", the next one from {} on", code(&next.to_string()))).unwrap_or_default();
+        let groups: String = group_lines(&plan.waves).iter().map(|line| format!("- {}\n", plain(line))).collect();
+        out.push_str(&format!("{blank}Goes in waves: {waiting} in later ones{next}.\n\n{groups}"));
+    }
+    if !plan.delayed.is_empty() {
+        let wait = if plan.delayed.len() == 1 { "waits" } else { "wait" };
+        let due = plan.delayed.iter().filter_map(|waiting| waiting.due).min();
         let due = due.map(|due| format!(", the first until {}", code(&due.to_string()))).unwrap_or_default();
         let blank = if out.is_empty() { "" } else { "\n" };
-        let rrsets = counted(plan.waiting.len(), "RRset");
+        let rrsets = counted(plan.delayed.len(), "RRset");
         out.push_str(&format!("{blank}{rrsets} without a host {wait} to be deleted{due}.\n"));
     }
     if !plan.blocked.is_empty() || !plan.skipped.is_empty() || !plan.notices.is_empty() {

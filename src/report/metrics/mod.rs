@@ -201,7 +201,7 @@ impl Metrics {
             let labels = [("code", skipped.code.as_str()), ("project", &skipped.project)];
             self.add(MetricFamily::SkippedByCode, &labels, 1.0);
         }
-        self.set(MetricFamily::WaitingRrsets, &[], plan.waiting.len() as f64);
+        self.set(MetricFamily::WaitingRrsets, &[], plan.delayed.len() as f64);
         self.left_behind(plan);
     }
 

@@ -9,7 +9,7 @@ use crate::diag::Problem;
 use crate::drift::{of_one_target, strays};
 use crate::inventory::value::Inv;
 use crate::plan::fixture::{self, fleet, reviewed, zone};
-use crate::plan::{BlockedSubject, Notice, SealedPlan, WaitingRrset, ZoneAction};
+use crate::plan::{BlockedSubject, DelayedRrset, Notice, SealedPlan, ZoneAction};
 use crate::state::tallies::{ServedTally, VoterTally};
 use crate::state::{ApplyId, NewApply, WrittenRrset, ZoneActionRow};
 use crate::target::{CopyId, TargetId};
@@ -274,7 +274,7 @@ fn hostile_values_stay_inside_their_quotes() {
     plan.skipped.iter_mut().for_each(|skipped| skipped.project = hostile.to_owned());
     plan.notices.iter_mut().for_each(|Notice { name, .. }| *name = hostile.to_owned());
     plan.limits.iter_mut().for_each(|limit| limit.scope = hostile.to_owned());
-    plan.waiting = Vec::<WaitingRrset>::new();
+    plan.delayed = Vec::<DelayedRrset>::new();
     let mut metrics = Metrics::new("plan");
     metrics.plan(SealedPlan::new(plan).plan(), None);
     let tripped = "2026-11-20T00:00:00Z".parse().unwrap();

@@ -6,6 +6,7 @@ use super::MarkedCopy;
 use crate::document::{object_in_documents, pretty};
 use crate::plan::LimitState;
 use crate::report::applies::ApplyView;
+use crate::rollout::FluxRow;
 use crate::state::tallies::PoolTally;
 use crate::state::{ApplySummary, KnownMarker, StateFacts, Status};
 use crate::target::Marker;
@@ -32,9 +33,22 @@ object_in_documents!(Status, status => {
     "sources": status.sources,
     "limits": status.limits.iter().map(LimitView).collect::<Vec<_>>(),
     "breakers": status.memory.as_ref().map(|memory| &memory.breakers[..]).unwrap_or_default(),
+    "waiting": status.memory.as_ref().map(|memory| &memory.waiting[..]).unwrap_or_default(),
+    "in_flux": status.memory.iter().flat_map(|memory| &memory.in_flux).map(FluxView).collect::<Vec<_>>(),
     "left_behind": status.left_behind,
     ? "pool": status.pool.as_ref(),
     ? "pools": pools(status),
+});
+
+/// A change that has not settled.
+struct FluxView<'a>(&'a FluxRow);
+
+object_in_documents!(FluxView<'_>, flux => {
+    "apply": flux.0.apply,
+    "group": flux.0.group,
+    "location": flux.0.location,
+    "subject": flux.0.subject,
+    "until": flux.0.settles(),
 });
 
 /// The pools of which there is something to count; none where there are none.

@@ -110,6 +110,8 @@ fn full() -> StateFacts {
             (fixture::copy("search.example.net"), known),
             (fixture::copy("example.net"), fresh),
         ]),
+        waiting: vec![],
+        in_flux: vec![],
         breakers: vec![Breaker { scope: "project:search".into(), tripped: at(1), why: "31 hosts, 20 allowed".into() }],
     }
 }
@@ -228,6 +230,8 @@ fn text_of_little_is_short() {
         unfinished: vec![],
         resumable: vec![],
         markers: KnownMarkers::default(),
+        waiting: vec![],
+        in_flux: vec![],
         breakers: vec![],
     };
     insta::assert_snapshot!(text(&status(None, Some(empty))), @r"

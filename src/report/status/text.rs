@@ -1,15 +1,20 @@
 //! What a state says, as text: which apply is running, what did not end, the last applies, the markers.
 
+use std::collections::BTreeMap;
+
 use crate::diag::sanitize;
 use crate::dns::ZoneName;
 use crate::guard::{Breaker, words};
+use crate::inventory::value::Time;
 use crate::plan::LimitState;
 use crate::report::TextOptions;
 use crate::report::applies::{by, has_more_to_do, hosts, short, times, updates};
 use crate::report::page::TextPage;
 use crate::report::publication::{SYNC, SYNC_TARGETS};
 use crate::report::summary::counted;
+use crate::report::waves::by_reason;
 use crate::report::wrap::table;
+use crate::rollout::FluxRow;
 use crate::state::tallies::PoolTally;
 use crate::state::{ApplySummary, KnownMarker, LockHolder, StateFacts, Status};
 use crate::target::{CopyId, Marker};
@@ -30,6 +35,8 @@ pub fn render(status: &Status, options: &TextOptions) -> String {
     if let Some(memory) = &status.memory {
         page.unfinished(status, memory);
         page.in_part(status, memory);
+        page.in_flux(memory);
+        page.waiting(memory);
         page.applies(status, memory);
         page.markers(memory);
     }
@@ -134,6 +141,52 @@ impl TextPage<'_> {
         self.heading("Done in part");
         self.line(2, &format!("apply {}, {}: {}", latest.id.0, times(latest, None), hosts(latest)));
         self.line(2, &format!("hint: {LEFT}"));
+    }
+
+    /// Adds the hosts that clients may not reach yet, by group.
+    fn in_flux(&mut self, memory: &StateFacts) {
+        if memory.in_flux.is_empty() {
+            return;
+        }
+        self.heading("In flux: clients may not reach these hosts yet");
+        let mut groups: BTreeMap<&str, Vec<&FluxRow>> = BTreeMap::new();
+        memory.in_flux.iter().for_each(|row| groups.entry(&row.group).or_default().push(row));
+        for (group, rows) in groups {
+            let ends = rows.iter().map(|row| row.settles()).collect::<Option<Vec<Time>>>();
+            let ends = ends.and_then(|ends| ends.into_iter().max()).map_or_else(
+                || "until name servers serve the changes and they have settled".to_owned(),
+                |until| format!("until {until} at the latest"),
+            );
+            let shown = self.options.shown(rows.len());
+            let hosts: Vec<String> = rows[..shown].iter().map(|row| row.subject.to_string()).collect();
+            let more = if shown < rows.len() { format!(" and {} more", rows.len() - shown) } else { String::new() };
+            self.line(2, &sanitize(&format!("{group}, {ends}: {}{more}", hosts.join(", "))));
+        }
+    }
+
+    /// Adds what waits for a later wave, by reason and since when.
+    fn waiting(&mut self, memory: &StateFacts) {
+        if memory.waiting.is_empty() {
+            return;
+        }
+        self.heading("Waiting for a later wave");
+        for group in by_reason(&memory.waiting) {
+            self.line(2, &group.headline());
+            let since = group.subjects.iter().map(|waiting| waiting.since).min();
+            since.iter().for_each(|since| self.line(4, &format!("the first since {since}")));
+            let messages = group.messages();
+            let shown = self.options.shown(messages.len());
+            messages[..shown].iter().for_each(|message| self.line(4, &sanitize(message)));
+            if shown < messages.len() {
+                self.line(4, &format!("and {} more (-v lists all)", messages.len() - shown));
+            }
+            let shown = self.options.shown(group.subjects.len());
+            let subjects: Vec<String> = group.subjects[..shown].iter().map(|own| own.subject.to_string()).collect();
+            let more = group.subjects.len() - shown;
+            let more = if more > 0 { format!(" and {more} more (-v lists all)") } else { String::new() };
+            self.line(4, &format!("{}{more}", subjects.join(", ")));
+        }
+        self.line(2, "hint: these times are of the last apply that looked; a new apply looks again");
     }
 
     /// Adds the last applies.

@@ -12,6 +12,8 @@ mod tables;
 
 mod waiting;
 
+mod waves;
+
 use serde::Serialize;
 
 use self::causes::ClassView;
@@ -101,6 +103,8 @@ pub fn render(
         projects: renderer.projects()?,
         unclaimed: renderer.unclaimed()?,
         waiting: waiting::waiting(plan, options),
+        waves: waves::lines(plan, options),
+        created: plan.created.to_second().to_string(),
         causes: causes::causes(plan, options),
         since: causes::since(plan, options),
         summary: tables::summary(plan),
@@ -148,6 +152,10 @@ struct PlanView<'a> {
     unclaimed: RenderedGroups,
     /// The RRsets at names that no host has, and that wait to be deleted, by time.
     waiting: Vec<WaitingView>,
+    /// When it was made.
+    created: String,
+    /// How the plan goes in waves, and what waits for a later one; each line with how far it is indented.
+    waves: Vec<(usize, String)>,
     /// The causes of the changes, by class.
     causes: Vec<ClassView>,
     /// What else is new since the base.

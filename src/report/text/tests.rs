@@ -7,7 +7,7 @@ use crate::dns::Rtype;
 use crate::dns::reverse::reverse_name;
 use crate::inventory::value::Inv;
 use crate::plan::fixture::{self, fleet};
-use crate::plan::{BlockCode, BlockedSubject, Change, Notice, NoticeCode, Rule, WaitingRrset, document};
+use crate::plan::{BlockCode, BlockedSubject, Change, DelayedRrset, Notice, NoticeCode, Rule, document};
 use crate::report::{PlanFormat, PlanOutlook, plan};
 
 /// A plan as text with the embedded templates.
@@ -166,7 +166,7 @@ fn hostile() -> Plan {
     plan.limits.iter_mut().for_each(|limit| (limit.scope, limit.period) = (bad.clone(), bad.clone()));
     plan.only = PlanScope::new([], std::slice::from_ref(&bad));
     let waiting = waits(("\\027[31m.search.example.net", Rtype::AAAA), None, None);
-    plan.waiting = vec![WaitingRrset { project: bad, ..waiting }];
+    plan.delayed = vec![DelayedRrset { project: bad, ..waiting }];
     plan
 }
 
@@ -318,12 +318,12 @@ fn a_plan_that_undoes_an_apply_says_so() {
 }
 
 /// An RRset that waits, since and until some time.
-fn waits((name, rtype): (&str, Rtype), host: Option<u64>, times: Option<(&str, &str)>) -> WaitingRrset {
+fn waits((name, rtype): (&str, Rtype), host: Option<u64>, times: Option<(&str, &str)>) -> DelayedRrset {
     let data = if rtype == Rtype::PTR { "a.search.example.net." } else { "::1" };
     let change = fixture::change(("search", host), (name, rtype), ((60, &[data]), (0, &[])), &[]);
     let rule = if host.is_some() { Rule::Released } else { Rule::Orphan };
     let (since, due) = times.map(|(since, due)| (since.parse().unwrap(), due.parse().unwrap())).unzip();
-    WaitingRrset {
+    DelayedRrset {
         zone: change.zone,
         key: change.key,
         pool: change.pool.clone(),
@@ -346,7 +346,7 @@ fn names_without_a_host_are_shown_apart_whether_they_go_or_wait() {
     plan.zones.clear();
     plan.only = PlanScope::new([Inv(7), Inv(8)], &["search".into()]);
     plan.changes = vec![deleted("sas1-0009.search.example.net.", Some(7))];
-    plan.waiting = vec![
+    plan.delayed = vec![
         waits(("sas1-0008.search.example.net.", Rtype::AAAA), None, None),
         waits(("sas1-0007.search.example.net.", Rtype::AAAA), Some(7), first),
         waits(("2a02:6b8::7", Rtype::PTR), Some(7), first),

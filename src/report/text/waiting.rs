@@ -7,7 +7,7 @@ use super::super::gather::waits;
 use super::super::words::ExplainedCode as _;
 use super::TextOptions;
 use crate::diag::sanitize;
-use crate::plan::{Plan, WaitingRrset};
+use crate::plan::{DelayedRrset, Plan};
 
 /// The RRsets that wait since one time, until one.
 #[derive(Serialize)]
@@ -22,7 +22,7 @@ pub struct WaitingView {
 
 /// What waits, by its times.
 pub fn waiting(plan: &Plan, options: &TextOptions) -> Vec<WaitingView> {
-    let view = |(times, all): (String, Vec<&WaitingRrset>)| {
+    let view = |(times, all): (String, Vec<&DelayedRrset>)| {
         let shown = options.shown(all.len());
         let rrsets = all[..shown].iter().map(|waiting| rrset(waiting)).collect();
         WaitingView { times, rrsets, more: all.len() - shown }
@@ -31,8 +31,8 @@ pub fn waiting(plan: &Plan, options: &TextOptions) -> Vec<WaitingView> {
 }
 
 /// An RRset that waits, with whose it was.
-fn rrset(waiting: &WaitingRrset) -> String {
-    let WaitingRrset { key, subject, project, rule, .. } = waiting;
+fn rrset(waiting: &DelayedRrset) -> String {
+    let DelayedRrset { key, subject, project, rule, .. } = waiting;
     let rrset = data::rrset(key.rtype, key.owner.as_name());
     let host = subject.host().map(|host| format!("host {host} of ")).unwrap_or_default();
     format!("{rrset}: {} of {host}{}", rule.words().title, sanitize(project))

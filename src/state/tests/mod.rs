@@ -35,6 +35,7 @@ use crate::apply::{ApplyOutcome, MarkerSwap, OutcomeCode, Phase, SubjectOutcome}
 use crate::dns::{Name, Rtype};
 use crate::inventory::value::{Duration, Inv};
 use crate::plan::{Change, fixture};
+use crate::rollout::RolloutChoice;
 use crate::target::{CopyId, PoolName, TargetId, ZoneId};
 
 /// A folder for a state, and the file in it.
@@ -82,7 +83,7 @@ fn new_apply() -> NewApply {
 /// Begins an apply of some plan.
 fn begin(state: &mut dyn State, apply: &NewApply) -> ApplyId {
     let text = PlanText { document: "{}", made: at(0), expires: at(86_400), blocked: &[] };
-    state.begin(apply, &text).unwrap()
+    state.begin(apply, &text, &RolloutChoice::default()).unwrap()
 }
 
 /// A marker of a plan.

@@ -52,9 +52,9 @@ fn numbers(ids: Vec<ApplyId>) -> Vec<u64> {
 fn a_plan_is_kept_until_all_of_it_is_done_or_it_has_expired() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
-    let whole = state.begin(&new_apply(), &text("whole", at(100))).unwrap();
-    let left = state.begin(&new_apply(), &text("left", at(100))).unwrap();
-    let killed = state.begin(&new_apply(), &text("killed", at(50))).unwrap();
+    let whole = state.begin(&new_apply(), &text("whole", at(100)), &RolloutChoice::default()).unwrap();
+    let left = state.begin(&new_apply(), &text("left", at(100)), &RolloutChoice::default()).unwrap();
+    let killed = state.begin(&new_apply(), &text("killed", at(50)), &RolloutChoice::default()).unwrap();
     state.finish(whole, &applied(vec![host(Some(7), A, OutcomeCode::Applied)]), Some(&[]), at(1)).unwrap();
     state.finish(left, &applied(vec![host(Some(7), A, OutcomeCode::Stale)]), None, at(1)).unwrap();
     drop(state);
@@ -69,9 +69,9 @@ fn a_plan_is_kept_until_all_of_it_is_done_or_it_has_expired() {
     assert_eq!(state.resumable(at(51)).unwrap(), [left]);
     assert_eq!(state.resumable(at(101)).unwrap(), []);
     let next = |seconds| NewApply { started: at(seconds), ..new_apply() };
-    state.begin(&next(50), &text("next", at(150))).unwrap();
+    state.begin(&next(50), &text("next", at(150)), &RolloutChoice::default()).unwrap();
     assert!(document(&*state, killed).is_some());
-    state.begin(&next(51), &text("after", at(151))).unwrap();
+    state.begin(&next(51), &text("after", at(151)), &RolloutChoice::default()).unwrap();
     assert_eq!((document(&*state, killed), document(&*state, left).as_deref()), (None, Some("left")));
     assert_eq!(state.applies(9).unwrap().len(), 5, "that they were is never forgotten");
 }
@@ -80,14 +80,14 @@ fn a_plan_is_kept_until_all_of_it_is_done_or_it_has_expired() {
 fn what_a_sync_made_is_its_own_to_go_on_with() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
-    let planned = state.begin(&new_apply(), &text("planned", at(100))).unwrap();
+    let planned = state.begin(&new_apply(), &text("planned", at(100)), &RolloutChoice::default()).unwrap();
     let synced = NewApply { inputs: [].into(), ..new_apply() };
-    state.begin(&synced, &text("synced", at(100))).unwrap();
+    state.begin(&synced, &text("synced", at(100)), &RolloutChoice::default()).unwrap();
     let undone = NewApply { undoes: Some(planned), ..synced };
     assert_eq!(state.last_of_plan().unwrap().unwrap().id, planned);
     assert_eq!(state.syncs_after(planned).unwrap().len(), 1);
     assert_eq!(state.resumable(at(50)).unwrap(), [planned]);
-    let undo = state.begin(&undone, &text("undo", at(100))).unwrap();
+    let undo = state.begin(&undone, &text("undo", at(100)), &RolloutChoice::default()).unwrap();
     let are_syncs: Vec<bool> = state.applies(9).unwrap().into_iter().map(|apply| apply.is_sync).collect();
     assert_eq!(are_syncs, [false, true, false]);
     assert_eq!(state.last_of_plan().unwrap().unwrap().id, undo);
@@ -101,7 +101,7 @@ fn what_a_plan_left_is_kept_until_a_later_one_did_all_of_the_fleets() {
     let blocked = [u64::MAX, 7, 7].map(|inv| Subject::Host(Inv(inv)));
     let begin = |state: &mut dyn State, is_whole| {
         let text = PlanText { made: at(5), blocked: &blocked, ..text("", at(100)) };
-        state.begin(&NewApply { is_whole, started: at(9), ..new_apply() }, &text).unwrap()
+        state.begin(&NewApply { is_whole, started: at(9), ..new_apply() }, &text, &RolloutChoice::default()).unwrap()
     };
     let kept = |hosts: &[Subject]| Some(PlanBasis { at: at(5), blocked: hosts.iter().cloned().collect() });
     let first = begin(&mut *state, true);
@@ -123,7 +123,7 @@ fn what_a_plan_left_is_kept_until_a_later_one_did_all_of_the_fleets() {
 fn the_plan_of_an_apply_that_did_all_is_kept_as_long_as_an_update_is_open() {
     let (_folder, file) = place();
     let mut state = open_to_write(&file).unwrap();
-    let id = state.begin(&new_apply(), &text("plan", at(100))).unwrap();
+    let id = state.begin(&new_apply(), &text("plan", at(100)), &RolloutChoice::default()).unwrap();
     let changes = [create(Some(7), A)];
     run(&mut *state, id, &batch(&changes, 1, None), Some(BatchOutcome::Unknown("no answer".into())));
     let all = applied(vec![host(Some(7), A, OutcomeCode::Applied)]);
@@ -165,7 +165,7 @@ fn what_is_taken_up_again_has_not_ended_and_ends_anew() {
         Resumption { at: at(seconds), who: who.into(), reason: reason.map(str::to_owned) }
     });
     for resumption in &resumptions {
-        state.resume(id, resumption).unwrap();
+        state.resume(id, resumption, &RolloutChoice::default()).unwrap();
     }
     assert_eq!(state.last_finished().unwrap(), None);
     let [summary] = state.unfinished().unwrap().try_into().unwrap();
@@ -187,7 +187,10 @@ fn what_is_taken_up_again_has_not_ended_and_ends_anew() {
     state.finish(later, &applied(vec![]), None, at(39)).unwrap();
     assert_eq!(state.last_finished().unwrap(), Some(summary), "it was taken up, and ended after the later one");
     assert_eq!(state.left_hosts(id).unwrap(), [left(Some(10), A, "stale")]);
-    assert_eq!(state.resume(ApplyId(9), &resumptions[0]).unwrap_err().code.as_str(), "state-unwritable");
+    assert_eq!(
+        state.resume(ApplyId(9), &resumptions[0], &RolloutChoice::default()).unwrap_err().code.as_str(),
+        "state-unwritable"
+    );
     assert_eq!(state.apply(ApplyId(9)).unwrap(), None);
 }
 

@@ -1,4 +1,9 @@
 -- A state as version 6 had it, made of one of this version: of host 7 alone.
+DROP TABLE flux_updates;
+DROP TABLE flux_zones;
+DROP TABLE flux;
+DROP TABLE rollout_batches;
+DROP TABLE rollout_waits;
 DROP TABLE stated_rrsets;
 DROP TABLE seen_copies;
 DROP TABLE zone_steps;

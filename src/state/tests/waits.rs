@@ -1,7 +1,7 @@
 //! What waits to be deleted, from one apply to the next.
 
 use super::*;
-use crate::change::{Notice, NoticeCode, Rule, WaitingRrset};
+use crate::change::{DelayedRrset, Notice, NoticeCode, Rule};
 use crate::plan::{Plan, PlanScope};
 
 /// Names of the fixture's zone.
@@ -19,9 +19,9 @@ fn deletes(name: &str) -> Change {
 fn plan(seconds: u64, waiting: &[&str]) -> Plan {
     let waits = |name: &&str| {
         let Change { pool, zone, key, subject, project, .. } = deletes(name);
-        WaitingRrset { pool, zone, key, subject, project, rule: Rule::Orphan, since: None, due: None }
+        DelayedRrset { pool, zone, key, subject, project, rule: Rule::Orphan, since: None, due: None }
     };
-    Plan { created: at(seconds), waiting: waiting.iter().map(waits).collect(), ..fixture::empty() }
+    Plan { created: at(seconds), delayed: waiting.iter().map(waits).collect(), ..fixture::empty() }
 }
 
 /// Notes a plan that is carried out as soon as it is made; gives what waits then, by name.

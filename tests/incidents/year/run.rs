@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use zonewright::change::{BlockCode, ChangeKind, NoticeCode};
 use zonewright::inventory::value::Time;
@@ -68,7 +69,7 @@ impl World {
             let (_, again) = apply_exports(&self.yard, &life.fleet, unguarded(), times);
             assert_eq!(again, None, "day {}", life.day);
         }
-        Outcome { stopped_by, harmed: 0, waiting: plan.waiting.len() }
+        Outcome { stopped_by, harmed: 0, waiting: plan.delayed.len() }
     }
 
     /// Lets a fault happen in a copy.
@@ -83,7 +84,7 @@ impl World {
         let times = [life.now(), life.exported(faulty.days_ago)];
         let (plan, stopped_by) = apply_exports(&yard, &faulty.fleet, settings.unwrap_or_else(unguarded), times);
         let after: BTreeSet<u64> = life.fleet.wrong(&yard.records());
-        Outcome { stopped_by, harmed: after.difference(&before).count(), waiting: plan.waiting.len() }
+        Outcome { stopped_by, harmed: after.difference(&before).count(), waiting: plan.delayed.len() }
     }
 }
 
@@ -115,6 +116,7 @@ fn apply_exports(yard: &Yard, fleet: &Fleet, settings: Settings, [now, exported]
         workspace: yard.path(),
         now,
         read_at: None,
+        began: Instant::now(),
         who: "operator",
         reason: None,
         max_failures: None,

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::OnceLock;
+use std::time::Instant;
 
+use super::super::super::waves::NO_BUDGETS;
 use super::super::stage::Weakness;
 use super::super::story::Violation;
 use super::super::wires::Book;
@@ -179,6 +181,7 @@ impl PoolStory<'_> {
             workspace: Path::new("."),
             now: "2026-11-20T02:00:00Z".parse().unwrap(),
             read_at: None,
+            began: Instant::now(),
             who: "",
             reason: None,
             max_failures: None,
@@ -242,10 +245,10 @@ fn carry_out(
     let marking = Marking::sample("us", Registry::Journal);
     let bounds = PlanBounds::new(zones, projects, &marking, 1);
     let expires = Duration::from_secs(86_400);
-    let terms = PlanTerms { now: sealed.plan().created, expires, expect: None, bounds: &bounds };
+    let terms = PlanTerms { now: sealed.plan().created, expires, waves_expire: None, expect: None, bounds: &bounds };
     let guards = ApplyGuards::default();
-    let work =
-        ApplyWork { sealed, place: "plan", terms, request: conduct, progress, targets, at_once: 1, guards, settings };
+    let (place, request, groups) = ("plan", conduct, &NO_BUDGETS);
+    let work = ApplyWork { sealed, place, terms, request, progress, targets, at_once: 1, guards, settings, groups };
     let ran = match errand {
         Errand::Resume(id, _) => work.go_on(book, *id),
         _ => broken_off(book).and_then(|killed| work.begin(book, &killed)),

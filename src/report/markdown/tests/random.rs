@@ -7,8 +7,8 @@ use crate::diag::Problem;
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::inventory::value::Inv;
 use crate::plan::{
-    BlockCode, BlockedSubject, Cause, CauseKind, Change, ChangeClass, ChangeKind, ComparisonBase, LimitKind,
-    LimitState, Notice, NoticeCode, Plan, PlanScope, Review, Rule, SkipCode, SkippedSubject, WaitingRrset, fixture,
+    BlockCode, BlockedSubject, Cause, CauseKind, Change, ChangeClass, ChangeKind, ComparisonBase, DelayedRrset,
+    LimitKind, LimitState, Notice, NoticeCode, Plan, PlanScope, Review, Rule, SkipCode, SkippedSubject, fixture,
 };
 use crate::report::PlanOutlook;
 
@@ -310,7 +310,7 @@ impl Maker<'_> {
         plan.notices.retain(|notice| !is_whole || !notice.code.tells_of_less());
         plan.notices.sort_by(crate::plan::order::notices);
         plan.limits = (0..limits).map(|_| self.limit()).collect();
-        let waiting = plan.changes.iter().take(self.below(3)).map(|change| WaitingRrset {
+        let waiting = plan.changes.iter().take(self.below(3)).map(|change| DelayedRrset {
             zone: change.zone.clone(),
             key: change.key.clone(),
             pool: change.pool.clone(),
@@ -320,7 +320,7 @@ impl Maker<'_> {
             since: None,
             due: (blocked % 2 == 0).then_some(plan.expires),
         });
-        plan.waiting = waiting.collect();
+        plan.delayed = waiting.collect();
         plan.only = (self.below(4) == 0).then(|| PlanScope::new([Inv(3)], &projects[..1]).unwrap());
         plan.undoes = (self.below(9) == 0).then_some(7);
         plan

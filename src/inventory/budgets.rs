@@ -1,0 +1,79 @@
+//! Rollouts compared with the hosts that their projects have: what of them makes little sense. Pure.
+
+use super::Inventory;
+use super::model::{Host, HostStatus, Project, ProjectIndex, ZoneSpec};
+use super::rollout::{MaxUnavailable, RolloutTerms, SettleTime};
+use super::value::{Duration, Percent};
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::dns::Ttl;
+
+/// The code of a budget that does not fit its hosts.
+const BUDGET: &str = "rollout-budget";
+
+/// The code of a time that is shorter than caches keep records.
+const SETTLE: &str = "rollout-settle";
+
+/// Warns of budgets and times that do not fit the hosts of their projects.
+pub fn check(inventory: &Inventory) -> Diagnostics {
+    let mut warnings = Diagnostics::default();
+    for (place, project) in inventory.projects.iter().enumerate() {
+        let project_index = ProjectIndex(place as u32);
+        let Some(terms) = terms(project) else { continue };
+        let in_service = in_service(inventory, project_index);
+        let found = [budget_warning(terms, in_service), settle_warning(inventory, project_index, terms)];
+        found.into_iter().flatten().for_each(|warning| warnings.push(warning));
+    }
+    warnings
+}
+
+/// What the file of a project says, where it can be read and says anything.
+pub fn terms(project: &Project) -> Option<&RolloutTerms> {
+    project.file.settings()?.rollout.as_ref()
+}
+
+/// How many hosts of a project are in service; a number on several rows is one host.
+pub fn in_service(inventory: &Inventory, project: ProjectIndex) -> usize {
+    let hosts = inventory.hosts.chunk_by(|a, b| a.inv == b.inv);
+    let counts =
+        |rows: &&[Host]| rows.iter().any(|host| host.project == project && host.status == HostStatus::Assigned);
+    hosts.filter(counts).count()
+}
+
+/// Warns of a budget that holds nothing back, or of a share that is less than one host.
+fn budget_warning(terms: &RolloutTerms, in_service: usize) -> Option<Diagnostic> {
+    let (message, rule, hint) = match terms.max_unavailable {
+        _ if in_service == 0 => return None,
+        MaxUnavailable::Number(number) if number >= in_service => (
+            format!("{number} is all of the project's hosts in service: there are {in_service}"),
+            "such a budget lets all of them be unreachable at once",
+            "write a smaller number, or a share such as `5%`",
+        ),
+        MaxUnavailable::Share(share) if share == Percent::from_whole(100) => (
+            format!("{share} is all of the project's hosts in service"),
+            "such a budget lets all of them be unreachable at once",
+            "write a smaller share, such as `5%`",
+        ),
+        MaxUnavailable::Share(share) if share.of(in_service) == 0 => (
+            format!("{share} of the project's hosts in service, {in_service}, is less than one host"),
+            "at least one may be unreachable, or nothing could ever change",
+            "write `max_unavailable: 1` if one is meant",
+        ),
+        MaxUnavailable::Number(_) | MaxUnavailable::Share(_) => return None,
+    };
+    Some(Diagnostic::warning(BUDGET, terms.budget_origin, message).rule(rule).hint(hint))
+}
+
+/// Warns of a time that is shorter than the TTL of the records.
+fn settle_warning(inventory: &Inventory, project: ProjectIndex, terms: &RolloutTerms) -> Option<Diagnostic> {
+    let SettleTime::Fixed(settle) = terms.settle else { return None };
+    let domain = &inventory.projects[project.0 as usize].admin.as_ref()?.dns_domain;
+    let holds = |zone: &&ZoneSpec| domain.as_name().is_at_or_below(zone.name.as_name());
+    let zone = inventory.config.zones.iter().filter(holds).max_by_key(|zone| zone.name.as_name().as_wire().len());
+    let ttl = zone.map_or(Ttl::DEFAULT, |zone| inventory.wanted_ttl(project, zone));
+    if settle >= Duration::from_secs(u64::from(ttl.as_secs())) {
+        return None;
+    }
+    let message = format!("{settle} is shorter than the TTL of the records, {} seconds", ttl.as_secs());
+    let warning = Diagnostic::warning(SETTLE, terms.settle_origin?, message);
+    Some(warning.rule("caches hold a record as long as its TTL").hint("write `settle: ttl`, or lower the TTL first"))
+}

@@ -1,0 +1,74 @@
+//! `rollout` of a project file.
+
+use super::shared::{A_DURATION, A_PERCENTAGE};
+use crate::diag::Origin;
+use crate::inventory::node::{SettingsNode, SettingsValue, TableReader};
+use crate::inventory::rollout::{MaxUnavailable, RolloutTerms, SettleTime};
+use crate::inventory::value::{Duration, Percent};
+
+/// Reads `rollout`; none where there is none, or where it has an error.
+pub fn read(reader: &mut TableReader<'_>) -> Option<RolloutTerms> {
+    let node = reader.take("rollout")?;
+    let mut rollout = TableReader::new(node, reader.source());
+    let budget = rollout.require("max_unavailable");
+    let budget = budget.and_then(|node| Some((read_budget(node, &mut rollout)?, node.origin)));
+    let one_location_at_a_time = rollout.boolean("one_location_at_a_time").unwrap_or(true);
+    let settle = rollout.take("settle").and_then(|node| Some((read_settle(node, &mut rollout)?, node.origin)));
+    let canary = rollout.take("canary").and_then(|node| read_count(node, &mut rollout));
+    reader.append(rollout.finish());
+    let (max_unavailable, budget_origin) = budget?;
+    let (settle, settle_origin): (SettleTime, Option<Origin>) = match settle {
+        Some((settle, origin)) => (settle, Some(origin)),
+        None => (SettleTime::Ttl, None),
+    };
+    Some(RolloutTerms { max_unavailable, budget_origin, one_location_at_a_time, settle, settle_origin, canary })
+}
+
+/// Reads a number from 1, or a share.
+fn read_budget(node: &SettingsNode, reader: &mut TableReader<'_>) -> Option<MaxUnavailable> {
+    if let Some(text) = node.as_text().filter(|text| text.ends_with('%')) {
+        let share: Option<Percent> = text.parse().ok().filter(|share| *share != Percent::from_whole(0));
+        if share.is_none() {
+            let message = format!("`{text}` is not {A_PERCENTAGE}, above 0% and at most 100%");
+            reader.error(node, "bad-value", message);
+        }
+        return share.map(MaxUnavailable::Share);
+    }
+    let is_number = |text: &str| text.bytes().all(|octet| octet.is_ascii_digit() || octet == b'-');
+    if let Some(text) = node.as_text().filter(|text| !is_number(text) || matches!(node.value, SettingsValue::Text(_))) {
+        let message = format!("`{text}` is neither a number of hosts, such as `2`, nor a share, such as `5%`");
+        reader.error(node, "bad-value", message);
+        return None;
+    }
+    read_count(node, reader).map(MaxUnavailable::Number)
+}
+
+/// Reads a number from 1.
+fn read_count(node: &SettingsNode, reader: &mut TableReader<'_>) -> Option<usize> {
+    let number = reader.integer_of(node)?;
+    let count = usize::try_from(number).ok().filter(|count| *count > 0);
+    if count.is_none() {
+        let message = format!("`{number}` would let nothing change; the least is 1");
+        let diagnostic = reader.source().error("bad-value", node.origin, node.width, message);
+        reader.push(diagnostic.hint("write 1 or more, or leave the key out"));
+    }
+    count
+}
+
+/// Reads `ttl`, or a duration.
+fn read_settle(node: &SettingsNode, reader: &mut TableReader<'_>) -> Option<SettleTime> {
+    let is_ttl = matches!(&node.value, SettingsValue::Text(text) | SettingsValue::Plain(text) if text == "ttl");
+    if is_ttl {
+        return Some(SettleTime::Ttl);
+    }
+    let text = node.as_text().filter(|_| !node.is_null());
+    let Some(text) = text else {
+        reader.wrong_type(node, "`ttl` or a duration");
+        return None;
+    };
+    let settle = text.parse::<Duration>().ok().map(SettleTime::Fixed);
+    if settle.is_none() {
+        reader.error(node, "bad-value", format!("`{text}` is neither `ttl` nor {A_DURATION}"));
+    }
+    settle
+}

@@ -1,0 +1,49 @@
+//! The rollout that a project file asks for: how many of its hosts may be unreachable by name at once.
+
+use super::value::{Duration, Percent};
+use crate::diag::Origin;
+
+/// What `rollout` of a project file says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RolloutTerms {
+    /// How many may be unreachable at once.
+    pub max_unavailable: MaxUnavailable,
+    /// Where that is written.
+    pub budget_origin: Origin,
+    /// Whether all that may be unreachable are at one location.
+    pub one_location_at_a_time: bool,
+    /// How long a changed name takes to reach all clients.
+    pub settle: SettleTime,
+    /// Where that is written; none where it is the default.
+    pub settle_origin: Option<Origin>,
+    /// How many go in the first wave of a batch; as many as the budget lets where none.
+    pub canary: Option<usize>,
+}
+
+/// How many of a group may be unreachable at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MaxUnavailable {
+    /// So many, at least 1.
+    Number(usize),
+    /// A share of those in service.
+    Share(Percent),
+}
+
+impl MaxUnavailable {
+    /// How many that are of a group with so many in service: at least 1, or nothing could ever change.
+    pub fn of(self, in_service: usize) -> usize {
+        match self {
+            MaxUnavailable::Number(number) => number,
+            MaxUnavailable::Share(share) => share.of(in_service).max(1),
+        }
+    }
+}
+
+/// How long a changed name takes to reach all clients, counted from when the name servers serve it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SettleTime {
+    /// As long as caches may hold what was there before.
+    Ttl,
+    /// So long.
+    Fixed(Duration),
+}

@@ -1,0 +1,41 @@
+//! Rollouts under random seeds: hosts whose addresses move, name servers that lag, resolvers that keep what they heard
+//! for its TTL, runs that die at any point, clocks that are set back. After each event it is counted whom a client may
+//! not reach.
+//!
+//! The old address of a host ends in the moment in which the new one is written. That is the worst case: a client that
+//! still hears the old one, from a cache or from a name server that lags, does not reach the host because of zonewright.
+//!
+//! `ROLLOUT_SEEDS=N cargo test --lib simulation::rollout` runs so many seeds, from `SIMULATION_FROM` on.
+
+mod stage;
+
+mod story;
+
+mod world;
+
+use std::time::Instant;
+
+use self::stage::Weakness;
+use self::story::play;
+use super::number;
+
+#[test]
+fn no_more_hosts_than_the_budget_are_unreachable_at_once_whatever_happens() {
+    let (from, count) = (number("SIMULATION_FROM", 0), number("ROLLOUT_SEEDS", 400));
+    let begun = Instant::now();
+    let found = (from..from + count).find_map(|seed| Some((seed, play(seed, Weakness::None).err()?)));
+    println!("{count} seeds, {:.0} a second", count as f64 / begun.elapsed().as_secs_f64());
+    if let Some((seed, history)) = found {
+        panic!("seed {seed}:\n{}", history.join("\n"));
+    }
+}
+
+#[test]
+fn what_keeps_the_budget_is_missed_where_it_is_switched_off() {
+    let all = [Weakness::NoRollout, Weakness::RowAfterMessage, Weakness::SettleFromReadBack, Weakness::NoFormerTtls];
+    for weakness in all {
+        let found = (0..400).find_map(|seed| Some((seed, play(seed, weakness).err()?)));
+        let (seed, history) = found.unwrap_or_else(|| panic!("{weakness:?} is not missed"));
+        println!("{weakness:?} is missed after {} seeds: {}", seed + 1, history.last().unwrap());
+    }
+}

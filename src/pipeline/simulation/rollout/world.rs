@@ -1,0 +1,133 @@
+//! The truth: hosts with their addresses, name servers that follow the primary sooner or later, and resolvers that keep
+//! what they heard.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::dns::{Name, Rrset, Rtype, Serial, Ttl, ZoneName};
+use crate::inventory::value::{Duration, Time};
+use crate::provider::memory::primary::MemoryPrimary;
+use crate::provider::memory::zone::MemoryZone;
+use crate::provider::parse_text;
+
+/// The locations of hosts.
+pub const LOCATIONS: [&str; 3] = ["iva", "sas", "vla"];
+
+/// The number of name servers.
+pub const NAME_SERVERS: usize = 2;
+
+/// The number of resolvers.
+const RESOLVERS: usize = 4;
+
+/// A host.
+#[derive(Debug, Clone)]
+pub struct TrueHost {
+    /// Its name.
+    pub name: Name,
+    /// Its location.
+    pub location: &'static str,
+    /// The number of the address that it must have.
+    pub wish: usize,
+    /// The TTL that its record must have.
+    pub ttl: u64,
+}
+
+/// What a resolver heard: the addresses, and until when it keeps them.
+type Heard = (Vec<String>, Time);
+
+/// All of it.
+pub struct World {
+    /// The primary.
+    pub primary: MemoryPrimary,
+    /// The zone.
+    pub zone: ZoneName,
+    /// The hosts, by number.
+    pub hosts: Vec<TrueHost>,
+    /// What each name server serves.
+    pub name_servers: Vec<MemoryZone>,
+    /// What each resolver keeps, by name.
+    resolvers: Vec<BTreeMap<Name, Heard>>,
+    /// The true time.
+    pub now: Time,
+}
+
+/// The address of a host with a number.
+pub fn address(host: usize, number: usize) -> String {
+    format!("2001:db8::{}:{number}", host + 1)
+}
+
+impl World {
+    /// A world in which all is served and no resolver knows anything.
+    pub fn new(count: usize, locations: usize) -> World {
+        let zone = ZoneName::new(Name::parse("search.example.net").unwrap());
+        let host = |number: usize| TrueHost {
+            name: Name::parse(&format!("h{number}.search.example.net")).unwrap(),
+            location: LOCATIONS[number % locations],
+            wish: 0,
+            ttl: 300,
+        };
+        let records: String = (0..count).map(|host| format!("h{host} 300 AAAA {}\n", address(host, 0))).collect();
+        let text = format!("$TTL 300\n@ SOA ns host 1 2 3 4 300\n@ NS ns\n{records}");
+        let served = MemoryZone::of(&parse_text(&zone, "zone", text.into_bytes()).unwrap());
+        World {
+            primary: MemoryPrimary::new([served.clone()]),
+            zone,
+            hosts: (0..count).map(host).collect(),
+            name_servers: vec![served; NAME_SERVERS],
+            resolvers: vec![BTreeMap::new(); RESOLVERS],
+            now: "2026-11-20T02:00:00Z".parse().unwrap(),
+        }
+    }
+
+    /// What the primary holds for a host.
+    pub fn live(&self, host: usize) -> Option<Rrset> {
+        let name = self.hosts[host].name.as_name();
+        self.primary.with_zone(&self.zone, |zone| zone.rrset(name, Rtype::AAAA).cloned()).flatten()
+    }
+
+    /// A name server takes what the primary has; gives its serial.
+    pub fn catch_up(&mut self, name_server: usize) {
+        self.name_servers[name_server] = self.primary.with_zone(&self.zone, MemoryZone::clone).unwrap();
+    }
+
+    /// The serial that a name server serves.
+    pub fn serial(&self, name_server: usize) -> Serial {
+        self.name_servers[name_server].serial()
+    }
+
+    /// A resolver is asked for a host, and asks a name server where it keeps nothing.
+    pub fn resolve(&mut self, resolver: usize, name_server: usize, host: usize) {
+        let name = self.hosts[host].name.clone();
+        let keeps = self.resolvers[resolver].get(&name).is_some_and(|(_, until)| self.now < *until);
+        if keeps {
+            return;
+        }
+        let served = self.name_servers[name_server].rrset(name.as_name(), Rtype::AAAA);
+        let ttl = served.map_or(Ttl::from_secs(300).unwrap(), Rrset::ttl);
+        let addresses = served.map(|rrset| rrset.rdata_texts(Rtype::AAAA)).unwrap_or_default();
+        let until = self.now.plus(Duration::from_secs(u64::from(ttl.as_secs())));
+        self.resolvers[resolver].insert(name, (addresses, until));
+    }
+
+    /// The number of resolvers.
+    pub fn resolver_count(&self) -> usize {
+        self.resolvers.len()
+    }
+
+    /// The hosts that some client may not reach: a resolver or a name server has no address that is live.
+    pub fn unreachable(&self) -> BTreeSet<usize> {
+        (0..self.hosts.len()).filter(|host| self.is_unreachable(*host)).collect()
+    }
+
+    /// Whether some client may not reach a host.
+    fn is_unreachable(&self, host: usize) -> bool {
+        let name = &self.hosts[host].name;
+        let live = self.live(host).map(|rrset| rrset.rdata_texts(Rtype::AAAA)).unwrap_or_default();
+        let is_wrong = |heard: &[String]| heard.iter().all(|address| !live.contains(address));
+        let kept = self.resolvers.iter().filter_map(|resolver| resolver.get(name));
+        let mut kept = kept.filter(|(_, until)| self.now < *until);
+        let served =
+            |zone: &MemoryZone| zone.rrset(name.as_name(), Rtype::AAAA).map(|own| own.rdata_texts(Rtype::AAAA));
+        kept.any(|(heard, _)| is_wrong(heard))
+            || self.name_servers.iter().any(|zone| is_wrong(&served(zone).unwrap_or_default()))
+    }
+}

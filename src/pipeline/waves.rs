@@ -1,0 +1,207 @@
+//! Waves, between the settings, a plan and the state.
+//!
+//! Comes in: the budgets that project files set, a plan, what applies left. Goes out: what of a plan goes now, and what
+//! waits and why.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::apply::Survey;
+use crate::change::Change;
+use crate::claim::Subject;
+use crate::diag::Problem;
+use crate::dns::{RrKey, Rtype};
+use crate::inventory::Inventory;
+use crate::inventory::budgets::{in_service, terms};
+use crate::inventory::model::{Project, ProjectIndex};
+use crate::inventory::rollout::RolloutTerms;
+use crate::inventory::value::{Duration, Time};
+use crate::live::{Live, LiveZone};
+use crate::plan::{GroupSeen, Plan};
+use crate::rollout::units::units;
+use crate::rollout::{CacheTimes, GroupTerms, RolloutChoice, RolloutMemory, RolloutView, choose};
+use crate::state::{FormerTtls, State};
+use crate::target::{PoolName, ZoneId};
+
+/// What project files say of rollouts, by the id of the project.
+pub type GroupSettings = BTreeMap<String, RolloutTerms>;
+
+/// No budget: what `sync` makes up was let through before.
+pub static NO_BUDGETS: GroupSettings = GroupSettings::new();
+
+/// The rollouts of the projects whose file can be read. Of others nothing can change.
+pub fn settings_of(projects: &[Project]) -> GroupSettings {
+    projects.iter().filter_map(|project| Some((project.id.clone(), terms(project)?.clone()))).collect()
+}
+
+/// The groups whose hosts a plan changes, as the inventory has them.
+pub fn groups_seen(inventory: &Inventory, plan: &Plan) -> Vec<GroupSeen> {
+    let changed: BTreeSet<&str> = plan.changes.iter().map(|change| change.project.as_str()).collect();
+    let with_budget = inventory.projects.iter().enumerate().filter(|(_, own)| terms(own).is_some());
+    let seen = |(place, project): (usize, &Project)| GroupSeen {
+        group: project.id.clone(),
+        in_service: in_service(inventory, ProjectIndex(place as u32)) as u64,
+    };
+    with_budget.filter(|(_, own)| changed.contains(own.id.as_str())).map(seen).collect()
+}
+
+/// What holds for each group: how many of it are in service says the plan, or, where it does not know, the latest one that
+/// did.
+fn terms_of(settings: &GroupSettings, plan: &Plan, memory: &RolloutMemory) -> BTreeMap<String, GroupTerms> {
+    let in_service = |group: &str| {
+        let seen = plan.groups.iter().find(|seen| seen.group == group).map(|seen| seen.in_service);
+        let remembered = || memory.batches.get(group).map_or(0, |batch| batch.in_service);
+        seen.unwrap_or_else(remembered) as usize
+    };
+    let terms = |(group, own): (&String, &RolloutTerms)| {
+        let terms = GroupTerms {
+            budget: own.max_unavailable.of(in_service(group)),
+            one_location: own.one_location_at_a_time,
+            canary: own.canary,
+            settle: own.settle,
+        };
+        (group.clone(), terms)
+    };
+    settings.iter().map(terms).collect()
+}
+
+/// The projects whose file can be read, by id.
+pub fn known_projects(projects: &[Project]) -> BTreeSet<String> {
+    projects.iter().filter(|own| own.file.settings().is_some()).map(|own| own.id.clone()).collect()
+}
+
+/// What is used as the location of each host of a plan that the plan does not know, because it undoes an apply and reads no
+/// inventory, and that no apply changed since there is a rollout: a place of its own, so that none goes with another.
+fn unknown_places(plan: &Plan, memory: &RolloutMemory) -> BTreeMap<Subject, String> {
+    let is_known = |subject: &Subject| {
+        let seen = subject.host().is_some_and(|inv| plan.hosts.contains_key(&inv));
+        seen || memory.location_of(subject).is_some()
+    };
+    let subjects = plan.changes.iter().flat_map(Change::subjects).filter(|own| !is_known(own));
+    subjects.map(|own| (own.clone(), format!("unknown, of {own}"))).collect()
+}
+
+/// Adds to a plan which subjects would wait if it were applied now, and in how many waves it goes at least.
+///
+/// Errors: the state cannot be read.
+pub fn foresee(
+    plan: &mut Plan,
+    projects: &[Project],
+    (live, state): (Option<&Live>, Option<&dyn State>),
+) -> Result<(), Problem> {
+    let settings = &settings_of(projects);
+    if settings.is_empty() {
+        return Ok(());
+    }
+    let memory = state.map_or_else(|| Ok(RolloutMemory::default()), |state| state.rollouts())?;
+    let negative = live.map(negative_times).unwrap_or_default();
+    // It is the least: what is not known adds nothing.
+    let times = KnownTimes { negative, unknown: Duration::from_secs(0), former: FormerTtls::default() };
+    let groups = terms_of(settings, plan, &memory);
+    let units = units(&plan.changes);
+    let (known, unknown) = (known_projects(projects), unknown_places(plan, &memory));
+    let view = RolloutView {
+        plan,
+        groups: &groups,
+        memory: &memory,
+        times: &times,
+        is_open: &|_| true,
+        known: &known,
+        unknown: &unknown,
+        now: memory.now(plan.created),
+    };
+    let choice = choose(&view, &units, 0..units.len());
+    (plan.waiting, plan.waves) = (choice.waiting(), choice.waves);
+    Ok(())
+}
+
+/// Whether the apply of a plan must look at what waits, even if it has nothing else to do.
+pub fn has_news(state: Option<&dyn State>) -> bool {
+    state.is_some_and(|state| state.rollouts().is_ok_and(|memory| !memory.waits.is_empty()))
+}
+
+/// How long caches hold that a name does not exist, in each zone that is known. Zones of one name in two pools count as
+/// one: the longer time holds.
+fn negative_times(live: &Live) -> BTreeMap<ZoneId, Duration> {
+    let of_zone = |zone: &LiveZone| {
+        let contents = zone.contents()?;
+        let soa = contents.rrset(contents.apex().as_name(), Rtype::SOA)?;
+        let negative = soa.rdata().next()?.negative_ttl(soa.ttl())?;
+        Some((contents.apex().clone(), Duration::from_secs(u64::from(negative.as_secs()))))
+    };
+    let any = PoolName::unknown();
+    live.zones()
+        .filter_map(|(_, zone)| of_zone(zone))
+        .map(|(name, time)| (ZoneId { pool: any.clone(), name }, time))
+        .collect()
+}
+
+/// How long caches hold what is there, as far as it is known.
+struct KnownTimes {
+    /// That a name does not exist, by zone; of the pool `-` where the pool is not known.
+    negative: BTreeMap<ZoneId, Duration>,
+    /// The same of other zones.
+    unknown: Duration,
+    /// What RRsets were before.
+    former: FormerTtls,
+}
+
+/// How long caches hold that a name does not exist where that is not known: the most that RFC 2308 section 5 advises.
+const LONGEST_NEGATIVE: Duration = Duration::from_secs(10_800);
+
+impl CacheTimes for KnownTimes {
+    fn negative(&self, zone: &ZoneId) -> Duration {
+        let any = ZoneId { pool: PoolName::unknown(), name: zone.name.clone() };
+        self.negative.get(zone).or_else(|| self.negative.get(&any)).copied().unwrap_or(self.unknown)
+    }
+
+    fn former(&self, key: &RrKey) -> Option<Duration> {
+        self.former.get(&(key.owner.to_string(), key.rtype.to_string())).copied()
+    }
+}
+
+/// Decides which of the units of a plan that are still to be written go now.
+///
+/// Errors: the state cannot be read.
+pub fn choose_now(
+    (settings, known): (&GroupSettings, &BTreeSet<String>),
+    (plan, survey): (&Plan, &Survey<'_>),
+    state: &dyn State,
+    now: Time,
+) -> Result<RolloutChoice, Problem> {
+    let memory = state.rollouts()?;
+    let now = memory.now(now);
+    if settings.is_empty() && memory.waits.is_empty() {
+        return Ok(RolloutChoice { goes: survey.open_units().into_iter().collect(), ..RolloutChoice::default() });
+    }
+    let open = survey.open();
+    let asked = open.iter().filter(|change| settings.contains_key(&change.project));
+    let keys = asked.map(|change| (change.key.owner.to_string(), change.key.rtype.to_string())).collect();
+    let former = state.former_ttls(&keys, now)?;
+    let times = KnownTimes { negative: surveyed_times(survey), unknown: LONGEST_NEGATIVE, former };
+    let groups = terms_of(settings, plan, &memory);
+    let (places, unknown) = (survey.places_to_send(), unknown_places(plan, &memory));
+    let view = RolloutView {
+        plan,
+        groups: &groups,
+        memory: &memory,
+        times: &times,
+        is_open: &|place| places.contains(&place),
+        known,
+        unknown: &unknown,
+        now,
+    };
+    Ok(choose(&view, &survey.units, survey.open_units()))
+}
+
+/// How long caches hold that a name does not exist, in each zone that a plan changes; the longest of its copies.
+fn surveyed_times(survey: &Survey<'_>) -> BTreeMap<ZoneId, Duration> {
+    let mut times: BTreeMap<ZoneId, Duration> = BTreeMap::new();
+    for copy in survey.copies() {
+        if let Some(negative) = copy.negative_ttl {
+            let time = Duration::from_secs(u64::from(negative.as_secs()));
+            let known = times.entry(copy.copy.zone_id()).or_insert(time);
+            *known = time.max(*known);
+        }
+    }
+    times
+}

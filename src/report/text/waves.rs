@@ -1,0 +1,34 @@
+//! How a plan goes in waves, and what waits for a later one.
+
+use super::super::host_label::host_label;
+use super::super::waves::{by_reason, going_now, group_lines};
+use super::TextOptions;
+use crate::claim::Subject;
+use crate::diag::sanitize;
+use crate::plan::Plan;
+
+/// The lines, each with the columns that it is indented by; none where all of the plan goes at once.
+pub fn lines(plan: &Plan, options: &TextOptions) -> Vec<(usize, String)> {
+    let mut lines: Vec<(usize, String)> = Vec::new();
+    if plan.waiting.is_empty() {
+        return lines;
+    }
+    lines.extend(group_lines(&plan.waves).into_iter().map(|line| (2, line)));
+    let going: Vec<String> =
+        going_now(plan).into_iter().filter_map(Subject::host).map(|inv| host_label(plan, inv)).collect();
+    let shown = options.shown(going.len());
+    let more = if shown < going.len() { format!(" and {} more", going.len() - shown) } else { String::new() };
+    if !going.is_empty() {
+        lines.push((2, format!("now: {}{more}", going[..shown].join(", "))));
+    }
+    for group in by_reason(&plan.waiting) {
+        lines.push((2, group.headline()));
+        let messages = group.messages();
+        let shown = options.shown(messages.len());
+        lines.extend(messages[..shown].iter().map(|message| (4, (*message).to_owned())));
+        if shown < messages.len() {
+            lines.push((4, format!("and {} more (-v lists all)", messages.len() - shown)));
+        }
+    }
+    lines.into_iter().map(|(depth, line)| (depth, sanitize(&line))).collect()
+}

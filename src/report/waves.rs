@@ -1,0 +1,74 @@
+//! What is said of rollouts: how each group goes, and what waits.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::summary::{SubjectCounts, counted};
+use super::words::ExplainedCode as _;
+use crate::change::Change;
+use crate::claim::Subject;
+use crate::inventory::value::{Duration, Time};
+use crate::plan::{GroupWaves, Plan, WaitCode, WaitingSubject};
+use crate::rollout::flux::takes_value;
+
+/// One line a group: how many subjects, in how many waves, and how long that takes.
+pub fn group_lines(waves: &[GroupWaves]) -> Vec<String> {
+    let line = |GroupWaves { group, seconds, subjects, waves }: &GroupWaves| {
+        let all = format!("{group}: {} in {}", counted(*subjects as usize, "host"), counted(*waves as usize, "wave"));
+        match waves {
+            0 | 1 => all,
+            _ => format!("{all}, the last one in {} at the earliest", Duration::from_secs(*seconds)),
+        }
+    };
+    waves.iter().map(line).collect()
+}
+
+/// The hosts of groups that a plan takes live addresses from now, each once, in the order of the plan.
+pub fn going_now(plan: &Plan) -> Vec<&Subject> {
+    let mut told: HashSet<&Subject> = plan.waiting.iter().map(|waiting| &waiting.subject).collect();
+    let has_budget = |change: &&Change| plan.groups.iter().any(|seen| seen.group == change.project);
+    let disruptive = plan.changes.iter().filter(|change| takes_value(change)).filter(has_budget);
+    let hosts = disruptive.flat_map(Change::subjects).filter(|subject| matches!(subject, Subject::Host(_)));
+    hosts.filter(|subject| told.insert(subject)).collect()
+}
+
+/// The subjects that wait for one reason.
+#[derive(Debug)]
+pub struct WaitGroup<'w> {
+    /// The reason.
+    pub code: WaitCode,
+    /// The subjects; never empty.
+    pub subjects: Vec<&'w WaitingSubject>,
+}
+
+impl WaitGroup<'_> {
+    /// The first line: how many, why, and from when on the first can go.
+    pub fn headline(&self) -> String {
+        let who = SubjectCounts::of(self.subjects.iter().map(|waiting| &waiting.subject)).in_words();
+        let from = next_wave(self.subjects.iter().copied());
+        let from = from.map(|from| format!("; the first can go from {from} on")).unwrap_or_default();
+        format!("{}, {who}: {}{from}", self.code, self.code.words().brief)
+    }
+
+    /// What is said of them, each message once, in the order of subjects.
+    pub fn messages(&self) -> Vec<&str> {
+        let mut messages: Vec<&str> = Vec::new();
+        for waiting in &self.subjects {
+            if !messages.contains(&waiting.message.as_str()) {
+                messages.push(&waiting.message);
+            }
+        }
+        messages
+    }
+}
+
+/// What waits, by reason.
+pub fn by_reason(waiting: &[WaitingSubject]) -> Vec<WaitGroup<'_>> {
+    let mut groups: BTreeMap<WaitCode, Vec<&WaitingSubject>> = BTreeMap::new();
+    waiting.iter().for_each(|own| groups.entry(own.code).or_default().push(own));
+    groups.into_iter().map(|(code, subjects)| WaitGroup { code, subjects }).collect()
+}
+
+/// When the next of these can go at the earliest.
+pub fn next_wave<'w>(waiting: impl IntoIterator<Item = &'w WaitingSubject>) -> Option<Time> {
+    waiting.into_iter().filter_map(|own| own.until).min()
+}

@@ -1,0 +1,285 @@
+//! Which units of a plan go with the next wave, and what is remembered of the others. Pure.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::board::{CanaryPhase, GroupBoard, HeldBack, WaveBoard, WaveCandidate, WaveSchedule};
+use super::flux::{FluxRow, FluxStage, GroupBatch, WaitRecord};
+use super::members::{GroupTerms, RolloutView, UnitMember};
+use super::units::{ChangeUnit, hosts_of};
+use crate::claim::Subject;
+use crate::inventory::value::Time;
+use crate::plan::{GroupWaves, WaitCode, WaitingSubject};
+
+/// What was decided of the open units of a plan.
+#[derive(Debug, Default)]
+pub struct RolloutChoice {
+    /// The units that go now, by their places, ascending.
+    pub goes: Vec<usize>,
+    /// Why each of the others waits, by its place.
+    pub held: BTreeMap<usize, HeldBack>,
+    /// The subjects of the others.
+    pub waits: BTreeMap<Subject, WaitRecord>,
+    /// How each group goes.
+    pub waves: Vec<GroupWaves>,
+    /// What is to be on disk before the first message, sorted by subject; without the number of the apply.
+    pub flux: Vec<FluxRow>,
+    /// Rows of the same subjects that have settled, by apply: they need not be kept.
+    pub outdated: Vec<(Subject, u64)>,
+    /// The batches as they are from now on.
+    pub batches: BTreeMap<String, GroupBatch>,
+    /// The subjects that waited and no longer do, sorted.
+    pub ended: Vec<Subject>,
+}
+
+impl RolloutChoice {
+    /// What waits, sorted by subject.
+    pub fn waiting(&self) -> Vec<WaitingSubject> {
+        self.waits.values().map(|record| record.wait.clone()).collect()
+    }
+}
+
+/// Decides of the open units of a plan which go now.
+pub fn choose(view: &RolloutView<'_>, units: &[ChangeUnit], open: impl IntoIterator<Item = usize>) -> RolloutChoice {
+    let mut board = WaveBoard { groups: groups(view), candidates: Vec::new() };
+    let mut choice = RolloutChoice::default();
+    let mut members_of: HashMap<usize, Vec<UnitMember<'_>>> = HashMap::new();
+    for unit in open {
+        let members = view.members(&units[unit]);
+        let is_repair = members.iter().filter(|member| member.is_disruptive).all(|member| member.repairs);
+        // What takes no live value from a subject in service is as free as a repair.
+        if is_repair || view.is_named(&members) {
+            pass(&mut board, &members, is_repair);
+            choice.goes.push(unit);
+            choice.flux.extend(members.iter().map(|member| row(member, is_repair, None)));
+            continue;
+        }
+        board.candidates.push(candidate(&board.groups, unit, &members));
+        members_of.insert(unit, members);
+    }
+    let batch_of = open_batches(view, &mut board, &mut choice);
+    let misfits = take_misfits(&mut board);
+    let phases: Vec<CanaryPhase> = board.groups.iter().map(|group| group.phase).collect();
+    let groups_of: HashMap<usize, (usize, bool)> =
+        board.candidates.iter().map(|own| (own.unit, (own.groups[0].0, own.is_late))).collect();
+    let names: Vec<&str> = board.groups.iter().map(|group| group.name).collect();
+    let WaveSchedule { first, later, waves } = board.schedule(view.now);
+    for unit in first {
+        let (group, is_late) = groups_of[&unit];
+        let is_canary = matches!(phases[group], CanaryPhase::Due(_)) && !is_late;
+        let canary_of = is_canary.then(|| choice.batches[names[group]].number);
+        choice.flux.extend(members_of[&unit].iter().map(|member| row(member, false, canary_of)));
+        choice.goes.push(unit);
+    }
+    for (unit, (why, start)) in later {
+        remember(view, &units[unit], batch_of[&unit], (&why, Some(start)), &mut choice);
+        choice.held.insert(unit, why);
+    }
+    for (unit, why) in misfits {
+        let why = HeldBack { message: format!("{}{}", why.message, named(view, &units[unit])), ..why };
+        remember(view, &units[unit], batch_of[&unit], (&why, None), &mut choice);
+        choice.held.insert(unit, why);
+    }
+    choice.waves = waves;
+    choice.goes.sort_unstable();
+    choice.flux.sort_by(|a, b| a.subject.cmp(&b.subject));
+    choice.outdated = outdated(view, &choice);
+    choice.ended = ended(view, &choice);
+    choice
+}
+
+/// The groups, with who of them is in flux.
+fn groups<'p>(view: &RolloutView<'p>) -> Vec<GroupBoard<'p>> {
+    let board = |(name, terms): (&'p String, &GroupTerms)| GroupBoard::new(name, *terms, view.now);
+    let mut boards: Vec<GroupBoard<'p>> = view.groups.iter().map(board).collect();
+    for row in view.memory.flux.iter().filter(|row| row.is_disruptive && row.is_in_flux(view.now)) {
+        if let Some(place) = place_of(&boards, &row.group) {
+            let settles = row.settles().unwrap_or_else(|| view.now.plus(row.settle));
+            boards[place].add(&row.subject, (!row.is_repair).then_some(row.location.as_str()), settles);
+        }
+    }
+    boards
+}
+
+/// The place of a group; none where nothing holds for it any longer.
+fn place_of(groups: &[GroupBoard<'_>], name: &str) -> Option<usize> {
+    groups.binary_search_by(|group| group.name.cmp(name)).ok()
+}
+
+/// Counts the members of a unit that nothing holds back.
+fn pass<'p>(board: &mut WaveBoard<'p>, members: &[UnitMember<'p>], is_repair: bool) {
+    for member in members.iter().filter(|member| member.is_disruptive) {
+        let place = place_of(&board.groups, member.group).expect("members are in known groups");
+        board.groups[place].pass(member, (!is_repair).then_some(member.location));
+    }
+}
+
+/// A unit that may have to wait.
+fn candidate<'p>(groups: &[GroupBoard<'p>], unit: usize, members: &[UnitMember<'p>]) -> WaveCandidate<'p> {
+    let members: Vec<UnitMember<'p>> = members.iter().filter(|member| member.is_disruptive).cloned().collect();
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for member in &members {
+        *counts.entry(place_of(groups, member.group).expect("members are in known groups")).or_default() += 1;
+    }
+    WaveCandidate { unit, members, groups: counts.into_iter().collect(), is_late: false }
+}
+
+/// The row of a member that goes.
+fn row(member: &UnitMember<'_>, is_repair: bool, canary_of: Option<u64>) -> FluxRow {
+    FluxRow {
+        subject: member.subject.clone(),
+        apply: 0,
+        group: member.group.to_owned(),
+        location: member.location.to_owned(),
+        settle: member.settle,
+        is_disruptive: member.is_disruptive,
+        is_repair: is_repair && member.is_disruptive,
+        canary_of,
+        before: member.before.clone(),
+        stage: FluxStage::NotServed,
+    }
+}
+
+/// A batch of a group.
+type BatchOfGroup<'p> = (&'p str, u64);
+
+/// Finds the open batch of each group, which units are of it, and how far its first wave is; gives the batch of each unit
+/// that may have to wait.
+fn open_batches<'p>(
+    view: &RolloutView<'p>,
+    board: &mut WaveBoard<'p>,
+    choice: &mut RolloutChoice,
+) -> HashMap<usize, BatchOfGroup<'p>> {
+    let mut of_group: Vec<Vec<usize>> = vec![Vec::new(); board.groups.len()];
+    for (place, candidate) in board.candidates.iter().enumerate() {
+        of_group[candidate.groups[0].0].push(place);
+    }
+    let mut batch_of = HashMap::new();
+    for (place, own) in of_group.into_iter().enumerate() {
+        let name = board.groups[place].name;
+        let remembered = view.memory.batches.get(name).copied().unwrap_or_default();
+        let is_of_batch = |record: &WaitRecord| record.group == name && record.batch == remembered.number;
+        let is_known = |own: &usize| {
+            let mut members = board.candidates[*own].members.iter();
+            members.any(|member| view.memory.waits.get(member.subject).is_some_and(is_of_batch))
+        };
+        let known: HashSet<usize> = own.iter().copied().filter(is_known).collect();
+        let fits = |own: &usize| board.misfit(&board.candidates[*own]).is_none();
+        let is_open = known.iter().any(fits) || waits_elsewhere(view, board, is_of_batch);
+        let batch = if is_open || own.is_empty() {
+            remembered
+        } else {
+            GroupBatch { number: remembered.number + 1, is_canary_settled: false, ..remembered }
+        };
+        let (phase, batch) = phase(view, (name, board.groups[place].terms), batch);
+        for own in &own {
+            let is_late = is_open && !known.contains(own);
+            board.candidates[*own].is_late = is_late;
+            batch_of.insert(board.candidates[*own].unit, (name, batch.number + u64::from(is_late)));
+        }
+        board.groups[place].phase = phase;
+        let seen = view.plan.groups.iter().find(|seen| seen.group == name);
+        let in_service = seen.map_or(batch.in_service, |seen| seen.in_service);
+        choice.batches.insert(name.to_owned(), GroupBatch { in_service, ..batch });
+    }
+    batch_of
+}
+
+/// Whether something of a batch waits that the plan is not about.
+fn waits_elsewhere(view: &RolloutView<'_>, board: &WaveBoard<'_>, is_of_batch: impl Fn(&WaitRecord) -> bool) -> bool {
+    let mut planned: Option<HashSet<&Subject>> = None;
+    view.memory.waits.iter().any(|(subject, record)| {
+        let is_left = is_of_batch(record) && record.wait.code != WaitCode::DoesNotFit && !view.covers(&record.group);
+        let members = || board.candidates.iter().flat_map(|own| &own.members).map(|member| member.subject).collect();
+        is_left && !planned.get_or_insert_with(members).contains(subject)
+    })
+}
+
+/// How far the first wave of a batch is, and the batch with that.
+fn phase(view: &RolloutView<'_>, (name, terms): (&str, GroupTerms), batch: GroupBatch) -> (CanaryPhase, GroupBatch) {
+    // A first wave that was put back or repaired shows nothing of the change: the next one goes alone again.
+    let is_repaired = |row: &FluxRow| {
+        let mut later = view.memory.rows_of(&row.subject).filter(|own| own.apply > row.apply);
+        later.any(|own| own.is_repair && own.stage != FluxStage::NotMade)
+    };
+    let is_canary = |row: &&FluxRow| {
+        let is_of_batch = row.group == name && row.canary_of == Some(batch.number);
+        is_of_batch && row.stage != FluxStage::NotMade && !is_repaired(row)
+    };
+    let mut canaries = view.memory.flux.iter().filter(is_canary).peekable();
+    let has_gone = canaries.peek().is_some();
+    let is_canary_settled = batch.is_canary_settled || has_gone && canaries.all(|row| !row.is_in_flux(view.now));
+    let phase = match terms.canary {
+        Some(_) if !is_canary_settled && has_gone => CanaryPhase::Held,
+        Some(_) if !is_canary_settled => CanaryPhase::Due(0),
+        Some(_) | None => CanaryPhase::Free,
+    };
+    (phase, GroupBatch { is_canary_settled, ..batch })
+}
+
+/// Takes out the units that fit no wave, and counts those that do.
+fn take_misfits(board: &mut WaveBoard<'_>) -> Vec<(usize, HeldBack)> {
+    let mut misfits = Vec::new();
+    for candidate in std::mem::take(&mut board.candidates) {
+        if let Some(why) = board.misfit(&candidate) {
+            misfits.push((candidate.unit, why));
+            continue;
+        }
+        let group = &mut board.groups[candidate.groups[0].0];
+        let count = if candidate.is_late { &mut group.late_left } else { &mut group.left };
+        *count += 1;
+        board.candidates.push(candidate);
+    }
+    misfits
+}
+
+/// Keeps that all subjects of a unit wait.
+fn remember(
+    view: &RolloutView<'_>,
+    unit: &ChangeUnit,
+    (group, batch): BatchOfGroup<'_>,
+    (why, until): (&HeldBack, Option<Time>),
+    choice: &mut RolloutChoice,
+) {
+    for (project, subject) in hosts_of(&view.plan.changes, unit) {
+        let since = view.memory.waits.get(subject).map_or(view.now.to_second(), |known| known.wait.since);
+        let wait = WaitingSubject {
+            code: why.code,
+            message: why.message.clone(),
+            project: project.to_owned(),
+            since,
+            subject: subject.clone(),
+            until: until.map(Time::from_second),
+        };
+        choice.waits.insert(subject.clone(), WaitRecord { wait, group: group.to_owned(), batch });
+    }
+}
+
+/// The command that names all subjects of a unit, so that it passes.
+fn named(view: &RolloutView<'_>, unit: &ChangeUnit) -> String {
+    let subjects = unit.changes.iter().flat_map(|place| view.plan.changes[*place].subjects());
+    let subjects: BTreeSet<Subject> = subjects.map(|own| own.counted().unwrap_or_else(|| own.clone())).collect();
+    let options = subjects.iter().map(|subject| match subject {
+        Subject::Host(inv) => format!(" --host {inv}"),
+        other => format!(" --subject '{other}'"),
+    });
+    format!("; `zonewright plan{}` passes the budget", options.collect::<String>())
+}
+
+/// The rows of subjects that go which have settled.
+fn outdated(view: &RolloutView<'_>, choice: &RolloutChoice) -> Vec<(Subject, u64)> {
+    let known = choice.flux.iter().flat_map(|row| view.memory.rows_of(&row.subject));
+    known.filter(|row| !row.is_in_flux(view.now)).map(|row| (row.subject.clone(), row.apply)).collect()
+}
+
+/// The subjects that waited, and that no longer do: they go, or the plan is about all of their group and does not change
+/// them.
+fn ended(view: &RolloutView<'_>, choice: &RolloutChoice) -> Vec<Subject> {
+    let goes: HashSet<&Subject> = choice.flux.iter().map(|row| &row.subject).collect();
+    let is_over = |(subject, record): &(&Subject, &WaitRecord)| {
+        !choice.waits.contains_key(subject) && (goes.contains(subject) || view.covers(&record.group))
+    };
+    view.memory.waits.iter().filter(is_over).map(|(subject, _)| subject.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests;

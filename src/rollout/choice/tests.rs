@@ -1,0 +1,261 @@
+//! Which units go, with budgets, batches, first waves and repairs.
+
+use super::*;
+use crate::change::Change;
+use crate::change::fixture::change;
+use crate::dns::{RrKey, Rtype};
+use crate::inventory::rollout::SettleTime;
+use crate::inventory::value::{Duration, Inv};
+use crate::plan::{GroupSeen, HostSeen, Plan, PlanScope, fixture};
+use crate::rollout::RolloutMemory;
+use crate::rollout::members::CacheTimes;
+use crate::rollout::units::units;
+use crate::target::ZoneId;
+
+/// Caches hold nothing longer than the TTL, and five minutes that a name does not exist.
+struct FewTimes;
+
+impl CacheTimes for FewTimes {
+    fn negative(&self, _: &ZoneId) -> Duration {
+        Duration::from_secs(300)
+    }
+
+    fn former(&self, _: &RrKey) -> Option<Duration> {
+        None
+    }
+}
+
+/// So many seconds after the plan was made.
+fn at(seconds: u64) -> Time {
+    "2026-11-20T02:00:00Z".parse::<Time>().unwrap().plus(Duration::from_secs(seconds))
+}
+
+/// A change of the address of a host with a TTL of 600 seconds; nothing where there is no address.
+fn address(host: u64, before: &[&str], after: &[&str]) -> Change {
+    let name = format!("h{host}.search.example.net");
+    change(("search", Some(host)), (&name, Rtype::AAAA), ((600, before), (600, after)), &[])
+}
+
+/// The change of a host from one address to another.
+fn moved(host: u64) -> Change {
+    address(host, &["2001:db8::1"], &["2001:db8::2"])
+}
+
+/// A rollout in a test: the terms, the plan, what is remembered, the clock.
+struct Trial {
+    /// What holds for the group.
+    terms: GroupTerms,
+    /// The plan.
+    plan: Plan,
+    /// What is remembered.
+    memory: RolloutMemory,
+    /// How many seconds passed.
+    passed: u64,
+}
+
+impl Trial {
+    /// A plan with these changes; hosts below 10 are at `iva`, others at `sas`.
+    fn new(budget: usize, canary: Option<usize>, changes: Vec<Change>) -> Trial {
+        let seen = |inv: Inv| {
+            let location = if inv.0 < 10 { "iva" } else { "sas" };
+            (inv, HostSeen { location: location.to_owned(), name: None, rack: None, switch: None })
+        };
+        let hosts = (0..20).map(|host| seen(Inv(host))).collect();
+        let groups = vec![GroupSeen { group: "search".to_owned(), in_service: 100 }];
+        let terms = GroupTerms { budget, one_location: true, canary, settle: SettleTime::Ttl };
+        let plan = Plan { hosts, groups, changes, ..fixture::empty() };
+        Trial { terms, plan, memory: RolloutMemory::default(), passed: 0 }
+    }
+
+    /// What goes now, and why the others wait: `1 2; 3 budget`.
+    fn choose(&self) -> RolloutChoice {
+        let groups = [("search".to_owned(), self.terms)].into();
+        let units = units(&self.plan.changes);
+        let now = at(self.passed);
+        let (known, unknown) = (["search".to_owned()].into(), BTreeMap::new());
+        let view = RolloutView {
+            plan: &self.plan,
+            groups: &groups,
+            memory: &self.memory,
+            times: &FewTimes,
+            is_open: &|_| true,
+            known: &known,
+            unknown: &unknown,
+            now,
+        };
+        choose(&view, &units, 0..units.len())
+    }
+
+    /// The choice in words.
+    fn shown(&self) -> String {
+        let choice = self.choose();
+        let host = |unit: &usize| units(&self.plan.changes)[*unit].changes[0];
+        let number = |unit: &usize| self.plan.changes[host(unit)].subject.host().unwrap().0.to_string();
+        let goes: Vec<String> = choice.goes.iter().map(number).collect();
+        let waits: Vec<String> =
+            choice.held.iter().map(|(unit, why)| format!("{} {}", number(unit), why.code)).collect();
+        format!("{}; {}", goes.join(" "), waits.join(", "))
+    }
+
+    /// Applies what goes, as the state keeps it, and serves it at once; the plan loses it.
+    fn apply(&mut self) {
+        let RolloutChoice { flux, waits, batches, ended, goes, .. } = self.choose();
+        let served = FluxStage::ServedSince(at(self.passed));
+        self.memory.flux.extend(flux.into_iter().map(|row| FluxRow { stage: served, apply: self.passed + 1, ..row }));
+        self.memory.flux.sort_by(|a, b| (&a.subject, a.apply).cmp(&(&b.subject, b.apply)));
+        self.memory.batches = batches;
+        self.memory.waits.extend(waits);
+        self.memory.waits.retain(|subject, _| !ended.contains(subject));
+        let gone: HashSet<usize> =
+            goes.iter().flat_map(|unit| units(&self.plan.changes)[*unit].changes.clone()).collect();
+        let mut place = 0;
+        self.plan.changes.retain(|_| {
+            place += 1;
+            !gone.contains(&(place - 1))
+        });
+    }
+}
+
+#[test]
+fn as_many_go_as_the_budget_lets_and_at_one_location() {
+    let trial = Trial::new(2, None, [1, 2, 3, 11].map(moved).to_vec());
+    assert_eq!(trial.shown(), "1 2; 3 budget, 11 budget");
+    let roomy = Trial::new(4, None, [1, 2, 3, 11].map(moved).to_vec());
+    assert_eq!(roomy.shown(), "1 2 3; 11 location");
+}
+
+#[test]
+fn a_wave_waits_until_the_one_before_has_settled() {
+    let mut trial = Trial::new(2, None, [1, 2, 3, 11].map(moved).to_vec());
+    trial.apply();
+    trial.passed = 599;
+    assert_eq!(trial.shown(), "; 3 budget, 11 budget");
+    trial.passed = 600;
+    assert_eq!(trial.shown(), "3; 11 location");
+    trial.apply();
+    // A clock that is set back ends nothing.
+    trial.passed = 10;
+    assert_eq!(trial.shown(), "; 11 budget");
+    trial.passed = 1200;
+    assert_eq!(trial.shown(), "11; ");
+}
+
+#[test]
+fn what_takes_no_live_value_goes_at_once() {
+    let changes = vec![
+        moved(1),
+        address(2, &[], &["2001:db8::2"]),
+        address(3, &["2001:db8::1"], &["2001:db8::1", "2001:db8::2"]),
+        moved(4),
+    ];
+    let mut trial = Trial::new(1, None, changes);
+    assert_eq!(trial.shown(), "1 2 3; 4 budget");
+    // A new name has its row, too: caches may hold that it does not exist.
+    trial.apply();
+    let settle = |host: u64| trial.memory.rows_of(&Subject::Host(Inv(host))).next().unwrap().settle.as_secs();
+    assert_eq!([1, 2, 3].map(settle), [600, 300, 600]);
+}
+
+#[test]
+fn a_wave_says_when_each_of_the_others_goes_and_how_long_all_takes() {
+    let trial = Trial::new(2, None, [1, 2, 3, 11, 12].map(moved).to_vec());
+    let choice = trial.choose();
+    let until: Vec<u64> =
+        choice.waiting().iter().map(|own| own.until.unwrap().since(at(0)).unwrap().as_secs()).collect();
+    assert_eq!(until, [600, 1200, 1200]);
+    let waves = GroupWaves { group: "search".to_owned(), seconds: 1200, subjects: 5, waves: 3 };
+    assert_eq!(choice.waves, [waves]);
+}
+
+#[test]
+fn a_first_wave_goes_alone_and_what_comes_up_meanwhile_is_of_the_next_batch() {
+    let mut trial = Trial::new(4, Some(1), [1, 2, 3].map(moved).to_vec());
+    assert_eq!(trial.shown(), "1; 2 canary, 3 canary");
+    trial.apply();
+    trial.plan.changes.push(moved(4));
+    assert_eq!(trial.shown(), "; 2 canary, 3 canary, 4 canary");
+    trial.passed = 600;
+    assert_eq!(trial.shown(), "2 3; 4 canary");
+    trial.apply();
+    // All of the batch has gone: the next one has a first wave of its own.
+    trial.plan.changes.push(moved(5));
+    assert_eq!(trial.shown(), "4; 5 canary");
+}
+
+#[test]
+fn without_a_first_wave_what_comes_up_takes_the_room_that_is_left() {
+    let mut trial = Trial::new(2, None, [1, 2, 3].map(moved).to_vec());
+    trial.apply();
+    trial.passed = 600;
+    // It is tried after those that waited, although its number is lower.
+    trial.plan.changes.insert(0, moved(0));
+    assert_eq!(trial.shown(), "0 3; ");
+    trial.terms.budget = 1;
+    assert_eq!(trial.shown(), "3; 0 budget");
+}
+
+#[test]
+fn hosts_that_share_a_change_go_together_or_fit_no_wave() {
+    let mut shared = moved(1);
+    shared.also = vec![Subject::Host(Inv(2))];
+    let mut trial = Trial::new(1, None, vec![shared, moved(3)]);
+    assert_eq!(trial.shown(), "3; 1 does-not-fit");
+    let waits = trial.choose().waits;
+    let wait = &waits[&Subject::Host(Inv(1))].wait;
+    assert_eq!(wait.until, None);
+    assert_eq!(
+        wait.message,
+        "2 of `search` share a change, and the budget is 1; `zonewright plan --host 1 --host 2` \
+         passes the budget"
+    );
+    // Named hosts pass; a pattern that happens to match them does not.
+    trial.plan.only = PlanScope::new([Inv(1), Inv(2)], &[]);
+    assert_eq!(trial.shown(), "1; 3 budget");
+    trial.plan.only = Some(PlanScope { patterns: vec!["host:*".parse().unwrap()], ..PlanScope::default() });
+    assert_eq!(trial.shown(), "3; 1 does-not-fit");
+}
+
+#[test]
+fn what_goes_back_within_its_flux_or_is_changed_again_does_not_wait() {
+    let mut trial = Trial::new(1, None, [1, 2].map(moved).to_vec());
+    trial.apply();
+    // Host 1 has its place in the budget: another change of it makes nothing worse.
+    trial.plan.changes = vec![address(1, &["2001:db8::2"], &["2001:db8::3"]), moved(2)];
+    assert_eq!(trial.shown(), "1; 2 budget");
+    trial.apply();
+    // That was a repair, so a further one needs to fit, unless it goes back to what was there.
+    trial.plan.changes = vec![address(1, &["2001:db8::3"], &["2001:db8::2"])];
+    trial.plan.undoes = Some(2);
+    assert_eq!(trial.shown(), "1; ");
+    trial.passed = 700;
+    trial.plan.changes = vec![address(1, &["2001:db8::2"], &["2001:db8::1"]), moved(2)];
+    trial.memory.flux[0].stage = FluxStage::ServedSince(at(650));
+    assert_eq!(trial.shown(), "1; 2 budget");
+}
+
+#[test]
+fn a_change_that_was_never_made_holds_nothing_back() {
+    let mut trial = Trial::new(1, Some(1), [1, 2].map(moved).to_vec());
+    trial.apply();
+    assert_eq!(trial.shown(), "; 2 budget");
+    trial.memory.flux[0].stage = FluxStage::NotMade;
+    trial.plan.changes = vec![moved(1), moved(2)];
+    assert_eq!(trial.shown(), "2; 1 budget");
+    trial.memory.flux[0].stage = FluxStage::NotServed;
+    trial.passed = 1_000_000;
+    trial.plan.changes = vec![moved(2)];
+    assert_eq!(trial.shown(), "; 2 budget", "until its outcome is known");
+}
+
+#[test]
+fn what_a_plan_no_longer_changes_no_longer_waits() {
+    let mut trial = Trial::new(1, None, [1, 2, 3].map(moved).to_vec());
+    trial.apply();
+    trial.passed = 600;
+    trial.plan.changes = vec![moved(3)];
+    let choice = trial.choose();
+    assert_eq!(choice.ended, [Subject::Host(Inv(2)), Subject::Host(Inv(3))]);
+    // A plan for some hosts says nothing of the others.
+    trial.plan.only = PlanScope::new([Inv(3)], &[]);
+    assert_eq!(trial.choose().ended, [Subject::Host(Inv(3))]);
+}

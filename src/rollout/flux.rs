@@ -1,0 +1,163 @@
+//! Changes that may not have reached all clients yet, and what else is remembered between waves. Pure.
+//!
+//! A row is written before the first message of a change, and counts until the change has settled.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::change::Change;
+use crate::claim::Subject;
+use crate::dns::{ChangeKind, Name, Rrset, Rtype};
+use crate::inventory::value::{Duration, Time};
+
+/// What an RRset was before a change.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FormerRrset {
+    /// The owner name.
+    pub name: Name,
+    /// The type.
+    #[serde(rename = "type", with = "crate::dns::rtype_text")]
+    pub rtype: Rtype,
+    /// Its values in presentation format, sorted as text; empty where there was none.
+    pub values: Vec<String>,
+}
+
+impl FormerRrset {
+    /// An RRset of a change, as it is on one side.
+    fn of(change: &Change, side: Option<&Rrset>) -> FormerRrset {
+        let rtype = change.key.rtype;
+        let values = side.map(|rrset| rrset.rdata_texts(rtype)).unwrap_or_default();
+        FormerRrset { name: change.key.owner.as_name().to_name(), rtype, values }
+    }
+
+    /// What a change found.
+    pub fn before(change: &Change) -> FormerRrset {
+        FormerRrset::of(change, change.kind.before())
+    }
+
+    /// What a change leaves.
+    pub fn after(change: &Change) -> FormerRrset {
+        FormerRrset::of(change, change.kind.after())
+    }
+}
+
+/// Whether a change is of an RRset by which clients reach its subject.
+pub fn is_of_address(change: &Change) -> bool {
+    matches!(change.key.rtype, Rtype::A | Rtype::AAAA | Rtype::CNAME)
+}
+
+/// Whether a change takes a live value from such an RRset.
+pub fn takes_value(change: &Change) -> bool {
+    is_of_address(change)
+        && match &change.kind {
+            ChangeKind::Create { .. } => false,
+            ChangeKind::Delete { .. } => true,
+            ChangeKind::Modify { before, after } => before.rdata().iter().any(|value| !after.rdata().contains(value)),
+        }
+}
+
+/// How far a change is on its way to clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FluxStage {
+    /// Provably nothing of it was made.
+    NotMade,
+    /// It may have been made, and not all name servers are known to serve it.
+    NotServed,
+    /// All name servers serve it since then.
+    ServedSince(Time),
+}
+
+/// A subject of a group that an apply changed, or was about to change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FluxRow {
+    /// The subject.
+    pub subject: Subject,
+    /// The apply, by its number in the journal.
+    pub apply: u64,
+    /// Its group.
+    pub group: String,
+    /// Its location; empty where the export names none.
+    pub location: String,
+    /// How long the change takes to reach all clients, once it is served.
+    pub settle: Duration,
+    /// Whether it takes live values: only then budget, location and canary count it.
+    pub is_disruptive: bool,
+    /// Whether it repairs: then locations do not count it.
+    pub is_repair: bool,
+    /// The batch of its group in whose first wave it went; none where it went otherwise.
+    pub canary_of: Option<u64>,
+    /// What its addresses were before.
+    pub before: Vec<FormerRrset>,
+    /// How far it is.
+    pub stage: FluxStage,
+}
+
+impl FluxRow {
+    /// When it has settled; none while that is not known, and where nothing was made.
+    pub fn settles(&self) -> Option<Time> {
+        match self.stage {
+            FluxStage::ServedSince(served) => Some(served.plus(self.settle)),
+            FluxStage::NotMade | FluxStage::NotServed => None,
+        }
+    }
+
+    /// Whether clients may still see what was there before. A clock that is set back does not end it.
+    pub fn is_in_flux(&self, now: Time) -> bool {
+        self.stage != FluxStage::NotMade && self.settles().is_none_or(|settles| now < settles)
+    }
+}
+
+/// The batch of a group that is open, or was last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GroupBatch {
+    /// Its number, from 1; 0 where there was none.
+    pub number: u64,
+    /// Whether its first wave has settled.
+    pub is_canary_settled: bool,
+    /// How many of the group were in service when a plan last said so.
+    pub in_service: u64,
+}
+
+/// That a subject waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitRecord {
+    /// What an apply said of it last.
+    pub wait: crate::plan::WaitingSubject,
+    /// The group whose batch it is in.
+    pub group: String,
+    /// The batch.
+    pub batch: u64,
+}
+
+/// What is remembered between waves.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RolloutMemory {
+    /// The latest changes of subjects, sorted by subject and apply.
+    pub flux: Vec<FluxRow>,
+    /// The batches, by group.
+    pub batches: BTreeMap<String, GroupBatch>,
+    /// The subjects that wait.
+    pub waits: BTreeMap<Subject, WaitRecord>,
+    /// The latest time that a run noted; none where none did.
+    pub latest: Option<Time>,
+}
+
+impl RolloutMemory {
+    /// The time that holds for waves. A clock that was set back would bring back what has settled, and let it pass as a repair:
+    /// the latest time that a run noted holds until the clock has passed it.
+    pub fn now(&self, clock: Time) -> Time {
+        self.latest.map_or(clock, |latest| latest.max(clock))
+    }
+
+    /// The rows of a subject.
+    pub fn rows_of<'m>(&'m self, subject: &'m Subject) -> impl Iterator<Item = &'m FluxRow> {
+        let start = self.flux.partition_point(|row| row.subject < *subject);
+        self.flux[start..].iter().take_while(move |row| row.subject == *subject)
+    }
+
+    /// Where a subject was when it last changed; none where nothing is known of it.
+    pub fn location_of<'m>(&'m self, subject: &'m Subject) -> Option<&'m str> {
+        self.rows_of(subject).last().map(|row| row.location.as_str())
+    }
+}

@@ -1,0 +1,161 @@
+//! The units of a plan as rollouts see them: the subjects of each that a budget counts, and why it may pass. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::flux::{FluxRow, FormerRrset, RolloutMemory, is_of_address, takes_value};
+use super::units::{ChangeUnit, is_one};
+use crate::change::Change;
+use crate::claim::Subject;
+use crate::dns::RrKey;
+use crate::inventory::rollout::SettleTime;
+use crate::inventory::value::{Duration, Time};
+use crate::plan::Plan;
+use crate::target::ZoneId;
+
+/// What holds for a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GroupTerms {
+    /// How many may be unreachable at once; at least 1.
+    pub budget: usize,
+    /// Whether all of them are at one location.
+    pub one_location: bool,
+    /// How many go in the first wave of a batch.
+    pub canary: Option<usize>,
+    /// How long a change takes to reach all clients.
+    pub settle: SettleTime,
+}
+
+/// How long caches may hold what is there.
+pub trait CacheTimes {
+    /// That a name does not exist (RFC 2308 section 5).
+    fn negative(&self, zone: &ZoneId) -> Duration;
+
+    /// What an RRset was before, where an earlier change of it was less than its TTL ago: that TTL.
+    fn former(&self, key: &RrKey) -> Option<Duration>;
+}
+
+/// A subject of a unit that is in a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnitMember<'p> {
+    /// The subject.
+    pub subject: &'p Subject,
+    /// Its group.
+    pub group: &'p str,
+    /// Its location; empty where none is known.
+    pub location: &'p str,
+    /// Its rack; empty where none is known.
+    pub rack: &'p str,
+    /// Whether its changes take live values.
+    pub is_disruptive: bool,
+    /// How long they take to reach all clients.
+    pub settle: Duration,
+    /// What its addresses are before.
+    pub before: Vec<FormerRrset>,
+    /// Whether its disruptive change repairs.
+    pub repairs: bool,
+}
+
+/// What a plan is seen with.
+pub struct RolloutView<'p> {
+    /// The plan.
+    pub plan: &'p Plan,
+    /// The groups.
+    pub groups: &'p BTreeMap<String, GroupTerms>,
+    /// What is remembered.
+    pub memory: &'p RolloutMemory,
+    /// How long caches hold what is there.
+    pub times: &'p dyn CacheTimes,
+    /// Whether a change, by its place, is still to be made.
+    pub is_open: &'p dyn Fn(usize) -> bool,
+    /// The projects whose settings can be read: of others a plan says nothing.
+    pub known: &'p BTreeSet<String>,
+    /// What is used as the location of hosts of which nothing is known.
+    pub unknown: &'p BTreeMap<Subject, String>,
+    /// The clock.
+    pub now: Time,
+}
+
+impl<'p> RolloutView<'p> {
+    /// The subjects of a unit that are in a group and whose addresses it changes, in the order of the plan.
+    pub fn members(&self, unit: &ChangeUnit) -> Vec<UnitMember<'p>> {
+        let mut members: Vec<UnitMember<'p>> = Vec::new();
+        let changes = &self.plan.changes;
+        let is_asked = |place: &&usize| is_of_address(&changes[**place]) && (self.is_open)(**place);
+        for place in unit.changes.iter().filter(is_asked) {
+            let change = &changes[*place];
+            for subject in change.subjects() {
+                // Names that a host had are no longer in service.
+                let Subject::Host(_) = subject else { continue };
+                let Some((group, terms)) = self.groups.get_key_value(&change.project) else { continue };
+                if members.iter().all(|member| member.subject != subject) {
+                    members.push(self.member(subject, group, terms, unit));
+                }
+            }
+        }
+        members
+    }
+
+    /// A subject of a unit.
+    fn member(&self, subject: &'p Subject, group: &'p str, terms: &GroupTerms, unit: &ChangeUnit) -> UnitMember<'p> {
+        let open = unit.changes.iter().filter(|place| (self.is_open)(**place));
+        let changes = open.map(|place| &self.plan.changes[*place]);
+        let own: Vec<&Change> = changes.filter(|change| change.subjects().any(|its| its == subject)).collect();
+        let seen = subject.host().and_then(|inv| self.plan.hosts.get(&inv));
+        let location = seen.map(|seen| seen.location.as_str()).or_else(|| self.memory.location_of(subject));
+        let location = location.or_else(|| self.unknown.get(subject).map(String::as_str));
+        let addresses: Vec<&Change> = own.iter().copied().filter(|change| is_of_address(change)).collect();
+        UnitMember {
+            subject,
+            group,
+            location: location.unwrap_or_default(),
+            rack: seen.and_then(|seen| seen.rack.as_deref()).unwrap_or_default(),
+            is_disruptive: addresses.iter().any(|change| takes_value(change)),
+            settle: self.settle(terms, &own),
+            before: addresses.iter().map(|change| FormerRrset::before(change)).collect(),
+            repairs: self.repairs((subject, group), &addresses),
+        }
+    }
+
+    /// How long changes take to reach all clients, once name servers serve them.
+    fn settle(&self, terms: &GroupTerms, changes: &[&Change]) -> Duration {
+        if let SettleTime::Fixed(settle) = terms.settle {
+            return settle;
+        }
+        let held = |change: &&Change| {
+            let live = match change.kind.before() {
+                Some(before) => Duration::from_secs(u64::from(before.ttl().as_secs())),
+                None => self.times.negative(&change.zone_id()),
+            };
+            self.times.former(&change.key).map_or(live, |former| former.max(live))
+        };
+        changes.iter().map(held).max().unwrap_or(Duration::from_secs(0))
+    }
+
+    /// Whether a disruptive change of a subject repairs: it is in flux since a change that was no repair, so that it has
+    /// its place in the budget already; or all of it goes back to what it had before a change that has not settled.
+    fn repairs(&self, (subject, group): (&Subject, &str), addresses: &[&Change]) -> bool {
+        let of_group = |row: &&FluxRow| row.group == group && row.is_in_flux(self.now);
+        let in_flux = || self.memory.rows_of(subject).filter(of_group);
+        let has_place = in_flux().any(|row| row.is_disruptive && !row.is_repair);
+        let goes_back = |change: &&Change| in_flux().any(|row| row.before.contains(&FormerRrset::after(change)));
+        let mut disruptive = addresses.iter().copied().filter(|change| takes_value(change)).peekable();
+        has_place || disruptive.peek().is_some() && disruptive.all(|change| goes_back(&change))
+    }
+
+    /// Whether the command line names all disruptive subjects of a unit: then nothing holds it back.
+    pub fn is_named(&self, members: &[UnitMember<'_>]) -> bool {
+        let Some(only) = &self.plan.only else { return false };
+        let names = |member: &UnitMember<'_>| only.subjects.iter().any(|named| is_one(named, member.subject));
+        members.iter().filter(|member| member.is_disruptive).all(names)
+    }
+
+    /// Whether the plan is about all of a group, so that what it does not change no longer waits.
+    pub fn covers(&self, group: &str) -> bool {
+        let is_whole = |only: &crate::plan::PlanScope| {
+            !only.picks_subjects() && only.projects.iter().any(|project| project == group)
+        };
+        let is_short = self.plan.notices.iter().any(|notice| notice.code.tells_of_failure());
+        let is_made_of_inventory = self.plan.undoes.is_none() && self.plan.fleet.is_some();
+        is_made_of_inventory && !is_short && self.known.contains(group) && self.plan.only.as_ref().is_none_or(is_whole)
+    }
+}

@@ -1,0 +1,270 @@
+//! Rollouts: what goes with each wave, what waits and why, and what passes.
+
+#[path = "folder/copy.rs"]
+mod copy;
+#[path = "folder/edit.rs"]
+mod edit;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use copy::copy;
+use edit::edit;
+
+/// What a command printed as a document, and its exit code.
+struct Ran {
+    /// The document.
+    document: Value,
+    /// The exit code.
+    exit: i32,
+}
+
+impl Ran {
+    /// The hosts with their outcomes: `101 applied, 102 waiting`.
+    fn hosts(&self) -> String {
+        let hosts = self.document["hosts"].as_array().expect("a list of hosts");
+        let shown: Vec<String> = hosts.iter().map(|host| format!("{} {}", host["host"], host["outcome"])).collect();
+        shown.join(", ").replace('"', "")
+    }
+
+    /// What waits: `host:102 budget 2026-11-20T03:00:00Z`.
+    fn waiting(&self) -> Vec<String> {
+        let waiting = self.document["waiting"].as_array().expect("a list of what waits");
+        let shown = |own: &Value| format!("{} {} {}", own["subject"], own["code"], own["until"]).replace('"', "");
+        waiting.iter().map(shown).collect()
+    }
+}
+
+/// Runs a command in a workspace as of a time.
+fn run(workspace: &Path, now: &str, args: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    command.args(args).args(["--format", "json", "-q", "--now", now, "-C"]).arg(workspace);
+    let output = command.output().expect("the binary was built for this test");
+    let document = serde_json::from_slice(&output.stdout);
+    let document = document.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    Ran { document, exit: output.status.code().expect("an exit code") }
+}
+
+/// A time of the day on which all begins.
+fn at(time: &str) -> String {
+    format!("2026-11-20T{time}Z")
+}
+
+/// A workspace in which both hosts of a project have an address that is not theirs, and the project has this rollout.
+fn moved(rollout: &str) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let workspace = folder.path();
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/_base"), workspace);
+    let project = workspace.join("projects/web.yaml");
+    let text = fs::read_to_string(&project).expect("a project");
+    fs::write(&project, format!("{text}rollout: {{{rollout}}}\n")).expect("a project");
+    for host in ["101", "102"] {
+        let zone = "zones/web.example.net.zone";
+        edit(
+            workspace,
+            zone,
+            &format!("AAAA 2001:db8:0:1:0:1478:0:{host}\n"),
+            &format!("AAAA 2001:db8:0:1::bad:{host}\n"),
+        );
+    }
+    folder
+}
+
+/// Whether a host has its own address in the zone file.
+fn is_right(workspace: &Path, host: &str) -> bool {
+    let zone = fs::read_to_string(workspace.join("zones/web.example.net.zone")).expect("a zone");
+    zone.contains(&format!("AAAA 2001:db8:0:1:0:1478:0:{host}\n"))
+}
+
+/// Saves the plan as of a time; gives its path.
+fn saved(workspace: &Path, now: &str) -> String {
+    let file = workspace.join("plan.json").display().to_string();
+    assert_eq!(run(workspace, now, &["plan", "--out", &file]).exit, 0);
+    file
+}
+
+#[test]
+fn a_plan_says_what_waits_and_for_how_long() {
+    let folder = moved("max_unavailable: 1");
+    let plan = run(folder.path(), &at("02:00:00"), &["plan"]);
+    assert_eq!(plan.waiting(), ["host:102 budget 2026-11-20T03:00:00Z"]);
+    let waves = serde_json::json!([{ "group": "web", "seconds": 3600, "subjects": 2, "waves": 2 }]);
+    assert_eq!(plan.document["waves"], waves);
+    let groups = serde_json::json!([{ "group": "web", "in_service": 2 }]);
+    assert_eq!(plan.document["groups"], groups);
+    // Neither is part of what it does.
+    let later = run(folder.path(), &at("02:10:00"), &["plan"]);
+    assert_eq!(plan.document["effect"], later.document["effect"]);
+}
+
+#[test]
+fn one_wave_goes_and_the_next_one_when_it_has_settled() {
+    let folder = moved("max_unavailable: 1");
+    let workspace = folder.path();
+    let file = saved(workspace, &at("02:00:00"));
+    let first = run(workspace, &at("02:05:00"), &["apply", &file]);
+    assert_eq!((first.exit, first.hosts().as_str()), (5, "101 applied, 102 waiting"));
+    assert_eq!(first.waiting(), ["host:102 budget 2026-11-20T03:05:00Z"]);
+    assert!(is_right(workspace, "101") && !is_right(workspace, "102"));
+    // The same plan, a new one, and a clock that was set back: the budget holds for all.
+    for (now, args) in [
+        ("03:04:59", &["resume"][..]),
+        ("03:04:59", &["apply", &file]),
+        ("03:04:59", &["apply", "--auto"]),
+        ("01:00:00", &["resume"]),
+    ] {
+        let early = run(workspace, &at(now), args);
+        assert_eq!(early.exit, if now < "02" { 3 } else { 5 }, "{args:?} at {now}: {}", early.document);
+        assert!(!is_right(workspace, "102"), "{args:?} at {now}");
+    }
+    let status = run(workspace, &at("03:00:00"), &["status"]);
+    assert_eq!(status.waiting(), ["host:102 budget 2026-11-20T03:05:00Z"]);
+    let since = &status.document["waiting"][0]["since"];
+    assert_eq!(since, "2026-11-20T02:05:00Z");
+    let second = run(workspace, &at("03:05:00"), &["resume"]);
+    assert_eq!((second.exit, second.hosts().as_str()), (0, "101 applied, 102 applied"));
+    assert!(second.waiting().is_empty() && is_right(workspace, "102"));
+    assert!(run(workspace, &at("03:06:00"), &["status"]).waiting().is_empty());
+}
+
+#[test]
+fn an_undo_in_time_does_not_wait_and_a_later_one_does() {
+    let folder = moved("max_unavailable: 1, settle: 1h");
+    let workspace = folder.path();
+    run(workspace, &at("02:00:00"), &["apply", "--auto"]);
+    run(workspace, &at("03:00:00"), &["apply", "--auto"]);
+    assert!(is_right(workspace, "101") && is_right(workspace, "102"));
+    // Host 102 is in flux, so that 101 would have to wait; its own change goes back at once.
+    let undone = run(workspace, &at("03:30:00"), &["undo", "2", "--yes"]);
+    assert_eq!((undone.exit, undone.hosts().as_str()), (0, "102 applied"));
+    assert!(!is_right(workspace, "102"));
+    let late = run(workspace, &at("03:40:00"), &["undo", "1", "--yes"]);
+    assert_eq!((late.exit, late.hosts().as_str()), (5, "101 waiting"));
+    assert!(is_right(workspace, "101"));
+    let later = run(workspace, &at("04:30:00"), &["undo", "1", "--yes"]);
+    assert_eq!((later.exit, later.hosts().as_str()), (0, "101 applied"));
+}
+
+#[test]
+fn a_host_that_is_named_passes() {
+    let folder = moved("max_unavailable: 1, canary: 1");
+    let workspace = folder.path();
+    assert_eq!(run(workspace, &at("02:00:00"), &["apply", "--auto"]).exit, 5);
+    let named = run(workspace, &at("02:01:00"), &["apply", "--auto", "--host", "102"]);
+    assert_eq!((named.exit, named.hosts().as_str()), (0, "102 applied"));
+    assert!(is_right(workspace, "102"));
+}
+
+#[test]
+fn a_first_wave_goes_alone_although_the_budget_has_room() {
+    let folder = moved("max_unavailable: 2, canary: 1, settle: 10m");
+    let workspace = folder.path();
+    let first = run(workspace, &at("02:00:00"), &["apply", "--auto"]);
+    assert_eq!((first.exit, first.waiting()), (5, vec!["host:102 canary 2026-11-20T02:10:00Z".to_owned()]));
+    assert_eq!(run(workspace, &at("02:09:59"), &["apply", "--auto"]).exit, 5);
+    let second = run(workspace, &at("02:10:00"), &["apply", "--auto"]);
+    assert_eq!((second.exit, second.hosts().as_str()), (0, "102 applied"));
+}
+
+#[test]
+fn later_waves_may_go_longer_than_the_first_one() {
+    let folder = moved("max_unavailable: 1");
+    let workspace = folder.path();
+    let file = saved(workspace, &at("02:00:00"));
+    let expired = run(workspace, "2026-11-21T02:00:01Z", &["apply", &file]);
+    assert_eq!((expired.exit, &expired.document["refused"]["code"]), (3, &Value::from("plan-expired")));
+    assert_eq!(run(workspace, &at("02:05:00"), &["apply", &file]).exit, 5);
+    let too_late = run(workspace, "2026-11-27T02:00:01Z", &["apply", &file]);
+    assert_eq!((too_late.exit, &too_late.document["refused"]["code"]), (3, &Value::from("plan-expired")));
+    let later = run(workspace, "2026-11-27T02:00:00Z", &["apply", &file]);
+    assert_eq!((later.exit, later.hosts().as_str()), (0, "101 already-applied, 102 applied"));
+}
+
+#[test]
+fn a_command_that_waits_sends_wave_after_wave() {
+    let folder = moved("max_unavailable: 1, settle: 1s");
+    let workspace = folder.path();
+    let all = run(workspace, &at("02:00:00"), &["apply", "--auto", "--wait", "5m"]);
+    assert_eq!((all.exit, all.hosts().as_str()), (0, "101 applied, 102 applied"), "{}", all.document);
+    let folder = moved("max_unavailable: 1, settle: 1h");
+    let short = run(folder.path(), &at("02:00:00"), &["apply", "--auto", "--wait", "1m"]);
+    assert_eq!((short.exit, short.hosts().as_str()), (5, "101 applied, 102 waiting"));
+}
+
+#[test]
+fn what_takes_no_live_address_goes_at_once() {
+    let folder = moved("max_unavailable: 1");
+    let workspace = folder.path();
+    edit(workspace, "zones/web.example.net.zone", "sas0-0002 AAAA 2001:db8:0:1::bad:102\n", "");
+    let all = run(workspace, &at("02:00:00"), &["apply", "--auto"]);
+    assert_eq!((all.exit, all.hosts().as_str()), (0, "101 applied, 102 applied"));
+}
+
+#[test]
+fn a_budget_that_is_no_number_is_said_where_it_is() {
+    for (rollout, code, exit) in [
+        ("max_unavailable: 0", "bad-value", 1),
+        ("max_unavailable: 0%", "bad-value", 1),
+        ("canary: 1", "missing-key", 1),
+        ("max_unavailable: 1, settle: soon", "bad-value", 1),
+        ("max_unavailable: 1, canery: 1", "unknown-key", 1),
+        ("max_unavailable: 2", "rollout-budget", 0),
+        ("max_unavailable: 1%", "rollout-budget", 0),
+        ("max_unavailable: 1, settle: 10s", "rollout-settle", 0),
+    ] {
+        let folder = moved(rollout);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+        command.args(["check", "--now", &at("02:00:00"), "-C"]).arg(folder.path());
+        let output = command.output().expect("the binary was built for this test");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let found = said.lines().any(|line| line.starts_with("projects/web.yaml:6:") && line.contains(code));
+        assert!(found, "{rollout}: {said}");
+        assert_eq!(output.status.code(), Some(exit), "{rollout}: {said}");
+    }
+}
+
+#[test]
+fn an_undo_of_hosts_whose_locations_are_not_known_takes_one_after_another() {
+    let folder = moved("max_unavailable: 2");
+    let workspace = folder.path();
+    let project = workspace.join("projects/web.yaml");
+    let with_rollout = fs::read_to_string(&project).expect("a project");
+    fs::write(&project, with_rollout.replace("rollout: {max_unavailable: 2}\n", "")).expect("a project");
+    assert_eq!(run(workspace, &at("02:00:00"), &["apply", "--auto"]).exit, 0);
+    fs::write(&project, with_rollout).expect("a project");
+    let undone = run(workspace, &at("08:00:00"), &["undo", "1", "--yes"]);
+    assert_eq!((undone.exit, undone.hosts().as_str()), (5, "101 applied, 102 waiting"));
+    assert_eq!(undone.waiting(), ["host:102 location 2026-11-20T09:00:00Z"]);
+}
+
+#[test]
+fn a_first_wave_that_was_put_back_does_not_count() {
+    let folder = moved("max_unavailable: 2, canary: 1, settle: 10m");
+    let workspace = folder.path();
+    assert_eq!(run(workspace, &at("02:00:00"), &["apply", "--auto"]).exit, 5);
+    let undone = run(workspace, &at("02:05:00"), &["undo", "1", "--yes"]);
+    assert_eq!((undone.exit, undone.hosts().as_str()), (0, "101 applied"));
+    // After it has settled the next wave is a first one again.
+    let again = run(workspace, &at("02:20:00"), &["apply", "--auto"]);
+    assert_eq!((again.exit, again.document["counts"]["applied"].as_u64()), (5, Some(1)), "{}", again.document);
+    assert_eq!(again.waiting().len(), 1);
+    assert!(again.waiting()[0].contains("canary"), "{:?}", again.waiting());
+}
+
+#[test]
+fn what_waits_is_not_forgotten_where_the_project_cannot_be_read() {
+    let folder = moved("max_unavailable: 1");
+    let workspace = folder.path();
+    assert_eq!(run(workspace, &at("02:00:00"), &["apply", "--auto"]).exit, 5);
+    let project = workspace.join("projects/web.yaml");
+    let good = fs::read_to_string(&project).expect("a project");
+    fs::write(&project, format!("{good}ttl: soon\n")).expect("a project");
+    run(workspace, &at("02:10:00"), &["apply", "--auto"]);
+    fs::write(&project, good).expect("a project");
+    let status = run(workspace, &at("02:20:00"), &["status"]);
+    assert_eq!(status.document["waiting"][0]["since"], "2026-11-20T02:00:00Z");
+}
