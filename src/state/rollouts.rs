@@ -80,6 +80,7 @@ impl<D: SqlDatabase> RolloutRegister for D {
         self.write(|change| {
             let sql = format!("UPDATE flux SET is_over = 1 WHERE is_over = 0 AND NOT {MADE}");
             change.execute(&sql, &[])?;
+            keep_latest(change, Some(now))?;
             serve(change, StepsKnown::All, now)
         })
     }
@@ -97,6 +98,9 @@ const COUNTS: &str = "EXISTS (SELECT 1 FROM flux_updates u JOIN batches b ON b.a
 
 /// Keeps the rows of what an apply is about to change, and what waits.
 pub fn begin_wave(change: &dyn SqlChange, apply: ApplyId, choice: &RolloutChoice) -> Result<(), Problem> {
+    if !choice.flux.is_empty() {
+        keep_latest(change, None)?;
+    }
     for (subject, former) in &choice.outdated {
         for table in ["flux", "flux_zones", "flux_updates"] {
             let sql = format!("DELETE FROM {table} WHERE subject = ?1 AND apply = ?2");
@@ -208,9 +212,22 @@ pub fn serve(change: &dyn SqlChange, known: StepsKnown, now: Time) -> Result<(),
 
 /// The latest time that a run noted.
 fn latest(state: &(impl SqlRead + ?Sized)) -> Result<Option<Time>, Problem> {
-    let sql = "SELECT (SELECT max(COALESCE(finished, started)) FROM applies), (SELECT max(served) FROM flux_zones)";
-    let times = state.row(sql, &[], |row| Ok((row.get::<Option<Time>>(0)?, row.get::<Option<Time>>(1)?)))?;
-    Ok(times.and_then(|(ended, served)| ended.max(served)))
+    let times = [
+        "SELECT max(started) FROM applies",
+        "SELECT max(finished) FROM applies",
+        "SELECT max(served) FROM flux_zones",
+        "SELECT max(latest) FROM rollout_clock",
+    ];
+    let time = |sql| Ok(state.row(sql, &[], |row| row.get::<Option<Time>>(0))?.flatten());
+    times.into_iter().try_fold(None, |latest, sql| Ok(time(sql)?.max(latest)))
+}
+
+/// Keeps the latest time apart from what it is known of: rows that have settled are deleted, and an apply that is resumed
+/// has not ended. Without it, a clock that was set back would then bring back what has settled.
+fn keep_latest(change: &dyn SqlChange, now: Option<Time>) -> Result<(), Problem> {
+    let sql = "INSERT INTO rollout_clock (one, latest) VALUES (1, ?1)
+         ON CONFLICT (one) DO UPDATE SET latest = excluded.latest";
+    latest(change)?.max(now).map_or(Ok(()), |latest| change.execute(sql, values![latest]).map(drop))
 }
 
 /// The rows of changes, sorted by subject and apply.

@@ -5,7 +5,7 @@
 //! final dot.
 
 /// What makes each version of the one before; the first is made of nothing.
-pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12, V13];
+pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12, V13, V14];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -428,6 +428,14 @@ CREATE TABLE rollout_waits (
     code TEXT NOT NULL,
     until BIGINT,
     message TEXT NOT NULL
+);
+";
+
+/// What version 14 adds: the latest time at which waves were chosen. It never falls, and has one row at most.
+const V14: &str = "
+CREATE TABLE rollout_clock (
+    one BIGINT NOT NULL PRIMARY KEY,
+    latest BIGINT NOT NULL
 );
 ";
 

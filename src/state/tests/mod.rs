@@ -16,6 +16,8 @@ mod past;
 
 mod publication;
 
+mod rollouts;
+
 mod seal;
 
 mod undone;

@@ -2,6 +2,7 @@
 DROP TABLE flux_updates;
 DROP TABLE flux_zones;
 DROP TABLE flux;
+DROP TABLE rollout_clock;
 DROP TABLE rollout_batches;
 DROP TABLE rollout_waits;
 DROP TABLE stated_rrsets;
