@@ -83,9 +83,9 @@ fn a_journal_that_may_not_grow_stops_an_apply_which_can_be_taken_up() {
     let Some(rig) = Rig::demo(Kind::Bind) else { return };
     let plan = rig.plan();
     let apply = apply_command(rig.workspace.path(), &plan.file, &[]);
-    // 640 blocks of 512 octets: room for the plan, and for a part of what is to be kept of its updates.
+    // 832 blocks of 512 octets: room for the plan, and for a part of what is to be kept of its updates.
     let mut limited = Command::new("/bin/sh");
-    limited.args(["-c", "ulimit -f 640; exec \"$@\"", "sh"]).arg(apply.get_program()).args(apply.get_args());
+    limited.args(["-c", "ulimit -f 832; exec \"$@\"", "sh"]).arg(apply.get_program()).args(apply.get_args());
     let applied = Applied::new(limited.output().expect("it runs"));
     assert_eq!(applied.exit, Some(1), "{}", applied.said());
     assert!(applied.said().contains("the journal could not be completed"), "{}", applied.said());
