@@ -373,7 +373,9 @@ fn look<'a>(
     let rrsets = plan.zones.iter().find(|seen| is_it(seen)).map(|seen| seen.rrsets);
     let mut answers = writer.observe(zone, &questions, rrsets)?.into_iter();
     let soa = answers.next();
-    let (serial, negative_ttl) = (soa.as_ref().and_then(serial), soa.as_ref().and_then(negative_ttl));
+    let soa = soa.as_ref().and_then(Answer::soa);
+    let serial = soa.and_then(|(soa, _)| soa.serial()).map(Serial::into_int);
+    let negative_ttl = soa.and_then(|(soa, ttl)| soa.negative_ttl(ttl));
     let fence = match marker {
         None => None,
         Some(key) => Some((key, standing_marker(writer, zone, answers.next())?)),
@@ -381,18 +383,6 @@ fn look<'a>(
     let places = places.to_vec();
     let copy = access.copy.clone();
     Ok((SurveyedCopy { copy, writer, fence, serial, negative_ttl, rrsets, places }, answers.collect()))
-}
-
-/// The serial of a SOA.
-fn serial(answer: &Answer) -> Option<u32> {
-    let Answer::Holds(Rtype::SOA, rrset) = answer else { return None };
-    rrset.rdata().first()?.as_rdata(Rtype::SOA).serial().map(Serial::into_int)
-}
-
-/// The time for which caches hold that a name does not exist, as a SOA says.
-fn negative_ttl(answer: &Answer) -> Option<Ttl> {
-    let Answer::Holds(Rtype::SOA, rrset) = answer else { return None };
-    rrset.rdata().first()?.as_rdata(Rtype::SOA).negative_ttl(rrset.ttl())
 }
 
 /// What is at a marker's place.

@@ -70,7 +70,7 @@ fn settle_warning(inventory: &Inventory, project: ProjectIndex, terms: &RolloutT
     let holds = |zone: &&ZoneSpec| domain.as_name().is_at_or_below(zone.name.as_name());
     let zone = inventory.config.zones.iter().filter(holds).max_by_key(|zone| zone.name.as_name().as_wire().len());
     let ttl = zone.map_or(Ttl::DEFAULT, |zone| inventory.wanted_ttl(project, zone));
-    if settle >= Duration::from_secs(u64::from(ttl.as_secs())) {
+    if settle >= Duration::from(ttl) {
         return None;
     }
     let message = format!("{settle} is shorter than the TTL of the records, {} seconds", ttl.as_secs());

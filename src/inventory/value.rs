@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use ipnet::Ipv6Net;
 
+use crate::dns::Ttl;
 use crate::document::text_in_documents;
 
 /// An inventory number: who a host is, for ever.
@@ -329,6 +330,12 @@ pub struct Duration(u128);
 
 /// Nanoseconds in a second.
 const SECOND: u128 = 1_000_000_000;
+
+impl From<Ttl> for Duration {
+    fn from(ttl: Ttl) -> Duration {
+        Duration::from_secs(u64::from(ttl.as_secs()))
+    }
+}
 
 impl Duration {
     /// Whole seconds.

@@ -126,7 +126,7 @@ fn negative_times(live: &Live) -> BTreeMap<ZoneId, Duration> {
         let contents = zone.contents()?;
         let soa = contents.rrset(contents.apex().as_name(), Rtype::SOA)?;
         let negative = soa.rdata().next()?.negative_ttl(soa.ttl())?;
-        Some((contents.apex().clone(), Duration::from_secs(u64::from(negative.as_secs()))))
+        Some((contents.apex().clone(), Duration::from(negative)))
     };
     let any = PoolName::unknown();
     live.zones()
@@ -198,7 +198,7 @@ fn surveyed_times(survey: &Survey<'_>) -> BTreeMap<ZoneId, Duration> {
     let mut times: BTreeMap<ZoneId, Duration> = BTreeMap::new();
     for copy in survey.copies() {
         if let Some(negative) = copy.negative_ttl {
-            let time = Duration::from_secs(u64::from(negative.as_secs()));
+            let time = Duration::from(negative);
             let known = times.entry(copy.copy.zone_id()).or_insert(time);
             *known = time.max(*known);
         }

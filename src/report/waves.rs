@@ -50,7 +50,7 @@ impl WaitGroup<'_> {
     }
 
     /// What is said of them, each message once, in the order of subjects.
-    pub fn messages(&self) -> Vec<&str> {
+    fn messages(&self) -> Vec<&str> {
         let mut messages: Vec<&str> = Vec::new();
         for waiting in &self.subjects {
             if !messages.contains(&waiting.message.as_str()) {
@@ -58,6 +58,14 @@ impl WaitGroup<'_> {
             }
         }
         messages
+    }
+
+    /// The lines of these messages: as many as are shown of so many, and how many are not.
+    pub fn lines(&self, shown: impl Fn(usize) -> usize) -> Vec<String> {
+        let messages = self.messages();
+        let shown = shown(messages.len());
+        let more = (shown < messages.len()).then(|| format!("and {} more (-v lists all)", messages.len() - shown));
+        messages[..shown].iter().map(|message| (*message).to_owned()).chain(more).collect()
     }
 }
 

@@ -123,7 +123,7 @@ impl<'p> RolloutView<'p> {
         }
         let held = |change: &&Change| {
             let live = match change.kind.before() {
-                Some(before) => Duration::from_secs(u64::from(before.ttl().as_secs())),
+                Some(before) => Duration::from(before.ttl()),
                 None => self.times.negative(&change.zone_id()),
             };
             self.times.former(&change.key).map_or(live, |former| former.max(live))

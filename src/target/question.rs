@@ -1,6 +1,6 @@
 //! Questions about single names of a zone, and what a target answers. Pure.
 
-use crate::dns::{Name, NameRef, Rdata, RrKey, Rrset, Rtype, ZoneName};
+use crate::dns::{Name, NameRef, Rdata, RdataRef, RrKey, Rrset, Rtype, Ttl, ZoneName};
 
 /// The first label of names that no host has.
 pub const PROBE: &[u8] = b"_zonewright-probe";
@@ -67,6 +67,14 @@ pub enum Answer {
     Delegated(Name, Option<Rrset>),
     /// The name is below this DNAME.
     BelowDname(Name, Rrset),
+}
+
+impl Answer {
+    /// The SOA that is there, with its TTL.
+    pub fn soa(&self) -> Option<(RdataRef<'_>, Ttl)> {
+        let Answer::Holds(Rtype::SOA, rrset) = self else { return None };
+        Some((rrset.rdata().first()?.as_rdata(Rtype::SOA), rrset.ttl()))
+    }
 }
 
 /// What a server says about a name, regardless of the type.

@@ -11,7 +11,7 @@ use crate::consensus::{RrsetTask, TakenRrset, TargetServed};
 use crate::dns::{Name, Rtype, Serial, ZoneName};
 use crate::parallel::side_by_side;
 use crate::state::{SentFate, SentUpdate};
-use crate::target::{Answer, CopyId, Question, TargetId, WriteTarget, ZoneId};
+use crate::target::{CopyId, Question, TargetId, WriteTarget, ZoneId};
 
 /// The targets of the zones of an apply.
 #[derive(Clone, Copy)]
@@ -129,8 +129,8 @@ impl TakingTargets<'_> {
 /// The serial that a target serves now; none where it cannot be read.
 pub fn serial(writer: &dyn WriteTarget, zone: &ZoneName) -> Option<Serial> {
     let answers = writer.observe(zone, &[Question::soa(zone)], None).ok()?;
-    let Some(Answer::Holds(Rtype::SOA, rrset)) = answers.first() else { return None };
-    rrset.rdata().first()?.as_rdata(Rtype::SOA).serial()
+    let (soa, _) = answers.first()?.soa()?;
+    soa.serial()
 }
 
 /// The RRset of a change.

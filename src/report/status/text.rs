@@ -174,12 +174,7 @@ impl TextPage<'_> {
             self.line(2, &group.headline());
             let since = group.subjects.iter().map(|waiting| waiting.since).min();
             since.iter().for_each(|since| self.line(4, &format!("the first since {since}")));
-            let messages = group.messages();
-            let shown = self.options.shown(messages.len());
-            messages[..shown].iter().for_each(|message| self.line(4, &sanitize(message)));
-            if shown < messages.len() {
-                self.line(4, &format!("and {} more (-v lists all)", messages.len() - shown));
-            }
+            group.lines(|all| self.options.shown(all)).iter().for_each(|line| self.line(4, &sanitize(line)));
             let shown = self.options.shown(group.subjects.len());
             let subjects: Vec<String> = group.subjects[..shown].iter().map(|own| own.subject.to_string()).collect();
             let more = group.subjects.len() - shown;

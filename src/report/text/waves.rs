@@ -23,12 +23,7 @@ pub fn lines(plan: &Plan, options: &TextOptions) -> Vec<(usize, String)> {
     }
     for group in by_reason(&plan.waiting) {
         lines.push((2, group.headline()));
-        let messages = group.messages();
-        let shown = options.shown(messages.len());
-        lines.extend(messages[..shown].iter().map(|message| (4, (*message).to_owned())));
-        if shown < messages.len() {
-            lines.push((4, format!("and {} more (-v lists all)", messages.len() - shown)));
-        }
+        lines.extend(group.lines(|all| options.shown(all)).into_iter().map(|line| (4, line)));
     }
     lines.into_iter().map(|(depth, line)| (depth, sanitize(&line))).collect()
 }

@@ -104,7 +104,7 @@ impl World {
         let served = self.name_servers[name_server].rrset(name.as_name(), Rtype::AAAA);
         let ttl = served.map_or(Ttl::from_secs(300).unwrap(), Rrset::ttl);
         let addresses = served.map(|rrset| rrset.rdata_texts(Rtype::AAAA)).unwrap_or_default();
-        let until = self.now.plus(Duration::from_secs(u64::from(ttl.as_secs())));
+        let until = self.now.plus(Duration::from(ttl));
         self.resolvers[resolver].insert(name, (addresses, until));
     }
 
