@@ -56,6 +56,8 @@ pub mod process;
 
 pub mod http;
 
+pub mod health;
+
 pub mod plan;
 
 pub mod review;

@@ -46,6 +46,8 @@ const FILES: &[File] = &[
             ("`[zone.apex]`", "/$defs/apex"),
             ("`[limits]`", "/$defs/limits"),
             ("An entry of `hosts` in `[limits]`", "/$defs/limit"),
+            ("`[gate.NAME]`", "/$defs/gate"),
+            ("`[probe.NAME]`", "/$defs/probe"),
             ("`[notify]`", "/properties/notify"),
         ],
     },

@@ -6,8 +6,11 @@ mod copy;
 mod edit;
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -267,4 +270,142 @@ fn what_waits_is_not_forgotten_where_the_project_cannot_be_read() {
     fs::write(&project, good).expect("a project");
     let status = run(workspace, &at("02:20:00"), &["status"]);
     assert_eq!(status.document["waiting"][0]["since"], "2026-11-20T02:00:00Z");
+}
+
+/// Adds a gate and a probe to a workspace: each runs a script, which the workspace gets, too.
+fn with_checks(workspace: &Path, gate: &str, probe: &str) {
+    let settings = workspace.join("zonewright.toml");
+    let text = fs::read_to_string(&settings).expect("settings");
+    let terms = "retries = 0\n";
+    let tables = format!(
+        "\n[gate.health]\ncommand = [\"sh\", \"gate.sh\"]\n{terms}\n[probe.ssh]\ncommand = [\"sh\", \"probe.sh\"]\n{terms}"
+    );
+    fs::write(&settings, format!("{text}{tables}")).expect("settings");
+    fs::write(workspace.join("gate.sh"), gate).expect("a script");
+    fs::write(workspace.join("probe.sh"), probe).expect("a script");
+}
+
+#[test]
+fn a_gate_is_asked_before_each_wave_and_what_it_printed_is_in_the_journal() {
+    let folder = moved("max_unavailable: 1, settle: 1h, gate: health");
+    let workspace = folder.path();
+    with_checks(workspace, "cat >> asked\necho all is well\n", "");
+    let file = saved(workspace, &at("02:00:00"));
+    assert!(!workspace.join("asked").exists(), "a plan asks no gate");
+    let first = run(workspace, &at("02:05:00"), &["apply", &file]);
+    assert_eq!((first.exit, first.hosts().as_str()), (5, "101 applied, 102 waiting"));
+    let asked = fs::read_to_string(workspace.join("asked")).expect("the gate was asked");
+    assert_eq!(asked, "{\"gate\":\"health\",\"group\":\"web\",\"subjects\":[\"host:101\"]}\n");
+    let passed = |at: &str| serde_json::json!({ "at": at, "group": "web", "gate": "health", "outcome": "passed", "said": "all is well" });
+    assert_eq!(first.document["gates"], serde_json::json!([passed("2026-11-20T02:05:00Z")]));
+    // It is not asked where nothing can go.
+    assert_eq!(run(workspace, &at("02:30:00"), &["resume"]).document["gates"], serde_json::json!([]));
+    fs::write(workspace.join("gate.sh"), "echo 3 servers are down; exit 7\n").expect("a script");
+    let held = run(workspace, &at("03:05:00"), &["resume"]);
+    assert_eq!((held.exit, held.waiting()), (5, vec!["host:102 gate null".to_owned()]));
+    let said = "`sh` failed: exit status: 7; it said: 3 servers are down";
+    assert_eq!(held.document["waiting"][0]["message"], format!("the gate `health` did not pass: {said}"));
+    let history = run(workspace, &at("03:06:00"), &["history", "1"]);
+    let failed = serde_json::json!({ "at": "2026-11-20T03:05:00Z", "group": "web", "gate": "health", "outcome": "failed", "said": said });
+    assert_eq!(history.document["applies"][0]["gates"], serde_json::json!([passed("2026-11-20T02:05:00Z"), failed]));
+    assert!(!is_right(workspace, "102"));
+    // An undo passes.
+    let undone = run(workspace, &at("03:10:00"), &["undo", "1", "--yes"]);
+    assert_eq!((undone.exit, undone.hosts().as_str()), (0, "101 applied"));
+}
+
+#[test]
+fn a_gate_is_passed_by_who_says_why() {
+    let folder = moved("max_unavailable: 1, gate: health");
+    let workspace = folder.path();
+    with_checks(workspace, "exit 1", "");
+    let held = run(workspace, &at("02:00:00"), &["apply", "--auto"]);
+    assert_eq!((held.exit, held.document["apply"].is_null()), (5, true));
+    assert_eq!(held.waiting(), ["host:101 gate null", "host:102 gate null"]);
+    let named = run(workspace, &at("02:00:00"), &["apply", "--auto", "--host", "101"]);
+    assert_eq!((named.exit, named.waiting()), (5, vec!["host:101 gate null".to_owned()]));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    let refused = command.args(["apply", "--auto", "--ignore-gate", "-C"]).arg(workspace).output().expect("it runs");
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && said.starts_with("error: `--ignore-gate` needs `--reason TEXT`"), "{said}");
+    let ignored = run(workspace, &at("02:00:00"), &["apply", "--auto", "--ignore-gate", "--reason", "a false alarm"]);
+    assert_eq!((ignored.exit, ignored.hosts().as_str()), (5, "101 applied, 102 waiting"));
+    assert_eq!(ignored.document["gates"][0]["outcome"], "ignored");
+}
+
+#[test]
+fn a_changed_host_stays_in_flux_until_it_answers() {
+    let folder = moved("max_unavailable: 1, settle: 1h, probe: ssh");
+    let workspace = folder.path();
+    // An address answers if it is in a list.
+    with_checks(workspace, "", "grep -qx \"$1\" answers\n");
+    let answers = |list: &str| fs::write(workspace.join("answers"), list).expect("a list");
+    answers("2001:db8:0:1::bad:101\n2001:db8:0:1::bad:102\n");
+    let first = run(workspace, &at("02:00:00"), &["apply", "--auto"]);
+    assert_eq!((first.exit, first.hosts().as_str()), (5, "101 applied, 102 waiting"));
+    // The export lied: the host is still where it was.
+    let held = run(workspace, &at("04:00:00"), &["apply", "--auto"]);
+    assert_eq!((held.exit, held.waiting()), (5, vec!["host:102 budget null".to_owned()]));
+    answers("2001:db8:0:1:0:1478:0:101\n2001:db8:0:1::bad:102\n");
+    let second = run(workspace, &at("04:01:00"), &["apply", "--auto"]);
+    assert_eq!((second.exit, second.hosts().as_str()), (0, "102 applied"));
+}
+
+#[test]
+fn a_host_that_answers_only_where_the_plan_puts_it_goes_at_once() {
+    let folder = moved("max_unavailable: 1, probe: ssh");
+    let workspace = folder.path();
+    with_checks(workspace, "", "grep -qx \"$1\" answers\n");
+    fs::write(workspace.join("answers"), "2001:db8:0:1::bad:101\n2001:db8:0:1:0:1478:0:102\n").expect("a list");
+    let ran = run(workspace, &at("02:00:00"), &["apply", "--auto"]);
+    assert_eq!((ran.exit, ran.hosts().as_str()), (5, "101 waiting, 102 applied"));
+    assert!(is_right(workspace, "102"));
+}
+
+#[test]
+fn a_probe_that_cannot_be_run_is_a_problem_and_counts_as_no_answer() {
+    let folder = moved("max_unavailable: 1, settle: 1h, probe: ssh");
+    let workspace = folder.path();
+    with_checks(workspace, "", "");
+    edit(workspace, "zonewright.toml", "\"sh\", \"probe.sh\"", "\"./no-such-program\"");
+    let ran = run(workspace, &at("02:00:00"), &["apply", "--auto"]);
+    assert_eq!((ran.exit, ran.hosts().as_str()), (1, "101 applied, 102 waiting"));
+    assert_eq!(ran.document["problems"][0]["code"], "probe-unusable");
+}
+
+/// Serves one answer after another, each to one connection; gives the port.
+fn answering(answers: Vec<&'static str>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = listener.local_addr().expect("an address").port();
+    thread::spawn(move || {
+        for answer in answers {
+            let (mut client, _) = listener.accept().expect("a connection");
+            let mut reader = BufReader::new(client.try_clone().expect("a handle"));
+            let mut line = String::new();
+            while reader.read_line(&mut line).expect("a line") > 2 {
+                line.clear();
+            }
+            let head = format!("HTTP/1.1 {answer}\r\nContent-Length: 9\r\nConnection: close\r\n\r\n");
+            write!(client, "{head}two lines").expect("a client that listens");
+        }
+    });
+    port
+}
+
+#[test]
+fn a_url_passes_with_status_200_alone_and_is_asked_again() {
+    let folder = moved("max_unavailable: 1, settle: 1h, gate: health");
+    let workspace = folder.path();
+    with_checks(workspace, "", "");
+    let port = answering(vec!["204 No Content", "503 Service Unavailable", "200 OK"]);
+    let url = |retries: u64| format!("url = \"http://127.0.0.1:{port}/shop?token=secret\"\nretries = {retries}\n");
+    edit(workspace, "zonewright.toml", "command = [\"sh\", \"gate.sh\"]\nretries = 0\n", &url(0));
+    let held = run(workspace, &at("02:00:00"), &["apply", "--auto"]);
+    assert_eq!((held.exit, held.waiting()[0].as_str()), (5, "host:101 gate null"));
+    let said = "the gate `health` did not pass: `127.0.0.1` answers with status 204";
+    assert_eq!(held.document["waiting"][0]["message"], said);
+    edit(workspace, "zonewright.toml", &url(0), &url(1));
+    let passed = run(workspace, &at("02:00:00"), &["apply", "--auto"]);
+    assert_eq!((passed.exit, passed.hosts().as_str()), (5, "101 applied, 102 waiting"));
+    assert_eq!(passed.document["gates"][0]["said"], "two lines");
 }

@@ -429,6 +429,9 @@ pub struct ApplyLimits {
     /// Do not wait until the name servers serve the changes; `sync` asks them later.
     #[arg(long)]
     pub no_wait: bool,
+    /// Send waves without asking their gates; the journal keeps it. Needs `--reason`.
+    #[arg(long)]
+    pub ignore_gate: bool,
     /// Wait for so long in all until later waves of the rollout can go, and send them: `2h`. Without it one wave goes.
     #[arg(long, value_name = "DURATION", value_parser = parse_wait)]
     pub wait: Option<Duration>,
@@ -452,6 +455,9 @@ pub struct ResumeArgs {
     /// Do not wait until the name servers serve the changes; `sync` asks them later.
     #[arg(long)]
     pub no_wait: bool,
+    /// Send waves without asking their gates; the journal keeps it. Needs `--reason`.
+    #[arg(long)]
+    pub ignore_gate: bool,
     /// Wait for so long in all until later waves of the rollout can go, and send them: `2h`. Without it one wave goes.
     #[arg(long, value_name = "DURATION", value_parser = parse_wait)]
     pub wait: Option<Duration>,
@@ -467,7 +473,7 @@ pub struct UndoArgs {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: FormatArg,
     /// Save the plan to this file; do not apply it.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["yes", "max_failures", "allow", "no_wait", "wait"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["yes", "max_failures", "allow", "no_wait", "ignore_gate", "wait"])]
     pub out: Option<PathBuf>,
     /// How far it goes.
     #[command(flatten)]

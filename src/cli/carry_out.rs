@@ -29,7 +29,7 @@ use crate::pipeline::metrics::breakers;
 use crate::plan::SealedPlan;
 use crate::progress::RunStage;
 use crate::report;
-use crate::report::apply::{ApplyReport, YES, declined, question};
+use crate::report::apply::{ApplyReport, WaveNews, YES, declined, question};
 use crate::report::event::{Applier, DoneFacts, RunReport};
 use crate::state::served::ServedOutcome;
 use crate::state::{ApplyId, StateNotes};
@@ -63,8 +63,15 @@ impl<'a> ApplyTask<'a> {
 
     /// How far it goes.
     fn reach(&self) -> ApplyReach<'_> {
-        let ApplyLimits { max_failures, allow, no_wait, .. } = self.limits;
-        ApplyReach { max_failures: *max_failures, allow, auto: self.auto, waits: !no_wait, goes_on: RESUME }
+        let ApplyLimits { max_failures, allow, no_wait, ignore_gate, .. } = self.limits;
+        ApplyReach {
+            max_failures: *max_failures,
+            allow,
+            auto: self.auto,
+            ignores_gates: *ignore_gate,
+            waits: !no_wait,
+            goes_on: RESUME,
+        }
     }
 
     /// How its outcome is printed.
@@ -95,6 +102,8 @@ pub struct ApplyReach<'a> {
     pub allow: &'a [Allowance],
     /// Whether the run is unattended.
     pub auto: bool,
+    /// Whether waves go without asking their gates.
+    pub ignores_gates: bool,
     /// Whether name servers are waited for.
     pub waits: bool,
     /// The command that goes on where this one is broken off.
@@ -195,6 +204,17 @@ fn note(notes: &RunNotes, ran: &ApplyRun) {
     });
 }
 
+/// Refuses a command that goes on without gates and does not say why.
+///
+/// Errors: there is no `--reason`.
+pub fn refuse_gates_ignored(shared: &SharedArgs, ignores_gates: bool) -> Result<(), CommandFailure> {
+    if !ignores_gates || shared.reason.is_some() {
+        return Ok(());
+    }
+    let failure = CommandFailure::of_call("`--ignore-gate` needs `--reason TEXT`: the journal keeps both");
+    Err(failure.hint("say why the gate is wrong, such as `--reason \"the monitoring is down, ticket 7\"`"))
+}
+
 /// Work that is done.
 #[derive(Debug)]
 pub struct ConductedWork<T> {
@@ -227,6 +247,7 @@ pub fn conduct<T>(
         interrupted: &interrupted,
         allow: reach.allow,
         auto: reach.auto,
+        ignores_gates: reach.ignores_gates,
         waits: reach.waits,
     };
     let progress = ProgressLine::start(shared);
@@ -321,9 +342,7 @@ impl ApplyOutput<'_> {
                     noted: StateNotes::default(),
                     moved: &[],
                     served: None,
-                    waiting: &[],
-                    waves: &[],
-                    waves_until: None,
+                    waves: WaveNews::default(),
                     exit,
                 };
                 self.print(&report)?;
@@ -346,9 +365,7 @@ impl ApplyOutput<'_> {
             noted: StateNotes::default(),
             moved: &[],
             served: None,
-            waiting: &[],
-            waves: &[],
-            waves_until: None,
+            waves: WaveNews::default(),
             exit: exit.code(),
         };
         self.print(&report)?;
@@ -358,8 +375,7 @@ impl ApplyOutput<'_> {
 
     /// Prints the outcome of an apply; `verdict` is how the command ends for the plan alone.
     pub fn tell(&self, ran: &ApplyRun, is_interrupted: bool, verdict: Exit) -> Result<Exit, CommandFailure> {
-        let ApplyRun { apply, refusal, applied, noted, moved, is_journaled, took, served, waiting, waves, waves_until } =
-            ran;
+        let ApplyRun { apply, refusal, applied, noted, moved, is_journaled, took, served, .. } = ran;
         let exit = exit(ran, is_interrupted).and(verdict);
         tracing::debug!("sending took {:.3} s, reading back {:.3} s", took.0.as_secs_f64(), took.1.as_secs_f64());
         let report = ApplyReport {
@@ -371,9 +387,7 @@ impl ApplyOutput<'_> {
             noted: *noted,
             moved,
             served: served.as_ref(),
-            waiting,
-            waves,
-            waves_until: *waves_until,
+            waves: WaveNews { waiting: &ran.waiting, groups: &ran.waves, gates: &ran.gates, until: ran.waves_until },
             exit: exit.code(),
         };
         output::details(self.shared, &applied.problems);

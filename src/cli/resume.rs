@@ -14,6 +14,7 @@ use crate::state::ApplyId;
 /// Continues an apply, and prints the outcome.
 pub fn run(shared: &SharedArgs, args: &ResumeArgs) -> Result<Exit, CommandFailure> {
     refuse_zones(shared, "resume")?;
+    carry_out::refuse_gates_ignored(shared, args.ignore_gate)?;
     if shared.limits_plans() {
         let failure = CommandFailure::of_call(
             "`resume` finishes the whole apply: `--host`, `--subject` and `--project` limit only a new plan",
@@ -26,6 +27,7 @@ pub fn run(shared: &SharedArgs, args: &ResumeArgs) -> Result<Exit, CommandFailur
         max_failures: args.max_failures,
         allow: &args.allow,
         auto: false,
+        ignores_gates: args.ignore_gate,
         waits: !args.no_wait,
         goes_on: RESUME,
     };

@@ -34,7 +34,14 @@ pub fn run(shared: &SharedArgs, args: &SyncArgs) -> Result<Exit, CommandFailure>
 /// Brings targets in line, asks name servers, and prints the outcome.
 fn bring_in_line(shared: &SharedArgs, args: &SyncArgs, notes: &RunNotes) -> Result<Exit, CommandFailure> {
     let now = output::now(shared)?;
-    let reach = ApplyReach { max_failures: None, allow: &[], auto: false, waits: true, goes_on: "zonewright sync" };
+    let reach = ApplyReach {
+        max_failures: None,
+        allow: &[],
+        auto: false,
+        ignores_gates: false,
+        waits: true,
+        goes_on: "zonewright sync",
+    };
     let ConductedWork { done, stages, .. } =
         carry_out::conduct(shared, now, reach, |request, progress| sync(request, args.pool.as_deref(), progress))?;
     notes.stages(&stages);

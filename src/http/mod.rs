@@ -2,7 +2,7 @@
 //!
 //! Comes in: where to send what. Goes out: success, or why it failed. This room alone knows the client library.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,20 +19,9 @@ use crate::diag::AttemptError;
 ///
 /// Errors: no connection, no answer in time, or an answer other than 2xx (RFC 9110 section 15.3).
 pub fn post_json(url: &str, body: &str, timeout: Duration) -> Result<(), AttemptError> {
-    let uri: Uri = url.parse().map_err(|_| permanent("the URL cannot be read".to_owned()))?;
-    let host = uri.authority().map_or("", |authority| authority.host()).to_owned();
+    let HttpSite { agent, uri, host } = HttpSite::of(url, timeout)?;
     let says = |why: &str| format!("`{host}` {why}");
-    let tls = match uri.scheme_str() {
-        Some("https") => Some(trusted().map_err(|why| permanent(says(&why)))?),
-        _ => None,
-    };
-    let mut config = Agent::config_builder().timeout_global(Some(timeout)).max_redirects(0).http_status_as_error(false);
-    if let Some(tls) = tls {
-        config = config.tls_config(tls);
-    }
-    let agent: Agent = config.user_agent(concat!("zonewright/", env!("CARGO_PKG_VERSION"))).build().into();
-    let sent = agent.post(uri).content_type("application/json").send(body);
-    let status = match sent {
+    let status = match agent.post(uri).content_type("application/json").send(body) {
         Ok(answer) => answer.status().as_u16(),
         Err(error) => return Err(AttemptError { message: says(&in_words(&error, timeout)), may_pass: true }),
     };
@@ -42,6 +31,55 @@ pub fn post_json(url: &str, body: &str, timeout: Duration) -> Result<(), Attempt
         // 408 and 429 ask for patience; any other 4xx says that the request is wrong (RFC 9110 section 15.5, RFC 6585).
         400..=499 if !matches!(status, 408 | 429) => Err(permanent(says(&format!("answers with status {status}")))),
         _ => Err(AttemptError { message: says(&format!("answers with status {status}")), may_pass: true }),
+    }
+}
+
+/// What a GET was answered with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpAnswer {
+    /// The host that was asked.
+    pub host: String,
+    /// The status (RFC 9110 section 15).
+    pub status: u16,
+    /// The beginning of the content, at most so many octets as were asked for.
+    pub content: Vec<u8>,
+}
+
+/// Gets a URL, and at most `max` octets of the content; any status is an answer. Otherwise as [`post_json`].
+///
+/// Errors: no connection, or no answer in time.
+pub fn get(url: &str, max: u64, timeout: Duration) -> Result<HttpAnswer, AttemptError> {
+    let HttpSite { agent, uri, host } = HttpSite::of(url, timeout)?;
+    let failed = |why: String| AttemptError { message: format!("`{host}` {why}"), may_pass: true };
+    let mut answer = agent.get(uri).call().map_err(|error| failed(in_words(&error, timeout)))?;
+    let mut content = Vec::new();
+    let read = answer.body_mut().as_reader().take(max).read_to_end(&mut content);
+    read.map_err(|error| failed(format!("stopped in its answer: {}", error.to_string().to_lowercase())))?;
+    Ok(HttpAnswer { host, status: answer.status().as_u16(), content })
+}
+
+/// Where a request goes, and with what.
+struct HttpSite {
+    /// The client.
+    agent: Agent,
+    /// The URL.
+    uri: Uri,
+    /// Its host, as messages call it.
+    host: String,
+}
+
+impl HttpSite {
+    /// That of a URL.
+    fn of(url: &str, timeout: Duration) -> Result<HttpSite, AttemptError> {
+        let uri: Uri = url.parse().map_err(|_| permanent("the URL cannot be read".to_owned()))?;
+        let host = uri.authority().map_or("", |authority| authority.host()).to_owned();
+        let mut config =
+            Agent::config_builder().timeout_global(Some(timeout)).max_redirects(0).http_status_as_error(false);
+        if uri.scheme_str() == Some("https") {
+            config = config.tls_config(trusted().map_err(|why| permanent(format!("`{host}` {why}")))?);
+        }
+        let agent = config.user_agent(concat!("zonewright/", env!("CARGO_PKG_VERSION"))).build().into();
+        Ok(HttpSite { agent, uri, host })
     }
 }
 

@@ -31,6 +31,8 @@ pub mod stated;
 
 pub mod addresses;
 
+pub mod health;
+
 pub mod rollout;
 
 pub mod model;

@@ -7,6 +7,7 @@ use ipnet::Ipv4Net;
 
 use super::addresses::{AddressRow, HostAddresses, ListedInterfaces};
 use super::devices::Devices;
+use super::health::HealthChecks;
 use super::node::{SettingsNode, SourceText};
 use super::pool::{Pool, TargetSpec};
 use super::rollout::RolloutTerms;
@@ -226,6 +227,8 @@ pub struct Config {
     pub state_file: String,
     /// What may change within a time, and in one plan.
     pub limits: Limits,
+    /// What rollouts may ask before they go on.
+    pub health: HealthChecks,
     /// How long a name that no host has keeps its records, counted from the first applied plan that would delete them.
     pub delete_after: Duration,
     /// What `[[zone]]` lists, in the file's order; no name twice.

@@ -18,6 +18,10 @@ pub struct RolloutTerms {
     pub settle_origin: Option<Origin>,
     /// How many go in the first wave of a batch; as many as the budget lets where none.
     pub canary: Option<usize>,
+    /// The gate that is asked before each wave, by its name in zonewright.toml.
+    pub gate: Option<String>,
+    /// The probe that says whether a host answers, by its name in zonewright.toml.
+    pub probe: Option<String>,
 }
 
 /// How many of a group may be unreachable at once.

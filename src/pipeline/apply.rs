@@ -19,6 +19,8 @@ use super::publication::taken::TakingTargets;
 use super::publication::{PoolRolls, PublicationWatch};
 use super::settings::{OpenError, WorkspaceSettings, load_settings, state_address};
 use super::targets::{OpenedZones, Targets};
+use super::wave_checks::{ConfiguredChecks, WaveChecks};
+use super::wave_choice::{GateUse, WaveDecision, WaveQuestion};
 use super::waves::GroupSettings;
 use super::zone_making::{ZonePhase, ZoneWork};
 use super::{acceptance, broken_off, name_servers, statements, undo, waits, waves, zone_changes};
@@ -32,20 +34,20 @@ use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::disk;
 use crate::dns::{Rtype, ZoneName};
-use crate::guard::{self, Allowance};
+use crate::guard::{self, Allowance, Clearance};
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::value::{self, Time};
 use crate::parallel::HELD;
 use crate::plan::{GroupWaves, Plan, SealedPlan, WaitingSubject, ZoneSeen, document};
 use crate::progress::{Progress, RunStage};
 use crate::reading::ReadingTerms;
+use crate::rollout::hosts_of;
 use crate::rollout::wave::{self, Wave};
-use crate::rollout::{RolloutChoice, hosts_of};
 use crate::state::served::ServedOutcome;
 use crate::state::status::unfinished;
 use crate::state::{
-    self, Acceptor, ApplyId, ApplyJournal, ChangeLedger, HeldState, KnownMarkers, LiftedLimit, NewApply, NewLack,
-    OwnershipRegister, PlanText, SentFate, SettledBatch, State, StateAddress, StateLock, StateNotes,
+    self, Acceptor, ApplyId, ApplyJournal, ChangeLedger, GateAsked, HeldState, KnownMarkers, LiftedLimit, NewApply,
+    NewLack, OwnershipRegister, PlanText, SentFate, SettledBatch, State, StateAddress, StateLock, StateNotes,
 };
 use crate::target::{Answer, CopyId, Marker, PoolName, Question, TargetId, marker_key};
 use crate::verify::{self, LackNews, lack_news};
@@ -88,6 +90,8 @@ pub struct ApplyRun {
     pub waiting: Vec<WaitingSubject>,
     /// In how many waves each group goes at least, from this one on.
     pub waves: Vec<GroupWaves>,
+    /// What gates said before the wave, by group.
+    pub gates: Vec<GateAsked>,
     /// Until when its later waves may go; none where nothing waits.
     pub waves_until: Option<Time>,
 }
@@ -163,6 +167,7 @@ pub fn apply(
     let opened = OpenedZones::open(config, to_finish, request.workspace, request.now);
     let targets = opened.targets();
     let groups = waves::settings_of(&settings.projects);
+    let checks = ConfiguredChecks::of(config, request, progress);
     let work = ApplyWork {
         sealed: given.sealed,
         place: given.place,
@@ -174,6 +179,7 @@ pub fn apply(
         guards: ApplyGuards { rules: rules_now(&settings, Some(plan)), allow: request.allow, auto: request.auto },
         settings: &settings,
         groups: &groups,
+        checks: &checks,
     };
     let mut ran = work.begin(state, &killed)?;
     work.publish(held, &mut ran);
@@ -208,6 +214,16 @@ pub(super) struct ApplyWork<'a> {
     pub settings: &'a WorkspaceSettings,
     /// The budgets of groups; without any all of a plan goes at once.
     pub groups: &'a GroupSettings,
+    /// Who is asked before a wave.
+    pub checks: &'a dyn WaveChecks,
+}
+
+/// A wave that may be sent.
+pub(super) struct ChosenWave {
+    /// The wave.
+    pub wave: Wave,
+    /// How it was chosen.
+    pub decision: WaveDecision,
 }
 
 impl ApplyWork<'_> {
@@ -232,12 +248,11 @@ impl ApplyWork<'_> {
         settle_by_markers(state, &survey, self.request.now)?;
         let moved = moved(plan, &survey, self.request.workspace);
         let survey = self.still_allowed(survey, state)?;
-        self.settle_earlier(state)?;
-        let mut choice = self.choose(state, &survey)?;
-        let wave = match self.next_wave(state, &survey, (&choice, &[]))? {
-            Ok(wave) => wave,
+        let ChosenWave { wave, decision } = match self.next_wave(state, &survey, &[])? {
+            Ok(chosen) => chosen,
             Err(refusal) => return Ok(ApplyRun::refused(refusal)),
         };
+        let WaveDecision { mut choice, gates, problems } = decision;
         let orders = self.orders(wave, &known, 0);
         let noted = StateNotes {
             waits: waits::note(plan, state, self.request.now)?,
@@ -248,7 +263,7 @@ impl ApplyWork<'_> {
         if choice.goes.is_empty() && killed.is_empty() && plan.zone_changes.is_empty() {
             state.note_waves(&choice)?;
             let written = apply::write(survey, &orders, &NoWatch);
-            let applied = verify::judge(&written, &apply::ReadBack::new(), Vec::new()).with_names(plan);
+            let applied = verify::judge(&written, &apply::ReadBack::new(), problems).with_names(plan);
             let accepting = if did_all(&applied) {
                 acceptance::of_plan((plan, self.settings), self.request, state)
             } else {
@@ -258,7 +273,7 @@ impl ApplyWork<'_> {
                 state.accept(&accepting, &Acceptor::IdleApply(self.request.who), self.request.now)?;
             }
             let is_journaled = true;
-            return Ok(ApplyRun { applied, noted, moved, waiting, waves, is_journaled, ..ApplyRun::default() });
+            return Ok(ApplyRun { applied, noted, moved, waiting, waves, gates, is_journaled, ..ApplyRun::default() });
         }
         let document = document::to_json(self.sealed);
         let blocked: Vec<Subject> = plan.blocked.iter().map(|blocked| blocked.subject.clone()).collect();
@@ -270,14 +285,16 @@ impl ApplyWork<'_> {
         self.take_up(state, killed)?;
         let id = state.begin(&new_apply(self.sealed, self.request, &survey), &text, &choice)?;
         self.note_allowed(state, id)?;
+        state.note_gates(id, &gates)?;
         let mut ran = self.run((id, survey, &orders), state);
+        ran.applied.problems.extend(problems);
         for killed in killed {
             // One of its updates may have taken effect after it was examined and before the survey.
             ran.is_journaled &= settle_found(state, *killed, self.targets, self.request.now).is_ok();
             ran.is_journaled &= self.note_steps_of(state, *killed).is_ok();
         }
         self.finish_zones(state, &mut ran, zones_made);
-        Ok(ApplyRun { noted, moved, waiting, waves, waves_until, ..ran })
+        Ok(ApplyRun { noted, moved, waiting, waves, gates, waves_until, ..ran })
     }
 
     /// Makes and lists the zones of the plan, before anything is read from them; the limits of `earlier` were lifted for the
@@ -352,21 +369,35 @@ impl ApplyWork<'_> {
         Ok(survey)
     }
 
-    /// Counts what is still to be made again, and gives the leave to write what was chosen of it; the limits of `earlier`
-    /// were lifted for the plan before.
+    /// Counts what is still to be made again, and chooses what of it goes now; the limits of `earlier` were lifted for the
+    /// plan before.
     pub fn next_wave(
+        &self,
+        state: &mut dyn State,
+        survey: &Survey<'_>,
+        earlier: &[Allowance],
+    ) -> Result<Result<ChosenWave, Problem>, Problem> {
+        self.settle_earlier(state)?;
+        let clearance = match self.clear(state, survey, earlier)? {
+            Ok(clearance) => clearance,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let decision = self.decide(state, survey)?;
+        Ok(Ok(ChosenWave { wave: wave::next(&decision.choice, clearance), decision }))
+    }
+
+    /// Gives the leave to write what is still to be made.
+    fn clear(
         &self,
         state: &mut dyn ChangeLedger,
         survey: &Survey<'_>,
-        (choice, earlier): (&RolloutChoice, &[Allowance]),
-    ) -> Result<Result<Wave, Problem>, Problem> {
+        earlier: &[Allowance],
+    ) -> Result<Result<Clearance, Problem>, Problem> {
         if !survey.is_open() {
             // Nothing will be sent, so nothing is counted.
-            let clearance = guard::clear(self.sealed, &[], &[]).expect("no limit is counted");
-            return Ok(Ok(wave::next(choice, clearance)));
+            return Ok(Ok(guard::clear(self.sealed, &[], &[]).expect("no limit is counted")));
         }
-        let cleared = self.guards.clear((self.sealed, self.place, &survey.open()), earlier, state, self.request.now)?;
-        Ok(cleared.map(|clearance| wave::next(choice, clearance)))
+        self.guards.clear((self.sealed, self.place, &survey.open()), earlier, state, self.request.now)
     }
 
     /// Writes to the state which limits are lifted for an apply, and by whom.
@@ -463,14 +494,21 @@ impl ApplyWork<'_> {
     }
 
     /// Decides which of the units that are still to be written go now. What `sync` makes up says nothing of what waits.
-    pub fn choose(&self, state: &dyn State, survey: &Survey<'_>) -> Result<RolloutChoice, Problem> {
+    fn decide(&self, state: &mut dyn State, survey: &Survey<'_>) -> Result<WaveDecision, Problem> {
         let known = waves::known_projects(&self.settings.projects);
-        waves::choose_now((self.groups, &known), (self.sealed.plan(), survey), state, self.request.now)
+        let ApplyWork { groups, targets, checks, progress, .. } = *self;
+        let (plan, now) = (self.sealed.plan(), self.request.now);
+        let gates = match plan.undoes {
+            Some(_) => GateUse::Undo,
+            None if self.request.ignores_gates => GateUse::Ignore,
+            None => GateUse::Ask,
+        };
+        WaveQuestion { groups, known: &known, plan, survey, targets, checks, gates, progress, now }.decide(state)
     }
 
     /// Finds out what earlier applies did that is not known to be served: what a run changed that died, and that no later one
     /// took up, has no step yet, and would be in flux for ever.
-    pub fn settle_earlier(&self, state: &mut dyn State) -> Result<(), Problem> {
+    fn settle_earlier(&self, state: &mut dyn State) -> Result<(), Problem> {
         for earlier in state.unserved()? {
             let is_read = self.settle_marked(state, earlier)?;
             settle_found(state, earlier, self.targets, self.request.now)?;

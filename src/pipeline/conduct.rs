@@ -33,6 +33,8 @@ pub struct ApplyConduct<'a> {
     pub allow: &'a [Allowance],
     /// Whether the run is unattended, so that a limit that is exceeded trips its breaker.
     pub auto: bool,
+    /// Whether waves go without asking their gates.
+    pub ignores_gates: bool,
     /// Whether name servers are waited for.
     pub waits: bool,
 }

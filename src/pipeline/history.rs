@@ -179,7 +179,7 @@ impl HistoryInquiry<'_> {
         let Some(summary) = state.apply(id)? else { return Ok(None) };
         let (sent, left, allowed) = (state.sent(id)?, state.left_hosts(id)?, state.allowed(id)?);
         let published = state.published_by(id)?;
-        let mut past = PastApply { summary, sent, left, allowed, published };
+        let mut past = PastApply { summary, sent, left, allowed, gates: state.gates_asked(id)?, published };
         let in_project = |project: &String| self.projects.is_empty() || self.projects.contains(project);
         let in_zone = |zone: &ZoneName| self.zones.is_empty() || self.zones.contains(zone);
         let change = |sent: &SentUpdate, change: &SentChange| in_project(&change.project) && in_zone(&sent.zone);

@@ -18,6 +18,7 @@ use super::publication::PoolRolls;
 use super::publication::taken::serial;
 use super::settings::WorkspaceSettings;
 use super::targets::{OpenedZones, Targets};
+use super::wave_checks::ConfiguredChecks;
 use super::waves::NO_BUDGETS;
 use crate::apply::SIDE_BY_SIDE;
 use crate::apply::accept::PlanTerms;
@@ -128,8 +129,13 @@ impl LackWork<'_> {
     pub fn take_up(&self, state: &mut dyn State, targets: &Targets<'_>) -> Result<(), Problem> {
         let killed = broken_off(state)?;
         let sealed = SealedPlan::new(self.plan(state, Vec::new())?);
-        self.work(&sealed, &PlanBounds::of(&self.settings.config, &self.settings.projects), targets)
-            .take_up(state, &killed)
+        let (bounds, checks) = (PlanBounds::of(&self.settings.config, &self.settings.projects), self.checks());
+        self.work(&sealed, &bounds, (targets, &checks)).take_up(state, &killed)
+    }
+
+    /// The gates and probes of the settings.
+    fn checks(&self) -> ConfiguredChecks<'_> {
+        ConfiguredChecks::of(&self.settings.config, self.request, self.progress)
     }
 
     /// How changes are made at targets that are open.
@@ -137,7 +143,7 @@ impl LackWork<'_> {
         &'w self,
         sealed: &'w SealedPlan,
         bounds: &'w PlanBounds<'w>,
-        targets: &'w Targets<'w>,
+        (targets, checks): (&'w Targets<'w>, &'w ConfiguredChecks<'w>),
     ) -> ApplyWork<'w> {
         let LackWork { settings, request, progress, .. } = *self;
         let expires = settings.config.plan_expires;
@@ -145,7 +151,7 @@ impl LackWork<'_> {
         let rules = rules_now(settings, Some(sealed.plan()));
         let guards = ApplyGuards { rules, allow: request.allow, auto: request.auto };
         let (place, at_once, groups) = ("sync", SIDE_BY_SIDE, &NO_BUDGETS);
-        ApplyWork { sealed, place, terms, request, progress, targets, at_once, guards, settings, groups }
+        ApplyWork { sealed, place, terms, request, progress, targets, at_once, guards, settings, groups, checks }
     }
 
     /// What targets of the settings lack, of one pool or of all, by copy.
@@ -208,8 +214,8 @@ impl LackWork<'_> {
         outcome: &mut LackOutcome,
     ) -> Result<(), Problem> {
         let sealed = SealedPlan::new(self.plan(state, changes)?);
-        let bounds = PlanBounds::of(&self.settings.config, &self.settings.projects);
-        let ApplyRun { refusal, applied, .. } = self.work(&sealed, &bounds, targets).begin(state, &[])?;
+        let (bounds, checks) = (PlanBounds::of(&self.settings.config, &self.settings.projects), self.checks());
+        let ApplyRun { refusal, applied, .. } = self.work(&sealed, &bounds, (targets, &checks)).begin(state, &[])?;
         // A server may take an update and ignore a part of it: what was read back there counts, not what was sent.
         let lacking = state.lacks()?;
         let changes = &sealed.plan().changes;

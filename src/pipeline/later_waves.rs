@@ -11,6 +11,7 @@ use crate::apply::OutcomeCode;
 use crate::diag::Problem;
 use crate::inventory::read::SETTINGS;
 use crate::inventory::value::{Duration, Time};
+use crate::plan::{WaitCode, WaitingSubject};
 use crate::progress::{Progress, RunStage};
 use crate::state::ApplyId;
 use crate::state::lock::IN_USE;
@@ -20,6 +21,10 @@ const NAP: Pause = Pause::from_millis(100);
 
 /// How long after a try that let nothing go the next one comes at the earliest: name servers may have become current.
 const AGAIN: Duration = Duration::from_secs(1);
+
+/// How long after a gate did not pass, or a host did not answer, it is asked again: often enough for a service that
+/// recovers, and seldom enough for one that is ill.
+const ASK_AGAIN: Duration = Duration::from_secs(30);
 
 /// Applies a plan, and goes on with its later waves for so long.
 ///
@@ -134,7 +139,12 @@ fn next_start(ran: &ApplyRun, now: Time) -> Option<Time> {
     if ran.refusal.is_some() || !ran.is_journaled {
         return None;
     }
-    let earliest = ran.waiting.iter().filter_map(|waiting| waiting.until).min()?.max(now.plus(AGAIN));
+    // When a gate passes, or a host answers, is not known: they are asked again.
+    let may_go = |waiting: &WaitingSubject| match waiting.code {
+        WaitCode::DoesNotFit => None,
+        _ => Some(waiting.until.unwrap_or_else(|| now.plus(ASK_AGAIN))),
+    };
+    let earliest = ran.waiting.iter().filter_map(may_go).min()?.max(now.plus(AGAIN));
     // After that the plan may not go on.
     ran.waves_until.is_none_or(|until| earliest <= until).then_some(earliest)
 }

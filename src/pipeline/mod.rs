@@ -69,6 +69,12 @@ mod waits;
 
 pub mod waves;
 
+mod wave_checks;
+
+mod probing;
+
+mod wave_choice;
+
 mod name_servers;
 
 pub mod vocabulary;

@@ -8,12 +8,15 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::allowed::still_bound;
 use super::apply::{
-    ApplyRun, ApplyWork, NoWatch, moved, release_targets, settle_by_markers, settle_found, state_lost, zones_of,
+    ApplyRun, ApplyWork, ChosenWave, NoWatch, moved, release_targets, settle_by_markers, settle_found, state_lost,
+    zones_of,
 };
 use super::conduct::ApplyConduct;
 use super::guards::{ApplyGuards, rules_now};
 use super::settings::{OpenError, load_settings, state_address};
 use super::targets::OpenedZones;
+use super::wave_checks::ConfiguredChecks;
+use super::wave_choice::WaveDecision;
 use super::{undo, waves};
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
@@ -98,6 +101,7 @@ pub fn resume(
     let terms = PlanTerms { now, expires, waves_expire, expect: None, bounds: &bounds };
     let place = &place;
     let groups = waves::settings_of(&settings.projects);
+    let checks = ConfiguredChecks::of(config, request, progress);
     let rules = rules_now(&settings, Some(sealed.plan()));
     let work = ApplyWork {
         sealed: &sealed,
@@ -110,6 +114,7 @@ pub fn resume(
         guards: ApplyGuards { rules, allow: request.allow, auto: request.auto },
         settings: &settings,
         groups: &groups,
+        checks: &checks,
     };
     let mut ran = work.go_on(state, found.id)?;
     work.publish(held, &mut ran);
@@ -194,22 +199,22 @@ impl ApplyWork<'_> {
         let survey = self.still_allowed(survey.with_made(&|copy, change| made.get(copy, change)), state)?;
         // Limits that were lifted for this apply are still lifted.
         let earlier: Vec<Allowance> = state.allowed(id)?.into_iter().map(|allowed| allowed.allowance).collect();
-        self.settle_earlier(state)?;
-        let mut choice = self.choose(state, &survey)?;
-        let wave = match self.next_wave(state, &survey, (&choice, &earlier))? {
-            Ok(wave) => wave,
+        let ChosenWave { wave, decision } = match self.next_wave(state, &survey, &earlier)? {
+            Ok(chosen) => chosen,
             Err(refusal) => return Ok(ApplyRun::refused(refusal)),
         };
+        let WaveDecision { mut choice, gates, problems } = decision;
         let (waiting, waves) = (choice.waiting(), std::mem::take(&mut choice.waves));
         let waves_until = self.terms.waves_expire.filter(|_| !waiting.is_empty());
         let numbers = sent.iter().map(|sent| sent.number).max().unwrap_or(0);
         let orders = self.orders(wave, &known, numbers);
+        state.note_gates(id, &gates)?;
         if choice.goes.is_empty() && !waiting.is_empty() {
             // Nothing can go yet: the journal keeps that the apply ended as it did.
             state.note_waves(&choice)?;
             let written = apply::write(survey, &orders, &NoWatch);
-            let applied = verify::judge(&written, &apply::read_back(&written), Vec::new()).with_names(plan);
-            let ran = ApplyRun { applied, moved, waiting, waves, waves_until, ..ApplyRun::default() };
+            let applied = verify::judge(&written, &apply::read_back(&written), problems).with_names(plan);
+            let ran = ApplyRun { applied, moved, waiting, waves, gates, waves_until, ..ApplyRun::default() };
             return Ok(ApplyRun { apply: Some(id), is_journaled: true, ..ran });
         }
         if is_first {
@@ -219,8 +224,9 @@ impl ApplyWork<'_> {
         } else {
             state.begin_wave(id, &choice)?;
         }
-        let ran = self.run((id, survey, &orders), state);
-        Ok(ApplyRun { moved, waiting, waves, waves_until, ..ran })
+        let mut ran = self.run((id, survey, &orders), state);
+        ran.applied.problems.extend(problems);
+        Ok(ApplyRun { moved, waiting, waves, gates, waves_until, ..ran })
     }
 }
 

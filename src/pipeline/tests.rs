@@ -110,6 +110,7 @@ fn a_provider_is_one_folder_and_one_word() {
         interrupted: &AtomicBool::new(false),
         allow: &[],
         auto: false,
+        ignores_gates: false,
         waits: false,
     };
     let given = PlanToApply { sealed: &sealed, place: "the plan", expect: None };

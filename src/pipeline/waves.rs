@@ -14,11 +14,11 @@ use crate::inventory::Inventory;
 use crate::inventory::budgets::{in_service, terms};
 use crate::inventory::model::{Project, ProjectIndex};
 use crate::inventory::rollout::RolloutTerms;
-use crate::inventory::value::{Duration, Time};
+use crate::inventory::value::Duration;
 use crate::live::{Live, LiveZone};
 use crate::plan::{GroupSeen, Plan};
 use crate::rollout::units::units;
-use crate::rollout::{CacheTimes, GroupTerms, RolloutChoice, RolloutMemory, RolloutView, choose};
+use crate::rollout::{CacheTimes, GroupTerms, RolloutMemory, RolloutView, choose};
 use crate::state::{FormerTtls, State};
 use crate::target::{PoolName, ZoneId};
 
@@ -46,7 +46,7 @@ pub fn groups_seen(inventory: &Inventory, plan: &Plan) -> Vec<GroupSeen> {
 
 /// What holds for each group: how many of it are in service says the plan, or, where it does not know, the latest one that
 /// did.
-fn terms_of(settings: &GroupSettings, plan: &Plan, memory: &RolloutMemory) -> BTreeMap<String, GroupTerms> {
+pub(super) fn terms_of(settings: &GroupSettings, plan: &Plan, memory: &RolloutMemory) -> BTreeMap<String, GroupTerms> {
     let in_service = |group: &str| {
         let seen = plan.groups.iter().find(|seen| seen.group == group).map(|seen| seen.in_service);
         let remembered = || memory.batches.get(group).map_or(0, |batch| batch.in_service);
@@ -71,13 +71,18 @@ pub fn known_projects(projects: &[Project]) -> BTreeSet<String> {
 
 /// What is used as the location of each host of a plan that the plan does not know, because it undoes an apply and reads no
 /// inventory, and that no apply changed since there is a rollout: a place of its own, so that none goes with another.
-fn unknown_places(plan: &Plan, memory: &RolloutMemory) -> BTreeMap<Subject, String> {
+pub(super) fn unknown_places(plan: &Plan, memory: &RolloutMemory) -> BTreeMap<Subject, String> {
     let is_known = |subject: &Subject| {
         let seen = subject.host().is_some_and(|inv| plan.hosts.contains_key(&inv));
         seen || memory.location_of(subject).is_some()
     };
     let subjects = plan.changes.iter().flat_map(Change::subjects).filter(|own| !is_known(own));
     subjects.map(|own| (own.clone(), format!("unknown, of {own}"))).collect()
+}
+
+/// Whether the hosts of a group have a probe.
+pub(super) fn has_probe(settings: &GroupSettings, group: &str) -> bool {
+    settings.get(group).is_some_and(|terms| terms.probe.is_some())
 }
 
 /// Adds to a plan which subjects would wait if it were applied now, and in how many waves it goes at least.
@@ -92,7 +97,8 @@ pub fn foresee(
     if settings.is_empty() {
         return Ok(());
     }
-    let memory = state.map_or_else(|| Ok(RolloutMemory::default()), |state| state.rollouts())?;
+    let mut memory = state.map_or_else(|| Ok(RolloutMemory::default()), |state| state.rollouts())?;
+    memory.forget_answers(|group| has_probe(settings, group));
     let negative = live.map(negative_times).unwrap_or_default();
     // It is the least: what is not known adds nothing.
     let times = KnownTimes { negative, unknown: Duration::from_secs(0), former: FormerTtls::default() };
@@ -107,6 +113,9 @@ pub fn foresee(
         is_open: &|_| true,
         known: &known,
         unknown: &unknown,
+        // A plan asks neither gates nor probes: it is made where hosts may not be reached.
+        shut: &BTreeMap::new(),
+        down: &BTreeMap::new(),
         now: memory.now(plan.created),
     };
     let choice = choose(&view, &units, 0..units.len());
@@ -136,17 +145,17 @@ fn negative_times(live: &Live) -> BTreeMap<ZoneId, Duration> {
 }
 
 /// How long caches hold what is there, as far as it is known.
-struct KnownTimes {
+pub(super) struct KnownTimes {
     /// That a name does not exist, by zone; of the pool `-` where the pool is not known.
-    negative: BTreeMap<ZoneId, Duration>,
+    pub negative: BTreeMap<ZoneId, Duration>,
     /// The same of other zones.
-    unknown: Duration,
+    pub unknown: Duration,
     /// What RRsets were before.
-    former: FormerTtls,
+    pub former: FormerTtls,
 }
 
 /// How long caches hold that a name does not exist where that is not known: the most that RFC 2308 section 5 advises.
-const LONGEST_NEGATIVE: Duration = Duration::from_secs(10_800);
+pub(super) const LONGEST_NEGATIVE: Duration = Duration::from_secs(10_800);
 
 impl CacheTimes for KnownTimes {
     fn negative(&self, zone: &ZoneId) -> Duration {
@@ -159,42 +168,8 @@ impl CacheTimes for KnownTimes {
     }
 }
 
-/// Decides which of the units of a plan that are still to be written go now.
-///
-/// Errors: the state cannot be read.
-pub fn choose_now(
-    (settings, known): (&GroupSettings, &BTreeSet<String>),
-    (plan, survey): (&Plan, &Survey<'_>),
-    state: &dyn State,
-    now: Time,
-) -> Result<RolloutChoice, Problem> {
-    let memory = state.rollouts()?;
-    let now = memory.now(now);
-    if settings.is_empty() && memory.waits.is_empty() {
-        return Ok(RolloutChoice { goes: survey.open_units().into_iter().collect(), ..RolloutChoice::default() });
-    }
-    let open = survey.open();
-    let asked = open.iter().filter(|change| settings.contains_key(&change.project));
-    let keys = asked.map(|change| (change.key.owner.to_string(), change.key.rtype.to_string())).collect();
-    let former = state.former_ttls(&keys, now)?;
-    let times = KnownTimes { negative: surveyed_times(survey), unknown: LONGEST_NEGATIVE, former };
-    let groups = terms_of(settings, plan, &memory);
-    let (places, unknown) = (survey.places_to_send(), unknown_places(plan, &memory));
-    let view = RolloutView {
-        plan,
-        groups: &groups,
-        memory: &memory,
-        times: &times,
-        is_open: &|place| places.contains(&place),
-        known,
-        unknown: &unknown,
-        now,
-    };
-    Ok(choose(&view, &survey.units, survey.open_units()))
-}
-
 /// How long caches hold that a name does not exist, in each zone that a plan changes; the longest of its copies.
-fn surveyed_times(survey: &Survey<'_>) -> BTreeMap<ZoneId, Duration> {
+pub(super) fn surveyed_times(survey: &Survey<'_>) -> BTreeMap<ZoneId, Duration> {
     let mut times: BTreeMap<ZoneId, Duration> = BTreeMap::new();
     for copy in survey.copies() {
         if let Some(negative) = copy.negative_ttl {

@@ -30,6 +30,8 @@ words! {
         Location = "location",
         /// The first wave of its batch has not settled.
         Canary = "canary",
+        /// The gate of its group did not pass.
+        Gate = "gate",
         /// It fits no wave, however long it waits.
         DoesNotFit = "does-not-fit",
     }

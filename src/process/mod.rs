@@ -33,18 +33,41 @@ pub struct BoundedCommand {
     pub timeout: Duration,
 }
 
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandAnswer {
+    /// Why it failed: its exit code, or that it did not end in time; none where it ended with 0.
+    pub failure: Option<String>,
+    /// The end of what it printed, as one line.
+    pub said: String,
+}
+
 impl BoundedCommand {
     /// Runs the command with `input` as its standard input.
     ///
     /// Errors: it could not be run, failed, or did not end in time; with the end of what it printed. A command that ends
     /// before it has read its input is no error.
     pub fn run(&self, input: &[u8]) -> Result<(), AttemptError> {
-        let deadline = Instant::now() + self.timeout;
-        let (mut child, output) = self.start(input).map_err(|error| self.not_run(&error))?;
-        let Some(failure) = self.end(&mut child, deadline)? else { return Ok(()) };
+        let (failure, output) = self.carry_out(input)?;
+        let Some(failure) = failure else { return Ok(()) };
         let said = output.recv_timeout(GRACE).unwrap_or_default();
         let message = if said.is_empty() { failure } else { format!("{failure}; it said: {said}") };
         Err(AttemptError { message, may_pass: true })
+    }
+
+    /// Runs the command with `input` as its standard input, and gives how it ended, with the end of what it printed.
+    ///
+    /// Errors: it could not be run.
+    pub fn ask(&self, input: &[u8]) -> Result<CommandAnswer, AttemptError> {
+        let (failure, output) = self.carry_out(input)?;
+        Ok(CommandAnswer { failure, said: output.recv_timeout(GRACE).unwrap_or_default() })
+    }
+
+    /// Runs the command; gives why it failed, where it did, and what will bring the end of its output.
+    fn carry_out(&self, input: &[u8]) -> Result<(Option<String>, Receiver<String>), AttemptError> {
+        let deadline = Instant::now() + self.timeout;
+        let (mut child, output) = self.start(input).map_err(|error| self.not_run(&error))?;
+        Ok((self.end(&mut child, deadline)?, output))
     }
 
     /// Runs the command without standard input, and gives at most `max` octets of its standard output. What it prints on
@@ -190,7 +213,12 @@ fn read_end(mut reader: PipeReader) -> String {
         end.extend_from_slice(&part[..length]);
         end.drain(..end.len().saturating_sub(MAX_OUTPUT));
     }
-    let text = String::from_utf8_lossy(&end);
+    in_one_line(&end)
+}
+
+/// What was printed as one line that is safe to print.
+pub fn in_one_line(printed: &[u8]) -> String {
+    let text = String::from_utf8_lossy(printed);
     let lines = text.lines().map(|line| line.split(char::is_control).collect::<Vec<_>>().join(" "));
     let lines: Vec<String> = lines.map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect();
     lines.join("; ")

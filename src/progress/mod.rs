@@ -42,6 +42,10 @@ pub enum RunStage {
     MakeZones,
     /// It reads the RRsets that a plan changes, right before it changes them.
     Survey,
+    /// It asks whether hosts answer; one step a host.
+    Probes,
+    /// It asks whether a further wave may go; one step a gate.
+    Gates,
     /// It sends updates; one step a host.
     Send,
     /// It reads back what it sent.
@@ -68,7 +72,7 @@ pub enum RunStage {
 
 impl RunStage {
     /// All of them.
-    pub const ALL: [RunStage; 24] = [
+    pub const ALL: [RunStage; 26] = [
         RunStage::Inventory,
         RunStage::Zones,
         RunStage::ZoneFiles,
@@ -82,6 +86,8 @@ impl RunStage {
         RunStage::Digest,
         RunStage::MakeZones,
         RunStage::Survey,
+        RunStage::Probes,
+        RunStage::Gates,
         RunStage::Send,
         RunStage::ReadBack,
         RunStage::Publish,
@@ -121,6 +127,8 @@ impl RunStage {
             RunStage::Digest => ("digest", "digesting the plan"),
             RunStage::MakeZones => ("make_zones", "making zones"),
             RunStage::Survey => ("survey", "reading live DNS before the changes"),
+            RunStage::Probes => ("probes", "asking whether hosts answer"),
+            RunStage::Gates => ("gates", "asking gates"),
             RunStage::Send => ("send", "applying: hosts"),
             RunStage::ReadBack => ("read_back", "reading back"),
             RunStage::Publish => ("publish", "waiting for name servers"),

@@ -9,6 +9,7 @@ use crate::claim::Subject;
 use crate::inventory::value::{Duration, Time};
 use crate::plan::{GroupWaves, Plan, WaitCode, WaitingSubject};
 use crate::rollout::flux::takes_value;
+use crate::state::GateAsked;
 
 /// One line a group: how many subjects, in how many waves, and how long that takes.
 pub fn group_lines(waves: &[GroupWaves]) -> Vec<String> {
@@ -20,6 +21,20 @@ pub fn group_lines(waves: &[GroupWaves]) -> Vec<String> {
         }
     };
     waves.iter().map(line).collect()
+}
+
+/// One line a gate that was asked, or was to be.
+pub fn gate_lines(gates: &[GateAsked]) -> Vec<String> {
+    let line = |GateAsked { group, gate, outcome, said, .. }: &GateAsked| {
+        let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+        format!("{gate} of {group}: {outcome}{said}")
+    };
+    gates.iter().map(line).collect()
+}
+
+/// Whether a subject may go although nothing is done for it.
+pub fn may_go_later(waiting: &WaitingSubject) -> bool {
+    waiting.code != WaitCode::DoesNotFit
 }
 
 /// The hosts of groups that a plan takes live addresses from now, each once, in the order of the plan.

@@ -569,6 +569,12 @@ impl ExplainedCode for WaitCode {
                 "The first wave of a batch goes alone, with as many hosts as `canary` says. The others go once it has \
                  settled.",
             ),
+            WaitCode::Gate => words(
+                "gate",
+                "the gate of their project did not pass",
+                "The gate of the project says that a further wave must not go now: its service may not be well. The host \
+                 goes once the gate passes. Repairs and undos do not wait for it, and `--ignore-gate` goes on without it.",
+            ),
             WaitCode::DoesNotFit => words(
                 "does not fit",
                 "they fit no wave, however long they wait",

@@ -79,6 +79,8 @@ pub struct GroupBoard<'p> {
     clock: Time,
     /// When all that has gone will have settled.
     settled: Time,
+    /// Whether one of them has not answered its probe: when it will is not known.
+    has_silent: bool,
     /// How it goes.
     waves: u64,
     /// How many subjects go.
@@ -87,11 +89,13 @@ pub struct GroupBoard<'p> {
     last: Time,
     /// Whether something of it goes with this wave.
     goes: bool,
+    /// Why its gate lets nothing go with this wave; none where it does.
+    shut: Option<&'p str>,
 }
 
 impl<'p> GroupBoard<'p> {
     /// A group of which nothing is known to be unreachable.
-    pub fn new(name: &'p str, terms: GroupTerms, now: Time) -> GroupBoard<'p> {
+    pub fn new(name: &'p str, terms: GroupTerms, shut: Option<&'p str>, now: Time) -> GroupBoard<'p> {
         GroupBoard {
             name,
             terms,
@@ -103,10 +107,12 @@ impl<'p> GroupBoard<'p> {
             takes_late: false,
             clock: now,
             settled: now,
+            has_silent: false,
             waves: 0,
             subjects: 0,
             last: now,
             goes: false,
+            shut,
         }
     }
 
@@ -120,6 +126,11 @@ impl<'p> GroupBoard<'p> {
         self.settled = self.settled.max(until);
     }
 
+    /// Notes that one of those that may be unreachable has not answered its probe.
+    pub fn note_silent(&mut self) {
+        self.has_silent = true;
+    }
+
     /// Notes that a subject goes although nothing of the budget is asked.
     pub fn pass(&mut self, member: &UnitMember<'p>, location: Option<&'p str>) {
         let until = self.clock.plus(member.settle);
@@ -130,12 +141,13 @@ impl<'p> GroupBoard<'p> {
 
     /// Whether nothing more can go now.
     fn is_full(&self) -> bool {
-        self.present.len() >= self.terms.budget || self.left + self.late_left == 0
+        self.shut.is_some() || self.present.len() >= self.terms.budget || self.left + self.late_left == 0
     }
 
-    /// Ends a wave: all of it settles, and the next one can go.
+    /// Ends a wave: all of it settles, and the next one can go. How its gate will be then is not known.
     fn settle(&mut self) {
         self.end_wave();
+        self.shut = None;
         self.present.clear();
         self.locations.clear();
         self.clock = self.clock.max(self.settled);
@@ -209,8 +221,8 @@ pub struct WaveBoard<'p> {
 pub struct WaveSchedule {
     /// The candidates that go now.
     pub first: Vec<usize>,
-    /// Why each of the others does not, and when it does at the earliest.
-    pub later: BTreeMap<usize, (HeldBack, Time)>,
+    /// Why each of the others does not, and when it does at the earliest; none where that is not known.
+    pub later: BTreeMap<usize, (HeldBack, Option<Time>)>,
     /// How each group goes.
     pub waves: Vec<GroupWaves>,
 }
@@ -250,7 +262,17 @@ impl<'p> WaveBoard<'p> {
         self.groups.iter_mut().for_each(GroupBoard::end_wave);
         let waves = self.groups.iter().filter(|group| group.waves > 0).map(|group| group.summary(now)).collect();
         let unit = |own: usize| self.candidates[own].unit;
-        let later = held.into_iter().map(|(own, why)| (unit(own), (why, starts[&own]))).collect();
+        let start = |own: usize, why: &HeldBack| {
+            let mut groups = self.candidates[own].groups.iter().map(|(place, _)| &self.groups[*place]);
+            // When a gate will pass, or a host will answer, is not known.
+            let is_known = why.code != WaitCode::Gate && groups.all(|group| !group.has_silent);
+            is_known.then(|| starts[&own])
+        };
+        let later = held.into_iter().map(|(own, why)| {
+            let start = start(own, &why);
+            (unit(own), (why, start))
+        });
+        let later = later.collect();
         WaveSchedule { first: first.into_iter().map(unit).collect(), later, waves }
     }
 
@@ -319,11 +341,11 @@ impl<'p> WaveBoard<'p> {
     fn fits(&self, own: usize) -> bool {
         let candidate = &self.candidates[own];
         let has_room = |(place, _): &(usize, usize)| {
-            let GroupBoard { name, terms, present, locations, .. } = &self.groups[*place];
+            let GroupBoard { name, terms, present, locations, shut, .. } = &self.groups[*place];
             let members = || candidate.members.iter().filter(|member| member.group == *name);
             let added = members().filter(|member| !present.contains_key(member.subject)).count();
             let is_near = |member: &UnitMember<'p>| locations.keys().all(|other| *other == member.location);
-            present.len() + added <= terms.budget && (!terms.one_location || members().all(is_near))
+            shut.is_none() && present.len() + added <= terms.budget && (!terms.one_location || members().all(is_near))
         };
         candidate.groups.iter().all(has_room) && self.is_its_turn(candidate)
     }
@@ -345,13 +367,17 @@ impl<'p> WaveBoard<'p> {
     fn held(&self, own: usize) -> HeldBack {
         let candidate = &self.candidates[own];
         let held = |code, message| HeldBack { code, message };
+        if let Some(why) = candidate.groups.iter().find_map(|(place, _)| self.groups[*place].shut) {
+            return held(WaitCode::Gate, why.to_owned());
+        }
         for (place, _) in &candidate.groups {
             let GroupBoard { name, terms, present, .. } = &self.groups[*place];
             let own = candidate.members.iter().filter(|member| member.group == *name);
             let added = own.filter(|member| !present.contains_key(member.subject)).count();
             if present.len() + added > terms.budget {
                 let (budget, count) = (terms.budget, present.len());
-                let message = format!("the budget of `{name}` is {budget}, and {count} are in flux or go now");
+                let taken = if count == 1 { "1 is in flux or goes" } else { &format!("{count} are in flux or go") };
+                let message = format!("the budget of `{name}` is {budget}, and {taken} now");
                 return held(WaitCode::Budget, message);
             }
         }

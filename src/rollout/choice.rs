@@ -32,6 +32,12 @@ pub struct RolloutChoice {
 }
 
 impl RolloutChoice {
+    /// The groups of which something goes that is no repair: their gates are asked before it does.
+    pub fn asking_groups(&self) -> BTreeSet<&str> {
+        let asks = self.flux.iter().filter(|row| row.is_disruptive && !row.is_repair);
+        asks.map(|row| row.group.as_str()).collect()
+    }
+
     /// What waits, sorted by subject.
     pub fn waiting(&self) -> Vec<WaitingSubject> {
         self.waits.values().map(|record| record.wait.clone()).collect()
@@ -42,12 +48,18 @@ impl RolloutChoice {
 pub fn choose(view: &RolloutView<'_>, units: &[ChangeUnit], open: impl IntoIterator<Item = usize>) -> RolloutChoice {
     let mut board = WaveBoard { groups: groups(view), candidates: Vec::new() };
     let mut choice = RolloutChoice::default();
+    let mut shut: Vec<(usize, &str, &str)> = Vec::new();
     let mut members_of: HashMap<usize, Vec<UnitMember<'_>>> = HashMap::new();
     for unit in open {
         let members = view.members(&units[unit]);
         let is_repair = members.iter().filter(|member| member.is_disruptive).all(|member| member.repairs);
         // What takes no live value from a subject in service is as free as a repair.
-        if is_repair || view.is_named(&members) {
+        let is_named = !is_repair && view.is_named(&members);
+        if is_named && let Some((group, why)) = view.shut_by(&members) {
+            shut.push((unit, group, why));
+            continue;
+        }
+        if is_repair || is_named {
             pass(&mut board, &members, is_repair);
             choice.goes.push(unit);
             choice.flux.extend(members.iter().map(|member| row(member, is_repair, None)));
@@ -71,12 +83,18 @@ pub fn choose(view: &RolloutView<'_>, units: &[ChangeUnit], open: impl IntoItera
         choice.goes.push(unit);
     }
     for (unit, (why, start)) in later {
-        remember(view, &units[unit], batch_of[&unit], (&why, Some(start)), &mut choice);
+        remember(view, &units[unit], batch_of[&unit], (&why, start), &mut choice);
         choice.held.insert(unit, why);
     }
     for (unit, why) in misfits {
         let why = HeldBack { message: format!("{}{}", why.message, named(view, &units[unit])), ..why };
         remember(view, &units[unit], batch_of[&unit], (&why, None), &mut choice);
+        choice.held.insert(unit, why);
+    }
+    for (unit, group, why) in shut {
+        let why = HeldBack { code: WaitCode::Gate, message: why.to_owned() };
+        let batch = choice.batches.get(group).map_or(0, |batch| batch.number);
+        remember(view, &units[unit], (group, batch), (&why, None), &mut choice);
         choice.held.insert(unit, why);
     }
     choice.waves = waves;
@@ -89,12 +107,23 @@ pub fn choose(view: &RolloutView<'_>, units: &[ChangeUnit], open: impl IntoItera
 
 /// The groups, with who of them is in flux.
 fn groups<'p>(view: &RolloutView<'p>) -> Vec<GroupBoard<'p>> {
-    let board = |(name, terms): (&'p String, &GroupTerms)| GroupBoard::new(name, *terms, view.now);
+    let board = |(name, terms): (&'p String, &GroupTerms)| {
+        GroupBoard::new(name, *terms, view.shut.get(name).map(String::as_str), view.now)
+    };
     let mut boards: Vec<GroupBoard<'p>> = view.groups.iter().map(board).collect();
+    // Who is down is unreachable, and not because of a change. It has no location: a repair goes wherever it is.
+    for (subject, group) in view.down {
+        if let Some(place) = place_of(&boards, group) {
+            boards[place].add(subject, None, view.now);
+        }
+    }
     for row in view.memory.flux.iter().filter(|row| row.is_disruptive && row.is_in_flux(view.now)) {
         if let Some(place) = place_of(&boards, &row.group) {
             let settles = row.settles().unwrap_or_else(|| view.now.plus(row.settle));
             boards[place].add(&row.subject, (!row.is_repair).then_some(row.location.as_str()), settles);
+            if row.is_silent() {
+                boards[place].note_silent();
+            }
         }
     }
     boards
@@ -133,9 +162,12 @@ fn row(member: &UnitMember<'_>, is_repair: bool, canary_of: Option<u64>) -> Flux
         settle: member.settle,
         is_disruptive: member.is_disruptive,
         is_repair: is_repair && member.is_disruptive,
+        is_down: is_repair && member.is_disruptive && member.is_down,
         canary_of,
         before: member.before.clone(),
+        gave: member.gave.clone(),
         stage: FluxStage::NotServed,
+        answer: None,
     }
 }
 

@@ -3,6 +3,7 @@
 //! A row is written before the first message of a change, and counts until the change has settled.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,11 @@ pub fn takes_value(change: &Change) -> bool {
         }
 }
 
+/// The addresses of an RRset, where it holds any.
+pub fn addresses(rrset: &Rrset, rtype: Rtype) -> impl Iterator<Item = IpAddr> {
+    rrset.rdata().iter().filter_map(move |value| value.as_rdata(rtype).address())
+}
+
 /// How far a change is on its way to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FluxStage {
@@ -85,12 +91,18 @@ pub struct FluxRow {
     pub is_disruptive: bool,
     /// Whether it repairs: then locations do not count it.
     pub is_repair: bool,
+    /// Whether it repairs because the subject was down: then it has no place in the budget, which others may have.
+    pub is_down: bool,
     /// The batch of its group in whose first wave it went; none where it went otherwise.
     pub canary_of: Option<u64>,
     /// What its addresses were before.
     pub before: Vec<FormerRrset>,
+    /// The addresses that it has by the change, sorted; none where the change only takes some.
+    pub gave: Vec<IpAddr>,
     /// How far it is.
     pub stage: FluxStage,
+    /// Whether an address of it answered after the change had settled; none where no probe asked.
+    pub answer: Option<bool>,
 }
 
 impl FluxRow {
@@ -102,10 +114,37 @@ impl FluxRow {
         }
     }
 
-    /// Whether clients may still see what was there before. A clock that is set back does not end it.
+    /// Whether clients may still see what was there before, or the probe of its group reached none of its addresses. A clock
+    /// that is set back does not end it.
     pub fn is_in_flux(&self, now: Time) -> bool {
-        self.stage != FluxStage::NotMade && self.settles().is_none_or(|settles| now < settles)
+        self.stage != FluxStage::NotMade && (!self.has_settled(now) || self.is_silent())
     }
+
+    /// Whether clients no longer see what was there before.
+    pub fn has_settled(&self, now: Time) -> bool {
+        self.settles().is_some_and(|settles| settles <= now)
+    }
+
+    /// Whether a probe asked, and nothing answered.
+    pub fn is_silent(&self) -> bool {
+        self.answer == Some(false)
+    }
+
+    /// Whether a probe is to be asked: the change has settled, gave addresses, and none has answered yet.
+    pub fn is_to_be_asked(&self, now: Time) -> bool {
+        self.is_disruptive && self.answer != Some(true) && !self.gave.is_empty() && self.has_settled(now)
+    }
+}
+
+/// Whether a subject answered its probe after a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProbeResult {
+    /// The subject.
+    pub subject: Subject,
+    /// The apply that changed it, by its number in the journal.
+    pub apply: u64,
+    /// Whether an address answered.
+    pub answered: bool,
 }
 
 /// The batch of a group that is open, or was last.
@@ -148,6 +187,21 @@ impl RolloutMemory {
     /// the latest time that a run noted holds until the clock has passed it.
     pub fn now(&self, clock: Time) -> Time {
         self.latest.map_or(clock, |latest| latest.max(clock))
+    }
+
+    /// Forgets what probes found for groups that ask none any longer.
+    pub fn forget_answers(&mut self, has_probe: impl Fn(&str) -> bool) {
+        self.flux.iter_mut().filter(|row| !has_probe(&row.group)).for_each(|row| row.answer = None);
+    }
+
+    /// Adds what probes found.
+    pub fn note_answers(&mut self, answers: &[ProbeResult]) {
+        for ProbeResult { subject, apply, answered } in answers {
+            let start = self.flux.partition_point(|row| (&row.subject, row.apply) < (subject, *apply));
+            if let Some(row) = self.flux.get_mut(start).filter(|row| (&row.subject, row.apply) == (subject, *apply)) {
+                row.answer = Some(*answered);
+            }
+        }
     }
 
     /// The rows of a subject.

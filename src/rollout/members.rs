@@ -1,8 +1,9 @@
 //! The units of a plan as rollouts see them: the subjects of each that a budget counts, and why it may pass. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
-use super::flux::{FluxRow, FormerRrset, RolloutMemory, is_of_address, takes_value};
+use super::flux::{FluxRow, FormerRrset, RolloutMemory, addresses, is_of_address, takes_value};
 use super::units::{ChangeUnit, is_one};
 use crate::change::Change;
 use crate::claim::Subject;
@@ -51,8 +52,12 @@ pub struct UnitMember<'p> {
     pub settle: Duration,
     /// What its addresses are before.
     pub before: Vec<FormerRrset>,
+    /// The addresses that it has by them, sorted.
+    pub gave: Vec<IpAddr>,
     /// Whether its disruptive change repairs.
     pub repairs: bool,
+    /// Whether it is down, and has no place in the budget.
+    pub is_down: bool,
 }
 
 /// What a plan is seen with.
@@ -71,6 +76,10 @@ pub struct RolloutView<'p> {
     pub known: &'p BTreeSet<String>,
     /// What is used as the location of hosts of which nothing is known.
     pub unknown: &'p BTreeMap<Subject, String>,
+    /// The groups whose gates did not pass; with why, in words.
+    pub shut: &'p BTreeMap<String, String>,
+    /// The subjects that cannot be reached where they are, and can where the plan puts them; with their groups.
+    pub down: &'p BTreeMap<Subject, String>,
     /// The clock.
     pub now: Time,
 }
@@ -112,8 +121,21 @@ impl<'p> RolloutView<'p> {
             is_disruptive: addresses.iter().any(|change| takes_value(change)),
             settle: self.settle(terms, &own),
             before: addresses.iter().map(|change| FormerRrset::before(change)).collect(),
+            gave: self.gave(subject, unit),
+            is_down: self.down.contains_key(subject) && !self.has_place(subject, group),
             repairs: self.repairs((subject, group), &addresses),
         }
+    }
+
+    /// The addresses that all changes of a subject leave it, also those that were made before.
+    fn gave(&self, subject: &Subject, unit: &ChangeUnit) -> Vec<IpAddr> {
+        let changes = unit.changes.iter().map(|place| &self.plan.changes[*place]);
+        let own = changes.filter(|change| change.subjects().any(|its| its == subject));
+        let given = |change: &'p Change| {
+            let rtype = change.key.rtype;
+            change.kind.after().into_iter().flat_map(move |rrset| addresses(rrset, rtype))
+        };
+        own.flat_map(given).collect::<BTreeSet<IpAddr>>().into_iter().collect()
     }
 
     /// How long changes take to reach all clients, once name servers serve them.
@@ -131,15 +153,30 @@ impl<'p> RolloutView<'p> {
         changes.iter().map(held).max().unwrap_or(Duration::from_secs(0))
     }
 
-    /// Whether a disruptive change of a subject repairs: it is in flux since a change that was no repair, so that it has
-    /// its place in the budget already; or all of it goes back to what it had before a change that has not settled.
+    /// Whether a subject has its place in the budget already: it is in flux since a change that was no repair.
+    fn has_place(&self, subject: &Subject, group: &str) -> bool {
+        let mut rows = self.memory.rows_of(subject).filter(|row| row.group == group && row.is_in_flux(self.now));
+        rows.any(|row| row.is_disruptive && !row.is_repair)
+    }
+
+    /// Whether a disruptive change of a subject repairs: it is down; or it has its place in the budget already; or all of it
+    /// goes back to what it had before a change that has not settled. Where it was down, its probe alone says whether to
+    /// go back repairs: others may have taken the budget since.
     fn repairs(&self, (subject, group): (&Subject, &str), addresses: &[&Change]) -> bool {
         let of_group = |row: &&FluxRow| row.group == group && row.is_in_flux(self.now);
-        let in_flux = || self.memory.rows_of(subject).filter(of_group);
-        let has_place = in_flux().any(|row| row.is_disruptive && !row.is_repair);
+        let in_flux = || self.memory.rows_of(subject).filter(of_group).filter(|row| !row.is_down);
         let goes_back = |change: &&Change| in_flux().any(|row| row.before.contains(&FormerRrset::after(change)));
         let mut disruptive = addresses.iter().copied().filter(|change| takes_value(change)).peekable();
-        has_place || disruptive.peek().is_some() && disruptive.all(|change| goes_back(&change))
+        let is_down = self.down.contains_key(subject);
+        is_down
+            || self.has_place(subject, group)
+            || disruptive.peek().is_some() && disruptive.all(|change| goes_back(&change))
+    }
+
+    /// The first group of a unit whose gate did not pass, and why.
+    pub fn shut_by(&self, members: &[UnitMember<'p>]) -> Option<(&'p str, &'p str)> {
+        let mut disruptive = members.iter().filter(|member| member.is_disruptive);
+        disruptive.find_map(|member| Some((member.group, self.shut.get(member.group)?.as_str())))
     }
 
     /// Whether the command line names all disruptive subjects of a unit: then nothing holds it back.

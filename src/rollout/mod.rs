@@ -26,7 +26,7 @@ pub mod choice;
 pub mod wave;
 
 pub use choice::{RolloutChoice, choose};
-pub use flux::{FluxRow, FluxStage, FormerRrset, GroupBatch, RolloutMemory, WaitRecord};
-pub use members::{CacheTimes, GroupTerms, RolloutView};
+pub use flux::{FluxRow, FluxStage, FormerRrset, GroupBatch, ProbeResult, RolloutMemory, WaitRecord};
+pub use members::{CacheTimes, GroupTerms, RolloutView, UnitMember};
 pub use units::{ChangeUnit, UnitSubject, hosts_of, is_one, units};
 pub use wave::Wave;

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
 
+use super::gates::GateAsked;
 use super::publication::RrsetStanding;
 use super::{ApplyId, ApplySummary};
 use crate::change::{RecordedRrset, RrsetText};
@@ -213,6 +214,8 @@ pub struct PastApply {
     pub left: Vec<LeftSubject>,
     /// The limits that were lifted for it, sorted by name.
     pub allowed: Vec<LiftedLimit>,
+    /// The gates that were asked before its waves, in this order.
+    pub gates: Vec<GateAsked>,
     /// Its RRsets in pools that have name servers, with whether they are served; without those that a later apply changed.
     pub published: Vec<RrsetStanding>,
 }

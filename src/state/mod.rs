@@ -20,6 +20,8 @@ mod exports;
 
 mod folder;
 
+mod gates;
+
 mod held;
 
 pub mod history;
@@ -91,10 +93,11 @@ pub use crate::guard::Breaker;
 pub use acceptance::{Acceptance, AcceptedFile, Acceptor, ExportExchange, ExportToAccept, NewExport, SourceStatus};
 pub use address::StateAddress;
 pub use exports::AcceptanceRecord;
+pub use gates::{GateAsked, GateOutcome};
 pub use held::HeldState;
 pub use history::{
-    History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, Resumption, SentChange, SentFate, SentUpdate,
-    WrittenRrset,
+    History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, Resumption, SentChange,
+    SentFate, SentUpdate, WrittenRrset,
 };
 pub use journal::ApplyJournal;
 pub use lacks::{LackList, LackedChange, NewLack};

@@ -7,13 +7,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ApplyId;
+use super::gates::{GateAsked, GateOutcome};
 use super::sql::{SqlChange, SqlDatabase, SqlRead, SqlRow, SqlRows as _, values};
 use crate::apply::Batch;
 use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::inventory::value::{Duration, Time};
 use crate::plan::{WaitCode, WaitingSubject};
-use crate::rollout::{FluxRow, FluxStage, FormerRrset, GroupBatch, RolloutChoice, RolloutMemory, WaitRecord};
+use crate::rollout::{
+    FluxRow, FluxStage, FormerRrset, GroupBatch, ProbeResult, RolloutChoice, RolloutMemory, WaitRecord,
+};
 
 /// The TTLs that RRsets had before, by name and type.
 pub type FormerTtls = BTreeMap<(String, String), Duration>;
@@ -38,6 +41,15 @@ pub trait RolloutRegister: Send {
     /// Gives up the updates of an apply that were sent before a time, whose outcome is not known, and that did not take effect
     /// until now: nothing of them is in flux any longer.
     fn give_up(&mut self, apply: ApplyId, before: Time) -> Result<(), Problem>;
+
+    /// Keeps whether subjects answered their probe after a change, by the subject and the apply.
+    fn note_answers(&mut self, answers: &[ProbeResult]) -> Result<(), Problem>;
+
+    /// Keeps what gates said before a wave of an apply.
+    fn note_gates(&mut self, apply: ApplyId, asked: &[GateAsked]) -> Result<(), Problem>;
+
+    /// What gates said before the waves of an apply, in the order in which they were asked.
+    fn gates_asked(&self, apply: ApplyId) -> Result<Vec<GateAsked>, Problem>;
 
     /// Finds out, while no apply runs, which changes were never made and which zones are served.
     fn settle_flux(&mut self, now: Time) -> Result<(), Problem>;
@@ -70,6 +82,38 @@ impl<D: SqlDatabase> RolloutRegister for D {
         let sql = "UPDATE flux_updates SET is_lost = 1 WHERE apply = ?1 AND is_lost = 0 AND number IN
              (SELECT number FROM batches WHERE apply = ?1 AND (settled IS NULL OR settled = 'unknown') AND sent_at < ?2)";
         self.write(|change| change.execute(sql, values![apply, before]).map(drop))
+    }
+
+    fn note_answers(&mut self, answers: &[ProbeResult]) -> Result<(), Problem> {
+        if answers.is_empty() {
+            return Ok(());
+        }
+        let sql = "UPDATE flux SET answer = ?3 WHERE subject = ?1 AND apply = ?2";
+        let note = |change: &dyn SqlChange, ProbeResult { subject, apply, answered }: &ProbeResult| {
+            change.execute(sql, values![subject.to_string(), *apply as i64, *answered]).map(drop)
+        };
+        self.write(|change| answers.iter().try_for_each(|answer| note(change, answer)))
+    }
+
+    fn note_gates(&mut self, apply: ApplyId, asked: &[GateAsked]) -> Result<(), Problem> {
+        if asked.is_empty() {
+            return Ok(());
+        }
+        let sql =
+            "INSERT INTO gates_asked (apply, at, group_name, gate, outcome, said) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let note = |change: &dyn SqlChange, GateAsked { at, group, gate, outcome, said }: &GateAsked| {
+            change.execute(sql, values![apply, at, group, gate, outcome.as_str(), said]).map(drop)
+        };
+        self.write(|change| asked.iter().try_for_each(|asked| note(change, asked)))
+    }
+
+    fn gates_asked(&self, apply: ApplyId) -> Result<Vec<GateAsked>, Problem> {
+        let sql = "SELECT at, group_name, gate, outcome, said FROM gates_asked WHERE apply = ?1 ORDER BY at, group_name, gate";
+        self.rows(sql, values![apply], |row| {
+            let outcome = row.get::<String>(3)?;
+            let outcome = GateOutcome::parse(&outcome).ok_or_else(|| self.odd("outcome of a gate", &outcome))?;
+            Ok(GateAsked { at: row.get(0)?, group: row.get(1)?, gate: row.get(2)?, outcome, said: row.get(4)? })
+        })
     }
 
     fn settle_flux(&mut self, now: Time) -> Result<(), Problem> {
@@ -110,18 +154,31 @@ pub fn begin_wave(change: &dyn SqlChange, apply: ApplyId, choice: &RolloutChoice
     // A later part of an apply: what it had stays known, and it settles anew.
     let sql =
         "INSERT INTO flux (subject, apply, group_name, location, settle, is_disruptive, is_repair, canary_of, former,
-           is_over) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0)
-         ON CONFLICT (subject, apply) DO UPDATE SET is_over = 0,
+           gave, is_down, is_over) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0)
+         ON CONFLICT (subject, apply) DO UPDATE SET is_over = 0, gave = excluded.gave, answer = NULL,
            settle = CASE WHEN flux.settle > excluded.settle THEN flux.settle ELSE excluded.settle END,
            is_disruptive = CASE WHEN flux.is_disruptive = 1 THEN 1 ELSE excluded.is_disruptive END";
     for row in &choice.flux {
-        let FluxRow { subject, group, location, settle, is_disruptive, is_repair, canary_of, before, .. } = row;
+        let FluxRow {
+            subject,
+            group,
+            location,
+            settle,
+            is_disruptive,
+            is_repair,
+            canary_of,
+            before,
+            gave,
+            is_down,
+            ..
+        } = row;
         let (subject, settle) = (subject.to_string(), settle.as_secs() as i64);
         let canary_of = canary_of.map(|batch| batch as i64);
         let former = serde_json::to_string(before).expect("texts are JSON");
+        let gave = serde_json::to_string(gave).expect("addresses are JSON");
         #[rustfmt::skip]
         change.execute(sql, values![
-            subject, apply, group, location, settle, *is_disruptive, *is_repair, canary_of, former,
+            subject, apply, group, location, settle, *is_disruptive, *is_repair, canary_of, former, gave, *is_down,
         ])?;
     }
     keep_waits(change, choice)
@@ -239,7 +296,8 @@ fn flux(state: &impl SqlRead) -> Result<Vec<FluxRow>, Problem> {
            NOT {MADE} OR EXISTS (SELECT 1 FROM flux_zones z WHERE z.apply = flux.apply AND z.subject = flux.subject
                    AND z.served IS NULL AND {COUNTS}),
            (SELECT max(z.served) FROM flux_zones z
-              WHERE z.apply = flux.apply AND z.subject = flux.subject AND {COUNTS})
+              WHERE z.apply = flux.apply AND z.subject = flux.subject AND {COUNTS}),
+           flux.gave, flux.answer, flux.is_down
          FROM flux JOIN applies a ON a.id = flux.apply"
     );
     let mut rows = state.rows(&sql, &[], |row| flux_row(state, row))?;
@@ -251,6 +309,7 @@ fn flux(state: &impl SqlRead) -> Result<Vec<FluxRow>, Problem> {
 fn flux_row(state: &impl SqlRead, row: &dyn SqlRow) -> Result<FluxRow, Problem> {
     let former = row.get::<String>(8)?;
     let before: Vec<FormerRrset> = serde_json::from_str(&former).map_err(|_| state.odd("list of RRsets", &former))?;
+    let gave = row.get::<String>(12)?;
     let (is_not_made, is_open) = (row.get::<bool>(9)?, row.get::<bool>(10)?);
     let stage = match row.get::<Option<Time>>(11)? {
         _ if is_not_made => FluxStage::NotMade,
@@ -267,7 +326,10 @@ fn flux_row(state: &impl SqlRead, row: &dyn SqlRow) -> Result<FluxRow, Problem> 
         is_repair: row.get(6)?,
         canary_of: row.get::<Option<i64>>(7)?.map(|batch| batch as u64),
         before,
+        gave: serde_json::from_str(&gave).map_err(|_| state.odd("list of addresses", &gave))?,
         stage,
+        answer: row.get(13)?,
+        is_down: row.get(14)?,
     })
 }
 

@@ -5,7 +5,7 @@
 //! final dot.
 
 /// What makes each version of the one before; the first is made of nothing.
-pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12, V13, V14];
+pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12, V13, V14, V15];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -437,6 +437,23 @@ CREATE TABLE rollout_clock (
     one BIGINT NOT NULL PRIMARY KEY,
     latest BIGINT NOT NULL
 );
+";
+
+/// What version 15 adds: which addresses a change gave a subject, whether one of them answered a probe, and whether the
+/// subject was down before; and what gates said before the waves of an apply.
+const V15: &str = "
+ALTER TABLE flux ADD COLUMN gave TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE flux ADD COLUMN answer BIGINT;
+ALTER TABLE flux ADD COLUMN is_down BIGINT NOT NULL DEFAULT 0;
+CREATE TABLE gates_asked (
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    at BIGINT NOT NULL,
+    group_name TEXT NOT NULL,
+    gate TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    said TEXT NOT NULL
+);
+CREATE INDEX gates_asked_apply ON gates_asked (apply);
 ";
 
 /// The first version whose rows have digests.

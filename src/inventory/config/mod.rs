@@ -19,6 +19,8 @@ pub mod retarget;
 
 pub mod notify;
 
+mod health;
+
 mod sources;
 
 pub mod settings;

@@ -6,6 +6,7 @@ use super::rollout;
 use super::shared::{read_host_limits, read_ttl};
 use crate::diag::{Diagnostics, Origin};
 use crate::inventory::addresses::{HostAddresses, ListedInterfaces};
+use crate::inventory::health::HealthChecks;
 use crate::inventory::model::{HostLimit, Policy, ProjectSettings, VlanScheme};
 use crate::inventory::node::{SettingsNode, SettingsTree, SettingsValue, SourceText, TableReader};
 use crate::inventory::template::{FastboneTemplate, NameTemplateError, ShortnameTemplate};
@@ -33,8 +34,8 @@ const SHORTNAME_TEMPLATE: &str = "{location}{bucket}-{index:04}";
 /// How fastbones are named where nothing says: the project's documented default.
 const FASTBONE_NAME: &str = "fb-{shortname}";
 
-/// Checks the tree of a project file.
-pub fn read(source: &SourceText, parsed: &SettingsTree, registry: Registry) -> ProjectDocument {
+/// Checks the tree of a project file; `health` is what its rollout may ask.
+pub fn read(source: &SourceText, parsed: &SettingsTree, registry: Registry, health: &HealthChecks) -> ProjectDocument {
     let mut diagnostics = parsed.faults.clone();
     let mut reader = TableReader::new(&parsed.root, source);
     let id = read_id(&mut reader);
@@ -42,7 +43,7 @@ pub fn read(source: &SourceText, parsed: &SettingsTree, registry: Registry) -> P
     let id = id.map(|(id, node)| (id.to_owned(), node.origin));
     let mut settings = None;
     if parsed.whole {
-        settings = read_settings(&mut reader, registry);
+        settings = read_settings(&mut reader, registry, health);
         diagnostics.append(reader.finish());
     }
     let fault = diagnostics.iter().map(|diagnostic| diagnostic.origin).min();
@@ -66,7 +67,11 @@ fn read_id<'a>(reader: &mut TableReader<'a>) -> Option<(&'a str, &'a SettingsNod
 }
 
 /// Reads all but `id`; `None` where something that must be there is not, which has been reported then.
-fn read_settings(reader: &mut TableReader<'_>, registry: Registry) -> Option<Box<ProjectSettings>> {
+fn read_settings(
+    reader: &mut TableReader<'_>,
+    registry: Registry,
+    health: &HealthChecks,
+) -> Option<Box<ProjectSettings>> {
     let file = reader.node().origin.file;
     let top = Origin::line(file, 1);
     let shortname_template =
@@ -84,7 +89,7 @@ fn read_settings(reader: &mut TableReader<'_>, registry: Registry) -> Option<Box
     let automation = reader.boolean("automation").unwrap_or(false);
     let (policy, policy_origin) = read_policy(reader, registry).unwrap_or((Policy::Repair, top));
     let limits = read_limits(reader);
-    let rollout = rollout::read(reader);
+    let rollout = rollout::read(reader, health);
     let (vlans, vlans_origin) = vlans?;
     let (fastbone_name, fastbone_origin) = fastbone?;
     #[rustfmt::skip]
@@ -367,7 +372,7 @@ mod tests {
     fn faults(lines: &str) -> Vec<(u32, u32, usize, String)> {
         let text = format!("id: web\nvlan_scheme: static\nvlans: {{main: 604}}\n{lines}\n");
         let source = SourceText { file: Files::default().add("projects/web.yaml"), text };
-        let document = read(&source, &yaml::parse(&source), Registry::Journal);
+        let document = read(&source, &yaml::parse(&source), Registry::Journal, &HealthChecks::default());
         assert_eq!(document.settings.is_none(), document.fault.is_some());
         let shown = |it: &crate::diag::Diagnostic| {
             (it.origin.line, it.origin.col, it.width, format!("{}: {}", it.code, it.message))

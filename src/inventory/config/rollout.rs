@@ -1,13 +1,14 @@
 //! `rollout` of a project file.
 
 use super::shared::{A_DURATION, A_PERCENTAGE};
-use crate::diag::Origin;
+use crate::diag::{Origin, did_you_mean};
+use crate::inventory::health::HealthChecks;
 use crate::inventory::node::{SettingsNode, SettingsValue, TableReader};
 use crate::inventory::rollout::{MaxUnavailable, RolloutTerms, SettleTime};
 use crate::inventory::value::{Duration, Percent};
 
-/// Reads `rollout`; none where there is none, or where it has an error.
-pub fn read(reader: &mut TableReader<'_>) -> Option<RolloutTerms> {
+/// Reads `rollout`; none where there is none, or where it has an error. `health` is what it may name.
+pub fn read(reader: &mut TableReader<'_>, health: &HealthChecks) -> Option<RolloutTerms> {
     let node = reader.take("rollout")?;
     let mut rollout = TableReader::new(node, reader.source());
     let budget = rollout.require("max_unavailable");
@@ -15,13 +16,40 @@ pub fn read(reader: &mut TableReader<'_>) -> Option<RolloutTerms> {
     let one_location_at_a_time = rollout.boolean("one_location_at_a_time").unwrap_or(true);
     let settle = rollout.take("settle").and_then(|node| Some((read_settle(node, &mut rollout)?, node.origin)));
     let canary = rollout.take("canary").and_then(|node| read_count(node, &mut rollout));
+    let gate = read_name(&mut rollout, "gate", &mut health.gates.keys());
+    let probe = read_name(&mut rollout, "probe", &mut health.probes.keys());
     reader.append(rollout.finish());
     let (max_unavailable, budget_origin) = budget?;
     let (settle, settle_origin): (SettleTime, Option<Origin>) = match settle {
         Some((settle, origin)) => (settle, Some(origin)),
         None => (SettleTime::Ttl, None),
     };
-    Some(RolloutTerms { max_unavailable, budget_origin, one_location_at_a_time, settle, settle_origin, canary })
+    #[rustfmt::skip]
+    let terms = RolloutTerms {
+        max_unavailable, budget_origin, one_location_at_a_time, settle, settle_origin, canary, gate, probe,
+    };
+    Some(terms)
+}
+
+/// Reads the name of a gate or a probe that zonewright.toml has.
+fn read_name(
+    reader: &mut TableReader<'_>,
+    kind: &'static str,
+    known: &mut dyn Iterator<Item = &String>,
+) -> Option<String> {
+    let node = reader.take(kind)?;
+    let name = reader.text_of(node)?;
+    let known: Vec<&str> = known.map(String::as_str).collect();
+    if !known.contains(&name) {
+        let message = format!("zonewright.toml has no `[{kind}.{name}]`");
+        let near = did_you_mean(name, known.iter().copied());
+        let all = || format!("it has {}", known.iter().map(|own| format!("`{own}`")).collect::<Vec<_>>().join(", "));
+        let hint = near.or_else(|| (!known.is_empty()).then(all));
+        let hint = hint.unwrap_or_else(|| format!("ask the administrator for `[{kind}.{name}]`, or leave the key out"));
+        let error = reader.source().error("bad-value", node.origin, node.width, message);
+        reader.push(error.rule("the administrator defines gates and probes").hint(hint));
+    }
+    Some(name.to_owned())
 }
 
 /// Reads a number from 1, or a share.

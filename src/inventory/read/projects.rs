@@ -47,7 +47,7 @@ pub fn read(workspace: &mut OpenWorkspace, settings: &Settings) -> (Vec<ProjectR
             nameless.push(file.name);
             continue;
         };
-        let document = project::read(&source, &yaml::parse(&source), registry);
+        let document = project::read(&source, &yaml::parse(&source), registry, &settings.config.health);
         workspace.diagnostics.append(document.diagnostics);
         let Some((id, origin)) = document.id else {
             nameless.push(file.name);

@@ -22,6 +22,7 @@ use crate::pipeline::conduct::ApplyConduct;
 use crate::pipeline::guards::ApplyGuards;
 use crate::pipeline::settings::{WorkspaceSettings, load_settings};
 use crate::pipeline::targets::Targets;
+use crate::pipeline::wave_checks::NoChecks;
 use crate::plan::SealedPlan;
 use crate::registry::{Marking, Registry};
 use crate::state::{ApplyId, ApplyJournal, Sqlite};
@@ -230,6 +231,7 @@ impl Run<'_> {
             interrupted: &interrupted,
             allow: &[],
             auto: false,
+            ignores_gates: false,
             waits: false,
         };
         let wire = RunWire { stage, run: number, changes: &plan.changes };
@@ -259,6 +261,7 @@ impl Run<'_> {
             guards,
             settings,
             groups,
+            checks: &NoChecks,
         };
         let id = earlier.map(|apply| apply.id);
         stage.tell(|| format!("run {number} {}", if id.is_some() { "is resumed" } else { "begins" }));

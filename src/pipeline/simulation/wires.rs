@@ -16,13 +16,14 @@ use crate::dns::{Name, RrKey, Rtype, ZoneName};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
 use crate::progress::{Progress, RunStage};
-use crate::rollout::{RolloutChoice, RolloutMemory};
+use crate::rollout::{ProbeResult, RolloutChoice, RolloutMemory};
 use crate::state::{
     Acceptance, AcceptanceRecord, AcceptedFile, Acceptor, ApplyId, ApplyJournal, ApplySummary, Breaker, BreakerReset,
-    ChangeLedger, ExportToAccept, FormerTtls, KnownMarkers, LackList, LackedChange, LeftSubject, LiftedLimit, NewApply,
-    NewLack, OwnershipRegister, PlanBasis, PlanText, PublicationRecord, RecordedZone, Resumption, RolloutRegister,
-    RrsetStanding, RrsetTally, SentUpdate, SightedRrset, Sqlite, State, StateAddress, StateIdentity, StatementRegister,
-    UnsettledUpdate, WaitList, WaitNews, WrittenRrset, ZoneActionRow, ZonePublication, ZoneRegister,
+    ChangeLedger, ExportToAccept, FormerTtls, GateAsked, KnownMarkers, LackList, LackedChange, LeftSubject,
+    LiftedLimit, NewApply, NewLack, OwnershipRegister, PlanBasis, PlanText, PublicationRecord, RecordedZone,
+    Resumption, RolloutRegister, RrsetStanding, RrsetTally, SentUpdate, SightedRrset, Sqlite, State, StateAddress,
+    StateIdentity, StatementRegister, UnsettledUpdate, WaitList, WaitNews, WrittenRrset, ZoneActionRow,
+    ZonePublication, ZoneRegister,
 };
 use crate::target::{
     Answer, CopyId, Marker, PoolName, Question, RrsetEdit, TargetId, TargetScope, Update, UpdateLimits, UpdateReply,
@@ -322,6 +323,7 @@ impl<S: RunPoints> RolloutRegister for Book<'_, S> {
     read! {
         fn rollouts() -> RolloutMemory;
         fn unserved() -> Vec<ApplyId>;
+        fn gates_asked(apply: ApplyId) -> Vec<GateAsked>;
     }
 
     fn former_ttls(&self, asked: &BTreeSet<(String, String)>, now: Time) -> Result<FormerTtls, Problem> {
@@ -332,6 +334,8 @@ impl<S: RunPoints> RolloutRegister for Book<'_, S> {
         fn begin_wave(apply: ApplyId, choice: &RolloutChoice) -> ();
         fn give_up(apply: ApplyId, before: Time) -> ();
         fn note_waves(choice: &RolloutChoice) -> ();
+        fn note_answers(answers: &[ProbeResult]) -> ();
+        fn note_gates(apply: ApplyId, asked: &[GateAsked]) -> ();
     }
 
     // No story here has a rollout, so that it writes nothing.

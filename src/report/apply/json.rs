@@ -32,8 +32,9 @@ object_in_documents!(ApplyReport<'_>, report => {
     "zones": report.applied.zones,
     "problems": report.applied.problems,
     "moved": report.moved,
-    "waiting": report.waiting,
-    "waves": report.waves,
+    "waiting": report.waves.waiting,
+    "waves": report.waves.groups,
+    "gates": report.waves.gates,
     ? "publication": report.served.map(ServedView::of),
     ? "zone_changes": ZoneChangeView::of(&report.applied.zone_changes),
 });

@@ -12,7 +12,7 @@ use crate::diag::{Problem, sanitize};
 use crate::inventory::value::Time;
 use crate::plan::{GroupWaves, Plan, SealedPlan, WaitingSubject};
 use crate::state::served::ServedOutcome;
-use crate::state::{ApplyId, StateNotes};
+use crate::state::{ApplyId, GateAsked, StateNotes};
 
 /// What is asked on a terminal before anything is written. Any answer but [`YES`] is a no.
 ///
@@ -68,14 +68,23 @@ pub struct ApplyReport<'a> {
     pub moved: &'a [String],
     /// Whether what was applied is served; none where no pool of it has a name server.
     pub served: Option<&'a ServedOutcome>,
+    /// How it goes in waves.
+    pub waves: WaveNews<'a>,
+    /// The exit code of the command.
+    pub exit: u8,
+}
+
+/// What is reported of waves.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WaveNews<'a> {
     /// What waits for a later wave, sorted by subject.
     pub waiting: &'a [WaitingSubject],
     /// In how many waves each group goes at least, from this one on.
-    pub waves: &'a [GroupWaves],
-    /// Until when its later waves may go; none where nothing waits.
-    pub waves_until: Option<Time>,
-    /// The exit code of the command.
-    pub exit: u8,
+    pub groups: &'a [GroupWaves],
+    /// What gates said before this one, by group.
+    pub gates: &'a [GateAsked],
+    /// Until when later ones may go; none where nothing waits.
+    pub until: Option<Time>,
 }
 
 impl ApplyReport<'_> {

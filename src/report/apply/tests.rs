@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::WaveNews;
 use super::{ApplyReport, text};
 use crate::apply::{ApplyOutcome, OutcomeCode, SubjectOutcome, ZoneOutcome, ZoneWritten};
 use crate::diag::{Code, Problem};
@@ -91,9 +92,7 @@ fn report<T>(
         noted: StateNotes::default(),
         moved: if exit == 0 { &[] } else { &moved },
         served: None,
-        waiting: &[],
-        waves: &[],
-        waves_until: None,
+        waves: WaveNews::default(),
         exit,
     })
 }
@@ -177,9 +176,7 @@ fn nothing_to_do_is_said_only_where_the_plan_is_whole_and_no_host_is_blocked() {
             noted: StateNotes { waits, statements: 3 },
             moved: &[],
             served: None,
-            waiting: &[],
-            waves: &[],
-            waves_until: None,
+            waves: WaveNews::default(),
             exit: 0,
         };
         text(&report, &TextOptions::default()).lines().next().unwrap().to_owned()

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ApplyReport;
+use super::{ApplyReport, WaveNews};
 use crate::apply::{ApplyOutcome, OutcomeCode, SubjectOutcome, TargetLack};
 use crate::diag::{Problem, sanitize};
 use crate::dns::ZoneName;
@@ -15,11 +15,12 @@ use crate::report::outages::{no_plan, unread_records};
 use crate::report::page::TextPage;
 use crate::report::publication::clause;
 use crate::report::summary::{SubjectCounts, counted};
-use crate::report::waves::{group_lines, next_wave};
+use crate::report::waves::{gate_lines, group_lines, may_go_later, next_wave};
 use crate::report::words::ExplainedCode as _;
 use crate::report::wrap::table;
 use crate::report::zone_changes::{zones_done, zones_left};
 use crate::state::served::ServedOutcome;
+use crate::state::{GateAsked, GateOutcome};
 use crate::target::PoolName;
 
 /// Hosts, each with how many of its changes a target lacks.
@@ -181,10 +182,15 @@ impl TextPage<'_> {
 
     /// Adds how groups go in waves, where something waits for a later one.
     fn waves(&mut self, report: &ApplyReport<'_>) {
-        let Some(next) = next_wave(report.waiting) else { return };
+        let WaveNews { waiting, groups, gates, until } = report.waves;
+        if !gates.is_empty() {
+            self.heading("Gates");
+            gate_lines(gates).iter().for_each(|line| self.line(2, line));
+        }
+        let Some(next) = next_wave(waiting) else { return };
         self.heading("Waves, from this one on");
-        group_lines(report.waves).iter().for_each(|line| self.line(2, line));
-        let until = report.waves_until.map(|until| format!(", and the last one until {until}")).unwrap_or_default();
+        group_lines(groups).iter().for_each(|line| self.line(2, line));
+        let until = until.map(|until| format!(", and the last one until {until}")).unwrap_or_default();
         self.line(2, &format!("the next one can go from {next} on{until}"));
     }
 
@@ -220,7 +226,7 @@ impl TextPage<'_> {
         let is_left = RESUMABLE.iter().any(|outcome| report.applied.count(*outcome) > 0);
         if let (true, Some(apply)) = (is_left, report.apply) {
             self.line(0, &format!("`zonewright resume {}` goes on with what is left.", apply.0));
-        } else if next_wave(report.waiting).is_some() {
+        } else if report.waves.waiting.iter().any(may_go_later) {
             self.line(0, "Apply the plan again later, or let `apply` wait with `--wait`. `zonewright sync` asks name servers that were behind.");
         }
     }
@@ -281,12 +287,20 @@ fn verdict(report: &ApplyReport<'_>) -> String {
         unknown => format!("{text}; {} may have taken effect, or may still", counted(unknown, "update")),
     };
     let unread = report.sealed.and_then(|sealed| unread_records(sealed.plan())).map(|clause| sanitize(&clause));
-    let text = std::iter::once(text).chain(unread).collect::<Vec<_>>().join("; ");
+    let text = std::iter::once(text).chain(shut(report.waves.gates)).chain(unread).collect::<Vec<_>>().join("; ");
     let text = report.served.map_or_else(|| text.clone(), |served| format!("{text}; {}", clause(served)));
     match applied.problems.len() {
         0 => format!("{text}."),
         problems => format!("{text}; {}.", counted(problems, "problem")),
     }
+}
+
+/// Which gates did not pass, in a clause; none where all did.
+fn shut(gates: &[GateAsked]) -> Option<String> {
+    let failed = gates.iter().filter(|asked| asked.outcome == GateOutcome::Failed);
+    let failed: Vec<String> = failed.map(|asked| format!("`{}` of {}", asked.gate, asked.group)).collect();
+    let gate = if failed.len() == 1 { "the gate" } else { "the gates" };
+    (!failed.is_empty()).then(|| sanitize(&format!("{gate} {} did not pass", failed.join(", "))))
 }
 
 /// Says that no zone could be read for the plan; none where one was, or where something was done all the same.

@@ -7,7 +7,8 @@ use crate::document::{object_in_documents, pretty};
 use crate::inventory::value::Time;
 use crate::report::applies::ApplyView;
 use crate::state::{
-    History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, RrsetStanding, SentChange, SentFate, SentUpdate,
+    GateAsked, History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, RrsetStanding, SentChange, SentFate,
+    SentUpdate,
 };
 
 /// What `format` says.
@@ -62,6 +63,9 @@ struct EntryView<'a> {
     /// The limits that were lifted for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     allowed: Option<&'a [LiftedLimit]>,
+    /// What gates said before its waves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gates: Option<&'a [GateAsked]>,
     /// Whether its RRsets are served.
     #[serde(skip_serializing_if = "<[RrsetStanding]>::is_empty")]
     published: &'a [RrsetStanding],
@@ -75,9 +79,11 @@ fn entries<'a>(history: &'a History) -> Vec<EntryView<'a>> {
         updates: Some(past.sent.iter().map(update).collect()),
         left: Some(&past.left),
         allowed: Some(&past.allowed),
+        gates: Some(&past.gates),
         published: &past.published,
     };
-    let short = |apply| EntryView { apply: view(apply), updates: None, left: None, allowed: None, published: &[] };
+    let short =
+        |apply| EntryView { apply: view(apply), updates: None, left: None, allowed: None, gates: None, published: &[] };
     match &history.told {
         HistoryAnswer::Applies(applies, _) => applies.iter().map(short).collect(),
         HistoryAnswer::Apply(one) => vec![full(one)],

@@ -120,6 +120,7 @@ fn full() -> PastApply {
             at: at(1),
             who: "ops".into(),
         }],
+        gates: Vec::new(),
         published: Vec::new(),
     }
 }
@@ -225,9 +226,15 @@ fn what_was_done_for_a_host_is_told_apply_by_apply() {
     let PastApply { summary, mut sent, mut left, .. } = full();
     sent.truncate(1);
     left.truncate(1);
-    let earlier =
-        PastApply { summary: begun(3), sent: vec![sent[0].clone()], left: vec![], allowed: vec![], published: vec![] };
-    insta::assert_snapshot!(text(HistoryAnswer::Hosts(vec![Inv(7), Inv(70)], vec![PastApply { summary, sent: vec![], left, allowed: vec![], published: vec![] }, earlier])), @r"
+    let earlier = PastApply {
+        summary: begun(3),
+        sent: vec![sent[0].clone()],
+        left: vec![],
+        allowed: vec![],
+        gates: vec![],
+        published: vec![],
+    };
+    insta::assert_snapshot!(text(HistoryAnswer::Hosts(vec![Inv(7), Inv(70)], vec![PastApply { summary, sent: vec![], left, allowed: vec![], gates: vec![], published: vec![] }, earlier])), @r"
     What was done for hosts 7, 70, the latest apply first
 
     Apply 12: begun 2026-11-20T02:12:00Z by ops, ended 2026-11-20T02:12:07Z
@@ -263,6 +270,7 @@ fn long_lists_are_cut_unless_somebody_asks_for_all() {
         sent: vec![sent(1, SentFate::Done, changes)],
         left: many,
         allowed: vec![],
+        gates: vec![],
         published: vec![],
     };
     let told = HistoryAnswer::Apply(Box::new(past));

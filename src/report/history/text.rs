@@ -13,6 +13,7 @@ use crate::report::gather::gather;
 use crate::report::host_label::of_project;
 use crate::report::page::TextPage;
 use crate::report::summary::SubjectCounts;
+use crate::report::waves::gate_lines;
 use crate::report::wrap::table;
 use crate::state::served::StatusCounts;
 use crate::state::{History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, SentChange, SentFate, SentUpdate};
@@ -45,6 +46,9 @@ impl TextPage<'_> {
         self.line(0, &format!("Apply {}: {}", summary.id.0, times(summary, history.running)));
         self.line(2, &totals(summary));
         remarks(summary).iter().for_each(|remark| self.line(2, remark));
+        for (asked, line) in past.gates.iter().zip(gate_lines(&past.gates)) {
+            self.line(2, &format!("gate at {}, {line}", asked.at));
+        }
         for LiftedLimit { allowance: Allowance { name, number }, at, who, .. } in &past.allowed {
             self.line(2, &format!("allowed {name}={number} {at}{}", by(who)));
         }

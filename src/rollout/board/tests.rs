@@ -48,7 +48,7 @@ impl WaveCase {
             canary: None,
             settle: SettleTime::Ttl,
         };
-        let groups = (0..2).map(|place| GroupBoard::new(GROUPS[place], terms(place), now())).collect();
+        let groups = (0..2).map(|place| GroupBoard::new(GROUPS[place], terms(place), None, now())).collect();
         let mut board = WaveBoard { groups, candidates: Vec::new() };
         let mut subjects = subjects.iter();
         for (unit, shape) in self.units.iter().enumerate() {
@@ -60,7 +60,9 @@ impl WaveCase {
                 is_disruptive: true,
                 settle: SETTLE,
                 before: Vec::new(),
+                gave: Vec::new(),
                 repairs: false,
+                is_down: false,
             };
             let members: Vec<UnitMember<'p>> = shape.iter().map(member).collect();
             let count = |group: usize| shape.iter().filter(|(own, _)| *own == group).count();
@@ -116,7 +118,7 @@ fn waves(case: &WaveCase) -> Vec<Vec<usize>> {
     let WaveSchedule { first, later, .. } = board.schedule(now());
     let mut waves: BTreeMap<Time, Vec<usize>> = BTreeMap::new();
     first.into_iter().for_each(|unit| waves.entry(now()).or_default().push(unit));
-    later.into_iter().for_each(|(unit, (_, start))| waves.entry(start).or_default().push(unit));
+    later.into_iter().for_each(|(unit, (_, start))| waves.entry(start.unwrap()).or_default().push(unit));
     waves.into_values().collect()
 }
 

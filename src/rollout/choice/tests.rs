@@ -7,9 +7,9 @@ use crate::dns::{RrKey, Rtype};
 use crate::inventory::rollout::SettleTime;
 use crate::inventory::value::{Duration, Inv};
 use crate::plan::{GroupSeen, HostSeen, Plan, PlanScope, fixture};
-use crate::rollout::RolloutMemory;
 use crate::rollout::members::CacheTimes;
 use crate::rollout::units::units;
+use crate::rollout::{ProbeResult, RolloutMemory};
 use crate::target::ZoneId;
 
 /// Caches hold nothing longer than the TTL, and five minutes that a name does not exist.
@@ -51,6 +51,10 @@ struct Trial {
     memory: RolloutMemory,
     /// How many seconds passed.
     passed: u64,
+    /// The groups whose gate did not pass, and why.
+    shut: BTreeMap<String, String>,
+    /// Who is down.
+    down: BTreeMap<Subject, String>,
 }
 
 impl Trial {
@@ -64,7 +68,7 @@ impl Trial {
         let groups = vec![GroupSeen { group: "search".to_owned(), in_service: 100 }];
         let terms = GroupTerms { budget, one_location: true, canary, settle: SettleTime::Ttl };
         let plan = Plan { hosts, groups, changes, ..fixture::empty() };
-        Trial { terms, plan, memory: RolloutMemory::default(), passed: 0 }
+        Trial { terms, plan, memory: RolloutMemory::default(), passed: 0, shut: BTreeMap::new(), down: BTreeMap::new() }
     }
 
     /// What goes now, and why the others wait: `1 2; 3 budget`.
@@ -81,6 +85,8 @@ impl Trial {
             is_open: &|_| true,
             known: &known,
             unknown: &unknown,
+            shut: &self.shut,
+            down: &self.down,
             now,
         };
         choose(&view, &units, 0..units.len())
@@ -258,4 +264,52 @@ fn what_a_plan_no_longer_changes_no_longer_waits() {
     // A plan for some hosts says nothing of the others.
     trial.plan.only = PlanScope::new([Inv(3)], &[]);
     assert_eq!(trial.choose().ended, [Subject::Host(Inv(3))]);
+}
+
+#[test]
+fn a_gate_that_does_not_pass_holds_back_all_but_repairs() {
+    let added = address(3, &[], &["2001:db8::2"]);
+    let mut trial = Trial::new(2, None, vec![moved(1), moved(2), added, moved(4)]);
+    trial.shut = [("search".to_owned(), "the gate `health` did not pass: 2 errors".to_owned())].into();
+    trial.down = [(Subject::Host(Inv(4)), "search".to_owned())].into();
+    assert_eq!(trial.shown(), "3 4; 1 gate, 2 gate");
+    let wait = &trial.choose().waits[&Subject::Host(Inv(1))].wait;
+    assert_eq!((wait.message.as_str(), wait.until), ("the gate `health` did not pass: 2 errors", None));
+    // Who is named passes the budget, and not the gate.
+    trial.plan.only = Some(PlanScope { subjects: vec![Subject::Host(Inv(1))], ..PlanScope::default() });
+    assert_eq!(trial.shown(), "3 4; 1 gate, 2 gate");
+    assert!(trial.choose().asking_groups().is_empty(), "only repairs go");
+    trial.shut.clear();
+    assert_eq!(trial.shown(), "1 3 4; 2 budget");
+    assert_eq!(trial.choose().asking_groups(), ["search"].into());
+}
+
+#[test]
+fn who_is_down_repairs_at_once_and_has_a_place_in_the_budget() {
+    let mut trial = Trial::new(1, None, vec![moved(1), moved(2), moved(12)]);
+    trial.down = [(Subject::Host(Inv(12)), "search".to_owned())].into();
+    assert_eq!(trial.shown(), "12; 1 budget, 2 budget");
+    // A budget of two leaves room for one more, at any location: a repair has none.
+    trial.terms.budget = 2;
+    assert_eq!(trial.shown(), "1 12; 2 budget");
+}
+
+#[test]
+fn who_does_not_answer_stays_in_flux() {
+    let mut trial = Trial::new(1, None, vec![moved(1), moved(2)]);
+    trial.apply();
+    trial.passed = 601;
+    assert_eq!(trial.shown(), "2; ");
+    let row = &mut trial.memory.flux[0];
+    assert_eq!(row.gave, ["2001:db8::2".parse::<std::net::IpAddr>().unwrap()]);
+    assert!(row.is_to_be_asked(at(601)) && !row.is_to_be_asked(at(599)));
+    row.answer = Some(false);
+    assert_eq!(trial.shown(), "; 2 budget");
+    let apply = trial.memory.flux[0].apply;
+    let answered = ProbeResult { subject: Subject::Host(Inv(1)), apply, answered: true };
+    trial.memory.note_answers(&[answered]);
+    assert_eq!(trial.shown(), "2; ");
+    trial.memory.flux[0].answer = Some(false);
+    trial.memory.forget_answers(|_| false);
+    assert_eq!(trial.shown(), "2; ");
 }

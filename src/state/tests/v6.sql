@@ -1,4 +1,5 @@
 -- A state as version 6 had it, made of one of this version: of host 7 alone.
+DROP TABLE gates_asked;
 DROP TABLE flux_updates;
 DROP TABLE flux_zones;
 DROP TABLE flux;

@@ -123,6 +123,7 @@ fn apply_exports(yard: &Yard, fleet: &Fleet, settings: Settings, [now, exported]
         run: 1,
         interrupted: &AtomicBool::new(false),
         allow: &[],
+        ignores_gates: false,
         auto: false,
         waits: false,
     };

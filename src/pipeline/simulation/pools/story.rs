@@ -27,6 +27,7 @@ use crate::pipeline::lacking::LackWork;
 use crate::pipeline::publication::PoolRolls;
 use crate::pipeline::settings::{WorkspaceSettings, load_settings};
 use crate::pipeline::targets::Targets;
+use crate::pipeline::wave_checks::NoChecks;
 use crate::plan::{Plan, SealedPlan, ZoneSeen, fixture};
 use crate::reading::ReadingTerms;
 use crate::registry::{Marking, Registry};
@@ -189,6 +190,7 @@ impl PoolStory<'_> {
             interrupted: &stage.interrupted,
             allow: &[],
             auto: false,
+            ignores_gates: false,
             waits: false,
         };
         let wires: Vec<TargetWire<'_>> = (0..stage.primaries.len()).map(|copy| TargetWire { stage, copy }).collect();
@@ -248,7 +250,19 @@ fn carry_out(
     let terms = PlanTerms { now: sealed.plan().created, expires, waves_expire: None, expect: None, bounds: &bounds };
     let guards = ApplyGuards::default();
     let (place, request, groups) = ("plan", conduct, &NO_BUDGETS);
-    let work = ApplyWork { sealed, place, terms, request, progress, targets, at_once: 1, guards, settings, groups };
+    let work = ApplyWork {
+        sealed,
+        place,
+        terms,
+        request,
+        progress,
+        targets,
+        at_once: 1,
+        guards,
+        settings,
+        groups,
+        checks: &NoChecks,
+    };
     let ran = match errand {
         Errand::Resume(id, _) => work.go_on(book, *id),
         _ => broken_off(book).and_then(|killed| work.begin(book, &killed)),

@@ -2,6 +2,7 @@
 
 use std::panic::resume_unwind;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::stage::{Crash, Journaled};
 use super::super::wires::RunPoints;
@@ -21,6 +22,8 @@ pub enum Weakness {
     SettleFromReadBack,
     /// The journal is not asked for TTLs that were lowered.
     NoFormerTtls,
+    /// No project has a probe, although exports are wrong.
+    NoProbe,
 }
 
 /// The dice.
@@ -29,17 +32,29 @@ pub struct RolloutStage {
     pub weakness: Weakness,
     /// The dice, and whether a run may die.
     dice: Mutex<(Numbers, bool)>,
+    /// Whether all gates pass.
+    is_well: AtomicBool,
 }
 
 impl RolloutStage {
     /// The dice of a seed.
     pub fn new(seed: u64, weakness: Weakness) -> RolloutStage {
-        RolloutStage { weakness, dice: Mutex::new((Numbers(seed), false)) }
+        RolloutStage { weakness, dice: Mutex::new((Numbers(seed), false)), is_well: AtomicBool::new(false) }
     }
 
     /// A number below another.
     pub fn below(&self, bound: usize) -> usize {
         self.dice.lock().unwrap().0.below(bound)
+    }
+
+    /// Lets all gates pass from now on.
+    pub fn end_faults(&self) {
+        self.is_well.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether a gate passes now.
+    pub fn gate_passes(&self) -> bool {
+        self.is_well.load(Ordering::SeqCst) || self.below(4) > 0
     }
 
     /// Lets runs die from now on, or not.

@@ -2,6 +2,7 @@
 //! are polled, resolvers that are asked; and a quiet time at the end, in which all must come to be as wished.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -20,6 +21,7 @@ use crate::claim::Subject;
 use crate::consensus::TimedRow;
 use crate::diag::Problem;
 use crate::dns::{Rrset, Rtype};
+use crate::health::gate::GateAnswer;
 use crate::inventory::rollout::{MaxUnavailable, RolloutTerms};
 use crate::inventory::value::{Duration, Inv, Time};
 use crate::pipeline::apply::{ApplyRun, ApplyWork, broken_off};
@@ -28,6 +30,7 @@ use crate::pipeline::guards::ApplyGuards;
 use crate::pipeline::publication::PoolRolls;
 use crate::pipeline::settings::{WorkspaceSettings, load_settings};
 use crate::pipeline::targets::Targets;
+use crate::pipeline::wave_checks::WaveChecks;
 use crate::pipeline::waves::{GroupSettings, NO_BUDGETS, settings_of};
 use crate::plan::{GroupSeen, HostSeen, Plan, Rule, SealedPlan, fixture};
 use crate::progress::{Progress, RunStage};
@@ -38,6 +41,9 @@ use crate::target::{CopyId, PoolName, SerialAnswer, ZoneId};
 
 /// How many events a story has.
 const EVENTS: usize = 60;
+
+/// How many rounds there are in which all name servers are current, and exports are still wrong.
+const WRONG_ROUNDS: usize = 8;
 
 /// How many rounds the quiet time at the end has at most.
 const ROUNDS: usize = 60;
@@ -51,6 +57,24 @@ impl Progress for Silent {
     fn step(&self) {}
 }
 
+/// The gates and probes of a story.
+struct StoryChecks<'s> {
+    /// The dice.
+    stage: &'s RolloutStage,
+    /// The truth.
+    world: &'s World,
+}
+
+impl WaveChecks for StoryChecks<'_> {
+    fn gate(&self, _: &str, _: &str) -> GateAnswer {
+        GateAnswer { passed: self.stage.gate_passes(), said: String::new() }
+    }
+
+    fn answers(&self, _: &str, address: IpAddr) -> Result<bool, String> {
+        Ok(self.world.answers(&address.to_string()))
+    }
+}
+
 /// A story.
 struct Story {
     /// The dice.
@@ -61,6 +85,8 @@ struct Story {
     state: Sqlite,
     /// The budget.
     groups: GroupSettings,
+    /// Whether its export is wrong once in a while.
+    may_be_wrong: bool,
     /// The plan of the latest run.
     last: Option<SealedPlan>,
     /// How many runs there were.
@@ -71,12 +97,17 @@ struct Story {
 
 /// Plays a seed; an error is what happened until a violation, which is the last line.
 pub fn play(seed: u64, weakness: Weakness) -> Result<(), Vec<String>> {
+    let (told, is_right) = tell(seed, weakness);
+    if is_right { Ok(()) } else { Err(told) }
+}
+
+/// Plays a seed; gives what happened, and whether nothing was violated.
+pub fn tell(seed: u64, weakness: Weakness) -> (Vec<String>, bool) {
     let mut story = Story::new(seed, weakness);
-    let played = story.play();
-    played.map_err(|violation| {
-        story.history.push(violation);
-        story.history
-    })
+    let violation = story.play().err();
+    let is_right = violation.is_none();
+    story.history.extend(violation);
+    (story.history, is_right)
 }
 
 impl Story {
@@ -89,34 +120,48 @@ impl Story {
             max_unavailable: MaxUnavailable::Number(1 + stage.below(3)),
             one_location_at_a_time: stage.below(3) > 0,
             canary: (stage.below(2) == 0).then_some(1),
+            gate: (stage.below(3) == 0).then(|| "health".to_owned()),
+            probe: (stage.below(2) == 0).then(|| "ssh".to_owned()),
             ..own
         };
+        let may_be_wrong = terms.probe.is_some();
+        let probe = terms.probe.filter(|_| weakness != Weakness::NoProbe);
+        let terms = RolloutTerms { probe, ..terms };
         let groups = [("search".to_owned(), terms)].into();
         let (state, history) = (Sqlite::in_memory(), Vec::new());
-        Story { stage, world, state, groups, last: None, runs: 0, history }
+        Story { stage, world, state, groups, may_be_wrong, last: None, runs: 0, history }
     }
 
     /// Plays it.
     fn play(&mut self) -> Result<(), String> {
         for _ in 0..EVENTS {
-            self.event();
+            self.event()?;
+            self.world.move_hosts();
             self.check()?;
+        }
+        for _ in 0..WRONG_ROUNDS {
+            self.ask();
+            self.change_ttls();
+            self.move_hosts();
+            self.round()?;
         }
         self.quiet()
     }
 
     /// Something happens.
-    fn event(&mut self) {
-        match self.stage.below(16) {
+    fn event(&mut self) -> Result<(), String> {
+        match self.stage.below(17) {
             0 | 1 => self.pass(1 + self.stage.below(400) as u64),
             2 | 3 => self.move_hosts(),
             4 | 5 => self.change_ttls(),
-            6..=8 => self.apply(),
-            9 => self.resume(),
+            6..=8 => return self.apply(),
+            9 => self.resume()?,
             10 | 11 => self.catch_up(),
             12 => self.poll(),
+            13 => self.leave(),
             _ => self.ask(),
         }
+        Ok(())
     }
 
     /// Counts whom clients may not reach.
@@ -141,18 +186,33 @@ impl Story {
         Ok(())
     }
 
+    /// All name servers catch up and settle, and a run goes; gives whether nothing was left to do.
+    fn round(&mut self) -> Result<bool, String> {
+        (0..NAME_SERVERS).for_each(|name_server| self.world.catch_up(name_server));
+        self.poll();
+        self.check()?;
+        self.pass(301);
+        let is_done = self.run(false, None)?;
+        self.world.move_hosts();
+        self.check()?;
+        Ok(is_done)
+    }
+
     /// Faults end: all must come to be as wished.
     fn quiet(&mut self) -> Result<(), String> {
         self.history.push("the quiet time begins".to_owned());
+        self.stage.end_faults();
+        for own in &mut self.world.hosts {
+            own.wrong.clear();
+            if own.left.is_some() {
+                own.wish = own.home;
+            }
+        }
+        self.world.move_hosts();
         for _ in 0..ROUNDS {
-            (0..NAME_SERVERS).for_each(|name_server| self.world.catch_up(name_server));
-            self.poll();
-            self.check()?;
-            self.pass(301);
-            if self.run(false, None) {
+            if self.round()? {
                 return Ok(());
             }
-            self.check()?;
         }
         self.history.push(format!("{:?}", self.state.rollouts().unwrap()));
         Err("not all comes to be as wished".to_owned())
@@ -168,7 +228,31 @@ impl Story {
     fn move_hosts(&mut self) {
         for _ in 0..=self.stage.below(self.world.hosts.len()) {
             let host = self.stage.below(self.world.hosts.len());
-            self.world.hosts[host].wish = self.stage.below(4);
+            let (wish, wrong) = (self.stage.below(4), self.may_be_wrong && self.stage.below(5) == 0);
+            let written = self.world.written(host);
+            let own = &mut self.world.hosts[host];
+            own.wish = wish;
+            if wrong && wish != own.home && wish != written {
+                own.wrong.insert(wish);
+                self.history.push(format!("the export says h{host} is at {wish}, which is wrong"));
+            } else {
+                own.wrong.remove(&wish);
+            }
+        }
+    }
+
+    /// A host moves by itself to where its export has it, or will have it.
+    fn leave(&mut self) {
+        let (host, home) = (self.stage.below(self.world.hosts.len()), self.stage.below(4));
+        let written = self.world.written(host);
+        let own = &mut self.world.hosts[host];
+        if self.groups["search"].probe.is_some() && own.left.is_none() && own.home == written && home != written {
+            (own.home, own.left) = (home, Some(written));
+            own.wrong.remove(&home);
+            if self.stage.below(3) > 0 {
+                own.wish = home;
+            }
+            self.history.push(format!("h{host} moves by itself from {written} to {home}"));
         }
     }
 
@@ -195,21 +279,22 @@ impl Story {
     }
 
     /// A plan is made and applied, perhaps by a run whose clock was set back, and perhaps dies.
-    fn apply(&mut self) {
+    fn apply(&mut self) -> Result<(), String> {
         let is_deadly = self.stage.below(3) == 0;
-        self.run(is_deadly, None);
+        self.run(is_deadly, None).map(drop)
     }
 
     /// The latest apply is resumed.
-    fn resume(&mut self) {
-        let Some(sealed) = self.last.clone() else { return };
+    fn resume(&mut self) -> Result<(), String> {
+        let Some(sealed) = self.last.clone() else { return Ok(()) };
         let latest = self.state.applies(1).unwrap().into_iter().next();
         // A run may have died before its apply began.
         let own = latest.filter(|apply| apply.new.plan == sealed.id()).map(|apply| apply.id);
         if let Some(id) = own.filter(|id| self.state.document(*id).unwrap().is_some()) {
             let is_deadly = self.stage.below(4) == 0;
-            self.run(is_deadly, Some((sealed, id)));
+            self.run(is_deadly, Some((sealed, id)))?;
         }
+        Ok(())
     }
 
     /// Asks all name servers, and keeps what they show.
@@ -230,7 +315,9 @@ impl Story {
     }
 
     /// A run: with a new plan, or of an apply; gives whether nothing was left to do.
-    fn run(&mut self, is_deadly: bool, resumed: Option<(SealedPlan, ApplyId)>) -> bool {
+    ///
+    /// Errors: a host that left by itself waits.
+    fn run(&mut self, is_deadly: bool, resumed: Option<(SealedPlan, ApplyId)>) -> Result<bool, String> {
         self.runs += 1;
         // A clock that is set back by an hour, once in a while.
         let is_back = is_deadly && self.stage.below(4) == 0;
@@ -240,8 +327,9 @@ impl Story {
             None => (self.plan(now), None),
         };
         if sealed.plan().changes.is_empty() {
-            return true;
+            return Ok(true);
         }
+        let is_new = id.is_none();
         self.history.push(format!("a run at {now}: {}", shown(&sealed.plan().changes)));
         self.stage.set_deadly(is_deadly);
         let ran = self.carry_out(&sealed, id, now);
@@ -254,7 +342,13 @@ impl Story {
         if self.stage.weakness == Weakness::SettleFromReadBack {
             self.pretend_served();
         }
-        false
+        let has_all = ran.is_some() && is_new && self.stage.weakness == Weakness::None;
+        let left = self.world.hosts.iter().enumerate().filter(|(_, own)| own.left.is_some() && own.wish == own.home);
+        let mut waiting = left.filter(|(host, own)| has_all && self.world.written(*host) != own.wish);
+        match waiting.next() {
+            Some((host, _)) => Err(format!("h{host} is down, and waits")),
+            None => Ok(false),
+        }
     }
 
     /// Takes the name servers for current, whatever they serve.
@@ -316,6 +410,7 @@ impl Story {
             interrupted: &interrupted,
             allow: &[],
             auto: false,
+            ignores_gates: false,
             waits: false,
         };
         let zone = zone_id(&self.world);
@@ -330,6 +425,7 @@ impl Story {
         let terms = PlanTerms { now: sealed.plan().created, expires, waves_expire, expect: None, bounds: &bounds };
         let groups = if self.stage.weakness == Weakness::NoRollout { &NO_BUDGETS } else { &self.groups };
         let guards = ApplyGuards::default();
+        let checks = StoryChecks { stage: &self.stage, world: &self.world };
         let (request, progress, targets) = (&conduct, &Silent, &targets);
         let work = ApplyWork {
             sealed,
@@ -342,6 +438,7 @@ impl Story {
             guards,
             settings,
             groups,
+            checks: &checks,
         };
         let mut book = Book { stage: &self.stage, run: 0, number: 0, state: &mut self.state };
         let done = catch_unwind(AssertUnwindSafe(|| -> Result<ApplyRun, Problem> {

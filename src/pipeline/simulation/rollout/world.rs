@@ -1,5 +1,5 @@
-//! The truth: hosts with their addresses, name servers that follow the primary sooner or later, and resolvers that keep
-//! what they heard.
+//! The truth: hosts with the addresses at which they are, name servers that follow the primary sooner or later, and resolvers
+//! that keep what they heard.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,6 +29,12 @@ pub struct TrueHost {
     pub wish: usize,
     /// The TTL that its record must have.
     pub ttl: u64,
+    /// The number of the address at which it is. It moves in the moment in which another one is written that is true.
+    pub home: usize,
+    /// The numbers of addresses that the export gives it although it will not be there.
+    pub wrong: BTreeSet<usize>,
+    /// The number of the address that it left by itself, while some client may hear that one.
+    pub left: Option<usize>,
 }
 
 /// What a resolver heard: the addresses, and until when it keeps them.
@@ -64,6 +70,9 @@ impl World {
             location: LOCATIONS[number % locations],
             wish: 0,
             ttl: 300,
+            home: 0,
+            wrong: BTreeSet::new(),
+            left: None,
         };
         let records: String = (0..count).map(|host| format!("h{host} 300 AAAA {}\n", address(host, 0))).collect();
         let text = format!("$TTL 300\n@ SOA ns host 1 2 3 4 300\n@ NS ns\n{records}");
@@ -113,16 +122,44 @@ impl World {
         self.resolvers.len()
     }
 
-    /// The hosts that some client may not reach: a resolver or a name server has no address that is live.
+    /// The number of the address that a host has in DNS.
+    pub fn written(&self, host: usize) -> usize {
+        let live = self.live(host).map(|rrset| rrset.rdata_texts(Rtype::AAAA)).unwrap_or_default();
+        let number = |address: &String| address.rsplit(':').next().and_then(|number| number.parse().ok());
+        live.first().and_then(number).expect("each host has an address")
+    }
+
+    /// Hosts move to where DNS has them, where that is true.
+    pub fn move_hosts(&mut self) {
+        for host in 0..self.hosts.len() {
+            let written = self.written(host);
+            let own = &mut self.hosts[host];
+            if !own.wrong.contains(&written) && own.left != Some(written) {
+                own.home = written;
+            }
+            if own.left.is_some() && !self.is_unreachable(host) {
+                self.hosts[host].left = None;
+            }
+        }
+    }
+
+    /// Whether a host is at an address.
+    pub fn answers(&self, asked: &str) -> bool {
+        (0..self.hosts.len()).any(|host| address(host, self.hosts[host].home) == asked)
+    }
+
+    /// The hosts that some client may not reach because of what was written: a resolver or a name server has no address at
+    /// which the host is, and it did not leave by itself.
     pub fn unreachable(&self) -> BTreeSet<usize> {
-        (0..self.hosts.len()).filter(|host| self.is_unreachable(*host)).collect()
+        let is_ours = |host: &usize| self.hosts[*host].left.is_none() && self.is_unreachable(*host);
+        (0..self.hosts.len()).filter(is_ours).collect()
     }
 
     /// Whether some client may not reach a host.
     fn is_unreachable(&self, host: usize) -> bool {
         let name = &self.hosts[host].name;
-        let live = self.live(host).map(|rrset| rrset.rdata_texts(Rtype::AAAA)).unwrap_or_default();
-        let is_wrong = |heard: &[String]| heard.iter().all(|address| !live.contains(address));
+        let home = address(host, self.hosts[host].home);
+        let is_wrong = |heard: &[String]| !heard.contains(&home);
         let kept = self.resolvers.iter().filter_map(|resolver| resolver.get(name));
         let mut kept = kept.filter(|(_, until)| self.now < *until);
         let served =

@@ -1,0 +1,170 @@
+//! Decides which units of a plan go now: reads what is remembered, asks probes who can be reached, and gates whether a
+//! further wave may go.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::probing::{DownCandidate, Prober};
+use super::targets::Targets;
+use super::wave_checks::WaveChecks;
+use super::waves::{GroupSettings, KnownTimes, LONGEST_NEGATIVE, has_probe, surveyed_times, terms_of, unknown_places};
+use crate::apply::Survey;
+use crate::change::Change;
+use crate::diag::Problem;
+use crate::inventory::value::Time;
+use crate::parallel::side_by_side;
+use crate::plan::Plan;
+use crate::progress::{Progress, RunStage};
+use crate::rollout::{RolloutChoice, RolloutMemory, RolloutView, choose};
+use crate::state::{GateAsked, GateOutcome, State};
+
+/// How many gates are asked at the same time.
+const SIDE_BY_SIDE: usize = 8;
+
+/// What is done about gates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GateUse {
+    /// They are asked.
+    Ask,
+    /// An operator goes on without them.
+    Ignore,
+    /// The plan undoes an apply: what made a gate fail may be what is undone.
+    Undo,
+}
+
+/// A plan whose next wave is to be chosen.
+pub struct WaveQuestion<'a> {
+    /// The rollouts.
+    pub groups: &'a GroupSettings,
+    /// The projects whose file can be read.
+    pub known: &'a BTreeSet<String>,
+    /// The plan.
+    pub plan: &'a Plan,
+    /// What is live.
+    pub survey: &'a Survey<'a>,
+    /// The targets of its zones.
+    pub targets: &'a Targets<'a>,
+    /// Who is asked.
+    pub checks: &'a dyn WaveChecks,
+    /// What is done about gates.
+    pub gates: GateUse,
+    /// Shows the operator how far the run is.
+    pub progress: &'a dyn Progress,
+    /// The clock.
+    pub now: Time,
+}
+
+/// What was decided.
+#[derive(Debug, Default)]
+pub struct WaveDecision {
+    /// What goes and what waits.
+    pub choice: RolloutChoice,
+    /// The gates that were asked for it, by group.
+    pub gates: Vec<GateAsked>,
+    /// Why probes could not be asked.
+    pub problems: Vec<Problem>,
+}
+
+impl WaveQuestion<'_> {
+    /// Decides, and keeps who answered a probe.
+    ///
+    /// Errors: the state cannot be read or written.
+    pub fn decide(&self, state: &mut dyn State) -> Result<WaveDecision, Problem> {
+        let mut memory = state.rollouts()?;
+        memory.forget_answers(|group| has_probe(self.groups, group));
+        let now = memory.now(self.now);
+        if self.groups.is_empty() && memory.waits.is_empty() {
+            let goes = self.survey.open_units().into_iter().collect();
+            return Ok(WaveDecision {
+                choice: RolloutChoice { goes, ..RolloutChoice::default() },
+                ..WaveDecision::default()
+            });
+        }
+        let prober = Prober::new(self.groups, self.checks);
+        let answers = prober.ask_changed(self.plan, &memory, now);
+        state.note_answers(&answers)?;
+        memory.note_answers(&answers);
+        let open = self.survey.open();
+        let asked = open.iter().filter(|change| self.groups.contains_key(&change.project));
+        let keys = asked.map(|change| (change.key.owner.to_string(), change.key.rtype.to_string())).collect();
+        let former = state.former_ttls(&keys, now)?;
+        let times = KnownTimes { negative: surveyed_times(self.survey), unknown: LONGEST_NEGATIVE, former };
+        let groups = terms_of(self.groups, self.plan, &memory);
+        let (places, unknown) = (self.survey.places_to_send(), unknown_places(self.plan, &memory));
+        let view = RolloutView {
+            plan: self.plan,
+            groups: &groups,
+            memory: &memory,
+            times: &times,
+            is_open: &|place| places.contains(&place),
+            known: self.known,
+            unknown: &unknown,
+            shut: &BTreeMap::new(),
+            down: &BTreeMap::new(),
+            now,
+        };
+        let down = prober.ask_down(&self.down_candidates(&view), self.targets);
+        let view = RolloutView { down: &down, ..view };
+        let (choice, gates) = self.pass_gates(&view, &memory);
+        Ok(WaveDecision { choice, gates, problems: prober.problems() })
+    }
+
+    /// The subjects that would have to wait, and that may be down.
+    fn down_candidates<'v>(&self, view: &RolloutView<'v>) -> Vec<DownCandidate<'v>> {
+        let mut candidates = Vec::new();
+        if self.groups.values().all(|terms| terms.probe.is_none()) {
+            return candidates;
+        }
+        for unit in self.survey.open_units() {
+            let unit = &self.survey.units[unit];
+            let open = unit.changes.iter().filter(|place| (view.is_open)(**place));
+            let changes: Vec<&Change> = open.map(|place| &view.plan.changes[*place]).collect();
+            let members = view.members(unit);
+            let asked = members.iter().filter(|member| member.is_disruptive && !member.repairs);
+            candidates.extend(asked.map(|member| DownCandidate::of(member, &changes)));
+        }
+        candidates
+    }
+
+    /// Chooses, and asks the gates of what would go; chooses again without the groups whose gates did not pass, until all
+    /// gates of what goes have passed.
+    fn pass_gates(&self, view: &RolloutView<'_>, memory: &RolloutMemory) -> (RolloutChoice, Vec<GateAsked>) {
+        let (mut shut, mut asked) = (BTreeMap::new(), BTreeMap::new());
+        loop {
+            let view = RolloutView { shut: &shut, ..*view };
+            let choice = choose(&view, &self.survey.units, self.survey.open_units());
+            let gate = |group: &str| self.groups.get(group).and_then(|terms| terms.gate.clone());
+            let to_ask = choice.asking_groups().into_iter().filter(|group| !asked.contains_key(*group));
+            let to_ask: Vec<(String, String)> =
+                to_ask.filter_map(|group| Some((group.to_owned(), gate(group)?))).collect();
+            if to_ask.is_empty() || self.gates == GateUse::Undo {
+                return (choice, asked.into_values().collect());
+            }
+            let answers = self.ask(to_ask, &choice, memory.now(self.now));
+            for GateAsked { group, gate, outcome, said, .. } in &answers {
+                if *outcome == GateOutcome::Failed {
+                    shut.insert(group.clone(), format!("the gate `{gate}` did not pass: {said}"));
+                }
+            }
+            asked.extend(answers.into_iter().map(|answer| (answer.group.clone(), answer)));
+        }
+    }
+
+    /// Asks the gates of groups, by their names.
+    fn ask(&self, gates: Vec<(String, String)>, choice: &RolloutChoice, now: Time) -> Vec<GateAsked> {
+        if self.gates == GateUse::Ask {
+            self.progress.stage(RunStage::Gates, Some(gates.len() as u64));
+        }
+        side_by_side(gates, SIDE_BY_SIDE, |(group, gate)| {
+            if self.gates == GateUse::Ignore {
+                return GateAsked { at: now, group, gate, outcome: GateOutcome::Ignored, said: String::new() };
+            }
+            let goes = choice.flux.iter().filter(|row| row.is_disruptive && row.group == group);
+            let subjects: Vec<String> = goes.map(|row| row.subject.to_string()).collect();
+            let input = serde_json::json!({ "gate": gate, "group": group, "subjects": subjects });
+            let answer = self.checks.gate(&gate, &format!("{input}\n"));
+            self.progress.step();
+            let outcome = if answer.passed { GateOutcome::Passed } else { GateOutcome::Failed };
+            GateAsked { at: now, group, gate, outcome, said: answer.said }
+        })
+    }
+}
