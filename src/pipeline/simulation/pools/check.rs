@@ -11,6 +11,7 @@ use crate::pipeline::apply::ApplyRun;
 use crate::plan::Plan;
 use crate::provider::memory::primary::LoggedUpdate;
 use crate::provider::memory::rules::RrsetDifference;
+use crate::state::lacks::LeftLack;
 use crate::state::{
     ApplyId, ApplyJournal, LackList, LeftSubject, OwnershipRegister, PublicationRecord as _, SentFate, Sqlite,
 };
@@ -34,6 +35,8 @@ pub struct PoolChecks {
     pub faults: Vec<String>,
     /// What the latest `sync` left, by target.
     left: HashSet<(String, RrKey)>,
+    /// The PTR among them whose addresses were not changed by the apply that deleted the PTR elsewhere.
+    undecided: HashSet<(String, RrKey)>,
 }
 
 /// An update of a run that took effect in a copy.
@@ -66,7 +69,10 @@ impl PoolChecks {
     /// Checks what a session says when it ends: what it applied is in as many copies as reach the threshold, or was.
     pub fn ended(&mut self, stage: &PoolStage, end: &SessionEnd) {
         if let SessionEnd::Synced(outcome) = end {
-            self.left = outcome.left.iter().map(|own| (own.target.name.clone(), own.key.clone())).collect();
+            let place = |own: &LeftLack| (own.target.name.clone(), own.key.clone());
+            self.left = outcome.left.iter().map(place).collect();
+            let is_undecided = |own: &&LeftLack| own.why.contains("were not changed with it");
+            self.undecided = outcome.left.iter().filter(is_undecided).map(place).collect();
         }
         let SessionEnd::Ran(ran) = end else { return };
         let Some(apply) = ran.apply else { return };
@@ -90,7 +96,7 @@ impl PoolChecks {
     }
 
     /// Whether `sync` left a change at a copy with reason: something of its host that it left there is neither as before
-    /// the plan nor as planned, or is of an earlier plan.
+    /// the plan nor as planned, or is of an earlier plan; or is a PTR of which the next plan decides.
     fn is_left(&self, stage: &PoolStage, plan: &Plan, copy: usize, change: &Change) -> bool {
         let host = |key: &RrKey| {
             let place = stage.fleet.place(&key.owner.as_name().to_name(), key.rtype);
@@ -102,7 +108,7 @@ impl PoolChecks {
             asked.iter().all(|own| held.as_ref() != own.kind.before() && held.as_ref() != own.kind.after())
         };
         let mut of_host = self.left.iter().filter(|(name, key)| name == NAMES[copy] && host(key) == host(&change.key));
-        self.left.contains(&(NAMES[copy].to_owned(), change.key.clone())) && of_host.any(|(_, key)| is_odd(key))
+        self.left.contains(&(NAMES[copy].to_owned(), change.key.clone())) && of_host.any(|left| is_odd(&left.1) || self.undecided.contains(left))
     }
 
     /// Checks, once all is calm and after a `sync`, that a change of a plan which one copy took is in all copies that it is for,
