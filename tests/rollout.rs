@@ -409,3 +409,28 @@ fn a_url_passes_with_status_200_alone_and_is_asked_again() {
     assert_eq!((passed.exit, passed.hosts().as_str()), (5, "101 applied, 102 waiting"));
     assert_eq!(passed.document["gates"][0]["said"], "two lines");
 }
+
+#[test]
+fn a_host_that_is_silent_and_has_no_address_any_longer_frees_its_place() {
+    let folder = moved("max_unavailable: 1, settle: 1h, probe: ssh");
+    let workspace = folder.path();
+    with_checks(workspace, "", "grep -qx \"$1\" answers\n");
+    fs::write(workspace.join("answers"), "2001:db8:0:1::bad:102\n").expect("a list");
+    let first = run(workspace, &at("02:00:00"), &["apply", "--auto"]);
+    assert_eq!((first.exit, first.hosts().as_str()), (5, "101 applied, 102 waiting"));
+    let silent = run(workspace, &at("04:00:00"), &["apply", "--auto"]);
+    assert_eq!((silent.exit, silent.waiting()), (5, vec!["host:102 budget null".to_owned()]));
+    // It was taken away, and its record with it: no plan is to give it an address.
+    edit(
+        workspace,
+        "racktables/hosts.csv",
+        "101,sas0-0001.web.example.net,web,assigned",
+        "101,a.free.invalid,web,free",
+    );
+    let zone = workspace.join("zones/web.example.net.zone");
+    let text = fs::read_to_string(&zone).expect("a zone file");
+    let rest: String = text.lines().filter(|line| !line.contains(":101")).map(|line| format!("{line}\n")).collect();
+    fs::write(&zone, rest).expect("a zone file");
+    let freed = run(workspace, &at("04:01:00"), &["apply", "--auto"]);
+    assert!(freed.waiting().is_empty() && is_right(workspace, "102"), "{}", freed.document);
+}

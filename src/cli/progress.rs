@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::output;
 use super::shared_args::SharedArgs;
 use super::values::LogFormat;
 use crate::progress::{Progress, RunStage};
@@ -15,6 +16,8 @@ use crate::progress::{Progress, RunStage};
 pub struct ProgressLine {
     /// Whether the line is shown.
     is_shown: bool,
+    /// How messages are printed, and whether notes are not.
+    notes: (LogFormat, bool),
     /// The stage that runs.
     running: Mutex<Option<RunningStage>>,
     /// The stages that are over, in their order.
@@ -45,7 +48,8 @@ impl ProgressLine {
     /// Starts; shows nothing unless standard error is a terminal and messages are text.
     pub fn start(shared: &SharedArgs) -> ProgressLine {
         let is_shown = std::io::stderr().is_terminal() && !shared.quiet && shared.log_format == LogFormat::Text;
-        ProgressLine { is_shown, running: Mutex::new(None), over: Mutex::new(Vec::new()) }
+        let notes = (shared.log_format, shared.quiet);
+        ProgressLine { is_shown, notes, running: Mutex::new(None), over: Mutex::new(Vec::new()) }
     }
 
     /// Ends the stage that runs, and takes the line away. Gives how long each stage took.
@@ -98,6 +102,11 @@ impl ProgressLine {
 }
 
 impl Progress for ProgressLine {
+    fn tell(&self, text: &str) {
+        let (format, quiet) = self.notes;
+        self.without_line(|| output::note(format, quiet, text));
+    }
+
     fn stage(&self, what: RunStage, total: Option<u64>) {
         let bar = self.bar(what, total);
         self.replace(Some(RunningStage { what, since: Instant::now(), bar }));

@@ -112,8 +112,16 @@ fn go_on(
     // A clock that is set by hand does not run while a wave is sent, so that what it took is added.
     let by_hand = |began: Instant| if request.read_at.is_none() { began.elapsed() } else { Pause::ZERO };
     let mut took = by_hand(request.began);
+    // Where it looks again each second, it says so once.
+    let mut told = None;
     while let Some(start) = next_start(&ran, request.wave_clock()) {
         let start = start.plus(Duration::measured(took));
+        let waiting = ran.waiting.len();
+        if start <= ends && told.replace(waiting) != Some(waiting) {
+            let wait = if waiting == 1 { "waits" } else { "wait" };
+            let next = start.from_second();
+            progress.tell(&format!("{waiting} {wait} for a later wave; the next one can go from {next} on"));
+        }
         if start > ends || !sleep_until(start, request, progress) {
             break;
         }

@@ -11,13 +11,13 @@ use super::waves::GroupSettings;
 use crate::change::Change;
 use crate::claim::Subject;
 use crate::diag::Problem;
-use crate::dns::{Name, Rtype};
+use crate::dns::{Name, Rrset, Rtype};
 use crate::inventory::value::Time;
 use crate::parallel::{HELD, side_by_side};
 use crate::plan::Plan;
 use crate::rollout::flux::{addresses, is_of_address};
-use crate::rollout::{ProbeResult, RolloutMemory, UnitMember};
-use crate::target::{Answer, Question, ZoneId};
+use crate::rollout::{FluxRow, ProbeResult, RolloutMemory, UnitMember};
+use crate::target::{Answer, CopyId, Question, ZoneId};
 
 /// How many subjects are probed at the same time: most of the time is spent on waiting for those that do not answer.
 const SIDE_BY_SIDE: usize = 64;
@@ -58,9 +58,14 @@ impl<'a> Prober<'a> {
     }
 
     /// Asks the subjects whose change has settled for an answer: at an address that the change gave them, or at one that they
-    /// are to have.
-    pub fn ask_changed(&self, plan: &Plan, memory: &RolloutMemory, now: Time) -> Vec<ProbeResult> {
-        let asks = |row: &&crate::rollout::FluxRow| row.is_to_be_asked(now) && self.probe(&row.group).is_some();
+    /// are to have. One that has no address in DNS any longer cannot answer, and is no longer waited for.
+    pub fn ask_changed(
+        &self,
+        plan: &Plan,
+        (memory, now): (&RolloutMemory, Time),
+        targets: &Targets<'_>,
+    ) -> Vec<ProbeResult> {
+        let asks = |row: &&FluxRow| row.is_to_be_asked(now) && self.probe(&row.group).is_some();
         let rows: Vec<_> = memory.flux.iter().filter(asks).collect();
         if rows.is_empty() {
             return Vec::new();
@@ -72,7 +77,8 @@ impl<'a> Prober<'a> {
             let asked = row.gave.iter().chain(later).chain(wanted.get(&row.subject).into_iter().flatten());
             let asked: BTreeSet<&IpAddr> = asked.collect();
             let probe = self.probe(&row.group).expect("only rows with a probe are asked");
-            let answered = self.any_answers(probe, asked);
+            let is_gone = || !wanted.contains_key(&row.subject) && is_gone(row, targets);
+            let answered = self.any_answers(probe, asked) || is_gone();
             ProbeResult { subject: row.subject.clone(), apply: row.apply, answered }
         })
     }
@@ -121,7 +127,7 @@ impl<'p> DownCandidate<'p> {
     pub fn of(member: &UnitMember<'p>, changes: &[&'p Change]) -> DownCandidate<'p> {
         let is_own = |change: &&&Change| is_of_address(change) && change.subjects().any(|own| own == member.subject);
         let own: Vec<&Change> = changes.iter().filter(is_own).copied().collect();
-        let side = |change: &&'p Change, rrset: Option<&'p crate::dns::Rrset>| {
+        let side = |change: &&'p Change, rrset: Option<&'p Rrset>| {
             let rtype = change.key.rtype;
             rrset.into_iter().flat_map(move |rrset| addresses(rrset, rtype)).collect::<Vec<IpAddr>>()
         };
@@ -145,17 +151,36 @@ impl<'p> DownCandidate<'p> {
 fn others(candidate: &DownCandidate<'_>, targets: &Targets<'_>) -> Option<BTreeSet<IpAddr>> {
     let mut found = BTreeSet::new();
     for (zone, question) in &candidate.others {
-        let of_zone = targets.copies.iter().filter(|access| access.copy.zone_id() == *zone);
-        let mut writers = of_zone.filter_map(|access| access.writer.as_ref().ok());
-        let answers =
-            writers.find_map(|writer| writer.observe(&zone.name, std::slice::from_ref(question), None).ok())?;
-        for answer in answers {
-            if let Answer::Holds(rtype, rrset) = answer {
-                found.extend(addresses(&rrset, rtype));
-            }
-        }
+        found.extend(live_addresses(|copy| copy.zone_id() == *zone, question, targets)?);
     }
     Some(found)
+}
+
+/// Whether the names that a change was of are known to have no address any longer.
+fn is_gone(row: &FluxRow, targets: &Targets<'_>) -> bool {
+    let names: BTreeSet<&Name> = row.before.iter().map(|own| &own.name).collect();
+    let has_none = |question: &Question| {
+        let zones = targets.copies.iter().map(|access| &access.copy.zone);
+        let above = zones.filter(|zone| question.name.as_name().is_at_or_below(zone.as_name()));
+        let zone = above.max_by_key(|zone| zone.as_name().as_wire().len());
+        let live = zone.and_then(|zone| live_addresses(|copy| copy.zone == *zone, question, targets));
+        live.is_some_and(|live| live.is_empty())
+    };
+    let questions = |name: &Name| ADDRESSES.map(|rtype| Question { name: name.clone(), rtype });
+    !names.is_empty() && names.into_iter().all(|name| questions(name).iter().all(has_none))
+}
+
+/// The addresses of an RRset, at the first copy that can be read; none where none can.
+fn live_addresses(is_its: impl Fn(&CopyId) -> bool, question: &Question, targets: &Targets<'_>) -> Option<Vec<IpAddr>> {
+    let of_zone = targets.copies.iter().filter(|access| is_its(&access.copy));
+    let mut readable = of_zone.filter_map(|access| Some((&access.copy.zone, access.writer.as_ref().ok()?)));
+    let answers =
+        readable.find_map(|(zone, writer)| writer.observe(zone, std::slice::from_ref(question), None).ok())?;
+    let held = answers.iter().flat_map(|answer| match answer {
+        Answer::Holds(rtype, rrset) => addresses(rrset, *rtype).collect(),
+        _ => Vec::new(),
+    });
+    Some(held.collect())
 }
 
 /// The addresses that a plan is to give these subjects.

@@ -80,7 +80,7 @@ impl WaveQuestion<'_> {
             });
         }
         let prober = Prober::new(self.groups, self.checks);
-        let answers = prober.ask_changed(self.plan, &memory, now);
+        let answers = prober.ask_changed(self.plan, (&memory, now), self.targets);
         state.note_answers(&answers)?;
         memory.note_answers(&answers);
         let open = self.survey.open();

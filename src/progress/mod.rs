@@ -7,6 +7,8 @@ pub trait Progress: Sync {
     fn stage(&self, what: RunStage, total: Option<u64>);
     /// One step is done.
     fn step(&self);
+    /// Says something that the operator needs to know while the run goes on: lower case, no full stop.
+    fn tell(&self, _: &str) {}
     /// Waits before a next try.
     fn pause(&self, pause: std::time::Duration) {
         std::thread::sleep(pause);

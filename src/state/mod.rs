@@ -96,8 +96,8 @@ pub use exports::AcceptanceRecord;
 pub use gates::{GateAsked, GateOutcome};
 pub use held::HeldState;
 pub use history::{
-    History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, Resumption, SentChange,
-    SentFate, SentUpdate, WrittenRrset,
+    History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, Resumption, SentChange, SentFate, SentUpdate,
+    WrittenRrset,
 };
 pub use journal::ApplyJournal;
 pub use lacks::{LackList, LackedChange, NewLack};

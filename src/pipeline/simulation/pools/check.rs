@@ -108,7 +108,8 @@ impl PoolChecks {
             asked.iter().all(|own| held.as_ref() != own.kind.before() && held.as_ref() != own.kind.after())
         };
         let mut of_host = self.left.iter().filter(|(name, key)| name == NAMES[copy] && host(key) == host(&change.key));
-        self.left.contains(&(NAMES[copy].to_owned(), change.key.clone())) && of_host.any(|left| is_odd(&left.1) || self.undecided.contains(left))
+        self.left.contains(&(NAMES[copy].to_owned(), change.key.clone()))
+            && of_host.any(|left| is_odd(&left.1) || self.undecided.contains(left))
     }
 
     /// Checks, once all is calm and after a `sync`, that a change of a plan which one copy took is in all copies that it is for,
