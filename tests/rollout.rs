@@ -9,8 +9,9 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -420,6 +421,11 @@ fn a_host_that_is_silent_and_has_no_address_any_longer_frees_its_place() {
     assert_eq!((first.exit, first.hosts().as_str()), (5, "101 applied, 102 waiting"));
     let silent = run(workspace, &at("04:00:00"), &["apply", "--auto"]);
     assert_eq!((silent.exit, silent.waiting()), (5, vec!["host:102 budget null".to_owned()]));
+    let why =
+        "the budget of `web` is 1, and 1 is in flux or goes now; host:101 has settled, and does not answer its probe";
+    assert_eq!(silent.document["waiting"][0]["message"], why);
+    let status = run(workspace, &at("04:00:00"), &["status"]);
+    assert_eq!(status.document["in_flux"][0]["until"], Value::Null);
     // It was taken away, and its record with it: no plan is to give it an address.
     edit(
         workspace,
@@ -433,4 +439,39 @@ fn a_host_that_is_silent_and_has_no_address_any_longer_frees_its_place() {
     fs::write(&zone, rest).expect("a zone file");
     let freed = run(workspace, &at("04:01:00"), &["apply", "--auto"]);
     assert!(freed.waiting().is_empty() && is_right(workspace, "102"), "{}", freed.document);
+}
+
+#[test]
+fn a_signal_ends_a_gate_that_is_asked() {
+    let folder = moved("max_unavailable: 1, gate: health");
+    let workspace = folder.path();
+    with_checks(workspace, "touch asked; sleep 600", "");
+    edit(workspace, "zonewright.toml", "\"gate.sh\"]\n", "\"gate.sh\"]\ntimeout = \"10m\"\n");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    command
+        .args(["apply", "--auto", "--wait", "1h", "--format", "json", "--now", &at("02:00:00"), "-C"])
+        .arg(workspace);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+    while !workspace.join("asked").exists() {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(killed.success());
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("note: interrupted: nothing is sent; gates and probes are no longer asked"), "{said}");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("a document");
+    assert_eq!(document["gates"][0]["said"], "a signal ended the run before it answered");
+    assert!(!is_right(workspace, "101"));
+}
+
+#[test]
+fn a_gate_that_cannot_be_run_is_a_problem() {
+    let folder = moved("max_unavailable: 1, gate: health");
+    let workspace = folder.path();
+    with_checks(workspace, "", "");
+    edit(workspace, "zonewright.toml", "\"sh\", \"gate.sh\"", "\"./no-such-program\"");
+    let ran = run(workspace, &at("02:00:00"), &["apply", "--auto"]);
+    assert_eq!((ran.exit, ran.hosts().as_str()), (1, "101 waiting, 102 waiting"));
+    assert_eq!(ran.document["problems"][0]["code"], "gate-unusable");
 }

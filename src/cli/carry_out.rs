@@ -208,11 +208,12 @@ fn note(notes: &RunNotes, ran: &ApplyRun) {
 ///
 /// Errors: there is no `--reason`.
 pub fn refuse_gates_ignored(shared: &SharedArgs, ignores_gates: bool) -> Result<(), CommandFailure> {
-    if !ignores_gates || shared.reason.is_some() {
+    if !ignores_gates {
         return Ok(());
     }
-    let failure = CommandFailure::of_call("`--ignore-gate` needs `--reason TEXT`: the journal keeps both");
-    Err(failure.hint("say why the gate is wrong, such as `--reason \"the monitoring is down, ticket 7\"`"))
+    let needs = "`--ignore-gate` needs `--reason TEXT`: the journal keeps both";
+    let hint = "say why the gate is wrong, such as `--reason \"the monitoring is down, ticket 7\"`";
+    output::reason(shared, needs, hint).map(drop)
 }
 
 /// Work that is done.
@@ -257,7 +258,8 @@ pub fn conduct<T>(
             announce_interrupt(&interrupted, is_over, || {
                 let text = match progress.stage_now() {
                     Some(RunStage::Publish) => WAIT_ENDS.to_owned(),
-                    Some(RunStage::Waves) => no_more_waves(reach.goes_on),
+                    Some(RunStage::Waves) => NO_MORE_WAVES.to_owned(),
+                    Some(RunStage::Gates | RunStage::Probes) => ASKING_ENDS.to_owned(),
                     _ => ends_soon(reach.goes_on),
                 };
                 progress.without_line(|| output::note(format, quiet, &text))
@@ -290,10 +292,11 @@ const LOOK_FOR_SIGNALS: Duration = Duration::from_millis(50);
 /// What is said to a signal while name servers are waited for.
 const WAIT_ENDS: &str = "interrupted: name servers are no longer waited for; `zonewright sync` asks them again";
 
-/// What is said to a signal while a later wave is waited for.
-fn no_more_waves(goes_on: &str) -> String {
-    format!("interrupted: no further wave is sent; `{goes_on}` goes on")
-}
+/// What is said to a signal while a later wave is waited for. The outcome says how to go on.
+const NO_MORE_WAVES: &str = "interrupted: no further wave is sent";
+
+/// What is said to a signal while gates or probes are asked.
+const ASKING_ENDS: &str = "interrupted: nothing is sent; gates and probes are no longer asked";
 
 /// The command that goes on with an apply.
 pub const RESUME: &str = "zonewright resume";

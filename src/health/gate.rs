@@ -19,22 +19,40 @@ pub struct GateAnswer {
     pub passed: bool,
     /// What it printed; where it did not pass, why, too: lower case, no full stop.
     pub said: String,
+    /// Whether it could be asked: another attempt would help.
+    pub is_usable: bool,
 }
 
-/// Asks a gate, again while it fails and has attempts left. A command gets `input` as its standard input. `pause` waits
-/// between two attempts, and says whether to go on.
-pub fn ask(gate: &Gate, workspace: &Path, input: &str, pause: impl Fn(Duration) -> bool) -> GateAnswer {
+/// What a gate is asked with.
+#[derive(Clone, Copy)]
+pub struct GateContext<'a> {
+    /// The folder in which a command runs.
+    pub workspace: &'a Path,
+    /// What a command gets as its standard input.
+    pub input: &'a str,
+    /// Waits between two attempts, and says whether to go on.
+    pub pause: &'a dyn Fn(Duration) -> bool,
+    /// Whether the answer is no longer needed: a command is ended then.
+    pub is_over: &'a dyn Fn() -> bool,
+}
+
+/// Asks a gate, again while it fails and has attempts left.
+pub fn ask(gate: &Gate, context: GateContext<'_>) -> GateAnswer {
     let mut attempts = 1;
     loop {
-        let (answer, may_pass) = match attempt(gate, workspace, input) {
-            Ok(answer) => (answer, true),
-            Err(AttemptError { message, may_pass }) => (GateAnswer { passed: false, said: message }, may_pass),
-        };
+        let answer = attempt(gate, context).unwrap_or_else(|AttemptError { message, may_pass }| GateAnswer {
+            passed: false,
+            said: message,
+            is_usable: may_pass,
+        });
         if answer.passed {
             return answer;
         }
-        if !may_pass || attempts > gate.terms.retries || !pause(PAUSE) {
-            let said = if attempts == 1 { answer.said } else { format!("{} ({attempts} attempts)", answer.said) };
+        if (context.is_over)() {
+            return GateAnswer { said: "a signal ended the run before it answered".to_owned(), ..answer };
+        }
+        if !answer.is_usable || attempts > gate.terms.retries || !(context.pause)(PAUSE) {
+            let said = if attempts == 1 { answer.said } else { format!("{attempts} attempts: {}", answer.said) };
             return GateAnswer { said, ..answer };
         }
         attempts += 1;
@@ -44,12 +62,12 @@ pub fn ask(gate: &Gate, workspace: &Path, input: &str, pause: impl Fn(Duration) 
 /// Asks once.
 ///
 /// Errors: it could not be asked.
-fn attempt(gate: &Gate, workspace: &Path, input: &str) -> Result<GateAnswer, AttemptError> {
+fn attempt(gate: &Gate, context: GateContext<'_>) -> Result<GateAnswer, AttemptError> {
     let (failure, said) = match &gate.asks {
         GateQuestion::Command(words) => {
             let (words, timeout) = (words.clone(), gate.terms.timeout);
-            let command = BoundedCommand { words, workspace: workspace.to_owned(), timeout };
-            let CommandAnswer { failure, said } = command.ask(input.as_bytes())?;
+            let command = BoundedCommand { words, workspace: context.workspace.to_owned(), timeout };
+            let CommandAnswer { failure, said } = command.ask(context.input.as_bytes(), context.is_over)?;
             (failure, said)
         }
         GateQuestion::Url(url) => {
@@ -58,9 +76,11 @@ fn attempt(gate: &Gate, workspace: &Path, input: &str) -> Result<GateAnswer, Att
             (failure, in_one_line(&content))
         }
     };
-    Ok(match failure {
-        None => GateAnswer { passed: true, said },
-        Some(failure) if said.is_empty() => GateAnswer { passed: false, said: failure },
-        Some(failure) => GateAnswer { passed: false, said: format!("{failure}; it said: {said}") },
-    })
+    let passed = failure.is_none();
+    let said = match failure {
+        None => said,
+        Some(failure) if said.is_empty() => failure,
+        Some(failure) => format!("{failure}; it said: {said}"),
+    };
+    Ok(GateAnswer { passed, said, is_usable: true })
 }

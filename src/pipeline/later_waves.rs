@@ -117,10 +117,11 @@ fn go_on(
     while let Some(start) = next_start(&ran, request.wave_clock()) {
         let start = start.plus(Duration::measured(took));
         let waiting = ran.waiting.len();
-        if start <= ends && told.replace(waiting) != Some(waiting) {
+        if told.replace(waiting) != Some(waiting) {
             let wait = if waiting == 1 { "waits" } else { "wait" };
+            let too_late = if start > ends { ", which is after the end of `--wait`" } else { "" };
             let next = start.from_second();
-            progress.tell(&format!("{waiting} {wait} for a later wave; the next one can go from {next} on"));
+            progress.tell(&format!("{waiting} {wait} for a later wave; the next one can go from {next} on{too_late}"));
         }
         if start > ends || !sleep_until(start, request, progress) {
             break;

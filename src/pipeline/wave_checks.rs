@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::conduct::ApplyConduct;
-use crate::health::gate::GateAnswer;
+use crate::health::gate::{GateAnswer, GateContext};
 use crate::health::{gate, probe};
 use crate::inventory::health::HealthChecks;
 use crate::inventory::model::Config;
@@ -79,11 +79,13 @@ impl<'a> ConfiguredChecks<'a> {
 
 impl WaveChecks for ConfiguredChecks<'_> {
     fn gate(&self, name: &str, input: &str) -> GateAnswer {
-        let refused = |said: String| GateAnswer { passed: false, said };
+        let (pause, is_over) = (&|pause| self.pause(pause), &|| self.is_over());
         match self.checks.gates.get(name) {
-            Some(_) if self.is_over() => refused("it was not asked: a signal ended the run".to_owned()),
-            Some(found) => gate::ask(found, self.workspace, input, |pause| self.pause(pause)),
-            None => refused(format!("zonewright.toml has no `[gate.{name}]`")),
+            Some(found) => gate::ask(found, GateContext { workspace: self.workspace, input, pause, is_over }),
+            None => {
+                let said = format!("zonewright.toml has no `[gate.{name}]`");
+                GateAnswer { passed: false, said, is_usable: false }
+            }
         }
     }
 

@@ -60,7 +60,7 @@ pub struct WaveDecision {
     pub choice: RolloutChoice,
     /// The gates that were asked for it, by group.
     pub gates: Vec<GateAsked>,
-    /// Why probes could not be asked.
+    /// Why gates and probes could not be asked.
     pub problems: Vec<Problem>,
 }
 
@@ -104,8 +104,9 @@ impl WaveQuestion<'_> {
         };
         let down = prober.ask_down(&self.down_candidates(&view), self.targets);
         let view = RolloutView { down: &down, ..view };
-        let (choice, gates) = self.pass_gates(&view, &memory);
-        Ok(WaveDecision { choice, gates, problems: prober.problems() })
+        let (choice, gates, mut problems) = self.pass_gates(&view, &memory);
+        problems.extend(prober.problems());
+        Ok(WaveDecision { choice, gates, problems })
     }
 
     /// The subjects that would have to wait, and that may be down.
@@ -127,8 +128,14 @@ impl WaveQuestion<'_> {
 
     /// Chooses, and asks the gates of what would go; chooses again without the groups whose gates did not pass, until all
     /// gates of what goes have passed.
-    fn pass_gates(&self, view: &RolloutView<'_>, memory: &RolloutMemory) -> (RolloutChoice, Vec<GateAsked>) {
+    fn pass_gates(
+        &self,
+        view: &RolloutView<'_>,
+        memory: &RolloutMemory,
+    ) -> (RolloutChoice, Vec<GateAsked>, Vec<Problem>) {
         let (mut shut, mut asked) = (BTreeMap::new(), BTreeMap::new());
+        // A gate of several groups is one problem.
+        let mut unusable: BTreeMap<String, Problem> = BTreeMap::new();
         loop {
             let view = RolloutView { shut: &shut, ..*view };
             let choice = choose(&view, &self.survey.units, self.survey.open_units());
@@ -137,26 +144,31 @@ impl WaveQuestion<'_> {
             let to_ask: Vec<(String, String)> =
                 to_ask.filter_map(|group| Some((group.to_owned(), gate(group)?))).collect();
             if to_ask.is_empty() || self.gates == GateUse::Undo {
-                return (choice, asked.into_values().collect());
+                return (choice, asked.into_values().collect(), unusable.into_values().collect());
             }
             let answers = self.ask(to_ask, &choice, memory.now(self.now));
-            for GateAsked { group, gate, outcome, said, .. } in &answers {
+            for (GateAsked { group, gate, outcome, said, .. }, is_usable) in &answers {
                 if *outcome == GateOutcome::Failed {
                     shut.insert(group.clone(), format!("the gate `{gate}` did not pass: {said}"));
                 }
+                if !is_usable {
+                    let problem = Problem::new(format!("[gate.{gate}]"), "gate-unusable", said.clone());
+                    let hint = "correct it in zonewright.toml; until then no wave of its projects goes";
+                    unusable.insert(gate.clone(), problem.hint(hint));
+                }
             }
-            asked.extend(answers.into_iter().map(|answer| (answer.group.clone(), answer)));
+            asked.extend(answers.into_iter().map(|(answer, _)| (answer.group.clone(), answer)));
         }
     }
 
-    /// Asks the gates of groups, by their names.
-    fn ask(&self, gates: Vec<(String, String)>, choice: &RolloutChoice, now: Time) -> Vec<GateAsked> {
+    /// Asks the gates of groups, by their names; gives with each answer whether the gate could be asked.
+    fn ask(&self, gates: Vec<(String, String)>, choice: &RolloutChoice, now: Time) -> Vec<(GateAsked, bool)> {
         if self.gates == GateUse::Ask {
             self.progress.stage(RunStage::Gates, Some(gates.len() as u64));
         }
         side_by_side(gates, SIDE_BY_SIDE, |(group, gate)| {
             if self.gates == GateUse::Ignore {
-                return GateAsked { at: now, group, gate, outcome: GateOutcome::Ignored, said: String::new() };
+                return (GateAsked { at: now, group, gate, outcome: GateOutcome::Ignored, said: String::new() }, true);
             }
             let goes = choice.flux.iter().filter(|row| row.is_disruptive && row.group == group);
             let subjects: Vec<String> = goes.map(|row| row.subject.to_string()).collect();
@@ -164,7 +176,7 @@ impl WaveQuestion<'_> {
             let answer = self.checks.gate(&gate, &format!("{input}\n"));
             self.progress.step();
             let outcome = if answer.passed { GateOutcome::Passed } else { GateOutcome::Failed };
-            GateAsked { at: now, group, gate, outcome, said: answer.said }
+            (GateAsked { at: now, group, gate, outcome, said: answer.said }, answer.is_usable)
         })
     }
 }

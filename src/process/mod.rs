@@ -48,26 +48,23 @@ impl BoundedCommand {
     /// Errors: it could not be run, failed, or did not end in time; with the end of what it printed. A command that ends
     /// before it has read its input is no error.
     pub fn run(&self, input: &[u8]) -> Result<(), AttemptError> {
-        let (failure, output) = self.carry_out(input)?;
-        let Some(failure) = failure else { return Ok(()) };
+        let deadline = Instant::now() + self.timeout;
+        let (mut child, output) = self.start(input).map_err(|error| self.not_run(&error))?;
+        let Some(failure) = self.end(&mut child, &|| Instant::now() >= deadline)? else { return Ok(()) };
         let said = output.recv_timeout(GRACE).unwrap_or_default();
         let message = if said.is_empty() { failure } else { format!("{failure}; it said: {said}") };
         Err(AttemptError { message, may_pass: true })
     }
 
-    /// Runs the command with `input` as its standard input, and gives how it ended, with the end of what it printed.
+    /// Runs the command with `input` as its standard input, and gives how it ended, with the end of what it printed. It is
+    /// ended where `is_over` says that its answer is no longer needed.
     ///
     /// Errors: it could not be run.
-    pub fn ask(&self, input: &[u8]) -> Result<CommandAnswer, AttemptError> {
-        let (failure, output) = self.carry_out(input)?;
-        Ok(CommandAnswer { failure, said: output.recv_timeout(GRACE).unwrap_or_default() })
-    }
-
-    /// Runs the command; gives why it failed, where it did, and what will bring the end of its output.
-    fn carry_out(&self, input: &[u8]) -> Result<(Option<String>, Receiver<String>), AttemptError> {
+    pub fn ask(&self, input: &[u8], is_over: &dyn Fn() -> bool) -> Result<CommandAnswer, AttemptError> {
         let deadline = Instant::now() + self.timeout;
         let (mut child, output) = self.start(input).map_err(|error| self.not_run(&error))?;
-        Ok((self.end(&mut child, deadline)?, output))
+        let failure = self.end(&mut child, &|| is_over() || Instant::now() >= deadline)?;
+        Ok(CommandAnswer { failure, said: output.recv_timeout(GRACE).unwrap_or_default() })
     }
 
     /// Runs the command without standard input, and gives at most `max` octets of its standard output. What it prints on
@@ -85,7 +82,7 @@ impl BoundedCommand {
             output.take(max).read_to_end(&mut octets).map(|_| octets)
         });
         let octets = read.map_err(|error| self.not_run(&error))?.recv_timeout(self.timeout);
-        if let Some(message) = self.end(&mut child, deadline)? {
+        if let Some(message) = self.end(&mut child, &|| Instant::now() >= deadline)? {
             return Err(AttemptError { message, may_pass: true });
         }
         match octets {
@@ -105,9 +102,9 @@ impl BoundedCommand {
         AttemptError { message, may_pass: false }
     }
 
-    /// Waits until the command ends, at most until the deadline; says what went wrong, if anything did.
-    fn end(&self, child: &mut Child, deadline: Instant) -> Result<Option<String>, AttemptError> {
-        match wait(child, deadline).map_err(|error| self.not_run(&error))? {
+    /// Waits until the command ends, at most until its time is over; says what went wrong, if anything did.
+    fn end(&self, child: &mut Child, is_over: &dyn Fn() -> bool) -> Result<Option<String>, AttemptError> {
+        match wait(child, is_over).map_err(|error| self.not_run(&error))? {
             Some(status) if status.success() => Ok(None),
             Some(status) => Ok(Some(format!("`{}` failed: {status}", self.program()))),
             None => Ok(Some(self.too_slow())),
@@ -175,12 +172,12 @@ fn collect<T: Send + 'static>(child: &mut Child, work: impl FnOnce() -> T + Send
     }
 }
 
-/// Waits until a process ends; ends it at the deadline, and gives `None`.
-fn wait(child: &mut Child, deadline: Instant) -> io::Result<Option<ExitStatus>> {
+/// Waits until a process ends; ends it where its time is over, and gives `None`.
+fn wait(child: &mut Child, is_over: &dyn Fn() -> bool) -> io::Result<Option<ExitStatus>> {
     loop {
         match child.try_wait()? {
             Some(status) => return Ok(Some(status)),
-            None if Instant::now() < deadline => thread::sleep(POLL),
+            None if !is_over() => thread::sleep(POLL),
             None => {
                 end_all(child);
                 let _ = child.wait();

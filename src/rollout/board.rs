@@ -79,8 +79,8 @@ pub struct GroupBoard<'p> {
     clock: Time,
     /// When all that has gone will have settled.
     settled: Time,
-    /// Whether one of them has not answered its probe: when it will is not known.
-    has_silent: bool,
+    /// Those of them that have settled and do not answer their probe: when they will is not known.
+    silent: Vec<&'p Subject>,
     /// How it goes.
     waves: u64,
     /// How many subjects go.
@@ -107,7 +107,7 @@ impl<'p> GroupBoard<'p> {
             takes_late: false,
             clock: now,
             settled: now,
-            has_silent: false,
+            silent: Vec::new(),
             waves: 0,
             subjects: 0,
             last: now,
@@ -127,8 +127,17 @@ impl<'p> GroupBoard<'p> {
     }
 
     /// Notes that one of those that may be unreachable has not answered its probe.
-    pub fn note_silent(&mut self) {
-        self.has_silent = true;
+    pub fn note_silent(&mut self, subject: &'p Subject) {
+        self.silent.push(subject);
+    }
+
+    /// Who does not answer, in a clause; empty where all do.
+    fn silent_clause(&self) -> String {
+        match self.silent.as_slice() {
+            [] => String::new(),
+            [one] => format!("; {one} has settled, and does not answer its probe"),
+            [one, more @ ..] => format!("; {one} and {} more have settled, and do not answer their probe", more.len()),
+        }
     }
 
     /// Notes that a subject goes although nothing of the budget is asked.
@@ -265,7 +274,7 @@ impl<'p> WaveBoard<'p> {
         let start = |own: usize, why: &HeldBack| {
             let mut groups = self.candidates[own].groups.iter().map(|(place, _)| &self.groups[*place]);
             // When a gate will pass, or a host will answer, is not known.
-            let is_known = why.code != WaitCode::Gate && groups.all(|group| !group.has_silent);
+            let is_known = why.code != WaitCode::Gate && groups.all(|group| group.silent.is_empty());
             is_known.then(|| starts[&own])
         };
         let later = held.into_iter().map(|(own, why)| {
@@ -377,7 +386,8 @@ impl<'p> WaveBoard<'p> {
             if present.len() + added > terms.budget {
                 let (budget, count) = (terms.budget, present.len());
                 let taken = if count == 1 { "1 is in flux or goes" } else { &format!("{count} are in flux or go") };
-                let message = format!("the budget of `{name}` is {budget}, and {taken} now");
+                let silent = self.groups[*place].silent_clause();
+                let message = format!("the budget of `{name}` is {budget}, and {taken} now{silent}");
                 return held(WaitCode::Budget, message);
             }
         }
@@ -386,17 +396,20 @@ impl<'p> WaveBoard<'p> {
             let own = candidate.locations(name);
             let mut others = locations.keys().filter(|other| own.iter().any(|own| own != *other));
             if let Some(other) = others.next().filter(|_| terms.one_location) {
-                let message =
-                    format!("hosts of `{name}` at location `{other}` are in flux or go now: one location at a time");
+                let silent = self.groups[*place].silent_clause();
+                let message = format!(
+                    "hosts of `{name}` at location `{other}` are in flux or go now: one location at a time{silent}"
+                );
                 return held(WaitCode::Location, message);
             }
         }
-        let GroupBoard { name, phase, takes_late, .. } = &self.groups[candidate.groups[0].0];
+        let group = &self.groups[candidate.groups[0].0];
+        let (GroupBoard { name, phase, takes_late, .. }, silent) = (group, group.silent_clause());
         let message = match phase {
             _ if candidate.is_late && !takes_late => {
                 format!("it goes with the next batch of `{name}`: one is under way")
             }
-            CanaryPhase::Held => format!("the first wave of this batch of `{name}` has not settled"),
+            CanaryPhase::Held => format!("the first wave of this batch of `{name}` has not settled{silent}"),
             CanaryPhase::Due(_) | CanaryPhase::Free => format!("the first wave of this batch of `{name}` goes alone"),
         };
         held(WaitCode::Canary, message)

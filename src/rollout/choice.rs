@@ -122,7 +122,7 @@ fn groups<'p>(view: &RolloutView<'p>) -> Vec<GroupBoard<'p>> {
             let settles = row.settles().unwrap_or_else(|| view.now.plus(row.settle));
             boards[place].add(&row.subject, (!row.is_repair).then_some(row.location.as_str()), settles);
             if row.is_silent() {
-                boards[place].note_silent();
+                boards[place].note_silent(&row.subject);
             }
         }
     }

@@ -114,6 +114,11 @@ impl FluxRow {
         }
     }
 
+    /// When it ends; none while that is not known: name servers do not serve it yet, or the subject does not answer.
+    pub fn ends(&self) -> Option<Time> {
+        self.settles().filter(|_| !self.is_silent())
+    }
+
     /// Whether clients may still see what was there before, or the probe of its group reached none of its addresses. A clock
     /// that is set back does not end it.
     pub fn is_in_flux(&self, now: Time) -> bool {

@@ -69,7 +69,8 @@ fn read_gate(gate: &mut TableReader<'_>) -> Option<Gate> {
 /// Reads a probe.
 fn read_probe(probe: &mut TableReader<'_>) -> Option<Probe> {
     let terms = read_terms(probe);
-    let port = probe.integer("port").map(|(node, number)| {
+    let port = probe.take("port").map(|node| {
+        let number = probe.integer_of(node)?;
         let port = u16::try_from(number).ok().filter(|port| *port > 0);
         if port.is_none() {
             probe.error(node, "bad-value", format!("`{number}` is not a port: 1 to 65535"));
@@ -95,7 +96,8 @@ fn one_of<T>(
         }
         (None, None) => {
             let node = table.node();
-            let error = table.source().error("missing-key", node.origin, node.width, "it asks nothing");
+            let message = format!("it has neither `{first_key}` nor `{second_key}`, so that it asks nothing");
+            let error = table.source().error("missing-key", node.origin, node.width, message);
             table.push(error.hint(format!("add `{first_key}` or `{second_key}`")));
             None
         }

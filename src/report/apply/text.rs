@@ -6,7 +6,7 @@ use super::{ApplyReport, WaveNews};
 use crate::apply::{ApplyOutcome, OutcomeCode, SubjectOutcome, TargetLack};
 use crate::diag::{Problem, sanitize};
 use crate::dns::ZoneName;
-use crate::plan::{NoticeCode, SealedPlan};
+use crate::plan::{NoticeCode, SealedPlan, WaitCode};
 use crate::report::TextOptions;
 use crate::report::applies::short;
 use crate::report::gather::gather;
@@ -226,7 +226,10 @@ impl TextPage<'_> {
         let is_left = RESUMABLE.iter().any(|outcome| report.applied.count(*outcome) > 0);
         if let (true, Some(apply)) = (is_left, report.apply) {
             self.line(0, &format!("`zonewright resume {}` goes on with what is left.", apply.0));
-        } else if report.waves.waiting.iter().any(may_go_later) {
+        }
+        if report.waves.waiting.iter().any(|waiting| waiting.code == WaitCode::Gate) {
+            self.line(0, "`zonewright help gate` says what to do about a gate that did not pass.");
+        } else if report.apply.is_none() && report.waves.waiting.iter().any(may_go_later) {
             self.line(0, "Apply the plan again later, or let `apply` wait with `--wait`. `zonewright sync` asks name servers that were behind.");
         }
     }

@@ -48,7 +48,7 @@ object_in_documents!(FluxView<'_>, flux => {
     "group": flux.0.group,
     "location": flux.0.location,
     "subject": flux.0.subject,
-    "until": flux.0.settles(),
+    "until": flux.0.ends(),
 });
 
 /// The pools of which there is something to count; none where there are none.

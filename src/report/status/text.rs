@@ -1,7 +1,8 @@
 //! What a state says, as text: which apply is running, what did not end, the last applies, the markers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::claim::Subject;
 use crate::diag::sanitize;
 use crate::dns::ZoneName;
 use crate::guard::{Breaker, words};
@@ -149,17 +150,20 @@ impl TextPage<'_> {
             return;
         }
         self.heading("In flux: clients may not reach these hosts yet");
-        let mut groups: BTreeMap<&str, Vec<&FluxRow>> = BTreeMap::new();
-        memory.in_flux.iter().for_each(|row| groups.entry(&row.group).or_default().push(row));
-        for (group, rows) in groups {
-            let ends = rows.iter().map(|row| row.settles()).collect::<Option<Vec<Time>>>();
-            let ends = ends.and_then(|ends| ends.into_iter().max()).map_or_else(
-                || "until name servers serve the changes and they have settled".to_owned(),
-                |until| format!("until {until} at the latest"),
-            );
-            let shown = self.options.shown(rows.len());
-            let hosts: Vec<String> = rows[..shown].iter().map(|row| row.subject.to_string()).collect();
-            let more = if shown < rows.len() { format!(" and {} more", rows.len() - shown) } else { String::new() };
+        let mut groups: BTreeMap<(&str, bool), Vec<&FluxRow>> = BTreeMap::new();
+        memory.in_flux.iter().for_each(|row| groups.entry((&row.group, row.is_silent())).or_default().push(row));
+        for ((group, is_silent), rows) in groups {
+            let ends = rows.iter().map(|row| row.ends()).collect::<Option<Vec<Time>>>();
+            let ends = match ends.and_then(|ends| ends.into_iter().max()) {
+                Some(until) => format!("until {until} at the latest"),
+                None if is_silent => "settled, until they answer their probe or have no address any longer".to_owned(),
+                None => "until name servers serve the changes and they have settled".to_owned(),
+            };
+            let subjects: BTreeSet<&Subject> = rows.iter().map(|row| &row.subject).collect();
+            let shown = self.options.shown(subjects.len());
+            let hosts: Vec<String> = subjects.iter().take(shown).map(|subject| subject.to_string()).collect();
+            let more =
+                if shown < subjects.len() { format!(" and {} more", subjects.len() - shown) } else { String::new() };
             self.line(2, &sanitize(&format!("{group}, {ends}: {}{more}", hosts.join(", "))));
         }
     }

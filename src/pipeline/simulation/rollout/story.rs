@@ -67,7 +67,7 @@ struct StoryChecks<'s> {
 
 impl WaveChecks for StoryChecks<'_> {
     fn gate(&self, _: &str, _: &str) -> GateAnswer {
-        GateAnswer { passed: self.stage.gate_passes(), said: String::new() }
+        GateAnswer { passed: self.stage.gate_passes(), said: String::new(), is_usable: true }
     }
 
     fn answers(&self, _: &str, address: IpAddr) -> Result<bool, String> {
