@@ -79,6 +79,9 @@ impl WaveQuestion<'_> {
                 ..WaveDecision::default()
             });
         }
+        if self.groups.values().any(|terms| terms.probe.is_some()) {
+            self.progress.stage(RunStage::Probes, None);
+        }
         let prober = Prober::new(self.groups, self.checks);
         let answers = prober.ask_changed(self.plan, (&memory, now), self.targets);
         state.note_answers(&answers)?;

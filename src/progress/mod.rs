@@ -44,7 +44,7 @@ pub enum RunStage {
     MakeZones,
     /// It reads the RRsets that a plan changes, right before it changes them.
     Survey,
-    /// It asks whether hosts answer; one step a host.
+    /// It asks whether hosts answer.
     Probes,
     /// It asks whether a further wave may go; one step a gate.
     Gates,
