@@ -255,11 +255,13 @@ pub fn conduct<T>(
     let (format, quiet, is_over) = (shared.log_format, shared.quiet, &AtomicBool::new(false));
     let done = std::thread::scope(|scope| {
         let announcer = scope.spawn(|| {
-            announce_interrupt(&interrupted, is_over, || {
+            announce_interrupt(&interrupted, is_over, |is_over| {
                 let text = match progress.stage_now() {
-                    Some(RunStage::Publish) => WAIT_ENDS.to_owned(),
                     Some(RunStage::Waves) => NO_MORE_WAVES.to_owned(),
                     Some(RunStage::Gates | RunStage::Probes) => ASKING_ENDS.to_owned(),
+                    // It came too late to end anything.
+                    _ if is_over => return,
+                    Some(RunStage::Publish) => WAIT_ENDS.to_owned(),
                     _ => ends_soon(reach.goes_on),
                 };
                 progress.without_line(|| output::note(format, quiet, &text))
@@ -309,11 +311,15 @@ fn ends_soon(goes_on: &str) -> String {
     )
 }
 
-/// Says once that a signal came, and what is waited for, until the work is over.
-fn announce_interrupt(interrupted: &AtomicBool, is_over: &AtomicBool, say: impl FnOnce()) {
-    while !is_over.load(Ordering::SeqCst) {
+/// Says once that a signal came, and what is waited for; also where the work was over at once, which `say` is told.
+fn announce_interrupt(interrupted: &AtomicBool, is_over: &AtomicBool, say: impl FnOnce(bool)) {
+    loop {
+        let was_over = is_over.load(Ordering::SeqCst);
         if interrupted.load(Ordering::SeqCst) {
-            return say();
+            return say(was_over);
+        }
+        if was_over {
+            return;
         }
         std::thread::park_timeout(LOOK_FOR_SIGNALS);
     }

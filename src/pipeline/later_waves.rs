@@ -117,6 +117,9 @@ fn go_on(
     while let Some(start) = next_start(&ran, request.wave_clock()) {
         let start = start.plus(Duration::measured(took));
         let waiting = ran.waiting.len();
+        if request.interrupted.load(Ordering::SeqCst) {
+            break;
+        }
         if told.replace(waiting) != Some(waiting) {
             let wait = if waiting == 1 { "waits" } else { "wait" };
             let too_late = if start > ends { ", which is after the end of `--wait`" } else { "" };
