@@ -1,6 +1,8 @@
 //! A gate: whether a further wave may go.
 
 use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 use super::PAUSE;
@@ -11,6 +13,9 @@ use crate::process::{BoundedCommand, CommandAnswer, in_one_line};
 
 /// How much of the content of a URL is kept, in octets.
 const MAX_CONTENT: u64 = 2048;
+
+/// How long it waits at a time for an answer: a signal ends the wait soon.
+const NAP: Duration = Duration::from_millis(50);
 
 /// What a gate said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +76,7 @@ fn attempt(gate: &Gate, context: GateContext<'_>) -> Result<GateAnswer, AttemptE
             (failure, said)
         }
         GateQuestion::Url(url) => {
-            let HttpAnswer { host, status, content } = http::get(url, MAX_CONTENT, gate.terms.timeout)?;
+            let HttpAnswer { host, status, content } = fetch(url, gate.terms.timeout, context.is_over)?;
             let failure = (status != 200).then(|| format!("`{host}` answers with status {status}"));
             (failure, in_one_line(&content))
         }
@@ -83,4 +88,26 @@ fn attempt(gate: &Gate, context: GateContext<'_>) -> Result<GateAnswer, AttemptE
         Some(failure) => format!("{failure}; it said: {said}"),
     };
     Ok(GateAnswer { passed, said, is_usable: true })
+}
+
+/// Fetches a URL on a thread of its own, so that a signal need not wait for the answer.
+///
+/// Errors: no answer, or it is no longer needed.
+fn fetch(url: &str, timeout: Duration, is_over: &dyn Fn() -> bool) -> Result<HttpAnswer, AttemptError> {
+    let (sender, receiver) = mpsc::channel();
+    let asked = url.to_owned();
+    let thread = thread::Builder::new().spawn(move || {
+        // The receiver may be gone.
+        let _ = sender.send(http::get(&asked, MAX_CONTENT, timeout));
+    });
+    let failed = |message: &str| AttemptError { message: message.to_owned(), may_pass: true };
+    thread.map_err(|error| failed(&format!("the system gives no thread: {error}")))?;
+    loop {
+        match receiver.recv_timeout(NAP) {
+            Ok(answer) => return answer,
+            Err(RecvTimeoutError::Timeout) if is_over() => return Err(failed("it was not waited for")),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err(failed("it gave no answer")),
+        }
+    }
 }

@@ -3,28 +3,38 @@
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::PAUSE;
 use crate::diag::AttemptError;
 use crate::inventory::health::{Probe, ProbeQuestion};
 use crate::process::BoundedCommand;
 
-/// Asks whether an address answers, again while it does not and there are attempts left. `pause` waits between two
-/// attempts, and says whether to go on.
+/// How long one connection is tried: a signal ends the wait after that. A further one continues it.
+const SLICE: Duration = Duration::from_secs(3);
+
+/// What a probe is asked with.
+#[derive(Clone, Copy)]
+pub struct ProbeContext<'a> {
+    /// The folder in which a command runs.
+    pub workspace: &'a Path,
+    /// Who is asked.
+    pub address: IpAddr,
+    /// Waits between two attempts, and says whether to go on.
+    pub pause: &'a dyn Fn(Duration) -> bool,
+    /// Whether the answer is no longer needed.
+    pub is_over: &'a dyn Fn() -> bool,
+}
+
+/// Asks whether an address answers, again while it does not and there are attempts left.
 ///
 /// Errors: it cannot be asked, for any address; why, in words.
-pub fn answers(
-    probe: &Probe,
-    workspace: &Path,
-    address: IpAddr,
-    pause: impl Fn(Duration) -> bool,
-) -> Result<bool, String> {
+pub fn answers(probe: &Probe, context: ProbeContext<'_>) -> Result<bool, String> {
     for attempt in 0..=probe.terms.retries {
-        if attempt > 0 && !pause(PAUSE) {
+        if attempt > 0 && !(context.pause)(PAUSE) {
             break;
         }
-        if attempt_once(probe, workspace, address)? {
+        if attempt_once(probe, context)? {
             return Ok(true);
         }
     }
@@ -32,21 +42,34 @@ pub fn answers(
 }
 
 /// Asks once.
-fn attempt_once(probe: &Probe, workspace: &Path, address: IpAddr) -> Result<bool, String> {
+fn attempt_once(probe: &Probe, context: ProbeContext<'_>) -> Result<bool, String> {
+    let ProbeContext { workspace, address, is_over, .. } = context;
     match &probe.asks {
-        ProbeQuestion::Port(port) => {
-            let connected = TcpStream::connect_timeout(&SocketAddr::new(address, *port), probe.terms.timeout);
-            // A host that refuses the connection is there.
-            Ok(connected.map_or_else(|error| error.kind() == ErrorKind::ConnectionRefused, |_| true))
-        }
+        ProbeQuestion::Port(port) => Ok(connects(SocketAddr::new(address, *port), probe.terms.timeout, is_over)),
         ProbeQuestion::Command(words) => {
             let words = words.iter().cloned().chain([address.to_string()]).collect();
             let command = BoundedCommand { words, workspace: workspace.to_owned(), timeout: probe.terms.timeout };
-            match command.run(b"") {
-                Ok(()) => Ok(true),
+            match command.ask(b"", is_over) {
+                Ok(answer) => Ok(answer.failure.is_none()),
                 Err(AttemptError { may_pass: true, .. }) => Ok(false),
                 Err(AttemptError { message, .. }) => Err(message),
             }
+        }
+    }
+}
+
+/// Whether a connection is accepted or refused: a host that refuses it is there.
+fn connects(to: SocketAddr, timeout: Duration, is_over: &dyn Fn() -> bool) -> bool {
+    let deadline = Instant::now() + timeout;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() || is_over() {
+            return false;
+        }
+        match TcpStream::connect_timeout(&to, left.min(SLICE)) {
+            Ok(_) => return true,
+            Err(error) if error.kind() == ErrorKind::TimedOut => {}
+            Err(error) => return error.kind() == ErrorKind::ConnectionRefused,
         }
     }
 }
@@ -61,7 +84,13 @@ mod tests {
     /// Whether an address answers a probe that asks so, with one attempt.
     fn asked(asks: ProbeQuestion, address: &str) -> Result<bool, String> {
         let terms = AttemptTerms { timeout: Duration::from_millis(500), retries: 0 };
-        answers(&Probe { asks, terms }, &std::env::temp_dir(), address.parse().unwrap(), |_| true)
+        asked_with(&Probe { asks, terms }, address, &|_| true)
+    }
+
+    /// Whether an address answers a probe, with these pauses.
+    fn asked_with(probe: &Probe, address: &str, pause: &dyn Fn(Duration) -> bool) -> Result<bool, String> {
+        let (workspace, address) = (&std::env::temp_dir(), address.parse().unwrap());
+        answers(probe, ProbeContext { workspace, address, pause, is_over: &|| false })
     }
 
     #[test]
@@ -94,7 +123,7 @@ mod tests {
                 paused.set(paused.get() + 1);
                 goes_on
             };
-            assert_eq!(answers(&probe, &std::env::temp_dir(), "192.0.2.1".parse().unwrap(), pause), Ok(false));
+            assert_eq!(asked_with(&probe, "192.0.2.1", &pause), Ok(false));
             assert_eq!(paused.get(), pauses);
         }
     }

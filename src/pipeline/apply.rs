@@ -503,7 +503,8 @@ impl ApplyWork<'_> {
             None if self.request.ignores_gates => GateUse::Ignore,
             None => GateUse::Ask,
         };
-        WaveQuestion { groups, known: &known, plan, survey, targets, checks, gates, progress, now }.decide(state)
+        let zones = &self.settings.config.zones;
+        WaveQuestion { groups, known: &known, plan, survey, zones, targets, checks, gates, progress, now }.decide(state)
     }
 
     /// Finds out what earlier applies did that is not known to be served: what a run changed that died, and that no later one

@@ -12,6 +12,7 @@ use crate::change::Change;
 use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::dns::{Name, Rrset, Rtype};
+use crate::inventory::model::ZoneSpec;
 use crate::inventory::value::Time;
 use crate::parallel::{HELD, side_by_side};
 use crate::plan::Plan;
@@ -58,12 +59,13 @@ impl<'a> Prober<'a> {
     }
 
     /// Asks the subjects whose change has settled for an answer: at an address that the change gave them, or at one that they
-    /// are to have. One that has no address in DNS any longer cannot answer, and is no longer waited for.
+    /// are to have. Where the plan changes nothing of it, that is what is live. One that has no address in DNS any longer
+    /// cannot answer, and is no longer waited for.
     pub fn ask_changed(
         &self,
         plan: &Plan,
         (memory, now): (&RolloutMemory, Time),
-        targets: &Targets<'_>,
+        (zones, targets): (&[ZoneSpec], &Targets<'_>),
     ) -> Vec<ProbeResult> {
         let asks = |row: &&FluxRow| row.is_to_be_asked(now) && self.probe(&row.group).is_some();
         let rows: Vec<_> = memory.flux.iter().filter(asks).collect();
@@ -77,8 +79,11 @@ impl<'a> Prober<'a> {
             let asked = row.gave.iter().chain(later).chain(wanted.get(&row.subject).into_iter().flatten());
             let asked: BTreeSet<&IpAddr> = asked.collect();
             let probe = self.probe(&row.group).expect("only rows with a probe are asked");
-            let is_gone = || !wanted.contains_key(&row.subject) && is_gone(row, targets);
-            let answered = self.any_answers(probe, asked) || is_gone();
+            let is_settled = || {
+                let live = if wanted.contains_key(&row.subject) { None } else { live_now(row, zones, targets) };
+                live.is_some_and(|live| live.is_empty() || self.any_answers(probe, &live))
+            };
+            let answered = self.any_answers(probe, asked) || is_settled();
             ProbeResult { subject: row.subject.clone(), apply: row.apply, answered }
         })
     }
@@ -89,10 +94,11 @@ impl<'a> Prober<'a> {
             members.iter().filter(|candidate| self.probe(candidate.group).is_some()).collect();
         let found = side_by_side(asked, SIDE_BY_SIDE, |candidate| {
             let probe = self.probe(candidate.group).expect("only groups with a probe are asked");
-            let is_down = self.any_answers(probe, candidate.wanted.difference(&candidate.live))
-                && !self.any_answers(probe, &candidate.live)
+            // Most hosts answer where they are, and at once: what they are to have is asked last.
+            let is_down = !self.any_answers(probe, &candidate.live)
                 // An address of the other family may be live, too, and is then not in the plan.
-                && others(candidate, targets).is_some_and(|others| !self.any_answers(probe, &others));
+                && others(candidate, targets).is_some_and(|others| !self.any_answers(probe, &others))
+                && self.any_answers(probe, candidate.wanted.difference(&candidate.live));
             is_down.then(|| (candidate.subject.clone(), candidate.group.to_owned()))
         });
         found.into_iter().flatten().collect()
@@ -136,11 +142,13 @@ impl<'p> DownCandidate<'p> {
         let questions = names
             .into_iter()
             .flat_map(|(zone, name)| ADDRESSES.map(|rtype| (zone.clone(), Question { name: name.clone(), rtype })));
+        // Where a CNAME is live it is not known which addresses clients find.
+        let is_known = own.iter().all(|change| change.key.rtype != Rtype::CNAME || change.kind.before().is_none());
         let changed: BTreeSet<Question> = own.iter().map(|change| Question::of(&change.key)).collect();
         DownCandidate {
             subject: member.subject,
             group: member.group,
-            wanted: own.iter().flat_map(|change| side(change, change.kind.after())).collect(),
+            wanted: own.iter().filter(|_| is_known).flat_map(|change| side(change, change.kind.after())).collect(),
             live: own.iter().flat_map(|change| side(change, change.kind.before())).collect(),
             others: questions.filter(|(_, question)| !changed.contains(question)).collect(),
         }
@@ -156,31 +164,39 @@ fn others(candidate: &DownCandidate<'_>, targets: &Targets<'_>) -> Option<BTreeS
     Some(found)
 }
 
-/// Whether the names that a change was of are known to have no address any longer.
-fn is_gone(row: &FluxRow, targets: &Targets<'_>) -> bool {
-    let names: BTreeSet<&Name> = row.before.iter().map(|own| &own.name).collect();
-    let has_none = |question: &Question| {
-        let zones = targets.copies.iter().map(|access| &access.copy.zone);
-        let above = zones.filter(|zone| question.name.as_name().is_at_or_below(zone.as_name()));
-        let zone = above.max_by_key(|zone| zone.as_name().as_wire().len());
-        let live = zone.and_then(|zone| live_addresses(|copy| copy.zone == *zone, question, targets));
-        live.is_some_and(|live| live.is_empty())
-    };
-    let questions = |name: &Name| ADDRESSES.map(|rtype| Question { name: name.clone(), rtype });
-    !names.is_empty() && names.into_iter().all(|name| questions(name).iter().all(has_none))
+/// The live addresses at the names that a change was of; none where not all of them are known.
+fn live_now(row: &FluxRow, zones: &[ZoneSpec], targets: &Targets<'_>) -> Option<BTreeSet<IpAddr>> {
+    let mut live = BTreeSet::new();
+    for own in &row.before {
+        let above =
+            zones.iter().map(|spec| &spec.name).filter(|zone| own.name.as_name().is_at_or_below(zone.as_name()));
+        let zone = above.max_by_key(|zone| zone.as_name().as_wire().len())?;
+        for rtype in ADDRESSES {
+            let question = Question { name: own.name.clone(), rtype };
+            live.extend(live_addresses(|copy| copy.zone == *zone, &question, targets)?);
+        }
+    }
+    (!row.before.is_empty()).then_some(live)
 }
 
-/// The addresses of an RRset, at the first copy that can be read; none where none can.
-fn live_addresses(is_its: impl Fn(&CopyId) -> bool, question: &Question, targets: &Targets<'_>) -> Option<Vec<IpAddr>> {
-    let of_zone = targets.copies.iter().filter(|access| is_its(&access.copy));
-    let mut readable = of_zone.filter_map(|access| Some((&access.copy.zone, access.writer.as_ref().ok()?)));
-    let answers =
-        readable.find_map(|(zone, writer)| writer.observe(zone, std::slice::from_ref(question), None).ok())?;
-    let held = answers.iter().flat_map(|answer| match answer {
-        Answer::Holds(rtype, rrset) => addresses(rrset, *rtype).collect(),
-        _ => Vec::new(),
-    });
-    Some(held.collect())
+/// The addresses of an RRset at all copies; none where one cannot be read, or where something else is there.
+fn live_addresses(
+    is_its: impl Fn(&CopyId) -> bool,
+    question: &Question,
+    targets: &Targets<'_>,
+) -> Option<BTreeSet<IpAddr>> {
+    let mut live = BTreeSet::new();
+    let mut copies = targets.copies.iter().filter(|access| is_its(&access.copy)).peekable();
+    copies.peek()?;
+    for access in copies {
+        let writer = access.writer.as_ref().ok()?;
+        match writer.observe(&access.copy.zone, std::slice::from_ref(question), None).ok()?.first()? {
+            Answer::Holds(rtype, rrset) if *rtype == question.rtype => live.extend(addresses(rrset, *rtype)),
+            Answer::Nothing => {}
+            Answer::Holds(..) | Answer::Delegated(..) | Answer::BelowDname(..) => return None,
+        }
+    }
+    Some(live)
 }
 
 /// The addresses that a plan is to give these subjects.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::conduct::ApplyConduct;
 use crate::health::gate::{GateAnswer, GateContext};
+use crate::health::probe::ProbeContext;
 use crate::health::{gate, probe};
 use crate::inventory::health::HealthChecks;
 use crate::inventory::model::Config;
@@ -24,6 +25,11 @@ pub trait WaveChecks: Sync {
     ///
     /// Errors: it cannot be asked; why, in words.
     fn answers(&self, name: &str, address: IpAddr) -> Result<bool, String>;
+
+    /// Whether a signal asked the run to end.
+    fn is_over(&self) -> bool {
+        false
+    }
 }
 
 /// Who is asked where no rollout has a gate or a probe.
@@ -70,14 +76,13 @@ impl<'a> ConfiguredChecks<'a> {
         }
         !self.is_over()
     }
-
-    /// Whether a signal asked the run to end.
-    fn is_over(&self) -> bool {
-        self.interrupted.load(Ordering::SeqCst)
-    }
 }
 
 impl WaveChecks for ConfiguredChecks<'_> {
+    fn is_over(&self) -> bool {
+        self.interrupted.load(Ordering::SeqCst)
+    }
+
     fn gate(&self, name: &str, input: &str) -> GateAnswer {
         let (pause, is_over) = (&|pause| self.pause(pause), &|| self.is_over());
         match self.checks.gates.get(name) {
@@ -93,9 +98,9 @@ impl WaveChecks for ConfiguredChecks<'_> {
         let found = self.checks.probes.get(name).ok_or_else(|| format!("zonewright.toml has no `[probe.{name}]`"))?;
         // What was not asked has not answered, and stays in flux.
         if self.is_over() {
-            Ok(false)
-        } else {
-            probe::answers(found, self.workspace, address, |pause| self.pause(pause))
+            return Ok(false);
         }
+        let (pause, is_over) = (&|pause| self.pause(pause), &|| self.is_over());
+        probe::answers(found, ProbeContext { workspace: self.workspace, address, pause, is_over })
     }
 }

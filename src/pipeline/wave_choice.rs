@@ -10,6 +10,7 @@ use super::waves::{GroupSettings, KnownTimes, LONGEST_NEGATIVE, has_probe, surve
 use crate::apply::Survey;
 use crate::change::Change;
 use crate::diag::Problem;
+use crate::inventory::model::ZoneSpec;
 use crate::inventory::value::Time;
 use crate::parallel::side_by_side;
 use crate::plan::Plan;
@@ -41,7 +42,9 @@ pub struct WaveQuestion<'a> {
     pub plan: &'a Plan,
     /// What is live.
     pub survey: &'a Survey<'a>,
-    /// The targets of its zones.
+    /// All zones of the settings.
+    pub zones: &'a [ZoneSpec],
+    /// The targets of those that are open.
     pub targets: &'a Targets<'a>,
     /// Who is asked.
     pub checks: &'a dyn WaveChecks,
@@ -83,7 +86,7 @@ impl WaveQuestion<'_> {
             self.progress.stage(RunStage::Probes, None);
         }
         let prober = Prober::new(self.groups, self.checks);
-        let answers = prober.ask_changed(self.plan, (&memory, now), self.targets);
+        let answers = prober.ask_changed(self.plan, (&memory, now), (self.zones, self.targets));
         state.note_answers(&answers)?;
         memory.note_answers(&answers);
         let open = self.survey.open();
@@ -139,6 +142,10 @@ impl WaveQuestion<'_> {
         let (mut shut, mut asked) = (BTreeMap::new(), BTreeMap::new());
         // A gate of several groups is one problem.
         let mut unusable: BTreeMap<String, Problem> = BTreeMap::new();
+        if self.checks.is_over() {
+            let all = self.groups.keys().map(|group| (group.clone(), "a signal ended the run".to_owned()));
+            shut.extend(all);
+        }
         loop {
             let view = RolloutView { shut: &shut, ..*view };
             let choice = choose(&view, &self.survey.units, self.survey.open_units());

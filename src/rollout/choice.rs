@@ -93,7 +93,11 @@ pub fn choose(view: &RolloutView<'_>, units: &[ChangeUnit], open: impl IntoItera
     }
     for (unit, group, why) in shut {
         let why = HeldBack { code: WaitCode::Gate, message: why.to_owned() };
-        let batch = choice.batches.get(group).map_or(0, |batch| batch.number);
+        // It keeps its batch; where it has none, it came up apart from the open one, and is of the next.
+        let subjects = hosts_of(&view.plan.changes, &units[unit]).into_iter();
+        let known = subjects.filter_map(|(_, subject)| view.memory.waits.get(subject)).find(|own| own.group == group);
+        let next = || choice.batches.get(group).map_or(0, |batch| batch.number) + 1;
+        let batch = known.map_or_else(next, |own| own.batch);
         remember(view, &units[unit], (group, batch), (&why, None), &mut choice);
         choice.held.insert(unit, why);
     }

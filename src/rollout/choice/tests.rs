@@ -313,3 +313,21 @@ fn who_does_not_answer_stays_in_flux() {
     trial.memory.forget_answers(|_| false);
     assert_eq!(trial.shown(), "2; ");
 }
+
+#[test]
+fn who_is_named_and_held_by_a_gate_does_not_pass_the_first_wave_later() {
+    let mut trial = Trial::new(2, Some(1), vec![moved(1), moved(2)]);
+    while !trial.plan.changes.is_empty() {
+        trial.apply();
+        trial.passed += 601;
+    }
+    trial.plan.changes =
+        vec![address(1, &["2001:db8::2"], &["2001:db8::3"]), address(2, &["2001:db8::2"], &["2001:db8::3"])];
+    trial.plan.only =
+        Some(PlanScope { subjects: vec![Subject::Host(Inv(1)), Subject::Host(Inv(2))], ..PlanScope::default() });
+    trial.shut = [("search".to_owned(), "the gate did not pass".to_owned())].into();
+    assert_eq!(trial.shown(), "; 1 gate, 2 gate");
+    trial.apply();
+    (trial.plan.only, trial.shut) = (None, BTreeMap::new());
+    assert_eq!(trial.shown(), "1; 2 canary");
+}
