@@ -311,7 +311,7 @@ fn ends_soon(goes_on: &str) -> String {
     )
 }
 
-/// Says once that a signal came, and what is waited for; also where the work was over at once, which `say` is told.
+/// Says once that a signal came, and what is waited for; also where the work was over at once, which `say` gets to know.
 fn announce_interrupt(interrupted: &AtomicBool, is_over: &AtomicBool, say: impl FnOnce(bool)) {
     loop {
         let was_over = is_over.load(Ordering::SeqCst);
