@@ -1,11 +1,10 @@
 //! A gate: whether a further wave may go.
 
-use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use super::PAUSE;
+use super::{AskContext, PAUSE};
 use crate::diag::AttemptError;
 use crate::http::{self, HttpAnswer};
 use crate::inventory::health::{Gate, GateQuestion};
@@ -28,24 +27,11 @@ pub struct GateAnswer {
     pub is_usable: bool,
 }
 
-/// What a gate is asked with.
-#[derive(Clone, Copy)]
-pub struct GateContext<'a> {
-    /// The folder in which a command runs.
-    pub workspace: &'a Path,
-    /// What a command gets as its standard input.
-    pub input: &'a str,
-    /// Waits between two attempts, and says whether to go on.
-    pub pause: &'a dyn Fn(Duration) -> bool,
-    /// Whether the answer is no longer needed: a command is ended then.
-    pub is_over: &'a dyn Fn() -> bool,
-}
-
-/// Asks a gate, again while it fails and has attempts left.
-pub fn ask(gate: &Gate, context: GateContext<'_>) -> GateAnswer {
+/// Asks a gate, again while it fails and has attempts left. A command gets `input` as its standard input.
+pub fn ask(gate: &Gate, input: &str, context: AskContext<'_>) -> GateAnswer {
     let mut attempts = 1;
     loop {
-        let answer = attempt(gate, context).unwrap_or_else(|AttemptError { message, may_pass }| GateAnswer {
+        let answer = attempt(gate, input, context).unwrap_or_else(|AttemptError { message, may_pass }| GateAnswer {
             passed: false,
             said: message,
             is_usable: may_pass,
@@ -67,12 +53,12 @@ pub fn ask(gate: &Gate, context: GateContext<'_>) -> GateAnswer {
 /// Asks once.
 ///
 /// Errors: it could not be asked.
-fn attempt(gate: &Gate, context: GateContext<'_>) -> Result<GateAnswer, AttemptError> {
+fn attempt(gate: &Gate, input: &str, context: AskContext<'_>) -> Result<GateAnswer, AttemptError> {
     let (failure, said) = match &gate.asks {
         GateQuestion::Command(words) => {
             let (words, timeout) = (words.clone(), gate.terms.timeout);
             let command = BoundedCommand { words, workspace: context.workspace.to_owned(), timeout };
-            let CommandAnswer { failure, said } = command.ask(context.input.as_bytes(), context.is_over)?;
+            let CommandAnswer { failure, said } = command.ask(input.as_bytes(), context.is_over)?;
             (failure, said)
         }
         GateQuestion::Url(url) => {

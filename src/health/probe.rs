@@ -2,10 +2,9 @@
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::PAUSE;
+use super::{AskContext, PAUSE};
 use crate::diag::AttemptError;
 use crate::inventory::health::{Probe, ProbeQuestion};
 use crate::process::BoundedCommand;
@@ -13,28 +12,15 @@ use crate::process::BoundedCommand;
 /// How long one connection is tried: a signal ends the wait after that. A further one continues it.
 const SLICE: Duration = Duration::from_secs(3);
 
-/// What a probe is asked with.
-#[derive(Clone, Copy)]
-pub struct ProbeContext<'a> {
-    /// The folder in which a command runs.
-    pub workspace: &'a Path,
-    /// Who is asked.
-    pub address: IpAddr,
-    /// Waits between two attempts, and says whether to go on.
-    pub pause: &'a dyn Fn(Duration) -> bool,
-    /// Whether the answer is no longer needed.
-    pub is_over: &'a dyn Fn() -> bool,
-}
-
 /// Asks whether an address answers, again while it does not and there are attempts left.
 ///
 /// Errors: it cannot be asked, for any address; why, in words.
-pub fn answers(probe: &Probe, context: ProbeContext<'_>) -> Result<bool, String> {
+pub fn answers(probe: &Probe, address: IpAddr, context: AskContext<'_>) -> Result<bool, String> {
     for attempt in 0..=probe.terms.retries {
         if attempt > 0 && !(context.pause)(PAUSE) {
             break;
         }
-        if attempt_once(probe, context)? {
+        if attempt_once(probe, address, context)? {
             return Ok(true);
         }
     }
@@ -42,8 +28,8 @@ pub fn answers(probe: &Probe, context: ProbeContext<'_>) -> Result<bool, String>
 }
 
 /// Asks once.
-fn attempt_once(probe: &Probe, context: ProbeContext<'_>) -> Result<bool, String> {
-    let ProbeContext { workspace, address, is_over, .. } = context;
+fn attempt_once(probe: &Probe, address: IpAddr, context: AskContext<'_>) -> Result<bool, String> {
+    let AskContext { workspace, is_over, .. } = context;
     match &probe.asks {
         ProbeQuestion::Port(port) => Ok(connects(SocketAddr::new(address, *port), probe.terms.timeout, is_over)),
         ProbeQuestion::Command(words) => {
@@ -89,8 +75,8 @@ mod tests {
 
     /// Whether an address answers a probe, with these pauses.
     fn asked_with(probe: &Probe, address: &str, pause: &dyn Fn(Duration) -> bool) -> Result<bool, String> {
-        let (workspace, address) = (&std::env::temp_dir(), address.parse().unwrap());
-        answers(probe, ProbeContext { workspace, address, pause, is_over: &|| false })
+        let workspace = &std::env::temp_dir();
+        answers(probe, address.parse().unwrap(), AskContext { workspace, pause, is_over: &|| false })
     }
 
     #[test]

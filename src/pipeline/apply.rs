@@ -503,8 +503,9 @@ impl ApplyWork<'_> {
             None if self.request.ignores_gates => GateUse::Ignore,
             None => GateUse::Ask,
         };
-        let zones = &self.settings.config.zones;
-        WaveQuestion { groups, known: &known, plan, survey, zones, targets, checks, gates, progress, now }.decide(state)
+        let config = &self.settings.config;
+        WaveQuestion { groups, known: &known, plan, survey, config, targets, checks, gates, progress, now }
+            .decide(state)
     }
 
     /// Finds out what earlier applies did that is not known to be served: what a run changed that died, and that no later one

@@ -74,7 +74,7 @@ impl<'a> NamedZones<'a> {
     }
 
     /// The zone that a name is in.
-    fn of_name(&self, name: NameRef<'_>) -> Option<&'a ZoneSpec> {
+    pub fn of_name(&self, name: NameRef<'_>) -> Option<&'a ZoneSpec> {
         name.ancestors().find_map(|above| self.by_name.get(&above)).copied()
     }
 }

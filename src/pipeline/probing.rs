@@ -5,14 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Mutex;
 
+use super::pointers::NamedZones;
 use super::targets::Targets;
 use super::wave_checks::WaveChecks;
 use super::waves::GroupSettings;
 use crate::change::Change;
 use crate::claim::Subject;
 use crate::diag::Problem;
-use crate::dns::{Name, Rrset, Rtype};
-use crate::inventory::model::ZoneSpec;
+use crate::dns::{Name, Rtype};
+use crate::inventory::model::Config;
 use crate::inventory::value::Time;
 use crate::parallel::{HELD, side_by_side};
 use crate::plan::Plan;
@@ -65,13 +66,14 @@ impl<'a> Prober<'a> {
         &self,
         plan: &Plan,
         (memory, now): (&RolloutMemory, Time),
-        (zones, targets): (&[ZoneSpec], &Targets<'_>),
+        (config, targets): (&Config, &Targets<'_>),
     ) -> Vec<ProbeResult> {
         let asks = |row: &&FluxRow| row.is_to_be_asked(now) && self.probe(&row.group).is_some();
         let rows: Vec<_> = memory.flux.iter().filter(asks).collect();
         if rows.is_empty() {
             return Vec::new();
         }
+        let zones = &NamedZones::of(config);
         let wanted = wanted_addresses(plan, &rows.iter().map(|row| &row.subject).collect());
         side_by_side(rows, SIDE_BY_SIDE, |row| {
             // What a later change gave it is wanted, too.
@@ -133,10 +135,6 @@ impl<'p> DownCandidate<'p> {
     pub fn of(member: &UnitMember<'p>, changes: &[&'p Change]) -> DownCandidate<'p> {
         let is_own = |change: &&&Change| is_of_address(change) && change.subjects().any(|own| own == member.subject);
         let own: Vec<&Change> = changes.iter().filter(is_own).copied().collect();
-        let side = |change: &&'p Change, rrset: Option<&'p Rrset>| {
-            let rtype = change.key.rtype;
-            rrset.into_iter().flat_map(move |rrset| addresses(rrset, rtype)).collect::<Vec<IpAddr>>()
-        };
         let names: BTreeSet<(ZoneId, Name)> =
             own.iter().map(|change| (change.zone_id(), change.key.owner.as_name().to_name())).collect();
         let questions = names
@@ -148,8 +146,12 @@ impl<'p> DownCandidate<'p> {
         DownCandidate {
             subject: member.subject,
             group: member.group,
-            wanted: own.iter().filter(|_| is_known).flat_map(|change| side(change, change.kind.after())).collect(),
-            live: own.iter().flat_map(|change| side(change, change.kind.before())).collect(),
+            wanted: own
+                .iter()
+                .filter(|_| is_known)
+                .flat_map(|change| addresses(change.kind.after(), change.key.rtype))
+                .collect(),
+            live: own.iter().flat_map(|change| addresses(change.kind.before(), change.key.rtype)).collect(),
             others: questions.filter(|(_, question)| !changed.contains(question)).collect(),
         }
     }
@@ -165,12 +167,10 @@ fn others(candidate: &DownCandidate<'_>, targets: &Targets<'_>) -> Option<BTreeS
 }
 
 /// The live addresses at the names that a change was of; none where not all of them are known.
-fn live_now(row: &FluxRow, zones: &[ZoneSpec], targets: &Targets<'_>) -> Option<BTreeSet<IpAddr>> {
+fn live_now(row: &FluxRow, zones: &NamedZones<'_>, targets: &Targets<'_>) -> Option<BTreeSet<IpAddr>> {
     let mut live = BTreeSet::new();
     for own in &row.before {
-        let above =
-            zones.iter().map(|spec| &spec.name).filter(|zone| own.name.as_name().is_at_or_below(zone.as_name()));
-        let zone = above.max_by_key(|zone| zone.as_name().as_wire().len())?;
+        let zone = &zones.of_name(own.name.as_name())?.name;
         for rtype in ADDRESSES {
             let question = Question { name: own.name.clone(), rtype };
             live.extend(live_addresses(|copy| copy.zone == *zone, &question, targets)?);
@@ -191,7 +191,7 @@ fn live_addresses(
     for access in copies {
         let writer = access.writer.as_ref().ok()?;
         match writer.observe(&access.copy.zone, std::slice::from_ref(question), None).ok()?.first()? {
-            Answer::Holds(rtype, rrset) if *rtype == question.rtype => live.extend(addresses(rrset, *rtype)),
+            Answer::Holds(rtype, rrset) if *rtype == question.rtype => live.extend(addresses(Some(rrset), *rtype)),
             Answer::Nothing => {}
             Answer::Holds(..) | Answer::Delegated(..) | Answer::BelowDname(..) => return None,
         }
@@ -204,7 +204,7 @@ fn wanted_addresses(plan: &Plan, asked: &BTreeSet<&Subject>) -> BTreeMap<Subject
     let mut wanted: BTreeMap<Subject, Vec<IpAddr>> = BTreeMap::new();
     for change in plan.changes.iter().filter(|change| is_of_address(change)) {
         for subject in change.subjects().filter(|subject| asked.contains(subject)) {
-            let given = change.kind.after().into_iter().flat_map(|rrset| addresses(rrset, change.key.rtype));
+            let given = addresses(change.kind.after(), change.key.rtype);
             wanted.entry(subject.clone()).or_default().extend(given);
         }
     }

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::conduct::ApplyConduct;
-use crate::health::gate::{GateAnswer, GateContext};
-use crate::health::probe::ProbeContext;
-use crate::health::{gate, probe};
+use crate::health::gate::GateAnswer;
+use crate::health::{AskContext, gate, probe};
 use crate::inventory::health::HealthChecks;
 use crate::inventory::model::Config;
 use crate::progress::Progress;
@@ -86,7 +85,7 @@ impl WaveChecks for ConfiguredChecks<'_> {
     fn gate(&self, name: &str, input: &str) -> GateAnswer {
         let (pause, is_over) = (&|pause| self.pause(pause), &|| self.is_over());
         match self.checks.gates.get(name) {
-            Some(found) => gate::ask(found, GateContext { workspace: self.workspace, input, pause, is_over }),
+            Some(found) => gate::ask(found, input, AskContext { workspace: self.workspace, pause, is_over }),
             None => {
                 let said = format!("zonewright.toml has no `[gate.{name}]`");
                 GateAnswer { passed: false, said, is_usable: false }
@@ -101,6 +100,6 @@ impl WaveChecks for ConfiguredChecks<'_> {
             return Ok(false);
         }
         let (pause, is_over) = (&|pause| self.pause(pause), &|| self.is_over());
-        probe::answers(found, ProbeContext { workspace: self.workspace, address, pause, is_over })
+        probe::answers(found, address, AskContext { workspace: self.workspace, pause, is_over })
     }
 }

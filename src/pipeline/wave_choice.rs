@@ -10,12 +10,12 @@ use super::waves::{GroupSettings, KnownTimes, LONGEST_NEGATIVE, has_probe, surve
 use crate::apply::Survey;
 use crate::change::Change;
 use crate::diag::Problem;
-use crate::inventory::model::ZoneSpec;
+use crate::inventory::model::Config;
 use crate::inventory::value::Time;
 use crate::parallel::side_by_side;
 use crate::plan::Plan;
 use crate::progress::{Progress, RunStage};
-use crate::rollout::{RolloutChoice, RolloutMemory, RolloutView, choose};
+use crate::rollout::{RolloutChoice, RolloutView, choose};
 use crate::state::{GateAsked, GateOutcome, State};
 
 /// How many gates are asked at the same time.
@@ -42,9 +42,9 @@ pub struct WaveQuestion<'a> {
     pub plan: &'a Plan,
     /// What is live.
     pub survey: &'a Survey<'a>,
-    /// All zones of the settings.
-    pub zones: &'a [ZoneSpec],
-    /// The targets of those that are open.
+    /// The settings.
+    pub config: &'a Config,
+    /// The targets of the zones that are open.
     pub targets: &'a Targets<'a>,
     /// Who is asked.
     pub checks: &'a dyn WaveChecks,
@@ -86,7 +86,7 @@ impl WaveQuestion<'_> {
             self.progress.stage(RunStage::Probes, None);
         }
         let prober = Prober::new(self.groups, self.checks);
-        let answers = prober.ask_changed(self.plan, (&memory, now), (self.zones, self.targets));
+        let answers = prober.ask_changed(self.plan, (&memory, now), (self.config, self.targets));
         state.note_answers(&answers)?;
         memory.note_answers(&answers);
         let open = self.survey.open();
@@ -110,7 +110,7 @@ impl WaveQuestion<'_> {
         };
         let down = prober.ask_down(&self.down_candidates(&view), self.targets);
         let view = RolloutView { down: &down, ..view };
-        let (choice, gates, mut problems) = self.pass_gates(&view, &memory);
+        let (choice, gates, mut problems) = self.pass_gates(&view);
         problems.extend(prober.problems());
         Ok(WaveDecision { choice, gates, problems })
     }
@@ -134,11 +134,7 @@ impl WaveQuestion<'_> {
 
     /// Chooses, and asks the gates of what would go; chooses again without the groups whose gates did not pass, until all
     /// gates of what goes have passed.
-    fn pass_gates(
-        &self,
-        view: &RolloutView<'_>,
-        memory: &RolloutMemory,
-    ) -> (RolloutChoice, Vec<GateAsked>, Vec<Problem>) {
+    fn pass_gates(&self, view: &RolloutView<'_>) -> (RolloutChoice, Vec<GateAsked>, Vec<Problem>) {
         let (mut shut, mut asked) = (BTreeMap::new(), BTreeMap::new());
         // A gate of several groups is one problem.
         let mut unusable: BTreeMap<String, Problem> = BTreeMap::new();
@@ -156,7 +152,7 @@ impl WaveQuestion<'_> {
             if to_ask.is_empty() || self.gates == GateUse::Undo {
                 return (choice, asked.into_values().collect(), unusable.into_values().collect());
             }
-            let answers = self.ask(to_ask, &choice, memory.now(self.now));
+            let answers = self.ask(to_ask, &choice, view.now);
             for (GateAsked { group, gate, outcome, said, .. }, is_usable) in &answers {
                 if *outcome == GateOutcome::Failed {
                     shut.insert(group.clone(), format!("the gate `{gate}` did not pass: {said}"));

@@ -58,9 +58,9 @@ pub fn takes_value(change: &Change) -> bool {
         }
 }
 
-/// The addresses of an RRset, where it holds any.
-pub fn addresses(rrset: &Rrset, rtype: Rtype) -> impl Iterator<Item = IpAddr> {
-    rrset.rdata().iter().filter_map(move |value| value.as_rdata(rtype).address())
+/// The addresses of an RRset, where there is one that holds any.
+pub fn addresses(rrset: Option<&Rrset>, rtype: Rtype) -> impl Iterator<Item = IpAddr> {
+    rrset.into_iter().flat_map(Rrset::rdata).filter_map(move |value| value.as_rdata(rtype).address())
 }
 
 /// How far a change is on its way to clients.

@@ -131,11 +131,8 @@ impl<'p> RolloutView<'p> {
     fn gave(&self, subject: &Subject, unit: &ChangeUnit) -> Vec<IpAddr> {
         let changes = unit.changes.iter().map(|place| &self.plan.changes[*place]);
         let own = changes.filter(|change| change.subjects().any(|its| its == subject));
-        let given = |change: &'p Change| {
-            let rtype = change.key.rtype;
-            change.kind.after().into_iter().flat_map(move |rrset| addresses(rrset, rtype))
-        };
-        own.flat_map(given).collect::<BTreeSet<IpAddr>>().into_iter().collect()
+        let given = own.flat_map(|change| addresses(change.kind.after(), change.key.rtype));
+        given.collect::<BTreeSet<IpAddr>>().into_iter().collect()
     }
 
     /// How long changes take to reach all clients, once name servers serve them.
@@ -154,18 +151,24 @@ impl<'p> RolloutView<'p> {
     }
 
     /// Whether a subject has its place in the budget already: it is in flux since a change that was no repair.
-    fn has_place(&self, subject: &Subject, group: &str) -> bool {
-        let mut rows = self.memory.rows_of(subject).filter(|row| row.group == group && row.is_in_flux(self.now));
-        rows.any(|row| row.is_disruptive && !row.is_repair)
+    fn has_place(&self, subject: &'p Subject, group: &'p str) -> bool {
+        self.in_flux(subject, group).any(|row| row.is_disruptive && !row.is_repair)
+    }
+
+    /// The changes of a subject in a group that are in flux.
+    fn in_flux(&self, subject: &'p Subject, group: &'p str) -> impl Iterator<Item = &'p FluxRow> {
+        let now = self.now;
+        self.memory.rows_of(subject).filter(move |row| row.group == group && row.is_in_flux(now))
     }
 
     /// Whether a disruptive change of a subject repairs: it is down; or it has its place in the budget already; or all of it
     /// goes back to what it had before a change that has not settled. Where it was down, its probe alone says whether to
     /// go back repairs: others may have taken the budget since.
-    fn repairs(&self, (subject, group): (&Subject, &str), addresses: &[&Change]) -> bool {
-        let of_group = |row: &&FluxRow| row.group == group && row.is_in_flux(self.now);
-        let in_flux = || self.memory.rows_of(subject).filter(of_group).filter(|row| !row.is_down);
-        let goes_back = |change: &&Change| in_flux().any(|row| row.before.contains(&FormerRrset::after(change)));
+    fn repairs(&self, (subject, group): (&'p Subject, &'p str), addresses: &[&Change]) -> bool {
+        let goes_back = |change: &&Change| {
+            let mut rows = self.in_flux(subject, group).filter(|row| !row.is_down);
+            rows.any(|row| row.before.contains(&FormerRrset::after(change)))
+        };
         let mut disruptive = addresses.iter().copied().filter(|change| takes_value(change)).peekable();
         let is_down = self.down.contains_key(subject);
         is_down
