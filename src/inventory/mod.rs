@@ -35,6 +35,10 @@ pub mod health;
 
 pub mod rollout;
 
+pub mod pod_template;
+
+pub mod pods;
+
 pub mod model;
 
 pub mod by_inv;

@@ -9,6 +9,7 @@ use super::addresses::{AddressRow, HostAddresses, ListedInterfaces};
 use super::devices::Devices;
 use super::health::HealthChecks;
 use super::node::{SettingsNode, SourceText};
+use super::pods::Pods;
 use super::pool::{Pool, TargetSpec};
 use super::rollout::RolloutTerms;
 use super::source::SourceSpec;
@@ -64,6 +65,8 @@ pub struct Inventory {
     pub has_bad_names: bool,
     /// What files state.
     pub stated: StatedRecords,
+    /// The pods and their sets.
+    pub pods: Pods,
     /// How many errors each settings file has, by its name in messages: project files, and zonewright.toml for projects
     /// without a file. Only files with errors are here.
     pub settings_errors: BTreeMap<String, usize>,

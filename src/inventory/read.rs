@@ -12,6 +12,7 @@ use super::config::settings::{self, Settings};
 use super::config::toml;
 use super::model::{Config, Export, Inventory, Project, SourceTrust, Trust};
 use super::node::SourceText;
+use super::pods::Pods;
 use super::reports;
 use super::source::{NAMES_LOCK, Occurrence, SourceSpec};
 use super::sources::{
@@ -215,6 +216,7 @@ fn load(
         inputs,
         has_bad_names: draft.has_bad_names,
         stated: draft.stated,
+        pods: Pods::default(),
         settings_errors,
     };
     if extent == WorkspaceExtent::Whole {

@@ -70,7 +70,7 @@ pub struct NameTemplateError {
 }
 
 /// Literal text or the inside of braces, with the place of its first character.
-enum TemplateToken {
+pub(super) enum TemplateToken {
     /// Text outside braces, doubled braces resolved.
     Literal(String, usize),
     /// The text between braces.
@@ -78,7 +78,7 @@ enum TemplateToken {
 }
 
 /// Cuts a template at its braces.
-fn tokens(template: &str) -> Result<Vec<TemplateToken>, NameTemplateError> {
+pub(super) fn tokens(template: &str) -> Result<Vec<TemplateToken>, NameTemplateError> {
     let chars: Vec<char> = template.chars().collect();
     let mut out = Vec::new();
     let mut literal = String::new();
@@ -114,12 +114,12 @@ fn tokens(template: &str) -> Result<Vec<TemplateToken>, NameTemplateError> {
 }
 
 /// Makes a [`NameTemplateError`].
-fn fault(at: usize, width: usize, message: impl Into<String>) -> NameTemplateError {
+pub(super) fn fault(at: usize, width: usize, message: impl Into<String>) -> NameTemplateError {
     NameTemplateError { at, width, message: message.into() }
 }
 
 /// Checks literal text: letters, digits, hyphens and underscores.
-fn literal(text: String, at: usize) -> Result<String, NameTemplateError> {
+pub(super) fn literal(text: String, at: usize) -> Result<String, NameTemplateError> {
     match text.chars().enumerate().find(|(_, c)| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))) {
         // The text before it has no doubled brace; that would have been found.
         Some((offset, '{' | '}')) => Err(fault(at + offset, 2, "a brace, which a label may not contain")),

@@ -1,0 +1,266 @@
+//! Pods and their sets, as an export and the files of their owners say them.
+//!
+//! A pod has an id that stays and a placement that moves: a node with addresses. What of both is live does not matter here.
+
+use std::net::IpAddr;
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::pod_template::{Placement, PodFields, PodNameError, PodTemplate};
+use super::rollout::RolloutTerms;
+use super::symbol::{Symbol, Symbols};
+use super::trust::{ProjectIndex, Trust};
+use super::value::{Duration, Inv, Time};
+use crate::diag::Origin;
+use crate::dns::{Name, Ttl};
+use crate::document::words;
+
+/// What is said of all pods.
+#[derive(Debug)]
+pub struct Pods {
+    /// Every set that a file or a row names, sorted by id; [`PodSetIndex`] counts into it.
+    pub sets: Vec<PodSet>,
+    /// The pods, sorted by set and id; of several rows of one pod the latest. Two rows of one pod with one time are bad.
+    pub rows: Vec<Pod>,
+    /// How far the export may be believed.
+    pub trust: Trust,
+    /// How far the files of the sets may be believed: unknown where a path matches nothing or a file cannot be read.
+    pub sets_trust: Trust,
+    /// Whether a row is so bad that it is not known which pod it is about: no own name is one that no pod has.
+    pub has_strays: bool,
+}
+
+impl Default for Pods {
+    fn default() -> Pods {
+        let known = || Trust::Known;
+        Pods { sets: Vec::new(), rows: Vec::new(), trust: known(), sets_trust: known(), has_strays: false }
+    }
+}
+
+impl Pods {
+    /// The set of a pod.
+    pub fn set_of(&self, pod: &Pod) -> &PodSet {
+        &self.sets[pod.set.0 as usize]
+    }
+
+    /// The place of a set, by its id.
+    pub fn find_set(&self, id: &str) -> Option<PodSetIndex> {
+        let place = self.sets.binary_search_by(|set| (*set.id).cmp(id)).ok()?;
+        Some(PodSetIndex(place as u32))
+    }
+
+    /// The places of the pods of a set.
+    pub fn places_of(&self, set: PodSetIndex) -> Range<usize> {
+        let first = self.rows.partition_point(|pod| pod.set < set);
+        first..first + self.rows[first..].partition_point(|pod| pod.set == set)
+    }
+
+    /// The place of a pod, by its id.
+    pub fn place_of(&self, set: PodSetIndex, id: &str) -> Option<usize> {
+        self.rows.binary_search_by(|pod| (pod.set, &*pod.id).cmp(&(set, id))).ok()
+    }
+}
+
+/// The number of a set in [`Pods::sets`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PodSetIndex(pub u32);
+
+/// A set of pods.
+#[derive(Debug)]
+pub struct PodSet {
+    /// Its id: letters, digits, `-`, `_` and `.`.
+    pub id: Box<str>,
+    /// What its owner says.
+    pub file: PodSetFile,
+}
+
+impl PodSet {
+    /// What its owner says, where that can be read.
+    pub fn terms(&self) -> Option<&PodSetTerms> {
+        match &self.file {
+            PodSetFile::Good(terms) => Some(terms),
+            PodSetFile::Missing | PodSetFile::Bad { .. } => None,
+        }
+    }
+
+    /// Its project, where that is known.
+    pub fn project(&self) -> Option<ProjectIndex> {
+        match &self.file {
+            PodSetFile::Good(terms) => Some(terms.project),
+            PodSetFile::Bad { project, .. } => *project,
+            PodSetFile::Missing => None,
+        }
+    }
+}
+
+/// The file of a set.
+#[derive(Debug)]
+pub enum PodSetFile {
+    /// No file has this id.
+    Missing,
+    /// Its file, or one of several that claim the id, cannot be used.
+    Bad {
+        /// Where the fault is.
+        origin: Origin,
+        /// The project that it names, where that can be read.
+        project: Option<ProjectIndex>,
+    },
+    /// Read and checked.
+    Good(Box<PodSetTerms>),
+}
+
+/// What the file of a set says.
+#[derive(Debug)]
+pub struct PodSetTerms {
+    /// The project whose switches, policy, limits and domains hold.
+    pub project: ProjectIndex,
+    /// The domain of its names.
+    pub domain: Name,
+    /// How the name is made that stays with a pod.
+    pub constant: PodTemplate,
+    /// How the name is made that each placement has.
+    pub transient: PodTemplate,
+    /// The TTL of its records, and where it is written; without one, that of the project or zone holds.
+    pub ttl: Option<(Ttl, Origin)>,
+    /// How its pods are rolled out.
+    pub rollout: RolloutTerms,
+    /// How a pod that another replaces goes.
+    pub migration: PodMigration,
+    /// How long a pod stays at one place, usually.
+    pub min_interval: Duration,
+    /// What it publishes as SRV, in the file's order; no name and protocol twice.
+    pub endpoints: Vec<EndpointSpec>,
+    /// Where the id is written: the line that evidence names.
+    pub origin: Origin,
+    /// Where `domain` is written.
+    pub domain_origin: Origin,
+}
+
+words! {
+    /// How the names of a set move.
+    PodMigration {
+        /// The constant name of a pod moves to its new addresses.
+        Move = "move",
+        /// A new pod comes; the records of the one that it replaces go once the new ones have settled.
+        CopyAndRemove = "copy-and-remove",
+    }
+}
+
+/// An SRV RRset of a set (RFC 2782).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndpointSpec {
+    /// Its name without the underscore; `{location}` in it means an RRset for each location.
+    pub name: PodTemplate,
+    /// `tcp`, `udp` and the like, without the underscore.
+    pub protocol: Box<str>,
+    /// The port, from 1.
+    pub port: u16,
+    /// The states in which a pod is listed.
+    pub states: Vec<PodState>,
+    /// What consumers without DNS get with each address, sorted by key.
+    pub labels: Vec<(String, String)>,
+    /// Where it is written.
+    pub origin: Origin,
+}
+
+words! {
+    /// How far a pod is.
+    PodState {
+        /// It has no node yet.
+        Waiting = "waiting",
+        /// It has a node and addresses, and does not serve yet.
+        Prepared = "prepared",
+        /// It serves.
+        Active = "active",
+        /// It is being taken away.
+        Removing = "removing",
+        /// Its node or it died.
+        Dead = "dead",
+    }
+}
+
+impl PodState {
+    /// Whether a pod cannot be reached where it was.
+    pub fn is_down(self) -> bool {
+        matches!(self, PodState::Waiting | PodState::Dead)
+    }
+
+    /// Whether a pod has a placement that is to have names.
+    pub fn is_placed(self) -> bool {
+        matches!(self, PodState::Prepared | PodState::Active)
+    }
+}
+
+/// One pod, by its latest row.
+#[derive(Debug, Clone)]
+pub struct Pod {
+    /// Its set.
+    pub set: PodSetIndex,
+    /// Its id within the set: letters, digits, `-` and `_`, in lower case.
+    pub id: Box<str>,
+    /// When the row was made.
+    pub time: Time,
+    /// The node, in lower case without a final dot; none while it waits.
+    pub node: Option<Symbol>,
+    /// The inventory number of the node, where the row names it.
+    pub inv: Option<Inv>,
+    /// The rack of the node.
+    pub rack: Option<Symbol>,
+    /// The location of the node.
+    pub location: Option<Symbol>,
+    /// Its addresses, sorted, each once.
+    pub addresses: SmallVec<[IpAddr; 1]>,
+    /// Whether it is in service.
+    pub is_enabled: bool,
+    /// How far it is.
+    pub state: PodState,
+    /// The id of the pod of its set that it replaces.
+    pub replaces: Option<Box<str>>,
+    /// What is wrong with the row, or with what it says next to other rows; nothing is done for such a pod.
+    pub fault: Option<Box<str>>,
+    /// The row.
+    pub origin: Origin,
+}
+
+impl Pod {
+    /// Its placement; none while it has no node or no address.
+    pub fn placement(&self, symbols: &Symbols) -> Option<Placement> {
+        let node = self.node.filter(|_| !self.addresses.is_empty())?;
+        Some(Placement::of(symbols.text(node), &self.addresses))
+    }
+
+    /// The name that stays with it.
+    ///
+    /// Errors: the template gives no label that DNS allows.
+    pub fn constant_name(&self, terms: &PodSetTerms, symbols: &Symbols) -> Result<Name, PodNameError> {
+        self.name(&terms.constant, None, terms, symbols)
+    }
+
+    /// The name of its placement; none while it has none.
+    ///
+    /// Errors: the template gives no label that DNS allows.
+    pub fn transient_name(&self, terms: &PodSetTerms, symbols: &Symbols) -> Option<Result<Name, PodNameError>> {
+        let placement = self.placement(symbols)?;
+        Some(self.name(&terms.transient, Some(placement), terms, symbols))
+    }
+
+    /// The name that a template gives it.
+    fn name(
+        &self,
+        template: &PodTemplate,
+        placement: Option<Placement>,
+        terms: &PodSetTerms,
+        symbols: &Symbols,
+    ) -> Result<Name, PodNameError> {
+        let text = |symbol: Option<Symbol>| symbol.map_or("", |symbol| symbols.text(symbol));
+        let fields = PodFields {
+            pod: &self.id,
+            placement: placement.as_ref().map_or("", Placement::as_str),
+            node: text(self.node).split('.').next().unwrap_or_default(),
+            rack: text(self.rack),
+            location: text(self.location),
+        };
+        template.expand(&fields, terms.domain.as_name())
+    }
+}
