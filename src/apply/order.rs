@@ -4,6 +4,7 @@
 
 use super::model::Phase;
 use crate::change::{Change, ChangeKind};
+use crate::claim::Subject;
 use crate::dns::reverse;
 use crate::rollout::units::ChangeTies;
 
@@ -20,10 +21,12 @@ pub fn phases(changes: &[Change], tied: &ChangeTies<'_>) -> Vec<Phase> {
     changes.iter().enumerate().map(of_place).collect()
 }
 
-/// The phase of a change by itself.
+/// The phase of a change by itself. What lists pods comes after their names.
 fn phase(change: &Change) -> Phase {
+    let lists_pods = matches!(change.subject, Subject::Endpoints(_));
     match (&change.kind, reverse::is_reverse(change.zone.as_name())) {
         (_, true) => Phase::Reverse,
+        (ChangeKind::Create { .. } | ChangeKind::Modify { .. }, _) if lists_pods => Phase::Reverse,
         (ChangeKind::Delete { .. }, false) => Phase::Deletes,
         (ChangeKind::Create { .. } | ChangeKind::Modify { .. }, false) => Phase::Forward,
     }

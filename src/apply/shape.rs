@@ -232,10 +232,19 @@ fn is_of_files(change: &Change) -> bool {
         _ => false,
     };
     let is_orphan = matches!(&change.subject, Subject::Orphan(orphan) if !is_of_hosts(orphan));
-    is_orphan || change.subjects().any(|subject| subject.stated_name().is_some())
+    is_orphan || change.subjects().any(Subject::is_stated)
 }
 
-/// Judges a change of what a file states: at its name, in a domain of its project.
+/// Whether a change is a PTR of a pod, and all that it adds points into the domains of a project.
+fn points_into(change: &Change, admin: &ProjectAdmin) -> bool {
+    let is_of_pod = change.key.rtype == Rtype::PTR && change.subjects().all(|own| matches!(own, Subject::Pod(_)));
+    let after = change.kind.after().into_iter().flat_map(Rrset::rdata);
+    let mut targets = after.map(|rdata| rdata.as_rdata(Rtype::PTR).target());
+    is_of_pod && targets.all(|target| target.is_some_and(|name| admin.contains(name)))
+}
+
+/// Judges a change of what files or rows state: at its name, in a domain of its project. What points back from the address of
+/// a pod points to a name there.
 fn stated(change: &Change, bounds: &PlanBounds<'_>) -> ShapeVerdict {
     let name = change.key.owner.as_name();
     let mut named = change.subjects().filter_map(Subject::stated_name);
@@ -244,6 +253,7 @@ fn stated(change: &Change, bounds: &PlanBounds<'_>) -> ShapeVerdict {
     }
     match bounds.projects.get(change.project.as_str()) {
         Some(admin) if admin.contains(name) => Ok(()),
+        Some(admin) if points_into(change, admin) => Ok(()),
         Some(_) => no(format!("it is at or below no domain of project `{}`", change.project)),
         // It may be gone since the plan: that is no matter of shape.
         None => Ok(()),
@@ -379,7 +389,7 @@ fn reasons(change: &Change, diff: &RrsetDiff<'_>) -> ShapeVerdict {
         Rule::Registry | Rule::Adopted | Rule::EditedSince | Rule::CopyDiffers => reason.subject == *subject,
         Rule::Orphan => matches!(reason.subject, Subject::Orphan(_)),
         Rule::Released => matches!(reason.subject, Subject::Released(_)) && subject.counted().is_some(),
-        Rule::Stated | Rule::NotStated | Rule::MakesRoom => reason.subject.stated_name().is_some(),
+        Rule::Stated | Rule::NotStated | Rule::MakesRoom => reason.subject.is_stated(),
         Rule::Ttl => reason.subject.counted().is_some() && subject.counted().is_some(),
         _ => matches!(reason.subject, Subject::Host(_)) && subject.counted().is_some(),
     };

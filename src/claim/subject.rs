@@ -19,6 +19,10 @@ pub enum Subject {
     Host(Inv),
     /// The names that a host had and that are released: `released:100105`.
     Released(Inv),
+    /// A pod: `pod:shop-web/ab12cd`.
+    Pod(Box<PodName>),
+    /// The SRV of one endpoint of a set of pods: `endpoints:shop-web/http`.
+    Endpoints(Box<EndpointSetName>),
     /// What a manifest states for one name: `endpoint:apps/prod/web/www.example.net.`.
     Endpoint(Box<EndpointName>),
     /// What a source of records states for one name without a manifest: `record:static/www.example.net.`.
@@ -33,7 +37,32 @@ impl Subject {
     pub fn host(&self) -> Option<Inv> {
         match self {
             Subject::Host(inv) | Subject::Released(inv) => Some(*inv),
-            Subject::Endpoint(_) | Subject::Record(_) | Subject::Orphan(_) => None,
+            Subject::Pod(_)
+            | Subject::Endpoints(_)
+            | Subject::Endpoint(_)
+            | Subject::Record(_)
+            | Subject::Orphan(_) => None,
+        }
+    }
+
+    /// The set of pods that it is of; none for other kinds.
+    pub fn pod_set(&self) -> Option<&str> {
+        match self {
+            Subject::Pod(pod) => Some(&pod.set),
+            Subject::Endpoints(endpoints) => Some(&endpoints.set),
+            Subject::Host(_)
+            | Subject::Released(_)
+            | Subject::Endpoint(_)
+            | Subject::Record(_)
+            | Subject::Orphan(_) => None,
+        }
+    }
+
+    /// Whether rows or files state exactly what it has: neither a host, nor a name that nothing has.
+    pub fn is_stated(&self) -> bool {
+        match self {
+            Subject::Pod(_) | Subject::Endpoints(_) | Subject::Endpoint(_) | Subject::Record(_) => true,
+            Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => false,
         }
     }
 
@@ -42,16 +71,18 @@ impl Subject {
     pub fn counted(&self) -> Option<Subject> {
         match self {
             Subject::Host(inv) | Subject::Released(inv) => Some(Subject::Host(*inv)),
-            Subject::Endpoint(_) | Subject::Record(_) => Some(self.clone()),
+            Subject::Pod(_) | Subject::Endpoints(_) | Subject::Endpoint(_) | Subject::Record(_) => Some(self.clone()),
             Subject::Orphan(_) => None,
         }
     }
 
-    /// What states a name in a file: `apps/prod/web` for a manifest, `static` for a source of zones; none for other kinds.
+    /// What states it in a file: `apps/prod/web` for a manifest, `static` for a source of zones, `shop-web` for a set of pods;
+    /// none for other kinds.
     pub fn stated_by(&self) -> Option<String> {
         match self {
             Subject::Endpoint(own) => Some(format!("{}/{}/{}", own.source, own.namespace, own.manifest)),
             Subject::Record(own) => Some(own.source.to_string()),
+            Subject::Pod(_) | Subject::Endpoints(_) => self.pod_set().map(str::to_owned),
             Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => None,
         }
     }
@@ -60,7 +91,12 @@ impl Subject {
     pub fn manifest(&self) -> Option<(&str, &str)> {
         match self {
             Subject::Endpoint(endpoint) => Some((&endpoint.namespace, &endpoint.manifest)),
-            Subject::Record(_) | Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => None,
+            Subject::Pod(_)
+            | Subject::Endpoints(_)
+            | Subject::Record(_)
+            | Subject::Host(_)
+            | Subject::Released(_)
+            | Subject::Orphan(_) => None,
         }
     }
 
@@ -69,7 +105,9 @@ impl Subject {
         match self {
             Subject::Endpoint(endpoint) => Some(&endpoint.name),
             Subject::Record(record) => Some(&record.name),
-            Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => None,
+            Subject::Pod(_) | Subject::Endpoints(_) | Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => {
+                None
+            }
         }
     }
 }
@@ -79,6 +117,8 @@ impl fmt::Display for Subject {
         match self {
             Subject::Host(inv) => write!(f, "host:{inv}"),
             Subject::Released(inv) => write!(f, "released:{inv}"),
+            Subject::Pod(pod) => write!(f, "pod:{pod}"),
+            Subject::Endpoints(endpoints) => write!(f, "endpoints:{endpoints}"),
             Subject::Endpoint(endpoint) => write!(f, "endpoint:{endpoint}"),
             Subject::Record(record) => write!(f, "record:{record}"),
             Subject::Orphan(OrphanName { pool, name }) => write!(f, "orphan:{pool}/{name}"),
@@ -94,6 +134,14 @@ impl FromStr for Subject {
         match text.split_once(':') {
             Some(("host", digits)) => number(digits).map(Subject::Host),
             Some(("released", digits)) => number(digits).map(Subject::Released),
+            Some(("pod", pod)) => {
+                let (set, pod) = two_parts(pod, "a set and a pod")?;
+                Ok(Subject::Pod(Box::new(PodName { set, pod })))
+            }
+            Some(("endpoints", endpoints)) => {
+                let (set, name) = two_parts(endpoints, "a set and an endpoint")?;
+                Ok(Subject::Endpoints(Box::new(EndpointSetName { set, name })))
+            }
             Some(("endpoint", endpoint)) => endpoint_name(endpoint).map(|name| Subject::Endpoint(Box::new(name))),
             Some(("record", record)) => record_name(record).map(|name| Subject::Record(Box::new(name))),
             Some(("orphan", orphan)) => orphan_name(orphan).map(Subject::Orphan),
@@ -107,6 +155,70 @@ text_in_documents!(Subject, str::parse);
 /// Writes the number of a subject's host, as documents do that name hosts by their numbers; null where it has none.
 pub fn host_number<S: Serializer>(subject: &Subject, serializer: S) -> Result<S::Ok, S::Error> {
     subject.host().map(|inv| inv.0).serialize(serializer)
+}
+
+/// A pod, by its set.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PodName {
+    /// The id of the set.
+    pub set: Arc<str>,
+    /// Its id.
+    pub pod: Arc<str>,
+}
+
+impl fmt::Display for PodName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.set, self.pod)
+    }
+}
+
+impl Ord for PodName {
+    fn cmp(&self, other: &PodName) -> Ordering {
+        by_part(&self.set, &other.set).then_with(|| self.pod.cmp(&other.pod))
+    }
+}
+
+impl PartialOrd for PodName {
+    fn partial_cmp(&self, other: &PodName) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// An endpoint of a set of pods.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct EndpointSetName {
+    /// The id of the set.
+    pub set: Arc<str>,
+    /// The name of the endpoint, as the file of the set has it.
+    pub name: Arc<str>,
+}
+
+impl fmt::Display for EndpointSetName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.set, self.name)
+    }
+}
+
+impl Ord for EndpointSetName {
+    fn cmp(&self, other: &EndpointSetName) -> Ordering {
+        by_part(&self.set, &other.set).then_with(|| self.name.cmp(&other.name))
+    }
+}
+
+impl PartialOrd for EndpointSetName {
+    fn partial_cmp(&self, other: &EndpointSetName) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Reads two parts with a slash between them; neither has one.
+fn two_parts(text: &str, what: &str) -> Result<(Arc<str>, Arc<str>), String> {
+    match text.split_once('/') {
+        Some((set, rest)) if !set.is_empty() && !rest.is_empty() && !rest.contains('/') => {
+            Ok((set.into(), rest.into()))
+        }
+        _ => Err(format!("`{text}` is not {what}")),
+    }
 }
 
 /// A manifest, and a name for which it states records.
@@ -242,13 +354,23 @@ mod tests {
         let endpoint = "endpoint:apps/prod/web/a/b.example.net.";
         let texts =
             ["host:0", "host:18446744073709551615", "released:7", endpoint, "record:static/*.example.net.", ORPHAN];
-        for text in texts {
+        for text in texts.into_iter().chain(["pod:shop-web/ab12cd", "endpoints:shop-web/http-{location}"]) {
             assert_eq!(text.parse::<Subject>().unwrap().to_string(), text);
             assert_eq!(serde_json::to_string(&text.parse::<Subject>().unwrap()).unwrap(), format!("\"{text}\""));
         }
         let error = |text: &str| serde_json::from_str::<Subject>(&format!("\"{text}\"")).unwrap_err().to_string();
-        let wrong =
-            ["", "host", "host:", "host:-1", "hosts:1", "pod:a/b", "orphan:main", "orphan:/a.", "orphan:a b/c."];
+        let wrong = [
+            "",
+            "host",
+            "host:",
+            "host:-1",
+            "hosts:1",
+            "pod:a",
+            "pod:a/b/c",
+            "orphan:main",
+            "orphan:/a.",
+            "orphan:a b/c.",
+        ];
         for text in wrong.into_iter().chain(["endpoint:a/b/c", "endpoint:a//c/d.", "record:a.", "record:/a."]) {
             error(text);
         }
@@ -262,6 +384,9 @@ mod tests {
             "host:9",
             "host:10",
             "released:2",
+            "pod:a-b/c",
+            "pod:a/b",
+            "endpoints:a/b",
             "endpoint:a-b/c/d/e.",
             "endpoint:a/b-c/d/e.",
             "endpoint:a/b/d/e.",

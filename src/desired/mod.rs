@@ -17,6 +17,8 @@ pub mod gone;
 
 pub mod records;
 
+pub mod pods;
+
 pub mod rivals;
 
 pub mod all;

@@ -1,7 +1,6 @@
 //! What files of records claim: each manifest and each zone file for one name, its RRsets and nothing else.
 //!
-//! Comes in: the entries of files. Goes out: subjects, sorted, each with its claims and with what is wrong with its
-//! entries.
+//! Comes in: the entries of files. Goes out: subjects, each with its claims and with what is wrong with its entries.
 
 use std::sync::Arc;
 
@@ -11,23 +10,22 @@ use crate::claim::{
     EndpointName, IfForeign, RecordName, RrsetClaim, Rule, Subject, TtlHold, Want, WantedTtl, WantedValue,
 };
 use crate::diag::Origin;
-use crate::dns::{Name, Rtype};
+use crate::dns::{Name, NameRef, Rtype};
 use crate::inventory::Inventory;
 use crate::inventory::model::ProjectIndex;
+use crate::inventory::pods::PodSetIndex;
 use crate::inventory::stated::{EntryContent, RecordSource, StatedBy, StatedEntry, StatedRrset};
 use crate::live::Live;
 
-/// What files state for one name.
+/// What files state for one name, or rows and files for a pod or an endpoint.
 #[derive(Debug)]
 pub struct StatedSubject {
     /// The subject.
     pub subject: Subject,
-    /// The place of its source among those of records.
-    pub source: u16,
+    /// What states it.
+    pub source: ClaimSource,
     /// Its project.
     pub project: ProjectIndex,
-    /// What states it: the manifest or zone file of its first entry.
-    pub by: Arc<StatedBy>,
     /// Its first entry.
     pub origin: Origin,
     /// What is wrong with entries, or cannot be had, in their order.
@@ -38,12 +36,46 @@ pub struct StatedSubject {
     pub claims: Vec<StatedClaim>,
     /// What of its entries counts for nothing, because another entry of its source is preferred.
     pub lost: Vec<LostClaim>,
+    /// The names at which it keeps the addresses that are live, without a claim.
+    pub kept: Vec<Name>,
+}
+
+/// What states a subject.
+#[derive(Debug, Clone)]
+pub enum ClaimSource {
+    /// A source of records.
+    Records {
+        /// Its place among those of records.
+        source: u16,
+        /// The manifest or zone file of the first entry.
+        by: Arc<StatedBy>,
+    },
+    /// The rows and the file of a set of pods.
+    Pods(PodSetIndex),
 }
 
 impl StatedSubject {
-    /// The owner name of all its claims.
-    pub fn name(&self) -> &Name {
-        self.subject.stated_name().expect("these subjects have names")
+    /// The source of records that states it, and the manifest or zone file; none for pods.
+    pub fn stated_in<'i>(&'i self, inventory: &'i Inventory) -> Option<(&'i RecordSource, &'i StatedBy)> {
+        match &self.source {
+            ClaimSource::Records { source, by } => Some((&inventory.stated.sources[usize::from(*source)], by)),
+            ClaimSource::Pods(_) => None,
+        }
+    }
+
+    /// The names that it is about, those of its claims in their order; each once.
+    pub fn names(&self) -> impl Iterator<Item = &Name> {
+        let own = self.subject.stated_name();
+        let owners = self.claims.iter().map(|own| &own.claim.owner);
+        let others = owners.enumerate().filter(move |(place, name)| {
+            own != Some(name) && self.claims[..*place].iter().all(|earlier| earlier.claim.owner != **name)
+        });
+        own.into_iter().chain(others.map(|(_, name)| name))
+    }
+
+    /// Whether it is about a name.
+    pub fn is_about(&self, name: NameRef<'_>) -> bool {
+        self.names().chain(&self.kept).any(|own| own.as_name() == name)
     }
 }
 
@@ -116,14 +148,14 @@ fn of_entry(inventory: &Inventory, live: &Live, entry: &StatedEntry) -> StatedSu
     }
     StatedSubject {
         subject: subject_of(source, &entry.by, &entry.owner),
-        source: entry.source,
+        source: ClaimSource::Records { source: entry.source, by: Arc::clone(&entry.by) },
         project: source.project,
-        by: Arc::clone(&entry.by),
         origin: entry.origin,
         faults,
         unused: entry.unused.iter().map(|unused| said(unused, false)).collect(),
         claims,
         lost: Vec::new(),
+        kept: Vec::new(),
     }
 }
 

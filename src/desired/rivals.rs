@@ -28,7 +28,8 @@ const MAX_JOINED: usize = 1000;
 pub fn settle(subjects: &mut [&mut StatedSubject], recorded: &dyn Fn(&Name, Rtype) -> Option<String>) {
     let mut names: BTreeMap<Name, Vec<usize>> = BTreeMap::new();
     for (place, subject) in subjects.iter().enumerate() {
-        names.entry(subject.name().clone()).or_default().push(place);
+        let Some(name) = subject.subject.stated_name() else { continue };
+        names.entry(name.clone()).or_default().push(place);
     }
     for (name, places) in names {
         settle_name(subjects, &name, &places, recorded);

@@ -127,7 +127,7 @@ impl<'a, 'c> Claimant<'a, 'c> {
         let owner = claim.owner.as_name();
         let Some(zone) = live.zone_of(owner) else { return };
         let (rtype, if_foreign) = (claim.rtype, claim.if_foreign);
-        let is_stated = self.subject.stated_name().is_some();
+        let is_stated = self.subject.is_stated();
         // What a subject only prefers gives way to what a file states.
         let stated = self.context.stated;
         let is_of_files = || stated.on(owner, rtype).next().is_some() || stated.holds(owner, rtype);

@@ -14,6 +14,7 @@ use crate::diag::Origin;
 use crate::dns::{Name, NameRef};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Permission, ProjectAdmin, ProjectIndex, ProjectSettings, ZoneSpec};
+use crate::inventory::pods::PodSet;
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Live, PoolCopies, ZoneIndex};
 use crate::names::{ForeseenNames, NameIndex};
@@ -53,6 +54,8 @@ pub struct RuleContext<'a> {
     pub waits: &'a RrsetWaits,
     /// The hosts and RRsets that stay as they are, because a person edited them after an apply.
     pub held: &'a HeldEdits,
+    /// The names that SRV of pods listed until lately: caches may still hold them.
+    pub listed: &'a BTreeSet<Name>,
     /// What files of records claim.
     pub stated: &'a StatedClaims,
     /// What claims which RRset, as applies noted it.
@@ -225,14 +228,15 @@ impl<'a> RuleContext<'a> {
     /// unknown.
     pub fn files_rest(&self, project: ProjectIndex) -> bool {
         let mut sources = self.inventory.stated.sources.iter().filter(|source| source.project == project);
-        sources.any(|source| source.has_bad || source.trust.doubt().is_some())
+        sources.any(|source| source.has_bad || source.trust.doubt().is_some()) || self.inventory.pods.may_hide(project)
     }
 
     /// The same for a name: files of any project in whose domains it is may state it.
     pub fn files_rest_at(&self, project: ProjectIndex, name: NameRef<'_>) -> bool {
         let is_over = |other: ProjectIndex| self.admin(other).is_some_and(|admin| admin.contains(name));
-        let sources = self.inventory.stated.sources.iter();
-        let mut projects = sources.map(|source| source.project).filter(|other| *other == project || is_over(*other));
+        let sources = self.inventory.stated.sources.iter().map(|source| source.project);
+        let sets = self.inventory.pods.sets.iter().filter_map(PodSet::project);
+        let mut projects = sources.chain(sets).filter(|other| *other == project || is_over(*other));
         projects.any(|other| self.files_rest(other))
     }
 

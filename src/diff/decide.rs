@@ -1,5 +1,7 @@
 //! From inventory and live DNS to decisions: by the reference copies, and by those of each other target.
 
+use std::collections::BTreeSet;
+
 use super::context::{CopyBlocks, ServerNames};
 use super::held::HeldEdits;
 use super::judge::{FleetDecisions, judge_all};
@@ -8,6 +10,7 @@ use super::statements::KeptStatements;
 use super::waits::RrsetWaits;
 use super::{RuleContext, RuleGround, Selection, SubjectStandings, TrippedHosts, copies, derive};
 use crate::desired::{Collisions, DesiredHosts};
+use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::value::Time;
 use crate::live::{Live, PoolCopies};
@@ -33,6 +36,8 @@ pub struct DecisionInput<'a> {
     pub statements: &'a KeptStatements,
     /// The hosts and RRsets that stay as they are, because a person edited them after an apply.
     pub held: &'a HeldEdits,
+    /// The names that SRV of pods listed until lately: caches may still hold them.
+    pub listed: &'a BTreeSet<Name>,
     /// The copies of the pools that have several targets.
     pub copies: &'a [PoolCopies],
 }
@@ -49,7 +54,8 @@ pub fn decide_and<T>(
     given: DecisionInput<'_>,
     look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions) -> T,
 ) -> T {
-    let DecisionInput { now, servers, types, selection, tripped, waits, statements, held, copies: pools } = given;
+    let DecisionInput { now, servers, types, selection, tripped, waits, statements, held, listed, copies: pools } =
+        given;
     let desired = DesiredHosts::new(inventory, live, now);
     let ground = RuleGround { inventory, live, servers };
     let index = || rayon::join(|| NameIndex::new(inventory), || ForeseenNames::find(inventory, live, now));
@@ -74,6 +80,7 @@ pub fn decide_and<T>(
         types,
         waits,
         held,
+        listed,
         stated: &stated,
         statements,
         by_copies: &CopyBlocks::new(),

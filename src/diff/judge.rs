@@ -1,6 +1,7 @@
 //! Judges all hosts by one view of DNS, in parallel: their standings, what their rules do, and what that joins to.
 
 use rayon::prelude::*;
+use smallvec::SmallVec;
 
 use super::act::RuleAct;
 use super::compare::ClaimsResult;
@@ -11,10 +12,10 @@ use super::unstated::NoteCheck;
 use super::{
     RuleContext, SubjectBlock, SubjectStanding, SubjectStandings, delay, orphans, protect, released, standing,
 };
-use super::{left_unstated, records, rules, unstated};
+use super::{endpoints, left_unstated, records, rules, unstated};
 use crate::change::{BlockedSubject, Change, DelayedRrset, Notice, SkippedSubject};
 use crate::claim::Subject;
-use crate::desired::records::StatedSubject;
+use crate::desired::records::{StatedClaim, StatedSubject};
 use crate::inventory::model::Policy;
 use crate::live::NameSpot;
 
@@ -47,12 +48,23 @@ pub fn judge_all(context: &RuleContext<'_>) -> (SubjectStandings, FleetDecisions
     let judged = context.stated.subjects.par_chunks(AT_ONCE).enumerate();
     let judged = judged.flat_map_iter(|(number, subjects)| {
         // Memory answers many look-ups together.
-        let spots = context.live.look_up(subjects.iter().map(|stated| stated.name().as_name()));
+        let names = subjects.iter().flat_map(StatedSubject::names).map(|name| name.as_name());
+        let mut spots = context.live.look_up(names).into_iter();
         let first = number * AT_ONCE;
-        spots.into_iter().zip(first..).map(|(spot, place)| judge_stated(context, place, spot.as_ref()))
+        subjects.iter().zip(first..).map(move |(stated, place)| {
+            let own: SmallVec<[Option<NameSpot>; 4]> = spots.by_ref().take(stated.names().count()).collect();
+            judge_stated(context, place, &own)
+        })
     });
-    let (stated, of_stated): (Vec<SubjectStanding>, Vec<RuleOutcome>) = judged.unzip();
+    let (stated, mut of_stated): (Vec<SubjectStanding>, Vec<RuleOutcome>) = judged.unzip();
     let mut standings = SubjectStandings { hosts, stated };
+    // What an endpoint lists depends on what becomes live of its pods.
+    let are_blocked = |place: usize| of_stated[place].as_ref().is_some_and(|outcome| !outcome.blocks.is_empty());
+    let of_endpoints: Vec<(usize, RuleOutcome)> = endpoints::places(context)
+        .into_par_iter()
+        .map(|place| (place, judge_endpoints(context, place, &standings, &are_blocked)))
+        .collect();
+    of_endpoints.into_iter().for_each(|(place, outcome)| of_stated[place] = outcome);
     outcomes.par_iter_mut().enumerate().for_each(|(place, outcome)| {
         if let Some(outcome) = outcome {
             rules::settle(context, &standings, place, outcome);
@@ -62,23 +74,46 @@ pub fn judge_all(context: &RuleContext<'_>) -> (SubjectStandings, FleetDecisions
     (standings, decided)
 }
 
-/// Decides the standing of what files state for a name, and runs its rules.
-fn judge_stated(context: &RuleContext<'_>, place: usize, spot: Option<&NameSpot>) -> (SubjectStanding, RuleOutcome) {
-    let is_settled = records::is_settled(context, place, spot);
+/// Decides the standing of what files or rows state, and runs its rules; `spots` is what is live at its names.
+fn judge_stated(context: &RuleContext<'_>, place: usize, spots: &[Option<NameSpot>]) -> (SubjectStanding, RuleOutcome) {
+    let subject = &context.stated.subjects[place];
+    let is_of_endpoints = matches!(subject.subject, Subject::Endpoints(_));
+    let is_settled = records::is_settled(context, place, spots);
     // Every test with records of files thus tests the shortcut, too.
     debug_assert!(!is_settled || records::is_idle(context, place), "the rules find something at a settled name");
     let standing = records::standing(context, place, is_settled);
     let outcome = match &standing {
         _ if is_settled => None,
-        SubjectStanding::Open(policy) if is_selected(context, &context.stated.subjects[place]) => {
-            let result = records::reconcile(context, place, *policy);
-            // Nearly always there is nothing to do.
-            let is_idle = result.acts.is_empty() && result.notices.is_empty() && result.blocks.is_empty();
-            (!is_idle).then(|| Box::new(result))
+        SubjectStanding::Open(policy) if is_selected(context, subject) && !is_of_endpoints => {
+            by_claims(context, place, *policy, &subject.claims)
         }
         _ => None,
     };
     (standing, outcome)
+}
+
+/// Runs the rules of the endpoints of one name, once the pods are judged; `are_blocked` says whether the rules of a subject
+/// found what blocks it.
+fn judge_endpoints(
+    context: &RuleContext<'_>,
+    place: usize,
+    standings: &SubjectStandings,
+    are_blocked: &(dyn Fn(usize) -> bool + Sync),
+) -> RuleOutcome {
+    let SubjectStanding::Open(policy) = standings.stated[place] else { return None };
+    if !is_selected(context, &context.stated.subjects[place]) {
+        return None;
+    }
+    let is_open = |pod: usize| matches!(standings.stated[pod], SubjectStanding::Open(_)) && !are_blocked(pod);
+    let claims = endpoints::claims(context, place, &is_open);
+    by_claims(context, place, policy, &claims)
+}
+
+/// Compares the claims of a subject; none where there is nothing to do, which is nearly always so.
+fn by_claims(context: &RuleContext<'_>, place: usize, policy: Policy, claims: &[StatedClaim]) -> RuleOutcome {
+    let result = records::reconcile(context, place, policy, claims);
+    let is_idle = result.acts.is_empty() && result.notices.is_empty() && result.blocks.is_empty();
+    (!is_idle).then(|| Box::new(result))
 }
 
 /// Whether the command line lets the rules run of what files state for a name.

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use super::context::RuleContext;
 use super::orphans::{self, Orphan, ProjectDomains};
+use super::pod_names::PodNameFate;
 use super::protect;
 use super::protect::is_untouchable;
 use crate::change::{Change, DelayedRrset};
@@ -156,6 +157,23 @@ pub fn left_rrset(context: &RuleContext<'_>, found: LiveRrset<'_>) -> LeftRrset 
     }
 }
 
+/// What deletes the records of a name that no pod has, in words.
+fn remedy_of_pods(context: &RuleContext<'_>, project: ProjectIndex) -> String {
+    let id = context.project_id(project);
+    match context.settings(project).map(|settings| settings.policy) {
+        None => format!("correct the project file of `{id}`, so that its policy is known"),
+        Some(policy @ (Policy::CreateOnly | Policy::UpsertOnly)) => {
+            format!("policy `repair` or `sync` would delete them, but project `{id}` has policy `{}`", policy.as_str())
+        }
+        Some(_) if context.inventory.pods.may_hide(project) => {
+            "they go once every row of pods and every file of a set can be read, and all sources are believed"
+                .to_owned()
+        }
+        Some(_) if context.is_tripped(project) => "they go once the breaker is reset".to_owned(),
+        Some(_) => "they go with a plan that nothing narrows, once automation is allowed and on".to_owned(),
+    }
+}
+
 /// What deletes the records of an orphan, in words. `project` is the one whose domain the name is in, with whether
 /// policy `sync` searches that domain.
 fn remedy(context: &RuleContext<'_>, orphan: &Orphan<'_>, project: Option<(ProjectIndex, bool)>) -> String {
@@ -166,6 +184,9 @@ fn remedy(context: &RuleContext<'_>, orphan: &Orphan<'_>, project: Option<(Proje
             "names.lock still gives the name to host {inv}, which hosts.csv does not have: {first}`zonewright release \
              {inv} --write` frees it"
         );
+    }
+    if let PodNameFate::Goes(project) = orphan.fate {
+        return remedy_of_pods(context, project);
     }
     let Some((project, is_searched)) = project else { return by_hand("the name is in no project's domain") };
     let id = context.project_id(project);

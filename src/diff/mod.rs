@@ -33,6 +33,10 @@ pub mod rules;
 
 pub mod records;
 
+mod endpoints;
+
+mod pod_names;
+
 mod unstated;
 
 pub mod released;

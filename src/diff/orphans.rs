@@ -3,6 +3,7 @@
 use super::act::{RuleAct, RuleActor};
 use super::context::RuleContext;
 use super::own;
+use super::pod_names::{PodNameFate, PodNames};
 use super::protect::is_untouchable;
 use crate::change::Rule;
 use crate::claim::{OrphanName, Subject};
@@ -23,6 +24,8 @@ pub struct Orphan<'c> {
     pub ipv4: Option<LiveRrset<'c>>,
     /// The own PTR RRsets that name it.
     pub pointers: Vec<LiveRrset<'c>>,
+    /// What sets of pods say of it.
+    pub fate: PodNameFate,
     /// The number to which names.lock still gives the name, and which hosts.csv does not have.
     pub locked_for: Option<Inv>,
 }
@@ -43,8 +46,11 @@ pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
         |name: NameRef<'_>| context.names.has_host(context.inventory, name) || context.stated.has_name(name);
     let names = context.live.names_beside_settled(|name| !has_subject(name));
     let domains = ProjectDomains::of_all(context);
-    let is_listed =
-        |name: NameRef<'_>| domains.project_of(name).is_some_and(|project| context.inventory.lists_addresses(project));
+    let pod_names = PodNames::of(context);
+    let has_ipv4 = |name: NameRef<'_>| {
+        let project = domains.project_of(name);
+        project.is_some_and(|project| context.inventory.lists_addresses(project)) || pod_names.may_be_of_pods(name)
+    };
     let orphan = |name: Name| {
         let at = name.as_name();
         let is_of_host = |found: &LiveRrset<'_>| {
@@ -58,28 +64,35 @@ pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
         let addresses = context.live.rrset(at, Rtype::AAAA).filter(is_of_host);
         let pointers = context.live.pointing_to(at).filter(is_of_host);
         let pointers: Vec<LiveRrset<'c>> = pointers.collect();
-        let ipv4 = live_a().filter(|_| is_listed(at)).filter(is_of_host);
+        let ipv4 = live_a().filter(|_| has_ipv4(at)).filter(is_of_host);
         let is_any = addresses.is_some() || ipv4.is_some() || !pointers.is_empty();
+        let fate = if is_any { pod_names.fate(at) } else { PodNameFate::OfNoSet };
+        if fate == PodNameFate::Stays {
+            return None;
+        }
         let locked_for = is_any.then(|| context.names.locked_for(context.inventory, at)).flatten();
-        is_any.then_some(Orphan { name, addresses, ipv4, pointers, locked_for })
+        is_any.then_some(Orphan { name, addresses, ipv4, pointers, locked_for, fate })
     };
     names.into_iter().filter_map(orphan).collect()
 }
 
 /// Removes the own AAAA and A RRsets of orphans in the domains of `sync` projects, and the own PTR that name them.
 ///
-/// A current row of names.lock keeps what is at its name. Nothing is removed while removals are paused, for projects whose
+/// A current row of names.lock keeps what is at its name. Nothing of hosts is removed while removals are paused, and nothing for projects whose
 /// breaker has tripped, or where the command line names other subjects.
 pub fn remove(context: &RuleContext<'_>, orphans: &[Orphan<'_>]) -> Vec<RuleAct> {
     let mut acts = Vec::new();
-    if context.removals_rest() {
-        return acts;
-    }
-    let domains = ProjectDomains::of_sync(context);
+    let (domains, pod_names) = (ProjectDomains::of_sync(context), PodNames::of(context));
+    let rests = context.removals_rest();
     for orphan in orphans.iter().filter(|orphan| orphan.locked_for.is_none()) {
         let name = orphan.name.as_name();
         let Some(first) = orphan.address_rrsets().next().filter(|_| !is_untouchable(context, name)) else { continue };
-        let Some(project) = domains.project_of(name).filter(|project| removes(context, *project)) else { continue };
+        let of_hosts = || domains.project_of(name).filter(|project| !rests && removes(context, *project));
+        let project = match orphan.fate {
+            PodNameFate::Goes(project) => Some(project).filter(|project| pod_names.removes(*project)),
+            PodNameFate::OfNoSet | PodNameFate::Stays => of_hosts(),
+        };
+        let Some(project) = project else { continue };
         let subject =
             Subject::Orphan(OrphanName { pool: context.pool_of(first.zone).clone(), name: orphan.name.clone() });
         if !context.selection.includes_subject(&subject, project) {

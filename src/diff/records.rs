@@ -1,4 +1,4 @@
-//! The rules of what files state for a name: whether they run, what they do, and what blocks the subject.
+//! The rules of what files state for a name, or rows for a pod: whether they run, what they do, and what blocks the subject.
 
 use super::compare::{Claimant, ClaimsResult};
 use super::context::RuleContext;
@@ -6,7 +6,7 @@ use super::protect::{self, Protection};
 use super::{SubjectBlock, SubjectStanding};
 use super::{own, words};
 use crate::change::{BlockCode, Notice, NoticeCode, SkipCode};
-use crate::claim::{TtlHold, WantedValue};
+use crate::claim::{RrsetClaim, TtlHold, WantedValue};
 use crate::desired::records::{StatedClaim, StatedSubject};
 use crate::dns::{Name, Rtype};
 use crate::inventory::model::{Policy, ProjectFile};
@@ -37,27 +37,44 @@ pub fn standing(context: &RuleContext<'_>, place: usize, is_settled: bool) -> Su
     if is_settled { open } else { by_places(context, place, &open) }
 }
 
-/// Whether the rules would find nothing to do for an open subject, nothing to report, and nothing that blocks it: its one
-/// claim is all that is live at its name, which was looked up.
+/// Whether the rules would find nothing to do for an open subject, nothing to report, and nothing that blocks it: its claims
+/// are all that is live at its names, of which `spots` are what was looked up.
 ///
 /// Where it cannot be proven so, the rules run.
-pub fn is_settled(context: &RuleContext<'_>, place: usize, spot: Option<&NameSpot>) -> bool {
+pub fn is_settled(context: &RuleContext<'_>, place: usize, spots: &[Option<NameSpot>]) -> bool {
     let subject = &context.stated.subjects[place];
-    let ([StatedClaim { claim, .. }], Some(spot)) = (subject.claims.as_slice(), spot) else { return false };
     let is_plain = subject.faults.is_empty() && subject.unused.is_empty() && subject.lost.is_empty();
+    if !is_plain || subject.claims.is_empty() {
+        return false;
+    }
+    let pool = subject.stated_in(context.inventory).and_then(|(source, _)| source.pool.as_ref());
+    let is_in_pool = |spot: &NameSpot| pool.is_none_or(|pool| pool.as_str() == context.pool_of(spot.zone).as_str());
+    let is_as_claimed = |(name, spot): (&Name, &Option<NameSpot>)| {
+        let Some(spot) = spot.as_ref().filter(|spot| is_in_pool(spot)) else { return false };
+        let mut wanted = subject.claims.iter().map(|own| &own.claim).filter(|claim| claim.owner == *name);
+        wanted.clone().all(|claim| is_live(context, spot, claim))
+            && context.live.at(spot).count() == wanted.by_ref().filter(|claim| !claim.want.values().is_empty()).count()
+    };
+    subject.names().zip(spots).all(is_as_claimed)
+        && limits(context, subject).is_none()
+        && protection(context, subject).is_none()
+}
+
+/// Whether a claim, of a type of which nothing else is looked at, is what is live at a name.
+fn is_live(context: &RuleContext<'_>, spot: &NameSpot, claim: &RrsetClaim) -> bool {
     // What these name, or hide, is looked at, too.
     let is_of_many = matches!(claim.rtype, Rtype::NS | Rtype::DS | Rtype::DNAME | Rtype::MX | Rtype::SRV | Rtype::TXT);
-    let mut rrsets = context.live.at(spot);
-    let (Some(rrset), None) = (rrsets.next(), rrsets.next()) else { return false };
+    let found = context.live.at(spot).find(|rrset| rrset.rtype() == claim.rtype);
     let values = claim.want.values();
-    let is_live = rrset.rtype() == claim.rtype
-        && rrset.record_count() == values.len()
-        && rrset.rdata().all(|rdata| values.iter().any(|value| value.rdata.as_octets() == rdata.octets))
-        && claim.ttl.as_ref().is_none_or(|ttl| ttl.hold == TtlHold::WhenCreated || ttl.ttl == rrset.ttl());
-    let pool = context.inventory.stated.sources[usize::from(subject.source)].pool.as_ref();
-    let is_in_pool = || pool.is_none_or(|pool| pool.as_str() == context.pool_of(spot.zone).as_str());
-    let is_allowed = || limits(context, subject).is_none() && protection(context, subject).is_none();
-    is_plain && !is_of_many && is_live && is_in_pool() && is_allowed()
+    !is_of_many
+        && match found {
+            Some(rrset) => {
+                rrset.record_count() == values.len()
+                    && rrset.rdata().all(|rdata| values.iter().any(|value| value.rdata.as_octets() == rdata.octets))
+                    && claim.ttl.as_ref().is_none_or(|ttl| ttl.hold == TtlHold::WhenCreated || ttl.ttl == rrset.ttl())
+            }
+            None => values.is_empty(),
+        }
 }
 
 /// Whether the rules find nothing to do for a subject, nothing to report, and nothing that blocks it by what is live.
@@ -67,7 +84,8 @@ pub fn is_idle(context: &RuleContext<'_>, place: usize) -> bool {
         return false;
     }
     let SubjectStanding::Open(policy) = standing else { return true };
-    let ClaimsResult { acts, notices, blocks } = reconcile(context, place, policy);
+    let claims = &context.stated.subjects[place].claims;
+    let ClaimsResult { acts, notices, blocks } = reconcile(context, place, policy, claims);
     acts.is_empty() && notices.is_empty() && blocks.is_empty()
 }
 
@@ -89,18 +107,22 @@ fn skip_or_policy(context: &RuleContext<'_>, subject: &StatedSubject) -> Result<
 /// What the files themselves give to block a subject.
 fn by_inputs(context: &RuleContext<'_>, place: usize) -> Option<SubjectBlock> {
     let subject = &context.stated.subjects[place];
-    let source = &context.inventory.stated.sources[usize::from(subject.source)];
     let fault = subject.faults.iter().find(|fault| !fault.is_unsupported);
     let bad = fault.map(|fault| words::bad_entry(context, fault.origin, &fault.message));
     let project = || match &context.inventory.projects[subject.project.0 as usize].file {
         ProjectFile::Good(_) => None,
         ProjectFile::Missing | ProjectFile::Bad { .. } => Some(words::bad_project(context, subject.project)),
     };
-    let doubt = || source.trust.doubt().map(words::untrusted_records);
+    let trust = match subject.stated_in(context.inventory) {
+        Some((source, _)) => &source.trust,
+        None => context.inventory.pods.doubted(),
+    };
+    let doubt = || trust.doubt().map(words::untrusted_records);
     let foreign = || {
-        let name = subject.name().as_name();
+        // The domain of a set of pods is one of its project's.
+        let name = subject.subject.stated_name()?.as_name();
         let is_own = context.admin(subject.project)?.contains(name);
-        (!is_own).then(|| words::foreign_record(context, subject))
+        (!is_own).then(|| words::foreign_record(context, subject, name))
     };
     bad.or_else(project).or_else(doubt).or_else(foreign).or_else(|| context.stated.conflict(place).cloned())
 }
@@ -115,10 +137,10 @@ fn by_places(context: &RuleContext<'_>, place: usize, open: &SubjectStanding) ->
 /// What the place of a claim gives to block its subject.
 fn place_block(context: &RuleContext<'_>, subject: &StatedSubject, own: &StatedClaim) -> Option<SubjectBlock> {
     let (name, rtype): (&Name, Rtype) = (&own.claim.owner, own.claim.rtype);
-    let source = &context.inventory.stated.sources[usize::from(subject.source)];
     let place = context.live.stated_place(name.as_name(), rtype);
     let code = match &place {
         NamePlace::Open(zone) | NamePlace::Cname(zone) => {
+            let (source, _) = subject.stated_in(context.inventory)?;
             let pool = source.pool.as_ref().filter(|pool| pool.as_str() != context.pool_of(*zone).as_str())?;
             return Some(words::other_pool(context, name, *zone, pool));
         }
@@ -132,11 +154,11 @@ fn place_block(context: &RuleContext<'_>, subject: &StatedSubject, own: &StatedC
     Some(words::place_block(context, code, name, &place))
 }
 
-/// Runs the rules of an open subject.
-pub fn reconcile(context: &RuleContext<'_>, place: usize, policy: Policy) -> ClaimsResult {
+/// Runs the rules of an open subject, by its claims or by others that take their place.
+pub fn reconcile(context: &RuleContext<'_>, place: usize, policy: Policy, claims: &[StatedClaim]) -> ClaimsResult {
     let subject = &context.stated.subjects[place];
     let mut claimant = Claimant::by_right(context, subject.subject.clone(), subject.project, policy);
-    for own in &subject.claims {
+    for own in claims {
         claimant.make_room(&own.claim);
         claimant.compare_rrset(&own.claim);
     }
@@ -160,35 +182,38 @@ fn limits(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<SubjectB
     if let Some(fault) = subject.faults.iter().find(|fault| fault.is_unsupported) {
         return Some(words::unsupported(context, fault.origin, &fault.message));
     }
-    let pool = context.pool_of(context.live.zone_of(subject.name().as_name())?);
-    let targets = context.types.get(pool)?;
     subject.claims.iter().find_map(|StatedClaim { claim, origin }| {
+        let pool = context.pool_of(context.live.zone_of(claim.owner.as_name())?);
+        let targets = context.types.get(pool)?;
         let (target, _) = targets.iter().find(|(_, types)| !types.holds(claim.rtype))?;
         Some(words::type_refused(context, *origin, claim.rtype, target))
     })
 }
 
-/// The block of a subject whose name the operator protects, or which is that of a marker. What else is protected from the
-/// rules of hosts, an apex or a name server, is what such files are for.
+/// The block of a subject one of whose names the operator protects, or is that of a marker. What else is protected from the
+/// rules of hosts and pods, an apex or a name server, is what files of records are for.
 fn protection(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<SubjectBlock> {
-    let why = protect::protection(context, subject.name().as_name())?;
-    let is_barred = matches!(why, Protection::Listed(_) | Protection::Marker);
-    is_barred.then(|| words::protected_record(subject.name(), &protect::reason(context, why)))
+    let is_of_file = subject.subject.stated_name().is_some();
+    subject.names().find_map(|name| {
+        let why = protect::protection(context, name.as_name())?;
+        let is_barred = !is_of_file || matches!(why, Protection::Listed(_) | Protection::Marker);
+        is_barred.then(|| words::protected_record(name, &protect::reason(context, why)))
+    })
 }
 
 /// The notices about what has no effect, and about what loses to other entries.
 fn unused(context: &RuleContext<'_>, subject: &StatedSubject) -> Vec<Notice> {
+    let Some(name) = subject.subject.stated_name() else { return Vec::new() };
     let notice = |code: NoticeCode, message: String| Notice {
         code,
         message,
-        name: subject.name().to_string(),
+        name: name.to_string(),
         subject: Some(subject.subject.clone()),
     };
     let unused = subject.unused.iter().map(|unused| {
         notice(NoticeCode::WithoutEffect, words::without_effect(context, unused.origin, &unused.message))
     });
-    let lost =
-        subject.lost.iter().map(|lost| notice(NoticeCode::EntryLost, words::entry_lost(context, subject.name(), lost)));
+    let lost = subject.lost.iter().map(|lost| notice(NoticeCode::EntryLost, words::entry_lost(context, name, lost)));
     unused.chain(lost).collect()
 }
 
@@ -206,7 +231,8 @@ fn servers<'s>(subject: &'s StatedSubject, of: &[Rtype]) -> Vec<(&'s StatedClaim
 /// The block of a subject that delegates to a name server below the delegation whose address is nowhere (RFC 1034 section
 /// 4.2.1).
 fn missing_glue(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<SubjectBlock> {
-    let owner = subject.name().as_name();
+    let name = subject.subject.stated_name()?;
+    let owner = name.as_name();
     let has_address = |name: &Name| {
         [Rtype::A, Rtype::AAAA].into_iter().any(|rtype| {
             let is_stated = context.stated.on(name.as_name(), rtype).next().is_some();
@@ -216,13 +242,14 @@ fn missing_glue(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<Su
     let needs =
         |name: &Name| name.as_name().is_at_or_below(owner) && !context.live.is_apex(owner) && !has_address(name);
     let (_, server) = servers(subject, &[Rtype::NS]).into_iter().find(|(_, name)| needs(name))?;
-    Some(words::missing_glue(subject.name(), &server))
+    Some(words::missing_glue(name, &server))
 }
 
 /// The block of a subject that states a TXT where one of the registry is, or is to be.
 fn registry_name(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<SubjectBlock> {
     let has_text = subject.claims.iter().any(|own| own.claim.rtype == Rtype::TXT);
-    let name = subject.name().as_name();
+    let stated = subject.subject.stated_name()?;
+    let name = stated.as_name();
     let marking = context.marking(context.live.zone_of(name).filter(|_| has_text)?);
     if marking.registry != Registry::Txt {
         return None;
@@ -238,25 +265,26 @@ fn registry_name(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<S
         };
         is_of_host || context.stated.on(recorded.as_name(), rtype).next().is_some()
     };
-    (is_mark || is_recorded()).then(|| words::registry_text(subject.name()))
+    (is_mark || is_recorded()).then(|| words::registry_text(stated))
 }
 
 /// The block of a subject that asks for what a zone cannot have at its name: NS or DS of an apex, which are the server's and
 /// the parent's; NS of a wildcard; DS without a delegation; NS or a DNAME above what is live.
 fn misplaced(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<SubjectBlock> {
-    let name = subject.name().as_name();
+    let stated = subject.subject.stated_name()?;
+    let name = stated.as_name();
     let claims = || subject.claims.iter().map(|own| own.claim.rtype);
     let (is_ns, is_ds) = (claims().any(|rtype| rtype == Rtype::NS), claims().any(|rtype| rtype == Rtype::DS));
     if (is_ns || is_ds) && context.live.is_apex(name) {
-        return Some(words::of_apex(subject.name()));
+        return Some(words::of_apex(stated));
     }
     if is_ns && name.is_wildcard() {
-        return Some(words::wildcard_delegation(subject.name()));
+        return Some(words::wildcard_delegation(stated));
     }
     let has_ns =
         || context.stated.on(name, Rtype::NS).next().is_some() || context.live.stated_rrset(name, Rtype::NS).is_some();
     if is_ds && !has_ns() {
-        return Some(words::ds_without_ns(subject.name()));
+        return Some(words::ds_without_ns(stated));
     }
     let cutting = claims().find(|rtype| matches!(*rtype, Rtype::NS | Rtype::DNAME))?;
     if context.live.stated_rrset(name, cutting).is_some() {
@@ -264,11 +292,12 @@ fn misplaced(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<Subje
     }
     let glue: Vec<Name> = servers(subject, &[Rtype::NS]).into_iter().map(|(_, name)| name).collect();
     let hidden = context.live.would_hide(name, cutting, &glue)?;
-    Some(words::would_hide(subject.name(), cutting, hidden.rrset.owner().as_name(), hidden.rrset.rtype()))
+    Some(words::would_hide(stated, cutting, hidden.rrset.owner().as_name(), hidden.rrset.rtype()))
 }
 
 /// The notices about MX and SRV that name a CNAME (RFC 2181 section 10.3, RFC 2782).
 fn named_aliases(context: &RuleContext<'_>, subject: &StatedSubject) -> Vec<Notice> {
+    let Some(stated) = subject.subject.stated_name() else { return Vec::new() };
     let is_alias = |name: &Name| {
         let is_stated = context.stated.on(name.as_name(), Rtype::CNAME).next().is_some();
         let is_live = || matches!(context.live.place(name.as_name()), NamePlace::Cname(_));
@@ -278,7 +307,7 @@ fn named_aliases(context: &RuleContext<'_>, subject: &StatedSubject) -> Vec<Noti
     let notice = |(own, name): (&StatedClaim, Name)| Notice {
         code: NoticeCode::PostState,
         message: words::named_alias(context, own.origin, own.claim.rtype, &name),
-        name: subject.name().to_string(),
+        name: stated.to_string(),
         subject: Some(subject.subject.clone()),
     };
     named.map(notice).collect()

@@ -1,4 +1,4 @@
-//! What files of records claim, by name; and which claims contradict each other.
+//! What files of records and rows of pods claim, by name; and which claims contradict each other.
 //!
 //! Comes in: the subjects of files with their claims, and which host has which name and address. Goes out: what is claimed
 //! at a name, and for each subject and host what contradicts it. Pure.
@@ -17,7 +17,8 @@ use super::statements::KeptStatements;
 use crate::change::BlockCode;
 use crate::claim::{RrsetClaim, Subject, TtlHold};
 use crate::desired::UsedValues;
-use crate::desired::records::{StatedClaim, StatedSubject, subjects};
+use crate::desired::pods;
+use crate::desired::records::{ClaimSource, StatedClaim, StatedSubject, subjects};
 use crate::desired::rivals;
 use crate::diag::Origin;
 use crate::dns::{Name, NameRef, Rdata, Rtype, address_type, reverse};
@@ -33,7 +34,7 @@ const COMPARED: usize = 16;
 /// How many others a message names.
 const NAMED: usize = 3;
 
-/// What files of records claim.
+/// What files of records, and rows of pods, claim.
 #[derive(Debug, Default)]
 pub struct StatedClaims {
     /// The subjects, sorted.
@@ -92,16 +93,20 @@ impl StatedClaims {
         statements: &KeptStatements,
     ) -> StatedClaims {
         let held = held(inventory, statements);
-        if inventory.stated.entries.is_empty() && held.is_empty() {
+        if inventory.stated.entries.is_empty() && held.is_empty() && inventory.pods.rows.is_empty() {
             return StatedClaims::default();
         }
-        let mut subjects = subjects(inventory, live);
-        settle_rivals(inventory, live, &mut subjects);
+        let mut of_files = subjects(inventory, live);
+        settle_rivals(inventory, live, &mut of_files);
+        // Both are sorted, and pods come before what files state.
+        let mut subjects = pods::subjects(inventory, live);
+        subjects.append(&mut of_files);
         let mut at: HashMap<Name, Vec<ClaimPlace>> = HashMap::default();
         for (place, subject) in subjects.iter().enumerate() {
             for claim in 0..subject.claims.len() {
                 let claim = ClaimPlace { subject: place as u32, claim: claim as u32 };
-                at.entry(subject.name().clone()).or_default().push(claim);
+                let owner = &subject.claims[claim.claim as usize].claim.owner;
+                at.entry(owner.clone()).or_default().push(claim);
             }
         }
         let types = inventory.stated.sources.iter().map(|source| source.types.clone()).collect();
@@ -110,6 +115,9 @@ impl StatedClaims {
             if let EntryContent::LeftAlone(rtype) = entry.content {
                 left_alone.entry(entry.owner.clone()).or_default().push(rtype);
             }
+        }
+        for name in subjects.iter().flat_map(|subject| &subject.kept) {
+            left_alone.entry(name.clone()).or_default().extend([Rtype::A, Rtype::AAAA]);
         }
         let (conflicts, of_hosts) = (BTreeMap::new(), BTreeMap::new());
         let stated = StatedClaims { subjects, at, types, held, left_alone, conflicts, of_hosts };
@@ -135,8 +143,12 @@ impl StatedClaims {
 
     /// Whether the source of a subject has records of a type: what `record_types` leaves out is neither created nor deleted.
     pub fn counts(&self, subject: &Subject, rtype: Rtype) -> bool {
-        let source = self.place_of(subject).map(|place| usize::from(self.subjects[place].source));
-        source.is_none_or(|source| self.types[source].as_ref().is_none_or(|types| types.contains(&rtype)))
+        let place = self.place_of(subject);
+        let types = place.and_then(|place| match self.subjects[place].source {
+            ClaimSource::Records { source, .. } => self.types[usize::from(source)].as_ref(),
+            ClaimSource::Pods(_) => None,
+        });
+        types.is_none_or(|types| types.contains(&rtype))
     }
 
     /// The place of the first subject that claims an RRset, and its entry.
@@ -279,7 +291,8 @@ fn settle_rivals(inventory: &Inventory, live: &Live, subjects: &mut [StatedSubje
     let recorded = |name: &Name, rtype: Rtype| recorded_manifest(inventory, live, name, rtype);
     for (number, source) in inventory.stated.sources.iter().enumerate() {
         if source.conflicts == RecordConflicts::ExternalDns {
-            let of_source = subjects.iter_mut().filter(|subject| usize::from(subject.source) == number);
+            let is_of_source = |subject: &&mut StatedSubject| matches!(subject.source, ClaimSource::Records { source, .. } if usize::from(source) == number);
+            let of_source = subjects.iter_mut().filter(is_of_source);
             rivals::settle(&mut of_source.collect::<Vec<_>>(), &recorded);
         }
     }
@@ -385,7 +398,8 @@ impl ConflictSearch<'_> {
         let stated = self.stated;
         for (number, subject) in stated.subjects.iter().enumerate() {
             if !subject.faults.is_empty() {
-                for place in stated.at.get(subject.name()).into_iter().flatten() {
+                let places = subject.names().chain(&subject.kept).flat_map(|name| stated.at.get(name));
+                for place in places.flatten() {
                     if place.subject as usize != number {
                         self.note(ConflictSide::Stated(*place), ConflictSide::Bad(number as u32));
                     }
@@ -396,9 +410,9 @@ impl ConflictSearch<'_> {
             for place in stated.at.get(name).into_iter().flatten() {
                 let own = stated.claim(*place).claim.rtype;
                 let subject = &stated.subjects[place.subject as usize];
-                let source = &self.inventory.stated.sources[usize::from(subject.source)];
+                let noted = subject.stated_in(self.inventory).map(|(source, by)| source.noted(by));
                 let is_barred = own == *rtype || [own, *rtype].contains(&Rtype::CNAME);
-                if is_barred && source.noted(&subject.by) != *by {
+                if is_barred && noted.as_ref() != Some(by) {
                     self.note(ConflictSide::Stated(*place), ConflictSide::Held(number));
                 }
             }

@@ -17,7 +17,7 @@ use super::protect::{self, Protection};
 use super::statements::{ADOPTED, NotedRrset, RrsetStatement};
 use super::subject_standing::{SubjectStanding, SubjectStandings};
 use crate::change::{BlockedSubject, Notice, NoticeCode, Rule};
-use crate::claim::{OrphanName, Subject};
+use crate::claim::{OrphanName, RrsetClaim, Subject};
 use crate::desired::records::subject_of;
 use crate::diag::Origin;
 use crate::dns::{Name, Rtype};
@@ -110,7 +110,7 @@ pub fn resting_names<'c>(
 ) -> HashSet<&'c Name> {
     let all = context.stated.subjects.iter().zip(&standings.stated);
     let resting = all.filter(|(_, standing)| !matches!(standing, SubjectStanding::Open(_)));
-    let resting = resting.map(|(stated, _)| stated.name());
+    let resting = resting.filter_map(|(stated, _)| stated.subject.stated_name());
     resting.chain(blocked.iter().filter_map(|blocked| blocked.subject.stated_name())).collect()
 }
 
@@ -218,12 +218,14 @@ pub struct NoteCheck {
 impl NoteCheck {
     /// Compares the notes with all claims.
     pub fn of(context: &RuleContext<'_>) -> NoteCheck {
-        let (statements, sources) = (context.statements, &context.inventory.stated.sources);
+        let statements = context.statements;
         let mut check = NoteCheck { known: vec![false; statements.count()], fresh: Vec::new() };
         for (place, subject) in context.stated.subjects.iter().enumerate() {
-            let (source, name) = (&sources[usize::from(subject.source)], subject.name().as_name());
+            // What pods claim is known by their rows alone.
+            let Some((source, by)) = subject.stated_in(context.inventory) else { continue };
             for (number, own) in subject.claims.iter().enumerate() {
-                match statements.place_of(name, own.claim.rtype, |note| source.is_noted(&subject.by, note)) {
+                let name = own.claim.owner.as_name();
+                match statements.place_of(name, own.claim.rtype, |note| source.is_noted(by, note)) {
                     Some(note) => check.known[note] = true,
                     None => check.fresh.push((place, number)),
                 }
@@ -246,12 +248,12 @@ pub fn news(context: &RuleContext<'_>, standings: &SubjectStandings, check: &Not
         if !matches!(standing, SubjectStanding::Open(_)) || !is_selected {
             continue;
         }
-        let (name, rtype) = (subject.name(), subject.claims[*number].claim.rtype);
+        let RrsetClaim { owner: name, rtype, .. } = &subject.claims[*number].claim;
         // What is another's stays another's, and is never removed.
-        let found = context.live.stated_rrset(name.as_name(), rtype);
+        let found = context.live.stated_rrset(name.as_name(), *rtype);
         if found.is_none_or(|found| own::is_own(context, found)) {
-            let by = inventory.stated.sources[usize::from(subject.source)].noted(&subject.by);
-            news.push(RrsetStatement { by, is_kept: true, name: name.clone(), rtype });
+            let Some((source, by)) = subject.stated_in(inventory) else { continue };
+            news.push(RrsetStatement { by: source.noted(by), is_kept: true, name: name.clone(), rtype: *rtype });
         }
     }
     if context.selection.is_all() && !context.statements.is_empty() {

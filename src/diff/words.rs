@@ -460,10 +460,10 @@ pub fn untrusted_records(reason: &str) -> SubjectBlock {
 }
 
 /// The block of a subject whose name is in none of its project's domains.
-pub fn foreign_record(context: &RuleContext<'_>, subject: &StatedSubject) -> SubjectBlock {
+pub fn foreign_record(context: &RuleContext<'_>, subject: &StatedSubject, name: NameRef<'_>) -> SubjectBlock {
     let project = context.project_id(subject.project);
     let place = at(context, subject.origin);
-    let message = format!("`{}` ({place}) is at or below no domain of project `{project}`", subject.name());
+    let message = format!("`{}` ({place}) is at or below no domain of project `{project}`", name);
     block(BlockCode::ForeignDomain, message, "add the domain to `also_domains` of the project, or correct the name")
 }
 

@@ -40,6 +40,12 @@ impl Rdata {
         Rdata(name.as_wire().into())
     }
 
+    /// The RDATA of an SRV record: priority, weight and port, then the name of the server (RFC 2782).
+    pub fn of_srv(numbers: [u16; 3], server: NameRef<'_>) -> Rdata {
+        let numbers = numbers.map(u16::to_be_bytes);
+        Rdata([numbers.as_flattened(), server.as_wire()].concat().into())
+    }
+
     /// The RDATA of a TXT record of one string; `None` where it is over 255 octets.
     pub fn from_text(text: &str) -> Option<Rdata> {
         let length = u8::try_from(text.len()).ok()?;

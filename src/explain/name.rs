@@ -164,7 +164,7 @@ impl ExplainCase<'_> {
 
     /// What files state for a name.
     fn stated(&self, name: NameRef<'_>) -> Vec<StatementFacts> {
-        let subjects = self.context.stated.subjects.iter().filter(|subject| subject.name().as_name() == name);
+        let subjects = self.context.stated.subjects.iter().filter(|subject| subject.is_about(name));
         let mut facts = Vec::new();
         for subject in subjects {
             let blocked = self.decision.blocked.iter().find(|blocked| blocked.subject == subject.subject);
@@ -175,9 +175,11 @@ impl ExplainCase<'_> {
                 says,
                 blocked: blocked.map(|blocked| format!("{}: {}", blocked.code, blocked.message)),
             };
-            facts.extend(subject.claims.iter().map(|own| entry(own.origin, claim_words(&own.claim))));
+            let claims = subject.claims.iter().filter(|own| own.claim.owner.as_name() == name);
+            facts.extend(claims.map(|own| entry(own.origin, claim_words(&own.claim))));
             facts.extend(subject.faults.iter().map(|fault| entry(fault.origin, fault.message.clone())));
-            let lost = |lost: &LostClaim| words::entry_lost(self.context, subject.name(), lost);
+            let at = name.to_name();
+            let lost = |lost: &LostClaim| words::entry_lost(self.context, &at, lost);
             facts.extend(subject.lost.iter().map(|own| entry(own.origin, lost(own))));
         }
         facts

@@ -42,11 +42,16 @@ fn takes(change: &Change) -> bool {
     taken(change).next().is_some()
 }
 
+/// The name of the source of pods.
+const PODS: &str = "pods";
+
 /// Who loses live records.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Loser {
     /// A host.
     Host(Inv),
+    /// A pod, as a subject.
+    Pod(String),
     /// A name that no host has, in presentation format.
     Name(String),
 }
@@ -55,7 +60,8 @@ enum Loser {
 fn losers(change: &Change) -> Vec<Loser> {
     match change.subject.host() {
         Some(host) => vec![Loser::Host(host)],
-        None if change.subject.stated_name().is_some() => vec![Loser::Name(change.key.owner.to_string())],
+        None if matches!(change.subject, Subject::Pod(_)) => vec![Loser::Pod(change.subject.to_string())],
+        None if change.subject.is_stated() => vec![Loser::Name(change.key.owner.to_string())],
         None if change.key.rtype == Rtype::PTR => {
             taken(change).map(|record| Loser::Name(record.as_rdata(Rtype::PTR).to_string())).collect()
         }
@@ -72,7 +78,7 @@ pub(super) fn loss(plan: &Plan, rules: &LimitRules) -> Option<LimitState> {
     let losing: BTreeSet<Loser> = plan.changes.iter().filter(|change| takes(change)).flat_map(losers).collect();
     // Where hosts.csv is empty, the names that lose their records are the fleet that was; and what files state is a part of
     // it.
-    let names = losing.iter().filter(|loser| matches!(loser, Loser::Name(_))).count() as u64;
+    let names = losing.iter().filter(|loser| !matches!(loser, Loser::Host(_))).count() as u64;
     let fleet = fleet + names.max(stated(plan));
     let default = part(MAX_LOSS, fleet).max(LOSING);
     let max = rules.max_loss.map_or(default, |share| part(share, fleet).max(1));
@@ -87,6 +93,7 @@ fn stated(plan: &Plan) -> u64 {
     let of_change = |change: &Change| match &change.subject {
         Subject::Endpoint(own) => Some(own.source.to_string()),
         Subject::Record(own) => Some(own.source.to_string()),
+        Subject::Pod(_) | Subject::Endpoints(_) => Some(PODS.to_owned()),
         Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => None,
     };
     let losing = plan.changes.iter().filter(|change| takes(change));

@@ -7,6 +7,7 @@ use super::breakers::GLOBAL;
 use super::causes::LineKind;
 use super::rules::LimitRules;
 use crate::change::{Change, ChangeKind, Rule};
+use crate::claim::Subject;
 use crate::dns::{Rtype, ZoneName};
 use crate::inventory::value::Percent;
 use crate::plan::{LimitKind, LimitSetting, LimitState, Plan, ZoneSeen};
@@ -68,7 +69,7 @@ fn is_fuller(limit: &LimitState, other: &LimitState) -> bool {
 fn of_copy(seen: &ZoneSeen, changes: &[&Change], rules: &LimitRules) -> Vec<LimitState> {
     let mut counts = [0u64; 3];
     // Where more types are managed than AAAA and PTR, the share is one of all RRsets.
-    let is_stated = changes.iter().any(|change| change.subjects().any(|subject| subject.stated_name().is_some()));
+    let is_stated = changes.iter().any(|change| change.subjects().any(Subject::is_stated));
     let has_ipv4 = changes.iter().any(|change| change.key.rtype == Rtype::A);
     let of = if is_stated || has_ipv4 { seen.rrsets } else { seen.managed };
     let is_own = |change: &&&Change| change.pool == seen.pool && change.is_at(&seen.target);

@@ -218,6 +218,14 @@ impl PodTemplate {
         matches(&self.pieces, label, None)
     }
 
+    /// The ids of pods for which a label may be made by it, without those that hold what no id holds.
+    pub fn pods_of<'l>(&self, label: &'l [u8]) -> Vec<&'l str> {
+        let all = (0..label.len()).flat_map(|from| (from + 1..=label.len()).map(move |to| &label[from..to]));
+        let mut ids: Vec<&str> = all.filter_map(|id| std::str::from_utf8(id).ok()).collect();
+        ids.retain(|id| self.may_give_for(id, label));
+        ids
+    }
+
     /// Whether a label may be made by it for the pod with this id, at whatever place.
     pub fn may_give_for(&self, pod: &str, label: &[u8]) -> bool {
         matches(&self.pieces, label, Some(pod))

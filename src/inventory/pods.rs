@@ -39,6 +39,17 @@ impl Default for Pods {
 }
 
 impl Pods {
+    /// The trust in both the export and the files of the sets: the one that is in doubt, where one is.
+    pub fn doubted(&self) -> &Trust {
+        if self.trust.doubt().is_some() { &self.trust } else { &self.sets_trust }
+    }
+
+    /// Whether something may be a pod of a project, or a name of it, that is not known.
+    pub fn may_hide(&self, project: ProjectIndex) -> bool {
+        let is_unread = |set: &PodSet| set.terms().is_none() && set.project().is_none_or(|own| own == project);
+        self.has_strays || self.doubted().doubt().is_some() || self.sets.iter().any(is_unread)
+    }
+
     /// The set of a pod.
     pub fn set_of(&self, pod: &Pod) -> &PodSet {
         &self.sets[pod.set.0 as usize]

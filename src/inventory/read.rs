@@ -12,7 +12,7 @@ use super::config::settings::{self, Settings};
 use super::config::toml;
 use super::model::{Config, Export, Inventory, Project, SourceTrust, Trust};
 use super::node::SourceText;
-use super::pods::Pods;
+use super::pods::{PodSet, Pods};
 use super::reports;
 use super::source::{NAMES_LOCK, Occurrence, SourceSpec};
 use super::sources::{
@@ -137,11 +137,11 @@ impl SettingsFile {
         LoadedConfig { config: self.settings.map(|settings| settings.config), files, diagnostics }
     }
 
-    /// The settings and the project files, and no export: for commands that derive nothing. Also what the settings say
-    /// of the sources.
+    /// The settings, the files of projects and of sets of pods, and no export: for commands that derive nothing. Also what
+    /// the settings say of the sources.
     ///
     /// What is wrong in a project file is not reported: [`ProjectFile`](super::model::ProjectFile) says that it is bad.
-    pub fn into_projects(self) -> (LoadedConfig, Vec<Project>, Vec<SourceSpec>) {
+    pub fn into_projects(self) -> ReadSettings {
         let SettingsFile { mut workspace, settings } = self;
         let mut diagnostics = std::mem::take(&mut workspace.diagnostics);
         diagnostics.settle();
@@ -153,7 +153,8 @@ impl SettingsFile {
             }
             None => (None, Vec::new(), Vec::new()),
         };
-        (LoadedConfig { config, files: workspace.files, diagnostics }, projects, sources)
+        let loaded = LoadedConfig { config, files: workspace.files, diagnostics };
+        ReadSettings { loaded, projects, pod_sets: Vec::new(), sources }
     }
 }
 
@@ -224,6 +225,19 @@ fn load(
     }
     diagnostics.settle();
     (LoadedWorkspace { inventory: Ok(inventory), diagnostics }, folder)
+}
+
+/// What people set, without any export.
+#[derive(Debug)]
+pub struct ReadSettings {
+    /// zonewright.toml.
+    pub loaded: LoadedConfig,
+    /// The projects, sorted by id.
+    pub projects: Vec<Project>,
+    /// The sets of pods that have a file, sorted by id.
+    pub pod_sets: Vec<PodSet>,
+    /// What zonewright.toml says of the sources.
+    pub sources: Vec<SourceSpec>,
 }
 
 /// What zonewright.toml says, by itself.

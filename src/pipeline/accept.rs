@@ -111,7 +111,7 @@ fn forget(request: &AcceptRequest<'_>, address: &StateAddress) -> Result<Option<
     let (source, rows, dated) = (L3_TORS.to_owned(), 0, None);
     let before = state.exports()?.into_iter().find(|before| before.source == L3_TORS);
     let leaving = state.l3_switches()?;
-    let none = NewExport { source: source.clone(), rows, dated, files: Vec::new(), switches: Vec::new() };
+    let none = NewExport { source: source.clone(), rows, dated, files: Vec::new(), switches: Vec::new(), pods: None };
     let acceptor = Acceptor::Person(request.who, request.reason);
     state.accept(&[ExportToAccept::Anew(none)], &acceptor, request.now)?;
     Ok(Some(ExportExchange { source, rows, dated, before, difference: ExportDifference::default(), leaving }))

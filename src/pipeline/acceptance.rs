@@ -9,13 +9,16 @@ use std::path::Path;
 use super::conduct::ApplyConduct;
 use super::settings::WorkspaceSettings;
 use crate::change::{Notice, NoticeCode, SkipCode, SkippedSubject};
+use crate::claim::{PodName, Subject};
 use crate::diag::Problem;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Export, Trust};
+use crate::inventory::pods::{Pod, PodState};
 use crate::inventory::read::{self, ExportFiles};
 use crate::plan::Plan;
 use crate::state::{
-    self, AcceptanceRecord, AcceptedFile, Acceptor, ExportToAccept, NewExport, OpenedState, StateAddress, StateLock,
+    self, AcceptanceRecord, AcceptedFile, Acceptor, ExportToAccept, InactivePods, NewExport, OpenedState, StateAddress,
+    StateLock,
 };
 
 /// The exports that an apply accepts if it did all of its plan: those that the plan believed and of which no file has
@@ -169,5 +172,18 @@ pub(super) fn new_export(inventory: &Inventory, export: &Export, workspace: &Pat
     let switches = inventory.tors.switches.iter().map(|switch| inventory.symbols.text(*switch).to_owned());
     let switches = if spec.key == "l3_tors" { switches.collect() } else { Vec::new() };
     let files = files.iter().map(file).collect::<Option<_>>()?;
-    Some(NewExport { source: spec.name.clone(), rows: *rows, dated: *dated, files, switches })
+    let pods = (spec.key == "pods").then(|| inactive_pods(inventory));
+    Some(NewExport { source: spec.name.clone(), rows: *rows, dated: *dated, files, switches, pods })
+}
+
+/// The pods that are not active.
+fn inactive_pods(inventory: &Inventory) -> InactivePods {
+    let pods = &inventory.pods;
+    let subject = |pod: &Pod| {
+        let set = (&*pods.set_of(pod).id).into();
+        Subject::Pod(Box::new(PodName { set, pod: (&*pod.id).into() }))
+    };
+    let inactive = pods.rows.iter().filter(|pod| pod.state != PodState::Active);
+    let (down, others): (Vec<&Pod>, Vec<&Pod>) = inactive.partition(|pod| pod.state.is_down());
+    InactivePods { down: down.into_iter().map(subject).collect(), others: others.into_iter().map(subject).collect() }
 }

@@ -166,7 +166,7 @@ pub fn apply(
     let to_finish = if is_clear { zones.clone() } else { config.zones.iter().collect() };
     let opened = OpenedZones::open(config, to_finish, request.workspace, request.now);
     let targets = opened.targets();
-    let groups = waves::settings_of(&settings.projects);
+    let groups = waves::settings_of(&settings.projects, &settings.pod_sets);
     let checks = ConfiguredChecks::of(config, request, progress);
     let work = ApplyWork {
         sealed: given.sealed,
@@ -495,7 +495,7 @@ impl ApplyWork<'_> {
 
     /// Decides which of the units that are still to be written go now. What `sync` makes up says nothing of what waits.
     fn decide(&self, state: &mut dyn State, survey: &Survey<'_>) -> Result<WaveDecision, Problem> {
-        let known = waves::known_projects(&self.settings.projects);
+        let known = waves::known_groups(&self.settings.projects, &self.settings.pod_sets);
         let ApplyWork { groups, targets, checks, progress, .. } = *self;
         let (plan, now) = (self.sealed.plan(), self.request.now);
         let gates = match plan.undoes {

@@ -129,7 +129,7 @@ fn limits_set(projects: &[Project]) -> impl Iterator<Item = (&str, &[HostLimit])
 
 /// The limits as the settings set them; of projects whose file cannot be read now as a plan recorded them, where one did.
 pub fn rules_now(settings: &WorkspaceSettings, plan: Option<&Plan>) -> LimitRules {
-    let WorkspaceSettings { config, files, projects, sources: _ } = settings;
+    let WorkspaceSettings { config, files, projects, pod_sets: _, sources: _ } = settings;
     let mut rules = LimitRules::new(&config.limits, limits_set(projects), files);
     let known: BTreeSet<&str> = limits_set(projects).map(|(id, _)| id).collect();
     let recorded = plan.into_iter().flat_map(|plan| &plan.limits).filter(|limit| limit.counts == LimitKind::Hosts);

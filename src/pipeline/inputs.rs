@@ -21,7 +21,7 @@ use crate::diff::held::HeldEdits;
 use crate::diff::statements::KeptStatements;
 use crate::diff::waits::RrsetWaits;
 use crate::diff::{Selection, TrippedHosts};
-use crate::dns::ZoneName;
+use crate::dns::{Name, ZoneName};
 use crate::explain::find_hosts;
 use crate::guard::{Allowance, trust};
 use crate::inventory::model::{Config, Inventory, ProjectIndex};
@@ -102,6 +102,8 @@ pub(super) struct PlanInput {
     pub waits: RrsetWaits,
     /// What claims which RRset, as applies noted it.
     pub statements: KeptStatements,
+    /// The names that SRV of pods listed until lately: caches may still hold them.
+    pub listed: BTreeSet<Name>,
     /// The zones whose markers show an apply that the state does not know, where the state says what is own.
     pub forgotten: Vec<ZoneName>,
     /// The snapshot that is used in place of live DNS, where given.
@@ -119,9 +121,9 @@ pub(super) struct PlanInput {
 impl PlanInput {
     /// What decisions depend on, without held edits.
     pub fn decision(&self) -> DecisionInput<'_> {
-        let PlanInput { now, servers, types, selection, tripped, waits, statements, nothing, zones, .. } = self;
-        let copies = &zones.copies;
-        DecisionInput { now: *now, servers, types, selection, tripped, waits, statements, held: nothing, copies }
+        let PlanInput { now, servers, types, selection, tripped, waits, statements, nothing, listed, zones, .. } = self;
+        let (held, copies) = (nothing, &zones.copies);
+        DecisionInput { now: *now, servers, types, selection, tripped, waits, statements, held, listed, copies }
     }
 }
 
@@ -174,6 +176,12 @@ pub(super) fn gather(
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
     diagnostics.settle();
     let statements = state.as_deref().map(|state| state.statements()).transpose()?.unwrap_or_default();
+    let listed = if inventory.pods.rows.is_empty() {
+        BTreeSet::new()
+    } else {
+        let memory = state.as_deref().map(|state| state.rollouts()).transpose()?.unwrap_or_default();
+        memory.listed_lately(memory.now(request.now))
+    };
     let selection = select(&inventory, request, (state.as_deref(), &statements))?;
     let waits = state.as_deref().map(|state| state.waits()).transpose()?.unwrap_or_default();
     let read_for = read_for.selection(request, &inventory, &selection);
@@ -214,6 +222,7 @@ pub(super) fn gather(
         tripped,
         waits,
         statements,
+        listed,
         forgotten,
         snapshot,
         remembered,

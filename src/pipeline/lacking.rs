@@ -252,6 +252,7 @@ impl LackWork<'_> {
             changes,
             review: None,
             groups: Vec::new(),
+            pods: Vec::new(),
             delayed: Vec::new(),
             waiting: Vec::new(),
             waves: Vec::new(),

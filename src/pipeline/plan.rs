@@ -175,6 +175,7 @@ pub(super) fn made(
         review,
         stated: decided.statements,
         groups: Vec::new(),
+        pods: Vec::new(),
         delayed: decided.waiting,
         waiting: Vec::new(),
         waves: Vec::new(),
@@ -190,7 +191,9 @@ pub(super) fn made(
     left_behind::list(&mut plan, left, &selection, OrphanMemory { config: &inventory.config, state })?;
     plan.limits = remembered.count(&plan, request.workspace);
     plan.groups = waves::groups_seen(&inventory, &plan);
-    waves::foresee(&mut plan, &inventory.projects, (Some(&zones.live), state))?;
+    let was_down = state.map(|state| state.pods_down()).transpose()?.unwrap_or_default();
+    plan.pods = waves::pods_seen(&inventory, &plan, &was_down);
+    waves::foresee(&mut plan, (&inventory.projects, &inventory.pods.sets), (Some(&zones.live), state))?;
     let unread = outage::gather(zones.unread.into_iter().map(|(_, error)| error));
     let files_read = plan.inputs.len();
     let findings = Findings {

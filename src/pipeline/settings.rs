@@ -6,7 +6,8 @@ use super::findings::Findings;
 use super::{shared_copies, txt_keys};
 use crate::diag::{Diagnostics, Files, Problem};
 use crate::inventory::model::{Config, Project};
-use crate::inventory::read::{LoadedConfig, SettingsFile};
+use crate::inventory::pods::PodSet;
+use crate::inventory::read::{LoadedConfig, ReadSettings, SettingsFile};
 use crate::inventory::source::SourceSpec;
 use crate::provider;
 use crate::state::StateAddress;
@@ -48,6 +49,8 @@ pub struct WorkspaceSettings {
     pub files: Files,
     /// The projects, sorted by id.
     pub projects: Vec<Project>,
+    /// The sets of pods that have a file, sorted by id.
+    pub pod_sets: Vec<PodSet>,
     /// What zonewright.toml says of the sources.
     pub sources: Vec<SourceSpec>,
 }
@@ -56,10 +59,10 @@ pub struct WorkspaceSettings {
 ///
 /// Errors: what is wrong, where zonewright.toml cannot be used; or a key of the registry cannot be had.
 pub fn load_settings(workspace: &Path) -> Result<WorkspaceSettings, OpenError> {
-    let (loaded, projects, sources) = SettingsFile::read(workspace).into_projects();
+    let ReadSettings { loaded, projects, pod_sets, sources } = SettingsFile::read(workspace).into_projects();
     let (mut config, files) = checked(loaded)?;
     txt_keys::fetch(&mut config, workspace)?;
-    Ok(WorkspaceSettings { config, files, projects, sources })
+    Ok(WorkspaceSettings { config, files, projects, pod_sets, sources })
 }
 
 /// Where the state of a workspace is kept.

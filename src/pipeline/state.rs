@@ -34,7 +34,7 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, OpenE
     let state = state::open_to_read(&address)?;
     let mut memory = state.as_deref().map(|state| StateFacts::read(state, count, now)).transpose()?;
     // What a project without a rollout kept waiting goes with its next apply.
-    let groups = waves::settings_of(&inventory.projects);
+    let groups = waves::settings_of(&inventory.projects, &inventory.pods.sets);
     memory.iter_mut().for_each(|memory| memory.waiting.retain(|waiting| groups.contains_key(&waiting.project)));
     accepted::hold_against(&mut inventory, state.as_deref())?;
     let limits = limits_used(&rules_of(&inventory), state.as_deref(), now)?;

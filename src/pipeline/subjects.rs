@@ -8,6 +8,7 @@ use crate::diag::{CallError, did_you_mean};
 use crate::diff::statements::KeptStatements;
 use crate::dns::Name;
 use crate::inventory::Inventory;
+use crate::inventory::pods::PodSetIndex;
 use crate::inventory::stated::StatedEntry;
 
 /// Checks that a subject may be one: its source or its pool is configured, and a file states its name, or did when an apply
@@ -17,6 +18,14 @@ use crate::inventory::stated::StatedEntry;
 pub fn check_known(inventory: &Inventory, statements: &KeptStatements, subject: &Subject) -> Result<(), CallError> {
     match subject {
         Subject::Host(_) | Subject::Released(_) => Ok(()),
+        Subject::Pod(own) => of_set(inventory, subject, &own.set, &|set| {
+            let rows = &inventory.pods.rows[inventory.pods.places_of(set)];
+            rows.iter().map(|pod| pod.id.to_string()).collect()
+        }),
+        Subject::Endpoints(own) => of_set(inventory, subject, &own.set, &|set| {
+            let terms = inventory.pods.sets[set.0 as usize].terms();
+            terms.into_iter().flat_map(|terms| &terms.endpoints).map(|endpoint| endpoint.name.to_string()).collect()
+        }),
         Subject::Orphan(own) => {
             let pools: BTreeSet<&str> = inventory.config.pools.iter().map(|pool| pool.name.as_str()).collect();
             among(subject, "pool", own.pool.as_str(), &pools)
@@ -24,6 +33,26 @@ pub fn check_known(inventory: &Inventory, statements: &KeptStatements, subject: 
         Subject::Endpoint(own) => of_source(inventory, statements, subject, (&own.source, &own.name)),
         Subject::Record(own) => of_source(inventory, statements, subject, (&own.source, &own.name)),
     }
+}
+
+/// Checks a subject of a set of pods; `members` are the pods or endpoints of a set.
+fn of_set(
+    inventory: &Inventory,
+    subject: &Subject,
+    set: &str,
+    members: &dyn Fn(PodSetIndex) -> BTreeSet<String>,
+) -> Result<(), CallError> {
+    let sets: BTreeSet<&str> = inventory.pods.sets.iter().map(|set| &*set.id).collect();
+    among(subject, "set of pods", set, &sets)?;
+    let text = subject.to_string();
+    let (before, own) = text.rsplit_once('/').unwrap_or_default();
+    let known = inventory.pods.find_set(set).map(members).unwrap_or_default();
+    if known.contains(own) {
+        return Ok(());
+    }
+    let near = did_you_mean(own, known.iter().map(String::as_str));
+    let hint = near.unwrap_or_else(|| format!("`{before}/*` is all of the set"));
+    Err(CallError { message: format!("`{subject}`: the set `{set}` has no `{own}`"), hint })
 }
 
 /// Checks a subject of a source.

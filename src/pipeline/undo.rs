@@ -95,6 +95,7 @@ pub fn make_undo(request: &PlanRequest<'_>, id: ApplyId, progress: &dyn Progress
         changes,
         review: None,
         groups: Vec::new(),
+        pods: Vec::new(),
         delayed: Vec::new(),
         waiting: Vec::new(),
         waves: Vec::new(),
@@ -109,7 +110,7 @@ pub fn make_undo(request: &PlanRequest<'_>, id: ApplyId, progress: &dyn Progress
         zones: Vec::new(),
     };
     plan.limits = remembered.count(&plan, request.workspace);
-    waves::foresee(&mut plan, &settings.projects, (None, Some(&*state)))?;
+    waves::foresee(&mut plan, (&settings.projects, &settings.pod_sets), (None, Some(&*state)))?;
     let targets = targets(config, &plan.changes);
     let unread = outage::gather(unread.into_iter().map(|(_, error)| error));
     let findings = Findings { files: settings.files, unread, ..Findings::default() };

@@ -39,7 +39,7 @@ pub fn words(workspace: &Path, vocabulary: Vocabulary, now: Time) -> Vec<String>
             loaded.inventory.map(|inventory| hosts(&inventory)).unwrap_or_default()
         }
         Vocabulary::Projects => {
-            SettingsFile::read(workspace).into_projects().1.into_iter().map(|project| project.id).collect()
+            SettingsFile::read(workspace).into_projects().projects.into_iter().map(|project| project.id).collect()
         }
         Vocabulary::Zones => {
             let config = SettingsFile::read(workspace).into_config().config;

@@ -1,12 +1,14 @@
 //! Decides which units of a plan go now: reads what is remembered, asks probes who can be reached, and gates whether a
 //! further wave may go.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::probing::{DownCandidate, Prober};
 use super::targets::Targets;
 use super::wave_checks::WaveChecks;
-use super::waves::{GroupSettings, KnownTimes, LONGEST_NEGATIVE, has_probe, surveyed_times, terms_of, unknown_places};
+use super::waves::{
+    GroupSettings, KnownTimes, LONGEST_NEGATIVE, down_pods, has_probe, surveyed_times, terms_of, unknown_places,
+};
 use crate::apply::Survey;
 use crate::change::Change;
 use crate::diag::Problem;
@@ -15,7 +17,7 @@ use crate::inventory::value::Time;
 use crate::parallel::side_by_side;
 use crate::plan::Plan;
 use crate::progress::{Progress, RunStage};
-use crate::rollout::{RolloutChoice, RolloutView, choose};
+use crate::rollout::{RolloutChoice, RolloutView, choose, group_of};
 use crate::state::{GateAsked, GateOutcome, State};
 
 /// How many gates are asked at the same time.
@@ -36,8 +38,8 @@ pub enum GateUse {
 pub struct WaveQuestion<'a> {
     /// The rollouts.
     pub groups: &'a GroupSettings,
-    /// The projects whose file can be read.
-    pub known: &'a BTreeSet<String>,
+    /// The groups whose file can be read, each with its project.
+    pub known: &'a BTreeMap<String, String>,
     /// The plan.
     pub plan: &'a Plan,
     /// What is live.
@@ -90,12 +92,17 @@ impl WaveQuestion<'_> {
         state.note_answers(&answers)?;
         memory.note_answers(&answers);
         let open = self.survey.open();
-        let asked = open.iter().filter(|change| self.groups.contains_key(&change.project));
+        let is_counted = |change: &Change| {
+            let mut groups = change.subjects().filter_map(|subject| group_of(change, subject));
+            groups.any(|group| self.groups.contains_key(group))
+        };
+        let asked = open.iter().filter(|change| is_counted(change));
         let keys = asked.map(|change| (change.key.owner.to_string(), change.key.rtype.to_string())).collect();
         let former = state.former_ttls(&keys, now)?;
         let times = KnownTimes { negative: surveyed_times(self.survey), unknown: LONGEST_NEGATIVE, former };
         let groups = terms_of(self.groups, self.plan, &memory);
         let (places, unknown) = (self.survey.places_to_send(), unknown_places(self.plan, &memory));
+        let by_export = down_pods(self.plan);
         let view = RolloutView {
             plan: self.plan,
             groups: &groups,
@@ -105,10 +112,11 @@ impl WaveQuestion<'_> {
             known: self.known,
             unknown: &unknown,
             shut: &BTreeMap::new(),
-            down: &BTreeMap::new(),
+            down: &by_export,
             now,
         };
-        let down = prober.ask_down(&self.down_candidates(&view), self.targets);
+        let mut down = prober.ask_down(&self.down_candidates(&view), self.targets);
+        down.extend(by_export.clone());
         let view = RolloutView { down: &down, ..view };
         let (choice, gates, mut problems) = self.pass_gates(&view);
         problems.extend(prober.problems());

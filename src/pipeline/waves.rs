@@ -4,33 +4,37 @@
 //! waits and why.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::apply::Survey;
 use crate::change::Change;
-use crate::claim::Subject;
+use crate::claim::{PodName, Subject};
 use crate::diag::Problem;
 use crate::dns::{RrKey, Rtype};
 use crate::inventory::Inventory;
 use crate::inventory::budgets::{in_service, terms};
 use crate::inventory::model::{Project, ProjectIndex};
+use crate::inventory::pods::{Pod, PodSet};
 use crate::inventory::rollout::RolloutTerms;
 use crate::inventory::value::Duration;
 use crate::live::{Live, LiveZone};
-use crate::plan::{GroupSeen, Plan};
+use crate::plan::{GroupSeen, Plan, PodSeen};
 use crate::rollout::units::units;
-use crate::rollout::{CacheTimes, GroupTerms, RolloutMemory, RolloutView, choose};
+use crate::rollout::{CacheTimes, GroupTerms, RolloutMemory, RolloutView, choose, place_of};
 use crate::state::{FormerTtls, State};
 use crate::target::{PoolName, ZoneId};
 
-/// What project files say of rollouts, by the id of the project.
+/// What files of projects and of sets of pods say of rollouts, by the id of either: no two are the same.
 pub type GroupSettings = BTreeMap<String, RolloutTerms>;
 
 /// No budget: what `sync` makes up was let through before.
 pub static NO_BUDGETS: GroupSettings = GroupSettings::new();
 
-/// The rollouts of the projects whose file can be read. Of others nothing can change.
-pub fn settings_of(projects: &[Project]) -> GroupSettings {
-    projects.iter().filter_map(|project| Some((project.id.clone(), terms(project)?.clone()))).collect()
+/// The rollouts of the projects and sets whose file can be read. Of others nothing can change.
+pub fn settings_of(projects: &[Project], sets: &[PodSet]) -> GroupSettings {
+    let of_projects = projects.iter().filter_map(|project| Some((project.id.clone(), terms(project)?.clone())));
+    let of_sets = sets.iter().filter_map(|set| Some((set.id.to_string(), set.terms()?.rollout.clone())));
+    of_projects.chain(of_sets).collect()
 }
 
 /// The groups whose hosts a plan changes, as the inventory has them.
@@ -41,7 +45,60 @@ pub fn groups_seen(inventory: &Inventory, plan: &Plan) -> Vec<GroupSeen> {
         group: project.id.clone(),
         in_service: in_service(inventory, ProjectIndex(place as u32)) as u64,
     };
-    with_budget.filter(|(_, own)| changed.contains(own.id.as_str())).map(seen).collect()
+    let of_projects = with_budget.filter(|(_, own)| changed.contains(own.id.as_str())).map(seen);
+    let pods = &inventory.pods;
+    let sets = changed_sets(plan).into_iter().filter_map(|id| Some((id, pods.find_set(id)?)));
+    let of_sets = sets.map(|(id, set)| GroupSeen {
+        group: id.to_owned(),
+        in_service: pods.rows[pods.places_of(set)].iter().filter(|pod| pod.is_enabled).count() as u64,
+    });
+    of_projects.chain(of_sets).collect()
+}
+
+/// The sets of which a plan changes something.
+fn changed_sets(plan: &Plan) -> BTreeSet<&str> {
+    plan.changes.iter().flat_map(Change::subjects).filter_map(Subject::pod_set).collect()
+}
+
+/// The pods that a plan changes, and those of their sets that cannot be reached, as the export has them. `was_down` are those
+/// that accepted exports called dead or waiting.
+pub fn pods_seen(inventory: &Inventory, plan: &Plan, was_down: &BTreeSet<Subject>) -> Vec<PodSeen> {
+    let pods = &inventory.pods;
+    let text = |symbol| inventory.symbols.text(symbol).to_owned();
+    let seen = |subject: Subject, pod: &Pod| PodSeen {
+        down: pod.state.is_down(),
+        in_service: pod.is_enabled,
+        location: pod.location.map(text).unwrap_or_default(),
+        rack: pod.rack.map(text),
+        was_down: was_down.contains(&subject),
+        subject,
+    };
+    let row = |subject: &Subject| {
+        let Subject::Pod(own) = subject else { return None };
+        let place = pods.place_of(pods.find_set(&own.set)?, &own.pod)?;
+        Some(seen(subject.clone(), &pods.rows[place]))
+    };
+    let changed: BTreeSet<&Subject> = plan.changes.iter().flat_map(Change::subjects).collect();
+    let mut all: BTreeMap<Subject, PodSeen> = changed.into_iter().filter_map(row).map(by_subject).collect();
+    for set in changed_sets(plan) {
+        let rows = pods.find_set(set).map_or(&[][..], |set| &pods.rows[pods.places_of(set)]);
+        let id: Arc<str> = set.into();
+        let down = rows.iter().filter(|pod| pod.state.is_down() && pod.is_enabled);
+        let subject = |pod: &Pod| Subject::Pod(Box::new(PodName { set: Arc::clone(&id), pod: (&*pod.id).into() }));
+        all.extend(down.map(|pod| by_subject(seen(subject(pod), pod))));
+    }
+    all.into_values().collect()
+}
+
+/// A pod, by its subject.
+fn by_subject(seen: PodSeen) -> (Subject, PodSeen) {
+    (seen.subject.clone(), seen)
+}
+
+/// The pods that cannot be reached, by the word of the export; each with its group.
+pub(super) fn down_pods(plan: &Plan) -> BTreeMap<Subject, String> {
+    let down = plan.pods.iter().filter(|seen| seen.down && seen.in_service);
+    down.filter_map(|seen| Some((seen.subject.clone(), seen.subject.pod_set()?.to_owned()))).collect()
 }
 
 /// What holds for each group: how many of it are in service says the plan, or, where it does not know, the latest one that
@@ -64,18 +121,18 @@ pub(super) fn terms_of(settings: &GroupSettings, plan: &Plan, memory: &RolloutMe
     settings.iter().map(terms).collect()
 }
 
-/// The projects whose file can be read, by id.
-pub fn known_projects(projects: &[Project]) -> BTreeSet<String> {
-    projects.iter().filter(|own| own.file.settings().is_some()).map(|own| own.id.clone()).collect()
+/// The groups whose file can be read, each with its project.
+pub fn known_groups(projects: &[Project], sets: &[PodSet]) -> BTreeMap<String, String> {
+    let of_projects = projects.iter().filter(|own| own.file.settings().is_some());
+    let of_projects = of_projects.map(|own| (own.id.clone(), own.id.clone()));
+    let of_set = |set: &PodSet| Some((set.id.to_string(), projects[set.terms()?.project.0 as usize].id.clone()));
+    of_projects.chain(sets.iter().filter_map(of_set)).collect()
 }
 
 /// What is used as the location of each host of a plan that the plan does not know, because it undoes an apply and reads no
 /// inventory, and that no apply changed since there is a rollout: a place of its own, so that none goes with another.
 pub(super) fn unknown_places(plan: &Plan, memory: &RolloutMemory) -> BTreeMap<Subject, String> {
-    let is_known = |subject: &Subject| {
-        let seen = subject.host().is_some_and(|inv| plan.hosts.contains_key(&inv));
-        seen || memory.location_of(subject).is_some()
-    };
+    let is_known = |subject: &Subject| place_of(plan, subject).is_some() || memory.location_of(subject).is_some();
     let subjects = plan.changes.iter().flat_map(Change::subjects).filter(|own| !is_known(own));
     subjects.map(|own| (own.clone(), format!("unknown, of {own}"))).collect()
 }
@@ -90,10 +147,10 @@ pub(super) fn has_probe(settings: &GroupSettings, group: &str) -> bool {
 /// Errors: the state cannot be read.
 pub fn foresee(
     plan: &mut Plan,
-    projects: &[Project],
+    (projects, sets): (&[Project], &[PodSet]),
     (live, state): (Option<&Live>, Option<&dyn State>),
 ) -> Result<(), Problem> {
-    let settings = &settings_of(projects);
+    let settings = &settings_of(projects, sets);
     if settings.is_empty() {
         return Ok(());
     }
@@ -104,7 +161,7 @@ pub fn foresee(
     let times = KnownTimes { negative, unknown: Duration::from_secs(0), former: FormerTtls::default() };
     let groups = terms_of(settings, plan, &memory);
     let units = units(&plan.changes);
-    let (known, unknown) = (known_projects(projects), unknown_places(plan, &memory));
+    let (known, unknown) = (known_groups(projects, sets), unknown_places(plan, &memory));
     let view = RolloutView {
         plan,
         groups: &groups,
@@ -115,7 +172,7 @@ pub fn foresee(
         unknown: &unknown,
         // A plan asks neither gates nor probes: it is made where hosts may not be reached.
         shut: &BTreeMap::new(),
-        down: &BTreeMap::new(),
+        down: &down_pods(plan),
         now: memory.now(plan.created),
     };
     let choice = choose(&view, &units, 0..units.len());

@@ -31,6 +31,7 @@ pub fn empty() -> Plan {
         changes: Vec::new(),
         review: None,
         groups: Vec::new(),
+        pods: Vec::new(),
         delayed: Vec::new(),
         waiting: Vec::new(),
         waves: Vec::new(),

@@ -16,6 +16,8 @@ pub mod store;
 
 pub mod waves;
 
+pub mod pods;
+
 pub mod zone_change;
 
 #[cfg(test)]
@@ -30,6 +32,7 @@ pub use model::{
     ContentsSeen, HostSeen, LimitKind, LimitSetting, LimitState, MarkSeen, Plan, PlanScope, PoolMarkSeen, SourceSeen,
     TxtFormSeen, WorkspaceSeen, ZoneSeen,
 };
+pub use pods::PodSeen;
 pub use review::{Cause, CauseKind, ChangeClass, ComparisonBase, Review};
 pub use sealed::SealedPlan;
 pub use waves::{GroupSeen, GroupWaves, WaitCode, WaitingSubject};

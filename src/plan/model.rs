@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::pods::PodSeen;
 use super::review::Review;
 use super::waves::{GroupSeen, GroupWaves, WaitingSubject};
 use super::zone_change::ZoneChange;
@@ -45,6 +46,8 @@ pub struct Plan {
     pub review: Option<Review>,
     /// The groups whose subjects it changes and that have a budget, sorted by group.
     pub groups: Vec<GroupSeen>,
+    /// The pods that it changes, and those of their sets that cannot be reached; sorted by subject.
+    pub pods: Vec<PodSeen>,
     /// The RRsets at names that no host has, and that wait before they are deleted; sorted as `changes`.
     pub delayed: Vec<DelayedRrset>,
     /// The subjects that would wait for a wave if it were applied now, sorted by subject.
@@ -91,6 +94,12 @@ impl Plan {
     /// The backbone name of a host, with the final dot; none where the inventory has none for it.
     pub fn name_of(&self, host: Inv) -> Option<&str> {
         self.hosts.get(&host)?.name.as_deref()
+    }
+
+    /// What the export said of a pod; none where the plan does not know it.
+    pub fn pod(&self, subject: &Subject) -> Option<&PodSeen> {
+        let place = self.pods.binary_search_by(|seen| seen.subject.cmp(subject)).ok()?;
+        Some(&self.pods[place])
     }
 
     /// Whether names of a zone were asked for one by one, so that the plan knows only the records at these names.

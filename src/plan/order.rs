@@ -32,6 +32,7 @@ pub fn settle(plan: &mut Plan) {
     plan.changes.sort_by(changes);
     plan.delayed.sort_by(delayed);
     plan.groups.sort_by(|a, b| a.group.cmp(&b.group));
+    plan.pods.sort_by(|a, b| a.subject.cmp(&b.subject));
     plan.waiting.sort_by(|a, b| a.subject.cmp(&b.subject));
     plan.waves.sort_by(|a, b| a.group.cmp(&b.group));
     plan.left_behind.sort_by_cached_key(left_behind_key);

@@ -196,7 +196,7 @@ mod tests {
             "plan.json:2:10: error[plan-malformed]: unknown field `fromat`, expected one of `blocked`, \
              `changes`, `created`, `delayed`, `effect`, `expires`, `fleet`, `format`, `groups`, `hosts`, `id`, `inputs`, \
              `left_behind`, `limits`, \
-             `notices`, `only`, `review`, `skipped`, `sources`, `stated`, `tool`, `undoes`, `waiting`, `waves`, `workspace`, `zone_changes`, `zones`"
+             `notices`, `only`, `pods`, `review`, `skipped`, `sources`, `stated`, `tool`, `undoes`, `waiting`, `waves`, `workspace`, `zone_changes`, `zones`"
         );
         assert_eq!(
             shown(b"{\"format\": \"zonewright.plan/1\", \"more\": []}"),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::summary::SubjectCounts;
 use crate::claim::Subject;
 use crate::guard::ledger::LimitScope;
 use crate::inventory::value::Inv;
@@ -12,7 +13,7 @@ use crate::plan::{Change, ChangeKind, LimitKind, LimitState, Plan};
 pub struct PlanCounts {
     /// The hosts that have changes; one that comes from another project counts in both, and in their sum once.
     pub hosts: HashSet<Inv>,
-    /// The names that files state and that have changes; of one name each manifest or zone file counts.
+    /// The pods, endpoints and names in files that have changes; of one name each manifest or zone file counts.
     pub stated: HashSet<Subject>,
     /// RRsets that are created, modified, deleted.
     pub changes: [usize; 3],
@@ -31,12 +32,17 @@ impl PlanCounts {
     /// Counts a change.
     pub fn count(&mut self, change: &Change) {
         self.hosts.extend(change.subject.host());
-        self.stated.extend(change.subject.stated_name().map(|_| change.subject.clone()));
+        self.stated.extend(change.subject.is_stated().then(|| change.subject.clone()));
         self.changes[match change.kind {
             ChangeKind::Create { .. } => 0,
             ChangeKind::Modify { .. } => 1,
             ChangeKind::Delete { .. } => 2,
         }] += 1;
+    }
+
+    /// How many subjects of each kind have changes, without unclaimed names.
+    pub fn subjects(&self) -> SubjectCounts {
+        SubjectCounts { hosts: self.hosts.len(), ..SubjectCounts::of(&self.stated) }
     }
 
     /// How many changes there are.

@@ -30,6 +30,10 @@ pub fn counted(number: usize, what: &str) -> String {
 pub struct SubjectCounts {
     /// Hosts.
     pub hosts: usize,
+    /// Pods.
+    pub pods: usize,
+    /// Endpoints of sets of pods.
+    pub endpoints: usize,
     /// Names that files state.
     pub stated: usize,
     /// Names that no host has.
@@ -43,6 +47,8 @@ impl SubjectCounts {
         for subject in subjects {
             let count = match subject {
                 Subject::Host(_) | Subject::Released(_) => &mut counts.hosts,
+                Subject::Pod(_) => &mut counts.pods,
+                Subject::Endpoints(_) => &mut counts.endpoints,
                 Subject::Endpoint(_) | Subject::Record(_) => &mut counts.stated,
                 Subject::Orphan(_) => &mut counts.nameless,
             };
@@ -56,9 +62,17 @@ impl SubjectCounts {
         self.joined(|_, what| what)
     }
 
+    /// In words, where there are so many hosts: `28 of 111 hosts and 3 names in files`.
+    pub fn of_fleet(self, fleet: usize) -> String {
+        self.joined(|kind, what| match kind {
+            0 if fleet > 0 => format!("{} of {}", self.hosts, counted(fleet, "host")),
+            _ => what,
+        })
+    }
+
     /// How many of these others are these, kind by kind: `27 of 28 hosts and 3 of 3 names in files`.
     pub fn out_of(self, all: SubjectCounts) -> String {
-        let done = [self.hosts, self.stated, self.nameless];
+        let done = [self.hosts, self.pods, self.endpoints, self.stated, self.nameless];
         all.joined(|kind, what| format!("{} of {what}", done[kind]))
     }
 
@@ -66,6 +80,8 @@ impl SubjectCounts {
     fn joined(self, say: impl Fn(usize, String) -> String) -> String {
         let kinds = [
             (self.hosts, counted(self.hosts, "host")),
+            (self.pods, counted(self.pods, "pod")),
+            (self.endpoints, counted(self.endpoints, "endpoint")),
             (self.stated, stated(self.stated)),
             (self.nameless, nameless(self.nameless)),
         ];
@@ -80,7 +96,7 @@ impl SubjectCounts {
 }
 
 /// Counts names that files state.
-pub fn stated(names: usize) -> String {
+fn stated(names: usize) -> String {
     format!("{} in files", counted(names, "name"))
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use super::counts::PlanCounts;
 use super::outages::{no_plan, short_of};
 use super::outlook::PlanOutlook;
-use super::summary::{counted, stated};
+use super::summary::{SubjectCounts, counted};
 use crate::diag::sanitize;
 use crate::guard::LIMIT_EXCEEDED;
 use crate::plan::{LimitState, NoticeCode, Plan, WaitCode, ZoneAction};
@@ -68,20 +68,13 @@ pub fn refused(plan: &Plan, outlook: &PlanOutlook) -> Option<String> {
     }
 }
 
-/// What has changes: `for 28 of 111 hosts and 3 names in files`; names that no host has have changes, too.
+/// What has changes: `for 28 of 111 hosts and 3 names in files`, without 111 where there is no host; names that no host has have changes, too.
 fn of_hosts(counts: &PlanCounts, fleet: Option<u64>) -> String {
-    let changed = counts.hosts.len();
-    let of_files = (!counts.stated.is_empty()).then(|| stated(counts.stated.len()));
-    // A workspace may have records in files alone.
-    let hosts = (changed > 0).then(|| match fleet.filter(|fleet| *fleet > 0) {
-        Some(fleet) => format!("{changed} of {}", counted(fleet as usize, "host")),
-        None => counted(changed, "host"),
-    });
-    match (hosts, of_files) {
-        (None, None) => "at unclaimed names".to_owned(),
-        (Some(only), None) | (None, Some(only)) => format!("for {only}"),
-        (Some(hosts), Some(of_files)) => format!("for {hosts} and {of_files}"),
+    let subjects = counts.subjects();
+    if subjects == SubjectCounts::default() {
+        return "at unclaimed names".to_owned();
     }
+    format!("for {}", subjects.of_fleet(fleet.unwrap_or_default() as usize))
 }
 
 /// Says that there is nothing to change; `matches` says whether live DNS is as the whole inventory says.

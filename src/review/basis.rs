@@ -64,6 +64,8 @@ fn stated(subject: &Subject) -> Option<String> {
             Some(format!("the manifest `{namespace}/{manifest}` of `{source}`"))
         }
         Subject::Record(own) => Some(format!("the records of `{}`", own.source)),
+        Subject::Pod(own) => Some(format!("the pods of `{}`", own.set)),
+        Subject::Endpoints(own) => Some(format!("the endpoints of `{}`", own.set)),
         Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use super::flux::{FluxRow, FormerRrset, RolloutMemory, addresses, is_of_address, takes_value};
+use super::flux::{FluxRow, FormerRrset, RolloutMemory, addresses, is_watched, takes_value};
 use super::units::{ChangeUnit, is_one};
 use crate::change::Change;
 use crate::claim::Subject;
@@ -72,8 +72,8 @@ pub struct RolloutView<'p> {
     pub times: &'p dyn CacheTimes,
     /// Whether a change, by its place, is still to be made.
     pub is_open: &'p dyn Fn(usize) -> bool,
-    /// The projects whose settings can be read: of others a plan says nothing.
-    pub known: &'p BTreeSet<String>,
+    /// The groups whose settings can be read, each with its project: of others a plan says nothing.
+    pub known: &'p BTreeMap<String, String>,
     /// What is used as the location of hosts of which nothing is known.
     pub unknown: &'p BTreeMap<Subject, String>,
     /// The groups whose gates did not pass; with why, in words.
@@ -89,13 +89,12 @@ impl<'p> RolloutView<'p> {
     pub fn members(&self, unit: &ChangeUnit) -> Vec<UnitMember<'p>> {
         let mut members: Vec<UnitMember<'p>> = Vec::new();
         let changes = &self.plan.changes;
-        let is_asked = |place: &&usize| is_of_address(&changes[**place]) && (self.is_open)(**place);
+        let is_asked = |place: &&usize| is_watched(&changes[**place]) && (self.is_open)(**place);
         for place in unit.changes.iter().filter(is_asked) {
             let change = &changes[*place];
             for subject in change.subjects() {
-                // Names that a host had are no longer in service.
-                let Subject::Host(_) = subject else { continue };
-                let Some((group, terms)) = self.groups.get_key_value(&change.project) else { continue };
+                let group = group_of(change, subject).filter(|_| self.is_in_service(subject));
+                let Some((group, terms)) = group.and_then(|group| self.groups.get_key_value(group)) else { continue };
                 if members.iter().all(|member| member.subject != subject) {
                     members.push(self.member(subject, group, terms, unit));
                 }
@@ -104,20 +103,28 @@ impl<'p> RolloutView<'p> {
         members
     }
 
+    /// Whether a subject is in service, as far as the plan says: one that undoes an apply knows nothing of pods.
+    fn is_in_service(&self, subject: &Subject) -> bool {
+        match subject {
+            Subject::Pod(_) => self.plan.pod(subject).map_or(self.plan.undoes.is_some(), |seen| seen.in_service),
+            _ => true,
+        }
+    }
+
     /// A subject of a unit.
     fn member(&self, subject: &'p Subject, group: &'p str, terms: &GroupTerms, unit: &ChangeUnit) -> UnitMember<'p> {
         let open = unit.changes.iter().filter(|place| (self.is_open)(**place));
         let changes = open.map(|place| &self.plan.changes[*place]);
         let own: Vec<&Change> = changes.filter(|change| change.subjects().any(|its| its == subject)).collect();
-        let seen = subject.host().and_then(|inv| self.plan.hosts.get(&inv));
-        let location = seen.map(|seen| seen.location.as_str()).or_else(|| self.memory.location_of(subject));
+        let (location, rack) = place_of(self.plan, subject).unzip();
+        let location = location.or_else(|| self.memory.location_of(subject));
         let location = location.or_else(|| self.unknown.get(subject).map(String::as_str));
-        let addresses: Vec<&Change> = own.iter().copied().filter(|change| is_of_address(change)).collect();
+        let addresses: Vec<&Change> = own.iter().copied().filter(|change| is_watched(change)).collect();
         UnitMember {
             subject,
             group,
             location: location.unwrap_or_default(),
-            rack: seen.and_then(|seen| seen.rack.as_deref()).unwrap_or_default(),
+            rack: rack.flatten().unwrap_or_default(),
             is_disruptive: addresses.iter().any(|change| takes_value(change)),
             settle: self.settle(terms, &own),
             before: addresses.iter().map(|change| FormerRrset::before(change)).collect(),
@@ -171,7 +178,9 @@ impl<'p> RolloutView<'p> {
         };
         let mut disruptive = addresses.iter().copied().filter(|change| takes_value(change)).peekable();
         let is_down = self.down.contains_key(subject);
+        let was_down = self.plan.pod(subject).is_some_and(|seen| seen.was_down);
         is_down
+            || was_down
             || self.has_place(subject, group)
             || disruptive.peek().is_some() && disruptive.all(|change| goes_back(&change))
     }
@@ -191,11 +200,30 @@ impl<'p> RolloutView<'p> {
 
     /// Whether the plan is about all of a group, so that what it does not change no longer waits.
     pub fn covers(&self, group: &str) -> bool {
+        let Some(own) = self.known.get(group) else { return false };
         let is_whole = |only: &crate::plan::PlanScope| {
-            !only.picks_subjects() && only.projects.iter().any(|project| project == group)
+            !only.picks_subjects() && only.projects.iter().any(|project| project == own)
         };
         let is_short = self.plan.notices.iter().any(|notice| notice.code.tells_of_failure());
         let is_made_of_inventory = self.plan.undoes.is_none() && self.plan.fleet.is_some();
-        is_made_of_inventory && !is_short && self.known.contains(group) && self.plan.only.as_ref().is_none_or(is_whole)
+        is_made_of_inventory && !is_short && self.plan.only.as_ref().is_none_or(is_whole)
+    }
+}
+
+/// The group of a subject of a change: the set of a pod, the project of a host; none of others. Names that a host had are no
+/// longer in service.
+pub fn group_of<'c>(change: &'c Change, subject: &'c Subject) -> Option<&'c str> {
+    match subject {
+        Subject::Host(_) => Some(&change.project),
+        Subject::Pod(_) | Subject::Endpoints(_) => subject.pod_set(),
+        Subject::Released(_) | Subject::Endpoint(_) | Subject::Record(_) | Subject::Orphan(_) => None,
+    }
+}
+
+/// Where the plan has a subject: the location, and the rack where it names one; none where it does not know it.
+pub fn place_of<'p>(plan: &'p Plan, subject: &Subject) -> Option<(&'p str, Option<&'p str>)> {
+    match subject.host() {
+        Some(inv) => plan.hosts.get(&inv).map(|seen| (seen.location.as_str(), seen.rack.as_deref())),
+        None => plan.pod(subject).map(|seen| (seen.location.as_str(), seen.rack.as_deref())),
     }
 }

@@ -27,6 +27,6 @@ pub mod wave;
 
 pub use choice::{RolloutChoice, choose};
 pub use flux::{FluxRow, FluxStage, FormerRrset, GroupBatch, ProbeResult, RolloutMemory, WaitRecord};
-pub use members::{CacheTimes, GroupTerms, RolloutView, UnitMember};
+pub use members::{CacheTimes, GroupTerms, RolloutView, UnitMember, group_of, place_of};
 pub use units::{ChangeUnit, UnitSubject, hosts_of, is_one, units};
 pub use wave::Wave;

@@ -90,7 +90,9 @@ use crate::inventory::value::Time;
 use crate::target::{CopyId, Marker, Question, TargetId};
 
 pub use crate::guard::Breaker;
-pub use acceptance::{Acceptance, AcceptedFile, Acceptor, ExportExchange, ExportToAccept, NewExport, SourceStatus};
+pub use acceptance::{
+    Acceptance, AcceptedFile, Acceptor, ExportExchange, ExportToAccept, InactivePods, NewExport, SourceStatus,
+};
 pub use address::StateAddress;
 pub use exports::AcceptanceRecord;
 pub use gates::{GateAsked, GateOutcome};

@@ -5,7 +5,7 @@
 //! final dot.
 
 /// What makes each version of the one before; the first is made of nothing.
-pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12, V13, V14, V15];
+pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12, V13, V14, V15, V16];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -454,6 +454,13 @@ CREATE TABLE gates_asked (
     said TEXT NOT NULL
 );
 CREATE INDEX gates_asked_apply ON gates_asked (apply);
+";
+
+/// What version 16 adds: the pods that an accepted export called dead or waiting, since which none had them active.
+const V16: &str = "
+CREATE TABLE pods_down (
+    subject TEXT NOT NULL PRIMARY KEY
+);
 ";
 
 /// The first version whose rows have digests.

@@ -19,8 +19,8 @@ use crate::document::{Object, map, object, objects, present, present_object, som
 use crate::inventory::value::{Duration, Inv, Time};
 use crate::plan::{
     BlockedSubject, Change, DelayedRrset, GroupSeen, GroupWaves, HostSeen, LeftBehindRrset, LimitKind, LimitState,
-    Notice, Plan, PlanScope, Review, SealedPlan, SkippedSubject, SourceSeen, WaitingSubject, WorkspaceSeen, ZoneChange,
-    ZoneSeen, order,
+    Notice, Plan, PlanScope, PodSeen, Review, SealedPlan, SkippedSubject, SourceSeen, WaitingSubject, WorkspaceSeen,
+    ZoneChange, ZoneSeen, order,
 };
 use crate::target::PoolName;
 
@@ -110,6 +110,7 @@ pub fn parse(text: &str) -> Result<SealedPlan, PlanReadError> {
         review: document.review,
         stated: document.stated,
         groups: document.groups,
+        pods: document.pods,
         delayed: document.delayed,
         waiting: document.waiting,
         waves: document.waves,
@@ -186,6 +187,7 @@ fn check(plan: &Plan) -> Result<(), PlanReadError> {
     ascending("stated", &plan.stated, Ord::cmp)?;
     ascending("delayed", &plan.delayed, order::delayed)?;
     ascending("groups", &plan.groups, |a, b| a.group.cmp(&b.group))?;
+    ascending("pods", &plan.pods, |a, b| a.subject.cmp(&b.subject))?;
     ascending("waiting", &plan.waiting, |a, b| a.subject.cmp(&b.subject))?;
     ascending("waves", &plan.waves, |a, b| a.group.cmp(&b.group))?;
     ascending("left_behind", &plan.left_behind, order::left_behind)?;
@@ -264,6 +266,9 @@ struct DocumentFields {
     /// The groups that have a budget; left out where there are none.
     #[serde(default, deserialize_with = "some_objects")]
     groups: Vec<GroupSeen>,
+    /// The pods that it is about; left out where there are none.
+    #[serde(default, deserialize_with = "some_objects")]
+    pods: Vec<PodSeen>,
     /// The hosts that the plan names; left out where there are none.
     #[serde(default, deserialize_with = "hosts")]
     hosts: BTreeMap<Inv, HostSeen>,

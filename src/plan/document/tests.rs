@@ -190,6 +190,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             review: (!changes.is_empty()).then(|| reviewed(changes.len() as u32, seen.1, text(1))),
             changes,
             groups: Vec::new(),
+            pods: Vec::new(),
             delayed,
             waiting: Vec::new(),
             waves: Vec::new(),

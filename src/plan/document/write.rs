@@ -112,6 +112,7 @@ impl Serialize for PlanDocument<'_> {
         fields.serialize_entry("limits", &plan.limits)?;
         fields.serialize_entry("notices", &plan.notices)?;
         write_some(&mut fields, "only", plan.only.as_ref())?;
+        write_some(&mut fields, "pods", not_empty(&plan.pods))?;
         write_some(&mut fields, "review", plan.review.as_ref())?;
         fields.serialize_entry("skipped", &plan.skipped)?;
         write_some(&mut fields, "sources", not_empty(&plan.sources))?;

@@ -20,10 +20,11 @@ use crate::state::{ApplyId, GateAsked, StateNotes};
 pub fn question(plan: &Plan, targets: &[String], workspace: &str) -> String {
     let counts = PlanCounts::of_plan(plan);
     let changes = counted(counts.all_changes(), "change");
-    let kinds = SubjectCounts { hosts: counts.hosts.len(), stated: counts.stated.len(), nameless: 0 };
-    let hosts = match kinds {
-        SubjectCounts { hosts: 0, stated: 0, .. } => "at unclaimed names".to_owned(),
-        kinds => format!("for {}", kinds.in_words()),
+    let kinds = counts.subjects();
+    let hosts = if kinds == SubjectCounts::default() {
+        "at unclaimed names".to_owned()
+    } else {
+        format!("for {}", kinds.in_words())
     };
     let targets = sanitize(&targets.join(", "));
     format!("Type `{YES}` to apply {changes} {hosts} to {targets} (workspace {}): ", sanitize(workspace))

@@ -283,6 +283,8 @@ fn subject_words(subject: &Subject) -> String {
     match subject {
         Subject::Host(inv) | Subject::Released(inv) => format!("host {inv}"),
         Subject::Endpoint(_) | Subject::Record(_) => subject.stated_by().unwrap_or_default(),
+        Subject::Pod(pod) => format!("pod {pod}"),
+        Subject::Endpoints(endpoints) => format!("endpoint {endpoints}"),
         Subject::Orphan(_) => "no host and no file".to_owned(),
     }
 }

@@ -306,7 +306,7 @@ impl RunReport {
         let [create, modify, delete] = total.changes;
         let [blocked, skipped] = total.left;
         let nameless = names_without_host(plan);
-        let subjects = SubjectCounts { hosts: total.hosts.len(), stated: total.stated.len(), nameless };
+        let subjects = SubjectCounts { nameless, ..total.subjects() };
         let message = in_words(plan, || {
             let subjects = subjects.in_words();
             let changes = format!("{create} to create, {modify} to modify, {delete} to delete for {subjects}");
@@ -320,7 +320,7 @@ impl RunReport {
             code: outlook.refusal.as_ref().map(|refusal| refusal.code),
             changes: ChangeCounts { create, modify, delete },
             hosts: subjects.hosts,
-            names: subjects.stated + subjects.nameless,
+            names: total.stated.len() + nameless,
             blocked,
             skipped,
             unread: UnreadFacts::of(plan),

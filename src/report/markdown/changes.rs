@@ -37,10 +37,10 @@ fn rank(change: &Change) -> u8 {
 /// The heading above the changes of a host, or those of a project at unclaimed names.
 pub fn heading(plan: &Plan, change: &Change) -> String {
     let project = plain(&change.project);
-    match (change.subject.host(), change.subject.stated_name()) {
+    match (change.subject.host(), change.subject.is_stated()) {
         (Some(host), _) => format!("@@ host {} of {project} @@\n", plain(&host_label(plan, host))),
-        (None, Some(_)) => format!("@@ {} of {project} @@\n", plain(&subject_label(plan, &change.subject))),
-        (None, None) => format!("@@ no host, project {project} @@\n"),
+        (None, true) => format!("@@ {} of {project} @@\n", plain(&subject_label(plan, &change.subject))),
+        (None, false) => format!("@@ no host, project {project} @@\n"),
     }
 }
 

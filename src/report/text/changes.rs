@@ -11,6 +11,7 @@ use super::super::host_label::{host_in_words, short_label};
 use super::super::templates::{TemplateError, Templates};
 use super::super::words::{ExplainedCode as _, edited_in_words};
 use super::TextOptions;
+use crate::claim::Subject;
 use crate::diag::sanitize;
 use crate::dns::reverse::address_of;
 use crate::dns::{Name, NameRef, Rrset, Rtype};
@@ -181,7 +182,11 @@ impl ChangesRenderer<'_> {
             project: None,
             host: changes[0].subject.host().map(|inv| inv.0),
             by: changes[0].subject.stated_by().map(|by| sanitize(&by)),
-            name: name.as_ref().map(|name| sanitize(&name.to_string())),
+            name: name
+                .as_ref()
+                .map(ToString::to_string)
+                .or_else(|| of_pods(&changes[0].subject))
+                .map(|name| sanitize(&name)),
             former,
             changes: views.collect(),
         }
@@ -556,4 +561,13 @@ fn former<'a>(changes: &[&'a Change], now: NameRef<'_>) -> Vec<NameRef<'a>> {
     };
     let is_backbone = |name: &&NameRef<'_>| !names.iter().any(|other| is_beside(name, other));
     names.iter().filter(is_backbone).copied().collect()
+}
+
+/// A pod or an endpoint within its set; none for other subjects.
+fn of_pods(subject: &Subject) -> Option<String> {
+    match subject {
+        Subject::Pod(own) => Some(format!("pod {}", own.pod)),
+        Subject::Endpoints(own) => Some(format!("endpoint {}", own.name)),
+        _ => None,
+    }
 }

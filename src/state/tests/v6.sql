@@ -76,4 +76,5 @@ CREATE TABLE once_own (
 );
 INSERT INTO once_own (apply, name, type) SELECT apply, name, type FROM once_own_of_copies;
 DROP TABLE once_own_of_copies;
+DROP TABLE pods_down;
 UPDATE schema_version SET version = 6;

@@ -1,0 +1,306 @@
+//! What pods and their sets claim: the names of each pod, what points back to them, and the SRV that list them.
+//!
+//! Comes in: rows and the files of sets. Goes out: subjects, sorted, each with its claims and with what is wrong with its
+//! row. Pure.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::records::{ClaimSource, StatedClaim, StatedFault, StatedSubject};
+use crate::claim::{
+    EndpointSetName, IfForeign, PodName, RrsetClaim, Rule, Subject, TtlHold, Want, WantedTtl, WantedValue,
+};
+use crate::dns::reverse::reverse_name;
+use crate::dns::{Name, NameRef, Rdata, Rtype, address_type};
+use crate::inventory::Inventory;
+use crate::inventory::model::ProjectIndex;
+use crate::inventory::pod_template::{PodFields, PodNameError};
+use crate::inventory::pods::{EndpointSpec, Pod, PodSet, PodSetFile, PodSetIndex, PodSetTerms, PodState};
+use crate::live::Live;
+
+/// The subjects of all pods and endpoints, sorted; `live` says in which zone a name is, and which SRV there are.
+pub fn subjects(inventory: &Inventory, live: &Live) -> Vec<StatedSubject> {
+    let ids: Vec<Arc<str>> = inventory.pods.sets.iter().map(|set| Arc::from(&*set.id)).collect();
+    let of_pod = |pod: &Pod| {
+        let set = inventory.pods.set_of(pod);
+        let project = set.project()?;
+        Some(PodCase { inventory, live, pod, set, project, id: &ids[pod.set.0 as usize] }.subject())
+    };
+    let mut subjects: Vec<StatedSubject> = inventory.pods.rows.par_iter().filter_map(of_pod).collect();
+    // Rows are sorted by the ids of sets alone, subjects by the whole text.
+    subjects.par_sort_by(|one, other| one.subject.cmp(&other.subject));
+    let sets = inventory.pods.sets.iter().enumerate();
+    let good = sets.filter_map(|(place, set)| Some((PodSetIndex(place as u32), set.terms()?)));
+    let mut endpoints: Vec<StatedSubject> =
+        good.flat_map(|(set, terms)| of_set(inventory, live, (set, terms), &ids[set.0 as usize])).collect();
+    endpoints.sort_by(|one, other| one.subject.cmp(&other.subject));
+    subjects.append(&mut endpoints);
+    subjects
+}
+
+/// A pod, with what its claims depend on.
+struct PodCase<'a> {
+    /// The inventory.
+    inventory: &'a Inventory,
+    /// In which zone a name is.
+    live: &'a Live,
+    /// The pod.
+    pod: &'a Pod,
+    /// Its set.
+    set: &'a PodSet,
+    /// Its project.
+    project: ProjectIndex,
+    /// The id of the set.
+    id: &'a Arc<str>,
+}
+
+impl PodCase<'_> {
+    /// The subject of the pod.
+    fn subject(&self) -> StatedSubject {
+        let PodCase { pod, project, .. } = *self;
+        let name = PodName { set: Arc::clone(self.id), pod: Arc::from(&*pod.id) };
+        let mut subject = StatedSubject {
+            subject: Subject::Pod(Box::new(name)),
+            source: ClaimSource::Pods(pod.set),
+            project,
+            origin: pod.origin,
+            faults: Vec::new(),
+            unused: Vec::new(),
+            claims: Vec::new(),
+            lost: Vec::new(),
+            kept: Vec::new(),
+        };
+        let fault = |origin, message: String| StatedFault { origin, message, is_unsupported: false };
+        if let Some(message) = &pod.fault {
+            subject.faults.push(fault(pod.origin, message.to_string()));
+        }
+        let terms = match &self.set.file {
+            PodSetFile::Good(terms) => terms,
+            PodSetFile::Bad { origin, .. } => {
+                subject.faults.push(fault(*origin, format!("the file of set `{}` cannot be used", self.id)));
+                return subject;
+            }
+            PodSetFile::Missing => return subject,
+        };
+        match self.names(terms) {
+            Ok((constant, transient)) if subject.faults.is_empty() => {
+                let is_placed = pod.state.is_placed();
+                if let Some(transient) = transient.as_ref().filter(|_| is_placed) {
+                    self.addresses_at(terms, transient, &mut subject.claims);
+                    self.pointers(terms, transient, &mut subject.claims);
+                } else {
+                    subject.kept.extend(transient.clone());
+                }
+                if pod.state == PodState::Active && transient.is_some() {
+                    self.addresses_at(terms, &constant, &mut subject.claims);
+                    self.no_other_family(&constant, &mut subject.claims);
+                } else {
+                    subject.kept.push(constant);
+                }
+            }
+            Ok((constant, transient)) => subject.kept.extend(std::iter::once(constant).chain(transient)),
+            Err(error) => {
+                let message = format!("the templates of the set give it no name: {error}");
+                subject.faults.push(fault(pod.origin, message));
+            }
+        }
+        subject
+    }
+
+    /// The constant name, and the transient one where the pod has a placement.
+    fn names(&self, terms: &PodSetTerms) -> Result<(Name, Option<Name>), PodNameError> {
+        let symbols = &self.inventory.symbols;
+        let transient = self.pod.transient_name(terms, symbols).transpose()?;
+        Ok((self.pod.constant_name(terms, symbols)?, transient))
+    }
+
+    /// Adds the claims of all its addresses at a name.
+    fn addresses_at(&self, terms: &PodSetTerms, name: &Name, claims: &mut Vec<StatedClaim>) {
+        for rtype in [Rtype::AAAA, Rtype::A] {
+            let own = self.pod.addresses.iter().filter(|address| address_type(**address) == rtype);
+            let mut values: Vec<WantedValue> =
+                own.map(|address| self.value(terms, Rdata::from_address(*address))).collect();
+            values.sort_by(|one, other| one.rdata.cmp(&other.rdata));
+            if !values.is_empty() {
+                claims.push(self.exactly(terms, name.clone(), rtype, values));
+            }
+        }
+    }
+
+    /// Adds the claim that a family of which it has no address is not at the name that stays.
+    fn no_other_family(&self, name: &Name, claims: &mut Vec<StatedClaim>) {
+        let lacks = |rtype: &Rtype| !self.pod.addresses.iter().any(|address| address_type(*address) == *rtype);
+        claims.extend([Rtype::AAAA, Rtype::A].into_iter().filter(lacks).map(|rtype| StatedClaim {
+            claim: RrsetClaim {
+                owner: name.clone(),
+                rtype,
+                want: Want::Absent(vec![self.pod.origin]),
+                ttl: None,
+                removes: Rule::NotStated,
+                if_foreign: IfForeign::Keep,
+            },
+            origin: self.pod.origin,
+        }));
+    }
+
+    /// Adds the claims of what points back from its addresses: the transient name.
+    fn pointers(&self, terms: &PodSetTerms, transient: &Name, claims: &mut Vec<StatedClaim>) {
+        for address in &self.pod.addresses {
+            let value = self.value(terms, Rdata::from_name(transient.as_name()));
+            claims.push(self.exactly(terms, reverse_name(*address), Rtype::PTR, vec![value]));
+        }
+    }
+
+    /// A value, with the lines that it follows from.
+    fn value(&self, terms: &PodSetTerms, rdata: Rdata) -> WantedValue {
+        WantedValue { rdata, evidence: vec![self.pod.origin, terms.origin] }
+    }
+
+    /// A claim of all of some values.
+    fn exactly(&self, terms: &PodSetTerms, owner: Name, rtype: Rtype, values: Vec<WantedValue>) -> StatedClaim {
+        let ttl = wanted_ttl(self.inventory, self.live, terms, owner.as_name());
+        let claim = RrsetClaim {
+            owner,
+            rtype,
+            want: Want::Exactly { values, adds: Rule::Stated },
+            ttl,
+            removes: Rule::NotStated,
+            if_foreign: IfForeign::Block,
+        };
+        StatedClaim { claim, origin: self.pod.origin }
+    }
+}
+
+/// The TTL of a record of a set: that of its file, else of the project, else of the zone; none outside of all zones.
+fn wanted_ttl(inventory: &Inventory, live: &Live, terms: &PodSetTerms, owner: NameRef<'_>) -> Option<WantedTtl> {
+    if let Some((ttl, origin)) = terms.ttl {
+        return Some(WantedTtl { ttl, origin, hold: TtlHold::Always });
+    }
+    let zone = &inventory.config.zones[live.zone_of(owner)?.0 as usize];
+    let settings = inventory.projects[terms.project.0 as usize].file.settings();
+    let of_project = settings.and_then(|settings| settings.ttl).map(|(_, origin)| origin);
+    let origin = of_project.or(zone.ttl_origin).unwrap_or(zone.origin);
+    Some(WantedTtl { ttl: inventory.wanted_ttl(terms.project, zone), origin, hold: TtlHold::Always })
+}
+
+/// The subjects of the endpoints of a set, as if each pod were listed by the name of its placement.
+fn of_set(
+    inventory: &Inventory,
+    live: &Live,
+    (set, terms): (PodSetIndex, &PodSetTerms),
+    id: &Arc<str>,
+) -> Vec<StatedSubject> {
+    let mut named: BTreeMap<String, Vec<&EndpointSpec>> = BTreeMap::new();
+    for endpoint in &terms.endpoints {
+        named.entry(endpoint.name.to_string()).or_default().push(endpoint);
+    }
+    let subject = |(name, endpoints): (String, Vec<&EndpointSpec>)| {
+        let case = EndpointCase { inventory, live, set, terms };
+        let by_new_name = |pod: &Pod| pod.transient_name(terms, &inventory.symbols).and_then(Result::ok);
+        let claims = case.claims(&endpoints, &|pod| by_new_name(pod).into_iter().collect());
+        StatedSubject {
+            subject: Subject::Endpoints(Box::new(EndpointSetName { set: Arc::clone(id), name: name.as_str().into() })),
+            source: ClaimSource::Pods(set),
+            project: terms.project,
+            origin: endpoints[0].origin,
+            faults: Vec::new(),
+            unused: Vec::new(),
+            claims,
+            lost: Vec::new(),
+            kept: Vec::new(),
+        }
+    };
+    named.into_iter().map(subject).collect()
+}
+
+/// The endpoints of a set, with what their claims depend on.
+#[derive(Clone, Copy)]
+pub struct EndpointCase<'a> {
+    /// The inventory.
+    pub inventory: &'a Inventory,
+    /// In which zone a name is, and which SRV are live.
+    pub live: &'a Live,
+    /// The set.
+    pub set: PodSetIndex,
+    /// What its owner says.
+    pub terms: &'a PodSetTerms,
+}
+
+impl EndpointCase<'_> {
+    /// The claims of the endpoints of one name; `listed` says by which names a pod is listed.
+    ///
+    /// Where the name has the location in it, each location that has a pod has an RRset, and an RRset that is live for
+    /// another location goes.
+    pub fn claims(&self, endpoints: &[&EndpointSpec], listed: &dyn Fn(&Pod) -> Vec<Name>) -> Vec<StatedClaim> {
+        endpoints.iter().flat_map(|endpoint| self.of_endpoint(endpoint, listed)).collect()
+    }
+
+    /// The claims of one endpoint.
+    fn of_endpoint(&self, endpoint: &EndpointSpec, listed: &dyn Fn(&Pod) -> Vec<Name>) -> Vec<StatedClaim> {
+        let pods = &self.inventory.pods;
+        let rows = &pods.rows[pods.places_of(self.set)];
+        let mut rrsets: BTreeMap<String, BTreeMap<Rdata, WantedValue>> = BTreeMap::new();
+        // Without the location there is one name, which loses its RRset where no pod is left.
+        if let Ok(label) = endpoint.name.label(&PodFields::default()) {
+            rrsets.entry(label).or_default();
+        }
+        for label in self.live_labels(endpoint) {
+            rrsets.entry(label).or_default();
+        }
+        let is_listed = |pod: &&Pod| pod.is_enabled && endpoint.states.contains(&pod.state) && pod.fault.is_none();
+        for pod in rows.iter().filter(is_listed) {
+            let location = pod.location.map_or("", |location| self.inventory.symbols.text(location));
+            let Ok(label) = endpoint.name.label(&PodFields { location, ..PodFields::default() }) else { continue };
+            let values = rrsets.entry(label).or_default();
+            for name in listed(pod) {
+                let rdata = Rdata::of_srv([0, 0, endpoint.port], name.as_name());
+                let evidence = vec![pod.origin, endpoint.origin];
+                values.insert(rdata.clone(), WantedValue { rdata, evidence });
+            }
+        }
+        let claim = |(label, values): (String, BTreeMap<Rdata, WantedValue>)| {
+            let owner = self.owner(&label, endpoint)?;
+            let is_any = !values.is_empty();
+            let want = if is_any {
+                Want::Exactly { values: values.into_values().collect(), adds: Rule::Stated }
+            } else {
+                Want::Absent(vec![endpoint.origin])
+            };
+            let ttl = is_any.then(|| wanted_ttl(self.inventory, self.live, self.terms, owner.as_name())).flatten();
+            let if_foreign = if is_any { IfForeign::Block } else { IfForeign::Keep };
+            let claim = RrsetClaim { owner, rtype: Rtype::SRV, want, ttl, removes: Rule::NotStated, if_foreign };
+            Some(StatedClaim { claim, origin: endpoint.origin })
+        };
+        rrsets.into_iter().filter_map(claim).collect()
+    }
+
+    /// The owner name of an SRV (RFC 2782).
+    fn owner(&self, label: &str, endpoint: &EndpointSpec) -> Option<Name> {
+        let domain = self.terms.domain.as_name();
+        let protocol = Name::prepend_parts(&[b"_", endpoint.protocol.as_bytes()], domain).ok()?;
+        Name::prepend_parts(&[b"_", label.as_bytes()], protocol.as_name()).ok()
+    }
+
+    /// The labels, without the underscore, of live SRV that the name of an endpoint gives for some location.
+    fn live_labels(&self, endpoint: &EndpointSpec) -> Vec<String> {
+        let Some(parent) = self.owner("x", endpoint) else { return Vec::new() };
+        let parent = parent.as_name().parent();
+        let is_fixed = endpoint.name.label(&PodFields::default()).is_ok();
+        let at =
+            self.live.rrsets_of(Rtype::SRV).filter(|_| !is_fixed).map(|found| found.rrset.owner().as_name().to_name());
+        let own = at.filter(|name| name.as_name().parent() == parent);
+        let labels = own.filter_map(|name| {
+            let label = name.as_name().first_label()?.strip_prefix(b"_")?;
+            endpoint.name.may_give(label).then(|| String::from_utf8_lossy(label).into_owned())
+        });
+        labels.collect()
+    }
+}
+
+/// The addresses that a pod has at a name, by type; none of a family of which it has none.
+pub fn addresses_of(pod: &Pod, rtype: Rtype) -> impl Iterator<Item = IpAddr> {
+    pod.addresses.iter().copied().filter(move |address| address_type(*address) == rtype)
+}

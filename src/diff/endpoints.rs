@@ -1,0 +1,119 @@
+//! The SRV of sets of pods: by which names each pod is listed now. Pure.
+//!
+//! A pod is listed by the name of its placement as soon as that is live, or comes with this plan. A pod whose change must
+//! wait for its turn, or is blocked, stays listed by the name that is live, so that it holds back no other pod of its set.
+
+use super::context::RuleContext;
+use super::pod_names::is_of_pod;
+use crate::claim::{PodName, Subject};
+use crate::desired::pods::{EndpointCase, addresses_of};
+use crate::desired::records::{ClaimSource, StatedClaim};
+use crate::dns::{Name, NameRef, Rtype};
+use crate::inventory::pods::{Pod, PodSetIndex, PodSetTerms, PodState};
+use crate::live::Live;
+
+/// The places of the subjects that are endpoints.
+pub fn places(context: &RuleContext<'_>) -> Vec<usize> {
+    let subjects = context.stated.subjects.iter().enumerate();
+    let own = subjects.filter(|(_, own)| matches!(own.subject, Subject::Endpoints(_)));
+    own.map(|(place, _)| place).collect()
+}
+
+/// The claims of the endpoints of one name; `is_open` says of the subject of a pod, by its place, that its rules run and that
+/// nothing blocks it.
+pub fn claims(context: &RuleContext<'_>, place: usize, is_open: &dyn Fn(usize) -> bool) -> Vec<StatedClaim> {
+    let subject = &context.stated.subjects[place];
+    let (ClaimSource::Pods(set), Subject::Endpoints(own)) = (&subject.source, &subject.subject) else {
+        return Vec::new();
+    };
+    let pods = &context.inventory.pods;
+    let Some(terms) = pods.sets[set.0 as usize].terms() else { return Vec::new() };
+    // What a claim leaves open is chosen by the reference, for all copies.
+    let live = context.view.map_or(context.live, |view| view.reference);
+    let listing = Listing { context, live, set: *set, terms };
+    let first = listing.first_subject();
+    let rows = pods.places_of(*set);
+    let listed = |pod: &Pod| {
+        let row = pods.place_of(*set, &pod.id).filter(|_| first.is_some());
+        let subject = row.and_then(|row| Some(first? + (row - rows.start)));
+        listing.names(pod, subject.is_some_and(is_open))
+    };
+    let endpoints = terms.endpoints.iter().filter(|endpoint| endpoint.name.to_string() == *own.name);
+    let case = EndpointCase { inventory: context.inventory, live, set: *set, terms };
+    case.claims(&endpoints.collect::<Vec<_>>(), &listed)
+}
+
+/// The pods of a set, as far as they are live.
+struct Listing<'a, 'c> {
+    /// What may be read.
+    context: &'a RuleContext<'c>,
+    /// What is live.
+    live: &'a Live,
+    /// The set.
+    set: PodSetIndex,
+    /// What its owner says.
+    terms: &'a PodSetTerms,
+}
+
+impl Listing<'_, '_> {
+    /// The place of the subject of the first pod of the set: the others follow in the order of the rows.
+    fn first_subject(&self) -> Option<usize> {
+        let pods = &self.context.inventory.pods;
+        let first = pods.rows.get(pods.places_of(self.set).start)?;
+        let set = (&*pods.sets[self.set.0 as usize].id).into();
+        let name = PodName { set, pod: (&*first.id).into() };
+        self.context.stated.place_of(&Subject::Pod(Box::new(name)))
+    }
+
+    /// The names by which a pod is listed.
+    fn names(&self, pod: &Pod, is_open: bool) -> Vec<Name> {
+        let symbols = &self.context.inventory.symbols;
+        let transient = pod.transient_name(self.terms, symbols).and_then(Result::ok);
+        if let Some(transient) = transient {
+            let comes_now = || is_open && pod.state.is_placed() && !self.takes_values(pod);
+            if self.has_addresses(transient.as_name(), pod) || comes_now() {
+                return vec![transient];
+            }
+        }
+        self.live_names(pod)
+    }
+
+    /// Whether a name has just the addresses of a pod.
+    fn has_addresses(&self, name: NameRef<'_>, pod: &Pod) -> bool {
+        [Rtype::AAAA, Rtype::A].into_iter().all(|rtype| {
+            let found = self.live.rrset(name, rtype);
+            let count = found.map_or(0, |found| found.rrset.record_count());
+            let is_live =
+                |address| found.is_some_and(|found| found.rrset.rdata().any(|rdata| rdata.address() == Some(address)));
+            count == addresses_of(pod, rtype).count() && addresses_of(pod, rtype).all(is_live)
+        })
+    }
+
+    /// Whether a live address of the name that stays goes, so that the change of the pod waits for its turn.
+    fn takes_values(&self, pod: &Pod) -> bool {
+        let is_moved = pod.state == PodState::Active;
+        let Ok(constant) = pod.constant_name(self.terms, &self.context.inventory.symbols) else { return true };
+        let goes = |rtype: Rtype| {
+            let found = self.live.rrset(constant.as_name(), rtype);
+            let mut live = found.into_iter().flat_map(|found| found.rrset.rdata());
+            live.any(|rdata| rdata.address().is_none_or(|address| !pod.addresses.contains(&address)))
+        };
+        is_moved && [Rtype::AAAA, Rtype::A].into_iter().any(goes)
+    }
+
+    /// The names of earlier placements of a pod by which the name that stays has its live addresses.
+    fn live_names(&self, pod: &Pod) -> Vec<Name> {
+        let Ok(constant) = pod.constant_name(self.terms, &self.context.inventory.symbols) else { return Vec::new() };
+        let at_constant =
+            [Rtype::AAAA, Rtype::A].into_iter().filter_map(|rtype| self.live.rrset(constant.as_name(), rtype));
+        let addresses = at_constant.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address());
+        let mut names: Vec<Name> = addresses
+            .flat_map(|address| self.live.holding(address))
+            .map(|found| found.rrset.owner().as_name().to_name())
+            .filter(|name| is_of_pod(self.terms, &pod.id, name.as_name()))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}

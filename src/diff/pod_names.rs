@@ -1,0 +1,133 @@
+//! Own names of sets of pods that no pod has: which go, and which stay for a while. Pure.
+//!
+//! The name of an earlier placement stays while clients may still be led there: while the name that stays with its pod has
+//! its addresses, and while an SRV lists it. Names of a pod that is down, or is being taken away, stay as they are.
+
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
+
+use super::context::RuleContext;
+use super::own;
+use crate::dns::{Name, NameRef, Rtype};
+use crate::inventory::model::{Policy, ProjectIndex};
+use crate::inventory::pods::{Pod, PodSetIndex, PodSetTerms};
+
+/// Whether a name is one that placements of a pod have.
+pub fn is_of_pod(terms: &PodSetTerms, pod: &str, name: NameRef<'_>) -> bool {
+    let is_in_domain = name.parent() == Some(terms.domain.as_name());
+    is_in_domain && name.first_label().is_some_and(|label| terms.transient.may_give_for(pod, label))
+}
+
+/// What happens to a name that no pod has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PodNameFate {
+    /// It is of no set.
+    OfNoSet,
+    /// Its set keeps it for now.
+    Stays,
+    /// Its records go, for this project.
+    Goes(ProjectIndex),
+}
+
+/// The domains of sets of pods, and what is live there.
+pub struct PodNames<'a, 'c> {
+    /// What may be read.
+    context: &'a RuleContext<'c>,
+    /// The sets of each domain.
+    by_domain: HashMap<&'c Name, Vec<PodSetIndex>>,
+    /// The names that live SRV list; found when first asked for.
+    listed: OnceCell<HashSet<Name>>,
+}
+
+impl<'a, 'c> PodNames<'a, 'c> {
+    /// Collects the domains.
+    pub fn of(context: &'a RuleContext<'c>) -> PodNames<'a, 'c> {
+        let mut by_domain: HashMap<&Name, Vec<PodSetIndex>> = HashMap::new();
+        for (place, set) in context.inventory.pods.sets.iter().enumerate() {
+            if let Some(terms) = set.terms() {
+                by_domain.entry(&terms.domain).or_default().push(PodSetIndex(place as u32));
+            }
+        }
+        PodNames { context, by_domain, listed: OnceCell::new() }
+    }
+
+    /// Whether a name is directly below the domain of a set.
+    pub fn may_be_of_pods(&self, name: NameRef<'_>) -> bool {
+        !self.by_domain.is_empty() && !self.sets_at(name).is_empty()
+    }
+
+    /// What happens to a name that nothing has.
+    pub fn fate(&self, name: NameRef<'_>) -> PodNameFate {
+        let sets = self.sets_at(name);
+        let Some(label) = name.first_label().filter(|_| !sets.is_empty()) else { return PodNameFate::OfNoSet };
+        let pods = &self.context.inventory.pods;
+        let of_set = |set: &PodSetIndex| Some((*set, pods.sets[set.0 as usize].terms()?));
+        for (set, terms) in sets.iter().filter_map(of_set) {
+            let ids = terms.transient.pods_of(label);
+            if let Some(place) = ids.into_iter().find_map(|id| pods.place_of(set, id)) {
+                let stays = self.keeps(terms, &pods.rows[place], name) || self.is_listed(name);
+                return if stays { PodNameFate::Stays } else { PodNameFate::Goes(terms.project) };
+            }
+        }
+        // A name that hosts of a project may have, too, is left to the rules of hosts.
+        if self.is_of_hosts(name) {
+            return PodNameFate::OfNoSet;
+        }
+        let is_like = |(_, terms): &(PodSetIndex, &PodSetTerms)| {
+            terms.constant.may_give(label) || terms.transient.may_give(label)
+        };
+        match sets.iter().filter_map(of_set).find(is_like) {
+            Some(_) if self.is_listed(name) => PodNameFate::Stays,
+            Some((_, terms)) => PodNameFate::Goes(terms.project),
+            None => PodNameFate::OfNoSet,
+        }
+    }
+
+    /// Whether own names of pods go under the policy of a project.
+    pub fn removes(&self, project: ProjectIndex) -> bool {
+        let context = self.context;
+        let deletes = |policy: Policy| matches!(policy, Policy::Repair | Policy::Sync);
+        context.settings(project).is_some_and(|own| own.automation && deletes(own.policy))
+            && context.admin(project).is_some_and(|admin| admin.automation_allowed)
+            && !context.inventory.pods.may_hide(project)
+            && !context.is_tripped(project)
+            && context.selection.includes_project(project)
+    }
+
+    /// The sets of the domain that a name is directly below.
+    fn sets_at(&self, name: NameRef<'_>) -> &[PodSetIndex] {
+        let sets = name.parent().and_then(|domain| self.by_domain.get(&domain.to_name()));
+        sets.map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a name of an earlier placement of a pod stays because of the pod.
+    fn keeps(&self, terms: &PodSetTerms, pod: &Pod, name: NameRef<'_>) -> bool {
+        if pod.fault.is_some() || !pod.state.is_placed() {
+            return true;
+        }
+        let Ok(constant) = pod.constant_name(terms, &self.context.inventory.symbols) else { return true };
+        let live = self.context.live;
+        [Rtype::AAAA, Rtype::A].into_iter().any(|rtype| {
+            let Some(stays) = live.rrset(constant.as_name(), rtype) else { return false };
+            let mut own = live.rrset(name, rtype).into_iter().flat_map(|found| found.rrset.rdata());
+            own.any(|rdata| stays.rrset.rdata().any(|other| other.octets == rdata.octets))
+        })
+    }
+
+    /// Whether a live SRV that is own lists a name, or did until lately.
+    fn is_listed(&self, name: NameRef<'_>) -> bool {
+        let context = self.context;
+        let listed = self.listed.get_or_init(|| {
+            let own = context.live.rrsets_of(Rtype::SRV).filter(|found| own::is_own(context, *found));
+            let servers = own.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.server());
+            servers.map(NameRef::to_name).chain(context.listed.iter().cloned()).collect()
+        });
+        listed.contains(name.as_wire())
+    }
+
+    /// Whether hosts of a project may have a name.
+    fn is_of_hosts(&self, name: NameRef<'_>) -> bool {
+        let mut admins = self.context.inventory.projects.iter().filter_map(|project| project.admin.as_ref());
+        admins.any(|admin| admin.has_name(name))
+    }
+}

@@ -1,0 +1,28 @@
+//! What the export said of the pods that a plan is about: where they are, and whether they can be reached.
+
+use serde::{Deserialize, Serialize};
+
+use crate::claim::Subject;
+use crate::document::nullable;
+
+/// A pod that the plan changes, or one of the same set that cannot be reached.
+///
+/// The fields are in the order of their names in documents (RFC 8785 section 3.2.3).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PodSeen {
+    /// Whether the export calls it `waiting` or `dead`.
+    pub down: bool,
+    /// Whether it is in service: budgets count only such pods.
+    pub in_service: bool,
+    /// The location of its node; empty where the export names none.
+    pub location: String,
+    /// The rack of its node; none where the export names none.
+    #[serde(deserialize_with = "nullable")]
+    pub rack: Option<String>,
+    /// The pod.
+    pub subject: Subject,
+    /// Whether an accepted export called it `waiting` or `dead` since one had it active where its name points: to move the
+    /// name is then a repair.
+    pub was_down: bool,
+}
