@@ -12,7 +12,6 @@ use super::config::settings::{self, Settings};
 use super::config::toml;
 use super::model::{Config, Export, Inventory, Project, SourceTrust, Trust};
 use super::node::SourceText;
-use super::pods::Pods;
 use super::reports;
 use super::source::{NAMES_LOCK, Occurrence, SourceSpec};
 use super::sources::{
@@ -32,6 +31,8 @@ mod disk;
 mod layer;
 
 mod listed;
+
+mod pod_sets;
 
 mod projects;
 
@@ -172,11 +173,14 @@ fn load(
     };
     progress("projects");
     let (project_files, projects_trust) = projects::read(&mut workspace, &settings);
+    let pod_sets = pod_sets::read(&mut workspace, &settings, &project_files);
+    let project_ids = pod_sets::numbered(&settings.admins);
     // No export was read yet: what was found is about settings.
     let settings_errors = workspace.errors_by_file();
     let (mut draft, exports) = workspace.read_sources(&settings, extent, now, progress);
     sources::warn_of_left_out(&mut draft, &workspace.files);
     let projects = projects::join(&mut draft, settings.admins, project_files, &mut workspace.diagnostics);
+    pod_sets::join(&mut draft.pods, pod_sets, &project_ids, &projects, &mut workspace.diagnostics);
     let OpenWorkspace { folder, mut files, inputs, mut diagnostics } = workspace;
     files.mark_crowded(&draft.crowded);
     diagnostics.append(draft.found);
@@ -196,6 +200,9 @@ fn load(
         addresses: unless_left_out("addresses", draft.addresses_trust),
         names_lock: draft.lock_trust,
     };
+    if settings.sources.iter().any(|spec| spec.key == "pods") {
+        draft.pods.trust = unless_left_out("pods", draft.pods.trust);
+    }
     let inventory = Inventory {
         files,
         symbols: draft.symbols,
@@ -216,7 +223,7 @@ fn load(
         inputs,
         has_bad_names: draft.has_bad_names,
         stated: draft.stated,
-        pods: Pods::default(),
+        pods: draft.pods,
         settings_errors,
     };
     if extent == WorkspaceExtent::Whole {
