@@ -119,9 +119,14 @@ impl Inventory {
             ("addresses", &trust.addresses),
             ("names.lock", &trust.names_lock),
         ];
+        // What most workspaces do not have is named where there is something to say of it.
+        let pods = &self.pods;
+        let sets = pods.sets_trust.doubt().is_some().then_some(("pod_sets", &pods.sets_trust));
         let of_macs = self.mac_sources.iter().map(|source| (source.name.as_str(), &source.trust));
         let of_records = self.stated.sources.iter().map(|source| (&*source.name, &source.trust));
-        named.into_iter().chain(of_macs).chain(of_records)
+        let has_pods = self.exports.iter().any(|export| export.spec.key == "pods");
+        let pods = (has_pods || pods.trust.doubt().is_some()).then_some(("pods", &pods.trust));
+        named.into_iter().chain(pods).chain(sets).chain(of_macs).chain(of_records)
     }
 
     /// The trust in one of [`Inventory::exports`].
@@ -160,6 +165,7 @@ impl Inventory {
             "net_layout" => &mut self.trust.net_layout,
             "ipv4_map" => &mut self.trust.ipv4_map,
             "addresses" => &mut self.trust.addresses,
+            "pods" => &mut self.pods.trust,
             "records" => {
                 let source = self.stated.sources.iter_mut().find(|source| *source.name == *spec.name);
                 &mut source.expect("every source of records is in the list").trust

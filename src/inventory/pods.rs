@@ -38,6 +38,20 @@ impl Default for Pods {
     }
 }
 
+/// The most characters of the id of a pod: a label has no more.
+const MAX_POD_ID: usize = 63;
+
+/// Whether a text can be the id of a set.
+pub fn is_set_id(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'_' | b'.'))
+}
+
+/// Whether a text can be the id of a pod, in capitals or not.
+pub fn is_pod_id(text: &str) -> bool {
+    let is_plain = |octet: u8| octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'_');
+    (1..=MAX_POD_ID).contains(&text.len()) && text.bytes().all(is_plain)
+}
+
 impl Pods {
     /// The trust in both the export and the files of the sets: the one that is in doubt, where one is.
     pub fn doubted(&self) -> &Trust {

@@ -33,6 +33,8 @@ mod layer;
 
 mod listed;
 
+mod pod_sets;
+
 mod projects;
 
 mod steady;
@@ -145,16 +147,21 @@ impl SettingsFile {
         let SettingsFile { mut workspace, settings } = self;
         let mut diagnostics = std::mem::take(&mut workspace.diagnostics);
         diagnostics.settle();
-        let read = settings.as_ref().map(|settings| projects::read(&mut workspace, settings).0);
-        let (config, projects, sources) = match settings {
-            Some(Settings { config, admins, sources, .. }) => {
-                let projects = projects::halves(admins, read.unwrap_or_default(), std::iter::empty());
-                (Some(config), projects, sources)
+        let (config, projects, pod_sets, sources) = match settings {
+            Some(settings) => {
+                let (read, _) = projects::read(&mut workspace, &settings);
+                let files = pod_sets::read(&mut workspace, &settings, &read);
+                let Settings { config, admins, sources, .. } = settings;
+                let ids = pod_sets::numbered(&admins);
+                let projects = projects::halves(admins, read, std::iter::empty());
+                let mut pods = Pods::default();
+                pod_sets::join(&mut pods, files, &ids, &projects, &mut Diagnostics::default());
+                (Some(config), projects, pods.sets, sources)
             }
-            None => (None, Vec::new(), Vec::new()),
+            None => (None, Vec::new(), Vec::new(), Vec::new()),
         };
         let loaded = LoadedConfig { config, files: workspace.files, diagnostics };
-        ReadSettings { loaded, projects, pod_sets: Vec::new(), sources }
+        ReadSettings { loaded, projects, pod_sets, sources }
     }
 }
 
@@ -173,11 +180,14 @@ fn load(
     };
     progress("projects");
     let (project_files, projects_trust) = projects::read(&mut workspace, &settings);
+    let pod_sets = pod_sets::read(&mut workspace, &settings, &project_files);
+    let project_ids = pod_sets::numbered(&settings.admins);
     // No export was read yet: what was found is about settings.
     let settings_errors = workspace.errors_by_file();
     let (mut draft, exports) = workspace.read_sources(&settings, extent, now, progress);
     sources::warn_of_left_out(&mut draft, &workspace.files);
     let projects = projects::join(&mut draft, settings.admins, project_files, &mut workspace.diagnostics);
+    pod_sets::join(&mut draft.pods, pod_sets, &project_ids, &projects, &mut workspace.diagnostics);
     let OpenWorkspace { folder, mut files, inputs, mut diagnostics } = workspace;
     files.mark_crowded(&draft.crowded);
     diagnostics.append(draft.found);
@@ -197,6 +207,9 @@ fn load(
         addresses: unless_left_out("addresses", draft.addresses_trust),
         names_lock: draft.lock_trust,
     };
+    if settings.sources.iter().any(|spec| spec.key == "pods") {
+        draft.pods.trust = unless_left_out("pods", draft.pods.trust);
+    }
     let inventory = Inventory {
         files,
         symbols: draft.symbols,
@@ -217,7 +230,7 @@ fn load(
         inputs,
         has_bad_names: draft.has_bad_names,
         stated: draft.stated,
-        pods: Pods::default(),
+        pods: draft.pods,
         settings_errors,
     };
     if extent == WorkspaceExtent::Whole {

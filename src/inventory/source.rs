@@ -191,7 +191,7 @@ impl ExportDemands {
     /// of L3 segments those of a few racks, and of other networks those of a VLAN in three datacenters.
     pub fn of(key: &str) -> ExportDemands {
         let at_least = match key {
-            "hosts" | "addresses" | "mac" => 50,
+            "hosts" | "addresses" | "mac" | "pods" => 50,
             "l3_tors" | "ipv4_map" => 20,
             "net_layout" => 3,
             // People write these files, and each may hold many records: half of them may go at once.
@@ -202,8 +202,8 @@ impl ExportDemands {
             _ => return ExportDemands::default(),
         };
         let tolerance = Some(ExportTolerance { share: DEFAULT_SHARE, at_least: Some(at_least) });
-        // Reports have dates of their own, and may be a list that people keep.
-        let max_age = (key != "mac").then_some(MaxAge { age: DEFAULT_AGE, is_default: true });
+        // Reports and rows of pods have dates of their own, and may be a list that people keep.
+        let max_age = (!matches!(key, "mac" | "pods")).then_some(MaxAge { age: DEFAULT_AGE, is_default: true });
         ExportDemands { max_age, max_shrink: tolerance, max_churn: tolerance, ..ExportDemands::default() }
     }
 }

@@ -25,7 +25,11 @@ mod sources;
 
 pub mod settings;
 
+mod template_text;
+
 mod rollout;
+
+pub mod pod_set;
 
 pub mod project;
 

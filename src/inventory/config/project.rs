@@ -4,6 +4,7 @@ use ipnet::IpNet;
 
 use super::rollout;
 use super::shared::{read_host_limits, read_ttl};
+use super::template_text::read_node;
 use crate::diag::{Diagnostics, Origin};
 use crate::inventory::addresses::{HostAddresses, ListedInterfaces};
 use crate::inventory::health::HealthChecks;
@@ -112,36 +113,7 @@ fn read_template<T>(
     let Some((key, node)) = reader.take_entry(key) else {
         return Some((parse(default).expect("the default is a template"), None));
     };
-    let text = reader.text_of(node)?;
-    match parse(text) {
-        Ok(template) => Some((template, Some(key.origin))),
-        Err(error) => {
-            let (origin, width) = place_inside(node, text, &error, reader.source());
-            let message = format!("`{text}`: {}", error.message);
-            let diagnostic = reader.source().error("bad-template", origin, width, message);
-            reader.push(diagnostic.rule("the fields of templates and what they need"));
-            None
-        }
-    }
-}
-
-/// Where in the file a fault of a template is; the whole value where escapes or line ends make that unclear.
-fn place_inside(node: &SettingsNode, text: &str, error: &NameTemplateError, source: &SourceText) -> (Origin, usize) {
-    let line = source.text.lines().nth(node.origin.line as usize - 1).unwrap_or_default();
-    let line = line.strip_prefix('\u{feff}').unwrap_or(line);
-    let start = node.origin.col as usize - 1;
-    // A block of text begins without a quote.
-    let is_quoted =
-        matches!(node.value, SettingsValue::Text(_)) && line.chars().nth(start).is_some_and(|c| "'\"".contains(c));
-    let before = start + usize::from(is_quoted);
-    let text = text.trim_end_matches('\n');
-    let written = line.chars().skip(before).take(text.chars().count());
-    if written.eq(text.chars()) {
-        let col = (before + error.at + 1) as u32;
-        (Origin { col, ..node.origin }, error.width.max(1))
-    } else {
-        (node.origin, node.width)
-    }
+    Some((read_node(node, reader, parse)?, Some(key.origin)))
 }
 
 /// Reads `addresses`: where it is written that the inventory lists them; none where they are derived.

@@ -1,4 +1,4 @@
-//! `rollout` of a project file.
+//! `rollout` of a project file and of the file of a set of pods.
 
 use super::shared::{A_DURATION, A_PERCENTAGE};
 use crate::diag::{Origin, did_you_mean};
@@ -12,23 +12,74 @@ pub fn read(reader: &mut TableReader<'_>, health: &HealthChecks) -> Option<Rollo
     let node = reader.take("rollout")?;
     let mut rollout = TableReader::new(node, reader.source());
     let budget = rollout.require("max_unavailable");
-    let budget = budget.and_then(|node| Some((read_budget(node, &mut rollout)?, node.origin)));
-    let one_location_at_a_time = rollout.boolean("one_location_at_a_time").unwrap_or(true);
-    let settle = rollout.take("settle").and_then(|node| Some((read_settle(node, &mut rollout)?, node.origin)));
-    let canary = rollout.take("canary").and_then(|node| read_count(node, &mut rollout));
-    let gate = read_name(&mut rollout, "gate", &mut health.gates.keys());
-    let probe = read_name(&mut rollout, "probe", &mut health.probes.keys());
+    let budget = budget.and_then(|node| {
+        Some(UnavailabilityBudget { max: read_budget(node, "hosts", &mut rollout)?, origin: node.origin })
+    });
+    let terms = read_terms(&mut rollout, budget, health);
     reader.append(rollout.finish());
-    let (max_unavailable, budget_origin) = budget?;
-    let (settle, settle_origin): (SettleTime, Option<Origin>) = match settle {
-        Some((settle, origin)) => (settle, Some(origin)),
-        None => (SettleTime::Ttl, None),
-    };
-    #[rustfmt::skip]
-    let terms = RolloutTerms {
-        max_unavailable, budget_origin, one_location_at_a_time, settle, settle_origin, canary, gate, probe,
-    };
-    Some(terms)
+    terms
+}
+
+/// Reads `rollout` of a set of pods, whose budget is not in it; what holds by default where there is none. None where the
+/// budget has an error, which has been reported then.
+pub fn read_of_set(
+    reader: &mut TableReader<'_>,
+    budget: Option<UnavailabilityBudget>,
+    health: &HealthChecks,
+) -> Option<RolloutTerms> {
+    let Some(node) = reader.take("rollout") else { return budget.map(UnavailabilityBudget::terms) };
+    let mut rollout = TableReader::new(node, reader.source());
+    if let Some((key, _)) = rollout.take_entry("max_unavailable") {
+        let message = "the budget of a set is not in `rollout`";
+        let error = rollout.source().error("bad-value", key.origin, key.width, message);
+        rollout.push(error.hint("write it as `unavailability_budget`, next to `rollout`"));
+    }
+    let terms = read_terms(&mut rollout, budget, health);
+    reader.append(rollout.finish());
+    terms
+}
+
+/// How many may be unreachable, with its place.
+#[derive(Debug, Clone, Copy)]
+pub struct UnavailabilityBudget {
+    /// How many.
+    pub max: MaxUnavailable,
+    /// Where it is written.
+    pub origin: Origin,
+}
+
+impl UnavailabilityBudget {
+    /// What holds with it where nothing else is said.
+    fn terms(self) -> RolloutTerms {
+        RolloutTerms {
+            max_unavailable: self.max,
+            budget_origin: self.origin,
+            one_location_at_a_time: true,
+            settle: SettleTime::Ttl,
+            settle_origin: None,
+            canary: None,
+            gate: None,
+            probe: None,
+        }
+    }
+}
+
+/// Reads all but the budget; none where that has an error.
+fn read_terms(
+    rollout: &mut TableReader<'_>,
+    budget: Option<UnavailabilityBudget>,
+    health: &HealthChecks,
+) -> Option<RolloutTerms> {
+    let one_location_at_a_time = rollout.boolean("one_location_at_a_time").unwrap_or(true);
+    let settle = rollout.take("settle").and_then(|node| Some((read_settle(node, rollout)?, node.origin)));
+    let canary = rollout.take("canary").and_then(|node| read_count(node, rollout));
+    let gate = read_name(rollout, "gate", &mut health.gates.keys());
+    let probe = read_name(rollout, "probe", &mut health.probes.keys());
+    let terms = RolloutTerms { one_location_at_a_time, canary, gate, probe, ..budget?.terms() };
+    Some(match settle {
+        Some((settle, origin)) => RolloutTerms { settle, settle_origin: Some(origin), ..terms },
+        None => terms,
+    })
 }
 
 /// Reads the name of a gate or a probe that zonewright.toml has.
@@ -52,8 +103,8 @@ fn read_name(
     Some(name.to_owned())
 }
 
-/// Reads a number from 1, or a share.
-fn read_budget(node: &SettingsNode, reader: &mut TableReader<'_>) -> Option<MaxUnavailable> {
+/// Reads a number of `things` from 1, or a share.
+pub fn read_budget(node: &SettingsNode, things: &str, reader: &mut TableReader<'_>) -> Option<MaxUnavailable> {
     if let Some(text) = node.as_text().filter(|text| text.ends_with('%')) {
         let share: Option<Percent> = text.parse().ok().filter(|share| *share != Percent::from_whole(0));
         if share.is_none() {
@@ -64,7 +115,7 @@ fn read_budget(node: &SettingsNode, reader: &mut TableReader<'_>) -> Option<MaxU
     }
     let is_number = |text: &str| text.bytes().all(|octet| octet.is_ascii_digit() || octet == b'-');
     if let Some(text) = node.as_text().filter(|text| !is_number(text) || matches!(node.value, SettingsValue::Text(_))) {
-        let message = format!("`{text}` is neither a number of hosts, such as `2`, nor a share, such as `5%`");
+        let message = format!("`{text}` is neither a number of {things}, such as `2`, nor a share, such as `5%`");
         reader.error(node, "bad-value", message);
         return None;
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use ipnet::IpNet;
 
 use super::shared::{A_DURATION, A_PERCENTAGE, read_host_limits, read_ttl};
-use super::sources::{NamedTables, read_sources};
+use super::sources::{NamedTables, PodSetPaths, SourceSettings, read_sources};
 use super::{apexes, catalogs, health, marking, notify, pools};
 use crate::diag::{Diagnostics, Origin, did_you_mean};
 use crate::dns::reverse::reverse_zone;
@@ -28,6 +28,8 @@ pub struct Settings {
     pub admins: BTreeMap<String, ProjectAdmin>,
     /// Where project files are.
     pub projects: Vec<PathPattern>,
+    /// Where the files of sets of pods are.
+    pub pod_sets: PodSetPaths,
     /// The configured sources: in the order of `formats`, those of MACs in the file's order.
     pub sources: Vec<SourceSpec>,
 }
@@ -99,7 +101,8 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
     let free_domain = free_domain.unwrap_or_else(|| Name::parse(FREE_DOMAIN).expect("a constant name"));
     let admins = read_admins(&mut reader, &free_domain);
     let pools = pools::read(&mut reader, marking.as_ref());
-    let (projects, sources) = read_sources(&mut reader, formats, NamedTables { projects: &admins, pools: &pools });
+    let SourceSettings { projects, pod_sets, specs: sources } =
+        read_sources(&mut reader, formats, NamedTables { projects: &admins, pools: &pools });
     if let Some(key) = &txt_key {
         marking::warn_of_idle_key(key, pools.iter().filter_map(|(_, pool)| pool.as_ref()), &mut reader);
     }
@@ -115,7 +118,7 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
                 limits, delete_after, health,
                 zones, pools, source,
             };
-            Some(Settings { config, admins, projects, sources })
+            Some(Settings { config, admins, projects, pod_sets, sources })
         }
         _ => None,
     };

@@ -22,7 +22,11 @@ use crate::inventory::value::{Duration, Size};
 
 /// The names of the sources other than those of MACs: messages, the state and `accept` know sources by their names
 /// alone.
-const OTHER_SOURCES: [&str; 7] = ["projects", "hosts", "l3_tors", "net_layout", "ipv4_map", "addresses", "names.lock"];
+const OTHER_SOURCES: [&str; 9] =
+    ["projects", "hosts", "l3_tors", "net_layout", "ipv4_map", "addresses", "pods", "pod_sets", "names.lock"];
+
+/// Where the files of sets of pods are where nothing says.
+const POD_SETS: &str = "pod-sets/*.yaml";
 
 /// How large a file of a source may be where the settings say nothing: the rows of 5 million hosts, of 100 octets each.
 const MAX_SOURCE: Size = Size::of(512 << 20);
@@ -36,14 +40,30 @@ pub struct NamedTables<'a> {
     pub pools: &'a [(String, Option<Pool>)],
 }
 
-/// Reads `[sources]`: where project files are, and the sources, in the order of the formats.
-pub fn read_sources(
-    reader: &mut TableReader<'_>,
-    formats: &[KnownFormat],
-    context: NamedTables<'_>,
-) -> (Vec<PathPattern>, Vec<SourceSpec>) {
+/// What `[sources]` says.
+#[derive(Debug, Default)]
+pub struct SourceSettings {
+    /// Where project files are.
+    pub projects: Vec<PathPattern>,
+    /// Where the files of sets of pods are.
+    pub pod_sets: PodSetPaths,
+    /// The sources, in the order of the formats.
+    pub specs: Vec<SourceSpec>,
+}
+
+/// Where the files of sets of pods are.
+#[derive(Debug, Clone, Default)]
+pub struct PodSetPaths {
+    /// The paths.
+    pub patterns: Vec<PathPattern>,
+    /// Whether they need not match anything: nothing is said of them, and there are no pods.
+    pub may_lack: bool,
+}
+
+/// Reads `[sources]`.
+pub fn read_sources(reader: &mut TableReader<'_>, formats: &[KnownFormat], context: NamedTables<'_>) -> SourceSettings {
     let mut specs = Vec::new();
-    let Some(node) = reader.require("sources") else { return (Vec::new(), specs) };
+    let Some(node) = reader.require("sources") else { return SourceSettings::default() };
     let mut table = TableReader::new(node, reader.source());
     let projects = table.require("projects").map(|node| read_patterns(node, &mut table)).unwrap_or_default();
     let mut before = "";
@@ -82,8 +102,21 @@ pub fn read_sources(
             }
         }
     }
+    let pod_sets = read_pod_sets(&specs, &mut table);
     reader.append(table.finish());
-    (projects, specs)
+    SourceSettings { projects, pod_sets, specs }
+}
+
+/// Reads `pod_sets`, or takes the default; a default that matches nothing is wrong where there are pods.
+fn read_pod_sets(specs: &[SourceSpec], table: &mut TableReader<'_>) -> PodSetPaths {
+    if let Some(node) = table.take("pod_sets") {
+        return PodSetPaths { patterns: read_patterns(node, table), may_lack: false };
+    }
+    let pods = specs.iter().find(|spec| spec.key == "pods").and_then(|spec| spec.patterns.first());
+    let node = table.node();
+    let (origin, width) = pods.map_or((node.origin, node.width), |pattern| (pattern.origin, pattern.width));
+    let default = PathPattern { text: POD_SETS.to_owned(), origin, width };
+    PodSetPaths { patterns: vec![default], may_lack: pods.is_none() }
 }
 
 /// A source of which only the key is known.

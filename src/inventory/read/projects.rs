@@ -22,6 +22,18 @@ pub struct ProjectRead {
     file: Result<Box<ProjectSettings>, Origin>,
 }
 
+impl ProjectRead {
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Where the id is written.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+}
+
 /// Reads all project files; gives those whose id can be read, sorted by it, and whether all could be found and read.
 pub fn read(workspace: &mut OpenWorkspace, settings: &Settings) -> (Vec<ProjectRead>, Trust) {
     let mut listing = Vec::new();

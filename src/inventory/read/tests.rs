@@ -6,7 +6,9 @@ use super::*;
 use crate::diag::{Severity, render};
 use crate::dns::Ttl;
 use crate::inventory::model::{ClaimAddresses, Permission, Policy, ProjectFile, ProjectSettings, Trust, VlanScheme};
-use crate::inventory::value::{Duration, HbfProjectId, Vlan};
+use crate::inventory::pods::{Pod, PodMigration, PodState};
+use crate::inventory::rollout::MaxUnavailable;
+use crate::inventory::value::{Duration, HbfProjectId, Inv, Percent, Vlan};
 use crate::registry::Registry;
 
 /// zonewright.toml with every key there is.
@@ -652,4 +654,96 @@ fn a_source_that_does_not_agree_with_its_digest_is_distrusted() {
     fixture.write("agents/agent-2.jsonl", "");
     let inventory = fixture.load().inventory.unwrap();
     assert!(matches!(inventory.mac_sources[0].trust, Trust::Unknown { .. }));
+}
+
+/// The file of a set with every key there is.
+const SHOP: &str = r#"id: shop
+project: web
+domain: shop.web.example.net
+names: {constant: "{pod}", transient: "{pod}-{node}"}
+ttl: 60
+unavailability_budget: 10%
+migration: copy-and-remove
+min_interval: 2h
+rollout: {one_location_at_a_time: false, settle: 5m, canary: 2}
+endpoints:
+  - {name: "http-{location}", protocol: TCP, port: 8080, states: [active, prepared], labels: {shard: 1, a: b}}
+  - {name: grpc, protocol: tcp, port: 9090}
+"#;
+
+/// Adds pods to a workspace.
+fn with_pods(rows: &[&str]) -> Fixture {
+    let fixture = Fixture::new();
+    fixture.write("zonewright.toml", TOML.replace("[sources]", "[sources]\npods = \"pods/*.jsonl\""));
+    fixture.write("pod-sets/shop.yaml", SHOP);
+    fixture.write("pod-sets/ads.yaml", "id: ads\nproject: web\ndomain: ads.web.example.net\n");
+    let half = rows.len() / 2;
+    for (name, rows) in [("pods/1.jsonl", &rows[..half]), ("pods/2.jsonl", &rows[half..])] {
+        fixture.write(name, rows.iter().map(|row| format!("{row}\n")).collect::<String>());
+    }
+    fixture
+}
+
+#[test]
+fn the_latest_row_of_each_pod_counts() {
+    let row = |time: &str, rest: &str| format!("{{\"time\":\"2026-11-20T{time}:00Z\",{rest}}}");
+    let at = |node: u8| {
+        format!(
+            "\"node\":\"SAS1-000{node}.example.net.\",\"rack\":\"sas1-1\",\"location\":\"sas\",\"addresses\":[\"2a02::{node}\",\"192.0.2.{node}\",\"2a02::{node}\"]"
+        )
+    };
+    let rows = [
+        row("01:00", &format!("\"set\":\"shop\",\"pod\":\"BB\",\"state\":\"active\",{}", at(1))),
+        row("01:30", &format!("\"set\":\"shop\",\"pod\":\"bb\",\"state\":\"active\",\"inv\":7,{}", at(2))),
+        row("01:10", &format!("\"set\":\"shop\",\"pod\":\"bb\",\"state\":\"active\",{}", at(3))),
+        row(
+            "01:00",
+            "\"set\":\"shop\",\"pod\":\"a-1\",\"state\":\"waiting\",\"enabled\":false,\"replaces\":\"Bb\",\"new\":[{}]",
+        ),
+        row("01:00", "\"set\":\"ads\",\"pod\":\"bb\",\"state\":\"dead\",\"addresses\":[],\"node\":null"),
+        row("01:00", "\"set\":\"ads\",\"pod\":\"bb\",\"state\":\"dead\""),
+    ];
+    let loaded = with_pods(&rows.iter().map(String::as_str).collect::<Vec<_>>()).load();
+    assert_eq!(codes(&loaded), [""; 0]);
+    let inventory = loaded.inventory.unwrap();
+    let pods = &inventory.pods;
+    let shown = |pod: &Pod| {
+        let node = pod.node.map(|node| inventory.symbols.text(node));
+        let place = inventory.files.place(pod.origin);
+        format!("{}/{} {} {node:?} {:?} {place}", pods.set_of(pod).id, pod.id, pod.state, pod.addresses)
+    };
+    assert_eq!(
+        pods.rows.iter().map(shown).collect::<Vec<_>>(),
+        [
+            "ads/bb dead None [] pods/2.jsonl:2",
+            "shop/a-1 waiting None [] pods/2.jsonl:1",
+            "shop/bb active Some(\"sas1-0002.example.net\") [192.0.2.2, 2a02::2] pods/1.jsonl:2",
+        ]
+    );
+    assert!(!pods.rows[1].is_enabled && pods.rows[2].is_enabled && pods.rows.iter().all(|pod| pod.fault.is_none()));
+    assert_eq!((pods.rows[1].replaces.as_deref(), pods.rows[2].inv), (Some("bb"), Some(Inv(7))));
+    assert!(pods.sets.iter().all(|set| set.terms().is_some()));
+    let terms = pods.sets[1].terms().unwrap();
+    assert_eq!(inventory.projects[terms.project.0 as usize].id, "web");
+    assert_eq!(
+        (terms.domain.to_string(), terms.migration),
+        ("shop.web.example.net.".to_owned(), PodMigration::CopyAndRemove)
+    );
+    assert_eq!(terms.rollout.max_unavailable, MaxUnavailable::Share(Percent::from_whole(10)));
+    assert_eq!((terms.rollout.canary, terms.rollout.one_location_at_a_time), (Some(2), false));
+    let [http, grpc] = &terms.endpoints[..] else { panic!("{:?}", terms.endpoints) };
+    assert_eq!((&*http.protocol, http.port, &http.states), ("tcp", 8080, &vec![PodState::Prepared, PodState::Active]));
+    assert_eq!(http.labels, [("a".to_owned(), "b".to_owned()), ("shard".to_owned(), "1".to_owned())]);
+    assert_eq!(grpc.states, [PodState::Active]);
+    let ads = pods.sets[0].terms().unwrap();
+    assert_eq!((ads.rollout.max_unavailable, ads.ttl), (MaxUnavailable::Number(1), None));
+    assert!(inventory.sources().any(|(name, trust)| name == "pods" && *trust == Trust::Known));
+}
+
+#[test]
+fn without_pods_the_files_of_sets_may_lack() {
+    let fixture = Fixture::new();
+    assert_eq!(codes(&fixture.load()), [""; 0]);
+    fixture.write("zonewright.toml", TOML.replace("[sources]", "[sources]\npods = \"pods/*.jsonl\""));
+    assert_eq!(codes(&fixture.load()), ["source-missing", "source-missing"]);
 }

@@ -1,21 +1,16 @@
 //! MAC reports: JSON lines, one report a line.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-
+use super::json_line::{self, LineFields, LineValue};
 use super::meaning::{ExportRows, RowMeaning};
-use super::text::{self, BAD_TIME, LineFormat, RowFault, RowFaults, TextRow};
+use super::text::{self, LineFormat, RowFault, RowFaults, TextRow};
 use super::{Draft, ExportFormat, Renumbering, RowContext, SourceInput, SourcePart};
 use crate::diag::Code;
 use crate::inventory::model::{MacReport, MacSource, Sighting, Trust};
 use crate::inventory::source::{OWN, Occurrence, SourceKeys};
 use crate::inventory::symbol::{Symbol, Symbols};
 use crate::inventory::value::{CLOCK_SKEW, Inv, Mac, Time};
-
-mod plain;
 
 /// The format.
 pub const FORMAT: ExportFormat = ExportFormat {
@@ -26,20 +21,6 @@ pub const FORMAT: ExportFormat = ExportFormat {
     gives_names: false,
     read,
     meanings,
-};
-
-/// A line that is not a JSON object.
-const BAD_JSON: RowFault = RowFault {
-    code: Code::new("bad-json"),
-    rule: "a report is one JSON object on one line, each key once",
-    hint: "find out which program wrote this line",
-};
-
-/// A line without an end.
-const CUT: RowFault = RowFault {
-    code: Code::new("cut-line"),
-    rule: "every line ends with a newline; the last one may be incomplete without it",
-    hint: "export again; append whole lines only",
 };
 
 /// A key with the wrong value.
@@ -100,28 +81,8 @@ fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
 
 /// Reads one line. Without a readable number or time it is reported and belongs to no host.
 fn read_report(piece: &mut ReportPiece, row: &TextRow<'_>, faults: &mut RowFaults<'_, '_>, latest: Time) {
-    if row.cut {
-        faults.add_whole(&CUT, || "the last line has no end".into());
-    }
-    let fields: ReportFields<'_> = match plain::read(row.text).map_or_else(|| serde_json::from_str(row.text), Ok) {
-        Ok(fields) => fields,
-        Err(error) => {
-            // The library counts octets, from 1, and may point behind the end.
-            let at = error.column().saturating_sub(1).min(row.text.len());
-            let at = (0..=at).rev().find(|at| row.text.is_char_boundary(*at)).unwrap_or(0);
-            let message = error.to_string();
-            let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what).to_owned();
-            // A line that was cut, or has characters that are not text, is not JSON for that reason.
-            faults.hush();
-            faults.add(&BAD_JSON, at..row.text.len(), || message);
-            return;
-        }
-    };
-    if let Some(key) = fields.twice {
-        faults.add_whole(&BAD_JSON, || format!("it has the key `{key}` twice"));
-        faults.hush();
-    }
-    let time = read_time(&fields, faults);
+    let Some(fields) = json_line::read::<ReportFields<'_>>(row, faults) else { return };
+    let time = json_line::read_time(&fields.time, &BAD_REPORT, faults);
     let is_ahead = time.is_some_and(|time| time > latest);
     if let Some(time) = time.filter(|_| is_ahead) {
         faults.add_whole(&FUTURE, || format!("the report is dated {time}"));
@@ -138,23 +99,10 @@ fn read_report(piece: &mut ReportPiece, row: &TextRow<'_>, faults: &mut RowFault
     }
 }
 
-/// Reads the time.
-fn read_time(fields: &ReportFields<'_>, faults: &mut RowFaults<'_, '_>) -> Option<Time> {
-    let ReportScalar::Text(text) = &fields.time else {
-        faults.add_whole(&BAD_REPORT, || fields.time.missing("time", "a time in quotes"));
-        return None;
-    };
-    let time = text.parse::<Time>().ok();
-    if time.is_none() {
-        faults.add_whole(&BAD_TIME, || format!("`{text}` is not a time"));
-    }
-    time
-}
-
 /// Reads the inventory number.
 fn read_inv(fields: &ReportFields<'_>, faults: &mut RowFaults<'_, '_>) -> Option<Inv> {
     match fields.inv {
-        ReportScalar::Number(inv) => Some(Inv(inv)),
+        LineValue::Number(inv) => Some(Inv(inv)),
         _ => {
             faults.add_whole(&BAD_REPORT, || fields.inv.missing("inv", "an unsigned integer"));
             None
@@ -169,8 +117,8 @@ fn read_sighting(
     faults: &mut RowFaults<'_, '_>,
 ) -> Option<Sighting> {
     let active = match fields.active {
-        ReportScalar::Bool(active) => active,
-        ReportScalar::Absent | ReportScalar::Null => true,
+        LineValue::Bool(active) => active,
+        LineValue::Absent | LineValue::Null => true,
         _ => {
             faults.add_whole(&BAD_REPORT, || fields.active.missing("active", "true or false"));
             true
@@ -178,7 +126,7 @@ fn read_sighting(
     };
     let switch = read_optional(&fields.switch, "switch", faults);
     read_optional(&fields.port, "port", faults);
-    let ReportScalar::Text(text) = &fields.mac else {
+    let LineValue::Text(text) = &fields.mac else {
         faults.add_whole(&BAD_REPORT, || fields.mac.missing("mac", "a MAC in quotes"));
         return None;
     };
@@ -199,46 +147,34 @@ fn read_sighting(
 }
 
 /// Reads text that may be left out, null or empty.
-fn read_optional<'f>(field: &'f ReportScalar<'_>, key: &str, faults: &mut RowFaults<'_, '_>) -> Option<&'f str> {
-    match field {
-        // A row without a flaw holds control characters only behind escapes, and text with escapes is not borrowed.
-        ReportScalar::Text(text)
-            if (faults.is_flawed() || matches!(text, Cow::Owned(_))) && text.contains(|c: char| c.is_control()) =>
-        {
-            faults.add_whole(&BAD_REPORT, || format!("`{key}` holds a control character"));
-            None
-        }
-        ReportScalar::Text(text) => Some(&**text).filter(|text| !text.is_empty()),
-        ReportScalar::Absent | ReportScalar::Null => None,
-        _ => {
-            faults.add_whole(&BAD_REPORT, || field.missing(key, "text"));
-            None
-        }
-    }
+fn read_optional<'f>(field: &'f LineValue<'_>, key: &str, faults: &mut RowFaults<'_, '_>) -> Option<&'f str> {
+    json_line::optional_text(field, key, faults).unwrap_or_else(|message| {
+        faults.add_whole(&BAD_REPORT, || message);
+        None
+    })
 }
 
 /// The known keys of a report; others are ignored, since agents may add some.
 #[derive(Debug, PartialEq, Default)]
 struct ReportFields<'a> {
     /// `time`.
-    time: ReportScalar<'a>,
+    time: LineValue<'a>,
     /// `inv`.
-    inv: ReportScalar<'a>,
+    inv: LineValue<'a>,
     /// `mac`.
-    mac: ReportScalar<'a>,
+    mac: LineValue<'a>,
     /// `switch`.
-    switch: ReportScalar<'a>,
+    switch: LineValue<'a>,
     /// `port`.
-    port: ReportScalar<'a>,
+    port: LineValue<'a>,
     /// `active`.
-    active: ReportScalar<'a>,
+    active: LineValue<'a>,
     /// A known key that is there twice.
     twice: Option<&'static str>,
 }
 
-impl<'a> ReportFields<'a> {
-    /// The field of a known key, with the key.
-    fn field(&mut self, key: &str) -> Option<(&'static str, &mut ReportScalar<'a>)> {
+impl<'a> LineFields<'a> for ReportFields<'a> {
+    fn field(&mut self, key: &str) -> Option<(&'static str, &mut LineValue<'a>)> {
         Some(match key {
             "time" => ("time", &mut self.time),
             "inv" => ("inv", &mut self.inv),
@@ -249,137 +185,13 @@ impl<'a> ReportFields<'a> {
             _ => return None,
         })
     }
-}
 
-/// A value of any type, as far as a report may hold it.
-#[derive(Debug, PartialEq, Default)]
-enum ReportScalar<'a> {
-    /// The key is not there.
-    #[default]
-    Absent,
-    /// `null`.
-    Null,
-    /// Text, borrowed where it has no escapes.
-    Text(Cow<'a, str>),
-    /// An unsigned integer.
-    Number(u64),
-    /// `true` or `false`.
-    Bool(bool),
-    /// Anything else.
-    Other,
-}
-
-impl ReportScalar<'_> {
-    /// What to say where `wanted` belongs under `key`.
-    fn missing(&self, key: &str, wanted: &str) -> String {
-        match self {
-            ReportScalar::Absent => format!("there is no `{key}`"),
-            _ => format!("`{key}` is not {wanted}"),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for ReportFields<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(FieldsVisitor)
-    }
-}
-
-/// Collects the known keys. A derived reader would end at the first value of a wrong type, and the host would be
-/// unknown.
-struct FieldsVisitor;
-
-impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = ReportFields<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON object")
+    fn set_twice(&mut self, key: &'static str) {
+        self.twice = Some(key);
     }
 
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<ReportFields<'de>, M::Error> {
-        let mut fields = ReportFields::default();
-        while let Some(key) = map.next_key::<KeyText<'de>>()? {
-            let Some((name, field)) = fields.field(&key.0) else {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            };
-            let value = map.next_value()?;
-            if matches!(field, ReportScalar::Absent) {
-                *field = value;
-            } else {
-                // It is unknown which of the two is right.
-                *field = ReportScalar::Other;
-                fields.twice = Some(name);
-            }
-        }
-        Ok(fields)
-    }
-}
-
-/// A key, borrowed where it has no escapes.
-struct KeyText<'a>(Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for KeyText<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match deserializer.deserialize_str(ScalarVisitor)? {
-            ReportScalar::Text(text) => Ok(KeyText(text)),
-            _ => Ok(KeyText(Cow::Borrowed(""))),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for ReportScalar<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ScalarVisitor)
-    }
-}
-
-/// Takes any value.
-struct ScalarVisitor;
-
-impl<'de> Visitor<'de> for ScalarVisitor {
-    type Value = ReportScalar<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<ReportScalar<'de>, E> {
-        Ok(ReportScalar::Text(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<ReportScalar<'de>, E> {
-        Ok(ReportScalar::Text(Cow::Owned(text.to_owned())))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<ReportScalar<'de>, E> {
-        Ok(ReportScalar::Number(number))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<ReportScalar<'de>, E> {
-        Ok(ReportScalar::Other)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<ReportScalar<'de>, E> {
-        Ok(ReportScalar::Other)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<ReportScalar<'de>, E> {
-        Ok(ReportScalar::Bool(value))
-    }
-
-    fn visit_unit<E>(self) -> Result<ReportScalar<'de>, E> {
-        Ok(ReportScalar::Null)
-    }
-
-    fn visit_seq<S: SeqAccess<'de>>(self, mut items: S) -> Result<ReportScalar<'de>, S::Error> {
-        while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(ReportScalar::Other)
-    }
-
-    fn visit_map<M: MapAccess<'de>>(self, mut entries: M) -> Result<ReportScalar<'de>, M::Error> {
-        while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(ReportScalar::Other)
+    fn twice(&self) -> Option<&'static str> {
+        self.twice
     }
 }
 

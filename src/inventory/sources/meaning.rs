@@ -10,6 +10,7 @@ use crate::diag::Files;
 use crate::inventory::Inventory;
 use crate::inventory::addresses::AddressRow;
 use crate::inventory::model::{Host, Ipv4Map, MacReport, NetLayout, Project, ProjectIndex, Tors, Trust};
+use crate::inventory::pods::Pods;
 use crate::inventory::source::SourceSpec;
 use crate::inventory::stated::StatedRecords;
 use crate::inventory::symbol::Symbols;
@@ -38,6 +39,8 @@ pub struct ExportRows<'a> {
     pub reports: Vec<&'a [MacReport]>,
     /// What files state.
     pub stated: &'a StatedRecords,
+    /// The pods.
+    pub pods: &'a Pods,
     /// Which source of MACs or records is asked about, by its place among those of its kind.
     pub source: u16,
 }
@@ -62,6 +65,7 @@ impl<'a> ExportRows<'a> {
             addresses: &inventory.addresses,
             reports: vec![&inventory.reports],
             stated: &inventory.stated,
+            pods: &inventory.pods,
             source: source.unwrap_or_default() as u16,
         }
     }
@@ -78,6 +82,7 @@ impl<'a> ExportRows<'a> {
             addresses: &draft.addresses,
             reports: draft.reports.iter().map(Vec::as_slice).collect(),
             stated: &draft.stated,
+            pods: &draft.pods,
             source: 0,
         }
     }

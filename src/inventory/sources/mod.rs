@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::addresses::AddressRow;
 use super::devices::Devices;
 use super::model::{Host, Ipv4Map, LockRow, MacReport, MacSource, NetLayout, ProjectAdmin, ProjectIndex, Tors, Trust};
+use super::pods::Pods;
 use super::source::{KnownFormat, Occurrence, SourceKeys, SourceSpec};
 use super::stated::{StatedBy, StatedRecords};
 use super::symbol::{Symbol, Symbols};
@@ -23,6 +24,8 @@ pub use stated::warn_of_left_out;
 pub use zone_yaml::{ZoneYaml, zone_yaml};
 
 mod text;
+
+mod json_line;
 
 mod records;
 
@@ -63,6 +66,7 @@ formats! {
     racktables_ports,
     dnsendpoint,
     octodns,
+    pods,
     names_lock,
 }
 
@@ -281,6 +285,8 @@ pub struct Draft {
     pub has_bad_names: bool,
     /// What files state.
     pub stated: StatedRecords,
+    /// The pods; of their sets the ids alone.
+    pub pods: Pods,
     /// The manifests that the selections of sources leave out.
     pub left_out: Vec<(Arc<StatedBy>, Origin)>,
 }
@@ -310,6 +316,7 @@ impl Default for Draft {
             lock_trust: Trust::Known,
             has_bad_names: false,
             stated: StatedRecords::default(),
+            pods: Pods::default(),
             left_out: Vec::new(),
         }
     }

@@ -1,19 +1,18 @@
-//! Reports as nearly all are written, read without the library.
+//! Lines as nearly all are written, read without the library.
 
 use std::borrow::Cow;
 
-use super::{ReportFields, ReportScalar};
+use super::{LineFields, LineValue};
 
-/// Reads a line that is one object of texts without escapes, whole numbers, truth values and nulls, each known key
-/// once;
-/// `None` for any other line, which the library reads, and of which it says what is wrong.
-pub fn read(line: &str) -> Option<ReportFields<'_>> {
+/// Reads a line that is one object of texts without escapes, lists of them, whole numbers, truth values and nulls, each known
+/// key once; `None` for any other line, which the library reads, and of which it says what is wrong.
+pub fn read<'a, F: LineFields<'a>>(line: &'a str) -> Option<F> {
     // Folding instead of `any` lets the compiler look at many octets at once.
     if line.bytes().fold(false, |found, octet| found | (octet < b' ')) {
         return None;
     }
     let mut reader = LineReader { line, at: 0 };
-    let mut fields = ReportFields::default();
+    let mut fields = F::default();
     reader.expect(b'{')?;
     loop {
         reader.expect(b'"')?;
@@ -21,7 +20,7 @@ pub fn read(line: &str) -> Option<ReportFields<'_>> {
         reader.expect(b':')?;
         let value = reader.scalar()?;
         if let Some((_, field)) = fields.field(key)
-            && !matches!(std::mem::replace(field, value), ReportScalar::Absent)
+            && !matches!(std::mem::replace(field, value), LineValue::Absent)
         {
             return None;
         }
@@ -89,15 +88,34 @@ impl<'a> LineReader<'a> {
     }
 
     /// Reads a value; the caller checks what follows a number or a word.
-    fn scalar(&mut self) -> Option<ReportScalar<'a>> {
+    fn scalar(&mut self) -> Option<LineValue<'a>> {
         match self.next()? {
-            b'"' => self.text().map(|text| ReportScalar::Text(Cow::Borrowed(text))),
-            b't' => self.word("rue").map(|()| ReportScalar::Bool(true)),
-            b'f' => self.word("alse").map(|()| ReportScalar::Bool(false)),
-            b'n' => self.word("ull").map(|()| ReportScalar::Null),
-            first @ b'1'..=b'9' => self.number(first).map(ReportScalar::Number),
+            b'"' => self.text().map(|text| LineValue::Text(Cow::Borrowed(text))),
+            b't' => self.word("rue").map(|()| LineValue::Bool(true)),
+            b'f' => self.word("alse").map(|()| LineValue::Bool(false)),
+            b'n' => self.word("ull").map(|()| LineValue::Null),
+            first @ b'1'..=b'9' => self.number(first).map(LineValue::Number),
+            b'[' => self.texts().map(LineValue::Texts),
             _ => None,
         }
+    }
+
+    /// Reads a list of texts from behind its bracket.
+    fn texts(&mut self) -> Option<Vec<Cow<'a, str>>> {
+        let mut texts = Vec::new();
+        let mut next = self.next()?;
+        if next == b']' {
+            return Some(texts);
+        }
+        while next == b'"' {
+            texts.push(Cow::Borrowed(self.text()?));
+            match self.next()? {
+                b',' => next = self.next()?,
+                b']' => return Some(texts),
+                _ => return None,
+            }
+        }
+        None
     }
 
     /// Skips the rest of a word.
@@ -120,18 +138,47 @@ impl<'a> LineReader<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::by_library;
     use super::*;
+
+    /// The known keys of a line.
+    const KEYS: [&str; 6] = ["time", "inv", "mac", "switch", "rack", "active"];
+
+    /// Their values.
+    #[derive(Debug, PartialEq, Default)]
+    struct SampleFields<'a> {
+        /// In the order of the keys.
+        values: [LineValue<'a>; 6],
+        /// A key that is there twice.
+        twice: Option<&'static str>,
+    }
+
+    impl<'a> LineFields<'a> for SampleFields<'a> {
+        fn field(&mut self, key: &str) -> Option<(&'static str, &mut LineValue<'a>)> {
+            let place = KEYS.iter().position(|own| *own == key)?;
+            Some((KEYS[place], &mut self.values[place]))
+        }
+
+        fn set_twice(&mut self, key: &'static str) {
+            self.twice = Some(key);
+        }
+
+        fn twice(&self) -> Option<&'static str> {
+            self.twice
+        }
+    }
 
     #[test]
     fn what_is_read_is_what_the_library_reads() {
         let lines = [
             r#"{"time":"2026-11-20T00:54:42Z","inv":100144,"mac":"00:25:ff:34:73:90","switch":"iva1-s1","port":"ge1/0/1"}"#,
-            r#"{ "inv": 18446744073709551615 , "active": false, "switch": null,"rack":"7","rack":true,"mac":"é"}"#,
+            r#"{ "inv": 18446744073709551615 , "active": false, "switch": null,"port":"7","port":true,"mac":"é"}"#,
             r#"{"active":true,"time":""}"#,
+            r#"{"mac":[],"switch":["a", "b"],"rack":[ "c" ]}"#,
         ];
         for line in lines {
-            let by_library: ReportFields<'_> = serde_json::from_str(line).unwrap();
-            assert_eq!(read(line), Some(by_library), "{line}");
+            let expected: SampleFields<'_> = by_library(line).unwrap();
+            assert_eq!(read(line), Some(expected), "{line}");
         }
     }
 
@@ -157,6 +204,10 @@ mod tests {
             r#"{"inv":null,"inv":1}"#,
             r#"{"rack":{}}"#,
             r#"{"rack":[1]}"#,
+            r#"{"rack":["a",]}"#,
+            r#"{"rack":["a" "b"]}"#,
+            r#"{"rack":["a""#,
+            r#"{"rack":["a",1]}"#,
             r#"{"active":tru}"#,
             r#"{"active":trues}"#,
             r#"{"active":nul"#,
@@ -170,7 +221,7 @@ mod tests {
             r#"{"inv":}"#,
         ];
         for line in lines {
-            assert_eq!(read(line), None, "{line}");
+            assert_eq!(read::<SampleFields<'_>>(line), None, "{line}");
         }
     }
 }
