@@ -49,13 +49,25 @@ pub fn short_subject(plan: &Plan, subject: &Subject) -> String {
 fn stated_label(subject: &Subject) -> String {
     match (subject.stated_name(), subject.stated_by()) {
         (Some(name), Some(by)) => format!("{name} ({by})"),
-        _ => subject.to_string(),
+        _ => in_set(subject),
+    }
+}
+
+/// A pod or an endpoint with its set: `pod a1 of shop`; any other subject as its text.
+pub fn in_set(subject: &Subject) -> String {
+    match subject {
+        Subject::Pod(own) => format!("pod {} of {}", own.pod, own.set),
+        Subject::Endpoints(own) => format!("endpoint {} of {}", own.name, own.set),
+        Subject::Host(_) | Subject::Released(_) | Subject::Endpoint(_) | Subject::Record(_) | Subject::Orphan(_) => {
+            subject.to_string()
+        }
     }
 }
 
 /// A subject with its project: `host 7 of search`, `static in search`, `unclaimed name in search`.
 pub fn of_project(subject: &Subject, project: &str) -> String {
     match (subject.host(), subject.stated_by()) {
+        _ if subject.pod_set().is_some() => format!("{} of {project}", in_set(subject)),
         (Some(host), _) => format!("host {host} of {project}"),
         (None, Some(by)) => format!("{by} of {project}"),
         (None, None) => format!("unclaimed name in {project}"),

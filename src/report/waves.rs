@@ -4,17 +4,18 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::summary::{SubjectCounts, counted};
 use super::words::ExplainedCode as _;
-use crate::change::Change;
 use crate::claim::Subject;
 use crate::inventory::value::{Duration, Time};
 use crate::plan::{GroupWaves, Plan, WaitCode, WaitingSubject};
 use crate::rollout::flux::takes_value;
+use crate::rollout::group_of;
 use crate::state::GateAsked;
 
 /// One line a group: how many subjects, in how many waves, and how long that takes.
 pub fn group_lines(waves: &[GroupWaves]) -> Vec<String> {
     let line = |GroupWaves { group, seconds, subjects, waves }: &GroupWaves| {
-        let all = format!("{group}: {} in {}", counted(*subjects as usize, "host"), counted(*waves as usize, "wave"));
+        let go = if *subjects == 1 { "goes" } else { "go" };
+        let all = format!("{group}: {subjects} {go} in {}", counted(*waves as usize, "wave"));
         match waves {
             0 | 1 => all,
             _ => format!("{all}, the last one in {} at the earliest", Duration::from_secs(*seconds)),
@@ -37,13 +38,14 @@ pub fn may_go_later(waiting: &WaitingSubject) -> bool {
     waiting.code != WaitCode::DoesNotFit
 }
 
-/// The hosts of groups that a plan takes live addresses from now, each once, in the order of the plan.
+/// The hosts and pods of groups that a plan takes live addresses from now, each once, in the order of the plan.
 pub fn going_now(plan: &Plan) -> Vec<&Subject> {
     let mut told: HashSet<&Subject> = plan.waiting.iter().map(|waiting| &waiting.subject).collect();
-    let has_budget = |change: &&Change| plan.groups.iter().any(|seen| seen.group == change.project);
-    let disruptive = plan.changes.iter().filter(|change| takes_value(change)).filter(has_budget);
-    let hosts = disruptive.flat_map(Change::subjects).filter(|subject| matches!(subject, Subject::Host(_)));
-    hosts.filter(|subject| told.insert(subject)).collect()
+    let has_budget = |group: &str| plan.groups.iter().any(|seen| seen.group == group);
+    let disruptive = plan.changes.iter().filter(|change| takes_value(change));
+    let counted = disruptive
+        .flat_map(|change| change.subjects().filter(move |subject| group_of(change, subject).is_some_and(has_budget)));
+    counted.filter(|subject| told.insert(subject)).collect()
 }
 
 /// The subjects that wait for one reason.

@@ -553,7 +553,7 @@ impl ExplainedCode for WaitCode {
         match self {
             WaitCode::Budget => words(
                 "budget",
-                "as many of their project may be unreachable as the budget allows",
+                "as many of their group may be unreachable as its budget allows",
                 "As many hosts of the project as `max_unavailable` allows may be unreachable by name, because their \
                  addresses have just changed. The host goes once some of them have settled.",
             ),
@@ -571,7 +571,7 @@ impl ExplainedCode for WaitCode {
             ),
             WaitCode::Gate => words(
                 "gate",
-                "the gate of their project did not pass",
+                "the gate of their group did not pass",
                 "The gate of the project says that a further wave must not go now: its service may not be well. The host \
                  goes once the gate passes. Repairs and undos do not wait for it, and `--ignore-gate` goes on without it.",
             ),

@@ -81,6 +81,8 @@ pub struct GroupBoard<'p> {
     settled: Time,
     /// Those of them that have settled and do not answer their probe: when they will is not known.
     silent: Vec<&'p Subject>,
+    /// Those that cannot be reached by the word of the export: when they will is not known either.
+    down: Vec<&'p Subject>,
     /// How it goes.
     waves: u64,
     /// How many subjects go.
@@ -108,6 +110,7 @@ impl<'p> GroupBoard<'p> {
             clock: now,
             settled: now,
             silent: Vec::new(),
+            down: Vec::new(),
             waves: 0,
             subjects: 0,
             last: now,
@@ -131,13 +134,29 @@ impl<'p> GroupBoard<'p> {
         self.silent.push(subject);
     }
 
-    /// Who does not answer, in a clause; empty where all do.
+    /// Notes that one of those that cannot be reached is so by the word of the export.
+    pub fn note_down(&mut self, subject: &'p Subject) {
+        self.down.push(subject);
+    }
+
+    /// Who does not answer, and who is down, each in a clause; empty where nothing is.
     fn silent_clause(&self) -> String {
-        match self.silent.as_slice() {
+        let silent = match self.silent.as_slice() {
             [] => String::new(),
             [one] => format!("; {one} has settled, and does not answer its probe"),
             [one, more @ ..] => format!("; {one} and {} more have settled, and do not answer their probe", more.len()),
-        }
+        };
+        let down = match self.down.as_slice() {
+            [] => String::new(),
+            [one] => format!("; {one} is `dead` or `waiting` by the export"),
+            [one, more @ ..] => format!("; {one} and {} more are `dead` or `waiting` by the export", more.len()),
+        };
+        silent + &down
+    }
+
+    /// Whether it is known when all that cannot be reached now can be.
+    fn has_known_end(&self) -> bool {
+        self.silent.is_empty() && self.down.is_empty()
     }
 
     /// Notes that a subject goes although nothing of the budget is asked.
@@ -246,7 +265,7 @@ impl<'p> WaveBoard<'p> {
                 format!("{count} of `{name}` share a change, and the budget is {}", terms.budget)
             } else if terms.one_location && locations.len() > 1 {
                 let locations: Vec<&str> = locations.into_iter().collect();
-                format!("hosts of `{name}` at several locations share a change: {}", locations.join(", "))
+                format!("some of `{name}` at several locations share a change: {}", locations.join(", "))
             } else {
                 return None;
             };
@@ -273,8 +292,8 @@ impl<'p> WaveBoard<'p> {
         let unit = |own: usize| self.candidates[own].unit;
         let start = |own: usize, why: &HeldBack| {
             let mut groups = self.candidates[own].groups.iter().map(|(place, _)| &self.groups[*place]);
-            // When a gate will pass, or a host will answer, is not known.
-            let is_known = why.code != WaitCode::Gate && groups.all(|group| group.silent.is_empty());
+            // When a gate will pass, or a host or pod can be reached again, is not known.
+            let is_known = why.code != WaitCode::Gate && groups.all(|group| group.has_known_end());
             is_known.then(|| starts[&own])
         };
         let later = held.into_iter().map(|(own, why)| {
@@ -385,7 +404,12 @@ impl<'p> WaveBoard<'p> {
             let added = own.filter(|member| !present.contains_key(member.subject)).count();
             if present.len() + added > terms.budget {
                 let (budget, count) = (terms.budget, present.len());
-                let taken = if count == 1 { "1 is in flux or goes" } else { &format!("{count} are in flux or go") };
+                let is_down = if self.groups[*place].down.is_empty() { "" } else { "down, " };
+                let taken = if count == 1 {
+                    format!("1 is {is_down}in flux or goes")
+                } else {
+                    format!("{count} are {is_down}in flux or go")
+                };
                 let silent = self.groups[*place].silent_clause();
                 let message = format!("the budget of `{name}` is {budget}, and {taken} now{silent}");
                 return held(WaitCode::Budget, message);
@@ -398,7 +422,7 @@ impl<'p> WaveBoard<'p> {
             if let Some(other) = others.next().filter(|_| terms.one_location) {
                 let silent = self.groups[*place].silent_clause();
                 let message = format!(
-                    "hosts of `{name}` at location `{other}` are in flux or go now: one location at a time{silent}"
+                    "some of `{name}` at location `{other}` are in flux or go now: one location at a time{silent}"
                 );
                 return held(WaitCode::Location, message);
             }

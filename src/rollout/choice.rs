@@ -119,6 +119,9 @@ fn groups<'p>(view: &RolloutView<'p>) -> Vec<GroupBoard<'p>> {
     for (subject, group) in view.down {
         if let Some(place) = place_of(&boards, group) {
             boards[place].add(subject, None, view.now);
+            if view.plan.pod(subject).is_some_and(|seen| seen.down) {
+                boards[place].note_down(subject);
+            }
         }
     }
     for row in view.memory.flux.iter().filter(|row| row.is_disruptive && row.is_in_flux(view.now)) {

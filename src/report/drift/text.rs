@@ -15,6 +15,7 @@ use crate::inventory::value::Inv;
 use crate::plan::{NoticeCode, Plan, PlanScope};
 use crate::report::TextOptions;
 use crate::report::data::{lines, rrset};
+use crate::report::host_label::in_set;
 use crate::report::outages::{nothing_read, unread_targets};
 use crate::report::page::TextPage;
 use crate::report::summary::{SubjectCounts, counted};
@@ -283,8 +284,7 @@ fn subject_words(subject: &Subject) -> String {
     match subject {
         Subject::Host(inv) | Subject::Released(inv) => format!("host {inv}"),
         Subject::Endpoint(_) | Subject::Record(_) => subject.stated_by().unwrap_or_default(),
-        Subject::Pod(pod) => format!("pod {pod}"),
-        Subject::Endpoints(endpoints) => format!("endpoint {endpoints}"),
+        Subject::Pod(_) | Subject::Endpoints(_) => in_set(subject),
         Subject::Orphan(_) => "no host and no file".to_owned(),
     }
 }

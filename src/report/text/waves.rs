@@ -1,9 +1,8 @@
 //! How a plan goes in waves, and what waits for a later one.
 
-use super::super::host_label::host_label;
+use super::super::host_label::subject_label;
 use super::super::waves::{by_reason, going_now, group_lines};
 use super::TextOptions;
-use crate::claim::Subject;
 use crate::diag::sanitize;
 use crate::plan::Plan;
 
@@ -14,8 +13,7 @@ pub fn lines(plan: &Plan, options: &TextOptions) -> Vec<(usize, String)> {
         return lines;
     }
     lines.extend(group_lines(&plan.waves).into_iter().map(|line| (2, line)));
-    let going: Vec<String> =
-        going_now(plan).into_iter().filter_map(Subject::host).map(|inv| host_label(plan, inv)).collect();
+    let going: Vec<String> = going_now(plan).into_iter().map(|subject| subject_label(plan, subject)).collect();
     let shown = options.shown(going.len());
     let more = if shown < going.len() { format!(" and {} more", going.len() - shown) } else { String::new() };
     if !going.is_empty() {
