@@ -14,7 +14,7 @@ use crate::dns::{RrKey, Rtype};
 use crate::inventory::Inventory;
 use crate::inventory::budgets::{in_service, terms};
 use crate::inventory::model::{Project, ProjectIndex};
-use crate::inventory::pods::{Pod, PodSet};
+use crate::inventory::pods::{Pod, PodMigration, PodSet, PodState, Pods};
 use crate::inventory::rollout::RolloutTerms;
 use crate::inventory::value::Duration;
 use crate::live::{Live, LiveZone};
@@ -44,6 +44,7 @@ pub fn groups_seen(inventory: &Inventory, plan: &Plan) -> Vec<GroupSeen> {
     let seen = |(place, project): (usize, &Project)| GroupSeen {
         group: project.id.clone(),
         in_service: in_service(inventory, ProjectIndex(place as u32)) as u64,
+        unmet: None,
     };
     let of_projects = with_budget.filter(|(_, own)| changed.contains(own.id.as_str())).map(seen);
     let pods = &inventory.pods;
@@ -51,6 +52,7 @@ pub fn groups_seen(inventory: &Inventory, plan: &Plan) -> Vec<GroupSeen> {
     let of_sets = sets.map(|(id, set)| GroupSeen {
         group: id.to_owned(),
         in_service: pods.rows[pods.places_of(set)].iter().filter(|pod| pod.is_enabled).count() as u64,
+        unmet: unmet(inventory, set),
     });
     of_projects.chain(of_sets).collect()
 }
@@ -66,6 +68,8 @@ pub fn pods_seen(inventory: &Inventory, plan: &Plan, was_down: &BTreeSet<Subject
     let pods = &inventory.pods;
     let text = |symbol| inventory.symbols.text(symbol).to_owned();
     let seen = |subject: Subject, pod: &Pod| PodSeen {
+        active: pod.state == PodState::Active,
+        replaces: replaced(pods, pod),
         down: pod.state.is_down(),
         in_service: pod.is_enabled,
         location: pod.location.map(text).unwrap_or_default(),
@@ -79,15 +83,25 @@ pub fn pods_seen(inventory: &Inventory, plan: &Plan, was_down: &BTreeSet<Subject
         Some(seen(subject.clone(), &pods.rows[place]))
     };
     let changed: BTreeSet<&Subject> = plan.changes.iter().flat_map(Change::subjects).collect();
-    let mut all: BTreeMap<Subject, PodSeen> = changed.into_iter().filter_map(row).map(by_subject).collect();
+    let mut all: BTreeMap<Subject, PodSeen> = changed.iter().copied().filter_map(row).map(by_subject).collect();
     for set in changed_sets(plan) {
         let rows = pods.find_set(set).map_or(&[][..], |set| &pods.rows[pods.places_of(set)]);
         let id: Arc<str> = set.into();
         let down = rows.iter().filter(|pod| pod.state.is_down() && pod.is_enabled);
         let subject = |pod: &Pod| Subject::Pod(Box::new(PodName { set: Arc::clone(&id), pod: (&*pod.id).into() }));
-        all.extend(down.map(|pod| by_subject(seen(subject(pod), pod))));
+        // Those that replace a pod of the plan say when its records may go.
+        let new = rows.iter().filter(|pod| replaced(pods, pod).is_some_and(|old| changed.contains(&old)));
+        all.extend(down.chain(new).map(|pod| by_subject(seen(subject(pod), pod))));
     }
     all.into_values().collect()
+}
+
+/// The pod whose records wait for this one; none where its set moves names.
+fn replaced(pods: &Pods, pod: &Pod) -> Option<Subject> {
+    let set = pods.set_of(pod);
+    let old = pod.replaces.as_deref().filter(|_| pod.fault.is_none())?;
+    let copies = set.terms()?.migration == PodMigration::CopyAndRemove;
+    copies.then(|| Subject::Pod(Box::new(PodName { set: (&*set.id).into(), pod: old.into() })))
 }
 
 /// A pod, by its subject.

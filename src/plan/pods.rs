@@ -3,14 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use crate::claim::Subject;
-use crate::document::nullable;
+use crate::document::{nullable, present};
 
-/// A pod that the plan changes, or one of the same set that cannot be reached.
+/// A pod that the plan changes, one that replaces such a pod, or one of the same set that cannot be reached.
 ///
 /// The fields are in the order of their names in documents (RFC 8785 section 3.2.3).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PodSeen {
+    /// Whether the export calls it `active`.
+    pub active: bool,
     /// Whether the export calls it `waiting` or `dead`.
     pub down: bool,
     /// Whether it is in service: budgets count only such pods.
@@ -20,6 +22,9 @@ pub struct PodSeen {
     /// The rack of its node; none where the export names none.
     #[serde(deserialize_with = "nullable")]
     pub rack: Option<String>,
+    /// The pod that it replaces, whose records wait for it; none where its set moves names.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub replaces: Option<Subject>,
     /// The pod.
     pub subject: Subject,
     /// Whether an accepted export called it `waiting` or `dead` since one had it active where its name points: to move the

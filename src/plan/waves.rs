@@ -6,19 +6,22 @@
 use serde::{Deserialize, Serialize};
 
 use crate::claim::Subject;
-use crate::document::{nullable, words};
+use crate::document::{nullable, present, words};
 use crate::inventory::value::Time;
 
-/// A group with a budget: the hosts of a project whose file has `rollout`.
+/// A group with a budget: the hosts of a project whose file has `rollout`, or the pods of a set.
 ///
 /// The fields of this and of what follows are in the order of their names in documents (RFC 8785 section 3.2.3).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GroupSeen {
-    /// Its name: the id of the project.
+    /// Its name: the id of the project or set.
     pub group: String,
     /// How many of it are in service: of a share of these the budget is made.
     pub in_service: u64,
+    /// Why its disruptive changes wait: it does not meet what its project demands, in words; none where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub unmet: Option<String>,
 }
 
 words! {
@@ -32,6 +35,10 @@ words! {
         Canary = "canary",
         /// The gate of its group did not pass.
         Gate = "gate",
+        /// The pod that replaces it is not there yet.
+        Replaces = "replaces",
+        /// Its set does not meet what its project demands.
+        Availability = "availability",
         /// It fits no wave, however long it waits.
         DoesNotFit = "does-not-fit",
     }

@@ -575,6 +575,14 @@ impl ExplainedCode for WaitCode {
                 "The gate of the project says that a further wave must not go now: its service may not be well. The host \
                  goes once the gate passes. Repairs and undos do not wait for it, and `--ignore-gate` goes on without it.",
             ),
+            WaitCode::Replaces => words(
+                "the pod that replaces them is not there yet",
+                "wait until it is `active` and its names have settled",
+            ),
+            WaitCode::Availability => words(
+                "their set does not meet what its project demands",
+                "correct the set, as `zonewright check` says; repairs do not wait",
+            ),
             WaitCode::DoesNotFit => words(
                 "does not fit",
                 "they fit no wave, however long they wait",

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::board::{CanaryPhase, GroupBoard, HeldBack, WaveBoard, WaveCandidate, WaveSchedule};
 use super::flux::{FluxRow, FluxStage, GroupBatch, WaitRecord};
 use super::members::{GroupTerms, RolloutView, UnitMember};
+use super::replaced::Replacements;
 use super::units::{ChangeUnit, hosts_of};
 use crate::claim::Subject;
 use crate::inventory::value::Time;
@@ -48,15 +49,24 @@ impl RolloutChoice {
 pub fn choose(view: &RolloutView<'_>, units: &[ChangeUnit], open: impl IntoIterator<Item = usize>) -> RolloutChoice {
     let mut board = WaveBoard { groups: groups(view), candidates: Vec::new() };
     let mut choice = RolloutChoice::default();
-    let mut shut: Vec<(usize, &str, &str)> = Vec::new();
+    let mut shut: Vec<(usize, &str, HeldBack)> = Vec::new();
+    let replacements = Replacements::of(view);
     let mut members_of: HashMap<usize, Vec<UnitMember<'_>>> = HashMap::new();
     for unit in open {
+        if let Some((group, why)) = replacements.held(view, &units[unit]) {
+            shut.push((unit, group, why));
+            continue;
+        }
         let members = view.members(&units[unit]);
         let is_repair = members.iter().filter(|member| member.is_disruptive).all(|member| member.repairs);
+        if !is_repair && let Some((group, why)) = view.unmet(&members) {
+            shut.push((unit, group, HeldBack { code: WaitCode::Availability, message: why.to_owned() }));
+            continue;
+        }
         // What takes no live value from a subject in service is as free as a repair.
         let is_named = !is_repair && view.is_named(&members);
         if is_named && let Some((group, why)) = view.shut_by(&members) {
-            shut.push((unit, group, why));
+            shut.push((unit, group, HeldBack { code: WaitCode::Gate, message: why.to_owned() }));
             continue;
         }
         if is_repair || is_named {
@@ -92,7 +102,6 @@ pub fn choose(view: &RolloutView<'_>, units: &[ChangeUnit], open: impl IntoItera
         choice.held.insert(unit, why);
     }
     for (unit, group, why) in shut {
-        let why = HeldBack { code: WaitCode::Gate, message: why.to_owned() };
         // It keeps its batch; where it has none, it came up apart from the open one, and is of the next.
         let subjects = hosts_of(&view.plan.changes, &units[unit]).into_iter();
         let known = subjects.filter_map(|(_, subject)| view.memory.waits.get(subject)).find(|own| own.group == group);
@@ -105,7 +114,7 @@ pub fn choose(view: &RolloutView<'_>, units: &[ChangeUnit], open: impl IntoItera
     choice.goes.sort_unstable();
     choice.flux.sort_by(|a, b| a.subject.cmp(&b.subject));
     choice.outdated = outdated(view, &choice);
-    choice.ended = ended(view, &choice);
+    choice.ended = ended(view, units, &choice);
     choice
 }
 
@@ -223,11 +232,16 @@ fn open_batches<'p>(
     batch_of
 }
 
+/// Whether what waits for this reason holds no batch open, and joins the next one.
+fn joins_next(code: WaitCode) -> bool {
+    matches!(code, WaitCode::DoesNotFit | WaitCode::Replaces | WaitCode::Availability)
+}
+
 /// Whether something of a batch waits that the plan is not about.
 fn waits_elsewhere(view: &RolloutView<'_>, board: &WaveBoard<'_>, is_of_batch: impl Fn(&WaitRecord) -> bool) -> bool {
     let mut planned: Option<HashSet<&Subject>> = None;
     view.memory.waits.iter().any(|(subject, record)| {
-        let is_left = is_of_batch(record) && record.wait.code != WaitCode::DoesNotFit && !view.covers(&record.group);
+        let is_left = is_of_batch(record) && !joins_next(record.wait.code) && !view.covers(&record.group);
         let members = || board.candidates.iter().flat_map(|own| &own.members).map(|member| member.subject).collect();
         is_left && !planned.get_or_insert_with(members).contains(subject)
     })
@@ -312,8 +326,9 @@ fn outdated(view: &RolloutView<'_>, choice: &RolloutChoice) -> Vec<(Subject, u64
 
 /// The subjects that waited, and that no longer do: they go, or the plan is about all of their group and does not change
 /// them.
-fn ended(view: &RolloutView<'_>, choice: &RolloutChoice) -> Vec<Subject> {
-    let goes: HashSet<&Subject> = choice.flux.iter().map(|row| &row.subject).collect();
+fn ended(view: &RolloutView<'_>, units: &[ChangeUnit], choice: &RolloutChoice) -> Vec<Subject> {
+    let going = choice.goes.iter().flat_map(|unit| hosts_of(&view.plan.changes, &units[*unit]));
+    let goes: HashSet<&Subject> = going.map(|(_, subject)| subject).collect();
     let is_over = |(subject, record): &(&Subject, &WaitRecord)| {
         !choice.waits.contains_key(subject) && (goes.contains(subject) || view.covers(&record.group))
     };

@@ -191,6 +191,13 @@ impl<'p> RolloutView<'p> {
         disruptive.find_map(|member| Some((member.group, self.shut.get(member.group)?.as_str())))
     }
 
+    /// The first group of a unit that does not meet what its project demands, and in which way.
+    pub fn unmet(&self, members: &[UnitMember<'p>]) -> Option<(&'p str, &'p str)> {
+        let groups = members.iter().filter(|member| member.is_disruptive).map(|member| member.group);
+        let mut seen = groups.filter_map(|group| self.plan.groups.iter().find(|seen| seen.group == group));
+        seen.find_map(|seen| Some((seen.group.as_str(), seen.unmet.as_deref()?)))
+    }
+
     /// Whether the command line names all disruptive subjects of a unit: then nothing holds it back.
     pub fn is_named(&self, members: &[UnitMember<'_>]) -> bool {
         let Some(only) = &self.plan.only else { return false };

@@ -21,6 +21,8 @@ pub mod members;
 
 pub mod board;
 
+pub mod replaced;
+
 pub mod choice;
 
 pub mod wave;

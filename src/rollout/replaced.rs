@@ -1,0 +1,66 @@
+//! Pods that others replace: their records wait until the new pod is there. Pure.
+//!
+//! The old records go once the new pod is active, and its names and the SRV of its set have reached all clients, whatever the
+//! export says of the old pod. So a resolver with a cache always gets one of both.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::board::HeldBack;
+use super::members::RolloutView;
+use super::units::ChangeUnit;
+use crate::claim::Subject;
+use crate::plan::{PodSeen, WaitCode};
+
+/// The pods that others replace, with what is open or under way of the new ones.
+pub struct Replacements<'p> {
+    /// The new pod, by the old one.
+    by_old: BTreeMap<&'p Subject, &'p PodSeen>,
+    /// The pods and endpoints that have a change that is still to be made, or that clients may not have seen.
+    unsettled: HashSet<&'p Subject>,
+}
+
+impl<'p> Replacements<'p> {
+    /// Finds them.
+    pub fn of(view: &RolloutView<'p>) -> Replacements<'p> {
+        let by_old: BTreeMap<&Subject, &PodSeen> =
+            view.plan.pods.iter().filter_map(|seen| Some((seen.replaces.as_ref()?, seen))).collect();
+        let mut unsettled = HashSet::new();
+        if !by_old.is_empty() {
+            let is_of_set = |subject: &&Subject| subject.pod_set().is_some();
+            let changes = view.plan.changes.iter().enumerate().filter(|(place, _)| (view.is_open)(*place));
+            unsettled.extend(changes.flat_map(|(_, change)| change.subjects()).filter(is_of_set));
+            let rows = view.memory.flux.iter().filter(|row| row.is_in_flux(view.now));
+            unsettled.extend(rows.map(|row| &row.subject).filter(is_of_set));
+        }
+        Replacements { by_old, unsettled }
+    }
+
+    /// Why the records of a unit wait for a new pod, with the set; none where they do not.
+    pub fn held(&self, view: &RolloutView<'p>, unit: &ChangeUnit) -> Option<(&'p str, HeldBack)> {
+        if self.by_old.is_empty() {
+            return None;
+        }
+        let changes = unit.changes.iter().map(|place| &view.plan.changes[*place]);
+        let mut replaced = changes.flat_map(|change| change.subjects()).filter_map(|own| self.by_old.get(own));
+        replaced.find_map(|new| {
+            let set = new.subject.pod_set()?;
+            let why = self.unready(new, set)?;
+            let message = format!("{} replaces it, and {why}", new.subject);
+            Some((set, HeldBack { code: WaitCode::Replaces, message }))
+        })
+    }
+
+    /// Why a new pod does not take the place of the old one yet.
+    fn unready(&self, new: &PodSeen, set: &str) -> Option<&'static str> {
+        let mut others = self.unsettled.iter();
+        if !new.active {
+            Some("is not `active` yet")
+        } else if self.unsettled.contains(&new.subject) {
+            Some("its names have not settled")
+        } else if others.any(|own| matches!(own, Subject::Endpoints(_)) && own.pod_set() == Some(set)) {
+            Some("the SRV of the set have not settled")
+        } else {
+            None
+        }
+    }
+}
