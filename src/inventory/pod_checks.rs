@@ -44,6 +44,10 @@ const NAMED: usize = 3;
 /// Warns of sets that do not fit their pods.
 pub fn check(inventory: &Inventory) -> Diagnostics {
     let mut warnings = Diagnostics::default();
+    // A part of the pods shows nothing of their sets.
+    if inventory.pods.trust.doubt().is_some() {
+        return warnings;
+    }
     let hosts = KnownHosts::of(inventory);
     for (place, set) in inventory.pods.sets.iter().enumerate() {
         let Some(terms) = set.terms() else { continue };
@@ -89,7 +93,8 @@ impl SetView<'_> {
                 "at least one pod may be unavailable, or nothing could ever change",
                 "write `unavailability_budget: 1` if one is meant".to_owned(),
             ),
-            MaxUnavailable::Share(_) | MaxUnavailable::Number(_) if allowed >= count => (
+            // A set of one pod has no smaller budget; that it is small is said by itself.
+            MaxUnavailable::Share(_) | MaxUnavailable::Number(_) if allowed >= count.max(2) => (
                 format!("the budget, {allowed}, is all of the pods in service: there are {count}"),
                 "such a budget lets all of them be unavailable at once",
                 "write a smaller number, or a share such as `10%`".to_owned(),
@@ -119,7 +124,7 @@ impl SetView<'_> {
         Some(
             warning
                 .rule("a set needs 3 enabled pods, so that it works while one moves and one fails")
-                .hint("add pods, or remove the set"),
+                .hint("add pods, or enable those that are disabled"),
         )
     }
 
@@ -191,7 +196,7 @@ impl SetView<'_> {
             (None, Some(node)) => *known.entry(node).or_insert_with(|| hosts.has(self.inventory.symbols.text(node))),
             (None, None) => true,
         };
-        let lacking: Vec<&Pod> = self.pods.iter().filter(|pod| !is_known(pod)).collect();
+        let lacking: Vec<&Pod> = self.pods.iter().filter(|pod| pod.state.is_placed() && !is_known(pod)).collect();
         let mut origins: Vec<Origin> = lacking.iter().map(|pod| pod.origin).collect();
         origins.sort_unstable();
         let first = lacking.iter().min_by_key(|pod| pod.origin)?;
