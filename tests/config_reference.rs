@@ -1,4 +1,4 @@
-//! docs/config.md is what the JSON Schemas of zonewright.toml and of project files say.
+//! docs/config.md is what the JSON Schemas of zonewright.toml, project files and the files of sets say.
 //!
 //! `UPDATE_DOCS=1 cargo test --test config_reference` writes it anew, for `git diff` to judge.
 
@@ -63,14 +63,24 @@ const FILES: &[File] = &[
             ("An entry of `limits: hosts`", "/$defs/limit"),
         ],
     },
+    File {
+        heading: "pod-sets/*.yaml",
+        schema: "schemas/pod-set.schema.json",
+        tables: &[
+            ("The file of a set of pods", ""),
+            ("`names`", "/properties/names"),
+            ("`rollout` of a set", "/properties/rollout"),
+            ("An entry of `endpoints`", "/$defs/endpoint"),
+        ],
+    },
 ];
 
 /// What the page says before the tables.
 const INTRODUCTION: &str = "\
 # Configuration reference
 
-Every key of `zonewright.toml` and of project files, with its values and its default. This page is made from the JSON
-Schemas that `zonewright schema config` and `zonewright schema project` print, and a test compares it with them.
+Every key of `zonewright.toml`, of project files and of the files of sets of pods, with its values and its default. This page is made
+from the JSON Schemas that `zonewright schema config`, `schema project` and `schema pod-set` print, and a test compares it with them.
 [editors.md](editors.md) says how an editor uses them. [workspace.md](workspace.md), [targets.md](targets.md) and
 [netbox.md](netbox.md) explain the same keys at length, with examples and with the result of each mistake.
 

@@ -11,6 +11,7 @@ pub fn run(args: &SchemaArgs) -> Result<Exit, CommandFailure> {
     let kind = match args.kind {
         SchemaKindArg::Config => report::SchemaKind::Config,
         SchemaKindArg::Project => report::SchemaKind::Project,
+        SchemaKindArg::PodSet => report::SchemaKind::PodSet,
         SchemaKindArg::Explain => report::SchemaKind::Explain,
         SchemaKindArg::Plan => report::SchemaKind::Plan,
         SchemaKindArg::Drift => report::SchemaKind::Drift,

@@ -52,6 +52,8 @@ pub enum SchemaKindArg {
     Config,
     /// A project file.
     Project,
+    /// The file of a set of pods.
+    PodSet,
     /// The plan document.
     Plan,
     /// The document of `doctor`.

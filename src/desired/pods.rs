@@ -13,6 +13,7 @@ use super::records::{ClaimSource, StatedClaim, StatedFault, StatedSubject};
 use crate::claim::{
     EndpointSetName, IfForeign, PodName, RrsetClaim, Rule, Subject, TtlHold, Want, WantedTtl, WantedValue,
 };
+use crate::diag::Origin;
 use crate::dns::reverse::reverse_name;
 use crate::dns::{Name, NameRef, Rdata, Rtype, address_type};
 use crate::inventory::Inventory;
@@ -199,8 +200,7 @@ fn of_set(
     }
     let subject = |(name, endpoints): (String, Vec<&EndpointSpec>)| {
         let case = EndpointCase { inventory, live, set, terms };
-        let by_new_name = |pod: &Pod| pod.transient_name(terms, &inventory.symbols).and_then(Result::ok);
-        let claims = case.claims(&endpoints, &|pod| by_new_name(pod).into_iter().collect());
+        let claims = case.claims(&endpoints, &ByNewNames { inventory, terms });
         StatedSubject {
             subject: Subject::Endpoints(Box::new(EndpointSetName { set: Arc::clone(id), name: name.as_str().into() })),
             source: ClaimSource::Pods(set),
@@ -214,6 +214,34 @@ fn of_set(
         }
     };
     named.into_iter().map(subject).collect()
+}
+
+/// By which names pods are listed.
+pub trait ListedNames {
+    /// The names of a pod that is to be listed; none where it cannot be yet.
+    fn of(&self, pod: &Pod) -> Vec<Name>;
+
+    /// The names of the pod that one replaces, as long as the new one is not listed.
+    fn of_replaced(&self, pod: &Pod) -> Vec<Name>;
+}
+
+/// Each pod is listed by the name of its placement, whatever is live.
+struct ByNewNames<'a> {
+    /// The inventory.
+    inventory: &'a Inventory,
+    /// What the owner of the set says.
+    terms: &'a PodSetTerms,
+}
+
+impl ListedNames for ByNewNames<'_> {
+    fn of(&self, pod: &Pod) -> Vec<Name> {
+        let name = pod.transient_name(self.terms, &self.inventory.symbols).and_then(Result::ok);
+        name.into_iter().collect()
+    }
+
+    fn of_replaced(&self, _: &Pod) -> Vec<Name> {
+        Vec::new()
+    }
 }
 
 /// The endpoints of a set, with what their claims depend on.
@@ -234,12 +262,12 @@ impl EndpointCase<'_> {
     ///
     /// Where the name has the location in it, each location that has a pod has an RRset, and an RRset that is live for
     /// another location goes.
-    pub fn claims(&self, endpoints: &[&EndpointSpec], listed: &dyn Fn(&Pod) -> Vec<Name>) -> Vec<StatedClaim> {
+    pub fn claims(&self, endpoints: &[&EndpointSpec], listed: &dyn ListedNames) -> Vec<StatedClaim> {
         endpoints.iter().flat_map(|endpoint| self.of_endpoint(endpoint, listed)).collect()
     }
 
     /// The claims of one endpoint.
-    fn of_endpoint(&self, endpoint: &EndpointSpec, listed: &dyn Fn(&Pod) -> Vec<Name>) -> Vec<StatedClaim> {
+    fn of_endpoint(&self, endpoint: &EndpointSpec, listed: &dyn ListedNames) -> Vec<StatedClaim> {
         let pods = &self.inventory.pods;
         let rows = &pods.rows[pods.places_of(self.set)];
         let mut rrsets: BTreeMap<String, BTreeMap<Rdata, WantedValue>> = BTreeMap::new();
@@ -250,12 +278,20 @@ impl EndpointCase<'_> {
         for label in self.live_labels(endpoint) {
             rrsets.entry(label).or_default();
         }
-        let is_listed = |pod: &&Pod| pod.is_enabled && endpoint.states.contains(&pod.state) && pod.fault.is_none();
-        for pod in rows.iter().filter(is_listed) {
+        let is_listed = |pod: &Pod| pod.is_enabled && endpoint.states.contains(&pod.state) && pod.fault.is_none();
+        for pod in rows {
+            let names = if is_listed(pod) { listed.of(pod) } else { Vec::new() };
+            if names.is_empty() {
+                // Until it is listed itself, the pod that it replaces is.
+                for name in listed.of_replaced(pod) {
+                    self.keep_listed(endpoint, (&name, pod.origin), &mut rrsets);
+                }
+                continue;
+            }
             let location = pod.location.map_or("", |location| self.inventory.symbols.text(location));
             let Ok(label) = endpoint.name.label(&PodFields { location, ..PodFields::default() }) else { continue };
             let values = rrsets.entry(label).or_default();
-            for name in listed(pod) {
+            for name in names {
                 let rdata = Rdata::of_srv([0, 0, endpoint.port], name.as_name());
                 let evidence = vec![pod.origin, endpoint.origin];
                 values.insert(rdata.clone(), WantedValue { rdata, evidence });
@@ -275,6 +311,24 @@ impl EndpointCase<'_> {
             Some(StatedClaim { claim, origin: endpoint.origin })
         };
         rrsets.into_iter().filter_map(claim).collect()
+    }
+
+    /// Leaves a name in each live SRV of an endpoint that lists it; with the row that says so.
+    fn keep_listed(
+        &self,
+        endpoint: &EndpointSpec,
+        (name, row): (&Name, Origin),
+        rrsets: &mut BTreeMap<String, BTreeMap<Rdata, WantedValue>>,
+    ) {
+        let rdata = Rdata::of_srv([0, 0, endpoint.port], name.as_name());
+        for (label, values) in rrsets {
+            let live = self.owner(label, endpoint).and_then(|owner| self.live.rrset(owner.as_name(), Rtype::SRV));
+            let mut live = live.into_iter().flat_map(|found| found.rrset.rdata());
+            if live.any(|own| own.octets == rdata.as_octets()) {
+                let evidence = vec![row, endpoint.origin];
+                values.insert(rdata.clone(), WantedValue { rdata: rdata.clone(), evidence });
+            }
+        }
     }
 
     /// The owner name of an SRV (RFC 2782).

@@ -6,7 +6,7 @@
 use super::context::RuleContext;
 use super::pod_names::is_of_pod;
 use crate::claim::{PodName, Subject};
-use crate::desired::pods::{EndpointCase, addresses_of};
+use crate::desired::pods::{EndpointCase, ListedNames, addresses_of};
 use crate::desired::records::{ClaimSource, StatedClaim};
 use crate::dns::{Name, NameRef, Rtype};
 use crate::inventory::pods::{Pod, PodSetIndex, PodSetTerms, PodState};
@@ -30,17 +30,11 @@ pub fn claims(context: &RuleContext<'_>, place: usize, is_open: &dyn Fn(usize) -
     let Some(terms) = pods.sets[set.0 as usize].terms() else { return Vec::new() };
     // What a claim leaves open is chosen by the reference, for all copies.
     let live = context.view.map_or(context.live, |view| view.reference);
-    let listing = Listing { context, live, set: *set, terms };
-    let first = listing.first_subject();
     let rows = pods.places_of(*set);
-    let listed = |pod: &Pod| {
-        let row = pods.place_of(*set, &pod.id).filter(|_| first.is_some());
-        let subject = row.and_then(|row| Some(first? + (row - rows.start)));
-        listing.names(pod, subject.is_some_and(is_open))
-    };
+    let listing = Listing { context, live, set: *set, terms, first_row: rows.start, is_open };
     let endpoints = terms.endpoints.iter().filter(|endpoint| endpoint.name.to_string() == *own.name);
     let case = EndpointCase { inventory: context.inventory, live, set: *set, terms };
-    case.claims(&endpoints.collect::<Vec<_>>(), &listed)
+    case.claims(&endpoints.collect::<Vec<_>>(), &listing)
 }
 
 /// The pods of a set, as far as they are live.
@@ -53,6 +47,29 @@ struct Listing<'a, 'c> {
     set: PodSetIndex,
     /// What its owner says.
     terms: &'a PodSetTerms,
+    /// The place of the row of its first pod.
+    first_row: usize,
+    /// Whether the rules of the subject of a pod run, by its place, and nothing blocks it.
+    is_open: &'a dyn Fn(usize) -> bool,
+}
+
+impl ListedNames for Listing<'_, '_> {
+    fn of(&self, pod: &Pod) -> Vec<Name> {
+        let row = self.context.inventory.pods.place_of(self.set, &pod.id);
+        let subject = self.first_subject().zip(row).map(|(first, row)| first + (row - self.first_row));
+        self.names(pod, subject.is_some_and(self.is_open))
+    }
+
+    fn of_replaced(&self, pod: &Pod) -> Vec<Name> {
+        let Some(old) = pod.replaced(self.terms) else { return Vec::new() };
+        let pods = &self.context.inventory.pods;
+        let row = pods.place_of(self.set, old).map(|place| &pods.rows[place]);
+        // Clients are not led to a pod that is known to be dead.
+        if row.is_some_and(|row| row.state.is_down() || !row.is_enabled) {
+            return Vec::new();
+        }
+        self.live_names(old)
+    }
 }
 
 impl Listing<'_, '_> {
@@ -75,7 +92,7 @@ impl Listing<'_, '_> {
                 return vec![transient];
             }
         }
-        self.live_names(pod)
+        self.live_names(&pod.id)
     }
 
     /// Whether a name has just the addresses of a pod.
@@ -101,19 +118,28 @@ impl Listing<'_, '_> {
         is_moved && [Rtype::AAAA, Rtype::A].into_iter().any(goes)
     }
 
-    /// The names of earlier placements of a pod by which the name that stays has its live addresses.
-    fn live_names(&self, pod: &Pod) -> Vec<Name> {
-        let Ok(constant) = pod.constant_name(self.terms, &self.context.inventory.symbols) else { return Vec::new() };
-        let at_constant =
-            [Rtype::AAAA, Rtype::A].into_iter().filter_map(|rtype| self.live.rrset(constant.as_name(), rtype));
+    /// The names of placements of a pod by which the name that stays with it has its live addresses.
+    fn live_names(&self, pod: &str) -> Vec<Name> {
+        let Some(constant) = self.constant_name(pod) else { return Vec::new() };
+        let types = [Rtype::AAAA, Rtype::A].into_iter();
+        let at_constant = types.filter_map(|rtype| self.live.rrset(constant.as_name(), rtype));
         let addresses = at_constant.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address());
         let mut names: Vec<Name> = addresses
             .flat_map(|address| self.live.holding(address))
             .map(|found| found.rrset.owner().as_name().to_name())
-            .filter(|name| is_of_pod(self.terms, &pod.id, name.as_name()))
+            .filter(|name| is_of_pod(self.terms, pod, name.as_name()))
             .collect();
-        names.sort_unstable();
+        names.sort_unstable_by(|one, other| one.as_name().cmp_text(other.as_name()));
         names.dedup();
         names
+    }
+
+    /// The name that stays with a pod, by its id.
+    fn constant_name(&self, pod: &str) -> Option<Name> {
+        let RuleContext { inventory, .. } = *self.context;
+        match inventory.pods.place_of(self.set, pod) {
+            Some(place) => inventory.pods.rows[place].constant_name(self.terms, &inventory.symbols).ok(),
+            None => Pod::constant_name_of(pod, self.terms),
+        }
     }
 }

@@ -5,7 +5,6 @@ use std::net::IpAddr;
 
 use super::context::RuleContext;
 use super::orphans::{self, Orphan, ProjectDomains};
-use super::pod_names::PodNameFate;
 use super::protect;
 use super::protect::is_untouchable;
 use crate::change::{Change, DelayedRrset};
@@ -185,7 +184,7 @@ fn remedy(context: &RuleContext<'_>, orphan: &Orphan<'_>, project: Option<(Proje
              {inv} --write` frees it"
         );
     }
-    if let PodNameFate::Goes(project) = orphan.fate {
+    if let Some(project) = orphan.fate.project() {
         return remedy_of_pods(context, project);
     }
     let Some((project, is_searched)) = project else { return by_hand("the name is in no project's domain") };

@@ -88,20 +88,25 @@ pub fn remove(context: &RuleContext<'_>, orphans: &[Orphan<'_>]) -> Vec<RuleAct>
         let name = orphan.name.as_name();
         let Some(first) = orphan.address_rrsets().next().filter(|_| !is_untouchable(context, name)) else { continue };
         let of_hosts = || domains.project_of(name).filter(|project| !rests && removes(context, *project));
-        let project = match orphan.fate {
-            PodNameFate::Goes(project) => Some(project).filter(|project| pod_names.removes(*project)),
-            PodNameFate::OfNoSet | PodNameFate::Stays => of_hosts(),
+        let project = match orphan.fate.project() {
+            Some(project) => Some(project).filter(|project| pod_names.removes(*project)),
+            None => of_hosts(),
         };
         let Some(project) = project else { continue };
-        let subject =
-            Subject::Orphan(OrphanName { pool: context.pool_of(first.zone).clone(), name: orphan.name.clone() });
+        let (subject, rule) = match &orphan.fate {
+            PodNameFate::Replaced(_, old) => (Subject::Pod(old.clone()), Rule::NotStated),
+            PodNameFate::OfNoSet | PodNameFate::Stays | PodNameFate::Goes(_) => {
+                let (pool, name) = (context.pool_of(first.zone).clone(), orphan.name.clone());
+                (Subject::Orphan(OrphanName { pool, name }), Rule::Orphan)
+            }
+        };
         if !context.selection.includes_subject(&subject, project) {
             continue;
         }
         let actor = RuleActor { subject, project, by_right: false };
         let evidence = context.settings(project).map(|settings| settings.policy_origin);
         let mut remove = |found: LiveRrset<'_>, rdata: Rdata| {
-            acts.push(RuleAct::removal(found, rdata, Rule::Orphan, actor.clone(), evidence));
+            acts.push(RuleAct::removal(found, rdata, rule, actor.clone(), evidence));
         };
         for found in orphan.address_rrsets() {
             found.rrset.rdata().for_each(|rdata| remove(found, rdata.to_rdata()));

@@ -8,9 +8,11 @@ use std::collections::{HashMap, HashSet};
 
 use super::context::RuleContext;
 use super::own;
+use crate::claim::PodName;
+use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, Rtype};
 use crate::inventory::model::{Policy, ProjectIndex};
-use crate::inventory::pods::{Pod, PodSetIndex, PodSetTerms};
+use crate::inventory::pods::{Pod, PodMigration, PodSetIndex, PodSetTerms};
 
 /// Whether a name is one that placements of a pod have.
 pub fn is_of_pod(terms: &PodSetTerms, pod: &str, name: NameRef<'_>) -> bool {
@@ -19,7 +21,7 @@ pub fn is_of_pod(terms: &PodSetTerms, pod: &str, name: NameRef<'_>) -> bool {
 }
 
 /// What happens to a name that no pod has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PodNameFate {
     /// It is of no set.
     OfNoSet,
@@ -27,6 +29,18 @@ pub enum PodNameFate {
     Stays,
     /// Its records go, for this project.
     Goes(ProjectIndex),
+    /// Its records go, for this project, as those of a pod that another replaces.
+    Replaced(ProjectIndex, Box<PodName>),
+}
+
+impl PodNameFate {
+    /// The project for which its records go.
+    pub fn project(&self) -> Option<ProjectIndex> {
+        match self {
+            PodNameFate::OfNoSet | PodNameFate::Stays => None,
+            PodNameFate::Goes(project) | PodNameFate::Replaced(project, _) => Some(*project),
+        }
+    }
 }
 
 /// The domains of sets of pods, and what is live there.
@@ -69,6 +83,9 @@ impl<'a, 'c> PodNames<'a, 'c> {
                 return if stays { PodNameFate::Stays } else { PodNameFate::Goes(terms.project) };
             }
         }
+        if let Some((project, old)) = sets.iter().filter_map(of_set).find_map(|own| self.replaced(own, label, name)) {
+            return PodNameFate::Replaced(project, old);
+        }
         // A name that hosts of a project may have, too, is left to the rules of hosts.
         if self.is_of_hosts(name) {
             return PodNameFate::OfNoSet;
@@ -81,6 +98,32 @@ impl<'a, 'c> PodNames<'a, 'c> {
             Some((_, terms)) => PodNameFate::Goes(terms.project),
             None => PodNameFate::OfNoSet,
         }
+    }
+
+    /// The pod that is gone, that another replaces, and whose name this is. As soon as another pod has an address of it, it is
+    /// as any other name that no pod has.
+    fn replaced(
+        &self,
+        (set, terms): (PodSetIndex, &PodSetTerms),
+        label: &[u8],
+        name: NameRef<'_>,
+    ) -> Option<(ProjectIndex, Box<PodName>)> {
+        let pods = &self.context.inventory.pods;
+        if terms.migration != PodMigration::CopyAndRemove {
+            return None;
+        }
+        let constant = pods.rows[pods.places_of(set)].iter().filter_map(|pod| pod.replaced(terms));
+        let mut old = constant.filter(|old| pods.place_of(set, old).is_none());
+        let old = old.find(|old| {
+            terms.transient.may_give_for(old, label)
+                || Pod::constant_name_of(old, terms).is_some_and(|constant| constant.as_name() == name)
+        })?;
+        let live = [Rtype::AAAA, Rtype::A].into_iter().filter_map(|rtype| self.context.live.rrset(name, rtype));
+        let mut addresses = live.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address());
+        let is_had = addresses
+            .any(|address| self.context.stated.on(ReverseName::of(address).as_name(), Rtype::PTR).next().is_some());
+        let name = || PodName { set: (&*pods.sets[set.0 as usize].id).into(), pod: old.into() };
+        (!is_had).then(|| (terms.project, Box::new(name())))
     }
 
     /// Whether own names of pods go under the policy of a project.

@@ -103,6 +103,7 @@ fn things(export: &Export) -> &'static str {
         "addresses" => "interfaces",
         "net_layout" => "VLANs",
         "records" => "names",
+        "pods" => "pods",
         _ => "hosts",
     }
 }

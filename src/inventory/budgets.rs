@@ -5,7 +5,7 @@ use super::model::{Host, HostStatus, Project, ProjectIndex, ZoneSpec};
 use super::rollout::{MaxUnavailable, RolloutTerms, SettleTime};
 use super::value::{Duration, Percent};
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::dns::Ttl;
+use crate::dns::{Name, Ttl};
 
 /// The code of a budget that does not fit its hosts.
 const BUDGET: &str = "rollout-budget";
@@ -20,7 +20,8 @@ pub fn check(inventory: &Inventory) -> Diagnostics {
         let project_index = ProjectIndex(place as u32);
         let Some(terms) = terms(project) else { continue };
         let in_service = in_service(inventory, project_index);
-        let found = [budget_warning(terms, in_service), settle_warning(inventory, project_index, terms)];
+        let settle = ttl(inventory, project_index).and_then(|ttl| settle_warning(terms, ttl));
+        let found = [budget_warning(terms, in_service), settle];
         found.into_iter().flatten().for_each(|warning| warnings.push(warning));
     }
     warnings
@@ -63,13 +64,22 @@ fn budget_warning(terms: &RolloutTerms, in_service: usize) -> Option<Diagnostic>
     Some(Diagnostic::warning(BUDGET, terms.budget_origin, message).rule(rule).hint(hint))
 }
 
-/// Warns of a time that is shorter than the TTL of the records.
-fn settle_warning(inventory: &Inventory, project: ProjectIndex, terms: &RolloutTerms) -> Option<Diagnostic> {
-    let SettleTime::Fixed(settle) = terms.settle else { return None };
+/// The TTL of the records of a project's hosts.
+fn ttl(inventory: &Inventory, project: ProjectIndex) -> Option<Ttl> {
     let domain = &inventory.projects[project.0 as usize].admin.as_ref()?.dns_domain;
+    let zone = zone_of(inventory, domain);
+    Some(zone.map_or(Ttl::DEFAULT, |zone| inventory.wanted_ttl(project, zone)))
+}
+
+/// The zone of a domain, where zonewright.toml has it.
+pub fn zone_of<'i>(inventory: &'i Inventory, domain: &Name) -> Option<&'i ZoneSpec> {
     let holds = |zone: &&ZoneSpec| domain.as_name().is_at_or_below(zone.name.as_name());
-    let zone = inventory.config.zones.iter().filter(holds).max_by_key(|zone| zone.name.as_name().as_wire().len());
-    let ttl = zone.map_or(Ttl::DEFAULT, |zone| inventory.wanted_ttl(project, zone));
+    inventory.config.zones.iter().filter(holds).max_by_key(|zone| zone.name.as_name().as_wire().len())
+}
+
+/// Warns of a time that is shorter than the TTL of the records.
+pub fn settle_warning(terms: &RolloutTerms, ttl: Ttl) -> Option<Diagnostic> {
+    let SettleTime::Fixed(settle) = terms.settle else { return None };
     if settle >= Duration::from(ttl) {
         return None;
     }

@@ -39,6 +39,8 @@ pub mod pod_template;
 
 pub mod pods;
 
+pub mod pod_clashes;
+
 pub mod model;
 
 pub mod by_inv;
@@ -54,6 +56,8 @@ pub mod near_type;
 pub mod outside;
 
 pub mod budgets;
+
+pub mod pod_checks;
 
 pub mod read;
 

@@ -532,6 +532,8 @@ pub struct ProjectSettings {
     pub policy_origin: Origin,
     /// How many of its hosts may change within a period; in the file's order.
     pub limits: Vec<HostLimit>,
+    /// Whether changes that take addresses from pods wait while their set cannot afford to lose pods.
+    pub requires_availability: bool,
     /// How its hosts are rolled out; none where nothing is said, and all of a plan goes at once.
     pub rollout: Option<RolloutTerms>,
 }

@@ -81,6 +81,16 @@ impl Pods {
         first..first + self.rows[first..].partition_point(|pod| pod.set == set)
     }
 
+    /// The place of the pod of a set that replaces another one, by the id of that; none where the set moves names.
+    pub fn successor(&self, set: PodSetIndex, id: &str) -> Option<usize> {
+        let copies = self.sets[set.0 as usize].terms()?.migration == PodMigration::CopyAndRemove;
+        let mut places = self.places_of(set).filter(|_| copies);
+        places.find(|place| {
+            let pod = &self.rows[*place];
+            pod.fault.is_none() && pod.replaces.as_deref() == Some(id)
+        })
+    }
+
     /// The place of a pod, by its id.
     pub fn place_of(&self, set: PodSetIndex, id: &str) -> Option<usize> {
         self.rows.binary_search_by(|pod| (pod.set, &*pod.id).cmp(&(set, id))).ok()
@@ -255,6 +265,12 @@ impl Pod {
         Some(Placement::of(symbols.text(node), &self.addresses))
     }
 
+    /// The id of the pod that it replaces, in a set whose names are copied.
+    pub fn replaced<'p>(&'p self, terms: &PodSetTerms) -> Option<&'p str> {
+        let old = self.replaces.as_deref().filter(|_| self.fault.is_none());
+        old.filter(|_| terms.migration == PodMigration::CopyAndRemove)
+    }
+
     /// The name that stays with it.
     ///
     /// Errors: the template gives no label that DNS allows.
@@ -268,6 +284,12 @@ impl Pod {
     pub fn transient_name(&self, terms: &PodSetTerms, symbols: &Symbols) -> Option<Result<Name, PodNameError>> {
         let placement = self.placement(symbols)?;
         Some(self.name(&terms.transient, Some(placement), terms, symbols))
+    }
+
+    /// The name that stays with a pod of which nothing but the id is known; none where its template needs more.
+    pub fn constant_name_of(id: &str, terms: &PodSetTerms) -> Option<Name> {
+        let fields = PodFields { pod: id, ..PodFields::default() };
+        terms.constant.expand(&fields, terms.domain.as_name()).ok()
     }
 
     /// The name that a template gives it.

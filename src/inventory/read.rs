@@ -12,6 +12,7 @@ use super::config::settings::{self, Settings};
 use super::config::toml;
 use super::model::{Config, Export, Inventory, Project, SourceTrust, Trust};
 use super::node::SourceText;
+use super::pod_clashes;
 use super::pods::{PodSet, Pods};
 use super::reports;
 use super::source::{NAMES_LOCK, Occurrence, SourceSpec};
@@ -188,6 +189,7 @@ fn load(
     sources::warn_of_left_out(&mut draft, &workspace.files);
     let projects = projects::join(&mut draft, settings.admins, project_files, &mut workspace.diagnostics);
     pod_sets::join(&mut draft.pods, pod_sets, &project_ids, &projects, &mut workspace.diagnostics);
+    pod_clashes::mark(&mut draft.pods, &draft.symbols, &workspace.files, &mut workspace.diagnostics);
     let OpenWorkspace { folder, mut files, inputs, mut diagnostics } = workspace;
     files.mark_crowded(&draft.crowded);
     diagnostics.append(draft.found);

@@ -8,7 +8,7 @@ use super::findings::Findings;
 use super::inputs::load;
 use super::settings::state_address;
 use crate::inventory::value::Time;
-use crate::inventory::{budgets, outside};
+use crate::inventory::{budgets, outside, pod_checks};
 use crate::names::short;
 use crate::progress::Progress;
 use crate::provider::outage;
@@ -34,6 +34,7 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> WorkspaceC
     diagnostics.append(short::check(&inventory));
     diagnostics.append(outside::check(&inventory));
     diagnostics.append(budgets::check(&inventory));
+    diagnostics.append(pod_checks::check(&inventory));
     diagnostics.settle();
     let state = open_to_read(&state_address(workspace, &inventory.config));
     let held = state.and_then(|state| accepted::hold_against(&mut inventory, state.as_deref()));

@@ -153,7 +153,7 @@ fn next_start(ran: &ApplyRun, now: Time) -> Option<Time> {
     }
     // When a gate passes, or a host answers, is not known: they are asked again.
     let may_go = |waiting: &WaitingSubject| match waiting.code {
-        WaitCode::DoesNotFit => None,
+        WaitCode::DoesNotFit | WaitCode::Availability => None,
         _ => Some(waiting.until.unwrap_or_else(|| now.plus(ASK_AGAIN))),
     };
     let earliest = ran.waiting.iter().filter_map(may_go).min()?.max(now.plus(AGAIN));

@@ -11,12 +11,12 @@ use crate::change::Change;
 use crate::claim::{PodName, Subject};
 use crate::diag::Problem;
 use crate::dns::{RrKey, Rtype};
-use crate::inventory::Inventory;
 use crate::inventory::budgets::{in_service, terms};
 use crate::inventory::model::{Project, ProjectIndex};
-use crate::inventory::pods::{Pod, PodMigration, PodSet, PodState, Pods};
+use crate::inventory::pods::{Pod, PodSet, PodSetIndex, PodState, Pods};
 use crate::inventory::rollout::RolloutTerms;
 use crate::inventory::value::Duration;
+use crate::inventory::{Inventory, pod_checks};
 use crate::live::{Live, LiveZone};
 use crate::plan::{GroupSeen, Plan, PodSeen};
 use crate::rollout::units::units;
@@ -52,9 +52,16 @@ pub fn groups_seen(inventory: &Inventory, plan: &Plan) -> Vec<GroupSeen> {
     let of_sets = sets.map(|(id, set)| GroupSeen {
         group: id.to_owned(),
         in_service: pods.rows[pods.places_of(set)].iter().filter(|pod| pod.is_enabled).count() as u64,
-        unmet: unmet(inventory, set),
+        unmet: demands(inventory, set).then(|| pod_checks::unmet(inventory, set)).flatten(),
     });
     of_projects.chain(of_sets).collect()
+}
+
+/// Whether the project of a set demands that it can lose pods.
+fn demands(inventory: &Inventory, set: PodSetIndex) -> bool {
+    let project = inventory.pods.sets[set.0 as usize].project();
+    let settings = project.and_then(|project| inventory.projects[project.0 as usize].file.settings());
+    settings.is_some_and(|settings| settings.requires_availability)
 }
 
 /// The sets of which a plan changes something.
@@ -99,9 +106,8 @@ pub fn pods_seen(inventory: &Inventory, plan: &Plan, was_down: &BTreeSet<Subject
 /// The pod whose records wait for this one; none where its set moves names.
 fn replaced(pods: &Pods, pod: &Pod) -> Option<Subject> {
     let set = pods.set_of(pod);
-    let old = pod.replaces.as_deref().filter(|_| pod.fault.is_none())?;
-    let copies = set.terms()?.migration == PodMigration::CopyAndRemove;
-    copies.then(|| Subject::Pod(Box::new(PodName { set: (&*set.id).into(), pod: old.into() })))
+    let old = pod.replaced(set.terms()?)?;
+    Some(Subject::Pod(Box::new(PodName { set: (&*set.id).into(), pod: old.into() })))
 }
 
 /// A pod, by its subject.

@@ -11,6 +11,8 @@ pub enum SchemaKind {
     Config,
     /// projects/*.yaml.
     Project,
+    /// pod-sets/*.yaml.
+    PodSet,
     /// What `doctor` finds.
     Doctor,
     /// What `apply` prints as JSON.
@@ -41,6 +43,7 @@ pub fn schema(kind: SchemaKind) -> &'static str {
         SchemaKind::Event => include_str!("../../schemas/event.schema.json"),
         SchemaKind::Doctor => include_str!("../../schemas/doctor.schema.json"),
         SchemaKind::Project => include_str!("../../schemas/project.schema.json"),
+        SchemaKind::PodSet => include_str!("../../schemas/pod-set.schema.json"),
     }
 }
 
@@ -53,11 +56,12 @@ pub mod tests {
     use crate::plan::{BlockCode, NoticeCode, Rule, SealedPlan, SkipCode, document, fixture};
 
     /// All schemas.
-    const ALL: [SchemaKind; 11] = [
+    const ALL: [SchemaKind; 12] = [
         SchemaKind::Plan,
         SchemaKind::Explain,
         SchemaKind::Config,
         SchemaKind::Project,
+        SchemaKind::PodSet,
         SchemaKind::Doctor,
         SchemaKind::Apply,
         SchemaKind::Drift,
@@ -183,12 +187,56 @@ pub mod tests {
         })
     }
 
+    /// The file of a set of pods in which every key occurs.
+    fn pod_set() -> Value {
+        json!({
+            "id": "shop-web",
+            "project": "shop",
+            "domain": "web.shop.example.net",
+            "names": {"constant": "{pod}", "transient": "{pod}-{placement}"},
+            "ttl": 60,
+            "unavailability_budget": 2,
+            "migration": "move",
+            "min_interval": "1h",
+            "rollout": {"canary": 1, "one_location_at_a_time": true, "settle": "ttl", "gate": "g", "probe": "p"},
+            "endpoints": [
+                {"name": "http", "protocol": "tcp", "port": 8080, "states": ["active"], "labels": {"shard": "1"}},
+            ],
+        })
+    }
+
+    #[test]
+    fn sets_with_anything_else_in_them_do_not_fit() {
+        let set = pod_set();
+        for edit in [
+            ("/id", json!("a/b")),
+            ("/project", Value::Null),
+            ("/domain", Value::Null),
+            ("/names/constant", json!("{rack}")),
+            ("/names/other", json!("{pod}")),
+            ("/ttl", json!(-1)),
+            ("/unavailability_budget", json!(0)),
+            ("/migration", json!("copy")),
+            ("/min_interval", json!(60)),
+            ("/rollout/max_unavailable", json!(2)),
+            ("/endpoints/0/port", json!(0)),
+            ("/endpoints/0/protocol", json!("_tcp")),
+            ("/endpoints/0/states", json!([])),
+            ("/endpoints/0/states", json!(["waiting"])),
+            ("/endpoints/0/labels/shard", json!(1)),
+            ("/colour", json!(1)),
+        ] {
+            assert!(!fits(SchemaKind::PodSet, &set, std::slice::from_ref(&edit)), "{edit:?}");
+        }
+    }
+
     #[test]
     fn documents_as_they_should_be_fit() {
         let empty = serde_json::from_str(&document::to_json(&SealedPlan::new(fixture::empty()))).unwrap();
         assert_eq!(check(SchemaKind::Plan, &[plan(), empty]), ["", ""]);
         assert_eq!(check(SchemaKind::Config, &[config()]), [""]);
         assert_eq!(check(SchemaKind::Project, &[project()]), [""]);
+        assert_eq!(check(SchemaKind::PodSet, &[pod_set()]), [""]);
     }
 
     #[test]

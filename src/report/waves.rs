@@ -35,7 +35,7 @@ pub fn gate_lines(gates: &[GateAsked]) -> Vec<String> {
 
 /// Whether a subject may go although nothing is done for it.
 pub fn may_go_later(waiting: &WaitingSubject) -> bool {
-    waiting.code != WaitCode::DoesNotFit
+    !matches!(waiting.code, WaitCode::DoesNotFit | WaitCode::Availability)
 }
 
 /// The hosts and pods of groups that a plan takes live addresses from now, each once, in the order of the plan.

@@ -576,12 +576,16 @@ impl ExplainedCode for WaitCode {
                  goes once the gate passes. Repairs and undos do not wait for it, and `--ignore-gate` goes on without it.",
             ),
             WaitCode::Replaces => words(
+                "replaced",
                 "the pod that replaces them is not there yet",
-                "wait until it is `active` and its names have settled",
+                "Another pod replaces this one, and is not `active` yet, or its names and the SRV of the set have not \
+                 settled. Then the records of the old pod go.",
             ),
             WaitCode::Availability => words(
+                "availability",
                 "their set does not meet what its project demands",
-                "correct the set, as `zonewright check` says; repairs do not wait",
+                "The project file has `availability: require`, and the set has too few pods, too small a budget, or too \
+                 many pods on one server or rack. Repairs do not wait.",
             ),
             WaitCode::DoesNotFit => words(
                 "does not fit",

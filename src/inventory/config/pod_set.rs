@@ -274,9 +274,9 @@ fn read_endpoints(reader: &mut TableReader<'_>) -> Vec<EndpointSpec> {
         if let (Some(endpoint), Some(name)) = (&read, name)
             && let Some(twin) = endpoints.iter().find(|other| is_one_srv(other, endpoint))
         {
-            let message = format!("two endpoints are `_{}._{}`", endpoint.name, endpoint.protocol);
+            let message = format!("`_{}._{}` may be the name of two endpoints", endpoint.name, endpoint.protocol);
             let error = table.source().error("bad-value", name.origin, name.width, message);
-            let other = format!("the other is `{}` on line {}", twin.name, twin.origin.line);
+            let other = format!("the other is `_{}._{}` on line {}", twin.name, twin.protocol, twin.origin.line);
             table.push(
                 error.also(other).rule("an endpoint has a name and protocol of its own").hint("rename one of them"),
             );

@@ -90,6 +90,8 @@ fn read_settings(
     let automation = reader.boolean("automation").unwrap_or(false);
     let (policy, policy_origin) = read_policy(reader, registry).unwrap_or((Policy::Repair, top));
     let limits = read_limits(reader);
+    let availability = [("warn", false), ("require", true)];
+    let requires_availability = reader.choice("availability", &availability).unwrap_or(false);
     let rollout = rollout::read(reader, health);
     let (vlans, vlans_origin) = vlans?;
     let (fastbone_name, fastbone_origin) = fastbone?;
@@ -98,7 +100,7 @@ fn read_settings(
         shortname_template: shortname_template?,
         addresses, vlans, vlans_origin,
         fastbone_name, fastbone_origin: fastbone_origin.unwrap_or(top),
-        hbf_project_id, ttl, automation, policy, policy_origin, limits, rollout,
+        hbf_project_id, ttl, automation, policy, policy_origin, limits, requires_availability, rollout,
     };
     Some(Box::new(settings))
 }

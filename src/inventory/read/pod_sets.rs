@@ -175,7 +175,7 @@ fn report_unknown(pods: &Pods, files: &PodSetFiles, diagnostics: &mut Diagnostic
             1 => "1 pod is".to_owned(),
             many => format!("{many} pods are"),
         };
-        let message = format!("no file has the set `{}`, of which {count}", set.id);
+        let message = format!("{count} of the set `{}`, and no file has this id", set.id);
         let mut error = Diagnostic::error("unknown-set", first, message);
         for file in &files.nameless {
             error = error.also(format!("the id of {file} cannot be read"));

@@ -17,7 +17,7 @@ mod plain;
 /// A line that is not a JSON object.
 pub const BAD_JSON: RowFault = RowFault {
     code: Code::new("bad-json"),
-    rule: "a report is one JSON object on one line, each key once",
+    rule: "each line is one JSON object, each key once",
     hint: "find out which program wrote this line",
 };
 

@@ -727,6 +727,12 @@ fn whole(key: &str) -> String {
             report("\"mac\":\"78e3b5089398\""),
             report("\"mac\":\"78e3b5089399\",\"switch\":\"\u{e4}\"")
         ),
+        "pods" => {
+            let row = |pod: &str| {
+                format!("{{\"time\":\"2026-11-20T01:00:00Z\",\"set\":\"s\",\"pod\":\"{pod}\",\"state\":\"dead\"}}\n")
+            };
+            format!("{}{}# end 2\n", row("a"), row("b"))
+        }
         _ => "1\ta.search.example.net\tsearch\t2026-01-01T00:00:00Z\t-\n\
               2\tb.search.example.net\tsearch\t2026-01-01T00:00:00Z\t2026-11-19T00:00:00Z\n# end 2\n"
             .into(),

@@ -1,0 +1,239 @@
+//! Faults of pods that only show next to other rows, or with the file of their set: names and addresses of two pods, circles of
+//! pods that replace each other, names that DNS does not allow. Pure.
+//!
+//! Comes in: all pods. Goes out: the same, those with a fault marked, and what is wrong at their rows.
+
+use std::collections::BTreeMap;
+use std::hash::BuildHasher as _;
+use std::net::IpAddr;
+
+use foldhash::HashSet;
+use rayon::prelude::*;
+
+use super::pods::{Pod, PodSetTerms, Pods};
+use super::symbol::Symbols;
+use crate::diag::{Code, Diagnostic, Diagnostics, Files};
+use crate::dns::Name;
+
+/// A kind of fault: what every diagnostic of it says.
+struct ClashKind {
+    /// The code.
+    code: Code,
+    /// The rule that is broken.
+    rule: &'static str,
+    /// What to do.
+    hint: &'static str,
+}
+
+/// Pods that replace each other.
+const CIRCLE: ClashKind = ClashKind {
+    code: Code::new("pod-circle"),
+    rule: "a pod replaces an older one: following `replaces` never leads back",
+    hint: "correct `replaces`; until then these pods are blocked `bad-input`",
+};
+
+/// An address of two pods.
+const ADDRESS: ClashKind = ClashKind {
+    code: Code::new("duplicate-pod-address"),
+    rule: "an address belongs to one pod at a time, among those that are prepared or active",
+    hint: "export again once the address has moved; until then both pods are blocked `bad-input`",
+};
+
+/// A name of two pods, or two names of one pod that are one.
+const NAME: ClashKind = ClashKind {
+    code: Code::new("duplicate-pod-name"),
+    rule: "each pod has its own constant name, and each placement its own transient name",
+    hint: "give one of the sets another domain or another template; until then these pods are blocked `bad-input`",
+};
+
+/// A template that gives a pod no name.
+const NO_NAME: ClashKind = ClashKind {
+    code: Code::new("bad-pod-name"),
+    rule: "labels are 1 to 63 letters, digits, hyphens and underscores, names at most 255 bytes",
+    hint: "correct the row or the template of its set; until then the pod is blocked `bad-input`",
+};
+
+/// One fault of one pod.
+struct PodClash {
+    /// The place of the pod.
+    place: usize,
+    /// Its kind.
+    kind: &'static ClashKind,
+    /// What is wrong.
+    message: String,
+}
+
+/// Marks the pods that have such a fault, and reports each.
+pub fn mark(pods: &mut Pods, symbols: &Symbols, files: &Files, diagnostics: &mut Diagnostics) {
+    let view = PodView { pods, symbols, files };
+    let (mut found, (addresses, names)) =
+        rayon::join(|| circles(&view), || rayon::join(|| same_addresses(&view), || same_names(&view)));
+    found.extend(addresses.into_iter().chain(names));
+    found.sort_by_key(|clash| pods.rows[clash.place].origin);
+    let mut clashes = Diagnostics::default();
+    for PodClash { place, kind, message } in found {
+        let pod = &mut pods.rows[place];
+        clashes.push_bounded(pod.origin.file, || {
+            Diagnostic::error(kind.code, pod.origin, message.as_str()).rule(kind.rule).hint(kind.hint)
+        });
+        pod.fault.get_or_insert_with(|| message.into());
+    }
+    diagnostics.append(clashes);
+}
+
+/// The pods, and what their names and places are made of.
+struct PodView<'v> {
+    /// The pods.
+    pods: &'v Pods,
+    /// Their nodes, racks and locations.
+    symbols: &'v Symbols,
+    /// The files of their rows.
+    files: &'v Files,
+}
+
+impl PodView<'_> {
+    /// The pod at a place, in words.
+    fn names(&self, place: usize) -> String {
+        let pod = &self.pods.rows[place];
+        format!("pod `{}/{}` ({})", self.pods.set_of(pod).id, pod.id, self.files.place(pod.origin))
+    }
+}
+
+/// Pods that replace each other in a circle, or themselves.
+fn circles(view: &PodView<'_>) -> Vec<PodClash> {
+    let rows = &view.pods.rows;
+    let next: BTreeMap<usize, usize> = rows
+        .iter()
+        .enumerate()
+        .filter_map(|(place, pod)| Some((place, view.pods.place_of(pod.set, pod.replaces.as_deref()?)?)))
+        .collect();
+    let mut done: HashSet<usize> = HashSet::default();
+    let mut found = Vec::new();
+    for start in next.keys() {
+        let (mut path, mut at) = (Vec::new(), *start);
+        // A path ends at a pod that replaces none, at one that was looked at, or where it meets itself.
+        while done.insert(at) {
+            path.push(at);
+            let Some(further) = next.get(&at) else { break };
+            at = *further;
+        }
+        let Some(begin) = path.iter().position(|own| *own == at) else { continue };
+        let circle = &path[begin..];
+        if !next.contains_key(&at) {
+            continue;
+        }
+        let message = match circle {
+            [_] => "the pod replaces itself".to_owned(),
+            _ => {
+                let shown: Vec<String> =
+                    circle.iter().take(SHOWN).map(|place| format!("`{}`", rows[*place].id)).collect();
+                let more =
+                    if circle.len() > SHOWN { format!(" and {} more", circle.len() - SHOWN) } else { String::new() };
+                format!("the pods {}{more} replace each other in a circle", shown.join(", "))
+            }
+        };
+        found.extend(circle.iter().map(|place| PodClash { place: *place, kind: &CIRCLE, message: message.clone() }));
+    }
+    found
+}
+
+/// How many pods of a circle a message names.
+const SHOWN: usize = 5;
+
+/// An address of a pod.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct AddressOfPod {
+    /// The address.
+    address: IpAddr,
+    /// The place of the pod.
+    place: u32,
+}
+
+/// Addresses that two pods have at a time.
+fn same_addresses(view: &PodView<'_>) -> Vec<PodClash> {
+    let placed = view.pods.rows.iter().enumerate().filter(|(_, pod)| pod.state.is_placed());
+    let of_pod = |(place, pod): (usize, &Pod)| {
+        let of_place = move |address: IpAddr| AddressOfPod { address, place: place as u32 };
+        pod.addresses.clone().into_iter().map(of_place)
+    };
+    let mut all: Vec<AddressOfPod> = placed.flat_map(of_pod).collect();
+    all.par_sort_unstable();
+    let mut found = Vec::new();
+    for twins in all.chunk_by(|a, b| a.address == b.address).filter(|twins| twins.len() > 1) {
+        for twin in twins {
+            let other = if twin == &twins[0] { &twins[1] } else { &twins[0] };
+            let message = format!("`{}` is an address of {}, too", twin.address, view.names(other.place as usize));
+            found.push(PodClash { place: twin.place as usize, kind: &ADDRESS, message });
+        }
+    }
+    found
+}
+
+/// A name of a pod, by its hash: of millions of names only those that may be one are made twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct HashOfName {
+    /// The hash.
+    hash: u64,
+    /// The place of the pod.
+    place: u32,
+    /// Whether it is that of the placement.
+    is_transient: bool,
+}
+
+/// Names that two pods have, and templates that give none.
+fn same_names(view: &PodView<'_>) -> Vec<PodClash> {
+    let hasher = foldhash::fast::FixedState::default();
+    let places = 0..view.pods.rows.len();
+    let hash_of = |place: usize, is_transient| {
+        let name = name(view, place, is_transient)?;
+        Some(HashOfName { hash: hasher.hash_one(name.as_wire()), place: place as u32, is_transient })
+    };
+    let hashes_of = |place| [hash_of(place, false), hash_of(place, true)].into_iter().flatten();
+    let mut all: Vec<HashOfName> = places.clone().into_par_iter().flat_map_iter(hashes_of).collect();
+    all.par_sort_unstable();
+    let mut found: Vec<PodClash> = places.into_par_iter().filter_map(|place| without_name(view, place)).collect();
+    for alike in all.chunk_by(|a, b| a.hash == b.hash).filter(|alike| alike.len() > 1) {
+        let mut named: BTreeMap<String, Vec<HashOfName>> = BTreeMap::new();
+        for own in alike {
+            let name = name(view, own.place as usize, own.is_transient).expect("a name that was hashed");
+            named.entry(name.to_string()).or_default().push(*own);
+        }
+        for (name, twins) in named.iter().filter(|(_, twins)| twins.len() > 1) {
+            for twin in twins {
+                let other = if twin == &twins[0] { &twins[1] } else { &twins[0] };
+                let message = match twin.place == other.place {
+                    true => format!("`{name}` is the constant name of the pod and that of its placement"),
+                    false => format!("`{name}` is a name of {}, too", view.names(other.place as usize)),
+                };
+                found.push(PodClash { place: twin.place as usize, kind: &NAME, message });
+            }
+        }
+    }
+    found.dedup_by(|next, kept| next.place == kept.place && next.message == kept.message);
+    found
+}
+
+/// What the set of a pod says, where that can be read.
+fn terms<'v>(view: &PodView<'v>, pod: &Pod) -> Option<&'v PodSetTerms> {
+    view.pods.set_of(pod).terms()
+}
+
+/// One of the two names of a pod, where it has it.
+fn name(view: &PodView<'_>, place: usize, is_transient: bool) -> Option<Name> {
+    let pod = &view.pods.rows[place];
+    let terms = terms(view, pod)?;
+    match is_transient {
+        false => pod.constant_name(terms, view.symbols).ok(),
+        true => pod.transient_name(terms, view.symbols)?.ok(),
+    }
+}
+
+/// The fault of a pod with a place, to which a template gives no name.
+fn without_name(view: &PodView<'_>, place: usize) -> Option<PodClash> {
+    let pod = &view.pods.rows[place];
+    let terms = terms(view, pod).filter(|_| pod.state.is_placed())?;
+    let constant = pod.constant_name(terms, view.symbols).err().map(|error| (&terms.constant, error));
+    let transient = || Some((&terms.transient, pod.transient_name(terms, view.symbols)?.err()?));
+    let (template, error) = constant.or_else(transient)?;
+    Some(PodClash { place, kind: &NO_NAME, message: format!("`{template}` gives the pod no name: {error}") })
+}
