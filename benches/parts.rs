@@ -9,6 +9,7 @@
 //! none of the small ones tells. Without `--bench`, as `cargo test --benches` runs it, the fleet is tiny and each part
 //! runs once.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::hint::black_box;
 use std::io::{self, Read, Write};
@@ -296,7 +297,7 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
         |()| DesiredHosts::new(&inventory, &live, now).iter().count(),
     );
     let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
-    let (statements, held) = (KeptStatements::default(), HeldEdits::default());
+    let (statements, held, listed) = (KeptStatements::default(), HeldEdits::default(), BTreeSet::new());
     let (servers, types) = (server_names(&inventory), PoolTypes::new());
     let given = DecisionInput {
         now,
@@ -307,6 +308,7 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
         waits: &waits,
         statements: &statements,
         held: &held,
+        listed: &listed,
         copies: &[],
     };
     bench.part("hosts: derived and decided", hosts, || (), |()| decide::decide(&inventory, &live, given));

@@ -209,6 +209,7 @@ fn plan(number: usize) -> Result<Plan> {
         changes,
         review: None,
         groups: Vec::new(),
+        pods: Vec::new(),
         delayed: Vec::new(),
         waiting: Vec::new(),
         waves: Vec::new(),

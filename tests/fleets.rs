@@ -173,9 +173,9 @@ fn only_addresses_pointers_and_registry_texts_are_touched() {
 fn every_plan_holds_only_what_plans_can_hold() {
     on_fleets(|seed, fleet| {
         let Some(plan) = plan_of(fleet) else { return };
-        let (settings, projects, _) = read::SettingsFile::read(fleet).into_projects();
-        let config = settings.config.expect("settings that `plan` took");
-        let bounds = PlanBounds::of(&config, &projects);
+        let settings = read::SettingsFile::read(fleet).into_projects();
+        let config = settings.loaded.config.expect("settings that `plan` took");
+        let bounds = PlanBounds::of(&config, &settings.projects);
         assert_eq!(shape::stray(&plan, &bounds), None, "fleet {seed}");
     });
 }

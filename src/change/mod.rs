@@ -295,6 +295,8 @@ words! {
         CopyBlocked = "copy-blocked",
         /// Copies differ in RRsets that no change brings in line.
         CopiesDiffer = "copies-differ",
+        /// Pods of a set move again sooner than the set says that they do.
+        MigratesOften = "migrates-often",
         /// A zone does not exist at a target, and the target cannot make it.
         ZoneMissing = "zone-missing",
         /// A zone is made, listed in the catalog, or deleted.
@@ -331,6 +333,7 @@ impl NoticeCode {
             | NoticeCode::TargetUnknown
             | NoticeCode::CopyBlocked
             | NoticeCode::CopiesDiffer
+            | NoticeCode::MigratesOften
             | NoticeCode::ZoneMissing
             | NoticeCode::ZoneChange
             | NoticeCode::ZoneKept

@@ -193,6 +193,7 @@ pub(super) fn made(
     plan.groups = waves::groups_seen(&inventory, &plan);
     let was_down = state.map(|state| state.pods_down()).transpose()?.unwrap_or_default();
     plan.pods = waves::pods_seen(&inventory, &plan, &was_down);
+    plan.notices.extend(waves::migrations(&inventory, &plan, state)?);
     waves::foresee(&mut plan, (&inventory.projects, &inventory.pods.sets), (Some(&zones.live), state))?;
     let unread = outage::gather(zones.unread.into_iter().map(|(_, error)| error));
     let files_read = plan.inputs.len();

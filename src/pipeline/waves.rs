@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::apply::Survey;
-use crate::change::Change;
+use crate::change::{Change, Notice, NoticeCode};
 use crate::claim::{PodName, Subject};
 use crate::diag::Problem;
 use crate::dns::{RrKey, Rtype};
@@ -19,6 +19,7 @@ use crate::inventory::value::Duration;
 use crate::inventory::{Inventory, pod_checks};
 use crate::live::{Live, LiveZone};
 use crate::plan::{GroupSeen, Plan, PodSeen};
+use crate::rollout::flux::takes_value;
 use crate::rollout::units::units;
 use crate::rollout::{CacheTimes, GroupTerms, RolloutMemory, RolloutView, choose, place_of};
 use crate::state::{FormerTtls, State};
@@ -256,4 +257,39 @@ pub(super) fn surveyed_times(survey: &Survey<'_>) -> BTreeMap<ZoneId, Duration> 
         }
     }
     times
+}
+
+/// The notices about sets whose pods move again sooner than the set says that they do; those that were down do not count.
+///
+/// Errors: the state cannot be read.
+pub fn migrations(inventory: &Inventory, plan: &Plan, state: Option<&dyn State>) -> Result<Vec<Notice>, Problem> {
+    let mut moving: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
+    for change in plan.changes.iter().filter(|change| takes_value(change) && change.kind.after().is_some()) {
+        let was_down = plan.pod(&change.subject).is_some_and(|seen| seen.was_down);
+        if let (Subject::Pod(pod), false) = (&change.subject, was_down) {
+            moving.entry(&pod.set).or_default().push(change);
+        }
+    }
+    let mut notices = Vec::new();
+    for (set, changes) in moving {
+        let found = inventory.pods.find_set(set).and_then(|set| inventory.pods.sets[set.0 as usize].terms());
+        let (Some(terms), Some(state)) = (found, state) else { continue };
+        let key = |change: &Change| (change.key.owner.to_string(), change.key.rtype.to_string());
+        let asked = changes.iter().map(|change| key(change)).collect();
+        let moved = state.moved_since(&asked, plan.created.minus(terms.min_interval))?;
+        let again = changes.into_iter().filter(|change| moved.contains(&key(change)));
+        let again: BTreeSet<String> = again.map(|change| change.subject.to_string()).collect();
+        let Some(first) = again.first() else { continue };
+        let who = match again.len() {
+            1 => format!("{first} moves"),
+            many => format!("{many} pods move, {first} among them, each"),
+        };
+        notices.push(Notice {
+            code: NoticeCode::MigratesOften,
+            name: set.to_owned(),
+            subject: None,
+            message: format!("{who} again within {}, `min_interval` of `{set}`", terms.min_interval),
+        });
+    }
+    Ok(notices)
 }

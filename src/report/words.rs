@@ -451,6 +451,12 @@ impl ExplainedCode for NoticeCode {
                 "The zone has `state = \"absent\"`, and it is not deleted: it holds more than its apex, or zonewright did \
                  not make it.",
             ),
+            NoticeCode::MigratesOften => words(
+                "migrates often",
+                "pods move again sooner than their set says",
+                "Pods of the set moved less than `min_interval` ago and move again. A placement is a fact, so nothing is \
+                 held back; but each move makes a pod unreachable for a while. Look at what moves them.",
+            ),
             NoticeCode::CopiesDiffer => words(
                 "copies differ",
                 "copies of a zone differ, and the plan leaves that",

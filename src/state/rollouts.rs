@@ -35,6 +35,13 @@ pub trait RolloutRegister: Send {
     /// The largest TTL that each of these RRsets, by name and type, had before a change that was less than that TTL ago.
     fn former_ttls(&self, asked: &BTreeSet<(String, String)>, now: Time) -> Result<FormerTtls, Problem>;
 
+    /// Which of these RRsets, by name and type, got other values in the place of live ones since then.
+    fn moved_since(
+        &self,
+        asked: &BTreeSet<(String, String)>,
+        since: Time,
+    ) -> Result<BTreeSet<(String, String)>, Problem>;
+
     /// The applies with a change that is not known to be served, ascending.
     fn unserved(&self) -> Result<Vec<ApplyId>, Problem>;
 
@@ -70,6 +77,25 @@ impl<D: SqlDatabase> RolloutRegister for D {
 
     fn former_ttls(&self, asked: &BTreeSet<(String, String)>, now: Time) -> Result<FormerTtls, Problem> {
         former_ttls(self, asked, now)
+    }
+
+    fn moved_since(
+        &self,
+        asked: &BTreeSet<(String, String)>,
+        since: Time,
+    ) -> Result<BTreeSet<(String, String)>, Problem> {
+        if asked.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let sql = "SELECT c.changes FROM batches b JOIN batch_changes c ON c.apply = b.apply AND c.number = b.number
+             WHERE b.sent_at >= ?1 AND (b.settled IS NULL OR b.settled <> 'undone')";
+        let mut moved = BTreeSet::new();
+        for changes in self.rows(sql, values![since], |row| row.get::<String>(0))? {
+            let replaced =
+                self.changes(&changes)?.into_iter().filter(|kept| kept.before.is_some() && kept.after.is_some());
+            moved.extend(replaced.map(|kept| (kept.name, kept.rtype)).filter(|key| asked.contains(key)));
+        }
+        Ok(moved)
     }
 
     fn unserved(&self) -> Result<Vec<ApplyId>, Problem> {

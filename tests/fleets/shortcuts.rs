@@ -80,6 +80,7 @@ pub fn decide_all(
         waits: &waits,
         statements: &KeptStatements::default(),
         held: &HeldEdits::default(),
+        listed: &BTreeSet::new(),
         copies: &[],
     };
     decide::decide_and(inventory, live, given, look);

@@ -143,6 +143,7 @@ impl Fleet {
                 waits: &waits,
                 statements: &KeptStatements::default(),
                 held: &HeldEdits::default(),
+                listed: &BTreeSet::new(),
                 copies: &[],
             },
         )

@@ -136,9 +136,9 @@ fn flipped(octets: &[u8], bit: usize) -> Vec<u8> {
 fn is_accepted(octets: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(octets) else { return false };
     let Ok(sealed) = document::parse(text) else { return false };
-    let (settings, projects, _) = SettingsFile::read(&demo()).into_projects();
-    let config = settings.config.expect("the settings of the demo");
-    let bounds = PlanBounds::of(&config, &projects);
+    let settings = SettingsFile::read(&demo()).into_projects();
+    let config = settings.loaded.config.expect("the settings of the demo");
+    let bounds = PlanBounds::of(&config, &settings.projects);
     let (now, expires) = (NOW.parse().expect("a time"), Duration::from_secs(86_400));
     let terms = PlanTerms { now, expires, waves_expire: None, expect: None, bounds: &bounds };
     accept(&sealed, &Path::new("plan.json").display().to_string(), &terms).is_ok()

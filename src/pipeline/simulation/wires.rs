@@ -302,6 +302,7 @@ impl<S: RunPoints> AcceptanceRecord for Book<'_, S> {
         fn export_files(source: &str) -> Vec<AcceptedFile>;
         fn l3_switches() -> Vec<String>;
         fn last_inputs() -> BTreeMap<String, String>;
+        fn pods_down() -> BTreeSet<Subject>;
     }
 
     write! {
@@ -324,6 +325,7 @@ impl<S: RunPoints> RolloutRegister for Book<'_, S> {
         fn rollouts() -> RolloutMemory;
         fn unserved() -> Vec<ApplyId>;
         fn gates_asked(apply: ApplyId) -> Vec<GateAsked>;
+        fn moved_since(asked: &BTreeSet<(String, String)>, since: Time) -> BTreeSet<(String, String)>;
     }
 
     fn former_ttls(&self, asked: &BTreeSet<(String, String)>, now: Time) -> Result<FormerTtls, Problem> {

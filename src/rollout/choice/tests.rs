@@ -65,7 +65,7 @@ impl Trial {
             (inv, HostSeen { location: location.to_owned(), name: None, rack: None, switch: None })
         };
         let hosts = (0..20).map(|host| seen(Inv(host))).collect();
-        let groups = vec![GroupSeen { group: "search".to_owned(), in_service: 100 }];
+        let groups = vec![GroupSeen { group: "search".to_owned(), in_service: 100, unmet: None }];
         let terms = GroupTerms { budget, one_location: true, canary, settle: SettleTime::Ttl };
         let plan = Plan { hosts, groups, changes, ..fixture::empty() };
         Trial { terms, plan, memory: RolloutMemory::default(), passed: 0, shut: BTreeMap::new(), down: BTreeMap::new() }
@@ -76,7 +76,7 @@ impl Trial {
         let groups = [("search".to_owned(), self.terms)].into();
         let units = units(&self.plan.changes);
         let now = at(self.passed);
-        let (known, unknown) = (["search".to_owned()].into(), BTreeMap::new());
+        let (known, unknown) = ([("search".to_owned(), "search".to_owned())].into(), BTreeMap::new());
         let view = RolloutView {
             plan: &self.plan,
             groups: &groups,

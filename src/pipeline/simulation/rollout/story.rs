@@ -115,7 +115,7 @@ impl Story {
     fn new(seed: u64, weakness: Weakness) -> Story {
         let stage = RolloutStage::new(seed, weakness);
         let world = World::new(3 + stage.below(6), 1 + stage.below(3));
-        let own = settings_of(&settings().projects).remove("search").unwrap();
+        let own = settings_of(&settings().projects, &[]).remove("search").unwrap();
         let terms = RolloutTerms {
             max_unavailable: MaxUnavailable::Number(1 + stage.below(3)),
             one_location_at_a_time: stage.below(3) > 0,
@@ -387,7 +387,7 @@ impl Story {
             created: now,
             expires: now.plus(Duration::from_secs(86_400)),
             hosts: self.world.hosts.iter().enumerate().map(seen).collect(),
-            groups: vec![GroupSeen { group: "search".to_owned(), in_service: count as u64 }],
+            groups: vec![GroupSeen { group: "search".to_owned(), in_service: count as u64, unmet: None }],
             changes: (0..count).filter_map(change).map(|own| Change { pool: pool(), ..own }).collect(),
             inputs: BTreeMap::new(),
             zones: Vec::new(),
