@@ -136,6 +136,9 @@ pub fn parse(text: &str) -> Result<SealedPlan, PlanReadError> {
 
 /// The error for a document of another format, whatever else it holds.
 fn format_error(text: &str) -> Option<PlanReadError> {
+    /// The pods that it is about; left out where there are none.
+    #[serde(default, deserialize_with = "some_objects")]
+    pods: Vec<PodSeen>,
     /// The one field that every version has.
     #[derive(Deserialize)]
     struct Head {
@@ -266,9 +269,6 @@ struct DocumentFields {
     /// The groups that have a budget; left out where there are none.
     #[serde(default, deserialize_with = "some_objects")]
     groups: Vec<GroupSeen>,
-    /// The pods that it is about; left out where there are none.
-    #[serde(default, deserialize_with = "some_objects")]
-    pods: Vec<PodSeen>,
     /// The hosts that the plan names; left out where there are none.
     #[serde(default, deserialize_with = "hosts")]
     hosts: BTreeMap<Inv, HostSeen>,
