@@ -75,12 +75,12 @@ const EXAMPLES: [CommandExample; 50] = [
     ("render-endpoints", "zonewright render endpoints --set shop-web", "Print the endpoints of one set as JSON."),
     (
         "render-endpoints",
-        "zonewright render endpoints --format prometheus --out /etc/prometheus/pods.json",
+        "zonewright render endpoints --format prometheus --out pods.json",
         "Write the file of `file_sd_configs`, if it changed.",
     ),
     (
         "render-endpoints",
-        "zonewright render endpoints --format envoy --out /etc/envoy/eds.json",
+        "zonewright render endpoints --format envoy --out eds.json",
         "Write the file of an EDS `path_config_source`, if it changed.",
     ),
     (

@@ -101,6 +101,7 @@ fn save(shared: &SharedArgs, file: &Path, text: &str, sets: &[SetEndpoints]) -> 
     let is_written = disk::publish_changed(file, text.as_bytes()).map_err(|error| {
         let hint = match error.kind() {
             ErrorKind::NotFound => "make the folder first",
+            ErrorKind::IsADirectory => "name a file",
             _ => "consumers still read the file as it was",
         };
         CommandFailure::new(format!("{place}: error[render-not-saved]: the file could not be written: {error}"))

@@ -196,3 +196,118 @@ impl SetCase<'_> {
         symbol.map(|symbol| self.inventory.symbols.text(symbol).into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::inventory::read::load_workspace;
+
+    /// The endpoints of the set `shop` with some `endpoints` and rows.
+    fn found(endpoints: &str, rows: &[&str]) -> SetEndpoints {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: String| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let settings = "owner = \"o\"\nmax_bad_rows = \"100%\"\n[sources]\nprojects = \"projects/*.yaml\"\n\
+                        pods = \"pods.jsonl\"\nhosts = \"none\"\n[project.p]\ndns_domain = \"example.net\"\n\
+                        [pool.m]\n[[pool.m.target]]\ntype = \"zonefile\"\ndir = \".\"\n\
+                        [[zone]]\nname = \"example.net\"\npool = \"m\"\n";
+        write("zonewright.toml", settings.to_owned());
+        write("projects/p.yaml", "id: p\nvlan_scheme: none\n".to_owned());
+        write(
+            "pod-sets/shop.yaml",
+            format!("id: shop\nproject: p\ndomain: shop.example.net\nendpoints: [{endpoints}]\n"),
+        );
+        let row = |row: &&str| format!("{{\"time\":\"2026-11-20T01:00:00Z\",\"set\":\"shop\",{row}}}\n");
+        write("pods.jsonl", rows.iter().map(row).collect());
+        let inventory =
+            load_workspace(folder.path(), "2026-11-20T02:00:00Z".parse().unwrap(), &|_| {}).inventory.unwrap();
+        assert_eq!(inventory.pods.doubted().doubt(), None);
+        let set = inventory.pods.find_set("shop").unwrap();
+        SetEndpoints::of(&inventory, set, inventory.pods.sets[0].terms().unwrap())
+    }
+
+    /// A row in a state.
+    fn row(id: u8, state: &str, location: &str) -> String {
+        format!(
+            "\"pod\":\"a{id}\",\"state\":\"{state}\",\"node\":\"n{id}.example.net\",\"addresses\":[\"2001:db8::{id}\"]{location}"
+        )
+    }
+
+    /// Each endpoint with the ids of its pods and how many it lacks.
+    fn shown(found: &SetEndpoints) -> Vec<String> {
+        let of_list = |list: &EndpointList| {
+            let pods: Vec<&str> = list.pods.iter().map(|pod| &*pod.id).collect();
+            format!("{} {} {:?} {} -{}", list.name, list.protocol, list.location, pods.join(","), list.lacks)
+        };
+        found.endpoints.iter().map(of_list).collect()
+    }
+
+    #[test]
+    fn a_location_in_the_name_gives_a_list_for_each_location() {
+        let rows = [
+            row(1, "active", ",\"location\":\"SAS\""),
+            row(2, "active", ",\"location\":\"myt\""),
+            row(3, "active", ",\"location\":\"sas\""),
+            row(4, "removing", ",\"location\":\"vla\""),
+            row(5, "active", ",\"location\":\"sas\",\"enabled\":false"),
+            row(6, "prepared", ",\"location\":\"sas\""),
+        ];
+        let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+        let endpoints = "{name: \"http-{location}\", protocol: tcp, port: 80}, \
+                         {name: all, protocol: udp, port: 53, states: [active, prepared, removing]}, \
+                         {name: all, protocol: tcp, port: 53}";
+        let found = found(endpoints, &rows);
+        assert_eq!(
+            shown(&found),
+            [
+                "all tcp None a1,a2,a3 -0",
+                "all udp None a1,a2,a3,a4,a6 -0",
+                "http-myt tcp Some(\"myt\") a2 -0",
+                "http-sas tcp Some(\"sas\") a1,a3 -0",
+                // The location is known, and empty.
+                "http-vla tcp Some(\"vla\")  -0",
+            ]
+        );
+        assert_eq!((found.left_out.len(), found.hollow()), (0, None));
+        let pod = &found.endpoints[0].pods[0];
+        assert_eq!(pod.location.as_deref(), Some("SAS"));
+        assert!(pod.name.to_string().starts_with("a1-") && pod.name.to_string().ends_with(".shop.example.net."));
+    }
+
+    #[test]
+    fn an_endpoint_is_not_empty_because_its_rows_are_bad() {
+        let good = row(1, "active", "");
+        let bad = "\"pod\":\"b1\",\"state\":\"active\",\"node\":\"n9.example.net\"";
+        let unread = "\"pod\":\"b2\",\"state\":\"actve\"";
+        let endpoint = "{name: http, protocol: tcp, port: 80}";
+        let short = found(endpoint, &[&good, bad, unread]);
+        assert_eq!(shown(&short), ["http tcp None a1 -2"]);
+        assert_eq!(short.hollow(), None);
+        let left_out: Vec<&str> = short.left_out.iter().map(|pod| &*pod.id).collect();
+        assert_eq!(left_out, ["b1", "b2"]);
+        let empty = found(endpoint, &[bad]);
+        assert!(empty.hollow().is_some());
+        // A pod that would not be listed anyway is missed by no list.
+        let waiting = "\"pod\":\"b3\",\"state\":\"waiting\",\"node\":\"n9.example.net\"";
+        let truly = found(endpoint, &[waiting]);
+        assert_eq!((truly.hollow(), truly.left_out.len()), (None, 0));
+    }
+
+    #[test]
+    fn a_pod_without_the_location_of_its_endpoint_is_left_out() {
+        let endpoint = "{name: \"http-{location}\", protocol: tcp, port: 80}";
+        let (homeless, good) = (row(1, "active", ""), row(2, "active", ",\"location\":\"sas\""));
+        let short = found(endpoint, &[&homeless, &good]);
+        assert_eq!((shown(&short), short.hollow()), (vec!["http-sas tcp Some(\"sas\") a2 -0".to_owned()], None));
+        assert_eq!(short.left_out[0].why, "endpoint `http-{location}`: the row has nothing for `{location}`");
+        // Where no pod is left, it is not known that there is none.
+        let empty = found(endpoint, &[&homeless]);
+        assert_eq!(empty.hollow().map(|list| list.name.as_str()), Some("http-{location}"));
+        assert_eq!(shown(&found(endpoint, &[])), Vec::<String>::new());
+    }
+}

@@ -54,13 +54,13 @@ pub fn endpoints(sets: &[SetEndpoints], format: EndpointsFormat) -> EndpointsTex
     }
 }
 
-/// The line that says what a file holds: `endpoints.json: written: 1 set, 2 endpoints, 3 pods`.
+/// The line that says what a file holds: `endpoints.json: written: 1 set, 2 endpoints, 3 targets`.
 pub fn endpoints_summary(file: &str, sets: &[SetEndpoints], is_written: bool) -> String {
     let lists = || sets.iter().flat_map(|set| &set.endpoints);
-    let outcome = if is_written { "written" } else { "unchanged, not written" };
-    let places = lists().map(|list| list.pods.len()).sum();
+    let outcome = if is_written { "written" } else { "unchanged" };
+    let targets = lists().flat_map(|list| &list.pods).map(|pod| pod.addresses.len()).sum();
     let (sets, lists) = (counted(sets.len(), "set"), counted(lists().count(), "endpoint"));
-    format!("{file}: {outcome}: {sets}, {lists}, {}\n", counted(places, "place"))
+    format!("{file}: {outcome}: {sets}, {lists}, {}\n", counted(targets, "target"))
 }
 
 /// A name as formats have it that know no final dot.
