@@ -9,6 +9,7 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
 use super::candidates;
 use super::name_args::{AdoptArgs, AllocateArgs, ReleaseArgs};
+use super::render_args::RenderArgs;
 use super::shared_args::SharedArgs;
 use super::values::{
     CheckFormat, FormatArg, PlanFormatArg, SchemaKindArg, parse_address, parse_apply, parse_key_name, parse_url,
@@ -181,6 +182,8 @@ pub enum Command {
     /// the registry, at RRsets that a host, a manifest or a file claims. `apply` takes the plan as any other. Nothing else
     /// changes in DNS, and a TXT that was changed since the plan stays as it is.
     Adopt(AdoptArgs),
+    /// Write what consumers without DNS need, as files.
+    Render(RenderArgs),
     /// Manage the state, the journal of all applies.
     State(StateArgs),
     /// Serve zones from memory on loopback, for trying things out.
@@ -272,6 +275,7 @@ impl Command {
             Command::Allocate(_) => "allocate",
             Command::Release(_) => "release",
             Command::Adopt(_) => "adopt",
+            Command::Render(_) => "render",
             Command::State(_) => "state",
             Command::Serve(_) => "serve",
             Command::Schema(_) => "schema",

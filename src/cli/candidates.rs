@@ -21,6 +21,11 @@ pub fn projects() -> ArgValueCandidates {
     of(Vocabulary::Projects)
 }
 
+/// Completes the ids of sets of pods.
+pub fn pod_sets() -> ArgValueCandidates {
+    of(Vocabulary::PodSets)
+}
+
 /// Completes zones.
 pub fn zones() -> ArgValueCandidates {
     of(Vocabulary::Zones)

@@ -13,7 +13,7 @@ const COMMON: usize = 8;
 type CommandExample = (&'static str, &'static str, &'static str);
 
 /// All examples; each command has at least one.
-const EXAMPLES: [CommandExample; 45] = [
+const EXAMPLES: [CommandExample; 50] = [
     ("init", "zonewright init dns --from-axfr ns1.example.net example.net", "Make the workspace dns/ from live DNS."),
     ("check", "zonewright -C dns check", "Validate all files of the workspace dns/, offline."),
     ("plan", "zonewright plan --out plan.json", "Show what would change in DNS, and save the plan."),
@@ -71,6 +71,23 @@ const EXAMPLES: [CommandExample; 45] = [
     ("allocate", "zonewright allocate --write", "Give names to all hosts without one, and write names.lock."),
     ("release", "zonewright release 100118 --write", "Release the name of a host."),
     ("adopt", "zonewright adopt --project search", "Show which names names.lock would get from hosts.csv."),
+    ("render", "zonewright render endpoints", "Print the endpoints of all sets of pods."),
+    ("render-endpoints", "zonewright render endpoints --set shop-web", "Print the endpoints of one set as JSON."),
+    (
+        "render-endpoints",
+        "zonewright render endpoints --format prometheus --out pods.json",
+        "Write the file of `file_sd_configs`, if it changed.",
+    ),
+    (
+        "render-endpoints",
+        "zonewright render endpoints --format envoy --out eds.json",
+        "Write the file of an EDS `path_config_source`, if it changed.",
+    ),
+    (
+        "render-endpoints",
+        "zonewright render endpoints --format json --out endpoints.json",
+        "Write our own document, for scripts.",
+    ),
     ("state", "zonewright state init --reason 'the runner was rebuilt'", "Take over the markers that the zones have."),
     (
         "state-init",
@@ -143,7 +160,7 @@ mod tests {
             assert!(!of(name).is_empty(), "{name}");
         }
         for (page, line, _) in EXAMPLES {
-            assert!(names.contains(&page) || page == "state-init", "{page}");
+            assert!(names.contains(&page) || ["state-init", "render-endpoints"].contains(&page), "{page}");
             let line = line.split([';', '|', '>']).next().expect("a split has a part");
             let words = line.replace('\'', "");
             let words = words.split_whitespace().take_while(|word| *word != "--reason");

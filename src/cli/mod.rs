@@ -42,6 +42,10 @@ mod name_args;
 
 mod names;
 
+mod render_args;
+
+mod render;
+
 mod check;
 
 mod plan;
@@ -133,6 +137,7 @@ pub fn main() -> ExitCode {
             Some(from) => plan::adopt(&cli.shared, args, from),
             None => names::adopt(&cli.shared, args),
         },
+        Command::Render(args) => render::run(&cli.shared, args),
         Command::State(args) => state::run(&cli.shared, args),
         Command::Serve(args) => serve::run(&cli.shared, args),
         Command::Init(args) => init::run(&cli.shared, args),

@@ -20,6 +20,7 @@ pub fn run(args: &SchemaArgs) -> Result<Exit, CommandFailure> {
         SchemaKindArg::Sync => report::SchemaKind::Sync,
         SchemaKindArg::Apply => report::SchemaKind::Apply,
         SchemaKindArg::Event => report::SchemaKind::Event,
+        SchemaKindArg::Endpoints => report::SchemaKind::Endpoints,
         SchemaKindArg::Doctor => report::SchemaKind::Doctor,
     };
     output::print(report::schema(kind))?;

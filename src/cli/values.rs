@@ -45,6 +45,17 @@ pub enum FormatArg {
     Json,
 }
 
+/// For which consumer endpoints are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EndpointsFormatArg {
+    /// Our own document, for scripts.
+    Json,
+    /// A file of targets, for `file_sd_configs` of Prometheus.
+    Prometheus,
+    /// Endpoints of clusters, for a `path_config_source` of Envoy.
+    Envoy,
+}
+
 /// The formats that have a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SchemaKindArg {
@@ -72,6 +83,8 @@ pub enum SchemaKindArg {
     Sync,
     /// What `--log-format json` prints on standard error.
     Event,
+    /// What `render endpoints` writes as JSON.
+    Endpoints,
 }
 
 /// How messages are written.

@@ -19,6 +19,8 @@ pub mod records;
 
 pub mod pods;
 
+pub mod endpoints;
+
 pub mod rivals;
 
 pub mod all;

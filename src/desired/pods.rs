@@ -278,9 +278,8 @@ impl EndpointCase<'_> {
         for label in self.live_labels(endpoint) {
             rrsets.entry(label).or_default();
         }
-        let is_listed = |pod: &Pod| pod.is_enabled && endpoint.states.contains(&pod.state) && pod.fault.is_none();
         for pod in rows {
-            let names = if is_listed(pod) { listed.of(pod) } else { Vec::new() };
+            let names = if endpoint.lists(pod) { listed.of(pod) } else { Vec::new() };
             if names.is_empty() {
                 // Until it is listed itself, the pod that it replaces is.
                 for name in listed.of_replaced(pod) {
@@ -288,8 +287,7 @@ impl EndpointCase<'_> {
                 }
                 continue;
             }
-            let location = pod.location.map_or("", |location| self.inventory.symbols.text(location));
-            let Ok(label) = endpoint.name.label(&PodFields { location, ..PodFields::default() }) else { continue };
+            let Ok(label) = endpoint.label_at(pod, &self.inventory.symbols) else { continue };
             let values = rrsets.entry(label).or_default();
             for name in names {
                 let rdata = Rdata::of_srv([0, 0, endpoint.port], name.as_name());
@@ -331,11 +329,9 @@ impl EndpointCase<'_> {
         }
     }
 
-    /// The owner name of an SRV (RFC 2782).
+    /// The owner name of an SRV.
     fn owner(&self, label: &str, endpoint: &EndpointSpec) -> Option<Name> {
-        let domain = self.terms.domain.as_name();
-        let protocol = Name::prepend_parts(&[b"_", endpoint.protocol.as_bytes()], domain).ok()?;
-        Name::prepend_parts(&[b"_", label.as_bytes()], protocol.as_name()).ok()
+        srv_owner(self.terms, label, endpoint)
     }
 
     /// The labels, without the underscore, of live SRV that the name of an endpoint gives for some location.
@@ -352,6 +348,12 @@ impl EndpointCase<'_> {
         });
         labels.collect()
     }
+}
+
+/// The owner name of the SRV of an endpoint whose name is a label (RFC 2782); none where it would be too long.
+pub fn srv_owner(terms: &PodSetTerms, label: &str, endpoint: &EndpointSpec) -> Option<Name> {
+    let protocol = Name::prepend_parts(&[b"_", endpoint.protocol.as_bytes()], terms.domain.as_name()).ok()?;
+    Name::prepend_parts(&[b"_", label.as_bytes()], protocol.as_name()).ok()
 }
 
 /// The addresses that a pod has at a name, by type; none of a family of which it has none.

@@ -26,6 +26,16 @@ pub fn publish(path: &Path, content: &[u8]) -> io::Result<()> {
     replace_as(path, content, FileMode::Public)
 }
 
+/// The same, unless the file holds just that already: it is left as it is then. Gives whether it was written.
+pub fn publish_changed(path: &Path, content: &[u8]) -> io::Result<bool> {
+    let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+    if is_file && fs::read(path).is_ok_and(|old| old == content) {
+        return Ok(false);
+    }
+    publish(path, content)?;
+    Ok(true)
+}
+
 /// Makes a file that is not there, with the mode that the umask lets it have.
 ///
 /// Errors: the system's; [`io::ErrorKind::AlreadyExists`] where there is anything by that name.
@@ -298,6 +308,25 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o644);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_did_not_change_is_not_published_again() {
+        use std::os::unix::fs::MetadataExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let number = || fs::metadata(&path).unwrap().ino();
+        assert!(publish_changed(&path, b"one").unwrap());
+        let before = number();
+        assert!(!publish_changed(&path, b"one").unwrap());
+        assert_eq!(number(), before);
+        assert!(publish_changed(&path, b"two").unwrap());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+        // A link is not followed, whatever it leads to.
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        assert!(publish_changed(&link, b"two").is_err());
     }
 
     #[cfg(unix)]

@@ -29,12 +29,21 @@ pub struct Pods {
     pub sets_trust: Trust,
     /// Whether a row is so bad that it is not known which pod it is about: no own name is one that no pod has.
     pub has_strays: bool,
+    /// The files of sets whose id cannot be read: it is not known which sets they are.
+    pub nameless_files: Vec<String>,
 }
 
 impl Default for Pods {
     fn default() -> Pods {
         let known = || Trust::Known;
-        Pods { sets: Vec::new(), rows: Vec::new(), trust: known(), sets_trust: known(), has_strays: false }
+        Pods {
+            sets: Vec::new(),
+            rows: Vec::new(),
+            trust: known(),
+            sets_trust: known(),
+            has_strays: false,
+            nameless_files: Vec::new(),
+        }
     }
 }
 
@@ -197,6 +206,26 @@ pub struct EndpointSpec {
     pub labels: Vec<(String, String)>,
     /// Where it is written.
     pub origin: Origin,
+}
+
+impl EndpointSpec {
+    /// Whether a pod is in service in one of its states; a pod that has a fault is not listed all the same.
+    pub fn asks_for(&self, pod: &Pod) -> bool {
+        pod.is_enabled && self.states.contains(&pod.state)
+    }
+
+    /// Whether it lists a pod, as soon as the pod has a name.
+    pub fn lists(&self, pod: &Pod) -> bool {
+        self.asks_for(pod) && pod.fault.is_none()
+    }
+
+    /// Its name where a pod is, without the underscore.
+    ///
+    /// Errors: the name has the location in it, and that of the pod is unknown or no part of a label.
+    pub fn label_at(&self, pod: &Pod, symbols: &Symbols) -> Result<String, PodNameError> {
+        let location = pod.location.map_or("", |location| symbols.text(location));
+        self.name.label(&PodFields { location, ..PodFields::default() })
+    }
 }
 
 words! {

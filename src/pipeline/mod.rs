@@ -59,6 +59,8 @@ mod published;
 
 pub mod drift;
 
+pub mod render;
+
 pub mod metrics;
 
 mod statements;

@@ -23,6 +23,8 @@ pub enum Vocabulary {
     Hosts,
     /// The ids of projects.
     Projects,
+    /// The ids of sets of pods that have a file.
+    PodSets,
     /// The configured zones.
     Zones,
     /// The configured sources.
@@ -40,6 +42,10 @@ pub fn words(workspace: &Path, vocabulary: Vocabulary, now: Time) -> Vec<String>
         }
         Vocabulary::Projects => {
             SettingsFile::read(workspace).into_projects().projects.into_iter().map(|project| project.id).collect()
+        }
+        Vocabulary::PodSets => {
+            let sets = SettingsFile::read(workspace).into_projects().pod_sets;
+            sets.into_iter().map(|set| set.id.into_string()).collect()
         }
         Vocabulary::Zones => {
             let config = SettingsFile::read(workspace).into_config().config;

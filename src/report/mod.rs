@@ -28,6 +28,8 @@ mod doctor;
 
 mod drift;
 
+mod endpoints;
+
 pub mod event;
 
 mod explain;
@@ -108,6 +110,7 @@ pub use checked::CheckReport;
 pub use codes::{code, codes};
 pub use doctor::doctor;
 pub use drift::drift;
+pub use endpoints::{EndpointsFormat, EndpointsText, LeftOutPart, endpoints, endpoints_summary};
 pub use github::{annotations, inert};
 pub use history::history;
 pub use junit::check as check_junit;

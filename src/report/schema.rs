@@ -27,6 +27,8 @@ pub enum SchemaKind {
     Sync,
     /// What a run reports.
     Event,
+    /// What `render endpoints` writes as JSON.
+    Endpoints,
 }
 
 /// The schema of a file, as JSON text. Source: JSON Schema draft 2020-12.
@@ -41,6 +43,7 @@ pub fn schema(kind: SchemaKind) -> &'static str {
         SchemaKind::History => include_str!("../../schemas/history.schema.json"),
         SchemaKind::Sync => include_str!("../../schemas/sync.schema.json"),
         SchemaKind::Event => include_str!("../../schemas/event.schema.json"),
+        SchemaKind::Endpoints => include_str!("../../schemas/endpoints.schema.json"),
         SchemaKind::Doctor => include_str!("../../schemas/doctor.schema.json"),
         SchemaKind::Project => include_str!("../../schemas/project.schema.json"),
         SchemaKind::PodSet => include_str!("../../schemas/pod-set.schema.json"),
@@ -56,7 +59,7 @@ pub mod tests {
     use crate::plan::{BlockCode, NoticeCode, Rule, SealedPlan, SkipCode, document, fixture};
 
     /// All schemas.
-    const ALL: [SchemaKind; 12] = [
+    const ALL: [SchemaKind; 13] = [
         SchemaKind::Plan,
         SchemaKind::Explain,
         SchemaKind::Config,
@@ -69,6 +72,7 @@ pub mod tests {
         SchemaKind::History,
         SchemaKind::Sync,
         SchemaKind::Event,
+        SchemaKind::Endpoints,
     ];
 
     /// A schema as a value.

@@ -137,8 +137,9 @@ pub fn numbered(admins: &BTreeMap<String, ProjectAdmin>) -> Vec<String> {
 /// Joins the files with the sets that rows name, sorted by id; `ids` are those of [`numbered`].
 pub fn join(pods: &mut Pods, files: PodSetFiles, ids: &[String], projects: &[Project], diagnostics: &mut Diagnostics) {
     report_unknown(pods, &files, diagnostics);
-    let PodSetFiles { sets, trust, .. } = files;
+    let PodSetFiles { sets, nameless, trust } = files;
     pods.sets_trust = trust;
+    pods.nameless_files = nameless;
     let place = |id: &String| projects.binary_search_by(|project| project.id.cmp(id));
     let place = |id: &String| ProjectIndex(place(id).expect("every project of zonewright.toml is in the list") as u32);
     let numbers: Vec<ProjectIndex> = ids.iter().map(place).collect();
