@@ -136,9 +136,6 @@ pub fn parse(text: &str) -> Result<SealedPlan, PlanReadError> {
 
 /// The error for a document of another format, whatever else it holds.
 fn format_error(text: &str) -> Option<PlanReadError> {
-    /// The pods that it is about; left out where there are none.
-    #[serde(default, deserialize_with = "some_objects")]
-    pods: Vec<PodSeen>,
     /// The one field that every version has.
     #[derive(Deserialize)]
     struct Head {
@@ -289,6 +286,9 @@ struct DocumentFields {
     /// What it was narrowed to; left out where it is about the whole fleet.
     #[serde(default, deserialize_with = "present_object")]
     only: Option<PlanScope>,
+    /// The pods that it is about; left out where there are none.
+    #[serde(default, deserialize_with = "some_objects")]
+    pods: Vec<PodSeen>,
     /// The causes of the changes; left out where there are none.
     #[serde(default, deserialize_with = "present_object")]
     review: Option<Review>,
