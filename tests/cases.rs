@@ -66,6 +66,7 @@ const ROOMS: [&str; 4] = ["src/guard", "src/inventory", "src/provider", "src/sna
 /// Texts in those rooms that look like codes.
 const NO_CODES: &[&str] = &[
     "automated-dns",
+    "copy-and-remove",
     "create-only",
     "external-dns",
     "hmac-sha1",

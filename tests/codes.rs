@@ -32,6 +32,7 @@ const NO_CODES: &[&str] = &[
     "check-config",
     "check-dns",
     "check-names",
+    "copy-and-remove",
     "create-only",
     "dry-run",
     "eui-64",

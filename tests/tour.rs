@@ -1,4 +1,4 @@
-//! The transcripts of README, the tour and the page of symptoms are what a terminal shows. `UPDATE_DOCS=1 cargo test --test
+//! The transcripts of README, the tour, and the pages of pods and of symptoms are what a terminal shows. `UPDATE_DOCS=1 cargo test --test
 //! tour` writes them anew; tests/transcripts says what a transcript is.
 
 #[path = "folder/copy.rs"]
@@ -30,6 +30,11 @@ fn the_tour_goes_as_it_is_told() {
     if has_nsupdate() {
         follow("docs/tour.md");
     }
+}
+
+#[test]
+fn pods_go_as_their_page_says() {
+    follow("docs/pods.md");
 }
 
 #[test]

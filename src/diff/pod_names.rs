@@ -152,8 +152,10 @@ impl<'a, 'c> PodNames<'a, 'c> {
         let live = self.context.live;
         [Rtype::AAAA, Rtype::A].into_iter().any(|rtype| {
             let Some(stays) = live.rrset(constant.as_name(), rtype) else { return false };
-            let mut own = live.rrset(name, rtype).into_iter().flat_map(|found| found.rrset.rdata());
-            own.any(|rdata| stays.rrset.rdata().any(|other| other.octets == rdata.octets))
+            let own = live.rrset(name, rtype).into_iter().flat_map(|found| found.rrset.rdata());
+            // An address that the pod has kept is at the name of its new placement, too.
+            let mut left = own.filter(|rdata| rdata.address().is_none_or(|address| !pod.addresses.contains(&address)));
+            left.any(|rdata| stays.rrset.rdata().any(|other| other.octets == rdata.octets))
         })
     }
 

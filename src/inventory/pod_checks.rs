@@ -8,7 +8,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::Inventory;
 use super::budgets::{settle_warning, zone_of};
-use super::pods::{Pod, PodSetIndex, PodSetTerms, PodState};
+use super::pods::{Pod, PodSetIndex, PodSetTerms};
 use super::rollout::MaxUnavailable;
 use super::symbol::Symbol;
 use crate::diag::{Diagnostic, Diagnostics, Origin};
@@ -83,9 +83,9 @@ struct SetView<'v> {
 }
 
 impl SetView<'_> {
-    /// The pods in service: enabled, and not being taken away.
+    /// The pods in service.
     fn in_service(&self) -> impl Iterator<Item = &Pod> {
-        self.pods.iter().filter(|pod| pod.is_enabled && pod.state != PodState::Removing)
+        self.pods.iter().filter(|pod| pod.is_enabled)
     }
 
     /// How many pods may be unavailable at once.

@@ -201,9 +201,10 @@ fn same_names(view: &PodView<'_>) -> Vec<PodClash> {
         for (name, twins) in named.iter().filter(|(_, twins)| twins.len() > 1) {
             for twin in twins {
                 let other = if twin == &twins[0] { &twins[1] } else { &twins[0] };
-                let message = match twin.place == other.place {
-                    true => format!("`{name}` is the constant name of the pod and that of its placement"),
-                    false => format!("`{name}` is a name of {}, too", view.names(other.place as usize)),
+                let message = if twin.place == other.place {
+                    format!("`{name}` is the constant name of the pod and that of its placement")
+                } else {
+                    format!("`{name}` is a name of {}, too", view.names(other.place as usize))
                 };
                 found.push(PodClash { place: twin.place as usize, kind: &NAME, message });
             }
@@ -222,9 +223,10 @@ fn terms<'v>(view: &PodView<'v>, pod: &Pod) -> Option<&'v PodSetTerms> {
 fn name(view: &PodView<'_>, place: usize, is_transient: bool) -> Option<Name> {
     let pod = &view.pods.rows[place];
     let terms = terms(view, pod)?;
-    match is_transient {
-        false => pod.constant_name(terms, view.symbols).ok(),
-        true => pod.transient_name(terms, view.symbols)?.ok(),
+    if is_transient {
+        pod.transient_name(terms, view.symbols)?.ok()
+    } else {
+        pod.constant_name(terms, view.symbols).ok()
     }
 }
 
@@ -236,4 +238,137 @@ fn without_name(view: &PodView<'_>, place: usize) -> Option<PodClash> {
     let transient = || Some((&terms.transient, pod.transient_name(terms, view.symbols)?.err()?));
     let (template, error) = constant.or_else(transient)?;
     Some(PodClash { place, kind: &NO_NAME, message: format!("`{template}` gives the pod no name: {error}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Origin;
+    use crate::inventory::pod_template::{PodField, PodTemplate};
+    use crate::inventory::pods::{PodMigration, PodSet, PodSetFile, PodSetIndex, PodState};
+    use crate::inventory::rollout::{MaxUnavailable, RolloutTerms, SettleTime};
+    use crate::inventory::trust::ProjectIndex;
+    use crate::inventory::value::Duration;
+
+    /// Pods of one set, with the files and symbols that they need.
+    struct Sample {
+        /// The pods.
+        pods: Pods,
+        /// The texts.
+        symbols: Symbols,
+        /// The files.
+        files: Files,
+    }
+
+    impl Sample {
+        /// A set whose placements are named by a template.
+        fn new(transient: &str) -> Sample {
+            let mut files = Files::default();
+            let origin = Origin::line(files.add("pods"), 1);
+            let parse = |text| PodTemplate::parse(text, &[PodField::Pod, PodField::Placement, PodField::Rack]).unwrap();
+            let terms = PodSetTerms {
+                project: ProjectIndex(0),
+                domain: Name::parse("example.net").unwrap(),
+                constant: parse("{pod}"),
+                transient: parse(transient),
+                ttl: None,
+                rollout: RolloutTerms {
+                    max_unavailable: MaxUnavailable::Number(1),
+                    budget_origin: origin,
+                    one_location_at_a_time: true,
+                    settle: SettleTime::Ttl,
+                    settle_origin: None,
+                    canary: None,
+                    gate: None,
+                    probe: None,
+                },
+                migration: PodMigration::Move,
+                min_interval: Duration::from_secs(3600),
+                endpoints: Vec::new(),
+                origin,
+                domain_origin: origin,
+            };
+            let sets = vec![PodSet { id: "s".into(), file: PodSetFile::Good(Box::new(terms)) }];
+            Sample { pods: Pods { sets, ..Pods::default() }, symbols: Symbols::default(), files }
+        }
+
+        /// Adds an active pod; ids come in order.
+        fn pod(mut self, id: &str, address: &str, rack: &str, replaces: Option<&str>) -> Sample {
+            let origin = Origin { line: self.pods.rows.len() as u32 + 1, ..self.pods.sets[0].terms().unwrap().origin };
+            self.pods.rows.push(Pod {
+                set: PodSetIndex(0),
+                id: id.into(),
+                time: "2026-11-20T01:00:00Z".parse().unwrap(),
+                node: Some(self.symbols.intern("n1.example.net")),
+                inv: None,
+                rack: Some(self.symbols.intern(rack)),
+                location: None,
+                addresses: [address.parse().unwrap()].into_iter().collect(),
+                is_enabled: true,
+                state: PodState::Active,
+                replaces: replaces.map(Into::into),
+                fault: None,
+                origin,
+            });
+            self
+        }
+
+        /// The faults, each with the pod.
+        fn faults(mut self) -> Vec<String> {
+            let mut found = Diagnostics::default();
+            mark(&mut self.pods, &self.symbols, &self.files, &mut found);
+            let faulty = self.pods.rows.iter().filter_map(|pod| Some(format!("{}: {}", pod.id, pod.fault.as_deref()?)));
+            faulty.collect()
+        }
+    }
+
+    #[test]
+    fn a_circle_is_found_and_what_leads_into_it_is_good() {
+        let sample = Sample::new("{pod}-{placement}")
+            .pod("a", "::a", "r", Some("b"))
+            .pod("b", "::b", "r", Some("c"))
+            .pod("c", "::c", "r", Some("b"))
+            .pod("d", "::d", "r", Some("d"))
+            .pod("e", "::e", "r", Some("gone"));
+        let circle = "the pods `b`, `c` replace each other in a circle";
+        assert_eq!(
+            sample.faults(),
+            [format!("b: {circle}"), format!("c: {circle}"), "d: the pod replaces itself".to_owned()]
+        );
+    }
+
+    #[test]
+    fn names_of_two_pods_are_found_whichever_names_they_are() {
+        let sample = Sample::new("{pod}-{rack}")
+            .pod("a", "::a", "b-c", None)
+            .pod("a-b", "::b", "c", None)
+            .pod("b", "::c", "r", None);
+        assert_eq!(
+            sample.faults(),
+            [
+                "a: `a-b-c.example.net.` is a name of pod `s/a-b` (pods:2), too",
+                "a-b: `a-b-c.example.net.` is a name of pod `s/a` (pods:1), too",
+            ]
+        );
+        let sample = Sample::new("{pod}-{rack}").pod("a", "::a", "1", None).pod("a-1", "::b", "2", None);
+        assert_eq!(
+            sample.faults(),
+            [
+                "a: `a-1.example.net.` is a name of pod `s/a-1` (pods:2), too",
+                "a-1: `a-1.example.net.` is a name of pod `s/a` (pods:1), too",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_address_counts_only_where_both_pods_are_placed() {
+        let mut sample = Sample::new("{pod}-{placement}").pod("a", "::a", "r", None).pod("b", "::a", "r", None);
+        sample.pods.rows[1].state = PodState::Removing;
+        assert_eq!(sample.faults(), [""; 0]);
+        let sample = Sample::new("{pod}-{placement}").pod("a", "::a", "r", None).pod("b", "::a", "r", None);
+        assert_eq!(
+            sample.faults(),
+            ["a: `::a` is an address of pod `s/b` (pods:2), too", "b: `::a` is an address of pod `s/a` (pods:1), too"]
+        );
+    }
 }

@@ -47,7 +47,7 @@ impl Default for Pods {
     }
 }
 
-/// The most characters of the id of a pod: a label has no more.
+/// The most characters of the id of a pod, as of a label.
 const MAX_POD_ID: usize = 63;
 
 /// Whether a text can be the id of a set.

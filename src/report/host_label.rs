@@ -67,7 +67,7 @@ pub fn in_set(subject: &Subject) -> String {
 /// A subject with its project: `host 7 of search`, `static in search`, `unclaimed name in search`.
 pub fn of_project(subject: &Subject, project: &str) -> String {
     match (subject.host(), subject.stated_by()) {
-        _ if subject.pod_set().is_some() => format!("{} of {project}", in_set(subject)),
+        _ if subject.pod_set().is_some() => format!("{} in {project}", in_set(subject)),
         (Some(host), _) => format!("host {host} of {project}"),
         (None, Some(by)) => format!("{by} of {project}"),
         (None, None) => format!("unclaimed name in {project}"),

@@ -258,10 +258,9 @@ fn parse_transient(text: &str) -> Result<PodTemplate, NameTemplateError> {
 
 /// Says that a template has no `{pod}`.
 fn check_has_pod(text: &str, template: &PodTemplate) -> Result<(), NameTemplateError> {
-    match template.has(PodField::Pod) {
-        true => Ok(()),
-        false => Err(fault(0, text.chars().count(), "it has no `{pod}`, so that all pods of the set have one name")),
-    }
+    let is_whole = template.has(PodField::Pod);
+    let message = "it has no `{pod}`, so that all pods of the set have one name";
+    is_whole.then_some(()).ok_or_else(|| fault(0, text.chars().count(), message))
 }
 
 /// Reads `endpoints`.
@@ -370,4 +369,68 @@ fn read_labels(node: &SettingsNode, outer: &mut TableReader<'_>) -> Vec<(String,
     outer.append(table.finish());
     labels.sort_unstable();
     labels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Files;
+    use crate::inventory::yaml;
+
+    /// What is wrong in a set with one more line.
+    fn faults(line: &str) -> Vec<String> {
+        let admin = ProjectAdmin {
+            dns_domain: Name::parse("example.net").unwrap(),
+            also_domains: Vec::new(),
+            automation_allowed: true,
+            keep_edits: false,
+            origin: Origin::line(Files::default().add("toml"), 1),
+        };
+        let admins = BTreeMap::from([("p".to_owned(), admin)]);
+        let text = format!("id: s\nproject: p\ndomain: s.example.net\n{line}\n");
+        let source = SourceText { file: Files::default().add("set"), text };
+        let context = PodSetContext { admins: &admins, health: &HealthChecks::default() };
+        let document = read(&source, &yaml::parse(&source), context);
+        assert_eq!(document.terms.is_none(), document.fault.is_some(), "{line}");
+        document.diagnostics.iter().map(|found| format!("{}: {}", found.code, found.message)).collect()
+    }
+
+    #[test]
+    fn endpoints_that_may_be_one_are_refused() {
+        let two = |one: &str, other: &str| {
+            faults(&format!(
+                "endpoints: [{{name: '{one}', protocol: tcp, port: 1}}, {{name: '{other}', protocol: TCP, port: 2}}]"
+            ))
+        };
+        assert_eq!(two("http", "HTTP"), ["bad-value: `_HTTP._tcp` may be the name of two endpoints"]);
+        assert_eq!(two("h-{location}", "h-sas").len(), 1);
+        assert_eq!(two("h-sas", "h-{location}").len(), 1);
+        assert_eq!(two("h-{location}", "g-sas"), [""; 0]);
+    }
+
+    #[test]
+    fn templates_need_their_fields() {
+        for (constant, transient, wrong) in [
+            ("{pod}", "{pod}-{placement}", false),
+            ("{pod}-{rack}", "{pod}-{node}", false),
+            ("{node}", "{pod}-{node}", true),
+            ("{pod}-{placement}", "{pod}-{node}", true),
+            ("{pod}", "{pod}-x", true),
+            ("{pod}-{Node}", "{pod}-{node}", true),
+            ("{pod}-{node}", "{pod}-{node}", true),
+        ] {
+            let found = faults(&format!("names: {{constant: '{constant}', transient: '{transient}'}}"));
+            assert_eq!(found.len(), usize::from(wrong), "{constant} {transient}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_budget_is_beside_the_rollout() {
+        assert_eq!(faults("unavailability_budget: 5%\nrollout: {canary: 1}"), [""; 0]);
+        assert_eq!(faults("rollout: {max_unavailable: 1}"), ["bad-value: the budget of a set is not in `rollout`"]);
+        assert_eq!(
+            faults("unavailability_budget: two"),
+            ["bad-value: `two` is neither a number of pods, such as `2`, nor a share, such as `5%`"]
+        );
+    }
 }

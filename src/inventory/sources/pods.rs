@@ -66,7 +66,7 @@ const DUPLICATE: &str = "duplicate-pod";
 
 /// What one chunk holds.
 #[derive(Default)]
-struct PodPiece {
+struct PodRowPiece {
     /// Nodes, all of them names.
     nodes: Symbols,
     /// Racks and locations.
@@ -84,7 +84,7 @@ fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
     // Behind a cut there may be rows of other pods, which must not look gone.
     let shape = LineFormat::default();
     let latest = context.now.plus(CLOCK_SKEW);
-    let start = |rows| PodPiece { rows: Vec::with_capacity(rows), ..PodPiece::default() };
+    let start = |rows| PodRowPiece { rows: Vec::with_capacity(rows), ..PodRowPiece::default() };
     let (pieces, mut tally) = text::read_rows(input, context, &shape, start, |piece, row, faults| {
         read_row(piece, row, faults, latest);
     });
@@ -108,7 +108,7 @@ fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
 }
 
 /// Joins the pieces; sets are numbered in the order of their ids.
-fn join(pieces: Vec<PodPiece>) -> (Pods, Symbols) {
+fn join(pieces: Vec<PodRowPiece>) -> (Pods, Symbols) {
     let (mut symbols, mut sets) = (Symbols::default(), Symbols::default());
     let mut rows = Vec::with_capacity(pieces.iter().map(|piece| piece.rows.len()).sum());
     let mut has_strays = false;
@@ -199,7 +199,7 @@ impl PodFaults<'_, '_, '_> {
 }
 
 /// Reads one line. Without a readable set and pod it is reported and belongs to no pod.
-fn read_row(piece: &mut PodPiece, row: &TextRow<'_>, faults: &mut RowFaults<'_, '_>, latest: Time) {
+fn read_row(piece: &mut PodRowPiece, row: &TextRow<'_>, faults: &mut RowFaults<'_, '_>, latest: Time) {
     let first = faults.is_flawed().then(|| "the row holds a control character, or a byte that is not UTF-8".into());
     let Some(fields) = json_line::read::<PodRowFields<'_>>(row, faults) else {
         piece.has_strays = true;
@@ -270,7 +270,7 @@ struct SymbolsOfRow {
 
 impl SymbolsOfRow {
     /// Those of a pod of a piece.
-    fn of(piece: &PodPiece, pod: &Pod) -> SymbolsOfRow {
+    fn of(piece: &PodRowPiece, pod: &Pod) -> SymbolsOfRow {
         let set = piece.sets.text_at(pod.set.0 as usize).and_then(|id| piece.sets.find(id));
         SymbolsOfRow { set, node: pod.node, rack: pod.rack, location: pod.location }
     }
@@ -468,4 +468,93 @@ pub fn meanings(said: &ExportRows<'_>) -> Vec<RowMeaning> {
         (format!("{}/{}", said.pods.set_of(pod).id, pod.id), format!("{node}{addresses}"))
     };
     said.pods.rows.iter().filter(|pod| pod.fault.is_none()).map(meaning).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Files;
+    use crate::inventory::node::SourceText;
+    use crate::inventory::source::{ExportDemands, FieldMapping, PathPattern, SourceSpec};
+    use crate::inventory::value::{Duration, Size};
+
+    use super::super::SourceFile;
+
+    /// What rows say, with the number of bad ones.
+    fn read_rows(rows: &str) -> (Draft, SourceTally) {
+        let mut files = Files::default();
+        let source = SourceText { file: files.add("pods"), text: rows.to_owned() };
+        let spec = SourceSpec {
+            key: "pods",
+            word: OWN,
+            name: "pods".into(),
+            patterns: Vec::<PathPattern>::new(),
+            require_end: false,
+            max_size: Size::of(1 << 20),
+            demands: ExportDemands::default(),
+            max_age: None,
+            penalty: Duration::from_secs(0),
+            mapping: FieldMapping::default(),
+            records: None,
+        };
+        let free_domain = Name::parse("free.invalid").unwrap();
+        let context = RowContext {
+            files: &files,
+            now: "2026-11-20T02:00:00Z".parse().unwrap(),
+            free_domain: &free_domain,
+            name_cooldown: Duration::from_secs(0),
+            admins: &Default::default(),
+        };
+        let input =
+            SourceInput { spec: &spec, files: vec![SourceFile { id: source.file, bytes: source.text.as_bytes() }] };
+        let part = read(&input, &context);
+        let mut draft = Draft::default();
+        (part.fold)(&mut draft, Trust::Known);
+        (draft, part.tally)
+    }
+
+    /// A row of a pod that is dead, with more keys.
+    fn row(time: &str, pod: &str, more: &str) -> String {
+        format!("{{\"time\":\"2026-11-20T{time}:00Z\",\"set\":\"s\",\"pod\":\"{pod}\",\"state\":\"dead\"{more}}}\n")
+    }
+
+    /// The pods, each with its fault.
+    fn shown(rows: &str) -> Vec<String> {
+        let (draft, tally) = read_rows(rows);
+        let shown = |pod: &Pod| format!("{} {}", pod.id, pod.fault.as_deref().unwrap_or("good"));
+        let mut all: Vec<String> = draft.pods.rows.iter().map(shown).collect();
+        all.push(format!("{} of {} bad{}", tally.bad, tally.rows, if draft.pods.has_strays { ", strays" } else { "" }));
+        all
+    }
+
+    #[test]
+    fn a_later_good_row_makes_up_for_a_bad_one_and_not_the_other_way() {
+        let (good, bad) = (row("01:00", "a", ""), row("01:30", "a", ",\"inv\":-1"));
+        let fault = "a `inv` is not an unsigned integer";
+        assert_eq!(shown(&format!("{good}{bad}")), [fault, "1 of 2 bad"]);
+        let later = row("01:40", "A", "");
+        assert_eq!(shown(&format!("{later}{bad}{good}")), ["a good", "1 of 3 bad"]);
+        // What has no time may be the latest.
+        let timeless = good.replace("2026-11-20T01:00:00Z", "now");
+        assert_eq!(shown(&format!("{later}{timeless}")), ["a `now` is not a time", "1 of 2 bad"]);
+    }
+
+    #[test]
+    fn rows_of_one_time_may_say_the_same_alone() {
+        let one = row("01:00", "a", ",\"rack\":\"r\"");
+        assert_eq!(shown(&format!("{one}{one}")), ["a good", "0 of 2 bad"]);
+        let other = row("01:00", "a", ",\"rack\":\"r2\"");
+        let fault = "a pod `s/a` has two rows of 2026-11-20T01:00:00Z that say different things: pods:1 and pods:2";
+        assert_eq!(shown(&format!("{one}{other}")), [fault, "1 of 2 bad"]);
+        let later = row("01:01", "a", "");
+        assert_eq!(shown(&format!("{one}{other}{later}")), ["a good", "0 of 3 bad"]);
+    }
+
+    #[test]
+    fn a_row_of_no_pod_is_a_stray() {
+        let good = row("01:00", "a", "");
+        for stray in [good.replace("\"s\"", "\"s/t\""), good.replace("\"a\"", "null"), "{\n".to_owned()] {
+            assert_eq!(shown(&format!("{good}{stray}")), ["a good", "1 of 2 bad, strays"], "{stray}");
+        }
+    }
 }

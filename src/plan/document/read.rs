@@ -266,9 +266,6 @@ struct DocumentFields {
     /// The groups that have a budget; left out where there are none.
     #[serde(default, deserialize_with = "some_objects")]
     groups: Vec<GroupSeen>,
-    /// The pods that it is about; left out where there are none.
-    #[serde(default, deserialize_with = "some_objects")]
-    pods: Vec<PodSeen>,
     /// The hosts that the plan names; left out where there are none.
     #[serde(default, deserialize_with = "hosts")]
     hosts: BTreeMap<Inv, HostSeen>,
@@ -289,6 +286,9 @@ struct DocumentFields {
     /// What it was narrowed to; left out where it is about the whole fleet.
     #[serde(default, deserialize_with = "present_object")]
     only: Option<PlanScope>,
+    /// The pods that it is about; left out where there are none.
+    #[serde(default, deserialize_with = "some_objects")]
+    pods: Vec<PodSeen>,
     /// The causes of the changes; left out where there are none.
     #[serde(default, deserialize_with = "present_object")]
     review: Option<Review>,

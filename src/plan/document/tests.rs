@@ -396,7 +396,7 @@ const EDITS: &[(&str, &str, &str)] = &[
     ("\"subject\": \"host:100001\"", "\"subject\": 100001", "invalid type"),
     ("\"subject\": \"host:100001\"", "\"subject\": \"host:-1\"", "`-1` is not an inventory number"),
     ("\"subject\": \"host:100001\"", "\"subject\": \"host:0100001\"", "should be written `host:100001`"),
-    ("\"subject\": \"host:100001\"", "\"subject\": \"pod:a/b\"", "`pod:a/b` is not a subject"),
+    ("\"subject\": \"host:100001\"", "\"subject\": \"pods:a/b\"", "`pods:a/b` is not a subject"),
     ("\"subject\": \"released:300044\",", "\"subject\": \"released:300045\",", "its changes do not match its `effect`"),
     ("\"subject\": \"released:300044\",", "", "missing field `subject`"),
     ("orphan:main/sas1", "orphan:sas1", "is not a pool and a name"),

@@ -1,0 +1,404 @@
+//! Pods: what a plan does for them, how they move within the budget of their set, and what goes when.
+
+#[path = "folder/copy.rs"]
+mod copy;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use copy::copy;
+
+/// What a command printed as a document, and its exit code.
+struct Ran {
+    /// The document.
+    document: Value,
+    /// The exit code.
+    exit: i32,
+}
+
+impl Ran {
+    /// The changes: `create AAAA a.web.shop.example.net. pod:shop-web/a`.
+    fn changes(&self) -> Vec<String> {
+        let changes = self.document["changes"].as_array().expect("a list of changes");
+        let text = |own: &Value, key: &str| own[key].as_str().expect("a text").to_owned();
+        let shown = changes.iter().map(|own| {
+            let name = format!("{}.", text(own, "name").trim_end_matches('.'));
+            let action = match (own["before"].is_null(), own["after"].is_null()) {
+                (true, _) => "create",
+                (_, true) => "delete",
+                _ => "modify",
+            };
+            [action.to_owned(), text(own, "type"), name, text(own, "subject")].join(" ")
+        });
+        shown.collect()
+    }
+
+    /// What waits: `pod:shop-web/a budget`.
+    fn waiting(&self) -> Vec<String> {
+        let waiting = self.document["waiting"].as_array().expect("a list of what waits");
+        waiting.iter().map(|own| format!("{} {}", own["subject"], own["code"]).replace('"', "")).collect()
+    }
+
+    /// The blocked subjects with their codes.
+    fn blocked(&self) -> Vec<String> {
+        let blocked = self.document["blocked"].as_array().expect("a list of what is blocked");
+        blocked.iter().map(|own| format!("{} {}", own["subject"], own["code"]).replace('"', "")).collect()
+    }
+}
+
+/// A pod as its row has it.
+#[derive(Clone, Copy)]
+struct Row<'r> {
+    /// Its id.
+    pod: &'r str,
+    /// The node, without its domain; none while it waits.
+    node: &'r str,
+    /// The addresses.
+    addresses: &'r [&'r str],
+    /// Its state.
+    state: &'r str,
+    /// More keys, each with a comma in front.
+    more: &'r str,
+}
+
+/// An active pod on a node with one address.
+const fn pod<'r>(pod: &'r str, node: &'r str, addresses: &'r [&'r str]) -> Row<'r> {
+    Row { pod, node, addresses, state: "active", more: "" }
+}
+
+/// A workspace with one set of pods.
+struct Shop(TempDir);
+
+impl Shop {
+    /// The demo with another end of the file of its set, and without pods.
+    fn with(set: &str) -> Shop {
+        let folder = tempfile::tempdir().expect("a folder");
+        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("inventory/shop"), folder.path());
+        let shop = Shop(folder);
+        let text = "id: shop-web\nproject: shop\ndomain: web.shop.example.net\n\
+                    names: {constant: \"{pod}\", transient: \"{pod}-{placement}\"}\nttl: 60\n";
+        shop.write("pod-sets/shop-web.yaml", &format!("{text}{set}\n"));
+        shop
+    }
+
+    /// The folder.
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Writes a file.
+    fn write(&self, file: &str, text: &str) {
+        fs::write(self.path().join(file), text).expect("a file");
+    }
+
+    /// The text of a file.
+    fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.path().join(file)).expect("a file")
+    }
+
+    /// Makes these the rows of the export.
+    fn pods(&self, rows: &[Row<'_>]) {
+        let text = rows.iter().map(|row| {
+            let Row { pod, node, state, more, .. } = row;
+            let addresses: Vec<String> =
+                row.addresses.iter().map(|address| format!("\"2001:db8:5::{address}\"")).collect();
+            let place = if node.is_empty() {
+                String::new()
+            } else {
+                let location = &node[..3];
+                format!(",\"node\":\"{node}.example.net\",\"rack\":\"{node}\",\"location\":\"{location}\"")
+            };
+            let addresses = addresses.join(",");
+            format!(
+                "{{\"time\":\"2026-11-20T01:00:00Z\",\"set\":\"shop-web\",\"pod\":\"{pod}\",\"state\":\"{state}\",\
+                 \"addresses\":[{addresses}]{place}{more}}}\n"
+            )
+        });
+        self.write("pods/pods.jsonl", &text.collect::<String>());
+    }
+
+    /// Runs a command as of a time of the day.
+    fn run(&self, now: &str, args: &[&str]) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+        let now = format!("2026-11-20T{now}Z");
+        command.args(args).args(["--format", "json", "-q", "--now", &now, "-C"]).arg(self.path());
+        let output = command.output().expect("the binary was built for this test");
+        let document = serde_json::from_slice(&output.stdout);
+        let document = document.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        Ran { document, exit: output.status.code().expect("an exit code") }
+    }
+
+    /// Makes a plan and applies what of it may go now.
+    fn apply(&self, now: &str) -> Ran {
+        self.run(now, &["apply", "--auto", "--yes"])
+    }
+
+    /// The records of the set: `a AAAA 2001:db8:5::1`, without the domain; the digits of placements are left out.
+    fn records(&self) -> Vec<String> {
+        let zone = self.read("zones/shop.example.net.zone");
+        let own = zone.lines().filter_map(|line| {
+            let (name, rest) = line.split_once(".web.shop.example.net. 60 ")?;
+            Some(format!("{name} {}", rest.replace(".web.shop.example.net.", "")))
+        });
+        let mut records: Vec<String> = own.map(|line| line.replace("2001:db8:5", "")).collect();
+        records.sort();
+        records
+    }
+
+    /// The name of the placement that a pod has on a node, without the domain.
+    fn placed(&self, pod: &str, address: &str) -> String {
+        let is_of =
+            |line: &&String| line.starts_with(&format!("{pod}-")) && line.ends_with(&format!("AAAA ::{address}"));
+        let found = self.records().iter().find(is_of).cloned();
+        found
+            .and_then(|line| Some(line.split_once(' ')?.0.to_owned()))
+            .unwrap_or_else(|| panic!("{:?}", self.records()))
+    }
+}
+
+#[test]
+fn each_pod_has_a_name_that_stays_and_one_for_its_placement() {
+    let shop = Shop::with("endpoints: [{name: http, protocol: tcp, port: 8080}]");
+    let prepared = Row { state: "prepared", ..pod("b", "sas2", &["2"]) };
+    let waiting = Row { state: "waiting", ..pod("c", "", &[]) };
+    shop.pods(&[pod("a", "sas1", &["1"]), prepared, waiting]);
+    let plan = shop.run("02:00:00", &["plan"]);
+    assert_eq!((plan.exit, plan.waiting().len(), plan.blocked().len()), (0, 0, 0));
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let (a, b) = (shop.placed("a", "1"), shop.placed("b", "2"));
+    // printf 'sas1.example.net\n2001:db8:5::1\n' | sha256sum
+    assert_eq!(a, "a-734ec82a");
+    let expected = [
+        format!("_http._tcp SRV 0 0 8080 {a}"),
+        "a AAAA ::1".to_owned(),
+        format!("{a} AAAA ::1"),
+        format!("{b} AAAA ::2"),
+    ];
+    assert_eq!(shop.records(), expected);
+    let reverse = shop.read("zones/5.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.zone");
+    assert!(reverse.contains(&format!("PTR {a}.web.shop.example.net.")), "{reverse}");
+    assert!(shop.run("03:00:00", &["plan"]).changes().is_empty());
+    // Active where it was prepared: only the name that stays, and the SRV.
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), waiting]);
+    let changes = shop.run("03:00:00", &["plan"]).changes();
+    let names = ["create AAAA b.web.shop.example.net. pod:shop-web/b"];
+    let srv = ["modify SRV _http._tcp.web.shop.example.net. endpoints:shop-web/http"];
+    assert_eq!(changes, [names, srv].concat());
+}
+
+#[test]
+fn pods_move_within_the_budget_and_what_they_leave_goes_last() {
+    let shop = Shop::with("endpoints: [{name: http, protocol: tcp, port: 8080}]");
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let (old_a, old_b) = (shop.placed("a", "1"), shop.placed("b", "2"));
+    shop.pods(&[pod("a", "sas3", &["a"]), pod("b", "sas4", &["b"])]);
+    let first = shop.apply("02:10:00");
+    assert_eq!((first.exit, first.waiting()), (5, vec!["pod:shop-web/b budget".to_owned()]));
+    let new_a = shop.placed("a", "a");
+    let records = shop.records();
+    for expected in ["a AAAA ::a", "b AAAA ::2", &format!("{old_a} AAAA ::1"), &format!("{new_a} AAAA ::a")] {
+        assert!(records.iter().any(|own| own == expected), "{expected}: {records:?}");
+    }
+    // The SRV follows in the next plan, and lists the other pod where it still is.
+    let listed = |shop: &Shop| -> Vec<String> {
+        let records = shop.records().into_iter();
+        records.filter_map(|own| Some(own.strip_prefix("_http._tcp SRV 0 0 8080 ")?.to_owned())).collect()
+    };
+    assert_eq!(listed(&shop), [old_a.clone(), old_b.clone()]);
+    assert_eq!(shop.apply("02:10:30").exit, 5);
+    assert_eq!(listed(&shop), [new_a.clone(), old_b.clone()]);
+    // As soon as caches have forgotten the old address, the other one goes. The old placement is still listed in caches.
+    assert_eq!(shop.apply("02:11:01").exit, 0);
+    assert_eq!(listed(&shop), [new_a.clone(), old_b.clone()]);
+    assert!(shop.records().contains(&format!("{old_a} AAAA ::1")));
+    let later = shop.run("02:11:31", &["plan"]).changes();
+    let orphan = format!("orphan:main/{old_a}.web.shop.example.net.");
+    assert!(later.iter().any(|change| change.ends_with(&format!(" {orphan}"))), "{later:?}");
+    for now in ["02:12:30", "02:14:00", "02:16:00"] {
+        assert_eq!(shop.apply(now).exit, 0);
+    }
+    let new_b = shop.placed("b", "b");
+    let mut expected = vec![
+        format!("_http._tcp SRV 0 0 8080 {new_a}"),
+        format!("_http._tcp SRV 0 0 8080 {new_b}"),
+        "a AAAA ::a".to_owned(),
+        "b AAAA ::b".to_owned(),
+        format!("{new_a} AAAA ::a"),
+        format!("{new_b} AAAA ::b"),
+    ];
+    expected.sort();
+    assert_eq!(shop.records(), expected);
+    assert!(shop.run("02:20:00", &["plan"]).changes().is_empty());
+    // Again within `min_interval` of an hour: said, and not held back.
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas4", &["b"])]);
+    let again = shop.run("02:30:00", &["plan"]);
+    let notices = again.document["notices"].as_array().expect("notices").clone();
+    assert!(notices.iter().any(|own| own["code"] == "migrates-often" && own["name"] == "shop-web"), "{notices:?}");
+    assert!(again.waiting().is_empty());
+    let late = shop.run("04:30:00", &["plan"]).document;
+    assert!(late["notices"].as_array().expect("notices").iter().all(|own| own["code"] != "migrates-often"));
+}
+
+#[test]
+fn a_pod_that_is_down_counts_and_its_move_repairs() {
+    let shop = Shop::with("");
+    let all = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "sas3", &["3"])];
+    shop.pods(&all);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    // One is dead: no other may move, and nothing of it changes.
+    let dead = Row { state: "dead", ..all[0] };
+    shop.pods(&[dead, pod("b", "sas4", &["b"]), all[2]]);
+    let held = shop.apply("02:10:00");
+    assert_eq!((held.exit, held.waiting()), (5, vec!["pod:shop-web/b budget".to_owned()]));
+    assert_eq!(held.document["waiting"][0]["until"], Value::Null);
+    // What was accepted is the export with the dead pod.
+    shop.pods(&[dead, all[1], all[2]]);
+    assert_eq!(shop.apply("02:20:00").exit, 0);
+    // It comes back elsewhere: the move does not wait, although another one moves, too.
+    shop.pods(&[pod("a", "sas5", &["a"]), pod("b", "sas4", &["b"]), all[2]]);
+    let plan = shop.run("02:30:00", &["plan"]);
+    assert_eq!(plan.waiting(), ["pod:shop-web/b budget"]);
+    assert_eq!(plan.document["pods"][0]["was_down"], true);
+    assert_eq!(shop.apply("02:30:00").exit, 5);
+    assert!(shop.records().contains(&"a AAAA ::a".to_owned()));
+    // Once it was active there, its next move is one as any other.
+    assert_eq!(shop.apply("02:32:00").exit, 0);
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas4", &["b"]), pod("c", "sas6", &["c"])]);
+    assert_eq!(shop.run("02:50:00", &["plan"]).waiting(), ["pod:shop-web/c budget"]);
+}
+
+#[test]
+fn records_of_a_replaced_pod_wait_for_the_new_one() {
+    let shop = Shop::with("migration: copy-and-remove\nendpoints: [{name: http, protocol: tcp, port: 8080}]");
+    shop.pods(&[pod("old", "sas1", &["1"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let old = shop.placed("old", "1");
+    // The export has forgotten the old pod, and the new one does not serve yet.
+    let new = Row { more: ",\"replaces\":\"old\"", ..pod("new", "sas2", &["2"]) };
+    shop.pods(&[Row { state: "prepared", ..new }]);
+    let first = shop.apply("02:10:00");
+    assert_eq!((first.exit, first.waiting()), (5, vec!["pod:shop-web/old replaces".to_owned()]));
+    let placed = shop.placed("new", "2");
+    assert!(shop.records().contains(&format!("_http._tcp SRV 0 0 8080 {old}")), "{:?}", shop.records());
+    // It serves: its names and the SRV go now, and the old records once these have settled.
+    shop.pods(&[new]);
+    for now in ["02:20:00", "02:20:59"] {
+        assert_eq!(shop.apply(now).waiting(), ["pod:shop-web/old replaces"]);
+        let records = shop.records();
+        for expected in ["old AAAA ::1", "new AAAA ::2", &format!("_http._tcp SRV 0 0 8080 {placed}")] {
+            assert!(records.iter().any(|own| own == expected), "{expected}: {records:?}");
+        }
+    }
+    assert_eq!(shop.apply("02:21:00").exit, 0);
+    let expected =
+        [format!("_http._tcp SRV 0 0 8080 {placed}"), "new AAAA ::2".to_owned(), format!("{placed} AAAA ::2")];
+    assert_eq!(shop.records(), expected);
+}
+
+#[test]
+fn records_of_a_replaced_pod_do_not_wait_where_another_pod_has_the_address() {
+    let shop = Shop::with("migration: copy-and-remove");
+    shop.pods(&[pod("old", "sas1", &["1"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let new = Row { state: "prepared", more: ",\"replaces\":\"old\"", ..pod("new", "sas2", &["2"]) };
+    shop.pods(&[new, pod("other", "sas1", &["1"])]);
+    let applied = shop.apply("02:10:00");
+    assert!(applied.waiting().is_empty(), "{:?}", applied.waiting());
+    assert!(shop.records().iter().all(|own| !own.starts_with("old")), "{:?}", shop.records());
+}
+
+#[test]
+fn a_project_may_demand_that_its_sets_can_lose_pods() {
+    let shop = Shop::with("");
+    let project = shop.read("projects/shop.yaml");
+    shop.write("projects/shop.yaml", &format!("{project}availability: require\n"));
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])]);
+    // Two pods are too few; what takes no address goes all the same.
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    shop.pods(&[pod("a", "sas3", &["a"]), pod("b", "sas2", &["2"])]);
+    let held = shop.apply("02:10:00");
+    assert_eq!((held.exit, held.waiting()), (5, vec!["pod:shop-web/a availability".to_owned()]));
+    shop.pods(&[pod("a", "sas3", &["a"]), pod("b", "sas2", &["2"]), pod("c", "sas4", &["4"])]);
+    assert_eq!(shop.apply("02:20:00").exit, 0);
+    assert!(shop.records().contains(&"a AAAA ::a".to_owned()));
+}
+
+#[test]
+fn pods_at_two_locations_do_not_move_together() {
+    let shop = Shop::with("unavailability_budget: 2");
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "vla1", &["2"]), pod("c", "vla2", &["3"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    shop.pods(&[pod("a", "sas2", &["a"]), pod("b", "vla3", &["b"]), pod("c", "vla2", &["3"])]);
+    assert_eq!(shop.apply("02:10:00").waiting(), ["pod:shop-web/b location"]);
+}
+
+#[test]
+fn a_pod_that_is_disabled_has_names_and_no_place_in_the_budget() {
+    let shop = Shop::with("endpoints: [{name: http, protocol: tcp, port: 8080}]");
+    let off = Row { more: ",\"enabled\":false", ..pod("b", "sas2", &["2"]) };
+    shop.pods(&[pod("a", "sas1", &["1"]), off]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    assert!(shop.records().contains(&"b AAAA ::2".to_owned()));
+    assert_eq!(shop.records().iter().filter(|own| own.contains("SRV")).count(), 1);
+    shop.pods(&[pod("a", "sas3", &["a"]), Row { node: "sas4", addresses: &["b"], ..off }]);
+    assert_eq!(shop.apply("02:10:00").exit, 0);
+}
+
+#[test]
+fn what_no_pod_has_goes_and_what_is_not_known_stays() {
+    let shop = Shop::with("endpoints: [{name: \"http-{location}\", protocol: tcp, port: 8080}]");
+    let all = [pod("a", "sas1", &["1"]), pod("b", "vla1", &["2"])];
+    shop.pods(&all);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    assert!(shop.records().iter().any(|own| own.starts_with("_http-vla._tcp SRV")));
+    // A row that cannot be read may be about any pod.
+    shop.pods(&all[..1]);
+    let rows = shop.read("pods/pods.jsonl");
+    shop.write("pods/pods.jsonl", &format!("{rows}{{\"time\":\"2026-11-20T01:00:00Z\",\"set\":\"shop-web\"}}\n"));
+    let kept = shop.run("02:10:00", &["plan"]).changes();
+    assert!(kept.iter().all(|change| !change.contains(" b")), "{kept:?}");
+    // With the row gone, the pod is gone, and its location has none: the SRV goes, and the names once that has settled.
+    shop.pods(&all[..1]);
+    for now in ["02:10:00", "02:12:00"] {
+        assert_eq!(shop.apply(now).exit, 0);
+    }
+    assert!(shop.records().iter().all(|own| own.contains("1") || own.starts_with("_http-sas")), "{:?}", shop.records());
+    assert!(shop.run("02:20:00", &["plan"]).changes().is_empty());
+    // All are gone: an export without rows is not believed.
+    shop.write("pods/pods.jsonl", "");
+    assert!(shop.run("02:20:00", &["plan"]).changes().is_empty());
+}
+
+#[test]
+fn both_families_are_at_both_names() {
+    let shop = Shop::with("");
+    let config = shop.read("zonewright.toml");
+    shop.write(
+        "zonewright.toml",
+        &format!("{config}\n[[zone]]\nnetwork = \"192.0.2.0/24\"\npool = \"main\"\npermission = \"own\"\n"),
+    );
+    let zone = shop.read("zones/5.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.zone");
+    shop.write("zones/2.0.192.in-addr.arpa.zone", &zone);
+    let row = "{\"time\":\"2026-11-20T01:00:00Z\",\"set\":\"shop-web\",\"pod\":\"a\",\"node\":\"n.example.net\",\
+               \"addresses\":[\"2001:db8:5::1\",\"192.0.2.7\"],\"state\":\"active\"}\n";
+    shop.write("pods/pods.jsonl", row);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let placed = shop.placed("a", "1");
+    assert!(
+        shop.records().contains(&"a A 192.0.2.7".to_owned())
+            && shop.records().contains(&format!("{placed} A 192.0.2.7"))
+    );
+    assert!(shop.read("zones/2.0.192.in-addr.arpa.zone").contains(&format!("PTR {placed}.web.shop.example.net.")));
+    // Without the family the name that stays loses it.
+    shop.write("pods/pods.jsonl", &row.replace(",\"192.0.2.7\"", ""));
+    for now in ["02:10:00", "02:12:00", "02:14:00"] {
+        assert_eq!(shop.apply(now).exit, 0);
+    }
+    let moved = shop.placed("a", "1");
+    assert_eq!(shop.records(), ["a AAAA ::1".to_owned(), format!("{moved} AAAA ::1")]);
+}
