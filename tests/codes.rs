@@ -61,6 +61,7 @@ const NO_CODES: &[&str] = &[
     "read-back",
     "records-and-ttl",
     "refuse-cname-clash",
+    "render-endpoints",
     "replace-me",
     "rev-parse",
     "serial-step",

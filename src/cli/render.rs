@@ -122,6 +122,8 @@ fn refuse(shared: &SharedArgs, error: RenderError) -> Result<Exit, CommandFailur
             .hint("add `pods = \"pods/*.jsonl\"` to `[sources]` in zonewright.toml"),
         RenderError::NoSets => CommandFailure::new("nothing was written: the workspace has no set of pods")
             .hint("add a file for each set below `pod-sets`, or give the workspace that has them with `-C DIR`"),
+        RenderError::BadSet(reason) => CommandFailure::new(format!("nothing was written: {reason}"))
+            .hint("correct it, or name the sets that you need: `--set ID`; until then consumers keep what they have"),
         RenderError::Doubted { reason, is_distrusted } => CommandFailure::new(format!("nothing was written: {reason}"))
             .hint(if is_distrusted {
                 "the export may lack pods: correct it; or, if it is right, run `zonewright accept pods`"

@@ -53,7 +53,9 @@ pub enum RenderError {
     NoExport,
     /// There is no set of pods.
     NoSets,
-    /// The export or a file of a set is in doubt, so that pods or sets may be missing.
+    /// The file of a set cannot be used; says which.
+    BadSet(String),
+    /// The export of pods, or where the files of sets are, is in doubt, so that pods or sets may be missing.
     Doubted {
         /// What is in doubt.
         reason: String,
@@ -103,7 +105,7 @@ fn found(inventory: &Inventory, named: &[String]) -> Result<Vec<SetEndpoints>, R
         return Err(RenderError::Doubted { reason: reason.to_owned(), is_distrusted });
     }
     if let Some(file) = pods.nameless_files.first().filter(|_| named.is_empty()) {
-        return Err(doubted(format!("the id of {file} cannot be read")));
+        return Err(RenderError::BadSet(format!("the id of {file} cannot be read")));
     }
     if pods.sets.is_empty() {
         return Err(RenderError::NoSets);
@@ -126,11 +128,6 @@ fn found(inventory: &Inventory, named: &[String]) -> Result<Vec<SetEndpoints>, R
         }
     };
     sets.into_iter().map(of_set).collect()
-}
-
-/// A doubt that `accept` cannot overrule.
-fn doubted(reason: String) -> RenderError {
-    RenderError::Doubted { reason, is_distrusted: false }
 }
 
 /// Finds a set that the command line names.
@@ -158,9 +155,11 @@ fn terms_of(inventory: &Inventory, set: PodSetIndex) -> Result<&PodSetTerms, Ren
         PodSetFile::Good(terms) => Ok(terms),
         PodSetFile::Bad { origin, .. } => {
             let place = inventory.files.place(*origin);
-            Err(doubted(format!("the file of set `{}` cannot be used: {place}", found.id)))
+            Err(RenderError::BadSet(format!("the file of set `{}` cannot be used: {place}", found.id)))
         }
-        PodSetFile::Missing => Err(doubted(format!("rows name the set `{}`, and no file has this id", found.id))),
+        PodSetFile::Missing => {
+            Err(RenderError::BadSet(format!("rows name the set `{}`, and no file has this id", found.id)))
+        }
     }
 }
 
