@@ -55,7 +55,7 @@ struct AddressView<'a> {
 }
 
 /// An object with one key.
-type Nested<T> = BTreeMap<&'static str, T>;
+type KeyedTree<T> = BTreeMap<&'static str, T>;
 
 object_in_documents!(DiscoveryResponse<'_>, response => {
     "version_info": response.version,
@@ -74,14 +74,14 @@ object_in_documents!(LocalityView<'_>, locality => {
 });
 
 object_in_documents!(AddressView<'_>, endpoint => {
-    "endpoint": HostView(endpoint),
+    "endpoint": EndpointHostView(endpoint),
     ? "metadata": endpoint.metadata(),
 });
 
 /// What Envoy connects to.
-struct HostView<'a>(&'a AddressView<'a>);
+struct EndpointHostView<'a>(&'a AddressView<'a>);
 
-object_in_documents!(HostView<'_>, host => {
+object_in_documents!(EndpointHostView<'_>, host => {
     "address": nested("socket_address", SocketView(host.0)),
     "hostname": without_dot(&host.0.pod.name),
 });
@@ -105,7 +105,7 @@ impl AddressView<'_> {
 }
 
 /// An object with one key.
-fn nested<T>(key: &'static str, value: T) -> Nested<T> {
+fn nested<T>(key: &'static str, value: T) -> KeyedTree<T> {
     BTreeMap::from([(key, value)])
 }
 

@@ -13,7 +13,7 @@ const FORMAT: &str = "zonewright.endpoints/1";
 struct EndpointsDocument<'a>(&'a [SetEndpoints]);
 
 /// An address of a pod at an endpoint.
-struct TargetView<'a> {
+struct EndpointTargetView<'a> {
     /// The endpoint.
     list: &'a EndpointList,
     /// The pod.
@@ -45,7 +45,7 @@ object_in_documents!(EndpointList, list => {
     "targets": targets(list),
 });
 
-object_in_documents!(TargetView<'_>, target => {
+object_in_documents!(EndpointTargetView<'_>, target => {
     "address": target.address,
     "name": target.pod.name,
     "port": target.list.port,
@@ -57,14 +57,14 @@ object_in_documents!(TargetView<'_>, target => {
 });
 
 /// The targets of an endpoint, by pod and address.
-fn targets(list: &EndpointList) -> Vec<TargetView<'_>> {
-    let of_pod = |pod| -> Vec<TargetView<'_>> { addresses(list, pod).collect() };
+fn targets(list: &EndpointList) -> Vec<EndpointTargetView<'_>> {
+    let of_pod = |pod| -> Vec<EndpointTargetView<'_>> { addresses(list, pod).collect() };
     list.pods.iter().flat_map(of_pod).collect()
 }
 
 /// The targets of a pod.
-fn addresses<'a>(list: &'a EndpointList, pod: &'a ListedPod) -> impl Iterator<Item = TargetView<'a>> {
-    pod.addresses.iter().map(move |address| TargetView { list, pod, address: *address })
+fn addresses<'a>(list: &'a EndpointList, pod: &'a ListedPod) -> impl Iterator<Item = EndpointTargetView<'a>> {
+    pod.addresses.iter().map(move |address| EndpointTargetView { list, pod, address: *address })
 }
 
 /// The labels of an endpoint, by key.
