@@ -83,8 +83,13 @@ fn test_age(export: &Export, now: Time) -> Option<TrustFailure> {
     if age <= max {
         return None;
     }
-    let what = if several { "its oldest file" } else { "it" };
-    let cause = format!("{what} is {} old (generated {dated}); `max_age` allows {max}", rounded(age));
+    // Pods are dated row by row.
+    let (what, made) = match export.spec.key {
+        "pods" => ("its newest row", "of"),
+        _ if several => ("its oldest file", "generated"),
+        _ => ("it", "generated"),
+    };
+    let cause = format!("{what} is {} old ({made} {dated}); `max_age` allows {max}", rounded(age));
     if !is_default {
         failure(Code::new("source-too-old"), cause, "export again, or find out why the export job stopped")
     } else {

@@ -8,9 +8,10 @@ use std::hash::BuildHasher as _;
 use std::net::IpAddr;
 
 use foldhash::HashSet;
+use foldhash::fast::FixedState;
 use rayon::prelude::*;
 
-use super::pods::{Pod, PodSetTerms, Pods};
+use super::pods::{Pod, Pods};
 use super::symbol::Symbols;
 use crate::diag::{Code, Diagnostic, Diagnostics, Files};
 use crate::dns::Name;
@@ -180,18 +181,60 @@ struct HashOfName {
     is_transient: bool,
 }
 
+/// The names of pods, and the pods that have none.
+#[derive(Default)]
+struct NameSurvey {
+    /// The hashes of all names.
+    hashes: Vec<HashOfName>,
+    /// The pods to which a template gives none.
+    without: Vec<PodClash>,
+}
+
+impl NameSurvey {
+    /// Adds the names of a pod.
+    fn add(&mut self, view: &PodView<'_>, place: usize, hasher: &FixedState) {
+        let pod = &view.pods.rows[place];
+        let Some(terms) = view.pods.set_of(pod).terms() else { return };
+        let mut hash = |name: Name, is_transient| {
+            let hash = hasher.hash_one(name.as_wire());
+            self.hashes.push(HashOfName { hash, place: place as u32, is_transient });
+        };
+        let mut without = None;
+        match pod.constant_name(terms, view.symbols) {
+            Ok(name) => hash(name, false),
+            Err(error) => without = Some((&terms.constant, error)),
+        }
+        match pod.transient_name(terms, view.symbols) {
+            Some(Ok(name)) => hash(name, true),
+            Some(Err(error)) => without = without.or(Some((&terms.transient, error))),
+            None => {}
+        }
+        // A pod without a place needs no names yet.
+        if let Some((template, error)) = without.filter(|_| pod.state.is_placed()) {
+            let message = format!("`{template}` gives the pod no name: {error}");
+            self.without.push(PodClash { place, kind: &NO_NAME, message });
+        }
+    }
+
+    /// Adds those of other pods.
+    fn and(mut self, mut other: NameSurvey) -> NameSurvey {
+        self.hashes.append(&mut other.hashes);
+        self.without.append(&mut other.without);
+        self
+    }
+}
+
 /// Names that two pods have, and templates that give none.
 fn same_names(view: &PodView<'_>) -> Vec<PodClash> {
-    let hasher = foldhash::fast::FixedState::default();
-    let places = 0..view.pods.rows.len();
-    let hash_of = |place: usize, is_transient| {
-        let name = name(view, place, is_transient)?;
-        Some(HashOfName { hash: hasher.hash_one(name.as_wire()), place: place as u32, is_transient })
+    let hasher = FixedState::default();
+    let add = |mut survey: NameSurvey, place| {
+        survey.add(view, place, &hasher);
+        survey
     };
-    let hashes_of = |place| [hash_of(place, false), hash_of(place, true)].into_iter().flatten();
-    let mut all: Vec<HashOfName> = places.clone().into_par_iter().flat_map_iter(hashes_of).collect();
+    let places = (0..view.pods.rows.len()).into_par_iter();
+    let NameSurvey { hashes: mut all, without: mut found } =
+        places.fold(NameSurvey::default, add).reduce(NameSurvey::default, NameSurvey::and);
     all.par_sort_unstable();
-    let mut found: Vec<PodClash> = places.into_par_iter().filter_map(|place| without_name(view, place)).collect();
     for alike in all.chunk_by(|a, b| a.hash == b.hash).filter(|alike| alike.len() > 1) {
         let mut named: BTreeMap<String, Vec<HashOfName>> = BTreeMap::new();
         for own in alike {
@@ -214,15 +257,10 @@ fn same_names(view: &PodView<'_>) -> Vec<PodClash> {
     found
 }
 
-/// What the set of a pod says, where that can be read.
-fn terms<'v>(view: &PodView<'v>, pod: &Pod) -> Option<&'v PodSetTerms> {
-    view.pods.set_of(pod).terms()
-}
-
 /// One of the two names of a pod, where it has it.
 fn name(view: &PodView<'_>, place: usize, is_transient: bool) -> Option<Name> {
     let pod = &view.pods.rows[place];
-    let terms = terms(view, pod)?;
+    let terms = view.pods.set_of(pod).terms()?;
     if is_transient {
         pod.transient_name(terms, view.symbols)?.ok()
     } else {
@@ -230,22 +268,12 @@ fn name(view: &PodView<'_>, place: usize, is_transient: bool) -> Option<Name> {
     }
 }
 
-/// The fault of a pod with a place, to which a template gives no name.
-fn without_name(view: &PodView<'_>, place: usize) -> Option<PodClash> {
-    let pod = &view.pods.rows[place];
-    let terms = terms(view, pod).filter(|_| pod.state.is_placed())?;
-    let constant = pod.constant_name(terms, view.symbols).err().map(|error| (&terms.constant, error));
-    let transient = || Some((&terms.transient, pod.transient_name(terms, view.symbols)?.err()?));
-    let (template, error) = constant.or_else(transient)?;
-    Some(PodClash { place, kind: &NO_NAME, message: format!("`{template}` gives the pod no name: {error}") })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::diag::Origin;
     use crate::inventory::pod_template::{PodField, PodTemplate};
-    use crate::inventory::pods::{PodMigration, PodSet, PodSetFile, PodSetIndex, PodState};
+    use crate::inventory::pods::{PodMigration, PodSet, PodSetFile, PodSetIndex, PodSetTerms, PodState};
     use crate::inventory::rollout::{MaxUnavailable, RolloutTerms, SettleTime};
     use crate::inventory::trust::ProjectIndex;
     use crate::inventory::value::Duration;

@@ -193,8 +193,11 @@ impl PodTemplate {
                     if text.is_empty() {
                         return Err(PodNameError::Empty(word));
                     }
-                    let is_bad = |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
-                    if let Some(found) = text.chars().find(is_bad) {
+                    let is_plain = |octet: u8| octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'_');
+                    let is_bad = |c: &char| !u8::try_from(*c).is_ok_and(is_plain);
+                    if !text.bytes().all(is_plain)
+                        && let Some(found) = text.chars().find(is_bad)
+                    {
                         return Err(PodNameError::Character(word, found));
                     }
                     label.push_str(text);

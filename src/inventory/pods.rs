@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::pod_template::{Placement, PodFields, PodNameError, PodTemplate};
+use super::pod_template::{Placement, PodField, PodFields, PodNameError, PodTemplate};
 use super::rollout::RolloutTerms;
 use super::symbol::{Symbol, Symbols};
 use super::trust::{ProjectIndex, Trust};
@@ -333,10 +333,15 @@ impl Pod {
         let fields = PodFields {
             pod: &self.id,
             placement: placement.as_ref().map_or("", Placement::as_str),
-            node: text(self.node).split('.').next().unwrap_or_default(),
+            node: if template.has(PodField::Node) { first_label(text(self.node)) } else { "" },
             rack: text(self.rack),
             location: text(self.location),
         };
         template.expand(&fields, terms.domain.as_name())
     }
+}
+
+/// The first label of a node.
+fn first_label(node: &str) -> &str {
+    node.split('.').next().unwrap_or_default()
 }

@@ -139,7 +139,8 @@ fn join(pieces: Vec<PodRowPiece>) -> (Pods, Symbols) {
 /// Sorts the rows, and keeps of each pod the latest. Where two latest rows say different things, the pod is bad.
 fn keep_latest(pods: &mut Pods, context: &RowContext<'_>, tally: &mut SourceTally) {
     let Pods { sets, rows, .. } = pods;
-    rows.par_sort_by(|a, b| {
+    // No two rows have one place, so that the order is the same whatever the threads do.
+    rows.par_sort_unstable_by(|a, b| {
         (a.set, &*a.id, Reverse(a.time), a.origin).cmp(&(b.set, &*b.id, Reverse(b.time), b.origin))
     });
     let is_same = |a: &Pod, b: &Pod| a.set == b.set && a.id == b.id;
