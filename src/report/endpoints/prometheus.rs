@@ -1,6 +1,7 @@
 //! Endpoints as a file of targets for Prometheus. Source: prometheus.io/docs, `file_sd_config` and `http_sd_config`.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::net::SocketAddr;
 
 use super::{EndpointsText, LeftOutPart, said, without_dot};
@@ -69,12 +70,13 @@ fn group(set: &SetEndpoints, list: &EndpointList, pod: &ListedPod, own: &BTreeMa
 fn own_labels(set: &SetEndpoints, list: &EndpointList) -> TakenLabels {
     let mut taken = TakenLabels { labels: BTreeMap::new(), left_out: Vec::new() };
     for (key, value) in &list.labels {
-        let name = label_name(key);
-        if taken.labels.contains_key(&name) {
-            let message = format!("label `{key}` of `{}` is left out: another label is `{name}`, too", said(set, list));
-            taken.left_out.push(LeftOutPart { origin: list.origin, message });
-        } else {
-            taken.labels.insert(name, value.clone());
+        match taken.labels.entry(label_name(key)) {
+            Entry::Vacant(place) => drop(place.insert(value.clone())),
+            Entry::Occupied(other) => {
+                let (endpoint, name) = (said(set, list), other.key());
+                let message = format!("label `{key}` of `{endpoint}` is left out: another label is `{name}`, too");
+                taken.left_out.push(LeftOutPart { origin: list.origin, message });
+            }
         }
     }
     taken
