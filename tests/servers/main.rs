@@ -74,6 +74,7 @@ mod ordinary_year;
 mod ours;
 mod pdns;
 mod planted;
+mod pods;
 mod pool_fleets;
 mod pool_sweep;
 mod pools;
