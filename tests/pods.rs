@@ -204,6 +204,19 @@ fn pods_move_within_the_budget_and_what_they_leave_goes_last() {
     for expected in ["a AAAA ::a", "b AAAA ::2", &format!("{old_a} AAAA ::1"), &format!("{new_a} AAAA ::a")] {
         assert!(records.iter().any(|own| own == expected), "{expected}: {records:?}");
     }
+    // `status` has what waits, and takes no name of a pod for one that was left behind.
+    let status = shop.run("02:10:10", &["status"]).document;
+    assert_eq!(status["waiting"][0]["subject"], "pod:shop-web/b");
+    assert_eq!(status["left_behind"], serde_json::json!([]));
+    let asked = shop.run("02:10:10", &["explain", "a.web.shop.example.net"]).document;
+    let answer = asked["answer"].as_str().expect("an answer");
+    assert!(answer.starts_with("a.web.shop.example.net. belongs to pod:shop-web/a."), "{answer}");
+    let asked = shop.run("02:10:10", &["explain", "2001:db8:5::a"]).document;
+    let answer = asked["answer"].as_str().expect("an answer");
+    assert!(
+        answer.starts_with("2001:db8:5::a is an address of pod:shop-web/a (active, pods/pods.jsonl:1)."),
+        "{answer}"
+    );
     // The SRV follows in the next plan, and lists the other pod where it still is.
     let listed = |shop: &Shop| -> Vec<String> {
         let records = shop.records().into_iter();

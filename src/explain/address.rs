@@ -19,7 +19,9 @@ pub fn explain(case: &ExplainCase<'_>, address: IpAddr) -> Explanation {
         _ => None,
     };
     let published = case.published_pointer_words().map(|words| format!(" {words}")).unwrap_or_default();
+    let pods = case.pods_at(address);
     let whose = match (facts.claims.as_slice(), hosts.as_slice()) {
+        ([], _) if !pods.is_empty() => format!("{address} is an address of {}.{published}", pods.join(", ")),
         ([], _) if facts.held_by.is_empty() => {
             format!("No host may have {address}, and no name holds it.{published}")
         }
@@ -65,6 +67,17 @@ impl ExplainCase<'_> {
             reverse: self.whole_site(reverse_name.as_name(), project),
             changes: self.changes(|change| changes::touches_address(change, address, &reverse_name)),
         }
+    }
+
+    /// The pods that have an address by their rows, in words.
+    fn pods_at(&self, address: IpAddr) -> Vec<String> {
+        let inventory = self.context.inventory;
+        let pods = inventory.pods.rows.iter().filter(|pod| pod.addresses.contains(&address));
+        let said = pods.map(|pod| {
+            let set = &inventory.pods.set_of(pod).id;
+            format!("pod:{set}/{} ({}, {})", pod.id, pod.state, self.line(pod.origin))
+        });
+        said.collect()
     }
 
     /// The names that hold an address.

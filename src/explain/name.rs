@@ -60,6 +60,9 @@ pub fn explain(case: &ExplainCase<'_>, name: &Name) -> Explanation {
 
 /// What a claim asks for, in words.
 fn claim_words(claim: &RrsetClaim) -> String {
+    if claim.want.values().is_empty() {
+        return format!("no {}", claim.rtype);
+    }
     let texts: Vec<String> =
         claim.want.values().iter().map(|value| value.rdata.as_rdata(claim.rtype).to_string()).collect();
     let ttl = claim.ttl.filter(|ttl| ttl.hold == TtlHold::Always).map(|ttl| format!(" ttl {}", ttl.ttl));
@@ -71,9 +74,14 @@ fn stated_words(name: &Name, stated: &[StatementFacts]) -> String {
     let mut by: Vec<&str> = stated.iter().map(|own| own.by.as_str()).collect();
     by.dedup();
     let blocked = stated.iter().find_map(|own| Some((own, own.blocked.as_ref()?)));
-    match blocked {
-        Some((own, why)) => format!("Files state {name}: {}. {} is blocked: {why}.", by.join(", "), own.subject),
-        None => format!("Files state {name}: {}.", by.join(", ")),
+    let of_pods = stated.first().filter(|own| own.subject.starts_with("pod:") || own.subject.starts_with("endpoints:"));
+    match (of_pods, blocked) {
+        (Some(own), None) => format!("{name} belongs to {}.", own.subject),
+        (Some(own), Some((_, why))) => format!("{name} belongs to {}, which is blocked: {why}.", own.subject),
+        (None, Some((own, why))) => {
+            format!("Files state {name}: {}. {} is blocked: {why}.", by.join(", "), own.subject)
+        }
+        (None, None) => format!("Files state {name}: {}.", by.join(", ")),
     }
 }
 

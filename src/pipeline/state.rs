@@ -1,5 +1,6 @@
 //! The state itself: what it says, and how it learns markers that another state's run wrote.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::findings::Findings;
@@ -16,6 +17,7 @@ use crate::inventory::Inventory;
 use crate::inventory::model::{Config, Export, ZoneSpec};
 use crate::inventory::value::Time;
 use crate::names::NameIndex;
+use crate::plan::WaitingSubject;
 use crate::progress::{Progress, RunStage};
 use crate::provider::outage;
 use crate::reading::side_by_side::side_by_side;
@@ -35,7 +37,9 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, OpenE
     let mut memory = state.as_deref().map(|state| StateFacts::read(state, count, now)).transpose()?;
     // What a project without a rollout kept waiting goes with its next apply.
     let groups = waves::settings_of(&inventory.projects, &inventory.pods.sets);
-    memory.iter_mut().for_each(|memory| memory.waiting.retain(|waiting| groups.contains_key(&waiting.project)));
+    let has_group =
+        |waiting: &WaitingSubject| groups.contains_key(waiting.subject.pod_set().unwrap_or(&waiting.project));
+    memory.iter_mut().for_each(|memory| memory.waiting.retain(has_group));
     accepted::hold_against(&mut inventory, state.as_deref())?;
     let limits = limits_used(&rules_of(&inventory), state.as_deref(), now)?;
     let left_behind = state.as_deref().map_or_else(|| Ok(Vec::new()), |state| left_behind(&inventory, state))?;
@@ -56,10 +60,13 @@ fn left_behind(inventory: &Inventory, state: &dyn State) -> Result<Vec<Name>, Pr
         return Ok(Vec::new());
     }
     let (own, names, statements) = (state.own()?, NameIndex::new(inventory), state.statements()?);
+    // Whether a pod has a name is known with live DNS alone.
+    let domains: BTreeSet<&Name> = inventory.pods.sets.iter().filter_map(|set| Some(&set.terms()?.domain)).collect();
     let is_left = |name: &&Name| {
         let is_stated = !statements.by(name.as_name(), Rtype::AAAA).is_empty();
         let name = name.as_name();
-        !is_stated && !names.has_host(inventory, name) && !names.may_be_held(inventory, name)
+        let is_of_pods = name.parent().is_some_and(|domain| domains.contains(&domain.to_name()));
+        !is_stated && !is_of_pods && !names.has_host(inventory, name) && !names.may_be_held(inventory, name)
     };
     let mut left: Vec<Name> = own.owners(Rtype::AAAA).filter(is_left).cloned().collect();
     left.sort();

@@ -87,7 +87,8 @@ impl World {
                 }
                 let of_row = |row: Option<&Row>| {
                     row.is_some_and(|row| {
-                        let is_here = row.place.as_ref().is_some_and(|place| location.is_none_or(|at| at == place.location));
+                        let is_here =
+                            row.place.as_ref().is_some_and(|place| location.is_none_or(|at| at == place.location));
                         let is_active = row.state == PodState::Active && endpoint.states.contains(&row.state);
                         row.is_enabled && is_active && is_here
                     })
@@ -106,7 +107,9 @@ impl World {
                 // So many may be on their way at once.
                 if missed.len() > own.budget {
                     let targets: Vec<String> = targets.iter().map(Name::to_string).collect();
-                    return Err(format!("resolver {resolver} has {name} with {targets:?}: none is alive, and {missed:?} are"));
+                    return Err(format!(
+                        "resolver {resolver} has {name} with {targets:?}: none is alive, and {missed:?} are"
+                    ));
                 }
             }
         }
@@ -126,7 +129,9 @@ impl World {
         };
         let is_missed = |resolver: &usize| !self.reaches(*resolver, old) && !self.reaches(*resolver, new);
         match (0..self.resolvers.len()).find(is_missed).filter(|_| !is_excused) {
-            Some(resolver) => Err(format!("resolver {resolver} gets neither {} nor {}, which replaces it", its.id, other.id)),
+            Some(resolver) => {
+                Err(format!("resolver {resolver} gets neither {} nor {}, which replaces it", its.id, other.id))
+            }
             None => Ok(()),
         }
     }
