@@ -415,3 +415,49 @@ fn both_families_are_at_both_names() {
     let moved = shop.placed("a", "1");
     assert_eq!(shop.records(), ["a AAAA ::1".to_owned(), format!("{moved} AAAA ::1")]);
 }
+
+#[test]
+fn what_is_wrong_with_rows_and_files_takes_nothing_from_clients() {
+    let shop = Shop::with("endpoints: [{name: http, protocol: tcp, port: 8080}]");
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let before = shop.records();
+    let (rows, set, config) =
+        (shop.read("pods/pods.jsonl"), shop.read("pod-sets/shop-web.yaml"), shop.read("zonewright.toml"));
+    let unchanged = |what: &str, exit: i32| {
+        let ran = shop.apply("02:10:00");
+        assert_eq!((ran.exit, shop.records()), (exit, before.clone()), "{what}");
+    };
+    let faults = [
+        ("two pods with one address", rows.replace("::2", "::1")),
+        ("a state that is none", rows.replacen("\"active\"", "\"actve\"", 1)),
+        ("a rack that no template takes", rows.replacen("\"pod\":\"a\"", "\"pod\":\"a b\"", 1)),
+        ("no node", rows.replacen("\"node\":\"sas1.example.net\",", "", 1)),
+    ];
+    for (what, text) in faults {
+        shop.write("pods/pods.jsonl", &text);
+        unchanged(what, 0);
+    }
+    shop.write("pods/pods.jsonl", &rows);
+    shop.write("pod-sets/shop-web.yaml", &set.replace("id: shop-web", "id: shop-wbe"));
+    unchanged("the id of the set has a mistake", 1);
+    shop.write("pod-sets/shop-web.yaml", &set.replace("ttl: 60", "tll: 60"));
+    unchanged("the file of the set has a mistake", 1);
+    shop.write("pod-sets/shop-web.yaml", &set);
+    shop.write("zonewright.toml", &config.replace("pods = \"pods/*.jsonl\"\n", ""));
+    unchanged("there is no export", 0);
+}
+
+#[test]
+fn a_pod_whose_placement_has_no_name_keeps_the_one_that_stays() {
+    let shop = Shop::with("");
+    let set = shop.read("pod-sets/shop-web.yaml");
+    shop.write("pod-sets/shop-web.yaml", &set.replace("{pod}-{placement}", "{pod}-{rack}"));
+    shop.pods(&[pod("a", "sas1", &["1"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let (before, rows) = (shop.records(), shop.read("pods/pods.jsonl"));
+    assert_eq!(before, ["a AAAA ::1", "a-sas1 AAAA ::1"]);
+    shop.write("pods/pods.jsonl", &rows.replace("\"rack\":\"sas1\",", ""));
+    assert_eq!(shop.run("02:10:00", &["plan"]).blocked(), ["pod:shop-web/a bad-input"]);
+    assert_eq!((shop.apply("02:10:00").exit, shop.records()), (0, before));
+}

@@ -104,8 +104,11 @@ impl PodCase<'_> {
             }
             Ok((constant, transient)) => subject.kept.extend(std::iter::once(constant).chain(transient)),
             Err(error) => {
-                let message = format!("the templates of the set give it no name: {error}");
-                subject.faults.push(fault(pod.origin, message));
+                subject.kept.extend(pod.constant_name(terms, &self.inventory.symbols).ok());
+                if subject.faults.is_empty() {
+                    let message = format!("the templates of the set give it no name: {error}");
+                    subject.faults.push(fault(pod.origin, message));
+                }
             }
         }
         subject
@@ -281,9 +284,16 @@ impl EndpointCase<'_> {
         for pod in rows {
             let names = if endpoint.lists(pod) { listed.of(pod) } else { Vec::new() };
             if names.is_empty() {
+                // What is wrong with a pod takes it from no client.
+                if pod.fault.is_some() {
+                    let is_its = |server: NameRef<'_>| self.terms.is_placement_of(&pod.id, server);
+                    self.keep_listed(endpoint, pod.origin, &mut rrsets, &is_its);
+                }
                 // Until it is listed itself, the pod that it replaces is.
-                for name in listed.of_replaced(pod) {
-                    self.keep_listed(endpoint, (&name, pod.origin), &mut rrsets);
+                let old = listed.of_replaced(pod);
+                if !old.is_empty() {
+                    let is_old = |server: NameRef<'_>| old.iter().any(|name| name.as_name() == server);
+                    self.keep_listed(endpoint, pod.origin, &mut rrsets, &is_old);
                 }
                 continue;
             }
@@ -294,6 +304,9 @@ impl EndpointCase<'_> {
                 let evidence = vec![pod.origin, endpoint.origin];
                 values.insert(rdata.clone(), WantedValue { rdata, evidence });
             }
+        }
+        if pods.may_hide(self.terms.project) {
+            self.keep_listed(endpoint, endpoint.origin, &mut rrsets, &|server| self.may_be_unknown(server));
         }
         let claim = |(label, values): (String, BTreeMap<Rdata, WantedValue>)| {
             let owner = self.owner(&label, endpoint)?;
@@ -311,22 +324,31 @@ impl EndpointCase<'_> {
         rrsets.into_iter().filter_map(claim).collect()
     }
 
-    /// Leaves a name in each live SRV of an endpoint that lists it; with the row that says so.
+    /// Leaves in each live SRV of an endpoint the servers that are to stay; with the row or line that says so.
     fn keep_listed(
         &self,
         endpoint: &EndpointSpec,
-        (name, row): (&Name, Origin),
+        origin: Origin,
         rrsets: &mut BTreeMap<String, BTreeMap<Rdata, WantedValue>>,
+        stays: &dyn Fn(NameRef<'_>) -> bool,
     ) {
-        let rdata = Rdata::of_srv([0, 0, endpoint.port], name.as_name());
         for (label, values) in rrsets {
             let live = self.owner(label, endpoint).and_then(|owner| self.live.rrset(owner.as_name(), Rtype::SRV));
-            let mut live = live.into_iter().flat_map(|found| found.rrset.rdata());
-            if live.any(|own| own.octets == rdata.as_octets()) {
-                let evidence = vec![row, endpoint.origin];
-                values.insert(rdata.clone(), WantedValue { rdata: rdata.clone(), evidence });
+            for rdata in live.into_iter().flat_map(|found| found.rrset.rdata()) {
+                if rdata.server().is_some_and(stays) {
+                    let value = WantedValue { rdata: rdata.to_rdata(), evidence: vec![origin, endpoint.origin] };
+                    values.entry(rdata.to_rdata()).or_insert(value);
+                }
             }
         }
+    }
+
+    /// Whether a server may be of a pod of the set that is not known.
+    fn may_be_unknown(&self, server: NameRef<'_>) -> bool {
+        let pods = &self.inventory.pods;
+        let ids = || server.first_label().map(|label| self.terms.transient.pods_of(label)).unwrap_or_default();
+        server.parent() == Some(self.terms.domain.as_name())
+            && ids().into_iter().all(|id| pods.place_of(self.set, id).is_none())
     }
 
     /// The owner name of an SRV.

@@ -4,7 +4,6 @@
 //! wait for its turn, or is blocked, stays listed by the name that is live, so that it holds back no other pod of its set.
 
 use super::context::RuleContext;
-use super::pod_names::is_of_pod;
 use crate::claim::{PodName, Subject};
 use crate::desired::pods::{EndpointCase, ListedNames, addresses_of};
 use crate::desired::records::{ClaimSource, StatedClaim};
@@ -133,7 +132,7 @@ impl Listing<'_, '_> {
         let mut names: Vec<Name> = addresses
             .flat_map(|address| self.live.holding(address))
             .map(|found| found.rrset.owner().as_name().to_name())
-            .filter(|name| is_of_pod(self.terms, pod, name.as_name()))
+            .filter(|name| self.terms.is_placement_of(pod, name.as_name()))
             .collect();
         names.sort_unstable_by(|one, other| one.as_name().cmp_text(other.as_name()));
         names.dedup();

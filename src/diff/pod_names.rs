@@ -14,12 +14,6 @@ use crate::dns::{Name, NameRef, Rtype};
 use crate::inventory::model::{Policy, ProjectIndex};
 use crate::inventory::pods::{Pod, PodMigration, PodSetIndex, PodSetTerms};
 
-/// Whether a name is one that placements of a pod have.
-pub fn is_of_pod(terms: &PodSetTerms, pod: &str, name: NameRef<'_>) -> bool {
-    let is_in_domain = name.parent() == Some(terms.domain.as_name());
-    is_in_domain && name.first_label().is_some_and(|label| terms.transient.may_give_for(pod, label))
-}
-
 /// What happens to a name that no pod has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PodNameFate {
@@ -85,6 +79,16 @@ impl<'a, 'c> PodNames<'a, 'c> {
         }
         if let Some((project, old)) = sets.iter().filter_map(of_set).find_map(|own| self.replaced(own, label, name)) {
             return PodNameFate::Replaced(project, old);
+        }
+        // A pod of which not even the name is known may have it.
+        let is_nameless = |(set, terms): (PodSetIndex, &PodSetTerms)| {
+            let rows = &pods.rows[pods.places_of(set)];
+            let symbols = &self.context.inventory.symbols;
+            terms.constant.may_give(label)
+                && rows.iter().any(|pod| pod.fault.is_some() && pod.constant_name(terms, symbols).is_err())
+        };
+        if sets.iter().filter_map(of_set).any(is_nameless) {
+            return PodNameFate::Stays;
         }
         // A name that hosts of a project may have, too, is left to the rules of hosts.
         if self.is_of_hosts(name) {

@@ -13,7 +13,7 @@ use super::symbol::{Symbol, Symbols};
 use super::trust::{ProjectIndex, Trust};
 use super::value::{Duration, Inv, Time};
 use crate::diag::Origin;
-use crate::dns::{Name, Ttl};
+use crate::dns::{Name, NameRef, Ttl};
 use crate::document::words;
 
 /// What is said of all pods.
@@ -23,6 +23,8 @@ pub struct Pods {
     pub sets: Vec<PodSet>,
     /// The pods, sorted by set and id; of several rows of one pod the latest. Two rows of one pod with one time are bad.
     pub rows: Vec<Pod>,
+    /// Whether there is an export: sets without one have pods that are not known.
+    pub is_exported: bool,
     /// How far the export may be believed.
     pub trust: Trust,
     /// How far the files of the sets may be believed: unknown where a path matches nothing or a file cannot be read.
@@ -39,6 +41,7 @@ impl Default for Pods {
         Pods {
             sets: Vec::new(),
             rows: Vec::new(),
+            is_exported: false,
             trust: known(),
             sets_trust: known(),
             has_strays: false,
@@ -69,7 +72,10 @@ impl Pods {
 
     /// Whether something may be a pod of a project, or a name of it, that is not known.
     pub fn may_hide(&self, project: ProjectIndex) -> bool {
-        let is_unread = |set: &PodSet| set.terms().is_none() && set.project().is_none_or(|own| own == project);
+        let is_unread = |set: &PodSet| {
+            let is_its = set.project().is_none_or(|own| own == project);
+            is_its && (set.terms().is_none() || !self.is_exported)
+        };
         self.has_strays || self.doubted().doubt().is_some() || self.sets.iter().any(is_unread)
     }
 
@@ -179,6 +185,14 @@ pub struct PodSetTerms {
     pub origin: Origin,
     /// Where `domain` is written.
     pub domain_origin: Origin,
+}
+
+impl PodSetTerms {
+    /// Whether a name is one that placements of a pod have.
+    pub fn is_placement_of(&self, pod: &str, name: NameRef<'_>) -> bool {
+        let is_in_domain = name.parent() == Some(self.domain.as_name());
+        is_in_domain && name.first_label().is_some_and(|label| self.transient.may_give_for(pod, label))
+    }
 }
 
 words! {

@@ -210,6 +210,7 @@ fn load(
         names_lock: draft.lock_trust,
     };
     if settings.sources.iter().any(|spec| spec.key == "pods") {
+        draft.pods.is_exported = true;
         draft.pods.trust = unless_left_out("pods", draft.pods.trust);
     }
     let inventory = Inventory {

@@ -7,6 +7,7 @@ use crate::diag::Problem;
 use crate::dns::{ZoneName, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::model::Trust;
+use crate::inventory::pods::{PodSetFile, PodSetIndex};
 use crate::inventory::stated::RecordSource;
 use crate::reading::Zones;
 use crate::target::TargetId;
@@ -15,12 +16,26 @@ use crate::target::TargetId;
 pub(super) fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice>, bool) {
     let mut notices = unknown_sources(inventory);
     notices.extend(inventory.settings_errors.iter().map(|(file, count)| bad_settings(file, *count)));
+    notices.extend(pods_without_a_set(inventory));
     notices.extend(zones.unread.iter().map(|(zone, error)| zone_unknown(zone, error)));
     notices.extend(unread_records(inventory));
     let is_partial = notices.iter().any(|notice| notice.code.tells_of_failure());
     notices.extend(unread_copies(zones));
     notices.extend(zones.asked.iter().map(|zone| not_looked_for(zone, zones.for_some)));
     (notices, is_partial)
+}
+
+/// The notices about pods of sets that no file has: nothing of them is planned.
+fn pods_without_a_set(inventory: &Inventory) -> impl Iterator<Item = Notice> {
+    let pods = &inventory.pods;
+    let sets = pods.sets.iter().enumerate().filter(|(_, set)| matches!(set.file, PodSetFile::Missing));
+    sets.map(|(place, set)| {
+        let count = pods.places_of(PodSetIndex(place as u32)).len();
+        let pods = if count == 1 { "1 pod is".to_owned() } else { format!("{count} pods are") };
+        let id = set.id.to_string();
+        let message = format!("no file has the set `{id}`, of which {pods}; `zonewright check` shows the first row");
+        Notice { code: NoticeCode::BadSettings, name: id, subject: None, message }
+    })
 }
 
 /// The notice about a zone that could not be read.
