@@ -461,3 +461,80 @@ fn a_pod_whose_placement_has_no_name_keeps_the_one_that_stays() {
     assert_eq!(shop.run("02:10:00", &["plan"]).blocked(), ["pod:shop-web/a bad-input"]);
     assert_eq!((shop.apply("02:10:00").exit, shop.records()), (0, before));
 }
+
+#[test]
+fn a_pod_without_a_place_keeps_a_name_that_is_made_of_one() {
+    let shop =
+        Shop::with("endpoints: [{name: \"http-{location}\", protocol: tcp, port: 8080, states: [active, removing]}]");
+    let set = shop.read("pod-sets/shop-web.yaml");
+    let set =
+        set.replace("\"{pod}\"", "\"{pod}-{location}\"").replace("{pod}-{placement}", "{pod}-{location}-{placement}");
+    shop.write("pod-sets/shop-web.yaml", &set);
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let before = shop.records();
+    for state in ["waiting", "dead", "removing"] {
+        shop.pods(&[Row { state, ..pod("a", "", &[]) }, pod("b", "sas2", &["2"])]);
+        assert_eq!(shop.run("02:10:00", &["plan"]).blocked(), [""; 0], "{state}");
+        shop.apply("02:10:00");
+        let lost: Vec<String> = before.iter().filter(|own| !shop.records().contains(own)).cloned().collect();
+        // Whom the SRV does not ask for is not listed; all else stays.
+        let is_srv = |own: &String| own.starts_with("_http");
+        assert!(lost.iter().all(is_srv) && (state != "removing" || lost.is_empty()), "{state}: {lost:?}");
+        shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])]);
+        assert_eq!(shop.apply("02:20:00").exit, 0);
+        assert_eq!(shop.records(), before, "{state}");
+    }
+}
+
+#[test]
+fn a_name_that_caches_may_be_led_to_stays_in_a_domain_of_hosts_too() {
+    let shop = Shop::with("endpoints: [{name: http, protocol: tcp, port: 8080}]");
+    let set = shop.read("pod-sets/shop-web.yaml");
+    shop.write("pod-sets/shop-web.yaml", &set.replace("domain: web.shop", "domain: shop"));
+    let project = shop.read("projects/shop.yaml");
+    shop.write("projects/shop.yaml", &project.replace("policy: repair", "policy: sync"));
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    shop.pods(&[pod("a", "sas1", &["1"])]);
+    let holds_b = |shop: &Shop| shop.read("zones/shop.example.net.zone").lines().any(|line| line.starts_with("b-"));
+    for (now, expected) in [("02:10:00", true), ("02:10:30", true), ("02:11:30", false)] {
+        assert_eq!((shop.apply(now).exit, holds_b(&shop)), (0, expected), "{now}");
+    }
+}
+
+#[test]
+fn a_set_without_pods_takes_nothing_from_another_one() {
+    let shop = Shop::with("endpoints: [{name: http, protocol: tcp, port: 8080}]");
+    let set = shop.read("pod-sets/shop-web.yaml");
+    shop.write("pod-sets/empty.yaml", &set.replace("id: shop-web", "id: shop-b"));
+    shop.pods(&[pod("a", "sas1", &["1"])]);
+    assert_eq!(shop.run("02:00:00", &["plan"]).blocked(), [""; 0]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    assert!(shop.records().iter().any(|own| own.starts_with("_http._tcp SRV")));
+    assert!(shop.run("02:10:00", &["plan"]).changes().is_empty());
+}
+
+#[test]
+fn an_srv_lists_no_pod_that_the_command_leaves_out() {
+    let shop = Shop::with("endpoints: [{name: http, protocol: tcp, port: 8080}]");
+    shop.pods(&[pod("a", "sas1", &["1"])]);
+    let plan = shop.run("02:00:00", &["plan", "--subject", "endpoints:shop-web/http"]);
+    assert!(plan.changes().is_empty(), "{:?}", plan.changes());
+}
+
+#[test]
+fn a_new_pod_that_is_not_enabled_takes_no_place() {
+    let shop = Shop::with("migration: copy-and-remove\nendpoints: [{name: http, protocol: tcp, port: 8080}]");
+    shop.pods(&[pod("old", "sas1", &["1"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let old = shop.placed("old", "1");
+    shop.pods(&[Row { more: ",\"replaces\":\"old\",\"enabled\":false", ..pod("new", "sas2", &["2"]) }]);
+    for now in ["02:10:00", "02:12:00", "02:14:00"] {
+        assert_eq!(shop.apply(now).waiting(), ["pod:shop-web/old replaces"]);
+    }
+    let records = shop.records();
+    assert!(
+        records.contains(&format!("_http._tcp SRV 0 0 8080 {old}")) && records.contains(&format!("{old} AAAA ::1"))
+    );
+}

@@ -105,7 +105,8 @@ impl PodCase<'_> {
             Ok((constant, transient)) => subject.kept.extend(std::iter::once(constant).chain(transient)),
             Err(error) => {
                 subject.kept.extend(pod.constant_name(terms, &self.inventory.symbols).ok());
-                if subject.faults.is_empty() {
+                // A pod without a place keeps what it has.
+                if subject.faults.is_empty() && pod.state.is_placed() {
                     let message = format!("the templates of the set give it no name: {error}");
                     subject.faults.push(fault(pod.origin, message));
                 }
@@ -282,10 +283,11 @@ impl EndpointCase<'_> {
             rrsets.entry(label).or_default();
         }
         for pod in rows {
-            let names = if endpoint.lists(pod) { listed.of(pod) } else { Vec::new() };
+            let label = endpoint.label_at(pod, &self.inventory.symbols);
+            let names = if endpoint.lists(pod) && label.is_ok() { listed.of(pod) } else { Vec::new() };
             if names.is_empty() {
-                // What is wrong with a pod takes it from no client.
-                if pod.fault.is_some() {
+                // What is wrong with a pod, or not known of it, takes it from no client.
+                if pod.fault.is_some() || (endpoint.lists(pod) && label.is_err()) {
                     let is_its = |server: NameRef<'_>| self.terms.is_placement_of(&pod.id, server);
                     self.keep_listed(endpoint, pod.origin, &mut rrsets, &is_its);
                 }
@@ -297,7 +299,7 @@ impl EndpointCase<'_> {
                 }
                 continue;
             }
-            let Ok(label) = endpoint.label_at(pod, &self.inventory.symbols) else { continue };
+            let Ok(label) = label else { continue };
             let values = rrsets.entry(label).or_default();
             for name in names {
                 let rdata = Rdata::of_srv([0, 0, endpoint.port], name.as_name());

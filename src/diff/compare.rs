@@ -134,6 +134,11 @@ impl<'a, 'c> Claimant<'a, 'c> {
         if if_foreign != IfForeign::Block && !is_stated && is_of_files() {
             return;
         }
+        // Nothing gives way to the values of another subject.
+        let is_asked = || stated.on(owner, rtype).any(|claim| !claim.want.values().is_empty());
+        if matches!(claim.want, Want::Absent(_)) && is_stated && is_asked() {
+            return;
+        }
         let found = if is_stated { live.stated_rrset(owner, rtype) } else { live.rrset(owner, rtype) };
         let site = ClaimSite { zone, owner, rtype, found, if_foreign };
         match &claim.want {

@@ -104,7 +104,11 @@ fn judge_endpoints(
     if !is_selected(context, &context.stated.subjects[place]) {
         return None;
     }
-    let is_open = |pod: usize| matches!(standings.stated[pod], SubjectStanding::Open(_)) && !are_blocked(pod);
+    let is_open = |pod: usize| {
+        matches!(standings.stated[pod], SubjectStanding::Open(_))
+            && !are_blocked(pod)
+            && is_selected(context, &context.stated.subjects[pod])
+    };
     let claims = endpoints::claims(context, place, &is_open);
     by_claims(context, place, policy, &claims)
 }

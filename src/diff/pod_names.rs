@@ -80,14 +80,12 @@ impl<'a, 'c> PodNames<'a, 'c> {
         if let Some((project, old)) = sets.iter().filter_map(of_set).find_map(|own| self.replaced(own, label, name)) {
             return PodNameFate::Replaced(project, old);
         }
-        // A pod of which not even the name is known may have it.
-        let is_nameless = |(set, terms): (PodSetIndex, &PodSetTerms)| {
-            let rows = &pods.rows[pods.places_of(set)];
-            let symbols = &self.context.inventory.symbols;
-            terms.constant.may_give(label)
-                && rows.iter().any(|pod| pod.fault.is_some() && pod.constant_name(terms, symbols).is_err())
+        // A pod whose row does not say all that its name is made of keeps what it has.
+        let rests = |(set, terms): (PodSetIndex, &PodSetTerms)| {
+            let places = terms.constant.pods_of(label).into_iter().filter_map(|id| pods.place_of(set, id));
+            places.into_iter().any(|place| pods.rows[place].fault.is_some() || !pods.rows[place].state.is_placed())
         };
-        if sets.iter().filter_map(of_set).any(is_nameless) {
+        if sets.iter().filter_map(of_set).any(rests) || self.is_listed(name) {
             return PodNameFate::Stays;
         }
         // A name that hosts of a project may have, too, is left to the rules of hosts.
@@ -98,7 +96,6 @@ impl<'a, 'c> PodNames<'a, 'c> {
             terms.constant.may_give(label) || terms.transient.may_give(label)
         };
         match sets.iter().filter_map(of_set).find(is_like) {
-            Some(_) if self.is_listed(name) => PodNameFate::Stays,
             Some((_, terms)) => PodNameFate::Goes(terms.project),
             None => PodNameFate::OfNoSet,
         }

@@ -15,7 +15,7 @@ use foldhash::HashMap;
 use super::SubjectBlock;
 use super::statements::KeptStatements;
 use crate::change::BlockCode;
-use crate::claim::{RrsetClaim, Subject, TtlHold};
+use crate::claim::{RrsetClaim, Subject, TtlHold, Want};
 use crate::desired::UsedValues;
 use crate::desired::pods;
 use crate::desired::records::{ClaimSource, StatedClaim, StatedSubject, subjects};
@@ -354,11 +354,14 @@ impl ConflictSearch<'_> {
 
     /// Compares the claims of files at one name. Each is compared with a few that differ: more would name no other cause.
     fn at_one_name(&mut self, places: &[ClaimPlace]) {
+        // What only asks for nothing gives way to values.
+        let has_values = |place: &&ClaimPlace| !matches!(self.stated.claim(**place).claim.want, Want::Absent(_));
+        let places: Vec<ClaimPlace> = places.iter().filter(has_values).copied().collect();
         if places.len() < 2 {
             return;
         }
         let mut differing: Vec<ClaimPlace> = Vec::new();
-        for place in places {
+        for place in &places {
             let one = &self.stated.claim(*place).claim;
             let (mut is_new, known) = (true, differing.clone());
             for other in known {
@@ -378,7 +381,7 @@ impl ConflictSearch<'_> {
             }
         }
         // Of those that say the same as one that is contradicted, only the first was compared with what came later.
-        for place in places {
+        for place in &places {
             let one = &self.stated.claim(*place).claim;
             let same = differing.iter().find(|other| {
                 let second = &self.stated.claim(**other).claim;
