@@ -524,17 +524,19 @@ fn an_srv_lists_no_pod_that_the_command_leaves_out() {
 }
 
 #[test]
-fn a_new_pod_that_is_not_enabled_takes_no_place() {
+fn a_replaced_pod_goes_once_no_cache_has_the_srv_that_listed_it() {
     let shop = Shop::with("migration: copy-and-remove\nendpoints: [{name: http, protocol: tcp, port: 8080}]");
     shop.pods(&[pod("old", "sas1", &["1"])]);
     assert_eq!(shop.apply("02:00:00").exit, 0);
-    let old = shop.placed("old", "1");
+    // The new pod is never listed: it is not enabled.
     shop.pods(&[Row { more: ",\"replaces\":\"old\",\"enabled\":false", ..pod("new", "sas2", &["2"]) }]);
-    for now in ["02:10:00", "02:12:00", "02:14:00"] {
+    for now in ["02:10:00", "02:10:30"] {
         assert_eq!(shop.apply(now).waiting(), ["pod:shop-web/old replaces"]);
+        let records = shop.records();
+        assert!(records.contains(&"old AAAA ::1".to_owned()), "{records:?}");
+        assert!(records.iter().all(|own| !own.starts_with("_http")), "{records:?}");
     }
-    let records = shop.records();
-    assert!(
-        records.contains(&format!("_http._tcp SRV 0 0 8080 {old}")) && records.contains(&format!("{old} AAAA ::1"))
-    );
+    assert_eq!(shop.apply("02:11:30").exit, 0);
+    let placed = shop.placed("new", "2");
+    assert_eq!(shop.records(), ["new AAAA ::2".to_owned(), format!("{placed} AAAA ::2")]);
 }

@@ -291,8 +291,9 @@ impl EndpointCase<'_> {
                     let is_its = |server: NameRef<'_>| self.terms.is_placement_of(&pod.id, server);
                     self.keep_listed(endpoint, pod.origin, &mut rrsets, &is_its);
                 }
-                // Until it is listed itself, the pod that it replaces is.
-                let old = listed.of_replaced(pod);
+                // Until it is listed itself, the pod that it replaces is; one that is active and never listed takes its place, too.
+                let is_to_come = endpoint.lists(pod) || pod.state != PodState::Active;
+                let old = if is_to_come { listed.of_replaced(pod) } else { Vec::new() };
                 if !old.is_empty() {
                     let is_old = |server: NameRef<'_>| old.iter().any(|name| name.as_name() == server);
                     self.keep_listed(endpoint, pod.origin, &mut rrsets, &is_old);

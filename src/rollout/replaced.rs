@@ -55,8 +55,6 @@ impl<'p> Replacements<'p> {
         let mut others = self.unsettled.iter();
         if !new.active {
             Some("is not `active` yet")
-        } else if !new.in_service {
-            Some("is not enabled")
         } else if self.unsettled.contains(&new.subject) {
             Some("its names have not settled")
         } else if others.any(|own| matches!(own, Subject::Endpoints(_)) && own.pod_set() == Some(set)) {

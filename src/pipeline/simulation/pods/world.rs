@@ -89,6 +89,8 @@ pub struct TruePod {
     pub written: Vec<IpAddr>,
     /// The step in which that changed last.
     pub changed: u64,
+    /// Since when all name servers have what its constant name has.
+    pub served: Option<Time>,
     /// Whether it lived until its constant name was removed.
     pub is_removed: bool,
 }
@@ -296,10 +298,8 @@ impl World {
         self.serials = serials;
         self.steps += 1;
         let forward = self.forward();
-        for pod in 0..self.pods.len() {
-            self.follow(pod, &forward);
-        }
-        let found = self.check(&forward);
+        let followed = (0..self.pods.len()).map(|pod| self.follow(pod, &forward)).collect::<Vec<_>>();
+        let found = followed.into_iter().collect::<Result<(), String>>().and_then(|()| self.check(&forward));
         if self.violation.is_none() {
             self.violation = found.err();
         }
@@ -307,32 +307,38 @@ impl World {
     }
 
     /// A pod goes to where its constant name points.
-    fn follow(&mut self, pod: usize, forward: &MemoryZone) {
+    ///
+    /// Errors: it points where the export never had the pod active, or is gone although the pod is not.
+    fn follow(&mut self, pod: usize, forward: &MemoryZone) -> Result<(), String> {
         let now = addresses(forward, &self.pods[pod].constant);
         let key = self.key(pod);
         let steps = self.steps;
         let own = &mut self.pods[pod];
         if now == own.written {
-            return;
+            return Ok(());
         }
         let row = self.run.as_ref().and_then(|run| run.rows.get(&key));
+        let said = row.filter(|row| row.state == PodState::Active).and_then(|row| row.place.as_ref()).map(Place::asked);
+        let is_as_said = if now.is_empty() { row.is_none() } else { said.as_ref() == Some(&now) };
+        let told = format!("{} points to {now:?}, and by the export it is at {said:?}", own.constant);
         let is_free = row.is_some_and(|row| !row.is_enabled) || self.was_down.contains(&key);
         if is_free && own.excuse == Excuse::None {
             own.excuse = Excuse::Repaired;
         }
         let location = row.and_then(|row| row.place.as_ref()).map_or("", |place| place.location);
         own.went_at = location.to_owned();
-        (own.written, own.changed) = (now, steps);
+        (own.written, own.changed, own.served) = (now, steps, None);
         self.forgive(pod);
         let own = &mut self.pods[pod];
         if own.home.is_none() {
-            return;
+            return if is_as_said { Ok(()) } else { Err(told) };
         }
         match own.offered.iter().find(|place| place.asked() == own.written) {
             Some(place) => own.home = Some(place.clone()),
             None if own.written.is_empty() && own.row.is_none() => (own.home, own.is_removed) = (None, true),
             None => {}
         }
+        if is_as_said { Ok(()) } else { Err(told) }
     }
 
     /// A change by a plan that knows nothing of the pod which replaces another one comes before that.
@@ -349,6 +355,11 @@ impl World {
     /// What clients can reach again needs no excuse, and what they no longer ask for is over.
     fn settle(&mut self) {
         for pod in 0..self.pods.len() {
+            let own = &self.pods[pod];
+            let has = |zones: &Vec<MemoryZone>| addresses(&zones[0], &own.constant) == own.written;
+            if own.served.is_none() && self.name_servers.iter().all(has) {
+                self.pods[pod].served = Some(self.now);
+            }
             let own = &self.pods[pod];
             if own.excuse != Excuse::None && own.home.is_some() && !self.is_unreachable(pod) {
                 self.pods[pod].excuse = Excuse::None;
