@@ -177,7 +177,7 @@ pub(super) fn new_export(inventory: &Inventory, export: &Export, workspace: &Pat
 }
 
 /// The pods that are not active.
-fn inactive_pods(inventory: &Inventory) -> InactivePods {
+pub(super) fn inactive_pods(inventory: &Inventory) -> InactivePods {
     let pods = &inventory.pods;
     let subject = |pod: &Pod| {
         let set = (&*pods.set_of(pod).id).into();

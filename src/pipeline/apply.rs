@@ -600,7 +600,7 @@ fn note_lacks(state: &mut dyn State, id: ApplyId, news: &LackNews<'_>, now: Time
 }
 
 /// Whether all hosts are as the plan says, and nothing went wrong.
-fn did_all(applied: &ApplyOutcome) -> bool {
+pub(super) fn did_all(applied: &ApplyOutcome) -> bool {
     applied.done() == applied.hosts.len() && applied.problems.is_empty()
 }
 

@@ -11,6 +11,8 @@ mod check;
 
 mod fleet;
 
+mod pods;
+
 mod pools;
 
 mod rollout;
@@ -18,6 +20,8 @@ mod rollout;
 mod stage;
 
 mod story;
+
+mod telling;
 
 mod wires;
 

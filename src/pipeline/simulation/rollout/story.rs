@@ -10,17 +10,18 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration as SystemDuration, Instant};
 
 use super::super::stage::Crash;
+use super::super::telling::{Silent, ran_words, shown};
 use super::super::wires::Book;
 use super::stage::{RolloutStage, Weakness};
 use super::world::{NAME_SERVERS, TrueHost, World, address};
 use crate::apply::accept::PlanTerms;
 use crate::apply::shape::PlanBounds;
-use crate::apply::{CopyAccess, SubjectOutcome};
+use crate::apply::CopyAccess;
 use crate::change::{Change, Reason};
 use crate::claim::Subject;
 use crate::consensus::TimedRow;
 use crate::diag::Problem;
-use crate::dns::{Rrset, Rtype};
+use crate::dns::Rtype;
 use crate::health::gate::GateAnswer;
 use crate::inventory::rollout::{MaxUnavailable, RolloutTerms};
 use crate::inventory::value::{Duration, Inv, Time};
@@ -33,7 +34,6 @@ use crate::pipeline::targets::Targets;
 use crate::pipeline::wave_checks::WaveChecks;
 use crate::pipeline::waves::{GroupSettings, NO_BUDGETS, settings_of};
 use crate::plan::{GroupSeen, HostSeen, Plan, Rule, SealedPlan, fixture};
-use crate::progress::{Progress, RunStage};
 use crate::reading::ReadingTerms;
 use crate::registry::{Marking, Registry};
 use crate::state::{ApplyId, ApplyJournal, PublicationRecord, RecordedZone, RolloutRegister, Sqlite};
@@ -47,15 +47,6 @@ const WRONG_ROUNDS: usize = 8;
 
 /// How many rounds the quiet time at the end has at most.
 const ROUNDS: usize = 60;
-
-/// Shows no progress.
-struct Silent;
-
-impl Progress for Silent {
-    fn stage(&self, _: RunStage, _: Option<u64>) {}
-
-    fn step(&self) {}
-}
 
 /// The gates and probes of a story.
 struct StoryChecks<'s> {
@@ -466,31 +457,6 @@ fn pool() -> PoolName {
 /// The zone.
 fn zone_id(world: &World) -> ZoneId {
     ZoneId { pool: pool(), name: world.zone.clone() }
-}
-
-/// Changes in words.
-fn shown(changes: &[Change]) -> String {
-    let one = |change: &Change| {
-        let side = |rrset: Option<&Rrset>| {
-            rrset
-                .map(|own| format!("{}/{}", own.rdata_texts(Rtype::AAAA).join(","), own.ttl().as_secs()))
-                .unwrap_or_default()
-        };
-        format!("{}: {} -> {}", change.key.owner, side(change.kind.before()), side(change.kind.after()))
-    };
-    changes.iter().map(one).collect::<Vec<_>>().join("; ")
-}
-
-/// How a run ended, in words.
-fn ran_words(ran: &ApplyRun) -> String {
-    if let Some(refusal) = &ran.refusal {
-        return format!("refused: {refusal}");
-    }
-    let host = |host: &SubjectOutcome| {
-        format!("{} {} {}", host.subject, host.outcome, host.message.as_deref().unwrap_or_default())
-    };
-    let hosts: Vec<String> = ran.applied.hosts.iter().map(host).collect();
-    format!("it ends: {}; {:?}", hosts.join("; "), ran.applied.problems)
 }
 
 /// The voters: the name servers of the pool.

@@ -1,0 +1,137 @@
+//! What must hold at every instant, by the truth alone.
+
+use std::collections::BTreeSet;
+
+use super::clients::{addresses, targets};
+use super::world::{Excuse, NAME_SERVERS, Pair, Row, World};
+use crate::dns::{Name, Rtype};
+use crate::inventory::pods::PodState;
+use crate::provider::memory::zone::MemoryZone;
+
+impl World {
+    /// Checks all of it; an error is what does not hold.
+    pub fn check(&self, forward: &MemoryZone) -> Result<(), String> {
+        self.has_foreign()?;
+        self.names_are_right(forward)?;
+        for set in 0..self.sets.len() {
+            self.keeps_budget(set)?;
+            self.srv_lead_somewhere(set, forward)?;
+        }
+        self.pairs.iter().filter(|pair| !pair.is_over).try_for_each(|pair| self.pair_is_reached(pair))
+    }
+
+    /// The pods of a set that some client may not reach because of what was written.
+    pub fn unreachable(&self, set: usize) -> BTreeSet<usize> {
+        let is_ours = |pod: &usize| {
+            let own = &self.pods[*pod];
+            let is_counted = own.set == set && own.row.as_ref().is_some_and(|row| row.is_enabled);
+            is_counted && own.excuse == Excuse::None && own.home.is_some() && self.is_unreachable(*pod)
+        };
+        (0..self.pods.len()).filter(is_ours).collect()
+    }
+
+    /// Names of placements have just their addresses, and no pod loses its constant name.
+    fn names_are_right(&self, forward: &MemoryZone) -> Result<(), String> {
+        for (name, (_, place)) in &self.placements {
+            let live = addresses(forward, name);
+            if !live.is_empty() && live != place.asked() {
+                return Err(format!("{name} has {live:?}, which are not the addresses of its placement"));
+            }
+        }
+        for (number, pod) in self.pods.iter().enumerate() {
+            let is_there = pod.row.is_some() && self.exported_of(number).is_some();
+            if is_there && pod.written.is_empty() && pod.changed > 0 {
+                return Err(format!("{} lost its constant name", pod.id));
+            }
+        }
+        Ok(())
+    }
+
+    /// No more pods than the budget are unreachable, and with those that were down when a run began no more than that go.
+    fn keeps_budget(&self, set: usize) -> Result<(), String> {
+        let own = &self.sets[set];
+        let unreachable = self.unreachable(set);
+        let words = |pods: &BTreeSet<usize>| pods.iter().map(|pod| self.pods[*pod].id.clone()).collect::<Vec<_>>();
+        if unreachable.len() > own.budget {
+            return Err(format!("{:?} are unreachable, and the budget is {}", words(&unreachable), own.budget));
+        }
+        let Some(run) = &self.run else { return Ok(()) };
+        let is_new = |pod: &&usize| !run.before.contains(pod) && !run.in_flux.contains(pod);
+        let new = unreachable.iter().filter(is_new).count();
+        let is_down = |row: &Row| row.is_enabled && matches!(row.state, PodState::Dead | PodState::Waiting);
+        let down: BTreeSet<usize> = (0..self.pods.len())
+            .filter(|pod| self.pods[*pod].set == set && run.rows.get(&self.key(*pod)).is_some_and(is_down))
+            .collect();
+        if new > 0 && unreachable.union(&down).count() > own.budget {
+            let (unreachable, down) = (words(&unreachable), words(&down));
+            return Err(format!("{unreachable:?} are unreachable and {down:?} down, and the budget is {}", own.budget));
+        }
+        Ok(())
+    }
+
+    /// SRV have targets with addresses, which lead somewhere while a pod is alive that was and is listed.
+    fn srv_lead_somewhere(&self, set: usize, forward: &MemoryZone) -> Result<(), String> {
+        let own = &self.sets[set];
+        for (name, endpoint, location) in own.srv_names() {
+            let lacks = |target: &&Name| addresses(forward, target).is_empty();
+            if let Some(target) = targets(forward, &name).iter().find(lacks) {
+                return Err(format!("{name} lists {target}, which has no address"));
+            }
+            for (resolver, targets) in self.srv_views(&name) {
+                if let Some(target) = targets.iter().find(lacks) {
+                    return Err(format!("resolver {resolver} has {name} with {target}, which is gone"));
+                }
+                let leads = |name_server| targets.is_empty() || self.leads_to((resolver, name_server), set, &targets);
+                if (0..NAME_SERVERS).all(leads) {
+                    continue;
+                }
+                let of_row = |row: Option<&Row>| {
+                    row.is_some_and(|row| {
+                        let is_here = row.place.as_ref().is_some_and(|place| location.is_none_or(|at| at == place.location));
+                        let is_active = row.state == PodState::Active && endpoint.states.contains(&row.state);
+                        row.is_enabled && is_active && is_here
+                    })
+                };
+                let listed: BTreeSet<usize> =
+                    targets.iter().filter_map(|target| Some(self.placements.get(target)?.0)).collect();
+                let unreachable = self.unreachable(set);
+                let is_missed = |pod: &&usize| {
+                    let its = &self.pods[**pod];
+                    its.home.is_some()
+                        && its.excuse == Excuse::None
+                        && !unreachable.contains(pod)
+                        && of_row(its.row.as_ref())
+                        && of_row(self.exported_of(**pod))
+                };
+                if let Some(pod) = listed.iter().find(is_missed) {
+                    let id = &self.pods[*pod].id;
+                    let targets: Vec<String> = targets.iter().map(Name::to_string).collect();
+                    return Err(format!("resolver {resolver} has {name} with {targets:?}: none is alive, and {id} is"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Each resolver gets a pod that is replaced, or the one that replaces it.
+    fn pair_is_reached(&self, pair: &Pair) -> Result<(), String> {
+        let Pair { old, new, since, .. } = *pair;
+        let (its, other) = (&self.pods[old], &self.pods[new]);
+        let is_excused = if its.is_removed {
+            // What happens to the new one later is its own.
+            other.excuse == Excuse::Repaired || other.changed > its.changed
+        } else {
+            its.excuse != Excuse::None || its.home.is_none() || its.changed < since
+        };
+        let is_missed = |resolver: &usize| !self.reaches(*resolver, old) && !self.reaches(*resolver, new);
+        match (0..self.resolvers.len()).find(is_missed).filter(|_| !is_excused) {
+            Some(resolver) => Err(format!("resolver {resolver} gets neither {} nor {}, which replaces it", its.id, other.id)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether an RRset is one that pods or their sets have.
+    pub fn is_of_pods(&self, name: &Name, rtype: Rtype) -> bool {
+        matches!(rtype, Rtype::A | Rtype::AAAA | Rtype::SRV | Rtype::PTR) && !self.is_foreign(name, rtype)
+    }
+}

@@ -1,0 +1,109 @@
+//! What clients get: each resolver keeps what it heard, and asks any name server for the rest.
+
+use std::net::IpAddr;
+
+use super::world::{TruePod, World};
+use crate::dns::{Name, NameRef, Rrset, Rtype, Ttl};
+use crate::inventory::value::{Duration, Time};
+use crate::provider::memory::zone::MemoryZone;
+
+/// What a resolver heard.
+#[derive(Debug, Clone)]
+pub struct Heard {
+    /// The addresses, sorted.
+    pub addresses: Vec<IpAddr>,
+    /// The targets of an SRV.
+    pub targets: Vec<Name>,
+    /// Until when it keeps them.
+    pub until: Time,
+}
+
+/// The addresses at a name that clients ask for, sorted.
+pub fn addresses(zone: &MemoryZone, name: &Name) -> Vec<IpAddr> {
+    let rdata = zone.rrset(name.as_name(), Rtype::AAAA).into_iter().flat_map(Rrset::rdata);
+    let mut all: Vec<IpAddr> = rdata.filter_map(|rdata| rdata.as_rdata(Rtype::AAAA).address()).collect();
+    all.sort_unstable();
+    all
+}
+
+/// The targets of an SRV.
+pub fn targets(zone: &MemoryZone, name: &Name) -> Vec<Name> {
+    let rdata = zone.rrset(name.as_name(), Rtype::SRV).into_iter().flat_map(Rrset::rdata);
+    rdata.filter_map(|rdata| rdata.as_rdata(Rtype::SRV).server().map(NameRef::to_name)).collect()
+}
+
+impl World {
+    /// What a resolver keeps.
+    pub fn kept(&self, resolver: usize, name: &Name, rtype: Rtype) -> Option<&Heard> {
+        self.resolvers[resolver].get(&(name.clone(), rtype)).filter(|heard| self.now < heard.until)
+    }
+
+    /// A resolver is asked for a name, and asks a name server where it keeps nothing; gives the targets.
+    pub fn resolve(&mut self, (resolver, name_server): (usize, usize), name: &Name, rtype: Rtype) -> Vec<Name> {
+        if let Some(heard) = self.kept(resolver, name, rtype) {
+            return heard.targets.clone();
+        }
+        let zone = &self.name_servers[name_server][0];
+        let ttl = zone.rrset(name.as_name(), rtype).map_or(Ttl::from_secs(300).unwrap(), Rrset::ttl);
+        let (addresses, targets) = (addresses(zone, name), targets(zone, name));
+        let until = self.now.plus(Duration::from(ttl));
+        let heard = Heard { addresses, targets: targets.clone(), until };
+        self.resolvers[resolver].insert((name.clone(), rtype), heard);
+        targets
+    }
+
+    /// All that clients may get as the addresses of a name: from each resolver that keeps something, and from each name
+    /// server.
+    pub fn views<'w>(&'w self, name: &'w Name) -> impl Iterator<Item = Vec<IpAddr>> + 'w {
+        let kept = (0..self.resolvers.len()).filter_map(|own| self.kept(own, name, Rtype::AAAA));
+        let kept = kept.map(|heard| heard.addresses.clone());
+        kept.chain(self.name_servers.iter().map(|zones| addresses(&zones[0], name)))
+    }
+
+    /// Whether a pod is alive at one of some addresses.
+    pub fn is_at(&self, pod: &TruePod, addresses: &[IpAddr]) -> bool {
+        pod.home.as_ref().is_some_and(|home| home.addresses.iter().any(|own| addresses.contains(own)))
+    }
+
+    /// Whether some client may not reach a pod by its constant name.
+    pub fn is_unreachable(&self, pod: usize) -> bool {
+        let own = &self.pods[pod];
+        self.views(&own.constant).any(|view| !self.is_at(own, &view))
+    }
+
+    /// Whether some client may still hear of a pod.
+    pub fn is_heard(&self, pod: usize) -> bool {
+        self.views(&self.pods[pod].constant).any(|view| !view.is_empty())
+    }
+
+    /// Whether a resolver always reaches a pod, whichever name server it asks for what it does not keep.
+    pub fn reaches(&self, resolver: usize, pod: usize) -> bool {
+        let own = &self.pods[pod];
+        match self.kept(resolver, &own.constant, Rtype::AAAA) {
+            Some(heard) => self.is_at(own, &heard.addresses),
+            None => self.name_servers.iter().all(|zones| self.is_at(own, &addresses(&zones[0], &own.constant))),
+        }
+    }
+
+    /// All that the targets of an SRV are for clients: what each resolver keeps, with its number, and what each name server
+    /// serves, for each resolver that keeps nothing.
+    pub fn srv_views(&self, name: &Name) -> Vec<(usize, Vec<Name>)> {
+        let of_resolver = |resolver: usize| match self.kept(resolver, name, Rtype::SRV) {
+            Some(heard) => vec![(resolver, heard.targets.clone())],
+            None => self.name_servers.iter().map(|zones| (resolver, targets(&zones[0], name))).collect(),
+        };
+        (0..self.resolvers.len()).flat_map(of_resolver).collect()
+    }
+
+    /// Whether a resolver gets an address at which a pod of a set is alive by one of some targets, from a name server for
+    /// what it does not keep.
+    pub fn leads_to(&self, (resolver, name_server): (usize, usize), set: usize, targets: &[Name]) -> bool {
+        let mut pods = self.pods.iter().filter(|pod| pod.set == set);
+        pods.any(|pod| {
+            targets.iter().any(|target| match self.kept(resolver, target, Rtype::AAAA) {
+                Some(heard) => self.is_at(pod, &heard.addresses),
+                None => self.is_at(pod, &addresses(&self.name_servers[name_server][0], target)),
+            })
+        })
+    }
+}
