@@ -92,21 +92,21 @@ impl World {
                         row.is_enabled && is_active && is_here
                     })
                 };
-                let listed: BTreeSet<usize> =
-                    targets.iter().filter_map(|target| Some(self.placements.get(target)?.0)).collect();
-                let unreachable = self.unreachable(set);
-                let is_missed = |pod: &&usize| {
-                    let its = &self.pods[**pod];
-                    its.home.is_some()
-                        && its.excuse == Excuse::None
-                        && !unreachable.contains(pod)
-                        && of_row(its.row.as_ref())
-                        && of_row(self.exported_of(**pod))
+                let listed = targets.iter().filter_map(|target| self.placements.get(target));
+                // What died by itself leads nowhere until the SRV is changed.
+                let listed = listed.filter(|(pod, place)| !self.pods[*pod].fallen.contains(place));
+                let listed: BTreeSet<usize> = listed.map(|(pod, _)| *pod).collect();
+                let is_missed = |pod: &usize| {
+                    let its = &self.pods[*pod];
+                    let is_alive = its.home.is_some() && its.excuse == Excuse::None;
+                    is_alive && of_row(its.row.as_ref()) && of_row(self.exported_of(*pod))
                 };
-                if let Some(pod) = listed.iter().find(is_missed) {
-                    let id = &self.pods[*pod].id;
+                let missed: Vec<&str> =
+                    listed.into_iter().filter(is_missed).map(|pod| self.pods[pod].id.as_str()).collect();
+                // So many may be on their way at once.
+                if missed.len() > own.budget {
                     let targets: Vec<String> = targets.iter().map(Name::to_string).collect();
-                    return Err(format!("resolver {resolver} has {name} with {targets:?}: none is alive, and {id} is"));
+                    return Err(format!("resolver {resolver} has {name} with {targets:?}: none is alive, and {missed:?} are"));
                 }
             }
         }
@@ -121,7 +121,8 @@ impl World {
             // What happens to the new one later is its own.
             other.excuse == Excuse::Repaired || other.changed > its.changed
         } else {
-            its.excuse != Excuse::None || its.home.is_none() || its.changed < since
+            let is_down = its.excuse != Excuse::None || other.excuse == Excuse::Repaired;
+            is_down || its.home.is_none() || its.changed < since
         };
         let is_missed = |resolver: &usize| !self.reaches(*resolver, old) && !self.reaches(*resolver, new);
         match (0..self.resolvers.len()).find(is_missed).filter(|_| !is_excused) {

@@ -53,6 +53,7 @@ impl Story {
             row: Some(row),
             home: (state == PodState::Active).then(|| place.clone()),
             offered: Vec::new(),
+            fallen: Vec::new(),
             excuse: Excuse::New,
             went_at: String::new(),
             written: Vec::new(),

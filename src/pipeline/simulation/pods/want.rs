@@ -117,10 +117,11 @@ impl World {
             let owner = reverse_name(*address).to_string();
             wanted.must.insert((owner, Rtype::PTR.to_string()), vec![transient.to_string()]);
         }
+        // The name of a former placement stays while the constant name has an address of it.
+        self.keeps(pod, |old| old.addresses.iter().any(|own| at_constant.contains(own)), wanted);
         if row.state == PodState::Active {
+            wanted.may.remove(&pod.constant.to_string());
             wanted.addresses(&pod.constant, place);
-        } else {
-            self.keeps(pod, |old| old.addresses.iter().any(|own| at_constant.contains(own)), wanted);
         }
     }
 

@@ -79,6 +79,8 @@ pub struct TruePod {
     pub home: Option<Place>,
     /// Where it is alive as soon as its constant name points there.
     pub offered: Vec<Place>,
+    /// Where it died by itself.
+    pub fallen: Vec<Place>,
     /// Why clients may not reach it.
     pub excuse: Excuse,
     /// The location with which its constant name was changed last.
@@ -277,6 +279,7 @@ impl World {
         own.excuse = Excuse::Repaired;
         if let Some(home) = own.home.take() {
             own.offered.retain(|place| *place != home);
+            own.fallen.push(home);
         }
     }
 
@@ -317,6 +320,8 @@ impl World {
         let location = row.and_then(|row| row.place.as_ref()).map_or("", |place| place.location);
         own.went_at = location.to_owned();
         (own.written, own.changed) = (now, steps);
+        self.forgive(pod);
+        let own = &mut self.pods[pod];
         if own.home.is_none() {
             return;
         }
@@ -324,6 +329,17 @@ impl World {
             Some(place) => own.home = Some(place.clone()),
             None if own.written.is_empty() && own.row.is_none() => (own.home, own.is_removed) = (None, true),
             None => {}
+        }
+    }
+
+    /// A change by a plan that knows nothing of the pod which replaces another one comes before that.
+    fn forgive(&mut self, pod: usize) {
+        let Some(run) = &self.run else { return };
+        for pair in 0..self.pairs.len() {
+            let Pair { old, new, .. } = self.pairs[pair];
+            if old == pod && !run.rows.contains_key(&self.key(new)) {
+                self.pairs[pair].since = self.steps + 1;
+            }
         }
     }
 
