@@ -87,7 +87,8 @@ impl Listing<'_, '_> {
         let symbols = &self.context.inventory.symbols;
         let transient = pod.transient_name(self.terms, symbols).and_then(Result::ok);
         if let Some(transient) = transient {
-            let comes_now = || is_open && pod.state.is_placed() && !self.takes_values(pod);
+            let may_go = || is_open && !self.takes_values(pod) && !self.is_replaced(pod);
+            let comes_now = || pod.state.is_placed() && may_go();
             if self.has_addresses(transient.as_name(), pod) || comes_now() {
                 return vec![transient];
             }
@@ -116,6 +117,11 @@ impl Listing<'_, '_> {
             live.any(|rdata| rdata.address().is_none_or(|address| !pod.addresses.contains(&address)))
         };
         is_moved && [Rtype::AAAA, Rtype::A].into_iter().any(goes)
+    }
+
+    /// Whether another pod replaces it, so that all of its changes may wait for that one.
+    fn is_replaced(&self, pod: &Pod) -> bool {
+        self.context.inventory.pods.successor(self.set, &pod.id).is_some()
     }
 
     /// The names of placements of a pod by which the name that stays with it has its live addresses.
