@@ -76,7 +76,8 @@ pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
     names.into_iter().filter_map(orphan).collect()
 }
 
-/// Removes the own AAAA and A RRsets of orphans in the domains of `sync` projects, and the own PTR that name them.
+/// Removes the own AAAA and A RRsets of orphans in the domains of `sync` projects, and the own PTR that name them. In the
+/// domains of sets of pods, own PTR go without any addresses, too.
 ///
 /// A current row of names.lock keeps what is at its name. Nothing of hosts is removed while removals are paused, and nothing for projects whose
 /// breaker has tripped, or where the command line names other subjects.
@@ -86,7 +87,10 @@ pub fn remove(context: &RuleContext<'_>, orphans: &[Orphan<'_>]) -> Vec<RuleAct>
     let rests = context.removals_rest();
     for orphan in orphans.iter().filter(|orphan| orphan.locked_for.is_none()) {
         let name = orphan.name.as_name();
-        let Some(first) = orphan.address_rrsets().next().filter(|_| !is_untouchable(context, name)) else { continue };
+        // A pod that was to have an address of it may be elsewhere by now, and leave a PTR that points to nothing.
+        let pointer = orphan.pointers.first().copied().filter(|_| orphan.fate.project().is_some());
+        let first = orphan.address_rrsets().next().or(pointer);
+        let Some(first) = first.filter(|_| !is_untouchable(context, name)) else { continue };
         let of_hosts = || domains.project_of(name).filter(|project| !rests && removes(context, *project));
         let project = match orphan.fate.project() {
             Some(project) => Some(project).filter(|project| pod_names.removes(*project)),
