@@ -150,7 +150,6 @@ impl Story {
         }
         self.history.push(format!("run {} at {now}: {}", self.runs, shown(&plan.changes)));
         self.history.extend(plan.blocked.iter().map(|own| format!("blocked: {} {}", own.subject, own.message)));
-        let is_idle = plan.changes.is_empty();
         self.begin_run(&held, now);
         self.stage.set_deadly(is_deadly);
         let ran = self.carry_out(&held.sealed, id, now);
@@ -158,12 +157,14 @@ impl Story {
         self.stage.world().step();
         self.stage.world().run = None;
         self.history.push(ran.as_ref().map_or("it died".to_owned(), ran_words));
+        let sent = ran.as_ref().map(|ran| ran.apply.is_some());
         if let Some(ran) = ran.filter(|ran| ran.refusal.is_none() && ran.is_journaled && did_all(&ran.applied)) {
             let acceptor = ran.apply.map_or(Acceptor::IdleApply(""), Acceptor::Apply);
             self.accept(&held, &acceptor, now);
         }
         self.last = Some(held);
-        is_idle
+        // What is left may wait for what never comes.
+        sent == Some(false)
     }
 
     /// Notes what a run goes by.

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use sha2::{Digest, Sha256};
 
-use super::sets::TrueSet;
+use super::sets::{TrueEndpoint, TrueSet};
 use super::world::{Place, Row, TruePod, World};
 use crate::dns::reverse::reverse_name;
 use crate::dns::{Name, Rtype};
@@ -145,6 +145,13 @@ impl World {
         set.copies && others.any(is_later)
     }
 
+    /// Whether a pod replaces one, and an endpoint does not list it.
+    fn is_followed(&self, pod: &TruePod, endpoint: &TrueEndpoint) -> bool {
+        let mut others = self.pods.iter().filter(|other| other.set == pod.set).filter_map(|other| other.row.as_ref());
+        let is_unlisted = |row: &Row| !row.is_enabled || !endpoint.states.contains(&row.state);
+        self.sets[pod.set].copies && others.any(|row| row.replaces.as_deref() == Some(&pod.id) && is_unlisted(row))
+    }
+
     /// What the SRV of a set list of a pod.
     fn listed(&self, set: &TrueSet, pod: &TruePod, forward: &MemoryZone, wanted: &mut Wanted) {
         let its = self.placements.iter().filter(|(_, (own, _))| self.pods[*own].constant == pod.constant);
@@ -158,6 +165,10 @@ impl World {
                 }
                 continue;
             };
+            // Until the pod is listed that replaces it, it may be.
+            if self.is_followed(pod, endpoint) {
+                wanted.may_list.entry(name.to_string()).or_default().extend(live.iter().map(|own| target(own)));
+            }
             let is_here = row.place.as_ref().is_some_and(|place| location.is_none_or(|at| at == place.location));
             if !row.is_enabled || !endpoint.states.contains(&row.state) || !is_here {
                 continue;
