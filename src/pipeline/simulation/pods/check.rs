@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::clients::{addresses, targets};
 use super::world::{Excuse, NAME_SERVERS, Pair, Row, World};
-use crate::dns::{Name, Rtype};
+use crate::dns::reverse::ReverseName;
+use crate::dns::{Name, NameRef, Rrset, Rtype};
 use crate::inventory::pods::PodState;
 use crate::provider::memory::zone::MemoryZone;
 
@@ -13,6 +14,7 @@ impl World {
     pub fn check(&self, forward: &MemoryZone) -> Result<(), String> {
         self.has_foreign()?;
         self.names_are_right(forward)?;
+        self.pointers_are_right()?;
         for set in 0..self.sets.len() {
             self.keeps_budget(set)?;
             self.srv_lead_somewhere(set, forward)?;
@@ -45,6 +47,32 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// A PTR points to the name of a placement with its address.
+    fn pointers_are_right(&self) -> Result<(), String> {
+        let of_zone = |zone: &MemoryZone| {
+            let pointers = zone.rrsets().filter(|(_, rtype, _)| *rtype == Rtype::PTR);
+            let pointers = pointers.filter(|(name, rtype, _)| !self.is_foreign(&name.to_name(), *rtype));
+            let is_wrong = |name: NameRef<'_>, rrset: &Rrset| {
+                let mut targets = rrset.rdata().iter().filter_map(|rdata| rdata.as_rdata(Rtype::PTR).target());
+                let leads_here = |target: NameRef<'_>| {
+                    let place = self.placements.get(&target.to_name()).map(|(_, place)| place);
+                    place.is_some_and(|place| {
+                        place.addresses.iter().any(|address| ReverseName::of(*address).as_name() == name)
+                    })
+                };
+                rrset.rdata().len() != 1 || !targets.all(leads_here)
+            };
+            let mut pointers = pointers;
+            let found = pointers.find(|(name, _, rrset)| is_wrong(*name, rrset));
+            found.map(|(name, ..)| name.to_name())
+        };
+        let mut found = self.zones.iter().filter_map(|zone| self.primary.with_zone(zone, of_zone).unwrap());
+        match found.next() {
+            Some(name) => Err(format!("the PTR {name} does not point to the name of a placement with its address")),
+            None => Ok(()),
+        }
     }
 
     /// No more pods than the budget are unreachable, and with those that were down when a run began no more than that go.

@@ -13,11 +13,12 @@ use crate::inventory::pods::PodState;
 const MOST: usize = 12;
 
 impl Story {
-    /// A place for a pod of a set.
-    fn new_place(&self, set: usize) -> Place {
+    /// A place for a pod of a set, perhaps at the location at which it is.
+    fn new_place(&self, set: usize, near: Option<&'static str>) -> Place {
         let held = self.held_addresses();
         let stage = &self.stage;
-        let location = LOCATIONS[stage.below(LOCATIONS.len())];
+        let near = near.filter(|_| stage.one_of(2));
+        let location = near.unwrap_or_else(|| LOCATIONS[stage.below(LOCATIONS.len())]);
         let node = format!("{location}-{}.example.net", stage.below(4));
         let mut world = stage.world();
         let has_ipv4 = world.sets[set].has_ipv4 && !stage.one_of(4);
@@ -40,7 +41,7 @@ impl Story {
 
     /// A new pod of a set, in a state.
     pub fn add_pod(&mut self, set: usize, state: PodState, replaces: Option<usize>) {
-        let place = self.new_place(set);
+        let place = self.new_place(set, None);
         let mut world = self.stage.world();
         let id = format!("p{}", world.pods.len());
         let constant = Name::parse(&format!("{id}.{}", world.sets[set].domain)).unwrap();
@@ -101,8 +102,12 @@ impl Story {
 
     /// A pod is to be elsewhere.
     fn set_out(&mut self, pod: usize) {
-        let set = self.stage.world().pods[pod].set;
-        let place = self.new_place(set);
+        let (set, near) = {
+            let world = self.stage.world();
+            let own = &world.pods[pod];
+            (own.set, own.home.as_ref().map(|home| home.location))
+        };
+        let place = self.new_place(set, near);
         let state = if self.stage.one_of(3) { PodState::Prepared } else { PodState::Active };
         let mut world = self.stage.world();
         world.offer(pod, &place);
@@ -145,7 +150,7 @@ impl Story {
         };
         let known = known.filter(|place| is_free(place));
         drop(world);
-        let place = known.filter(|_| self.stage.one_of(3)).unwrap_or_else(|| self.new_place(set));
+        let place = known.filter(|_| self.stage.one_of(3)).unwrap_or_else(|| self.new_place(set, None));
         let mut world = self.stage.world();
         world.offer(pod, &place);
         let own = &mut world.pods[pod];
@@ -179,10 +184,9 @@ impl Story {
         self.history.push(told);
     }
 
-    /// Whether a pod is one of a pair that is not over.
-    fn is_paired(&self, pod: usize) -> bool {
-        let world = self.stage.world();
-        world.pairs.iter().any(|pair| !pair.is_over && (pair.old == pod || pair.new == pod))
+    /// Whether another pod replaces a pod, and that is not over.
+    fn is_replaced(&self, pod: usize) -> bool {
+        self.stage.world().pairs.iter().any(|pair| !pair.is_over && pair.old == pod)
     }
 
     /// A new pod comes, which replaces a pod where the set copies.
@@ -191,7 +195,7 @@ impl Story {
         let count = world.pods.iter().filter(|own| own.set == set && own.row.is_some()).count();
         let copies = world.sets[set].copies;
         drop(world);
-        if count >= MOST || (copies && self.is_paired(pod)) {
+        if count >= MOST || (copies && self.is_replaced(pod)) {
             return;
         }
         let state = if self.stage.one_of(2) { PodState::Prepared } else { PodState::Active };

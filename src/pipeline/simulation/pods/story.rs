@@ -93,7 +93,8 @@ impl Story {
     fn play(&mut self) -> Result<(), String> {
         let sets = self.stage.world().sets.len();
         for set in 0..sets {
-            for _ in 0..2 + self.stage.below(if sets == 1 { 11 } else { 6 }) {
+            let most = if self.stage.one_of(2) { 2 } else { 12 / sets };
+            for _ in 0..2 + self.stage.below(most) {
                 self.add_pod(set, PodState::Active, None);
             }
         }

@@ -293,10 +293,8 @@ impl World {
         self.serials = serials;
         self.steps += 1;
         let forward = self.forward();
-        for pod in 0..self.pods.len() {
-            self.follow(pod, &forward);
-        }
-        let found = self.check(&forward);
+        let followed = (0..self.pods.len()).map(|pod| self.follow(pod, &forward)).collect::<Vec<_>>();
+        let found = followed.into_iter().collect::<Result<(), String>>().and_then(|()| self.check(&forward));
         if self.violation.is_none() {
             self.violation = found.err();
         }
@@ -304,15 +302,20 @@ impl World {
     }
 
     /// A pod goes to where its constant name points.
-    fn follow(&mut self, pod: usize, forward: &MemoryZone) {
+    ///
+    /// Errors: it points where the export never had the pod active, or is gone although the pod is not.
+    fn follow(&mut self, pod: usize, forward: &MemoryZone) -> Result<(), String> {
         let now = addresses(forward, &self.pods[pod].constant);
         let key = self.key(pod);
         let steps = self.steps;
         let own = &mut self.pods[pod];
         if now == own.written {
-            return;
+            return Ok(());
         }
         let row = self.run.as_ref().and_then(|run| run.rows.get(&key));
+        let said = row.filter(|row| row.state == PodState::Active).and_then(|row| row.place.as_ref()).map(Place::asked);
+        let is_as_said = if now.is_empty() { row.is_none() } else { said.as_ref() == Some(&now) };
+        let told = format!("{} points to {now:?}, and by the export it is at {said:?}", own.constant);
         let is_free = row.is_some_and(|row| !row.is_enabled) || self.was_down.contains(&key);
         if is_free && own.excuse == Excuse::None {
             own.excuse = Excuse::Repaired;
@@ -323,13 +326,14 @@ impl World {
         self.forgive(pod);
         let own = &mut self.pods[pod];
         if own.home.is_none() {
-            return;
+            return if is_as_said { Ok(()) } else { Err(told) };
         }
         match own.offered.iter().find(|place| place.asked() == own.written) {
             Some(place) => own.home = Some(place.clone()),
             None if own.written.is_empty() && own.row.is_none() => (own.home, own.is_removed) = (None, true),
             None => {}
         }
+        if is_as_said { Ok(()) } else { Err(told) }
     }
 
     /// A change by a plan that knows nothing of the pod which replaces another one comes before that.
