@@ -1,13 +1,19 @@
 //! What must hold at every instant, by the truth alone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use super::clients::{addresses, targets};
-use super::world::{Excuse, NAME_SERVERS, Pair, Row, World};
+use super::sets::TrueEndpoint;
+use super::world::{Excuse, NAME_SERVERS, Pair, Place, Row, World};
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, Rrset, Rtype};
 use crate::inventory::pods::PodState;
 use crate::provider::memory::zone::MemoryZone;
+
+/// Whether more pods than the budget may not be unreachable by an SRV, either: a pod whose name has settled frees its place
+/// in the budget, although the SRV of its set still lists it where it was.
+static COUNTS_SRV: LazyLock<bool> = LazyLock::new(|| std::env::var("POD_COUNTS_SRV").is_ok());
 
 impl World {
     /// Checks all of it; an error is what does not hold.
@@ -99,8 +105,7 @@ impl World {
 
     /// SRV have targets with addresses, which lead somewhere while a pod is alive that was and is listed.
     fn srv_lead_somewhere(&self, set: usize, forward: &MemoryZone) -> Result<(), String> {
-        let own = &self.sets[set];
-        for (name, endpoint, location) in own.srv_names() {
+        for (name, endpoint, location) in self.sets[set].srv_names() {
             let lacks = |target: &&Name| addresses(forward, target).is_empty();
             if let Some(target) = targets(forward, &name).iter().find(lacks) {
                 return Err(format!("{name} lists {target}, which has no address"));
@@ -113,32 +118,46 @@ impl World {
                 if (0..NAME_SERVERS).all(leads) {
                     continue;
                 }
-                let of_row = |row: Option<&Row>| {
-                    row.is_some_and(|row| {
-                        let is_here = row.place.as_ref().is_some_and(|place| location.is_none_or(|at| at == place.location));
-                        let is_active = row.state == PodState::Active && endpoint.states.contains(&row.state);
-                        row.is_enabled && is_active && is_here
-                    })
-                };
-                let listed = targets.iter().filter_map(|target| self.placements.get(target));
-                // What died by itself leads nowhere until the SRV is changed.
-                let listed = listed.filter(|(pod, place)| !self.pods[*pod].fallen.contains(place));
-                let listed: BTreeSet<usize> = listed.map(|(pod, _)| *pod).collect();
-                let is_missed = |pod: &usize| {
-                    let its = &self.pods[*pod];
-                    let is_alive = its.home.is_some() && its.excuse == Excuse::None;
-                    is_alive && of_row(its.row.as_ref()) && of_row(self.exported_of(*pod))
-                };
-                let missed: Vec<&str> =
-                    listed.into_iter().filter(is_missed).map(|pod| self.pods[pod].id.as_str()).collect();
+                let missed = self.missed((endpoint, location), &targets);
                 // So many may be on their way at once.
-                if missed.len() > own.budget {
+                let is_too_many = *COUNTS_SRV && missed.len() > self.sets[set].budget;
+                let unreachable = self.unreachable(set);
+                let is_settled = |(pod, place): &(usize, &Place)| {
+                    self.pods[*pod].home.as_ref() == Some(*place) && !unreachable.contains(pod)
+                };
+                if is_too_many || missed.iter().any(is_settled) {
+                    let ids: Vec<&str> = missed.iter().map(|(pod, _)| &*self.pods[*pod].id).collect();
                     let targets: Vec<String> = targets.iter().map(Name::to_string).collect();
-                    return Err(format!("resolver {resolver} has {name} with {targets:?}: none is alive, and {missed:?} are"));
+                    return Err(format!(
+                        "resolver {resolver} has {name} with {targets:?}: none is alive, and {ids:?} are"
+                    ));
                 }
             }
         }
         Ok(())
+    }
+
+    /// The pods of targets that are alive, and that their owner had and has active; each with the place of its target. What
+    /// died by itself leads nowhere until the SRV is changed.
+    fn missed<'w>(
+        &'w self,
+        (endpoint, location): (&TrueEndpoint, Option<&str>),
+        targets: &[Name],
+    ) -> Vec<(usize, &'w Place)> {
+        let is_listed = |row: Option<&Row>| {
+            row.is_some_and(|row| {
+                let is_here = row.place.as_ref().is_some_and(|place| location.is_none_or(|at| at == place.location));
+                row.is_enabled && row.state == PodState::Active && endpoint.states.contains(&row.state) && is_here
+            })
+        };
+        let found = targets.iter().filter_map(|target| self.placements.get(target));
+        let is_missed = |(pod, place): &&(usize, Place)| {
+            let own = &self.pods[*pod];
+            let is_alive = own.home.is_some() && own.excuse == Excuse::None && !own.fallen.contains(place);
+            is_alive && is_listed(own.row.as_ref()) && is_listed(self.exported_of(*pod))
+        };
+        let missed: BTreeMap<usize, &Place> = found.filter(is_missed).map(|(pod, place)| (*pod, place)).collect();
+        missed.into_iter().collect()
     }
 
     /// Each resolver gets a pod that is replaced, or the one that replaces it.
@@ -154,7 +173,9 @@ impl World {
         };
         let is_missed = |resolver: &usize| !self.reaches(*resolver, old) && !self.reaches(*resolver, new);
         match (0..self.resolvers.len()).find(is_missed).filter(|_| !is_excused) {
-            Some(resolver) => Err(format!("resolver {resolver} gets neither {} nor {}, which replaces it", its.id, other.id)),
+            Some(resolver) => {
+                Err(format!("resolver {resolver} gets neither {} nor {}, which replaces it", its.id, other.id))
+            }
             None => Ok(()),
         }
     }

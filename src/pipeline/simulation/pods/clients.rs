@@ -2,8 +2,9 @@
 
 use std::net::IpAddr;
 
-use super::world::{TruePod, World};
+use super::world::{Place, TruePod, World};
 use crate::dns::{Name, NameRef, Rrset, Rtype, Ttl};
+use crate::inventory::pods::PodState;
 use crate::inventory::value::{Duration, Time};
 use crate::provider::memory::zone::MemoryZone;
 
@@ -60,9 +61,12 @@ impl World {
         kept.chain(self.name_servers.iter().map(|zones| addresses(&zones[0], name)))
     }
 
-    /// Whether a pod is alive at one of some addresses.
+    /// Whether a pod is alive at one of some addresses: where clients are led by its constant name, and where its owner has
+    /// it active already.
     pub fn is_at(&self, pod: &TruePod, addresses: &[IpAddr]) -> bool {
-        pod.home.as_ref().is_some_and(|home| home.addresses.iter().any(|own| addresses.contains(own)))
+        let has = |place: &Place| place.addresses.iter().any(|own| addresses.contains(own));
+        let active = pod.row.as_ref().filter(|row| row.state == PodState::Active).and_then(|row| row.place.as_ref());
+        pod.home.as_ref().is_some_and(|home| has(home) || active.is_some_and(has))
     }
 
     /// Whether some client may not reach a pod by its constant name.

@@ -36,7 +36,9 @@ impl Story {
         let plans = self.held.iter().chain(&self.last);
         let changes = plans.flat_map(|held| &held.sealed.plan().changes);
         let after = changes.filter_map(|change| Some((change.key.rtype, change.kind.after()?)));
-        after.flat_map(|(rtype, rrset)| rrset.rdata().iter().filter_map(move |own| own.as_rdata(rtype).address())).collect()
+        after
+            .flat_map(|(rtype, rrset)| rrset.rdata().iter().filter_map(move |own| own.as_rdata(rtype).address()))
+            .collect()
     }
 
     /// A new pod of a set, in a state.
@@ -68,7 +70,8 @@ impl Story {
             world.pairs.push(Pair { old, new, since, is_over: false });
         }
         drop(world);
-        self.history.push(format!("{id} comes at {} {:?}, {state}, replaces {replaces:?}", place.location, place.addresses));
+        self.history
+            .push(format!("{id} comes at {} {:?}, {state}, replaces {replaces:?}", place.location, place.addresses));
     }
 
     /// Something happens to a pod.

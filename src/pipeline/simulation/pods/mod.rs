@@ -19,7 +19,8 @@
 //! | `events` | what happens to pods |
 //! | `story` | the order of all that |
 //!
-//! `POD_SEEDS=N cargo test --lib simulation::pods` plays so many stories, from `SIMULATION_FROM` on.
+//! `POD_SEEDS=N cargo test --lib simulation::pods` plays so many stories, from `SIMULATION_FROM` on. With `POD_COUNTS_SRV=1` the
+//! budget counts pods whose SRV leads nowhere, too.
 
 mod check;
 
@@ -78,7 +79,7 @@ fn violations(seeds: Range<u64>, weakness: Weakness, most: usize) -> Vec<(u64, V
 
 #[test]
 fn whatever_happens_to_pods_clients_reach_their_sets() {
-    let (from, count) = (number("SIMULATION_FROM", 0), number("POD_SEEDS", 60));
+    let (from, count) = (number("SIMULATION_FROM", 0), number("POD_SEEDS", 40));
     let begun = Instant::now();
     let found = violations(from..from + count, Weakness::None, 20);
     println!("{count} seeds, {:.1} a second", count as f64 / begun.elapsed().as_secs_f64());

@@ -263,7 +263,8 @@ fn list_all(change: &mut Change, world: &World) {
             }
             let target = |((number, id), row): (&PodKey, &Row)| {
                 let place = row.place.as_ref().filter(|place| location.is_none_or(|at| at == place.location))?;
-                let is_listed = row.is_enabled && row.state != PodState::Removing && endpoint.states.contains(&row.state);
+                let is_listed =
+                    row.is_enabled && row.state != PodState::Removing && endpoint.states.contains(&row.state);
                 let is_own = world.sets[*number].id == set.id;
                 (is_own && is_listed)
                     .then(|| Rdata::of_srv([0, 0, endpoint.port], want::transient_name(set, id, place).as_name()))

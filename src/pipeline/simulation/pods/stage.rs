@@ -62,12 +62,7 @@ impl PodStage {
             1 if storm.load(Ordering::SeqCst) => UpdateFault::Lost,
             _ => UpdateFault::None,
         });
-        PodStage {
-            weakness,
-            cast: Mutex::new(Cast { dice, is_deadly: false }),
-            world: Mutex::new(world),
-            is_stormy,
-        }
+        PodStage { weakness, cast: Mutex::new(Cast { dice, is_deadly: false }), world: Mutex::new(world), is_stormy }
     }
 
     /// The truth.

@@ -292,8 +292,7 @@ impl Story {
                 let is_there = |id: &String| rows.iter().any(|(pod, _)| world.pods[*pod].id == *id);
                 let is_successor = |row: &Row| world.sets[set].copies && row.replaces.as_ref().is_some_and(is_there);
                 let is_down = |row: &Row| matches!(row.state, PodState::Dead | PodState::Waiting);
-                let is_silent =
-                    |pod: usize, row: &Row| row.state == PodState::Active && world.pods[pod].home.is_none();
+                let is_silent = |pod: usize, row: &Row| row.state == PodState::Active && world.pods[pod].home.is_none();
                 let pick = |picks: &dyn Fn(usize, &Row) -> bool| -> Vec<usize> {
                     rows.iter().filter(|(pod, row)| picks(*pod, row)).map(|(pod, _)| *pod).collect()
                 };

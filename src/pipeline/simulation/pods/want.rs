@@ -128,9 +128,8 @@ impl World {
     /// Lets the constant name of a pod stay, and the names of some of its placements.
     fn keeps(&self, pod: &TruePod, stays: impl Fn(&Place) -> bool, wanted: &mut Wanted) {
         wanted.may.insert(pod.constant.to_string());
-        let its = self.placements.iter().filter(|(_, (own, place))| {
-            self.pods[*own].constant == pod.constant && stays(place)
-        });
+        let its =
+            self.placements.iter().filter(|(_, (own, place))| self.pods[*own].constant == pod.constant && stays(place));
         for (name, (_, place)) in its {
             wanted.may.insert(name.to_string());
             wanted.may.extend(place.addresses.iter().map(|address| reverse_name(*address).to_string()));

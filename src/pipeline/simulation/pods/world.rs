@@ -177,7 +177,8 @@ impl World {
             MemoryZone::of(&parse_text(zone, "zone", format!("$TTL 300\n{text}").into_bytes()).unwrap())
         };
         let served: Vec<MemoryZone> = zones.iter().zip(FOREIGN).map(contents).collect();
-        let rrsets = served.iter().flat_map(|zone| zone.rrsets().map(move |(name, rtype, own)| (zone, name, rtype, own)));
+        let rrsets =
+            served.iter().flat_map(|zone| zone.rrsets().map(move |(name, rtype, own)| (zone, name, rtype, own)));
         let foreign = rrsets.filter(|(_, _, rtype, _)| *rtype != Rtype::SOA);
         let foreign =
             foreign.map(|(zone, name, rtype, own)| (zone.apex().clone(), name.to_name(), rtype, own.clone())).collect();
@@ -247,9 +248,11 @@ impl World {
     /// A new address of a family, or one that a pod had and that none has; `held` are those of plans that may still be
     /// applied.
     pub fn new_address(&mut self, is_ipv4: bool, is_used: bool, held: &BTreeSet<IpAddr>) -> IpAddr {
-        let used = self.had.iter().copied().find(|own| {
-            own.is_ipv4() == is_ipv4 && !held.contains(own) && !self.is_reserved(*own)
-        });
+        let used = self
+            .had
+            .iter()
+            .copied()
+            .find(|own| own.is_ipv4() == is_ipv4 && !held.contains(own) && !self.is_reserved(*own));
         if let Some(used) = used.filter(|_| is_used) {
             // No other pod can get it back.
             self.pods.iter_mut().for_each(|pod| pod.offered.retain(|place| !place.addresses.contains(&used)));
