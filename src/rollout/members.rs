@@ -93,8 +93,10 @@ impl<'p> RolloutView<'p> {
         for place in unit.changes.iter().filter(is_asked) {
             let change = &changes[*place];
             for subject in change.subjects() {
-                let group = group_of(change, subject).filter(|_| self.is_in_service(subject));
-                let Some((group, terms)) = group.and_then(|group| self.groups.get_key_value(group)) else { continue };
+                let Some((group, terms)) = group_of(change, subject).and_then(|group| self.groups.get_key_value(group))
+                else {
+                    continue;
+                };
                 if members.iter().all(|member| member.subject != subject) {
                     members.push(self.member(subject, group, terms, unit));
                 }
@@ -125,7 +127,8 @@ impl<'p> RolloutView<'p> {
             group,
             location: location.unwrap_or_default(),
             rack: rack.flatten().unwrap_or_default(),
-            is_disruptive: addresses.iter().any(|change| takes_value(change)),
+            // What is out of service settles as all else does: others may wait for that.
+            is_disruptive: self.is_in_service(subject) && addresses.iter().any(|change| takes_value(change)),
             settle: self.settle(terms, &own),
             before: addresses.iter().map(|change| FormerRrset::before(change)).collect(),
             gave: self.gave(subject, unit),
