@@ -15,6 +15,18 @@ use crate::provider::memory::zone::MemoryZone;
 /// in the budget, although the SRV of its set still lists it where it was.
 static COUNTS_SRV: LazyLock<bool> = LazyLock::new(|| std::env::var("POD_COUNTS_SRV").is_ok());
 
+/// An SRV, and the name server that is asked for its targets.
+struct SrvView<'v> {
+    /// Its name.
+    name: &'v Name,
+    /// The endpoint.
+    endpoint: &'v TrueEndpoint,
+    /// The location whose pods it lists; none where it lists those of all.
+    location: Option<&'static str>,
+    /// The name server.
+    name_server: usize,
+}
+
 impl World {
     /// Checks all of it; an error is what does not hold.
     pub fn check(&self, forward: &MemoryZone) -> Result<(), String> {
@@ -114,47 +126,58 @@ impl World {
                 if let Some(target) = targets.iter().find(lacks) {
                     return Err(format!("resolver {resolver} has {name} with {target}, which is gone"));
                 }
-                let leads = |name_server| targets.is_empty() || self.leads_to((resolver, name_server), set, &targets);
-                if (0..NAME_SERVERS).all(leads) {
-                    continue;
-                }
-                let missed = self.missed((endpoint, location), &targets);
-                // So many may be on their way at once.
-                let is_too_many = *COUNTS_SRV && missed.len() > self.sets[set].budget;
-                let unreachable = self.unreachable(set);
-                let is_settled = |(pod, place): &(usize, &Place)| {
-                    self.pods[*pod].home.as_ref() == Some(*place) && !unreachable.contains(pod)
-                };
-                if is_too_many || missed.iter().any(is_settled) {
-                    let ids: Vec<&str> = missed.iter().map(|(pod, _)| &*self.pods[*pod].id).collect();
-                    let targets: Vec<String> = targets.iter().map(Name::to_string).collect();
-                    return Err(format!(
-                        "resolver {resolver} has {name} with {targets:?}: none is alive, and {ids:?} are"
-                    ));
+                let is_empty = targets.is_empty();
+                let leads = |name_server: &usize| is_empty || self.leads_to((resolver, *name_server), set, &targets);
+                for name_server in (0..NAME_SERVERS).filter(|name_server| !leads(name_server)) {
+                    let view = SrvView { name: &name, endpoint, location, name_server };
+                    self.is_permitted(set, &view, (resolver, &targets))?;
                 }
             }
         }
         Ok(())
     }
 
+    /// Whether targets of which none is alive are those of pods that are on their way, or died.
+    fn is_permitted(
+        &self,
+        set: usize,
+        view: &SrvView<'_>,
+        (resolver, targets): (usize, &[Name]),
+    ) -> Result<(), String> {
+        let missed = self.missed(view, targets);
+        // So many may be on their way at once.
+        let is_too_many = *COUNTS_SRV && missed.len() > self.sets[set].budget;
+        let unreachable = self.unreachable(set);
+        let is_settled = |(pod, place): &(usize, &Place)| {
+            self.pods[*pod].home.as_ref() == Some(*place) && !unreachable.contains(pod)
+        };
+        if !is_too_many && !missed.iter().any(is_settled) {
+            return Ok(());
+        }
+        let ids: Vec<&str> = missed.iter().map(|(pod, _)| &*self.pods[*pod].id).collect();
+        let targets: Vec<String> = targets.iter().map(Name::to_string).collect();
+        let name = view.name;
+        Err(format!("resolver {resolver} has {name} with {targets:?}: none is alive, and {ids:?} are"))
+    }
+
     /// The pods of targets that are alive, and that their owner had and has active; each with the place of its target. What
-    /// died by itself leads nowhere until the SRV is changed.
-    fn missed<'w>(
-        &'w self,
-        (endpoint, location): (&TrueEndpoint, Option<&str>),
-        targets: &[Name],
-    ) -> Vec<(usize, &'w Place)> {
+    /// died by itself leads nowhere until the SRV is changed, and what a name server does not list yet is new to it.
+    fn missed<'w>(&'w self, view: &SrvView<'_>, targets: &[Name]) -> Vec<(usize, &'w Place)> {
+        let SrvView { name, endpoint, location, name_server } = *view;
         let is_listed = |row: Option<&Row>| {
             row.is_some_and(|row| {
                 let is_here = row.place.as_ref().is_some_and(|place| location.is_none_or(|at| at == place.location));
                 row.is_enabled && row.state == PodState::Active && endpoint.states.contains(&row.state) && is_here
             })
         };
+        let at_server = super::clients::targets(&self.name_servers[name_server][0], name);
+        let known: BTreeSet<usize> =
+            at_server.iter().filter_map(|target| Some(self.placements.get(target)?.0)).collect();
         let found = targets.iter().filter_map(|target| self.placements.get(target));
         let is_missed = |(pod, place): &&(usize, Place)| {
             let own = &self.pods[*pod];
             let is_alive = own.home.is_some() && own.excuse == Excuse::None && !own.fallen.contains(place);
-            is_alive && is_listed(own.row.as_ref()) && is_listed(self.exported_of(*pod))
+            known.contains(pod) && is_alive && is_listed(own.row.as_ref()) && is_listed(self.exported_of(*pod))
         };
         let missed: BTreeMap<usize, &Place> = found.filter(is_missed).map(|(pod, place)| (*pod, place)).collect();
         missed.into_iter().collect()
