@@ -9,11 +9,15 @@ use super::world::{Excuse, NAME_SERVERS, Pair, Place, Row, World};
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, Rrset, Rtype};
 use crate::inventory::pods::PodState;
+use crate::inventory::value::Duration;
 use crate::provider::memory::zone::MemoryZone;
 
 /// Whether more pods than the budget may not be unreachable by an SRV, either: a pod whose name has settled frees its place
 /// in the budget, although the SRV of its set still lists it where it was.
 static COUNTS_SRV: LazyLock<bool> = LazyLock::new(|| std::env::var("POD_COUNTS_SRV").is_ok());
+
+/// How long caches hold that a name is not there, in seconds: the zones say so.
+const NEGATIVE: u64 = 300;
 
 /// An SRV, and the name server that is asked for its targets.
 struct SrvView<'v> {
@@ -147,9 +151,11 @@ impl World {
         let missed = self.missed(view, targets);
         // So many may be on their way at once.
         let is_too_many = *COUNTS_SRV && missed.len() > self.sets[set].budget;
-        let unreachable = self.unreachable(set);
+        // A cache may hold that a name of it is not there, as long as it may hold anything else.
+        let settle = Duration::from_secs(self.sets[set].ttl.max(NEGATIVE));
         let is_settled = |(pod, place): &(usize, &Place)| {
-            self.pods[*pod].home.as_ref() == Some(*place) && !unreachable.contains(pod)
+            let own = &self.pods[*pod];
+            own.home.as_ref() == Some(*place) && own.served.is_some_and(|served| served.plus(settle) <= self.now)
         };
         if !is_too_many && !missed.iter().any(is_settled) {
             return Ok(());

@@ -61,6 +61,7 @@ impl Story {
             went_at: String::new(),
             written: Vec::new(),
             changed: 0,
+            served: None,
             is_removed: false,
         });
         let new = world.pods.len() - 1;

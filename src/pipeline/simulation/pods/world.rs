@@ -89,6 +89,8 @@ pub struct TruePod {
     pub written: Vec<IpAddr>,
     /// The step in which that changed last.
     pub changed: u64,
+    /// Since when all name servers have what its constant name has.
+    pub served: Option<Time>,
     /// Whether it lived until its constant name was removed.
     pub is_removed: bool,
 }
@@ -325,7 +327,7 @@ impl World {
         }
         let location = row.and_then(|row| row.place.as_ref()).map_or("", |place| place.location);
         own.went_at = location.to_owned();
-        (own.written, own.changed) = (now, steps);
+        (own.written, own.changed, own.served) = (now, steps, None);
         self.forgive(pod);
         let own = &mut self.pods[pod];
         if own.home.is_none() {
@@ -353,6 +355,11 @@ impl World {
     /// What clients can reach again needs no excuse, and what they no longer ask for is over.
     fn settle(&mut self) {
         for pod in 0..self.pods.len() {
+            let own = &self.pods[pod];
+            let has = |zones: &Vec<MemoryZone>| addresses(&zones[0], &own.constant) == own.written;
+            if own.served.is_none() && self.name_servers.iter().all(has) {
+                self.pods[pod].served = Some(self.now);
+            }
             let own = &self.pods[pod];
             if own.excuse != Excuse::None && own.home.is_some() && !self.is_unreachable(pod) {
                 self.pods[pod].excuse = Excuse::None;
