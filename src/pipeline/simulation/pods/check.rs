@@ -97,7 +97,7 @@ impl World {
         }
     }
 
-    /// No more pods than the budget are unreachable, and with those that were down when a run began no more than that go.
+    /// At most as many pods as the budget says are unreachable; what a run adds has room next to those that were down.
     fn keeps_budget(&self, set: usize) -> Result<(), String> {
         let own = &self.sets[set];
         let unreachable = self.unreachable(set);

@@ -167,7 +167,7 @@ impl Story {
         sent == Some(false)
     }
 
-    /// Notes what a run goes by.
+    /// Notes what a run uses.
     fn begin_run(&mut self, held: &HeldPlan, now: Time) {
         let memory = self.state.rollouts().unwrap();
         let rows = memory.flux.iter().filter(|row| row.is_disruptive && row.is_in_flux(memory.now(now)));

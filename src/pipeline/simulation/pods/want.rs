@@ -36,7 +36,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// Wants the addresses of a place at a name.
+    /// Adds the addresses of a place at a name.
     fn addresses(&mut self, name: &Name, place: &Place) {
         for rtype in [Rtype::AAAA, Rtype::A] {
             let own = place.addresses.iter().filter(|address| address.is_ipv6() == (rtype == Rtype::AAAA));

@@ -108,7 +108,7 @@ pub struct Pair {
     pub is_over: bool,
 }
 
-/// What a run goes by.
+/// What a run uses.
 #[derive(Debug, Clone, Default)]
 pub struct RunSeen {
     /// What the export said when its plan was made.
