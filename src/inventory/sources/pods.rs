@@ -231,7 +231,8 @@ fn read_row(piece: &mut PodRowPiece, row: &TextRow<'_>, faults: &mut RowFaults<'
     };
     let replaces = faults.unless_bad(json_line::optional_text(&fields.replaces, "replaces", faults.faults));
     let replaces = replaces.and_then(|id| {
-        let read = if is_pod_id(id) { Ok(Some(id)) } else { Err(format!("`replaces` is `{id}`, which is no id of a pod")) };
+        let read =
+            if is_pod_id(id) { Ok(Some(id)) } else { Err(format!("`replaces` is `{id}`, which is no id of a pod")) };
         faults.unless_bad(read)
     });
     let addresses = read_addresses(&fields.addresses, &mut faults);
@@ -374,19 +375,15 @@ fn read_state(value: &LineValue<'_>, faults: &mut PodFaults<'_, '_, '_>) -> Opti
     let state = PodState::parse(text);
     if state.is_none() {
         let near = did_you_mean(text, words());
-        let all = || format!("the states are {}", words().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "));
+        let all =
+            || format!("the states are {}", words().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "));
         faults.add(&BAD_POD, format!("`{text}` is not a state: {}", near.unwrap_or_else(all)));
     }
     state
 }
 
 /// Reports a pod that has no place and needs one, or has one and waits for it.
-fn check_place(
-    state: Option<PodState>,
-    has_node: bool,
-    addresses: &LineValue<'_>,
-    faults: &mut PodFaults<'_, '_, '_>,
-) {
+fn check_place(state: Option<PodState>, has_node: bool, addresses: &LineValue<'_>, faults: &mut PodFaults<'_, '_, '_>) {
     let Some(state) = state else { return };
     let has_addresses = match addresses {
         LineValue::Texts(texts) => !texts.is_empty(),
