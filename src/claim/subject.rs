@@ -45,6 +45,11 @@ impl Subject {
         }
     }
 
+    /// A pod, by the id of its set and its own.
+    pub fn pod(set: impl Into<Arc<str>>, pod: impl Into<Arc<str>>) -> Subject {
+        Subject::Pod(Box::new(PodName { set: set.into(), pod: pod.into() }))
+    }
+
     /// The set of pods that it is of; none for other kinds.
     pub fn pod_set(&self) -> Option<&str> {
         match self {
@@ -136,7 +141,7 @@ impl FromStr for Subject {
             Some(("released", digits)) => number(digits).map(Subject::Released),
             Some(("pod", pod)) => {
                 let (set, pod) = two_parts(pod, "a set and a pod")?;
-                Ok(Subject::Pod(Box::new(PodName { set, pod })))
+                Ok(Subject::pod(set, pod))
             }
             Some(("endpoints", endpoints)) => {
                 let (set, name) = two_parts(endpoints, "a set and an endpoint")?;

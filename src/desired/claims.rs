@@ -11,9 +11,9 @@ use crate::claim::{
 };
 use crate::diag::Origin;
 use crate::dns::reverse::reverse_name;
-use crate::dns::{Name, Rdata, Rtype, address_type};
+use crate::dns::{Name, NameRef, Rdata, Rtype, address_type};
 use crate::inventory::Inventory;
-use crate::inventory::model::{Host, ProjectSettings};
+use crate::inventory::model::{Host, ProjectIndex, ProjectSettings};
 use crate::live::Live;
 
 /// A host, and what its claims are made from.
@@ -175,11 +175,7 @@ impl HostClaims<'_> {
 
     /// The TTL of an RRset; none outside of all zones.
     fn ttl(self, owner: &Name) -> Option<WantedTtl> {
-        let zone = self.live.zone_of(owner.as_name())?;
-        let spec = &self.inventory.config.zones[zone.0 as usize];
-        let of_project = self.settings().and_then(|settings| settings.ttl).map(|(_, origin)| origin);
-        let origin = of_project.or(spec.ttl_origin).unwrap_or(spec.origin);
-        Some(WantedTtl { ttl: self.inventory.wanted_ttl(self.host.project, spec), origin, hold: TtlHold::Always })
+        wanted_ttl(self.inventory, self.live, self.host.project, owner.as_name())
     }
 
     /// The settings of its project, where the project file is valid.
@@ -201,6 +197,15 @@ impl HostClaims<'_> {
         let project_id = project_id.map(|(_, origin)| origin);
         [mac, Some(network), vlan, project_id, self.desired.name_origin].into_iter().flatten().collect()
     }
+}
+
+/// The TTL that records of a project have at a name: that of the project, else of the zone; none outside of all zones.
+pub fn wanted_ttl(inventory: &Inventory, live: &Live, project: ProjectIndex, owner: NameRef<'_>) -> Option<WantedTtl> {
+    let spec = &inventory.config.zones[live.zone_of(owner)?.0 as usize];
+    let settings = inventory.projects[project.0 as usize].file.settings();
+    let of_project = settings.and_then(|settings| settings.ttl).map(|(_, origin)| origin);
+    let origin = of_project.or(spec.ttl_origin).unwrap_or(spec.origin);
+    Some(WantedTtl { ttl: inventory.wanted_ttl(project, spec), origin, hold: TtlHold::Always })
 }
 
 /// The reverse names of the addresses of an interface.

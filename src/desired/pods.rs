@@ -3,22 +3,21 @@
 //! Comes in: rows and the files of sets. Goes out: subjects, sorted, each with its claims and with what is wrong with its
 //! row. Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::claims::wanted_ttl;
 use super::records::{ClaimSource, StatedClaim, StatedFault, StatedSubject};
-use crate::claim::{
-    EndpointSetName, IfForeign, PodName, RrsetClaim, Rule, Subject, TtlHold, Want, WantedTtl, WantedValue,
-};
+use crate::claim::{EndpointSetName, IfForeign, RrsetClaim, Rule, Subject, TtlHold, Want, WantedTtl, WantedValue};
 use crate::diag::Origin;
 use crate::dns::reverse::reverse_name;
 use crate::dns::{Name, NameRef, Rdata, Rtype, address_type};
 use crate::inventory::Inventory;
 use crate::inventory::model::ProjectIndex;
-use crate::inventory::pod_template::{PodFields, PodNameError};
+use crate::inventory::pod_template::{PodField, PodFields, PodNameError};
 use crate::inventory::pods::{EndpointSpec, Pod, PodSet, PodSetFile, PodSetIndex, PodSetTerms, PodState};
 use crate::live::Live;
 
@@ -35,8 +34,9 @@ pub fn subjects(inventory: &Inventory, live: &Live) -> Vec<StatedSubject> {
     subjects.par_sort_by(|one, other| one.subject.cmp(&other.subject));
     let sets = inventory.pods.sets.iter().enumerate();
     let good = sets.filter_map(|(place, set)| Some((PodSetIndex(place as u32), set.terms()?)));
-    let mut endpoints: Vec<StatedSubject> =
-        good.flat_map(|(set, terms)| of_set(inventory, live, (set, terms), &ids[set.0 as usize])).collect();
+    let labels = &SrvLabels::of(inventory, live);
+    let of_set = |(set, terms): (PodSetIndex, _)| of_set(inventory, live, (set, terms), (&ids[set.0 as usize], labels));
+    let mut endpoints: Vec<StatedSubject> = good.flat_map(of_set).collect();
     endpoints.sort_by(|one, other| one.subject.cmp(&other.subject));
     subjects.append(&mut endpoints);
     subjects
@@ -62,9 +62,8 @@ impl PodCase<'_> {
     /// The subject of the pod.
     fn subject(&self) -> StatedSubject {
         let PodCase { pod, project, .. } = *self;
-        let name = PodName { set: Arc::clone(self.id), pod: Arc::from(&*pod.id) };
         let mut subject = StatedSubject {
-            subject: Subject::Pod(Box::new(name)),
+            subject: Subject::pod(Arc::clone(self.id), &*pod.id),
             source: ClaimSource::Pods(pod.set),
             project,
             origin: pod.origin,
@@ -166,7 +165,7 @@ impl PodCase<'_> {
 
     /// A claim of all of some values.
     fn exactly(&self, terms: &PodSetTerms, owner: Name, rtype: Rtype, values: Vec<WantedValue>) -> StatedClaim {
-        let ttl = wanted_ttl(self.inventory, self.live, terms, owner.as_name());
+        let ttl = ttl_of_set(self.inventory, self.live, terms, owner.as_name());
         let claim = RrsetClaim {
             owner,
             rtype,
@@ -180,15 +179,9 @@ impl PodCase<'_> {
 }
 
 /// The TTL of a record of a set: that of its file, else of the project, else of the zone; none outside of all zones.
-fn wanted_ttl(inventory: &Inventory, live: &Live, terms: &PodSetTerms, owner: NameRef<'_>) -> Option<WantedTtl> {
-    if let Some((ttl, origin)) = terms.ttl {
-        return Some(WantedTtl { ttl, origin, hold: TtlHold::Always });
-    }
-    let zone = &inventory.config.zones[live.zone_of(owner)?.0 as usize];
-    let settings = inventory.projects[terms.project.0 as usize].file.settings();
-    let of_project = settings.and_then(|settings| settings.ttl).map(|(_, origin)| origin);
-    let origin = of_project.or(zone.ttl_origin).unwrap_or(zone.origin);
-    Some(WantedTtl { ttl: inventory.wanted_ttl(terms.project, zone), origin, hold: TtlHold::Always })
+fn ttl_of_set(inventory: &Inventory, live: &Live, terms: &PodSetTerms, owner: NameRef<'_>) -> Option<WantedTtl> {
+    let of_file = terms.ttl.map(|(ttl, origin)| WantedTtl { ttl, origin, hold: TtlHold::Always });
+    of_file.or_else(|| wanted_ttl(inventory, live, terms.project, owner))
 }
 
 /// The subjects of the endpoints of a set, as if each pod were listed by the name of its placement.
@@ -196,14 +189,14 @@ fn of_set(
     inventory: &Inventory,
     live: &Live,
     (set, terms): (PodSetIndex, &PodSetTerms),
-    id: &Arc<str>,
+    (id, labels): (&Arc<str>, &SrvLabels),
 ) -> Vec<StatedSubject> {
     let mut named: BTreeMap<String, Vec<&EndpointSpec>> = BTreeMap::new();
     for endpoint in &terms.endpoints {
         named.entry(endpoint.name.to_string()).or_default().push(endpoint);
     }
     let subject = |(name, endpoints): (String, Vec<&EndpointSpec>)| {
-        let case = EndpointCase { inventory, live, set, terms };
+        let case = EndpointCase { inventory, live, set, terms, labels };
         let claims = case.claims(&endpoints, &ByNewNames { inventory, terms });
         StatedSubject {
             subject: Subject::Endpoints(Box::new(EndpointSetName { set: Arc::clone(id), name: name.as_str().into() })),
@@ -259,6 +252,8 @@ pub struct EndpointCase<'a> {
     pub set: PodSetIndex,
     /// What its owner says.
     pub terms: &'a PodSetTerms,
+    /// The labels of the SRV that are live.
+    pub labels: &'a SrvLabels,
 }
 
 impl EndpointCase<'_> {
@@ -280,7 +275,7 @@ impl EndpointCase<'_> {
             rrsets.entry(label).or_default();
         }
         for label in self.live_labels(endpoint) {
-            rrsets.entry(label).or_default();
+            rrsets.entry(label.to_owned()).or_default();
         }
         for pod in rows {
             let label = endpoint.label_at(pod, &self.inventory.symbols);
@@ -319,7 +314,7 @@ impl EndpointCase<'_> {
             } else {
                 Want::Absent(vec![endpoint.origin])
             };
-            let ttl = is_any.then(|| wanted_ttl(self.inventory, self.live, self.terms, owner.as_name())).flatten();
+            let ttl = is_any.then(|| ttl_of_set(self.inventory, self.live, self.terms, owner.as_name())).flatten();
             let if_foreign = if is_any { IfForeign::Block } else { IfForeign::Keep };
             let claim = RrsetClaim { owner, rtype: Rtype::SRV, want, ttl, removes: Rule::NotStated, if_foreign };
             Some(StatedClaim { claim, origin: endpoint.origin })
@@ -360,18 +355,36 @@ impl EndpointCase<'_> {
     }
 
     /// The labels, without the underscore, of live SRV that the name of an endpoint gives for some location.
-    fn live_labels(&self, endpoint: &EndpointSpec) -> Vec<String> {
-        let Some(parent) = self.owner("x", endpoint) else { return Vec::new() };
-        let parent = parent.as_name().parent();
-        let is_fixed = endpoint.name.label(&PodFields::default()).is_ok();
-        let at =
-            self.live.rrsets_of(Rtype::SRV).filter(|_| !is_fixed).map(|found| found.rrset.owner().as_name().to_name());
-        let own = at.filter(|name| name.as_name().parent() == parent);
-        let labels = own.filter_map(|name| {
-            let label = name.as_name().first_label()?.strip_prefix(b"_")?;
-            endpoint.name.may_give(label).then(|| String::from_utf8_lossy(label).into_owned())
-        });
-        labels.collect()
+    fn live_labels(&self, endpoint: &EndpointSpec) -> impl Iterator<Item = &str> {
+        let sibling = if endpoint.name.has(PodField::Location) { self.owner("x", endpoint) } else { None };
+        let labels = sibling.and_then(|sibling| self.labels.0.get(sibling.as_name().parent()?.as_wire()));
+        let labels = labels.into_iter().flatten().map(String::as_str);
+        labels.filter(|label| endpoint.name.may_give(label.as_bytes()))
+    }
+}
+
+/// The labels, without the underscore, of live SRV, by the name above: found once, where the endpoints of any set have the
+/// location in their names.
+#[derive(Debug, Default)]
+pub struct SrvLabels(HashMap<Name, Vec<String>>);
+
+impl SrvLabels {
+    /// Finds them.
+    pub fn of(inventory: &Inventory, live: &Live) -> SrvLabels {
+        let mut labels: HashMap<Name, Vec<String>> = HashMap::new();
+        let terms = inventory.pods.sets.iter().filter_map(PodSet::terms);
+        if terms.flat_map(|terms| &terms.endpoints).any(|endpoint| endpoint.name.has(PodField::Location)) {
+            for found in live.rrsets_of(Rtype::SRV) {
+                let owner = found.rrset.owner();
+                let name = owner.as_name();
+                let label = name.first_label().and_then(|label| label.strip_prefix(b"_"));
+                if let (Some(label), Some(above)) = (label, name.parent()) {
+                    let label = String::from_utf8_lossy(label).into_owned();
+                    labels.entry(above.to_name()).or_default().push(label);
+                }
+            }
+        }
+        SrvLabels(labels)
     }
 }
 

@@ -3,9 +3,11 @@
 //! A pod is listed by the name of its placement as soon as that is live, or comes with this plan. A pod whose change must
 //! wait for its turn, or is blocked, stays listed by the name that is live, so that it holds back no other pod of its set.
 
+use std::collections::HashSet;
+
 use super::context::RuleContext;
-use crate::claim::{PodName, Subject};
-use crate::desired::pods::{EndpointCase, ListedNames, addresses_of};
+use crate::claim::Subject;
+use crate::desired::pods::{EndpointCase, ListedNames, SrvLabels, addresses_of};
 use crate::desired::records::{ClaimSource, StatedClaim};
 use crate::dns::{Name, NameRef, Rtype};
 use crate::inventory::pods::{Pod, PodSetIndex, PodSetTerms, PodState};
@@ -18,21 +20,38 @@ pub fn places(context: &RuleContext<'_>) -> Vec<usize> {
     own.map(|(place, _)| place).collect()
 }
 
+/// The view by which pods are listed: what a claim leaves open is chosen by the reference, for all copies.
+fn chosen_by<'a>(context: &RuleContext<'a>) -> &'a Live {
+    context.view.map_or(context.live, |view| view.reference)
+}
+
+/// The labels of the SRV that are live, for [`claims`].
+pub fn labels(context: &RuleContext<'_>) -> SrvLabels {
+    SrvLabels::of(context.inventory, chosen_by(context))
+}
+
 /// The claims of the endpoints of one name; `is_open` says of the subject of a pod, by its place, that its rules run and that
 /// nothing blocks it.
-pub fn claims(context: &RuleContext<'_>, place: usize, is_open: &dyn Fn(usize) -> bool) -> Vec<StatedClaim> {
+pub fn claims(
+    context: &RuleContext<'_>,
+    place: usize,
+    labels: &SrvLabels,
+    is_open: &dyn Fn(usize) -> bool,
+) -> Vec<StatedClaim> {
     let subject = &context.stated.subjects[place];
     let (ClaimSource::Pods(set), Subject::Endpoints(own)) = (&subject.source, &subject.subject) else {
         return Vec::new();
     };
     let pods = &context.inventory.pods;
     let Some(terms) = pods.sets[set.0 as usize].terms() else { return Vec::new() };
-    // What a claim leaves open is chosen by the reference, for all copies.
-    let live = context.view.map_or(context.live, |view| view.reference);
+    let live = chosen_by(context);
     let rows = pods.places_of(*set);
-    let listing = Listing { context, live, set: *set, terms, first_row: rows.start, is_open };
+    let replaced = pods.rows[rows.clone()].iter().filter_map(|pod| pod.replaced(terms)).collect();
+    let first = pods.rows[rows.clone()].first();
+    let first_subject = first.and_then(|pod| context.stated.place_of(&Subject::pod(&*own.set, &*pod.id)));
+    let listing = Listing { context, live, set: *set, terms, first_row: rows.start, first_subject, replaced, is_open };
     let endpoints = terms.endpoints.iter().filter(|endpoint| endpoint.name.to_string() == *own.name);
-    let case = EndpointCase { inventory: context.inventory, live, set: *set, terms };
+    let case = EndpointCase { inventory: context.inventory, live, set: *set, terms, labels };
     case.claims(&endpoints.collect::<Vec<_>>(), &listing)
 }
 
@@ -48,6 +67,10 @@ struct Listing<'a, 'c> {
     terms: &'a PodSetTerms,
     /// The place of the row of its first pod.
     first_row: usize,
+    /// The place of the subject of that pod, where it has one: the others follow in the order of the rows.
+    first_subject: Option<usize>,
+    /// The ids of the pods that others replace.
+    replaced: HashSet<&'a str>,
     /// Whether the rules of the subject of a pod run, by its place, and nothing blocks it.
     is_open: &'a dyn Fn(usize) -> bool,
 }
@@ -55,7 +78,7 @@ struct Listing<'a, 'c> {
 impl ListedNames for Listing<'_, '_> {
     fn of(&self, pod: &Pod) -> Vec<Name> {
         let row = self.context.inventory.pods.place_of(self.set, &pod.id);
-        let subject = self.first_subject().zip(row).map(|(first, row)| first + (row - self.first_row));
+        let subject = self.first_subject.zip(row).map(|(first, row)| first + (row - self.first_row));
         self.names(pod, subject.is_some_and(self.is_open))
     }
 
@@ -72,21 +95,13 @@ impl ListedNames for Listing<'_, '_> {
 }
 
 impl Listing<'_, '_> {
-    /// The place of the subject of the first pod of the set: the others follow in the order of the rows.
-    fn first_subject(&self) -> Option<usize> {
-        let pods = &self.context.inventory.pods;
-        let first = pods.rows.get(pods.places_of(self.set).start)?;
-        let set = (&*pods.sets[self.set.0 as usize].id).into();
-        let name = PodName { set, pod: (&*first.id).into() };
-        self.context.stated.place_of(&Subject::Pod(Box::new(name)))
-    }
-
     /// The names by which a pod is listed.
     fn names(&self, pod: &Pod, is_open: bool) -> Vec<Name> {
         let symbols = &self.context.inventory.symbols;
         let transient = pod.transient_name(self.terms, symbols).and_then(Result::ok);
         if let Some(transient) = transient {
-            let may_go = || is_open && !self.takes_values(pod) && !self.is_replaced(pod);
+            // All changes of a pod that another replaces may wait for that one.
+            let may_go = || is_open && !self.takes_values(pod) && !self.replaced.contains(&*pod.id);
             let comes_now = || pod.state.is_placed() && may_go();
             if self.has_addresses(transient.as_name(), pod) || comes_now() {
                 return vec![transient];
@@ -116,11 +131,6 @@ impl Listing<'_, '_> {
             live.any(|rdata| rdata.address().is_none_or(|address| !pod.addresses.contains(&address)))
         };
         is_moved && [Rtype::AAAA, Rtype::A].into_iter().any(goes)
-    }
-
-    /// Whether another pod replaces it, so that all of its changes may wait for that one.
-    fn is_replaced(&self, pod: &Pod) -> bool {
-        self.context.inventory.pods.successor(self.set, &pod.id).is_some()
     }
 
     /// The names of placements of a pod by which the name that stays with it has its live addresses.

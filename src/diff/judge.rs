@@ -15,6 +15,7 @@ use super::{
 use super::{endpoints, left_unstated, records, rules, unstated};
 use crate::change::{BlockedSubject, Change, DelayedRrset, Notice, SkippedSubject};
 use crate::claim::Subject;
+use crate::desired::pods::SrvLabels;
 use crate::desired::records::{StatedClaim, StatedSubject};
 use crate::inventory::model::Policy;
 use crate::live::NameSpot;
@@ -60,9 +61,10 @@ pub fn judge_all(context: &RuleContext<'_>) -> (SubjectStandings, FleetDecisions
     let mut standings = SubjectStandings { hosts, stated };
     // What an endpoint lists depends on what becomes live of its pods.
     let are_blocked = |place: usize| of_stated[place].as_ref().is_some_and(|outcome| !outcome.blocks.is_empty());
+    let labels = endpoints::labels(context);
     let of_endpoints: Vec<(usize, RuleOutcome)> = endpoints::places(context)
         .into_par_iter()
-        .map(|place| (place, judge_endpoints(context, place, &standings, &are_blocked)))
+        .map(|place| (place, judge_endpoints(context, (place, &labels), &standings, &are_blocked)))
         .collect();
     of_endpoints.into_iter().for_each(|(place, outcome)| of_stated[place] = outcome);
     outcomes.par_iter_mut().enumerate().for_each(|(place, outcome)| {
@@ -96,7 +98,7 @@ fn judge_stated(context: &RuleContext<'_>, place: usize, spots: &[Option<NameSpo
 /// found what blocks it.
 fn judge_endpoints(
     context: &RuleContext<'_>,
-    place: usize,
+    (place, labels): (usize, &SrvLabels),
     standings: &SubjectStandings,
     are_blocked: &(dyn Fn(usize) -> bool + Sync),
 ) -> RuleOutcome {
@@ -109,7 +111,7 @@ fn judge_endpoints(
             && !are_blocked(pod)
             && is_selected(context, &context.stated.subjects[pod])
     };
-    let claims = endpoints::claims(context, place, &is_open);
+    let claims = endpoints::claims(context, place, labels, &is_open);
     by_claims(context, place, policy, &claims)
 }
 

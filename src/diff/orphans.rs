@@ -3,7 +3,7 @@
 use super::act::{RuleAct, RuleActor};
 use super::context::RuleContext;
 use super::own;
-use super::pod_names::{PodNameFate, PodNames};
+use super::pod_names::{self, PodNameFate, PodNames};
 use super::protect::is_untouchable;
 use crate::change::Rule;
 use crate::claim::{OrphanName, Subject};
@@ -79,11 +79,11 @@ pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
 /// Removes the own AAAA and A RRsets of orphans in the domains of `sync` projects, and the own PTR that name them. In the
 /// domains of sets of pods, own PTR go without any addresses, too.
 ///
-/// A current row of names.lock keeps what is at its name. Nothing of hosts is removed while removals are paused, and nothing for projects whose
-/// breaker has tripped, or where the command line names other subjects.
+/// A current row of names.lock keeps what is at its name. Nothing of hosts is removed while removals are paused, and nothing
+/// for projects whose breaker has tripped, or where the command line names other subjects.
 pub fn remove(context: &RuleContext<'_>, orphans: &[Orphan<'_>]) -> Vec<RuleAct> {
     let mut acts = Vec::new();
-    let (domains, pod_names) = (ProjectDomains::of_sync(context), PodNames::of(context));
+    let domains = ProjectDomains::of_sync(context);
     let rests = context.removals_rest();
     for orphan in orphans.iter().filter(|orphan| orphan.locked_for.is_none()) {
         let name = orphan.name.as_name();
@@ -93,12 +93,12 @@ pub fn remove(context: &RuleContext<'_>, orphans: &[Orphan<'_>]) -> Vec<RuleAct>
         let Some(first) = first.filter(|_| !is_untouchable(context, name)) else { continue };
         let of_hosts = || domains.project_of(name).filter(|project| !rests && removes(context, *project));
         let project = match orphan.fate.project() {
-            Some(project) => Some(project).filter(|project| pod_names.removes(*project)),
+            Some(project) => Some(project).filter(|project| pod_names::removes(context, *project)),
             None => of_hosts(),
         };
         let Some(project) = project else { continue };
         let (subject, rule) = match &orphan.fate {
-            PodNameFate::Replaced(_, old) => (Subject::Pod(old.clone()), Rule::NotStated),
+            PodNameFate::Replaced(_, old) => (old.clone(), Rule::NotStated),
             PodNameFate::OfNoSet | PodNameFate::Stays | PodNameFate::Goes(_) => {
                 let (pool, name) = (context.pool_of(first.zone).clone(), orphan.name.clone());
                 (Subject::Orphan(OrphanName { pool, name }), Rule::Orphan)

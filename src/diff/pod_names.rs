@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::context::RuleContext;
 use super::own;
-use crate::claim::PodName;
+use crate::claim::Subject;
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, Rtype};
 use crate::inventory::model::{Policy, ProjectIndex};
@@ -24,7 +24,7 @@ pub enum PodNameFate {
     /// Its records go, for this project.
     Goes(ProjectIndex),
     /// Its records go, for this project, as those of a pod that another replaces.
-    Replaced(ProjectIndex, Box<PodName>),
+    Replaced(ProjectIndex, Subject),
 }
 
 impl PodNameFate {
@@ -41,8 +41,8 @@ impl PodNameFate {
 pub struct PodNames<'a, 'c> {
     /// What may be read.
     context: &'a RuleContext<'c>,
-    /// The sets of each domain.
-    by_domain: HashMap<&'c Name, Vec<PodSetIndex>>,
+    /// The sets of each domain, by its wire format.
+    by_domain: HashMap<&'c [u8], Vec<PodSetIndex>>,
     /// The names that live SRV list; found when first asked for.
     listed: OnceCell<HashSet<Name>>,
 }
@@ -50,10 +50,10 @@ pub struct PodNames<'a, 'c> {
 impl<'a, 'c> PodNames<'a, 'c> {
     /// Collects the domains.
     pub fn of(context: &'a RuleContext<'c>) -> PodNames<'a, 'c> {
-        let mut by_domain: HashMap<&Name, Vec<PodSetIndex>> = HashMap::new();
+        let mut by_domain: HashMap<&[u8], Vec<PodSetIndex>> = HashMap::new();
         for (place, set) in context.inventory.pods.sets.iter().enumerate() {
             if let Some(terms) = set.terms() {
-                by_domain.entry(&terms.domain).or_default().push(PodSetIndex(place as u32));
+                by_domain.entry(terms.domain.as_name().as_wire()).or_default().push(PodSetIndex(place as u32));
             }
         }
         PodNames { context, by_domain, listed: OnceCell::new() }
@@ -61,7 +61,7 @@ impl<'a, 'c> PodNames<'a, 'c> {
 
     /// Whether a name is directly below the domain of a set.
     pub fn may_be_of_pods(&self, name: NameRef<'_>) -> bool {
-        !self.by_domain.is_empty() && !self.sets_at(name).is_empty()
+        !self.sets_at(name).is_empty()
     }
 
     /// What happens to a name that nothing has.
@@ -108,7 +108,7 @@ impl<'a, 'c> PodNames<'a, 'c> {
         (set, terms): (PodSetIndex, &PodSetTerms),
         label: &[u8],
         name: NameRef<'_>,
-    ) -> Option<(ProjectIndex, Box<PodName>)> {
+    ) -> Option<(ProjectIndex, Subject)> {
         let pods = &self.context.inventory.pods;
         if terms.migration != PodMigration::CopyAndRemove {
             return None;
@@ -123,24 +123,12 @@ impl<'a, 'c> PodNames<'a, 'c> {
         let mut addresses = live.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address());
         let is_had = addresses
             .any(|address| self.context.stated.on(ReverseName::of(address).as_name(), Rtype::PTR).next().is_some());
-        let name = || PodName { set: (&*pods.sets[set.0 as usize].id).into(), pod: old.into() };
-        (!is_had).then(|| (terms.project, Box::new(name())))
-    }
-
-    /// Whether own names of pods go under the policy of a project.
-    pub fn removes(&self, project: ProjectIndex) -> bool {
-        let context = self.context;
-        let deletes = |policy: Policy| matches!(policy, Policy::Repair | Policy::Sync);
-        context.settings(project).is_some_and(|own| own.automation && deletes(own.policy))
-            && context.admin(project).is_some_and(|admin| admin.automation_allowed)
-            && !context.inventory.pods.may_hide(project)
-            && !context.is_tripped(project)
-            && context.selection.includes_project(project)
+        (!is_had).then(|| (terms.project, Subject::pod(&*pods.sets[set.0 as usize].id, old)))
     }
 
     /// The sets of the domain that a name is directly below.
     fn sets_at(&self, name: NameRef<'_>) -> &[PodSetIndex] {
-        let sets = name.parent().and_then(|domain| self.by_domain.get(&domain.to_name()));
+        let sets = name.parent().and_then(|domain| self.by_domain.get(domain.as_wire()));
         sets.map_or(&[], Vec::as_slice)
     }
 
@@ -176,4 +164,14 @@ impl<'a, 'c> PodNames<'a, 'c> {
         let mut admins = self.context.inventory.projects.iter().filter_map(|project| project.admin.as_ref());
         admins.any(|admin| admin.has_name(name))
     }
+}
+
+/// Whether own names of pods go under the policy of a project.
+pub fn removes(context: &RuleContext<'_>, project: ProjectIndex) -> bool {
+    let deletes = |policy: Policy| matches!(policy, Policy::Repair | Policy::Sync);
+    context.settings(project).is_some_and(|own| own.automation && deletes(own.policy))
+        && context.admin(project).is_some_and(|admin| admin.automation_allowed)
+        && !context.inventory.pods.may_hide(project)
+        && !context.is_tripped(project)
+        && context.selection.includes_project(project)
 }

@@ -96,16 +96,6 @@ impl Pods {
         first..first + self.rows[first..].partition_point(|pod| pod.set == set)
     }
 
-    /// The place of the pod of a set that replaces another one, by the id of that; none where the set moves names.
-    pub fn successor(&self, set: PodSetIndex, id: &str) -> Option<usize> {
-        let copies = self.sets[set.0 as usize].terms()?.migration == PodMigration::CopyAndRemove;
-        let mut places = self.places_of(set).filter(|_| copies);
-        places.find(|place| {
-            let pod = &self.rows[*place];
-            pod.fault.is_none() && pod.replaces.as_deref() == Some(id)
-        })
-    }
-
     /// The place of a pod, by its id.
     pub fn place_of(&self, set: PodSetIndex, id: &str) -> Option<usize> {
         self.rows.binary_search_by(|pod| (pod.set, &*pod.id).cmp(&(set, id))).ok()

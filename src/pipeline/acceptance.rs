@@ -9,7 +9,7 @@ use std::path::Path;
 use super::conduct::ApplyConduct;
 use super::settings::WorkspaceSettings;
 use crate::change::{Notice, NoticeCode, SkipCode, SkippedSubject};
-use crate::claim::{PodName, Subject};
+use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Export, Trust};
@@ -179,10 +179,7 @@ pub(super) fn new_export(inventory: &Inventory, export: &Export, workspace: &Pat
 /// The pods that are not active.
 pub(super) fn inactive_pods(inventory: &Inventory) -> InactivePods {
     let pods = &inventory.pods;
-    let subject = |pod: &Pod| {
-        let set = (&*pods.set_of(pod).id).into();
-        Subject::Pod(Box::new(PodName { set, pod: (&*pod.id).into() }))
-    };
+    let subject = |pod: &Pod| Subject::pod(&*pods.set_of(pod).id, &*pod.id);
     let inactive = pods.rows.iter().filter(|pod| pod.state != PodState::Active);
     let (down, others): (Vec<&Pod>, Vec<&Pod>) = inactive.partition(|pod| pod.state.is_down());
     InactivePods { down: down.into_iter().map(subject).collect(), others: others.into_iter().map(subject).collect() }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::apply::Survey;
 use crate::change::{Change, Notice, NoticeCode};
-use crate::claim::{PodName, Subject};
+use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::dns::{RrKey, Rtype};
 use crate::inventory::budgets::{in_service, terms};
@@ -38,7 +38,7 @@ pub fn settings_of(projects: &[Project], sets: &[PodSet]) -> GroupSettings {
     of_projects.chain(of_sets).collect()
 }
 
-/// The groups whose hosts a plan changes, as the inventory has them.
+/// The groups of which a plan changes something, as the inventory has them; sorted by group.
 pub fn groups_seen(inventory: &Inventory, plan: &Plan) -> Vec<GroupSeen> {
     let changed: BTreeSet<&str> = plan.changes.iter().map(|change| change.project.as_str()).collect();
     let with_budget = inventory.projects.iter().enumerate().filter(|(_, own)| terms(own).is_some());
@@ -55,7 +55,9 @@ pub fn groups_seen(inventory: &Inventory, plan: &Plan) -> Vec<GroupSeen> {
         in_service: pods.rows[pods.places_of(set)].iter().filter(|pod| pod.is_enabled).count() as u64,
         unmet: demands(inventory, set).then(|| pod_checks::unmet(inventory, set)).flatten(),
     });
-    of_projects.chain(of_sets).collect()
+    let mut groups: Vec<GroupSeen> = of_projects.chain(of_sets).collect();
+    groups.sort_by(|one, other| one.group.cmp(&other.group));
+    groups
 }
 
 /// Whether the project of a set demands that it can lose pods.
@@ -96,7 +98,7 @@ pub fn pods_seen(inventory: &Inventory, plan: &Plan, was_down: &BTreeSet<Subject
         let rows = pods.find_set(set).map_or(&[][..], |set| &pods.rows[pods.places_of(set)]);
         let id: Arc<str> = set.into();
         let down = rows.iter().filter(|pod| pod.state.is_down() && pod.is_enabled);
-        let subject = |pod: &Pod| Subject::Pod(Box::new(PodName { set: Arc::clone(&id), pod: (&*pod.id).into() }));
+        let subject = |pod: &Pod| Subject::pod(Arc::clone(&id), &*pod.id);
         // Those that replace a pod of the plan say when its records may go.
         let new = rows.iter().filter(|pod| replaced(pods, pod).is_some_and(|old| changed.contains(&old)));
         all.extend(down.chain(new).map(|pod| by_subject(seen(subject(pod), pod))));
@@ -108,7 +110,7 @@ pub fn pods_seen(inventory: &Inventory, plan: &Plan, was_down: &BTreeSet<Subject
 fn replaced(pods: &Pods, pod: &Pod) -> Option<Subject> {
     let set = pods.set_of(pod);
     let old = pod.replaced(set.terms()?)?;
-    Some(Subject::Pod(Box::new(PodName { set: (&*set.id).into(), pod: old.into() })))
+    Some(Subject::pod(&*set.id, old))
 }
 
 /// A pod, by its subject.
@@ -126,7 +128,7 @@ pub(super) fn down_pods(plan: &Plan) -> BTreeMap<Subject, String> {
 /// did.
 pub(super) fn terms_of(settings: &GroupSettings, plan: &Plan, memory: &RolloutMemory) -> BTreeMap<String, GroupTerms> {
     let in_service = |group: &str| {
-        let seen = plan.groups.iter().find(|seen| seen.group == group).map(|seen| seen.in_service);
+        let seen = plan.group(group).map(|seen| seen.in_service);
         let remembered = || memory.batches.get(group).map_or(0, |batch| batch.in_service);
         seen.unwrap_or_else(remembered) as usize
     };

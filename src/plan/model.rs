@@ -96,6 +96,12 @@ impl Plan {
         self.hosts.get(&host)?.name.as_deref()
     }
 
+    /// A group that it changes; none where it changes nothing of it.
+    pub fn group(&self, name: &str) -> Option<&GroupSeen> {
+        let place = self.groups.binary_search_by(|seen| seen.group.as_str().cmp(name)).ok()?;
+        Some(&self.groups[place])
+    }
+
     /// What the export said of a pod; none where the plan does not know it.
     pub fn pod(&self, subject: &Subject) -> Option<&PodSeen> {
         let place = self.pods.binary_search_by(|seen| seen.subject.cmp(subject)).ok()?;

@@ -41,7 +41,7 @@ pub fn may_go_later(waiting: &WaitingSubject) -> bool {
 /// The hosts and pods of groups that a plan takes live addresses from now, each once, in the order of the plan.
 pub fn going_now(plan: &Plan) -> Vec<&Subject> {
     let mut told: HashSet<&Subject> = plan.waiting.iter().map(|waiting| &waiting.subject).collect();
-    let has_budget = |group: &str| plan.groups.iter().any(|seen| seen.group == group);
+    let has_budget = |group: &str| plan.group(group).is_some();
     let disruptive = plan.changes.iter().filter(|change| takes_value(change));
     let counted = disruptive
         .flat_map(|change| change.subjects().filter(move |subject| group_of(change, subject).is_some_and(has_budget)));

@@ -225,7 +225,7 @@ fn open_batches<'p>(
             batch_of.insert(board.candidates[*own].unit, (name, batch.number + u64::from(is_late)));
         }
         board.groups[place].phase = phase;
-        let seen = view.plan.groups.iter().find(|seen| seen.group == name);
+        let seen = view.plan.group(name);
         let in_service = seen.map_or(batch.in_service, |seen| seen.in_service);
         choice.batches.insert(name.to_owned(), GroupBatch { in_service, ..batch });
     }

@@ -197,7 +197,7 @@ impl<'p> RolloutView<'p> {
     /// The first group of a unit that does not meet what its project demands, and in which way.
     pub fn unmet(&self, members: &[UnitMember<'p>]) -> Option<(&'p str, &'p str)> {
         let groups = members.iter().filter(|member| member.is_disruptive).map(|member| member.group);
-        let mut seen = groups.filter_map(|group| self.plan.groups.iter().find(|seen| seen.group == group));
+        let mut seen = groups.filter_map(|group| self.plan.group(group));
         seen.find_map(|seen| Some((seen.group.as_str(), seen.unmet.as_deref()?)))
     }
 

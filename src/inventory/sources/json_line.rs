@@ -32,22 +32,17 @@ pub const CUT: RowFault = RowFault {
 pub trait LineFields<'a>: Default {
     /// The value of a known key, with the key.
     fn field(&mut self, key: &str) -> Option<(&'static str, &mut LineValue<'a>)>;
-
-    /// Notes that a known key is there twice.
-    fn set_twice(&mut self, key: &'static str);
-
-    /// A known key that is there twice.
-    fn twice(&self) -> Option<&'static str>;
 }
 
 /// Reads a line as one JSON object; `None` where it is none, which is reported. A key that is there twice is reported, too,
 /// and nothing after it.
-pub fn read<'a, F: LineFields<'a>>(row: &TextRow<'a>, faults: &mut RowFaults<'_, '_>) -> Option<F> {
+pub fn read<'a, F: LineFields<'a>>(row: &TextRow<'a>, faults: &mut RowFaults<'_, '_>) -> Option<LineRead<F>> {
     if row.cut {
         faults.add_whole(&CUT, || "the last line has no end".into());
     }
-    let fields: F = match plain::read(row.text).map_or_else(|| by_library(row.text), Ok) {
-        Ok(fields) => fields,
+    let plain = plain::read(row.text).map(|fields| LineRead { fields, twice: None });
+    let read: LineRead<F> = match plain.map_or_else(|| serde_json::from_str(row.text), Ok) {
+        Ok(read) => read,
         Err(error) => {
             // The library counts octets, from 1, and may point behind the end.
             let at = error.column().saturating_sub(1).min(row.text.len());
@@ -60,16 +55,11 @@ pub fn read<'a, F: LineFields<'a>>(row: &TextRow<'a>, faults: &mut RowFaults<'_,
             return None;
         }
     };
-    if let Some(key) = fields.twice() {
+    if let Some(key) = read.twice {
         faults.add_whole(&BAD_JSON, || format!("it has the key `{key}` twice"));
         faults.hush();
     }
-    Some(fields)
-}
-
-/// Reads any line by the library.
-fn by_library<'a, F: LineFields<'a>>(line: &'a str) -> serde_json::Result<F> {
-    serde_json::from_str::<FieldsOf<F>>(line).map(|FieldsOf(fields)| fields)
+    Some(read)
 }
 
 /// Reads the time of a line; `missing` is the fault of a line without one.
@@ -141,12 +131,18 @@ pub fn optional_text<'f>(
     }
 }
 
-/// What is read of a line by the library.
-struct FieldsOf<F>(F);
+/// What is read of a line.
+#[derive(Debug, PartialEq)]
+pub struct LineRead<F> {
+    /// The values of the known keys.
+    pub fields: F,
+    /// A known key that is there twice.
+    pub twice: Option<&'static str>,
+}
 
-impl<'de, F: LineFields<'de>> Deserialize<'de> for FieldsOf<F> {
+impl<'de, F: LineFields<'de>> Deserialize<'de> for LineRead<F> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(FieldsVisitor(PhantomData)).map(FieldsOf)
+        deserializer.deserialize_map(FieldsVisitor(PhantomData))
     }
 }
 
@@ -155,14 +151,14 @@ impl<'de, F: LineFields<'de>> Deserialize<'de> for FieldsOf<F> {
 struct FieldsVisitor<F>(PhantomData<F>);
 
 impl<'de, F: LineFields<'de>> Visitor<'de> for FieldsVisitor<F> {
-    type Value = F;
+    type Value = LineRead<F>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON object")
     }
 
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<F, M::Error> {
-        let mut fields = F::default();
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<LineRead<F>, M::Error> {
+        let (mut fields, mut twice) = (F::default(), None);
         while let Some(key) = map.next_key::<KeyText<'de>>()? {
             let Some((name, field)) = fields.field(&key.0) else {
                 map.next_value::<IgnoredAny>()?;
@@ -174,10 +170,10 @@ impl<'de, F: LineFields<'de>> Visitor<'de> for FieldsVisitor<F> {
             } else {
                 // It is unknown which of the two is right.
                 *field = LineValue::Other;
-                fields.set_twice(name);
+                twice = Some(name);
             }
         }
-        Ok(fields)
+        Ok(LineRead { fields, twice })
     }
 }
 

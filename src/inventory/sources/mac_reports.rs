@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::json_line::{self, LineFields, LineValue};
+use super::json_line::{self, LineFields, LineRead, LineValue};
 use super::meaning::{ExportRows, RowMeaning};
 use super::text::{self, LineFormat, RowFault, RowFaults, TextRow};
 use super::{Draft, ExportFormat, Renumbering, RowContext, SourceInput, SourcePart};
@@ -81,7 +81,7 @@ fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
 
 /// Reads one line. Without a readable number or time it is reported and belongs to no host.
 fn read_report(piece: &mut ReportPiece, row: &TextRow<'_>, faults: &mut RowFaults<'_, '_>, latest: Time) {
-    let Some(fields) = json_line::read::<ReportFields<'_>>(row, faults) else { return };
+    let Some(LineRead { fields, .. }) = json_line::read::<ReportFields<'_>>(row, faults) else { return };
     let time = json_line::read_time(&fields.time, &BAD_REPORT, faults);
     let is_ahead = time.is_some_and(|time| time > latest);
     if let Some(time) = time.filter(|_| is_ahead) {
@@ -169,8 +169,6 @@ struct ReportFields<'a> {
     port: LineValue<'a>,
     /// `active`.
     active: LineValue<'a>,
-    /// A known key that is there twice.
-    twice: Option<&'static str>,
 }
 
 impl<'a> LineFields<'a> for ReportFields<'a> {
@@ -184,14 +182,6 @@ impl<'a> LineFields<'a> for ReportFields<'a> {
             "active" => ("active", &mut self.active),
             _ => return None,
         })
-    }
-
-    fn set_twice(&mut self, key: &'static str) {
-        self.twice = Some(key);
-    }
-
-    fn twice(&self) -> Option<&'static str> {
-        self.twice
     }
 }
 

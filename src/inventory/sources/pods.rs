@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use smallvec::SmallVec;
 
 use super::addresses_csv::{self, parse_address};
-use super::json_line::{self, LineFields, LineValue};
+use super::json_line::{self, LineFields, LineRead, LineValue};
 use super::meaning::{ExportRows, RowMeaning};
 use super::text::{self, BAD_NAME, BAD_TIME, LineFormat, RowFault, RowFaults, TextRow};
 use super::{Draft, ExportFormat, Renumbering, RowContext, SourceDate, SourceInput, SourcePart, SourceTally};
@@ -202,11 +202,11 @@ impl PodFaults<'_, '_, '_> {
 /// Reads one line. Without a readable set and pod it is reported and belongs to no pod.
 fn read_row(piece: &mut PodRowPiece, row: &TextRow<'_>, faults: &mut RowFaults<'_, '_>, latest: Time) {
     let first = faults.is_flawed().then(|| "the row holds a control character, or a byte that is not UTF-8".into());
-    let Some(fields) = json_line::read::<PodRowFields<'_>>(row, faults) else {
+    let Some(LineRead { fields, twice }) = json_line::read::<PodRowFields<'_>>(row, faults) else {
         piece.has_strays = true;
         return;
     };
-    let first = first.or(fields.twice.map(|key| format!("the row has the key `{key}` twice").into()));
+    let first = first.or(twice.map(|key| format!("the row has the key `{key}` twice").into()));
     let set = read_id(&fields.set, "set", is_set_id, faults);
     let pod = read_id(&fields.pod, "pod", is_pod_id, faults);
     let (Some(set), Some(pod)) = (set, pod) else {
@@ -427,8 +427,6 @@ struct PodRowFields<'a> {
     state: LineValue<'a>,
     /// `replaces`.
     replaces: LineValue<'a>,
-    /// A known key that is there twice.
-    twice: Option<&'static str>,
 }
 
 impl<'a> LineFields<'a> for PodRowFields<'a> {
@@ -447,14 +445,6 @@ impl<'a> LineFields<'a> for PodRowFields<'a> {
             "replaces" => ("replaces", &mut self.replaces),
             _ => return None,
         })
-    }
-
-    fn set_twice(&mut self, key: &'static str) {
-        self.twice = Some(key);
-    }
-
-    fn twice(&self) -> Option<&'static str> {
-        self.twice
     }
 }
 
