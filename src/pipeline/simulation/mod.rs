@@ -21,14 +21,16 @@ mod stage;
 
 mod story;
 
+mod seeds;
+
 mod telling;
 
 mod wires;
 
 use std::ops::Range;
-use std::sync::Mutex;
 use std::time::Instant;
 
+use self::seeds::search;
 use self::stage::Weakness;
 use self::story::{Violation, play};
 use crate::state::Sqlite;
@@ -51,28 +53,9 @@ fn shown(seed: u64, weakness: Weakness, has_history: bool) -> Option<Violation> 
 
 /// The seeds that show a violation, sorted; the search ends once `most` of them were found.
 fn violations(seeds: Range<u64>, weakness: Weakness, most: usize) -> Vec<u64> {
-    let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
-    let found = Mutex::new(Vec::new());
-    let search = |first: u64| {
-        let mut states = [Sqlite::in_memory(), Sqlite::in_memory()];
-        for seed in (seeds.start + first..seeds.end).step_by(threads as usize) {
-            let is_violated = play(seed, weakness, false, &mut states).is_err();
-            let mut found = found.lock().unwrap();
-            found.extend(is_violated.then_some(seed));
-            if found.len() >= most {
-                return;
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for first in 0..threads {
-            let search = &search;
-            scope.spawn(move || search(first));
-        }
-    });
-    let mut found = found.into_inner().unwrap();
-    found.sort_unstable();
-    found
+    let states = || [Sqlite::in_memory(), Sqlite::in_memory()];
+    let found = search(seeds, most, states, |states, seed| play(seed, weakness, false, states).err());
+    found.into_iter().map(|(seed, _)| seed).collect()
 }
 
 #[test]

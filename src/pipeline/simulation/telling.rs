@@ -1,12 +1,17 @@
-//! What stories of rollouts share: a run that shows no progress, and its end in words.
+//! What stories of rollouts share: a run that shows no progress and may die, and its end in words.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
+use super::stage::Crash;
+use super::wires::{Book, RunPoints};
 use crate::apply::SubjectOutcome;
 use crate::change::Change;
+use crate::diag::Problem;
 use crate::dns::Rrset;
-use crate::pipeline::apply::ApplyRun;
+use crate::pipeline::apply::{ApplyRun, ApplyWork, broken_off};
 use crate::progress::{Progress, RunStage};
+use crate::state::ApplyId;
 
 /// Shows no progress, and waits for nothing.
 pub struct Silent;
@@ -42,4 +47,22 @@ pub fn ran_words(ran: &ApplyRun) -> String {
     };
     let hosts: Vec<String> = ran.applied.hosts.iter().map(host).collect();
     format!("it ends: {}; {:?}", hosts.join("; "), ran.applied.problems)
+}
+
+/// Begins the apply of a plan, or goes on with one; none where the run died.
+pub fn carry_out<S: RunPoints>(work: &ApplyWork<'_>, book: &mut Book<'_, S>, id: Option<ApplyId>) -> Option<ApplyRun> {
+    let done = catch_unwind(AssertUnwindSafe(|| -> Result<ApplyRun, Problem> {
+        match id {
+            Some(id) => work.go_on(book, id),
+            None => {
+                let killed = broken_off(&*book)?;
+                work.begin(book, &killed)
+            }
+        }
+    }));
+    match done {
+        Ok(ran) => Some(ran.unwrap()),
+        Err(cause) if cause.is::<Crash>() => None,
+        Err(cause) => resume_unwind(cause),
+    }
 }

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use super::clients::{addresses, targets};
 use super::sets::TrueEndpoint;
-use super::world::{Excuse, NAME_SERVERS, Pair, Place, Row, World};
+use super::world::{Excuse, NAME_SERVERS, Pair, Place, Row, World, addresses, targets};
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, Rrset, Rtype};
 use crate::inventory::pods::PodState;
@@ -166,9 +165,9 @@ impl World {
         Err(format!("resolver {resolver} has {name} with {targets:?}: none is alive, and {ids:?} are"))
     }
 
-    /// The pods of targets that are alive, and that their owner had and has active; each with the place of its target. What
+    /// The pods of an answer that are alive, and that their owner had and has active; each with the place of its target. What
     /// died by itself leads nowhere until the SRV is changed, and what a name server does not list yet is new to it.
-    fn missed<'w>(&'w self, view: &SrvView<'_>, targets: &[Name]) -> Vec<(usize, &'w Place)> {
+    fn missed<'w>(&'w self, view: &SrvView<'_>, answer: &[Name]) -> Vec<(usize, &'w Place)> {
         let SrvView { name, endpoint, location, name_server } = *view;
         let is_listed = |row: Option<&Row>| {
             row.is_some_and(|row| {
@@ -176,10 +175,10 @@ impl World {
                 row.is_enabled && row.state == PodState::Active && endpoint.states.contains(&row.state) && is_here
             })
         };
-        let at_server = super::clients::targets(&self.name_servers[name_server][0], name);
+        let at_server = targets(&self.name_servers[name_server][0], name);
         let known: BTreeSet<usize> =
             at_server.iter().filter_map(|target| Some(self.placements.get(target)?.0)).collect();
-        let found = targets.iter().filter_map(|target| self.placements.get(target));
+        let found = answer.iter().filter_map(|target| self.placements.get(target));
         let is_missed = |(pod, place): &&(usize, Place)| {
             let own = &self.pods[*pod];
             let is_alive = own.home.is_some() && own.excuse == Excuse::None && !own.fallen.contains(place);

@@ -2,36 +2,10 @@
 
 use std::net::IpAddr;
 
-use super::world::{Place, TruePod, World};
-use crate::dns::{Name, NameRef, Rrset, Rtype, Ttl};
+use super::world::{Heard, Place, TruePod, World, addresses, targets};
+use crate::dns::{Name, Rrset, Rtype, Ttl};
 use crate::inventory::pods::PodState;
-use crate::inventory::value::{Duration, Time};
-use crate::provider::memory::zone::MemoryZone;
-
-/// What a resolver heard.
-#[derive(Debug, Clone)]
-pub struct Heard {
-    /// The addresses, sorted.
-    pub addresses: Vec<IpAddr>,
-    /// The targets of an SRV.
-    pub targets: Vec<Name>,
-    /// Until when it keeps them.
-    pub until: Time,
-}
-
-/// The addresses at a name that clients ask for, sorted.
-pub fn addresses(zone: &MemoryZone, name: &Name) -> Vec<IpAddr> {
-    let rdata = zone.rrset(name.as_name(), Rtype::AAAA).into_iter().flat_map(Rrset::rdata);
-    let mut all: Vec<IpAddr> = rdata.filter_map(|rdata| rdata.as_rdata(Rtype::AAAA).address()).collect();
-    all.sort_unstable();
-    all
-}
-
-/// The targets of an SRV.
-pub fn targets(zone: &MemoryZone, name: &Name) -> Vec<Name> {
-    let rdata = zone.rrset(name.as_name(), Rtype::SRV).into_iter().flat_map(Rrset::rdata);
-    rdata.filter_map(|rdata| rdata.as_rdata(Rtype::SRV).server().map(NameRef::to_name)).collect()
-}
+use crate::inventory::value::Duration;
 
 impl World {
     /// What a resolver keeps.

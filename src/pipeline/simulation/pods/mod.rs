@@ -43,38 +43,20 @@ mod want;
 mod world;
 
 use std::ops::Range;
-use std::sync::Mutex;
 use std::time::Instant;
 
 use self::stage::Weakness;
 use self::story::tell;
 use super::number;
+use super::seeds::search;
 
 /// The seeds of some that show a violation, sorted, each with what happened; the search ends once `most` were found.
 fn violations(seeds: Range<u64>, weakness: Weakness, most: usize) -> Vec<(u64, Vec<String>)> {
-    let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
-    let found = Mutex::new(Vec::new());
-    let search = |first: u64| {
-        for seed in (seeds.start + first..seeds.end).step_by(threads as usize) {
-            let (told, is_right) = tell(seed, weakness);
-            let mut found = found.lock().unwrap();
-            if !is_right {
-                found.push((seed, told));
-            }
-            if found.len() >= most {
-                return;
-            }
-        }
+    let told = |seed: u64| {
+        let (told, is_right) = tell(seed, weakness);
+        (!is_right).then_some(told)
     };
-    std::thread::scope(|scope| {
-        for first in 0..threads {
-            let search = &search;
-            scope.spawn(move || search(first));
-        }
-    });
-    let mut found = found.into_inner().unwrap();
-    found.sort_unstable();
-    found
+    search(seeds, most, || (), |(), seed| told(seed))
 }
 
 #[test]

@@ -2,26 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration as SystemDuration, Instant};
 
-use super::super::stage::Crash;
-use super::super::telling::{Silent, ran_words, shown};
+use super::super::telling::{self, Silent, ran_words, shown};
 use super::super::wires::Book;
 use super::export;
 use super::stage::Weakness;
-use super::story::Story;
-use super::want;
-use super::world::{PodKey, Row, RunSeen, World};
+use super::story::{HeldPlan, Story};
+use super::world::{PodKey, Row, RunSeen, World, transient_name};
 use crate::apply::CopyAccess;
 use crate::apply::accept::PlanTerms;
 use crate::apply::shape::PlanBounds;
 use crate::change::{Change, ChangeKind};
 use crate::claim::Subject;
-use crate::diag::Problem;
 use crate::diff::context::ServerNames;
 use crate::diff::decide::{DecisionInput, decide};
 use crate::diff::held::HeldEdits;
@@ -31,7 +27,7 @@ use crate::health::gate::GateAnswer;
 use crate::inventory::pods::PodState;
 use crate::inventory::value::{Duration, Time};
 use crate::live::{Apexes, Live, LiveZone};
-use crate::pipeline::apply::{ApplyRun, ApplyWork, broken_off, did_all};
+use crate::pipeline::apply::{ApplyRun, ApplyWork, did_all};
 use crate::pipeline::conduct::ApplyConduct;
 use crate::pipeline::guards::ApplyGuards;
 use crate::pipeline::targets::Targets;
@@ -42,17 +38,6 @@ use crate::state::{
     AcceptanceRecord, Acceptor, ApplyId, OwnershipRegister, RolloutRegister, State, StatementRegister, WaitList,
 };
 use crate::target::{CopyId, PoolTypes, ReadTarget, ZoneId};
-
-/// A plan, and what it was made from.
-#[derive(Clone)]
-pub struct HeldPlan {
-    /// The plan.
-    pub sealed: SealedPlan,
-    /// What the export said.
-    rows: Arc<BTreeMap<PodKey, Row>>,
-    /// The number of the export.
-    export: u64,
-}
 
 /// No gate and no probe is asked in these stories.
 struct NoChecks;
@@ -236,20 +221,7 @@ impl Story {
             checks: &NoChecks,
         };
         let mut book = Book { stage: &self.stage, run: 0, number: 0, state: &mut self.state };
-        let done = catch_unwind(AssertUnwindSafe(|| -> Result<ApplyRun, Problem> {
-            match id {
-                Some(id) => work.go_on(&mut book, id),
-                None => {
-                    let killed = broken_off(&book)?;
-                    work.begin(&mut book, &killed)
-                }
-            }
-        }));
-        match done {
-            Ok(ran) => Some(ran.unwrap()),
-            Err(cause) if cause.is::<Crash>() => None,
-            Err(cause) => resume_unwind(cause),
-        }
+        telling::carry_out(&work, &mut book, id)
     }
 }
 
@@ -267,7 +239,7 @@ fn list_all(change: &mut Change, world: &World) {
                     row.is_enabled && row.state != PodState::Removing && endpoint.states.contains(&row.state);
                 let is_own = world.sets[*number].id == set.id;
                 (is_own && is_listed)
-                    .then(|| Rdata::of_srv([0, 0, endpoint.port], want::transient_name(set, id, place).as_name()))
+                    .then(|| Rdata::of_srv([0, 0, endpoint.port], transient_name(set, id, place).as_name()))
             };
             let targets: Vec<Rdata> = world.exported.iter().filter_map(target).collect();
             match &mut change.kind {

@@ -1,13 +1,13 @@
 //! What happens under one seed: events of pods, exports, plans, applies that die or are resumed, name servers that catch up
 //! and are polled, resolvers that are asked; and a quiet time at the end, in which all must come to be as wished.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
-use super::runs::HeldPlan;
 use super::sets::{ZONES, workspace};
 use super::stage::{PodStage, Weakness};
-use super::world::{NAME_SERVERS, Row};
+use super::world::{NAME_SERVERS, PodKey, Row};
 use crate::consensus::TimedRow;
 use crate::diag::FileId;
 use crate::dns::Rtype;
@@ -16,6 +16,7 @@ use crate::inventory::pods::PodState;
 use crate::inventory::value::Duration;
 use crate::pipeline::publication::PoolRolls;
 use crate::pipeline::settings::WorkspaceSettings;
+use crate::plan::SealedPlan;
 use crate::reading::ReadingTerms;
 use crate::state::{ApplyJournal, PublicationRecord, RecordedZone, RolloutRegister, Sqlite};
 use crate::target::{SerialAnswer, ZoneId};
@@ -51,6 +52,17 @@ pub struct Story {
     pub runs: u64,
     /// What happened.
     pub history: Vec<String>,
+}
+
+/// A plan, and what it was made from.
+#[derive(Clone)]
+pub struct HeldPlan {
+    /// The plan.
+    pub sealed: SealedPlan,
+    /// What the export said.
+    pub rows: Arc<BTreeMap<PodKey, Row>>,
+    /// The number of the export.
+    pub export: u64,
 }
 
 /// Plays a seed; gives what happened, and whether nothing was violated: the violation is the last line.

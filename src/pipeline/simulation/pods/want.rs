@@ -1,25 +1,14 @@
-//! What DNS must hold once all has settled, worked out from rows alone, and names worked out from what is written of them.
+//! What DNS must hold once all has settled, worked out from rows alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use sha2::{Digest, Sha256};
-
 use super::sets::{TrueEndpoint, TrueSet};
-use super::world::{Place, Row, TruePod, World};
+use super::world::{Place, Row, TruePod, World, addresses, transient_name};
 use crate::dns::reverse::reverse_name;
 use crate::dns::{Name, Rtype};
 use crate::inventory::pods::PodState;
 use crate::provider::memory::zone::MemoryZone;
-
-/// The name of a placement.
-pub fn transient_name(set: &TrueSet, id: &str, place: &Place) -> Name {
-    let mut texts: Vec<String> = place.addresses.iter().map(IpAddr::to_string).collect();
-    texts.sort();
-    let lines = format!("{}\n{}\n", place.node, texts.join("\n"));
-    let digest: String = Sha256::digest(lines.as_bytes()).iter().map(|octet| format!("{octet:02x}")).collect();
-    Name::parse(&format!("{id}-{}.{}", &digest[..8], set.domain)).unwrap()
-}
 
 /// An RRset as text: the owner, the type and the values.
 type Shown = (String, String, Vec<String>);
@@ -107,7 +96,7 @@ impl World {
     /// What follows from the row of a pod.
     fn of_row(&self, pod: &TruePod, row: &Row, forward: &MemoryZone, wanted: &mut Wanted) {
         let set = &self.sets[pod.set];
-        let at_constant = super::clients::addresses(forward, &pod.constant);
+        let at_constant = addresses(forward, &pod.constant);
         let (Some(place), PodState::Active | PodState::Prepared) = (&row.place, row.state) else {
             return self.keeps(pod, |_| true, wanted);
         };
@@ -155,7 +144,7 @@ impl World {
     fn listed(&self, set: &TrueSet, pod: &TruePod, forward: &MemoryZone, wanted: &mut Wanted) {
         let its = self.placements.iter().filter(|(_, (own, _))| self.pods[*own].constant == pod.constant);
         let live: BTreeSet<&Name> =
-            its.map(|(name, _)| name).filter(|name| !super::clients::addresses(forward, name).is_empty()).collect();
+            its.map(|(name, _)| name).filter(|name| !addresses(forward, name).is_empty()).collect();
         for (name, endpoint, location) in set.srv_names() {
             let target = |own: &Name| format!("0 0 {} {own}", endpoint.port);
             let Some(row) = &pod.row else {

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
-use super::clients::{Heard, addresses};
+use sha2::{Digest, Sha256};
+
 use super::sets::{TrueSet, ZONES};
-use super::want;
-use crate::claim::{PodName, Subject};
-use crate::dns::{Name, Rrset, Rtype, Serial, ZoneName};
+use crate::claim::Subject;
+use crate::dns::{Name, NameRef, Rrset, Rtype, Serial, ZoneName};
 use crate::inventory::pods::PodState;
 use crate::inventory::value::Time;
 use crate::provider::memory::primary::MemoryPrimary;
@@ -229,7 +229,7 @@ impl World {
     /// The subject of a pod.
     pub fn subject(&self, pod: usize) -> Subject {
         let TruePod { set, id, .. } = &self.pods[pod];
-        Subject::Pod(Box::new(PodName { set: self.sets[*set].id.as_str().into(), pod: id.as_str().into() }))
+        Subject::pod(self.sets[*set].id.as_str(), id.as_str())
     }
 
     /// What the export says of a pod.
@@ -243,7 +243,7 @@ impl World {
         if !offered.contains(place) {
             offered.push(place.clone());
         }
-        let name = want::transient_name(&self.sets[*set], id, place);
+        let name = transient_name(&self.sets[*set], id, place);
         self.placements.insert(name, (pod, place.clone()));
     }
 
@@ -388,4 +388,38 @@ impl World {
     pub fn is_foreign(&self, name: &Name, rtype: Rtype) -> bool {
         self.foreign.iter().any(|(_, own, its, _)| own == name && *its == rtype)
     }
+}
+
+/// What a resolver heard.
+#[derive(Debug, Clone)]
+pub struct Heard {
+    /// The addresses, sorted.
+    pub addresses: Vec<IpAddr>,
+    /// The targets of an SRV.
+    pub targets: Vec<Name>,
+    /// Until when it keeps them.
+    pub until: Time,
+}
+
+/// The addresses at a name that clients ask for, sorted.
+pub fn addresses(zone: &MemoryZone, name: &Name) -> Vec<IpAddr> {
+    let rdata = zone.rrset(name.as_name(), Rtype::AAAA).into_iter().flat_map(Rrset::rdata);
+    let mut all: Vec<IpAddr> = rdata.filter_map(|rdata| rdata.as_rdata(Rtype::AAAA).address()).collect();
+    all.sort_unstable();
+    all
+}
+
+/// The targets of an SRV.
+pub fn targets(zone: &MemoryZone, name: &Name) -> Vec<Name> {
+    let rdata = zone.rrset(name.as_name(), Rtype::SRV).into_iter().flat_map(Rrset::rdata);
+    rdata.filter_map(|rdata| rdata.as_rdata(Rtype::SRV).server().map(NameRef::to_name)).collect()
+}
+
+/// The name of a placement.
+pub fn transient_name(set: &TrueSet, id: &str, place: &Place) -> Name {
+    let mut texts: Vec<String> = place.addresses.iter().map(IpAddr::to_string).collect();
+    texts.sort();
+    let lines = format!("{}\n{}\n", place.node, texts.join("\n"));
+    let digest: String = Sha256::digest(lines.as_bytes()).iter().map(|octet| format!("{octet:02x}")).collect();
+    Name::parse(&format!("{id}-{}.{}", &digest[..8], set.domain)).unwrap()
 }

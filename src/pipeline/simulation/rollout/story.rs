@@ -3,14 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration as SystemDuration, Instant};
 
-use super::super::stage::Crash;
-use super::super::telling::{Silent, ran_words, shown};
+use super::super::telling::{self, Silent, ran_words, shown};
 use super::super::wires::Book;
 use super::stage::{RolloutStage, Weakness};
 use super::world::{NAME_SERVERS, TrueHost, World, address};
@@ -20,12 +18,11 @@ use crate::apply::shape::PlanBounds;
 use crate::change::{Change, Reason};
 use crate::claim::Subject;
 use crate::consensus::TimedRow;
-use crate::diag::Problem;
 use crate::dns::Rtype;
 use crate::health::gate::GateAnswer;
 use crate::inventory::rollout::{MaxUnavailable, RolloutTerms};
 use crate::inventory::value::{Duration, Inv, Time};
-use crate::pipeline::apply::{ApplyRun, ApplyWork, broken_off};
+use crate::pipeline::apply::{ApplyRun, ApplyWork};
 use crate::pipeline::conduct::ApplyConduct;
 use crate::pipeline::guards::ApplyGuards;
 use crate::pipeline::publication::PoolRolls;
@@ -432,20 +429,7 @@ impl Story {
             checks: &checks,
         };
         let mut book = Book { stage: &self.stage, run: 0, number: 0, state: &mut self.state };
-        let done = catch_unwind(AssertUnwindSafe(|| -> Result<ApplyRun, Problem> {
-            match id {
-                Some(id) => work.go_on(&mut book, id),
-                None => {
-                    let killed = broken_off(&book)?;
-                    work.begin(&mut book, &killed)
-                }
-            }
-        }));
-        match done {
-            Ok(ran) => Some(ran.unwrap()),
-            Err(cause) if cause.is::<Crash>() => None,
-            Err(cause) => resume_unwind(cause),
-        }
+        telling::carry_out(&work, &mut book, id)
     }
 }
 
