@@ -154,6 +154,7 @@ impl Host {
             subject: subject.clone(),
             also: Vec::new(),
             registers: None,
+            via: None,
             targets: Vec::new(),
             project: self.project.clone(),
             kind: ChangeKind::between(rrset(sides.0), rrset(sides.1)).ok_or("no change")?,

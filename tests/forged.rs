@@ -89,6 +89,7 @@ fn change((zone, name, rtype): (&str, &str, Rtype), (before, after): (&[&str], &
         subject: rules.first().map_or(Subject::Host(Inv(101)), subject),
         also: Vec::new(),
         registers: None,
+        via: None,
         targets: Vec::new(),
         project: "web".to_owned(),
         kind: ChangeKind::between(rrset(rtype, before), rrset(rtype, after)).expect("a change"),

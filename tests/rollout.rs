@@ -475,3 +475,92 @@ fn a_gate_that_cannot_be_run_is_a_problem() {
     assert_eq!((ran.exit, ran.hosts().as_str()), (1, "101 waiting, 102 waiting"));
     assert_eq!(ran.document["problems"][0]["code"], "gate-unusable");
 }
+
+/// The addresses of a host in the zone file, each by its last group.
+fn addresses(workspace: &Path, host: &str) -> String {
+    let zone = fs::read_to_string(workspace.join("zones/web.example.net.zone")).expect("a zone");
+    let all =
+        [("new", format!("AAAA 2001:db8:0:1:0:1478:0:{host}\n")), ("old", format!("AAAA 2001:db8:0:1::bad:{host}\n"))];
+    all.iter().filter(|(_, record)| zone.contains(record)).map(|(word, _)| *word).collect::<Vec<_>>().join("+")
+}
+
+#[test]
+fn with_overlap_new_addresses_come_before_old_ones_go() {
+    let folder = moved("max_unavailable: 1, settle: 5m, overlap: 10m");
+    let workspace = folder.path();
+    let file = saved(workspace, &at("02:00:00"));
+    let plan: Value = serde_json::from_slice(&fs::read(&file).expect("a plan")).expect("JSON");
+    let change = &plan["changes"].as_array().expect("changes").iter().find(|change| change["subject"] == "host:101");
+    let via = &change.expect("a change of the host")["via"];
+    assert_eq!(via["rdata"], serde_json::json!(["2001:db8:0:1:0:1478:0:101", "2001:db8:0:1::bad:101"]));
+    // Ten minutes together, five more until the old one has settled, and then the same for the other host.
+    let waves = serde_json::json!([{ "group": "web", "seconds": 25 * 60, "subjects": 2, "waves": 2 }]);
+    assert_eq!(plan["waves"], waves);
+    let first = run(workspace, &at("02:00:00"), &["apply", &file]);
+    assert_eq!((first.exit, first.hosts().as_str()), (5, "101 waiting, 102 waiting"));
+    assert_eq!(first.waiting(), ["host:101 overlap 2026-11-20T02:10:00Z", "host:102 budget 2026-11-20T02:15:00Z"]);
+    assert_eq!([addresses(workspace, "101"), addresses(workspace, "102")], ["new+old", "old"]);
+    for args in [&["resume"][..], &["apply", &file], &["apply", "--auto"]] {
+        let early = run(workspace, &at("02:09:59"), args);
+        assert_eq!(early.exit, 5, "{args:?}: {}", early.document);
+        assert_eq!([addresses(workspace, "101"), addresses(workspace, "102")], ["new+old", "old"], "{args:?}");
+    }
+    let status = run(workspace, &at("02:09:59"), &["status"]);
+    assert_eq!(status.waiting(), ["host:101 overlap 2026-11-20T02:10:00Z", "host:102 budget 2026-11-20T02:15:00Z"]);
+    let second = run(workspace, &at("02:10:00"), &["resume"]);
+    assert_eq!((second.exit, second.hosts().as_str()), (5, "101 applied, 102 waiting"), "{}", second.document);
+    assert_eq!([addresses(workspace, "101"), addresses(workspace, "102")], ["new", "old"]);
+    assert_eq!(second.waiting(), ["host:102 budget 2026-11-20T02:15:00Z"]);
+    assert_eq!(run(workspace, &at("02:14:59"), &["resume"]).exit, 5);
+    assert_eq!(addresses(workspace, "102"), "old");
+    let third = run(workspace, &at("02:15:00"), &["resume"]);
+    assert_eq!((third.exit, addresses(workspace, "102").as_str()), (5, "new+old"), "{}", third.document);
+    let last = run(workspace, &at("02:25:00"), &["resume"]);
+    assert_eq!((last.exit, last.hosts().as_str()), (0, "101 applied, 102 applied"), "{}", last.document);
+    assert_eq!([addresses(workspace, "101"), addresses(workspace, "102")], ["new", "new"]);
+    assert!(run(workspace, &at("02:26:00"), &["status"]).waiting().is_empty());
+    let undone = run(workspace, &at("02:26:00"), &["undo", "1", "--yes"]);
+    assert_eq!(addresses(workspace, "102"), "old", "what has not settled goes back at once: {}", undone.document);
+}
+
+#[test]
+fn a_new_plan_goes_on_with_an_overlap_and_the_gate_is_asked_before_old_addresses_go() {
+    let folder = moved("max_unavailable: 2, settle: 1m, overlap: 10m, gate: health");
+    let workspace = folder.path();
+    let settings = workspace.join("zonewright.toml");
+    let text = fs::read_to_string(&settings).expect("settings");
+    fs::write(&settings, format!("{text}\n[gate.health]\ncommand = [\"test\", \"-e\", \"well\"]\nretries = 0\n"))
+        .expect("settings");
+    fs::write(workspace.join("well"), "").expect("a file");
+    assert_eq!(run(workspace, &at("02:00:00"), &["apply", "--auto"]).exit, 5);
+    assert_eq!([addresses(workspace, "101"), addresses(workspace, "102")], ["new+old", "new+old"]);
+    let plan = run(workspace, &at("02:05:00"), &["plan"]);
+    assert_eq!(plan.waiting(), ["host:101 overlap 2026-11-20T02:10:00Z", "host:102 overlap 2026-11-20T02:10:00Z"]);
+    assert!(plan.document["changes"].as_array().expect("changes").iter().all(|change| change.get("via").is_none()));
+    fs::remove_file(workspace.join("well")).expect("a file");
+    let shut = run(workspace, &at("02:10:00"), &["apply", "--auto"]);
+    assert_eq!(shut.waiting(), ["host:101 gate null", "host:102 gate null"], "{}", shut.document);
+    assert_eq!(addresses(workspace, "101"), "new+old");
+    fs::write(workspace.join("well"), "").expect("a file");
+    let last = run(workspace, &at("02:11:00"), &["apply", "--auto"]);
+    assert_eq!((last.exit, last.hosts().as_str()), (0, "101 applied, 102 applied"), "{}", last.document);
+    assert_eq!([addresses(workspace, "101"), addresses(workspace, "102")], ["new", "new"]);
+}
+
+#[test]
+fn a_changed_wish_starts_its_overlap_again_and_a_wish_back_goes_at_once() {
+    let folder = moved("max_unavailable: 1, settle: 1m, overlap: 10m");
+    let workspace = folder.path();
+    run(workspace, &at("02:00:00"), &["apply", "--auto"]);
+    assert_eq!(addresses(workspace, "101"), "new+old");
+    // Another editor replaces the new address: the wish is the same, and begins again from what is live.
+    edit(workspace, "zones/web.example.net.zone", "AAAA 2001:db8:0:1:0:1478:0:101\n", "AAAA 2001:db8:0:1::f00:101\n");
+    let again = run(workspace, &at("02:05:00"), &["apply", "--auto"]);
+    assert_eq!(again.exit, 5, "{}", again.document);
+    assert_eq!(addresses(workspace, "101"), "new+old");
+    let waiting = again.waiting();
+    assert_eq!(waiting[0], "host:101 overlap 2026-11-20T02:15:00Z");
+    // It goes back to what it had.
+    assert_eq!(run(workspace, &at("02:06:00"), &["undo", "2", "--yes"]).exit, 0);
+    assert_eq!(addresses(workspace, "101"), "old");
+}

@@ -15,7 +15,7 @@ use crate::diag::Problem;
 use crate::dns::{RrKey, Rrset, Rtype, Serial, Ttl, ZoneName};
 use crate::parallel::side_by_side;
 use crate::plan::{Plan, ZoneSeen};
-use crate::rollout::ChangeUnit;
+use crate::rollout::{ChangeUnit, UnitStep};
 use crate::target::{Answer, CopyId, Marker, Question, TargetId, WriteTarget, ZoneId, marker_key};
 
 /// The way to a copy of a zone that a plan changes.
@@ -133,7 +133,11 @@ pub struct LaneSurvey<'a> {
     answers: Vec<Option<Result<Answer, Problem>>>,
     /// The state of each unit.
     pub standings: Vec<UnitStanding>,
-    /// Whether each change was made already, by an earlier part of this apply.
+    /// Whether an earlier part of this apply made each change.
+    made_earlier: Vec<bool>,
+    /// Whether each change stays as it is in this step.
+    stays: Vec<bool>,
+    /// Either of them.
     pub made: Vec<bool>,
     /// The copies that can be written, sorted by zone.
     pub copies: Vec<SurveyedCopy<'a>>,
@@ -185,11 +189,12 @@ impl<'a> LaneSurvey<'a> {
         let left_out = units.iter().map(|unit| left_out(plan, target.as_ref(), unit)).collect();
         let is_blocked = units.iter().map(|unit| is_blocked(plan, target.as_ref(), unit)).collect();
         let deleted_cnames = DeletedCnames::of((0..changes.len()).filter(own).map(|place| &changes[place]));
-        let (made, standings) = (vec![false; changes.len()], Vec::new());
+        let made = vec![false; changes.len()];
+        let (made_earlier, stays, standings) = (made.clone(), made.clone(), Vec::new());
         #[rustfmt::skip]
         let mut lane = LaneSurvey {
             target, votes, targets, changes, places, left_out, is_blocked, deleted_cnames, answers,
-            standings, made, copies, problems,
+            standings, made_earlier, stays, made, copies, problems,
         };
         lane.find_standings();
         lane
@@ -250,7 +255,24 @@ impl<'a> LaneSurvey<'a> {
                 (MadeBefore::Perhaps, Err(_)) | (MadeBefore::No, _) => false,
             }
         };
-        self.made = self.changes.iter().enumerate().map(is_made).collect();
+        self.made_earlier = self.changes.iter().enumerate().map(is_made).collect();
+        self.find_standings();
+    }
+
+    /// Whether the first step of a unit was made here, or both were.
+    pub fn is_past_first_step(&self, unit: usize) -> bool {
+        let is_at = |place: usize, step: UnitStep| matches!(&self.answers[place], Some(Ok(answer)) if is_after(&step.part(&self.changes[place]).change, answer));
+        let places = &self.places[unit];
+        let made = |step: UnitStep| places.iter().all(|place| is_at(*place, step));
+        made(UnitStep::ToVia) || made(UnitStep::Whole)
+    }
+
+    /// Takes what of each change is made now, in the order of the plan; with what stays as it is.
+    pub fn take_parts(&mut self, changes: &'a [Change], stays: &[bool]) {
+        self.changes = changes;
+        let own = (0..changes.len()).filter(|place| self.answers[*place].is_some());
+        self.deleted_cnames = DeletedCnames::of(own.map(|place| &changes[place]));
+        self.stays = stays.to_vec();
         self.find_standings();
     }
 
@@ -267,6 +289,7 @@ impl<'a> LaneSurvey<'a> {
 
     /// Finds the state of each unit.
     fn find_standings(&mut self) {
+        self.made = self.made_earlier.iter().zip(&self.stays).map(|(made, stays)| *made || *stays).collect();
         self.standings = self.places.iter().map(|places| self.standing(places)).collect();
     }
 

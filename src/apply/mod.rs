@@ -66,7 +66,7 @@ pub use self::model::{
     SubjectOutcome, TargetLack, ZoneOutcome, ZoneWritten,
 };
 pub use self::quorum::VoteTerms;
-pub use self::survey::{Survey, survey};
+pub use self::survey::{StepRoom, Survey, survey};
 use self::writer::{PhasePieces, ZoneWriter};
 
 /// How many zones are written or read side by side. Most of the time is the servers'.

@@ -1,6 +1,7 @@
 //! All that is known before anything is sent: the units of a plan, and what each lane holds of them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use super::lane::{CopyAccess, LaneParts, LaneSurvey, MadeBefore, SurveyedCopy, UnitStanding};
 use super::model::Phase;
@@ -10,8 +11,13 @@ use crate::change::Change;
 use crate::diag::Problem;
 use crate::parallel::side_by_side;
 use crate::plan::Plan;
+use crate::rollout::UnitStep;
 use crate::rollout::units::{self, ChangeTies, ChangeUnit};
 use crate::target::{CopyId, PoolName, TargetId};
+
+/// Keeps what of each change of a plan is made, for as long as a survey needs it.
+#[derive(Debug, Default)]
+pub struct StepRoom(OnceLock<Vec<Change>>);
 
 /// All that is known before anything is sent.
 pub struct Survey<'a> {
@@ -21,6 +27,10 @@ pub struct Survey<'a> {
     pub units: Vec<ChangeUnit>,
     /// The unit of each change, by its place among them.
     pub unit_of: Vec<usize>,
+    /// Which part of each unit is made now.
+    pub steps: Vec<UnitStep>,
+    /// Whether each change stays as it is in this step.
+    pub stays: Vec<bool>,
     /// The phase of each change.
     pub phases: Vec<Phase>,
     /// The lanes: first that of all pools of one target, then those of the targets of other pools; never empty.
@@ -36,6 +46,38 @@ impl<'a> Survey<'a> {
     pub fn with_made(mut self, made: &dyn Fn(&CopyId, &Change) -> MadeBefore) -> Self {
         self.lanes.iter_mut().for_each(|lane| lane.take_made(made));
         self
+    }
+
+    /// Which part of each unit comes next, by what is live: the second step once enough targets have the first.
+    pub fn next_steps(&self) -> Vec<UnitStep> {
+        let next = |unit: usize| match UnitStep::first(self.changes, &self.units[unit]) {
+            UnitStep::ToVia if self.is_first_step_made(unit) => UnitStep::FromVia,
+            first => first,
+        };
+        (0..self.units.len()).map(next).collect()
+    }
+
+    /// Whether in each group the targets at which the first step of a unit was made reach the threshold.
+    fn is_first_step_made(&self, unit: usize) -> bool {
+        let mut votes = vec![0; self.terms.len()];
+        for lane in self.lanes.iter().filter(|lane| !lane.has(unit) || lane.is_past_first_step(unit)) {
+            votes[lane.votes.group] += lane.votes.votes;
+        }
+        self.terms.iter().zip(votes).all(|(terms, votes)| terms.is_reached(votes))
+    }
+
+    /// The same for a part of each unit alone; `parts` are kept in `room`.
+    pub fn with_steps(mut self, plan: &Plan, steps: Vec<UnitStep>, room: &'a StepRoom) -> Self {
+        if steps.iter().all(|step| *step == UnitStep::Whole) && self.steps == steps {
+            return self;
+        }
+        let of_unit = |place: usize| steps[self.unit_of[place]];
+        let parts = plan.changes.iter().enumerate().map(|(place, change)| of_unit(place).part(change));
+        let (changes, stays): (Vec<Change>, Vec<bool>) = parts.map(|part| (part.change, part.stays)).unzip();
+        let changes: &'a [Change] = room.0.get_or_init(|| changes);
+        self.phases = order::phases(changes, &ChangeTies::of(changes));
+        self.lanes.iter_mut().for_each(|lane| lane.take_parts(changes, &stays));
+        Survey { changes, steps, stays, ..self }
     }
 
     /// All copies that can be written.
@@ -86,7 +128,9 @@ pub fn survey<'a>(plan: &'a Plan, accesses: Vec<CopyAccess<'a>>, at_once: usize)
     let (parts, terms) = lane_parts(accesses, at_once);
     let count = parts.len();
     let lanes = side_by_side(parts, count, |parts| LaneSurvey::of(plan, &units, parts));
-    let survey = Survey { changes, units, unit_of, phases, lanes, terms, at_once };
+    let steps = vec![UnitStep::Whole; units.len()];
+    let stays = vec![false; changes.len()];
+    let survey = Survey { changes, units, unit_of, steps, stays, phases, lanes, terms, at_once };
     let is_covered = |place| survey.lanes.iter().any(|lane| lane.is_own(place));
     assert!((0..changes.len()).all(is_covered), "every zone of the plan has a way to it");
     survey

@@ -69,9 +69,9 @@ impl Serialize for WithoutReasons<'_> {
 
 /// Writes a change, its fields in the order of their names.
 fn write_change<S: Serializer>(change: &Change, reasons: Option<&[Reason]>, serializer: S) -> Result<S::Ok, S::Error> {
-    let Change { pool, zone, key, subject, also, registers, targets, project, kind, .. } = change;
+    let Change { pool, zone, key, subject, also, registers, targets, project, kind, via, .. } = change;
     let rrset = |rrset: Option<&Rrset>| rrset.map(|rrset| RrsetText::of(key.rtype, rrset));
-    let mut fields = serializer.serialize_struct("Change", 13)?;
+    let mut fields = serializer.serialize_struct("Change", 14)?;
     fields.serialize_field("after", &rrset(kind.after()))?;
     if !also.is_empty() {
         fields.serialize_field("also", also)?;
@@ -91,6 +91,9 @@ fn write_change<S: Serializer>(change: &Change, reasons: Option<&[Reason]>, seri
         fields.serialize_field("targets", targets)?;
     }
     fields.serialize_field("type", &Mnemonic(key.rtype))?;
+    if let Some(via) = via {
+        fields.serialize_field("via", &RrsetText::of(key.rtype, via))?;
+    }
     fields.serialize_field("zone", zone)?;
     fields.end()
 }
@@ -137,6 +140,9 @@ struct ChangeText {
     /// The type.
     #[serde(rename = "type", with = "crate::dns::rtype_text")]
     rtype: Rtype,
+    /// What is there in between; left out where the change is made at once.
+    #[serde(default, deserialize_with = "present")]
+    via: Option<RrsetText>,
     /// The zone.
     zone: ZoneName,
 }
@@ -151,7 +157,7 @@ impl<'de> Deserialize<'de> for Change {
 ///
 /// Errors: no plan has such a change.
 fn change(text: ChangeText) -> Result<Change, String> {
-    let ChangeText { after, also, before, name, pool, project, reasons, registers, subject, targets, rtype, zone } =
+    let ChangeText { after, also, before, name, pool, project, reasons, registers, subject, targets, rtype, via, zone } =
         text;
     let rrset = |rrset: Option<RrsetText>| rrset.map(|rrset| rrset.to_rrset(rtype)).transpose();
     let kind = ChangeKind::between(rrset(before)?, rrset(after)?);
@@ -170,7 +176,11 @@ fn change(text: ChangeText) -> Result<Change, String> {
     if registers.is_some() && registers.clone().and_then(|own| own.unless_said_by(name.as_name())) != registers {
         return Err("`registers` is not left out where the name says it".to_owned());
     }
-    Ok(Change { key, pool, zone, subject, also, registers, targets, project, kind, reasons })
+    let via = rrset(via)?;
+    if via.as_ref().is_some_and(|via| !kind.may_pass(via)) {
+        return Err("`via` holds neither what is there before, nor that together with what is there after".to_owned());
+    }
+    Ok(Change { key, pool, zone, subject, also, registers, targets, project, kind, via, reasons })
 }
 
 /// The owner name and type of an RRset in a zone.

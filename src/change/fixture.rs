@@ -88,6 +88,7 @@ pub fn change(
         key: RrKey { owner, rtype },
         also: also.into_iter().collect(),
         registers: None,
+        via: None,
         targets: Vec::new(),
         subject,
         project: project.to_owned(),

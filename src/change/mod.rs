@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::claim::Subject;
 pub use crate::dns::ChangeKind;
-use crate::dns::{Name, NameRef, RrKey, Rtype, ZoneName};
+use crate::dns::{Name, NameRef, RrKey, Rrset, Rtype, ZoneName};
 use crate::document::{nullable, words};
 use crate::inventory::value::{Inv, Time};
 use crate::target::{PoolName, TargetId, ZoneId};
@@ -40,6 +40,8 @@ pub struct Change {
     pub project: String,
     /// Before and after.
     pub kind: ChangeKind,
+    /// What is there in between, until caches no longer hold what was before; none where the change is made at once.
+    pub via: Option<Rrset>,
     /// Why, sorted by rule and subject; never empty.
     pub reasons: Vec<Reason>,
 }

@@ -106,6 +106,7 @@ fn merge_one(context: &RuleContext<'_>, acts: &[RuleAct]) -> Option<Change> {
         subject: actor.subject.clone(),
         also,
         registers: None,
+        via: None,
         targets: Vec::new(),
         project: context.project_id(actor.project).to_owned(),
         kind,
@@ -174,6 +175,7 @@ fn registry_change(context: &RuleContext<'_>, zone: ZoneIndex, change: &Change) 
         kind: ChangeKind::between(before, Rrset::new(ttl, rdata))?,
         key: key(context, zone, name.as_name(), Rtype::TXT),
         registers: recorded.unless_said_by(name.as_name()),
+        via: None,
         reasons: registry_reason(change),
         ..change.clone()
     })

@@ -35,6 +35,19 @@ impl ChangeKind {
         }
     }
 
+    /// What holds all values of both sides, with the later TTL; none where one side has no value.
+    pub fn both(&self) -> Option<Rrset> {
+        let (before, after) = (self.before()?, self.after()?);
+        let values = before.rdata().iter().chain(after.rdata()).cloned();
+        Rrset::new(after.ttl(), values.collect())
+    }
+
+    /// Whether the change can be made by way of an RRset, so that no value goes before all others have come: it is what was
+    /// there before, or has the values of both sides.
+    pub fn may_pass(&self, via: &Rrset) -> bool {
+        self.before() == Some(via) || self.both().as_ref() == Some(via)
+    }
+
     /// The value before.
     pub fn before(&self) -> Option<&Rrset> {
         match self {

@@ -307,6 +307,7 @@ mod tests {
                     settle: SettleTime::Ttl,
                     settle_origin: None,
                     canary: None,
+                    overlap: None,
                     gate: None,
                     probe: None,
                 },

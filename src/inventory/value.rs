@@ -353,6 +353,11 @@ impl Duration {
         (self.0 / SECOND) as u64
     }
 
+    /// This, and then another.
+    pub fn plus(self, other: Duration) -> Duration {
+        Duration(self.0 + other.0)
+    }
+
     /// The same as the standard library has it; beyond 584 years it is cut.
     pub fn as_std(self) -> std::time::Duration {
         std::time::Duration::from_nanos(u64::try_from(self.0).unwrap_or(u64::MAX))

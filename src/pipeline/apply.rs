@@ -27,7 +27,8 @@ use super::{acceptance, broken_off, name_servers, statements, undo, waits, waves
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
 use crate::apply::{
-    self, ApplyEvent, ApplyOutcome, ApplyWatch, LaneSurvey, Orders, SIDE_BY_SIDE, Survey, SurveyedCopy, ZoneOutcome,
+    self, ApplyEvent, ApplyOutcome, ApplyWatch, LaneSurvey, Orders, OutcomeCode, SIDE_BY_SIDE, StepRoom, Survey,
+    SurveyedCopy, ZoneOutcome,
 };
 use crate::change::{Change, RrsetText};
 use crate::claim::Subject;
@@ -41,8 +42,9 @@ use crate::parallel::HELD;
 use crate::plan::{GroupWaves, Plan, SealedPlan, WaitingSubject, ZoneSeen, document};
 use crate::progress::{Progress, RunStage};
 use crate::reading::ReadingTerms;
-use crate::rollout::hosts_of;
+use crate::rollout::units::is_one;
 use crate::rollout::wave::{self, Wave};
+use crate::rollout::{RolloutChoice, UnitStep, hosts_of};
 use crate::state::served::ServedOutcome;
 use crate::state::status::unfinished;
 use crate::state::{
@@ -247,19 +249,22 @@ impl ApplyWork<'_> {
         }
         settle_by_markers(state, &survey, self.request.now)?;
         let moved = moved(plan, &survey, self.request.workspace);
-        let survey = self.still_allowed(survey, state)?;
+        let rooms = [StepRoom::default(), StepRoom::default()];
+        let steps = survey.next_steps();
+        let survey = self.still_allowed(survey.with_steps(plan, steps, &rooms[0]), state)?;
         let ChosenWave { wave, decision } = match self.next_wave(state, &survey, &[])? {
             Ok(chosen) => chosen,
             Err(refusal) => return Ok(ApplyRun::refused(refusal)),
         };
         let WaveDecision { mut choice, gates, problems } = decision;
+        let survey = self.repaired_at_once(survey, &choice, &rooms[1], state)?;
         let orders = self.orders(wave, &known, 0);
         let noted = StateNotes {
             waits: waits::note(plan, state, self.request.now)?,
             statements: statements::note(plan, state)?,
         };
         zone_changes::note_seen(plan, &self.settings.config, state, self.request.now)?;
-        let (waiting, waves) = (choice.waiting(), std::mem::take(&mut choice.waves));
+        let (waiting, waves) = (choice.waiting_after(), std::mem::take(&mut choice.waves));
         if choice.goes.is_empty() && killed.is_empty() && plan.zone_changes.is_empty() {
             state.note_waves(&choice)?;
             let written = apply::write(survey, &orders, &NoWatch);
@@ -288,6 +293,7 @@ impl ApplyWork<'_> {
         state.note_gates(id, &gates)?;
         let mut ran = self.run((id, survey, &orders), state);
         ran.applied.problems.extend(problems);
+        let waiting = still_waiting(waiting, &choice, &ran.applied);
         for killed in killed {
             // One of its updates may have taken effect after it was examined and before the survey.
             ran.is_journaled &= settle_found(state, *killed, self.targets, self.request.now).is_ok();
@@ -367,6 +373,23 @@ impl ApplyWork<'_> {
             lane.refuse(&refused, &survey.unit_of);
         }
         Ok(survey)
+    }
+
+    /// The same, where what repairs is made in one step although the plan has two.
+    pub fn repaired_at_once<'s>(
+        &self,
+        survey: Survey<'s>,
+        choice: &RolloutChoice,
+        room: &'s StepRoom,
+        state: &dyn OwnershipRegister,
+    ) -> Result<Survey<'s>, Problem> {
+        if choice.at_once.is_empty() {
+            return Ok(survey);
+        }
+        let step =
+            |(unit, step): (usize, &UnitStep)| if choice.at_once.contains(&unit) { UnitStep::Whole } else { *step };
+        let steps = survey.steps.iter().enumerate().map(step).collect();
+        self.still_allowed(survey.with_steps(self.sealed.plan(), steps, room), state)
     }
 
     /// Counts what is still to be made again, and chooses what of it goes now; the limits of `earlier` were lifted for the
@@ -589,6 +612,20 @@ impl ApplyWork<'_> {
         let config = &self.settings.config;
         name_servers::notify(config, &terms.context(config), &copies)
     }
+}
+
+/// What waits after a wave: without what went, and then did not come out as it should.
+pub(super) fn still_waiting(
+    mut waiting: Vec<WaitingSubject>,
+    choice: &RolloutChoice,
+    applied: &ApplyOutcome,
+) -> Vec<WaitingSubject> {
+    let waits = |subject: &Subject| {
+        let mut hosts = applied.hosts.iter().filter(|host| is_one(&host.subject, subject));
+        hosts.any(|host| host.outcome == OutcomeCode::Waiting)
+    };
+    waiting.retain(|own| !choice.between.contains_key(&own.subject) || waits(&own.subject));
+    waiting
 }
 
 /// Keeps what targets lack after an apply, and drops what they no longer lack.

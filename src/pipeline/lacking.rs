@@ -394,6 +394,7 @@ fn change(own: &OpenLack, kind: ChangeKind) -> Change {
         subject: change.subject.clone(),
         also: change.also.clone(),
         registers: change.registers.clone(),
+        via: None,
         targets: vec![copy.target.name.clone()],
         project: change.project.clone(),
         kind,

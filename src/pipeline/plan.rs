@@ -33,6 +33,7 @@ use crate::progress::{Progress, RunStage};
 use crate::provider::{self, outage};
 use crate::reading::Zones;
 use crate::registry::{Marking, Registry};
+use crate::rollout::via::add_via;
 use crate::state::State;
 
 /// A plan, and the findings of the same run.
@@ -194,6 +195,8 @@ pub(super) fn made(
     let was_down = state.map(|state| state.pods_down()).transpose()?.unwrap_or_default();
     plan.pods = waves::pods_seen(&inventory, &plan, &was_down);
     plan.notices.extend(waves::migrations(&inventory, &plan, state)?);
+    let groups = waves::settings_of(&inventory.projects, &inventory.pods.sets);
+    add_via(&mut plan, &|group| groups.get(group).is_some_and(|terms| terms.overlap.is_some()));
     waves::foresee(&mut plan, (&inventory.projects, &inventory.pods.sets), (Some(&zones.live), state))?;
     let unread = outage::gather(zones.unread.into_iter().map(|(_, error)| error));
     let files_read = plan.inputs.len();

@@ -18,7 +18,7 @@ use crate::inventory::value::Time;
 use crate::parallel::{HELD, side_by_side};
 use crate::plan::Plan;
 use crate::rollout::flux::{addresses, is_of_address};
-use crate::rollout::{FluxRow, ProbeResult, RolloutMemory, UnitMember};
+use crate::rollout::{FluxRow, ProbeResult, RolloutMemory, UnitMember, UnitStep};
 use crate::target::{Answer, CopyId, Question, ZoneId};
 
 /// How many subjects are probed at the same time: most of the time is spent on waiting for those that do not answer.
@@ -131,8 +131,8 @@ pub struct DownCandidate<'p> {
 }
 
 impl<'p> DownCandidate<'p> {
-    /// A member of a unit; `changes` are those of its unit that are to be made.
-    pub fn of(member: &UnitMember<'p>, changes: &[&'p Change]) -> DownCandidate<'p> {
+    /// A member of a unit; `changes` are those of its unit that are to be made, in this step.
+    pub fn of(member: &UnitMember<'p>, changes: &[&'p Change], step: UnitStep) -> DownCandidate<'p> {
         let is_own = |change: &&&Change| is_of_address(change) && change.subjects().any(|own| own == member.subject);
         let own: Vec<&Change> = changes.iter().filter(is_own).copied().collect();
         let names: BTreeSet<(ZoneId, Name)> =
@@ -151,7 +151,7 @@ impl<'p> DownCandidate<'p> {
                 .filter(|_| is_known)
                 .flat_map(|change| addresses(change.kind.after(), change.key.rtype))
                 .collect(),
-            live: own.iter().flat_map(|change| addresses(change.kind.before(), change.key.rtype)).collect(),
+            live: own.iter().flat_map(|change| addresses(step.before(change), change.key.rtype)).collect(),
             others: questions.filter(|(_, question)| !changed.contains(question)).collect(),
         }
     }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::allowed::still_bound;
 use super::apply::{
     ApplyRun, ApplyWork, ChosenWave, NoWatch, moved, release_targets, settle_by_markers, settle_found, state_lost,
-    zones_of,
+    still_waiting, zones_of,
 };
 use super::conduct::ApplyConduct;
 use super::guards::{ApplyGuards, rules_now};
@@ -20,14 +20,16 @@ use super::wave_choice::WaveDecision;
 use super::{undo, waves};
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
-use crate::apply::{self, ApplyEnding, MadeBefore, OutcomeCode, ZoneWritten};
+use crate::apply::{self, ApplyEnding, MadeBefore, OutcomeCode, StepRoom, ZoneWritten};
 use crate::change::Change;
 use crate::diag::Problem;
 use crate::dns::{Name, Rtype, ZoneName};
 use crate::guard::Allowance;
 use crate::plan::{SealedPlan, document};
 use crate::progress::{Progress, RunStage};
-use crate::state::{self, ApplyId, ApplyJournal, ApplySummary, HeldState, Resumption, SentFate, SentUpdate, State};
+use crate::state::{
+    self, ApplyId, ApplyJournal, ApplySummary, HeldState, Resumption, SentChange, SentFate, SentUpdate, State,
+};
 use crate::target::{CopyId, PoolName, TargetId};
 use crate::verify;
 
@@ -196,7 +198,10 @@ impl ApplyWork<'_> {
         let moved = moved(plan, &survey, workspace);
         let sent = state.sent(id)?;
         let made = MadeChanges::of(&sent);
-        let survey = self.still_allowed(survey.with_made(&|copy, change| made.get(copy, change)), state)?;
+        let rooms = [StepRoom::default(), StepRoom::default()];
+        let steps = survey.next_steps();
+        let survey = survey.with_steps(plan, steps, &rooms[0]).with_made(&|copy, change| made.get(copy, change));
+        let survey = self.still_allowed(survey, state)?;
         // Limits that were lifted for this apply are still lifted.
         let earlier: Vec<Allowance> = state.allowed(id)?.into_iter().map(|allowed| allowed.allowance).collect();
         let ChosenWave { wave, decision } = match self.next_wave(state, &survey, &earlier)? {
@@ -204,7 +209,8 @@ impl ApplyWork<'_> {
             Err(refusal) => return Ok(ApplyRun::refused(refusal)),
         };
         let WaveDecision { mut choice, gates, problems } = decision;
-        let (waiting, waves) = (choice.waiting(), std::mem::take(&mut choice.waves));
+        let survey = self.repaired_at_once(survey, &choice, &rooms[1], state)?;
+        let (waiting, waves) = (choice.waiting_after(), std::mem::take(&mut choice.waves));
         let waves_until = self.terms.waves_expire.filter(|_| !waiting.is_empty());
         let numbers = sent.iter().map(|sent| sent.number).max().unwrap_or(0);
         let orders = self.orders(wave, &known, numbers);
@@ -226,6 +232,7 @@ impl ApplyWork<'_> {
         }
         let mut ran = self.run((id, survey, &orders), state);
         ran.applied.problems.extend(problems);
+        let waiting = still_waiting(waiting, &choice, &ran.applied);
         Ok(ApplyRun { moved, waiting, waves, gates, waves_until, ..ran })
     }
 }
@@ -272,13 +279,16 @@ fn is_open(state: &dyn ApplyJournal, id: ApplyId) -> Result<bool, Problem> {
     Ok(state.apply(id)?.is_some_and(|apply| apply.updates_open > 0))
 }
 
-/// Which changes took effect, as the journal says: by target, owner name and type.
-struct MadeChanges<'s>(HashMap<(&'s TargetId, &'s Name, Rtype), MadeBefore>);
+/// The changes that took effect or may have, as the journal says: by target, owner name and type; with what each left.
+struct MadeChanges<'s>(HashMap<TargetRrset<'s>, Vec<(&'s SentChange, MadeBefore)>>);
+
+/// An RRset at a target.
+type TargetRrset<'s> = (&'s TargetId, &'s Name, Rtype);
 
 impl<'s> MadeChanges<'s> {
     /// Those of the updates of an apply.
     fn of(sent: &'s [SentUpdate]) -> MadeChanges<'s> {
-        let mut made: HashMap<(&TargetId, &Name, Rtype), MadeBefore> = HashMap::new();
+        let mut made: HashMap<TargetRrset<'_>, Vec<(&SentChange, MadeBefore)>> = HashMap::new();
         for SentUpdate { fate, changes, target, .. } in sent {
             let of_all = match fate {
                 SentFate::Done => MadeBefore::Yes,
@@ -286,18 +296,25 @@ impl<'s> MadeChanges<'s> {
                 SentFate::Undone(_) => MadeBefore::No,
             };
             for change in changes {
-                let known = made.entry((target, &change.name, change.rtype)).or_insert(of_all);
-                *known = of_all.max(*known);
+                made.entry((target, &change.name, change.rtype)).or_default().push((change, of_all));
             }
         }
         MadeChanges(made)
     }
 
-    /// Whether a change was made in a copy. What an older version sent names no target.
+    /// Whether a change was made in a copy: what another step of it left is not what it leaves. What an older version sent
+    /// names no target.
     fn get(&self, copy: &CopyId, change: &Change) -> MadeBefore {
         let (name, rtype) = (change.key.owner.as_name().to_name(), change.key.rtype);
         let any = TargetId::only(&PoolName::unknown());
-        let of = |target: &TargetId| self.0.get(&(target, &name, rtype)).copied();
+        let leaves_it = |sent: &SentChange| match (&sent.after, change.kind.after()) {
+            (Some(sent), Some(after)) => sent.is(rtype, after),
+            (sent, after) => sent.is_none() && after.is_none(),
+        };
+        let of = |target: &TargetId| {
+            let sent = self.0.get(&(target, &name, rtype)).into_iter().flatten();
+            sent.filter(|(sent, _)| leaves_it(sent)).map(|(_, made)| *made).max()
+        };
         of(&copy.target).max(of(&any)).unwrap_or(MadeBefore::No)
     }
 }

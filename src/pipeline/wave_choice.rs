@@ -17,7 +17,7 @@ use crate::inventory::value::Time;
 use crate::parallel::side_by_side;
 use crate::plan::Plan;
 use crate::progress::{Progress, RunStage};
-use crate::rollout::{RolloutChoice, RolloutView, choose, group_of};
+use crate::rollout::{ChangeUnit, RolloutChoice, RolloutView, UnitStep, choose, group_of};
 use crate::state::{GateAsked, GateOutcome, State};
 
 /// How many gates are asked at the same time.
@@ -103,12 +103,17 @@ impl WaveQuestion<'_> {
         let groups = terms_of(self.groups, self.plan, &memory);
         let (places, unknown) = (self.survey.places_to_send(), unknown_places(self.plan, &memory));
         let by_export = down_pods(self.plan);
+        let step = |unit: &ChangeUnit| self.survey.steps[self.survey.unit_of[unit.changes[0]]];
+        // What stays in the first step is still to be made.
+        let is_left =
+            |place: usize| self.survey.stays[place] && self.survey.steps[self.survey.unit_of[place]] == UnitStep::ToVia;
         let view = RolloutView {
             plan: self.plan,
             groups: &groups,
             memory: &memory,
             times: &times,
-            is_open: &|place| places.contains(&place),
+            is_open: &|place| places.contains(&place) || is_left(place),
+            step: &step,
             known: self.known,
             unknown: &unknown,
             shut: &BTreeMap::new(),
@@ -135,7 +140,7 @@ impl WaveQuestion<'_> {
             let changes: Vec<&Change> = open.map(|place| &view.plan.changes[*place]).collect();
             let members = view.members(unit);
             let asked = members.iter().filter(|member| member.is_disruptive && !member.repairs);
-            candidates.extend(asked.map(|member| DownCandidate::of(member, &changes)));
+            candidates.extend(asked.map(|member| DownCandidate::of(member, &changes, (view.step)(unit))));
         }
         candidates
     }

@@ -21,7 +21,7 @@ use crate::live::{Live, LiveZone};
 use crate::plan::{GroupSeen, Plan, PodSeen};
 use crate::rollout::flux::takes_value;
 use crate::rollout::units::units;
-use crate::rollout::{CacheTimes, GroupTerms, RolloutMemory, RolloutView, choose, place_of};
+use crate::rollout::{CacheTimes, GroupTerms, RolloutMemory, RolloutView, UnitStep, choose, place_of};
 use crate::state::{FormerTtls, State};
 use crate::target::{PoolName, ZoneId};
 
@@ -138,6 +138,7 @@ pub(super) fn terms_of(settings: &GroupSettings, plan: &Plan, memory: &RolloutMe
             one_location: own.one_location_at_a_time,
             canary: own.canary,
             settle: own.settle,
+            overlap: own.overlap,
         };
         (group.clone(), terms)
     };
@@ -191,6 +192,7 @@ pub fn foresee(
         memory: &memory,
         times: &times,
         is_open: &|_| true,
+        step: &|unit| UnitStep::first(&plan.changes, unit),
         known: &known,
         unknown: &unknown,
         // A plan asks neither gates nor probes: it is made where hosts may not be reached.

@@ -35,6 +35,8 @@ words! {
         Canary = "canary",
         /// The gate of its group did not pass.
         Gate = "gate",
+        /// Its new addresses are there, and its old ones stay for a time.
+        Overlap = "overlap",
         /// The pod that replaces it is not there yet.
         Replaces = "replaces",
         /// Its set does not meet what its project demands.

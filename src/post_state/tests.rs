@@ -68,6 +68,7 @@ fn changes(live: &Live, rows: &[Row<'_>]) -> Vec<Change> {
             pool: fixture::pool(),
             also: Vec::new(),
             registers: None,
+            via: None,
             targets: Vec::new(),
             project: String::new(),
             kind: ChangeKind::between(rrset(*rtype, before), rrset(*rtype, after))?,
@@ -486,7 +487,7 @@ proptest! {
             let zone_name = ZoneName::new(name(APEXES[zone]));
             let key = RrKey { owner: zone_name.owner(owner.as_name()).unwrap(), rtype };
             changes.push(Change {
-                zone: zone_name, key, pool: fixture::pool(), subject: fixture::subject(None), also: Vec::new(), registers: None, targets: Vec::new(), project: String::new(), kind, reasons: Vec::new(),
+                zone: zone_name, key, pool: fixture::pool(), subject: fixture::subject(None), also: Vec::new(), registers: None, via: None, targets: Vec::new(), project: String::new(), kind, reasons: Vec::new(),
             });
             if values.is_empty() { drop(after.remove(&(zone, owner, rtype))) } else { drop(after.insert((zone, owner, rtype), values)) }
         }

@@ -202,7 +202,7 @@ pub mod tests {
             "unavailability_budget": 2,
             "migration": "move",
             "min_interval": "1h",
-            "rollout": {"canary": 1, "one_location_at_a_time": true, "settle": "ttl", "gate": "g", "probe": "p"},
+            "rollout": {"canary": 1, "one_location_at_a_time": true, "settle": "ttl", "overlap": "10m", "gate": "g", "probe": "p"},
             "endpoints": [
                 {"name": "http", "protocol": "tcp", "port": 8080, "states": ["active"], "labels": {"shard": "1"}},
             ],

@@ -1,7 +1,7 @@
 //! What every code of a plan or an apply means, in words: the one place where they are explained.
 
 use crate::apply::OutcomeCode;
-use crate::change::edited_after;
+use crate::change::{Change, edited_after};
 use crate::plan::{BlockCode, NoticeCode, Reason, Rule, SkipCode, WaitCode};
 
 /// What a code means.
@@ -581,6 +581,12 @@ impl ExplainedCode for WaitCode {
                 "The gate of the project says that a further wave must not go now: its service may not be well. The host \
                  goes once the gate passes. Repairs and undos do not wait for it, and `--ignore-gate` goes on without it.",
             ),
+            WaitCode::Overlap => words(
+                "overlap",
+                "their old and their new addresses are there together",
+                "With `overlap` the new addresses come first, and the old ones go later: after `overlap`, after caches have \
+                 the new ones, and if the gate passes. A repair takes the old ones at once.",
+            ),
             WaitCode::Replaces => words(
                 "replaced",
                 "the pod that replaces them is not there yet",
@@ -601,6 +607,13 @@ impl ExplainedCode for WaitCode {
             ),
         }
     }
+}
+
+/// That a change goes in two steps, and what is there in between, where it does.
+pub fn via_in_words(change: &Change) -> Option<&'static str> {
+    let via = change.via.as_ref()?;
+    let stays = change.kind.before() == Some(via);
+    Some(if stays { "goes after `overlap`" } else { "old and new together for `overlap`, then the new alone" })
 }
 
 /// That a change puts back what was edited after an apply, where a reason says so: `was edited after apply 12 (2026-11-19

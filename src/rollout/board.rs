@@ -42,8 +42,8 @@ impl<'p> WaveCandidate<'p> {
     }
 
     /// How long it takes to settle.
-    fn settle(&self) -> Duration {
-        self.members.iter().map(|member| member.settle).max().unwrap_or(Duration::from_secs(0))
+    fn lasts(&self) -> Duration {
+        self.members.iter().map(UnitMember::lasts).max().unwrap_or(Duration::from_secs(0))
     }
 }
 
@@ -91,6 +91,8 @@ pub struct GroupBoard<'p> {
     last: Time,
     /// Whether something of it goes with this wave.
     goes: bool,
+    /// How long old and new addresses are there together in this wave, at most.
+    between: Duration,
     /// Why its gate lets nothing go with this wave; none where it does.
     shut: Option<&'p str>,
 }
@@ -115,6 +117,7 @@ impl<'p> GroupBoard<'p> {
             subjects: 0,
             last: now,
             goes: false,
+            between: Duration::from_secs(0),
             shut,
         }
     }
@@ -161,10 +164,16 @@ impl<'p> GroupBoard<'p> {
 
     /// Notes that a subject goes although nothing of the budget is asked.
     pub fn pass(&mut self, member: &UnitMember<'p>, location: Option<&'p str>) {
-        let until = self.clock.plus(member.settle);
+        let until = self.clock.plus(member.lasts());
         self.add(member.subject, location, until);
+        self.note_going(member);
+    }
+
+    /// Counts a subject that goes with this wave.
+    fn note_going(&mut self, member: &UnitMember<'p>) {
         self.subjects += 1;
         self.goes = true;
+        self.between = self.between.max(member.between_for());
     }
 
     /// Whether nothing more can go now.
@@ -194,8 +203,9 @@ impl<'p> GroupBoard<'p> {
     fn end_wave(&mut self) {
         if self.goes {
             self.waves += 1;
-            self.last = self.clock;
+            self.last = self.clock.plus(self.between);
             self.goes = false;
+            self.between = Duration::from_secs(0);
         }
     }
 
@@ -344,14 +354,13 @@ impl<'p> WaveBoard<'p> {
 
     /// Lets a unit go with this wave.
     fn take(&mut self, own: usize) {
-        let until = self.start(own).plus(self.candidates[own].settle());
+        let until = self.start(own).plus(self.candidates[own].lasts());
         let candidate = &self.candidates[own];
         for member in &candidate.members {
             let place = candidate.groups.iter().find(|(place, _)| self.groups[*place].name == member.group);
             let group = &mut self.groups[place.expect("each member is in a group of its unit").0];
             group.add(member.subject, Some(member.location), until);
-            group.subjects += 1;
-            group.goes = true;
+            group.note_going(member);
         }
         let (first, count) = candidate.groups[0];
         let group = &mut self.groups[first];

@@ -6,9 +6,10 @@ use super::board::{CanaryPhase, GroupBoard, HeldBack, WaveBoard, WaveCandidate, 
 use super::flux::{FluxRow, FluxStage, GroupBatch, WaitRecord};
 use super::members::{GroupTerms, RolloutView, UnitMember};
 use super::replaced::Replacements;
+use super::steps::UnitStep;
 use super::units::{ChangeUnit, hosts_of};
 use crate::claim::Subject;
-use crate::inventory::value::Time;
+use crate::inventory::value::{Duration, Time};
 use crate::plan::{GroupWaves, WaitCode, WaitingSubject};
 
 /// What was decided of the open units of a plan.
@@ -20,6 +21,10 @@ pub struct RolloutChoice {
     pub held: BTreeMap<usize, HeldBack>,
     /// The subjects of the others.
     pub waits: BTreeMap<Subject, WaitRecord>,
+    /// The subjects that go a first step, and then wait.
+    pub between: BTreeMap<Subject, WaitRecord>,
+    /// The units that go, and all of them at once although the plan has two steps: they repair.
+    pub at_once: BTreeSet<usize>,
     /// How each group goes.
     pub waves: Vec<GroupWaves>,
     /// What is to be on disk before the first message, sorted by subject; without the number of the apply.
@@ -43,33 +48,53 @@ impl RolloutChoice {
     pub fn waiting(&self) -> Vec<WaitingSubject> {
         self.waits.values().map(|record| record.wait.clone()).collect()
     }
+
+    /// What waits when the wave has gone, sorted by subject.
+    pub fn waiting_after(&self) -> Vec<WaitingSubject> {
+        let mut waiting = self.waiting();
+        waiting.extend(self.between.values().map(|record| record.wait.clone()));
+        waiting.sort_by(|one, other| one.subject.cmp(&other.subject));
+        waiting
+    }
+}
+
+/// A unit that waits whatever room there is.
+struct ShutUnit<'p> {
+    /// Its place.
+    unit: usize,
+    /// The group that holds it back.
+    group: &'p str,
+    /// Why.
+    why: HeldBack,
+    /// When it goes at the earliest; none where that is not known.
+    until: Option<Time>,
 }
 
 /// Decides of the open units of a plan which go now.
 pub fn choose(view: &RolloutView<'_>, units: &[ChangeUnit], open: impl IntoIterator<Item = usize>) -> RolloutChoice {
     let mut board = WaveBoard { groups: groups(view), candidates: Vec::new() };
     let mut choice = RolloutChoice::default();
-    let mut shut: Vec<(usize, &str, HeldBack)> = Vec::new();
+    let mut shut: Vec<ShutUnit<'_>> = Vec::new();
     let replacements = Replacements::of(view);
     let mut members_of: HashMap<usize, Vec<UnitMember<'_>>> = HashMap::new();
     for unit in open {
         if let Some((group, why)) = replacements.held(view, &units[unit]) {
-            shut.push((unit, group, why));
+            shut.push(ShutUnit { unit, group, why, until: None });
             continue;
         }
-        let members = view.members(&units[unit]);
-        let is_repair = members.iter().filter(|member| member.is_disruptive).all(|member| member.repairs);
-        if !is_repair && let Some((group, why)) = view.unmet(&members) {
-            shut.push((unit, group, HeldBack { code: WaitCode::Availability, message: why.to_owned() }));
-            continue;
-        }
+        let mut members = view.members(&units[unit]);
         // What takes no live value from a subject in service is as free as a repair.
-        let is_named = !is_repair && view.is_named(&members);
-        if is_named && let Some((group, why)) = view.shut_by(&members) {
-            shut.push((unit, group, HeldBack { code: WaitCode::Gate, message: why.to_owned() }));
+        let is_repair = members.iter().filter(|member| member.is_disruptive).all(|member| member.repairs);
+        let is_free = !is_repair && (view.is_named(&members) || have_places(&members));
+        if !is_repair && let Some((group, why, until)) = held_whatever_room(view, &members, is_free) {
+            shut.push(ShutUnit { unit, group, why, until });
             continue;
         }
-        if is_repair || is_named {
+        if is_repair && (view.step)(&units[unit]) == UnitStep::ToVia {
+            choice.at_once.insert(unit);
+            members.iter_mut().for_each(UnitMember::go_at_once);
+        }
+        if is_repair || is_free {
             pass(&mut board, &members, is_repair);
             choice.goes.push(unit);
             choice.flux.extend(members.iter().map(|member| row(member, is_repair, None)));
@@ -101,21 +126,89 @@ pub fn choose(view: &RolloutView<'_>, units: &[ChangeUnit], open: impl IntoItera
         remember(view, &units[unit], batch_of[&unit], (&why, None), &mut choice);
         choice.held.insert(unit, why);
     }
-    for (unit, group, why) in shut {
+    for ShutUnit { unit, group, why, until } in shut {
         // It keeps its batch; where it has none, it came up apart from the open one, and is of the next.
-        let subjects = hosts_of(&view.plan.changes, &units[unit]).into_iter();
-        let known = subjects.filter_map(|(_, subject)| view.memory.waits.get(subject)).find(|own| own.group == group);
-        let next = || choice.batches.get(group).map_or(0, |batch| batch.number) + 1;
-        let batch = known.map_or_else(next, |own| own.batch);
-        remember(view, &units[unit], (group, batch), (&why, None), &mut choice);
+        let next = choice.batches.get(group).map_or(0, |batch| batch.number) + 1;
+        let batch = known_batch(view, &units[unit], group).unwrap_or(next);
+        remember(view, &units[unit], (group, batch), (&why, until), &mut choice);
         choice.held.insert(unit, why);
     }
+    note_between(view, units, &mut choice);
     choice.waves = waves;
     choice.goes.sort_unstable();
     choice.flux.sort_by(|a, b| a.subject.cmp(&b.subject));
     choice.outdated = outdated(view, &choice);
     choice.ended = ended(view, units, &choice);
     choice
+}
+
+/// Why a unit waits that is no repair, whatever room there is, with the group, and when it goes at the earliest. `is_free`
+/// says that no room is asked: then its gate is asked here.
+fn held_whatever_room<'p>(
+    view: &RolloutView<'p>,
+    members: &[UnitMember<'p>],
+    is_free: bool,
+) -> Option<(&'p str, HeldBack, Option<Time>)> {
+    if let Some((group, why)) = view.unmet(members) {
+        return Some((group, HeldBack { code: WaitCode::Availability, message: why.to_owned() }, None));
+    }
+    if let Some(own) = members.iter().find(|member| overlaps_still(member, view.now)) {
+        let between = own.between.as_ref()?;
+        let message = if between.row.is_silent() {
+            "its old addresses stay, because no new one answers its probe"
+        } else {
+            "its old and its new addresses are there together for `overlap`, and until caches have the new ones"
+        };
+        let why = HeldBack { code: WaitCode::Overlap, message: message.to_owned() };
+        return Some((own.group, why, between.passes.filter(|_| !between.row.is_silent())));
+    }
+    let (group, why) = view.shut_by(members).filter(|_| is_free)?;
+    Some((group, HeldBack { code: WaitCode::Gate, message: why.to_owned() }, None))
+}
+
+/// Whether the old addresses of a member may not go yet.
+fn overlaps_still(member: &UnitMember<'_>, now: Time) -> bool {
+    let is_early = |passes: Option<Time>| passes.is_none_or(|passes| passes > now);
+    let between = member.between.as_ref().filter(|between| between.is_second_step);
+    between.is_some_and(|between| is_early(between.passes) || between.row.is_silent())
+}
+
+/// Whether all disruptive members have their places in the budget since their new addresses came.
+fn have_places(members: &[UnitMember<'_>]) -> bool {
+    members.iter().filter(|member| member.is_disruptive).all(|member| member.between.is_some())
+}
+
+/// The batch of a group in which a unit waits already.
+fn known_batch(view: &RolloutView<'_>, unit: &ChangeUnit, group: &str) -> Option<u64> {
+    let subjects = hosts_of(&view.plan.changes, unit).into_iter();
+    let mut known = subjects.filter_map(|(_, subject)| view.memory.waits.get(subject));
+    known.find(|own| own.group == group).map(|own| own.batch)
+}
+
+/// Keeps that what goes a first step now waits after it.
+fn note_between(view: &RolloutView<'_>, units: &[ChangeUnit], choice: &mut RolloutChoice) {
+    let between: Vec<&FluxRow> = choice.flux.iter().filter(|row| row.wanted.is_some()).collect();
+    let rows: HashMap<&Subject, &FluxRow> = between.into_iter().map(|row| (&row.subject, row)).collect();
+    let mut waits = BTreeMap::new();
+    for unit in choice.goes.iter().map(|unit| &units[*unit]).filter(|_| !rows.is_empty()) {
+        let subjects = hosts_of(&view.plan.changes, unit);
+        let Some(row) = subjects.iter().find_map(|(_, subject)| rows.get(*subject)) else { continue };
+        let number = choice.batches.get(&row.group).map_or(0, |batch| batch.number);
+        let batch = known_batch(view, unit, &row.group).unwrap_or(number);
+        let overlap = view.groups.get(&row.group).and_then(|terms| terms.overlap).unwrap_or(row.settle);
+        for (project, subject) in subjects {
+            let wait = WaitingSubject {
+                code: WaitCode::Overlap,
+                message: "its new addresses go first, and the old ones after `overlap`".to_owned(),
+                project: project.to_owned(),
+                since: view.memory.waits.get(subject).map_or(view.now.to_second(), |known| known.wait.since),
+                subject: subject.clone(),
+                until: Some(Time::from_second(view.now.plus(row.settle.max(overlap)))),
+            };
+            waits.insert(subject.clone(), WaitRecord { wait, group: row.group.clone(), batch });
+        }
+    }
+    choice.between = waits;
 }
 
 /// The groups, with who of them is in flux.
@@ -135,7 +228,12 @@ fn groups<'p>(view: &RolloutView<'p>) -> Vec<GroupBoard<'p>> {
     }
     for row in view.memory.flux.iter().filter(|row| row.is_disruptive && row.is_in_flux(view.now)) {
         if let Some(place) = place_of(&boards, &row.group) {
-            let settles = row.settles().unwrap_or_else(|| view.now.plus(row.settle));
+            let overlap = boards[place].terms.overlap.unwrap_or(Duration::from_secs(0));
+            let settles = if row.is_between() {
+                row.passes(overlap).unwrap_or_else(|| view.now.plus(row.settle.max(overlap))).plus(row.settle)
+            } else {
+                row.settles().unwrap_or_else(|| view.now.plus(row.settle))
+            };
             boards[place].add(&row.subject, (!row.is_repair).then_some(row.location.as_str()), settles);
             if row.is_silent() {
                 boards[place].note_silent(&row.subject);
@@ -179,9 +277,11 @@ fn row(member: &UnitMember<'_>, is_repair: bool, canary_of: Option<u64>) -> Flux
         is_disruptive: member.is_disruptive,
         is_repair: is_repair && member.is_disruptive,
         is_down: is_repair && member.is_disruptive && member.is_down,
-        canary_of,
+        // The first wave of a batch has settled when its old addresses have gone, too.
+        canary_of: canary_of.or(member.between.as_ref().and_then(|between| between.row.canary_of)),
         before: member.before.clone(),
         gave: member.gave.clone(),
+        wanted: member.wanted.clone(),
         stage: FluxStage::NotServed,
         answer: None,
     }
@@ -330,7 +430,8 @@ fn ended(view: &RolloutView<'_>, units: &[ChangeUnit], choice: &RolloutChoice) -
     let going = choice.goes.iter().flat_map(|unit| hosts_of(&view.plan.changes, &units[*unit]));
     let goes: HashSet<&Subject> = going.map(|(_, subject)| subject).collect();
     let is_over = |(subject, record): &(&Subject, &WaitRecord)| {
-        !choice.waits.contains_key(subject) && (goes.contains(subject) || view.covers(&record.group))
+        let waits = choice.waits.contains_key(subject) || choice.between.contains_key(subject);
+        !waits && (goes.contains(subject) || view.covers(&record.group))
     };
     view.memory.waits.iter().filter(is_over).map(|(subject, _)| subject.clone()).collect()
 }

@@ -105,6 +105,9 @@ pub struct FluxRow {
     pub before: Vec<FormerRrset>,
     /// The addresses that it has by the change, sorted; none where the change only takes some.
     pub gave: Vec<IpAddr>,
+    /// What its addresses are to be in the end, where the change stopped in between: what goes is still there. None where
+    /// all of the change was made, or a later one took its place.
+    pub wanted: Option<Vec<FormerRrset>>,
     /// How far it is.
     pub stage: FluxStage,
     /// Whether an address of it answered after the change had settled; none where no probe asked.
@@ -120,15 +123,29 @@ impl FluxRow {
         }
     }
 
-    /// When it ends; none while that is not known: name servers do not serve it yet, or the subject does not answer.
+    /// When it ends; none while that is not known: name servers do not serve it yet, the subject does not answer, or it
+    /// stopped in between.
     pub fn ends(&self) -> Option<Time> {
-        self.settles().filter(|_| !self.is_silent())
+        self.settles().filter(|_| !self.is_silent() && !self.is_between())
     }
 
-    /// Whether clients may still see what was there before, or the probe of its group reached none of its addresses. A clock
-    /// that is set back does not end it.
+    /// Whether it stopped in between: the new addresses are there or come, and the old ones have not gone.
+    pub fn is_between(&self) -> bool {
+        self.wanted.is_some() && self.stage != FluxStage::NotMade
+    }
+
+    /// From when on the old addresses may go; none while name servers do not serve the new ones.
+    pub fn passes(&self, overlap: Duration) -> Option<Time> {
+        match self.stage {
+            FluxStage::ServedSince(served) => Some(served.plus(self.settle.max(overlap))),
+            FluxStage::NotMade | FluxStage::NotServed => None,
+        }
+    }
+
+    /// Whether clients may still see what was there before, the probe of its group reached none of its addresses, or it
+    /// stopped in between. A clock that is set back does not end it.
     pub fn is_in_flux(&self, now: Time) -> bool {
-        self.stage != FluxStage::NotMade && (!self.has_settled(now) || self.is_silent())
+        self.stage != FluxStage::NotMade && (!self.has_settled(now) || self.is_silent() || self.is_between())
     }
 
     /// Whether clients no longer see what was there before.
@@ -203,6 +220,21 @@ impl RolloutMemory {
     /// Forgets what probes found for groups that ask none any longer.
     pub fn forget_answers(&mut self, has_probe: impl Fn(&str) -> bool) {
         self.flux.iter_mut().filter(|row| !has_probe(&row.group)).for_each(|row| row.answer = None);
+    }
+
+    /// Ends what stopped in between where a later change of the same subject was made. `flux` is sorted.
+    pub fn end_replaced(&mut self) {
+        for place in 1..self.flux.len() {
+            let (earlier, later) = self.flux.split_at_mut(place);
+            let is_made = later[0].stage != FluxStage::NotMade;
+            let same = earlier.iter_mut().rev().take_while(|row| row.subject == later[0].subject);
+            same.filter(|_| is_made).for_each(|row| row.wanted = None);
+        }
+    }
+
+    /// The change of a subject in a group that stopped in between.
+    pub fn between<'m>(&'m self, subject: &'m Subject, group: &str) -> Option<&'m FluxRow> {
+        self.rows_of(subject).find(|row| row.group == group && row.is_between())
     }
 
     /// Adds what probes found.

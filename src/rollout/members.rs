@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use super::flux::{FluxRow, FormerRrset, RolloutMemory, addresses, is_watched, takes_value};
+use super::steps::UnitStep;
 use super::units::{ChangeUnit, is_one};
 use crate::change::Change;
 use crate::claim::Subject;
@@ -24,6 +25,8 @@ pub struct GroupTerms {
     pub canary: Option<usize>,
     /// How long a change takes to reach all clients.
     pub settle: SettleTime,
+    /// How long old and new addresses are there together; none where the new ones take the place of the old ones.
+    pub overlap: Option<Duration>,
 }
 
 /// How long caches may hold what is there.
@@ -50,14 +53,49 @@ pub struct UnitMember<'p> {
     pub is_disruptive: bool,
     /// How long they take to reach all clients.
     pub settle: Duration,
+    /// How long old and new addresses are there together, where they are.
+    pub overlap: Option<Duration>,
     /// What its addresses are before.
     pub before: Vec<FormerRrset>,
+    /// What its addresses are to be in the end, where the change stops in between.
+    pub wanted: Option<Vec<FormerRrset>>,
+    /// How it is in between since an earlier wave, where it is.
+    pub between: Option<BetweenStand<'p>>,
     /// The addresses that it has by them, sorted.
     pub gave: Vec<IpAddr>,
     /// Whether its disruptive change repairs.
     pub repairs: bool,
     /// Whether it is down, and has no place in the budget.
     pub is_down: bool,
+}
+
+impl UnitMember<'_> {
+    /// Lets its old addresses go together with the coming of the new ones.
+    pub fn go_at_once(&mut self) {
+        (self.overlap, self.wanted) = (None, None);
+    }
+
+    /// How long its old and new addresses are there together; 0 where they are not.
+    pub fn between_for(&self) -> Duration {
+        self.overlap.map_or(Duration::from_secs(0), |overlap| self.settle.max(overlap))
+    }
+
+    /// How long it takes from the first message until all has settled.
+    pub fn lasts(&self) -> Duration {
+        self.between_for().plus(self.settle)
+    }
+}
+
+/// How a subject is in between: its new addresses came with an earlier wave, and its old ones are there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BetweenStand<'p> {
+    /// What came.
+    pub row: &'p FluxRow,
+    /// Whether what is to go is what an address takes the place of that came then: it stays until caches have that one.
+    /// Otherwise new ones come first, or all of a name goes.
+    pub is_second_step: bool,
+    /// When the old ones may go at the earliest; none while that is not known.
+    pub passes: Option<Time>,
 }
 
 /// What a plan is seen with.
@@ -72,6 +110,8 @@ pub struct RolloutView<'p> {
     pub times: &'p dyn CacheTimes,
     /// Whether a change, by its place, is still to be made.
     pub is_open: &'p dyn Fn(usize) -> bool,
+    /// Which part of a unit comes next.
+    pub step: &'p dyn Fn(&ChangeUnit) -> UnitStep,
     /// The groups whose settings can be read, each with its project: of others a plan says nothing.
     pub known: &'p BTreeMap<String, String>,
     /// What is used as the location of hosts of which nothing is known.
@@ -122,6 +162,8 @@ impl<'p> RolloutView<'p> {
         let location = location.or_else(|| self.memory.location_of(subject));
         let location = location.or_else(|| self.unknown.get(subject).map(String::as_str));
         let addresses: Vec<&Change> = own.iter().copied().filter(|change| is_watched(change)).collect();
+        let step = (self.step)(unit);
+        let after = || addresses.iter().map(|change| FormerRrset::after(change)).collect();
         UnitMember {
             subject,
             group,
@@ -129,8 +171,11 @@ impl<'p> RolloutView<'p> {
             rack: rack.flatten().unwrap_or_default(),
             // What is out of service settles as all else does: others may wait for that.
             is_disruptive: self.is_in_service(subject) && addresses.iter().any(|change| takes_value(change)),
-            settle: self.settle(terms, &own),
+            settle: self.settle(terms, &own, step),
+            overlap: (step == UnitStep::ToVia).then(|| terms.overlap.unwrap_or(Duration::from_secs(0))),
             before: addresses.iter().map(|change| FormerRrset::before(change)).collect(),
+            wanted: (step == UnitStep::ToVia).then(after),
+            between: self.between((subject, group), terms, (&addresses, step)),
             gave: self.gave(subject, unit),
             is_down: self.down.contains_key(subject) && !self.has_place(subject, group),
             repairs: self.repairs((subject, group), &addresses),
@@ -146,18 +191,36 @@ impl<'p> RolloutView<'p> {
     }
 
     /// How long changes take to reach all clients, once name servers serve them.
-    fn settle(&self, terms: &GroupTerms, changes: &[&Change]) -> Duration {
+    fn settle(&self, terms: &GroupTerms, changes: &[&Change], step: UnitStep) -> Duration {
         if let SettleTime::Fixed(settle) = terms.settle {
             return settle;
         }
         let held = |change: &&Change| {
-            let live = match change.kind.before() {
+            let live = match step.before(change) {
                 Some(before) => Duration::from(before.ttl()),
                 None => self.times.negative(&change.zone_id()),
             };
             self.times.former(&change.key).map_or(live, |former| former.max(live))
         };
         changes.iter().map(held).max().unwrap_or(Duration::from_secs(0))
+    }
+
+    /// How a subject is in between, where it is.
+    fn between(
+        &self,
+        (subject, group): (&'p Subject, &'p str),
+        terms: &GroupTerms,
+        (addresses, step): (&[&Change], UnitStep),
+    ) -> Option<BetweenStand<'p>> {
+        let row = self.memory.between(subject, group)?;
+        let wanted = row.wanted.as_deref().unwrap_or_default();
+        let mut taking = addresses.iter().filter(|change| takes_value(change));
+        // Where the wish changed to some of what is live, caches need not have that yet, either.
+        let is_replaced =
+            |change: &&Change| change.kind.after().is_some() || wanted.contains(&FormerRrset::after(change));
+        let is_second_step = step != UnitStep::ToVia && taking.all(is_replaced);
+        let passes = row.passes(terms.overlap.unwrap_or(Duration::from_secs(0)));
+        Some(BetweenStand { row, is_second_step, passes })
     }
 
     /// Whether a subject has its place in the budget already: it is in flux since a change that was no repair.
@@ -182,9 +245,11 @@ impl<'p> RolloutView<'p> {
         let mut disruptive = addresses.iter().copied().filter(|change| takes_value(change)).peekable();
         let is_down = self.down.contains_key(subject);
         let was_down = self.plan.pod(subject).is_some_and(|seen| seen.was_down);
+        // What is in between has its place, and goes on step by step all the same.
+        let is_between = self.memory.between(subject, group).is_some();
         is_down
             || was_down
-            || self.has_place(subject, group)
+            || (self.has_place(subject, group) && !is_between)
             || disruptive.peek().is_some() && disruptive.all(|change| goes_back(&change))
     }
 

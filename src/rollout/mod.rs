@@ -9,6 +9,8 @@
 //! | `units` | joins changes that are made together or not at all |
 //! | `flux` | what is remembered: changes that may not have reached all clients, batches, waits |
 //! | `members` | the subjects of a unit that a budget counts |
+//! | `steps` | changes in two steps: the new addresses come before the old ones go |
+//! | `via` | what is there in between |
 //! | `board` | chooses waves, one after another |
 //! | `choice` | which units of a plan go now, and why the others wait |
 //! | `wave` | the units that go, with the leave to write them |
@@ -18,6 +20,10 @@ pub mod units;
 pub mod flux;
 
 pub mod members;
+
+pub mod steps;
+
+pub mod via;
 
 pub mod board;
 
@@ -30,5 +36,6 @@ pub mod wave;
 pub use choice::{RolloutChoice, choose};
 pub use flux::{FluxRow, FluxStage, FormerRrset, GroupBatch, ProbeResult, RolloutMemory, WaitRecord};
 pub use members::{CacheTimes, GroupTerms, RolloutView, UnitMember, group_of, place_of};
+pub use steps::UnitStep;
 pub use units::{ChangeUnit, UnitSubject, hosts_of, is_one, units};
 pub use wave::Wave;

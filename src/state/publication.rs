@@ -88,8 +88,8 @@ pub trait PublicationRecord: Send {
     /// The zones that have steps, sorted by pool and name.
     fn zones_with_steps(&self) -> Result<Vec<ZoneId>, Problem>;
 
-    /// The RRsets of a zone that have a row at a step of this apply or at a later step.
-    fn rrsets_since(&self, zone: &ZoneId, apply: ApplyId) -> Result<Vec<(Name, Rtype)>, Problem>;
+    /// The RRsets of a zone that have a row at a step of this apply or at a later step, each with when that was recorded.
+    fn rrsets_since(&self, zone: &ZoneId, apply: ApplyId) -> Result<BTreeMap<(Name, Rtype), Time>, Problem>;
 
     /// The rows of the RRsets of a zone that a step after this one changed last, whatever their statuses.
     fn rrset_rows_after(&self, zone: &ZoneId, step: StepNumber) -> Result<ZoneRrsets, Problem>;
@@ -125,11 +125,14 @@ impl<D: SqlDatabase> PublicationRecord for D {
         Ok(zones)
     }
 
-    fn rrsets_since(&self, zone: &ZoneId, apply: ApplyId) -> Result<Vec<(Name, Rtype)>, Problem> {
-        let sql = "SELECT name, type FROM rrset_rows WHERE pool = ?1 AND zone = ?2
-             AND step >= (SELECT min(step) FROM zone_steps WHERE pool = ?1 AND zone = ?2 AND apply = ?3)";
+    fn rrsets_since(&self, zone: &ZoneId, apply: ApplyId) -> Result<BTreeMap<(Name, Rtype), Time>, Problem> {
+        let sql = "SELECT r.name, r.type, s.at FROM rrset_rows r
+             JOIN zone_steps s ON s.pool = r.pool AND s.zone = r.zone AND s.step = r.step
+             WHERE r.pool = ?1 AND r.zone = ?2
+             AND r.step >= (SELECT min(step) FROM zone_steps WHERE pool = ?1 AND zone = ?2 AND apply = ?3)";
         let (pool, name) = columns(zone);
-        self.rows(sql, values![pool, name, apply], |row| self.rrset(&row.get::<String>(0)?, &row.get::<String>(1)?))
+        let told = |row: &dyn SqlRow| Ok((self.rrset(&row.get::<String>(0)?, &row.get::<String>(1)?)?, row.get(2)?));
+        Ok(self.rows(sql, values![pool, name, apply], told)?.into_iter().collect())
     }
 
     fn rrset_rows_after(&self, zone: &ZoneId, step: StepNumber) -> Result<ZoneRrsets, Problem> {

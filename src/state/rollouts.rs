@@ -64,7 +64,10 @@ pub trait RolloutRegister: Send {
 
 impl<D: SqlDatabase> RolloutRegister for D {
     fn rollouts(&self) -> Result<RolloutMemory, Problem> {
-        Ok(RolloutMemory { flux: flux(self)?, batches: batches(self)?, waits: waits(self)?, latest: latest(self)? })
+        let (flux, batches, waits, latest) = (flux(self)?, batches(self)?, waits(self)?, latest(self)?);
+        let mut memory = RolloutMemory { flux, batches, waits, latest };
+        memory.end_replaced();
+        Ok(memory)
     }
 
     fn begin_wave(&mut self, apply: ApplyId, choice: &RolloutChoice) -> Result<(), Problem> {
@@ -180,8 +183,9 @@ pub fn begin_wave(change: &dyn SqlChange, apply: ApplyId, choice: &RolloutChoice
     // A later part of an apply: what it had stays known, and it settles anew.
     let sql =
         "INSERT INTO flux (subject, apply, group_name, location, settle, is_disruptive, is_repair, canary_of, former,
-           gave, is_down, is_over) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0)
+           gave, is_down, wanted, is_over) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0)
          ON CONFLICT (subject, apply) DO UPDATE SET is_over = 0, gave = excluded.gave, answer = NULL,
+           wanted = excluded.wanted,
            settle = CASE WHEN flux.settle > excluded.settle THEN flux.settle ELSE excluded.settle END,
            is_disruptive = CASE WHEN flux.is_disruptive = 1 THEN 1 ELSE excluded.is_disruptive END";
     for row in &choice.flux {
@@ -196,15 +200,17 @@ pub fn begin_wave(change: &dyn SqlChange, apply: ApplyId, choice: &RolloutChoice
             before,
             gave,
             is_down,
+            wanted,
             ..
         } = row;
         let (subject, settle) = (subject.to_string(), settle.as_secs() as i64);
         let canary_of = canary_of.map(|batch| batch as i64);
         let former = serde_json::to_string(before).expect("texts are JSON");
         let gave = serde_json::to_string(gave).expect("addresses are JSON");
+        let wanted = wanted.as_ref().map(|wanted| serde_json::to_string(wanted).expect("texts are JSON"));
         #[rustfmt::skip]
         change.execute(sql, values![
-            subject, apply, group, location, settle, *is_disruptive, *is_repair, canary_of, former, gave, *is_down,
+            subject, apply, group, location, settle, *is_disruptive, *is_repair, canary_of, former, gave, *is_down, wanted,
         ])?;
     }
     keep_waits(change, choice)
@@ -226,13 +232,20 @@ fn keep_waits(change: &dyn SqlChange, choice: &RolloutChoice) -> Result<(), Prob
          ON CONFLICT (subject) DO UPDATE SET project = excluded.project, group_name = excluded.group_name,
            batch = excluded.batch, since = excluded.since, code = excluded.code, until = excluded.until,
            message = excluded.message";
-    for WaitRecord { wait, group, batch } in choice.waits.values() {
+    for WaitRecord { wait, group, batch } in choice.waits.values().chain(choice.between.values()) {
         let WaitingSubject { code, message, project, since, subject, until } = wait;
         let subject = subject.to_string();
         change.execute(sql, values![subject, project, group, *batch as i64, since, code.as_str(), until, message])?;
     }
-    let sql = "DELETE FROM rollout_waits WHERE subject = ?1";
-    choice.ended.iter().try_for_each(|subject| change.execute(sql, values![subject.to_string()]).map(drop))
+    let goes: BTreeSet<&Subject> = choice.flux.iter().map(|row| &row.subject).collect();
+    for subject in &choice.ended {
+        change.execute("DELETE FROM rollout_waits WHERE subject = ?1", values![subject.to_string()])?;
+        // Nothing is left to go of what is as it is to be.
+        if !goes.contains(subject) {
+            change.execute("UPDATE flux SET wanted = NULL WHERE subject = ?1", values![subject.to_string()])?;
+        }
+    }
+    Ok(())
 }
 
 /// Keeps that an update is about to be sent, for the rows whose changes it has.
@@ -323,7 +336,7 @@ fn flux(state: &impl SqlRead) -> Result<Vec<FluxRow>, Problem> {
                    AND z.served IS NULL AND {COUNTS}),
            (SELECT max(z.served) FROM flux_zones z
               WHERE z.apply = flux.apply AND z.subject = flux.subject AND {COUNTS}),
-           flux.gave, flux.answer, flux.is_down
+           flux.gave, flux.answer, flux.is_down, flux.wanted
          FROM flux JOIN applies a ON a.id = flux.apply"
     );
     let mut rows = state.rows(&sql, &[], |row| flux_row(state, row))?;
@@ -333,9 +346,10 @@ fn flux(state: &impl SqlRead) -> Result<Vec<FluxRow>, Problem> {
 
 /// Reads a row of a change.
 fn flux_row(state: &impl SqlRead, row: &dyn SqlRow) -> Result<FluxRow, Problem> {
-    let former = row.get::<String>(8)?;
-    let before: Vec<FormerRrset> = serde_json::from_str(&former).map_err(|_| state.odd("list of RRsets", &former))?;
+    let rrsets = |text: String| serde_json::from_str(&text).map_err(|_| state.odd("list of RRsets", &text));
+    let before: Vec<FormerRrset> = rrsets(row.get(8)?)?;
     let gave = row.get::<String>(12)?;
+    let wanted = row.get::<Option<String>>(15)?.map(rrsets).transpose()?;
     let (is_not_made, is_open) = (row.get::<bool>(9)?, row.get::<bool>(10)?);
     let stage = match row.get::<Option<Time>>(11)? {
         _ if is_not_made => FluxStage::NotMade,
@@ -356,6 +370,7 @@ fn flux_row(state: &impl SqlRead, row: &dyn SqlRow) -> Result<FluxRow, Problem> 
         stage,
         answer: row.get(13)?,
         is_down: row.get(14)?,
+        wanted,
     })
 }
 

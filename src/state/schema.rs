@@ -5,7 +5,7 @@
 //! final dot.
 
 /// What makes each version of the one before; the first is made of nothing.
-pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12, V13, V14, V15, V16];
+pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12, V13, V14, V15, V16, V17];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -461,6 +461,11 @@ const V16: &str = "
 CREATE TABLE pods_down (
     subject TEXT NOT NULL PRIMARY KEY
 );
+";
+
+/// What version 17 adds: what a subject is to have in the end, where its change stopped in between, as JSON.
+const V17: &str = "
+ALTER TABLE flux ADD COLUMN wanted TEXT;
 ";
 
 /// The first version whose rows have digests.

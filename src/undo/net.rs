@@ -143,6 +143,7 @@ impl RrsetSpan<'_> {
             subject: last.subject.clone(),
             also: last.also.clone(),
             registers: last.registers.clone(),
+            via: None,
             targets: self.target.iter().cloned().collect(),
             project: last.project.clone(),
             kind,

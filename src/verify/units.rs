@@ -9,6 +9,7 @@ use crate::apply::{
     LaneReadBack, LaneSurvey, OutcomeCode, PlanWritten, ReadBack, UnitStanding, UnitState, UnitVerdict,
 };
 use crate::diag::Problem;
+use crate::rollout::UnitStep;
 use crate::target::TargetId;
 
 /// How a unit came out in a lane.
@@ -47,6 +48,12 @@ fn fine(outcome: OutcomeCode) -> UnitVerdict {
     UnitVerdict { outcome, message: String::new(), hint: None }
 }
 
+/// The outcome of a unit of which the first step was made.
+fn between() -> UnitVerdict {
+    let message = "its new addresses are there; its old ones stay for `overlap`, and go with a later wave".to_owned();
+    UnitVerdict { outcome: OutcomeCode::Waiting, message, hint: None }
+}
+
 /// A unit of what was written.
 pub struct WrittenUnit<'w> {
     /// What was written.
@@ -77,6 +84,8 @@ impl WrittenUnit<'_> {
             _ if self.is_reached(&outcomes) => self.reached(&outcomes),
             _ => self.missed(&outcomes),
         };
+        let is_between = self.written.survey.steps[self.unit] == UnitStep::ToVia && verdict.outcome.is_done();
+        let verdict = if is_between { between() } else { verdict };
         UnitJudgement { verdict, lacks: self.lacks(&outcomes) }
     }
 

@@ -58,6 +58,7 @@ impl UnavailabilityBudget {
             settle: SettleTime::Ttl,
             settle_origin: None,
             canary: None,
+            overlap: None,
             gate: None,
             probe: None,
         }
@@ -73,9 +74,10 @@ fn read_terms(
     let one_location_at_a_time = rollout.boolean("one_location_at_a_time").unwrap_or(true);
     let settle = rollout.take("settle").and_then(|node| Some((read_settle(node, rollout)?, node.origin)));
     let canary = rollout.take("canary").and_then(|node| read_count(node, rollout));
+    let overlap = rollout.parsed("overlap", A_DURATION);
     let gate = read_name(rollout, "gate", &mut health.gates.keys());
     let probe = read_name(rollout, "probe", &mut health.probes.keys());
-    let terms = RolloutTerms { one_location_at_a_time, canary, gate, probe, ..budget?.terms() };
+    let terms = RolloutTerms { one_location_at_a_time, canary, overlap, gate, probe, ..budget?.terms() };
     Some(match settle {
         Some((settle, origin)) => RolloutTerms { settle, settle_origin: Some(origin), ..terms },
         None => terms,

@@ -1,6 +1,6 @@
 //! Steps: each apply that changes a zone is one. They are recorded once what was written has been read back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::rolls::PoolRolls;
 use crate::consensus::{NewStep, TakenRrset, TargetServed};
@@ -17,10 +17,22 @@ pub struct ZoneTaken {
     pub zone: ZoneId,
     /// The RRsets that at least one target took.
     pub taken: Vec<TakenRrset>,
+    /// When those of them were last written that the apply wrote more than once, or that this run wrote. The others may have
+    /// been taken by an earlier part of the apply.
+    pub rewritten: BTreeMap<(Name, Rtype), LastWrite>,
     /// The targets that took any of them.
     pub takers: BTreeSet<TargetId>,
     /// What each target of the pool that has the zone serves now.
     pub targets: Vec<TargetServed>,
+}
+
+/// When an RRset was last written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LastWrite {
+    /// By an update that was sent then.
+    At(Time),
+    /// By this run.
+    Now,
 }
 
 /// What an apply did to its zones.
@@ -43,11 +55,16 @@ pub fn record(
     now: Time,
 ) -> Result<Vec<CopyId>, Problem> {
     let (mut kept, mut copies) = (Vec::new(), Vec::new());
-    for ZoneTaken { zone, mut taken, takers, targets } in done.zones {
+    for ZoneTaken { zone, mut taken, rewritten, takers, targets } in done.zones {
         let Some(roll) = rolls.roll(&zone) else { continue };
         // A resumed apply says again what an earlier part of it did.
-        let told: BTreeSet<(Name, Rtype)> = state.rrsets_since(&zone, done.apply)?.into_iter().collect();
-        taken.retain(|rrset| !told.contains(&(rrset.name.clone(), rrset.rtype)));
+        let told = state.rrsets_since(&zone, done.apply)?;
+        let is_told = |key: &(Name, Rtype)| match (told.get(key), rewritten.get(key)) {
+            (None, _) | (Some(_), Some(LastWrite::Now)) => false,
+            (Some(_), None) => true,
+            (Some(told), Some(LastWrite::At(sent))) => sent <= told,
+        };
+        taken.retain(|rrset| !is_told(&(rrset.name.clone(), rrset.rtype)));
         if taken.is_empty() {
             continue;
         }

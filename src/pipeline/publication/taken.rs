@@ -1,16 +1,16 @@
 //! What targets took of an apply, and what they serve right after it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::rolls::PoolRolls;
-use super::step::ZoneTaken;
+use super::step::{LastWrite, ZoneTaken};
 use crate::apply::compare::is_after;
 use crate::apply::{CopyAccess, PlanWritten, ReadBack, SIDE_BY_SIDE};
 use crate::change::{Change, ChangeKind};
 use crate::consensus::{RrsetTask, TakenRrset, TargetServed};
 use crate::dns::{Name, Rtype, Serial, ZoneName};
 use crate::parallel::side_by_side;
-use crate::state::{SentFate, SentUpdate};
+use crate::state::{SentChange, SentFate, SentUpdate};
 use crate::target::{CopyId, Question, TargetId, WriteTarget, ZoneId};
 
 /// The targets of the zones of an apply.
@@ -27,6 +27,8 @@ pub struct TakingTargets<'a> {
 struct ZoneTakes {
     /// The RRsets that at least one target took, each once.
     rrsets: BTreeMap<(Name, Rtype), RrsetTask>,
+    /// When some of them were last written.
+    rewritten: BTreeMap<(Name, Rtype), LastWrite>,
     /// Which of them each target took.
     by_target: BTreeMap<TargetId, BTreeSet<(Name, Rtype)>>,
 }
@@ -66,7 +68,11 @@ impl TakingTargets<'_> {
             };
             for place in units.iter().flat_map(|unit| &unit.done).filter(is_there) {
                 let change = &changes[*place];
-                taken.entry(change.zone_id()).or_default().note(lane.copy_of(change).target, rrset_of(change));
+                let (takes, rrset) = (taken.entry(change.zone_id()).or_default(), rrset_of(change));
+                if !lane.made[*place] {
+                    takes.rewritten.insert((rrset.name.clone(), rrset.rtype), LastWrite::Now);
+                }
+                takes.note(lane.copy_of(change).target, rrset);
             }
         }
         self.zones(taken, |takes, copy| TargetTakes {
@@ -79,6 +85,7 @@ impl TakingTargets<'_> {
     /// it or of an earlier apply.
     pub fn of_journal(&self, sent: &[SentUpdate], lacking: &BTreeSet<CopyId>) -> Vec<ZoneTaken> {
         let mut taken: BTreeMap<ZoneId, ZoneTakes> = BTreeMap::new();
+        let mut first_left: HashMap<(&CopyId, &Name, Rtype), &SentChange> = HashMap::new();
         for sent in sent.iter().filter(|sent| sent.fate == SentFate::Done) {
             let is_it = |access: &&CopyAccess<'_>| {
                 let copy = &access.copy;
@@ -89,6 +96,11 @@ impl TakingTargets<'_> {
             let takes = taken.entry(access.copy.zone_id()).or_default();
             for change in &sent.changes {
                 let task = task(change.before.is_some(), change.after.is_some());
+                // Two steps of a change leave different RRsets.
+                let first = first_left.entry((&access.copy, &change.name, change.rtype)).or_insert(change);
+                if first.after != change.after {
+                    takes.rewritten.insert((change.name.clone(), change.rtype), LastWrite::At(sent.at));
+                }
                 let rrset = TakenRrset { name: change.name.clone(), rtype: change.rtype, task };
                 takes.note(access.copy.target.clone(), rrset);
             }
@@ -113,7 +125,8 @@ impl TakingTargets<'_> {
             let targets = copies.map(served).collect();
             let takers = takes.by_target.into_keys().collect();
             let rrset = |((name, rtype), task)| TakenRrset { name, rtype, task };
-            ZoneTaken { zone, taken: takes.rrsets.into_iter().map(rrset).collect(), takers, targets }
+            let (taken, rewritten) = (takes.rrsets.into_iter().map(rrset).collect(), takes.rewritten);
+            ZoneTaken { zone, taken, rewritten, takers, targets }
         })
     }
 

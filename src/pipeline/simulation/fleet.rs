@@ -141,6 +141,7 @@ impl Fleet {
             pool: super::pool(),
             also: Vec::new(),
             registers: None,
+            via: None,
             targets: Vec::new(),
             project: "search".to_owned(),
             reasons: reasons(key.rtype, &kind, host),

@@ -144,6 +144,11 @@ pub trait RunPoints: Sync {
     fn knows_former_ttls(&self) -> bool {
         true
     }
+
+    /// Whether it is remembered that old and new addresses are there together.
+    fn remembers_overlaps(&self) -> bool {
+        true
+    }
 }
 
 impl RunPoints for Stage {
@@ -321,8 +326,15 @@ impl<S: RunPoints> WaitList for Book<'_, S> {
 }
 
 impl<S: RunPoints> RolloutRegister for Book<'_, S> {
+    fn rollouts(&self) -> Result<RolloutMemory, Problem> {
+        let mut memory = self.state.rollouts()?;
+        if !self.stage.remembers_overlaps() {
+            memory.flux.iter_mut().for_each(|row| row.wanted = None);
+        }
+        Ok(memory)
+    }
+
     read! {
-        fn rollouts() -> RolloutMemory;
         fn unserved() -> Vec<ApplyId>;
         fn gates_asked(apply: ApplyId) -> Vec<GateAsked>;
         fn moved_since(asked: &BTreeSet<(String, String)>, since: Time) -> BTreeSet<(String, String)>;
@@ -360,7 +372,7 @@ impl<S: RunPoints> PublicationRecord for Book<'_, S> {
     read! {
         fn zone_record(zone: &ZoneId) -> ZoneRecord;
         fn zones_with_steps() -> Vec<ZoneId>;
-        fn rrsets_since(zone: &ZoneId, apply: ApplyId) -> Vec<(Name, Rtype)>;
+        fn rrsets_since(zone: &ZoneId, apply: ApplyId) -> BTreeMap<(Name, Rtype), Time>;
         fn rrset_rows_after(zone: &ZoneId, step: StepNumber) -> ZoneRrsets;
         fn publications(pool: &PoolName) -> Vec<ZonePublication>;
         fn published_by(apply: ApplyId) -> Vec<RrsetStanding>;

@@ -115,7 +115,7 @@ fn change() -> impl Strategy<Value = Change> {
             let owner = zone.owner(name.as_name()).unwrap();
             let also = also.into_iter().filter(|other| *other != subject).collect();
             let (pool, key, targets) = (fixture::pool(), RrKey { owner, rtype }, targets.into_iter().collect());
-            Change { pool, zone, key, subject, also, registers: None, targets, project, kind, reasons }
+            Change { pool, zone, key, subject, also, registers: None, via: None, targets, project, kind, reasons }
         },
     )
 }

@@ -250,6 +250,7 @@ fn plan() -> impl Strategy<Value = Plan> {
                 pool: fixture::pool(),
                 also: Vec::new(),
                 registers: None,
+                via: None,
                 targets: Vec::new(),
                 project: "p".to_owned(),
                 kind: ChangeKind::between(old, new)?,

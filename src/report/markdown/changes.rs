@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::super::copies::listed;
 use super::super::data;
 use super::super::host_label::{host_label, subject_label};
+use super::super::words::via_in_words;
 use super::escape::plain;
 use crate::dns::Rrset;
 use crate::plan::{Change, ChangeKind, Plan};
@@ -53,6 +54,7 @@ pub fn is_one(a: &Change, b: &Change) -> bool {
 pub fn lines(change: &Change) -> String {
     let rrset = data::rrset_of(change);
     let at = listed(&change.targets).map(|targets| format!(" (at {})", plain(&targets))).unwrap_or_default();
+    let via = via_in_words(change).map(|via| format!("  ({})", via.replace('`', ""))).unwrap_or_default();
     let records = |side: Option<&Rrset>| -> Vec<String> {
         let texts = |rrset: &Rrset| (rrset.ttl(), rrset.rdata_texts(change.key.rtype));
         let (ttl, texts) = side.map(texts).unzip();
@@ -68,7 +70,8 @@ pub fn lines(change: &Change) -> String {
     let (shown, rest) = all.split_at(all.len().min(RECORDS));
     let mut out = String::new();
     for (sign, text) in shown {
-        out.push_str(&format!("{sign} {rrset}  {}{at}\n", plain(text)));
+        let via = if *sign == '-' { via.as_str() } else { "" };
+        out.push_str(&format!("{sign} {rrset}  {}{at}{via}\n", plain(text)));
     }
     if !rest.is_empty() {
         let of = |wanted: char| rest.iter().filter(|(sign, _)| *sign == wanted).count();

@@ -9,7 +9,7 @@ use super::super::copies::{listed, mark};
 use super::super::data::{self, DataLine};
 use super::super::host_label::{host_in_words, short_label};
 use super::super::templates::{TemplateError, Templates};
-use super::super::words::{ExplainedCode as _, edited_in_words};
+use super::super::words::{ExplainedCode as _, edited_in_words, via_in_words};
 use super::TextOptions;
 use crate::claim::Subject;
 use crate::diag::sanitize;
@@ -285,7 +285,7 @@ impl ChangesRenderer<'_> {
     fn reasons<'p>(&self, change: &'p Change, shown: &mut ShownSoFar<'p>) -> Vec<String> {
         if self.options.verbose {
             let in_full = |reason| edited_in_words(reason).unwrap_or_else(|| self.in_full(reason, change, shown));
-            return change.reasons.iter().map(in_full).collect();
+            return change.reasons.iter().map(in_full).chain(via_in_words(change).map(str::to_owned)).collect();
         }
         let mut rules: Vec<Rule> = change.rules().collect();
         rules.dedup();
@@ -301,8 +301,9 @@ impl ChangesRenderer<'_> {
         let is_known = places.is_empty() && rules.iter().all(follows) && shown.also == others && is_told;
         shown.also.clone_from(&others);
         shown.rules.extend(&rules);
+        let via = via_in_words(change).map(str::to_owned);
         if is_known && !std::mem::take(&mut shown.is_fresh) {
-            return Vec::new();
+            return via.into_iter().collect();
         }
         shown.is_fresh = false;
         let titles: Vec<&str> = rules.iter().map(|rule| rule.words().title).collect();
@@ -310,7 +311,7 @@ impl ChangesRenderer<'_> {
         let also = if also.is_empty() { String::new() } else { format!("; shared with {}", also.join(", ")) };
         let why = self.in_a_line(&format!("{}{also}", titles.join(", ")), &places);
         shown.edited.clone_from(&edited);
-        std::iter::once(why).chain(edited).collect()
+        std::iter::once(why).chain(edited).chain(via).collect()
     }
 
     /// What is said of a change, and as many of its places as the line has room for; one at least.

@@ -47,6 +47,7 @@ impl WaveCase {
             one_location: self.one_location[place],
             canary: None,
             settle: SettleTime::Ttl,
+            overlap: None,
         };
         let groups = (0..2).map(|place| GroupBoard::new(GROUPS[place], terms(place), None, now())).collect();
         let mut board = WaveBoard { groups, candidates: Vec::new() };
@@ -59,7 +60,10 @@ impl WaveCase {
                 rack: "",
                 is_disruptive: true,
                 settle: SETTLE,
+                overlap: None,
                 before: Vec::new(),
+                wanted: None,
+                between: None,
                 gave: Vec::new(),
                 repairs: false,
                 is_down: false,

@@ -9,6 +9,7 @@ use crate::inventory::value::{Duration, Inv};
 use crate::plan::{GroupSeen, HostSeen, Plan, PlanScope, fixture};
 use crate::rollout::members::CacheTimes;
 use crate::rollout::units::units;
+use crate::rollout::via::add_via;
 use crate::rollout::{ProbeResult, RolloutMemory};
 use crate::target::ZoneId;
 
@@ -41,6 +42,14 @@ fn moved(host: u64) -> Change {
     address(host, &["2001:db8::1"], &["2001:db8::2"])
 }
 
+/// A trial in which old and new addresses are there together for so many seconds.
+fn overlapping(budget: usize, seconds: u64, changes: Vec<Change>) -> Trial {
+    let mut trial = Trial::new(budget, None, changes);
+    trial.terms.overlap = Some(Duration::from_secs(seconds));
+    add_via(&mut trial.plan, &|_| true);
+    trial
+}
+
 /// A rollout in a test: the terms, the plan, what is remembered, the clock.
 struct Trial {
     /// What holds for the group.
@@ -66,7 +75,7 @@ impl Trial {
         };
         let hosts = (0..20).map(|host| seen(Inv(host))).collect();
         let groups = vec![GroupSeen { group: "search".to_owned(), in_service: 100, unmet: None }];
-        let terms = GroupTerms { budget, one_location: true, canary, settle: SettleTime::Ttl };
+        let terms = GroupTerms { budget, one_location: true, canary, settle: SettleTime::Ttl, overlap: None };
         let plan = Plan { hosts, groups, changes, ..fixture::empty() };
         Trial { terms, plan, memory: RolloutMemory::default(), passed: 0, shut: BTreeMap::new(), down: BTreeMap::new() }
     }
@@ -83,6 +92,7 @@ impl Trial {
             memory: &self.memory,
             times: &FewTimes,
             is_open: &|_| true,
+            step: &|unit| UnitStep::first(&self.plan.changes, unit),
             known: &known,
             unknown: &unknown,
             shut: &self.shut,
@@ -105,19 +115,28 @@ impl Trial {
 
     /// Applies what goes, as the state keeps it, and serves it at once; the plan loses it.
     fn apply(&mut self) {
-        let RolloutChoice { flux, waits, batches, ended, goes, .. } = self.choose();
+        let RolloutChoice { flux, waits, between, batches, ended, goes, at_once, .. } = self.choose();
         let served = FluxStage::ServedSince(at(self.passed));
         self.memory.flux.extend(flux.into_iter().map(|row| FluxRow { stage: served, apply: self.passed + 1, ..row }));
         self.memory.flux.sort_by(|a, b| (&a.subject, a.apply).cmp(&(&b.subject, b.apply)));
+        self.memory.end_replaced();
         self.memory.batches = batches;
-        self.memory.waits.extend(waits);
+        self.memory.waits.extend(waits.into_iter().chain(between));
         self.memory.waits.retain(|subject, _| !ended.contains(subject));
-        let gone: HashSet<usize> =
-            goes.iter().flat_map(|unit| units(&self.plan.changes)[*unit].changes.clone()).collect();
+        let all = units(&self.plan.changes);
+        let is_first = |unit: &&usize| {
+            UnitStep::first(&self.plan.changes, &all[**unit]) == UnitStep::ToVia && !at_once.contains(unit)
+        };
+        let between: Vec<usize> = goes.iter().filter(is_first).flat_map(|unit| all[*unit].changes.clone()).collect();
+        let gone: HashSet<usize> = goes.iter().flat_map(|unit| all[*unit].changes.clone()).collect();
+        // The next plan is about what is live then.
+        for place in &between {
+            self.plan.changes[*place] = UnitStep::FromVia.part(&self.plan.changes[*place]).change;
+        }
         let mut place = 0;
         self.plan.changes.retain(|_| {
             place += 1;
-            !gone.contains(&(place - 1))
+            !gone.contains(&(place - 1)) || between.contains(&(place - 1))
         });
     }
 }
@@ -330,4 +349,119 @@ fn who_is_named_and_held_by_a_gate_does_not_pass_the_first_wave_later() {
     trial.apply();
     (trial.plan.only, trial.shut) = (None, BTreeMap::new());
     assert_eq!(trial.shown(), "1; 2 canary");
+}
+
+#[test]
+fn a_host_keeps_its_place_from_its_new_address_until_its_old_one_has_settled() {
+    let mut trial = overlapping(1, 900, vec![moved(1), moved(2)]);
+    assert_eq!(trial.shown(), "1; 2 budget");
+    let waves = trial.choose().waves;
+    assert_eq!((waves[0].waves, waves[0].seconds), (2, 900 + 600 + 900));
+    trial.apply();
+    assert_eq!(trial.plan.changes[0].kind.before().unwrap().rdata().len(), 2);
+    // The TTL is shorter than the overlap.
+    for (passed, shown) in [(899, "; 1 overlap, 2 budget"), (900, "1; 2 budget")] {
+        trial.passed = passed;
+        assert_eq!(trial.shown(), shown);
+    }
+    trial.apply();
+    for (passed, shown) in [(1499, "; 2 budget"), (1500, "2; ")] {
+        trial.passed = passed;
+        assert_eq!(trial.shown(), shown);
+    }
+}
+
+#[test]
+fn old_addresses_stay_until_caches_have_the_new_ones_where_the_overlap_is_shorter() {
+    let mut trial = overlapping(1, 60, vec![moved(1)]);
+    trial.apply();
+    for (passed, shown) in [(599, "; 1 overlap"), (600, "1; ")] {
+        trial.passed = passed;
+        assert_eq!(trial.shown(), shown);
+    }
+}
+
+#[test]
+fn the_gate_is_asked_again_before_old_addresses_go() {
+    let mut trial = overlapping(1, 600, vec![moved(1)]);
+    trial.apply();
+    trial.passed = 600;
+    trial.shut = [("search".to_owned(), "no".to_owned())].into();
+    assert_eq!(trial.shown(), "; 1 gate");
+}
+
+#[test]
+fn a_new_address_that_does_not_answer_keeps_the_old_one_there() {
+    let mut trial = overlapping(1, 600, vec![moved(1)]);
+    trial.apply();
+    trial.passed = 600;
+    trial.memory.flux[0].answer = Some(false);
+    assert_eq!(trial.shown(), "; 1 overlap");
+    trial.memory.flux[0].answer = Some(true);
+    assert_eq!(trial.shown(), "1; ");
+}
+
+#[test]
+fn another_wish_begins_an_overlap_anew_in_the_same_place() {
+    let mut trial = overlapping(1, 900, vec![moved(1), moved(2)]);
+    trial.apply();
+    trial.passed = 100;
+    trial.plan.changes[0] = address(1, &["2001:db8::1", "2001:db8::2"], &["2001:db8::3"]);
+    add_via(&mut trial.plan, &|_| true);
+    assert_eq!(trial.plan.changes[0].via.as_ref().unwrap().rdata().len(), 3);
+    assert_eq!(trial.shown(), "1; 2 budget");
+    trial.apply();
+    for (passed, shown) in [(999, "; 1 overlap, 2 budget"), (1000, "1; 2 budget")] {
+        trial.passed = passed;
+        assert_eq!(trial.shown(), shown);
+    }
+}
+
+#[test]
+fn what_repairs_does_not_overlap() {
+    let mut trial = overlapping(1, 900, vec![moved(1)]);
+    trial.down = [(Subject::Host(Inv(1)), "search".to_owned())].into();
+    assert_eq!(trial.choose().at_once, [0].into());
+    assert!(trial.choose().flux[0].wanted.is_none());
+    // Back to what it had, while both are there.
+    let mut trial = overlapping(1, 900, vec![moved(1)]);
+    trial.apply();
+    trial.plan.changes[0] = address(1, &["2001:db8::1", "2001:db8::2"], &["2001:db8::1"]);
+    assert_eq!(trial.shown(), "1; ");
+    assert!(trial.choose().flux[0].is_repair);
+}
+
+#[test]
+fn a_first_wave_has_settled_when_its_old_addresses_have_gone() {
+    let mut trial = overlapping(5, 900, vec![moved(1), moved(2)]);
+    trial.terms.canary = Some(1);
+    trial.apply();
+    trial.passed = 900;
+    assert_eq!(trial.shown(), "1; 2 canary");
+    trial.apply();
+    for (passed, shown) in [(1499, "; 2 canary"), (1500, "2; ")] {
+        trial.passed = passed;
+        assert_eq!(trial.shown(), shown);
+    }
+}
+
+#[test]
+fn an_address_of_the_other_family_overlaps_too_and_a_ptr_goes_with_the_old_one() {
+    let name = "h1.search.example.net";
+    let ptr = |address: &str, (before, after): (&[&str], &[&str])| {
+        change(("search", Some(1)), (address, Rtype::PTR), ((600, before), (600, after)), &[])
+    };
+    let other = change(("search", Some(1)), (name, Rtype::A), ((600, &["178.154.0.1"]), (600, &[])), &[]);
+    let changes = vec![
+        other,
+        address(1, &[], &["2a02:6b8::2"]),
+        ptr("178.154.0.1", (&[name], &[])),
+        ptr("2a02:6b8::2", (&[], &[name])),
+    ];
+    let trial = overlapping(1, 900, changes);
+    let via: Vec<bool> = trial.plan.changes.iter().map(|change| change.via.is_some()).collect();
+    assert_eq!(via, [true, false, true, false]);
+    let parts = |step: UnitStep| -> Vec<bool> { trial.plan.changes.iter().map(|own| step.part(own).stays).collect() };
+    assert_eq!(parts(UnitStep::ToVia), [true, false, true, false]);
+    assert_eq!(parts(UnitStep::FromVia), [false, true, false, true]);
 }

@@ -18,6 +18,7 @@ fn wave() -> RolloutChoice {
         canary_of: None,
         before: Vec::new(),
         gave: Vec::new(),
+        wanted: None,
         stage: FluxStage::NotServed,
         answer: None,
     };

@@ -1,6 +1,7 @@
 //! Rollouts under random seeds: hosts whose addresses move, name servers that lag, resolvers that keep what they heard
 //! for its TTL, runs that die at any point, clocks that are set back, gates that do not pass, exports that are wrong and hosts
-//! that move by themselves. After each event it is counted whom a client may not reach.
+//! that move by themselves. After each event it is counted whom a client may not reach; where old and new addresses overlap, also who
+//! hears a wrong address next to a right one, and no client may hear wrong ones alone.
 //!
 //! The old address of a host ends in the moment in which the new one is written. That is the worst case: a client that
 //! still hears the old one, from a cache or from a name server that lags, does not reach the host because of zonewright.
@@ -47,6 +48,7 @@ fn what_keeps_the_budget_is_missed_where_it_is_switched_off() {
         Weakness::SettleFromReadBack,
         Weakness::NoFormerTtls,
         Weakness::NoProbe,
+        Weakness::NoOverlap,
     ];
     for weakness in all {
         let found = (0..400).find_map(|seed| Some((seed, play(seed, weakness).err()?)));

@@ -24,6 +24,8 @@ pub enum Weakness {
     NoFormerTtls,
     /// No project has a probe, although exports are wrong.
     NoProbe,
+    /// It is forgotten that old and new addresses are there together.
+    NoOverlap,
 }
 
 /// The dice.
@@ -88,5 +90,9 @@ impl RunPoints for RolloutStage {
 
     fn knows_former_ttls(&self) -> bool {
         self.weakness != Weakness::NoFormerTtls
+    }
+
+    fn remembers_overlaps(&self) -> bool {
+        self.weakness != Weakness::NoOverlap
     }
 }

@@ -33,6 +33,7 @@ use crate::pipeline::waves::{GroupSettings, NO_BUDGETS, settings_of};
 use crate::plan::{GroupSeen, HostSeen, Plan, Rule, SealedPlan, fixture};
 use crate::reading::ReadingTerms;
 use crate::registry::{Marking, Registry};
+use crate::rollout::via::add_via;
 use crate::state::{ApplyId, ApplyJournal, PublicationRecord, RecordedZone, RolloutRegister, Sqlite};
 use crate::target::{CopyId, PoolName, SerialAnswer, ZoneId};
 
@@ -110,6 +111,7 @@ impl Story {
             canary: (stage.below(2) == 0).then_some(1),
             gate: (stage.below(3) == 0).then(|| "health".to_owned()),
             probe: (stage.below(2) == 0).then(|| "ssh".to_owned()),
+            overlap: (stage.below(2) == 0).then(|| Duration::from_secs([0, 120, 900][stage.below(3)])),
             ..own
         };
         let may_be_wrong = terms.probe.is_some();
@@ -155,7 +157,9 @@ impl Story {
     /// Counts whom clients may not reach.
     fn check(&self) -> Result<(), String> {
         let terms = &self.groups["search"];
-        let unreachable = self.world.unreachable();
+        // Where old and new addresses overlap, even a client that hears a wrong one in addition counts.
+        let has_overlap = terms.overlap.is_some();
+        let unreachable = if has_overlap { self.world.unreachable_in_part() } else { self.world.unreachable() };
         let budget = terms.max_unavailable.of(self.world.hosts.len());
         if unreachable.len() > budget {
             return Err(format!("{unreachable:?} are unreachable, and the budget is {budget}"));
@@ -166,6 +170,9 @@ impl Story {
             let subject = Subject::Host(Inv(**host as u64));
             memory.rows_of(&subject).any(|row| row.is_repair && row.is_in_flux(self.world.now))
         };
+        if has_overlap && let Some(host) = self.world.unreachable().iter().find(|host| !is_repaired(host)) {
+            return Err(format!("no address of h{host} works for some client, although its old and new ones overlap"));
+        }
         let others = unreachable.iter().filter(|host| !is_repaired(host));
         let locations: BTreeSet<&str> = others.map(|host| self.world.hosts[*host].location).collect();
         if terms.one_location_at_a_time && locations.len() > 1 {
@@ -193,7 +200,7 @@ impl Story {
         for own in &mut self.world.hosts {
             own.wrong.clear();
             if own.left.is_some() {
-                own.wish = own.home;
+                own.wish = *own.homes.first().unwrap();
             }
         }
         self.world.move_hosts();
@@ -220,7 +227,7 @@ impl Story {
             let written = self.world.written(host);
             let own = &mut self.world.hosts[host];
             own.wish = wish;
-            if wrong && wish != own.home && wish != written {
+            if wrong && !own.homes.contains(&wish) && !written.contains(&wish) {
                 own.wrong.insert(wish);
                 self.history.push(format!("the export says h{host} is at {wish}, which is wrong"));
             } else {
@@ -234,13 +241,14 @@ impl Story {
         let (host, home) = (self.stage.below(self.world.hosts.len()), self.stage.below(4));
         let written = self.world.written(host);
         let own = &mut self.world.hosts[host];
-        if self.groups["search"].probe.is_some() && own.left.is_none() && own.home == written && home != written {
-            (own.home, own.left) = (home, Some(written));
+        let Some(old) = written.first().copied().filter(|_| own.homes == written && written.len() == 1) else { return };
+        if self.groups["search"].probe.is_some() && own.left.is_none() && home != old {
+            (own.homes, own.left) = ([home].into(), Some(old));
             own.wrong.remove(&home);
             if self.stage.below(3) > 0 {
                 own.wish = home;
             }
-            self.history.push(format!("h{host} moves by itself from {written} to {home}"));
+            self.history.push(format!("h{host} moves by itself from {old} to {home}"));
         }
     }
 
@@ -331,8 +339,9 @@ impl Story {
             self.pretend_served();
         }
         let has_all = ran.is_some() && is_new && self.stage.weakness == Weakness::None;
-        let left = self.world.hosts.iter().enumerate().filter(|(_, own)| own.left.is_some() && own.wish == own.home);
-        let mut waiting = left.filter(|(host, own)| has_all && self.world.written(*host) != own.wish);
+        let left =
+            self.world.hosts.iter().enumerate().filter(|(_, own)| own.left.is_some() && own.homes.contains(&own.wish));
+        let mut waiting = left.filter(|(host, own)| has_all && self.world.written(*host).is_disjoint(&own.homes));
         match waiting.next() {
             Some((host, _)) => Err(format!("h{host} is down, and waits")),
             None => Ok(false),
@@ -358,8 +367,9 @@ impl Story {
             let (name, wanted) = (own.name.to_string(), [after[0].as_str()]);
             let ttl = u64::from(live.ttl().as_secs());
             (before != after || ttl != own.ttl).then(|| {
-                let moves = [Rule::Missing, Rule::WrongAddress].into_iter().filter(|_| before != after);
-                let rules = moves.chain((ttl != own.ttl).then_some(Rule::Ttl));
+                let comes = (!before.contains(&after[0])).then_some(Rule::Missing);
+                let goes = (before != after).then_some(Rule::WrongAddress);
+                let rules = comes.into_iter().chain(goes).chain((ttl != own.ttl).then_some(Rule::Ttl));
                 let number = Some(host as u64);
                 let reasons: Vec<Reason> = rules.map(|rule| fixture::reason(rule, number, &["hosts.csv:1"])).collect();
                 let sides = ((ttl, &texts[..]), (own.ttl, &wanted[..]));
@@ -371,7 +381,7 @@ impl Story {
             (Inv(host as u64), HostSeen { location, name: None, rack: None, switch: None })
         };
         let count = self.world.hosts.len();
-        SealedPlan::new(Plan {
+        let mut plan = Plan {
             created: now,
             expires: now.plus(Duration::from_secs(86_400)),
             hosts: self.world.hosts.iter().enumerate().map(seen).collect(),
@@ -380,7 +390,9 @@ impl Story {
             inputs: BTreeMap::new(),
             zones: Vec::new(),
             ..fixture::empty()
-        })
+        };
+        add_via(&mut plan, &|group| self.groups[group].overlap.is_some());
+        SealedPlan::new(plan)
     }
 
     /// Applies a plan, or resumes an apply, in a run that takes up to two seconds; none where the run died.

@@ -29,8 +29,9 @@ pub struct TrueHost {
     pub wish: usize,
     /// The TTL that its record must have.
     pub ttl: u64,
-    /// The number of the address at which it is. It moves in the moment in which another one is written that is true.
-    pub home: usize,
+    /// The numbers of the addresses at which it is. It moves in the moment in which others are written that are true: it is at
+    /// all of them.
+    pub homes: BTreeSet<usize>,
     /// The numbers of addresses that the export gives it although it will not be there.
     pub wrong: BTreeSet<usize>,
     /// The number of the address that it left by itself, while some client may hear that one.
@@ -70,7 +71,7 @@ impl World {
             location: LOCATIONS[number % locations],
             wish: 0,
             ttl: 300,
-            home: 0,
+            homes: [0].into(),
             wrong: BTreeSet::new(),
             left: None,
         };
@@ -122,11 +123,13 @@ impl World {
         self.resolvers.len()
     }
 
-    /// The number of the address that a host has in DNS.
-    pub fn written(&self, host: usize) -> usize {
+    /// The numbers of the addresses that a host has in DNS; never empty.
+    pub fn written(&self, host: usize) -> BTreeSet<usize> {
         let live = self.live(host).map(|rrset| rrset.rdata_texts(Rtype::AAAA)).unwrap_or_default();
         let number = |address: &String| address.rsplit(':').next().and_then(|number| number.parse().ok());
-        live.first().and_then(number).expect("each host has an address")
+        let written: BTreeSet<usize> = live.iter().filter_map(number).collect();
+        assert!(!written.is_empty(), "each host has an address");
+        written
     }
 
     /// Hosts move to where DNS has them, where that is true.
@@ -134,8 +137,10 @@ impl World {
         for host in 0..self.hosts.len() {
             let written = self.written(host);
             let own = &mut self.hosts[host];
-            if !own.wrong.contains(&written) && own.left != Some(written) {
-                own.home = written;
+            let is_true = |number: &usize| !own.wrong.contains(number) && own.left != Some(*number);
+            let homes: BTreeSet<usize> = written.into_iter().filter(is_true).collect();
+            if !homes.is_empty() {
+                own.homes = homes;
             }
             if own.left.is_some() && !self.is_unreachable(host) {
                 self.hosts[host].left = None;
@@ -145,7 +150,12 @@ impl World {
 
     /// Whether a host is at an address.
     pub fn answers(&self, asked: &str) -> bool {
-        (0..self.hosts.len()).any(|host| address(host, self.hosts[host].home) == asked)
+        (0..self.hosts.len()).any(|host| self.is_at(host, asked))
+    }
+
+    /// Whether a certain host is at an address.
+    fn is_at(&self, host: usize, asked: &str) -> bool {
+        self.hosts[host].homes.iter().any(|home| address(host, *home) == asked)
     }
 
     /// The hosts that some client may not reach because of what was written: a resolver or a name server has no address at
@@ -155,11 +165,23 @@ impl World {
         (0..self.hosts.len()).filter(is_ours).collect()
     }
 
+    /// The hosts of which some client may hear an address at which the host is not, because of what was written.
+    pub fn unreachable_in_part(&self) -> BTreeSet<usize> {
+        let is_wrong = |host: usize, heard: &[String]| heard.iter().any(|address| !self.is_at(host, address));
+        let is_ours = |host: &usize| self.hosts[*host].left.is_none() && self.some_client_hears(*host, is_wrong);
+        (0..self.hosts.len()).filter(is_ours).collect()
+    }
+
     /// Whether some client may not reach a host.
     fn is_unreachable(&self, host: usize) -> bool {
+        let is_wrong = |host: usize, heard: &[String]| !heard.iter().any(|address| self.is_at(host, address));
+        self.some_client_hears(host, is_wrong)
+    }
+
+    /// Whether what some client may hear of a host is so.
+    fn some_client_hears(&self, host: usize, is_so: impl Fn(usize, &[String]) -> bool) -> bool {
         let name = &self.hosts[host].name;
-        let home = address(host, self.hosts[host].home);
-        let is_wrong = |heard: &[String]| !heard.contains(&home);
+        let is_wrong = |heard: &[String]| is_so(host, heard);
         let kept = self.resolvers.iter().filter_map(|resolver| resolver.get(name));
         let mut kept = kept.filter(|(_, until)| self.now < *until);
         let served =

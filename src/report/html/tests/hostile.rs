@@ -97,6 +97,7 @@ fn hostile_change(text: &str) -> Option<Change> {
         subject: fixture::subject(Some(u64::MAX)),
         also: vec![fixture::subject(Some(u64::MAX - 1))],
         registers: None,
+        via: None,
         targets: Vec::new(),
         project: format!("zz{text}"),
         kind: ChangeKind::Create { after },

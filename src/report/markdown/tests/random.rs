@@ -216,6 +216,7 @@ impl Maker<'_> {
             subject,
             also: Vec::new(),
             registers: None,
+            via: None,
             targets: Vec::new(),
             project,
             kind,
