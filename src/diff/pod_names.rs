@@ -171,7 +171,7 @@ pub fn removes(context: &RuleContext<'_>, project: ProjectIndex) -> bool {
     let deletes = |policy: Policy| matches!(policy, Policy::Repair | Policy::Sync);
     context.settings(project).is_some_and(|own| own.automation && deletes(own.policy))
         && context.admin(project).is_some_and(|admin| admin.automation_allowed)
-        && !context.inventory.pods.may_hide(project)
+        && !context.pods.may_hide(project)
         && !context.is_tripped(project)
         && context.selection.includes_project(project)
 }
