@@ -26,16 +26,16 @@ use zonewright::dns::reverse::reverse_zone;
 use zonewright::inventory::value::{HbfProjectId, Inv, Mac, Net64};
 
 /// The clock that the workspace is made for: its reports are from the hours before.
-const NOW: &str = "2026-11-20T02:00:00Z";
+pub const NOW: &str = "2026-11-20T02:00:00Z";
 
 /// The zone of all names.
 const FORWARD_ZONE: &str = "search.example.net.";
 
 /// The datacenters; racks go round them.
-const LOCATIONS: [&str; 5] = ["sas", "vla", "myt", "iva", "man"];
+pub const LOCATIONS: [&str; 5] = ["sas", "vla", "myt", "iva", "man"];
 
 /// Hosts in a rack: one switch, and so one /64 for each VLAN.
-const RACK: u32 = 48;
+pub const RACK: u32 = 48;
 
 /// Of this many racks of a datacenter, one is in its L2 segment: the second, so that small fleets have one too.
 const L2_EVERY: u32 = 10;
@@ -50,7 +50,7 @@ const FASTBONE: u16 = 761;
 const PROJECT: HbfProjectId = HbfProjectId(0x1478);
 
 /// The TTL of the project, in seconds.
-const TTL: u32 = 600;
+pub const TTL: u32 = 600;
 
 /// The TTL of an RRset whose TTL has drifted, in seconds.
 const DRIFTED_TTL: u32 = 3600;
@@ -128,7 +128,7 @@ enum Provider {
 
 /// A share of the hosts, 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Share(f64);
+pub struct Share(f64);
 
 impl FromStr for Share {
     type Err = String;
@@ -166,7 +166,7 @@ fn main() -> ExitCode {
 
 /// Writes all files.
 pub fn write_workspace(args: &Args) -> io::Result<Written> {
-    make_empty(&args.outdir)?;
+    make_empty(&args.outdir, &["projects", "racktables", "agents", "zones"])?;
     let plan = AddressPlan { reverse_zones: args.reverse_zones };
     fs::write(args.outdir.join("zonewright.toml"), config(args, &plan)?)?;
     fs::write(args.outdir.join("projects/search.yaml"), project())?;
@@ -187,13 +187,13 @@ pub fn write_workspace(args: &Args) -> io::Result<Written> {
     live.finish(args.hosts)
 }
 
-/// Makes the folders of a workspace; refuses a folder that holds anything, for old files would mix with the new.
-fn make_empty(outdir: &Path) -> io::Result<()> {
+/// Makes a workspace with these folders; refuses one that holds anything, for old files would mix with the new.
+pub fn make_empty(outdir: &Path, folders: &[&str]) -> io::Result<()> {
     fs::create_dir_all(outdir)?;
     if fs::read_dir(outdir)?.next().is_some() {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "the folder is not empty; remove it or name another"));
     }
-    ["projects", "racktables", "agents", "zones"].iter().try_for_each(|folder| fs::create_dir(outdir.join(folder)))
+    folders.iter().try_for_each(|folder| fs::create_dir(outdir.join(folder)))
 }
 
 /// The text of zonewright.toml.
@@ -314,14 +314,14 @@ fn write_networks(args: &Args, plan: &AddressPlan) -> io::Result<()> {
 }
 
 /// Which network is where: a /48 of 2a02:6b8::/40 for each reverse zone, a /64 for each rack and interface.
-struct AddressPlan {
+pub struct AddressPlan {
     /// How many reverse zones there are, 1 to 256.
-    reverse_zones: u32,
+    pub reverse_zones: u32,
 }
 
 /// A /64 and the reverse zone that contains it.
 #[derive(Clone, Copy)]
-struct Subnet {
+pub struct Subnet {
     /// The number of the reverse zone.
     zone: u32,
     /// The network.
@@ -330,16 +330,16 @@ struct Subnet {
 
 /// An address and the reverse zone that contains it.
 #[derive(Clone, Copy)]
-struct Address {
+pub struct Address {
     /// The number of the reverse zone.
-    zone: u32,
+    pub zone: u32,
     /// The address.
-    address: Ipv6Addr,
+    pub address: Ipv6Addr,
 }
 
 impl Subnet {
     /// An address in this network.
-    fn address(self, interface_id: u64) -> Address {
+    pub fn address(self, interface_id: u64) -> Address {
         Address { zone: self.zone, address: self.network.address(interface_id) }
     }
 }
@@ -351,7 +351,7 @@ impl Address {
     }
 
     /// The reverse name relative to the apex of a /48's zone: its last 20 nibbles, the lowest first.
-    fn relative_reverse_name(self) -> [u8; 39] {
+    pub fn relative_reverse_name(self) -> [u8; 39] {
         let value = u128::from(self.address);
         std::array::from_fn(|at| match at % 2 {
             0 => b"0123456789abcdef"[(value >> (2 * at)) as usize & 0xf],
@@ -362,7 +362,7 @@ impl Address {
 
 /// One of a host's two interfaces.
 #[derive(Clone, Copy)]
-enum Interface {
+pub enum Interface {
     /// The main one.
     Backbone,
     /// The second one.
@@ -371,12 +371,12 @@ enum Interface {
 
 impl AddressPlan {
     /// The network of a reverse zone.
-    fn zone_network(&self, zone: u32) -> Ipv6Net {
+    pub fn zone_network(&self, zone: u32) -> Ipv6Net {
         Ipv6Net::new_assert(Ipv6Addr::from((0x2a02_06b8_u128 << 32 | u128::from(zone) << 16) << 64), 48)
     }
 
     /// The apex of a reverse zone.
-    fn zone_name(&self, zone: u32) -> ZoneName {
+    pub fn zone_name(&self, zone: u32) -> ZoneName {
         reverse_zone(IpNet::V6(self.zone_network(zone))).expect("48 is a multiple of 4")
     }
 
@@ -389,7 +389,7 @@ impl AddressPlan {
     }
 
     /// The network of an interface in a rack of an L3 segment; racks go round the zones.
-    fn rack(&self, rack: Rack, interface: Interface) -> Subnet {
+    pub fn rack(&self, rack: Rack, interface: Interface) -> Subnet {
         // 1 500 000 hosts are 31 250 racks: even in one zone their numbers end below those of the L2 segments.
         self.subnet(rack.0 % self.reverse_zones, rack.0 / self.reverse_zones * 2 + interface as u32)
     }
@@ -409,11 +409,11 @@ impl AddressPlan {
 
 /// A rack, by number; displays as the name of its switch.
 #[derive(Clone, Copy)]
-struct Rack(u32);
+pub struct Rack(pub u32);
 
 impl Rack {
     /// Its datacenter's place in [`LOCATIONS`].
-    fn location(self) -> usize {
+    pub fn location(self) -> usize {
         self.0 as usize % LOCATIONS.len()
     }
 
@@ -687,7 +687,7 @@ impl LiveFiles {
 }
 
 /// Creates a master file with its head: SOA and NS.
-fn create_zone(folder: &Path, apex: &str) -> io::Result<BufWriter<File>> {
+pub fn create_zone(folder: &Path, apex: &str) -> io::Result<BufWriter<File>> {
     let mut zone = BufWriter::new(File::create(folder.join(format!("{apex}zone")))?);
     writeln!(zone, "$ORIGIN {apex}\n$TTL {TTL}")?;
     writeln!(zone, "@ SOA ns1.example.net. hostmaster.example.net. 2026112001 3600 900 2419200 600")?;
@@ -720,7 +720,7 @@ impl fmt::Display for Written {
 /// Picks an exact number of hosts out of all, each set of that size as likely as any other, in one pass.
 ///
 /// Source: Knuth, The Art of Computer Programming, volume 2, section 3.4.2, algorithm S.
-struct Picker {
+pub struct Picker {
     /// How many are still to be picked.
     wanted: u32,
     /// How many are still to come.
@@ -729,12 +729,12 @@ struct Picker {
 
 impl Picker {
     /// Picks a share of the hosts.
-    fn new(share: Share, hosts: u32) -> Picker {
+    pub fn new(share: Share, hosts: u32) -> Picker {
         Picker { wanted: share.of(hosts), left: hosts }
     }
 
     /// Whether the next host is picked.
-    fn picks(&mut self, random: &mut Random) -> bool {
+    pub fn picks(&mut self, random: &mut Random) -> bool {
         let is_picked = random.below(self.left) < self.wanted;
         self.wanted -= u32::from(is_picked);
         self.left -= 1;
@@ -745,7 +745,7 @@ impl Picker {
 /// Random numbers: SplitMix64.
 ///
 /// Source: Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
     /// The next number.

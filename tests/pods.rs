@@ -540,3 +540,32 @@ fn a_replaced_pod_goes_once_no_cache_has_the_srv_that_listed_it() {
     let placed = shop.placed("new", "2");
     assert_eq!(shop.records(), ["new AAAA ::2".to_owned(), format!("{placed} AAAA ::2")]);
 }
+
+#[test]
+fn a_pod_in_order_is_blocked_by_what_contradicts_it() {
+    let shop = Shop::with("endpoints: [{name: http, protocol: tcp, port: 8080}]");
+    let settings =
+        "[[sources.records]]\nname = \"static\"\nformat = \"octodns\"\npath = \"records/*.yaml\"\nproject = \"shop\"\n";
+    shop.write("zonewright.toml", &format!("{}\n{settings}", shop.read("zonewright.toml")));
+    fs::create_dir(shop.path().join("records")).expect("a folder");
+    shop.write("records/shop.example.net.yaml", "{}\n");
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "sas3", &["3"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let of_pods = |entries: &str, reverse: &str| {
+        shop.write("records/shop.example.net.yaml", entries);
+        shop.write("records/5.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.yaml", reverse);
+        let blocked = shop.run("03:00:00", &["plan"]).blocked();
+        blocked.into_iter().filter(|line| !line.starts_with("record:")).collect::<Vec<_>>()
+    };
+    assert_eq!(of_pods("{}\n", "{}\n"), Vec::<String>::new());
+    let alias = "a.web: {type: CNAME, value: other.example.org.}\n";
+    let pointer = format!("2{}: {{type: PTR, value: other.example.org.}}\n", ".0".repeat(19));
+    assert_eq!(of_pods(alias, &pointer), ["pod:shop-web/a claim-conflict", "pod:shop-web/b claim-conflict"]);
+    // The same address at the same name contradicts nothing; a TXT is welcome.
+    let same = "c.web: [{type: AAAA, ttl: 60, value: '2001:db8:5::3'}, {type: TXT, value: hello}]\n";
+    assert_eq!(of_pods(same, "{}\n"), Vec::<String>::new());
+    // What is at and below a delegation belongs to no other subject.
+    let all = ["pod:shop-web/a", "pod:shop-web/b", "pod:shop-web/c", "endpoints:shop-web/http"];
+    let all = all.map(|subject| format!("{subject} claim-conflict"));
+    assert_eq!(of_pods("web: {type: NS, value: ns1.example.org.}\n", "{}\n"), all);
+}

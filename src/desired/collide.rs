@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv6Addr};
 
+use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::host::{DesiredHost, InterfaceKind};
@@ -69,6 +70,12 @@ impl UsedValues {
     /// The IPv6 addresses, each with the place of a host.
     pub fn addresses(&self) -> impl Iterator<Item = (Ipv6Addr, usize)> {
         self.0.iter().flat_map(|part| &part.addresses).map(|(address, place)| (*address, *place as usize))
+    }
+
+    /// The same, by several threads.
+    pub fn all_addresses(&self) -> impl ParallelIterator<Item = (Ipv6Addr, usize)> {
+        let all = self.0.par_iter().flat_map(|part| &part.addresses);
+        all.map(|(address, place)| (*address, *place as usize))
     }
 
     /// Takes what other hosts use.

@@ -19,6 +19,8 @@ pub mod records;
 
 pub mod pods;
 
+pub mod pod_subjects;
+
 pub mod endpoints;
 
 pub mod rivals;

@@ -1,78 +1,85 @@
 //! What pods and their sets claim: the names of each pod, what points back to them, and the SRV that list them.
 //!
-//! Comes in: rows and the files of sets. Goes out: subjects, sorted, each with its claims and with what is wrong with its
-//! row. Pure.
+//! Comes in: the row of a pod, or the rows and the file of a set. Goes out: a subject with its claims, and with what is wrong
+//! with its row. Pure.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use rayon::prelude::*;
+use smallvec::SmallVec;
 
 use super::claims::wanted_ttl;
 use super::records::{ClaimSource, StatedClaim, StatedFault, StatedSubject};
 use crate::claim::{EndpointSetName, IfForeign, RrsetClaim, Rule, Subject, TtlHold, Want, WantedTtl, WantedValue};
 use crate::diag::Origin;
 use crate::dns::reverse::reverse_name;
-use crate::dns::{Name, NameRef, Rdata, Rtype, address_type};
+use crate::dns::{Name, NameRef, Rdata, Rtype, Ttl, address_type};
 use crate::inventory::Inventory;
 use crate::inventory::model::ProjectIndex;
 use crate::inventory::pod_template::{PodField, PodFields, PodNameError};
-use crate::inventory::pods::{EndpointSpec, Pod, PodSet, PodSetFile, PodSetIndex, PodSetTerms, PodState};
+use crate::inventory::pods::{EndpointSpec, Pod, PodSet, PodSetFile, PodSetIndex, PodSetTerms, PodState, ProjectPods};
 use crate::live::Live;
 
-/// The subjects of all pods and endpoints, sorted; `live` says in which zone a name is, and which SRV there are.
-pub fn subjects(inventory: &Inventory, live: &Live) -> Vec<StatedSubject> {
-    let ids: Vec<Arc<str>> = inventory.pods.sets.iter().map(|set| Arc::from(&*set.id)).collect();
-    let of_pod = |pod: &Pod| {
-        let set = inventory.pods.set_of(pod);
-        let project = set.project()?;
-        Some(PodCase { inventory, live, pod, set, project, id: &ids[pod.set.0 as usize] }.subject())
-    };
-    let mut subjects: Vec<StatedSubject> = inventory.pods.rows.par_iter().filter_map(of_pod).collect();
-    // Rows are sorted by the ids of sets alone, subjects by the whole text.
-    subjects.par_sort_by(|one, other| one.subject.cmp(&other.subject));
-    let sets = inventory.pods.sets.iter().enumerate();
-    let good = sets.filter_map(|(place, set)| Some((PodSetIndex(place as u32), set.terms()?)));
-    let labels = &SrvLabels::of(inventory, live);
-    let of_set = |(set, terms): (PodSetIndex, _)| of_set(inventory, live, (set, terms), (&ids[set.0 as usize], labels));
-    let mut endpoints: Vec<StatedSubject> = good.flat_map(of_set).collect();
-    endpoints.sort_by(|one, other| one.subject.cmp(&other.subject));
-    subjects.append(&mut endpoints);
-    subjects
+/// A pod, with what its claims depend on.
+#[derive(Debug, Clone, Copy)]
+pub struct PodCase<'a> {
+    /// The inventory.
+    pub inventory: &'a Inventory,
+    /// In which zone a name is.
+    pub live: &'a Live,
+    /// The pod.
+    pub pod: &'a Pod,
+    /// Its set.
+    pub set: &'a PodSet,
+    /// Its project.
+    pub project: ProjectIndex,
+    /// The id of the set.
+    pub id: &'a Arc<str>,
 }
 
-/// A pod, with what its claims depend on.
-struct PodCase<'a> {
-    /// The inventory.
-    inventory: &'a Inventory,
-    /// In which zone a name is.
-    live: &'a Live,
-    /// The pod.
-    pod: &'a Pod,
-    /// Its set.
-    set: &'a PodSet,
-    /// Its project.
-    project: ProjectIndex,
-    /// The id of the set.
-    id: &'a Arc<str>,
+/// The names of a pod that has its addresses there, all different.
+#[derive(Debug)]
+pub struct PodNamesMade {
+    /// The name of its placement, which has its addresses.
+    pub transient: Name,
+    /// The reverse name of each address, in their order, which points to the name of the placement.
+    pub reverse: SmallVec<[Name; 1]>,
+    /// The name that stays with it.
+    pub constant: Name,
+    /// Whether the name that stays with it has its addresses, too, and nothing of the other family.
+    pub is_active: bool,
+}
+
+impl PodNamesMade {
+    /// The names at which it has something, in the order of the claims.
+    pub fn claimed(&self) -> impl Iterator<Item = &Name> {
+        let constant = Some(&self.constant).filter(|_| self.is_active);
+        std::iter::once(&self.transient).chain(&self.reverse).chain(constant)
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Name> {
+        std::iter::once(&self.transient).chain(&self.reverse).chain(std::iter::once(&self.constant))
+    }
+
+    /// Whether no two of them are one.
+    fn are_different(&self) -> bool {
+        let is_reverse = |name: &Name| self.reverse.contains(name);
+        self.transient != self.constant && !is_reverse(&self.transient) && !is_reverse(&self.constant)
+    }
 }
 
 impl PodCase<'_> {
+    /// The subject of the pod without what it claims, and without what is wrong with it.
+    pub fn bare(&self) -> StatedSubject {
+        bare(Subject::pod(Arc::clone(self.id), &*self.pod.id), self.pod.set, self.project, self.pod.origin)
+    }
+
     /// The subject of the pod.
-    fn subject(&self) -> StatedSubject {
-        let PodCase { pod, project, .. } = *self;
-        let mut subject = StatedSubject {
-            subject: Subject::pod(Arc::clone(self.id), &*pod.id),
-            source: ClaimSource::Pods(pod.set),
-            project,
-            origin: pod.origin,
-            faults: Vec::new(),
-            unused: Vec::new(),
-            claims: Vec::new(),
-            lost: Vec::new(),
-            kept: Vec::new(),
-        };
+    pub fn subject(&self) -> StatedSubject {
+        let pod = self.pod;
+        let mut subject = self.bare();
         let fault = |origin, message: String| StatedFault { origin, message, is_unsupported: false };
         if let Some(message) = &pod.fault {
             subject.faults.push(fault(pod.origin, message.to_string()));
@@ -112,6 +119,23 @@ impl PodCase<'_> {
             }
         }
         subject
+    }
+
+    /// The names of a pod that has its addresses there; none where it has none, or where something is wrong with it.
+    pub fn names_with_addresses(&self) -> Option<PodNamesMade> {
+        let pod = self.pod;
+        if pod.fault.is_some() || !pod.state.is_placed() {
+            return None;
+        }
+        let (constant, transient) = self.names(self.set.terms()?).ok()?;
+        let reverse: SmallVec<[Name; 1]> = pod.addresses.iter().map(|address| reverse_name(*address)).collect();
+        let made = PodNamesMade { transient: transient?, reverse, constant, is_active: pod.state == PodState::Active };
+        made.are_different().then_some(made)
+    }
+
+    /// The TTL of what it has at a name; none outside of all zones.
+    pub fn ttl_at(&self, name: NameRef<'_>) -> Option<Ttl> {
+        ttl_of_set(self.inventory, self.live, self.set.terms()?, name).map(|wanted| wanted.ttl)
     }
 
     /// The constant name, and the transient one where the pod has a placement.
@@ -184,39 +208,30 @@ fn ttl_of_set(inventory: &Inventory, live: &Live, terms: &PodSetTerms, owner: Na
     of_file.or_else(|| wanted_ttl(inventory, live, terms.project, owner))
 }
 
-/// The subjects of the endpoints of a set, as if each pod were listed by the name of its placement.
-fn of_set(
-    inventory: &Inventory,
-    live: &Live,
-    (set, terms): (PodSetIndex, &PodSetTerms),
-    (id, labels): (&Arc<str>, &SrvLabels),
-) -> Vec<StatedSubject> {
-    let mut named: BTreeMap<String, Vec<&EndpointSpec>> = BTreeMap::new();
-    for endpoint in &terms.endpoints {
-        named.entry(endpoint.name.to_string()).or_default().push(endpoint);
+/// A subject of a set without what it claims, and without what is wrong with it; `origin` is its row or line.
+fn bare(subject: Subject, set: PodSetIndex, project: ProjectIndex, origin: Origin) -> StatedSubject {
+    StatedSubject {
+        subject,
+        source: ClaimSource::Pods(set),
+        project,
+        origin,
+        faults: Vec::new(),
+        unused: Vec::new(),
+        claims: Vec::new(),
+        lost: Vec::new(),
+        kept: Vec::new(),
     }
-    let subject = |(name, endpoints): (String, Vec<&EndpointSpec>)| {
-        let case = EndpointCase { inventory, live, set, terms, labels };
-        let claims = case.claims(&endpoints, &ByNewNames { inventory, terms });
-        StatedSubject {
-            subject: Subject::Endpoints(Box::new(EndpointSetName { set: Arc::clone(id), name: name.as_str().into() })),
-            source: ClaimSource::Pods(set),
-            project: terms.project,
-            origin: endpoints[0].origin,
-            faults: Vec::new(),
-            unused: Vec::new(),
-            claims,
-            lost: Vec::new(),
-            kept: Vec::new(),
-        }
-    };
-    named.into_iter().map(subject).collect()
+}
+
+/// The names of the endpoints of a set, each once, sorted as text.
+pub fn endpoint_names(terms: &PodSetTerms) -> BTreeSet<String> {
+    terms.endpoints.iter().map(|endpoint| endpoint.name.to_string()).collect()
 }
 
 /// By which names pods are listed.
 pub trait ListedNames {
-    /// The names of a pod that is to be listed; none where it cannot be yet.
-    fn of(&self, pod: &Pod) -> Vec<Name>;
+    /// The names of the pod of a row that is to be listed; none where it cannot be yet.
+    fn of(&self, place: usize) -> Vec<Name>;
 
     /// The names of the pod that one replaces, as long as the new one is not listed.
     fn of_replaced(&self, pod: &Pod) -> Vec<Name>;
@@ -231,7 +246,8 @@ struct ByNewNames<'a> {
 }
 
 impl ListedNames for ByNewNames<'_> {
-    fn of(&self, pod: &Pod) -> Vec<Name> {
+    fn of(&self, place: usize) -> Vec<Name> {
+        let pod = &self.inventory.pods.rows[place];
         let name = pod.transient_name(self.terms, &self.inventory.symbols).and_then(Result::ok);
         name.into_iter().collect()
     }
@@ -252,34 +268,73 @@ pub struct EndpointCase<'a> {
     pub set: PodSetIndex,
     /// What its owner says.
     pub terms: &'a PodSetTerms,
-    /// The labels of the SRV that are live.
-    pub labels: &'a SrvLabels,
+    /// What is known of all sets.
+    pub sights: &'a EndpointSights,
 }
 
 impl EndpointCase<'_> {
+    /// The subject of the endpoints of one name, as if each pod were listed by the name of its placement.
+    pub fn subject(&self, subject: &EndpointSetName) -> StatedSubject {
+        let listed = ByNewNames { inventory: self.inventory, terms: self.terms };
+        self.subject_with(subject, self.claims(&subject.name, &listed))
+    }
+
+    /// The same, with the names and types of its claims, and without values.
+    pub fn outline(&self, subject: &EndpointSetName) -> StatedSubject {
+        self.subject_with(subject, self.named(&subject.name).flat_map(|endpoint| self.outlines(endpoint)).collect())
+    }
+
+    /// The subject of the endpoints of one name, with claims.
+    fn subject_with(&self, subject: &EndpointSetName, claims: Vec<StatedClaim>) -> StatedSubject {
+        let first = self.named(&subject.name).next().map_or(self.terms.origin, |first| first.origin);
+        let subject = Subject::Endpoints(Box::new(subject.clone()));
+        StatedSubject { claims, ..bare(subject, self.set, self.terms.project, first) }
+    }
+
+    /// The claims of one endpoint, as if each pod were listed by the name of its placement, without values.
+    fn outlines(&self, endpoint: &EndpointSpec) -> Vec<StatedClaim> {
+        let symbols = &self.inventory.symbols;
+        let mut labels: BTreeSet<String> = self.live_labels(endpoint).map(str::to_owned).collect();
+        labels.extend(endpoint.name.label(&PodFields::default()));
+        if endpoint.name.has(PodField::Location) {
+            let pods = &self.inventory.pods;
+            let has_name = |pod: &&Pod| pod.transient_name(self.terms, symbols).is_some_and(|name| name.is_ok());
+            let listed = pods.rows[pods.places_of(self.set)].iter().filter(|pod| endpoint.lists(pod)).filter(has_name);
+            labels.extend(listed.filter_map(|pod| endpoint.label_at(pod, symbols).ok()));
+        }
+        labels.iter().filter_map(|label| self.claim(endpoint, label, Vec::new())).collect()
+    }
+
     /// The claims of the endpoints of one name; `listed` says by which names a pod is listed.
     ///
     /// Where the name has the location in it, each location that has a pod has an RRset, and an RRset that is live for
     /// another location goes.
-    pub fn claims(&self, endpoints: &[&EndpointSpec], listed: &dyn ListedNames) -> Vec<StatedClaim> {
-        endpoints.iter().flat_map(|endpoint| self.of_endpoint(endpoint, listed)).collect()
+    pub fn claims(&self, name: &str, listed: &dyn ListedNames) -> Vec<StatedClaim> {
+        self.named(name).flat_map(|endpoint| self.of_endpoint(endpoint, listed)).collect()
+    }
+
+    /// The endpoints of one name.
+    fn named(&self, name: &str) -> impl Iterator<Item = &EndpointSpec> {
+        self.terms.endpoints.iter().filter(move |endpoint| endpoint.name.as_text() == name)
     }
 
     /// The claims of one endpoint.
     fn of_endpoint(&self, endpoint: &EndpointSpec, listed: &dyn ListedNames) -> Vec<StatedClaim> {
         let pods = &self.inventory.pods;
-        let rows = &pods.rows[pods.places_of(self.set)];
+        let places = pods.places_of(self.set);
         let mut rrsets: BTreeMap<String, BTreeMap<Rdata, WantedValue>> = BTreeMap::new();
         // Without the location there is one name, which loses its RRset where no pod is left.
-        if let Ok(label) = endpoint.name.label(&PodFields::default()) {
-            rrsets.entry(label).or_default();
+        let only = endpoint.name.label(&PodFields::default());
+        if let Ok(label) = &only {
+            rrsets.entry(label.clone()).or_default();
         }
         for label in self.live_labels(endpoint) {
             rrsets.entry(label.to_owned()).or_default();
         }
-        for pod in rows {
-            let label = endpoint.label_at(pod, &self.inventory.symbols);
-            let names = if endpoint.lists(pod) && label.is_ok() { listed.of(pod) } else { Vec::new() };
+        for place in places {
+            let pod = &pods.rows[place];
+            let label = if only.is_ok() { only.clone() } else { endpoint.label_at(pod, &self.inventory.symbols) };
+            let names = if endpoint.lists(pod) && label.is_ok() { listed.of(place) } else { Vec::new() };
             if names.is_empty() {
                 // What is wrong with a pod, or not known of it, takes it from no client.
                 if pod.fault.is_some() || (endpoint.lists(pod) && label.is_err()) {
@@ -303,23 +358,25 @@ impl EndpointCase<'_> {
                 values.insert(rdata.clone(), WantedValue { rdata, evidence });
             }
         }
-        if pods.may_hide(self.terms.project) {
+        if self.sights.of_projects.may_hide(self.terms.project) {
             self.keep_listed(endpoint, endpoint.origin, &mut rrsets, &|server| self.may_be_unknown(server));
         }
         let claim = |(label, values): (String, BTreeMap<Rdata, WantedValue>)| {
-            let owner = self.owner(&label, endpoint)?;
-            let is_any = !values.is_empty();
-            let want = if is_any {
-                Want::Exactly { values: values.into_values().collect(), adds: Rule::Stated }
-            } else {
-                Want::Absent(vec![endpoint.origin])
-            };
-            let ttl = is_any.then(|| ttl_of_set(self.inventory, self.live, self.terms, owner.as_name())).flatten();
-            let if_foreign = if is_any { IfForeign::Block } else { IfForeign::Keep };
-            let claim = RrsetClaim { owner, rtype: Rtype::SRV, want, ttl, removes: Rule::NotStated, if_foreign };
-            Some(StatedClaim { claim, origin: endpoint.origin })
+            self.claim(endpoint, &label, values.into_values().collect())
         };
         rrsets.into_iter().filter_map(claim).collect()
+    }
+
+    /// The claim of an endpoint of values, or of none; none where its name would be too long.
+    fn claim(&self, endpoint: &EndpointSpec, label: &str, values: Vec<WantedValue>) -> Option<StatedClaim> {
+        let owner = self.owner(label, endpoint)?;
+        let is_any = !values.is_empty();
+        let want =
+            if is_any { Want::Exactly { values, adds: Rule::Stated } } else { Want::Absent(vec![endpoint.origin]) };
+        let ttl = is_any.then(|| ttl_of_set(self.inventory, self.live, self.terms, owner.as_name())).flatten();
+        let if_foreign = if is_any { IfForeign::Block } else { IfForeign::Keep };
+        let claim = RrsetClaim { owner, rtype: Rtype::SRV, want, ttl, removes: Rule::NotStated, if_foreign };
+        Some(StatedClaim { claim, origin: endpoint.origin })
     }
 
     /// Leaves in each live SRV of an endpoint the servers that are to stay; with the row or line that says so.
@@ -357,20 +414,25 @@ impl EndpointCase<'_> {
     /// The labels, without the underscore, of live SRV that the name of an endpoint gives for some location.
     fn live_labels(&self, endpoint: &EndpointSpec) -> impl Iterator<Item = &str> {
         let sibling = if endpoint.name.has(PodField::Location) { self.owner("x", endpoint) } else { None };
-        let labels = sibling.and_then(|sibling| self.labels.0.get(sibling.as_name().parent()?.as_wire()));
+        let labels = sibling.and_then(|sibling| self.sights.labels.get(sibling.as_name().parent()?.as_wire()));
         let labels = labels.into_iter().flatten().map(String::as_str);
         labels.filter(|label| endpoint.name.may_give(label.as_bytes()))
     }
 }
 
-/// The labels, without the underscore, of live SRV, by the name above: found once, where the endpoints of any set have the
-/// location in their names.
-#[derive(Debug, Default)]
-pub struct SrvLabels(HashMap<Name, Vec<String>>);
+/// What the claims of endpoints depend on as well as on their sets: found once for all.
+#[derive(Debug)]
+pub struct EndpointSights {
+    /// The labels, without the underscore, of live SRV, by the name above; where the endpoints of any set have the location
+    /// in their names.
+    labels: HashMap<Name, Vec<String>>,
+    /// Which projects may have pods that are not known.
+    of_projects: ProjectPods,
+}
 
-impl SrvLabels {
+impl EndpointSights {
     /// Finds them.
-    pub fn of(inventory: &Inventory, live: &Live) -> SrvLabels {
+    pub fn of(inventory: &Inventory, live: &Live) -> EndpointSights {
         let mut labels: HashMap<Name, Vec<String>> = HashMap::new();
         let terms = inventory.pods.sets.iter().filter_map(PodSet::terms);
         if terms.flat_map(|terms| &terms.endpoints).any(|endpoint| endpoint.name.has(PodField::Location)) {
@@ -384,7 +446,7 @@ impl SrvLabels {
                 }
             }
         }
-        SrvLabels(labels)
+        EndpointSights { labels, of_projects: inventory.pods.by_project() }
     }
 }
 

@@ -249,7 +249,7 @@ impl Adoption<'_, '_> {
     fn claimant(&self, name: NameRef<'_>, rtype: Rtype) -> Option<Result<Heir, KeptOwner>> {
         let context = self.context;
         if let Some((place, origin)) = context.stated.claimant(name, rtype) {
-            let StatedSubject { subject, project, .. } = &context.stated.subjects[place];
+            let StatedSubject { subject, project, .. } = context.stated.subject(place);
             let heir = Heir { subject: subject.clone(), project: *project, evidence: Some(origin) };
             let is_selected = context.selection.includes_subject(subject, *project);
             return Some(self.inherits(heir, is_selected, &self.standings.stated[place]));

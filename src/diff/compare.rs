@@ -3,6 +3,8 @@
 //! Comes in: claims of one subject. Goes out: what is done for them, what was found and left, and what blocks the
 //! subject.
 
+use smallvec::SmallVec;
+
 use super::act::{RrsetDeed, RuleAct, RuleActor};
 use super::block::SubjectBlock;
 use super::choice::kept_or_added;
@@ -85,6 +87,13 @@ struct ActCause<'e> {
     by_right: bool,
     /// The lines.
     evidence: &'e [Origin],
+}
+
+/// The octets of values in their order, to be searched: an RRset may have many.
+fn in_order<'o>(values: impl Iterator<Item = &'o [u8]>) -> SmallVec<[&'o [u8]; 4]> {
+    let mut values: SmallVec<[&[u8]; 4]> = values.collect();
+    values.sort_unstable();
+    values
 }
 
 impl<'a, 'c> Claimant<'a, 'c> {
@@ -174,11 +183,13 @@ impl<'a, 'c> Claimant<'a, 'c> {
         if self.policy != Policy::CreateOnly {
             let evidence = values.first().map_or(&[][..], |first| &first.evidence);
             let cause = ActCause { rule: claim.removes, by_right: self.by_right, evidence };
-            let is_wanted = |rdata: &RdataRef<'_>| values.iter().any(|value| rdata.octets == value.rdata.as_octets());
+            let wanted = in_order(values.iter().map(|value| value.rdata.as_octets()));
+            let is_wanted = |rdata: &RdataRef<'_>| wanted.binary_search(&rdata.octets).is_ok();
             site.records().filter(|rdata| !is_wanted(rdata)).for_each(|rdata| self.remove(site, rdata, cause));
             self.block_incomplete(site, values);
         }
-        for value in values {
+        let live = in_order(site.records().map(|rdata| rdata.octets));
+        for value in values.iter().filter(|value| live.binary_search(&value.rdata.as_octets()).is_err()) {
             self.ensure(site, value, adds);
         }
         self.set_ttl(site, claim.ttl);
@@ -190,8 +201,8 @@ impl<'a, 'c> Claimant<'a, 'c> {
         let Some(found) = site.found.filter(|_| site.if_foreign == IfForeign::Block && values.len() > 1) else {
             return;
         };
-        let has = |value: &&WantedValue| site.records().any(|own| own.octets == value.rdata.as_octets());
-        let missing = values.iter().find(|value| !has(value));
+        let live = in_order(site.records().map(|rdata| rdata.octets));
+        let missing = values.iter().find(|value| live.binary_search(&value.rdata.as_octets()).is_err());
         if let Some(missing) = missing.filter(|_| !own::is_writable(self.context, found)) {
             self.block(words::lacks_value(self.context, (site.zone, site.owner), missing.rdata.as_rdata(site.rtype)));
         }

@@ -14,7 +14,7 @@ use crate::diag::Origin;
 use crate::dns::{Name, NameRef};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Permission, ProjectAdmin, ProjectIndex, ProjectSettings, ZoneSpec};
-use crate::inventory::pods::PodSet;
+use crate::inventory::pods::ProjectPods;
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Live, PoolCopies, ZoneIndex};
 use crate::names::{ForeseenNames, NameIndex};
@@ -34,6 +34,10 @@ pub struct RuleContext<'a> {
     pub desired: &'a DesiredHosts<'a>,
     /// Whether live DNS already holds all that a host needs, in the same order.
     pub settled: &'a [bool],
+    /// Whether live DNS already holds just what a pod has, in the order of the subjects of pods.
+    pub settled_pods: &'a [bool],
+    /// Which projects have sets of pods.
+    pub pods: &'a ProjectPods,
     /// What hosts use, by the reference copies.
     pub used: &'a UsedValues,
     /// Which hosts share a name, MAC or address.
@@ -57,7 +61,7 @@ pub struct RuleContext<'a> {
     /// The names that SRV of pods listed until lately: caches may still hold them.
     pub listed: &'a BTreeSet<Name>,
     /// What files of records claim.
-    pub stated: &'a StatedClaims,
+    pub stated: &'a StatedClaims<'a>,
     /// What claims which RRset, as applies noted it.
     pub statements: &'a KeptStatements,
     /// What blocks subjects because of other copies than the reference.
@@ -98,6 +102,11 @@ impl<'a> RuleGround<'a> {
     /// The settings of a zone.
     pub fn zone_spec(self, zone: ZoneIndex) -> &'a ZoneSpec {
         &self.inventory.config.zones[zone.0 as usize]
+    }
+
+    /// The pool of a zone.
+    pub fn pool_of(self, zone: ZoneIndex) -> &'a PoolName {
+        &self.inventory.config.pools[self.zone_spec(zone).pool].name
     }
 }
 
@@ -185,7 +194,7 @@ impl<'a> RuleContext<'a> {
 
     /// The pool of a zone.
     pub fn pool_of(&self, zone: ZoneIndex) -> &'a PoolName {
-        &self.inventory.config.pools[self.zone_spec(zone).pool].name
+        self.ground().pool_of(zone)
     }
 
     /// The values that are known before the first host is examined.
@@ -228,15 +237,14 @@ impl<'a> RuleContext<'a> {
     /// unknown.
     pub fn files_rest(&self, project: ProjectIndex) -> bool {
         let mut sources = self.inventory.stated.sources.iter().filter(|source| source.project == project);
-        sources.any(|source| source.has_bad || source.trust.doubt().is_some()) || self.inventory.pods.may_hide(project)
+        sources.any(|source| source.has_bad || source.trust.doubt().is_some()) || self.pods.may_hide(project)
     }
 
     /// The same for a name: files of any project in whose domains it is may state it.
     pub fn files_rest_at(&self, project: ProjectIndex, name: NameRef<'_>) -> bool {
         let is_over = |other: ProjectIndex| self.admin(other).is_some_and(|admin| admin.contains(name));
         let sources = self.inventory.stated.sources.iter().map(|source| source.project);
-        let sets = self.inventory.pods.sets.iter().filter_map(PodSet::project);
-        let mut projects = sources.chain(sets).filter(|other| *other == project || is_over(*other));
+        let mut projects = sources.chain(self.pods.with_sets()).filter(|other| *other == project || is_over(*other));
         projects.any(|other| self.files_rest(other))
     }
 

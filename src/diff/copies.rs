@@ -11,8 +11,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use rayon::prelude::*;
 
 use super::block::SubjectBlock;
-use super::context::{CopyBlocks, RuleContext, TargetView};
+use super::context::{CopyBlocks, RuleContext, RuleGround, TargetView};
 use super::judge::{FleetDecisions, judge_all};
+use super::pod_survey::{self, SurveyGround};
 use super::subject_standing::{SubjectStanding, SubjectStandings};
 use super::{carry, words};
 use crate::change::{BlockedSubject, Change, Notice, NoticeCode, Reason, Rule};
@@ -106,8 +107,17 @@ fn decide_one<'a>(reference: &RuleContext<'_>, view: TargetView<'_>, seen: &'a T
     let desired = DesiredHosts::new(reference.inventory, &seen.live, reference.now);
     let settled = carry::settled_there(reference, &compared, &desired);
     let differing = all_differing(&compared);
-    let context =
-        RuleContext { live: &seen.live, desired: &desired, settled: &settled, view: Some(view), ..*reference };
+    let ground = RuleGround { live: &seen.live, ..reference.ground() };
+    let (types, subjects) = (reference.types, reference.stated.pods());
+    let settled_pods = pod_survey::settled_there(SurveyGround { ground, types, subjects });
+    let context = RuleContext {
+        live: &seen.live,
+        desired: &desired,
+        settled: &settled,
+        settled_pods: &settled_pods,
+        view: Some(view),
+        ..*reference
+    };
     let (_, decided) = judge_all(&context);
     let disagreeing = disagreeing(reference, &context, view.standings, &seen.target);
     TargetDecisions { seen, decided, disagreeing, differing }

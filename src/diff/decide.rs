@@ -5,10 +5,13 @@ use std::collections::BTreeSet;
 use super::context::{CopyBlocks, ServerNames};
 use super::held::HeldEdits;
 use super::judge::{FleetDecisions, judge_all};
-use super::stated::StatedClaims;
+use super::pod_claims::PodClaims;
+use super::pod_survey::{self, PodSurvey, SurveyGround};
+use super::stated::{self, RivalGround, StatedClaims};
 use super::statements::KeptStatements;
 use super::waits::RrsetWaits;
 use super::{RuleContext, RuleGround, Selection, SubjectStandings, TrippedHosts, copies, derive};
+use crate::desired::pod_subjects::PodSubjects;
 use crate::desired::{Collisions, DesiredHosts};
 use crate::dns::Name;
 use crate::inventory::Inventory;
@@ -60,8 +63,13 @@ pub fn decide_and<T>(
     let ground = RuleGround { inventory, live, servers };
     let index = || rayon::join(|| NameIndex::new(inventory), || ForeseenNames::find(inventory, live, now));
     let ((names, foreseen), derived) = rayon::join(index, || derive::all(ground, &desired));
+    let is_any = stated::is_any(inventory, statements);
+    let of_pods = if is_any { PodSubjects::of(inventory, live) } else { PodSubjects::none(inventory, live) };
+    let survey = pod_survey::all(SurveyGround { ground, types, subjects: &of_pods }, derived.paired());
     let (used, mut settled) = derived.finish(ground, &names);
-    let stated = StatedClaims::find(inventory, live, (&names, &used), statements);
+    let rivals = RivalGround { inventory, live, names: &names, used: &used };
+    let PodSurvey { names: of_names, settled: settled_pods, faulty } = survey;
+    let stated = StatedClaims::find(rivals, statements, (PodClaims::new(of_pods, of_names), &faulty));
     stated.contradicted_hosts().for_each(|place| settled[place] = false);
     let collisions = Collisions::find(inventory, &names, &used);
     let context = RuleContext {
@@ -70,6 +78,8 @@ pub fn decide_and<T>(
         names: &names,
         desired: &desired,
         settled: &settled,
+        settled_pods: &settled_pods,
+        pods: &inventory.pods.by_project(),
         used: &used,
         collisions: &collisions,
         foreseen: &foreseen,

@@ -43,6 +43,11 @@ struct HostNotes {
 }
 
 impl DerivedHosts {
+    /// The AAAA and PTR records that match each other, for more to be noted.
+    pub fn paired(&self) -> &PairedRecords {
+        &self.paired
+    }
+
     /// What hosts use, and which are settled, in the inventory's order.
     pub fn finish(self, ground: RuleGround<'_>, names: &NameIndex) -> (UsedValues, Vec<bool>) {
         let DerivedHosts { noted: HostNotes { used, mut settled }, paired } = self;

@@ -7,52 +7,40 @@ use std::collections::HashSet;
 
 use super::context::RuleContext;
 use crate::claim::Subject;
-use crate::desired::pods::{EndpointCase, ListedNames, SrvLabels, addresses_of};
-use crate::desired::records::{ClaimSource, StatedClaim};
+use crate::desired::pods::{EndpointCase, EndpointSights, ListedNames, addresses_of};
+use crate::desired::records::{ClaimSource, StatedClaim, StatedSubject};
 use crate::dns::{Name, NameRef, Rtype};
 use crate::inventory::pods::{Pod, PodSetIndex, PodSetTerms, PodState};
 use crate::live::Live;
-
-/// The places of the subjects that are endpoints.
-pub fn places(context: &RuleContext<'_>) -> Vec<usize> {
-    let subjects = context.stated.subjects.iter().enumerate();
-    let own = subjects.filter(|(_, own)| matches!(own.subject, Subject::Endpoints(_)));
-    own.map(|(place, _)| place).collect()
-}
 
 /// The view by which pods are listed: what a claim leaves open is chosen by the reference, for all copies.
 fn chosen_by<'a>(context: &RuleContext<'a>) -> &'a Live {
     context.view.map_or(context.live, |view| view.reference)
 }
 
-/// The labels of the SRV that are live, for [`claims`].
-pub fn labels(context: &RuleContext<'_>) -> SrvLabels {
-    SrvLabels::of(context.inventory, chosen_by(context))
+/// What endpoints depend on, for [`claims`].
+pub fn sights(context: &RuleContext<'_>) -> EndpointSights {
+    EndpointSights::of(context.inventory, chosen_by(context))
 }
 
-/// The claims of the endpoints of one name; `is_open` says of the subject of a pod, by its place, that its rules run and that
+/// The claims of a subject of endpoints; `is_open` says of the subject of a pod, by its place, that its rules run and that
 /// nothing blocks it.
 pub fn claims(
     context: &RuleContext<'_>,
-    place: usize,
-    labels: &SrvLabels,
+    subject: &StatedSubject,
+    sights: &EndpointSights,
     is_open: &dyn Fn(usize) -> bool,
 ) -> Vec<StatedClaim> {
-    let subject = &context.stated.subjects[place];
     let (ClaimSource::Pods(set), Subject::Endpoints(own)) = (&subject.source, &subject.subject) else {
         return Vec::new();
     };
     let pods = &context.inventory.pods;
     let Some(terms) = pods.sets[set.0 as usize].terms() else { return Vec::new() };
     let live = chosen_by(context);
-    let rows = pods.places_of(*set);
-    let replaced = pods.rows[rows.clone()].iter().filter_map(|pod| pod.replaced(terms)).collect();
-    let first = pods.rows[rows.clone()].first();
-    let first_subject = first.and_then(|pod| context.stated.place_of(&Subject::pod(&*own.set, &*pod.id)));
-    let listing = Listing { context, live, set: *set, terms, first_row: rows.start, first_subject, replaced, is_open };
-    let endpoints = terms.endpoints.iter().filter(|endpoint| endpoint.name.to_string() == *own.name);
-    let case = EndpointCase { inventory: context.inventory, live, set: *set, terms, labels };
-    case.claims(&endpoints.collect::<Vec<_>>(), &listing)
+    let rows = &pods.rows[pods.places_of(*set)];
+    let replaced = rows.iter().filter_map(|pod| pod.replaced(terms)).collect();
+    let listing = Listing { context, live, set: *set, terms, replaced, is_open };
+    EndpointCase { inventory: context.inventory, live, set: *set, terms, sights }.claims(&own.name, &listing)
 }
 
 /// The pods of a set, as far as they are live.
@@ -65,10 +53,6 @@ struct Listing<'a, 'c> {
     set: PodSetIndex,
     /// What its owner says.
     terms: &'a PodSetTerms,
-    /// The place of the row of its first pod.
-    first_row: usize,
-    /// The place of the subject of that pod, where it has one: the others follow in the order of the rows.
-    first_subject: Option<usize>,
     /// The ids of the pods that others replace.
     replaced: HashSet<&'a str>,
     /// Whether the rules of the subject of a pod run, by its place, and nothing blocks it.
@@ -76,9 +60,17 @@ struct Listing<'a, 'c> {
 }
 
 impl ListedNames for Listing<'_, '_> {
-    fn of(&self, pod: &Pod) -> Vec<Name> {
-        let row = self.context.inventory.pods.place_of(self.set, &pod.id);
-        let subject = self.first_subject.zip(row).map(|(first, row)| first + (row - self.first_row));
+    fn of(&self, place: usize) -> Vec<Name> {
+        let (context, pod) = (self.context, &self.context.inventory.pods.rows[place]);
+        let subject = context.stated.pods().place_of_row(self.set, place);
+        if context.view.is_none() && subject.is_some_and(|subject| context.settled_pods[subject]) {
+            // Its addresses are live there.
+            return pod
+                .transient_name(self.terms, &context.inventory.symbols)
+                .and_then(Result::ok)
+                .into_iter()
+                .collect();
+        }
         self.names(pod, subject.is_some_and(self.is_open))
     }
 

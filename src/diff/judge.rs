@@ -15,7 +15,7 @@ use super::{
 use super::{endpoints, left_unstated, records, rules, unstated};
 use crate::change::{BlockedSubject, Change, DelayedRrset, Notice, SkippedSubject};
 use crate::claim::Subject;
-use crate::desired::pods::SrvLabels;
+use crate::desired::pods::EndpointSights;
 use crate::desired::records::{StatedClaim, StatedSubject};
 use crate::inventory::model::Policy;
 use crate::live::NameSpot;
@@ -46,25 +46,17 @@ const AT_ONCE: usize = 32;
 pub fn judge_all(context: &RuleContext<'_>) -> (SubjectStandings, FleetDecisions) {
     let judged = (0..context.inventory.hosts.len()).into_par_iter().map(|place| judge(context, place));
     let (hosts, mut outcomes): (Vec<SubjectStanding>, Vec<RuleOutcome>) = judged.unzip();
-    let judged = context.stated.subjects.par_chunks(AT_ONCE).enumerate();
-    let judged = judged.flat_map_iter(|(number, subjects)| {
-        // Memory answers many look-ups together.
-        let names = subjects.iter().flat_map(StatedSubject::names).map(|name| name.as_name());
-        let mut spots = context.live.look_up(names).into_iter();
-        let first = number * AT_ONCE;
-        subjects.iter().zip(first..).map(move |(stated, place)| {
-            let own: SmallVec<[Option<NameSpot>; 4]> = spots.by_ref().take(stated.names().count()).collect();
-            judge_stated(context, place, &own)
-        })
-    });
-    let (stated, mut of_stated): (Vec<SubjectStanding>, Vec<RuleOutcome>) = judged.unzip();
+    let (stated, mut of_stated) = judge_all_stated(context);
     let mut standings = SubjectStandings { hosts, stated };
     // What an endpoint lists depends on what becomes live of its pods.
     let are_blocked = |place: usize| of_stated[place].as_ref().is_some_and(|outcome| !outcome.blocks.is_empty());
-    let labels = endpoints::labels(context);
-    let of_endpoints: Vec<(usize, RuleOutcome)> = endpoints::places(context)
+    let sights = endpoints::sights(context);
+    let of_endpoints: Vec<(usize, RuleOutcome)> = context
+        .stated
+        .pods()
+        .endpoints()
         .into_par_iter()
-        .map(|place| (place, judge_endpoints(context, (place, &labels), &standings, &are_blocked)))
+        .map(|place| (place, judge_endpoints(context, (place, &sights), &standings, &are_blocked)))
         .collect();
     of_endpoints.into_iter().for_each(|(place, outcome)| of_stated[place] = outcome);
     outcomes.par_iter_mut().enumerate().for_each(|(place, outcome)| {
@@ -76,18 +68,57 @@ pub fn judge_all(context: &RuleContext<'_>) -> (SubjectStandings, FleetDecisions
     (standings, decided)
 }
 
-/// Decides the standing of what files or rows state, and runs its rules; `spots` is what is live at its names.
-fn judge_stated(context: &RuleContext<'_>, place: usize, spots: &[Option<NameSpot>]) -> (SubjectStanding, RuleOutcome) {
-    let subject = &context.stated.subjects[place];
-    let is_of_endpoints = matches!(subject.subject, Subject::Endpoints(_));
-    let is_settled = records::is_settled(context, place, spots);
+/// Decides the standing of all that files or rows state, and runs the rules, but for those of endpoints.
+fn judge_all_stated(context: &RuleContext<'_>) -> (Vec<SubjectStanding>, Vec<RuleOutcome>) {
+    let pods = context.stated.pods().pods().into_par_iter().map(|place| judge_pod(context, place));
+    let endpoints = context
+        .stated
+        .pods()
+        .endpoints()
+        .into_par_iter()
+        .map(|place| (records::standing(context, place, &context.stated.pods().outline(place), false), None));
+    let of_files: Vec<(usize, &StatedSubject)> = context.stated.of_files().collect();
+    let files = of_files.par_chunks(AT_ONCE).flat_map_iter(|subjects| {
+        // Memory answers many look-ups together.
+        let names = subjects.iter().flat_map(|(_, subject)| subject.names()).map(|name| name.as_name());
+        let mut spots = context.live.look_up(names).into_iter();
+        subjects.iter().map(move |(place, subject)| {
+            let own: SmallVec<[Option<NameSpot>; 4]> = spots.by_ref().take(subject.names().count()).collect();
+            let is_settled = records::is_settled(context.ground(), context.types, subject, &own);
+            judge_stated(context, *place, subject, is_settled)
+        })
+    });
+    let (mut standings, mut outcomes): (Vec<SubjectStanding>, Vec<RuleOutcome>) = pods.chain(endpoints).unzip();
+    files.collect::<Vec<_>>().into_iter().for_each(|(standing, outcome)| {
+        standings.push(standing);
+        outcomes.push(outcome);
+    });
+    (standings, outcomes)
+}
+
+/// Decides the standing of a pod, and runs its rules. Of a settled one, as nearly all are, no claim is derived.
+fn judge_pod(context: &RuleContext<'_>, place: usize) -> (SubjectStanding, RuleOutcome) {
+    let pods = context.stated.pods();
+    match pods.kept(place) {
+        _ if context.settled_pods[place] => judge_stated(context, place, &pods.pod(place).bare(), true),
+        Some(subject) => judge_stated(context, place, subject, false),
+        None => judge_stated(context, place, &pods.derive(place), false),
+    }
+}
+
+/// Decides the standing of what files or rows state, and runs its rules; of a settled subject the claims are not needed.
+fn judge_stated(
+    context: &RuleContext<'_>,
+    place: usize,
+    subject: &StatedSubject,
+    is_settled: bool,
+) -> (SubjectStanding, RuleOutcome) {
     // Every test with records of files thus tests the shortcut, too.
     debug_assert!(!is_settled || records::is_idle(context, place), "the rules find something at a settled name");
-    let standing = records::standing(context, place, is_settled);
+    let standing = records::standing(context, place, subject, is_settled);
     let outcome = match &standing {
-        _ if is_settled => None,
-        SubjectStanding::Open(policy) if is_selected(context, subject) && !is_of_endpoints => {
-            by_claims(context, place, *policy, &subject.claims)
+        SubjectStanding::Open(policy) if !is_settled && is_selected(context, place) => {
+            by_claims(context, subject, *policy, &subject.claims)
         }
         _ => None,
     };
@@ -98,33 +129,39 @@ fn judge_stated(context: &RuleContext<'_>, place: usize, spots: &[Option<NameSpo
 /// found what blocks it.
 fn judge_endpoints(
     context: &RuleContext<'_>,
-    (place, labels): (usize, &SrvLabels),
+    (place, sights): (usize, &EndpointSights),
     standings: &SubjectStandings,
     are_blocked: &(dyn Fn(usize) -> bool + Sync),
 ) -> RuleOutcome {
     let SubjectStanding::Open(policy) = standings.stated[place] else { return None };
-    if !is_selected(context, &context.stated.subjects[place]) {
+    if !is_selected(context, place) {
         return None;
     }
     let is_open = |pod: usize| {
-        matches!(standings.stated[pod], SubjectStanding::Open(_))
-            && !are_blocked(pod)
-            && is_selected(context, &context.stated.subjects[pod])
+        matches!(standings.stated[pod], SubjectStanding::Open(_)) && !are_blocked(pod) && is_selected(context, pod)
     };
-    let claims = endpoints::claims(context, place, labels, &is_open);
-    by_claims(context, place, policy, &claims)
+    let subject = context.stated.pods().outline(place);
+    let claims = endpoints::claims(context, &subject, sights, &is_open);
+    by_claims(context, &subject, policy, &claims)
 }
 
 /// Compares the claims of a subject; none where there is nothing to do, which is nearly always so.
-fn by_claims(context: &RuleContext<'_>, place: usize, policy: Policy, claims: &[StatedClaim]) -> RuleOutcome {
-    let result = records::reconcile(context, place, policy, claims);
+fn by_claims(
+    context: &RuleContext<'_>,
+    subject: &StatedSubject,
+    policy: Policy,
+    claims: &[StatedClaim],
+) -> RuleOutcome {
+    let result = records::reconcile(context, subject, policy, claims);
     let is_idle = result.acts.is_empty() && result.notices.is_empty() && result.blocks.is_empty();
     (!is_idle).then(|| Box::new(result))
 }
 
-/// Whether the command line lets the rules run of what files state for a name.
-fn is_selected(context: &RuleContext<'_>, stated: &StatedSubject) -> bool {
-    context.selection.includes_subject(&stated.subject, stated.project)
+/// Whether the command line lets the rules run of what files or rows state, by its place.
+fn is_selected(context: &RuleContext<'_>, place: usize) -> bool {
+    let (selection, stated) = (context.selection, context.stated);
+    (!selection.picks_subjects() || selection.picks(&stated.name_of(place)))
+        && selection.includes_project(stated.project_of(place))
 }
 
 /// The result of a host's rules, where they ran: nearly no host needs them.
@@ -206,9 +243,10 @@ fn collect(
             note(&|| Subject::Host(host.inv), host.project, standing, outcome);
         }
     }
-    for ((stated, standing), outcome) in context.stated.subjects.iter().zip(&standings.stated).zip(of_stated) {
-        if is_selected(context, stated) {
-            note(&|| stated.subject.clone(), stated.project, standing, outcome);
+    for (place, (standing, outcome)) in standings.stated.iter().zip(of_stated).enumerate() {
+        let is_plain = matches!(standing, SubjectStanding::Open(_)) && outcome.is_none();
+        if !is_plain && is_selected(context, place) {
+            note(&|| context.stated.name_of(place), context.stated.project_of(place), standing, outcome);
         }
     }
     let mut without_host: Vec<RuleAct> =
@@ -276,7 +314,7 @@ fn refuse_faults(
             }
             None => {
                 let place = context.stated.place_of(&subject).expect("rules run for what files state");
-                (&mut standings.stated[place], context.stated.subjects[place].project)
+                (&mut standings.stated[place], context.stated.project_of(place))
             }
         };
         let project = context.project_id(project).to_owned();

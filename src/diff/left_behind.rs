@@ -164,7 +164,7 @@ fn remedy_of_pods(context: &RuleContext<'_>, project: ProjectIndex) -> String {
         Some(policy @ (Policy::CreateOnly | Policy::UpsertOnly)) => {
             format!("policy `repair` or `sync` would delete them, but project `{id}` has policy `{}`", policy.as_str())
         }
-        Some(_) if context.inventory.pods.may_hide(project) => {
+        Some(_) if context.pods.may_hide(project) => {
             "they go once every row of pods and every file of a set can be read, and all sources are believed"
                 .to_owned()
         }

@@ -7,6 +7,8 @@
 //! [`rules::reconcile`] runs them, unless live DNS already holds all that the host needs ([`settled`]). After all
 //! hosts, [`rules::settle`] can still block a host: only then it is known which hosts' records are protected.
 
+pub mod pod_claims;
+
 pub mod stated;
 
 pub mod context;
@@ -60,6 +62,8 @@ pub mod delay;
 pub mod held;
 
 pub mod derive;
+
+pub mod pod_survey;
 
 mod refuse;
 

@@ -4,15 +4,19 @@
 //! its addresses, and while an SRV lists it. Names of a pod that is down, or is being taken away, stay as they are.
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::context::RuleContext;
 use super::own;
 use crate::claim::Subject;
 use crate::dns::reverse::ReverseName;
-use crate::dns::{Name, NameRef, Rtype};
+use crate::dns::{NameRef, Rtype};
 use crate::inventory::model::{Policy, ProjectIndex};
 use crate::inventory::pods::{Pod, PodMigration, PodSetIndex, PodSetTerms};
+use crate::live::LiveRrset;
+use crate::names::by_hash::ByHash;
 
 /// What happens to a name that no pod has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +48,37 @@ pub struct PodNames<'a, 'c> {
     /// The sets of each domain, by its wire format.
     by_domain: HashMap<&'c [u8], Vec<PodSetIndex>>,
     /// The names that live SRV list; found when first asked for.
-    listed: OnceCell<HashSet<Name>>,
+    listed: OnceCell<ListedServers<'c>>,
+}
+
+/// The servers that own SRV list, by hash: there are as many as pods.
+struct ListedServers<'c> {
+    /// The SRV.
+    rrsets: Vec<LiveRrset<'c>>,
+    /// The hash of each server that one of them lists, with its place.
+    servers: ByHash<(u64, u32)>,
+}
+
+impl<'c> ListedServers<'c> {
+    /// Finds them.
+    fn of(context: &RuleContext<'c>) -> ListedServers<'c> {
+        let rrsets = context.live.rrsets_of(Rtype::SRV).filter(|found| own::is_own(context, *found));
+        let rrsets: Vec<LiveRrset<'c>> = rrsets.collect();
+        let of_rrset = |(place, found): (u32, &LiveRrset<'c>)| {
+            let servers = found.rrset.rdata().filter_map(|rdata| rdata.server());
+            servers.map(move |server| (xxh3_64(server.as_wire()), place))
+        };
+        let servers = (0..).zip(&rrsets).flat_map(of_rrset).collect();
+        ListedServers { servers: ByHash::new(servers, |own| own.0), rrsets }
+    }
+
+    /// Whether one of them lists a name.
+    fn contain(&self, name: NameRef<'_>) -> bool {
+        let hash = xxh3_64(name.as_wire());
+        let near = self.servers.near(hash).iter().filter(|own| own.0 == hash);
+        let mut rdata = near.flat_map(|own| self.rrsets[own.1 as usize].rrset.rdata());
+        rdata.any(|rdata| rdata.server() == Some(name))
+    }
 }
 
 impl<'a, 'c> PodNames<'a, 'c> {
@@ -150,13 +184,8 @@ impl<'a, 'c> PodNames<'a, 'c> {
 
     /// Whether a live SRV that is own lists a name, or did until lately.
     fn is_listed(&self, name: NameRef<'_>) -> bool {
-        let context = self.context;
-        let listed = self.listed.get_or_init(|| {
-            let own = context.live.rrsets_of(Rtype::SRV).filter(|found| own::is_own(context, *found));
-            let servers = own.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.server());
-            servers.map(NameRef::to_name).chain(context.listed.iter().cloned()).collect()
-        });
-        listed.contains(name.as_wire())
+        let listed = || self.listed.get_or_init(|| ListedServers::of(self.context));
+        self.context.listed.contains(name.as_wire()) || listed().contain(name)
     }
 
     /// Whether hosts of a project may have a name.
@@ -171,7 +200,7 @@ pub fn removes(context: &RuleContext<'_>, project: ProjectIndex) -> bool {
     let deletes = |policy: Policy| matches!(policy, Policy::Repair | Policy::Sync);
     context.settings(project).is_some_and(|own| own.automation && deletes(own.policy))
         && context.admin(project).is_some_and(|admin| admin.automation_allowed)
-        && !context.inventory.pods.may_hide(project)
+        && !context.pods.may_hide(project)
         && !context.is_tripped(project)
         && context.selection.includes_project(project)
 }

@@ -1,7 +1,7 @@
 //! The rules of what files state for a name, or rows for a pod: whether they run, what they do, and what blocks the subject.
 
 use super::compare::{Claimant, ClaimsResult};
-use super::context::RuleContext;
+use super::context::{RuleContext, RuleGround};
 use super::protect::{self, Protection};
 use super::{SubjectBlock, SubjectStanding};
 use super::{own, words};
@@ -12,14 +12,15 @@ use crate::dns::{Name, Rtype};
 use crate::inventory::model::{Policy, ProjectFile};
 use crate::live::{NamePlace, NameSpot};
 use crate::registry::Registry;
+use crate::target::{PoolTypes, TargetId};
 
-/// Decides whether the rules of a subject run, by the order of codes. The places of its names are open where it is settled.
-pub fn standing(context: &RuleContext<'_>, place: usize, is_settled: bool) -> SubjectStanding {
-    let subject = &context.stated.subjects[place];
+/// Decides whether the rules of the subject at a place run, by the order of codes. Where it is settled, the places of its
+/// names are open, and its claims are not looked at.
+pub fn standing(context: &RuleContext<'_>, place: usize, subject: &StatedSubject, is_settled: bool) -> SubjectStanding {
     if let Some(view) = context.view {
         let standing = &view.standings.stated[place];
         return match standing {
-            SubjectStanding::Open(_) if !is_settled => by_places(context, place, standing),
+            SubjectStanding::Open(_) if !is_settled => by_places(context, subject, standing),
             standing => standing.clone(),
         };
     }
@@ -27,44 +28,48 @@ pub fn standing(context: &RuleContext<'_>, place: usize, is_settled: bool) -> Su
         Ok(policy) => policy,
         Err(code) => return SubjectStanding::Skipped(code),
     };
-    if let Some(block) = by_inputs(context, place) {
+    if let Some(block) = by_inputs(context, place, subject) {
         return SubjectStanding::Blocked(block);
     }
     if let Some(block) = context.by_copies.get(&subject.subject) {
         return SubjectStanding::Blocked(block.clone());
     }
     let open = SubjectStanding::Open(policy);
-    if is_settled { open } else { by_places(context, place, &open) }
+    if is_settled { open } else { by_places(context, subject, &open) }
 }
 
 /// Whether the rules would find nothing to do for an open subject, nothing to report, and nothing that blocks it: its claims
 /// are all that is live at its names, of which `spots` are what was looked up.
 ///
 /// Where it cannot be proven so, the rules run.
-pub fn is_settled(context: &RuleContext<'_>, place: usize, spots: &[Option<NameSpot>]) -> bool {
-    let subject = &context.stated.subjects[place];
+pub fn is_settled(
+    ground: RuleGround<'_>,
+    types: &PoolTypes,
+    subject: &StatedSubject,
+    spots: &[Option<NameSpot>],
+) -> bool {
     let is_plain = subject.faults.is_empty() && subject.unused.is_empty() && subject.lost.is_empty();
     if !is_plain || subject.claims.is_empty() {
         return false;
     }
-    let pool = subject.stated_in(context.inventory).and_then(|(source, _)| source.pool.as_ref());
-    let is_in_pool = |spot: &NameSpot| pool.is_none_or(|pool| pool.as_str() == context.pool_of(spot.zone).as_str());
+    let pool = subject.stated_in(ground.inventory).and_then(|(source, _)| source.pool.as_ref());
+    let is_in_pool = |spot: &NameSpot| pool.is_none_or(|pool| pool.as_str() == ground.pool_of(spot.zone).as_str());
     let is_as_claimed = |(name, spot): (&Name, &Option<NameSpot>)| {
         let Some(spot) = spot.as_ref().filter(|spot| is_in_pool(spot)) else { return false };
         let mut wanted = subject.claims.iter().map(|own| &own.claim).filter(|claim| claim.owner == *name);
-        wanted.clone().all(|claim| is_live(context, spot, claim))
-            && context.live.at(spot).count() == wanted.by_ref().filter(|claim| !claim.want.values().is_empty()).count()
+        wanted.clone().all(|claim| is_live(ground, spot, claim))
+            && ground.live.at(spot).count() == wanted.by_ref().filter(|claim| !claim.want.values().is_empty()).count()
     };
     subject.names().zip(spots).all(is_as_claimed)
-        && limits(context, subject).is_none()
-        && protection(context, subject).is_none()
+        && refused(ground, types, subject).is_none()
+        && protection(ground, subject).is_none()
 }
 
 /// Whether a claim, of a type of which nothing else is looked at, is what is live at a name.
-fn is_live(context: &RuleContext<'_>, spot: &NameSpot, claim: &RrsetClaim) -> bool {
+fn is_live(ground: RuleGround<'_>, spot: &NameSpot, claim: &RrsetClaim) -> bool {
     // What these name, or hide, is looked at, too.
     let is_of_many = matches!(claim.rtype, Rtype::NS | Rtype::DS | Rtype::DNAME | Rtype::MX | Rtype::SRV | Rtype::TXT);
-    let found = context.live.at(spot).find(|rrset| rrset.rtype() == claim.rtype);
+    let found = ground.live.at(spot).find(|rrset| rrset.rtype() == claim.rtype);
     let values = claim.want.values();
     !is_of_many
         && match found {
@@ -79,13 +84,13 @@ fn is_live(context: &RuleContext<'_>, spot: &NameSpot, claim: &RrsetClaim) -> bo
 
 /// Whether the rules find nothing to do for a subject, nothing to report, and nothing that blocks it by what is live.
 pub fn is_idle(context: &RuleContext<'_>, place: usize) -> bool {
-    let standing = standing(context, place, false);
-    if standing != self::standing(context, place, true) {
+    let subject = context.stated.subject(place);
+    let standing = standing(context, place, subject, false);
+    if standing != self::standing(context, place, subject, true) {
         return false;
     }
     let SubjectStanding::Open(policy) = standing else { return true };
-    let claims = &context.stated.subjects[place].claims;
-    let ClaimsResult { acts, notices, blocks } = reconcile(context, place, policy, claims);
+    let ClaimsResult { acts, notices, blocks } = reconcile(context, subject, policy, &subject.claims);
     acts.is_empty() && notices.is_empty() && blocks.is_empty()
 }
 
@@ -105,8 +110,7 @@ fn skip_or_policy(context: &RuleContext<'_>, subject: &StatedSubject) -> Result<
 }
 
 /// What the files themselves give to block a subject.
-fn by_inputs(context: &RuleContext<'_>, place: usize) -> Option<SubjectBlock> {
-    let subject = &context.stated.subjects[place];
+fn by_inputs(context: &RuleContext<'_>, place: usize, subject: &StatedSubject) -> Option<SubjectBlock> {
     let fault = subject.faults.iter().find(|fault| !fault.is_unsupported);
     let bad = fault.map(|fault| words::bad_entry(context, fault.origin, &fault.message));
     let project = || match &context.inventory.projects[subject.project.0 as usize].file {
@@ -128,8 +132,7 @@ fn by_inputs(context: &RuleContext<'_>, place: usize) -> Option<SubjectBlock> {
 }
 
 /// What the zones of a subject's name give to block it; the CNAME that its own claims replace does not.
-fn by_places(context: &RuleContext<'_>, place: usize, open: &SubjectStanding) -> SubjectStanding {
-    let subject = &context.stated.subjects[place];
+fn by_places(context: &RuleContext<'_>, subject: &StatedSubject, open: &SubjectStanding) -> SubjectStanding {
     let blocked = subject.claims.iter().find_map(|own| place_block(context, subject, own));
     blocked.map_or_else(|| open.clone(), SubjectStanding::Blocked)
 }
@@ -155,8 +158,12 @@ fn place_block(context: &RuleContext<'_>, subject: &StatedSubject, own: &StatedC
 }
 
 /// Runs the rules of an open subject, by its claims or by others that take their place.
-pub fn reconcile(context: &RuleContext<'_>, place: usize, policy: Policy, claims: &[StatedClaim]) -> ClaimsResult {
-    let subject = &context.stated.subjects[place];
+pub fn reconcile(
+    context: &RuleContext<'_>,
+    subject: &StatedSubject,
+    policy: Policy,
+    claims: &[StatedClaim],
+) -> ClaimsResult {
     let mut claimant = Claimant::by_right(context, subject.subject.clone(), subject.project, policy);
     for own in claims {
         claimant.make_room(&own.claim);
@@ -164,7 +171,10 @@ pub fn reconcile(context: &RuleContext<'_>, place: usize, policy: Policy, claims
     }
     let ClaimsResult { mut acts, mut notices, mut blocks } = claimant.finish();
     blocks.extend(limits(context, subject));
-    blocks.extend(protection(context, subject));
+    blocks.extend(protection(context.ground(), subject).map(|(name, why)| {
+        let why = protect::reason(context, why);
+        words::protected_record(name, &why)
+    }));
     blocks.extend(missing_glue(context, subject));
     blocks.extend(misplaced(context, subject));
     blocks.extend(registry_name(context, subject));
@@ -182,22 +192,31 @@ fn limits(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<SubjectB
     if let Some(fault) = subject.faults.iter().find(|fault| fault.is_unsupported) {
         return Some(words::unsupported(context, fault.origin, &fault.message));
     }
-    subject.claims.iter().find_map(|StatedClaim { claim, origin }| {
-        let pool = context.pool_of(context.live.zone_of(claim.owner.as_name())?);
-        let targets = context.types.get(pool)?;
-        let (target, _) = targets.iter().find(|(_, types)| !types.holds(claim.rtype))?;
-        Some(words::type_refused(context, *origin, claim.rtype, target))
+    let (own, target) = refused(context.ground(), context.types, subject)?;
+    Some(words::type_refused(context, own.origin, own.claim.rtype, target))
+}
+
+/// The first claim of a type that a target of its pool cannot hold, with the target.
+fn refused<'s>(
+    ground: RuleGround<'_>,
+    types: &'s PoolTypes,
+    subject: &'s StatedSubject,
+) -> Option<(&'s StatedClaim, &'s TargetId)> {
+    subject.claims.iter().find_map(|own| {
+        let pool = ground.pool_of(ground.live.zone_of(own.claim.owner.as_name())?);
+        let (target, _) = types.get(pool)?.iter().find(|(_, types)| !types.holds(own.claim.rtype))?;
+        Some((own, target))
     })
 }
 
-/// The block of a subject one of whose names the operator protects, or is that of a marker. What else is protected from the
-/// rules of hosts and pods, an apex or a name server, is what files of records are for.
-fn protection(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<SubjectBlock> {
+/// The first name of a subject that the operator protects, or that is that of a marker, and why. What else is protected from
+/// the rules of hosts and pods, an apex or a name server, is what files of records are for.
+fn protection<'s, 'g>(ground: RuleGround<'g>, subject: &'s StatedSubject) -> Option<(&'s Name, Protection<'g>)> {
     let is_of_file = subject.subject.stated_name().is_some();
     subject.names().find_map(|name| {
-        let why = protect::protection(context, name.as_name())?;
+        let why = protect::protection_in(ground, ground.live.zone_of(name.as_name())?, name.as_name())?;
         let is_barred = !is_of_file || matches!(why, Protection::Listed(_) | Protection::Marker);
-        is_barred.then(|| words::protected_record(name, &protect::reason(context, why)))
+        is_barred.then_some((name, why))
     })
 }
 

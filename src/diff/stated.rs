@@ -10,19 +10,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv6Addr};
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
+use rayon::prelude::*;
 
 use super::SubjectBlock;
+use super::pod_claims::PodClaims;
 use super::statements::KeptStatements;
 use crate::change::BlockCode;
 use crate::claim::{RrsetClaim, Subject, TtlHold, Want};
 use crate::desired::UsedValues;
-use crate::desired::pods;
+use crate::desired::pod_subjects::PodSubjects;
 use crate::desired::records::{ClaimSource, StatedClaim, StatedSubject, subjects};
 use crate::desired::rivals;
 use crate::diag::Origin;
+use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, Rdata, Rtype, address_type, reverse};
 use crate::inventory::Inventory;
+use crate::inventory::model::ProjectIndex;
 use crate::inventory::source::RecordConflicts;
 use crate::inventory::stated::{DocumentIndex, EntryContent, NotedDocument};
 use crate::live::Live;
@@ -34,12 +38,14 @@ const COMPARED: usize = 16;
 /// How many others a message names.
 const NAMED: usize = 3;
 
-/// What files of records, and rows of pods, claim.
-#[derive(Debug, Default)]
-pub struct StatedClaims {
-    /// The subjects, sorted.
-    pub subjects: Vec<StatedSubject>,
-    /// The claims at each name.
+/// What files of records, and rows of pods, claim. Subjects are counted by their places: pods, endpoints, files, each sorted.
+#[derive(Debug)]
+pub struct StatedClaims<'i> {
+    /// The subjects of pods and endpoints.
+    pods: PodClaims<'i>,
+    /// The subjects of files, sorted.
+    of_files: Vec<StatedSubject>,
+    /// The claims at each name that a file is about, or that may be of several subjects.
     at: HashMap<Name, Vec<ClaimPlace>>,
     /// The types that each source has; all where none are said.
     types: Vec<Option<Vec<Rtype>>>,
@@ -84,48 +90,45 @@ enum ConflictSide {
     Held(usize),
 }
 
-impl StatedClaims {
-    /// Collects the claims of all files, and finds what contradicts what.
+/// Whether anything is stated, or may be.
+pub fn is_any(inventory: &Inventory, statements: &KeptStatements) -> bool {
+    !inventory.stated.entries.is_empty() || !inventory.pods.rows.is_empty() || !held(inventory, statements).is_empty()
+}
+
+impl<'i> StatedClaims<'i> {
+    /// Collects the claims of all files, and finds what contradicts what; `faulty` are the places of pods with faults.
     pub fn find(
-        inventory: &Inventory,
-        live: &Live,
-        (names, used): (&NameIndex, &UsedValues),
+        ground: RivalGround<'_>,
         statements: &KeptStatements,
-    ) -> StatedClaims {
-        let held = held(inventory, statements);
-        if inventory.stated.entries.is_empty() && held.is_empty() && inventory.pods.rows.is_empty() {
-            return StatedClaims::default();
-        }
+        (pods, faulty): (PodClaims<'i>, &[usize]),
+    ) -> StatedClaims<'i> {
+        let RivalGround { inventory, live, .. } = ground;
         let mut of_files = subjects(inventory, live);
         settle_rivals(inventory, live, &mut of_files);
-        // Both are sorted, and pods come before what files state.
-        let mut subjects = pods::subjects(inventory, live);
-        subjects.append(&mut of_files);
-        let mut at: HashMap<Name, Vec<ClaimPlace>> = HashMap::default();
-        for (place, subject) in subjects.iter().enumerate() {
-            for claim in 0..subject.claims.len() {
-                let claim = ClaimPlace { subject: place as u32, claim: claim as u32 };
-                let owner = &subject.claims[claim.claim as usize].claim.owner;
-                at.entry(owner.clone()).or_default().push(claim);
-            }
-        }
-        let types = inventory.stated.sources.iter().map(|source| source.types.clone()).collect();
         let mut left_alone: HashMap<Name, Vec<Rtype>> = HashMap::default();
         for entry in &inventory.stated.entries {
             if let EntryContent::LeftAlone(rtype) = entry.content {
                 left_alone.entry(entry.owner.clone()).or_default().push(rtype);
             }
         }
-        for name in subjects.iter().flat_map(|subject| &subject.kept) {
-            left_alone.entry(name.clone()).or_default().extend([Rtype::A, Rtype::AAAA]);
-        }
-        let (conflicts, of_hosts) = (BTreeMap::new(), BTreeMap::new());
-        let stated = StatedClaims { subjects, at, types, held, left_alone, conflicts, of_hosts };
-        let found = ConflictSearch { inventory, live, names, used, stated: &stated, found: BTreeMap::new() }.search();
-        let of_side = |side: &ConflictSide, others: &BTreeSet<ConflictSide>| stated.block(inventory, *side, others);
+        let mut stated = StatedClaims {
+            pods,
+            of_files,
+            at: HashMap::default(),
+            types: inventory.stated.sources.iter().map(|source| source.types.clone()).collect(),
+            held: held(inventory, statements),
+            left_alone,
+            conflicts: BTreeMap::new(),
+            of_hosts: BTreeMap::new(),
+        };
+        stated.add_claims(stated.pods.subjects().count()..stated.count());
+        let mut contested = ContestedPods { ground, stated: &stated, places: faulty.iter().copied().collect() }.find();
+        contested.sort_unstable();
+        stated.add_claims(contested.iter().copied());
+        let found = ConflictSearch { ground, stated: &stated, contested: &contested, found: BTreeMap::new() }.search();
         let (mut conflicts, mut of_hosts) = (BTreeMap::new(), BTreeMap::new());
         for (side, others) in &found {
-            let block = of_side(side, others);
+            let block = stated.block(inventory, *side, others);
             match side {
                 ConflictSide::Stated(place) => drop(conflicts.entry(place.subject as usize).or_insert(block)),
                 ConflictSide::Host(place) => drop(of_hosts.insert(*place, block)),
@@ -136,33 +139,107 @@ impl StatedClaims {
         StatedClaims { conflicts, of_hosts, ..stated }
     }
 
+    /// Lets the claims of some subjects be found by their names.
+    fn add_claims(&mut self, places: impl Iterator<Item = usize>) {
+        for place in places {
+            let owners: Vec<Name> = self.subject(place).claims.iter().map(|own| own.claim.owner.clone()).collect();
+            for (claim, owner) in owners.into_iter().enumerate() {
+                let claim = ClaimPlace { subject: place as u32, claim: claim as u32 };
+                let places = self.at.entry(owner).or_default();
+                // Pods come after files here, and before them by their places.
+                let at = places.partition_point(|other| *other < claim);
+                places.insert(at, claim);
+            }
+        }
+    }
+
+    /// How many subjects there are.
+    pub fn count(&self) -> usize {
+        self.pods.subjects().count() + self.of_files.len()
+    }
+
+    /// The subjects of pods and endpoints.
+    pub fn pods(&self) -> &PodSubjects<'i> {
+        self.pods.subjects()
+    }
+
+    /// The subjects that files state, each with its place.
+    pub fn of_files(&self) -> impl Iterator<Item = (usize, &StatedSubject)> {
+        (self.pods().count()..).zip(&self.of_files)
+    }
+
+    /// The subject at a place. One of a pod is kept from then on.
+    pub fn subject(&self, place: usize) -> &StatedSubject {
+        match place.checked_sub(self.pods().count()) {
+            Some(file) => &self.of_files[file],
+            None => self.pods().read(place),
+        }
+    }
+
+    /// The subject at a place, without its claims.
+    pub fn name_of(&self, place: usize) -> Subject {
+        match place.checked_sub(self.pods().count()) {
+            Some(file) => self.of_files[file].subject.clone(),
+            None => self.pods().name_of(place),
+        }
+    }
+
+    /// The project of the subject at a place.
+    pub fn project_of(&self, place: usize) -> ProjectIndex {
+        match place.checked_sub(self.pods().count()) {
+            Some(file) => self.of_files[file].project,
+            None => self.pods().project_of(place),
+        }
+    }
+
     /// The place of a subject.
     pub fn place_of(&self, subject: &Subject) -> Option<usize> {
-        self.subjects.binary_search_by(|own| own.subject.cmp(subject)).ok()
+        let of_file = || self.of_files.binary_search_by(|own| own.subject.cmp(subject)).ok();
+        let place = self.pods().place_of(subject);
+        place.or_else(|| Some(self.pods().count() + of_file()?))
     }
 
     /// Whether the source of a subject has records of a type: what `record_types` leaves out is neither created nor deleted.
     pub fn counts(&self, subject: &Subject, rtype: Rtype) -> bool {
-        let place = self.place_of(subject);
-        let types = place.and_then(|place| match self.subjects[place].source {
+        let place = self.of_files.binary_search_by(|own| own.subject.cmp(subject));
+        let types = place.ok().and_then(|place| match self.of_files[place].source {
             ClaimSource::Records { source, .. } => self.types[usize::from(source)].as_ref(),
             ClaimSource::Pods(_) => None,
         });
         types.is_none_or(|types| types.contains(&rtype))
     }
 
+    /// The subjects that are about a name, in their order.
+    pub fn about(&self, name: NameRef<'_>) -> impl Iterator<Item = &StatedSubject> {
+        let of_pods = self.pods.near(name).map(|place| self.subject(place));
+        of_pods.chain(&self.of_files).filter(move |subject| subject.is_about(name))
+    }
+
+    /// The places of the claims at a name, in their order.
+    fn places_at(&self, name: NameRef<'_>) -> Vec<ClaimPlace> {
+        if let Some(places) = self.at.get(name.as_wire()) {
+            return places.clone();
+        }
+        let of_pod = |subject: usize| {
+            let claims = self.subject(subject).claims.iter().enumerate();
+            let own = claims.filter(|(_, own)| own.claim.owner.as_name() == name);
+            own.map(move |(claim, _)| ClaimPlace { subject: subject as u32, claim: claim as u32 })
+        };
+        self.pods.near(name).flat_map(of_pod).collect()
+    }
+
     /// The place of the first subject that claims an RRset, and its entry.
     pub fn claimant(&self, name: NameRef<'_>, rtype: Rtype) -> Option<(usize, Origin)> {
-        let places = self.at.get(name.as_wire())?;
-        let claim = |place: &ClaimPlace| &self.subjects[place.subject as usize].claims[place.claim as usize];
-        let place = places.iter().find(|place| claim(place).claim.rtype == rtype)?;
-        Some((place.subject as usize, claim(place).origin))
+        let place = self.places_at(name).into_iter().find(|place| self.claim(*place).claim.rtype == rtype)?;
+        Some((place.subject as usize, self.claim(place).origin))
     }
 
     /// Whether any file claims something at a name, or may.
     pub fn has_name(&self, name: NameRef<'_>) -> bool {
-        let name = name.as_wire();
-        self.at.contains_key(name) || self.held.contains_key(name) || self.left_alone.contains_key(name)
+        let wire = name.as_wire();
+        let is_of_file =
+            self.at.contains_key(wire) || self.held.contains_key(wire) || self.left_alone.contains_key(wire);
+        is_of_file || self.pods.has_name(name)
     }
 
     /// Whether a file that cannot be read now claimed an RRset, or one that can be read leaves it alone.
@@ -175,15 +252,17 @@ impl StatedClaims {
         self.held.get(name.as_wire()).into_iter().flatten().any(|held| held.rtype == rtype)
     }
 
-    /// Whether a file says that an RRset is neither created nor deleted.
+    /// Whether a file says that an RRset is neither created nor deleted, or a pod keeps the addresses there.
     pub fn leaves_alone(&self, name: NameRef<'_>, rtype: Rtype) -> bool {
-        self.left_alone.get(name.as_wire()).is_some_and(|types| types.contains(&rtype))
+        let is_kept = |place| self.subject(place).kept.iter().any(|kept| kept.as_name() == name);
+        let of_pods = || matches!(rtype, Rtype::A | Rtype::AAAA) && self.pods.near(name).any(is_kept);
+        self.left_alone.get(name.as_wire()).is_some_and(|types| types.contains(&rtype)) || of_pods()
     }
 
     /// The claims on an RRset.
     pub fn on(&self, name: NameRef<'_>, rtype: Rtype) -> impl Iterator<Item = &RrsetClaim> {
-        let places = self.at.get(name.as_wire()).into_iter().flatten();
-        places.map(|place| &self.claim(*place).claim).filter(move |claim| claim.rtype == rtype)
+        let places = self.places_at(name).into_iter();
+        places.map(|place| &self.claim(place).claim).filter(move |claim| claim.rtype == rtype)
     }
 
     /// Whether a claim on an RRset has a value, or may have it.
@@ -214,9 +293,15 @@ impl StatedClaims {
         all
     }
 
+    /// Whether a file claims what hides other names.
+    fn has_cuts(&self) -> bool {
+        let mut claims = self.of_files.iter().flat_map(|subject| &subject.claims);
+        claims.any(|own| matches!(own.claim.rtype, Rtype::DNAME | Rtype::NS))
+    }
+
     /// A claim.
     fn claim(&self, place: ClaimPlace) -> &StatedClaim {
-        &self.subjects[place.subject as usize].claims[place.claim as usize]
+        &self.subject(place.subject as usize).claims[place.claim as usize]
     }
 
     /// The block of one side of a conflict.
@@ -224,7 +309,7 @@ impl StatedClaims {
         let shown = |other: &ConflictSide| match other {
             ConflictSide::Stated(place) => {
                 let StatedClaim { claim, origin } = self.claim(*place);
-                let subject = &self.subjects[place.subject as usize].subject;
+                let subject = &self.subject(place.subject as usize).subject;
                 format!("{} of {subject} ({})", claim.rtype, inventory.files.place(*origin))
             }
             ConflictSide::Host(place) => {
@@ -232,7 +317,7 @@ impl StatedClaims {
                 format!("host {} ({})", host.inv, inventory.files.place(host.origin))
             }
             ConflictSide::Bad(place) => {
-                let StatedSubject { subject, origin, .. } = &self.subjects[*place as usize];
+                let StatedSubject { subject, origin, .. } = self.subject(*place as usize);
                 format!("an entry of {subject} that cannot be used ({})", inventory.files.place(*origin))
             }
             ConflictSide::Held(place) => {
@@ -317,18 +402,111 @@ fn say_the_same(one: &RrsetClaim, other: &RrsetClaim) -> bool {
     values(one).eq(values(other)) && ttl(one) == ttl(other)
 }
 
+/// What claims are compared by.
+#[derive(Clone, Copy)]
+pub struct RivalGround<'a> {
+    /// The inventory.
+    pub inventory: &'a Inventory,
+    /// In which zone a name is.
+    pub live: &'a Live,
+    /// Which host has which name.
+    pub names: &'a NameIndex,
+    /// Which host has which address.
+    pub used: &'a UsedValues,
+}
+
+impl RivalGround<'_> {
+    /// The addresses of hosts that no file has the better right to, each with the place of its host. To the PTR of an A
+    /// record that is only live a file has it.
+    fn firm_addresses(&self) -> impl ParallelIterator<Item = (Ipv6Addr, usize)> {
+        let is_firm = |(address, host): &(Ipv6Addr, usize)| address.to_ipv4_mapped().is_none() || self.is_listed(*host);
+        self.used.all_addresses().filter(is_firm)
+    }
+
+    /// Whether the inventory lists the addresses of a host.
+    fn is_listed(&self, place: usize) -> bool {
+        self.inventory.lists_addresses(self.inventory.hosts[place].project)
+    }
+}
+
+/// The cuts at a name and above it, in its zone: DNAME, and NS below an apex; what they hide belongs to no other subject.
+fn cuts_around(live: &Live, stated: &StatedClaims<'_>, name: NameRef<'_>) -> Vec<ClaimPlace> {
+    let zone = live.zone_of(name);
+    let above = std::iter::successors(Some(name), |name| name.parent());
+    let own = above.take_while(|above| live.zone_of(*above) == zone);
+    let at = |above: NameRef<'_>| {
+        let is_apex = live.is_apex(above);
+        let is_cut = move |rtype: Rtype| rtype == Rtype::DNAME || (rtype == Rtype::NS && !is_apex);
+        let places = stated.at.get(above.as_wire()).into_iter().flatten().copied();
+        places.filter(move |place| is_cut(stated.claim(*place).claim.rtype))
+    };
+    own.flat_map(at).collect()
+}
+
+/// Finds the pods and endpoints that something else may contradict. Of all others it is known that nothing does, by the
+/// hashes of their names alone.
+struct ContestedPods<'a> {
+    /// What claims are compared by.
+    ground: RivalGround<'a>,
+    /// The claims of files.
+    stated: &'a StatedClaims<'a>,
+    /// The places that were found.
+    places: HashSet<usize>,
+}
+
+impl ContestedPods<'_> {
+    /// Finds them.
+    fn find(mut self) -> Vec<usize> {
+        let (stated, pods) = (self.stated, &self.stated.pods);
+        if pods.is_empty() {
+            return self.places.into_iter().collect();
+        }
+        self.places.extend(pods.sharing());
+        let faulty = stated.of_files.iter().filter(|subject| !subject.faults.is_empty());
+        let names = stated.at.keys().chain(stated.held.keys()).chain(faulty.flat_map(StatedSubject::names));
+        names.for_each(|name| self.places.extend(pods.near(name.as_name())));
+        self.with_hosts();
+        self.below_cuts();
+        self.places.into_iter().collect()
+    }
+
+    /// Adds those that have a name or an address of a host.
+    fn with_hosts(&mut self) {
+        let pods = &self.stated.pods;
+        let of_name = |hash| pods.near_hash(hash).collect::<Vec<_>>();
+        let found: Vec<usize> = self.ground.names.hashes().flat_map_iter(of_name).collect();
+        self.places.extend(found);
+        let of_address = |(address, _): (Ipv6Addr, usize)| {
+            let reverse = ReverseName::of(address.to_canonical());
+            pods.near(reverse.as_name()).collect::<Vec<_>>()
+        };
+        let found: Vec<usize> = self.ground.firm_addresses().flat_map_iter(of_address).collect();
+        self.places.extend(found);
+    }
+
+    /// Adds those that are below a cut.
+    fn below_cuts(&mut self) {
+        let (live, stated) = (self.ground.live, self.stated);
+        if !stated.has_cuts() {
+            return;
+        }
+        let is_below = |place: &usize| {
+            let subject = stated.pods().derive(*place);
+            subject.names().any(|name| !cuts_around(live, stated, name.as_name()).is_empty())
+        };
+        let found: Vec<usize> = (0..stated.pods().count()).into_par_iter().filter(is_below).collect();
+        self.places.extend(found);
+    }
+}
+
 /// Finds what contradicts what.
 struct ConflictSearch<'a> {
-    /// The inventory.
-    inventory: &'a Inventory,
-    /// In which zone a name is.
-    live: &'a Live,
-    /// Which host has which name.
-    names: &'a NameIndex,
-    /// Which host has which address.
-    used: &'a UsedValues,
+    /// What claims are compared by.
+    ground: RivalGround<'a>,
     /// The claims.
-    stated: &'a StatedClaims,
+    stated: &'a StatedClaims<'a>,
+    /// The pods and endpoints that something else may contradict, in their order.
+    contested: &'a [usize],
     /// What contradicts each side.
     found: BTreeMap<ConflictSide, BTreeSet<ConflictSide>>,
 }
@@ -399,7 +577,8 @@ impl ConflictSearch<'_> {
     /// Compares the claims of files with what others claim that cannot be read: bad entries, and what applies noted.
     fn with_unreadable(&mut self) {
         let stated = self.stated;
-        for (number, subject) in stated.subjects.iter().enumerate() {
+        let contested = self.contested.iter().map(|place| (*place, stated.subject(*place)));
+        for (number, subject) in contested.chain(stated.of_files()) {
             if !subject.faults.is_empty() {
                 let places = subject.names().chain(&subject.kept).flat_map(|name| stated.at.get(name));
                 for place in places.flatten() {
@@ -412,8 +591,8 @@ impl ConflictSearch<'_> {
         for (number, (name, HeldStatement { rtype, by })) in stated.all_held().into_iter().enumerate() {
             for place in stated.at.get(name).into_iter().flatten() {
                 let own = stated.claim(*place).claim.rtype;
-                let subject = &stated.subjects[place.subject as usize];
-                let noted = subject.stated_in(self.inventory).map(|(source, by)| source.noted(by));
+                let subject = stated.subject(place.subject as usize);
+                let noted = subject.stated_in(self.ground.inventory).map(|(source, by)| source.noted(by));
                 let is_barred = own == *rtype || [own, *rtype].contains(&Rtype::CNAME);
                 if is_barred && noted.as_ref() != Some(by) {
                     self.note(ConflictSide::Stated(*place), ConflictSide::Held(number));
@@ -422,28 +601,14 @@ impl ConflictSearch<'_> {
         }
     }
 
-    /// The claims of DNAME, and of NS below an apex, at a name: what they hide belongs to no other subject.
-    fn cuts_at(&self, name: NameRef<'_>) -> Vec<ClaimPlace> {
-        let is_apex = self.live.is_apex(name);
-        let is_cut = |rtype: Rtype| rtype == Rtype::DNAME || (rtype == Rtype::NS && !is_apex);
-        let places = self.stated.at.get(name.as_wire()).into_iter().flatten().copied();
-        places.filter(|place| is_cut(self.stated.claim(*place).claim.rtype)).collect()
-    }
-
-    /// Whether there is any such claim.
-    fn has_cuts(&self) -> bool {
-        let mut claims = self.stated.subjects.iter().flat_map(|subject| &subject.claims);
-        claims.any(|own| matches!(own.claim.rtype, Rtype::DNAME | Rtype::NS))
-    }
-
     /// Compares the claims of files with the cuts at and above their names.
     fn below_cuts(&mut self) {
-        if !self.has_cuts() {
+        let stated = self.stated;
+        if !stated.has_cuts() {
             return;
         }
-        let stated = self.stated;
         for (name, places) in &stated.at {
-            for cut in self.cuts_around(name.as_name()) {
+            for cut in cuts_around(self.ground.live, stated, name.as_name()) {
                 let cutting = &stated.claim(cut).claim;
                 for place in places.iter().filter(|place| **place != cut) {
                     let claim = &stated.claim(*place).claim;
@@ -455,14 +620,6 @@ impl ConflictSearch<'_> {
         }
     }
 
-    /// The cuts at a name and above it, in its zone.
-    fn cuts_around(&self, name: NameRef<'_>) -> Vec<ClaimPlace> {
-        let zone = self.live.zone_of(name);
-        let above = std::iter::successors(Some(name), |name| name.parent());
-        let own = above.take_while(|above| self.live.zone_of(*above) == zone);
-        own.flat_map(|above| self.cuts_at(above)).collect()
-    }
-
     /// Compares the claims of files with the names and addresses of hosts.
     fn with_hosts(&mut self) {
         let stated = self.stated;
@@ -472,7 +629,7 @@ impl ConflictSearch<'_> {
                 match stated.claim(*place).claim.rtype {
                     rtype @ (Rtype::AAAA | Rtype::A | Rtype::CNAME) => {
                         let claim = &stated.claim(*place).claim;
-                        let interfaces = self.names.interfaces_now(self.inventory, name.as_name());
+                        let interfaces = self.ground.names.interfaces_now(self.ground.inventory, name.as_name());
                         for (host, is_fastbone) in interfaces.collect::<Vec<_>>() {
                             let listed = self.listed(host, is_fastbone);
                             if may_claim(listed.as_ref(), rtype) && !self.says_the_same(host, listed.as_ref(), claim) {
@@ -493,9 +650,9 @@ impl ConflictSearch<'_> {
             }
         }
         self.pointers_of_hosts(pointers);
-        if self.has_cuts() {
-            for name in self.names.names(self.inventory) {
-                let cuts = self.cuts_around(name.as_name());
+        if stated.has_cuts() {
+            for name in self.ground.names.names(self.ground.inventory) {
+                let cuts = cuts_around(self.ground.live, stated, name.as_name());
                 let cuts =
                     cuts.iter().filter(|cut| is_cut_off(&stated.claim(**cut).claim, name.as_name(), Rtype::AAAA));
                 for cut in cuts {
@@ -514,9 +671,9 @@ impl ConflictSearch<'_> {
         }
         let mut by_address: HashMap<Ipv6Addr, Vec<ClaimPlace>> = HashMap::default();
         pointers.into_iter().for_each(|(address, place)| by_address.entry(address).or_default().push(place));
-        // To the PTR of an A record that is only live a file has the better right.
-        let is_firm = |(address, host): &(Ipv6Addr, usize)| address.to_ipv4_mapped().is_none() || self.is_listed(*host);
-        for (address, host) in self.used.addresses().filter(is_firm).collect::<Vec<_>>() {
+        let by_address = &by_address;
+        let of_file = |(address, _): &(Ipv6Addr, usize)| by_address.contains_key(address);
+        for (address, host) in self.ground.firm_addresses().filter(of_file).collect::<Vec<_>>() {
             for place in by_address.get(&address).into_iter().flatten().copied() {
                 let claim = &self.stated.claim(place).claim;
                 let target = |rdata: &Rdata| rdata.as_rdata(Rtype::PTR).target().map(NameRef::to_name);
@@ -531,13 +688,13 @@ impl ConflictSearch<'_> {
 
     /// What the inventory lists for an interface of a host; none where its addresses are derived.
     fn listed(&self, place: usize, is_fastbone: bool) -> Option<ListedValues> {
-        let host = &self.inventory.hosts[place];
-        let settings = self.inventory.projects[host.project.0 as usize].file.settings();
+        let host = &self.ground.inventory.hosts[place];
+        let settings = self.ground.inventory.projects[host.project.0 as usize].file.settings();
         let (name, is_main) = settings?.listed()?.names().find(|(_, is_main)| *is_main != is_fastbone)?;
-        let rows = self.inventory.addresses_of(host.inv).iter();
-        let own = rows.filter(|row| row.interface.may_be(name, is_main, &self.inventory.symbols));
+        let rows = self.ground.inventory.addresses_of(host.inv).iter();
+        let own = rows.filter(|row| row.interface.may_be(name, is_main, &self.ground.inventory.symbols));
         let addresses = own.map(|row| row.address).collect::<Option<Vec<IpAddr>>>();
-        Some(ListedValues(addresses.filter(|_| self.inventory.trust.addresses.doubt().is_none())))
+        Some(ListedValues(addresses.filter(|_| self.ground.inventory.trust.addresses.doubt().is_none())))
     }
 
     /// Whether a host whose addresses the inventory lists says the same of an RRset as a file does, with the same TTL.
@@ -545,21 +702,16 @@ impl ConflictSearch<'_> {
         let Some(ListedValues(Some(addresses))) = listed else { return false };
         let of_type = addresses.iter().filter(|address| address_type(**address) == claim.rtype);
         let own: BTreeSet<Rdata> = of_type.map(|address| Rdata::from_address(*address)).collect();
-        let Some(zone) = self.live.zone_of(claim.owner.as_name()) else { return false };
-        let spec = &self.inventory.config.zones[zone.0 as usize];
-        let ttl = self.inventory.wanted_ttl(self.inventory.hosts[place].project, spec);
+        let Some(zone) = self.ground.live.zone_of(claim.owner.as_name()) else { return false };
+        let spec = &self.ground.inventory.config.zones[zone.0 as usize];
+        let ttl = self.ground.inventory.wanted_ttl(self.ground.inventory.hosts[place].project, spec);
         let has_ttl = claim.ttl.as_ref().is_some_and(|own| own.hold == TtlHold::Always && own.ttl == ttl);
         has_ttl && values(claim).eq(&own)
     }
 
-    /// Whether the inventory lists the addresses of a host.
-    fn is_listed(&self, place: usize) -> bool {
-        self.inventory.lists_addresses(self.inventory.hosts[place].project)
-    }
-
     /// The hosts that have a name now.
     fn holders(&self, name: NameRef<'_>) -> Vec<usize> {
-        self.names.hosts_now(self.inventory, name).collect()
+        self.ground.names.hosts_now(self.ground.inventory, name).collect()
     }
 }
 

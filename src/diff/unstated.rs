@@ -108,9 +108,9 @@ pub fn resting_names<'c>(
     standings: &SubjectStandings,
     blocked: &'c [BlockedSubject],
 ) -> HashSet<&'c Name> {
-    let all = context.stated.subjects.iter().zip(&standings.stated);
-    let resting = all.filter(|(_, standing)| !matches!(standing, SubjectStanding::Open(_)));
-    let resting = resting.filter_map(|(stated, _)| stated.subject.stated_name());
+    let is_open = |place: usize| matches!(standings.stated[place], SubjectStanding::Open(_));
+    let resting = context.stated.of_files().filter(|(place, _)| !is_open(*place));
+    let resting = resting.filter_map(|(_, stated)| stated.subject.stated_name());
     resting.chain(blocked.iter().filter_map(|blocked| blocked.subject.stated_name())).collect()
 }
 
@@ -220,8 +220,8 @@ impl NoteCheck {
     pub fn of(context: &RuleContext<'_>) -> NoteCheck {
         let statements = context.statements;
         let mut check = NoteCheck { known: vec![false; statements.count()], fresh: Vec::new() };
-        for (place, subject) in context.stated.subjects.iter().enumerate() {
-            // What pods claim is known by their rows alone.
+        // What pods claim is known by their rows alone.
+        for (place, subject) in context.stated.of_files() {
             let Some((source, by)) = subject.stated_in(context.inventory) else { continue };
             for (number, own) in subject.claims.iter().enumerate() {
                 let name = own.claim.owner.as_name();
@@ -243,7 +243,7 @@ pub fn news(context: &RuleContext<'_>, standings: &SubjectStandings, check: &Not
     let inventory = context.inventory;
     let mut news = Vec::new();
     for (place, number) in &check.fresh {
-        let (subject, standing) = (&context.stated.subjects[*place], &standings.stated[*place]);
+        let (subject, standing) = (context.stated.subject(*place), &standings.stated[*place]);
         let is_selected = context.selection.includes_subject(&subject.subject, subject.project);
         if !matches!(standing, SubjectStanding::Open(_)) || !is_selected {
             continue;

@@ -172,9 +172,8 @@ impl ExplainCase<'_> {
 
     /// What files state for a name.
     fn stated(&self, name: NameRef<'_>) -> Vec<StatementFacts> {
-        let subjects = self.context.stated.subjects.iter().filter(|subject| subject.is_about(name));
         let mut facts = Vec::new();
-        for subject in subjects {
+        for subject in self.context.stated.about(name) {
             let blocked = self.decision.blocked.iter().find(|blocked| blocked.subject == subject.subject);
             let entry = |origin, says: String| StatementFacts {
                 subject: subject.subject.to_string(),

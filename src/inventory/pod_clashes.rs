@@ -272,7 +272,7 @@ fn name(view: &PodView<'_>, place: usize, is_transient: bool) -> Option<Name> {
 mod tests {
     use super::*;
     use crate::diag::Origin;
-    use crate::inventory::pod_template::{PodField, PodTemplate};
+    use crate::inventory::pod_template::{Placement, PodField, PodTemplate};
     use crate::inventory::pods::{PodMigration, PodSet, PodSetFile, PodSetIndex, PodSetTerms, PodState};
     use crate::inventory::rollout::{MaxUnavailable, RolloutTerms, SettleTime};
     use crate::inventory::trust::ProjectIndex;
@@ -324,6 +324,7 @@ mod tests {
         /// Adds an active pod; ids come in order.
         fn pod(mut self, id: &str, address: &str, rack: &str, replaces: Option<&str>) -> Sample {
             let origin = Origin { line: self.pods.rows.len() as u32 + 1, ..self.pods.sets[0].terms().unwrap().origin };
+            let address: IpAddr = address.parse().unwrap();
             self.pods.rows.push(Pod {
                 set: PodSetIndex(0),
                 id: id.into(),
@@ -332,7 +333,8 @@ mod tests {
                 inv: None,
                 rack: Some(self.symbols.intern(rack)),
                 location: None,
-                addresses: [address.parse().unwrap()].into_iter().collect(),
+                addresses: [address].into_iter().collect(),
+                placement: Placement::of_row(Some("n1.example.net"), &[address]),
                 is_enabled: true,
                 state: PodState::Active,
                 replaces: replaces.map(Into::into),

@@ -17,6 +17,12 @@ const PLACEMENT_DIGITS: usize = 8;
 pub struct Placement([u8; PLACEMENT_DIGITS]);
 
 impl Placement {
+    /// That of a row; none without a node or an address.
+    pub fn of_row(node: Option<&str>, addresses: &[IpAddr]) -> Option<Placement> {
+        let node = node.filter(|_| !addresses.is_empty())?;
+        Some(Placement::of(node, addresses))
+    }
+
     /// The first digits of SHA-256 over the node and the addresses as RFC 5952 writes them, sorted as text; each is
     /// followed by a line end.
     pub fn of(node: &str, addresses: &[IpAddr]) -> Placement {
@@ -172,6 +178,11 @@ impl PodTemplate {
             }
             _ => Ok(PodTemplate { text: template.into(), pieces }),
         }
+    }
+
+    /// The template as it is written.
+    pub fn as_text(&self) -> &str {
+        &self.text
     }
 
     /// Whether a field is in it.

@@ -2,6 +2,7 @@
 //!
 //! A pod has an id that stays and a placement that moves: a node with addresses. What of both is live does not matter here.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::ops::Range;
 
@@ -70,13 +71,15 @@ impl Pods {
         if self.trust.doubt().is_some() { &self.trust } else { &self.sets_trust }
     }
 
-    /// Whether something may be a pod of a project, or a name of it, that is not known.
-    pub fn may_hide(&self, project: ProjectIndex) -> bool {
-        let is_unread = |set: &PodSet| {
-            let is_its = set.project().is_none_or(|own| own == project);
-            is_its && (set.terms().is_none() || !self.is_exported)
-        };
-        self.has_strays || self.doubted().doubt().is_some() || self.sets.iter().any(is_unread)
+    /// Which projects have sets, and which may have pods that are not known.
+    pub fn by_project(&self) -> ProjectPods {
+        let is_unread = |set: &&PodSet| set.terms().is_none() || !self.is_exported;
+        let unread: Option<BTreeSet<ProjectIndex>> = self.sets.iter().filter(is_unread).map(PodSet::project).collect();
+        let is_known = !self.has_strays && self.doubted().doubt().is_none();
+        ProjectPods {
+            hiding: unread.filter(|_| is_known),
+            with_sets: self.sets.iter().filter_map(PodSet::project).collect(),
+        }
     }
 
     /// The set of a pod.
@@ -99,6 +102,27 @@ impl Pods {
     /// The place of a pod, by its id.
     pub fn place_of(&self, set: PodSetIndex, id: &str) -> Option<usize> {
         self.rows.binary_search_by(|pod| (pod.set, &*pod.id).cmp(&(set, id))).ok()
+    }
+}
+
+/// Which projects have sets of pods, and of which more is to be known: found once, since there may be many sets.
+#[derive(Debug)]
+pub struct ProjectPods {
+    /// The projects of which something may be a pod, or a name of one, that is not known; none where it may be of any.
+    hiding: Option<BTreeSet<ProjectIndex>>,
+    /// The projects that sets name.
+    with_sets: BTreeSet<ProjectIndex>,
+}
+
+impl ProjectPods {
+    /// Whether something may be a pod of a project, or a name of it, that is not known.
+    pub fn may_hide(&self, project: ProjectIndex) -> bool {
+        self.hiding.as_ref().is_none_or(|projects| projects.contains(&project))
+    }
+
+    /// The projects that sets name, each once.
+    pub fn with_sets(&self) -> impl Iterator<Item = ProjectIndex> {
+        self.with_sets.iter().copied()
     }
 }
 
@@ -279,6 +303,8 @@ pub struct Pod {
     pub location: Option<Symbol>,
     /// Its addresses, sorted, each once.
     pub addresses: SmallVec<[IpAddr; 1]>,
+    /// The text for its node and addresses, as [`Placement::of_row`] gives it.
+    pub placement: Option<Placement>,
     /// Whether it is in service.
     pub is_enabled: bool,
     /// How far it is.
@@ -292,12 +318,6 @@ pub struct Pod {
 }
 
 impl Pod {
-    /// Its placement; none while it has no node or no address.
-    pub fn placement(&self, symbols: &Symbols) -> Option<Placement> {
-        let node = self.node.filter(|_| !self.addresses.is_empty())?;
-        Some(Placement::of(symbols.text(node), &self.addresses))
-    }
-
     /// The id of the pod that it replaces, in a set whose names are copied.
     pub fn replaced<'p>(&'p self, terms: &PodSetTerms) -> Option<&'p str> {
         let old = self.replaces.as_deref().filter(|_| self.fault.is_none());
@@ -315,8 +335,7 @@ impl Pod {
     ///
     /// Errors: the template gives no label that DNS allows.
     pub fn transient_name(&self, terms: &PodSetTerms, symbols: &Symbols) -> Option<Result<Name, PodNameError>> {
-        let placement = self.placement(symbols)?;
-        Some(self.name(&terms.transient, Some(placement), terms, symbols))
+        Some(self.name(&terms.transient, Some(self.placement?), terms, symbols))
     }
 
     /// The name that stays with a pod of which nothing but the id is known; none where its template needs more.

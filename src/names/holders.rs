@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::by_hash::ByHash;
@@ -161,6 +162,11 @@ impl NameIndex {
     /// All names that hosts have or had; a name with several holders comes several times.
     pub fn names(&self, inventory: &Inventory) -> impl Iterator<Item = Name> {
         self.entries.rows().iter().filter_map(move |entry| held_name(inventory, entry.holder()))
+    }
+
+    /// The hashes (XXH3) of the wire format of all names.
+    pub fn hashes(&self) -> impl ParallelIterator<Item = u64> {
+        self.entries.rows().par_iter().map(|entry| entry.hash)
     }
 
     /// Everybody who has or had any name, by the hashes of the names.

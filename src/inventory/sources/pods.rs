@@ -17,6 +17,7 @@ use super::{Draft, ExportFormat, Renumbering, RowContext, SourceDate, SourceInpu
 use crate::diag::{Code, Diagnostic, did_you_mean};
 use crate::dns::Name;
 use crate::inventory::model::Trust;
+use crate::inventory::pod_template::Placement;
 use crate::inventory::pods::{Pod, PodSet, PodSetFile, PodSetIndex, PodState, Pods, is_pod_id, is_set_id};
 use crate::inventory::source::{OWN, Occurrence, SourceKeys};
 use crate::inventory::symbol::{Symbol, Symbols};
@@ -238,6 +239,7 @@ fn read_row(piece: &mut PodRowPiece, row: &TextRow<'_>, faults: &mut RowFaults<'
     let addresses = read_addresses(&fields.addresses, &mut faults);
     let state = read_state(&fields.state, &mut faults);
     check_place(state, node.is_some() || !fields.node.is_none(), &fields.addresses, &mut faults);
+    let placement = Placement::of_row(node.map(|node| piece.nodes.text(node)), &addresses);
     let symbols = &mut piece.symbols;
     piece.rows.push(Pod {
         set: PodSetIndex(Symbols::index(piece.sets.intern_likely(set, likely.set)) as u32),
@@ -248,6 +250,7 @@ fn read_row(piece: &mut PodRowPiece, row: &TextRow<'_>, faults: &mut RowFaults<'
         rack: rack.map(|rack| symbols.intern_likely(rack, likely.rack)),
         location: location.map(|location| symbols.intern_likely(location, likely.location)),
         addresses,
+        placement,
         is_enabled: is_enabled.unwrap_or(true),
         // A pod whose state is unknown is not counted as one that can be reached.
         state: state.unwrap_or(PodState::Dead),

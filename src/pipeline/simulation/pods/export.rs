@@ -4,6 +4,7 @@ use super::world::{PodKey, Row, World};
 use crate::claim::Subject;
 use crate::diag::{FileId, Origin};
 use crate::inventory::Inventory;
+use crate::inventory::pod_template::Placement;
 use crate::inventory::pods::{Pod, PodSetIndex, PodState};
 use crate::pipeline::acceptance::inactive_pods;
 use crate::state::{ExportToAccept, NewExport};
@@ -20,6 +21,7 @@ pub fn put(inventory: &mut Inventory, world: &World, file: FileId) {
         rack: row.place.as_ref().map(|place| symbols.intern(place.location)),
         location: row.place.as_ref().map(|place| symbols.intern(place.location)),
         addresses: row.place.iter().flat_map(|place| place.addresses.iter().copied()).collect(),
+        placement: row.place.as_ref().and_then(|place| Placement::of_row(Some(&place.node), &place.addresses)),
         is_enabled: row.is_enabled,
         state: row.state,
         replaces: row.replaces.as_deref().map(Into::into),
