@@ -569,3 +569,36 @@ fn a_pod_in_order_is_blocked_by_what_contradicts_it() {
     let all = all.map(|subject| format!("{subject} claim-conflict"));
     assert_eq!(of_pods("web: {type: NS, value: ns1.example.org.}\n", "{}\n"), all);
 }
+
+#[test]
+fn with_overlap_a_pod_has_its_old_and_its_new_address_for_a_time() {
+    let shop = Shop::with("rollout: {overlap: 5m}\nendpoints: [{name: http, protocol: tcp, port: 8080}]");
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let old = shop.placed("a", "1");
+    shop.pods(&[pod("a", "sas3", &["a"]), pod("b", "sas2", &["2"])]);
+    let plan = shop.run("02:10:00", &["plan"]).document;
+    let with_via: Vec<&Value> =
+        plan["changes"].as_array().expect("changes").iter().filter(|own| own.get("via").is_some()).collect();
+    assert_eq!(with_via.len(), 1, "the name that stays: {with_via:?}");
+    let first = shop.apply("02:10:00");
+    assert_eq!((first.exit, first.waiting()), (5, vec!["pod:shop-web/a overlap".to_owned()]));
+    let new = shop.placed("a", "a");
+    let holds = |shop: &Shop, expected: &[&str]| {
+        let records = shop.records();
+        expected.iter().for_each(|own| assert!(records.iter().any(|it| it == own), "{own}: {records:?}"));
+    };
+    let (of_old, of_new) = (format!("{old} AAAA ::1"), format!("{new} AAAA ::a"));
+    let listed = |placed: &str| format!("_http._tcp SRV 0 0 8080 {placed}");
+    holds(&shop, &["a AAAA ::1", "a AAAA ::a", &of_old, &of_new, &listed(&old)]);
+    assert_eq!(shop.apply("02:14:59").waiting(), ["pod:shop-web/a overlap"]);
+    holds(&shop, &["a AAAA ::1", "a AAAA ::a", &of_old]);
+    let second = shop.apply("02:15:00");
+    assert_eq!(second.exit, 0, "{}", second.document);
+    assert!(!shop.records().contains(&"a AAAA ::1".to_owned()));
+    for now in ["02:17:00", "02:19:00", "02:21:00", "02:23:00"] {
+        assert_eq!(shop.apply(now).exit, 0);
+    }
+    holds(&shop, &["a AAAA ::a", &of_new, &listed(&new)]);
+    assert!(!shop.records().contains(&of_old), "{:?}", shop.records());
+}
