@@ -10,6 +10,7 @@ use crate::change::Change;
 use crate::diag::Problem;
 use crate::parallel::side_by_side;
 use crate::plan::Plan;
+use crate::rollout::listed::NameNeeds;
 use crate::rollout::units::{self, ChangeTies, ChangeUnit};
 use crate::target::{CopyId, PoolName, TargetId};
 
@@ -23,6 +24,8 @@ pub struct Survey<'a> {
     pub unit_of: Vec<usize>,
     /// The phase of each change.
     pub phases: Vec<Phase>,
+    /// What units need of one another, because SRV list names.
+    pub needs: NameNeeds,
     /// The lanes: first that of all pools of one target, then those of the targets of other pools; never empty.
     pub lanes: Vec<LaneSurvey<'a>>,
     /// What each group of lanes needs; the first group is that of the first lane alone.
@@ -86,7 +89,8 @@ pub fn survey<'a>(plan: &'a Plan, accesses: Vec<CopyAccess<'a>>, at_once: usize)
     let (parts, terms) = lane_parts(accesses, at_once);
     let count = parts.len();
     let lanes = side_by_side(parts, count, |parts| LaneSurvey::of(plan, &units, parts));
-    let survey = Survey { changes, units, unit_of, phases, lanes, terms, at_once };
+    let needs = NameNeeds::of(changes, &units);
+    let survey = Survey { changes, units, unit_of, phases, needs, lanes, terms, at_once };
     let is_covered = |place| survey.lanes.iter().any(|lane| lane.is_own(place));
     assert!((0..changes.len()).all(is_covered), "every zone of the plan has a way to it");
     survey

@@ -8,12 +8,15 @@
 //! |---|---|
 //! | `units` | joins changes that are made together or not at all |
 //! | `flux` | what is remembered: changes that may not have reached all clients, batches, waits |
+//! | `listed` | names that SRV list: whose changes come after those of another unit |
 //! | `members` | the subjects of a unit that a budget counts |
 //! | `board` | chooses waves, one after another |
 //! | `choice` | which units of a plan go now, and why the others wait |
 //! | `wave` | the units that go, with the leave to write them |
 
 pub mod units;
+
+pub mod listed;
 
 pub mod flux;
 
