@@ -77,6 +77,9 @@ impl<'a, 'c> PodNames<'a, 'c> {
                 return if stays { PodNameFate::Stays } else { PodNameFate::Goes(terms.project) };
             }
         }
+        if self.is_listed(name) {
+            return PodNameFate::Stays;
+        }
         if let Some((project, old)) = sets.iter().filter_map(of_set).find_map(|own| self.replaced(own, label, name)) {
             return PodNameFate::Replaced(project, old);
         }
@@ -85,7 +88,7 @@ impl<'a, 'c> PodNames<'a, 'c> {
             let places = terms.constant.pods_of(label).into_iter().filter_map(|id| pods.place_of(set, id));
             places.into_iter().any(|place| pods.rows[place].fault.is_some() || !pods.rows[place].state.is_placed())
         };
-        if sets.iter().filter_map(of_set).any(rests) || self.is_listed(name) {
+        if sets.iter().filter_map(of_set).any(rests) {
             return PodNameFate::Stays;
         }
         // A name that hosts of a project may have, too, is left to the rules of hosts.

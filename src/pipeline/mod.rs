@@ -49,6 +49,8 @@ pub mod pool_status;
 
 pub mod undo;
 
+mod undo_listed;
+
 mod left_behind;
 
 mod edited;
