@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::alike::{self, AlikeNotices};
+use super::super::counts::without;
 use super::super::gather::gather;
 use super::super::summary::{SubjectCounts, counted};
 use super::super::waves::{group_lines, next_wave};
@@ -199,7 +200,7 @@ pub fn rest(plan: &Plan) -> PagePart<'_> {
         let due = due.map(|due| format!(", the first until {}", code(&due.to_string()))).unwrap_or_default();
         let blank = if out.is_empty() { "" } else { "\n" };
         let rrsets = counted(plan.delayed.len(), "RRset");
-        out.push_str(&format!("{blank}{rrsets} without a host {wait} to be deleted{due}.\n"));
+        out.push_str(&format!("{blank}{rrsets} without a {} {wait} to be deleted{due}.\n", without(plan)));
     }
     if !plan.blocked.is_empty() || !plan.skipped.is_empty() || !plan.notices.is_empty() {
         let blank = if out.is_empty() { "" } else { "\n" };
