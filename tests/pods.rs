@@ -660,3 +660,78 @@ fn an_undo_of_all_takes_the_srv_first_and_of_a_pod_alone_nothing() {
     assert_eq!(shop.run("02:00:20", &["undo", "1", "--yes"]).exit, 0);
     assert_eq!(shop.records(), [""; 0]);
 }
+
+#[test]
+fn what_waits_is_in_explanations_metrics_and_events() {
+    let shop = Shop::with("rollout: {gate: health}");
+    let config = shop.read("zonewright.toml");
+    shop.write("zonewright.toml", &format!("{config}\n[gate.health]\ncommand = [\"true\"]\n"));
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    shop.pods(&[pod("a", "sas3", &["a"]), pod("b", "sas4", &["b"])]);
+    let (metrics, path) = (shop.path().join("run.prom"), shop.path().to_str().expect("a path"));
+    let metrics = metrics.to_str().expect("a path");
+    let events = |now: &str| -> Vec<Value> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+        let now = format!("2026-11-20T{now}Z");
+        let args =
+            ["apply", "--auto", "--yes", "--log-format", "json", "--now", &now, "--metrics", metrics, "-C", path];
+        let output = command.args(args).output().expect("the binary was built for this test");
+        let text = String::from_utf8(output.stderr).expect("text");
+        let lines = text.lines().map(|line| serde_json::from_str(line).expect("one JSON object a line"));
+        lines.filter(|line: &Value| line["event"].is_string()).collect()
+    };
+    let wave = events("02:10:00").into_iter().find(|line| line["event"] == "wave-sent").expect("a wave");
+    let expected = serde_json::json!({"budget": 1});
+    assert_eq!(
+        (&wave["sent"], &wave["waiting"], &wave["next"]),
+        (&1.into(), &expected, &"2026-11-20T02:11:00Z".into())
+    );
+    let text = shop.read("run.prom");
+    for sample in [
+        "zonewright_waiting_subjects{command=\"apply\",code=\"budget\"} 1",
+        "zonewright_waiting_subjects{command=\"apply\",code=\"gate\"} 0",
+        "zonewright_flux_subjects{command=\"apply\",group=\"shop-web\"} 1",
+    ] {
+        assert!(text.contains(sample), "{sample}: {text}");
+    }
+    let asked = shop.run("02:10:10", &["explain", "b.web.shop.example.net"]).document;
+    let answer = asked["answer"].as_str().expect("an answer");
+    let said = "A change of pod:shop-web/b waits for a later wave since 2026-11-20T02:10:00Z (`budget`): the budget of \
+                `shop-web` is 1, and 1 is in flux or goes now; it can go from 2026-11-20T02:11:00Z on.";
+    assert!(answer.ends_with(said), "{answer}");
+    // The gate no longer passes.
+    let config = shop.read("zonewright.toml");
+    shop.write("zonewright.toml", &config.replace("[\"true\"]", "[\"false\"]\nretries = 0"));
+    let failed = events("02:12:00").into_iter().find(|line| line["event"] == "gate-failed").expect("a gate");
+    assert_eq!(
+        (&failed["group"], &failed["gate"], &failed["level"]),
+        (&"shop-web".into(), &"health".into(), &"WARN".into())
+    );
+}
+
+#[test]
+fn names_of_earlier_placements_and_large_srv_have_words_of_their_own() {
+    let shop = Shop::with("unavailability_budget: 3\nendpoints: [{name: http, protocol: tcp, port: 8080}]");
+    shop.pods(&[pod("a", "sas1", &["1"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let old = shop.placed("a", "1");
+    shop.pods(&[pod("a", "sas3", &["a"])]);
+    for now in ["02:10:00", "02:12:00"] {
+        assert_eq!(shop.apply(now).exit, 0);
+    }
+    let plan = shop.run("02:14:00", &["plan"]).document;
+    let reason = &plan["changes"][0]["reasons"][0];
+    assert_eq!((&reason["rule"], &reason["evidence"][0]), (&"no-pod".into(), &"pod-sets/shop-web.yaml:1".into()));
+    let name = format!("{old}.web.shop.example.net.");
+    assert!(
+        plan["changes"].as_array().expect("changes").iter().any(|change| change["name"] == name.as_str()),
+        "{plan}"
+    );
+    let config = shop.read("zonewright.toml");
+    shop.write("zonewright.toml", &format!("{config}\n[limits]\nmax_rrset = 1\n"));
+    shop.pods(&[pod("a", "sas3", &["a"]), pod("b", "sas3", &["b"])]);
+    let blocked = shop.run("02:20:00", &["plan"]).document["blocked"][0].clone();
+    let hint = blocked["hint"].as_str().expect("a hint");
+    assert!(hint.contains("`{location}`") && hint.contains("`zonewright render endpoints`"), "{hint}");
+}

@@ -51,6 +51,8 @@ pub mod undo;
 
 mod undo_listed;
 
+mod explain_waits;
+
 mod left_behind;
 
 mod edited;
