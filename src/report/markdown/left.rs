@@ -134,10 +134,12 @@ fn whose(plan: &Plan, hosts: &[&BlockedSubject]) -> String {
     let of = project.map(|project| format!(" of {}", code(project))).unwrap_or_default();
     let labels = hosts.iter().take(FEW).map(|blocked| subject_label(plan, &blocked.subject));
     let labels = labels.collect::<Vec<_>>().join(", ");
+    let what = SubjectCounts::of(hosts.iter().map(|blocked| &blocked.subject)).in_words();
     match hosts.len() {
+        1 if hosts[0].subject.host().is_none() => format!("{labels}{of}"),
         1 => format!("host {labels}{of}"),
-        count if count <= FEW => format!("{count} hosts{of}, {labels}"),
-        count => format!("{count} hosts{of}, {labels} and {} more", count - FEW),
+        count if count <= FEW => format!("{what}{of}, {labels}"),
+        count => format!("{what}{of}, {labels} and {} more", count - FEW),
     }
 }
 
