@@ -5,7 +5,7 @@
   const PAGE = 100, PRINTED = 1000, BLOCKED = 5;
   const KINDS = ["create", "modify", "delete"], SIGNS = ["+", "~", "\u2212"];
   const { texts, places, causes, changes, blocked, hosts, source } = JSON.parse(document.getElementById("data").textContent);
-  const { zone, owner, rtype, registers, host, also, project, cause, before, after, reasons, targets = [] } = changes;
+  const { zone, owner, rtype, registers, host, of = [], also, project, cause, before, after, reasons, targets = [] } = changes;
   const count = zone.length;
   const by = (id) => document.getElementById(id);
   const search = by("search"), list = by("list"), told = by("told"), alike = by("also"), pages = by("pages");
@@ -47,7 +47,7 @@
   for (let at = 0; at < hosts.length; at += 5) hostAt[hosts[at]] = at + 1;
   const NAME = 1, LOCATION = 2, SWITCH = 3, RACK = 4;
   const factOf = (number, fact) => (hostAt[number] ? hosts[hostAt[number] - 1 + fact] : 0);
-  const labelOf = (number) => (factOf(number, NAME) ? `${texts[factOf(number, NAME)]} (${texts[number]})` : `host ${texts[number]}`);
+  const labelOf = (number) => (factOf(number, NAME) ? `${texts[factOf(number, NAME)]} (${texts[number]})` : /^\d+$/.test(texts[number]) ? `host ${texts[number]}` : texts[number]);
 
   // A place as a link to its line, where the page knows where lines are to be seen.
   const placeOf = (text) => {
@@ -104,7 +104,7 @@
 
   // Whether a change contains a term: `hit` is about texts, `inPlaces` about lists of evidence, `inCauses` about causes.
   const matches = (row, { hit, inPlaces, inCauses }) => {
-    if (hit[registers[row]] || holdsHost(host[row], hit)) return true;
+    if (hit[registers[row]] || holdsHost(host[row], hit) || (of[row] && hit[of[row]])) return true;
     if (hit[owner[row]] || hit[project[row]] || hit[zone[row]] || hit[rtype[row]] || (targets[row] && hit[targets[row]])) return true;
     const old = beforeAt[row], now = afterAt[row], others = alsoAt[row];
     if (before[old] && holds(before, old + 2, old + 2 + before[old], hit)) return true;
@@ -268,7 +268,7 @@
 
   const headOf = (row) => {
     const number = host[row];
-    if (!number) return element("h4", "", "Names without a host ", element("span", "", state.group ? `of ${texts[project[row]]}` : ""));
+    if (!number) return element("h4", "", `${texts[of[row]]} `, element("span", "", state.group ? `of ${texts[project[row]]}` : ""));
     const name = factOf(number, NAME), facts = state.group ? [`of ${texts[project[row]]}`] : [];
     if (name) facts.push(`host ${texts[number]}`);
     if (factOf(number, SWITCH)) facts.push(`switch ${texts[factOf(number, SWITCH)]}`);
@@ -306,7 +306,7 @@
         const title = key ? [element("span", "", state.group || "project"), ` ${key}: `] : [`${GROUPS[state.group][1]}: `];
         made.append(element("h3", "", ...title, element("span", "", sizeOf(key))));
       }
-      if (isNext || host[row] !== host[last] || project[row] !== project[last]) {
+      if (isNext || host[row] !== host[last] || of[row] !== of[last] || project[row] !== project[last]) {
         group = element("div", "group", headOf(row));
         made.append(group);
       }
@@ -324,7 +324,7 @@
         element("span", "helps", "Hint: ", ...sentence(hint)));
     };
     const more = foundBlocked.length > BLOCKED ? ` The first ${BLOCKED}:` : "";
-    const is = foundBlocked.length === 1 ? "host matches, which is" : "hosts match, which are";
+    const is = foundBlocked.length === 1 ? "match is" : "matches are";
     alike.append(element("p", "", element("b", "", `${grouped(foundBlocked.length)} ${is} blocked and not changed.${more}`)));
     alike.append(...foundBlocked.slice(0, BLOCKED).map(line));
   };

@@ -79,7 +79,9 @@ fn change((zone, name, rtype): (&str, &str, Rtype), (before, after): (&[&str], &
     };
     let subject = |rule: &Rule| match rule {
         Rule::Released => Subject::Released(Inv(101)),
-        Rule::Orphan => Subject::Orphan(OrphanName { pool: "main".parse().expect("a pool"), name: name.clone() }),
+        Rule::Orphan | Rule::NoPod => {
+            Subject::Orphan(OrphanName { pool: "main".parse().expect("a pool"), name: name.clone() })
+        }
         _ => Subject::Host(Inv(101)),
     };
     Change {

@@ -602,3 +602,198 @@ fn with_overlap_a_pod_has_its_old_and_its_new_address_for_a_time() {
     holds(&shop, &["a AAAA ::a", &of_new, &listed(&new)]);
     assert!(!shop.records().contains(&of_old), "{:?}", shop.records());
 }
+
+#[test]
+fn an_srv_lists_no_name_that_an_apply_could_not_create() {
+    let shop = Shop::with("endpoints: [{name: http, protocol: tcp, port: 8080}]");
+    let kept = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])];
+    shop.pods(&kept);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let (before, file) = (shop.records(), shop.path().join("plan.json"));
+    shop.pods(&[kept[0], kept[1], pod("c", "sas3", &["3"]), pod("d", "sas3", &["4"])]);
+    let file = file.to_str().expect("a path");
+    let plan = shop.run("02:10:00", &["plan", "--out", file]);
+    let created = plan.changes().into_iter().find_map(|own| Some(own.split_once(" AAAA c-")?.1.to_owned()));
+    let label = format!("c-{}", created.expect("a name").split_once('.').expect("a domain").0);
+    // Until the apply another editor makes the name of a new pod.
+    let zone = shop.read("zones/shop.example.net.zone");
+    let foreign = format!("{label}.web.shop.example.net. 60 AAAA 2001:db8:5::ffff\n");
+    shop.write("zones/shop.example.net.zone", &format!("{zone}{foreign}"));
+    let outcomes = |ran: &Ran| -> Vec<String> {
+        let all = ran.document["hosts"].as_array().expect("a list of outcomes").iter();
+        all.map(|own| format!("{} {}", own["name"], own["outcome"]).replace('"', "")).collect()
+    };
+    let expected =
+        ["c.web.shop.example.net. stale", "d.web.shop.example.net. applied", "_http._tcp.web.shop.example.net. stale"];
+    let is_srv = |own: &&String| own.contains(" SRV ");
+    for (command, now) in [("apply", "02:11:00"), ("resume", "02:12:00")] {
+        let args: &[&str] = if command == "apply" { &["apply", file, "--yes"] } else { &["resume"] };
+        let applied = shop.run(now, args);
+        let outcomes: Vec<String> = outcomes(&applied).iter().map(|own| own.replace("already-", "")).collect();
+        assert_eq!((applied.exit, outcomes), (4, expected.map(str::to_owned).to_vec()), "{}", applied.document);
+        let message = applied.document["hosts"][2]["message"].as_str().expect("why");
+        let begin = format!("its SRV is to list `{label}.web.shop.example.net.`, which is not there: pod:shop-web/c: ");
+        assert!(message.starts_with(&begin), "{message}");
+        let records = shop.records();
+        let [listed, expected] = [&records, &before].map(|all| all.iter().filter(is_srv).collect::<Vec<_>>());
+        assert_eq!(listed, expected);
+    }
+    // The next plan lists the pods that are there.
+    assert_eq!(shop.apply("02:20:00").exit, 0);
+    assert_eq!(shop.records().iter().filter(is_srv).count(), 3);
+    shop.write("zones/shop.example.net.zone", &shop.read("zones/shop.example.net.zone").replace(&foreign, ""));
+    assert_eq!(shop.apply("02:30:00").exit, 0);
+    assert_eq!(shop.records().iter().filter(is_srv).count(), 4);
+}
+
+#[test]
+fn a_replaced_pod_stays_as_long_as_an_srv_lists_it_that_cannot_change() {
+    let shop = Shop::with("migration: copy-and-remove\nendpoints: [{name: http, protocol: tcp, port: 8080}]");
+    shop.pods(&[pod("old", "sas1", &["1"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let old = shop.placed("old", "1");
+    // The SRV would have more records than a target may hold in one RRset.
+    let config = shop.read("zonewright.toml");
+    shop.write("zonewright.toml", &format!("{config}\n[limits]\nmax_rrset = 1\n"));
+    let new = Row { more: ",\"replaces\":\"old\"", ..pod("new", "sas2", &["2"]) };
+    shop.pods(&[new, pod("b", "sas3", &["3"])]);
+    for now in ["02:10:00", "02:30:00", "02:50:00"] {
+        assert_eq!(shop.run(now, &["plan"]).blocked(), ["endpoints:shop-web/http post-state"]);
+        shop.apply(now);
+        assert!(shop.records().contains(&format!("{old} AAAA ::1")), "{now}: {:?}", shop.records());
+    }
+}
+
+/// What a plan says about RRsets that were changed since.
+fn edited(ran: &Ran) -> Vec<String> {
+    let notices = ran.document["notices"].as_array().expect("a list of notices").iter();
+    let edited = notices.filter(|own| own["code"] == "edited-since");
+    edited.map(|own| own["message"].as_str().expect("a text").to_owned()).collect()
+}
+
+#[test]
+fn an_undo_takes_no_name_that_an_srv_lists_and_lists_none_that_is_gone() {
+    let shop = Shop::with("endpoints: [{name: http, protocol: tcp, port: 8080}]");
+    shop.pods(&[pod("a", "sas1", &["1"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let old = shop.placed("a", "1");
+    shop.pods(&[pod("a", "sas3", &["a"])]);
+    for now in ["02:10:00", "02:10:30"] {
+        assert_eq!(shop.apply(now).exit, 0);
+    }
+    let (new, before) = (shop.placed("a", "a"), shop.records());
+    assert!(before.contains(&format!("_http._tcp SRV 0 0 8080 {new}")), "{before:?}");
+    // The SRV of apply 3 lists the name that apply 2 made.
+    let plan = shop.run("02:10:40", &["plan"]).document;
+    let undo = shop.run("02:10:40", &["undo", "2"]);
+    let expected = format!(
+        "the SRV `_http._tcp.web.shop.example.net.` lists `{new}.web.shop.example.net.`, which apply 2 created; apply 3 \
+         did that; undo that apply first; undo leaves pod:shop-web/a as it is"
+    );
+    assert_eq!((undo.changes(), edited(&undo)), (Vec::new(), vec![expected]), "{plan}");
+    // In turn both can be undone, while the name of the first placement is there.
+    for (id, now) in [("3", "02:10:41"), ("2", "02:10:42")] {
+        shop.run(now, &["undo", id, "--yes"]);
+    }
+    let first = [format!("_http._tcp SRV 0 0 8080 {old}"), "a AAAA ::1".to_owned(), format!("{old} AAAA ::1")];
+    assert_eq!(shop.records(), first);
+    // Again, until the name of the first placement is gone: no SRV gets it back without the name.
+    for now in ["02:20:00", "02:22:00", "02:24:00"] {
+        assert_eq!(shop.apply(now).exit, 0);
+    }
+    assert!(shop.records().iter().all(|own| !own.contains(&old)), "{:?}", shop.records());
+    let undo = shop.run("02:25:00", &["undo", "7"]);
+    let expected = format!(
+        "the SRV `_http._tcp.web.shop.example.net.` would list `{old}.web.shop.example.net.`, which is no longer there; \
+         apply 8 did that; undo that apply first; undo leaves endpoints:shop-web/http as it is"
+    );
+    assert_eq!((undo.changes(), edited(&undo)), (Vec::new(), vec![expected]));
+}
+
+#[test]
+fn an_undo_of_all_takes_the_srv_first_and_of_a_pod_alone_nothing() {
+    let shop = Shop::with("unavailability_budget: 2\nendpoints: [{name: http, protocol: tcp, port: 8080}]");
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let alone = shop.run("02:00:10", &["undo", "1", "--subject", "pod:shop-web/a"]);
+    assert_eq!(alone.changes(), [""; 0]);
+    let said = edited(&alone);
+    assert!(said[0].contains("undo that, too: `--subject 'endpoints:shop-web/http'`"), "{said:?}");
+    assert_eq!(shop.run("02:00:20", &["undo", "1", "--yes"]).exit, 0);
+    assert_eq!(shop.records(), [""; 0]);
+}
+
+#[test]
+fn what_waits_is_in_explanations_metrics_and_events() {
+    let shop = Shop::with("rollout: {gate: health}");
+    let config = shop.read("zonewright.toml");
+    shop.write("zonewright.toml", &format!("{config}\n[gate.health]\ncommand = [\"true\"]\n"));
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    shop.pods(&[pod("a", "sas3", &["a"]), pod("b", "sas4", &["b"])]);
+    let (metrics, path) = (shop.path().join("run.prom"), shop.path().to_str().expect("a path"));
+    let metrics = metrics.to_str().expect("a path");
+    let events = |now: &str| -> Vec<Value> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+        let now = format!("2026-11-20T{now}Z");
+        let args =
+            ["apply", "--auto", "--yes", "--log-format", "json", "--now", &now, "--metrics", metrics, "-C", path];
+        let output = command.args(args).output().expect("the binary was built for this test");
+        let text = String::from_utf8(output.stderr).expect("text");
+        let lines = text.lines().map(|line| serde_json::from_str(line).expect("one JSON object a line"));
+        lines.filter(|line: &Value| line["event"].is_string()).collect()
+    };
+    let wave = events("02:10:00").into_iter().find(|line| line["event"] == "wave-sent").expect("a wave");
+    let expected = serde_json::json!({"budget": 1});
+    assert_eq!(
+        (&wave["sent"], &wave["waiting"], &wave["next"]),
+        (&1.into(), &expected, &"2026-11-20T02:11:00Z".into())
+    );
+    let text = shop.read("run.prom");
+    for sample in [
+        "zonewright_waiting_subjects{command=\"apply\",code=\"budget\"} 1",
+        "zonewright_waiting_subjects{command=\"apply\",code=\"gate\"} 0",
+        "zonewright_flux_subjects{command=\"apply\",group=\"shop-web\"} 1",
+    ] {
+        assert!(text.contains(sample), "{sample}: {text}");
+    }
+    let asked = shop.run("02:10:10", &["explain", "b.web.shop.example.net"]).document;
+    let answer = asked["answer"].as_str().expect("an answer");
+    let said = "A change of pod:shop-web/b waits for a later wave since 2026-11-20T02:10:00Z (`budget`): the budget of \
+                `shop-web` is 1, and 1 is in flux or goes now; it can go from 2026-11-20T02:11:00Z on.";
+    assert!(answer.ends_with(said), "{answer}");
+    // The gate no longer passes.
+    let config = shop.read("zonewright.toml");
+    shop.write("zonewright.toml", &config.replace("[\"true\"]", "[\"false\"]\nretries = 0"));
+    let failed = events("02:12:00").into_iter().find(|line| line["event"] == "gate-failed").expect("a gate");
+    assert_eq!(
+        (&failed["group"], &failed["gate"], &failed["level"]),
+        (&"shop-web".into(), &"health".into(), &"WARN".into())
+    );
+}
+
+#[test]
+fn names_of_earlier_placements_and_large_srv_have_words_of_their_own() {
+    let shop = Shop::with("unavailability_budget: 3\nendpoints: [{name: http, protocol: tcp, port: 8080}]");
+    shop.pods(&[pod("a", "sas1", &["1"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let old = shop.placed("a", "1");
+    shop.pods(&[pod("a", "sas3", &["a"])]);
+    for now in ["02:10:00", "02:12:00"] {
+        assert_eq!(shop.apply(now).exit, 0);
+    }
+    let plan = shop.run("02:14:00", &["plan"]).document;
+    let reason = &plan["changes"][0]["reasons"][0];
+    assert_eq!((&reason["rule"], &reason["evidence"][0]), (&"no-pod".into(), &"pod-sets/shop-web.yaml:1".into()));
+    let name = format!("{old}.web.shop.example.net.");
+    assert!(
+        plan["changes"].as_array().expect("changes").iter().any(|change| change["name"] == name.as_str()),
+        "{plan}"
+    );
+    let config = shop.read("zonewright.toml");
+    shop.write("zonewright.toml", &format!("{config}\n[limits]\nmax_rrset = 1\n"));
+    shop.pods(&[pod("a", "sas3", &["a"]), pod("b", "sas3", &["b"])]);
+    let blocked = shop.run("02:20:00", &["plan"]).document["blocked"][0].clone();
+    let hint = blocked["hint"].as_str().expect("a hint");
+    assert!(hint.contains("`{location}`") && hint.contains("`zonewright render endpoints`"), "{hint}");
+}

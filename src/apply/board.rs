@@ -11,6 +11,7 @@ use super::quorum::UnitTurn;
 use crate::diag::Problem;
 use crate::parallel::HELD;
 use crate::rollout::board::HeldBack;
+use crate::rollout::listed::{NameNeed, NameTie};
 
 /// What was done for a unit, and why not everything.
 #[derive(Debug, Clone, Default)]
@@ -19,6 +20,14 @@ pub struct UnitState {
     pub done: Vec<usize>,
     /// Why the rest is not.
     pub verdict: Option<UnitVerdict>,
+}
+
+/// In which phase a unit needs what another one made in the phases before.
+fn phase_of(tie: NameTie) -> Phase {
+    match tie {
+        NameTie::Lists => Phase::Reverse,
+        NameTie::Leaves => Phase::Deletes,
+    }
 }
 
 /// Why a unit is left that does not go with this wave.
@@ -107,7 +116,35 @@ impl<'a> ApplyBoard<'a> {
 
     /// Whether a piece may be written in a phase now.
     pub fn turn(&self, piece: &UnitPiece, phase: Phase) -> UnitTurn {
-        self.hub.turn(piece.unit, self.number, phase as usize)
+        match self.hub.turn(piece.unit, self.number, phase as usize) {
+            UnitTurn::Go => self.turn_of_names(piece.unit, phase),
+            turn => turn,
+        }
+    }
+
+    /// Whether a unit may be written in a phase now, because of the names that SRV list. A unit is left as soon as what it needs
+    /// will not be made.
+    fn turn_of_names(&self, unit: usize, phase: Phase) -> UnitTurn {
+        let mut waits = false;
+        for need in self.hub.survey.needs.of_unit(unit) {
+            let needed_in = phase_of(need.tie);
+            match self.hub.turn_after(need.unit, self.number, needed_in as usize) {
+                UnitTurn::Go => {}
+                UnitTurn::Wait => waits |= phase >= needed_in,
+                UnitTurn::Over => {
+                    self.leave_unit(unit, &self.unmet(need));
+                    return UnitTurn::Over;
+                }
+            }
+        }
+        if waits { UnitTurn::Wait } else { UnitTurn::Go }
+    }
+
+    /// Why a unit is left that needs another one which was not made: its outcome is that of the other one.
+    fn unmet(&self, need: &NameNeed) -> UnitVerdict {
+        let here = self.unit(need.unit).verdict.clone();
+        let verdict = here.or_else(|| self.hub.end_of(need.unit)).unwrap_or_else(|| self.hub.stop_verdict());
+        UnitVerdict { message: need.unmet(&verdict.message), ..verdict }
     }
 
     /// Notes that pieces were written.

@@ -127,6 +127,19 @@ impl<'a> ApplyHub<'a> {
         self.shared.lock().expect(HELD).quorum.turn(unit, lane, phase)
     }
 
+    /// Whether what needs the changes of a unit before a phase may go on in a lane. After a stop nothing is waited for.
+    pub fn turn_after(&self, unit: usize, lane: usize, phase: usize) -> UnitTurn {
+        if self.is_stopped() {
+            return UnitTurn::Go;
+        }
+        self.shared.lock().expect(HELD).quorum.turn_after(unit, lane, phase)
+    }
+
+    /// Why a unit is given up in all lanes, where it is.
+    pub fn end_of(&self, unit: usize) -> Option<UnitVerdict> {
+        self.ends[unit].lock().expect(HELD).clone()
+    }
+
     /// How often the progress of any unit changed.
     pub fn changes(&self) -> u64 {
         self.shared.lock().expect(HELD).changes
@@ -141,18 +154,17 @@ impl<'a> ApplyHub<'a> {
     }
 
     /// Changes the quorum, and wakes who waits for that.
-    fn change<T>(&self, change: impl FnOnce(&mut Quorum) -> T) -> T {
+    fn change(&self, change: impl FnOnce(&mut Quorum)) {
         let mut shared = self.shared.lock().expect(HELD);
         shared.changes += 1;
-        let changed = change(&mut shared.quorum);
+        change(&mut shared.quorum);
         drop(shared);
         self.changed.notify_all();
-        changed
     }
 
     /// Notes how many phases a lane is through with a unit.
     pub fn reach(&self, unit: usize, lane: usize, phases: usize) {
-        if self.survey.lanes.len() > 1 {
+        if self.survey.lanes.len() > 1 || !self.survey.needs.is_empty() {
             self.change(|quorum| quorum.reach(unit, lane, phases));
         }
     }
@@ -160,22 +172,24 @@ impl<'a> ApplyHub<'a> {
     /// Notes that a lane does not make all of a unit, and why; where the others do not reach the threshold, the unit is
     /// given up everywhere.
     pub fn fail(&self, unit: usize, lane: usize, verdict: &UnitVerdict) {
-        if self.change(|quorum| quorum.fail(unit, lane)) {
-            self.end(unit, verdict);
-        }
+        // A lane that sees that it is given up must find the cause.
+        self.change(|quorum| {
+            if quorum.fail(unit, lane) {
+                self.end(unit, verdict);
+            }
+        });
     }
 
     /// Notes that nothing more can be written in a lane of a pool of several; where the others do not reach the
     /// threshold, all that is left in the pool is given up.
     pub fn lose(&self, lane: usize, verdict: &UnitVerdict) {
-        let over = self.change(|quorum| quorum.lose(lane));
-        over.into_iter().for_each(|unit| self.end(unit, verdict));
+        self.change(|quorum| quorum.lose(lane).into_iter().for_each(|unit| self.end(unit, verdict)));
     }
 
     /// Gives a unit up.
     fn end(&self, unit: usize, verdict: &UnitVerdict) {
         self.ends[unit].lock().expect(HELD).get_or_insert_with(|| verdict.clone());
-        if verdict.outcome != OutcomeCode::NotReached {
+        if !matches!(verdict.outcome, OutcomeCode::NotReached | OutcomeCode::Waiting) {
             let hosts = self.host_count(unit);
             let failures = self.failures.fetch_add(hosts, Ordering::SeqCst) + hosts;
             if self.orders.max_failures.is_some_and(|max| failures >= max) {
@@ -230,7 +244,10 @@ fn begun(survey: &Survey<'_>, lane: &LaneSurvey<'_>, unit: usize) -> LaneProgres
     match lane.standings[unit] {
         _ if !lane.has(unit) => LaneProgress::Absent,
         UnitStanding::Already => LaneProgress::Through(super::Phase::ALL.len()),
-        _ => LaneProgress::Through(phases_done(survey, &lane.places[unit], |place| lane.made[place])),
+        // What was made may be gone since.
+        _ => LaneProgress::Through(phases_done(survey, &lane.places[unit], |place| {
+            lane.made[place] && lane.was_there(place)
+        })),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::target::{CopyId, Marker, PoolName};
 pub enum Phase {
     /// Forward zones: what is created or modified, and what is deleted because a CNAME takes its place or gives way.
     Forward,
-    /// Reverse zones, and what lists pods.
+    /// Reverse zones, and SRV that list pods.
     Reverse,
     /// Forward zones: what else is deleted.
     Deletes,

@@ -21,12 +21,11 @@ pub fn phases(changes: &[Change], tied: &ChangeTies<'_>) -> Vec<Phase> {
     changes.iter().enumerate().map(of_place).collect()
 }
 
-/// The phase of a change by itself. What lists pods comes after their names.
+/// The phase of a change by itself. What lists pods comes after their names, and goes before them.
 fn phase(change: &Change) -> Phase {
     let lists_pods = matches!(change.subject, Subject::Endpoints(_));
-    match (&change.kind, reverse::is_reverse(change.zone.as_name())) {
+    match (&change.kind, reverse::is_reverse(change.zone.as_name()) || lists_pods) {
         (_, true) => Phase::Reverse,
-        (ChangeKind::Create { .. } | ChangeKind::Modify { .. }, _) if lists_pods => Phase::Reverse,
         (ChangeKind::Delete { .. }, false) => Phase::Deletes,
         (ChangeKind::Create { .. } | ChangeKind::Modify { .. }, false) => Phase::Forward,
     }

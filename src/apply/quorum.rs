@@ -40,8 +40,8 @@ pub enum LaneProgress {
     Absent,
     /// All its changes of the phases before this number are made there.
     Through(usize),
-    /// Something of it is not made there, and will not be.
-    Failed,
+    /// Something of it is not made there, and will not be; all its changes of the phases before this number are.
+    Failed(usize),
 }
 
 /// Whether a unit may go on in a lane.
@@ -94,23 +94,50 @@ impl Quorum {
         let is_done = |lane: usize| match self.progress[unit][lane] {
             LaneProgress::Absent => true,
             LaneProgress::Through(done) => done >= phase,
-            LaneProgress::Failed => false,
+            LaneProgress::Failed(_) => false,
         };
         self.terms[group].is_reached(self.votes(group, is_done))
     }
 
+    /// Whether all changes of a unit before a phase are made in a lane, whatever happens to the rest.
+    fn has_made(&self, unit: usize, lane: usize, phase: usize) -> bool {
+        match self.progress[unit][lane] {
+            LaneProgress::Absent => true,
+            LaneProgress::Through(done) | LaneProgress::Failed(done) => done >= phase,
+        }
+    }
+
+    /// Whether what needs the changes of a unit before a phase may go on in a lane: they are made there, and in each group at
+    /// targets that reach the threshold. Over, where they never will be.
+    pub fn turn_after(&self, unit: usize, lane: usize, phase: usize) -> UnitTurn {
+        let has_made = |lane: usize| self.has_made(unit, lane, phase);
+        let mut groups = (0..self.terms.len()).filter(|group| self.is_in(unit, *group));
+        let is_failed = matches!(self.progress[unit][lane], LaneProgress::Failed(_));
+        if has_made(lane) && groups.all(|group| self.terms[group].is_reached(self.votes(group, has_made))) {
+            UnitTurn::Go
+        } else if self.is_over[unit] || is_failed && !has_made(lane) {
+            UnitTurn::Over
+        } else {
+            UnitTurn::Wait
+        }
+    }
+
     /// Notes how many phases a lane is through with a unit; what failed there stays failed.
     pub fn reach(&mut self, unit: usize, lane: usize, phases: usize) {
-        if let LaneProgress::Through(done) = &mut self.progress[unit][lane] {
+        if let LaneProgress::Through(done) | LaneProgress::Failed(done) = &mut self.progress[unit][lane] {
             *done = phases.max(*done);
         }
     }
 
     /// Notes that a lane does not make all of a unit. Gives whether the unit is given up by that.
     pub fn fail(&mut self, unit: usize, lane: usize) -> bool {
-        self.progress[unit][lane] = LaneProgress::Failed;
+        let made = match self.progress[unit][lane] {
+            LaneProgress::Absent => 0,
+            LaneProgress::Through(done) | LaneProgress::Failed(done) => done,
+        };
+        self.progress[unit][lane] = LaneProgress::Failed(made);
         let group = self.lanes[lane].group;
-        let left = self.votes(group, |lane| self.progress[unit][lane] != LaneProgress::Failed);
+        let left = self.votes(group, |lane| !matches!(self.progress[unit][lane], LaneProgress::Failed(_)));
         let dies = !self.is_over[unit] && !self.terms[group].is_reached(left);
         self.is_over[unit] |= dies;
         dies
@@ -200,6 +227,21 @@ mod tests {
     }
 
     #[test]
+    fn what_needs_a_unit_goes_once_its_changes_are_made_whatever_happens_to_the_rest() {
+        let mut quorum = quorum(&[(100, &[Through(0)]), (50, &[Through(0), Through(0)])]);
+        let turns = |quorum: &Quorum| [0, 1, 2].map(|lane| quorum.turn_after(0, lane, 1));
+        assert_eq!(turns(&quorum), [UnitTurn::Wait; 3]);
+        quorum.reach(0, 0, 1);
+        assert!(!quorum.fail(0, 1), "the other one suffices");
+        assert_eq!(turns(&quorum), [UnitTurn::Wait, UnitTurn::Over, UnitTurn::Wait], "it lacks them for good");
+        quorum.reach(0, 2, 1);
+        assert_eq!(turns(&quorum), [UnitTurn::Go, UnitTurn::Over, UnitTurn::Go]);
+        assert!(quorum.fail(0, 0));
+        assert_eq!(turns(&quorum), [UnitTurn::Go, UnitTurn::Over, UnitTurn::Go], "they are made");
+        assert_eq!(quorum.turn_after(0, 0, 2), UnitTurn::Over);
+    }
+
+    #[test]
     fn a_group_that_has_nothing_to_do_is_not_waited_for() {
         let mut some = quorum(&[(100, &[Through(0)]), (100, &[Absent, Absent])]);
         assert_eq!(some.turn(0, 0, 2), UnitTurn::Go);
@@ -210,7 +252,7 @@ mod tests {
 
     #[test]
     fn what_failed_stays_failed_and_a_lane_that_is_lost_ends_all_that_is_left() {
-        let mut quorum = quorum(&[(50, &[Through(0), Failed])]);
+        let mut quorum = quorum(&[(50, &[Through(0), Failed(0)])]);
         quorum.reach(0, 1, 3);
         assert!(quorum.lose(1).is_empty(), "the other one suffices");
         assert_eq!(quorum.lose(0), [0]);

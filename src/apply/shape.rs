@@ -387,7 +387,7 @@ fn reasons(change: &Change, diff: &RrsetDiff<'_>) -> ShapeVerdict {
     }
     let fits_rule = |reason: &Reason| match reason.rule {
         Rule::Registry | Rule::Adopted | Rule::EditedSince | Rule::CopyDiffers => reason.subject == *subject,
-        Rule::Orphan => matches!(reason.subject, Subject::Orphan(_)),
+        Rule::Orphan | Rule::NoPod => matches!(reason.subject, Subject::Orphan(_)),
         Rule::Released => matches!(reason.subject, Subject::Released(_)) && subject.counted().is_some(),
         Rule::Stated | Rule::NotStated | Rule::MakesRoom => reason.subject.is_stated(),
         Rule::Ttl => reason.subject.counted().is_some() && subject.counted().is_some(),
@@ -435,6 +435,9 @@ fn rules_of(change: &Change) -> (Vec<Rule>, Vec<Rule>) {
         }
         _ => (Vec::new(), Vec::new()),
     };
+    if matches!(change.key.rtype, Rtype::AAAA | Rtype::A | Rtype::PTR) {
+        removes.push(Rule::NoPod);
+    }
     if is_of_files(change) && !change.is_registry() {
         adds.push(Rule::Stated);
         removes.extend([Rule::NotStated, Rule::MakesRoom, Rule::Orphan]);

@@ -12,6 +12,7 @@ use crate::diag::Problem;
 use crate::parallel::side_by_side;
 use crate::plan::Plan;
 use crate::rollout::UnitStep;
+use crate::rollout::listed::NameNeeds;
 use crate::rollout::units::{self, ChangeTies, ChangeUnit};
 use crate::target::{CopyId, PoolName, TargetId};
 
@@ -33,6 +34,8 @@ pub struct Survey<'a> {
     pub stays: Vec<bool>,
     /// The phase of each change.
     pub phases: Vec<Phase>,
+    /// What units need of one another, because SRV list names.
+    pub needs: NameNeeds,
     /// The lanes: first that of all pools of one target, then those of the targets of other pools; never empty.
     pub lanes: Vec<LaneSurvey<'a>>,
     /// What each group of lanes needs; the first group is that of the first lane alone.
@@ -76,6 +79,7 @@ impl<'a> Survey<'a> {
         let (changes, stays): (Vec<Change>, Vec<bool>) = parts.map(|part| (part.change, part.stays)).unzip();
         let changes: &'a [Change] = room.0.get_or_init(|| changes);
         self.phases = order::phases(changes, &ChangeTies::of(changes));
+        self.needs = NameNeeds::of(changes, &self.units);
         self.lanes.iter_mut().for_each(|lane| lane.take_parts(changes, &stays));
         Survey { changes, steps, stays, ..self }
     }
@@ -130,7 +134,8 @@ pub fn survey<'a>(plan: &'a Plan, accesses: Vec<CopyAccess<'a>>, at_once: usize)
     let lanes = side_by_side(parts, count, |parts| LaneSurvey::of(plan, &units, parts));
     let steps = vec![UnitStep::Whole; units.len()];
     let stays = vec![false; changes.len()];
-    let survey = Survey { changes, units, unit_of, steps, stays, phases, lanes, terms, at_once };
+    let needs = NameNeeds::of(changes, &units);
+    let survey = Survey { changes, units, unit_of, steps, stays, phases, needs, lanes, terms, at_once };
     let is_covered = |place| survey.lanes.iter().any(|lane| lane.is_own(place));
     assert!((0..changes.len()).all(is_covered), "every zone of the plan has a way to it");
     survey

@@ -29,6 +29,8 @@ words! {
         Released = "released",
         /// No host has the name.
         Orphan = "orphan",
+        /// No pod has the name of a set: it is of an earlier placement, or of no pod.
+        NoPod = "no-pod",
         /// The TXT that records the owner of an RRset.
         Registry = "registry",
         /// The RRset is taken over from another owner.

@@ -32,7 +32,7 @@ use crate::report;
 use crate::report::apply::{ApplyReport, WaveNews, YES, declined, question};
 use crate::report::event::{Applier, DoneFacts, RunReport};
 use crate::state::served::ServedOutcome;
-use crate::state::{ApplyId, StateNotes};
+use crate::state::{ApplyId, GateOutcome, StateNotes};
 
 /// What is to be applied, and how the outcome is printed.
 #[derive(Debug, Clone, Copy)]
@@ -413,6 +413,12 @@ impl ApplyOutput<'_> {
     fn report_ran(&self, ran: &ApplyRun, exit: Exit) {
         let ApplyOutput { shared, started, sealed, .. } = *self;
         let Some(refusal) = &ran.refusal else {
+            for asked in ran.gates.iter().filter(|asked| asked.outcome == GateOutcome::Failed) {
+                events::report(shared, &RunReport::gate_failed(asked));
+            }
+            if ran.apply.is_some() && !ran.waves.is_empty() {
+                events::report(shared, &RunReport::wave_sent(ran.apply, &ran.applied, &ran.waiting));
+            }
             let done = DoneFacts { sealed, apply: ran.apply, applied: &ran.applied };
             return events::outcome(shared, &RunReport::applied(applier(shared), &done, events::end(shared, exit)));
         };

@@ -20,9 +20,9 @@ pub struct SharedArgs {
     /// `automation: false`, and breakers.
     #[arg(long = "host", value_name = "HOST", global = true, add = candidates::hosts())]
     pub hosts: Vec<String>,
-    /// Limit to this subject of any kind, as plans name it: `endpoint:SOURCE/NAMESPACE/NAME/DNSNAME`,
-    /// `record:SOURCE/DNSNAME`, `orphan:POOL/DNSNAME`, `host:NUMBER` (repeatable). It overrides what `--host` overrides.
-    /// With `*` or `?` it is all that are like it, and overrides nothing.
+    /// Limit to this subject of any kind, as plans name it: `pod:SET/POD`, `endpoints:SET/NAME`,
+    /// `endpoint:SOURCE/NAMESPACE/NAME/DNSNAME`, `record:SOURCE/DNSNAME`, `orphan:POOL/DNSNAME`, `host:NUMBER` (repeatable).
+    /// It overrides what `--host` overrides. With `*` or `?` it is all that are like it, and overrides nothing.
     #[arg(long = "subject", value_name = "SUBJECT", global = true, id = "picked", value_parser = str::parse::<SubjectPick>)]
     pub picked: Vec<SubjectPick>,
     /// Limit to this project (repeatable). It overrides nothing.

@@ -69,7 +69,7 @@ pub struct RuleActor {
     pub by_right: bool,
 }
 
-/// Whether a rule removes records because no host has the name.
+/// Whether a rule removes records because no host or no pod has the name.
 pub fn removes_unheld_name(rule: Rule) -> bool {
-    matches!(rule, Rule::Released | Rule::Orphan)
+    matches!(rule, Rule::Released | Rule::Orphan | Rule::NoPod)
 }

@@ -184,8 +184,8 @@ fn remedy(context: &RuleContext<'_>, orphan: &Orphan<'_>, project: Option<(Proje
              {inv} --write` frees it"
         );
     }
-    if let Some(project) = orphan.fate.project() {
-        return remedy_of_pods(context, project);
+    if let Some(terms) = orphan.fate.set().and_then(|set| context.inventory.pods.sets[set.0 as usize].terms()) {
+        return remedy_of_pods(context, terms.project);
     }
     let Some((project, is_searched)) = project else { return by_hand("the name is in no project's domain") };
     let id = context.project_id(project);

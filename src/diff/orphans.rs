@@ -88,27 +88,31 @@ pub fn remove(context: &RuleContext<'_>, orphans: &[Orphan<'_>]) -> Vec<RuleAct>
     for orphan in orphans.iter().filter(|orphan| orphan.locked_for.is_none()) {
         let name = orphan.name.as_name();
         // A pod that was to have an address of it may be elsewhere by now, and leave a PTR that points to nothing.
-        let pointer = orphan.pointers.first().copied().filter(|_| orphan.fate.project().is_some());
+        let pointer = orphan.pointers.first().copied().filter(|_| orphan.fate.set().is_some());
         let first = orphan.address_rrsets().next().or(pointer);
         let Some(first) = first.filter(|_| !is_untouchable(context, name)) else { continue };
         let of_hosts = || domains.project_of(name).filter(|project| !rests && removes(context, *project));
-        let project = match orphan.fate.project() {
-            Some(project) => Some(project).filter(|project| pod_names::removes(context, *project)),
+        let terms = orphan.fate.set().and_then(|set| context.inventory.pods.sets[set.0 as usize].terms());
+        let project = match terms {
+            Some(terms) => Some(terms.project).filter(|project| pod_names::removes(context, *project)),
             None => of_hosts(),
         };
         let Some(project) = project else { continue };
+        let unclaimed = || {
+            let (pool, name) = (context.pool_of(first.zone).clone(), orphan.name.clone());
+            Subject::Orphan(OrphanName { pool, name })
+        };
         let (subject, rule) = match &orphan.fate {
             PodNameFate::Replaced(_, old) => (old.clone(), Rule::NotStated),
-            PodNameFate::OfNoSet | PodNameFate::Stays | PodNameFate::Goes(_) => {
-                let (pool, name) = (context.pool_of(first.zone).clone(), orphan.name.clone());
-                (Subject::Orphan(OrphanName { pool, name }), Rule::Orphan)
-            }
+            PodNameFate::Goes(_) => (unclaimed(), Rule::NoPod),
+            PodNameFate::OfNoSet | PodNameFate::Stays => (unclaimed(), Rule::Orphan),
         };
         if !context.selection.includes_subject(&subject, project) {
             continue;
         }
         let actor = RuleActor { subject, project, by_right: false };
-        let evidence = context.settings(project).map(|settings| settings.policy_origin);
+        let policy = || context.settings(project).map(|settings| settings.policy_origin);
+        let evidence = terms.map(|terms| terms.origin).or_else(policy);
         let mut remove = |found: LiveRrset<'_>, rdata: Rdata| {
             acts.push(RuleAct::removal(found, rdata, rule, actor.clone(), evidence));
         };

@@ -25,18 +25,18 @@ pub enum PodNameFate {
     OfNoSet,
     /// Its set keeps it for now.
     Stays,
-    /// Its records go, for this project.
-    Goes(ProjectIndex),
-    /// Its records go, for this project, as those of a pod that another replaces.
-    Replaced(ProjectIndex, Subject),
+    /// Its records go, as those of a name of this set that no pod has.
+    Goes(PodSetIndex),
+    /// Its records go, as those of a pod of this set that another replaces.
+    Replaced(PodSetIndex, Subject),
 }
 
 impl PodNameFate {
-    /// The project for which its records go.
-    pub fn project(&self) -> Option<ProjectIndex> {
+    /// The set for which its records go.
+    pub fn set(&self) -> Option<PodSetIndex> {
         match self {
             PodNameFate::OfNoSet | PodNameFate::Stays => None,
-            PodNameFate::Goes(project) | PodNameFate::Replaced(project, _) => Some(*project),
+            PodNameFate::Goes(set) | PodNameFate::Replaced(set, _) => Some(*set),
         }
     }
 }
@@ -108,18 +108,21 @@ impl<'a, 'c> PodNames<'a, 'c> {
             let ids = terms.transient.pods_of(label);
             if let Some(place) = ids.into_iter().find_map(|id| pods.place_of(set, id)) {
                 let stays = self.keeps(terms, &pods.rows[place], name) || self.is_listed(name);
-                return if stays { PodNameFate::Stays } else { PodNameFate::Goes(terms.project) };
+                return if stays { PodNameFate::Stays } else { PodNameFate::Goes(set) };
             }
         }
-        if let Some((project, old)) = sets.iter().filter_map(of_set).find_map(|own| self.replaced(own, label, name)) {
-            return PodNameFate::Replaced(project, old);
+        if self.is_listed(name) {
+            return PodNameFate::Stays;
+        }
+        if let Some((set, old)) = sets.iter().filter_map(of_set).find_map(|own| self.replaced(own, label, name)) {
+            return PodNameFate::Replaced(set, old);
         }
         // A pod whose row does not say all that its name is made of keeps what it has.
         let rests = |(set, terms): (PodSetIndex, &PodSetTerms)| {
             let places = terms.constant.pods_of(label).into_iter().filter_map(|id| pods.place_of(set, id));
             places.into_iter().any(|place| pods.rows[place].fault.is_some() || !pods.rows[place].state.is_placed())
         };
-        if sets.iter().filter_map(of_set).any(rests) || self.is_listed(name) {
+        if sets.iter().filter_map(of_set).any(rests) {
             return PodNameFate::Stays;
         }
         // A name that hosts of a project may have, too, is left to the rules of hosts.
@@ -130,7 +133,7 @@ impl<'a, 'c> PodNames<'a, 'c> {
             terms.constant.may_give(label) || terms.transient.may_give(label)
         };
         match sets.iter().filter_map(of_set).find(is_like) {
-            Some((_, terms)) => PodNameFate::Goes(terms.project),
+            Some((set, _)) => PodNameFate::Goes(set),
             None => PodNameFate::OfNoSet,
         }
     }
@@ -142,7 +145,7 @@ impl<'a, 'c> PodNames<'a, 'c> {
         (set, terms): (PodSetIndex, &PodSetTerms),
         label: &[u8],
         name: NameRef<'_>,
-    ) -> Option<(ProjectIndex, Subject)> {
+    ) -> Option<(PodSetIndex, Subject)> {
         let pods = &self.context.inventory.pods;
         if terms.migration != PodMigration::CopyAndRemove {
             return None;
@@ -157,7 +160,7 @@ impl<'a, 'c> PodNames<'a, 'c> {
         let mut addresses = live.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address());
         let is_had = addresses
             .any(|address| self.context.stated.on(ReverseName::of(address).as_name(), Rtype::PTR).next().is_some());
-        (!is_had).then(|| (terms.project, Subject::pod(&*pods.sets[set.0 as usize].id, old)))
+        (!is_had).then(|| (set, Subject::pod(&*pods.sets[set.0 as usize].id, old)))
     }
 
     /// The sets of the domain that a name is directly below.

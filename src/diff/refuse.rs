@@ -125,7 +125,8 @@ impl RefusedActs {
                 let block = SubjectBlock { code: BlockCode::PostState, message, hint };
                 let subjects = caused.by.iter().flat_map(|place| changes[*place].subjects());
                 for subject in subjects.filter_map(Subject::counted) {
-                    self.blocked.entry(subject).or_insert_with(|| block.clone());
+                    let hint = words::hint_of_endpoint(&caused.fault, &subject).unwrap_or_else(|| block.hint.clone());
+                    self.blocked.entry(subject).or_insert_with(|| SubjectBlock { hint, ..block.clone() });
                 }
             }
         }

@@ -210,11 +210,17 @@ impl<'a> TableReader<'a> {
 
     /// The value of a key that must be there.
     pub fn require(&mut self, key: &'static str) -> Option<&'a SettingsNode> {
+        self.require_or(key, "")
+    }
+
+    /// The value of a key that must be there; `else_what` is a further sentence of the hint, which says what to do where it has
+    /// no value.
+    pub fn require_or(&mut self, key: &'static str, else_what: &str) -> Option<&'a SettingsNode> {
         let node = self.take(key);
         if node.is_none() {
             let message = format!("the key `{key}` is missing");
             let diagnostic = self.source.error("missing-key", self.node.origin, self.node.width, message);
-            self.diagnostics.push(diagnostic.hint(format!("add `{key}`")));
+            self.diagnostics.push(diagnostic.hint(format!("add `{key}`{else_what}")));
         }
         node
     }
@@ -309,13 +315,18 @@ impl<'a> TableReader<'a> {
 
     /// The whole number that a node must be.
     pub fn integer_of(&mut self, node: &SettingsNode) -> Option<i64> {
+        self.integer_or(node, "a whole number")
+    }
+
+    /// The whole number that a node must be; `what` says what would be right.
+    pub fn integer_or(&mut self, node: &SettingsNode, what: &str) -> Option<i64> {
         let value = match &node.value {
             SettingsValue::Integer(value) => Some(*value),
             SettingsValue::Plain(text) => text.parse().ok(),
             _ => None,
         };
         if value.is_none() {
-            self.wrong_type(node, "a whole number");
+            self.wrong_type(node, what);
         }
         value
     }

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use smallvec::SmallVec;
 
 use super::template::{MAX_LABEL, NameTemplateError, TemplateToken, fault, literal, tokens};
+use crate::diag::did_you_mean;
 use crate::dns::{Name, NameError, NameRef};
 
 /// How many hexadecimal digits a placement has.
@@ -268,9 +269,11 @@ fn field(word: &str, at: usize, allowed: &[PodField]) -> Result<PodField, NameTe
     let known = FIELDS.iter().filter(|(_, field)| allowed.contains(field));
     let found = known.clone().find(|(own, _)| *own == word).map(|(_, field)| *field);
     found.ok_or_else(|| {
-        let known: Vec<String> = known.map(|(own, _)| format!("`{{{own}}}`")).collect();
-        let message = format!("`{{{word}}}` is not a field; there are {}", known.join(", "));
-        fault(at, word.chars().count() + 2, message)
+        let known: Vec<String> = known.map(|(own, _)| format!("{{{own}}}")).collect();
+        let are = if known.len() == 1 { "is" } else { "are" };
+        let message = format!("`{{{word}}}` is not a field; there {are} `{}`", known.join("`, `"));
+        let hint = did_you_mean(&format!("{{{word}}}"), known.iter().map(String::as_str));
+        NameTemplateError { hint, ..fault(at, word.chars().count() + 2, message) }
     })
 }
 
@@ -307,6 +310,11 @@ mod tests {
         let error = PodTemplate::parse("{pod}{nod}", &ALL[..2]).unwrap_err();
         assert_eq!((error.at, error.width), (5, 5));
         assert_eq!(error.message, "`{nod}` is not a field; there are `{pod}`, `{placement}`");
+        assert_eq!(error.hint.as_deref(), Some("did you mean `{pod}`?"));
+        let error = PodTemplate::parse("{pod}-{placment}", &ALL).unwrap_err();
+        assert_eq!(error.hint.as_deref(), Some("did you mean `{placement}`?"));
+        let error = PodTemplate::parse("{rack}", &[PodField::Location]).unwrap_err();
+        assert_eq!((error.message.as_str(), error.hint), ("`{rack}` is not a field; there is `{location}`", None));
         assert!(PodTemplate::parse("", &ALL).is_err() && PodTemplate::parse("a.{pod}", &ALL).is_err());
         let long = PodTemplate::parse("{pod}", &ALL).unwrap();
         let pod = "a".repeat(64);

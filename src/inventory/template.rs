@@ -67,6 +67,8 @@ pub struct NameTemplateError {
     pub width: usize,
     /// What is wrong.
     pub message: String,
+    /// What may have been meant, where that can be said.
+    pub hint: Option<String>,
 }
 
 /// Literal text or the inside of braces, with the place of its first character.
@@ -115,7 +117,7 @@ pub(super) fn tokens(template: &str) -> Result<Vec<TemplateToken>, NameTemplateE
 
 /// Makes a [`NameTemplateError`].
 pub(super) fn fault(at: usize, width: usize, message: impl Into<String>) -> NameTemplateError {
-    NameTemplateError { at, width, message: message.into() }
+    NameTemplateError { at, width, message: message.into(), hint: None }
 }
 
 /// Checks literal text: letters, digits, hyphens and underscores.

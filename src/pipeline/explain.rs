@@ -8,7 +8,8 @@ use super::inputs::{PlanInput, ReadFor, gather};
 use super::inputs::{PlanRequest, SnapshotUsed};
 use super::notices::found_notices;
 use super::plan::are_believed;
-use super::{edited, published};
+use super::{edited, explain_waits, published};
+use crate::claim::Subject;
 use crate::diag::{CallError, Diagnostics, Problem};
 use crate::diff::decide::{self, DecisionInput};
 use crate::diff::judge::{self, FleetDecisions};
@@ -45,7 +46,7 @@ pub fn explain(request: &PlanRequest<'_>, asked: &str, progress: &dyn Progress) 
     let (held, kept) = edited::held(&input)?;
     let notices = notices.into_iter().chain(kept).collect();
     let given = DecisionInput { held: &held, ..input.decision() };
-    let explanation: Result<Result<Explanation, CallError>, Problem> =
+    let explanation: Result<Result<(Explanation, BTreeSet<Subject>), CallError>, Problem> =
         decide::decide_and(&input.inventory, &input.zones.live, given, |context, standings, mut decided| {
             edited::mark(&mut decided.changes, &input)?;
             let found = ExplainQuestion::find(context, asked);
@@ -58,9 +59,15 @@ pub fn explain(request: &PlanRequest<'_>, asked: &str, progress: &dyn Progress) 
                 decided,
                 diagnostics: &input.diagnostics,
             };
-            Ok(found.map(|(question, published)| basis.answer(&question, &published)))
+            let answer = |(question, published): (ExplainQuestion, Vec<PublishedRrset>)| {
+                (basis.answer(&question, &published), explain_waits::subjects_of(&question, &decided.changes))
+            };
+            Ok(found.map(answer))
         });
-    let explanation = explanation?;
+    let explanation = match explanation? {
+        Ok((explained, subjects)) => Ok(explain_waits::with_waits(explained, &subjects, input.state.as_deref())?),
+        Err(error) => Err(error),
+    };
     let PlanInput { inventory, diagnostics, zones, forgotten, snapshot, .. } = input;
     let files: BTreeSet<&String> = inventory.inputs.keys().chain(zones.inputs.iter().map(|(name, _)| name)).collect();
     let files_read = files.len();

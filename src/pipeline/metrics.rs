@@ -3,16 +3,18 @@
 use std::path::Path;
 
 use super::publication::PoolRolls;
-use super::settings::{load_config, state_address};
+use super::settings::{load_config, load_settings, state_address};
+use super::waves::settings_of;
 use super::zone_changes::without_zone;
 use crate::consensus::{RowStatus, VoterId, ZoneStatus};
 use crate::diag::Problem;
 use crate::guard::Breaker;
 use crate::inventory::model::Config;
 use crate::inventory::pool::Pool;
+use crate::inventory::value::Time;
 use crate::state::served::StatusCounts;
 use crate::state::status::unfinished;
-use crate::state::tallies::{PoolTally, ServedTally, VoterTally};
+use crate::state::tallies::{PoolTally, RolloutTally, ServedTally, VoterTally};
 use crate::state::{ApplySummary, LackedChange, RrsetTally, State, ZoneActionRow, open_to_read};
 use crate::target::ZoneId;
 
@@ -27,15 +29,24 @@ pub struct StateMetrics {
     pub unfinished: usize,
     /// What it says of each pool.
     pub pools: Vec<PoolTally>,
+    /// What it says of rollouts; none where there is no clock.
+    pub rollouts: Option<RolloutTally>,
 }
 
 /// What the state of a workspace says; where there is no state yet, nothing is tripped and nothing was applied.
 ///
-/// None where it cannot be read: the part of the run that needs the state has reported why.
-pub fn standing(workspace: &Path) -> Option<StateMetrics> {
-    let (config, _) = load_config(workspace).ok()?;
-    match open_to_read(&state_address(workspace, &config)).ok()? {
-        Some(state) => StateReader { state: &*state, config: &config }.read().ok(),
+/// None where it cannot be read: the part of the run that needs the state has reported why. `now` says what is in flux.
+pub fn standing(workspace: &Path, now: Option<Time>) -> Option<StateMetrics> {
+    let settings = load_settings(workspace).ok()?;
+    let config = &settings.config;
+    let groups = settings_of(&settings.projects, &settings.pod_sets);
+    match open_to_read(&state_address(workspace, config)).ok()? {
+        Some(state) => {
+            let tally = now.and_then(|now| Some(RolloutTally::of(&state.rollouts().ok()?, groups.keys(), now)));
+            let rollouts = tally.filter(RolloutTally::is_counted);
+            let metrics = StateReader { state: &*state, config }.read().ok()?;
+            Some(StateMetrics { rollouts, ..metrics })
+        }
         None => Some(StateMetrics::default()),
     }
 }
@@ -64,7 +75,13 @@ impl StateReader<'_> {
     /// Reads it.
     fn read(&self) -> Result<StateMetrics, Problem> {
         let (breakers, last) = (self.state.breakers()?, self.state.last_finished()?);
-        Ok(StateMetrics { breakers, last, unfinished: unfinished(self.state)?.len(), pools: self.pools()? })
+        Ok(StateMetrics {
+            breakers,
+            last,
+            unfinished: unfinished(self.state)?.len(),
+            pools: self.pools()?,
+            rollouts: None,
+        })
     }
 
     /// What it says of each pool.

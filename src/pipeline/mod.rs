@@ -49,6 +49,10 @@ pub mod pool_status;
 
 pub mod undo;
 
+mod undo_listed;
+
+mod explain_waits;
+
 mod left_behind;
 
 mod edited;

@@ -14,6 +14,7 @@ use super::plan::MadePlan;
 use super::plan::{targets, workspace_seen};
 use super::settings::{OpenError, load_settings, state_address};
 use super::targets::OpenedZones;
+use super::undo_listed::ListedQuestion;
 use super::{TOOL, waves};
 use crate::apply::{CopyAccess, SIDE_BY_SIDE};
 use crate::change::{Change, Notice, NoticeCode};
@@ -66,20 +67,24 @@ pub fn make_undo(request: &PlanRequest<'_>, id: ApplyId, progress: &dyn Progress
     let state = state::open_to_read(&state_address(request.workspace, config))?;
     let state = state.ok_or_else(|| unknown(id))?;
     check_ended(&*state, id)?;
-    let done = net(&*state, id, config)?;
-    let hosts = named_hosts(&done, &request.hosts, id)?;
-    let only = scope(&done, &hosts, request, id)?;
-    let done = only.as_ref().map_or(done.clone(), |only| undo::narrow(done, only));
+    let all = net(&*state, id, config)?;
+    let hosts = named_hosts(&all, &request.hosts, id)?;
+    let only = scope(&all, &hosts, request, id)?;
+    let done = only.as_ref().map_or(all.clone(), |only| undo::narrow(all.clone(), only));
     progress.stage(RunStage::Survey, None);
     let ObservedChanges { done, present, unread, left_out } =
         observe(done, config, request.workspace, request.now).without_dead(config);
     let UndoJudgement { changes, edited, blocked } = undo::judge(&done, &present);
+    let listing = ListedQuestion { state: &*state, config, workspace: request.workspace, now: request.now };
+    let listed = listing.ask(&changes)?;
+    let (changes, left) = undo::without_listed(changes, &listed);
     let changes = undo::gathered(changes, |zone| zone_pool(config, zone));
     let mut notices: Vec<_> = unread.iter().map(|(copy, error)| zone_unknown(&copy.zone, error)).collect();
     let is_partial = !notices.is_empty();
     notices.extend(left_out);
     let later = state.last_changed(id, &sights(&edited, &scopes(config, &edited)))?;
     notices.extend(edited.iter().zip(later).map(|(edited, later)| undo::notice(id, edited, later)));
+    notices.extend(listing.notices(id, &left, &all)?);
     let digest = disk::digest(&request.workspace.join(SETTINGS)).ok();
     let remembered = GuardMemory::read(rules_now(&settings, None), Some(&*state), request.now)?;
     let mut plan = Plan {

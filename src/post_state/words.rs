@@ -2,6 +2,7 @@
 
 use super::{ZoneFault, ZoneFaultKind};
 use crate::change::{Change, Notice, NoticeCode};
+use crate::claim::Subject;
 use crate::dns::{NameRef, Rtype, reverse};
 use crate::live::Live;
 
@@ -64,6 +65,15 @@ pub fn notices(standing: &[ZoneFault<'_>], live: &Live, max_rrset: usize) -> Vec
         }
     }
     notices
+}
+
+/// What to do where the SRV of an endpoint would have too many records; none for other faults and subjects.
+pub fn hint_of_endpoint(fault: &ZoneFault<'_>, subject: &Subject) -> Option<String> {
+    let is_endpoint = matches!(subject, Subject::Endpoints(_));
+    let is_srv = matches!(fault.kind, ZoneFaultKind::TooMany(Rtype::SRV, _));
+    let hint = "put `{location}` into the name of the endpoint, so that each location has an SRV; or list the pods without DNS \
+                (`zonewright render endpoints`); or raise `max_rrset` of [limits]";
+    (is_endpoint && is_srv).then(|| hint.to_owned())
 }
 
 /// The message about a fault that was there before.

@@ -6,7 +6,7 @@ use super::summary::SubjectCounts;
 use crate::claim::Subject;
 use crate::guard::ledger::LimitScope;
 use crate::inventory::value::Inv;
-use crate::plan::{Change, ChangeKind, LimitKind, LimitState, Plan};
+use crate::plan::{Change, ChangeKind, LimitKind, LimitState, Plan, Rule};
 
 /// What is counted of one project, or of several.
 #[derive(Debug, Default)]
@@ -62,8 +62,18 @@ impl PlanCounts {
         total
     }
 
-    /// The numbers in the order of a table: hosts and names that files state, create, modify, delete, blocked, skipped. A dash means 0, so that
-    /// the eye finds the other numbers.
+    /// The heading of the first number of a table: `hosts`, and where pods or endpoints have changes the kinds that there are.
+    pub fn heading(&self) -> String {
+        let SubjectCounts { hosts, pods, endpoints, stated, .. } = self.subjects();
+        if pods + endpoints == 0 {
+            return "hosts".to_owned();
+        }
+        let kinds = [(hosts, "hosts"), (pods, "pods"), (endpoints, "endpoints"), (stated, "names in files")];
+        kinds.iter().filter(|(number, _)| *number > 0).map(|(_, kind)| *kind).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The numbers in the order of a table: what has changes but for unclaimed names, create, modify, delete, blocked, skipped. A
+    /// dash means 0, so that the eye finds the other numbers.
     pub fn cells(&self) -> Vec<String> {
         let numbers = [&[self.hosts.len() + self.stated.len()][..], &self.changes, &self.left].concat();
         numbers.into_iter().map(|number| if number == 0 { "-".to_owned() } else { number.to_string() }).collect()
@@ -83,6 +93,16 @@ pub fn by_project(plan: &Plan) -> BTreeMap<&str, PlanCounts> {
         projects.entry(&skipped.project).or_default().left[1] += 1;
     }
     projects
+}
+
+/// What has none of the names at which RRsets wait to be deleted: `host`, `pod`, `host or pod`.
+pub fn without(plan: &Plan) -> &'static str {
+    let pods = plan.delayed.iter().filter(|delayed| delayed.rule == Rule::NoPod).count();
+    match pods {
+        0 => "host",
+        all if all == plan.delayed.len() => "pod",
+        _ => "host or pod",
+    }
 }
 
 /// Whether a plan comes near a limit: of hosts, that it changes any of them; of a share, that it takes more than half.

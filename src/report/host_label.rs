@@ -4,7 +4,7 @@
 
 use crate::claim::Subject;
 use crate::inventory::value::Inv;
-use crate::plan::Plan;
+use crate::plan::{Change, Plan, Rule};
 
 /// The name of a host and its number: `sas0-0005.search.example.net. (100105)`; `100105` where the plan knows no name. Not
 /// sanitized.
@@ -71,5 +71,22 @@ pub fn of_project(subject: &Subject, project: &str) -> String {
         (Some(host), _) => format!("host {host} of {project}"),
         (None, Some(by)) => format!("{by} of {project}"),
         (None, None) => format!("unclaimed name in {project}"),
+    }
+}
+
+/// Whether a change removes a name that no pod has.
+pub fn is_without_pod(change: &Change) -> bool {
+    change.rules().any(|rule| rule == Rule::NoPod)
+}
+
+/// What the changes of something other than a host are below: `pod a1 of shop`, a name that a file states, or what has none of
+/// the names. Not sanitized.
+pub fn heading_of_other(change: &Change) -> String {
+    if change.subject.is_stated() {
+        stated_label(&change.subject)
+    } else if is_without_pod(change) {
+        "Names that no pod has".to_owned()
+    } else {
+        "Names without a host".to_owned()
     }
 }

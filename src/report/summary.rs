@@ -87,11 +87,16 @@ impl SubjectCounts {
         ];
         let said = kinds.into_iter().enumerate().filter(|(_, (count, _))| *count > 0);
         let said: Vec<String> = said.map(|(kind, (_, what))| say(kind, what)).collect();
-        match said.as_slice() {
-            [] => say(0, counted(0, "host")),
-            [only] => only.clone(),
-            [all @ .., last] => format!("{} and {last}", all.join(", ")),
-        }
+        if said.is_empty() { say(0, counted(0, "host")) } else { listed(&said) }
+    }
+}
+
+/// Texts in a sentence: `a, b and c`.
+pub fn listed(texts: &[String]) -> String {
+    match texts {
+        [] => String::new(),
+        [only] => only.clone(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
     }
 }
 

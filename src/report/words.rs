@@ -97,6 +97,13 @@ impl ExplainedCode for Rule {
                 "names.lock says that the host gave the name up within `name_cooldown`, and no host has it now. The \
                  addresses at the name and at its fastbone name, and the PTR records that name them, are removed.",
             ),
+            Rule::NoPod => words(
+                "no pod",
+                "no pod has the name any longer",
+                "The name is one of a set of pods: that of an earlier placement of a pod, or one that a template of the set \
+                 can give and that no pod of the export has. The constant name no longer leads there, and no SRV lists \
+                 it. Policies `repair` and `sync` delete it.",
+            ),
             Rule::Orphan => words(
                 "orphan",
                 "no host and no file has the name",

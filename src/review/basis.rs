@@ -33,6 +33,9 @@ pub fn of<'f, 'a: 'f>(
     if rules().all(|rule| matches!(rule, Rule::Released | Rule::Registry)) && change.kind.after().is_none() {
         return (CauseKind::Released, format!("names that hosts of `{project}` gave up"), first_line());
     }
+    if rules().any(|rule| rule == Rule::NoPod) {
+        return (CauseKind::Released, format!("names of pods of `{project}` that no pod has any longer"), first_line());
+    }
     if rules().any(|rule| rule == Rule::Orphan) {
         return (CauseKind::Released, format!("names of `{project}` that no host and no file has"), first_line());
     }

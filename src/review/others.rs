@@ -120,9 +120,9 @@ pub fn workspace_setting([base, now]: [&InventorySide<'_>; 2], change: &Change) 
     Some(HostDifference { about: HostPart::Host, kind: CauseKind::Setting, says, place: Some(SETTINGS.to_owned()) })
 }
 
-/// Whether a change removes records at a name that no host has.
+/// Whether a change removes records at a name that no host or no pod has.
 pub fn is_without_host(change: &Change) -> bool {
-    change.reasons.iter().any(|reason| matches!(reason.rule, Rule::Released | Rule::Orphan))
+    change.reasons.iter().any(|reason| matches!(reason.rule, Rule::Released | Rule::Orphan | Rule::NoPod))
 }
 
 /// Whether nothing is removed at names that no host has.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::board::{CanaryPhase, GroupBoard, HeldBack, WaveBoard, WaveCandidate, WaveSchedule};
 use super::flux::{FluxRow, FluxStage, GroupBatch, WaitRecord};
+use super::listed::NameNeeds;
 use super::members::{GroupTerms, RolloutView, UnitMember};
 use super::replaced::Replacements;
 use super::steps::UnitStep;
@@ -133,6 +134,7 @@ pub fn choose(view: &RolloutView<'_>, units: &[ChangeUnit], open: impl IntoItera
         remember(view, &units[unit], (group, batch), (&why, until), &mut choice);
         choice.held.insert(unit, why);
     }
+    hold_back_needing(view, units, &mut choice);
     note_between(view, units, &mut choice);
     choice.waves = waves;
     choice.goes.sort_unstable();
@@ -209,6 +211,28 @@ fn note_between(view: &RolloutView<'_>, units: &[ChangeUnit], choice: &mut Rollo
         }
     }
     choice.between = waits;
+}
+
+/// Holds back the units that need another one which waits: an SRV lists no name that is not there, and no name goes that an
+/// SRV lists.
+fn hold_back_needing(view: &RolloutView<'_>, units: &[ChangeUnit], choice: &mut RolloutChoice) {
+    let needs = NameNeeds::of(&view.plan.changes, units);
+    let is_held = |choice: &RolloutChoice| {
+        let mut all = choice.goes.iter().flat_map(|unit| needs.of_unit(*unit).iter().map(move |need| (*unit, need)));
+        all.find_map(|(unit, need)| Some((unit, need, choice.held.get(&need.unit)?.clone())))
+    };
+    while let Some((unit, need, held)) = is_held(choice) {
+        let why = HeldBack { message: need.unmet(&held.message), ..held };
+        let subjects: HashSet<&Subject> =
+            units[unit].changes.iter().flat_map(|place| view.plan.changes[*place].subjects()).collect();
+        choice.goes.retain(|own| *own != unit);
+        choice.flux.retain(|row| !subjects.contains(&row.subject));
+        let first = hosts_of(&view.plan.changes, &units[need.unit]).into_iter().next();
+        if let Some(WaitRecord { wait, group, batch }) = first.and_then(|(_, first)| choice.waits.get(first)).cloned() {
+            remember(view, &units[unit], (&group, batch), (&why, wait.until), choice);
+        }
+        choice.held.insert(unit, why);
+    }
 }
 
 /// The groups, with who of them is in flux.

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `units` | joins changes that are made together or not at all |
 //! | `flux` | what is remembered: changes that may not have reached all clients, batches, waits |
+//! | `listed` | names that SRV list: whose changes come after those of another unit |
 //! | `members` | the subjects of a unit that a budget counts |
 //! | `steps` | changes in two steps: the new addresses come before the old ones go |
 //! | `via` | what is there in between |
@@ -16,6 +17,8 @@
 //! | `wave` | the units that go, with the leave to write them |
 
 pub mod units;
+
+pub mod listed;
 
 pub mod flux;
 

@@ -1,12 +1,44 @@
 //! What a state says of a pool, counted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ZoneActionRow;
 use super::served::StatusCounts;
+use crate::claim::Subject;
 use crate::consensus::{VoterId, ZoneStatus};
 use crate::dns::ZoneName;
+use crate::inventory::value::Time;
+use crate::plan::WaitCode;
+use crate::rollout::RolloutMemory;
 use crate::target::PoolName;
+
+/// What a state says of rollouts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RolloutTally {
+    /// How many subjects wait, by each code there is.
+    pub waiting: Vec<(WaitCode, usize)>,
+    /// How many subjects of each group count in its budget, because their change may not have reached all clients.
+    pub flux: BTreeMap<String, usize>,
+}
+
+impl RolloutTally {
+    /// Counts what is remembered, of these groups and all others that have something in flux.
+    pub fn of<'g>(memory: &RolloutMemory, groups: impl Iterator<Item = &'g String>, clock: Time) -> RolloutTally {
+        let now = memory.now(clock);
+        let count = |code| memory.waits.values().filter(|record| record.wait.code == code).count();
+        let waiting = WaitCode::ALL.iter().map(|code| (*code, count(*code))).collect();
+        let rows = memory.flux.iter().filter(|row| row.is_disruptive && row.is_in_flux(now));
+        let members: BTreeSet<(&String, &Subject)> = rows.map(|row| (&row.group, &row.subject)).collect();
+        let mut flux: BTreeMap<String, usize> = groups.map(|group| (group.clone(), 0)).collect();
+        members.into_iter().for_each(|(group, _)| *flux.entry(group.clone()).or_default() += 1);
+        RolloutTally { waiting, flux }
+    }
+
+    /// Whether there is anything to say: some group has a rollout, or something waits.
+    pub fn is_counted(&self) -> bool {
+        !self.flux.is_empty() || self.waiting.iter().any(|(_, count)| *count > 0)
+    }
+}
 
 /// What a state says of a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]

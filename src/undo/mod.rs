@@ -8,8 +8,11 @@
 //! | `net` | what an apply did in all, RRset by RRset |
 //! | `made_up` | what a `sync` made up for it at other targets |
 //! | `judge` | how to undo it, host by host |
+//! | `listed` | what SRV list, which is not taken away |
 
 mod judge;
+
+mod listed;
 
 mod made_up;
 
@@ -19,5 +22,6 @@ mod net;
 mod tests;
 
 pub use judge::{EditedRrset, UndoJudgement, judge, narrow, notice, stray};
+pub use listed::{ListedNow, ListingFault, LiveSrv, UnitLeft, listed_anew, notice_of_left, takes_name, without_listed};
 pub use made_up::made_up;
 pub use net::{OddChange, ZonePool, gathered, net, per_target};

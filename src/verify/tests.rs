@@ -1,5 +1,7 @@
 //! Facts about applies, shown on a primary in memory; and many random ones, with faults and other editors.
 
+mod listed;
+
 mod pools;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -268,7 +270,8 @@ fn what_is_not_in_the_wave_is_not_written() {
     let clearance = guard::clear(&SealedPlan::new(plan.clone()), &[], &[]).unwrap();
     let why = HeldBack { code: WaitCode::Budget, message: "one at a time".to_owned() };
     let held = RolloutChoice { held: [(1, why.clone()), (2, why)].into(), ..RolloutChoice::default() };
-    let orders = Orders { wave: wave::next(&held, clearance), ..orders(&plan, None) };
+    // What waits is no failure.
+    let orders = Orders { wave: wave::next(&held, clearance), ..orders(&plan, Some(1)) };
     let written = write(surveyed, &orders, &journal);
     let applied = judge(&written, &read_back(&written), Vec::new());
     assert_eq!(counts(&applied), "1 applied, 2 waiting");

@@ -8,6 +8,7 @@ use crate::workspace::{demo, zonewright};
 
 on_every_primary! {
     pods_come_move_one_after_another_and_leave_nothing
+    an_srv_lists_no_name_that_another_editor_took
 }
 
 /// The domain of the set.
@@ -91,4 +92,28 @@ fn pods_come_move_one_after_another_and_leave_nothing(kind: Kind) {
         listed(&[new_a, new_b]),
     ]);
     assert_eq!(held(&rig), expected);
+}
+
+/// Another editor makes the name of a new pod between plan and apply: the SRV does not list it until the pod has it.
+fn an_srv_lists_no_name_that_another_editor_took(kind: Kind) {
+    let Some(rig) = Rig::of_files(kind, &demo().join("shop")) else { return };
+    assert_eq!(apply(&rig, "02:00:00"), 0);
+    let srv = || held(&rig).into_iter().filter(|line| line.contains(" SRV ")).collect::<Vec<_>>();
+    let (before, rows) = (srv(), rig.workspace.path().join("pods/pods.jsonl"));
+    let text = fs::read_to_string(&rows).expect("the rows of the demo");
+    let first = text.lines().next().expect("a row");
+    let new = first.replace("ab12cd", "mn78op").replace("0001", "0005").replace("1::a\"", "1::d\"");
+    fs::write(&rows, format!("{text}{new}\n")).expect("the rows of the demo");
+    let plan = rig.plan();
+    let changes = plan.document["changes"].as_array().expect("changes");
+    let names = changes.iter().filter_map(|change| change["name"].as_str());
+    let name =
+        names.into_iter().find(|name| name.starts_with("mn78op-")).expect("the name of its placement").to_owned();
+    rig.nsupdate("shop.example.net.", &format!("update add {name} 60 AAAA 2001:db8:5:1::ffff"));
+    let applied = rig.apply(&plan, &[]);
+    assert!(applied.said().contains(&format!("its SRV is to list `{name}`, which is not there")), "{}", applied.said());
+    assert_eq!(srv(), before);
+    rig.nsupdate("shop.example.net.", &format!("update delete {name} AAAA"));
+    assert_eq!(apply(&rig, "02:10:00"), 0);
+    assert_eq!(srv().len(), before.len() + 1);
 }

@@ -250,7 +250,7 @@ fn parse_transient(text: &str) -> Result<PodTemplate, NameTemplateError> {
     check_has_pod(text, &template)?;
     let of_place = [PodField::Placement, PodField::Node, PodField::Rack, PodField::Location];
     if !of_place.into_iter().any(|field| template.has(field)) {
-        let message = "it has no field of the place, such as `{placement}`, so that two placements have one name";
+        let message = "it has no field of the place (`{placement}`, `{node}`, `{rack}` or `{location}`), so that two placements have one name";
         return Err(fault(0, text.chars().count(), message));
     }
     Ok(template)
@@ -259,7 +259,7 @@ fn parse_transient(text: &str) -> Result<PodTemplate, NameTemplateError> {
 /// Says that a template has no `{pod}`.
 fn check_has_pod(text: &str, template: &PodTemplate) -> Result<(), NameTemplateError> {
     let is_whole = template.has(PodField::Pod);
-    let message = "it has no `{pod}`, so that all pods of the set have one name";
+    let message = "it has no `{pod}`, which both names need, so that all pods of the set have one name";
     is_whole.then_some(()).ok_or_else(|| fault(0, text.chars().count(), message))
 }
 

@@ -221,7 +221,7 @@ fn read_networks<'a>(node: &'a SettingsNode, reader: &mut TableReader<'a>) -> Ve
 
 /// Reads `vlan_scheme` and `vlans`.
 fn read_vlans(reader: &mut TableReader<'_>) -> Option<(VlanScheme, Origin)> {
-    let scheme = reader.require("vlan_scheme");
+    let scheme = reader.require_or("vlan_scheme", "; a project without hosts says `vlan_scheme: none`");
     let has_fastbone = match scheme.and_then(|node| reader.text_of(node)) {
         Some("search") => Some(true),
         Some("static") => Some(false),

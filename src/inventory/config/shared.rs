@@ -62,7 +62,7 @@ fn read_host_limit(item: &SettingsNode, outer: &TableReader<'_>) -> (Option<Host
 
 /// Reads a TTL.
 pub fn read_ttl(node: &SettingsNode, reader: &mut TableReader<'_>) -> Option<Ttl> {
-    let seconds = reader.integer_of(node)?;
+    let seconds = reader.integer_or(node, "a whole number of seconds")?;
     let ttl = u64::try_from(seconds).ok().and_then(Ttl::from_secs);
     if ttl.is_none() {
         let message = format!("`{seconds}` is not a TTL");

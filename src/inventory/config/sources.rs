@@ -76,7 +76,8 @@ pub fn read_sources(reader: &mut TableReader<'_>, formats: &[KnownFormat], conte
         match format.occurs {
             Occurrence::Required => {
                 // That there is none must be said: a line that is lost must not take the records of all hosts with it.
-                let node = table.require(format.key).filter(|node| node.as_text() != Some(NO_SOURCE));
+                let none = format!(", or write `{} = \"none\"` if there are none", format.key);
+                let node = table.require_or(format.key, &none).filter(|node| node.as_text() != Some(NO_SOURCE));
                 specs.extend(node.map(|node| read_source(&of_key, node, &mut table)));
             }
             Occurrence::Optional => {

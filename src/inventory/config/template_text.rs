@@ -20,7 +20,11 @@ pub fn read_node<T>(
             let (origin, width) = place_inside(node, text, &error, reader.source());
             let message = format!("`{text}`: {}", error.message);
             let diagnostic = reader.source().error("bad-template", origin, width, message);
-            reader.push(diagnostic.rule("the fields of templates and what they need"));
+            let diagnostic = diagnostic.rule("the fields of templates and what they need");
+            reader.push(match error.hint {
+                Some(hint) => diagnostic.hint(hint),
+                None => diagnostic,
+            });
             None
         }
     }

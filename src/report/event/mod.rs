@@ -21,10 +21,10 @@ use crate::diag::{Code, Problem, sanitize};
 use crate::guard::Breaker;
 use crate::guard::UNKNOWN_LIMIT;
 use crate::inventory::config::notify::AttentionReason;
-use crate::plan::{Plan, SealedPlan};
+use crate::plan::{Plan, SealedPlan, WaitingSubject};
 use crate::rollout::{hosts_of, units};
-use crate::state::ApplyId;
 use crate::state::lacks::LackOutcome;
+use crate::state::{ApplyId, GateAsked};
 
 /// What is the same in all events of a run.
 #[derive(Debug, Clone, Serialize)]
@@ -57,6 +57,10 @@ pub enum RunEvent {
     SyncFinished(SyncFacts),
     /// A breaker tripped.
     BreakerTripped(BreakerFacts),
+    /// A wave of a rollout was sent.
+    WaveSent(WaveFacts),
+    /// A gate did not pass, so that no wave of its group was sent.
+    GateFailed(GateFacts),
     /// Live DNS was compared with what is desired.
     DriftChecked(DriftFacts),
     /// The command ended before it had an outcome.
@@ -211,6 +215,30 @@ pub struct BreakerFacts {
     since: String,
     /// How it is reset.
     hint: String,
+}
+
+/// The facts of a wave.
+#[derive(Debug, Clone, Serialize)]
+pub struct WaveFacts {
+    /// The number of the apply in the journal.
+    apply: Option<u64>,
+    /// How many subjects were in it.
+    sent: usize,
+    /// How many wait for a later one, by code.
+    waiting: BTreeMap<&'static str, usize>,
+    /// When the next one can go at the earliest; none where that is not known, or nothing waits.
+    next: Option<String>,
+}
+
+/// The facts of a gate.
+#[derive(Debug, Clone, Serialize)]
+pub struct GateFacts {
+    /// The project or set.
+    group: String,
+    /// The name of the gate.
+    gate: String,
+    /// What it printed.
+    said: String,
 }
 
 /// The facts of drift.
@@ -421,6 +449,25 @@ impl RunReport {
         RunReport { event: RunEvent::BreakerTripped(facts), message, attention: Some(AttentionReason::Breaker) }
     }
 
+    /// A wave that was sent, and what waits for a later one.
+    pub fn wave_sent(apply: Option<ApplyId>, applied: &ApplyOutcome, left: &[WaitingSubject]) -> RunReport {
+        let sent = applied.hosts.len() - applied.count(OutcomeCode::Waiting);
+        let mut waiting: BTreeMap<&'static str, usize> = BTreeMap::new();
+        left.iter().for_each(|own| *waiting.entry(own.code.as_str()).or_default() += 1);
+        let next = left.iter().filter_map(|own| own.until).min().map(|next| next.to_string());
+        let message = format!("wave sent: {sent} in it, {} left for later ones", left.len());
+        let facts = WaveFacts { apply: apply.map(|id| id.0), sent, waiting, next };
+        RunReport { event: RunEvent::WaveSent(facts), message, attention: None }
+    }
+
+    /// A gate that did not pass.
+    pub fn gate_failed(asked: &GateAsked) -> RunReport {
+        let GateAsked { group, gate, said, .. } = asked;
+        let [group, gate, said] = [group, gate, said].map(|text| sanitize(text));
+        let message = format!("gate `{gate}` of `{group}` did not pass: {said}");
+        RunReport { event: RunEvent::GateFailed(GateFacts { group, gate, said }), message, attention: None }
+    }
+
     /// Live DNS, compared with what is desired; `drifted` RRsets are not as an apply left them.
     pub fn drift_checked(plan: &Plan, drifted: usize, end: EndFacts) -> RunReport {
         let rrsets = plan.changes.len();
@@ -451,7 +498,7 @@ impl RunReport {
         match (&self.event, self.attention) {
             (RunEvent::RunFailed(_) | RunEvent::PlanRefused(_), _)
             | (_, Some(AttentionReason::Outage | AttentionReason::Refused | AttentionReason::Breaker)) => "ERROR",
-            (_, Some(AttentionReason::Partial | AttentionReason::Drift)) => "WARN",
+            (RunEvent::GateFailed(_), _) | (_, Some(AttentionReason::Partial | AttentionReason::Drift)) => "WARN",
             (_, None) => "INFO",
         }
     }

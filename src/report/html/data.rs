@@ -16,6 +16,7 @@ use crate::inventory::value::Inv;
 use crate::plan::{BlockedSubject, Cause, Change, HostSeen, Plan, Reason, Review};
 use crate::report::copies::listed;
 use crate::report::data::reading_order;
+use crate::report::host_label::{heading_of_other, is_without_pod};
 use crate::report::source_url::SourceUrl;
 use crate::report::words::{ExplainedCode as _, edited_in_words};
 
@@ -51,6 +52,9 @@ struct ChangeColumns {
     registers: Vec<u32>,
     /// The host.
     host: Vec<u32>,
+    /// The heading where there is no host, otherwise 0; empty where each is of a host.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    of: Vec<u32>,
     /// The other hosts: how many, then they.
     also: Vec<u32>,
     /// The project.
@@ -74,10 +78,13 @@ pub fn data(plan: &Plan, review: Option<&Review>, source: Option<&SourceUrl>) ->
     tables.text("");
     let causes = review.map(|review| review.cause_of_each(plan.changes.len())).unwrap_or_default();
     let mut changes = ChangeColumns::default();
+    let has_others = plan.changes.iter().any(|change| change.subject.host().is_none());
     let has_targets = plan.changes.iter().any(|change| !change.targets.is_empty());
     for place in order(plan) {
         let change = &plan.changes[place];
         changes.push(change, &mut tables);
+        let heading = change.subject.host().is_none().then(|| heading_of_other(change));
+        changes.of.extend(has_others.then(|| heading.map_or(0, |heading| tables.text(&heading))));
         changes.targets.extend(has_targets.then(|| listed(&change.targets).map_or(0, |targets| tables.text(&targets))));
         changes.cause.push(causes.get(place).map_or(0, |cause| *cause as u32));
     }
@@ -96,13 +103,17 @@ pub fn data(plan: &Plan, review: Option<&Review>, source: Option<&SourceUrl>) ->
 pub fn order(plan: &Plan) -> Vec<usize> {
     let is_one = |a: usize, b: usize| {
         let [a, b] = [a, b].map(|place| &plan.changes[place]);
-        (&a.project, a.subject.host()) == (&b.project, b.subject.host())
+        let of = |change: &Change| (change.subject.host(), change.subject.counted(), is_without_pod(change));
+        a.project == b.project && (a.subject.host().is_some() && a.subject.host() == b.subject.host() || of(a) == of(b))
     };
     let mut places: Vec<usize> = (0..plan.changes.len()).collect();
     // The names that a host gave up are read with those that it has.
-    places.sort_by_key(|place| {
-        let Change { project, subject, .. } = &plan.changes[*place];
-        (project, subject.host().is_none(), subject.host())
+    places.sort_by_cached_key(|place| {
+        let change = &plan.changes[*place];
+        let Change { project, subject, .. } = change;
+        let other =
+            subject.host().is_none().then(|| (subject.counted().is_none(), subject.counted(), is_without_pod(change)));
+        (project, subject.host().is_none(), subject.host(), other)
     });
     for of_host in places.chunk_by_mut(|a, b| is_one(*a, *b)).filter(|of_host| of_host.len() > 1) {
         of_host.sort_by_cached_key(|place| reading_order(plan, &plan.changes[*place]));

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::summary::plural;
+use super::super::summary::{SubjectCounts, listed, plural};
 use crate::diag::sanitize;
 
 /// A text that is shown as it is, inside an element or a quoted attribute.
@@ -54,6 +54,24 @@ pub fn grouped(number: u64) -> String {
 /// A number with its thousands apart and what it counts, in the plural where that is right.
 pub fn counted(number: usize, what: &str) -> String {
     format!("{} {}", grouped(number as u64), plural(number, what))
+}
+
+/// How many subjects there are of each kind, of so many hosts where there is a number: `28 of 111 hosts and 3 pods`.
+pub fn subjects(counts: SubjectCounts, fleet: u64) -> String {
+    let SubjectCounts { hosts, pods, endpoints, stated, nameless } = counts;
+    let of_hosts = match fleet {
+        0 => counted(hosts, "host"),
+        fleet => format!("{} of {}", grouped(hosts as u64), counted(fleet as usize, "host")),
+    };
+    let kinds = [
+        (hosts, of_hosts.clone()),
+        (pods, counted(pods, "pod")),
+        (endpoints, counted(endpoints, "endpoint")),
+        (stated, format!("{} in files", counted(stated, "name"))),
+        (nameless, counted(nameless, "unclaimed name")),
+    ];
+    let said: Vec<String> = kinds.into_iter().filter(|(count, _)| *count > 0).map(|(_, says)| says).collect();
+    if said.is_empty() { of_hosts } else { listed(&said) }
 }
 
 #[cfg(test)]

@@ -3,25 +3,25 @@
 //! Comes in: a plan. Goes out: for each list what is shown, and how much more there is: a browser lays out all that it
 //! is given, and no person reads a very long list to its end.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::escape::{counted, grouped};
+use super::escape::{counted, grouped, subjects};
 use crate::claim::Subject;
 use crate::codes;
-use crate::inventory::value::Inv;
 use crate::plan::{
     BlockCode, BlockedSubject, Cause, DelayedRrset, Notice, NoticeCode, Plan, Review, SkipCode, SkippedSubject,
     WaitingSubject,
 };
 use crate::report::alike::{self, is_of_target};
 use crate::report::copies::SeveralTargets;
+use crate::report::counts::PlanCounts;
 use crate::report::data::rrset;
 use crate::report::gather::{gather, waits};
 use crate::report::host_label::{host_label, subject_label};
 use crate::report::source_url::SourceUrl;
-use crate::report::summary::serial_text;
+use crate::report::summary::{SubjectCounts, serial_text};
 use crate::report::words::ExplainedCode as _;
 
 /// How many items of a list are in the page at most: more than a person reads, and little to lay out.
@@ -113,9 +113,10 @@ pub fn causes(plan: &Plan, review: &Review, source: Option<&SourceUrl>) -> Cause
 
 /// A cause.
 fn view(plan: &Plan, source: Option<&SourceUrl>, cause: &Cause, place: usize) -> HtmlCause {
-    let hosts: HashSet<Inv> =
-        cause.changes.iter().filter_map(|change| plan.changes[*change as usize].subject.host()).collect();
-    let of = if hosts.is_empty() { String::new() } else { format!(" of {}", counted(hosts.len(), "host")) };
+    let mut counts = PlanCounts::default();
+    cause.changes.iter().for_each(|change| counts.count(&plan.changes[*change as usize]));
+    let all = counts.subjects();
+    let of = if all == SubjectCounts::default() { String::new() } else { format!(" of {}", subjects(all, 0)) };
     HtmlCause {
         place,
         class: cause.class.map(|class| class.as_str()),
@@ -203,7 +204,7 @@ pub fn blocked(plan: &Plan) -> Vec<CodeItems<HintFaults>> {
         code: code.as_str(),
         brief: code.words().brief,
         help: help(code.as_str()),
-        count: counted(all.len(), "host"),
+        count: subjects(SubjectCounts::of(all.iter().map(|blocked| &blocked.subject)), 0),
         is_short: gather(&all, |blocked| &blocked.message).len() <= FEW,
         groups: shown(&gather(&all, |blocked| &blocked.hint), |of_hint| HintFaults {
             hint: of_hint[0].hint.clone(),
@@ -226,7 +227,7 @@ pub fn skipped(plan: &Plan) -> Vec<CodeItems<HostList>> {
         code: code.as_str(),
         brief: code.words().brief,
         help: help(code.as_str()),
-        count: counted(projects.values().map(Vec::len).sum(), "host"),
+        count: subjects(SubjectCounts::of(projects.values().flatten().map(|skipped| &skipped.subject)), 0),
         is_short: projects.len() <= FEW,
         groups: shown(&projects.into_values().collect::<Vec<_>>(), |all| {
             hosts(plan, all.iter().map(|skipped| (&skipped.subject, skipped.project.as_str())))
@@ -238,13 +239,17 @@ pub fn skipped(plan: &Plan) -> Vec<CodeItems<HostList>> {
 /// Some hosts with their projects, at least one.
 fn hosts<'a>(plan: &Plan, hosts: impl Iterator<Item = (&'a Subject, &'a str)>) -> HostList {
     let all: Vec<(&Subject, &str)> = hosts.collect();
-    let labels: Vec<String> = all.iter().take(LONG).map(|(subject, _)| subject_label(plan, subject)).collect();
+    let label = |subject: &Subject| match subject.host() {
+        Some(host) if all.len() == 1 => format!("host {}", host_label(plan, host)),
+        _ => subject_label(plan, subject),
+    };
+    let labels: Vec<String> = all.iter().take(LONG).map(|(subject, _)| label(subject)).collect();
     let more = all.len() - labels.len();
     let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
     let project = all[0].1;
     let is_common = all.iter().all(|(_, other)| *other == project);
     HostList {
-        count: counted(all.len(), "host"),
+        count: subjects(SubjectCounts::of(all.iter().map(|(subject, _)| *subject)), 0),
         is_one: all.len() == 1,
         project: if is_common { project.to_owned() } else { String::new() },
         list: format!("{}{more}", labels.join(", ")),

@@ -25,6 +25,7 @@ use serde::Serialize;
 use self::lists::{CausesView, CodeItems, HintFaults, HostList, ListTable, WaitsView};
 use self::pictures::Picture;
 use self::verdict::{ClassCounts, CountView, VerdictView};
+use super::counts::without;
 use super::outlook::{PlanOutlook, PlanVerdict};
 use super::paste::{is_page, shell};
 use super::scope::narrowed;
@@ -113,6 +114,8 @@ struct PageView<'a> {
     notices: Vec<CodeItems<String>>,
     /// What waits to be deleted.
     waiting: Vec<WaitsView>,
+    /// What has none of their names: `host`, `pod`, `host or pod`.
+    delayed_without: &'static str,
     /// The limits, the exports and the zones, as far as there are any.
     tables: Vec<ListTable>,
     /// The plan's id.
@@ -172,6 +175,7 @@ fn page<'a>(sealed: &'a SealedPlan, outlook: &'a PlanOutlook, review: Option<&Re
         skipped: lists::skipped(plan),
         notices: lists::notices(plan),
         waiting: lists::waiting(plan),
+        delayed_without: without(plan),
         tables: lists::tables(plan),
         id: sealed.id(),
         effect: sealed.effect(),

@@ -1,16 +1,16 @@
 //! The top of a page: the verdict, the reasons for it, and what the plan is about.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 
-use super::escape::{counted, grouped};
+use super::escape::{counted, grouped, subjects};
 use crate::guard::LIMIT_EXCEEDED;
 use crate::guard::words;
 use crate::plan::{ChangeClass, ChangeKind, ComparisonBase, Plan, Review};
+use crate::report::counts::PlanCounts;
 use crate::report::host_label::subject_label;
 use crate::report::outages::said_once;
 use crate::report::outlook::{PlanOutlook, PlanVerdict};
+use crate::report::summary::{SubjectCounts, plural};
 use crate::report::verdict;
 
 /// The verdict, for the template.
@@ -57,17 +57,11 @@ pub fn verdict(plan: &Plan, outlook: &PlanOutlook) -> VerdictView {
 
 /// That a plan may be applied, and to how many hosts.
 fn ready(plan: &Plan) -> String {
-    let changed = changed_hosts(plan);
-    match plan.fleet {
-        _ if changed == 0 => "Ready to apply to unclaimed names".to_owned(),
-        Some(fleet) => format!("Ready to apply to {} of {}", grouped(changed as u64), counted(fleet as usize, "host")),
-        None => format!("Ready to apply to {}", counted(changed, "host")),
+    let changed = PlanCounts::of_plan(plan).subjects();
+    if changed == SubjectCounts::default() {
+        return "Ready to apply to unclaimed names".to_owned();
     }
-}
-
-/// How many hosts have changes.
-fn changed_hosts(plan: &Plan) -> usize {
-    plan.changes.iter().filter_map(|change| change.subject.host()).collect::<BTreeSet<_>>().len()
+    format!("Ready to apply to {}", subjects(changed, plan.fleet.unwrap_or_default()))
 }
 
 /// Whether only some of a plan's changes are shown.
@@ -111,7 +105,7 @@ fn count(class: &'static str, number: usize, what: &str) -> CountView {
 
 /// What is in a plan, in numbers.
 pub fn counts(plan: &Plan) -> Vec<CountView> {
-    let hosts = changed_hosts(plan);
+    let SubjectCounts { hosts, pods, endpoints, stated, .. } = PlanCounts::of_plan(plan).subjects();
     let of_hosts = match plan.fleet {
         Some(fleet) => format!("of {}", counted(fleet as usize, "host")),
         None if hosts == 1 => "host".to_owned(),
@@ -119,15 +113,23 @@ pub fn counts(plan: &Plan) -> Vec<CountView> {
     };
     let of = |wanted: fn(&ChangeKind) -> bool| plan.changes.iter().filter(|change| wanted(&change.kind)).count();
     let left = [("blocked", plan.blocked.len()), ("skipped", plan.skipped.len()), ("waiting", plan.delayed.len())];
+    let has_hosts = hosts > 0 || plan.fleet.is_some_and(|fleet| fleet > 0) || pods + endpoints + stated == 0;
+    let others =
+        [(pods, "pod"), (endpoints, "endpoint"), (stated, "name")].into_iter().filter(|(number, _)| *number > 0);
+    let changed = has_hosts.then(|| count("", hosts, &of_hosts)).into_iter();
+    let changed = changed.chain(others.map(|(number, what)| count("", number, &plural(number, what))));
+    let all = count("", plan.changes.len(), if plan.changes.len() == 1 { "change" } else { "changes" });
     let changes = [
-        count("", plan.changes.len(), if plan.changes.len() == 1 { "change" } else { "changes" }),
-        count("", hosts, &of_hosts),
         count("create", of(|kind| matches!(kind, ChangeKind::Create { .. })), "create"),
         count("modify", of(|kind| matches!(kind, ChangeKind::Modify { .. })), "modify"),
         count("delete", of(|kind| matches!(kind, ChangeKind::Delete { .. })), "delete"),
     ];
     let left = left.into_iter().filter(|(_, number)| *number > 0);
-    changes.into_iter().chain(left.map(|(what, number)| count("", number, what))).collect()
+    std::iter::once(all)
+        .chain(changed)
+        .chain(changes)
+        .chain(left.map(|(what, number)| count("", number, what)))
+        .collect()
 }
 
 /// What the inventory was compared with, and how many changes of each class there are.
@@ -209,7 +211,8 @@ fn since(plan: &Plan, review: &Review) -> Vec<String> {
     let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
     let blocked = (!hosts.is_empty()).then(|| {
         let all = review.newly_blocked.len();
-        format!("{} {} blocked, and not with the base: {}{more}.", counted(all, "host"), verb(all), hosts.join(", "))
+        let what = subjects(SubjectCounts::of(&review.newly_blocked), 0);
+        format!("{what} {} blocked, and not with the base: {}{more}.", verb(all), hosts.join(", "))
     });
     [settled, blocked].into_iter().flatten().collect()
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::super::copies::listed;
 use super::super::data;
-use super::super::host_label::{host_label, subject_label};
+use super::super::host_label::{host_label, is_without_pod, subject_label};
 use super::super::words::via_in_words;
 use super::escape::plain;
 use crate::dns::Rrset;
@@ -41,13 +41,15 @@ pub fn heading(plan: &Plan, change: &Change) -> String {
     match (change.subject.host(), change.subject.is_stated()) {
         (Some(host), _) => format!("@@ host {} of {project} @@\n", plain(&host_label(plan, host))),
         (None, true) => format!("@@ {} of {project} @@\n", plain(&subject_label(plan, &change.subject))),
+        (None, false) if is_without_pod(change) => format!("@@ no pod, project {project} @@\n"),
         (None, false) => format!("@@ no host, project {project} @@\n"),
     }
 }
 
 /// Whether two changes have one heading.
 pub fn is_one(a: &Change, b: &Change) -> bool {
-    (&a.project, a.subject.counted()) == (&b.project, b.subject.counted())
+    let heading = |change: &Change| (change.project.clone(), change.subject.counted(), is_without_pod(change));
+    heading(a) == heading(b)
 }
 
 /// The records of a change, a line each: what goes, what comes, what stays.

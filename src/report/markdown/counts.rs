@@ -66,9 +66,11 @@ fn table(projects: &BTreeMap<&str, PlanCounts>, order: &[&str], shown: usize) ->
         let total = PlanCounts::sum(projects.values()).cells();
         rows.push(("**total**".to_owned(), total.into_iter().map(|cell| format!("**{cell}**")).collect()));
     }
-    let head = "| project | hosts | create | modify | delete | blocked | skipped |\n|:--|--:|--:|--:|--:|--:|--:|\n";
+    let what = PlanCounts::sum(projects.values()).heading();
+    let head =
+        format!("| project | {what} | create | modify | delete | blocked | skipped |\n|:--|--:|--:|--:|--:|--:|--:|\n");
     let row = |(name, cells): (String, Vec<String>)| format!("| {name} | {} |\n", cells.join(" | "));
-    head.to_owned() + &rows.into_iter().map(row).collect::<String>()
+    head + &rows.into_iter().map(row).collect::<String>()
 }
 
 /// What the difference to a base causes; the items are the hosts that it blocks.

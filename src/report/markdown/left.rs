@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::alike::{self, AlikeNotices};
+use super::super::counts::without;
 use super::super::gather::gather;
 use super::super::summary::{SubjectCounts, counted};
 use super::super::waves::{group_lines, next_wave};
@@ -133,10 +134,12 @@ fn whose(plan: &Plan, hosts: &[&BlockedSubject]) -> String {
     let of = project.map(|project| format!(" of {}", code(project))).unwrap_or_default();
     let labels = hosts.iter().take(FEW).map(|blocked| subject_label(plan, &blocked.subject));
     let labels = labels.collect::<Vec<_>>().join(", ");
+    let what = SubjectCounts::of(hosts.iter().map(|blocked| &blocked.subject)).in_words();
     match hosts.len() {
+        1 if hosts[0].subject.host().is_none() => format!("{labels}{of}"),
         1 => format!("host {labels}{of}"),
-        count if count <= FEW => format!("{count} hosts{of}, {labels}"),
-        count => format!("{count} hosts{of}, {labels} and {} more", count - FEW),
+        count if count <= FEW => format!("{what}{of}, {labels}"),
+        count => format!("{what}{of}, {labels} and {} more", count - FEW),
     }
 }
 
@@ -199,7 +202,7 @@ pub fn rest(plan: &Plan) -> PagePart<'_> {
         let due = due.map(|due| format!(", the first until {}", code(&due.to_string()))).unwrap_or_default();
         let blank = if out.is_empty() { "" } else { "\n" };
         let rrsets = counted(plan.delayed.len(), "RRset");
-        out.push_str(&format!("{blank}{rrsets} without a host {wait} to be deleted{due}.\n"));
+        out.push_str(&format!("{blank}{rrsets} without a {} {wait} to be deleted{due}.\n", without(plan)));
     }
     if !plan.blocked.is_empty() || !plan.skipped.is_empty() || !plan.notices.is_empty() {
         let blank = if out.is_empty() { "" } else { "\n" };

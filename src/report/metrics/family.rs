@@ -49,6 +49,9 @@ families! {
     WaitingRrsets = "zonewright_waiting_rrsets": "RRsets that no host has and that wait to be deleted.";
     LeftBehindRrsets = "zonewright_left_behind_rrsets":
         "RRsets that zonewright created at names that no host has now, and that stay, by project.";
+    WaitingSubjects = "zonewright_waiting_subjects": "Hosts and pods that wait for a later wave of a rollout, by code.";
+    FluxSubjects = "zonewright_flux_subjects":
+        "Hosts and pods in flux: they count in the budget of their project or set, which is the label `group`.";
     LimitMax = "zonewright_limit_max": "How many hosts, RRsets or changes a limit allows.";
     LimitUsed = "zonewright_limit_used": "How many of a limit were changed within its period.";
     LimitPlanned = "zonewright_limit_planned": "How many of a limit the plan would add.";

@@ -24,7 +24,7 @@ use crate::report::copies::SeveralTargets;
 use crate::review;
 use crate::state::ApplySummary;
 use crate::state::served::StatusCounts;
-use crate::state::tallies::{PoolTally, VoterTally};
+use crate::state::tallies::{PoolTally, RolloutTally, VoterTally};
 
 use family::MetricFamily;
 
@@ -121,6 +121,16 @@ impl Metrics {
         for outcome in OutcomeCode::ALL {
             let count = last.outcomes.get(outcome.as_str()).copied().unwrap_or(0);
             self.set(MetricFamily::LastApplyHosts, &[("outcome", outcome.as_str())], count as f64);
+        }
+    }
+
+    /// Adds what the state says of rollouts: what waits, by each code there is, and what is in flux, by group.
+    pub fn rollouts(&mut self, tally: &RolloutTally) {
+        for (code, count) in &tally.waiting {
+            self.set(MetricFamily::WaitingSubjects, &[("code", code.as_str())], *count as f64);
+        }
+        for (group, count) in &tally.flux {
+            self.set(MetricFamily::FluxSubjects, &[("group", group)], *count as f64);
         }
     }
 

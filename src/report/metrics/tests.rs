@@ -9,7 +9,7 @@ use crate::diag::Problem;
 use crate::drift::{of_one_target, strays};
 use crate::inventory::value::Inv;
 use crate::plan::fixture::{self, fleet, reviewed, zone};
-use crate::plan::{BlockedSubject, DelayedRrset, Notice, SealedPlan, ZoneAction};
+use crate::plan::{BlockedSubject, DelayedRrset, Notice, SealedPlan, WaitCode, ZoneAction};
 use crate::state::tallies::{ServedTally, VoterTally};
 use crate::state::{ApplyId, NewApply, WrittenRrset, ZoneActionRow};
 use crate::target::{CopyId, TargetId};
@@ -164,6 +164,8 @@ fn full() -> Metrics {
     let tripped = "2026-11-20T00:00:00Z".parse().unwrap();
     let breaker = Breaker { scope: "project:search".into(), tripped, why: "31 hosts".into() };
     metrics.state(&[breaker], Some(&last()), 2);
+    let flux = [("search".to_owned(), 1)].into();
+    metrics.rollouts(&RolloutTally { waiting: vec![(WaitCode::Gate, 2)], flux });
     metrics.stage("zones", Duration::from_millis(1500));
     metrics.stage("zones", Duration::from_millis(1000));
     metrics.ended(RunEnd { began: Some(tripped), took: Duration::from_secs(3), exit: 3, is_success: false });

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::super::copies::{listed, mark};
 use super::super::data::{self, DataLine};
-use super::super::host_label::{host_in_words, short_label};
+use super::super::host_label::{host_in_words, is_without_pod, short_label};
 use super::super::templates::{TemplateError, Templates};
 use super::super::words::{ExplainedCode as _, edited_in_words, via_in_words};
 use super::TextOptions;
@@ -53,6 +53,8 @@ struct HostView<'a> {
     project: Option<String>,
     /// The inventory number; none where it is no host.
     host: Option<u64>,
+    /// What has none of the names, where nothing has them: `host` or `pod`.
+    without: &'static str,
     /// What states the name in a file; none elsewhere.
     by: Option<String>,
     /// The backbone name: the inventory's, else as far as the changes show it.
@@ -137,13 +139,18 @@ impl ChangesRenderer<'_> {
             .collect()
     }
 
-    /// Renders the changes at names that no host has, of all projects.
+    /// Renders the changes at names that no host has, or no pod, of all projects.
     ///
     /// Errors: [`TemplateError`].
-    pub fn unclaimed(&self) -> Result<RenderedGroups, TemplateError> {
+    pub fn unclaimed(&self, of_pods: bool) -> Result<RenderedGroups, TemplateError> {
         let ChangePlaces { unclaimed, .. } = ChangePlaces::find(self.plan);
-        let changes: Vec<&Change> =
-            self.plan.changes.iter().filter(|change| unclaimed.contains(&rrset_of(change))).collect();
+        let is_of_pods = |change: &&Change| is_without_pod(change);
+        let without_pod: HashSet<(Rtype, Name)> = self.plan.changes.iter().filter(is_of_pods).map(rrset_of).collect();
+        let is_shown = |change: &&Change| {
+            let rrset = rrset_of(change);
+            unclaimed.contains(&rrset) && without_pod.contains(&rrset) == of_pods
+        };
+        let changes: Vec<&Change> = self.plan.changes.iter().filter(is_shown).collect();
         let groups: Vec<&[&Change]> =
             changes.chunk_by(|a, b| (&a.project, a.subject.counted()) == (&b.project, b.subject.counted())).collect();
         self.groups(&groups, GroupHeading::HostAndProject)
@@ -181,6 +188,7 @@ impl ChangesRenderer<'_> {
             width: self.options.width,
             project: None,
             host: changes[0].subject.host().map(|inv| inv.0),
+            without: if changes.iter().any(|change| is_without_pod(change)) { "pod" } else { "host" },
             by: changes[0].subject.stated_by().map(|by| sanitize(&by)),
             name: name
                 .as_ref()
@@ -292,7 +300,7 @@ impl ChangesRenderer<'_> {
         let mut places: Vec<&str> = change.lines().map(String::as_str).collect();
         places.retain(|place| shown.places.insert(place));
         let follows = |rule: &Rule| {
-            !matches!(rule, Rule::AddressElsewhere | Rule::Released | Rule::Orphan | Rule::Undo)
+            !matches!(rule, Rule::AddressElsewhere | Rule::Released | Rule::Orphan | Rule::NoPod | Rule::Undo)
                 || shown.rules.contains(rule)
         };
         let others = change.other_hosts();
@@ -449,7 +457,8 @@ struct ChangePlaces<'a> {
 impl<'a> ChangePlaces<'a> {
     /// Looks at what each host has in a plan.
     fn find(plan: &'a Plan) -> ChangePlaces<'a> {
-        let is_given_up = |change: &&Change| change.rules().all(|rule| matches!(rule, Rule::Released | Rule::Orphan));
+        let is_given_up =
+            |change: &&Change| change.rules().all(|rule| matches!(rule, Rule::Released | Rule::Orphan | Rule::NoPod));
         let given_up: HashSet<(Rtype, Name)> = plan.changes.iter().filter(is_given_up).map(rrset_of).collect();
         let others = plan.changes.iter().filter(|change| !given_up.contains(&rrset_of(change)));
         let (lasting, passing): (Vec<&Change>, Vec<_>) = others.partition(|change| change.kind.after().is_some());

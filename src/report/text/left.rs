@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::super::gather::gather;
 use super::super::host_label::subject_in_words;
+use super::super::summary::SubjectCounts;
 use super::super::words::ExplainedCode as _;
 use crate::claim::Subject;
 use crate::diag::sanitize;
@@ -47,6 +48,8 @@ struct BlockCauseView {
 struct HostsView {
     /// How many there are.
     count: usize,
+    /// The same in words, by kind.
+    what: String,
     /// Their project, where they have one in common and it is known: a row may be too bad to tell.
     project: Option<String>,
     /// The hosts, sorted by number.
@@ -94,6 +97,7 @@ fn hosts<'a>(plan: &Plan, hosts: impl Iterator<Item = (&'a Subject, &'a str)>) -
     let project = all[0].1;
     HostsView {
         count: all.len(),
+        what: SubjectCounts::of(all.iter().map(|(subject, _)| *subject)).in_words(),
         project: all.iter().all(|(_, other)| !other.is_empty() && *other == project).then(|| sanitize(project)),
         labels: all.iter().map(|(subject, _)| sanitize(&subject_in_words(plan, subject))).collect(),
     }

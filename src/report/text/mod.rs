@@ -22,6 +22,7 @@ use self::left::{BlockedView, SkippedView};
 use self::tables::TableCells;
 use self::waiting::WaitingView;
 use super::alike::{self, is_of_target};
+use super::counts::{PlanCounts, without};
 use super::host_label::host_label;
 use super::outages::{no_plan, said_once};
 use super::outlook::PlanOutlook;
@@ -101,13 +102,16 @@ pub fn render(
         is_brief: options.purpose == TextPurpose::Apply && !options.verbose,
         only: plan.only.as_ref().map(|only| narrowed(plan, only, options)),
         projects: renderer.projects()?,
-        unclaimed: renderer.unclaimed()?,
+        unclaimed: renderer.unclaimed(false)?,
+        without_pod: renderer.unclaimed(true)?,
         waiting: waiting::waiting(plan, options),
         waves: waves::lines(plan, options),
         created: plan.created.to_second().to_string(),
         causes: causes::causes(plan, options),
         since: causes::since(plan, options),
         summary: tables::summary(plan),
+        summary_of: PlanCounts::of_plan(plan).heading(),
+        delayed_without: without(plan),
         blocked: if options.verbose { left::blocked(plan) } else { Vec::new() },
         blocked_folded: fold::blocked(plan, options),
         blocked_who: who(plan.blocked.iter().map(|blocked| &blocked.subject), ["gets", "get"]),
@@ -150,12 +154,18 @@ struct PlanView<'a> {
     projects: Vec<ProjectView>,
     /// The changes at names that no host has.
     unclaimed: RenderedGroups,
+    /// The changes at names of sets of pods that no pod has.
+    without_pod: RenderedGroups,
     /// The RRsets at names that no host has, and that wait to be deleted, by time.
     waiting: Vec<WaitingView>,
     /// When it was made.
     created: String,
     /// How the plan goes in waves, and what waits for a later one; each line with how far it is indented.
     waves: Vec<(usize, String)>,
+    /// What has none of the names that wait to be deleted: `host`, `pod`, `host or pod`.
+    delayed_without: &'static str,
+    /// What the first number of a row of the summary counts.
+    summary_of: String,
     /// The causes of the changes, by class.
     causes: Vec<ClassView>,
     /// What else is new since the base.

@@ -3,6 +3,7 @@
 use super::*;
 use crate::change::Change;
 use crate::change::fixture::change;
+use crate::claim::EndpointSetName;
 use crate::dns::{RrKey, Rtype};
 use crate::inventory::rollout::SettleTime;
 use crate::inventory::value::{Duration, Inv};
@@ -464,4 +465,34 @@ fn an_address_of_the_other_family_overlaps_too_and_a_ptr_goes_with_the_old_one()
     let parts = |step: UnitStep| -> Vec<bool> { trial.plan.changes.iter().map(|own| step.part(own).stays).collect() };
     assert_eq!(parts(UnitStep::ToVia), [true, false, true, false]);
     assert_eq!(parts(UnitStep::FromVia), [false, true, false, true]);
+}
+
+#[test]
+fn an_srv_waits_with_the_name_that_it_is_to_list() {
+    let srv = |before: &[&str], after: &[&str]| {
+        let name = EndpointSetName { set: "search".into(), name: "http".into() };
+        let sides = ((600, before), (600, after));
+        let change = change(("search", Some(3)), ("_http._tcp.search.example.net", Rtype::SRV), sides, &[]);
+        Change { subject: Subject::Endpoints(Box::new(name)), ..change }
+    };
+    let name = |before: &[&str], after: &[&str]| {
+        let sides = ((600, before), (600, after));
+        change(("search", Some(2)), ("t.search.example.net", Rtype::AAAA), sides, &[])
+    };
+    let (address, listed) = (["2001:db8::2"], ["0 0 80 t.search.example.net."]);
+    let coming = vec![moved(1), moved(2), name(&[], &address), srv(&[], &listed)];
+    let mut trial = Trial::new(1, None, coming);
+    let choice = trial.choose();
+    let messages: Vec<&str> = choice.waits.values().map(|record| record.wait.message.as_str()).collect();
+    assert_eq!((choice.goes.len(), choice.flux.len()), (1, 1));
+    insta::assert_snapshot!(messages.join("\n"), @r"
+    the budget of `search` is 1, and 1 is in flux or goes now
+    its SRV is to list `t.search.example.net.`, which is not there: host:2: the budget of `search` is 1, and 1 is in flux or goes now
+    ");
+    // Without the wait both go.
+    trial.terms.budget = 2;
+    assert_eq!(trial.choose().goes.len(), 3);
+    // The name does not go before the SRV that lists it: that waits for nothing.
+    let going = vec![moved(1), moved(2), name(&address, &[]), srv(&listed, &[])];
+    assert_eq!(Trial::new(1, None, going).choose().goes, [0, 2]);
 }

@@ -8,28 +8,28 @@ use crate::plan::{Notice, NoticeCode, ZoneSeen};
 use crate::target::{PoolName, TargetId};
 
 /// A target of a pool: its name, and its primary where it can be reached.
-type Target<'p> = (&'static str, Option<&'p MemoryPrimary>);
+pub(super) type Target<'p> = (&'static str, Option<&'p MemoryPrimary>);
 
 /// A pool with its targets, of one vote each.
-struct TestPool<'p> {
+pub(super) struct TestPool<'p> {
     /// Its name.
-    name: PoolName,
+    pub(super) name: PoolName,
     /// Its threshold in percent.
-    threshold: u32,
+    pub(super) threshold: u32,
     /// The targets.
-    targets: Vec<Target<'p>>,
+    pub(super) targets: Vec<Target<'p>>,
 }
 
 /// The pool of all zones.
-fn main<'p>(threshold: u32, targets: &[Target<'p>]) -> TestPool<'p> {
+pub(super) fn main<'p>(threshold: u32, targets: &[Target<'p>]) -> TestPool<'p> {
     TestPool { name: fixture::pool(), threshold, targets: targets.to_vec() }
 }
 
 /// What a target lacks: its name, the owner name, and why.
-type Lack = (String, String, String);
+pub(super) type Lack = (String, String, String);
 
 /// The ways to all copies that a plan changes.
-fn accesses<'p>(plan: &Plan, pools: &[TestPool<'p>]) -> Vec<CopyAccess<'p>> {
+pub(super) fn accesses<'p>(plan: &Plan, pools: &[TestPool<'p>]) -> Vec<CopyAccess<'p>> {
     let zones: BTreeSet<ZoneId> = plan.changes.iter().map(Change::zone_id).collect();
     let mut accesses = Vec::new();
     for zone in zones {
@@ -52,7 +52,7 @@ fn accesses<'p>(plan: &Plan, pools: &[TestPool<'p>]) -> Vec<CopyAccess<'p>> {
 }
 
 /// Applies a plan to the targets of pools; gives the outcome and what targets lack.
-fn run_in(plan: &Plan, pools: &[TestPool<'_>]) -> (ApplyOutcome, Vec<Lack>) {
+pub(super) fn run_in(plan: &Plan, pools: &[TestPool<'_>]) -> (ApplyOutcome, Vec<Lack>) {
     let survey = survey(plan, accesses(plan, pools), SIDE_BY_SIDE);
     let orders = orders(plan, None);
     let written = write(survey, &orders, &Journal::default());

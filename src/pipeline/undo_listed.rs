@@ -1,0 +1,147 @@
+//! What an undo needs of what SRV list: which live SRV list the names that would go, and which names that SRV would list again
+//! are not there.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::Path;
+
+use super::targets::OpenedZones;
+use crate::apply::{CopyAccess, SIDE_BY_SIDE};
+use crate::change::{Change, Notice};
+use crate::diag::Problem;
+use crate::dns::{Name, NameRef, RrKey, Rtype, ZoneName};
+use crate::inventory::model::{Config, ZoneSpec};
+use crate::inventory::value::Time;
+use crate::parallel::side_by_side;
+use crate::state::{ApplyId, SightedRrset, State};
+use crate::target::{Answer, Question};
+use crate::undo::{ListedNow, ListingFault, LiveSrv, UnitLeft, listed_anew, notice_of_left, takes_name};
+
+/// Who is asked, and when.
+pub struct ListedQuestion<'a> {
+    /// What zonewright wrote.
+    pub state: &'a dyn State,
+    /// The settings.
+    pub config: &'a Config,
+    /// The workspace.
+    pub workspace: &'a Path,
+    /// The clock.
+    pub now: Time,
+}
+
+/// An RRset that is asked for, by its name and type.
+type AskedRrset = (Name, Rtype);
+
+impl ListedQuestion<'_> {
+    /// Reads what the changes of an undo need. Of a copy that cannot be read, an SRV is what the journal says, and each name
+    /// is there.
+    pub fn ask(&self, changes: &[Change]) -> Result<ListedNow, Problem> {
+        let mut asked: BTreeSet<AskedRrset> =
+            self.listing(changes)?.into_iter().map(|name| (name, Rtype::SRV)).collect();
+        let anew: BTreeSet<Name> = changes.iter().flat_map(listed_anew).map(NameRef::to_name).collect();
+        let types = [Rtype::AAAA, Rtype::A];
+        asked.extend(anew.iter().flat_map(|name| types.map(|rtype| (name.clone(), rtype))));
+        let mut of_zone: BTreeMap<&ZoneName, Vec<AskedRrset>> = BTreeMap::new();
+        for own in asked {
+            if let Some(spec) = self.zone_of(own.0.as_name()) {
+                of_zone.entry(&spec.name).or_default().push(own);
+            }
+        }
+        let mut now = ListedNow { absent: anew.into_iter().collect(), ..ListedNow::default() };
+        let specs = self.config.zones.iter().filter(|spec| of_zone.contains_key(&spec.name)).collect();
+        let opened = OpenedZones::open(self.config, specs, self.workspace, self.now);
+        let read = side_by_side(opened.copies(), SIDE_BY_SIDE, |access: CopyAccess<'_>| {
+            let asked = &of_zone[&access.copy.zone];
+            let questions: Vec<Question> = asked.iter().filter_map(|own| question(&access.copy.zone, own)).collect();
+            let answers = access.writer.clone().and_then(|writer| writer.observe(&access.copy.zone, &questions, None));
+            (access, asked, answers)
+        });
+        for (access, asked, answers) in read {
+            for (place, (name, rtype)) in asked.iter().enumerate() {
+                let answer = answers.as_ref().ok().and_then(|answers| answers.get(place));
+                self.take(&access, (name, *rtype), answer, &mut now)?;
+            }
+        }
+        Ok(now)
+    }
+
+    /// Takes in what one copy holds at a name.
+    fn take(
+        &self,
+        access: &CopyAccess<'_>,
+        (name, rtype): (&Name, Rtype),
+        answer: Option<&Answer>,
+        now: &mut ListedNow,
+    ) -> Result<(), Problem> {
+        if rtype != Rtype::SRV {
+            if !matches!(answer, Some(Answer::Nothing)) {
+                now.absent.remove(name.as_wire());
+            }
+            return Ok(());
+        }
+        let zone = &access.copy.zone;
+        let Some(owner) = zone.owner(name.as_name()) else { return Ok(()) };
+        let key = RrKey { owner, rtype };
+        let rrset = match answer {
+            Some(Answer::Holds(Rtype::SRV, rrset)) => Some(rrset.clone()),
+            Some(_) => None,
+            None => {
+                let written = self.state.last_written(&[SightedRrset::anywhere(&key)])?.pop().flatten();
+                written.and_then(|written| written.after?.to_rrset(rtype).ok())
+            }
+        };
+        let target = access.share.map(|_| access.copy.target.name.clone());
+        now.srv.extend(rrset.map(|rrset| LiveSrv { zone: zone.clone(), key, target, rrset }));
+        Ok(())
+    }
+
+    /// The own SRV that may list a name which the changes take: those of the domain that the name is directly below.
+    fn listing(&self, changes: &[Change]) -> Result<Vec<Name>, Problem> {
+        let taken = changes.iter().filter(|change| takes_name(change));
+        let domains: HashSet<NameRef<'_>> = taken.filter_map(|change| change.key.owner.as_name().parent()).collect();
+        if domains.is_empty() {
+            return Ok(Vec::new());
+        }
+        let is_of_domain = |srv: &&Name| {
+            let domain = srv.as_name().parent().and_then(NameRef::parent);
+            domain.is_some_and(|domain| domains.contains(&domain))
+        };
+        Ok(self.state.own()?.owners(Rtype::SRV).filter(is_of_domain).cloned().collect())
+    }
+
+    /// The notices about units that are left; `all` is what the undone apply did.
+    pub fn notices(&self, id: ApplyId, left: &[UnitLeft], all: &[Change]) -> Result<Vec<Notice>, Problem> {
+        let notice = |left: &UnitLeft| {
+            let key = self.cause(left);
+            let later = match &key {
+                Some(key) => self.state.last_changed(id, &[SightedRrset::anywhere(key)])?.pop().flatten(),
+                None => None,
+            };
+            let with = key.and_then(|key| all.iter().find(|change| change.key == key)).map(|change| &change.subject);
+            Ok(notice_of_left(id, left, later, with))
+        };
+        left.iter().map(notice).collect()
+    }
+
+    /// The RRset because of which a unit is left.
+    fn cause(&self, left: &UnitLeft) -> Option<RrKey> {
+        match &left.fault {
+            ListingFault::Listed { srv, .. } => Some(srv.clone()),
+            ListingFault::Absent { name } => {
+                let owner = self.zone_of(name.as_name())?.name.owner(name.as_name())?;
+                Some(RrKey { owner, rtype: Rtype::AAAA })
+            }
+        }
+    }
+
+    /// The zone that a name is in.
+    fn zone_of(&self, name: NameRef<'_>) -> Option<&ZoneSpec> {
+        let above = self.config.zones.iter().filter(|spec| name.is_at_or_below(spec.name.as_name()));
+        above.max_by_key(|spec| spec.name.as_name().as_wire().len())
+    }
+}
+
+/// The question for an RRset of a zone.
+fn question(zone: &ZoneName, (name, rtype): &AskedRrset) -> Option<Question> {
+    let owner = zone.owner(name.as_name())?;
+    Some(Question::of(&RrKey { owner, rtype: *rtype }))
+}
