@@ -3,7 +3,7 @@
 use crate::change::Rule;
 use crate::claim::Subject;
 use crate::diag::Origin;
-use crate::dns::{Name, Rdata, Rtype, Ttl};
+use crate::dns::{Name, NameRef, Rdata, Rtype, Ttl};
 use crate::inventory::model::ProjectIndex;
 use crate::live::{LiveRrset, ZoneIndex};
 
@@ -27,6 +27,13 @@ pub struct RuleAct {
 }
 
 impl RuleAct {
+    /// The server that it adds to an SRV of pods, in wire format.
+    pub fn listed_server(&self) -> Option<&[u8]> {
+        let RrsetDeed::Add(rdata, ..) = &self.deed else { return None };
+        let lists_pods = self.rtype == Rtype::SRV && matches!(self.actor.subject, Subject::Endpoints(_));
+        rdata.as_rdata(self.rtype).server().filter(|_| lists_pods).map(NameRef::as_wire)
+    }
+
     /// Removes one record of an RRset that was found.
     pub fn removal(
         found: LiveRrset<'_>,

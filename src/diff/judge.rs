@@ -1,5 +1,7 @@
 //! Judges all hosts by one view of DNS, in parallel: their standings, what their rules do, and what that joins to.
 
+use std::collections::HashSet;
+
 use rayon::prelude::*;
 use smallvec::SmallVec;
 
@@ -251,7 +253,10 @@ fn collect(
     }
     let mut without_host: Vec<RuleAct> =
         context.inventory.lock.iter().flat_map(|row| released::release(context, row)).collect();
-    let orphans = orphans::find(context);
+    let mut orphans = orphans::find(context);
+    // What this plan lists in an SRV stays, although the pod is to be elsewhere: its change may wait.
+    let listed: HashSet<&[u8]> = acts.iter().filter_map(RuleAct::listed_server).collect();
+    orphans.retain(|orphan| orphan.fate.set().is_none() || !listed.contains(orphan.name.as_wire()));
     without_host.extend(orphans::remove(context, &orphans));
     let (without_host, left) = protect::leave(context, without_host);
     acts.extend(without_host);

@@ -22,6 +22,6 @@ pub enum SubjectStanding {
 pub struct SubjectStandings {
     /// Of every host, in the order of [`crate::inventory::Inventory::hosts`].
     pub hosts: Vec<SubjectStanding>,
-    /// Of every subject of files of records, in the order of [`super::stated::StatedClaims::subjects`].
+    /// Of every subject of files of records, in the order of their places.
     pub stated: Vec<SubjectStanding>,
 }
