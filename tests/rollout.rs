@@ -564,3 +564,55 @@ fn a_changed_wish_starts_its_overlap_again_and_a_wish_back_goes_at_once() {
     assert_eq!(run(workspace, &at("02:06:00"), &["undo", "2", "--yes"]).exit, 0);
     assert_eq!(addresses(workspace, "101"), "old");
 }
+
+/// The same workspace with both families of facts wrong: the PTR of each host is at the old address, too.
+fn moved_with_pointers(rollout: &str) -> TempDir {
+    let folder = moved(rollout);
+    let zone = "zones/8.b.d.0.1.0.0.2.ip6.arpa.zone";
+    for (digits, host) in [("1.0.1.0", "101"), ("2.0.1.0", "102")] {
+        let new = format!("{digits}.0.0.0.0.8.7.4.1.0.0.0.0.1.0.0.0.0.0.0.0 PTR");
+        let old = format!("{digits}.d.a.b.0.0.0.0.0.0.0.0.0.1.0.0.0.0.0.0.0 PTR");
+        edit(folder.path(), zone, &new, &old);
+        assert!(fs::read_to_string(folder.path().join(zone)).expect("a zone").contains(&old), "{host}");
+    }
+    folder
+}
+
+#[test]
+fn what_waits_is_not_made_in_part_although_its_old_ptr_stays() {
+    let folder = moved_with_pointers("max_unavailable: 1, settle: 5m, overlap: 10m");
+    let workspace = folder.path();
+    let file = saved(workspace, &at("02:00:00"));
+    let first = run(workspace, &at("02:00:00"), &["apply", &file]);
+    assert_eq!((first.exit, first.hosts().as_str()), (5, "101 waiting, 102 waiting"), "{}", first.document);
+    let early = run(workspace, &at("02:05:00"), &["resume"]);
+    assert_eq!((early.exit, early.hosts().as_str()), (5, "101 waiting, 102 waiting"), "{}", early.document);
+    let reverse = || fs::read_to_string(workspace.join("zones/8.b.d.0.1.0.0.2.ip6.arpa.zone")).expect("a zone");
+    let of_host = |text: &str| text.matches("PTR sas0-0001.web.example.net.").count();
+    assert_eq!(of_host(&reverse()), 2, "the PTR of the old address stays next to the new one");
+    let second = run(workspace, &at("02:10:00"), &["resume"]);
+    assert_eq!((second.exit, second.hosts().as_str()), (5, "101 applied, 102 waiting"), "{}", second.document);
+    assert_eq!(of_host(&reverse()), 1);
+}
+
+#[test]
+fn an_overlap_is_not_forgotten_while_a_plan_knows_nothing_of_the_host() {
+    let folder = moved("max_unavailable: 1, settle: 5m, overlap: 10m");
+    let workspace = folder.path();
+    assert_eq!(run(workspace, &at("02:00:00"), &["apply", "--auto"]).exit, 5);
+    assert_eq!(addresses(workspace, "101"), "new+old");
+    let agents: Vec<_> = ["agent", "eine"].iter().map(|name| workspace.join(format!("agents/{name}.jsonl"))).collect();
+    let texts: Vec<String> = agents.iter().map(|file| fs::read_to_string(file).expect("an export")).collect();
+    for (file, text) in agents.iter().zip(&texts) {
+        let left: String = text.lines().filter(|line| !line.contains("101")).map(|line| format!("{line}\n")).collect();
+        fs::write(file, left).expect("an export");
+    }
+    run(workspace, &at("02:01:00"), &["apply", "--auto"]);
+    for (file, text) in agents.iter().zip(&texts) {
+        fs::write(file, text).expect("an export");
+    }
+    let early = run(workspace, &at("02:02:00"), &["apply", "--auto"]);
+    assert_eq!(addresses(workspace, "101"), "new+old", "{}", early.document);
+    let late = run(workspace, &at("02:10:00"), &["apply", "--auto"]);
+    assert_eq!(addresses(workspace, "101"), "new", "{}", late.document);
+}

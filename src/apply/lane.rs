@@ -259,12 +259,15 @@ impl<'a> LaneSurvey<'a> {
         self.find_standings();
     }
 
-    /// Whether the first step of a unit was made here, or both were.
+    /// Whether the first step of a unit was made here, perhaps with some of the second or all of it.
     pub fn is_past_first_step(&self, unit: usize) -> bool {
         let is_at = |place: usize, step: UnitStep| matches!(&self.answers[place], Some(Ok(answer)) if is_after(&step.part(&self.changes[place]).change, answer));
-        let places = &self.places[unit];
-        let made = |step: UnitStep| places.iter().all(|place| is_at(*place, step));
-        made(UnitStep::ToVia) || made(UnitStep::Whole)
+        self.places[unit].iter().all(|place| is_at(*place, UnitStep::ToVia) || is_at(*place, UnitStep::Whole))
+    }
+
+    /// Whether a change is made in this step: otherwise it stays as it is.
+    pub fn is_of_step(&self, place: usize) -> bool {
+        !self.stays[place]
     }
 
     /// Takes what of each change is made now, in the order of the plan; with what stays as it is.

@@ -62,6 +62,9 @@ impl<'a> Survey<'a> {
 
     /// Whether in each group the targets at which the first step of a unit was made reach the threshold.
     fn is_first_step_made(&self, unit: usize) -> bool {
+        if !self.lanes.iter().any(|lane| lane.has(unit) && lane.is_past_first_step(unit)) {
+            return false;
+        }
         let mut votes = vec![0; self.terms.len()];
         for lane in self.lanes.iter().filter(|lane| !lane.has(unit) || lane.is_past_first_step(unit)) {
             votes[lane.votes.group] += lane.votes.votes;

@@ -78,9 +78,12 @@ impl WaveQuestion<'_> {
         memory.forget_answers(|group| has_probe(self.groups, group));
         let now = memory.now(self.now);
         if self.groups.is_empty() && memory.waits.is_empty() {
-            let goes = self.survey.open_units().into_iter().collect();
+            // No group overlaps any longer.
+            let goes: Vec<usize> = self.survey.open_units().into_iter().collect();
+            let is_first = |unit: &&usize| self.survey.steps[**unit] == UnitStep::ToVia;
+            let at_once = goes.iter().filter(is_first).copied().collect();
             return Ok(WaveDecision {
-                choice: RolloutChoice { goes, ..RolloutChoice::default() },
+                choice: RolloutChoice { goes, at_once, ..RolloutChoice::default() },
                 ..WaveDecision::default()
             });
         }
@@ -104,9 +107,13 @@ impl WaveQuestion<'_> {
         let (places, unknown) = (self.survey.places_to_send(), unknown_places(self.plan, &memory));
         let by_export = down_pods(self.plan);
         let step = |unit: &ChangeUnit| self.survey.steps[self.survey.unit_of[unit.changes[0]]];
-        // What stays in the first step is still to be made.
-        let is_left =
-            |place: usize| self.survey.stays[place] && self.survey.steps[self.survey.unit_of[place]] == UnitStep::ToVia;
+        let units_open = self.survey.open_units();
+        // Of what has a first step, the second is still to be made.
+        let is_left = |place: usize| {
+            let unit = self.survey.unit_of[place];
+            let has_via = self.plan.changes[place].via.is_some();
+            has_via && self.survey.steps[unit] == UnitStep::ToVia && units_open.contains(&unit)
+        };
         let view = RolloutView {
             plan: self.plan,
             groups: &groups,

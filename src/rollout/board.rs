@@ -176,6 +176,11 @@ impl<'p> GroupBoard<'p> {
         self.between = self.between.max(member.between_for());
     }
 
+    /// Whether more may be unreachable than its budget allows.
+    pub fn is_overdrawn(&self) -> bool {
+        self.present.len() > self.terms.budget
+    }
+
     /// Whether nothing more can go now.
     fn is_full(&self) -> bool {
         self.shut.is_some() || self.present.len() >= self.terms.budget || self.left + self.late_left == 0

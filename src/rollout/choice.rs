@@ -86,7 +86,7 @@ pub fn choose(view: &RolloutView<'_>, units: &[ChangeUnit], open: impl IntoItera
         let mut members = view.members(&units[unit]);
         // What takes no live value from a subject in service is as free as a repair.
         let is_repair = members.iter().filter(|member| member.is_disruptive).all(|member| member.repairs);
-        let is_free = !is_repair && (view.is_named(&members) || have_places(&members));
+        let is_free = !is_repair && (view.is_named(&members) || have_places(&board, &members));
         if !is_repair && let Some((group, why, until)) = held_whatever_room(view, &members, is_free) {
             shut.push(ShutUnit { unit, group, why, until });
             continue;
@@ -176,8 +176,12 @@ fn overlaps_still(member: &UnitMember<'_>, now: Time) -> bool {
 }
 
 /// Whether all disruptive members have their places in the budget since their new addresses came.
-fn have_places(members: &[UnitMember<'_>]) -> bool {
-    members.iter().filter(|member| member.is_disruptive).all(|member| member.between.is_some())
+fn have_places(board: &WaveBoard<'_>, members: &[UnitMember<'_>]) -> bool {
+    members.iter().filter(|member| member.is_disruptive).all(|member| {
+        // One of which a plan knew nothing for a while may have lost its place to others.
+        let group = place_of(&board.groups, member.group).map(|place| &board.groups[place]);
+        member.between.is_some() && group.is_some_and(|group| !group.is_overdrawn())
+    })
 }
 
 /// The batch of a group in which a unit waits already.
@@ -250,7 +254,7 @@ fn groups<'p>(view: &RolloutView<'p>) -> Vec<GroupBoard<'p>> {
             }
         }
     }
-    for row in view.memory.flux.iter().filter(|row| row.is_disruptive && row.is_in_flux(view.now)) {
+    for row in view.memory.flux.iter().filter(|row| row.is_disruptive && view.is_in_flux(row)) {
         if let Some(place) = place_of(&boards, &row.group) {
             let overlap = boards[place].terms.overlap.unwrap_or(Duration::from_secs(0));
             let settles = if row.is_between() {
@@ -384,7 +388,7 @@ fn phase(view: &RolloutView<'_>, (name, terms): (&str, GroupTerms), batch: Group
     };
     let mut canaries = view.memory.flux.iter().filter(is_canary).peekable();
     let has_gone = canaries.peek().is_some();
-    let is_canary_settled = batch.is_canary_settled || has_gone && canaries.all(|row| !row.is_in_flux(view.now));
+    let is_canary_settled = batch.is_canary_settled || has_gone && canaries.all(|row| !view.is_in_flux(row));
     let phase = match terms.canary {
         Some(_) if !is_canary_settled && has_gone => CanaryPhase::Held,
         Some(_) if !is_canary_settled => CanaryPhase::Due(0),

@@ -228,6 +228,15 @@ impl<'p> RolloutView<'p> {
         self.in_flux(subject, group).any(|row| row.is_disruptive && !row.is_repair)
     }
 
+    /// Whether a change is in flux. What stopped in between, and of which the plan changes nothing although it is about all of
+    /// the group, has nothing left to go.
+    pub fn is_in_flux(&self, row: &FluxRow) -> bool {
+        let is_changed = || self.plan.changes.iter().any(|change| change.subjects().any(|own| *own == row.subject));
+        let is_left = || self.plan.blocked.iter().any(|blocked| blocked.subject == row.subject);
+        let has_nothing_left = || row.is_between() && self.covers(&row.group) && !is_changed() && !is_left();
+        row.is_in_flux(self.now) && (!row.has_settled(self.now) || row.is_silent() || !has_nothing_left())
+    }
+
     /// The changes of a subject in a group that are in flux.
     fn in_flux(&self, subject: &'p Subject, group: &'p str) -> impl Iterator<Item = &'p FluxRow> {
         let now = self.now;

@@ -14,6 +14,7 @@ use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::inventory::value::{Duration, Time};
 use crate::plan::{WaitCode, WaitingSubject};
+use crate::rollout::flux::takes_value;
 use crate::rollout::{
     FluxRow, FluxStage, FormerRrset, GroupBatch, ProbeResult, RolloutChoice, RolloutMemory, WaitRecord,
 };
@@ -185,7 +186,7 @@ pub fn begin_wave(change: &dyn SqlChange, apply: ApplyId, choice: &RolloutChoice
         "INSERT INTO flux (subject, apply, group_name, location, settle, is_disruptive, is_repair, canary_of, former,
            gave, is_down, wanted, is_over) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0)
          ON CONFLICT (subject, apply) DO UPDATE SET is_over = 0, gave = excluded.gave, answer = NULL,
-           wanted = excluded.wanted,
+           wanted = COALESCE(excluded.wanted, flux.wanted),
            settle = CASE WHEN flux.settle > excluded.settle THEN flux.settle ELSE excluded.settle END,
            is_disruptive = CASE WHEN flux.is_disruptive = 1 THEN 1 ELSE excluded.is_disruptive END";
     for row in &choice.flux {
@@ -237,15 +238,8 @@ fn keep_waits(change: &dyn SqlChange, choice: &RolloutChoice) -> Result<(), Prob
         let subject = subject.to_string();
         change.execute(sql, values![subject, project, group, *batch as i64, since, code.as_str(), until, message])?;
     }
-    let goes: BTreeSet<&Subject> = choice.flux.iter().map(|row| &row.subject).collect();
-    for subject in &choice.ended {
-        change.execute("DELETE FROM rollout_waits WHERE subject = ?1", values![subject.to_string()])?;
-        // Nothing is left to go of what is as it is to be.
-        if !goes.contains(subject) {
-            change.execute("UPDATE flux SET wanted = NULL WHERE subject = ?1", values![subject.to_string()])?;
-        }
-    }
-    Ok(())
+    let sql = "DELETE FROM rollout_waits WHERE subject = ?1";
+    choice.ended.iter().try_for_each(|subject| change.execute(sql, values![subject.to_string()]).map(drop))
 }
 
 /// Keeps that an update is about to be sent, for the rows whose changes it has.
@@ -269,6 +263,26 @@ pub fn note_sending(change: &dyn SqlChange, apply: ApplyId, batch: &Batch<'_>) -
     for subject in subjects {
         change.execute(update, values![apply, number, subject])?;
         change.execute(of_zone, values![apply, subject, pool, zone, step])?;
+    }
+    Ok(())
+}
+
+/// Notes that an update took effect: what took the old addresses of a subject is no longer in between.
+pub fn note_done(change: &dyn SqlChange, apply: ApplyId, batch: &Batch<'_>) -> Result<(), Problem> {
+    let is_any = "SELECT 1 FROM flux WHERE apply = ?1 AND wanted IS NOT NULL LIMIT 1";
+    if change.row(is_any, values![apply], |_| Ok(()))?.is_none() {
+        return Ok(());
+    }
+    let sql = "SELECT wanted FROM flux WHERE apply = ?1 AND subject = ?2";
+    for taking in batch.changes.iter().filter(|own| takes_value(own)) {
+        for subject in taking.subjects().map(Subject::to_string) {
+            let wanted = change.row(sql, values![apply, subject], |row| row.get::<Option<String>>(0))?.flatten();
+            let wanted: Vec<FormerRrset> = wanted.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+            if wanted.contains(&FormerRrset::after(taking)) {
+                let sql = "UPDATE flux SET wanted = NULL WHERE apply = ?1 AND subject = ?2";
+                change.execute(sql, values![apply, subject])?;
+            }
+        }
     }
     Ok(())
 }

@@ -87,8 +87,13 @@ impl StateFacts {
         let memory = state.rollouts()?;
         let now_of_waves = memory.now(now);
         let RolloutMemory { flux, waits, .. } = memory;
+        let in_flux = flux.into_iter().filter(|row| {
+            // What stopped in between and waits no longer has nothing left to go.
+            let is_over = row.is_between() && row.has_settled(now_of_waves) && !waits.contains_key(&row.subject);
+            row.is_disruptive && row.is_in_flux(now_of_waves) && !is_over
+        });
+        let in_flux = in_flux.collect();
         let waiting = waits.into_values().map(|record| record.wait).collect();
-        let in_flux = flux.into_iter().filter(|row| row.is_disruptive && row.is_in_flux(now_of_waves)).collect();
         Ok(StateFacts { applies, unfinished, resumable, markers, breakers, waiting, in_flux })
     }
 }

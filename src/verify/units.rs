@@ -145,8 +145,9 @@ impl WrittenUnit<'_> {
         let open: Vec<usize> = (0..outcomes.len())
             .filter(|lane| self.lanes()[*lane].standings[self.unit] != UnitStanding::Already)
             .collect();
-        let done: usize = open.iter().map(|lane| self.state(*lane).done.len()).sum();
-        let all: usize = open.iter().map(|lane| self.lanes()[*lane].places[self.unit].len()).sum();
+        let of_step = |lane: &usize, places: &[usize]| of_step(&self.lanes()[*lane], places);
+        let done: usize = open.iter().map(|lane| of_step(lane, &self.state(*lane).done)).sum();
+        let all: usize = open.iter().map(|lane| of_step(lane, &self.lanes()[*lane].places[self.unit])).sum();
         let cause = self.cause(outcomes);
         if done == 0 || done == all {
             return cause;
@@ -240,17 +241,22 @@ fn no_consensus(target: &TargetId, threshold: u32, told: &str) -> Problem {
     Problem::new(format!("pool `{}`", target.pool), "no-consensus", message)
 }
 
+/// How many of some changes are made in this step.
+fn of_step(survey: &LaneSurvey<'_>, places: &[usize]) -> usize {
+    places.iter().filter(|place| survey.is_of_step(**place)).count()
+}
+
 /// The outcome of a unit in a lane.
 fn verdict(survey: &LaneSurvey<'_>, unit: usize, state: &UnitState, read_back: &LaneReadBack) -> UnitVerdict {
-    let all = survey.places[unit].len();
+    let (all, done) = (of_step(survey, &survey.places[unit]), of_step(survey, &state.done));
     match (&survey.standings[unit], &state.verdict) {
         (UnitStanding::Already, _) => fine(OutcomeCode::AlreadyApplied),
-        (_, Some(verdict)) if state.done.is_empty() => verdict.clone(),
+        (_, Some(verdict)) if done == 0 => verdict.clone(),
         // An earlier part of the apply made all of it, but some is no longer there, or cannot be read.
-        (UnitStanding::Left(verdict), _) if state.done.len() == all => verdict.clone(),
+        (UnitStanding::Left(verdict), _) if done == all => verdict.clone(),
         // All may be done after all: an update that was given up may come late.
-        (_, Some(verdict)) if state.done.len() < all => {
-            let message = format!("{} of {all} changes were made; then: {}", state.done.len(), verdict.message);
+        (_, Some(verdict)) if done < all => {
+            let message = format!("{done} of {all} changes were made; then: {}", verdict.message);
             UnitVerdict { outcome: OutcomeCode::Partial, message, hint: verdict.hint.clone() }
         }
         _ => unread(survey.changes, &state.done, read_back).unwrap_or(fine(OutcomeCode::Applied)),
