@@ -151,14 +151,19 @@ impl Share {
 /// Writes what the command line says, and tells how much that is.
 fn main() -> ExitCode {
     let args = Args::parse();
-    match write_workspace(&args) {
+    tell(&args.outdir, write_workspace(&args))
+}
+
+/// Tells what was written to a folder, or why not all was; gives the exit code.
+pub fn tell(outdir: &Path, written: io::Result<impl fmt::Display>) -> ExitCode {
+    match written {
         Ok(written) => {
             print!("{written}");
-            println!("plan it: zonewright plan -C {} --now {NOW}", args.outdir.display());
+            println!("plan it: zonewright plan -C {} --now {NOW}", outdir.display());
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("{}: error: {error}", args.outdir.display());
+            eprintln!("{}: error: {error}", outdir.display());
             ExitCode::FAILURE
         }
     }

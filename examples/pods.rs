@@ -73,17 +73,7 @@ struct PodArgs {
 /// Writes what the command line says, and tells how much that is.
 fn main() -> ExitCode {
     let args = PodArgs::parse();
-    match write_workspace(&args) {
-        Ok(written) => {
-            print!("{written}");
-            println!("plan it: zonewright plan -C {} --now {NOW}", args.outdir.display());
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("{}: error: {error}", args.outdir.display());
-            ExitCode::FAILURE
-        }
-    }
+    fleet::tell(&args.outdir, write_workspace(&args))
 }
 
 /// Writes all files.

@@ -51,12 +51,17 @@ pub fn is_before(change: &Change, answer: &Answer) -> bool {
 
 /// Whether an RRset is as planned, the TTL too.
 pub fn is_after(change: &Change, answer: &Answer) -> bool {
-    match (&change.kind, answer) {
-        (ChangeKind::Create { after } | ChangeKind::Modify { after, .. }, answer) => holds(change, after, answer),
-        (ChangeKind::Delete { .. }, Answer::Nothing) => true,
+    is_left(change, change.kind.after(), answer)
+}
+
+/// Whether an RRset is what a change leaves after some step of it, the TTL too; none is left where it goes.
+pub fn is_left(change: &Change, left: Option<&Rrset>, answer: &Answer) -> bool {
+    match (left, answer) {
+        (Some(left), answer) => holds(change, left, answer),
+        (None, Answer::Nothing) => true,
         // A CNAME is alone at its name: the RRset is gone.
-        (ChangeKind::Delete { .. }, Answer::Holds(Rtype::CNAME, _)) => change.key.rtype != Rtype::CNAME,
-        (ChangeKind::Delete { .. }, _) => false,
+        (None, Answer::Holds(Rtype::CNAME, _)) => change.key.rtype != Rtype::CNAME,
+        (None, _) => false,
     }
 }
 

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::compare::{DeletedCnames, is_after, shown, shown_before};
+use super::compare::{DeletedCnames, is_after, is_left, shown, shown_before};
 use super::model::OutcomeCode;
 use super::quorum::{LaneVotes, VoteTerms};
 use crate::change::{Change, NoticeCode};
@@ -261,8 +261,13 @@ impl<'a> LaneSurvey<'a> {
 
     /// Whether the first step of a unit was made here, perhaps with some of the second or all of it.
     pub fn is_past_first_step(&self, unit: usize) -> bool {
-        let is_at = |place: usize, step: UnitStep| matches!(&self.answers[place], Some(Ok(answer)) if is_after(&step.part(&self.changes[place]).change, answer));
-        self.places[unit].iter().all(|place| is_at(*place, UnitStep::ToVia) || is_at(*place, UnitStep::Whole))
+        let is_past = |place: &usize| {
+            let (change, answer) =
+                (&self.changes[*place], self.answers[*place].as_ref().and_then(|own| own.as_ref().ok()));
+            let is_at = |step: UnitStep| answer.is_some_and(|answer| is_left(change, step.after(change), answer));
+            is_at(UnitStep::ToVia) || is_at(UnitStep::Whole)
+        };
+        self.places[unit].iter().all(is_past)
     }
 
     /// Whether a change is made in this step: otherwise it stays as it is.

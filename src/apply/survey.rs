@@ -30,8 +30,6 @@ pub struct Survey<'a> {
     pub unit_of: Vec<usize>,
     /// Which part of each unit is made now.
     pub steps: Vec<UnitStep>,
-    /// Whether each change stays as it is in this step.
-    pub stays: Vec<bool>,
     /// The phase of each change.
     pub phases: Vec<Phase>,
     /// What units need of one another, because SRV list names.
@@ -51,13 +49,15 @@ impl<'a> Survey<'a> {
         self
     }
 
-    /// Which part of each unit comes next, by what is live: the second step once enough targets have the first.
-    pub fn next_steps(&self) -> Vec<UnitStep> {
+    /// The same for what of each unit comes next, by what is live: the second step once enough targets have the first. What is
+    /// made is kept in `room`.
+    pub fn at_next_steps(self, plan: &Plan, room: &'a StepRoom) -> Self {
         let next = |unit: usize| match UnitStep::first(self.changes, &self.units[unit]) {
             UnitStep::ToVia if self.is_first_step_made(unit) => UnitStep::FromVia,
             first => first,
         };
-        (0..self.units.len()).map(next).collect()
+        let steps = (0..self.units.len()).map(next).collect();
+        self.with_steps(plan, steps, room)
     }
 
     /// Whether in each group the targets at which the first step of a unit was made reach the threshold.
@@ -72,9 +72,9 @@ impl<'a> Survey<'a> {
         self.terms.iter().zip(votes).all(|(terms, votes)| terms.is_reached(votes))
     }
 
-    /// The same for a part of each unit alone; `parts` are kept in `room`.
+    /// The same for a part of each unit alone, which is kept in `room`.
     pub fn with_steps(mut self, plan: &Plan, steps: Vec<UnitStep>, room: &'a StepRoom) -> Self {
-        if steps.iter().all(|step| *step == UnitStep::Whole) && self.steps == steps {
+        if self.steps == steps {
             return self;
         }
         let of_unit = |place: usize| steps[self.unit_of[place]];
@@ -84,7 +84,7 @@ impl<'a> Survey<'a> {
         self.phases = order::phases(changes, &ChangeTies::of(changes));
         self.needs = NameNeeds::of(changes, &self.units);
         self.lanes.iter_mut().for_each(|lane| lane.take_parts(changes, &stays));
-        Survey { changes, steps, stays, ..self }
+        Survey { changes, steps, ..self }
     }
 
     /// All copies that can be written.
@@ -136,9 +136,8 @@ pub fn survey<'a>(plan: &'a Plan, accesses: Vec<CopyAccess<'a>>, at_once: usize)
     let count = parts.len();
     let lanes = side_by_side(parts, count, |parts| LaneSurvey::of(plan, &units, parts));
     let steps = vec![UnitStep::Whole; units.len()];
-    let stays = vec![false; changes.len()];
     let needs = NameNeeds::of(changes, &units);
-    let survey = Survey { changes, units, unit_of, steps, stays, phases, needs, lanes, terms, at_once };
+    let survey = Survey { changes, units, unit_of, steps, phases, needs, lanes, terms, at_once };
     let is_covered = |place| survey.lanes.iter().any(|lane| lane.is_own(place));
     assert!((0..changes.len()).all(is_covered), "every zone of the plan has a way to it");
     survey

@@ -118,6 +118,11 @@ impl Change {
         self.key.rtype == Rtype::TXT && self.reasons.iter().any(of_registry)
     }
 
+    /// Whether it is of an SRV that lists pods.
+    pub fn lists_pods(&self) -> bool {
+        self.key.rtype == Rtype::SRV && matches!(self.subject, Subject::Endpoints(_))
+    }
+
     /// Whether it only takes over an RRset from another owner.
     pub fn adopts(&self) -> bool {
         self.reasons.iter().any(|reason| reason.rule == Rule::Adopted)

@@ -12,7 +12,7 @@ use crate::claim::{EndpointSetName, PodName, Subject};
 use crate::dns::NameRef;
 use crate::inventory::Inventory;
 use crate::inventory::model::ProjectIndex;
-use crate::inventory::pods::{PodSet, PodSetIndex};
+use crate::inventory::pods::{PodSet, PodSetIndex, ProjectPods};
 use crate::live::Live;
 
 /// All pods and endpoints whose project is known.
@@ -73,6 +73,17 @@ impl<'i> PodSubjects<'i> {
         let mut sets: Vec<SetPlaces> = all.filter_map(places).collect();
         // Rows are sorted by the ids of sets alone, subjects by the whole text.
         sets.sort_by_cached_key(|own| Subject::pod(Arc::clone(&own.id), ""));
+        PodSubjects::of_sets(inventory, live, sets)
+    }
+
+    /// No pods and no endpoints.
+    pub fn none(inventory: &'i Inventory, live: &'i Live) -> PodSubjects<'i> {
+        PodSubjects::of_sets(inventory, live, Vec::new())
+    }
+
+    /// Counts the subjects of some sets, which are sorted.
+    fn of_sets(inventory: &'i Inventory, live: &'i Live, mut sets: Vec<SetPlaces>) -> PodSubjects<'i> {
+        let pods = &inventory.pods;
         let mut of_pods = Vec::with_capacity(pods.rows.len());
         let mut numbers = vec![None; pods.sets.len()];
         for (number, own) in sets.iter_mut().enumerate() {
@@ -94,20 +105,9 @@ impl<'i> PodSubjects<'i> {
         PodSubjects { inventory, live, sights, sets, numbers, endpoints, pods: of_pods, kept }
     }
 
-    /// No pods and no endpoints.
-    pub fn none(inventory: &'i Inventory, live: &'i Live) -> PodSubjects<'i> {
-        let sights = EndpointSights::of(inventory, live);
-        let (sets, numbers) = (Vec::new(), vec![None; inventory.pods.sets.len()]);
-        PodSubjects {
-            inventory,
-            live,
-            sights,
-            sets,
-            numbers,
-            endpoints: Vec::new(),
-            pods: Vec::new(),
-            kept: Vec::new(),
-        }
+    /// Which projects have sets of pods.
+    pub fn projects(&self) -> &ProjectPods {
+        &self.sights.of_projects
     }
 
     /// How many subjects there are.
@@ -198,6 +198,12 @@ impl<'i> PodSubjects<'i> {
     pub fn outline(&self, place: usize) -> StatedSubject {
         let endpoint = place - self.pods.len();
         self.endpoints_at(endpoint).outline(&self.endpoints[endpoint].name)
+    }
+
+    /// The endpoints at a place: their name, and what their claims follow from.
+    pub fn endpoint(&self, place: usize) -> (&str, EndpointCase<'_>) {
+        let endpoint = place - self.pods.len();
+        (&self.endpoints[endpoint].name.name, self.endpoints_at(endpoint))
     }
 
     /// The set of the endpoints with a number.

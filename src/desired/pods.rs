@@ -427,7 +427,7 @@ pub struct EndpointSights {
     /// in their names.
     labels: HashMap<Name, Vec<String>>,
     /// Which projects may have pods that are not known.
-    of_projects: ProjectPods,
+    pub of_projects: ProjectPods,
 }
 
 impl EndpointSights {

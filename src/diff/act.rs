@@ -29,7 +29,7 @@ pub struct RuleAct {
 impl RuleAct {
     /// The server that it adds to an SRV of pods, in wire format.
     pub fn listed_server(&self) -> Option<&[u8]> {
-        let RrsetDeed::Add(rdata, ..) = &self.deed else { return None };
+        let RrsetDeed::Add(rdata) = &self.deed else { return None };
         let lists_pods = self.rtype == Rtype::SRV && matches!(self.actor.subject, Subject::Endpoints(_));
         rdata.as_rdata(self.rtype).server().filter(|_| lists_pods).map(NameRef::as_wire)
     }

@@ -79,7 +79,7 @@ pub fn decide_and<T>(
         desired: &desired,
         settled: &settled,
         settled_pods: &settled_pods,
-        pods: &inventory.pods.by_project(),
+        pods: stated.pods().projects(),
         used: &used,
         collisions: &collisions,
         foreseen: &foreseen,

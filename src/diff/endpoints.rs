@@ -6,44 +6,25 @@
 use std::collections::HashSet;
 
 use super::context::RuleContext;
-use crate::claim::Subject;
-use crate::desired::pods::{EndpointCase, EndpointSights, ListedNames, addresses_of};
-use crate::desired::records::{ClaimSource, StatedClaim, StatedSubject};
+use crate::desired::pods::{EndpointCase, ListedNames, addresses_of};
+use crate::desired::records::StatedClaim;
 use crate::dns::{Name, NameRef, Rtype};
 use crate::inventory::pods::{Pod, PodSetIndex, PodSetTerms, PodState};
 use crate::live::Live;
 
-/// The view by which pods are listed: what a claim leaves open is chosen by the reference, for all copies.
-fn chosen_by<'a>(context: &RuleContext<'a>) -> &'a Live {
-    context.view.map_or(context.live, |view| view.reference)
-}
-
-/// What endpoints depend on, for [`claims`].
-pub fn sights(context: &RuleContext<'_>) -> EndpointSights {
-    EndpointSights::of(context.inventory, chosen_by(context))
-}
-
-/// The claims of a subject of endpoints; `is_open` says of the subject of a pod, by its place, that its rules run and that
+/// The claims of the endpoints at a place; `is_open` says of the subject of a pod, by its place, that its rules run and that
 /// nothing blocks it.
-pub fn claims(
-    context: &RuleContext<'_>,
-    subject: &StatedSubject,
-    sights: &EndpointSights,
-    is_open: &dyn Fn(usize) -> bool,
-) -> Vec<StatedClaim> {
-    let (ClaimSource::Pods(set), Subject::Endpoints(own)) = (&subject.source, &subject.subject) else {
-        return Vec::new();
-    };
+pub fn claims(context: &RuleContext<'_>, place: usize, is_open: &dyn Fn(usize) -> bool) -> Vec<StatedClaim> {
+    let (name, case) = context.stated.pods().endpoint(place);
+    let EndpointCase { live, set, terms, .. } = case;
     let pods = &context.inventory.pods;
-    let Some(terms) = pods.sets[set.0 as usize].terms() else { return Vec::new() };
-    let live = chosen_by(context);
-    let rows = &pods.rows[pods.places_of(*set)];
+    let rows = &pods.rows[pods.places_of(set)];
     let replaced = rows.iter().filter_map(|pod| pod.replaced(terms)).collect();
-    let listing = Listing { context, live, set: *set, terms, replaced, is_open };
-    EndpointCase { inventory: context.inventory, live, set: *set, terms, sights }.claims(&own.name, &listing)
+    let listing = Listing { context, live, set, terms, replaced, is_open };
+    case.claims(name, &listing)
 }
 
-/// The pods of a set, as far as they are live.
+/// The pods of a set, as far as they are live in the reference copy, by which pods are listed in all copies.
 struct Listing<'a, 'c> {
     /// What may be read.
     context: &'a RuleContext<'c>,

@@ -17,7 +17,6 @@ use super::{
 use super::{endpoints, left_unstated, records, rules, unstated};
 use crate::change::{BlockedSubject, Change, DelayedRrset, Notice, SkippedSubject};
 use crate::claim::Subject;
-use crate::desired::pods::EndpointSights;
 use crate::desired::records::{StatedClaim, StatedSubject};
 use crate::inventory::model::Policy;
 use crate::live::NameSpot;
@@ -52,13 +51,12 @@ pub fn judge_all(context: &RuleContext<'_>) -> (SubjectStandings, FleetDecisions
     let mut standings = SubjectStandings { hosts, stated };
     // What an endpoint lists depends on what becomes live of its pods.
     let are_blocked = |place: usize| of_stated[place].as_ref().is_some_and(|outcome| !outcome.blocks.is_empty());
-    let sights = endpoints::sights(context);
     let of_endpoints: Vec<(usize, RuleOutcome)> = context
         .stated
         .pods()
         .endpoints()
         .into_par_iter()
-        .map(|place| (place, judge_endpoints(context, (place, &sights), &standings, &are_blocked)))
+        .map(|place| (place, judge_endpoints(context, place, &standings, &are_blocked)))
         .collect();
     of_endpoints.into_iter().for_each(|(place, outcome)| of_stated[place] = outcome);
     outcomes.par_iter_mut().enumerate().for_each(|(place, outcome)| {
@@ -131,7 +129,7 @@ fn judge_stated(
 /// found what blocks it.
 fn judge_endpoints(
     context: &RuleContext<'_>,
-    (place, sights): (usize, &EndpointSights),
+    place: usize,
     standings: &SubjectStandings,
     are_blocked: &(dyn Fn(usize) -> bool + Sync),
 ) -> RuleOutcome {
@@ -143,7 +141,7 @@ fn judge_endpoints(
         matches!(standings.stated[pod], SubjectStanding::Open(_)) && !are_blocked(pod) && is_selected(context, pod)
     };
     let subject = context.stated.pods().outline(place);
-    let claims = endpoints::claims(context, &subject, sights, &is_open);
+    let claims = endpoints::claims(context, place, &is_open);
     by_claims(context, &subject, policy, &claims)
 }
 

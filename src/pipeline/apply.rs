@@ -42,7 +42,6 @@ use crate::parallel::HELD;
 use crate::plan::{GroupWaves, Plan, SealedPlan, WaitingSubject, ZoneSeen, document};
 use crate::progress::{Progress, RunStage};
 use crate::reading::ReadingTerms;
-use crate::rollout::units::is_one;
 use crate::rollout::wave::{self, Wave};
 use crate::rollout::{RolloutChoice, UnitStep, hosts_of};
 use crate::state::served::ServedOutcome;
@@ -250,8 +249,7 @@ impl ApplyWork<'_> {
         settle_by_markers(state, &survey, self.request.now)?;
         let moved = moved(plan, &survey, self.request.workspace);
         let rooms = [StepRoom::default(), StepRoom::default()];
-        let steps = survey.next_steps();
-        let survey = self.still_allowed(survey.with_steps(plan, steps, &rooms[0]), state)?;
+        let survey = self.still_allowed(survey.at_next_steps(plan, &rooms[0]), state)?;
         let ChosenWave { wave, decision } = match self.next_wave(state, &survey, &[])? {
             Ok(chosen) => chosen,
             Err(refusal) => return Ok(ApplyRun::refused(refusal)),
@@ -620,11 +618,10 @@ pub(super) fn still_waiting(
     choice: &RolloutChoice,
     applied: &ApplyOutcome,
 ) -> Vec<WaitingSubject> {
-    let waits = |subject: &Subject| {
-        let mut hosts = applied.hosts.iter().filter(|host| is_one(&host.subject, subject));
-        hosts.any(|host| host.outcome == OutcomeCode::Waiting)
-    };
-    waiting.retain(|own| !choice.between.contains_key(&own.subject) || waits(&own.subject));
+    let waits = applied.hosts.iter().filter(|host| host.outcome == OutcomeCode::Waiting);
+    // A host is one with the names that it had.
+    let waits: BTreeSet<Option<Subject>> = waits.map(|host| host.subject.counted()).collect();
+    waiting.retain(|own| !choice.between.contains_key(&own.subject) || waits.contains(&own.subject.counted()));
     waiting
 }
 

@@ -199,8 +199,7 @@ impl ApplyWork<'_> {
         let sent = state.sent(id)?;
         let made = MadeChanges::of(&sent);
         let rooms = [StepRoom::default(), StepRoom::default()];
-        let steps = survey.next_steps();
-        let survey = survey.with_steps(plan, steps, &rooms[0]).with_made(&|copy, change| made.get(copy, change));
+        let survey = survey.at_next_steps(plan, &rooms[0]).with_made(&|copy, change| made.get(copy, change));
         let survey = self.still_allowed(survey, state)?;
         // Limits that were lifted for this apply are still lifted.
         let earlier: Vec<Allowance> = state.allowed(id)?.into_iter().map(|allowed| allowed.allowance).collect();

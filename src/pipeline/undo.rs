@@ -70,7 +70,8 @@ pub fn make_undo(request: &PlanRequest<'_>, id: ApplyId, progress: &dyn Progress
     let all = net(&*state, id, config)?;
     let hosts = named_hosts(&all, &request.hosts, id)?;
     let only = scope(&all, &hosts, request, id)?;
-    let done = only.as_ref().map_or(all.clone(), |only| undo::narrow(all.clone(), only));
+    let done = all.clone();
+    let done = if let Some(only) = &only { undo::narrow(done, only) } else { done };
     progress.stage(RunStage::Survey, None);
     let ObservedChanges { done, present, unread, left_out } =
         observe(done, config, request.workspace, request.now).without_dead(config);

@@ -10,7 +10,7 @@ use super::replaced::Replacements;
 use super::steps::UnitStep;
 use super::units::{ChangeUnit, hosts_of};
 use crate::claim::Subject;
-use crate::inventory::value::{Duration, Time};
+use crate::inventory::value::Time;
 use crate::plan::{GroupWaves, WaitCode, WaitingSubject};
 
 /// What was decided of the open units of a plan.
@@ -73,6 +73,8 @@ struct ShutUnit<'p> {
 
 /// Decides of the open units of a plan which go now.
 pub fn choose(view: &RolloutView<'_>, units: &[ChangeUnit], open: impl IntoIterator<Item = usize>) -> RolloutChoice {
+    let memory = view.memory_of_what_is_left();
+    let view = &RolloutView { memory: &memory, ..*view };
     let mut board = WaveBoard { groups: groups(view), candidates: Vec::new() };
     let mut choice = RolloutChoice::default();
     let mut shut: Vec<ShutUnit<'_>> = Vec::new();
@@ -193,15 +195,15 @@ fn known_batch(view: &RolloutView<'_>, unit: &ChangeUnit, group: &str) -> Option
 
 /// Keeps that what goes a first step now waits after it.
 fn note_between(view: &RolloutView<'_>, units: &[ChangeUnit], choice: &mut RolloutChoice) {
-    let between: Vec<&FluxRow> = choice.flux.iter().filter(|row| row.wanted.is_some()).collect();
-    let rows: HashMap<&Subject, &FluxRow> = between.into_iter().map(|row| (&row.subject, row)).collect();
+    let between = choice.flux.iter().filter(|row| row.wanted.is_some());
+    let rows: HashMap<&Subject, &FluxRow> = between.map(|row| (&row.subject, row)).collect();
     let mut waits = BTreeMap::new();
     for unit in choice.goes.iter().map(|unit| &units[*unit]).filter(|_| !rows.is_empty()) {
         let subjects = hosts_of(&view.plan.changes, unit);
         let Some(row) = subjects.iter().find_map(|(_, subject)| rows.get(*subject)) else { continue };
         let number = choice.batches.get(&row.group).map_or(0, |batch| batch.number);
         let batch = known_batch(view, unit, &row.group).unwrap_or(number);
-        let overlap = view.groups.get(&row.group).and_then(|terms| terms.overlap).unwrap_or(row.settle);
+        let overlap = view.groups.get(&row.group).map_or(row.settle, GroupTerms::least_overlap);
         for (project, subject) in subjects {
             let wait = WaitingSubject {
                 code: WaitCode::Overlap,
@@ -254,9 +256,9 @@ fn groups<'p>(view: &RolloutView<'p>) -> Vec<GroupBoard<'p>> {
             }
         }
     }
-    for row in view.memory.flux.iter().filter(|row| row.is_disruptive && view.is_in_flux(row)) {
+    for row in view.memory.flux.iter().filter(|row| row.is_disruptive && row.is_in_flux(view.now)) {
         if let Some(place) = place_of(&boards, &row.group) {
-            let overlap = boards[place].terms.overlap.unwrap_or(Duration::from_secs(0));
+            let overlap = boards[place].terms.least_overlap();
             let settles = if row.is_between() {
                 row.passes(overlap).unwrap_or_else(|| view.now.plus(row.settle.max(overlap))).plus(row.settle)
             } else {
@@ -388,7 +390,7 @@ fn phase(view: &RolloutView<'_>, (name, terms): (&str, GroupTerms), batch: Group
     };
     let mut canaries = view.memory.flux.iter().filter(is_canary).peekable();
     let has_gone = canaries.peek().is_some();
-    let is_canary_settled = batch.is_canary_settled || has_gone && canaries.all(|row| !view.is_in_flux(row));
+    let is_canary_settled = batch.is_canary_settled || has_gone && canaries.all(|row| !row.is_in_flux(view.now));
     let phase = match terms.canary {
         Some(_) if !is_canary_settled && has_gone => CanaryPhase::Held,
         Some(_) if !is_canary_settled => CanaryPhase::Due(0),

@@ -51,14 +51,14 @@ impl NameNeeds {
     /// Finds them; a name that is there already needs nothing.
     pub fn of(changes: &[Change], units: &[ChangeUnit]) -> NameNeeds {
         let mut needs = NameNeeds::default();
-        if !changes.iter().any(lists_pods) {
+        if !changes.iter().any(Change::lists_pods) {
             return needs;
         }
         let mut at: HashMap<NameRef<'_>, Vec<PlacedChange<'_>>> = HashMap::new();
         for own in placed(changes, units).filter(|own| matches!(own.change.key.rtype, Rtype::A | Rtype::AAAA)) {
             at.entry(own.change.key.owner.as_name()).or_default().push(own);
         }
-        for srv in placed(changes, units).filter(|own| lists_pods(own.change)) {
+        for srv in placed(changes, units).filter(|own| own.change.lists_pods()) {
             let (before, after) = (servers(srv.change.kind.before()), servers(srv.change.kind.after()));
             let moved = before.iter().chain(&after).filter(|name| !before.contains(name) || !after.contains(name));
             for address in moved.filter_map(|name| at.get(name)).flatten() {
@@ -110,11 +110,6 @@ fn placed<'c>(changes: &'c [Change], units: &'c [ChangeUnit]) -> impl Iterator<I
         own.changes.iter().map(move |place| PlacedChange { unit, change: &changes[*place] })
     };
     units.iter().enumerate().flat_map(of_unit)
-}
-
-/// Whether a change is of an SRV that lists pods.
-fn lists_pods(change: &Change) -> bool {
-    change.key.rtype == Rtype::SRV && matches!(change.subject, Subject::Endpoints(_))
 }
 
 /// The names that an SRV lists.

@@ -1,6 +1,7 @@
 //! The units of a plan as rollouts see them: the subjects of each that a budget counts, and why it may pass. Pure.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::net::IpAddr;
 
 use super::flux::{FluxRow, FormerRrset, RolloutMemory, addresses, is_watched, takes_value};
@@ -27,6 +28,13 @@ pub struct GroupTerms {
     pub settle: SettleTime,
     /// How long old and new addresses are there together; none where the new ones take the place of the old ones.
     pub overlap: Option<Duration>,
+}
+
+impl GroupTerms {
+    /// How long old and new addresses are there together at least, where caches have the new ones sooner.
+    pub fn least_overlap(&self) -> Duration {
+        self.overlap.unwrap_or(Duration::from_secs(0))
+    }
 }
 
 /// How long caches may hold what is there.
@@ -172,7 +180,7 @@ impl<'p> RolloutView<'p> {
             // What is out of service settles as all else does: others may wait for that.
             is_disruptive: self.is_in_service(subject) && addresses.iter().any(|change| takes_value(change)),
             settle: self.settle(terms, &own, step),
-            overlap: (step == UnitStep::ToVia).then(|| terms.overlap.unwrap_or(Duration::from_secs(0))),
+            overlap: (step == UnitStep::ToVia).then(|| terms.least_overlap()),
             before: addresses.iter().map(|change| FormerRrset::before(change)).collect(),
             wanted: (step == UnitStep::ToVia).then(after),
             between: self.between((subject, group), terms, (&addresses, step)),
@@ -219,7 +227,7 @@ impl<'p> RolloutView<'p> {
         let is_replaced =
             |change: &&Change| change.kind.after().is_some() || wanted.contains(&FormerRrset::after(change));
         let is_second_step = step != UnitStep::ToVia && taking.all(is_replaced);
-        let passes = row.passes(terms.overlap.unwrap_or(Duration::from_secs(0)));
+        let passes = row.passes(terms.least_overlap());
         Some(BetweenStand { row, is_second_step, passes })
     }
 
@@ -228,13 +236,18 @@ impl<'p> RolloutView<'p> {
         self.in_flux(subject, group).any(|row| row.is_disruptive && !row.is_repair)
     }
 
-    /// Whether a change is in flux. What stopped in between, and of which the plan changes nothing although it is about all of
-    /// the group, has nothing left to go.
-    pub fn is_in_flux(&self, row: &FluxRow) -> bool {
-        let is_changed = || self.plan.changes.iter().any(|change| change.subjects().any(|own| *own == row.subject));
-        let is_left = || self.plan.blocked.iter().any(|blocked| blocked.subject == row.subject);
-        let has_nothing_left = || row.is_between() && self.covers(&row.group) && !is_changed() && !is_left();
-        row.is_in_flux(self.now) && (!row.has_settled(self.now) || row.is_silent() || !has_nothing_left())
+    /// What is remembered, without that something stopped in between of which the plan changes nothing although it is about
+    /// all of the group: nothing of it is left to go.
+    pub fn memory_of_what_is_left(&self) -> Cow<'p, RolloutMemory> {
+        if !self.memory.flux.iter().any(FluxRow::is_between) {
+            return Cow::Borrowed(self.memory);
+        }
+        let changed = self.plan.changes.iter().flat_map(Change::subjects);
+        let left: HashSet<&Subject> = changed.chain(self.plan.blocked.iter().map(|blocked| &blocked.subject)).collect();
+        let mut memory = self.memory.clone();
+        let ended = memory.flux.iter_mut().filter(|row| self.covers(&row.group) && !left.contains(&row.subject));
+        ended.for_each(|row| row.wanted = None);
+        Cow::Owned(memory)
     }
 
     /// The changes of a subject in a group that are in flux.

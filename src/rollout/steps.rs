@@ -34,7 +34,7 @@ impl UnitStep {
     }
 
     /// What is there after it is made in this step.
-    fn after(self, change: &Change) -> Option<&Rrset> {
+    pub fn after(self, change: &Change) -> Option<&Rrset> {
         match (self, &change.via) {
             (UnitStep::ToVia, Some(via)) => Some(via),
             (UnitStep::Whole | UnitStep::ToVia | UnitStep::FromVia, _) => change.kind.after(),

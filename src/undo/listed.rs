@@ -68,9 +68,8 @@ pub fn takes_name(change: &Change) -> bool {
 
 /// The names that an SRV lists after a change and does not before.
 pub fn listed_anew(change: &Change) -> Vec<NameRef<'_>> {
-    let is_srv = change.key.rtype == Rtype::SRV && matches!(change.subject, Subject::Endpoints(_));
     let before = servers(change.kind.before());
-    let after = servers(change.kind.after().filter(|_| is_srv));
+    let after = servers(change.kind.after().filter(|_| change.lists_pods()));
     after.into_iter().filter(|name| !before.contains(name)).collect()
 }
 
