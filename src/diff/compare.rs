@@ -144,7 +144,7 @@ impl<'a, 'c> Claimant<'a, 'c> {
             return;
         }
         // Nothing gives way to the values of another subject.
-        let is_asked = || stated.on(owner, rtype).any(|claim| !claim.want.values().is_empty());
+        let is_asked = || stated.is_asked_by_another(&self.subject, owner, rtype);
         if matches!(claim.want, Want::Absent(_)) && is_stated && is_asked() {
             return;
         }

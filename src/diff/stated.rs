@@ -265,6 +265,16 @@ impl<'i> StatedClaims<'i> {
         places.map(|place| &self.claim(place).claim).filter(move |claim| claim.rtype == rtype)
     }
 
+    /// Whether another subject claims values of an RRset.
+    pub fn is_asked_by_another(&self, subject: &Subject, name: NameRef<'_>, rtype: Rtype) -> bool {
+        let is_asked = |place: &ClaimPlace| {
+            let claim = &self.claim(*place).claim;
+            claim.rtype == rtype && !claim.want.values().is_empty()
+        };
+        let mut asked = self.places_at(name).into_iter().filter(is_asked);
+        asked.any(|place| self.name_of(place.subject as usize) != *subject)
+    }
+
     /// Whether a claim on an RRset has a value, or may have it.
     pub fn has_value(&self, name: NameRef<'_>, rtype: Rtype, rdata: &Rdata) -> bool {
         self.holds(name, rtype) || self.on(name, rtype).any(|claim| values(claim).any(|own| own == rdata))
