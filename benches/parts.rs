@@ -9,7 +9,6 @@
 //! none of the small ones tells. Without `--bench`, as `cargo test --benches` runs it, the fleet is tiny and each part
 //! runs once.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::hint::black_box;
 use std::io::{self, Read, Write};
@@ -31,6 +30,7 @@ use zonewright::diag::Files;
 use zonewright::diff::context::{Selection, TrippedHosts};
 use zonewright::diff::decide::{self, DecisionInput};
 use zonewright::diff::held::HeldEdits;
+use zonewright::diff::recent::RecentNames;
 use zonewright::diff::statements::KeptStatements;
 use zonewright::diff::waits::RrsetWaits;
 use zonewright::dns::{Name, Rtype, Ttl, ZoneBuilder, ZoneContents, ZoneName};
@@ -297,7 +297,7 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
         |()| DesiredHosts::new(&inventory, &live, now).iter().count(),
     );
     let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
-    let (statements, held, listed) = (KeptStatements::default(), HeldEdits::default(), BTreeSet::new());
+    let (statements, held, recent) = (KeptStatements::default(), HeldEdits::default(), RecentNames::default());
     let (servers, types) = (server_names(&inventory), PoolTypes::new());
     let given = DecisionInput {
         now,
@@ -308,7 +308,7 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
         waits: &waits,
         statements: &statements,
         held: &held,
-        listed: &listed,
+        recent: &recent,
         copies: &[],
     };
     bench.part("hosts: derived and decided", hosts, || (), |()| decide::decide(&inventory, &live, given));

@@ -4,6 +4,7 @@
 mod copy;
 
 use std::fs;
+use std::net::UdpSocket;
 use std::path::Path;
 use std::process::Command;
 
@@ -521,6 +522,36 @@ fn an_srv_lists_no_pod_that_the_command_leaves_out() {
     shop.pods(&[pod("a", "sas1", &["1"])]);
     let plan = shop.run("02:00:00", &["plan", "--subject", "endpoints:shop-web/http"]);
     assert!(plan.changes().is_empty(), "{:?}", plan.changes());
+}
+
+#[test]
+fn an_srv_lists_a_new_name_once_all_name_servers_have_it() {
+    // None of these answers.
+    let silent: Vec<UdpSocket> = (0..2).map(|_| UdpSocket::bind("127.0.0.1:0").expect("a port")).collect();
+    for has_servers in [false, true] {
+        let shop = Shop::with("endpoints: [{name: http, protocol: tcp, port: 8080}]");
+        shop.pods(&[pod("a", "sas1", &["1"])]);
+        assert_eq!(shop.apply("02:00:00").exit, 0);
+        if has_servers {
+            let server = |socket: &UdpSocket| {
+                let address = socket.local_addr().expect("an address");
+                format!("[[pool.main.nameserver]]\nserver = \"{address}\"\n")
+            };
+            let servers: String = silent.iter().map(server).collect();
+            let terms = "[pool.main]\npoll_timeout = \"1s\"\npoll_max_retries = 0\n\n[[pool.main.target]]";
+            let settings = shop.read("zonewright.toml").replace("[[pool.main.target]]", terms);
+            shop.write("zonewright.toml", &format!("{settings}\n{servers}"));
+        }
+        let former = shop.placed("a", "1");
+        // Only the node is another one.
+        shop.pods(&[pod("a", "sas2", &["1"])]);
+        shop.apply("02:10:00");
+        let (records, listed) = (shop.records(), |name: &str| format!("_http._tcp SRV 0 0 8080 {name}"));
+        let is_new = |own: &&String| own.starts_with("a-") && !own.starts_with(&former);
+        let new = records.iter().find(is_new).and_then(|own| own.split_once(' ')).expect("the new name").0;
+        let wanted = if has_servers { &former } else { new };
+        assert!(records.contains(&listed(wanted)), "{records:?}");
+    }
 }
 
 #[test]

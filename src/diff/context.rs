@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::block::SubjectBlock;
 use super::held::HeldEdits;
+use super::recent::RecentNames;
 use super::stated::StatedClaims;
 use super::statements::KeptStatements;
 use super::subject_standing::SubjectStandings;
@@ -58,8 +59,8 @@ pub struct RuleContext<'a> {
     pub waits: &'a RrsetWaits,
     /// The hosts and RRsets that stay as they are, because a person edited them after an apply.
     pub held: &'a HeldEdits,
-    /// The names that SRV of pods listed until lately: caches may still hold them.
-    pub listed: &'a BTreeSet<Name>,
+    /// Names of placements that clients may not see as live DNS has them.
+    pub recent: &'a RecentNames,
     /// What files of records claim.
     pub stated: &'a StatedClaims<'a>,
     /// What claims which RRset, as applies noted it.

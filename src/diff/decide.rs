@@ -1,19 +1,17 @@
 //! From inventory and live DNS to decisions: by the reference copies, and by those of each other target.
 
-use std::collections::BTreeSet;
-
 use super::context::{CopyBlocks, ServerNames};
 use super::held::HeldEdits;
 use super::judge::{FleetDecisions, judge_all};
 use super::pod_claims::PodClaims;
 use super::pod_survey::{self, PodSurvey, SurveyGround};
+use super::recent::RecentNames;
 use super::stated::{self, RivalGround, StatedClaims};
 use super::statements::KeptStatements;
 use super::waits::RrsetWaits;
 use super::{RuleContext, RuleGround, Selection, SubjectStandings, TrippedHosts, copies, derive};
 use crate::desired::pod_subjects::PodSubjects;
 use crate::desired::{Collisions, DesiredHosts};
-use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::value::Time;
 use crate::live::{Live, PoolCopies};
@@ -39,8 +37,8 @@ pub struct DecisionInput<'a> {
     pub statements: &'a KeptStatements,
     /// The hosts and RRsets that stay as they are, because a person edited them after an apply.
     pub held: &'a HeldEdits,
-    /// The names that SRV of pods listed until lately: caches may still hold them.
-    pub listed: &'a BTreeSet<Name>,
+    /// Names of placements that clients may not see as live DNS has them.
+    pub recent: &'a RecentNames,
     /// The copies of the pools that have several targets.
     pub copies: &'a [PoolCopies],
 }
@@ -57,7 +55,7 @@ pub fn decide_and<T>(
     given: DecisionInput<'_>,
     look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions) -> T,
 ) -> T {
-    let DecisionInput { now, servers, types, selection, tripped, waits, statements, held, listed, copies: pools } =
+    let DecisionInput { now, servers, types, selection, tripped, waits, statements, held, recent, copies: pools } =
         given;
     let desired = DesiredHosts::new(inventory, live, now);
     let ground = RuleGround { inventory, live, servers };
@@ -90,7 +88,7 @@ pub fn decide_and<T>(
         types,
         waits,
         held,
-        listed,
+        recent,
         stated: &stated,
         statements,
         by_copies: &CopyBlocks::new(),

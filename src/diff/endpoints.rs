@@ -1,7 +1,9 @@
 //! The SRV of sets of pods: by which names each pod is listed now. Pure.
 //!
 //! A pod is listed by the name of its placement as soon as that is live, or comes with this plan. A pod whose change must
-//! wait for its turn, or is blocked, stays listed by the name that is live, so that it holds back no other pod of its set.
+//! wait for its turn, or is blocked, stays listed by the name that is live, so that it holds back no other pod of its set. One
+//! whose addresses stay where its placement has a new name stays listed by the former name, too, until all name servers and
+//! caches know the new one, where there are several name servers.
 
 use std::collections::HashSet;
 
@@ -44,15 +46,13 @@ impl ListedNames for Listing<'_, '_> {
     fn of(&self, place: usize) -> Vec<Name> {
         let (context, pod) = (self.context, &self.context.inventory.pods.rows[place]);
         let subject = context.stated.pods().place_of_row(self.set, place);
-        if context.view.is_none() && subject.is_some_and(|subject| context.settled_pods[subject]) {
+        let transient = pod.transient_name(self.terms, &context.inventory.symbols).and_then(Result::ok);
+        let is_settled = context.view.is_none() && subject.is_some_and(|subject| context.settled_pods[subject]);
+        match transient {
             // Its addresses are live there.
-            return pod
-                .transient_name(self.terms, &context.inventory.symbols)
-                .and_then(Result::ok)
-                .into_iter()
-                .collect();
+            Some(transient) if is_settled && !self.is_new(&transient) => vec![transient],
+            transient => self.names(pod, transient, subject.is_some_and(self.is_open)),
         }
-        self.names(pod, subject.is_some_and(self.is_open))
     }
 
     fn of_replaced(&self, pod: &Pod) -> Vec<Name> {
@@ -68,19 +68,53 @@ impl ListedNames for Listing<'_, '_> {
 }
 
 impl Listing<'_, '_> {
-    /// The names by which a pod is listed.
-    fn names(&self, pod: &Pod, is_open: bool) -> Vec<Name> {
-        let symbols = &self.context.inventory.symbols;
-        let transient = pod.transient_name(self.terms, symbols).and_then(Result::ok);
-        if let Some(transient) = transient {
-            // All changes of a pod that another replaces may wait for that one.
-            let may_go = || is_open && !self.takes_values(pod) && !self.replaced.contains(&*pod.id);
-            let comes_now = || pod.state.is_placed() && may_go();
-            if self.has_addresses(transient.as_name(), pod) || comes_now() {
-                return vec![transient];
+    /// The names by which a pod is listed; `transient` is the name of its placement, where it has one.
+    fn names(&self, pod: &Pod, transient: Option<Name>, is_open: bool) -> Vec<Name> {
+        let Some(transient) = transient else { return self.live_names(&pod.id) };
+        let is_there = self.has_addresses(transient.as_name(), pod);
+        // All changes of a pod that another replaces may wait for that one.
+        let may_go = || is_open && !self.takes_values(pod) && !self.replaced.contains(&*pod.id);
+        let comes_now = || pod.state.is_placed() && may_go();
+        if !is_there && !comes_now() {
+            return self.live_names(&pod.id);
+        }
+        if !is_there || self.is_new(&transient) {
+            let former = self.former_names(pod, &transient);
+            if !former.is_empty() {
+                return former;
             }
         }
-        self.live_names(&pod.id)
+        vec![transient]
+    }
+
+    /// Whether name servers and caches may not know a name yet.
+    fn is_new(&self, name: &Name) -> bool {
+        self.context.recent.made.contains(name)
+    }
+
+    /// The names of former placements by which clients reach a pod where it is now; none where its addresses change.
+    fn former_names(&self, pod: &Pod, transient: &Name) -> Vec<Name> {
+        let constant = pod.constant_name(self.terms, &self.context.inventory.symbols);
+        let is_there = constant.is_ok_and(|constant| self.has_addresses(constant.as_name(), pod));
+        if !is_there || !self.has_several_name_servers(transient.as_name()) {
+            return Vec::new();
+        }
+        let is_former = |name: &Name| name != transient && !self.is_new(name) && self.leads_to(name.as_name(), pod);
+        self.live_names(&pod.id).into_iter().filter(is_former).collect()
+    }
+
+    /// Whether a name server of a name may lag behind another one: what one gives in an SRV, the other may not know yet.
+    fn has_several_name_servers(&self, name: NameRef<'_>) -> bool {
+        let RuleContext { inventory, live, .. } = *self.context;
+        let pool = live.zone_of(name).map(|zone| &inventory.config.pools[self.context.zone_spec(zone).pool]);
+        pool.is_some_and(|pool| pool.name_servers.len() > 1)
+    }
+
+    /// Whether a name has no addresses but those of a pod.
+    fn leads_to(&self, name: NameRef<'_>, pod: &Pod) -> bool {
+        let found = [Rtype::AAAA, Rtype::A].into_iter().filter_map(|rtype| self.live.rrset(name, rtype));
+        let mut addresses = found.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address());
+        addresses.all(|address| pod.addresses.contains(&address))
     }
 
     /// Whether a name has just the addresses of a pod.

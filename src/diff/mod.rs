@@ -65,6 +65,8 @@ pub mod derive;
 
 pub mod pod_survey;
 
+pub mod recent;
+
 mod refuse;
 
 pub mod judge;

@@ -188,7 +188,7 @@ impl<'a, 'c> PodNames<'a, 'c> {
     /// Whether a live SRV that is own lists a name, or did until lately.
     fn is_listed(&self, name: NameRef<'_>) -> bool {
         let listed = || self.listed.get_or_init(|| ListedServers::of(self.context));
-        self.context.listed.contains(name.as_wire()) || listed().contain(name)
+        self.context.recent.listed.contains(name.as_wire()) || listed().contain(name)
     }
 
     /// Whether hosts of a project may have a name.

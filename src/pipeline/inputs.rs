@@ -18,10 +18,11 @@ use crate::diff::adopt::AdoptionTerms;
 use crate::diff::context::ServerNames;
 use crate::diff::decide::DecisionInput;
 use crate::diff::held::HeldEdits;
+use crate::diff::recent::RecentNames;
 use crate::diff::statements::KeptStatements;
 use crate::diff::waits::RrsetWaits;
 use crate::diff::{Selection, TrippedHosts};
-use crate::dns::{Name, ZoneName};
+use crate::dns::ZoneName;
 use crate::explain::find_hosts;
 use crate::guard::{Allowance, trust};
 use crate::inventory::model::{Config, Inventory, ProjectIndex};
@@ -35,6 +36,7 @@ use crate::provider::cache::{Cache, CacheUse};
 use crate::reading::open::all_copies;
 use crate::reading::{EarlyZones, ReadingTerms, Zones, ZonesRequest, zones};
 use crate::registry::Registry;
+use crate::rollout::recent::recent_names;
 use crate::snapshot::Snapshot;
 use crate::state::{State, open_to_read};
 use crate::target::{PoolTypes, TargetId};
@@ -102,8 +104,8 @@ pub(super) struct PlanInput {
     pub waits: RrsetWaits,
     /// What claims which RRset, as applies noted it.
     pub statements: KeptStatements,
-    /// The names that SRV of pods listed until lately: caches may still hold them.
-    pub listed: BTreeSet<Name>,
+    /// Names of placements that clients may not see as live DNS has them.
+    pub recent: RecentNames,
     /// The zones whose markers show an apply that the state does not know, where the state says what is own.
     pub forgotten: Vec<ZoneName>,
     /// The snapshot that is used in place of live DNS, where given.
@@ -121,9 +123,9 @@ pub(super) struct PlanInput {
 impl PlanInput {
     /// What decisions depend on, without held edits.
     pub fn decision(&self) -> DecisionInput<'_> {
-        let PlanInput { now, servers, types, selection, tripped, waits, statements, nothing, listed, zones, .. } = self;
+        let PlanInput { now, servers, types, selection, tripped, waits, statements, nothing, recent, zones, .. } = self;
         let (held, copies) = (nothing, &zones.copies);
-        DecisionInput { now: *now, servers, types, selection, tripped, waits, statements, held, listed, copies }
+        DecisionInput { now: *now, servers, types, selection, tripped, waits, statements, held, recent, copies }
     }
 }
 
@@ -176,11 +178,11 @@ pub(super) fn gather(
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
     diagnostics.settle();
     let statements = state.as_deref().map(|state| state.statements()).transpose()?.unwrap_or_default();
-    let listed = if inventory.pods.rows.is_empty() {
-        BTreeSet::new()
+    let recent = if inventory.pods.rows.is_empty() {
+        RecentNames::default()
     } else {
         let memory = state.as_deref().map(|state| state.rollouts()).transpose()?.unwrap_or_default();
-        memory.listed_lately(memory.now(request.now))
+        recent_names(&memory, memory.now(request.now))
     };
     let selection = select(&inventory, request, (state.as_deref(), &statements))?;
     let waits = state.as_deref().map(|state| state.waits()).transpose()?.unwrap_or_default();
@@ -222,7 +224,7 @@ pub(super) fn gather(
         tripped,
         waits,
         statements,
-        listed,
+        recent,
         forgotten,
         snapshot,
         remembered,

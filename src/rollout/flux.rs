@@ -2,7 +2,7 @@
 //!
 //! A row is written before the first message of a change, and counts until the change has settled.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,12 @@ impl FormerRrset {
 
 /// Whether a change is of an RRset by which clients reach its subject.
 pub fn is_of_address(change: &Change) -> bool {
-    matches!(change.key.rtype, Rtype::A | Rtype::AAAA | Rtype::CNAME)
+    is_address_type(change.key.rtype)
+}
+
+/// Whether clients reach a subject by RRsets of a type.
+pub fn is_address_type(rtype: Rtype) -> bool {
+    matches!(rtype, Rtype::A | Rtype::AAAA | Rtype::CNAME)
 }
 
 /// Whether a change is one that caches are watched for: of such an RRset, or of an SRV that lists pods.
@@ -251,16 +256,6 @@ impl RolloutMemory {
     pub fn rows_of<'m>(&'m self, subject: &'m Subject) -> impl Iterator<Item = &'m FluxRow> {
         let start = self.flux.partition_point(|row| row.subject < *subject);
         self.flux[start..].iter().take_while(move |row| row.subject == *subject)
-    }
-
-    /// The names that SRV of pods listed before changes that caches may not have seen yet.
-    pub fn listed_lately(&self, now: Time) -> BTreeSet<Name> {
-        let of_endpoints = |row: &&FluxRow| matches!(row.subject, Subject::Endpoints(_)) && row.is_in_flux(now);
-        let rows = self.flux.iter().filter(of_endpoints);
-        let before = rows.flat_map(|row| &row.before).filter(|former| former.rtype == Rtype::SRV);
-        // The server is the last field (RFC 2782).
-        let servers = before.flat_map(|former| &former.values).filter_map(|value| value.rsplit(' ').next());
-        servers.filter_map(|server| Name::parse(server).ok()).collect()
     }
 
     /// Where a subject was when it last changed; none where nothing is known of it.

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `units` | joins changes that are made together or not at all |
 //! | `flux` | what is remembered: changes that may not have reached all clients, batches, waits |
+//! | `recent` | names of placements that clients may not see as they are |
 //! | `listed` | names that SRV list: whose changes come after those of another unit |
 //! | `members` | the subjects of a unit that a budget counts |
 //! | `steps` | changes in two steps: the new addresses come before the old ones go |
@@ -21,6 +22,8 @@ pub mod units;
 pub mod listed;
 
 pub mod flux;
+
+pub mod recent;
 
 pub mod members;
 

@@ -10,6 +10,7 @@ use zonewright::target::PoolTypes;
 use zonewright::diff::decide::{self, DecisionInput};
 use zonewright::diff::held::HeldEdits;
 use zonewright::diff::judge::{self, FleetDecisions};
+use zonewright::diff::recent::RecentNames;
 use zonewright::diff::statements::KeptStatements;
 use zonewright::diff::waits::RrsetWaits;
 use zonewright::diff::{RuleContext, Selection, SubjectStandings, TrippedHosts};
@@ -80,7 +81,7 @@ pub fn decide_all(
         waits: &waits,
         statements: &KeptStatements::default(),
         held: &HeldEdits::default(),
-        listed: &BTreeSet::new(),
+        recent: &RecentNames::default(),
         copies: &[],
     };
     decide::decide_and(inventory, live, given, look);

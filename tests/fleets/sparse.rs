@@ -11,6 +11,7 @@ use zonewright::change::BlockCode;
 use zonewright::diff::decide::{DecisionInput, decide};
 use zonewright::diff::held::HeldEdits;
 use zonewright::diff::judge::FleetDecisions;
+use zonewright::diff::recent::RecentNames;
 use zonewright::diff::statements::KeptStatements;
 use zonewright::diff::waits::RrsetWaits;
 use zonewright::diff::{Selection, TrippedHosts};
@@ -143,7 +144,7 @@ impl Fleet {
                 waits: &waits,
                 statements: &KeptStatements::default(),
                 held: &HeldEdits::default(),
-                listed: &BTreeSet::new(),
+                recent: &RecentNames::default(),
                 copies: &[],
             },
         )

@@ -34,6 +34,7 @@ use crate::pipeline::targets::Targets;
 use crate::pipeline::wave_checks::WaveChecks;
 use crate::pipeline::waves::{self, NO_BUDGETS, settings_of};
 use crate::plan::{Plan, SealedPlan, fixture};
+use crate::rollout::recent::recent_names;
 use crate::state::{
     AcceptanceRecord, Acceptor, ApplyId, OwnershipRegister, RolloutRegister, State, StatementRegister, WaitList,
 };
@@ -65,10 +66,10 @@ impl Story {
         let world = self.stage.world();
         let (live, inventory) = (self.live(&world), &self.inventory);
         let memory = self.state.rollouts().unwrap();
-        let listed = match self.stage.weakness {
-            Weakness::NoListedLately => BTreeSet::new(),
-            _ => memory.listed_lately(memory.now(now)),
-        };
+        let mut recent = recent_names(&memory, memory.now(now));
+        if self.stage.weakness == Weakness::NoListedLately {
+            recent.listed.clear();
+        }
         let (servers, types) = (ServerNames::new(), PoolTypes::new());
         let (selection, tripped) = (Selection::default(), TrippedHosts::default());
         let (waits, statements) = (self.state.waits().unwrap(), self.state.statements().unwrap());
@@ -84,7 +85,7 @@ impl Story {
                 waits: &waits,
                 statements: &statements,
                 held: &HeldEdits::default(),
-                listed: &listed,
+                recent: &recent,
                 copies: &[],
             },
         );
