@@ -555,6 +555,28 @@ fn an_srv_lists_a_new_name_once_all_name_servers_have_it() {
 }
 
 #[test]
+fn a_name_that_is_made_of_a_place_goes_once_clients_can_know_the_new_one() {
+    let shop = Shop::with("");
+    let file = "pod-sets/shop-web.yaml";
+    shop.write(file, &shop.read(file).replace("constant: \"{pod}\"", "constant: \"{pod}-{rack}\""));
+    shop.pods(&[pod("a", "sas1", &["1"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    // Each pod has another rack, and its address stays.
+    shop.pods(&[pod("a", "sas2", &["1"])]);
+    for now in ["02:10:00", "02:10:30"] {
+        assert_eq!(shop.apply(now).exit, 0);
+        let records = shop.records();
+        for name in ["a-sas1", "a-sas2"] {
+            assert!(records.contains(&format!("{name} AAAA ::1")), "{records:?}");
+        }
+    }
+    assert_eq!(shop.apply("02:11:30").exit, 0);
+    let records = shop.records();
+    assert!(records.contains(&"a-sas2 AAAA ::1".to_owned()), "{records:?}");
+    assert!(records.iter().all(|own| !own.starts_with("a-sas1")), "{records:?}");
+}
+
+#[test]
 fn a_replaced_pod_goes_once_no_cache_has_the_srv_that_listed_it() {
     let shop = Shop::with("migration: copy-and-remove\nendpoints: [{name: http, protocol: tcp, port: 8080}]");
     shop.pods(&[pod("old", "sas1", &["1"])]);

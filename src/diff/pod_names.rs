@@ -117,10 +117,13 @@ impl<'a, 'c> PodNames<'a, 'c> {
         if let Some((set, old)) = sets.iter().filter_map(of_set).find_map(|own| self.replaced(own, label, name)) {
             return PodNameFate::Replaced(set, old);
         }
-        // A pod whose row does not say all that its name is made of keeps what it has.
+        // A pod whose row does not say all that its name is made of keeps what it has. Where the name is made of the pod's
+        // place, the former one stays until clients can know the new one.
         let rests = |(set, terms): (PodSetIndex, &PodSetTerms)| {
             let places = terms.constant.pods_of(label).into_iter().filter_map(|id| pods.place_of(set, id));
-            places.into_iter().any(|place| pods.rows[place].fault.is_some() || !pods.rows[place].state.is_placed())
+            places
+                .map(|place| &pods.rows[place])
+                .any(|pod| pod.fault.is_some() || !pod.state.is_placed() || !self.is_known_by_its_name(terms, pod))
         };
         if sets.iter().filter_map(of_set).any(rests) {
             return PodNameFate::Stays;
@@ -167,6 +170,14 @@ impl<'a, 'c> PodNames<'a, 'c> {
     fn sets_at(&self, name: NameRef<'_>) -> &[PodSetIndex] {
         let sets = name.parent().and_then(|domain| self.by_domain.get(domain.as_wire()));
         sets.map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the name that stays with a pod is there, and clients have had the time to learn it.
+    fn is_known_by_its_name(&self, terms: &PodSetTerms, pod: &Pod) -> bool {
+        let Ok(name) = pod.constant_name(terms, &self.context.inventory.symbols) else { return false };
+        let mut types = [Rtype::AAAA, Rtype::A].into_iter();
+        let is_there = types.any(|rtype| self.context.live.rrset(name.as_name(), rtype).is_some());
+        is_there && !self.context.recent.made.contains(&name)
     }
 
     /// Whether a name of an earlier placement of a pod stays because of the pod.
