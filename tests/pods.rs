@@ -577,6 +577,30 @@ fn a_name_that_is_made_of_a_place_goes_once_clients_can_know_the_new_one() {
 }
 
 #[test]
+fn a_pod_is_explained_by_its_id_and_a_name_that_stays_for_caches_says_so() {
+    let shop = Shop::with("endpoints: [{name: http, protocol: tcp, port: 8080}]");
+    shop.pods(&[pod("a", "sas1", &["1"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let answer = |question: &str| {
+        let ran = shop.run("02:10:00", &["explain", question]);
+        ran.document["answer"].as_str().expect("an answer").to_owned()
+    };
+    let whole = answer("a.web.shop.example.net");
+    assert!(whole.starts_with("a.web.shop.example.net. belongs to pod:shop-web/a."), "{whole}");
+    for question in ["pod:shop-web/a", "a"] {
+        assert_eq!(answer(question), whole, "{question}");
+    }
+    let srv = answer("endpoints:shop-web/http");
+    assert!(srv.starts_with("_http._tcp.web.shop.example.net. belongs to endpoints:shop-web/http."), "{srv}");
+    let former = format!("{}.web.shop.example.net", shop.placed("a", "1"));
+    // The move is made, and the SRV still lists the former placement.
+    shop.pods(&[pod("a", "sas2", &["2"])]);
+    shop.apply("02:10:00");
+    let stays = answer(&former);
+    assert!(stays.contains("is of a set of pods, and no pod has it now. It stays while clients"), "{stays}");
+}
+
+#[test]
 fn a_replaced_pod_goes_once_no_cache_has_the_srv_that_listed_it() {
     let shop = Shop::with("migration: copy-and-remove\nendpoints: [{name: http, protocol: tcp, port: 8080}]");
     shop.pods(&[pod("old", "sas1", &["1"])]);

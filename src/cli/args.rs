@@ -516,8 +516,9 @@ pub struct CheckArgs {
 /// What `explain` takes.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// An inventory number, a name (for a host its first label is enough), an address or a reverse name.
-    #[arg(value_name = "HOST|NAME|ADDRESS", add = candidates::hosts())]
+    /// An inventory number, a name (for a host or pod its first label is enough), an address, a reverse name, or a subject
+    /// such as `pod:SET/POD`.
+    #[arg(value_name = "HOST|NAME|ADDRESS|SUBJECT", add = candidates::hosts())]
     pub subject: String,
     /// The format of the explanation.
     #[arg(long, value_name = "FORMAT", default_value = "text")]

@@ -37,7 +37,7 @@ pub mod records;
 
 mod endpoints;
 
-mod pod_names;
+pub mod pod_names;
 
 mod unstated;
 

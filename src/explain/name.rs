@@ -8,11 +8,13 @@ use crate::change::DelayedRrset;
 use crate::claim::{RrsetClaim, TtlHold};
 use crate::desired::records::LostClaim;
 use crate::diff::left_behind::LeftOrphan;
+use crate::diff::pod_names::{PodNameFate, PodNames};
 use crate::diff::protect::is_untouchable;
 use crate::diff::statements::ADOPTED;
 use crate::diff::{RuleContext, protect, words};
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::model::HostStatus;
+use crate::inventory::pods::PodSetIndex;
 use crate::inventory::value::{Inv, Time};
 use crate::names::holders::name_of;
 use crate::names::{HolderRow, NameHolder, taken};
@@ -30,6 +32,7 @@ pub fn explain(case: &ExplainCase<'_>, name: &Name) -> Explanation {
         ([inv], Some(holder)) => format!("{name} is the {} name of host {inv}.", holder.interface),
         ([], Some(first)) => case.gone_words(name, latest(&facts.holders).unwrap_or(first)),
         ([], None) if !facts.stated.is_empty() => stated_words(name, &facts.stated),
+        ([], None) if let Some(words) = case.pod_name_words(name) => words,
         ([], None) => match case.published_name_words(name) {
             Some(published) => format!("No host has the name {name} now.{} {published}", case.next_words(name)),
             None => match case.noted_words(name.as_name()) {
@@ -111,6 +114,29 @@ impl ExplainCase<'_> {
             }
         };
         format!("{name} has no host now{then}{}", self.next_words(name))
+    }
+
+    /// What happens to a name of a set that no pod has, in a sentence; none where nothing is there, or it is of no set.
+    fn pod_name_words(&self, name: &Name) -> Option<String> {
+        self.context.live.rrsets_at(name.as_name()).next()?;
+        let is_any = !self.context.inventory.pods.sets.is_empty();
+        let names = is_any.then(|| PodNames::of(self.context))?;
+        let of_set = |set: PodSetIndex| format!("`{}`", self.context.inventory.pods.sets[set.0 as usize].id);
+        match names.fate(name.as_name()) {
+            PodNameFate::OfNoSet => None,
+            PodNameFate::Stays => Some(format!(
+                "{name} is of a set of pods, and no pod has it now. It stays while clients may still be led there: while its pod \
+                 has its addresses or is not in service, and until the SRV that list it, or did, have settled."
+            )),
+            PodNameFate::Goes(set) => {
+                Some(format!("{name} is of the set {}, and no pod has it now: own records there go.", of_set(set)))
+            }
+            PodNameFate::Replaced(set, pod) => Some(format!(
+                "{name} is of {pod} of the set {}, which another pod replaces: own records there go once that one is in \
+                 service.",
+                of_set(set)
+            )),
+        }
     }
 
     /// What stated a name, as applies noted it, in a sentence; none where no apply noted anything about what is there.
@@ -313,7 +339,8 @@ impl ExplainCase<'_> {
         if !is_stated {
             remarks.extend(self.unread_files(name));
         }
-        let has_host_rules = is_nobodys && self.noted_words(name).is_none();
+        let is_of_pods = || PodNames::of(context).fate(name) != PodNameFate::OfNoSet;
+        let has_host_rules = is_nobodys && self.noted_words(name).is_none() && !is_of_pods();
         if has_host_rules && !is_untouchable(context, name) && context.live.rrset(name, Rtype::AAAA).is_some() {
             remarks.push(
                 "no host has or had it. zonewright removes only records that it created there, and only if they hold a \

@@ -3,10 +3,14 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use crate::claim::Subject;
+use crate::desired::pods::srv_owner;
 use crate::diag::{CallError, did_you_mean};
 use crate::diff::RuleContext;
 use crate::dns::{Name, reverse};
 use crate::inventory::Inventory;
+use crate::inventory::pod_template::PodFields;
+use crate::inventory::pods::{Pod, PodSet};
 use crate::inventory::value::Inv;
 use crate::live::NamePlace;
 use crate::names::NameIndex;
@@ -31,11 +35,12 @@ pub(super) fn error<T>(message: String, hint: impl Into<String>) -> Result<T, Ca
 }
 
 /// What a question may be.
-const EXPECTED: &str = "ask about an inventory number such as 100001, a name, or an address";
+const EXPECTED: &str =
+    "ask about an inventory number such as 100001, a name, an address, or a subject such as pod:SET/POD";
 
 impl ExplainQuestion {
-    /// Reads a question: digits are an inventory number, a reverse name means its address, and a single label is looked
-    /// for in the projects' domains.
+    /// Reads a question: digits are an inventory number, a reverse name means its address, a subject means its name, and a
+    /// single label is looked for in the domains of projects and of sets of pods.
     ///
     /// Errors: what is none of these, and what neither the inventory nor any configured zone knows of.
     pub fn find(context: &RuleContext<'_>, text: &str) -> Result<ExplainQuestion, CallError> {
@@ -46,6 +51,9 @@ impl ExplainQuestion {
         if let Ok(address) = text.parse::<IpAddr>() {
             // Programs print the IPv4 address of a peer so where one socket serves both.
             return Ok(ExplainQuestion::Address(address.to_canonical()));
+        }
+        if let Ok(subject) = text.parse::<Subject>() {
+            return of_subject(inventory, &subject);
         }
         let name = match Name::parse(text) {
             Ok(name) => name,
@@ -89,16 +97,47 @@ pub(super) fn host(inventory: &Inventory, inv: Inv) -> Result<Inv, CallError> {
     }
 }
 
-/// The names that a first label may be short for: one in each domain of a project.
+/// The question about a subject, as reports write it.
+///
+/// Errors: the files of sets have no such pod or endpoint.
+fn of_subject(inventory: &Inventory, subject: &Subject) -> Result<ExplainQuestion, CallError> {
+    let of_set = |id: &str| {
+        let set = inventory.pods.find_set(id)?;
+        Some((set, inventory.pods.sets[set.0 as usize].terms()?))
+    };
+    let name = match subject {
+        Subject::Host(inv) | Subject::Released(inv) => return host(inventory, *inv).map(ExplainQuestion::Host),
+        Subject::Pod(pod) => of_set(&pod.set).and_then(|(set, terms)| match inventory.pods.place_of(set, &pod.pod) {
+            Some(place) => inventory.pods.rows[place].constant_name(terms, &inventory.symbols).ok(),
+            None => Pod::constant_name_of(&pod.pod, terms),
+        }),
+        Subject::Endpoints(own) => of_set(&own.set).and_then(|(_, terms)| {
+            let endpoint = terms.endpoints.iter().find(|endpoint| endpoint.name.as_text() == &*own.name)?;
+            srv_owner(terms, &endpoint.name.label(&PodFields::default()).ok()?, endpoint)
+        }),
+        Subject::Endpoint(_) | Subject::Record(_) => subject.stated_name().cloned(),
+        Subject::Orphan(orphan) => Some(orphan.name.clone()),
+    };
+    match name {
+        Some(name) => Ok(ExplainQuestion::Name(name)),
+        None => error(
+            format!("`{subject}` has no name by the files of sets of pods"),
+            "check the spelling, or ask about the name; that of an SRV with `{location}` in it is one for each location",
+        ),
+    }
+}
+
+/// The names that a first label may be short for: one in each domain of a project and of a set of pods.
 pub fn in_domains(inventory: &Inventory, label: &str) -> Vec<Name> {
     let admins = inventory.projects.iter().filter_map(|project| project.admin.as_ref());
     let domains = admins.flat_map(|admin| std::iter::once(&admin.dns_domain).chain(&admin.also_domains));
+    let domains = domains.chain(inventory.pods.sets.iter().filter_map(PodSet::terms).map(|terms| &terms.domain));
     let names: BTreeSet<Name> =
         domains.filter_map(|domain| Name::parse_relative(label.as_bytes(), domain).ok()).collect();
     names.into_iter().collect()
 }
 
-/// A name by its first label: the one in the projects' domains that a host has or had, else the one that is live, else
+/// A name by its first label: the one in these domains that a host has or had, else the one that is live, else
 /// the one that a host would get.
 fn short_name(context: &RuleContext<'_>, text: &str) -> Result<ExplainQuestion, CallError> {
     let RuleContext { inventory, live, names, foreseen, .. } = *context;
