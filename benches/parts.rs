@@ -30,7 +30,7 @@ use zonewright::diag::Files;
 use zonewright::diff::context::{Selection, TrippedHosts};
 use zonewright::diff::decide::{self, DecisionInput};
 use zonewright::diff::held::HeldEdits;
-use zonewright::diff::recent::RecentNames;
+use zonewright::diff::recent::RecentPods;
 use zonewright::diff::statements::KeptStatements;
 use zonewright::diff::waits::RrsetWaits;
 use zonewright::dns::{Name, Rtype, Ttl, ZoneBuilder, ZoneContents, ZoneName};
@@ -297,7 +297,7 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
         |()| DesiredHosts::new(&inventory, &live, now).iter().count(),
     );
     let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
-    let (statements, held, recent) = (KeptStatements::default(), HeldEdits::default(), RecentNames::default());
+    let (statements, held, recent) = (KeptStatements::default(), HeldEdits::default(), RecentPods::default());
     let (servers, types) = (server_names(&inventory), PoolTypes::new());
     let given = DecisionInput {
         now,

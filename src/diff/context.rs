@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::block::SubjectBlock;
 use super::held::HeldEdits;
-use super::recent::RecentNames;
+use super::recent::RecentPods;
 use super::stated::StatedClaims;
 use super::statements::KeptStatements;
 use super::subject_standing::SubjectStandings;
@@ -59,8 +59,8 @@ pub struct RuleContext<'a> {
     pub waits: &'a RrsetWaits,
     /// The hosts and RRsets that stay as they are, because a person edited them after an apply.
     pub held: &'a HeldEdits,
-    /// Names of placements that clients may not see as live DNS has them.
-    pub recent: &'a RecentNames,
+    /// What earlier applies left of pods.
+    pub recent: &'a RecentPods,
     /// What files of records claim.
     pub stated: &'a StatedClaims<'a>,
     /// What claims which RRset, as applies noted it.

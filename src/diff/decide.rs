@@ -5,7 +5,7 @@ use super::held::HeldEdits;
 use super::judge::{FleetDecisions, judge_all};
 use super::pod_claims::PodClaims;
 use super::pod_survey::{self, PodSurvey, SurveyGround};
-use super::recent::RecentNames;
+use super::recent::RecentPods;
 use super::stated::{self, RivalGround, StatedClaims};
 use super::statements::KeptStatements;
 use super::waits::RrsetWaits;
@@ -37,8 +37,8 @@ pub struct DecisionInput<'a> {
     pub statements: &'a KeptStatements,
     /// The hosts and RRsets that stay as they are, because a person edited them after an apply.
     pub held: &'a HeldEdits,
-    /// Names of placements that clients may not see as live DNS has them.
-    pub recent: &'a RecentNames,
+    /// What earlier applies left of pods.
+    pub recent: &'a RecentPods,
     /// The copies of the pools that have several targets.
     pub copies: &'a [PoolCopies],
 }

@@ -137,8 +137,14 @@ fn judge_endpoints(
     if !is_selected(context, place) {
         return None;
     }
+    // A pod whose names a server refuses would hold back all others of its set, each time.
+    let failed = &context.recent.failed;
+    let has_failed = |pod: usize| !failed.is_empty() && failed.contains(&context.stated.name_of(pod));
     let is_open = |pod: usize| {
-        matches!(standings.stated[pod], SubjectStanding::Open(_)) && !are_blocked(pod) && is_selected(context, pod)
+        !has_failed(pod)
+            && matches!(standings.stated[pod], SubjectStanding::Open(_))
+            && !are_blocked(pod)
+            && is_selected(context, pod)
     };
     let subject = context.stated.pods().outline(place);
     let claims = endpoints::claims(context, place, &is_open);

@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use super::findings::Findings;
 use super::guards::{self, GuardMemory};
 use super::input_error::InputError;
+use super::recent_pods::recent_pods;
 use super::settings::{check_targets, local_folder, state_address};
 use super::targets::{server_names, types_of_pools};
 use super::{accepted, published, subjects, txt_keys, zone_changes};
@@ -18,7 +19,7 @@ use crate::diff::adopt::AdoptionTerms;
 use crate::diff::context::ServerNames;
 use crate::diff::decide::DecisionInput;
 use crate::diff::held::HeldEdits;
-use crate::diff::recent::RecentNames;
+use crate::diff::recent::RecentPods;
 use crate::diff::statements::KeptStatements;
 use crate::diff::waits::RrsetWaits;
 use crate::diff::{Selection, TrippedHosts};
@@ -36,7 +37,6 @@ use crate::provider::cache::{Cache, CacheUse};
 use crate::reading::open::all_copies;
 use crate::reading::{EarlyZones, ReadingTerms, Zones, ZonesRequest, zones};
 use crate::registry::Registry;
-use crate::rollout::recent::recent_names;
 use crate::snapshot::Snapshot;
 use crate::state::{State, open_to_read};
 use crate::target::{PoolTypes, TargetId};
@@ -104,8 +104,8 @@ pub(super) struct PlanInput {
     pub waits: RrsetWaits,
     /// What claims which RRset, as applies noted it.
     pub statements: KeptStatements,
-    /// Names of placements that clients may not see as live DNS has them.
-    pub recent: RecentNames,
+    /// What earlier applies left of pods.
+    pub recent: RecentPods,
     /// The zones whose markers show an apply that the state does not know, where the state says what is own.
     pub forgotten: Vec<ZoneName>,
     /// The snapshot that is used in place of live DNS, where given.
@@ -178,11 +178,9 @@ pub(super) fn gather(
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
     diagnostics.settle();
     let statements = state.as_deref().map(|state| state.statements()).transpose()?.unwrap_or_default();
-    let recent = if inventory.pods.rows.is_empty() {
-        RecentNames::default()
-    } else {
-        let memory = state.as_deref().map(|state| state.rollouts()).transpose()?.unwrap_or_default();
-        recent_names(&memory, memory.now(request.now))
+    let recent = match state.as_deref().filter(|_| !inventory.pods.rows.is_empty()) {
+        Some(state) => recent_pods(state, request.now)?,
+        None => RecentPods::default(),
     };
     let selection = select(&inventory, request, (state.as_deref(), &statements))?;
     let waits = state.as_deref().map(|state| state.waits()).transpose()?.unwrap_or_default();

@@ -61,6 +61,8 @@ mod publication;
 
 mod published;
 
+mod recent_pods;
+
 pub mod drift;
 
 pub mod render;

@@ -2,12 +2,12 @@
 
 use super::flux::{FluxRow, RolloutMemory, is_address_type};
 use crate::claim::Subject;
-use crate::diff::recent::RecentNames;
+use crate::diff::recent::RecentPods;
 use crate::dns::{Name, Rtype};
 use crate::inventory::value::Time;
 
 /// What waves remember of such names.
-pub fn recent_names(memory: &RolloutMemory, now: Time) -> RecentNames {
+pub fn recent_names(memory: &RolloutMemory, now: Time) -> RecentPods {
     let in_flux = || memory.flux.iter().filter(move |row| row.is_in_flux(now));
     let of_endpoints = in_flux().filter(|row| matches!(row.subject, Subject::Endpoints(_)));
     let srv = of_endpoints.flat_map(|row| &row.before).filter(|former| former.rtype == Rtype::SRV);
@@ -15,7 +15,7 @@ pub fn recent_names(memory: &RolloutMemory, now: Time) -> RecentNames {
     let servers = srv.flat_map(|former| &former.values).filter_map(|value| value.rsplit(' ').next());
     let listed = servers.filter_map(|server| Name::parse(server).ok()).collect();
     let of_pods = in_flux().filter(|row| matches!(row.subject, Subject::Pod(_)));
-    RecentNames { listed, made: of_pods.flat_map(made).cloned().collect() }
+    RecentPods { listed, made: of_pods.flat_map(made).cloned().collect(), ..RecentPods::default() }
 }
 
 /// The names that had no addresses before a change.

@@ -10,7 +10,7 @@ use zonewright::target::PoolTypes;
 use zonewright::diff::decide::{self, DecisionInput};
 use zonewright::diff::held::HeldEdits;
 use zonewright::diff::judge::{self, FleetDecisions};
-use zonewright::diff::recent::RecentNames;
+use zonewright::diff::recent::RecentPods;
 use zonewright::diff::statements::KeptStatements;
 use zonewright::diff::waits::RrsetWaits;
 use zonewright::diff::{RuleContext, Selection, SubjectStandings, TrippedHosts};
@@ -81,7 +81,7 @@ pub fn decide_all(
         waits: &waits,
         statements: &KeptStatements::default(),
         held: &HeldEdits::default(),
-        recent: &RecentNames::default(),
+        recent: &RecentPods::default(),
         copies: &[],
     };
     decide::decide_and(inventory, live, given, look);

@@ -11,7 +11,7 @@ use zonewright::change::BlockCode;
 use zonewright::diff::decide::{DecisionInput, decide};
 use zonewright::diff::held::HeldEdits;
 use zonewright::diff::judge::FleetDecisions;
-use zonewright::diff::recent::RecentNames;
+use zonewright::diff::recent::RecentPods;
 use zonewright::diff::statements::KeptStatements;
 use zonewright::diff::waits::RrsetWaits;
 use zonewright::diff::{Selection, TrippedHosts};
@@ -144,7 +144,7 @@ impl Fleet {
                 waits: &waits,
                 statements: &KeptStatements::default(),
                 held: &HeldEdits::default(),
-                recent: &RecentNames::default(),
+                recent: &RecentPods::default(),
                 copies: &[],
             },
         )

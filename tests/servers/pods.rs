@@ -117,3 +117,27 @@ fn an_srv_lists_no_name_that_another_editor_took(kind: Kind) {
     assert_eq!(apply(&rig, "02:10:00"), 0);
     assert_eq!(srv().len(), before.len() + 1);
 }
+
+#[test]
+fn a_pod_that_a_server_refuses_holds_back_its_set_no_longer_than_twice() {
+    let strict = ("check-names primary ignore;", "check-names primary fail;");
+    let Some(rig) = Rig::of_files_in_bind(&demo().join("shop"), strict.0, strict.1) else { return };
+    assert_eq!(apply(&rig, "02:00:00"), 0);
+    let rows = rig.workspace.path().join("pods/pods.jsonl");
+    let row = |pod: &str, address: &str| {
+        format!(
+            "{{\"time\":\"2026-11-20T01:00:00Z\",\"set\":\"shop-web\",\"pod\":\"{pod}\",\"node\":\"sas1-0007.example.net\",\
+             \"rack\":\"sas1-7\",\"location\":\"sas\",\"addresses\":[\"2001:db8:5:1::{address}\"],\"state\":\"active\"}}\n"
+        )
+    };
+    let text = fs::read_to_string(&rows).expect("the rows of the demo");
+    // BIND takes no address at a name with an underscore (`check-names`).
+    fs::write(&rows, format!("{text}{}{}", row("op_1", "21"), row("qr78st", "22"))).expect("the rows of the demo");
+    let listed = || held(&rig).iter().any(|record| record.contains(" SRV ") && record.contains("qr78st"));
+    // The second one has nothing left that succeeds.
+    for (now, exit, is_listed) in [("02:10:00", 4, false), ("02:20:00", 1, false), ("02:30:00", 4, true)] {
+        assert_eq!((apply(&rig, now), listed()), (exit, is_listed), "{now}");
+    }
+    fs::write(&rows, format!("{text}{}{}", row("op1", "21"), row("qr78st", "22"))).expect("the rows of the demo");
+    assert_eq!(apply(&rig, "02:40:00"), 0);
+}

@@ -49,12 +49,7 @@ impl Rig {
     /// The demo in BIND, with a part of its settings that is there once replaced.
     pub fn demo_in_bind(part: &str, by: &str) -> Option<Rig> {
         let key = Key::new("zonewright");
-        let change = |folder: &Path| {
-            let file = folder.join("named.conf");
-            let text = fs::read_to_string(&file).expect("the settings");
-            assert_eq!(text.matches(part).count(), 1, "{part}");
-            fs::write(&file, text.replace(part, by)).expect("the settings");
-        };
+        let change = |folder: &Path| change_bind(folder, part, by);
         Rig::start(Kind::Bind, &demo_zones(&key), &change, |server| reading_from(&[server.address()], &key))
     }
 
@@ -72,19 +67,26 @@ impl Rig {
     /// A copy of a workspace whose only target is its folder `zones`, served.
     pub fn of_files(kind: Kind, from: &Path) -> Option<Rig> {
         let key = Key::new("zonewright");
-        Rig::of_files_for(kind, from, (std::slice::from_ref(&key), &key.setting()))
+        Rig::of_files_for(kind, from, (std::slice::from_ref(&key), &key.setting()), &|_| {})
+    }
+
+    /// The same in BIND, with a part of its settings that is there once replaced.
+    pub fn of_files_in_bind(from: &Path, part: &str, by: &str) -> Option<Rig> {
+        let key = Key::new("zonewright");
+        let change = |folder: &Path| change_bind(folder, part, by);
+        Rig::of_files_for(Kind::Bind, from, (std::slice::from_ref(&key), &key.setting()), &change)
     }
 
     /// The same for a server that lets every client do everything, and whose answers are not signed.
     pub fn of_unsigned_files(kind: Kind, from: &Path) -> Option<Rig> {
-        Rig::of_files_for(kind, from, (&[], ""))
+        Rig::of_files_for(kind, from, (&[], ""), &|_| {})
     }
 
     /// The same for a server with these keys; the other text is what the target says of one.
-    fn of_files_for(kind: Kind, from: &Path, (keys, signed): (&[Key], &str)) -> Option<Rig> {
+    fn of_files_for(kind: Kind, from: &Path, (keys, signed): (&[Key], &str), change: &dyn Fn(&Path)) -> Option<Rig> {
         let config = ServerConfig { keys: keys.to_vec(), zones: Vec::new(), ..ServerConfig::default() }
             .zones_of(&from.join("zones"));
-        Rig::start(kind, &config, &|_| {}, |server| {
+        Rig::start(kind, &config, change, |server| {
             let folder = tempfile::tempdir().expect("a folder");
             copy(from, folder.path());
             fs::remove_dir_all(folder.path().join("zones")).expect("the copy of the zones");
@@ -251,6 +253,14 @@ impl Rig {
         let (host, port) = address.split_once(':').expect("an address with a port");
         (host.to_owned(), port.to_owned())
     }
+}
+
+/// Replaces a part of the settings of BIND that is there once.
+fn change_bind(folder: &Path, part: &str, by: &str) {
+    let file = folder.join("named.conf");
+    let text = fs::read_to_string(&file).expect("the settings");
+    assert_eq!(text.matches(part).count(), 1, "{part}");
+    fs::write(&file, text.replace(part, by)).expect("the settings");
 }
 
 /// The program in a workspace, quiet and by the clock of the tests; its command follows.
