@@ -4,19 +4,19 @@
 //! host, or why nothing was sent.
 
 use std::collections::BTreeSet;
-use std::error::Error;
-use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::allowed::{self, of_this_workspace, still_bound};
 use super::conduct::ApplyConduct;
+use super::fits::{moved, state_lost, zones_of};
 use super::guards::{ApplyGuards, idle_refusal, rules_now};
+use super::left_open::{broken_off, settle_by_markers, settle_found, was_killed};
 use super::open_lack::forget_made;
 use super::publication::step::{self, ApplyTaken};
 use super::publication::taken::TakingTargets;
 use super::publication::{PoolRolls, PublicationWatch};
+use super::run_watch::{NoWatch, RunWatch};
 use super::settings::{OpenError, WorkspaceSettings, load_settings, state_address};
 use super::targets::{OpenedZones, Targets};
 use super::wave_checks::{ConfiguredChecks, WaveChecks};
@@ -26,31 +26,25 @@ use super::zone_making::{ZonePhase, ZoneWork};
 use super::{acceptance, broken_off, name_servers, statements, undo, waits, waves, zone_changes};
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
-use crate::apply::{
-    self, ApplyEvent, ApplyOutcome, ApplyWatch, LaneSurvey, Orders, OutcomeCode, SIDE_BY_SIDE, StepRoom, Survey,
-    SurveyedCopy, ZoneOutcome,
-};
-use crate::change::{Change, RrsetText};
+use crate::apply::{self, ApplyOutcome, Orders, OutcomeCode, SIDE_BY_SIDE, StepRoom, Survey, ZoneOutcome};
+use crate::change::Change;
 use crate::claim::Subject;
 use crate::diag::Problem;
-use crate::disk;
 use crate::dns::{Rtype, ZoneName};
 use crate::guard::{self, Allowance, Clearance};
-use crate::inventory::model::{Config, ZoneSpec};
+use crate::inventory::model::Config;
 use crate::inventory::value::{self, Time};
-use crate::parallel::HELD;
-use crate::plan::{GroupWaves, Plan, SealedPlan, WaitingSubject, ZoneSeen, document};
+use crate::plan::{GroupWaves, Plan, SealedPlan, WaitingSubject, document};
 use crate::progress::{Progress, RunStage};
 use crate::reading::ReadingTerms;
 use crate::rollout::wave::{self, Wave};
 use crate::rollout::{RolloutChoice, UnitStep, hosts_of};
 use crate::state::served::ServedOutcome;
-use crate::state::status::unfinished;
 use crate::state::{
-    self, Acceptor, ApplyId, ApplyJournal, ChangeLedger, GateAsked, HeldState, KnownMarkers, LiftedLimit, NewApply,
-    NewLack, OwnershipRegister, PlanText, SentFate, SettledBatch, State, StateAddress, StateLock, StateNotes,
+    self, Acceptor, ApplyId, ChangeLedger, GateAsked, HeldState, KnownMarkers, LiftedLimit, NewApply, NewLack,
+    OwnershipRegister, PlanText, SentFate, State, StateNotes,
 };
-use crate::target::{Answer, CopyId, Marker, PoolName, Question, TargetId, marker_key};
+use crate::target::{Answer, CopyId, Marker, Question, TargetId, marker_key};
 use crate::verify::{self, LackNews, lack_news};
 
 /// How long after it was sent an update without an answer may still take effect. A connection ends within minutes, also
@@ -638,63 +632,6 @@ pub(super) fn did_all(applied: &ApplyOutcome) -> bool {
     applied.done() == applied.hosts.len() && applied.problems.is_empty()
 }
 
-/// Settles updates that killed applies left open, where a marker proves that one took effect: the server may have done
-/// it without an answer.
-///
-/// Gives how many updates it found to have taken effect.
-pub(super) fn settle_by_markers(
-    state: &mut dyn ApplyJournal,
-    survey: &Survey<'_>,
-    now: Time,
-) -> Result<usize, Problem> {
-    let mut found = 0;
-    for zone in survey.copies() {
-        if let Some(live) = zone.marker() {
-            found += state.note_standing(&zone.copy, &live, now)?;
-        }
-    }
-    Ok(found)
-}
-
-/// Whether an apply was broken off and is not running: the servers may not know of all that it wrote.
-///
-/// A state that cannot be read counts as no; the error is reported when there is something to write.
-fn was_killed(address: &StateAddress, state: Option<&dyn State>) -> bool {
-    let killed = || state.map_or(Ok(Vec::new()), |state| broken_off(state));
-    StateLock::holder(address).is_none() && killed().is_ok_and(|killed| !killed.is_empty())
-}
-
-/// Settles the updates without a marker that an apply left open, where the server now holds all that one of them wrote.
-///
-/// An update whose RRsets cannot be read now, or have changed since, stays open. Gives how many it found.
-pub(super) fn settle_found(
-    state: &mut dyn ApplyJournal,
-    id: ApplyId,
-    targets: &Targets<'_>,
-    now: Time,
-) -> Result<usize, Problem> {
-    let mut found = 0;
-    for open in state.unsettled(id)? {
-        let Some(writer) = targets.writer(&open.copy) else { continue };
-        let questions: Vec<Question> = open.after.iter().map(|(question, _)| question.clone()).collect();
-        let Ok(answers) = writer.observe(&open.copy.zone, &questions, None) else { continue };
-        let is_there = |((question, after), answer): (&(Question, Option<RrsetText>), &Answer)| match (answer, after) {
-            (Answer::Holds(rtype, rrset), Some(after)) => *rtype == question.rtype && after.is(*rtype, rrset),
-            (answer, None) => *answer == Answer::Nothing,
-            _ => false,
-        };
-        if open.after.iter().zip(&answers).all(is_there) {
-            found += usize::from(state.note_found(&open, now)?);
-        }
-    }
-    Ok(found)
-}
-
-/// The applies that did not end and that no later run finished, in the order in which they began.
-pub(super) fn broken_off(state: &dyn ApplyJournal) -> Result<Vec<ApplyId>, Problem> {
-    Ok(unfinished(state)?.iter().rev().map(|apply| apply.id).collect())
-}
-
 /// How many hosts a plan changes.
 fn host_count(survey: &Survey<'_>) -> usize {
     survey.units.iter().map(|unit| hosts_of(survey.changes, unit).len()).sum()
@@ -713,157 +650,4 @@ fn new_apply(sealed: &SealedPlan, request: &ApplyConduct<'_>, survey: &Survey<'_
         undoes: sealed.plan().undoes.map(ApplyId),
         is_whole: acceptance::is_whole(sealed.plan()),
     }
-}
-
-/// The settings of the zones that a plan changes.
-///
-/// Errors: one is not configured, or a target of it.
-pub(super) fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Result<Vec<&'c ZoneSpec>, Problem> {
-    if let Some(refusal) = unknown_target(plan, config, place) {
-        return Err(refusal);
-    }
-    let of_zones = plan.zone_changes.iter().flat_map(|change| {
-        [Some(&change.zone), change.catalog.as_ref()].into_iter().flatten().map(|zone| (&change.pool, zone))
-    });
-    let changes = plan.changes.iter().map(|change| (&change.pool, &change.zone));
-    let zones: BTreeSet<(&PoolName, &ZoneName)> = changes.chain(of_zones).collect();
-    let unknown = |message: String, hint: &str| Problem::new(place, "unknown-zone", message).hint(hint);
-    let spec = |(pool, name): (&PoolName, &ZoneName)| {
-        let spec = config.zones.iter().find(|spec| spec.name == *name).ok_or_else(|| {
-            let message = format!("the plan changes the zone `{name}`, which is not in zonewright.toml");
-            unknown(message, "plan again, or add the zone to zonewright.toml")
-        })?;
-        let own = &config.pools[spec.pool].name;
-        if own == pool {
-            return Ok(spec);
-        }
-        let message =
-            format!("the plan changes the zone `{name}` of pool `{pool}`, and zonewright.toml has it in `{own}`");
-        Err(unknown(message, "plan again"))
-    };
-    zones.into_iter().map(spec).collect()
-}
-
-/// The refusal of a plan that has a change for a target which its pool does not have.
-fn unknown_target(plan: &Plan, config: &Config, place: &str) -> Option<Problem> {
-    let has = |change: &Change, name: &String| {
-        let mut targets = config.targets().filter(|target| target.id.pool == change.pool);
-        targets.any(|target| target.id.name == *name)
-    };
-    let stray =
-        |change: &Change| Some((change.zone.clone(), change.targets.iter().find(|name| !has(change, name))?.clone()));
-    let (zone, name) = plan.changes.iter().find_map(stray)?;
-    let message = format!("the plan changes the zone `{zone}` at the target `{name}`, which its pool does not have");
-    Some(Problem::new(place, "no-such-target", message).hint("plan again"))
-}
-
-/// Refuses to write to a zone whose marker the state does not know, unless it is older than what the state knows.
-pub(super) fn state_lost(survey: &Survey<'_>, known: &KnownMarkers) -> Option<Problem> {
-    let lost = |zone: &&SurveyedCopy<'_>| zone.marker().is_some_and(|live| !known.covers(&zone.copy, &live));
-    let zone = survey.copies().find(lost)?;
-    let live = zone.marker()?;
-    let knows = match known.of(&zone.copy).into_iter().find_map(|known| known.marker.as_ref()) {
-        Some(marker) => format!("the last one in the state is `{marker}`"),
-        None => "the state has none".to_owned(),
-    };
-    let hint = "restore the state (`[state] url`) of the run that wrote the marker; or check what that run changed, \
-                and then take over its markers: `zonewright state init --reason TEXT`";
-    Some(
-        Problem::new(
-            zone.writer.place(&zone.copy.zone),
-            "state-lost",
-            format!(
-                "the zone's marker is `{live}`, and {knows}: an apply that this state does not know wrote to the zone"
-            ),
-        )
-        .hint(hint),
-    )
-}
-
-/// The zones and input files that have changed since the plan was made.
-pub(super) fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<String> {
-    let serial = |lane: &LaneSurvey<'_>, zone: &SurveyedCopy<'_>| {
-        let is_it = |seen: &&ZoneSeen| {
-            seen.zone == zone.copy.zone && lane.target.as_ref().is_none_or(|target| seen.target == target.name)
-        };
-        let seen = plan.zones.iter().find(is_it)?.serial?;
-        let now = zone.serial.filter(|now| *now != seen)?;
-        let at = lane.target.as_ref().map(|target| format!(" at target `{target}`")).unwrap_or_default();
-        Some(format!("zone `{}`{at}: serial {now}, the plan saw {seen}", zone.copy.zone))
-    };
-    // The names of snapshot files begin with the folder as the operator gave it to `plan`.
-    let found = |name: &str| disk::digest(&workspace.join(name)).or_else(|_| disk::digest(Path::new(name)));
-    let input = |(name, digest): (&String, &String)| match found(name) {
-        Ok(found) if found == *digest => None,
-        Ok(_) => Some(format!("{name}: changed")),
-        Err(_) => Some(format!("{name}: no longer readable")),
-    };
-    let of_lane =
-        |lane: &LaneSurvey<'_>| -> Vec<String> { lane.copies.iter().filter_map(|copy| serial(lane, copy)).collect() };
-    let mut moved: Vec<String> = survey.lanes.iter().flat_map(of_lane).collect();
-    moved.extend(plan.inputs.iter().filter_map(input));
-    moved.sort();
-    moved
-}
-
-/// Writes what happens to the state, and shows the operator how far the apply is.
-struct RunWatch<'a> {
-    /// The state.
-    state: Mutex<&'a mut dyn State>,
-    /// Which apply this is.
-    id: ApplyId,
-    /// How it is done: the clock of the run, and what is set once a signal asks the apply to end.
-    request: &'a ApplyConduct<'a>,
-    /// Shows the operator how far the run is.
-    progress: &'a dyn Progress,
-}
-
-impl RunWatch<'_> {
-    /// The clock.
-    fn now(&self) -> Time {
-        self.request.clock()
-    }
-}
-
-impl ApplyWatch for RunWatch<'_> {
-    fn event(&self, event: ApplyEvent<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
-        let now = self.now();
-        let mut state = self.state.lock().expect(HELD);
-        match event {
-            ApplyEvent::Sending(batch) => state.note_sending(self.id, batch, now)?,
-            ApplyEvent::Settled(batch, settled) => state.note_settled(self.id, batch, settled, now)?,
-            ApplyEvent::Hosts(count) => (0..count).for_each(|_| self.progress.step()),
-        }
-        Ok(())
-    }
-
-    fn events(&self, events: &[ApplyEvent<'_>]) -> Result<(), Box<dyn Error + Send + Sync>> {
-        match events {
-            [ApplyEvent::Settled(batch, outcome), ApplyEvent::Sending(next)] => {
-                let now = self.now();
-                let mut state = self.state.lock().expect(HELD);
-                Ok(state.note_settled_and_sending(self.id, &SettledBatch { batch, outcome }, next, now)?)
-            }
-            events => events.iter().try_for_each(|event| self.event(*event)),
-        }
-    }
-
-    fn wait(&self, pause: Duration) {
-        self.progress.pause(pause);
-    }
-
-    fn is_interrupted(&self) -> bool {
-        self.request.interrupted.load(Ordering::SeqCst)
-    }
-}
-
-/// The watch of an apply that sends nothing.
-pub(super) struct NoWatch;
-
-impl ApplyWatch for NoWatch {
-    fn event(&self, _: ApplyEvent<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
-        Ok(())
-    }
-
-    fn wait(&self, _: Duration) {}
 }

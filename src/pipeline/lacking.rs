@@ -7,10 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::TOOL;
-use super::apply::{ApplyRun, ApplyWork, broken_off};
+use super::apply::{ApplyRun, ApplyWork};
 use super::conduct::ApplyConduct;
 use super::guards::{ApplyGuards, rules_now};
 use super::hold_back::{AddressSight, hold_back, target_of};
+use super::left_open::broken_off;
 use super::open_lack::{LackToLeave, OpenLack, held};
 use super::plan::workspace_seen;
 use super::pointers::{NamedZones, PointerChange, PointerTakers};

@@ -19,6 +19,8 @@ pub mod guards;
 
 mod review;
 
+mod run_watch;
+
 pub mod explain;
 
 pub mod accept;
@@ -54,6 +56,8 @@ mod undo_listed;
 mod explain_waits;
 
 mod left_behind;
+
+mod left_open;
 
 mod edited;
 
@@ -116,6 +120,8 @@ mod zone_changes;
 mod zone_making;
 
 mod findings;
+
+mod fits;
 
 mod input_error;
 

@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::allowed::still_bound;
-use super::apply::{
-    ApplyRun, ApplyWork, ChosenWave, NoWatch, moved, release_targets, settle_by_markers, settle_found, state_lost,
-    still_waiting, zones_of,
-};
+use super::apply::{ApplyRun, ApplyWork, ChosenWave, release_targets, still_waiting};
 use super::conduct::ApplyConduct;
+use super::fits::{moved, state_lost, zones_of};
 use super::guards::{ApplyGuards, rules_now};
+use super::left_open::{settle_by_markers, settle_found};
+use super::run_watch::NoWatch;
 use super::settings::{OpenError, load_settings, state_address};
 use super::targets::OpenedZones;
 use super::wave_checks::ConfiguredChecks;

@@ -9,7 +9,8 @@ use crate::apply::SubjectOutcome;
 use crate::change::Change;
 use crate::diag::Problem;
 use crate::dns::Rrset;
-use crate::pipeline::apply::{ApplyRun, ApplyWork, broken_off};
+use crate::pipeline::apply::{ApplyRun, ApplyWork};
+use crate::pipeline::left_open::broken_off;
 use crate::progress::{Progress, RunStage};
 use crate::state::ApplyId;
 

@@ -1,0 +1,75 @@
+//! What an apply tells while it sends: the journal what was sent and its outcome, the operator how far it is.
+
+use std::error::Error;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::conduct::ApplyConduct;
+use crate::apply::{ApplyEvent, ApplyWatch};
+use crate::inventory::value::Time;
+use crate::parallel::HELD;
+use crate::progress::Progress;
+use crate::state::{ApplyId, SettledBatch, State};
+
+/// Writes what happens to the state, and shows the operator how far the apply is.
+pub struct RunWatch<'a> {
+    /// The state.
+    pub state: Mutex<&'a mut dyn State>,
+    /// Which apply this is.
+    pub id: ApplyId,
+    /// How it is done: the clock of the run, and what is set once a signal asks the apply to end.
+    pub request: &'a ApplyConduct<'a>,
+    /// Shows the operator how far the run is.
+    pub progress: &'a dyn Progress,
+}
+
+impl RunWatch<'_> {
+    /// The clock.
+    pub fn now(&self) -> Time {
+        self.request.clock()
+    }
+}
+
+impl ApplyWatch for RunWatch<'_> {
+    fn event(&self, event: ApplyEvent<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let now = self.now();
+        let mut state = self.state.lock().expect(HELD);
+        match event {
+            ApplyEvent::Sending(batch) => state.note_sending(self.id, batch, now)?,
+            ApplyEvent::Settled(batch, settled) => state.note_settled(self.id, batch, settled, now)?,
+            ApplyEvent::Hosts(count) => (0..count).for_each(|_| self.progress.step()),
+        }
+        Ok(())
+    }
+
+    fn events(&self, events: &[ApplyEvent<'_>]) -> Result<(), Box<dyn Error + Send + Sync>> {
+        match events {
+            [ApplyEvent::Settled(batch, outcome), ApplyEvent::Sending(next)] => {
+                let now = self.now();
+                let mut state = self.state.lock().expect(HELD);
+                Ok(state.note_settled_and_sending(self.id, &SettledBatch { batch, outcome }, next, now)?)
+            }
+            events => events.iter().try_for_each(|event| self.event(*event)),
+        }
+    }
+
+    fn wait(&self, pause: Duration) {
+        self.progress.pause(pause);
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.request.interrupted.load(Ordering::SeqCst)
+    }
+}
+
+/// The watch of an apply that sends nothing.
+pub struct NoWatch;
+
+impl ApplyWatch for NoWatch {
+    fn event(&self, _: ApplyEvent<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(())
+    }
+
+    fn wait(&self, _: Duration) {}
+}
