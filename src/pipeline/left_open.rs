@@ -1,6 +1,7 @@
 //! What earlier applies left open: those that did not end, and their updates whose outcome is not known.
 
 use super::targets::Targets;
+use super::waves;
 use crate::apply::Survey;
 use crate::change::RrsetText;
 use crate::diag::Problem;
@@ -23,12 +24,13 @@ pub fn settle_by_markers(state: &mut dyn ApplyJournal, survey: &Survey<'_>, now:
     Ok(found)
 }
 
-/// Whether an apply was broken off and is not running: the servers may not know of all that it wrote.
+/// Whether an apply was broken off and is not running: the servers may not know of all that it wrote, or it is not known whether
+/// what is in flux was made.
 ///
 /// A state that cannot be read counts as no; the error is reported when there is something to write.
 pub fn was_killed(address: &StateAddress, state: Option<&dyn State>) -> bool {
-    let killed = || state.map_or(Ok(Vec::new()), |state| broken_off(state));
-    StateLock::holder(address).is_none() && killed().is_ok_and(|killed| !killed.is_empty())
+    let killed = |state| broken_off(state).is_ok_and(|killed| !killed.is_empty());
+    StateLock::holder(address).is_none() && state.is_some_and(|state| killed(state) || waves::has_open_flux(state))
 }
 
 /// Settles the updates without a marker that an apply left open, where the server now holds all that one of them wrote.

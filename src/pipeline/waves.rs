@@ -19,10 +19,10 @@ use crate::inventory::value::Duration;
 use crate::inventory::{Inventory, pod_checks};
 use crate::live::{Live, LiveZone};
 use crate::plan::{GroupSeen, Plan, PodSeen};
-use crate::rollout::flux::takes_value;
+use crate::rollout::flux::{FluxRow, FluxStage, takes_value};
 use crate::rollout::units::units;
 use crate::rollout::{CacheTimes, GroupTerms, RolloutMemory, RolloutView, UnitStep, choose, place_of};
-use crate::state::{FormerTtls, State};
+use crate::state::{ApplyId, FormerTtls, SentFate, State};
 use crate::target::{PoolName, ZoneId};
 
 /// What files of projects and of sets of pods say of rollouts, by the id of either: no two are the same.
@@ -208,6 +208,19 @@ pub fn foresee(
 /// Whether the apply of a plan must look at what waits, even if it has nothing else to do.
 pub fn has_news(state: Option<&dyn State>) -> bool {
     state.is_some_and(|state| state.rollouts().is_ok_and(|memory| !memory.waits.is_empty()))
+}
+
+/// Whether something is in flux of which it is not known whether it was ever made: only an apply finds that out, and until then it
+/// is in flux. While an apply runs, what it is about to send is so, too.
+pub fn has_open_flux(state: &dyn State) -> bool {
+    let (Ok(memory), Ok(unserved)) = (state.rollouts(), state.unserved()) else { return false };
+    let is_sent = |row: &FluxRow| unserved.binary_search(&ApplyId(row.apply)).is_ok();
+    let is_unknown = |apply: &ApplyId| {
+        let sent = state.sent(*apply).unwrap_or_default();
+        sent.iter().any(|sent| matches!(sent.fate, SentFate::Unknown(_)))
+    };
+    let mut open = memory.flux.iter().filter(|row| row.stage == FluxStage::NotServed);
+    open.any(|row| !is_sent(row)) || unserved.iter().any(is_unknown)
 }
 
 /// How long caches hold that a name does not exist, in each zone that is known. Zones of one name in two pools count as

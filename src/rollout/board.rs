@@ -181,6 +181,11 @@ impl<'p> GroupBoard<'p> {
         self.present.len() > self.terms.budget
     }
 
+    /// Whether those that may be unreachable are more than its budget allows, or at several locations where all must be at one.
+    pub fn is_crowded(&self) -> bool {
+        self.is_overdrawn() || (self.terms.one_location && self.locations.len() > 1)
+    }
+
     /// Whether nothing more can go now.
     fn is_full(&self) -> bool {
         self.shut.is_some() || self.present.len() >= self.terms.budget || self.left + self.late_left == 0

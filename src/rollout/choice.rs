@@ -6,6 +6,7 @@ use super::board::{CanaryPhase, GroupBoard, HeldBack, WaveBoard, WaveCandidate, 
 use super::flux::{FluxRow, FluxStage, GroupBatch, WaitRecord};
 use super::listed::NameNeeds;
 use super::members::{GroupTerms, RolloutView, UnitMember};
+use super::released::release;
 use super::replaced::Replacements;
 use super::steps::UnitStep;
 use super::units::{ChangeUnit, hosts_of};
@@ -75,10 +76,13 @@ struct ShutUnit<'p> {
 pub fn choose(view: &RolloutView<'_>, units: &[ChangeUnit], open: impl IntoIterator<Item = usize>) -> RolloutChoice {
     let memory = view.memory_of_what_is_left();
     let view = &RolloutView { memory: &memory, ..*view };
+    let open: Vec<usize> = open.into_iter().collect();
+    let replacements = Replacements::of(view);
+    let memory = release(view, units, (&open, &replacements));
+    let view = &RolloutView { memory: &memory, ..*view };
     let mut board = WaveBoard { groups: groups(view), candidates: Vec::new() };
     let mut choice = RolloutChoice::default();
     let mut shut: Vec<ShutUnit<'_>> = Vec::new();
-    let replacements = Replacements::of(view);
     let mut members_of: HashMap<usize, Vec<UnitMember<'_>>> = HashMap::new();
     for unit in open {
         if let Some((group, why)) = replacements.held(view, &units[unit]) {
@@ -242,7 +246,7 @@ fn hold_back_needing(view: &RolloutView<'_>, units: &[ChangeUnit], choice: &mut 
 }
 
 /// The groups, with who of them is in flux.
-fn groups<'p>(view: &RolloutView<'p>) -> Vec<GroupBoard<'p>> {
+pub(super) fn groups<'p>(view: &RolloutView<'p>) -> Vec<GroupBoard<'p>> {
     let board = |(name, terms): (&'p String, &GroupTerms)| {
         GroupBoard::new(name, *terms, view.shut.get(name).map(String::as_str), view.now)
     };

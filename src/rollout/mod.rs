@@ -13,6 +13,8 @@
 //! | `members` | the subjects of a unit that a budget counts |
 //! | `steps` | changes in two steps: the new addresses come before the old ones go |
 //! | `via` | what is there in between |
+//! | `replaced` | pods that others replace |
+//! | `released` | who is in between and gives its place back |
 //! | `board` | chooses waves, one after another |
 //! | `choice` | which units of a plan go now, and why the others wait |
 //! | `wave` | the units that go, with the leave to write them |
@@ -34,6 +36,8 @@ pub mod via;
 pub mod board;
 
 pub mod replaced;
+
+pub mod released;
 
 pub mod choice;
 

@@ -419,6 +419,34 @@ fn another_wish_begins_an_overlap_anew_in_the_same_place() {
 }
 
 #[test]
+fn who_is_in_between_gives_its_place_back_where_its_second_step_has_no_room() {
+    let mut trial = overlapping(2, 600, vec![moved(1), moved(2)]);
+    trial.apply();
+    // A third is down meanwhile, so that more have places than there are.
+    trial.down = [(Subject::Host(Inv(3)), "search".to_owned())].into();
+    trial.passed = 599;
+    assert_eq!(trial.shown(), "; 1 overlap, 2 overlap");
+    trial.passed = 600;
+    assert_eq!(trial.shown(), "1; 2 budget");
+    trial.apply();
+    for (passed, shown) in [(1199, "; 2 budget"), (1200, "2; ")] {
+        trial.passed = passed;
+        assert_eq!(trial.shown(), shown);
+    }
+}
+
+#[test]
+fn who_is_in_between_at_another_location_gives_its_place_back() {
+    let mut trial = overlapping(3, 600, vec![moved(1), moved(2)]);
+    trial.apply();
+    // One of them is to be elsewhere.
+    trial.memory.flux[1].location = "sas".to_owned();
+    trial.plan.hosts.get_mut(&Inv(2)).unwrap().location = "sas".to_owned();
+    trial.passed = 600;
+    assert_eq!(trial.shown(), "1; 2 location");
+}
+
+#[test]
 fn what_repairs_does_not_overlap() {
     let mut trial = overlapping(1, 900, vec![moved(1)]);
     trial.down = [(Subject::Host(Inv(1)), "search".to_owned())].into();

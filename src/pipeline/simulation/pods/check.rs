@@ -48,7 +48,7 @@ impl World {
         let is_ours = |pod: &usize| {
             let own = &self.pods[*pod];
             let is_counted = own.set == set && own.row.as_ref().is_some_and(|row| row.is_enabled);
-            is_counted && own.excuse == Excuse::None && own.home.is_some() && self.is_unreachable(*pod)
+            is_counted && own.excuse == Excuse::None && !own.homes.is_empty() && self.is_counted(*pod)
         };
         (0..self.pods.len()).filter(is_ours).collect()
     }
@@ -154,7 +154,7 @@ impl World {
         let settle = Duration::from_secs(self.sets[set].ttl.max(NEGATIVE));
         let is_settled = |(pod, place): &(usize, &Place)| {
             let own = &self.pods[*pod];
-            own.home.as_ref() == Some(*place) && own.served.is_some_and(|served| served.plus(settle) <= self.now)
+            own.homes.contains(*place) && own.served.is_some_and(|served| served.plus(settle) <= self.now)
         };
         if !is_too_many && !missed.iter().any(is_settled) {
             return Ok(());
@@ -181,7 +181,7 @@ impl World {
         let found = answer.iter().filter_map(|target| self.placements.get(target));
         let is_missed = |(pod, place): &&(usize, Place)| {
             let own = &self.pods[*pod];
-            let is_alive = own.home.is_some() && own.excuse == Excuse::None && !own.fallen.contains(place);
+            let is_alive = !own.homes.is_empty() && own.excuse == Excuse::None && !own.fallen.contains(place);
             known.contains(pod) && is_alive && is_listed(own.row.as_ref()) && is_listed(self.exported_of(*pod))
         };
         let missed: BTreeMap<usize, &Place> = found.filter(is_missed).map(|(pod, place)| (*pod, place)).collect();
@@ -197,7 +197,7 @@ impl World {
             other.excuse == Excuse::Repaired || other.changed > its.changed
         } else {
             let is_down = its.excuse != Excuse::None || other.excuse == Excuse::Repaired;
-            is_down || its.home.is_none() || its.changed < since
+            is_down || its.homes.is_empty() || its.changed < since
         };
         let is_missed = |resolver: &usize| !self.reaches(*resolver, old) && !self.reaches(*resolver, new);
         match (0..self.resolvers.len()).find(is_missed).filter(|_| !is_excused) {

@@ -40,13 +40,37 @@ impl World {
     pub fn is_at(&self, pod: &TruePod, addresses: &[IpAddr]) -> bool {
         let has = |place: &Place| place.addresses.iter().any(|own| addresses.contains(own));
         let active = pod.row.as_ref().filter(|row| row.state == PodState::Active).and_then(|row| row.place.as_ref());
-        pod.home.as_ref().is_some_and(|home| has(home) || active.is_some_and(has))
+        !pod.homes.is_empty() && (pod.homes.iter().any(has) || active.is_some_and(has))
     }
 
     /// Whether some client may not reach a pod by its constant name.
     pub fn is_unreachable(&self, pod: usize) -> bool {
         let own = &self.pods[pod];
         self.views(&own.constant).any(|view| !self.is_at(own, &view))
+    }
+
+    /// Whether a pod has a place in the budget because of what clients hear: where old and new addresses overlap, even a client
+    /// that hears a wrong one next to a right one counts.
+    pub fn is_counted(&self, pod: usize) -> bool {
+        self.is_missed(pod, |addresses| self.is_at(&self.pods[pod], addresses))
+    }
+
+    /// Whether all clients are led to where a pod is, wherever its owner is to have it.
+    pub fn reach_home(&self, pod: usize) -> bool {
+        let homes = &self.pods[pod].homes;
+        let is_home = |own: &IpAddr| homes.iter().any(|home| home.addresses.contains(own));
+        !self.is_missed(pod, |addresses| addresses.iter().any(is_home))
+    }
+
+    /// Whether some client hears what is not right of a pod: nothing right, or anything wrong where old and new addresses
+    /// overlap.
+    fn is_missed(&self, pod: usize, is_right: impl Fn(&[IpAddr]) -> bool) -> bool {
+        let own = &self.pods[pod];
+        let has_overlap = self.sets[own.set].overlap.is_some();
+        let is_wrong = |view: Vec<IpAddr>| {
+            !is_right(&view) || (has_overlap && view.iter().any(|address| !is_right(std::slice::from_ref(address))))
+        };
+        self.views(&own.constant).any(is_wrong)
     }
 
     /// Whether some client may still hear of a pod.

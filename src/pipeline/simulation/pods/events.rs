@@ -54,7 +54,7 @@ impl Story {
             id: id.clone(),
             constant,
             row: Some(row),
-            home: (state == PodState::Active).then(|| place.clone()),
+            homes: (state == PodState::Active).then(|| place.clone()).into_iter().collect(),
             offered: Vec::new(),
             fallen: Vec::new(),
             excuse: Excuse::New,
@@ -83,7 +83,7 @@ impl Story {
         let Some(pod) = present.get(self.stage.below(present.len().max(1))).copied() else { return };
         let world = self.stage.world();
         let own = &world.pods[pod];
-        let (set, state, is_alive) = (own.set, own.row.as_ref().unwrap().state, own.home.is_some());
+        let (set, state, is_alive) = (own.set, own.row.as_ref().unwrap().state, !own.homes.is_empty());
         drop(world);
         let dice = self.stage.below(12);
         match (state, dice) {
@@ -109,7 +109,7 @@ impl Story {
         let (set, near) = {
             let world = self.stage.world();
             let own = &world.pods[pod];
-            (own.set, own.home.as_ref().map(|home| home.location))
+            (own.set, own.homes.first().map(|home| home.location))
         };
         let place = self.new_place(set, near);
         let state = if self.stage.one_of(3) { PodState::Prepared } else { PodState::Active };
@@ -143,14 +143,13 @@ impl Story {
         let (set, known) = (own.set, own.row.as_ref().and_then(|row| row.place.clone()));
         // Its addresses may be those of another pod by now.
         let is_free = |place: &Place| {
-            let has = |other: &Option<Place>| {
-                other.as_ref().is_some_and(|other| other.addresses.iter().any(|own| place.addresses.contains(own)))
-            };
+            let has = |other: &Place| other.addresses.iter().any(|own| place.addresses.contains(own));
+            let is_rows = |row: &Row| row.place.as_ref().is_some_and(has);
             let others = world.pods.iter().enumerate().filter(|(number, _)| *number != pod);
             let mut others = others.map(|(_, other)| other);
             let rows = world.exported.iter().filter(|(key, _)| **key != world.key(pod));
-            !others.any(|other| has(&other.home) || other.row.as_ref().is_some_and(|row| has(&row.place)))
-                && !rows.into_iter().any(|(_, row)| has(&row.place))
+            !others.any(|other| other.homes.iter().any(has) || other.row.as_ref().is_some_and(is_rows))
+                && !rows.into_iter().any(|(_, row)| is_rows(row))
         };
         let known = known.filter(|place| is_free(place));
         drop(world);
@@ -158,7 +157,7 @@ impl Story {
         let mut world = self.stage.world();
         world.offer(pod, &place);
         let own = &mut world.pods[pod];
-        own.home = (state == PodState::Active).then(|| place.clone());
+        own.homes = (state == PodState::Active).then(|| place.clone()).into_iter().collect();
         let row = own.row.as_mut().unwrap();
         (row.state, row.place) = (state, Some(place.clone()));
         drop(world);
@@ -171,8 +170,8 @@ impl Story {
         let own = &mut world.pods[pod];
         let row = own.row.as_mut().unwrap();
         row.state = PodState::Active;
-        if own.home.is_none() {
-            own.home = row.place.clone();
+        if own.homes.is_empty() {
+            own.homes.extend(row.place.clone());
         }
         drop(world);
         self.history.push(format!("p{pod} is active"));

@@ -3,13 +3,15 @@
 //! point, and plans that are old when they are applied.
 //!
 //! A pod that is to move stays where it is until its constant name points to the new place, and is dead at the old one from
-//! that moment on. A pod that another replaces lives until its constant name is removed. Both are the worst case. After each
-//! event, and between the updates of each run, it is counted whom a client may not reach because of zonewright.
+//! that moment on. Where old and new addresses overlap, it is alive at both while its constant name has both, and dead at the old
+//! one as soon as that is gone. A pod that another replaces lives until its constant name is removed. All that is the worst case.
+//! After each event, and between the updates of each run, it is counted whom a client may not reach because of zonewright.
 //!
 //! | part | what it does |
 //! |---|---|
 //! | `sets` | the sets of a story, and the files of their owners |
 //! | `world` | the truth: pods, zones, name servers and resolvers |
+//! | `follow` | what follows from what was written: pods move |
 //! | `clients` | what clients get: names, SRV, and what they lead to |
 //! | `check` | what must hold at every instant |
 //! | `want` | what DNS must hold in the end, worked out by itself |
@@ -29,6 +31,8 @@ mod clients;
 mod events;
 
 mod export;
+
+mod follow;
 
 mod runs;
 
@@ -88,6 +92,7 @@ fn what_keeps_pods_reachable_is_missed_where_it_is_switched_off() {
         Weakness::NoListedLately,
         Weakness::NoDown,
         Weakness::NamesAfterSrv,
+        Weakness::NoOverlap,
     ];
     for weakness in all {
         let found = violations(0..100, weakness, 1).into_iter().next();

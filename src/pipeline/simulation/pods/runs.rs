@@ -35,6 +35,7 @@ use crate::pipeline::wave_checks::WaveChecks;
 use crate::pipeline::waves::{self, NO_BUDGETS, settings_of};
 use crate::plan::{Plan, SealedPlan, fixture};
 use crate::rollout::recent::recent_names;
+use crate::rollout::via::add_via;
 use crate::state::{
     AcceptanceRecord, Acceptor, ApplyId, OwnershipRegister, RolloutRegister, State, StatementRegister, WaitList,
 };
@@ -104,6 +105,8 @@ impl Story {
         };
         plan.groups = waves::groups_seen(inventory, &plan);
         plan.pods = waves::pods_seen(inventory, &plan, &self.state.pods_down().unwrap());
+        let groups = settings_of(&inventory.projects, &inventory.pods.sets);
+        add_via(&mut plan, &|group| groups.get(group).is_some_and(|terms| terms.overlap.is_some()));
         let state: &dyn State = &self.state;
         waves::foresee(&mut plan, (&inventory.projects, &inventory.pods.sets), (Some(&live), Some(state))).unwrap();
         self.weaken(&mut plan, &world);
@@ -117,7 +120,7 @@ impl Story {
             Weakness::NoReplacedWait => plan.pods.iter_mut().for_each(|pod| pod.replaces = None),
             Weakness::NoDown => plan.pods.iter_mut().for_each(|pod| pod.down = false),
             Weakness::NamesAfterSrv => plan.changes.iter_mut().for_each(|change| list_all(change, world)),
-            Weakness::None | Weakness::NoRollout | Weakness::NoListedLately => {}
+            Weakness::None | Weakness::NoRollout | Weakness::NoListedLately | Weakness::NoOverlap => {}
         }
     }
 
@@ -130,7 +133,9 @@ impl Story {
         let now = if is_back { now.minus(Duration::from_secs(3600)) } else { now };
         let (held, id) = given.unwrap_or_else(|| (self.plan(now), None));
         let plan = held.sealed.plan();
-        if plan.changes.is_empty() && !waves::has_news(Some(&self.state as &dyn State)) && id.is_none() {
+        let state = &self.state as &dyn State;
+        let has_news = waves::has_news(Some(state)) || waves::has_open_flux(state);
+        if plan.changes.is_empty() && !has_news && id.is_none() {
             self.accept(&held, &Acceptor::IdleApply(""), now);
             return true;
         }

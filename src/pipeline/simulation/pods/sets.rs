@@ -52,6 +52,8 @@ pub struct TrueSet {
     pub ttl: u64,
     /// Whether its pods have IPv4 addresses, too.
     pub has_ipv4: bool,
+    /// For how many seconds its pods have old and new addresses together; none where new ones take the place of old ones.
+    pub overlap: Option<u64>,
     /// Its endpoints.
     pub endpoints: Vec<TrueEndpoint>,
 }
@@ -79,6 +81,7 @@ impl TrueSet {
             copies: dice.below(2) == 0,
             ttl: [30, 60, 300, 600][dice.below(4)],
             has_ipv4: dice.below(4) == 0,
+            overlap: (dice.below(3) == 0).then(|| [120, 600][dice.below(2)]),
             endpoints: (0..1 + dice.below(2)).map(|number| endpoint(number, dice)).collect(),
         }
     }
@@ -108,6 +111,7 @@ impl TrueSet {
         let TrueSet { id, domain, budget, ttl, .. } = self;
         let migration = if self.copies { "copy-and-remove" } else { "move" };
         let canary = if self.has_canary { "canary: 1, " } else { "" };
+        let overlap = self.overlap.map(|seconds| format!("overlap: {seconds}s, ")).unwrap_or_default();
         let endpoint = |own: &TrueEndpoint| {
             let local = if own.is_local { "-{location}" } else { "" };
             let states: Vec<&str> = own.states.iter().map(|state| state.as_str()).collect();
@@ -117,7 +121,7 @@ impl TrueSet {
         let endpoints: String = self.endpoints.iter().map(endpoint).collect();
         format!(
             "id: {id}\nproject: search\ndomain: {domain}\nttl: {ttl}\nunavailability_budget: {budget}\n\
-             migration: {migration}\nrollout: {{{canary}one_location_at_a_time: {}}}\nendpoints:\n{endpoints}",
+             migration: {migration}\nrollout: {{{canary}{overlap}one_location_at_a_time: {}}}\nendpoints:\n{endpoints}",
             self.one_location
         )
     }

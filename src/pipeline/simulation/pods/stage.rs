@@ -27,6 +27,8 @@ pub enum Weakness {
     NoDown,
     /// SRV list new names of pods whether these are there or not.
     NamesAfterSrv,
+    /// It is forgotten that old and new addresses are there together.
+    NoOverlap,
 }
 
 /// What dice decide.
@@ -113,4 +115,8 @@ impl RunPoints for PodStage {
     fn note_begun(&self, _: ApplyId, _: &str) {}
 
     fn note_journaled(&self, _: Journaled) {}
+
+    fn remembers_overlaps(&self) -> bool {
+        self.weakness != Weakness::NoOverlap
+    }
 }

@@ -149,7 +149,23 @@ impl Story {
         world.step();
         let violation = world.violation.clone();
         drop(world);
-        violation.map_or_else(|| self.check_locations(), Err)
+        violation.map_or_else(|| self.check_locations().and_then(|()| self.check_overlaps()), Err)
+    }
+
+    /// Where old and new addresses overlap, no client has wrong ones alone, but for repairs, which go in one step.
+    fn check_overlaps(&self) -> Result<(), String> {
+        let memory = self.state.rollouts().unwrap();
+        let world = self.stage.world();
+        for set in (0..world.sets.len()).filter(|set| world.sets[*set].overlap.is_some()) {
+            let is_repaired =
+                |pod: usize| memory.rows_of(&world.subject(pod)).any(|row| row.is_repair && row.is_in_flux(world.now));
+            let is_missed = |pod: &usize| world.is_unreachable(*pod) && !is_repaired(*pod);
+            if let Some(pod) = world.unreachable(set).into_iter().find(is_missed) {
+                let id = &world.pods[pod].id;
+                return Err(format!("no address of {id} works for some client, although its old and new ones overlap"));
+            }
+        }
+        Ok(())
     }
 
     /// Pods of two locations are not unreachable at once, but for repairs, which do not wait for a location.
@@ -161,7 +177,7 @@ impl Story {
                 memory.rows_of(&world.subject(*pod)).any(|row| row.is_repair && row.is_in_flux(world.now))
             };
             let unreachable = world.unreachable(set);
-            let counted = unreachable.iter().filter(|pod| !is_repaired(pod));
+            let counted = unreachable.iter().filter(|pod| !is_repaired(pod) && !world.pods[**pod].went_at.is_empty());
             let places: BTreeSet<(&str, &str)> =
                 counted.map(|pod| (&*world.pods[*pod].went_at, &*world.pods[*pod].id)).collect();
             let locations: BTreeSet<&str> = places.iter().map(|(location, _)| *location).collect();
@@ -304,7 +320,8 @@ impl Story {
                 let is_there = |id: &String| rows.iter().any(|(pod, _)| world.pods[*pod].id == *id);
                 let is_successor = |row: &Row| world.sets[set].copies && row.replaces.as_ref().is_some_and(is_there);
                 let is_down = |row: &Row| matches!(row.state, PodState::Dead | PodState::Waiting);
-                let is_silent = |pod: usize, row: &Row| row.state == PodState::Active && world.pods[pod].home.is_none();
+                let is_silent =
+                    |pod: usize, row: &Row| row.state == PodState::Active && world.pods[pod].homes.is_empty();
                 let pick = |picks: &dyn Fn(usize, &Row) -> bool| -> Vec<usize> {
                     rows.iter().filter(|(pod, row)| picks(*pod, row)).map(|(pod, _)| *pod).collect()
                 };

@@ -75,21 +75,22 @@ pub struct TruePod {
     pub constant: Name,
     /// What its owner says; none once it is gone.
     pub row: Option<Row>,
-    /// Where it is alive.
-    pub home: Option<Place>,
+    /// Where it is alive: at one place, or at several while its constant name has the addresses of several; empty where it is
+    /// not.
+    pub homes: Vec<Place>,
     /// Where it is alive as soon as its constant name points there.
     pub offered: Vec<Place>,
     /// Where it died by itself.
     pub fallen: Vec<Place>,
     /// Why clients may not reach it.
     pub excuse: Excuse,
-    /// The location with which its constant name was changed last.
+    /// The location with which its constant name was changed last; empty where that does not count.
     pub went_at: String,
     /// What its constant name had when it was last looked at.
     pub written: Vec<IpAddr>,
     /// The step in which that changed last.
     pub changed: u64,
-    /// Since when all name servers have what its constant name has.
+    /// Since when all name servers have what its constant name has, and the names of the places where it is.
     pub served: Option<Time>,
     /// Whether it lived until its constant name was removed.
     pub is_removed: bool,
@@ -159,7 +160,7 @@ pub struct World {
     /// Addresses that pods had.
     had: Vec<IpAddr>,
     /// The serials at the last look.
-    serials: Vec<Serial>,
+    pub serials: Vec<Serial>,
 }
 
 /// What is in the zones at first, and what of it is not ours.
@@ -274,103 +275,17 @@ impl World {
     fn is_reserved(&self, address: IpAddr) -> bool {
         let has = |place: &Option<Place>| place.as_ref().is_some_and(|place| place.addresses.contains(&address));
         let is_rows = |row: &Row| row.state != PodState::Dead && has(&row.place);
+        let is_home = |pod: &TruePod| pod.homes.iter().any(|home| home.addresses.contains(&address));
         self.exported.values().any(is_rows)
-            || self.pods.iter().any(|pod| has(&pod.home) || pod.row.as_ref().is_some_and(is_rows))
+            || self.pods.iter().any(|pod| is_home(pod) || pod.row.as_ref().is_some_and(is_rows))
     }
 
-    /// A pod dies at the place where it is.
+    /// A pod dies at the places where it is.
     pub fn die(&mut self, pod: usize) {
         let own = &mut self.pods[pod];
         own.excuse = Excuse::Repaired;
-        if let Some(home) = own.home.take() {
-            own.offered.retain(|place| *place != home);
-            own.fallen.push(home);
-        }
-    }
-
-    /// Looks at the zones: what was written is seen, pods move to where it leads them, and all must be as it should.
-    pub fn step(&mut self) {
-        let serials: Vec<Serial> =
-            self.zones.iter().map(|zone| self.primary.with_zone(zone, MemoryZone::serial).unwrap()).collect();
-        if serials == self.serials && self.run.is_some() {
-            return;
-        }
-        self.serials = serials;
-        self.steps += 1;
-        let forward = self.forward();
-        let followed = (0..self.pods.len()).map(|pod| self.follow(pod, &forward)).collect::<Vec<_>>();
-        let found = followed.into_iter().collect::<Result<(), String>>().and_then(|()| self.check(&forward));
-        if self.violation.is_none() {
-            self.violation = found.err();
-        }
-        self.settle();
-    }
-
-    /// A pod goes to where its constant name points.
-    ///
-    /// Errors: it points where the export never had the pod active, or is gone although the pod is not.
-    fn follow(&mut self, pod: usize, forward: &MemoryZone) -> Result<(), String> {
-        let now = addresses(forward, &self.pods[pod].constant);
-        let key = self.key(pod);
-        let steps = self.steps;
-        let own = &mut self.pods[pod];
-        if now == own.written {
-            return Ok(());
-        }
-        let row = self.run.as_ref().and_then(|run| run.rows.get(&key));
-        let said = row.filter(|row| row.state == PodState::Active).and_then(|row| row.place.as_ref()).map(Place::asked);
-        let is_as_said = if now.is_empty() { row.is_none() } else { said.as_ref() == Some(&now) };
-        let told = format!("{} points to {now:?}, and by the export it is at {said:?}", own.constant);
-        let is_free = row.is_some_and(|row| !row.is_enabled) || self.was_down.contains(&key);
-        if is_free && own.excuse == Excuse::None {
-            own.excuse = Excuse::Repaired;
-        }
-        let location = row.and_then(|row| row.place.as_ref()).map_or("", |place| place.location);
-        own.went_at = location.to_owned();
-        (own.written, own.changed, own.served) = (now, steps, None);
-        self.forgive(pod);
-        let own = &mut self.pods[pod];
-        if own.home.is_none() {
-            return if is_as_said { Ok(()) } else { Err(told) };
-        }
-        match own.offered.iter().find(|place| place.asked() == own.written) {
-            Some(place) => own.home = Some(place.clone()),
-            None if own.written.is_empty() && own.row.is_none() => (own.home, own.is_removed) = (None, true),
-            None => {}
-        }
-        if is_as_said { Ok(()) } else { Err(told) }
-    }
-
-    /// A change by a plan that knows nothing of the pod which replaces another one comes before that.
-    fn forgive(&mut self, pod: usize) {
-        let Some(run) = &self.run else { return };
-        for pair in 0..self.pairs.len() {
-            let Pair { old, new, .. } = self.pairs[pair];
-            if old == pod && !run.rows.contains_key(&self.key(new)) {
-                self.pairs[pair].since = self.steps + 1;
-            }
-        }
-    }
-
-    /// What clients can reach again needs no excuse, and what they no longer ask for is over.
-    fn settle(&mut self) {
-        for pod in 0..self.pods.len() {
-            let own = &self.pods[pod];
-            let has = |zones: &Vec<MemoryZone>| addresses(&zones[0], &own.constant) == own.written;
-            if own.served.is_none() && self.name_servers.iter().all(has) {
-                self.pods[pod].served = Some(self.now);
-            }
-            let own = &self.pods[pod];
-            if own.excuse != Excuse::None && own.home.is_some() && !self.is_unreachable(pod) {
-                self.pods[pod].excuse = Excuse::None;
-            }
-        }
-        for pair in 0..self.pairs.len() {
-            let Pair { old, new, .. } = self.pairs[pair];
-            let is_gone = self.pods[old].written.is_empty() && self.pods[old].home.is_none();
-            let is_over = is_gone && !self.is_heard(old) && self.pods[new].excuse == Excuse::None;
-            self.pairs[pair].is_over |= is_over;
-        }
+        own.offered.retain(|place| !own.homes.contains(place));
+        own.fallen.append(&mut own.homes);
     }
 
     /// Whether all that is not ours is as it was.

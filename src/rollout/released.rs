@@ -1,0 +1,54 @@
+//! Who is in between and gives its place in the budget back, because it would hold back what it waits for. Pure.
+//!
+//! Once caches have the new addresses, and the overlap is over, clients reach a subject at its old and at its new ones: it needs
+//! its place for its second step alone. It keeps it, so that this step has room. But where the step cannot go all the same, others
+//! may need the place first: the pod that is to replace it, or one of several that have more places together than there are. Then
+//! its second step waits for room as any other change.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashSet};
+
+use super::choice::groups;
+use super::flux::{FluxRow, RolloutMemory};
+use super::members::{GroupTerms, RolloutView};
+use super::replaced::Replacements;
+use super::units::ChangeUnit;
+use crate::claim::Subject;
+use crate::inventory::value::Duration;
+
+/// The memory, without the places that are given back; `open` are the units that are still to be made.
+pub fn release<'m>(
+    view: &RolloutView<'m>,
+    units: &[ChangeUnit],
+    (open, replacements): (&[usize], &Replacements<'m>),
+) -> Cow<'m, RolloutMemory> {
+    let may_go = |row: &FluxRow| {
+        let overlap = view.groups.get(&row.group).map_or(Duration::from_secs(0), GroupTerms::least_overlap);
+        row.is_between() && !row.is_silent() && row.passes(overlap).is_some_and(|passes| passes <= view.now)
+    };
+    if !view.memory.flux.iter().any(may_go) {
+        return Cow::Borrowed(view.memory);
+    }
+    let subjects = |unit: &ChangeUnit| {
+        let changes = unit.changes.iter().map(|place| &view.plan.changes[*place]);
+        changes.flat_map(|change| change.subjects()).collect::<Vec<&Subject>>()
+    };
+    let open = || open.iter().map(|unit| &units[*unit]);
+    let held: HashSet<&Subject> =
+        open().filter(|unit| replacements.held(view, unit).is_some()).flat_map(subjects).collect();
+    let mut memory = view.memory.clone();
+    let own = memory.flux.iter_mut().filter(|row| may_go(row) && held.contains(&row.subject));
+    own.for_each(|row| row.wanted = None);
+    let crowded: BTreeSet<String> = {
+        let view = RolloutView { memory: &memory, ..*view };
+        groups(&view).into_iter().filter(|group| group.is_crowded()).map(|group| group.name.to_owned()).collect()
+    };
+    if !crowded.is_empty() {
+        // What goes back to what it had needs no room.
+        let members = open().flat_map(|unit| view.members(unit));
+        let repairs: HashSet<&Subject> = members.filter(|member| member.repairs).map(|member| member.subject).collect();
+        let is_one = |row: &FluxRow| crowded.contains(&row.group) && !repairs.contains(&row.subject);
+        memory.flux.iter_mut().filter(|row| may_go(row) && is_one(row)).for_each(|row| row.wanted = None);
+    }
+    Cow::Owned(memory)
+}
