@@ -9,7 +9,6 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::context::RuleContext;
-use super::own;
 use crate::claim::Subject;
 use crate::dns::reverse::ReverseName;
 use crate::dns::{NameRef, Rtype};
@@ -51,7 +50,8 @@ pub struct PodNames<'a, 'c> {
     listed: OnceCell<ListedServers<'c>>,
 }
 
-/// The servers that own SRV list, by hash: there are as many as pods.
+/// The servers that live SRV list, by hash: there are as many as pods. One that a run made which died may not be known to be own
+/// yet.
 struct ListedServers<'c> {
     /// The SRV.
     rrsets: Vec<LiveRrset<'c>>,
@@ -62,8 +62,7 @@ struct ListedServers<'c> {
 impl<'c> ListedServers<'c> {
     /// Finds them.
     fn of(context: &RuleContext<'c>) -> ListedServers<'c> {
-        let rrsets = context.live.rrsets_of(Rtype::SRV).filter(|found| own::is_own(context, *found));
-        let rrsets: Vec<LiveRrset<'c>> = rrsets.collect();
+        let rrsets: Vec<LiveRrset<'c>> = context.live.rrsets_of(Rtype::SRV).collect();
         let of_rrset = |(place, found): (u32, &LiveRrset<'c>)| {
             let servers = found.rrset.rdata().filter_map(|rdata| rdata.server());
             servers.map(move |server| (xxh3_64(server.as_wire()), place))
@@ -196,7 +195,7 @@ impl<'a, 'c> PodNames<'a, 'c> {
         })
     }
 
-    /// Whether a live SRV that is own lists a name, or did until lately.
+    /// Whether a live SRV lists a name, or one that is own did until lately.
     fn is_listed(&self, name: NameRef<'_>) -> bool {
         let listed = || self.listed.get_or_init(|| ListedServers::of(self.context));
         self.context.recent.listed.contains(name.as_wire()) || listed().contain(name)
