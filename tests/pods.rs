@@ -724,6 +724,30 @@ fn an_srv_lists_no_name_that_an_apply_could_not_create() {
 }
 
 #[test]
+fn an_srv_lists_no_name_that_went_since_the_plan() {
+    let shop = Shop::with("");
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let file = "pod-sets/shop-web.yaml";
+    shop.write(file, &format!("{}endpoints: [{{name: http, protocol: tcp, port: 8080}}]\n", shop.read(file)));
+    let plan = shop.path().join("plan.json");
+    let plan = plan.to_str().expect("a path");
+    assert_eq!(shop.run("02:10:00", &["plan", "--out", plan]).changes().len(), 1);
+    let (zone, gone) = ("zones/shop.example.net.zone", shop.placed("a", "1"));
+    let left = shop
+        .read(zone)
+        .lines()
+        .filter(|line| !line.starts_with(&gone))
+        .fold(String::new(), |all, line| all + line + "\n");
+    shop.write(zone, &left);
+    let ran = shop.run("02:11:00", &["apply", plan, "--yes"]);
+    let message = ran.document["hosts"][0]["message"].as_str().expect("why");
+    let expected = format!("its SRV is to list `{gone}.web.shop.example.net.`, which is no longer there");
+    assert_eq!((ran.exit, message), (3, &*expected));
+    assert!(shop.records().iter().all(|record| !record.contains(" SRV ")), "{:?}", shop.records());
+}
+
+#[test]
 fn a_replaced_pod_stays_as_long_as_an_srv_lists_it_that_cannot_change() {
     let shop = Shop::with("migration: copy-and-remove\nendpoints: [{name: http, protocol: tcp, port: 8080}]");
     shop.pods(&[pod("old", "sas1", &["1"])]);

@@ -5,16 +5,17 @@
 //! a pool of several. Comes in: a plan, and the writers of the copies. Goes out: for each unit whether it is done there
 //! already, stale, out of reach, or to be written. Nothing is sent but questions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::compare::{DeletedCnames, is_after, is_left, shown, shown_before};
 use super::model::OutcomeCode;
 use super::quorum::{LaneVotes, VoteTerms};
 use crate::change::{Change, NoticeCode};
 use crate::diag::Problem;
-use crate::dns::{RrKey, Rrset, Rtype, Serial, Ttl, ZoneName};
+use crate::dns::{Name, NameRef, OwnerName, RrKey, Rrset, Rtype, Serial, Ttl, ZoneName};
 use crate::parallel::side_by_side;
 use crate::plan::{Plan, ZoneSeen};
+use crate::rollout::listed::listed_anew;
 use crate::rollout::{ChangeUnit, UnitStep};
 use crate::target::{Answer, CopyId, Marker, Question, TargetId, WriteTarget, ZoneId, marker_key};
 
@@ -86,6 +87,10 @@ pub enum MadeBefore {
     Yes,
 }
 
+/// What was read of a copy: about itself, at the place of each change, and which names are not there that SRV are to list, each
+/// with the place of the SRV.
+type LookedAt<'a> = (SurveyedCopy<'a>, Vec<Answer>, Vec<(usize, Name)>);
+
 /// What is known about a copy that can be written.
 pub struct SurveyedCopy<'a> {
     /// The copy.
@@ -139,6 +144,8 @@ pub struct LaneSurvey<'a> {
     stays: Vec<bool>,
     /// Either of them.
     pub made: Vec<bool>,
+    /// The names that SRV of pods are to list, that the plan does not create, and that are not there; by the place of the change.
+    absent: BTreeMap<usize, Name>,
     /// The copies that can be written, sorted by zone.
     pub copies: Vec<SurveyedCopy<'a>>,
     /// Why the others cannot, sorted by zone.
@@ -171,10 +178,11 @@ impl<'a> LaneSurvey<'a> {
             (places, found)
         });
         let mut answers: Vec<Option<Result<Answer, Problem>>> = changes.iter().map(|_| None).collect();
-        let (mut copies, mut problems) = (Vec::new(), Vec::new());
+        let (mut copies, mut problems, mut absent) = (Vec::new(), Vec::new(), BTreeMap::new());
         for (places, found) in looked {
             match found {
-                Ok((surveyed, found)) => {
+                Ok((surveyed, found, lacking)) => {
+                    absent.extend(lacking);
                     places.into_iter().zip(found).for_each(|(place, answer)| answers[place] = Some(Ok(answer)));
                     copies.push(surveyed);
                 }
@@ -194,7 +202,7 @@ impl<'a> LaneSurvey<'a> {
         #[rustfmt::skip]
         let mut lane = LaneSurvey {
             target, votes, targets, changes, places, left_out, is_blocked, deleted_cnames, answers,
-            standings, made_earlier, stays, made, copies, problems,
+            standings, made_earlier, stays, made, absent, copies, problems,
         };
         lane.find_standings();
         lane
@@ -318,8 +326,14 @@ impl<'a> LaneSurvey<'a> {
         let is_unchanged = |change: &Change, made: bool, answer: &Answer| {
             if made { is_after(change, answer) } else { self.deleted_cnames.is_before(change, answer) }
         };
+        let absent = || places.iter().filter(|place| !self.made[**place]).find_map(|place| self.absent.get(place));
         match read.into_iter().find(|(change, made, answer)| !is_unchanged(change, *made, answer)) {
-            None => UnitStanding::Open,
+            None => match absent() {
+                Some(name) => UnitStanding::Left(UnitVerdict::stale(format!(
+                    "its SRV is to list `{name}`, which is no longer there"
+                ))),
+                None => UnitStanding::Open,
+            },
             Some((change, true, answer)) => UnitStanding::Left(UnitVerdict::stale(undone_since(change, answer))),
             Some((change, false, answer)) => UnitStanding::Left(UnitVerdict::stale(differs(change, answer))),
         }
@@ -384,18 +398,37 @@ fn is_noticed(plan: &Plan, code: NoticeCode, target: &TargetId, change: &Change)
     notices.any(|notice| change.subjects().any(|own| notice.subject.as_ref() == Some(own)))
 }
 
+/// The names that SRV of pods begin to list, of those that are in a zone and that no change creates; each with the place of the
+/// SRV. A run that went since the plan was made may have taken one.
+fn listed_uncreated(plan: &Plan, zone: &ZoneName, places: &[usize]) -> Vec<(usize, OwnerName)> {
+    let changes = &plan.changes;
+    let of_change = |place: &usize| {
+        let place = *place;
+        listed_anew(&changes[place]).into_iter().map(move |name| (place, name))
+    };
+    let anew: Vec<(usize, NameRef<'_>)> = places.iter().flat_map(of_change).collect();
+    if anew.is_empty() {
+        return Vec::new();
+    }
+    let is_given =
+        |change: &&Change| matches!(change.key.rtype, Rtype::A | Rtype::AAAA) && change.kind.after().is_some();
+    let given: HashSet<NameRef<'_>> = changes.iter().filter(is_given).map(|own| own.key.owner.as_name()).collect();
+    let left = anew.into_iter().filter(|(_, name)| !given.contains(name));
+    left.filter_map(|(place, name)| Some((place, zone.owner(name)?))).collect()
+}
+
 /// Reads what a plan touches in one zone, and what must be known about the zone; the answers have the order of
-/// `places`.
-fn look<'a>(
-    plan: &Plan,
-    access: &CopyAccess<'a>,
-    places: &[usize],
-) -> Result<(SurveyedCopy<'a>, Vec<Answer>), Problem> {
+/// `places`. Gives the names that SRV are to list and that are not there, too.
+fn look<'a>(plan: &Plan, access: &CopyAccess<'a>, places: &[usize]) -> Result<LookedAt<'a>, Problem> {
     let (zone, writer) = (&access.copy.zone, access.writer.clone()?);
     let marker = if access.is_fenced { Some(marker_key(zone).ok_or_else(|| no_room(writer, zone))?) } else { None };
     let mut questions = vec![Question::soa(zone)];
     questions.extend(marker.iter().map(Question::of));
     questions.extend(places.iter().map(|place| Question::of(&plan.changes[*place].key)));
+    let anew = listed_uncreated(plan, zone, places);
+    let types = [Rtype::AAAA, Rtype::A];
+    let addresses = |owner: &OwnerName| types.map(|rtype| Question::of(&RrKey { owner: owner.clone(), rtype }));
+    questions.extend(anew.iter().flat_map(|(_, owner)| addresses(owner)));
     // How much there is in a zone of which names were asked the plan does not know.
     let in_part = plan.was_asked(zone);
     let is_it = |seen: &ZoneSeen| {
@@ -411,9 +444,17 @@ fn look<'a>(
         None => None,
         Some(key) => Some((key, standing_marker(writer, zone, answers.next())?)),
     };
+    let found = answers.by_ref().take(places.len()).collect();
+    let mut absent = Vec::new();
+    for (place, owner) in anew {
+        let of_name: Vec<Answer> = answers.by_ref().take(types.len()).collect();
+        if of_name.iter().all(|answer| matches!(answer, Answer::Nothing)) {
+            absent.push((place, owner.as_name().to_name()));
+        }
+    }
     let places = places.to_vec();
     let copy = access.copy.clone();
-    Ok((SurveyedCopy { copy, writer, fence, serial, negative_ttl, rrsets, places }, answers.collect()))
+    Ok((SurveyedCopy { copy, writer, fence, serial, negative_ttl, rrsets, places }, found, absent))
 }
 
 /// What is at a marker's place.

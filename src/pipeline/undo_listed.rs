@@ -12,9 +12,10 @@ use crate::dns::{Name, NameRef, RrKey, Rtype, ZoneName};
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::value::Time;
 use crate::parallel::side_by_side;
+use crate::rollout::listed::listed_anew;
 use crate::state::{ApplyId, SightedRrset, State};
 use crate::target::{Answer, Question};
-use crate::undo::{ListedNow, ListingFault, LiveSrv, UnitLeft, listed_anew, notice_of_left, takes_name};
+use crate::undo::{ListedNow, ListingFault, LiveSrv, UnitLeft, notice_of_left, takes_name};
 
 /// Who is asked, and when.
 pub struct ListedQuestion<'a> {

@@ -112,6 +112,13 @@ fn placed<'c>(changes: &'c [Change], units: &'c [ChangeUnit]) -> impl Iterator<I
     units.iter().enumerate().flat_map(of_unit)
 }
 
+/// The names that an SRV lists after a change and does not before.
+pub fn listed_anew(change: &Change) -> Vec<NameRef<'_>> {
+    let before = servers(change.kind.before());
+    let after = servers(change.kind.after().filter(|_| change.lists_pods()));
+    after.into_iter().filter(|name| !before.contains(name)).collect()
+}
+
 /// The names that an SRV lists.
 pub fn servers(srv: Option<&Rrset>) -> Vec<NameRef<'_>> {
     let rdata = srv.into_iter().flat_map(Rrset::rdata);

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use crate::change::{Change, ChangeKind, Notice, NoticeCode};
 use crate::claim::Subject;
 use crate::dns::{Name, NameRef, RrKey, Rrset, Rtype, ZoneName};
-use crate::rollout::listed::servers;
+use crate::rollout::listed::{listed_anew, servers};
 use crate::rollout::units;
 use crate::state::ApplyId;
 
@@ -64,13 +64,6 @@ pub struct UnitLeft {
 pub fn takes_name(change: &Change) -> bool {
     let is_address = matches!(change.key.rtype, Rtype::A | Rtype::AAAA);
     is_address && matches!(change.kind, ChangeKind::Delete { .. }) && change.subject.host().is_none()
-}
-
-/// The names that an SRV lists after a change and does not before.
-pub fn listed_anew(change: &Change) -> Vec<NameRef<'_>> {
-    let before = servers(change.kind.before());
-    let after = servers(change.kind.after().filter(|_| change.lists_pods()));
-    after.into_iter().filter(|name| !before.contains(name)).collect()
 }
 
 /// Leaves the units that would take a name which an SRV lists, or whose SRV would list a name that is not there; then those

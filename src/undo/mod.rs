@@ -22,6 +22,6 @@ mod net;
 mod tests;
 
 pub use judge::{EditedRrset, UndoJudgement, judge, narrow, notice, stray};
-pub use listed::{ListedNow, ListingFault, LiveSrv, UnitLeft, listed_anew, notice_of_left, takes_name, without_listed};
+pub use listed::{ListedNow, ListingFault, LiveSrv, UnitLeft, notice_of_left, takes_name, without_listed};
 pub use made_up::made_up;
 pub use net::{OddChange, ZonePool, gathered, net, per_target};
