@@ -200,7 +200,7 @@ fn present_markers(
 }
 
 /// The present marker of a zone; `None` where there is none, or where its name would be too long.
-fn read_marker(access: &CopyAccess<'_>) -> Result<Option<Marker>, Problem> {
+pub(super) fn read_marker(access: &CopyAccess<'_>) -> Result<Option<Marker>, Problem> {
     let writer = access.writer.clone()?;
     let Some(key) = marker_key(&access.copy.zone) else { return Ok(None) };
     let answer = writer.observe(&access.copy.zone, &[Question::of(&key)], None)?.into_iter().next();

@@ -154,6 +154,14 @@ impl Sqlite {
         state
     }
 
+    /// A copy in memory of all that it holds.
+    #[cfg(test)]
+    pub fn copy(&self) -> Sqlite {
+        let mut copy = Sqlite::in_memory();
+        Backup::new(&self.db, &mut copy.db).unwrap().run_to_completion(i32::MAX, PATIENCE, None).unwrap();
+        copy
+    }
+
     /// Forgets all that it holds.
     #[cfg(test)]
     pub fn clear(&mut self) {

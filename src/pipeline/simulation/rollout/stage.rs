@@ -26,6 +26,8 @@ pub enum Weakness {
     NoProbe,
     /// It is forgotten that old and new addresses are there together.
     NoOverlap,
+    /// The zone has no marker.
+    NoMarker,
 }
 
 /// The dice.
