@@ -5,7 +5,7 @@
   const PAGE = 100, PRINTED = 1000, BLOCKED = 5;
   const KINDS = ["create", "modify", "delete"], SIGNS = ["+", "~", "\u2212"];
   const { texts, places, causes, changes, blocked, hosts, source } = JSON.parse(document.getElementById("data").textContent);
-  const { zone, owner, rtype, registers, host, of = [], also, project, cause, before, after, reasons, targets = [] } = changes;
+  const { zone, owner, rtype, registers, host, of = [], also, project, cause, before, after, reasons, targets = [], via = [] } = changes;
   const count = zone.length;
   const by = (id) => document.getElementById(id);
   const search = by("search"), list = by("list"), told = by("told"), alike = by("also"), pages = by("pages");
@@ -250,7 +250,7 @@
     const of = texts[classOf(row)];
     const summary = element("summary", "",
       element("span", "kind", sign, ` ${KINDS[kind]}`), element("span", "name", nameOf(row), ...(targets[row] ? [` (at ${texts[targets[row]]})`] : [])),
-      element("span", "data", ...dataOf(old.data, now.data)),
+      element("span", "data", ...dataOf(old.data, now.data), ...(via[row] ? [element("span", "via", ...sentence(texts[via[row]]))] : [])),
       element("span", "ttl", ttl, ...(of ? [" ", element("span", `class ${of}`, of)] : [])));
     const made = element("details", `change ${KINDS[kind]}`, summary);
     const open = () => { if (made.lastChild === summary) made.append(why(row)); };

@@ -133,6 +133,14 @@ impl Shop {
         Ran { document, exit: output.status.code().expect("an exit code") }
     }
 
+    /// Runs a command as of a time of the day; gives what it printed, for people.
+    fn text(&self, now: &str, args: &[&str]) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+        let now = format!("2026-11-20T{now}Z");
+        let output = command.args(args).args(["-q", "--now", &now, "-C"]).arg(self.path()).output();
+        String::from_utf8(output.expect("the binary was built for this test").stdout).expect("text")
+    }
+
     /// Makes a plan and applies what of it may go now.
     fn apply(&self, now: &str) -> Ran {
         self.run(now, &["apply", "--auto", "--yes"])
@@ -897,4 +905,20 @@ fn names_of_earlier_placements_and_large_srv_have_words_of_their_own() {
     let blocked = shop.run("02:20:00", &["plan"]).document["blocked"][0].clone();
     let hint = blocked["hint"].as_str().expect("a hint");
     assert!(hint.contains("`{location}`") && hint.contains("`zonewright render endpoints`"), "{hint}");
+}
+
+#[test]
+fn the_page_of_a_plan_says_how_many_pods_go_now_and_how_many_later() {
+    let shop = Shop::with("unavailability_budget: 2\nrollout: {canary: 1, overlap: 5m}");
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "sas3", &["3"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    shop.pods(&[pod("a", "sas4", &["a"]), pod("b", "sas5", &["b"]), pod("c", "sas6", &["c"])]);
+    let page = shop.text("02:10:00", &["plan", "--format", "html"]);
+    for said in [
+        "1 now + 2 later, 2 waves, 11m",
+        "Ready to apply to 3 pods: 1 pod now, 2 pods in later waves",
+        "old and new together for `overlap`, then the new alone",
+    ] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
 }

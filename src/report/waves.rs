@@ -40,12 +40,32 @@ pub fn may_go_later(waiting: &WaitingSubject) -> bool {
 
 /// The hosts and pods of groups that a plan takes live addresses from now, each once, in the order of the plan.
 pub fn going_now(plan: &Plan) -> Vec<&Subject> {
+    going_of_groups(plan).into_iter().map(|(_, subject)| subject).collect()
+}
+
+/// The same, each with its group.
+fn going_of_groups(plan: &Plan) -> Vec<(&str, &Subject)> {
     let mut told: HashSet<&Subject> = plan.waiting.iter().map(|waiting| &waiting.subject).collect();
-    let has_budget = |group: &str| plan.group(group).is_some();
     let disruptive = plan.changes.iter().filter(|change| takes_value(change));
     let counted = disruptive
-        .flat_map(|change| change.subjects().filter(move |subject| group_of(change, subject).is_some_and(has_budget)));
-    counted.filter(|subject| told.insert(subject)).collect()
+        .flat_map(|change| change.subjects().filter_map(move |subject| Some((group_of(change, subject)?, subject))));
+    counted.filter(|(group, subject)| plan.group(group).is_some() && told.insert(subject)).collect()
+}
+
+/// How many hosts or pods of a group go now, and how many with later waves.
+pub fn now_and_later(plan: &Plan, group: &str) -> (usize, usize) {
+    let now = going_of_groups(plan).into_iter().filter(|(own, _)| *own == group).count();
+    let is_of_group = |waiting: &WaitingSubject| match &waiting.subject {
+        Subject::Host(_) => waiting.project == group,
+        Subject::Pod(pod) => *pod.set == *group,
+        Subject::Released(_)
+        | Subject::Endpoints(_)
+        | Subject::Endpoint(_)
+        | Subject::Record(_)
+        | Subject::Orphan(_) => false,
+    };
+    let later = plan.waiting.iter().filter(|waiting| waiting.code != WaitCode::DoesNotFit && is_of_group(waiting));
+    (now, later.count())
 }
 
 /// The subjects that wait for one reason.

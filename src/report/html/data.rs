@@ -18,7 +18,7 @@ use crate::report::copies::listed;
 use crate::report::data::reading_order;
 use crate::report::host_label::{heading_of_other, is_without_pod};
 use crate::report::source_url::SourceUrl;
-use crate::report::words::{ExplainedCode as _, edited_in_words};
+use crate::report::words::{ExplainedCode as _, edited_in_words, via_in_words};
 
 /// What the script gets.
 #[derive(Serialize)]
@@ -70,6 +70,9 @@ struct ChangeColumns {
     /// The targets that it is for, otherwise 0; empty where each is for all targets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     targets: Vec<u32>,
+    /// What is there in between, in words, otherwise 0; empty where each is made in one step.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    via: Vec<u32>,
 }
 
 /// Gathers the data of a plan; `source` is the template of addresses of lines.
@@ -80,12 +83,14 @@ pub fn data(plan: &Plan, review: Option<&Review>, source: Option<&SourceUrl>) ->
     let mut changes = ChangeColumns::default();
     let has_others = plan.changes.iter().any(|change| change.subject.host().is_none());
     let has_targets = plan.changes.iter().any(|change| !change.targets.is_empty());
+    let has_via = plan.changes.iter().any(|change| change.via.is_some());
     for place in order(plan) {
         let change = &plan.changes[place];
         changes.push(change, &mut tables);
         let heading = change.subject.host().is_none().then(|| heading_of_other(change));
         changes.of.extend(has_others.then(|| heading.map_or(0, |heading| tables.text(&heading))));
         changes.targets.extend(has_targets.then(|| listed(&change.targets).map_or(0, |targets| tables.text(&targets))));
+        changes.via.extend(has_via.then(|| via_in_words(change).map_or(0, |via| tables.text(via))));
         changes.cause.push(causes.get(place).map_or(0, |cause| *cause as u32));
     }
     let causes = review.iter().flat_map(|review| &review.causes).map(|cause| tables.cause(cause)).collect();

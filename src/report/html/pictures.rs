@@ -10,7 +10,8 @@ use serde::Serialize;
 use super::escape::{counted, grouped};
 use crate::guard::words;
 use crate::inventory::value::Duration;
-use crate::plan::{Change, ChangeKind, GroupWaves, LimitKind, LimitState, Plan, SourceSeen, WaitingSubject};
+use crate::plan::{Change, ChangeKind, GroupWaves, LimitKind, LimitState, Plan, SourceSeen};
+use crate::report::waves::now_and_later;
 
 /// How many bars a picture has at most: what fits on a screen.
 const BARS: usize = 12;
@@ -128,30 +129,28 @@ fn of_kind(label: String, kinds: KindCounts, full: usize) -> Bar {
 
 /// What of each group would go now, and what with later waves; none where all goes at once.
 fn waves(plan: &Plan) -> Option<Picture> {
-    let sized = || plan.waves.iter().filter(|own| own.waves > 1);
-    let full = sized().map(|own| own.subjects).max()? as f64;
-    let more = sized().count().saturating_sub(BARS);
-    let bars = sized().take(BARS).map(|own| wave_bar(plan, own, full)).collect();
+    let sized = plan.waves.iter().map(|own| (own, now_and_later(plan, &own.group)));
+    let mut sized: Vec<(&GroupWaves, (usize, usize))> = sized.filter(|(_, (_, later))| *later > 0).collect();
+    let full = sized.iter().map(|(_, (now, later))| now + later).max()?;
+    let more = sized.len().saturating_sub(BARS);
+    sized.truncate(BARS);
+    let bars = sized.into_iter().map(|(own, sizes)| wave_bar(own, sizes, full as f64)).collect();
     let more = if more > 0 { format!("; {} more groups", grouped(more as u64)) } else { String::new() };
     let note = format!("now, and later{more}");
     Some(Picture { id: "by-wave", title: "Waves", note, of_kinds: false, is_folded: false, bars })
 }
 
-/// The bar of a group that goes in waves; `full` subjects would fill it.
-fn wave_bar(plan: &Plan, own: &GroupWaves, full: f64) -> Bar {
-    let GroupWaves { group, seconds, subjects, waves } = own;
-    let waits = |waiting: &&WaitingSubject| waiting.project == *group && waiting.until.is_some();
-    let later = (plan.waiting.iter().filter(waits).count() as u64).min(*subjects);
-    let now = subjects - later;
-    let lasts = Duration::from_secs(*seconds);
+/// The bar of a group of which so many go now and later; `full` subjects would fill it.
+fn wave_bar(own: &GroupWaves, (now, later): (usize, usize), full: f64) -> Bar {
+    let lasts = Duration::from_secs(own.seconds);
+    let sizes = [now, later].map(|size| grouped(size as u64));
+    let waves = counted(own.waves as usize, "wave");
     Bar {
-        label: group.clone(),
-        numbers: format!("{} now + {} later, {} waves, {lasts}", grouped(now), grouped(later), grouped(*waves)),
+        label: own.group.clone(),
+        numbers: format!("{} now + {} later, {waves}, {lasts}", sizes[0], sizes[1]),
         desc: format!(
-            "{} now and {} later, in {} waves; the last one {lasts} after the first at the earliest",
-            grouped(now),
-            grouped(later),
-            grouped(*waves)
+            "{} now and {} later, in {waves}; the last one {lasts} after the first at the earliest",
+            sizes[0], sizes[1]
         ),
         parts: parts([("used", now as f64), ("planned", later as f64)], full),
         mark: None,
@@ -268,7 +267,10 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::fixture;
+    use crate::claim::Subject;
+    use crate::inventory::value::Time;
+    use crate::plan::{GroupSeen, WaitCode, WaitingSubject, fixture};
+    use crate::rollout::flux::takes_value;
 
     /// What one picture of the fixture shows: of each bar the label, the numbers, the parts, and the mark.
     fn shown(id: &str) -> Vec<String> {
@@ -325,6 +327,39 @@ mod tests {
         let pictures = pictures(&plan);
         let last = pictures[0].bars.last().unwrap();
         assert_eq!((pictures[0].bars.len(), last.label.as_str(), last.numbers.as_str()), (BARS, "19 others", "~19"));
+    }
+
+    #[test]
+    fn a_bar_of_waves_has_the_pods_of_a_set_that_go_now_and_later() {
+        let pod = |id: &str| Subject::pod("shop-web", id);
+        let plan = fixture::fleet();
+        let is_taken = |change: &&Change| takes_value(change) && change.kind.after().is_some();
+        let taken = plan.changes.iter().find(is_taken).expect("a change that takes an address").clone();
+        let change = |id: &str| Change { subject: pod(id), project: "shop".to_owned(), ..taken.clone() };
+        // When two of them go is not known, and an SRV that waits is no pod.
+        let waits = |subject: Subject, until: Option<Time>| WaitingSubject {
+            code: WaitCode::Budget,
+            message: "the budget is 1".to_owned(),
+            project: "shop".to_owned(),
+            since: plan.created,
+            subject,
+            until,
+        };
+        let endpoints: Subject = "endpoints:shop-web/http".parse().unwrap();
+        let plan = Plan {
+            changes: ["a", "b", "c", "d"].map(change).into(),
+            waiting: vec![
+                waits(pod("b"), Some(plan.created)),
+                waits(pod("c"), None),
+                waits(pod("d"), None),
+                waits(endpoints, None),
+            ],
+            waves: vec![GroupWaves { group: "shop-web".to_owned(), seconds: 20, subjects: 2, waves: 2 }],
+            groups: vec![GroupSeen { group: "shop-web".to_owned(), in_service: 4, unmet: None }],
+            ..plan
+        };
+        let picture = waves(&plan).expect("a picture");
+        assert_eq!(picture.bars[0].numbers, "1 now + 3 later, 2 waves, 20s");
     }
 
     #[test]

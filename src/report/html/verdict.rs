@@ -1,11 +1,14 @@
 //! The top of a page: the verdict, the reasons for it, and what the plan is about.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::escape::{counted, grouped, subjects};
+use crate::claim::Subject;
 use crate::guard::LIMIT_EXCEEDED;
 use crate::guard::words;
-use crate::plan::{ChangeClass, ChangeKind, ComparisonBase, Plan, Review};
+use crate::plan::{Change, ChangeClass, ChangeKind, ComparisonBase, Plan, Review, WaitCode};
 use crate::report::counts::PlanCounts;
 use crate::report::host_label::subject_label;
 use crate::report::outages::said_once;
@@ -61,7 +64,25 @@ fn ready(plan: &Plan) -> String {
     if changed == SubjectCounts::default() {
         return "Ready to apply to unclaimed names".to_owned();
     }
-    format!("Ready to apply to {}", subjects(changed, plan.fleet.unwrap_or_default()))
+    format!("Ready to apply to {}{}", subjects(changed, plan.fleet.unwrap_or_default()), in_waves(plan))
+}
+
+/// How much of a plan goes now, and how much with later waves; empty where all of it goes at once.
+fn in_waves(plan: &Plan) -> String {
+    let all: BTreeSet<&Subject> = plan.waiting.iter().map(|waiting| &waiting.subject).collect();
+    let later = plan.waiting.iter().filter(|waiting| waiting.code != WaitCode::DoesNotFit);
+    let later = SubjectCounts::of(later.map(|waiting| &waiting.subject));
+    if later == SubjectCounts::default() {
+        return String::new();
+    }
+    let mut going = PlanCounts::default();
+    let goes = |change: &&Change| change.subjects().all(|subject| !all.contains(subject));
+    plan.changes.iter().filter(goes).for_each(|change| going.count(change));
+    let now = match going.subjects() {
+        none if none == SubjectCounts::default() => "none".to_owned(),
+        now => subjects(now, 0),
+    };
+    format!(": {now} now, {} in later waves", subjects(later, 0))
 }
 
 /// Whether only some of a plan's changes are shown.
