@@ -450,6 +450,8 @@ fn what_is_wrong_with_rows_and_files_takes_nothing_from_clients() {
     shop.write("pods/pods.jsonl", &rows);
     shop.write("pod-sets/shop-web.yaml", &set.replace("id: shop-web", "id: shop-wbe"));
     unchanged("the id of the set has a mistake", 1);
+    let plan = shop.text("02:10:00", &["plan"]).replace("\n ", "");
+    assert!(plan.contains("1 set of pods has no file: shop-web.") && !plan.contains("settings file"), "{plan}");
     shop.write("pod-sets/shop-web.yaml", &set.replace("ttl: 60", "tll: 60"));
     unchanged("the file of the set has a mistake", 1);
     shop.write("pod-sets/shop-web.yaml", &set);
@@ -668,6 +670,8 @@ fn with_overlap_a_pod_has_its_old_and_its_new_address_for_a_time() {
     assert_eq!(with_via.len(), 1, "the name that stays: {with_via:?}");
     let first = shop.apply("02:10:00");
     assert_eq!((first.exit, first.waiting()), (5, vec!["pod:shop-web/a overlap".to_owned()]));
+    let status = shop.text("02:10:00", &["status"]);
+    assert!(status.contains("In flux: clients may not reach these pods yet"), "{status}");
     let new = shop.placed("a", "a");
     let holds = |shop: &Shop, expected: &[&str]| {
         let records = shop.records();
@@ -920,5 +924,30 @@ fn the_page_of_a_plan_says_how_many_pods_go_now_and_how_many_later() {
         "old and new together for `overlap`, then the new alone",
     ] {
         assert!(page.contains(said), "{said}: {page}");
+    }
+}
+
+#[test]
+fn a_pattern_that_nothing_is_like_is_an_error() {
+    let shop = Shop::with("");
+    shop.pods(&[pod("a", "sas1", &["1"])]);
+    let said = |pattern: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+        let args = ["plan", "-q", "--now", "2026-11-20T02:00:00Z", "--subject", pattern, "-C"];
+        let output = command.args(args).arg(shop.path()).output().expect("the binary was built for this test");
+        (output.status.code().expect("an exit code"), String::from_utf8(output.stderr).expect("text"))
+    };
+    for (pattern, hint) in [
+        ("pod:shop-wbe/*", "did you mean `pod:shop-web`?"),
+        ("pod:shop-web/z*", "`pod:shop-web/*` is all of them"),
+        ("record:*", "`zonewright explain NAME` says which subject has a name"),
+    ] {
+        let (exit, text) = said(pattern);
+        assert!(exit == 1 && text.contains("no subject of the inventory is like it"), "{pattern} {exit}: {text}");
+        assert!(text.contains(hint), "{pattern}: {text}");
+    }
+    // Which names are unclaimed is not known before DNS is read.
+    for pattern in ["pod:shop-web/*", "pod:*/a", "*", "orphan:*"] {
+        assert_eq!(said(pattern).0, 0, "{pattern}");
     }
 }

@@ -151,6 +151,9 @@ pub struct SubjectOutcome {
     pub changes: usize,
     /// Its outcome.
     pub outcome: OutcomeCode,
+    /// Whether it waits with both its old and its new addresses.
+    #[serde(skip)]
+    pub is_between: bool,
     /// Why it is not `applied` or `already-applied`, in words: lower case, no full stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,

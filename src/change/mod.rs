@@ -279,6 +279,8 @@ words! {
         ZoneUnknown = "zone-unknown",
         /// A settings file has errors, so that hosts are not planned.
         BadSettings = "bad-settings",
+        /// Pods are of a set that no file has, so that they are not planned.
+        UnknownSet = "unknown-set",
         /// A part of a file of records could not be read, so that it is not known which names it states.
         RecordsUnread = "records-unread",
         /// A zone was queried name by name, so that not all of it was read.
@@ -328,6 +330,7 @@ impl NoticeCode {
             NoticeCode::SourceUnknown
             | NoticeCode::ZoneUnknown
             | NoticeCode::BadSettings
+            | NoticeCode::UnknownSet
             | NoticeCode::RecordsUnread => true,
             NoticeCode::ForeignName
             | NoticeCode::ReadByQuery

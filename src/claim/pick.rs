@@ -40,6 +40,23 @@ impl SubjectPattern {
     pub fn matches(&self, subject: &Subject) -> bool {
         self.pattern.matches(&subject.to_string())
     }
+
+    /// The pattern of what stands before the first `/`: `pod:web` of `pod:web/*`; none where there is no `/`, so that it is a
+    /// pattern of whole texts.
+    pub fn head(&self) -> Option<SubjectPattern> {
+        self.text.split_once('/').and_then(|(head, _)| head.parse().ok())
+    }
+
+    /// Whether some subject of a kind could be like it: `kind` is what texts of the kind begin with, such as `orphan:`.
+    pub fn may_be_of(&self, kind: &str) -> bool {
+        let plain = self.text.split(['*', '?']).next().unwrap_or_default();
+        plain.starts_with(kind) || kind.starts_with(plain)
+    }
+
+    /// Whether a text is like it.
+    pub fn matches_text(&self, text: &str) -> bool {
+        self.pattern.matches(text)
+    }
 }
 
 impl FromStr for SubjectPattern {
@@ -85,6 +102,10 @@ mod tests {
             like("record:static/[a]*.", "record:static/[a]x.example.net.")
                 && !like("record:static/[a]*.", "record:static/ax.")
         );
+        let pattern: SubjectPattern = "pod:w*/a*".parse().unwrap();
+        assert!(pattern.head().unwrap().matches_text("pod:web") && !pattern.may_be_of("orphan:"));
+        let all: SubjectPattern = "*".parse().unwrap();
+        assert!(all.head().is_none() && all.may_be_of("orphan:"));
         assert!("hosts:1".parse::<SubjectPick>().is_err() && "record:a/**b".parse::<SubjectPick>().is_ok());
     }
 }

@@ -23,8 +23,10 @@ pub struct LeftOrphan {
     pub orphan: OrphanName,
     /// The hosts that had the name, by names.lock and hosts.csv, lowest first.
     pub hosts: Vec<Inv>,
-    /// Whether files could state its records, and none does; else they are those of a host.
+    /// Whether files could state its records, and none does; else they are those of a host or pod.
     pub is_of_files: bool,
+    /// What could have the name, and does not: `host`, `pod`, `host or pod`.
+    pub without: &'static str,
     /// The project whose domain the name is in; none where it is in no project's.
     pub project: Option<String>,
     /// The own RRsets that are left, AAAA first.
@@ -36,13 +38,13 @@ pub struct LeftOrphan {
 impl LeftOrphan {
     /// The notice about it; `created` says which applies created the RRsets.
     pub fn message(&self, created: &str) -> String {
-        let LeftOrphan { orphan: OrphanName { name, .. }, rrsets, remedy, is_of_files, .. } = self;
+        let LeftOrphan { orphan: OrphanName { name, .. }, rrsets, remedy, is_of_files, without, .. } = self;
         if *is_of_files {
             let types: Vec<String> = rrsets.iter().map(|left| left.key.rtype.to_string()).collect();
             return format!("no file states {} of `{name}`, and they are left{created}; {remedy}", types.join(", "));
         }
         let records = records(rrsets);
-        format!("no host has the name `{name}`, and its records are left{created}: {records}; {remedy}")
+        format!("no {without} has the name `{name}`, and its records are left{created}: {records}; {remedy}")
     }
 }
 
@@ -101,12 +103,23 @@ pub fn left(
             orphan: OrphanName { pool, name: orphan.name.clone() },
             hosts,
             is_of_files: false,
+            without: without(context, orphan),
             project: project_id,
             rrsets,
             remedy,
         })
     });
     left.collect()
+}
+
+/// What could have the name of an orphan: a pod where it is a name of a set; where sets are, but not of this name, a host
+/// or a pod, since the file of a set may be gone.
+fn without(context: &RuleContext<'_>, orphan: &Orphan<'_>) -> &'static str {
+    match orphan.fate.set() {
+        Some(_) => "pod",
+        None if context.inventory.pods.sets.is_empty() => "host",
+        None => "host or pod",
+    }
 }
 
 /// The hosts that had a name and that the command selects, lowest first; none where the command does not select the

@@ -76,7 +76,7 @@ pub fn left(
         }
         let remedy = remedy(context, &index, (&name, project), &rrsets);
         let project = Some(context.project_id(project).to_owned());
-        Some(LeftOrphan { orphan, hosts: Vec::new(), is_of_files: true, project, rrsets, remedy })
+        Some(LeftOrphan { orphan, hosts: Vec::new(), is_of_files: true, without: "host", project, rrsets, remedy })
     });
     left.collect()
 }

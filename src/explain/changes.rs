@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use super::ExplainCase;
 use super::model::{ChangeFacts, ReasonFacts, RrsetData};
-use crate::change::{Change, ChangeKind};
+use crate::change::{Change, ChangeKind, Rule};
 use crate::desired::{DesiredHost, Interface};
 use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, reverse};
 use crate::inventory::value::Inv;
@@ -26,6 +26,11 @@ pub fn facts(change: &Change) -> ChangeFacts {
         rtype: rtype.to_string(),
         targets: change.targets.clone(),
         host: change.subject.host().map(|inv| inv.0),
+        of: match &change.subject {
+            own if own.is_stated() => own.to_string(),
+            _ if change.rules().any(|rule| rule == Rule::NoPod) => "no pod".to_owned(),
+            _ => "no host".to_owned(),
+        },
         before: change.kind.before().map(data),
         after: change.kind.after().map(data),
         reasons: change

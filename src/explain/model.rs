@@ -408,8 +408,11 @@ pub struct ChangeFacts {
     /// The targets that it is for, where it is not for all of its pool.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
-    /// Whose change it is; none for orphans.
+    /// The host whose change it is; none of others, and for orphans.
     pub host: Option<u64>,
+    /// Whose change it is, where it is no host's: a pod's or another subject's, or `no host` or `no pod`.
+    #[serde(skip)]
+    pub of: String,
     /// What is there.
     pub before: Option<RrsetData>,
     /// What is to be.

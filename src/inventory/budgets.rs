@@ -13,6 +13,12 @@ const BUDGET: &str = "rollout-budget";
 /// The code of a time that is shorter than caches keep records.
 const SETTLE: &str = "rollout-settle";
 
+/// The code of a first wave that is as large as the others.
+const CANARY: &str = "rollout-canary";
+
+/// The code of a time that is longer than the waves of a plan may take.
+const OVERLAP: &str = "rollout-overlap";
+
 /// Warns of budgets and times that do not fit the hosts of their projects.
 pub fn check(inventory: &Inventory) -> Diagnostics {
     let mut warnings = Diagnostics::default();
@@ -21,7 +27,9 @@ pub fn check(inventory: &Inventory) -> Diagnostics {
         let Some(terms) = terms(project) else { continue };
         let in_service = in_service(inventory, project_index);
         let settle = ttl(inventory, project_index).and_then(|ttl| settle_warning(terms, ttl));
-        let found = [budget_warning(terms, in_service), settle];
+        let canary = canary_warning(terms, in_service);
+        let overlap = overlap_warning(terms, inventory.config.waves_expire);
+        let found = [budget_warning(terms, in_service), canary, settle, overlap];
         found.into_iter().flatten().for_each(|warning| warnings.push(warning));
     }
     warnings
@@ -86,4 +94,31 @@ pub fn settle_warning(terms: &RolloutTerms, ttl: Ttl) -> Option<Diagnostic> {
     let message = format!("{settle} is shorter than the TTL of the records, {} seconds", ttl.as_secs());
     let warning = Diagnostic::warning(SETTLE, terms.settle_origin?, message);
     Some(warning.rule("caches hold a record as long as its TTL").hint("write `settle: ttl`, or lower the TTL first"))
+}
+
+/// Warns of a first wave that is not smaller than the others; `in_service` are in service.
+pub fn canary_warning(terms: &RolloutTerms, in_service: usize) -> Option<Diagnostic> {
+    let (canary, origin) = (terms.canary?, terms.canary_origin?);
+    let budget = terms.max_unavailable.of(in_service);
+    if in_service == 0 || canary < budget {
+        return None;
+    }
+    let message = format!("the first wave, {canary}, is not smaller than the others: the budget is {budget}");
+    let warning = Diagnostic::warning(CANARY, origin, message);
+    Some(warning.rule("`canary` is less than the budget").hint("write a smaller number, or leave `canary` out"))
+}
+
+/// Warns of an overlap that is longer than the waves of a plan may take.
+pub fn overlap_warning(terms: &RolloutTerms, waves_expire: Duration) -> Option<Diagnostic> {
+    let (overlap, origin) = (terms.overlap?, terms.overlap_origin?);
+    if overlap <= waves_expire {
+        return None;
+    }
+    let message = format!("{overlap} is longer than the waves of a plan may take, {waves_expire}");
+    let warning = Diagnostic::warning(OVERLAP, origin, message);
+    Some(
+        warning.rule("the second step of a plan goes before `waves_expire` in `[plan]` of zonewright.toml").hint(
+            "write a shorter `overlap`; or a longer `waves_expire`; or let a new plan take the old addresses away",
+        ),
+    )
 }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use foldhash::{HashMap, HashSet};
 
 use super::Inventory;
-use super::budgets::{settle_warning, zone_of};
-use super::pods::{Pod, PodSetIndex, PodSetTerms};
+use super::budgets::{canary_warning, overlap_warning, settle_warning, zone_of};
+use super::pods::{Pod, PodMigration, PodSetIndex, PodSetTerms};
 use super::rollout::MaxUnavailable;
 use super::symbol::Symbol;
 use crate::diag::{Diagnostic, Diagnostics, Origin};
@@ -28,6 +28,9 @@ const NODE: &str = "unknown-node";
 
 /// The code of pods that replace a pod without a row.
 const REPLACED: &str = "unknown-replaced";
+
+/// The code of rows that say which pod they replace, in a set that moves names.
+const UNUSED: &str = "unused-replaces";
 
 /// The fewest enabled pods of a set.
 const FEWEST: usize = 3;
@@ -54,10 +57,14 @@ pub fn check(inventory: &Inventory) -> Diagnostics {
         let pods = &inventory.pods.rows[inventory.pods.places_of(PodSetIndex(place as u32))];
         let view = SetView { inventory, terms, pods };
         let of_hosts = hosts.as_ref().and_then(|hosts| view.unknown_nodes(hosts));
-        let found =
-            [view.budget(), view.small(), settle_warning(&terms.rollout, view.ttl()), view.replaced(), of_hosts];
+        let of_rollout = [
+            canary_warning(&terms.rollout, view.in_service().count()),
+            settle_warning(&terms.rollout, view.ttl()),
+            overlap_warning(&terms.rollout, inventory.config.waves_expire),
+        ];
+        let found = [view.budget(), view.small(), view.replaced(), of_hosts].into_iter().chain(of_rollout);
         let crowded = [view.crowded("the server", |pod| pod.node), view.crowded("the rack", |pod| pod.rack)];
-        found.into_iter().chain(crowded).flatten().for_each(|warning| warnings.push(warning));
+        found.chain(crowded).flatten().for_each(|warning| warnings.push(warning));
     }
     warnings
 }
@@ -184,8 +191,29 @@ impl SetView<'_> {
         self.terms.ttl.map_or_else(of_zone, |(ttl, _)| ttl)
     }
 
-    /// Warns of pods that replace one without a row.
+    /// Warns of rows that say which pod they replace, where the set moves names.
+    fn unused(&self) -> Option<Diagnostic> {
+        let replacing: Vec<&Pod> = self.pods.iter().filter(|pod| pod.replaces.is_some()).collect();
+        let first = replacing.iter().min_by_key(|pod| pod.origin)?;
+        let more = match replacing.len() {
+            1 => String::new(),
+            many => format!(", as in {} more", many - 1),
+        };
+        let migration = self.terms.migration.as_str();
+        let message =
+            format!("`replaces` of pod `{}` counts for nothing{more}: its set has `migration: {migration}`", first.id);
+        Some(
+            Diagnostic::warning(UNUSED, first.origin, message)
+                .rule("records wait for the pod that replaces theirs only with `migration: copy-and-remove`")
+                .hint("write `migration: copy-and-remove` in the file of the set, or leave `replaces` out"),
+        )
+    }
+
+    /// Warns of pods that replace one without a row, or in a set that moves names.
     fn replaced(&self) -> Option<Diagnostic> {
+        if self.terms.migration == PodMigration::Move {
+            return self.unused();
+        }
         let is_there = |id: &str| self.pods.binary_search_by(|pod| (*pod.id).cmp(id)).is_ok();
         let lacks = |pod: &&Pod| pod.replaces.as_deref().is_some_and(|id| !is_there(id));
         let lacking: Vec<&Pod> = self.pods.iter().filter(lacks).collect();

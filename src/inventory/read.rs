@@ -363,10 +363,13 @@ impl OpenWorkspace {
         settings
     }
 
-    /// How many errors were found so far in each file that has any, by its name.
+    /// How many errors were found so far in each file that has any, by its name. That a source is missing is said of the
+    /// source.
     fn errors_by_file(&self) -> BTreeMap<String, usize> {
         let mut errors = BTreeMap::new();
-        for found in self.diagnostics.iter().filter(|found| found.severity == Severity::Error) {
+        let is_counted =
+            |found: &&Diagnostic| found.severity == Severity::Error && found.code.as_str() != "source-missing";
+        for found in self.diagnostics.iter().filter(is_counted) {
             *errors.entry(self.files.name(found.origin.file).to_owned()).or_default() += 1;
         }
         errors

@@ -18,8 +18,12 @@ pub struct RolloutTerms {
     pub settle_origin: Option<Origin>,
     /// How many go in the first wave of a batch; as many as the budget lets where none.
     pub canary: Option<usize>,
+    /// Where that is written.
+    pub canary_origin: Option<Origin>,
     /// How long old and new addresses are there together; none where the new ones take the place of the old ones at once.
     pub overlap: Option<Duration>,
+    /// Where that is written.
+    pub overlap_origin: Option<Origin>,
     /// The gate that is asked before each wave, by its name in zonewright.toml.
     pub gate: Option<String>,
     /// The probe that says whether a host answers, by its name in zonewright.toml.

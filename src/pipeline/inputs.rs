@@ -437,7 +437,10 @@ pub(super) fn select(
     let mut hosts = request.hosts.clone();
     for pick in &request.subjects {
         match pick {
-            SubjectPick::Like(pattern) => selection.patterns.push(pattern.clone()),
+            SubjectPick::Like(pattern) => {
+                subjects::check_like(inventory, statements, pattern)?;
+                selection.patterns.push(pattern.clone());
+            }
             SubjectPick::One(subject) => match subject.host() {
                 Some(inv) => hosts.push(inv.to_string()),
                 None => {

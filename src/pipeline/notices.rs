@@ -34,7 +34,7 @@ fn pods_without_a_set(inventory: &Inventory) -> impl Iterator<Item = Notice> {
         let pods = if count == 1 { "1 pod is".to_owned() } else { format!("{count} pods are") };
         let id = set.id.to_string();
         let message = format!("no file has the set `{id}`, of which {pods}; `zonewright check` shows the first row");
-        Notice { code: NoticeCode::BadSettings, name: id, subject: None, message }
+        Notice { code: NoticeCode::UnknownSet, name: id, subject: None, message }
     })
 }
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::claim::Subject;
+use crate::claim::{Subject, SubjectPattern};
 use crate::desired::records::subject_of;
 use crate::diag::{CallError, did_you_mean};
 use crate::diff::statements::KeptStatements;
 use crate::dns::Name;
 use crate::inventory::Inventory;
-use crate::inventory::pods::PodSetIndex;
+use crate::inventory::pods::{PodSet, PodSetIndex};
 use crate::inventory::stated::StatedEntry;
 
 /// Checks that a subject may be one: its source or its pool is configured, and a file states its name, or did when an apply
@@ -33,6 +33,78 @@ pub fn check_known(inventory: &Inventory, statements: &KeptStatements, subject: 
         Subject::Endpoint(own) => of_source(inventory, statements, subject, (&own.source, &own.name)),
         Subject::Record(own) => of_source(inventory, statements, subject, (&own.source, &own.name)),
     }
+}
+
+/// Checks that some subject may be like a pattern. Which names are unclaimed, and which hosts gave names up, is not known
+/// before DNS and the journal are read.
+///
+/// Errors: none is, with what is near it.
+pub fn check_like(
+    inventory: &Inventory,
+    statements: &KeptStatements,
+    pattern: &SubjectPattern,
+) -> Result<(), CallError> {
+    let is_open = ["orphan:", "released:"].iter().any(|kind| pattern.may_be_of(kind));
+    let is_host = || inventory.hosts.iter().any(|host| pattern.matches(&Subject::Host(host.inv)));
+    let is_locked = || inventory.lock.iter().any(|row| pattern.matches(&Subject::Host(row.inv)));
+    // What an apply noted is of no kind that is known here.
+    let is_noted = || !statements.is_empty() && ["record:", "endpoint:"].iter().any(|kind| pattern.may_be_of(kind));
+    if is_open
+        || is_host()
+        || is_locked()
+        || is_noted()
+        || is_of_pods(inventory, pattern)
+        || is_stated(inventory, pattern)
+    {
+        return Ok(());
+    }
+    let heads = heads(inventory);
+    let head = pattern.head().unwrap_or_else(|| pattern.clone()).to_string();
+    let near = if heads.contains(&head) {
+        Some(format!("`{head}/*` is all of them"))
+    } else {
+        did_you_mean(&head, heads.iter().map(String::as_str))
+    };
+    let hint = near.unwrap_or_else(|| "`zonewright explain NAME` says which subject has a name".to_owned());
+    Err(CallError { message: format!("`{pattern}`: no subject of the inventory is like it"), hint })
+}
+
+/// Whether a pod or an endpoint is like a pattern, or a set of which none is known.
+fn is_of_pods(inventory: &Inventory, pattern: &SubjectPattern) -> bool {
+    let pods = &inventory.pods;
+    let is_like = |(place, set): (usize, &PodSet)| {
+        let rows = &pods.rows[pods.places_of(PodSetIndex(place as u32))];
+        let endpoints = || set.terms().into_iter().flat_map(|terms| &terms.endpoints);
+        let has_like = rows.iter().any(|pod| pattern.matches(&Subject::pod(&*set.id, &*pod.id)))
+            || endpoints().any(|own| pattern.matches_text(&format!("endpoints:{}/{}", set.id, own.name)));
+        let has_head = |kind: &str| pattern.head().is_some_and(|head| head.matches_text(&format!("{kind}:{}", set.id)));
+        has_like || rows.is_empty() && has_head("pod") || set.terms().is_none() && has_head("endpoints")
+    };
+    pods.sets.iter().enumerate().any(is_like)
+}
+
+/// Whether an entry of a file is like a pattern, or a source of which none is known.
+fn is_stated(inventory: &Inventory, pattern: &SubjectPattern) -> bool {
+    let stated = &inventory.stated;
+    let mut entries = stated.entries.iter();
+    let has_like = entries
+        .any(|entry| pattern.matches(&subject_of(&stated.sources[usize::from(entry.source)], &entry.by, &entry.owner)));
+    let is_empty = |place: usize| stated.entries.iter().all(|entry| usize::from(entry.source) != place);
+    let has_head =
+        |kind: &str, name: &str| pattern.head().is_some_and(|head| head.matches_text(&format!("{kind}:{name}")));
+    has_like
+        || stated.sources.iter().enumerate().any(|(place, source)| {
+            let is_like = has_head("record", &source.name) || has_head("endpoint", &source.name);
+            is_like && is_empty(place)
+        })
+}
+
+/// What stands before the first `/` in subjects of sets and of sources.
+fn heads(inventory: &Inventory) -> BTreeSet<String> {
+    let sets = inventory.pods.sets.iter().flat_map(|set| ["pod", "endpoints"].map(|kind| format!("{kind}:{}", set.id)));
+    let sources = inventory.stated.sources.iter();
+    let sources = sources.flat_map(|source| ["record", "endpoint"].map(|kind| format!("{kind}:{}", source.name)));
+    sets.chain(sources).collect()
 }
 
 /// Checks a subject of a set of pods; `members` are the pods or endpoints of a set.

@@ -303,7 +303,13 @@ fn scope(
     for pick in subjects {
         let changed = || done.iter().flat_map(Change::subjects);
         match pick {
-            SubjectPick::Like(pattern) => only.patterns.push(pattern.clone()),
+            SubjectPick::Like(pattern) if changed().any(|own| pattern.matches(own)) => {
+                only.patterns.push(pattern.clone());
+            }
+            SubjectPick::Like(pattern) => {
+                let known: Vec<String> = changed().map(Subject::to_string).collect();
+                return Err(unchanged(&format!("`{pattern}`"), &pattern.to_string(), &known, id));
+            }
             SubjectPick::One(subject) if changed().any(|own| own == subject) => only.subjects.push(subject.clone()),
             SubjectPick::One(subject) => {
                 let known: Vec<String> = changed().map(Subject::to_string).collect();

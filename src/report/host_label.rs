@@ -79,6 +79,15 @@ pub fn is_without_pod(change: &Change) -> bool {
     change.rules().any(|rule| rule == Rule::NoPod)
 }
 
+/// What has none of the names at which a change of no host and no pod is: `host`, `pod`, `host or pod`. An undo does not know it.
+pub fn without(change: &Change) -> &'static str {
+    match change {
+        change if is_without_pod(change) => "pod",
+        change if change.rules().any(|rule| rule == Rule::Undo) => "host or pod",
+        _ => "host",
+    }
+}
+
 /// What the changes of something other than a host are below: `pod a1 of shop`, a name that a file states, or what has none of
 /// the names. Not sanitized.
 pub fn heading_of_other(change: &Change) -> String {
@@ -87,6 +96,6 @@ pub fn heading_of_other(change: &Change) -> String {
     } else if is_without_pod(change) {
         "Names that no pod has".to_owned()
     } else {
-        "Names without a host".to_owned()
+        format!("Names without a {}", without(change))
     }
 }

@@ -119,9 +119,14 @@ pub fn short_of(plan: &Plan) -> Vec<String> {
         let counted = counted(settings.len(), "settings file");
         format!("{counted} {have} errors: {}", listed(&settings, FEW))
     });
+    let sets: Vec<&str> = names(NoticeCode::UnknownSet).collect();
+    let sets = (!sets.is_empty()).then(|| match sets.as_slice() {
+        [only] => format!("1 set of pods has no file: {only}"),
+        all => format!("{} sets of pods have no file: {}", all.len(), listed(all, FEW)),
+    });
     let unknown = sources(NoticeCode::SourceUnknown, "could not be read");
     let untrusted = sources(NoticeCode::SourceUntrusted, "failed a test");
-    let clauses = [zones, unread_targets(plan), unknown, untrusted, settings, unread_records(plan)];
+    let clauses = [zones, unread_targets(plan), unknown, untrusted, settings, sets, unread_records(plan)];
     clauses.into_iter().flatten().map(|clause| sanitize(&clause)).collect()
 }
 
@@ -220,6 +225,7 @@ mod tests {
             Notice { subject: Some(Subject::Host(Inv(7))), ..notice(NoticeCode::TargetUnknown, "of a host") },
             notice(NoticeCode::BadSettings, "projects/a.yaml"),
             notice(NoticeCode::BadSettings, "projects/b.yaml"),
+            notice(NoticeCode::UnknownSet, "wob"),
             notice(NoticeCode::RecordsUnread, "apps"),
             notice(NoticeCode::RecordsUnread, "apps"),
             notice(NoticeCode::SourceUntrusted, "eine"),
@@ -229,6 +235,7 @@ mod tests {
         no plan for what needs source `hosts`, which could not be read
         no plan for what needs source `eine`, which failed a test
         2 settings files have errors: projects/a.yaml, projects/b.yaml
+        1 set of pods has no file: wob
         files of source `apps` could not be read completely
         ");
     }

@@ -94,10 +94,11 @@ fn told(format: PlanFormat, text: &str) -> [bool; 4] {
 }
 
 /// The notices that say that a plan is not complete.
-const LESS: [NoticeCode; 5] = [
+const LESS: [NoticeCode; 6] = [
     NoticeCode::SourceUnknown,
     NoticeCode::ZoneUnknown,
     NoticeCode::BadSettings,
+    NoticeCode::UnknownSet,
     NoticeCode::RecordsUnread,
     NoticeCode::SourceUntrusted,
 ];

@@ -383,6 +383,12 @@ impl ExplainedCode for NoticeCode {
                 "A project file, or a project of zonewright.toml, has errors. The hosts of that project are blocked \
                  `bad-input`; the rest is planned. `zonewright check` shows each error with its line.",
             ),
+            NoticeCode::UnknownSet => words(
+                "unknown set",
+                "pods are of a set that no file has",
+                "Rows of the export of pods name a set, and no file of `pod_sets` has this id. Nothing of these pods is \
+                 planned; the rest is. `zonewright check` shows the first row.",
+            ),
             NoticeCode::RecordsUnread => words(
                 "records unread",
                 "a file of records could not be read completely",
@@ -473,11 +479,13 @@ impl ExplainedCode for NoticeCode {
             ),
             NoticeCode::LeftBehind => words(
                 "left behind",
-                "records that zonewright created are at names that no host has",
-                "zonewright created the records, and no host of hosts.csv has the name: its host left the inventory or \
-                 got another name. The records stay. Policy `sync` deletes them, unless a current row of names.lock \
-                 still gives the name to a number: `zonewright release` frees it. Policy `repair` deletes them if an \
-                 operator runs `zonewright release HOST` before the host gets another name.",
+                "records that zonewright created are at names that no host or pod has",
+                "zonewright created the records, and no host of hosts.csv and no pod has the name: its host or pod left \
+                 the inventory, or got another name. The records stay. Of a host: policy `sync` deletes them, unless a \
+                 current row of names.lock still gives the name to a number: `zonewright release` frees it; policy \
+                 `repair` deletes them if an operator runs `zonewright release HOST` before the host gets another name. Of \
+                 a pod: policies `repair` and `sync` delete them, once the export and the file of the set can be read and \
+                 are believed.",
             ),
             NoticeCode::EditedSince => words(
                 "edited since",
@@ -567,26 +575,27 @@ impl ExplainedCode for WaitCode {
             WaitCode::Budget => words(
                 "budget",
                 "as many of their group may be unreachable as its budget allows",
-                "As many hosts of the project as `max_unavailable` allows may be unreachable by name, because their \
-                 addresses have just changed. The host goes once some of them have settled.",
+                "As many hosts of the project as `max_unavailable` allows, or pods of the set as `unavailability_budget` \
+                 allows, may be unreachable by name, because their addresses have just changed. What waits goes once some \
+                 of them have settled.",
             ),
             WaitCode::Location => words(
                 "location",
-                "hosts at another location may be unreachable",
-                "Hosts of the project at another location may be unreachable by name, and only one location may be \
-                 touched at a time. The host goes once all of them have settled.",
+                "others of their group at another location may be unreachable",
+                "Hosts of the project, or pods of the set, at another location may be unreachable by name, and only one \
+                 location may be touched at a time. What waits goes once all of them have settled.",
             ),
             WaitCode::Canary => words(
                 "canary",
                 "the first wave of the batch has not settled",
-                "The first wave of a batch goes alone, with as many hosts as `canary` says. The others go once it has \
+                "The first wave of a batch goes alone, with as many hosts or pods as `canary` says. The others go once it has \
                  settled.",
             ),
             WaitCode::Gate => words(
                 "gate",
                 "the gate of their group did not pass",
-                "The gate of the project says that a further wave must not go now: its service may not be well. The host \
-                 goes once the gate passes. Repairs and undos do not wait for it, and `--ignore-gate` goes on without it.",
+                "The gate of the project or set says that a further wave must not go now: its service may not be well. What \
+                 waits goes once the gate passes. Repairs and undos do not wait for it, and `--ignore-gate` goes on without it.",
             ),
             WaitCode::Overlap => words(
                 "overlap",
@@ -609,7 +618,7 @@ impl ExplainedCode for WaitCode {
             WaitCode::DoesNotFit => words(
                 "does not fit",
                 "they fit no wave, however long they wait",
-                "Hosts share a change, and are more than the budget allows at once, or are at several locations. They \
+                "Hosts or pods share a change, and are more than the budget allows at once, or are at several locations. They \
                  go when they are named: the message has the command.",
             ),
         }

@@ -128,10 +128,10 @@ impl FluxRow {
         }
     }
 
-    /// When it ends; none while that is not known: name servers do not serve it yet, the subject does not answer, or it
-    /// stopped in between.
+    /// The first whole second at which it has ended; none while that is not known: name servers do not serve it yet, the
+    /// subject does not answer, or it stopped in between.
     pub fn ends(&self) -> Option<Time> {
-        self.settles().filter(|_| !self.is_silent() && !self.is_between())
+        self.settles().filter(|_| !self.is_silent() && !self.is_between()).map(Time::from_second)
     }
 
     /// Whether it stopped in between: the new addresses are there or come, and the old ones have not gone.

@@ -147,6 +147,7 @@ fn outcomes(written: &PlanWritten<'_>, unit: usize, judgement: &UnitJudgement) -
             name: changes[shown].key.owner.to_string(),
             changes: places.len(),
             outcome: verdict.outcome,
+            is_between: judgement.is_between,
             message: (!verdict.message.is_empty()).then(|| verdict.message.clone()),
             hint: verdict.hint.clone(),
             lacks: target_lacks(written, &places, &judgement.lacks),

@@ -39,6 +39,8 @@ pub struct LackingChange {
 pub struct UnitJudgement {
     /// The outcome as a whole.
     pub verdict: UnitVerdict,
+    /// Whether its first step was made, and its second one waits.
+    pub is_between: bool,
     /// What targets lack.
     pub lacks: Vec<LackingChange>,
 }
@@ -74,7 +76,7 @@ impl WrittenUnit<'_> {
         });
         // It is the unit that waits, whatever the state of its targets.
         if let Some(verdict) = waits {
-            return UnitJudgement { verdict, lacks: Vec::new() };
+            return UnitJudgement { verdict, is_between: false, lacks: Vec::new() };
         }
         let mut present = outcomes.iter().zip(self.lanes()).filter(|(own, _)| !matches!(own, LaneOutcome::Absent));
         let verdict = match (present.next(), present.next()) {
@@ -86,7 +88,7 @@ impl WrittenUnit<'_> {
         };
         let is_between = self.written.survey.steps[self.unit] == UnitStep::ToVia && verdict.outcome.is_done();
         let verdict = if is_between { between() } else { verdict };
-        UnitJudgement { verdict, lacks: self.lacks(&outcomes) }
+        UnitJudgement { verdict, is_between, lacks: self.lacks(&outcomes) }
     }
 
     /// The lanes.

@@ -58,7 +58,9 @@ impl UnavailabilityBudget {
             settle: SettleTime::Ttl,
             settle_origin: None,
             canary: None,
+            canary_origin: None,
             overlap: None,
+            overlap_origin: None,
             gate: None,
             probe: None,
         }
@@ -73,11 +75,21 @@ fn read_terms(
 ) -> Option<RolloutTerms> {
     let one_location_at_a_time = rollout.boolean("one_location_at_a_time").unwrap_or(true);
     let settle = rollout.take("settle").and_then(|node| Some((read_settle(node, rollout)?, node.origin)));
-    let canary = rollout.take("canary").and_then(|node| read_count(node, rollout));
-    let overlap = rollout.parsed("overlap", A_DURATION);
+    let canary = rollout.take("canary").and_then(|node| Some((read_count(node, rollout)?, node.origin)));
+    let overlap = rollout.take("overlap");
+    let overlap = overlap.and_then(|node| Some((rollout.parse_node::<Duration>(node, A_DURATION)?, node.origin)));
     let gate = read_name(rollout, "gate", &mut health.gates.keys());
     let probe = read_name(rollout, "probe", &mut health.probes.keys());
-    let terms = RolloutTerms { one_location_at_a_time, canary, overlap, gate, probe, ..budget?.terms() };
+    let terms = RolloutTerms {
+        one_location_at_a_time,
+        canary: canary.map(|(canary, _)| canary),
+        canary_origin: canary.map(|(_, origin)| origin),
+        overlap: overlap.map(|(overlap, _)| overlap),
+        overlap_origin: overlap.map(|(_, origin)| origin),
+        gate,
+        probe,
+        ..budget?.terms()
+    };
     Some(match settle {
         Some((settle, origin)) => RolloutTerms { settle, settle_origin: Some(origin), ..terms },
         None => terms,

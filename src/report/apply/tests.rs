@@ -22,10 +22,23 @@ fn host(inv: u64, outcome: OutcomeCode, message: &str, hint: &str) -> SubjectOut
         name: format!("sas1-{inv:04}.search.example.net."),
         changes: 4,
         outcome,
+        is_between: false,
         message: some(message),
         hint: some(hint),
         lacks: Vec::new(),
     }
+}
+
+#[test]
+fn hosts_with_both_old_and_new_addresses_are_counted() {
+    let between = SubjectOutcome { is_between: true, ..host(1, OutcomeCode::Waiting, "", "") };
+    let waits = vec![between, host(2, OutcomeCode::Waiting, "", "")];
+    let applied = applied(waits, 3);
+    let text = text(&ApplyReport { sealed: None, ..report(&applied) }, &TextOptions::default());
+    assert!(
+        text.starts_with("Applied so far: 0 of 2 hosts; 1 host has both its old and its new addresses now; 2 wait"),
+        "{text}"
+    );
 }
 
 /// Hosts of one outcome, without words.

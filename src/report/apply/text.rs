@@ -267,7 +267,8 @@ fn verdict(report: &ApplyReport<'_>) -> String {
         (total, done) if done + applied.count(OutcomeCode::Waiting) == total => {
             let waiting = total - done;
             let wait = if waiting == 1 { "waits" } else { "wait" };
-            format!("Applied so far: {}; {waiting} {wait} for a later wave", done_of(applied))
+            let between = between(applied).map(|between| format!(" {between};")).unwrap_or_default();
+            format!("Applied so far: {};{between} {waiting} {wait} for a later wave", done_of(applied))
         }
         (_, 0) if untouched && unknown > 0 => format!("None known to be applied of {all}: {left}"),
         (_, 0) if untouched => format!("None applied of {all}: {left}"),
@@ -372,6 +373,17 @@ fn counts(applied: &ApplyOutcome) -> String {
 fn done_of(applied: &ApplyOutcome) -> String {
     let done = applied.hosts.iter().filter(|host| host.outcome.is_done()).map(|host| &host.subject);
     SubjectCounts::of(done).out_of(SubjectCounts::of(applied.hosts.iter().map(|host| &host.subject)))
+}
+
+/// How many wait with both their old and their new addresses, in a clause; none where none does.
+fn between(applied: &ApplyOutcome) -> Option<String> {
+    let between: Vec<&SubjectOutcome> = applied.hosts.iter().filter(|host| host.is_between).collect();
+    let have = match between.len() {
+        0 => return None,
+        1 => "has both its old and its new addresses now",
+        _ => "have both their old and their new addresses now",
+    };
+    Some(format!("{} {have}", subjects(between)))
 }
 
 /// How many hosts, and names that no host has.

@@ -183,7 +183,7 @@ impl TextPage<'_> {
         self.heading("Left behind");
         let of = if names.len() == 1 { "a name".to_owned() } else { counted(names.len(), "name") };
         let rrsets = counted(plan.left_behind.len(), "RRset");
-        self.line(0, &format!("{rrsets} that zonewright created, of {of} that no host has"));
+        self.line(0, &format!("{rrsets} that zonewright created, of {of} that no host or pod has"));
         names[..shown].iter().for_each(|name| self.line(2, &name.to_string()));
         let more = names.len() - shown;
         self.and_more(2, &more.to_string(), more);

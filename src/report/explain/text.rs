@@ -85,7 +85,7 @@ fn touching(page: &mut ExplainPage, changes: &[ChangeFacts], host: Option<u64>) 
         page.fact("changes", &format!("{} {} (below)", change.verb, verdict::title(change)));
     }
     if !here.is_empty() {
-        page.fact("changes", if host.is_some() { "of other hosts, or of no host:" } else { "these touch it:" });
+        page.fact("changes", if host.is_some() { "of others, or of no host:" } else { "these touch it:" });
     }
     here.into_iter().for_each(|change| verdict::change(page, change, None));
 }

@@ -91,7 +91,7 @@ pub fn change(page: &mut ExplainPage, change: &ChangeFacts, host: Option<u64>) {
     let whose = match change.host {
         own if own == host && host.is_some() => String::new(),
         Some(own) => format!("  (of host {own})"),
-        None => "  (of no host)".to_owned(),
+        None => format!("  (of {})", change.of),
     };
     let style = match *verb {
         "create" => page.paint.create.clone(),

@@ -56,6 +56,7 @@ fn inputs(plan: &Plan) -> Vec<TestCase> {
         let (is_zone, what) = match code {
             NoticeCode::ZoneUnknown => (true, "zone"),
             NoticeCode::BadSettings => (false, "settings"),
+            NoticeCode::UnknownSet => (false, "set of pods"),
             NoticeCode::SourceUnknown | NoticeCode::SourceUntrusted | NoticeCode::RecordsUnread => (false, "source"),
             _ => continue,
         };

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::super::copies::listed;
 use super::super::data;
-use super::super::host_label::{host_label, is_without_pod, subject_label};
+use super::super::host_label::{host_label, is_without_pod, subject_label, without};
 use super::super::words::via_in_words;
 use super::escape::plain;
 use crate::dns::Rrset;
@@ -41,8 +41,7 @@ pub fn heading(plan: &Plan, change: &Change) -> String {
     match (change.subject.host(), change.subject.is_stated()) {
         (Some(host), _) => format!("@@ host {} of {project} @@\n", plain(&host_label(plan, host))),
         (None, true) => format!("@@ {} of {project} @@\n", plain(&subject_label(plan, &change.subject))),
-        (None, false) if is_without_pod(change) => format!("@@ no pod, project {project} @@\n"),
-        (None, false) => format!("@@ no host, project {project} @@\n"),
+        (None, false) => format!("@@ no {}, project {project} @@\n", without(change)),
     }
 }
 

@@ -35,6 +35,7 @@ impl<'a> ReportHead<'a> {
         let unread = said_once(unread(subject.plan)).into_iter().map(|(notice, says)| {
             let what = match notice {
                 NoticeCode::BadSettings => "errors in settings",
+                NoticeCode::UnknownSet => "set without a file",
                 NoticeCode::RecordsUnread => "errors in records",
                 notice if notice.tells_of_failure() => "not read",
                 _ => "not trusted",
@@ -141,10 +142,15 @@ fn missing(plan: &Plan) -> String {
     };
     let settings = files(NoticeCode::BadSettings, "settings file");
     let records = files(NoticeCode::RecordsUnread, "file of records");
+    let sets = match count(NoticeCode::UnknownSet) {
+        0 => None,
+        1 => Some("1 set of pods has no file".to_owned()),
+        many => Some(format!("{many} sets of pods have no file")),
+    };
     let untrusted = match count(NoticeCode::SourceUntrusted) {
         0 => None,
         1 => Some("1 source is not trusted".to_owned()),
         many => Some(format!("{many} sources are not trusted")),
     };
-    unread.into_iter().chain(settings).chain(records).chain(untrusted).collect::<Vec<_>>().join(", ")
+    unread.into_iter().chain(settings).chain(sets).chain(records).chain(untrusted).collect::<Vec<_>>().join(", ")
 }

@@ -46,9 +46,9 @@ families! {
     SkippedHosts = "zonewright_skipped_hosts": "Hosts that zonewright leaves alone on purpose.";
     SkippedByCode = "zonewright_skipped_hosts_by_code":
         "Hosts that zonewright leaves alone on purpose, by project and code.";
-    WaitingRrsets = "zonewright_waiting_rrsets": "RRsets that no host has and that wait to be deleted.";
+    WaitingRrsets = "zonewright_waiting_rrsets": "RRsets that no host or pod has and that wait to be deleted.";
     LeftBehindRrsets = "zonewright_left_behind_rrsets":
-        "RRsets that zonewright created at names that no host has now, and that stay, by project.";
+        "RRsets that zonewright created at names that no host or pod has now, and that stay, by project.";
     WaitingSubjects = "zonewright_waiting_subjects": "Hosts and pods that wait for a later wave of a rollout, by code.";
     FluxSubjects = "zonewright_flux_subjects":
         "Hosts and pods in flux: they count in the budget of their project or set, which is the label `group`.";

@@ -146,6 +146,7 @@ fn full() -> Metrics {
         name: "a.search.example.net.".into(),
         changes: 1,
         outcome,
+        is_between: false,
         message: None,
         hint: None,
         lacks: Vec::new(),

@@ -144,12 +144,18 @@ impl TextPage<'_> {
         self.line(2, &format!("hint: {LEFT}"));
     }
 
-    /// Adds the hosts that clients may not reach yet, by group.
+    /// Adds the hosts and pods that clients may not reach yet, by group.
     fn in_flux(&mut self, memory: &StateFacts) {
         if memory.in_flux.is_empty() {
             return;
         }
-        self.heading("In flux: clients may not reach these hosts yet");
+        let all: BTreeSet<&Subject> = memory.in_flux.iter().map(|row| &row.subject).collect();
+        let pods = all.iter().filter(|subject| subject.pod_set().is_some()).count();
+        self.heading(match pods {
+            0 => "In flux: clients may not reach these hosts yet",
+            pods if pods == all.len() => "In flux: clients may not reach these pods yet",
+            _ => "In flux: clients may not reach these hosts and pods yet",
+        });
         let mut groups: BTreeMap<(&str, bool), Vec<&FluxRow>> = BTreeMap::new();
         memory.in_flux.iter().for_each(|row| groups.entry((&row.group, row.is_silent())).or_default().push(row));
         for ((group, is_silent), rows) in groups {
@@ -242,15 +248,17 @@ impl TextPage<'_> {
         }
     }
 
-    /// Adds the names that no host has and that keep what applies created.
+    /// Adds the names that no host or pod has and that keep what applies created.
     fn left_behind(&mut self, status: &Status) {
         let names = &status.left_behind;
         let Some(first) = names.first() else { return };
         self.heading("Left behind");
         let says = match names.len() {
-            1 => format!("By the journal, 1 name that no host has keeps the AAAA that zonewright created: {first}"),
+            1 => format!(
+                "By the journal, 1 name that no host or pod has keeps the AAAA that zonewright created: {first}"
+            ),
             some => format!(
-                "By the journal, {some} names that no host has keep the AAAA that zonewright created: {first} and others"
+                "By the journal, {some} names that no host or pod has keep the AAAA that zonewright created: {first} and others"
             ),
         };
         self.line(0, &sanitize(&says));

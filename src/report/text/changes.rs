@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::super::copies::{listed, mark};
 use super::super::data::{self, DataLine};
-use super::super::host_label::{host_in_words, is_without_pod, short_label};
+use super::super::host_label::{host_in_words, is_without_pod, short_label, without};
 use super::super::templates::{TemplateError, Templates};
 use super::super::words::{ExplainedCode as _, edited_in_words, via_in_words};
 use super::TextOptions;
@@ -188,7 +188,10 @@ impl ChangesRenderer<'_> {
             width: self.options.width,
             project: None,
             host: changes[0].subject.host().map(|inv| inv.0),
-            without: if changes.iter().any(|change| is_without_pod(change)) { "pod" } else { "host" },
+            without: changes
+                .iter()
+                .find(|change| is_without_pod(change))
+                .map_or_else(|| without(changes[0]), |own| without(own)),
             by: changes[0].subject.stated_by().map(|by| sanitize(&by)),
             name: name
                 .as_ref()

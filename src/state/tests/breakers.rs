@@ -68,6 +68,7 @@ fn the_last_inputs_are_those_of_an_apply_that_did_all_of_its_plan() {
             name: "a.".into(),
             changes: 1,
             outcome,
+            is_between: false,
             message: None,
             hint: None,
             lacks: Vec::new(),

@@ -18,6 +18,7 @@ fn what_was_written_is_there_after_opening_again() {
         name: A.into(),
         changes: 1,
         outcome: OutcomeCode::Applied,
+        is_between: false,
         message: None,
         hint: None,
         lacks: Vec::new(),

@@ -18,6 +18,7 @@ fn host(inv: Option<u64>, name: &str, outcome: OutcomeCode) -> SubjectOutcome {
         name: name.into(),
         changes: 1,
         outcome,
+        is_between: false,
         message,
         hint: None,
         lacks: Vec::new(),
