@@ -479,7 +479,7 @@ impl ExplainedCode for NoticeCode {
             ),
             NoticeCode::LeftBehind => words(
                 "left behind",
-                "records that zonewright created are at names that no host or pod has",
+                "records of zonewright are at names that no host or pod has",
                 "zonewright created the records, and no host of hosts.csv and no pod has the name: its host or pod left \
                  the inventory, or got another name. The records stay. Of a host: policy `sync` deletes them, unless a \
                  current row of names.lock still gives the name to a number: `zonewright release` frees it; policy \
