@@ -41,7 +41,7 @@ impl SubjectPattern {
         self.pattern.matches(&subject.to_string())
     }
 
-    /// The pattern of what stands before the first `/`: `pod:web` of `pod:web/*`; none where there is no `/`, so that it is a
+    /// The pattern of what is before the first `/`: `pod:web` of `pod:web/*`; none where there is no `/`, so that it is a
     /// pattern of whole texts.
     pub fn head(&self) -> Option<SubjectPattern> {
         self.text.split_once('/').and_then(|(head, _)| head.parse().ok())

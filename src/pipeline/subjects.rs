@@ -99,7 +99,7 @@ fn is_stated(inventory: &Inventory, pattern: &SubjectPattern) -> bool {
         })
 }
 
-/// What stands before the first `/` in subjects of sets and of sources.
+/// What is before the first `/` in subjects of sets and of sources.
 fn heads(inventory: &Inventory) -> BTreeSet<String> {
     let sets = inventory.pods.sets.iter().flat_map(|set| ["pod", "endpoints"].map(|kind| format!("{kind}:{}", set.id)));
     let sources = inventory.stated.sources.iter();
