@@ -96,16 +96,16 @@ pub fn settle_warning(terms: &RolloutTerms, ttl: Ttl) -> Option<Diagnostic> {
     Some(warning.rule("caches hold a record as long as its TTL").hint("write `settle: ttl`, or lower the TTL first"))
 }
 
-/// Warns of a first wave that is not smaller than the others; `in_service` are in service.
+/// Warns of a first wave that is larger than the budget, which it can never be; `in_service` are in service.
 pub fn canary_warning(terms: &RolloutTerms, in_service: usize) -> Option<Diagnostic> {
     let (canary, origin) = (terms.canary?, terms.canary_origin?);
     let budget = terms.max_unavailable.of(in_service);
-    if in_service == 0 || canary < budget {
+    if in_service == 0 || canary <= budget {
         return None;
     }
-    let message = format!("the first wave, {canary}, is not smaller than the others: the budget is {budget}");
+    let message = format!("the first wave is to be {canary}, and the budget allows {budget}");
     let warning = Diagnostic::warning(CANARY, origin, message);
-    Some(warning.rule("`canary` is less than the budget").hint("write a smaller number, or leave `canary` out"))
+    Some(warning.rule("`canary` is at most the budget").hint("write a smaller number, or leave `canary` out"))
 }
 
 /// Warns of an overlap that is longer than the waves of a plan may take.

@@ -34,6 +34,11 @@ impl Story {
         self.world.primary.with_zone(&self.world.zone, |zone| zone.serial()).unwrap()
     }
 
+    /// The state that knows all that was written.
+    pub fn right_state(&self) -> &Sqlite {
+        self.older.as_ref().map_or(&self.state, |older| &older.right)
+    }
+
     /// A copy of the state is made.
     pub fn keep_state(&mut self) {
         if self.older.is_none() {
@@ -71,7 +76,9 @@ impl Story {
 
     /// An operator brings the right state back; or waits until all has settled that was written, and takes over the marker.
     pub fn recover(&mut self) -> Result<(), String> {
-        let Some(OlderState { right, .. }) = self.older.take() else { return Ok(()) };
+        if self.older.is_none() {
+            return Ok(());
+        }
         let takes_over = self.stage.below(2) == 0;
         if takes_over {
             (0..NAME_SERVERS).for_each(|name_server| self.world.catch_up(name_server));
@@ -79,6 +86,7 @@ impl Story {
             self.check()?;
             self.pass(LONGEST);
         }
+        let Some(OlderState { right, .. }) = self.older.take() else { return Ok(()) };
         // Where a host cannot be reached, the right state alone knows that it has a place in the budget.
         if !takes_over || !self.world.unreachable_in_part().is_empty() {
             self.state = right;

@@ -148,7 +148,7 @@ impl Story {
             return Err(format!("{unreachable:?} are unreachable, and the budget is {budget}"));
         }
         // A repair does not wait for a location.
-        let memory = self.state.rollouts().unwrap();
+        let memory = self.right_state().rollouts().unwrap();
         let is_repaired = |host: &&usize| {
             let subject = Subject::Host(Inv(**host as u64));
             memory.rows_of(&subject).any(|row| row.is_repair && row.is_in_flux(self.world.now))
