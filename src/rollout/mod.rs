@@ -16,6 +16,7 @@
 //! | `replaced` | pods that others replace |
 //! | `released` | who is in between and gives its place back |
 //! | `board` | chooses waves, one after another |
+//! | `present` | who is down or in flux |
 //! | `choice` | which units of a plan go now, and why the others wait |
 //! | `wave` | the units that go, with the leave to write them |
 
@@ -36,6 +37,8 @@ pub mod via;
 pub mod board;
 
 pub mod replaced;
+
+pub mod present;
 
 pub mod released;
 

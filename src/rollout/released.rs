@@ -8,9 +8,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 
-use super::choice::groups;
 use super::flux::{FluxRow, RolloutMemory};
 use super::members::{GroupTerms, RolloutView};
+use super::present::groups;
 use super::replaced::Replacements;
 use super::units::ChangeUnit;
 use crate::claim::Subject;

@@ -1,0 +1,41 @@
+//! The groups, with who of them is down or in flux: that is how much room they have. Pure.
+
+use super::board::GroupBoard;
+use super::members::{GroupTerms, RolloutView};
+
+/// The groups, with who of them is in flux.
+pub fn groups<'p>(view: &RolloutView<'p>) -> Vec<GroupBoard<'p>> {
+    let board = |(name, terms): (&'p String, &GroupTerms)| {
+        GroupBoard::new(name, *terms, view.shut.get(name).map(String::as_str), view.now)
+    };
+    let mut boards: Vec<GroupBoard<'p>> = view.groups.iter().map(board).collect();
+    // Who is down is unreachable, and not because of a change. It has no location: a repair goes wherever it is.
+    for (subject, group) in view.down {
+        if let Some(place) = place_of(&boards, group) {
+            boards[place].add(subject, None, view.now);
+            if view.plan.pod(subject).is_some_and(|seen| seen.down) {
+                boards[place].note_down(subject);
+            }
+        }
+    }
+    for row in view.memory.flux.iter().filter(|row| row.is_disruptive && row.is_in_flux(view.now)) {
+        if let Some(place) = place_of(&boards, &row.group) {
+            let overlap = boards[place].terms.least_overlap();
+            let settles = if row.is_between() {
+                row.passes(overlap).unwrap_or_else(|| view.now.plus(row.settle.max(overlap))).plus(row.settle)
+            } else {
+                row.settles().unwrap_or_else(|| view.now.plus(row.settle))
+            };
+            boards[place].add(&row.subject, (!row.is_repair).then_some(row.location.as_str()), settles);
+            if row.is_silent() {
+                boards[place].note_silent(&row.subject);
+            }
+        }
+    }
+    boards
+}
+
+/// The place of a group; none where nothing holds for it any longer.
+pub fn place_of(groups: &[GroupBoard<'_>], name: &str) -> Option<usize> {
+    groups.binary_search_by(|group| group.name.cmp(name)).ok()
+}
