@@ -8,11 +8,12 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 
-use super::flux::{FluxRow, RolloutMemory};
+use super::flux::{FluxRow, FormerRrset, RolloutMemory, is_watched};
 use super::members::{GroupTerms, RolloutView};
 use super::present::groups;
 use super::replaced::Replacements;
 use super::units::ChangeUnit;
+use crate::change::Change;
 use crate::claim::Subject;
 use crate::inventory::value::Duration;
 
@@ -24,7 +25,9 @@ pub fn release<'m>(
 ) -> Cow<'m, RolloutMemory> {
     let may_go = |row: &FluxRow| {
         let overlap = view.groups.get(&row.group).map_or(Duration::from_secs(0), GroupTerms::least_overlap);
-        row.is_between() && !row.is_silent() && row.passes(overlap).is_some_and(|passes| passes <= view.now)
+        let is_past = row.passes(overlap).is_some_and(|passes| passes <= view.now);
+        // What answered a probe may be an address that a later plan is to give it.
+        row.is_between() && is_past && !row.is_silent() && (row.answer.is_none() || is_still_wanted(view, row))
     };
     if !view.memory.flux.iter().any(may_go) {
         return Cow::Borrowed(view.memory);
@@ -51,4 +54,11 @@ pub fn release<'m>(
         memory.flux.iter_mut().filter(|row| may_go(row) && is_one(row)).for_each(|row| row.wanted = None);
     }
     Cow::Owned(memory)
+}
+
+/// Whether the plan gives a subject what it is to have by a change that stopped in between.
+fn is_still_wanted(view: &RolloutView<'_>, row: &FluxRow) -> bool {
+    let wanted = row.wanted.as_deref().unwrap_or_default();
+    let is_own = |change: &&Change| is_watched(change) && change.subjects().any(|subject| *subject == row.subject);
+    view.plan.changes.iter().filter(is_own).all(|change| wanted.contains(&FormerRrset::after(change)))
 }
