@@ -8,7 +8,7 @@ use crate::diag::Problem;
 use crate::diff::recent::RecentPods;
 use crate::inventory::value::Time;
 use crate::rollout::recent::recent_names;
-use crate::state::State;
+use crate::state::{ApplyId, LeftSubject, State};
 
 /// How many applies in a row must have failed to change a pod: a server that was away for one of them says nothing of it.
 const FAILURES: usize = 2;
@@ -25,13 +25,17 @@ pub fn recent_pods(state: &dyn State, now: Time) -> Result<RecentPods, Problem> 
 /// The pods that each of the latest applies of plans failed to change.
 fn failed(state: &dyn State) -> Result<BTreeSet<Subject>, Problem> {
     let latest = state.applies(LOOKED_AT)?.into_iter().filter(|apply| !apply.is_sync);
-    let mut of_all: Option<BTreeSet<Subject>> = None;
-    for apply in latest.take(FAILURES) {
-        let is_failed = |word: &str| OutcomeCode::parse(word) == Some(OutcomeCode::Failed);
-        let left = state.left_hosts(apply.id)?.into_iter().filter(|left| is_failed(&left.outcome));
-        let pods: BTreeSet<Subject> =
-            left.map(|left| left.subject).filter(|subject| matches!(subject, Subject::Pod(_))).collect();
-        of_all = Some(of_all.map_or(pods.clone(), |all| &all & &pods));
+    let latest: Vec<ApplyId> = latest.take(FAILURES).map(|apply| apply.id).collect();
+    if latest.len() < FAILURES {
+        return Ok(BTreeSet::new());
     }
-    Ok(of_all.unwrap_or_default())
+    let of_each = latest.into_iter().map(|apply| failed_in(state, apply)).collect::<Result<Vec<_>, Problem>>()?;
+    Ok(of_each.into_iter().reduce(|all, own| &all & &own).unwrap_or_default())
+}
+
+/// The pods that an apply failed to change.
+fn failed_in(state: &dyn State, apply: ApplyId) -> Result<BTreeSet<Subject>, Problem> {
+    let is_failed = |left: &LeftSubject| OutcomeCode::parse(&left.outcome) == Some(OutcomeCode::Failed);
+    let failed = state.left_hosts(apply)?.into_iter().filter(is_failed).map(|left| left.subject);
+    Ok(failed.filter(|subject| matches!(subject, Subject::Pod(_))).collect())
 }
