@@ -1,6 +1,6 @@
 //! What is said of rollouts: how each group goes, and what waits.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::summary::{SubjectCounts, counted};
 use super::words::ExplainedCode as _;
@@ -52,20 +52,23 @@ fn going_of_groups(plan: &Plan) -> Vec<(&str, &Subject)> {
     counted.filter(|(group, subject)| plan.group(group).is_some() && told.insert(subject)).collect()
 }
 
-/// How many hosts or pods of a group go now, and how many with later waves.
-pub fn now_and_later(plan: &Plan, group: &str) -> (usize, usize) {
-    let now = going_of_groups(plan).into_iter().filter(|(own, _)| *own == group).count();
-    let is_of_group = |waiting: &WaitingSubject| match &waiting.subject {
-        Subject::Host(_) => waiting.project == group,
-        Subject::Pod(pod) => *pod.set == *group,
-        Subject::Released(_)
-        | Subject::Endpoints(_)
-        | Subject::Endpoint(_)
-        | Subject::Record(_)
-        | Subject::Orphan(_) => false,
-    };
-    let later = plan.waiting.iter().filter(|waiting| waiting.code != WaitCode::DoesNotFit && is_of_group(waiting));
-    (now, later.count())
+/// How many hosts or pods of each group go now, and how many with later waves.
+pub fn now_and_later(plan: &Plan) -> HashMap<&str, (usize, usize)> {
+    let mut sizes: HashMap<&str, (usize, usize)> = HashMap::new();
+    going_of_groups(plan).into_iter().for_each(|(group, _)| sizes.entry(group).or_default().0 += 1);
+    for waiting in plan.waiting.iter().filter(|waiting| waiting.code != WaitCode::DoesNotFit) {
+        let group = match &waiting.subject {
+            Subject::Host(_) => &waiting.project,
+            Subject::Pod(pod) => &*pod.set,
+            Subject::Released(_)
+            | Subject::Endpoints(_)
+            | Subject::Endpoint(_)
+            | Subject::Record(_)
+            | Subject::Orphan(_) => continue,
+        };
+        sizes.entry(group).or_default().1 += 1;
+    }
+    sizes
 }
 
 /// The subjects that wait for one reason.

@@ -129,7 +129,8 @@ fn of_kind(label: String, kinds: KindCounts, full: usize) -> Bar {
 
 /// What of each group would go now, and what with later waves; none where all goes at once.
 fn waves(plan: &Plan) -> Option<Picture> {
-    let sized = plan.waves.iter().map(|own| (own, now_and_later(plan, &own.group)));
+    let sizes = now_and_later(plan);
+    let sized = plan.waves.iter().filter_map(|own| Some((own, *sizes.get(own.group.as_str())?)));
     let mut sized: Vec<(&GroupWaves, (usize, usize))> = sized.filter(|(_, (_, later))| *later > 0).collect();
     let full = sized.iter().map(|(_, (now, later))| now + later).max()?;
     let more = sized.len().saturating_sub(BARS);

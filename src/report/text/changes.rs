@@ -188,10 +188,7 @@ impl ChangesRenderer<'_> {
             width: self.options.width,
             project: None,
             host: changes[0].subject.host().map(|inv| inv.0),
-            without: changes
-                .iter()
-                .find(|change| is_without_pod(change))
-                .map_or_else(|| without(changes[0]), |own| without(own)),
+            without: without(changes.iter().find(|change| is_without_pod(change)).unwrap_or(&changes[0])),
             by: changes[0].subject.stated_by().map(|by| sanitize(&by)),
             name: name
                 .as_ref()
