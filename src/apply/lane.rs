@@ -328,12 +328,7 @@ impl<'a> LaneSurvey<'a> {
         };
         let absent = || places.iter().filter(|place| !self.made[**place]).find_map(|place| self.absent.get(place));
         match read.into_iter().find(|(change, made, answer)| !is_unchanged(change, *made, answer)) {
-            None => match absent() {
-                Some(name) => UnitStanding::Left(UnitVerdict::stale(format!(
-                    "its SRV is to list `{name}`, which is no longer there"
-                ))),
-                None => UnitStanding::Open,
-            },
+            None => absent().map_or(UnitStanding::Open, |name| UnitStanding::Left(UnitVerdict::stale(lost(name)))),
             Some((change, true, answer)) => UnitStanding::Left(UnitVerdict::stale(undone_since(change, answer))),
             Some((change, false, answer)) => UnitStanding::Left(UnitVerdict::stale(differs(change, answer))),
         }
@@ -410,8 +405,10 @@ fn listed_uncreated(plan: &Plan, zone: &ZoneName, places: &[usize]) -> Vec<(usiz
     if anew.is_empty() {
         return Vec::new();
     }
-    let is_given =
-        |change: &&Change| matches!(change.key.rtype, Rtype::A | Rtype::AAAA) && change.kind.after().is_some();
+    let is_given = |change: &&Change| {
+        let is_address = matches!(change.key.rtype, Rtype::A | Rtype::AAAA);
+        is_address && change.zone == *zone && change.kind.after().is_some()
+    };
     let given: HashSet<NameRef<'_>> = changes.iter().filter(is_given).map(|own| own.key.owner.as_name()).collect();
     let left = anew.into_iter().filter(|(_, name)| !given.contains(name));
     left.filter_map(|(place, name)| Some((place, zone.owner(name)?))).collect()
@@ -484,6 +481,11 @@ fn no_room(writer: &dyn WriteTarget, zone: &ZoneName) -> Problem {
 fn marker_error(writer: &dyn WriteTarget, zone: &ZoneName, message: String) -> Problem {
     let hint = "delete the records at that name, or write the zone without a marker: `fence = \"none\"`".to_owned();
     Problem::new(writer.place(zone), "no-marker", message).hint(hint)
+}
+
+/// That a name went which an SRV is to list, in words.
+fn lost(name: &Name) -> String {
+    format!("its SRV is to list `{name}`, which is no longer there")
 }
 
 /// What is there instead of what an earlier part of the apply made, in words.

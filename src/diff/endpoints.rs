@@ -130,14 +130,8 @@ impl Listing<'_, '_> {
 
     /// Whether a live address of the name that stays goes, so that the change of the pod waits for its turn.
     fn takes_values(&self, pod: &Pod) -> bool {
-        let is_moved = pod.state == PodState::Active;
         let Ok(constant) = pod.constant_name(self.terms, &self.context.inventory.symbols) else { return true };
-        let goes = |rtype: Rtype| {
-            let found = self.live.rrset(constant.as_name(), rtype);
-            let mut live = found.into_iter().flat_map(|found| found.rrset.rdata());
-            live.any(|rdata| rdata.address().is_none_or(|address| !pod.addresses.contains(&address)))
-        };
-        is_moved && [Rtype::AAAA, Rtype::A].into_iter().any(goes)
+        pod.state == PodState::Active && !self.leads_to(constant.as_name(), pod)
     }
 
     /// The names of placements of a pod by which the name that stays with it has its live addresses.
