@@ -28,13 +28,36 @@ mod telling;
 mod wires;
 
 use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use self::seeds::search;
 use self::stage::Weakness;
 use self::story::{Violation, play};
+use crate::inventory::value::Time;
+use crate::pipeline::conduct::ApplyConduct;
 use crate::state::Sqlite;
 use crate::target::PoolName;
+
+/// How a run of a story applies: as nothing is said on the command line.
+fn conduct(now: Time, run: u64, interrupted: &AtomicBool) -> ApplyConduct<'_> {
+    ApplyConduct {
+        workspace: Path::new("."),
+        now,
+        read_at: None,
+        began: Instant::now(),
+        who: "",
+        reason: None,
+        max_failures: None,
+        run,
+        interrupted,
+        allow: &[],
+        auto: false,
+        ignores_gates: false,
+        waits: false,
+    }
+}
 
 /// The pool of all zones.
 fn pool() -> PoolName {

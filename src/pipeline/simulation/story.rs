@@ -2,10 +2,8 @@
 //! end, in which all runs are finished.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 use super::super::waves::NO_BUDGETS;
 use super::check::{Checks, Told};
@@ -18,7 +16,6 @@ use crate::diag::Code;
 use crate::dns::ZoneName;
 use crate::inventory::value::Duration;
 use crate::pipeline::apply::{ApplyRun, ApplyWork};
-use crate::pipeline::conduct::ApplyConduct;
 use crate::pipeline::guards::ApplyGuards;
 use crate::pipeline::left_open::broken_off;
 use crate::pipeline::settings::{WorkspaceSettings, load_settings};
@@ -220,21 +217,7 @@ impl Run<'_> {
         }
         self.sessions += 1;
         let plan = sealed.plan();
-        let conduct = ApplyConduct {
-            workspace: Path::new("."),
-            now: plan.created,
-            read_at: None,
-            began: Instant::now(),
-            who: "",
-            reason: None,
-            max_failures: None,
-            run: (1 + number + 2 * self.sessions) as u64,
-            interrupted: &interrupted,
-            allow: &[],
-            auto: false,
-            ignores_gates: false,
-            waits: false,
-        };
+        let conduct = super::conduct(plan.created, (1 + number + 2 * self.sessions) as u64, &interrupted);
         let wire = RunWire { stage, run: number, changes: &plan.changes };
         let writer: &dyn WriteTarget = &wire;
         let is_fenced = stage.weakness != Weakness::Marker;

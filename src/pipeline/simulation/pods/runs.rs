@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration as SystemDuration, Instant};
@@ -181,19 +180,8 @@ impl Story {
     fn carry_out(&mut self, sealed: &SealedPlan, id: Option<ApplyId>, now: Time) -> Option<ApplyRun> {
         let (settings, interrupted) = (&self.settings, AtomicBool::new(false));
         let conduct = ApplyConduct {
-            workspace: Path::new("."),
-            now,
-            read_at: None,
             began: Instant::now() - SystemDuration::from_secs(self.runs % 3),
-            who: "",
-            reason: None,
-            max_failures: None,
-            run: self.runs,
-            interrupted: &interrupted,
-            allow: &[],
-            auto: false,
-            ignores_gates: false,
-            waits: false,
+            ..super::super::conduct(now, self.runs, &interrupted)
         };
         let (zones, primary) = {
             let world = self.stage.world();

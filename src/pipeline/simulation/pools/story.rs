@@ -3,9 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::Path;
 use std::sync::OnceLock;
-use std::time::Instant;
 
 use super::super::super::waves::NO_BUDGETS;
 use super::super::stage::Weakness;
@@ -179,21 +177,7 @@ impl PoolStory<'_> {
         self.sessions += 1;
         let stage = self.stage;
         stage.revive(matches!(errand, Errand::Sync));
-        let conduct = ApplyConduct {
-            workspace: Path::new("."),
-            now: "2026-11-20T02:00:00Z".parse().unwrap(),
-            read_at: None,
-            began: Instant::now(),
-            who: "",
-            reason: None,
-            max_failures: None,
-            run: self.sessions,
-            interrupted: &stage.interrupted,
-            allow: &[],
-            auto: false,
-            ignores_gates: false,
-            waits: false,
-        };
+        let conduct = super::super::conduct("2026-11-20T02:00:00Z".parse().unwrap(), self.sessions, &stage.interrupted);
         let wires: Vec<TargetWire<'_>> = (0..stage.primaries.len()).map(|copy| TargetWire { stage, copy }).collect();
         let targets = self.targets(&wires);
         let mut book = Book { stage, run: 0, number: 0, state: &mut self.state };

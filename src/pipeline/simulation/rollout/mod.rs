@@ -1,7 +1,8 @@
 //! Rollouts under random seeds: hosts whose addresses move, name servers that lag, resolvers that keep what they heard
 //! for its TTL, runs that die at any point, clocks that are set back, gates that do not pass, exports that are wrong, hosts
-//! that move by themselves, plans whose runs take turns with one state, and a state that is put back from an earlier time. After each event it is counted whom a client may not reach; where old and new addresses overlap, also who
-//! hears a wrong address next to a right one, and no client may hear wrong ones alone.
+//! that move by themselves, plans whose runs take turns with one state, and a state that is put back from an earlier time.
+//! After each event it is counted whom a client may not reach; where old and new addresses overlap, also who hears a wrong
+//! address next to a right one, and no client may hear wrong ones alone.
 //!
 //! The old address of a host ends in the moment in which the new one is written. That is the worst case: a client that
 //! still hears the old one, from a cache or from a name server that lags, does not reach the host because of zonewright.
@@ -11,6 +12,7 @@
 //! |---|---|
 //! | `world` | the truth: hosts, name servers and resolvers |
 //! | `stage` | dice, and where a run dies |
+//! | `site` | the zone, its name servers, and what people set |
 //! | `runs` | plans and applies |
 //! | `restore` | a state of an earlier time |
 //! | `story` | the order of all that |
@@ -20,6 +22,8 @@
 mod restore;
 
 mod runs;
+
+mod site;
 
 mod stage;
 

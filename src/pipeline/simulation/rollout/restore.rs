@@ -1,8 +1,8 @@
 //! A state that is put back from an earlier time, as from a backup: where an apply wrote since, the marker of the zone shows it, and
 //! each run is refused until an operator brings the right state back, or takes over the marker.
 
-use super::runs::access;
-use super::story::Story;
+use super::site::access;
+use super::story::{KeptState, OlderState, Story};
 use super::world::NAME_SERVERS;
 use crate::dns::Serial;
 use crate::pipeline::apply::ApplyRun;
@@ -11,22 +11,6 @@ use crate::state::{ApplyJournal, Sqlite};
 
 /// Longer than caches hold anything, in seconds.
 const LONGEST: u64 = 901;
-
-/// A copy of the state.
-pub struct KeptState {
-    /// The copy.
-    state: Sqlite,
-    /// What the primary served when it was made.
-    serial: Serial,
-}
-
-/// What is true while a state from an earlier time is in the place of the right one, and an apply wrote since.
-pub struct OlderState {
-    /// The right state.
-    right: Sqlite,
-    /// What the primary served when the older one was put back: nothing may be written from then on.
-    serial: Serial,
-}
 
 impl Story {
     /// The serial of the primary.

@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration as SystemDuration, Instant};
 
 use super::super::telling::{self, Silent, ran_words, shown};
 use super::super::wires::Book;
+use super::site::{access, settings};
 use super::stage::{RolloutStage, Weakness};
 use super::story::Story;
 use super::world::{NAME_SERVERS, TrueHost, World, address};
-use crate::apply::CopyAccess;
 use crate::apply::accept::PlanTerms;
 use crate::apply::shape::PlanBounds;
 use crate::change::{Change, Reason};
@@ -22,17 +20,13 @@ use crate::inventory::value::{Duration, Inv, Time};
 use crate::pipeline::apply::{ApplyRun, ApplyWork};
 use crate::pipeline::conduct::ApplyConduct;
 use crate::pipeline::guards::ApplyGuards;
-use crate::pipeline::publication::PoolRolls;
-use crate::pipeline::settings::{WorkspaceSettings, load_settings};
 use crate::pipeline::targets::Targets;
 use crate::pipeline::wave_checks::WaveChecks;
 use crate::pipeline::waves::NO_BUDGETS;
 use crate::plan::{GroupSeen, HostSeen, Plan, Rule, SealedPlan, fixture};
-use crate::reading::ReadingTerms;
 use crate::registry::{Marking, Registry};
 use crate::rollout::via::add_via;
 use crate::state::ApplyId;
-use crate::target::{CopyId, PoolName, ZoneId};
 
 /// The gates and probes of a story.
 struct StoryChecks<'s> {
@@ -127,7 +121,7 @@ impl Story {
             expires: now.plus(Duration::from_secs(86_400)),
             hosts: self.world.hosts.iter().enumerate().map(seen).collect(),
             groups: vec![GroupSeen { group: "search".to_owned(), in_service: count as u64, unmet: None }],
-            changes: (0..count).filter_map(change).map(|own| Change { pool: pool(), ..own }).collect(),
+            changes: (0..count).filter_map(change).map(|own| Change { pool: super::super::pool(), ..own }).collect(),
             inputs: BTreeMap::new(),
             zones: Vec::new(),
             ..fixture::empty()
@@ -140,19 +134,8 @@ impl Story {
     fn carry_out(&mut self, sealed: &SealedPlan, id: Option<ApplyId>, now: Time) -> Option<ApplyRun> {
         let (settings, interrupted) = (settings(), AtomicBool::new(false));
         let conduct = ApplyConduct {
-            workspace: Path::new("."),
-            now,
-            read_at: None,
             began: Instant::now() - SystemDuration::from_secs(self.runs % 3),
-            who: "",
-            reason: None,
-            max_failures: None,
-            run: self.runs,
-            interrupted: &interrupted,
-            allow: &[],
-            auto: false,
-            ignores_gates: false,
-            waits: false,
+            ..super::super::conduct(now, self.runs, &interrupted)
         };
         let access = access(&self.world, self.stage.weakness);
         let targets = Targets { copies: vec![access], writers: vec![&self.world.primary] };
@@ -182,49 +165,4 @@ impl Story {
         let mut book = Book { stage: &self.stage, run: 0, number: 0, state: &mut self.state };
         telling::carry_out(&work, &mut book, id)
     }
-}
-
-/// The pool.
-fn pool() -> PoolName {
-    "main".parse().unwrap()
-}
-
-/// The zone.
-pub fn zone_id(world: &World) -> ZoneId {
-    ZoneId { pool: pool(), name: world.zone.clone() }
-}
-
-/// The way to the zone; without a fence where that is switched off.
-pub fn access(world: &World, weakness: Weakness) -> CopyAccess<'_> {
-    let copy = CopyId::only(&zone_id(world));
-    CopyAccess { copy, writer: Ok(&world.primary), is_fenced: weakness != Weakness::NoMarker, share: None }
-}
-
-/// The voters: the name servers of the pool.
-pub fn rolls() -> PoolRolls<'static> {
-    let settings = settings();
-    let now = "2026-11-20T02:00:00Z".parse().unwrap();
-    let context = ReadingTerms { workspace: Path::new("."), now, cache: None };
-    PoolRolls::of(&settings.config, context.context(&settings.config).source)
-}
-
-/// Settings of a pool with two name servers, and of a project with a rollout.
-pub fn settings() -> &'static WorkspaceSettings {
-    static SETTINGS: OnceLock<WorkspaceSettings> = OnceLock::new();
-    SETTINGS.get_or_init(|| {
-        let workspace = tempfile::tempdir().unwrap();
-        let write = |file, text: &str| std::fs::write(workspace.path().join(file), text).unwrap();
-        let exports = ["hosts", "l3_tors", "net_layout", "ipv4_map"].map(|key| format!("{key} = \"{key}\"\n")).concat();
-        let toml = format!(
-            "owner = \"us\"\n[sources]\nprojects = \"search.yaml\"\n{exports}[[sources.mac]]\nname = \"a\"\npath = \"a\"\n\
-             [project.search]\ndns_domain = \"search.example.net\"\nautomation = \"allowed\"\n\
-             [[pool.main.target]]\ntype = \"zonefile\"\ndir = \"zones\"\n\
-             [[pool.main.nameserver]]\nserver = \"192.0.2.1:53\"\n[[pool.main.nameserver]]\nserver = \"192.0.2.2:53\"\n\
-             [[zone]]\nname = \"search.example.net\"\npool = \"main\"\npermission = \"full\"\n"
-        );
-        write("zonewright.toml", &toml);
-        let project = "id: search\nvlan_scheme: static\nvlans: {main: 1}\nautomation: true\nrollout: {max_unavailable: 1}\n";
-        write("search.yaml", project);
-        load_settings(workspace.path()).unwrap()
-    })
 }

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use super::restore::{KeptState, OlderState};
-use super::runs::{rolls, settings, zone_id};
+use super::site::{rolls, settings, zone_id};
 use super::stage::{RolloutStage, Weakness};
 use super::world::{NAME_SERVERS, World};
 use crate::claim::Subject;
 use crate::consensus::TimedRow;
+use crate::dns::Serial;
 use crate::inventory::rollout::{MaxUnavailable, RolloutTerms};
 use crate::inventory::value::{Duration, Inv};
 use crate::pipeline::waves::{GroupSettings, settings_of};
@@ -27,6 +27,22 @@ const ROUNDS: usize = 60;
 
 /// How many plans are kept that may be applied, or whose applies may go on.
 const KEPT_PLANS: usize = 3;
+
+/// A copy of the state.
+pub struct KeptState {
+    /// The copy.
+    pub state: Sqlite,
+    /// What the primary served when it was made.
+    pub serial: Serial,
+}
+
+/// What is true while a state from an earlier time is in the place of the right one, and an apply wrote since.
+pub struct OlderState {
+    /// The right state.
+    pub right: Sqlite,
+    /// What the primary served when the older one was put back: nothing may be written from then on.
+    pub serial: Serial,
+}
 
 /// A story.
 pub struct Story {
