@@ -608,6 +608,27 @@ fn a_pod_is_explained_by_its_id_and_a_name_that_stays_for_caches_says_so() {
     shop.apply("02:10:00");
     let stays = answer(&former);
     assert!(stays.contains("is of a set of pods, and no pod has it now. It stays while clients"), "{stays}");
+    // The SRV follows, and caches may have the former one for its TTL: a plan without changes says until when the name stays.
+    shop.apply("02:10:30");
+    let stays = answer(&former);
+    assert!(
+        stays.contains("caches may still lead there, and goes with the first plan after 2026-11-20T02:11:30Z."),
+        "{stays}"
+    );
+    let shown = shop.text("02:10:40", &["plan"]);
+    let said = [
+        "No changes; former names of 1 set go later.",
+        "1 former name of pods of `shop-web` goes with the first plan after 2026-11-20T02:11:30Z",
+    ];
+    let words: Vec<&str> = shown.split_whitespace().collect();
+    for said in said {
+        assert!(words.join(" ").contains(said), "{said}: {shown}");
+    }
+    let gone = shop.run("02:11:30", &["plan"]).changes();
+    assert!(gone.iter().any(|change| change.starts_with(&format!("delete AAAA {former}."))), "{gone:?}");
+    // An address of a pod is one of no host, too.
+    let shown = shop.text("02:11:30", &["explain", "2001:db8:5::2"]);
+    assert!(shown.contains("whose") && !shown.contains("no host"), "{shown}");
 }
 
 #[test]

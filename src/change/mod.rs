@@ -304,6 +304,8 @@ words! {
         CopyBlocked = "copy-blocked",
         /// Copies differ in RRsets that no change brings in line.
         CopiesDiffer = "copies-differ",
+        /// Names that pods of a set had stay until caches have forgotten what led to them.
+        FormerNames = "former-names",
         /// Pods of a set move again sooner than the set says that they do.
         MigratesOften = "migrates-often",
         /// A zone does not exist at a target, and the target cannot make it.
@@ -343,6 +345,7 @@ impl NoticeCode {
             | NoticeCode::TargetUnknown
             | NoticeCode::CopyBlocked
             | NoticeCode::CopiesDiffer
+            | NoticeCode::FormerNames
             | NoticeCode::MigratesOften
             | NoticeCode::ZoneMissing
             | NoticeCode::ZoneChange

@@ -89,7 +89,7 @@ impl Listing<'_, '_> {
 
     /// Whether name servers and caches may not know a name yet.
     fn is_new(&self, name: &Name) -> bool {
-        self.context.recent.made.contains(name)
+        self.context.recent.made.contains_key(name)
     }
 
     /// The names of former placements by which clients reach a pod where it is now; none where its addresses change.

@@ -8,13 +8,15 @@ use smallvec::SmallVec;
 use super::act::RuleAct;
 use super::compare::ClaimsResult;
 use super::left_behind::{self, LeftOrphan};
+use super::orphans::Orphan;
+use super::pod_names::PodNameFate;
 use super::refuse::{self, SettledActs};
 use super::statements::RrsetStatement;
 use super::unstated::NoteCheck;
 use super::{
     RuleContext, SubjectBlock, SubjectStanding, SubjectStandings, delay, orphans, protect, released, standing,
 };
-use super::{endpoints, left_unstated, records, rules, unstated};
+use super::{endpoints, former_names, left_unstated, records, rules, unstated};
 use crate::change::{BlockedSubject, Change, DelayedRrset, Notice, SkippedSubject};
 use crate::claim::Subject;
 use crate::desired::records::{StatedClaim, StatedSubject};
@@ -257,7 +259,9 @@ fn collect(
     }
     let mut without_host: Vec<RuleAct> =
         context.inventory.lock.iter().flat_map(|row| released::release(context, row)).collect();
-    let mut orphans = orphans::find(context);
+    let is_settling = |orphan: &Orphan<'_>| matches!(orphan.fate, PodNameFate::Settles(..));
+    let (settling, mut orphans): (Vec<_>, Vec<_>) = orphans::find(context).into_iter().partition(is_settling);
+    decided.notices.extend(former_names::settling(context, &settling));
     // What this plan lists in an SRV stays, although the pod is to be elsewhere: its change may wait.
     let listed: HashSet<&[u8]> = acts.iter().filter_map(RuleAct::listed_server).collect();
     orphans.retain(|orphan| orphan.fate.set().is_none() || !listed.contains(orphan.name.as_wire()));

@@ -37,6 +37,7 @@ pub mod records;
 
 mod endpoints;
 
+pub mod former_names;
 pub mod pod_names;
 
 mod unstated;

@@ -105,7 +105,7 @@ pub fn remove(context: &RuleContext<'_>, orphans: &[Orphan<'_>]) -> Vec<RuleAct>
         let (subject, rule) = match &orphan.fate {
             PodNameFate::Replaced(_, old) => (old.clone(), Rule::NotStated),
             PodNameFate::Goes(_) => (unclaimed(), Rule::NoPod),
-            PodNameFate::OfNoSet | PodNameFate::Stays => (unclaimed(), Rule::Orphan),
+            PodNameFate::OfNoSet | PodNameFate::Stays | PodNameFate::Settles(..) => (unclaimed(), Rule::Orphan),
         };
         if !context.selection.includes_subject(&subject, project) {
             continue;

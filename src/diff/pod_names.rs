@@ -14,6 +14,7 @@ use crate::dns::reverse::ReverseName;
 use crate::dns::{NameRef, Rtype};
 use crate::inventory::model::{Policy, ProjectIndex};
 use crate::inventory::pods::{Pod, PodMigration, PodSetIndex, PodSetTerms};
+use crate::inventory::value::Time;
 use crate::live::LiveRrset;
 use crate::names::by_hash::ByHash;
 
@@ -24,6 +25,8 @@ pub enum PodNameFate {
     OfNoSet,
     /// Its set keeps it for now.
     Stays,
+    /// This set keeps it until caches have forgotten what led to it: until a time, where that is known.
+    Settles(PodSetIndex, Option<Time>),
     /// Its records go, as those of a name of this set that no pod has.
     Goes(PodSetIndex),
     /// Its records go, as those of a pod of this set that another replaces.
@@ -34,7 +37,7 @@ impl PodNameFate {
     /// The set for which its records go.
     pub fn set(&self) -> Option<PodSetIndex> {
         match self {
-            PodNameFate::OfNoSet | PodNameFate::Stays => None,
+            PodNameFate::OfNoSet | PodNameFate::Stays | PodNameFate::Settles(..) => None,
             PodNameFate::Goes(set) | PodNameFate::Replaced(set, _) => Some(*set),
         }
     }
@@ -107,25 +110,28 @@ impl<'a, 'c> PodNames<'a, 'c> {
             let ids = terms.transient.pods_of(label);
             if let Some(place) = ids.into_iter().find_map(|id| pods.place_of(set, id)) {
                 let stays = self.keeps(terms, &pods.rows[place], name) || self.is_listed(name);
-                return if stays { PodNameFate::Stays } else { PodNameFate::Goes(set) };
+                return match self.context.recent.listed.get(name.as_wire()) {
+                    _ if stays => PodNameFate::Stays,
+                    Some(until) => PodNameFate::Settles(set, *until),
+                    None => PodNameFate::Goes(set),
+                };
             }
         }
         if self.is_listed(name) {
             return PodNameFate::Stays;
         }
+        if let Some(until) = self.context.recent.listed.get(name.as_wire()) {
+            return PodNameFate::Settles(sets[0], *until);
+        }
         if let Some((set, old)) = sets.iter().filter_map(of_set).find_map(|own| self.replaced(own, label, name)) {
             return PodNameFate::Replaced(set, old);
         }
-        // A pod whose row does not say all that its name is made of keeps what it has. Where the name is made of the pod's
-        // place, the former one stays until clients can know the new one.
-        let rests = |(set, terms): (PodSetIndex, &PodSetTerms)| {
-            let places = terms.constant.pods_of(label).into_iter().filter_map(|id| pods.place_of(set, id));
-            places
-                .map(|place| &pods.rows[place])
-                .any(|pod| pod.fault.is_some() || !pod.state.is_placed() || !self.is_known_by_its_name(terms, pod))
+        let former = |(set, terms): (PodSetIndex, &PodSetTerms)| {
+            let mut places = terms.constant.pods_of(label).into_iter().filter_map(|id| pods.place_of(set, id));
+            places.find_map(|place| self.as_former_name((set, terms), &pods.rows[place]))
         };
-        if sets.iter().filter_map(of_set).any(rests) {
-            return PodNameFate::Stays;
+        if let Some(fate) = sets.iter().filter_map(of_set).find_map(former) {
+            return fate;
         }
         // A name that hosts of a project may have, too, is left to the rules of hosts.
         if self.is_of_hosts(name) {
@@ -171,12 +177,22 @@ impl<'a, 'c> PodNames<'a, 'c> {
         sets.map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the name that stays with a pod is there, and clients have had the time to learn it.
-    fn is_known_by_its_name(&self, terms: &PodSetTerms, pod: &Pod) -> bool {
-        let Ok(name) = pod.constant_name(terms, &self.context.inventory.symbols) else { return false };
+    /// Why a former constant name of a pod stays; none where it does not.
+    ///
+    /// A pod whose row does not say all that its name is made of keeps what it has. Where the name is made of the pod's place,
+    /// the former one stays until clients can know the new one.
+    fn as_former_name(&self, (set, terms): (PodSetIndex, &PodSetTerms), pod: &Pod) -> Option<PodNameFate> {
+        if pod.fault.is_some() || !pod.state.is_placed() {
+            return Some(PodNameFate::Stays);
+        }
+        let Ok(name) = pod.constant_name(terms, &self.context.inventory.symbols) else {
+            return Some(PodNameFate::Stays);
+        };
         let mut types = [Rtype::AAAA, Rtype::A].into_iter();
-        let is_there = types.any(|rtype| self.context.live.rrset(name.as_name(), rtype).is_some());
-        is_there && !self.context.recent.made.contains(&name)
+        if !types.any(|rtype| self.context.live.rrset(name.as_name(), rtype).is_some()) {
+            return Some(PodNameFate::Stays);
+        }
+        self.context.recent.made.get(&name).map(|until| PodNameFate::Settles(set, *until))
     }
 
     /// Whether a name of an earlier placement of a pod stays because of the pod.
@@ -195,10 +211,9 @@ impl<'a, 'c> PodNames<'a, 'c> {
         })
     }
 
-    /// Whether a live SRV lists a name, or one that is own did until lately.
+    /// Whether a live SRV lists a name.
     fn is_listed(&self, name: NameRef<'_>) -> bool {
-        let listed = || self.listed.get_or_init(|| ListedServers::of(self.context));
-        self.context.recent.listed.contains(name.as_wire()) || listed().contain(name)
+        self.listed.get_or_init(|| ListedServers::of(self.context)).contain(name)
     }
 
     /// Whether hosts of a project may have a name.

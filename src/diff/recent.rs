@@ -2,18 +2,21 @@
 //! since a change of them, or of an SRV that lists them, has not reached all caches and name servers yet; and pods that could
 //! not be changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::claim::Subject;
 use crate::dns::Name;
+use crate::inventory::value::Time;
 
 /// What earlier applies left.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecentPods {
-    /// The names that SRV of pods listed until lately: caches may still hold the SRV.
-    pub listed: BTreeSet<Name>,
-    /// The names that were made lately: a name server may lack them, and a cache may hold that they are not there.
-    pub made: BTreeSet<Name>,
+    /// The names that SRV of pods listed until lately: caches may still hold the SRV; with the time until which they do, where
+    /// it is known.
+    pub listed: BTreeMap<Name, Option<Time>>,
+    /// The names that were made lately: a name server may lack them, and a cache may hold that they are not there; with the
+    /// time until which it does, where it is known.
+    pub made: BTreeMap<Name, Option<Time>>,
     /// The pods that the latest applies could not change: they may fail again.
     pub failed: BTreeSet<Subject>,
 }

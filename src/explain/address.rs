@@ -19,9 +19,10 @@ pub fn explain(case: &ExplainCase<'_>, address: IpAddr) -> Explanation {
         _ => None,
     };
     let published = case.published_pointer_words().map(|words| format!(" {words}")).unwrap_or_default();
-    let pods = case.pods_at(address);
     let whose = match (facts.claims.as_slice(), hosts.as_slice()) {
-        ([], _) if !pods.is_empty() => format!("{address} is an address of {}.{published}", pods.join(", ")),
+        ([], _) if !facts.pods.is_empty() => {
+            format!("{address} is an address of {}.{published}", facts.pods.join(", "))
+        }
         ([], _) if facts.held_by.is_empty() => {
             format!("No host may have {address}, and no name holds it.{published}")
         }
@@ -63,6 +64,7 @@ impl ExplainCase<'_> {
         let project = claimant.map(|place| self.context.inventory.hosts[place].project);
         AddressFacts {
             claims,
+            pods: self.pods_at(address),
             held_by: self.held_by(address),
             reverse: self.whole_site(reverse_name.as_name(), project),
             changes: self.changes(|change| changes::touches_address(change, address, &reverse_name)),

@@ -500,6 +500,8 @@ pub struct HolderFacts {
 pub struct AddressFacts {
     /// The interfaces that may have it.
     pub claims: Vec<AddressClaim>,
+    /// The pods that have it by their rows, in words: `pod:shop-web/ab12cd (active, pods/pods.jsonl:1)`.
+    pub pods: Vec<String>,
     /// The names that hold it.
     pub held_by: Vec<HoldingName>,
     /// What is live at its reverse name.

@@ -7,6 +7,7 @@ use super::{ExplainCase, changes, claimed_by, host};
 use crate::change::DelayedRrset;
 use crate::claim::{RrsetClaim, TtlHold};
 use crate::desired::records::LostClaim;
+use crate::diff::former_names;
 use crate::diff::left_behind::LeftOrphan;
 use crate::diff::pod_names::{PodNameFate, PodNames};
 use crate::diff::protect::is_untouchable;
@@ -126,7 +127,12 @@ impl ExplainCase<'_> {
             PodNameFate::OfNoSet => None,
             PodNameFate::Stays => Some(format!(
                 "{name} is of a set of pods, and no pod has it now. It stays while clients may still be led there: while its pod \
-                 has its addresses or is not in service, and until the SRV that list it, or did, have settled."
+                 has its addresses or is not in service, and while an SRV lists it."
+            )),
+            PodNameFate::Settles(set, until) => Some(format!(
+                "{name} is of the set {}, and no pod has it now. It stays since caches may still lead there, and goes {}.",
+                of_set(set),
+                former_names::when(until)
             )),
             PodNameFate::Goes(set) => {
                 Some(format!("{name} is of the set {}, and no pod has it now: own records there go.", of_set(set)))

@@ -104,8 +104,10 @@ fn left(plan: &Plan) -> Vec<String> {
     let left_behind = plan.notices.iter().filter(|notice| notice.code == NoticeCode::LeftBehind).count();
     let edited = plan.notices.iter().filter(|notice| notice.code == NoticeCode::EditedSince).count();
     let edited = (edited > 0 && plan.undoes.is_none()).then(|| format!("{} left as edited", counted(edited, "RRset")));
+    let former = plan.notices.iter().filter(|notice| notice.code == NoticeCode::FormerNames).count();
+    let former = (former > 0).then(|| format!("former names of {} go later", counted(former, "set")));
     let left_behind = (left_behind > 0).then(|| format!("{} left behind", counted(left_behind, "name")));
-    hosts.chain(waves).chain(waiting).chain(left_behind).chain(edited).collect()
+    hosts.chain(waves).chain(waiting).chain(former).chain(left_behind).chain(edited).collect()
 }
 
 /// Whether only some of a plan's changes are shown.

@@ -464,6 +464,14 @@ impl ExplainedCode for NoticeCode {
                 "The zone has `state = \"absent\"`, and it is not deleted: it holds more than its apex, or zonewright did \
                  not make it.",
             ),
+            NoticeCode::FormerNames => words(
+                "former names",
+                "names that pods had go later",
+                "Pods of the set had these names, and no pod has them now. They stay until caches have forgotten what led to \
+                 them: an SRV that listed the name of an earlier placement, or that the name which stays with the pod does \
+                 not exist yet. The first plan after that time deletes them: `zonewright apply --auto`, or your scheduled \
+                 run.",
+            ),
             NoticeCode::MigratesOften => words(
                 "migrates often",
                 "pods move again sooner than their set says",

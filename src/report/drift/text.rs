@@ -15,7 +15,7 @@ use crate::inventory::value::Inv;
 use crate::plan::{NoticeCode, Plan, PlanScope};
 use crate::report::TextOptions;
 use crate::report::data::{lines, rrset};
-use crate::report::host_label::in_set;
+use crate::report::host_label::{in_set, is_without_pod};
 use crate::report::outages::{nothing_read, unread_targets};
 use crate::report::page::TextPage;
 use crate::report::summary::{SubjectCounts, counted};
@@ -122,7 +122,7 @@ impl TextPage<'_> {
 
     /// Adds the RRsets of one host. The time is in the heading where it is the same for all.
     fn host(&mut self, strayed: &[StrayedRrset<'_>]) {
-        let whose = subject_words(&strayed[0].change.subject);
+        let whose = subject_words(strayed[0].change);
         let (first, others) = strayed.split_first().expect("a group has one at least");
         let since =
             since(first.stray).filter(|first| others.iter().all(|other| since(other.stray).as_ref() == Some(first)));
@@ -280,11 +280,13 @@ fn rounded_up(time: Duration) -> Duration {
 }
 
 /// What a change is of, in a word or two.
-fn subject_words(subject: &Subject) -> String {
+fn subject_words(change: &Change) -> String {
+    let subject = &change.subject;
     match subject {
         Subject::Host(inv) | Subject::Released(inv) => format!("host {inv}"),
         Subject::Endpoint(_) | Subject::Record(_) => subject.stated_by().unwrap_or_default(),
         Subject::Pod(_) | Subject::Endpoints(_) => in_set(subject),
+        Subject::Orphan(_) if is_without_pod(change) => "no pod".to_owned(),
         Subject::Orphan(_) => "no host and no file".to_owned(),
     }
 }

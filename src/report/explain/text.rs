@@ -56,7 +56,10 @@ fn name_section(page: &mut ExplainPage, facts: &NameFacts, host: Option<u64>) {
 /// All about an address.
 fn address_section(page: &mut ExplainPage, facts: &AddressFacts, host: Option<u64>) {
     page.heading("The address");
-    if facts.claims.is_empty() {
+    for pod in &facts.pods {
+        page.fact("whose", pod);
+    }
+    if facts.claims.is_empty() && facts.pods.is_empty() {
         page.fact("whose", "no host: it is not an address that any host may have");
     }
     for AddressClaim { inv, interface, name, role, line } in &facts.claims {
