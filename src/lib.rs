@@ -58,6 +58,8 @@ pub mod http;
 
 pub mod health;
 
+pub mod cms;
+
 pub mod plan;
 
 pub mod review;

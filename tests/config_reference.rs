@@ -47,6 +47,8 @@ const FILES: &[File] = &[
             ("`[limits]`", "/$defs/limits"),
             ("An entry of `hosts` in `[limits]`", "/$defs/limit"),
             ("`[gate.NAME]`", "/$defs/gate"),
+            ("`[cms.NAME]`", "/$defs/cms"),
+            ("`token` of `[cms.NAME]`", "/$defs/token"),
             ("`[probe.NAME]`", "/$defs/probe"),
             ("`[notify]`", "/properties/notify"),
         ],

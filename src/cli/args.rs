@@ -8,6 +8,7 @@ use clap_complete::Shell;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
 use super::candidates;
+use super::cms_args::{CmsArgs, ServeCmsArgs};
 use super::name_args::{AdoptArgs, AllocateArgs, ReleaseArgs};
 use super::render_args::RenderArgs;
 use super::shared_args::SharedArgs;
@@ -20,6 +21,7 @@ use crate::dns::Name;
 use crate::guard::Allowance;
 use crate::inventory::value::Duration;
 use crate::report::SourceUrl;
+use crate::serve::cms;
 use crate::serve::fault::{FATES, TrialFault};
 use crate::serve::quirk::{QUIRKS, ServerQuirk};
 
@@ -141,6 +143,8 @@ pub enum Command {
     /// whom does it allow the transfer, how large is the zone, which serial and clock it has. Changes nothing. Exits 1
     /// where there is a problem.
     Doctor(DoctorArgs),
+    /// Try services that are asked before hosts are disturbed.
+    Cms(CmsArgs),
     /// Show the running apply, the last applies, limits and breakers.
     ///
     /// Lists the last applies, the markers, applies that can be resumed, what is open in pools (zones that are not served
@@ -186,12 +190,15 @@ pub enum Command {
     Render(RenderArgs),
     /// Manage the state, the journal of all applies.
     State(StateArgs),
-    /// Serve zones from memory on loopback, for trying things out.
+    /// Serve zones from memory on loopback, or approvals, for trying things out.
     ///
     /// Answers queries, transfers and updates (RFC 2136). Serves the given files or folders; without any, the zones that the
     /// workspace has in files (targets of type `zonefile`). A quirk makes it behave as another server does; a fault makes
     /// an update fail. `--try DIR` makes a copy of the workspace whose zones are here, to try `plan` and `apply` on.
     /// Runs until Ctrl-C, and saves nothing.
+    ///
+    /// With `--cms` it is the reference service of approvals: it lets `--cms-max-busy` hosts through at a time, in the order
+    /// in which they came.
     #[command(after_help = serve_help())]
     Serve(ServeArgs),
     /// Print the JSON Schema of a file format.
@@ -269,6 +276,7 @@ impl Command {
             Command::Show(_) => "show",
             Command::Snapshot(_) => "snapshot",
             Command::Doctor(_) => "doctor",
+            Command::Cms(_) => "cms",
             Command::Status(_) => "status",
             Command::History(_) => "history",
             Command::Accept(_) => "accept",
@@ -655,6 +663,9 @@ pub struct ServeArgs {
     /// Make the Nth update fail (repeatable); see below.
     #[arg(long = "fault", value_name = "NAME=N")]
     pub faults: Vec<TrialFault>,
+    /// What it does in place of zones.
+    #[command(flatten)]
+    pub approvals: ServeCmsArgs,
 }
 
 /// What `serve --help` says below the flags.
@@ -663,9 +674,11 @@ fn serve_help() -> String {
         entries.iter().map(|(name, meaning)| format!("  {name:18}  {meaning}\n")).collect()
     };
     format!(
-        "Quirks:\n{}\nFaults (N is the number of the update; the first is 1):\n{}",
+        "Quirks:\n{}\nFaults (N is the number of the update; the first is 1):\n{}\nFaults of `--cms` (N is the number of the \
+         request, or `all`):\n{}",
         list(&QUIRKS),
-        list(&FATES.map(|(name, _, meaning)| (name, meaning)))
+        list(&FATES.map(|(name, _, meaning)| (name, meaning))),
+        list(&cms::fault::FATES.map(|(name, _, meaning)| (name, meaning)))
     )
 }
 

@@ -13,7 +13,7 @@ const COMMON: usize = 8;
 type CommandExample = (&'static str, &'static str, &'static str);
 
 /// All examples; each command has at least one.
-const EXAMPLES: [CommandExample; 50] = [
+const EXAMPLES: [CommandExample; 53] = [
     ("init", "zonewright init dns --from-axfr ns1.example.net example.net", "Make the workspace dns/ from live DNS."),
     ("check", "zonewright -C dns check", "Validate all files of the workspace dns/, offline."),
     ("plan", "zonewright plan --out plan.json", "Show what would change in DNS, and save the plan."),
@@ -58,6 +58,8 @@ const EXAMPLES: [CommandExample; 50] = [
     ("show", "zonewright show plan.json --format html > plan.html", "Print a saved plan as a page for a browser."),
     ("snapshot", "zonewright snapshot --out live", "Save live DNS, to plan from it without servers or secrets."),
     ("doctor", "zonewright doctor --zone example.net", "Test all servers of one zone."),
+    ("cms", "zonewright cms check search", "Try the service `[cms.search]`, by dry runs."),
+    ("cms-check", "zonewright cms check search --format json", "The same, for its authors' programs."),
     ("status", "zonewright status", "Show the running apply, the last applies, limits and breakers."),
     ("status", "zonewright status --pool main", "Show which name servers serve the last changes."),
     (
@@ -95,6 +97,7 @@ const EXAMPLES: [CommandExample; 50] = [
         "Take over the markers that the zones have.",
     ),
     ("serve", "zonewright -C inventory serve --try demo", "Serve the zones of a workspace, and make a copy to try."),
+    ("serve", "zonewright serve --cms --cms-max-busy 2", "Serve approvals, to try `cms check` with."),
     ("schema", "zonewright schema config", "Print the JSON Schema of zonewright.toml, for editors."),
     (
         "completions",

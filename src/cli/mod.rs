@@ -80,6 +80,12 @@ mod history;
 
 mod state;
 
+mod cms_args;
+
+mod cms;
+
+mod serve_cms;
+
 mod serve;
 
 mod init;
@@ -128,6 +134,7 @@ pub fn main() -> ExitCode {
         Command::Show(args) => show::run(&cli.shared, args),
         Command::Snapshot(args) => snapshot::run(&cli.shared, args),
         Command::Doctor(args) => doctor::run(&cli.shared, args),
+        Command::Cms(args) => cms::run(&cli.shared, args),
         Command::Status(args) => status::run(&cli.shared, args),
         Command::History(args) => history::run(&cli.shared, args),
         Command::Accept(args) => accept::run(&cli.shared, args),

@@ -22,6 +22,11 @@ pub fn run(args: &SchemaArgs) -> Result<Exit, CommandFailure> {
         SchemaKindArg::Event => report::SchemaKind::Event,
         SchemaKindArg::Endpoints => report::SchemaKind::Endpoints,
         SchemaKindArg::Doctor => report::SchemaKind::Doctor,
+        SchemaKindArg::CmsCheck => report::SchemaKind::CmsCheck,
+        SchemaKindArg::Cms => {
+            output::print(report::cms_protocol())?;
+            return Ok(Exit::Done);
+        }
     };
     output::print(report::schema(kind))?;
     Ok(Exit::Done)

@@ -11,7 +11,7 @@ use super::args::ServeArgs;
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::shared_args::SharedArgs;
-use super::signals;
+use super::{serve_cms, signals};
 use crate::dns::{Name, ZoneContents};
 use crate::pipeline::serve::{self, ALGORITHM, LoadedZones, SECRET_FILE, ServedAt};
 use crate::provider::secret::{Secret, SecretSource};
@@ -36,6 +36,9 @@ struct KeyChoice {
 
 /// Serves zones until it is interrupted.
 pub fn run(shared: &SharedArgs, args: &ServeArgs) -> Result<Exit, CommandFailure> {
+    if args.approvals.cms {
+        return serve_cms::run(&args.approvals, &args.listen, cannot_listen);
+    }
     let Some(zones) = load(shared, args)? else { return Ok(Exit::Error) };
     if let Some(copy) = args.try_on.as_deref().filter(|copy| copy.exists()) {
         let failure = CommandFailure::new(format!("`{}` exists: nothing is copied over it", copy.display()));

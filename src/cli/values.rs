@@ -69,6 +69,10 @@ pub enum SchemaKindArg {
     Plan,
     /// The document of `doctor`.
     Doctor,
+    /// The document of `cms check`.
+    CmsCheck,
+    /// The protocol of cluster-management services: OpenAPI 3.1, not a JSON Schema.
+    Cms,
     /// What `explain` prints as JSON.
     Explain,
     /// What `apply` prints as JSON.

@@ -2,6 +2,8 @@
 //!
 //! Comes in: what providers found when they looked at their targets. Goes out: findings, each with what to do. Pure.
 
+pub mod approvals;
+
 pub mod copies;
 
 pub mod follower;

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ureq::http::Uri;
+use ureq::http::{Method, Request, Uri};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Error};
 
@@ -58,6 +58,112 @@ pub fn get(url: &str, max: u64, timeout: Duration) -> Result<HttpAnswer, Attempt
     Ok(HttpAnswer { host, status: answer.status().as_u16(), content })
 }
 
+/// How a request asks (RFC 9110 section 9.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HttpMethod {
+    /// To be told what there is.
+    Get,
+    /// That something is made.
+    Post,
+    /// That something is removed.
+    Delete,
+}
+
+/// What is asked of a server that is asked often.
+#[derive(Debug, Clone, Copy)]
+pub struct HttpQuestion<'q> {
+    /// How.
+    pub method: HttpMethod,
+    /// Where.
+    pub url: &'q str,
+    /// What says who asks, for `Authorization: Bearer` (RFC 6750 section 2.1).
+    pub bearer: Option<&'q str>,
+    /// The content, as JSON.
+    pub json: Option<&'q str>,
+    /// How many octets an answer may have.
+    pub max: u64,
+}
+
+/// Why a question has no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HttpFailureKind {
+    /// There is no connection, or it broke.
+    Unreachable,
+    /// The whole answer did not come in time.
+    Late,
+    /// The answer is longer than it may be.
+    TooLong,
+}
+
+/// A question without an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpFailure {
+    /// What kind of failure it is.
+    pub kind: HttpFailureKind,
+    /// In words, without secrets.
+    pub message: String,
+}
+
+/// Asks one server often: its connections are kept, and used again.
+pub struct HttpClient {
+    /// The client.
+    agent: Agent,
+    /// How long a request may take, with its answer.
+    timeout: Duration,
+    /// The host, as messages call it.
+    host: String,
+}
+
+/// How many connections are kept that nothing is asked on.
+const IDLE_CONNECTIONS: usize = 64;
+
+impl HttpClient {
+    /// A client for URLs that begin with this one; as [`post_json`].
+    ///
+    /// Errors: the URL cannot be read, or this system trusts no certificate.
+    pub fn new(url: &str, timeout: Duration) -> Result<HttpClient, AttemptError> {
+        let HttpSite { agent, host, .. } = HttpSite::of(url, timeout)?;
+        Ok(HttpClient { agent, timeout, host })
+    }
+
+    /// Asks, and reads the whole answer; any status is one.
+    ///
+    /// Errors: no connection, no whole answer in time, or a longer one.
+    pub fn ask(&self, question: &HttpQuestion<'_>) -> Result<HttpAnswer, HttpFailure> {
+        let HttpQuestion { method, url, bearer, json, max } = *question;
+        let failed = |kind, why: String| HttpFailure { kind, message: format!("`{}` {why}", self.host) };
+        let unanswered = |error: Error| {
+            let is_late = matches!(error, Error::Timeout(_));
+            let kind = if is_late { HttpFailureKind::Late } else { HttpFailureKind::Unreachable };
+            failed(kind, in_words(&error, self.timeout))
+        };
+        let method = match method {
+            HttpMethod::Get => Method::GET,
+            HttpMethod::Post => Method::POST,
+            HttpMethod::Delete => Method::DELETE,
+        };
+        let mut request = Request::builder().method(method).uri(url);
+        if let Some(token) = bearer {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let answer = match json {
+            Some(json) => {
+                let request = request.header("content-type", "application/json").body(json);
+                request.map_err(Error::from).and_then(|request| self.agent.run(request))
+            }
+            None => request.body(()).map_err(Error::from).and_then(|request| self.agent.run(request)),
+        };
+        let mut answer = answer.map_err(unanswered)?;
+        let mut content = Vec::new();
+        let read = answer.body_mut().as_reader().take(max + 1).read_to_end(&mut content);
+        read.map_err(|error| unanswered(Error::from(error)))?;
+        if content.len() as u64 > max {
+            return Err(failed(HttpFailureKind::TooLong, format!("answers with more than {max} bytes")));
+        }
+        Ok(HttpAnswer { host: self.host.clone(), status: answer.status().as_u16(), content })
+    }
+}
+
 /// Where a request goes, and with what.
 struct HttpSite {
     /// The client.
@@ -75,6 +181,7 @@ impl HttpSite {
         let host = uri.authority().map_or("", |authority| authority.host()).to_owned();
         let mut config =
             Agent::config_builder().timeout_global(Some(timeout)).max_redirects(0).http_status_as_error(false);
+        config = config.max_idle_connections(IDLE_CONNECTIONS).max_idle_connections_per_host(IDLE_CONNECTIONS);
         if uri.scheme_str() == Some("https") {
             config = config.tls_config(trusted().map_err(|why| permanent(format!("`{host}` {why}")))?);
         }

@@ -33,6 +33,8 @@ pub mod addresses;
 
 pub mod health;
 
+pub mod cms;
+
 pub mod rollout;
 
 pub mod pod_template;

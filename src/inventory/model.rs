@@ -6,6 +6,7 @@ use std::ops::Range;
 use ipnet::Ipv4Net;
 
 use super::addresses::{AddressRow, HostAddresses, ListedInterfaces};
+use super::cms::CmsService;
 use super::devices::Devices;
 use super::health::HealthChecks;
 use super::node::{SettingsNode, SourceText};
@@ -238,6 +239,8 @@ pub struct Config {
     pub limits: Limits,
     /// What rollouts may ask before they go on.
     pub health: HealthChecks,
+    /// The cluster-management services, in the file's order.
+    pub cms: Vec<CmsService>,
     /// How long a name that no host has keeps its records, counted from the first applied plan that would delete them.
     pub delete_after: Duration,
     /// What `[[zone]]` lists, in the file's order; no name twice.

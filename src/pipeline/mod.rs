@@ -133,6 +133,8 @@ mod notices;
 
 mod check;
 
+pub mod cms;
+
 #[cfg(test)]
 mod simulation;
 

@@ -106,6 +106,8 @@ pub fn check_targets(config: &Config) -> Diagnostics {
     name_servers.for_each(|server| found.append(provider::check_name_server(&server.settings, &config.source)));
     let keys = config.txt_key.iter().chain(config.pools.iter().filter_map(|pool| pool.txt_key.as_ref()));
     keys.for_each(|key| found.append(provider::txt_key::check(key, &config.source)));
+    let tokens = config.cms.iter().filter_map(|service| service.token.as_ref());
+    tokens.for_each(|token| found.append(provider::token::check(token, &config.source)));
     found.append(shared_copies::check(config));
     found
 }

@@ -19,6 +19,8 @@ pub mod secret;
 
 pub mod txt_key;
 
+pub mod token;
+
 use std::path::Path;
 
 use crate::diag::{Diagnostics, Origin, Problem};

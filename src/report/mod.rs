@@ -14,6 +14,8 @@ mod applies;
 
 mod checked;
 
+mod cms;
+
 mod codes;
 
 mod copies;
@@ -107,6 +109,7 @@ use crate::plan::{SealedPlan, document};
 
 pub use accept::accepted;
 pub use checked::CheckReport;
+pub use cms::cms_check;
 pub use codes::{code, codes};
 pub use doctor::doctor;
 pub use drift::drift;
@@ -117,8 +120,8 @@ pub use junit::check as check_junit;
 pub use names::{NamesReport, names};
 pub use outages::no_plan;
 pub use outlook::{PlanOutlook, PlanVerdict};
-pub use schema::{SchemaKind, schema};
-pub use serve::{ServingFacts, served, serving};
+pub use schema::{SchemaKind, cms_protocol, schema};
+pub use serve::{ApprovalFacts, ServingFacts, served, served_approvals, serving, serving_approvals};
 pub use settlement::settlement;
 pub use source_url::SourceUrl;
 pub use status::{adopted, reset, status};

@@ -15,6 +15,8 @@ pub enum SchemaKind {
     PodSet,
     /// What `doctor` finds.
     Doctor,
+    /// What `cms check` finds.
+    CmsCheck,
     /// What `apply` prints as JSON.
     Apply,
     /// What `drift` prints as JSON.
@@ -44,10 +46,16 @@ pub fn schema(kind: SchemaKind) -> &'static str {
         SchemaKind::Sync => include_str!("../../schemas/sync.schema.json"),
         SchemaKind::Event => include_str!("../../schemas/event.schema.json"),
         SchemaKind::Endpoints => include_str!("../../schemas/endpoints.schema.json"),
+        SchemaKind::CmsCheck => include_str!("../../schemas/cms-check.schema.json"),
         SchemaKind::Doctor => include_str!("../../schemas/doctor.schema.json"),
         SchemaKind::Project => include_str!("../../schemas/project.schema.json"),
         SchemaKind::PodSet => include_str!("../../schemas/pod-set.schema.json"),
     }
+}
+
+/// The protocol of cluster-management services, as OpenAPI 3.1.
+pub fn cms_protocol() -> &'static str {
+    include_str!("../../schemas/cms.openapi.json")
 }
 
 #[cfg(test)]
@@ -59,7 +67,8 @@ pub mod tests {
     use crate::plan::{BlockCode, NoticeCode, Rule, SealedPlan, SkipCode, document, fixture};
 
     /// All schemas.
-    const ALL: [SchemaKind; 13] = [
+    const ALL: [SchemaKind; 14] = [
+        SchemaKind::CmsCheck,
         SchemaKind::Plan,
         SchemaKind::Explain,
         SchemaKind::Config,

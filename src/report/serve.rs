@@ -2,6 +2,7 @@
 
 use super::summary::counted;
 use crate::serve::ServiceCounts;
+use crate::serve::cms::ApprovalCounts;
 
 /// A server that has begun.
 #[derive(Debug)]
@@ -66,6 +67,46 @@ pub fn served(counts: ServiceCounts) -> String {
         counted(updates as usize, "update"),
         counted(transfers as usize, "transfer")
     )
+}
+
+/// What is printed about a service of approvals that has begun.
+pub struct ApprovalFacts {
+    /// Where it is.
+    pub urls: Vec<String>,
+    /// The version of the protocol.
+    pub version: &'static str,
+    /// How many hosts it lets through at a time.
+    pub max_busy: usize,
+    /// The file with its token; none where it needs none.
+    pub token_file: Option<String>,
+    /// Whether its tasks outlive it.
+    pub is_kept: bool,
+}
+
+/// Says that a service of approvals has begun, and how to use it.
+pub fn serving_approvals(facts: &ApprovalFacts) -> String {
+    let ApprovalFacts { urls, version, max_busy, token_file, is_kept } = facts;
+    let allowed = match token_file {
+        Some(_) => "Requests need the token",
+        None => "Every program on this machine may ask it",
+    };
+    let token =
+        token_file.as_ref().map(|file| format!("    token = {{ secret_file = {file:?} }}\n")).unwrap_or_default();
+    let kept = if *is_kept { "Its tasks are kept in the database." } else { "Its tasks are in memory only." };
+    format!(
+        "Serving approvals ({version}) on {}; {} may be disturbed at a time.\n{allowed}.\n\n\
+         A service that is here:\n\n    [cms.trial]\n    url = {:?}\n    version = {version:?}\n{token}\n\
+         Try it in another terminal with `zonewright cms check trial`. Ctrl-C ends it. {kept}\n",
+        urls.join(" and "),
+        counted(*max_busy, "host"),
+        urls[0],
+    )
+}
+
+/// Says what a service of approvals did.
+pub fn served_approvals(counts: ApprovalCounts) -> String {
+    let ApprovalCounts { requests, tasks } = counts;
+    format!("{} answered; {} left.\n", counted(requests as usize, "request"), counted(tasks, "task"))
 }
 
 #[cfg(test)]

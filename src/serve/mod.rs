@@ -17,12 +17,16 @@
 //! | `service` | one request to its outcome |
 //! | `listen` | sockets and threads |
 //!
+//! `cms` is another server: the reference service of approvals.
+//!
 //! `hickory-server` (0.26.3) is not enough: it puts a transfer into one message, so that a zone of 40 000 records
 //! cannot be transferred (its issue 351).
 
 mod answer;
 
 mod axfr;
+
+pub mod cms;
 
 pub mod fault;
 

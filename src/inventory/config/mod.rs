@@ -21,6 +21,8 @@ pub mod notify;
 
 mod health;
 
+mod cms;
+
 mod sources;
 
 pub mod settings;

@@ -6,7 +6,7 @@ use ipnet::IpNet;
 
 use super::shared::{A_DURATION, A_PERCENTAGE, read_host_limits, read_ttl};
 use super::sources::{NamedTables, PodSetPaths, SourceSettings, read_sources};
-use super::{apexes, catalogs, health, marking, notify, pools};
+use super::{apexes, catalogs, cms, health, marking, notify, pools};
 use crate::diag::{Diagnostics, Origin, did_you_mean};
 use crate::dns::reverse::reverse_zone;
 use crate::dns::{Name, ZoneName};
@@ -95,7 +95,7 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
     let state_file = read_state(&mut reader).unwrap_or_else(|| STATE_FILE.to_owned());
     let PlanLifetimes { expires: plan_expires, waves_expire } = read_plan(&mut reader);
     let limits = read_limits(&mut reader);
-    let health = health::read(&mut reader);
+    let (health, cms) = (health::read(&mut reader), cms::read(&mut reader));
     // Read for what is wrong in it; a run that needs it reads it again, alone.
     notify::read(&mut reader);
     let free_domain = free_domain.unwrap_or_else(|| Name::parse(FREE_DOMAIN).expect("a constant name"));
@@ -115,7 +115,7 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
             #[rustfmt::skip]
             let config = Config {
                 marking, txt_key, free_domain, name_cooldown, max_bad_rows, plan_expires, waves_expire, state_file,
-                limits, delete_after, health,
+                limits, delete_after, health, cms,
                 zones, pools, source,
             };
             Some(Settings { config, admins, projects, pod_sets, sources })

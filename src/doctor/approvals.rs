@@ -1,0 +1,91 @@
+//! What a trial of a cluster-management service means.
+
+use std::time::Duration;
+
+use super::{Finding, FindingLevel};
+use crate::cms::examine::{CmsStep, CmsStepKind, StepOutcome};
+use crate::cms::{CmsFault, CmsFaultKind};
+use crate::diag::Code;
+use crate::inventory::cms::CmsVersion;
+use crate::inventory::value::Time;
+
+/// A service that was tried.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServiceDiagnosis {
+    /// The program that tried it, such as `zonewright 0.1.0`.
+    pub tool: String,
+    /// When.
+    pub created: Time,
+    /// The name of the service.
+    pub service: String,
+    /// Its URL.
+    pub url: String,
+    /// The version that it is said to speak.
+    pub version: CmsVersion,
+    /// The host that dry runs were about.
+    pub host: String,
+    /// What was tried, in that order, each with what it means.
+    pub steps: Vec<(CmsStep, Finding)>,
+}
+
+impl ServiceDiagnosis {
+    /// How many findings there are of a level.
+    pub fn count(&self, level: FindingLevel) -> usize {
+        self.steps.iter().filter(|(_, finding)| finding.level == level).count()
+    }
+}
+
+/// What a step means; `timeout` is how long a request may take.
+pub fn judge(step: &CmsStep, timeout: Duration) -> Finding {
+    let is_slow = step.took > timeout / 2;
+    let about = match step.action {
+        Some(action) => format!("`{action}`: "),
+        None => String::new(),
+    };
+    let (level, code, message, hint) = match &step.outcome {
+        StepOutcome::Fine(_) if is_slow => (
+            FindingLevel::Warning,
+            "cms-slow",
+            format!("an answer took {} s", step.took.as_secs()),
+            Some(format!("an answer after {} s counts as none: the host then waits", timeout.as_secs())),
+        ),
+        StepOutcome::Fine(said) => (FindingLevel::Ok, "cms-works", said.clone(), None),
+        StepOutcome::Notable(said) => match step.kind {
+            CmsStepKind::WithoutToken => {
+                let hint = "let it refuse requests without the token, with status 401";
+                (FindingLevel::Warning, "cms-open", said.clone(), Some(hint.to_owned()))
+            }
+            _ => (FindingLevel::Note, "cms-keeps-dry-runs", said.clone(), None),
+        },
+        StepOutcome::Wrong(said) => {
+            let hint = match step.kind {
+                CmsStepKind::Unknown => "answer with status 404: zonewright asks anew for a task that is not known",
+                _ => "forget a task when it is deleted: its host would count as busy for ever",
+            };
+            (FindingLevel::Problem, "cms-wrong", said.clone(), Some(hint.to_owned()))
+        }
+        StepOutcome::Fault(CmsFault { kind, message }) => {
+            (FindingLevel::Problem, "cms-fault", message.clone(), Some(what_to_do(*kind, step.kind).to_owned()))
+        }
+    };
+    Finding { level, code: Code::new(code), place: None, zone: None, message: format!("{about}{message}"), hint }
+}
+
+/// What the authors of a service are to do about a fault.
+fn what_to_do(kind: CmsFaultKind, step: CmsStepKind) -> &'static str {
+    match (kind, step) {
+        (CmsFaultKind::Unreachable, _) => {
+            "look whether the service runs, and whether `url` of zonewright.toml leads to it"
+        }
+        (CmsFaultKind::Late, _) => "answer at once: what takes longer is said by `in-process`",
+        (CmsFaultKind::Status, CmsStepKind::DryRun) => {
+            "answer a dry run with status 200; look at the `version` of zonewright.toml: an older one knows fewer actions"
+        }
+        (CmsFaultKind::Status, CmsStepKind::List) => "answer `GET /tasks/` with status 200; look at `url` and `token`",
+        (CmsFaultKind::Status, _) => "answer with the status of the protocol: `zonewright schema cms`",
+        (CmsFaultKind::TooLong, _) => "keep an answer below 1 MiB: forget tasks that were deleted",
+        (CmsFaultKind::Content, _) => "answer with the JSON of the protocol: `zonewright schema cms`",
+        (CmsFaultKind::WrongTask, _) => "answer with the `id` that was asked for",
+        (CmsFaultKind::WrongHosts, _) => "answer with the `hosts` that were asked for",
+    }
+}
