@@ -9,7 +9,7 @@ use crate::change::{Notice, NoticeCode};
 use crate::inventory::pods::PodSetIndex;
 use crate::inventory::value::Time;
 
-/// Tells of the names that settle: a notice for each set.
+/// The notices of names that settle: one for each set.
 pub fn settling(context: &RuleContext<'_>, orphans: &[Orphan<'_>]) -> Vec<Notice> {
     let mut sets: BTreeMap<PodSetIndex, Vec<Option<Time>>> = BTreeMap::new();
     for orphan in orphans {
