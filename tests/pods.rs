@@ -295,6 +295,23 @@ fn a_pod_that_is_down_counts_and_its_move_repairs() {
 }
 
 #[test]
+fn a_bad_row_says_of_no_pod_that_it_is_down() {
+    let shop = Shop::with("");
+    let all = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "sas3", &["3"])];
+    shop.pods(&all);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    // The exporter writes the state in another way for a while: nothing is known of these pods.
+    let odd = all.map(|row| Row { state: "Active", ..row });
+    shop.pods(&[odd[0], odd[1], all[2]]);
+    assert_eq!(shop.apply("02:10:00").blocked(), ["pod:shop-web/a bad-input", "pod:shop-web/b bad-input"]);
+    let moved = shop.run("02:15:00", &["plan"]);
+    assert_eq!(moved.document["pods"], serde_json::json!([]));
+    // So to move them is no repair.
+    shop.pods(&[pod("a", "sas4", &["a"]), pod("b", "sas5", &["b"]), all[2]]);
+    assert_eq!(shop.apply("02:20:00").waiting(), ["pod:shop-web/b budget"]);
+}
+
+#[test]
 fn records_of_a_replaced_pod_wait_for_the_new_one() {
     let shop = Shop::with("migration: copy-and-remove\nendpoints: [{name: http, protocol: tcp, port: 8080}]");
     shop.pods(&[pod("old", "sas1", &["1"])]);

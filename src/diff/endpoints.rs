@@ -60,7 +60,7 @@ impl ListedNames for Listing<'_, '_> {
         let pods = &self.context.inventory.pods;
         let row = pods.place_of(self.set, old).map(|place| &pods.rows[place]);
         // Clients are not led to a pod that is known to be dead.
-        if row.is_some_and(|row| row.state.is_down() || !row.is_enabled) {
+        if row.is_some_and(|row| row.is_down() || !row.is_enabled) {
             return Vec::new();
         }
         self.live_names(old)

@@ -318,6 +318,16 @@ pub struct Pod {
 }
 
 impl Pod {
+    /// Whether the export calls it active. A bad row says nothing of that.
+    pub fn is_active(&self) -> bool {
+        self.fault.is_none() && self.state == PodState::Active
+    }
+
+    /// Whether the export says that it cannot be reached where it was. A bad row says nothing of that.
+    pub fn is_down(&self) -> bool {
+        self.fault.is_none() && self.state.is_down()
+    }
+
     /// The id of the pod that it replaces, in a set whose names are copied.
     pub fn replaced<'p>(&'p self, terms: &PodSetTerms) -> Option<&'p str> {
         let old = self.replaces.as_deref().filter(|_| self.fault.is_none());

@@ -13,7 +13,7 @@ use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Export, Trust};
-use crate::inventory::pods::{Pod, PodState};
+use crate::inventory::pods::Pod;
 use crate::inventory::read::{self, ExportFiles};
 use crate::plan::Plan;
 use crate::state::{
@@ -176,11 +176,11 @@ pub(super) fn new_export(inventory: &Inventory, export: &Export, workspace: &Pat
     Some(NewExport { source: spec.name.clone(), rows: *rows, dated: *dated, files, switches, pods })
 }
 
-/// The pods that are not active.
+/// The pods that are not active, as far as is known: of a bad row the state may be any.
 pub(super) fn inactive_pods(inventory: &Inventory) -> InactivePods {
     let pods = &inventory.pods;
     let subject = |pod: &Pod| Subject::pod(&*pods.set_of(pod).id, &*pod.id);
-    let inactive = pods.rows.iter().filter(|pod| pod.state != PodState::Active);
-    let (down, others): (Vec<&Pod>, Vec<&Pod>) = inactive.partition(|pod| pod.state.is_down());
+    let inactive = pods.rows.iter().filter(|pod| !pod.is_active());
+    let (down, others): (Vec<&Pod>, Vec<&Pod>) = inactive.partition(|pod| pod.is_down());
     InactivePods { down: down.into_iter().map(subject).collect(), others: others.into_iter().map(subject).collect() }
 }

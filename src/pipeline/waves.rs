@@ -13,7 +13,7 @@ use crate::diag::Problem;
 use crate::dns::{RrKey, Rtype};
 use crate::inventory::budgets::{in_service, terms};
 use crate::inventory::model::{Project, ProjectIndex};
-use crate::inventory::pods::{Pod, PodSet, PodSetIndex, PodState, Pods};
+use crate::inventory::pods::{Pod, PodSet, PodSetIndex, Pods};
 use crate::inventory::rollout::RolloutTerms;
 use crate::inventory::value::Duration;
 use crate::inventory::{Inventory, pod_checks};
@@ -78,9 +78,9 @@ pub fn pods_seen(inventory: &Inventory, plan: &Plan, was_down: &BTreeSet<Subject
     let pods = &inventory.pods;
     let text = |symbol| inventory.symbols.text(symbol).to_owned();
     let seen = |subject: Subject, pod: &Pod| PodSeen {
-        active: pod.state == PodState::Active,
+        active: pod.is_active(),
         replaces: replaced(pods, pod),
-        down: pod.state.is_down(),
+        down: pod.is_down(),
         in_service: pod.is_enabled,
         location: pod.location.map(text).unwrap_or_default(),
         rack: pod.rack.map(text),
@@ -97,7 +97,7 @@ pub fn pods_seen(inventory: &Inventory, plan: &Plan, was_down: &BTreeSet<Subject
     for set in changed_sets(plan) {
         let rows = pods.find_set(set).map_or(&[][..], |set| &pods.rows[pods.places_of(set)]);
         let id: Arc<str> = set.into();
-        let down = rows.iter().filter(|pod| pod.state.is_down() && pod.is_enabled);
+        let down = rows.iter().filter(|pod| pod.is_down() && pod.is_enabled);
         let subject = |pod: &Pod| Subject::pod(Arc::clone(&id), &*pod.id);
         // Those that replace a pod of the plan say when its records may go.
         let new = rows.iter().filter(|pod| replaced(pods, pod).is_some_and(|old| changed.contains(&old)));
