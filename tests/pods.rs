@@ -101,6 +101,16 @@ impl Shop {
         fs::read_to_string(self.path().join(file)).expect("a file")
     }
 
+    /// Adds a gate with the name `up`, which passes or not.
+    fn gate(&self, passes: bool) {
+        let config = self.read("zonewright.toml");
+        if !config.contains("[gate.up]") {
+            let gate = "[gate.up]\ncommand = [\"sh\", \"gate.sh\"]\nretries = 0\n";
+            self.write("zonewright.toml", &format!("{config}\n{gate}"));
+        }
+        self.write("gate.sh", if passes { "exit 0" } else { "echo one is down; exit 1" });
+    }
+
     /// Makes these the rows of the export.
     fn pods(&self, rows: &[Row<'_>]) {
         let text = rows.iter().map(|row| {
@@ -292,6 +302,71 @@ fn a_pod_that_is_down_counts_and_its_move_repairs() {
     assert_eq!(shop.apply("02:32:00").exit, 0);
     shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas4", &["b"]), pod("c", "sas6", &["c"])]);
     assert_eq!(shop.run("02:50:00", &["plan"]).waiting(), ["pod:shop-web/c budget"]);
+}
+
+#[test]
+fn a_pod_that_came_back_passes_the_gate_that_its_death_made_fail() {
+    let shop = Shop::with("rollout: {gate: up}");
+    shop.gate(true);
+    let all = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "sas3", &["3"])];
+    shop.pods(&all);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    // One dies while another one is to move: so long as that waits, no apply does all of its plan.
+    let moved = pod("a", "sas5", &["5"]);
+    shop.pods(&[moved, all[1], Row { state: "dead", ..all[2] }]);
+    for now in ["02:10:00", "02:20:00"] {
+        assert_eq!(shop.apply(now).waiting(), ["pod:shop-web/a budget"]);
+    }
+    shop.gate(false);
+    shop.pods(&[moved, all[1], pod("c", "sas9", &["9"])]);
+    let repaired = shop.apply("02:30:00");
+    assert_eq!(repaired.waiting().len(), 1, "{:?}", repaired.waiting());
+    assert!(shop.records().contains(&"c AAAA ::9".to_owned()), "{:?}", shop.records());
+    assert!(shop.records().contains(&"a AAAA ::1".to_owned()), "{:?}", shop.records());
+    // It is where its name points: its next move is one as any other.
+    shop.pods(&[moved, all[1], pod("c", "sas8", &["8"])]);
+    assert_eq!(shop.apply("02:40:00").waiting(), ["pod:shop-web/a gate", "pod:shop-web/c gate"]);
+}
+
+#[test]
+fn who_died_is_known_although_a_zone_of_another_project_cannot_be_read() {
+    let shop = Shop::with("rollout: {gate: up}");
+    shop.gate(true);
+    let config = shop.read("zonewright.toml");
+    let other = "[project.other]\ndns_domain = \"other.example.net\"\nautomation = \"allowed\"\n\
+                 [pool.other]\n[[pool.other.target]]\ntype = \"zonefile\"\ndir = \"nowhere\"\n\
+                 [[zone]]\nname = \"other.example.net\"\npool = \"other\"\npermission = \"own\"\n";
+    shop.write("zonewright.toml", &format!("{config}\n{other}"));
+    let project = shop.read("projects/shop.yaml").replace("id: shop", "id: other");
+    shop.write("projects/other.yaml", &project);
+    let all = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "sas3", &["3"])];
+    shop.pods(&all);
+    shop.apply("02:00:00");
+    assert!(shop.records().contains(&"c AAAA ::3".to_owned()), "{:?}", shop.records());
+    shop.pods(&[all[0], all[1], Row { state: "dead", ..all[2] }]);
+    shop.apply("02:10:00");
+    shop.gate(false);
+    shop.pods(&[all[0], all[1], pod("c", "sas9", &["9"])]);
+    assert!(shop.apply("02:20:00").waiting().is_empty());
+    assert!(shop.records().contains(&"c AAAA ::9".to_owned()), "{:?}", shop.records());
+}
+
+#[test]
+fn a_pod_that_came_back_in_place_is_as_any_other_while_a_rollout_runs() {
+    let shop = Shop::with("");
+    let [a, b] = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])];
+    shop.pods(&[a, b, pod("x", "sas3", &["3"]), pod("y", "sas4", &["4"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let dead = [a, b].map(|row| Row { state: "dead", ..row });
+    shop.pods(&[dead[0], dead[1], pod("x", "sas3", &["3"]), pod("y", "sas4", &["4"])]);
+    assert_eq!(shop.apply("02:10:00").exit, 0);
+    // Both come back where they were. Others move, one after another.
+    let moved = [pod("x", "sas5", &["5"]), pod("y", "sas6", &["6"])];
+    shop.pods(&[a, b, moved[0], moved[1]]);
+    assert_eq!(shop.apply("02:20:00").waiting(), ["pod:shop-web/y budget"]);
+    shop.pods(&[pod("a", "sas7", &["7"]), pod("b", "sas8", &["8"]), moved[0], moved[1]]);
+    let waiting = ["pod:shop-web/a budget", "pod:shop-web/b budget", "pod:shop-web/y budget"];
+    assert_eq!(shop.apply("02:20:30").waiting(), waiting);
 }
 
 #[test]

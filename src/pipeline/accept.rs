@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::inputs::load;
 use super::settings::{OpenError, state_address};
-use super::{acceptance, accepted};
+use super::{acceptance, accepted, pod_states};
 use crate::diag::Problem;
 use crate::guard::baseline::{ExportDifference, difference};
 use crate::inventory::Inventory;
@@ -22,6 +22,9 @@ use crate::state::{
 
 /// The key of l3-tors.
 const L3_TORS: &str = "l3_tors";
+
+/// The key of pods.
+const PODS: &str = "pods";
 
 /// What is accepted, by whom and why.
 #[derive(Debug, Clone, Copy)]
@@ -93,6 +96,10 @@ pub fn accept(request: &AcceptRequest<'_>, progress: &dyn Progress) -> Result<Ex
     let exchange = exchange(&inventory, export, &*state)?;
     let acceptor = Acceptor::Person(request.who, request.reason);
     state.accept(&[ExportToAccept::Anew(new)], &acceptor, request.now)?;
+    if export.spec.key == PODS {
+        let down = pod_states::with_dead(&inventory, state.pods_down()?);
+        state.keep_pods_down(&down)?;
+    }
     Ok(exchange)
 }
 
@@ -111,7 +118,7 @@ fn forget(request: &AcceptRequest<'_>, address: &StateAddress) -> Result<Option<
     let (source, rows, dated) = (L3_TORS.to_owned(), 0, None);
     let before = state.exports()?.into_iter().find(|before| before.source == L3_TORS);
     let leaving = state.l3_switches()?;
-    let none = NewExport { source: source.clone(), rows, dated, files: Vec::new(), switches: Vec::new(), pods: None };
+    let none = NewExport { source: source.clone(), rows, dated, files: Vec::new(), switches: Vec::new() };
     let acceptor = Acceptor::Person(request.who, request.reason);
     state.accept(&[ExportToAccept::Anew(none)], &acceptor, request.now)?;
     Ok(Some(ExportExchange { source, rows, dated, before, difference: ExportDifference::default(), leaving }))

@@ -9,16 +9,13 @@ use std::path::Path;
 use super::conduct::ApplyConduct;
 use super::settings::WorkspaceSettings;
 use crate::change::{Notice, NoticeCode, SkipCode, SkippedSubject};
-use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Export, Trust};
-use crate::inventory::pods::Pod;
 use crate::inventory::read::{self, ExportFiles};
 use crate::plan::Plan;
 use crate::state::{
-    self, AcceptanceRecord, AcceptedFile, Acceptor, ExportToAccept, InactivePods, NewExport, OpenedState, StateAddress,
-    StateLock,
+    self, AcceptanceRecord, AcceptedFile, Acceptor, ExportToAccept, NewExport, OpenedState, StateAddress, StateLock,
 };
 
 /// The exports that an apply accepts if it did all of its plan: those that the plan believed and of which no file has
@@ -94,9 +91,11 @@ pub(super) fn is_whole(plan: &Plan) -> bool {
 /// Sources of MACs are accepted together: while one of them is not believed, newer exports of the others must not
 /// replace what it said.
 fn used(plan: &Plan, settings: &WorkspaceSettings, workspace: &Path) -> Vec<ExportFiles> {
-    if !is_whole(plan) {
-        return Vec::new();
-    }
+    if is_whole(plan) { believed(plan, settings, workspace) } else { Vec::new() }
+}
+
+/// The same, whether or not the plan has all changes that follow from the inventory.
+pub(super) fn believed(plan: &Plan, settings: &WorkspaceSettings, workspace: &Path) -> Vec<ExportFiles> {
     let mut exports = read::export_files(workspace, &settings.config, &settings.sources);
     // What a file states that cannot be read is not known: a later export would be compared with too little.
     let is_doubt =
@@ -172,15 +171,5 @@ pub(super) fn new_export(inventory: &Inventory, export: &Export, workspace: &Pat
     let switches = inventory.tors.switches.iter().map(|switch| inventory.symbols.text(*switch).to_owned());
     let switches = if spec.key == "l3_tors" { switches.collect() } else { Vec::new() };
     let files = files.iter().map(file).collect::<Option<_>>()?;
-    let pods = (spec.key == "pods").then(|| inactive_pods(inventory));
-    Some(NewExport { source: spec.name.clone(), rows: *rows, dated: *dated, files, switches, pods })
-}
-
-/// The pods that are not active, as far as is known: of a bad row the state may be any.
-pub(super) fn inactive_pods(inventory: &Inventory) -> InactivePods {
-    let pods = &inventory.pods;
-    let subject = |pod: &Pod| Subject::pod(&*pods.set_of(pod).id, &*pod.id);
-    let inactive = pods.rows.iter().filter(|pod| !pod.is_active());
-    let (down, others): (Vec<&Pod>, Vec<&Pod>) = inactive.partition(|pod| pod.is_down());
-    InactivePods { down: down.into_iter().map(subject).collect(), others: others.into_iter().map(subject).collect() }
+    Some(NewExport { source: spec.name.clone(), rows: *rows, dated: *dated, files, switches })
 }

@@ -23,7 +23,7 @@ use super::wave_checks::{ConfiguredChecks, WaveChecks};
 use super::wave_choice::{GateUse, WaveDecision, WaveQuestion};
 use super::waves::GroupSettings;
 use super::zone_making::{ZonePhase, ZoneWork};
-use super::{acceptance, broken_off, name_servers, statements, undo, waits, waves, zone_changes};
+use super::{acceptance, broken_off, name_servers, pod_states, statements, undo, waits, waves, zone_changes};
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
 use crate::apply::{self, ApplyOutcome, Orders, OutcomeCode, SIDE_BY_SIDE, StepRoom, Survey, ZoneOutcome};
@@ -144,6 +144,7 @@ pub fn apply(
         if let Some(refusal) = known.and_then(|state| idle_refusal((plan, given.place), state)) {
             return Ok(ApplyRun::refused(refusal));
         }
+        pod_states::note_idle((plan, &settings), request, (&address, &kept));
         acceptance::accept_idle((plan, &settings), request, (&address, kept));
         return Ok(ApplyRun { is_journaled: true, ..ApplyRun::default() });
     }
@@ -241,6 +242,7 @@ impl ApplyWork<'_> {
             return Ok(ApplyRun::refused(refusal));
         }
         settle_by_markers(state, &survey, self.request.now)?;
+        let pods = pod_states::note((plan, self.settings), self.request, state)?;
         let moved = moved(plan, &survey, self.request.workspace);
         let rooms = [StepRoom::default(), StepRoom::default()];
         let survey = self.still_allowed(survey.at_next_steps(plan, &rooms[0]), state)?;
@@ -261,6 +263,7 @@ impl ApplyWork<'_> {
             state.note_waves(&choice)?;
             let written = apply::write(survey, &orders, &NoWatch);
             let applied = verify::judge(&written, &apply::ReadBack::new(), problems).with_names(plan);
+            pod_states::note_moved(pods.as_ref(), &applied, state);
             let accepting = if did_all(&applied) {
                 acceptance::of_plan((plan, self.settings), self.request, state)
             } else {
@@ -285,6 +288,7 @@ impl ApplyWork<'_> {
         state.note_gates(id, &gates)?;
         let mut ran = self.run((id, survey, &orders), state);
         ran.applied.problems.extend(problems);
+        pod_states::note_moved(pods.as_ref(), &ran.applied, state);
         let waiting = still_waiting(waiting, &choice, &ran.applied);
         for killed in killed {
             // One of its updates may have taken effect after it was examined and before the survey.

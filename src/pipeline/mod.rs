@@ -67,6 +67,8 @@ mod published;
 
 mod recent_pods;
 
+mod pod_states;
+
 pub mod drift;
 
 pub mod render;

@@ -17,7 +17,7 @@ use super::settings::{OpenError, load_settings, state_address};
 use super::targets::OpenedZones;
 use super::wave_checks::ConfiguredChecks;
 use super::wave_choice::WaveDecision;
-use super::{undo, waves};
+use super::{pod_states, undo, waves};
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
 use crate::apply::{self, ApplyEnding, MadeBefore, OutcomeCode, StepRoom, ZoneWritten};
@@ -148,6 +148,7 @@ impl ApplyWork<'_> {
             Ok(made) => made,
             Err(refusal) => return Ok(ApplyRun::refused(refusal)),
         };
+        let pods = pod_states::note((self.sealed.plan(), self.settings), self.request, state)?;
         let mut ran = self.round(state, id, true)?;
         for _ in 1..ROUNDS {
             if ran.refusal.is_some() || !ran.is_journaled {
@@ -156,6 +157,7 @@ impl ApplyWork<'_> {
             let Some(next) = self.again(state, id, &ran).transpose() else { break };
             ran = after(ran, next);
         }
+        pod_states::note_moved(pods.as_ref(), &ran.applied, state);
         self.finish_zones(state, &mut ran, made);
         Ok(ran)
     }

@@ -73,7 +73,7 @@ fn changed_sets(plan: &Plan) -> BTreeSet<&str> {
 }
 
 /// The pods that a plan changes, and those of their sets that cannot be reached, as the export has them. `was_down` are those
-/// that accepted exports called dead or waiting.
+/// that earlier exports called dead or waiting.
 pub fn pods_seen(inventory: &Inventory, plan: &Plan, was_down: &BTreeSet<Subject>) -> Vec<PodSeen> {
     let pods = &inventory.pods;
     let text = |symbol| inventory.symbols.text(symbol).to_owned();

@@ -27,7 +27,7 @@ pub struct PodSeen {
     pub replaces: Option<Subject>,
     /// The pod.
     pub subject: Subject,
-    /// Whether an accepted export called it `waiting` or `dead` since one had it active where its name points: to move the
-    /// name is then a repair.
+    /// Whether an export that an apply began with called it `waiting` or `dead` since one had it active where its name points:
+    /// to move the name is then a repair.
     pub was_down: bool,
 }

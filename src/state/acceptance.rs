@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::ApplyId;
-use crate::claim::Subject;
 use crate::guard::baseline::ExportDifference;
 use crate::inventory::value::Time;
 
@@ -117,17 +116,6 @@ pub struct NewExport {
     pub files: Vec<AcceptedFile>,
     /// Of l3-tors: the switches that it lists.
     pub switches: Vec<String>,
-    /// Of pods: what it says of those that are not active; none for other sources.
-    pub pods: Option<InactivePods>,
-}
-
-/// The pods of an export that are not active.
-#[derive(Debug, Clone, Default)]
-pub struct InactivePods {
-    /// Those that it calls dead or waiting.
-    pub down: Vec<Subject>,
-    /// The others: one that was down before stays so.
-    pub others: Vec<Subject>,
 }
 
 /// Who accepts exports.

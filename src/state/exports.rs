@@ -1,14 +1,13 @@
 //! The exports that were last accepted, with their content, and the switches that any of them listed; and
 //! the inputs of the last apply that did all of its plan.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::ApplyId;
-use super::acceptance::{Acceptance, AcceptedFile, Acceptor, ExportToAccept, InactivePods, NewExport};
+use super::acceptance::{Acceptance, AcceptedFile, Acceptor, ExportToAccept, NewExport};
 use super::seal::{self, ExportRow};
 use super::sql::{SqlChange, SqlDatabase, SqlRow, SqlRows as _, values};
 use crate::apply::OutcomeCode;
-use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::inventory::value::Time;
 
@@ -26,9 +25,6 @@ pub trait AcceptanceRecord: Send {
     /// The input files, with their digests, of the latest apply that tried them on the whole fleet, did all of its plan
     /// and undid nothing; empty where there is no such apply.
     fn last_inputs(&self) -> Result<BTreeMap<String, String>, Problem>;
-
-    /// The pods that an accepted export called dead or waiting, and that none called active since.
-    fn pods_down(&self) -> Result<BTreeSet<Subject>, Problem>;
 
     /// Makes exports the accepted ones.
     fn accept(&mut self, exports: &[ExportToAccept], acceptor: &Acceptor<'_>, now: Time) -> Result<(), Problem>;
@@ -69,12 +65,6 @@ impl<D: SqlDatabase> AcceptanceRecord for D {
         let mut switches: Vec<String> = self.rows("SELECT name FROM l3_switches", &[], |row| row.get(0))?;
         switches.sort();
         Ok(switches)
-    }
-
-    fn pods_down(&self) -> Result<BTreeSet<Subject>, Problem> {
-        let texts: Vec<String> = self.rows("SELECT subject FROM pods_down", &[], |row| row.get(0))?;
-        let subject = |text: String| text.parse().map_err(|_| self.odd("subject", &text));
-        texts.into_iter().map(subject).collect()
     }
 
     fn last_inputs(&self) -> Result<BTreeMap<String, String>, Problem> {
@@ -133,7 +123,6 @@ pub fn accept(
                 ExportRow { source: source.clone(), row_count, dated, at, apply, who, reason }.put(change)?;
                 replace_files(change, export)?;
                 keep_switches(change, export, matches!(acceptor, Acceptor::Person(..)), now)?;
-                keep_pods(change, export)?;
             }
             // If an apply finds the same content that a person accepted, the person and the reason are kept.
             (ExportToAccept::Again(_), Some(before)) if reason.is_some() || before.reason.is_none() => {
@@ -189,20 +178,6 @@ fn replace_files(change: &dyn SqlChange, export: &NewExport) -> Result<(), Probl
         let content_seal = seal::of_content(content);
         let seal = seal::of_file(source, name, digest, content_seal);
         change.execute(sql, values![source, name, digest, content, content_seal, seal])?;
-    }
-    Ok(())
-}
-
-/// Remembers which pods are down, by an export of pods.
-fn keep_pods(change: &dyn SqlChange, export: &NewExport) -> Result<(), Problem> {
-    let Some(InactivePods { down, others }) = &export.pods else { return Ok(()) };
-    let before: Vec<String> = change.rows("SELECT subject FROM pods_down", &[], |row| row.get(0))?;
-    let others: BTreeSet<String> = others.iter().map(Subject::to_string).collect();
-    let stay = before.into_iter().filter(|subject| others.contains(subject));
-    let down: BTreeSet<String> = down.iter().map(Subject::to_string).chain(stay).collect();
-    change.execute("DELETE FROM pods_down", &[])?;
-    for subject in down {
-        change.execute("INSERT INTO pods_down (subject) VALUES (?1)", values![subject])?;
     }
     Ok(())
 }

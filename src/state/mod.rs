@@ -16,6 +16,8 @@ mod effect;
 
 mod error;
 
+mod down_pods;
+
 mod exports;
 
 mod folder;
@@ -90,10 +92,9 @@ use crate::inventory::value::Time;
 use crate::target::{CopyId, Marker, Question, TargetId};
 
 pub use crate::guard::Breaker;
-pub use acceptance::{
-    Acceptance, AcceptedFile, Acceptor, ExportExchange, ExportToAccept, InactivePods, NewExport, SourceStatus,
-};
+pub use acceptance::{Acceptance, AcceptedFile, Acceptor, ExportExchange, ExportToAccept, NewExport, SourceStatus};
 pub use address::StateAddress;
+pub use down_pods::DownPods;
 pub use exports::AcceptanceRecord;
 pub use gates::{GateAsked, GateOutcome};
 pub use held::HeldState;
@@ -142,6 +143,7 @@ pub trait State:
     + ChangeLedger
     + OwnershipRegister
     + AcceptanceRecord
+    + DownPods
     + WaitList
     + StatementRegister
     + LackList

@@ -456,7 +456,8 @@ CREATE TABLE gates_asked (
 CREATE INDEX gates_asked_apply ON gates_asked (apply);
 ";
 
-/// What version 16 adds: the pods that an accepted export called dead or waiting, since which none had them active.
+/// What version 16 adds: the pods that an export called dead or waiting, since which none had them active where
+/// their names point.
 const V16: &str = "
 CREATE TABLE pods_down (
     subject TEXT NOT NULL PRIMARY KEY

@@ -19,7 +19,7 @@ use crate::progress::{Progress, RunStage};
 use crate::rollout::{ProbeResult, RolloutChoice, RolloutMemory};
 use crate::state::{
     Acceptance, AcceptanceRecord, AcceptedFile, Acceptor, ApplyId, ApplyJournal, ApplySummary, Breaker, BreakerReset,
-    ChangeLedger, ExportToAccept, FormerTtls, GateAsked, KnownMarkers, LackList, LackedChange, LeftSubject,
+    ChangeLedger, DownPods, ExportToAccept, FormerTtls, GateAsked, KnownMarkers, LackList, LackedChange, LeftSubject,
     LiftedLimit, NewApply, NewLack, OwnershipRegister, PlanBasis, PlanText, PublicationRecord, RecordedZone,
     Resumption, RolloutRegister, RrsetStanding, RrsetTally, SentUpdate, SightedRrset, Sqlite, State, StateAddress,
     StateIdentity, StatementRegister, UnsettledUpdate, WaitList, WaitNews, WrittenRrset, ZoneActionRow,
@@ -307,11 +307,20 @@ impl<S: RunPoints> AcceptanceRecord for Book<'_, S> {
         fn export_files(source: &str) -> Vec<AcceptedFile>;
         fn l3_switches() -> Vec<String>;
         fn last_inputs() -> BTreeMap<String, String>;
-        fn pods_down() -> BTreeSet<Subject>;
     }
 
     write! {
         fn accept(exports: &[ExportToAccept], acceptor: &Acceptor<'_>, now: Time) -> ();
+    }
+}
+
+impl<S: RunPoints> DownPods for Book<'_, S> {
+    read! {
+        fn pods_down() -> BTreeSet<Subject>;
+    }
+
+    write! {
+        fn keep_pods_down(down: &BTreeSet<Subject>) -> ();
     }
 }
 

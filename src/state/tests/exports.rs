@@ -15,7 +15,6 @@ fn l3_tors(content: &str, switches: &[&str]) -> ExportToAccept {
         dated: Some(at(1)),
         files: vec![file],
         switches: switches.iter().map(|switch| (*switch).to_owned()).collect(),
-        pods: None,
     })
 }
 
@@ -89,7 +88,6 @@ fn a_switch_is_forgotten_by_a_person_alone() {
         dated: None,
         files: Vec::new(),
         switches: Vec::new(),
-        pods: None,
     });
     let person = Acceptor::Person("", "ticket 7");
     state.accept(&[hosts], &person, at(3)).unwrap();

@@ -22,14 +22,8 @@ fn written_to(copy: &CopyId) -> (TempDir, PathBuf) {
         run(&mut *state, id, &batch, settled);
     }
     let files = ["a", "b"].map(|name| AcceptedFile { name: name.into(), digest: "d".into(), content: b"row".to_vec() });
-    let export = NewExport {
-        source: "hosts".into(),
-        rows: 2,
-        dated: None,
-        files: files.to_vec(),
-        switches: Vec::new(),
-        pods: None,
-    };
+    let export =
+        NewExport { source: "hosts".into(), rows: 2, dated: None, files: files.to_vec(), switches: Vec::new() };
     state.accept(&[ExportToAccept::Anew(export)], &Acceptor::Person("operator", "a test"), at(4)).unwrap();
     (folder, file)
 }

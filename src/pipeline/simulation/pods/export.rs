@@ -1,12 +1,13 @@
 //! What the export says, as an inventory, and what is kept of it once it is accepted.
 
-use super::world::{PodKey, Row, World};
+use std::collections::BTreeSet;
+
+use super::world::{Place, PodKey, Row, World, addresses};
 use crate::claim::Subject;
 use crate::diag::{FileId, Origin};
 use crate::inventory::Inventory;
 use crate::inventory::pod_template::Placement;
 use crate::inventory::pods::{Pod, PodSetIndex, PodState};
-use crate::pipeline::acceptance::inactive_pods;
 use crate::state::{ExportToAccept, NewExport};
 
 /// Puts the rows of the export into an inventory.
@@ -39,15 +40,24 @@ pub fn to_accept(inventory: &Inventory) -> ExportToAccept {
         dated: None,
         files: Vec::new(),
         switches: Vec::new(),
-        pods: Some(inactive_pods(inventory)),
     })
 }
 
 impl World {
-    /// Notes that the export is accepted.
-    pub fn note_accepted(&mut self) {
-        let state = |key: &PodKey| self.exported.get(key).map(|row| row.state);
-        self.was_down.retain(|key| state(key).is_some_and(|state| state != PodState::Active));
+    /// Notes who died and who came back, by an export that a run begins with. One that is blocked may not be where its name
+    /// points, for all that the run knows.
+    pub fn note_states(&mut self, blocked: &BTreeSet<Subject>) {
+        let forward = self.forward();
+        let points_there = |key: &PodKey, row: &Row| {
+            let pod = (0..self.pods.len()).find(|pod| self.key(*pod) == *key);
+            let asked = row.place.as_ref().map(Place::asked);
+            pod.is_some_and(|pod| {
+                Some(addresses(&forward, &self.pods[pod].constant)) == asked && !blocked.contains(&self.subject(pod))
+            })
+        };
+        let is_back = |key: &PodKey, row: &Row| row.state == PodState::Active && points_there(key, row);
+        let stays = |key: &&PodKey| self.exported.get(*key).is_some_and(|row| !is_back(key, row));
+        self.was_down = self.was_down.iter().filter(stays).cloned().collect();
         let down = self.exported.iter().filter(|(_, row)| matches!(row.state, PodState::Dead | PodState::Waiting));
         self.was_down.extend(down.map(|(key, _)| key.clone()));
     }

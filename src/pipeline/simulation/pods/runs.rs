@@ -29,6 +29,7 @@ use crate::live::{Apexes, Live, LiveZone};
 use crate::pipeline::apply::{ApplyRun, ApplyWork, did_all};
 use crate::pipeline::conduct::ApplyConduct;
 use crate::pipeline::guards::ApplyGuards;
+use crate::pipeline::pod_states::{self, PodStates};
 use crate::pipeline::targets::Targets;
 use crate::pipeline::wave_checks::WaveChecks;
 use crate::pipeline::waves::{self, NO_BUDGETS, settings_of};
@@ -36,7 +37,8 @@ use crate::plan::{Plan, SealedPlan, fixture};
 use crate::rollout::recent::recent_names;
 use crate::rollout::via::add_via;
 use crate::state::{
-    AcceptanceRecord, Acceptor, ApplyId, OwnershipRegister, RolloutRegister, State, StatementRegister, WaitList,
+    AcceptanceRecord, Acceptor, ApplyId, DownPods, OwnershipRegister, RolloutRegister, State, StatementRegister,
+    WaitList,
 };
 use crate::target::{CopyId, PoolTypes, ReadTarget, ZoneId};
 
@@ -131,6 +133,7 @@ impl Story {
         let now = self.stage.world().now;
         let now = if is_back { now.minus(Duration::from_secs(3600)) } else { now };
         let (held, id) = given.unwrap_or_else(|| (self.plan(now), None));
+        let states = self.note_pods(&held);
         let plan = held.sealed.plan();
         let state = &self.state as &dyn State;
         let has_news = waves::has_news(Some(state)) || waves::has_open_flux(state);
@@ -148,6 +151,9 @@ impl Story {
         self.stage.world().run = None;
         self.history.push(ran.as_ref().map_or("it died".to_owned(), ran_words));
         let sent = ran.as_ref().map(|ran| ran.apply.is_some());
+        if let Some(ran) = &ran {
+            pod_states::note_moved(states.as_ref(), &ran.applied, &mut self.state);
+        }
         if let Some(ran) = ran.filter(|ran| ran.refusal.is_none() && ran.is_journaled && did_all(&ran.applied)) {
             let acceptor = ran.apply.map_or(Acceptor::IdleApply(""), Acceptor::Apply);
             self.accept(&held, &acceptor, now);
@@ -168,11 +174,23 @@ impl Story {
         world.run = Some(RunSeen { rows: (*held.rows).clone(), before, in_flux });
     }
 
+    /// Notes who died and who came back, by a plan whose export is still the same.
+    fn note_pods(&mut self, held: &HeldPlan) -> Option<PodStates> {
+        if held.export != self.exports {
+            return None;
+        }
+        let plan = held.sealed.plan();
+        let states = PodStates::of(&self.inventory, plan, &self.state.pods_down().unwrap());
+        self.state.keep_pods_down(&states.down).unwrap();
+        let blocked = plan.blocked.iter().map(|blocked| blocked.subject.clone()).collect();
+        self.stage.world().note_states(&blocked);
+        Some(states)
+    }
+
     /// Accepts the export that a plan was made from, if it is still the same.
     fn accept(&mut self, held: &HeldPlan, acceptor: &Acceptor<'_>, now: Time) {
         if held.export == self.exports {
             self.state.accept(&[export::to_accept(&self.inventory)], acceptor, now).unwrap();
-            self.stage.world().note_accepted();
         }
     }
 

@@ -139,7 +139,7 @@ pub struct World {
     pub placements: HashMap<Name, (usize, Place)>,
     /// What the export says.
     pub exported: BTreeMap<PodKey, Row>,
-    /// The pods that an accepted export called dead or waiting, since which none had them active.
+    /// The pods that an export of a run called dead or waiting, since which none had them active where their names point.
     pub was_down: BTreeSet<PodKey>,
     /// What each name server serves, zone by zone.
     pub name_servers: Vec<Vec<MemoryZone>>,
