@@ -370,6 +370,25 @@ fn a_pod_that_came_back_in_place_is_as_any_other_while_a_rollout_runs() {
 }
 
 #[test]
+fn a_saved_plan_repairs_no_pod_that_came_back_since() {
+    let shop = Shop::with("");
+    let all = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "sas3", &["3"])];
+    shop.pods(&all);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    shop.pods(&all.map(|row| Row { state: "dead", ..row }));
+    assert_eq!(shop.apply("02:10:00").exit, 0);
+    shop.pods(&[pod("a", "sas4", &["4"]), pod("b", "sas5", &["5"]), pod("c", "sas6", &["6"])]);
+    let file = shop.path().join("plan.json").display().to_string();
+    assert!(shop.run("02:20:00", &["plan", "--out", &file]).waiting().is_empty());
+    // They come back where they were, and one apply sees that.
+    shop.pods(&all);
+    assert_eq!(shop.apply("02:30:00").exit, 0);
+    let late = shop.run("02:40:00", &["apply", &file, "--yes"]);
+    assert_eq!((late.exit, late.waiting().len()), (5, 2), "{:?}", late.waiting());
+    assert_eq!(shop.records().iter().filter(|own| own.ends_with("AAAA ::4")).count(), 2, "{:?}", shop.records());
+}
+
+#[test]
 fn a_bad_row_says_of_no_pod_that_it_is_down() {
     let shop = Shop::with("");
     let all = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "sas3", &["3"])];

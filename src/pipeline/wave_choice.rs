@@ -105,6 +105,7 @@ impl WaveQuestion<'_> {
         let times = KnownTimes { negative: surveyed_times(self.survey), unknown: LONGEST_NEGATIVE, former };
         let groups = terms_of(self.groups, self.plan, &memory);
         let (places, unknown) = (self.survey.places_to_send(), unknown_places(self.plan, &memory));
+        let was_down = state.pods_down()?;
         let by_export = down_pods(self.plan);
         let step = |unit: &ChangeUnit| self.survey.steps[self.survey.unit_of[unit.changes[0]]];
         let units_open = self.survey.open_units();
@@ -125,6 +126,7 @@ impl WaveQuestion<'_> {
             unknown: &unknown,
             shut: &BTreeMap::new(),
             down: &by_export,
+            was_down: &was_down,
             now,
         };
         let mut down = prober.ask_down(&self.down_candidates(&view), self.targets);

@@ -180,6 +180,7 @@ pub fn foresee(
     }
     let mut memory = state.map_or_else(|| Ok(RolloutMemory::default()), |state| state.rollouts())?;
     memory.forget_answers(|group| has_probe(settings, group));
+    let was_down = state.map(|state| state.pods_down()).transpose()?.unwrap_or_default();
     let negative = live.map(negative_times).unwrap_or_default();
     // It is the least: what is not known adds nothing.
     let times = KnownTimes { negative, unknown: Duration::from_secs(0), former: FormerTtls::default() };
@@ -198,6 +199,7 @@ pub fn foresee(
         // A plan asks neither gates nor probes: it is made where hosts may not be reached.
         shut: &BTreeMap::new(),
         down: &down_pods(plan),
+        was_down: &was_down,
         now: memory.now(plan.created),
     };
     let choice = choose(&view, &units, 0..units.len());

@@ -128,6 +128,8 @@ pub struct RolloutView<'p> {
     pub shut: &'p BTreeMap<String, String>,
     /// The subjects that cannot be reached where they are, and can where the plan puts them; with their groups.
     pub down: &'p BTreeMap<Subject, String>,
+    /// The pods that the state knows as down. One that the plan had so may have come back where it was since.
+    pub was_down: &'p BTreeSet<Subject>,
     /// The clock.
     pub now: Time,
 }
@@ -266,7 +268,7 @@ impl<'p> RolloutView<'p> {
         };
         let mut disruptive = addresses.iter().copied().filter(|change| takes_value(change)).peekable();
         let is_down = self.down.contains_key(subject);
-        let was_down = self.plan.pod(subject).is_some_and(|seen| seen.was_down);
+        let was_down = self.plan.pod(subject).is_some_and(|seen| seen.was_down) && self.was_down.contains(subject);
         // What is in between has its place, and goes on step by step all the same.
         let is_between = self.memory.between(subject, group).is_some();
         is_down

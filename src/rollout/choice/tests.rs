@@ -98,6 +98,7 @@ impl Trial {
             unknown: &unknown,
             shut: &self.shut,
             down: &self.down,
+            was_down: &BTreeSet::new(),
             now,
         };
         choose(&view, &units, 0..units.len())
