@@ -389,17 +389,73 @@ fn a_saved_plan_repairs_no_pod_that_came_back_since() {
 }
 
 #[test]
+fn later_waves_of_a_saved_plan_count_a_pod_that_died_since() {
+    let shop = Shop::with("");
+    let all = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "sas3", &["3"]), pod("d", "sas4", &["4"])];
+    shop.pods(&all);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let moved = [pod("a", "sas5", &["5"]), pod("b", "sas6", &["6"]), pod("c", "sas7", &["7"])];
+    let file = shop.path().join("plan.json").display().to_string();
+    shop.pods(&[moved[0], moved[1], moved[2], all[3]]);
+    shop.run("02:10:00", &["plan", "--out", &file]);
+    assert_eq!(shop.run("02:10:00", &["apply", &file, "--yes"]).exit, 5);
+    // One that the plan does not change dies, and one that the plan is still to move.
+    for dead in [all[3], moved[2]] {
+        let row = |row: Row<'static>| if row.pod == dead.pod { Row { state: "dead", ..row } } else { row };
+        shop.pods(&[row(moved[0]), row(moved[1]), row(moved[2]), row(all[3])]);
+        assert_eq!(shop.apply("02:30:00").exit, 5);
+        for args in [&["resume", "2"][..], &["apply", &file, "--yes"]] {
+            let held = shop.run("02:40:00", args);
+            assert_eq!(held.waiting()[0], "pod:shop-web/b budget", "{args:?}: {:?}", held.waiting());
+        }
+    }
+    assert!(shop.records().contains(&"c AAAA ::3".to_owned()), "{:?}", shop.records());
+    // A pod out of service counts in no budget, dead or not.
+    let off = Row { state: "dead", more: ",\"enabled\":false", ..all[3] };
+    shop.pods(&[moved[0], all[1], all[2], off]);
+    assert_eq!(shop.apply("02:50:00").exit, 0);
+    let second = shop.run("03:00:00", &["resume", "2"]);
+    assert_eq!(second.waiting(), ["pod:shop-web/c budget"]);
+    assert!(shop.records().contains(&"b AAAA ::6".to_owned()), "{:?}", shop.records());
+}
+
+#[test]
+fn an_undo_counts_pods_that_are_down() {
+    let shop = Shop::with("");
+    let all = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "sas3", &["3"])];
+    shop.pods(&all);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let moved = pod("a", "sas4", &["4"]);
+    shop.pods(&[moved, all[1], all[2]]);
+    assert_eq!(shop.apply("02:10:00").exit, 0);
+    // In time it goes at once, whoever died.
+    shop.pods(&[moved, Row { state: "dead", ..all[1] }, all[2]]);
+    assert_eq!(shop.apply("02:10:30").exit, 0);
+    assert!(shop.run("02:10:40", &["undo", "2"]).waiting().is_empty());
+    // Later it waits for room.
+    let held = shop.run("02:30:00", &["undo", "2", "--yes"]);
+    assert_eq!((held.exit, held.waiting()), (5, vec!["pod:shop-web/a budget".to_owned()]));
+    shop.pods(&[moved, all[1], all[2]]);
+    assert_eq!(shop.apply("02:40:00").exit, 0);
+    assert_eq!(shop.run("02:50:00", &["undo", "2", "--yes"]).exit, 0);
+    assert!(shop.records().contains(&"a AAAA ::1".to_owned()), "{:?}", shop.records());
+}
+
+#[test]
 fn a_bad_row_says_of_no_pod_that_it_is_down() {
     let shop = Shop::with("");
+    let config = shop.read("zonewright.toml");
+    let lenient = "pods = { path = \"pods/*.jsonl\", max_bad_rows = \"90%\" }";
+    shop.write("zonewright.toml", &config.replace("pods = \"pods/*.jsonl\"", lenient));
     let all = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "sas3", &["3"])];
     shop.pods(&all);
     assert_eq!(shop.apply("02:00:00").exit, 0);
     // The exporter writes the state in another way for a while: nothing is known of these pods.
     let odd = all.map(|row| Row { state: "Active", ..row });
     shop.pods(&[odd[0], odd[1], all[2]]);
-    assert_eq!(shop.apply("02:10:00").blocked(), ["pod:shop-web/a bad-input", "pod:shop-web/b bad-input"]);
-    let moved = shop.run("02:15:00", &["plan"]);
-    assert_eq!(moved.document["pods"], serde_json::json!([]));
+    let plan = shop.run("02:10:00", &["plan"]);
+    assert_eq!(plan.blocked(), ["pod:shop-web/a bad-input", "pod:shop-web/b bad-input"]);
+    shop.apply("02:10:00");
     // So to move them is no repair.
     shop.pods(&[pod("a", "sas4", &["a"]), pod("b", "sas5", &["b"]), all[2]]);
     assert_eq!(shop.apply("02:20:00").waiting(), ["pod:shop-web/b budget"]);

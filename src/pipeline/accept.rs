@@ -97,7 +97,7 @@ pub fn accept(request: &AcceptRequest<'_>, progress: &dyn Progress) -> Result<Ex
     let acceptor = Acceptor::Person(request.who, request.reason);
     state.accept(&[ExportToAccept::Anew(new)], &acceptor, request.now)?;
     if export.spec.key == PODS {
-        let down = pod_states::with_dead(&inventory, state.pods_down()?);
+        let down = pod_states::with_dead(&inventory, state.pods_down()?, request.now);
         state.keep_pods_down(&down)?;
     }
     Ok(exchange)

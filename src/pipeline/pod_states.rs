@@ -4,7 +4,7 @@
 //! died and who came back. This does not wait until the plan is done: a gate that fails because of a death keeps a plan
 //! from being done, and the pod that died must not wait for that gate.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::acceptance;
 use super::conduct::ApplyConduct;
@@ -15,9 +15,10 @@ use crate::diag::Problem;
 use crate::inventory::Inventory;
 use crate::inventory::pods::Pod;
 use crate::inventory::read::{self, ExportFiles};
+use crate::inventory::value::Time;
 use crate::plan::{Plan, PlanScope};
 use crate::rollout::flux::takes_value;
-use crate::state::{self, OpenedState, State, StateAddress, StateLock};
+use crate::state::{self, DownPod, OpenedState, State, StateAddress, StateLock};
 
 /// The source of pods.
 const PODS: &str = "pods";
@@ -26,15 +27,15 @@ const PODS: &str = "pods";
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PodStates {
     /// Those that are down from now on.
-    pub down: BTreeSet<Subject>,
+    pub down: BTreeMap<Subject, DownPod>,
     /// Those of them that are active at another place than their names point to: they are no longer down once the plan has moved
     /// them.
     pub moving: BTreeSet<Subject>,
 }
 
 impl PodStates {
-    /// What the export of an inventory says to a plan that was made from it; `before` were down.
-    pub fn of(inventory: &Inventory, plan: &Plan, before: &BTreeSet<Subject>) -> PodStates {
+    /// What the export of an inventory says to a plan that was made from it, and that is applied `now`; `before` were down.
+    pub fn of(inventory: &Inventory, plan: &Plan, before: &BTreeMap<Subject, DownPod>, now: Time) -> PodStates {
         let pods = &inventory.pods;
         let mut found = PodStates::default();
         if pods.has_strays {
@@ -44,16 +45,22 @@ impl PodStates {
         let open = open_subjects(plan);
         for pod in &pods.rows {
             let subject = subject_of(inventory, pod);
+            let known = before.get(&subject);
             let is_looked_at = || plan.only.as_ref().is_none_or(|only| looks_at(inventory, only, pod, &subject));
             if pod.is_down() {
-                found.down.insert(subject);
-            } else if before.contains(&subject) {
-                // What a bad row says is not known, and what is prepared or removed is not there again.
+                found
+                    .down
+                    .insert(subject, DownPod { in_service: pod.is_enabled, ..known.copied().unwrap_or(new(now)) });
+            } else if let Some(known) = known {
+                // Of a bad row nothing is known.
+                let in_service = if pod.fault.is_none() { pod.is_enabled } else { known.in_service };
+                let known = DownPod { in_service, ..*known };
+                // What is prepared or removed is not there again.
                 if !pod.is_active() || !is_looked_at() {
-                    found.down.insert(subject);
+                    found.down.insert(subject, known);
                 } else if open.contains(&subject) {
                     found.moving.insert(subject.clone());
-                    found.down.insert(subject);
+                    found.down.insert(subject, known);
                 } else {
                     found.down.remove(&subject);
                 }
@@ -83,10 +90,20 @@ fn subject_of(inventory: &Inventory, pod: &Pod) -> Subject {
     Subject::pod(&*inventory.pods.set_of(pod).id, &*pod.id)
 }
 
+/// A pod that is found to be down now.
+fn new(now: Time) -> DownPod {
+    DownPod { in_service: true, since: now }
+}
+
 /// Those who are down, with those that an export calls dead or waiting: a person believes it, and no name has moved.
-pub(super) fn with_dead(inventory: &Inventory, mut before: BTreeSet<Subject>) -> BTreeSet<Subject> {
-    let down = inventory.pods.rows.iter().filter(|pod| pod.is_down());
-    before.extend(down.map(|pod| subject_of(inventory, pod)));
+pub(super) fn with_dead(
+    inventory: &Inventory,
+    mut before: BTreeMap<Subject, DownPod>,
+    now: Time,
+) -> BTreeMap<Subject, DownPod> {
+    for pod in inventory.pods.rows.iter().filter(|pod| pod.is_down()) {
+        before.entry(subject_of(inventory, pod)).or_insert(new(now)).in_service = pod.is_enabled;
+    }
     before
 }
 
@@ -105,7 +122,7 @@ fn found(
     if is_accepted && before.is_empty() {
         return Ok(None);
     }
-    Ok(inventory(&export, request).map(|inventory| PodStates::of(&inventory, plan, &before)))
+    Ok(inventory(&export, request).map(|inventory| PodStates::of(&inventory, plan, &before, request.now)))
 }
 
 /// The inventory, where its export of pods is this one.
@@ -164,7 +181,8 @@ pub(super) fn note_moved(states: Option<&PodStates>, applied: &ApplyOutcome, sta
     if moved.is_empty() {
         return;
     }
-    let down = states.down.difference(&moved).cloned().collect();
+    let mut down = states.down.clone();
+    down.retain(|subject, _| !moved.contains(subject));
     if let Err(error) = state.keep_pods_down(&down) {
         tracing::debug!("it is not recorded which pods moved: {error}");
     }

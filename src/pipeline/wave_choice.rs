@@ -7,7 +7,8 @@ use super::probing::{DownCandidate, Prober};
 use super::targets::Targets;
 use super::wave_checks::WaveChecks;
 use super::waves::{
-    GroupSettings, KnownTimes, LONGEST_NEGATIVE, down_pods, has_probe, surveyed_times, terms_of, unknown_places,
+    GroupSettings, KnownTimes, LONGEST_NEGATIVE, down_pods, fallen_pods, has_probe, surveyed_times, terms_of,
+    unknown_places,
 };
 use crate::apply::Survey;
 use crate::change::Change;
@@ -105,8 +106,9 @@ impl WaveQuestion<'_> {
         let times = KnownTimes { negative: surveyed_times(self.survey), unknown: LONGEST_NEGATIVE, former };
         let groups = terms_of(self.groups, self.plan, &memory);
         let (places, unknown) = (self.survey.places_to_send(), unknown_places(self.plan, &memory));
-        let was_down = state.pods_down()?;
-        let by_export = down_pods(self.plan);
+        let pods_down = state.pods_down()?;
+        let was_down = pods_down.keys().cloned().collect();
+        let (by_export, fallen) = (down_pods(self.plan), fallen_pods(self.plan, &pods_down));
         let step = |unit: &ChangeUnit| self.survey.steps[self.survey.unit_of[unit.changes[0]]];
         let units_open = self.survey.open_units();
         // Of what has a first step, the second is still to be made.
@@ -127,6 +129,7 @@ impl WaveQuestion<'_> {
             shut: &BTreeMap::new(),
             down: &by_export,
             was_down: &was_down,
+            fallen: &fallen,
             now,
         };
         let mut down = prober.ask_down(&self.down_candidates(&view), self.targets);

@@ -22,7 +22,7 @@ use crate::plan::{GroupSeen, Plan, PodSeen};
 use crate::rollout::flux::{FluxRow, FluxStage, takes_value};
 use crate::rollout::units::units;
 use crate::rollout::{CacheTimes, GroupTerms, RolloutMemory, RolloutView, UnitStep, choose, place_of};
-use crate::state::{ApplyId, FormerTtls, SentFate, State};
+use crate::state::{ApplyId, DownPod, FormerTtls, SentFate, State};
 use crate::target::{PoolName, ZoneId};
 
 /// What files of projects and of sets of pods say of rollouts, by the id of either: no two are the same.
@@ -74,7 +74,7 @@ fn changed_sets(plan: &Plan) -> BTreeSet<&str> {
 
 /// The pods that a plan changes, and those of their sets that cannot be reached, as the export has them. `was_down` are those
 /// that earlier exports called dead or waiting.
-pub fn pods_seen(inventory: &Inventory, plan: &Plan, was_down: &BTreeSet<Subject>) -> Vec<PodSeen> {
+pub fn pods_seen(inventory: &Inventory, plan: &Plan, was_down: &BTreeMap<Subject, DownPod>) -> Vec<PodSeen> {
     let pods = &inventory.pods;
     let text = |symbol| inventory.symbols.text(symbol).to_owned();
     let seen = |subject: Subject, pod: &Pod| PodSeen {
@@ -84,7 +84,7 @@ pub fn pods_seen(inventory: &Inventory, plan: &Plan, was_down: &BTreeSet<Subject
         in_service: pod.is_enabled,
         location: pod.location.map(text).unwrap_or_default(),
         rack: pod.rack.map(text),
-        was_down: was_down.contains(&subject),
+        was_down: was_down.contains_key(&subject),
         subject,
     };
     let row = |subject: &Subject| {
@@ -122,6 +122,15 @@ fn by_subject(seen: PodSeen) -> (Subject, PodSeen) {
 pub(super) fn down_pods(plan: &Plan) -> BTreeMap<Subject, String> {
     let down = plan.pods.iter().filter(|seen| seen.down && seen.in_service);
     down.filter_map(|seen| Some((seen.subject.clone(), seen.subject.pod_set()?.to_owned()))).collect()
+}
+
+/// The pods in service that the state knows as down, and of which the plan does not know it: it undoes an apply, and was made
+/// without the export, or it was made before. Each with its group.
+pub(super) fn fallen_pods(plan: &Plan, down: &BTreeMap<Subject, DownPod>) -> BTreeMap<Subject, String> {
+    let is_news = |pod: &DownPod| plan.undoes.is_some() || pod.since > plan.created;
+    let is_told = |subject: &Subject| plan.pod(subject).is_some_and(|seen| seen.down);
+    let fallen = down.iter().filter(|(subject, pod)| pod.in_service && is_news(pod) && !is_told(subject));
+    fallen.filter_map(|(subject, _)| Some((subject.clone(), subject.pod_set()?.to_owned()))).collect()
 }
 
 /// What holds for each group: how many of it are in service says the plan, or, where it does not know, the latest one that
@@ -180,7 +189,7 @@ pub fn foresee(
     }
     let mut memory = state.map_or_else(|| Ok(RolloutMemory::default()), |state| state.rollouts())?;
     memory.forget_answers(|group| has_probe(settings, group));
-    let was_down = state.map(|state| state.pods_down()).transpose()?.unwrap_or_default();
+    let pods_down = state.map(|state| state.pods_down()).transpose()?.unwrap_or_default();
     let negative = live.map(negative_times).unwrap_or_default();
     // It is the least: what is not known adds nothing.
     let times = KnownTimes { negative, unknown: Duration::from_secs(0), former: FormerTtls::default() };
@@ -199,7 +208,8 @@ pub fn foresee(
         // A plan asks neither gates nor probes: it is made where hosts may not be reached.
         shut: &BTreeMap::new(),
         down: &down_pods(plan),
-        was_down: &was_down,
+        was_down: &pods_down.keys().cloned().collect(),
+        fallen: &fallen_pods(plan, &pods_down),
         now: memory.now(plan.created),
     };
     let choice = choose(&view, &units, 0..units.len());

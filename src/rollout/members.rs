@@ -130,6 +130,9 @@ pub struct RolloutView<'p> {
     pub down: &'p BTreeMap<Subject, String>,
     /// The pods that the state knows as down. One that the plan had so may have come back where it was since.
     pub was_down: &'p BTreeSet<Subject>,
+    /// The pods that are down, and of which the plan does not know it, with their groups. They count in the budget; what the plan
+    /// does to them repairs nothing.
+    pub fallen: &'p BTreeMap<Subject, String>,
     /// The clock.
     pub now: Time,
 }

@@ -18,6 +18,12 @@ pub fn groups<'p>(view: &RolloutView<'p>) -> Vec<GroupBoard<'p>> {
             }
         }
     }
+    for (subject, group) in view.fallen {
+        if let Some(place) = place_of(&boards, group) {
+            boards[place].add(subject, None, view.now);
+            boards[place].note_down(subject);
+        }
+    }
     for row in view.memory.flux.iter().filter(|row| row.is_disruptive && row.is_in_flux(view.now)) {
         if let Some(place) = place_of(&boards, &row.group) {
             let overlap = boards[place].terms.least_overlap();

@@ -94,7 +94,7 @@ use crate::target::{CopyId, Marker, Question, TargetId};
 pub use crate::guard::Breaker;
 pub use acceptance::{Acceptance, AcceptedFile, Acceptor, ExportExchange, ExportToAccept, NewExport, SourceStatus};
 pub use address::StateAddress;
-pub use down_pods::DownPods;
+pub use down_pods::{DownPod, DownPods};
 pub use exports::AcceptanceRecord;
 pub use gates::{GateAsked, GateOutcome};
 pub use held::HeldState;

@@ -5,7 +5,7 @@
 //! final dot.
 
 /// What makes each version of the one before; the first is made of nothing.
-pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12, V13, V14, V15, V16, V17];
+pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12, V13, V14, V15, V16, V17, V18];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -467,6 +467,13 @@ CREATE TABLE pods_down (
 /// What version 17 adds: what a subject is to have in the end, where its change stopped in between, as JSON.
 const V17: &str = "
 ALTER TABLE flux ADD COLUMN wanted TEXT;
+";
+
+/// What version 18 adds: whether a pod that is down is in service, and since when that it is down is known. Of those that are
+/// known already, every plan that can still go on may know.
+const V18: &str = "
+ALTER TABLE pods_down ADD COLUMN in_service BIGINT NOT NULL DEFAULT 1;
+ALTER TABLE pods_down ADD COLUMN since BIGINT NOT NULL DEFAULT 0;
 ";
 
 /// The first version whose rows have digests.

@@ -19,10 +19,10 @@ use crate::progress::{Progress, RunStage};
 use crate::rollout::{ProbeResult, RolloutChoice, RolloutMemory};
 use crate::state::{
     Acceptance, AcceptanceRecord, AcceptedFile, Acceptor, ApplyId, ApplyJournal, ApplySummary, Breaker, BreakerReset,
-    ChangeLedger, DownPods, ExportToAccept, FormerTtls, GateAsked, KnownMarkers, LackList, LackedChange, LeftSubject,
-    LiftedLimit, NewApply, NewLack, OwnershipRegister, PlanBasis, PlanText, PublicationRecord, RecordedZone,
-    Resumption, RolloutRegister, RrsetStanding, RrsetTally, SentUpdate, SightedRrset, Sqlite, State, StateAddress,
-    StateIdentity, StatementRegister, UnsettledUpdate, WaitList, WaitNews, WrittenRrset, ZoneActionRow,
+    ChangeLedger, DownPod, DownPods, ExportToAccept, FormerTtls, GateAsked, KnownMarkers, LackList, LackedChange,
+    LeftSubject, LiftedLimit, NewApply, NewLack, OwnershipRegister, PlanBasis, PlanText, PublicationRecord,
+    RecordedZone, Resumption, RolloutRegister, RrsetStanding, RrsetTally, SentUpdate, SightedRrset, Sqlite, State,
+    StateAddress, StateIdentity, StatementRegister, UnsettledUpdate, WaitList, WaitNews, WrittenRrset, ZoneActionRow,
     ZonePublication, ZoneRegister,
 };
 use crate::target::{
@@ -316,11 +316,11 @@ impl<S: RunPoints> AcceptanceRecord for Book<'_, S> {
 
 impl<S: RunPoints> DownPods for Book<'_, S> {
     read! {
-        fn pods_down() -> BTreeSet<Subject>;
+        fn pods_down() -> BTreeMap<Subject, DownPod>;
     }
 
     write! {
-        fn keep_pods_down(down: &BTreeSet<Subject>) -> ();
+        fn keep_pods_down(down: &BTreeMap<Subject, DownPod>) -> ();
     }
 }
 

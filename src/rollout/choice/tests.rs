@@ -99,6 +99,7 @@ impl Trial {
             shut: &self.shut,
             down: &self.down,
             was_down: &BTreeSet::new(),
+            fallen: &BTreeMap::new(),
             now,
         };
         choose(&view, &units, 0..units.len())

@@ -133,7 +133,7 @@ impl Story {
         let now = self.stage.world().now;
         let now = if is_back { now.minus(Duration::from_secs(3600)) } else { now };
         let (held, id) = given.unwrap_or_else(|| (self.plan(now), None));
-        let states = self.note_pods(&held);
+        let states = self.note_pods(&held, now);
         let plan = held.sealed.plan();
         let state = &self.state as &dyn State;
         let has_news = waves::has_news(Some(state)) || waves::has_open_flux(state);
@@ -175,12 +175,12 @@ impl Story {
     }
 
     /// Notes who died and who came back, by a plan whose export is still the same.
-    fn note_pods(&mut self, held: &HeldPlan) -> Option<PodStates> {
+    fn note_pods(&mut self, held: &HeldPlan, now: Time) -> Option<PodStates> {
         if held.export != self.exports {
             return None;
         }
         let plan = held.sealed.plan();
-        let states = PodStates::of(&self.inventory, plan, &self.state.pods_down().unwrap());
+        let states = PodStates::of(&self.inventory, plan, &self.state.pods_down().unwrap(), now);
         self.state.keep_pods_down(&states.down).unwrap();
         let blocked = plan.blocked.iter().map(|blocked| blocked.subject.clone()).collect();
         self.stage.world().note_states(&blocked);
