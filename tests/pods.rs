@@ -168,6 +168,28 @@ impl Shop {
         records
     }
 
+    /// What the SRV list: `_http._tcp a-734ec82a`, without the domain.
+    fn listed(&self) -> Vec<String> {
+        let records = self.records().into_iter();
+        let listed = records.filter_map(|own| {
+            let (srv, name) = own.split_once(" SRV 0 0 8080 ")?;
+            Some(format!("{srv} {name}"))
+        });
+        listed.collect()
+    }
+
+    /// Another editor gives a name of the set another address; none takes its records away.
+    fn edit(&self, name: &str, address: Option<&str>) {
+        let file = "zones/shop.example.net.zone";
+        let begin = format!("{name}.web.shop.example.net. ");
+        let edited = |line: &str| match address {
+            _ if !line.starts_with(&begin) => format!("{line}\n"),
+            Some(address) => format!("{begin}60 AAAA 2001:db8:5::{address}\n"),
+            None => String::new(),
+        };
+        self.write(file, &self.read(file).lines().map(edited).collect::<String>());
+    }
+
     /// The name of the placement that a pod has on a node, without the domain.
     fn placed(&self, pod: &str, address: &str) -> String {
         let is_of =
@@ -1138,4 +1160,78 @@ fn a_pattern_that_nothing_is_like_is_an_error() {
     for pattern in ["pod:shop-web/*", "pod:*/a", "*", "orphan:*"] {
         assert_eq!(said(pattern).0, 0, "{pattern}");
     }
+}
+
+/// The end of the file of a set with one endpoint.
+const HTTP: &str = "endpoints: [{name: http, protocol: tcp, port: 8080}]";
+
+/// What `_http._tcp` lists where it lists these names.
+fn http(names: &[&str]) -> Vec<String> {
+    let mut listed: Vec<String> = names.iter().map(|name| format!("_http._tcp {name}")).collect();
+    listed.sort();
+    listed
+}
+
+#[test]
+fn what_another_editor_makes_of_a_pod_that_is_to_move_takes_it_from_no_srv() {
+    for (is_constant, address) in [(true, Some("dead")), (false, Some("dead")), (false, None)] {
+        let shop = Shop::with(HTTP);
+        shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])]);
+        assert_eq!(shop.apply("02:00:00").exit, 0);
+        let old = [shop.placed("a", "1"), shop.placed("b", "2")];
+        let names: [&str; 2] = if is_constant { ["a", "b"] } else { [&old[0], &old[1]] };
+        names.iter().for_each(|name| shop.edit(name, address));
+        shop.pods(&[pod("a", "sas3", &["a"]), pod("b", "sas4", &["b"])]);
+        assert_eq!(shop.apply("02:15:00").exit, 5);
+        assert_eq!(shop.listed(), http(&[&old[0], &old[1]]), "{names:?} {address:?}");
+        for now in ["02:17:00", "02:19:00", "02:21:00", "02:23:00"] {
+            shop.apply(now);
+            assert!(!shop.listed().is_empty(), "{names:?} {address:?}");
+        }
+        assert_eq!(shop.listed(), http(&[&shop.placed("a", "a"), &shop.placed("b", "b")]));
+    }
+}
+
+#[test]
+fn an_srv_does_not_list_again_where_a_pod_no_longer_is() {
+    let all = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "sas3", &["3"])];
+    // One died, one was taken away: the SRV lists it no more, its names stay.
+    for state in ["dead", "removing"] {
+        let shop = Shop::with(HTTP);
+        shop.pods(&all);
+        assert_eq!(shop.apply("02:00:00").exit, 0);
+        let (a, b) = (shop.placed("a", "1"), shop.placed("b", "2"));
+        shop.pods(&[all[0], all[1], Row { state, ..all[2] }]);
+        assert_eq!(shop.apply("02:20:00").exit, 0);
+        assert_eq!(shop.listed(), http(&[&a, &b]), "{state}");
+        // It comes back elsewhere, and its name does not lead there yet.
+        shop.pods(&[pod("a", "sas5", &["a"]), all[1], pod("c", "sas6", &["c"])]);
+        shop.apply("02:50:00");
+        assert_eq!(shop.listed(), http(&[&a, &b]), "{state}");
+        for now in ["02:52:00", "02:54:00", "02:56:00"] {
+            shop.apply(now);
+        }
+        assert_eq!(shop.listed(), http(&[&shop.placed("a", "a"), &b, &shop.placed("c", "c")]), "{state}");
+    }
+}
+
+#[test]
+fn a_pod_that_waits_stays_in_the_srv_of_the_location_where_it_is() {
+    let shop = Shop::with("endpoints: [{name: \"http-{location}\", protocol: tcp, port: 8080}]");
+    let all = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "vla3", &["3"])];
+    shop.pods(&all);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let (a, c) = (shop.placed("a", "1"), shop.placed("c", "3"));
+    // One is dead, so no other may move.
+    shop.pods(&[pod("a", "vla1", &["a"]), Row { state: "dead", ..all[1] }, all[2]]);
+    assert_eq!(shop.apply("02:10:00").waiting(), ["pod:shop-web/a budget"]);
+    assert_eq!(shop.listed(), [format!("_http-sas._tcp {a}"), format!("_http-vla._tcp {c}")]);
+    shop.pods(&[pod("a", "vla1", &["a"]), all[1], all[2]]);
+    for now in ["02:20:00", "02:22:00"] {
+        assert_eq!(shop.apply(now).exit, 0);
+    }
+    let mut vla = vec![format!("_http-vla._tcp {}", shop.placed("a", "a")), format!("_http-vla._tcp {c}")];
+    vla.sort();
+    let sas = vec![format!("_http-sas._tcp {}", shop.placed("b", "2"))];
+    assert_eq!(shop.listed(), [sas, vla].concat());
 }

@@ -14,7 +14,7 @@ use super::records::{ClaimSource, StatedClaim, StatedFault, StatedSubject};
 use crate::claim::{EndpointSetName, IfForeign, RrsetClaim, Rule, Subject, TtlHold, Want, WantedTtl, WantedValue};
 use crate::diag::Origin;
 use crate::dns::reverse::reverse_name;
-use crate::dns::{Name, NameRef, Rdata, Rtype, Ttl, address_type};
+use crate::dns::{Name, NameRef, Rdata, RdataRef, Rtype, Ttl, address_type};
 use crate::inventory::Inventory;
 use crate::inventory::model::ProjectIndex;
 use crate::inventory::pod_template::{PodField, PodFields, PodNameError};
@@ -230,11 +230,18 @@ pub fn endpoint_names(terms: &PodSetTerms) -> BTreeSet<String> {
 
 /// By which names pods are listed.
 pub trait ListedNames {
-    /// The names of the pod of a row that is to be listed; none where it cannot be yet.
+    /// The names by which the pod of a row is to be listed; none where it cannot be listed anew yet.
     fn of(&self, place: usize) -> Vec<Name>;
 
-    /// The names of the pod that one replaces, as long as the new one is not listed.
-    fn of_replaced(&self, pod: &Pod) -> Vec<Name>;
+    /// The names by which the same pod is listed by an endpoint of which no SRV is there yet.
+    fn at_first(&self, place: usize) -> Vec<Name>;
+
+    /// The names by which a pod stays listed in an SRV, by its id; `now` are those that the SRV lists now and that may be of
+    /// placements of it.
+    fn kept(&self, pod: &str, now: Vec<Name>) -> Vec<Name>;
+
+    /// The id of the pod that one replaces, where clients may still be led to that.
+    fn replaced<'p>(&self, pod: &'p Pod) -> Option<&'p str>;
 }
 
 /// Each pod is listed by the name of its placement, whatever is live.
@@ -252,10 +259,21 @@ impl ListedNames for ByNewNames<'_> {
         name.into_iter().collect()
     }
 
-    fn of_replaced(&self, _: &Pod) -> Vec<Name> {
+    fn at_first(&self, _: usize) -> Vec<Name> {
         Vec::new()
     }
+
+    fn kept(&self, _: &str, _: Vec<Name>) -> Vec<Name> {
+        Vec::new()
+    }
+
+    fn replaced<'p>(&self, _: &'p Pod) -> Option<&'p str> {
+        None
+    }
 }
+
+/// The values of each SRV of an endpoint, by its label without the underscore.
+type SrvValues = BTreeMap<String, BTreeMap<Rdata, WantedValue>>;
 
 /// The endpoints of a set, with what their claims depend on.
 #[derive(Clone, Copy)]
@@ -322,7 +340,7 @@ impl EndpointCase<'_> {
     fn of_endpoint(&self, endpoint: &EndpointSpec, listed: &dyn ListedNames) -> Vec<StatedClaim> {
         let pods = &self.inventory.pods;
         let places = pods.places_of(self.set);
-        let mut rrsets: BTreeMap<String, BTreeMap<Rdata, WantedValue>> = BTreeMap::new();
+        let mut rrsets = SrvValues::new();
         // Without the location there is one name, which loses its RRset where no pod is left.
         let only = endpoint.name.label(&PodFields::default());
         if let Ok(label) = &only {
@@ -331,33 +349,37 @@ impl EndpointCase<'_> {
         for label in self.live_labels(endpoint) {
             rrsets.entry(label.to_owned()).or_default();
         }
+        let is_first = rrsets.keys().all(|label| self.live_servers(endpoint, label).next().is_none());
+        let mut unlisted: Vec<&Pod> = Vec::new();
         for place in places {
             let pod = &pods.rows[place];
             let label = if only.is_ok() { only.clone() } else { endpoint.label_at(pod, &self.inventory.symbols) };
-            let names = if endpoint.lists(pod) && label.is_ok() { listed.of(place) } else { Vec::new() };
-            if names.is_empty() {
+            let is_listed = endpoint.lists(pod);
+            if is_listed && let Ok(label) = label {
+                let names = listed.of(place);
+                let names = if names.is_empty() && is_first { listed.at_first(place) } else { names };
+                if !names.is_empty() {
+                    let values = rrsets.entry(label).or_default();
+                    names.iter().for_each(|name| add_server(values, endpoint, name.as_name(), pod.origin));
+                    continue;
+                }
+                // It is reached where it is, so it stays in the SRV of that location.
+                if self.keep_pod(endpoint, (&pod.id, pod.origin), &mut rrsets, listed) {
+                    continue;
+                }
+                unlisted.push(pod);
+            } else if pod.fault.is_some() || is_listed {
                 // What is wrong with a pod, or not known of it, takes it from no client.
-                if pod.fault.is_some() || (endpoint.lists(pod) && label.is_err()) {
-                    let is_its = |server: NameRef<'_>| self.terms.is_placement_of(&pod.id, server);
-                    self.keep_listed(endpoint, pod.origin, &mut rrsets, &is_its);
-                }
-                // Until it is listed itself, the pod that it replaces is; one that is active and never listed takes its place, too.
-                let is_to_come = endpoint.lists(pod) || pod.state != PodState::Active;
-                let old = if is_to_come { listed.of_replaced(pod) } else { Vec::new() };
-                if !old.is_empty() {
-                    let is_old = |server: NameRef<'_>| old.iter().any(|name| name.as_name() == server);
-                    self.keep_listed(endpoint, pod.origin, &mut rrsets, &is_old);
-                }
-                continue;
+                let is_its = |server: NameRef<'_>| self.terms.is_placement_of(&pod.id, server);
+                self.keep_listed(endpoint, pod.origin, &mut rrsets, &is_its);
             }
-            let Ok(label) = label else { continue };
-            let values = rrsets.entry(label).or_default();
-            for name in names {
-                let rdata = Rdata::of_srv([0, 0, endpoint.port], name.as_name());
-                let evidence = vec![pod.origin, endpoint.origin];
-                values.insert(rdata.clone(), WantedValue { rdata, evidence });
+            // Until it is listed itself, the pod that it replaces is; one that is active and never listed takes its place, too.
+            let is_to_come = is_listed || pod.state != PodState::Active;
+            if let Some(old) = listed.replaced(pod).filter(|_| is_to_come) {
+                self.keep_pod(endpoint, (old, pod.origin), &mut rrsets, listed);
             }
         }
+        self.keep_last(endpoint, &unlisted, &mut rrsets);
         if self.sights.of_projects.may_hide(self.terms.project) {
             self.keep_listed(endpoint, endpoint.origin, &mut rrsets, &|server| self.may_be_unknown(server));
         }
@@ -365,6 +387,45 @@ impl EndpointCase<'_> {
             self.claim(endpoint, &label, values.into_values().collect())
         };
         rrsets.into_iter().filter_map(claim).collect()
+    }
+
+    /// Leaves a pod, by its id and with the line that says so, in each SRV that lists it now. Returns whether one does so
+    /// still.
+    fn keep_pod(
+        &self,
+        endpoint: &EndpointSpec,
+        (pod, origin): (&str, Origin),
+        rrsets: &mut SrvValues,
+        listed: &dyn ListedNames,
+    ) -> bool {
+        let mut is_kept = false;
+        for (label, values) in rrsets {
+            let servers = self.live_servers(endpoint, label).filter_map(|rdata| rdata.server());
+            let now: Vec<Name> =
+                servers.filter(|server| self.terms.is_placement_of(pod, *server)).map(NameRef::to_name).collect();
+            if now.is_empty() {
+                continue;
+            }
+            for name in listed.kept(pod, now) {
+                add_server(values, endpoint, name.as_name(), origin);
+                is_kept = true;
+            }
+        }
+        is_kept
+    }
+
+    /// Leaves in each SRV that would go the entries of pods that are to be listed and cannot be yet: it comes back with them.
+    fn keep_last(&self, endpoint: &EndpointSpec, unlisted: &[&Pod], rrsets: &mut SrvValues) {
+        let mut going: SrvValues = rrsets
+            .iter()
+            .filter(|(_, values)| values.is_empty() && !unlisted.is_empty())
+            .map(|(label, _)| (label.clone(), BTreeMap::new()))
+            .collect();
+        for pod in unlisted {
+            let is_its = |server: NameRef<'_>| self.terms.is_placement_of(&pod.id, server);
+            self.keep_listed(endpoint, pod.origin, &mut going, &is_its);
+        }
+        rrsets.extend(going);
     }
 
     /// The claim of an endpoint of values, or of none; none where its name would be too long.
@@ -384,18 +445,23 @@ impl EndpointCase<'_> {
         &self,
         endpoint: &EndpointSpec,
         origin: Origin,
-        rrsets: &mut BTreeMap<String, BTreeMap<Rdata, WantedValue>>,
+        rrsets: &mut SrvValues,
         stays: &dyn Fn(NameRef<'_>) -> bool,
     ) {
         for (label, values) in rrsets {
-            let live = self.owner(label, endpoint).and_then(|owner| self.live.rrset(owner.as_name(), Rtype::SRV));
-            for rdata in live.into_iter().flat_map(|found| found.rrset.rdata()) {
+            for rdata in self.live_servers(endpoint, label) {
                 if rdata.server().is_some_and(stays) {
                     let value = WantedValue { rdata: rdata.to_rdata(), evidence: vec![origin, endpoint.origin] };
                     values.entry(rdata.to_rdata()).or_insert(value);
                 }
             }
         }
+    }
+
+    /// What the live SRV of an endpoint with a label lists.
+    fn live_servers(&self, endpoint: &EndpointSpec, label: &str) -> impl Iterator<Item = RdataRef<'_>> {
+        let live = self.owner(label, endpoint).and_then(|owner| self.live.rrset(owner.as_name(), Rtype::SRV));
+        live.into_iter().flat_map(|found| found.rrset.rdata())
     }
 
     /// Whether a server may be of a pod of the set that is not known.
@@ -418,6 +484,12 @@ impl EndpointCase<'_> {
         let labels = labels.into_iter().flatten().map(String::as_str);
         labels.filter(|label| endpoint.name.may_give(label.as_bytes()))
     }
+}
+
+/// Adds a server to the values of an SRV, with the row or line that says so.
+fn add_server(values: &mut BTreeMap<Rdata, WantedValue>, endpoint: &EndpointSpec, server: NameRef<'_>, origin: Origin) {
+    let rdata = Rdata::of_srv([0, 0, endpoint.port], server);
+    values.insert(rdata.clone(), WantedValue { rdata, evidence: vec![origin, endpoint.origin] });
 }
 
 /// What the claims of endpoints depend on as well as on their sets: found once for all.

@@ -1,8 +1,8 @@
 //! The SRV of sets of pods: by which names each pod is listed now. Pure.
 //!
 //! A pod is listed by the name of its placement as soon as that is live, or comes with this plan. A pod whose change must
-//! wait for its turn, or is blocked, stays listed by the name that is live, so that it holds back no other pod of its set. One
-//! whose addresses stay where its placement has a new name stays listed by the former name, too, until all name servers and
+//! wait for its turn, or is blocked, stays listed by the name that is live, so that it holds back no other pod of its set. An
+//! SRV that lists it no more, since it died or was taken away, does not list it again by that name. One whose addresses stay where its placement has a new name stays listed by the former name, too, until all name servers and
 //! caches know the new one, where there are several name servers.
 
 use std::collections::HashSet;
@@ -55,28 +55,47 @@ impl ListedNames for Listing<'_, '_> {
         }
     }
 
-    fn of_replaced(&self, pod: &Pod) -> Vec<Name> {
-        let Some(old) = pod.replaced(self.terms) else { return Vec::new() };
+    fn at_first(&self, place: usize) -> Vec<Name> {
+        self.live_names(&self.context.inventory.pods.rows[place].id)
+    }
+
+    fn kept(&self, pod: &str, mut now: Vec<Name>) -> Vec<Name> {
+        let leading = self.live_names(pod);
+        if now.iter().any(|name| leading.contains(name)) {
+            now.retain(|name| leading.contains(name));
+            return now;
+        }
+        now.retain(|name| !self.is_of_another(pod, name));
+        // It has moved, and the SRV has not followed yet.
+        if !now.is_empty() && !leading.is_empty() {
+            return leading;
+        }
+        // Another editor changed one of its names: that says nothing of where the pod is.
+        now.retain(|name| self.has_any_address(name.as_name()));
+        now
+    }
+
+    fn replaced<'p>(&self, pod: &'p Pod) -> Option<&'p str> {
+        let old = pod.replaced(self.terms)?;
         let pods = &self.context.inventory.pods;
         let row = pods.place_of(self.set, old).map(|place| &pods.rows[place]);
-        // Clients are not led to a pod that is known to be dead.
-        if row.is_some_and(|row| row.is_down() || !row.is_enabled) {
-            return Vec::new();
-        }
-        self.live_names(old)
+        // Clients are not led to a pod that is known to be dead, nor to one whose name that stays has gone.
+        let is_down = row.is_some_and(|row| row.is_down() || !row.is_enabled);
+        let is_there = || self.constant_name(old).is_some_and(|constant| self.has_any_address(constant.as_name()));
+        (!is_down && is_there()).then_some(old)
     }
 }
 
 impl Listing<'_, '_> {
-    /// The names by which a pod is listed; `transient` is the name of its placement, where it has one.
+    /// The names by which a pod is listed anew, or again; `transient` is the name of its placement, where it has one.
     fn names(&self, pod: &Pod, transient: Option<Name>, is_open: bool) -> Vec<Name> {
-        let Some(transient) = transient else { return self.live_names(&pod.id) };
+        let Some(transient) = transient else { return Vec::new() };
         let is_there = self.has_addresses(transient.as_name(), pod);
         // All changes of a pod that another replaces may wait for that one.
         let may_go = || is_open && !self.takes_values(pod) && !self.replaced.contains(&*pod.id);
         let comes_now = || pod.state.is_placed() && may_go();
         if !is_there && !comes_now() {
-            return self.live_names(&pod.id);
+            return Vec::new();
         }
         if !is_there || self.is_new(&transient) {
             let former = self.former_names(pod, &transient);
@@ -125,6 +144,25 @@ impl Listing<'_, '_> {
             let is_live =
                 |address| found.is_some_and(|found| found.rrset.rdata().any(|rdata| rdata.address() == Some(address)));
             count == addresses_of(pod, rtype).count() && addresses_of(pod, rtype).all(is_live)
+        })
+    }
+
+    /// Whether a name has an address.
+    fn has_any_address(&self, name: NameRef<'_>) -> bool {
+        [Rtype::AAAA, Rtype::A].into_iter().any(|rtype| self.live.rrset(name, rtype).is_some())
+    }
+
+    /// Whether a name that placements of a pod may have is one of another pod of the set: the template may not tell them
+    /// apart.
+    fn is_of_another(&self, pod: &str, name: &Name) -> bool {
+        let RuleContext { inventory, .. } = *self.context;
+        let ids = name.as_name().first_label().map(|label| self.terms.transient.pods_of(label)).unwrap_or_default();
+        let others = ids.into_iter().filter(|id| *id != pod);
+        let mut rows = others.filter_map(|id| inventory.pods.place_of(self.set, id));
+        rows.any(|place| {
+            let row = &inventory.pods.rows[place];
+            let own = row.transient_name(self.terms, &inventory.symbols).and_then(Result::ok);
+            own.as_ref() == Some(name) || self.live_names(&row.id).contains(name)
         })
     }
 
