@@ -1216,6 +1216,19 @@ fn an_srv_does_not_list_again_where_a_pod_no_longer_is() {
 }
 
 #[test]
+fn an_srv_lists_no_name_that_stays_with_a_pod() {
+    let shop = Shop::with(HTTP);
+    let file = "pod-sets/shop-web.yaml";
+    let names = "{constant: \"{pod}-{location}\", transient: \"{pod}-{node}\"}";
+    shop.write(file, &shop.read(file).replace("{constant: \"{pod}\", transient: \"{pod}-{placement}\"}", names));
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    shop.pods(&[pod("a", "sas5", &["a"]), pod("b", "sas6", &["b"])]);
+    assert_eq!(shop.apply("02:10:00").exit, 5);
+    assert_eq!(shop.listed(), http(&["a-sas1", "b-sas2"]));
+}
+
+#[test]
 fn a_pod_that_waits_stays_in_the_srv_of_the_location_where_it_is() {
     let shop = Shop::with("endpoints: [{name: \"http-{location}\", protocol: tcp, port: 8080}]");
     let all = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "vla3", &["3"])];

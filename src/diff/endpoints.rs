@@ -60,6 +60,8 @@ impl ListedNames for Listing<'_, '_> {
     }
 
     fn kept(&self, pod: &str, mut now: Vec<Name>) -> Vec<Name> {
+        let constant = self.constant_name(pod);
+        now.retain(|name| Some(name) != constant.as_ref());
         let leading = self.live_names(pod);
         if now.iter().any(|name| leading.contains(name)) {
             now.retain(|name| leading.contains(name));
@@ -181,7 +183,8 @@ impl Listing<'_, '_> {
         let mut names: Vec<Name> = addresses
             .flat_map(|address| self.live.holding(address))
             .map(|found| found.rrset.owner().as_name().to_name())
-            .filter(|name| self.terms.is_placement_of(pod, name.as_name()))
+            // The template of the name that stays may give what that of placements gives.
+            .filter(|name| *name != constant && self.terms.is_placement_of(pod, name.as_name()))
             .collect();
         names.sort_unstable_by(|one, other| one.as_name().cmp_text(other.as_name()));
         names.dedup();
