@@ -1248,3 +1248,28 @@ fn a_pod_that_waits_stays_in_the_srv_of_the_location_where_it_is() {
     let sas = vec![format!("_http-sas._tcp {}", shop.placed("b", "2"))];
     assert_eq!(shop.listed(), [sas, vla].concat());
 }
+
+/// What makes a row say that its pod replaces `old`.
+const REPLACES: &str = ",\"replaces\":\"old\"";
+
+/// A workspace whose set copies names, with two pods of which one is `old`.
+fn copying(endpoints: &str) -> Shop {
+    let shop = Shop::with(&format!("migration: copy-and-remove\n{endpoints}"));
+    shop.pods(&[pod("old", "sas1", &["1"]), pod("k", "sas5", &["5"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    shop
+}
+
+#[test]
+fn one_of_several_pods_that_replace_another_is_enough() {
+    for (ready, dead) in [("n1", "n2"), ("n2", "n1")] {
+        let shop = copying(HTTP);
+        let ready = Row { more: REPLACES, ..pod(ready, "sas2", &["2"]) };
+        let dead = Row { more: REPLACES, state: "dead", ..pod(dead, "sas3", &["3"]) };
+        shop.pods(&[pod("k", "sas5", &["5"]), ready, dead]);
+        assert_eq!(shop.apply("02:10:00").waiting(), ["pod:shop-web/old replaces"]);
+        assert_eq!(shop.apply("02:12:00").exit, 0);
+        let records = shop.records();
+        assert!(records.iter().all(|own| !own.starts_with("old")), "{records:?}");
+    }
+}

@@ -350,7 +350,8 @@ impl EndpointCase<'_> {
             rrsets.entry(label.to_owned()).or_default();
         }
         let is_first = rrsets.keys().all(|label| self.live_servers(endpoint, label).next().is_none());
-        let mut unlisted: Vec<&Pod> = Vec::new();
+        let (mut unlisted, mut replacing): (Vec<&Pod>, Vec<(&Pod, &str)>) = (Vec::new(), Vec::new());
+        let mut replaced: BTreeSet<&str> = BTreeSet::new();
         for place in places {
             let pod = &pods.rows[place];
             let label = if only.is_ok() { only.clone() } else { endpoint.label_at(pod, &self.inventory.symbols) };
@@ -361,10 +362,10 @@ impl EndpointCase<'_> {
                 if !names.is_empty() {
                     let values = rrsets.entry(label).or_default();
                     names.iter().for_each(|name| add_server(values, endpoint, name.as_name(), pod.origin));
-                    continue;
                 }
                 // It is reached where it is, so it stays in the SRV of that location.
-                if self.keep_pod(endpoint, (&pod.id, pod.origin), &mut rrsets, listed) {
+                if !names.is_empty() || self.keep_pod(endpoint, (&pod.id, pod.origin), &mut rrsets, listed) {
+                    replaced.extend(pod.replaced(self.terms));
                     continue;
                 }
                 unlisted.push(pod);
@@ -375,9 +376,11 @@ impl EndpointCase<'_> {
             }
             // Until it is listed itself, the pod that it replaces is; one that is active and never listed takes its place, too.
             let is_to_come = is_listed || pod.state != PodState::Active;
-            if let Some(old) = listed.replaced(pod).filter(|_| is_to_come) {
-                self.keep_pod(endpoint, (old, pod.origin), &mut rrsets, listed);
-            }
+            replacing.extend(listed.replaced(pod).filter(|_| is_to_come).map(|old| (pod, old)));
+        }
+        // One of several that replace a pod is enough.
+        for (pod, old) in replacing.into_iter().filter(|(_, old)| !replaced.contains(old)) {
+            self.keep_pod(endpoint, (old, pod.origin), &mut rrsets, listed);
         }
         self.keep_last(endpoint, &unlisted, &mut rrsets);
         if self.sights.of_projects.may_hide(self.terms.project) {

@@ -1,7 +1,8 @@
 //! Pods that others replace: their records wait until the new pod is there. Pure.
 //!
 //! The old records go once the new pod is active, and its names and the SRV of its set have reached all clients, whatever the
-//! export says of the old pod. So a resolver with a cache always gets one of both.
+//! export says of the old pod. So a resolver with a cache always gets one of both. Of several new pods one is enough: the
+//! others may never come.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,8 +14,8 @@ use crate::plan::{PodSeen, WaitCode};
 
 /// The pods that others replace, with what is open or under way of the new ones.
 pub struct Replacements<'p> {
-    /// The new pod, by the old one.
-    by_old: BTreeMap<&'p Subject, &'p PodSeen>,
+    /// The new pods, by the old one; never empty.
+    by_old: BTreeMap<&'p Subject, Vec<&'p PodSeen>>,
     /// The pods and endpoints that have a change that is still to be made, or that clients may not have seen.
     unsettled: HashSet<&'p Subject>,
 }
@@ -22,8 +23,10 @@ pub struct Replacements<'p> {
 impl<'p> Replacements<'p> {
     /// Finds them.
     pub fn of(view: &RolloutView<'p>) -> Replacements<'p> {
-        let by_old: BTreeMap<&Subject, &PodSeen> =
-            view.plan.pods.iter().filter_map(|seen| Some((seen.replaces.as_ref()?, seen))).collect();
+        let mut by_old: BTreeMap<&Subject, Vec<&PodSeen>> = BTreeMap::new();
+        for (old, seen) in view.plan.pods.iter().filter_map(|seen| Some((seen.replaces.as_ref()?, seen))) {
+            by_old.entry(old).or_default().push(seen);
+        }
         let mut unsettled = HashSet::new();
         if !by_old.is_empty() {
             let is_of_set = |subject: &&Subject| subject.pod_set().is_some();
@@ -42,9 +45,10 @@ impl<'p> Replacements<'p> {
         }
         let changes = unit.changes.iter().map(|place| &view.plan.changes[*place]);
         let mut replaced = changes.flat_map(|change| change.subjects()).filter_map(|own| self.by_old.get(own));
-        replaced.find_map(|new| {
-            let set = new.subject.pod_set()?;
-            let why = self.unready(new, set)?;
+        replaced.find_map(|news| {
+            let set = news[0].subject.pod_set()?;
+            let unready: Option<Vec<&str>> = news.iter().map(|new| self.unready(new, set)).collect();
+            let (new, why) = (news[0], unready?[0]);
             let message = format!("{} replaces it, and {why}", new.subject);
             Some((set, HeldBack { code: WaitCode::Replaces, message }))
         })
