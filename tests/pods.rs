@@ -1273,3 +1273,40 @@ fn one_of_several_pods_that_replace_another_is_enough() {
         assert!(records.iter().all(|own| !own.starts_with("old")), "{records:?}");
     }
 }
+
+#[test]
+fn a_pod_is_not_replaced_by_one_that_is_blocked_or_left_out() {
+    let (kept, new) = (pod("k", "sas5", &["5"]), Row { more: REPLACES, ..pod("new", "sas2", &["2"]) });
+    let holds = |shop: &Shop| shop.records().contains(&"old AAAA ::1".to_owned());
+    for endpoints in ["", HTTP] {
+        // Another editor has the name that is to stay with the new pod.
+        let shop = copying(endpoints);
+        let (file, foreign) = ("zones/shop.example.net.zone", "new.web.shop.example.net. 60 AAAA 2001:db8:5::77\n");
+        shop.write(file, &format!("{}{foreign}", shop.read(file)));
+        shop.pods(&[kept, new]);
+        for now in ["02:20:00", "02:30:00"] {
+            let ran = shop.apply(now);
+            assert_eq!(ran.waiting(), ["pod:shop-web/old replaces"]);
+            let message = ran.document["waiting"][0]["message"].as_str().expect("why");
+            assert_eq!(message, "pod:shop-web/new replaces it, and is blocked");
+            assert!(holds(&shop), "{:?}", shop.records());
+        }
+        shop.write(file, &shop.read(file).replace(foreign, ""));
+        for now in ["02:40:00", "02:42:00"] {
+            shop.apply(now);
+        }
+        assert!(!holds(&shop), "{:?}", shop.records());
+        // Its row is bad.
+        let shop = copying(endpoints);
+        shop.pods(&[kept, Row { more: ",\"replaces\":\"old\",\"inv\":\"x\"", ..new }]);
+        assert_eq!(shop.apply("02:20:00").waiting(), ["pod:shop-web/old replaces"]);
+        assert!(holds(&shop), "{:?}", shop.records());
+        // The command is about the old pod alone, which moves.
+        let shop = copying(endpoints);
+        shop.pods(&[kept, new, pod("old", "sas9", &["9"])]);
+        let ran = shop.run("02:20:00", &["apply", "--auto", "--yes", "--subject", "pod:shop-web/old"]);
+        let message = ran.document["waiting"][0]["message"].as_str().expect("why");
+        assert_eq!(message, "pod:shop-web/new replaces it, and the command leaves it out");
+        assert!(holds(&shop), "{:?}", shop.records());
+    }
+}

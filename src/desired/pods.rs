@@ -375,7 +375,7 @@ impl EndpointCase<'_> {
                 self.keep_listed(endpoint, pod.origin, &mut rrsets, &is_its);
             }
             // Until it is listed itself, the pod that it replaces is; one that is active and never listed takes its place, too.
-            let is_to_come = is_listed || pod.state != PodState::Active;
+            let is_to_come = endpoint.asks_for(pod) || pod.state != PodState::Active;
             replacing.extend(listed.replaced(pod).filter(|_| is_to_come).map(|old| (pod, old)));
         }
         // One of several that replace a pod is enough.

@@ -328,10 +328,10 @@ impl Pod {
         self.fault.is_none() && self.state.is_down()
     }
 
-    /// The id of the pod that it replaces, in a set whose names are copied.
+    /// The id of the pod that it replaces, in a set whose names are copied. That something is wrong with it does not let the
+    /// other one go.
     pub fn replaced<'p>(&'p self, terms: &PodSetTerms) -> Option<&'p str> {
-        let old = self.replaces.as_deref().filter(|_| self.fault.is_none());
-        old.filter(|_| terms.migration == PodMigration::CopyAndRemove)
+        self.replaces.as_deref().filter(|_| terms.migration == PodMigration::CopyAndRemove)
     }
 
     /// The name that stays with it.

@@ -4,7 +4,7 @@
 //! export says of the old pod. So a resolver with a cache always gets one of both. Of several new pods one is enough: the
 //! others may never come.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::board::HeldBack;
 use super::members::RolloutView;
@@ -18,6 +18,8 @@ pub struct Replacements<'p> {
     by_old: BTreeMap<&'p Subject, Vec<&'p PodSeen>>,
     /// The pods and endpoints that have a change that is still to be made, or that clients may not have seen.
     unsettled: HashSet<&'p Subject>,
+    /// The new pods that the plan does not change although they may need it, each with why.
+    unchanged: HashMap<&'p Subject, &'static str>,
 }
 
 impl<'p> Replacements<'p> {
@@ -35,7 +37,16 @@ impl<'p> Replacements<'p> {
             let rows = view.memory.flux.iter().filter(|row| row.is_in_flux(view.now));
             unsettled.extend(rows.map(|row| &row.subject).filter(is_of_set));
         }
-        Replacements { by_old, unsettled }
+        let news = || by_old.values().flatten().map(|new| &new.subject);
+        let mut unchanged: HashMap<&Subject, &str> = HashMap::new();
+        if let Some(only) = &view.plan.only {
+            let left_out = news().filter(|new| !only.includes(new));
+            unchanged.extend(left_out.map(|new| (new, "the command leaves it out")));
+        }
+        let are_news: HashSet<&Subject> = news().collect();
+        let blocked = view.plan.blocked.iter().map(|blocked| &blocked.subject);
+        unchanged.extend(blocked.filter(|own| are_news.contains(own)).map(|own| (own, "is blocked")));
+        Replacements { by_old, unsettled, unchanged }
     }
 
     /// Why the records of a unit wait for a new pod, with the set; none where they do not.
@@ -59,6 +70,8 @@ impl<'p> Replacements<'p> {
         let mut others = self.unsettled.iter();
         if !new.active {
             Some("is not `active` yet")
+        } else if let Some(why) = self.unchanged.get(&new.subject) {
+            Some(why)
         } else if self.unsettled.contains(&new.subject) {
             Some("its names have not settled")
         } else if others.any(|own| matches!(own, Subject::Endpoints(_)) && own.pod_set() == Some(set)) {
