@@ -1310,3 +1310,18 @@ fn a_pod_is_not_replaced_by_one_that_is_blocked_or_left_out() {
         assert!(holds(&shop), "{:?}", shop.records());
     }
 }
+
+#[test]
+fn a_name_that_may_be_of_two_pods_stays_as_long_as_one_keeps_it() {
+    let shop = Shop::with("");
+    let file = "pod-sets/shop-web.yaml";
+    shop.write(file, &shop.read(file).replace("{pod}-{placement}", "{pod}-{node}"));
+    let (a, c) = (pod("a", "sas1", &["1"]), pod("c", "sas3", &["3"]));
+    shop.pods(&[a, pod("a-b", "sas2", &["2"]), c]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let before = shop.records();
+    // `a-b-sas2` could be the name of `a` on a node `b-sas2`, too.
+    shop.pods(&[a, Row { state: "dead", ..pod("a-b", "", &[]) }, c]);
+    assert_eq!(shop.apply("02:10:00").exit, 0);
+    assert_eq!(shop.records(), before);
+}

@@ -107,9 +107,12 @@ impl<'a, 'c> PodNames<'a, 'c> {
         let pods = &self.context.inventory.pods;
         let of_set = |set: &PodSetIndex| Some((*set, pods.sets[set.0 as usize].terms()?));
         for (set, terms) in sets.iter().filter_map(of_set) {
-            let ids = terms.transient.pods_of(label);
-            if let Some(place) = ids.into_iter().find_map(|id| pods.place_of(set, id)) {
-                let stays = self.keeps(terms, &pods.rows[place], name) || self.is_listed(name);
+            let ids = terms.transient.pods_of(label).into_iter();
+            // The template may give several pods one label: `a-b-c` is of `a` and of `a-b`.
+            let places: Vec<usize> = ids.filter_map(|id| pods.place_of(set, id)).collect();
+            if !places.is_empty() {
+                let is_kept = places.iter().any(|place| self.keeps(terms, &pods.rows[*place], name));
+                let stays = is_kept || self.is_listed(name);
                 return match self.context.recent.listed.get(name.as_wire()) {
                     _ if stays => PodNameFate::Stays,
                     Some(until) => PodNameFate::Settles(set, *until),
