@@ -1325,3 +1325,20 @@ fn a_name_that_may_be_of_two_pods_stays_as_long_as_one_keeps_it() {
     assert_eq!(shop.apply("02:10:00").exit, 0);
     assert_eq!(shop.records(), before);
 }
+
+#[test]
+fn a_set_that_grows_all_the_time_lets_a_replaced_pod_go() {
+    let shop = copying(HTTP);
+    let new = Row { more: REPLACES, ..pod("new", "sas2", &["2"]) };
+    let mut all = vec![pod("k", "sas5", &["5"]), new];
+    let more = [pod("x1", "sas6", &["11"]), pod("x2", "sas7", &["12"]), pod("x3", "sas8", &["13"])];
+    let of_old = |shop: &Shop| shop.records().iter().filter(|own| own.starts_with("old")).count();
+    for (own, now, left) in [(more[0], "02:10:00", 2), (more[1], "02:10:40", 2), (more[2], "02:11:20", 0)] {
+        // One more comes with each apply, so that the SRV is always on its way.
+        all.push(own);
+        shop.pods(&all);
+        shop.apply(now);
+        assert_eq!(of_old(&shop), left, "{now}: {:?}", shop.records());
+    }
+    assert_eq!(shop.listed().len(), 5);
+}
