@@ -8,7 +8,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::Inventory;
 use super::budgets::{canary_warning, overlap_warning, settle_warning, zone_of};
-use super::pods::{Pod, PodMigration, PodSetIndex, PodSetTerms};
+use super::pods::{EndpointSpec, Pod, PodMigration, PodSetIndex, PodSetTerms};
 use super::rollout::MaxUnavailable;
 use super::symbol::Symbol;
 use crate::diag::{Diagnostic, Diagnostics, Origin};
@@ -22,6 +22,9 @@ const SMALL: &str = "set-small";
 
 /// The code of a server or rack that holds too many pods.
 const DOMAIN: &str = "set-domain";
+
+/// The code of pods that no SRV lists, since their location gives no name of one.
+const LOCATION: &str = "endpoint-location";
 
 /// The code of pods on nodes that the inventory lacks.
 const NODE: &str = "unknown-node";
@@ -64,7 +67,8 @@ pub fn check(inventory: &Inventory) -> Diagnostics {
         ];
         let found = [view.budget(), view.small(), view.replaced(), of_hosts].into_iter().chain(of_rollout);
         let crowded = [view.crowded("the server", |pod| pod.node), view.crowded("the rack", |pod| pod.rack)];
-        found.chain(crowded).flatten().for_each(|warning| warnings.push(warning));
+        let unlisted = terms.endpoints.iter().map(|endpoint| view.unlisted(endpoint));
+        found.chain(crowded).chain(unlisted).flatten().for_each(|warning| warnings.push(warning));
     }
     warnings
 }
@@ -230,6 +234,27 @@ impl SetView<'_> {
             Diagnostic::warning(REPLACED, first.origin, message)
                 .rule("`replaces` names a pod of the same set; this is normal once the older pod is gone")
                 .hint("remove `replaces` if the older pod never was"),
+        )
+    }
+
+    /// Warns of pods that an endpoint is to list, and whose location gives no name of an SRV.
+    fn unlisted(&self, endpoint: &EndpointSpec) -> Option<Diagnostic> {
+        let fault = |pod: &Pod| endpoint.label_at(pod, &self.inventory.symbols).err();
+        let unlisted: Vec<&Pod> = self
+            .pods
+            .iter()
+            .filter(|pod| endpoint.lists(pod) && pod.state.is_placed() && fault(pod).is_some())
+            .collect();
+        let first = unlisted.iter().min_by_key(|pod| pod.origin)?;
+        let (name, error) = (endpoint.name.as_text(), fault(first)?);
+        let message = match unlisted.len() {
+            1 => format!("no SRV of endpoint `{name}` lists pod `{}`: {error}", first.id),
+            many => format!("no SRV of endpoint `{name}` lists {many} pods, such as `{}`: {error}", first.id),
+        };
+        Some(
+            Diagnostic::warning(LOCATION, first.origin, message)
+                .rule("an endpoint with `{location}` in its name lists a pod in the SRV of the pod's location")
+                .hint("correct the location in the rows, or leave `{location}` out of the name"),
         )
     }
 
