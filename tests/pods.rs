@@ -586,6 +586,24 @@ fn what_no_pod_has_goes_and_what_is_not_known_stays() {
 }
 
 #[test]
+fn nothing_of_a_name_goes_while_its_zone_cannot_be_read() {
+    let shop = Shop::with("endpoints: [{name: http, protocol: tcp, port: 8080}]");
+    shop.pods(&[pod("a", "sas1", &["1"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    // The SRV still lists the former placement.
+    shop.pods(&[pod("a", "sas2", &["2"])]);
+    assert_eq!(shop.apply("02:10:00").exit, 0);
+    let (zone, away) = (shop.path().join("zones/shop.example.net.zone"), shop.path().join("away"));
+    fs::rename(&zone, &away).expect("a file");
+    let ran = shop.run("02:20:00", &["plan"]);
+    assert!(ran.changes().is_empty(), "{:?}", ran.changes());
+    assert_eq!(ran.document["left_behind"], Value::Null, "it is not known what is left");
+    fs::rename(&away, &zone).expect("a file");
+    let changes = shop.run("02:20:00", &["plan"]).changes();
+    assert!(changes.iter().any(|change| change.contains(" SRV ")), "{changes:?}");
+}
+
+#[test]
 fn both_families_are_at_both_names() {
     let shop = Shop::with("");
     let config = shop.read("zonewright.toml");

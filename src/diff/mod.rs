@@ -38,6 +38,9 @@ pub mod records;
 mod endpoints;
 
 pub mod former_names;
+
+pub mod pod_doubt;
+
 pub mod pod_names;
 
 mod unstated;

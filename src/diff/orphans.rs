@@ -3,6 +3,7 @@
 use super::act::{RuleAct, RuleActor};
 use super::context::RuleContext;
 use super::own;
+use super::pod_doubt::PodDoubts;
 use super::pod_names::{self, PodNameFate, PodNames};
 use super::protect::is_untouchable;
 use crate::change::Rule;
@@ -37,7 +38,8 @@ impl<'c> Orphan<'c> {
     }
 }
 
-/// Finds all orphans, sorted by name; none where own RRsets cannot be distinguished from others.
+/// Finds all orphans, sorted by name; none where own RRsets cannot be distinguished from others. A name of which it is not known
+/// whether a pod has it, or an SRV lists it, is none.
 pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
     if context.inventory.config.is_marked_by(Registry::Noop) {
         return Vec::new();
@@ -47,6 +49,7 @@ pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
     let names = context.live.names_beside_settled(|name| !has_subject(name));
     let domains = ProjectDomains::of_all(context);
     let pod_names = PodNames::of(context);
+    let doubts = PodDoubts::of(context);
     let has_ipv4 = |name: NameRef<'_>| {
         let project = domains.project_of(name);
         project.is_some_and(|project| context.inventory.lists_addresses(project)) || pod_names.may_be_of_pods(name)
@@ -66,12 +69,15 @@ pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
         let pointers: Vec<LiveRrset<'c>> = pointers.collect();
         let ipv4 = live_a().filter(|_| has_ipv4(at)).filter(is_of_host);
         let is_any = addresses.is_some() || ipv4.is_some() || !pointers.is_empty();
-        let fate = if is_any { pod_names.fate(at) } else { PodNameFate::OfNoSet };
+        let locked_for = context.names.locked_for(context.inventory, at);
+        if !is_any || locked_for.is_none() && doubts.cover(at) {
+            return None;
+        }
+        let fate = pod_names.fate(at);
         if fate == PodNameFate::Stays {
             return None;
         }
-        let locked_for = is_any.then(|| context.names.locked_for(context.inventory, at)).flatten();
-        is_any.then_some(Orphan { name, addresses, ipv4, pointers, locked_for, fate })
+        Some(Orphan { name, addresses, ipv4, pointers, locked_for, fate })
     };
     names.into_iter().filter_map(orphan).collect()
 }
