@@ -604,6 +604,37 @@ fn nothing_of_a_name_goes_while_its_zone_cannot_be_read() {
 }
 
 #[test]
+fn while_it_is_not_known_which_pods_there_are_no_name_is_left_behind() {
+    let shop = Shop::with("endpoints: [{name: http, protocol: tcp, port: 8080}]");
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "vla1", &["2"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let (rows, set) = (shop.read("pods/pods.jsonl"), shop.read("pod-sets/shop-web.yaml"));
+    let unlike = rows.replacen("shop-web", "no-such-set", 1);
+    let first = rows.lines().next().expect("a row");
+    let broken = [
+        ("pods/pods.jsonl", ""),
+        ("pods/pods.jsonl", rows.trim_end()),
+        ("pods/pods.jsonl", &format!("{first}\n{{\n")),
+        ("pods/pods.jsonl", &unlike),
+        ("pod-sets/shop-web.yaml", &set.replace("ttl", "tll")),
+        ("pod-sets/shop-web.yaml", &set.replace("id: shop-web", "id: shop-wob")),
+    ];
+    for (file, text) in broken {
+        shop.write(file, text);
+        let ran = shop.run("02:10:00", &["plan"]);
+        assert!(ran.changes().is_empty(), "{text}: {:?}", ran.changes());
+        assert_eq!(ran.document["left_behind"], Value::Null, "{text}");
+        shop.write("pods/pods.jsonl", &rows);
+        shop.write("pod-sets/shop-web.yaml", &set);
+    }
+    shop.write("pods/pods.jsonl", "");
+    let ran = shop.run("02:10:00", &["explain", "a.web.shop.example.net"]);
+    let answer = ran.document["answer"].as_str().expect("an answer");
+    assert!(answer.starts_with("It is not known whether a pod has a.web.shop.example.net. now: source `pods`"), "{answer}");
+    assert!(answer.contains("Nothing of it is removed."), "{answer}");
+}
+
+#[test]
 fn both_families_are_at_both_names() {
     let shop = Shop::with("");
     let config = shop.read("zonewright.toml");

@@ -12,7 +12,7 @@ use crate::claim::OrphanName;
 use crate::dns::{Name, NameRef, RdataRef, RrKey, Rtype, ZoneName, reverse};
 use crate::inventory::model::{Policy, ProjectIndex};
 use crate::inventory::value::Inv;
-use crate::live::LiveRrset;
+use crate::live::{LiveRrset, NamePlace};
 use crate::names::HolderRow;
 use crate::target::PoolName;
 
@@ -64,8 +64,9 @@ pub struct LeftRrset {
 /// The orphans that a plan neither changes nor lists as waiting, as far as the command selects them.
 ///
 /// There are none while hosts.csv or names.lock as a whole is in doubt. A name is left out where a host may have it: a
-/// bad row gives it, or it may be the fastbone of a host whose project file is bad. A command that names hosts selects
-/// the orphans that these hosts had by the inventory. An orphan that no host had by the inventory is given, too: the
+/// bad row gives it, or it may be the fastbone of a host whose project file is bad. One that no host had is left out
+/// while its zone is unread, or a pod of its project may have it that is not known. A command that names hosts selects the
+/// orphans that these hosts had by the inventory. An orphan that no host had by the inventory is given, too: the
 /// journal may know its host.
 pub fn left(
     context: &RuleContext<'_>,
@@ -94,6 +95,12 @@ pub fn left(
         }
         let project = domains.project_of(orphan.name.as_name());
         let hosts = selected_holders(context, orphan.name.as_name(), project)?;
+        // The notice about the source or the zone says that it is not known.
+        let is_unread = matches!(context.live.place(orphan.name.as_name()), NamePlace::Unknown(_));
+        let may_be_of_pod = project.is_some_and(|project| context.pods.may_hide(project));
+        if hosts.is_empty() && orphan.locked_for.is_none() && (is_unread || may_be_of_pod) {
+            return None;
+        }
         let is_searched = searched.project_of(orphan.name.as_name()) == project;
         let remedy = remedy(context, orphan, project.map(|project| (project, is_searched)));
         let project_id = project.map(|project| context.project_id(project).to_owned());
@@ -176,10 +183,6 @@ fn remedy_of_pods(context: &RuleContext<'_>, project: ProjectIndex) -> String {
         None => format!("correct the project file of `{id}`, so that its policy is known"),
         Some(policy @ (Policy::CreateOnly | Policy::UpsertOnly)) => {
             format!("policy `repair` or `sync` would delete them, but project `{id}` has policy `{}`", policy.as_str())
-        }
-        Some(_) if context.pods.may_hide(project) => {
-            "they go once every row of pods and every file of a set can be read, and all sources are believed"
-                .to_owned()
         }
         Some(_) if context.is_tripped(project) => "they go once the breaker is reset".to_owned(),
         Some(_) => "they go with a plan that nothing narrows, once automation is allowed and on".to_owned(),

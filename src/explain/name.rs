@@ -9,6 +9,8 @@ use crate::claim::{RrsetClaim, TtlHold};
 use crate::desired::records::LostClaim;
 use crate::diff::former_names;
 use crate::diff::left_behind::LeftOrphan;
+use crate::diff::orphans::ProjectDomains;
+use crate::diff::pod_doubt::PodDoubts;
 use crate::diff::pod_names::{PodNameFate, PodNames};
 use crate::diff::protect::is_untouchable;
 use crate::diff::statements::ADOPTED;
@@ -119,7 +121,11 @@ impl ExplainCase<'_> {
 
     /// What happens to a name of a set that no pod has, in a sentence; none where nothing is there, or it is of no set.
     fn pod_name_words(&self, name: &Name) -> Option<String> {
-        self.context.live.rrsets_at(name.as_name()).next()?;
+        let mut live = self.context.live.rrsets_at(name.as_name()).chain(self.context.live.pointing_to(name.as_name()));
+        live.next()?;
+        if let Some(why) = self.pod_doubt(name.as_name()) {
+            return Some(format!("It is not known whether a pod has {name} now: {why}. Nothing of it is removed."));
+        }
         let is_any = !self.context.inventory.pods.sets.is_empty();
         let names = is_any.then(|| PodNames::of(self.context))?;
         let of_set = |set: PodSetIndex| format!("`{}`", self.context.inventory.pods.sets[set.0 as usize].id);
@@ -143,6 +149,12 @@ impl ExplainCase<'_> {
                 of_set(set)
             )),
         }
+    }
+
+    /// Why it is not known whether a pod has a name that no host has, in words; none where it is known.
+    fn pod_doubt(&self, name: NameRef<'_>) -> Option<String> {
+        let project = ProjectDomains::of_all(self.context).project_of(name);
+        PodDoubts::of(self.context).words(name, project)
     }
 
     /// What stated a name, as applies noted it, in a sentence; none where no apply noted anything about what is there.
@@ -345,7 +357,8 @@ impl ExplainCase<'_> {
         if !is_stated {
             remarks.extend(self.unread_files(name));
         }
-        let is_of_pods = || PodNames::of(context).fate(name) != PodNameFate::OfNoSet;
+        let is_of_pods =
+            || self.pod_doubt(name).is_some() || PodNames::of(context).fate(name) != PodNameFate::OfNoSet;
         let has_host_rules = is_nobodys && self.noted_words(name).is_none() && !is_of_pods();
         if has_host_rules && !is_untouchable(context, name) && context.live.rrset(name, Rtype::AAAA).is_some() {
             remarks.push(
