@@ -339,7 +339,7 @@ fn joins_next(code: WaitCode) -> bool {
 fn waits_elsewhere(view: &RolloutView<'_>, board: &WaveBoard<'_>, is_of_batch: impl Fn(&WaitRecord) -> bool) -> bool {
     let mut planned: Option<HashSet<&Subject>> = None;
     view.memory.waits.iter().any(|(subject, record)| {
-        let is_left = is_of_batch(record) && !joins_next(record.wait.code) && !view.covers(&record.group);
+        let is_left = is_of_batch(record) && !joins_next(record.wait.code) && !view.is_over(subject, &record.group);
         let members = || board.candidates.iter().flat_map(|own| &own.members).map(|member| member.subject).collect();
         is_left && !planned.get_or_insert_with(members).contains(subject)
     })
@@ -429,7 +429,7 @@ fn ended(view: &RolloutView<'_>, units: &[ChangeUnit], choice: &RolloutChoice) -
     let goes: HashSet<&Subject> = going.map(|(_, subject)| subject).collect();
     let is_over = |(subject, record): &(&Subject, &WaitRecord)| {
         let waits = choice.waits.contains_key(subject) || choice.between.contains_key(subject);
-        !waits && (goes.contains(subject) || view.covers(&record.group))
+        !waits && (goes.contains(subject) || view.is_over(subject, &record.group))
     };
     view.memory.waits.iter().filter(is_over).map(|(subject, _)| subject.clone()).collect()
 }

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use super::flux::{FluxRow, FormerRrset, RolloutMemory, addresses, is_watched, takes_value};
 use super::steps::UnitStep;
 use super::units::{ChangeUnit, is_one};
-use crate::change::Change;
+use crate::change::{BlockCode, BlockedSubject, Change, NoticeCode};
 use crate::claim::Subject;
 use crate::dns::RrKey;
 use crate::inventory::rollout::SettleTime;
@@ -300,13 +300,27 @@ impl<'p> RolloutView<'p> {
         members.iter().filter(|member| member.is_disruptive).all(names)
     }
 
-    /// Whether the plan is about all of a group, so that what it does not change no longer waits.
-    pub fn covers(&self, group: &str) -> bool {
+    /// Whether a subject of a group that the plan does not change no longer waits: the plan is about all of the group, and no
+    /// unread zone keeps it from changing the subject. What else blocks a subject may last, and holds back no others.
+    pub fn is_over(&self, subject: &Subject, group: &str) -> bool {
+        let is_unread =
+            |blocked: &BlockedSubject| blocked.subject == *subject && blocked.code == BlockCode::ZoneUnknown;
+        self.covers(group) && !self.plan.blocked.iter().any(is_unread)
+    }
+
+    /// Whether the plan is about all of a group. A failure that is not about the group does not count: what an unread zone
+    /// keeps from a change is blocked.
+    fn covers(&self, group: &str) -> bool {
         let Some(own) = self.known.get(group) else { return false };
         let is_whole = |only: &crate::plan::PlanScope| {
             !only.picks_subjects() && only.projects.iter().any(|project| project == own)
         };
-        let is_short = self.plan.notices.iter().any(|notice| notice.code.tells_of_failure());
+        let is_short = self.plan.notices.iter().any(|notice| {
+            let is_of_pods = matches!(notice.name.as_str(), "pods" | "pod_sets");
+            let is_of_all = notice.name == "projects";
+            // A group has the name of its project, or is a set of pods.
+            notice.code == NoticeCode::SourceUnknown && (is_of_all || is_of_pods == (group != own))
+        });
         let is_made_of_inventory = self.plan.undoes.is_none() && self.plan.fleet.is_some();
         is_made_of_inventory && !is_short && self.plan.only.as_ref().is_none_or(is_whole)
     }

@@ -2,8 +2,9 @@
 //!
 //! Once caches have the new addresses, and the overlap is over, clients reach a subject at its old and at its new ones: it needs
 //! its place for its second step alone. It keeps it, so that this step has room. But where the step cannot go all the same, others
-//! may need the place first: the pod that is to replace it, or one of several that have more places together than there are. Then
-//! its second step waits for room as any other change.
+//! may need the place first: the pod that is to replace it, or one of several that have more places together than there are; or
+//! the plan has no such step, since it is narrowed, or its row says that it is about to go. Then its second step waits for room as
+//! any other change.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
@@ -40,7 +41,9 @@ pub fn release<'m>(
     let held: HashSet<&Subject> =
         open().filter(|unit| replacements.held(view, unit).is_some()).flat_map(subjects).collect();
     let mut memory = view.memory.clone();
-    let own = memory.flux.iter_mut().filter(|row| may_go(row) && held.contains(&row.subject));
+    let changed: HashSet<&Subject> = open().flat_map(subjects).collect();
+    let is_idle = |row: &FluxRow| held.contains(&row.subject) || !changed.contains(&row.subject);
+    let own = memory.flux.iter_mut().filter(|row| may_go(row) && is_idle(row));
     own.for_each(|row| row.wanted = None);
     let crowded: BTreeSet<String> = {
         let view = RolloutView { memory: &memory, ..*view };

@@ -1,8 +1,8 @@
 //! Which units go, with budgets, batches, first waves and repairs.
 
 use super::*;
-use crate::change::Change;
 use crate::change::fixture::change;
+use crate::change::{BlockCode, BlockedSubject, Change, Notice, NoticeCode};
 use crate::claim::EndpointSetName;
 use crate::dns::{RrKey, Rtype};
 use crate::inventory::rollout::SettleTime;
@@ -286,6 +286,47 @@ fn what_a_plan_no_longer_changes_no_longer_waits() {
     // A plan for some hosts says nothing of the others.
     trial.plan.only = PlanScope::new([Inv(3)], &[]);
     assert_eq!(trial.choose().ended, [Subject::Host(Inv(3))]);
+}
+
+#[test]
+fn a_failure_that_is_not_about_a_group_leaves_no_batch_of_it_open() {
+    let mut trial = Trial::new(1, Some(1), [1, 2].map(moved).to_vec());
+    trial.apply();
+    trial.passed = 600;
+    // The second no longer moves, and a third does.
+    trial.plan.changes = vec![moved(3)];
+    let notice = |code, name: &str| Notice { code, name: name.to_owned(), subject: None, message: String::new() };
+    for (code, name, shown) in [
+        (NoticeCode::ZoneUnknown, "other.example.net.", "3; "),
+        (NoticeCode::BadSettings, "projects/other.yaml", "3; "),
+        (NoticeCode::SourceUnknown, "pods", "3; "),
+        (NoticeCode::SourceUnknown, "hosts", "; 3 canary"),
+    ] {
+        trial.plan.notices = vec![notice(code, name)];
+        assert_eq!(trial.shown(), shown, "{code} {name}");
+        assert_eq!(trial.choose().ended.is_empty(), name == "hosts");
+    }
+    // What an unread zone keeps from its change waits on.
+    trial.plan.notices.clear();
+    let (hint, message, project) = (String::new(), String::new(), "search".to_owned());
+    let second = BlockedSubject { code: BlockCode::BadInput, hint, message, project, subject: Subject::Host(Inv(2)) };
+    for (code, shown) in [(BlockCode::ZoneUnknown, "; 3 canary"), (BlockCode::BadInput, "3; ")] {
+        trial.plan.blocked = vec![BlockedSubject { code, ..second.clone() }];
+        assert_eq!(trial.shown(), shown, "{code}");
+    }
+}
+
+#[test]
+fn who_is_in_between_gives_its_place_back_where_the_plan_has_no_second_step() {
+    let mut trial = overlapping(1, 600, vec![moved(1), moved(2)]);
+    trial.apply();
+    trial.plan.changes.retain(|change| change.subject.host() == Some(Inv(2)));
+    // The plan is narrowed: nothing says that the first is no longer to change.
+    trial.plan.only = Some(PlanScope { patterns: vec!["host:*".parse().unwrap()], ..PlanScope::default() });
+    for (passed, shown) in [(599, "; 2 budget"), (600, "2; ")] {
+        trial.passed = passed;
+        assert_eq!(trial.shown(), shown, "{passed}");
+    }
 }
 
 #[test]
