@@ -1,54 +1,79 @@
 //! What earlier applies left of pods, for a plan to know.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::apply::OutcomeCode;
 use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::diff::recent::RecentPods;
 use crate::inventory::value::Time;
+use crate::rollout::RolloutMemory;
 use crate::rollout::recent::recent_names;
-use crate::state::{ApplyId, LeftSubject, State};
+use crate::state::{ApplyId, ApplySummary, State};
 
 /// How many applies in a row must have failed to change a pod: a server that was away for one of them says nothing of it.
 const FAILURES: usize = 2;
 
-/// How many applies are looked at: those of a `sync` do not count.
-const LOOKED_AT: usize = 8;
+/// How many applies are looked at: projects may be applied one by one, and an apply of another project says nothing of a pod.
+const LOOKED_AT: usize = 64;
 
 /// Reads it from a state.
 pub fn recent_pods(state: &dyn State, now: Time) -> Result<RecentPods, Problem> {
     let memory = state.rollouts()?;
-    Ok(RecentPods { failed: failed(state)?, ..recent_names(&memory, memory.now(now)) })
+    Ok(RecentPods { failed: failed(state, &memory)?, ..recent_names(&memory, memory.now(now)) })
 }
 
-/// The pods that each of the latest applies of plans failed to change.
-fn failed(state: &dyn State) -> Result<BTreeSet<Subject>, Problem> {
-    let latest = state.applies(LOOKED_AT)?.into_iter().filter(|apply| !apply.is_sync);
-    let latest: Vec<ApplyId> = latest.take(FAILURES).map(|apply| apply.id).collect();
-    if latest.len() < FAILURES {
-        return Ok(BTreeSet::new());
+/// The pods that each of the latest applies that tried to change them failed to change. One in which a pod waited did not try.
+fn failed(state: &dyn State, memory: &RolloutMemory) -> Result<BTreeSet<Subject>, Problem> {
+    let mut latest: BTreeMap<Subject, Vec<PodTry>> = BTreeMap::new();
+    let tells = |apply: &ApplySummary| !apply.is_sync && apply.outcomes.keys().any(|outcome| is_try(outcome));
+    for apply in state.applies(LOOKED_AT)?.into_iter().filter(tells) {
+        let tried = state.left_hosts(apply.id)?.into_iter();
+        for left in tried.filter(|left| matches!(left.subject, Subject::Pod(_)) && is_try(&left.outcome)) {
+            let has_failed = OutcomeCode::parse(&left.outcome) == Some(OutcomeCode::Failed);
+            latest.entry(left.subject).or_default().push(PodTry { apply: apply.id, has_failed });
+        }
     }
-    let of_each = latest.into_iter().map(|apply| failed_in(state, apply)).collect::<Result<Vec<_>, Problem>>()?;
-    Ok(of_each.into_iter().reduce(|all, own| &all & &own).unwrap_or_default())
+    let is_failed = |(subject, tries): &(Subject, Vec<PodTry>)| {
+        let Some(latest) = tries.get(..FAILURES) else { return false };
+        // What an apply did as planned is not among what it left.
+        let is_other =
+            |apply: u64| latest.iter().all(|own| own.apply.0 != apply) && apply > latest[FAILURES - 1].apply.0;
+        latest.iter().all(|own| own.has_failed) && !memory.rows_of(subject).any(|row| is_other(row.apply))
+    };
+    Ok(latest.into_iter().filter(is_failed).map(|(subject, _)| subject).collect())
 }
 
-/// The pods that an apply failed to change.
-fn failed_in(state: &dyn State, apply: ApplyId) -> Result<BTreeSet<Subject>, Problem> {
-    let is_failed = |left: &LeftSubject| OutcomeCode::parse(&left.outcome) == Some(OutcomeCode::Failed);
-    let failed = state.left_hosts(apply)?.into_iter().filter(is_failed).map(|left| left.subject);
-    Ok(failed.filter(|subject| matches!(subject, Subject::Pod(_))).collect())
+/// An apply that did not leave a pod as planned.
+struct PodTry {
+    /// The apply.
+    apply: ApplyId,
+    /// Whether it failed to change the pod.
+    has_failed: bool,
+}
+
+/// Whether an outcome, by its word, is one of a subject that an apply tried to change, and did not change as planned.
+fn is_try(outcome: &str) -> bool {
+    OutcomeCode::parse(outcome).is_some_and(|outcome| !outcome.is_done() && outcome != OutcomeCode::Waiting)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::apply::{ApplyOutcome, SubjectOutcome};
-    use crate::rollout::RolloutChoice;
+    use crate::inventory::value::Duration;
+    use crate::rollout::{FluxRow, FluxStage, RolloutChoice};
     use crate::state::{NewApply, PlanText, StateAddress, open_to_write};
 
     /// An apply that ended, with these pods and what happened to them.
     fn apply(state: &mut dyn State, pods: &[(&str, OutcomeCode)]) {
+        let of_set: Vec<(&str, &str, OutcomeCode)> =
+            pods.iter().map(|(pod, outcome)| ("web", *pod, *outcome)).collect();
+        apply_all(state, &of_set);
+    }
+
+    /// The same, with pods of several sets.
+    fn apply_all(state: &mut dyn State, pods: &[(&str, &str, OutcomeCode)]) {
         let now: Time = "2026-11-20T02:00:00Z".parse().unwrap();
         let new = NewApply {
             plan: "sha256:aa".to_owned(),
@@ -62,9 +87,27 @@ mod tests {
             is_whole: true,
         };
         let text = PlanText { document: "{}", made: now, expires: now, blocked: &[] };
-        let id = state.begin(&new, &text, &RolloutChoice::default()).unwrap();
-        let hosts = pods.iter().map(|(pod, outcome)| SubjectOutcome {
-            subject: Subject::pod("web", *pod),
+        let row = |(set, pod, _): &(&str, &str, OutcomeCode)| FluxRow {
+            subject: Subject::pod(*set, *pod),
+            apply: 0,
+            group: (*set).to_owned(),
+            location: String::new(),
+            settle: Duration::from_secs(60),
+            is_disruptive: true,
+            is_repair: false,
+            is_down: false,
+            canary_of: None,
+            before: Vec::new(),
+            gave: Vec::new(),
+            wanted: None,
+            stage: FluxStage::NotServed,
+            answer: None,
+        };
+        let went = pods.iter().filter(|(.., outcome)| *outcome != OutcomeCode::Waiting);
+        let wave = RolloutChoice { flux: went.map(row).collect(), ..RolloutChoice::default() };
+        let id = state.begin(&new, &text, &wave).unwrap();
+        let hosts = pods.iter().map(|(set, pod, outcome)| SubjectOutcome {
+            subject: Subject::pod(*set, *pod),
             project: "shop".into(),
             name: format!("{pod}.web.example.net."),
             changes: 1,
@@ -78,20 +121,42 @@ mod tests {
         state.finish(id, &outcome, None, now).unwrap();
     }
 
+    /// The pods that have failed.
+    fn all_failed(state: &dyn State) -> Vec<String> {
+        let memory = state.rollouts().unwrap();
+        failed(state, &memory).unwrap().into_iter().map(|subject| subject.to_string()).collect()
+    }
+
     #[test]
-    fn a_pod_has_failed_where_each_of_the_latest_two_applies_failed_to_change_it() {
+    fn a_pod_has_failed_where_each_of_the_latest_two_applies_that_tried_failed_to_change_it() {
+        use OutcomeCode::{Applied, Failed, Stale, Waiting};
         let folder = tempfile::tempdir().unwrap();
         let mut state = open_to_write(&StateAddress::of_file(folder.path(), "state.db")).unwrap();
-        let failed = |state: &dyn State| -> Vec<String> {
-            failed(state).unwrap().into_iter().map(|subject| subject.to_string()).collect()
-        };
-        apply(&mut *state, &[("a", OutcomeCode::Failed), ("b", OutcomeCode::Failed)]);
-        assert!(failed(&*state).is_empty(), "there is one apply alone");
-        apply(&mut *state, &[("a", OutcomeCode::Failed), ("b", OutcomeCode::Applied), ("c", OutcomeCode::Failed)]);
-        assert_eq!(failed(&*state), ["pod:web/a"]);
-        apply(&mut *state, &[("a", OutcomeCode::Stale), ("c", OutcomeCode::Failed)]);
-        assert_eq!(failed(&*state), ["pod:web/c"]);
+        apply(&mut *state, &[("a", Failed), ("b", Failed)]);
+        assert!(all_failed(&*state).is_empty(), "there is one apply alone");
+        apply(&mut *state, &[("a", Failed), ("b", Applied), ("c", Failed)]);
+        assert_eq!(all_failed(&*state), ["pod:web/a"]);
+        apply(&mut *state, &[("a", Stale), ("c", Failed)]);
+        assert_eq!(all_failed(&*state), ["pod:web/c"]);
         apply(&mut *state, &[]);
-        assert!(failed(&*state).is_empty());
+        apply(&mut *state, &[("c", Waiting)]);
+        assert_eq!(all_failed(&*state), ["pod:web/c"], "nothing was tried");
+        apply(&mut *state, &[("c", Applied)]);
+        assert!(all_failed(&*state).is_empty());
+        apply(&mut *state, &[("c", Failed)]);
+        assert_eq!(all_failed(&*state), Vec::<String>::new(), "it was changed in between");
+    }
+
+    #[test]
+    fn an_apply_of_another_project_says_nothing_of_a_pod() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut state = open_to_write(&StateAddress::of_file(folder.path(), "state.db")).unwrap();
+        for _ in 0..2 {
+            apply(&mut *state, &[("a", OutcomeCode::Failed)]);
+            for _ in 0..10 {
+                apply_all(&mut *state, &[("other", "a", OutcomeCode::Applied), ("other", "b", OutcomeCode::Failed)]);
+            }
+        }
+        assert_eq!(all_failed(&*state), ["pod:other/b", "pod:web/a"]);
     }
 }
