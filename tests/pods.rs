@@ -879,6 +879,53 @@ fn a_replaced_pod_goes_once_no_cache_has_the_srv_that_listed_it() {
     for now in ["02:10:00", "02:10:30"] {
         assert_eq!(shop.apply(now).waiting(), ["pod:shop-web/old replaces"]);
         let records = shop.records();
+#[test]
+fn a_pod_that_is_not_in_service_is_explained_by_its_row_and_one_without_a_row_is_an_error() {
+    let shop = Shop::with("endpoints: [{name: http, protocol: tcp, port: 8080}]");
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let waiting = Row { state: "waiting", ..pod("new1", "", &[]) };
+    shop.pods(&[pod("a", "sas1", &["1"]), Row { state: "dead", ..pod("b", "sas2", &["2"]) }, waiting]);
+    let answer = |question: &str| {
+        let ran = shop.run("02:10:00", &["explain", question]);
+        ran.document["answer"].as_str().expect("an answer").to_owned()
+    };
+    let says = |question: &str, said: &str| assert!(answer(question).starts_with(said), "{}", answer(question));
+    let line = "by its row (pods/pods.jsonl:";
+    says(
+        "pod:shop-web/new1",
+        &format!(
+            "new1.web.shop.example.net. belongs to pod:shop-web/new1, which is `waiting` {line}3): it has no records at it, and \
+             gets none in this state."
+        ),
+    );
+    says(
+        "pod:shop-web/B",
+        &format!(
+            "b.web.shop.example.net. belongs to pod:shop-web/b, which is `dead` {line}2): it keeps what is live there (AAAA), and \
+             gets nothing new in this state."
+        ),
+    );
+    // No row has the pod, and none had it: that is an error, as it is of a plan.
+    let both = ["explain", "plan"].map(|command| {
+        let args: &[&str] = if command == "plan" { &["plan", "--subject"] } else { &["explain"] };
+        let mut run = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+        run.args(args).args(["pod:shop-web/zzz", "--now", "2026-11-20T02:10:00Z", "-C"]).arg(shop.path());
+        let output = run.output().expect("the binary was built for this test");
+        assert_eq!(output.status.code(), Some(1), "{command}");
+        String::from_utf8(output.stderr).expect("text")
+    });
+    assert!(both.iter().all(|said| said.contains("the set `shop-web` has no `zzz`")), "{both:?}");
+    // Case does not count.
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas3", &["3"])]);
+    let changes = shop.run("02:20:00", &["plan", "--subject", "pod:shop-web/B"]).changes();
+    assert!(!changes.is_empty() && changes.iter().all(|change| change.ends_with("pod:shop-web/b")), "{changes:?}");
+    assert_eq!(shop.run("02:20:00", &["plan", "--subject", "pod:shop-web/B*"]).changes(), changes);
+    // An address is one of a pod, and so are the names that hold it.
+    let shown = shop.text("02:20:00", &["explain", "2001:db8:5::1"]);
+    assert!(shown.contains("a.web.shop.example.net., ttl 60: pod:shop-web/a\n"), "{shown}");
+}
+
         assert!(records.contains(&"old AAAA ::1".to_owned()), "{records:?}");
         assert!(records.iter().all(|own| !own.starts_with("_http")), "{records:?}");
     }

@@ -63,6 +63,11 @@ impl FromStr for SubjectPattern {
     type Err = String;
 
     fn from_str(text: &str) -> Result<SubjectPattern, String> {
+        let text = match text.split_once('/') {
+            // Case does not count in the id of a pod.
+            Some((set, pod)) if set.starts_with("pod:") => format!("{set}/{}", pod.to_ascii_lowercase()),
+            _ => text.to_owned(),
+        };
         let mut escaped = text.replace('[', "[[]");
         // To the library two stars are about folders.
         while escaped.contains("**") {
@@ -70,7 +75,7 @@ impl FromStr for SubjectPattern {
         }
         let pattern = Pattern::new(&escaped);
         let pattern = pattern.map_err(|error| format!("`{text}` is not a pattern of subjects: {}", error.msg))?;
-        Ok(SubjectPattern { text: text.to_owned(), pattern })
+        Ok(SubjectPattern { text, pattern })
     }
 }
 

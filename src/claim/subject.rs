@@ -141,7 +141,8 @@ impl FromStr for Subject {
             Some(("released", digits)) => number(digits).map(Subject::Released),
             Some(("pod", pod)) => {
                 let (set, pod) = two_parts(pod, "a set and a pod")?;
-                Ok(Subject::pod(set, pod))
+                // Case does not count in the id of a pod.
+                Ok(Subject::pod(set, pod.to_ascii_lowercase()))
             }
             Some(("endpoints", endpoints)) => {
                 let (set, name) = two_parts(endpoints, "a set and an endpoint")?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::model::{ExplainSubject, Explanation, HolderFacts, NameFacts, StatementFacts};
 use super::{ExplainCase, changes, claimed_by, host};
 use crate::change::DelayedRrset;
-use crate::claim::{RrsetClaim, TtlHold};
+use crate::claim::{RrsetClaim, Subject, TtlHold};
 use crate::desired::records::LostClaim;
 use crate::diff::former_names;
 use crate::diff::left_behind::LeftOrphan;
@@ -17,7 +17,7 @@ use crate::diff::statements::ADOPTED;
 use crate::diff::{RuleContext, protect, words};
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::model::HostStatus;
-use crate::inventory::pods::PodSetIndex;
+use crate::inventory::pods::{PodSet, PodSetIndex, PodState};
 use crate::inventory::value::{Inv, Time};
 use crate::names::holders::name_of;
 use crate::names::{HolderRow, NameHolder, taken};
@@ -35,6 +35,7 @@ pub fn explain(case: &ExplainCase<'_>, name: &Name) -> Explanation {
         ([inv], Some(holder)) => format!("{name} is the {} name of host {inv}.", holder.interface),
         ([], Some(first)) => case.gone_words(name, latest(&facts.holders).unwrap_or(first)),
         ([], None) if !facts.stated.is_empty() => stated_words(name, &facts.stated),
+        ([], None) if let Some(words) = case.pod_row_words(name) => words,
         ([], None) if let Some(words) = case.pod_name_words(name) => words,
         ([], None) => match case.published_name_words(name) {
             Some(published) => format!("No host has the name {name} now.{} {published}", case.next_words(name)),
@@ -117,6 +118,41 @@ impl ExplainCase<'_> {
             }
         };
         format!("{name} has no host now{then}{}", self.next_words(name))
+    }
+
+    /// What is said of a name that stays with a pod which the pod has not, or no longer asks for; none where no row is of it.
+    fn pod_row_words(&self, name: &Name) -> Option<String> {
+        let pods = &self.context.inventory.pods;
+        let place = self.pod_with(name.as_name())?;
+        let pod = &pods.rows[place];
+        let subject = Subject::pod(&*pods.set_of(pod).id, &*pod.id);
+        let mut found = self.context.live.rrsets_at(name.as_name()).map(|found| found.rrset.rtype().to_string());
+        let first = found.next();
+        let live = first.into_iter().chain(found).collect::<Vec<_>>().join(", ");
+        let has = match (pod.state, live.is_empty()) {
+            (PodState::Prepared, true) => "has no records at it yet: it gets them when it is `active`".to_owned(),
+            (PodState::Prepared, false) => format!("keeps what is live there ({live}) until it is `active`"),
+            (_, true) => "has no records at it, and gets none in this state".to_owned(),
+            (_, false) => format!("keeps what is live there ({live}), and gets nothing new in this state"),
+        };
+        let line = self.line(pod.origin);
+        Some(format!("{name} belongs to {subject}, which is `{}` by its row ({line}): it {has}.", pod.state))
+    }
+
+    /// The place of the pod with a row whose constant name this is.
+    fn pod_with(&self, name: NameRef<'_>) -> Option<usize> {
+        let (inventory, label) = (self.context.inventory, name.first_label()?);
+        let pods = &inventory.pods;
+        let of_set = |(place, set): (usize, &PodSet)| {
+            let terms = set.terms().filter(|terms| name.parent() == Some(terms.domain.as_name()))?;
+            let set = PodSetIndex(place as u32);
+            let mut places = terms.constant.pods_of(label).into_iter().filter_map(|id| pods.place_of(set, id));
+            places.find(|place| {
+                let constant = pods.rows[*place].constant_name(terms, &inventory.symbols);
+                constant.is_ok_and(|constant| constant.as_name() == name)
+            })
+        };
+        pods.sets.iter().enumerate().find_map(of_set)
     }
 
     /// What happens to a name of a set that no pod has, in a sentence; none where nothing is there, or it is of no set.
@@ -357,8 +393,7 @@ impl ExplainCase<'_> {
         if !is_stated {
             remarks.extend(self.unread_files(name));
         }
-        let is_of_pods =
-            || self.pod_doubt(name).is_some() || PodNames::of(context).fate(name) != PodNameFate::OfNoSet;
+        let is_of_pods = || self.pod_doubt(name).is_some() || PodNames::of(context).fate(name) != PodNameFate::OfNoSet;
         let has_host_rules = is_nobodys && self.noted_words(name).is_none() && !is_of_pods();
         if has_host_rules && !is_untouchable(context, name) && context.live.rrset(name, Rtype::AAAA).is_some() {
             remarks.push(

@@ -5,7 +5,9 @@ use std::net::IpAddr;
 
 use super::ExplainCase;
 use super::model::{CopyFacts, CopySite, HoldingName, LiveFacts, LiveSite};
+use crate::claim::Subject;
 use crate::desired::InterfaceKind;
+use crate::desired::records::StatedSubject;
 use crate::diff::own::{self, Registration};
 use crate::dns::{NameRef, Rtype, reverse};
 use crate::inventory::model::{Permission, ProjectIndex};
@@ -166,6 +168,11 @@ impl ExplainCase<'_> {
             })
             .collect();
         said.dedup();
+        let of_pod =
+            |subject: &StatedSubject| matches!(subject.subject, Subject::Pod(_)).then(|| subject.subject.to_string());
+        if said.is_empty() {
+            said.extend(self.context.stated.about(name).filter_map(of_pod));
+        }
         if said.is_empty() { "no host's name".to_owned() } else { said.join(", ") }
     }
 

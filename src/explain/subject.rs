@@ -107,10 +107,17 @@ fn of_subject(inventory: &Inventory, subject: &Subject) -> Result<ExplainQuestio
     };
     let name = match subject {
         Subject::Host(inv) | Subject::Released(inv) => return host(inventory, *inv).map(ExplainQuestion::Host),
-        Subject::Pod(pod) => of_set(&pod.set).and_then(|(set, terms)| match inventory.pods.place_of(set, &pod.pod) {
-            Some(place) => inventory.pods.rows[place].constant_name(terms, &inventory.symbols).ok(),
-            None => Pod::constant_name_of(&pod.pod, terms),
-        }),
+        Subject::Pod(own) => match of_set(&own.set) {
+            Some((set, terms)) => match inventory.pods.place_of(set, &own.pod).map(|place| &inventory.pods.rows[place])
+            {
+                Some(pod) => match pod.constant_name(terms, &inventory.symbols) {
+                    Ok(name) => Some(name),
+                    Err(_) => return nameless_pod(inventory, subject, pod),
+                },
+                None => Pod::constant_name_of(&own.pod, terms),
+            },
+            None => None,
+        },
         Subject::Endpoints(own) => of_set(&own.set).and_then(|(_, terms)| {
             let endpoint = terms.endpoints.iter().find(|endpoint| endpoint.name.as_text() == &*own.name)?;
             srv_owner(terms, &endpoint.name.label(&PodFields::default()).ok()?, endpoint)
@@ -125,6 +132,18 @@ fn of_subject(inventory: &Inventory, subject: &Subject) -> Result<ExplainQuestio
             "check the spelling, or ask about the name; that of an SRV with `{location}` in it is one for each location",
         ),
     }
+}
+
+/// The error about a pod with a row that gives it no name.
+fn nameless_pod(inventory: &Inventory, subject: &Subject, pod: &Pod) -> Result<ExplainQuestion, CallError> {
+    let line = inventory.files.place(pod.origin);
+    error(
+        format!(
+            "`{subject}` is `{}` by its row ({line}), and has no name: the row lacks what its template needs",
+            pod.state
+        ),
+        "what is live of it stays; ask about such a name",
+    )
 }
 
 /// The names that a first label may be short for: one in each domain of a project and of a set of pods.

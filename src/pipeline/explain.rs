@@ -8,6 +8,7 @@ use super::inputs::{PlanInput, ReadFor, gather};
 use super::inputs::{PlanRequest, SnapshotUsed};
 use super::notices::found_notices;
 use super::plan::are_believed;
+use super::subjects::check_known;
 use super::{edited, explain_waits, published};
 use crate::claim::Subject;
 use crate::diag::{CallError, Diagnostics, Problem};
@@ -51,6 +52,7 @@ pub fn explain(request: &PlanRequest<'_>, asked: &str, progress: &dyn Progress) 
             edited::mark(&mut decided.changes, &input)?;
             let found = ExplainQuestion::find(context, asked);
             let found = with_journal(&input.inventory, input.state.as_deref(), asked, found)?;
+            let found = found.and_then(|found| known_pod(context, asked, found));
             let decided = &with_notices(notices, decided);
             let basis = AnswerBasis {
                 context,
@@ -104,6 +106,24 @@ fn with_journal(
         }
         Err(error) => Ok(published::question(state, inventory, asked)?.ok_or(error)),
     }
+}
+
+/// A question with what the journal says about it, where it is not about a pod of which nothing is known.
+///
+/// Errors: no row has the pod, nothing is live at its name, and no apply published the name.
+fn known_pod(
+    context: &RuleContext<'_>,
+    asked: &str,
+    (question, published): (ExplainQuestion, Vec<PublishedRrset>),
+) -> Result<(ExplainQuestion, Vec<PublishedRrset>), CallError> {
+    let subject = asked.parse().ok().filter(|subject| matches!(subject, Subject::Pod(_)));
+    if let (Some(subject), ExplainQuestion::Name(name)) = (subject, &question) {
+        let is_live = context.live.rrsets_at(name.as_name()).next().is_some();
+        if !is_live && published.is_empty() {
+            check_known(context.inventory, context.statements, &subject)?;
+        }
+    }
+    Ok((question, published))
 }
 
 /// Adds earlier notices to what was decided; all are in the order of a plan, in whatever order zones and records are
