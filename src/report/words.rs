@@ -568,7 +568,7 @@ impl ExplainedCode for OutcomeCode {
             ),
             OutcomeCode::Waiting => words(
                 "waiting",
-                "they wait for a later wave of the rollout: see below",
+                "the rollout holds them back: see below",
                 "The change would take a live address, and the project's `rollout` lets only some of its hosts be \
                  unreachable at once. Nothing was changed for the host. `zonewright resume`, or another apply of the \
                  plan, sends the next wave as soon as there is room; `--wait` does so by itself.",

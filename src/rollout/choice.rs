@@ -405,7 +405,7 @@ fn remember(
     }
 }
 
-/// The command that names all subjects of a unit, so that it passes.
+/// The command that names all subjects of a unit, so that they go.
 fn named(view: &RolloutView<'_>, unit: &ChangeUnit) -> String {
     let subjects = unit.changes.iter().flat_map(|place| view.plan.changes[*place].subjects());
     let subjects: BTreeSet<Subject> = subjects.map(|own| own.counted().unwrap_or_else(|| own.clone())).collect();
@@ -413,7 +413,7 @@ fn named(view: &RolloutView<'_>, unit: &ChangeUnit) -> String {
         Subject::Host(inv) => format!(" --host {inv}"),
         other => format!(" --subject '{other}'"),
     });
-    format!("; `zonewright plan{}` passes the budget", options.collect::<String>())
+    format!("; `zonewright apply --auto{}` lets them go together", options.collect::<String>())
 }
 
 /// The rows of subjects that go which have settled.

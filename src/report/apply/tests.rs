@@ -8,7 +8,10 @@ use super::WaveNews;
 use super::{ApplyReport, text};
 use crate::apply::{ApplyOutcome, OutcomeCode, SubjectOutcome, ZoneOutcome, ZoneWritten};
 use crate::diag::{Code, Problem};
-use crate::plan::{Change, DelayedRrset, Notice, NoticeCode, Plan, Rule, SealedPlan, ZoneAction, ZoneChange, fixture};
+use crate::plan::{
+    Change, DelayedRrset, Notice, NoticeCode, Plan, Rule, SealedPlan, WaitCode, WaitingSubject, ZoneAction, ZoneChange,
+    fixture,
+};
 use crate::report::schema::tests::check_one;
 use crate::report::{SchemaKind, TextOptions};
 use crate::state::{ApplyId, StateNotes};
@@ -120,6 +123,30 @@ fn hosts_with_both_old_and_new_addresses_are_counted() {
     let said =
         "Applied so far: 0 of 2 hosts; 1 host has both its old and its new addresses now;\n  2 wait for a later wave.";
     assert!(text.starts_with(said), "{text}");
+}
+
+#[test]
+fn what_fits_no_wave_does_not_wait_for_a_later_one() {
+    let misfit = |host: u64| WaitingSubject {
+        code: WaitCode::DoesNotFit,
+        message: String::new(),
+        project: "web".to_owned(),
+        since: "2026-11-20T02:00:00Z".parse().unwrap(),
+        subject: fixture::subject(Some(host)),
+        until: None,
+    };
+    let waiting = [misfit(1), misfit(2)];
+    let said = |hosts: Vec<SubjectOutcome>, changes: usize| {
+        let applied = applied(hosts, changes);
+        let text = report(&applied, None, 5, |own| {
+            let waves = WaveNews { waiting: &waiting, ..own.waves };
+            text(&ApplyReport { waves, ..*own }, &TextOptions::default())
+        });
+        text.lines().next().unwrap().to_owned()
+    };
+    let hosts = |last: u64| hosts(1..last + 1, OutcomeCode::Waiting);
+    assert_eq!(said(hosts(2), 0), "Nothing was changed: 2 hosts fit no wave.");
+    assert_eq!(said(hosts(3), 0), "Nothing was changed: 1 waits for a later wave, 2 fit no wave.");
 }
 
 #[test]

@@ -262,11 +262,10 @@ fn verdict(report: &ApplyReport<'_>) -> String {
         }
         (total, done) if done == total => whole(applied, edited(report)),
         (total, 0) if untouched && applied.count(OutcomeCode::Waiting) == total => {
-            format!("Nothing was changed: {all} {} for a later wave", if total == 1 { "waits" } else { "wait" })
+            format!("Nothing was changed: {}", waiting_words(report, Some(&all), total))
         }
         (total, done) if done + applied.count(OutcomeCode::Waiting) == total => {
-            let waiting = total - done;
-            let wait = if waiting == 1 { "waits" } else { "wait" };
+            let waiting = waiting_words(report, None, total - done);
             let between = between(applied).map(|between| format!(" {between};")).unwrap_or_default();
             format!("Applied so far: {};{between} {waiting} {wait} for a later wave", done_of(applied))
         }
@@ -302,6 +301,20 @@ fn verdict(report: &ApplyReport<'_>) -> String {
 /// Which gates did not pass, in a clause; none where all did.
 fn shut(gates: &[GateAsked]) -> Option<String> {
     let failed = gates.iter().filter(|asked| asked.outcome == GateOutcome::Failed);
+/// How many subjects wait for a later wave, and how many fit none; `all` are those that wait, in words.
+fn waiting_words(report: &ApplyReport<'_>, all: Option<&str>, waiting: usize) -> String {
+    let misfits = report.waves.waiting.iter().filter(|own| own.code == WaitCode::DoesNotFit).count().min(waiting);
+    let said = |count: usize, all: Option<&str>, verbs: [&str; 2]| {
+        let who = all.map_or_else(|| count.to_string(), str::to_owned);
+        (count > 0).then(|| format!("{who} {}", verbs[usize::from(count != 1)]))
+    };
+    let later = waiting - misfits;
+    let of_all = |count: usize| all.filter(|_| count == waiting);
+    let later = said(later, of_all(later), ["waits for a later wave", "wait for a later wave"]);
+    let misfits = said(misfits, of_all(misfits), ["fits no wave", "fit no wave"]);
+    later.into_iter().chain(misfits).collect::<Vec<_>>().join(", ")
+}
+
     let failed: Vec<String> = failed.map(|asked| format!("`{}` of {}", asked.gate, asked.group)).collect();
     let gate = if failed.len() == 1 { "the gate" } else { "the gates" };
     (!failed.is_empty()).then(|| sanitize(&format!("{gate} {} did not pass", failed.join(", "))))

@@ -233,8 +233,8 @@ fn hosts_that_share_a_change_go_together_or_fit_no_wave() {
     assert_eq!(wait.until, None);
     assert_eq!(
         wait.message,
-        "2 of `search` share a change, and the budget is 1; `zonewright plan --host 1 --host 2` \
-         passes the budget"
+        "2 of `search` share a change, and the budget is 1; `zonewright apply --auto --host 1 --host 2` \
+         lets them go together"
     );
     // Named hosts pass; a pattern that happens to match them does not.
     trial.plan.only = PlanScope::new([Inv(1), Inv(2)], &[]);
