@@ -310,6 +310,13 @@ fn a_pod_that_is_down_counts_and_its_move_repairs() {
     let held = shop.apply("02:10:00");
     assert_eq!((held.exit, held.waiting()), (5, vec!["pod:shop-web/b budget".to_owned()]));
     assert_eq!(held.document["waiting"][0]["until"], Value::Null);
+    let message = "the budget of `shop-web` is 1, and 1 is down, in flux or goes now; pod:shop-web/a is `dead` by the export, and \
+                   counts until it is back or its row is gone";
+    assert_eq!(held.document["waiting"][0]["message"], message);
+    let shown = shop.text("02:10:00", &["apply", "--auto", "--yes"]);
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("Waiting alone does not help"), "{shown}");
+    assert!(!words.contains("Apply the plan again later"), "{shown}");
     // What was accepted is the export with the dead pod.
     shop.pods(&[dead, all[1], all[2]]);
     assert_eq!(shop.apply("02:20:00").exit, 0);
@@ -630,7 +637,10 @@ fn while_it_is_not_known_which_pods_there_are_no_name_is_left_behind() {
     shop.write("pods/pods.jsonl", "");
     let ran = shop.run("02:10:00", &["explain", "a.web.shop.example.net"]);
     let answer = ran.document["answer"].as_str().expect("an answer");
-    assert!(answer.starts_with("It is not known whether a pod has a.web.shop.example.net. now: source `pods`"), "{answer}");
+    assert!(
+        answer.starts_with("It is not known whether a pod has a.web.shop.example.net. now: source `pods`"),
+        "{answer}"
+    );
     assert!(answer.contains("Nothing of it is removed."), "{answer}");
 }
 
@@ -870,16 +880,6 @@ fn a_pod_is_explained_by_its_id_and_a_name_that_stays_for_caches_says_so() {
 }
 
 #[test]
-fn a_replaced_pod_goes_once_no_cache_has_the_srv_that_listed_it() {
-    let shop = Shop::with("migration: copy-and-remove\nendpoints: [{name: http, protocol: tcp, port: 8080}]");
-    shop.pods(&[pod("old", "sas1", &["1"])]);
-    assert_eq!(shop.apply("02:00:00").exit, 0);
-    // The new pod is never listed: it is not enabled.
-    shop.pods(&[Row { more: ",\"replaces\":\"old\",\"enabled\":false", ..pod("new", "sas2", &["2"]) }]);
-    for now in ["02:10:00", "02:10:30"] {
-        assert_eq!(shop.apply(now).waiting(), ["pod:shop-web/old replaces"]);
-        let records = shop.records();
-#[test]
 fn a_pod_that_is_not_in_service_is_explained_by_its_row_and_one_without_a_row_is_an_error() {
     let shop = Shop::with("endpoints: [{name: http, protocol: tcp, port: 8080}]");
     shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])]);
@@ -926,6 +926,16 @@ fn a_pod_that_is_not_in_service_is_explained_by_its_row_and_one_without_a_row_is
     assert!(shown.contains("a.web.shop.example.net., ttl 60: pod:shop-web/a\n"), "{shown}");
 }
 
+#[test]
+fn a_replaced_pod_goes_once_no_cache_has_the_srv_that_listed_it() {
+    let shop = Shop::with("migration: copy-and-remove\nendpoints: [{name: http, protocol: tcp, port: 8080}]");
+    shop.pods(&[pod("old", "sas1", &["1"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    // The new pod is never listed: it is not enabled.
+    shop.pods(&[Row { more: ",\"replaces\":\"old\",\"enabled\":false", ..pod("new", "sas2", &["2"]) }]);
+    for now in ["02:10:00", "02:10:30"] {
+        assert_eq!(shop.apply(now).waiting(), ["pod:shop-web/old replaces"]);
+        let records = shop.records();
         assert!(records.contains(&"old AAAA ::1".to_owned()), "{records:?}");
         assert!(records.iter().all(|own| !own.starts_with("_http")), "{records:?}");
     }

@@ -85,6 +85,7 @@ pub fn pods_seen(inventory: &Inventory, plan: &Plan, was_down: &BTreeMap<Subject
         location: pod.location.map(text).unwrap_or_default(),
         rack: pod.rack.map(text),
         was_down: was_down.contains_key(&subject),
+        waiting: pod.state == PodState::Waiting,
         subject,
     };
     let row = |subject: &Subject| {

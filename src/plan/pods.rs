@@ -27,7 +27,15 @@ pub struct PodSeen {
     pub replaces: Option<Subject>,
     /// The pod.
     pub subject: Subject,
+    /// Whether the export calls it `waiting`: of a pod that is down and not `waiting` it says `dead`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub waiting: bool,
     /// Whether an export that an apply began with called it `waiting` or `dead` since one had it active where its name points:
     /// to move the name is then a repair.
     pub was_down: bool,
+}
+
+/// Whether a flag is off.
+fn is_false(flag: &bool) -> bool {
+    !flag
 }

@@ -38,6 +38,11 @@ pub fn may_go_later(waiting: &WaitingSubject) -> bool {
     !matches!(waiting.code, WaitCode::DoesNotFit | WaitCode::Availability)
 }
 
+/// Whether a subject has no room as long as others are down or do not answer: to wait alone does not help.
+pub fn needs_others(waiting: &WaitingSubject) -> bool {
+    matches!(waiting.code, WaitCode::Budget | WaitCode::Location | WaitCode::Canary) && waiting.until.is_none()
+}
+
 /// The hosts and pods of groups that a plan takes live addresses from now, each once, in the order of the plan.
 pub fn going_now(plan: &Plan) -> Vec<&Subject> {
     going_of_groups(plan).into_iter().map(|(_, subject)| subject).collect()

@@ -81,8 +81,8 @@ pub struct GroupBoard<'p> {
     settled: Time,
     /// Those of them that have settled and do not answer their probe: when they will is not known.
     silent: Vec<&'p Subject>,
-    /// Those that cannot be reached by the word of the export: when they will is not known either.
-    down: Vec<&'p Subject>,
+    /// Those that cannot be reached by the word of the export, with that word: when they will is not known either.
+    down: Vec<(&'p Subject, &'static str)>,
     /// How it goes.
     waves: u64,
     /// How many subjects go.
@@ -138,8 +138,8 @@ impl<'p> GroupBoard<'p> {
     }
 
     /// Notes that one of those that cannot be reached is so by the word of the export.
-    pub fn note_down(&mut self, subject: &'p Subject) {
-        self.down.push(subject);
+    pub fn note_down(&mut self, subject: &'p Subject, word: &'static str) {
+        self.down.push((subject, word));
     }
 
     /// Who does not answer, and who is down, each in a clause; empty where nothing is.
@@ -151,8 +151,20 @@ impl<'p> GroupBoard<'p> {
         };
         let down = match self.down.as_slice() {
             [] => String::new(),
-            [one] => format!("; {one} is `dead` or `waiting` by the export"),
-            [one, more @ ..] => format!("; {one} and {} more are `dead` or `waiting` by the export", more.len()),
+            [(one, word)] => {
+                format!("; {one} is `{word}` by the export, and counts until it is back or its row is gone")
+            }
+            [(one, word), more @ ..] => {
+                let word = if more.iter().all(|(_, other)| other == word) {
+                    format!("`{word}`")
+                } else {
+                    "`dead` or `waiting`".to_owned()
+                };
+                let more = more.len();
+                format!(
+                    "; {one} and {more} more are {word} by the export, and count until they are back or their rows are gone"
+                )
+            }
         };
         silent + &down
     }

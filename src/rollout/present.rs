@@ -13,8 +13,8 @@ pub fn groups<'p>(view: &RolloutView<'p>) -> Vec<GroupBoard<'p>> {
     for (subject, group) in view.down {
         if let Some(place) = place_of(&boards, group) {
             boards[place].add(subject, None, view.now);
-            if view.plan.pod(subject).is_some_and(|seen| seen.down) {
-                boards[place].note_down(subject);
+            if let Some(seen) = view.plan.pod(subject).filter(|seen| seen.down) {
+                boards[place].note_down(subject, if seen.waiting { "waiting" } else { "dead" });
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::report::outages::{no_plan, unread_records};
 use crate::report::page::TextPage;
 use crate::report::publication::clause;
 use crate::report::summary::{SubjectCounts, counted};
-use crate::report::waves::{gate_lines, group_lines, may_go_later, next_wave};
+use crate::report::waves::{gate_lines, group_lines, may_go_later, needs_others, next_wave};
 use crate::report::words::ExplainedCode as _;
 use crate::report::wrap::table;
 use crate::report::zone_changes::{zones_done, zones_left};
@@ -227,9 +227,12 @@ impl TextPage<'_> {
         if let (true, Some(apply)) = (is_left, report.apply) {
             self.line(0, &format!("`zonewright resume {}` goes on with what is left.", apply.0));
         }
+        let may_go = || report.waves.waiting.iter().filter(|waiting| may_go_later(waiting));
         if report.waves.waiting.iter().any(|waiting| waiting.code == WaitCode::Gate) {
             self.line(0, "`zonewright help gate` says what to do about a gate that did not pass.");
-        } else if report.apply.is_none() && report.waves.waiting.iter().any(may_go_later) {
+        } else if report.apply.is_none() && may_go().next().is_some() && may_go().all(needs_others) {
+            self.line(0, "Waiting alone does not help: who holds the room must be back first, as said above. `--host` and `--subject` name what is to go all the same.");
+        } else if report.apply.is_none() && may_go().next().is_some() {
             self.line(0, "Apply the plan again later, or let `apply` wait with `--wait`. `zonewright sync` asks name servers that were behind.");
         }
     }
@@ -267,7 +270,7 @@ fn verdict(report: &ApplyReport<'_>) -> String {
         (total, done) if done + applied.count(OutcomeCode::Waiting) == total => {
             let waiting = waiting_words(report, None, total - done);
             let between = between(applied).map(|between| format!(" {between};")).unwrap_or_default();
-            format!("Applied so far: {};{between} {waiting} {wait} for a later wave", done_of(applied))
+            format!("Applied so far: {};{between} {waiting}", done_of(applied))
         }
         (_, 0) if untouched && unknown > 0 => format!("None known to be applied of {all}: {left}"),
         (_, 0) if untouched => format!("None applied of {all}: {left}"),
@@ -298,9 +301,6 @@ fn verdict(report: &ApplyReport<'_>) -> String {
     }
 }
 
-/// Which gates did not pass, in a clause; none where all did.
-fn shut(gates: &[GateAsked]) -> Option<String> {
-    let failed = gates.iter().filter(|asked| asked.outcome == GateOutcome::Failed);
 /// How many subjects wait for a later wave, and how many fit none; `all` are those that wait, in words.
 fn waiting_words(report: &ApplyReport<'_>, all: Option<&str>, waiting: usize) -> String {
     let misfits = report.waves.waiting.iter().filter(|own| own.code == WaitCode::DoesNotFit).count().min(waiting);
@@ -315,6 +315,9 @@ fn waiting_words(report: &ApplyReport<'_>, all: Option<&str>, waiting: usize) ->
     later.into_iter().chain(misfits).collect::<Vec<_>>().join(", ")
 }
 
+/// Which gates did not pass, in a clause; none where all did.
+fn shut(gates: &[GateAsked]) -> Option<String> {
+    let failed = gates.iter().filter(|asked| asked.outcome == GateOutcome::Failed);
     let failed: Vec<String> = failed.map(|asked| format!("`{}` of {}", asked.gate, asked.group)).collect();
     let gate = if failed.len() == 1 { "the gate" } else { "the gates" };
     (!failed.is_empty()).then(|| sanitize(&format!("{gate} {} did not pass", failed.join(", "))))
