@@ -1076,6 +1076,43 @@ fn an_srv_lists_no_name_that_went_since_the_plan() {
 }
 
 #[test]
+fn a_name_that_an_srv_lists_since_the_plan_stays() {
+    let shop = Shop::with("endpoints: [{name: http, protocol: tcp, port: 8080}]");
+    shop.pods(&[pod("a", "sas1", &["1"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let name = shop.placed("a", "1");
+    shop.pods(&[pod("a", "sas2", &["2"])]);
+    ["02:10:00", "02:20:00"].into_iter().for_each(|now| assert_eq!(shop.apply(now).exit, 0));
+    let plan = |now: &str, file: &str| -> String {
+        let path = shop.path().join(file).to_str().expect("a path").to_owned();
+        let taken = format!("delete AAAA {name}.web.shop.example.net. orphan:main/{name}.web.shop.example.net.");
+        assert!(shop.run(now, &["plan", "--out", &path]).changes().contains(&taken));
+        path
+    };
+    let plans = [plan("02:30:00", "one.json"), plan("02:30:00", "other.json")];
+    // The pod is back, and the SRV lists it there.
+    shop.pods(&[pod("a", "sas1", &["1"])]);
+    ["02:31:00", "02:32:30"].into_iter().for_each(|now| assert_eq!(shop.apply(now).exit, 0));
+    let srv = format!("_http._tcp SRV 0 0 8080 {name}");
+    assert!(shop.records().contains(&srv), "{:?}", shop.records());
+    let stays = |ran: &Ran, why: &str| {
+        let hosts = ran.document["hosts"].as_array().expect("outcomes");
+        let messages: Vec<&str> = hosts.iter().filter_map(|host| host["message"].as_str()).collect();
+        assert!(messages.contains(&why), "{messages:?}");
+        assert!(shop.records().contains(&format!("{name} AAAA ::1")), "{:?}", shop.records());
+    };
+    let full = format!("{name}.web.shop.example.net.");
+    let ran = shop.run("02:33:00", &["apply", &plans[0], "--yes"]);
+    stays(&ran, &format!("the SRV `_http._tcp.web.shop.example.net.` lists `{full}` since the plan was made"));
+    // It has left again, and caches may hold the SRV.
+    shop.pods(&[pod("a", "sas2", &["2"])]);
+    ["02:40:00", "02:41:30"].into_iter().for_each(|now| assert_eq!(shop.apply(now).exit, 0));
+    assert!(!shop.records().contains(&srv), "{:?}", shop.records());
+    let ran = shop.run("02:42:00", &["apply", &plans[1], "--yes"]);
+    stays(&ran, &format!("caches may hold an SRV that listed `{full}` since the plan was made"));
+}
+
+#[test]
 fn a_replaced_pod_stays_as_long_as_an_srv_lists_it_that_cannot_change() {
     let shop = Shop::with("migration: copy-and-remove\nendpoints: [{name: http, protocol: tcp, port: 8080}]");
     shop.pods(&[pod("old", "sas1", &["1"])]);

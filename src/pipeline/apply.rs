@@ -12,6 +12,7 @@ use super::conduct::ApplyConduct;
 use super::fits::{moved, state_lost, zones_of};
 use super::guards::{ApplyGuards, idle_refusal, rules_now};
 use super::left_open::{broken_off, settle_by_markers, settle_found, was_killed};
+use super::listed_since::ListedSince;
 use super::open_lack::forget_made;
 use super::publication::step::{self, ApplyTaken};
 use super::publication::taken::TakingTargets;
@@ -19,6 +20,7 @@ use super::publication::{PoolRolls, PublicationWatch};
 use super::run_watch::{NoWatch, RunWatch};
 use super::settings::{OpenError, WorkspaceSettings, load_settings, state_address};
 use super::targets::{OpenedZones, Targets};
+use super::undo_listed::ListedQuestion;
 use super::wave_checks::{ConfiguredChecks, WaveChecks};
 use super::wave_choice::{GateUse, WaveDecision, WaveQuestion};
 use super::waves::GroupSettings;
@@ -42,7 +44,7 @@ use crate::rollout::{RolloutChoice, UnitStep, hosts_of};
 use crate::state::served::ServedOutcome;
 use crate::state::{
     self, Acceptor, ApplyId, ChangeLedger, GateAsked, HeldState, KnownMarkers, LiftedLimit, NewApply, NewLack,
-    OwnershipRegister, PlanText, SentFate, State, StateNotes,
+    PlanText, SentFate, State, StateNotes,
 };
 use crate::target::{Answer, CopyId, Marker, Question, TargetId, marker_key};
 use crate::verify::{self, LackNews, lack_news};
@@ -357,16 +359,18 @@ impl ApplyWork<'_> {
         Ok(state.markers()?.among(self.settings.config.targets().map(|target| &target.id)))
     }
 
-    /// Leaves what the settings no longer allow.
-    pub fn still_allowed<'s>(
-        &self,
-        mut survey: Survey<'s>,
-        state: &dyn OwnershipRegister,
-    ) -> Result<Survey<'s>, Problem> {
+    /// Leaves what the settings no longer allow, and names that an SRV lists since the plan was made.
+    pub fn still_allowed<'s>(&self, mut survey: Survey<'s>, state: &dyn State) -> Result<Survey<'s>, Problem> {
+        let ApplyConduct { workspace, now, .. } = *self.request;
+        let question = ListedQuestion { state, config: &self.settings.config, workspace, now };
+        let plan = self.sealed.plan();
+        let listed = ListedSince::read((plan, &survey), &question, self.settings, &self.targets.copies)?;
         for lane in &mut survey.lanes {
             let open = lane.open_places(&survey.unit_of);
+            let listed = listed.refused(plan, lane, &open);
             let refused = allowed::refused(lane, open, self.settings, state)?;
             lane.refuse(&refused, &survey.unit_of);
+            lane.refuse(&listed, &survey.unit_of);
         }
         Ok(survey)
     }
@@ -377,7 +381,7 @@ impl ApplyWork<'_> {
         survey: Survey<'s>,
         choice: &RolloutChoice,
         room: &'s StepRoom,
-        state: &dyn OwnershipRegister,
+        state: &dyn State,
     ) -> Result<Survey<'s>, Problem> {
         if choice.at_once.is_empty() {
             return Ok(survey);

@@ -53,6 +53,8 @@ pub mod undo;
 
 mod undo_listed;
 
+mod listed_since;
+
 mod explain_waits;
 
 mod left_behind;

@@ -1,5 +1,5 @@
 //! What an undo needs of what SRV list: which live SRV list the names that would go, and which names that SRV would list again
-//! are not there.
+//! are not there. An apply asks it of the names that it takes, too.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::inventory::value::Time;
 use crate::parallel::side_by_side;
 use crate::rollout::listed::listed_anew;
 use crate::state::{ApplyId, SightedRrset, State};
-use crate::target::{Answer, Question};
+use crate::target::{Answer, CopyId, Question};
 use crate::undo::{ListedNow, ListingFault, LiveSrv, UnitLeft, notice_of_left, takes_name};
 
 /// Who is asked, and when.
@@ -32,43 +32,76 @@ pub struct ListedQuestion<'a> {
 /// An RRset that is asked for, by its name and type.
 type AskedRrset = (Name, Rtype);
 
+/// What is asked for, by zone.
+type AskedOfZones<'z> = BTreeMap<&'z ZoneName, Vec<AskedRrset>>;
+
 impl ListedQuestion<'_> {
     /// Reads what the changes of an undo need. Of a copy that cannot be read, an SRV is what the journal says, and each name
     /// is there.
     pub fn ask(&self, changes: &[Change]) -> Result<ListedNow, Problem> {
+        let asked = self.asked(changes)?;
+        let specs = self.config.zones.iter().filter(|spec| asked.contains_key(&spec.name)).collect();
+        let opened = OpenedZones::open(self.config, specs, self.workspace, self.now);
+        self.read(&asked, changes, opened.copies())
+    }
+
+    /// Reads it in these copies; where a zone has none of them, all is as in a copy that cannot be read.
+    pub fn ask_copies(&self, changes: &[Change], copies: Vec<CopyAccess<'_>>) -> Result<ListedNow, Problem> {
+        self.read(&self.asked(changes)?, changes, copies)
+    }
+
+    /// Reads what is asked in these copies.
+    fn read(
+        &self,
+        asked: &AskedOfZones<'_>,
+        changes: &[Change],
+        mut copies: Vec<CopyAccess<'_>>,
+    ) -> Result<ListedNow, Problem> {
+        copies.retain(|access| asked.contains_key(&access.copy.zone));
+        let read = side_by_side(copies, SIDE_BY_SIDE, |access: CopyAccess<'_>| {
+            let asked = &asked[&access.copy.zone];
+            let questions: Vec<Question> = asked.iter().filter_map(|own| question(&access.copy.zone, own)).collect();
+            let answers = access.writer.clone().and_then(|writer| writer.observe(&access.copy.zone, &questions, None));
+            (access, asked, answers)
+        });
+        let absent = changes.iter().flat_map(listed_anew).map(NameRef::to_name).collect();
+        let mut now = ListedNow { absent, ..ListedNow::default() };
+        let mut unread = asked.clone();
+        for (access, asked, answers) in read {
+            let CopyId { target, zone } = &access.copy;
+            unread.remove(zone);
+            let target = access.share.map(|_| target.name.clone());
+            for (place, (name, rtype)) in asked.iter().enumerate() {
+                let answer = answers.as_ref().ok().and_then(|answers| answers.get(place));
+                self.take((zone, &target), (name, *rtype), answer, &mut now)?;
+            }
+        }
+        for (zone, asked) in unread {
+            asked.iter().try_for_each(|(name, rtype)| self.take((zone, &None), (name, *rtype), None, &mut now))?;
+        }
+        Ok(now)
+    }
+
+    /// What is to be asked, by zone.
+    fn asked(&self, changes: &[Change]) -> Result<AskedOfZones<'_>, Problem> {
         let mut asked: BTreeSet<AskedRrset> =
             self.listing(changes)?.into_iter().map(|name| (name, Rtype::SRV)).collect();
-        let anew: BTreeSet<Name> = changes.iter().flat_map(listed_anew).map(NameRef::to_name).collect();
         let types = [Rtype::AAAA, Rtype::A];
-        asked.extend(anew.iter().flat_map(|name| types.map(|rtype| (name.clone(), rtype))));
-        let mut of_zone: BTreeMap<&ZoneName, Vec<AskedRrset>> = BTreeMap::new();
+        let anew = changes.iter().flat_map(listed_anew);
+        asked.extend(anew.flat_map(|name| types.map(|rtype| (name.to_name(), rtype))));
+        let mut of_zone = AskedOfZones::new();
         for own in asked {
             if let Some(spec) = self.zone_of(own.0.as_name()) {
                 of_zone.entry(&spec.name).or_default().push(own);
             }
         }
-        let mut now = ListedNow { absent: anew.into_iter().collect(), ..ListedNow::default() };
-        let specs = self.config.zones.iter().filter(|spec| of_zone.contains_key(&spec.name)).collect();
-        let opened = OpenedZones::open(self.config, specs, self.workspace, self.now);
-        let read = side_by_side(opened.copies(), SIDE_BY_SIDE, |access: CopyAccess<'_>| {
-            let asked = &of_zone[&access.copy.zone];
-            let questions: Vec<Question> = asked.iter().filter_map(|own| question(&access.copy.zone, own)).collect();
-            let answers = access.writer.clone().and_then(|writer| writer.observe(&access.copy.zone, &questions, None));
-            (access, asked, answers)
-        });
-        for (access, asked, answers) in read {
-            for (place, (name, rtype)) in asked.iter().enumerate() {
-                let answer = answers.as_ref().ok().and_then(|answers| answers.get(place));
-                self.take(&access, (name, *rtype), answer, &mut now)?;
-            }
-        }
-        Ok(now)
+        Ok(of_zone)
     }
 
-    /// Takes in what one copy holds at a name.
+    /// Takes in what one copy holds at a name: that of a target, where the pool has several.
     fn take(
         &self,
-        access: &CopyAccess<'_>,
+        (zone, target): (&ZoneName, &Option<String>),
         (name, rtype): (&Name, Rtype),
         answer: Option<&Answer>,
         now: &mut ListedNow,
@@ -79,7 +112,6 @@ impl ListedQuestion<'_> {
             }
             return Ok(());
         }
-        let zone = &access.copy.zone;
         let Some(owner) = zone.owner(name.as_name()) else { return Ok(()) };
         let key = RrKey { owner, rtype };
         let rrset = match answer {
@@ -90,8 +122,8 @@ impl ListedQuestion<'_> {
                 written.and_then(|written| written.after?.to_rrset(rtype).ok())
             }
         };
-        let target = access.share.map(|_| access.copy.target.name.clone());
-        now.srv.extend(rrset.map(|rrset| LiveSrv { zone: zone.clone(), key, target, rrset }));
+        let (zone, target) = (zone.clone(), target.clone());
+        now.srv.extend(rrset.map(|rrset| LiveSrv { zone, key, target, rrset }));
         Ok(())
     }
 

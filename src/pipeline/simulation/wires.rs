@@ -149,6 +149,11 @@ pub trait RunPoints: Sync {
     fn remembers_overlaps(&self) -> bool {
         true
     }
+
+    /// Whether it is remembered what SRV listed until lately.
+    fn remembers_listed(&self) -> bool {
+        true
+    }
 }
 
 impl RunPoints for Stage {
@@ -339,6 +344,9 @@ impl<S: RunPoints> RolloutRegister for Book<'_, S> {
         let mut memory = self.state.rollouts()?;
         if !self.stage.remembers_overlaps() {
             memory.flux.iter_mut().for_each(|row| row.wanted = None);
+        }
+        if !self.stage.remembers_listed() {
+            memory.flux.iter_mut().for_each(|row| row.before.retain(|former| former.rtype != Rtype::SRV));
         }
         Ok(memory)
     }

@@ -119,4 +119,8 @@ impl RunPoints for PodStage {
     fn remembers_overlaps(&self) -> bool {
         self.weakness != Weakness::NoOverlap
     }
+
+    fn remembers_listed(&self) -> bool {
+        self.weakness != Weakness::NoListedLately
+    }
 }
