@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use super::sets::{TrueEndpoint, TrueSet};
-use super::world::{Place, Row, TruePod, World, addresses, transient_name};
+use super::world::{Place, Row, TruePod, World, addresses, all_addresses, transient_name};
 use crate::dns::reverse::reverse_name;
 use crate::dns::{Name, Rtype};
 use crate::inventory::pods::PodState;
@@ -96,7 +96,7 @@ impl World {
     /// What follows from the row of a pod.
     fn of_row(&self, pod: &TruePod, row: &Row, forward: &MemoryZone, wanted: &mut Wanted) {
         let set = &self.sets[pod.set];
-        let at_constant = addresses(forward, &pod.constant);
+        let at_constant = all_addresses(forward, &pod.constant);
         let (Some(place), PodState::Active | PodState::Prepared) = (&row.place, row.state) else {
             return self.keeps(pod, |_| true, wanted);
         };
@@ -106,7 +106,8 @@ impl World {
             let owner = reverse_name(*address).to_string();
             wanted.must.insert((owner, Rtype::PTR.to_string()), vec![transient.to_string()]);
         }
-        // The name of a former placement stays while the constant name has an address of it.
+        // The name of a former placement stays while the constant name has an address of it, of either family: a run that died may
+        // have left those of two placements there.
         self.keeps(pod, |old| old.addresses.iter().any(|own| at_constant.contains(own)), wanted);
         if row.state == PodState::Active {
             wanted.may.remove(&pod.constant.to_string());

@@ -318,8 +318,21 @@ pub struct Heard {
 
 /// The addresses at a name that clients ask for, sorted.
 pub fn addresses(zone: &MemoryZone, name: &Name) -> Vec<IpAddr> {
-    let rdata = zone.rrset(name.as_name(), Rtype::AAAA).into_iter().flat_map(Rrset::rdata);
-    let mut all: Vec<IpAddr> = rdata.filter_map(|rdata| rdata.as_rdata(Rtype::AAAA).address()).collect();
+    addresses_of(zone, name, &[Rtype::AAAA])
+}
+
+/// All addresses at a name, sorted.
+pub fn all_addresses(zone: &MemoryZone, name: &Name) -> Vec<IpAddr> {
+    addresses_of(zone, name, &[Rtype::AAAA, Rtype::A])
+}
+
+/// The addresses of some types at a name, sorted.
+fn addresses_of(zone: &MemoryZone, name: &Name, types: &[Rtype]) -> Vec<IpAddr> {
+    let of_type = |rtype: &Rtype| {
+        let rdata = zone.rrset(name.as_name(), *rtype).into_iter().flat_map(Rrset::rdata);
+        rdata.filter_map(|rdata| rdata.as_rdata(*rtype).address()).collect::<Vec<IpAddr>>()
+    };
+    let mut all: Vec<IpAddr> = types.iter().flat_map(of_type).collect();
     all.sort_unstable();
     all
 }
