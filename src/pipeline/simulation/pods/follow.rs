@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use super::world::{Excuse, Pair, Place, TruePod, World, addresses, transient_name};
+use super::world::{Excuse, Pair, Place, PodKey, Row, TruePod, World, addresses, transient_name};
 use crate::dns::Serial;
 use crate::inventory::pods::PodState;
 use crate::provider::memory::zone::MemoryZone;
@@ -53,8 +53,10 @@ impl World {
         // Another change of one that has its place already does not wait for its location.
         let is_again = self.run.as_ref().is_some_and(|run| run.in_flux.contains(&pod)) && own.went_at != location;
         own.went_at = if is_again { String::new() } else { location.to_owned() };
-        (own.written, own.changed, own.served) = (now, steps, None);
+        let was = std::mem::replace(&mut own.written, now);
+        (own.changed, own.served) = (steps, None);
         self.forgive(pod);
+        let is_taken = self.is_taken(&key, &was);
         let own = &mut self.pods[pod];
         if own.homes.is_empty() {
             return if is_as_said { Ok(()) } else { Err(told) };
@@ -64,9 +66,20 @@ impl World {
             own.homes = homes;
         } else if own.written.is_empty() && own.row.is_none() {
             own.homes.clear();
-            own.is_removed = true;
+            // Where it led to what is another pod's by now, its name does not wait for the pod that replaces it.
+            own.is_removed = !is_taken;
         }
         if is_as_said { Ok(()) } else { Err(told) }
+    }
+
+    /// Whether one of some addresses of a pod is that of another one, by the export of the run.
+    fn is_taken(&self, pod: &PodKey, addresses: &[IpAddr]) -> bool {
+        let has = |place: &Place| place.addresses.iter().any(|own| addresses.contains(own));
+        let is_others = |(other, row): (&PodKey, &Row)| {
+            let is_placed = matches!(row.state, PodState::Prepared | PodState::Active);
+            other != pod && is_placed && row.place.as_ref().is_some_and(has)
+        };
+        self.run.iter().flat_map(|run| &run.rows).any(is_others)
     }
 
     /// A change by a plan that knows nothing of the pod which replaces another one comes before that.

@@ -92,7 +92,7 @@ pub struct TruePod {
     pub changed: u64,
     /// Since when all name servers have what its constant name has, and the names of the places where it is.
     pub served: Option<Time>,
-    /// Whether it lived until its constant name was removed.
+    /// Whether it lived until its constant name was removed, which led to addresses of no other pod.
     pub is_removed: bool,
 }
 
