@@ -13,7 +13,7 @@ use crate::diag::Problem;
 use crate::dns::{RrKey, Rtype};
 use crate::inventory::budgets::{in_service, terms};
 use crate::inventory::model::{Project, ProjectIndex};
-use crate::inventory::pods::{Pod, PodSet, PodSetIndex, Pods};
+use crate::inventory::pods::{Pod, PodSet, PodSetIndex, PodState, Pods};
 use crate::inventory::rollout::RolloutTerms;
 use crate::inventory::value::Duration;
 use crate::inventory::{Inventory, pod_checks};

@@ -152,14 +152,11 @@ impl<'p> GroupBoard<'p> {
         let down = match self.down.as_slice() {
             [] => String::new(),
             [(one, word)] => {
-                format!("; {one} is `{word}` by the export, and counts until it is back or its row is gone")
+                format!("; {one} is {word} by the export, and counts until it is back or its row is gone")
             }
             [(one, word), more @ ..] => {
-                let word = if more.iter().all(|(_, other)| other == word) {
-                    format!("`{word}`")
-                } else {
-                    "`dead` or `waiting`".to_owned()
-                };
+                let is_one = more.iter().all(|(_, other)| other == word);
+                let word = if is_one { word } else { "`dead` or `waiting`" };
                 let more = more.len();
                 format!(
                     "; {one} and {more} more are {word} by the export, and count until they are back or their rows are gone"

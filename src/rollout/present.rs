@@ -3,6 +3,9 @@
 use super::board::GroupBoard;
 use super::members::{GroupTerms, RolloutView};
 
+/// What an export says of a pod that is down, where it is not known which of the two.
+const DOWN: &str = "`dead` or `waiting`";
+
 /// The groups, with who of them is in flux.
 pub fn groups<'p>(view: &RolloutView<'p>) -> Vec<GroupBoard<'p>> {
     let board = |(name, terms): (&'p String, &GroupTerms)| {
@@ -14,14 +17,14 @@ pub fn groups<'p>(view: &RolloutView<'p>) -> Vec<GroupBoard<'p>> {
         if let Some(place) = place_of(&boards, group) {
             boards[place].add(subject, None, view.now);
             if let Some(seen) = view.plan.pod(subject).filter(|seen| seen.down) {
-                boards[place].note_down(subject, if seen.waiting { "waiting" } else { "dead" });
+                boards[place].note_down(subject, if seen.waiting { "`waiting`" } else { "`dead`" });
             }
         }
     }
     for (subject, group) in view.fallen {
         if let Some(place) = place_of(&boards, group) {
             boards[place].add(subject, None, view.now);
-            boards[place].note_down(subject);
+            boards[place].note_down(subject, DOWN);
         }
     }
     for row in view.memory.flux.iter().filter(|row| row.is_disruptive && row.is_in_flux(view.now)) {
