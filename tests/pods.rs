@@ -1337,7 +1337,7 @@ fn what_another_editor_makes_of_a_pod_that_is_to_move_takes_it_from_no_srv() {
 #[test]
 fn an_srv_does_not_list_again_where_a_pod_no_longer_is() {
     let all = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "sas3", &["3"])];
-    // One died, one was taken away: the SRV lists it no more, its names stay.
+    // One died, one was taken away: the SRV no longer lists it, and its names stay.
     for state in ["dead", "removing"] {
         let shop = Shop::with(HTTP);
         shop.pods(&all);

@@ -1,8 +1,9 @@
 //! The SRV of sets of pods: by which names each pod is listed now. Pure.
 //!
 //! A pod is listed by the name of its placement as soon as that is live, or comes with this plan. A pod whose change must
-//! wait for its turn, or is blocked, stays listed by the name that is live, so that it holds back no other pod of its set. An
-//! SRV that lists it no more, since it died or was taken away, does not list it again by that name. One whose addresses stay where its placement has a new name stays listed by the former name, too, until all name servers and
+//! wait for its turn, or is blocked, stays listed by the name that is live, so that it holds back no other pod of its
+//! set. An SRV that no longer lists it, since it died or was taken away, does not list it again by that name. One whose
+//! addresses stay where its placement has a new name stays listed by the former name, too, until all name servers and
 //! caches know the new one, where there are several name servers.
 
 use std::collections::HashSet;
