@@ -630,6 +630,8 @@ fn while_it_is_not_known_which_pods_there_are_no_name_is_left_behind() {
         let ran = shop.run("02:10:00", &["plan"]);
         assert!(ran.changes().is_empty(), "{text}: {:?}", ran.changes());
         assert_eq!(ran.document["left_behind"], Value::Null, "{text}");
+        let notices = ran.document["notices"].as_array().expect("a list of notices");
+        assert_eq!(notices.len(), 1, "one says what is not known: {notices:?}");
         shop.write("pods/pods.jsonl", &rows);
         shop.write("pod-sets/shop-web.yaml", &set);
     }

@@ -20,6 +20,7 @@ pub(super) fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice
     notices.extend(zones.unread.iter().map(|(zone, error)| zone_unknown(zone, error)));
     notices.extend(unread_records(inventory));
     let is_partial = notices.iter().any(|notice| notice.code.tells_of_failure());
+    notices.extend(stray_pods(inventory));
     notices.extend(unread_copies(zones));
     notices.extend(zones.asked.iter().map(|zone| not_looked_for(zone, zones.for_some)));
     (notices, is_partial)
@@ -36,6 +37,15 @@ fn pods_without_a_set(inventory: &Inventory) -> impl Iterator<Item = Notice> {
         let message = format!("no file has the set `{id}`, of which {pods}; `zonewright check` shows the first row");
         Notice { code: NoticeCode::UnknownSet, name: id, subject: None, message }
     })
+}
+
+/// The notice about rows of pods that may be about any pod: no name of a set is known to be one that no pod has.
+fn stray_pods(inventory: &Inventory) -> Option<Notice> {
+    let message = "a row of pods is so bad that it may be about any pod, so no name of a set is removed; `zonewright check` \
+                   shows it";
+    let name = "pods".to_owned();
+    let notice = Notice { code: NoticeCode::RemovalsRest, name, subject: None, message: message.to_owned() };
+    inventory.pods.has_strays.then_some(notice)
 }
 
 /// The notice about a zone that could not be read.
