@@ -457,7 +457,7 @@ fn an_undo_counts_pods_that_are_down() {
     let moved = pod("a", "sas4", &["4"]);
     shop.pods(&[moved, all[1], all[2]]);
     assert_eq!(shop.apply("02:10:00").exit, 0);
-    // In time it goes at once, whoever died.
+    // In time it goes at once, although a pod died.
     shop.pods(&[moved, Row { state: "dead", ..all[1] }, all[2]]);
     assert_eq!(shop.apply("02:10:30").exit, 0);
     assert!(shop.run("02:10:40", &["undo", "2"]).waiting().is_empty());

@@ -28,7 +28,7 @@ words! {
     }
 }
 
-/// What came of a step.
+/// The outcome of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StepOutcome {
     /// All is as the protocol says: what was said, in words.
@@ -48,7 +48,7 @@ pub struct CmsStep {
     pub kind: CmsStepKind,
     /// The action, of a dry run.
     pub action: Option<CmsAction>,
-    /// What came of it.
+    /// The outcome.
     pub outcome: StepOutcome,
     /// How long its slowest request took.
     pub took: Duration,
@@ -100,7 +100,7 @@ fn is_silence(outcome: &StepOutcome) -> bool {
     matches!(fault.kind, CmsFaultKind::Unreachable | CmsFaultKind::Late)
 }
 
-/// What came of a step, and how long it took.
+/// The outcome of a step, and how long it took.
 fn timed(step: impl FnOnce() -> Result<StepOutcome, CmsFault>) -> (StepOutcome, Duration) {
     let begun = Instant::now();
     let outcome = step().unwrap_or_else(StepOutcome::Fault);

@@ -23,7 +23,7 @@ words! {
     TaskStatus {
         /// The host may be disturbed.
         Ok = "ok",
-        /// It may not: whoever asked is not to wait for it.
+        /// It may not, and zonewright is not to wait for it.
         Rejected = "rejected",
         /// It may not yet.
         InProcess = "in-process",

@@ -61,11 +61,11 @@ pub fn get(url: &str, max: u64, timeout: Duration) -> Result<HttpAnswer, Attempt
 /// How a request asks (RFC 9110 section 9.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HttpMethod {
-    /// To be told what there is.
+    /// What there is.
     Get,
-    /// That something is made.
+    /// To make something.
     Post,
-    /// That something is removed.
+    /// To remove something.
     Delete,
 }
 

@@ -1,5 +1,5 @@
 //! The reference service of the protocol of approvals (CMS), to try zonewright with and to test it: it lets so many hosts
-//! through at a time as it is told, in the order in which they came.
+//! through at a time as its options say, in the order in which they came.
 //!
 //! Comes in: how many hosts may be busy, whom it rejects, what goes wrong. Goes out: answers over HTTP on loopback, until it is
 //! stopped. Its tasks are in a database, so that they outlive it where that has a file.
