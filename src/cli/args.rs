@@ -109,6 +109,7 @@ pub enum Command {
     /// Finds by the journal and by the zones' markers which changes took effect, and sends the missing ones with their
     /// prerequisites. Nothing is sent twice, and nothing that changed since is overwritten: such a host is named and stays
     /// as it is. You can run it as often as you like. Of a rollout it sends the next wave, as soon as that can go.
+    #[command(after_help = APPLY_EXITS)]
     Resume(ResumeArgs),
     /// Ask the name servers that did not serve the last changes yet.
     ///
@@ -124,6 +125,7 @@ pub enum Command {
     /// since is named and stays as it is. On a terminal it asks before it applies; elsewhere `--yes` applies, and without it
     /// the plan is shown and the exit code is 1. `--out` saves the plan, for review and a later `apply`. `--host` and
     /// `--project` limit it. An undo is an apply, and can be undone.
+    #[command(after_help = APPLY_EXITS)]
     Undo(UndoArgs),
     /// Explain the records of a host, name or address.
     ///
@@ -223,7 +225,8 @@ pub enum Command {
 /// What `plan --help` says below the flags.
 const PLAN_EXITS: &str = "\
 Exit codes:
-  0  a plan was made; with or without changes
+  0  a plan was made; with or without changes, whether they go in one wave
+     or several
   1  error: settings are wrong, or a zone or source could not be read
   2  with --detailed-exitcode: there are changes
   3  with --detailed-exitcode: `apply` would refuse this plan";

@@ -63,7 +63,7 @@ fn budget_warning(terms: &RolloutTerms, in_service: usize) -> Option<Diagnostic>
             "write a smaller share, such as `5%`",
         ),
         MaxUnavailable::Share(share) if share.of(in_service) == 0 => (
-            format!("{share} of the project's hosts in service, {in_service}, is less than one host"),
+            format!("{share} of the project's hosts in service, {in_service}, is less than one host, and counts as 1"),
             "at least one may be unreachable, or nothing could ever change",
             "write `max_unavailable: 1` if one is meant",
         ),

@@ -143,7 +143,7 @@ fn read_count(node: &SettingsNode, reader: &mut TableReader<'_>) -> Option<usize
     if count.is_none() {
         let message = format!("`{number}` would let nothing change; the least is 1");
         let diagnostic = reader.source().error("bad-value", node.origin, node.width, message);
-        reader.push(diagnostic.hint("write 1 or more, or leave the key out"));
+        reader.push(diagnostic.hint("write 1 or more"));
     }
     count
 }
