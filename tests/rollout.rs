@@ -125,6 +125,14 @@ fn one_wave_goes_and_the_next_one_when_it_has_settled() {
         assert_eq!(early.exit, if now < "02" { 3 } else { 5 }, "{args:?} at {now}: {}", early.document);
         assert!(!is_right(workspace, "102"), "{args:?} at {now}");
     }
+    // A plan says that the clock is behind; one that is a little behind is as any other.
+    let codes = |now: &str| -> Vec<String> {
+        let plan = run(workspace, &at(now), &["plan"]);
+        let notices = plan.document["notices"].as_array().expect("notices").iter();
+        notices.map(|own| own["code"].to_string().replace('"', "")).collect()
+    };
+    assert!(codes("01:00:00").contains(&"clock-back".to_owned()));
+    assert!(!codes("03:04:00").contains(&"clock-back".to_owned()));
     let status = run(workspace, &at("03:00:00"), &["status"]);
     assert_eq!(status.waiting(), ["host:102 budget 2026-11-20T03:05:00Z"]);
     let since = &status.document["waiting"][0]["since"];

@@ -306,6 +306,8 @@ words! {
         CopiesDiffer = "copies-differ",
         /// Names that pods of a set had stay until caches have forgotten what led to them.
         FormerNames = "former-names",
+        /// The clock is behind what an earlier run noted, and subjects wait for a wave.
+        ClockBack = "clock-back",
         /// Pods of a set move again sooner than the set says that they do.
         MigratesOften = "migrates-often",
         /// A zone does not exist at a target, and the target cannot make it.
@@ -346,6 +348,7 @@ impl NoticeCode {
             | NoticeCode::CopyBlocked
             | NoticeCode::CopiesDiffer
             | NoticeCode::FormerNames
+            | NoticeCode::ClockBack
             | NoticeCode::MigratesOften
             | NoticeCode::ZoneMissing
             | NoticeCode::ZoneChange

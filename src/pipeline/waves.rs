@@ -15,7 +15,7 @@ use crate::inventory::budgets::{in_service, terms};
 use crate::inventory::model::{Project, ProjectIndex};
 use crate::inventory::pods::{Pod, PodSet, PodSetIndex, PodState, Pods};
 use crate::inventory::rollout::RolloutTerms;
-use crate::inventory::value::Duration;
+use crate::inventory::value::{Duration, Time};
 use crate::inventory::{Inventory, pod_checks};
 use crate::live::{Live, LiveZone};
 use crate::plan::{GroupSeen, Plan, PodSeen};
@@ -215,7 +215,21 @@ pub fn foresee(
     };
     let choice = choose(&view, &units, 0..units.len());
     (plan.waiting, plan.waves) = (choice.waiting(), choice.waves);
+    plan.notices.extend(clock_back(&memory, plan.created).filter(|_| !plan.waiting.is_empty()));
     Ok(())
+}
+
+/// How far clocks of machines may differ without a word.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(300);
+
+/// The notice that the clock is behind what runs noted: nothing settles until it has passed that.
+fn clock_back(memory: &RolloutMemory, clock: Time) -> Option<Notice> {
+    let latest = memory.latest.filter(|latest| *latest > clock.plus(CLOCKS_DIFFER))?;
+    let message = format!(
+        "the clock says {clock}, and an earlier run noted {latest}: what is in flux counts as in flux until the clock has passed \
+         that"
+    );
+    Some(Notice { code: NoticeCode::ClockBack, name: "clock".to_owned(), subject: None, message })
 }
 
 /// Whether the apply of a plan must look at what waits, even if it has nothing else to do.

@@ -472,6 +472,14 @@ impl ExplainedCode for NoticeCode {
                  not exist yet. The first plan after that time deletes them: `zonewright apply --auto`, or your scheduled \
                  run.",
             ),
+            NoticeCode::ClockBack => words(
+                "clock back",
+                "the clock is behind what an earlier run noted",
+                "The clock of this machine is behind, or that of an earlier run was ahead. What is in flux does not settle \
+                 until the clock has passed the time that was noted, and others wait: so the budget of a rollout holds. \
+                 Correct the clock. If that of an earlier run was ahead, name hosts that must not wait: `zonewright apply \
+                 --auto --host HOST`.",
+            ),
             NoticeCode::MigratesOften => words(
                 "migrates often",
                 "pods move again sooner than their set says",
