@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::change::Change;
-use crate::claim::{Subject, host_number};
+use crate::claim::{Subject, subject_and_host};
 use crate::diag::Problem;
 use crate::dns::{Rrset, ZoneName};
 use crate::plan::{Plan, ZoneChange};
@@ -141,7 +141,7 @@ impl OutcomeCode {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SubjectOutcome {
     /// Which.
-    #[serde(rename = "host", serialize_with = "host_number")]
+    #[serde(flatten, serialize_with = "subject_and_host")]
     pub subject: Subject,
     /// Its project.
     pub project: String,

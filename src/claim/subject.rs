@@ -5,7 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
+use serde::Serializer;
+use serde::ser::SerializeMap as _;
 
 use crate::dns::Name;
 use crate::document::text_in_documents;
@@ -158,9 +159,12 @@ impl FromStr for Subject {
 
 text_in_documents!(Subject, str::parse);
 
-/// Writes the number of a subject's host, as documents do that name hosts by their numbers; null where it has none.
-pub fn host_number<S: Serializer>(subject: &Subject, serializer: S) -> Result<S::Ok, S::Error> {
-    subject.host().map(|inv| inv.0).serialize(serializer)
+/// Writes a subject as keys of an object: `subject` as plans name it, and `host`, the number of a host, which is null for others.
+pub fn subject_and_host<S: Serializer>(subject: &Subject, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut keys = serializer.serialize_map(Some(2))?;
+    keys.serialize_entry("subject", subject)?;
+    keys.serialize_entry("host", &subject.host().map(|inv| inv.0))?;
+    keys.end()
 }
 
 /// A pod, by its set.

@@ -9,7 +9,7 @@ use super::gates::GateAsked;
 use super::publication::RrsetStanding;
 use super::{ApplyId, ApplySummary};
 use crate::change::{RecordedRrset, RrsetText};
-use crate::claim::{Subject, host_number};
+use crate::claim::{Subject, subject_and_host};
 use crate::dns::{Name, Rrset, Rtype, ZoneName};
 use crate::guard::Allowance;
 use crate::inventory::value::{Inv, Time};
@@ -101,7 +101,7 @@ pub struct Resumption {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LeftSubject {
     /// Which.
-    #[serde(rename = "host", serialize_with = "host_number")]
+    #[serde(flatten, serialize_with = "subject_and_host")]
     pub subject: Subject,
     /// Its project.
     pub project: String,

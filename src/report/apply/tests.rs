@@ -396,7 +396,8 @@ fn the_document_has_everything_and_fits_its_schema() {
     assert_eq!(document["counts"], counts);
     assert_eq!(document["hosts"].as_array().unwrap().len(), 28);
     let first = json!({
-        "host": 1, "project": "search", "name": "sas1-0001.search.example.net.", "changes": 4, "outcome": "applied",
+        "subject": "host:1", "host": 1, "project": "search", "name": "sas1-0001.search.example.net.", "changes": 4,
+        "outcome": "applied",
     });
     assert_eq!(document["hosts"][0], first);
     assert_eq!(document["hosts"][19]["host"], Value::Null);
