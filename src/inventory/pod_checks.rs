@@ -8,7 +8,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::Inventory;
 use super::budgets::{canary_warning, overlap_warning, settle_warning, zone_of};
-use super::pods::{EndpointSpec, Pod, PodMigration, PodSetIndex, PodSetTerms};
+use super::pods::{EndpointSpec, Pod, PodMigration, PodSet, PodSetIndex, PodSetTerms};
 use super::rollout::MaxUnavailable;
 use super::symbol::Symbol;
 use crate::diag::{Diagnostic, Diagnostics, Origin};
@@ -25,6 +25,12 @@ const DOMAIN: &str = "set-domain";
 
 /// The code of pods that no SRV lists, since their location gives no name of one.
 const LOCATION: &str = "endpoint-location";
+
+/// The code of an endpoint whose protocol no client asks for.
+const PROTOCOL: &str = "endpoint-protocol";
+
+/// The protocols that clients of SRV ask for: those of the transport.
+const PROTOCOLS: [&str; 3] = ["tcp", "udp", "sctp"];
 
 /// The code of pods on nodes that the inventory lacks.
 const NODE: &str = "unknown-node";
@@ -50,6 +56,8 @@ const NAMED: usize = 3;
 /// Warns of sets that do not fit their pods.
 pub fn check(inventory: &Inventory) -> Diagnostics {
     let mut warnings = Diagnostics::default();
+    let endpoints = inventory.pods.sets.iter().filter_map(PodSet::terms).flat_map(|terms| &terms.endpoints);
+    endpoints.filter_map(unusual_protocol).for_each(|warning| warnings.push(warning));
     // A part of the pods shows nothing of their sets.
     if inventory.pods.trust.doubt().is_some() {
         return warnings;
@@ -71,6 +79,20 @@ pub fn check(inventory: &Inventory) -> Diagnostics {
         found.chain(crowded).chain(unlisted).flatten().for_each(|warning| warnings.push(warning));
     }
     warnings
+}
+
+/// Warns of an endpoint whose protocol is none of the transport.
+fn unusual_protocol(endpoint: &EndpointSpec) -> Option<Diagnostic> {
+    let EndpointSpec { name, protocol, origin, .. } = endpoint;
+    if PROTOCOLS.contains(&&**protocol) {
+        return None;
+    }
+    let message = format!("the protocol of endpoint `{name}` is `{protocol}`: its SRV is `_{name}._{protocol}`");
+    Some(
+        Diagnostic::warning(PROTOCOL, *origin, message)
+            .rule("clients look up SRV by the protocol of the transport: `tcp`, `udp` or `sctp`")
+            .hint("write one of these; what is spoken over it belongs into `name`"),
+    )
 }
 
 /// In which ways a set does not meet what a project may demand of it, in words; none where it does.
