@@ -1486,3 +1486,146 @@ fn a_set_that_grows_all_the_time_lets_a_replaced_pod_go() {
     }
     assert_eq!(shop.listed().len(), 5);
 }
+
+/// Writes a text into the file of the set in place of another one.
+fn rewrite(shop: &Shop, old: &str, new: &str) {
+    let set = shop.read("pod-sets/shop-web.yaml");
+    assert!(set.contains(old), "{set}");
+    shop.write("pod-sets/shop-web.yaml", &set.replace(old, new));
+}
+
+/// The names with an SRV, each once: `_http._tcp`.
+fn srv_names(shop: &Shop) -> Vec<String> {
+    let records = shop.records();
+    let names = records.iter().filter(|own| own.contains(" SRV ")).filter_map(|own| own.split(' ').next());
+    let mut names: Vec<String> = names.map(str::to_owned).collect();
+    names.dedup();
+    names
+}
+
+#[test]
+fn the_srv_of_an_endpoint_that_its_file_no_longer_has_goes_and_what_it_lists_once_that_has_settled() {
+    let shop = Shop::with(HTTP);
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let old = shop.placed("a", "1");
+    rewrite(&shop, HTTP, "");
+    shop.pods(&[pod("a", "sas3", &["a"]), pod("b", "sas2", &["2"])]);
+    let plan = shop.run("02:10:00", &["plan"]);
+    let gone = "delete SRV _http._tcp.web.shop.example.net. endpoints:shop-web/http".to_owned();
+    assert!(plan.changes().contains(&gone), "{:?}", plan.changes());
+    assert_eq!(plan.document["left_behind"], Value::Null);
+    let of_srv = plan.document["changes"].as_array().expect("changes").iter().find(|own| own["type"] == "SRV");
+    let reason = of_srv.expect("the change")["reasons"][0].clone();
+    assert_eq!((&reason["rule"], &reason["evidence"][0]), (&"no-pod".into(), &"pod-sets/shop-web.yaml:1".into()));
+    let asked = shop.run("02:10:00", &["explain", "_http._tcp.web.shop.example.net"]).document;
+    let answer = asked["answer"].as_str().expect("an answer");
+    let expected =
+        "_http._tcp.web.shop.example.net. is of the set `shop-web`, and no endpoint has it now: an own SRV there goes.";
+    assert!(answer.starts_with(expected), "{answer}");
+    // A cache may still have the SRV, and ask for what it lists.
+    let is_there = |shop: &Shop| shop.records().contains(&format!("{old} AAAA ::1"));
+    for (now, srv, expected) in [("02:10:00", 0, true), ("02:10:50", 0, true), ("02:11:30", 0, false)] {
+        assert_eq!((shop.apply(now).exit, srv_names(&shop).len(), is_there(&shop)), (0, srv, expected), "{now}");
+    }
+    assert!(shop.run("02:20:00", &["plan"]).changes().is_empty());
+}
+
+#[test]
+fn the_srv_of_an_endpoint_goes_with_what_says_in_dns_that_it_is_ours() {
+    let shop = Shop::with(HTTP);
+    let config = shop.read("zonewright.toml");
+    shop.write("zonewright.toml", &config.replace("registry = \"journal\"", "registry = \"txt\""));
+    shop.pods(&[pod("a", "sas1", &["1"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let has_srv = |shop: &Shop| shop.read("zones/shop.example.net.zone").contains("_http._tcp");
+    assert!(has_srv(&shop));
+    rewrite(&shop, HTTP, "");
+    assert_eq!((shop.apply("02:10:00").exit, has_srv(&shop)), (0, false));
+}
+
+#[test]
+fn the_srv_of_an_endpoint_with_another_name_or_protocol_goes() {
+    let located = HTTP.replace("name: http", "name: \"http-{location}\"");
+    let changes = [
+        (HTTP, "name: http", "name: web", ["_web._tcp"]),
+        (HTTP, "protocol: tcp", "protocol: udp", ["_http._udp"]),
+        (HTTP, "name: http", "name: \"http-{location}\"", ["_http-sas._tcp"]),
+        (&located, "name: \"http-{location}\"", "name: http", ["_http._tcp"]),
+    ];
+    for (endpoints, old, new, expected) in changes {
+        let shop = Shop::with(endpoints);
+        shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])]);
+        assert_eq!(shop.apply("02:00:00").exit, 0);
+        rewrite(&shop, old, new);
+        assert_eq!((shop.apply("02:10:00").exit, srv_names(&shop)), (0, expected.map(str::to_owned).to_vec()), "{new}");
+        assert!(shop.run("02:20:00", &["plan"]).changes().is_empty(), "{new}");
+    }
+}
+
+#[test]
+fn an_srv_that_no_endpoint_has_stays_where_a_set_or_a_file_may_have_it() {
+    let shop = Shop::with(HTTP);
+    shop.pods(&[pod("a", "sas1", &["1"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    let set = shop.read("pod-sets/shop-web.yaml");
+    let stays = |what: &str| {
+        let ran = shop.run("02:10:00", &["plan"]);
+        assert!(ran.changes().is_empty(), "{what}: {:?}", ran.changes());
+        assert_eq!(ran.document["left_behind"], Value::Null, "{what}");
+    };
+    rewrite(&shop, HTTP, "");
+    // Another set in the domain has it.
+    shop.write("pod-sets/other.yaml", &set.replace("id: shop-web", "id: shop-b"));
+    let changes = shop.run("02:10:00", &["plan"]).changes();
+    assert_eq!(changes, ["delete SRV _http._tcp.web.shop.example.net. endpoints:shop-b/http"]);
+    // Its file cannot be read.
+    shop.write("pod-sets/other.yaml", &set.replace("id: shop-web", "id: shop-b").replace("ttl", "tll"));
+    stays("a file of a set is bad");
+    fs::remove_file(shop.path().join("pod-sets/other.yaml")).expect("a file");
+    let rows = shop.read("pods/pods.jsonl");
+    shop.write("pods/pods.jsonl", "");
+    stays("the export is not believed");
+    shop.write("pods/pods.jsonl", &rows);
+    assert_eq!(shop.run("02:10:00", &["plan", "--subject", "endpoints:shop-web/*"]).changes().len(), 1);
+    assert!(shop.run("02:10:00", &["plan", "--subject", "pod:shop-web/*"]).changes().is_empty());
+    // Another editor has what is to take its place.
+    let zone = shop.read("zones/shop.example.net.zone");
+    shop.write(
+        "zones/shop.example.net.zone",
+        &format!("{zone}_http._udp.web.shop.example.net. 60 SRV 0 0 1 x.example.net.\n"),
+    );
+    shop.write("pod-sets/shop-web.yaml", &set.replace("tcp", "udp"));
+    assert_eq!(shop.run("02:10:00", &["plan"]).blocked(), ["endpoints:shop-web/http not-owner"]);
+    stays("the endpoint is blocked");
+    // What the state does not say is ours is another's.
+    shop.write("pod-sets/shop-web.yaml", &set.replace(HTTP, ""));
+    fs::remove_dir_all(shop.path().join(".zonewright")).expect("the state");
+    stays("it is not own");
+}
+
+#[test]
+fn an_srv_that_no_endpoint_has_is_left_behind_where_the_policy_deletes_nothing_and_waits_as_delete_after_says() {
+    let shop = Shop::with(HTTP);
+    shop.pods(&[pod("a", "sas1", &["1"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    rewrite(&shop, HTTP, "");
+    let project = shop.read("projects/shop.yaml");
+    assert!(project.contains("policy: repair"), "{project}");
+    shop.write("projects/shop.yaml", &project.replace("policy: repair", "policy: upsert-only"));
+    let plan = shop.run("02:10:00", &["plan"]);
+    assert!(plan.changes().is_empty(), "{:?}", plan.changes());
+    let left = plan.document["left_behind"].as_array().expect("what is left");
+    let names: Vec<&str> = left.iter().filter_map(|own| own["name"].as_str()).collect();
+    assert_eq!((names, &left[0]["type"]), (vec!["_http._tcp.web.shop.example.net."], &"SRV".into()));
+    let notices = plan.document["notices"].as_array().expect("notices");
+    let message = "no endpoint has the name `_http._tcp.web.shop.example.net.`, and its records are left, created by apply 1: SRV; \
+                   policy `repair` or `sync` would delete them, but project `shop` has policy `upsert-only`";
+    assert!(notices.iter().any(|own| own["message"] == message), "{notices:?}");
+    shop.write("projects/shop.yaml", &project);
+    let config = shop.read("zonewright.toml");
+    shop.write("zonewright.toml", &format!("delete_after = \"1h\"\n{config}"));
+    assert_eq!((shop.apply("02:20:00").exit, srv_names(&shop)), (0, vec!["_http._tcp".to_owned()]));
+    assert_eq!(shop.run("02:30:00", &["plan"]).document["delayed"][0]["subject"], "endpoints:shop-web/http");
+    assert_eq!((shop.apply("03:20:00").exit, srv_names(&shop).len()), (0, 0));
+}

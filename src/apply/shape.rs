@@ -387,6 +387,7 @@ fn reasons(change: &Change, diff: &RrsetDiff<'_>) -> ShapeVerdict {
     }
     let fits_rule = |reason: &Reason| match reason.rule {
         Rule::Registry | Rule::Adopted | Rule::EditedSince | Rule::CopyDiffers => reason.subject == *subject,
+        Rule::NoPod if change.lists_pods() => matches!(reason.subject, Subject::Endpoints(_)),
         Rule::Orphan | Rule::NoPod => matches!(reason.subject, Subject::Orphan(_)),
         Rule::Released => matches!(reason.subject, Subject::Released(_)) && subject.counted().is_some(),
         Rule::Stated | Rule::NotStated | Rule::MakesRoom => reason.subject.is_stated(),
@@ -435,7 +436,7 @@ fn rules_of(change: &Change) -> (Vec<Rule>, Vec<Rule>) {
         }
         _ => (Vec::new(), Vec::new()),
     };
-    if matches!(change.key.rtype, Rtype::AAAA | Rtype::A | Rtype::PTR) {
+    if matches!(change.key.rtype, Rtype::AAAA | Rtype::A | Rtype::PTR) || change.lists_pods() {
         removes.push(Rule::NoPod);
     }
     if is_of_files(change) && !change.is_registry() {

@@ -16,7 +16,7 @@ use super::unstated::NoteCheck;
 use super::{
     RuleContext, SubjectBlock, SubjectStanding, SubjectStandings, delay, orphans, protect, released, standing,
 };
-use super::{endpoints, former_names, left_unstated, records, rules, unstated};
+use super::{endpoints, former_names, gone_endpoints, left_unstated, records, rules, unstated};
 use crate::change::{BlockedSubject, Change, DelayedRrset, Notice, SkippedSubject};
 use crate::claim::Subject;
 use crate::desired::records::{StatedClaim, StatedSubject};
@@ -266,6 +266,8 @@ fn collect(
     let listed: HashSet<&[u8]> = acts.iter().filter_map(RuleAct::listed_server).collect();
     orphans.retain(|orphan| orphan.fate.set().is_none() || !listed.contains(orphan.name.as_wire()));
     without_host.extend(orphans::remove(context, &orphans));
+    let gone = gone_endpoints::find(context, &decided.blocked);
+    without_host.extend(gone_endpoints::remove(context, &gone));
     let (without_host, left) = protect::leave(context, without_host);
     acts.extend(without_host);
     let check = NoteCheck::of(context);
@@ -288,8 +290,11 @@ fn collect(
     decided.notices.extend(left);
     decided.notices.extend(delay::resting(context));
     decided.left_behind = left_behind::left(context, &orphans, &decided.changes, &decided.waiting);
+    let of_endpoints = gone_endpoints::left(context, &gone, (&decided.changes, &decided.waiting));
+    decided.left_behind.extend(of_endpoints);
     let resting = unstated::resting_names(context, standings, &decided.blocked);
-    decided.left_behind.extend(left_unstated::left(context, &resting, (&decided.changes, &decided.waiting)));
+    let unstated = left_unstated::left(context, &resting, (&decided.changes, &decided.waiting), &decided.left_behind);
+    decided.left_behind.extend(unstated);
     // An inventory number that several rows claim is one host.
     let FleetDecisions { blocked, skipped, .. } = &mut decided;
     let key = |own: &BlockedSubject| (own.subject.clone(), own.project.clone(), own.code, own.message.clone());

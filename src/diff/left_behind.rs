@@ -25,7 +25,7 @@ pub struct LeftOrphan {
     pub hosts: Vec<Inv>,
     /// Whether files could state its records, and none does; else they are those of a host or pod.
     pub is_of_files: bool,
-    /// What could have the name, and does not: `host`, `pod`, `host or pod`.
+    /// What could have the name, and does not: `host`, `pod`, `host or pod`, `endpoint`.
     pub without: &'static str,
     /// The project whose domain the name is in; none where it is in no project's.
     pub project: Option<String>,
@@ -189,6 +189,19 @@ fn remedy_of_pods(context: &RuleContext<'_>, project: ProjectIndex) -> String {
     }
 }
 
+/// What deletes an SRV of a set of a project that no endpoint has, in words.
+pub fn remedy_of_srv(context: &RuleContext<'_>, found: LiveRrset<'_>, project: ProjectIndex) -> String {
+    let owner = found.rrset.owner();
+    let is_kept = is_untouchable(context, owner.as_name()) || protect::protection(context, owner.as_name()).is_some();
+    match () {
+        () if is_kept => "delete it by hand: the name is protected".to_owned(),
+        () if context.held.has_rrset(&owner, Rtype::SRV) => {
+            "delete it by hand: a person edited it after an apply, and the project has `keep_edits`".to_owned()
+        }
+        () => remedy_of_pods(context, project),
+    }
+}
+
 /// What deletes the records of an orphan, in words. `project` is the one whose domain the name is in, with whether
 /// policy `sync` searches that domain.
 fn remedy(context: &RuleContext<'_>, orphan: &Orphan<'_>, project: Option<(ProjectIndex, bool)>) -> String {
@@ -249,7 +262,9 @@ fn records(rrsets: &[LeftRrset]) -> String {
         let shown = addresses[..addresses.len() - more].join(", ");
         (!addresses.is_empty()).then(|| format!("{what} {shown}{rest}"))
     };
-    [of_type(Rtype::AAAA, "AAAA"), of_type(Rtype::A, "A"), of_type(Rtype::PTR, "PTR of")]
+    // An SRV has no address.
+    let srv = rrsets.iter().any(|rrset| rrset.key.rtype == Rtype::SRV).then(|| "SRV".to_owned());
+    [of_type(Rtype::AAAA, "AAAA"), of_type(Rtype::A, "A"), of_type(Rtype::PTR, "PTR of"), srv]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()

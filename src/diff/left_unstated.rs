@@ -16,7 +16,7 @@ use crate::inventory::stated::DocumentIndex;
 use crate::live::LiveRrset;
 use crate::registry::Registry;
 
-/// What a plan neither changes nor lists as waiting of them, by name.
+/// What a plan neither changes nor lists as waiting of them, by name, without what is among the `others` that are left.
 ///
 /// There is nothing while a source of the project is not believed or has a bad entry: it may state them; and at `resting`
 /// names, where an entry is blocked or skipped. AAAA and PTR, and A where the inventory lists addresses, are looked for at
@@ -25,6 +25,7 @@ pub fn left(
     context: &RuleContext<'_>,
     resting: &HashSet<&Name>,
     (changes, waiting): (&[Change], &[DelayedRrset]),
+    others: &[LeftOrphan],
 ) -> Vec<LeftOrphan> {
     let sources = &context.inventory.stated.sources;
     let selection = context.selection;
@@ -32,8 +33,9 @@ pub fn left(
         return Vec::new();
     }
     let changed = changes.iter().map(|change| (&change.zone, &change.key));
-    let changed: BTreeSet<(&ZoneName, &RrKey)> =
-        changed.chain(waiting.iter().map(|waiting| (&waiting.zone, &waiting.key))).collect();
+    let waiting = waiting.iter().map(|waiting| (&waiting.zone, &waiting.key));
+    let others = others.iter().flat_map(|left| &left.rrsets).map(|left| (&left.zone, &left.key));
+    let changed: BTreeSet<(&ZoneName, &RrKey)> = changed.chain(waiting).chain(others).collect();
     let domains = ProjectDomains::of_all(context);
     let manages = |project: ProjectIndex, rtype: Rtype| {
         let mut own = sources.iter().filter(|source| source.project == project);

@@ -43,6 +43,10 @@ pub mod pod_doubt;
 
 pub mod pod_names;
 
+pub mod srv_name;
+
+pub mod gone_endpoints;
+
 mod unstated;
 
 pub mod released;

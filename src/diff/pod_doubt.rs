@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use super::context::RuleContext;
+use super::srv_name::SrvName;
 use crate::dns::{NameRef, ZoneName};
 use crate::inventory::model::ProjectIndex;
 use crate::inventory::pods::{PodSet, PodSetFile};
@@ -75,9 +76,10 @@ impl<'a, 'c> PodDoubts<'a, 'c> {
         zone.map(|zone| format!("`{zone}` is not known there"))
     }
 
-    /// The domain of sets that a name is directly below.
+    /// The domain of sets that a name is directly below, or whose SRV it is.
     fn domain_of(&self, name: NameRef<'_>) -> Option<&DoubtedDomain<'c>> {
-        name.parent().and_then(|domain| self.domains.get(domain.as_wire()))
+        let of = |domain: NameRef<'_>| self.domains.get(domain.as_wire());
+        name.parent().and_then(of).or_else(|| SrvName::of(name).and_then(|srv| of(srv.domain)))
     }
 }
 

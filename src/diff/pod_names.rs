@@ -176,8 +176,12 @@ impl<'a, 'c> PodNames<'a, 'c> {
 
     /// The sets of the domain that a name is directly below.
     fn sets_at(&self, name: NameRef<'_>) -> &[PodSetIndex] {
-        let sets = name.parent().and_then(|domain| self.by_domain.get(domain.as_wire()));
-        sets.map_or(&[], Vec::as_slice)
+        name.parent().map_or(&[], |domain| self.sets_in(domain))
+    }
+
+    /// The sets of a domain.
+    pub fn sets_in(&self, domain: NameRef<'_>) -> &[PodSetIndex] {
+        self.by_domain.get(domain.as_wire()).map_or(&[], Vec::as_slice)
     }
 
     /// Why a former constant name of a pod stays; none where it does not.

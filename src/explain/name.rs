@@ -8,6 +8,7 @@ use crate::change::DelayedRrset;
 use crate::claim::{RrsetClaim, Subject, TtlHold};
 use crate::desired::records::LostClaim;
 use crate::diff::former_names;
+use crate::diff::gone_endpoints;
 use crate::diff::left_behind::LeftOrphan;
 use crate::diff::orphans::ProjectDomains;
 use crate::diff::pod_doubt::PodDoubts;
@@ -165,6 +166,11 @@ impl ExplainCase<'_> {
         let is_any = !self.context.inventory.pods.sets.is_empty();
         let names = is_any.then(|| PodNames::of(self.context))?;
         let of_set = |set: PodSetIndex| format!("`{}`", self.context.inventory.pods.sets[set.0 as usize].id);
+        let srv = self.context.live.rrset(name.as_name(), Rtype::SRV);
+        if let Some((set, _)) = srv.and_then(|srv| gone_endpoints::endpoint_of(self.context, &names, srv)) {
+            let set = of_set(set);
+            return Some(format!("{name} is of the set {set}, and no endpoint has it now: an own SRV there goes."));
+        }
         match names.fate(name.as_name()) {
             PodNameFate::OfNoSet => None,
             PodNameFate::Stays => Some(format!(

@@ -78,7 +78,7 @@ fn is_of_pods(inventory: &Inventory, pattern: &SubjectPattern) -> bool {
         let has_like = rows.iter().any(|pod| pattern.matches(&Subject::pod(&*set.id, &*pod.id)))
             || endpoints().any(|own| pattern.matches_text(&format!("endpoints:{}/{}", set.id, own.name)));
         let has_head = |kind: &str| pattern.head().is_some_and(|head| head.matches_text(&format!("{kind}:{}", set.id)));
-        has_like || rows.is_empty() && has_head("pod") || set.terms().is_none() && has_head("endpoints")
+        has_like || rows.is_empty() && has_head("pod") || endpoints().next().is_none() && has_head("endpoints")
     };
     pods.sets.iter().enumerate().any(is_like)
 }

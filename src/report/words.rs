@@ -99,10 +99,10 @@ impl ExplainedCode for Rule {
             ),
             Rule::NoPod => words(
                 "no pod",
-                "no pod has the name any longer",
+                "no pod or endpoint has the name any longer",
                 "The name is one of a set of pods: that of an earlier placement of a pod, or one that a template of the set \
                  can give and that no pod of the export has. The constant name no longer leads there, and no SRV lists \
-                 it. Policies `repair` and `sync` delete it.",
+                 it; or it is that of an SRV which no endpoint of a set has. Policies `repair` and `sync` delete it.",
             ),
             Rule::Orphan => words(
                 "orphan",

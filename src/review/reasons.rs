@@ -45,7 +45,7 @@ fn told(rule: Rule, undoes: Option<u64>) -> (CauseKind, String) {
         Rule::Ttl => (CauseKind::Ttl, "the TTL is not the desired one"),
         Rule::Released => (CauseKind::Released, "the name was given up"),
         Rule::Orphan => (CauseKind::Released, "no host and no file has the name"),
-        Rule::NoPod => (CauseKind::Released, "no pod of the set has the name any longer"),
+        Rule::NoPod => (CauseKind::Released, "no pod or endpoint of the set has the name any longer"),
         Rule::Missing => (CauseKind::Other, "an address is missing"),
         Rule::WrongAddress => (CauseKind::Other, "an address is wrong"),
         Rule::AddressElsewhere => (CauseKind::Other, "an address is at another name"),
