@@ -1629,3 +1629,32 @@ fn an_srv_that_no_endpoint_has_is_left_behind_where_the_policy_deletes_nothing_a
     assert_eq!(shop.run("02:30:00", &["plan"]).document["delayed"][0]["subject"], "endpoints:shop-web/http");
     assert_eq!((shop.apply("03:20:00").exit, srv_names(&shop).len()), (0, 0));
 }
+
+#[test]
+fn nothing_goes_that_a_set_of_another_project_in_the_same_domain_may_have() {
+    let shop = Shop::with(HTTP);
+    let config = shop.read("zonewright.toml");
+    let other = "[project.other]\ndns_domain = \"other.example.net\"\nalso_domains = [\"web.shop.example.net\"]\n\
+                 automation = \"allowed\"\n\n[[pool.main.target]]";
+    shop.write("zonewright.toml", &config.replacen("[[pool.main.target]]", other, 1));
+    shop.write("projects/other.yaml", &shop.read("projects/shop.yaml").replace("id: shop", "id: other"));
+    let set = shop
+        .read("pod-sets/shop-web.yaml")
+        .replace("id: shop-web", "id: api")
+        .replace("project: shop", "project: other");
+    let set = set.replace("name: http", "name: api");
+    shop.write("pod-sets/api.yaml", &set);
+    let row = |set: &str, pod: &str| {
+        format!(
+            "{{\"time\":\"2026-11-20T01:00:00Z\",\"set\":\"{set}\",\"pod\":\"{pod}\",\"state\":\"active\",\
+             \"node\":\"{pod}1.example.net\",\"addresses\":[\"2001:db8:5::{pod}\"]}}\n"
+        )
+    };
+    shop.write("pods/pods.jsonl", &[row("shop-web", "a"), row("api", "b")].concat());
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    assert_eq!(srv_names(&shop), ["_api._tcp", "_http._tcp"]);
+    shop.write("pod-sets/api.yaml", &set.replace("ttl", "tll"));
+    let ran = shop.run("02:10:00", &["plan"]);
+    assert!(ran.changes().is_empty(), "{:?}", ran.changes());
+    assert_eq!(ran.document["left_behind"], Value::Null);
+}

@@ -15,14 +15,15 @@ use crate::live::{LiveZone, NamePlace, ZoneIndex};
 pub struct PodDoubts<'a, 'c> {
     /// What may be read.
     context: &'a RuleContext<'c>,
-    /// The domains of sets, each with the projects of its sets, and a zone that could not be read and may hold a name or an SRV there.
+    /// The domains of sets, each with the projects of which sets are or may be in it, and a zone that could not be read and may
+    /// hold a name or an SRV there.
     domains: HashMap<&'c [u8], DoubtedDomain<'c>>,
 }
 
 /// What may be unknown of the domain of a set.
 #[derive(Default)]
 struct DoubtedDomain<'c> {
-    /// The projects of its sets.
+    /// The projects of its sets, and those with a set that may be in it.
     projects: Vec<ProjectIndex>,
     /// A zone that holds the domain or is below it, and could not be read.
     unread: Option<&'c ZoneName>,
@@ -36,6 +37,20 @@ impl<'a, 'c> PodDoubts<'a, 'c> {
             let own = domains.entry(terms.domain.as_name().as_wire()).or_default();
             if !own.projects.contains(&terms.project) {
                 own.projects.push(terms.project);
+            }
+        }
+        // A set whose file cannot be read may be in a domain of any set that is in one of its project's.
+        let hiding: Vec<ProjectIndex> =
+            context.pods.with_sets().filter(|project| context.pods.may_hide(*project)).collect();
+        if !hiding.is_empty() {
+            for terms in context.inventory.pods.sets.iter().filter_map(PodSet::terms) {
+                let domain = terms.domain.as_name();
+                let is_over =
+                    |project: &&ProjectIndex| context.admin(**project).is_some_and(|admin| admin.contains(domain));
+                let own = &mut domains.entry(domain.as_wire()).or_default().projects;
+                for project in hiding.iter().filter(is_over) {
+                    own.extend((!own.contains(project)).then_some(*project));
+                }
             }
         }
         let unread: Vec<_> = context.live.zones().filter(|(_, zone)| zone.contents().is_none()).collect();
