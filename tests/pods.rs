@@ -1658,3 +1658,21 @@ fn nothing_goes_that_a_set_of_another_project_in_the_same_domain_may_have() {
     assert!(ran.changes().is_empty(), "{:?}", ran.changes());
     assert_eq!(ran.document["left_behind"], Value::Null);
 }
+
+#[test]
+fn an_srv_in_the_former_domain_of_a_set_is_left_behind() {
+    let shop = Shop::with(HTTP);
+    shop.pods(&[pod("a", "sas1", &["1"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    rewrite(&shop, "domain: web.shop", "domain: www.shop");
+    assert_eq!(shop.apply("02:10:00").exit, 0);
+    let plan = shop.run("02:20:00", &["plan"]);
+    assert!(plan.changes().is_empty(), "{:?}", plan.changes());
+    let left = plan.document["left_behind"].as_array().expect("what is left");
+    let of_srv: Vec<&str> =
+        left.iter().filter(|own| own["type"] == "SRV").filter_map(|own| own["name"].as_str()).collect();
+    assert_eq!((left.len(), of_srv), (3, vec!["_http._tcp.web.shop.example.net."]));
+    // While a file of a set cannot be read, it may be of that one.
+    shop.write("pod-sets/other.yaml", "id: other\nproject: shop\ntll: 60\n");
+    assert_eq!(shop.run("02:20:00", &["plan"]).document["left_behind"], Value::Null);
+}

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use super::act::{RuleAct, RuleActor};
 use super::context::RuleContext;
 use super::left_behind::{self, LeftOrphan};
+use super::orphans::ProjectDomains;
 use super::own;
 use super::pod_doubt::PodDoubts;
 use super::pod_names::{self, PodNames};
@@ -47,8 +48,8 @@ pub fn find<'c>(context: &RuleContext<'c>, blocked: &[BlockedSubject]) -> Vec<Go
     let gone = |found: LiveRrset<'c>| {
         let owner = found.rrset.owner();
         let name = owner.as_name();
-        let is_own = || context.marking(found.zone).registry != Registry::Noop && own::is_own(context, found);
-        let (set, subject) = endpoint_of(context, &names, found).filter(|_| is_own() && !doubts.cover(name))?;
+        let of_set = endpoint_of(context, &names, found);
+        let (set, subject) = of_set.filter(|_| is_own(context, found) && !doubts.cover(name))?;
         let terms = sets[set.0 as usize].terms()?;
         if blocked.iter().any(|blocked| blocked.subject == subject) {
             return None;
@@ -78,12 +79,7 @@ pub fn endpoint_of(
         let mut endpoints = terms.endpoints.iter().filter(|own| &*own.protocol == protocol);
         endpoints.any(|own| own.name.may_give(endpoint.as_bytes()))
     };
-    let is_stated = || {
-        context.stated.on(name, Rtype::SRV).next().is_some()
-            || context.stated.holds(name, Rtype::SRV)
-            || !context.statements.by(name, Rtype::SRV).is_empty()
-    };
-    if all.is_empty() || all.iter().filter_map(terms_of).any(may_give) || is_stated() {
+    if all.is_empty() || all.iter().filter_map(terms_of).any(may_give) || is_stated(context, name) {
         return None;
     }
     let lists_its = |set: &&PodSetIndex| {
@@ -98,6 +94,18 @@ pub fn endpoint_of(
     let PodSet { id, .. } = &pods.sets[set.0 as usize];
     let subject = EndpointSetName { set: (&**id).into(), name: endpoint.into() };
     Some((set, Subject::Endpoints(Box::new(subject))))
+}
+
+/// Whether an endpoint or a file states the SRV at a name, may do so, or did.
+fn is_stated(context: &RuleContext<'_>, name: NameRef<'_>) -> bool {
+    context.stated.on(name, Rtype::SRV).next().is_some()
+        || context.stated.holds(name, Rtype::SRV)
+        || !context.statements.by(name, Rtype::SRV).is_empty()
+}
+
+/// Whether an RRset is own, in a zone where own RRsets can be distinguished from others.
+fn is_own(context: &RuleContext<'_>, found: LiveRrset<'_>) -> bool {
+    context.marking(found.zone).registry != Registry::Noop && own::is_own(context, found)
 }
 
 /// Removes them under the policies that remove names of pods.
@@ -140,6 +148,38 @@ pub fn left(
             project: Some(context.project_id(project).to_owned()),
             remedy: left_behind::remedy_of_srv(context, own.found, project),
             rrsets: vec![rrset],
+        })
+    });
+    left.collect()
+}
+
+/// Own SRV like those of sets, in the domains of projects and in that of no set: a set has another domain now, or its file is
+/// gone. No rule removes them. They are without those that are among `others`.
+pub fn left_elsewhere(context: &RuleContext<'_>, others: &[LeftOrphan]) -> Vec<LeftOrphan> {
+    if context.inventory.pods.sets.is_empty() || context.inventory.config.is_marked_by(Registry::Noop) {
+        return Vec::new();
+    }
+    let (names, domains) = (PodNames::of(context), ProjectDomains::of_all(context));
+    let is_known: BTreeSet<(&ZoneName, &RrKey)> =
+        others.iter().flat_map(|left| &left.rrsets).map(|left| (&left.zone, &left.key)).collect();
+    let left = context.live.rrsets_of(Rtype::SRV).filter_map(|found| {
+        let owner = found.rrset.owner();
+        let name = owner.as_name();
+        let SrvName { domain, .. } = SrvName::of(name)?;
+        let project = domains.project_of(name).filter(|project| context.selection.includes_project(*project))?;
+        let is_of_set = !names.sets_in(domain).is_empty();
+        if is_of_set || context.files_rest(project) || is_stated(context, name) || !is_own(context, found) {
+            return None;
+        }
+        let rrset = left_behind::left_rrset(context, found);
+        (!is_known.contains(&(&rrset.zone, &rrset.key))).then(|| LeftOrphan {
+            orphan: OrphanName { pool: rrset.pool.clone(), name: name.to_name() },
+            hosts: Vec::new(),
+            is_of_files: false,
+            without: "endpoint",
+            project: Some(context.project_id(project).to_owned()),
+            rrsets: vec![rrset],
+            remedy: "delete it by hand: no set of pods has this domain now".to_owned(),
         })
     });
     left.collect()

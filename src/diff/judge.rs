@@ -295,6 +295,8 @@ fn collect(
     let resting = unstated::resting_names(context, standings, &decided.blocked);
     let unstated = left_unstated::left(context, &resting, (&decided.changes, &decided.waiting), &decided.left_behind);
     decided.left_behind.extend(unstated);
+    let elsewhere = gone_endpoints::left_elsewhere(context, &decided.left_behind);
+    decided.left_behind.extend(elsewhere);
     // An inventory number that several rows claim is one host.
     let FleetDecisions { blocked, skipped, .. } = &mut decided;
     let key = |own: &BlockedSubject| (own.subject.clone(), own.project.clone(), own.code, own.message.clone());
