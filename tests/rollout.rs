@@ -624,3 +624,39 @@ fn an_overlap_is_not_forgotten_while_a_plan_knows_nothing_of_the_host() {
     let late = run(workspace, &at("02:10:00"), &["apply", "--auto"]);
     assert_eq!(addresses(workspace, "101"), "new", "{}", late.document);
 }
+
+/// Starts `apply --wait` for a rollout whose second wave has to settle first, and sends it SIGHUP once it waits; with
+/// `ignores` it is started with that signal ignored. None where the tests themselves were started so.
+fn hung_up(rollout: &str, ignores: bool) -> Option<Ran> {
+    let ignored = Command::new("sh").args(["-c", "kill -HUP $$"]).status().expect("a shell");
+    if ignored.success() && !ignores {
+        return None;
+    }
+    let folder = moved(rollout);
+    let mut command = Command::new("sh");
+    let trap = if ignores { "trap '' HUP; exec \"$@\"" } else { "exec \"$@\"" };
+    command.args(["-c", trap, "sh", env!("CARGO_BIN_EXE_zonewright"), "apply", "--auto", "--wait", "1h"]);
+    command.args(["--format", "json", "--now", &at("02:00:00"), "-C"]).arg(folder.path());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+    let mut said = BufReader::new(child.stderr.take().expect("it is piped")).lines();
+    assert!(said.any(|line| line.expect("text").contains("1 waits for a later wave")), "the first wave went");
+    let sent = Command::new("kill").args(["-HUP", &child.id().to_string()]).status().expect("kill runs");
+    assert!(sent.success());
+    said.for_each(|line| drop(line.expect("text")));
+    let output = child.wait_with_output().expect("it ends");
+    let document = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    Some(Ran { document, exit: output.status.code().unwrap_or(-1) })
+}
+
+#[test]
+fn a_session_that_is_lost_ends_the_wait_with_the_outcome_of_what_went() {
+    let Some(ran) = hung_up("max_unavailable: 1, settle: 1h", false) else { return };
+    assert_eq!(ran.exit, 5, "{}", ran.document);
+    assert_eq!(ran.hosts(), "101 applied, 102 waiting");
+}
+
+#[test]
+fn a_command_that_was_started_to_outlive_its_session_goes_on() {
+    let ran = hung_up("max_unavailable: 1, settle: 2s", true).expect("the signal is ignored");
+    assert_eq!((ran.exit, ran.hosts().as_str()), (0, "101 applied, 102 applied"), "{}", ran.document);
+}

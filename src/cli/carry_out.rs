@@ -306,8 +306,8 @@ pub const RESUME: &str = "zonewright resume";
 /// What is said to a signal while updates are sent; and the command that goes on.
 fn ends_soon(goes_on: &str) -> String {
     format!(
-        "interrupted: waiting for the updates that are under way; nothing else is sent. The same signal again ends at \
-         once; then run `{goes_on}`"
+        "interrupted: waiting for the updates that are under way; nothing else is sent. A second Ctrl-C or SIGTERM ends \
+         at once; then run `{goes_on}`"
     )
 }
 

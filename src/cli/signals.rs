@@ -1,16 +1,21 @@
-//! Ctrl-C and SIGTERM while a plan is applied: zonewright waits for the updates in flight, keeps them in the journal,
-//! reads them back, and sends nothing else. The second signal ends the process at once. SIGXFSZ, which says that a file
-//! is too long, ends nothing: the write fails, as on a full disk. SIGABRT, by which a process
+//! Ctrl-C, SIGTERM and SIGHUP while a plan is applied: zonewright waits for the updates in flight, keeps them in the
+//! journal, reads them back, and sends nothing else. A second Ctrl-C or SIGTERM ends the process at once. SIGHUP, which
+//! says that the terminal is gone, is left alone where the process began with it ignored, as under `nohup`. SIGXFSZ, which
+//! says that a file is too long, ends nothing: the write fails, as on a full disk. SIGABRT, by which a process
 //! ends that gets no memory, becomes exit code 1.
 
+use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use signal_hook::consts::{SIGABRT, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 use super::exit::Exit;
 use super::output::CommandFailure;
+use crate::process::BoundedCommand;
 
 /// Begins to watch for signals; the first one sets the result.
 pub fn watch() -> Result<Arc<AtomicBool>, CommandFailure> {
@@ -23,8 +28,37 @@ pub fn watch() -> Result<Arc<AtomicBool>, CommandFailure> {
         let watched = at_once.and_then(|_| flag::register(signal, Arc::clone(&interrupted)));
         watched.map_err(cannot)?;
     }
+    if !is_hangup_ignored() {
+        // A second one ends nothing at once: where a session ends, the system and the shell each send one.
+        flag::register(SIGHUP, Arc::clone(&interrupted)).map_err(cannot)?;
+    }
     outlive_full_files().map_err(cannot)?;
     Ok(interrupted)
+}
+
+/// Whether SIGHUP is ignored, as `nohup` starts a process. Where that is not known it is treated as ignored: then the
+/// signal does what it did when the process began.
+///
+/// The system call that says it needs unsafe code. Linux has it in a file; anywhere a shell inherits it, and sends itself
+/// the signal.
+fn is_hangup_ignored() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    ignores_hangup(&status).unwrap_or_else(|| {
+        let words = ["sh", "-c", "kill -HUP $$"].map(str::to_owned).to_vec();
+        let shell = BoundedCommand { words, workspace: PathBuf::from("/"), timeout: SHELL_TAKES };
+        // What cannot be run says nothing.
+        shell.run(b"").map_or_else(|error| !error.may_pass, |()| true)
+    })
+}
+
+/// How long a shell may take to send itself a signal.
+const SHELL_TAKES: Duration = Duration::from_secs(10);
+
+/// Whether a process ignores SIGHUP by its status, as Linux writes it: a bit for each signal, from 1.
+fn ignores_hangup(status: &str) -> Option<bool> {
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    let ignored = u64::from_str_radix(ignored.trim(), 16).ok()?;
+    Some(ignored >> (SIGHUP - 1) & 1 == 1)
 }
 
 /// Makes 1, the code of errors, of an abort: that is how the process ends for which the system has no memory, with a
@@ -38,4 +72,18 @@ pub fn exit_on_abort() -> std::io::Result<()> {
 pub fn outlive_full_files() -> std::io::Result<()> {
     // Nothing reads this mark: setting it replaces the end of the process.
     flag::register(SIGXFSZ, Arc::default()).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_status_of_a_process_says_whether_a_hangup_is_ignored() {
+        let status = |ignored: &str| format!("Name:\tzonewright\nSigBlk:\t0000000000000001\nSigIgn:\t{ignored}\n");
+        assert_eq!(ignores_hangup(&status("0000000000001000")), Some(false));
+        assert_eq!(ignores_hangup(&status("0000000000001001")), Some(true));
+        assert_eq!(ignores_hangup(&status("many")), None);
+        assert_eq!(ignores_hangup(""), None);
+    }
 }

@@ -46,7 +46,7 @@ fn interrupted(rig: &Rig, signal: impl FnOnce(&mut Child)) -> Applied {
 
 #[test]
 fn an_apply_that_is_interrupted_finishes_what_is_in_flight_and_tells_what_is_left() {
-    for signal in ["-INT", "-TERM"] {
+    for signal in ["-INT", "-TERM", "-HUP"] {
         let Some(rig) = Rig::demo(Kind::Bind) else { return };
         let applied = interrupted(&rig, |child| send(signal, child));
         assert_eq!(applied.exit, Some(4), "{}", applied.said());
