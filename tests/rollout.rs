@@ -449,28 +449,69 @@ fn a_host_that_is_silent_and_has_no_address_any_longer_frees_its_place() {
     assert!(freed.waiting().is_empty() && is_right(workspace, "102"), "{}", freed.document);
 }
 
-#[test]
-fn a_signal_ends_a_gate_that_is_asked() {
-    let folder = moved("max_unavailable: 1, gate: health");
-    let workspace = folder.path();
-    with_checks(workspace, "touch asked; sleep 600", "");
-    edit(workspace, "zonewright.toml", "\"gate.sh\"]\n", "\"gate.sh\"]\ntimeout = \"10m\"\n");
+/// Runs a command whose gate would take ten minutes, and ends it by Ctrl-C once the gate runs; gives its exit code and what
+/// it printed on both outputs.
+fn interrupted(workspace: &Path, now: &str, args: &[&str]) -> (Option<i32>, String, String) {
+    fs::write(workspace.join("gate.sh"), "touch asked; sleep 600").expect("a script");
     let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
-    command
-        .args(["apply", "--auto", "--wait", "1h", "--format", "json", "--now", &at("02:00:00"), "-C"])
-        .arg(workspace);
+    command.args(args).args(["--now", now, "-C"]).arg(workspace);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
     while !workspace.join("asked").exists() {
         thread::sleep(Duration::from_millis(20));
     }
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
     assert!(killed.success());
+    fs::remove_file(workspace.join("asked")).expect("it was asked");
     let output = child.wait_with_output().expect("it ends");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("note: interrupted: nothing is sent; gates and probes are no longer asked"), "{said}");
-    let document: Value = serde_json::from_slice(&output.stdout).expect("a document");
-    assert_eq!(document["gates"][0]["said"], "a signal ended the run before it answered");
-    assert!(!is_right(workspace, "101"));
+    // Lines are as wide as a terminal.
+    let text = |octets: &[u8]| String::from_utf8_lossy(octets).split_whitespace().collect::<Vec<_>>().join(" ");
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn a_signal_ends_a_gate_that_is_asked() {
+    let folder = moved("max_unavailable: 1, gate: health");
+    let workspace = folder.path();
+    with_checks(workspace, "", "");
+    edit(workspace, "zonewright.toml", "\"gate.sh\"]\n", "\"gate.sh\"]\ntimeout = \"10m\"\n");
+    for wait in [&["--wait", "1h"][..], &[]] {
+        let args = [&["apply", "--auto", "--format", "json"], wait].concat();
+        let (exit, printed, said) = interrupted(workspace, &at("02:00:00"), &args);
+        assert!(said.contains("note: interrupted: nothing is sent; gates and probes are no longer asked"), "{said}");
+        let document: Value = serde_json::from_str(&printed).expect("a document");
+        // It has not failed: that is not known.
+        assert_eq!((exit, &document["gates"], &document["apply"]), (Some(1), &serde_json::json!([]), &Value::Null));
+        let ran = Ran { document, exit: 1 };
+        assert_eq!(ran.hosts(), "101 not-reached, 102 waiting");
+        assert_eq!(ran.document["hosts"][0]["message"], "the apply was interrupted");
+        assert!(!is_right(workspace, "101"));
+    }
+    let status = run(workspace, &at("02:01:00"), &["status"]);
+    assert_eq!(status.waiting(), [""; 0]);
+    let (exit, printed, _) = interrupted(workspace, &at("02:02:00"), &["apply", "--auto"]);
+    let verdict = "None applied of 2 hosts: 1 not-reached, 1 waiting; interrupted before anything was sent.";
+    assert!(printed.contains(verdict) && !printed.contains("did not pass"), "{printed}");
+    assert_eq!(exit, Some(1), "{printed}");
+}
+
+#[test]
+fn a_gate_of_a_later_wave_that_a_signal_ends_leaves_the_journal_as_it_was() {
+    let folder = moved("max_unavailable: 1, settle: 1h, gate: health");
+    let workspace = folder.path();
+    with_checks(workspace, "echo well", "");
+    edit(workspace, "zonewright.toml", "\"gate.sh\"]\n", "\"gate.sh\"]\ntimeout = \"10m\"\n");
+    let file = saved(workspace, &at("02:00:00"));
+    assert_eq!(run(workspace, &at("02:00:00"), &["apply", &file]).exit, 5);
+    let before = run(workspace, &at("03:00:00"), &["status"]);
+    let (exit, printed, _) = interrupted(workspace, &at("03:00:00"), &["resume"]);
+    assert!(printed.contains("interrupted before anything was sent"), "{printed}");
+    assert_eq!(exit, Some(1), "{printed}");
+    let history = run(workspace, &at("03:01:00"), &["history", "1"]);
+    let gates = history.document["applies"][0]["gates"].as_array().expect("a list");
+    assert_eq!((gates.len(), &gates[0]["outcome"]), (1, &Value::from("passed")));
+    let after = run(workspace, &at("03:00:00"), &["status"]);
+    assert_eq!((after.waiting(), before.waiting().len()), (before.waiting(), 1));
+    assert!(!is_right(workspace, "102"));
 }
 
 #[test]

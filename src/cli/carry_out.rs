@@ -352,6 +352,7 @@ impl ApplyOutput<'_> {
                     moved: &[],
                     served: None,
                     waves: WaveNews::default(),
+                    is_interrupted: false,
                     exit,
                 };
                 self.print(&report)?;
@@ -375,6 +376,7 @@ impl ApplyOutput<'_> {
             moved: &[],
             served: None,
             waves: WaveNews::default(),
+            is_interrupted: false,
             exit: exit.code(),
         };
         self.print(&report)?;
@@ -397,6 +399,7 @@ impl ApplyOutput<'_> {
             moved,
             served: served.as_ref(),
             waves: WaveNews { waiting: &ran.waiting, groups: &ran.waves, gates: &ran.gates, until: ran.waves_until },
+            is_interrupted,
             exit: exit.code(),
         };
         output::details(self.shared, &applied.problems);

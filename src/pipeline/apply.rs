@@ -17,7 +17,7 @@ use super::open_lack::forget_made;
 use super::publication::step::{self, ApplyTaken};
 use super::publication::taken::TakingTargets;
 use super::publication::{PoolRolls, PublicationWatch};
-use super::run_watch::{NoWatch, RunWatch};
+use super::run_watch::{InterruptedWatch, NoWatch, RunWatch};
 use super::settings::{OpenError, WorkspaceSettings, load_settings, state_address};
 use super::targets::{OpenedZones, Targets};
 use super::undo_listed::ListedQuestion;
@@ -91,6 +91,8 @@ pub struct ApplyRun {
     pub gates: Vec<GateAsked>,
     /// Until when its later waves may go; none where nothing waits.
     pub waves_until: Option<Time>,
+    /// Whether a signal came before it was decided what goes, so that nothing was sent.
+    pub is_interrupted: bool,
 }
 
 impl ApplyRun {
@@ -252,7 +254,7 @@ impl ApplyWork<'_> {
             Ok(chosen) => chosen,
             Err(refusal) => return Ok(ApplyRun::refused(refusal)),
         };
-        let WaveDecision { mut choice, gates, problems } = decision;
+        let WaveDecision { mut choice, gates, problems, is_interrupted } = decision;
         let survey = self.repaired_at_once(survey, &choice, &rooms[1], state)?;
         let orders = self.orders(wave, &known, 0);
         let noted = StateNotes {
@@ -261,6 +263,12 @@ impl ApplyWork<'_> {
         };
         zone_changes::note_seen(plan, &self.settings.config, state, self.request.now)?;
         let (waiting, waves) = (choice.waiting_after(), std::mem::take(&mut choice.waves));
+        if is_interrupted && killed.is_empty() && plan.zone_changes.is_empty() {
+            // What waits is not known: it is left as the state has it.
+            let applied = self.not_begun((survey, &orders), problems);
+            let ran = ApplyRun { applied, noted, moved, waiting, waves, gates, ..ApplyRun::default() };
+            return Ok(ApplyRun { is_journaled: true, is_interrupted, ..ran });
+        }
         if choice.goes.is_empty() && killed.is_empty() && plan.zone_changes.is_empty() {
             state.note_waves(&choice)?;
             let written = apply::write(survey, &orders, &NoWatch);
@@ -436,6 +444,17 @@ impl ApplyWork<'_> {
             who: who.to_owned(),
         });
         state.allow(id, &allowed.collect::<Vec<_>>())
+    }
+
+    /// The outcome of a plan that a signal ended before an apply began.
+    fn not_begun(&self, (survey, orders): (Survey<'_>, &Orders), problems: Vec<Problem>) -> ApplyOutcome {
+        let written = apply::write(survey, orders, &InterruptedWatch);
+        let mut applied = verify::judge(&written, &apply::ReadBack::new(), problems).with_names(self.sealed.plan());
+        for host in applied.hosts.iter_mut().filter(|host| host.outcome == OutcomeCode::NotReached) {
+            // There is nothing in the journal to resume.
+            host.hint = Some("apply the plan again".to_owned());
+        }
+        applied
     }
 
     /// How a wave is to be applied; `sent` updates of it were sent before.

@@ -133,6 +133,10 @@ fn go_on(
         let read_at = request.read_at.map(|_| began);
         let went = next(&ran, &ApplyConduct { now, read_at, began, ..*request });
         took = by_hand(began);
+        if went.is_interrupted {
+            // Nothing was sent: the outcome is that of what went before.
+            break;
+        }
         if went.refusal.as_ref().is_some_and(|refusal| refusal.code.as_str() == IN_USE) {
             // Another run holds the state, and will give it back.
             continue;

@@ -12,7 +12,7 @@ use super::conduct::ApplyConduct;
 use super::fits::{moved, state_lost, zones_of};
 use super::guards::{ApplyGuards, rules_now};
 use super::left_open::{settle_by_markers, settle_found};
-use super::run_watch::NoWatch;
+use super::run_watch::{InterruptedWatch, NoWatch};
 use super::settings::{OpenError, load_settings, state_address};
 use super::targets::OpenedZones;
 use super::wave_checks::ConfiguredChecks;
@@ -209,13 +209,21 @@ impl ApplyWork<'_> {
             Ok(chosen) => chosen,
             Err(refusal) => return Ok(ApplyRun::refused(refusal)),
         };
-        let WaveDecision { mut choice, gates, problems } = decision;
+        let WaveDecision { mut choice, gates, problems, is_interrupted } = decision;
         let survey = self.repaired_at_once(survey, &choice, &rooms[1], state)?;
         let (waiting, waves) = (choice.waiting_after(), std::mem::take(&mut choice.waves));
         let waves_until = self.terms.waves_expire.filter(|_| !waiting.is_empty());
         let numbers = sent.iter().map(|sent| sent.number).max().unwrap_or(0);
         let orders = self.orders(wave, &known, numbers);
         state.note_gates(id, &gates)?;
+        if is_interrupted {
+            // What waits is not known: the journal keeps that the apply ended as it did before.
+            let written = apply::write(survey, &orders, &InterruptedWatch);
+            let applied = verify::judge(&written, &apply::read_back(&written), problems).with_names(plan);
+            let ran = ApplyRun { applied, moved, waiting, waves, gates, waves_until, ..ApplyRun::default() };
+            // An earlier round may have sent something.
+            return Ok(ApplyRun { apply: Some(id), is_journaled: true, is_interrupted: is_first, ..ran });
+        }
         if choice.goes.is_empty() && !waiting.is_empty() {
             // Nothing can go yet: the journal keeps that the apply ended as it did.
             state.note_waves(&choice)?;

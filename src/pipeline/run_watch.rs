@@ -63,6 +63,21 @@ impl ApplyWatch for RunWatch<'_> {
     }
 }
 
+/// The watch of an apply that a signal ended before anything was sent.
+pub struct InterruptedWatch;
+
+impl ApplyWatch for InterruptedWatch {
+    fn event(&self, _: ApplyEvent<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(())
+    }
+
+    fn wait(&self, _: Duration) {}
+
+    fn is_interrupted(&self) -> bool {
+        true
+    }
+}
+
 /// The watch of an apply that sends nothing.
 pub struct NoWatch;
 

@@ -68,6 +68,8 @@ pub struct WaveDecision {
     pub gates: Vec<GateAsked>,
     /// Why gates and probes could not be asked.
     pub problems: Vec<Problem>,
+    /// Whether a signal came before all gates had answered: nothing may go.
+    pub is_interrupted: bool,
 }
 
 impl WaveQuestion<'_> {
@@ -135,9 +137,9 @@ impl WaveQuestion<'_> {
         let mut down = prober.ask_down(&self.down_candidates(&view), self.targets);
         down.extend(by_export.clone());
         let view = RolloutView { down: &down, ..view };
-        let (choice, gates, mut problems) = self.pass_gates(&view);
-        problems.extend(prober.problems());
-        Ok(WaveDecision { choice, gates, problems })
+        let mut decision = self.pass_gates(&view);
+        decision.problems.extend(prober.problems());
+        Ok(decision)
     }
 
     /// The subjects that would have to wait, and that may be down.
@@ -158,15 +160,11 @@ impl WaveQuestion<'_> {
     }
 
     /// Chooses, and asks the gates of what would go; chooses again without the groups whose gates did not pass, until all
-    /// gates of what goes have passed.
-    fn pass_gates(&self, view: &RolloutView<'_>) -> (RolloutChoice, Vec<GateAsked>, Vec<Problem>) {
+    /// gates of what goes have passed. After a signal no gate is asked, and one that it ended has no outcome.
+    fn pass_gates(&self, view: &RolloutView<'_>) -> WaveDecision {
         let (mut shut, mut asked) = (BTreeMap::new(), BTreeMap::new());
         // A gate of several groups is one problem.
         let mut unusable: BTreeMap<String, Problem> = BTreeMap::new();
-        if self.checks.is_over() {
-            let all = self.groups.keys().map(|group| (group.clone(), "a signal ended the run".to_owned()));
-            shut.extend(all);
-        }
         loop {
             let view = RolloutView { shut: &shut, ..*view };
             let choice = choose(&view, &self.survey.units, self.survey.open_units());
@@ -174,8 +172,14 @@ impl WaveQuestion<'_> {
             let to_ask = choice.asking_groups().into_iter().filter(|group| !asked.contains_key(*group));
             let to_ask: Vec<(String, String)> =
                 to_ask.filter_map(|group| Some((group.to_owned(), gate(group)?))).collect();
-            if to_ask.is_empty() || self.gates == GateUse::Undo {
-                return (choice, asked.into_values().collect(), unusable.into_values().collect());
+            let is_interrupted = self.checks.is_over();
+            if to_ask.is_empty() || self.gates == GateUse::Undo || is_interrupted {
+                return WaveDecision {
+                    choice,
+                    gates: asked.into_values().collect(),
+                    problems: unusable.into_values().collect(),
+                    is_interrupted,
+                };
             }
             let answers = self.ask(to_ask, &choice, view.now);
             for (GateAsked { group, gate, outcome, said, .. }, is_usable) in &answers {
@@ -192,14 +196,16 @@ impl WaveQuestion<'_> {
         }
     }
 
-    /// Asks the gates of groups, by their names; gives with each answer whether the gate could be asked.
+    /// Asks the gates of groups, by their names; gives with each answer whether the gate could be asked. One that a signal
+    /// ended has no answer.
     fn ask(&self, gates: Vec<(String, String)>, choice: &RolloutChoice, now: Time) -> Vec<(GateAsked, bool)> {
         if self.gates == GateUse::Ask {
             self.progress.stage(RunStage::Gates, Some(gates.len() as u64));
         }
-        side_by_side(gates, SIDE_BY_SIDE, |(group, gate)| {
+        let answers = side_by_side(gates, SIDE_BY_SIDE, |(group, gate)| {
             if self.gates == GateUse::Ignore {
-                return (GateAsked { at: now, group, gate, outcome: GateOutcome::Ignored, said: String::new() }, true);
+                let outcome = GateOutcome::Ignored;
+                return Some((GateAsked { at: now, group, gate, outcome, said: String::new() }, true));
             }
             let goes = choice.flux.iter().filter(|row| row.is_disruptive && row.group == group);
             let subjects: Vec<String> = goes.map(|row| row.subject.to_string()).collect();
@@ -207,7 +213,10 @@ impl WaveQuestion<'_> {
             let answer = self.checks.gate(&gate, &format!("{input}\n"));
             self.progress.step();
             let outcome = if answer.passed { GateOutcome::Passed } else { GateOutcome::Failed };
-            (GateAsked { at: now, group, gate, outcome, said: answer.said }, answer.is_usable)
-        })
+            // What a signal ended has not failed.
+            let is_answer = answer.passed || !self.checks.is_over();
+            is_answer.then_some((GateAsked { at: now, group, gate, outcome, said: answer.said }, answer.is_usable))
+        });
+        answers.into_iter().flatten().collect()
     }
 }

@@ -71,6 +71,8 @@ pub struct ApplyReport<'a> {
     pub served: Option<&'a ServedOutcome>,
     /// How it goes in waves.
     pub waves: WaveNews<'a>,
+    /// Whether a signal interrupted it.
+    pub is_interrupted: bool,
     /// The exit code of the command.
     pub exit: u8,
 }

@@ -97,6 +97,7 @@ fn report<T>(
         moved: if exit == 0 { &[] } else { &moved },
         served: None,
         waves: WaveNews::default(),
+        is_interrupted: false,
         exit,
     })
 }
@@ -180,6 +181,28 @@ fn the_verdict_stands_first() {
 }
 
 #[test]
+fn the_verdict_says_that_a_signal_ended_it_where_something_is_left() {
+    use OutcomeCode::{Applied, NotReached};
+    let said = |hosts: Vec<Vec<SubjectOutcome>>, changes: usize| {
+        let applied = applied(hosts.concat(), changes);
+        let text = report(&applied, None, 4, |own| {
+            text(&ApplyReport { is_interrupted: true, ..*own }, &TextOptions::default())
+        });
+        text.split("\n\n").next().unwrap().to_owned()
+    };
+    let lines = [
+        said(vec![hosts(1..3, NotReached)], 0),
+        said(vec![hosts(1..3, Applied), hosts(3..5, NotReached)], 2),
+        said(vec![hosts(1..3, Applied)], 2),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @"
+    None applied of 2 hosts: 2 not-reached; interrupted before anything was sent.
+    Applied in part: 2 of 4 hosts; 2 not-reached; interrupted.
+    Applied: 2 hosts changed (2 RRsets in 1 zone), nothing left.
+    ");
+}
+
+#[test]
 fn the_verdict_says_of_what_the_outcome_is_not_known() {
     let verdict = |done: Vec<SubjectOutcome>, changes| {
         let failed = hosts(20..37, OutcomeCode::Failed);
@@ -214,6 +237,7 @@ fn nothing_to_do_is_said_only_where_the_plan_is_whole_and_no_host_is_blocked() {
             moved: &[],
             served: None,
             waves: WaveNews::default(),
+            is_interrupted: false,
             exit: 0,
         };
         text(&report, &TextOptions::default()).lines().next().unwrap().to_owned()

@@ -293,7 +293,17 @@ fn verdict(report: &ApplyReport<'_>) -> String {
         unknown => format!("{text}; {} may have taken effect, or may still", counted(unknown, "update")),
     };
     let unread = report.sealed.and_then(|sealed| unread_records(sealed.plan())).map(|clause| sanitize(&clause));
-    let text = std::iter::once(text).chain(shut(report.waves.gates)).chain(unread).collect::<Vec<_>>().join("; ");
+    let interrupted = match (report.is_interrupted && report.done() < applied.hosts.len(), untouched && unknown == 0) {
+        (false, _) => None,
+        (true, true) => Some("interrupted before anything was sent".to_owned()),
+        (true, false) => Some("interrupted".to_owned()),
+    };
+    let text = std::iter::once(text)
+        .chain(shut(report.waves.gates))
+        .chain(interrupted)
+        .chain(unread)
+        .collect::<Vec<_>>()
+        .join("; ");
     let text = report.served.map_or_else(|| text.clone(), |served| format!("{text}; {}", clause(served)));
     match applied.problems.len() {
         0 => format!("{text}."),
