@@ -494,6 +494,39 @@ fn a_signal_ends_a_gate_that_is_asked() {
     assert_eq!(exit, Some(1), "{printed}");
 }
 
+/// What `apply --wait` says on standard error until it waits for the next wave, in lines; it is ended by Ctrl-C then.
+fn notes_until_it_waits(workspace: &Path) -> Vec<String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    command.args(["apply", "--auto", "--wait", "1h", "--now", &at("02:00:00"), "-C"]).arg(workspace);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it runs");
+    let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
+    let mut notes = Vec::new();
+    while !notes.last().is_some_and(|line: &String| line.contains(" for a later wave")) {
+        notes.push(lines.next().expect("it waits").expect("text"));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(killed.success());
+    lines.for_each(|line| drop(line.expect("text")));
+    assert_eq!(child.wait().expect("it ends").code(), Some(5));
+    notes.retain(|line| line.starts_with("note: "));
+    notes
+}
+
+#[test]
+fn a_command_that_waits_says_what_went_and_why_the_rest_does_not_go() {
+    let folder = moved("max_unavailable: 1, settle: 1h, gate: health");
+    let workspace = folder.path();
+    with_checks(workspace, "echo looking; echo 3 servers are down; exit 7", "");
+    let [shut] = &notes_until_it_waits(workspace)[..] else { panic!("nothing went") };
+    let why = "note: 2 wait for a later wave; the gate `health` of web did not pass: 3 servers are down; it is asked again at ";
+    assert!(shut.starts_with(why), "{shut}");
+    fs::write(workspace.join("gate.sh"), "").expect("a script");
+    let [went, waits] = &notes_until_it_waits(workspace)[..] else { panic!("a wave went") };
+    assert_eq!(went, "note: wave 1: 1 host changed, 1 waits");
+    let why = "note: 1 waits for a later wave (host:102: the budget of `web` is 1, and 1 is in flux or goes now); the next one can go from 2026-11-20T03:";
+    assert!(waits.starts_with(why), "{waits}");
+}
+
 #[test]
 fn a_gate_of_a_later_wave_that_a_signal_ends_leaves_the_journal_as_it_was() {
     let folder = moved("max_unavailable: 1, settle: 1h, gate: health");

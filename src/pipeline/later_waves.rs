@@ -7,11 +7,12 @@ use super::apply::{ApplyRun, PlanToApply, apply};
 use super::conduct::ApplyConduct;
 use super::resume::{ResumeOutcome, after, resume};
 use super::settings::OpenError;
+use super::wait_notes::{WaitNotes, may_go};
 use crate::apply::OutcomeCode;
 use crate::diag::Problem;
 use crate::inventory::read::SETTINGS;
 use crate::inventory::value::{Duration, Time};
-use crate::plan::{WaitCode, WaitingSubject};
+use crate::plan::WaitingSubject;
 use crate::progress::{Progress, RunStage};
 use crate::state::ApplyId;
 use crate::state::lock::IN_USE;
@@ -112,20 +113,17 @@ fn go_on(
     // A clock that is set by hand does not run while a wave is sent, so that what it took is added.
     let by_hand = |began: Instant| if request.read_at.is_none() { began.elapsed() } else { Pause::ZERO };
     let mut took = by_hand(request.began);
-    // Where it looks again each second, it says so once.
-    let mut told = None;
+    let mut notes = WaitNotes::default();
+    let tell = |note: Option<String>| note.iter().for_each(|note| progress.tell(note));
+    if !ran.waiting.is_empty() {
+        tell(notes.wave(None, &ran));
+    }
     while let Some(start) = next_start(&ran, request.wave_clock()) {
         let start = start.plus(Duration::measured(took));
-        let waiting = ran.waiting.len();
         if request.interrupted.load(Ordering::SeqCst) {
             break;
         }
-        if told.replace(waiting) != Some(waiting) {
-            let wait = if waiting == 1 { "waits" } else { "wait" };
-            let too_late = if start > ends { ", which is after the end of `--wait`" } else { "" };
-            let next = start.from_second();
-            progress.tell(&format!("{waiting} {wait} for a later wave; the next one can go from {next} on{too_late}"));
-        }
+        tell(notes.wait(&ran, start, request.wave_clock(), start > ends));
         if start > ends || !sleep_until(start, request, progress) {
             break;
         }
@@ -141,6 +139,7 @@ fn go_on(
             // Another run holds the state, and will give it back.
             continue;
         }
+        tell(notes.wave(Some(&ran.applied), &went));
         let is_over = went.refusal.is_some() || !went.is_journaled;
         ran = after(ran, Ok(went));
         if is_over {
@@ -156,11 +155,8 @@ fn next_start(ran: &ApplyRun, now: Time) -> Option<Time> {
         return None;
     }
     // When a gate passes, or a host answers, is not known: they are asked again.
-    let may_go = |waiting: &WaitingSubject| match waiting.code {
-        WaitCode::DoesNotFit | WaitCode::Availability => None,
-        _ => Some(waiting.until.unwrap_or_else(|| now.plus(ASK_AGAIN))),
-    };
-    let earliest = ran.waiting.iter().filter_map(may_go).min()?.max(now.plus(AGAIN));
+    let start = |waiting: &WaitingSubject| waiting.until.unwrap_or_else(|| now.plus(ASK_AGAIN));
+    let earliest = ran.waiting.iter().filter(|own| may_go(own)).map(start).min()?.max(now.plus(AGAIN));
     // After that the plan may not go on.
     ran.waves_until.is_none_or(|until| earliest <= until).then_some(earliest)
 }

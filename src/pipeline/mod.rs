@@ -97,6 +97,8 @@ pub mod vocabulary;
 
 pub mod later_waves;
 
+mod wait_notes;
+
 pub mod history;
 
 pub mod serve;
