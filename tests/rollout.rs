@@ -161,6 +161,29 @@ fn an_undo_in_time_does_not_wait_and_a_later_one_does() {
     assert_eq!((later.exit, later.hosts().as_str()), (0, "101 applied"));
 }
 
+/// Runs a command in a workspace as of a time; gives what it prints for people, in words with one space between.
+fn page(workspace: &Path, now: &str, args: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    let output = command.args(args).args(["--now", now, "-C"]).arg(workspace).output().expect("it runs");
+    String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn an_undo_says_that_the_next_plan_does_it_again() {
+    let folder = moved("max_unavailable: 2");
+    let workspace = folder.path();
+    let hint = "hint: as long as the inventory asks for what was undone, the next plan does it again: correct the inventory or \
+                the export before that, or hold the project back";
+    let applied = page(workspace, &at("02:00:00"), &["apply", "--auto"]);
+    assert!(applied.contains("Applied: 2 hosts changed") && !applied.contains(hint), "{applied}");
+    let planned = page(workspace, &at("02:01:00"), &["undo", "1"]);
+    assert!(!planned.contains(hint), "{planned}");
+    let undone = page(workspace, &at("02:02:00"), &["undo", "1", "--yes"]);
+    assert!(undone.contains("Applied: 2 hosts changed") && undone.contains(hint), "{undone}");
+    let again = page(workspace, &at("02:03:00"), &["undo", "1", "--yes"]);
+    assert!(!again.contains(hint), "nothing was put back: {again}");
+}
+
 #[test]
 fn a_host_that_is_named_passes() {
     let folder = moved("max_unavailable: 1, canary: 1");

@@ -40,6 +40,10 @@ const LEFT: [OutcomeCode; 7] = [
     OutcomeCode::Waiting,
 ];
 
+/// What to do after an undo. Who undoes a mistake of an undo has corrected the inventory, which then asks for nothing else.
+const DONE_AGAIN: &str = "as long as the inventory asks for what was undone, the next plan does it again: correct the inventory \
+                          or the export before that, or hold the project back";
+
 /// The outcomes of hosts that `resume` goes on with.
 const RESUMABLE: [OutcomeCode; 4] =
     [OutcomeCode::Partial, OutcomeCode::Failed, OutcomeCode::NotReached, OutcomeCode::Waiting];
@@ -226,6 +230,10 @@ impl TextPage<'_> {
         let is_left = RESUMABLE.iter().any(|outcome| report.applied.count(*outcome) > 0);
         if let (true, Some(apply)) = (is_left, report.apply) {
             self.line(0, &format!("`zonewright resume {}` goes on with what is left.", apply.0));
+        }
+        let undoes = report.sealed.is_some_and(|sealed| sealed.plan().undoes.is_some());
+        if undoes && report.applied.zones.iter().any(|zone| zone.changes > 0) {
+            self.hint(0, Some(DONE_AGAIN));
         }
         let may_go = || report.waves.waiting.iter().filter(|waiting| may_go_later(waiting));
         if report.waves.waiting.iter().any(|waiting| waiting.code == WaitCode::Gate) {
