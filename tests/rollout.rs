@@ -612,9 +612,15 @@ fn with_overlap_new_addresses_come_before_old_ones_go() {
     }
     let status = run(workspace, &at("02:09:59"), &["status"]);
     assert_eq!(status.waiting(), ["host:101 overlap 2026-11-20T02:10:00Z", "host:102 budget 2026-11-20T02:15:00Z"]);
+    let between = page(workspace, &at("02:09:59"), &["status"]);
+    let said = "In flux: these hosts have both their old and their new addresses web, the old ones can go from 2026-11-20T02:10:00Z on: host:101";
+    assert!(between.contains(said) && !between.contains("clients may not reach"), "{between}");
     let second = run(workspace, &at("02:10:00"), &["resume"]);
     assert_eq!((second.exit, second.hosts().as_str()), (5, "101 applied, 102 waiting"), "{}", second.document);
     assert_eq!([addresses(workspace, "101"), addresses(workspace, "102")], ["new", "old"]);
+    let settling = page(workspace, &at("02:11:00"), &["status"]);
+    let said = "In flux: clients may not reach these hosts yet web, until 2026-11-20T02:15:00Z at the latest: host:101";
+    assert!(settling.contains(said) && !settling.contains("both their old"), "{settling}");
     assert_eq!(second.waiting(), ["host:102 budget 2026-11-20T02:15:00Z"]);
     assert_eq!(run(workspace, &at("02:14:59"), &["resume"]).exit, 5);
     assert_eq!(addresses(workspace, "102"), "old");

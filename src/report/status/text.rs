@@ -144,33 +144,55 @@ impl TextPage<'_> {
         self.line(2, &format!("hint: {LEFT}"));
     }
 
-    /// Adds the hosts and pods that clients may not reach yet, by group.
+    /// Adds the hosts and pods that are in flux, by group: those that clients may not reach yet, and those in the middle of
+    /// an overlap, which they do reach.
     fn in_flux(&mut self, memory: &StateFacts) {
-        if memory.in_flux.is_empty() {
-            return;
-        }
-        let all: BTreeSet<&Subject> = memory.in_flux.iter().map(|row| &row.subject).collect();
-        let pods = all.iter().filter(|subject| subject.pod_set().is_some()).count();
-        self.heading(match pods {
-            0 => "In flux: clients may not reach these hosts yet",
-            pods if pods == all.len() => "In flux: clients may not reach these pods yet",
-            _ => "In flux: clients may not reach these hosts and pods yet",
-        });
-        let mut groups: BTreeMap<(&str, bool), Vec<&FluxRow>> = BTreeMap::new();
-        memory.in_flux.iter().for_each(|row| groups.entry((&row.group, row.is_silent())).or_default().push(row));
-        for ((group, is_silent), rows) in groups {
+        let (between, changed): (Vec<&FluxRow>, Vec<&FluxRow>) =
+            memory.in_flux.iter().partition(|row| row.is_between());
+        let ends = |(group, is_silent): (&str, bool), rows: &[&FluxRow]| {
             let ends = rows.iter().map(|row| row.ends()).collect::<Option<Vec<Time>>>();
             let ends = match ends.and_then(|ends| ends.into_iter().max()) {
                 Some(until) => format!("until {until} at the latest"),
                 None if is_silent => "settled, until they answer their probe or have no address any longer".to_owned(),
                 None => "until name servers serve the changes and they have settled".to_owned(),
             };
+            format!("{group}, {ends}")
+        };
+        if !changed.is_empty() {
+            let who = which(&changed);
+            self.heading(&format!("In flux: clients may not reach these {who} yet"));
+            self.flux_groups(&changed, |row| (row.group.as_str(), row.is_silent()), ends);
+        }
+        // The second step waits: its wait says when it can go.
+        let goes: BTreeMap<&Subject, Option<Time>> =
+            memory.waiting.iter().map(|waiting| (&waiting.subject, waiting.until)).collect();
+        let until = |(group, goes): (&str, Option<Time>), _: &[&FluxRow]| match goes {
+            Some(goes) => format!("{group}, the old ones can go from {goes} on"),
+            None => format!("{group}, it is not known when the old ones can go"),
+        };
+        if !between.is_empty() {
+            let who = which(&between);
+            self.heading(&format!("In flux: these {who} have both their old and their new addresses"));
+            self.flux_groups(&between, |row| (row.group.as_str(), goes.get(&row.subject).copied().flatten()), until);
+        }
+    }
+
+    /// Adds a line for each group of changes: what is said of it, and its subjects.
+    fn flux_groups<'r, K: Ord + Copy>(
+        &mut self,
+        rows: &[&'r FluxRow],
+        key: impl Fn(&'r FluxRow) -> K,
+        says: impl Fn(K, &[&'r FluxRow]) -> String,
+    ) {
+        let mut groups: BTreeMap<K, Vec<&FluxRow>> = BTreeMap::new();
+        rows.iter().for_each(|row| groups.entry(key(row)).or_default().push(row));
+        for (key, rows) in groups {
             let subjects: BTreeSet<&Subject> = rows.iter().map(|row| &row.subject).collect();
             let shown = self.options.shown(subjects.len());
             let hosts: Vec<String> = subjects.iter().take(shown).map(|subject| subject.to_string()).collect();
             let more =
                 if shown < subjects.len() { format!(" and {} more", subjects.len() - shown) } else { String::new() };
-            self.line(2, &sanitize(&format!("{group}, {ends}: {}{more}", hosts.join(", "))));
+            self.line(2, &sanitize(&format!("{}: {}{more}", says(key, &rows), hosts.join(", "))));
         }
     }
 
@@ -289,6 +311,15 @@ impl TextPage<'_> {
             self.line(2, &format!("{}: tripped {}: {}", breaker.scope, breaker.tripped, breaker.why));
             self.line(4, &format!("hint: {}", breaker.hint()));
         }
+    }
+}
+
+/// What changes are of: hosts, pods, or both.
+fn which(rows: &[&FluxRow]) -> &'static str {
+    match rows.iter().filter(|row| row.subject.pod_set().is_some()).count() {
+        0 => "hosts",
+        pods if pods == rows.len() => "pods",
+        _ => "hosts and pods",
     }
 }
 
