@@ -74,6 +74,7 @@ const NO_CODES: &[&str] = &[
     "hmac-sha384",
     "hmac-sha512",
     "net-layout",
+    "temporary-unreachable",
     "upsert-only",
 ];
 
