@@ -192,7 +192,7 @@ pub enum Command {
     Render(RenderArgs),
     /// Manage the state, the journal of all applies.
     State(StateArgs),
-    /// Serve zones from memory on loopback, or approvals, for trying things out.
+    /// Serve zones or approvals on loopback, for trying things out.
     ///
     /// Answers queries, transfers and updates (RFC 2136). Serves the given files or folders; without any, the zones that the
     /// workspace has in files (targets of type `zonefile`). A quirk makes it behave as another server does; a fault makes

@@ -163,7 +163,7 @@ mod tests {
             assert!(!of(name).is_empty(), "{name}");
         }
         for (page, line, _) in EXAMPLES {
-            assert!(names.contains(&page) || ["state-init", "render-endpoints"].contains(&page), "{page}");
+            assert!(names.contains(&page) || ["state-init", "render-endpoints", "cms-check"].contains(&page), "{page}");
             let line = line.split([';', '|', '>']).next().expect("a split has a part");
             let words = line.replace('\'', "");
             let words = words.split_whitespace().take_while(|word| *word != "--reason");
