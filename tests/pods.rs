@@ -988,7 +988,7 @@ fn with_overlap_a_pod_has_its_old_and_its_new_address_for_a_time() {
     let first = shop.apply("02:10:00");
     assert_eq!((first.exit, first.waiting()), (5, vec!["pod:shop-web/a overlap".to_owned()]));
     let status = shop.text("02:10:00", &["status"]);
-    assert!(status.contains("In flux: clients may not reach these pods yet"), "{status}");
+    assert!(status.contains("In flux: these pods have both their old and their new addresses"), "{status}");
     let new = shop.placed("a", "a");
     let holds = |shop: &Shop, expected: &[&str]| {
         let records = shop.records();
