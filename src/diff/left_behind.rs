@@ -12,7 +12,7 @@ use crate::claim::OrphanName;
 use crate::dns::{Name, NameRef, RdataRef, RrKey, Rtype, ZoneName, reverse};
 use crate::inventory::model::{Policy, ProjectIndex};
 use crate::inventory::value::Inv;
-use crate::live::{LiveRrset, NamePlace};
+use crate::live::LiveRrset;
 use crate::names::HolderRow;
 use crate::target::PoolName;
 
@@ -65,8 +65,8 @@ pub struct LeftRrset {
 ///
 /// There are none while hosts.csv or names.lock as a whole is in doubt. A name is left out where a host may have it: a
 /// bad row gives it, or it may be the fastbone of a host whose project file is bad. One that no host had is left out
-/// while its zone is unread, or a pod of its project may have it that is not known. A command that names hosts selects the
-/// orphans that these hosts had by the inventory. An orphan that no host had by the inventory is given, too: the
+/// while a pod of its project may have it that is not known. A command that names hosts selects the orphans that these hosts
+/// had by the inventory. An orphan that no host had by the inventory is given, too: the
 /// journal may know its host.
 pub fn left(
     context: &RuleContext<'_>,
@@ -95,10 +95,9 @@ pub fn left(
         }
         let project = domains.project_of(orphan.name.as_name());
         let hosts = selected_holders(context, orphan.name.as_name(), project)?;
-        // The notice about the source or the zone says that it is not known.
-        let is_unread = matches!(context.live.place(orphan.name.as_name()), NamePlace::Unknown(_));
+        // The notice about the source says that it is not known.
         let may_be_of_pod = project.is_some_and(|project| context.pods.may_hide(project));
-        if hosts.is_empty() && orphan.locked_for.is_none() && (is_unread || may_be_of_pod) {
+        if hosts.is_empty() && orphan.locked_for.is_none() && may_be_of_pod {
             return None;
         }
         let is_searched = searched.project_of(orphan.name.as_name()) == project;

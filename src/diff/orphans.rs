@@ -69,8 +69,11 @@ pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
         let pointers: Vec<LiveRrset<'c>> = pointers.collect();
         let ipv4 = live_a().filter(|_| has_ipv4(at)).filter(is_of_host);
         let is_any = addresses.is_some() || ipv4.is_some() || !pointers.is_empty();
+        if !is_any {
+            return None;
+        }
         let locked_for = context.names.locked_for(context.inventory, at);
-        if !is_any || locked_for.is_none() && doubts.cover(at) {
+        if locked_for.is_none() && doubts.cover(at) {
             return None;
         }
         let fate = pod_names.fate(at);

@@ -94,7 +94,10 @@ impl WaveQuestion<'_> {
             self.progress.stage(RunStage::Probes, None);
         }
         let prober = Prober::new(self.groups, self.checks);
-        let answers = prober.ask_changed(self.plan, (&memory, now), (self.config, self.targets));
+        let mut answers = prober.ask_changed(self.plan, (&memory, now), (self.config, self.targets));
+        // A probe that a signal ended says of nothing that it does not answer.
+        let is_over = self.checks.is_over();
+        answers.retain(|answer| answer.answered || !is_over);
         state.note_answers(&answers)?;
         memory.note_answers(&answers);
         let open = self.survey.open();
