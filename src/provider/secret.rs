@@ -11,10 +11,10 @@ use std::time::Duration;
 use domain::utils::base64;
 use ring::rand;
 
-use crate::diag::Problem;
+use crate::diag::{Diagnostics, Problem};
 use crate::dns::Name;
 use crate::inventory::config::shared::read_command;
-use crate::inventory::node::TableReader;
+use crate::inventory::node::{SettingsNode, SourceText, TableReader};
 use crate::process::BoundedCommand;
 
 /// The most octets that a secret may have as text, by far: a longer file is another file.
@@ -63,6 +63,14 @@ pub enum SecretSource {
 }
 
 impl SecretSource {
+    /// Reads a table that says where the secret is and nothing else, with what is wrong with it.
+    pub fn of_table(settings: &SettingsNode, source: &SourceText) -> (Option<SecretSource>, Diagnostics) {
+        let mut reader = TableReader::new(settings, source);
+        let from = SecretSource::read(&mut reader);
+        let found = reader.finish();
+        (from.filter(|_| found.error_count() == 0), found)
+    }
+
     /// Reads where the secret is: exactly one of four keys says so.
     pub fn read(reader: &mut TableReader<'_>) -> Option<SecretSource> {
         let file = reader.text("secret_file").map(|path| SecretSource::File(path.to_owned()));

@@ -5,21 +5,21 @@ use std::time::Duration;
 
 use super::secret::SecretSource;
 use crate::diag::{Diagnostics, Problem};
-use crate::inventory::node::{SettingsNode, SourceText, TableReader};
+use crate::inventory::node::{SettingsNode, SourceText};
 
 /// How long a command may take that gives the token.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Checks the settings of a token without using them.
 pub fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
-    parse(settings, source).1
+    SecretSource::of_table(settings, source).1
 }
 
 /// Fetches a token, whose settings [`check`] passed.
 ///
 /// Errors: it cannot be had, or has characters that no token has (RFC 6750 section 2.1).
 pub fn fetch(settings: &SettingsNode, source: &SourceText, workspace: &Path) -> Result<String, Problem> {
-    let from = parse(settings, source).0.expect("`check` passed the settings");
+    let from = SecretSource::of_table(settings, source).0.expect("`check` passed the settings");
     let octets = from.fetch_text(workspace, PATIENCE)?;
     let text = String::from_utf8_lossy(&octets);
     let token = text.trim();
@@ -29,12 +29,4 @@ pub fn fetch(settings: &SettingsNode, source: &SourceText, workspace: &Path) -> 
         return Err(Problem::new(from.to_string(), "secret-malformed", message).hint(hint));
     }
     Ok(token.to_owned())
-}
-
-/// Reads where the token is, and what is wrong with the settings.
-fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<SecretSource>, Diagnostics) {
-    let mut reader = TableReader::new(settings, source);
-    let from = SecretSource::read(&mut reader);
-    let found = reader.finish();
-    (from.filter(|_| found.error_count() == 0), found)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::secret::SecretSource;
 use crate::diag::{Diagnostics, Problem};
-use crate::inventory::node::{SettingsNode, SourceText, TableReader};
+use crate::inventory::node::{SettingsNode, SourceText};
 
 /// How long a command may take that gives the key.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -15,7 +15,7 @@ const HINT: &str = "`--txt-encrypt-aes-key` of external-dns has the key: 32 char
 
 /// Checks the settings of a key without using them.
 pub fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
-    parse(settings, source).1
+    SecretSource::of_table(settings, source).1
 }
 
 /// Fetches the text of a key, whose settings [`check`] passed, and reads it with `read`.
@@ -27,7 +27,7 @@ pub fn fetch<K>(
     workspace: &Path,
     read: fn(&[u8]) -> Option<K>,
 ) -> Result<K, Problem> {
-    let from = parse(settings, source).0.expect("`check` passed the settings");
+    let from = SecretSource::of_table(settings, source).0.expect("`check` passed the settings");
     // What is said of other secrets is about keys of TSIG.
     let text = from.fetch_text(workspace, PATIENCE).map_err(|problem| match problem.code.as_str() {
         "secret-exposed" => problem,
@@ -37,12 +37,4 @@ pub fn fetch<K>(
         let message = format!("the key from {from} is no key for AES-256");
         Problem::new(from.to_string(), "secret-malformed", message).hint(HINT)
     })
-}
-
-/// Reads where the key is, and what is wrong with the settings.
-fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<SecretSource>, Diagnostics) {
-    let mut reader = TableReader::new(settings, source);
-    let from = SecretSource::read(&mut reader);
-    let found = reader.finish();
-    (from.filter(|_| found.error_count() == 0), found)
 }
