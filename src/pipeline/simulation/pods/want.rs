@@ -158,17 +158,18 @@ impl World {
             if self.is_followed(pod, endpoint) {
                 wanted.may_list.entry(name.to_string()).or_default().extend(live.iter().map(|own| target(own)));
             }
-            let is_here = row.place.as_ref().is_some_and(|place| location.is_none_or(|at| at == place.location));
-            if !row.is_enabled || !endpoint.states.contains(&row.state) || !is_here {
+            if !row.is_enabled || !endpoint.states.contains(&row.state) {
                 continue;
             }
             match (&row.place, row.state) {
                 (Some(place), PodState::Active | PodState::Prepared) => {
-                    let list = wanted.must.entry((name.to_string(), Rtype::SRV.to_string())).or_default();
-                    list.push(target(&transient_name(set, &pod.id, place)));
-                    list.sort();
+                    if location.is_none_or(|at| at == place.location) {
+                        let list = wanted.must.entry((name.to_string(), Rtype::SRV.to_string())).or_default();
+                        list.push(target(&transient_name(set, &pod.id, place)));
+                        list.sort();
+                    }
                 }
-                // What is being taken away is listed by what is live.
+                // What is being taken away is listed by what is live, at the location where that is: its row may have moved since.
                 _ => wanted.may_list.entry(name.to_string()).or_default().extend(live.iter().map(|own| target(own))),
             }
         }
