@@ -68,6 +68,8 @@ pub mod guard;
 
 pub mod rollout;
 
+pub mod approval;
+
 pub mod consensus;
 
 pub mod provider;

@@ -31,8 +31,9 @@ fn phase_of(tie: NameTie) -> Phase {
 }
 
 /// Why a unit is left that does not go with this wave.
-fn waits(held: &HeldBack) -> UnitVerdict {
-    UnitVerdict { outcome: OutcomeCode::Waiting, message: held.message.clone(), hint: None }
+fn waits(held: &HeldBack, is_rejected: bool) -> UnitVerdict {
+    let outcome = if is_rejected { OutcomeCode::Rejected } else { OutcomeCode::Waiting };
+    UnitVerdict { outcome, message: held.message.clone(), hint: None }
 }
 
 /// The state of a lane.
@@ -70,7 +71,7 @@ impl<'a> ApplyBoard<'a> {
             match standing {
                 UnitStanding::Open => match self.hub.orders.wave.held(unit) {
                     None => self.tell_if_through(unit),
-                    Some(held) => self.leave_unit(unit, &waits(held)),
+                    Some(held) => self.leave_unit(unit, &waits(held, self.hub.orders.wave.is_rejected(unit))),
                 },
                 UnitStanding::Already => self.hub.finish_unit(unit),
                 UnitStanding::Left(verdict) => self.leave_unit(unit, verdict),

@@ -127,6 +127,8 @@ crate::document::words! {
         NotReached = "not-reached",
         /// It goes with a later wave.
         Waiting = "waiting",
+        /// A cluster-management service rejected it: all of it was left as it is.
+        Rejected = "rejected",
     }
 }
 

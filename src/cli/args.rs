@@ -447,6 +447,9 @@ pub struct ApplyLimits {
     /// Send waves without asking their gates; the journal keeps it. Needs `--reason`.
     #[arg(long)]
     pub ignore_gate: bool,
+    /// Send hosts that are named without asking the cluster-management services of their project. Needs `--reason`.
+    #[arg(long)]
+    pub ignore_cms: bool,
     /// Wait for so long in all until later waves of the rollout can go, and send them: `2h`. Without it one wave goes.
     #[arg(long, value_name = "DURATION", value_parser = parse_wait)]
     pub wait: Option<Duration>,
@@ -473,6 +476,9 @@ pub struct ResumeArgs {
     /// Send waves without asking their gates; the journal keeps it. Needs `--reason`.
     #[arg(long)]
     pub ignore_gate: bool,
+    /// Send hosts that are named without asking the cluster-management services of their project. Needs `--reason`.
+    #[arg(long)]
+    pub ignore_cms: bool,
     /// Wait for so long in all until later waves of the rollout can go, and send them: `2h`. Without it one wave goes.
     #[arg(long, value_name = "DURATION", value_parser = parse_wait)]
     pub wait: Option<Duration>,
@@ -488,7 +494,7 @@ pub struct UndoArgs {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: FormatArg,
     /// Save the plan to this file; do not apply it.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["yes", "max_failures", "allow", "no_wait", "ignore_gate", "wait"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["yes", "max_failures", "allow", "no_wait", "ignore_gate", "ignore_cms", "wait"])]
     pub out: Option<PathBuf>,
     /// How far it goes.
     #[command(flatten)]

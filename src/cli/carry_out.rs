@@ -26,7 +26,7 @@ use crate::pipeline::conduct::ApplyConduct;
 use crate::pipeline::guards::foreseen;
 use crate::pipeline::later_waves::apply_in_waves;
 use crate::pipeline::metrics::breakers;
-use crate::plan::SealedPlan;
+use crate::plan::{PlanScope, SealedPlan};
 use crate::progress::RunStage;
 use crate::report;
 use crate::report::apply::{ApplyReport, WaveNews, YES, declined, question};
@@ -63,12 +63,13 @@ impl<'a> ApplyTask<'a> {
 
     /// How far it goes.
     fn reach(&self) -> ApplyReach<'_> {
-        let ApplyLimits { max_failures, allow, no_wait, ignore_gate, .. } = self.limits;
+        let ApplyLimits { max_failures, allow, no_wait, ignore_gate, ignore_cms, .. } = self.limits;
         ApplyReach {
             max_failures: *max_failures,
             allow,
             auto: self.auto,
             ignores_gates: *ignore_gate,
+            ignores_approvals: *ignore_cms,
             waits: !no_wait,
             goes_on: RESUME,
         }
@@ -104,6 +105,8 @@ pub struct ApplyReach<'a> {
     pub auto: bool,
     /// Whether waves go without asking their gates.
     pub ignores_gates: bool,
+    /// Whether hosts that are named go without the approvals that they need.
+    pub ignores_approvals: bool,
     /// Whether name servers are waited for.
     pub waits: bool,
     /// The command that goes on where this one is broken off.
@@ -181,6 +184,7 @@ fn workspace(shared: &SharedArgs) -> String {
 
 /// Applies a plan, and prints the outcome; `verdict` is how the command ends for the plan alone.
 pub fn carry_out(shared: &SharedArgs, task: &ApplyTask<'_>, verdict: Exit) -> Result<Exit, CommandFailure> {
+    refuse_unnamed(task)?;
     let given = PlanToApply { sealed: task.sealed, place: task.place, expect: task.expect };
     let ConductedWork { done, is_interrupted, stages } =
         conduct(shared, task.now, task.reach(), |request, progress| {
@@ -216,6 +220,30 @@ pub fn refuse_gates_ignored(shared: &SharedArgs, ignores_gates: bool) -> Result<
     output::reason(shared, needs, hint).map(drop)
 }
 
+/// Refuses a command that goes on without approvals and does not say why.
+///
+/// Errors: there is no `--reason`.
+pub fn refuse_approvals_ignored(shared: &SharedArgs, ignores_approvals: bool) -> Result<(), CommandFailure> {
+    if !ignores_approvals {
+        return Ok(());
+    }
+    let needs = "`--ignore-cms` needs `--reason TEXT`: the journal keeps both";
+    let hint = "say why nobody need be asked, such as `--reason \"the cluster is switched off, ticket 7\"`";
+    output::reason(shared, needs, hint).map(drop)
+}
+
+/// Refuses to go on without approvals for hosts that nobody named.
+///
+/// Errors: the plan names no host.
+fn refuse_unnamed(task: &ApplyTask<'_>) -> Result<(), CommandFailure> {
+    let names = |only: &PlanScope| only.subjects.iter().any(|subject| subject.host().is_some());
+    if !task.limits.ignore_cms || task.sealed.plan().only.as_ref().is_some_and(names) {
+        return Ok(());
+    }
+    let failure = CommandFailure::of_call("`--ignore-cms` is for hosts that are named, and the plan names none");
+    Err(failure.hint("plan with `--host INV` for each host that is to go without an approval"))
+}
+
 /// Work that is done.
 #[derive(Debug)]
 pub struct ConductedWork<T> {
@@ -249,6 +277,7 @@ pub fn conduct<T>(
         allow: reach.allow,
         auto: reach.auto,
         ignores_gates: reach.ignores_gates,
+        ignores_approvals: reach.ignores_approvals,
         waits: reach.waits,
     };
     let progress = ProgressLine::start(shared);

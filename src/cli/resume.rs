@@ -15,6 +15,7 @@ use crate::state::ApplyId;
 pub fn run(shared: &SharedArgs, args: &ResumeArgs) -> Result<Exit, CommandFailure> {
     refuse_zones(shared, "resume")?;
     carry_out::refuse_gates_ignored(shared, args.ignore_gate)?;
+    carry_out::refuse_approvals_ignored(shared, args.ignore_cms)?;
     if shared.limits_plans() {
         let failure = CommandFailure::of_call(
             "`resume` finishes the whole apply: `--host`, `--subject` and `--project` limit only a new plan",
@@ -28,6 +29,7 @@ pub fn run(shared: &SharedArgs, args: &ResumeArgs) -> Result<Exit, CommandFailur
         allow: &args.allow,
         auto: false,
         ignores_gates: args.ignore_gate,
+        ignores_approvals: args.ignore_cms,
         waits: !args.no_wait,
         goes_on: RESUME,
     };

@@ -39,6 +39,7 @@ fn bring_in_line(shared: &SharedArgs, args: &SyncArgs, notes: &RunNotes) -> Resu
         allow: &[],
         auto: false,
         ignores_gates: false,
+        ignores_approvals: false,
         waits: true,
         goes_on: "zonewright sync",
     };

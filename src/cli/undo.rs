@@ -23,6 +23,7 @@ use crate::state::ApplyId;
 pub fn run(shared: &SharedArgs, args: &UndoArgs) -> Result<Exit, CommandFailure> {
     refuse_zones(shared, "undo")?;
     carry_out::refuse_gates_ignored(shared, args.limits.ignore_gate)?;
+    carry_out::refuse_approvals_ignored(shared, args.limits.ignore_cms)?;
     let now = output::now(shared)?;
     let applies = args.out.is_none() && (args.limits.yes || carry_out::can_ask(shared, args.format));
     let purpose = match (applies, &args.out) {

@@ -13,10 +13,10 @@ pub const MAX_ANSWER: u64 = 1024 * 1024;
 const MAX_MESSAGE: usize = 512;
 
 /// Who asks, in each task.
-const ISSUER: &str = "zonewright";
+pub const ISSUER: &str = "zonewright";
 
 /// What takes the place of the state's id in the ids of dry runs.
-const DRY: &str = "dry";
+pub const DRY: &str = "dry";
 
 words! {
     /// What a service says of a task.

@@ -114,6 +114,12 @@ pub fn some_objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer
     if objects.is_empty() { Err(Error::custom("an empty list is left out here")) } else { Ok(objects) }
 }
 
+/// Whether a flag is off; documents leave it out then.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+pub fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
 /// Reads a field that must be there, and may be null.
 pub fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     Option::deserialize(deserializer)

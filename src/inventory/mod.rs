@@ -35,6 +35,8 @@ pub mod health;
 
 pub mod cms;
 
+pub mod approvals;
+
 pub mod rollout;
 
 pub mod pod_template;

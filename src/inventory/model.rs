@@ -6,6 +6,7 @@ use std::ops::Range;
 use ipnet::Ipv4Net;
 
 use super::addresses::{AddressRow, HostAddresses, ListedInterfaces};
+use super::approvals::ApprovalTerms;
 use super::cms::CmsService;
 use super::devices::Devices;
 use super::health::HealthChecks;
@@ -465,6 +466,8 @@ pub struct ProjectAdmin {
     pub automation_allowed: bool,
     /// Whether what a person edited after an apply stays as it is.
     pub keep_edits: bool,
+    /// The approvals that changes of its hosts need; none where they need none.
+    pub approvals: Option<ApprovalTerms>,
     /// Where it is written.
     pub origin: Origin,
 }

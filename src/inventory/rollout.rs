@@ -30,6 +30,25 @@ pub struct RolloutTerms {
     pub probe: Option<String>,
 }
 
+impl RolloutTerms {
+    /// No budget: all goes at once, and is remembered until it has reached all clients.
+    pub fn without_budget(origin: Origin) -> RolloutTerms {
+        RolloutTerms {
+            max_unavailable: MaxUnavailable::Number(usize::MAX),
+            budget_origin: origin,
+            one_location_at_a_time: false,
+            settle: SettleTime::Ttl,
+            settle_origin: None,
+            canary: None,
+            canary_origin: None,
+            overlap: None,
+            overlap_origin: None,
+            gate: None,
+            probe: None,
+        }
+    }
+}
+
 /// How many of a group may be unreachable at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MaxUnavailable {

@@ -8,6 +8,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::allowed::{self, of_this_workspace, still_bound};
+use super::approvals::Approver;
+use super::approvals::access::ApprovalAccess;
 use super::conduct::ApplyConduct;
 use super::fits::{moved, state_lost, zones_of};
 use super::guards::{ApplyGuards, idle_refusal, rules_now};
@@ -25,7 +27,9 @@ use super::wave_checks::{ConfiguredChecks, WaveChecks};
 use super::wave_choice::{GateUse, WaveDecision, WaveQuestion};
 use super::waves::GroupSettings;
 use super::zone_making::{ZonePhase, ZoneWork};
-use super::{acceptance, broken_off, name_servers, pod_states, statements, undo, waits, waves, zone_changes};
+use super::{
+    acceptance, approvals, broken_off, name_servers, pod_states, statements, undo, waits, waves, zone_changes,
+};
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
 use crate::apply::{self, ApplyOutcome, Orders, OutcomeCode, SIDE_BY_SIDE, StepRoom, Survey, ZoneOutcome};
@@ -143,7 +147,8 @@ pub fn apply(
     let has_news = waits::has_news(plan, &kept, request.now)
         || statements::has_news(plan, known)
         || zone_changes::has_news(plan, config, known)
-        || waves::has_news(known);
+        || waves::has_news(known)
+        || approvals::has_news(&settings, known);
     if plan.is_idle() && !was_killed(&address, known) && !has_news {
         if let Some(refusal) = known.and_then(|state| idle_refusal((plan, given.place), state)) {
             return Ok(ApplyRun::refused(refusal));
@@ -168,7 +173,10 @@ pub fn apply(
     let targets = opened.targets();
     let groups = waves::settings_of(&settings.projects, &settings.pod_sets);
     let checks = ConfiguredChecks::of(config, request, progress);
+    let services = ApprovalAccess::of(&settings, request, state)?;
+    let approver = services.approver();
     let work = ApplyWork {
+        approver: Some(&approver),
         sealed: given.sealed,
         place: given.place,
         terms,
@@ -216,6 +224,8 @@ pub(super) struct ApplyWork<'a> {
     pub groups: &'a GroupSettings,
     /// Who is asked before a wave.
     pub checks: &'a dyn WaveChecks,
+    /// Who asks cluster-management services; none where no host needs an approval.
+    pub approver: Option<&'a Approver<'a>>,
 }
 
 /// A wave that may be sent.
@@ -246,6 +256,7 @@ impl ApplyWork<'_> {
             return Ok(ApplyRun::refused(refusal));
         }
         settle_by_markers(state, &survey, self.request.now)?;
+        self.collect_tasks(state)?;
         let pods = pod_states::note((plan, self.settings), self.request, state)?;
         let moved = moved(plan, &survey, self.request.workspace);
         let rooms = [StepRoom::default(), StepRoom::default()];
@@ -273,6 +284,7 @@ impl ApplyWork<'_> {
             state.note_waves(&choice)?;
             let written = apply::write(survey, &orders, &NoWatch);
             let applied = verify::judge(&written, &apply::ReadBack::new(), problems).with_names(plan);
+            self.end_tasks(&applied, state)?;
             pod_states::note_moved(pods.as_ref(), &applied, state);
             let accepting = if did_all(&applied) {
                 acceptance::of_plan((plan, self.settings), self.request, state)
@@ -493,6 +505,7 @@ impl ApplyWork<'_> {
         let now = request.clock();
         let accepted = accepts.then(|| acceptance::of_plan((self.sealed.plan(), self.settings), request, state));
         let finished = state.finish(id, &applied, accepted.as_deref(), now);
+        let finished = finished.and_then(|()| self.end_tasks(&applied, state));
         let is_journaled = written.halted.is_none() && stepped.is_ok() && finished.is_ok();
         ApplyRun { apply: Some(id), applied, is_journaled, took: (took, read_for), ..ApplyRun::default() }
     }
@@ -546,8 +559,22 @@ impl ApplyWork<'_> {
             None => GateUse::Ask,
         };
         let config = &self.settings.config;
-        WaveQuestion { groups, known: &known, plan, survey, config, targets, checks, gates, progress, now }
+        let approver = self.approver;
+        WaveQuestion { groups, known: &known, plan, survey, config, targets, checks, gates, progress, now, approver }
             .decide(state)
+    }
+
+    /// Lets services and the state agree on which tasks there are.
+    pub fn collect_tasks(&self, state: &mut dyn State) -> Result<(), Problem> {
+        let Some(approver) = self.approver else { return Ok(()) };
+        let known = waves::known_groups(&self.settings.projects, &self.settings.pod_sets);
+        self.settle_earlier(state)?;
+        approver.collect(self.sealed.plan(), &known, state, self.request.wave_clock())
+    }
+
+    /// Ends the tasks of hosts whose turn is over.
+    pub fn end_tasks(&self, applied: &ApplyOutcome, state: &mut dyn State) -> Result<(), Problem> {
+        self.approver.map_or(Ok(()), |approver| approver.end(applied, state, self.request.wave_clock()))
     }
 
     /// Finds out what earlier applies did that is not known to be served: what a run changed that died, and that no later one

@@ -35,6 +35,8 @@ pub struct ApplyConduct<'a> {
     pub auto: bool,
     /// Whether waves go without asking their gates.
     pub ignores_gates: bool,
+    /// Whether hosts that are named go without the approvals that they need.
+    pub ignores_approvals: bool,
     /// Whether name servers are waited for.
     pub waits: bool,
 }

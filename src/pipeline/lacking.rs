@@ -152,7 +152,22 @@ impl LackWork<'_> {
         let rules = rules_now(settings, Some(sealed.plan()));
         let guards = ApplyGuards { rules, allow: request.allow, auto: request.auto };
         let (place, at_once, groups) = ("sync", SIDE_BY_SIDE, &NO_BUDGETS);
-        ApplyWork { sealed, place, terms, request, progress, targets, at_once, guards, settings, groups, checks }
+        // What a target lacks was approved before another one of its pool had it.
+        let approver = None;
+        ApplyWork {
+            sealed,
+            place,
+            terms,
+            request,
+            progress,
+            targets,
+            at_once,
+            guards,
+            settings,
+            groups,
+            checks,
+            approver,
+        }
     }
 
     /// What targets of the settings lack, of one pool or of all, by copy.

@@ -35,6 +35,8 @@ pub mod conduct;
 
 pub mod targets;
 
+pub mod approvals;
+
 pub mod apply;
 
 mod allowed;

@@ -20,13 +20,14 @@ use crate::diff::decide::{self, DecisionInput};
 use crate::diff::held::HeldEdits;
 use crate::diff::judge::FleetDecisions;
 use crate::diff::{RuleContext, Selection, SubjectStandings};
-use crate::dns::ZoneName;
+use crate::dns::{Name, Rtype, ZoneName};
 use crate::guard::Breaker;
-use crate::inventory::model::{Config, Export, Inventory, Trust};
+use crate::inventory::model::{Config, Export, HostStatus, Inventory, Trust};
 use crate::inventory::pool::Pool;
 use crate::inventory::read::SETTINGS;
 use crate::inventory::value::Inv;
-use crate::names::holders::name_of;
+use crate::live::Live;
+use crate::names::holders::{fastbone_of, name_of};
 use crate::plan::order;
 use crate::plan::{HostSeen, Plan, PlanScope, PoolMarkSeen, Review, SourceSeen, TxtFormSeen, WorkspaceSeen};
 use crate::progress::{Progress, RunStage};
@@ -153,7 +154,7 @@ pub(super) fn made(
     let workspace = workspace_seen(&inventory.config, state)?;
     let left = std::mem::take(&mut decided.left_behind);
     let (mut notices, is_partial) = found_notices(&inventory, &zones);
-    let hosts = hosts_seen(&inventory, &decided);
+    let hosts = hosts_seen((&inventory, &zones.live), &decided);
     notices.extend(decided.notices);
     let of_zones = zone_changes_of(request, &inventory.config, (&zones, state), &decided.changes)?;
     notices.extend(of_zones.notices);
@@ -259,7 +260,7 @@ fn fleet(inventory: &Inventory, selection: &Selection) -> u64 {
 }
 
 /// What the inventory says of each host that a plan names.
-fn hosts_seen(inventory: &Inventory, decided: &FleetDecisions) -> BTreeMap<Inv, HostSeen> {
+fn hosts_seen((inventory, live): (&Inventory, &Live), decided: &FleetDecisions) -> BTreeMap<Inv, HostSeen> {
     let of_changes = decided.changes.iter().flat_map(Change::subjects);
     let left = decided.blocked.iter().map(|blocked| &blocked.subject);
     let left = left.chain(decided.skipped.iter().map(|skipped| &skipped.subject));
@@ -271,11 +272,26 @@ fn hosts_seen(inventory: &Inventory, decided: &FleetDecisions) -> BTreeMap<Inv, 
         // Where a number has several rows, the values would depend on their order.
         let [host] = &inventory.hosts[inventory.places_of(inv)] else { return None };
         let text = |symbol| inventory.symbols.text(symbol).to_owned();
-        let name = name_of(inventory, host).map(|(name, _)| name.to_string());
-        Some((
-            inv,
-            HostSeen { location: text(host.location), name, rack: host.rack.map(text), switch: host.switch.map(text) },
-        ))
+        let name = name_of(inventory, host).map(|(name, _)| name);
+        let admin = inventory.projects[host.project.0 as usize].admin.as_ref();
+        // Plans for which no service is asked need not say it.
+        let needs_approval = admin.is_some_and(|admin| admin.approvals.is_some());
+        let is_assigned = host.status == HostStatus::Assigned;
+        let has_address = |name: &Name| {
+            let types = [Rtype::AAAA, Rtype::A].into_iter();
+            types.filter_map(|rtype| live.rrset(name.as_name(), rtype)).next().is_some()
+        };
+        let fastbone = name.and_then(|name| fastbone_of(inventory, host.project, name.as_name()));
+        let is_new = || is_assigned && !name.into_iter().chain(&fastbone).any(has_address);
+        let seen = HostSeen {
+            left: needs_approval && !is_assigned,
+            location: text(host.location),
+            name: name.map(Name::to_string),
+            new: needs_approval && is_new(),
+            rack: host.rack.map(text),
+            switch: host.switch.map(text),
+        };
+        Some((inv, seen))
     };
     named.into_iter().filter_map(seen).collect()
 }

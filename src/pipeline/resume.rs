@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::allowed::still_bound;
 use super::apply::{ApplyRun, ApplyWork, ChosenWave, release_targets, still_waiting};
+use super::approvals::access::ApprovalAccess;
 use super::conduct::ApplyConduct;
 use super::fits::{moved, state_lost, zones_of};
 use super::guards::{ApplyGuards, rules_now};
@@ -105,7 +106,10 @@ pub fn resume(
     let groups = waves::settings_of(&settings.projects, &settings.pod_sets);
     let checks = ConfiguredChecks::of(config, request, progress);
     let rules = rules_now(&settings, Some(sealed.plan()));
+    let services = ApprovalAccess::of(&settings, request, state)?;
+    let approver = services.approver();
     let work = ApplyWork {
+        approver: Some(&approver),
         sealed: &sealed,
         place,
         terms,
@@ -197,6 +201,9 @@ impl ApplyWork<'_> {
         if let Err(refusal) = accept(self.sealed, self.place, &self.terms) {
             return Ok(ApplyRun::refused(refusal));
         }
+        if is_first {
+            self.collect_tasks(state)?;
+        }
         let moved = moved(plan, &survey, workspace);
         let sent = state.sent(id)?;
         let made = MadeChanges::of(&sent);
@@ -229,6 +236,7 @@ impl ApplyWork<'_> {
             state.note_waves(&choice)?;
             let written = apply::write(survey, &orders, &NoWatch);
             let applied = verify::judge(&written, &apply::read_back(&written), problems).with_names(plan);
+            self.end_tasks(&applied, state)?;
             let ran = ApplyRun { applied, moved, waiting, waves, gates, waves_until, ..ApplyRun::default() };
             return Ok(ApplyRun { apply: Some(id), is_journaled: true, ..ran });
         }

@@ -111,6 +111,7 @@ fn a_provider_is_one_folder_and_one_word() {
         allow: &[],
         auto: false,
         ignores_gates: false,
+        ignores_approvals: false,
         waits: false,
     };
     let given = PlanToApply { sealed: &sealed, place: "the plan", expect: None };

@@ -1,8 +1,9 @@
 //! Decides which units of a plan go now: reads what is remembered, asks probes who can be reached, and gates whether a
 //! further wave may go.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::approvals::{ApprovalSettings, Approver};
 use super::probing::{DownCandidate, Prober};
 use super::targets::Targets;
 use super::wave_checks::WaveChecks;
@@ -12,13 +13,15 @@ use super::waves::{
 };
 use crate::apply::Survey;
 use crate::change::Change;
+use crate::claim::Subject;
 use crate::diag::Problem;
+use crate::inventory::approvals::ApprovalTerms;
 use crate::inventory::model::Config;
 use crate::inventory::value::Time;
 use crate::parallel::side_by_side;
 use crate::plan::Plan;
 use crate::progress::{Progress, RunStage};
-use crate::rollout::{ChangeUnit, RolloutChoice, RolloutView, UnitStep, choose, group_of};
+use crate::rollout::{ChangeUnit, RolloutChoice, RolloutView, UnitStep, choose, free_places, group_of, in_order};
 use crate::state::{GateAsked, GateOutcome, State};
 
 /// How many gates are asked at the same time.
@@ -57,6 +60,8 @@ pub struct WaveQuestion<'a> {
     pub progress: &'a dyn Progress,
     /// The clock.
     pub now: Time,
+    /// Who asks cluster-management services; none where no host needs an approval.
+    pub approver: Option<&'a Approver<'a>>,
 }
 
 /// What was decided.
@@ -70,6 +75,26 @@ pub struct WaveDecision {
     pub problems: Vec<Problem>,
     /// Whether a signal came before all gates had answered: nothing may go.
     pub is_interrupted: bool,
+}
+
+/// What gates said before a wave.
+#[derive(Debug, Default)]
+struct GatesKnown {
+    /// Why groups may not go whose gates did not pass, in words.
+    shut: BTreeMap<String, String>,
+    /// What was said, by group.
+    asked: BTreeMap<String, GateAsked>,
+    /// Why gates could not be asked, by gate: one of several groups is one problem.
+    unusable: BTreeMap<String, Problem>,
+}
+
+/// For how many hosts of a project services are asked at a time, where its rollout limits that.
+fn limits(view: &RolloutView<'_>, projects: &ApprovalSettings, choice: &RolloutChoice) -> BTreeMap<String, usize> {
+    let limit = |(project, terms): (&String, &ApprovalTerms)| {
+        let going = choice.flux.iter().filter(|row| row.group == *project).count();
+        Some((project.clone(), free_places(view, project)?.max(going) + terms.ask_ahead))
+    };
+    projects.iter().filter_map(limit).collect()
 }
 
 impl WaveQuestion<'_> {
@@ -134,15 +159,51 @@ impl WaveQuestion<'_> {
             shut: &BTreeMap::new(),
             down: &by_export,
             was_down: &was_down,
+            unapproved: &BTreeMap::new(),
             fallen: &fallen,
             now,
         };
         let mut down = prober.ask_down(&self.down_candidates(&view), self.targets);
         down.extend(by_export.clone());
         let view = RolloutView { down: &down, ..view };
-        let mut decision = self.pass_gates(&view);
+        let mut decision = match self.approver.filter(|approver| approver.is_needed()) {
+            Some(approver) => self.approve(&view, approver, state)?,
+            None => self.pass_gates(&view, &mut GatesKnown::default()),
+        };
         decision.problems.extend(prober.problems());
         Ok(decision)
+    }
+
+    /// Chooses among the hosts that are allowed to go, and asks their services once more, right before they do; chooses again
+    /// without those that no longer are.
+    fn approve(
+        &self,
+        view: &RolloutView<'_>,
+        approver: &Approver<'_>,
+        state: &mut dyn State,
+    ) -> Result<WaveDecision, Problem> {
+        let units = &self.survey.units;
+        let foreseen = choose(view, units, self.survey.open_units());
+        let order = in_order(view, units, &foreseen);
+        let (limits, id) = (limits(view, approver.projects, &foreseen), state.identity()?.id);
+        self.progress.stage(RunStage::Approvals, None);
+        let mut approvals = approver.ask((self.plan, units, &order), &limits, (state, &id), view.now)?;
+        let mut confirmed = BTreeSet::new();
+        let mut unapproved = approvals.unapproved(&confirmed);
+        let mut gates = GatesKnown::default();
+        loop {
+            let view = RolloutView { unapproved: &unapproved, ..*view };
+            let mut decision = self.pass_gates(&view, &mut gates);
+            let going = approvals.hosts_of(&decision.choice.goes);
+            let open: BTreeSet<Subject> = going.difference(&confirmed).cloned().collect();
+            if decision.is_interrupted || open.is_empty() {
+                decision.choice.approved = going;
+                return Ok(decision);
+            }
+            approver.confirm(&mut approvals, &open, state)?;
+            confirmed.extend(open);
+            unapproved = approvals.unapproved(&confirmed);
+        }
     }
 
     /// The subjects that would have to wait, and that may be down.
@@ -164,12 +225,10 @@ impl WaveQuestion<'_> {
 
     /// Chooses, and asks the gates of what would go; chooses again without the groups whose gates did not pass, until all
     /// gates of what goes have passed. After a signal no gate is asked, and one that it ended has no outcome.
-    fn pass_gates(&self, view: &RolloutView<'_>) -> WaveDecision {
-        let (mut shut, mut asked) = (BTreeMap::new(), BTreeMap::new());
-        // A gate of several groups is one problem.
-        let mut unusable: BTreeMap<String, Problem> = BTreeMap::new();
+    fn pass_gates(&self, view: &RolloutView<'_>, known: &mut GatesKnown) -> WaveDecision {
+        let GatesKnown { shut, asked, unusable } = known;
         loop {
-            let view = RolloutView { shut: &shut, ..*view };
+            let view = RolloutView { shut, ..*view };
             let choice = choose(&view, &self.survey.units, self.survey.open_units());
             let gate = |group: &str| self.groups.get(group).and_then(|terms| terms.gate.clone());
             let to_ask = choice.asking_groups().into_iter().filter(|group| !asked.contains_key(*group));
@@ -179,8 +238,8 @@ impl WaveQuestion<'_> {
             if to_ask.is_empty() || self.gates == GateUse::Undo || is_interrupted {
                 return WaveDecision {
                     choice,
-                    gates: asked.into_values().collect(),
-                    problems: unusable.into_values().collect(),
+                    gates: asked.values().cloned().collect(),
+                    problems: unusable.values().cloned().collect(),
                     is_interrupted,
                 };
             }

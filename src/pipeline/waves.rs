@@ -33,9 +33,17 @@ pub static NO_BUDGETS: GroupSettings = GroupSettings::new();
 
 /// The rollouts of the projects and sets whose file can be read. Of others nothing can change.
 pub fn settings_of(projects: &[Project], sets: &[PodSet]) -> GroupSettings {
-    let of_projects = projects.iter().filter_map(|project| Some((project.id.clone(), terms(project)?.clone())));
+    let of_projects = projects.iter().filter_map(|project| Some((project.id.clone(), rollout_of(project)?)));
     let of_sets = sets.iter().filter_map(|set| Some((set.id.to_string(), set.terms()?.rollout.clone())));
     of_projects.chain(of_sets).collect()
+}
+
+/// How the hosts of a project go; none where all of them go at once, and nothing of that is remembered.
+fn rollout_of(project: &Project) -> Option<RolloutTerms> {
+    let approvals = project.admin.as_ref().and_then(|admin| admin.approvals.as_ref());
+    project.file.settings()?;
+    // A host is busy until its change has reached all clients, which is remembered without a budget, too.
+    terms(project).cloned().or_else(|| Some(RolloutTerms::without_budget(approvals?.origin)))
 }
 
 /// The groups of which a plan changes something, as the inventory has them; sorted by group.
@@ -210,6 +218,7 @@ pub fn foresee(
         shut: &BTreeMap::new(),
         down: &down_pods(plan),
         was_down: &pods_down.keys().cloned().collect(),
+        unapproved: &BTreeMap::new(),
         fallen: &fallen_pods(plan, &pods_down),
         now: memory.now(plan.created),
     };

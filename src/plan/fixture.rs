@@ -298,7 +298,16 @@ pub fn fleet() -> Plan {
 fn hosts() -> BTreeMap<Inv, HostSeen> {
     let host = |inv, name: &str, location: &str, [switch, rack]: [&str; 2]| {
         let (name, location) = (Some(name.to_owned()), location.to_owned());
-        (Inv(inv), HostSeen { name, location, switch: Some(switch.to_owned()), rack: Some(rack.to_owned()) })
+        (
+            Inv(inv),
+            HostSeen {
+                name,
+                location,
+                switch: Some(switch.to_owned()),
+                rack: Some(rack.to_owned()),
+                ..HostSeen::default()
+            },
+        )
     };
     BTreeMap::from([
         host(100_001, "sas1-0001.search.example.net.", "SAS", ["sas1-s12", "A11"]),

@@ -13,7 +13,7 @@ use crate::claim::{Subject, SubjectPattern};
 use crate::diff::statements::RrsetStatement;
 use crate::disk::hex;
 use crate::dns::{RrKey, RrsetRef, Rtype, ZoneContents, ZoneName, is_of_signer};
-use crate::document::{nullable, nullable_object, objects, present, present_object, words};
+use crate::document::{is_false, nullable, nullable_object, objects, present, present_object, words};
 use crate::inventory::value::{Duration, Inv, Time};
 use crate::registry::{MarkAffix, MarkForm, Registry};
 use crate::target::{PoolName, TargetId, marker_key};
@@ -210,14 +210,20 @@ impl WorkspaceSeen {
 }
 
 /// A host as the inventory has it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostSeen {
+    /// Whether hosts.csv has it no longer in service.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub left: bool,
     /// The datacenter in which hosts.csv has it.
     pub location: String,
     /// Its backbone name, in presentation format with the final dot; none where it has no name.
     #[serde(deserialize_with = "nullable")]
     pub name: Option<String>,
+    /// Whether none of its names has an address yet.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub new: bool,
     /// The rack that hosts.csv names; none where it names none.
     #[serde(deserialize_with = "nullable")]
     pub rack: Option<String>,

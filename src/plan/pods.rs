@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::claim::Subject;
-use crate::document::{nullable, present};
+use crate::document::{is_false, nullable, present};
 
 /// A pod that the plan changes, one that replaces such a pod, or one of the same set that cannot be reached.
 ///
@@ -33,9 +33,4 @@ pub struct PodSeen {
     /// Whether an export that an apply began with called it `waiting` or `dead` since one had it active where its name points:
     /// to move the name is then a repair.
     pub was_down: bool,
-}
-
-/// Whether a flag is off.
-fn is_false(flag: &bool) -> bool {
-    !flag
 }

@@ -37,6 +37,8 @@ words! {
         Gate = "gate",
         /// Its new addresses are there, and its old ones stay for a time.
         Overlap = "overlap",
+        /// Its cluster-management services do not allow it yet, or rejected it.
+        Approval = "approval",
         /// The pod that replaces it is not there yet.
         Replaces = "replaces",
         /// Its set does not meet what its project demands.

@@ -48,6 +48,8 @@ pub enum RunStage {
     Probes,
     /// It asks whether a further wave may go; one step a gate.
     Gates,
+    /// It asks cluster-management services whether hosts may be changed.
+    Approvals,
     /// It sends updates; one step a host.
     Send,
     /// It reads back what it sent.
@@ -74,7 +76,7 @@ pub enum RunStage {
 
 impl RunStage {
     /// All of them.
-    pub const ALL: [RunStage; 26] = [
+    pub const ALL: [RunStage; 27] = [
         RunStage::Inventory,
         RunStage::Zones,
         RunStage::ZoneFiles,
@@ -90,6 +92,7 @@ impl RunStage {
         RunStage::Survey,
         RunStage::Probes,
         RunStage::Gates,
+        RunStage::Approvals,
         RunStage::Send,
         RunStage::ReadBack,
         RunStage::Publish,
@@ -131,6 +134,7 @@ impl RunStage {
             RunStage::Survey => ("survey", "reading live DNS before the changes"),
             RunStage::Probes => ("probes", "asking whether hosts answer"),
             RunStage::Gates => ("gates", "asking gates"),
+            RunStage::Approvals => ("approvals", "asking cluster-management services"),
             RunStage::Send => ("send", "applying: hosts"),
             RunStage::ReadBack => ("read_back", "reading back"),
             RunStage::Publish => ("publish", "waiting for name servers"),

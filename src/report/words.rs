@@ -581,6 +581,11 @@ impl ExplainedCode for OutcomeCode {
                  unreachable at once. Nothing was changed for the host. `zonewright resume`, or another apply of the \
                  plan, sends the next wave as soon as there is room; `--wait` does so by itself.",
             ),
+            OutcomeCode::Rejected => words(
+                "rejected",
+                "a cluster-management service does not let them be changed: see below",
+                "A service that the project asks said `rejected`. Nothing was changed for the host, and its tasks are deleted                  at all services. It is asked for again after an hour; at once where the plan has another change of it, or                  where a person names the host.",
+            ),
         }
     }
 }
@@ -618,6 +623,11 @@ impl ExplainedCode for WaitCode {
                 "their old and their new addresses are there together",
                 "With `overlap` the new addresses come first, and the old ones go later: after `overlap`, after caches have \
                  the new ones, and if the gate passes. A repair takes the old ones at once.",
+            ),
+            WaitCode::Approval => words(
+                "approval",
+                "their cluster-management services have not let them through",
+                "Each service that the project asks must say `ok` before a host is changed. The message says which one is                  waited for, since when, and what it said. Each run asks again. `--ignore-cms` with `--reason` goes on                  without them, for hosts that are named.",
             ),
             WaitCode::Replaces => words(
                 "replaced",

@@ -317,7 +317,12 @@ impl<'p> WaveBoard<'p> {
             }
         }
         self.groups.iter_mut().for_each(GroupBoard::end_wave);
-        let waves = self.groups.iter().filter(|group| group.waves > 0).map(|group| group.summary(now)).collect();
+        let waves = self
+            .groups
+            .iter()
+            .filter(|group| group.waves > 0 && !group.terms.is_unlimited())
+            .map(|group| group.summary(now))
+            .collect();
         let unit = |own: usize| self.candidates[own].unit;
         let start = |own: usize, why: &HeldBack| {
             let mut groups = self.candidates[own].groups.iter().map(|(place, _)| &self.groups[*place]);

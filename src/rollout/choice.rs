@@ -38,6 +38,10 @@ pub struct RolloutChoice {
     pub batches: BTreeMap<String, GroupBatch>,
     /// The subjects that waited and no longer do, sorted.
     pub ended: Vec<Subject>,
+    /// The units of which a service rejected a host in this run, by their places.
+    pub rejected: BTreeSet<usize>,
+    /// The hosts that go and needed an approval.
+    pub approved: BTreeSet<Subject>,
 }
 
 impl RolloutChoice {
@@ -88,6 +92,12 @@ pub fn choose(view: &RolloutView<'_>, units: &[ChangeUnit], open: impl IntoItera
     for unit in open {
         if let Some((group, why)) = replacements.held(view, &units[unit]) {
             shut.push(ShutUnit { unit, group, why, until: None });
+            continue;
+        }
+        if let Some((group, own)) = view.unapproved(&units[unit]) {
+            let why = HeldBack { code: WaitCode::Approval, message: own.message.clone() };
+            shut.push(ShutUnit { unit, group, why, until: own.until });
+            choice.rejected.extend(own.is_rejected.then_some(unit));
             continue;
         }
         let mut members = view.members(&units[unit]);
@@ -332,7 +342,7 @@ fn open_batches<'p>(
 
 /// Whether what waits for this reason holds no batch open, and joins the next one.
 fn joins_next(code: WaitCode) -> bool {
-    matches!(code, WaitCode::DoesNotFit | WaitCode::Replaces | WaitCode::Availability)
+    matches!(code, WaitCode::DoesNotFit | WaitCode::Replaces | WaitCode::Availability | WaitCode::Approval)
 }
 
 /// Whether something of a batch waits that the plan is not about.

@@ -31,6 +31,11 @@ pub struct GroupTerms {
 }
 
 impl GroupTerms {
+    /// Whether no budget holds: the project has no rollout, and what it changes is remembered for its approvals.
+    pub fn is_unlimited(&self) -> bool {
+        self.budget == usize::MAX
+    }
+
     /// How long old and new addresses are there together at least, where caches have the new ones sooner.
     pub fn least_overlap(&self) -> Duration {
         self.overlap.unwrap_or(Duration::from_secs(0))
@@ -44,6 +49,17 @@ pub trait CacheTimes {
 
     /// What an RRset was before, where an earlier change of it was less than its TTL ago: that TTL.
     fn former(&self, key: &RrKey) -> Option<Duration>;
+}
+
+/// Why a host may not go that needs an approval.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnapprovedHost {
+    /// In words: lower case, no full stop.
+    pub message: String,
+    /// When it may go at the earliest; none where that is not known.
+    pub until: Option<Time>,
+    /// Whether a service rejected it in this run.
+    pub is_rejected: bool,
 }
 
 /// A subject of a unit that is in a group.
@@ -133,11 +149,25 @@ pub struct RolloutView<'p> {
     /// The pods that are down, and of which the plan does not know it, with their groups. They count in the budget; what the plan
     /// does to them repairs nothing.
     pub fallen: &'p BTreeMap<Subject, String>,
+    /// The hosts that need an approval and have none.
+    pub unapproved: &'p BTreeMap<Subject, UnapprovedHost>,
     /// The clock.
     pub now: Time,
 }
 
 impl<'p> RolloutView<'p> {
+    /// The first host of a unit that needs an approval and has none, with its project.
+    pub fn unapproved(&self, unit: &ChangeUnit) -> Option<(&'p str, &'p UnapprovedHost)> {
+        if self.unapproved.is_empty() {
+            return None;
+        }
+        let mut changes = unit.changes.iter().map(|place| &self.plan.changes[*place]);
+        changes.find_map(|change| {
+            let mut hosts = change.subjects().filter_map(Subject::host).map(Subject::Host);
+            hosts.find_map(|host| Some((change.project.as_str(), self.unapproved.get(&host)?)))
+        })
+    }
+
     /// The subjects of a unit that are in a group and whose addresses it changes, in the order of the plan.
     pub fn members(&self, unit: &ChangeUnit) -> Vec<UnitMember<'p>> {
         let mut members: Vec<UnitMember<'p>> = Vec::new();
@@ -308,22 +338,26 @@ impl<'p> RolloutView<'p> {
         self.covers(group) && !self.plan.blocked.iter().any(is_unread)
     }
 
-    /// Whether the plan is about all of a group. A failure that is not about the group does not count: what an unread zone
-    /// keeps from a change is blocked.
+    /// Whether the plan is about all of a group.
     fn covers(&self, group: &str) -> bool {
-        let Some(own) = self.known.get(group) else { return false };
-        let is_whole = |only: &crate::plan::PlanScope| {
-            !only.picks_subjects() && only.projects.iter().any(|project| project == own)
-        };
-        let is_short = self.plan.notices.iter().any(|notice| {
-            let is_of_pods = matches!(notice.name.as_str(), "pods" | "pod_sets");
-            let is_of_all = notice.name == "projects";
-            // A group has the name of its project, or is a set of pods.
-            notice.code == NoticeCode::SourceUnknown && (is_of_all || is_of_pods == (group != own))
-        });
-        let is_made_of_inventory = self.plan.undoes.is_none() && self.plan.fleet.is_some();
-        is_made_of_inventory && !is_short && self.plan.only.as_ref().is_none_or(is_whole)
+        plan_covers(self.plan, self.known, group)
     }
+}
+
+/// Whether a plan is about all of a group; `known` are the groups whose settings can be read, each with its project. A failure
+/// that is not about the group does not count: what an unread zone keeps from a change is blocked.
+pub fn plan_covers(plan: &Plan, known: &BTreeMap<String, String>, group: &str) -> bool {
+    let Some(own) = known.get(group) else { return false };
+    let is_whole =
+        |only: &crate::plan::PlanScope| !only.picks_subjects() && only.projects.iter().any(|project| project == own);
+    let is_short = plan.notices.iter().any(|notice| {
+        let is_of_pods = matches!(notice.name.as_str(), "pods" | "pod_sets");
+        let is_of_all = notice.name == "projects";
+        // A group has the name of its project, or is a set of pods.
+        notice.code == NoticeCode::SourceUnknown && (is_of_all || is_of_pods == (group != own))
+    });
+    let is_made_of_inventory = plan.undoes.is_none() && plan.fleet.is_some();
+    is_made_of_inventory && !is_short && plan.only.as_ref().is_none_or(is_whole)
 }
 
 /// The group of a subject of a change: the set of a pod, the project of a host; none of others. Names that a host had are no

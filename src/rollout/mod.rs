@@ -18,6 +18,7 @@
 //! | `board` | chooses waves, one after another |
 //! | `present` | who is down or in flux |
 //! | `choice` | which units of a plan go now, and why the others wait |
+//! | `turns` | the order in which they come, for those who prepare them |
 //! | `wave` | the units that go, with the leave to write them |
 
 pub mod units;
@@ -44,11 +45,15 @@ pub mod released;
 
 pub mod choice;
 
+pub mod turns;
+
 pub mod wave;
 
 pub use choice::{RolloutChoice, choose};
 pub use flux::{FluxRow, FluxStage, FormerRrset, GroupBatch, ProbeResult, RolloutMemory, WaitRecord};
-pub use members::{CacheTimes, GroupTerms, RolloutView, UnitMember, group_of, place_of};
+pub use members::{CacheTimes, GroupTerms, RolloutView, UnapprovedHost, UnitMember, group_of, place_of, plan_covers};
+pub use present::free_places;
 pub use steps::UnitStep;
+pub use turns::in_order;
 pub use units::{ChangeUnit, UnitSubject, hosts_of, is_one, units};
 pub use wave::Wave;

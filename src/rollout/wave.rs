@@ -1,6 +1,6 @@
 //! Waves: the units that go now, with the leave to write them. Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::board::HeldBack;
 use super::choice::RolloutChoice;
@@ -13,6 +13,8 @@ pub struct Wave {
     clearance: Clearance,
     /// Why units wait, by their places among those of the plan; all other open ones go.
     held: BTreeMap<usize, HeldBack>,
+    /// The units of those that a service rejected.
+    rejected: BTreeSet<usize>,
 }
 
 impl Wave {
@@ -25,9 +27,14 @@ impl Wave {
     pub fn held(&self, unit: usize) -> Option<&HeldBack> {
         self.held.get(&unit)
     }
+
+    /// Whether a unit does not go with it because a service rejected it.
+    pub fn is_rejected(&self, unit: usize) -> bool {
+        self.rejected.contains(&unit)
+    }
 }
 
 /// The wave of what was chosen.
 pub fn next(choice: &RolloutChoice, clearance: Clearance) -> Wave {
-    Wave { clearance, held: choice.held.clone() }
+    Wave { clearance, held: choice.held.clone(), rejected: choice.rejected.clone() }
 }

@@ -6,6 +6,8 @@
 
 pub mod acceptance;
 
+pub mod approvals;
+
 mod address;
 
 mod applies;
@@ -94,6 +96,7 @@ use crate::target::{CopyId, Marker, Question, TargetId};
 pub use crate::guard::Breaker;
 pub use acceptance::{Acceptance, AcceptedFile, Acceptor, ExportExchange, ExportToAccept, NewExport, SourceStatus};
 pub use address::StateAddress;
+pub use approvals::{ApprovalRegister, CmsFailure, CmsTally};
 pub use down_pods::{DownPod, DownPods};
 pub use exports::AcceptanceRecord;
 pub use gates::{GateAsked, GateOutcome};
@@ -150,6 +153,7 @@ pub trait State:
     + PublicationRecord
     + ZoneRegister
     + RolloutRegister
+    + ApprovalRegister
 {
     /// Where it is kept.
     fn address(&self) -> &StateAddress;

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ApplyId;
+use super::approvals;
 use super::gates::{GateAsked, GateOutcome};
 use super::sql::{SqlChange, SqlDatabase, SqlRead, SqlRow, SqlRows as _, values};
 use crate::apply::Batch;
@@ -175,6 +176,7 @@ pub fn begin_wave(change: &dyn SqlChange, apply: ApplyId, choice: &RolloutChoice
     if !choice.flux.is_empty() {
         keep_latest(change, None)?;
     }
+    approvals::use_tasks(change, &choice.approved)?;
     for (subject, former) in &choice.outdated {
         for table in ["flux", "flux_zones", "flux_updates"] {
             let sql = format!("DELETE FROM {table} WHERE subject = ?1 AND apply = ?2");

@@ -5,7 +5,7 @@
 //! final dot.
 
 /// What makes each version of the one before; the first is made of nothing.
-pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12, V13, V14, V15, V16, V17, V18];
+pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12, V13, V14, V15, V16, V17, V18, V19];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -474,6 +474,59 @@ ALTER TABLE flux ADD COLUMN wanted TEXT;
 const V18: &str = "
 ALTER TABLE pods_down ADD COLUMN in_service BIGINT NOT NULL DEFAULT 1;
 ALTER TABLE pods_down ADD COLUMN since BIGINT NOT NULL DEFAULT 0;
+";
+
+/// What version 19 adds: tasks at cluster-management services, hosts that were rejected or went to the end, how services were
+/// asked, and which of them do not answer.
+const V19: &str = "
+CREATE TABLE cms_tasks (
+    id TEXT NOT NULL PRIMARY KEY,
+    service TEXT NOT NULL,
+    project TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    host TEXT NOT NULL,
+    action TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    comment TEXT NOT NULL,
+    task_group TEXT NOT NULL,
+    since BIGINT NOT NULL,
+    tried BIGINT,
+    status TEXT,
+    message TEXT NOT NULL,
+    said_at BIGINT,
+    fault TEXT,
+    is_used BIGINT NOT NULL,
+    is_ended BIGINT NOT NULL
+);
+CREATE INDEX cms_tasks_subject ON cms_tasks (subject);
+CREATE TABLE cms_refusals (
+    subject TEXT NOT NULL PRIMARY KEY,
+    kind TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    service TEXT NOT NULL,
+    message TEXT NOT NULL,
+    change TEXT NOT NULL
+);
+CREATE TABLE cms_calls (
+    service TEXT NOT NULL,
+    version TEXT NOT NULL,
+    project TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    action TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    count BIGINT NOT NULL,
+    took BIGINT NOT NULL,
+    last BIGINT NOT NULL,
+    PRIMARY KEY (service, version, project, kind, action, outcome)
+);
+CREATE TABLE cms_failures (
+    service TEXT NOT NULL PRIMARY KEY,
+    kind TEXT NOT NULL,
+    message TEXT NOT NULL,
+    since BIGINT NOT NULL,
+    last BIGINT NOT NULL,
+    count BIGINT NOT NULL
+);
 ";
 
 /// The first version whose rows have digests.

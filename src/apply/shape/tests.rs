@@ -60,6 +60,7 @@ fn projects() -> BTreeMap<String, ProjectAdmin> {
         also_domains: also.iter().map(|also| Name::parse(also).unwrap()).collect(),
         automation_allowed: true,
         keep_edits: false,
+        approvals: None,
         origin,
     };
     let search = admin("search.example.net", &["old.example.net"]);

@@ -4,6 +4,7 @@ use std::time;
 
 use super::notify::is_url;
 use super::shared::A_DURATION;
+use crate::inventory::approvals::DEFAULT_SERVICE;
 use crate::inventory::cms::{CmsService, CmsVersion};
 use crate::inventory::node::{SettingsKey, SettingsNode, TableReader};
 use crate::inventory::value::Duration;
@@ -11,16 +12,13 @@ use crate::inventory::value::Duration;
 /// How long one request may take where `timeout` does not say, and at most: a run waits for it.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The name of the service that is built in.
-pub const DEFAULT: &str = "default";
-
 /// Reads all services; wrong ones are reported and left out.
 pub fn read(reader: &mut TableReader<'_>) -> Vec<CmsService> {
     let mut services: Vec<CmsService> = Vec::new();
     let Some(node) = reader.take("cms") else { return services };
     let mut table = TableReader::new(node, reader.source());
     for (key, node) in table.take_all() {
-        if key.name == DEFAULT {
+        if key.name == DEFAULT_SERVICE {
             let error =
                 table.source().error("bad-value", key.origin, key.width, "`default` is the service that is built in");
             table.push(error.hint("give this service another name"));

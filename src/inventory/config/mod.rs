@@ -23,6 +23,8 @@ mod health;
 
 mod cms;
 
+mod approvals;
+
 mod sources;
 
 pub mod settings;

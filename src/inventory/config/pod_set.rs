@@ -384,6 +384,7 @@ mod tests {
             also_domains: Vec::new(),
             automation_allowed: true,
             keep_edits: false,
+            approvals: None,
             origin: Origin::line(Files::default().add("toml"), 1),
         };
         let admins = BTreeMap::from([("p".to_owned(), admin)]);

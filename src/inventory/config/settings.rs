@@ -6,10 +6,11 @@ use ipnet::IpNet;
 
 use super::shared::{A_DURATION, A_PERCENTAGE, read_host_limits, read_ttl};
 use super::sources::{NamedTables, PodSetPaths, SourceSettings, read_sources};
-use super::{apexes, catalogs, cms, health, marking, notify, pools};
+use super::{apexes, approvals, catalogs, cms, health, marking, notify, pools};
 use crate::diag::{Diagnostics, Origin, did_you_mean};
 use crate::dns::reverse::reverse_zone;
 use crate::dns::{Name, ZoneName};
+use crate::inventory::cms::CmsService;
 use crate::inventory::model::{
     ClaimAddresses, Config, Limits, Permission, ProjectAdmin, ProtectPattern, ShareLimit, ZonePurpose, ZoneSpec,
 };
@@ -99,7 +100,7 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
     // Read for what is wrong in it; a run that needs it reads it again, alone.
     notify::read(&mut reader);
     let free_domain = free_domain.unwrap_or_else(|| Name::parse(FREE_DOMAIN).expect("a constant name"));
-    let admins = read_admins(&mut reader, &free_domain);
+    let admins = read_admins(&mut reader, &free_domain, &cms);
     let pools = pools::read(&mut reader, marking.as_ref());
     let SourceSettings { projects, pod_sets, specs: sources } =
         read_sources(&mut reader, formats, NamedTables { projects: &admins, pools: &pools });
@@ -196,7 +197,11 @@ fn read_plan(reader: &mut TableReader<'_>) -> PlanLifetimes {
 }
 
 /// Reads `[project.X]`, whose domains must be outside `free_domain`.
-fn read_admins(reader: &mut TableReader<'_>, free_domain: &Name) -> BTreeMap<String, ProjectAdmin> {
+fn read_admins(
+    reader: &mut TableReader<'_>,
+    free_domain: &Name,
+    services: &[CmsService],
+) -> BTreeMap<String, ProjectAdmin> {
     let mut admins = BTreeMap::new();
     let Some(node) = reader.take("project") else { return admins };
     let mut table = TableReader::new(node, reader.source());
@@ -211,6 +216,7 @@ fn read_admins(reader: &mut TableReader<'_>, free_domain: &Name) -> BTreeMap<Str
         let automation_allowed =
             project.choice("automation", &[("allowed", true), ("forbidden", false)]).unwrap_or(false);
         let keep_edits = project.boolean("keep_edits").unwrap_or(false);
+        let approvals = approvals::read(&mut project, services);
         if let (Some(node), Some(domain)) = (domain_node, &dns_domain)
             && let Some(first) = domains.insert(domain.clone(), &key.name)
         {
@@ -227,7 +233,8 @@ fn read_admins(reader: &mut TableReader<'_>, free_domain: &Name) -> BTreeMap<Str
         }
         table.append(project.finish());
         if let Some(dns_domain) = dns_domain {
-            let admin = ProjectAdmin { dns_domain, also_domains, automation_allowed, keep_edits, origin: key.origin };
+            let origin = key.origin;
+            let admin = ProjectAdmin { dns_domain, also_domains, automation_allowed, keep_edits, approvals, origin };
             admins.insert(key.name.clone(), admin);
         }
     }

@@ -88,6 +88,7 @@ fn read_as(
         also_domains: vec![Name::parse("old.example.net").unwrap()],
         automation_allowed: true,
         keep_edits: false,
+        approvals: None,
         origin,
     };
     let admins = BTreeMap::from([("search".to_owned(), search)]);

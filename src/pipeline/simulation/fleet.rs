@@ -91,6 +91,7 @@ impl Fleet {
             also_domains: Vec::new(),
             automation_allowed: true,
             keep_edits: false,
+            approvals: None,
             origin: Origin::line(Files::default().add("zonewright.toml"), 1),
         };
         Fleet { zones, projects: BTreeMap::from([("search".to_owned(), search)]), keys, first }

@@ -55,6 +55,7 @@ fn conduct(now: Time, run: u64, interrupted: &AtomicBool) -> ApplyConduct<'_> {
         allow: &[],
         auto: false,
         ignores_gates: false,
+        ignores_approvals: false,
         waits: false,
     }
 }

@@ -235,6 +235,7 @@ impl Run<'_> {
         let (targets, guards) = (&targets, ApplyGuards::default());
         let (settings, progress) = (settings(), &wire);
         let work = ApplyWork {
+            approver: None,
             sealed,
             place,
             terms,

@@ -123,7 +123,7 @@ fn change() -> impl Strategy<Value = Change> {
 /// A host with a text for all that is known of it, or with a datacenter alone.
 fn host_seen(text: String, inv: Inv) -> HostSeen {
     let given = inv.0.is_multiple_of(2).then(|| text.clone());
-    HostSeen { name: given.clone(), location: text, switch: given.clone(), rack: given }
+    HostSeen { name: given.clone(), location: text, switch: given.clone(), rack: given, ..HostSeen::default() }
 }
 
 /// A plan whose lists hold nothing twice, in any order.

@@ -72,7 +72,7 @@ impl Trial {
     fn new(budget: usize, canary: Option<usize>, changes: Vec<Change>) -> Trial {
         let seen = |inv: Inv| {
             let location = if inv.0 < 10 { "iva" } else { "sas" };
-            (inv, HostSeen { location: location.to_owned(), name: None, rack: None, switch: None })
+            (inv, HostSeen { location: location.to_owned(), ..HostSeen::default() })
         };
         let hosts = (0..20).map(|host| seen(Inv(host))).collect();
         let groups = vec![GroupSeen { group: "search".to_owned(), in_service: 100, unmet: None }];
@@ -99,6 +99,7 @@ impl Trial {
             shut: &self.shut,
             down: &self.down,
             was_down: &BTreeSet::new(),
+            unapproved: &BTreeMap::new(),
             fallen: &BTreeMap::new(),
             now,
         };

@@ -220,6 +220,7 @@ impl Story {
         let budgets = settings_of(&settings.projects, &settings.pod_sets);
         let groups = if self.stage.weakness == Weakness::NoRollout { &NO_BUDGETS } else { &budgets };
         let work = ApplyWork {
+            approver: None,
             sealed,
             place: "plan",
             terms,

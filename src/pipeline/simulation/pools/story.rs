@@ -236,6 +236,7 @@ fn carry_out(
     let guards = ApplyGuards::default();
     let (place, request, groups) = ("plan", conduct, &NO_BUDGETS);
     let work = ApplyWork {
+        approver: None,
         sealed,
         place,
         terms,

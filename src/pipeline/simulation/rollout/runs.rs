@@ -113,7 +113,7 @@ impl Story {
         };
         let seen = |(host, own): (usize, &TrueHost)| {
             let location = own.location.to_owned();
-            (Inv(host as u64), HostSeen { location, name: None, rack: None, switch: None })
+            (Inv(host as u64), HostSeen { location, ..HostSeen::default() })
         };
         let count = self.world.hosts.len();
         let mut plan = Plan {
@@ -150,6 +150,7 @@ impl Story {
         let checks = StoryChecks { stage: &self.stage, world: &self.world };
         let (request, progress, targets) = (&conduct, &Silent, &targets);
         let work = ApplyWork {
+            approver: None,
             sealed,
             place: "plan",
             terms,

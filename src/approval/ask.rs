@@ -1,0 +1,125 @@
+//! Which approval each host of a plan needs. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::change::{Change, ChangeKind};
+use crate::claim::Subject;
+use crate::cms::task::TaskType;
+use crate::dns::Rtype;
+use crate::inventory::approvals::ApprovalTerms;
+use crate::inventory::cms::CmsAction;
+use crate::inventory::value::Inv;
+use crate::plan::Plan;
+use crate::rollout::flux::{FormerRrset, takes_value};
+use crate::rollout::{ChangeUnit, is_one};
+
+/// A host that services are to be asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostAsk {
+    /// The host.
+    pub subject: Subject,
+    /// Its project.
+    pub project: String,
+    /// The name that services get: without the final dot.
+    pub host: String,
+    /// What is to be allowed.
+    pub action: CmsAction,
+    /// What the change leaves, as text: an approval of another change counts, and a rejection does not.
+    pub change: String,
+    /// What is to be done, in words.
+    pub comment: String,
+    /// Whether a person named the host.
+    pub kind: TaskType,
+}
+
+/// The changes of one host.
+type HostChanges<'p> = (&'p str, Vec<&'p Change>);
+
+/// The hosts of a unit that need an approval, by the terms of their projects; in the order of the plan.
+pub fn asks_of(plan: &Plan, unit: &ChangeUnit, terms: &BTreeMap<String, ApprovalTerms>) -> Vec<HostAsk> {
+    let mut hosts: BTreeMap<Inv, HostChanges<'_>> = BTreeMap::new();
+    for change in unit.changes.iter().map(|place| &plan.changes[*place]) {
+        for subject in change.subjects() {
+            let Some(inv) = subject.host() else { continue };
+            let (project, changes) = hosts.entry(inv).or_insert_with(|| (change.project.as_str(), Vec::new()));
+            // A host that comes from another project is of that in which something of it is to be.
+            if change.kind.after().is_some() {
+                *project = change.project.as_str();
+            }
+            changes.push(change);
+        }
+    }
+    let ask = |(inv, (project, changes)): (Inv, HostChanges<'_>)| {
+        let action = action_of(plan, inv, &changes)?;
+        let is_asked = terms.get(project).is_some_and(|terms| terms.actions.contains(&action));
+        is_asked.then(|| ask(plan, inv, project, (action, &changes)))
+    };
+    hosts.into_iter().filter_map(ask).collect()
+}
+
+/// The request for a host.
+fn ask(plan: &Plan, inv: Inv, project: &str, (action, changes): (CmsAction, &[&Change])) -> HostAsk {
+    let subject = Subject::Host(inv);
+    let is_named = plan.only.as_ref().is_some_and(|only| only.subjects.iter().any(|named| is_one(named, &subject)));
+    let after: BTreeSet<FormerRrset> = changes.iter().map(|change| FormerRrset::after(change)).collect();
+    HostAsk {
+        host: host_name(plan, inv, changes),
+        project: project.to_owned(),
+        action,
+        change: serde_json::to_string(&after).expect("texts are JSON"),
+        comment: comment(changes),
+        kind: if is_named { TaskType::Manual } else { TaskType::Automated },
+        subject,
+    }
+}
+
+/// What a plan does to a host; none where nobody need be asked.
+fn action_of(plan: &Plan, inv: Inv, changes: &[&Change]) -> Option<CmsAction> {
+    let is_in_service = |change: &Change| change.subjects().any(|subject| *subject == Subject::Host(inv));
+    if changes.iter().any(|change| takes_value(change) && is_in_service(change)) {
+        return Some(CmsAction::TemporaryUnreachable);
+    }
+    let seen = plan.hosts.get(&inv);
+    let has = |is: fn(&ChangeKind) -> bool| changes.iter().all(|change| is(&change.kind));
+    let has_address = changes.iter().any(|change| matches!(change.key.rtype, Rtype::A | Rtype::AAAA));
+    let is_new = seen.map_or(plan.undoes.is_some(), |seen| seen.new) && has_address;
+    if is_new && has(|kind| matches!(kind, ChangeKind::Create { .. })) {
+        return Some(CmsAction::Prepare);
+    }
+    let has_left =
+        plan.undoes.is_none() && seen.is_none_or(|seen| seen.left) && !changes.iter().any(|own| is_in_service(own));
+    let is_gone = has_left && has(|kind| matches!(kind, ChangeKind::Delete { .. })) && has_address;
+    is_gone.then_some(CmsAction::Deactivate)
+}
+
+/// The live backbone name of a host, else the wanted one. A plan without the host's row knows its names alone: of two, that of
+/// the backbone is the shorter one.
+fn host_name(plan: &Plan, inv: Inv, changes: &[&Change]) -> String {
+    let is_address = |change: &&&Change| matches!(change.key.rtype, Rtype::A | Rtype::AAAA);
+    let owner = |change: &&Change| change.key.owner.to_string();
+    let shorter = |one: &String, other: &String| (one.len(), one).cmp(&(other.len(), other));
+    let wanted = plan.name_of(inv).map(str::to_owned);
+    let comes = changes.iter().filter(is_address).filter(|change| change.kind.before().is_none());
+    let is_to_come = comes.map(owner).any(|name| Some(&name) == wanted.as_ref());
+    let live = changes.iter().filter(is_address).filter(|change| change.kind.before().is_some());
+    let live = live.map(owner).min_by(shorter);
+    let name = if is_to_come { live.or(wanted) } else { wanted.or(live) };
+    let any = || changes.iter().map(owner).min_by(shorter);
+    let name = name.or_else(any).unwrap_or_default();
+    name.trim_end_matches('.').to_owned()
+}
+
+/// What changes, in words: `AAAA replaced, PTR added`.
+fn comment(changes: &[&Change]) -> String {
+    let part = |change: &&Change| {
+        let what = match change.kind {
+            ChangeKind::Create { .. } => "added",
+            ChangeKind::Modify { .. } => "replaced",
+            ChangeKind::Delete { .. } => "removed",
+        };
+        // The TXT of the registry follows what it records.
+        (change.registers.is_none() && change.key.rtype != Rtype::TXT).then(|| format!("{} {what}", change.key.rtype))
+    };
+    let parts: BTreeSet<String> = changes.iter().filter_map(part).collect();
+    parts.into_iter().collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,75 @@
+//! Which tasks belong to nothing: they are deleted, so that no host stays out of service because of one. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::pass::{ApprovalPass, TaskIds};
+use super::tasks::{ApprovalMemory, TaskRow};
+use crate::claim::Subject;
+use crate::cms::task::{DRY, ListedTask};
+use crate::inventory::value::Time;
+
+/// What is known of hosts.
+pub struct HostsKnown<'a> {
+    /// Whether a change of a host may not have reached all clients yet.
+    pub is_in_flux: &'a dyn Fn(&Subject) -> bool,
+    /// Whether the plan changes a host.
+    pub is_changed: &'a dyn Fn(&Subject) -> bool,
+    /// Whether the plan looked at a host of a project: of others it says nothing.
+    pub is_seen: &'a dyn Fn(&Subject, &str) -> bool,
+    /// The services that are asked for hosts of a project.
+    pub asks: &'a dyn Fn(&str, &str) -> bool,
+}
+
+/// Ends and forgets tasks, by what services list.
+pub fn collect(pass: &mut ApprovalPass<'_>, ids: TaskIds<'_>, hosts: &HostsKnown<'_>) {
+    let (memory, lists) = (pass.memory().clone(), pass.lists().clone());
+    for (service, listed) in &lists {
+        pass.remove(service, without_row(listed, &memory, ids));
+        pass.forget_vanished(vanished(service, listed, &memory));
+    }
+    let over = memory.tasks().filter(|row| is_over(row, hosts)).map(|row| row.id.clone());
+    pass.end(over.collect::<Vec<_>>());
+}
+
+/// The tasks in a list that no row is about: those of this state, and dry runs of this owner.
+fn without_row(listed: &[ListedTask], memory: &ApprovalMemory, ids: TaskIds<'_>) -> Vec<String> {
+    let (own, dry) = (ids.prefix(), format!("{}.{DRY}.", ids.owner));
+    let is_own = |id: &str| id.starts_with(&own) && memory.task(id).is_none();
+    let of_nothing = listed.iter().filter(|task| is_own(&task.id) || task.id.starts_with(&dry));
+    of_nothing.map(|task| task.id.clone()).collect()
+}
+
+/// The rows of tasks that a service does not list.
+fn vanished(service: &str, listed: &[ListedTask], memory: &ApprovalMemory) -> Vec<String> {
+    let known: BTreeSet<&str> = listed.iter().map(|task| task.id.as_str()).collect();
+    let own = memory.tasks().filter(|row| row.service == service && !known.contains(row.id.as_str()));
+    own.map(|row| row.id.clone()).collect()
+}
+
+/// Whether nothing needs a task any longer.
+fn is_over(row: &TaskRow, hosts: &HostsKnown<'_>) -> bool {
+    let is_in_flux = (hosts.is_in_flux)(&row.subject);
+    // It was for a change whose time is over, or the project no longer asks this service.
+    let is_past = row.is_used && !is_in_flux;
+    let is_idle = !(hosts.is_changed)(&row.subject) && (hosts.is_seen)(&row.subject, &row.project) && !is_in_flux;
+    row.is_ended || is_past || is_idle || !(hosts.asks)(&row.project, &row.service)
+}
+
+/// The hosts for which services were asked for too long, by the time that each project gives them.
+pub fn asked_too_long(
+    memory: &ApprovalMemory,
+    give_up: &dyn Fn(&str) -> Option<crate::inventory::value::Duration>,
+    now: Time,
+) -> BTreeSet<Subject> {
+    let mut waiting: BTreeMap<&Subject, Vec<&TaskRow>> = BTreeMap::new();
+    for row in memory.tasks().filter(|row| !row.is_used && !row.is_ended) {
+        waiting.entry(&row.subject).or_default().push(row);
+    }
+    let is_too_long = |rows: &Vec<&TaskRow>| {
+        let since = rows.iter().map(|row| row.since).min();
+        let waits = rows.iter().any(|row| !row.is_ok());
+        let give_up = rows.first().and_then(|row| give_up(&row.project));
+        waits && since.zip(give_up).is_some_and(|(since, give_up)| since.plus(give_up) <= now)
+    };
+    waiting.into_iter().filter(|(_, rows)| is_too_long(rows)).map(|(subject, _)| subject.clone()).collect()
+}

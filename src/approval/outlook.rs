@@ -1,0 +1,42 @@
+//! Why a host waits for an approval, in words. Pure.
+
+use super::ask::HostAsk;
+use super::queue::rejected_until;
+use super::tasks::{ApprovalMemory, TaskRow};
+use crate::cms::task::TaskStatus;
+use crate::inventory::value::Time;
+use crate::rollout::UnapprovedHost;
+
+/// Why a host may not go that is not allowed, as far as it is known.
+pub fn unapproved(memory: &ApprovalMemory, ask: &HostAsk, now: Time, is_rejected: bool) -> UnapprovedHost {
+    if let Some(refusal) = memory.refusals.get(&ask.subject)
+        && let Some(until) = rejected_until(refusal, ask, now)
+    {
+        let said = said_clause(&refusal.message);
+        let message = format!("`{}` rejects it{said}", refusal.service);
+        return UnapprovedHost { message, until: Some(until), is_rejected };
+    }
+    let mut open: Vec<&TaskRow> = memory.of(&ask.subject).filter(|row| !row.is_ok() && !row.is_ended).collect();
+    open.sort_unstable_by(|one, other| one.service.cmp(&other.service));
+    let message = open.first().map_or_else(|| "its services have not been asked yet".to_owned(), |row| waits(row));
+    UnapprovedHost { message, until: None, is_rejected: false }
+}
+
+/// What a task waits for.
+pub fn waits(row: &TaskRow) -> String {
+    let TaskRow { service, since, .. } = row;
+    if let Some(fault) = &row.fault {
+        return format!("`{service}` gives no answer, asked since {since}: {fault}");
+    }
+    match &row.said {
+        Some(said) if said.status != TaskStatus::Ok => {
+            format!("`{service}` does not allow it yet, asked since {since}{}", said_clause(&said.message))
+        }
+        Some(_) | None => format!("`{service}` has not answered yet, asked since {since}"),
+    }
+}
+
+/// What a service says besides.
+fn said_clause(message: &str) -> String {
+    if message.is_empty() { String::new() } else { format!(": {message}") }
+}

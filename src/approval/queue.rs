@@ -1,0 +1,63 @@
+//! In which order hosts are asked for, and for how many at a time. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ask::HostAsk;
+use super::tasks::{ApprovalMemory, Refusal, RefusalKind};
+use crate::claim::Subject;
+use crate::cms::task::TaskType;
+use crate::inventory::value::{Duration, Time};
+
+/// How long a host is not asked for after it was rejected: 1 hour.
+pub const REJECTED_FOR: Duration = Duration::from_secs(3_600);
+
+/// Until when a rejection holds for a change of a host; none where it does not, or no longer.
+pub fn rejected_until(refusal: &Refusal, ask: &HostAsk, now: Time) -> Option<Time> {
+    let until = refusal.at.plus(REJECTED_FOR);
+    let holds = refusal.kind == RefusalKind::Rejected && refusal.change == ask.change && now < until;
+    (holds && ask.kind == TaskType::Automated).then_some(until)
+}
+
+/// The hosts that are asked for now, in the order in which they are to be. `asks` are those that the plan changes, in the order
+/// of waves; `limits` says for how many of a project services are asked at a time, where that is limited.
+///
+/// Hosts that have tasks keep their place, those in flux take none, and those that went to the end come last.
+pub fn asked_now(
+    asks: Vec<HostAsk>,
+    memory: &ApprovalMemory,
+    limits: &BTreeMap<String, usize>,
+    now: Time,
+) -> Vec<HostAsk> {
+    let mut with_tasks: BTreeSet<&Subject> = BTreeSet::new();
+    let mut used: BTreeSet<&Subject> = BTreeSet::new();
+    for row in memory.tasks().filter(|row| !row.is_ended) {
+        with_tasks.insert(&row.subject);
+        if row.is_used {
+            used.insert(&row.subject);
+        }
+    }
+    let is_rejected = |ask: &HostAsk| {
+        memory.refusals.get(&ask.subject).is_some_and(|refusal| rejected_until(refusal, ask, now).is_some())
+    };
+    let at_end = |ask: &HostAsk| {
+        let refusal = memory.refusals.get(&ask.subject);
+        refusal.filter(|refusal| refusal.kind == RefusalKind::GaveUp).map(|refusal| refusal.at)
+    };
+    let mut asks: Vec<HostAsk> = asks.into_iter().filter(|ask| !is_rejected(ask)).collect();
+    // The sort keeps the order of waves among those of which it says nothing.
+    asks.sort_by_key(at_end);
+    let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+    for ask in asks.iter().filter(|ask| with_tasks.contains(&ask.subject) && !used.contains(&ask.subject)) {
+        *taken.entry(ask.project.clone()).or_default() += 1;
+    }
+    asks.retain(|ask| {
+        if with_tasks.contains(&ask.subject) {
+            return true;
+        }
+        let taken = taken.entry(ask.project.clone()).or_default();
+        let has_place = limits.get(&ask.project).is_none_or(|limit| *taken < *limit);
+        *taken += usize::from(has_place);
+        has_place
+    });
+    asks
+}

@@ -1,0 +1,257 @@
+//! Approvals, between the settings, a plan, the state and services.
+//!
+//! Comes in: the projects whose hosts need approvals, a plan, what is kept. Goes out: which hosts may go now, and why the others
+//! wait. What the next request needs is in the state before that is sent.
+
+pub mod access;
+
+pub mod desk;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::desk::{CmsDesk, CmsLine};
+use super::settings::WorkspaceSettings;
+use crate::apply::{ApplyOutcome, OutcomeCode};
+use crate::approval::ask::asks_of;
+use crate::approval::collect::{HostsKnown, asked_too_long, collect};
+use crate::approval::outlook::unapproved;
+use crate::approval::queue::asked_now;
+use crate::approval::{ApprovalPass, ApprovalTerm, HostAsk, TaskIds};
+use crate::claim::Subject;
+use crate::cms::task::TaskType;
+use crate::diag::Problem;
+use crate::inventory::approvals::{ApprovalTerms, DEFAULT_SERVICE};
+use crate::inventory::cms::CmsVersion;
+use crate::inventory::model::Project;
+use crate::inventory::value::Time;
+use crate::plan::Plan;
+use crate::rollout::{ChangeUnit, UnapprovedHost, plan_covers};
+use crate::state::{ApprovalRegister, State};
+
+/// What projects ask for, by their ids.
+pub type ApprovalSettings = BTreeMap<String, ApprovalTerms>;
+
+/// What the projects of a workspace ask for.
+pub fn settings_of(projects: &[Project]) -> ApprovalSettings {
+    let asked = |project: &Project| Some((project.id.clone(), project.admin.as_ref()?.approvals.clone()?));
+    projects.iter().filter_map(asked).collect()
+}
+
+/// Whether an apply must look at tasks, even if it has nothing else to do.
+pub fn has_news(settings: &WorkspaceSettings, state: Option<&dyn State>) -> bool {
+    let has_tasks = |state: &dyn State| state.approvals().is_ok_and(|memory| memory.tasks().next().is_some());
+    !settings_of(&settings.projects).is_empty() || state.is_some_and(has_tasks)
+}
+
+/// The services that a run may ask: those of projects, and those that have tasks still.
+pub fn services_asked<'s>(
+    settings: &'s ApprovalSettings,
+    with_tasks: impl Iterator<Item = &'s str>,
+) -> BTreeSet<&'s str> {
+    let asked = settings.values().flat_map(|terms| &terms.services).map(String::as_str);
+    asked.chain(with_tasks).filter(|service| *service != DEFAULT_SERVICE).collect()
+}
+
+/// What a run asks services with.
+pub struct Approver<'a> {
+    /// What projects ask for.
+    pub projects: &'a ApprovalSettings,
+    /// The services that may be asked, with their versions.
+    pub services: &'a BTreeMap<String, CmsVersion>,
+    /// Where requests are sent.
+    pub desk: &'a dyn CmsDesk,
+    /// The owner.
+    pub owner: &'a str,
+    /// The number of the run.
+    pub run: u64,
+    /// 128 random bits in hexadecimal, another text each time.
+    pub random: &'a (dyn Fn() -> String + Sync),
+    /// Whether hosts that a person named go without approvals.
+    pub ignores: bool,
+}
+
+/// What was found out before a wave.
+pub struct Approvals<'a> {
+    /// Services, with what is known.
+    pass: ApprovalPass<'a>,
+    /// The hosts of the plan that need an approval, in its order.
+    asks: BTreeMap<usize, Vec<HostAsk>>,
+    /// The clock.
+    now: Time,
+}
+
+impl Approver<'_> {
+    /// Whether any host needs an approval.
+    pub fn is_needed(&self) -> bool {
+        !self.projects.is_empty()
+    }
+
+    /// What holds while services are asked.
+    fn term<'t>(&'t self, state_id: &'t str, now: Time) -> ApprovalTerm<'t> {
+        let ids = TaskIds { owner: self.owner, state: state_id, run: self.run, random: self.random };
+        ApprovalTerm { projects: self.projects, services: self.services, ids, now }
+    }
+
+    /// Lets services and the state agree on which tasks there are, and deletes those that belong to nothing.
+    ///
+    /// Errors: the state cannot be read or written.
+    pub fn collect(
+        &self,
+        plan: &Plan,
+        known: &BTreeMap<String, String>,
+        state: &mut dyn State,
+        clock: Time,
+    ) -> Result<(), Problem> {
+        let memory = state.approvals()?;
+        if self.projects.is_empty() && memory.tasks().next().is_none() {
+            return Ok(());
+        }
+        let (id, rollouts) = (state.identity()?.id, state.rollouts()?);
+        let now = rollouts.now(clock);
+        let term = self.term(&id, now);
+        let mut pass = ApprovalPass::new(term, memory);
+        pass.ask_lists(self.services.keys());
+        self.run_pass(&mut pass, state)?;
+        let changed: BTreeSet<Subject> =
+            plan.changes.iter().flat_map(|change| change.subjects()).filter_map(Subject::counted).collect();
+        let blocked: BTreeSet<Option<Subject>> = plan.blocked.iter().map(|own| own.subject.counted()).collect();
+        let named: BTreeSet<&Subject> = plan.only.iter().flat_map(|only| &only.subjects).collect();
+        let covered: BTreeSet<&String> = known.keys().filter(|project| plan_covers(plan, known, project)).collect();
+        let is_seen = |subject: &Subject, project: &str| {
+            let is_gone = !self.projects.contains_key(project);
+            let is_seen = is_gone || named.contains(subject) || covered.contains(&project.to_owned());
+            is_seen && !blocked.contains(&Some(subject.clone()))
+        };
+        let hosts = HostsKnown {
+            is_in_flux: &|subject| rollouts.rows_of(subject).any(|row| row.is_in_flux(now)),
+            is_changed: &|subject| changed.contains(subject),
+            is_seen: &is_seen,
+            asks: &|project, service| {
+                self.projects.get(project).is_some_and(|terms| terms.services.iter().any(|own| own == service))
+            },
+        };
+        collect(&mut pass, term.ids, &hosts);
+        let give_up = |project: &str| self.projects.get(project).map(|terms| terms.give_up);
+        let too_long = asked_too_long(pass.memory(), &give_up, now);
+        pass.give_up(&too_long);
+        let past = pass.memory().refusals.keys().filter(|subject| !changed.contains(*subject) && is_seen(subject, ""));
+        let past: BTreeSet<Subject> = past.cloned().collect();
+        pass.forgive(&past);
+        self.run_pass(&mut pass, state)
+    }
+
+    /// Asks services for the hosts of a plan; `order` are its open units in the order of waves, and `limits` says for how many hosts
+    /// of a project services are asked at a time, where that is limited.
+    ///
+    /// Errors: the state cannot be read or written.
+    pub fn ask<'t>(
+        &'t self,
+        (plan, units, order): (&Plan, &[ChangeUnit], &[usize]),
+        limits: &BTreeMap<String, usize>,
+        (state, id): (&mut dyn State, &'t str),
+        now: Time,
+    ) -> Result<Approvals<'t>, Problem> {
+        let is_asked = |ask: &HostAsk| !(self.ignores && ask.kind == TaskType::Manual);
+        let asks: BTreeMap<usize, Vec<HostAsk>> = order
+            .iter()
+            .map(|unit| (*unit, asks_of(plan, &units[*unit], self.projects).into_iter().filter(is_asked).collect()))
+            .filter(|(_, asks): &(usize, Vec<HostAsk>)| !asks.is_empty())
+            .collect();
+        let in_order: Vec<HostAsk> = order.iter().filter_map(|unit| asks.get(unit)).flatten().cloned().collect();
+        let mut pass = ApprovalPass::new(self.term(id, now), state.approvals()?);
+        if !in_order.is_empty() {
+            pass.end_others(&in_order);
+            let hosts = asked_now(in_order, pass.memory(), limits, now);
+            pass.ask(hosts);
+            self.run_pass(&mut pass, state)?;
+        }
+        Ok(Approvals { pass, asks, now })
+    }
+
+    /// Asks all services of hosts once more, right before their wave.
+    ///
+    /// Errors: the state cannot be written.
+    pub fn confirm(
+        &self,
+        approvals: &mut Approvals<'_>,
+        hosts: &BTreeSet<Subject>,
+        state: &mut dyn State,
+    ) -> Result<(), Problem> {
+        approvals.pass.confirm(hosts);
+        self.run_pass(&mut approvals.pass, state)
+    }
+
+    /// Ends the tasks of hosts whose turn is over, and that are not in flux: those to which no message was sent, and those whose
+    /// change reaches clients at once.
+    ///
+    /// Errors: the state cannot be read or written.
+    pub fn end(&self, applied: &ApplyOutcome, state: &mut dyn State, clock: Time) -> Result<(), Problem> {
+        let memory = state.approvals()?;
+        if memory.tasks().next().is_none() {
+            return Ok(());
+        }
+        let (id, rollouts) = (state.identity()?.id, state.rollouts()?);
+        let now = rollouts.now(clock);
+        let mut pass = ApprovalPass::new(self.term(&id, now), memory);
+        let is_in_flux = |subject: &Subject| rollouts.rows_of(subject).any(|row| row.is_in_flux(now));
+        let over = applied.hosts.iter().filter(|host| host.outcome != OutcomeCode::Waiting);
+        let over: BTreeSet<Subject> =
+            over.filter_map(|host| host.subject.counted()).filter(|own| !is_in_flux(own)).collect();
+        let ids = over.iter().flat_map(|subject| pass.memory().of(subject)).map(|row| row.id.clone());
+        let ids: Vec<String> = ids.collect();
+        pass.end(ids);
+        self.run_pass(&mut pass, state)
+    }
+
+    /// Sends all that a pass asks for, and keeps what each answer says.
+    fn run_pass(&self, pass: &mut ApprovalPass<'_>, state: &mut dyn State) -> Result<(), Problem> {
+        run_pass(self.desk, pass, state)
+    }
+}
+
+/// Sends all that a pass asks for; before a request is sent, what it needs is in the state.
+pub fn run_pass(
+    desk: &dyn CmsDesk,
+    pass: &mut ApprovalPass<'_>,
+    state: &mut (impl ApprovalRegister + ?Sized),
+) -> Result<(), Problem> {
+    if !pass.has_work() {
+        return state.keep_approvals(&pass.take_news());
+    }
+    desk.open(&mut |line: &mut dyn CmsLine| {
+        loop {
+            let requests = pass.next(&|service| line.room(service));
+            state.keep_approvals(&pass.take_news())?;
+            requests.into_iter().for_each(|request| line.send(request));
+            let replies = line.receive();
+            if replies.is_empty() {
+                return state.keep_approvals(&pass.take_news());
+            }
+            replies.into_iter().for_each(|reply| pass.take(reply));
+        }
+    })
+}
+
+impl Approvals<'_> {
+    /// The hosts of units that need an approval and have none, with why; of those that were asked for once more, each service must
+    /// have confirmed it.
+    pub fn unapproved(&self, again: &BTreeSet<Subject>) -> BTreeMap<Subject, UnapprovedHost> {
+        let allowed = self.pass.allowed();
+        let is_through = |subject: &Subject| {
+            allowed.contains(subject) && (!again.contains(subject) || self.pass.is_confirmed(subject))
+        };
+        let mut held = BTreeMap::new();
+        for ask in self.asks.values().flatten().filter(|ask| !is_through(&ask.subject)) {
+            let is_rejected = self.pass.rejected().contains(&ask.subject);
+            let why = unapproved(self.pass.memory(), ask, self.now, is_rejected);
+            held.insert(ask.subject.clone(), why);
+        }
+        held
+    }
+
+    /// The hosts of units that need an approval.
+    pub fn hosts_of(&self, units: &[usize]) -> BTreeSet<Subject> {
+        let asks = units.iter().filter_map(|unit| self.asks.get(unit)).flatten();
+        asks.map(|ask| ask.subject.clone()).collect()
+    }
+}
