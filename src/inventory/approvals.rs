@@ -12,7 +12,7 @@ pub const DEFAULT_SERVICE: &str = "default";
 pub struct ApprovalTerms {
     /// The services, by their names in zonewright.toml, sorted; [`DEFAULT_SERVICE`] comes last.
     pub services: Vec<String>,
-    /// What they are asked for; without [`CmsAction::Reboot`], which stands in for another action.
+    /// What they are asked for; never [`CmsAction::Reboot`], which is only a word for another action.
     pub actions: Vec<CmsAction>,
     /// How many hosts of the project may be busy at a time, for [`DEFAULT_SERVICE`]; at least 1.
     pub max_busy_hosts: usize,
