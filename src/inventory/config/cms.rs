@@ -12,9 +12,9 @@ use crate::inventory::value::Duration;
 /// How long one request may take where `timeout` does not say, and at most: a run waits for it.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Reads all services; wrong ones are reported and left out.
-pub fn read(reader: &mut TableReader<'_>) -> Vec<CmsService> {
-    let mut services: Vec<CmsService> = Vec::new();
+/// Reads all services by their names; a wrong one is reported and has its name alone.
+pub fn read(reader: &mut TableReader<'_>) -> Vec<(String, Option<CmsService>)> {
+    let mut services: Vec<(String, Option<CmsService>)> = Vec::new();
     let Some(node) = reader.take("cms") else { return services };
     let mut table = TableReader::new(node, reader.source());
     for (key, node) in table.take_all() {
@@ -27,7 +27,7 @@ pub fn read(reader: &mut TableReader<'_>) -> Vec<CmsService> {
             table.push(table.source().error("bad-value", key.origin, key.width, message).hint(super::ID_HINT));
         }
         let mut own = TableReader::new(node, table.source());
-        services.extend(read_service(&mut own, key));
+        services.push((key.name.clone(), read_service(&mut own, key)));
         table.append(own.finish());
     }
     reader.append(table.finish());

@@ -113,6 +113,7 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
     let settings = match (marking, diagnostics.error_count()) {
         (Some(marking), 0) => {
             let pools = pools.into_iter().filter_map(|(_, pool)| pool).collect();
+            let cms = cms.into_iter().filter_map(|(_, service)| service).collect();
             #[rustfmt::skip]
             let config = Config {
                 marking, txt_key, free_domain, name_cooldown, max_bad_rows, plan_expires, waves_expire, state_file,
@@ -196,11 +197,11 @@ fn read_plan(reader: &mut TableReader<'_>) -> PlanLifetimes {
     lifetimes
 }
 
-/// Reads `[project.X]`, whose domains must be outside `free_domain`.
+/// Reads `[project.X]`, whose domains must be outside `free_domain`; `services` are those that it may name.
 fn read_admins(
     reader: &mut TableReader<'_>,
     free_domain: &Name,
-    services: &[CmsService],
+    services: &[(String, Option<CmsService>)],
 ) -> BTreeMap<String, ProjectAdmin> {
     let mut admins = BTreeMap::new();
     let Some(node) = reader.take("project") else { return admins };
