@@ -156,6 +156,14 @@ pub mod tests {
             also_domains = ["old.example.net."]
             automation = "allowed"
             keep_edits = true
+            cms = ["search-cms", "default"]
+            cms_actions = ["temporary-unreachable", "prepare", "deactivate"]
+            max_busy_hosts = 5
+            ask_ahead = 0
+            give_up = "12h"
+            [cms.search-cms]
+            url = "https://cms.example.net/search"
+            version = "v1.4"
             [[pool.main.target]]
             type = "rfc2136"
             server = "127.0.0.1:5353"
@@ -295,6 +303,16 @@ pub mod tests {
             ("/sources/mac/0/name", Value::Null),
             ("/project/search/dns_domain", Value::Null),
             ("/project/search/automation", json!(true)),
+            ("/project/search/cms", Value::Null),
+            ("/project/search/cms", json!("default")),
+            ("/project/search/cms", json!([])),
+            ("/project/search/cms", json!(["default", "default"])),
+            ("/project/search/cms_actions", json!([])),
+            ("/project/search/cms_actions", json!(["reboot"])),
+            ("/project/search/max_busy_hosts", json!(0)),
+            ("/project/search/ask_ahead", json!(-1)),
+            ("/project/search/give_up", json!(60)),
+            ("/cms/search-cms/version", Value::Null),
             ("/pool/main/target/0/secret", json!("x")),
             ("/pool/main/target/0/tsig_key/secret", json!("x")),
             ("/pool/main/target/0/tsig_key/secret_env", json!("X")),
