@@ -46,6 +46,7 @@ impl Workspace {
         let hosts = hosts.iter().map(ToString::to_string).collect();
         PlanRequest {
             adopt: None,
+            asks_approvals: false,
             workspace: &self.folder,
             now: self.now,
             hosts,

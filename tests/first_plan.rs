@@ -113,6 +113,7 @@ fn first_plan(forward: &[String], reverse: &[String], has_v4: bool) -> Option<Ve
     let request = PlanRequest {
         subjects: Vec::new(),
         adopt: None,
+        asks_approvals: false,
         workspace,
         now: now(),
         hosts,

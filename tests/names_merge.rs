@@ -151,6 +151,7 @@ fn lock_of(folder: &Path) -> String {
 fn request(folder: &Path, now: Time, host: Option<usize>) -> PlanRequest<'_> {
     PlanRequest {
         adopt: None,
+        asks_approvals: false,
         workspace: folder,
         now,
         hosts: host.map(|host| inv(host).to_string()).into_iter().collect(),

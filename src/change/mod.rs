@@ -324,6 +324,10 @@ words! {
         EntryLost = "entry-lost",
         /// RRsets of another owner keep it, although others of that owner are taken over.
         OwnerKept = "owner-kept",
+        /// A cluster-management service would reject the change of a host.
+        CmsRejects = "cms-rejects",
+        /// A cluster-management service gives no answer, so that hosts wait.
+        CmsSilent = "cms-silent",
     }
 }
 
@@ -356,7 +360,9 @@ impl NoticeCode {
             | NoticeCode::AddressShared
             | NoticeCode::WithoutEffect
             | NoticeCode::EntryLost
-            | NoticeCode::OwnerKept => false,
+            | NoticeCode::OwnerKept
+            | NoticeCode::CmsRejects
+            | NoticeCode::CmsSilent => false,
         }
     }
 

@@ -366,6 +366,9 @@ pub struct PlanArgs {
     /// (repeatable).
     #[arg(long, value_name = "LIMIT=N")]
     pub allow: Vec<Allowance>,
+    /// Ask the cluster-management services of projects, by dry runs, which hosts they would reject; a notice says so.
+    #[arg(long, conflicts_with = "live_snapshot")]
+    pub ask_cms: bool,
     /// Exit 2 if there are changes, 3 if `apply` would refuse the plan.
     #[arg(long)]
     pub detailed_exitcode: bool,

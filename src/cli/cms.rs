@@ -1,18 +1,19 @@
-//! `cms`: tries cluster-management services.
+//! `cms`: tries cluster-management services, and deletes what a lost state left there.
 
-use super::cms_args::{CmsArgs, CmsCheckArgs, CmsCommand};
+use super::cms_args::{CmsArgs, CmsCheckArgs, CmsCleanArgs, CmsCommand};
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::progress::ProgressLine;
 use super::shared_args::SharedArgs;
 use crate::doctor::FindingLevel;
-use crate::pipeline::cms::{TrialError, try_service};
+use crate::pipeline::cms::{ServiceError, clean_service, try_service};
 use crate::report;
 
 /// Does what is asked.
 pub fn run(shared: &SharedArgs, args: &CmsArgs) -> Result<Exit, CommandFailure> {
     match &args.command {
         CmsCommand::Check(args) => check(shared, args),
+        CmsCommand::Clean(args) => clean(shared, args),
     }
 }
 
@@ -24,12 +25,34 @@ fn check(shared: &SharedArgs, args: &CmsCheckArgs) -> Result<Exit, CommandFailur
     progress.finish();
     let diagnosis = match tried {
         Ok(diagnosis) => diagnosis,
-        Err(TrialError::Settings(findings)) => {
-            output::findings(shared, &findings);
-            return Ok(Exit::Error);
+        Err(error) => return failed(shared, &args.name, error),
+    };
+    output::print(&report::cms_check(&diagnosis, args.format.into(), &output::text_options(shared)))?;
+    Ok(if diagnosis.count(FindingLevel::Problem) > 0 { Exit::Error } else { Exit::Done })
+}
+
+/// Deletes the tasks of a lost state, and prints which.
+fn clean(shared: &SharedArgs, args: &CmsCleanArgs) -> Result<Exit, CommandFailure> {
+    let needs = "`cms clean` needs `--reason TEXT`: it deletes what another run may have made";
+    output::reason(shared, needs, "say why the state is lost, such as `--reason \"its disk is gone, ticket 7\"`")?;
+    match clean_service(&shared.workspace, &args.name, &args.state) {
+        Ok(cleaned) => {
+            output::print(&report::cms_clean(&cleaned, &output::text_options(shared)))?;
+            Ok(if cleaned.failed.is_empty() { Exit::Done } else { Exit::Error })
         }
-        Err(TrialError::NoSuchService(known, near)) => {
-            let failure = CommandFailure::of_call(format!("zonewright.toml has no `[cms.{}]`", args.name));
+        Err(error) => failed(shared, &args.name, error),
+    }
+}
+
+/// How a command ends that could not ask a service.
+fn failed(shared: &SharedArgs, name: &str, error: ServiceError) -> Result<Exit, CommandFailure> {
+    match error {
+        ServiceError::Settings(findings) => {
+            output::findings(shared, &findings);
+            Ok(Exit::Error)
+        }
+        ServiceError::NoSuchService(known, near) => {
+            let failure = CommandFailure::of_call(format!("zonewright.toml has no `[cms.{name}]`"));
             let all = || {
                 let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
                 if names.is_empty() {
@@ -38,10 +61,12 @@ fn check(shared: &SharedArgs, args: &CmsCheckArgs) -> Result<Exit, CommandFailur
                     format!("it has {}", names.join(", "))
                 }
             };
-            return Err(failure.hint(near.unwrap_or_else(all)));
+            Err(failure.hint(near.unwrap_or_else(all)))
         }
-        Err(TrialError::Unusable(problem)) => return Err(problem.into()),
-    };
-    output::print(&report::cms_check(&diagnosis, args.format.into(), &output::text_options(shared)))?;
-    Ok(if diagnosis.count(FindingLevel::Problem) > 0 { Exit::Error } else { Exit::Done })
+        ServiceError::OwnState => {
+            let failure = CommandFailure::of_call("it is the state of this workspace: its tasks are not lost");
+            Err(failure.hint("the next `zonewright apply` deletes what belongs to nothing"))
+        }
+        ServiceError::Unusable(problem) => Err(problem.into()),
+    }
 }

@@ -26,6 +26,11 @@ pub enum CmsCommand {
     /// whether it is as the protocol demands (`zonewright schema cms`), and what its authors are to change. No host is
     /// disturbed, and nothing changes in DNS. Exits 1 where a step fails.
     Check(CmsCheckArgs),
+    /// Delete the tasks of a state that is lost, at a service.
+    ///
+    /// Each run deletes what its own state left at services. Of a state that was lost, or is no longer used, nobody else
+    /// does: its hosts count as busy for ever. Needs `--reason`. Refuses the state of this workspace.
+    Clean(CmsCleanArgs),
 }
 
 /// What `cms check` takes.
@@ -40,6 +45,17 @@ pub struct CmsCheckArgs {
     /// The format of the findings.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: FormatArg,
+}
+
+/// What `cms clean` takes.
+#[derive(Debug, Args)]
+pub struct CmsCleanArgs {
+    /// The service: NAME of `[cms.NAME]`.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// The id of the lost state: the part between the dots of the ids of its tasks.
+    #[arg(long, value_name = "ID")]
+    pub state: String,
 }
 
 /// How `serve --cms` behaves.

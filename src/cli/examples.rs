@@ -13,7 +13,7 @@ const COMMON: usize = 8;
 type CommandExample = (&'static str, &'static str, &'static str);
 
 /// All examples; each command has at least one.
-const EXAMPLES: [CommandExample; 53] = [
+const EXAMPLES: [CommandExample; 54] = [
     ("init", "zonewright init dns --from-axfr ns1.example.net example.net", "Make the workspace dns/ from live DNS."),
     ("check", "zonewright -C dns check", "Validate all files of the workspace dns/, offline."),
     ("plan", "zonewright plan --out plan.json", "Show what would change in DNS, and save the plan."),
@@ -60,6 +60,11 @@ const EXAMPLES: [CommandExample; 53] = [
     ("doctor", "zonewright doctor --zone example.net", "Test all servers of one zone."),
     ("cms", "zonewright cms check search", "Try the service `[cms.search]`, by dry runs."),
     ("cms-check", "zonewright cms check search --format json", "The same, for its authors' programs."),
+    (
+        "cms-clean",
+        "zonewright cms clean search --state 5f1c09ab5f1c09ab5f1c09ab5f1c09ab --reason 'its disk is gone, ticket 7'",
+        "Delete the tasks of a lost state.",
+    ),
     ("status", "zonewright status", "Show the running apply, the last applies, limits and breakers."),
     ("status", "zonewright status --pool main", "Show which name servers serve the last changes."),
     (
@@ -163,7 +168,10 @@ mod tests {
             assert!(!of(name).is_empty(), "{name}");
         }
         for (page, line, _) in EXAMPLES {
-            assert!(names.contains(&page) || ["state-init", "render-endpoints", "cms-check"].contains(&page), "{page}");
+            assert!(
+                names.contains(&page) || ["state-init", "render-endpoints", "cms-check", "cms-clean"].contains(&page),
+                "{page}"
+            );
             let line = line.split([';', '|', '>']).next().expect("a split has a part");
             let words = line.replace('\'', "");
             let words = words.split_whitespace().take_while(|word| *word != "--reason");

@@ -28,8 +28,13 @@ fn plan(shared: &SharedArgs, args: &PlanArgs, notes: &RunNotes) -> Result<Exit, 
     let now = output::now(shared)?;
     let (base, cache) = (args.base.as_deref(), cache(&args.cache));
     refuse_other_limits(&args.allow)?;
-    let request =
-        PlanRequest { base, cache, allow: &args.allow, ..request(shared, now, args.live_snapshot.as_deref()) };
+    let request = PlanRequest {
+        base,
+        cache,
+        allow: &args.allow,
+        asks_approvals: args.ask_cms,
+        ..request(shared, now, args.live_snapshot.as_deref())
+    };
     let view =
         ShowOptions::new(shared, args.format.into(), purpose(args.out.as_deref()))?.only_caused(args.only_caused);
     let made = match make(shared, &request) {

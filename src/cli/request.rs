@@ -31,6 +31,7 @@ pub fn request<'a>(shared: &'a SharedArgs, now: Time, live_snapshot: Option<&'a 
         cache: CacheUse::Renew,
         allow: &[],
         adopt: None,
+        asks_approvals: false,
     }
 }
 

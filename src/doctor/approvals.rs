@@ -1,12 +1,13 @@
 //! What a trial of a cluster-management service means.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::{Finding, FindingLevel};
+use super::{Finding, FindingLevel, ServiceHealth};
 use crate::cms::examine::{CmsStep, CmsStepKind, StepOutcome};
 use crate::cms::{CmsFault, CmsFaultKind};
 use crate::diag::Code;
-use crate::inventory::cms::CmsVersion;
+use crate::inventory::cms::{CmsService, CmsVersion};
 use crate::inventory::value::Time;
 
 /// A service that was tried.
@@ -33,6 +34,47 @@ impl ServiceDiagnosis {
     pub fn count(&self, level: FindingLevel) -> usize {
         self.steps.iter().filter(|(_, finding)| finding.level == level).count()
     }
+}
+
+/// What was deleted at a service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServiceCleaned {
+    /// The service.
+    pub service: String,
+    /// The state.
+    pub state: String,
+    /// The hosts whose tasks are gone, sorted.
+    pub hosts: Vec<String>,
+    /// The tasks that could not be deleted, with why.
+    pub failed: Vec<(String, String)>,
+    /// The other states of this owner that have tasks there.
+    pub others: BTreeSet<String>,
+}
+
+/// What the list of tasks of a service means, with how many there are and how long it took; and that runs got no answer from it,
+/// where they did not.
+pub fn health(
+    service: &CmsService,
+    (listed, took): (Result<usize, CmsFault>, Duration),
+    silence: Option<String>,
+) -> ServiceHealth {
+    let outcome = match listed {
+        Ok(1) => StepOutcome::Fine("its list has 1 task".to_owned()),
+        Ok(count) => StepOutcome::Fine(format!("its list has {count} tasks")),
+        Err(fault) => StepOutcome::Fault(fault),
+    };
+    let step = CmsStep { kind: CmsStepKind::List, action: None, outcome, took };
+    let silent = silence.map(|message| Finding {
+        level: FindingLevel::Warning,
+        code: Code::new("cms-silent"),
+        place: None,
+        zone: None,
+        message,
+        hint: Some(format!("`zonewright cms check {}` tries all of the protocol", service.name)),
+    });
+    let findings = std::iter::once(judge(&step, service.timeout)).chain(silent).collect();
+    let CmsService { name, url, version, .. } = service;
+    ServiceHealth { service: name.clone(), url: url.clone(), version: *version, findings }
 }
 
 /// What a step means; `timeout` is how long a request may take.

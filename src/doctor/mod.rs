@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::diag::{Code, Problem};
 use crate::dns::ZoneName;
 use crate::document::words;
+use crate::inventory::cms::CmsVersion;
 use crate::inventory::value::Time;
 use crate::provider::examine::TargetExamined;
 use crate::target::TargetCapabilities;
@@ -30,6 +31,21 @@ pub struct Diagnosis {
     pub created: Time,
     /// The targets, in the order of the configuration.
     pub targets: Vec<TargetDiagnosis>,
+    /// The cluster-management services, in the order of the configuration; none where only some zones were asked for.
+    pub services: Vec<ServiceHealth>,
+}
+
+/// A cluster-management service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServiceHealth {
+    /// Its name.
+    pub service: String,
+    /// Its URL.
+    pub url: String,
+    /// The version that it is said to speak.
+    pub version: CmsVersion,
+    /// What was found.
+    pub findings: Vec<Finding>,
 }
 
 /// One target.

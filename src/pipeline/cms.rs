@@ -1,32 +1,37 @@
-//! Tries a cluster-management service of the settings, by dry runs.
+//! Tries a cluster-management service of the settings by dry runs, and deletes what a lost state left there.
 
 use std::path::Path;
 
 use super::TOOL;
 use super::findings::Findings;
 use super::inputs::load;
-use super::settings::load_config;
-use crate::cms::CmsCalls;
+use super::settings::{load_config, state_address};
 use crate::cms::client::CmsClient;
 use crate::cms::examine::{CmsTrial, examine};
 use crate::cms::random::random_part;
+use crate::cms::task::{DRY, ListedTask};
+use crate::cms::{CmsCalls, CmsFault};
 use crate::diag::{Problem, did_you_mean};
-use crate::doctor::approvals::{ServiceDiagnosis, judge};
-use crate::inventory::model::HostStatus;
+use crate::doctor::approvals::{ServiceCleaned, ServiceDiagnosis, judge};
+use crate::inventory::cms::CmsService;
+use crate::inventory::model::{Config, HostStatus};
 use crate::inventory::value::Time;
 use crate::progress::Progress;
 use crate::provider;
+use crate::state;
 
 /// The host of dry runs where the inventory has none: no host has this name (RFC 2606 section 2).
 const NO_HOST: &str = "host.invalid";
 
-/// Why no service was tried.
+/// Why no service was asked.
 #[derive(Debug)]
-pub enum TrialError {
+pub enum ServiceError {
     /// zonewright.toml cannot be used.
     Settings(Box<Findings>),
     /// The settings have no such service; with the names that they have, and the hint.
     NoSuchService(Vec<String>, Option<String>),
+    /// The state whose tasks are to be deleted is that of the workspace.
+    OwnState,
     /// Something that is needed cannot be had.
     Unusable(Problem),
 }
@@ -37,27 +42,16 @@ pub fn try_service(
     now: Time,
     (name, host): (&str, Option<&str>),
     progress: &dyn Progress,
-) -> Result<ServiceDiagnosis, TrialError> {
-    let (config, _) = load_config(workspace).map_err(TrialError::Settings)?;
-    let Some(service) = config.cms.iter().find(|service| service.name == name) else {
-        let known: Vec<String> = config.cms.iter().map(|service| service.name.clone()).collect();
-        let near = did_you_mean(name, known.iter().map(String::as_str));
-        return Err(TrialError::NoSuchService(known, near));
-    };
-    let settings = service.token.as_ref();
-    let token = settings.map(|settings| provider::token::fetch(settings, &config.source, workspace)).transpose();
-    let token = token.map_err(TrialError::Unusable)?;
-    let client = |token: Option<String>| {
-        CmsClient::new(service, token)
-            .map_err(|error| TrialError::Unusable(Problem::new(format!("[cms.{name}]"), "cms-fault", error.message)))
-    };
-    let calls = client(token.clone())?;
-    let without_token = token.is_some().then(|| client(None)).transpose()?;
+) -> Result<ServiceDiagnosis, ServiceError> {
+    let (config, _) = load_config(workspace).map_err(ServiceError::Settings)?;
+    let KnownService { service, token } = known(&config, name, workspace)?;
+    let calls = client(service, token.clone())?;
+    let without_token = token.is_some().then(|| client(service, None)).transpose()?;
     let host = match host {
         Some(host) => host.to_owned(),
         None => a_host(workspace, now, progress),
     };
-    random_part().map_err(|error| TrialError::Unusable(Problem::new(TOOL, "cms-fault", error.to_string())))?;
+    random_part().map_err(|error| ServiceError::Unusable(Problem::new(TOOL, "cms-fault", error.to_string())))?;
     let random = || random_part().expect("the system gave some just now");
     let trial = CmsTrial { owner: &config.marking.owner, host: &host, version: service.version, random: &random };
     let steps = examine(&calls, without_token.as_ref().map(|calls| calls as &dyn CmsCalls), &trial);
@@ -79,4 +73,69 @@ fn a_host(workspace: &Path, now: Time, progress: &dyn Progress) -> String {
     let hosts = inventory.iter().flat_map(|inventory| &inventory.hosts);
     let name = hosts.filter(|host| host.status == HostStatus::Assigned).find_map(|host| host.name.as_ref());
     name.map_or_else(|| NO_HOST.to_owned(), |name| name.to_string().trim_end_matches('.').to_owned())
+}
+
+/// A service of the settings, with its token.
+struct KnownService<'c> {
+    /// The service.
+    service: &'c CmsService,
+    /// Its token; none where it has none.
+    token: Option<String>,
+}
+
+/// Finds a service.
+fn known<'c>(config: &'c Config, name: &str, workspace: &Path) -> Result<KnownService<'c>, ServiceError> {
+    let Some(service) = config.cms.iter().find(|service| service.name == name) else {
+        let known: Vec<String> = config.cms.iter().map(|service| service.name.clone()).collect();
+        let near = did_you_mean(name, known.iter().map(String::as_str));
+        return Err(ServiceError::NoSuchService(known, near));
+    };
+    let settings = service.token.as_ref();
+    let token = settings.map(|settings| provider::token::fetch(settings, &config.source, workspace)).transpose();
+    Ok(KnownService { service, token: token.map_err(ServiceError::Unusable)? })
+}
+
+/// A client of a service.
+fn client(service: &CmsService, token: Option<String>) -> Result<CmsClient, ServiceError> {
+    let unusable = |message| Problem::new(format!("[cms.{}]", service.name), "cms-fault", message);
+    CmsClient::new(service, token).map_err(|error| ServiceError::Unusable(unusable(error.message)))
+}
+
+/// Deletes the tasks of a state at a service; that of the workspace is none that was lost.
+pub fn clean_service(workspace: &Path, name: &str, state_id: &str) -> Result<ServiceCleaned, ServiceError> {
+    let (config, _) = load_config(workspace).map_err(ServiceError::Settings)?;
+    let KnownService { service, token } = known(&config, name, workspace)?;
+    let own = state::open_to_read(&state_address(workspace, &config)).map_err(ServiceError::Unusable)?;
+    let own = own.map(|state| state.identity()).transpose().map_err(ServiceError::Unusable)?;
+    if own.is_some_and(|own| own.id == state_id) {
+        return Err(ServiceError::OwnState);
+    }
+    let calls = client(service, token)?;
+    let faulty = |fault: CmsFault| {
+        let hint = format!("`zonewright cms check {name}` finds out what is wrong");
+        ServiceError::Unusable(Problem::new(format!("[cms.{name}]"), "cms-fault", fault.message).hint(hint))
+    };
+    let listed = calls.list().map_err(faulty)?;
+    let owner = format!("{}.", config.marking.owner);
+    let state_of = |task: &ListedTask| {
+        let (state, _) = task.id.strip_prefix(&owner)?.rsplit_once('.')?;
+        Some(state.to_owned())
+    };
+    let (lost, others): (Vec<ListedTask>, Vec<ListedTask>) =
+        listed.into_iter().partition(|task| state_of(task).as_deref() == Some(state_id));
+    let mut cleaned = ServiceCleaned {
+        service: name.to_owned(),
+        state: state_id.to_owned(),
+        hosts: Vec::new(),
+        failed: Vec::new(),
+        others: others.iter().filter_map(state_of).filter(|state| state != DRY).collect(),
+    };
+    for task in lost {
+        match calls.delete(&task.id) {
+            Ok(()) => cleaned.hosts.extend(task.hosts),
+            Err(fault) => cleaned.failed.push((task.id, fault.message)),
+        }
+    }
+    cleaned.hosts.sort();
+    Ok(cleaned)
 }

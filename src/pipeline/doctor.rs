@@ -2,15 +2,19 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Instant;
 
 use super::findings::Findings;
 use super::settings::{load_config, local_folder, state_address};
 use super::targets::is_fenced;
 use super::{TOOL, name_servers, txt_keys, zone_changes};
+use crate::cms::client::CmsClient;
+use crate::cms::{CmsCalls as _, CmsFault, CmsFaultKind};
 use crate::diag::did_you_mean;
 use crate::dns::{ZoneComparison, ZoneContents, ZoneName};
+use crate::doctor::approvals::health;
 use crate::doctor::copies::CopyExamined;
-use crate::doctor::{Diagnosis, LackedMeaning, LackedZone, TargetAbilities, TargetDiagnosis};
+use crate::doctor::{Diagnosis, LackedMeaning, LackedZone, ServiceHealth, TargetAbilities, TargetDiagnosis};
 use crate::inventory::model::{Config, ZonePurpose, ZoneSpec};
 use crate::inventory::pool::{Pool, TargetSpec};
 use crate::inventory::value::Time;
@@ -20,7 +24,7 @@ use crate::provider::cache::{Cache, CacheUse};
 use crate::provider::{self, ProviderContext};
 use crate::reading::CreationTerms;
 use crate::reading::side_by_side::side_by_side;
-use crate::state;
+use crate::state::{self, CmsFailure};
 use crate::target::{TargetCapabilities, TargetId, ZoneId};
 
 /// Why nothing was examined.
@@ -86,7 +90,31 @@ pub fn examine(
     let targets: Vec<(&TargetSpec, TargetDiagnosis)> =
         examined.iter().map(|(target, _)| *target).zip(targets).collect();
     let targets = with_copies(&config, &context, targets, &zones_of);
-    Ok(Diagnosis { tool: TOOL.to_owned(), created: now, targets })
+    let services = if only.is_empty() { services(workspace, &config) } else { Vec::new() };
+    Ok(Diagnosis { tool: TOOL.to_owned(), created: now, targets, services })
+}
+
+/// The cluster-management services, each asked for its tasks, side by side.
+fn services(workspace: &Path, config: &Config) -> Vec<ServiceHealth> {
+    let state = state::open_to_read(&state_address(workspace, config)).ok().flatten();
+    let failures = state.and_then(|state| state.cms_failures().ok()).unwrap_or_default();
+    side_by_side(&vec![0; config.cms.len()], |place| {
+        let service = &config.cms[place];
+        let token = service.token.as_ref().map(|node| provider::token::fetch(node, &config.source, workspace));
+        let begun = Instant::now();
+        let client = token.transpose().map_err(|problem| problem.message);
+        let client = client.and_then(|token| CmsClient::new(service, token).map_err(|error| error.message));
+        let listed = match client {
+            Ok(client) => client.list().map(|tasks| tasks.len()),
+            Err(why) => Err(CmsFault::new(CmsFaultKind::Unreachable, why)),
+        };
+        let failed = failures.iter().find(|failure| failure.service == service.name);
+        let silence = failed.map(|CmsFailure { since, last, count, message, .. }| {
+            let requests = if *count == 1 { "1 request".to_owned() } else { format!("{count} requests") };
+            format!("{requests} of runs got no answer from {since} to {last}: {message}")
+        });
+        health(service, (listed, begun.elapsed()), silence)
+    })
 }
 
 /// The zones that a target has, and those that it lacks although the settings allow for that.

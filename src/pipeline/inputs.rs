@@ -64,6 +64,8 @@ pub struct PlanRequest<'a> {
     pub allow: &'a [Allowance],
     /// Whose RRsets are taken over; none where rules run.
     pub adopt: Option<AdoptionTerms<'a>>,
+    /// Whether cluster-management services are asked, by dry runs, what they would say.
+    pub asks_approvals: bool,
 }
 
 impl PlanRequest<'_> {

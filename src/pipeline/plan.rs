@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::approvals::dry_run;
 use super::base::BaseError;
 use super::edited::{self, MarkedDecisions};
 use super::findings::Findings;
@@ -199,6 +200,11 @@ pub(super) fn made(
     let groups = waves::settings_of(&inventory.projects, &inventory.pods.sets);
     add_via(&mut plan, &|group| groups.get(group).is_some_and(|terms| terms.overlap.is_some()));
     waves::foresee(&mut plan, (&inventory.projects, &inventory.pods.sets), (Some(&zones.live), state))?;
+    plan.notices.extend(if request.asks_approvals {
+        dry_run::ask(&plan, (&inventory.projects, &inventory.config), request.workspace)?
+    } else {
+        dry_run::silent(&inventory.projects, state)?
+    });
     let unread = outage::gather(zones.unread.into_iter().map(|(_, error)| error));
     let files_read = plan.inputs.len();
     let findings = Findings {

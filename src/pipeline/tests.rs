@@ -64,6 +64,7 @@ fn plan(workspace: &Path) -> MadePlan {
 fn plan_watched(workspace: &Path, progress: &dyn Progress) -> MadePlan {
     let request = PlanRequest {
         adopt: None,
+        asks_approvals: false,
         workspace,
         now: now(),
         hosts: Vec::new(),

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::approvals::foreseen;
 use crate::apply::Survey;
 use crate::change::{Change, Notice, NoticeCode};
 use crate::claim::Subject;
@@ -205,6 +206,8 @@ pub fn foresee(
     let groups = terms_of(settings, plan, &memory);
     let units = units(&plan.changes);
     let (known, unknown) = (known_groups(projects, sets), unknown_places(plan, &memory));
+    let now = memory.now(plan.created);
+    let unapproved = foreseen::rejected((plan, &units), projects, state, now)?;
     let view = RolloutView {
         plan,
         groups: &groups,
@@ -218,9 +221,9 @@ pub fn foresee(
         shut: &BTreeMap::new(),
         down: &down_pods(plan),
         was_down: &pods_down.keys().cloned().collect(),
-        unapproved: &BTreeMap::new(),
+        unapproved: &unapproved,
         fallen: &fallen_pods(plan, &pods_down),
-        now: memory.now(plan.created),
+        now,
     };
     let choice = choose(&view, &units, 0..units.len());
     (plan.waiting, plan.waves) = (choice.waiting(), choice.waves);

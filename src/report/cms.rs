@@ -6,7 +6,7 @@ use super::wrap::wrap;
 use super::{ReportFormat, TextOptions};
 use crate::cms::examine::CmsStep;
 use crate::diag::sanitize;
-use crate::doctor::approvals::ServiceDiagnosis;
+use crate::doctor::approvals::{ServiceCleaned, ServiceDiagnosis};
 use crate::doctor::{Finding, FindingLevel};
 use crate::document::{object_in_documents, pretty};
 
@@ -22,6 +22,35 @@ pub fn cms_check(diagnosis: &ServiceDiagnosis, format: ReportFormat, options: &T
         ReportFormat::Text => text(diagnosis, options.width, &Paint::new(options.color)),
         ReportFormat::Json => pretty(diagnosis),
     }
+}
+
+/// Prints what was deleted at a service of a lost state.
+pub fn cms_clean(cleaned: &ServiceCleaned, options: &TextOptions) -> String {
+    let ServiceCleaned { service, state, hosts, failed, others } = cleaned;
+    let (service, state) = (sanitize(service), sanitize(state));
+    let tasks = counted(hosts.len(), "task");
+    let verdict = match (hosts.len(), failed.len()) {
+        (0, 0) => format!("Nothing was deleted: `{service}` has no task of the state {state}."),
+        (_, 0) => format!("Deleted {tasks} of the state {state} at `{service}`."),
+        (_, left) => format!(
+            "Deleted {tasks} of the state {state} at `{service}`; {} could not be deleted.",
+            counted(left, "task")
+        ),
+    };
+    let verdict = wrap(&verdict, options.width, 0, 2);
+    let mut out = format!("{verdict}\n");
+    for host in hosts {
+        out.push_str(&format!("  {}\n", sanitize(host)));
+    }
+    for (id, why) in failed {
+        out.push_str(&format!("{}\n", wrap(&format!("{}: {}", sanitize(id), sanitize(why)), options.width, 2, 4)));
+    }
+    if hosts.is_empty() && failed.is_empty() && !others.is_empty() {
+        let known: Vec<String> = others.iter().map(|state| format!("`{}`", sanitize(state))).collect();
+        let hint = format!("hint: it has tasks of {}", known.join(", "));
+        out.push_str(&format!("{}\n", wrap(&hint, options.width, 0, 2)));
+    }
+    if hosts.is_empty() && failed.is_empty() { out } else { out + &format!("{verdict}\n") }
 }
 
 /// The verdict: whether the service works.

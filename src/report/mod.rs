@@ -109,7 +109,7 @@ use crate::plan::{SealedPlan, document};
 
 pub use accept::accepted;
 pub use checked::CheckReport;
-pub use cms::cms_check;
+pub use cms::{cms_check, cms_clean};
 pub use codes::{code, codes};
 pub use doctor::doctor;
 pub use drift::drift;

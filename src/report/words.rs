@@ -480,6 +480,18 @@ impl ExplainedCode for NoticeCode {
                  Correct the clock. If that of an earlier run was ahead, name hosts that must not wait: `zonewright apply \
                  --auto --host HOST`.",
             ),
+            NoticeCode::CmsRejects => words(
+                "services reject",
+                "cluster-management services would reject hosts",
+                "A service that the project asks would say `rejected` for the host, by a dry run. An apply would leave the host \
+                 as it is. The message has what the service said. Ask those who run the service, or change the plan.",
+            ),
+            NoticeCode::CmsSilent => words(
+                "services silent",
+                "cluster-management services give no answer",
+                "A service that the project asks does not answer, or not as the protocol says. Until it does, hosts that need its \
+                 approval wait. `zonewright cms check NAME` finds out what is wrong.",
+            ),
             NoticeCode::MigratesOften => words(
                 "migrates often",
                 "pods move again sooner than their set says",

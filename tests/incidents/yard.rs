@@ -180,6 +180,7 @@ impl Yard {
         let (hosts, projects) = (Vec::new(), Vec::new());
         let request = PlanRequest {
             adopt: None,
+            asks_approvals: false,
             workspace: self.path(),
             now,
             hosts,

@@ -199,6 +199,7 @@ fn run(world: &World, folder: &Path, command: &Command) -> Option<LockRewrite> {
     let request = PlanRequest {
         subjects: Vec::new(),
         adopt: None,
+        asks_approvals: false,
         workspace: folder,
         now,
         hosts,

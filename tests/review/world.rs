@@ -112,6 +112,7 @@ pub fn plan(workspace: &Path, base: Option<&Path>) -> Result<MadePlan, PlanError
     let request = PlanRequest {
         subjects: Vec::new(),
         adopt: None,
+        asks_approvals: false,
         workspace,
         now: now(),
         hosts: Vec::new(),

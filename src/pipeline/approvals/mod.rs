@@ -7,6 +7,10 @@ pub mod access;
 
 pub mod desk;
 
+pub mod dry_run;
+
+pub mod foreseen;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::desk::{CmsDesk, CmsLine};

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::stage::{Journaled, Stage, Weakness};
 use crate::apply::{ApplyOutcome, Batch, BatchOutcome};
+use crate::approval::{ApprovalMemory, ApprovalNews};
 use crate::change::Change;
 use crate::claim::Subject;
 use crate::consensus::{StepNumber, ZoneRecord, ZoneRrsets};
@@ -18,12 +19,12 @@ use crate::live::OwnRrsets;
 use crate::progress::{Progress, RunStage};
 use crate::rollout::{ProbeResult, RolloutChoice, RolloutMemory};
 use crate::state::{
-    Acceptance, AcceptanceRecord, AcceptedFile, Acceptor, ApplyId, ApplyJournal, ApplySummary, Breaker, BreakerReset,
-    ChangeLedger, DownPod, DownPods, ExportToAccept, FormerTtls, GateAsked, KnownMarkers, LackList, LackedChange,
-    LeftSubject, LiftedLimit, NewApply, NewLack, OwnershipRegister, PlanBasis, PlanText, PublicationRecord,
-    RecordedZone, Resumption, RolloutRegister, RrsetStanding, RrsetTally, SentUpdate, SightedRrset, Sqlite, State,
-    StateAddress, StateIdentity, StatementRegister, UnsettledUpdate, WaitList, WaitNews, WrittenRrset, ZoneActionRow,
-    ZonePublication, ZoneRegister,
+    Acceptance, AcceptanceRecord, AcceptedFile, Acceptor, ApplyId, ApplyJournal, ApplySummary, ApprovalRegister,
+    Breaker, BreakerReset, ChangeLedger, CmsFailure, CmsTally, DownPod, DownPods, ExportToAccept, FormerTtls,
+    GateAsked, KnownMarkers, LackList, LackedChange, LeftSubject, LiftedLimit, NewApply, NewLack, OwnershipRegister,
+    PlanBasis, PlanText, PublicationRecord, RecordedZone, Resumption, RolloutRegister, RrsetStanding, RrsetTally,
+    SentUpdate, SightedRrset, Sqlite, State, StateAddress, StateIdentity, StatementRegister, UnsettledUpdate, WaitList,
+    WaitNews, WrittenRrset, ZoneActionRow, ZonePublication, ZoneRegister,
 };
 use crate::target::{
     Answer, CopyId, Marker, PoolName, Question, RrsetEdit, TargetId, TargetScope, Update, UpdateLimits, UpdateReply,
@@ -326,6 +327,18 @@ impl<S: RunPoints> DownPods for Book<'_, S> {
 
     write! {
         fn keep_pods_down(down: &BTreeMap<Subject, DownPod>) -> ();
+    }
+}
+
+impl<S: RunPoints> ApprovalRegister for Book<'_, S> {
+    read! {
+        fn approvals() -> ApprovalMemory;
+        fn cms_tallies() -> Vec<CmsTally>;
+        fn cms_failures() -> Vec<CmsFailure>;
+    }
+
+    write! {
+        fn keep_approvals(news: &ApprovalNews) -> ();
     }
 }
 

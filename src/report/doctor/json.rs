@@ -1,7 +1,7 @@
 //! A diagnosis as JSON. `schemas/doctor.schema.json` describes it.
 
 use super::abilities::AbilitiesDocument;
-use crate::doctor::{Diagnosis, FindingLevel, TargetDiagnosis};
+use crate::doctor::{Diagnosis, FindingLevel, ServiceHealth, TargetDiagnosis};
 use crate::document::{object_in_documents, pretty};
 use crate::provider::examine::{
     Capabilities, KeyExamined, KeylessAccess, PlaceExamined, ServerClock, UpdatesExamined, ZoneExamined, ZoneMeasures,
@@ -22,6 +22,14 @@ object_in_documents!(Diagnosis, diagnosis => {
     "problems": diagnosis.count(FindingLevel::Problem),
     "warnings": diagnosis.count(FindingLevel::Warning),
     "targets": diagnosis.targets,
+    "services": diagnosis.services,
+});
+
+object_in_documents!(ServiceHealth, service => {
+    "service": service.service,
+    "url": service.url,
+    "version": service.version,
+    "findings": service.findings,
 });
 
 object_in_documents!(TargetDiagnosis, target => {

@@ -62,6 +62,7 @@ fn diagnosis(targets: Vec<TargetExamined>) -> Diagnosis {
         tool: "zonewright 0.1.0".to_owned(),
         created: "2026-11-20T02:00:00Z".parse().unwrap(),
         targets: targets.into_iter().map(target).collect(),
+        services: Vec::new(),
     }
 }
 

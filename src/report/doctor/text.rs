@@ -2,7 +2,7 @@
 
 use super::abilities::push_abilities;
 use crate::diag::sanitize;
-use crate::doctor::{Diagnosis, Finding, FindingLevel, TargetDiagnosis};
+use crate::doctor::{Diagnosis, Finding, FindingLevel, ServiceHealth, TargetDiagnosis};
 use crate::provider::examine::Capabilities;
 use crate::report::paint::Paint;
 use crate::report::summary::counted;
@@ -19,9 +19,25 @@ pub fn render(diagnosis: &Diagnosis, width: usize, color: bool) -> String {
         push_target(&mut out, target, width, &paint);
         out.push('\n');
     }
+    for service in &diagnosis.services {
+        push_service(&mut out, service, width, &paint);
+        out.push('\n');
+    }
     let problems = counted(diagnosis.count(FindingLevel::Problem), "problem");
     let warnings = counted(diagnosis.count(FindingLevel::Warning), "warning");
-    out + &format!("{}: {problems}, {warnings}\n", counted(diagnosis.targets.len(), "target"))
+    let services = match diagnosis.services.len() {
+        0 => String::new(),
+        count => format!(", {}", counted(count, "service")),
+    };
+    out + &format!("{}{services}: {problems}, {warnings}\n", counted(diagnosis.targets.len(), "target"))
+}
+
+/// Adds the block of one cluster-management service.
+fn push_service(out: &mut String, service: &ServiceHealth, width: usize, paint: &Paint) {
+    let (name, url) = (sanitize(&service.service), sanitize(&service.url));
+    let head = format!("Service {name}: {url}, {}", service.version);
+    out.push_str(&format!("{}{}{}\n\n", paint.head, wrap(&head, width, 0, 2), paint.off));
+    service.findings.iter().for_each(|finding| push_finding(out, finding, width, paint));
 }
 
 /// Adds the block of one target.

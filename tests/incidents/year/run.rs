@@ -124,6 +124,7 @@ fn apply_exports(yard: &Yard, fleet: &Fleet, settings: Settings, [now, exported]
         interrupted: &AtomicBool::new(false),
         allow: &[],
         ignores_gates: false,
+        ignores_approvals: false,
         auto: false,
         waits: false,
     };
