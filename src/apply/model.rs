@@ -253,12 +253,16 @@ impl ApplyOutcome {
             all if fine == all && self.problems.is_empty() && waiting > 0 => ApplyEnding::Waiting,
             all if fine == all && self.problems.is_empty() => ApplyEnding::Done,
             all if fine == all => ApplyEnding::Error,
-            all if self.count(OutcomeCode::Stale) + self.count(OutcomeCode::NoLongerAllowed) == all => {
-                ApplyEnding::AllLeft
-            }
+            all if self.left() == all => ApplyEnding::AllLeft,
             _ if fine + changed == 0 => ApplyEnding::Error,
             _ => ApplyEnding::InPart,
         }
+    }
+
+    /// How many hosts were left as they are, because something is not as the plan demands, or a service does not let them change.
+    fn left(&self) -> usize {
+        let left = [OutcomeCode::Stale, OutcomeCode::NoLongerAllowed, OutcomeCode::Rejected];
+        left.into_iter().map(|outcome| self.count(outcome)).sum()
     }
 
     /// The same, with the names of hosts that a plan knows.

@@ -73,7 +73,7 @@ fn ask(plan: &Plan, inv: Inv, project: &str, (action, changes): (CmsAction, &[&C
     }
 }
 
-/// What a plan does to a host; none where nobody need be asked.
+/// What a plan does to a host; none where no service need be asked.
 fn action_of(plan: &Plan, inv: Inv, changes: &[&Change]) -> Option<CmsAction> {
     let is_in_service = |change: &Change| change.subjects().any(|subject| *subject == Subject::Host(inv));
     if changes.iter().any(|change| takes_value(change) && is_in_service(change)) {

@@ -62,7 +62,7 @@ impl TaskRow {
         !self.is_ended && self.said.as_ref().is_some_and(|said| said.status == TaskStatus::Ok)
     }
 
-    /// Whether it is at the service that is built in: nobody but this state knows it.
+    /// Whether it is at the service that is built in: this state alone knows it.
     pub fn is_built_in(&self) -> bool {
         self.service == DEFAULT_SERVICE
     }

@@ -228,11 +228,11 @@ pub fn refuse_approvals_ignored(shared: &SharedArgs, ignores_approvals: bool) ->
         return Ok(());
     }
     let needs = "`--ignore-cms` needs `--reason TEXT`: the journal keeps both";
-    let hint = "say why nobody need be asked, such as `--reason \"the cluster is switched off, ticket 7\"`";
+    let hint = "say why no service need be asked, such as `--reason \"the cluster is switched off, ticket 7\"`";
     output::reason(shared, needs, hint).map(drop)
 }
 
-/// Refuses to go on without approvals for hosts that nobody named.
+/// Refuses to go on without approvals for hosts that no person named.
 ///
 /// Errors: the plan names no host.
 fn refuse_unnamed(task: &ApplyTask<'_>) -> Result<(), CommandFailure> {

@@ -28,8 +28,8 @@ pub enum CmsCommand {
     Check(CmsCheckArgs),
     /// Delete the tasks of a state that is lost, at a service.
     ///
-    /// Each run deletes what its own state left at services. Of a state that was lost, or is no longer used, nobody else
-    /// does: its hosts count as busy for ever. Needs `--reason`. Refuses the state of this workspace.
+    /// Each run deletes what its own state left at services. The tasks of a state
+    /// that was lost, or is no longer used, stay: their hosts count as busy for ever. Needs `--reason`. Refuses the state of this workspace.
     Clean(CmsCleanArgs),
 }
 

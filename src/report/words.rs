@@ -588,15 +588,18 @@ impl ExplainedCode for OutcomeCode {
             ),
             OutcomeCode::Waiting => words(
                 "waiting",
-                "the rollout holds them back: see below",
+                "it is not their turn yet: see below",
                 "The change would take a live address, and the project's `rollout` lets only some of its hosts be \
-                 unreachable at once. Nothing was changed for the host. `zonewright resume`, or another apply of the \
-                 plan, sends the next wave as soon as there is room; `--wait` does so by itself.",
+                 unreachable at once; or a cluster-management service has not let the host through yet. Nothing was changed for \
+                 the host. `zonewright resume`, or another apply of the plan, sends the next wave as soon as it can go; \
+                 `--wait` does so by itself.",
             ),
             OutcomeCode::Rejected => words(
                 "rejected",
-                "a cluster-management service does not let them be changed: see below",
-                "A service that the project asks said `rejected`. Nothing was changed for the host, and its tasks are deleted                  at all services. It is asked for again after an hour; at once where the plan has another change of it, or                  where a person names the host.",
+                "a cluster-management service rejected them: see below",
+                "A service that the project asks said `rejected`. Nothing was changed for the host, and its tasks are deleted \
+                 at all services. It is asked for again after an hour; at once where the plan has another change of it, or \
+                 where a person names the host.",
             ),
         }
     }
@@ -639,7 +642,9 @@ impl ExplainedCode for WaitCode {
             WaitCode::Approval => words(
                 "approval",
                 "their cluster-management services have not let them through",
-                "Each service that the project asks must say `ok` before a host is changed. The message says which one is                  waited for, since when, and what it said. Each run asks again. `--ignore-cms` with `--reason` goes on                  without them, for hosts that are named.",
+                "Each service that the project asks must say `ok` before a host is changed. The message says which one is \
+                 waited for, since when, and what it said. Each run asks again. `--ignore-cms` with `--reason` goes on \
+                 without them, for hosts that are named.",
             ),
             WaitCode::Replaces => words(
                 "replaced",

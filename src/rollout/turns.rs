@@ -8,7 +8,7 @@ use crate::plan::WaitCode;
 
 /// Where a unit comes.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct UnitTurn<'p> {
+struct TurnOfUnit<'p> {
     /// Whether it does not go now, and whether it is not known when it does.
     is_late: (bool, bool),
     /// When it goes at the earliest.
@@ -28,13 +28,19 @@ pub fn in_order(view: &RolloutView<'_>, units: &[ChangeUnit], choice: &RolloutCh
         .iter()
         .filter(|(_, why)| !matches!(why.code, WaitCode::DoesNotFit | WaitCode::Replaces | WaitCode::Availability));
     let all = choice.goes.iter().map(|unit| (*unit, true)).chain(held.map(|(unit, _)| (*unit, false)));
-    let mut turns: Vec<UnitTurn<'_>> = all
+    let mut turns: Vec<TurnOfUnit<'_>> = all
         .map(|(unit, goes)| {
             let first = hosts_of(&view.plan.changes, &units[unit]).into_iter().next().map(|(_, subject)| subject);
             let wait = first.and_then(|subject| choice.waits.get(subject)).and_then(|record| record.wait.until);
             let place = first.and_then(|subject| place_of(view.plan, subject));
             let (location, rack) = place.map_or(("", ""), |(location, rack)| (location, rack.unwrap_or_default()));
-            UnitTurn { is_late: (!goes, !goes && wait.is_none()), until: wait.filter(|_| !goes), location, rack, unit }
+            TurnOfUnit {
+                is_late: (!goes, !goes && wait.is_none()),
+                until: wait.filter(|_| !goes),
+                location,
+                rack,
+                unit,
+            }
         })
         .collect();
     turns.sort_unstable();

@@ -72,7 +72,7 @@ fn tasks(
 ) -> Vec<(String, CmsTask)> {
     let services = settings.get(&ask.project).map(|terms| terms.services.as_slice()).unwrap_or_default();
     let task = |service: &String| {
-        // The service that is built in has no version, and rejects nobody.
+        // The service that is built in has no version, and rejects no host.
         let action = versions.get(service.as_str())?.asked_as(ask.action)?;
         let random = random_part().expect("the system gave some before");
         let task = CmsTask::dry(owner, &random, action, &ask.host, &ask.comment);

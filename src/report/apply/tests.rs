@@ -415,7 +415,7 @@ fn the_document_has_everything_and_fits_its_schema() {
     assert_eq!(check_one(SchemaKind::Apply, document.clone()), "");
     let counts = json!({
         "applied": 2, "already-applied": 1, "stale": 2, "no-longer-allowed": 0, "partial": 1, "not-applied": 1, "failed": 14, "not-reached": 7,
-        "waiting": 0,
+        "waiting": 0, "rejected": 0,
     });
     assert_eq!(document["counts"], counts);
     assert_eq!(document["hosts"].as_array().unwrap().len(), 28);

@@ -30,12 +30,13 @@ type LackingHosts<'a> = Vec<(&'a SubjectOutcome, usize)>;
 const SCREEN: usize = 24;
 
 /// The outcomes that leave something to do, those first that need a person most.
-const LEFT: [OutcomeCode; 7] = [
+const LEFT: [OutcomeCode; 8] = [
     OutcomeCode::Partial,
     OutcomeCode::NotApplied,
     OutcomeCode::Failed,
     OutcomeCode::NoLongerAllowed,
     OutcomeCode::Stale,
+    OutcomeCode::Rejected,
     OutcomeCode::NotReached,
     OutcomeCode::Waiting,
 ];

@@ -1,4 +1,8 @@
 -- A state as version 6 had it, made of one of this version: of host 7 alone.
+DROP TABLE cms_tasks;
+DROP TABLE cms_refusals;
+DROP TABLE cms_calls;
+DROP TABLE cms_failures;
 DROP TABLE gates_asked;
 DROP TABLE flux_updates;
 DROP TABLE flux_zones;
