@@ -24,6 +24,9 @@ pub mod collect;
 
 pub mod outlook;
 
+#[cfg(test)]
+mod tests;
+
 pub use ask::HostAsk;
 pub use pass::{ApprovalPass, ApprovalTerm, CmsReply, CmsRequest, CmsRequestKind, TaskIds};
 pub use tasks::{ApprovalMemory, ApprovalNews, CmsCall, CmsCallKind, Refusal, RefusalKind, TaskRow, TaskSaid};

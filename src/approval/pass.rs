@@ -267,14 +267,6 @@ impl<'a> ApprovalPass<'a> {
         ids.into_iter().for_each(|id| self.forget(&id));
     }
 
-    /// Keeps that a wave with these hosts begins.
-    pub fn use_tasks(&mut self, subjects: &BTreeSet<Subject>) {
-        let own = subjects.iter().flat_map(|subject| self.memory.of(subject)).filter(|row| !row.is_used);
-        let ids: Vec<String> = own.map(|row| row.id.clone()).collect();
-        ids.iter().for_each(|id| self.change(id, |row| row.is_used = true));
-        self.forgive(subjects);
-    }
-
     /// Forgets that hosts were rejected or went to the end.
     pub fn forgive(&mut self, subjects: &BTreeSet<Subject>) {
         for subject in subjects {

@@ -191,6 +191,8 @@ impl TargetDiagnosis {
 impl Diagnosis {
     /// How many findings there are of a level.
     pub fn count(&self, level: FindingLevel) -> usize {
-        self.targets.iter().flat_map(|target| &target.findings).filter(|finding| finding.level == level).count()
+        let of_targets = self.targets.iter().flat_map(|target| &target.findings);
+        let all = of_targets.chain(self.services.iter().flat_map(|service| &service.findings));
+        all.filter(|finding| finding.level == level).count()
     }
 }

@@ -183,11 +183,12 @@ impl WaveQuestion<'_> {
         state: &mut dyn State,
     ) -> Result<WaveDecision, Problem> {
         let units = &self.survey.units;
-        let foreseen = choose(view, units, self.survey.open_units());
+        let open: BTreeSet<usize> = self.survey.open_units().into_iter().collect();
+        let foreseen = choose(view, units, open.iter().copied());
         let order = in_order(view, units, &foreseen);
         let (limits, id) = (limits(view, approver.projects, &foreseen), state.identity()?.id);
         self.progress.stage(RunStage::Approvals, None);
-        let mut approvals = approver.ask((self.plan, units, &order), &limits, (state, &id), view.now)?;
+        let mut approvals = approver.ask((self.plan, units), (&open, &order), &limits, (state, &id), view.now)?;
         let mut confirmed = BTreeSet::new();
         let mut unapproved = approvals.unapproved(&confirmed);
         let mut gates = GatesKnown::default();

@@ -132,9 +132,9 @@ impl DryRun {
     fn notices(mut self, asks: &[HostAsk]) -> Vec<Notice> {
         self.rejected.sort();
         let rejected = self.rejected.into_iter().map(|(place, service, said)| {
-            let HostAsk { subject, action, .. } = &asks[place];
+            let HostAsk { subject, action, host, .. } = &asks[place];
             let said = if said.is_empty() { String::new() } else { format!(": {said}") };
-            let message = format!("`{service}` would reject `{action}`{said}");
+            let message = format!("`{service}` would reject `{action}` of `{host}`{said}");
             Notice { code: NoticeCode::CmsRejects, name: service, subject: Some(subject.clone()), message }
         });
         let faults = self.faults.into_iter().map(|(service, (said, count))| {

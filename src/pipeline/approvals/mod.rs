@@ -93,7 +93,8 @@ impl Approver<'_> {
     /// What holds while services are asked.
     fn term<'t>(&'t self, state_id: &'t str, now: Time) -> ApprovalTerm<'t> {
         let ids = TaskIds { owner: self.owner, state: state_id, run: self.run, random: self.random };
-        ApprovalTerm { projects: self.projects, services: self.services, ids, now }
+        // People read these times, and nothing needs more digits.
+        ApprovalTerm { projects: self.projects, services: self.services, ids, now: now.to_second() }
     }
 
     /// Lets services and the state agree on which tasks there are, and deletes those that belong to nothing.
@@ -144,19 +145,22 @@ impl Approver<'_> {
         self.run_pass(&mut pass, state)
     }
 
-    /// Asks services for the hosts of a plan; `order` are its open units in the order of waves, and `limits` says for how many hosts
+    /// Asks services for the hosts of a plan; `open` are its open units, `order` those of them that will go in the order of waves, and
+    /// `limits` says for how many hosts
     /// of a project services are asked at a time, where that is limited.
     ///
     /// Errors: the state cannot be read or written.
     pub fn ask<'t>(
         &'t self,
-        (plan, units, order): (&Plan, &[ChangeUnit], &[usize]),
+        (plan, units): (&Plan, &[ChangeUnit]),
+        (open, order): (&BTreeSet<usize>, &[usize]),
         limits: &BTreeMap<String, usize>,
         (state, id): (&mut dyn State, &'t str),
         now: Time,
     ) -> Result<Approvals<'t>, Problem> {
         let is_asked = |ask: &HostAsk| !(self.ignores && ask.kind == TaskType::Manual);
-        let asks: BTreeMap<usize, Vec<HostAsk>> = order
+        // A host that is not asked for now is not let through, either.
+        let asks: BTreeMap<usize, Vec<HostAsk>> = open
             .iter()
             .map(|unit| (*unit, asks_of(plan, &units[*unit], self.projects).into_iter().filter(is_asked).collect()))
             .filter(|(_, asks): &(usize, Vec<HostAsk>)| !asks.is_empty())
@@ -169,7 +173,7 @@ impl Approver<'_> {
             pass.ask(hosts);
             self.run_pass(&mut pass, state)?;
         }
-        Ok(Approvals { pass, asks, now })
+        Ok(Approvals { pass, asks, now: now.to_second() })
     }
 
     /// Asks all services of hosts once more, right before their wave.
@@ -191,7 +195,7 @@ impl Approver<'_> {
     /// Errors: the state cannot be read or written.
     pub fn end(&self, applied: &ApplyOutcome, state: &mut dyn State, clock: Time) -> Result<(), Problem> {
         let memory = state.approvals()?;
-        if memory.tasks().next().is_none() {
+        if memory.tasks().next().is_none() && memory.refusals.is_empty() {
             return Ok(());
         }
         let (id, rollouts) = (state.identity()?.id, state.rollouts()?);
@@ -204,6 +208,8 @@ impl Approver<'_> {
         let ids = over.iter().flat_map(|subject| pass.memory().of(subject)).map(|row| row.id.clone());
         let ids: Vec<String> = ids.collect();
         pass.end(ids);
+        let done = applied.hosts.iter().filter(|host| host.outcome.is_done());
+        pass.forgive(&done.filter_map(|host| host.subject.counted()).collect());
         self.run_pass(&mut pass, state)
     }
 
