@@ -1,7 +1,7 @@
 //! Why a host waits for an approval, in words. Pure.
 
 use super::ask::HostAsk;
-use super::queue::rejected_until;
+use super::queue::{REJECTED_FOR, rejected_until};
 use super::tasks::{ApprovalMemory, TaskRow};
 use crate::cms::task::TaskStatus;
 use crate::inventory::value::Time;
@@ -9,12 +9,14 @@ use crate::rollout::UnapprovedHost;
 
 /// Why a host may not go that is not allowed, as far as it is known.
 pub fn unapproved(memory: &ApprovalMemory, ask: &HostAsk, now: Time, is_rejected: bool) -> UnapprovedHost {
-    if let Some(refusal) = memory.refusals.get(&ask.subject)
-        && let Some(until) = rejected_until(refusal, ask, now)
-    {
-        let said = said_clause(&refusal.message);
-        let message = format!("`{}` rejects it{said}", refusal.service);
-        return UnapprovedHost { message, until: Some(until), is_rejected };
+    if let Some(refusal) = memory.refusals.get(&ask.subject) {
+        // One that a person named is asked for again by the next run, and was rejected in this one.
+        let until = rejected_until(refusal, ask, now).or_else(|| is_rejected.then(|| refusal.at.plus(REJECTED_FOR)));
+        if until.is_some() {
+            let said = said_clause(&refusal.message);
+            let message = format!("`{}` rejects it{said}", refusal.service);
+            return UnapprovedHost { message, until, is_rejected };
+        }
     }
     let mut open: Vec<&TaskRow> = memory.of(&ask.subject).filter(|row| !row.is_ok() && !row.is_ended).collect();
     open.sort_unstable_by(|one, other| one.service.cmp(&other.service));
