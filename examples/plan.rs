@@ -244,7 +244,13 @@ fn seen(changes: &[Change]) -> Result<BTreeMap<Inv, HostSeen>> {
         let (location, switch) = (location(rack).to_uppercase(), format!("{}-s{rack}", location(rack)));
         Ok((
             inv,
-            HostSeen { name: Some(name.to_string()), location, switch: Some(switch), rack: Some(format!("R{rack}")) },
+            HostSeen {
+                name: Some(name.to_string()),
+                location,
+                switch: Some(switch),
+                rack: Some(format!("R{rack}")),
+                ..HostSeen::default()
+            },
         ))
     };
     known.map(seen).collect()

@@ -500,7 +500,7 @@ fn a_signal_ends_a_gate_that_is_asked() {
     for wait in [&["--wait", "1h"][..], &[]] {
         let args = [&["apply", "--auto", "--format", "json"], wait].concat();
         let (exit, printed, said) = interrupted(workspace, &at("02:00:00"), &args);
-        assert!(said.contains("note: interrupted: nothing is sent; gates and probes are no longer asked"), "{said}");
+        assert!(said.contains("note: interrupted: nothing is sent; nothing more is asked"), "{said}");
         let document: Value = serde_json::from_str(&printed).expect("a document");
         // It has not failed: that is not known.
         assert_eq!((exit, &document["gates"], &document["apply"]), (Some(1), &serde_json::json!([]), &Value::Null));

@@ -287,7 +287,7 @@ pub fn conduct<T>(
             announce_interrupt(&interrupted, is_over, |is_over| {
                 let text = match progress.stage_now() {
                     Some(RunStage::Waves) => NO_MORE_WAVES.to_owned(),
-                    Some(RunStage::Gates | RunStage::Probes) => ASKING_ENDS.to_owned(),
+                    Some(RunStage::Gates | RunStage::Probes | RunStage::Approvals) => ASKING_ENDS.to_owned(),
                     // It came too late to end anything.
                     _ if is_over => return,
                     Some(RunStage::Publish) => WAIT_ENDS.to_owned(),
@@ -327,7 +327,7 @@ const WAIT_ENDS: &str = "interrupted: name servers are no longer waited for; `zo
 const NO_MORE_WAVES: &str = "interrupted: no further wave is sent";
 
 /// What is said to a signal while gates or probes are asked.
-const ASKING_ENDS: &str = "interrupted: nothing is sent; gates and probes are no longer asked";
+const ASKING_ENDS: &str = "interrupted: nothing is sent; nothing more is asked";
 
 /// The command that goes on with an apply.
 pub const RESUME: &str = "zonewright resume";

@@ -115,7 +115,6 @@ pub fn some_objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer
 }
 
 /// Whether a flag is off; documents leave it out then.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
 pub fn is_false(flag: &bool) -> bool {
     !flag
 }

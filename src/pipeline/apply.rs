@@ -569,6 +569,9 @@ impl ApplyWork<'_> {
         let Some(approver) = self.approver else { return Ok(()) };
         let known = waves::known_groups(&self.settings.projects, &self.settings.pod_sets);
         self.settle_earlier(state)?;
+        if approver.is_needed() {
+            self.progress.stage(RunStage::Approvals, None);
+        }
         approver.collect(self.sealed.plan(), &known, state, self.request.wave_clock())
     }
 
